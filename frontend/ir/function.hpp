@@ -94,6 +94,7 @@ inline constexpr std::size_t max_args = 5;
 
 /// One micro-op. Which fields mean something follows from its row of ops.def.
 struct Inst {
+  Inst() : imm(0) {}
   Op op{};
   Type type = Type::u32;
   std::uint8_t lanes = 1;
@@ -105,7 +106,7 @@ struct Inst {
   std::array<ValueId, max_args> args{no_value, no_value, no_value, no_value, no_value};
   ValueId mask = no_value;  ///< optional lane mask; none = all lanes
   union {
-    std::uint64_t imm = 0;
+    std::uint64_t imm;
     Region region;
     MemRef mem;
     Targets targets;
