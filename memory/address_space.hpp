@@ -1,0 +1,131 @@
+#pragma once
+// AddressSpace: which GPU addresses exist, and which host memory or callback stands behind each.
+// One context has one AddressSpace. It must not know surfaces, messages, or how guest code reaches it.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory/heap.hpp"
+#include "memory/result.hpp"
+
+namespace eum::mem {
+
+/// What may be done to a region, and what an access wants to do. A bit set.
+enum class Access : std::uint8_t { None = 0, Read = 1, Write = 2, ReadWrite = 3 };
+
+/// True if everything in `wanted` is in `granted`.
+constexpr bool allows(Access granted, Access wanted) {
+  return (static_cast<unsigned>(granted) & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
+}
+
+const char* access_name(Access access);
+
+/// An embedder's memory. `address` is the GPU address, the range is always inside the region. Return false to
+/// make the access a fault. Called from the threads that run guest code, several at a time; must not throw.
+struct RegionCallbacks {
+  void* context = nullptr;
+  bool (*read)(void* context, std::uint64_t address, void* to, std::uint64_t size) = nullptr;
+  bool (*write)(void* context, std::uint64_t address, const void* from, std::uint64_t size) = nullptr;
+};
+
+/// A range of GPU addresses. Standard layout: translated code reads the first four members.
+struct Region {
+  std::uint64_t address = 0;  // GPU address of the first byte
+  std::uint64_t size = 0;     // bytes, never 0; address + size does not wrap
+  std::byte* host = nullptr;  // the first byte on the host; nullptr: callbacks
+  Access access = Access::ReadWrite;
+  RegionCallbacks callbacks;
+  std::string name;  // for messages
+
+  std::uint64_t end() const { return address + size; }
+  bool contains(std::uint64_t a) const { return a - address < size; }
+};
+
+/// An access that no region satisfies. `address` is the first byte that fails, `size` what is left of the
+/// access.
+struct MemoryFault {
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+  Access access = Access::None;
+  enum class Kind : std::uint8_t { Unmapped, Denied, Callback } kind = Kind::Unmapped;
+
+  bool operator==(const MemoryFault&) const = default;
+};
+
+/// Where allocate() may put a region.
+struct Placement {
+  std::uint64_t lowest = std::uint64_t{1} << 32;  // above what a 32-bit address can reach by mistake
+  std::uint64_t limit = std::uint64_t{1} << 47;   // the lower canonical half of 48-bit addresses
+};
+
+/// Regions in address order, none overlapping. Reading (find, read, write, describe) takes no lock and may be
+/// done from any number of threads; map, unmap and allocate must not run at the same time as anything else. A
+/// Region's address stays valid until it is unmapped; generation() changes whenever a cached one may have
+/// become stale.
+class AddressSpace {
+ public:
+  AddressSpace() = default;
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+
+  /// Maps `size` bytes of the caller's memory at `host`, which must outlive the mapping. Host and GPU address
+  /// must agree modulo 8, so that whatever is aligned for the guest is aligned for the host's atomics.
+  Result<const Region*> map(std::uint64_t address, std::uint64_t size, std::byte* host, Access access,
+                            std::string_view name);
+
+  /// Maps memory that only callbacks can reach.
+  Result<const Region*> map_callbacks(std::uint64_t address, std::uint64_t size,
+                                      const RegionCallbacks& callbacks, Access access, std::string_view name);
+
+  /// Zeroed memory of its own (64-byte aligned on the host), at the lowest free GPU address of `placement`
+  /// that is a multiple of `alignment` (a power of two; at least 4096 is used) and at least guard_gap from
+  /// other regions.
+  Result<const Region*> allocate(std::uint64_t size, std::uint64_t alignment, std::string_view name,
+                                 Placement placement = {});
+
+  /// Removes the region that begins at `address`; memory from allocate() is released.
+  Result<void> unmap(std::uint64_t address);
+
+  /// The region that holds `address`, or nullptr.
+  const Region* find(std::uint64_t address) const;
+
+  /// Copies bytes, across as many adjacent regions as it takes. All or nothing, except where a callback
+  /// refuses: what lay before it has been copied by then.
+  [[nodiscard]] std::optional<MemoryFault> read(std::uint64_t address, std::span<std::byte> to) const;
+  [[nodiscard]] std::optional<MemoryFault> write(std::uint64_t address,
+                                                 std::span<const std::byte> from) const;
+
+  /// Whether [address, address + size) may be accessed; the fault if not. size 0 is always good.
+  [[nodiscard]] std::optional<MemoryFault> check(std::uint64_t address, std::uint64_t size,
+                                                 Access access) const;
+
+  /// "write of 4 bytes at 0x1000 faults: no region there; the nearest below is x [0x0, 0x800)"
+  std::string describe(const MemoryFault& fault) const;
+
+  std::size_t region_count() const { return starts_.size(); }
+  const Region& region(std::size_t index) const { return *regions_[index]; }
+  std::uint64_t generation() const { return generation_; }
+
+  /// Unmapped bytes that allocate() leaves around a region, so that an overrun is a fault and not a
+  /// neighbour's data.
+  static constexpr std::uint64_t guard_gap = 64 * 1024;
+  /// allocate() rejects more than this, before it asks the host.
+  static constexpr std::uint64_t max_allocation = std::uint64_t{1} << 40;
+
+ private:
+  Result<const Region*> insert(Region region);
+  std::size_t index_after(std::uint64_t address) const;  // of the first region that begins above address
+
+  std::vector<std::uint64_t> starts_;  // sorted; starts_[i] == regions_[i]->address
+  std::vector<std::unique_ptr<Region>> regions_;
+  std::vector<std::byte*> owned_;  // owned_[i]: regions_[i]'s block of heap_, or nullptr
+  Heap heap_;
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace eum::mem

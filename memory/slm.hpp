@@ -1,0 +1,77 @@
+#pragma once
+// Slm: the shared local memory of one thread group. It must not know threads or barriers.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "memory/result.hpp"
+#include "memory/surface.hpp"
+
+namespace eum::mem {
+
+/// The most a thread group can have (BXT: 64 KB of a subslice's L3 serve as SLM).
+inline constexpr std::uint32_t slm_max_size = 64 * 1024;
+
+/// What a thread group gets that asks for `bytes`: INTERFACE_DESCRIPTOR_DATA "Shared Local Memory Size" of
+/// Gen9 encodes 0, or a power of two from 1 KB to 64 KB.
+constexpr std::uint32_t slm_allocation(std::uint32_t bytes) {
+  if (bytes == 0) return 0;
+  std::uint32_t size = 1024;
+  while (size < bytes && size < slm_max_size) size *= 2;
+  return size;
+}
+
+/// Local memory has no defined contents when a group starts: Zero is repeatable, Poison shows who relies on
+/// it.
+enum class SlmInit : std::uint8_t { Zero, Poison };
+
+/// A thread group's local memory, 64-byte aligned. Reused from group to group with reset().
+class Slm {
+ public:
+  static constexpr std::byte poison{0xcd};
+
+  /// Room for a group that asks for `bytes`, in the hardware's steps.
+  static Result<Slm> create(std::uint64_t bytes, SlmInit init) {
+    if (bytes > slm_max_size) {
+      return error("a thread group has at most {} bytes of shared local memory, {} asked for", slm_max_size,
+                   bytes);
+    }
+    Slm slm;
+    slm.size_ = slm_allocation(static_cast<std::uint32_t>(bytes));
+    slm.init_ = init;
+    if (slm.size_ != 0) {
+      slm.bytes_.reset(static_cast<std::byte*>(::operator new(slm.size_, alignment, std::nothrow)));
+      if (slm.bytes_ == nullptr) return error("the host has no {} bytes for shared local memory", slm.size_);
+      slm.reset();
+    }
+    return slm;
+  }
+
+  /// Contents as a new group finds them.
+  void reset() {
+    if (size_ != 0)
+      std::memset(bytes_.get(), init_ == SlmInit::Zero ? 0 : std::to_integer<int>(poison), size_);
+  }
+
+  std::byte* data() { return bytes_.get(); }
+  const std::byte* data() const { return bytes_.get(); }
+  std::uint32_t size() const { return size_; }
+
+  /// What binding table index 254 shows.
+  Surface surface() { return buffer_surface(bytes_.get(), size_, 0); }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  struct Delete {
+    void operator()(std::byte* p) const { ::operator delete(p, alignment); }
+  };
+
+  std::unique_ptr<std::byte, Delete> bytes_;
+  std::uint32_t size_ = 0;
+  SlmInit init_ = SlmInit::Zero;
+};
+
+}  // namespace eum::mem

@@ -1,0 +1,100 @@
+#pragma once
+// Surface and BindingTable: what a message with a binding table index sees. Standard layout, because
+// translated code reads them; the host pointers are resolved when the table is built. This file must not know
+// where the state came from (kernel arguments or RENDER_SURFACE_STATE in memory).
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+namespace eum::mem {
+
+/// RENDER_SURFACE_STATE "Surface Type" (genxml gen9: SURFTYPE_*).
+enum class SurfaceType : std::uint32_t {
+  SURFTYPE_1D = 0,
+  SURFTYPE_2D = 1,
+  SURFTYPE_3D = 2,
+  SURFTYPE_CUBE = 3,
+  SURFTYPE_BUFFER = 4,
+  SURFTYPE_STRBUF = 5,
+  SURFTYPE_NULL = 7,
+};
+
+/// RENDER_SURFACE_STATE "Surface Format" of a buffer without a format (genxml gen9: RAW).
+inline constexpr std::uint32_t surface_format_raw = 0x1ff;
+
+/// One surface. Reads beyond `size` give 0 and writes there are dropped; the null surface has size 0, so it
+/// needs no case of its own.
+struct Surface {
+  std::byte* base = nullptr;      // host memory of byte 0
+  std::uint64_t size = 0;         // bytes that may be accessed
+  std::uint64_t gpu_address = 0;  // Surface Base Address, for messages and statistics
+  SurfaceType type = SurfaceType::SURFTYPE_NULL;
+  std::uint32_t format = surface_format_raw;  // hardware encoding, 9 bits
+  std::uint32_t width = 0;                    // elements (pixels; bytes for a RAW buffer), not minus one
+  std::uint32_t height = 0;                   // rows
+  std::uint32_t depth = 0;                    // slices or array elements
+  std::uint32_t pitch = 0;  // bytes from row to row; for a structured buffer from element to element
+};
+
+static_assert(std::is_standard_layout_v<Surface> && std::is_trivially_copyable_v<Surface>);
+static_assert(offsetof(Surface, base) == 0 && offsetof(Surface, size) == 8 && sizeof(Surface) == 48);
+
+/// A RAW buffer surface over `size` bytes at `base`.
+inline Surface buffer_surface(std::byte* base, std::uint64_t size, std::uint64_t gpu_address) {
+  Surface s;
+  s.base = base;
+  s.size = size;
+  s.gpu_address = gpu_address;
+  s.type = SurfaceType::SURFTYPE_BUFFER;
+  s.width = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, ~std::uint32_t{0}));
+  s.height = 1;
+  s.depth = 1;
+  return s;
+}
+
+/// Bytes of [offset, offset + wanted) that the surface has.
+inline std::uint64_t bytes_inside(const Surface& surface, std::uint64_t offset, std::uint64_t wanted) {
+  return offset >= surface.size ? 0 : std::min(wanted, surface.size - offset);
+}
+
+/// Reads; bytes beyond the surface are 0.
+inline void read_surface(const Surface& surface, std::uint64_t offset, std::span<std::byte> to) {
+  const std::uint64_t inside = bytes_inside(surface, offset, to.size());
+  if (inside != 0) std::memcpy(to.data(), surface.base + offset, inside);
+  std::fill(to.begin() + static_cast<std::ptrdiff_t>(inside), to.end(), std::byte{0});
+}
+
+/// Writes; bytes beyond the surface are dropped.
+inline void write_surface(const Surface& surface, std::uint64_t offset, std::span<const std::byte> from) {
+  const std::uint64_t inside = bytes_inside(surface, offset, from.size());
+  if (inside != 0) std::memcpy(surface.base + offset, from.data(), inside);
+}
+
+/// Binding table indices that Gen9 messages give a meaning of their own; entries 0 to 239 are the driver's
+/// (BTI field of a data port message descriptor, SKL PRM volume 7, "Binding Table Index").
+enum class ReservedIndex : std::uint8_t {
+  StatelessNonCoherent = 253,
+  SharedLocalMemory = 254,
+  Stateless = 255,  // A32, coherent with the CPU
+};
+
+inline constexpr std::size_t binding_table_size = 256;
+
+/// Every surface that a kernel can name. An entry that nothing filled is the null surface.
+struct BindingTable {
+  std::array<Surface, binding_table_size> surfaces;
+
+  Surface& operator[](std::size_t index) { return surfaces[index]; }
+  const Surface& operator[](std::size_t index) const { return surfaces[index]; }
+  Surface& operator[](ReservedIndex index) { return surfaces[static_cast<std::size_t>(index)]; }
+  const Surface& operator[](ReservedIndex index) const { return surfaces[static_cast<std::size_t>(index)]; }
+};
+
+static_assert(std::is_standard_layout_v<BindingTable>);
+static_assert(sizeof(BindingTable) == binding_table_size * sizeof(Surface));
+
+}  // namespace eum::mem
