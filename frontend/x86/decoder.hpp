@@ -1,0 +1,51 @@
+#pragma once
+// Decides whether bytes are a user MSR instruction, as the processor's decoder would.
+// Everything that depends on machine state but the mode (enable bit, CPL, CPUID) is not decided here.
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "frontend/x86/instruction.hpp"
+
+namespace eum::x86 {
+
+/// Operating mode as far as decoding depends on it: default operand and address size, and whether REX exists.
+enum class Mode : std::uint8_t { Bits16, Bits32, Bits64 };
+
+enum class Verdict : std::uint8_t {
+  Instruction,  ///< one of the forms
+  Foreign,      ///< another instruction (or its #UD): not for this decoder to judge
+  Undefined,    ///< #UD, see Decoding::why
+  Truncated,    ///< the bytes end before the instruction does
+  TooLong,      ///< more than 15 bytes: #GP(0)
+};
+
+/// Why an encoding is #UD. The first that holds, in this order.
+enum class Undefined : std::uint8_t {
+  None,
+  NoOpcode,         ///< nothing is defined for this prefix and opcode
+  ReservedMap,      ///< VEX.mmmmm that no map has
+  LegacyVex,        ///< 66, F2, F3 or REX before VEX
+  Lock,             ///< LOCK
+  Not64Bit,         ///< the form exists in 64-bit mode only
+  MemoryOperand,    ///< ModRM.mod is not 11
+  OpcodeExtension,  ///< ModRM.reg is not 000
+  VectorLength,     ///< VEX.L = 1
+  OperandSize,      ///< VEX.W = 1
+  Vvvv,             ///< VEX.vvvv is not 1111
+};
+std::string_view describe(Undefined why);
+
+struct Decoding {
+  Verdict verdict = Verdict::Truncated;
+  Undefined why = Undefined::None;
+  std::uint8_t length = 0;  ///< bytes of the encoding; Instruction and Undefined only
+  Instruction instruction;  ///< Instruction only
+};
+
+/// Decodes the instruction at the front of `bytes`; looks at no more than 15 of them. A fetch beyond the end
+/// comes before #UD, as in the priority of faults (SDM vol 3, table 7-2), except where the opcode already
+/// decides. Allocates nothing and is safe in a signal handler.
+Decoding decode(std::span<const std::uint8_t> bytes, Mode mode);
+
+}  // namespace eum::x86

@@ -1,0 +1,76 @@
+#pragma once
+// A decoded user MSR instruction, and the table of its forms.
+// It knows nothing of machine state: what executes it is lower.hpp and runtime/user_msr.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace eum::x86 {
+
+enum class Form : std::uint8_t {
+#define X86_FORM(name, ...) name,
+#include "frontend/x86/forms.def"
+#undef X86_FORM
+};
+
+enum class Encoding : std::uint8_t { Legacy, Vex };
+/// The values are those of VEX.pp.
+enum class Prefix : std::uint8_t { None = 0, P66 = 1, F3 = 2, F2 = 3 };
+enum class Access : std::uint8_t { Read, Write };
+enum class Level : std::uint8_t { User, Supervisor };
+
+struct FormInfo {
+  std::string_view name;
+  std::string_view mnemonic;
+  Encoding encoding;
+  Prefix prefix;
+  std::uint8_t opcode;
+  Access access;
+  Level level;
+  std::uint8_t exit_reason;
+};
+
+inline constexpr auto form_table = std::to_array<FormInfo>({
+#define X86_FORM(name, mnemonic, encoding, prefix, opcode, access, level, exit) \
+  {#name, mnemonic, Encoding::encoding, Prefix::prefix, opcode, Access::access, Level::level, exit},
+#include "frontend/x86/forms.def"
+#undef X86_FORM
+});
+inline constexpr std::size_t form_count = form_table.size();
+
+constexpr const FormInfo& info(Form form) { return form_table[static_cast<std::size_t>(form)]; }
+
+/// An instruction that was decoded, or is to be encoded.
+struct Instruction {
+  Form form = Form::UrdmsrReg;
+  std::uint8_t data = 0;   ///< general register 0-15: destination of a read, source of a write
+  std::uint8_t index = 0;  ///< general register 0-15 that holds the MSR address; Legacy forms
+  std::uint32_t msr = 0;   ///< MSR address; Vex forms
+
+  constexpr bool is_read() const { return info(form).access == Access::Read; }
+  constexpr bool is_immediate() const { return info(form).encoding == Encoding::Vex; }
+  constexpr bool is_user() const { return info(form).level == Level::User; }
+  constexpr bool operator==(const Instruction&) const = default;
+};
+
+inline constexpr std::size_t gpr_count = 16;
+inline constexpr std::array<std::string_view, gpr_count> gpr_names{"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
+                                                                   "rsi", "rdi", "r8",  "r9",  "r10", "r11",
+                                                                   "r12", "r13", "r14", "r15"};
+
+/// Length limit of an x86 instruction; a longer one raises #GP(0).
+inline constexpr std::size_t max_length = 15;
+
+/// Bitmap of IA32_USER_MSR_CTL: one bit an MSR, reads in the lower half, writes in the upper.
+inline constexpr std::uint32_t user_msr_limit = 0x4000;  ///< first MSR address beyond it
+inline constexpr std::uint32_t bitmap_bytes = 4096;
+inline constexpr std::uint32_t bitmap_write_half = 2048;
+static_assert(bitmap_write_half * 8 == user_msr_limit && bitmap_bytes == 2 * bitmap_write_half);
+
+/// Byte offset in the bitmap of the bit that decides; msr < user_msr_limit. The bit is msr & 7.
+constexpr std::uint32_t bitmap_byte(std::uint32_t msr, Access access) {
+  return msr / 8 + (access == Access::Write ? bitmap_write_half : 0);
+}
+
+}  // namespace eum::x86

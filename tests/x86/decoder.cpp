@@ -1,0 +1,302 @@
+// The decoder against the table-free oracle over every prefix pair, VEX payload and ModRM byte; and round
+// trips.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "frontend/x86/decoder.hpp"
+#include "frontend/x86/encoder.hpp"
+#include "frontend/x86/printer.hpp"
+#include "tests/x86/oracle.hpp"
+
+using namespace eum::x86;
+using eum::x86::test::judge;
+using eum::x86::test::Oracle;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+int bits_of(Mode mode) { return mode == Mode::Bits16 ? 16 : mode == Mode::Bits32 ? 32 : 64; }
+
+bool agrees(const Bytes& bytes, Mode mode) {
+  Decoding d = decode(bytes, mode);
+  Oracle o = judge(bytes, bits_of(mode));
+  if (static_cast<int>(d.verdict) != static_cast<int>(o.kind)) return false;
+  if (o.kind == Oracle::Undefined) return d.length == o.length && d.why != Undefined::None;
+  if (o.kind != Oracle::Instruction) return true;
+  const Instruction& i = d.instruction;
+  bool same = d.length == o.length && i.is_read() == o.read && i.is_immediate() == o.immediate &&
+              i.is_user() == !o.privileged && i.data == o.data;
+  return same && (o.immediate ? i.msr == o.msr : i.index == o.index);
+}
+
+/// Compares on the bytes; counts, and on the first difference fails with the bytes.
+struct Comparison {
+  std::size_t cases = 0, instructions = 0;
+  void operator()(const Bytes& bytes, Mode mode) {
+    ++cases;
+    if (!agrees(bytes, mode)) {
+      std::string text;
+      for (std::uint8_t b : bytes) text += fmt::format("{:02x} ", b);
+      INFO(text << "in " << bits_of(mode) << "-bit mode: decoder verdict "
+                << static_cast<int>(decode(bytes, mode).verdict) << ", oracle "
+                << judge(bytes, bits_of(mode)).kind);
+      REQUIRE(agrees(bytes, mode));
+    }
+    instructions += decode(bytes, mode).verdict == Verdict::Instruction;
+  }
+};
+
+constexpr Mode modes[] = {Mode::Bits16, Mode::Bits32, Mode::Bits64};
+static_assert(static_cast<int>(Verdict::TooLong) == Oracle::TooLong &&
+              static_cast<int>(Verdict::Foreign) == Oracle::Foreign);
+
+}  // namespace
+
+TEST_CASE("every pair of prefix bytes x opcode x ModRM agrees with the oracle") {
+  Comparison compare;
+  // The tail is long enough for any memory operand.
+  Bytes bytes{0, 0, 0x0f, 0x38, 0xf8, 0, 0x25, 1, 2, 3, 4, 5, 6, 7, 8};
+  for (Mode mode : modes)
+    for (unsigned pair = 0; pair < 0x10000; ++pair)
+      for (unsigned modrm = 0; modrm < 256; ++modrm) {
+        bytes[0] = static_cast<std::uint8_t>(pair >> 8);
+        bytes[1] = static_cast<std::uint8_t>(pair);
+        bytes[5] = static_cast<std::uint8_t>(modrm);
+        compare(bytes, mode);
+      }
+  CHECK(compare.cases == 3u * 65536 * 256);
+  // 64-bit mode, mod 11: 64 ModRM bytes after each pair of which the last of F2, F3 stands somewhere and no
+  // LOCK.
+  std::size_t pairs = 0;
+  const Bytes segment_like{0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67};
+  pairs += 2 * 2;                        // F2/F3 F2/F3
+  pairs += 2 * 2 * segment_like.size();  // F2/F3 and an ignored prefix, both orders
+  pairs += 2 * 2 * 16;                   // F2/F3 and REX, both orders
+  CHECK(compare.instructions == pairs * 64);
+}
+
+TEST_CASE("every VEX payload x ModRM agrees with the oracle") {
+  Comparison compare;
+  Bytes bytes{0xc4, 0, 0, 0, 0, 0x25, 0x80, 0xfe, 0xff, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc};
+  for (Mode mode : modes)
+    for (unsigned opcode : {0xf8u, 0xf6u})
+      for (unsigned payload = 0; payload < 0x10000; ++payload)
+        for (unsigned modrm = 0; modrm < 256; ++modrm) {
+          bytes[1] = static_cast<std::uint8_t>(payload >> 8);
+          bytes[2] = static_cast<std::uint8_t>(payload);
+          bytes[3] = static_cast<std::uint8_t>(opcode);
+          bytes[4] = static_cast<std::uint8_t>(modrm);
+          compare(bytes, mode);
+        }
+  // R and X are ignored, B and rm choose the register, pp the direction; W, L, vvvv are fixed.
+  CHECK(compare.instructions == 2u * (2 * 2) * (2 * 8) * 2);
+}
+
+TEST_CASE("every VEX opcode, and prefix pairs before VEX, agree with the oracle") {
+  Comparison compare;
+  Bytes bytes{0xc4, 0xe7, 0, 0, 0xc3, 0x80, 0xfe, 0xff, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde};
+  for (Mode mode : modes)
+    for (unsigned payload = 0; payload < 256; ++payload)
+      for (unsigned opcode = 0; opcode < 256; ++opcode) {
+        bytes[2] = static_cast<std::uint8_t>(payload);
+        bytes[3] = static_cast<std::uint8_t>(opcode);
+        compare(bytes, mode);
+      }
+  for (Mode mode : modes)
+    for (unsigned pair = 0; pair < 0x10000; ++pair)
+      for (std::uint8_t payload : {0x7a, 0x7b, 0xfa, 0x7f, 0x73}) {
+        Bytes prefixed{static_cast<std::uint8_t>(pair >> 8),
+                       static_cast<std::uint8_t>(pair),
+                       0xc4,
+                       0xc7,
+                       payload,
+                       0xf8,
+                       0xc5,
+                       1,
+                       2,
+                       3,
+                       4};
+        compare(prefixed, mode);
+      }
+  CHECK(compare.instructions > 0);
+}
+
+TEST_CASE("truncation at every length, and the limit of 15 bytes, agree with the oracle") {
+  Comparison compare;
+  const std::vector<Bytes> tails{{0x0f, 0x38, 0xf8, 0xc8},
+                                 {0x0f, 0x38, 0xf8, 0x84, 0x25, 1, 2, 3, 4},
+                                 {0xc4, 0xe7, 0x7b, 0xf8, 0xc0, 1, 2, 3, 4},
+                                 {0xc4, 0xe7, 0x7b, 0xf8, 0x84, 0x25, 9, 9, 9, 9, 1, 2, 3, 4},
+                                 {0x90}};
+  const Bytes prefixes{0xf2, 0xf3, 0x66, 0x67, 0x2e, 0x48, 0x41, 0xf0};
+  for (Mode mode : modes)
+    for (const Bytes& tail : tails)
+      for (std::uint8_t a : prefixes)
+        for (std::uint8_t b : prefixes)
+          for (unsigned count = 0; count <= 17; ++count) {
+            Bytes whole(count, a);
+            if (count) whole.back() = b;
+            whole.insert(whole.end(), tail.begin(), tail.end());
+            for (std::size_t length = 0; length <= whole.size(); ++length)
+              compare(Bytes(whole.begin(), whole.begin() + static_cast<long>(length)), mode);
+          }
+  CHECK(compare.instructions > 0);
+}
+
+TEST_CASE("verdicts that the document and the manual spell out") {
+  struct Case {
+    Bytes bytes;
+    Mode mode;
+    Verdict verdict;
+    Undefined why;
+    unsigned length;
+    const char* text;
+  };
+  // Encodings as in binutils' test for user_msr.
+  const std::vector<Case> cases{
+      {{0xf2, 0x45, 0x0f, 0x38, 0xf8, 0xf4},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       6,
+       "urdmsr r12, r14"},
+      {{0xf2, 0x0f, 0x38, 0xf8, 0xd0},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       5,
+       "urdmsr rax, rdx"},
+      {{0xc4, 0xc7, 0x7b, 0xf8, 0xc4, 0x0f, 0x0f, 0x12, 0x03},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       9,
+       "urdmsr r12, 0x3120f0f"},
+      {{0xf3, 0x44, 0x0f, 0x38, 0xf8, 0xf0},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       6,
+       "uwrmsr r14, rax"},
+      {{0xc4, 0xe7, 0x7a, 0xf8, 0xc0, 0x0f, 0x0f, 0x12, 0x03},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       9,
+       "uwrmsr 0x3120f0f, rax"},
+      {{0xc4, 0xe7, 0x7b, 0xf6, 0xc1, 0x10, 0, 0, 0},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       9,
+       "rdmsr rcx, 0x10"},
+      {{0xc4, 0xc7, 0x7a, 0xf6, 0xc1, 0x10, 0, 0, 0x80},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       9,
+       "wrmsrns 0x80000010, r9"},
+      {{0xf2, 0x0f, 0x38, 0xf8, 0xd0}, Mode::Bits32, Verdict::Undefined, Undefined::Not64Bit, 5, ""},
+      {{0xf0, 0xf2, 0x0f, 0x38, 0xf8, 0xd0}, Mode::Bits64, Verdict::Undefined, Undefined::Lock, 6, ""},
+      {{0x66, 0x0f, 0x38, 0xf8, 0xd0}, Mode::Bits64, Verdict::Undefined, Undefined::NoOpcode, 5, ""},
+      {{0xf2, 0x0f, 0x38, 0xf8, 0x10}, Mode::Bits64, Verdict::Foreign, Undefined::None, 0, ""},  // ENQCMD
+      {{0x48, 0xc4, 0xe7, 0x7b, 0xf8, 0xc0, 1, 0, 0, 0},
+       Mode::Bits64,
+       Verdict::Undefined,
+       Undefined::LegacyVex,
+       10,
+       ""},
+      {{0xc4, 0xe7, 0xfb, 0xf8, 0xc0, 1, 0, 0, 0},
+       Mode::Bits64,
+       Verdict::Undefined,
+       Undefined::OperandSize,
+       9,
+       ""},
+      {{0xc4, 0xe7, 0x7f, 0xf8, 0xc0, 1, 0, 0, 0},
+       Mode::Bits64,
+       Verdict::Undefined,
+       Undefined::VectorLength,
+       9,
+       ""},
+      {{0xc4, 0xe7, 0x73, 0xf8, 0xc0, 1, 0, 0, 0}, Mode::Bits64, Verdict::Undefined, Undefined::Vvvv, 9, ""},
+      {{0xc4, 0xe7, 0x7b, 0xf8, 0xc8, 1, 0, 0, 0},
+       Mode::Bits64,
+       Verdict::Undefined,
+       Undefined::OpcodeExtension,
+       9,
+       ""},
+      {{0xc4, 0xe7, 0x7b, 0xf8, 0x00, 1, 0, 0, 0},
+       Mode::Bits64,
+       Verdict::Undefined,
+       Undefined::MemoryOperand,
+       9,
+       ""},
+      {{0xc4, 0xe0, 0x7b}, Mode::Bits64, Verdict::Undefined, Undefined::ReservedMap, 3, ""},
+      {{0xc4, 0xe7, 0x7b, 0xf8, 0xc0, 1, 0, 0}, Mode::Bits64, Verdict::Truncated, Undefined::None, 0, ""},
+      {{0xf2}, Mode::Bits64, Verdict::Truncated, Undefined::None, 0, ""},
+      {{}, Mode::Bits64, Verdict::Truncated, Undefined::None, 0, ""},
+      {Bytes(15, 0x2e), Mode::Bits64, Verdict::TooLong, Undefined::None, 0, ""},
+      // The document's data: REX that a legacy prefix follows is void.
+      {{0x45, 0xf2, 0x0f, 0x38, 0xf8, 0xd0},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       6,
+       "urdmsr rax, rdx"},
+      {{0xf3, 0xf2, 0x0f, 0x38, 0xf8, 0xd0},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       6,
+       "urdmsr rax, rdx"},
+      {{0x67, 0x2e, 0xf2, 0x66, 0x49, 0x0f, 0x38, 0xf8, 0xd0},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       9,
+       "urdmsr r8, rdx"},
+      {{0x67, 0x64, 0xc4, 0xe7, 0x7b, 0xf8, 0xc0, 1, 0, 0, 0},
+       Mode::Bits64,
+       Verdict::Instruction,
+       Undefined::None,
+       11,
+       "urdmsr rax, 0x1"},
+  };
+  for (const Case& c : cases) {
+    Decoding d = decode(c.bytes, c.mode);
+    std::string bytes;
+    for (std::uint8_t b : c.bytes) bytes += fmt::format("{:02x} ", b);
+    INFO(bytes << describe(d.why));
+    CHECK(d.verdict == c.verdict);
+    CHECK(d.why == c.why);
+    CHECK(unsigned{d.length} == c.length);
+    if (c.verdict == Verdict::Instruction) CHECK(print(d.instruction) == c.text);
+  }
+}
+
+TEST_CASE("encode and decode are inverse for every form and register") {
+  for (std::size_t form = 0; form < form_count; ++form)
+    for (unsigned data = 0; data < 16; ++data)
+      for (unsigned index = 0; index < 16; ++index)
+        for (std::uint32_t msr : {0u, 0x10u, 0x3fffu, 0x4000u, 0x80000000u, 0xffffffffu}) {
+          Instruction instruction{static_cast<Form>(form), static_cast<std::uint8_t>(data)};
+          if (instruction.is_immediate())
+            instruction.msr = msr;
+          else
+            instruction.index = static_cast<std::uint8_t>(index);
+          Encoded encoded = encode(instruction);
+          Decoding d = decode(encoded.view(), Mode::Bits64);
+          REQUIRE(d.verdict == Verdict::Instruction);
+          REQUIRE(d.length == encoded.length);
+          REQUIRE(d.instruction == instruction);
+        }
+}
+
+TEST_CASE("the bitmap has one bit for each MSR and direction") {
+  CHECK(bitmap_byte(0, Access::Read) == 0);
+  CHECK(bitmap_byte(0x3fff, Access::Read) == 2047);
+  CHECK(bitmap_byte(0, Access::Write) == 2048);
+  CHECK(bitmap_byte(0x3fff, Access::Write) == 4095);
+}
