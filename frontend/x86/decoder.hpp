@@ -39,8 +39,8 @@ std::string_view describe(Undefined why);
 struct Decoding {
   Verdict verdict = Verdict::Truncated;
   Undefined why = Undefined::None;
-  std::uint8_t length = 0;  ///< bytes of the encoding; Instruction and Undefined only
-  Instruction instruction;  ///< Instruction only
+  std::uint8_t length = 0;       ///< bytes of the encoding; Instruction and Undefined only
+  Instruction instruction = {};  ///< Instruction only
 };
 
 /// Decodes the instruction at the front of `bytes`; looks at no more than 15 of them. A fetch beyond the end

@@ -1,8 +1,8 @@
 // The decoder against the table-free oracle over every prefix pair, VEX payload and ModRM byte; and round
 // trips.
-#include <algorithm>
+#include <fmt/core.h>
+
 #include <catch2/catch.hpp>
-#include <cstring>
 
 #include "frontend/x86/decoder.hpp"
 #include "frontend/x86/encoder.hpp"
@@ -106,7 +106,7 @@ TEST_CASE("every VEX opcode, and prefix pairs before VEX, agree with the oracle"
       }
   for (Mode mode : modes)
     for (unsigned pair = 0; pair < 0x10000; ++pair)
-      for (std::uint8_t payload : {0x7a, 0x7b, 0xfa, 0x7f, 0x73}) {
+      for (std::uint8_t payload : Bytes{0x7a, 0x7b, 0xfa, 0x7f, 0x73}) {
         Bytes prefixed{static_cast<std::uint8_t>(pair >> 8),
                        static_cast<std::uint8_t>(pair),
                        0xc4,
