@@ -68,7 +68,7 @@ enum class Effect : std::uint8_t {
 };
 
 /// Sets of element types.
-enum class Types : std::uint8_t { None, Int, Int32, Float, Arith, Mask, IntMask, All };
+enum class Types : std::uint8_t { None, Int, Int32, Float, Float32, Arith, Mask, IntMask, All };
 
 enum class Backend : std::uint8_t { Native, Helper, Expand };
 
@@ -108,6 +108,7 @@ constexpr std::optional<Op> parse_op(std::string_view name) {
   return std::nullopt;
 }
 
+/// Int32: u32, s32. Float32: f16, f32.
 constexpr bool takes(Types types, Type type) {
   switch (types) {
     case Types::None:
@@ -118,6 +119,8 @@ constexpr bool takes(Types types, Type type) {
       return type == Type::u32 || type == Type::s32;
     case Types::Float:
       return is_float(type);
+    case Types::Float32:
+      return type == Type::f16 || type == Type::f32;
     case Types::Arith:
       return !is_mask(type);
     case Types::Mask:

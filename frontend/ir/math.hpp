@@ -1,0 +1,175 @@
+#pragma once
+// The transcendental functions, once, without branches, as templates over what computes them. Instantiated
+// with ScalarMath (frontend/ir/meaning.hpp) they are the meaning of the ops, instantiated with an IR builder
+// (jit/passes/expand_math.cpp) they are their expansion; both give the same bits.
+//
+// `B b` has, for values of f32, f64, s32 and u32 and masks:
+//   b.constant(v)                                      a value of the C++ type of v in every lane
+//   b.add sub mul fma rnde rndz abs and_ shl asr xor_  the ops of those names
+//   b.cmp_eq cmp_ne cmp_lt cmp_gt cmp_un (x, y)        masks
+//   b.select(mask, x, y)
+//   b.template convert<T>(x), b.template bitcast<T>(x)
+// Each function is of f32. Errors were measured in round to nearest even with denormals kept, against libm in
+// double; other modes change the last places. All are deterministic.
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace eum::ir::math {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// coefficients[0] + x * (coefficients[1] + x * ...).
+template <class B, class V, class T>
+auto polynomial(B& b, V x, std::span<const T> coefficients) {
+  auto sum = b.constant(coefficients.back());
+  for (std::size_t i = coefficients.size() - 1; i-- > 0;) sum = b.fma(sum, x, b.constant(coefficients[i]));
+  return sum;
+}
+
+/// `x` where it lies in [low, high], else the nearer bound; NaN stays.
+template <class B, class V, class T>
+auto clamp(B& b, V x, T low, T high) {
+  x = b.select(b.cmp_gt(x, b.constant(high)), b.constant(high), x);
+  return b.select(b.cmp_lt(x, b.constant(low)), b.constant(low), x);
+}
+
+/// 1.5 * 2^23: added to an integral |n| < 2^22 it leaves n in the low bits of the sum.
+inline constexpr float integer_bias = 12582912.0f;
+
+/// 2 to the power of an integral |n| <= 126.
+template <class B, class V>
+auto power_of_two(B& b, V n) {
+  auto biased = b.template bitcast<std::uint32_t>(b.add(n, b.constant(integer_bias + 127)));
+  return b.template bitcast<float>(b.shl(biased, b.constant(std::uint32_t{23})));
+}
+
+/// 2^(n + f) for integral |n| <= 250 and |f| <= 0.5. The last multiplication is the only one that may
+/// overflow or underflow, so it rounds denormal results once.
+template <class B, class V>
+auto exp2_parts(B& b, V n, V f) {
+  // Minimax, relative error 2^-29.0.
+  static constexpr std::array<float, 7> c{1.0f,           0.693147206f,   0.240226469f,   0.0555032878f,
+                                          0.00961848889f, 0.00133999309f, 0.000153458274f};
+  auto p = polynomial(b, f, std::span<const float>(c));
+  auto half = b.rndz(b.mul(n, b.constant(0.5f)));
+  return b.mul(b.mul(p, power_of_two(b, half)), power_of_two(b, b.sub(n, half)));
+}
+
+/// 2 to the power x. Error at most 0.92 ulp; gradual underflow.
+template <class B, class V>
+auto exp2(B& b, V x) {
+  auto clamped = clamp(b, x, -200.0f, 200.0f);
+  auto n = b.rnde(clamped);
+  return exp2_parts(b, n, b.sub(clamped, n));
+}
+
+/// x = 2^exponent * (1 + r) for finite x > 0; exponent is integral, sqrt(1/2) <= 1 + r < sqrt(2), r exact.
+template <class V>
+struct Split {
+  V exponent, r;
+};
+template <class B, class V>
+Split<V> split(B& b, V x) {
+  auto tiny = b.cmp_lt(x, b.constant(0x1p-126f));
+  auto scaled = b.select(tiny, b.mul(x, b.constant(0x1p23f)), x);
+  auto bits = b.template bitcast<std::int32_t>(scaled);
+  auto root_half = b.constant(std::int32_t{0x3f3504f3});  // sqrt(1/2) as f32
+  auto above = b.sub(bits, root_half);
+  auto exponent = b.template convert<float>(b.asr(above, b.constant(std::int32_t{23})));
+  auto fraction = b.and_(above, b.constant(std::int32_t{0x7fffff}));
+  auto one_plus_r = b.template bitcast<float>(b.add(fraction, root_half));
+  auto adjustment = b.select(tiny, b.constant(-23.0f), b.constant(0.0f));
+  return {b.add(exponent, adjustment), b.sub(one_plus_r, b.constant(1.0f))};
+}
+
+/// Base-2 logarithm. Error at most 1.21 ulp. Zero gives -inf, below zero the default NaN.
+template <class B, class V>
+auto log2(B& b, V x) {
+  // log2(1 + r) = r * P(r), minimax, relative error 2^-27.3. The leading coefficient is 1 + c[0].
+  static constexpr std::array<float, 10> c{0.442695042f, -0.721347352f, 0.480897901f, -0.360696422f,
+                                           0.288585275f, -0.239636653f, 0.204295980f, -0.190612015f,
+                                           0.187826759f, -0.112976568f};
+  auto [exponent, r] = split(b, x);
+  auto p = b.mul(r, polynomial(b, r, std::span<const float>(c)));
+  auto result = b.add(exponent, b.add(r, p));
+  result = b.select(b.cmp_lt(x, b.constant(infinity)), result, b.add(x, x));
+  auto zero = b.constant(0.0f);
+  result = b.select(b.cmp_lt(x, zero), b.constant(std::numeric_limits<float>::quiet_NaN()), result);
+  return b.select(b.cmp_eq(x, zero), b.constant(-infinity), result);
+}
+
+/// sin(x + quadrant * pi/2). Absolute error at most 2^-23.4 for |x| <= 2^15, 2^-18.5 for |x| < 2^22.
+template <class B, class V>
+auto sin_quadrant(B& b, V x, std::int32_t quadrant) {
+  // Beyond 2^22 an argument has no useful bits below pi/2: it counts as 0. Infinity becomes NaN here, NaN
+  // stays.
+  auto in_range = b.cmp_lt(b.abs(x), b.constant(0x1p22f));
+  x = b.select(in_range, x, b.sub(x, x));
+  auto biased = b.add(b.rnde(b.mul(x, b.constant(0.636619772f))), b.constant(integer_bias));
+  auto k = b.sub(biased, b.constant(integer_bias));
+  // pi/2 in three parts of 24 bits each, none negative, so that the sign of x = -0 survives.
+  auto r = b.fma(k, b.constant(-1.57079625f), x);
+  r = b.fma(k, b.constant(-7.54978942e-8f), r);
+  r = b.fma(k, b.constant(-5.39030253e-15f), r);
+  auto z = b.mul(r, r);
+  // Minimax on |r| <= 1.02 * pi/4, absolute errors 2^-28.8 and 2^-33.
+  static constexpr std::array<float, 3> s{-0.166666487f, 0.00833186765f, -0.000194817915f};
+  static constexpr std::array<float, 3> c{0.0416666444f, -0.00138872427f, 0.0000244238889f};
+  auto sine = b.mul(r, b.fma(z, polynomial(b, z, std::span<const float>(s)), b.constant(1.0f)));
+  auto cosine = b.fma(b.mul(z, z), polynomial(b, z, std::span<const float>(c)),
+                      b.fma(z, b.constant(-0.5f), b.constant(1.0f)));
+  auto q = b.template bitcast<std::uint32_t>(biased);
+  if (quadrant != 0) q = b.add(q, b.constant(static_cast<std::uint32_t>(quadrant)));
+  auto odd = b.cmp_ne(b.and_(q, b.constant(1u)), b.constant(0u));
+  auto sign = b.shl(b.and_(q, b.constant(2u)), b.constant(30u));
+  auto magnitude = b.template bitcast<std::uint32_t>(b.select(odd, cosine, sine));
+  return b.template bitcast<float>(b.xor_(magnitude, sign));
+}
+
+/// Sine of x radians. |x| >= 2^22: as of 0; infinity: NaN.
+template <class B, class V>
+auto sin(B& b, V x) {
+  return sin_quadrant(b, x, 0);
+}
+
+/// Cosine of x radians. |x| >= 2^22: as of 0; infinity: NaN.
+template <class B, class V>
+auto cos(B& b, V x) {
+  return sin_quadrant(b, x, 1);
+}
+
+/// |x| to the power y. Error at most 1.1 ulp. 1 where y = 0 or |x| = 1; NaN where x or y is NaN. The
+/// logarithm and its product with y are computed in f64, because an error of y * log2|x| counts up to 150
+/// times in the result.
+template <class B, class V>
+auto pow(B& b, V x, V y) {
+  // log2(1 + r) = r * P(r), minimax, relative error 2^-32.6.
+  static constexpr std::array<double, 12> c{
+      1.442695040915248606,   -0.72134752546739875633, 0.48089833280665795263, -0.36067276461105084274,
+      0.28853965082869384896, -0.24050514083859773481, 0.20612561452032407014, -0.1790517503462547406,
+      0.15863812545804980507, -0.15664043037364813467, 0.15646414685765289177, -0.088756260847521596158};
+  auto magnitude = b.abs(x);
+  auto parts = split(b, magnitude);
+  auto r = b.template convert<double>(parts.r);
+  auto log =
+      b.fma(r, polynomial(b, r, std::span<const double>(c)), b.template convert<double>(parts.exponent));
+  log = b.select(b.cmp_eq(magnitude, b.constant(0.0f)), b.constant(double{-infinity}), log);
+  log = b.select(b.cmp_eq(magnitude, b.constant(infinity)), b.constant(double{infinity}), log);
+  auto exponent = b.mul(log, b.template convert<double>(y));
+  // 0 * infinity: the result is 1. A NaN operand is dealt with last.
+  exponent = b.select(b.cmp_un(exponent, exponent), b.constant(0.0), clamp(b, exponent, -200.0, 200.0));
+  auto n = b.rnde(exponent);
+  auto f = b.template convert<float>(b.sub(exponent, n));
+  auto result = exp2_parts(b, b.template convert<float>(n), f);
+  return b.select(b.cmp_un(x, y), b.add(x, y), result);
+}
+
+/// a*b + (1 - a)*c, for f32 and f64.
+template <class B, class V>
+auto lrp(B& b, V x, V y, V z, V one) {
+  return b.fma(x, y, b.mul(b.sub(one, x), z));
+}
+
+}  // namespace eum::ir::math

@@ -1,0 +1,220 @@
+#pragma once
+// What each lanewise op means, for one lane: Meaning<op>::of(operands). Shapes Convert, Lanewise1 to 3,
+// Compare, Wide2 and Wide4; the table of frontend/ir/semantics.hpp asks for every such row of ops.def, so a
+// row without a meaning does not compile. Here are conversions and transcendental functions, the rest is in
+// arithmetic.hpp.
+#include "frontend/ir/arithmetic.hpp"
+#include "frontend/ir/math.hpp"
+
+namespace eum::ir {
+
+// Conversions.
+
+/// `x` clamped to the range of To. Integers only.
+template <Integer To, Integer From>
+To saturate(From x) {
+  if (std::cmp_less(x, std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  if (std::cmp_greater(x, std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+  return static_cast<To>(x);
+}
+
+/// Rounds to zero, saturates; NaN gives 0.
+template <Integer To, HostFloat From>
+To truncate(From x) {
+  if (is_nan(x)) return 0;
+  constexpr int digits = std::numeric_limits<To>::digits;
+  constexpr From limit = 2 * static_cast<From>(std::uint64_t{1} << (digits - 1));
+  if (x >= limit) return std::numeric_limits<To>::max();
+  if (std::signed_integral<To> ? x < -limit : x <= 0) return std::numeric_limits<To>::min();
+  return static_cast<To>(x);
+}
+
+/// Rounds by MXCSR.RC in one step.
+template <HostFloat To, Integer From>
+To round_integer(From x) {
+  if constexpr (std::same_as<From, std::uint64_t>) {
+    if (x >> 63 != 0) {
+      // Halved, the lost bit kept as a sticky bit, so that it rounds the same; doubling is exact.
+      const To half = static_cast<To>(static_cast<std::int64_t>((x >> 1) | (x & 1)));
+      return half + half;
+    }
+  }
+  return static_cast<To>(static_cast<std::int64_t>(x));
+}
+
+template <class To, class From>
+To convert(From x) {
+  if constexpr (std::same_as<To, From>) {
+    return x;
+  } else if constexpr (std::same_as<From, Half>) {
+    return convert<To>(to_float(x));
+  } else if constexpr (std::same_as<To, Half>) {
+    return to_half(convert<float>(x));
+  } else if constexpr (HostFloat<From> && Integer<To>) {
+    return truncate<To>(x);
+  } else if constexpr (HostFloat<To> && Integer<From>) {
+    return round_integer<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <>
+struct Meaning<Op::convert> {
+  template <class To, class From>
+  static To of(From x) {
+    return convert<To>(x);
+  }
+};
+template <>
+struct Meaning<Op::bitcast> {
+  template <class To, class From>
+  static To of(From x) requires(sizeof(To) == sizeof(From)) {
+    return std::bit_cast<To>(x);
+  }
+};
+
+// Transcendental functions.
+
+/// What the templates of math.hpp compute with, one lane at a time.
+struct ScalarMath {
+  template <class T>
+  T constant(T value) const {
+    return value;
+  }
+  template <class T>
+  T add(T a, T b) const {
+    return eval<Op::add>(a, b);
+  }
+  template <class T>
+  T sub(T a, T b) const {
+    return eval<Op::sub>(a, b);
+  }
+  template <class T>
+  T mul(T a, T b) const {
+    return eval<Op::mul>(a, b);
+  }
+  template <class T>
+  T fma(T a, T b, T c) const {
+    return eval<Op::fma>(a, b, c);
+  }
+  template <class T>
+  T rnde(T a) const {
+    return eval<Op::rnde>(a);
+  }
+  template <class T>
+  T rndz(T a) const {
+    return eval<Op::rndz>(a);
+  }
+  template <class T>
+  T abs(T a) const {
+    return eval<Op::abs>(a);
+  }
+  template <class T>
+  T and_(T a, T b) const {
+    return eval<Op::and_>(a, b);
+  }
+  template <class T>
+  T xor_(T a, T b) const {
+    return eval<Op::xor_>(a, b);
+  }
+  template <class T>
+  T shl(T a, T b) const {
+    return eval<Op::shl>(a, b);
+  }
+  template <class T>
+  T asr(T a, T b) const {
+    return eval<Op::asr>(a, b);
+  }
+  template <class T>
+  bool cmp_eq(T a, T b) const {
+    return eval<Op::cmp_eq>(a, b);
+  }
+  template <class T>
+  bool cmp_ne(T a, T b) const {
+    return eval<Op::cmp_ne>(a, b);
+  }
+  template <class T>
+  bool cmp_lt(T a, T b) const {
+    return eval<Op::cmp_lt>(a, b);
+  }
+  template <class T>
+  bool cmp_gt(T a, T b) const {
+    return eval<Op::cmp_gt>(a, b);
+  }
+  template <class T>
+  bool cmp_un(T a, T b) const {
+    return eval<Op::cmp_un>(a, b);
+  }
+  template <class T>
+  T select(bool mask, T a, T b) const {
+    return mask ? a : b;
+  }
+  template <class To, class From>
+  To convert(From a) const {
+    return Meaning<Op::convert>::of<To>(a);
+  }
+  template <class To, class From>
+  To bitcast(From a) const {
+    return Meaning<Op::bitcast>::of<To>(a);
+  }
+};
+
+template <>
+struct Meaning<Op::exp2> {
+  static float of(float a) {
+    ScalarMath b;
+    return math::exp2(b, a);
+  }
+};
+template <>
+struct Meaning<Op::log2> {
+  static float of(float a) {
+    ScalarMath b;
+    return math::log2(b, a);
+  }
+};
+template <>
+struct Meaning<Op::sin> {
+  static float of(float a) {
+    ScalarMath b;
+    return math::sin(b, a);
+  }
+};
+template <>
+struct Meaning<Op::cos> {
+  static float of(float a) {
+    ScalarMath b;
+    return math::cos(b, a);
+  }
+};
+template <>
+struct Meaning<Op::pow> {
+  static float of(float x, float y) {
+    ScalarMath b;
+    return math::pow(b, x, y);
+  }
+};
+template <>
+struct Meaning<Op::lrp> {
+  template <HostFloat T>
+  static T of(T x, T y, T z) {
+    ScalarMath b;
+    return math::lrp(b, x, y, z, T{1});
+  }
+};
+
+template <>
+struct Meaning<Op::convert_sat> {
+  template <class To, class From>
+  static To of(From x) {
+    if constexpr (Integer<To> && Integer<From>)
+      return saturate<To>(x);
+    else if constexpr (Integer<To>)
+      return convert<To>(x);
+    else
+      return eval<Op::sat>(convert<To>(x));
+  }
+};
+
+}  // namespace eum::ir
