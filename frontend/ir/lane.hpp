@@ -10,6 +10,7 @@
 #include <concepts>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "frontend/ir/half.hpp"
 #include "frontend/ir/ops.hpp"
@@ -65,6 +66,17 @@ struct LaneOf<Type::f64> {
 };
 template <Type type>
 using Lane = typename LaneOf<type>::type;
+
+/// The type whose lanes are T.
+template <class T>
+inline constexpr Type type_of_lane = [] {
+  Type found = Type::m;
+  [&]<std::size_t... t>(std::index_sequence<t...>) {
+    ((std::is_same_v<T, Lane<static_cast<Type>(t)>> ? void(found = static_cast<Type>(t)) : void()), ...);
+  }
+  (std::make_index_sequence<type_count - 1>());
+  return found;
+}();
 
 /// f32 or f64, on which the host computes.
 template <class T>

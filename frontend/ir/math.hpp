@@ -5,6 +5,7 @@
 //
 // `B b` has, for values of f32, f64, s32 and u32 and masks:
 //   b.constant(v)                                      a value of the C++ type of v in every lane
+//   b.constant_like(x, double)                         a value of the float type of x in every lane
 //   b.add sub mul fma rnde rndz abs and_ shl asr xor_  the ops of those names
 //   b.cmp_eq cmp_ne cmp_lt cmp_gt cmp_un (x, y)        masks
 //   b.select(mask, x, y)
@@ -15,6 +16,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+
+#include "frontend/ir/ops.hpp"
 
 namespace eum::ir::math {
 
@@ -166,10 +169,38 @@ auto pow(B& b, V x, V y) {
   return b.select(b.cmp_un(x, y), b.add(x, y), result);
 }
 
-/// a*b + (1 - a)*c, for f32 and f64.
+/// x*y + (1 - x)*z, of f32 or f64.
 template <class B, class V>
-auto lrp(B& b, V x, V y, V z, V one) {
-  return b.fma(x, y, b.mul(b.sub(one, x), z));
+auto lrp(B& b, V x, V y, V z) {
+  return b.fma(x, y, b.mul(b.sub(b.constant_like(x, 1.0), x), z));
 }
+
+/// The formula of an op whose row says Expand.
+template <Op op>
+struct Formula;
+template <>
+struct Formula<Op::exp2> {
+  static auto of(auto& b, auto x) { return math::exp2(b, x); }
+};
+template <>
+struct Formula<Op::log2> {
+  static auto of(auto& b, auto x) { return math::log2(b, x); }
+};
+template <>
+struct Formula<Op::sin> {
+  static auto of(auto& b, auto x) { return math::sin(b, x); }
+};
+template <>
+struct Formula<Op::cos> {
+  static auto of(auto& b, auto x) { return math::cos(b, x); }
+};
+template <>
+struct Formula<Op::pow> {
+  static auto of(auto& b, auto x, auto y) { return math::pow(b, x, y); }
+};
+template <>
+struct Formula<Op::lrp> {
+  static auto of(auto& b, auto x, auto y, auto z) { return math::lrp(b, x, y, z); }
+};
 
 }  // namespace eum::ir::math

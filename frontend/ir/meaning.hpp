@@ -83,6 +83,10 @@ struct ScalarMath {
     return value;
   }
   template <class T>
+  T constant_like(T, double value) const {
+    return static_cast<T>(value);
+  }
+  template <class T>
   T add(T a, T b) const {
     return eval<Op::add>(a, b);
   }
@@ -160,47 +164,12 @@ struct ScalarMath {
   }
 };
 
-template <>
-struct Meaning<Op::exp2> {
-  static float of(float a) {
+template <Op op>
+requires(info(op).backend == Backend::Expand) struct Meaning<op> {
+  template <HostFloat T, std::same_as<T>... Rest>
+  static T of(T a, Rest... rest) {
     ScalarMath b;
-    return math::exp2(b, a);
-  }
-};
-template <>
-struct Meaning<Op::log2> {
-  static float of(float a) {
-    ScalarMath b;
-    return math::log2(b, a);
-  }
-};
-template <>
-struct Meaning<Op::sin> {
-  static float of(float a) {
-    ScalarMath b;
-    return math::sin(b, a);
-  }
-};
-template <>
-struct Meaning<Op::cos> {
-  static float of(float a) {
-    ScalarMath b;
-    return math::cos(b, a);
-  }
-};
-template <>
-struct Meaning<Op::pow> {
-  static float of(float x, float y) {
-    ScalarMath b;
-    return math::pow(b, x, y);
-  }
-};
-template <>
-struct Meaning<Op::lrp> {
-  template <HostFloat T>
-  static T of(T x, T y, T z) {
-    ScalarMath b;
-    return math::lrp(b, x, y, z, T{1});
+    return math::Formula<op>::of(b, a, rest...);
   }
 };
 
