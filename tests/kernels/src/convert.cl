@@ -32,7 +32,7 @@ __kernel void convert_to_float(__global const int* in, __global float* out) {
   out[7] = (float)(ushort)x;
 }
 
-__kernel void convert_long(__global const float* in, __global const long* whole, __global long* out,
+__kernel void convert_int64(__global const float* in, __global const long* whole, __global long* out,
                            __global float* back) {
   uint i = get_global_id(0);
   out[i * 2] = convert_long_sat(in[i]);

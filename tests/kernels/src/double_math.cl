@@ -1,5 +1,6 @@
 // Double precision: arithmetic, the division and root macros, roundings, conversions to and from 64-bit integers.
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
 __kernel void double_math(__global const double* a, __global const double* b, __global double* out) {
   uint i = get_global_id(0);
   double x = a[i], y = b[i];

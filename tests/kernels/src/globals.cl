@@ -1,4 +1,5 @@
-// OpenCL 2.0 program-scope variables: an initialised table that kernels change, and a pointer held in a variable.
+// OpenCL 2.0 program-scope variables: an initialised global table, a constant one, and a pointer to the first held in a
+// variable (a relocation).
 __global int state[8] = {1, -2, 3, -4, 5, -6, 7, -8};
 __constant int weight[4] = {10, 20, 30, 40};
 __global int* __constant alias = &state[2];

@@ -22,7 +22,7 @@ __kernel void math_accurate(__global const float* a, __global const float* b, __
   out[2] = rsqrt(x);
   out[3] = exp(y);
   out[4] = log(x);
-  out[5] = pow(x, y);
+  out[5] = cbrt(x);
   out[6] = exp2(y);
   out[7] = log2(x);
 }
@@ -51,4 +51,14 @@ __kernel void math_native(__global const float* a, __global const float* b, __gl
   out[5] = native_log2(x);
   out[6] = native_powr(x, y);
   out[7] = native_sin(y) * native_cos(y);
+}
+
+__kernel void math_power(__global const float* a, __global const float* b, __global float* out) {
+  uint i = get_global_id(0);
+  float x = a[i], y = b[i];
+  out += i * 4;
+  out[0] = pow(x, y);
+  out[1] = powr(x, -y);
+  out[2] = pown(-x, convert_int(y));
+  out[3] = exp10(y);
 }

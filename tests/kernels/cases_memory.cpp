@@ -1,0 +1,127 @@
+// Constant tables, program-scope variables, generic pointers, gathers: consttable, globals, generic_pointer,
+// gather.
+#include <cmath>
+
+#include "tests/kernels/case_parts.hpp"
+
+namespace eum::kernels {
+namespace {
+
+void reference_crc32(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto data = elements<uint8_t>(buffers, 0);
+  const size_t length = value_of<uint32_t>(c, 1);
+  const auto out = elements<uint32_t>(buffers, 2);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    uint32_t crc = 0xffffffff;
+    for (size_t bit = 0; bit < length * 8; bit++) {
+      const uint32_t in = data[i * length + bit / 8] >> bit % 8 & 1;
+      crc = (crc >> 1) ^ ((crc ^ in) & 1 ? 0xedb88320 : 0);
+    }
+    out[i] = ~crc;
+  }
+}
+
+void reference_polynomial(const KernelCase& c, std::vector<Bytes>& buffers) {
+  constexpr float coefficient[5] = {1.0f, -0.5f, 0.25f, 0.125f, -0.0625f};
+  constexpr size_t permutation[7] = {3, 6, 0, 5, 1, 4, 2};
+  const auto x = elements<float>(buffers, 0), scale = elements<float>(buffers, 1),
+             y = elements<float>(buffers, 2);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    float sum = 0;
+    for (size_t k = 0; k < value_of<uint32_t>(c, 3); k++)
+      sum = std::fma(sum, x[i], coefficient[permutation[(i + k) % 7] % 5]);
+    y[i] = sum * scale[i % 4];
+  }
+}
+
+void reference_globals(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto in = elements<int32_t>(buffers, 0), out = elements<int32_t>(buffers, 1);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    const auto state = [](size_t k) { return static_cast<int32_t>(k % 2 ? -(k + 1) : k + 1); };
+    out[i] = state(i % 8) * in[i] + static_cast<int32_t>(i / 2 % 4 + 1) * 10 + state(2 + i % 4);
+  }
+}
+
+void reference_generic(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto in = elements<int32_t>(buffers, 0), out = elements<int32_t>(buffers, 1);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    const size_t lid = i % c.local[0], mirror = i - lid + 63 - lid;
+    int32_t value = 0;
+    if (i % 3 == 0)
+      value = in[mirror] ^ 0xff;
+    else if (i % 3 == 1)
+      value = in[mirror];
+    else
+      value = in[i] + static_cast<int32_t>(lid % 4);
+    out[i] = value * 2 + 1;
+  }
+}
+
+void reference_gather(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto index = elements<uint32_t>(buffers, 0), dwords = elements<uint32_t>(buffers, 3),
+             out_dwords = elements<uint32_t>(buffers, 7);
+  const auto bytes = elements<uint8_t>(buffers, 1), out_bytes = elements<uint8_t>(buffers, 5);
+  const auto words = elements<uint16_t>(buffers, 2), out_words = elements<uint16_t>(buffers, 6);
+  const auto qwords = elements<uint64_t>(buffers, 4), out_qwords = elements<uint64_t>(buffers, 8);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    const size_t k = index[i];
+    out_bytes[k] = static_cast<uint8_t>(bytes[i] + 1);
+    out_words[k] = words[k] ^ 0x55aa;
+    out_dwords[i] = dwords[k] - static_cast<uint32_t>(i);
+    out_qwords[k] = qwords[i] + dwords[i];
+  }
+}
+
+KernelCase gather(const std::string& file, uint32_t items) {
+  std::vector<uint32_t> index(items);
+  for (uint32_t i = 0; i < items; i++) index[i] = i;
+  Random random(911);
+  for (size_t i = items; i-- > 1;)
+    std::swap(index[i], index[static_cast<size_t>(random.integer(0, static_cast<int64_t>(i)))]);
+  return {.name = file + ".gather",
+          .file = file,
+          .kernel = "gather",
+          .global = {items, 1, 1},
+          .args = {input(index), input(random_bits<uint8_t>(912, items)),
+                   input(random_bits<uint16_t>(913, items)), input(random_bits<uint32_t>(914, items)),
+                   input(random_bits<uint64_t>(915, items)), output<uint8_t>(items), output<uint16_t>(items),
+                   output<uint32_t>(items), output<uint64_t>(items)},
+          .reference = reference_gather};
+}
+
+}  // namespace
+
+void add_memory_cases(std::vector<KernelCase>& cases) {
+  cases.push_back({.name = "consttable.crc32",
+                   .file = "consttable",
+                   .kernel = "crc32",
+                   .global = {77, 1, 1},
+                   .args = {input(random_bits<uint8_t>(901, 77 * 13)), scalar(13u), output<uint32_t>(77)},
+                   .reference = reference_crc32});
+  cases.push_back(
+      {.name = "consttable.polynomial",
+       .file = "consttable",
+       .kernel = "polynomial",
+       .global = {101, 1, 1},
+       .args = {input(random_floats(902, 101, -1.5, 1.5)), input(std::vector<float>{1.0f, -2.0f, 0.3f, 1e6f}),
+                output<float>(101), scalar(9u)},
+       .reference = reference_polynomial});
+  cases.push_back({.name = "globals.globals",
+                   .file = "globals",
+                   .kernel = "globals",
+                   .global = {83, 1, 1},
+                   .args = {input(random_integers<int32_t>(903, 83, -1000000, 1000000)), output<int32_t>(83)},
+                   .reference = reference_globals});
+  cases.push_back(
+      {.name = "generic_pointer.generic_pointer",
+       .file = "generic_pointer",
+       .kernel = "generic_pointer",
+       .global = {192, 1, 1},
+       .local = {64, 1, 1},
+       .args = {input(random_integers<int32_t>(904, 192, -1000000, 1000000)), output<int32_t>(192)},
+       .reference = reference_generic});
+  cases.push_back(gather("gather", 303));
+  cases.push_back(gather("gather_a64", 303));
+}
+
+}  // namespace eum::kernels

@@ -1,0 +1,116 @@
+// The corpus of real kernels: what to run (binary, kernel, range, arguments) and what must come out, as data.
+// It knows nothing of the emulator, nor of any other way to run a kernel: tests, perf and demos link it.
+// The expected buffers come from plain C++ written from each kernel's meaning; pocl_check.cpp confirms them
+// on PoCL.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace eum::kernels {
+
+using Bytes = std::vector<std::byte>;
+
+/// One row of manifest.def. A reason is empty where the thing works.
+struct KernelFile {
+  std::string_view stem;
+  std::string_view source;        ///< src/SOURCE.cl
+  std::string_view options;       ///< of the OpenCL compiler
+  std::string_view zebin_reason;  ///< why there is no bin/STEM.zebin.bin
+  std::string_view pocl_reason;   ///< why PoCL cannot run it
+};
+
+enum class Container : uint8_t { PatchTokens, Zebin };
+
+std::span<const KernelFile> kernel_files();
+/// Null if the manifest has no such row.
+const KernelFile* find_kernel_file(std::string_view stem);
+/// Absolute path of the OpenCL C source, of the binary.
+std::string source_path(const KernelFile& file);
+std::string binary_path(const KernelFile& file, Container container);
+
+enum class Element : uint8_t { U8, S8, U16, S16, U32, S32, U64, S64, F16, F32, F64 };
+
+/// Bytes of one element.
+constexpr size_t element_size(Element element) {
+  constexpr std::array<uint8_t, 11> sizes{1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
+  return sizes[static_cast<size_t>(element)];
+}
+
+/// How far a floating point element may be off: it passes when it is within the largest of the three.
+/// Integers are always exact. `share` is the part of a buffer's elements, of any type, that may differ
+/// without bound: only for kernels that are chaotic by nature, 0 elsewhere.
+struct Tolerance {
+  double ulp = 0;  ///< units in the last place of the expected value
+  double absolute = 0;
+  double relative = 0;
+  double share = 0;
+};
+
+enum class Role : uint8_t { In, Out, InOut };
+
+/// A value: the bytes as OpenCL lays them out (a 3-vector takes the room of 4).
+struct Scalar {
+  Bytes bytes;
+};
+
+/// Global or constant memory. `bytes` is what it holds before the run, whatever its role; an `In` buffer must
+/// hold the same afterwards. Buffers that are written end in elements that no work item may touch.
+struct Buffer {
+  Bytes bytes;
+  Role role = Role::In;
+  Element element = Element::U32;
+  bool any_order = false;  ///< compared as a multiset of elements
+};
+
+/// A __local pointer argument: bytes of SLM.
+struct LocalMemory {
+  uint32_t size = 0;
+};
+
+using Arg = std::variant<Scalar, Buffer, LocalMemory>;
+
+struct KernelCase {
+  std::string name{};    ///< unique: file.kernel, and .variant where there are several
+  std::string file{};    ///< stem of a manifest row
+  std::string kernel{};  ///< name in the source
+  uint32_t dimensions = 1;
+  std::array<uint32_t, 3> global{1, 1, 1};  ///< work items
+  std::array<uint32_t, 3> local{0, 0, 0};   ///< work items of a group; all 0: the driver's choice
+  std::array<uint32_t, 3> offset{0, 0, 0};
+  std::vector<Arg> args{};
+  Tolerance tolerance{};
+  /// The memory after the run does not depend on the order in which groups and threads run.
+  bool order_free = true;
+  /// Turns the initial buffers (index = argument; empty where the argument is none) into the expected ones.
+  void (*reference)(const KernelCase& kernel_case, std::vector<Bytes>& buffers) = nullptr;
+
+  /// True if argument `index` is a buffer, whose contents are compared after the run.
+  bool check(size_t index) const {
+    return index < args.size() && std::holds_alternative<Buffer>(args[index]);
+  }
+};
+
+/// Every case, in the order of the manifest's themes. Deterministic.
+std::vector<KernelCase> corpus();
+/// The kernels for comparisons of speed, at sizes that take PoCL 50 to 300 ms on one core.
+std::vector<KernelCase> perf_cases();
+
+/// The memory of each argument before the run (empty where the argument is no buffer), and after it.
+std::vector<Bytes> initial_buffers(const KernelCase& kernel_case);
+std::vector<Bytes> expected_buffers(const KernelCase& kernel_case);
+
+/// Empty if `got` is what argument `index` must hold after the run, else one line that names the case, the
+/// argument and the first element that is wrong. The short form runs the reference; the long one takes
+/// expected_buffers().
+std::string compare(const KernelCase& kernel_case, size_t index, std::span<const std::byte> got);
+std::string compare(const KernelCase& kernel_case, size_t index, std::span<const std::byte> got,
+                    const std::vector<Bytes>& expected);
+
+}  // namespace eum::kernels

@@ -1,0 +1,68 @@
+// Runs every corpus case on PoCL from source and compares with the corpus' own references: the outside oracle
+// for them. Ends with 1 if a case differs; cases that the manifest excuses are printed with the reason, and
+// not run. Usage: pocl_check [PART-OF-CASE-NAME...]
+#include <fmt/core.h>
+
+#include <cstdlib>
+
+#include "tests/kernels/opencl_runner.hpp"
+
+using namespace eum;
+using namespace eum::kernels;
+
+namespace {
+
+/// Empty if the case runs and every buffer is right.
+std::string failure(OpenClRunner& runner, const KernelCase& kernel_case) {
+  Result<PreparedRun> run = runner.prepare(kernel_case);
+  if (!run) return run.error().message;
+  if (Result<double> seconds = run->launch(); !seconds) return seconds.error().message;
+  const Result<std::vector<Bytes>> got = run->read();
+  if (!got) return got.error().message;
+  const std::vector<Bytes> expected = expected_buffers(kernel_case);
+  for (size_t i = 0; i < kernel_case.args.size(); i++) {
+    if (!kernel_case.check(i)) continue;
+    if (std::string message = compare(kernel_case, i, (*got)[i], expected); !message.empty()) return message;
+  }
+  return {};
+}
+
+bool chosen(const KernelCase& kernel_case, int count, char** parts) {
+  if (count < 2) return true;
+  for (int i = 1; i < count; i++)
+    if (kernel_case.name.find(parts[i]) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  setenv("OCL_ICD_VENDORS", "pocl.icd", 0);
+  setenv("POCL_MAX_PTHREAD_COUNT", "1", 0);
+  Result<OpenClRunner> runner = OpenClRunner::open("Portable Computing Language");
+  if (!runner) {
+    fmt::print("{}\n", runner.error().message);
+    return 1;
+  }
+  fmt::print("{}\n", runner->description());
+  int passed = 0, failed = 0, excused = 0;
+  for (const KernelCase& kernel_case : corpus()) {
+    if (!chosen(kernel_case, argc, argv)) continue;
+    const KernelFile* file = find_kernel_file(kernel_case.file);
+    if (file && !file->pocl_reason.empty()) {
+      excused++;
+      fmt::print("not on PoCL: {}: {}\n", kernel_case.name, file->pocl_reason);
+      continue;
+    }
+    const std::string message = failure(*runner, kernel_case);
+    if (message.empty()) {
+      passed++;
+    } else {
+      failed++;
+      fmt::print("FAILED {}\n", message);
+    }
+    std::fflush(stdout);
+  }
+  fmt::print("{} passed, {} failed, {} not possible on PoCL\n", passed, failed, excused);
+  return failed == 0 && passed + excused > 0 ? 0 : 1;
+}
