@@ -57,7 +57,7 @@ inline constexpr std::array opcode_table = [] {
   using enum Format;
   using enum Family;
   return std::array{
-#define GEN_OP(name, text, number, since, format, dst, src, caps) \
+#define GEN_OP(name, text, number, since, format, dst, src, caps, ...) \
   OpcodeInfo{text, number, since, format, dst, src, caps},
 #include "frontend/gen/instructions.def"
 #undef GEN_OP
