@@ -30,6 +30,7 @@ enum class FaultKind : std::uint32_t {
   None,
   Unsupported,      ///< index of the text in Function::strings in `address`
   OutOfBounds,      ///< stateless access outside every region, or one that the region does not allow
+  Misaligned,       ///< atomic at an address that is no multiple of its size
   BadRegister,      ///< indirect register access beyond the register file
   BadJump,          ///< jump_ip to where no block begins
   UnsupportedMode,  ///< floating point mode that cannot be kept (cr0 value in `address`)
@@ -60,9 +61,10 @@ struct ThreadState {
   std::uint32_t resume = 0;  ///< block to go on at; 0 = the beginning
   std::uint32_t barrier_signals = 0;  ///< barrier_signal ops executed
   std::uint64_t flags = 0;            ///< f0.0 = bits 15:0, f0.1, f1.0, f1.1
-  std::uint32_t fp_mode = 0;          ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
+  std::uint32_t fp_mode = 0;  ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
   std::uint32_t reserved = 0;
-  /// The region of the address space that the last A64 or A32 access hit: an engine's cache, cleared by size 0.
+  /// The region of the address space that the last A64 or A32 access hit: an engine's cache, cleared by size
+  /// 0.
   std::uint64_t region_start = 0;
   std::uint64_t region_size = 0;
   std::byte* region_host = nullptr;
@@ -114,8 +116,8 @@ class Executable {
 
 struct CompileOptions {
   bool listing = false;  ///< keep what Executable::listing needs
-  /// The caller looks at the register file after the end of the thread. Without it a register that no instruction
-  /// reads any more need not be written.
+  /// The caller looks at the register file after the end of the thread. Without it a register that no
+  /// instruction reads any more need not be written.
   bool registers_live_at_exit = true;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frontend/ir/ops.hpp"
+#include "memory/atomics.hpp"
 
 namespace eum::ir {
 
@@ -53,26 +54,8 @@ enum class MemSpace : std::uint8_t {
   Scratch,  ///< the thread's scratch; u32 addresses
 };
 
-enum class AtomicOp : std::uint8_t {
-  and_,
-  or_,
-  xor_,
-  mov,
-  inc,
-  dec,
-  add,
-  sub,
-  revsub,
-  imax,
-  imin,
-  umax,
-  umin,
-  cmpwr,
-  predec,
-  fmax,
-  fmin,
-  fcmpwr
-};
+/// What an atomic does: the rows of memory/atomics.def.
+using AtomicOp = mem::AtomicOp;
 
 /// What a memory op accesses.
 struct MemRef {
