@@ -1,9 +1,9 @@
 // The eight kernels that the measurements are about: arx, bs, hash, mandel, mandel2, nbody, saxpy, sgemm.
-// perf_cases() takes them at sizes fit for timing.
+// Small here; perf_cases.cpp takes the same builders at sizes fit for timing.
 #include <bit>
 #include <cmath>
 
-#include "tests/kernels/case_parts.hpp"
+#include "tests/kernels/given_kernels.hpp"
 
 namespace eum::kernels {
 namespace {
@@ -141,6 +141,10 @@ void reference_sgemm(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
+}  // namespace
+
+namespace given {
+
 KernelCase arx(uint32_t items, int32_t rounds) {
   return {.name = "arx.arx",
           .file = "arx",
@@ -225,9 +229,10 @@ KernelCase sgemm(uint32_t n) {
           .reference = reference_sgemm};
 }
 
-}  // namespace
+}  // namespace given
 
 void add_given_cases(std::vector<KernelCase>& cases) {
+  using namespace given;
   cases.push_back(arx(1000, 5));
   cases.push_back(bs("bs", 777));
   cases.push_back(bs("bs_fast", 777));
@@ -238,17 +243,6 @@ void add_given_cases(std::vector<KernelCase>& cases) {
   cases.push_back(saxpy("saxpy", 1003, 1000));
   cases.push_back(saxpy("saxpy_a64", 1003, 1000));
   cases.push_back(sgemm(40));
-}
-
-std::vector<KernelCase> perf_cases() {
-  return {arx(1 << 20, 10),
-          bs("bs", 1 << 22),
-          hash(1 << 20),
-          mandel("mandel", 1024, 1024, -2.0f, -1.25f, 2.5f, 256, 0.01),
-          mandel("mandel2", 1024, 1024, -2.0f, -1.25f, 2.5f, 256, 0.01),
-          nbody(4096),
-          saxpy("saxpy", 1 << 24, 1 << 24),
-          sgemm(512)};
 }
 
 }  // namespace eum::kernels

@@ -1,0 +1,22 @@
+// Builders of the cases of the eight kernels that comparisons of speed are about, at any size.
+// Only the corpus itself includes it.
+#pragma once
+#include "tests/kernels/case_parts.hpp"
+
+namespace eum::kernels::given {
+
+KernelCase arx(uint32_t items, int32_t rounds);
+/// `file`: which build of the source.
+KernelCase bs(const std::string& file, uint32_t items);
+KernelCase hash(uint32_t items);
+/// A square of the plane from (x0, y0), `size` wide; mandel2 wants a width that is a power of two. `share`:
+/// the part of the points whose count may differ, as roundings grow without bound near the border of the set.
+KernelCase mandel(const char* kernel, uint32_t width, uint32_t height, float x0, float y0, float size,
+                  int32_t limit, double share);
+KernelCase nbody(uint32_t bodies);
+/// `items` work items over arrays as long, of which the first `n` act.
+KernelCase saxpy(const std::string& file, uint32_t items, int32_t n);
+/// n by n matrices; n is a multiple of 8.
+KernelCase sgemm(uint32_t n);
+
+}  // namespace eum::kernels::given
