@@ -22,11 +22,12 @@ struct FamilyInfo {
   bool align16;                 ///< the Align16 access mode exists
   bool split_send;              ///< sends and sendsc exist
   bool send_has_source_region;  ///< send encodes a region of its source 0
+  bool send_compacts;           ///< send has a compacted form
 };
 
 inline constexpr std::array family_table{
-#define GEN_FAMILY(name, text, grf_bytes, grf_count, align16, split_send, send_region) \
-  FamilyInfo{#name, text, grf_bytes, grf_count, align16, split_send, send_region},
+#define GEN_FAMILY(name, text, grf_bytes, grf_count, align16, split_send, send_region, send_compacts) \
+  FamilyInfo{#name, text, grf_bytes, grf_count, align16, split_send, send_region, send_compacts},
 #include "frontend/gen/families.def"
 #undef GEN_FAMILY
 };

@@ -1,0 +1,96 @@
+#pragma once
+// Operand fields to Operand, for each place where an instruction may hold one. It knows encodings of types,
+// regions, registers and modifiers; not which operands an instruction has (decoder.cpp).
+#include <cstdint>
+#include <string>
+
+#include "frontend/gen/fields.hpp"
+#include "frontend/gen/instruction.hpp"
+
+namespace eum::gen {
+
+/// A field value that the manual does not define.
+struct Undefined {
+  const char* what = "";
+  std::uint64_t value = 0;
+  Bits field;
+};
+
+/// "88:85" or "95,72:64".
+std::string to_string(const Bits& field);
+
+/// Properties of an architecture register (registers.def).
+struct ArfInfo {
+  std::string_view name;
+  std::uint8_t count;  ///< RegNum[3:0] is below it
+  bool numbered;       ///< the text carries the number
+  bool subregs;        ///< the text carries a sub-register
+  bool scaled;         ///< which counts elements of the operand's type
+};
+
+/// By RegNum[7:4]; count is 0 where no register has the code.
+const ArfInfo& arf_info(unsigned code);
+inline const ArfInfo& info(Arf arf) { return arf_info(static_cast<unsigned>(arf)); }
+
+/// Where the fields of source 0 or source 1 are.
+struct SourceFields {
+  Bits file, type, mod, addr_mode, vstride, reg, width, hstride, subreg, addr_subreg, addr_imm, chan_sel,
+      subreg16, addr_imm16;
+  bool second;  ///< source 1: no architecture register, no 64-bit immediate
+};
+
+/// Decodes operands of one word. Each function returns false after it recorded what is undefined.
+template <const Layout& L>
+class OperandDecoder {
+ public:
+  OperandDecoder(const Encoding& word, Family family, Undefined& undefined)
+      : w_(word), family_(family), undefined_(undefined) {}
+
+  bool destination(Operand& out, bool align16, bool macro);
+  bool source0(Operand& out, bool align16, bool macro);
+  bool source1(Operand& out, bool align16, bool macro);
+  bool send_source0(Operand& out, bool align16);
+  /// dst and the three sources of an Align16 three-source instruction.
+  bool ternary(Instruction& out, bool macro);
+  /// dst, src[0] and src[1] of sends.
+  bool split_send(Instruction& out);
+
+ private:
+  bool fail(const char* what, std::uint64_t value, const Bits& field) {
+    undefined_ = {what, value, field};
+    return false;
+  }
+  template <Bits B>
+  std::uint8_t u8() const {
+    return static_cast<std::uint8_t>(get<B>(w_));
+  }
+  template <SourceFields F>
+  bool source(Operand& out, bool align16, bool macro);
+  template <Bits B>
+  bool reg_type(Operand& out);
+  template <Bits B>
+  bool immediate_type(Operand& out);
+  template <Bits B>
+  bool ternary_type(Type& out);
+  template <Bits B>
+  bool register_number(Operand& out);
+  template <Bits Vert>
+  bool vertical_stride(Operand& out);
+  template <Bits Width>
+  bool width(Operand& out);
+  template <Bits ChanEn>
+  bool destination_mme(Operand& out);
+  template <Bits ChanSel>
+  bool source_mme(Operand& out);
+  template <Bits Reg, Bits Subreg, Bits Mod, Bits Rep, Bits ChanSel>
+  bool ternary_source(Operand& out, bool macro);
+
+  const Encoding& w_;
+  Family family_;
+  Undefined& undefined_;
+};
+
+extern template class OperandDecoder<gen8_layout>;
+extern template class OperandDecoder<gen9_layout>;
+
+}  // namespace eum::gen
