@@ -37,7 +37,7 @@ void reference_math(const KernelCase& c, std::vector<Bytes>& buffers) {
                            std::fmin(x, y),
                            x < y ? x : -y,
                            std::fabs(x) + std::floor(y),
-                           std::trunc(x)};
+                           std::trunc(x) + 0.0};  // through an int: no negative zero
     for (size_t k = 0; k < 8; k++) out[i * 8 + k] = to_half(all[k]);
   }
 }
