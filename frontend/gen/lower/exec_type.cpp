@@ -1,0 +1,77 @@
+// Execution types. Facts: the manual's section on execution data types, type conversion (2.4) and accumulator
+// precision; words are the smallest type that the pipeline computes in.
+#include "frontend/gen/lower/exec_type.hpp"
+
+#include <algorithm>
+
+namespace eum::gen {
+namespace {
+
+constexpr unsigned smallest_int_bytes = 2;
+
+struct Sources {
+  unsigned bytes = smallest_int_bytes;  ///< of the widest integer source
+  unsigned unsigned_bytes = 0;          ///< of the widest unsigned source that may have its top bit set
+  unsigned float_bytes = 0;             ///< of the widest float source
+  bool any_signed = false;
+};
+
+/// An immediate that is not negative has no sign to care about.
+bool signless(const Operand& op) {
+  if (!op.is_immediate() || op.type == Type::v) return false;
+  unsigned bits = 8 * size_of(op.type);
+  return op.type == Type::uv || ((op.immediate >> (bits - 1)) & 1) == 0;
+}
+
+Sources look_at(const Instruction& inst) {
+  Sources s;
+  for (unsigned i = 0; i < inst.source_count; ++i) {
+    const Operand& op = inst.src[i];
+    if (op.kind == OperandKind::None || op.is_null()) continue;
+    ir::Type type = ir_type(op.type);
+    unsigned bytes = ir::size_of(type);
+    if (ir::is_float(type)) {
+      s.float_bytes = std::max(s.float_bytes, bytes);
+      continue;
+    }
+    s.bytes = std::max(s.bytes, bytes);
+    if (signless(op)) continue;
+    if (!ir::is_signed(type)) s.unsigned_bytes = std::max(s.unsigned_bytes, bytes);
+    if (ir::is_signed(type) || op.modifier != SourceModifier::None) s.any_signed = true;
+  }
+  return s;
+}
+
+ir::Type float_type(unsigned bytes) {
+  return bytes == 2 ? ir::Type::f16 : bytes == 4 ? ir::Type::f32 : ir::Type::f64;
+}
+
+ir::Type ordered(const Sources& s) {
+  unsigned bytes = s.bytes;
+  if (s.any_signed && s.unsigned_bytes == bytes) bytes = std::min(2 * bytes, 8u);
+  return ir::int_type(bytes, s.any_signed);
+}
+
+}  // namespace
+
+ir::Type modular_type(const Instruction& inst) {
+  Sources s = look_at(inst);
+  bool float_dst = inst.has_dst && is_float(inst.dst.type);
+  if (s.float_bytes != 0)
+    return float_type(float_dst ? std::max(s.float_bytes, size_of(inst.dst.type)) : s.float_bytes);
+  if (float_dst) return ordered(s);
+  unsigned bytes = inst.has_dst ? std::max(s.bytes, size_of(inst.dst.type)) : s.bytes;
+  return ir::int_type(bytes, inst.has_dst ? is_signed(inst.dst.type) : s.any_signed);
+}
+
+ir::Type ordered_type(const Instruction& inst) {
+  Sources s = look_at(inst);
+  return s.float_bytes != 0 ? modular_type(inst) : ordered(s);
+}
+
+ir::Type widened(ir::Type type) {
+  return ir::is_int(type) && ir::size_of(type) < 8 ? ir::int_type(2 * ir::size_of(type), ir::is_signed(type))
+                                                   : type;
+}
+
+}  // namespace eum::gen

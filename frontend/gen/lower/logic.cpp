@@ -1,0 +1,67 @@
+// Bitwise instructions, shifts and bit fields. A negated source of a bitwise instruction is complemented.
+#include "frontend/gen/lower/handlers.hpp"
+
+namespace eum::gen {
+namespace {
+
+/// Logic computes in integers of the widest operand, whatever its type.
+ir::Type bits_type(const Instruction& inst) {
+  ir::Type type = modular_type(inst);
+  return ir::int_type(ir::size_of(type), inst.has_dst && is_signed(inst.dst.type));
+}
+
+}  // namespace
+
+void lower_logic(Lowering& l, ir::Op op) {
+  ir::Type type = bits_type(l.inst());
+  ir::ValueId a = l.logic_source(0, type);
+  l.finish(l.b().lanewise(op, {a, l.logic_source(1, type)}));
+}
+
+void lower_not(Lowering& l) {
+  ir::Type type = bits_type(l.inst());
+  l.finish(l.b().lanewise(ir::Op::not_, {l.logic_source(0, type)}));
+}
+
+// The shift count is taken modulo 64 if a quadword takes part, else modulo 32; so words shift within a dword.
+void lower_shift(Lowering& l, ir::Op op) {
+  const Instruction& in = l.inst();
+  using enum ir::Type;
+  unsigned source_bytes = ir::size_of(ir_type(in.src[0].type));
+  bool wide = source_bytes == 8 || size_of(in.dst.type) == 8;
+  if (in.saturate && op == ir::Op::shl) {
+    // Exact up to 64 bits: a dword shifted by at most 31.
+    if (wide) return l.unsupported("saturation of quadwords");
+    ir::Type type = s64;
+    ir::ValueId count =
+        l.b().lanewise(ir::Op::and_, {l.source(1, type), l.b().constant(type, l.lanes(), 31)});
+    return l.finish(l.b().lanewise(op, {l.source(0, type), count}));
+  }
+  bool is_signed = op == ir::Op::asr || (op == ir::Op::shl && gen::is_signed(in.dst.type));
+  ir::Type type = ir::int_type(wide ? 8 : 4, is_signed);
+  ir::ValueId value = l.source(0, type);
+  bool narrow_signed = source_bytes < 4 && gen::is_signed(in.src[0].type);
+  if (op == ir::Op::shr && narrow_signed) {
+    // Zeros enter at the top of the source's own width.
+    std::uint64_t ones = 0xffff;
+    value = l.b().lanewise(ir::Op::and_, {value, l.b().constant(type, l.lanes(), ones)});
+  }
+  ir::ValueId count = l.source(1, type);
+  l.finish(l.b().lanewise(op, {value, count}));
+}
+
+void lower_bits(Lowering& l, ir::Op op) {
+  const Instruction& in = l.inst();
+  ir::Type type = ir_type(in.src[0].type);
+  if (op == ir::Op::cbit) type = ir::Type::u32;
+  // The data of a bit field is its last source; bfe extends its sign if the destination is signed.
+  if (op == ir::Op::bfe || op == ir::Op::bfi1 || op == ir::Op::bfi2) type = ir_type(in.dst.type);
+  if (!ir::is_int(type) || ir::size_of(type) != 4) return l.unsupported("operand that is not a dword");
+  ir::ValueId a = l.source(0, type);
+  if (in.source_count == 1) return l.finish(l.b().lanewise(op, {a}));
+  ir::ValueId c = l.source(1, type);
+  if (in.source_count == 2) return l.finish(l.b().lanewise(op, {a, c}));
+  l.finish(l.b().lanewise(op, {a, c, l.source(2, type)}));
+}
+
+}  // namespace eum::gen
