@@ -1,12 +1,13 @@
 // Atomic messages. Payload: addresses, then the operation's sources in the order that the manual numbers them
 // (compare-and-write: the value to compare with, then the new value).
 #include "frontend/gen/lower/send.hpp"
+#include "memory/atomics.hpp"
 
 namespace eum::gen {
 namespace {
 
 std::optional<ir::AtomicOp> integer_atomic(unsigned code) {
-  using enum ir::AtomicOp;
+  using enum mem::AtomicOp;
   constexpr std::array ops{and_,   or_,  xor_, mov,  inc,  dec,   add,   sub,
                            revsub, imax, imin, umax, umin, cmpwr, predec};
   if (code == 0 || code > ops.size()) return std::nullopt;
@@ -14,16 +15,10 @@ std::optional<ir::AtomicOp> integer_atomic(unsigned code) {
 }
 
 std::optional<ir::AtomicOp> float_atomic(unsigned code) {
-  using enum ir::AtomicOp;
+  using enum mem::AtomicOp;
   constexpr std::array ops{fmax, fmin, fcmpwr};
   if (code == 0 || code > ops.size()) return std::nullopt;
   return ops[code - 1];
-}
-
-unsigned sources_of(ir::AtomicOp op) {
-  using enum ir::AtomicOp;
-  if (op == inc || op == dec || op == predec) return 0;
-  return op == cmpwr || op == fcmpwr ? 2 : 1;
 }
 
 }  // namespace
@@ -45,7 +40,7 @@ void lower_untyped_atomic(Message& m, bool a64, bool floats) {
   memory->atomic = *op;
   bool returns = m.bits(13, 13) != 0 && m.response_registers() != 0 && !l.inst().dst.is_null();
   unsigned addresses = m.registers(ir::size_of(address)), step = m.registers(ir::size_of(type));
-  unsigned count = sources_of(*op);
+  unsigned count = mem::info(*op).operands;
   if (!m.has_room(addresses + count * step, returns ? step : 0)) return;
   ir::ValueId where = m.read(address, 0);
   std::array<ir::ValueId, 2> sources{};
