@@ -1,0 +1,329 @@
+// Block-local value numbering over pure ops and architectural state.
+//
+// Register contents are tracked by 4-byte granule: each write stamps the granules it touches, and what was
+// known of a region holds as long as no granule of it has a later stamp.
+#include <algorithm>
+#include <cstring>
+
+#include "jit/passes/passes.hpp"
+
+namespace eum::jit {
+namespace {
+
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::ValueId;
+
+constexpr unsigned granule = 4;
+constexpr unsigned flag_count = 64;
+
+/// What makes two instructions the same computation.
+struct Key {
+  std::uint64_t head = 0;  // op, type, lanes, from
+  std::uint64_t attribute = 0;
+  std::array<ValueId, ir::max_args> args{};
+  ValueId mask = ir::no_value;
+  bool operator==(const Key&) const = default;
+
+  std::uint64_t hash() const {
+    std::uint64_t h = head * 0x9e3779b97f4a7c15ull ^ attribute;
+    for (ValueId arg : args) h = (h ^ arg) * 0x9e3779b97f4a7c15ull;
+    h ^= mask;
+    return (h * 0x9e3779b97f4a7c15ull) >> 32;
+  }
+};
+
+class Table {
+ public:
+  struct Entry {
+    Key key;
+    ValueId value = ir::no_value;
+    std::uint64_t time = 0;
+    std::uint32_t generation = 0;
+  };
+  /// The slot that holds `key`, or an empty one for it.
+  Entry& at(const Key& key) {
+    if (used_ * 2 > entries_.size()) grow();
+    std::size_t i = key.hash() & (entries_.size() - 1);
+    while (entries_[i].generation == generation_ && !(entries_[i].key == key))
+      i = (i + 1) & (entries_.size() - 1);
+    if (entries_[i].generation != generation_) {
+      entries_[i] = {key, ir::no_value, 0, generation_};
+      ++used_;
+    }
+    return entries_[i];
+  }
+  void clear() {
+    ++generation_;
+    used_ = 0;
+  }
+
+ private:
+  void grow() {
+    std::vector<Entry> old(entries_.size() * 2);
+    old.swap(entries_);
+    used_ = 0;
+    for (const Entry& entry : old)
+      if (entry.generation == generation_) at(entry.key) = entry;
+  }
+  std::vector<Entry> entries_ = std::vector<Entry>(256);
+  std::size_t used_ = 0;
+  std::uint32_t generation_ = 1;
+};
+
+class BlockForwarder {
+ public:
+  explicit BlockForwarder(ir::Function& function)
+      : function_(function),
+        alias_(function.values.size(), ir::no_value),
+        stamps_(function.file_bytes / granule + 64) {}
+
+  void run(ir::Block& block) {
+    table_.clear();
+    std::fill(stamps_.begin(), stamps_.end(), 0);
+    flags_.fill({});
+    clock_ = 1;
+    out_.clear();
+    out_.reserve(block.insts.size() + 16);
+    for (Inst& inst : block.insts) visit(inst);
+    block.insts.assign(out_.begin(), out_.end());
+  }
+
+ private:
+  struct FlagBits {
+    ValueId value = ir::no_value;  // of a flag_write or flag_read that covers this bit ...
+    std::uint8_t lane = 0;         // ... as this lane of it
+  };
+
+  ValueId resolve(ValueId value) const {
+    while (value != ir::no_value && value < alias_.size() && alias_[value] != ir::no_value)
+      value = alias_[value];
+    return value;
+  }
+  void alias(const Inst& inst, ValueId to) {
+    for (unsigned k = 0; k < inst.result_count; ++k) set_alias(inst.result + k, to + k);
+  }
+  void set_alias(ValueId from, ValueId to) {
+    if (alias_.size() <= from) alias_.resize(function_.values.size(), ir::no_value);
+    alias_[from] = to;
+  }
+
+  static Key key_of(const Inst& inst) {
+    Key key;
+    key.head = static_cast<std::uint64_t>(inst.op) | static_cast<std::uint64_t>(inst.type) << 8 |
+               static_cast<std::uint64_t>(inst.lanes) << 16 | static_cast<std::uint64_t>(inst.from) << 24;
+    key.attribute = inst.imm;
+    key.args = inst.args;
+    key.mask = inst.mask;
+    return key;
+  }
+  static Key region_key(Op op, Type type, unsigned lanes, ir::Region region, ValueId mask) {
+    Inst inst;
+    inst.op = op;
+    inst.type = ir::int_type(ir::size_of(type), false);  // same bits, whatever the type
+    inst.lanes = static_cast<std::uint8_t>(lanes);
+    inst.imm = 0;
+    // Lanes a fixed distance apart are one region however it is written.
+    if (int stride = region.stride(lanes); stride >= 0)
+      region = {region.offset, static_cast<std::uint8_t>(lanes == 1 ? 1 : stride), 1, 0};
+    inst.region = region;
+    inst.mask = mask;
+    return key_of(inst);
+  }
+
+  std::pair<unsigned, unsigned> granules(const Inst& inst) const {
+    unsigned bytes = ir::size_of(inst.type), high = inst.region.offset;
+    for (unsigned lane = 0; lane < inst.lanes; ++lane)
+      high = std::max(high, inst.region.byte_of(lane, bytes));
+    return {inst.region.offset / granule, (high + bytes - 1) / granule};
+  }
+  bool fresh(const Inst& inst, std::uint64_t time) const {
+    auto [first, last] = granules(inst);
+    for (unsigned g = first; g <= last; ++g)
+      if (stamps_[g] > time) return false;
+    return true;
+  }
+  void stamp(const Inst& inst) {
+    auto [first, last] = granules(inst);
+    for (unsigned g = first; g <= last; ++g) stamps_[g] = clock_;
+  }
+
+  /// The value as `type`: itself, or a bitcast.
+  ValueId cast(ValueId value, Type type, const Inst& at) {
+    Type from = function_.values[value].type;
+    if (from == type) return value;
+    Inst inst;
+    inst.op = Op::bitcast;
+    inst.type = type;
+    inst.from = from;
+    inst.lanes = function_.values[value].lanes;
+    inst.args[0] = value;
+    inst.arg_count = 1;
+    inst.guest_ip = at.guest_ip;
+    return pure(inst);
+  }
+  /// Appends a new pure instruction, or finds its equal.
+  ValueId pure(Inst inst) {
+    Table::Entry& entry = table_.at(key_of(inst));
+    if (entry.value != ir::no_value) return entry.value;
+    inst.result = function_.add_value(inst.type, inst.lanes);
+    inst.result_count = 1;
+    out_.push_back(inst);
+    return entry.value = inst.result;
+  }
+  ValueId mask_op(Op op, ValueId a, ValueId b, const Inst& at) {
+    Inst inst;
+    inst.op = op;
+    inst.type = Type::m;
+    inst.lanes = function_.values[a].lanes;
+    inst.args[0] = a;
+    inst.args[1] = b;
+    inst.arg_count = 2;
+    inst.guest_ip = at.guest_ip;
+    return pure(inst);
+  }
+
+  void visit(Inst& inst) {
+    for (unsigned i = 0; i < inst.arg_count; ++i) inst.args[i] = resolve(inst.args[i]);
+    inst.mask = resolve(inst.mask);
+    ++clock_;
+    switch (inst.op) {
+      case Op::reg_read:
+        return read_register(inst);
+      case Op::reg_write:
+        return write_register(inst);
+      case Op::reg_scatter:
+        std::fill(stamps_.begin(), stamps_.end(), clock_);
+        break;
+      case Op::flag_read:
+        return read_flags(inst);
+      case Op::flag_write:
+        return write_flags(inst);
+      default:
+        if (ir::is_pure(inst.op)) {
+          Table::Entry& entry = table_.at(key_of(inst));
+          if (entry.value != ir::no_value) return alias(inst, entry.value);
+          entry.value = inst.result;
+        }
+    }
+    out_.push_back(inst);
+  }
+
+  void read_register(Inst& inst) {
+    Key key = region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask);
+    Table::Entry* entry = &table_.at(key);
+    if (entry->value != ir::no_value && fresh(inst, entry->time))
+      return set_alias(inst.result, cast(entry->value, inst.type, inst));
+    if (inst.mask != ir::no_value) {
+      // What is known of all lanes serves a reader of some.
+      Table::Entry& all =
+          table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, ir::no_value));
+      if (all.value != ir::no_value && fresh(inst, all.time))
+        return set_alias(inst.result, cast(all.value, inst.type, inst));
+      entry = &table_.at(key);
+    }
+    entry->value = inst.result;
+    entry->time = clock_;
+    out_.push_back(inst);
+  }
+
+  void write_register(Inst& inst) {
+    stamp(inst);
+    // A later read under the same mask needs just the lanes that this write gives.
+    if (inst.region.stride(inst.lanes) > 0) {
+      Table::Entry& entry =
+          table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask));
+      entry.value = inst.args[0];
+      entry.time = clock_;
+    }
+    out_.push_back(inst);
+  }
+
+  void read_flags(Inst& inst) {
+    ValueId value = known_flags(static_cast<unsigned>(inst.imm), inst.lanes, inst);
+    if (value != ir::no_value) return set_alias(inst.result, value);
+    remember_flags(static_cast<unsigned>(inst.imm), inst.lanes, inst.result);
+    out_.push_back(inst);
+  }
+  void write_flags(Inst& inst) {
+    auto first = static_cast<unsigned>(inst.imm);
+    if (inst.mask != ir::no_value) {
+      ValueId old = known_flags(first, inst.lanes, inst);
+      if (old == ir::no_value) {
+        Inst read;
+        read.op = Op::flag_read;
+        read.type = Type::m;
+        read.lanes = inst.lanes;
+        read.imm = first;
+        read.guest_ip = inst.guest_ip;
+        read.result = old = function_.add_value(Type::m, inst.lanes);
+        read.result_count = 1;
+        out_.push_back(read);
+      }
+      ValueId kept = mask_op(Op::andn, inst.mask, old, inst);
+      ValueId given = mask_op(Op::and_, inst.mask, inst.args[0], inst);
+      inst.args[0] = mask_op(Op::or_, kept, given, inst);
+      inst.mask = ir::no_value;
+    }
+    remember_flags(first, inst.lanes, inst.args[0]);
+    out_.push_back(inst);
+  }
+  void remember_flags(unsigned first, unsigned lanes, ValueId value) {
+    for (unsigned i = 0; i < lanes && first + i < flag_count; ++i)
+      flags_[first + i] = {value, static_cast<std::uint8_t>(i)};
+  }
+  /// The value of these flag bits where the block knows it: one value, a slice of one, or two halves.
+  ValueId known_flags(unsigned first, unsigned lanes, const Inst& at) {
+    if (first + lanes > flag_count) return ir::no_value;
+    auto run = [&](unsigned begin, unsigned count) {
+      FlagBits head = flags_[begin];
+      if (head.value == ir::no_value) return ir::no_value;
+      for (unsigned i = 1; i < count; ++i)
+        if (flags_[begin + i].value != head.value || flags_[begin + i].lane != head.lane + i)
+          return ir::no_value;
+      if (head.lane == 0 && function_.values[head.value].lanes == count) return head.value;
+      Inst slice;
+      slice.op = Op::slice;
+      slice.type = Type::m;
+      slice.lanes = static_cast<std::uint8_t>(count);
+      slice.imm = head.lane;
+      slice.args[0] = head.value;
+      slice.arg_count = 1;
+      slice.guest_ip = at.guest_ip;
+      return pure(slice);
+    };
+    if (ValueId whole = run(first, lanes); whole != ir::no_value) return whole;
+    if (lanes < 2 || lanes % 2 != 0) return ir::no_value;
+    ValueId low = run(first, lanes / 2);
+    if (low == ir::no_value) return ir::no_value;
+    ValueId high = run(first + lanes / 2, lanes / 2);
+    if (high == ir::no_value) return ir::no_value;
+    Inst concat;
+    concat.op = Op::concat;
+    concat.type = Type::m;
+    concat.lanes = static_cast<std::uint8_t>(lanes);
+    concat.args[0] = low;
+    concat.args[1] = high;
+    concat.arg_count = 2;
+    concat.guest_ip = at.guest_ip;
+    return pure(concat);
+  }
+
+  ir::Function& function_;
+  std::vector<ValueId> alias_;
+  std::vector<std::uint64_t> stamps_;
+  std::array<FlagBits, flag_count> flags_{};
+  Table table_;
+  std::uint64_t clock_ = 0;
+  std::vector<Inst> out_;
+};
+
+}  // namespace
+
+void forward_state(ir::Function& function) {
+  BlockForwarder forwarder(function);
+  for (ir::Block& block : function.blocks) forwarder.run(block);
+}
+
+}  // namespace eum::jit

@@ -1,0 +1,22 @@
+#pragma once
+// The passes over micro-ops, each a free function that leaves a valid function, and the pipeline that the
+// AVX2 engine runs. Passes know nothing of any guest encoding or host instruction.
+#include "frontend/ir/function.hpp"
+
+namespace eum::jit {
+
+/// Within each block: reads of registers and flags take the value that was last written or read there, equal
+/// pure ops are computed once, and writes of flags under a mask become reads, mask arithmetic and plain
+/// writes.
+void forward_state(ir::Function& function);
+
+/// `mach` whose accumulator holds the product with the low half of the same factor becomes one mul_wide.
+void fuse_mul_mach(ir::Function& function);
+
+/// Rewrites ops whose row says Expand into other ops.
+void expand_math(ir::Function& function);
+
+/// All of them, in order.
+void run_pipeline(ir::Function& function);
+
+}  // namespace eum::jit
