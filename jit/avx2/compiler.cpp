@@ -1,0 +1,235 @@
+// Blocks, versions, calls and the frame; see compiler.hpp.
+#include "jit/avx2/compiler.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "frontend/ir/semantics.hpp"
+#include "jit/avx2/emit/emit.hpp"
+
+namespace eum::jit {
+
+namespace {
+
+constexpr x86::Gp callee_saved[] = {x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15};
+
+std::uint32_t full_mask(unsigned simd) { return simd >= 32 ? ~0u : (1u << simd) - 1; }
+
+/// Calls a lane function on operands that lie packed in the frame.
+void call_on_frame(ir::LaneFunction function, std::byte* operands, void* results, unsigned lanes) {
+  const void* args[4];
+  for (unsigned i = 0; i < 4; ++i) args[i] = operands + i * Frame::operand_bytes;
+  function(results, args, lanes);
+}
+
+}  // namespace
+
+Compiler::Compiler(const ir::Function& f, const Liveness& liveness, asmjit::CodeHolder& holder)
+    : a(&holder),
+      pool(a.newLabel()),
+      function(f),
+      layout(StateLayout::of(f)),
+      r(a, pool, f, layout),
+      code_(f, liveness),
+      epilogue_(a.newLabel()) {
+  // A function of one channel that never changes its mask has just one version.
+  partial_versions_ = f.simd > 1;
+  for (ir::BlockId b = 0; b < f.blocks.size(); ++b) {
+    full_labels_.push_back(a.newLabel());
+    partial_labels_.push_back(a.newLabel());
+    const auto& insts = f.blocks[b].insts;
+    for (const ir::Inst& inst : insts) partial_versions_ |= inst.op == ir::Op::mask_set && inst.imm == 0;
+    for (ir::BlockId target : successors(insts.back()))
+      if (target != ir::no_block && (target <= b || insts.back().op == ir::Op::wait)) resume_points_.push_back(target);
+    if (insts.back().op == ir::Op::jump_ip)
+      for (ir::BlockId t = 0; t < f.blocks.size(); ++t) resume_points_.push_back(t);
+  }
+  std::sort(resume_points_.begin(), resume_points_.end());
+  resume_points_.erase(std::unique(resume_points_.begin(), resume_points_.end()), resume_points_.end());
+}
+
+void Compiler::run(bool annotate) {
+  annotate_ = annotate;
+  prologue();
+  for (bool full : {true, false}) {
+    if (!full && !partial_versions_) break;
+    full_ = full;
+    for (ir::BlockId b = 0; b < function.blocks.size(); ++b) block(b, full);
+  }
+  for (std::size_t i = 0; i < cold_.size(); ++i) cold_[i]();
+  a.bind(epilogue_);
+  a.vzeroupper();
+  a.mov(x86::rsp, x86::ptr(x86::rsp, Frame::host_rsp, 8));
+  for (std::size_t i = std::size(callee_saved); i-- > 0;) a.pop(callee_saved[i]);
+  a.ret();
+  pool.emit(a);
+  // The size of the frame is known only now.
+  auto frame = static_cast<std::uint32_t>((Frame::spills + r.spill_bytes() + 127) & ~63);
+  std::memcpy(a.code()->textSection()->buffer().data() + frame_patch_, &frame, 4);
+}
+
+void Compiler::prologue() {
+  for (const x86::Gp& reg : callee_saved) a.push(reg);
+  a.mov(state_reg, x86::rdi);
+  a.mov(x86::rax, x86::rsp);
+  a.sub(x86::rsp, 0x7fffff00);
+  frame_patch_ = a.offset() - 4;
+  a.and_(x86::rsp, -64);
+  a.mov(x86::ptr(x86::rsp, Frame::host_rsp, 8), x86::rax);
+  a.mov(surfaces_reg, state(offsetof(ThreadState, environment), 8));
+  a.mov(surfaces_reg, x86::ptr(surfaces_reg, offsetof(Environment, surfaces), 8));
+  if (!resume_points_.empty()) {
+    a.mov(x86::eax, state(offsetof(ThreadState, resume), 4));
+    for (ir::BlockId target : resume_points_) {
+      if (target == 0) continue;
+      asmjit::Label other = a.newLabel();
+      a.cmp(x86::eax, target);
+      a.jne(other);
+      version_switch(target);
+      a.bind(other);
+    }
+  }
+  version_switch(0);
+}
+
+/// Goes to the version of `target` that fits the execution mask in memory.
+void Compiler::version_switch(ir::BlockId target) {
+  if (!partial_versions_) {
+    a.jmp(label(target, true));
+    return;
+  }
+  a.cmp(mask_variable(0), asmjit::Imm(static_cast<std::int32_t>(full_mask(function.simd))));
+  a.je(label(target, true));
+  a.jmp(label(target, false));
+}
+
+void Compiler::block(ir::BlockId id, bool full) {
+  current_ = id;
+  code_.build(id, full);
+  a.bind(label(id, full));
+  if (annotate_) a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
+  r.begin_block(code_);
+  if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0)
+    a.sub(state(offsetof(ThreadState, budget), 8), count);
+  auto insts = code_.insts();
+  for (std::uint32_t i = 0; i < insts.size(); ++i) {
+    const CodeInst& inst = insts[i];
+    if (annotate_) this->annotate(inst);
+    r.begin_inst(i);
+    emit::table[static_cast<std::size_t>(inst.op)](*this, inst);
+    r.end_inst(inst);
+  }
+}
+
+void Compiler::annotate(const CodeInst& inst) {
+  if (inst.guest_ip == annotated_ip_) return;
+  annotated_ip_ = inst.guest_ip;
+  a.commentf("; @0x%x", inst.guest_ip);
+}
+
+void Compiler::go_to(ir::BlockId target) {
+  if (target <= current_) {
+    asmjit::Label pause = a.newLabel();
+    a.cmp(state(offsetof(ThreadState, budget), 8), 0);
+    a.jle(pause);
+    cold([this, pause, target] {
+      a.bind(pause);
+      a.mov(state(offsetof(ThreadState, resume), 4), target);
+      leave(Status::Paused);
+    });
+  }
+  if (code_.changes_mask()) return version_switch(target);
+  if (!is_next(target, full_)) a.jmp(label(target, full_));
+}
+
+void Compiler::go_to_far(ir::BlockId target) {
+  if (code_.changes_mask() || target <= current_ || !is_next(target, full_)) return go_to(target);
+  a.jmp(label(target, full_));
+}
+
+void Compiler::branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough) {
+  a.test(bits.r32(), bits.r32());
+  if (!code_.changes_mask() && taken > current_) {
+    a.jnz(label(taken, full_));
+    return go_to(fallthrough);
+  }
+  asmjit::Label none = a.newLabel();
+  a.jz(none);
+  go_to(taken);
+  a.bind(none);
+  go_to(fallthrough);
+}
+
+void Compiler::leave(Status status) {
+  a.mov(x86::eax, static_cast<std::uint32_t>(status));
+  a.jmp(epilogue_);
+}
+
+void Compiler::fault(FaultKind kind, const CodeInst& inst, x86::Gp address) {
+  constexpr std::size_t base = offsetof(ThreadState, fault);
+  a.mov(state(base + offsetof(Fault, kind), 4), static_cast<std::uint32_t>(kind));
+  a.mov(state(base + offsetof(Fault, guest_ip), 4), inst.guest_ip);
+  a.mov(state(base + offsetof(Fault, address), 8), address);
+  leave(Status::Faulted);
+}
+
+void Compiler::call(const CodeInst& inst, const void* target, const std::function<void()>& arguments,
+                    const asmjit::Label* on_false) {
+  call(r.in_use_after(inst), target, arguments, on_false);
+}
+
+void Compiler::call(const Registers::Saved& saved, const void* target, const std::function<void()>& arguments,
+                    const asmjit::Label* on_false) {
+  r.emit_save(saved);
+  arguments();
+  a.vzeroupper();
+  a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(target)));
+  a.call(x86::rax);
+  if (on_false) {
+    a.test(x86::al, x86::al);
+    a.jz(*on_false);
+  }
+  r.emit_restore(saved);
+}
+
+void Compiler::call_lane_function(const CodeInst& inst) {
+  ir::LaneFunction lanes = ir::lane_function(inst.op, inst.type, inst.from);
+  if (!lanes)
+    throw std::logic_error(fmt::format("no meaning for {}.{}", ir::op_name(inst.op), ir::info(inst.type).name));
+  for (unsigned k = 0; k < inst.arg_count; ++k)
+    r.store_packed(inst.args[k], Frame::operands + static_cast<int>(k) * Frame::operand_bytes);
+  call(inst, reinterpret_cast<const void*>(&call_on_frame), [&] {
+    a.mov(x86::rdi, asmjit::Imm(reinterpret_cast<std::uint64_t>(lanes)));
+    a.lea(x86::rsi, x86::ptr(x86::rsp, Frame::operands));
+    a.lea(x86::rdx, x86::ptr(x86::rsp, Frame::data));
+    a.mov(x86::ecx, inst.lanes);
+  });
+  for (unsigned k = 0; k < inst.result_count; ++k)
+    load_packed(inst.result + k, Frame::data + static_cast<int>(k * inst.lanes * ir::size_of(inst.type)));
+}
+
+void Compiler::load_packed(ir::ValueId value, int offset) {
+  ir::Type type = type_of(value);
+  if (ir::is_mask(type)) {
+    a.mov(r.out_gp(value).r32(), x86::ptr(x86::rsp, offset, 4));
+  } else if (r.is_scalar(value)) {
+    x86::Gp reg = r.out_gp(value);
+    x86::Mem from = x86::ptr(x86::rsp, offset, ir::size_of(type));
+    if (ir::size_of(type) == 8) {
+      a.mov(reg, from);
+    } else if (ir::size_of(type) == 4) {
+      a.mov(reg.r32(), from);
+    } else if (ir::is_signed(type)) {
+      a.movsx(reg.r32(), from);
+    } else {
+      a.movzx(reg.r32(), from);
+    }
+  } else {
+    for (unsigned c = 0; c < r.chunks(value); ++c) {
+      a.vmovups(r.out(value, c), x86::ptr(x86::rsp, offset + static_cast<int>(c) * 32, 32));
+      r.unpin();
+    }
+  }
+}
+
+}  // namespace eum::jit

@@ -1,0 +1,85 @@
+#pragma once
+// Translates one function: both versions of each block, the ways between them, calls into C++ and what is cold.
+// Emitters (emit/*.cpp) use its public part; registers are the business of Registers.
+#include <asmjit/x86.h>
+
+#include <functional>
+#include <vector>
+
+#include "jit/avx2/block_code.hpp"
+#include "jit/avx2/frame.hpp"
+#include "jit/avx2/registers.hpp"
+#include "jit/passes/liveness.hpp"
+
+namespace eum::jit {
+
+class Compiler {
+ public:
+  Compiler(const ir::Function& function, const Liveness& liveness, asmjit::CodeHolder& code);
+
+  /// Emits everything; the entry is at the beginning. Throws std::logic_error for a bug of ours.
+  void run(bool annotate);
+
+  // ---- For emitters
+  x86::Assembler a;
+  ConstantPool pool;
+  const ir::Function& function;
+  const StateLayout layout;
+  Registers r;
+
+  x86::Mem state(std::size_t offset, unsigned bytes) const {
+    return x86::ptr(state_reg, static_cast<std::int32_t>(offset), bytes);
+  }
+  x86::Mem mask_variable(std::uint64_t index) const { return state(layout.masks + 4 * index, 4); }
+  ir::Type type_of(ir::ValueId value) const { return function.values[value].type; }
+  unsigned lanes_of(ir::ValueId value) const { return function.values[value].lanes; }
+
+  /// The op by its function of semantics.hpp.
+  void call_lane_function(const CodeInst& inst);
+  /// Calls `target` in the middle of the code: `arguments` sets argument registers once live registers are saved.
+  /// A function that returns false makes the code go on at `on_false`.
+  void call(const CodeInst& inst, const void* target, const std::function<void()>& arguments,
+            const asmjit::Label* on_false = nullptr);
+  /// The same, with these registers to be saved.
+  void call(const Registers::Saved& saved, const void* target, const std::function<void()>& arguments,
+            const asmjit::Label* on_false = nullptr);
+  /// Loads a result from packed lanes in the frame.
+  void load_packed(ir::ValueId value, int offset);
+  /// Code out of the way, emitted behind the last block.
+  void cold(std::function<void()> emit) { cold_.push_back(std::move(emit)); }
+  /// Leaves with this status; for cold code.
+  void leave(Status status);
+  void fault(FaultKind kind, const CodeInst& inst, x86::Gp address);
+
+  // ---- Ends of blocks
+  void go_to(ir::BlockId target);
+  /// As go_to, from any place in the block.
+  void go_to_far(ir::BlockId target);
+  void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
+  asmjit::Label epilogue() const { return epilogue_; }
+  bool full() const { return full_; }
+
+ private:
+  void prologue();
+  void block(ir::BlockId id, bool full);
+  void version_switch(ir::BlockId target);
+  void annotate(const CodeInst& inst);
+  asmjit::Label label(ir::BlockId block, bool full) const { return (full ? full_labels_ : partial_labels_)[block]; }
+  bool is_next(ir::BlockId target, bool full) const {
+    return full == full_ && target == current_ + 1 && target < function.blocks.size();
+  }
+
+  BlockCode code_;
+  std::vector<asmjit::Label> full_labels_, partial_labels_;
+  std::vector<ir::BlockId> resume_points_;
+  std::vector<std::function<void()>> cold_;
+  asmjit::Label epilogue_;
+  std::size_t frame_patch_ = 0;
+  ir::BlockId current_ = 0;
+  bool full_ = true;
+  bool partial_versions_ = true;
+  bool annotate_ = false;
+  std::uint32_t annotated_ip_ = ~0u;
+};
+
+}  // namespace eum::jit

@@ -1,0 +1,283 @@
+// Addition, multiplication and what is built from them, integers and floats.
+#include "jit/avx2/emit/emit.hpp"
+#include "jit/avx2/emit/scalar.hpp"
+
+namespace eum::jit::emit {
+
+using I = x86::Inst;
+using ir::Type;
+
+namespace {
+
+constexpr BySize vpadd{{I::kIdVpaddb, I::kIdVpaddw, I::kIdVpaddd, I::kIdVpaddq}};
+constexpr BySize vpsub{{I::kIdVpsubb, I::kIdVpsubw, I::kIdVpsubd, I::kIdVpsubq}};
+constexpr BySize vpmins{{I::kIdVpminsb, I::kIdVpminsw, I::kIdVpminsd, 0}};
+constexpr BySize vpminu{{I::kIdVpminub, I::kIdVpminuw, I::kIdVpminud, 0}};
+constexpr BySize vpmaxs{{I::kIdVpmaxsb, I::kIdVpmaxsw, I::kIdVpmaxsd, 0}};
+constexpr BySize vpmaxu{{I::kIdVpmaxub, I::kIdVpmaxuw, I::kIdVpmaxud, 0}};
+
+/// ps for f32, pd for f64; f16 goes through its function.
+void float2(Compiler& c, const CodeInst& inst, std::uint32_t ps, std::uint32_t pd) {
+  if (inst.type == Type::f16) return c.call_lane_function(inst);
+  lanewise2(c, inst, inst.type == Type::f32 ? ps : pd);
+}
+
+/// Low 64 bits of the product of 64-bit lanes: low*low + ((high*low + low*high) << 32).
+void mul64(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
+  x86::Ymm t = c.r.temp(), u = c.r.temp();
+  c.a.vpsrlq(t, a, 32);
+  c.a.vpmuludq(t, t, b);
+  c.a.vpsrlq(u, b, 32);
+  c.a.vpmuludq(u, u, a);
+  c.a.vpaddq(t, t, u);
+  c.a.vpsllq(t, t, 32);
+  c.a.vpmuludq(to, a, b);
+  c.a.vpaddq(to, to, t);
+}
+
+void scalar_min_max(Compiler& c, const CodeInst& inst, std::uint32_t signed_cmov, std::uint32_t unsigned_cmov) {
+  x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type), b = sized(c.r.in_gp(inst.args[1]), inst.type);
+  x86::Gp result = sized(c.r.out_gp(inst.result), inst.type);
+  c.a.mov(result, a);
+  c.a.cmp(b, a);
+  c.a.emit(ir::is_signed(inst.type) ? signed_cmov : unsigned_cmov, result, b);
+}
+
+/// The high halves of 32-bit products into `high`, from two chunks of 64-bit products of even and odd lanes.
+void mul_wide_chunk(Compiler& c, const CodeInst& inst, unsigned chunk, bool low, bool high) {
+  x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
+  if (high) {
+    std::uint32_t id = inst.type == Type::s32 ? I::kIdVpmuldq : I::kIdVpmuludq;
+    x86::Ymm even = c.r.temp(), odd = c.r.temp();
+    c.a.vpsrlq(even, a, 32);
+    c.a.vpsrlq(odd, b, 32);
+    c.a.emit(id, odd, even, odd);
+    c.a.emit(id, even, a, b);
+    x86::Ymm to = c.r.out(inst.result + 1, chunk);
+    c.a.vpsrlq(to, even, 32);
+    c.a.vpblendd(to, to, odd, 0xaa);
+  }
+  if (low) c.a.vpmulld(c.r.out(inst.result, chunk), a, b);
+  c.r.unpin();
+}
+
+}  // namespace
+
+void emit_add(Compiler& c, const CodeInst& inst) {
+  if (c.r.is_scalar(inst.result)) return scalar2(c, inst, I::kIdAdd);
+  if (ir::is_float(inst.type)) return float2(c, inst, I::kIdVaddps, I::kIdVaddpd);
+  commutative2(c, inst, vpadd[inst.type]);
+}
+
+void emit_sub(Compiler& c, const CodeInst& inst) {
+  if (c.r.is_scalar(inst.result)) return scalar2(c, inst, I::kIdSub);
+  if (ir::is_float(inst.type)) return float2(c, inst, I::kIdVsubps, I::kIdVsubpd);
+  lanewise2(c, inst, vpsub[inst.type]);
+}
+
+void emit_mul(Compiler& c, const CodeInst& inst) {
+  if (c.r.is_scalar(inst.result)) return scalar2(c, inst, I::kIdImul);
+  if (ir::is_float(inst.type)) return float2(c, inst, I::kIdVmulps, I::kIdVmulpd);
+  switch (ir::size_of(inst.type)) {
+    case 2: return commutative2(c, inst, I::kIdVpmullw);
+    case 4: return commutative2(c, inst, I::kIdVpmulld);
+    case 8:
+      for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+        x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
+        mul64(c, c.r.out(inst.result, chunk), a, b);
+        c.r.unpin();
+      }
+      return;
+    default: return c.call_lane_function(inst);
+  }
+}
+
+void emit_div(Compiler& c, const CodeInst& inst) { float2(c, inst, I::kIdVdivps, I::kIdVdivpd); }
+
+void emit_min(Compiler& c, const CodeInst& inst) {
+  if (c.r.is_scalar(inst.result)) return scalar_min_max(c, inst, I::kIdCmovl, I::kIdCmovb);
+  if (!ir::is_float(inst.type)) {
+    std::uint32_t id = (ir::is_signed(inst.type) ? vpmins : vpminu)[inst.type];
+    return id ? commutative2(c, inst, id) : c.call_lane_function(inst);
+  }
+  if (inst.type == Type::f16) return c.call_lane_function(inst);
+  const bool f32 = inst.type == Type::f32;
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    // The hardware gives b where either is NaN: right unless b is.
+    x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
+    x86::Ymm nan = c.r.temp(), to = c.r.out(inst.result, chunk);
+    c.a.emit(f32 ? I::kIdVcmpps : I::kIdVcmppd, nan, b, b, asmjit::Imm(3));
+    c.a.emit(f32 ? I::kIdVminps : I::kIdVminpd, to, a, b);
+    c.a.emit(f32 ? I::kIdVblendvps : I::kIdVblendvpd, to, to, a, nan);
+    c.r.unpin();
+  }
+}
+
+void emit_max(Compiler& c, const CodeInst& inst) {
+  if (c.r.is_scalar(inst.result)) return scalar_min_max(c, inst, I::kIdCmovg, I::kIdCmova);
+  if (!ir::is_float(inst.type)) {
+    std::uint32_t id = (ir::is_signed(inst.type) ? vpmaxs : vpmaxu)[inst.type];
+    return id ? commutative2(c, inst, id) : c.call_lane_function(inst);
+  }
+  if (inst.type == Type::f16) return c.call_lane_function(inst);
+  const bool f32 = inst.type == Type::f32;
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    // max(b, a) gives a where they are equal and where either is NaN: right unless a is.
+    x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
+    x86::Ymm nan = c.r.temp(), to = c.r.out(inst.result, chunk);
+    c.a.emit(f32 ? I::kIdVcmpps : I::kIdVcmppd, nan, a, a, asmjit::Imm(3));
+    c.a.emit(f32 ? I::kIdVmaxps : I::kIdVmaxpd, to, b, a);
+    c.a.emit(f32 ? I::kIdVblendvps : I::kIdVblendvpd, to, to, b, nan);
+    c.r.unpin();
+  }
+}
+
+void emit_neg(Compiler& c, const CodeInst& inst) {
+  if (c.r.is_scalar(inst.result)) return scalar1(c, inst, I::kIdNeg);
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    if (ir::is_float(inst.type)) {
+      unsigned bytes = ir::size_of(inst.type);
+      x86::Ymm a = c.r.in(inst.args[0], chunk);
+      c.a.vxorps(c.r.out_over_dying(inst, chunk), a, c.pool.splat(1ull << (8 * bytes - 1), bytes));
+    } else {
+      asmjit::Operand a = c.r.src(inst.args[0], chunk);
+      x86::Ymm to = c.r.out(inst.result, chunk);
+      c.a.vpxor(to, to, to);
+      c.a.emit(vpsub[inst.type], to, to, a);
+    }
+    c.r.unpin();
+  }
+}
+
+void emit_abs(Compiler& c, const CodeInst& inst) {
+  if (c.r.is_scalar(inst.result)) {
+    if (!ir::is_signed(inst.type)) return c.r.alias(inst.result, inst.args[0]);
+    x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type), to = sized(c.r.out_gp(inst.result), inst.type);
+    c.a.mov(to, a);
+    c.a.neg(to);
+    c.a.cmovl(to, a);
+    return extend(c, to, inst.type);
+  }
+  if (!ir::is_signed(inst.type)) return c.r.alias(inst.result, inst.args[0]);
+  const unsigned bytes = ir::size_of(inst.type);
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    if (ir::is_float(inst.type)) {
+      x86::Ymm a = c.r.in(inst.args[0], chunk);
+      c.a.vandps(c.r.out_over_dying(inst, chunk), a, c.pool.splat((1ull << (8 * bytes - 1)) - 1, bytes));
+    } else if (bytes == 8) {
+      x86::Ymm a = c.r.in(inst.args[0], chunk), sign = c.r.temp(), to = c.r.out(inst.result, chunk);
+      c.a.vpxor(sign, sign, sign);
+      c.a.vpcmpgtq(sign, sign, a);
+      c.a.vpxor(to, a, sign);
+      c.a.vpsubq(to, to, sign);
+    } else {
+      asmjit::Operand a = c.r.src(inst.args[0], chunk);
+      constexpr BySize vpabs{{I::kIdVpabsb, I::kIdVpabsw, I::kIdVpabsd, 0}};
+      c.a.emit(vpabs[inst.type], c.r.out_over_dying(inst, chunk), a);
+    }
+    c.r.unpin();
+  }
+}
+
+void emit_fma(Compiler& c, const CodeInst& inst) {
+  if (inst.type == Type::f16) return c.call_lane_function(inst);
+  const bool f32 = inst.type == Type::f32;
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    const auto [x, y, z] = std::tuple(inst.args[0], inst.args[1], inst.args[2]);
+    x86::Ymm a = c.r.in(x, chunk);
+    if (c.r.is_dying(inst, 2, chunk) && z != x && z != y) {
+      x86::Ymm sum = c.r.in(z, chunk);
+      asmjit::Operand b = c.r.src(y, chunk);
+      c.r.bind(inst.result, chunk, sum);
+      c.a.emit(f32 ? I::kIdVfmadd231ps : I::kIdVfmadd231pd, sum, a, b);
+    } else if (c.r.is_dying(inst, 0, chunk) && x != y && x != z) {
+      x86::Ymm b = c.r.in(y, chunk);
+      asmjit::Operand sum = c.r.src(z, chunk);
+      c.r.bind(inst.result, chunk, a);
+      c.a.emit(f32 ? I::kIdVfmadd213ps : I::kIdVfmadd213pd, a, b, sum);
+    } else {
+      asmjit::Operand b = c.r.src(y, chunk);
+      asmjit::Operand sum = c.r.src(z, chunk);
+      x86::Ymm to = c.r.out(inst.result, chunk);
+      c.a.emit(I::kIdVmovups, to, sum);
+      c.a.emit(f32 ? I::kIdVfmadd231ps : I::kIdVfmadd231pd, to, a, b);
+    }
+    c.r.unpin();
+  }
+}
+
+void emit_mad(Compiler& c, const CodeInst& inst) {
+  if (c.r.is_scalar(inst.result)) {
+    x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type), b = sized(c.r.in_gp(inst.args[1]), inst.type);
+    x86::Gp sum = sized(c.r.in_gp(inst.args[2]), inst.type), to = sized(c.r.out_gp(inst.result), inst.type);
+    c.a.mov(to, a);
+    c.a.imul(to, b);
+    c.a.add(to, sum);
+    return extend(c, to, inst.type);
+  }
+  if (ir::size_of(inst.type) == 1) return c.call_lane_function(inst);
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
+    asmjit::Operand sum = c.r.src(inst.args[2], chunk);
+    x86::Ymm to = c.r.out(inst.result, chunk);
+    switch (ir::size_of(inst.type)) {
+      case 2: c.a.vpmullw(to, a, b); break;
+      case 4: c.a.vpmulld(to, a, b); break;
+      default: mul64(c, to, a, b); break;
+    }
+    c.a.emit(vpadd[inst.type], to, to, sum);
+    c.r.unpin();
+  }
+}
+
+void emit_mul_wide(Compiler& c, const CodeInst& inst) {
+  const bool low = c.r.used(inst.result), high = c.r.used(inst.result + 1);
+  if (c.r.is_scalar(inst.result)) {
+    x86::Gp a = c.r.in_gp(inst.args[0]), b = c.r.in_gp(inst.args[1]);
+    x86::Gp lo = c.r.out_gp(inst.result), hi = c.r.out_gp(inst.result + 1);
+    if (inst.type == Type::s32) {
+      c.a.movsxd(lo, a.r32());
+      c.a.movsxd(hi, b.r32());
+    } else {
+      c.a.mov(lo.r32(), a.r32());
+      c.a.mov(hi.r32(), b.r32());
+    }
+    c.a.imul(lo, hi);
+    c.a.mov(hi, lo);
+    c.a.shr(hi, 32);
+    c.a.mov(lo.r32(), lo.r32());
+    return;
+  }
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) mul_wide_chunk(c, inst, chunk, low, high);
+}
+
+void emit_mach(Compiler& c, const CodeInst& inst) { c.call_lane_function(inst); }
+
+void emit_addc(Compiler& c, const CodeInst& inst) {
+  if (inst.type != Type::u32 || c.r.is_scalar(inst.result)) return c.call_lane_function(inst);
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    x86::Ymm a = c.r.in(inst.args[0], chunk);
+    asmjit::Operand b = c.r.src(inst.args[1], chunk);
+    x86::Ymm sum = c.r.out(inst.result, chunk), carry = c.r.out(inst.result + 1, chunk);
+    c.a.emit(I::kIdVpaddd, sum, a, b);
+    c.a.vpminud(carry, sum, a);       // = sum where it has not wrapped
+    c.a.vpcmpeqd(carry, carry, a);    // all ones: sum >= a, no carry
+    c.a.vpaddd(carry, carry, c.pool.splat(1, 4));
+    c.r.unpin();
+  }
+}
+
+void emit_subb(Compiler& c, const CodeInst& inst) {
+  if (inst.type != Type::u32 || c.r.is_scalar(inst.result)) return c.call_lane_function(inst);
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
+    x86::Ymm difference = c.r.out(inst.result, chunk), borrow = c.r.out(inst.result + 1, chunk);
+    c.a.vpminud(borrow, a, b);
+    c.a.vpcmpeqd(borrow, borrow, b);  // all ones: b <= a, no borrow
+    c.a.vpaddd(borrow, borrow, c.pool.splat(1, 4));
+    c.a.vpsubd(difference, a, b);
+    c.r.unpin();
+  }
+}
+
+}  // namespace eum::jit::emit

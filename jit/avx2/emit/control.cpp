@@ -1,0 +1,93 @@
+// Ends of blocks, the floating point mode, fences and barriers.
+#include "jit/avx2/emit/emit.hpp"
+#include "jit/avx2/emit/scalar.hpp"
+#include "jit/fpmode.hpp"
+
+namespace eum::jit::emit {
+
+void emit_jump(Compiler& c, const CodeInst& inst) {
+  c.r.flush_live_out();
+  c.go_to(inst.targets.taken);
+}
+
+void emit_branch_any(Compiler& c, const CodeInst& inst) {
+  x86::Gp bits = c.r.mask_bits(inst.args[0]);
+  c.r.flush_live_out();
+  c.branch(bits, inst.targets.taken, inst.targets.fallthrough);
+}
+
+void emit_jump_ip(Compiler& c, const CodeInst& inst) {
+  x86::Gp ip = c.r.in_gp(inst.args[0]);
+  c.r.flush_live_out();
+  for (ir::BlockId block = 0; block < c.function.blocks.size(); ++block) {
+    asmjit::Label other = c.a.newLabel();
+    c.a.cmp(ip.r32(), c.function.blocks[block].guest_ip);
+    c.a.jne(other);
+    c.go_to_far(block);
+    c.a.bind(other);
+  }
+  c.a.mov(x86::eax, ip.r32());
+  c.fault(FaultKind::BadJump, inst, x86::rax);
+}
+
+void emit_wait(Compiler& c, const CodeInst& inst) {
+  c.r.flush_live_out();
+  c.a.mov(c.state(offsetof(ThreadState, resume), 4), inst.targets.taken);
+  c.leave(Status::Waiting);
+}
+
+void emit_exit(Compiler& c, const CodeInst&) {
+  c.r.flush_live_out();
+  c.leave(Status::Exited);
+}
+
+void emit_trap(Compiler& c, const CodeInst& inst) {
+  c.r.flush_live_out();
+  c.a.mov(x86::rax, asmjit::Imm(inst.imm));
+  c.fault(FaultKind::Unsupported, inst, x86::rax);
+}
+
+void emit_fence(Compiler& c, const CodeInst&) { c.a.mfence(); }
+
+void emit_barrier_signal(Compiler& c, const CodeInst&) {
+  c.a.inc(c.state(offsetof(ThreadState, barrier_signals), 4));
+}
+
+namespace {
+
+/// False: the mode cannot be kept.
+bool set_mode(ThreadState* state, std::uint32_t cr0) {
+  auto mxcsr = fp_mode_mxcsr(cr0);
+  if (!mxcsr) return false;
+  state->fp_mode = cr0;
+  _mm_setcsr(*mxcsr);
+  return true;
+}
+
+}  // namespace
+
+void emit_fpmode_set(Compiler& c, const CodeInst& inst) {
+  x86::Gp mode = c.r.in_gp(inst.args[0]);
+  asmjit::Label change = c.a.newLabel(), done = c.a.newLabel();
+  c.a.cmp(c.state(offsetof(ThreadState, fp_mode), 4), mode.r32());
+  c.a.jne(change);
+  Registers::Saved saved = c.r.in_use();
+  c.a.bind(done);
+  c.cold([&c, change, done, saved, mode, inst] {
+    asmjit::Label refused = c.a.newLabel();
+    c.a.bind(change);
+    c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), mode);
+    c.call(saved, reinterpret_cast<const void*>(&set_mode),
+           [&] {
+             c.a.mov(x86::rdi, state_reg);
+             c.a.mov(x86::esi, x86::ptr(x86::rsp, Frame::operands, 4));
+           },
+           &refused);
+    c.a.jmp(done);
+    c.a.bind(refused);
+    c.a.mov(x86::rax, x86::ptr(x86::rsp, Frame::operands, 8));
+    c.fault(FaultKind::UnsupportedMode, inst, x86::rax);
+  });
+}
+
+}  // namespace eum::jit::emit

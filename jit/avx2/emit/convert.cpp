@@ -1,0 +1,265 @@
+// Conversions between element types. The common pairs are native, the others call their function.
+#include "jit/avx2/emit/emit.hpp"
+#include "jit/avx2/emit/scalar.hpp"
+
+namespace eum::jit::emit {
+
+using I = x86::Inst;
+using ir::Type;
+
+namespace {
+
+/// vpmov from (row: u8 s8 u16 s16 u32 s32) to 16, 32, 64 bits.
+std::uint32_t widening(Type from, unsigned to_bytes) {
+  constexpr std::uint32_t ids[6][3] = {{I::kIdVpmovzxbw, I::kIdVpmovzxbd, I::kIdVpmovzxbq},
+                                       {I::kIdVpmovsxbw, I::kIdVpmovsxbd, I::kIdVpmovsxbq},
+                                       {0, I::kIdVpmovzxwd, I::kIdVpmovzxwq},
+                                       {0, I::kIdVpmovsxwd, I::kIdVpmovsxwq},
+                                       {0, 0, I::kIdVpmovzxdq},
+                                       {0, 0, I::kIdVpmovsxdq}};
+  if (to_bytes < 2 || static_cast<unsigned>(from) > 5) return 0;
+  return ids[static_cast<unsigned>(from)][to_bytes == 2 ? 0 : to_bytes == 4 ? 1 : 2];
+}
+
+/// The part of the operand that becomes chunk `chunk` of a wider result, as an xmm register or memory.
+asmjit::Operand narrow_part(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes, unsigned to_bytes) {
+  const unsigned bytes = 32 * from_bytes / to_bytes, offset = chunk * bytes;
+  asmjit::Operand source = c.r.src(value, offset / 32);
+  const unsigned within = offset % 32;
+  if (source.isMem()) {
+    x86::Mem memory = source.as<x86::Mem>();
+    memory.addOffset(within);
+    memory.setSize(bytes);
+    return memory;
+  }
+  x86::Ymm ymm = source.as<x86::Ymm>();
+  if (within == 0) return ymm.xmm();
+  x86::Ymm part = c.r.temp();
+  if (within >= 16) {
+    c.a.vextracti128(part.xmm(), ymm, 1);
+    if (within > 16) c.a.vpsrldq(part.xmm(), part.xmm(), within - 16);
+  } else {
+    c.a.vpsrldq(part.xmm(), ymm.xmm(), within);
+  }
+  return part.xmm();
+}
+
+void widen(Compiler& c, const CodeInst& inst) {
+  const unsigned from = ir::size_of(inst.from), to = ir::size_of(inst.type);
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    asmjit::Operand part = narrow_part(c, inst.args[0], chunk, from, to);
+    c.a.emit(widening(inst.from, to), c.r.out(inst.result, chunk), part);
+    c.r.unpin();
+  }
+}
+
+/// Two chunks of 2n-byte lanes to one of n-byte lanes, low parts kept.
+void pack(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b, unsigned from_bytes) {
+  if (from_bytes == 8) {
+    c.a.vshufps(to, a, b, 0x88);
+  } else {
+    x86::Mem keep = from_bytes == 4 ? c.pool.splat(0xffff, 4) : c.pool.splat(0xff, 2);
+    x86::Ymm low = c.r.temp();
+    c.a.vpand(low, a, keep);
+    if (a == b) {
+      c.a.vmovdqa(to, low);
+    } else {
+      c.a.vpand(to, b, keep);
+    }
+    c.a.emit(from_bytes == 4 ? I::kIdVpackusdw : I::kIdVpackuswb, to, low, to);
+  }
+  c.a.vpermq(to, to, 0xd8);
+}
+
+/// Chunk `chunk` of the operand at `bytes` a lane, packed down from `from_bytes`.
+x86::Ymm packed_chunk(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes, unsigned bytes) {
+  if (from_bytes == bytes) {
+    return c.r.in(value, std::min(chunk, c.r.chunks(value) - 1));
+  }
+  x86::Ymm a = packed_chunk(c, value, 2 * chunk, from_bytes, 2 * bytes);
+  const unsigned wider_chunks = (c.lanes_of(value) * 2 * bytes + 31) / 32;
+  x86::Ymm b = 2 * chunk + 1 < wider_chunks ? packed_chunk(c, value, 2 * chunk + 1, from_bytes, 2 * bytes) : a;
+  x86::Ymm to = c.r.temp();
+  pack(c, to, a, b, 2 * bytes);
+  return to;
+}
+
+void narrow(Compiler& c, const CodeInst& inst) {
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    c.r.bind(inst.result, chunk,
+             packed_chunk(c, inst.args[0], chunk, ir::size_of(inst.from), ir::size_of(inst.type)));
+    c.r.unpin();
+  }
+}
+
+/// Lanes of 32 bits of the operand, widened from 8 or 16 where they are narrower.
+x86::Ymm dwords(Compiler& c, const CodeInst& inst, unsigned chunk) {
+  if (ir::size_of(inst.from) == 4) return c.r.in(inst.args[0], chunk);
+  asmjit::Operand part = narrow_part(c, inst.args[0], chunk, ir::size_of(inst.from), 4);
+  x86::Ymm to = c.r.temp();
+  c.a.emit(widening(inst.from, 4), to, part);
+  return to;
+}
+
+void int_to_f32(Compiler& c, const CodeInst& inst) {
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    x86::Ymm a = dwords(c, inst, chunk), to = c.r.out(inst.result, chunk);
+    if (inst.from != Type::u32) {
+      c.a.vcvtdq2ps(to, a);
+    } else {
+      // high * 65536 + low: both halves are exact, the one addition rounds.
+      x86::Ymm low = c.r.temp();
+      c.a.vpsrld(to, a, 16);
+      c.a.vcvtdq2ps(to, to);
+      c.a.vpand(low, a, c.pool.splat(0xffff, 4));
+      c.a.vcvtdq2ps(low, low);
+      c.a.vfmadd132ps(to, low, c.pool.splat(0x47800000, 4));
+    }
+    c.r.unpin();
+  }
+}
+
+void f32_to_s32_chunk(Compiler& c, x86::Ymm to, x86::Ymm x) {
+  x86::Ymm mask = c.r.temp();
+  c.a.vcvttps2dq(to, x);
+  c.a.vcmpps(mask, x, c.pool.splat(0x4f000000, 4), 0x1d);  // x >= 2^31: 0x80000000 becomes 0x7fffffff
+  c.a.vpxor(to, to, mask);
+  c.a.vcmpps(mask, x, x, 7);  // NaN gives 0
+  c.a.vpand(to, to, mask);
+}
+
+void f32_to_u32_chunk(Compiler& c, x86::Ymm to, x86::Ymm x) {
+  x86::Ymm big = c.r.temp(), positive = c.r.temp(), part = c.r.temp();
+  c.a.vpxor(positive, positive, positive);
+  c.a.vmaxps(positive, x, positive);  // NaN and what is below zero give 0
+  c.a.vcmpps(big, positive, c.pool.splat(0x4f000000, 4), 0x1d);
+  c.a.vandps(part, big, c.pool.splat(0x4f000000, 4));
+  c.a.vsubps(part, positive, part);
+  c.a.vcvttps2dq(to, part);
+  c.a.vpslld(part, big, 31);
+  c.a.vpxor(to, to, part);
+  c.a.vcmpps(big, positive, c.pool.splat(0x4f800000, 4), 0x1d);
+  c.a.vpor(to, to, big);
+}
+
+void f32_to_int(Compiler& c, const CodeInst& inst) {
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk) {
+    x86::Ymm x = c.r.in(inst.args[0], chunk);
+    bool scalar = c.r.is_scalar(inst.result);
+    x86::Ymm to = scalar ? c.r.temp() : c.r.out(inst.result, chunk);
+    if (inst.type == Type::s32) {
+      f32_to_s32_chunk(c, to, x);
+    } else {
+      f32_to_u32_chunk(c, to, x);
+    }
+    if (scalar) c.a.vmovd(c.r.out_gp(inst.result).r32(), to.xmm());
+    c.r.unpin();
+  }
+}
+
+/// vcvtps2pd, vcvtdq2pd, vcvtph2ps: results twice as wide as the operand.
+void widen_float(Compiler& c, const CodeInst& inst, std::uint32_t id) {
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    asmjit::Operand part = narrow_part(c, inst.args[0], chunk, ir::size_of(inst.from), ir::size_of(inst.type));
+    c.a.emit(id, c.r.out(inst.result, chunk), part);
+    c.r.unpin();
+  }
+}
+
+/// Two chunks to one, each converted to an xmm.
+void narrow_float(Compiler& c, const CodeInst& inst) {
+  auto half = [&](x86::Xmm to, unsigned chunk) {
+    x86::Ymm from = c.r.in(inst.args[0], chunk);
+    if (inst.type == Type::f16) {
+      c.a.vcvtps2ph(to, from, 4);
+    } else {
+      c.a.vcvtpd2ps(to, from);
+    }
+  };
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    x86::Ymm to = c.r.out(inst.result, chunk);
+    half(to.xmm(), 2 * chunk);
+    if (2 * chunk + 1 < c.r.chunks(inst.args[0])) {
+      x86::Ymm upper = c.r.temp();
+      half(upper.xmm(), 2 * chunk + 1);
+      c.a.vinserti128(to, to, upper.xmm(), 1);
+    }
+    c.r.unpin();
+  }
+}
+
+void convert_scalar(Compiler& c, const CodeInst& inst) {
+  x86::Gp from = c.r.in_gp(inst.args[0]), to = c.r.out_gp(inst.result);
+  if (ir::size_of(inst.type) == 8 && ir::size_of(inst.from) < 8) {
+    if (ir::is_signed(inst.from)) {
+      c.a.movsxd(to, from.r32());
+    } else {
+      c.a.mov(to.r32(), from.r32());
+    }
+    return;
+  }
+  c.a.mov(sized(to, inst.type), sized(from, inst.type));
+  extend(c, to, inst.type);
+}
+
+}  // namespace
+
+void emit_convert(Compiler& c, const CodeInst& inst) {
+  const Type to = inst.type, from = inst.from;
+  const unsigned to_bytes = ir::size_of(to), from_bytes = ir::size_of(from);
+  const bool scalar_from = c.r.is_scalar(inst.args[0]), scalar_to = c.r.is_scalar(inst.result);
+  if (scalar_from && scalar_to) return convert_scalar(c, inst);
+  if (scalar_from && ir::is_float(to)) {
+    if (to != Type::f32 || from_bytes > 4 || from == Type::u32) return c.call_lane_function(inst);
+    x86::Gp value = c.r.in_gp(inst.args[0]);
+    x86::Ymm result = c.r.out(inst.result);
+    c.a.vmovd(result.xmm(), value.r32());
+    c.a.vcvtdq2ps(result, result);
+    return;
+  }
+  if (scalar_to && !(from == Type::f32 && to_bytes == 4)) return c.call_lane_function(inst);
+  if (ir::is_int(to) && ir::is_int(from)) {
+    if (to_bytes == from_bytes) return c.r.alias(inst.result, inst.args[0]);
+    if (to_bytes > from_bytes) return widen(c, inst);
+    if (from_bytes == 8 && to_bytes < 4) return c.call_lane_function(inst);
+    return narrow(c, inst);
+  }
+  if (to == Type::f32 && ir::is_int(from) && from_bytes <= 4) return int_to_f32(c, inst);
+  if (from == Type::f32 && ir::is_int(to) && to_bytes == 4) return f32_to_int(c, inst);
+  if (to == Type::f64 && from == Type::f32) return widen_float(c, inst, I::kIdVcvtps2pd);
+  if (to == Type::f64 && from == Type::s32) return widen_float(c, inst, I::kIdVcvtdq2pd);
+  if (to == Type::f32 && from == Type::f16) return widen_float(c, inst, I::kIdVcvtph2ps);
+  if ((to == Type::f32 && from == Type::f64) || (to == Type::f16 && from == Type::f32)) return narrow_float(c, inst);
+  c.call_lane_function(inst);
+}
+
+void emit_convert_sat(Compiler& c, const CodeInst& inst) {
+  if (ir::is_float(inst.from) && ir::is_int(inst.type)) return emit_convert(c, inst);
+  c.call_lane_function(inst);
+}
+
+void emit_bitcast(Compiler& c, const CodeInst& inst) {
+  const bool scalar_from = c.r.is_scalar(inst.args[0]), scalar_to = c.r.is_scalar(inst.result);
+  if (scalar_from && scalar_to) return convert_scalar(c, inst);
+  if (!scalar_from && !scalar_to) return c.r.alias(inst.result, inst.args[0]);
+  if (scalar_to) {
+    x86::Ymm from = c.r.in(inst.args[0]);
+    x86::Gp to = c.r.out_gp(inst.result);
+    if (ir::size_of(inst.type) == 8) {
+      c.a.vmovq(to, from.xmm());
+    } else {
+      c.a.vmovd(to.r32(), from.xmm());
+      extend(c, to, inst.type);
+    }
+    return;
+  }
+  x86::Gp from = c.r.in_gp(inst.args[0]);
+  x86::Ymm to = c.r.out(inst.result);
+  if (ir::size_of(inst.type) == 8) {
+    c.a.vmovq(to.xmm(), from);
+  } else {
+    c.a.vmovd(to.xmm(), from.r32());
+  }
+}
+
+}  // namespace eum::jit::emit

@@ -1,0 +1,32 @@
+#pragma once
+// The emitters: one function for each Native row of ops.def, found through `table`. A Native row without an emitter
+// does not link; a Helper row calls its function of semantics.hpp.
+#include "jit/avx2/compiler.hpp"
+
+namespace eum::jit::emit {
+
+using Emitter = void (*)(Compiler&, const CodeInst&);
+
+extern const std::array<Emitter, ir::op_count> table;
+
+#define IR_OP(name, ...) void emit_##name(Compiler& c, const CodeInst& inst);
+#include "frontend/ir/ops.def"
+#undef IR_OP
+
+/// One instruction a chunk: result = id(a, b). Operands are not exchanged: which NaN comes first matters.
+void lanewise2(Compiler& c, const CodeInst& inst, std::uint32_t id);
+/// The same with the two operands in either order.
+void commutative2(Compiler& c, const CodeInst& inst, std::uint32_t id);
+
+/// An instruction id by the size of the elements in bytes: 1, 2, 4, 8. 0: there is none.
+struct BySize {
+  std::array<std::uint32_t, 4> ids;
+  std::uint32_t operator[](ir::Type type) const {
+    return ids[static_cast<std::size_t>(__builtin_ctz(ir::size_of(type)))];
+  }
+};
+
+/// All bits one, as an operand.
+inline x86::Mem all_ones(Compiler& c) { return c.pool.splat(~0ull, 8); }
+
+}  // namespace eum::jit::emit

@@ -1,0 +1,331 @@
+// Loads: consecutive, rows of components, gathered, or by call.
+#include "jit/avx2/emit/memory.hpp"
+
+namespace eum::jit::emit {
+
+using I = x86::Inst;
+using ir::Type;
+
+namespace {
+
+/// Fetches one element at [base + index * 1 + offset].
+void load_element(Compiler& c, x86::Gp to, const x86::Mem& from) {
+  if (from.size() == 8) {
+    c.a.mov(to.r64(), from);
+  } else if (from.size() == 4) {
+    c.a.mov(to.r32(), from);
+  } else {
+    c.a.movzx(to.r32(), from);
+  }
+}
+
+x86::Gp part(x86::Gp reg, unsigned bytes) {
+  return bytes == 1 ? reg.r8() : bytes == 2 ? reg.r16() : bytes == 4 ? reg.r32() : reg.r64();
+}
+
+class LoadSite : public MemorySite {
+ public:
+  LoadSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c), inst_(inst) {
+    for (unsigned k = 0; k < components(); ++k)
+      for (unsigned chunk = 0; chunk < c.r.chunks(inst.result + k); ++chunk)
+        results_.push_back(c.r.out(inst.result + k, chunk));
+    if (!c.r.is_scalar(inst.args[0])) acquire();
+  }
+
+  /// Registers of the result, component by component, chunk by chunk.
+  x86::Ymm result(unsigned component, unsigned chunk) const {
+    return results_[component * (results_.size() / components()) + chunk];
+  }
+  const std::vector<x86::Ymm>& results() const { return results_; }
+  unsigned result_chunks() const { return static_cast<unsigned>(results_.size()) / components(); }
+
+  /// The call that serves whatever the ways above do not.
+  void slow(asmjit::Label entry, asmjit::Label done) {
+    std::vector<x86::Ymm> addresses;
+    for (unsigned chunk = 0; chunk < c_.r.chunks(inst_.args[0]); ++chunk)
+      addresses.push_back(c_.r.in(inst_.args[0], chunk));
+    Compiler& c = c_;
+    auto before = [&c, addresses] {
+      for (std::size_t i = 0; i < addresses.size(); ++i)
+        c.a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 32, 32), addresses[i]);
+    };
+    auto after = [&c, results = results_, chunks = result_chunks(), size = bytes()] {
+      for (std::size_t i = 0; i < results.size(); ++i)
+        c.a.vmovups(results[i], x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / chunks * size + i % chunks * 32), 32));
+    };
+    call_apart(entry, done, load_thunk(), before, after);
+  }
+
+  /// One vector move a chunk from [host].
+  void load_block(const x86::Mem& host) {
+    for (unsigned chunk = 0; chunk < result_chunks(); ++chunk) {
+      x86::Mem from = host;
+      from.addOffset(chunk * 32);
+      unsigned left = bytes() - chunk * 32;
+      if (left >= 32) {
+        from.setSize(32);
+        c_.a.vmovups(result(0, chunk), from);
+      } else if (left == 16) {
+        from.setSize(16);
+        c_.a.vmovups(result(0, chunk).xmm(), from);
+      } else {
+        from.setSize(8);
+        c_.a.vmovq(result(0, chunk).xmm(), from);
+      }
+    }
+  }
+
+  /// 32-bit elements of lanes in bounds; lanes outside the mask give 0.
+  void gather() {
+    const x86::Ymm mask = reg.t;
+    for (unsigned k = 0; k < components(); ++k)
+      for (unsigned chunk = 0; chunk < result_chunks(); ++chunk) {
+        x86::Ymm address = c_.r.in(inst_.args[0], chunk), to = result(k, chunk);
+        if (inst_.mask != ir::no_value) {
+          c_.a.vmovaps(mask, c_.r.mask_vector(inst_.mask, 4, chunk));
+          c_.a.vpxor(to, to, to);
+        } else {
+          c_.a.vpcmpeqd(mask, mask, mask);
+        }
+        c_.a.vpgatherdd(to, x86::ptr(reg.base, address, 0, static_cast<int>(component_offset(k)), 4), mask);
+      }
+  }
+
+  /// Elements of any size of lanes in bounds, one after the other through the frame.
+  void load_lanes() {
+    auto& a = c_.a;
+    load_lane_bits();
+    const x86::Gp bits = reg.bits.r32(), lane = reg.lane, address = reg.address, value = reg.value;
+    for (unsigned chunk = 0; chunk < c_.r.chunks(inst_.args[0]); ++chunk)
+      a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(chunk) * 32, 32), c_.r.in(inst_.args[0], chunk));
+    if (inst_.mask != ir::no_value) {
+      x86::Ymm zero = results_[0];
+      a.vpxor(zero, zero, zero);
+      for (unsigned at = 0; at < components() * bytes(); at += 32)
+        a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(at), 32), zero);
+    }
+    asmjit::Label next = a.newLabel(), end = a.newLabel();
+    a.test(bits, bits);
+    a.jz(end);
+    a.bind(next);
+    a.tzcnt(lane.r32(), bits);
+    a.blsr(bits, bits);
+    a.mov(address.r32(), x86::ptr(x86::rsp, lane, 2, Frame::operands, 4));
+    for (unsigned k = 0; k < components(); ++k) {
+      load_element(c_, value, x86::ptr(reg.base, address, 0, static_cast<int>(component_offset(k)), element()));
+      a.mov(x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element())),
+                     Frame::data + static_cast<int>(k * bytes()), element()),
+            part(value, element()));
+    }
+    a.test(bits, bits);
+    a.jnz(next);
+    a.bind(end);
+    for (unsigned k = 0; k < components(); ++k)
+      for (unsigned chunk = 0; chunk < result_chunks(); ++chunk)
+        a.vmovups(result(k, chunk),
+                  x86::ptr(x86::rsp, Frame::data + static_cast<int>(k * bytes() + chunk * 32), 32));
+  }
+
+ private:
+  Compiler& c_;
+  const CodeInst& inst_;
+  std::vector<x86::Ymm> results_;
+};
+
+/// Four 32-bit components of eight lanes: the rows of 16 bytes, transposed.
+void load_rows(Compiler& c, LoadSite& site, const CodeInst& inst, unsigned chunk, const std::array<x86::Ymm, 4>& row) {
+  auto& a = c.a;
+  x86::Ymm address = c.r.in(inst.args[0], chunk);
+  const x86::Gp base = site.reg.base, low = site.reg.address, high = site.reg.value;
+  for (unsigned half = 0; half < 2; ++half) {
+    x86::Xmm four = address.xmm();
+    if (half == 1) {
+      four = site.result(3, chunk).xmm();  // written last of all
+      a.vextracti128(four, address, 1);
+    }
+    for (unsigned pair = 0; pair < 2; ++pair) {
+      if (pair == 0) {
+        a.vmovq(low, four);
+      } else {
+        a.vpextrq(low, four, 1);
+      }
+      a.mov(high, low);
+      a.shr(high, 32);
+      a.mov(low.r32(), low.r32());
+      for (unsigned i = 0; i < 2; ++i) {
+        x86::Mem from = x86::ptr(base, i == 0 ? low : high, 0, 0, 16);
+        x86::Ymm to = row[pair * 2 + i];
+        if (half == 0) {
+          a.vmovups(to.xmm(), from);
+        } else {
+          a.vinsertf128(to, to, from, 1);
+        }
+      }
+    }
+  }
+  x86::Ymm x = site.result(0, chunk), y = site.result(1, chunk), z = site.result(2, chunk), w = site.result(3, chunk);
+  a.vunpcklps(x, row[0], row[1]);
+  a.vunpckhps(z, row[0], row[1]);
+  a.vunpcklps(row[0], row[2], row[3]);
+  a.vunpckhps(row[1], row[2], row[3]);
+  a.vunpckhpd(y, x, row[0]);
+  a.vunpcklpd(x, x, row[0]);
+  a.vunpckhpd(w, z, row[1]);
+  a.vunpcklpd(z, z, row[1]);
+}
+
+/// Several components: the same address in each lane of a chunk, or rows, or gathers.
+void load_components(Compiler& c, const CodeInst& inst) {
+  auto& a = c.a;
+  LoadSite site(c, inst);
+  const std::array<x86::Ymm, 4> row{site.reg.t, site.reg.u, site.reg.v, c.r.temp()};
+  const x86::Gp base = site.reg.base, scratch = site.reg.first;
+  asmjit::Label slow = a.newLabel(), done = a.newLabel();
+  site.load_limit(slow);
+  site.check_bounds(slow);
+  a.mov(base, site.surface_base());
+  if (site.element() != 4) {
+    site.load_lanes();
+  } else if (inst.mask != ir::no_value) {
+    site.gather();
+  } else {
+    const bool rows = inst.mem.components == 0xf && inst.lanes % 8 == 0;
+    for (unsigned chunk = 0; chunk < site.result_chunks(); ++chunk) {
+      asmjit::Label varied = a.newLabel(), next = a.newLabel();
+      x86::Ymm address = c.r.in(inst.args[0], chunk);
+      const unsigned lanes = std::min(8u, inst.lanes - chunk * 8);
+      a.vpbroadcastd(row[0], address.xmm());
+      a.vpcmpeqd(row[0], row[0], address);
+      a.vmovmskps(scratch.r32(), row[0]);
+      if (lanes < 8) a.and_(scratch.r32(), (1u << lanes) - 1);
+      a.cmp(scratch.r32(), (1u << lanes) - 1);
+      a.jne(varied);
+      a.vmovd(scratch.r32(), address.xmm());
+      for (unsigned k = 0; k < site.components(); ++k)
+        a.vbroadcastss(site.result(k, chunk), x86::ptr(base, scratch, 0, static_cast<int>(site.component_offset(k)), 4));
+      a.jmp(next);
+      a.bind(varied);
+      if (rows) {
+        load_rows(c, site, inst, chunk, row);
+      } else {
+        for (unsigned k = 0; k < site.components(); ++k) {
+          a.vpcmpeqd(row[0], row[0], row[0]);
+          a.vpgatherdd(site.result(k, chunk),
+                       x86::ptr(base, address, 0, static_cast<int>(site.component_offset(k)), 4), row[0]);
+        }
+      }
+      a.bind(next);
+    }
+  }
+  site.slow(slow, done);
+  a.bind(done);
+}
+
+/// One component of a surface.
+void load_surface(Compiler& c, const CodeInst& inst) {
+  auto& a = c.a;
+  LoadSite site(c, inst);
+  asmjit::Label spread = a.newLabel(), slow = a.newLabel(), done = a.newLabel();
+  site.load_limit(slow);
+  a.mov(site.reg.base, site.surface_base());
+  if (inst.mask == ir::no_value && inst.lanes >= 8) {
+    site.check_consecutive(spread);
+    a.sub(site.reg.limit, site.bytes() - site.element());
+    a.cmp(site.reg.first, site.reg.limit);  // signed: the limit may have gone below zero
+    a.jg(slow);
+    site.load_block(x86::ptr(site.reg.base, site.reg.first, 0, static_cast<int>(site.component_offset(0))));
+    a.jmp(done);
+  }
+  a.bind(spread);
+  site.check_bounds(slow);
+  if (site.element() == 4) {
+    site.gather();
+  } else {
+    site.load_lanes();
+  }
+  site.slow(slow, done);
+  a.bind(done);
+}
+
+/// A64, one component: consecutive addresses in the region that was hit last.
+void load_a64(Compiler& c, const CodeInst& inst) {
+  LoadSite site(c, inst);
+  asmjit::Label slow = c.a.newLabel(), done = c.a.newLabel();
+  site.check_consecutive(slow);
+  site.translate_a64(site.bytes(), slow);
+  site.load_block(x86::ptr(site.reg.first, static_cast<int>(site.component_offset(0))));
+  site.slow(slow, done);
+  c.a.bind(done);
+}
+
+/// One lane of a surface, through general registers.
+void load_one(Compiler& c, const CodeInst& inst) {
+  auto& a = c.a;
+  MemorySite site(c, inst);
+  x86::Gp address = c.r.in_gp(inst.args[0]), limit = c.r.temp_gp(), base = c.r.temp_gp();
+  x86::Gp to = c.r.out_gp(inst.result), index = c.r.temp_gp();
+  asmjit::Label outside = a.newLabel(), done = a.newLabel();
+  a.mov(limit, site.surface_size());
+  a.sub(limit, site.element());
+  a.jb(outside);
+  a.mov(base, site.surface_base());
+  a.mov(index.r32(), address.r32());
+  if (unsigned offset = site.component_offset(0)) a.add(index, offset);
+  a.cmp(index, limit);
+  a.ja(outside);
+  load_element(c, to, x86::ptr(base, index, 0, 0, site.element()));
+  a.bind(done);
+  c.cold([&c, outside, done, to] {
+    c.a.bind(outside);
+    c.a.xor_(to.r32(), to.r32());
+    c.a.jmp(done);
+  });
+}
+
+}  // namespace
+
+void emit_load(Compiler& c, const CodeInst& inst) {
+  MemorySite site(c, inst);
+  if (c.r.is_scalar(inst.result)) {
+    bool plain = site.surface() && inst.mask == ir::no_value && inst.result_count == 1 && !ir::is_signed(inst.type);
+    return plain ? load_one(c, inst) : site.call_here(load_thunk(), true);
+  }
+  const bool vector = inst.lanes == 8 || inst.lanes == 16;
+  if (site.surface() && vector && site.element() <= 4) {
+    // Results, addresses, masks and temporaries must fit the registers together.
+    const unsigned chunks = inst.lanes / 8;
+    if (inst.result_count == 1) return load_surface(c, inst);
+    if ((site.components() + 1 + (inst.mask != ir::no_value ? 1 : 0)) * chunks + 4 <= 15) return load_components(c, inst);
+  }
+  if (inst.mem.space == ir::MemSpace::A64 && inst.lanes == 8 && inst.result_count == 1 && inst.mask == ir::no_value)
+    return load_a64(c, inst);
+  site.call_here(load_thunk(), true);
+}
+
+void emit_block_load(Compiler& c, const CodeInst& inst) {
+  MemorySite site(c, inst);
+  if (!site.surface() || inst.lanes * site.element() < 16) return site.call_here(block_load_thunk(), true);
+  auto& a = c.a;
+  LoadSite block(c, inst);
+  asmjit::Label slow = a.newLabel(), done = a.newLabel();
+  x86::Gp address = c.r.in_gp(inst.args[0]), limit = c.r.temp_gp(), base = c.r.temp_gp(), index = c.r.temp_gp();
+  a.mov(limit, site.surface_size());
+  a.sub(limit, site.bytes());
+  a.jb(slow);
+  a.mov(index.r32(), address.r32());
+  a.cmp(index, limit);
+  a.ja(slow);
+  a.mov(base, site.surface_base());
+  block.load_block(x86::ptr(base, index, 0, 0));
+  Compiler* compiler = &c;
+  block.call_apart(
+      slow, done, block_load_thunk(),
+      [compiler, address] { compiler->a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
+      [compiler, results = block.results()] {
+        for (std::size_t i = 0; i < results.size(); ++i)
+          compiler->a.vmovups(results[i], x86::ptr(x86::rsp, Frame::data + static_cast<int>(i) * 32, 32));
+      });
+  a.bind(done);
+}
+
+}  // namespace eum::jit::emit

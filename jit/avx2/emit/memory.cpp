@@ -1,0 +1,250 @@
+// The parts of memory emitters that loads, stores and atomics share; see memory.hpp.
+#include "jit/avx2/emit/memory.hpp"
+
+#include <tuple>
+
+#include "memory/surface.hpp"
+
+namespace eum::jit::emit {
+
+using I = x86::Inst;
+
+namespace {
+
+// The third parameter of jit/access.hpp's functions differs in constness; one thunk for each effect.
+template <auto access>
+bool thunk(ThreadState* state, const Access* site, void* addresses, void* data, std::uint32_t mask) {
+  return access(*state->environment, *site, addresses, data, mask, state->fault);
+}
+
+template <auto access>
+bool block_thunk(ThreadState* state, const Access* site, void* address, void* data, std::uint32_t) {
+  return access(*state->environment, *site, address, data, state->fault);
+}
+
+}  // namespace
+
+const void* load_thunk() { return reinterpret_cast<const void*>(&thunk<load>); }
+const void* store_thunk() { return reinterpret_cast<const void*>(&thunk<store>); }
+const void* atomic_thunk() { return reinterpret_cast<const void*>(&thunk<atomic>); }
+const void* block_load_thunk() { return reinterpret_cast<const void*>(&block_thunk<block_load>); }
+const void* block_store_thunk() { return reinterpret_cast<const void*>(&block_thunk<block_store>); }
+
+MemorySite::MemorySite(Compiler& c, const CodeInst& inst) : c_(c), inst_(inst) {}
+
+void MemorySite::acquire() {
+  for (unsigned chunk = 0; chunk < c_.r.chunks(inst_.args[0]); ++chunk) c_.r.in(inst_.args[0], chunk);
+  if (inst_.mask != ir::no_value) {
+    c_.r.mask_bits(inst_.mask);
+    for (unsigned chunk = 0; chunk * 8 < inst_.lanes; ++chunk) c_.r.mask_vector(inst_.mask, 4, chunk);
+  }
+  reg.t = c_.r.temp();
+  reg.u = c_.r.temp();
+  reg.v = c_.r.temp();
+  for (x86::Gp* gp : {&reg.limit, &reg.base, &reg.first, &reg.bits, &reg.lane, &reg.address, &reg.value})
+    *gp = c_.r.temp_gp();
+}
+
+unsigned MemorySite::component_offset(unsigned k) const {
+  unsigned set = inst_.mem.components;
+  for (; k > 0; --k) set &= set - 1;
+  return static_cast<unsigned>(__builtin_ctz(set)) * element();
+}
+
+unsigned MemorySite::extent() const { return component_offset(components() - 1) + element(); }
+
+x86::Mem MemorySite::surface_base() const {
+  return x86::ptr(surfaces_reg, inst_.mem.surface * static_cast<int>(sizeof(mem::Surface)) +
+                                    static_cast<int>(offsetof(mem::Surface, base)), 8);
+}
+x86::Mem MemorySite::surface_size() const {
+  return x86::ptr(surfaces_reg, inst_.mem.surface * static_cast<int>(sizeof(mem::Surface)) +
+                                    static_cast<int>(offsetof(mem::Surface, size)), 8);
+}
+
+void MemorySite::load_limit(asmjit::Label otherwise) {
+  c_.a.mov(reg.limit, surface_size());
+  c_.a.sub(reg.limit, extent());
+  // One unsigned comparison catches both a surface too small (below zero) and one too large.
+  c_.a.cmp(reg.limit, 0x7ffffff0 - static_cast<int>(extent()));
+  c_.a.ja(otherwise);
+}
+
+void MemorySite::check_consecutive(asmjit::Label otherwise) {
+  auto& a = c_.a;
+  const auto [t, u, all] = std::tuple(reg.t, reg.u, reg.v);
+  const x86::Gp first = reg.first, bits = reg.bits.r32();
+  const bool wide = inst_.from == ir::Type::u64;
+  const unsigned per_chunk = wide ? 4 : 8, chunks = (inst_.lanes + per_chunk - 1) / per_chunk;
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+    x86::Ymm address = c_.r.in(inst_.args[0], chunk);
+    if (chunk == 0) {
+      if (wide) {
+        a.vmovq(first, address.xmm());
+        a.vpbroadcastq(t, address.xmm());
+      } else {
+        a.vmovd(first.r32(), address.xmm());
+        a.vpbroadcastd(t, address.xmm());
+      }
+    }
+    ConstantPool::Entry distance{};
+    for (std::uint64_t i = 0; i < per_chunk; ++i) {
+      std::uint64_t bytes = (chunk * per_chunk + i) * element();
+      std::memcpy(distance.data() + i * (32 / per_chunk), &bytes, 32 / per_chunk);
+    }
+    x86::Ymm to = chunk == 0 ? all : u;
+    if (wide) {
+      a.vpaddq(to, t, c_.pool.add(distance));
+      a.vpcmpeqq(to, to, address);
+    } else {
+      a.vpaddd(to, t, c_.pool.add(distance));
+      a.vpcmpeqd(to, to, address);
+    }
+    if (chunk > 0) a.vpand(all, all, u);
+  }
+  if (wide) {
+    a.vmovmskpd(bits, all);
+  } else {
+    a.vmovmskps(bits, all);
+  }
+  const unsigned lanes = std::min<unsigned>(inst_.lanes, per_chunk);
+  if (lanes < per_chunk) a.and_(bits, (1u << lanes) - 1);
+  a.cmp(bits, (1u << lanes) - 1);
+  a.jne(otherwise);
+}
+
+void MemorySite::check_bounds(asmjit::Label otherwise) {
+  auto& a = c_.a;
+  const auto [t, u] = std::tuple(reg.t, reg.u);
+  const x86::Gp scratch = reg.first;
+  const unsigned chunks = (inst_.lanes + 7u) / 8;
+  a.vmovd(t.xmm(), reg.limit.r32());
+  a.vpbroadcastd(t, t.xmm());
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+    x86::Ymm address = c_.r.in(inst_.args[0], chunk);
+    a.vpminud(u, t, address);
+    a.vpcmpeqd(u, u, address);
+    if (inst_.mask != ir::no_value) {
+      // A lane outside the mask is as good as in bounds.
+      x86::Ymm mask = c_.r.mask_vector(inst_.mask, 4, chunk);
+      a.vpandn(u, u, mask);
+      a.vmovmskps(scratch.r32(), u);
+      a.xor_(scratch.r32(), 0xff);
+    } else {
+      a.vmovmskps(scratch.r32(), u);
+    }
+    const unsigned lanes = std::min(8u, inst_.lanes - chunk * 8);
+    if (lanes < 8) a.and_(scratch.r32(), (1u << lanes) - 1);
+    a.cmp(scratch.r32(), (1u << lanes) - 1);
+    a.jne(otherwise);
+  }
+}
+
+void MemorySite::translate_a64(unsigned size, asmjit::Label otherwise) {
+  auto& a = c_.a;
+  const x86::Gp first = reg.first, scratch = reg.limit;
+  a.sub(first, c_.state(offsetof(ThreadState, region_start), 8));
+  a.mov(scratch, c_.state(offsetof(ThreadState, region_size), 8));
+  a.sub(scratch, size);
+  a.jb(otherwise);
+  a.cmp(first, scratch);
+  a.ja(otherwise);
+  a.add(first, c_.state(offsetof(ThreadState, region_host), 8));
+}
+
+void MemorySite::load_lane_bits() {
+  if (inst_.mask != ir::no_value) {
+    c_.a.mov(reg.bits.r32(), c_.r.mask_bits(inst_.mask).r32());
+  } else {
+    c_.a.mov(reg.bits.r32(), inst_.lanes >= 32 ? ~0u : (1u << inst_.lanes) - 1);
+  }
+}
+
+namespace {
+
+/// The constant that describes the site to jit/access.hpp.
+x86::Mem site_constant(Compiler& c, const CodeInst& inst, bool returns) {
+  Access access{};
+  access.mem = inst.mem;
+  access.type = inst.type;
+  access.address_type = inst.from;
+  access.lanes = inst.lanes;
+  access.returns = returns;
+  access.source_count = static_cast<std::uint8_t>(inst.arg_count > 0 ? inst.arg_count - 1 : 0);
+  access.guest_ip = inst.guest_ip;
+  static_assert(sizeof(Access) <= sizeof(ConstantPool::Entry));
+  ConstantPool::Entry entry{};
+  std::memcpy(entry.data(), &access, sizeof access);
+  return c.pool.add(entry);
+}
+
+constexpr int mask_slot = Frame::operands + 2 * Frame::operand_bytes;
+
+void set_arguments(Compiler& c, const x86::Mem& site) {
+  c.a.mov(x86::rdi, state_reg);
+  c.a.lea(x86::rsi, site);
+  c.a.lea(x86::rdx, x86::ptr(x86::rsp, Frame::operands));
+  c.a.lea(x86::rcx, x86::ptr(x86::rsp, Frame::data));
+  c.a.mov(x86::r8d, x86::ptr(x86::rsp, mask_slot, 4));
+}
+
+}  // namespace
+
+void MemorySite::call_apart(asmjit::Label entry, asmjit::Label done, const void* function,
+                            std::function<void()> before, std::function<void()> after) {
+  // What lies in registers now is what must survive; the code is emitted when all this has changed.
+  Registers::Saved saved = c_.r.in_use();
+  asmjit::Operand mask = inst_.mask != ir::no_value ? asmjit::Operand(c_.r.mask_bits(inst_.mask)) : asmjit::Operand();
+  x86::Mem site = site_constant(c_, inst_, inst_.result_count > 0);
+  Compiler& c = c_;
+  const unsigned lanes = inst_.lanes;
+  c_.cold([&c, entry, done, function, before = std::move(before), after = std::move(after), saved, mask, site, lanes] {
+    c.a.bind(entry);
+    before();
+    if (mask.isReg()) {
+      c.a.mov(x86::ptr(x86::rsp, mask_slot, 4), mask.as<x86::Gp>().r32());
+    } else {
+      c.a.mov(x86::ptr(x86::rsp, mask_slot, 4), lanes >= 32 ? -1 : static_cast<int>((1u << lanes) - 1));
+    }
+    asmjit::Label failed = c.a.newLabel();
+    c.call(saved, function, [&] { set_arguments(c, site); }, &failed);
+    after();
+    c.a.jmp(done);
+    c.a.bind(failed);
+    c.leave(Status::Faulted);
+  });
+}
+
+void MemorySite::call_here(const void* function, bool returns) {
+  c_.r.store_packed(inst_.args[0], Frame::operands);
+  c_.r.unpin();
+  for (unsigned k = 1; k < inst_.arg_count; ++k) {
+    store_operand(inst_.args[k], Frame::data + static_cast<int>((k - 1) * bytes()));
+    c_.r.unpin();
+  }
+  if (inst_.mask != ir::no_value) {
+    c_.a.mov(x86::ptr(x86::rsp, mask_slot, 4), c_.r.mask_bits(inst_.mask).r32());
+  } else {
+    c_.a.mov(x86::ptr(x86::rsp, mask_slot, 4), inst_.lanes >= 32 ? -1 : static_cast<int>((1u << inst_.lanes) - 1));
+  }
+  x86::Mem site = site_constant(c_, inst_, returns);
+  asmjit::Label failed = c_.a.newLabel();
+  c_.call(inst_, function, [&] { set_arguments(c_, site); }, &failed);
+  c_.cold([&c = c_, failed] {
+    c.a.bind(failed);
+    c.leave(Status::Faulted);
+  });
+  for (unsigned k = 0; k < inst_.result_count; ++k)
+    c_.load_packed(inst_.result + k, Frame::data + static_cast<int>(k * bytes()));
+}
+
+void MemorySite::store_operand(ir::ValueId value, int offset) {
+  if (c_.r.is_scalar(value)) {
+    c_.a.mov(x86::ptr(x86::rsp, offset, 8), c_.r.in_gp(value));
+    return;
+  }
+  for (unsigned chunk = 0; chunk < c_.r.chunks(value); ++chunk)
+    c_.a.vmovups(x86::ptr(x86::rsp, offset + static_cast<int>(chunk) * 32, 32), c_.r.in(value, chunk));
+}
+
+}  // namespace eum::jit::emit

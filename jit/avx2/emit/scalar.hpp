@@ -1,0 +1,41 @@
+#pragma once
+// One-lane integers in general registers. A value of 8 or 16 bits is kept extended to 32 by its type's sign.
+#include "jit/avx2/emit/emit.hpp"
+
+namespace eum::jit::emit {
+
+/// The register in the width in which values of the type are computed.
+inline x86::Gp sized(x86::Gp reg, ir::Type type) { return ir::size_of(type) == 8 ? reg.r64() : reg.r32(); }
+
+/// Brings an 8 or 16-bit result back to its extended form.
+inline void extend(Compiler& c, x86::Gp reg, ir::Type type) {
+  switch (type) {
+    case ir::Type::u8: c.a.movzx(reg.r32(), reg.r8()); break;
+    case ir::Type::s8: c.a.movsx(reg.r32(), reg.r8()); break;
+    case ir::Type::u16: c.a.movzx(reg.r32(), reg.r16()); break;
+    case ir::Type::s16: c.a.movsx(reg.r32(), reg.r16()); break;
+    default: break;
+  }
+}
+
+/// result = a, then `id` result, b.
+inline void scalar2(Compiler& c, const CodeInst& inst, std::uint32_t id) {
+  x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type);
+  asmjit::Operand b = c.r.src_gp(inst.args[1]);
+  if (b.isReg()) b = sized(b.as<x86::Gp>(), inst.type);
+  x86::Gp result = sized(c.r.out_gp(inst.result), inst.type);
+  c.a.mov(result, a);
+  c.a.emit(id, result, b);
+  extend(c, result, inst.type);
+}
+
+/// result = a, then `id` result.
+inline void scalar1(Compiler& c, const CodeInst& inst, std::uint32_t id) {
+  x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type);
+  x86::Gp result = sized(c.r.out_gp(inst.result), inst.type);
+  c.a.mov(result, a);
+  c.a.emit(id, result);
+  extend(c, result, inst.type);
+}
+
+}  // namespace eum::jit::emit
