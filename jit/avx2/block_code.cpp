@@ -54,7 +54,8 @@ bool BlockCode::fold_mask(CodeInst& inst) {
     return false;
   };
   switch (inst.op) {
-    case Op::constant: return become(static_cast<std::uint32_t>(inst.imm));
+    case Op::constant:
+      return become(static_cast<std::uint32_t>(inst.imm));
     case Op::slice:
       if (a) return become(*a >> inst.imm);
       break;
@@ -86,7 +87,8 @@ bool BlockCode::fold_mask(CodeInst& inst) {
         inst.args[1] = no_value;
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return true;
 }
@@ -112,8 +114,8 @@ void BlockCode::fold(ir::BlockId block, bool full) {
       unsigned lanes = function_.values[inst.mask].lanes;
       if (*mask == lanes_mask(lanes)) {
         inst.mask = no_value;
-      } else if (*mask == 0 && (inst.op == Op::reg_write || inst.op == Op::flag_write || inst.op == Op::store ||
-                                inst.op == Op::reg_scatter)) {
+      } else if (*mask == 0 && (inst.op == Op::reg_write || inst.op == Op::flag_write ||
+                                inst.op == Op::store || inst.op == Op::reg_scatter)) {
         continue;
       }
     }
@@ -122,7 +124,8 @@ void BlockCode::fold(ir::BlockId block, bool full) {
       if (!fold_mask(inst)) continue;
     }
     if (inst.op == Op::select)
-      if (const std::uint32_t* mask = constant(inst.args[0]); mask && (*mask == 0 || *mask == lanes_mask(inst.lanes))) {
+      if (const std::uint32_t* mask = constant(inst.args[0]);
+          mask && (*mask == 0 || *mask == lanes_mask(inst.lanes))) {
         alias_[inst.result] = inst.args[*mask ? 1 : 2];
         continue;
       }
@@ -161,8 +164,8 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
         bool only_active = full || (role == MaskRole::Execution && liveness_.regular(slot));
         needed |= live.active[slot] || (!only_active && live.inactive[slot]);
         unsigned chunk = slot - range.first;
-        if (role == MaskRole::Execution && covers(inst, slot) && liveness_.regular(slot) && !live.inactive[slot] &&
-            chunk < 8)
+        if (role == MaskRole::Execution && covers(inst, slot) && liveness_.regular(slot) &&
+            !live.inactive[slot] && chunk < 8)
           inst.overwrite = static_cast<std::uint8_t>(inst.overwrite | 1u << chunk);
       }
     }

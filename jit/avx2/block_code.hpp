@@ -1,6 +1,6 @@
 #pragma once
-// One version of a block, ready for emission: with all channels on, masks fold away; what nothing needs is gone; and of
-// each operand it is known which instruction uses the value next.
+// One version of a block, ready for emission: with all channels on, masks fold away; what nothing needs is
+// gone; and of each operand it is known which instruction uses the value next.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -15,7 +15,8 @@ inline constexpr std::uint32_t never = ~0u;
 inline constexpr std::size_t mask_arg = ir::max_args;  ///< index of the mask operand in CodeInst::next_use
 
 struct CodeInst : ir::Inst {
-  /// Of each operand, then of the mask: the instruction that uses the value next; never = this is the last use.
+  /// Of each operand, then of the mask: the instruction that uses the value next; never = this is the last
+  /// use.
   std::array<std::uint32_t, ir::max_args + 1> next_use;
   /// Bit c: chunk c of a masked reg_write may overwrite the channels outside the mask.
   std::uint8_t overwrite = 0;

@@ -40,7 +40,8 @@ Compiler::Compiler(const ir::Function& f, const Liveness& liveness, asmjit::Code
     const auto& insts = f.blocks[b].insts;
     for (const ir::Inst& inst : insts) partial_versions_ |= inst.op == ir::Op::mask_set && inst.imm == 0;
     for (ir::BlockId target : successors(insts.back()))
-      if (target != ir::no_block && (target <= b || insts.back().op == ir::Op::wait)) resume_points_.push_back(target);
+      if (target != ir::no_block && (target <= b || insts.back().op == ir::Op::wait))
+        resume_points_.push_back(target);
     if (insts.back().op == ir::Op::jump_ip)
       for (ir::BlockId t = 0; t < f.blocks.size(); ++t) resume_points_.push_back(t);
   }
@@ -107,7 +108,8 @@ void Compiler::block(ir::BlockId id, bool full) {
   current_ = id;
   code_.build(id, full);
   a.bind(label(id, full));
-  if (annotate_) a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
+  if (annotate_)
+    a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
   r.begin_block(code_);
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0)
     a.sub(state(offsetof(ThreadState, budget), 8), count);
@@ -195,7 +197,8 @@ void Compiler::call(const Registers::Saved& saved, const void* target, const std
 void Compiler::call_lane_function(const CodeInst& inst) {
   ir::LaneFunction lanes = ir::lane_function(inst.op, inst.type, inst.from);
   if (!lanes)
-    throw std::logic_error(fmt::format("no meaning for {}.{}", ir::op_name(inst.op), ir::info(inst.type).name));
+    throw std::logic_error(
+        fmt::format("no meaning for {}.{}", ir::op_name(inst.op), ir::info(inst.type).name));
   for (unsigned k = 0; k < inst.arg_count; ++k)
     r.store_packed(inst.args[k], Frame::operands + static_cast<int>(k) * Frame::operand_bytes);
   call(inst, reinterpret_cast<const void*>(&call_on_frame), [&] {

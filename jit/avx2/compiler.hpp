@@ -1,6 +1,6 @@
 #pragma once
-// Translates one function: both versions of each block, the ways between them, calls into C++ and what is cold.
-// Emitters (emit/*.cpp) use its public part; registers are the business of Registers.
+// Translates one function: both versions of each block, the ways between them, calls into C++ and what is
+// cold. Emitters (emit/*.cpp) use its public part; registers are the business of Registers.
 #include <asmjit/x86.h>
 
 #include <functional>
@@ -36,8 +36,8 @@ class Compiler {
 
   /// The op by its function of semantics.hpp.
   void call_lane_function(const CodeInst& inst);
-  /// Calls `target` in the middle of the code: `arguments` sets argument registers once live registers are saved.
-  /// A function that returns false makes the code go on at `on_false`.
+  /// Calls `target` in the middle of the code: `arguments` sets argument registers once live registers are
+  /// saved. A function that returns false makes the code go on at `on_false`.
   void call(const CodeInst& inst, const void* target, const std::function<void()>& arguments,
             const asmjit::Label* on_false = nullptr);
   /// The same, with these registers to be saved.
@@ -64,7 +64,9 @@ class Compiler {
   void block(ir::BlockId id, bool full);
   void version_switch(ir::BlockId target);
   void annotate(const CodeInst& inst);
-  asmjit::Label label(ir::BlockId block, bool full) const { return (full ? full_labels_ : partial_labels_)[block]; }
+  asmjit::Label label(ir::BlockId block, bool full) const {
+    return (full ? full_labels_ : partial_labels_)[block];
+  }
   bool is_next(ir::BlockId target, bool full) const {
     return full == full_ && target == current_ + 1 && target < function.blocks.size();
   }

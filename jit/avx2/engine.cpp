@@ -61,7 +61,8 @@ class Avx2Engine final : public Engine {
  public:
   std::string_view name() const override { return "avx2"; }
 
-  Result<std::unique_ptr<Executable>> compile(ir::Function& function, const CompileOptions& options) override {
+  Result<std::unique_ptr<Executable>> compile(ir::Function& function,
+                                              const CompileOptions& options) override {
     if (function.file_bytes > max_slots * slot_size)
       return error("{}: a register file of {} bytes, at most {} expected", function.name, function.file_bytes,
                    max_slots * slot_size);
@@ -69,7 +70,7 @@ class Avx2Engine final : public Engine {
     asmjit::CodeHolder code;
     FirstError errors;
     asmjit::StringLogger logger;
-    code.init(runtime_->environment(), runtime_->cpuFeatures());
+    code.init(runtime_->environment());
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
     Liveness liveness(function, options.registers_live_at_exit);
@@ -82,8 +83,9 @@ class Avx2Engine final : public Engine {
     Entry entry = nullptr;
     if (errors.text.empty()) runtime_->add(&entry, &code);
     if (!entry) return error("{}: the assembler refused: {}", function.name, errors.text);
-    return std::unique_ptr<Executable>(std::make_unique<Avx2Executable>(
-        StateLayout::of(function), runtime_, entry, code.codeSize(), std::string(logger.data(), logger.dataSize())));
+    return std::unique_ptr<Executable>(
+        std::make_unique<Avx2Executable>(StateLayout::of(function), runtime_, entry, code.codeSize(),
+                                         std::string(logger.data(), logger.dataSize())));
   }
 
  private:
@@ -94,7 +96,8 @@ class Avx2Engine final : public Engine {
 
 Result<std::unique_ptr<Engine>> make_avx2_engine() {
   const auto& features = asmjit::CpuInfo::host().features().x86();
-  if (!features.hasAVX2() || !features.hasFMA() || !features.hasBMI() || !features.hasBMI2() || !features.hasF16C())
+  if (!features.hasAVX2() || !features.hasFMA() || !features.hasBMI() || !features.hasBMI2() ||
+      !features.hasF16C())
     return error("the avx2 engine needs a CPU with AVX2, FMA, BMI, BMI2 and F16C; use the reference engine");
   return std::unique_ptr<Engine>(std::make_unique<Avx2Engine>());
 }

@@ -19,8 +19,8 @@ inline const x86::Gp surfaces_reg = x86::r15;
 
 /// Offsets from rsp. Operand areas hold packed lanes for calls of C++ functions.
 struct Frame {
-  static constexpr int operand_bytes = 256;  // 32 lanes of 8 bytes
-  static constexpr int operands = 0;         // 4 operands
+  static constexpr int operand_bytes = 256;                  // 32 lanes of 8 bytes
+  static constexpr int operands = 0;                         // 4 operands
   static constexpr int data = operands + 4 * operand_bytes;  // 4 components of a message, or 2 results
   static constexpr int saved_ymm = data + 4 * operand_bytes;
   static constexpr int saved_gp = saved_ymm + 16 * 32;

@@ -19,7 +19,9 @@ x86::Gp Registers::mask_bits(ValueId mask) {
     x86::Ymm chunk = in(mask, c);
     x86::Gp part = c == 0 ? bits : temp_gp();
     switch (width) {
-      case 1: a_.vpmovmskb(part.r32(), chunk); break;
+      case 1:
+        a_.vpmovmskb(part.r32(), chunk);
+        break;
       case 2: {
         x86::Ymm packed = temp();
         a_.vextracti128(packed.xmm(), chunk, 1);
@@ -27,8 +29,12 @@ x86::Gp Registers::mask_bits(ValueId mask) {
         a_.vpmovmskb(part.r32(), packed.xmm());
         break;
       }
-      case 4: a_.vmovmskps(part.r32(), chunk); break;
-      default: a_.vmovmskpd(part.r32(), chunk); break;
+      case 4:
+        a_.vmovmskps(part.r32(), chunk);
+        break;
+      default:
+        a_.vmovmskpd(part.r32(), chunk);
+        break;
     }
     if (c > 0) {
       a_.shl(part.r32(), c * per_chunk);
@@ -89,10 +95,18 @@ x86::Ymm Registers::build_mask_vector(x86::Gp bits, unsigned width, unsigned chu
   }
   a_.vpand(vector, vector, constant);
   switch (width) {
-    case 1: a_.vpcmpeqb(vector, vector, constant); break;
-    case 2: a_.vpcmpeqw(vector, vector, constant); break;
-    case 4: a_.vpcmpeqd(vector, vector, constant); break;
-    default: a_.vpcmpeqq(vector, vector, constant); break;
+    case 1:
+      a_.vpcmpeqb(vector, vector, constant);
+      break;
+    case 2:
+      a_.vpcmpeqw(vector, vector, constant);
+      break;
+    case 4:
+      a_.vpcmpeqd(vector, vector, constant);
+      break;
+    default:
+      a_.vpcmpeqq(vector, vector, constant);
+      break;
   }
   return vector;
 }

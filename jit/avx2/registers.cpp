@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint8_t gp_chunk = 0xff;  // in home_refs_: the scalar place
 }
 
-Registers::Registers(x86::Assembler& a, ConstantPool& pool, const ir::Function& function, const StateLayout& layout)
+Registers::Registers(x86::Assembler& a, ConstantPool& pool, const ir::Function& function,
+                     const StateLayout& layout)
     : a_(a),
       pool_(pool),
       function_(function),
@@ -114,10 +115,14 @@ std::int32_t Registers::new_spill(int bytes) {
 
 x86::Mem Registers::memory(const Place& place, unsigned bytes) const {
   switch (place.where) {
-    case Where::Spill: return x86::ptr(x86::rsp, place.offset, bytes);
-    case Where::Home: return home(static_cast<unsigned>(place.offset), bytes);
-    case Where::Pool: return pool_.at(place.offset);
-    case Where::Nowhere: break;
+    case Where::Spill:
+      return x86::ptr(x86::rsp, place.offset, bytes);
+    case Where::Home:
+      return home(static_cast<unsigned>(place.offset), bytes);
+    case Where::Pool:
+      return pool_.at(place.offset);
+    case Where::Nowhere:
+      break;
   }
   throw std::logic_error("a value is used that is nowhere");
 }
@@ -245,7 +250,8 @@ x86::Ymm Registers::out(ValueId value, unsigned chunk) {
 
 bool Registers::is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) const {
   ValueId value = inst.args[arg];
-  if (inst.next_use[arg] != never || values_[value].kind != Kind::Vector || chunk >= values_[value].chunks) return false;
+  if (inst.next_use[arg] != never || values_[value].kind != Kind::Vector || chunk >= values_[value].chunks)
+    return false;
   const Place& p = place(value, chunk);
   return p.reg >= 0 && ymm_[static_cast<std::size_t>(p.reg)].count == 1;
 }
@@ -363,7 +369,6 @@ x86::Gp Registers::out_gp(ValueId value) {
   return reg;
 }
 
-
 x86::Gp Registers::in_gp(ValueId value) {
   Value& v = values_[value];
   if (v.gp.reg < 0) {
@@ -445,7 +450,8 @@ void Registers::emit_save(const Saved& saved) {
   for (unsigned r = 0; r < 16; ++r) {
     if (saved.ymm >> r & 1)
       a_.vmovaps(x86::ptr(x86::rsp, Frame::saved_ymm + static_cast<int>(r) * 32, 32), x86::ymm(r));
-    if (saved.gp >> r & 1) a_.mov(x86::ptr(x86::rsp, Frame::saved_gp + static_cast<int>(r) * 8, 8), x86::gpq(r));
+    if (saved.gp >> r & 1)
+      a_.mov(x86::ptr(x86::rsp, Frame::saved_gp + static_cast<int>(r) * 8, 8), x86::gpq(r));
   }
 }
 
@@ -453,7 +459,8 @@ void Registers::emit_restore(const Saved& saved) {
   for (unsigned r = 0; r < 16; ++r) {
     if (saved.ymm >> r & 1)
       a_.vmovaps(x86::ymm(r), x86::ptr(x86::rsp, Frame::saved_ymm + static_cast<int>(r) * 32, 32));
-    if (saved.gp >> r & 1) a_.mov(x86::gpq(r), x86::ptr(x86::rsp, Frame::saved_gp + static_cast<int>(r) * 8, 8));
+    if (saved.gp >> r & 1)
+      a_.mov(x86::gpq(r), x86::ptr(x86::rsp, Frame::saved_gp + static_cast<int>(r) * 8, 8));
   }
 }
 

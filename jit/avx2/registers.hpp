@@ -1,10 +1,11 @@
 #pragma once
 // The register allocator: where each value and each guest register slot is while a block is translated.
 //
-// Values live in 32-byte chunks (ymm), scalars (general registers) or masks (bits in a general register, or lanes of
-// ymm). A register's content is never changed while anything still refers to it, so a value, a copy of it and a guest
-// register slot may share one. Every guest slot has a home in the thread's state; a slot that is only in a register is
-// dirty. Values that are evicted go to the frame, or are read again from the home that still holds them.
+// Values live in 32-byte chunks (ymm), scalars (general registers) or masks (bits in a general register, or
+// lanes of ymm). A register's content is never changed while anything still refers to it, so a value, a copy
+// of it and a guest register slot may share one. Every guest slot has a home in the thread's state; a slot
+// that is only in a register is dirty. Values that are evicted go to the frame, or are read again from the
+// home that still holds them.
 #include <asmjit/x86.h>
 
 #include <array>
@@ -22,7 +23,8 @@ class Registers {
   // ---- One block
   void begin_block(BlockCode& code);
   void begin_inst(std::uint32_t position);
-  /// Lets registers go that an instruction pinned: it begins on its next chunk and fetches what it needs anew.
+  /// Lets registers go that an instruction pinned: it begins on its next chunk and fetches what it needs
+  /// anew.
   void unpin();
   /// Ends the lives of operands that `inst` used last, and unpins everything.
   void end_inst(const CodeInst& inst);
@@ -35,10 +37,11 @@ class Registers {
   x86::Ymm temp();
   /// A register for a result chunk; no operand that is still referred to shares it.
   x86::Ymm out(ir::ValueId value, unsigned chunk = 0);
-  /// As out(), for an instruction that reads its operands before it writes: the registers of operands of `inst` that
-  /// die here may be taken. Every operand of this chunk must have been fetched.
+  /// As out(), for an instruction that reads its operands before it writes: the registers of operands of
+  /// `inst` that die here may be taken. Every operand of this chunk must have been fetched.
   x86::Ymm out_over_dying(const CodeInst& inst, unsigned chunk = 0);
-  /// The register of an operand's chunk may be overwritten: nothing else refers to it and this is its last use.
+  /// The register of an operand's chunk may be overwritten: nothing else refers to it and this is its last
+  /// use.
   bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) const;
   void bind(ir::ValueId value, unsigned chunk, x86::Ymm reg);
   void alias(ir::ValueId value, ir::ValueId of);
@@ -85,9 +88,9 @@ class Registers {
   void open_home(unsigned byte_offset, unsigned bytes);
   /// Homes of these bytes hold the current content.
   void flush_home(unsigned byte_offset, unsigned bytes);
-  void flush_all_slots();       ///< every dirty slot to its home
-  void forget_slots();          ///< after flush_all_slots: no slot is cached
-  void flush_live_out();        ///< end of block: what the block must leave behind
+  void flush_all_slots();  ///< every dirty slot to its home
+  void forget_slots();     ///< after flush_all_slots: no slot is cached
+  void flush_live_out();   ///< end of block: what the block must leave behind
   void define_home(ir::ValueId value, unsigned byte_offset);
 
   // ---- Calls
@@ -137,7 +140,9 @@ class Registers {
   };
 
   Place& place(ir::ValueId value, unsigned chunk) { return places_[values_[value].places + chunk]; }
-  const Place& place(ir::ValueId value, unsigned chunk) const { return places_[values_[value].places + chunk]; }
+  const Place& place(ir::ValueId value, unsigned chunk) const {
+    return places_[values_[value].places + chunk];
+  }
   void init_value(ir::ValueId value, std::uint32_t first_use);
   x86::Mem memory(const Place& place, unsigned bytes) const;
   int take_ymm();

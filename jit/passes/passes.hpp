@@ -2,6 +2,7 @@
 // The passes over micro-ops, each a free function that leaves a valid function, and the pipeline that the
 // AVX2 engine runs. Passes know nothing of any guest encoding or host instruction.
 #include "frontend/ir/function.hpp"
+#include "jit/passes/expand_math.hpp"
 
 namespace eum::jit {
 
@@ -12,9 +13,6 @@ void forward_state(ir::Function& function);
 
 /// `mach` whose accumulator holds the product with the low half of the same factor becomes one mul_wide.
 void fuse_mul_mach(ir::Function& function);
-
-/// Rewrites ops whose row says Expand into other ops.
-void expand_math(ir::Function& function);
 
 /// All of them, in order.
 void run_pipeline(ir::Function& function);

@@ -4,7 +4,7 @@
 
 namespace eum::jit::emit {
 
-using I = x86::Inst;
+namespace I = x86::Inst;
 using ir::Type;
 
 namespace {
@@ -35,7 +35,8 @@ void mul64(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
   c.a.vpaddq(to, to, t);
 }
 
-void scalar_min_max(Compiler& c, const CodeInst& inst, std::uint32_t signed_cmov, std::uint32_t unsigned_cmov) {
+void scalar_min_max(Compiler& c, const CodeInst& inst, std::uint32_t signed_cmov,
+                    std::uint32_t unsigned_cmov) {
   x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type), b = sized(c.r.in_gp(inst.args[1]), inst.type);
   x86::Gp result = sized(c.r.out_gp(inst.result), inst.type);
   c.a.mov(result, a);
@@ -79,8 +80,10 @@ void emit_mul(Compiler& c, const CodeInst& inst) {
   if (c.r.is_scalar(inst.result)) return scalar2(c, inst, I::kIdImul);
   if (ir::is_float(inst.type)) return float2(c, inst, I::kIdVmulps, I::kIdVmulpd);
   switch (ir::size_of(inst.type)) {
-    case 2: return commutative2(c, inst, I::kIdVpmullw);
-    case 4: return commutative2(c, inst, I::kIdVpmulld);
+    case 2:
+      return commutative2(c, inst, I::kIdVpmullw);
+    case 4:
+      return commutative2(c, inst, I::kIdVpmulld);
     case 8:
       for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
         x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
@@ -88,7 +91,8 @@ void emit_mul(Compiler& c, const CodeInst& inst) {
         c.r.unpin();
       }
       return;
-    default: return c.call_lane_function(inst);
+    default:
+      return c.call_lane_function(inst);
   }
 }
 
@@ -221,9 +225,15 @@ void emit_mad(Compiler& c, const CodeInst& inst) {
     asmjit::Operand sum = c.r.src(inst.args[2], chunk);
     x86::Ymm to = c.r.out(inst.result, chunk);
     switch (ir::size_of(inst.type)) {
-      case 2: c.a.vpmullw(to, a, b); break;
-      case 4: c.a.vpmulld(to, a, b); break;
-      default: mul64(c, to, a, b); break;
+      case 2:
+        c.a.vpmullw(to, a, b);
+        break;
+      case 4:
+        c.a.vpmulld(to, a, b);
+        break;
+      default:
+        mul64(c, to, a, b);
+        break;
     }
     c.a.emit(vpadd[inst.type], to, to, sum);
     c.r.unpin();
@@ -248,7 +258,8 @@ void emit_mul_wide(Compiler& c, const CodeInst& inst) {
     c.a.mov(lo.r32(), lo.r32());
     return;
   }
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) mul_wide_chunk(c, inst, chunk, low, high);
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk)
+    mul_wide_chunk(c, inst, chunk, low, high);
 }
 
 void emit_mach(Compiler& c, const CodeInst& inst) { c.call_lane_function(inst); }
@@ -260,8 +271,8 @@ void emit_addc(Compiler& c, const CodeInst& inst) {
     asmjit::Operand b = c.r.src(inst.args[1], chunk);
     x86::Ymm sum = c.r.out(inst.result, chunk), carry = c.r.out(inst.result + 1, chunk);
     c.a.emit(I::kIdVpaddd, sum, a, b);
-    c.a.vpminud(carry, sum, a);       // = sum where it has not wrapped
-    c.a.vpcmpeqd(carry, carry, a);    // all ones: sum >= a, no carry
+    c.a.vpminud(carry, sum, a);     // = sum where it has not wrapped
+    c.a.vpcmpeqd(carry, carry, a);  // all ones: sum >= a, no carry
     c.a.vpaddd(carry, carry, c.pool.splat(1, 4));
     c.r.unpin();
   }

@@ -4,7 +4,7 @@
 
 namespace eum::jit::emit {
 
-using I = x86::Inst;
+namespace I = x86::Inst;
 using ir::Type;
 
 namespace {

@@ -1,4 +1,6 @@
 // Ends of blocks, the floating point mode, fences and barriers.
+#include <xmmintrin.h>
+
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 #include "jit/fpmode.hpp"
@@ -77,12 +79,13 @@ void emit_fpmode_set(Compiler& c, const CodeInst& inst) {
     asmjit::Label refused = c.a.newLabel();
     c.a.bind(change);
     c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), mode);
-    c.call(saved, reinterpret_cast<const void*>(&set_mode),
-           [&] {
-             c.a.mov(x86::rdi, state_reg);
-             c.a.mov(x86::esi, x86::ptr(x86::rsp, Frame::operands, 4));
-           },
-           &refused);
+    c.call(
+        saved, reinterpret_cast<const void*>(&set_mode),
+        [&] {
+          c.a.mov(x86::rdi, state_reg);
+          c.a.mov(x86::esi, x86::ptr(x86::rsp, Frame::operands, 4));
+        },
+        &refused);
     c.a.jmp(done);
     c.a.bind(refused);
     c.a.mov(x86::rax, x86::ptr(x86::rsp, Frame::operands, 8));

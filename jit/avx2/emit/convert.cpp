@@ -4,7 +4,7 @@
 
 namespace eum::jit::emit {
 
-using I = x86::Inst;
+namespace I = x86::Inst;
 using ir::Type;
 
 namespace {
@@ -22,7 +22,8 @@ std::uint32_t widening(Type from, unsigned to_bytes) {
 }
 
 /// The part of the operand that becomes chunk `chunk` of a wider result, as an xmm register or memory.
-asmjit::Operand narrow_part(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes, unsigned to_bytes) {
+asmjit::Operand narrow_part(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes,
+                            unsigned to_bytes) {
   const unsigned bytes = 32 * from_bytes / to_bytes, offset = chunk * bytes;
   asmjit::Operand source = c.r.src(value, offset / 32);
   const unsigned within = offset % 32;
@@ -78,7 +79,8 @@ x86::Ymm packed_chunk(Compiler& c, ir::ValueId value, unsigned chunk, unsigned f
   }
   x86::Ymm a = packed_chunk(c, value, 2 * chunk, from_bytes, 2 * bytes);
   const unsigned wider_chunks = (c.lanes_of(value) * 2 * bytes + 31) / 32;
-  x86::Ymm b = 2 * chunk + 1 < wider_chunks ? packed_chunk(c, value, 2 * chunk + 1, from_bytes, 2 * bytes) : a;
+  x86::Ymm b =
+      2 * chunk + 1 < wider_chunks ? packed_chunk(c, value, 2 * chunk + 1, from_bytes, 2 * bytes) : a;
   x86::Ymm to = c.r.temp();
   pack(c, to, a, b, 2 * bytes);
   return to;
@@ -160,7 +162,8 @@ void f32_to_int(Compiler& c, const CodeInst& inst) {
 /// vcvtps2pd, vcvtdq2pd, vcvtph2ps: results twice as wide as the operand.
 void widen_float(Compiler& c, const CodeInst& inst, std::uint32_t id) {
   for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    asmjit::Operand part = narrow_part(c, inst.args[0], chunk, ir::size_of(inst.from), ir::size_of(inst.type));
+    asmjit::Operand part =
+        narrow_part(c, inst.args[0], chunk, ir::size_of(inst.from), ir::size_of(inst.type));
     c.a.emit(id, c.r.out(inst.result, chunk), part);
     c.r.unpin();
   }
@@ -229,7 +232,8 @@ void emit_convert(Compiler& c, const CodeInst& inst) {
   if (to == Type::f64 && from == Type::f32) return widen_float(c, inst, I::kIdVcvtps2pd);
   if (to == Type::f64 && from == Type::s32) return widen_float(c, inst, I::kIdVcvtdq2pd);
   if (to == Type::f32 && from == Type::f16) return widen_float(c, inst, I::kIdVcvtph2ps);
-  if ((to == Type::f32 && from == Type::f64) || (to == Type::f16 && from == Type::f32)) return narrow_float(c, inst);
+  if ((to == Type::f32 && from == Type::f64) || (to == Type::f16 && from == Type::f32))
+    return narrow_float(c, inst);
   c.call_lane_function(inst);
 }
 

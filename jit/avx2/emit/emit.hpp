@@ -1,6 +1,6 @@
 #pragma once
-// The emitters: one function for each Native row of ops.def, found through `table`. A Native row without an emitter
-// does not link; a Helper row calls its function of semantics.hpp.
+// The emitters: one function for each Native row of ops.def, found through `table`. A Native row without an
+// emitter does not link; a Helper row calls its function of semantics.hpp.
 #include "jit/avx2/compiler.hpp"
 
 namespace eum::jit::emit {

@@ -4,14 +4,15 @@
 
 namespace eum::jit::emit {
 
-using I = x86::Inst;
+namespace I = x86::Inst;
 using ir::Type;
 
 namespace {
 
 std::uint32_t lanes_mask(unsigned lanes) { return lanes >= 32 ? ~0u : (1u << lanes) - 1; }
 
-constexpr BySize vpbroadcast{{I::kIdVpbroadcastb, I::kIdVpbroadcastw, I::kIdVpbroadcastd, I::kIdVpbroadcastq}};
+constexpr BySize vpbroadcast{
+    {I::kIdVpbroadcastb, I::kIdVpbroadcastw, I::kIdVpbroadcastd, I::kIdVpbroadcastq}};
 
 void bind_all(Compiler& c, ir::ValueId value, x86::Ymm reg) {
   for (unsigned chunk = 0; chunk < c.r.chunks(value); ++chunk) c.r.bind(value, chunk, reg);
@@ -52,13 +53,24 @@ void emit_constant(Compiler& c, const CodeInst& inst) {
   } else if (c.r.is_scalar(inst.result)) {
     // Kept extended, as every scalar.
     switch (inst.type) {
-      case Type::u8: bits &= 0xff; break;
-      case Type::u16: bits &= 0xffff; break;
-      case Type::s8: bits = static_cast<std::uint32_t>(static_cast<std::int8_t>(bits)); break;
-      case Type::s16: bits = static_cast<std::uint32_t>(static_cast<std::int16_t>(bits)); break;
+      case Type::u8:
+        bits &= 0xff;
+        break;
+      case Type::u16:
+        bits &= 0xffff;
+        break;
+      case Type::s8:
+        bits = static_cast<std::uint32_t>(static_cast<std::int8_t>(bits));
+        break;
+      case Type::s16:
+        bits = static_cast<std::uint32_t>(static_cast<std::int16_t>(bits));
+        break;
       case Type::u32:
-      case Type::s32: bits &= 0xffffffff; break;
-      default: break;
+      case Type::s32:
+        bits &= 0xffffffff;
+        break;
+      default:
+        break;
     }
   }
   c.r.define_constant(inst.result, bits);
@@ -134,7 +146,8 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
 void emit_concat(Compiler& c, const CodeInst& inst) {
   const unsigned low_lanes = c.lanes_of(inst.args[0]);
   if (ir::is_mask(inst.type)) {
-    x86::Gp low = c.r.mask_bits(inst.args[0]), high = c.r.mask_bits(inst.args[1]), to = c.r.out_bits(inst.result);
+    x86::Gp low = c.r.mask_bits(inst.args[0]), high = c.r.mask_bits(inst.args[1]),
+            to = c.r.out_bits(inst.result);
     c.a.mov(to.r32(), high.r32());
     c.a.shl(to.r32(), low_lanes);
     c.a.or_(to.r32(), low.r32());

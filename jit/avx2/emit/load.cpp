@@ -1,9 +1,10 @@
 // Loads: consecutive, rows of components, gathered, or by call.
 #include "jit/avx2/emit/memory.hpp"
+#include "jit/avx2/emit/scalar.hpp"
 
 namespace eum::jit::emit {
 
-using I = x86::Inst;
+namespace I = x86::Inst;
 using ir::Type;
 
 namespace {
@@ -17,10 +18,6 @@ void load_element(Compiler& c, x86::Gp to, const x86::Mem& from) {
   } else {
     c.a.movzx(to.r32(), from);
   }
-}
-
-x86::Gp part(x86::Gp reg, unsigned bytes) {
-  return bytes == 1 ? reg.r8() : bytes == 2 ? reg.r16() : bytes == 4 ? reg.r32() : reg.r64();
 }
 
 class LoadSite : public MemorySite {
@@ -51,7 +48,9 @@ class LoadSite : public MemorySite {
     };
     auto after = [&c, results = results_, chunks = result_chunks(), size = bytes()] {
       for (std::size_t i = 0; i < results.size(); ++i)
-        c.a.vmovups(results[i], x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / chunks * size + i % chunks * 32), 32));
+        c.a.vmovups(
+            results[i],
+            x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / chunks * size + i % chunks * 32), 32));
     };
     call_apart(entry, done, load_thunk(), before, after);
   }
@@ -97,7 +96,8 @@ class LoadSite : public MemorySite {
     load_lane_bits();
     const x86::Gp bits = reg.bits.r32(), lane = reg.lane, address = reg.address, value = reg.value;
     for (unsigned chunk = 0; chunk < c_.r.chunks(inst_.args[0]); ++chunk)
-      a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(chunk) * 32, 32), c_.r.in(inst_.args[0], chunk));
+      a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(chunk) * 32, 32),
+                c_.r.in(inst_.args[0], chunk));
     if (inst_.mask != ir::no_value) {
       x86::Ymm zero = results_[0];
       a.vpxor(zero, zero, zero);
@@ -112,10 +112,11 @@ class LoadSite : public MemorySite {
     a.blsr(bits, bits);
     a.mov(address.r32(), x86::ptr(x86::rsp, lane, 2, Frame::operands, 4));
     for (unsigned k = 0; k < components(); ++k) {
-      load_element(c_, value, x86::ptr(reg.base, address, 0, static_cast<int>(component_offset(k)), element()));
+      load_element(c_, value,
+                   x86::ptr(reg.base, address, 0, static_cast<int>(component_offset(k)), element()));
       a.mov(x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element())),
                      Frame::data + static_cast<int>(k * bytes()), element()),
-            part(value, element()));
+            low_part(value, element()));
     }
     a.test(bits, bits);
     a.jnz(next);
@@ -133,7 +134,8 @@ class LoadSite : public MemorySite {
 };
 
 /// Four 32-bit components of eight lanes: the rows of 16 bytes, transposed.
-void load_rows(Compiler& c, LoadSite& site, const CodeInst& inst, unsigned chunk, const std::array<x86::Ymm, 4>& row) {
+void load_rows(Compiler& c, LoadSite& site, const CodeInst& inst, unsigned chunk,
+               const std::array<x86::Ymm, 4>& row) {
   auto& a = c.a;
   x86::Ymm address = c.r.in(inst.args[0], chunk);
   const x86::Gp base = site.reg.base, low = site.reg.address, high = site.reg.value;
@@ -163,7 +165,8 @@ void load_rows(Compiler& c, LoadSite& site, const CodeInst& inst, unsigned chunk
       }
     }
   }
-  x86::Ymm x = site.result(0, chunk), y = site.result(1, chunk), z = site.result(2, chunk), w = site.result(3, chunk);
+  x86::Ymm x = site.result(0, chunk), y = site.result(1, chunk), z = site.result(2, chunk),
+           w = site.result(3, chunk);
   a.vunpcklps(x, row[0], row[1]);
   a.vunpckhps(z, row[0], row[1]);
   a.vunpcklps(row[0], row[2], row[3]);
@@ -202,7 +205,8 @@ void load_components(Compiler& c, const CodeInst& inst) {
       a.jne(varied);
       a.vmovd(scratch.r32(), address.xmm());
       for (unsigned k = 0; k < site.components(); ++k)
-        a.vbroadcastss(site.result(k, chunk), x86::ptr(base, scratch, 0, static_cast<int>(site.component_offset(k)), 4));
+        a.vbroadcastss(site.result(k, chunk),
+                       x86::ptr(base, scratch, 0, static_cast<int>(site.component_offset(k)), 4));
       a.jmp(next);
       a.bind(varied);
       if (rows) {
@@ -287,28 +291,32 @@ void load_one(Compiler& c, const CodeInst& inst) {
 void emit_load(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
   if (c.r.is_scalar(inst.result)) {
-    bool plain = site.surface() && inst.mask == ir::no_value && inst.result_count == 1 && !ir::is_signed(inst.type);
-    return plain ? load_one(c, inst) : site.call_here(load_thunk(), true);
+    bool plain =
+        site.surface() && inst.mask == ir::no_value && inst.result_count == 1 && !ir::is_signed(inst.type);
+    return plain ? load_one(c, inst) : site.call_here(load_thunk());
   }
   const bool vector = inst.lanes == 8 || inst.lanes == 16;
   if (site.surface() && vector && site.element() <= 4) {
     // Results, addresses, masks and temporaries must fit the registers together.
     const unsigned chunks = inst.lanes / 8;
     if (inst.result_count == 1) return load_surface(c, inst);
-    if ((site.components() + 1 + (inst.mask != ir::no_value ? 1 : 0)) * chunks + 4 <= 15) return load_components(c, inst);
+    if ((site.components() + 1 + (inst.mask != ir::no_value ? 1 : 0)) * chunks + 4 <= 15)
+      return load_components(c, inst);
   }
-  if (inst.mem.space == ir::MemSpace::A64 && inst.lanes == 8 && inst.result_count == 1 && inst.mask == ir::no_value)
+  if (inst.mem.space == ir::MemSpace::A64 && inst.lanes == 8 && inst.result_count == 1 &&
+      inst.mask == ir::no_value)
     return load_a64(c, inst);
-  site.call_here(load_thunk(), true);
+  site.call_here(load_thunk());
 }
 
 void emit_block_load(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
-  if (!site.surface() || inst.lanes * site.element() < 16) return site.call_here(block_load_thunk(), true);
+  if (!site.surface() || inst.lanes * site.element() < 16) return site.call_here(block_load_thunk());
   auto& a = c.a;
   LoadSite block(c, inst);
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  x86::Gp address = c.r.in_gp(inst.args[0]), limit = c.r.temp_gp(), base = c.r.temp_gp(), index = c.r.temp_gp();
+  x86::Gp address = c.r.in_gp(inst.args[0]), limit = c.r.temp_gp(), base = c.r.temp_gp(),
+          index = c.r.temp_gp();
   a.mov(limit, site.surface_size());
   a.sub(limit, site.bytes());
   a.jb(slow);

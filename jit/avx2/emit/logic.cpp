@@ -4,7 +4,7 @@
 
 namespace eum::jit::emit {
 
-using I = x86::Inst;
+namespace I = x86::Inst;
 using ir::Type;
 
 namespace {
@@ -31,12 +31,16 @@ struct Shift {
   BySize vector_variable;
 };
 
-constexpr Shift left{I::kIdShlx, I::kIdShl, {{0, I::kIdVpsllw, I::kIdVpslld, I::kIdVpsllq}},
+constexpr Shift left{I::kIdShlx,
+                     I::kIdShl,
+                     {{0, I::kIdVpsllw, I::kIdVpslld, I::kIdVpsllq}},
                      {{0, 0, I::kIdVpsllvd, I::kIdVpsllvq}}};
-constexpr Shift right{I::kIdShrx, I::kIdShr, {{0, I::kIdVpsrlw, I::kIdVpsrld, I::kIdVpsrlq}},
+constexpr Shift right{I::kIdShrx,
+                      I::kIdShr,
+                      {{0, I::kIdVpsrlw, I::kIdVpsrld, I::kIdVpsrlq}},
                       {{0, 0, I::kIdVpsrlvd, I::kIdVpsrlvq}}};
-constexpr Shift right_arithmetic{I::kIdSarx, I::kIdSar, {{0, I::kIdVpsraw, I::kIdVpsrad, 0}},
-                                 {{0, 0, I::kIdVpsravd, 0}}};
+constexpr Shift right_arithmetic{
+    I::kIdSarx, I::kIdSar, {{0, I::kIdVpsraw, I::kIdVpsrad, 0}}, {{0, 0, I::kIdVpsravd, 0}}};
 
 void shift_scalar(Compiler& c, const CodeInst& inst, const Shift& shift) {
   const unsigned width = 8 * ir::size_of(inst.type);
@@ -74,7 +78,8 @@ void emit_shift(Compiler& c, const CodeInst& inst, const Shift& shift) {
   if (const std::uint64_t* count = c.r.constant(inst.args[1]); count && shift.vector_immediate[inst.type]) {
     for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
       x86::Ymm a = c.r.in(inst.args[0], chunk);
-      c.a.emit(shift.vector_immediate[inst.type], c.r.out_over_dying(inst, chunk), a, asmjit::Imm(*count % width));
+      c.a.emit(shift.vector_immediate[inst.type], c.r.out_over_dying(inst, chunk), a,
+               asmjit::Imm(*count % width));
       c.r.unpin();
     }
     return;

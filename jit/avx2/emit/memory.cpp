@@ -3,17 +3,30 @@
 
 #include <tuple>
 
+#include "memory/address_space.hpp"
 #include "memory/surface.hpp"
 
 namespace eum::jit::emit {
 
-using I = x86::Inst;
+namespace I = x86::Inst;
 
 namespace {
 
 // The third parameter of jit/access.hpp's functions differs in constness; one thunk for each effect.
+/// The next access of translated code may find its region at once.
+void remember_region(ThreadState* state, const Access* site, const void* addresses, std::uint32_t mask) {
+  if (site->mem.space != ir::MemSpace::A64 || mask == 0 || !state->environment->space) return;
+  const std::uint64_t address = static_cast<const std::uint64_t*>(addresses)[__builtin_ctz(mask)];
+  const mem::Region* region = state->environment->space->find(address);
+  if (!region || !region->host || region->access != mem::Access::ReadWrite) return;
+  state->region_start = region->address;
+  state->region_size = region->size;
+  state->region_host = region->host;
+}
+
 template <auto access>
 bool thunk(ThreadState* state, const Access* site, void* addresses, void* data, std::uint32_t mask) {
+  remember_region(state, site, addresses, mask);
   return access(*state->environment, *site, addresses, data, mask, state->fault);
 }
 
@@ -54,12 +67,16 @@ unsigned MemorySite::component_offset(unsigned k) const {
 unsigned MemorySite::extent() const { return component_offset(components() - 1) + element(); }
 
 x86::Mem MemorySite::surface_base() const {
-  return x86::ptr(surfaces_reg, inst_.mem.surface * static_cast<int>(sizeof(mem::Surface)) +
-                                    static_cast<int>(offsetof(mem::Surface, base)), 8);
+  return x86::ptr(surfaces_reg,
+                  inst_.mem.surface * static_cast<int>(sizeof(mem::Surface)) +
+                      static_cast<int>(offsetof(mem::Surface, base)),
+                  8);
 }
 x86::Mem MemorySite::surface_size() const {
-  return x86::ptr(surfaces_reg, inst_.mem.surface * static_cast<int>(sizeof(mem::Surface)) +
-                                    static_cast<int>(offsetof(mem::Surface, size)), 8);
+  return x86::ptr(surfaces_reg,
+                  inst_.mem.surface * static_cast<int>(sizeof(mem::Surface)) +
+                      static_cast<int>(offsetof(mem::Surface, size)),
+                  8);
 }
 
 void MemorySite::load_limit(asmjit::Label otherwise) {
@@ -163,15 +180,8 @@ void MemorySite::load_lane_bits() {
 namespace {
 
 /// The constant that describes the site to jit/access.hpp.
-x86::Mem site_constant(Compiler& c, const CodeInst& inst, bool returns) {
-  Access access{};
-  access.mem = inst.mem;
-  access.type = inst.type;
-  access.address_type = inst.from;
-  access.lanes = inst.lanes;
-  access.returns = returns;
-  access.source_count = static_cast<std::uint8_t>(inst.arg_count > 0 ? inst.arg_count - 1 : 0);
-  access.guest_ip = inst.guest_ip;
+x86::Mem site_constant(Compiler& c, const CodeInst& inst) {
+  const Access access = Access::of(inst);
   static_assert(sizeof(Access) <= sizeof(ConstantPool::Entry));
   ConstantPool::Entry entry{};
   std::memcpy(entry.data(), &access, sizeof access);
@@ -194,11 +204,13 @@ void MemorySite::call_apart(asmjit::Label entry, asmjit::Label done, const void*
                             std::function<void()> before, std::function<void()> after) {
   // What lies in registers now is what must survive; the code is emitted when all this has changed.
   Registers::Saved saved = c_.r.in_use();
-  asmjit::Operand mask = inst_.mask != ir::no_value ? asmjit::Operand(c_.r.mask_bits(inst_.mask)) : asmjit::Operand();
-  x86::Mem site = site_constant(c_, inst_, inst_.result_count > 0);
+  asmjit::Operand mask =
+      inst_.mask != ir::no_value ? asmjit::Operand(c_.r.mask_bits(inst_.mask)) : asmjit::Operand();
+  x86::Mem site = site_constant(c_, inst_);
   Compiler& c = c_;
   const unsigned lanes = inst_.lanes;
-  c_.cold([&c, entry, done, function, before = std::move(before), after = std::move(after), saved, mask, site, lanes] {
+  c_.cold([&c, entry, done, function, before = std::move(before), after = std::move(after), saved, mask, site,
+           lanes] {
     c.a.bind(entry);
     before();
     if (mask.isReg()) {
@@ -207,7 +219,8 @@ void MemorySite::call_apart(asmjit::Label entry, asmjit::Label done, const void*
       c.a.mov(x86::ptr(x86::rsp, mask_slot, 4), lanes >= 32 ? -1 : static_cast<int>((1u << lanes) - 1));
     }
     asmjit::Label failed = c.a.newLabel();
-    c.call(saved, function, [&] { set_arguments(c, site); }, &failed);
+    c.call(
+        saved, function, [&] { set_arguments(c, site); }, &failed);
     after();
     c.a.jmp(done);
     c.a.bind(failed);
@@ -215,7 +228,7 @@ void MemorySite::call_apart(asmjit::Label entry, asmjit::Label done, const void*
   });
 }
 
-void MemorySite::call_here(const void* function, bool returns) {
+void MemorySite::call_here(const void* function) {
   c_.r.store_packed(inst_.args[0], Frame::operands);
   c_.r.unpin();
   for (unsigned k = 1; k < inst_.arg_count; ++k) {
@@ -225,11 +238,13 @@ void MemorySite::call_here(const void* function, bool returns) {
   if (inst_.mask != ir::no_value) {
     c_.a.mov(x86::ptr(x86::rsp, mask_slot, 4), c_.r.mask_bits(inst_.mask).r32());
   } else {
-    c_.a.mov(x86::ptr(x86::rsp, mask_slot, 4), inst_.lanes >= 32 ? -1 : static_cast<int>((1u << inst_.lanes) - 1));
+    c_.a.mov(x86::ptr(x86::rsp, mask_slot, 4),
+             inst_.lanes >= 32 ? -1 : static_cast<int>((1u << inst_.lanes) - 1));
   }
-  x86::Mem site = site_constant(c_, inst_, returns);
+  x86::Mem site = site_constant(c_, inst_);
   asmjit::Label failed = c_.a.newLabel();
-  c_.call(inst_, function, [&] { set_arguments(c_, site); }, &failed);
+  c_.call(
+      inst_, function, [&] { set_arguments(c_, site); }, &failed);
   c_.cold([&c = c_, failed] {
     c.a.bind(failed);
     c.leave(Status::Faulted);

@@ -1,13 +1,14 @@
 #pragma once
-// What the emitters of memory ops share. An access has up to three ways: the addresses are consecutive (one vector
-// move), they are in bounds (gather, rows, or a loop over the lanes), or anything else (a call of jit/access.hpp).
+// What the emitters of memory ops share. An access has up to three ways: the addresses are consecutive (one
+// vector move), they are in bounds (gather, rows, or a loop over the lanes), or anything else (a call of
+// jit/access.hpp).
 #include "jit/access.hpp"
 #include "jit/avx2/emit/emit.hpp"
 
 namespace eum::jit::emit {
 
-/// Every register that an access may need is taken before its first branch: code that spills or fetches a value must
-/// not stand on one way and be missing on another.
+/// Every register that an access may need is taken before its first branch: code that spills or fetches a
+/// value must not stand on one way and be missing on another.
 struct AccessRegisters {
   x86::Ymm t, u, v;
   x86::Gp limit, base, first, bits, lane, address, value;
@@ -33,8 +34,8 @@ class MemorySite {
   x86::Mem surface_base() const;
   x86::Mem surface_size() const;
 
-  /// `limit` = the highest address in bounds; jumps to `otherwise` if the surface is too small for any element, or too
-  /// large for signed 32-bit indices.
+  /// `limit` = the highest address in bounds; jumps to `otherwise` if the surface is too small for any
+  /// element, or too large for signed 32-bit indices.
   void load_limit(asmjit::Label otherwise);
   /// Jumps to `otherwise` unless the addresses are a0, a0 + element, ... ; `first` = a0.
   void check_consecutive(asmjit::Label otherwise);
@@ -48,7 +49,7 @@ class MemorySite {
   void call_apart(asmjit::Label entry, asmjit::Label done, const void* function, std::function<void()> before,
                   std::function<void()> after);
   /// The same, in line.
-  void call_here(const void* function, bool returns);
+  void call_here(const void* function);
 
   /// The lanes of a value to the frame at `offset`, which need not be aligned.
   void store_operand(ir::ValueId value, int offset);
@@ -62,7 +63,8 @@ class MemorySite {
 };
 
 /// A thunk for translated code: false = a fault is in the state.
-using AccessThunk = bool (*)(ThreadState*, const Access*, const void* addresses, void* data, std::uint32_t mask);
+using AccessThunk = bool (*)(ThreadState*, const Access*, const void* addresses, void* data,
+                             std::uint32_t mask);
 const void* load_thunk();
 const void* store_thunk();
 const void* atomic_thunk();

@@ -5,16 +5,42 @@
 namespace eum::jit::emit {
 
 /// The register in the width in which values of the type are computed.
-inline x86::Gp sized(x86::Gp reg, ir::Type type) { return ir::size_of(type) == 8 ? reg.r64() : reg.r32(); }
+inline x86::Gp sized(x86::Gp reg, ir::Type type) {
+  if (ir::size_of(type) == 8) return reg.r64();
+  return reg.r32();
+}
+
+/// The low `bytes` (1, 2, 4, 8) of the register.
+inline x86::Gp low_part(x86::Gp reg, unsigned bytes) {
+  switch (bytes) {
+    case 1:
+      return reg.r8();
+    case 2:
+      return reg.r16();
+    case 4:
+      return reg.r32();
+    default:
+      return reg.r64();
+  }
+}
 
 /// Brings an 8 or 16-bit result back to its extended form.
 inline void extend(Compiler& c, x86::Gp reg, ir::Type type) {
   switch (type) {
-    case ir::Type::u8: c.a.movzx(reg.r32(), reg.r8()); break;
-    case ir::Type::s8: c.a.movsx(reg.r32(), reg.r8()); break;
-    case ir::Type::u16: c.a.movzx(reg.r32(), reg.r16()); break;
-    case ir::Type::s16: c.a.movsx(reg.r32(), reg.r16()); break;
-    default: break;
+    case ir::Type::u8:
+      c.a.movzx(reg.r32(), reg.r8());
+      break;
+    case ir::Type::s8:
+      c.a.movsx(reg.r32(), reg.r8());
+      break;
+    case ir::Type::u16:
+      c.a.movzx(reg.r32(), reg.r16());
+      break;
+    case ir::Type::s16:
+      c.a.movsx(reg.r32(), reg.r16());
+      break;
+    default:
+      break;
   }
 }
 

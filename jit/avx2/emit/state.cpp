@@ -4,7 +4,7 @@
 
 namespace eum::jit::emit {
 
-using I = x86::Inst;
+namespace I = x86::Inst;
 using ir::Type;
 
 namespace {
@@ -41,7 +41,8 @@ void gather_elements(Compiler& c, const CodeInst& inst) {
   c.r.flush_home(range.first * slot_size, (range.last - range.first + 1) * slot_size);
   x86::Gp through = c.r.temp_gp();
   for (unsigned lane = 0; lane < inst.lanes; ++lane)
-    move_element(c, frame_element(Frame::data, lane, bytes), c.r.home(inst.region.byte_of(lane, bytes), bytes), through);
+    move_element(c, frame_element(Frame::data, lane, bytes),
+                 c.r.home(inst.region.byte_of(lane, bytes), bytes), through);
   c.load_packed(inst.result, Frame::data);
 }
 
@@ -141,7 +142,8 @@ void scatter_elements(Compiler& c, const CodeInst& inst) {
       c.a.bt(bits.r32(), lane);
       c.a.jnc(skip);
     }
-    move_element(c, c.r.home(inst.region.byte_of(lane, bytes), bytes), frame_element(Frame::data, lane, bytes), through);
+    move_element(c, c.r.home(inst.region.byte_of(lane, bytes), bytes),
+                 frame_element(Frame::data, lane, bytes), through);
     c.a.bind(skip);
   }
 }
@@ -157,10 +159,7 @@ void write_scalar(Compiler& c, const CodeInst& inst) {
     c.a.test(c.r.mask_bits(inst.mask).r8(), 1);
     c.a.jz(skip);
   }
-  if (value.isReg()) {
-    x86::Gp reg = value.as<x86::Gp>();
-    value = bytes == 1 ? reg.r8() : bytes == 2 ? reg.r16() : bytes == 4 ? reg.r32() : reg.r64();
-  }
+  if (value.isReg()) value = low_part(value.as<x86::Gp>(), bytes);
   c.a.emit(I::kIdMov, to, value);
   c.a.bind(skip);
 }
@@ -177,7 +176,8 @@ bool whole_bytes(const CodeInst& inst) {
 void emit_reg_read(Compiler& c, const CodeInst& inst) {
   if (inst.region.stride(inst.lanes) == 1) return c.r.read_region(inst);
   const bool dwords = ir::size_of(inst.type) == 4 && !c.r.is_scalar(inst.result);
-  if (dwords && inst.region.stride(inst.lanes) == 2 && inst.lanes % 8 == 0 && inst.region.offset % slot_size < 8)
+  if (dwords && inst.region.stride(inst.lanes) == 2 && inst.lanes % 8 == 0 &&
+      inst.region.offset % slot_size < 8)
     return read_every_second(c, inst);
   gather_elements(c, inst);
 }
@@ -219,7 +219,7 @@ void emit_flag_write(Compiler& c, const CodeInst& inst) {
   x86::Gp bits = c.r.mask_bits(inst.args[0]);
   if (whole_bytes(inst) && inst.mask == ir::no_value) {
     x86::Mem to = c.state(offsetof(ThreadState, flags) + flag_byte(inst), inst.lanes / 8u);
-    c.a.emit(I::kIdMov, to, inst.lanes == 8 ? bits.r8() : inst.lanes == 16 ? bits.r16() : bits.r32());
+    c.a.emit(I::kIdMov, to, low_part(bits, inst.lanes / 8u));
     return;
   }
   // new = old ^ ((old ^ value) & mask), on all 64 flag bits.
@@ -263,8 +263,8 @@ struct RegisterAccess {
 };
 
 /// Lane by lane at byte addresses of the register file; data packed. False: a fault is in the state.
-bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess* access, const std::uint16_t* addresses,
-                      std::byte* data, std::uint32_t mask) {
+bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess* access,
+                      const std::uint16_t* addresses, std::byte* data, std::uint32_t mask) {
   for (std::uint32_t lane = 0; lane < access->lanes; ++lane) {
     if (!(mask >> lane & 1)) continue;
     std::uint32_t address = addresses[lane];
@@ -300,14 +300,17 @@ void call_register_access(Compiler& c, const CodeInst& inst, bool write) {
   std::memcpy(entry.data(), &access, sizeof access);
   x86::Mem constant = c.pool.add(entry);
   asmjit::Label failed = c.a.newLabel();
-  c.call(inst, reinterpret_cast<const void*>(&access_registers), [&] {
-    c.a.mov(x86::rdi, state_reg);
-    c.a.lea(x86::rsi, c.r.home(0, 8));
-    c.a.lea(x86::rdx, constant);
-    c.a.lea(x86::rcx, x86::ptr(x86::rsp, Frame::operands));
-    c.a.lea(x86::r8, x86::ptr(x86::rsp, Frame::data));
-    c.a.mov(x86::r9d, x86::ptr(x86::rsp, Frame::operands + Frame::operand_bytes, 4));
-  }, &failed);
+  c.call(
+      inst, reinterpret_cast<const void*>(&access_registers),
+      [&] {
+        c.a.mov(x86::rdi, state_reg);
+        c.a.lea(x86::rsi, c.r.home(0, 8));
+        c.a.lea(x86::rdx, constant);
+        c.a.lea(x86::rcx, x86::ptr(x86::rsp, Frame::operands));
+        c.a.lea(x86::r8, x86::ptr(x86::rsp, Frame::data));
+        c.a.mov(x86::r9d, x86::ptr(x86::rsp, Frame::operands + Frame::operand_bytes, 4));
+      },
+      &failed);
   c.cold([&c, failed] {
     c.a.bind(failed);
     c.leave(Status::Faulted);

@@ -1,18 +1,16 @@
 // Stores, atomics and block stores.
 #include "jit/avx2/emit/memory.hpp"
+#include "jit/avx2/emit/scalar.hpp"
 
 namespace eum::jit::emit {
 
 namespace {
 
-x86::Gp part(x86::Gp reg, unsigned bytes) {
-  return bytes == 1 ? reg.r8() : bytes == 2 ? reg.r16() : bytes == 4 ? reg.r32() : reg.r64();
-}
-
 class StoreSite : public MemorySite {
  public:
   StoreSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c), inst_(inst) {
-    for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk) addresses_.push_back(c.r.in(inst.args[0], chunk));
+    for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk)
+      addresses_.push_back(c.r.in(inst.args[0], chunk));
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[1 + k]); ++chunk)
         data_.push_back(c.r.in(inst.args[1 + k], chunk));
@@ -28,7 +26,9 @@ class StoreSite : public MemorySite {
         c->a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 32, 32), addresses[i]);
       // In order, as a chunk may reach beyond the lanes of its component into the next one.
       for (std::size_t i = 0; i < data.size(); ++i)
-        c->a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / chunks * size + i % chunks * 32), 32), data[i]);
+        c->a.vmovups(
+            x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / chunks * size + i % chunks * 32), 32),
+            data[i]);
     };
   }
 
@@ -55,7 +55,8 @@ class StoreSite : public MemorySite {
     auto& a = c_.a;
     load_lane_bits();
     spill()();
-    const x86::Gp base = reg.base, bits = reg.bits.r32(), lane = reg.lane, address = reg.address, value = reg.value;
+    const x86::Gp base = reg.base, bits = reg.bits.r32(), lane = reg.lane, address = reg.address,
+                  value = reg.value;
     asmjit::Label next = a.newLabel(), end = a.newLabel();
     a.test(bits, bits);
     a.jz(end);
@@ -64,16 +65,20 @@ class StoreSite : public MemorySite {
     a.blsr(bits, bits);
     a.mov(address.r32(), x86::ptr(x86::rsp, lane, 2, Frame::operands, 4));
     for (unsigned k = 0; k < components(); ++k) {
-      a.mov(part(value, element()), x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element())),
-                                             Frame::data + static_cast<int>(k * bytes()), element()));
-      a.mov(x86::ptr(base, address, 0, static_cast<int>(component_offset(k)), element()), part(value, element()));
+      a.mov(low_part(value, element()),
+            x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element())),
+                     Frame::data + static_cast<int>(k * bytes()), element()));
+      a.mov(x86::ptr(base, address, 0, static_cast<int>(component_offset(k)), element()),
+            low_part(value, element()));
     }
     a.test(bits, bits);
     a.jnz(next);
     a.bind(end);
   }
 
-  void slow(asmjit::Label entry, asmjit::Label done) { call_apart(entry, done, store_thunk(), spill(), [] {}); }
+  void slow(asmjit::Label entry, asmjit::Label done) {
+    call_apart(entry, done, store_thunk(), spill(), [] {});
+  }
 
  private:
   Compiler& c_;
@@ -131,7 +136,7 @@ void store_one(Compiler& c, const CodeInst& inst) {
   a.cmp(index, limit);
   a.ja(done);
   a.add(index, site.surface_base());
-  a.mov(x86::ptr(index, 0, site.element()), part(value, site.element()));
+  a.mov(x86::ptr(index, 0, site.element()), low_part(value, site.element()));
   a.bind(done);
 }
 
@@ -143,17 +148,19 @@ void emit_store(Compiler& c, const CodeInst& inst) {
   const bool vector = inst.lanes == 8 || inst.lanes == 16;
   if (site.surface() && vector && site.element() <= 4) {
     const unsigned chunks = inst.lanes / 8;
-    if ((site.components() + 1 + (inst.mask != ir::no_value ? 1 : 0)) * chunks + 3 <= 15) return store_surface(c, inst);
+    if ((site.components() + 1 + (inst.mask != ir::no_value ? 1 : 0)) * chunks + 3 <= 15)
+      return store_surface(c, inst);
   }
-  if (inst.mem.space == ir::MemSpace::A64 && inst.lanes == 8 && inst.arg_count == 2 && inst.mask == ir::no_value)
+  if (inst.mem.space == ir::MemSpace::A64 && inst.lanes == 8 && inst.arg_count == 2 &&
+      inst.mask == ir::no_value)
     return store_a64(c, inst);
-  site.call_here(store_thunk(), false);
+  site.call_here(store_thunk());
 }
 
-void emit_block_store(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_here(block_store_thunk(), false); }
-
-void emit_atomic(Compiler& c, const CodeInst& inst) {
-  MemorySite(c, inst).call_here(atomic_thunk(), inst.result_count > 0);
+void emit_block_store(Compiler& c, const CodeInst& inst) {
+  MemorySite(c, inst).call_here(block_store_thunk());
 }
+
+void emit_atomic(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_here(atomic_thunk()); }
 
 }  // namespace eum::jit::emit
