@@ -57,6 +57,9 @@ enum class MemSpace : std::uint8_t {
 /// What an atomic does: the rows of memory/atomics.def.
 using AtomicOp = mem::AtomicOp;
 
+/// Binding table index of shared local memory.
+inline constexpr std::uint8_t slm_surface = 254;
+
 /// What a memory op accesses.
 struct MemRef {
   MemSpace space = MemSpace::Surface;

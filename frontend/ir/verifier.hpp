@@ -1,0 +1,17 @@
+#pragma once
+// Says whether a function is well formed: whatever its rows and shapes imply. What passes here an engine may
+// run without further checks.
+#include "frontend/ir/function.hpp"
+#include "memory/result.hpp"
+
+namespace eum::ir {
+
+/// The first rule that `function` breaks, with block, instruction and text of the instruction.
+Result<void> verify(const Function& function);
+
+/// The most a function may have of these.
+inline constexpr unsigned max_file_bytes = 65536;  // Region::offset and register addresses have 16 bits
+inline constexpr unsigned max_mask_variables = 4096;
+inline constexpr unsigned flag_bits = 64;
+
+}  // namespace eum::ir
