@@ -199,8 +199,10 @@ void Compiler::call_lane_function(const CodeInst& inst) {
   if (!lanes)
     throw std::logic_error(
         fmt::format("no meaning for {}.{}", ir::op_name(inst.op), ir::info(inst.type).name));
-  for (unsigned k = 0; k < inst.arg_count; ++k)
+  for (unsigned k = 0; k < inst.arg_count; ++k) {
     r.store_packed(inst.args[k], Frame::operands + static_cast<int>(k) * Frame::operand_bytes);
+    r.unpin();
+  }
   call(inst, reinterpret_cast<const void*>(&call_on_frame), [&] {
     a.mov(x86::rdi, asmjit::Imm(reinterpret_cast<std::uint64_t>(lanes)));
     a.lea(x86::rsi, x86::ptr(x86::rsp, Frame::operands));

@@ -1,0 +1,552 @@
+// Descriptors to Message. Bits of the descriptor that mean the same in every message are read once, the rest
+// by the form that the message's row in messages.def names.
+#include "frontend/gen/message.hpp"
+
+#include <array>
+#include <bit>
+
+#include "frontend/gen/operand.hpp"
+
+namespace eum::gen {
+namespace {
+
+/// How the descriptor of a message is read beyond what selects it.
+enum class Form : std::uint8_t {
+  OwordBlock,
+  ByteScattered,
+  DwordScattered,
+  ScratchBlock,
+  MemoryFence,
+  Untyped,
+  UntypedAtomic,
+  FloatAtomic,
+  Typed,
+  TypedAtomic,
+  CounterAtomic,
+  MediaBlock,
+  A64Byte,
+  A64Dword,
+  A64Qword,
+  A64Untyped,
+  A64Atomic,
+  A64FloatAtomic,
+  A64OwordBlock,
+  A64HwordBlock,
+  Sampler,
+  Plain,
+  Unsupported,
+};
+
+/// Bits of the descriptor and the value that they must have.
+struct Selector {
+  Bits field;
+  std::uint32_t value = 0;
+};
+constexpr Selector at(unsigned hi, unsigned lo, std::uint32_t value) { return {bits(hi, lo), value}; }
+constexpr Selector at(unsigned hi, unsigned lo, std::uint32_t value, unsigned hi2, unsigned lo2,
+                      std::uint32_t value2) {
+  return {bits(hi, lo, hi2, lo2), value << (hi2 - lo2 + 1) | value2};
+}
+constexpr Selector everywhere{};
+
+struct Row {
+  MessageInfo info;
+  Selector where;
+  Form form;
+};
+
+constexpr auto rows = [] {
+  using enum Form;
+  using enum Access;
+  using enum Family;
+  return std::to_array<Row>({
+#define GEN_MESSAGE(kind, sfid, where, since, form, access, text) \
+  {{#kind, text, Sfid::sfid, access, since}, where, form},
+#include "frontend/gen/messages.def"
+  });
+}();
+
+constexpr std::uint32_t take(std::uint32_t value, const Bits& field) {
+  std::uint32_t out = 0;
+  for (unsigned i = 0; i < field.count; ++i) {
+    const unsigned width = field.ranges[i].hi - field.ranges[i].lo + 1u;
+    out = out << width | (value >> field.ranges[i].lo & static_cast<std::uint32_t>(low_mask(width)));
+  }
+  return out;
+}
+constexpr bool matches(const Selector& s, std::uint32_t desc) { return take(desc, s.field) == s.value; }
+
+constexpr unsigned max_rows = static_cast<unsigned>(rows.size());
+
+/// The first row of each shared function, and one past the last: rows of one function are consecutive.
+struct Span {
+  std::uint8_t first = 0, last = 0;
+};
+constexpr auto rows_of = [] {
+  std::array<Span, 16> out{};
+  for (unsigned i = 0; i < max_rows; ++i) {
+    Span& span = out[static_cast<unsigned>(rows[i].info.sfid)];
+    if (span.last == 0)
+      span.first = static_cast<std::uint8_t>(i);
+    else if (span.last != i)
+      throw "rows of one shared function must be consecutive";
+    span.last = static_cast<std::uint8_t>(i + 1);
+  }
+  return out;
+}();
+
+/// Whether a descriptor with `type` in bits 18:14 may match: the first range of a selector decides if it is
+/// there.
+constexpr bool may_match(const Selector& s, std::uint32_t type) {
+  if (s.field.count == 0 || s.field.ranges[0].hi != 18) return true;
+  const Bits first = bits(18, s.field.ranges[0].lo);
+  return take(type << 14, first) == s.value >> (s.field.width() - first.width());
+}
+
+/// By shared function and bits 18:14: the first row that can match; subtypes follow it.
+constexpr auto first_by_type = [] {
+  std::array<std::array<std::uint8_t, 32>, 16> out{};
+  for (unsigned sfid = 0; sfid < 16; ++sfid)
+    for (unsigned type = 0; type < 32; ++type) {
+      unsigned row = rows_of[sfid].first;
+      while (row < rows_of[sfid].last && !may_match(rows[row].where, type)) ++row;
+      out[sfid][type] = static_cast<std::uint8_t>(row);
+    }
+  return out;
+}();
+
+struct AtomicRow {
+  bool is_float;
+  std::uint8_t code;
+  mem::AtomicOp op;
+  std::string_view text;
+};
+constexpr auto atomics = [] {
+  constexpr bool Integer = false, Float = true;
+  return std::to_array<AtomicRow>({
+#define GEN_ATOMIC(set, code, operation, text) {set, code, mem::AtomicOp::operation, text},
+#include "frontend/gen/messages.def"
+  });
+}();
+
+constexpr const AtomicRow* find_atomic(bool is_float, unsigned code) {
+  for (const AtomicRow& row : atomics)
+    if (row.is_float == is_float && row.code == code) return &row;
+  return nullptr;
+}
+
+struct SampleRow {
+  SampleInfo info;
+  std::uint8_t code;
+  bool wide;
+};
+constexpr auto samples = [] {
+  using enum Family;
+  return std::to_array<SampleRow>({
+#define GEN_SAMPLE(operation, code, wide, since, parameters, text) \
+  {{#operation, parameters, text, since}, code, wide},
+#include "frontend/gen/messages.def"
+  });
+}();
+
+constexpr std::string_view function_name(unsigned sfid, Family family) {
+  constexpr auto names = [] {
+    std::array<std::array<std::string_view, 16>, family_count> out{};
+#define GEN_SHARED_FUNCTION(sfid, gen8, gen9)                                            \
+  out[static_cast<std::size_t>(Family::Gen8)][static_cast<unsigned>(Sfid::sfid)] = gen8; \
+  out[static_cast<std::size_t>(Family::Gen9)][static_cast<unsigned>(Sfid::sfid)] = gen9;
+#include "frontend/gen/messages.def"
+    return out;
+  }();
+  return names[static_cast<std::size_t>(family)][sfid];
+}
+
+/// Reads one descriptor into a Message; remembers the field that is wrong.
+class Reader {
+ public:
+  Reader(std::uint32_t desc, Family family, Message& out) : desc_(desc), family_(family), m_(out) {}
+
+  bool read(const Row& row);
+  const char* reason() const { return reason_; }
+  const Bits& field() const { return field_; }
+
+ private:
+  std::uint32_t get(unsigned hi, unsigned lo) const { return take(desc_, bits(hi, lo)); }
+  bool fail(const char* reason, unsigned hi, unsigned lo) {
+    reason_ = reason;
+    field_ = bits(hi, lo);
+    return false;
+  }
+  void element(unsigned memory_bits, unsigned register_bits, unsigned count) {
+    m_.memory_bits = static_cast<std::uint16_t>(memory_bits);
+    m_.register_bits = static_cast<std::uint16_t>(register_bits);
+    m_.element_count = static_cast<std::uint8_t>(count);
+  }
+  /// 0 is SIMD8, 1 is SIMD16.
+  void simd_at(unsigned bit) { m_.simd = get(bit, bit) ? 16 : 8; }
+
+  void bti();
+  bool a64();
+  bool blocks_of_owords(unsigned unit);
+  bool byte_size();
+  bool channel_mask();
+  bool three_simd_modes();
+  bool slot_group();
+  bool atomic(bool is_float);
+  bool fence();
+  bool sampler();
+
+  std::uint32_t desc_;
+  Family family_;
+  Message& m_;
+  const char* reason_ = "";
+  Bits field_;
+};
+
+void Reader::bti() {
+  m_.bti = static_cast<std::uint8_t>(get(7, 0));
+  switch (m_.bti) {
+    case 255:
+    case 253:
+      m_.address = AddressModel::Stateless;
+      break;
+    case 254:
+      m_.address = AddressModel::Slm;
+      break;
+    case 252:
+      m_.address = family_ >= Family::Gen9 ? AddressModel::Bindless : AddressModel::Surface;
+      break;
+    default:
+      m_.address = AddressModel::Surface;
+  }
+}
+
+bool Reader::a64() {
+  m_.address = AddressModel::A64;
+  m_.bti = static_cast<std::uint8_t>(get(7, 0));
+  return m_.bti == 255 || m_.bti == 253 ||
+         fail("the binding table index of an A64 message is 255 or 253", 7, 0);
+}
+
+/// Bits 10:8: one oword in the low or the high half of a register, or 2, 4, 8.
+bool Reader::blocks_of_owords(unsigned unit) {
+  const unsigned code = get(10, 8);
+  if (code > 4) return fail("number of owords", 10, 8);
+  element(128, 128, code < 2 ? 1 : 1u << (code - 1));
+  m_.high_half = code == 1;
+  m_.address_unit = static_cast<std::uint8_t>(unit);
+  return true;
+}
+
+/// Bits 11:10: bytes at each address, each in a dword of the payload.
+bool Reader::byte_size() {
+  const unsigned code = get(11, 10);
+  if (code > 2) return fail("data size", 11, 10);
+  element(8u << code, 32, 1);
+  return true;
+}
+
+/// Bits 11:8 disable components.
+bool Reader::channel_mask() {
+  m_.components = static_cast<std::uint8_t>(~get(11, 8) & 0xf);
+  element(32, 32, 1);
+  return m_.components != 0 || fail("all channels are disabled", 11, 8);
+}
+
+bool Reader::three_simd_modes() {
+  const unsigned mode = get(13, 12);
+  if (mode == 0) return fail("SIMD4x2 mode is not supported", 13, 12);
+  if (mode == 3) return fail("SIMD mode", 13, 12);
+  m_.simd = mode == 1 ? 16 : 8;
+  return true;
+}
+
+bool Reader::slot_group() {
+  const unsigned group = get(13, 12);
+  if (group == 0) return fail("SIMD4x2 slot group is not supported", 13, 12);
+  if (group == 3) return fail("slot group", 13, 12);
+  m_.simd = 8;
+  m_.high_slots = group == 2;
+  return true;
+}
+
+bool Reader::atomic(bool is_float) {
+  const unsigned code = is_float ? get(10, 8) : get(11, 8);
+  const AtomicRow* row = find_atomic(is_float, code);
+  if (row == nullptr) return fail("atomic operation", is_float ? 10 : 11, 8);
+  m_.atomic = row->op;
+  m_.atomic_code = static_cast<std::uint8_t>(code);
+  m_.returns = get(13, 13);
+  element(32, 32, 1);
+  // Code 0 is the compare and write of two words: 64 bits in a message of 32.
+  if (!is_float && code == 0) element(64, 64, 1);
+  return true;
+}
+
+bool Reader::fence() {
+  m_.bti = static_cast<std::uint8_t>(get(7, 0));
+  if (m_.bti != 0 && m_.bti != 254) return fail("the binding table index of a fence is 0 or 254", 7, 0);
+  m_.address = m_.bti == 254 ? AddressModel::Slm : AddressModel::None;
+  m_.commit = get(13, 13);
+  m_.flush_l1 = get(8, 8);
+  m_.flush_l3 = static_cast<std::uint8_t>(get(12, 9));
+  return true;
+}
+
+bool Reader::sampler() {
+  const unsigned mode = get(18, 17) | get(29, 29) << 2;
+  if (mode == 0) return fail("SIMD4x2 or SIMD8D mode is not supported", 18, 17);
+  if (mode > 3) return fail("SIMD mode", 18, 17);
+  m_.simd = mode == 1 ? 8 : mode == 2 ? 16 : 32;
+  const unsigned code = get(16, 12);
+  const SampleRow* found = nullptr;
+  for (const SampleRow& row : samples)
+    if (row.code == code && row.wide == (mode == 3) && row.info.since <= family_) found = &row;
+  if (found == nullptr) return fail("sampler message", 16, 12);
+  m_.sample = static_cast<SampleOp>(found - samples.data());
+  m_.sampler = static_cast<std::uint8_t>(get(11, 8));
+  m_.half_precision = get(30, 30);
+  const unsigned bits_each = m_.half_precision ? 16 : 32;
+  element(bits_each, bits_each, 1);
+  bti();
+  m_.address = AddressModel::Surface;
+  return true;
+}
+
+bool Reader::read(const Row& row) {
+  constexpr unsigned in_bytes = 1, in_owords = 16;
+  const bool is_read = row.info.access == Access::Read;
+  switch (row.form) {
+    case Form::OwordBlock: {
+      bti();
+      // The aligned reads (to a dword) count bytes, the others owords.
+      const bool aligned = m_.kind == MessageKind::oword_aligned_block_read ||
+                           m_.kind == MessageKind::constant_aligned_block_read;
+      return blocks_of_owords(aligned ? in_bytes : in_owords);
+    }
+    case Form::ByteScattered:
+      bti();
+      simd_at(8);
+      m_.invalidate = is_read && get(13, 13);
+      return byte_size();
+    case Form::DwordScattered:
+      bti();
+      simd_at(8);
+      m_.invalidate = is_read && get(13, 13);
+      element(32, 32, 1);
+      return true;
+    case Form::ScratchBlock:
+      m_.address = AddressModel::Scratch;
+      m_.offset = 32 * get(11, 0);
+      m_.invalidate = is_read && get(15, 15);
+      element(256, 256, 1u << get(13, 12));
+      return true;
+    case Form::MemoryFence:
+      return fence();
+    case Form::Untyped:
+      bti();
+      return channel_mask() && three_simd_modes();
+    case Form::A64Untyped:
+      return a64() && channel_mask() && three_simd_modes();
+    case Form::Typed:
+      bti();
+      return channel_mask() && slot_group();
+    case Form::UntypedAtomic:
+    case Form::CounterAtomic:
+    case Form::FloatAtomic:
+      bti();
+      m_.simd = get(12, 12) ? 8 : 16;
+      return atomic(row.form == Form::FloatAtomic);
+    case Form::TypedAtomic:
+      bti();
+      m_.simd = 8;
+      m_.high_slots = get(12, 12);
+      return atomic(false);
+    case Form::A64Atomic:
+      m_.simd = 8;
+      if (!a64() || !atomic(false)) return false;
+      if (get(12, 12)) element(64, 64, 1);
+      return true;
+    case Form::A64FloatAtomic:
+      simd_at(12);
+      return a64() && atomic(true);
+    case Form::MediaBlock:
+      bti();
+      m_.vertical_stride_override = static_cast<std::uint8_t>(get(10, 8));
+      element(8, 8, 1);
+      return true;
+    case Form::A64Byte:
+      simd_at(12);
+      m_.invalidate = is_read && get(13, 13);
+      return a64() && byte_size();
+    case Form::A64Dword:
+    case Form::A64Qword: {
+      const unsigned width = row.form == Form::A64Dword ? 32 : 64;
+      simd_at(12);
+      m_.invalidate = is_read && get(13, 13);
+      element(width, width, 1u << get(11, 10));
+      return a64();
+    }
+    case Form::A64OwordBlock:
+      m_.invalidate = is_read && get(13, 13);
+      return a64() && blocks_of_owords(in_bytes);
+    case Form::A64HwordBlock:
+      if (get(10, 8) > 3) return fail("number of hwords", 10, 8);
+      element(256, 256, 1u << get(10, 8));
+      m_.invalidate = is_read && get(13, 13);
+      return a64();
+    case Form::Sampler:
+      return sampler();
+    case Form::Plain:
+      return true;
+    case Form::Unsupported:
+      break;
+  }
+  return fail("this message is not supported", 31, 0);
+}
+
+}  // namespace
+
+const MessageInfo& info(MessageKind kind) { return rows[static_cast<std::size_t>(kind)].info; }
+const SampleInfo& info(SampleOp op) { return samples[static_cast<std::size_t>(op)].info; }
+
+Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool split, Family family) {
+  const unsigned sfid = ex_desc & 0xf;
+  const Span span = rows_of[sfid];
+  const std::string_view function = function_name(sfid, family);
+  if (span.last == 0)
+    return error(
+        "message of shared function {:#x} ({}), descriptor {:#x}: this shared function is not supported",
+        sfid, function.empty() ? "not defined" : function, desc);
+
+  const Row* row = nullptr;
+  for (unsigned r = first_by_type[sfid][desc >> 14 & 31]; r < span.last; ++r)
+    if (matches(rows[r].where, desc) && rows[r].info.since <= family) {
+      row = &rows[r];
+      break;
+    }
+  if (row == nullptr) {
+    const Bits& field = rows[span.first].where.field;
+    return error("message of {}, descriptor {:#x}: message type {:#x} (bits {}) is not defined on {}",
+                 function, desc, take(desc, field), to_string(field), info(family).name);
+  }
+
+  Result<Message> result{Message{}};
+  Message& m = *result;
+  m.kind = static_cast<MessageKind>(row - rows.data());
+  m.sfid = static_cast<Sfid>(sfid);
+  m.access = row->info.access;
+  m.header = desc >> 19 & 1;
+  m.eot = ex_desc >> 5 & 1;
+  m.length = desc >> 25 & 0xf;
+  m.response_length = desc >> 20 & 0x1f;
+  m.extended_length = split ? static_cast<std::uint8_t>(ex_desc >> 6 & 0xf) : std::uint8_t{0};
+  Reader reader(desc, family, m);
+  if (!reader.read(*row))
+    return error("message of {}, {}, descriptor {:#x}: {} (bits {} are {:#x})", function, row->info.text,
+                 desc, reader.reason(), to_string(reader.field()), take(desc, reader.field()));
+  return result;
+}
+
+Result<Message> decode_message(const Instruction& instruction, Family family) {
+  const SendInfo& send = instruction.send;
+  if (!is_send(instruction.opcode))
+    return error("instruction at byte {:#x}: {} carries no message", instruction.offset,
+                 info(instruction.opcode).name);
+  if (send.desc.is_register || send.ex_desc.is_register)
+    return error("instruction at byte {:#x}: {}: the {} is in a0.{} and known at run time only",
+                 instruction.offset, info(instruction.opcode).name,
+                 send.ex_desc.is_register ? "extended descriptor" : "descriptor",
+                 send.ex_desc.is_register ? send.ex_desc.address_subreg : send.desc.address_subreg);
+  Result<Message> message = decode_message(send.ex_desc.value, send.desc.value,
+                                           info(instruction.opcode).format == Format::SendSplit, family);
+  if (!message) return error("instruction at byte {:#x}: {}", instruction.offset, message.error().message);
+  return message;
+}
+
+namespace {
+
+std::string mask_text(unsigned components) {
+  std::string out;
+  for (unsigned c = 0; c < 4; ++c)
+    if (components >> c & 1) out += "xyzw"[c];
+  return out;
+}
+
+std::string_view atomic_text(const Message& m, bool is_float) {
+  const AtomicRow* row = find_atomic(is_float, m.atomic_code);
+  return row ? row->text : "?";
+}
+
+std::string fence_text(const Message& m) {
+  std::string out = m.commit ? "synchronized " : "";
+  if (m.address == AddressModel::Slm) return out + "SLM fence";
+  out += "global fence flushing";
+  if (m.flush_l1) out += " L1";
+  if (m.flush_l3 == 0xf) return out + " all L3 data";
+  if (m.flush_l3) {
+    out += " L3";
+    constexpr std::string_view targets[] = {" instruction data", " texture data", " constant data",
+                                            " r/w data"};
+    bool first = true;
+    for (unsigned bit = 4; bit-- > 0;)
+      if (m.flush_l3 >> bit & 1) {
+        if (!first) out += ',';
+        out += targets[bit];
+        first = false;
+      }
+  }
+  return out;
+}
+
+std::string message_text(const Message& m) {
+  const Row& row = rows[static_cast<std::size_t>(m.kind)];
+  const std::string_view text = row.info.text;
+  switch (row.form) {
+    case Form::OwordBlock:
+    case Form::A64OwordBlock:
+      return fmt::format("{} x{}{}", text, m.element_count, m.high_half ? "H" : "");
+    case Form::ScratchBlock:
+    case Form::A64HwordBlock:
+      return fmt::format("{} x{}", text, m.element_count);
+    case Form::ByteScattered:
+    case Form::A64Byte:
+      return fmt::format("{} {}b", text, m.memory_bits);
+    case Form::A64Dword:
+    case Form::A64Qword:
+      return m.element_count == 1 ? std::string(text) : fmt::format("{} x{}", text, m.element_count);
+    case Form::MemoryFence:
+      return fence_text(m);
+    case Form::Untyped:
+    case Form::A64Untyped:
+      return fmt::format("{} with {}", text, mask_text(m.components));
+    case Form::Typed:
+      return fmt::format("{}{} with {}", text, m.high_slots ? " (high slot group)" : "",
+                         mask_text(m.components));
+    case Form::UntypedAtomic:
+    case Form::CounterAtomic:
+      return fmt::format("{} {}", text, atomic_text(m, false));
+    case Form::TypedAtomic:
+      return fmt::format("{}{} {}", text, m.high_slots ? " (slot group high)" : "", atomic_text(m, false));
+    case Form::A64Atomic:
+      return fmt::format("{}{} {}", text, m.memory_bits, atomic_text(m, false));
+    case Form::FloatAtomic:
+    case Form::A64FloatAtomic:
+      return fmt::format("{} {} ({}b){}", text, atomic_text(m, true), m.memory_bits,
+                         m.returns ? " with return" : "");
+    case Form::Sampler:
+      return fmt::format("simd{}{} {} using sampler index {}", m.simd, m.simd == 32 ? "/64" : "",
+                         info(m.sample).text, m.sampler);
+    default:
+      return std::string(text);
+  }
+}
+
+}  // namespace
+
+std::string describe(const Message& message, Family family) {
+  return fmt::format("{}; {}", function_name(static_cast<unsigned>(message.sfid), family),
+                     message_text(message));
+}
+
+}  // namespace eum::gen

@@ -1,0 +1,107 @@
+#pragma once
+// What a send asks of a shared function, read from its descriptors (families 8 and 9). Plain data, no heap.
+// The rows are messages.def. It must not know payload layouts (lower/send_*) nor what memory does with it
+// (memory/).
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "frontend/gen/instruction.hpp"
+#include "memory/atomics.hpp"
+#include "memory/result.hpp"
+
+namespace eum::gen {
+
+enum class MessageKind : std::uint8_t {
+#define GEN_MESSAGE(kind, ...) kind,
+#include "frontend/gen/messages.def"
+};
+
+enum class Access : std::uint8_t { Read, Write, Atomic, Fence, Sample, Signal, End };
+
+/// Which memory the addresses of a message mean.
+enum class AddressModel : std::uint8_t {
+  None,       ///< no address (barrier, end of thread, global fence)
+  Surface,    ///< offset in the surface that binding table entry `bti` describes
+  Stateless,  ///< 32-bit offset from General State Base Address (binding table index 255 or 253)
+  Slm,        ///< offset in shared local memory (binding table index 254)
+  Bindless,   ///< surface state offset in the extended descriptor (binding table index 252, family 9)
+  A64,        ///< 64-bit graphics address
+  Scratch,    ///< `offset` from the thread's scratch space, whose base r0.5 holds
+};
+
+enum class SampleOp : std::uint8_t {
+#define GEN_SAMPLE(operation, ...) operation,
+#include "frontend/gen/messages.def"
+};
+
+/// One message. Fields that its kind lacks keep their defaults.
+struct Message {
+  MessageKind kind = MessageKind::end_of_thread;
+  Sfid sfid = Sfid::null;
+  Access access = Access::End;
+  AddressModel address = AddressModel::None;
+  bool header = false;  ///< the first register of the payload is a header
+  bool eot = false;
+  std::uint8_t length = 0;           ///< registers of src0's payload, header included (mlen)
+  std::uint8_t extended_length = 0;  ///< registers of src1's payload (sends)
+  std::uint8_t response_length = 0;  ///< registers written back (rlen)
+  std::uint8_t bti = 0;              ///< binding table index as encoded
+  std::uint8_t simd = 1;             ///< channels of the message: 8 or 16; 1 for blocks
+  bool high_slots = false;           ///< typed: channels 8 to 15 of the execution mask count
+  std::uint8_t components = 0;       ///< untyped and typed surface: mask of what is transferred, bit 0 is x
+  std::uint16_t memory_bits = 0;     ///< one element in memory: 8, 16, 32, 64, 128 (oword), 256 (hword)
+  std::uint8_t element_count = 1;    ///< elements per address; of a block: owords or hwords
+  bool high_half = false;            ///< one-oword block that uses the high half of its register
+  std::uint8_t address_unit = 1;     ///< bytes that one unit of a block's offset means: 1 or 16
+  bool returns = false;              ///< atomic: the old value comes back
+  mem::AtomicOp atomic = mem::AtomicOp::add;
+  std::uint8_t atomic_code = 0;     ///< as encoded
+  std::uint16_t register_bits = 0;  ///< one element in the payload: 32, 64; blocks as memory_bits
+  std::uint32_t offset = 0;         ///< Scratch: bytes
+
+  bool commit = false;        ///< fence: the thread waits for the response
+  bool flush_l1 = false;      ///< fence
+  std::uint8_t flush_l3 = 0;  ///< fence: bit 0 instruction, 1 texture, 2 constant, 3 read-write data
+  std::uint8_t vertical_stride_override = 0;  ///< media block: bits 10:8 of the descriptor
+  SampleOp sample = SampleOp::sample;
+  std::uint8_t sampler = 0;     ///< sampler index
+  bool half_precision = false;  ///< sampler: 16-bit results
+  bool invalidate = false;      ///< read: the lines are invalidated afterwards
+
+  /// Components, or elements per address, that one channel transfers.
+  unsigned elements() const {
+    return components ? static_cast<unsigned>(__builtin_popcount(components)) : element_count;
+  }
+};
+
+struct MessageInfo {
+  std::string_view name;  ///< as the enumerator
+  std::string_view text;  ///< as iga64 comments
+  Sfid sfid;
+  Access access;
+  Family since;
+};
+const MessageInfo& info(MessageKind kind);
+
+struct SampleInfo {
+  std::string_view name;
+  std::string_view parameters;  ///< in payload order, family 9
+  std::string_view text;
+  Family since;
+};
+const SampleInfo& info(SampleOp op);
+
+/// The message of a send whose descriptors are immediate. A descriptor in a0 is an error that says so: what
+/// it holds is known at run time only, and the second form takes it then. Undefined or unsupported
+/// descriptors are errors that name shared function, bits and reason.
+Result<Message> decode_message(const Instruction& instruction, Family family);
+
+/// The message of descriptor values, whoever held them. `split`: the instruction is sends or sendsc.
+Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool split, Family family);
+
+/// "hdc.dc1; untyped surface read with xy": the shared function and the message, as iga64's comment words
+/// them.
+std::string describe(const Message& message, Family family);
+
+}  // namespace eum::gen
