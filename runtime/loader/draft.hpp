@@ -1,0 +1,43 @@
+#pragma once
+// What the two container readers share: a kernel under construction, and the check that finishes it.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "memory/result.hpp"
+#include "runtime/program.hpp"
+
+namespace eum::rt {
+
+/// A kernel whose arguments are not yet in order. Sparse, so that a hostile index costs nothing.
+struct KernelDraft {
+  Kernel kernel;
+  std::map<std::uint32_t, Argument> arguments;
+
+  /// Remembers the first reason why the kernel cannot run; the program still loads.
+  void reject(std::string reason) {
+    if (kernel.unsupported.empty()) kernel.unsupported = std::move(reason);
+  }
+  /// Adds a patch where its item belongs.
+  void add(const Patch& patch, std::uint32_t argument);
+};
+
+/// Takes "float*;8" apart into type name and size.
+void set_type(Argument& argument, std::string_view declared);
+
+/// Address qualifiers as both containers spell them: "__global" and so on.
+void set_address_qualifier(Argument& argument, std::string_view spelled);
+
+/// GenRelocType of both containers: 1, 2 and 3 write an address. Nothing for the others.
+std::optional<Relocation::Kind> relocation_kind(std::uint32_t type);
+
+/// The kernel where another module's functions live, in both containers; it cannot be dispatched.
+inline constexpr std::string_view function_kernel_name = "Intel_Symbol_Table_Void_Program";
+
+/// Puts arguments in order, merges adjacent patches and checks every number against the family's limits, so
+/// that what uses a Kernel afterwards needs no check of its own.
+Result<Kernel> finish(KernelDraft draft, gen::Family family);
+
+}  // namespace eum::rt

@@ -1,0 +1,46 @@
+#pragma once
+// The sections of an ELF file, each checked to lie inside it. Nothing GPU specific but the section types.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "memory/result.hpp"
+
+namespace eum::rt {
+
+inline constexpr std::uint16_t elf_machine_intelgt = 205;  // EM_INTELGT
+inline constexpr std::uint16_t elf_type_opencl_executable = 0xff04;
+inline constexpr std::uint32_t section_spirv = 0xff000009;
+inline constexpr std::uint32_t section_device_binary = 0xff000005;
+inline constexpr std::uint32_t section_ze_info = 0xff000011;
+
+struct ElfSection {
+  std::string_view name;             // inside the image
+  std::uint32_t type = 0;            // sh_type
+  std::uint32_t link = 0;            // sh_link
+  std::uint32_t info = 0;            // sh_info
+  std::span<const std::byte> bytes;  // empty for SHT_NOBITS
+  std::uint64_t memory_size = 0;     // sh_size
+};
+
+struct ElfFile {
+  std::uint16_t type = 0;     // e_type
+  std::uint16_t machine = 0;  // e_machine
+  std::vector<ElfSection> sections;
+
+  const ElfSection* find(std::string_view name) const;
+  const ElfSection* find(std::uint32_t type) const;
+};
+
+bool looks_like_elf(std::span<const std::byte> image);
+
+/// Reads the section table of a little-endian ELF64 file. `image` must outlive the result.
+/// The bytes of all sections together are at most the file's size: overlapping sections are an error.
+Result<ElfFile> read_elf(std::span<const std::byte> image);
+
+/// The NUL-terminated string at `offset` of a string table, or an error if there is none.
+Result<std::string_view> string_at(std::span<const std::byte> table, std::uint64_t offset);
+
+}  // namespace eum::rt

@@ -1,0 +1,108 @@
+// Finds out what the bytes are and hands them to the reader of that container.
+#include "runtime/loader/loader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "runtime/loader/elf_file.hpp"
+#include "runtime/loader/patch_tokens.hpp"
+#include "runtime/loader/zebin.hpp"
+
+namespace eum::rt {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr std::string_view expected =
+    "expected an Intel GPU binary (zebin, or patch tokens with or without ELF)";
+
+bool begins_with(Bytes binary, std::string_view magic) {
+  return binary.size() >= magic.size() && std::memcmp(binary.data(), magic.data(), magic.size()) == 0;
+}
+
+bool is_text(Bytes binary) {
+  const Bytes head = binary.first(std::min<std::size_t>(binary.size(), 256));
+  return std::all_of(head.begin(), head.end(), [](std::byte b) {
+    const auto c = std::to_integer<unsigned char>(b);
+    return (c >= 0x20 && c != 0x7f) || c == '\n' || c == '\r' || c == '\t';
+  });
+}
+
+Error not_a_binary(Bytes binary) {
+  constexpr std::string_view spirv_magic("\x03\x02\x23\x07", 4), bitcode_magic("BC\xc0\xde", 4);
+  if (binary.empty()) return error("{}, found nothing", expected);
+  if (begins_with(binary, spirv_magic)) {
+    return error("{}, found a SPIR-V module: compile it for a device first (ocloc compile -spirv_input)",
+                 expected);
+  }
+  if (begins_with(binary, bitcode_magic)) return error("{}, found LLVM bitcode", expected);
+  if (begins_with(binary, "!<arch>\n")) {
+    return error("{}, found an archive (a binary for several devices): unpack it with ar x first", expected);
+  }
+  if (is_text(binary)) return error("{}, found text", expected);
+  std::string head;
+  for (std::byte b : binary.first(std::min<std::size_t>(binary.size(), 4))) {
+    head += fmt::format(" {:02x}", std::to_integer<unsigned>(b));
+  }
+  return error("{}, found {} bytes that begin with{}", expected, binary.size(), head);
+}
+
+Result<Program> load_elf(Bytes binary) {
+  const auto file = read_elf(binary);
+  if (!file) return file.error();
+  if (file->machine == elf_machine_intelgt) return load_zebin(*file);
+  if (file->type != elf_type_opencl_executable) {
+    return error(
+        "{}, found ELF for machine {} of type {:#x}: expected machine {} (zebin) or type {:#x} (OpenCL)",
+        expected, file->machine, file->type, elf_machine_intelgt, elf_type_opencl_executable);
+  }
+  const ElfSection* device = file->find(section_device_binary);
+  if (device == nullptr) {
+    return error(
+        "an OpenCL ELF file without device binary (section type {:#x}){}", section_device_binary,
+        file->find(section_spirv) != nullptr ? ": it has SPIR-V only, compile it for a device first" : "");
+  }
+  if (looks_like_patch_tokens(device->bytes))
+    return load_patch_tokens(device->bytes, Container::PatchTokensElf);
+  if (looks_like_elf(device->bytes)) {
+    const auto inner = read_elf(device->bytes);
+    if (!inner) return inner.error();
+    if (inner->machine == elf_machine_intelgt) return load_zebin(*inner);
+  }
+  return error("the device binary in the ELF file: {}", not_a_binary(device->bytes).message);
+}
+
+Result<Program> load(Bytes binary) {
+  if (looks_like_patch_tokens(binary)) return load_patch_tokens(binary, Container::PatchTokens);
+  if (looks_like_elf(binary)) return load_elf(binary);
+  return not_a_binary(binary);
+}
+
+// Names in a message come from the file: what does not print becomes '?', what is long is cut.
+Error in_one_line(Error e) {
+  constexpr std::size_t longest = 400;
+  for (char& c : e.message) {
+    if (c < 0x20 || c == 0x7f) c = '?';
+  }
+  if (e.message.size() > longest) e.message = e.message.substr(0, longest) + "...";
+  return e;
+}
+
+}  // namespace
+
+Result<Program> load_program(Bytes binary) {
+  try {
+    auto program = load(binary);
+    if (!program) return in_one_line(program.error());
+    return program;
+  } catch (const std::exception& e) {  // no memory: nothing else throws past the readers
+    return error("the binary of {} bytes cannot be loaded: {}", binary.size(), e.what());
+  }
+}
+
+}  // namespace eum::rt

@@ -1,0 +1,196 @@
+#pragma once
+// Program and Kernel: what a binary says, the same whichever container it came in. Plain data.
+// It must not know containers, engines, or where anything is in GPU memory.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/gen/family.hpp"
+
+namespace eum::rt {
+
+/// How the bytes were packed.
+enum class Container : std::uint8_t { PatchTokens, PatchTokensElf, Zebin };
+
+std::string_view container_name(Container container);
+
+/// What a place in the payload holds (payload_items.def).
+enum class PayloadItem : std::uint8_t {
+#define PAYLOAD_ITEM(name, ...) name,
+#include "runtime/payload_items.def"
+#undef PAYLOAD_ITEM
+};
+
+enum class PayloadOwner : std::uint8_t { Argument, Implicit };
+
+struct PayloadItemInfo {
+  std::string_view name;
+  std::string_view zebin;  // arg_type, or empty
+  int parameter;           // DATA_PARAMETER number, or -1
+  unsigned dims;           // 1 or 3
+  PayloadOwner owner;
+};
+
+inline constexpr auto payload_items = [] {
+  using enum PayloadOwner;
+  return std::to_array<PayloadItemInfo>({
+#define PAYLOAD_ITEM(name, zebin, parameter, dims, owner) {#name, zebin, parameter, dims, owner},
+#include "runtime/payload_items.def"
+#undef PAYLOAD_ITEM
+  });
+}();
+
+constexpr const PayloadItemInfo& info(PayloadItem item) {
+  return payload_items[static_cast<std::size_t>(item)];
+}
+
+std::optional<PayloadItem> item_of_zebin(std::string_view arg_type);
+std::optional<PayloadItem> item_of_parameter(std::uint32_t parameter);
+
+/// One place in the cross-thread data that the dispatch fills.
+struct Patch {
+  PayloadItem item = PayloadItem::Value;
+  std::uint32_t offset = 0;  // bytes from the start of the cross-thread data
+  std::uint32_t size = 0;    // bytes
+  std::uint32_t source = 0;  // Value: byte of the argument; three-dimensional items: 4 * dimension;
+                             // LocalOffset: alignment of the argument in SLM
+  bool operator==(const Patch&) const = default;
+};
+
+enum class ArgumentKind : std::uint8_t {
+  Unused,        // the binary says nothing of it; any value is accepted
+  Value,         // bytes
+  Pointer,       // __global or __constant
+  LocalPointer,  // __local: the caller gives a size
+  Image,
+  Sampler,
+};
+
+enum class AddressQualifier : std::uint8_t { Private, Global, Constant, Local };
+enum class AccessQualifier : std::uint8_t { None, ReadOnly, WriteOnly, ReadWrite };
+
+/// "global" and so on, as an OpenCL source spells it without the underscores; "" for private.
+std::string_view qualifier_name(AddressQualifier qualifier);
+
+/// Image types of patch tokens; the value is IMAGE_MEMORY_OBJECT_TYPE, the name is .ze_info's image_type.
+inline constexpr auto image_types = std::to_array<std::string_view>(
+    {"image_invalid", "image_buffer", "image_1d", "image_1d_array", "image_2d", "image_2d_array", "image_3d",
+     "image_cube", "image_cube_array", "image_2d_depth", "image_2d_array_depth", "image_2d_msaa",
+     "image_2d_msaa_depth", "image_2d_array_msaa", "image_2d_array_msaa_depth", "image_2d_media",
+     "image_2d_media_block"});
+
+struct Argument {
+  ArgumentKind kind = ArgumentKind::Unused;
+  AddressQualifier address = AddressQualifier::Private;
+  AccessQualifier access = AccessQualifier::None;  // images
+  std::string name;                                // "" where the binary keeps no names
+  std::string type_name;                           // "float*", "" where unknown
+  std::string type_qualifiers;                     // "const", "" for none
+  std::uint32_t size = 0;                          // bytes of a Value; 8 or 4 for pointers
+  bool exact_size = false;  // size is the declared one; otherwise it is rounded up to what the payload copies
+  bool stateless = false;   // may be accessed through its address, not only through its surface
+  std::optional<std::uint8_t> binding;  // binding table index of its surface
+  std::optional<std::uint8_t> sampler;  // index in Kernel::samplers
+  std::uint8_t image_type = 0;          // index in image_types
+  std::vector<Patch> patches;           // by offset
+};
+
+/// A surface that is no argument: constants, globals, private memory, printf buffer.
+struct ImplicitSurface {
+  PayloadItem item = PayloadItem::ConstantBase;
+  std::uint8_t binding = 0;
+  bool operator==(const ImplicitSurface&) const = default;
+};
+
+/// SAMPLER_STATE, four dwords as the hardware reads them. Those of arguments are zero until dispatch.
+using SamplerState = std::array<std::uint32_t, 4>;
+
+/// Memory of the program that has a GPU address once a device places it.
+enum class Segment : std::uint8_t { Constants, Globals, Strings, Functions };
+inline constexpr std::size_t segment_count = 4;
+std::string_view segment_name(Segment segment);
+
+/// Bytes that get the address `segment + addend`.
+struct Relocation {
+  enum class Kind : std::uint8_t { Address64, AddressLow32, AddressHigh32 };
+  Kind kind = Kind::Address64;
+  Segment segment = Segment::Constants;
+  std::uint64_t offset = 0;  // of the bytes to write, in the code or segment that holds the relocation
+  std::uint64_t addend = 0;
+  bool operator==(const Relocation&) const = default;
+};
+
+/// Where a thread finds its local ids: one row of u16 per dimension, padded to whole registers, in r1 and up.
+struct LocalIds {
+  std::array<bool, 3> present{};  // x, y, z; rows are in this order
+  std::array<std::uint8_t, 3> walk{
+      0, 1, 2};                 // walk[0] is the dimension that changes fastest from channel to channel
+  std::uint32_t row_bytes = 0;  // 64 for SIMD32, otherwise 32
+
+  unsigned rows() const { return unsigned{present[0]} + unsigned{present[1]} + unsigned{present[2]}; }
+  bool operator==(const LocalIds&) const = default;
+};
+
+using Size3 = std::array<std::uint32_t, 3>;
+
+struct Kernel {
+  std::string name;
+  std::vector<std::byte> code;          // without the padding behind it
+  std::vector<Relocation> relocations;  // in code
+  std::uint32_t simd_size = 0;          // 8, 16 or 32
+  std::uint32_t grf_count = 0;
+  std::uint32_t slm_bytes = 0;  // declared in the kernel; __local arguments come on top
+  std::uint32_t barrier_count = 0;
+  std::uint32_t scratch_bytes = 0;  // per thread, a power of two from 1 KB, or 0
+  std::uint32_t private_bytes = 0;  // per work-item, at PrivateBase
+  Size3 required_local_size{};      // all 0: the caller chooses
+  LocalIds local_ids;
+  std::uint32_t per_thread_bytes =
+      0;  // between r0 and the cross-thread data, a multiple of a register, at least one
+  std::uint32_t cross_thread_bytes = 0;  // a multiple of a register
+  std::vector<Argument> arguments;       // by index
+  std::vector<Patch> implicit;           // by offset
+  std::vector<ImplicitSurface> surfaces;
+  std::vector<SamplerState> samplers;
+  std::vector<std::string> printf_strings;  // patch tokens: by index; zebin keeps them in Segment::Strings
+  std::string unsupported;                  // "" or why no dispatch of it can work
+};
+
+/// Initial contents; `zero_bytes` more follow that the binary does not hold.
+struct SegmentData {
+  std::vector<std::byte> bytes;
+  std::uint64_t zero_bytes = 0;
+  std::vector<Relocation> relocations;
+
+  std::uint64_t size() const { return bytes.size() + zero_bytes; }
+};
+
+/// A name for a place in a segment, as host code can ask for program scope variables.
+struct Symbol {
+  std::string name;
+  Segment segment = Segment::Globals;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+struct Program {
+  gen::Family family = gen::Family::Gen9;
+  Container container = Container::PatchTokens;
+  std::uint32_t pointer_bytes = 8;
+  std::vector<Kernel> kernels;
+  std::array<SegmentData, segment_count> segments;
+  std::vector<Symbol> symbols;
+
+  SegmentData& segment(Segment s) { return segments[static_cast<std::size_t>(s)]; }
+  const SegmentData& segment(Segment s) const { return segments[static_cast<std::size_t>(s)]; }
+  const Kernel* find(std::string_view kernel) const;
+};
+
+/// "a: float, x: global const float*, n: int"
+std::string describe_arguments(const Kernel& kernel);
+
+}  // namespace eum::rt
