@@ -30,13 +30,16 @@ Compiler::Compiler(const ir::Function& f, const Liveness& liveness, asmjit::Code
       function(f),
       layout(StateLayout::of(f)),
       r(a, pool, f, layout),
+      liveness_(liveness),
+      loops_(f, liveness),
       code_(f, liveness),
+      versions_(2 * f.blocks.size()),
       epilogue_(a.newLabel()) {
   // A function of one channel that never changes its mask has just one version.
   partial_versions_ = f.simd > 1;
   for (ir::BlockId b = 0; b < f.blocks.size(); ++b) {
-    full_labels_.push_back(a.newLabel());
-    partial_labels_.push_back(a.newLabel());
+    version(b, true).label = a.newLabel();
+    version(b, false).label = a.newLabel();
     const auto& insts = f.blocks[b].insts;
     for (const ir::Inst& inst : insts) partial_versions_ |= inst.op == ir::Op::mask_set && inst.imm == 0;
     for (ir::BlockId target : successors(insts.back()))
@@ -58,6 +61,7 @@ void Compiler::run(bool annotate) {
     for (ir::BlockId b = 0; b < function.blocks.size(); ++b) block(b, full);
   }
   for (std::size_t i = 0; i < cold_.size(); ++i) cold_[i]();
+  home_entries();
   a.bind(epilogue_);
   a.vzeroupper();
   a.mov(x86::rsp, x86::ptr(x86::rsp, Frame::host_rsp, 8));
@@ -86,31 +90,91 @@ void Compiler::prologue() {
       asmjit::Label other = a.newLabel();
       a.cmp(x86::eax, target);
       a.jne(other);
-      version_switch(target);
+      enter_from_home(target);
       a.bind(other);
     }
   }
-  version_switch(0);
+  enter_from_home(0);
 }
 
-/// Goes to the version of `target` that fits the execution mask in memory.
-void Compiler::version_switch(ir::BlockId target) {
-  if (!partial_versions_) {
-    a.jmp(label(target, true));
-    return;
+SlotSet Compiler::needed(ir::BlockId block, bool full) const {
+  const LiveState& live = liveness_.live_in(block);
+  return full ? live.active : live.active | live.inactive;
+}
+
+const SlotCache& Compiler::agree(ir::BlockId block, bool full) {
+  Version& v = version(block, full);
+  if (v.agreed) return v.cache;
+  v.agreed = true;
+  if (block == 0) return v.cache;
+  // Enough registers stay free for what the block itself computes.
+  constexpr std::size_t most = 10;
+  const SlotSet live = needed(block, full);
+  std::uint32_t taken = 0;
+  SlotCache current = r.cached_slots();
+  if (!loops_.heads_loop(block)) {
+    for (const CachedSlot& cached : current) {
+      if (!live[cached.slot] || taken >> cached.reg & 1 || v.cache.size() == most) continue;
+      if (!cached.dirty && !loops_.reads(block, cached.slot)) continue;
+      v.cache.push_back(cached);
+      taken |= 1u << cached.reg;
+    }
+    return v.cache;
   }
-  a.cmp(mask_variable(0), asmjit::Imm(static_cast<std::int32_t>(full_mask(function.simd))));
-  a.je(label(target, true));
-  a.jmp(label(target, false));
+  std::vector<std::uint16_t> wanted = loops_.wanted(block, most);
+  for (int pass = 0; pass < 2; ++pass)  // those in a register stay where they are, the others take what is left
+    for (std::uint16_t slot : wanted) {
+      int reg = -1;
+      for (const CachedSlot& cached : current)
+        if (cached.slot == slot && !(taken >> cached.reg & 1)) reg = cached.reg;
+      if ((pass == 0) != (reg >= 0)) continue;
+      bool placed = false;
+      for (const CachedSlot& cached : v.cache) placed |= cached.slot == slot;
+      if (placed) continue;
+      if (reg < 0) reg = __builtin_ctz(~taken);
+      bool dirty = loops_.loop_writes(block, slot);
+      for (const CachedSlot& cached : current) dirty |= cached.slot == slot && cached.dirty;
+      v.cache.push_back({slot, static_cast<std::uint8_t>(reg), dirty});
+      taken |= 1u << reg;
+    }
+  return v.cache;
+}
+
+/// Where to go with every slot at home.
+asmjit::Label Compiler::home_entry(ir::BlockId block, bool full) {
+  Version& v = version(block, full);
+  if (v.agreed && v.cache.empty()) return v.label;
+  if (!v.from_home.isValid()) v.from_home = a.newLabel();
+  return v.from_home;
+}
+
+void Compiler::home_entries() {
+  for (Version& v : versions_) {
+    if (!v.from_home.isValid()) continue;
+    a.bind(v.from_home);
+    r.emit_load(v.cache);
+    a.jmp(v.label);
+  }
+}
+
+/// Goes to the version of `target` that fits the execution mask in memory; every slot is at home.
+void Compiler::enter_from_home(ir::BlockId target) {
+  if (partial_versions_) {
+    a.cmp(mask_variable(0), asmjit::Imm(static_cast<std::int32_t>(full_mask(function.simd))));
+    a.jne(home_entry(target, false));
+  }
+  a.jmp(home_entry(target, true));
 }
 
 void Compiler::block(ir::BlockId id, bool full) {
   current_ = id;
   code_.build(id, full);
-  a.bind(label(id, full));
+  const SlotCache cache = version(id, full).cache;
+  version(id, full).agreed = true;
+  a.bind(version(id, full).label);
   if (annotate_)
     a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
-  r.begin_block(code_);
+  r.begin_block(code_, cache);
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0)
     a.sub(state(offsetof(ThreadState, budget), 8), count);
   auto insts = code_.insts();
@@ -129,35 +193,53 @@ void Compiler::annotate(const CodeInst& inst) {
   a.commentf("; @0x%x", inst.guest_ip);
 }
 
+void Compiler::enter_same_version(ir::BlockId target) {
+  r.emit_transition(agree(target, full_), needed(target, full_));
+  if (!is_next(target, full_)) a.jmp(version(target, full_).label);
+}
+
+/// The execution mask has changed: mostly the version stays all the same, else the way leads through the homes.
+void Compiler::change_version(ir::BlockId target) {
+  asmjit::Label other = a.newLabel();
+  a.cmp(mask_variable(0), asmjit::Imm(static_cast<std::int32_t>(full_mask(function.simd))));
+  if (full_) {
+    a.jne(other);
+  } else {
+    a.je(other);
+  }
+  r.emit_transition(agree(target, full_), needed(target, full_));
+  a.jmp(version(target, full_).label);
+  a.bind(other);
+  // Channels that are off here may be on there, and the other way round.
+  r.emit_flush(needed(target, true) | needed(target, false));
+  a.jmp(home_entry(target, !full_));
+}
+
 void Compiler::go_to(ir::BlockId target) {
   if (target <= current_) {
     asmjit::Label pause = a.newLabel();
     a.cmp(state(offsetof(ThreadState, budget), 8), 0);
     a.jle(pause);
-    cold([this, pause, target] {
+    SlotCache dirty = r.cached_slots();
+    std::erase_if(dirty, [&, live = needed(target, false)](const CachedSlot& c) { return !c.dirty || !live[c.slot]; });
+    cold([this, pause, target, dirty = std::move(dirty)] {
       a.bind(pause);
+      for (const CachedSlot& cached : dirty) a.vmovups(r.home(cached.slot * slot_size, 32), x86::ymm(cached.reg));
       a.mov(state(offsetof(ThreadState, resume), 4), target);
       leave(Status::Paused);
     });
   }
-  if (code_.changes_mask()) return version_switch(target);
-  if (!is_next(target, full_)) a.jmp(label(target, full_));
-}
-
-void Compiler::go_to_far(ir::BlockId target) {
-  if (code_.changes_mask() || target <= current_ || !is_next(target, full_)) return go_to(target);
-  a.jmp(label(target, full_));
+  if (code_.changes_mask()) return change_version(target);
+  enter_same_version(target);
 }
 
 void Compiler::branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough) {
-  a.test(bits.r32(), bits.r32());
-  if (!code_.changes_mask() && taken > current_) {
-    a.jnz(label(taken, full_));
-    return go_to(fallthrough);
-  }
   asmjit::Label none = a.newLabel();
+  a.test(bits.r32(), bits.r32());
   a.jz(none);
   go_to(taken);
+  // The other way begins here, so this one may not fall through.
+  if (!code_.changes_mask() && is_next(taken, full_)) a.jmp(version(taken, full_).label);
   a.bind(none);
   go_to(fallthrough);
 }

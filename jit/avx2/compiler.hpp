@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jit/avx2/block_code.hpp"
+#include "jit/avx2/block_entry.hpp"
 #include "jit/avx2/frame.hpp"
 #include "jit/avx2/registers.hpp"
 #include "jit/passes/liveness.hpp"
@@ -53,8 +54,8 @@ class Compiler {
 
   // ---- Ends of blocks
   void go_to(ir::BlockId target);
-  /// As go_to, from any place in the block.
-  void go_to_far(ir::BlockId target);
+  /// As go_to, with every slot at home.
+  void enter_from_home(ir::BlockId target);
   void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
   asmjit::Label epilogue() const { return epilogue_; }
   bool full() const { return full_; }
@@ -62,17 +63,30 @@ class Compiler {
  private:
   void prologue();
   void block(ir::BlockId id, bool full);
-  void version_switch(ir::BlockId target);
+  /// A version of a block: where it begins, what it finds in registers.
+  struct Version {
+    asmjit::Label label;
+    asmjit::Label from_home;  // valid once a way with every slot at home leads here
+    SlotCache cache;
+    bool agreed = false;
+  };
+  Version& version(ir::BlockId block, bool full) { return versions_[2 * block + (full ? 1 : 0)]; }
+  /// The version's entry state, decided now if this is the first way to it.
+  const SlotCache& agree(ir::BlockId block, bool full);
+  SlotSet needed(ir::BlockId block, bool full) const;
+  asmjit::Label home_entry(ir::BlockId block, bool full);
+  void home_entries();
+  void enter_same_version(ir::BlockId target);
+  void change_version(ir::BlockId target);
   void annotate(const CodeInst& inst);
-  asmjit::Label label(ir::BlockId block, bool full) const {
-    return (full ? full_labels_ : partial_labels_)[block];
-  }
   bool is_next(ir::BlockId target, bool full) const {
     return full == full_ && target == current_ + 1 && target < function.blocks.size();
   }
 
+  const Liveness& liveness_;
+  LoopSlots loops_;
   BlockCode code_;
-  std::vector<asmjit::Label> full_labels_, partial_labels_;
+  std::vector<Version> versions_;
   std::vector<ir::BlockId> resume_points_;
   std::vector<std::function<void()>> cold_;
   asmjit::Label epilogue_;

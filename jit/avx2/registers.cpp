@@ -26,7 +26,7 @@ Registers::Registers(x86::Assembler& a, ConstantPool& pool, const ir::Function& 
   gp_reserved_ = 1u << x86::Gp::kIdSp | 1u << state_reg.id() | 1u << surfaces_reg.id();
 }
 
-void Registers::begin_block(BlockCode& code) {
+void Registers::begin_block(BlockCode& code, const SlotCache& cache) {
   code_ = &code;
   for (YmmState& reg : ymm_) reg = {};
   gp_owner_.fill(ir::no_value);
@@ -41,6 +41,11 @@ void Registers::begin_block(BlockCode& code) {
   for (std::size_t i = 0; i < insts.size(); ++i)
     for (unsigned k = 0; k < insts[i].result_count; ++k)
       init_value(insts[i].result + k, k < 4 ? code.first_use(i, k) : never);
+  for (const CachedSlot& cached : cache) {
+    slot_reg_[cached.slot] = static_cast<std::int8_t>(cached.reg);
+    slot_dirty_[cached.slot] = cached.dirty;
+    add_ref(cached.reg, {cached.slot, 0, true});
+  }
 }
 
 void Registers::init_value(ValueId value, std::uint32_t first_use) {
@@ -127,6 +132,12 @@ x86::Mem Registers::memory(const Place& place, unsigned bytes) const {
   throw std::logic_error("a value is used that is nowhere");
 }
 
+/// As next_read, but a slot that a later block may want is nearer than one that none does.
+std::uint32_t Registers::next_slot_use(unsigned slot) const {
+  std::uint32_t next = code_->next_read(slot, position_);
+  return next == never && code_->live_out(slot) ? never - 1 : next;
+}
+
 int Registers::take_ymm() {
   int victim = -1;
   std::uint32_t victim_next = 0;
@@ -137,7 +148,7 @@ int Registers::take_ymm() {
     std::uint32_t next = never;
     for (unsigned i = 0; i < state.count; ++i) {
       const Ref& ref = state.refs[i];
-      next = std::min(next, ref.is_slot ? code_->next_read(ref.id, position_) : values_[ref.id].next_use);
+      next = std::min(next, ref.is_slot ? next_slot_use(ref.id) : values_[ref.id].next_use);
     }
     if (victim < 0 || next > victim_next) {
       victim = r;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "jit/avx2/block_code.hpp"
+#include "jit/avx2/block_entry.hpp"
 #include "jit/avx2/frame.hpp"
 
 namespace eum::jit {
@@ -21,7 +22,8 @@ class Registers {
   Registers(x86::Assembler& a, ConstantPool& pool, const ir::Function& function, const StateLayout& layout);
 
   // ---- One block
-  void begin_block(BlockCode& code);
+  /// `cache` is what the block finds in registers.
+  void begin_block(BlockCode& code, const SlotCache& cache);
   void begin_inst(std::uint32_t position);
   /// Lets registers go that an instruction pinned: it begins on its next chunk and fetches what it needs
   /// anew.
@@ -90,7 +92,17 @@ class Registers {
   void flush_home(unsigned byte_offset, unsigned bytes);
   void flush_all_slots();  ///< every dirty slot to its home
   void forget_slots();     ///< after flush_all_slots: no slot is cached
-  void flush_live_out();   ///< end of block: what the block must leave behind
+  void flush_live_out();      ///< end of block: what the block must leave behind
+
+  // ---- Ways between blocks. They emit code and leave the allocator as it is: a block may end in two of them.
+  /// Slots in registers.
+  SlotCache cached_slots() const;
+  /// Dirty slots of `needed` go home.
+  void emit_flush(const SlotSet& needed) const;
+  /// From what is in registers now to `cache`; dirty slots of `needed` that it does not hold go home.
+  void emit_transition(const SlotCache& cache, const SlotSet& needed) const;
+  /// From everything at home to `cache`.
+  void emit_load(const SlotCache& cache) const;
   void define_home(ir::ValueId value, unsigned byte_offset);
 
   // ---- Calls
@@ -145,6 +157,7 @@ class Registers {
   }
   void init_value(ir::ValueId value, std::uint32_t first_use);
   x86::Mem memory(const Place& place, unsigned bytes) const;
+  std::uint32_t next_slot_use(unsigned slot) const;
   int take_ymm();
   void evict(int reg);
   void add_ref(int reg, Ref ref);

@@ -92,6 +92,73 @@ void Registers::forget_slots() {
   }
 }
 
+SlotCache Registers::cached_slots() const {
+  SlotCache cache;
+  for (unsigned slot = 0; slot < slots_; ++slot)
+    if (slot_reg_[slot] >= 0)
+      cache.push_back({static_cast<std::uint16_t>(slot), static_cast<std::uint8_t>(slot_reg_[slot]), slot_dirty_[slot] != 0});
+  return cache;
+}
+
+void Registers::emit_flush(const SlotSet& needed) const {
+  for (unsigned slot = 0; slot < slots_; ++slot)
+    if (slot_dirty_[slot] && needed[slot])
+      a_.vmovups(home(slot * slot_size, 32), x86::ymm(static_cast<std::uint32_t>(slot_reg_[slot])));
+}
+
+void Registers::emit_load(const SlotCache& cache) const {
+  for (const CachedSlot& cached : cache) a_.vmovups(x86::ymm(cached.reg), home(cached.slot * slot_size, 32));
+}
+
+void Registers::emit_transition(const SlotCache& cache, const SlotSet& needed) const {
+  SlotSet kept_dirty;
+  std::array<int, 16> source;  // of each register that the cache wants: the register that has it now
+  source.fill(-1);
+  SlotCache loads;
+  for (const CachedSlot& cached : cache) {
+    if (cached.dirty) kept_dirty.set(cached.slot);
+    if (slot_reg_[cached.slot] < 0) {
+      loads.push_back(cached);
+    } else if (slot_reg_[cached.slot] != cached.reg) {
+      source[cached.reg] = slot_reg_[cached.slot];
+    }
+  }
+  for (unsigned slot = 0; slot < slots_; ++slot)
+    if (slot_dirty_[slot] && needed[slot] && !kept_dirty[slot])
+      a_.vmovups(home(slot * slot_size, 32), x86::ymm(static_cast<std::uint32_t>(slot_reg_[slot])));
+  // Registers move in parallel: first those whose target nobody waits for; what is left are cycles, which turn through
+  // the frame.
+  auto is_source = [&](int reg) {
+    for (int s : source)
+      if (s == reg) return true;
+    return false;
+  };
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (unsigned to = 0; to < 16; ++to) {
+      if (source[to] < 0 || is_source(static_cast<int>(to))) continue;
+      a_.vmovaps(x86::ymm(to), x86::ymm(static_cast<std::uint32_t>(source[to])));
+      source[to] = -1;
+      moved = true;
+    }
+  }
+  for (unsigned to = 0; to < 16; ++to) {
+    if (source[to] < 0) continue;
+    const x86::Mem parked = x86::ptr(x86::rsp, Frame::data, 32);
+    a_.vmovaps(parked, x86::ymm(to));
+    unsigned hole = to;
+    while (source[hole] != static_cast<int>(to)) {
+      auto from = static_cast<unsigned>(source[hole]);
+      a_.vmovaps(x86::ymm(hole), x86::ymm(from));
+      source[hole] = -1;
+      hole = from;
+    }
+    a_.vmovaps(x86::ymm(hole), parked);
+    source[hole] = -1;
+  }
+  emit_load(loads);
+}
+
 void Registers::flush_live_out() {
   for (unsigned slot = 0; slot < slots_; ++slot)
     if (slot_dirty_[slot] && code_->live_out(slot)) write_home(slot);

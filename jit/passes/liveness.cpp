@@ -39,7 +39,8 @@ std::uint64_t flag_bits(const Inst& inst) {
 }  // namespace
 
 Liveness::Liveness(const ir::Function& function, bool registers_live_at_exit)
-    : function_(function), roles_(function.blocks.size()), out_(function.blocks.size()), keys_(max_slots, 0) {
+    : function_(function), roles_(function.blocks.size()), in_(function.blocks.size()),
+      out_(function.blocks.size()), keys_(max_slots, 0) {
   if (registers_live_at_exit) {
     at_exit_.active.set();
     at_exit_.inactive.set();
@@ -47,7 +48,6 @@ Liveness::Liveness(const ir::Function& function, bool registers_live_at_exit)
   }
   for (BlockId b = 0; b < function.blocks.size(); ++b) classify(b);
 
-  std::vector<LiveState> in(function.blocks.size());
   bool any_jump_ip = false;
   for (const ir::Block& block : function.blocks)
     any_jump_ip |= !block.insts.empty() && block.insts.back().op == Op::jump_ip;
@@ -57,7 +57,7 @@ Liveness::Liveness(const ir::Function& function, bool registers_live_at_exit)
     changed = false;
     LiveState everywhere;  // what jump_ip may need: the union over all blocks
     if (any_jump_ip)
-      for (const LiveState& state : in) {
+      for (const LiveState& state : in_) {
         everywhere.active |= state.active;
         everywhere.inactive |= state.inactive;
         everywhere.flags |= state.flags;
@@ -70,14 +70,14 @@ Liveness::Liveness(const ir::Function& function, bool registers_live_at_exit)
       if (last.op == Op::jump_ip) live = everywhere;
       for (BlockId successor : successors(last)) {
         if (successor == ir::no_block) continue;
-        live.active |= in[successor].active;
-        live.inactive |= in[successor].inactive;
-        live.flags |= in[successor].flags;
+        live.active |= in_[successor].active;
+        live.inactive |= in_[successor].inactive;
+        live.flags |= in_[successor].flags;
       }
       out_[b] = live;
       for (std::size_t i = insts.size(); i-- > 0;) step(insts[i], roles_[b][i], live);
-      if (!(live == in[b])) {
-        in[b] = live;
+      if (!(live == in_[b])) {
+        in_[b] = live;
         changed = true;
       }
     }

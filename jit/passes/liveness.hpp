@@ -38,6 +38,7 @@ class Liveness {
   Liveness(const ir::Function& function, bool registers_live_at_exit);
 
   const LiveState& live_out(ir::BlockId block) const { return out_[block]; }
+  const LiveState& live_in(ir::BlockId block) const { return in_[block]; }
   /// Of the mask operand (reg_read, reg_write) or operand 0 (mask_set) of instruction `index`.
   MaskRole role(ir::BlockId block, std::size_t index) const { return roles_[block][index]; }
   /// From the state after an instruction to the state before it.
@@ -51,7 +52,7 @@ class Liveness {
 
   const ir::Function& function_;
   std::vector<std::vector<MaskRole>> roles_;
-  std::vector<LiveState> out_;
+  std::vector<LiveState> in_, out_;
   std::vector<std::uint16_t> keys_;  // lane mapping of the masked accesses of each slot; 0 = none yet
   SlotSet irregular_;
   LiveState at_exit_;

@@ -7,14 +7,10 @@
 
 namespace eum::jit::emit {
 
-void emit_jump(Compiler& c, const CodeInst& inst) {
-  c.r.flush_live_out();
-  c.go_to(inst.targets.taken);
-}
+void emit_jump(Compiler& c, const CodeInst& inst) { c.go_to(inst.targets.taken); }
 
 void emit_branch_any(Compiler& c, const CodeInst& inst) {
   x86::Gp bits = c.r.mask_bits(inst.args[0]);
-  c.r.flush_live_out();
   c.branch(bits, inst.targets.taken, inst.targets.fallthrough);
 }
 
@@ -25,7 +21,7 @@ void emit_jump_ip(Compiler& c, const CodeInst& inst) {
     asmjit::Label other = c.a.newLabel();
     c.a.cmp(ip.r32(), c.function.blocks[block].guest_ip);
     c.a.jne(other);
-    c.go_to_far(block);
+    c.enter_from_home(block);
     c.a.bind(other);
   }
   c.a.mov(x86::eax, ip.r32());
