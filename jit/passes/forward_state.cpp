@@ -109,16 +109,18 @@ class BlockForwarder {
     alias_[from] = to;
   }
 
-  static Key key_of(const Inst& inst) {
+  Key key_of(const Inst& inst) const {
     Key key;
     key.head = static_cast<std::uint64_t>(inst.op) | static_cast<std::uint64_t>(inst.type) << 8 |
                static_cast<std::uint64_t>(inst.lanes) << 16 | static_cast<std::uint64_t>(inst.from) << 24;
     key.attribute = inst.imm;
+    // Rounding and denormals follow the mode, so equal float ops are equal only within one.
+    if (ir::is_pure(inst.op) && (ir::is_float(inst.type) || ir::is_float(inst.from))) key.head |= fp_modes_ << 32;
     key.args = inst.args;
     key.mask = inst.mask;
     return key;
   }
-  static Key region_key(Op op, Type type, unsigned lanes, ir::Region region, ValueId mask) {
+  Key region_key(Op op, Type type, unsigned lanes, ir::Region region, ValueId mask) const {
     Inst inst;
     inst.op = op;
     inst.type = ir::int_type(ir::size_of(type), false);  // same bits, whatever the type
@@ -195,6 +197,9 @@ class BlockForwarder {
         return write_register(inst);
       case Op::reg_scatter:
         std::fill(stamps_.begin(), stamps_.end(), clock_);
+        break;
+      case Op::fpmode_set:
+        ++fp_modes_;
         break;
       case Op::flag_read:
         return read_flags(inst);
@@ -316,6 +321,7 @@ class BlockForwarder {
   std::array<FlagBits, flag_count> flags_{};
   Table table_;
   std::uint64_t clock_ = 0;
+  std::uint64_t fp_modes_ = 0;  // how often the mode has been set
   std::vector<Inst> out_;
 };
 
