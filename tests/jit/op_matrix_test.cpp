@@ -1,0 +1,206 @@
+// Every lanewise row of ops.def x each type x lanes x masks x FP modes over edge and random values: the
+// reference engine against the lane function, every other engine against the reference engine.
+#include <fmt/format.h>
+#include <xmmintrin.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstring>
+
+#include "frontend/ir/builder.hpp"
+#include "frontend/ir/printer.hpp"
+#include "frontend/ir/semantics.hpp"
+#include "frontend/ir/signature.hpp"
+#include "jit/fpmode.hpp"
+#include "jit/passes/expand_math.hpp"
+#include "tests/jit/world.hpp"
+
+using namespace eum;
+using namespace eum::ir;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+constexpr unsigned operand_bytes =
+    256;  // 32 lanes of 8 bytes; also from one operand to the next in the register file
+constexpr unsigned first_operand = 0, first_result = 4 * operand_bytes;
+constexpr unsigned file_bytes = first_result + 2 * operand_bytes;
+
+/// One op at one type and lane count: reads operands from registers (masks from flags 0 and up), writes
+/// results under mask variable 0.
+struct Case {
+  Op op;
+  Type type, from;
+  unsigned lanes;
+  Signature wanted{};
+  Function function{};
+
+  void build() {
+    function.name = "op";
+    function.family = "gen9";
+    function.simd = std::max(lanes, 8u);
+    function.file_bytes = file_bytes;
+    function.blocks[function.add_block()].guest_instructions = 1;
+    Builder b(function);
+    Inst inst;
+    inst.op = op;
+    inst.type = type;
+    inst.from = from;
+    inst.lanes = static_cast<std::uint8_t>(lanes);
+    wanted = signature(inst);
+    inst.arg_count = wanted.arg_count;
+    const ValueId mask = b.slice(b.mask_get(0), 0, lanes);
+    unsigned flag = 0;
+    for (unsigned k = 0; k < wanted.arg_count; ++k) {
+      if (is_mask(wanted.args[k].type)) {
+        inst.args[k] = b.flag_read(lanes, flag);
+        flag += lanes;
+      } else {
+        inst.args[k] =
+            b.reg_read(wanted.args[k].type, lanes, Region::packed(first_operand + k * operand_bytes));
+      }
+    }
+    inst.result_count = wanted.max_results;
+    inst.result = function.add_value(wanted.result.type, lanes);
+    if (inst.result_count == 2) function.add_value(wanted.result.type, lanes);
+    function.blocks[0].insts.push_back(inst);
+    for (unsigned k = 0; k < inst.result_count; ++k) {
+      const ValueId value = inst.result + k;
+      if (is_mask(wanted.result.type))
+        b.flag_write(0, value, mask);
+      else
+        b.reg_write(Region::packed(first_result + k * operand_bytes), value, mask);
+    }
+    b.exit();
+  }
+
+  std::string name() const {
+    return fmt::format("{}.{}.{}x{}", op_name(op), info(type).name, info(from).name, lanes);
+  }
+};
+
+/// What the lane function gives, in the FP mode of the state: registers and flags after the op.
+void expect(const Case& c, World& world, std::vector<std::byte>& file, std::uint64_t& flags) {
+  file.assign(world.file(), world.file() + file_bytes);
+  flags = world.state().flags;
+  std::array<const void*, max_args> args{};
+  std::array<std::uint32_t, 2> masks{};
+  unsigned used = 0;
+  for (unsigned k = 0; k < c.wanted.arg_count; ++k) {
+    if (is_mask(c.wanted.args[k].type)) {
+      masks[used] = static_cast<std::uint32_t>(lane_bits(Type::m, c.lanes, flags >> (used * c.lanes)));
+      args[k] = &masks[used++];
+    } else {
+      args[k] = file.data() + first_operand + k * operand_bytes;
+    }
+  }
+  std::array<std::byte, 2 * operand_bytes> results;
+  const unsigned host = _mm_getcsr();
+  _mm_setcsr(*fp_mode_mxcsr(world.state().fp_mode));
+  lane_function(c.op, c.type, c.from)(results.data(), args.data(), c.lanes);
+  _mm_setcsr(host);
+  const auto under = static_cast<std::uint32_t>(lane_bits(Type::m, c.lanes, world.masks()[0]));
+  if (is_mask(c.wanted.result.type)) {
+    std::uint32_t bits;
+    std::memcpy(&bits, results.data(), 4);
+    flags = (flags & ~std::uint64_t{under}) | (bits & under);
+    return;
+  }
+  const unsigned bytes = size_of(c.wanted.result.type);
+  for (unsigned k = 0; k < c.wanted.max_results; ++k)
+    for (unsigned lane = 0; lane < c.lanes; ++lane)
+      if ((under >> lane & 1) != 0)
+        std::memcpy(file.data() + first_result + k * operand_bytes + lane * bytes,
+                    results.data() + (k * c.lanes + lane) * bytes, bytes);
+}
+
+constexpr bool is_lanewise(Shape shape) {
+  switch (shape) {
+    case Shape::Convert:
+    case Shape::Lanewise1:
+    case Shape::Lanewise2:
+    case Shape::Lanewise3:
+    case Shape::Compare:
+    case Shape::Select:
+    case Shape::Wide2:
+    case Shape::Wide4:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void run_case(Case& c, World& world, std::uint64_t seed, unsigned rounds) {
+  c.build();
+  struct Runner {
+    std::string name;
+    std::unique_ptr<Executable> executable;
+  };
+  const auto compile = [&](Engine& engine, const Function& function) {
+    Function own = copy(function);
+    auto executable = engine.compile(own, {});
+    if (!executable) FAIL(c.name() << ": " << engine.name() << ": " << executable.error().message);
+    return std::move(*executable);
+  };
+  const auto reference = compile(*make_reference_engine(), c.function);
+  std::vector<Runner> others;
+  for (const auto& engine : other_engines())
+    others.push_back({std::string(engine->name()), compile(*engine, c.function)});
+  if (info(c.op).backend == Backend::Expand) {
+    Function expanded = copy(c.function);
+    expand_math(expanded);
+    others.push_back({"reference after expand_math", compile(*make_reference_engine(), expanded)});
+  }
+  for (unsigned round = 0; round < rounds; ++round) {
+    const std::uint64_t state_seed = seed + round;
+    const auto restart = [&] {
+      world.reset(c.function, state_seed);
+      if (round == 0) world.masks()[0] = static_cast<std::uint32_t>(lane_bits(Type::m, c.function.simd, ~0u));
+    };
+    restart();
+    std::vector<std::byte> file;
+    std::uint64_t flags = 0;
+    expect(c, world, file, flags);
+    const FinalState got = world.run(*reference);
+    const auto context = [&] {
+      return fmt::format("{} state seed {} mask {:#x} fp_mode {:#x}\n{}", c.name(), state_seed, got.masks[0],
+                         got.state.fp_mode, print(c.function));
+    };
+    if (got.status != Status::Exited || got.state.flags != flags || got.file != file)
+      FAIL("the reference engine differs from the lane function: " << context());
+    for (const Runner& other : others) {
+      restart();
+      const FinalState theirs = world.run(*other.executable);
+      const std::string problem = difference(got, theirs);
+      if (!problem.empty()) {
+        FAIL_CHECK("reference and " << other.name << " differ in " << problem << "\n" << context());
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("op matrix: every lanewise row, type, lane count, mask and mode") {
+  constexpr std::uint64_t seed = 20240601;
+  World world;
+  std::size_t cases = 0;
+  for (std::size_t o = 0; o < op_count; ++o) {
+    const Op op = static_cast<Op>(o);
+    if (!is_lanewise(info(op).shape)) continue;
+    for (std::size_t t = 0; t < type_count; ++t)
+      for (std::size_t f = 0; f < type_count; ++f) {
+        const Type type = static_cast<Type>(t), from = static_cast<Type>(f);
+        if (info(op).shape != Shape::Convert && from != Type::u32) continue;
+        if (lane_function(op, type, from) == nullptr) continue;
+        for (unsigned lanes : {1u, 2u, 4u, 8u, 16u, 32u}) {
+          Case c{op, type, from, lanes};
+          run_case(c, world, seed + 1000 * ++cases, lanes >= 8 ? 20 : 40);
+        }
+      }
+  }
+  std::printf("op matrix: %zu cases, seed %llu\n", cases, static_cast<unsigned long long>(seed));
+  CHECK(cases > 3000);
+}

@@ -1,0 +1,193 @@
+#include "tests/jit/world.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+namespace eum::jit::test {
+namespace {
+
+// Where the parts of World::memory_ lie.
+constexpr std::size_t at_surface = 0, at_slm = 1024, at_scratch = 1280, at_region = 1536, at_read_only = 2560,
+                      at_low = 2624, at_callbacks = 3136;
+
+bool read_back(void* context, std::uint64_t address, void* to, std::uint64_t size) {
+  std::memcpy(to, static_cast<std::byte*>(context) + (address - World::callbacks), size);
+  return true;
+}
+bool write_back(void* context, std::uint64_t address, const void* from, std::uint64_t size) {
+  std::memcpy(static_cast<std::byte*>(context) + (address - World::callbacks), from, size);
+  return true;
+}
+
+std::string bytes_difference(std::string_view what, const std::vector<std::byte>& a,
+                             const std::vector<std::byte>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    std::string text = fmt::format("{} from byte {:#x}:", what, i);
+    for (const auto* bytes : {&a, &b}) {
+      text += bytes == &a ? " " : " and ";
+      for (std::size_t k = i; k < std::min(a.size(), i + 16); ++k)
+        text += fmt::format("{:02x}", std::to_integer<unsigned>((*bytes)[k]));
+    }
+    return text;
+  }
+  return {};
+}
+
+}  // namespace
+
+ir::Function copy(const ir::Function& function) {
+  ir::Function result(function);
+  result.memory = std::pmr::get_default_resource();
+  return result;
+}
+
+std::uint64_t interesting_bits(Random& random) {
+  constexpr std::uint16_t halves[] = {0x0000, 0x8000, 0x0001, 0x03ff, 0x0400, 0x3800, 0x3bff, 0x3c00,
+                                      0xbc00, 0x4200, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7d23, 0xfe00};
+  constexpr std::uint32_t floats[] = {0x00000000, 0x80000000, 0x00000001, 0x807fffff, 0x00800000,
+                                      0x3effffff, 0x3f000000, 0x3f7fffff, 0x3f800000, 0xbf800001,
+                                      0x40200000, 0x4b000001, 0x4f000000, 0xcf000000, 0x4effffff,
+                                      0x7f7fffff, 0x7f800000, 0xff800000, 0x7fa12345, 0xffc00000};
+  constexpr std::uint64_t doubles[] = {
+      0x0000000000000001, 0x8000000000000000, 0x000fffffffffffff, 0x0010000000000000,
+      0x3fefffffffffffff, 0x3ff0000000000000, 0xbff8000000000000, 0x41dfffffffc00000,
+      0x41efffffffe00000, 0x43e0000000000000, 0x7fefffffffffffff, 0x7ff0000000000000,
+      0xfff0000000000000, 0x7ff4123456789abc, 0xfff8000000000000, 0x36a0000000000000};
+  constexpr std::uint64_t integers[] = {0,
+                                        1,
+                                        2,
+                                        7,
+                                        8,
+                                        15,
+                                        31,
+                                        32,
+                                        0x7f,
+                                        0x80,
+                                        0xff,
+                                        0x7fff,
+                                        0x8000,
+                                        0xffff,
+                                        0x7fffffff,
+                                        0x80000000,
+                                        0xffffffff,
+                                        0x7fffffffffffffff,
+                                        0x8000000000000000,
+                                        ~std::uint64_t{0}};
+  const auto pick = [&](const auto& list) { return std::uint64_t{list[random() % std::size(list)]}; };
+  const auto twice = [&](auto half, unsigned bits) {
+    const std::uint64_t low = half();
+    return low | half() << bits;
+  };
+  switch (random() % 8) {
+    case 0:
+      return twice([&] { return twice([&] { return pick(halves); }, 16); }, 32);
+    case 1:
+      return twice([&] { return pick(floats); }, 32);
+    case 2:
+      return pick(doubles);
+    case 3:
+      return pick(integers);
+    case 4:
+      return twice([&] { return pick(integers) & 0xffffffff; }, 32);
+    case 5:  // floats of middling size
+      return twice([&] { return (random() & 0x83ffffff) + 0x3d800000; }, 32) & ~std::uint64_t{0};
+    case 6:
+      return random() % 100;
+    default:
+      return random();
+  }
+}
+
+World::World() {
+  surfaces_[surface] = mem::buffer_surface(part(at_surface), surface_bytes, 0);
+  surfaces_[ir::slm_surface] = mem::buffer_surface(part(at_slm), slm_bytes, 0);
+  REQUIRE(space_.map(region, region_bytes, part(at_region), mem::Access::ReadWrite, "region"));
+  REQUIRE(space_.map(read_only, read_only_bytes, part(at_read_only), mem::Access::Read, "read-only"));
+  REQUIRE(space_.map(low_region, low_region_bytes, part(at_low), mem::Access::ReadWrite, "low"));
+  REQUIRE(space_.map_callbacks(callbacks, callbacks_bytes, {part(at_callbacks), &read_back, &write_back},
+                               mem::Access::ReadWrite, "callbacks"));
+  environment_ = {surfaces_.data(), part(at_scratch), scratch_bytes, &space_};
+}
+
+void World::reset(const ir::Function& function, std::uint64_t seed) {
+  Random random(seed);
+  const auto fill = [&](std::byte* to, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; i += 8) {
+      const std::uint64_t bits = interesting_bits(random);
+      std::memcpy(to + i, &bits, std::min<std::size_t>(8, bytes - i));
+    }
+  };
+  fill(memory_.data(), memory_.size());
+  layout_ = StateLayout::of(function);
+  file_bytes_ = function.file_bytes;
+  mask_variables_ = function.mask_variables;
+  state_bytes_.assign(layout_.size + 64, std::byte{0});
+  void* aligned = state_bytes_.data();
+  std::size_t space = state_bytes_.size();
+  state_ = new (std::align(64, layout_.size, aligned, space)) ThreadState;
+  state_->environment = &environment_;
+  fill(file(), file_bytes_);
+  const std::uint32_t lanes = function.simd == 32 ? ~0u : (1u << function.simd) - 1;
+  for (unsigned i = 0; i < mask_variables_; ++i) {
+    const std::uint32_t choices[] = {lanes, lanes, 0, 0x55555555, 1, static_cast<std::uint32_t>(random())};
+    masks()[i] = choices[random() % std::size(choices)] & lanes;
+  }
+  state_->flags = random();
+  state_->fp_mode = static_cast<std::uint32_t>((random() % 4) << 4 | (random() % 2 != 0 ? 0x4c0 : 0));
+}
+
+FinalState World::run(const Executable& executable) {
+  FinalState result;
+  result.status = executable.run(*state_);
+  result.state = *state_;
+  result.file.assign(file(), file() + file_bytes_);
+  result.masks.assign(masks(), masks() + mask_variables_);
+  result.memory.assign(memory_.begin(), memory_.end());
+  return result;
+}
+
+std::string difference(const FinalState& a, const FinalState& b) {
+  if (a.status != b.status)
+    return fmt::format("status {} and {}", static_cast<unsigned>(a.status), static_cast<unsigned>(b.status));
+  const auto differ = [](std::string_view what, std::uint64_t x, std::uint64_t y) {
+    return x == y ? std::string() : fmt::format("{} {:#x} and {:#x}", what, x, y);
+  };
+  const ThreadState &x = a.state, &y = b.state;
+  std::string found = bytes_difference("registers", a.file, b.file);
+  if (found.empty()) found = differ("flags", x.flags, y.flags);
+  for (std::size_t i = 0; i < a.masks.size() && found.empty(); ++i)
+    found = differ(fmt::format("mask variable {}", i), a.masks[i], b.masks[i]);
+  if (found.empty()) found = differ("fp_mode", x.fp_mode, y.fp_mode);
+  if (found.empty()) found = differ("barrier_signals", x.barrier_signals, y.barrier_signals);
+  if (found.empty())
+    found = differ("budget", static_cast<std::uint64_t>(x.budget), static_cast<std::uint64_t>(y.budget));
+  if (found.empty() && (a.status == Status::Waiting || a.status == Status::Paused))
+    found = differ("resume", x.resume, y.resume);
+  if (found.empty() && a.status == Status::Faulted) {
+    const Fault &f = x.fault, &g = y.fault;
+    found = differ("fault kind", static_cast<std::uint64_t>(f.kind), static_cast<std::uint64_t>(g.kind));
+    if (found.empty()) found = differ("fault ip", f.guest_ip, g.guest_ip);
+    if (found.empty()) found = differ("fault lane", f.lane, g.lane);
+    if (found.empty()) found = differ("fault bytes", f.bytes, g.bytes);
+    if (found.empty()) found = differ("fault address", f.address, g.address);
+  }
+  if (found.empty()) found = bytes_difference("memory", a.memory, b.memory);
+  return found;
+}
+
+const std::vector<std::unique_ptr<Engine>>& other_engines() {
+  static const std::vector<std::unique_ptr<Engine>> engines = [] {
+    std::vector<std::unique_ptr<Engine>> list;
+    if (auto avx2 = make_avx2_engine())
+      list.push_back(std::move(*avx2));
+    else
+      WARN("not compared: " << avx2.error().message);
+    return list;
+  }();
+  return engines;
+}
+
+}  // namespace eum::jit::test

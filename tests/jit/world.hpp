@@ -1,0 +1,80 @@
+#pragma once
+// A small machine for tests of engines: surfaces, shared local memory, scratch, address space regions (one of
+// them only reachable through callbacks) and a thread state, all filled from a seed. Two runs from the same
+// seed start equal.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "jit/engine.hpp"
+#include "memory/address_space.hpp"
+#include "memory/surface.hpp"
+
+namespace eum::jit::test {
+
+using Random = std::mt19937_64;
+
+/// A function of its own: engines may rewrite what they compile.
+ir::Function copy(const ir::Function& function);
+
+/// A 64-bit pattern whose low bits are interesting for every type: edges of integers and floats, small
+/// numbers, noise.
+std::uint64_t interesting_bits(Random& random);
+
+/// Everything that a run may change.
+struct FinalState {
+  Status status = Status::Exited;
+  ThreadState state;
+  std::vector<std::byte> file;
+  std::vector<std::uint32_t> masks;
+  std::vector<std::byte> memory;
+};
+
+/// The first difference that a guest or a caller could see, in words; empty if there is none.
+std::string difference(const FinalState& a, const FinalState& b);
+
+class World {
+ public:
+  static constexpr unsigned surface = 3, surface_bytes = 1000;
+  static constexpr unsigned null_surface = 7;
+  static constexpr unsigned slm_bytes = 256;
+  static constexpr unsigned scratch_bytes = 128;
+  static constexpr std::uint64_t region = 0x1'0000'0000,
+                                 region_bytes = 1024;  // A64, followed by a read-only one
+  static constexpr std::uint64_t read_only = region + region_bytes, read_only_bytes = 64;
+  static constexpr std::uint64_t low_region = 0x2000, low_region_bytes = 512;  // A32
+  static constexpr std::uint64_t callbacks = 0x3000, callbacks_bytes = 128;    // A32
+
+  World();
+
+  /// Memory, registers, flags, mask variables and FP mode from `seed`.
+  void reset(const ir::Function& function, std::uint64_t seed);
+  ThreadState& state() { return *state_; }
+  std::byte* file() { return layout_.file_of(*state_); }
+  std::uint32_t* masks() { return layout_.masks_of(*state_); }
+
+  /// Runs on from the present state.
+  FinalState run(const Executable& executable);
+
+ private:
+  std::byte* part(std::size_t at) { return memory_.data() + at; }
+
+  alignas(64) std::array<std::byte, 4096> memory_{};
+  std::vector<mem::Surface> surfaces_ = std::vector<mem::Surface>(mem::binding_table_size);
+  mem::AddressSpace space_;
+  Environment environment_;
+  StateLayout layout_;
+  unsigned file_bytes_ = 0;
+  unsigned mask_variables_ = 0;
+  std::vector<std::byte> state_bytes_;
+  ThreadState* state_ = nullptr;
+};
+
+/// The engines that must agree with the reference engine.
+const std::vector<std::unique_ptr<Engine>>& other_engines();
+
+}  // namespace eum::jit::test
