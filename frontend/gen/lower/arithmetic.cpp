@@ -23,9 +23,18 @@ void lower_float_unary(Lowering& l, ir::Op op) {
 }
 
 void lower_modular(Lowering& l, ir::Op op) {
-  ir::Type type = result_type(l.inst());
-  if (l.inst().saturate && ir::is_int(type) && ir::size_of(ordered_type(l.inst())) == 8)
+  const Instruction& in = l.inst();
+  ir::Type type = result_type(in);
+  if (in.saturate && ir::is_int(type) && ir::size_of(ordered_type(in)) == 8)
     return l.unsupported("saturation of quadwords");
+  unsigned negated = in.src[1].modifier == SourceModifier::Neg ? 1 : 0;
+  if (op == ir::Op::add && in.src[negated].modifier == SourceModifier::Neg) {
+    // A sum with a negated source is a difference, to the bit.
+    Operand subtrahend = in.src[negated];
+    subtrahend.modifier = SourceModifier::None;
+    ir::ValueId a = l.source(1 - negated, type);
+    return l.finish(l.b().lanewise(ir::Op::sub, {a, l.read(subtrahend, type, false)}));
+  }
   ir::ValueId a = l.source(0, type);
   l.finish(l.b().lanewise(op, {a, l.source(1, type)}));
 }

@@ -25,6 +25,7 @@ ir::Type source_type(const Instruction& inst) {
   const Operand& src = inst.src[0];
   ir::Type from = ir_type(src.type), to = ir_type(inst.dst.type);
   bool plain = src.modifier == SourceModifier::None && !inst.saturate && inst.cond_mod == CondMod::None;
+  if (plain && src.is_immediate() && ir::is_int(from) && ir::is_int(to)) return to;
   if (plain && from == to) return ir::is_int(from) ? from : ir::int_type(ir::size_of(from), false);
   if (plain) return same_size_ints(from, to) ? to : from;
   if (inst.saturate) return ir::is_int(from) && !src.is_immediate() ? ordered_type(inst) : from;

@@ -302,8 +302,10 @@ void Lowering::write(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
   unsigned offset = file_offset(dst), stride = lanes() == 1 ? 1 : dst.region.hstride;
   if (dst.is_arf(Arf::acc)) return write_accumulator(offset, stride, value, ir::no_value, mask);
   builder_.reg_write(ir::Region::strided(offset, stride), value, mask);
-  if (dst.is_arf(Arf::cr) && dst.subreg < 4)
-    builder_.effect(ir::Op::fpmode_set, scalar(ir::Type::u32, arf_offset(family_, Arf::cr)));
+  if (dst.is_arf(Arf::cr) && dst.subreg < 4) {
+    bool whole = lanes() == 1 && mask == ir::no_value && ir::size_of(builder_.type_of(value)) == 4;
+    builder_.effect(ir::Op::fpmode_set, whole ? value : scalar(ir::Type::u32, arf_offset(family_, Arf::cr)));
+  }
 }
 
 void Lowering::finish(ir::ValueId result) {
