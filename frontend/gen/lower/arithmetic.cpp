@@ -1,17 +1,26 @@
 // Arithmetic: read in the execution type, one micro-op, finish.
+#include <algorithm>
+
 #include "frontend/gen/lower/handlers.hpp"
 
 namespace eum::gen {
 namespace {
 
-/// The type for an arithmetic result: exact where saturation or a float destination looks at its value.
+/// The type for an arithmetic result: one that holds it exactly where saturation looks at its value.
 ir::Type result_type(const Instruction& inst) {
   ir::Type type = modular_type(inst);
   if (!ir::is_int(type) || !inst.saturate) return type;
   ir::Type exact = ordered_type(inst);
-  return widened(ir::size_of(exact) >= ir::size_of(type)
-                     ? exact
-                     : ir::int_type(ir::size_of(type), ir::is_signed(exact)));
+  unsigned bytes = std::max(ir::size_of(type), ir::size_of(exact));
+  return widened(ir::int_type(bytes, ir::is_signed(exact)));
+}
+
+/// Saturation of an integer result that no micro-op type holds exactly.
+bool saturates_quadwords(const Instruction& inst) {
+  if (!inst.saturate || !ir::is_int(modular_type(inst))) return false;
+  bool quadwords = size_of(inst.dst.type) == 8;
+  for (unsigned i = 0; i < inst.source_count; ++i) quadwords |= size_of(inst.src[i].type) == 8;
+  return quadwords;
 }
 
 }  // namespace
@@ -24,9 +33,8 @@ void lower_float_unary(Lowering& l, ir::Op op) {
 
 void lower_modular(Lowering& l, ir::Op op) {
   const Instruction& in = l.inst();
+  if (saturates_quadwords(in)) return l.unsupported("saturation of quadwords");
   ir::Type type = result_type(in);
-  if (in.saturate && ir::is_int(type) && ir::size_of(ordered_type(in)) == 8)
-    return l.unsupported("saturation of quadwords");
   unsigned negated = in.src[1].modifier == SourceModifier::Neg ? 1 : 0;
   if (op == ir::Op::add && in.src[negated].modifier == SourceModifier::Neg) {
     // A sum with a negated source is a difference, to the bit.
@@ -51,6 +59,7 @@ void lower_mul(Lowering& l) {
 }
 
 void lower_mad(Lowering& l) {
+  if (saturates_quadwords(l.inst())) return l.unsupported("saturation of quadwords");
   ir::Type type = result_type(l.inst());
   ir::ValueId addend = l.source(0, type), a = l.source(1, type);
   ir::Op op = ir::is_float(type) ? ir::Op::fma : ir::Op::mad;

@@ -1,0 +1,43 @@
+#pragma once
+// Lowering cases as text: register contents before, GEN assembly with its bytes, register contents after.
+// cases/*.gen describe themselves in README.md next to them. It must not know engines.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/gen/type.hpp"
+#include "memory/result.hpp"
+
+namespace eum::test {
+
+/// Elements of a register, a flag register, the execution mask or a surface.
+struct Contents {
+  enum class Place : std::uint8_t { File, Flags, Mask, Surface };
+  Place place = Place::File;
+  unsigned offset = 0;  ///< File: bytes; Flags: bits; Surface: binding table index
+  gen::Type type = gen::Type::ud;
+  std::string text;  ///< as the case file spells the place
+  /// Element bits; nothing: the element keeps what it was.
+  struct Element {
+    std::uint64_t bits = 0;
+    bool keep = false;
+    bool any_nan = false;
+  };
+  std::vector<Element> elements;
+};
+
+struct Case {
+  std::string name;
+  unsigned line = 0;
+  unsigned simd = 8;
+  std::vector<Contents> before, after;
+  std::string fault;  ///< part of the trap's text; empty: the thread ends
+  std::vector<std::byte> code;
+};
+
+/// Parses a case file; an error names its line.
+Result<std::vector<Case>> parse_cases(std::string_view text);
+
+}  // namespace eum::test
