@@ -9,6 +9,7 @@
 
 #include "frontend/gen/lower/arf_layout.hpp"
 #include "frontend/gen/lower/lower.hpp"
+#include "frontend/ir/verifier.hpp"
 #include "jit/engine.hpp"
 #include "memory/surface.hpp"
 #include "tests/lower/case_file.hpp"
@@ -96,6 +97,10 @@ void run_case(const Case& c, jit::Engine& engine) {
     FAIL_CHECK(function.error().message);
     return;
   }
+  if (Result<void> good = ir::verify(*function); !good) {
+    FAIL_CHECK(good.error().message);
+    return;
+  }
   std::vector<std::string> texts = function->strings;
   Result<std::unique_ptr<jit::Executable>> executable = engine.compile(*function, {});
   if (!executable) {
@@ -134,6 +139,7 @@ std::string read_text(const std::filesystem::path& path) {
 TEST_CASE("instructions mean what the manual says") {
   Result<std::unique_ptr<jit::Engine>> avx2 = jit::make_avx2_engine();
   if (!avx2) FAIL(avx2.error().message);
+  std::unique_ptr<jit::Engine> reference = jit::make_reference_engine();
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(EUMULATE_SOURCE_DIR "/tests/lower/cases"))
     if (entry.path().extension() == ".gen") files.push_back(entry.path());
@@ -147,6 +153,8 @@ TEST_CASE("instructions mean what the manual says") {
       INFO(file.filename().string() << ":" << c.line << " " << c.name);
       REQUIRE_FALSE(c.code.empty());
       run_case(c, **avx2);
+      INFO("on the reference engine");
+      run_case(c, *reference);
     }
   }
 }

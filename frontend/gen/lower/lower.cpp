@@ -4,6 +4,7 @@
 #include "frontend/gen/lower/arf_layout.hpp"
 #include "frontend/gen/lower/control_flow.hpp"
 #include "frontend/gen/lower/handlers.hpp"
+#include "frontend/ir/verifier.hpp"
 
 namespace eum::gen {
 namespace {
@@ -27,6 +28,7 @@ bool has_plain_operands(Opcode opcode) {
 
 void lower_instruction(Lowering& l, const Instruction& inst) {
   l.begin(inst);
+  if (const char* reason = l.refuse_flags()) return l.unsupported(reason);
   if (has_plain_operands(inst.opcode))
     if (const char* reason = l.refuse_operands()) return l.unsupported(reason);
   handlers[static_cast<std::size_t>(inst.opcode)](l);
@@ -104,6 +106,9 @@ Result<ir::Function> lower_kernel(std::span<const std::byte> code, Family family
     return error("kernel {}: expected at least one instruction, found {} bytes of code", name, code.size());
 
   ControlFlow flow(code, family, memory);
+  if (flow.mask_variables() > ir::max_mask_variables)
+    return error("kernel {}: expected at most {} places where channels wait, found {}", name,
+                 ir::max_mask_variables - 1, flow.mask_variables() - 1);
   ir::Function function(memory);
   function.name = std::move(name);
   function.family = family == Family::Gen8 ? "gen8" : "gen9";

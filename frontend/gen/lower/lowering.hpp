@@ -57,6 +57,8 @@ class Lowering {
   ir::ValueId write_mask();
   /// `mask` over the instruction's channels as a mask of the whole dispatch, other channels off.
   ir::ValueId spread(ir::ValueId mask);
+  /// Why the flags that the instruction names cannot be read or written, or null.
+  const char* refuse_flags() const;
   /// First bit of the flag register for the instruction's channels (condition modifier and predicate).
   unsigned flag_bit() const;
   ir::ValueId both(ir::ValueId a, ir::ValueId b);

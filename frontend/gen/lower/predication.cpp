@@ -1,4 +1,6 @@
 // Which channels of an instruction count: execution mask, predicate, flag bits.
+#include <algorithm>
+
 #include "frontend/gen/lower/lowering.hpp"
 
 namespace eum::gen {
@@ -71,6 +73,16 @@ ir::ValueId Lowering::channel_mask(unsigned first, unsigned lanes) {
 
 ir::ValueId Lowering::lane_mask() {
   return inst_->no_mask ? ir::no_value : channel_mask(inst_->channel_offset, lanes());
+}
+
+const char* Lowering::refuse_flags() const {
+  const Instruction& in = *inst_;
+  if (!in.predicated() && in.cond_mod == CondMod::None && !is_macro(in.math)) return nullptr;
+  if (in.pred_ctrl >= PredCtrl::X) return "Align16 predicate control";
+  std::optional<Group> group = group_of(in.pred_ctrl);
+  unsigned channels = group ? group->channels : 1, first = in.channel_offset & ~(channels - 1);
+  unsigned end = std::max(in.channel_offset + lanes(), first + channels);
+  return in.flag_reg > 1 || 16u * in.flag_subreg + end > 32 ? "flags beyond the flag register" : nullptr;
 }
 
 unsigned Lowering::flag_bit() const {

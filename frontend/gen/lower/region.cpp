@@ -139,7 +139,11 @@ const char* Lowering::refuse_operands() const {
                                                               : nullptr;
     if (bad_arf(op, destination)) return "architecture register that is not modelled";
     if (op.arf == Arf::acc && size_of(op.type) < 4 && op.type != Type::hf) return "word accumulators";
-    if (op.arf == Arf::f) return op.reg > 1 ? "flag register beyond f1" : nullptr;
+    if (op.arf == Arf::f) {
+      if (op.reg > 1 || op.subreg + size_of(op.type) > 4) return "region beyond the flag register";
+      if (is_float(op.type)) return "flag register of a float type";
+      return destination && lanes() > 1 ? "flag register written by several channels" : nullptr;
+    }
     const ArfSlot* slot = find_slot(op.arf);
     return slot && op.byte_address(32) + span > slot->bytes ? "region beyond the architecture register"
                                                             : nullptr;
@@ -153,10 +157,6 @@ const char* Lowering::refuse_operands() const {
   for (unsigned i = 0; i < in.source_count; ++i)
     if (const char* reason = refuse(in.src[i], false)) return reason;
   if (in.cond_mod == CondMod::ov) return "overflow condition";
-  if (in.predicated() || in.cond_mod != CondMod::None) {
-    if (in.pred_ctrl >= PredCtrl::X) return "Align16 predicate control";
-    if (16u * in.flag_subreg + in.channel_offset + lanes() > 32) return "flags beyond the flag register";
-  }
   return nullptr;
 }
 

@@ -140,8 +140,6 @@ void lower_send(Lowering& l) {
   const Instruction& in = l.inst();
   if (in.send.desc.is_register || in.send.ex_desc.is_register)
     return l.unsupported("descriptor in an address register");
-  if (in.predicated() && 16u * in.flag_subreg + in.channel_offset + l.lanes() > 32)
-    return l.unsupported("flags beyond the flag register");
   if (!in.src[0].is_grf()) return l.unsupported("payload that is not in general registers");
   if (in.send.eot) {
     l.b().exit();
