@@ -1,0 +1,56 @@
+#pragma once
+// The configuration of `eumulate msr`: TOML, one [[msr]] table a register. Parsing, checks, and the registers
+// and bitmap that follow from it. It must not know instructions or how they run.
+//
+//   bitmap = "PATH"          optional: a file of 4096 bytes, as IA32_USER_MSR_CTL would point to; replaces
+//   read and write
+//   [[msr]]
+//   address = 0x10           0 to 0x3fff
+//   name = "TSC_COPY"        optional, unique
+//   read = true              bit of the lower half of the bitmap
+//   write = false            bit of the upper half
+//   value = 3                this or source
+//   source = "counter" | "tsc" | "file:PATH"     PATH is relative to the configuration's folder
+//   reserved = 0xff00        optional: bits that must be 0 in a write, else #GP(0)
+//   writable = false         optional: a read-only register whatever the bitmap says (default true, tsc:
+//   false)
+#include <array>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/x86/instruction.hpp"
+#include "memory/result.hpp"
+#include "runtime/user_msr/slot.hpp"
+
+namespace eum::rt {
+
+using MsrBitmap = std::array<std::uint8_t, x86::bitmap_bytes>;
+
+constexpr bool bitmap_allows(const std::uint8_t* bitmap, std::uint32_t msr, x86::Access access) {
+  return (bitmap[x86::bitmap_byte(msr, access)] >> (msr & 7) & 1) != 0;
+}
+
+struct MsrEntry {
+  std::uint32_t address = 0;
+  std::string name;  ///< "msr 0x10" where the file gives none
+  MsrSource source = MsrSource::Value;
+  std::uint64_t value = 0;
+  std::uint64_t reserved = 0;
+  bool writable = true;
+  std::string path;  ///< of File, absolute
+};
+
+struct MsrConfig {
+  std::vector<MsrEntry> msrs;  ///< by ascending address, no two alike
+  MsrBitmap bitmap{};
+};
+
+/// `file` names the text in messages, which read "file:line:column: expected ..., found ..."; `folder` is
+/// what relative paths start from. Opens the bitmap and tests that each register's file can be read and holds
+/// a number.
+Result<MsrConfig> parse_msr_config(std::string_view text, std::string_view file, std::string_view folder);
+Result<MsrConfig> load_msr_config(const std::string& path);
+
+}  // namespace eum::rt

@@ -1,0 +1,134 @@
+// libc's signal functions as the program under the runner sees them. SIGILL's disposition is the virtual one
+// of signals.hpp, and no mask that the kernel gets holds SIGILL: an instruction that raises it while it is
+// blocked ends the process. What the program asked for is remembered and reported back.
+#include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "runtime/user_msr/native/signals.hpp"
+
+namespace {
+
+using eum::rt::native::program_sigill;
+using eum::rt::native::sigill_is_taken;
+
+/// libc's function of that name, found at its first use.
+template <class Function>
+struct Next {
+  const char* name;
+  std::atomic<Function*> pointer{nullptr};
+  Function* get() {
+    Function* found = pointer.load(std::memory_order_acquire);
+    if (!found) {
+      found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+      pointer.store(found, std::memory_order_release);
+    }
+    return found;
+  }
+};
+#define INTERPOSE(result, name, parameters) Next<result parameters> next_##name{#name};
+#include "runtime/user_msr/native/interpose.def"
+#undef INTERPOSE
+
+// Whether the thread believes that it blocks SIGILL.
+__attribute__((tls_model("initial-exec"))) thread_local bool blocks_sigill = false;
+
+// Bit n: the program's action for signal n blocks SIGILL while its handler runs.
+std::atomic<std::uint64_t> actions_block_sigill{0};
+
+bool holds_sigill(const sigset_t* set) { return set && sigismember(set, SIGILL) == 1; }
+
+/// A copy of a set without SIGILL, or the set itself where it does not hold it.
+class WithoutSigill {
+ public:
+  explicit WithoutSigill(const sigset_t* set) : set_(set) {
+    if (!sigill_is_taken() || !holds_sigill(set)) return;
+    copy_ = *set;
+    sigdelset(&copy_, SIGILL);
+    set_ = &copy_;
+  }
+  const sigset_t* get() const { return set_; }
+
+ private:
+  const sigset_t* set_;
+  sigset_t copy_;
+};
+
+template <class Function>
+int change_mask(Function* next, int how, const sigset_t* set, sigset_t* old) {
+  if (!sigill_is_taken()) return next(how, set, old);
+  bool in_set = holds_sigill(set), was_blocked = blocks_sigill;
+  int status = next(how, WithoutSigill(set).get(), old);
+  if (status != 0) return status;
+  if (set && how == SIG_SETMASK) blocks_sigill = in_set;
+  if (set && how == SIG_BLOCK) blocks_sigill |= in_set;
+  if (set && how == SIG_UNBLOCK && in_set) blocks_sigill = false;
+  if (old && was_blocked) sigaddset(old, SIGILL);
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int sigaction(int signal, const struct sigaction* set, struct sigaction* old) {
+  if (!sigill_is_taken()) return next_sigaction.get()(signal, set, old);
+  if (signal == SIGILL) {
+    program_sigill(set, old);
+    return 0;
+  }
+  struct sigaction changed;
+  bool in_set = false;
+  if (set) {
+    changed = *set;
+    in_set = holds_sigill(&set->sa_mask);
+    sigdelset(&changed.sa_mask, SIGILL);
+  }
+  int status = next_sigaction.get()(signal, set ? &changed : nullptr, old);
+  if (status != 0) return status;
+  std::uint64_t bit = std::uint64_t{1} << (signal - 1);
+  std::uint64_t before = !set     ? actions_block_sigill.load()
+                         : in_set ? actions_block_sigill.fetch_or(bit)
+                                  : actions_block_sigill.fetch_and(~bit);
+  if (old && (before & bit) != 0) sigaddset(&old->sa_mask, SIGILL);
+  return 0;
+}
+
+sighandler_t signal(int number, sighandler_t handler) {
+  if (number != SIGILL || !sigill_is_taken()) return next_signal.get()(number, handler);
+  struct sigaction set = {}, old = {};
+  set.sa_handler = handler;
+  set.sa_flags = SA_RESTART;
+  program_sigill(&set, &old);
+  return old.sa_handler;
+}
+
+int sigprocmask(int how, const sigset_t* set, sigset_t* old) noexcept {
+  return change_mask(next_sigprocmask.get(), how, set, old);
+}
+int pthread_sigmask(int how, const sigset_t* set, sigset_t* old) noexcept {
+  return change_mask(next_pthread_sigmask.get(), how, set, old);
+}
+int sigsuspend(const sigset_t* set) { return next_sigsuspend.get()(WithoutSigill(set).get()); }
+int ppoll(struct pollfd* files, nfds_t count, const struct timespec* timeout, const sigset_t* set) {
+  return next_ppoll.get()(files, count, timeout, WithoutSigill(set).get());
+}
+int pselect(int count, fd_set* reads, fd_set* writes, fd_set* exceptions, const struct timespec* timeout,
+            const sigset_t* set) {
+  return next_pselect.get()(count, reads, writes, exceptions, timeout, WithoutSigill(set).get());
+}
+int epoll_pwait(int file, struct epoll_event* events, int count, int timeout, const sigset_t* set) {
+  return next_epoll_pwait.get()(file, events, count, timeout, WithoutSigill(set).get());
+}
+int pthread_attr_setsigmask_np(pthread_attr_t* attributes, const sigset_t* set) {
+  return next_pthread_attr_setsigmask_np.get()(attributes, WithoutSigill(set).get());
+}
+
+}  // extern "C"

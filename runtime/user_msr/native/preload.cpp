@@ -1,0 +1,55 @@
+// What the preloaded library does when it is loaded, and the two functions that a program which links it
+// calls. `eumulate msr run` sets the variables; children inherit them.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "runtime/user_msr/native/runner.hpp"
+#include "runtime/user_msr/native/variables.hpp"
+
+namespace {
+
+using namespace eum::rt::native;
+
+void complain(const std::string& message) {
+  std::string line = "eumulate msr: " + message + "\n";
+  ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  static_cast<void>(written);  // there is nowhere else to say it
+}
+
+RunnerOptions options_from_environment() {
+  RunnerOptions options;
+  if (const char* trace = std::getenv(trace_variable)) options.trace = trace;
+  if (const char* patch = std::getenv(patch_variable)) {
+    options.patch = std::string_view(patch) != patch_off;
+    if (std::string_view(patch) == patch_mprotect) options.write_method = WriteMethod::Mprotect;
+  }
+  return options;
+}
+
+__attribute__((constructor)) void on_load() {
+  const char* config = std::getenv(config_variable);
+  if (!config) return;
+  // The command checked the configuration; here it can only have changed since. The program then runs as
+  // without us.
+  eum::Result<void> status = attach(config, options_from_environment());
+  if (!status) complain(status.error().message);
+}
+
+}  // namespace
+
+extern "C" {
+
+/// Attaches to this process with the configuration at `path`: 0, or -1 after a line on standard error.
+__attribute__((visibility("default"))) int eum_msr_attach(const char* path) {
+  eum::Result<void> status = attach(path, options_from_environment());
+  if (!status) complain(status.error().message);
+  return status ? 0 : -1;
+}
+
+/// Undoes it; no thread may execute one of the instructions at the same time.
+__attribute__((visibility("default"))) void eum_msr_detach(void) { detach(); }
+
+}  // extern "C"

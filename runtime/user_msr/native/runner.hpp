@@ -1,0 +1,52 @@
+#pragma once
+// The runner inside a native process: registers and bitmap, the sites met, and what is done at a trap and in
+// a slow path. A process has one, since it has one SIGILL; it is reached through runner().
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "memory/result.hpp"
+#include "runtime/user_msr/msr_file.hpp"
+#include "runtime/user_msr/native/code_memory.hpp"
+#include "runtime/user_msr/native/site_table.hpp"
+#include "runtime/user_msr/native/stub.hpp"
+#include "runtime/user_msr/native/trace.hpp"
+
+namespace eum::rt::native {
+
+struct RunnerOptions {
+  bool patch = true;  ///< false: every access traps
+  WriteMethod write_method = WriteMethod::ProcMem;
+  std::string trace;  ///< path of the trace; "-" is standard error; empty: none
+};
+
+struct RunnerState {
+  MsrFile msrs;
+  MsrBitmap bitmap{};
+  Trace trace;
+  RunnerOptions options;
+  std::atomic<bool> can_patch{false};
+
+  CodeMemory code{WriteMethod::ProcMem};
+  SiteTable sites;
+  StubArenas arenas;
+  std::atomic<bool> lock{false};  ///< of patching: sites, arenas, code; taken by try only
+};
+
+/// The process's runner, or null while none is attached. One load: slow paths call it.
+RunnerState* runner();
+
+/// Reads the configuration and takes over SIGILL. An error leaves the process as it was, also where a runner
+/// is attached already.
+Result<void> attach(const std::string& config_path, const RunnerOptions& options);
+/// Puts the program's instructions and its SIGILL handler back. No thread may execute one of the instructions
+/// meanwhile.
+void detach();
+
+/// How an access that a user-level instruction makes is done in a native process: range, bitmap, register.
+/// False: #GP(0). Compiled for general registers only (slow_path.cpp).
+bool access_user_msr(RunnerState& state, bool is_read, std::uint32_t msr, std::uint64_t& value);
+/// The slow path of stubs; `site` is a Site.
+std::uint32_t slow_path(StubFrame* frame, void* site);
+
+}  // namespace eum::rt::native

@@ -1,0 +1,67 @@
+#pragma once
+// Writes the x86-64 code that stands in for one user MSR instruction of a native program. A stub changes what
+// the instruction changes and nothing else: no other register, no flag, no vector state, no byte of the red
+// zone. It allocates nothing: stubs are made in a signal handler. It must not know how code gets into memory.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "frontend/x86/instruction.hpp"
+
+namespace eum::rt::native {
+
+/// How a stub does an access to one register without leaving for C++.
+enum class InlineAccess : std::uint8_t {
+  None,       ///< not at all: slow path
+  Constant,   ///< the value is in the code
+  Load,       ///< a 64-bit load
+  Store,      ///< a 64-bit store
+  Increment,  ///< an atomic increment that returns the old value
+  Tsc,        ///< RDTSC
+};
+
+/// A register that a stub serves.
+struct InlineCase {
+  std::uint32_t msr = 0;
+  InlineAccess access = InlineAccess::None;
+  std::uint64_t operand = 0;  ///< Constant: the value; Load, Store, Increment: host address
+};
+
+/// General registers as slow paths see them: the numbers of x86::gpr_names, then flags. gpr[4], rsp, is not
+/// the program's.
+struct StubFrame {
+  std::uint64_t gpr[x86::gpr_count];
+  std::uint64_t flags;
+};
+
+/// Does the access on `frame`. Returns 0, or 1 for #GP(0). Compiled for general registers only.
+using SlowPath = std::uint32_t (*)(StubFrame* frame, void* site);
+
+struct StubRequest {
+  x86::Instruction instruction;
+  std::uint64_t address = 0;  ///< where the stub will stand
+  std::uint64_t resume = 0;   ///< where the program goes on; within 2 GB of it
+  std::span<const InlineCase>
+      cases;  ///< immediate form: the one register; register form: those that it may name
+  SlowPath slow_path = nullptr;
+  void* site = nullptr;  ///< handed to the slow path, and found behind the fault instruction
+};
+
+inline constexpr std::size_t max_inline_cases = 8;
+inline constexpr std::size_t max_stub_bytes = 1024;
+
+struct Stub {
+  std::array<std::uint8_t, max_stub_bytes> bytes{};
+  std::size_t length = 0;
+};
+
+/// UD2 and then the 8 bytes of the request's site: executed, with all registers as at the site, where the
+/// slow path found #GP(0).
+inline constexpr std::array<std::uint8_t, 2> fault_instruction{0x0f, 0x0b};
+
+/// RSP as an operand is beyond what a stub can do. Cases beyond max_inline_cases are left to the slow path.
+bool can_emit(const x86::Instruction& instruction);
+Stub emit_stub(const StubRequest& request);
+
+}  // namespace eum::rt::native
