@@ -45,12 +45,22 @@ struct Fault {
   std::uint64_t address = 0;
 };
 
+/// What the SystemCall ops of an x86 machine act on.
+struct SystemInterface {
+  void* context = nullptr;
+  /// Does `op` on operands a and b. Returns the status, 0 = done with *value as the result; *value is 0
+  /// before. Must not throw, and must not touch the thread's register file.
+  std::uint64_t (*call)(void* context, ir::Op op, std::uint64_t imm, std::uint64_t a, std::uint64_t b,
+                        std::uint64_t* value) = nullptr;
+};
+
 /// What a thread can reach. Standard layout: translated code reads it.
 struct Environment {
   const mem::Surface* surfaces = nullptr;  ///< 256 entries; 254 is shared local memory
   std::byte* scratch = nullptr;            ///< of this thread
   std::uint64_t scratch_bytes = 0;
-  mem::AddressSpace* space = nullptr;  ///< A64 and A32; may be null: every access faults
+  mem::AddressSpace* space = nullptr;       ///< A64 and A32; may be null: every access faults
+  const SystemInterface* system = nullptr;  ///< may be null: every SystemCall has status all ones
 };
 
 /// The fixed head of a thread's state. Register file and mask variables follow it, see StateLayout.

@@ -166,6 +166,14 @@ class Builder {
     inst.mem = mem;
   }
 
+  /// sys_load, msr_read, msr_write: the value, and the status.
+  Pair system_call(Op op, ValueId a, ValueId b, std::uint64_t imm) {
+    Inst& inst = append(op, type_of(a), 1, {a, b});
+    inst.imm = imm;
+    ValueId first = define(inst, inst.type, 1, 2);
+    return {first, first + 1};
+  }
+
   void jump(BlockId taken) { append(Op::jump, Type::u32, 1, {}).targets = {taken, no_block}; }
   void branch_any(ValueId mask, BlockId taken, BlockId fallthrough) {
     append(Op::branch_any, Type::m, lanes_of(mask), {mask}).targets = {taken, fallthrough};

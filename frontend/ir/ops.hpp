@@ -49,6 +49,7 @@ enum class Shape : std::uint8_t {
   Atomic,      ///< (address xN, 0 to 2 TxN) -> TxN or nothing, mem, optional mask
   BlockLoad,   ///< (address x1) -> TxN, mem
   BlockStore,  ///< (address x1, TxN), mem
+  SystemCall,  ///< (Tx1, Tx1) -> Tx1, Tx1, imm
   Jump,        ///< taken
   Branch,      ///< (mxN), taken, fallthrough
   JumpIp,      ///< (u32x1)

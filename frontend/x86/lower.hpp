@@ -1,0 +1,45 @@
+#pragma once
+// Lowers runs of user MSR instructions into micro-ops, in the order of checks of the document (Figures 6 to
+// 9) and the manual: enumeration, enable bit or CPL, range, bitmap as a supervisor access, VMX MSR bitmap,
+// register. A fault or VM exit is an event in the MachineFile; nothing else of it has changed then.
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "frontend/ir/function.hpp"
+#include "frontend/x86/instruction.hpp"
+#include "frontend/x86/machine_file.hpp"
+
+namespace eum::x86 {
+
+/// The state that a translation is made for; a change needs another one.
+struct LoweringContext {
+  std::uint8_t cpl = 3;
+  bool has_user_msr = true;     ///< CPUID.(7,1):EDX[15]
+  bool has_msr_imm = true;      ///< CPUID.(7,1):ECX[5]
+  bool in_guest = false;        ///< VMX non-root operation
+  bool use_msr_bitmaps = true;  ///< the VM-execution control; 0: every access exits
+  /// Slot of an MSR address; empty where there is no such register. What an immediate names is decided by it
+  /// now.
+  std::function<std::optional<std::uint32_t>(std::uint32_t)> find_slot;
+};
+
+/// An instruction of a run.
+struct Placed {
+  Instruction instruction;
+  std::uint32_t offset = 0;  ///< bytes from the run's first instruction
+  std::uint8_t length = 0;
+};
+
+/// Imm operands of sys_load.
+inline constexpr std::uint64_t sys_load_linear = 0;  ///< a status that is not 0 is the #PF error code + 1
+inline constexpr std::uint64_t sys_load_vmx_msr_bitmap = 1;
+
+/// Imm operands of msr_read and msr_write: slot + 1 (0 = unknown) in the low half, and this bit for CPL 0
+/// instructions.
+inline constexpr std::uint64_t msr_supervisor = std::uint64_t{1} << 32;
+
+/// A function that executes the run from MachineFile::rip = its first instruction. `run` must not be empty.
+ir::Function lower(std::span<const Placed> run, const LoweringContext& context);
+
+}  // namespace eum::x86

@@ -1,0 +1,138 @@
+#pragma once
+// A logical processor as far as user MSR instructions see one: registers, mode, control register, MSRs,
+// linear memory, VMX controls; and executing instructions on it through an engine. It must not know how
+// engines work.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "frontend/x86/decoder.hpp"
+#include "frontend/x86/lower.hpp"
+#include "frontend/x86/machine_file.hpp"
+#include "jit/engine.hpp"
+#include "memory/result.hpp"
+#include "runtime/user_msr/linear_memory.hpp"
+#include "runtime/user_msr/msr_file.hpp"
+
+namespace eum::rt {
+
+enum class MachineEngine : std::uint8_t { Reference, Avx2 };
+
+struct MachineOptions {
+  MachineEngine engine = MachineEngine::Avx2;
+  bool has_user_msr = true;  ///< CPUID.(7,1):EDX[15]
+  bool has_msr_imm = true;   ///< CPUID.(7,1):ECX[5]
+};
+
+struct VmxControls {
+  bool in_guest = false;         ///< VMX non-root operation
+  bool use_msr_bitmaps = false;  ///< VM-execution control; 0: every access exits
+  std::array<std::uint8_t, 4096> msr_bitmap{};
+};
+
+/// What executing came to. On anything but Done the state is as before the instruction at RIP.
+struct Outcome {
+  enum class Kind : std::uint8_t {
+    Done,
+    Exception,  ///< vector, error_code where the vector has one, cr2 where it is #PF
+    VmExit,     ///< exit_reason, exit_qualification
+    Foreign,    ///< the bytes are another instruction's: not executed
+    Truncated,  ///< more bytes are needed
+    Failed,     ///< no translation, a bug of the emulator: see text
+  } kind = Kind::Done;
+  x86::Vector vector = x86::Vector::UD;
+  std::optional<std::uint32_t> error_code = {};
+  std::uint64_t cr2 = 0;
+  std::uint32_t exit_reason = 0;
+  std::uint64_t exit_qualification = 0;
+  std::uint64_t completed = 0;  ///< instructions executed before it
+  std::string text = {};        ///< one line for a human; empty for Done
+
+  bool operator==(const Outcome&) const = default;
+};
+
+struct CpuidResult {
+  std::uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+/// One machine is used by one thread at a time; two machines share nothing, unless handlers do.
+class Machine {
+ public:
+  /// An error where the host cannot run the engine.
+  static Result<std::unique_ptr<Machine>> create(const MachineOptions& options);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  // ---- State
+  std::uint64_t gpr(unsigned reg) const { return file_->gpr[reg % x86::gpr_count]; }
+  void set_gpr(unsigned reg, std::uint64_t value) { file_->gpr[reg % x86::gpr_count] = value; }
+  std::uint64_t rip() const { return file_->rip; }
+  void set_rip(std::uint64_t value) { file_->rip = value; }
+  std::uint8_t cpl() const { return cpl_; }
+  Result<void> set_cpl(unsigned cpl);
+  x86::Mode mode() const { return mode_; }
+  void set_mode(x86::Mode mode) { mode_ = mode; }
+  std::uint64_t user_msr_ctl() const { return user_msr_ctl_; }
+  /// As a WRMSR of the control register: an error where that raises #GP(0).
+  Result<void> set_user_msr_ctl(std::uint64_t value);
+  bool smap() const { return smap_; }
+  void set_smap(bool on) { smap_ = on; }
+  VmxControls& vmx() { return vmx_; }
+  LinearMemory& memory() { return memory_; }
+  /// Holds IA32_USER_MSR_CTL from the beginning.
+  MsrFile& msrs() { return msrs_; }
+  const MsrFile& msrs() const { return msrs_; }
+  /// Leaf 7 subleaf 1 enumerates the features; other leaves are 0.
+  CpuidResult cpuid(std::uint32_t leaf, std::uint32_t subleaf) const;
+
+  // ---- Execution
+  /// The instruction at the front of `bytes`, which stand at RIP.
+  Outcome step(std::span<const std::uint8_t> bytes) { return execute(bytes, 1); }
+  /// The run of user MSR instructions at the front of `bytes`, to the first that is none or does not
+  /// complete. Done means at least one.
+  Outcome run(std::span<const std::uint8_t> bytes) { return execute(bytes, max_run); }
+
+  static constexpr std::size_t max_run = 64;  ///< instructions translated as one
+
+ private:
+  explicit Machine(const MachineOptions& options) : options_(options) {}
+
+  struct FreeState {
+    void operator()(std::byte* memory) const;
+  };
+
+  Outcome execute(std::span<const std::uint8_t> bytes, std::size_t limit);
+  Outcome execute_run(std::span<const x86::Placed> run, std::span<const std::uint8_t> bytes);
+  Result<const jit::Executable*> translate(std::span<const x86::Placed> run,
+                                           std::span<const std::uint8_t> bytes);
+  Outcome outcome_of_event() const;
+  std::uint64_t system_call(ir::Op op, std::uint64_t imm, std::uint64_t a, std::uint64_t b,
+                            std::uint64_t& value);
+  std::uint64_t access_msr(bool is_read, std::uint64_t imm, std::uint32_t address, std::uint64_t data,
+                           std::uint64_t& value);
+
+  MachineOptions options_;
+  std::unique_ptr<jit::Engine> engine_;
+  std::unordered_map<std::string, std::unique_ptr<jit::Executable>> translations_;
+  std::uint32_t translated_msrs_ = 0;  // registers that the translations know
+
+  std::unique_ptr<std::byte, FreeState> memory_of_state_;
+  jit::ThreadState* state_ = nullptr;
+  x86::MachineFile* file_ = nullptr;
+  jit::SystemInterface system_;
+  jit::Environment environment_;
+
+  std::uint8_t cpl_ = 3;
+  x86::Mode mode_ = x86::Mode::Bits64;
+  bool smap_ = true;
+  std::uint64_t user_msr_ctl_ = 0;
+  VmxControls vmx_;
+  LinearMemory memory_;
+  MsrFile msrs_;
+};
+
+}  // namespace eum::rt
