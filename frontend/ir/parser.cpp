@@ -114,7 +114,8 @@ class Parser {
     while (inst.arg_count < wanted)
       if (!item() || !use(inst.args[inst.arg_count++])) return false;
     if (shape.has_from && !has_from_) inst.from = function_.values[inst.args[0]].type;
-    if (shape.attribute == Attribute::Lane || shape.attribute == Attribute::Group)
+    if (shape.attribute == Attribute::Lane || shape.attribute == Attribute::Group ||
+        shape.attribute == Attribute::Number)
       if (!item() || !in_.number(inst.imm)) return false;
     if (shape.attribute == Attribute::Targets) inst.targets = {};
     if (shape.targets >= 1 && (!item() || !in_.numbered("b", no_block - 1, inst.targets.taken))) return false;
@@ -153,6 +154,7 @@ class Parser {
         return item() && in_.expect('[') && use(inst.args[inst.arg_count++]) && in_.expect(']');
       case Attribute::Lane:
       case Attribute::Group:
+      case Attribute::Number:
       case Attribute::Targets:
         return true;
     }

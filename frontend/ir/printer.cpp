@@ -61,7 +61,7 @@ class Printer {
     unsigned next_arg = 0;
     print_attribute(inst, shape, kind, next_arg);
     for (; next_arg < inst.arg_count && next_arg < max_args; ++next_arg) item("%{}", inst.args[next_arg]);
-    if (kind == Shape::Slice || kind == Shape::MaskGroup) item("{}", inst.imm);
+    if (kind == Shape::Slice || kind == Shape::MaskGroup || kind == Shape::SystemCall) item("{}", inst.imm);
     if (shape.targets >= 1) item("b{}", inst.targets.taken);
     if (shape.targets >= 2) item("b{}", inst.targets.fallthrough);
     if (inst.mask != no_value) append(" ? %{}", inst.mask);
@@ -129,6 +129,7 @@ class Printer {
         return;
       case Attribute::Lane:
       case Attribute::Group:
+      case Attribute::Number:
       case Attribute::Targets:
         return;
     }

@@ -64,6 +64,9 @@ Signature signature(const Inst& inst) {
     case Shape::Wide2:
       s.arg(t, n, 2);
       return s.gives(t, n, 2);
+    case Shape::SystemCall:
+      s.arg(t, 1, 2);
+      return s.gives(t, 1, 2);
     case Shape::Wide4:
       s.arg(t, n, 4);
       return s.gives(t, n, 2);

@@ -12,6 +12,7 @@ enum class Attribute : std::uint8_t {
   Pool,      ///< imm: index of a pool entry
   Lane,      ///< imm: first lane of a slice
   Group,     ///< imm: lanes of a group
+  Number,    ///< imm: 64 bits, what they mean is the op's
   Flag,      ///< imm: first flag bit
   Variable,  ///< imm: mask variable
   String,    ///< imm: index of a string
@@ -68,6 +69,8 @@ constexpr ShapeInfo info(Shape shape) {
     case Shape::MaskGet:
     case Shape::MaskSet:
       return {Variable, true, false, false, 0};
+    case Shape::SystemCall:
+      return {Number, true, false, false, 0};
     case Shape::Effect0:
     case Shape::Exit:
       return {None, false, false, false, 0};

@@ -100,6 +100,7 @@ class Verifier {
     switch (shape.attribute) {
       case Attribute::None:
       case Attribute::Bits:
+      case Attribute::Number:
       case Attribute::Lane:  // with the operand
         return {};
       case Attribute::Pool:

@@ -12,6 +12,7 @@
 
 #include "jit/access.hpp"
 #include "jit/fpmode.hpp"
+#include "jit/system_call.hpp"
 
 namespace eum::jit::reference {
 
@@ -369,6 +370,17 @@ Next Interpreter::eval<Op::barrier_signal>(const Inst&) {
   return Next::Op;
 }
 
+// System state.
+
+Next Interpreter::eval_system_call(const Inst& inst) {
+  const std::size_t bytes = size_of(inst.type);
+  std::uint64_t operands[2] = {}, results[2];
+  for (unsigned k = 0; k < 2; ++k) std::memcpy(&operands[k], arg(inst, k), bytes);
+  system_call(*state_.environment, inst.op, inst.imm, operands, results);
+  for (unsigned k = 0; k < 2; ++k) std::memcpy(value(inst.result + k), &results[k], bytes);
+  return Next::Op;
+}
+
 // Ends of blocks.
 
 template <>
@@ -409,6 +421,8 @@ template <Op op>
 constexpr Interpreter::Eval Interpreter::eval_of() {
   if constexpr (is_lanewise(info(op).shape))
     return &Interpreter::eval_lanewise;
+  else if constexpr (info(op).shape == Shape::SystemCall)
+    return &Interpreter::eval_system_call;
   else
     return &Interpreter::eval<op>;
 }

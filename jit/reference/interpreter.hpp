@@ -38,6 +38,7 @@ class Interpreter {
   template <ir::Op op>
   Next eval(const ir::Inst& inst) = delete;  // each op that is not lanewise has its own
   Next eval_lanewise(const ir::Inst& inst);
+  Next eval_system_call(const ir::Inst& inst);
   using Eval = Next (Interpreter::*)(const ir::Inst&);
   template <ir::Op op>
   static constexpr Eval eval_of();
