@@ -54,6 +54,10 @@ Function every_op() {
       case Shape::MaskGroup:
         b.mask_group(op, m, 4);
         break;
+      case Shape::SystemCall:
+        b.system_call(op, b.constant(Type::u64, 1, o), b.constant(Type::u64, 1, 0),
+                      std::uint64_t{1} << 32 | o);
+        break;
       case Shape::Effect0:
         b.effect(op);
         break;
