@@ -221,15 +221,14 @@ void BlockCode::index_slot_reads() {
   each([&](unsigned slot, std::uint32_t) { ++read_begin_[slot + 1]; });
   for (unsigned slot = 0; slot < slots; ++slot) read_begin_[slot + 1] += read_begin_[slot];
   reads_.resize(read_begin_[slots]);
-  read_cursor_.assign(read_begin_.begin(), read_begin_.end() - 1);
-  each([&](unsigned slot, std::uint32_t i) { reads_[read_cursor_[slot]++] = i; });
-  read_cursor_.assign(read_begin_.begin(), read_begin_.end() - 1);
+  read_next_.assign(read_begin_.begin(), read_begin_.end() - 1);
+  each([&](unsigned slot, std::uint32_t i) { reads_[read_next_[slot]++] = i; });
 }
 
-std::uint32_t BlockCode::next_read(unsigned slot, std::uint32_t position) {
-  std::uint32_t& cursor = read_cursor_[slot];
-  while (cursor < read_begin_[slot + 1] && reads_[cursor] <= position) ++cursor;
-  return cursor < read_begin_[slot + 1] ? reads_[cursor] : never;
+std::uint32_t BlockCode::next_read(unsigned slot, std::uint32_t position) const {
+  const auto begin = reads_.begin() + read_begin_[slot], end = reads_.begin() + read_begin_[slot + 1];
+  const auto next = std::lower_bound(begin, end, position);
+  return next == end ? never : *next;
 }
 
 }  // namespace eum::jit

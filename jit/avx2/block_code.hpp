@@ -32,8 +32,8 @@ class BlockCode {
   std::span<const CodeInst> insts() const { return insts_; }
   /// The first use of result `index` of instruction `i`.
   std::uint32_t first_use(std::size_t i, unsigned index) const { return first_use_[i][index]; }
-  /// The first instruction after `position` that reads the slot, or never.
-  std::uint32_t next_read(unsigned slot, std::uint32_t position);
+  /// The first instruction from `position` on that reads the slot, or never.
+  std::uint32_t next_read(unsigned slot, std::uint32_t position) const;
   /// The slot must be in its home when the block ends.
   bool live_out(unsigned slot) const { return live_out_[slot]; }
   /// The block changes the execution mask.
@@ -58,7 +58,7 @@ class BlockCode {
   std::vector<std::uint32_t> constant_;
   std::vector<std::uint8_t> is_constant_;
   std::vector<std::uint32_t> last_seen_;
-  std::vector<std::uint32_t> read_begin_, read_cursor_, reads_;
+  std::vector<std::uint32_t> read_begin_, read_next_, reads_;
   SlotSet live_out_;
   bool changes_mask_ = false;
 };

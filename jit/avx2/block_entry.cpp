@@ -21,7 +21,8 @@ LoopSlots::LoopSlots(const ir::Function& function, const Liveness& liveness)
         (inst.op == ir::Op::reg_read ? reads_ : writes_)[b].set(slot);
     }
     for (BlockId target : successors(function.blocks[b].insts.back()))
-      if (target != ir::no_block && target <= b) last_[target] = last_[target] == ir::no_block ? b : std::max(last_[target], b);
+      if (target != ir::no_block && target <= b)
+        last_[target] = last_[target] == ir::no_block ? b : std::max(last_[target], b);
   }
 }
 

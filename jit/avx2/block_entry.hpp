@@ -1,9 +1,9 @@
 #pragma once
 // What a version of a block finds in registers when it begins, agreed on by all ways into it.
 //
-// The first way in decides: what it has in registers and the block (for a loop: the loop) reads stays there. Later ways
-// bring their registers into the same order. Whoever comes from elsewhere, with every slot at home, enters through code
-// that loads them.
+// The first way in decides: what it has in registers and the block (for a loop: the loop) reads stays there.
+// Later ways bring their registers into the same order. Whoever comes from elsewhere, with every slot at
+// home, enters through code that loads them.
 #include <cstdint>
 #include <vector>
 

@@ -122,7 +122,8 @@ const SlotCache& Compiler::agree(ir::BlockId block, bool full) {
     return v.cache;
   }
   std::vector<std::uint16_t> wanted = loops_.wanted(block, most);
-  for (int pass = 0; pass < 2; ++pass)  // those in a register stay where they are, the others take what is left
+  for (int pass = 0; pass < 2;
+       ++pass)  // those in a register stay where they are, the others take what is left
     for (std::uint16_t slot : wanted) {
       int reg = -1;
       for (const CachedSlot& cached : current)
@@ -198,7 +199,8 @@ void Compiler::enter_same_version(ir::BlockId target) {
   if (!is_next(target, full_)) a.jmp(version(target, full_).label);
 }
 
-/// The execution mask has changed: mostly the version stays all the same, else the way leads through the homes.
+/// The execution mask has changed: mostly the version stays all the same, else the way leads through the
+/// homes.
 void Compiler::change_version(ir::BlockId target) {
   asmjit::Label other = a.newLabel();
   a.cmp(mask_variable(0), asmjit::Imm(static_cast<std::int32_t>(full_mask(function.simd))));
@@ -221,10 +223,12 @@ void Compiler::go_to(ir::BlockId target) {
     a.cmp(state(offsetof(ThreadState, budget), 8), 0);
     a.jle(pause);
     SlotCache dirty = r.cached_slots();
-    std::erase_if(dirty, [&, live = needed(target, false)](const CachedSlot& c) { return !c.dirty || !live[c.slot]; });
+    std::erase_if(
+        dirty, [&, live = needed(target, false)](const CachedSlot& c) { return !c.dirty || !live[c.slot]; });
     cold([this, pause, target, dirty = std::move(dirty)] {
       a.bind(pause);
-      for (const CachedSlot& cached : dirty) a.vmovups(r.home(cached.slot * slot_size, 32), x86::ymm(cached.reg));
+      for (const CachedSlot& cached : dirty)
+        a.vmovups(r.home(cached.slot * slot_size, 32), x86::ymm(cached.reg));
       a.mov(state(offsetof(ThreadState, resume), 4), target);
       leave(Status::Paused);
     });

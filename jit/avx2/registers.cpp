@@ -199,16 +199,21 @@ void Registers::evict(int reg) {
 
 void Registers::load_chunk(x86::Ymm to, const x86::Mem& from, ValueId value, unsigned chunk) {
   const ir::ValueInfo& info = function_.values[value];
-  unsigned total = ir::is_mask(info.type) ? 32 : info.lanes * ir::size_of(info.type) - chunk * 32;
-  x86::Mem m = from;
-  if (total >= 32) return (void)(m.setSize(32), a_.vmovups(to, m));
-  if (total > 8) return (void)(m.setSize(16), a_.vmovups(to.xmm(), m));
-  if (total > 4) return (void)(m.setSize(8), a_.vmovq(to.xmm(), m));
-  if (total > 2) return (void)(m.setSize(4), a_.vmovd(to.xmm(), m));
+  load(to, from, ir::is_mask(info.type) ? 32 : info.lanes * ir::size_of(info.type) - chunk * 32);
+}
+
+void Registers::load(x86::Ymm to, x86::Mem from, unsigned bytes) {
+  if (bytes >= 32) return (void)(from.setSize(32), a_.vmovups(to, from));
+  if (bytes > 8) return (void)(from.setSize(16), a_.vmovups(to.xmm(), from));
+  if (bytes > 4) return (void)(from.setSize(8), a_.vmovq(to.xmm(), from));
+  if (bytes > 2) return (void)(from.setSize(4), a_.vmovd(to.xmm(), from));
   a_.vpxor(to.xmm(), to.xmm(), to.xmm());
-  if (total == 2) return (void)(m.setSize(2), a_.vpinsrw(to.xmm(), to.xmm(), m, 0));
-  m.setSize(1);
-  a_.vpinsrb(to.xmm(), to.xmm(), m, 0);
+  from.setSize(bytes);
+  if (bytes == 2) {
+    a_.vpinsrw(to.xmm(), to.xmm(), from, 0);
+  } else {
+    a_.vpinsrb(to.xmm(), to.xmm(), from, 0);
+  }
 }
 
 x86::Ymm Registers::in(ValueId value, unsigned chunk) {

@@ -37,6 +37,8 @@ class Registers {
   /// A register or 32 bytes of memory.
   asmjit::Operand src(ir::ValueId value, unsigned chunk = 0);
   x86::Ymm temp();
+  /// Reads 1, 2, 4, 8, 16 or 32 bytes and no more; what lies above is undefined.
+  void load(x86::Ymm to, x86::Mem from, unsigned bytes);
   /// A register for a result chunk; no operand that is still referred to shares it.
   x86::Ymm out(ir::ValueId value, unsigned chunk = 0);
   /// As out(), for an instruction that reads its operands before it writes: the registers of operands of
@@ -92,9 +94,10 @@ class Registers {
   void flush_home(unsigned byte_offset, unsigned bytes);
   void flush_all_slots();  ///< every dirty slot to its home
   void forget_slots();     ///< after flush_all_slots: no slot is cached
-  void flush_live_out();      ///< end of block: what the block must leave behind
+  void flush_live_out();   ///< end of block: what the block must leave behind
 
-  // ---- Ways between blocks. They emit code and leave the allocator as it is: a block may end in two of them.
+  // ---- Ways between blocks. They emit code and leave the allocator as it is: a block may end in two of
+  // them.
   /// Slots in registers.
   SlotCache cached_slots() const;
   /// Dirty slots of `needed` go home.

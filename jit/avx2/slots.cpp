@@ -12,7 +12,7 @@ void Registers::read_region(const CodeInst& inst) {
   }
   for (unsigned c = 0; c < values_[inst.result].chunks; ++c) {
     unsigned slot = offset / slot_size + c;
-    if (slot_reg_[slot] < 0 && code_->next_read(slot, position_) == never) {
+    if (slot_reg_[slot] < 0 && code_->next_read(slot, position_ + 1) == never) {
       place(inst.result, c) = {-1, Where::Home, static_cast<std::int32_t>(slot * slot_size)};
       home_refs_[slot].push_back({inst.result, static_cast<std::uint8_t>(c)});
       touched_slots_.push_back(slot);
@@ -96,7 +96,8 @@ SlotCache Registers::cached_slots() const {
   SlotCache cache;
   for (unsigned slot = 0; slot < slots_; ++slot)
     if (slot_reg_[slot] >= 0)
-      cache.push_back({static_cast<std::uint16_t>(slot), static_cast<std::uint8_t>(slot_reg_[slot]), slot_dirty_[slot] != 0});
+      cache.push_back({static_cast<std::uint16_t>(slot), static_cast<std::uint8_t>(slot_reg_[slot]),
+                       slot_dirty_[slot] != 0});
   return cache;
 }
 
@@ -126,8 +127,8 @@ void Registers::emit_transition(const SlotCache& cache, const SlotSet& needed) c
   for (unsigned slot = 0; slot < slots_; ++slot)
     if (slot_dirty_[slot] && needed[slot] && !kept_dirty[slot])
       a_.vmovups(home(slot * slot_size, 32), x86::ymm(static_cast<std::uint32_t>(slot_reg_[slot])));
-  // Registers move in parallel: first those whose target nobody waits for; what is left are cycles, which turn through
-  // the frame.
+  // Registers move in parallel: first those whose target nobody waits for; what is left are cycles, which
+  // turn through the frame.
   auto is_source = [&](int reg) {
     for (int s : source)
       if (s == reg) return true;

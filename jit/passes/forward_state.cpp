@@ -115,7 +115,8 @@ class BlockForwarder {
                static_cast<std::uint64_t>(inst.lanes) << 16 | static_cast<std::uint64_t>(inst.from) << 24;
     key.attribute = inst.imm;
     // Rounding and denormals follow the mode, so equal float ops are equal only within one.
-    if (ir::is_pure(inst.op) && (ir::is_float(inst.type) || ir::is_float(inst.from))) key.head |= fp_modes_ << 32;
+    if (ir::is_pure(inst.op) && (ir::is_float(inst.type) || ir::is_float(inst.from)))
+      key.head |= fp_modes_ << 32;
     key.args = inst.args;
     key.mask = inst.mask;
     return key;

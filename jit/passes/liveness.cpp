@@ -39,8 +39,11 @@ std::uint64_t flag_bits(const Inst& inst) {
 }  // namespace
 
 Liveness::Liveness(const ir::Function& function, bool registers_live_at_exit)
-    : function_(function), roles_(function.blocks.size()), in_(function.blocks.size()),
-      out_(function.blocks.size()), keys_(max_slots, 0) {
+    : function_(function),
+      roles_(function.blocks.size()),
+      in_(function.blocks.size()),
+      out_(function.blocks.size()),
+      keys_(max_slots, 0) {
   if (registers_live_at_exit) {
     at_exit_.active.set();
     at_exit_.inactive.set();

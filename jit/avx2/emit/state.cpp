@@ -60,6 +60,73 @@ void read_every_second(Compiler& c, const CodeInst& inst) {
   }
 }
 
+/// 8 or 16-bit elements, one in each dword, from the beginning of a slot on.
+bool one_in_each_dword(const CodeInst& inst, unsigned bytes) {
+  const int stride = inst.region.stride(inst.lanes);
+  return bytes < 4 && stride > 0 && static_cast<unsigned>(stride) * bytes == 4 && inst.lanes % 8 == 0 &&
+         inst.region.offset % slot_size < 4;
+}
+
+void read_from_dwords(Compiler& c, const CodeInst& inst) {
+  const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % 4 * 8;
+  const unsigned first = inst.region.offset / slot_size, slots = inst.lanes / 8;
+  auto element = [&](unsigned slot) {
+    x86::Ymm to = c.r.temp();
+    x86::Ymm dwords = c.r.slot_in(first + slot);
+    if (shift > 0) {
+      c.a.vpsrld(to, dwords, shift);
+      dwords = to;
+    }
+    c.a.vpand(to, dwords, c.pool.splat(bytes == 1 ? 0xff : 0xffff, 4));
+    return to;
+  };
+  auto words = [&](unsigned pair) {  // sixteen lanes; of the last eight, where there are only eight, anything
+    x86::Ymm low = element(2 * pair);
+    x86::Ymm high = 2 * pair + 1 < slots ? element(2 * pair + 1) : low;
+    c.a.vpackusdw(low, low, high);
+    c.a.vpermq(low, low, 0xd8);
+    return low;
+  };
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    x86::Ymm to = words(bytes == 1 ? 2 * chunk : chunk);
+    if (bytes == 1) {
+      x86::Ymm high = 4 * chunk + 2 < slots ? words(2 * chunk + 1) : to;
+      c.a.vpackuswb(to, to, high);
+      c.a.vpermq(to, to, 0xd8);
+    }
+    c.r.bind(inst.result, chunk, to);
+    c.r.unpin();
+  }
+}
+
+void write_to_dwords(Compiler& c, const CodeInst& inst) {
+  const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % 4 * 8;
+  const unsigned first = inst.region.offset / slot_size, slots = inst.lanes / 8;
+  const std::uint32_t field = (bytes == 1 ? 0xffu : 0xffffu) << shift;
+  for (unsigned i = 0; i < slots; ++i) {
+    const unsigned at = i * 8 * bytes;  // of the eight elements in the packed value
+    x86::Ymm value = c.r.in(inst.args[0], at / 32), spread = c.r.temp();
+    x86::Xmm part = value.xmm();
+    if (at % 32 >= 16) {
+      c.a.vextracti128(spread.xmm(), value, 1);
+      part = spread.xmm();
+    }
+    if (at % 16 != 0) {
+      c.a.vpsrldq(spread.xmm(), part, at % 16);
+      part = spread.xmm();
+    }
+    c.a.emit(bytes == 1 ? I::kIdVpmovzxbd : I::kIdVpmovzxwd, spread, part);
+    if (shift > 0) c.a.vpslld(spread, spread, shift);
+    x86::Ymm old = c.r.slot_in(first + i);
+    c.a.vpxor(spread, spread, old);
+    c.a.vpand(spread, spread, c.pool.splat(field, 4));
+    if (inst.mask != ir::no_value) c.a.vpand(spread, spread, c.r.mask_vector(inst.mask, 4, i));
+    c.a.vpxor(spread, spread, old);
+    c.r.set_slot(first + i, spread);
+    c.r.unpin();
+  }
+}
+
 x86::Ymm blend(Compiler& c, x86::Ymm old, x86::Ymm value, x86::Ymm mask, unsigned bytes) {
   x86::Ymm to = c.r.temp();
   std::uint32_t id = bytes == 4 ? I::kIdVblendvps : bytes == 8 ? I::kIdVblendvpd : I::kIdVpblendvb;
@@ -103,13 +170,19 @@ void write_every_second(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// Bytes of a value that fill part of memory one after the other, no mask.
+/// Elements one after the other that do not fill whole slots.
 void write_packed(Compiler& c, const CodeInst& inst) {
   const unsigned bytes = inst.lanes * ir::size_of(inst.type);
   c.r.open_home(inst.region.offset, bytes);
   for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk) {
     x86::Ymm value = c.r.in(inst.args[0], chunk);
-    unsigned at = inst.region.offset + chunk * 32, left = bytes - chunk * 32;
+    unsigned at = inst.region.offset + chunk * 32, left = std::min(32u, bytes - chunk * 32);
+    if (inst.mask != ir::no_value) {
+      const unsigned width = ir::size_of(inst.type);
+      x86::Ymm mask = c.r.mask_vector(inst.mask, width, chunk), old = c.r.temp();
+      c.r.load(old, c.r.home(at, left), left);
+      value = blend(c, old, value, mask, width);
+    }
     if (left >= 32) {
       c.a.vmovups(c.r.home(at, 32), value);
     } else if (left == 16) {
@@ -176,6 +249,7 @@ bool whole_bytes(const CodeInst& inst) {
 void emit_reg_read(Compiler& c, const CodeInst& inst) {
   if (inst.region.stride(inst.lanes) == 1) return c.r.read_region(inst);
   const bool dwords = ir::size_of(inst.type) == 4 && !c.r.is_scalar(inst.result);
+  if (one_in_each_dword(inst, ir::size_of(inst.type))) return read_from_dwords(c, inst);
   if (dwords && inst.region.stride(inst.lanes) == 2 && inst.lanes % 8 == 0 &&
       inst.region.offset % slot_size < 8)
     return read_every_second(c, inst);
@@ -188,7 +262,8 @@ void emit_reg_write(Compiler& c, const CodeInst& inst) {
   const int stride = inst.region.stride(inst.lanes);
   const bool whole = inst.lanes * bytes % slot_size == 0;
   if (stride == 1 && whole && inst.region.offset % slot_size == 0) return write_slots(c, inst);
-  if (stride == 1 && inst.mask == ir::no_value) return write_packed(c, inst);
+  if (stride == 1) return write_packed(c, inst);
+  if (one_in_each_dword(inst, bytes)) return write_to_dwords(c, inst);
   if (stride == 2 && bytes == 4 && inst.lanes % 4 == 0 && inst.region.offset % slot_size < 8 &&
       inst.region.offset % 4 == 0)
     return write_every_second(c, inst);
