@@ -49,8 +49,9 @@ const char* ternary_source(Operand& src) {
 }
 
 const char* basic_destination(Operand& dst) {
-  if (dst.is_arf(Arf::acc) && dst.reg == 2) {
-    // Context save and restore: the channel enables name acc2 to acc9; xyzw means acc9 as xyz does.
+  if (dst.is_arf(Arf::acc) && dst.reg >= 2) {
+    // Context save and restore: the channel enables, not the register, name acc2 to acc9;
+    // xyzw means acc9 as xyz does.
     const unsigned n = dst.channel_enable == all_channels ? 7 : dst.channel_enable;
     if (n > 7) return "channel enables that name no macro accumulator";
     dst.reg = static_cast<std::uint8_t>(2 + n);
@@ -63,7 +64,7 @@ const char* basic_destination(Operand& dst) {
 const char* basic_source(Operand& src) {
   if (src.kind == OperandKind::Immediate) return nullptr;
   if (src.region.vstride != 4) return "a vertical stride other than 4";
-  if (src.is_arf(Arf::acc) && src.reg == 2) {
+  if (src.is_arf(Arf::acc) && src.reg >= 2) {
     const unsigned n = src.swizzle & 15;
     if (n > 7) return "a swizzle that names no macro accumulator";
     src.reg = static_cast<std::uint8_t>(2 + n);

@@ -60,7 +60,10 @@ class Decoder {
     return get<B>(w_) != 0;
   }
 
-  Target jump_target(std::int32_t raw, std::int64_t base) const { return {true, raw, base + raw}; }
+  /// IP has 32 bits.
+  Target jump_target(std::int32_t raw, std::uint32_t base) const {
+    return {true, raw, static_cast<std::int32_t>(base + static_cast<std::uint32_t>(raw))};
+  }
   template <Bits B>
   Target target() const {
     const auto raw = static_cast<std::int32_t>(get<B>(w_));
@@ -205,14 +208,13 @@ bool Decoder<L>::basic() {
   return (i_.math == MathFunction::None || math_operands()) && modifiers();
 }
 
-/// math works on general registers (and an immediate) only, addressed directly.
+/// math writes and reads general registers; destination and source 0 are addressed directly (GED).
 template <const Layout& L>
 bool Decoder<L>::math_operands() {
   if (!i_.dst.is_grf()) return fail("addressing of a math destination", 1, L.dst_addr_mode);
+  if (i_.src[0].kind == OperandKind::Indirect)
+    return fail("addressing of a math source", 1, L.src0_addr_mode);
   if (i_.src[0].file != RegisterFile::Grf) return fail("register file of a math source", 0, L.src0_file);
-  constexpr Bits modes[] = {L.src0_addr_mode, L.src1_addr_mode};
-  for (unsigned n = 0; n < i_.source_count; ++n)
-    if (i_.src[n].kind == OperandKind::Indirect) return fail("addressing of a math source", 1, modes[n]);
   return true;
 }
 
@@ -365,7 +367,7 @@ std::string hex(std::span<const std::byte> bytes) {
 }  // namespace
 
 Result<Instruction> decode(std::span<const std::byte> kernel, std::size_t offset, Family family) {
-  constexpr std::size_t compacted = 8, full = 16;
+  constexpr std::uint8_t compacted = 8, full = 16;
   if (offset > kernel.size() || kernel.size() - offset < compacted)
     return error("instruction at byte {:#x}: expected at least 8 bytes, the kernel has {} bytes", offset,
                  kernel.size());

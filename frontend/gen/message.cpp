@@ -67,12 +67,12 @@ constexpr auto rows = [] {
 }();
 
 constexpr std::uint32_t take(std::uint32_t value, const Bits& field) {
-  std::uint32_t out = 0;
+  std::uint64_t out = 0;
   for (unsigned i = 0; i < field.count; ++i) {
     const unsigned width = field.ranges[i].hi - field.ranges[i].lo + 1u;
-    out = out << width | (value >> field.ranges[i].lo & static_cast<std::uint32_t>(low_mask(width)));
+    out = out << width | (value >> field.ranges[i].lo & low_mask(width));
   }
-  return out;
+  return static_cast<std::uint32_t>(out);
 }
 constexpr bool matches(const Selector& s, std::uint32_t desc) { return take(desc, s.field) == s.value; }
 

@@ -220,13 +220,6 @@ bool OperandDecoder<L>::send_source0(Operand& out, bool align16) {
   if (!reg_type<L.src0_type>(out)) return false;
   out.file = file == file_grf ? RegisterFile::Grf : RegisterFile::Arf;
   out.region = {0, 1, 0};
-  if constexpr (L.ex_func_ctrl.count == 0) {
-    if (!vertical_stride<L.src0_vstride>(out)) return false;
-    if (!align16) {
-      if (!width<L.src0_width>(out)) return false;
-      out.region.hstride = horizontal[u8<L.src0_hstride>()];
-    }
-  }
   if (u8<L.src0_addr_mode>() != 0) {
     if (file != file_grf) return fail("register file of an indirect operand", file, L.src0_file);
     out.kind = OperandKind::Indirect;
@@ -238,6 +231,13 @@ bool OperandDecoder<L>::send_source0(Operand& out, bool align16) {
     return true;
   }
   if (!register_number<L.src0_reg>(out)) return false;
+  if constexpr (L.ex_func_ctrl.count == 0) {
+    if (!vertical_stride<L.src0_vstride>(out)) return false;
+    if (!align16) {
+      if (!width<L.src0_width>(out)) return false;
+      out.region.hstride = horizontal[u8<L.src0_hstride>()];
+    }
+  }
   out.subreg = static_cast<std::uint8_t>(16 * u8<L.src0_subreg16>());
   return true;
 }

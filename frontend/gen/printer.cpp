@@ -47,7 +47,7 @@ class Printer {
 
   template <class... Args>
   void put(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), text, std::forward<Args>(args)...);
+    out_ += fmt::format(text, std::forward<Args>(args)...);
   }
   /// Pads to `column`, with at least two spaces between items.
   void column(std::size_t at) {

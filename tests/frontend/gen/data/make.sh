@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Regenerates the data of this folder: instruction bytes and what iga64 (Debian libigc-tools 1.0.12504) makes of them.
+# Usage: make.sh KERNEL_DIR VECTOR_DIR. KERNEL_DIR/{gen9,gen8}/NAME.dat are instruction heaps, for example the
+# *_KernelHeap.dat of `ocloc disasm -file F -device bxt|bdw -dump D`; VECTOR_DIR/*.expected hold 16 bytes a line in hex.
+#   vectors.txt          "32 hex digits, text" for each word of the vectors (Gen9)
+#   FAMILY_NAME.dat/.txt a kernel, and its text with labels and comments; runs of blanks are one blank
+set -euo pipefail
+kernels=$(realpath "$1") vectors=$(realpath "$2")
+cd "$(dirname "$0")"
+squeeze() { sed -E 's/[[:space:]]+/ /g; s/^ //; s/ $//'; }
+
+for family in 9 8; do
+  for file in "$kernels/gen$family"/*.dat; do
+    name=gen${family}_$(basename "$file" .dat)
+    cp "$file" "$name.dat"
+    iga64 -d -p "$family" "$name.dat" --output-on-fail -o /dev/stdout 2>/dev/null | squeeze >"$name.txt"
+  done
+done
+
+words=$(mktemp)
+cat "$vectors"/*.expected | tr -d ' ' >"$words"
+xxd -r -p "$words" >"$words.bin"
+iga64 -d -n -p 9 "$words.bin" -o /dev/stdout | squeeze | sed 's, *//.*,,' | paste -d ' ' "$words" - >vectors.txt
+rm "$words" "$words.bin"

@@ -1,0 +1,250 @@
+// What single instructions decode to, field by field, and how bad input is reported.
+#include <catch2/catch.hpp>
+
+#include "frontend/gen/instruction.hpp"
+#include "tests/frontend/gen/iga64.hpp"
+
+namespace eum::gen::test {
+namespace {
+
+/// "40 00 ..." to bytes.
+std::vector<std::byte> bytes(std::string_view hex) {
+  std::vector<std::byte> out;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 3)
+    out.push_back(static_cast<std::byte>(std::stoul(std::string(hex.substr(i, 2)), nullptr, 16)));
+  return out;
+}
+
+Instruction decoded(std::string_view hex, Family family = Family::Gen9) {
+  const Result<Instruction> i = decode(bytes(hex), 0, family);
+  if (!i) FAIL(i.error().message);
+  return *i;
+}
+
+std::string rejected(std::vector<std::byte> code, std::size_t offset = 0, Family family = Family::Gen9) {
+  const Result<Instruction> i = decode(code, offset, family);
+  REQUIRE_FALSE(i);
+  return i.error().message;
+}
+
+/// The bytes of `hex` with bits hi:lo set to `value`.
+std::vector<std::byte> with(std::string_view hex, unsigned hi, unsigned lo, unsigned value) {
+  std::vector<std::byte> out = bytes(hex);
+  for (unsigned bit = lo; bit <= hi; ++bit) {
+    const std::byte mask = static_cast<std::byte>(1u << (bit % 8));
+    out[bit / 8] = (out[bit / 8] & ~mask) | (value >> (bit - lo) & 1 ? mask : std::byte{0});
+  }
+  return out;
+}
+
+bool contains_all(const std::string& text, std::initializer_list<std::string_view> parts) {
+  for (std::string_view part : parts)
+    if (text.find(part) == std::string::npos) {
+      UNSCOPED_INFO(text << " lacks " << part);
+      return false;
+    }
+  return true;
+}
+
+constexpr std::string_view add_reg = "40 00 80 00 e8 3a 80 20 20 00 00 3a 30 40 00 00";  // see the first test
+constexpr std::string_view nop = "7e 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00";
+
+}  // namespace
+
+TEST_CASE("direct operands: types, regions, sub-registers in bytes, modifiers") {
+  // add (16|M0) r4.0<1>:f r1.0<0;1,0>:f -r1.4<0;1,0>:f
+  const Instruction i = decoded(add_reg);
+  CHECK(i.opcode == Opcode::add);
+  CHECK(i.exec_size == 16);
+  CHECK(i.length == 16);
+  CHECK(i.source_count == 2);
+  CHECK_FALSE(i.no_mask);
+  CHECK_FALSE(i.predicated());
+  CHECK(i.has_dst);
+  CHECK(i.dst.is_grf());
+  CHECK(i.dst.reg == 4);
+  CHECK(i.dst.type == Type::f);
+  CHECK(i.dst.region.hstride == 1);
+  CHECK(i.src[1].reg == 1);
+  CHECK(i.src[1].subreg == 16);
+  CHECK(i.src[1].byte_address(32) == 48);
+  CHECK(i.src[1].region == Region{0, 1, 0});
+  CHECK(i.src[1].modifier == SourceModifier::Neg);
+}
+
+TEST_CASE("immediates are zero-extended from their type") {
+  // add (8|M0) r2.0<1>:d r96.0<8;8,1>:d -1023:d
+  const Instruction i = decoded("40 00 60 00 28 0a 40 20 00 0c 8d 0e 01 fc ff ff");
+  CHECK(i.src[1].is_immediate());
+  CHECK(i.src[1].type == Type::d);
+  CHECK(i.src[1].immediate == 0xfffffc01u);
+  // and (16|M0) r113.0<1>:d r76.0<8;8,1>:d 256:w: the word is there twice
+  const Instruction w = decoded("05 20 80 00 28 0a 20 2e 80 09 8d 1e 00 01 00 01");
+  CHECK(w.src[1].type == Type::w);
+  CHECK(w.src[1].immediate == 0x100u);
+  CHECK(w.channel_offset == 16);
+}
+
+TEST_CASE("predicate, flag, mask and channel offset") {
+  // (~f1.1) smov, whatever the opcode: bits of the head
+  const Instruction i = decoded("01 10 71 00 2f 0a 40 2a 20 0a 8d 00 00 00 00 00");
+  CHECK(i.opcode == Opcode::mov);
+  CHECK(i.pred_ctrl == PredCtrl::Sequential);
+  CHECK(i.pred_inverse);
+  CHECK(i.flag_reg == 1);
+  CHECK(i.flag_subreg == 1);
+  CHECK(i.no_mask);
+  CHECK(i.channel_offset == 8);
+  CHECK(i.exec_size == 8);
+}
+
+TEST_CASE("indirect operands") {
+  // smov-like mov (16|M0) r[a0.6,-4]<1>:d r[a0.1,96]<8;8,1>:d
+  const Instruction i = decoded("01 00 80 00 28 8a fc ad 60 82 8d 00 00 00 00 00");
+  CHECK(i.dst.kind == OperandKind::Indirect);
+  CHECK(i.dst.address_subreg == 6);
+  CHECK(i.dst.address_offset == -4);
+  CHECK(i.src[0].kind == OperandKind::Indirect);
+  CHECK(i.src[0].address_subreg == 1);
+  CHECK(i.src[0].address_offset == 96);
+}
+
+TEST_CASE("branch targets are absolute byte offsets") {
+  std::vector<std::byte> code = bytes(nop);
+  // (f0.0) if (8|M0) 32 80, at byte 16
+  for (std::byte b : bytes("22 00 61 00 20 0e 00 20 50 00 00 00 20 00 00 00")) code.push_back(b);
+  const Result<Instruction> i = decode(code, 16, Family::Gen9);
+  REQUIRE(i);
+  CHECK(i->jip.present);
+  CHECK(i->jip.raw == 32);
+  CHECK(i->jip.offset == 48);
+  CHECK(i->uip.offset == 96);
+  // jmpi counts from the next instruction
+  const Instruction j = decoded("20 00 00 00 04 00 00 34 00 14 00 0e f0 ff ff ff");
+  CHECK(j.jip.raw == -16);
+  CHECK(j.jip.offset == 0);
+  CHECK_FALSE(j.uip.present);
+}
+
+TEST_CASE("three-source Align16 and its Align1 form") {
+  // mad (8|M0) r9.0<1>:f -r14.1.r:f r14.0:f r8.4.r:f as a compiler emits it
+  const Instruction i = decoded("5b 31 60 00 00 00 1e 7d c9 f3 27 39 f6 20 c7 0b");
+  CHECK(i.align16);
+  CHECK(i.src[0].replicate);
+  CHECK(i.dst.channel_enable == 0xf);
+  const Result<Instruction> a = align1_form(i, Family::Gen9);
+  REQUIRE(a);
+  CHECK_FALSE(a->align16);
+  CHECK(a->src[0].region == Region{0, 1, 0});
+  CHECK(a->src[2].region == Region{4, 4, 1});
+  // The same with a swizzle that no region describes.
+  const Result<Instruction> swizzled =
+      decode(with("5b 31 60 00 00 00 1e 7d c9 f3 27 39 f6 20 c7 0b", 114, 107, 0), 0, Family::Gen9);
+  REQUIRE(swizzled);
+  const Result<Instruction> none = align1_form(*swizzled, Family::Gen9);
+  REQUIRE_FALSE(none);
+  CHECK(contains_all(none.error().message, {"byte 0x0", "mad", "source 2", "swizzle"}));
+}
+
+TEST_CASE("sends: descriptors, payload lengths, end of thread") {
+  // sends (16|M0) null:w r14 r78 0x8C 0x04025EFF
+  const Instruction i = decoded("33 00 80 0c 70 e0 04 00 c2 01 00 00 ff 5e 02 04");
+  CHECK(i.send.sfid == Sfid::dc1);
+  CHECK(i.send.ex_desc.value == 0x8c);
+  CHECK(i.send.desc.value == 0x04025eff);
+  CHECK(i.send.src0_length == 2);
+  CHECK(i.send.src1_length == 2);
+  CHECK(i.send.response_length == 0);
+  CHECK(i.dst.is_null());
+  CHECK(i.src[0].reg == 14);
+  CHECK(i.src[1].reg == 78);
+  // (W) send (8|M0) null r127 0x27 0x02000010 {EOT}
+  const Instruction eot = decoded("31 00 60 07 04 02 00 20 e0 0f 00 06 10 00 00 82");
+  CHECK(eot.send.eot);
+  CHECK(eot.send.sfid == Sfid::ts);
+  CHECK(eot.send.ex_desc.value == 0x27);
+}
+
+TEST_CASE("an extended descriptor in a0 leaves the shared function open") {
+  const Instruction i = decoded("33 00 80 0c 70 e0 04 20 c2 01 02 00 ff 5e 02 04");
+  CHECK(i.send.sfid == Sfid::from_register);
+  CHECK(i.send.ex_desc.is_register);
+  CHECK(i.send.ex_desc.address_subreg == 2);
+  CHECK(i.send.src1_length == -1);
+}
+
+TEST_CASE("sends does not exist before Gen9") {
+  CHECK(contains_all(rejected(bytes("33 00 80 0c 70 e0 04 00 c2 01 00 00 ff 5e 02 04"), 0, Family::Gen8),
+                     {"byte 0x0", "opcode 0x33", "6:0", "Gen8", "33 00 80"}));
+}
+
+TEST_CASE("truncated input and offsets out of range") {
+  std::vector<std::byte> code = bytes(nop);
+  for (std::size_t size = 0; size < 8; ++size)
+    CHECK(contains_all(rejected({code.begin(), code.begin() + static_cast<std::ptrdiff_t>(size)}),
+                       {"byte 0x0", "at least 8 bytes"}));
+  for (std::size_t size = 8; size < 16; ++size)
+    CHECK(contains_all(rejected({code.begin(), code.begin() + static_cast<std::ptrdiff_t>(size)}),
+                       {"byte 0x0", "expected 16 bytes"}));
+  CHECK(contains_all(rejected(code, 16), {"byte 0x10", "the kernel has 16 bytes"}));
+  CHECK(contains_all(rejected(code, 17), {"byte 0x11"}));
+  CHECK(contains_all(rejected(code, ~std::size_t{0}), {"0xffffffffffffffff"}));
+  CHECK(contains_all(rejected({}, 0), {"the kernel has 0 bytes"}));
+}
+
+TEST_CASE("undefined opcodes and field values are located") {
+  CHECK(contains_all(rejected(with(add_reg, 6, 0, 0x0b)), {"byte 0x0", "opcode 0xb", "bits 6:0", "Gen9"}));
+  struct Case {
+    unsigned hi, lo, value;
+    std::string_view what;
+  };
+  constexpr Case cases[] = {
+      {23, 21, 6, "execution size"},
+      {23, 21, 7, "execution size"},
+      {15, 14, 3, "thread control"},
+      {19, 16, 14, "predicate control"},
+      {27, 24, 7, "condition modifier"},
+      {27, 24, 10, "condition modifier"},
+      {36, 35, 2, "destination register file"},
+      {40, 37, 11, "data type"},
+      {60, 53, 128, "general register number"},
+      {42, 41, 2, "register file"},
+      {46, 43, 15, "data type"},
+      {88, 85, 7, "vertical stride"},
+      {84, 82, 5, "region width"},
+      {90, 89, 0, "register file"},
+      {94, 91, 12, "data type"},
+      {76, 69, 200, "general register number"},
+  };
+  for (const Case& c : cases) {
+    const std::string location = "(bits " + std::to_string(c.hi) + ":" + std::to_string(c.lo) + ")";
+    CHECK(contains_all(rejected(with(add_reg, c.hi, c.lo, c.value)),
+                       {"byte 0x0", "add", c.what, location, "Gen9"}));
+  }
+}
+
+TEST_CASE("reserved architecture registers are located") {
+  // mov with an ARF destination
+  constexpr std::string_view mov = "01 00 00 00 04 00 00 30 00 10 00 00 00 00 00 00";
+  REQUIRE(decode(bytes(mov), 0, Family::Gen9));
+  for (unsigned code : {0xe0u, 0x32u, 0x2au, 0xd5u, 0x01u})
+    CHECK(contains_all(rejected(with(mov, 60, 53, code)), {"architecture register", "(bits 60:53)"}));
+}
+
+TEST_CASE("instructions without a compacted form") {
+  CHECK(contains_all(rejected(bytes("22 00 61 20 20 0e 00 20")), {"if", "no compacted form"}));
+  CHECK(contains_all(rejected(bytes("31 00 61 20 20 0e 00 20")), {"send", "no compacted form"}));
+}
+
+TEST_CASE("illegal and padding") {
+  const Instruction i = decoded("00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+  CHECK(i.opcode == Opcode::illegal);
+  CHECK(squeeze(print(i, Family::Gen9)) == "illegal");
+  const std::string text =
+      disassemble(bytes("00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 7e 00 00 00"), Family::Gen9);
+  CHECK(contains_all(text, {"L0:", "illegal", "4 bytes"}));
+  CHECK(contains_all(disassemble(bytes("0b 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"), Family::Gen9),
+                     {"illegal", "opcode 0xb", "byte 0x0"}));
+}
+
+}  // namespace eum::gen::test
