@@ -14,6 +14,9 @@ void forward_state(ir::Function& function);
 /// `mach` whose accumulator holds the product with the low half of the same factor becomes one mul_wide.
 void fuse_mul_mach(ir::Function& function);
 
+/// One lane of a comparison whose operands are the same in every lane becomes a comparison of scalars.
+void scalar_compare(ir::Function& function);
+
 /// All of them, in order.
 void run_pipeline(ir::Function& function);
 

@@ -7,6 +7,7 @@ void run_pipeline(ir::Function& function) {
   expand_math(function);
   forward_state(function);
   fuse_mul_mach(function);
+  scalar_compare(function);
 }
 
 }  // namespace eum::jit

@@ -1,0 +1,79 @@
+// A branch looks at one lane of a comparison that GEN makes sixteen lanes wide. Where both operands are the
+// same in every lane, that lane is a comparison of two scalars.
+#include "jit/passes/passes.hpp"
+
+namespace eum::jit {
+namespace {
+
+using ir::Inst;
+using ir::Op;
+using ir::Shape;
+using ir::ValueId;
+
+class Scalarizer {
+ public:
+  Scalarizer(ir::Function& function, std::vector<std::uint32_t>& definitions)
+      : function_(function), definitions_(definitions) {}
+
+  void run(ir::Block& block) {
+    out_.clear();
+    for (const Inst& inst : block.insts) {
+      if (inst.op == Op::slice && ir::is_mask(inst.type) && inst.lanes == 1 && scalarize(inst)) continue;
+      append(inst);
+    }
+    block.insts.assign(out_.begin(), out_.end());
+  }
+
+ private:
+  void append(const Inst& inst) {
+    for (unsigned k = 0; k < inst.result_count; ++k)
+      if (inst.result + k < definitions_.size())
+        definitions_[inst.result + k] = static_cast<std::uint32_t>(out_.size());
+    out_.push_back(inst);
+  }
+  const Inst* definition(ValueId value) const {
+    if (value >= definitions_.size() || definitions_[value] >= out_.size()) return nullptr;
+    const Inst& inst = out_[definitions_[value]];
+    return value >= inst.result && value < inst.result + inst.result_count ? &inst : nullptr;
+  }
+  bool uniform(ValueId value) const {
+    const Inst* inst = definition(value);
+    return inst && (inst->op == Op::splat || inst->op == Op::constant);
+  }
+  /// The one-lane value behind a splat, or a one-lane constant.
+  ValueId scalar(ValueId value) {
+    const Inst found = *definition(value);
+    if (found.op == Op::splat) return found.args[0];
+    Inst constant = found;
+    constant.lanes = 1;
+    constant.result = function_.add_value(constant.type, 1);
+    out_.push_back(constant);
+    return constant.result;
+  }
+  bool scalarize(const Inst& slice) {
+    const Inst* compare = definition(slice.args[0]);
+    if (!compare || ir::info(compare->op).shape != Shape::Compare) return false;
+    if (!uniform(compare->args[0]) || !uniform(compare->args[1])) return false;
+    Inst narrow = *compare;
+    narrow.lanes = 1;
+    narrow.args[0] = scalar(narrow.args[0]);
+    narrow.args[1] = scalar(narrow.args[1]);
+    narrow.result = slice.result;
+    append(narrow);
+    return true;
+  }
+
+  ir::Function& function_;
+  std::vector<std::uint32_t>& definitions_;
+  std::vector<Inst> out_;
+};
+
+}  // namespace
+
+void scalar_compare(ir::Function& function) {
+  std::vector<std::uint32_t> definitions(function.values.size(), ~0u);
+  Scalarizer scalarizer(function, definitions);
+  for (ir::Block& block : function.blocks) scalarizer.run(block);
+}
+
+}  // namespace eum::jit
