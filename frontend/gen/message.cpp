@@ -60,7 +60,7 @@ constexpr auto rows = [] {
   using enum Access;
   using enum Family;
   return std::to_array<Row>({
-#define GEN_MESSAGE(kind, sfid, where, since, form, access, text) \
+#define GEN_MESSAGE(kind, sfid, where, since, form, access, text, lower) \
   {{#kind, text, Sfid::sfid, access, since}, where, form},
 #include "frontend/gen/messages.def"
   });
@@ -338,6 +338,7 @@ bool Reader::read(const Row& row) {
     case Form::ScratchBlock:
       m_.address = AddressModel::Scratch;
       m_.offset = 32 * get(11, 0);
+      m_.by_channel = get(16, 16);
       m_.invalidate = is_read && get(15, 15);
       element(256, 256, 1u << get(13, 12));
       return true;

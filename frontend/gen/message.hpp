@@ -59,6 +59,7 @@ struct Message {
   std::uint8_t atomic_code = 0;     ///< as encoded
   std::uint16_t register_bits = 0;  ///< one element in the payload: 32, 64; blocks as memory_bits
   std::uint32_t offset = 0;         ///< Scratch: bytes
+  bool by_channel = false;          ///< Scratch: each dword of a register belongs to a channel
 
   bool commit = false;        ///< fence: the thread waits for the response
   bool flush_l1 = false;      ///< fence

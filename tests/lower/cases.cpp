@@ -6,11 +6,13 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 
 #include "frontend/gen/lower/arf_layout.hpp"
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/verifier.hpp"
 #include "jit/engine.hpp"
+#include "memory/address_space.hpp"
 #include "memory/surface.hpp"
 #include "tests/lower/case_file.hpp"
 
@@ -30,6 +32,12 @@ class Thread {
     state().environment = &environment_;
     state().budget = 1'000'000;
     surface_bytes_.resize(mem::binding_table_size);
+    environment_.scratch = scratch_.data();
+    environment_.scratch_bytes = scratch_.size();
+    environment_.space = &space_;
+    if (!space_.map(memory_address, memory_bytes_.size(), memory_bytes_.data(), mem::Access::ReadWrite,
+                    "memory"))
+      throw std::runtime_error("the address space refuses the test's memory");
   }
   jit::ThreadState& state() { return *reinterpret_cast<jit::ThreadState*>(memory_.get()); }
   std::byte* file() { return layout_.file_of(state()); }
@@ -44,6 +52,10 @@ class Thread {
         return reinterpret_cast<std::byte*>(&state().flags) + c.offset / 8;
       case Contents::Place::Mask:
         return reinterpret_cast<std::byte*>(masks());
+      case Contents::Place::Scratch:
+        return scratch_.data() + c.offset;
+      case Contents::Place::Memory:
+        return memory_bytes_.data() + c.offset;
       case Contents::Place::Surface:
         break;
     }
@@ -65,6 +77,10 @@ class Thread {
   std::unique_ptr<std::byte, decltype(&std::free)> memory_;
   mem::BindingTable table_;
   std::vector<std::vector<std::byte>> surface_bytes_;
+  static constexpr std::uint64_t memory_address = 0x100000000;
+  std::vector<std::byte> scratch_ = std::vector<std::byte>(4096);
+  std::vector<std::byte> memory_bytes_ = std::vector<std::byte>(4096);
+  mem::AddressSpace space_;
   jit::Environment environment_;
 };
 

@@ -1,5 +1,5 @@
-// Scattered and untyped messages: one address a channel. Payload: addresses (u32, or u64 for A64), then the
-// data of each component, every one of them whole registers of the message's SIMD mode.
+// Untyped and scattered messages: one address a channel. Payload: addresses, then the data of each component,
+// every one of them whole registers of the message's SIMD mode; elements narrower than a dword lie in dwords.
 #include <bit>
 
 #include "frontend/gen/lower/send.hpp"
@@ -7,83 +7,53 @@
 namespace eum::gen {
 namespace {
 
-constexpr unsigned all_components = 15;
+/// What the message moves for one channel.
+struct Elements {
+  ir::Type memory;      ///< one element there
+  ir::Type unit;        ///< what holds it in payload and response, zero-extended
+  unsigned components;  ///< mask of the consecutive elements
+  unsigned count;       ///< of them
+};
 
-ir::Type address_type(const ir::MemRef& memory) {
-  return memory.space == ir::MemSpace::A64 ? ir::Type::u64 : ir::Type::u32;
+Elements elements_of(const Message& m) {
+  unsigned components = m.components != 0 ? m.components : (1u << m.element_count) - 1;
+  return {ir::int_type(m.memory_bits / 8u, false), ir::int_type(m.register_bits / 8u, false), components,
+          m.elements()};
 }
 
-/// Loads `components` elements of `type` a channel; the response holds each as `unit`, zero-extended.
-void load(Message& m, const ir::MemRef& memory, ir::Type type, ir::Type unit) {
-  unsigned count = static_cast<unsigned>(std::popcount(memory.components));
-  unsigned step = m.registers(ir::size_of(unit));
-  ir::Type address = address_type(memory);
-  bool wanted = m.response_registers() != 0 && !m.lowering().inst().dst.is_null();
-  if (!m.has_room(m.registers(ir::size_of(address)), wanted ? count * step : 0)) return;
-  if (!wanted) return;
-  ir::Builder& b = m.lowering().b();
-  ir::ValueId where = m.read(address, 0);
-  ir::ValueId first = b.load(type, memory, where, m.mask());
-  for (unsigned i = 0; i < count; ++i) m.respond(i * step, b.convert(ir::Op::convert, unit, first + i));
-}
-
-/// Stores `components` elements of `type` a channel, each the low bytes of a `unit`.
-void store(Message& m, const ir::MemRef& memory, ir::Type type, ir::Type unit) {
-  unsigned count = static_cast<unsigned>(std::popcount(memory.components));
-  unsigned step = m.registers(ir::size_of(unit));
-  ir::Type address = address_type(memory);
-  unsigned addresses = m.registers(ir::size_of(address));
-  if (!m.has_room(addresses + count * step, 0)) return;
-  ir::ValueId where = m.read(address, 0);
-  std::array<ir::ValueId, 4> values{};
-  for (unsigned i = 0; i < count; ++i)
-    values[i] = m.read(type, addresses + i * step, ir::size_of(unit) / ir::size_of(type));
-  m.lowering().b().store(memory, where, std::span(values).first(count), m.mask());
+ir::ValueId addresses_of(Transfer& t) {
+  ir::ValueId where = t.read(t.address_type(), 0);
+  MessageKind kind = t.message().kind;
+  bool in_dwords = kind == MessageKind::dword_scattered_read || kind == MessageKind::dword_scattered_write ||
+                   kind == MessageKind::constant_scattered_read;
+  if (!in_dwords) return where;
+  return t.b().lanewise(ir::Op::shl, {where, t.b().constant(t.address_type(), t.lanes(), 2)});
 }
 
 }  // namespace
 
-void lower_untyped_surface(Message& m, bool a64, bool write) {
-  if (m.has_header()) return m.lowering().unsupported("untyped surface message with a header");
-  constexpr unsigned simd16 = 1, simd8 = 2;
-  unsigned mode = m.bits(13, 12);
-  if (mode != simd16 && mode != simd8) return m.lowering().unsupported("SIMD4x2 message");
-  m.set_mode(mode == simd16 ? 16 : 8);
-  unsigned components = ~m.bits(11, 8) & all_components;
-  if (components == 0) return;
-  std::optional<ir::MemRef> memory = a64 ? Message::a64(components) : m.stateful(components);
+void lower_per_channel(Transfer& t) {
+  const Message& m = t.message();
+  constexpr unsigned most_elements = 4;
+  if (m.header) return t.lowering().unsupported("untyped or scattered message with a header");
+  Elements e = elements_of(m);
+  if (e.count > most_elements) return t.lowering().unsupported("more than four elements a channel");
+  std::optional<ir::MemRef> memory = t.memory(e.components);
   if (!memory) return;
-  constexpr ir::Type dword = ir::Type::u32;
-  write ? store(m, *memory, dword, dword) : load(m, *memory, dword, dword);
-}
-
-void lower_byte_scattered(Message& m, bool write) {
-  if (m.has_header()) return m.lowering().unsupported("byte scattered message with a header");
-  unsigned size = m.bits(11, 10);
-  if (size > 2) return m.lowering().unsupported("reserved data size");
-  m.set_mode(m.bits(8, 8) != 0 ? 16 : 8);
-  std::optional<ir::MemRef> memory = m.stateful();
-  if (!memory) return;
-  ir::Type type = ir::int_type(1u << size, false);
-  write ? store(m, *memory, type, ir::Type::u32) : load(m, *memory, type, ir::Type::u32);
-}
-
-void lower_a64_scattered(Message& m, bool write) {
-  if (m.has_header()) return m.lowering().unsupported("scattered message with a header");
-  constexpr unsigned byte = 0, dword = 1, qword = 2;
-  unsigned kind = m.bits(9, 8), size = m.bits(11, 10);
-  m.set_mode(m.bits(12, 12) != 0 ? 16 : 8);
-  if (kind == byte) {
-    if (size > 2) return m.lowering().unsupported("reserved data size");
-    ir::Type type = ir::int_type(1u << size, false);
-    return write ? store(m, Message::a64(), type, ir::Type::u32)
-                 : load(m, Message::a64(), type, ir::Type::u32);
+  unsigned addresses = t.registers(ir::size_of(t.address_type())), step = t.registers(ir::size_of(e.unit));
+  if (m.access == Access::Write) {
+    if (!t.has_room(addresses + e.count * step, 0)) return;
+    ir::ValueId where = addresses_of(t);
+    std::array<ir::ValueId, most_elements> values{};
+    for (unsigned i = 0; i < e.count; ++i)
+      values[i] = t.read(e.memory, addresses + i * step, ir::size_of(e.unit) / ir::size_of(e.memory));
+    return t.b().store(*memory, where, std::span(values).first(e.count), t.mask());
   }
-  if ((kind != dword && kind != qword) || size > 2)
-    return m.lowering().unsupported("scattered message of eight elements or reserved size");
-  ir::Type type = kind == dword ? ir::Type::u32 : ir::Type::u64;
-  ir::MemRef memory = Message::a64((1u << (1u << size)) - 1);
-  write ? store(m, memory, type, type) : load(m, memory, type, type);
+  if (!t.has_room(addresses, t.responds() ? e.count * step : 0)) return;
+  if (!t.responds()) return;
+  ir::ValueId first = t.b().load(e.memory, *memory, addresses_of(t), t.mask());
+  for (unsigned i = 0; i < e.count; ++i)
+    t.respond(i * step, t.b().convert(ir::Op::convert, e.unit, first + i));
 }
 
 }  // namespace eum::gen
