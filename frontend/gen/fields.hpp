@@ -2,7 +2,6 @@
 // Bit positions of every field of an instruction, per family, and reading them. The rows are fields.def.
 // The compiler checks here that fields which occur in one instruction do not overlap.
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

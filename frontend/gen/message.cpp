@@ -2,164 +2,14 @@
 // by the form that the message's row in messages.def names.
 #include "frontend/gen/message.hpp"
 
-#include <array>
-#include <bit>
-
+#include "frontend/gen/message_table.hpp"
 #include "frontend/gen/operand.hpp"
 
 namespace eum::gen {
+
+using namespace message_table;
+
 namespace {
-
-/// How the descriptor of a message is read beyond what selects it.
-enum class Form : std::uint8_t {
-  OwordBlock,
-  ByteScattered,
-  DwordScattered,
-  ScratchBlock,
-  MemoryFence,
-  Untyped,
-  UntypedAtomic,
-  FloatAtomic,
-  Typed,
-  TypedAtomic,
-  CounterAtomic,
-  MediaBlock,
-  A64Byte,
-  A64Dword,
-  A64Qword,
-  A64Untyped,
-  A64Atomic,
-  A64FloatAtomic,
-  A64OwordBlock,
-  A64HwordBlock,
-  Sampler,
-  Plain,
-  Unsupported,
-};
-
-/// Bits of the descriptor and the value that they must have.
-struct Selector {
-  Bits field;
-  std::uint32_t value = 0;
-};
-constexpr Selector at(unsigned hi, unsigned lo, std::uint32_t value) { return {bits(hi, lo), value}; }
-constexpr Selector at(unsigned hi, unsigned lo, std::uint32_t value, unsigned hi2, unsigned lo2,
-                      std::uint32_t value2) {
-  return {bits(hi, lo, hi2, lo2), value << (hi2 - lo2 + 1) | value2};
-}
-constexpr Selector everywhere{};
-
-struct Row {
-  MessageInfo info;
-  Selector where;
-  Form form;
-};
-
-constexpr auto rows = [] {
-  using enum Form;
-  using enum Access;
-  using enum Family;
-  return std::to_array<Row>({
-#define GEN_MESSAGE(kind, sfid, where, since, form, access, text, lower) \
-  {{#kind, text, Sfid::sfid, access, since}, where, form},
-#include "frontend/gen/messages.def"
-  });
-}();
-
-constexpr std::uint32_t take(std::uint32_t value, const Bits& field) {
-  std::uint64_t out = 0;
-  for (unsigned i = 0; i < field.count; ++i) {
-    const unsigned width = field.ranges[i].hi - field.ranges[i].lo + 1u;
-    out = out << width | (value >> field.ranges[i].lo & low_mask(width));
-  }
-  return static_cast<std::uint32_t>(out);
-}
-constexpr bool matches(const Selector& s, std::uint32_t desc) { return take(desc, s.field) == s.value; }
-
-constexpr unsigned max_rows = static_cast<unsigned>(rows.size());
-
-/// The first row of each shared function, and one past the last: rows of one function are consecutive.
-struct Span {
-  std::uint8_t first = 0, last = 0;
-};
-constexpr auto rows_of = [] {
-  std::array<Span, 16> out{};
-  for (unsigned i = 0; i < max_rows; ++i) {
-    Span& span = out[static_cast<unsigned>(rows[i].info.sfid)];
-    if (span.last == 0)
-      span.first = static_cast<std::uint8_t>(i);
-    else if (span.last != i)
-      throw "rows of one shared function must be consecutive";
-    span.last = static_cast<std::uint8_t>(i + 1);
-  }
-  return out;
-}();
-
-/// Whether a descriptor with `type` in bits 18:14 may match: the first range of a selector decides if it is
-/// there.
-constexpr bool may_match(const Selector& s, std::uint32_t type) {
-  if (s.field.count == 0 || s.field.ranges[0].hi != 18) return true;
-  const Bits first = bits(18, s.field.ranges[0].lo);
-  return take(type << 14, first) == s.value >> (s.field.width() - first.width());
-}
-
-/// By shared function and bits 18:14: the first row that can match; subtypes follow it.
-constexpr auto first_by_type = [] {
-  std::array<std::array<std::uint8_t, 32>, 16> out{};
-  for (unsigned sfid = 0; sfid < 16; ++sfid)
-    for (unsigned type = 0; type < 32; ++type) {
-      unsigned row = rows_of[sfid].first;
-      while (row < rows_of[sfid].last && !may_match(rows[row].where, type)) ++row;
-      out[sfid][type] = static_cast<std::uint8_t>(row);
-    }
-  return out;
-}();
-
-struct AtomicRow {
-  bool is_float;
-  std::uint8_t code;
-  mem::AtomicOp op;
-  std::string_view text;
-};
-constexpr auto atomics = [] {
-  constexpr bool Integer = false, Float = true;
-  return std::to_array<AtomicRow>({
-#define GEN_ATOMIC(set, code, operation, text) {set, code, mem::AtomicOp::operation, text},
-#include "frontend/gen/messages.def"
-  });
-}();
-
-constexpr const AtomicRow* find_atomic(bool is_float, unsigned code) {
-  for (const AtomicRow& row : atomics)
-    if (row.is_float == is_float && row.code == code) return &row;
-  return nullptr;
-}
-
-struct SampleRow {
-  SampleInfo info;
-  std::uint8_t code;
-  bool wide;
-};
-constexpr auto samples = [] {
-  using enum Family;
-  return std::to_array<SampleRow>({
-#define GEN_SAMPLE(operation, code, wide, since, parameters, text) \
-  {{#operation, parameters, text, since}, code, wide},
-#include "frontend/gen/messages.def"
-  });
-}();
-
-constexpr std::string_view function_name(unsigned sfid, Family family) {
-  constexpr auto names = [] {
-    std::array<std::array<std::string_view, 16>, family_count> out{};
-#define GEN_SHARED_FUNCTION(sfid, gen8, gen9)                                            \
-  out[static_cast<std::size_t>(Family::Gen8)][static_cast<unsigned>(Sfid::sfid)] = gen8; \
-  out[static_cast<std::size_t>(Family::Gen9)][static_cast<unsigned>(Sfid::sfid)] = gen9;
-#include "frontend/gen/messages.def"
-    return out;
-  }();
-  return names[static_cast<std::size_t>(family)][sfid];
-}
 
 /// Reads one descriptor into a Message; remembers the field that is wrong.
 class Reader {
@@ -432,7 +282,8 @@ Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool s
                  function, desc, take(desc, field), to_string(field), info(family).name);
   }
 
-  Result<Message> result{Message{}};
+  static constexpr Message blank{};
+  Result<Message> result{blank};
   Message& m = *result;
   m.kind = static_cast<MessageKind>(row - rows.data());
   m.sfid = static_cast<Sfid>(sfid);
@@ -463,91 +314,6 @@ Result<Message> decode_message(const Instruction& instruction, Family family) {
                                            info(instruction.opcode).format == Format::SendSplit, family);
   if (!message) return error("instruction at byte {:#x}: {}", instruction.offset, message.error().message);
   return message;
-}
-
-namespace {
-
-std::string mask_text(unsigned components) {
-  std::string out;
-  for (unsigned c = 0; c < 4; ++c)
-    if (components >> c & 1) out += "xyzw"[c];
-  return out;
-}
-
-std::string_view atomic_text(const Message& m, bool is_float) {
-  const AtomicRow* row = find_atomic(is_float, m.atomic_code);
-  return row ? row->text : "?";
-}
-
-std::string fence_text(const Message& m) {
-  std::string out = m.commit ? "synchronized " : "";
-  if (m.address == AddressModel::Slm) return out + "SLM fence";
-  out += "global fence flushing";
-  if (m.flush_l1) out += " L1";
-  if (m.flush_l3 == 0xf) return out + " all L3 data";
-  if (m.flush_l3) {
-    out += " L3";
-    constexpr std::string_view targets[] = {" instruction data", " texture data", " constant data",
-                                            " r/w data"};
-    bool first = true;
-    for (unsigned bit = 4; bit-- > 0;)
-      if (m.flush_l3 >> bit & 1) {
-        if (!first) out += ',';
-        out += targets[bit];
-        first = false;
-      }
-  }
-  return out;
-}
-
-std::string message_text(const Message& m) {
-  const Row& row = rows[static_cast<std::size_t>(m.kind)];
-  const std::string_view text = row.info.text;
-  switch (row.form) {
-    case Form::OwordBlock:
-    case Form::A64OwordBlock:
-      return fmt::format("{} x{}{}", text, m.element_count, m.high_half ? "H" : "");
-    case Form::ScratchBlock:
-    case Form::A64HwordBlock:
-      return fmt::format("{} x{}", text, m.element_count);
-    case Form::ByteScattered:
-    case Form::A64Byte:
-      return fmt::format("{} {}b", text, m.memory_bits);
-    case Form::A64Dword:
-    case Form::A64Qword:
-      return m.element_count == 1 ? std::string(text) : fmt::format("{} x{}", text, m.element_count);
-    case Form::MemoryFence:
-      return fence_text(m);
-    case Form::Untyped:
-    case Form::A64Untyped:
-      return fmt::format("{} with {}", text, mask_text(m.components));
-    case Form::Typed:
-      return fmt::format("{}{} with {}", text, m.high_slots ? " (high slot group)" : "",
-                         mask_text(m.components));
-    case Form::UntypedAtomic:
-    case Form::CounterAtomic:
-      return fmt::format("{} {}", text, atomic_text(m, false));
-    case Form::TypedAtomic:
-      return fmt::format("{}{} {}", text, m.high_slots ? " (slot group high)" : "", atomic_text(m, false));
-    case Form::A64Atomic:
-      return fmt::format("{}{} {}", text, m.memory_bits, atomic_text(m, false));
-    case Form::FloatAtomic:
-    case Form::A64FloatAtomic:
-      return fmt::format("{} {} ({}b){}", text, atomic_text(m, true), m.memory_bits,
-                         m.returns ? " with return" : "");
-    case Form::Sampler:
-      return fmt::format("simd{}{} {} using sampler index {}", m.simd, m.simd == 32 ? "/64" : "",
-                         info(m.sample).text, m.sampler);
-    default:
-      return std::string(text);
-  }
-}
-
-}  // namespace
-
-std::string describe(const Message& message, Family family) {
-  return fmt::format("{}; {}", function_name(static_cast<unsigned>(message.sfid), family),
-                     message_text(message));
 }
 
 }  // namespace eum::gen
