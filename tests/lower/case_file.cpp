@@ -60,7 +60,8 @@ std::optional<Contents::Element> parse_element(gen::Type type, const std::string
   return element;
 }
 
-/// r2.3:d, acc0:f, acch0:d (high plane), a0.1:uw, cr0:ud, f0.1, mask, surface0:ud, scratch0:ud, memory0:ud.
+/// r2.3:d, acc0:f, acch0:d (high plane), a0.1:uw, cr0:ud, f0.1, mask, surface0:ud, scratch0:ud, memory0:ud,
+/// low0:ud.
 std::optional<Contents> parse_place(std::string_view text) {
   Contents c;
   c.text = text;
@@ -93,8 +94,10 @@ std::optional<Contents> parse_place(std::string_view text) {
     c.offset = *reg;
     return c;
   }
-  if (name == "scratch" || name == "memory") {
-    c.place = name == "scratch" ? Contents::Place::Scratch : Contents::Place::Memory;
+  if (name == "scratch" || name == "memory" || name == "low") {
+    c.place = name == "scratch"  ? Contents::Place::Scratch
+              : name == "memory" ? Contents::Place::Memory
+                                 : Contents::Place::LowMemory;
     c.offset = *reg;
     return c;
   }

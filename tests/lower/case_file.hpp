@@ -14,9 +14,9 @@ namespace eum::test {
 
 /// Elements of a register, a flag register, the execution mask or a surface.
 struct Contents {
-  enum class Place : std::uint8_t { File, Flags, Mask, Surface, Scratch, Memory };
+  enum class Place : std::uint8_t { File, Flags, Mask, Surface, Scratch, Memory, LowMemory };
   Place place = Place::File;
-  unsigned offset = 0;  ///< File: bytes; Flags: bits; Surface: binding table index; Scratch, Memory: bytes
+  unsigned offset = 0;  ///< File: bytes; Flags: bits; Surface: binding table index; the rest: bytes
   gen::Type type = gen::Type::ud;
   std::string text;  ///< as the case file spells the place
   /// Element bits; nothing: the element keeps what it was.

@@ -36,7 +36,8 @@ class Thread {
     environment_.scratch_bytes = scratch_.size();
     environment_.space = &space_;
     if (!space_.map(memory_address, memory_bytes_.size(), memory_bytes_.data(), mem::Access::ReadWrite,
-                    "memory"))
+                    "memory") ||
+        !space_.map(low_address, low_bytes_.size(), low_bytes_.data(), mem::Access::ReadWrite, "low"))
       throw std::runtime_error("the address space refuses the test's memory");
   }
   jit::ThreadState& state() { return *reinterpret_cast<jit::ThreadState*>(memory_.get()); }
@@ -56,6 +57,8 @@ class Thread {
         return scratch_.data() + c.offset;
       case Contents::Place::Memory:
         return memory_bytes_.data() + c.offset;
+      case Contents::Place::LowMemory:
+        return low_bytes_.data() + c.offset;
       case Contents::Place::Surface:
         break;
     }
@@ -77,7 +80,8 @@ class Thread {
   std::unique_ptr<std::byte, decltype(&std::free)> memory_;
   mem::BindingTable table_;
   std::vector<std::vector<std::byte>> surface_bytes_;
-  static constexpr std::uint64_t memory_address = 0x100000000;
+  static constexpr std::uint64_t memory_address = 0x100000000, low_address = 0x2000;
+  std::vector<std::byte> low_bytes_ = std::vector<std::byte>(4096);
   std::vector<std::byte> scratch_ = std::vector<std::byte>(4096);
   std::vector<std::byte> memory_bytes_ = std::vector<std::byte>(4096);
   mem::AddressSpace space_;

@@ -73,11 +73,14 @@ bool ControlFlow::scan_flow(const Instruction& inst) {
     case illegal:
       return false;
     case jmpi:
-      if (inst.jip.present)
+      if (inst.jip.present) {
         jump();
-      else
-        indirect_ = true;
-      break;
+        break;
+      }
+      // A function that returns by a computed jump comes back here.
+      indirect_ = true;
+      reach(next);
+      return inst.predicated();
     case if_:
       park(inst.jip.offset);
       break;
@@ -136,21 +139,18 @@ bool ControlFlow::scan_flow(const Instruction& inst) {
 }
 
 void ControlFlow::scan_unreached() {
-  for (std::size_t i = 0; i < units_.size();) {
-    Unit& u = units_[i];
-    std::int64_t offset = static_cast<std::int64_t>(i) * unit_bytes;
-    if (const Instruction* known = at(offset)) {
-      i += known->length / unit_bytes;
-      continue;
+  while (unreached_ < units_.size()) {
+    Unit& u = units_[unreached_];
+    std::int64_t offset = static_cast<std::int64_t>(unreached_) * unit_bytes;
+    const Instruction* known = at(offset);
+    // Padding is made of 16-byte instructions that say illegal.
+    unreached_ += known ? known->length / unit_bytes : 2;
+    if (u.instruction != not_decoded) continue;
+    Result<Instruction> decoded = decode(code_, static_cast<std::size_t>(offset), family_);
+    if (decoded && decoded->opcode != Opcode::illegal && decoded->opcode != Opcode::nop) {
+      unreached_ -= 2;
+      return reach(offset);
     }
-    if (u.instruction == not_decoded) {
-      Result<Instruction> decoded = decode(code_, static_cast<std::size_t>(offset), family_);
-      if (decoded && decoded->opcode != Opcode::illegal && decoded->opcode != Opcode::nop) {
-        reach(offset);
-        return;
-      }
-    }
-    i += 2;
   }
 }
 

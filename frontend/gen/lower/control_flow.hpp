@@ -82,6 +82,7 @@ class ControlFlow {
   std::pmr::vector<Failure> failures_;
   unsigned mask_variables_ = 1;
   bool indirect_ = false;
+  std::size_t unreached_ = 0;  ///< unit that scan_unreached looks at next
 };
 
 }  // namespace eum::gen

@@ -7,7 +7,7 @@ namespace eum::gen {
 namespace {
 
 /// Where the header holds the address.
-constexpr unsigned header_offset = 8, header_address = 0;
+constexpr unsigned header_offset = 8, header_address = 0, header_base = 20;
 
 /// Moves `dwords` between consecutive memory and registers, as many at once as a value holds.
 void move_block(Transfer& t, const ir::MemRef& memory, ir::ValueId address, unsigned file_offset,
@@ -73,11 +73,16 @@ void lower_block(Transfer& t) {
   if (m.address == AddressModel::A64) {
     address = t.header(ir::Type::u64, header_address);
   } else {
-    // A stateless block also adds a base that the header may hold.
-    if (m.address == AddressModel::Stateless) return t.lowering().unsupported("stateless oword block");
     address = t.header(ir::Type::u32, header_offset);
     if (m.address_unit != 1)
       address = b.lanewise(ir::Op::mul, {address, b.constant(ir::Type::u32, 1, m.address_unit)});
+    if (m.address == AddressModel::Stateless) {
+      // Bits 31:10 of dword 5 are a base in units of 1 KB; a copy of r0 there means the thread's scratch
+      // space.
+      ir::ValueId base = t.header(ir::Type::u32, header_base);
+      base = b.lanewise(ir::Op::and_, {base, b.constant(ir::Type::u32, 1, 0xfffffc00)});
+      address = b.lanewise(ir::Op::add, {address, base});
+    }
   }
   unsigned offset = m.access == Access::Write ? t.payload_offset(1) : t.response_offset(0);
   move_block(t, *memory, address, offset + (m.high_half ? 16 : 0), *dwords);
