@@ -38,6 +38,7 @@ struct MsrEntry {
   MsrSource source = MsrSource::Value;
   std::uint64_t value = 0;
   std::uint64_t reserved = 0;
+  bool readable = true;
   bool writable = true;
   std::string path;  ///< of File, absolute
 };

@@ -150,8 +150,9 @@ Outcome Machine::execute_run(std::span<const x86::Placed> run, std::span<const s
   // Lowering makes no other end: anything else is a bug of ours, and no reason to invent a guest's fault.
   if (status != jit::Status::Exited)
     return {.kind = Outcome::Kind::Failed,
-            .text = fmt::format("{}: {}", x86::print(run[0].instruction),
-                                code ? "the engine reports a fault that lowering does not make" : code.error().message)};
+            .text = fmt::format(
+                "{}: {}", x86::print(run[0].instruction),
+                code ? "the engine reports a fault that lowering does not make" : code.error().message)};
   return outcome_of_event();
 }
 

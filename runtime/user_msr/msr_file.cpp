@@ -12,6 +12,7 @@ Result<std::uint32_t> MsrFile::add(const MsrEntry& entry, const MsrHandlers& han
   MsrSlot& slot = slots_.emplace_back();
   slot.address = entry.address;
   slot.source = entry.source;
+  slot.readable = entry.readable;
   slot.writable = entry.writable;
   slot.reserved = entry.reserved;
   slot.value = entry.value;

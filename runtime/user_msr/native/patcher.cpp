@@ -5,11 +5,12 @@
 #include "runtime/user_msr/native/patcher.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace eum::rt::native {
 namespace {
 
-constexpr std::uint32_t max_attempts = 64;  // of a site whose code comes and goes
+constexpr std::uint32_t max_patches = 256;  // of a site whose code comes and goes
 
 class TryLock {
  public:
@@ -136,30 +137,32 @@ void patch_site(RunnerState& state, std::uint64_t address, std::span<const std::
   TryLock lock(state.lock);
   if (!lock.taken()) return;
   Site* site = state.sites.find(address);
-  if (!site) {
+  // Other code may stand there than at first; threads may still be in the stub of the old.
+  if (!site || site->length != length ||
+      !std::equal(code.begin(), code.begin() + length, site->original.begin())) {
     site = state.sites.add(address, [&](Site& fresh) {
       fresh.length = length;
       fresh.instruction = instruction;
       std::copy_n(code.begin(), length, fresh.original.begin());
     });
     if (!site) return;
-  } else if (site->length != length ||
-             !std::equal(code.begin(), code.begin() + length, site->original.begin())) {
-    // Other code stands there now; threads may still be in the stub of the old.
-    site->state = SiteState::TrapOnly;
   }
-  if (site->state == SiteState::TrapOnly) return;
-  if (++site->attempts > max_attempts || !can_emit(instruction) ||
-      !is_patchable_range(state, address, length)) {
+  // What protections forbid now they may allow later: tried again ever more rarely.
+  if (site->state == SiteState::TrapOnly || !std::has_single_bit(++site->traps)) return;
+  if (site->patches == max_patches || !can_emit(instruction)) {
     site->state = SiteState::TrapOnly;
     return;
   }
+  if (!is_patchable_range(state, address, length)) return;
   state.code.begin_writes();
   if (site->stub == 0 && !write_stub(state, *site, msr)) return;
   // The bytes were looked at before the lock was taken.
   if (!still_stands(address, code.first(length))) return;
   site->state = SiteState::Patching;
-  if (rewrite(state.code, address, jump_to_stub(*site))) site->state = SiteState::Patched;
+  if (!rewrite(state.code, address, jump_to_stub(*site))) return;
+  site->state = SiteState::Patched;
+  site->traps = 0;
+  ++site->patches;
 }
 
 void unpatch_all(RunnerState& state) {

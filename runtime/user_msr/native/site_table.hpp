@@ -13,10 +13,10 @@ enum class SiteState : std::uint8_t {
   Known,     ///< the program's bytes stand there
   Patching,  ///< its first byte is the trap byte; threads that meet it take the trap path
   Patched,   ///< a jump to the stub stands there
-  TrapOnly,  ///< cannot be patched
+  TrapOnly,  ///< is not patched any more
 };
 
-/// One instruction, without segment prefixes before it. Only state, stub and attempts change once it is
+/// One instruction, without segment prefixes before it. Only state, stub and counts change once it is
 /// published.
 struct Site {
   std::uint64_t address = 0;
@@ -24,8 +24,9 @@ struct Site {
   std::uint8_t length = 0;
   x86::Instruction instruction;
   std::array<std::uint8_t, x86::max_length> original{};
-  std::uint64_t stub = 0;      ///< host address, 0 = none yet
-  std::uint32_t attempts = 0;  ///< how often it was patched or could not be
+  std::uint64_t stub = 0;     ///< host address, 0 = none yet
+  std::uint32_t traps = 0;    ///< met while it was not patched
+  std::uint32_t patches = 0;  ///< how often it was patched
 };
 
 /// Hashes addresses to sites, which lie one after the other in memory of their own. Entries are never
@@ -48,8 +49,8 @@ class SiteTable {
       if (sites_[number - 1].address == address) return &sites_[number - 1];
     }
   }
-  /// A new entry for `address`, of which there must be none; `fill` completes it before others see it. Null
-  /// when the table is full.
+  /// A new entry for `address`; `fill` completes it before others see it. It takes the place of an older
+  /// entry, which stays valid for those who hold it. Null when the table is full.
   template <class Fill>
   Site* add(std::uint64_t address, Fill fill) {
     if (count_ == capacity) return nullptr;
@@ -57,7 +58,8 @@ class SiteTable {
     site.address = address;
     fill(site);
     std::uint32_t i = hash(address);
-    while (index_[i].load(std::memory_order_relaxed) != 0) i = (i + 1) % slots;
+    for (; std::uint32_t number = index_[i].load(std::memory_order_relaxed); i = (i + 1) % slots)
+      if (sites_[number - 1].address == address) break;
     index_[i].store(count_, std::memory_order_release);
     return &site;
   }

@@ -1,0 +1,84 @@
+// The command line of `eumulate msr`.
+#include "runtime/cli/msr_command.hpp"
+
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "runtime/cli/msr_exec.hpp"
+#include "runtime/cli/msr_run.hpp"
+#include "runtime/user_msr/native/variables.hpp"
+
+namespace eum::cli {
+namespace {
+
+constexpr int exit_failed = 1;     // the bytes did not complete
+constexpr int exit_refused = 2;    // bad arguments or configuration
+constexpr int exit_not_run = 127;  // as a shell says it
+
+void add_program(CLI::App& command, MsrRun& run) {
+  command.add_option("--config", run.config, "TOML file with a [[msr]] table for each register")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command.add_option("program", run.command, "program and its arguments, behind --")->required();
+  command.positionals_at_end();
+}
+
+void add_run(CLI::App& msr, int& exit_code) {
+  auto run = std::make_shared<MsrRun>();
+  auto trap_only = std::make_shared<bool>(false);
+  CLI::App* command = msr.add_subcommand("run", "run a native program that uses URDMSR and UWRMSR");
+  add_program(*command, *run);
+  command->add_flag("--trap-only", *trap_only, "do not patch the program: each access traps");
+  command->callback([run, trap_only, &exit_code] {
+    if (*trap_only) run->patch = rt::native::patch_off;
+    fmt::print(stderr, "eumulate msr run: {}\n", run_with_msrs(*run).message);
+    exit_code = exit_not_run;
+  });
+}
+
+void add_trace(CLI::App& msr, int& exit_code) {
+  auto run = std::make_shared<MsrRun>();
+  run->trace = "-";
+  CLI::App* command = msr.add_subcommand("trace", "run a native program and log each access");
+  add_program(*command, *run);
+  command->add_option("--output", run->trace, "file to append to (default: standard error)");
+  command->callback([run, &exit_code] {
+    fmt::print(stderr, "eumulate msr trace: {}\n", run_with_msrs(*run).message);
+    exit_code = exit_not_run;
+  });
+}
+
+void add_exec(CLI::App& msr, int& exit_code) {
+  auto exec = std::make_shared<MsrExec>();
+  CLI::App* command = msr.add_subcommand("exec", "execute bytes and print the state before and after");
+  command->add_option("bytes", exec->hex, "hexadecimal bytes, such as f2 0f 38 f8 c8")->required();
+  command->add_option("--config", exec->config, "TOML file with the registers")->check(CLI::ExistingFile);
+  command->add_option("--engine", exec->engine, "avx2 or reference")->capture_default_str();
+  command->add_option("--cpl", exec->cpl, "current privilege level")->capture_default_str();
+  command->add_option("--set", exec->set, "a register before, such as rcx=0x10")->allow_extra_args(false);
+  command->add_flag("--disabled", exec->disabled, "IA32_USER_MSR_CTL bit 0 is 0");
+  command->add_flag("--guest", exec->guest, "in VMX non-root operation, where each access exits");
+  command->callback([exec, &exit_code] {
+    Result<MsrExecResult> result = exec_msr_bytes(*exec);
+    if (!result) {
+      fmt::print(stderr, "eumulate msr exec: {}\n", result.error().message);
+      exit_code = exit_refused;
+      return;
+    }
+    fmt::print("{}", result->text);
+    exit_code = result->completed ? 0 : exit_failed;
+  });
+}
+
+}  // namespace
+
+void add_msr_command(CLI::App& app, int& exit_code) {
+  CLI::App* msr = app.add_subcommand("msr", "user-mode MSR access (URDMSR, UWRMSR) on machines that lack it");
+  msr->require_subcommand(1);
+  add_run(*msr, exit_code);
+  add_trace(*msr, exit_code);
+  add_exec(*msr, exit_code);
+}
+
+}  // namespace eum::cli

@@ -1,0 +1,158 @@
+/* User MSR instructions (URDMSR, UWRMSR, and RDMSR and WRMSRNS with an immediate) for other x86 emulators.
+ *
+ * A machine is one logical processor as these instructions see it. An embedder either keeps its registers there, or
+ * copies them in before eum_msr_step and out after it. One thread at a time uses a machine; machines share nothing but
+ * what callbacks share. Pointers that a call takes need not outlive it, unless it says so. C99 and C++17. */
+#ifndef EUMULATE_EUMULATE_MSR_H
+#define EUMULATE_EUMULATE_MSR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct eum_msr_machine eum_msr_machine;
+
+/* What calls of the embedder come to. After any but EUM_MSR_OK eum_msr_message says what was expected. */
+typedef enum eum_msr_status {
+  EUM_MSR_OK = 0,
+  EUM_MSR_BAD_ARGUMENT = 1,
+  EUM_MSR_UNSUPPORTED = 2, /* the host cannot run the engine */
+  EUM_MSR_NO_MEMORY = 3
+} eum_msr_status;
+
+/* ---- Decoding: needs no machine, allocates nothing */
+
+typedef enum eum_msr_mode { EUM_MSR_MODE_16 = 0, EUM_MSR_MODE_32 = 1, EUM_MSR_MODE_64 = 2 } eum_msr_mode;
+
+typedef enum eum_msr_verdict {
+  EUM_MSR_INSTRUCTION = 0,
+  EUM_MSR_FOREIGN = 1,   /* another instruction: the embedder's own decoder judges it */
+  EUM_MSR_UNDEFINED = 2, /* #UD */
+  EUM_MSR_TRUNCATED = 3, /* more bytes are needed */
+  EUM_MSR_TOO_LONG = 4   /* more than 15 bytes: #GP(0) */
+} eum_msr_verdict;
+
+typedef enum eum_msr_form {
+  EUM_MSR_URDMSR_REG = 0,
+  EUM_MSR_UWRMSR_REG = 1,
+  EUM_MSR_URDMSR_IMM = 2,
+  EUM_MSR_UWRMSR_IMM = 3,
+  EUM_MSR_RDMSR_IMM = 4,
+  EUM_MSR_WRMSRNS_IMM = 5
+} eum_msr_form;
+
+typedef struct eum_msr_instruction {
+  uint32_t form;   /* eum_msr_form */
+  uint32_t length; /* bytes; ignored by eum_msr_encode and eum_msr_print */
+  uint32_t data;   /* general register 0-15: destination of a read, source of a write */
+  uint32_t index;  /* general register that holds the MSR address; register forms */
+  uint32_t msr;    /* MSR address; immediate forms */
+} eum_msr_instruction;
+
+/* `instruction` may be null; it is written for EUM_MSR_INSTRUCTION, its length for EUM_MSR_UNDEFINED too. */
+eum_msr_verdict eum_msr_decode(const uint8_t* bytes, size_t size, eum_msr_mode mode,
+                               eum_msr_instruction* instruction);
+/* The shortest encoding; returns its length, or 0 for an instruction that does not exist. */
+size_t eum_msr_encode(const eum_msr_instruction* instruction, uint8_t bytes[15]);
+/* "urdmsr rax, rcx", ended by a zero byte and cut to `size`; returns the length of the whole. */
+size_t eum_msr_print(const eum_msr_instruction* instruction, char* text, size_t size);
+
+/* ---- Machines */
+
+typedef enum eum_msr_engine { EUM_MSR_ENGINE_AVX2 = 0, EUM_MSR_ENGINE_REFERENCE = 1 } eum_msr_engine;
+
+typedef struct eum_msr_options {
+  size_t struct_size; /* sizeof(eum_msr_options) */
+  uint32_t engine;    /* eum_msr_engine */
+  int no_user_msr;    /* CPUID.(7,1):EDX[15] = 0 */
+  int no_msr_imm;     /* CPUID.(7,1):ECX[5] = 0 */
+} eum_msr_options;
+
+/* `options` may be null. A machine begins in 64-bit mode at CPL 3 with everything 0 and CR4.SMAP = 1. */
+eum_msr_status eum_msr_create(const eum_msr_options* options, eum_msr_machine** machine);
+void eum_msr_destroy(eum_msr_machine* machine);
+/* The message of the last call that failed, valid until the next; "" before. */
+const char* eum_msr_message(const eum_msr_machine* machine);
+
+uint64_t eum_msr_gpr(const eum_msr_machine* machine, unsigned reg); /* reg modulo 16 */
+void eum_msr_set_gpr(eum_msr_machine* machine, unsigned reg, uint64_t value);
+uint64_t eum_msr_rip(const eum_msr_machine* machine);
+void eum_msr_set_rip(eum_msr_machine* machine, uint64_t value);
+eum_msr_status eum_msr_set_cpl(eum_msr_machine* machine, unsigned cpl);
+eum_msr_status eum_msr_set_mode(eum_msr_machine* machine, eum_msr_mode mode);
+void eum_msr_set_smap(eum_msr_machine* machine, int on);
+/* IA32_USER_MSR_CTL; an error for a value that WRMSR refuses. */
+uint64_t eum_msr_control(const eum_msr_machine* machine);
+eum_msr_status eum_msr_set_control(eum_msr_machine* machine, uint64_t value);
+/* VMX non-root operation, and "use MSR bitmaps" with its 4096 bytes (null: the control is 0). Copied. */
+void eum_msr_set_guest(eum_msr_machine* machine, int in_guest, const uint8_t* msr_bitmap);
+/* registers[0..3] = EAX, EBX, ECX, EDX. */
+void eum_msr_cpuid(const eum_msr_machine* machine, uint32_t leaf, uint32_t subleaf, uint32_t registers[4]);
+
+/* ---- Linear memory, as far as bitmaps lie in it: whole pages of 4096 bytes; `host` outlives the mapping */
+
+enum { EUM_MSR_PAGE_PRESENT = 1, EUM_MSR_PAGE_WRITABLE = 2, EUM_MSR_PAGE_USER = 4 };
+eum_msr_status eum_msr_map(eum_msr_machine* machine, uint64_t address, void* host, size_t size, unsigned flags);
+eum_msr_status eum_msr_protect(eum_msr_machine* machine, uint64_t address, size_t size, unsigned flags);
+eum_msr_status eum_msr_unmap(eum_msr_machine* machine, uint64_t address);
+
+/* ---- Registers */
+
+/* Called after every check has passed, from the thread that executes; must not throw or use the machine. 0 raises
+ * #GP(0). A null function refuses. */
+typedef int (*eum_msr_read_callback)(void* context, uint32_t address, uint64_t* value);
+typedef int (*eum_msr_write_callback)(void* context, uint32_t address, uint64_t value);
+
+typedef struct eum_msr_register {
+  size_t struct_size; /* sizeof(eum_msr_register) */
+  uint32_t address;
+  const char* name;  /* may be null */
+  int read_only;     /* writes raise #GP(0) */
+  int write_only;    /* reads raise #GP(0) */
+  uint64_t reserved; /* bits that must be 0 in a write */
+  uint64_t value;    /* at first, where there are no callbacks */
+  void* context;     /* outlives the machine, as do the functions */
+  eum_msr_read_callback read;
+  eum_msr_write_callback write;
+} eum_msr_register;
+
+eum_msr_status eum_msr_add(eum_msr_machine* machine, const eum_msr_register* description);
+/* The registers of a configuration of `eumulate msr run`, and its bitmap as a supervisor page at `bitmap_address`, to
+ * which IA32_USER_MSR_CTL is set, enabled. */
+eum_msr_status eum_msr_load_config(eum_msr_machine* machine, const char* path, uint64_t bitmap_address);
+
+/* ---- Execution */
+
+typedef enum eum_msr_outcome_kind {
+  EUM_MSR_DONE = 0,
+  EUM_MSR_EXCEPTION = 1,
+  EUM_MSR_VM_EXIT = 2,
+  EUM_MSR_NOT_OURS = 3,   /* another instruction: not executed */
+  EUM_MSR_NEED_BYTES = 4, /* truncated: not executed */
+  EUM_MSR_FAILED = 5      /* a bug of the emulator, see eum_msr_message */
+} eum_msr_outcome_kind;
+
+typedef struct eum_msr_outcome {
+  uint32_t kind;   /* eum_msr_outcome_kind; but for EUM_MSR_DONE the state is as before the instruction at RIP */
+  uint32_t vector; /* exception: 6 #UD, 13 #GP, 14 #PF */
+  uint32_t has_error_code;
+  uint32_t error_code;
+  uint64_t cr2;         /* #PF */
+  uint32_t exit_reason; /* VM exit: basic exit reason */
+  uint32_t completed;   /* instructions before the end */
+  uint64_t exit_qualification;
+} eum_msr_outcome;
+
+/* Executes the instruction at the front of `bytes`, which stand at RIP. */
+eum_msr_status eum_msr_step(eum_msr_machine* machine, const uint8_t* bytes, size_t size, eum_msr_outcome* outcome);
+/* The run of such instructions at the front of `bytes`, up to 64; done means at least one. */
+eum_msr_status eum_msr_run(eum_msr_machine* machine, const uint8_t* bytes, size_t size, eum_msr_outcome* outcome);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
