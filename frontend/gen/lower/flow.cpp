@@ -165,8 +165,13 @@ void lower_park(Lowering& l) {
 void lower_goto(Lowering& l) {
   const Instruction& in = l.inst();
   if (!targets_exist(l, {in.jip.offset, in.uip.offset, in.next()})) return;
-  if (!in.branch_ctrl) return leave(l, in.uip.offset);
   ValueId taken = takers(l);
+  if (!in.branch_ctrl) {
+    if (taken == ir::no_value) return leave(l, in.uip.offset);
+    wait_at(l, in.uip.offset, others(l, taken));
+    l.set_execution_mask(taken);
+    return go_on(l, taken);
+  }
   BlockId back = l.flow().block_at(in.uip.offset);
   l.end_block();
   if (taken == ir::no_value) return l.b().jump(back);
