@@ -81,6 +81,11 @@ std::optional<ir::MemRef> Transfer::memory(unsigned components) {
   }
 }
 
+ir::ValueId Transfer::address(ir::ValueId value) {
+  if (message_.address != AddressModel::Slm) return value;
+  return b().lanewise(ir::Op::and_, {value, b().constant(ir::Type::u32, b().lanes_of(value), 0xffff)});
+}
+
 bool Transfer::has_room(unsigned payload, unsigned response) {
   constexpr unsigned registers = 128;
   const Instruction& in = l_.inst();

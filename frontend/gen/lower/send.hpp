@@ -42,6 +42,10 @@ class Transfer {
 
   /// The memory of the message; nothing after a trap.
   std::optional<ir::MemRef> memory(unsigned components = 1);
+  /// What `value` addresses in the memory of the message. Shared local memory looks at 16 bits of an address
+  /// only: the compiler marks the rest, so that a pointer to its first byte is not null (0x10000000, IGC's
+  /// InlineLocalsResolution).
+  ir::ValueId address(ir::ValueId value);
   /// Type of an address of the message.
   ir::Type address_type() const {
     return message_.address == AddressModel::A64 ? ir::Type::u64 : ir::Type::u32;

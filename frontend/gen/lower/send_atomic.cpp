@@ -15,7 +15,7 @@ void lower_untyped_atomic(Transfer& t) {
   unsigned count = mem::info(m.atomic).operands;
   bool returns = m.returns && t.responds();
   if (!t.has_room(addresses + count * step, returns ? step : 0)) return;
-  ir::ValueId where = t.read(t.address_type(), 0);
+  ir::ValueId where = t.address(t.read(t.address_type(), 0));
   std::array<ir::ValueId, 2> sources{};
   for (unsigned i = 0; i < count; ++i) sources[i] = t.read(type, addresses + i * step);
   ir::ValueId old = t.b().atomic(type, *memory, where, std::span(sources).first(count), returns, t.mask());

@@ -85,7 +85,7 @@ void lower_block(Transfer& t) {
     }
   }
   unsigned offset = m.access == Access::Write ? t.payload_offset(1) : t.response_offset(0);
-  move_block(t, *memory, address, offset + (m.high_half ? 16 : 0), *dwords);
+  move_block(t, *memory, t.address(address), offset + (m.high_half ? 16 : 0), *dwords);
 }
 
 void lower_scratch_block(Transfer& t) {

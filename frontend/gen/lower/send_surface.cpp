@@ -26,8 +26,8 @@ ir::ValueId addresses_of(Transfer& t) {
   MessageKind kind = t.message().kind;
   bool in_dwords = kind == MessageKind::dword_scattered_read || kind == MessageKind::dword_scattered_write ||
                    kind == MessageKind::constant_scattered_read;
-  if (!in_dwords) return where;
-  return t.b().lanewise(ir::Op::shl, {where, t.b().constant(t.address_type(), t.lanes(), 2)});
+  if (in_dwords) where = t.b().lanewise(ir::Op::shl, {where, t.b().constant(t.address_type(), t.lanes(), 2)});
+  return t.address(where);
 }
 
 }  // namespace
