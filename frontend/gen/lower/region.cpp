@@ -167,9 +167,16 @@ ir::ValueId Lowering::immediate(const Operand& op, ir::Type exec, unsigned lanes
     bool direct = op.type == Type::vf ? exec != ir::Type::f16 && ir::is_float(exec)
                                       : ir::is_int(exec) || exec != ir::Type::f16;
     ir::Type type = direct ? exec : raw;
+    // Integer elements are words, one behind the other: a destination that steps in dwords takes every second
+    // (IGC writes {0, 4} for two dwords as 0x400:uv).
+    const Operand& dst = inst().dst;
+    bool in_dwords = op.type != Type::vf && dst.kind == OperandKind::Direct &&
+                     dst.region.hstride * ir::size_of(ir_type(dst.type)) >= 4;
+    unsigned step = in_dwords ? 2 : 1;
     std::array<std::uint64_t, ir::max_lanes> values{};
     for (unsigned lane = 0; lane < lanes; ++lane) {
-      unsigned field = static_cast<unsigned>(op.immediate >> (lane % elements * bits)) & ((1u << bits) - 1);
+      unsigned field =
+          static_cast<unsigned>(op.immediate >> (lane * step % elements * bits)) & ((1u << bits) - 1);
       int value = op.type == Type::v && field > 7 ? static_cast<int>(field) - 16 : static_cast<int>(field);
       if (op.type == Type::vf)
         values[lane] = float_bits(type, restricted_float(field));
