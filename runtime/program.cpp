@@ -69,40 +69,60 @@ const Kernel* Program::find(std::string_view kernel) const {
   return nullptr;
 }
 
+SamplerState sampler_state(SamplerAddress address, SamplerFilter filter, bool normalized) {
+  constexpr std::uint32_t wrap = 0, mirror = 1, clamp = 2, clamp_border = 4;  // Texture Coordinate Mode
+  std::uint32_t mode = clamp;
+  if (address == SamplerAddress::clamp_border) mode = clamp_border;
+  if (address == SamplerAddress::repeat) mode = wrap;
+  if (address == SamplerAddress::mirror) mode = mirror;
+  const std::uint32_t linear = filter == SamplerFilter::linear ? 1 : 0;
+  SamplerState state{};
+  state[0] = linear << 14 | linear << 17 | 1u << 20;   // Min, Mag and Mip Mode Filter
+  state[1] = 14u << 16 | 1u << 1 | 1u;                 // Max LOD, Shadow Function, Cube Surface Control Mode
+  state[3] = mode | mode << 3 | mode << 6 | 3u << 11;  // TCZ, TCY, TCX modes, Trilinear Filter Quality
+  if (!normalized) state[3] |= 1u << 10;               // Non-normalized Coordinate Enable
+  if (linear != 0) state[3] |= 0x3fu << 13;            // R, V, U Address Min and Mag Filter Rounding Enable
+  return state;
+}
+
+std::string describe_argument(const Kernel& kernel, std::size_t index) {
+  const Argument& a = kernel.arguments[index];
+  std::string type;
+  for (std::string_view word : {qualifier_name(a.address), std::string_view(a.type_qualifiers)}) {
+    if (!word.empty()) type += fmt::format("{} ", word);
+  }
+  if (!a.type_name.empty()) {
+    type += a.type_name;
+  } else {
+    switch (a.kind) {
+      case ArgumentKind::Unused:
+        type += "unused";
+        break;
+      case ArgumentKind::Value:
+        type += fmt::format("{} bytes", a.size);
+        break;
+      case ArgumentKind::Pointer:
+        type += "pointer";
+        break;
+      case ArgumentKind::LocalPointer:
+        type += "pointer";
+        break;
+      case ArgumentKind::Image:
+        type += image_types[a.image_type];
+        break;
+      case ArgumentKind::Sampler:
+        type += "sampler";
+        break;
+    }
+  }
+  return fmt::format("{}: {}", a.name.empty() ? fmt::format("#{}", index) : a.name, type);
+}
+
 std::string describe_arguments(const Kernel& kernel) {
   std::string text;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-    const Argument& a = kernel.arguments[i];
-    std::string type;
-    for (std::string_view word : {qualifier_name(a.address), std::string_view(a.type_qualifiers)}) {
-      if (!word.empty()) type += fmt::format("{} ", word);
-    }
-    if (!a.type_name.empty()) {
-      type += a.type_name;
-    } else {
-      switch (a.kind) {
-        case ArgumentKind::Unused:
-          type += "unused";
-          break;
-        case ArgumentKind::Value:
-          type += fmt::format("{} bytes", a.size);
-          break;
-        case ArgumentKind::Pointer:
-          type += "pointer";
-          break;
-        case ArgumentKind::LocalPointer:
-          type += "pointer";
-          break;
-        case ArgumentKind::Image:
-          type += image_types[a.image_type];
-          break;
-        case ArgumentKind::Sampler:
-          type += "sampler";
-          break;
-      }
-    }
-    text +=
-        fmt::format("{}{}: {}", i == 0 ? "" : ", ", a.name.empty() ? fmt::format("#{}", i) : a.name, type);
+    if (i != 0) text += ", ";
+    text += describe_argument(kernel, i);
   }
   return text;
 }

@@ -106,8 +106,23 @@ struct ImplicitSurface {
   bool operator==(const ImplicitSurface&) const = default;
 };
 
+/// Sampler properties of OpenCL, named as .ze_info does; the values are what kernels get in their payload
+/// (SamplerPatchValues of compute-runtime).
+enum class SamplerAddress : std::uint8_t {
+  none = 0,
+  clamp_border = 1,
+  clamp_edge = 2,
+  repeat = 3,
+  mirror = 4
+};
+enum class SamplerFilter : std::uint8_t { nearest = 0, linear = 1 };
+
 /// SAMPLER_STATE, four dwords as the hardware reads them. Those of arguments are zero until dispatch.
 using SamplerState = std::array<std::uint32_t, 4>;
+
+/// SAMPLER_STATE of Gen8 and Gen9 with these properties (genxml). What OpenCL does not choose is as the
+/// compiler writes it for samplers that a kernel declares (ocloc 22.43).
+SamplerState sampler_state(SamplerAddress address, SamplerFilter filter, bool normalized);
 
 /// Memory of the program that has a GPU address once a device places it.
 enum class Segment : std::uint8_t { Constants, Globals, Strings, Functions };
@@ -190,6 +205,8 @@ struct Program {
   const Kernel* find(std::string_view kernel) const;
 };
 
+/// "x: global const float*", or "#1: pointer" where the binary keeps no names.
+std::string describe_argument(const Kernel& kernel, std::size_t index);
 /// "a: float, x: global const float*, n: int"
 std::string describe_arguments(const Kernel& kernel);
 

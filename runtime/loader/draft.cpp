@@ -57,7 +57,6 @@ bool may_be_8_bytes(PayloadItem item) {
     case PayloadItem::Pointer:
     case PayloadItem::BufferSize:
     case PayloadItem::LocalOffset:
-    case PayloadItem::SlmWindowStart:
     case PayloadItem::PrivateBase:
     case PayloadItem::PrintfBuffer:
     case PayloadItem::ConstantBase:

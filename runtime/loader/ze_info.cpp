@@ -236,28 +236,20 @@ void read_memory_buffer(const YAML::Node& node, KernelDraft& draft, const std::s
   }
 }
 
-// SAMPLER_STATE of a sampler that the source declares: genxml gen9. What the source does not choose is as the
-// compiler writes it into the dynamic state heap of patch tokens (ocloc 22.43).
-SamplerState inline_sampler_state(const YAML::Node& node, const std::string& where) {
+SamplerState read_inline_sampler(const YAML::Node& node, const std::string& where) {
   const std::string address = text(node, "addrmode", where), filter = text(node, "filtermode", where);
-  constexpr std::uint32_t wrap = 0, mirror = 1, clamp = 2, clamp_border = 4;  // Texture Coordinate Mode
-  static const std::map<std::string, std::uint32_t> modes{{"none", clamp},
-                                                          {"clamp_border", clamp_border},
-                                                          {"clamp_edge", clamp},
-                                                          {"repeat", wrap},
-                                                          {"mirror", mirror}};
-  const auto mode = modes.find(address);
-  if (mode == modes.end()) fail("ze_info: {}: addrmode is {}", where, address);
-  if (filter != "nearest" && filter != "linear") fail("ze_info: {}: filtermode is {}", where, filter);
-  const std::uint32_t linear = filter == "linear" ? 1 : 0;
-  SamplerState state{};
-  state[0] = linear << 14 | linear << 17 | 1u << 20;  // Min, Mag and Mip Mode Filter
-  state[1] = 14u << 16 | 1u << 1 | 1u;  // Max LOD 14, Shadow Function, Cube Surface Control Mode
-  state[3] =
-      mode->second | mode->second << 3 | mode->second << 6 | 3u << 11;  // ..., Trilinear Filter Quality
-  if (!flag(node, "normalized", where)) state[3] |= 1u << 10;           // Non-normalized Coordinate Enable
-  if (linear != 0) state[3] |= 0x3fu << 13;  // R, V, U Address Min and Mag Filter Rounding Enable
-  return state;
+  static const std::map<std::string, SamplerAddress> addresses{{"none", SamplerAddress::none},
+                                                               {"clamp_border", SamplerAddress::clamp_border},
+                                                               {"clamp_edge", SamplerAddress::clamp_edge},
+                                                               {"repeat", SamplerAddress::repeat},
+                                                               {"mirror", SamplerAddress::mirror}};
+  static const std::map<std::string, SamplerFilter> filters{{"nearest", SamplerFilter::nearest},
+                                                            {"linear", SamplerFilter::linear}};
+  const auto a = addresses.find(address);
+  const auto f = filters.find(filter);
+  if (a == addresses.end()) fail("ze_info: {}: addrmode is {}", where, address);
+  if (f == filters.end()) fail("ze_info: {}: filtermode is {}", where, filter);
+  return sampler_state(a->second, f->second, flag(node, "normalized", where));
 }
 
 KernelDraft read_kernel(const YAML::Node& node, const gen::FamilyInfo& family, const std::string& place) {
@@ -281,7 +273,7 @@ KernelDraft read_kernel(const YAML::Node& node, const gen::FamilyInfo& family, c
     const std::uint32_t index = number(n, "sampler_index", 0, at);
     if (index >= 16) fail("ze_info: {}: sampler_index is {}, expected 0 to 15", at, index);
     if (draft.kernel.samplers.size() <= index) draft.kernel.samplers.resize(index + 1);
-    draft.kernel.samplers[index] = inline_sampler_state(n, at);
+    draft.kernel.samplers[index] = read_inline_sampler(n, at);
   });
 
   std::uint64_t end = 0;

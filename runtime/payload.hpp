@@ -1,0 +1,149 @@
+#pragma once
+// Payload: from a kernel, its arguments and an N-D range to what the hardware's walker takes: group counts,
+// cross-thread and per-thread bytes, binding table, samplers, masks. Plain bytes; it must not know engines,
+// threads or the decoder.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "memory/address_space.hpp"
+#include "memory/result.hpp"
+#include "memory/surface.hpp"
+#include "runtime/program.hpp"
+
+namespace eum::rt {
+
+/// __global or __constant pointer. `surface.gpu_address` is the pointer, `surface` what may be reached
+/// through the binding table; a null pointer is BufferValue{}.
+struct BufferValue {
+  mem::Surface surface;
+};
+
+/// __local pointer: how many bytes it points to.
+struct LocalValue {
+  std::uint32_t bytes = 0;
+};
+
+/// An image. Width, height and depth are the surface's; the channel format is OpenCL's (cl_channel_type,
+/// cl_channel_order).
+struct ImageValue {
+  mem::Surface surface;
+  std::uint32_t channel_data_type = 0;
+  std::uint32_t channel_order = 0;
+  std::uint32_t array_size = 0;
+  std::uint32_t samples = 0;
+  std::uint32_t mip_levels = 0;
+};
+
+struct SamplerValue {
+  SamplerAddress address = SamplerAddress::none;
+  SamplerFilter filter = SamplerFilter::nearest;
+  bool normalized = false;
+};
+
+/// One argument as the caller gives it. Bytes for anything passed by value; monostate only for unused ones.
+using ArgumentValue =
+    std::variant<std::monostate, std::vector<std::byte>, BufferValue, LocalValue, ImageValue, SamplerValue>;
+
+/// The bytes of a number or structure.
+template <class T>
+ArgumentValue by_value(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+/// A buffer argument from `address` to the end of the region there (address 0: a null pointer). An error if
+/// no host memory is mapped at `address`.
+Result<ArgumentValue> buffer_at(const mem::AddressSpace& space, std::uint64_t address);
+
+struct NdRange {
+  unsigned dims = 1;             // 1 to 3; sizes beyond are 1, offsets beyond are 0
+  Size3 global{1, 1, 1};         // work-items
+  Size3 local{0, 0, 0};          // work-items of a group; all 0: chosen
+  Size3 offset{0, 0, 0};         // of the first work-item's global id
+  bool allow_remainder = false;  // OpenCL 2.0: groups at the end of a dimension may be smaller
+};
+
+/// Memory that the program, not an argument, brings. A surface of size 0 is not there.
+struct ImplicitBuffers {
+  mem::Surface constants;
+  mem::Surface globals;
+  /// Kernel::private_bytes * SIMD size for each value that ThreadHeader::thread_slot takes.
+  mem::Surface private_memory;
+  mem::Surface printf_buffer;
+};
+
+struct PayloadLimits {
+  std::uint32_t max_local_size = 256;  // CL_DEVICE_MAX_WORK_GROUP_SIZE of the vendor's driver on Gen9
+};
+
+/// Groups of one size. An N-D range is one walk, or up to eight where groups at its ends are smaller.
+struct Walk {
+  Size3 first_group{};  // id of the first group
+  Size3 group_count{1, 1, 1};
+  Size3 local_size{1, 1, 1};
+  std::uint32_t threads_per_group = 0;
+  std::uint32_t last_thread_mask = 0;   // channels of each group's last thread; all are on in the others
+  std::vector<std::byte> cross_thread;  // Kernel::cross_thread_bytes, the same for each thread
+  std::vector<std::byte>
+      per_thread;  // Kernel::per_thread_bytes for each thread of a group, the same for each group
+};
+
+struct Payload {
+  const Kernel* kernel = nullptr;
+  Size3 local_size{1, 1, 1};    // as enqueued, or as chosen
+  std::uint32_t slm_bytes = 0;  // of a group: the kernel's own and its __local arguments
+  mem::BindingTable bindings;   // entries 253 to 255 are the dispatcher's
+  std::vector<SamplerState> samplers;
+  std::vector<Walk> walks;
+};
+
+/// The local size for a range without one: what the kernel requires, or as drivers choose, a divisor of the
+/// global size in each dimension, large, and along the first a multiple of the SIMD size where there is one.
+Size3 choose_local_size(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits = {});
+
+/// Checks arguments and range and builds everything. Errors are one line, such as
+/// "kernel saxpy takes 4 arguments (a: float, x: global const float*, ...), 3 given".
+/// `kernel` must outlive the result.
+Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValue> arguments,
+                              const NdRange& range, const ImplicitBuffers& buffers = {},
+                              const PayloadLimits& limits = {});
+
+/// What distinguishes one thread's r0 from another's.
+struct ThreadHeader {
+  Size3 group{};                      // thread group id
+  std::uint32_t barrier = 0;          // 0 to 31
+  std::uint32_t scratch_address = 0;  // of this thread's scratch, from General State Base; a multiple of 1 KB
+  std::uint32_t thread_slot = 0;      // FFTID, 0 to 511: different for threads that run at the same time
+  std::uint32_t sampler_pointer = 0;  // from Dynamic State Base, a multiple of 32
+  std::uint32_t binding_table = 0;    // from Surface State Base, a multiple of 32
+};
+
+/// r0 of a GPGPU thread. Fields (public GPGPU payload descriptions of Gen8 and Gen9; compiled code bears out
+/// what it uses): r0.1 group id X, r0.2 barrier id in 27:24 and 31, r0.3 sampler state pointer and in 3:0
+/// log2(scratch / 1 KB), r0.4 binding table pointer, r0.5 scratch pointer in 31:10, GPGPU dispatch in 9,
+/// FFTID in 8:0, r0.6 group id Y, r0.7 group id Z.
+std::array<std::uint32_t, 8> thread_header(const Kernel& kernel, const ThreadHeader& header);
+
+/// Channels that are on in thread `thread` of a group.
+inline std::uint32_t dispatch_mask(const Kernel& kernel, const Walk& walk, std::uint32_t thread) {
+  return thread + 1 == walk.threads_per_group ? walk.last_thread_mask
+                                              : ~std::uint32_t{0} >> (32 - kernel.simd_size);
+}
+
+/// Lays out a thread's registers: r0, then its per-thread data, then the cross-thread data. `registers` must
+/// hold register_bytes(kernel); what lies behind is not touched.
+void write_registers(const Kernel& kernel, const Walk& walk, std::uint32_t thread, const ThreadHeader& header,
+                     std::span<std::byte> registers);
+
+/// Bytes of the register file that a payload fills.
+inline std::size_t register_bytes(const Kernel& kernel) {
+  return std::size_t{32} + kernel.per_thread_bytes + kernel.cross_thread_bytes;
+}
+
+}  // namespace eum::rt

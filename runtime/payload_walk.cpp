@@ -1,0 +1,123 @@
+// The geometric half of the payload: local ids, walks over an N-D range, r0, register layout.
+#include "runtime/payload_walk.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace eum::rt {
+namespace {
+
+// The largest divisor of n that is at most `most`, and at most that a multiple of `multiple` if there is one.
+std::uint32_t divisor(std::uint32_t n, std::uint32_t most, std::uint32_t multiple) {
+  std::uint32_t any = 1;
+  for (std::uint32_t d = std::min(n, most); d >= 1; --d) {
+    if (n % d != 0) continue;
+    if (any == 1) any = d;
+    if (d % multiple == 0) return d;
+  }
+  return any;
+}
+
+}  // namespace
+
+Size3 choose_local_size(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits) {
+  if (kernel.required_local_size[0] != 0) return kernel.required_local_size;
+  Size3 local{1, 1, 1};
+  std::uint32_t left = std::max(limits.max_local_size, 1u);
+  for (std::size_t d = 0; d < std::min(range.dims, 3u); ++d) {
+    const std::uint32_t size = std::max(range.global[d], 1u);
+    local[d] =
+        range.allow_remainder ? std::min(size, left) : divisor(size, left, d == 0 ? kernel.simd_size : 1);
+    left /= local[d];
+  }
+  return local;
+}
+
+std::vector<std::byte> local_id_bytes(const Kernel& kernel, const Size3& size, std::uint32_t threads) {
+  std::vector<std::byte> bytes(std::size_t{threads} * kernel.per_thread_bytes);
+  const LocalIds& ids = kernel.local_ids;
+  const auto [fast, middle, slow] = ids.walk;
+  Size3 id{};
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    for (std::uint32_t channel = 0; channel < kernel.simd_size; ++channel) {
+      std::byte* row = bytes.data() + std::size_t{thread} * kernel.per_thread_bytes;
+      for (std::size_t d = 0; d < 3; ++d) {
+        if (!ids.present[d]) continue;
+        const auto value = static_cast<std::uint16_t>(id[d]);
+        std::memcpy(row + channel * sizeof(value), &value, sizeof(value));
+        row += ids.row_bytes;
+      }
+      // Channels beyond the group count on along the slowest dimension; they are off.
+      if (++id[fast] == size[fast]) {
+        id[fast] = 0;
+        if (++id[middle] == size[middle]) {
+          id[middle] = 0;
+          ++id[slow];
+        }
+      }
+    }
+  }
+  return bytes;
+}
+
+std::vector<Walk> plan_walks(const Kernel& kernel, const Size3& global, const Size3& local) {
+  // In each dimension the whole groups, then what remains.
+  struct Part {
+    std::uint32_t first, count, size;
+  };
+  std::array<std::vector<Part>, 3> parts;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::uint32_t whole = global[d] / local[d], rest = global[d] % local[d];
+    if (whole != 0) parts[d].push_back({0, whole, local[d]});
+    if (rest != 0) parts[d].push_back({whole, 1, rest});
+  }
+  std::vector<Walk> walks;
+  for (const Part& z : parts[2]) {
+    for (const Part& y : parts[1]) {
+      for (const Part& x : parts[0]) {
+        Walk walk;
+        walk.first_group = {x.first, y.first, z.first};
+        walk.group_count = {x.count, y.count, z.count};
+        walk.local_size = {x.size, y.size, z.size};
+        const std::uint32_t items = x.size * y.size * z.size, simd = kernel.simd_size;
+        walk.threads_per_group = (items + simd - 1) / simd;
+        const std::uint32_t last = items - (walk.threads_per_group - 1) * simd;
+        walk.last_thread_mask = ~std::uint32_t{0} >> (32 - last);
+        walk.per_thread = local_id_bytes(kernel, walk.local_size, walk.threads_per_group);
+        walks.push_back(std::move(walk));
+      }
+    }
+  }
+  return walks;
+}
+
+std::array<std::uint32_t, 8> thread_header(const Kernel& kernel, const ThreadHeader& h) {
+  constexpr std::uint32_t gpgpu_dispatch = 1u << 9;
+  std::uint32_t scratch_code = 0;
+  if (kernel.scratch_bytes != 0)
+    scratch_code = static_cast<std::uint32_t>(std::countr_zero(kernel.scratch_bytes / 1024));
+  return {0,
+          h.group[0],
+          (h.barrier & 0xf) << 24 | (h.barrier >> 4 & 1) << 31,
+          (h.sampler_pointer & ~0x1fu) | scratch_code,
+          h.binding_table & ~0x1fu,
+          (h.scratch_address & ~0x3ffu) | gpgpu_dispatch | (h.thread_slot & 0x1ff),
+          h.group[1],
+          h.group[2]};
+}
+
+void write_registers(const Kernel& kernel, const Walk& walk, std::uint32_t thread, const ThreadHeader& header,
+                     std::span<std::byte> registers) {
+  const std::array<std::uint32_t, 8> r0 = thread_header(kernel, header);
+  std::byte* at = registers.data();
+  std::memcpy(at, r0.data(), sizeof(r0));
+  at += sizeof(r0);
+  std::memcpy(at, walk.per_thread.data() + std::size_t{thread} * kernel.per_thread_bytes,
+              kernel.per_thread_bytes);
+  at += kernel.per_thread_bytes;
+  if (!walk.cross_thread.empty()) std::memcpy(at, walk.cross_thread.data(), walk.cross_thread.size());
+}
+
+}  // namespace eum::rt

@@ -1,0 +1,469 @@
+// The payload: places that compiled code reads, local ids, walks that cover a range exactly once, errors.
+#include "runtime/payload.hpp"
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "binaries.hpp"
+#include "runtime/loader/loader.hpp"
+#include "runtime/relocate.hpp"
+
+using namespace eum;
+using namespace eum::rt;
+using Catch::Contains;
+
+namespace {
+
+Program load(const std::string& name, bool corpus = false) {
+  auto program = load_program(corpus ? binaries::corpus(name) : binaries::own(name));
+  if (!program) FAIL(program.error().message);
+  return std::move(*program);
+}
+
+alignas(64) std::array<std::byte, 4096> memory{};
+
+ArgumentValue buffer(std::uint64_t address, std::uint64_t size = 4096) {
+  return BufferValue{mem::buffer_surface(memory.data(), size, address)};
+}
+
+template <class T>
+T at(std::span<const std::byte> bytes, std::size_t offset) {
+  T value;
+  REQUIRE(offset + sizeof(T) <= bytes.size());
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  return value;
+}
+
+// r<reg>.<sub> as the disassembly counts, for 4-byte types.
+template <class T>
+T reg(std::span<const std::byte> registers, unsigned number, unsigned sub) {
+  return at<T>(registers, number * 32 + sub * 4);
+}
+
+Payload build(const Kernel& kernel, const std::vector<ArgumentValue>& arguments, const NdRange& range,
+              const ImplicitBuffers& buffers = {}) {
+  auto payload = build_payload(kernel, arguments, range, buffers);
+  if (!payload) FAIL(payload.error().message);
+  return std::move(*payload);
+}
+
+std::string error_of(const Kernel& kernel, const std::vector<ArgumentValue>& arguments, const NdRange& range,
+                     const ImplicitBuffers& buffers = {}) {
+  const auto payload = build_payload(kernel, arguments, range, buffers);
+  REQUIRE_FALSE(payload);
+  return payload.error().message;
+}
+
+NdRange range_1d(std::uint32_t global, std::uint32_t local = 0) {
+  NdRange range;
+  range.global[0] = global;
+  range.local[0] = local;
+  if (local != 0) range.local = {local, 1, 1};
+  return range;
+}
+
+}  // namespace
+
+// Places from iga64's text of saxpy: r9.0 times r3.1 (a copy of r0.1) plus r1.0<16;16,1>:uw plus r7.0 is the
+// global id, r8.4 is a, r8.5 is n, r8.6 and r8.7 are added to the byte offsets in x and y.
+TEST_CASE("saxpy finds its payload where its code reads it") {
+  const Program program = load("saxpy.patch", true);
+  const Kernel& kernel = program.kernels[0];
+  NdRange range = range_1d(1000, 100);
+  range.offset[0] = 77;
+  const Payload payload =
+      build(kernel, {by_value(2.5f), buffer(0x10000), buffer(0x20000), by_value(990)}, range);
+  REQUIRE(payload.walks.size() == 1);
+  const Walk& walk = payload.walks[0];
+  CHECK(walk.group_count == Size3{10, 1, 1});
+  CHECK(walk.threads_per_group == 4);
+  CHECK(walk.last_thread_mask == 0xf);
+  CHECK(dispatch_mask(kernel, walk, 0) == 0xffffffff);
+  CHECK(dispatch_mask(kernel, walk, 3) == 0xf);
+  CHECK(payload.slm_bytes == 0);
+
+  std::vector<std::byte> registers(register_bytes(kernel) + 8, std::byte{0xcc});
+  ThreadHeader header;
+  header.group = {9, 0, 0};
+  write_registers(kernel, walk, 2, header, registers);
+  CHECK(reg<std::uint32_t>(registers, 0, 1) == 9);
+  CHECK(reg<std::uint32_t>(registers, 9, 0) == 100);
+  for (std::size_t channel = 0; channel < 32; ++channel) {
+    CHECK(at<std::uint16_t>(registers, 32 + channel * 2) == 64 + channel);
+  }
+  CHECK(reg<std::uint32_t>(registers, 7, 0) == 77);
+  CHECK(reg<float>(registers, 8, 4) == 2.5f);
+  CHECK(reg<std::int32_t>(registers, 8, 5) == 990);
+  CHECK(reg<std::uint32_t>(registers, 8, 6) == 0);
+  CHECK(reg<std::uint32_t>(registers, 8, 7) == 0);
+  CHECK(at<std::uint64_t>(registers, 32 + 192 + 32) == 0x10000);
+  CHECK(at<std::uint64_t>(registers, 32 + 192 + 40) == 0x20000);
+  CHECK(registers[register_bytes(kernel)] == std::byte{0xcc});
+
+  CHECK(payload.bindings[0].gpu_address == 0x10000);
+  CHECK(payload.bindings[1].gpu_address == 0x20000);
+  CHECK(payload.bindings[1].size == 4096);
+  CHECK(payload.bindings[2].size == 0);
+
+  // zebin and patch tokens of one kernel give one payload.
+  const Program zebin = load("saxpy.zebin", true);
+  const Payload same =
+      build(zebin.kernels[0], {by_value(2.5f), buffer(0x10000), buffer(0x20000), by_value(990)}, range);
+  CHECK((same.walks[0].cross_thread == walk.cross_thread));
+  CHECK((same.walks[0].per_thread == walk.per_thread));
+}
+
+TEST_CASE("a null buffer and a kernel without local ids") {
+  const Program program = load("layouts.patch");
+  const Kernel& kernel = *program.find("nolocal");
+  const Payload payload = build(kernel, {BufferValue{}}, range_1d(1));
+  std::vector<std::byte> registers(register_bytes(kernel));
+  write_registers(kernel, payload.walks[0], 0, {}, registers);
+  CHECK(at<std::uint64_t>(registers, 3 * 32) == 0);  // its code: mov r4.0:uq r3.0:uq
+  const Payload filled = build(kernel, {buffer(0xabcdef0000)}, range_1d(1));
+  write_registers(kernel, filled.walks[0], 0, {}, registers);
+  CHECK(at<std::uint64_t>(registers, 3 * 32) == 0xabcdef0000);
+}
+
+TEST_CASE("sizes of the range reach the payload") {
+  const Program program = load("arguments.zebin");
+  const Kernel& kernel = *program.find("sizes");
+  NdRange range;
+  range.dims = 3;
+  range.global = {12, 10, 6};
+  range.local = {4, 5, 2};
+  range.offset = {100, 200, 300};
+  const Payload payload = build(kernel, {buffer(0x1000)}, range);
+  const std::vector<std::byte>& data = payload.walks[0].cross_thread;
+  const std::map<PayloadItem, Size3> expected{
+      {PayloadItem::LocalSize, {4, 5, 2}},          {PayloadItem::EnqueuedLocalSize, {4, 5, 2}},
+      {PayloadItem::GlobalSize, {12, 10, 6}},       {PayloadItem::GroupCount, {3, 2, 3}},
+      {PayloadItem::GlobalOffset, {100, 200, 300}}, {PayloadItem::WorkDimensions, {3, 0, 0}}};
+  std::size_t checked = 0;
+  for (const Patch& p : kernel.implicit) {
+    CAPTURE(info(p.item).name, p.offset);
+    REQUIRE(expected.contains(p.item));
+    CHECK(at<std::uint32_t>(data, p.offset) == expected.at(p.item)[p.source / 4]);
+    ++checked;
+  }
+  CHECK(checked == 19);
+}
+
+TEST_CASE("structures, small values and local memory are placed") {
+  const Program layouts = load("layouts.zebin");
+  const Kernel& structure = *layouts.find("structure");
+  struct S {
+    char c = 1;
+    short s = 0x0203;
+    int i = 0x04050607;
+    long l = 0x08090a0b0c0d0e0f;
+    float f[4] = {1, 2, 3, 4};
+  } s;
+  const std::array<std::uint8_t, 4> u{9, 8, 7, 6};
+  const Payload payload =
+      build(structure, {by_value(s), buffer(0x1000), by_value(char{5}), by_value(short{-2}), by_value(u)},
+            range_1d(32));
+  const std::vector<std::byte>& data = payload.walks[0].cross_thread;
+  for (const Patch& p : structure.arguments[0].patches) {
+    std::array<std::byte, 64> source{};
+    std::memcpy(source.data(), &s, sizeof(s));
+    CHECK(std::memcmp(data.data() + p.offset, source.data() + p.source, p.size) == 0);
+  }
+  CHECK(at<std::uint32_t>(data, structure.arguments[2].patches[0].offset) == 5);
+  CHECK(at<std::uint16_t>(data, structure.arguments[3].patches[0].offset) == 0xfffe);
+
+  const Program arguments = load("arguments.patch");
+  const Kernel& locals = *arguments.find("locals");
+  ImplicitBuffers buffers;
+  buffers.constants = mem::buffer_surface(memory.data(), 16, 0x7000);
+  const Payload local =
+      build(locals, {buffer(0x1000), LocalValue{102}, LocalValue{400}, by_value(3)}, range_1d(64), buffers);
+  CHECK(locals.slm_bytes == 256);
+  CHECK(at<std::uint64_t>(local.walks[0].cross_thread, locals.arguments[1].patches[0].offset) == 256);
+  CHECK(at<std::uint64_t>(local.walks[0].cross_thread, locals.arguments[2].patches[0].offset) == 360);
+  CHECK(local.slm_bytes == 760);
+  CHECK(local.bindings[locals.surfaces[0].binding].gpu_address == 0x7000);
+  CHECK_THAT(error_of(locals, {buffer(0x1000), LocalValue{102}, LocalValue{65400}, by_value(3)}, range_1d(64),
+                      buffers),
+             Contains("more than 65536 bytes of local memory"));
+  CHECK_THAT(error_of(locals, {buffer(0x1000), LocalValue{~0u}, LocalValue{~0u}, by_value(3)}, range_1d(64),
+                      buffers),
+             Contains("local memory"));
+  CHECK_THAT(error_of(locals, {buffer(0x1000), LocalValue{4}, LocalValue{4}, by_value(3)}, range_1d(64)),
+             Contains("needs ConstantBase"));
+}
+
+TEST_CASE("images and samplers reach payload, binding table and sampler table") {
+  const Program program = load("arguments.zebin");
+  const Kernel& kernel = *program.find("images");
+  ImageValue image;
+  image.surface = mem::buffer_surface(memory.data(), 4096, 0x5000);
+  image.surface.type = mem::SurfaceType::SURFTYPE_2D;
+  image.surface.width = 17;
+  image.surface.height = 9;
+  image.channel_order = 0x10b5;
+  image.channel_data_type = 0x10de;
+  ImageValue volume = image;
+  volume.surface.depth = 5;
+  const SamplerValue sampler{SamplerAddress::clamp_border, SamplerFilter::nearest, false};
+  const Payload payload = build(kernel, {image, image, sampler, volume, buffer(0x9000)}, range_1d(32));
+  const std::vector<std::byte>& data = payload.walks[0].cross_thread;
+  const auto item = [&](std::size_t argument, PayloadItem wanted) {
+    for (const Patch& p : kernel.arguments[argument].patches) {
+      if (p.item == wanted) return at<std::uint32_t>(data, p.offset);
+    }
+    FAIL("no such item");
+    return 0u;
+  };
+  CHECK(item(0, PayloadItem::ImageWidth) == 17);
+  CHECK(item(1, PayloadItem::ImageHeight) == 9);
+  CHECK(item(3, PayloadItem::ImageDepth) == 5);
+  CHECK(item(0, PayloadItem::ImageChannelOrder) == 0x10b5);
+  CHECK(item(1, PayloadItem::ImageDataType) == 0x10de);
+  CHECK(item(2, PayloadItem::SamplerSnap) == 0xffffffff);
+  CHECK(payload.bindings[*kernel.arguments[3].binding].depth == 5);
+  CHECK(payload.samplers[0] == kernel.samplers[1]);  // the source declares one with the same properties
+  CHECK_THAT(error_of(kernel, {image, image, image, volume, buffer(0)}, range_1d(32)),
+             Contains("takes a sampler"));
+}
+
+TEST_CASE("arguments that do not fit are named") {
+  const Program program = load("saxpy.patch", true);
+  const Kernel& k = program.kernels[0];
+  const ArgumentValue a = by_value(1.f), n = by_value(1), x = buffer(0x1000);
+  CHECK(
+      error_of(k, {a, x, x}, range_1d(64)) ==
+      "kernel saxpy takes 4 arguments (a: float, x: global const float*, y: global float*, n: int), 3 given");
+  CHECK(error_of(k, {a, n, x, n}, range_1d(64)) ==
+        "kernel saxpy: argument 1 (x: global const float*) takes a buffer, 4 bytes given");
+  CHECK(error_of(k, {by_value(1.0), x, x, n}, range_1d(64)) ==
+        "kernel saxpy: argument 0 (a: float) takes 4 bytes, 8 bytes given");
+  CHECK_THAT(error_of(k, {x, x, x, n}, range_1d(64)), Contains("takes 4 bytes, a buffer given"));
+  CHECK_THAT(error_of(k, {{}, x, x, n}, range_1d(64)), Contains("nothing given"));
+  CHECK_THAT(error_of(k, {a, LocalValue{4}, x, n}, range_1d(64)), Contains("4 bytes of local memory given"));
+  BufferValue unmapped;
+  unmapped.surface.size = 64;
+  CHECK_THAT(error_of(k, {a, unmapped, x, n}, range_1d(64)),
+             Contains("x: global const float*") && Contains("host memory"));
+
+  const Program external = load("external.patch");
+  CHECK_THAT(error_of(*external.find("external"), {x, n}, range_1d(64)),
+             Contains("cannot run") && Contains("helper"));
+}
+
+TEST_CASE("ranges that do not fit are named") {
+  const Program program = load("saxpy.patch", true);
+  const Kernel& k = program.kernels[0];
+  const std::vector<ArgumentValue> arguments{by_value(1.f), buffer(0x1000), buffer(0x2000), by_value(1)};
+  CHECK(error_of(k, arguments, range_1d(100, 64)) ==
+        "kernel saxpy: local size 64 does not divide global size 100 in dimension 0");
+  CHECK_THAT(error_of(k, arguments, range_1d(1024, 512)), Contains("512x1x1 has more than 256 work-items"));
+  CHECK_THAT(error_of(k, arguments, range_1d(0)), Contains("global size of dimension 0 is 0"));
+  NdRange range;
+  range.dims = 0;
+  CHECK_THAT(error_of(k, arguments, range), Contains("1 to 3 dimensions, 0 given"));
+  range.dims = 4;
+  CHECK_THAT(error_of(k, arguments, range), Contains("4 given"));
+  range.dims = 2;
+  range.global = {64, 64, 1};
+  range.local = {64, 0, 0};
+  CHECK_THAT(error_of(k, arguments, range), Contains("local size of dimension 1 is 0"));
+  range.local = {0xffffffff, 0xffffffff, 0};
+  CHECK_THAT(error_of(k, arguments, range), Contains("more than 256"));
+  range = range_1d(0xffffffff);
+  range.offset[0] = 2;
+  CHECK_THAT(error_of(k, arguments, range), Contains("beyond 32 bits"));
+
+  const Program own = load("arguments.patch");
+  const Kernel& required = *own.find("required");
+  ImplicitBuffers buffers;
+  buffers.constants = mem::buffer_surface(memory.data(), 16, 0x7000);
+  NdRange cube;
+  cube.dims = 3;
+  cube.global = {16, 4, 2};
+  cube.local = {4, 4, 2};
+  CHECK(error_of(required, {buffer(0)}, cube, buffers) ==
+        "kernel required requires local size 8x4x2, 4x4x2 given");
+  cube.local = {0, 0, 0};
+  CHECK(build(required, {buffer(0x1000)}, cube, buffers).local_size == Size3{8, 4, 2});
+  CHECK_THAT(error_of(required, {buffer(0x1000)}, range_1d(64), buffers), Contains("does not divide"));
+}
+
+TEST_CASE("the local size is chosen as drivers do") {
+  Kernel kernel;
+  kernel.simd_size = 32;
+  const auto chosen = [&](Size3 global, bool remainder = false) {
+    NdRange range;
+    range.dims = 3;
+    range.global = global;
+    range.allow_remainder = remainder;
+    return choose_local_size(kernel, range);
+  };
+  CHECK(chosen({4096, 1, 1}) == Size3{256, 1, 1});
+  CHECK(chosen({960, 1, 1}) == Size3{192, 1, 1});
+  CHECK(chosen({1000, 1, 1}) == Size3{250, 1, 1});
+  CHECK(chosen({1009, 1, 1}) == Size3{1, 1, 1});
+  CHECK(chosen({1009, 1, 1}, true) == Size3{256, 1, 1});
+  CHECK(chosen({16, 16, 16}) == Size3{16, 16, 1});
+  CHECK(chosen({5, 7, 11}) == Size3{5, 7, 1});
+  CHECK(chosen({0xffffffff, 1, 1}) == Size3{255, 1, 1});
+}
+
+// Every work-item of a range exactly once: the global id that a thread computes from its payload.
+TEST_CASE("walks cover a range exactly once") {
+  const Program program = load("layouts.patch");
+  const Kernel& simd32 = *program.find("unused");
+  const Kernel& simd8 = *program.find("order");
+  std::mt19937 random(3);
+  for (int round = 0; round < 120; ++round) {
+    Kernel kernel = round % 2 == 0 ? simd32 : simd8;
+    std::array<std::uint8_t, 3> walk_order{0, 1, 2};
+    std::shuffle(walk_order.begin(), walk_order.end(), random);
+    kernel.local_ids.walk = walk_order;
+    NdRange range;
+    range.dims = 1 + static_cast<unsigned>(random() % 3);
+    range.allow_remainder = true;
+    range.global = range.local = {1, 1, 1};
+    for (unsigned d = 0; d < range.dims; ++d) {
+      range.global[d] = 1 + static_cast<std::uint32_t>(random() % 23);
+      range.local[d] = 1 + static_cast<std::uint32_t>(random() % 6);
+    }
+    std::vector<ArgumentValue> arguments{buffer(0x1000)};
+    if (round % 2 == 0) arguments = {by_value(1), buffer(0x1000), LocalValue{16}, buffer(0x1000)};
+    const Payload payload = build(kernel, arguments, range);
+    std::vector<int> seen(range.global[0] * range.global[1] * range.global[2]);
+    CHECK(payload.walks.size() <= 8);
+    for (const Walk& walk : payload.walks) {
+      for (std::uint32_t z = 0; z < walk.group_count[2]; ++z) {
+        for (std::uint32_t y = 0; y < walk.group_count[1]; ++y) {
+          for (std::uint32_t x = 0; x < walk.group_count[0]; ++x) {
+            const Size3 group{walk.first_group[0] + x, walk.first_group[1] + y, walk.first_group[2] + z};
+            for (std::uint32_t t = 0; t < walk.threads_per_group; ++t) {
+              for (std::uint32_t channel = 0; channel < kernel.simd_size; ++channel) {
+                if ((dispatch_mask(kernel, walk, t) >> channel & 1) == 0) continue;
+                Size3 id{};
+                for (std::size_t d = 0; d < 3; ++d) {
+                  const std::size_t place =
+                      t * kernel.per_thread_bytes + d * kernel.local_ids.row_bytes + channel * 2;
+                  id[d] = group[d] * payload.local_size[d] + at<std::uint16_t>(walk.per_thread, place);
+                  REQUIRE(id[d] < range.global[d]);
+                }
+                ++seen[(id[2] * range.global[1] + id[1]) * range.global[0] + id[0]];
+              }
+            }
+          }
+        }
+      }
+    }
+    CHECK(std::count(seen.begin(), seen.end(), 1) == static_cast<std::ptrdiff_t>(seen.size()));
+  }
+}
+
+TEST_CASE("local ids follow the walk order") {
+  const Program program = load("layouts.patch");
+  Kernel kernel = *program.find("order");
+  NdRange range;
+  range.dims = 3;
+  range.global = range.local = {2, 3, 4};
+  const auto id = [&](const Payload& p, std::uint32_t item, std::size_t d) {
+    return at<std::uint16_t>(p.walks[0].per_thread,
+                             item / 8 * kernel.per_thread_bytes + d * 32 + item % 8 * 2);
+  };
+  const Payload natural = build(kernel, {buffer(0x1000)}, range);
+  kernel.local_ids.walk = {2, 0, 1};
+  const Payload turned = build(kernel, {buffer(0x1000)}, range);
+  for (std::uint32_t item = 0; item < 24; ++item) {
+    CHECK(id(natural, item, 0) == item % 2);
+    CHECK(id(natural, item, 1) == item / 2 % 3);
+    CHECK(id(natural, item, 2) == item / 6);
+    CHECK(id(turned, item, 2) == item % 4);
+    CHECK(id(turned, item, 0) == item / 4 % 2);
+    CHECK(id(turned, item, 1) == item / 8);
+  }
+}
+
+TEST_CASE("smaller groups at the ends know both sizes") {
+  const Program program = load("nonuniform.patch", true);
+  const Kernel& kernel = program.kernels[0];
+  NdRange range;
+  range.dims = 2;
+  range.global = {10, 7, 1};
+  range.local = {4, 4, 1};
+  CHECK_THAT(error_of(kernel, {buffer(0x1000), buffer(0x2000)}, range), Contains("does not divide"));
+  range.allow_remainder = true;
+  const Payload payload = build(kernel, {buffer(0x1000), buffer(0x2000)}, range);
+  REQUIRE(payload.walks.size() == 4);
+  const Walk& corner = payload.walks[3];
+  CHECK(corner.first_group == Size3{2, 1, 0});
+  CHECK(corner.local_size == Size3{2, 3, 1});
+  CHECK(corner.last_thread_mask == 0x3f);
+  for (const Patch& p : kernel.implicit) {
+    if (p.source == 8) continue;
+    const auto value = at<std::uint32_t>(corner.cross_thread, p.offset);
+    if (p.item == PayloadItem::LocalSize) CHECK(value == corner.local_size[p.source / 4]);
+    if (p.item == PayloadItem::EnqueuedLocalSize) CHECK(value == 4);
+    if (p.item == PayloadItem::GroupCount) CHECK(value == (p.source == 0 ? 3 : 2));
+  }
+}
+
+TEST_CASE("r0 carries ids, barrier and scratch") {
+  Kernel kernel;
+  kernel.scratch_bytes = 2048;
+  ThreadHeader h;
+  h.group = {1, 2, 3};
+  h.barrier = 0x15;
+  h.scratch_address = 0x12345400;
+  h.thread_slot = 0x101;
+  h.sampler_pointer = 0x40;
+  h.binding_table = 0x80;
+  const auto r0 = thread_header(kernel, h);
+  CHECK(r0[1] == 1);
+  CHECK((r0[2] & 0x8f000000) == 0x85000000);  // what compiled barriers keep of it
+  CHECK(r0[3] == (0x40 | 1));
+  CHECK(r0[4] == 0x80);
+  CHECK((r0[5] & ~0x3ffu) == 0x12345400);  // what compiled scratch accesses keep of it
+  CHECK((r0[5] & 0x1ff) == 0x101);
+  CHECK(r0[6] == 2);
+  CHECK(r0[7] == 3);
+}
+
+TEST_CASE("buffers come from the address space") {
+  mem::AddressSpace space;
+  REQUIRE(space.map(0x1000, 256, memory.data(), mem::Access::ReadWrite, "x"));
+  auto value = buffer_at(space, 0x1010);
+  REQUIRE(value);
+  const auto& surface = std::get<BufferValue>(*value).surface;
+  CHECK(surface.base == memory.data() + 16);
+  CHECK(surface.size == 240);
+  CHECK(surface.gpu_address == 0x1010);
+  CHECK(std::get<BufferValue>(*buffer_at(space, 0)).surface.size == 0);
+  CHECK_THAT(buffer_at(space, 0x1100).error().message, Contains("0x1100"));
+}
+
+TEST_CASE("relocations write the addresses of segments") {
+  const Program program = load("globals.zebin", true);
+  const Kernel& kernel = program.kernels[0];
+  SegmentAddresses addresses;
+  CHECK_THAT(relocated_code(kernel, addresses).error().message,
+             Contains("kernel globals") && Contains("globals"));
+  addresses[Segment::Globals] = 0x123456789000;
+  addresses[Segment::Constants] = 0xabcdef012000;
+  const auto code = relocated_code(kernel, addresses);
+  REQUIRE(code);
+  CHECK(code->size() == kernel.code.size());
+  CHECK(at<std::uint32_t>(*code, 60) == 0x56789000);
+  CHECK(at<std::uint32_t>(*code, 76) == 0x1234);
+  CHECK(at<std::uint32_t>(*code, 92) == 0xef012000);
+  CHECK(at<std::uint32_t>(*code, 108) == 0xabcd);
+  for (const char* name : {"globals.patch", "globals.zebin"}) {
+    const Program p = load(name, true);
+    const auto constants = relocated_bytes(p.segment(Segment::Constants), addresses);
+    REQUIRE(constants);
+    CHECK(at<std::uint64_t>(*constants, 16) == 0x123456789008);  // alias = &state[2]
+    CHECK(at<std::uint32_t>(*constants, 0) == 10);
+  }
+}
