@@ -156,9 +156,11 @@ std::string difference(const FinalState& a, const FinalState& b) {
     return x == y ? std::string() : fmt::format("{} {:#x} and {:#x}", what, x, y);
   };
   const ThreadState &x = a.state, &y = b.state;
-  std::string found = bytes_difference("registers", a.file, b.file);
-  if (found.empty()) found = differ("flags", x.flags, y.flags);
-  for (std::size_t i = 0; i < a.masks.size() && found.empty(); ++i)
+  const bool at_end = a.status == Status::Exited;
+  std::string found;
+  if (at_end) found = bytes_difference("registers", a.file, b.file);
+  if (at_end && found.empty()) found = differ("flags", x.flags, y.flags);
+  for (std::size_t i = 0; i < a.masks.size() && at_end && found.empty(); ++i)
     found = differ(fmt::format("mask variable {}", i), a.masks[i], b.masks[i]);
   if (found.empty()) found = differ("fp_mode", x.fp_mode, y.fp_mode);
   if (found.empty()) found = differ("barrier_signals", x.barrier_signals, y.barrier_signals);

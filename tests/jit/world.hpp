@@ -34,7 +34,9 @@ struct FinalState {
   std::vector<std::byte> memory;
 };
 
-/// The first difference that a guest or a caller could see, in words; empty if there is none.
+/// The first difference that matters, in words; empty if there is none. Registers, flags and mask variables
+/// count at the end of the thread only: at a pause or a barrier an engine need not have written back what the
+/// thread overwrites before it reads it, at a fault not what the block wrote before.
 std::string difference(const FinalState& a, const FinalState& b);
 
 class World {

@@ -1,0 +1,503 @@
+#include "tests/jit/random_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "frontend/ir/builder.hpp"
+
+namespace eum::jit::test {
+
+using namespace ir;
+
+namespace {
+
+class Generator {
+ public:
+  Generator(std::uint64_t seed, const ProgramOptions& options)
+      : random_(seed), options_(options), b_(function_) {
+    function_.name = fmt::format("random{}", seed);
+    function_.family = "gen9";
+  }
+
+  Function make() {
+    constexpr unsigned simds[] = {8, 16, 32};
+    constexpr unsigned files[] = {256, 512, 1024, 4096};
+    function_.simd = simds[below(3)];
+    function_.file_bytes = files[below(4)];
+    function_.mask_variables = 1 + below(4);
+    const unsigned blocks = options_.control ? 1 + below(options_.max_blocks) : 1;
+    for (unsigned i = 0; i < blocks; ++i) {
+      const BlockId id = function_.add_block(0x10 + 0x100 * i);
+      function_.blocks[id].guest_instructions = 1 + below(6);
+    }
+    for (BlockId id = 0; id < blocks; ++id) fill_block(id);
+    return std::move(function_);
+  }
+
+ private:
+  unsigned below(std::uint64_t n) { return static_cast<unsigned>(random_() % n); }
+  bool chance(unsigned percent) { return below(100) < percent; }
+  template <class List>
+  auto pick(const List& list) {
+    return list[below(std::size(list))];
+  }
+
+  unsigned any_lanes() {
+    constexpr unsigned counts[] = {1, 1, 2, 4, 8, 8, 16, 16, 32};
+    return chance(50) ? function_.simd : pick(counts);
+  }
+  Type any_type(Types types) {
+    for (;;) {
+      const Type type = static_cast<Type>(below(type_count));
+      if (takes(types, type)) return type;
+    }
+  }
+
+  // Values.
+
+  /// A value of this type and lanes made earlier in the block, or no_value.
+  ValueId existing(Type type, unsigned lanes) {
+    std::vector<ValueId> fits;
+    for (ValueId value : usable_)
+      if (b_.type_of(value) == type && b_.lanes_of(value) == lanes) fits.push_back(value);
+    return fits.empty() ? no_value : fits[below(fits.size())];
+  }
+  ValueId keep(ValueId value) {
+    usable_.push_back(value);
+    return value;
+  }
+
+  ValueId value(Type type, unsigned lanes) {
+    if (is_mask(type)) return mask(lanes);
+    const ValueId old = existing(type, lanes);
+    if (old != no_value && chance(65)) return old;
+    if (depth_ > 3) return keep(b_.reg_read(type, lanes, read_region(type, lanes)));
+    ++depth_;
+    const ValueId made = keep(make_value(type, lanes));
+    --depth_;
+    return made;
+  }
+  ValueId make_value(Type type, unsigned lanes) {
+    switch (below(10)) {
+      case 0:
+        return b_.constant(type, lanes, interesting_bits(random_));
+      case 1: {
+        std::array<std::uint64_t, max_lanes> lane_values;
+        for (auto& lane : lane_values) lane = interesting_bits(random_);
+        return b_.vconst(type, lanes, std::span(lane_values).first(lanes));
+      }
+      case 2:
+        return b_.splat(value(type, 1), lanes);
+      case 3:
+        return b_.convert(Op::bitcast, type, value(same_size(type), lanes));
+      case 4:
+        if (lanes < 32) {
+          const unsigned wider = lanes << (1 + below(lanes <= 8 ? 2 : 1));
+          return b_.slice(value(type, wider), lanes * below(wider / lanes), lanes);
+        }
+        break;
+      case 5:
+        if (lanes > 1) return b_.concat(value(type, lanes / 2), value(type, lanes / 2));
+        break;
+      default:
+        break;
+    }
+    return b_.reg_read(type, lanes, read_region(type, lanes));
+  }
+  Type same_size(Type type) {
+    for (;;) {
+      const Type other = any_type(Types::Arith);
+      if (size_of(other) == size_of(type)) return other;
+    }
+  }
+
+  ValueId mask(unsigned lanes) {
+    const ValueId old = existing(Type::m, lanes);
+    if (old != no_value && chance(60)) return old;
+    if (depth_ > 3) return keep(b_.flag_read(lanes, flag_bit(lanes)));
+    ++depth_;
+    const ValueId made = keep(make_mask(lanes));
+    --depth_;
+    return made;
+  }
+  ValueId make_mask(unsigned lanes) {
+    switch (below(8)) {
+      case 0:
+        return b_.constant(Type::m, lanes, chance(40) ? ~std::uint64_t{0} : chance(30) ? 0 : random_());
+      case 1: {
+        const Type type = any_type(Types::Arith);
+        return b_.compare(pick(std::array{Op::cmp_eq, Op::cmp_ne, Op::cmp_lt, Op::cmp_ge}),
+                          value(type, lanes), value(type, lanes));
+      }
+      case 2:
+        return b_.flag_read(lanes, flag_bit(lanes));
+      case 3:
+        return b_.bits_mask(value(lanes == 32 ? Type::u32 : Type::u16, 1), std::min(lanes, 32u));
+      case 4:
+        if (lanes > 1) return b_.concat(mask(lanes / 2), mask(lanes / 2));
+        return b_.lanewise(Op::not_, {mask(lanes)});
+      case 5:
+        return b_.lanewise(pick(std::array{Op::and_, Op::or_, Op::xor_, Op::andn}),
+                           {mask(lanes), mask(lanes)});
+      default:
+        if (lanes > function_.simd) return b_.flag_read(lanes, flag_bit(lanes));
+        return b_.slice(b_.mask_get(below(function_.mask_variables)), lanes * below(function_.simd / lanes),
+                        lanes);
+    }
+  }
+  /// A lane mask, or none.
+  ValueId lane_mask(unsigned lanes) { return chance(40) ? no_value : mask(lanes); }
+
+  // Regions.
+
+  unsigned place(unsigned extent, unsigned alignment) {
+    const unsigned last = function_.file_bytes - extent;
+    // Near the start, so that regions meet.
+    const unsigned range = chance(70) ? std::min(last, 160u) : last;
+    unsigned offset = below(range + 1);
+    if (chance(50)) alignment = std::max(alignment, 32u);
+    return offset / alignment * alignment;
+  }
+  static unsigned extent(const Region& region, unsigned lanes, unsigned bytes) {
+    unsigned end = 0;
+    for (unsigned lane = 0; lane < lanes; ++lane) end = std::max(end, region.byte_of(lane, bytes) + bytes);
+    return end;
+  }
+  Region at_some_place(Region region, unsigned lanes, unsigned bytes) {
+    const unsigned size = extent(region, lanes, bytes);
+    if (size > function_.file_bytes) region = Region::packed(0);
+    const unsigned alignment = chance(96) ? bytes : 1;
+    region.offset = static_cast<std::uint16_t>(place(extent(region, lanes, bytes), alignment));
+    return region;
+  }
+  Region read_region(Type type, unsigned lanes) {
+    Region region = Region::packed(0);
+    switch (below(8)) {
+      case 0:
+        region = Region::strided(0, 1u << below(3));
+        break;
+      case 1:
+        region = Region::strided(0, 0);
+        break;
+      case 2: {  // rows of `width`, as <8;8,1>, <0;4,1>, <4;4,0>, <16;8,2>
+        constexpr unsigned widths[] = {1, 2, 4, 8, 16};
+        const unsigned width = std::min(pick(widths), lanes);
+        region = {0, static_cast<std::uint8_t>(pick(std::array{0, 1, 2, 4, 8, 16})),
+                  static_cast<std::uint8_t>(width), static_cast<std::uint8_t>(pick(std::array{0, 1, 1, 2}))};
+        break;
+      }
+      default:
+        break;
+    }
+    return at_some_place(region, lanes, size_of(type));
+  }
+  Region write_region(Type type, unsigned lanes) {
+    const bool strided = chance(25);
+    return at_some_place(Region::strided(0, strided ? 2u << below(2) : 1), lanes, size_of(type));
+  }
+  unsigned flag_bit(unsigned lanes) {
+    if (chance(10)) return below(64 - lanes + 1);
+    return lanes * below(64 / lanes);
+  }
+
+  // Ops.
+
+  void fill_block(BlockId id) {
+    b_.set_block(id);
+    ip_ = function_.blocks[id].guest_ip;
+    b_.set_guest_ip(ip_);
+    usable_.clear();
+    const unsigned ops = 1 + below(options_.max_block_ops);
+    for (unsigned i = 0; i < ops; ++i) {
+      if (chance(60)) b_.set_guest_ip(ip_ += 8);
+      append_op();
+      if (chance(35)) write_back();
+    }
+    for (unsigned i = 0; i < 4; ++i) write_back();
+    end_block(id);
+  }
+
+  /// A value that was made goes where it is seen.
+  void write_back() {
+    if (usable_.empty()) return;
+    const ValueId value = usable_[usable_.size() - 1 - below(std::min<std::size_t>(usable_.size(), 6))];
+    const Type type = b_.type_of(value);
+    const unsigned lanes = b_.lanes_of(value);
+    if (is_mask(type))
+      b_.flag_write(flag_bit(lanes), value, lane_mask(lanes));
+    else if (size_of(type) * lanes <= function_.file_bytes)
+      b_.reg_write(write_region(type, lanes), value, lane_mask(lanes));
+  }
+
+  void append_op() {
+    const Op op = static_cast<Op>(below(op_count));
+    const OpInfo& row = info(op);
+    const unsigned lanes = any_lanes();
+    switch (row.shape) {
+      case Shape::Constant:
+      case Shape::PoolConst:
+      case Shape::Splat:
+      case Shape::Slice:
+      case Shape::Concat:
+      case Shape::RegRead:
+        value(any_type(Types::Arith), lanes);
+        return;
+      case Shape::Convert: {
+        const Type to = any_type(row.types);
+        const Type from = op == Op::bitcast ? same_size(to) : any_type(row.types);
+        keep(b_.convert(op, to, value(from, lanes)));
+        return;
+      }
+      case Shape::Lanewise1: {
+        const Type type = any_type(row.types);
+        keep(b_.lanewise(op, {value(type, lanes)}));
+        return;
+      }
+      case Shape::Lanewise2: {
+        const Type type = any_type(row.types);
+        keep(b_.lanewise(op, {value(type, lanes), value(type, lanes)}));
+        return;
+      }
+      case Shape::Lanewise3: {
+        const Type type = any_type(row.types);
+        keep(b_.lanewise(op, {value(type, lanes), value(type, lanes), value(type, lanes)}));
+        return;
+      }
+      case Shape::Compare: {
+        const Type type = any_type(row.types);
+        keep(b_.compare(op, value(type, lanes), value(type, lanes)));
+        return;
+      }
+      case Shape::Select: {
+        const Type type = any_type(row.types);
+        keep(b_.select(mask(lanes), value(type, lanes), value(type, lanes)));
+        return;
+      }
+      case Shape::Wide2:
+      case Shape::Wide4: {
+        const Type type = any_type(row.types);
+        const ValueId a = value(type, lanes), b = value(type, lanes), c = value(type, lanes),
+                      d = value(type, lanes);
+        const auto pair = row.shape == Shape::Wide2 ? b_.wide(op, {a, b}) : b_.wide(op, {a, b, c, d});
+        keep(pair.first);
+        keep(pair.second);
+        return;
+      }
+      case Shape::MaskToInt: {
+        const Type type = any_type(row.types);
+        keep(b_.mask_bits(type, mask(std::min(lanes, 8 * size_of(type)))));
+        return;
+      }
+      case Shape::IntToMask: {
+        const Type from = any_type(Types::Int);
+        const unsigned bits = std::min(lanes, 8 * size_of(from));
+        keep(b_.bits_mask(value(from, 1), bits));
+        return;
+      }
+      case Shape::MaskGroup:
+        keep(b_.mask_group(op, mask(lanes), 1u << below(std::bit_width(lanes))));
+        return;
+      case Shape::RegWrite:
+      case Shape::FlagWrite:
+        write_back();
+        return;
+      case Shape::RegGather:
+      case Shape::RegScatter:
+        return append_indirect(op, any_type(row.types), lanes);
+      case Shape::FlagRead:
+      case Shape::MaskGet:
+        mask(lanes);
+        return;
+      case Shape::MaskSet:
+        b_.mask_set(below(function_.mask_variables), mask(function_.simd));
+        return;
+      case Shape::Effect0:
+        b_.effect(op);
+        return;
+      case Shape::Effect1:
+        b_.effect(op, b_.constant(Type::u32, 1,
+                                  below(4) << 4 | (chance(50)   ? 0x4c0u
+                                                   : chance(96) ? 0u
+                                                                : 0x40u)));
+        return;
+      case Shape::Load:
+      case Shape::Store:
+      case Shape::Atomic:
+      case Shape::BlockLoad:
+      case Shape::BlockStore:
+        if (options_.memory) append_message(row.shape);
+        return;
+      case Shape::Jump:
+      case Shape::Branch:
+      case Shape::JumpIp:
+      case Shape::Wait:
+      case Shape::Exit:
+      case Shape::Trap:
+        return;
+    }
+  }
+
+  void append_indirect(Op op, Type type, unsigned lanes) {
+    // Within the file but for a few.
+    const unsigned room = function_.file_bytes - (chance(97) ? 8 : 0);
+    ValueId addresses = value(Type::u16, lanes);
+    addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, std::bit_floor(room) - 1)});
+    if (chance(70))
+      addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, 0x10000u - size_of(type))});
+    const ValueId mask = lane_mask(lanes);
+    if (op == Op::reg_scatter) return b_.reg_scatter(addresses, value(type, lanes), mask);
+    keep(defined(b_.reg_gather(type, addresses, mask), mask));
+  }
+
+  /// A value without what lanes outside `mask` hold.
+  ValueId defined(ValueId value, ValueId mask) {
+    if (mask == no_value) return value;
+    return b_.select(mask, value, b_.constant(b_.type_of(value), b_.lanes_of(value), 0x5a5a5a5a5a5a5a5a));
+  }
+
+  struct Target {
+    MemRef mem;
+    std::uint64_t base;
+    unsigned bytes;  // from base that may be accessed
+  };
+  Target any_target() {
+    switch (below(10)) {
+      case 0:
+        return {{MemSpace::Surface, ir::slm_surface}, 0, World::slm_bytes};
+      case 1:
+        return {{MemSpace::Surface, World::null_surface}, 0, 64};
+      case 2:
+      case 3:
+        return {{MemSpace::A64}, World::region, World::region_bytes};
+      case 4:
+        return {{MemSpace::A32}, World::low_region, World::low_region_bytes};
+      case 5:
+        return {{MemSpace::A32}, World::callbacks, World::callbacks_bytes};
+      case 6:
+        return {{MemSpace::Scratch}, 0, World::scratch_bytes};
+      default:
+        return {{MemSpace::Surface, World::surface}, 0, 1024};  // a little more than it has
+    }
+  }
+
+  /// Addresses of elements `element` bytes apart at most `span` bytes long.
+  ValueId addresses(const Target& target, unsigned lanes, unsigned element, unsigned span) {
+    const Type type = target.mem.space == MemSpace::A64 ? Type::u64 : Type::u32;
+    const bool stray = chance(3);
+    const unsigned room = std::bit_floor(target.bytes - std::min(target.bytes - 1, span));
+    const auto constant = [&](std::uint64_t v) { return b_.constant(type, lanes, v); };
+    ValueId offsets;
+    if (chance(40)) {  // scattered
+      offsets = value(type, lanes);
+    } else {  // uniform, or a fixed step from an unknown start
+      offsets = b_.splat(value(type, 1), lanes);
+      if (chance(75)) {
+        std::array<std::uint64_t, max_lanes> steps;
+        const std::uint64_t step =
+            chance(70) ? element : pick(std::array<unsigned, 4>{1, 2 * element, 16, 4});
+        for (unsigned lane = 0; lane < max_lanes; ++lane) steps[lane] = lane * step;
+        // Bounded first, so that the step survives.
+        if (!stray) offsets = b_.lanewise(Op::and_, {offsets, constant(room / 2 - 1)});
+        offsets = b_.lanewise(Op::add, {offsets, b_.vconst(type, lanes, std::span(steps).first(lanes))});
+      }
+    }
+    if (!stray) offsets = b_.lanewise(Op::and_, {offsets, constant(room - 1)});
+    if (chance(70)) offsets = b_.lanewise(Op::and_, {offsets, constant(~std::uint64_t{element - 1})});
+    return target.base == 0 ? offsets : b_.lanewise(Op::add, {offsets, constant(target.base)});
+  }
+
+  void append_message(Shape shape) {
+    Target target = any_target();
+    const bool atomic = shape == Shape::Atomic;
+    Type type = any_type(Types::Int);
+    while (atomic && size_of(type) < 4) type = any_type(Types::Int);
+    const unsigned lanes = any_lanes(), element = size_of(type);
+    const ValueId mask = lane_mask(lanes);
+    switch (shape) {
+      case Shape::Load: {
+        target.mem.components = static_cast<std::uint8_t>(chance(60) ? 1 : 1 + below(15));
+        const auto count = static_cast<unsigned>(std::popcount(target.mem.components));
+        const ValueId first = b_.load(type, target.mem, addresses(target, lanes, element, 4 * element), mask);
+        for (unsigned k = 0; k < count; ++k) keep(first + k);
+        return;
+      }
+      case Shape::Store: {
+        target.mem.components = static_cast<std::uint8_t>(chance(60) ? 1 : 1 + below(15));
+        std::vector<ValueId> values;
+        for (int k = std::popcount(target.mem.components); k > 0; --k) values.push_back(value(type, lanes));
+        return b_.store(target.mem, addresses(target, lanes, element, 4 * element), values, mask);
+      }
+      case Shape::Atomic: {
+        target.mem.atomic = static_cast<AtomicOp>(below(mem::atomic_table.size()));
+        std::vector<ValueId> sources;
+        for (unsigned k = mem::info(target.mem.atomic).operands; k > 0; --k)
+          sources.push_back(value(type, lanes));
+        ValueId at = addresses(target, lanes, element, element);
+        if (chance(97))
+          at = b_.lanewise(Op::and_, {at, b_.constant(b_.type_of(at), lanes, ~std::uint64_t{element - 1})});
+        const bool returns = chance(60);
+        const ValueId old = b_.atomic(type, target.mem, at, sources, returns, mask);
+        if (returns) keep(old);
+        return;
+      }
+      case Shape::BlockLoad:
+        keep(b_.block_load(type, lanes, target.mem, addresses(target, 1, element, lanes * element)));
+        return;
+      default: {
+        const ValueId data = value(type, lanes);
+        return b_.block_store(target.mem, addresses(target, 1, element, lanes * element), data);
+      }
+    }
+  }
+
+  void end_block(BlockId id) {
+    const auto blocks = static_cast<unsigned>(function_.blocks.size());
+    const auto ahead = [&] { return id + 1 + below(blocks - id - 1); };
+    if (id + 1 == blocks || chance(5)) {
+      if (chance(95)) return b_.exit();
+      if (chance(50)) return b_.trap("a trap");
+      return b_.jump_ip(value(Type::u32, 1));
+    }
+    switch (below(10)) {
+      case 0:
+        return b_.jump(below(blocks));
+      case 1:
+        return b_.wait(ahead());
+      case 2: {
+        const std::uint32_t here = function_.blocks[ahead()].guest_ip,
+                            there = function_.blocks[below(blocks)].guest_ip;
+        return b_.jump_ip(
+            b_.select(mask(1), b_.constant(Type::u32, 1, here), b_.constant(Type::u32, 1, there)));
+      }
+      case 3:
+      case 4:
+        return b_.jump(ahead());
+      default: {
+        const unsigned lanes = any_lanes();
+        const ValueId condition = mask(lanes);
+        BlockId taken = below(blocks), other = ahead();
+        if (chance(50)) std::swap(taken, other);
+        return b_.branch_any(condition, taken, other);
+      }
+    }
+  }
+
+  Random random_;
+  ProgramOptions options_;
+  Function function_;
+  Builder b_;
+  std::vector<ValueId> usable_;  // values of the block that later ops may take
+  unsigned depth_ = 0;
+  std::uint32_t ip_ = 0;
+};
+
+}  // namespace
+
+Function random_program(std::uint64_t seed, const ProgramOptions& options) {
+  return Generator(seed, options).make();
+}
+
+}  // namespace eum::jit::test

@@ -1,0 +1,104 @@
+// Random programs: every engine ends each run in the state that the reference engine ends it in.
+//   EUMULATE_PROGRAMS=n   how many programs (default 1500)
+//   EUMULATE_SEED=n       the first seed
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "frontend/ir/parser.hpp"
+#include "frontend/ir/printer.hpp"
+#include "frontend/ir/verifier.hpp"
+#include "tests/jit/random_program.hpp"
+#include "tests/jit/shrink.hpp"
+
+using namespace eum;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
+}
+
+/// Runs `function` from one start, on through waits and pauses, on the reference engine and on `engine`. The
+/// first difference in words, or nothing.
+std::string compare(const ir::Function& function, Engine& engine, std::uint64_t state_seed) {
+  ir::Function for_reference = copy(function), for_engine = copy(function);
+  auto reference = make_reference_engine()->compile(for_reference, {});
+  if (!reference) return "the reference engine: " + reference.error().message;
+  auto other = engine.compile(for_engine, {});
+  if (!other) return fmt::format("{}: {}", engine.name(), other.error().message);
+  World expected, found;
+  for (World* world : {&expected, &found}) {
+    world->reset(function, state_seed);
+    world->state().budget = static_cast<std::int64_t>(state_seed % 60);
+  }
+  for (int run = 0; run < 6; ++run) {
+    const FinalState a = expected.run(**reference), b = found.run(**other);
+    const std::string problem = difference(a, b);
+    if (!problem.empty())
+      return fmt::format("run {} (status {}): {}", run, static_cast<unsigned>(a.status), problem);
+    if (a.status == Status::Exited || a.status == Status::Faulted) return {};
+    for (World* world : {&expected, &found}) world->state().budget = 25;
+  }
+  return {};
+}
+
+void report(const ir::Function& function, Engine& engine, std::uint64_t seed, std::uint64_t state_seed) {
+  const ir::Function small = shrink(function, [&](const ir::Function& candidate) {
+    return !compare(candidate, engine, state_seed).empty();
+  });
+  FAIL_CHECK("seed " << seed << " state seed " << state_seed << ": reference and " << engine.name() << ", "
+                     << compare(small, engine, state_seed) << "\n"
+                     << ir::print(small));
+}
+
+}  // namespace
+
+TEST_CASE("random programs verify and survive their text form") {
+  std::set<ir::Op> used;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const ir::Function function = random_program(seed);
+    const auto verified = ir::verify(function);
+    INFO(ir::print(function));
+    INFO((verified ? "" : verified.error().message));
+    REQUIRE(verified);
+    auto parsed = ir::parse(ir::print(function));
+    INFO((parsed ? "" : parsed.error().message));
+    REQUIRE(parsed);
+    REQUIRE(ir::difference(function, *parsed) == "");
+    for (const ir::Block& block : function.blocks)
+      for (const ir::Inst& inst : block.insts) used.insert(inst.op);
+  }
+  CHECK(used.size() == ir::op_count);
+}
+
+TEST_CASE("random programs end in the same state on every engine") {
+  const std::uint64_t programs = number_from_environment("EUMULATE_PROGRAMS", 1500);
+  const std::uint64_t first = number_from_environment("EUMULATE_SEED", 1);
+  std::printf("random programs: seeds %llu to %llu\n", static_cast<unsigned long long>(first),
+              static_cast<unsigned long long>(first + programs - 1));
+  unsigned reported = 0;
+  for (std::uint64_t seed = first; seed < first + programs && reported < 5; ++seed) {
+    INFO("seed " << seed);
+    ProgramOptions options;
+    options.memory = seed % 4 != 0;
+    options.control = seed % 3 != 0;
+    options.max_block_ops = seed % 5 == 0 ? 100 : 24;
+    const ir::Function function = random_program(seed, options);
+    for (const auto& engine : other_engines()) {
+      for (std::uint64_t state = 0; state < 3; ++state) {
+        const std::uint64_t state_seed = seed * 31 + state * 7;
+        if (compare(function, *engine, state_seed).empty()) continue;
+        report(function, *engine, seed, state_seed);
+        ++reported;
+        break;
+      }
+    }
+  }
+}
