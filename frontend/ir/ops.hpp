@@ -69,7 +69,7 @@ enum class Effect : std::uint8_t {
 };
 
 /// Sets of element types.
-enum class Types : std::uint8_t { None, Int, Int32, Float, Float32, Arith, Mask, IntMask, All };
+enum class Types : std::uint8_t { None, Int, Int32, U64, Float, Float32, Arith, Mask, IntMask, All };
 
 enum class Backend : std::uint8_t { Native, Helper, Expand };
 
@@ -118,6 +118,8 @@ constexpr bool takes(Types types, Type type) {
       return is_int(type);
     case Types::Int32:
       return type == Type::u32 || type == Type::s32;
+    case Types::U64:
+      return type == Type::u64;
     case Types::Float:
       return is_float(type);
     case Types::Float32:

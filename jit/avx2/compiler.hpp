@@ -59,6 +59,7 @@ class Compiler {
   void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
   asmjit::Label epilogue() const { return epilogue_; }
   bool full() const { return full_; }
+  ir::BlockId current() const { return current_; }
 
  private:
   void prologue();

@@ -330,6 +330,13 @@ class Generator {
       case Shape::BlockStore:
         if (options_.memory) append_message(row.shape);
         return;
+      case Shape::SystemCall: {
+        const Type type = any_type(row.types);
+        const auto pair = b_.system_call(op, value(type, 1), value(type, 1), random_());
+        keep(pair.first);
+        keep(pair.second);
+        return;
+      }
       case Shape::Jump:
       case Shape::Branch:
       case Shape::JumpIp:

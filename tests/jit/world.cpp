@@ -10,7 +10,7 @@ namespace {
 
 // Where the parts of World::memory_ lie.
 constexpr std::size_t at_surface = 0, at_slm = 1024, at_scratch = 1280, at_region = 1536, at_read_only = 2560,
-                      at_low = 2624, at_callbacks = 3136;
+                      at_low = 2624, at_callbacks = 3136, at_system = 3264;
 
 bool read_back(void* context, std::uint64_t address, void* to, std::uint64_t size) {
   std::memcpy(to, static_cast<std::byte*>(context) + (address - World::callbacks), size);
@@ -19,6 +19,17 @@ bool read_back(void* context, std::uint64_t address, void* to, std::uint64_t siz
 bool write_back(void* context, std::uint64_t address, const void* from, std::uint64_t size) {
   std::memcpy(static_cast<std::byte*>(context) + (address - World::callbacks), from, size);
   return true;
+}
+
+/// System state that is but a number of calls and a sum of what they were given.
+std::uint64_t system_call(void* context, ir::Op op, std::uint64_t imm, std::uint64_t a, std::uint64_t b,
+                          std::uint64_t* value) {
+  std::uint64_t sum;
+  std::memcpy(&sum, context, sizeof sum);
+  sum = (sum + static_cast<std::uint64_t>(op) + imm + a) * 0x9e3779b97f4a7c15 + b;
+  std::memcpy(context, &sum, sizeof sum);
+  *value = sum >> 7;
+  return sum >> 61;
 }
 
 std::string bytes_difference(std::string_view what, const std::vector<std::byte>& a,
@@ -109,7 +120,8 @@ World::World() {
   REQUIRE(space_.map(low_region, low_region_bytes, part(at_low), mem::Access::ReadWrite, "low"));
   REQUIRE(space_.map_callbacks(callbacks, callbacks_bytes, {part(at_callbacks), &read_back, &write_back},
                                mem::Access::ReadWrite, "callbacks"));
-  environment_ = {surfaces_.data(), part(at_scratch), scratch_bytes, &space_};
+  system_ = {part(at_system), &system_call};
+  environment_ = {surfaces_.data(), part(at_scratch), scratch_bytes, &space_, &system_};
 }
 
 void World::reset(const ir::Function& function, std::uint64_t seed) {

@@ -68,6 +68,7 @@ class World {
   alignas(64) std::array<std::byte, 4096> memory_{};
   std::vector<mem::Surface> surfaces_ = std::vector<mem::Surface>(mem::binding_table_size);
   mem::AddressSpace space_;
+  SystemInterface system_;
   Environment environment_;
   StateLayout layout_;
   unsigned file_bytes_ = 0;

@@ -21,6 +21,14 @@ void emit_jump_ip(Compiler& c, const CodeInst& inst) {
     asmjit::Label other = c.a.newLabel();
     c.a.cmp(ip.r32(), c.function.blocks[block].guest_ip);
     c.a.jne(other);
+    if (block <= c.current()) {
+      asmjit::Label go_on = c.a.newLabel();
+      c.a.cmp(c.state(offsetof(ThreadState, budget), 8), 0);
+      c.a.jg(go_on);
+      c.a.mov(c.state(offsetof(ThreadState, resume), 4), block);
+      c.leave(Status::Paused);
+      c.a.bind(go_on);
+    }
     c.enter_from_home(block);
     c.a.bind(other);
   }
