@@ -1,0 +1,79 @@
+// Choice of engine, and guest memory by address.
+#include "runtime/device.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace eum::rt {
+namespace {
+
+struct EngineRow {
+  EngineKind kind;
+  std::string_view name;
+};
+constexpr EngineRow engines[] = {{EngineKind::Avx2, "avx2"}, {EngineKind::Reference, "reference"}};
+
+constexpr std::uint64_t scratch_alignment = 64 * 1024;
+/// Address 0 and what lies near it stay unmapped, so that a null pointer faults.
+constexpr mem::Placement low_memory{std::uint64_t{1} << 20, std::uint64_t{1} << 32};
+
+Result<std::unique_ptr<jit::Engine>> make_engine(EngineKind kind) {
+  if (kind == EngineKind::Avx2) return jit::make_avx2_engine();
+  return jit::make_reference_engine();
+}
+
+}  // namespace
+
+std::string_view engine_name(EngineKind kind) {
+  for (const EngineRow& row : engines)
+    if (row.kind == kind) return row.name;
+  return "invalid engine";
+}
+
+std::optional<EngineKind> parse_engine(std::string_view name) {
+  for (const EngineRow& row : engines)
+    if (row.name == name) return row.kind;
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
+  auto engine = make_engine(options.engine);
+  if (!engine) return engine.error();
+  const unsigned workers =
+      options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());
+  return std::unique_ptr<Device>(new Device(options, std::move(*engine), workers));
+}
+
+Result<Buffer> Device::allocate(std::uint64_t bytes, std::string_view name) {
+  if (bytes == 0) return error("buffer {}: expected at least 1 byte, found 0", name);
+  if (bytes > mem::AddressSpace::max_allocation)
+    return error("buffer {}: expected at most {} bytes, found {}", name, mem::AddressSpace::max_allocation,
+                 bytes);
+  auto region = memory_.allocate((bytes + 3) & ~std::uint64_t{3}, 4096, name);
+  if (!region) return region.error();
+  return Buffer{(*region)->address, (*region)->host, bytes};
+}
+
+void Device::release(const Buffer& buffer) {
+  // Nothing is mapped at the address of a Buffer{}, or of one that has been released.
+  if (const mem::Region* region = memory_.find(buffer.address); region && region->address == buffer.address)
+    static_cast<void>(static_cast<bool>(memory_.unmap(buffer.address)));
+}
+
+Result<ScratchSpace> Device::scratch(std::uint32_t bytes_per_thread, std::uint32_t slots) {
+  if (bytes_per_thread == 0) return ScratchSpace{};
+  const std::uint64_t bytes = std::uint64_t{bytes_per_thread} * slots;
+  if (!scratch_ || scratch_->size < bytes) {
+    if (scratch_) {
+      const auto unmapped = memory_.unmap(scratch_->address);
+      scratch_ = nullptr;
+      if (!unmapped) return unmapped.error();
+    }
+    auto region = memory_.allocate(bytes, scratch_alignment, "scratch", low_memory);
+    if (!region) return region.error();
+    scratch_ = *region;
+  }
+  return ScratchSpace{scratch_->host, static_cast<std::uint32_t>(scratch_->address), bytes_per_thread, slots};
+}
+
+}  // namespace eum::rt

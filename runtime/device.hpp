@@ -1,0 +1,68 @@
+#pragma once
+// Device: an engine, an address space and workers: what kernels run on. Two devices share nothing.
+// It must not know binaries or kernel arguments.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "jit/engine.hpp"
+#include "memory/address_space.hpp"
+#include "memory/result.hpp"
+#include "runtime/dispatch.hpp"
+
+namespace eum::rt {
+
+enum class EngineKind : std::uint8_t { Avx2, Reference };
+
+std::string_view engine_name(EngineKind kind);
+std::optional<EngineKind> parse_engine(std::string_view name);
+
+struct DeviceOptions {
+  EngineKind engine = EngineKind::Avx2;
+  unsigned workers = 0;  ///< host threads that run guest threads; 0: one for each processor
+  std::uint64_t budget = std::uint64_t{1} << 40;  ///< guest instructions that one guest thread may execute
+};
+
+/// Guest memory. `address` is what a kernel gets as a pointer.
+struct Buffer {
+  std::uint64_t address = 0;
+  std::byte* host = nullptr;
+  std::uint64_t size = 0;  ///< as asked for
+
+  std::span<std::byte> bytes() const { return {host, static_cast<std::size_t>(size)}; }
+};
+
+/// Not synchronised: one call at a time.
+class Device {
+ public:
+  /// An error where the host cannot run the engine.
+  static Result<std::unique_ptr<Device>> create(const DeviceOptions& options);
+
+  /// Zeroed memory. A kernel can reach it up to the next multiple of 4 bytes, as the vendor's driver sizes
+  /// surfaces.
+  Result<Buffer> allocate(std::uint64_t bytes, std::string_view name);
+  void release(const Buffer& buffer);
+
+  /// Memory for `slots` threads, below 4 GB, where A32 messages reach it. Valid until the next call.
+  Result<ScratchSpace> scratch(std::uint32_t bytes_per_thread, std::uint32_t slots);
+
+  jit::Engine& engine() { return *engine_; }
+  mem::AddressSpace& memory() { return memory_; }
+  Dispatcher& dispatcher() { return dispatcher_; }
+  const DeviceOptions& options() const { return options_; }
+
+ private:
+  Device(const DeviceOptions& options, std::unique_ptr<jit::Engine> engine, unsigned workers)
+      : options_(options), engine_(std::move(engine)), dispatcher_(workers) {}
+
+  DeviceOptions options_;
+  std::unique_ptr<jit::Engine> engine_;
+  mem::AddressSpace memory_;
+  Dispatcher dispatcher_;
+  const mem::Region* scratch_ = nullptr;
+};
+
+}  // namespace eum::rt
