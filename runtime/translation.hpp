@@ -1,0 +1,51 @@
+#pragma once
+// From a kernel's GEN code to translated code, and the texts that describe each step.
+// It must not know arguments, memory or dispatch.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/gen/family.hpp"
+#include "jit/engine.hpp"
+#include "memory/result.hpp"
+#include "runtime/walker.hpp"
+
+namespace eum::rt {
+
+/// What is translated: instructions as the device holds them, relocations applied.
+struct KernelCode {
+  std::string_view name;
+  std::span<const std::byte> bytes;
+  gen::Family family = gen::Family::Gen9;
+  unsigned simd = 8;  ///< 8, 16 or 32
+};
+
+struct TranslatedKernel {
+  std::unique_ptr<jit::Executable> executable;
+  ThreadCode code;                 ///< of `executable`
+  std::vector<std::string> traps;  ///< texts that FaultKind::Unsupported faults number
+  std::size_t instructions = 0;    ///< GEN instructions translated
+  double lower_seconds = 0;        ///< decoding included
+  double compile_seconds = 0;
+
+  double seconds() const { return lower_seconds + compile_seconds; }
+};
+
+/// Every step from bits to host code. What was needed on the way is released before it returns.
+Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine, bool listing = false);
+
+/// The kernel as micro-ops, in the text form of frontend/ir.
+Result<std::string> micro_op_text(const KernelCode& kernel);
+
+/// The instruction at byte `ip`, or why there is none.
+std::string instruction_text(const KernelCode& kernel, std::uint32_t ip);
+
+/// "vecadd: stateless access of 4 bytes at 0x10 (no memory there) by lane 3 of thread 0, group 1,0,0, at
+/// instruction 0x88: send ..."
+std::string describe(const GuestFault& fault, const KernelCode& kernel, const TranslatedKernel& translated);
+
+}  // namespace eum::rt
