@@ -2,6 +2,7 @@
 // so that the one that is reported does not depend on timing.
 #include "runtime/dispatch.hpp"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
@@ -65,7 +66,9 @@ void lower_to(std::atomic<std::uint64_t>& value, std::uint64_t bound) {
 
 struct Dispatcher::Pool {
   explicit Pool(unsigned workers) : runners(workers) {
-    if (workers > 1) arena = std::make_unique<tbb::task_arena>(static_cast<int>(workers));
+    // oneTBB complains on stderr when it is asked for more threads than there are processors.
+    const int threads = std::min(static_cast<int>(workers), tbb::info::default_concurrency());
+    if (workers > 1) arena = std::make_unique<tbb::task_arena>(threads);
   }
   std::vector<GroupRunner> runners;
   std::unique_ptr<tbb::task_arena> arena;

@@ -20,22 +20,6 @@ double seconds_between(Clock::time_point a, Clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
 }
 
-ThreadCode thread_code(const ir::Function& function, const KernelCode& kernel) {
-  ThreadCode code;
-  code.simd = kernel.simd;
-  code.file_bytes = function.file_bytes;
-  code.payload_room = gen::grf_file_bytes(kernel.family);
-  code.control_offset = gen::arf_offset(kernel.family, gen::Arf::cr);
-  code.state_offset = gen::arf_offset(kernel.family, gen::Arf::sr);
-  for (const ir::Block& block : function.blocks) code.waits |= block.insts.back().op == ir::Op::wait;
-  const jit::Liveness liveness(function, false);
-  const jit::LiveState& in = liveness.live_in(0);
-  code.inputs.resize(function.file_bytes / jit::slot_size);
-  for (std::size_t slot = 0; slot < code.inputs.size(); ++slot)
-    code.inputs[slot] = in.active[slot] || in.inactive[slot];
-  return code;
-}
-
 std::string_view kind_text(jit::FaultKind kind) {
   switch (kind) {
     case jit::FaultKind::None:
@@ -78,6 +62,22 @@ std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translat
 
 }  // namespace
 
+ThreadCode thread_code(const ir::Function& function, gen::Family family) {
+  ThreadCode code;
+  code.simd = function.simd;
+  code.file_bytes = function.file_bytes;
+  code.payload_room = gen::grf_file_bytes(family);
+  code.control_offset = gen::arf_offset(family, gen::Arf::cr);
+  code.state_offset = gen::arf_offset(family, gen::Arf::sr);
+  for (const ir::Block& block : function.blocks) code.waits |= block.insts.back().op == ir::Op::wait;
+  const jit::Liveness liveness(function, false);
+  const jit::LiveState& in = liveness.live_in(0);
+  code.inputs.resize(function.file_bytes / jit::slot_size);
+  for (std::size_t slot = 0; slot < code.inputs.size(); ++slot)
+    code.inputs[slot] = in.active[slot] || in.inactive[slot];
+  return code;
+}
+
 Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine, bool listing) {
   mem::Heap heap;
   mem::HeapResource memory(heap);
@@ -88,7 +88,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
   if (!function) return function.error();
   const auto lowered = Clock::now();
   for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
-  result.code = thread_code(*function, kernel);
+  result.code = thread_code(*function, kernel.family);
   auto executable = engine.compile(*function, {.listing = listing, .registers_live_at_exit = false});
   if (!executable) return executable.error();
   const auto compiled = Clock::now();

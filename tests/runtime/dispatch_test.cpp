@@ -1,0 +1,355 @@
+// Dispatch with threads written as micro-ops: what each thread starts with, barriers, faults, and that the
+// number of workers changes nothing.
+#include "runtime/dispatch.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "frontend/gen/lower/arf_layout.hpp"
+#include "frontend/ir/parser.hpp"
+#include "frontend/ir/verifier.hpp"
+#include "runtime/device.hpp"
+#include "runtime/translation.hpp"
+
+using namespace eum;
+using namespace eum::rt;
+using Catch::Contains;
+
+namespace {
+
+constexpr auto family = gen::Family::Gen9;
+
+/// A walk over code in text form. Each thread has one register of its own, r1, whose first dword is its
+/// number; r2 is the cross-thread data: groups in x, groups in y, threads in a group.
+class Walked {
+ public:
+  explicit Walked(const std::string& body, EngineKind kind = EngineKind::Reference, unsigned simd = 16) {
+    const std::string head =
+        fmt::format("kernel @k simd {} family gen9 file {} slot 32 masks 1\n", simd, gen::file_bytes(family));
+    auto function = ir::parse(head + body);
+    if (!function) FAIL(function.error().message);
+    if (auto good = ir::verify(*function); !good) FAIL(good.error().message);
+    code_ = thread_code(*function, family);
+    auto device = Device::create({.engine = kind, .workers = 1});
+    if (!device) FAIL(device.error().message);
+    engine_ = std::move(*device);
+    auto executable =
+        engine_->engine().compile(*function, {.listing = false, .registers_live_at_exit = false});
+    if (!executable) FAIL(executable.error().message);
+    executable_ = std::move(*executable);
+    code_.executable = executable_.get();
+    command.code = &code_;
+    command.surfaces = &surfaces;
+    command.per_thread_bytes = 32;
+  }
+
+  /// `dwords` of zeros as surface 0.
+  void output(std::size_t dwords) {
+    data.assign(dwords, 0);
+    surfaces[0] = mem::buffer_surface(reinterpret_cast<std::byte*>(data.data()), 4 * dwords, 0);
+  }
+
+  Result<WalkerOutcome> run(unsigned workers) {
+    per_thread_.assign(command.threads_per_group * 32, std::byte{0});
+    for (std::uint32_t t = 0; t < command.threads_per_group; ++t)
+      std::memcpy(per_thread_.data() + 32 * t, &t, 4);
+    command.per_thread = per_thread_;
+    const std::array<std::uint32_t, 8> cross{command.groups[0], command.groups[1], command.threads_per_group};
+    std::memcpy(cross_thread_.data(), cross.data(), 32);
+    command.cross_thread = cross_thread_;
+    return Dispatcher(workers).run(command);
+  }
+  WalkerOutcome done(unsigned workers) {
+    auto outcome = run(workers);
+    if (!outcome) FAIL(outcome.error().message);
+    return *outcome;
+  }
+  GuestFault fault(unsigned workers) {
+    const WalkerOutcome outcome = done(workers);
+    REQUIRE(outcome.fault);
+    return *outcome.fault;
+  }
+
+  WalkerCommand command;
+  mem::BindingTable surfaces;
+  std::vector<std::uint32_t> data;
+
+ private:
+  ThreadCode code_;
+  std::unique_ptr<Device> engine_;
+  std::unique_ptr<jit::Executable> executable_;
+  std::vector<std::byte> per_thread_;
+  std::array<std::byte, 32> cross_thread_{};
+};
+
+/// %at = 16 bytes for each thread of the walk, whose first group is 0,0,0.
+const std::string locate =
+    "  %x = reg_read.u32x1 r0.1<1;1,0>\n  %y = reg_read.u32x1 r0.6<1;1,0>\n"
+    "  %z = reg_read.u32x1 r0.7<1;1,0>\n  %t = reg_read.u32x1 r1<1;1,0>\n"
+    "  %nx = reg_read.u32x1 r2<1;1,0>\n  %ny = reg_read.u32x1 r2.1<1;1,0>\n"
+    "  %nt = reg_read.u32x1 r2.2<1;1,0>\n"
+    "  %a0 = mad.u32x1 %z, %ny, %y\n  %a1 = mad.u32x1 %a0, %nx, %x\n  %a2 = mad.u32x1 %a1, %nt, %t\n"
+    "  %c16 = constant.u32x1 16\n  %at = mul.u32x1 %a2, %c16\n";
+
+const EngineKind engines[] = {EngineKind::Reference, EngineKind::Avx2};
+
+}  // namespace
+
+TEST_CASE("each thread of each group runs once, with its ids, masks and data", "[dispatch]") {
+  for (const EngineKind engine : engines) {
+    Walked w("b0: ip 0 count 3\n" + locate +
+                 "  %m = mask_get.mx16 mask0\n  %bits = mask_bits.u32x1 %m\n"
+                 "  %sr = reg_read.u32x1 reg[" +
+                 std::to_string(gen::arf_offset(family, gen::Arf::sr) + 8) +
+                 "]<1;1,0>\n"
+                 "  %one = constant.u32x1 1\n"
+                 "  %c8 = constant.u32x1 8\n  %y8 = shl.u32x1 %y, %c8\n  %z16 = shl.u32x1 %z, %c16\n"
+                 "  %xy = or.u32x1 %x, %y8\n  %xyz = or.u32x1 %xy, %z16\n"
+                 "  store.u32x1 surface0[%at] {0, 1, 2}, %xyz, %bits, %sr\n"
+                 "  %c12 = constant.u32x1 12\n  %last = add.u32x1 %at, %c12\n"
+                 "  %count = atomic.u32x1 add surface0[%last], %one\n"
+                 "  exit\n",
+             engine);
+    w.command.groups = {5, 3, 2};
+    w.command.threads_per_group = 4;
+    w.command.last_mask = 0x1ff;
+    for (const unsigned workers : {1u, 2u, 7u}) {
+      CAPTURE(engine_name(engine), workers);
+      w.output(4 * 5 * 3 * 2 * 4);
+      const WalkerOutcome outcome = w.done(workers);
+      CHECK_FALSE(outcome.fault);
+      CHECK(outcome.counts.groups == 30);
+      CHECK(outcome.counts.threads == 120);
+      CHECK(outcome.counts.instructions == 360);
+      std::size_t at = 0;
+      for (std::uint32_t z = 0; z < 2; ++z)
+        for (std::uint32_t y = 0; y < 3; ++y)
+          for (std::uint32_t x = 0; x < 5; ++x)
+            for (std::uint32_t t = 0; t < 4; ++t, at += 4) {
+              const std::uint32_t mask = t == 3 ? 0x1ff : 0xffff;
+              CHECK(w.data[at] == (x | y << 8 | z << 16));
+              CHECK(w.data[at + 1] == mask);
+              CHECK(w.data[at + 2] == mask);
+              CHECK(w.data[at + 3] == 1);
+            }
+    }
+  }
+}
+
+TEST_CASE("group ids count from the first group", "[dispatch]") {
+  Walked w(
+      "b0: ip 0 count 1\n  %x = reg_read.u32x1 r0.1<1;1,0>\n  %c4 = constant.u32x1 4\n"
+      "  %y = reg_read.u32x1 r0.6<1;1,0>\n"
+      "  %at = mul.u32x1 %x, %c4\n  store.u32x1 surface0[%at], %y\n  exit\n");
+  w.command.first_group = {3, 9, 0};
+  w.command.groups = {2, 1, 1};
+  w.output(6);
+  CHECK_FALSE(w.done(1).fault);
+  CHECK(w.data == std::vector<std::uint32_t>{0, 0, 0, 9, 9, 0});
+}
+
+TEST_CASE("registers that no payload fills are zero, whatever ran before", "[dispatch]") {
+  for (const EngineKind engine : engines) {
+    Walked w("b0: ip 0 count 1\n" + locate +
+                 "  %old = reg_read.u32x1 r77.3<1;1,0>\n  store.u32x1 surface0[%at], %old\n"
+                 "  %f = flag_read.mx16 f1.0\n  %fb = mask_bits.u32x1 %f\n"
+                 "  %c4 = constant.u32x1 4\n  %at4 = add.u32x1 %at, %c4\n"
+                 "  store.u32x1 surface0[%at4], %fb\n"
+                 "  %m = mask_get.mx16 mask0\n  flag_write.mx16 f1.0, %m\n"
+                 "  reg_write.u32x1 r77.3<1;1,0>, %c4\n  exit\n",
+             engine);
+    w.command.groups = {4, 1, 1};
+    w.command.threads_per_group = 2;
+    w.output(4 * 8);
+    CHECK_FALSE(w.done(1).fault);
+    CHECK(w.data == std::vector<std::uint32_t>(4 * 8, 0));
+  }
+}
+
+namespace {
+
+/// Each thread puts its number + 1 into SLM, waits, and stores what its neighbour put there; twice.
+std::string neighbours() {
+  std::string text = "b0: ip 0 count 1\n  jump b1\n";
+  for (int round = 0; round < 2; ++round) {
+    const int b = 1 + 2 * round;
+    text += fmt::format("b{}: ip 0 count 1\n", b) + locate +
+            "  %c4 = constant.u32x1 4\n  %one = constant.u32x1 1\n"
+            "  %mine = mul.u32x1 %t, %c4\n  %v = load.u32x1 slm[%mine]\n"
+            "  %n = add.u32x1 %t, %one\n  %sum = add.u32x1 %v, %n\n"
+            "  store.u32x1 slm[%mine], %sum\n"
+            "  barrier_signal\n" +
+            fmt::format("  wait b{}\n", b + 1);
+    text += fmt::format("b{}: ip 0 count 1\n", b + 1) + locate +
+            "  %c4 = constant.u32x1 4\n  %one = constant.u32x1 1\n"
+            "  %next = add.u32x1 %t, %one\n  %wrapped = rem.u32x1 %next, %nt\n"
+            "  %theirs = mul.u32x1 %wrapped, %c4\n  %v = load.u32x1 slm[%theirs]\n"
+            "  %offset = constant.u32x1 " +
+            std::to_string(4 * round) +
+            "\n  %where = add.u32x1 %at, %offset\n  store.u32x1 surface0[%where], %v\n"
+            "  barrier_signal\n" +
+            fmt::format("  wait b{}\n", b + 2);
+  }
+  return text + "b5: ip 0 count 1\n  exit\n";
+}
+
+}  // namespace
+
+TEST_CASE("threads of a group meet at barriers, and each group has fresh local memory", "[dispatch]") {
+  for (const EngineKind engine : engines)
+    for (const unsigned workers : {1u, 2u, 5u})
+      for (const std::uint32_t threads : {1u, 2u, 7u, 56u}) {
+        CAPTURE(engine_name(engine), workers, threads);
+        Walked w(neighbours(), engine);
+        w.command.groups = {6, 1, 1};
+        w.command.threads_per_group = threads;
+        w.command.slm_bytes = 4 * threads;
+        w.output(4 * 6 * threads);
+        const WalkerOutcome outcome = w.done(workers);
+        CHECK_FALSE(outcome.fault);
+        CHECK(outcome.counts.threads == 6 * threads);
+        for (std::uint32_t i = 0; i < 6 * threads; ++i) {
+          const std::uint32_t neighbour = (i % threads + 1) % threads;
+          REQUIRE(w.data[4 * i] == neighbour + 1);
+          REQUIRE(w.data[4 * i + 1] == 2 * (neighbour + 1));
+        }
+      }
+}
+
+TEST_CASE("a barrier that a thread never reaches is a named fault", "[dispatch]") {
+  // Thread 0 ends at once; the others wait.
+  const std::string body = "b0: ip 0 count 1\n" + locate +
+                           "  %zero = constant.u32x1 0\n  %m = cmp_eq.u32x1 %t, %zero\n"
+                           "  branch_any.mx1 %m, b3, b1\n"
+                           "b1: ip 0 count 1\n  barrier_signal\n  wait b2\n"
+                           "b2: ip 0 count 1\n  exit\nb3: ip 0 count 1\n  exit\n";
+  for (const unsigned workers : {1u, 3u}) {
+    Walked w(body);
+    w.command.groups = {4, 1, 1};
+    w.command.threads_per_group = 3;
+    const GuestFault fault = w.fault(workers);
+    CHECK(fault.cause == GuestFault::Cause::Deadlock);
+    CHECK(fault.waiting == 2);
+    CHECK(fault.ended == 1);
+    CHECK(fault.thread == 1);
+    CHECK(fault.group == std::array<std::uint32_t, 3>{0, 0, 0});
+    CHECK_THAT(describe(fault, KernelCode{"k", {}, family, 16}, {}), Contains("barrier deadlock in group 0,0,0: 2 threads"));
+  }
+}
+
+TEST_CASE("a thread may signal the barrier and end", "[dispatch]") {
+  Walked w("b0: ip 0 count 1\n" + locate +
+           "  barrier_signal\n  %zero = constant.u32x1 0\n  %m = cmp_eq.u32x1 %t, %zero\n"
+           "  branch_any.mx1 %m, b2, b1\n"
+           "b1: ip 0 count 1\n  wait b2\nb2: ip 0 count 1\n  exit\n");
+  w.command.threads_per_group = 4;
+  CHECK_FALSE(w.done(1).fault);
+}
+
+TEST_CASE("waiting without a signal is a deadlock, not a hang", "[dispatch]") {
+  Walked w("b0: ip 0 count 1\n  wait b1\nb1: ip 0 count 1\n  exit\n");
+  CHECK(w.fault(1).cause == GuestFault::Cause::Deadlock);
+}
+
+TEST_CASE("a kernel that never ends uses up its budget", "[dispatch]") {
+  for (const EngineKind engine : engines)
+    for (const unsigned workers : {1u, 4u}) {
+      Walked w("b0: ip 0 count 4\n  jump b0\n", engine);
+      w.command.groups = {9, 1, 1};
+      w.command.budget = 100000;
+      const GuestFault fault = w.fault(workers);
+      CHECK(fault.cause == GuestFault::Cause::Budget);
+      CHECK(fault.group == std::array<std::uint32_t, 3>{0, 0, 0});
+    }
+}
+
+TEST_CASE("the fault of the lowest group is reported, whatever the workers do", "[dispatch]") {
+  // Groups with x above 4 trap; later groups never end, so that workers in them must be called off.
+  const std::string body = "b0: ip 0x10 count 1\n" + locate +
+                           "  %four = constant.u32x1 4\n  %m = cmp_gt.u32x1 %x, %four\n"
+                           "  branch_any.mx1 %m, b1, b3\n"
+                           "b1: ip 0x20 count 1\n  %x1 = reg_read.u32x1 r0.1<1;1,0>\n"
+                           "  %five = constant.u32x1 5\n"
+                           "  %m = cmp_eq.u32x1 %x1, %five\n  branch_any.mx1 %m, b2, b4\n"
+                           "b2: ip 0x30 count 1\n  trap \"no such thing\"\n"
+                           "b3: ip 0x40 count 1\n  exit\nb4: ip 0x50 count 1\n  jump b4\n";
+  for (const EngineKind engine : engines)
+    for (const unsigned workers : {1u, 2u, 6u}) {
+      CAPTURE(engine_name(engine), workers);
+      Walked w(body, engine);
+      w.command.groups = {64, 1, 1};
+      w.command.threads_per_group = 2;
+      const GuestFault fault = w.fault(workers);
+      CHECK(fault.cause == GuestFault::Cause::Instruction);
+      CHECK(fault.fault.kind == jit::FaultKind::Unsupported);
+      CHECK(fault.fault.guest_ip == 0x30);
+      CHECK(fault.group == std::array<std::uint32_t, 3>{5, 0, 0});
+      CHECK(fault.thread == 0);
+    }
+}
+
+TEST_CASE("scratch is a thread's own while it runs, zeroed, at the place that r0.5 names", "[dispatch]") {
+  for (const EngineKind engine : engines)
+    for (const unsigned workers : {1u, 2u}) {
+      CAPTURE(engine_name(engine), workers);
+      // Adds 1 to its scratch through a scratch message, and stores what an A32 message then finds there.
+      Walked w("b0: ip 0 count 1\n" + locate +
+                   "  %where = constant.u32x1 8\n  %one = constant.u32x1 1\n"
+                   "  %old = load.u32x1 scratch[%where]\n  %new = add.u32x1 %old, %one\n"
+                   "  store.u32x1 scratch[%where], %new\n"
+                   "  %r05 = reg_read.u32x1 r0.5<1;1,0>\n  %page = constant.u32x1 0xfffffc00\n"
+                   "  %base = and.u32x1 %r05, %page\n  %flat = add.u32x1 %base, %where\n"
+                   "  %seen = load.u32x1 a32[%flat]\n"
+                   "  store.u32x1 surface0[%at] {0, 1}, %seen, %r05\n"
+                   "  barrier_signal\n  wait b1\nb1: ip 0 count 1\n  exit\n",
+               engine);
+      auto device = Device::create({.engine = EngineKind::Reference, .workers = workers});
+      REQUIRE(device);
+      const std::uint32_t slots = (*device)->dispatcher().slots_needed(true, 3);
+      CHECK(slots == 3 * workers);
+      const auto scratch = (*device)->scratch(2048, slots);
+      REQUIRE(scratch);
+      w.command.scratch = *scratch;
+      w.command.space = &(*device)->memory();
+      w.command.groups = {10, 1, 1};
+      w.command.threads_per_group = 3;
+      w.output(4 * 30);
+      CHECK_FALSE(w.done(workers).fault);
+      for (std::uint32_t group = 0; group < 10; ++group) {
+        std::set<std::uint32_t> r05;
+        for (std::uint32_t t = 0; t < 3; ++t) {
+          const std::uint32_t at = 4 * (group * 3 + t);
+          CHECK(w.data[at] == 1);
+          r05.insert(w.data[at + 1]);
+          const std::uint32_t slot = w.data[at + 1] & 0x1ff;
+          CHECK((w.data[at + 1] & ~1023u) == scratch->address + 2048 * slot);
+        }
+        CHECK(r05.size() == 3);
+      }
+    }
+}
+
+TEST_CASE("a request that cannot be served says what was expected", "[dispatch]") {
+  const auto refusal = [](auto change) {
+    Walked w("b0: ip 0 count 1\n  exit\n");
+    change(w.command);
+    const auto outcome = w.run(1);
+    REQUIRE_FALSE(outcome);
+    return outcome.error().message;
+  };
+  CHECK_THAT(refusal([](WalkerCommand& c) { c.threads_per_group = 65; }), Contains("1 to 64 threads"));
+  CHECK_THAT(refusal([](WalkerCommand& c) { c.slm_bytes = 65537; }), Contains("at most 65536 bytes"));
+  CHECK_THAT(refusal([](WalkerCommand& c) { c.per_thread_bytes = 64; }), Contains("expected 64 bytes"));
+  CHECK_THAT(refusal([](WalkerCommand& c) { c.scratch.bytes = 1024; }),
+             Contains("scratch memory for 1 threads, found 0"));
+  CHECK_THAT(refusal([](WalkerCommand& c) { c.surfaces = nullptr; }), Contains("binding table"));
+  CHECK_THAT(refusal([](WalkerCommand& c) { c.groups = {~0u, ~0u, ~0u}; }), Contains("too many"));
+}
+
+TEST_CASE("no groups, no threads", "[dispatch]") {
+  Walked w("b0: ip 0 count 1\n  exit\n");
+  w.command.groups = {4, 0, 1};
+  CHECK(w.done(2).counts.threads == 0);
+}
