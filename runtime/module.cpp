@@ -1,0 +1,87 @@
+// Segments are placed first, since the code and the segments themselves hold their addresses.
+#include "runtime/module.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace eum::rt {
+
+Module::Module(Device& device, Program program)
+    : device_(device), program_(std::move(program)), entries_(program_.kernels.size()) {}
+
+Module::~Module() {
+  for (const Buffer& buffer : buffers_) device_.release(buffer);
+}
+
+Result<std::unique_ptr<Module>> Module::create(Device& device, Program program) {
+  std::unique_ptr<Module> module(new Module(device, std::move(program)));
+  if (auto placed = module->place_segments(); !placed) return placed.error();
+  return module;
+}
+
+Result<void> Module::place_segments() {
+  std::array<Buffer, segment_count> placed;
+  for (std::size_t i = 0; i < segment_count; ++i) {
+    const SegmentData& data = program_.segments[i];
+    if (data.size() == 0) continue;
+    const auto segment = static_cast<Segment>(i);
+    auto buffer = device_.allocate(data.size(), segment_name(segment));
+    if (!buffer) return buffer.error();
+    buffers_.push_back(*buffer);
+    placed[i] = *buffer;
+    addresses_[segment] = buffer->address;
+  }
+  for (std::size_t i = 0; i < segment_count; ++i) {
+    if (placed[i].size == 0) continue;
+    const auto bytes = relocated_bytes(program_.segments[i], addresses_);
+    if (!bytes) return bytes.error();
+    std::copy(bytes->begin(), bytes->end(), placed[i].host);  // what follows is zero as allocated
+  }
+  const auto surface = [&](Segment segment) {
+    const Buffer& b = placed[static_cast<std::size_t>(segment)];
+    return b.size == 0 ? mem::Surface{} : mem::buffer_surface(b.host, b.size, b.address);
+  };
+  implicit_.constants = surface(Segment::Constants);
+  implicit_.globals = surface(Segment::Globals);
+  return {};
+}
+
+Result<const Kernel*> Module::find(std::string_view name) const {
+  if (const Kernel* kernel = program_.find(name)) return kernel;
+  std::string names;
+  for (const Kernel& kernel : program_.kernels) {
+    if (!names.empty()) names += ", ";
+    names += kernel.name;
+  }
+  return error("no kernel {}: expected one of {}", name,
+               names.empty() ? "none (the program is empty)" : names);
+}
+
+Module::Entry& Module::entry(const Kernel& kernel) {
+  return entries_[static_cast<std::size_t>(&kernel - program_.kernels.data())];
+}
+
+Result<KernelCode> Module::code(const Kernel& kernel) {
+  Entry& e = entry(kernel);
+  if (e.code.empty()) {
+    auto bytes = relocated_code(kernel, addresses_);
+    if (!bytes) return bytes.error();
+    e.code = std::move(*bytes);
+  }
+  return KernelCode{kernel.name, e.code, program_.family, kernel.simd_size};
+}
+
+Result<const TranslatedKernel*> Module::translated(const Kernel& kernel) {
+  Entry& e = entry(kernel);
+  if (!e.translated) {
+    const auto source = code(kernel);
+    if (!source) return source.error();
+    auto done = translate(*source, device_.engine());
+    if (!done) return done.error();
+    e.translated = std::make_unique<TranslatedKernel>(std::move(*done));
+  }
+  return e.translated.get();
+}
+
+}  // namespace eum::rt

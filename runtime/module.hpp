@@ -1,0 +1,60 @@
+#pragma once
+// Module: a program on a device: its constants and globals in guest memory, its kernels translated as they
+// are asked for. It must not know arguments or ranges.
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "memory/result.hpp"
+#include "runtime/device.hpp"
+#include "runtime/payload.hpp"
+#include "runtime/program.hpp"
+#include "runtime/relocate.hpp"
+#include "runtime/translation.hpp"
+
+namespace eum::rt {
+
+class Module {
+ public:
+  /// Places `program` on `device`, which must outlive the module.
+  static Result<std::unique_ptr<Module>> create(Device& device, Program program);
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  const Program& program() const { return program_; }
+  Device& device() { return device_; }
+
+  /// The kernel with this name; an error that lists those that there are.
+  Result<const Kernel*> find(std::string_view name) const;
+
+  /// Translated once; the result lives as long as the module. `kernel` is one of program().
+  Result<const TranslatedKernel*> translated(const Kernel& kernel);
+
+  /// What translate() and texts about it take.
+  Result<KernelCode> code(const Kernel& kernel);
+
+  /// Constants and globals as arguments of build_payload.
+  const ImplicitBuffers& segments() const { return implicit_; }
+
+ private:
+  struct Entry {
+    std::vector<std::byte> code;  // relocated
+    std::unique_ptr<TranslatedKernel> translated;
+  };
+
+  Module(Device& device, Program program);
+  Result<void> place_segments();
+  Entry& entry(const Kernel& kernel);
+
+  Device& device_;
+  Program program_;
+  SegmentAddresses addresses_;
+  std::vector<Buffer> buffers_;
+  ImplicitBuffers implicit_;
+  std::vector<Entry> entries_;  // by kernel
+};
+
+}  // namespace eum::rt
