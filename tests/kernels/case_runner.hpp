@@ -1,0 +1,44 @@
+// Runs corpus cases on the emulator: what the runtime's tests, the demo and the comparisons of speed share.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "memory/result.hpp"
+#include "runtime/launch.hpp"
+#include "tests/kernels/corpus.hpp"
+
+namespace eum::kernels {
+
+/// A case on a device: its buffers in guest memory, its kernel ready to run.
+class LoadedCase {
+ public:
+  /// `kernel_case` and `device` outlive the result.
+  static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
+                                                    Container container);
+  ~LoadedCase();
+  LoadedCase(const LoadedCase&) = delete;
+  LoadedCase& operator=(const LoadedCase&) = delete;
+
+  /// Gives every buffer its initial bytes.
+  void reset();
+  /// Runs the range once more. A guest fault is an error here.
+  Result<rt::LaunchReport> run();
+  /// The memory of each argument; empty where it is no buffer.
+  std::vector<Bytes> buffers() const;
+  /// Empty if every buffer holds what it must, else the first difference.
+  std::string verify() const;
+
+  const rt::TranslatedKernel& translated() const { return launch_->translated(); }
+
+ private:
+  LoadedCase(rt::Device& device, const KernelCase& kernel_case) : device_(device), case_(kernel_case) {}
+
+  rt::Device& device_;
+  const KernelCase& case_;
+  std::unique_ptr<rt::Module> module_;
+  std::vector<rt::Buffer> buffers_;  // by argument; size 0 where it is no buffer
+  std::optional<rt::Launch> launch_;
+};
+
+}  // namespace eum::kernels
