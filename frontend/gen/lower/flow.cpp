@@ -160,14 +160,15 @@ void lower_park(Lowering& l) {
   if (targets_exist(l, {in.jip.offset, in.uip.offset, in.next()})) leave(l, in.uip.offset);
 }
 
-// A plain goto sends its channels ahead to UIP. With branch control it goes back to UIP with its channels at
-// once and leaves the others at JIP.
+// A plain goto is passed by the channels that its predicate names; the others go ahead to UIP (compilers
+// clear the flag to send all). With branch control the channels that it names go back to UIP at once and the
+// others wait at JIP.
 void lower_goto(Lowering& l) {
   const Instruction& in = l.inst();
   if (!targets_exist(l, {in.jip.offset, in.uip.offset, in.next()})) return;
   ValueId taken = takers(l);
   if (!in.branch_ctrl) {
-    if (taken == ir::no_value) return leave(l, in.uip.offset);
+    if (taken == ir::no_value) return go_on(l, l.execution_mask());
     wait_at(l, in.uip.offset, others(l, taken));
     l.set_execution_mask(taken);
     return go_on(l, taken);

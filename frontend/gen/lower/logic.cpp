@@ -52,11 +52,14 @@ void lower_shift(Lowering& l, ir::Op op) {
 
 void lower_bits(Lowering& l, ir::Op op) {
   const Instruction& in = l.inst();
-  ir::Type type = ir_type(in.src[0].type);
-  if (op == ir::Op::cbit) type = ir::Type::u32;
+  // Narrow sources extend to dwords.
+  ir::Type type = ir::int_type(4, is_signed(in.src[0].type));
   // The data of a bit field is its last source; bfe extends its sign if the destination is signed.
   if (op == ir::Op::bfe || op == ir::Op::bfi1 || op == ir::Op::bfi2) type = ir_type(in.dst.type);
-  if (!ir::is_int(type) || ir::size_of(type) != 4) return l.unsupported("operand that is not a dword");
+  for (unsigned i = 0; i < in.source_count; ++i)
+    if (is_float(in.src[i].type) || size_of(in.src[i].type) > 4)
+      return l.unsupported("source that is not an integer of up to 32 bits");
+  if (!ir::is_int(type) || ir::size_of(type) != 4) return l.unsupported("destination that is not a dword");
   ir::ValueId a = l.source(0, type);
   if (in.source_count == 1) return l.finish(l.b().lanewise(op, {a}));
   ir::ValueId c = l.source(1, type);
