@@ -1,28 +1,80 @@
-// Fuzzes load_program with any bytes. Seeds: tests/fuzz/corpus/loader.
+// Fuzzes load_program with any bytes, and what a loaded program is used for: its payload and its relocations.
+// Seeds: tests/fuzz/corpus/loader.
 //   cmake --preset fuzz && ninja -C build/fuzz fuzz_loader
-//   build/fuzz/tests/fuzz_loader -max_len=65536 -rss_limit_mb=512 SCRATCH tests/fuzz/corpus/loader
+//   build/fuzz/tests/fuzz_loader -max_len=65536 -rss_limit_mb=1024 SCRATCH tests/fuzz/corpus/loader
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <vector>
 
 #include "runtime/loader/loader.hpp"
+#include "runtime/payload.hpp"
+#include "runtime/relocate.hpp"
+
+namespace {
+
+using namespace eum;
+
+// An argument of the kind that the kernel asks for.
+rt::ArgumentValue value_for(const rt::Argument& argument, std::span<std::byte> memory) {
+  const mem::Surface surface = mem::buffer_surface(memory.data(), memory.size(), 0x10000);
+  switch (argument.kind) {
+    case rt::ArgumentKind::Unused:
+      return {};
+    case rt::ArgumentKind::Value:
+      return std::vector<std::byte>(argument.size, std::byte{1});
+    case rt::ArgumentKind::Pointer:
+      return rt::BufferValue{surface};
+    case rt::ArgumentKind::LocalPointer:
+      return rt::LocalValue{64};
+    case rt::ArgumentKind::Image:
+      return rt::ImageValue{surface};
+    case rt::ArgumentKind::Sampler:
+      return rt::SamplerValue{};
+  }
+  std::abort();
+}
+
+void use(const rt::Kernel& kernel) {
+  static std::array<std::byte, 256> memory;
+  std::vector<rt::ArgumentValue> arguments;
+  for (const rt::Argument& a : kernel.arguments) arguments.push_back(value_for(a, memory));
+  rt::ImplicitBuffers buffers;
+  buffers.constants = buffers.globals = buffers.private_memory = buffers.printf_buffer =
+      mem::buffer_surface(memory.data(), memory.size(), 0x20000);
+  rt::NdRange range;
+  range.dims = 2;
+  range.global = {33, 5, 1};
+  range.allow_remainder = true;
+  const auto payload = rt::build_payload(kernel, arguments, range, buffers);
+  if (!payload) {
+    if (payload.error().message.empty()) std::abort();
+    return;
+  }
+  std::vector<std::byte> registers(rt::register_bytes(kernel));
+  for (const rt::Walk& walk : payload->walks) {
+    rt::write_registers(kernel, walk, walk.threads_per_group - 1, {}, registers);
+  }
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto program = eum::rt::load_program(std::as_bytes(std::span(data, size)));
+  const auto program = rt::load_program(std::as_bytes(std::span(data, size)));
   if (!program) {
     if (program.error().message.empty()) std::abort();
     return 0;
   }
-  for (const eum::rt::Kernel& kernel : program->kernels) {
-    for (const eum::rt::Patch& patch : kernel.implicit) {
-      if (patch.offset + patch.size > kernel.cross_thread_bytes) std::abort();
-    }
-    for (const eum::rt::Argument& argument : kernel.arguments) {
-      for (const eum::rt::Patch& patch : argument.patches) {
-        if (patch.offset + patch.size > kernel.cross_thread_bytes) std::abort();
-      }
-    }
-    if (eum::rt::describe_arguments(kernel).empty() != kernel.arguments.empty()) std::abort();
+  rt::SegmentAddresses addresses;
+  for (auto& address : addresses.address) address = 0x123456789000;
+  for (const rt::Kernel& kernel : program->kernels) {
+    if (rt::describe_arguments(kernel).empty() != kernel.arguments.empty()) std::abort();
+    if (!rt::relocated_code(kernel, addresses)) std::abort();
+    use(kernel);
+  }
+  for (const rt::SegmentData& segment : program->segments) {
+    if (!rt::relocated_bytes(segment, addresses)) std::abort();
   }
   return 0;
 }
