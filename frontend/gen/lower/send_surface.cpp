@@ -1,6 +1,6 @@
 // Untyped and scattered messages: one address a channel. Payload: addresses, then the data of each component,
 // every one of them whole registers of the message's SIMD mode; elements narrower than a dword lie in dwords.
-#include <bit>
+#include <algorithm>
 
 #include "frontend/gen/lower/send.hpp"
 
@@ -34,26 +34,36 @@ ir::ValueId addresses_of(Transfer& t) {
 
 void lower_per_channel(Transfer& t) {
   const Message& m = t.message();
-  constexpr unsigned most_elements = 4;
+  constexpr unsigned most_elements = 4;  // of one micro-op
   if (m.header) return t.lowering().unsupported("untyped or scattered message with a header");
   Elements e = elements_of(m);
-  if (e.count > most_elements) return t.lowering().unsupported("more than four elements a channel");
-  std::optional<ir::MemRef> memory = t.memory(e.components);
+  std::optional<ir::MemRef> memory = t.memory();
   if (!memory) return;
+  ir::Builder& b = t.b();
   unsigned addresses = t.registers(ir::size_of(t.address_type())), step = t.registers(ir::size_of(e.unit));
-  if (m.access == Access::Write) {
-    if (!t.has_room(addresses + e.count * step, 0)) return;
-    ir::ValueId where = addresses_of(t);
-    std::array<ir::ValueId, most_elements> values{};
-    for (unsigned i = 0; i < e.count; ++i)
-      values[i] = t.read(e.memory, addresses + i * step, ir::size_of(e.unit) / ir::size_of(e.memory));
-    return t.b().store(*memory, where, std::span(values).first(e.count), t.mask());
+  bool write = m.access == Access::Write;
+  if (!write && !t.responds()) return;
+  if (!t.has_room(write ? addresses + e.count * step : addresses, write ? 0 : e.count * step)) return;
+  ir::ValueId where = addresses_of(t);
+  for (unsigned done = 0; done < e.count; done += most_elements) {
+    unsigned count = std::min(e.count - done, most_elements);
+    memory->components = static_cast<std::uint8_t>(e.components >> done & 15);
+    if (done != 0) {
+      std::uint64_t bytes = most_elements * ir::size_of(e.memory);
+      where = b.lanewise(ir::Op::add, {where, b.constant(t.address_type(), t.lanes(), bytes)});
+    }
+    if (write) {
+      std::array<ir::ValueId, most_elements> values{};
+      for (unsigned i = 0; i < count; ++i)
+        values[i] =
+            t.read(e.memory, addresses + (done + i) * step, ir::size_of(e.unit) / ir::size_of(e.memory));
+      b.store(*memory, where, std::span(values).first(count), t.mask());
+      continue;
+    }
+    ir::ValueId first = b.load(e.memory, *memory, where, t.mask());
+    for (unsigned i = 0; i < count; ++i)
+      t.respond((done + i) * step, b.convert(ir::Op::convert, e.unit, first + i));
   }
-  if (!t.has_room(addresses, t.responds() ? e.count * step : 0)) return;
-  if (!t.responds()) return;
-  ir::ValueId first = t.b().load(e.memory, *memory, addresses_of(t), t.mask());
-  for (unsigned i = 0; i < e.count; ++i)
-    t.respond(i * step, t.b().convert(ir::Op::convert, e.unit, first + i));
 }
 
 }  // namespace eum::gen
