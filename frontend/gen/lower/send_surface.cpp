@@ -21,12 +21,28 @@ Elements elements_of(const Message& m) {
           m.elements()};
 }
 
-ir::ValueId addresses_of(Transfer& t) {
-  ir::ValueId where = t.read(t.address_type(), 0);
-  MessageKind kind = t.message().kind;
-  bool in_dwords = kind == MessageKind::dword_scattered_read || kind == MessageKind::dword_scattered_write ||
-                   kind == MessageKind::constant_scattered_read;
-  if (in_dwords) where = t.b().lanewise(ir::Op::shl, {where, t.b().constant(t.address_type(), t.lanes(), 2)});
+enum class Unit : std::uint8_t { None, Bytes, Dwords };
+
+/// What the offsets of a scattered message count, which a header's global offset counts too.
+Unit offset_unit(MessageKind kind) {
+  using enum MessageKind;
+  if (kind == dword_scattered_read || kind == dword_scattered_write || kind == constant_scattered_read)
+    return Unit::Dwords;
+  return kind == byte_scattered_read || kind == byte_scattered_write ? Unit::Bytes : Unit::None;
+}
+
+/// Addresses of the channels from payload register `index` on.
+ir::ValueId addresses_of(Transfer& t, unsigned index) {
+  constexpr unsigned global_offset = 8;  // byte of the header
+  ir::Builder& b = t.b();
+  ir::Type type = t.address_type();
+  ir::ValueId where = t.read(type, index);
+  if (t.message().header) {
+    ir::ValueId offset = b.splat(t.header(type, global_offset), t.lanes());
+    where = b.lanewise(ir::Op::add, {where, offset});
+  }
+  if (offset_unit(t.message().kind) == Unit::Dwords)
+    where = b.lanewise(ir::Op::shl, {where, b.constant(type, t.lanes(), 2)});
   return t.address(where);
 }
 
@@ -35,16 +51,18 @@ ir::ValueId addresses_of(Transfer& t) {
 void lower_per_channel(Transfer& t) {
   const Message& m = t.message();
   constexpr unsigned most_elements = 4;  // of one micro-op
-  if (m.header) return t.lowering().unsupported("untyped or scattered message with a header");
+  if (m.header && offset_unit(m.kind) == Unit::None)
+    return t.lowering().unsupported("untyped or A64 message with a header");
   Elements e = elements_of(m);
   std::optional<ir::MemRef> memory = t.memory();
   if (!memory) return;
   ir::Builder& b = t.b();
-  unsigned addresses = t.registers(ir::size_of(t.address_type())), step = t.registers(ir::size_of(e.unit));
+  unsigned header = m.header ? 1 : 0, step = t.registers(ir::size_of(e.unit));
+  unsigned data = header + t.registers(ir::size_of(t.address_type()));
   bool write = m.access == Access::Write;
   if (!write && !t.responds()) return;
-  if (!t.has_room(write ? addresses + e.count * step : addresses, write ? 0 : e.count * step)) return;
-  ir::ValueId where = addresses_of(t);
+  if (!t.has_room(write ? data + e.count * step : data, write ? 0 : e.count * step)) return;
+  ir::ValueId where = addresses_of(t, header);
   for (unsigned done = 0; done < e.count; done += most_elements) {
     unsigned count = std::min(e.count - done, most_elements);
     memory->components = static_cast<std::uint8_t>(e.components >> done & 15);
@@ -55,8 +73,7 @@ void lower_per_channel(Transfer& t) {
     if (write) {
       std::array<ir::ValueId, most_elements> values{};
       for (unsigned i = 0; i < count; ++i)
-        values[i] =
-            t.read(e.memory, addresses + (done + i) * step, ir::size_of(e.unit) / ir::size_of(e.memory));
+        values[i] = t.read(e.memory, data + (done + i) * step, ir::size_of(e.unit) / ir::size_of(e.memory));
       b.store(*memory, where, std::span(values).first(count), t.mask());
       continue;
     }
