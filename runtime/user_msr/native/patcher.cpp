@@ -168,13 +168,13 @@ void patch_site(RunnerState& state, std::uint64_t address, std::span<const std::
 void unpatch_all(RunnerState& state) {
   state.code.begin_writes();
   state.sites.each([&](Site& site) {
-    std::uint64_t address = site.address;
+    if (site.stub == 0) return;
+    // It may have been unmapped since, or be something else.
+    if (!is_patchable_range(state, site.address, site.length)) return;
     std::array<std::uint8_t, jump_bytes> now{};
-    if (read_code(address, now) != jump_bytes) return;
-    bool ours = site.state == SiteState::Patched ? is_patched(site, now)
-                                                 : site.state == SiteState::Patching && now[0] == trap_byte;
-    if (ours && is_patchable_range(state, address, site.length))
-      rewrite(state.code, address, {site.original.data(), jump_bytes});
+    if (read_code(site.address, now) != jump_bytes) return;
+    if (is_patched(site, now) || (site.state == SiteState::Patching && now[0] == trap_byte))
+      rewrite(state.code, site.address, {site.original.data(), jump_bytes});
   });
 }
 
