@@ -85,6 +85,25 @@ SamplerState sampler_state(SamplerAddress address, SamplerFilter filter, bool no
   return state;
 }
 
+std::string no_such_kernel(const Program& program, std::string_view name) {
+  std::string names;
+  for (const Kernel& kernel : program.kernels) {
+    if (!names.empty()) names += ", ";
+    names += kernel.name;
+  }
+  if (names.empty()) return fmt::format("no kernel {}: the program has none", name);
+  return fmt::format("no kernel {}: expected one of {}", name, names);
+}
+
+bool Program::allows_remainder() const {
+  constexpr std::string_view standard = "-cl-std=";
+  const auto at = build_options.find(standard);
+  if (at == std::string::npos) return false;
+  const std::string_view value = std::string_view(build_options).substr(at + standard.size());
+  const bool since = value.starts_with("CL2") || value.starts_with("CL3") || value.starts_with("CLC++");
+  return since && build_options.find("-cl-uniform-work-group-size") == std::string::npos;
+}
+
 std::string describe_argument(const Kernel& kernel, std::size_t index) {
   const Argument& a = kernel.arguments[index];
   std::string type;

@@ -196,6 +196,7 @@ struct Program {
   gen::Family family = gen::Family::Gen9;
   Container container = Container::PatchTokens;
   std::uint32_t pointer_bytes = 8;
+  std::string build_options;  // of the OpenCL compiler; "" where the container does not say
   std::vector<Kernel> kernels;
   std::array<SegmentData, segment_count> segments;
   std::vector<Symbol> symbols;
@@ -203,8 +204,13 @@ struct Program {
   SegmentData& segment(Segment s) { return segments[static_cast<std::size_t>(s)]; }
   const SegmentData& segment(Segment s) const { return segments[static_cast<std::size_t>(s)]; }
   const Kernel* find(std::string_view kernel) const;
+  /// Whether groups at the ends of a range may be smaller: from OpenCL C 2.0 on, unless the options forbid
+  /// it.
+  bool allows_remainder() const;
 };
 
+/// "no kernel x: expected one of a, b"
+std::string no_such_kernel(const Program& program, std::string_view name);
 /// "x: global const float*", or "#1: pointer" where the binary keeps no names.
 std::string describe_argument(const Kernel& kernel, std::size_t index);
 /// "a: float, x: global const float*, n: int"

@@ -33,6 +33,16 @@ bool is_text(Bytes binary) {
   });
 }
 
+/// Bytes up to the first that is 0, the same as text.
+std::string text_of(Bytes bytes) {
+  std::string text;
+  for (const std::byte b : bytes) {
+    if (b == std::byte{0}) break;
+    text += static_cast<char>(b);
+  }
+  return text;
+}
+
 Error not_a_binary(Bytes binary) {
   constexpr std::string_view spirv_magic("\x03\x02\x23\x07", 4), bitcode_magic("BC\xc0\xde", 4);
   if (binary.empty()) return error("{}, found nothing", expected);
@@ -52,20 +62,18 @@ Error not_a_binary(Bytes binary) {
   return error("{}, found {} bytes that begin with{}", expected, binary.size(), head);
 }
 
-Result<Program> load_elf(Bytes binary) {
-  const auto file = read_elf(binary);
-  if (!file) return file.error();
-  if (file->machine == elf_machine_intelgt) return load_zebin(*file);
-  if (file->type != elf_type_opencl_executable) {
+Result<Program> load_sections(const ElfFile& file) {
+  if (file.machine == elf_machine_intelgt) return load_zebin(file);
+  if (file.type != elf_type_opencl_executable) {
     return error(
         "{}, found ELF for machine {} of type {:#x}: expected machine {} (zebin) or type {:#x} (OpenCL)",
-        expected, file->machine, file->type, elf_machine_intelgt, elf_type_opencl_executable);
+        expected, file.machine, file.type, elf_machine_intelgt, elf_type_opencl_executable);
   }
-  const ElfSection* device = file->find(section_device_binary);
+  const ElfSection* device = file.find(section_device_binary);
   if (device == nullptr) {
     return error(
         "an OpenCL ELF file without device binary (section type {:#x}){}", section_device_binary,
-        file->find(section_spirv) != nullptr ? ": it has SPIR-V only, compile it for a device first" : "");
+        file.find(section_spirv) != nullptr ? ": it has SPIR-V only, compile it for a device first" : "");
   }
   if (looks_like_patch_tokens(device->bytes))
     return load_patch_tokens(device->bytes, Container::PatchTokensElf);
@@ -75,6 +83,16 @@ Result<Program> load_elf(Bytes binary) {
     if (inner->machine == elf_machine_intelgt) return load_zebin(*inner);
   }
   return error("the device binary in the ELF file: {}", not_a_binary(device->bytes).message);
+}
+
+Result<Program> load_elf(Bytes binary) {
+  const auto file = read_elf(binary);
+  if (!file) return file.error();
+  auto program = load_sections(*file);
+  if (!program || !program->build_options.empty()) return program;
+  for (const std::string_view name : {"BuildOptions", ".misc.buildOptions"})
+    if (const ElfSection* options = file->find(name)) program->build_options = text_of(options->bytes);
+  return program;
 }
 
 Result<Program> load(Bytes binary) {
