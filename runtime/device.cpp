@@ -49,7 +49,7 @@ Result<Buffer> Device::allocate(std::uint64_t bytes, std::string_view name) {
   if (bytes > mem::AddressSpace::max_allocation)
     return error("buffer {}: expected at most {} bytes, found {}", name, mem::AddressSpace::max_allocation,
                  bytes);
-  auto region = memory_.allocate((bytes + 3) & ~std::uint64_t{3}, 4096, name);
+  auto region = memory_.allocate(Buffer::reachable(bytes), 4096, name);
   if (!region) return region.error();
   return Buffer{(*region)->address, (*region)->host, bytes};
 }

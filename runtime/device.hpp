@@ -11,6 +11,7 @@
 #include "jit/engine.hpp"
 #include "memory/address_space.hpp"
 #include "memory/result.hpp"
+#include "memory/surface.hpp"
 #include "runtime/dispatch.hpp"
 
 namespace eum::rt {
@@ -33,6 +34,10 @@ struct Buffer {
   std::uint64_t size = 0;  ///< as asked for
 
   std::span<std::byte> bytes() const { return {host, static_cast<std::size_t>(size)}; }
+  /// What a kernel can reach through the binding table: up to the next multiple of 4 bytes, as the vendor's
+  /// driver sizes surfaces.
+  mem::Surface surface() const { return mem::buffer_surface(host, reachable(size), address); }
+  static std::uint64_t reachable(std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; }
 };
 
 /// Not synchronised: one call at a time.
@@ -41,8 +46,7 @@ class Device {
   /// An error where the host cannot run the engine.
   static Result<std::unique_ptr<Device>> create(const DeviceOptions& options);
 
-  /// Zeroed memory. A kernel can reach it up to the next multiple of 4 bytes, as the vendor's driver sizes
-  /// surfaces.
+  /// Zeroed memory of at least 1 byte.
   Result<Buffer> allocate(std::uint64_t bytes, std::string_view name);
   void release(const Buffer& buffer);
 

@@ -49,13 +49,7 @@ Result<void> Module::place_segments() {
 
 Result<const Kernel*> Module::find(std::string_view name) const {
   if (const Kernel* kernel = program_.find(name)) return kernel;
-  std::string names;
-  for (const Kernel& kernel : program_.kernels) {
-    if (!names.empty()) names += ", ";
-    names += kernel.name;
-  }
-  return error("no kernel {}: expected one of {}", name,
-               names.empty() ? "none (the program is empty)" : names);
+  return Error{no_such_kernel(program_, name)};
 }
 
 Module::Entry& Module::entry(const Kernel& kernel) {

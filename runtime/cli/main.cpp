@@ -1,13 +1,44 @@
-// The command-line program: one subcommand a file of this folder.
+// The command-line program: its subcommands are in the other files of this folder.
 #include <CLI/CLI.hpp>
 
-#include "runtime/cli/msr_command.hpp"
+#include <exception>
 
-int main(int argc, char** argv) {
+#include "runtime/cli/code_commands.hpp"
+#include "runtime/cli/exit_code.hpp"
+#include "runtime/cli/info_command.hpp"
+#include "runtime/cli/msr_command.hpp"
+#include "runtime/cli/run_command.hpp"
+
+namespace {
+
+using namespace eum::cli;
+
+int run(int argc, char** argv) {
   CLI::App app("Eumulate, a functional emulator of Intel GEN execution units", "eumulate");
   app.require_subcommand(1);
+  app.footer("eumulate COMMAND --help shows the options of a command, with an example.\n\n" +
+             exit_code_text() +
+             "eumulate msr run and trace end with the exit code of the program that they run.");
   int exit_code = 0;
-  eum::cli::add_msr_command(app, exit_code);
-  CLI11_PARSE(app, argc, argv);
+  add_run_command(app, exit_code);
+  add_info_command(app, exit_code);
+  add_code_commands(app, exit_code);
+  add_msr_command(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help
+    return fail(ExitCode::Usage, eum::error("{} (see eumulate --help)", e.what()));
+  }
   return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {  // no memory for what the guest or the files ask for
+    return fail(ExitCode::Internal, eum::error("{}", e.what()));
+  }
 }

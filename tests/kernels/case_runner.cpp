@@ -19,14 +19,13 @@ Result<Bytes> read_binary(const std::string& path) {
   return bytes;
 }
 
-rt::NdRange range_of(const KernelCase& c) {
+rt::NdRange range_of(const KernelCase& c, const rt::Program& program) {
   rt::NdRange range;
   range.dims = c.dimensions;
   range.global = c.global;
   range.local = c.local;
   range.offset = c.offset;
-  const KernelFile* file = find_kernel_file(c.file);
-  range.allow_remainder = file && file->options.find("-cl-std=CL2.0") != std::string_view::npos;
+  range.allow_remainder = program.allows_remainder();
   return range;
 }
 
@@ -59,12 +58,12 @@ Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const
       const auto buffer = device.allocate(std::get<Buffer>(arg).bytes.size(), "argument");
       if (!buffer) return error("{}: {}", kernel_case.name, buffer.error().message);
       loaded->buffers_.back() = *buffer;
-      values.emplace_back(rt::BufferValue{
-          mem::buffer_surface(buffer->host, (buffer->size + 3) & ~uint64_t{3}, buffer->address)});
+      values.emplace_back(rt::BufferValue{buffer->surface()});
     }
   }
   loaded->reset();
-  auto launch = rt::Launch::prepare(*loaded->module_, **kernel, values, range_of(kernel_case));
+  auto launch = rt::Launch::prepare(*loaded->module_, **kernel, values,
+                                    range_of(kernel_case, loaded->module_->program()));
   if (!launch) return error("{}: {}", kernel_case.name, launch.error().message);
   loaded->launch_.emplace(std::move(*launch));
   return loaded;

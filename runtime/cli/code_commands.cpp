@@ -1,0 +1,170 @@
+// GEN instructions, micro-ops and host code as text.
+#include "runtime/cli/code_commands.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <memory>
+#include <string>
+
+#include "frontend/gen/instruction.hpp"
+#include "runtime/cli/exit_code.hpp"
+#include "runtime/cli/files.hpp"
+#include "runtime/module.hpp"
+
+namespace eum::cli {
+namespace {
+
+struct CodeOptions {
+  std::string file, kernel, family;
+  bool raw = false;
+  std::string engine = "avx2";
+};
+
+/// Prints what decodes, and says where the first instruction is that does not.
+int print_instructions(std::string_view what, std::span<const std::byte> code, gen::Family family) {
+  fmt::print("{}", gen::disassemble(code, family));
+  for (std::size_t at = 0; at < code.size();) {
+    const auto instruction = gen::decode(code, at, family);
+    if (!instruction) return fail(ExitCode::BadInput, error("{}: {}", what, instruction.error().message));
+    at += instruction->length;
+  }
+  return number(ExitCode::Ok);
+}
+
+int disassemble_raw(const CodeOptions& options) {
+  std::string wanted = options.family;
+  if (!wanted.empty()) wanted[0] = 'G';
+  const auto family = gen::parse_family(wanted);
+  if (!family || options.family[0] != 'g')
+    return fail(ExitCode::Usage, error("--family: expected gen8 or gen9, found '{}'", options.family));
+  const auto words = read_file(options.file);
+  if (!words) return fail(ExitCode::BadInput, words.error());
+  if (words->empty())
+    return fail(ExitCode::BadInput, error("{}: expected instruction words, found nothing", options.file));
+  return print_instructions(options.file, *words, *family);
+}
+
+int disassemble_program(const CodeOptions& options) {
+  const auto program = read_program(options.file);
+  if (!program) return fail(ExitCode::BadInput, program.error());
+  if (!options.kernel.empty()) {
+    const rt::Kernel* kernel = program->find(options.kernel);
+    if (!kernel)
+      return fail(ExitCode::Mismatch,
+                  error("{}: {}", options.file, rt::no_such_kernel(*program, options.kernel)));
+    return print_instructions(kernel->name, kernel->code, program->family);
+  }
+  int code = number(ExitCode::Ok);
+  for (const rt::Kernel& kernel : program->kernels) {
+    fmt::print("// kernel {}, SIMD{}\n", kernel.name, kernel.simd_size);
+    if (const int failed = print_instructions(kernel.name, kernel.code, program->family); failed != 0)
+      code = failed;
+  }
+  return code;
+}
+
+/// A module on a device of its own, for looking at one kernel.
+struct Opened {
+  std::unique_ptr<rt::Device> device;
+  std::unique_ptr<rt::Module> module;
+  rt::KernelCode code;
+};
+
+/// The exit code if it fails.
+int open(const CodeOptions& options, rt::EngineKind engine, Opened& to) {
+  auto program = read_program(options.file);
+  if (!program) return fail(ExitCode::BadInput, program.error());
+  auto device = rt::Device::create({.engine = engine, .workers = 1});
+  if (!device) return fail(ExitCode::Internal, device.error());
+  to.device = std::move(*device);
+  auto module = rt::Module::create(*to.device, std::move(*program));
+  if (!module) return fail(ExitCode::BadInput, error("{}: {}", options.file, module.error().message));
+  to.module = std::move(*module);
+  const auto kernel = to.module->find(options.kernel);
+  if (!kernel) return fail(ExitCode::Mismatch, error("{}: {}", options.file, kernel.error().message));
+  const auto code = to.module->code(**kernel);
+  if (!code) return fail(ExitCode::BadInput, error("{}: {}", options.file, code.error().message));
+  to.code = *code;
+  return number(ExitCode::Ok);
+}
+
+int print_micro_ops(const CodeOptions& options) {
+  Opened opened;
+  if (const int failed = open(options, rt::EngineKind::Reference, opened)) return failed;
+  const auto text = rt::micro_op_text(opened.code);
+  if (!text) return fail(ExitCode::BadInput, text.error());
+  fmt::print("{}", *text);
+  return number(ExitCode::Ok);
+}
+
+/// The listing with each "; @0x88" followed by the guest instruction there.
+std::string annotated(std::string_view listing, const rt::KernelCode& code) {
+  constexpr std::string_view mark = "; @0x";
+  std::string text;
+  while (!listing.empty()) {
+    const std::size_t length = std::min(listing.find('\n'), listing.size() - 1) + 1;
+    const std::string_view line = listing.substr(0, length);
+    listing.remove_prefix(length);
+    const auto at = line.find(mark);
+    std::uint32_t ip = 0;
+    if (at == std::string_view::npos ||
+        std::from_chars(line.data() + at + mark.size(), line.data() + line.size(), ip, 16).ec !=
+            std::errc()) {
+      text += line;
+      continue;
+    }
+    text += fmt::format("; @{:#x}  {}\n", ip, rt::instruction_text(code, ip));
+  }
+  return text;
+}
+
+int print_host_code(const CodeOptions& options) {
+  Opened opened;
+  if (const int failed = open(options, rt::EngineKind::Avx2, opened)) return failed;
+  const auto translated = rt::translate(opened.code, opened.device->engine(), true);
+  if (!translated) return fail(ExitCode::Internal, translated.error());
+  fmt::print("; {}: {} guest instructions, {} bytes of host code\n{}", opened.code.name,
+             translated->instructions, translated->executable->code_bytes(),
+             annotated(translated->executable->listing(), opened.code));
+  return number(ExitCode::Ok);
+}
+
+void add_disasm(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<CodeOptions>();
+  CLI::App* command = app.add_subcommand("disasm", "print GEN instructions in the syntax of iga64");
+  command->add_option("file", options->file, "compiled program, or instruction words with --raw")->required();
+  auto* kernel = command->add_option("--kernel", options->kernel, "only this kernel");
+  auto* family = command->add_option("--family", options->family, "gen8 or gen9, with --raw");
+  command->add_flag("--raw", options->raw, "the file holds instruction words and nothing else")
+      ->needs(family)
+      ->excludes(kernel);
+  family->needs(command->get_option("--raw"));
+  command->footer(
+      "Examples:\n  eumulate disasm saxpy.bin\n  eumulate disasm saxpy.bin --kernel saxpy\n"
+      "  eumulate disasm words.dat --raw --family gen9\n");
+  command->callback([options, &exit_code] {
+    exit_code = options->raw ? disassemble_raw(*options) : disassemble_program(*options);
+  });
+}
+
+void add_one_kernel(CLI::App& app, int& exit_code, const char* name, const char* what,
+                    int (*run)(const CodeOptions&)) {
+  auto options = std::make_shared<CodeOptions>();
+  CLI::App* command = app.add_subcommand(name, what);
+  command->add_option("file", options->file, "compiled program (either container)")->required();
+  command->add_option("--kernel", options->kernel, "name of the kernel")->required();
+  command->footer(fmt::format("Example:\n  eumulate {} saxpy.bin --kernel saxpy\n", name));
+  command->callback([options, run, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace
+
+void add_code_commands(CLI::App& app, int& exit_code) {
+  add_disasm(app, exit_code);
+  add_one_kernel(app, exit_code, "ir", "print a kernel as micro-ops", print_micro_ops);
+  add_one_kernel(app, exit_code, "asm", "print a kernel's host code, annotated with guest instructions",
+                 print_host_code);
+}
+
+}  // namespace eum::cli

@@ -1,0 +1,26 @@
+// One line on stderr for each failure.
+#include "runtime/cli/exit_code.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+namespace eum::cli {
+
+std::string exit_code_text() {
+  std::string text = "Exit codes:\n";
+  for (std::size_t i = 0; i < exit_code_meanings.size(); ++i)
+    text += fmt::format("  {}  {}\n", i, exit_code_meanings[i]);
+  return text;
+}
+
+int fail(ExitCode code, const Error& error) {
+  // What a message quotes may come from a file: it must not break the line.
+  std::string line = error.message;
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  fmt::print(stderr, "eumulate: {}\n", line);
+  return number(code);
+}
+
+}  // namespace eum::cli

@@ -1,0 +1,33 @@
+#pragma once
+// What the program's exit codes mean, in one table: --help prints it, and every command ends with one of
+// them.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "memory/result.hpp"
+
+namespace eum::cli {
+
+enum class ExitCode : std::uint8_t { Ok, Usage, BadInput, Mismatch, GuestFault, Internal };
+
+/// By ExitCode.
+inline constexpr std::array<std::string_view, 6> exit_code_meanings{
+    "done",
+    "the command line is wrong",
+    "a file cannot be read or written, or is not what it must be",
+    "kernel, arguments or range do not fit the binary",
+    "the kernel did something that it must not, or that is not supported",
+    "the emulator or the host failed",
+};
+
+/// "Exit codes: 0 done, 1 ..." on one line each.
+std::string exit_code_text();
+
+/// Prints `error` as one line on stderr and gives the code as a number.
+int fail(ExitCode code, const Error& error);
+
+inline int number(ExitCode code) { return static_cast<int>(code); }
+
+}  // namespace eum::cli

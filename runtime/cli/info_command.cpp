@@ -1,0 +1,111 @@
+// A Program as a table or as JSON.
+#include "runtime/cli/info_command.hpp"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/exit_code.hpp"
+#include "runtime/cli/files.hpp"
+
+namespace eum::cli {
+namespace {
+
+using nlohmann::json;
+
+struct InfoOptions {
+  std::string file;
+  bool as_json = false;
+};
+
+std::string_view kind_name(rt::ArgumentKind kind) {
+  switch (kind) {
+    case rt::ArgumentKind::Unused:
+      return "unused";
+    case rt::ArgumentKind::Value:
+      return "value";
+    case rt::ArgumentKind::Pointer:
+      return "pointer";
+    case rt::ArgumentKind::LocalPointer:
+      return "local pointer";
+    case rt::ArgumentKind::Image:
+      return "image";
+    case rt::ArgumentKind::Sampler:
+      return "sampler";
+  }
+  return "unknown";
+}
+
+json to_json(const rt::Kernel& kernel) {
+  json arguments = json::array();
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const rt::Argument& a = kernel.arguments[i];
+    json one = {{"index", i}, {"kind", kind_name(a.kind)}, {"name", a.name}, {"type", a.type_name}};
+    if (a.kind == rt::ArgumentKind::Value) one["bytes"] = a.size;
+    if (a.binding) one["binding_table_index"] = *a.binding;
+    arguments.push_back(std::move(one));
+  }
+  json result = {{"name", kernel.name},
+                 {"simd", kernel.simd_size},
+                 {"registers", kernel.grf_count},
+                 {"slm_bytes", kernel.slm_bytes},
+                 {"barriers", kernel.barrier_count},
+                 {"scratch_bytes", kernel.scratch_bytes},
+                 {"private_bytes", kernel.private_bytes},
+                 {"code_bytes", kernel.code.size()},
+                 {"arguments", std::move(arguments)}};
+  if (kernel.required_local_size[0] != 0) result["required_local_size"] = kernel.required_local_size;
+  if (!kernel.unsupported.empty()) result["unsupported"] = kernel.unsupported;
+  return result;
+}
+
+void print_kernel(const rt::Kernel& kernel) {
+  fmt::print("\nkernel {}\n", kernel.name);
+  fmt::print("  SIMD{}, {} registers, {} bytes of code\n", kernel.simd_size, kernel.grf_count,
+             kernel.code.size());
+  fmt::print("  SLM {} bytes, barriers {}, scratch {} bytes a thread, private memory {} bytes a work item\n",
+             kernel.slm_bytes, kernel.barrier_count, kernel.scratch_bytes, kernel.private_bytes);
+  if (const rt::Size3& size = kernel.required_local_size; size[0] != 0)
+    fmt::print("  required local size {},{},{}\n", size[0], size[1], size[2]);
+  if (!kernel.unsupported.empty()) fmt::print("  cannot run: {}\n", kernel.unsupported);
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    fmt::print("  argument {}: {} ({})\n", i, rt::describe_argument(kernel, i),
+               kind_name(kernel.arguments[i].kind));
+}
+
+int execute(const InfoOptions& options) {
+  const auto program = read_program(options.file);
+  if (!program) return fail(ExitCode::BadInput, program.error());
+  const auto container = std::string(rt::container_name(program->container));
+  const auto family = std::string(gen::info(program->family).name);
+  if (options.as_json) {
+    json kernels = json::array();
+    for (const rt::Kernel& kernel : program->kernels) kernels.push_back(to_json(kernel));
+    const json result = {{"container", container},
+                         {"family", family},
+                         {"build_options", program->build_options},
+                         {"kernels", std::move(kernels)}};
+    // The names come from the file and may be no UTF-8.
+    fmt::print("{}\n", result.dump(2, ' ', false, json::error_handler_t::replace));
+    return number(ExitCode::Ok);
+  }
+  fmt::print("{}: {}, {}, {} kernel{}{}{}\n", options.file, container, family, program->kernels.size(),
+             program->kernels.size() == 1 ? "" : "s", program->build_options.empty() ? "" : ", built with ",
+             program->build_options);
+  for (const rt::Kernel& kernel : program->kernels) print_kernel(kernel);
+  return number(ExitCode::Ok);
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App* command = app.add_subcommand("info", "show kernels and their arguments");
+  command->add_option("file", options->file, "compiled program (either container)")->required();
+  command->add_flag("--json", options->as_json, "report as JSON");
+  command->footer("Example:\n  eumulate info saxpy.bin\n");
+  command->callback([options, &exit_code] { exit_code = execute(*options); });
+}
+
+}  // namespace eum::cli
