@@ -223,12 +223,17 @@ void BlockCode::index_slot_reads() {
   reads_.resize(read_begin_[slots]);
   read_next_.assign(read_begin_.begin(), read_begin_.end() - 1);
   each([&](unsigned slot, std::uint32_t i) { reads_[read_next_[slot]++] = i; });
+  gathers_.clear();
+  for (std::uint32_t i = 0; i < insts_.size(); ++i)
+    if (insts_[i].op == Op::reg_gather) gathers_.push_back(i);
 }
 
 std::uint32_t BlockCode::next_read(unsigned slot, std::uint32_t position) const {
   const auto begin = reads_.begin() + read_begin_[slot], end = reads_.begin() + read_begin_[slot + 1];
   const auto next = std::lower_bound(begin, end, position);
-  return next == end ? never : *next;
+  // A gather may read any slot.
+  const auto gather = std::lower_bound(gathers_.begin(), gathers_.end(), position);
+  return std::min(next == end ? never : *next, gather == gathers_.end() ? never : *gather);
 }
 
 }  // namespace eum::jit

@@ -58,7 +58,7 @@ class BlockCode {
   std::vector<std::uint32_t> constant_;
   std::vector<std::uint8_t> is_constant_;
   std::vector<std::uint32_t> last_seen_;
-  std::vector<std::uint32_t> read_begin_, read_next_, reads_;
+  std::vector<std::uint32_t> read_begin_, read_next_, reads_, gathers_;
   SlotSet live_out_;
   bool changes_mask_ = false;
 };
