@@ -1,0 +1,88 @@
+// Every case of the kernel corpus: right on both engines, and the same bytes whatever engine, container and
+// number of workers.
+#include <catch2/catch.hpp>
+
+#include "tests/kernels/case_runner.hpp"
+
+using namespace eum;
+using namespace eum::kernels;
+
+namespace {
+
+struct Setting {
+  rt::EngineKind engine;
+  unsigned workers;
+  Container container;
+};
+
+std::string text(const Setting& s) {
+  return fmt::format("{}, {} worker(s), {}", rt::engine_name(s.engine), s.workers,
+                     s.container == Container::Zebin ? "zebin" : "patch tokens");
+}
+
+/// Runs each case under each setting; compares with the reference and with the first setting.
+void check_all(std::initializer_list<Setting> settings) {
+  std::vector<std::unique_ptr<rt::Device>> devices;
+  for (const Setting& s : settings) {
+    auto device = rt::Device::create({.engine = s.engine, .workers = s.workers});
+    if (!device) FAIL(device.error().message);
+    devices.push_back(std::move(*device));
+  }
+  std::size_t run = 0;
+  for (const KernelCase& c : corpus()) {
+    const std::vector<Bytes> expected = expected_buffers(c);
+    std::vector<Bytes> first;
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      const Setting& s = settings.begin()[i];
+      if (s.container == Container::Zebin && !find_kernel_file(c.file)->zebin_reason.empty()) continue;
+      INFO(c.name << ": " << text(s));
+      auto loaded = LoadedCase::create(*devices[i], c, s.container);
+      if (!loaded) {
+        FAIL_CHECK(loaded.error().message);
+        continue;
+      }
+      const auto report = (*loaded)->run();
+      if (!report) {
+        FAIL_CHECK(report.error().message);
+        continue;
+      }
+      ++run;
+      const std::vector<Bytes> got = (*loaded)->buffers();
+      for (std::size_t argument = 0; argument < got.size(); ++argument)
+        if (c.check(argument)) CHECK(compare(c, argument, got[argument], expected) == "");
+      if (first.empty()) first = got;
+      if (c.order_free) CHECK(got == first);
+    }
+  }
+  CHECK(run >= corpus().size());
+}
+
+}  // namespace
+
+TEST_CASE("each kernel gives the same bytes on both engines, at 1 and at 2 workers", "[corpus]") {
+  using enum rt::EngineKind;
+  constexpr auto container = Container::PatchTokens;
+  check_all(
+      {{Avx2, 1, container}, {Avx2, 2, container}, {Reference, 1, container}, {Reference, 2, container}});
+}
+
+TEST_CASE("each kernel gives the same bytes from both containers", "[corpus]") {
+  using enum rt::EngineKind;
+  check_all({{Avx2, 1, Container::PatchTokens}, {Avx2, 1, Container::Zebin}, {Avx2, 2, Container::Zebin}});
+}
+
+TEST_CASE("a launch can be run again", "[corpus]") {
+  auto device = rt::Device::create({.engine = rt::EngineKind::Avx2, .workers = 1});
+  REQUIRE(device);
+  for (const KernelCase& c : corpus()) {
+    if (c.file != "reduce" && c.file != "private_sort" && c.file != "generic_pointer") continue;
+    INFO(c.name);
+    auto loaded = LoadedCase::create(**device, c, Container::PatchTokens);
+    REQUIRE(loaded);
+    for (int i = 0; i < 3; ++i) {
+      (*loaded)->reset();
+      REQUIRE((*loaded)->run());
+      CHECK((*loaded)->verify() == "");
+    }
+  }
+}
