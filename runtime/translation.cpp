@@ -40,10 +40,19 @@ std::string_view kind_text(jit::FaultKind kind) {
   return "unknown fault";
 }
 
+/// The printer of instructions aligns columns; a message wants one blank.
+std::string single_spaced(std::string_view aligned) {
+  std::string text;
+  for (const char c : aligned)
+    if (c != ' ' || (!text.empty() && text.back() != ' ')) text += c;
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
 std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translated) {
   switch (fault.kind) {
     case jit::FaultKind::Unsupported:
-      if (fault.address < translated.traps.size()) return translated.traps[fault.address];
+      if (fault.address < translated.traps.size()) return single_spaced(translated.traps[fault.address]);
       break;
     case jit::FaultKind::OutOfBounds:
     case jit::FaultKind::Misaligned:
@@ -112,12 +121,7 @@ Result<std::string> micro_op_text(const KernelCode& kernel) {
 std::string instruction_text(const KernelCode& kernel, std::uint32_t ip) {
   const auto instruction = gen::decode(kernel.bytes, ip, kernel.family);
   if (!instruction) return instruction.error().message;
-  // The printer aligns columns; a message wants one blank.
-  std::string text;
-  for (const char c : gen::print(*instruction, kernel.family))
-    if (c != ' ' || (!text.empty() && text.back() != ' ')) text += c;
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
+  return single_spaced(gen::print(*instruction, kernel.family));
 }
 
 std::string describe(const GuestFault& fault, const KernelCode& kernel, const TranslatedKernel& translated) {
@@ -132,9 +136,13 @@ std::string describe(const GuestFault& fault, const KernelCode& kernel, const Tr
     case GuestFault::Cause::Instruction:
       break;
   }
-  return fmt::format("{}: {}; thread {} of {}, instruction at {:#x}: {}", kernel.name,
+  // A trap's text has the instruction already.
+  const bool trapped = fault.fault.kind == jit::FaultKind::Unsupported;
+  const std::string instruction =
+      trapped ? std::string() : ": " + instruction_text(kernel, fault.fault.guest_ip);
+  return fmt::format("{}: {}; thread {} of {}, instruction at {:#x}{}", kernel.name,
                      fault_text(fault.fault, translated), fault.thread, where, fault.fault.guest_ip,
-                     instruction_text(kernel, fault.fault.guest_ip));
+                     instruction);
 }
 
 }  // namespace eum::rt

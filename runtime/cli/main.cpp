@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <exception>
+#include <string>
 
 #include "runtime/cli/code_commands.hpp"
 #include "runtime/cli/exit_code.hpp"
@@ -12,6 +13,19 @@
 namespace {
 
 using namespace eum::cli;
+
+/// "no command fly: expected run, info, ..." where the first word is none, else what the parser says.
+eum::Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  std::string names;
+  bool known = word.empty() || word.starts_with('-');
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known |= command->get_name() == word;
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  if (known) return eum::error("{} (see eumulate --help)", e.what());
+  return eum::error("no command {}: expected {}", word, names);
+}
 
 int run(int argc, char** argv) {
   CLI::App app("Eumulate, a functional emulator of Intel GEN execution units", "eumulate");
@@ -28,7 +42,7 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help
-    return fail(ExitCode::Usage, eum::error("{} (see eumulate --help)", e.what()));
+    return fail(ExitCode::Usage, usage_error(app, e, argc, argv));
   }
   return exit_code;
 }

@@ -1,0 +1,71 @@
+// `eumulate disasm` against iga64, instruction by instruction.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <sstream>
+
+#include "runtime/loader/loader.hpp"
+#include "tests/cli/program.hpp"
+
+using cli_test::eumulate;
+
+namespace {
+
+/// Instructions without labels, comments, and blanks beyond one.
+std::vector<std::string> instructions(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    line = line.substr(0, line.find("//"));
+    std::istringstream words(line);
+    std::string plain;
+    for (std::string word; words >> word;) plain += (plain.empty() ? "" : " ") + word;
+    if (!plain.empty()) lines.push_back(plain);
+  }
+  return lines;
+}
+
+bool has_iga64() { return cli_test::run("iga64", {"-h"}).code != 127; }
+
+}  // namespace
+
+TEST_CASE("disasm of each kernel of the corpus equals iga64", "[cli]") {
+  if (!has_iga64()) {
+    WARN("iga64 (Debian: libigc-tools) is not installed: nothing was compared");
+    return;
+  }
+  std::size_t kernels = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(EUMULATE_SOURCE_DIR "/tests/kernels/bin")) {
+    const auto program = eum::rt::load_program(cli_test::read(entry.path()));
+    REQUIRE(program);
+    for (const eum::rt::Kernel& kernel : program->kernels) {
+      INFO(entry.path().filename() << ": " << kernel.name);
+      const std::string words = cli_test::file("words.dat", kernel.code);
+      const auto expected = cli_test::run("iga64", {"-d", "-p", "9", words});
+      const auto got = eumulate({"disasm", entry.path(), "--kernel", kernel.name});
+      CHECK(got.code == 0);
+      CHECK(instructions(got.out) == instructions(expected.out));
+      const auto raw = eumulate({"disasm", words, "--raw", "--family", "gen9"});
+      CHECK(raw.code == 0);
+      CHECK(raw.out == got.out);
+      ++kernels;
+    }
+  }
+  CHECK(kernels > 100);
+}
+
+TEST_CASE("disasm of a whole program names each kernel", "[cli]") {
+  const auto done = eumulate({"disasm", cli_test::corpus("primes.patch")});
+  CHECK(done.code == 0);
+  CHECK_THAT(done.out, Catch::Contains("// kernel primes_sieve, SIMD16\n") &&
+                           Catch::Contains("// kernel primes_trial, SIMD16\n"));
+}
+
+TEST_CASE("disasm prints what decodes, then says what does not", "[cli]") {
+  std::vector<std::byte> words(32, std::byte{0});
+  words[0] = std::byte{0x7e};   // nop
+  words[16] = std::byte{0x7f};  // no opcode
+  const auto done = eumulate({"disasm", cli_test::file("bad.dat", words), "--raw", "--family", "gen9"});
+  CHECK(done.code == 2);
+  CHECK_THAT(done.out, Catch::Contains("nop"));
+  CHECK_THAT(done.err, Catch::Contains("bad.dat: ") && Catch::Contains("0x10"));
+}

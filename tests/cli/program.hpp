@@ -1,0 +1,33 @@
+#pragma once
+// Runs the built `eumulate` and keeps what it says.
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cli_test {
+
+struct Finished {
+  int code = -1;  // exit code; 128 + N if signal N ended it
+  std::string out, err;
+};
+
+/// `words` without the program's name. Runs in a directory of its own, scratch().
+Finished eumulate(const std::vector<std::string>& words);
+/// Any program of the PATH.
+Finished run(const std::string& program, const std::vector<std::string>& words);
+
+/// A directory for the files of this process, removed at its end.
+const std::filesystem::path& scratch();
+/// Writes a file there; its path.
+std::string file(const std::string& name, std::span<const std::byte> bytes);
+std::vector<std::byte> read(const std::filesystem::path& path);
+
+/// tests/kernels/bin/NAME.bin
+std::string corpus(const std::string& name);
+
+/// One line on stderr that begins with the program's name, and nothing on stdout.
+bool is_one_line(const Finished& finished);
+
+}  // namespace cli_test
