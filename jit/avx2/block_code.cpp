@@ -143,13 +143,19 @@ void BlockCode::fold(ir::BlockId block, bool full) {
 
 void BlockCode::drop_dead(ir::BlockId block, bool full) {
   LiveState live = liveness_.live_out(block);
-  live_out_ = full ? live.active : live.active | live.inactive;
+  // All channels are on until the block changes the execution mask.
+  const auto change = std::find_if(folded_.begin(), folded_.end(), [](const CodeInst& inst) {
+    return inst.op == Op::mask_set && inst.imm == 0;
+  });
+  const auto full_until = full ? static_cast<std::size_t>(change - folded_.begin()) + 1 : 0;
+  live_out_ = full_until > folded_.size() ? live.active : live.active | live.inactive;
   insts_.clear();
   first_use_.clear();
   for (std::size_t i = folded_.size(); i-- > 0;) {
     CodeInst& inst = folded_[i];
     const ir::OpInfo& op = info(inst.op);
     const MaskRole role = liveness_.role(block, origin_[i]);
+    const bool full_here = i < full_until;
     bool needed = true;
     if (op.effect == ir::Effect::Pure || op.effect == ir::Effect::ReadsState) {
       needed = false;
@@ -161,7 +167,7 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
       SlotRange range = slots_of(inst);
       needed = false;
       for (unsigned slot = range.first; slot <= range.last; ++slot) {
-        bool only_active = full || (role == MaskRole::Execution && liveness_.regular(slot));
+        bool only_active = full_here || (role == MaskRole::Execution && liveness_.regular(slot));
         needed |= live.active[slot] || (!only_active && live.inactive[slot]);
         unsigned chunk = slot - range.first;
         if (role == MaskRole::Execution && covers(inst, slot) && liveness_.regular(slot) &&
@@ -171,7 +177,7 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     }
     if (!needed) continue;
     // The original's mask decides what the write ends, also where folding has dropped the mask.
-    if (inst.op == Op::reg_write && full && role == MaskRole::Execution) {
+    if (inst.op == Op::reg_write && full_here && role == MaskRole::Execution) {
       SlotRange range = slots_of(inst);
       for (unsigned slot = range.first; slot <= range.last; ++slot)
         if (covers(inst, slot)) live.active.reset(slot);
