@@ -23,6 +23,7 @@ void load_element(Compiler& c, x86::Gp to, const x86::Mem& from) {
 class LoadSite : public MemorySite {
  public:
   LoadSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c), inst_(inst) {
+    fetch_mask_bits();
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned chunk = 0; chunk < c.r.chunks(inst.result + k); ++chunk)
         results_.push_back(c.r.out(inst.result + k, chunk));
@@ -81,7 +82,7 @@ class LoadSite : public MemorySite {
       for (unsigned chunk = 0; chunk < result_chunks(); ++chunk) {
         x86::Ymm address = c_.r.in(inst_.args[0], chunk), to = result(k, chunk);
         if (inst_.mask != ir::no_value) {
-          c_.a.vmovaps(mask, c_.r.mask_vector(inst_.mask, 4, chunk));
+          c_.a.vmovaps(mask, reg.mask[chunk]);
           c_.a.vpxor(to, to, to);
         } else {
           c_.a.vpcmpeqd(mask, mask, mask);

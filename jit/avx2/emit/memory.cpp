@@ -45,11 +45,18 @@ const void* block_store_thunk() { return reinterpret_cast<const void*>(&block_th
 
 MemorySite::MemorySite(Compiler& c, const CodeInst& inst) : c_(c), inst_(inst) {}
 
+void MemorySite::fetch_mask_bits() {
+  if (inst_.mask == ir::no_value) return;
+  c_.r.mask_bits(inst_.mask);
+  c_.r.unpin();
+}
+
 void MemorySite::acquire() {
   for (unsigned chunk = 0; chunk < c_.r.chunks(inst_.args[0]); ++chunk) c_.r.in(inst_.args[0], chunk);
   if (inst_.mask != ir::no_value) {
     c_.r.mask_bits(inst_.mask);
-    for (unsigned chunk = 0; chunk * 8 < inst_.lanes; ++chunk) c_.r.mask_vector(inst_.mask, 4, chunk);
+    for (unsigned chunk = 0; chunk * 8 < inst_.lanes; ++chunk)
+      reg.mask[chunk] = c_.r.mask_vector(inst_.mask, 4, chunk);
   }
   reg.t = c_.r.temp();
   reg.u = c_.r.temp();
@@ -143,8 +150,7 @@ void MemorySite::check_bounds(asmjit::Label otherwise) {
     a.vpcmpeqd(u, u, address);
     if (inst_.mask != ir::no_value) {
       // A lane outside the mask is as good as in bounds.
-      x86::Ymm mask = c_.r.mask_vector(inst_.mask, 4, chunk);
-      a.vpandn(u, u, mask);
+      a.vpandn(u, u, reg.mask[chunk]);
       a.vmovmskps(scratch.r32(), u);
       a.xor_(scratch.r32(), 0xff);
     } else {

@@ -11,6 +11,7 @@ namespace eum::jit::emit {
 /// value must not stand on one way and be missing on another.
 struct AccessRegisters {
   x86::Ymm t, u, v;
+  std::array<x86::Ymm, 2> mask;  // 32-bit lanes, if there is a mask
   x86::Gp limit, base, first, bits, lane, address, value;
 };
 
@@ -18,6 +19,9 @@ class MemorySite {
  public:
   MemorySite(Compiler& c, const CodeInst& inst);
 
+  /// Brings the bits of the mask into a register, before anything is pinned: a mask in vectors takes up to
+  /// four.
+  void fetch_mask_bits();
   /// Takes the registers of an access in vectors, and brings its addresses and mask into registers.
   void acquire();
   AccessRegisters reg;

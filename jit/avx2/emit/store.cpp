@@ -9,6 +9,7 @@ namespace {
 class StoreSite : public MemorySite {
  public:
   StoreSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c), inst_(inst) {
+    fetch_mask_bits();
     for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk)
       addresses_.push_back(c.r.in(inst.args[0], chunk));
     for (unsigned k = 0; k < components(); ++k)
