@@ -195,10 +195,11 @@ void emit_fma(Compiler& c, const CodeInst& inst) {
       c.r.bind(inst.result, chunk, sum);
       c.a.emit(f32 ? I::kIdVfmadd231ps : I::kIdVfmadd231pd, sum, a, b);
     } else if (c.r.is_dying(inst, 0, chunk) && x != y && x != z) {
-      x86::Ymm b = c.r.in(y, chunk);
-      asmjit::Operand sum = c.r.src(z, chunk);
+      // Of several NaNs the form 132 takes a's first, then b's, as 231 does; 213 would take b's.
+      x86::Ymm sum = c.r.in(z, chunk);
+      asmjit::Operand b = c.r.src(y, chunk);
       c.r.bind(inst.result, chunk, a);
-      c.a.emit(f32 ? I::kIdVfmadd213ps : I::kIdVfmadd213pd, a, b, sum);
+      c.a.emit(f32 ? I::kIdVfmadd132ps : I::kIdVfmadd132pd, a, sum, b);
     } else {
       asmjit::Operand b = c.r.src(y, chunk);
       asmjit::Operand sum = c.r.src(z, chunk);
