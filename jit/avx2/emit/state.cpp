@@ -64,7 +64,7 @@ void read_every_second(Compiler& c, const CodeInst& inst) {
 bool one_in_each_dword(const CodeInst& inst, unsigned bytes) {
   const int stride = inst.region.stride(inst.lanes);
   return bytes < 4 && stride > 0 && static_cast<unsigned>(stride) * bytes == 4 && inst.lanes % 8 == 0 &&
-         inst.region.offset % slot_size < 4;
+         inst.region.offset % slot_size + bytes <= 4;
 }
 
 void read_from_dwords(Compiler& c, const CodeInst& inst) {
@@ -251,7 +251,7 @@ void emit_reg_read(Compiler& c, const CodeInst& inst) {
   const bool dwords = ir::size_of(inst.type) == 4 && !c.r.is_scalar(inst.result);
   if (one_in_each_dword(inst, ir::size_of(inst.type))) return read_from_dwords(c, inst);
   if (dwords && inst.region.stride(inst.lanes) == 2 && inst.lanes % 8 == 0 &&
-      inst.region.offset % slot_size < 8)
+      inst.region.offset % slot_size < 8 && inst.region.offset % 4 == 0)
     return read_every_second(c, inst);
   gather_elements(c, inst);
 }
