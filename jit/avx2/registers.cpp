@@ -512,8 +512,15 @@ void Registers::define_home(ValueId value, unsigned byte_offset) {
   }
 }
 
-/// The home of the slot is about to change: values that are only there move to registers.
+void Registers::uncache(unsigned slot) {
+  if (slot_reg_[slot] >= 0) drop_ref(slot_reg_[slot], {slot, 0, true});
+  slot_reg_[slot] = -1;
+}
+
+/// The home of the slot is about to change: values that are only there move to registers, and no register
+/// stands for the slot any more, so that none of them is evicted to this home again.
 void Registers::before_home_write(unsigned slot) {
+  uncache(slot);
   auto refs = std::move(home_refs_[slot]);
   home_refs_[slot].clear();
   for (auto [value, chunk] : refs) {
@@ -529,6 +536,7 @@ void Registers::before_home_write(unsigned slot) {
     } else if (p.reg < 0) {
       in(value, chunk);
       ymm_[static_cast<std::size_t>(p.reg)].pinned = false;
+      uncache(slot);
     }
     Place& now = chunk == gp_chunk ? v.gp : place(value, chunk);
     now.where = Where::Nowhere;

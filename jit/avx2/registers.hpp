@@ -170,6 +170,7 @@ class Registers {
   void release(ir::ValueId value);
   std::int32_t new_spill(int bytes);
   void write_home(unsigned slot);
+  void uncache(unsigned slot);
   void before_home_write(unsigned slot);
   void load_chunk(x86::Ymm to, const x86::Mem& from, ir::ValueId value, unsigned chunk);
   x86::Ymm build_mask_vector(x86::Gp bits, unsigned width, unsigned chunk);

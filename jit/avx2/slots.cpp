@@ -49,7 +49,6 @@ asmjit::Operand Registers::slot_src(unsigned slot) {
 
 void Registers::set_slot(unsigned slot, x86::Ymm reg) {
   before_home_write(slot);
-  if (slot_reg_[slot] >= 0) drop_ref(slot_reg_[slot], {slot, 0, true});
   if (ymm_[reg.id()].count == ymm_[reg.id()].refs.size()) {
     x86::Ymm copy = temp();
     a_.vmovaps(copy, reg);
@@ -72,11 +71,8 @@ void Registers::flush_home(unsigned byte_offset, unsigned bytes) {
 
 void Registers::open_home(unsigned byte_offset, unsigned bytes) {
   flush_home(byte_offset, bytes);
-  for (unsigned slot = byte_offset / slot_size; slot <= (byte_offset + bytes - 1) / slot_size; ++slot) {
+  for (unsigned slot = byte_offset / slot_size; slot <= (byte_offset + bytes - 1) / slot_size; ++slot)
     before_home_write(slot);
-    if (slot_reg_[slot] >= 0) drop_ref(slot_reg_[slot], {slot, 0, true});
-    slot_reg_[slot] = -1;
-  }
 }
 
 void Registers::flush_all_slots() {
@@ -85,11 +81,7 @@ void Registers::flush_all_slots() {
 }
 
 void Registers::forget_slots() {
-  for (unsigned slot = 0; slot < slots_; ++slot) {
-    before_home_write(slot);
-    if (slot_reg_[slot] >= 0) drop_ref(slot_reg_[slot], {slot, 0, true});
-    slot_reg_[slot] = -1;
-  }
+  for (unsigned slot = 0; slot < slots_; ++slot) before_home_write(slot);
 }
 
 SlotCache Registers::cached_slots() const {
