@@ -32,8 +32,8 @@ class Avx2Executable final : public Executable {
       state.fault = {FaultKind::UnsupportedMode, 0, 0, 0, state.fp_mode};
       return Status::Faulted;
     }
-    // Setting the mode costs more than a short thread: it is set only where it differs. Exception flags are sticky and
-    // no part of the mode.
+    // Setting the mode costs more than a short thread: it is set only where it differs. Exception flags are
+    // sticky and no part of the mode.
     constexpr unsigned flags = 0x3f;
     const unsigned host = _mm_getcsr();
     if (*mode != (host & ~flags)) _mm_setcsr(*mode);
