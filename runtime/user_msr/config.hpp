@@ -2,18 +2,19 @@
 // The configuration of `eumulate msr`: TOML, one [[msr]] table a register. Parsing, checks, and the registers
 // and bitmap that follow from it. It must not know instructions or how they run.
 //
-//   bitmap = "PATH"          optional: a file of 4096 bytes, as IA32_USER_MSR_CTL would point to; replaces
-//   read and write
+// The text is ASCII, but for comments.
+//
+//   bitmap = "PATH"      optional: a file of 4096 bytes, as IA32_USER_MSR_CTL would point to, in place of all
+//                        read and write
 //   [[msr]]
-//   address = 0x10           0 to 0x3fff
-//   name = "TSC_COPY"        optional, unique
-//   read = true              bit of the lower half of the bitmap
-//   write = false            bit of the upper half
-//   value = 3                this or source
-//   source = "counter" | "tsc" | "file:PATH"     PATH is relative to the configuration's folder
-//   reserved = 0xff00        optional: bits that must be 0 in a write, else #GP(0)
-//   writable = false         optional: a read-only register whatever the bitmap says (default true, tsc:
-//   false)
+//   address = 0x10       0 to 0x3fff
+//   name = "TSC_COPY"    optional, unique
+//   read = true          bit of the lower half of the bitmap
+//   write = false        bit of the upper half
+//   value = 3            this or source
+//   source = "counter"   or "tsc", or "file:PATH"; a PATH is relative to the configuration's folder
+//   reserved = 0xff00    optional: bits that must be 0 in a write, else #GP(0)
+//   writable = false     optional: a read-only register whatever the bitmap says; false for "tsc", else true
 #include <array>
 #include <deque>
 #include <string>

@@ -105,6 +105,10 @@ TEST_CASE("a bitmap file replaces read and write") {
 TEST_CASE("errors say line, column, what was expected and what was found") {
   CHECK(message("") == "m.toml:1:1: expected at least one [[msr]] table, found none");
   CHECK(message("[[msr]]\naddress = \n").find("m.toml:2:") == 0);
+  CHECK(message("[.\n").find("m.toml:1:2: expected TOML") == 0);
+  CHECK(message("# \xc3\xa4\n[[msr]]\naddress = \xc3\xa4\n") ==
+        "m.toml:3:11: expected ASCII text outside comments, found the byte 0xc3");
+  CHECK(message("[\f[msr]]\n") == "m.toml:1:2: expected ASCII text outside comments, found the byte 0x0c");
   CHECK(message("[msr]\naddress = 1\n").find("m.toml:1:") == 0);
   CHECK(message("[msr]\naddress = 1\n").find("expected [[msr]] tables, found a table") != std::string::npos);
   CHECK(message("msr = [1]\n") == "m.toml:1:8: expected a [[msr]] table, found an integer");

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "frontend/x86/encoder.hpp"
+#include "runtime/user_msr/machine.hpp"
 #include "runtime/user_msr/native/runner.hpp"
 
 using namespace eum;
@@ -312,5 +313,34 @@ TEST_CASE("stubs have the length that was asked for, with as many cases as fit")
       CHECK(length <= max_stub_bytes);
       request.address = 0x7fff0000;
       CHECK(emit_stub(request).length == length);
+    }
+}
+
+TEST_CASE("the native rules are the machine's: each address, both directions") {
+  Attached attached;
+  RunnerState& native = *runner();
+  auto engine = GENERATE(rt::MachineEngine::Reference, rt::MachineEngine::Avx2);
+  Result<std::unique_ptr<rt::Machine>> made = rt::Machine::create({.engine = engine});
+  REQUIRE(made);
+  rt::Machine& machine = **made;
+  Result<rt::MsrConfig> config = rt::load_msr_config(attached.folder + "/msrs.toml");
+  REQUIRE(config);
+  REQUIRE(machine.msrs().add_all(*config));
+  alignas(4096) static std::array<std::byte, 4096> page;
+  std::memcpy(page.data(), config->bitmap.data(), page.size());
+  REQUIRE(machine.memory().map(0x10000, page, {}));
+  REQUIRE(machine.set_user_msr_ctl(0x10001));
+  for (std::uint32_t msr = 0; msr < 0x4100; ++msr)
+    for (bool is_read : {true, false}) {
+      Instruction instruction{is_read ? Form::UrdmsrReg : Form::UwrmsrReg, 3, 1, 0};
+      machine.set_gpr(1, msr);
+      machine.set_gpr(3, 0xff00000000000000 + msr);
+      rt::Outcome outcome = machine.step(x86::encode(instruction).view());
+      std::uint64_t value = 0xff00000000000000 + msr;
+      bool allowed = access_user_msr(native, is_read, msr, value);
+      INFO("msr " << msr << " read " << is_read << ": " << outcome.text);
+      REQUIRE(allowed == (outcome.kind == rt::Outcome::Kind::Done));
+      if (!allowed) REQUIRE(outcome.vector == x86::Vector::GP);
+      if (allowed && is_read && msr != tsc_msr) REQUIRE(machine.gpr(3) == value);
     }
 }
