@@ -73,17 +73,50 @@ void lower_lrp(Lowering& l) {
   l.finish(l.b().lanewise(ir::Op::lrp, {a, c, l.source(2, type)}));
 }
 
-// dst = src0.0 * src1 + src0.3, src0 being a scalar origin of four elements.
+namespace {
+
+/// File offset of the coefficients p, q, -, r of line and pln, or nothing after a trap.
+std::optional<unsigned> coefficients(Lowering& l) {
+  const Operand& origin = l.inst().src[0];
+  if (!origin.is_grf() || origin.type != Type::f || origin.modifier != SourceModifier::None ||
+      l.file_offset(origin) % 16 != 0) {
+    l.unsupported("coefficients that are not four floats of a general register");
+    return std::nullopt;
+  }
+  return l.file_offset(origin);
+}
+
+ir::ValueId coefficient(Lowering& l, unsigned offset) {
+  return l.b().splat(l.scalar(ir::Type::f32, offset), l.lanes());
+}
+
+}  // namespace
+
+// dst = p * src1 + r.
 void lower_line(Lowering& l) {
+  std::optional<unsigned> origin = coefficients(l);
+  if (!origin) return;
+  ir::ValueId p = coefficient(l, *origin), r = coefficient(l, *origin + 12);
+  l.finish(l.b().lanewise(ir::Op::fma, {p, l.source(1, ir::Type::f32), r}));
+}
+
+// dst = p * u + q * v + r: of each eight channels u is a register of src1, v the one behind it.
+void lower_pln(Lowering& l) {
   const Instruction& in = l.inst();
-  ir::Type type = modular_type(in);
-  if (!in.src[0].is_grf() || in.src[0].type != Type::f || in.src[0].modifier != SourceModifier::None)
-    return l.unsupported("line with a first source that is not a plain register");
-  unsigned origin = l.file_offset(in.src[0]);
-  if (origin % 16 != 0) return l.unsupported("line with an origin that is not aligned to 16 bytes");
-  ir::ValueId p = l.b().splat(l.scalar(type, origin), l.lanes());
-  ir::ValueId q = l.b().splat(l.scalar(type, origin + 12), l.lanes());
-  l.finish(l.b().lanewise(ir::Op::fma, {p, l.source(1, type), q}));
+  std::optional<unsigned> origin = coefficients(l);
+  if (!origin) return;
+  const Operand& at = in.src[1];
+  if (!at.is_grf() || at.type != Type::f || at.subreg != 0 || at.modifier != SourceModifier::None ||
+      l.lanes() % 8 != 0 || at.reg + l.lanes() / 4 > 128)
+    return l.unsupported("coordinates that are not pairs of registers");
+  auto coordinate = [&](unsigned offset) {
+    ir::Region region{static_cast<std::uint16_t>(l.file_offset(at) + offset), 16, 8, 1};
+    return l.b().reg_read(ir::Type::f32, l.lanes(), region);
+  };
+  ir::ValueId u = coordinate(0), v = coordinate(32);
+  ir::ValueId p = coefficient(l, *origin), q = coefficient(l, *origin + 4), r = coefficient(l, *origin + 12);
+  ir::ValueId sum = l.b().lanewise(ir::Op::fma, {p, u, r});
+  l.finish(l.b().lanewise(ir::Op::fma, {q, v, sum}));
 }
 
 // Each group of four channels gets the sum of products of its first components; homogeneous: src0.w counts

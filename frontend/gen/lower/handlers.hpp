@@ -17,6 +17,7 @@ void lower_mul(Lowering&);
 void lower_mad(Lowering&);
 void lower_lrp(Lowering&);
 void lower_line(Lowering&);
+void lower_pln(Lowering&);
 void lower_dot_product(Lowering&, unsigned components, bool homogeneous);
 
 // logic.cpp
