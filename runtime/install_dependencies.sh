@@ -29,7 +29,6 @@ tests     ccache              faster rebuilds
 ci        clang               second compiler, libFuzzer
 ci        libclang-rt-14-dev  sanitizer and libFuzzer runtimes of clang
 ci        clang-format        checks formatting
-ci        git                 lists the files to check
 kernels   intel-opencl-icd    ocloc: compiles tests/kernels/src
 '
 

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Includes point one way, memory <- frontend <- jit <- runtime, and inside frontend every front end knows the IR but the
+# IR knows no front end, and no front end another. Includes in quotes are paths from the project root.
+# usage: tests/structure/includes.sh      in the project root
+set -euo pipefail
+
+# folder: what its files may include
+rules='
+memory        memory
+frontend/ir   frontend/ir memory
+frontend/gen  frontend/gen frontend/ir memory
+frontend/visa frontend/visa frontend/ir memory
+frontend/x86  frontend/x86 frontend/ir memory
+jit           jit frontend memory
+runtime       runtime jit frontend memory
+'
+
+# Prints each include below the root $1 that no rule allows.
+violations() {
+  (cd "$1" && grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' memory frontend jit runtime \
+    --include='*.[ch]pp' --include='*.h' --include='*.def' || true) |
+    awk -v rules="$rules" '
+      BEGIN {
+        count = split(rules, line, "\n")
+        for (i = 1; i <= count; ++i)
+          if (split(line[i], word, " ") > 1)
+            for (j = 2; j in word; ++j) allowed[word[1]] = allowed[word[1]] " " word[j]
+      }
+      {
+        file = $0; sub(/:.*/, "", file)
+        target = $0; sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
+        folder = ""
+        for (name in allowed) if (index(file, name "/") == 1) folder = name
+        ok = folder == "" ? 0 : target ~ /^eumulate\//
+        split(allowed[folder], word, " ")
+        for (j in word) if (index(target, word[j] "/") == 1) ok = 1
+        if (!ok) print file " includes \"" target "\""
+      }'
+}
+
+fake=$(mktemp -d)
+trap 'rm -rf "$fake"' EXIT
+mkdir -p "$fake"/{memory,frontend/ir,frontend/gen,jit,runtime}
+echo '#include "frontend/ir/ops.hpp"' >"$fake/memory/up.hpp"
+echo ' # include "frontend/gen/decoder.hpp"' >"$fake/frontend/ir/sideways.cpp"
+echo '#include "operand.hpp"' >"$fake/frontend/gen/relative.cpp"
+echo '#include "tests/main.hpp"' >"$fake/runtime/tests.cpp"
+echo '#include "memory/result.hpp"' >"$fake/jit/allowed.cpp"
+[[ $(violations "$fake" | wc -l) -eq 4 ]] || {
+  echo "this check does not see what it should; of 4 violations planted it found:"
+  violations "$fake"
+  exit 1
+}
+
+found=$(violations .)
+[[ -z $found ]] || {
+  echo "$found"
+  exit 1
+}
