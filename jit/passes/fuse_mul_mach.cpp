@@ -13,8 +13,8 @@ using ir::ValueId;
 
 class Fuser {
  public:
-  Fuser(ir::Function& function, ir::Block& block, std::vector<std::uint32_t>& definitions)
-      : function_(function), block_(block), definitions_(definitions) {}
+  Fuser(ir::Block& block, std::vector<std::uint32_t>& definitions)
+      : block_(block), definitions_(definitions) {}
 
   void run() {
     for (std::uint32_t i = 0; i < block_.insts.size(); ++i) {
@@ -92,7 +92,6 @@ class Fuser {
     return value;
   }
 
-  ir::Function& function_;
   ir::Block& block_;
   std::vector<std::uint32_t>& definitions_;
 };
@@ -101,7 +100,7 @@ class Fuser {
 
 void fuse_mul_mach(ir::Function& function) {
   std::vector<std::uint32_t> definitions(function.values.size(), ~0u);
-  for (ir::Block& block : function.blocks) Fuser(function, block, definitions).run();
+  for (ir::Block& block : function.blocks) Fuser(block, definitions).run();
 }
 
 }  // namespace eum::jit

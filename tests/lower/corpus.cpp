@@ -110,7 +110,7 @@ TEST_CASE("wrong requests and hostile code are named") {
   // Whatever the bytes, the function is well formed.
   std::uint32_t state = 12345;
   for (int round = 0; round < 2000; ++round) {
-    std::vector<std::byte> noise(16 * (1 + round % 40) + round % 16);
+    std::vector<std::byte> noise(static_cast<std::size_t>(16 * (1 + round % 40) + round % 16));
     for (std::byte& b : noise) {
       state = state * 1664525 + 1013904223;
       b = static_cast<std::byte>(state >> 24);

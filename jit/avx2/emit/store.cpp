@@ -8,7 +8,7 @@ namespace {
 
 class StoreSite : public MemorySite {
  public:
-  StoreSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c), inst_(inst) {
+  StoreSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c) {
     fetch_mask_bits();
     for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk)
       addresses_.push_back(c.r.in(inst.args[0], chunk));
@@ -83,7 +83,6 @@ class StoreSite : public MemorySite {
 
  private:
   Compiler& c_;
-  const CodeInst& inst_;
   std::vector<x86::Ymm> addresses_, data_;
 };
 
