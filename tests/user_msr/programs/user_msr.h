@@ -16,18 +16,21 @@ static inline void write_msr(uint64_t address, uint64_t value) {
 }
 
 /* urdmsr rax, imm32 */
-#define READ_MSR_IMM(address)                                                                    \
-  ({                                                                                             \
-    uint64_t value_;                                                                             \
-    __asm__ volatile(".byte 0xc4, 0xe7, 0x7b, 0xf8, 0xc0\n\t.long %c1"                           \
-                     : "=a"(value_)                                                              \
-                     : "i"(address)                                                              \
-                     : "memory");                                                                \
-    value_;                                                                                      \
+#define READ_MSR_IMM(address)                                          \
+  ({                                                                   \
+    uint64_t value_;                                                   \
+    __asm__ volatile(".byte 0xc4, 0xe7, 0x7b, 0xf8, 0xc0\n\t.long %c1" \
+                     : "=a"(value_)                                    \
+                     : "i"(address)                                    \
+                     : "memory");                                      \
+    value_;                                                            \
   })
 
 /* uwrmsr imm32, rax */
-#define WRITE_MSR_IMM(address, value) \
-  __asm__ volatile(".byte 0xc4, 0xe7, 0x7a, 0xf8, 0xc0\n\t.long %c1" : : "a"((uint64_t)(value)), "i"(address) : "memory")
+#define WRITE_MSR_IMM(address, value)                                \
+  __asm__ volatile(".byte 0xc4, 0xe7, 0x7a, 0xf8, 0xc0\n\t.long %c1" \
+                   :                                                 \
+                   : "a"((uint64_t)(value)), "i"(address)            \
+                   : "memory")
 
 #endif
