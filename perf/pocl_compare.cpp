@@ -1,12 +1,13 @@
-// Times the corpus' eight speed kernels on PoCL and on another contender, in turns, and prints a markdown
-// table. Usage: pocl_compare [--samples N] [PART-OF-CASE-NAME...] The other contender is a second PoCL: the
-// table then shows how much of a ratio is noise on this machine.
+// Times the corpus' eight speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.
+// Usage: pocl_compare [--samples N] [--noise] [PART-OF-CASE-NAME...] With --noise the other contender is a
+// second PoCL: the table then shows how much of a ratio is noise on this machine.
 #include <fmt/core.h>
 
 #include <charconv>
 #include <string_view>
 
 #include "perf/comparison.hpp"
+#include "perf/eumulate_contender.hpp"
 #include "perf/pocl_contender.hpp"
 
 using namespace eum;
@@ -16,6 +17,7 @@ namespace {
 
 struct CommandLine {
   ComparisonOptions options;
+  bool noise = false;
   std::vector<std::string_view> parts;
 };
 
@@ -23,6 +25,10 @@ Result<CommandLine> parse(std::span<char*> words) {
   CommandLine line;
   for (size_t i = 0; i < words.size(); i++) {
     const std::string_view word = words[i];
+    if (word == "--noise") {
+      line.noise = true;
+      continue;
+    }
     if (word != "--samples") {
       line.parts.push_back(word);
       continue;
@@ -43,7 +49,8 @@ bool chosen(const kernels::KernelCase& kernel_case, const CommandLine& line) {
 }
 
 Result<void> run(const CommandLine& line) {
-  Result<std::unique_ptr<Contender>> a = make_pocl_contender(), b = make_pocl_contender();
+  Result<std::unique_ptr<Contender>> a = make_pocl_contender();
+  Result<std::unique_ptr<Contender>> b = line.noise ? make_pocl_contender() : make_eumulate_contender();
   if (!a) return a.error();
   if (!b) return b.error();
   std::vector<ComparisonRow> rows;
