@@ -101,6 +101,24 @@ struct StateLayout {
   }
 };
 
+/// The floating point mode of a host thread while guest threads run on it, one after the other. It is put
+/// back when the scope ends, so that a short guest thread pays for neither saving nor setting it.
+class FpScope {
+ public:
+  FpScope();
+  ~FpScope();
+  FpScope(const FpScope&) = delete;
+  FpScope& operator=(const FpScope&) = delete;
+
+  /// MXCSR that is set now, without the sticky exception flags; an engine that leaves another one says so
+  /// here.
+  std::uint32_t set;
+  static std::uint32_t current();
+
+ private:
+  std::uint32_t host_;
+};
+
 /// A translated function. Immutable; any number of host threads may run it at once, each with a state of its
 /// own.
 class Executable {
@@ -110,7 +128,12 @@ class Executable {
   /// its environment reaches change; the host's floating point mode is as before on return. Before the first
   /// run the caller sets environment, budget, mask variable 0 (the dispatch mask) and registers, and clears
   /// the rest.
-  virtual Status run(ThreadState& state) const = 0;
+  Status run(ThreadState& state) const {
+    FpScope scope;
+    return run(state, scope);
+  }
+  /// The same within a scope of the calling host thread.
+  virtual Status run(ThreadState& state, FpScope& scope) const = 0;
   const StateLayout& layout() const { return layout_; }
   /// Bytes of host code; 0 for an engine that makes none.
   virtual std::size_t code_bytes() const { return 0; }

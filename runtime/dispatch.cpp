@@ -26,9 +26,10 @@ Result<void> check(const WalkerCommand& walk, std::uint32_t slots) {
   const ThreadCode& code = *walk.code;
   if (code.simd != 8 && code.simd != 16 && code.simd != 32)
     return error("walk: expected a SIMD width of 8, 16 or 32, found {}", code.simd);
-  if (code.inputs.size() * slot_bytes != code.file_bytes)
-    return error("walk: expected inputs of {} slots, found {}", code.file_bytes / slot_bytes,
-                 code.inputs.size());
+  const std::size_t slots_of_file = code.file_bytes / slot_bytes;
+  if (code.inputs.size() != slots_of_file || code.outputs.size() != slots_of_file)
+    return error("walk: expected inputs and outputs of {} slots, found {} and {}", slots_of_file,
+                 code.inputs.size(), code.outputs.size());
   if (walk.threads_per_group == 0 || walk.threads_per_group > max_threads_per_group)
     return error("walk: expected 1 to {} threads in a group, found {}", max_threads_per_group,
                  walk.threads_per_group);
@@ -109,12 +110,13 @@ Result<WalkerOutcome> Dispatcher::run(const WalkerCommand& walk) {
   std::vector<std::uint64_t> faulted(workers, ~std::uint64_t{0});
   const auto work = [&](unsigned w) {
     GroupRunner& runner = pool_->runners[w];
+    jit::FpScope scope;
     for (;;) {
       const std::uint64_t begin = next.fetch_add(portion, std::memory_order_relaxed);
       const std::uint64_t end = std::min(begin + portion, groups);
       for (std::uint64_t index = begin; index < end; ++index) {
         if (stop_below.load(std::memory_order_relaxed) <= index) return;
-        const GroupRunner::Outcome outcome = runner.run(index, stop_below);
+        const GroupRunner::Outcome outcome = runner.run(index, stop_below, scope);
         if (outcome == GroupRunner::Outcome::Done) continue;
         if (outcome == GroupRunner::Outcome::Faulted) {
           faulted[w] = index;

@@ -39,21 +39,20 @@ class GroupRunner {
   enum class Outcome : std::uint8_t { Done, Faulted, Stopped };
   /// Runs one group to its end. Stopped: `stop_below` has become smaller than or equal to `index`, the
   /// group's place in the walk. The effects of an unfinished group remain.
-  Outcome run(std::uint64_t index, const std::atomic<std::uint64_t>& stop_below);
+  Outcome run(std::uint64_t index, const std::atomic<std::uint64_t>& stop_below, jit::FpScope& scope);
 
   const GuestFault& fault() const { return fault_; }
   const WalkerCounts& counts() const { return counts_; }
 
-  /// Threads of one group whose state exists at the same time.
+  /// Threads of one group that are under way at the same time.
   static std::uint32_t concurrent_threads(const WalkerCommand& walk) {
     return walk.code->waits ? walk.threads_per_group : 1;
   }
 
  private:
-  /// Bytes to bring into a thread's register file before it starts.
-  struct Piece {
-    std::uint32_t to = 0;     // in the file
-    std::uint32_t from = 0;   // in the source
+  /// Slots to bring into a thread's register file before it starts.
+  struct Run {
+    std::uint32_t to = 0;     // byte in the file
     std::uint32_t slots = 0;  // of 32 bytes
   };
   struct Progress {
@@ -61,30 +60,39 @@ class GroupRunner {
     std::uint32_t waits = 0;   // barriers that it has passed or waits at
     bool ended = false;
   };
+  /// What one run() needs at every thread.
+  struct Group {
+    std::uint64_t index;
+    const std::atomic<std::uint64_t>& stop_below;
+    jit::FpScope& scope;
+
+    bool stopped() const { return stop_below.load(std::memory_order_relaxed) <= index; }
+  };
 
   void plan();
-  void add_piece(std::vector<Piece>& pieces, std::uint32_t slot, std::uint32_t source_begin);
-  void start(std::uint32_t thread, std::uint32_t state_index);
-  jit::Status advance(std::uint32_t state_index, std::uint64_t index,
-                      const std::atomic<std::uint64_t>& stop_below);
-  Outcome run_alone(std::uint32_t thread, std::uint64_t index, const std::atomic<std::uint64_t>& stop_below);
-  Outcome run_together(std::uint64_t index, const std::atomic<std::uint64_t>& stop_below);
-  Outcome conclude(GuestFault::Cause cause, std::uint32_t thread, const jit::ThreadState& state);
+  void fill(std::uint32_t thread);
+  void start(std::uint32_t thread);
+  jit::Status advance(jit::ThreadState& state, std::uint64_t& budget, const Group& group);
+  Outcome run_alone(std::uint32_t thread, const Group& group);
+  Outcome run_together(const Group& group);
+  Outcome conclude(GuestFault::Cause cause, std::uint32_t thread);
   Outcome deadlock();
-  jit::ThreadState& state(std::uint32_t index) {
-    return *reinterpret_cast<jit::ThreadState*>(states_.data() + std::size_t{index} * layout_.size);
+  jit::ThreadState& state(std::uint32_t thread) {
+    return *reinterpret_cast<jit::ThreadState*>(states_.data() + std::size_t{thread} * layout_.size);
   }
 
   const WalkerCommand* walk_ = nullptr;
   jit::StateLayout layout_;
-  std::vector<Piece> per_thread_, cross_thread_, zero_;
-  bool header_read_ = false;
-  AlignedBytes states_;
-  std::vector<jit::Environment> environments_;
-  std::vector<Progress> progress_;
-  mem::BindingTable surfaces_;  // the walk's, with the group's SLM
-  std::optional<mem::Slm> slm_;
   std::uint32_t first_slot_ = 0;
+  std::uint32_t all_channels_ = 0;
+  std::vector<Run> restored_;
+  std::uint32_t restored_slots_ = 0;
+  AlignedBytes images_;  // of each thread: the contents of the restored slots, one behind the other
+  AlignedBytes states_;  // of each thread of a group
+  std::vector<jit::Environment> environments_;  // of the threads that are under way at the same time
+  std::vector<Progress> progress_;              // of each thread, where they meet at barriers
+  mem::BindingTable surfaces_;                  // the walk's, with the group's SLM
+  std::optional<mem::Slm> slm_;
   std::array<std::uint32_t, 3> group_{};
   GuestFault fault_;
   WalkerCounts counts_;

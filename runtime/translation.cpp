@@ -78,12 +78,22 @@ ThreadCode thread_code(const ir::Function& function, gen::Family family) {
   code.payload_room = gen::grf_file_bytes(family);
   code.control_offset = gen::arf_offset(family, gen::Arf::cr);
   code.state_offset = gen::arf_offset(family, gen::Arf::sr);
-  for (const ir::Block& block : function.blocks) code.waits |= block.insts.back().op == ir::Op::wait;
+  const std::size_t slots = function.file_bytes / jit::slot_size;
+  code.outputs.resize(slots);
+  for (const ir::Block& block : function.blocks) {
+    code.waits |= block.insts.back().op == ir::Op::wait;
+    for (const ir::Inst& inst : block.insts) {
+      if (inst.op == ir::Op::reg_scatter) code.outputs.assign(slots, true);
+      if (inst.op != ir::Op::reg_write) continue;
+      const jit::SlotRange range = jit::slots_of(inst);
+      for (std::size_t slot = range.first; slot <= range.last && slot < slots; ++slot)
+        code.outputs[slot] = true;
+    }
+  }
   const jit::Liveness liveness(function, false);
   const jit::LiveState& in = liveness.live_in(0);
-  code.inputs.resize(function.file_bytes / jit::slot_size);
-  for (std::size_t slot = 0; slot < code.inputs.size(); ++slot)
-    code.inputs[slot] = in.active[slot] || in.inactive[slot];
+  code.inputs.resize(slots);
+  for (std::size_t slot = 0; slot < slots; ++slot) code.inputs[slot] = in.active[slot] || in.inactive[slot];
   return code;
 }
 

@@ -23,7 +23,8 @@ struct ThreadCode {
   std::uint32_t control_offset = 0;  ///< of cr0 in the file
   std::uint32_t state_offset = 0;    ///< of sr0 in the file
   bool waits = false;                ///< a thread may wait for its group
-  std::vector<bool> inputs;  ///< by 32-byte slot of the file: the code may read it before it writes it
+  std::vector<bool> inputs;   ///< by 32-byte slot of the file: the code may read it before it writes it
+  std::vector<bool> outputs;  ///< by 32-byte slot of the file: the code may write it
 };
 
 /// Memory for threads that run at the same time: slot s has `bytes` from base + s * bytes.

@@ -26,19 +26,19 @@ class Avx2Executable final : public Executable {
         listing_(std::move(listing)) {}
   ~Avx2Executable() override { runtime_->release(entry_); }
 
-  Status run(ThreadState& state) const override {
+  Status run(ThreadState& state, FpScope& scope) const override {
     const auto mode = fp_mode_mxcsr(state.fp_mode);
     if (!mode) {
       state.fault = {FaultKind::UnsupportedMode, 0, 0, 0, state.fp_mode};
       return Status::Faulted;
     }
-    // Setting the mode costs more than a short thread: it is set only where it differs. Exception flags are
-    // sticky and no part of the mode.
-    constexpr unsigned flags = 0x3f;
-    const unsigned host = _mm_getcsr();
-    if (*mode != (host & ~flags)) _mm_setcsr(*mode);
-    auto status = static_cast<Status>(entry_(&state));
-    if (((_mm_getcsr() ^ host) & ~flags) != 0) _mm_setcsr(host);
+    if (*mode != scope.set) {
+      _mm_setcsr(*mode);
+      scope.set = *mode;
+    }
+    const std::uint32_t before = state.fp_mode;
+    const auto status = static_cast<Status>(entry_(&state));
+    if (state.fp_mode != before || status == Status::Faulted) scope.set = FpScope::current();
     return status;
   }
   std::size_t code_bytes() const override { return code_bytes_; }

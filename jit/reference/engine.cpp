@@ -13,7 +13,8 @@ class ReferenceExecutable final : public Executable {
         places_(reference::ValuePlaces::of(function)) {
     function_.memory = std::pmr::get_default_resource();  // as the copied vectors, not the caller's
   }
-  Status run(ThreadState& state) const override {
+  // The interpreter puts the mode back itself, so the scope stays as it is.
+  Status run(ThreadState& state, FpScope&) const override {
     return reference::Interpreter(function_, places_, layout(), state).run();
   }
 
