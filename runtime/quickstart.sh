@@ -8,4 +8,4 @@ runtime/install_dependencies.sh build
 # A build directory that is there is taken as it is, with or without tests.
 [[ -f build/release/build.ninja ]] || cmake --preset release -DEUMULATE_TESTS=OFF -DEUMULATE_PERF=OFF
 cmake --build build/release --target eumulate eumulate_demo
-build/release/eumulate_demo "$@"
+build/release/tests/kernels/eumulate_demo "$@"

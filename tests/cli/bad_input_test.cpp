@@ -134,7 +134,7 @@ TEST_CASE("command lines that are wrong", "[cli]") {
   CHECK_THAT(complaint(wide, mismatch), Contains("global size of dimension 0 is 0"));
 }
 
-TEST_CASE("--arg says what of its syntax was expected", "[cli]") {
+TEST_CASE("a wrong --arg says what of its syntax was expected", "[cli]") {
   const auto wrong = [](const std::string& argument) {
     return complaint(saxpy(binary(), {argument, "zeros:256", "zeros:256", "i32:64"}), usage);
   };
