@@ -77,6 +77,7 @@ void Compiler::prologue() {
   for (const x86::Gp& reg : callee_saved) a.push(reg);
   a.mov(state_reg, x86::rdi);
   a.mov(x86::rax, x86::rsp);
+  if (annotate_) a.comment("; the constant stands for the size of the frame, which is known at the end");
   a.sub(x86::rsp, 0x7fffff00);
   frame_patch_ = a.offset() - 4;
   a.and_(x86::rsp, -64);

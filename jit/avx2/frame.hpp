@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "jit/engine.hpp"
@@ -44,10 +46,9 @@ class ConstantPool {
     return entry;
   }
   std::int32_t index_of(const Entry& entry) {
-    for (std::size_t i = 0; i < entries_.size(); ++i)
-      if (entries_[i] == entry) return static_cast<std::int32_t>(i * 32);
-    entries_.push_back(entry);
-    return static_cast<std::int32_t>((entries_.size() - 1) * 32);
+    const auto [known, added] = offsets_.try_emplace(entry, static_cast<std::int32_t>(entries_.size() * 32));
+    if (added) entries_.push_back(entry);
+    return known->second;
   }
   x86::Mem at(std::int32_t offset) const { return x86::ptr(label_, offset, 32); }
   void emit(x86::Assembler& a) const {
@@ -57,8 +58,14 @@ class ConstantPool {
   }
 
  private:
+  struct Hash {
+    std::size_t operator()(const Entry& entry) const {
+      return std::hash<std::string_view>()({reinterpret_cast<const char*>(entry.data()), entry.size()});
+    }
+  };
   asmjit::Label label_;
   std::vector<Entry> entries_;
+  std::unordered_map<Entry, std::int32_t, Hash> offsets_;
 };
 
 }  // namespace eum::jit

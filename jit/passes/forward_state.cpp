@@ -27,10 +27,17 @@ struct Key {
   bool operator==(const Key&) const = default;
 
   std::uint64_t hash() const {
-    std::uint64_t h = head * 0x9e3779b97f4a7c15ull ^ attribute;
-    for (ValueId arg : args) h = (h ^ arg) * 0x9e3779b97f4a7c15ull;
-    h ^= mask;
-    return (h * 0x9e3779b97f4a7c15ull) >> 32;
+    // A product carries upwards only: its upper half has to come down before the next word joins.
+    std::uint64_t h = 0;
+    const auto mix = [&](std::uint64_t word) {
+      h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+      h ^= h >> 32;
+    };
+    mix(head);
+    mix(attribute);
+    for (ValueId arg : args) mix(arg);
+    mix(mask);
+    return h;
   }
 };
 
