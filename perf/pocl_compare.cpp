@@ -1,10 +1,8 @@
 // Times the corpus' eight speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.
-// Usage: pocl_compare [--samples N] [--noise] [PART-OF-CASE-NAME...] With --noise the other contender is a
-// second PoCL: the table then shows how much of a ratio is noise on this machine.
 #include <fmt/core.h>
 
-#include <charconv>
-#include <string_view>
+#include <CLI/CLI.hpp>
+#include <string>
 
 #include "perf/comparison.hpp"
 #include "perf/eumulate_contender.hpp"
@@ -18,32 +16,12 @@ namespace {
 struct CommandLine {
   ComparisonOptions options;
   bool noise = false;
-  std::vector<std::string_view> parts;
+  std::vector<std::string> parts;
 };
-
-Result<CommandLine> parse(std::span<char*> words) {
-  CommandLine line;
-  for (size_t i = 0; i < words.size(); i++) {
-    const std::string_view word = words[i];
-    if (word == "--noise") {
-      line.noise = true;
-      continue;
-    }
-    if (word != "--samples") {
-      line.parts.push_back(word);
-      continue;
-    }
-    const std::string_view number = i + 1 < words.size() ? words[++i] : "";
-    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), line.options.samples);
-    if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() || line.options.samples == 0)
-      return error("--samples: expected a number from 1, found '{}'", number);
-  }
-  return line;
-}
 
 bool chosen(const kernels::KernelCase& kernel_case, const CommandLine& line) {
   if (line.parts.empty()) return true;
-  for (std::string_view part : line.parts)
+  for (const std::string& part : line.parts)
     if (kernel_case.name.find(part) != std::string::npos) return true;
   return false;
 }
@@ -67,8 +45,16 @@ Result<void> run(const CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Result<CommandLine> line = parse(std::span(argv + 1, static_cast<size_t>(argc - 1)));
-  const Result<void> done = line ? run(*line) : Result<void>(line.error());
+  CommandLine line;
+  CLI::App app(
+      "Times the eight speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.");
+  app.add_option("--samples", line.options.samples, "Samples of each contender, taken in turns")
+      ->check(CLI::Range(1u, 1u << 16))
+      ->capture_default_str();
+  app.add_flag("--noise", line.noise, "PoCL against PoCL: how much of a ratio is noise on this machine");
+  app.add_option("CASE", line.parts, "Parts of the names of the cases to time; all without");
+  CLI11_PARSE(app, argc, argv);
+  const Result<void> done = run(line);
   if (!done) fmt::print(stderr, "pocl_compare: {}\n", done.error().message);
   return done ? 0 : 1;
 }

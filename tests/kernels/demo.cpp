@@ -1,11 +1,9 @@
 // eumulate_demo: runs every kernel of the corpus on the emulator and prints what it did and whether the
-// results are right. Usage: eumulate_demo [--engine avx2|reference] [--threads N] [--zebin] [PART-OF-NAME...]
-// Exit code 0 only if every case was verified.
+// results are right.
 #include <fmt/core.h>
 
-#include <charconv>
-#include <span>
-#include <string_view>
+#include <CLI/CLI.hpp>
+#include <string>
 
 #include "tests/kernels/case_runner.hpp"
 
@@ -17,40 +15,12 @@ namespace {
 struct CommandLine {
   rt::DeviceOptions device;
   Container container = Container::PatchTokens;
-  std::vector<std::string_view> parts;
+  std::vector<std::string> parts;
 };
-
-Result<CommandLine> parse(std::span<char*> words) {
-  CommandLine line;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string_view word = words[i];
-    const auto value = [&] {
-      return i + 1 < words.size() ? std::string_view(words[++i]) : std::string_view();
-    };
-    if (word == "--zebin") {
-      line.container = Container::Zebin;
-    } else if (word == "--engine") {
-      const std::string_view name = value();
-      const auto engine = rt::parse_engine(name);
-      if (!engine) return error("--engine: expected avx2 or reference, found '{}'", name);
-      line.device.engine = *engine;
-    } else if (word == "--threads") {
-      const std::string_view number = value();
-      const auto parsed = std::from_chars(number.data(), number.data() + number.size(), line.device.workers);
-      if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() || line.device.workers == 0)
-        return error("--threads: expected a number from 1, found '{}'", number);
-    } else if (word.starts_with("--")) {
-      return error("expected --engine, --threads, --zebin or parts of case names, found '{}'", word);
-    } else {
-      line.parts.push_back(word);
-    }
-  }
-  return line;
-}
 
 bool chosen(const KernelCase& kernel_case, const CommandLine& line) {
   if (line.parts.empty()) return true;
-  for (std::string_view part : line.parts)
+  for (const std::string& part : line.parts)
     if (kernel_case.name.find(part) != std::string::npos) return true;
   return false;
 }
@@ -103,8 +73,22 @@ Result<int> run(const CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto line = parse(std::span(argv + 1, static_cast<size_t>(argc - 1)));
-  const Result<int> code = line ? run(*line) : Result<int>(line.error());
+  CommandLine line;
+  std::string engine = "avx2";
+  bool zebin = false;
+  CLI::App app("Runs every kernel of the corpus on the emulator; exit code 0 only if all results are right.");
+  app.add_option("--engine", engine, "What runs the kernels")
+      ->check(CLI::IsMember({"avx2", "reference"}))
+      ->capture_default_str();
+  app.add_option("--threads", line.device.workers,
+                 "Host threads that run guest threads; all processors without")
+      ->check(CLI::Range(1u, rt::max_thread_slots));
+  app.add_flag("--zebin", zebin, "Takes the zebin binaries; the patch token ones without");
+  app.add_option("CASE", line.parts, "Parts of the names of the cases to run; all without");
+  CLI11_PARSE(app, argc, argv);
+  line.device.engine = *rt::parse_engine(engine);
+  if (zebin) line.container = Container::Zebin;
+  const Result<int> code = run(line);
   if (!code) fmt::print(stderr, "eumulate_demo: {}\n", code.error().message);
   return code ? *code : 1;
 }
