@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "frontend/x86/decoder.hpp"
@@ -34,6 +35,17 @@ const Site* site_of_fault(const RunnerState& state, std::uint64_t rip) {
   __builtin_memcpy(&site, code + fault_instruction.size(), sizeof site);
   return site;
 }
+
+/// As many bytes as an instruction can have, or as can be read.
+class CodeBytes {
+ public:
+  void read(std::uint64_t address) { count_ = read_code(address, bytes_); }
+  std::span<const std::uint8_t> span() const { return {bytes_.data(), count_}; }
+
+ private:
+  std::array<std::uint8_t, x86::max_length> bytes_{};
+  std::size_t count_ = 0;
+};
 
 /// What stands at RIP, as far as it is ours.
 struct Met {
@@ -67,6 +79,20 @@ Met look_at(RunnerState& state, std::uint64_t rip, std::span<const std::uint8_t>
   return met;
 }
 
+/// Reads and judges until both saw the same bytes. Another thread may be patching: bytes read before its step
+/// and after it are no instruction that ever stood there, and its site may be done by the time it is found.
+Met look_until_steady(RunnerState& state, std::uint64_t rip, CodeBytes& code) {
+  for (;;) {
+    code.read(rip);
+    Met met = look_at(state, rip, code.span());
+    bool remembered = met.kind == Met::Access && !met.is_whole;
+    if (met.kind == Met::Again || remembered) return met;
+    CodeBytes now;
+    now.read(rip);
+    if (std::ranges::equal(code.span(), now.span())) return met;
+  }
+}
+
 void on_sigill(int signal, siginfo_t* info, void* pointer) {
   auto& context = *static_cast<ucontext_t*>(pointer);
   greg_t* registers = context.uc_mcontext.gregs;
@@ -77,9 +103,8 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
     registers[REG_RIP] = static_cast<greg_t>(site->address);
     return raise_general_protection(pointer);
   }
-  std::array<std::uint8_t, x86::max_length> buffer{};
-  std::span<const std::uint8_t> code{buffer.data(), read_code(rip, buffer)};
-  Met met = look_at(*state, rip, code);
+  CodeBytes bytes;
+  Met met = look_until_steady(*state, rip, bytes);
   if (met.kind == Met::Again) return;
   if (met.kind == Met::NotOurs) return deliver_to_program(signal, info, pointer);
 
@@ -96,7 +121,7 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
   if (instruction.is_read()) data = static_cast<greg_t>(value);
   registers[REG_RIP] += met.length;
   if (met.is_whole && state->can_patch.load(std::memory_order_relaxed))
-    patch_site(*state, rip + met.segment_prefixes, code.subspan(met.segment_prefixes),
+    patch_site(*state, rip + met.segment_prefixes, bytes.span().subspan(met.segment_prefixes),
                static_cast<std::uint8_t>(met.length - met.segment_prefixes), instruction, msr);
 }
 

@@ -15,7 +15,7 @@
 enum { constant_msr = 0x10, counter_msr = 0x11, scratch_msr = 0x13, file_msr = 0x14 };
 #define CONSTANT 0x123456789abcdef0ull
 
-enum { fresh_sites = 1000, site_stride = 37 }; /* odd: sites fall on every place of a line, and across pages */
+enum { fresh_sites = 1000, page = 4096 }; /* a page each */
 
 static long accesses_each;
 static int threads;
@@ -32,12 +32,17 @@ static void on_sigill(int signal, siginfo_t* info, void* context) {
   if (READ_MSR_IMM(constant_msr) == CONSTANT) atomic_fetch_add(&foreign_seen, 1);
 }
 
+/* Sites fall on every place of a line; every other one goes across the end of its page. */
+static unsigned char* site_code(int i) {
+  return fresh + (size_t)i * page + (i % 2 == 0 ? 64 + i * 37 % (page - 128) : page - 1 - i / 2 % 8);
+}
+
 /* urdmsr rax, 0x11; ret */
 static void make_fresh_sites(void) {
   static const unsigned char code[] = {0xc4, 0xe7, 0x7b, 0xf8, 0xc0, counter_msr, 0, 0, 0, 0xc3};
-  size_t size = (size_t)fresh_sites * site_stride + sizeof code;
+  size_t size = (size_t)(fresh_sites + 1) * page;
   fresh = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  for (int i = 0; i < fresh_sites; ++i) memcpy(fresh + i * site_stride, code, sizeof code);
+  for (int i = 0; i < fresh_sites; ++i) memcpy(site_code(i), code, sizeof code);
   mprotect(fresh, size, PROT_READ | PROT_EXEC);
 }
 
@@ -46,7 +51,7 @@ static void* work(void* argument) {
   uint64_t last = 0;
   long reads = 0, bad = 0;
   for (int site = 0; site < fresh_sites; ++site) {
-    uint64_t (*read_counter)(void) = (uint64_t(*)(void))(void*)(fresh + site * site_stride);
+    uint64_t (*read_counter)(void) = (uint64_t(*)(void))(void*)site_code(site);
     pthread_barrier_wait(&barrier);
     for (int i = 0; i < 3; ++i) {
       uint64_t now = read_counter();
@@ -116,7 +121,7 @@ int main(int argc, char** argv) {
   CHECK(foreign_seen == foreign_sent);
   /* What was patched is a jump now. */
   int patched = 0;
-  for (int i = 0; i < fresh_sites; ++i) patched += fresh[i * site_stride] == 0xe9;
+  for (int i = 0; i < fresh_sites; ++i) patched += *site_code(i) == 0xe9;
   printf("threads %d accesses %ld counted %ld foreign %ld patched %d of %d\n", threads,
          accesses_each * threads + 3l * fresh_sites * threads, (long)counted, (long)foreign_seen, patched, fresh_sites);
   CHECK(patched == (is_patching() ? fresh_sites : 0));
