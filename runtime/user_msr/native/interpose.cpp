@@ -74,6 +74,21 @@ int change_mask(Function* next, int how, const sigset_t* set, sigset_t* old) {
   return 0;
 }
 
+/// signal() in one of its kinds, by the flags that it gives to a handler.
+sighandler_t set_handler(Next<sighandler_t(int, sighandler_t)>& next, int number, sighandler_t handler,
+                         int flags) {
+  if (number != SIGILL || !sigill_is_taken()) return next.get()(number, handler);
+  struct sigaction set = {}, old = {};
+  set.sa_handler = handler;
+  set.sa_flags = flags;
+  program_sigill(&set, &old);
+  return old.sa_handler;
+}
+constexpr int bsd_flags = SA_RESTART;
+constexpr int sysv_flags = static_cast<int>(SA_RESETHAND) | SA_NODEFER;
+
+constexpr int sigill_bit = 1 << (SIGILL - 1);  // of the masks of sigblock and sigsetmask
+
 }  // namespace
 
 extern "C" {
@@ -102,12 +117,59 @@ int sigaction(int signal, const struct sigaction* set, struct sigaction* old) {
 }
 
 sighandler_t signal(int number, sighandler_t handler) {
-  if (number != SIGILL || !sigill_is_taken()) return next_signal.get()(number, handler);
+  return set_handler(next_signal, number, handler, bsd_flags);
+}
+sighandler_t bsd_signal(int number, sighandler_t handler) {
+  return set_handler(next_bsd_signal, number, handler, bsd_flags);
+}
+sighandler_t ssignal(int number, sighandler_t handler) {
+  return set_handler(next_ssignal, number, handler, bsd_flags);
+}
+sighandler_t sysv_signal(int number, sighandler_t handler) {
+  return set_handler(next_sysv_signal, number, handler, sysv_flags);
+}
+// What signal() is for a program that asks for strict POSIX.
+sighandler_t __sysv_signal(int number, sighandler_t handler) {
+  return set_handler(next___sysv_signal, number, handler, sysv_flags);
+}
+
+sighandler_t sigset(int number, sighandler_t handler) {
+  if (number != SIGILL || !sigill_is_taken()) return next_sigset.get()(number, handler);
+  bool was_held = blocks_sigill;
+  blocks_sigill = handler == SIG_HOLD;
   struct sigaction set = {}, old = {};
   set.sa_handler = handler;
-  set.sa_flags = SA_RESTART;
-  program_sigill(&set, &old);
-  return old.sa_handler;
+  program_sigill(blocks_sigill ? nullptr : &set, &old);
+  return was_held ? SIG_HOLD : old.sa_handler;
+}
+int sigignore(int number) {
+  if (number != SIGILL || !sigill_is_taken()) return next_sigignore.get()(number);
+  struct sigaction set = {};
+  set.sa_handler = SIG_IGN;
+  program_sigill(&set, nullptr);
+  return 0;
+}
+int sighold(int number) {
+  if (number != SIGILL || !sigill_is_taken()) return next_sighold.get()(number);
+  blocks_sigill = true;
+  return 0;
+}
+int sigrelse(int number) {
+  if (number != SIGILL || !sigill_is_taken()) return next_sigrelse.get()(number);
+  blocks_sigill = false;
+  return 0;
+}
+int sigblock(int mask) noexcept {
+  if (!sigill_is_taken()) return next_sigblock.get()(mask);
+  int old = next_sigblock.get()(mask & ~sigill_bit) | (blocks_sigill ? sigill_bit : 0);
+  blocks_sigill |= (mask & sigill_bit) != 0;
+  return old;
+}
+int sigsetmask(int mask) noexcept {
+  if (!sigill_is_taken()) return next_sigsetmask.get()(mask);
+  int old = next_sigsetmask.get()(mask & ~sigill_bit) | (blocks_sigill ? sigill_bit : 0);
+  blocks_sigill = (mask & sigill_bit) != 0;
+  return old;
 }
 
 int sigprocmask(int how, const sigset_t* set, sigset_t* old) noexcept {

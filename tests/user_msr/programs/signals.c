@@ -125,6 +125,30 @@ static void test_own_sigill(void) {
   CHECK(READ_MSR_IMM(constant_msr) == CONSTANT);
 }
 
+sighandler_t __sysv_signal(int signal, sighandler_t handler);
+
+/* The older ways to the same. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void test_old_interfaces(void) {
+  signal(SIGILL, SIG_DFL);
+  calls = 0;
+  CHECK(__sysv_signal(SIGILL, plain_handler) == SIG_DFL);
+  if (!sigsetjmp(jump, 1)) __asm__ volatile("ud2");
+  struct sigaction seen;
+  CHECK(calls == 1 && sigaction(SIGILL, NULL, &seen) == 0 && seen.sa_handler == SIG_DFL);
+  CHECK(READ_MSR_IMM(constant_msr) == CONSTANT);
+  CHECK(sigset(SIGILL, plain_handler) == SIG_DFL);
+  if (!sigsetjmp(jump, 1)) __asm__ volatile("ud2");
+  CHECK(calls == 2 && READ_MSR_IMM(constant_msr) == CONSTANT);
+  CHECK(sighold(SIGILL) == 0 && READ_MSR_IMM(constant_msr) == CONSTANT && sigrelse(SIGILL) == 0);
+  CHECK(sigignore(SIGILL) == 0 && sigaction(SIGILL, NULL, &seen) == 0 && seen.sa_handler == SIG_IGN);
+  sigblock(~0);
+  CHECK(READ_MSR_IMM(constant_msr) == CONSTANT);
+  CHECK(sigsetmask(0) & 1 << (SIGILL - 1));
+  CHECK(READ_MSR_IMM(constant_msr) == CONSTANT);
+  signal(SIGILL, SIG_DFL);
+}
+
 static volatile uint64_t read_in_handler;
 static void read_with_all_blocked(int signal) {
   (void)signal;
@@ -232,6 +256,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "child") == 0) return READ_MSR_IMM(constant_msr) != CONSTANT;
   test_general_protection();
   test_own_sigill();
+  test_old_interfaces();
   test_blocked();
   test_ends();
   pthread_t thread;
