@@ -1,0 +1,26 @@
+// Any bytes as a kernel: lowering must not crash, and what it makes must be well formed. The first byte
+// chooses family and SIMD width.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory_resource>
+#include <span>
+
+#include "frontend/gen/lower/lower.hpp"
+#include "frontend/ir/verifier.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace eum;
+  if (size == 0) return 0;
+  const gen::Family family = (data[0] & 1) != 0 ? gen::Family::Gen8 : gen::Family::Gen9;
+  const unsigned simd = 8u << (data[0] >> 1) % 3;
+  std::pmr::monotonic_buffer_resource memory;
+  const auto function =
+      gen::lower_kernel(std::as_bytes(std::span(data + 1, size - 1)), family, simd, "fuzz", &memory);
+  if (!function) return 0;
+  if (const auto good = ir::verify(*function); !good) {
+    std::fprintf(stderr, "%s\n", good.error().message.c_str());
+    std::abort();
+  }
+  return 0;
+}
