@@ -22,14 +22,14 @@ struct CodeOptions {
 };
 
 /// Prints what decodes, and says where the first instruction is that does not.
-int print_instructions(std::string_view what, std::span<const std::byte> code, gen::Family family) {
+Result<void> print_instructions(std::string_view what, std::span<const std::byte> code, gen::Family family) {
   fmt::print("{}", gen::disassemble(code, family));
   for (std::size_t at = 0; at < code.size();) {
     const auto instruction = gen::decode(code, at, family);
-    if (!instruction) return fail(ExitCode::BadInput, error("{}: {}", what, instruction.error().message));
+    if (!instruction) return error("{}: {}", what, instruction.error().message);
     at += instruction->length;
   }
-  return number(ExitCode::Ok);
+  return {};
 }
 
 int disassemble_raw(const CodeOptions& options) {
@@ -42,26 +42,28 @@ int disassemble_raw(const CodeOptions& options) {
   if (!words) return fail(ExitCode::BadInput, words.error());
   if (words->empty())
     return fail(ExitCode::BadInput, error("{}: expected instruction words, found nothing", options.file));
-  return print_instructions(options.file, *words, *family);
+  const auto printed = print_instructions(options.file, *words, *family);
+  return printed ? number(ExitCode::Ok) : fail(ExitCode::BadInput, printed.error());
 }
 
 int disassemble_program(const CodeOptions& options) {
   const auto program = read_program(options.file);
   if (!program) return fail(ExitCode::BadInput, program.error());
+  Result<void> printed;  // or the first that failed
   if (!options.kernel.empty()) {
     const rt::Kernel* kernel = program->find(options.kernel);
     if (!kernel)
       return fail(ExitCode::Mismatch,
                   error("{}: {}", options.file, rt::no_such_kernel(*program, options.kernel)));
-    return print_instructions(kernel->name, kernel->code, program->family);
+    printed = print_instructions(kernel->name, kernel->code, program->family);
+  } else {
+    for (const rt::Kernel& kernel : program->kernels) {
+      fmt::print("// kernel {}, SIMD{}\n", kernel.name, kernel.simd_size);
+      const auto one = print_instructions(kernel.name, kernel.code, program->family);
+      if (printed) printed = one;
+    }
   }
-  int code = number(ExitCode::Ok);
-  for (const rt::Kernel& kernel : program->kernels) {
-    fmt::print("// kernel {}, SIMD{}\n", kernel.name, kernel.simd_size);
-    if (const int failed = print_instructions(kernel.name, kernel.code, program->family); failed != 0)
-      code = failed;
-  }
-  return code;
+  return printed ? number(ExitCode::Ok) : fail(ExitCode::BadInput, printed.error());
 }
 
 /// A module on a device of its own, for looking at one kernel.

@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 6> exit_code_meanings{
     "the command line is wrong",
     "a file cannot be read or written, or is not what it must be",
     "kernel, arguments or range do not fit the binary",
-    "the kernel did something that it must not, or that is not supported",
+    "the guest did something that it must not, or that is not supported",
     "the emulator or the host failed",
 };
 

@@ -16,6 +16,8 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
+constexpr std::size_t most_bytes = std::size_t{1} << 32;  // as much as a surface has; /dev/zero has no end
+
 }  // namespace
 
 Result<std::vector<std::byte>> read_file(const std::string& path) {
@@ -23,8 +25,11 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   if (!file) return error("{}: {}", path, std::strerror(errno));
   std::vector<std::byte> bytes;
   std::vector<std::byte> chunk(std::size_t{1} << 20);
-  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get()))
+  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+    if (got > most_bytes - bytes.size())
+      return error("{}: expected at most {} bytes, found more", path, most_bytes);
     bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(got));
+  }
   if (std::ferror(file.get()) != 0) return error("{}: {}", path, std::strerror(errno));
   return bytes;
 }

@@ -10,6 +10,7 @@
 
 namespace eum::cli {
 
+/// At most 4 GiB.
 Result<std::vector<std::byte>> read_file(const std::string& path);
 Result<void> write_file(const std::string& path, std::span<const std::byte> bytes);
 

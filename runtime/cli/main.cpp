@@ -30,9 +30,10 @@ eum::Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, 
 int run(int argc, char** argv) {
   CLI::App app("Eumulate, a functional emulator of Intel GEN execution units", "eumulate");
   app.require_subcommand(1);
-  app.footer("eumulate COMMAND --help shows the options of a command, with an example.\n\n" +
-             exit_code_text() +
-             "eumulate msr run and trace end with the exit code of the program that they run.");
+  app.footer(
+      "eumulate COMMAND --help shows the options of a command, with an example.\n\n" + exit_code_text() +
+      "eumulate msr run and trace end with the exit code of the program that they run, and with 127 if "
+      "they cannot run it.");
   int exit_code = 0;
   add_run_command(app, exit_code);
   add_info_command(app, exit_code);

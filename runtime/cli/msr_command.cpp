@@ -4,7 +4,10 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 
+#include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/msr_exec.hpp"
 #include "runtime/cli/msr_run.hpp"
 #include "runtime/user_msr/native/variables.hpp"
@@ -12,8 +15,6 @@
 namespace eum::cli {
 namespace {
 
-constexpr int exit_failed = 1;     // the bytes did not complete
-constexpr int exit_refused = 2;    // bad arguments or configuration
 constexpr int exit_not_run = 127;  // as a shell says it
 
 void add_program(CLI::App& command, MsrRun& run) {
@@ -32,7 +33,7 @@ void add_run(CLI::App& msr, int& exit_code) {
   command->add_flag("--trap-only", *trap_only, "do not patch the program: each access traps");
   command->callback([run, trap_only, &exit_code] {
     if (*trap_only) run->patch = rt::native::patch_off;
-    fmt::print(stderr, "eumulate msr run: {}\n", run_with_msrs(*run).message);
+    fail(ExitCode::BadInput, run_with_msrs(*run));
     exit_code = exit_not_run;
   });
 }
@@ -44,30 +45,39 @@ void add_trace(CLI::App& msr, int& exit_code) {
   add_program(*command, *run);
   command->add_option("--output", run->trace, "file to append to (default: standard error)");
   command->callback([run, &exit_code] {
-    fmt::print(stderr, "eumulate msr trace: {}\n", run_with_msrs(*run).message);
+    fail(ExitCode::BadInput, run_with_msrs(*run));
     exit_code = exit_not_run;
   });
 }
 
 void add_exec(CLI::App& msr, int& exit_code) {
   auto exec = std::make_shared<MsrExec>();
+  auto path = std::make_shared<std::string>();
   CLI::App* command = msr.add_subcommand("exec", "execute bytes and print the state before and after");
   command->add_option("bytes", exec->hex, "hexadecimal bytes, such as f2 0f 38 f8 c8")->required();
-  command->add_option("--config", exec->config, "TOML file with the registers")->check(CLI::ExistingFile);
+  command->add_option("--config", *path, "TOML file with the registers")->check(CLI::ExistingFile);
   command->add_option("--engine", exec->engine, "avx2 or reference")->capture_default_str();
   command->add_option("--cpl", exec->cpl, "current privilege level")->capture_default_str();
   command->add_option("--set", exec->set, "a register before, such as rcx=0x10")->allow_extra_args(false);
   command->add_flag("--disabled", exec->disabled, "IA32_USER_MSR_CTL bit 0 is 0");
   command->add_flag("--guest", exec->guest, "in VMX non-root operation, where each access exits");
-  command->callback([exec, &exit_code] {
-    Result<MsrExecResult> result = exec_msr_bytes(*exec);
+  command->callback([exec, path, &exit_code] {
+    std::optional<rt::MsrConfig> config;
+    if (!path->empty()) {
+      Result<rt::MsrConfig> loaded = rt::load_msr_config(*path);
+      if (!loaded) {
+        exit_code = fail(ExitCode::BadInput, loaded.error());
+        return;
+      }
+      config.emplace(std::move(*loaded));
+    }
+    const Result<MsrExecResult> result = exec_msr_bytes(*exec, config ? &*config : nullptr);
     if (!result) {
-      fmt::print(stderr, "eumulate msr exec: {}\n", result.error().message);
-      exit_code = exit_refused;
+      exit_code = fail(ExitCode::Usage, result.error());
       return;
     }
     fmt::print("{}", result->text);
-    exit_code = result->completed ? 0 : exit_failed;
+    exit_code = number(result->completed ? ExitCode::Ok : ExitCode::GuestFault);
   });
 }
 

@@ -69,10 +69,8 @@ std::string state_text(const rt::Machine& machine) {
   return text;
 }
 
-Result<void> configure(rt::Machine& machine, const MsrExec& exec, Page& page) {
-  if (!exec.config.empty()) {
-    Result<rt::MsrConfig> config = rt::load_msr_config(exec.config);
-    if (!config) return config.error();
+Result<void> configure(rt::Machine& machine, const MsrExec& exec, const rt::MsrConfig* config, Page& page) {
+  if (config != nullptr) {
     if (Result<void> added = machine.msrs().add_all(*config); !added) return added;
     std::memcpy(page.bytes.data(), config->bitmap.data(), page.bytes.size());
   }
@@ -88,7 +86,7 @@ Result<void> configure(rt::Machine& machine, const MsrExec& exec, Page& page) {
 
 }  // namespace
 
-Result<MsrExecResult> exec_msr_bytes(const MsrExec& exec) {
+Result<MsrExecResult> exec_msr_bytes(const MsrExec& exec, const rt::MsrConfig* config) {
   Result<std::vector<std::uint8_t>> bytes = parse_hex(exec.hex);
   if (!bytes) return bytes.error();
   rt::MachineOptions options;
@@ -100,7 +98,8 @@ Result<MsrExecResult> exec_msr_bytes(const MsrExec& exec) {
   Result<std::unique_ptr<rt::Machine>> made = rt::Machine::create(options);
   if (!made) return made.error();
   rt::Machine& machine = **made;
-  if (Result<void> configured = configure(machine, exec, page); !configured) return configured.error();
+  if (Result<void> configured = configure(machine, exec, config, page); !configured)
+    return configured.error();
 
   MsrExecResult result;
   result.text = "before\n" + state_text(machine) + "executed\n";

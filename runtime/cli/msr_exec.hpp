@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "memory/result.hpp"
+#include "runtime/user_msr/config.hpp"
 
 namespace eum::cli {
 
 struct MsrExec {
   std::vector<std::string> hex;  ///< the bytes, in any number of words
-  std::string config;            ///< path of the TOML file; empty: no registers, all bits of the bitmap 0
   std::string engine = "avx2";   ///< or "reference"
   unsigned cpl = 3;
   bool disabled = false;         ///< IA32_USER_MSR_CTL bit 0 = 0
@@ -25,6 +25,7 @@ struct MsrExecResult {
   bool completed = false;
 };
 
-Result<MsrExecResult> exec_msr_bytes(const MsrExec& exec);
+/// `config` may be null: no registers, all bits of the bitmap 0. An error says what of `exec` is wrong.
+Result<MsrExecResult> exec_msr_bytes(const MsrExec& exec, const rt::MsrConfig* config);
 
 }  // namespace eum::cli
