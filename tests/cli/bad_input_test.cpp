@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <filesystem>
 
 #include "runtime/loader/loader.hpp"
 #include "tests/cli/program.hpp"
@@ -57,24 +58,68 @@ TEST_CASE("damaged binaries", "[cli]") {
   }
 }
 
-TEST_CASE("flipped bits never crash", "[cli]") {
-  for (const char* container : {"saxpy.patch", "saxpy.zebin"}) {
-    const auto whole = cli_test::read(corpus(container));
-    std::uint64_t state = 1;
-    for (int i = 0; i < 150; ++i) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      auto damaged = whole;
-      const std::size_t bit = (state >> 20) % (8 * whole.size());
-      damaged[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
-      CAPTURE(container, bit);
-      const Finished done =
-          eumulate(saxpy(cli_test::file("flipped.bin", damaged), good, {"--budget", "100000"}));
-      CAPTURE(done.err);
+namespace {
+
+std::uint64_t next(std::uint64_t& state) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return state >> 20;
+}
+
+/// A bit flipped, or the end cut off.
+std::vector<std::byte> damaged(std::vector<std::byte> whole, std::uint64_t& state) {
+  const std::size_t bit = next(state) % (8 * whole.size());
+  if (next(state) % 8 == 0)
+    whole.resize(bit / 8);
+  else
+    whole[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+  return whole;
+}
+
+/// Arguments of the kinds that the kernel asks for.
+Words arguments_for(const eum::rt::Kernel& kernel) {
+  Words words;
+  for (const eum::rt::Argument& a : kernel.arguments) {
+    words.push_back("--arg");
+    if (a.kind == eum::rt::ArgumentKind::Value)
+      words.push_back("hex:01" + std::string(2 * a.size - 2, '0'));
+    else
+      words.push_back(a.kind == eum::rt::ArgumentKind::LocalPointer ? "local:256" : "iota:u32:256");
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("damage never crashes, whatever the command and binary", "[cli]") {
+  std::uint64_t state = 1;
+  std::size_t ran = 0, refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(EUMULATE_SOURCE_DIR "/tests/kernels/bin")) {
+    const auto whole = cli_test::read(entry.path());
+    const auto program = eum::rt::load_program(whole);
+    REQUIRE(program);
+    const eum::rt::Kernel& kernel = program->kernels[next(state) % program->kernels.size()];
+    for (int i = 0; i < 4; ++i) {
+      const std::string path = cli_test::file("damaged.bin", damaged(whole, state));
+      Words words{"run",  path,       "--kernel", kernel.name, "--global",
+                  "33,2", "--budget", "3000",     "--engine",  i == 0 ? "reference" : "avx2"};
+      for (const std::string& word : arguments_for(kernel)) words.push_back(word);
+      if (i == 3)
+        words = std::vector<Words>{{"info", path, "--json"},
+                                   {"disasm", path},
+                                   {"ir", path, "--kernel", kernel.name},
+                                   {"asm", path, "--kernel", kernel.name}}[next(state) % 4];
+      const Finished done = eumulate(words);
+      INFO(entry.path().filename() << ", " << words[0] << ", stderr: " << done.err);
       CHECK(done.code <= guest_fault);
       CHECK(done.code != usage);
-      if (done.code != 0) CHECK(is_one_line(done));
+      // What decodes of a damaged kernel stands on the standard output.
+      if (done.code != 0)
+        CHECK((words[0] == "disasm" ? done.err.find('\n') == done.err.size() - 1 : is_one_line(done)));
+      ++(done.code == 0 ? ran : refused);
     }
   }
+  CHECK(ran > 50);
+  CHECK(refused > 100);
 }
 
 TEST_CASE("kernels and arguments that do not fit", "[cli]") {
@@ -214,4 +259,21 @@ TEST_CASE("a kernel that never ends is stopped by its budget", "[cli]") {
                     "--budget", "1000"};
   CHECK_THAT(complaint(words, guest_fault),
              Contains("collatz: thread 0 of group 0,0,0 has used up its budget"));
+}
+
+TEST_CASE("what is wrong with bytes and configurations of user MSRs", "[cli]") {
+  const std::string bad = cli_test::file("bad.toml", std::as_bytes(std::span(std::string_view("[[msr]\n"))));
+  CHECK_THAT(complaint({"msr", "exec", "xyz"}, usage),
+             Contains("expected hexadecimal digits, found \"xyz\""));
+  CHECK_THAT(complaint({"msr", "exec", "--cpl", "9", "90"}, usage), Contains("from 0 to 3, found 9"));
+  CHECK_THAT(complaint({"msr", "exec", "--set", "rcx", "90"}, usage), Contains("expected REGISTER=NUMBER"));
+  CHECK_THAT(complaint({"msr", "exec", "--config", bad, "90"}, bad_input), Contains("bad.toml:1:"));
+  CHECK_THAT(complaint({"msr", "run", "--config", bad, "--", "true"}, 127), Contains("bad.toml:1:"));
+  CHECK_THAT(complaint({"msr", "run", "--config", "/no/such/file", "--", "true"}, usage),
+             Contains("/no/such/file"));
+  // The instruction faults: what it came to stands in the state that is printed.
+  const Finished fault = eumulate({"msr", "exec", "f2", "0f", "38", "f8", "c8"});
+  CHECK(fault.code == guest_fault);
+  CHECK(fault.err.empty());
+  CHECK_THAT(fault.out, Contains("urdmsr rax, rcx") && Contains("#GP(0)"));
 }
