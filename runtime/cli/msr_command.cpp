@@ -31,6 +31,10 @@ void add_run(CLI::App& msr, int& exit_code) {
   CLI::App* command = msr.add_subcommand("run", "run a native program that uses URDMSR and UWRMSR");
   add_program(*command, *run);
   command->add_flag("--trap-only", *trap_only, "do not patch the program: each access traps");
+  command->footer(
+      "Example: MSR 10H reads as 3, and the program may not write it\n"
+      "  printf '[[msr]]\\naddress = 0x10\\nread = true\\nwrite = false\\nvalue = 3\\n' > msrs.toml\n"
+      "  eumulate msr run --config msrs.toml -- ./program\n");
   command->callback([run, trap_only, &exit_code] {
     if (*trap_only) run->patch = rt::native::patch_off;
     fail(ExitCode::BadInput, run_with_msrs(*run));
@@ -44,6 +48,7 @@ void add_trace(CLI::App& msr, int& exit_code) {
   CLI::App* command = msr.add_subcommand("trace", "run a native program and log each access");
   add_program(*command, *run);
   command->add_option("--output", run->trace, "file to append to (default: standard error)");
+  command->footer("Example:\n  eumulate msr trace --config msrs.toml --output accesses.txt -- ./program\n");
   command->callback([run, &exit_code] {
     fail(ExitCode::BadInput, run_with_msrs(*run));
     exit_code = exit_not_run;
@@ -61,6 +66,8 @@ void add_exec(CLI::App& msr, int& exit_code) {
   command->add_option("--set", exec->set, "a register before, such as rcx=0x10")->allow_extra_args(false);
   command->add_flag("--disabled", exec->disabled, "IA32_USER_MSR_CTL bit 0 is 0");
   command->add_flag("--guest", exec->guest, "in VMX non-root operation, where each access exits");
+  command->footer(
+      "Example: urdmsr rax, rcx\n  eumulate msr exec --config msrs.toml --set rcx=0x10 f2 0f 38 f8 c8\n");
   command->callback([exec, path, &exit_code] {
     std::optional<rt::MsrConfig> config;
     if (!path->empty()) {

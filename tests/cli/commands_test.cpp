@@ -166,5 +166,10 @@ TEST_CASE("help names every command, exit code and, for each command, an example
     CHECK(one.code == 0);
     CHECK_THAT(one.out, Contains("Example") && Contains(std::string("eumulate ") + command));
   }
+  for (const char* command : {"run", "trace", "exec"}) {
+    const auto one = eumulate({"msr", command, "--help"});
+    CHECK(one.code == 0);
+    CHECK_THAT(one.out, Contains("Example") && Contains(std::string("eumulate msr ") + command));
+  }
   CHECK_THAT(eumulate({"run", "--help"}).out, Contains("random:TYPE:COUNT:SEED") && Contains("local:BYTES"));
 }
