@@ -24,6 +24,7 @@ ir::ValueId wide_accumulator(Lowering& l, const Operand& op) {
 ir::Type source_type(const Instruction& inst) {
   const Operand& src = inst.src[0];
   ir::Type from = ir_type(src.type), to = ir_type(inst.dst.type);
+  if (src.is_null()) return from;  // it reads as 0, and takes no part in the choice of an execution type
   bool plain = src.modifier == SourceModifier::None && !inst.saturate && inst.cond_mod == CondMod::None;
   if (plain && src.is_immediate() && ir::is_int(from) && ir::is_int(to)) return to;
   if (plain && from == to) return ir::is_int(from) ? from : ir::int_type(ir::size_of(from), false);
