@@ -7,6 +7,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -114,7 +115,10 @@ std::string write_configuration(const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool check = argc > 1 && std::string_view(argv[1]) == "--check";
+  bool check = false;
+  CLI::App app("What an access to a user MSR costs under the runner, in nanoseconds.");
+  app.add_flag("--check", check, "End with 1 where a limit is missed");
+  CLI11_PARSE(app, argc, argv);
   char name[] = "/tmp/eumulate_perf_XXXXXX";
   const char* folder = mkdtemp(name);
   if (!folder) return 2;

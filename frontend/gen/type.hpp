@@ -66,6 +66,7 @@ inline constexpr TypeSet F = types(f);
 inline constexpr TypeSet FOrVec = types(f, vf);
 inline constexpr TypeSet FOrDf = types(f, df);
 inline constexpr TypeSet Float = types(hf, f, df);
+inline constexpr TypeSet MadTypes = Float | Dword;
 inline constexpr TypeSet MathTypes = types(f, hf, d, ud, df, vf);
 inline constexpr TypeSet Any = Int | Float;
 inline constexpr TypeSet AnyOrVec = Any | types(uv, v, vf);

@@ -69,6 +69,7 @@ void lower_mad(Lowering& l) {
 // dst = src0 * src1 + (1 - src0) * src2.
 void lower_lrp(Lowering& l) {
   ir::Type type = modular_type(l.inst());
+  if (!ir::takes(ir::info(ir::Op::lrp).types, type)) return l.unsupported("operands of this type");
   ir::ValueId a = l.source(0, type), c = l.source(1, type);
   l.finish(l.b().lanewise(ir::Op::lrp, {a, c, l.source(2, type)}));
 }

@@ -107,6 +107,8 @@ class Lowering {
 
  private:
   ir::ValueId read_register(const Operand& op, ir::Type raw);
+  /// One bit of a lane of `type` for each channel of `mask`.
+  ir::ValueId channel_bits(ir::ValueId mask, ir::Type type);
   ir::ValueId read_flags(const Operand& op, ir::Type raw);
   ir::ValueId modify(ir::ValueId value, SourceModifier modifier, bool logic);
   void write_flag_operand(const Operand& dst, ir::ValueId value, ir::ValueId mask);

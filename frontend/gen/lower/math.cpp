@@ -38,11 +38,10 @@ std::optional<ir::Op> math_op(MathFunction function) {
 }
 
 /// The register behind the quotient takes the remainder, as far as the quotient goes.
-void write_remainder(Lowering& l, ir::Type type, ir::ValueId a, ir::ValueId c) {
+void write_remainder(Lowering& l, ir::ValueId a, ir::ValueId c) {
   Operand dst = l.inst().dst;
   unsigned registers = (l.lanes() * size_of(dst.type) + 31) / 32;
   dst.reg = static_cast<std::uint8_t>(dst.reg + registers);
-  (void)type;
   l.write(dst, l.b().lanewise(ir::Op::rem, {a, c}), l.write_mask());
 }
 
@@ -57,6 +56,7 @@ void lower_math(Lowering& l) {
   if (integer && (!ir::is_int(type) || ir::size_of(type) != 4))
     return l.unsupported("division of other than dwords");
   if (!integer && !ir::is_float(type)) return l.unsupported("integer operand");
+  if (!ir::takes(ir::info(*op).types, type)) return l.unsupported("math function of this type");
   ir::ValueId a = l.source(0, type);
   if (in.math == MathFunction::idiv) {
     unsigned registers = (l.lanes() * size_of(in.dst.type) + 31) / 32;
@@ -65,7 +65,7 @@ void lower_math(Lowering& l) {
     ir::ValueId c = l.source(1, type);
     ir::ValueId quotient = l.b().lanewise(ir::Op::quot, {a, c});
     l.write(in.dst, quotient, l.write_mask());
-    return write_remainder(l, type, a, c);
+    return write_remainder(l, a, c);
   }
   bool two = source_count(in.math) == 2;
   ir::ValueId result = two ? l.b().lanewise(*op, {a, l.source(1, type)}) : l.b().lanewise(*op, {a});

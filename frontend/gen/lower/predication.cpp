@@ -1,6 +1,4 @@
 // Which channels of an instruction count: execution mask, predicate, flag bits.
-#include <algorithm>
-
 #include "frontend/gen/lower/lowering.hpp"
 
 namespace eum::gen {
@@ -10,6 +8,8 @@ struct Group {
   ir::Op op;
   unsigned channels;
 };
+
+constexpr unsigned round_up(unsigned n, unsigned step) { return (n + step - 1) / step * step; }
 
 /// Channels that a horizontal predicate control combines.
 std::optional<Group> group_of(PredCtrl control) {
@@ -80,8 +80,7 @@ const char* Lowering::refuse_flags() const {
   if (!in.predicated() && in.cond_mod == CondMod::None && !is_macro(in.math)) return nullptr;
   if (in.pred_ctrl >= PredCtrl::X) return "Align16 predicate control";
   std::optional<Group> group = group_of(in.pred_ctrl);
-  unsigned channels = group ? group->channels : 1, first = in.channel_offset & ~(channels - 1);
-  unsigned end = std::max(in.channel_offset + lanes(), first + channels);
+  unsigned end = round_up(in.channel_offset + lanes(), group ? group->channels : 1);
   return in.flag_reg > 1 || 16u * in.flag_subreg + end > 32 ? "flags beyond the flag register" : nullptr;
 }
 
@@ -95,10 +94,9 @@ ir::ValueId Lowering::predicate() {
   if (!inst_->predicated()) return predicate_ = ir::no_value;
   ir::ValueId value;
   if (std::optional<Group> group = group_of(inst_->pred_ctrl)) {
-    // Channels are grouped from channel 0 on, so a narrow instruction sees the flags of its whole group.
-    unsigned first = inst_->channel_offset & ~(group->channels - 1);
-    unsigned skip = inst_->channel_offset - first;
-    unsigned count = std::max(skip + lanes(), group->channels);
+    // Channels are grouped from channel 0 on, so an instruction sees the flags of whole groups.
+    unsigned skip = inst_->channel_offset % group->channels;
+    unsigned count = round_up(skip + lanes(), group->channels);
     ir::ValueId flags = builder_.flag_read(count, flag_bit() - skip);
     value = builder_.slice(builder_.mask_group(group->op, flags, group->channels), skip, lanes());
   } else if (inst_->pred_ctrl == PredCtrl::AnyV || inst_->pred_ctrl == PredCtrl::AllV) {

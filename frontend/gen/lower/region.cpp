@@ -124,6 +124,12 @@ unsigned Lowering::file_offset(const Operand& op) const {
   return arf_offset(family_, op.arf) + op.byte_address(32);
 }
 
+/// Compilers write sizes that the manual does not list, such as lzd of 0x0:uw, with the obvious meaning; a
+/// float where the manual lists integers, or the other way round, has none.
+constexpr bool has_kind_of(TypeSet set, Type type) {
+  return (set & (is_float(type) ? type_set::Float : type_set::Int)) != 0;
+}
+
 const char* Lowering::refuse_operands() const {
   const Instruction& in = *inst_;
   auto refuse = [&](const Operand& op, bool destination) -> const char* {
@@ -149,6 +155,12 @@ const char* Lowering::refuse_operands() const {
                                                             : nullptr;
   };
   if (in.align16) return "Align16 access mode";
+  const OpcodeInfo& row = info(in.opcode);
+  if (in.has_dst && !in.dst.is_null() && !has_kind_of(row.dst_types, in.dst.type))
+    return is_float(in.dst.type) ? "float destination" : "integer destination";
+  for (unsigned i = 0; i < in.source_count; ++i)
+    if (!in.src[i].is_null() && !has_kind_of(row.src_types, in.src[i].type))
+      return is_float(in.src[i].type) ? "float operand" : "integer operand";
   if (in.has_dst) {
     if (const char* reason = refuse(in.dst, true)) return reason;
     bool stored = in.dst.kind == OperandKind::Direct || in.dst.kind == OperandKind::Indirect;
@@ -228,7 +240,15 @@ ir::ValueId Lowering::addresses(const Operand& op, unsigned lanes, bool destinat
 ir::ValueId Lowering::read_flags(const Operand& op, ir::Type raw) {
   unsigned bits = std::min(8u * ir::size_of(raw), 32u), first = 32u * op.reg + 8u * op.subreg;
   bits = std::min(bits, 64u - first);
-  return builder_.mask_bits(raw, builder_.flag_read(bits, first));
+  return channel_bits(builder_.flag_read(bits, first), raw);
+}
+
+ir::ValueId Lowering::channel_bits(ir::ValueId mask, ir::Type type) {
+  unsigned bits = 8 * ir::size_of(type);
+  if (builder_.lanes_of(mask) > bits) mask = builder_.slice(mask, 0, bits);
+  if (!ir::is_float(type)) return builder_.mask_bits(type, mask);
+  return builder_.convert(ir::Op::bitcast, type,
+                          builder_.mask_bits(ir::int_type(ir::size_of(type), false), mask));
 }
 
 ir::ValueId Lowering::read_register(const Operand& op, ir::Type raw) {
@@ -240,7 +260,7 @@ ir::ValueId Lowering::read_register(const Operand& op, ir::Type raw) {
   if (op.file == RegisterFile::Arf) {
     if (op.arf == Arf::f) return read_flags(op, raw);
     if (op.arf == Arf::ip) return builder_.constant(raw, 1, inst_->offset);
-    if (op.arf == Arf::ce) return builder_.mask_bits(raw, execution_mask());
+    if (op.arf == Arf::ce) return channel_bits(execution_mask(), raw);
   }
   unsigned offset = file_offset(op);
   if (is_uniform(op.region, lanes())) return scalar(raw, offset);
@@ -291,6 +311,8 @@ void Lowering::write_flag_operand(const Operand& dst, ir::ValueId value, ir::Val
   unsigned first = 32u * dst.reg + 8u * dst.subreg;
   unsigned bits = std::min(8u * ir::size_of(builder_.type_of(value)), 64u - first);
   if (bits > 32) bits = 32;
+  if (ir::Type type = builder_.type_of(value); ir::is_float(type))
+    value = builder_.convert(ir::Op::bitcast, ir::int_type(ir::size_of(type), false), value);
   if (mask != ir::no_value) {
     ir::ValueId old = builder_.mask_bits(builder_.type_of(value), builder_.flag_read(bits, first));
     value = builder_.select(mask, value, old);
