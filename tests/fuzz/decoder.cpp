@@ -1,5 +1,5 @@
-// The GEN decoder over any bytes: decode, print, decode the message, disassemble the whole. The first byte
-// picks the family.
+// The GEN decoder over any bytes: decode, print, decode the message, disassemble the whole. The last byte
+// picks the family, so that bare kernels are seeds.
 #include "frontend/gen/instruction.hpp"
 #include "frontend/gen/message.hpp"
 
@@ -7,8 +7,8 @@ using namespace eum::gen;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  const auto family = static_cast<Family>(data[0] % family_count);
-  const std::span<const std::byte> code(reinterpret_cast<const std::byte*>(data + 1), size - 1);
+  const auto family = static_cast<Family>(data[size - 1] % family_count);
+  const std::span<const std::byte> code(reinterpret_cast<const std::byte*>(data), size - 1);
   for (std::size_t offset = 0; offset <= code.size();) {
     const eum::Result<Instruction> i = decode(code, offset, family);
     offset += i ? i->length : 8;

@@ -1,5 +1,5 @@
-// Any bytes as a kernel: lowering must not crash, and what it makes must be well formed. The first byte
-// chooses family and SIMD width.
+// Any bytes as a kernel: lowering must not crash, and what it makes must be well formed. The last byte
+// chooses family and SIMD width, so that bare kernels are seeds.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,11 +12,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace eum;
   if (size == 0) return 0;
-  const gen::Family family = (data[0] & 1) != 0 ? gen::Family::Gen8 : gen::Family::Gen9;
-  const unsigned simd = 8u << (data[0] >> 1) % 3;
+  const gen::Family family = (data[size - 1] & 1) != 0 ? gen::Family::Gen8 : gen::Family::Gen9;
+  const unsigned simd = 8u << (data[size - 1] >> 1) % 3;
   std::pmr::monotonic_buffer_resource memory;
   const auto function =
-      gen::lower_kernel(std::as_bytes(std::span(data + 1, size - 1)), family, simd, "fuzz", &memory);
+      gen::lower_kernel(std::as_bytes(std::span(data, size - 1)), family, simd, "fuzz", &memory);
   if (!function) return 0;
   if (const auto good = ir::verify(*function); !good) {
     std::fprintf(stderr, "%s\n", good.error().message.c_str());

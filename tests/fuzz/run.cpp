@@ -1,0 +1,94 @@
+// Fuzzes the whole way of `eumulate run`: any bytes are loaded, and each kernel is translated and run on both
+// engines with arguments of the kinds that it asks for. Nothing may crash or hang, whatever the guest does;
+// where both engines run to the end, they must leave the same bytes. Seeds: tests/kernels/bin.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "runtime/launch.hpp"
+#include "runtime/loader/loader.hpp"
+
+namespace {
+
+using namespace eum;
+
+constexpr std::uint64_t buffer_bytes = 4096;
+
+struct Outcome {
+  bool complete = false;
+  std::vector<std::vector<std::byte>> buffers;
+};
+
+Outcome run(const rt::Program& program, const rt::Kernel& kernel, rt::EngineKind engine) {
+  Outcome result;
+  const auto device = rt::Device::create({.engine = engine, .workers = 1, .budget = 2000});
+  if (!device) std::abort();
+  const auto module = rt::Module::create(**device, program);
+  if (!module) return result;
+  const auto found = (*module)->find(kernel.name);
+  if (!found) std::abort();
+  std::vector<rt::ArgumentValue> arguments;
+  std::vector<rt::Buffer> buffers;
+  for (const rt::Argument& a : (*found)->arguments) {
+    switch (a.kind) {
+      case rt::ArgumentKind::Unused:
+        arguments.emplace_back();
+        break;
+      case rt::ArgumentKind::Value:
+        arguments.emplace_back(std::vector<std::byte>(a.size, std::byte{1}));
+        break;
+      case rt::ArgumentKind::Pointer: {
+        const auto buffer = (*device)->allocate(buffer_bytes, "argument");
+        if (!buffer) std::abort();
+        for (std::uint64_t i = 0; i < buffer_bytes; ++i) buffer->host[i] = static_cast<std::byte>(i * 7);
+        buffers.push_back(*buffer);
+        arguments.emplace_back(rt::BufferValue{buffer->surface()});
+        break;
+      }
+      case rt::ArgumentKind::LocalPointer:
+        arguments.emplace_back(rt::LocalValue{256});
+        break;
+      case rt::ArgumentKind::Image:
+        arguments.emplace_back(rt::ImageValue{});
+        break;
+      case rt::ArgumentKind::Sampler:
+        arguments.emplace_back(rt::SamplerValue{});
+        break;
+    }
+  }
+  rt::NdRange range;
+  range.dims = 2;
+  range.global = {24, 2, 1};
+  range.allow_remainder = true;
+  auto launch = rt::Launch::prepare(**module, **found, arguments, range);
+  if (!launch) {
+    if (launch.error().message.empty()) std::abort();
+    return result;
+  }
+  const auto report = launch->run();
+  if (!report || report->fault) return result;
+  result.complete = true;
+  for (const rt::Buffer& buffer : buffers) {
+    const auto bytes = buffer.bytes();
+    result.buffers.emplace_back(bytes.begin(), bytes.end());
+  }
+  return result;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto program = rt::load_program(std::as_bytes(std::span(data, size)));
+  if (!program) return 0;
+  for (const rt::Kernel& kernel : program->kernels) {
+    const Outcome avx2 = run(*program, kernel, rt::EngineKind::Avx2);
+    const Outcome reference = run(*program, kernel, rt::EngineKind::Reference);
+    if (!avx2.complete || !reference.complete || avx2.buffers == reference.buffers) continue;
+    std::fprintf(stderr, "kernel %s: the engines differ\n", kernel.name.c_str());
+    std::abort();
+  }
+  return 0;
+}
