@@ -235,7 +235,8 @@ TEST_CASE("a barrier that a thread never reaches is a named fault", "[dispatch]"
     CHECK(fault.ended == 1);
     CHECK(fault.thread == 1);
     CHECK(fault.group == std::array<std::uint32_t, 3>{0, 0, 0});
-    CHECK_THAT(describe(fault, KernelCode{"k", {}, family, 16}, {}), Contains("barrier deadlock in group 0,0,0: 2 threads"));
+    CHECK_THAT(describe(fault, KernelCode{"k", {}, family, 16}, {}),
+               Contains("barrier deadlock in group 0,0,0: 2 threads"));
   }
 }
 

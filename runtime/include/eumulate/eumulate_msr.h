@@ -1,8 +1,9 @@
 /* User MSR instructions (URDMSR, UWRMSR, and RDMSR and WRMSRNS with an immediate) for other x86 emulators.
  *
- * A machine is one logical processor as these instructions see it. An embedder either keeps its registers there, or
- * copies them in before eum_msr_step and out after it. One thread at a time uses a machine; machines share nothing but
- * what callbacks share. Pointers that a call takes need not outlive it, unless it says so. C99 and C++17. */
+ * A machine is one logical processor as these instructions see it. An embedder either keeps its registers
+ * there, or copies them in before eum_msr_step and out after it. One thread at a time uses a machine;
+ * machines share nothing but what callbacks share. Pointers that a call takes need not outlive it, unless it
+ * says so. C99 and C++17. */
 #ifndef EUMULATE_EUMULATE_MSR_H
 #define EUMULATE_EUMULATE_MSR_H
 
@@ -95,14 +96,15 @@ void eum_msr_cpuid(const eum_msr_machine* machine, uint32_t leaf, uint32_t suble
 /* ---- Linear memory, as far as bitmaps lie in it: whole pages of 4096 bytes; `host` outlives the mapping */
 
 enum { EUM_MSR_PAGE_PRESENT = 1, EUM_MSR_PAGE_WRITABLE = 2, EUM_MSR_PAGE_USER = 4 };
-eum_msr_status eum_msr_map(eum_msr_machine* machine, uint64_t address, void* host, size_t size, unsigned flags);
+eum_msr_status eum_msr_map(eum_msr_machine* machine, uint64_t address, void* host, size_t size,
+                           unsigned flags);
 eum_msr_status eum_msr_protect(eum_msr_machine* machine, uint64_t address, size_t size, unsigned flags);
 eum_msr_status eum_msr_unmap(eum_msr_machine* machine, uint64_t address);
 
 /* ---- Registers */
 
-/* Called after every check has passed, from the thread that executes; must not throw or use the machine. 0 raises
- * #GP(0). A null function refuses. */
+/* Called after every check has passed, from the thread that executes; must not throw or use the machine. 0
+ * raises #GP(0). A null function refuses. */
 typedef int (*eum_msr_read_callback)(void* context, uint32_t address, uint64_t* value);
 typedef int (*eum_msr_write_callback)(void* context, uint32_t address, uint64_t value);
 
@@ -120,8 +122,8 @@ typedef struct eum_msr_register {
 } eum_msr_register;
 
 eum_msr_status eum_msr_add(eum_msr_machine* machine, const eum_msr_register* description);
-/* The registers of a configuration of `eumulate msr run`, and its bitmap as a supervisor page at `bitmap_address`, to
- * which IA32_USER_MSR_CTL is set, enabled. */
+/* The registers of a configuration of `eumulate msr run`, and its bitmap as a supervisor page at
+ * `bitmap_address`, to which IA32_USER_MSR_CTL is set, enabled. */
 eum_msr_status eum_msr_load_config(eum_msr_machine* machine, const char* path, uint64_t bitmap_address);
 
 /* ---- Execution */
@@ -136,7 +138,8 @@ typedef enum eum_msr_outcome_kind {
 } eum_msr_outcome_kind;
 
 typedef struct eum_msr_outcome {
-  uint32_t kind;   /* eum_msr_outcome_kind; but for EUM_MSR_DONE the state is as before the instruction at RIP */
+  uint32_t
+      kind; /* eum_msr_outcome_kind; but for EUM_MSR_DONE the state is as before the instruction at RIP */
   uint32_t vector; /* exception: 6 #UD, 13 #GP, 14 #PF */
   uint32_t has_error_code;
   uint32_t error_code;
@@ -147,9 +150,11 @@ typedef struct eum_msr_outcome {
 } eum_msr_outcome;
 
 /* Executes the instruction at the front of `bytes`, which stand at RIP. */
-eum_msr_status eum_msr_step(eum_msr_machine* machine, const uint8_t* bytes, size_t size, eum_msr_outcome* outcome);
+eum_msr_status eum_msr_step(eum_msr_machine* machine, const uint8_t* bytes, size_t size,
+                            eum_msr_outcome* outcome);
 /* The run of such instructions at the front of `bytes`, up to 64; done means at least one. */
-eum_msr_status eum_msr_run(eum_msr_machine* machine, const uint8_t* bytes, size_t size, eum_msr_outcome* outcome);
+eum_msr_status eum_msr_run(eum_msr_machine* machine, const uint8_t* bytes, size_t size,
+                           eum_msr_outcome* outcome);
 
 #ifdef __cplusplus
 }

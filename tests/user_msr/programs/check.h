@@ -7,11 +7,11 @@
 
 static int failures;
 
-#define CHECK(condition)                                                     \
-  do {                                                                       \
-    if (!(condition)) {                                                      \
+#define CHECK(condition)                                                          \
+  do {                                                                            \
+    if (!(condition)) {                                                           \
       if (failures++ < 20) printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-    }                                                                        \
+    }                                                                             \
   } while (0)
 
 /* Whether the runner patches; with --trap-only it does not. */

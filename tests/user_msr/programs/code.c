@@ -1,4 +1,5 @@
-/* Sites in all kinds of code memory: across lines and pages, read-only, writable, shared, changed, unmapped, padded. */
+/* Sites in all kinds of code memory: across lines and pages, read-only, writable, shared, changed, unmapped,
+ * padded. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@ static unsigned char* map(size_t size) {
 /* [prefix] urdmsr rax, imm; ret */
 static int put(unsigned char* at, const char* prefix, unsigned msr) {
   int n = (int)strlen(prefix);
-  unsigned char code[] = {0xc4, 0xe7, 0x7b, 0xf8, 0xc0, (unsigned char)msr, (unsigned char)(msr >> 8), 0, 0, 0xc3};
+  unsigned char code[] = {0xc4, 0xe7, 0x7b, 0xf8, 0xc0, (unsigned char)msr, (unsigned char)(msr >> 8),
+                          0,    0,    0xc3};
   memcpy(at, prefix, (size_t)n);
   memcpy(at + n, code, sizeof code);
   return n;
@@ -83,20 +85,23 @@ static void test_writable_and_shared(void) {
   CHECK(code != MAP_FAILED);
   for (int round = 0; round < 3; ++round) CHECK(call(code) == CONSTANT);
   unsigned char after[10];
-  CHECK(pread(file, after, sizeof after, 0) == (ssize_t)sizeof after && memcmp(after, bytes, sizeof bytes) == 0);
+  CHECK(pread(file, after, sizeof after, 0) == (ssize_t)sizeof after &&
+        memcmp(after, bytes, sizeof bytes) == 0);
   munmap(code, (size_t)page);
   /* The same privately is patched, in this process only. */
   code = mmap(NULL, (size_t)page, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
   for (int round = 0; round < 3; ++round) CHECK(call(code) == CONSTANT);
   CHECK(!is_patching() || code[0] == 0xe9);
-  CHECK(pread(file, after, sizeof after, 0) == (ssize_t)sizeof after && memcmp(after, bytes, sizeof bytes) == 0);
+  CHECK(pread(file, after, sizeof after, 0) == (ssize_t)sizeof after &&
+        memcmp(after, bytes, sizeof bytes) == 0);
   munmap(code, (size_t)page);
   close(file);
   unlink(name);
 }
 
 static void test_changed(void) {
-  /* A just-in-time compiler: patched, then other code at the same place, then the first again, then nothing. */
+  /* A just-in-time compiler: patched, then other code at the same place, then the first again, then nothing.
+   */
   unsigned char* code = map((size_t)page);
   for (int round = 0; round < 10; ++round) {
     mprotect(code, (size_t)page, PROT_READ | PROT_WRITE);
@@ -143,7 +148,8 @@ static void test_padded(void) {
 static uint64_t read_into_rsp(void) {
   uint64_t value;
   __asm__ volatile(
-      "mov %%rsp, %%r12\n\t.byte 0xc4, 0xe7, 0x7b, 0xf8, 0xc4\n\t.long 0x10\n\tmov %%rsp, %0\n\tmov %%r12, %%rsp"
+      "mov %%rsp, %%r12\n\t.byte 0xc4, 0xe7, 0x7b, 0xf8, 0xc4\n\t.long 0x10\n\tmov %%rsp, %0\n\tmov %%r12, "
+      "%%rsp"
       : "=r"(value)
       :
       : "r12", "memory");

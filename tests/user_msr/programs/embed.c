@@ -76,7 +76,8 @@ static void test_machine(uint32_t engine) {
   CHECK(eum_msr_set_control(m, base | 3) == EUM_MSR_BAD_ARGUMENT);
   CHECK(eum_msr_set_control(m, base | 1) == EUM_MSR_OK && eum_msr_control(m) == (base | 1));
   CHECK(eum_msr_run(m, run, sizeof run, &outcome) == EUM_MSR_OK);
-  CHECK(outcome.kind == EUM_MSR_EXCEPTION && outcome.vector == 13 && outcome.has_error_code && outcome.error_code == 0);
+  CHECK(outcome.kind == EUM_MSR_EXCEPTION && outcome.vector == 13 && outcome.has_error_code &&
+        outcome.error_code == 0);
   CHECK(reads == 0 && writes == 0);
   page[0x20 / 8] = 3;
   page[2048 + 0x20 / 8] = 1;
@@ -85,7 +86,8 @@ static void test_machine(uint32_t engine) {
   CHECK(eum_msr_rip(m) == 0x1000 + 14 && eum_msr_gpr(m, 0) == 0x200077);
   CHECK(writes == 1 && written[0] == 0x200077);
   CHECK(eum_msr_step(m, run, 3, &outcome) == EUM_MSR_OK && outcome.kind == EUM_MSR_NEED_BYTES);
-  CHECK(eum_msr_step(m, (const uint8_t*)"\x90", 1, &outcome) == EUM_MSR_OK && outcome.kind == EUM_MSR_NOT_OURS);
+  CHECK(eum_msr_step(m, (const uint8_t*)"\x90", 1, &outcome) == EUM_MSR_OK &&
+        outcome.kind == EUM_MSR_NOT_OURS);
   CHECK(eum_msr_step(m, run, sizeof run, NULL) == EUM_MSR_BAD_ARGUMENT);
 
   /* A page that is not present, and a guest. */
@@ -111,7 +113,8 @@ int main(int argc, char** argv) {
   CHECK(eum_msr_create(NULL, &m) == EUM_MSR_OK);
   if (argc > 1) {
     CHECK(eum_msr_load_config(m, argv[1], 0x10000) == EUM_MSR_OK);
-    CHECK(eum_msr_step(m, read_constant, sizeof read_constant, &outcome) == EUM_MSR_OK && outcome.kind == EUM_MSR_DONE);
+    CHECK(eum_msr_step(m, read_constant, sizeof read_constant, &outcome) == EUM_MSR_OK &&
+          outcome.kind == EUM_MSR_DONE);
     CHECK(eum_msr_gpr(m, 0) == 0x123456789abcdef0u);
   }
   eum_msr_destroy(m);

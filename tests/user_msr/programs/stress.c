@@ -1,5 +1,6 @@
-/* stress THREADS ACCESSES: all threads meet fresh sites at the same time, then make ACCESSES accesses in all, with
- * foreign SIGILLs in between. Every access is counted by MSR 0x11, a counter; no count may be lost or given twice. */
+/* stress THREADS ACCESSES: all threads meet fresh sites at the same time, then make ACCESSES accesses in all,
+ * with foreign SIGILLs in between. Every access is counted by MSR 0x11, a counter; no count may be lost or
+ * given twice. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -123,7 +124,8 @@ int main(int argc, char** argv) {
   int patched = 0;
   for (int i = 0; i < fresh_sites; ++i) patched += *site_code(i) == 0xe9;
   printf("threads %d accesses %ld counted %ld foreign %ld patched %d of %d\n", threads,
-         accesses_each * threads + 3l * fresh_sites * threads, (long)counted, (long)foreign_seen, patched, fresh_sites);
+         accesses_each * threads + 3l * fresh_sites * threads, (long)counted, (long)foreign_seen, patched,
+         fresh_sites);
   CHECK(patched == (is_patching() ? fresh_sites : 0));
   return FINISH();
 }
