@@ -283,6 +283,8 @@ class PayloadBuilder {
       if (surface == nullptr) continue;
       const bool needed = p.item != PayloadItem::PrivateBase || kernel_.private_bytes != 0;
       if (surface->size == 0 && needed) {
+        if (p.item == PayloadItem::PrintfBuffer)
+          return error("kernel {} calls printf, which is not supported", kernel_.name);
         return error("kernel {} needs {}, none given", kernel_.name, info(p.item).name);
       }
       store(p, surface->gpu_address, common_);

@@ -239,6 +239,15 @@ TEST_CASE("instructions that are undefined or not supported", "[cli]") {
                  Contains("instruction at 0xd8\n"));
 }
 
+TEST_CASE("printf is not supported", "[cli]") {
+  for (const char* container : {"patch", "zebin"}) {
+    const std::string path =
+        EUMULATE_SOURCE_DIR "/tests/runtime/bin/arguments." + std::string(container) + ".bin";
+    CHECK_THAT(complaint({"run", path, "--kernel", "prints", "--global", "8", "--arg", "zeros:64"}, mismatch),
+               Contains("kernel prints calls printf, which is not supported"));
+  }
+}
+
 TEST_CASE("memory that is not there", "[cli]") {
   // Compiled for stateless accesses, saxpy reads x at the address that it is given.
   CHECK_THAT(complaint(saxpy(corpus("saxpy_a64.patch"), {"f32:2", "iota:f32:32", "zeros:256", "i32:64"}),
