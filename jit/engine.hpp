@@ -158,7 +158,9 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual std::string_view name() const = 0;
-  /// Translates `function`, which it may rewrite. An error names the op that the engine cannot do.
+  /// Translates `function`, which it may rewrite. The function is well formed: what comes from a text or a
+  /// builder outside frontend/ goes through ir::verify first. An error names the op that the engine cannot
+  /// do.
   virtual Result<std::unique_ptr<Executable>> compile(ir::Function& function,
                                                       const CompileOptions& options) = 0;
 };

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "frontend/ir/printer.hpp"
 #include "jit/avx2/compiler.hpp"
 #include "jit/engine.hpp"
 #include "jit/fpmode.hpp"
@@ -69,7 +70,7 @@ class Avx2Engine final : public Engine {
     if (function.file_bytes > max_slots * slot_size)
       return error("{}: a register file of {} bytes, at most {} expected", function.name, function.file_bytes,
                    max_slots * slot_size);
-    run_pipeline(function);
+    if (auto done = run_pipeline(function); !done) return done.error();
     asmjit::CodeHolder code;
     FirstError errors;
     asmjit::StringLogger logger;
@@ -81,7 +82,8 @@ class Avx2Engine final : public Engine {
       Compiler compiler(function, liveness, code);
       compiler.run(options.listing);
     } catch (const std::logic_error& bug) {
-      return error("{}: {} (a bug of the AVX2 engine)", function.name, bug.what());
+      return error("{}: {} (a bug of the AVX2 engine, found in this function)\n{}", function.name, bug.what(),
+                   ir::print(function));
     }
     Entry entry = nullptr;
     if (errors.text.empty()) runtime_->add(&entry, &code);

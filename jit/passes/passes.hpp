@@ -1,8 +1,12 @@
 #pragma once
 // The passes over micro-ops, each a free function that leaves a valid function, and the pipeline that the
 // AVX2 engine runs. Passes know nothing of any guest encoding or host instruction.
+#include <span>
+#include <string_view>
+
 #include "frontend/ir/function.hpp"
 #include "jit/passes/expand_math.hpp"
+#include "memory/result.hpp"
 
 namespace eum::jit {
 
@@ -17,7 +21,16 @@ void fuse_mul_mach(ir::Function& function);
 /// One lane of a comparison whose operands are the same in every lane becomes a comparison of scalars.
 void scalar_compare(ir::Function& function);
 
+struct Pass {
+  std::string_view name;
+  void (*run)(ir::Function& function);
+};
+
 /// All of them, in order.
-void run_pipeline(ir::Function& function);
+std::span<const Pass> pipeline();
+
+/// Runs them. With `verify`, and always in debug builds, the function is verified after each; the error names
+/// the pass and has the function's text.
+Result<void> run_pipeline(ir::Function& function, bool verify = false);
 
 }  // namespace eum::jit

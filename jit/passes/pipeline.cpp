@@ -1,13 +1,39 @@
 // The order of the passes: reads from top to bottom.
+#include <array>
+
+#include "frontend/ir/printer.hpp"
+#include "frontend/ir/verifier.hpp"
 #include "jit/passes/passes.hpp"
 
 namespace eum::jit {
+namespace {
 
-void run_pipeline(ir::Function& function) {
-  expand_math(function);
-  forward_state(function);
-  fuse_mul_mach(function);
-  scalar_compare(function);
+#ifdef NDEBUG
+constexpr bool verifies = false;
+#else
+constexpr bool verifies = true;
+#endif
+
+constexpr std::array passes{
+    Pass{"expand_math", &expand_math},
+    Pass{"forward_state", &forward_state},
+    Pass{"fuse_mul_mach", &fuse_mul_mach},
+    Pass{"scalar_compare", &scalar_compare},
+};
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return passes; }
+
+Result<void> run_pipeline(ir::Function& function, bool verify) {
+  for (const Pass& pass : passes) {
+    pass.run(function);
+    if (!verifies && !verify) continue;
+    if (const auto good = ir::verify(function); !good)
+      return error("{}: {} left what is not well formed: {}\n{}", function.name, pass.name,
+                   good.error().message, ir::print(function));
+  }
+  return {};
 }
 
 }  // namespace eum::jit
