@@ -1,6 +1,4 @@
 // The order of the passes: reads from top to bottom.
-#include <array>
-
 #include "frontend/ir/printer.hpp"
 #include "frontend/ir/verifier.hpp"
 #include "jit/passes/passes.hpp"
@@ -14,11 +12,11 @@ constexpr bool verifies = false;
 constexpr bool verifies = true;
 #endif
 
-constexpr std::array passes{
-    Pass{"expand_math", &expand_math},
-    Pass{"forward_state", &forward_state},
-    Pass{"fuse_mul_mach", &fuse_mul_mach},
-    Pass{"scalar_compare", &scalar_compare},
+constexpr Pass passes[]{
+    {"expand_math", &expand_math},
+    {"forward_state", &forward_state},
+    {"fuse_mul_mach", &fuse_mul_mach},
+    {"scalar_compare", &scalar_compare},
 };
 
 }  // namespace
