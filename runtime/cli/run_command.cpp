@@ -116,6 +116,21 @@ json json_value(const std::string& text) {
   return value.is_number() ? value : json(text);
 }
 
+/// What of the kernel cannot run yet; empty if all of it can.
+std::string unsupported(const rt::Kernel& kernel) {
+  if (!kernel.unsupported.empty()) return kernel.unsupported;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const rt::ArgumentKind kind = kernel.arguments[i].kind;
+    if (kind == rt::ArgumentKind::Image || kind == rt::ArgumentKind::Sampler)
+      return fmt::format("argument {} ({}) is {}, which is not supported", i,
+                         rt::describe_argument(kernel, i),
+                         kind == rt::ArgumentKind::Image ? "an image" : "a sampler");
+  }
+  for (const rt::Patch& patch : kernel.implicit)
+    if (patch.item == rt::PayloadItem::PrintfBuffer) return "it calls printf, which is not supported";
+  return {};
+}
+
 class Run {
  public:
   explicit Run(const RunOptions& options) : options_(options) {}
@@ -174,6 +189,8 @@ class Run {
     const auto kernel = module_->find(options_.kernel);
     if (!kernel) return Failure{ExitCode::Mismatch, error("{}: {}", options_.file, kernel.error().message)};
     kernel_ = *kernel;
+    if (const std::string what = unsupported(*kernel_); !what.empty())
+      return Failure{ExitCode::GuestFault, error("kernel {}: {}", kernel_->name, what)};
     std::vector<rt::ArgumentValue> values;
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       if (auto good = check_number(arguments_[i], *kernel_, i); !good)

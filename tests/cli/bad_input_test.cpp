@@ -239,13 +239,22 @@ TEST_CASE("instructions that are undefined or not supported", "[cli]") {
                  Contains("instruction at 0xd8\n"));
 }
 
-TEST_CASE("printf is not supported", "[cli]") {
-  for (const char* container : {"patch", "zebin"}) {
-    const std::string path =
-        EUMULATE_SOURCE_DIR "/tests/runtime/bin/arguments." + std::string(container) + ".bin";
-    CHECK_THAT(complaint({"run", path, "--kernel", "prints", "--global", "8", "--arg", "zeros:64"}, mismatch),
-               Contains("kernel prints calls printf, which is not supported"));
+TEST_CASE("kernels that need what is not supported", "[cli]") {
+  const auto run = [](const std::string& file, const std::string& kernel) {
+    return complaint(
+        {"run", EUMULATE_SOURCE_DIR "/tests/runtime/bin/" + file, "--kernel", kernel, "--global", "32"},
+        guest_fault);
+  };
+  for (const char* container : {".patch.bin", ".zebin.bin"}) {
+    CHECK_THAT(run("arguments" + std::string(container), "prints"),
+               Contains("kernel prints: it calls printf, which is not supported"));
+    CHECK_THAT(run("arguments" + std::string(container), "images"),
+               Contains("kernel images: argument 0 (i: ") && Contains("is an image, which is not supported"));
+    CHECK_THAT(run("external" + std::string(container), "external"), Contains("it refers to helper"));
   }
+  for (const char* file : {"icllp.patch.bin", "pvc.zebin.bin"})
+    CHECK_THAT(complaint({"info", EUMULATE_SOURCE_DIR "/tests/runtime/bin/" + std::string(file)}, bad_input),
+               Contains("supported are: Gen8, Gen9"));
 }
 
 TEST_CASE("memory that is not there", "[cli]") {
