@@ -44,6 +44,26 @@ void scalar_min_max(Compiler& c, const CodeInst& inst, std::uint32_t signed_cmov
   c.a.emit(ir::is_signed(inst.type) ? signed_cmov : unsigned_cmov, result, b);
 }
 
+void integer_min_max(Compiler& c, const CodeInst& inst, const BySize& vector) {
+  if (const std::uint32_t id = vector[inst.type]) return commutative2(c, inst, id);
+  c.call_lane_function(inst);
+}
+
+/// The hardware gives its second operand where either is NaN and where both are equal: right unless that one,
+/// operand `second` of the op, is NaN.
+void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::uint32_t f64, unsigned second) {
+  if (inst.type == Type::f16) return c.call_lane_function(inst);
+  const bool single = inst.type == Type::f32;
+  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+    x86::Ymm first = c.r.in(inst.args[1 - second], chunk), last = c.r.in(inst.args[second], chunk);
+    x86::Ymm nan = c.r.temp(), to = c.r.out(inst.result, chunk);
+    c.a.emit(single ? I::kIdVcmpps : I::kIdVcmppd, nan, last, last, asmjit::Imm(3));
+    c.a.emit(single ? f32 : f64, to, first, last);
+    c.a.emit(single ? I::kIdVblendvps : I::kIdVblendvpd, to, to, first, nan);
+    c.r.unpin();
+  }
+}
+
 /// The high halves of 32-bit products into `high`, from two chunks of 64-bit products of even and odd lanes.
 void mul_wide_chunk(Compiler& c, const CodeInst& inst, unsigned chunk, bool low, bool high) {
   x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
@@ -100,40 +120,14 @@ void emit_div(Compiler& c, const CodeInst& inst) { float2(c, inst, I::kIdVdivps,
 
 void emit_min(Compiler& c, const CodeInst& inst) {
   if (c.r.is_scalar(inst.result)) return scalar_min_max(c, inst, I::kIdCmovl, I::kIdCmovb);
-  if (!ir::is_float(inst.type)) {
-    std::uint32_t id = (ir::is_signed(inst.type) ? vpmins : vpminu)[inst.type];
-    return id ? commutative2(c, inst, id) : c.call_lane_function(inst);
-  }
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
-  const bool f32 = inst.type == Type::f32;
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    // The hardware gives b where either is NaN: right unless b is.
-    x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
-    x86::Ymm nan = c.r.temp(), to = c.r.out(inst.result, chunk);
-    c.a.emit(f32 ? I::kIdVcmpps : I::kIdVcmppd, nan, b, b, asmjit::Imm(3));
-    c.a.emit(f32 ? I::kIdVminps : I::kIdVminpd, to, a, b);
-    c.a.emit(f32 ? I::kIdVblendvps : I::kIdVblendvpd, to, to, a, nan);
-    c.r.unpin();
-  }
+  if (ir::is_float(inst.type)) return float_min_max(c, inst, I::kIdVminps, I::kIdVminpd, 1);
+  integer_min_max(c, inst, ir::is_signed(inst.type) ? vpmins : vpminu);
 }
 
 void emit_max(Compiler& c, const CodeInst& inst) {
   if (c.r.is_scalar(inst.result)) return scalar_min_max(c, inst, I::kIdCmovg, I::kIdCmova);
-  if (!ir::is_float(inst.type)) {
-    std::uint32_t id = (ir::is_signed(inst.type) ? vpmaxs : vpmaxu)[inst.type];
-    return id ? commutative2(c, inst, id) : c.call_lane_function(inst);
-  }
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
-  const bool f32 = inst.type == Type::f32;
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    // max(b, a) gives a where they are equal and where either is NaN: right unless a is.
-    x86::Ymm a = c.r.in(inst.args[0], chunk), b = c.r.in(inst.args[1], chunk);
-    x86::Ymm nan = c.r.temp(), to = c.r.out(inst.result, chunk);
-    c.a.emit(f32 ? I::kIdVcmpps : I::kIdVcmppd, nan, a, a, asmjit::Imm(3));
-    c.a.emit(f32 ? I::kIdVmaxps : I::kIdVmaxpd, to, b, a);
-    c.a.emit(f32 ? I::kIdVblendvps : I::kIdVblendvpd, to, to, b, nan);
-    c.r.unpin();
-  }
+  if (ir::is_float(inst.type)) return float_min_max(c, inst, I::kIdVmaxps, I::kIdVmaxpd, 0);
+  integer_min_max(c, inst, ir::is_signed(inst.type) ? vpmaxs : vpmaxu);
 }
 
 void emit_neg(Compiler& c, const CodeInst& inst) {
