@@ -66,7 +66,7 @@ static void test_general_protection(void) {
     calls = 0;
     if (!sigsetjmp(jump, 1)) {
       denied_read(0x1234567);
-      CHECK(!"returned");
+      CHECK(0 && "returned");
     }
     CHECK(calls == 1 && last_signal == SIGSEGV && last_code == SI_KERNEL);
     CHECK(last_rip == denied_site);
@@ -78,7 +78,7 @@ static void test_general_protection(void) {
     calls = 0;
     if (!sigsetjmp(jump, 1)) {
       mixed_read(i == 2 ? 0xffffffff : denied_msr);
-      CHECK(!"returned");
+      CHECK(0 && "returned");
     }
     CHECK(calls == 1 && last_signal == SIGSEGV && last_code == SI_KERNEL);
     CHECK(last_rip == mixed_site && last_rax == 0x7777);
