@@ -51,7 +51,7 @@ following() { ls "$(dirname "$1")/$(printf '%02d' $((10#$(basename "${1%.*}") + 
 check_commands() {  # in $1: the blocks
   local command file block run=0
   while IFS= read -r command; do
-    cat "$1"/*.sh | grep -qxF -- "$command" || echo "the test knows a command that is not there: $command"
+    grep -qxF -- "$command" "$1"/*.sh || echo "the test knows a command that is not there: $command"
   done <<<"$listed"
   while IFS= read -r command; do
     grep -qE -- "^$command( |\$)" .ci/run || echo ".ci/run does not run: $command"
