@@ -107,8 +107,11 @@ class Lowering {
     return b_.convert(Op::convert, Type::u64,
                       b_.reg_read(Type::u32, 1, Region::packed(gpr_offset(inst().index))));
   }
-  /// Bit number `address` & 7 of a byte.
-  ValueId bit_of(ValueId byte) { return and_imm(b_.lanewise(Op::shr, {byte, and_imm(address(), 7)}), 1); }
+  /// Not 0 if bit number `address` & 7 of the byte is 1.
+  ValueId bit_of(ValueId byte) {
+    if (inst().is_immediate()) return and_imm(byte, 1u << (inst().msr & 7));
+    return and_imm(b_.lanewise(Op::shr, {byte, and_imm(address(), 7)}), 1);
+  }
 
   /// False: the run ends here for sure.
   bool instruction() {
@@ -158,7 +161,9 @@ class Lowering {
       end_if(b_.compare(Op::cmp_ge, address(), u64(vmx_range)), [&] { exit_to_vmm(); });
     }
     ValueId byte_offset =
-        add(b_.lanewise(Op::shr, {and_imm(address(), vmx_range - 1), u64(3)}), u64(quarter));
+        inst().is_immediate()
+            ? u64(quarter + inst().msr % vmx_range / 8)
+            : add(b_.lanewise(Op::shr, {and_imm(address(), vmx_range - 1), u64(3)}), u64(quarter));
     auto [byte, status] = b_.system_call(Op::sys_load, byte_offset, u64(0), sys_load_vmx_msr_bitmap);
     // Without a bitmap page behind the control every access exits.
     end_if(b_.compare(Op::cmp_ne, b_.lanewise(Op::or_, {bit_of(byte), status}), u64(0)),
@@ -170,7 +175,9 @@ class Lowering {
     std::uint64_t imm = inst().is_user() ? 0 : msr_supervisor;
     if (inst().is_immediate()) {
       std::optional<std::uint32_t> found = context_.find_slot ? context_.find_slot(inst().msr) : std::nullopt;
-      if (!found) return raise(Vector::GP), false;
+      // UWRMSR writes no register that decides what it may write.
+      bool is_refused = inst().is_user() && !inst().is_read() && inst().msr == ia32_user_msr_ctl;
+      if (!found || is_refused) return raise(Vector::GP), false;
       imm |= std::uint64_t{*found} + 1;
     }
     ValueId value = inst().is_read() ? u64(0) : read(gpr_offset(inst().data));

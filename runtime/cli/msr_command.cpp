@@ -32,6 +32,15 @@ void add_run(CLI::App& msr, int& exit_code) {
   add_program(*command, *run);
   command->add_flag("--trap-only", *trap_only, "do not patch the program: each access traps");
   command->footer(
+      "Keys of a [[msr]] table:\n"
+      "  address = 0x10        0 to 0x3fff\n"
+      "  name = \"TSC_COPY\"     optional\n"
+      "  read, write           true or false: the bits of the bitmap (or, once and before the tables,\n"
+      "                        bitmap = \"PATH\", a file of 4096 bytes)\n"
+      "  value = 3             or source = \"counter\", \"tsc\" or \"file:PATH\"\n"
+      "  reserved = 0xff00     optional: bits that must be 0 in a write\n"
+      "  writable = false      optional: a register that takes no write\n"
+      "\n"
       "Example: MSR 10H reads as 3, and the program may not write it\n"
       "  printf '[[msr]]\\naddress = 0x10\\nread = true\\nwrite = false\\nvalue = 3\\n' > msrs.toml\n"
       "  eumulate msr run --config msrs.toml -- ./program\n");

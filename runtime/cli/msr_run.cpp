@@ -97,6 +97,14 @@ void prepend_preload(const std::string& library) {
   setenv("LD_PRELOAD", list.empty() ? library.c_str() : (library + " " + list).c_str(), 1);
 }
 
+/// Makes the file if it is not there; sets errno.
+bool can_append(const std::string& path) {
+  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  close(file);
+  return true;
+}
+
 void set_or_clear(const char* variable, const std::string& value) {
   if (value.empty())
     unsetenv(variable);
@@ -119,6 +127,9 @@ Error run_with_msrs(const MsrRun& run) {
   std::error_code code;
   std::string trace =
       run.trace.empty() || run.trace == "-" ? run.trace : fs::absolute(run.trace, code).string();
+  if (!trace.empty() && trace != "-" && !can_append(trace))
+    return error("{}: expected a file that can be written for the trace: {}", run.trace,
+                 std::strerror(errno));
   setenv(rt::native::config_variable, fs::absolute(run.config, code).c_str(), 1);
   set_or_clear(rt::native::trace_variable, trace);
   set_or_clear(rt::native::patch_variable, run.patch);
