@@ -97,7 +97,7 @@ void Registers::release(ValueId value) {
 
 void Registers::add_ref(int reg, Ref ref) {
   YmmState& state = ymm_[static_cast<std::size_t>(reg)];
-  if (state.count == state.refs.size()) throw std::logic_error("a register has too many names");
+  if (state.count == state.refs.size()) throw EngineBug("a register has too many names");
   state.refs[state.count++] = ref;
 }
 
@@ -129,7 +129,7 @@ x86::Mem Registers::memory(const Place& place, unsigned bytes) const {
     case Where::Nowhere:
       break;
   }
-  throw std::logic_error("a value is used that is nowhere");
+  throw EngineBug("a value is used that is nowhere");
 }
 
 /// As next_read, but a slot that a later block may want is nearer than one that none does.
@@ -155,7 +155,7 @@ int Registers::take_ymm() {
       victim_next = next;
     }
   }
-  if (victim < 0) throw std::logic_error("every vector register is pinned");
+  if (victim < 0) throw EngineBug("every vector register is pinned");
   evict(victim);
   return victim;
 }
@@ -203,7 +203,7 @@ void Registers::load_chunk(x86::Ymm to, const x86::Mem& from, ValueId value, uns
 }
 
 void Registers::load(x86::Ymm to, x86::Mem from, unsigned bytes) {
-  if (bytes >= 32) return (void)(from.setSize(32), a_.vmovups(to, from));
+  if (bytes > 16) return (void)(from.setSize(32), a_.vmovups(to, from));
   if (bytes > 8) return (void)(from.setSize(16), a_.vmovups(to.xmm(), from));
   if (bytes > 4) return (void)(from.setSize(8), a_.vmovq(to.xmm(), from));
   if (bytes > 2) return (void)(from.setSize(4), a_.vmovd(to.xmm(), from));
@@ -356,7 +356,7 @@ int Registers::take_gp() {
       victim_next = next;
     }
   }
-  if (victim < 0) throw std::logic_error("every general register is pinned");
+  if (victim < 0) throw EngineBug("every general register is pinned");
   spill_gp(victim);
   return victim;
 }

@@ -37,7 +37,7 @@ class Registers {
   /// A register or 32 bytes of memory.
   asmjit::Operand src(ir::ValueId value, unsigned chunk = 0);
   x86::Ymm temp();
-  /// Reads 1, 2, 4, 8, 16 or 32 bytes and no more; what lies above is undefined.
+  /// Reads `bytes`, rounded up to a power of two; what lies above is undefined.
   void load(x86::Ymm to, x86::Mem from, unsigned bytes);
   /// A register for a result chunk; no operand that is still referred to shares it.
   x86::Ymm out(ir::ValueId value, unsigned chunk = 0);

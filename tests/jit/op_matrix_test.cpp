@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xmmintrin.h>
 
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstring>
@@ -39,7 +40,7 @@ struct Case {
   void build() {
     function.name = "op";
     function.family = "gen9";
-    function.simd = std::max(lanes, 8u);
+    function.simd = std::max(std::bit_ceil(lanes), 8u);
     function.file_bytes = file_bytes;
     function.blocks[function.add_block()].guest_instructions = 1;
     Builder b(function);
@@ -198,6 +199,11 @@ TEST_CASE("op matrix: every lanewise row, type, lane count, mask and mode") {
         for (unsigned lanes : {1u, 2u, 4u, 8u, 16u, 32u}) {
           Case c{op, type, from, lanes};
           run_case(c, world, seed + 1000 * ++cases, lanes >= 8 ? 20 : 40);
+        }
+        // Any number of lanes is legal; of those that are no power of two each row takes a few.
+        for (std::size_t lanes : {3 + cases % 5, 9 + cases % 7, 17 + cases % 15}) {
+          Case c{op, type, from, static_cast<unsigned>(lanes)};
+          run_case(c, world, seed + 1000 * ++cases, 4);
         }
       }
   }

@@ -47,7 +47,12 @@ class Generator {
 
   unsigned any_lanes() {
     constexpr unsigned counts[] = {1, 1, 2, 4, 8, 8, 16, 16, 32};
+    if (chance(8)) return 1 + below(32);  // not even a power of two
     return chance(50) ? function_.simd : pick(counts);
+  }
+  unsigned divisor_of(unsigned lanes) {
+    for (;;)
+      if (const unsigned divisor = 1 + below(lanes); lanes % divisor == 0) return divisor;
   }
   Type any_type(Types types) {
     for (;;) {
@@ -94,13 +99,16 @@ class Generator {
       case 3:
         return b_.convert(Op::bitcast, type, value(same_size(type), lanes));
       case 4:
-        if (lanes < 32) {
+        if (lanes <= 16) {
           const unsigned wider = lanes << (1 + below(lanes <= 8 ? 2 : 1));
           return b_.slice(value(type, wider), lanes * below(wider / lanes), lanes);
         }
         break;
       case 5:
-        if (lanes > 1) return b_.concat(value(type, lanes / 2), value(type, lanes / 2));
+        if (lanes > 1) {
+          const unsigned low = lanes % 2 == 0 ? lanes / 2 : 1 + below(lanes - 1);
+          return b_.concat(value(type, low), value(type, lanes - low));
+        }
         break;
       default:
         break;
@@ -135,9 +143,9 @@ class Generator {
       case 2:
         return b_.flag_read(lanes, flag_bit(lanes));
       case 3:
-        return b_.bits_mask(value(lanes == 32 ? Type::u32 : Type::u16, 1), std::min(lanes, 32u));
+        return b_.bits_mask(value(lanes > 16 ? Type::u32 : Type::u16, 1), lanes);
       case 4:
-        if (lanes > 1) return b_.concat(mask(lanes / 2), mask(lanes / 2));
+        if (lanes > 1) return b_.concat(mask(lanes / 2), mask(lanes - lanes / 2));
         return b_.lanewise(Op::not_, {mask(lanes)});
       case 5:
         return b_.lanewise(pick(std::array{Op::and_, Op::or_, Op::xor_, Op::andn}),
@@ -298,7 +306,7 @@ class Generator {
         return;
       }
       case Shape::MaskGroup:
-        keep(b_.mask_group(op, mask(lanes), 1u << below(std::bit_width(lanes))));
+        keep(b_.mask_group(op, mask(lanes), divisor_of(lanes)));
         return;
       case Shape::RegWrite:
       case Shape::FlagWrite:
@@ -386,13 +394,28 @@ class Generator {
       case 6:
         return {{MemSpace::Scratch}, 0, World::scratch_bytes};
       default:
-        return {{MemSpace::Surface, World::surface}, 0, 1024};  // a little more than it has
+        return {{MemSpace::Surface, World::surface},
+                0,
+                chance(50) ? 1024 : World::surface_bytes};  // or a little more
     }
+  }
+
+  /// Consecutive addresses, or one for all, so that the last byte lies near the end of what may be accessed.
+  ValueId around_end(const Target& target, unsigned lanes, unsigned element) {
+    const Type type = target.mem.space == MemSpace::A64 ? Type::u64 : Type::u32;
+    const bool same = chance(20);
+    const std::uint64_t run = same ? element : std::uint64_t{lanes} * element;
+    const std::uint64_t end = target.base + target.bytes;
+    const std::uint64_t start = end - run - below(5 * element) + (chance(25) ? below(4 * element) : 0);
+    std::array<std::uint64_t, max_lanes> places;
+    for (unsigned lane = 0; lane < max_lanes; ++lane) places[lane] = start + (same ? 0 : lane * element);
+    return b_.vconst(type, lanes, std::span(places).first(lanes));
   }
 
   /// Addresses of elements `element` bytes apart at most `span` bytes long.
   ValueId addresses(const Target& target, unsigned lanes, unsigned element, unsigned span) {
     const Type type = target.mem.space == MemSpace::A64 ? Type::u64 : Type::u32;
+    if (chance(25)) return around_end(target, lanes, element);
     const bool stray = chance(3);
     const unsigned room = std::bit_floor(target.bytes - std::min(target.bytes - 1, span));
     const auto constant = [&](std::uint64_t v) { return b_.constant(type, lanes, v); };
@@ -416,6 +439,11 @@ class Generator {
     return target.base == 0 ? offsets : b_.lanewise(Op::add, {offsets, constant(target.base)});
   }
 
+  /// A set of components: often one, which need not be the first.
+  std::uint8_t any_components() {
+    return static_cast<std::uint8_t>(chance(40) ? 1 : chance(40) ? 1u << below(4) : 1 + below(15));
+  }
+
   void append_message(Shape shape) {
     Target target = any_target();
     const bool atomic = shape == Shape::Atomic;
@@ -425,14 +453,14 @@ class Generator {
     const ValueId mask = lane_mask(lanes);
     switch (shape) {
       case Shape::Load: {
-        target.mem.components = static_cast<std::uint8_t>(chance(60) ? 1 : 1 + below(15));
+        target.mem.components = any_components();
         const auto count = static_cast<unsigned>(std::popcount(target.mem.components));
         const ValueId first = b_.load(type, target.mem, addresses(target, lanes, element, 4 * element), mask);
         for (unsigned k = 0; k < count; ++k) keep(first + k);
         return;
       }
       case Shape::Store: {
-        target.mem.components = static_cast<std::uint8_t>(chance(60) ? 1 : 1 + below(15));
+        target.mem.components = any_components();
         std::vector<ValueId> values;
         for (int k = std::popcount(target.mem.components); k > 0; --k) values.push_back(value(type, lanes));
         return b_.store(target.mem, addresses(target, lanes, element, 4 * element), values, mask);

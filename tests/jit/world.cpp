@@ -1,16 +1,16 @@
 #include "tests/jit/world.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <span>
 
 namespace eum::jit::test {
 namespace {
 
-// Where the parts of World::memory_ lie.
-constexpr std::size_t at_surface = 0, at_slm = 1024, at_scratch = 1280, at_region = 1536, at_read_only = 2560,
-                      at_low = 2624, at_callbacks = 3136, at_system = 3264;
+constexpr std::size_t page = 4096;
 
 bool read_back(void* context, std::uint64_t address, void* to, std::uint64_t size) {
   std::memcpy(to, static_cast<std::byte*>(context) + (address - World::callbacks), size);
@@ -112,16 +112,37 @@ std::uint64_t interesting_bits(Random& random) {
   }
 }
 
-World::World() {
-  surfaces_[surface] = mem::buffer_surface(part(at_surface), surface_bytes, 0);
-  surfaces_[ir::slm_surface] = mem::buffer_surface(part(at_slm), slm_bytes, 0);
-  REQUIRE(space_.map(region, region_bytes, part(at_region), mem::Access::ReadWrite, "region"));
-  REQUIRE(space_.map(read_only, read_only_bytes, part(at_read_only), mem::Access::Read, "read-only"));
-  REQUIRE(space_.map(low_region, low_region_bytes, part(at_low), mem::Access::ReadWrite, "low"));
-  REQUIRE(space_.map_callbacks(callbacks, callbacks_bytes, {part(at_callbacks), &read_back, &write_back},
+GuardedBytes::GuardedBytes(std::size_t bytes, bool at_end)
+    : mapped_((bytes + page - 1) / page * page + 2 * page), size_(bytes) {
+  pages_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(pages_ != MAP_FAILED);
+  auto* const first = static_cast<std::byte*>(pages_);
+  REQUIRE(mprotect(first, page, PROT_NONE) == 0);
+  REQUIRE(mprotect(first + mapped_ - page, page, PROT_NONE) == 0);
+  data_ = at_end ? first + mapped_ - page - bytes : first + page;
+}
+
+GuardedBytes::~GuardedBytes() { munmap(pages_, mapped_); }
+
+World::World(bool at_end)
+    : surface_memory_(surface_bytes, at_end),
+      slm_memory_(slm_bytes, at_end),
+      scratch_memory_(scratch_bytes, at_end),
+      region_memory_(region_bytes, at_end),
+      read_only_memory_(read_only_bytes, at_end),
+      low_memory_(low_region_bytes, at_end),
+      callback_memory_(callbacks_bytes, at_end),
+      memory_{&surface_memory_,   &slm_memory_, &scratch_memory_, &region_memory_,
+              &read_only_memory_, &low_memory_, &callback_memory_} {
+  surfaces_[surface] = mem::buffer_surface(surface_memory_.data(), surface_bytes, 0);
+  surfaces_[ir::slm_surface] = mem::buffer_surface(slm_memory_.data(), slm_bytes, 0);
+  REQUIRE(space_.map(region, region_bytes, region_memory_.data(), mem::Access::ReadWrite, "region"));
+  REQUIRE(space_.map(read_only, read_only_bytes, read_only_memory_.data(), mem::Access::Read, "read-only"));
+  REQUIRE(space_.map(low_region, low_region_bytes, low_memory_.data(), mem::Access::ReadWrite, "low"));
+  REQUIRE(space_.map_callbacks(callbacks, callbacks_bytes, {callback_memory_.data(), &read_back, &write_back},
                                mem::Access::ReadWrite, "callbacks"));
-  system_ = {part(at_system), &system_call};
-  environment_ = {surfaces_.data(), part(at_scratch), scratch_bytes, &space_, &system_};
+  system_ = {&system_sum_, &system_call};
+  environment_ = {surfaces_.data(), scratch_memory_.data(), scratch_bytes, &space_, &system_};
 }
 
 void World::reset(const ir::Function& function, std::uint64_t seed) {
@@ -132,7 +153,8 @@ void World::reset(const ir::Function& function, std::uint64_t seed) {
       std::memcpy(to + i, &bits, std::min<std::size_t>(8, bytes - i));
     }
   };
-  fill(memory_.data(), memory_.size());
+  for (const GuardedBytes* part : memory_) fill(part->data(), part->size());
+  system_sum_ = random();
   layout_ = StateLayout::of(function);
   file_bytes_ = function.file_bytes;
   mask_variables_ = function.mask_variables;
@@ -157,7 +179,10 @@ FinalState World::run(const Executable& executable) {
   result.state = *state_;
   result.file.assign(file(), file() + file_bytes_);
   result.masks.assign(masks(), masks() + mask_variables_);
-  result.memory.assign(memory_.begin(), memory_.end());
+  for (const GuardedBytes* part : memory_)
+    result.memory.insert(result.memory.end(), part->data(), part->data() + part->size());
+  const auto sum = std::as_bytes(std::span(&system_sum_, 1));
+  result.memory.insert(result.memory.end(), sum.begin(), sum.end());
   return result;
 }
 

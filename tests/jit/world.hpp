@@ -39,6 +39,24 @@ struct FinalState {
 /// thread overwrites before it reads it, at a fault not what the block wrote before.
 std::string difference(const FinalState& a, const FinalState& b);
 
+/// Memory between two pages that must not be touched, at one of them or at the other.
+class GuardedBytes {
+ public:
+  explicit GuardedBytes(std::size_t bytes, bool at_end);
+  ~GuardedBytes();
+  GuardedBytes(const GuardedBytes&) = delete;
+  GuardedBytes& operator=(const GuardedBytes&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  void* pages_;
+  std::size_t mapped_;
+  std::byte* data_;
+  std::size_t size_;
+};
+
 class World {
  public:
   static constexpr unsigned surface = 3, surface_bytes = 1000;
@@ -51,7 +69,8 @@ class World {
   static constexpr std::uint64_t low_region = 0x2000, low_region_bytes = 512;  // A32
   static constexpr std::uint64_t callbacks = 0x3000, callbacks_bytes = 128;    // A32
 
-  World();
+  /// Memory ends at the page that follows it, or begins at the one before.
+  explicit World(bool at_end = true);
 
   /// Memory, registers, flags, mask variables and FP mode from `seed`.
   void reset(const ir::Function& function, std::uint64_t seed);
@@ -63,14 +82,15 @@ class World {
   FinalState run(const Executable& executable);
 
  private:
-  std::byte* part(std::size_t at) { return memory_.data() + at; }
-
-  alignas(64) std::array<std::byte, 4096> memory_{};
+  GuardedBytes surface_memory_, slm_memory_, scratch_memory_, region_memory_, read_only_memory_, low_memory_,
+      callback_memory_;
+  std::uint64_t system_sum_ = 0;
   std::vector<mem::Surface> surfaces_ = std::vector<mem::Surface>(mem::binding_table_size);
   mem::AddressSpace space_;
   SystemInterface system_;
   Environment environment_;
   StateLayout layout_;
+  std::array<const GuardedBytes*, 7> memory_;
   unsigned file_bytes_ = 0;
   unsigned mask_variables_ = 0;
   std::vector<std::byte> state_bytes_;

@@ -1,4 +1,6 @@
 // Constants, and ops that move lanes and masks around.
+#include <bit>
+
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
@@ -26,8 +28,24 @@ void move_through_frame(Compiler& c, const CodeInst& inst, int offset) {
   }
 }
 
-/// Bit 0 of each group of `group` bits = the or of the group.
-void fold_groups(Compiler& c, x86::Gp bits, unsigned lanes, std::uint64_t group) {
+/// Each group of `group` bits all ones if one of them is.
+void fold_groups(Compiler& c, x86::Gp bits, unsigned lanes, unsigned group) {
+  if (!std::has_single_bit(group)) {
+    // No shift and multiplication does it: one group after the other.
+    x86::Gp from = c.r.temp_gp().r32(), members = c.r.temp_gp().r32();
+    c.a.mov(from, bits);
+    c.a.xor_(bits, bits);
+    for (unsigned first = 0; first < lanes; first += group) {
+      const auto ones = static_cast<std::int32_t>(lanes_mask(group) << first);
+      c.a.mov(members, from);
+      c.a.and_(members, asmjit::Imm(ones));
+      c.a.neg(members);  // carry: not zero
+      c.a.sbb(members, members);
+      c.a.and_(members, asmjit::Imm(ones));
+      c.a.or_(bits, members);
+    }
+    return;
+  }
   x86::Gp shifted = c.r.temp_gp().r32();
   for (unsigned step = 1; step < group; step *= 2) {
     c.a.mov(shifted, bits);
@@ -35,9 +53,9 @@ void fold_groups(Compiler& c, x86::Gp bits, unsigned lanes, std::uint64_t group)
     c.a.or_(bits, shifted);
   }
   std::uint32_t first = 0;
-  for (unsigned lane = 0; lane < lanes; lane += static_cast<unsigned>(group)) first |= 1u << lane;
+  for (unsigned lane = 0; lane < lanes; lane += group) first |= 1u << lane;
   c.a.and_(bits, asmjit::Imm(static_cast<std::int32_t>(first)));
-  c.a.imul(bits, bits, asmjit::Imm(static_cast<std::int32_t>(lanes_mask(static_cast<unsigned>(group)))));
+  c.a.imul(bits, bits, asmjit::Imm(static_cast<std::int32_t>(lanes_mask(group))));
 }
 
 void invert(Compiler& c, x86::Gp bits, unsigned lanes) {
@@ -190,14 +208,14 @@ void emit_bits_mask(Compiler& c, const CodeInst& inst) {
 void emit_group_any(Compiler& c, const CodeInst& inst) {
   x86::Gp from = c.r.mask_bits(inst.args[0]), to = c.r.out_bits(inst.result).r32();
   c.a.mov(to, from.r32());
-  fold_groups(c, to, inst.lanes, inst.imm);
+  fold_groups(c, to, inst.lanes, static_cast<unsigned>(inst.imm));
 }
 
 void emit_group_all(Compiler& c, const CodeInst& inst) {
   x86::Gp from = c.r.mask_bits(inst.args[0]), to = c.r.out_bits(inst.result).r32();
   c.a.mov(to, from.r32());
   invert(c, to, inst.lanes);
-  fold_groups(c, to, inst.lanes, inst.imm);
+  fold_groups(c, to, inst.lanes, static_cast<unsigned>(inst.imm));
   invert(c, to, inst.lanes);
 }
 

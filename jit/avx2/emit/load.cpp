@@ -9,12 +9,14 @@ using ir::Type;
 
 namespace {
 
-/// Fetches one element at [base + index * 1 + offset].
-void load_element(Compiler& c, x86::Gp to, const x86::Mem& from) {
+/// Fetches one element, extended to 32 bits.
+void load_element(Compiler& c, x86::Gp to, const x86::Mem& from, bool is_signed) {
   if (from.size() == 8) {
     c.a.mov(to.r64(), from);
   } else if (from.size() == 4) {
     c.a.mov(to.r32(), from);
+  } else if (is_signed) {
+    c.a.movsx(to.r32(), from);
   } else {
     c.a.movzx(to.r32(), from);
   }
@@ -53,30 +55,17 @@ class LoadSite : public MemorySite {
             results[i],
             x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / chunks * size + i % chunks * 32), 32));
     };
-    call_apart(entry, done, load_thunk(), before, after);
+    call_out_of_line(entry, done, load_thunk(), before, after);
   }
 
-  /// One vector move a chunk from [host].
-  void load_block(const x86::Mem& host) {
-    for (unsigned chunk = 0; chunk < result_chunks(); ++chunk) {
-      x86::Mem from = host;
-      from.addOffset(chunk * 32);
-      unsigned left = bytes() - chunk * 32;
-      if (left >= 32) {
-        from.setSize(32);
-        c_.a.vmovups(result(0, chunk), from);
-      } else if (left == 16) {
-        from.setSize(16);
-        c_.a.vmovups(result(0, chunk).xmm(), from);
-      } else {
-        from.setSize(8);
-        c_.a.vmovq(result(0, chunk).xmm(), from);
-      }
-    }
+  /// One vector move a chunk from `offset` on.
+  void load_run(const CheckedAddress& from, unsigned offset) {
+    for (unsigned chunk = 0; chunk < result_chunks(); ++chunk)
+      load_chunk(result(0, chunk), from, offset + chunk * 32, std::min(32u, bytes() - chunk * 32));
   }
 
   /// 32-bit elements of lanes in bounds; lanes outside the mask give 0.
-  void gather() {
+  void gather(const CheckedAddress& memory) {
     const x86::Ymm mask = reg.t;
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned chunk = 0; chunk < result_chunks(); ++chunk) {
@@ -87,12 +76,12 @@ class LoadSite : public MemorySite {
         } else {
           c_.a.vpcmpeqd(mask, mask, mask);
         }
-        c_.a.vpgatherdd(to, x86::ptr(reg.base, address, 0, static_cast<int>(component_offset(k)), 4), mask);
+        c_.a.vpgatherdd(to, memory.gather(address, component_offset(k), 4), mask);
       }
   }
 
   /// Elements of any size of lanes in bounds, one after the other through the frame.
-  void load_lanes() {
+  void load_lanes(const CheckedAddress& memory) {
     auto& a = c_.a;
     load_lane_bits();
     const x86::Gp bits = reg.bits.r32(), lane = reg.lane, address = reg.address, value = reg.value;
@@ -113,8 +102,7 @@ class LoadSite : public MemorySite {
     a.blsr(bits, bits);
     a.mov(address.r32(), x86::ptr(x86::rsp, lane, 2, Frame::operands, 4));
     for (unsigned k = 0; k < components(); ++k) {
-      load_element(c_, value,
-                   x86::ptr(reg.base, address, 0, static_cast<int>(component_offset(k)), element()));
+      load_element(c_, value, memory.lane(address, component_offset(k), element()), false);
       a.mov(x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element())),
                      Frame::data + static_cast<int>(k * bytes()), element()),
             low_part(value, element()));
@@ -135,11 +123,11 @@ class LoadSite : public MemorySite {
 };
 
 /// Four 32-bit components of eight lanes: the rows of 16 bytes, transposed.
-void load_rows(Compiler& c, LoadSite& site, const CodeInst& inst, unsigned chunk,
-               const std::array<x86::Ymm, 4>& row) {
+void load_rows(Compiler& c, LoadSite& site, const CodeInst& inst, const CheckedAddress& memory,
+               unsigned chunk, const std::array<x86::Ymm, 4>& row) {
   auto& a = c.a;
   x86::Ymm address = c.r.in(inst.args[0], chunk);
-  const x86::Gp base = site.reg.base, low = site.reg.address, high = site.reg.value;
+  const x86::Gp low = site.reg.address, high = site.reg.value;
   for (unsigned half = 0; half < 2; ++half) {
     x86::Xmm four = address.xmm();
     if (half == 1) {
@@ -156,7 +144,7 @@ void load_rows(Compiler& c, LoadSite& site, const CodeInst& inst, unsigned chunk
       a.shr(high, 32);
       a.mov(low.r32(), low.r32());
       for (unsigned i = 0; i < 2; ++i) {
-        x86::Mem from = x86::ptr(base, i == 0 ? low : high, 0, 0, 16);
+        x86::Mem from = memory.lane(i == 0 ? low : high, 0, 16);
         x86::Ymm to = row[pair * 2 + i];
         if (half == 0) {
           a.vmovups(to.xmm(), from);
@@ -183,15 +171,13 @@ void load_components(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   LoadSite site(c, inst);
   const std::array<x86::Ymm, 4> row{site.reg.t, site.reg.u, site.reg.v, c.r.temp()};
-  const x86::Gp base = site.reg.base, scratch = site.reg.first;
+  const x86::Gp scratch = site.reg.first;
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  site.load_limit(slow);
-  site.check_bounds(slow);
-  a.mov(base, site.surface_base());
+  const CheckedAddress memory = site.check(Addresses::lanes(), site.extent(), slow);
   if (site.element() != 4) {
-    site.load_lanes();
+    site.load_lanes(memory);
   } else if (inst.mask != ir::no_value) {
-    site.gather();
+    site.gather(memory);
   } else {
     const bool rows = inst.mem.components == 0xf && inst.lanes % 8 == 0;
     for (unsigned chunk = 0; chunk < site.result_chunks(); ++chunk) {
@@ -206,17 +192,15 @@ void load_components(Compiler& c, const CodeInst& inst) {
       a.jne(varied);
       a.vmovd(scratch.r32(), address.xmm());
       for (unsigned k = 0; k < site.components(); ++k)
-        a.vbroadcastss(site.result(k, chunk),
-                       x86::ptr(base, scratch, 0, static_cast<int>(site.component_offset(k)), 4));
+        a.vbroadcastss(site.result(k, chunk), memory.lane(scratch, site.component_offset(k), 4));
       a.jmp(next);
       a.bind(varied);
       if (rows) {
-        load_rows(c, site, inst, chunk, row);
+        load_rows(c, site, inst, memory, chunk, row);
       } else {
         for (unsigned k = 0; k < site.components(); ++k) {
           a.vpcmpeqd(row[0], row[0], row[0]);
-          a.vpgatherdd(site.result(k, chunk),
-                       x86::ptr(base, address, 0, static_cast<int>(site.component_offset(k)), 4), row[0]);
+          a.vpgatherdd(site.result(k, chunk), memory.gather(address, site.component_offset(k), 4), row[0]);
         }
       }
       a.bind(next);
@@ -226,113 +210,87 @@ void load_components(Compiler& c, const CodeInst& inst) {
   a.bind(done);
 }
 
-/// One component of a surface.
-void load_surface(Compiler& c, const CodeInst& inst) {
+/// One component: consecutive addresses, or lanes.
+void load_one_component(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   LoadSite site(c, inst);
   asmjit::Label spread = a.newLabel(), slow = a.newLabel(), done = a.newLabel();
-  site.load_limit(slow);
-  a.mov(site.reg.base, site.surface_base());
-  if (inst.mask == ir::no_value && inst.lanes >= 8) {
-    site.check_consecutive(spread);
-    a.sub(site.reg.limit, site.bytes() - site.element());
-    a.cmp(site.reg.first, site.reg.limit);  // signed: the limit may have gone below zero
-    a.jg(slow);
-    site.load_block(x86::ptr(site.reg.base, site.reg.first, 0, static_cast<int>(site.component_offset(0))));
-    a.jmp(done);
+  const bool lanes = !site.stateless();
+  if (inst.mask == ir::no_value) {
+    site.check_consecutive(lanes ? spread : slow);
+    const unsigned run = site.bytes() - site.element() + site.extent();
+    site.load_run(site.check(Addresses::run(site.reg.first), run, slow), site.component_offset(0));
+    if (lanes) a.jmp(done);
   }
-  a.bind(spread);
-  site.check_bounds(slow);
-  if (site.element() == 4) {
-    site.gather();
-  } else {
-    site.load_lanes();
+  if (lanes) {
+    a.bind(spread);
+    const CheckedAddress memory = site.check(Addresses::lanes(), site.extent(), slow);
+    if (site.element() == 4) {
+      site.gather(memory);
+    } else {
+      site.load_lanes(memory);
+    }
   }
   site.slow(slow, done);
   a.bind(done);
 }
 
-/// A64, one component: consecutive addresses in the region that was hit last.
-void load_a64(Compiler& c, const CodeInst& inst) {
-  LoadSite site(c, inst);
-  asmjit::Label slow = c.a.newLabel(), done = c.a.newLabel();
-  site.check_consecutive(slow);
-  site.translate_a64(site.bytes(), slow);
-  site.load_block(x86::ptr(site.reg.first, static_cast<int>(site.component_offset(0))));
-  site.slow(slow, done);
-  c.a.bind(done);
-}
-
-/// One lane of a surface, through general registers.
-void load_one(Compiler& c, const CodeInst& inst) {
-  auto& a = c.a;
+/// One lane, through general registers.
+void load_one_lane(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
-  x86::Gp address = c.r.in_gp(inst.args[0]), limit = c.r.temp_gp(), base = c.r.temp_gp();
-  x86::Gp to = c.r.out_gp(inst.result), index = c.r.temp_gp();
-  asmjit::Label outside = a.newLabel(), done = a.newLabel();
-  a.mov(limit, site.surface_size());
-  a.sub(limit, site.element());
-  a.jb(outside);
-  a.mov(base, site.surface_base());
-  a.mov(index.r32(), address.r32());
-  if (unsigned offset = site.component_offset(0)) a.add(index, offset);
-  a.cmp(index, limit);
-  a.ja(outside);
-  load_element(c, to, x86::ptr(base, index, 0, 0, site.element()));
-  a.bind(done);
-  c.cold([&c, outside, done, to] {
-    c.a.bind(outside);
-    c.a.xor_(to.r32(), to.r32());
-    c.a.jmp(done);
-  });
+  site.acquire_scalar();
+  x86::Gp to = c.r.out_gp(inst.result);
+  asmjit::Label slow = c.a.newLabel(), done = c.a.newLabel();
+  const x86::Gp address = c.r.in_gp(inst.args[0]);
+  const CheckedAddress memory = site.check(Addresses::run(site.reg.first), site.extent(), slow);
+  load_element(c, to, memory.at(site.component_offset(0), site.element()), ir::is_signed(inst.type));
+  site.call_out_of_line(
+      slow, done, load_thunk(), [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
+      [&c, to, bytes = site.element(), is_signed = ir::is_signed(inst.type)] {
+        load_element(c, to, x86::ptr(x86::rsp, Frame::data, bytes), is_signed);
+      });
+  c.a.bind(done);
 }
 
 }  // namespace
 
 void emit_load(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
+  const bool masked = inst.mask != ir::no_value;
   if (c.r.is_scalar(inst.result)) {
-    bool plain =
-        site.surface() && inst.mask == ir::no_value && inst.result_count == 1 && !ir::is_signed(inst.type);
-    return plain ? load_one(c, inst) : site.call_here(load_thunk());
+    if (!masked && inst.result_count == 1) return load_one_lane(c, inst);
+    return site.call_inline(load_thunk());
   }
-  const bool vector = inst.lanes == 8 || inst.lanes == 16;
-  if (site.surface() && vector && site.element() <= 4) {
+  if (site.in_vectors()) {
+    if (inst.result_count == 1 && !site.wide() && !(site.stateless() && masked))
+      return load_one_component(c, inst);
+    if (inst.result_count == 1 && site.wide() && inst.lanes == 8 && !masked)
+      return load_one_component(c, inst);
     // Results, addresses, masks and temporaries must fit the registers together.
     const unsigned chunks = inst.lanes / 8;
-    if (inst.result_count == 1) return load_surface(c, inst);
-    if ((site.components() + 1 + (inst.mask != ir::no_value ? 1 : 0)) * chunks + 4 <= 15)
+    if (!site.stateless() && (site.components() + 1 + (masked ? 1 : 0)) * chunks + 4 <= 15)
       return load_components(c, inst);
   }
-  if (inst.mem.space == ir::MemSpace::A64 && inst.lanes == 8 && inst.result_count == 1 &&
-      inst.mask == ir::no_value)
-    return load_a64(c, inst);
-  site.call_here(load_thunk());
+  site.call_inline(load_thunk());
 }
 
 void emit_block_load(Compiler& c, const CodeInst& inst) {
-  MemorySite site(c, inst);
-  if (!site.surface() || inst.lanes * site.element() < 16) return site.call_here(block_load_thunk());
+  MemorySite scalar(c, inst);
+  if (c.r.is_scalar(inst.result)) return load_one_lane(c, inst);
+  const bool whole_dwords = scalar.bytes() % 4 == 0;
+  if (!whole_dwords) return scalar.call_inline(block_load_thunk());
   auto& a = c.a;
-  LoadSite block(c, inst);
+  LoadSite site(c, inst);
+  site.acquire_scalar();
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  x86::Gp address = c.r.in_gp(inst.args[0]), limit = c.r.temp_gp(), base = c.r.temp_gp(),
-          index = c.r.temp_gp();
-  a.mov(limit, site.surface_size());
-  a.sub(limit, site.bytes());
-  a.jb(slow);
-  a.mov(index.r32(), address.r32());
-  a.cmp(index, limit);
-  a.ja(slow);
-  a.mov(base, site.surface_base());
-  block.load_block(x86::ptr(base, index, 0, 0));
-  Compiler* compiler = &c;
-  block.call_apart(
+  const x86::Gp address = c.r.in_gp(inst.args[0]);
+  site.load_run(site.check(Addresses::run(site.reg.first), site.bytes(), slow), 0);
+  site.call_out_of_line(
       slow, done, block_load_thunk(),
-      [compiler, address] { compiler->a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
-      [compiler, results = block.results()] {
+      [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
+      [&c, results = site.results()] {
         for (std::size_t i = 0; i < results.size(); ++i)
-          compiler->a.vmovups(results[i], x86::ptr(x86::rsp, Frame::data + static_cast<int>(i) * 32, 32));
+          c.a.vmovups(results[i], x86::ptr(x86::rsp, Frame::data + static_cast<int>(i) * 32, 32));
       });
   a.bind(done);
 }

@@ -1,6 +1,8 @@
 // The parts of memory emitters that loads, stores and atomics share; see memory.hpp.
 #include "jit/avx2/emit/memory.hpp"
 
+#include <algorithm>
+#include <stdexcept>
 #include <tuple>
 
 #include "memory/address_space.hpp"
@@ -15,8 +17,12 @@ namespace {
 // The third parameter of jit/access.hpp's functions differs in constness; one thunk for each effect.
 /// The next access of translated code may find its region at once.
 void remember_region(ThreadState* state, const Access* site, const void* addresses, std::uint32_t mask) {
-  if (site->mem.space != ir::MemSpace::A64 || mask == 0 || !state->environment->space) return;
-  const std::uint64_t address = static_cast<const std::uint64_t*>(addresses)[__builtin_ctz(mask)];
+  const bool stateless = site->mem.space == ir::MemSpace::A64 || site->mem.space == ir::MemSpace::A32;
+  if (!stateless || mask == 0 || !state->environment->space) return;
+  const auto lane = static_cast<std::size_t>(__builtin_ctz(mask));
+  const std::uint64_t address = site->address_type == ir::Type::u64
+                                    ? static_cast<const std::uint64_t*>(addresses)[lane]
+                                    : static_cast<const std::uint32_t*>(addresses)[lane];
   const mem::Region* region = state->environment->space->find(address);
   if (!region || !region->host || region->access != mem::Access::ReadWrite) return;
   state->region_start = region->address;
@@ -32,6 +38,7 @@ bool thunk(ThreadState* state, const Access* site, void* addresses, void* data, 
 
 template <auto access>
 bool block_thunk(ThreadState* state, const Access* site, void* address, void* data, std::uint32_t) {
+  remember_region(state, site, address, 1);
   return access(*state->environment, *site, address, data, state->fault);
 }
 
@@ -65,6 +72,67 @@ void MemorySite::acquire() {
     *gp = c_.r.temp_gp();
 }
 
+void MemorySite::acquire_scalar() {
+  const x86::Gp address = c_.r.in_gp(inst_.args[0]);
+  for (x86::Gp* gp : {&reg.limit, &reg.base, &reg.first}) *gp = c_.r.temp_gp();
+  if (wide()) {
+    c_.a.mov(reg.first, address);
+  } else {
+    c_.a.mov(reg.first.r32(), address.r32());
+  }
+}
+
+bool MemorySite::in_vectors() const { return (inst_.lanes == 8 || inst_.lanes == 16) && element() <= 4; }
+
+namespace {
+
+/// The first `bytes`, a multiple of 4 below 32, of a chunk as lanes for vpmaskmovd.
+ConstantPool::Entry first_dwords(unsigned bytes) {
+  ConstantPool::Entry mask{};
+  std::fill_n(mask.begin(), bytes, std::uint8_t{0xff});
+  return mask;
+}
+
+}  // namespace
+
+void MemorySite::load_chunk(x86::Ymm to, const CheckedAddress& from, unsigned offset, unsigned bytes) {
+  auto& a = c_.a;
+  switch (bytes) {
+    case 32:
+      return (void)a.vmovups(to, from.at(offset, 32));
+    case 16:
+      return (void)a.vmovups(to.xmm(), from.at(offset, 16));
+    case 8:
+      return (void)a.vmovq(to.xmm(), from.at(offset, 8));
+    case 4:
+      return (void)a.vmovd(to.xmm(), from.at(offset, 4));
+    default:
+      a.vmovups(to, c_.pool.add(first_dwords(bytes)));
+      x86::Mem memory = from.at(offset, bytes);
+      memory.setSize(32);
+      a.vpmaskmovd(to, to, memory);
+  }
+}
+
+void MemorySite::store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm from, unsigned bytes) {
+  auto& a = c_.a;
+  switch (bytes) {
+    case 32:
+      return (void)a.vmovups(to.at(offset, 32), from);
+    case 16:
+      return (void)a.vmovups(to.at(offset, 16), from.xmm());
+    case 8:
+      return (void)a.vmovq(to.at(offset, 8), from.xmm());
+    case 4:
+      return (void)a.vmovd(to.at(offset, 4), from.xmm());
+    default:
+      a.vmovups(reg.t, c_.pool.add(first_dwords(bytes)));
+      x86::Mem memory = to.at(offset, bytes);
+      memory.setSize(32);
+      a.vpmaskmovd(memory, reg.t, from);
+  }
+}
+
 unsigned MemorySite::component_offset(unsigned k) const {
   unsigned set = inst_.mem.components;
   for (; k > 0; --k) set &= set - 1;
@@ -73,32 +141,11 @@ unsigned MemorySite::component_offset(unsigned k) const {
 
 unsigned MemorySite::extent() const { return component_offset(components() - 1) + element(); }
 
-x86::Mem MemorySite::surface_base() const {
-  return x86::ptr(surfaces_reg,
-                  inst_.mem.surface * static_cast<int>(sizeof(mem::Surface)) +
-                      static_cast<int>(offsetof(mem::Surface, base)),
-                  8);
-}
-x86::Mem MemorySite::surface_size() const {
-  return x86::ptr(surfaces_reg,
-                  inst_.mem.surface * static_cast<int>(sizeof(mem::Surface)) +
-                      static_cast<int>(offsetof(mem::Surface, size)),
-                  8);
-}
-
-void MemorySite::load_limit(asmjit::Label otherwise) {
-  c_.a.mov(reg.limit, surface_size());
-  c_.a.sub(reg.limit, extent());
-  // One unsigned comparison catches both a surface too small (below zero) and one too large.
-  c_.a.cmp(reg.limit, 0x7ffffff0 - static_cast<int>(extent()));
-  c_.a.ja(otherwise);
-}
-
 void MemorySite::check_consecutive(asmjit::Label otherwise) {
   auto& a = c_.a;
   const auto [t, u, all] = std::tuple(reg.t, reg.u, reg.v);
   const x86::Gp first = reg.first, bits = reg.bits.r32();
-  const bool wide = inst_.from == ir::Type::u64;
+  const bool wide = this->wide();
   const unsigned per_chunk = wide ? 4 : 8, chunks = (inst_.lanes + per_chunk - 1) / per_chunk;
   for (unsigned chunk = 0; chunk < chunks; ++chunk) {
     x86::Ymm address = c_.r.in(inst_.args[0], chunk);
@@ -137,42 +184,91 @@ void MemorySite::check_consecutive(asmjit::Label otherwise) {
   a.jne(otherwise);
 }
 
-void MemorySite::check_bounds(asmjit::Label otherwise) {
+int CheckedAddress::displacement(unsigned offset, unsigned bytes) const {
+  if (offset + bytes > extent_) throw EngineBug("an access goes beyond what was checked");
+  return static_cast<int>(offset);
+}
+
+x86::Mem CheckedAddress::at(unsigned offset, unsigned bytes) const {
+  if (!index_.isValid()) throw EngineBug("a run was not checked");
+  return x86::ptr(base_, index_, 0, displacement(offset, bytes), bytes);
+}
+
+x86::Mem CheckedAddress::lane(x86::Gp address, unsigned offset, unsigned bytes) const {
+  return x86::ptr(base_, address, 0, displacement(offset, bytes), bytes);
+}
+
+x86::Mem CheckedAddress::gather(x86::Ymm addresses, unsigned offset, unsigned bytes) const {
+  return x86::ptr(base_, addresses, 0, displacement(offset, bytes), bytes);
+}
+
+/// Where the memory of the space begins on the host and how many bytes it has. For addresses of the address
+/// space: the region of the last access, whose GPU address reg.first becomes relative to.
+void MemorySite::load_window(x86::Gp base, x86::Gp size) {
   auto& a = c_.a;
+  switch (inst_.mem.space) {
+    case ir::MemSpace::Surface: {
+      const int entry = inst_.mem.surface * static_cast<int>(sizeof(mem::Surface));
+      a.mov(base, x86::ptr(surfaces_reg, entry + static_cast<int>(offsetof(mem::Surface, base)), 8));
+      a.mov(size, x86::ptr(surfaces_reg, entry + static_cast<int>(offsetof(mem::Surface, size)), 8));
+      return;
+    }
+    case ir::MemSpace::Scratch:
+      a.mov(base, c_.state(offsetof(ThreadState, environment), 8));
+      a.mov(size, x86::ptr(base, offsetof(Environment, scratch_bytes), 8));
+      a.mov(base, x86::ptr(base, offsetof(Environment, scratch), 8));
+      return;
+    case ir::MemSpace::A64:
+    case ir::MemSpace::A32:
+      a.mov(base, c_.state(offsetof(ThreadState, region_host), 8));
+      a.mov(size, c_.state(offsetof(ThreadState, region_size), 8));
+      return;
+  }
+}
+
+CheckedAddress MemorySite::check(const Addresses& addresses, unsigned extent, asmjit::Label otherwise) {
+  auto& a = c_.a;
+  load_window(reg.base, reg.limit);
+  a.sub(reg.limit, extent);  // the last address in bounds
+  if (addresses.kind == Addresses::Kind::Run) {
+    a.jb(otherwise);
+    x86::Gp index = addresses.first;
+    if (stateless()) {
+      if (index != reg.first) a.mov(reg.first, index);
+      index = reg.first;
+      a.sub(index, c_.state(offsetof(ThreadState, region_start), 8));
+    }
+    a.cmp(index, reg.limit);
+    a.ja(otherwise);
+    return {reg.base, index, extent};
+  }
+  if (stateless()) throw EngineBug("lanes of the address space are not checked in line");
+  // One unsigned comparison catches a space that is too small (below zero) and one that is too large for the
+  // signed 32-bit indices of a gather.
+  a.cmp(reg.limit, 0x7ffffff0 - static_cast<int>(extent));
+  a.ja(otherwise);
   const auto [t, u] = std::tuple(reg.t, reg.u);
-  const x86::Gp scratch = reg.first;
-  const unsigned chunks = (inst_.lanes + 7u) / 8;
+  const x86::Gp outcome = reg.first;
   a.vmovd(t.xmm(), reg.limit.r32());
   a.vpbroadcastd(t, t.xmm());
-  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+  for (unsigned chunk = 0; chunk < (inst_.lanes + 7u) / 8; ++chunk) {
     x86::Ymm address = c_.r.in(inst_.args[0], chunk);
     a.vpminud(u, t, address);
     a.vpcmpeqd(u, u, address);
     if (inst_.mask != ir::no_value) {
-      // A lane outside the mask is as good as in bounds.
+      // A lane outside the mask counts as in bounds.
       a.vpandn(u, u, reg.mask[chunk]);
-      a.vmovmskps(scratch.r32(), u);
-      a.xor_(scratch.r32(), 0xff);
+      a.vmovmskps(outcome.r32(), u);
+      a.xor_(outcome.r32(), 0xff);
     } else {
-      a.vmovmskps(scratch.r32(), u);
+      a.vmovmskps(outcome.r32(), u);
     }
     const unsigned lanes = std::min(8u, inst_.lanes - chunk * 8);
-    if (lanes < 8) a.and_(scratch.r32(), (1u << lanes) - 1);
-    a.cmp(scratch.r32(), (1u << lanes) - 1);
+    if (lanes < 8) a.and_(outcome.r32(), (1u << lanes) - 1);
+    a.cmp(outcome.r32(), (1u << lanes) - 1);
     a.jne(otherwise);
   }
-}
-
-void MemorySite::translate_a64(unsigned size, asmjit::Label otherwise) {
-  auto& a = c_.a;
-  const x86::Gp first = reg.first, scratch = reg.limit;
-  a.sub(first, c_.state(offsetof(ThreadState, region_start), 8));
-  a.mov(scratch, c_.state(offsetof(ThreadState, region_size), 8));
-  a.sub(scratch, size);
-  a.jb(otherwise);
-  a.cmp(first, scratch);
-  a.ja(otherwise);
-  a.add(first, c_.state(offsetof(ThreadState, region_host), 8));
+  return {reg.base, {}, extent};
 }
 
 void MemorySite::load_lane_bits() {
@@ -206,8 +302,8 @@ void set_arguments(Compiler& c, const x86::Mem& site) {
 
 }  // namespace
 
-void MemorySite::call_apart(asmjit::Label entry, asmjit::Label done, const void* function,
-                            std::function<void()> before, std::function<void()> after) {
+void MemorySite::call_out_of_line(asmjit::Label entry, asmjit::Label done, const void* function,
+                                  std::function<void()> before, std::function<void()> after) {
   // What lies in registers now is what must survive; the code is emitted when all this has changed.
   Registers::Saved saved = c_.r.in_use();
   asmjit::Operand mask =
@@ -234,7 +330,7 @@ void MemorySite::call_apart(asmjit::Label entry, asmjit::Label done, const void*
   });
 }
 
-void MemorySite::call_here(const void* function) {
+void MemorySite::call_inline(const void* function) {
   c_.r.store_packed(inst_.args[0], Frame::operands);
   c_.r.unpin();
   for (unsigned k = 1; k < inst_.arg_count; ++k) {

@@ -1,18 +1,48 @@
 #pragma once
-// What the emitters of memory ops share. An access has up to three ways: the addresses are consecutive (one
+// What the emitters of memory ops share. An access has up to three paths: the addresses are consecutive (one
 // vector move), they are in bounds (gather, rows, or a loop over the lanes), or anything else (a call of
-// jit/access.hpp).
+// jit/access.hpp). Whatever is accessed in line comes from a CheckedAddress.
 #include "jit/access.hpp"
 #include "jit/avx2/emit/emit.hpp"
 
 namespace eum::jit::emit {
 
 /// Every register that an access may need is taken before its first branch: code that spills or fetches a
-/// value must not stand on one way and be missing on another.
+/// value must not stand on one path and be missing on another.
 struct AccessRegisters {
   x86::Ymm t, u, v;
   std::array<x86::Ymm, 2> mask;  // 32-bit lanes, if there is a mask
   x86::Gp limit, base, first, bits, lane, address, value;
+};
+
+/// Guest memory that has been found to lie inside its space, and the only way to an operand that names it.
+/// MemorySite::check makes it; asking for a byte that was not checked is a bug of ours and throws.
+class CheckedAddress {
+ public:
+  /// `bytes` of a run from `offset` behind its first address.
+  x86::Mem at(unsigned offset, unsigned bytes) const;
+  /// `bytes` from `offset` behind the address of one lane, which `address` holds.
+  x86::Mem lane(x86::Gp address, unsigned offset, unsigned bytes) const;
+  /// The same for each lane of a chunk of 32-bit addresses, as gathers want it.
+  x86::Mem gather(x86::Ymm addresses, unsigned offset, unsigned bytes) const;
+
+ private:
+  friend class MemorySite;
+  CheckedAddress(x86::Gp base, x86::Gp index, unsigned extent)
+      : base_(base), index_(index), extent_(extent) {}
+  int displacement(unsigned offset, unsigned bytes) const;
+
+  x86::Gp base_, index_;
+  unsigned extent_;
+};
+
+/// What an access addresses: a run of bytes from one address, or each lane's own place.
+struct Addresses {
+  enum class Kind : std::uint8_t { Run, Lanes } kind;
+  x86::Gp first;  ///< of a run: a 64-bit register; the upper half of a 32-bit address is 0
+
+  static Addresses run(x86::Gp first) { return {Kind::Run, first}; }
+  static Addresses lanes() { return {Kind::Lanes, {}}; }
 };
 
 class MemorySite {
@@ -24,9 +54,14 @@ class MemorySite {
   void fetch_mask_bits();
   /// Takes the registers of an access in vectors, and brings its addresses and mask into registers.
   void acquire();
+  /// Takes the registers of an access of one address, and copies the address into reg.first.
+  void acquire_scalar();
   AccessRegisters reg;
 
-  bool surface() const { return inst_.mem.space == ir::MemSpace::Surface && inst_.from == ir::Type::u32; }
+  bool wide() const { return inst_.from == ir::Type::u64; }
+  bool stateless() const {
+    return inst_.mem.space == ir::MemSpace::A64 || inst_.mem.space == ir::MemSpace::A32;
+  }
   unsigned element() const { return ir::size_of(inst_.type); }
   unsigned bytes() const { return inst_.lanes * element(); }
   unsigned components() const { return static_cast<unsigned>(__builtin_popcount(inst_.mem.components)); }
@@ -35,25 +70,27 @@ class MemorySite {
   /// Bytes from the address to the end of the last component.
   unsigned extent() const;
 
-  x86::Mem surface_base() const;
-  x86::Mem surface_size() const;
-
-  /// `limit` = the highest address in bounds; jumps to `otherwise` if the surface is too small for any
-  /// element, or too large for signed 32-bit indices.
-  void load_limit(asmjit::Label otherwise);
-  /// Jumps to `otherwise` unless the addresses are a0, a0 + element, ... ; `first` = a0.
+  /// Jumps to `otherwise` unless the addresses are a0, a0 + element, ... ; reg.first = a0.
   void check_consecutive(asmjit::Label otherwise);
-  /// Jumps to `otherwise` unless every address is at most `limit`; with a mask, every address under it.
-  void check_bounds(asmjit::Label otherwise);
-  /// `first` becomes the host address, if the `size` bytes there are in the region of the last A64 access.
-  void translate_a64(unsigned size, asmjit::Label otherwise);
+  /// The bounds rule of every access: jumps to `otherwise` unless the `extent` bytes from each address (under
+  /// the mask, if there is one) lie inside the space that can be reached directly. Uses reg.limit, reg.base,
+  /// and for lanes reg.first, reg.t and reg.u; 64-bit addresses can only be a run.
+  CheckedAddress check(const Addresses& addresses, unsigned extent, asmjit::Label otherwise);
 
-  /// The call that serves everything; its code lies apart, begins at `entry` and ends with a jump to `done`.
-  /// `before` stores addresses and data to the frame, `after` fetches results.
-  void call_apart(asmjit::Label entry, asmjit::Label done, const void* function, std::function<void()> before,
-                  std::function<void()> after);
+  /// The call that serves everything; its code lies out of line, begins at `entry` and ends with a jump to
+  /// `done`. `before` stores addresses and data to the frame, `after` fetches results.
+  void call_out_of_line(asmjit::Label entry, asmjit::Label done, const void* function,
+                        std::function<void()> before, std::function<void()> after);
   /// The same, in line.
-  void call_here(const void* function);
+  void call_inline(const void* function);
+
+  /// Whether accesses through vectors may be emitted in line: lanes, element and space allow it.
+  bool in_vectors() const;
+
+  /// `bytes` of guest memory, a multiple of 4 or a power of two, to or from the chunk's register. Not one
+  /// byte more is touched.
+  void load_chunk(x86::Ymm to, const CheckedAddress& from, unsigned offset, unsigned bytes);
+  void store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm from, unsigned bytes);
 
   /// The lanes of a value to the frame at `offset`, which need not be aligned.
   void store_operand(ir::ValueId value, int offset);
@@ -62,6 +99,8 @@ class MemorySite {
   void load_lane_bits();
 
  private:
+  void load_window(x86::Gp base, x86::Gp size);
+
   Compiler& c_;
   const CodeInst& inst_;
 };

@@ -1,4 +1,6 @@
 // Register regions, flags and mask variables.
+#include <bit>
+
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
@@ -262,7 +264,8 @@ void emit_reg_write(Compiler& c, const CodeInst& inst) {
   const int stride = inst.region.stride(inst.lanes);
   const bool whole = inst.lanes * bytes % slot_size == 0;
   if (stride == 1 && whole && inst.region.offset % slot_size == 0) return write_slots(c, inst);
-  if (stride == 1) return write_packed(c, inst);
+  if (stride == 1 && std::has_single_bit(inst.lanes * bytes % slot_size | (whole ? 1u : 0u)))
+    return write_packed(c, inst);
   if (one_in_each_dword(inst, bytes)) return write_to_dwords(c, inst);
   if (stride == 2 && bytes == 4 && inst.lanes % 4 == 0 && inst.region.offset % slot_size < 8 &&
       inst.region.offset % 4 == 0)

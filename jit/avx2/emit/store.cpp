@@ -33,31 +33,18 @@ class StoreSite : public MemorySite {
     };
   }
 
-  void store_block(const x86::Mem& host) {
-    for (unsigned chunk = 0; chunk < data_.size(); ++chunk) {
-      x86::Mem to = host;
-      to.addOffset(chunk * 32);
-      unsigned left = bytes() - chunk * 32;
-      if (left >= 32) {
-        to.setSize(32);
-        c_.a.vmovups(to, data_[chunk]);
-      } else if (left == 16) {
-        to.setSize(16);
-        c_.a.vmovups(to, data_[chunk].xmm());
-      } else {
-        to.setSize(8);
-        c_.a.vmovq(to, data_[chunk].xmm());
-      }
-    }
+  /// One vector move a chunk from `offset` on.
+  void store_run(const CheckedAddress& to, unsigned offset) {
+    for (unsigned chunk = 0; chunk < data_.size(); ++chunk)
+      store_chunk(to, offset + chunk * 32, data_[chunk], std::min(32u, bytes() - chunk * 32));
   }
 
   /// Lanes in bounds, one after the other: of lanes with one address the last one stays, as on the hardware.
-  void store_lanes() {
+  void store_lanes(const CheckedAddress& memory) {
     auto& a = c_.a;
     load_lane_bits();
     spill()();
-    const x86::Gp base = reg.base, bits = reg.bits.r32(), lane = reg.lane, address = reg.address,
-                  value = reg.value;
+    const x86::Gp bits = reg.bits.r32(), lane = reg.lane, address = reg.address, value = reg.value;
     asmjit::Label next = a.newLabel(), end = a.newLabel();
     a.test(bits, bits);
     a.jz(end);
@@ -69,8 +56,7 @@ class StoreSite : public MemorySite {
       a.mov(low_part(value, element()),
             x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element())),
                      Frame::data + static_cast<int>(k * bytes()), element()));
-      a.mov(x86::ptr(base, address, 0, static_cast<int>(component_offset(k)), element()),
-            low_part(value, element()));
+      a.mov(memory.lane(address, component_offset(k), element()), low_part(value, element()));
     }
     a.test(bits, bits);
     a.jnz(next);
@@ -78,7 +64,7 @@ class StoreSite : public MemorySite {
   }
 
   void slow(asmjit::Label entry, asmjit::Label done) {
-    call_apart(entry, done, store_thunk(), spill(), [] {});
+    call_out_of_line(entry, done, store_thunk(), spill(), [] {});
   }
 
  private:
@@ -86,57 +72,47 @@ class StoreSite : public MemorySite {
   std::vector<x86::Ymm> addresses_, data_;
 };
 
-void store_surface(Compiler& c, const CodeInst& inst) {
+/// Consecutive addresses, or lanes.
+void store_in_vectors(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   StoreSite site(c, inst);
   asmjit::Label spread = a.newLabel(), slow = a.newLabel(), done = a.newLabel();
-  site.load_limit(slow);
-  a.mov(site.reg.base, site.surface_base());
+  const bool lanes = !site.stateless();
   if (inst.mask == ir::no_value && site.components() == 1) {
-    site.check_consecutive(spread);
-    a.lea(site.reg.lane, x86::ptr(site.reg.limit, -static_cast<int>(site.bytes() - site.element())));
-    a.cmp(site.reg.first, site.reg.lane);
-    a.jg(slow);
-    site.store_block(x86::ptr(site.reg.base, site.reg.first, 0, static_cast<int>(site.component_offset(0))));
-    a.jmp(done);
+    site.check_consecutive(lanes ? spread : slow);
+    const unsigned run = site.bytes() - site.element() + site.extent();
+    site.store_run(site.check(Addresses::run(site.reg.first), run, slow), site.component_offset(0));
+    if (lanes) a.jmp(done);
   }
-  a.bind(spread);
-  site.check_bounds(slow);
-  site.store_lanes();
+  if (lanes) {
+    a.bind(spread);
+    site.store_lanes(site.check(Addresses::lanes(), site.extent(), slow));
+  }
   site.slow(slow, done);
   a.bind(done);
 }
 
-void store_a64(Compiler& c, const CodeInst& inst) {
-  StoreSite site(c, inst);
-  asmjit::Label slow = c.a.newLabel(), done = c.a.newLabel();
-  site.check_consecutive(slow);
-  site.translate_a64(site.bytes(), slow);
-  site.store_block(x86::ptr(site.reg.first, static_cast<int>(site.component_offset(0))));
-  site.slow(slow, done);
-  c.a.bind(done);
-}
-
-/// One lane of a surface, through general registers.
-void store_one(Compiler& c, const CodeInst& inst) {
+/// One lane, through general registers.
+void store_one_lane(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   MemorySite site(c, inst);
-  x86::Gp address = c.r.in_gp(inst.args[0]), value = c.r.in_gp(inst.args[1]);
-  x86::Gp limit = c.r.temp_gp(), index = c.r.temp_gp();
-  asmjit::Label done = a.newLabel();
-  if (inst.mask != ir::no_value) {
-    a.test(c.r.mask_bits(inst.mask).r8(), 1);
+  const x86::Gp value = c.r.in_gp(inst.args[1]), address = c.r.in_gp(inst.args[0]);
+  const x86::Gp mask = inst.mask != ir::no_value ? c.r.mask_bits(inst.mask) : x86::Gp();
+  site.acquire_scalar();
+  asmjit::Label slow = a.newLabel(), done = a.newLabel();
+  if (mask.isValid()) {
+    a.test(mask.r8(), 1);
     a.jz(done);
   }
-  a.mov(limit, site.surface_size());
-  a.sub(limit, site.element());
-  a.jb(done);
-  a.mov(index.r32(), address.r32());
-  if (unsigned offset = site.component_offset(0)) a.add(index, offset);
-  a.cmp(index, limit);
-  a.ja(done);
-  a.add(index, site.surface_base());
-  a.mov(x86::ptr(index, 0, site.element()), low_part(value, site.element()));
+  const CheckedAddress memory = site.check(Addresses::run(site.reg.first), site.extent(), slow);
+  a.mov(memory.at(site.component_offset(0), site.element()), low_part(value, site.element()));
+  site.call_out_of_line(
+      slow, done, store_thunk(),
+      [&c, address, value] {
+        c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address);
+        c.a.mov(x86::ptr(x86::rsp, Frame::data, 8), value);
+      },
+      [] {});
   a.bind(done);
 }
 
@@ -144,23 +120,25 @@ void store_one(Compiler& c, const CodeInst& inst) {
 
 void emit_store(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
-  if (c.r.is_scalar(inst.args[1]) && site.surface() && inst.arg_count == 2) return store_one(c, inst);
-  const bool vector = inst.lanes == 8 || inst.lanes == 16;
-  if (site.surface() && vector && site.element() <= 4) {
-    const unsigned chunks = inst.lanes / 8;
-    if ((site.components() + 1 + (inst.mask != ir::no_value ? 1 : 0)) * chunks + 3 <= 15)
-      return store_surface(c, inst);
+  const bool masked = inst.mask != ir::no_value;
+  if (c.r.is_scalar(inst.args[1])) {
+    if (inst.arg_count == 2) return store_one_lane(c, inst);
+    return site.call_inline(store_thunk());
   }
-  if (inst.mem.space == ir::MemSpace::A64 && inst.lanes == 8 && inst.arg_count == 2 &&
-      inst.mask == ir::no_value)
-    return store_a64(c, inst);
-  site.call_here(store_thunk());
+  if (site.in_vectors()) {
+    const unsigned chunks = inst.lanes / 8;
+    const bool run = !masked && inst.arg_count == 2;
+    if (site.stateless() ? run && (!site.wide() || inst.lanes == 8)
+                         : (site.components() + 1 + (masked ? 1 : 0)) * chunks + 3 <= 15)
+      return store_in_vectors(c, inst);
+  }
+  site.call_inline(store_thunk());
 }
 
 void emit_block_store(Compiler& c, const CodeInst& inst) {
-  MemorySite(c, inst).call_here(block_store_thunk());
+  MemorySite(c, inst).call_inline(block_store_thunk());
 }
 
-void emit_atomic(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_here(atomic_thunk()); }
+void emit_atomic(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_inline(atomic_thunk()); }
 
 }  // namespace eum::jit::emit

@@ -1,0 +1,179 @@
+// Every shape of memory access at the end of every space: lanes that are consecutive, the same or backwards,
+// every set of components, each of the last bytes. The memory ends at a page that must not be touched, so an
+// engine that goes one byte too far dies here; and every engine does what the reference engine does.
+#include <fmt/format.h>
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "frontend/ir/builder.hpp"
+#include "frontend/ir/printer.hpp"
+#include "frontend/ir/signature.hpp"
+#include "tests/jit/world.hpp"
+
+using namespace eum;
+using namespace eum::ir;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+struct Space {
+  MemRef mem;
+  std::uint64_t base;
+  unsigned bytes;
+};
+
+const Space spaces[] = {
+    {{MemSpace::Surface, World::surface}, 0, World::surface_bytes},
+    {{MemSpace::Surface, ir::slm_surface}, 0, World::slm_bytes},
+    {{MemSpace::A64}, World::region, World::region_bytes},
+    {{MemSpace::A64}, World::read_only, World::read_only_bytes},
+    {{MemSpace::A32}, World::low_region, World::low_region_bytes},
+    {{MemSpace::Scratch}, 0, World::scratch_bytes},
+};
+
+enum class Order : std::uint8_t { Consecutive, Same, Backwards };
+
+/// One access of `shape`: its address operand comes from registers, so that no engine can know it.
+struct Site {
+  Shape shape;
+  Space space;
+  Type type;
+  unsigned lanes, components;
+  bool masked;
+
+  Type address_type() const { return ir::address_type(space.mem.space); }
+  unsigned addresses() const { return shape == Shape::BlockLoad || shape == Shape::BlockStore ? 1 : lanes; }
+
+  Function build() const {
+    Function function;
+    function.name = "bounds";
+    function.family = "gen9";
+    function.simd = 16;
+    function.file_bytes = 4096;
+    function.blocks[function.add_block()].guest_instructions = 1;
+    Builder b(function);
+    MemRef mem = space.mem;
+    mem.components = static_cast<std::uint8_t>(components);
+    mem.atomic = AtomicOp::add;
+    const ValueId mask = masked ? b.slice(b.mask_get(0), 0, lanes) : no_value;
+    // The first access lets an engine remember the region; it is in bounds.
+    const ValueId near = b.constant(address_type(), 1, space.base);
+    b.reg_write(Region::packed(2048), b.block_load(Type::u32, 1, space.mem, near));
+    const ValueId address = b.reg_read(address_type(), addresses(), Region::packed(0));
+    const auto data = [&](unsigned k) { return b.reg_read(type, lanes, Region::packed(512 + 256 * k)); };
+    const auto keep = [&](ValueId value, unsigned k) { b.reg_write(Region::packed(1024 + 256 * k), value); };
+    const auto count = static_cast<unsigned>(std::popcount(components));
+    switch (shape) {
+      case Shape::Load: {
+        const ValueId first = b.load(type, mem, address, mask);
+        for (unsigned k = 0; k < count; ++k) keep(first + k, k);
+        break;
+      }
+      case Shape::Store: {
+        std::vector<ValueId> values;
+        for (unsigned k = 0; k < count; ++k) values.push_back(data(k % 2));
+        b.store(mem, address, values, mask);
+        break;
+      }
+      case Shape::Atomic: {
+        const std::array<ValueId, 1> sources{data(0)};
+        keep(b.atomic(type, mem, address, sources, true, mask), 0);
+        break;
+      }
+      case Shape::BlockLoad:
+        keep(b.block_load(type, lanes, mem, address), 0);
+        break;
+      default:
+        b.block_store(mem, address, data(0));
+        break;
+    }
+    b.exit();
+    return function;
+  }
+};
+
+/// Compares the engines over `distance`s of the access's last byte from the end of the space.
+void check_site(const Site& site, Order order, unsigned step) {
+  const Function function = site.build();
+  const auto compile = [&](Engine& engine) {
+    Function own = copy(function);
+    auto executable = engine.compile(own, {});
+    if (!executable) FAIL(executable.error().message);
+    return std::move(*executable);
+  };
+  const auto reference = compile(*make_reference_engine());
+  std::vector<std::unique_ptr<Executable>> others;
+  for (const auto& engine : other_engines()) others.push_back(compile(*engine));
+  static World expected, found;
+  const unsigned element = size_of(site.type);
+  const unsigned extent = element * static_cast<unsigned>(std::bit_width(site.components));
+  const unsigned run = order == Order::Same ? 0 : element * (site.lanes - 1);
+  for (unsigned distance = 0; distance < 64; distance += step) {
+    // The last byte of the whole access lies `distance` - 16 bytes before the end, or behind it.
+    const std::uint64_t start = site.space.base + site.space.bytes + 16 - distance - run - extent;
+    const auto place = [&](World& world) {
+      world.reset(function, 7);
+      world.masks()[0] = 0xfffe;
+      const unsigned bytes = size_of(site.address_type());
+      for (unsigned lane = 0; lane < site.addresses(); ++lane) {
+        std::uint64_t address = start;
+        if (order == Order::Consecutive) address += lane * element;
+        if (order == Order::Backwards) address += run - lane * element;
+        std::memcpy(world.file() + lane * bytes, &address, bytes);
+      }
+    };
+    place(expected);
+    const FinalState wanted = expected.run(*reference);
+    for (const auto& other : others) {
+      place(found);
+      const FinalState got = found.run(*other);
+      const std::string problem = difference(wanted, got);
+      if (problem.empty()) continue;
+      FAIL_CHECK("distance " << distance << ", order " << static_cast<int>(order) << ": " << problem << "\n"
+                             << print(function));
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bounds: every set of components at the end of every space") {
+  for (const Space& space : spaces)
+    for (Shape shape : {Shape::Load, Shape::Store})
+      for (unsigned components = 1; components < 16; ++components)
+        for (unsigned lanes : {1u, 8u, 16u})
+          for (bool masked : {false, true})
+            for (Order order : {Order::Consecutive, Order::Same})
+              check_site({shape, space, Type::u32, lanes, components, masked}, order, 4);
+}
+
+TEST_CASE("bounds: every element size and number of lanes") {
+  for (const Space& space : spaces)
+    for (Shape shape : {Shape::Load, Shape::Store})
+      for (Type type : {Type::u8, Type::s8, Type::u16, Type::s16, Type::u64})
+        for (unsigned lanes : {1u, 4u, 8u, 13u, 16u})
+          for (bool masked : {false, true})
+            for (Order order : {Order::Consecutive, Order::Backwards})
+              check_site({shape, space, type, lanes, 1, masked}, order, 1);
+}
+
+TEST_CASE("bounds: atomics") {
+  for (const Space& space : spaces)
+    for (Type type : {Type::u32, Type::u64})
+      for (unsigned lanes : {1u, 8u, 16u})
+        for (bool masked : {false, true})
+          for (Order order : {Order::Consecutive, Order::Same})
+            check_site({Shape::Atomic, space, type, lanes, 1, masked}, order, 4);
+}
+
+TEST_CASE("bounds: blocks of every length") {
+  for (const Space& space : spaces)
+    for (Shape shape : {Shape::BlockLoad, Shape::BlockStore})
+      for (Type type : {Type::u8, Type::u32, Type::u64})
+        for (unsigned lanes = 1; lanes <= 32; ++lanes)
+          check_site({shape, space, type, lanes, 1, false}, Order::Same, type == Type::u8 ? 1 : 4);
+}
