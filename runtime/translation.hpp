@@ -48,8 +48,8 @@ Result<std::string> micro_op_text(const KernelCode& kernel);
 /// The instruction at byte `ip`, or why there is none.
 std::string instruction_text(const KernelCode& kernel, std::uint32_t ip);
 
-/// "vecadd: stateless access of 4 bytes at 0x10 (no memory there) by lane 3 of thread 0, group 1,0,0, at
-/// instruction 0x88: send ..."
+/// "vecadd: stateless access outside the memory that is mapped for it: 4 bytes at 0x10, lane 3; thread 0 of
+/// group 1,0,0, instruction at 0x88: send ..."
 std::string describe(const GuestFault& fault, const KernelCode& kernel, const TranslatedKernel& translated);
 
 }  // namespace eum::rt

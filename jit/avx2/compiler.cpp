@@ -34,7 +34,10 @@ Compiler::Compiler(const ir::Function& f, const Liveness& liveness, asmjit::Code
       loops_(f, liveness),
       code_(f, liveness),
       versions_(2 * f.blocks.size()),
-      epilogue_(a.newLabel()) {
+      epilogue_(a.newLabel()),
+      enter_(a.newLabel()),
+      dispatch_(a.newLabel()),
+      entry_table_(a.newLabel()) {
   // A function of one channel that never changes its mask has just one version.
   partial_versions_ = f.simd > 1;
   for (ir::BlockId b = 0; b < f.blocks.size(); ++b) {
@@ -45,9 +48,10 @@ Compiler::Compiler(const ir::Function& f, const Liveness& liveness, asmjit::Code
     for (ir::BlockId target : successors(insts.back()))
       if (target != ir::no_block && (target <= b || insts.back().op == ir::Op::wait))
         resume_points_.push_back(target);
-    if (insts.back().op == ir::Op::jump_ip)
-      for (ir::BlockId t = 0; t < f.blocks.size(); ++t) resume_points_.push_back(t);
+    dispatches_ |= insts.back().op == ir::Op::jump_ip;
   }
+  if (dispatches_)
+    for (ir::BlockId b = 0; b < f.blocks.size(); ++b) resume_points_.push_back(b);
   std::sort(resume_points_.begin(), resume_points_.end());
   resume_points_.erase(std::unique(resume_points_.begin(), resume_points_.end()), resume_points_.end());
 }
@@ -61,7 +65,8 @@ void Compiler::run(bool annotate) {
     for (ir::BlockId b = 0; b < function.blocks.size(); ++b) block(b, full);
   }
   for (std::size_t i = 0; i < cold_.size(); ++i) cold_[i]();
-  home_entries();
+  dispatcher();
+  entries();
   a.bind(epilogue_);
   a.vzeroupper();
   a.mov(x86::rsp, x86::ptr(x86::rsp, Frame::host_rsp, 8));
@@ -86,16 +91,87 @@ void Compiler::prologue() {
   a.mov(surfaces_reg, x86::ptr(surfaces_reg, offsetof(Environment, surfaces), 8));
   if (!resume_points_.empty()) {
     a.mov(x86::eax, state(offsetof(ThreadState, resume), 4));
-    for (ir::BlockId target : resume_points_) {
-      if (target == 0) continue;
-      asmjit::Label other = a.newLabel();
-      a.cmp(x86::eax, target);
-      a.jne(other);
-      enter_from_home(target);
-      a.bind(other);
-    }
+    a.test(x86::eax, x86::eax);
+    a.jnz(enter_);
   }
   enter_from_home(0);
+}
+
+/// Finds the block of an ip by binary search.
+void Compiler::dispatcher() {
+  if (!dispatches_) return;
+  asmjit::Label ips = a.newLabel(), ids = a.newLabel(), halve = a.newLabel(), found = a.newLabel(),
+                bad = a.newLabel();
+  a.bind(dispatch_);
+  a.lea(x86::rdx, x86::ptr(ips));
+  a.mov(x86::esi, static_cast<std::uint32_t>(function.blocks.size()));
+  a.bind(halve);
+  a.cmp(x86::esi, 1);
+  a.jbe(found);
+  a.mov(x86::edi, x86::esi);
+  a.shr(x86::edi, 1);
+  a.lea(x86::r8, x86::ptr(x86::rdx, x86::rdi, 2));
+  a.cmp(x86::ptr(x86::r8, 0, 4), x86::eax);
+  a.cmovbe(x86::rdx, x86::r8);
+  a.sub(x86::esi, x86::edi);
+  a.jmp(halve);
+  a.bind(found);
+  a.cmp(x86::ptr(x86::rdx, 0, 4), x86::eax);
+  a.jne(bad);
+  a.lea(x86::rsi, x86::ptr(ips));
+  a.sub(x86::rdx, x86::rsi);
+  a.lea(x86::rsi, x86::ptr(ids));
+  a.mov(x86::eax, x86::ptr(x86::rsi, x86::rdx, 0, 0, 4));
+  a.cmp(state(offsetof(ThreadState, budget), 8), 0);
+  a.jg(enter_);
+  a.mov(state(offsetof(ThreadState, resume), 4), x86::eax);
+  leave(Status::Paused);
+  a.bind(bad);
+  fault(FaultKind::BadJump, x86::ecx, x86::rax);
+  std::vector<std::pair<std::uint32_t, ir::BlockId>> blocks;
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b) blocks.push_back({function.blocks[b].guest_ip, b});
+  // Of several blocks at one ip the first counts, which the search finds last.
+  std::sort(blocks.begin(), blocks.end(), [](const auto& x, const auto& y) {
+    return x.first != y.first ? x.first < y.first : x.second > y.second;
+  });
+  a.align(asmjit::AlignMode::kData, 4);
+  a.bind(ips);
+  for (const auto& [ip, id] : blocks) a.embedUInt32(ip);
+  a.bind(ids);
+  for (const auto& [ip, id] : blocks) a.embedUInt32(id);
+}
+
+/// Goes to the version of block eax that fits the execution mask in memory.
+void Compiler::entries() {
+  if (resume_points_.empty()) return home_entries();
+  asmjit::Label bad = a.newLabel();
+  a.bind(enter_);
+  a.cmp(x86::eax, static_cast<std::uint32_t>(function.blocks.size()));
+  a.jae(bad);
+  if (partial_versions_) {
+    asmjit::Label all = a.newLabel();
+    a.cmp(mask_variable(0), asmjit::Imm(static_cast<std::int32_t>(full_mask(function.simd))));
+    a.je(all);
+    a.add(x86::eax, static_cast<std::uint32_t>(function.blocks.size()));
+    a.bind(all);
+  }
+  a.lea(x86::rcx, x86::ptr(entry_table_));
+  a.movsxd(x86::rax, x86::ptr(x86::rcx, x86::rax, 2, 0, 4));
+  a.add(x86::rax, x86::rcx);
+  a.jmp(x86::rax);
+  // The caller's state says to resume where no run can.
+  a.bind(bad);
+  a.mov(x86::ecx, 0);
+  fault(FaultKind::BadJump, x86::ecx, x86::rax);
+  const std::size_t versions = partial_versions_ ? 2 : 1;
+  std::vector<asmjit::Label> table(versions * function.blocks.size(), bad);
+  for (ir::BlockId target : resume_points_)
+    for (std::size_t v = 0; v < versions; ++v)
+      table[v * function.blocks.size() + target] = home_entry(target, v == 0);
+  home_entries();
+  a.align(asmjit::AlignMode::kData, 4);
+  a.bind(entry_table_);
+  for (const asmjit::Label& entry : table) a.embedLabelDelta(entry, entry_table_, 4);
 }
 
 SlotSet Compiler::needed(ir::BlockId block, bool full) const {
@@ -254,10 +330,17 @@ void Compiler::leave(Status status) {
   a.jmp(epilogue_);
 }
 
-void Compiler::fault(FaultKind kind, const CodeInst& inst, x86::Gp address) {
+void Compiler::go_to_ip(x86::Gp ip, std::uint32_t guest_ip) {
+  a.mov(x86::eax, ip.r32());
+  a.mov(x86::ecx, guest_ip);
+  a.jmp(dispatch_);
+}
+
+void Compiler::fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address) {
   constexpr std::size_t base = offsetof(ThreadState, fault);
   a.mov(state(base + offsetof(Fault, kind), 4), static_cast<std::uint32_t>(kind));
-  a.mov(state(base + offsetof(Fault, guest_ip), 4), inst.guest_ip);
+  a.emit(x86::Inst::kIdMov, state(base + offsetof(Fault, guest_ip), 4), guest_ip);
+  a.mov(state(base + offsetof(Fault, lane), 8), 0);  // and bytes
   a.mov(state(base + offsetof(Fault, address), 8), address);
   leave(Status::Faulted);
 }
@@ -284,8 +367,7 @@ void Compiler::call(const Registers::Saved& saved, const void* target, const std
 void Compiler::call_lane_function(const CodeInst& inst) {
   ir::LaneFunction lanes = ir::lane_function(inst.op, inst.type, inst.from);
   if (!lanes)
-    throw std::logic_error(
-        fmt::format("no meaning for {}.{}", ir::op_name(inst.op), ir::info(inst.type).name));
+    throw EngineBug(fmt::format("no meaning for {}.{}", ir::op_name(inst.op), ir::info(inst.type).name));
   for (unsigned k = 0; k < inst.arg_count; ++k) {
     r.store_packed(inst.args[k], Frame::operands + static_cast<int>(k) * Frame::operand_bytes);
     r.unpin();

@@ -18,7 +18,7 @@ class Compiler {
  public:
   Compiler(const ir::Function& function, const Liveness& liveness, asmjit::CodeHolder& code);
 
-  /// Emits everything; the entry is at the beginning. Throws std::logic_error for a bug of ours.
+  /// Emits everything; the entry is at the beginning. Throws EngineBug.
   void run(bool annotate);
 
   // ---- For emitters
@@ -50,12 +50,17 @@ class Compiler {
   void cold(std::function<void()> emit) { cold_.push_back(std::move(emit)); }
   /// Leaves with this status; for cold code.
   void leave(Status status);
-  void fault(FaultKind kind, const CodeInst& inst, x86::Gp address);
+  void fault(FaultKind kind, const CodeInst& inst, x86::Gp address) {
+    fault(kind, asmjit::Imm(inst.guest_ip), address);
+  }
+
+  void fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address);
 
   // ---- Ends of blocks
   void go_to(ir::BlockId target);
-  /// As go_to, with every slot at home.
-  void enter_from_home(ir::BlockId target);
+  /// To the block that begins at the guest byte offset in `ip`, with every slot at home: through one
+  /// dispatcher a function, so that code grows with blocks plus jumps, not with their product.
+  void go_to_ip(x86::Gp ip, std::uint32_t guest_ip);
   void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
   asmjit::Label epilogue() const { return epilogue_; }
   bool full() const { return full_; }
@@ -63,6 +68,9 @@ class Compiler {
 
  private:
   void prologue();
+  void enter_from_home(ir::BlockId target);
+  void dispatcher();
+  void entries();
   void block(ir::BlockId id, bool full);
   /// A version of a block: where it begins, what it finds in registers.
   struct Version {
@@ -88,9 +96,13 @@ class Compiler {
   LoopSlots loops_;
   BlockCode code_;
   std::vector<Version> versions_;
-  std::vector<ir::BlockId> resume_points_;
+  std::vector<ir::BlockId> resume_points_;  // where a run may begin, or a jump_ip lead
   std::vector<std::function<void()>> cold_;
   asmjit::Label epilogue_;
+  asmjit::Label enter_;        // goes to block eax with every slot at home
+  asmjit::Label dispatch_;     // goes to the block at ip eax, or faults at instruction ecx
+  asmjit::Label entry_table_;  // of each version of each block, from the table on
+  bool dispatches_ = false;
   std::size_t frame_patch_ = 0;
   ir::BlockId current_ = 0;
   bool full_ = true;

@@ -3,7 +3,7 @@
 #include <xmmintrin.h>
 
 #include <memory>
-#include <stdexcept>
+#include <new>
 
 #include "frontend/ir/printer.hpp"
 #include "jit/avx2/compiler.hpp"
@@ -70,6 +70,18 @@ class Avx2Engine final : public Engine {
     if (function.file_bytes > max_slots * slot_size)
       return error("{}: a register file of {} bytes, at most {} expected", function.name, function.file_bytes,
                    max_slots * slot_size);
+    try {
+      return translate(function, options);
+    } catch (const EngineBug& bug) {
+      return error("{}: {} (a bug of the AVX2 engine, found in this function)\n{}", function.name, bug.what(),
+                   ir::print(function));
+    } catch (const std::bad_alloc&) {
+      return error("{}: the host has no memory for its translation", function.name);
+    }
+  }
+
+ private:
+  Result<std::unique_ptr<Executable>> translate(ir::Function& function, const CompileOptions& options) {
     if (auto done = run_pipeline(function); !done) return done.error();
     asmjit::CodeHolder code;
     FirstError errors;
@@ -78,13 +90,7 @@ class Avx2Engine final : public Engine {
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
     Liveness liveness(function, options.registers_live_at_exit);
-    try {
-      Compiler compiler(function, liveness, code);
-      compiler.run(options.listing);
-    } catch (const std::logic_error& bug) {
-      return error("{}: {} (a bug of the AVX2 engine, found in this function)\n{}", function.name, bug.what(),
-                   ir::print(function));
-    }
+    Compiler(function, liveness, code).run(options.listing);
     Entry entry = nullptr;
     if (errors.text.empty()) runtime_->add(&entry, &code);
     if (!entry) return error("{}: the assembler refused: {}", function.name, errors.text);
@@ -93,7 +99,6 @@ class Avx2Engine final : public Engine {
                                          std::string(logger.data(), logger.dataSize())));
   }
 
- private:
   std::shared_ptr<asmjit::JitRuntime> runtime_ = std::make_shared<asmjit::JitRuntime>();
 };
 

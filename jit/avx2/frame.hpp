@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,11 @@
 namespace eum::jit {
 
 namespace x86 = asmjit::x86;
+
+/// Something that the translation relies on does not hold: a bug of ours, whatever the guest's code is.
+struct EngineBug : std::logic_error {
+  using std::logic_error::logic_error;
+};
 
 /// rbx points to the ThreadState, r15 to the binding table, rsp to the frame; everything else is allocated.
 inline const x86::Gp state_reg = x86::rbx;

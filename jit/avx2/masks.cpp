@@ -12,7 +12,7 @@ void Registers::set_mask_width(ValueId mask, unsigned width) {
 x86::Gp Registers::mask_bits(ValueId mask) {
   Value& v = values_[mask];
   if (v.gp.reg >= 0 || v.gp.where != Where::Nowhere || v.is_constant) return in_gp(mask);
-  if (v.mask_width == 0) throw std::logic_error("a mask is used that has no value");
+  if (v.mask_width == 0) throw EngineBug("a mask is used that has no value");
   const unsigned width = v.mask_width, lanes = function_.values[mask].lanes, per_chunk = 32 / width;
   x86::Gp bits = out_gp(mask);
   for (unsigned c = 0; c * per_chunk < lanes; ++c) {

@@ -17,7 +17,9 @@ class Scalarizer {
 
   void run(ir::Block& block) {
     out_.clear();
+    mode_set_at_ = 0;
     for (const Inst& inst : block.insts) {
+      if (inst.op == Op::fpmode_set) mode_set_at_ = out_.size();
       if (inst.op == Op::slice && ir::is_mask(inst.type) && inst.lanes == 1 && scalarize(inst)) continue;
       append(inst);
     }
@@ -53,6 +55,9 @@ class Scalarizer {
   bool scalarize(const Inst& slice) {
     const Inst* compare = definition(slice.args[0]);
     if (!compare || ir::info(compare->op).shape != Shape::Compare) return false;
+    // A float comparison does not move over a change of the mode.
+    const bool is_before_mode = static_cast<std::size_t>(compare - out_.data()) < mode_set_at_;
+    if (ir::is_float(compare->type) && is_before_mode) return false;
     if (!uniform(compare->args[0]) || !uniform(compare->args[1])) return false;
     Inst narrow = *compare;
     narrow.lanes = 1;
@@ -66,6 +71,7 @@ class Scalarizer {
   ir::Function& function_;
   std::vector<std::uint32_t>& definitions_;
   std::vector<Inst> out_;
+  std::size_t mode_set_at_ = 0;  ///< in out_: the last fpmode_set
 };
 
 }  // namespace

@@ -100,12 +100,14 @@ Next Interpreter::fault(const Inst& inst, FaultKind kind, unsigned lane, unsigne
   return stop(Status::Faulted);
 }
 
+Next Interpreter::pause(BlockId target) {
+  state_.resume = target;
+  return stop(Status::Paused);
+}
+
 /// Control goes to a block; the budget is checked where it goes back.
 Next Interpreter::jump_to(BlockId target) {
-  if (target <= block_ && state_.budget <= 0) {
-    state_.resume = target;
-    return stop(Status::Paused);
-  }
+  if (target <= block_ && state_.budget <= 0) return pause(target);
   target_ = target;
   return Next::Block;
 }
@@ -396,8 +398,13 @@ Next Interpreter::eval<Op::branch_any>(const Inst& inst) {
 template <>
 Next Interpreter::eval<Op::jump_ip>(const Inst& inst) {
   const auto ip = read<std::uint32_t>(arg(inst, 0));
-  for (BlockId target = 0; target < function_.blocks.size(); ++target)
-    if (function_.blocks[target].guest_ip == ip) return jump_to(target);
+  for (BlockId target = 0; target < function_.blocks.size(); ++target) {
+    if (function_.blocks[target].guest_ip != ip) continue;
+    // Wherever it leads counts as a back edge.
+    if (state_.budget <= 0) return pause(target);
+    target_ = target;
+    return Next::Block;
+  }
   return fault(inst, FaultKind::BadJump, 0, 0, ip);
 }
 

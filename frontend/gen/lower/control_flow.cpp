@@ -11,8 +11,7 @@ ControlFlow::ControlFlow(std::span<const std::byte> code, Family family, std::pm
       units_((code.size() + unit_bytes - 1) / unit_bytes, memory),
       instructions_(memory),
       pending_(memory),
-      breaks_(memory),
-      failures_(memory) {
+      breaks_(memory) {
   instructions_.reserve(code.size() / 12 + 1);
   scan();
 }
@@ -54,8 +53,8 @@ void ControlFlow::scan_run(std::int64_t offset) {
     }
     Result<Instruction> decoded = decode(code_, static_cast<std::size_t>(offset), family_);
     if (!decoded) {
-      u.instruction = not_decodable;
-      failures_.push_back({offset, decoded.error().message});
+      u.instruction = first_failure - static_cast<std::int32_t>(failures_.size());
+      failures_.push_back(decoded.error().message);
       return;
     }
     u.instruction = static_cast<std::int32_t>(instructions_.size());
@@ -160,8 +159,8 @@ std::int64_t ControlFlow::loop_exit(const Instruction& inst) const {
 }
 
 std::string ControlFlow::failure_at(std::int64_t offset) const {
-  for (const Failure& failure : failures_)
-    if (failure.offset == offset) return failure.message;
+  if (inside(offset) && units_[unit(offset)].instruction <= first_failure)
+    return failures_[static_cast<std::size_t>(first_failure - units_[unit(offset)].instruction)];
   return fmt::format("expected an instruction at byte {}, found the end of the kernel ({} bytes)", offset,
                      code_.size());
 }

@@ -49,17 +49,12 @@ class ControlFlow {
 
  private:
   struct Unit {
-    std::int32_t instruction = not_decoded;
+    std::int32_t instruction = not_decoded;  ///< index, not_decoded, or first_failure - index of the failure
     ir::BlockId block = ir::no_block;
     std::uint32_t mask_variable = 0;
     bool leader = false;
   };
-  static constexpr std::int32_t not_decoded = -1, not_decodable = -2;
-
-  struct Failure {
-    std::int64_t offset;
-    std::string message;
-  };
+  static constexpr std::int32_t not_decoded = -1, first_failure = -2;
 
   bool inside(std::int64_t offset) const {
     return offset >= 0 && offset % unit_bytes == 0 && static_cast<std::uint64_t>(offset) < code_.size();
@@ -79,7 +74,7 @@ class ControlFlow {
   std::pmr::vector<Instruction> instructions_;
   std::pmr::vector<std::int64_t> pending_;
   std::pmr::vector<std::int32_t> breaks_;
-  std::pmr::vector<Failure> failures_;
+  std::vector<std::string> failures_;
   unsigned mask_variables_ = 1;
   bool indirect_ = false;
   std::size_t unreached_ = 0;  ///< unit that scan_unreached looks at next

@@ -17,23 +17,7 @@ void emit_branch_any(Compiler& c, const CodeInst& inst) {
 void emit_jump_ip(Compiler& c, const CodeInst& inst) {
   x86::Gp ip = c.r.in_gp(inst.args[0]);
   c.r.flush_live_out();
-  for (ir::BlockId block = 0; block < c.function.blocks.size(); ++block) {
-    asmjit::Label other = c.a.newLabel();
-    c.a.cmp(ip.r32(), c.function.blocks[block].guest_ip);
-    c.a.jne(other);
-    if (block <= c.current()) {
-      asmjit::Label go_on = c.a.newLabel();
-      c.a.cmp(c.state(offsetof(ThreadState, budget), 8), 0);
-      c.a.jg(go_on);
-      c.a.mov(c.state(offsetof(ThreadState, resume), 4), block);
-      c.leave(Status::Paused);
-      c.a.bind(go_on);
-    }
-    c.enter_from_home(block);
-    c.a.bind(other);
-  }
-  c.a.mov(x86::eax, ip.r32());
-  c.fault(FaultKind::BadJump, inst, x86::rax);
+  c.go_to_ip(ip, inst.guest_ip);
 }
 
 void emit_wait(Compiler& c, const CodeInst& inst) {

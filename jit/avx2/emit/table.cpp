@@ -7,7 +7,7 @@ namespace {
 void call_semantics(Compiler& c, const CodeInst& inst) { c.call_lane_function(inst); }
 
 [[noreturn]] void not_expanded(Compiler&, const CodeInst& inst) {
-  throw std::logic_error(fmt::format("{} should have been expanded", ir::op_name(inst.op)));
+  throw EngineBug(fmt::format("{} should have been expanded", ir::op_name(inst.op)));
 }
 
 template <ir::Backend backend, Emitter native>
