@@ -7,43 +7,47 @@ namespace eum::jit {
 
 /// A memory op as its effect needs it. Plain data, so that translated code can point at one.
 struct Access {
-  ir::MemRef mem;
-  ir::Type type = ir::Type::u32;          ///< of the elements
-  ir::Type address_type = ir::Type::u32;  ///< u32, or u64 for A64
-  std::uint8_t lanes = 1;                 ///< addresses; for block_load and block_store elements
-  bool returns = false;                   ///< an atomic gives its result
-  std::uint8_t source_count = 0;          ///< of an atomic
+  ir::MemoryAccess mem;
+  ir::Type type = ir::Type::u32;  ///< of the elements
+  std::uint8_t lanes = 1;         ///< addresses; for block_load and block_store elements
+  bool returns = false;           ///< an atomic gives its result
   std::uint32_t guest_ip = 0;
 
-  /// The Access of an instruction whose row is Load, Store, Atomic, BlockLoad or BlockStore.
-  static Access of(const ir::Inst& inst);
+  ir::Type address_type() const { return ir::info(mem.space).address; }
+  /// The Access of an instruction whose shape has a Memory attribute.
+  static Access of(const ir::Function& function, const ir::Inst& inst);
 };
 
-// `addresses` is a packed array of address_type, `data` a packed array of the elements: the k-th component in
-// the set mem.components at data + k * lanes * size, and it lies in memory at address + c * size, c the
-// number of its bit. Lanes outside `mask` touch no memory and load 0. Lanes act in order from lane 0, within
-// a lane the components do.
+/// What the operands of a memory op hold at run time.
+struct AccessOperands {
+  std::uint32_t surface = 0;        ///< index in the binding table
+  const void* addresses = nullptr;  ///< packed, of Access::address_type()
+  std::uint32_t mask = ~0u;         ///< lanes that take part; of blocks all do
+};
+
+// `data` is a packed array of the elements: the k-th component in the set mem.components at
+// data + k * lanes * size, and it lies in memory at address + mem.offset + c * size, c the number of its bit.
+// Lanes outside `mask` touch no memory and load 0. Lanes act in order from lane 0, within a lane the
+// components do.
 //
 // An element that a surface does not hold as a whole reads 0, and is dropped when written; addresses do not
 // wrap around. Where A64, A32 or scratch memory does not hold an element (or does not allow the access),
 // `fault` is set, the result is false, and what lanes before it did stays done.
 
-[[nodiscard]] bool load(const Environment&, const Access&, const void* addresses, void* data,
-                        std::uint32_t mask, Fault& fault);
-[[nodiscard]] bool store(const Environment&, const Access&, const void* addresses, const void* data,
-                         std::uint32_t mask, Fault& fault);
+[[nodiscard]] bool load(const Environment&, const Access&, const AccessOperands&, void* data, Fault& fault);
+[[nodiscard]] bool store(const Environment&, const Access&, const AccessOperands&, const void* data,
+                         Fault& fault);
 
 /// `data` holds the sources, source k at data + k * lanes * size; results, if the access returns any, come
 /// back at data (0 for lanes outside the mask, and beyond a surface). An address that is no multiple of the
 /// element size is the fault Misaligned; memory that only callbacks reach is the fault OutOfBounds. Elements
 /// have 4 or 8 bytes.
-[[nodiscard]] bool atomic(const Environment&, const Access&, const void* addresses, void* data,
-                          std::uint32_t mask, Fault& fault);
+[[nodiscard]] bool atomic(const Environment&, const Access&, const AccessOperands&, void* data, Fault& fault);
 
-/// Element i lies at `*address + i * size`; it counts as lane i.
-[[nodiscard]] bool block_load(const Environment&, const Access&, const void* address, void* data,
+/// Element i lies at the one address + mem.offset + i * size; it counts as lane i.
+[[nodiscard]] bool block_load(const Environment&, const Access&, const AccessOperands&, void* data,
                               Fault& fault);
-[[nodiscard]] bool block_store(const Environment&, const Access&, const void* address, const void* data,
+[[nodiscard]] bool block_store(const Environment&, const Access&, const AccessOperands&, const void* data,
                                Fault& fault);
 
 }  // namespace eum::jit

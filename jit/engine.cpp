@@ -1,14 +1,40 @@
-// The host's floating point mode around guest threads.
+// What all engines share: the registry, images of threads, the host's floating point mode.
 #include "jit/engine.hpp"
 
 #include <xmmintrin.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace eum::jit {
+
 namespace {
 
 constexpr unsigned sticky_flags = 0x3f;  // no part of the mode
 
+constexpr EngineInfo engine_table[] = {
+#define JIT_ENGINE(name, text, doc) \
+  {EngineKind::name, text, doc, []() -> Result<std::unique_ptr<Engine>> { return make_##name##_engine(); }},
+#include "jit/engines.def"
+#undef JIT_ENGINE
+};
+
 }  // namespace
+
+std::span<const EngineInfo> engines() { return engine_table; }
+const EngineInfo& info(EngineKind kind) { return engine_table[static_cast<std::size_t>(kind)]; }
+
+std::optional<EngineKind> parse_engine(std::string_view name) {
+  for (const EngineInfo& engine : engine_table)
+    if (engine.name == name) return engine.kind;
+  return std::nullopt;
+}
+
+std::string engine_names() {
+  std::string names;
+  for (const EngineInfo& engine : engine_table) (names += names.empty() ? "" : ", ") += engine.name;
+  return names;
+}
 
 std::uint32_t FpScope::current() { return _mm_getcsr() & ~sticky_flags; }
 
@@ -16,6 +42,60 @@ FpScope::FpScope() : set(current()), host_(set) {}
 
 FpScope::~FpScope() {
   if (set != host_) _mm_setcsr(host_);
+}
+
+Executable::Executable(const ir::Function& function)
+    : layout_(StateLayout::of(function)),
+      file_bytes_(function.file_bytes),
+      flag_bytes_(function.flag_bits / 8),
+      mask_variables_(function.mask_variables) {
+  for (const ir::Block& block : function.blocks) block_ips_.push_back(block.guest_ip);
+}
+
+RegisterUse Executable::register_use() const {
+  const FileRange all{0, file_bytes_};
+  return {{all}, {all}};
+}
+
+ThreadImage Executable::save(ThreadState& state, Status status) const {
+  ThreadImage image;
+  image.ip = status == Status::Faulted          ? state.fault.guest_ip
+             : state.resume < block_ips_.size() ? block_ips_[state.resume]
+                                                : 0;
+  const std::byte* file = layout_.file_of(state);
+  const std::byte* flags = layout_.flags_of(state);
+  const std::uint32_t* masks = layout_.masks_of(state);
+  image.registers.assign(file, file + file_bytes_);
+  image.flags.assign(flags, flags + flag_bytes_);
+  image.execution_mask = masks[0];
+  image.parked.assign(masks + 1, masks + mask_variables_);
+  image.fp_mode = state.fp_mode;
+  image.barrier_signals = state.barrier_signals;
+  return image;
+}
+
+Result<void> Executable::restore(const ThreadImage& image, ThreadState& state) const {
+  if (image.registers.size() != file_bytes_)
+    return error("thread image: expected {} bytes of registers, found {}", file_bytes_,
+                 image.registers.size());
+  if (image.flags.size() != flag_bytes_)
+    return error("thread image: expected {} bytes of flags, found {}", flag_bytes_, image.flags.size());
+  if (image.parked.size() + 1 != mask_variables_)
+    return error("thread image: expected {} places of parked channels, found {}", mask_variables_ - 1,
+                 image.parked.size());
+  const auto block = std::find(block_ips_.begin(), block_ips_.end(), image.ip);
+  if (block == block_ips_.end())
+    return error("thread image: no block of the code begins at {:#x}, where the thread is", image.ip);
+  state.resume = static_cast<std::uint32_t>(block - block_ips_.begin());
+  std::memcpy(layout_.file_of(state), image.registers.data(), file_bytes_);
+  std::memcpy(layout_.flags_of(state), image.flags.data(), flag_bytes_);
+  std::uint32_t* masks = layout_.masks_of(state);
+  masks[0] = image.execution_mask;
+  std::copy(image.parked.begin(), image.parked.end(), masks + 1);
+  state.fp_mode = image.fp_mode;
+  state.barrier_signals = image.barrier_signals;
+  state.fault = {};
+  return {};
 }
 
 }  // namespace eum::jit

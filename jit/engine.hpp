@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "frontend/ir/function.hpp"
 #include "memory/result.hpp"
@@ -45,32 +48,33 @@ struct Fault {
   std::uint64_t address = 0;
 };
 
-/// What the SystemCall ops of an x86 machine act on.
-struct SystemInterface {
+/// What callback ops call.
+struct Callbacks {
   void* context = nullptr;
-  /// Does `op` on operands a and b. Returns the status, 0 = done with *value as the result; *value is 0
-  /// before. Must not throw, and must not touch the thread's register file.
-  std::uint64_t (*call)(void* context, ir::Op op, std::uint64_t imm, std::uint64_t a, std::uint64_t b,
-                        std::uint64_t* value) = nullptr;
+  /// Does function `number` on the operands; fills every result. Must not throw, and must not touch the
+  /// thread's register file.
+  void (*call)(void* context, std::uint64_t number, std::span<const std::uint64_t> operands,
+               std::span<std::uint64_t> results) = nullptr;
 };
 
 /// What a thread can reach. Standard layout: translated code reads it.
 struct Environment {
-  const mem::Surface* surfaces = nullptr;  ///< 256 entries; 254 is shared local memory
+  const mem::Surface* surfaces = nullptr;  ///< the binding table: 256 entries; may be null: each is null
   std::byte* scratch = nullptr;            ///< of this thread
   std::uint64_t scratch_bytes = 0;
-  mem::AddressSpace* space = nullptr;       ///< A64 and A32; may be null: every access faults
-  const SystemInterface* system = nullptr;  ///< may be null: every SystemCall has status all ones
+  mem::AddressSpace* space = nullptr;  ///< A64 and A32; may be null: every access faults
+  std::byte* slm = nullptr;            ///< of the thread group
+  std::uint64_t slm_bytes = 0;
+  const Callbacks* callbacks = nullptr;  ///< may be null: every result is all ones
 };
 
-/// The fixed head of a thread's state. Register file and mask variables follow it, see StateLayout.
+/// The fixed head of a thread's state. Flags, register file and mask variables follow it, see StateLayout.
 struct ThreadState {
   const Environment* environment = nullptr;
   std::int64_t budget =
-      INT64_MAX;             ///< guest instructions left; counted down block by block, checked at back edges
+      INT64_MAX;             ///< guest instructions left; counted down block by block, checked at safepoints
   std::uint32_t resume = 0;  ///< block to go on at; 0 = the beginning
   std::uint32_t barrier_signals = 0;  ///< barrier_signal ops executed
-  std::uint64_t flags = 0;            ///< f0.0 = bits 15:0, f0.1, f1.0, f1.1
   std::uint32_t fp_mode = 0;  ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
   std::uint32_t reserved = 0;
   /// The region of the address space that the last A64 or A32 access hit: an engine's cache, cleared by size
@@ -83,6 +87,7 @@ struct ThreadState {
 
 /// Where the variable parts of a thread's state lie, in bytes from the ThreadState.
 struct StateLayout {
+  std::uint32_t flags = 0;  ///< flag bit i: bit i % 8 of byte i / 8; 8 bytes more than there are flags
   std::uint32_t file = 0;   ///< register file, 64-byte aligned
   std::uint32_t masks = 0;  ///< u32 for each mask variable; [0] is the execution mask
   std::uint32_t size = 0;   ///< of the whole, a multiple of 64
@@ -90,15 +95,32 @@ struct StateLayout {
   static StateLayout of(const ir::Function& function) {
     constexpr auto up = [](std::uint32_t n) { return (n + 63) & ~63u; };
     StateLayout layout;
-    layout.file = up(sizeof(ThreadState));
+    layout.flags = (sizeof(ThreadState) + 7) & ~7u;
+    layout.file = up(layout.flags + function.flag_bits / 8 + 8);
     layout.masks = up(layout.file + function.file_bytes);
     layout.size = up(layout.masks + 4 * function.mask_variables);
     return layout;
   }
+  std::byte* flags_of(ThreadState& state) const { return reinterpret_cast<std::byte*>(&state) + flags; }
   std::byte* file_of(ThreadState& state) const { return reinterpret_cast<std::byte*>(&state) + file; }
   std::uint32_t* masks_of(ThreadState& state) const {
     return reinterpret_cast<std::uint32_t*>(reinterpret_cast<std::byte*>(&state) + masks);
   }
+};
+
+/// The architectural state of a thread, apart from any engine: what is saved, compared, inspected, and
+/// continued, by the same engine or another.
+struct ThreadImage {
+  std::uint32_t ip = 0;  ///< byte offset of the next guest instruction, or of the one that faulted
+  std::vector<std::byte> registers;  ///< the register file: general, then architecture registers
+  std::vector<std::byte> flags;      ///< flag bit i: bit i % 8 of byte i / 8
+  std::uint32_t execution_mask = 0;
+  std::vector<std::uint32_t>
+      parked;                 ///< channels in mask variable k + 1; Function::park_ips says where they wait
+  std::uint32_t fp_mode = 0;  ///< cr0.0
+  std::uint32_t barrier_signals = 0;
+
+  bool operator==(const ThreadImage&) const = default;
 };
 
 /// The floating point mode of a host thread while guest threads run on it, one after the other. It is put
@@ -119,6 +141,18 @@ class FpScope {
   std::uint32_t host_;
 };
 
+/// A run of bytes of the register file.
+struct FileRange {
+  std::uint32_t offset = 0, bytes = 0;
+  bool operator==(const FileRange&) const = default;
+};
+
+/// What a function does to the register file, for who prepares threads: ranges in ascending order.
+struct RegisterUse {
+  std::vector<FileRange> read;     ///< may be read before the function has written it
+  std::vector<FileRange> written;  ///< may be written
+};
+
 /// A translated function. Immutable; any number of host threads may run it at once, each with a state of its
 /// own.
 class Executable {
@@ -128,6 +162,9 @@ class Executable {
   /// its environment reaches change; the host's floating point mode is as before on return. Before the first
   /// run the caller sets environment, budget, mask variable 0 (the dispatch mask) and registers, and clears
   /// the rest.
+  ///
+  /// What the state holds on return is said by CompileOptions::exact_registers. A fault leaves it as it was
+  /// before the guest instruction at Fault::guest_ip, as far as that has not changed memory.
   Status run(ThreadState& state) const {
     FpScope scope;
     return run(state, scope);
@@ -135,23 +172,43 @@ class Executable {
   /// The same within a scope of the calling host thread.
   virtual Status run(ThreadState& state, FpScope& scope) const = 0;
   const StateLayout& layout() const { return layout_; }
+  /// What is read before it is written and what is written; by default everything.
+  virtual RegisterUse register_use() const;
   /// Bytes of host code; 0 for an engine that makes none.
   virtual std::size_t code_bytes() const { return 0; }
   /// Host code annotated with guest instruction offsets; empty for an engine that makes none.
   virtual std::string listing() const { return {}; }
 
+  /// The architectural state of a thread that `run` has left with `status`, or that has not run yet
+  /// (Paused).
+  ThreadImage save(ThreadState& state, Status status) const;
+  /// Makes `state` go on from `image`, which another executable of the same guest code may have saved. The
+  /// error says that the image's registers, flags or masks are others, or that no block begins at its ip.
+  /// Environment and budget stay as they are.
+  Result<void> restore(const ThreadImage& image, ThreadState& state) const;
+
  protected:
-  explicit Executable(const StateLayout& layout) : layout_(layout) {}
+  explicit Executable(const ir::Function& function);
 
  private:
   StateLayout layout_;
+  std::uint32_t file_bytes_, flag_bytes_, mask_variables_;
+  std::vector<std::uint32_t> block_ips_;
+};
+
+/// Where a thread whose budget is used up may pause, beside blocks that are marked as safepoints.
+enum class Safepoints : std::uint8_t {
+  BackEdges,  ///< at blocks that control comes back to
+  Blocks,     ///< at every block: whoever wants every instruction lowers each to a block of its own
 };
 
 struct CompileOptions {
   bool listing = false;  ///< keep what Executable::listing needs
-  /// The caller looks at the register file after the end of the thread. Without it a register that no
-  /// instruction reads any more need not be written.
-  bool registers_live_at_exit = true;
+  /// Whenever the thread stops, its registers and flags hold exactly what the function has written. Without
+  /// it those that no instruction reads any more may hold what they held before, and a thread that has
+  /// faulted cannot be continued.
+  bool exact_registers = true;
+  Safepoints safepoints = Safepoints::BackEdges;
 };
 
 class Engine {
@@ -160,13 +217,33 @@ class Engine {
   virtual std::string_view name() const = 0;
   /// Translates `function`, which it may rewrite. The function is well formed: what comes from a text or a
   /// builder outside frontend/ goes through ir::verify first. An error names the op that the engine cannot
-  /// do.
+  /// do, or the limit that the function exceeds.
   virtual Result<std::unique_ptr<Executable>> compile(ir::Function& function,
                                                       const CompileOptions& options) = 0;
 };
 
+/// The engines that this build has: a row of jit/engines.def each.
+enum class EngineKind : std::uint8_t {
+#define JIT_ENGINE(name, ...) name,
+#include "jit/engines.def"
+#undef JIT_ENGINE
+};
+
+struct EngineInfo {
+  EngineKind kind;
+  std::string_view name;  ///< as the command line takes it
+  std::string_view doc;
+  /// An error where the host lacks what the engine needs.
+  Result<std::unique_ptr<Engine>> (*make)();
+};
+
+/// Every row; and engines by name, for who knows at compile time which one it wants.
+std::span<const EngineInfo> engines();
 std::unique_ptr<Engine> make_reference_engine();
-/// An error where the host lacks AVX2, FMA or BMI2.
 Result<std::unique_ptr<Engine>> make_avx2_engine();
+const EngineInfo& info(EngineKind kind);
+std::optional<EngineKind> parse_engine(std::string_view name);
+/// "avx2, reference"
+std::string engine_names();
 
 }  // namespace eum::jit

@@ -1,7 +1,8 @@
 #pragma once
 // Surface and BindingTable: what a message with a binding table index sees. Standard layout, because
-// translated code reads them; the host pointers are resolved when the table is built. This file must not know
-// where the state came from (kernel arguments or RENDER_SURFACE_STATE in memory).
+// translated code reads them; a host pointer is resolved when the table is built, if the surface is one block
+// of host memory. This file must not know where the state came from (kernel arguments or RENDER_SURFACE_STATE
+// in memory).
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -29,8 +30,9 @@ inline constexpr std::uint32_t surface_format_raw = 0x1ff;
 /// One surface. Reads beyond `size` give 0 and writes there are dropped; the null surface has size 0, so it
 /// needs no case of its own.
 struct Surface {
-  std::byte* base = nullptr;      // host memory of byte 0
-  std::uint64_t size = 0;         // bytes that may be accessed
+  std::byte* base = nullptr;  // host memory of byte 0; null: only the address space knows where it is
+  std::uint64_t direct = 0;   // bytes that may be accessed through `base`: `size`, or 0 where that is null
+  std::uint64_t size = 0;     // bytes that may be accessed
   std::uint64_t gpu_address = 0;  // Surface Base Address, for messages and statistics
   SurfaceType type = SurfaceType::SURFTYPE_NULL;
   std::uint32_t format = surface_format_raw;  // hardware encoding, 9 bits
@@ -41,12 +43,13 @@ struct Surface {
 };
 
 static_assert(std::is_standard_layout_v<Surface> && std::is_trivially_copyable_v<Surface>);
-static_assert(offsetof(Surface, base) == 0 && offsetof(Surface, size) == 8 && sizeof(Surface) == 48);
 
-/// A RAW buffer surface over `size` bytes at `base`.
+/// A RAW buffer surface over `size` bytes at `base`, or where that is null at `gpu_address` of the address
+/// space.
 inline Surface buffer_surface(std::byte* base, std::uint64_t size, std::uint64_t gpu_address) {
   Surface s;
   s.base = base;
+  s.direct = base != nullptr ? size : 0;
   s.size = size;
   s.gpu_address = gpu_address;
   s.type = SurfaceType::SURFTYPE_BUFFER;

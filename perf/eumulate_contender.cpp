@@ -22,7 +22,7 @@ Result<double> EumulateContender::launch() {
 Result<std::vector<kernels::Bytes>> EumulateContender::read() { return case_->buffers(); }
 
 Result<std::unique_ptr<Contender>> make_eumulate_contender() {
-  auto device = rt::Device::create({.engine = rt::EngineKind::Avx2, .workers = 1});
+  auto device = rt::Device::create({.engine = jit::EngineKind::avx2, .workers = 1});
   if (!device) return device.error();
   return std::unique_ptr<Contender>(std::make_unique<EumulateContender>(std::move(*device)));
 }

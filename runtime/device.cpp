@@ -7,37 +7,14 @@
 namespace eum::rt {
 namespace {
 
-struct EngineRow {
-  EngineKind kind;
-  std::string_view name;
-};
-constexpr EngineRow engines[] = {{EngineKind::Avx2, "avx2"}, {EngineKind::Reference, "reference"}};
-
 constexpr std::uint64_t scratch_alignment = 64 * 1024;
 /// Address 0 and what lies near it stay unmapped, so that a null pointer faults.
 constexpr mem::Placement low_memory{std::uint64_t{1} << 20, std::uint64_t{1} << 32};
 
-Result<std::unique_ptr<jit::Engine>> make_engine(EngineKind kind) {
-  if (kind == EngineKind::Avx2) return jit::make_avx2_engine();
-  return jit::make_reference_engine();
-}
-
 }  // namespace
 
-std::string_view engine_name(EngineKind kind) {
-  for (const EngineRow& row : engines)
-    if (row.kind == kind) return row.name;
-  return "invalid engine";
-}
-
-std::optional<EngineKind> parse_engine(std::string_view name) {
-  for (const EngineRow& row : engines)
-    if (row.name == name) return row.kind;
-  return std::nullopt;
-}
-
 Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
-  auto engine = make_engine(options.engine);
+  auto engine = jit::info(options.engine).make();
   if (!engine) return engine.error();
   const unsigned workers =
       options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());

@@ -16,13 +16,8 @@
 
 namespace eum::rt {
 
-enum class EngineKind : std::uint8_t { Avx2, Reference };
-
-std::string_view engine_name(EngineKind kind);
-std::optional<EngineKind> parse_engine(std::string_view name);
-
 struct DeviceOptions {
-  EngineKind engine = EngineKind::Avx2;
+  jit::EngineKind engine = jit::EngineKind::avx2;
   unsigned workers = 0;  ///< host threads that run guest threads; 0: one for each processor
   std::uint64_t budget = std::uint64_t{1} << 40;  ///< guest instructions that one guest thread may execute
 };

@@ -26,10 +26,6 @@ Result<void> check(const WalkerCommand& walk, std::uint32_t slots) {
   const ThreadCode& code = *walk.code;
   if (code.simd != 8 && code.simd != 16 && code.simd != 32)
     return error("walk: expected a SIMD width of 8, 16 or 32, found {}", code.simd);
-  const std::size_t slots_of_file = code.file_bytes / slot_bytes;
-  if (code.inputs.size() != slots_of_file || code.outputs.size() != slots_of_file)
-    return error("walk: expected inputs and outputs of {} slots, found {} and {}", slots_of_file,
-                 code.inputs.size(), code.outputs.size());
   if (walk.threads_per_group == 0 || walk.threads_per_group > max_threads_per_group)
     return error("walk: expected 1 to {} threads in a group, found {}", max_threads_per_group,
                  walk.threads_per_group);

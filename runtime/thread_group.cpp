@@ -43,22 +43,24 @@ Result<void> GroupRunner::begin(const WalkerCommand& walk, std::uint32_t first_s
     return reserved;
   progress_.resize(walk.code->waits ? threads : 0);
 
-  const mem::Surface* surfaces = walk.surfaces->surfaces.data();
   if (walk.slm_bytes != 0) {
     if (!slm_ || slm_->size() != mem::slm_allocation(walk.slm_bytes)) {
       auto slm = mem::Slm::create(walk.slm_bytes, mem::SlmInit::Zero);
       if (!slm) return slm.error();
       slm_ = std::move(*slm);
     }
-    surfaces_ = *walk.surfaces;
-    surfaces_[mem::ReservedIndex::SharedLocalMemory] = slm_->surface();
-    surfaces = surfaces_.surfaces.data();
   }
   environments_.resize(concurrent);
   for (std::uint32_t i = 0; i < concurrent; ++i) {
     const std::size_t scratch_offset = std::size_t{first_slot + i} * walk.scratch.bytes;
     std::byte* scratch = walk.scratch.bytes != 0 ? walk.scratch.base + scratch_offset : nullptr;
-    environments_[i] = {surfaces, scratch, walk.scratch.bytes, walk.space};
+    jit::Environment& environment = environments_[i] = {};
+    environment.surfaces = walk.surfaces->surfaces.data();
+    environment.scratch = scratch;
+    environment.scratch_bytes = walk.scratch.bytes;
+    environment.space = walk.space;
+    environment.slm = walk.slm_bytes != 0 ? slm_->data() : nullptr;
+    environment.slm_bytes = walk.slm_bytes != 0 ? slm_->size() : 0;
   }
   for (std::uint32_t t = 0; t < threads; ++t) fill(t);
   return {};
@@ -70,10 +72,14 @@ Result<void> GroupRunner::begin(const WalkerCommand& walk, std::uint32_t first_s
 void GroupRunner::plan() {
   restored_.clear();
   restored_slots_ = 0;
-  const ThreadCode& code = *walk_->code;
-  for (std::uint32_t slot = 0; slot < code.inputs.size(); ++slot) {
-    if (!code.inputs[slot] || !code.outputs[slot]) continue;
-    const std::uint32_t to = slot * slot_bytes;
+  const jit::RegisterUse use = walk_->code->executable->register_use();
+  const auto holds = [](const std::vector<jit::FileRange>& ranges, std::uint32_t at) {
+    return std::any_of(ranges.begin(), ranges.end(), [&](const jit::FileRange& r) {
+      return at + slot_bytes > r.offset && at < r.offset + r.bytes;
+    });
+  };
+  for (std::uint32_t to = 0; to < layout_.masks - layout_.file; to += slot_bytes) {
+    if (!holds(use.read, to) || !holds(use.written, to)) continue;
     if (!restored_.empty() && restored_.back().to + restored_.back().slots * slot_bytes == to)
       ++restored_.back().slots;
     else
@@ -102,8 +108,8 @@ void GroupRunner::fill(std::uint32_t thread) {
     std::memcpy(file + slot_bytes + own, cross.data(), cross.size());
   const std::uint32_t mask =
       thread + 1 == walk_->threads_per_group ? all_channels_ & walk_->last_mask : all_channels_;
-  std::memcpy(file + walk_->code->control_offset, &initial_control, sizeof initial_control);
-  std::memcpy(file + walk_->code->state_offset + 8, &mask, sizeof mask);  // sr0.2: dispatch mask
+  std::memcpy(file + walk_->code->cr0_offset, &initial_control, sizeof initial_control);
+  std::memcpy(file + walk_->code->sr0_offset + 8, &mask, sizeof mask);  // sr0.2: dispatch mask
 
   std::byte* image = images_.data() + std::size_t{thread} * restored_slots_ * slot_bytes;
   for (const Run& run : restored_) {
@@ -116,8 +122,8 @@ void GroupRunner::start(std::uint32_t thread) {
   jit::ThreadState& s = state(thread);
   s.resume = 0;
   s.barrier_signals = 0;
-  s.flags = 0;
   s.fp_mode = initial_control;
+  std::memset(layout_.flags_of(s), 0, layout_.file - layout_.flags);
   std::uint32_t* masks = layout_.masks_of(s);
   for (std::uint32_t done = layout_.masks; done < layout_.size; done += 64)
     std::memset(reinterpret_cast<std::byte*>(&s) + done, 0, 64);

@@ -91,7 +91,6 @@ class GroupRunner {
   AlignedBytes states_;  // of each thread of a group
   std::vector<jit::Environment> environments_;  // of the threads that are under way at the same time
   std::vector<Progress> progress_;              // of each thread, where they meet at barriers
-  mem::BindingTable surfaces_;                  // the walk's, with the group's SLM
   std::optional<mem::Slm> slm_;
   std::array<std::uint32_t, 3> group_{};
   GuestFault fault_;

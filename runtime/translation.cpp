@@ -8,7 +8,6 @@
 #include "frontend/gen/lower/arf_layout.hpp"
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/printer.hpp"
-#include "jit/passes/liveness.hpp"
 #include "memory/heap.hpp"
 
 namespace eum::rt {
@@ -74,26 +73,10 @@ std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translat
 ThreadCode thread_code(const ir::Function& function, gen::Family family) {
   ThreadCode code;
   code.simd = function.simd;
-  code.file_bytes = function.file_bytes;
   code.payload_room = gen::grf_file_bytes(family);
-  code.control_offset = gen::arf_offset(family, gen::Arf::cr);
-  code.state_offset = gen::arf_offset(family, gen::Arf::sr);
-  const std::size_t slots = function.file_bytes / jit::slot_size;
-  code.outputs.resize(slots);
-  for (const ir::Block& block : function.blocks) {
-    code.waits |= block.insts.back().op == ir::Op::wait;
-    for (const ir::Inst& inst : block.insts) {
-      if (inst.op == ir::Op::reg_scatter) code.outputs.assign(slots, true);
-      if (inst.op != ir::Op::reg_write) continue;
-      const jit::SlotRange range = jit::slots_of(inst);
-      for (std::size_t slot = range.first; slot <= range.last && slot < slots; ++slot)
-        code.outputs[slot] = true;
-    }
-  }
-  const jit::Liveness liveness(function, false);
-  const jit::LiveState& in = liveness.live_in(0);
-  code.inputs.resize(slots);
-  for (std::size_t slot = 0; slot < slots; ++slot) code.inputs[slot] = in.active[slot] || in.inactive[slot];
+  code.cr0_offset = gen::arf_offset(family, gen::Arf::cr);
+  code.sr0_offset = gen::arf_offset(family, gen::Arf::sr);
+  for (const ir::Block& block : function.blocks) code.waits |= block.insts.back().op == ir::Op::wait;
   return code;
 }
 
@@ -108,7 +91,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
   const auto lowered = Clock::now();
   for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
   result.code = thread_code(*function, kernel.family);
-  auto executable = engine.compile(*function, {.listing = listing, .registers_live_at_exit = false});
+  auto executable = engine.compile(*function, {.listing = listing, .exact_registers = false});
   if (!executable) return executable.error();
   const auto compiled = Clock::now();
   result.executable = std::move(*executable);

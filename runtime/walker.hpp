@@ -17,14 +17,11 @@ namespace eum::rt {
 /// What a walk has to know of translated code.
 struct ThreadCode {
   const jit::Executable* executable = nullptr;
-  unsigned simd = 8;                 ///< channels of a thread: 8, 16 or 32
-  std::uint32_t file_bytes = 0;      ///< of the register file, a multiple of 32
-  std::uint32_t payload_room = 0;    ///< bytes of general registers, which come first in the file
-  std::uint32_t control_offset = 0;  ///< of cr0 in the file
-  std::uint32_t state_offset = 0;    ///< of sr0 in the file
-  bool waits = false;                ///< a thread may wait for its group
-  std::vector<bool> inputs;   ///< by 32-byte slot of the file: the code may read it before it writes it
-  std::vector<bool> outputs;  ///< by 32-byte slot of the file: the code may write it
+  unsigned simd = 8;               ///< channels of a thread: 8, 16 or 32
+  std::uint32_t payload_room = 0;  ///< bytes of general registers, which come first in the file
+  std::uint32_t cr0_offset = 0;    ///< in the file
+  std::uint32_t sr0_offset = 0;    ///< in the file
+  bool waits = false;              ///< a thread may wait for its group
 };
 
 /// Memory for threads that run at the same time: slot s has `bytes` from base + s * bytes.
@@ -40,7 +37,7 @@ inline constexpr std::uint32_t initial_control = 0x4c0;
 
 struct WalkerCommand {
   const ThreadCode* code = nullptr;
-  const mem::BindingTable* surfaces = nullptr;   ///< entry 254 is the dispatcher's where slm_bytes is not 0
+  const mem::BindingTable* surfaces = nullptr;
   mem::AddressSpace* space = nullptr;            ///< null: every stateless access faults
   std::array<std::uint32_t, 3> first_group{};    ///< ids of the first group
   std::array<std::uint32_t, 3> groups{1, 1, 1};  ///< how many in each dimension

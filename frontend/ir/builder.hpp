@@ -1,10 +1,10 @@
 #pragma once
-// Appends micro-ops to a block of a function. One method a shape of ops.hpp; the lowerings and tests use
-// nothing else. It checks nothing: the verifier does.
+// Appends micro-ops to a block of a function. Results follow from the shape's rules; the methods below only
+// give the attributes names. The lowerings and tests use nothing else. It checks nothing: the verifier does.
 #include <initializer_list>
 #include <span>
 
-#include "frontend/ir/function.hpp"
+#include "frontend/ir/signature.hpp"
 
 namespace eum::ir {
 
@@ -20,189 +20,191 @@ class Builder {
   Type type_of(ValueId value) const { return function_.values[value].type; }
   unsigned lanes_of(ValueId value) const { return function_.values[value].lanes; }
 
+  /// An instruction without operands, attribute or place; complete it, then append() it.
+  static Inst make(Op op, Type type = Type::u32, unsigned lanes = 1, ValueId mask = no_value) {
+    Inst inst;
+    inst.op = op;
+    inst.type = type;
+    inst.lanes = static_cast<std::uint8_t>(lanes);
+    inst.mask = mask;
+    return inst;
+  }
+  /// Appends `inst` with these operands and the results of its shape, the first of which is returned.
+  ValueId append(Inst inst, std::span<const ValueId> args) {
+    inst.guest_ip = guest_ip_;
+    function_.set_args(inst, args);
+    return append_results(inst, Signature(function_, inst).max_results());
+  }
+  ValueId append(Inst inst, std::initializer_list<ValueId> args) {
+    return append(inst, std::span(args.begin(), args.size()));
+  }
+
   /// Every lane = the low bits of imm.
   ValueId constant(Type type, unsigned lanes, std::uint64_t imm) {
-    Inst& inst = append(Op::constant, type, lanes, {});
-    inst.imm = imm;
-    return define(inst, type, lanes);
+    return append_imm(make(Op::constant, type, lanes), imm);
   }
   ValueId vconst(Type type, unsigned lanes, std::span<const std::uint64_t> lane_values) {
     PoolEntry entry{};
     for (std::size_t i = 0; i < lane_values.size() && i < entry.size(); ++i) entry[i] = lane_values[i];
     function_.pool.push_back(entry);
-    Inst& inst = append(Op::vconst, type, lanes, {});
-    inst.imm = function_.pool.size() - 1;
-    return define(inst, type, lanes);
+    return append_imm(make(Op::vconst, type, lanes), function_.pool.size() - 1);
   }
   /// convert, convert_sat, bitcast. Returns the operand itself where nothing changes.
   ValueId convert(Op op, Type to, ValueId value) {
-    Type from = type_of(value);
-    if (from == to && (op != Op::convert_sat || !is_float(to))) return value;
-    Inst& inst = append(op, to, lanes_of(value), {value});
-    inst.from = from;
-    return define(inst, to, inst.lanes);
+    Inst inst = make(op, to, lanes_of(value));
+    inst.from = type_of(value);
+    if (inst.from == to && (op != Op::convert_sat || !is_float(to))) return value;
+    return append(inst, {value});
   }
-  /// Lanewise1, 2 and 3: the type is that of the first operand.
+  /// Ops of one or more operands of the op's type: the type is that of the first operand.
   ValueId lanewise(Op op, std::initializer_list<ValueId> args) {
-    ValueId first = *args.begin();
-    Inst& inst = append(op, type_of(first), lanes_of(first), args);
-    return define(inst, inst.type, inst.lanes);
+    return append(make(op, type_of(*args.begin()), lanes_of(*args.begin())), args);
   }
-  ValueId compare(Op op, ValueId a, ValueId b) {
-    Inst& inst = append(op, type_of(a), lanes_of(a), {a, b});
-    return define(inst, Type::m, inst.lanes);
-  }
+  ValueId compare(Op op, ValueId a, ValueId b) { return lanewise(op, {a, b}); }
   ValueId select(ValueId mask, ValueId a, ValueId b) {
-    Inst& inst = append(Op::select, type_of(a), lanes_of(a), {mask, a, b});
-    return define(inst, inst.type, inst.lanes);
+    return append(make(Op::select, type_of(a), lanes_of(a)), {mask, a, b});
   }
   struct Pair {
     ValueId first, second;
   };
   /// Wide2 and Wide4.
   Pair wide(Op op, std::initializer_list<ValueId> args) {
-    ValueId a = *args.begin();
-    Inst& inst = append(op, type_of(a), lanes_of(a), args);
-    ValueId first = define(inst, inst.type, inst.lanes, 2);
+    const ValueId first = lanewise(op, args);
     return {first, first + 1};
   }
   ValueId splat(ValueId scalar, unsigned lanes) {
     if (lanes == 1) return scalar;
-    Inst& inst = append(Op::splat, type_of(scalar), lanes, {scalar});
-    return define(inst, inst.type, lanes);
+    return append(make(Op::splat, type_of(scalar), lanes), {scalar});
   }
   ValueId slice(ValueId value, unsigned first, unsigned lanes) {
     if (first == 0 && lanes == lanes_of(value)) return value;
-    Inst& inst = append(Op::slice, type_of(value), lanes, {value});
-    inst.imm = first;
-    return define(inst, inst.type, lanes);
+    return append_imm(make(Op::slice, type_of(value), lanes), first, {value});
   }
   ValueId concat(ValueId a, ValueId b) {
-    unsigned lanes = lanes_of(a) + lanes_of(b);
-    Inst& inst = append(Op::concat, type_of(a), lanes, {a, b});
-    return define(inst, inst.type, lanes);
+    return append(make(Op::concat, type_of(a), lanes_of(a) + lanes_of(b)), {a, b});
   }
-  ValueId mask_bits(Type type, ValueId mask) {
-    Inst& inst = append(Op::mask_bits, type, 1, {mask});
-    return define(inst, type, 1);
-  }
+  ValueId mask_bits(Type type, ValueId mask) { return append(make(Op::mask_bits, type), {mask}); }
   ValueId bits_mask(ValueId scalar, unsigned lanes) {
-    Inst& inst = append(Op::bits_mask, Type::m, lanes, {scalar});
+    Inst inst = make(Op::bits_mask, Type::m, lanes);
     inst.from = type_of(scalar);
-    return define(inst, Type::m, lanes);
+    return append(inst, {scalar});
   }
   ValueId mask_group(Op op, ValueId mask, unsigned group) {
-    Inst& inst = append(op, Type::m, lanes_of(mask), {mask});
-    inst.imm = group;
-    return define(inst, Type::m, inst.lanes);
+    return append_imm(make(op, Type::m, lanes_of(mask)), group, {mask});
   }
 
   ValueId reg_read(Type type, unsigned lanes, Region region, ValueId mask = no_value) {
-    Inst& inst = append(Op::reg_read, type, lanes, {}, mask);
+    Inst inst = make(Op::reg_read, type, lanes, mask);
     inst.region = region;
-    return define(inst, type, lanes);
+    return append(inst, {});
   }
   void reg_write(Region region, ValueId value, ValueId mask = no_value) {
-    append(Op::reg_write, type_of(value), lanes_of(value), {value}, mask).region = region;
+    Inst inst = make(Op::reg_write, type_of(value), lanes_of(value), mask);
+    inst.region = region;
+    append(inst, {value});
   }
   ValueId reg_gather(Type type, ValueId addresses, ValueId mask = no_value) {
-    Inst& inst = append(Op::reg_gather, type, lanes_of(addresses), {addresses}, mask);
-    return define(inst, type, inst.lanes);
+    return append(make(Op::reg_gather, type, lanes_of(addresses), mask), {addresses});
   }
   void reg_scatter(ValueId addresses, ValueId value, ValueId mask = no_value) {
-    append(Op::reg_scatter, type_of(value), lanes_of(value), {addresses, value}, mask);
+    append(make(Op::reg_scatter, type_of(value), lanes_of(value), mask), {addresses, value});
   }
   ValueId flag_read(unsigned lanes, unsigned first_bit) {
-    Inst& inst = append(Op::flag_read, Type::m, lanes, {});
-    inst.imm = first_bit;
-    return define(inst, Type::m, lanes);
+    return append_imm(make(Op::flag_read, Type::m, lanes), first_bit);
   }
   void flag_write(unsigned first_bit, ValueId value, ValueId mask = no_value) {
-    append(Op::flag_write, Type::m, lanes_of(value), {value}, mask).imm = first_bit;
+    append_imm(make(Op::flag_write, Type::m, lanes_of(value), mask), first_bit, {value});
   }
   ValueId mask_get(unsigned variable) {
-    Inst& inst = append(Op::mask_get, Type::m, function_.simd, {});
-    inst.imm = variable;
-    return define(inst, Type::m, function_.simd);
+    return append_imm(make(Op::mask_get, Type::m, function_.simd), variable);
   }
   void mask_set(unsigned variable, ValueId mask) {
-    append(Op::mask_set, Type::m, lanes_of(mask), {mask}).imm = variable;
+    append_imm(make(Op::mask_set, Type::m, lanes_of(mask)), variable, {mask});
   }
-  void effect(Op op) { append(op, Type::u32, 1, {}); }
-  void effect(Op op, ValueId value) { append(op, type_of(value), 1, {value}); }
+  void effect(Op op) { append(make(op), {}); }
+  void effect(Op op, ValueId value) { append(make(op, type_of(value)), {value}); }
 
-  /// One result a component of `mem`, of consecutive ids; the first is returned.
-  ValueId load(Type type, MemRef mem, ValueId address, ValueId mask = no_value) {
-    Inst& inst = append(Op::load, type, lanes_of(address), {address}, mask);
-    inst.from = type_of(address);
-    inst.mem = mem;
-    unsigned count = static_cast<unsigned>(__builtin_popcount(mem.components));
-    return define(inst, type, inst.lanes, count);
+  /// One result a component of `access`, of consecutive ids; the first is returned. `surface` is the operand
+  /// of an access whose surface is one.
+  ValueId load(Type type, const MemoryAccess& access, ValueId address, ValueId mask = no_value,
+               ValueId surface = no_value) {
+    return append_access(make(Op::load, type, lanes_of(address), mask), access, surface, address, {});
   }
-  void store(MemRef mem, ValueId address, std::span<const ValueId> values, ValueId mask = no_value) {
-    Inst& inst = append(Op::store, type_of(values[0]), lanes_of(address), {address}, mask);
-    for (ValueId value : values) inst.args[inst.arg_count++] = value;
-    inst.from = type_of(address);
-    inst.mem = mem;
+  void store(const MemoryAccess& access, ValueId address, std::span<const ValueId> values,
+             ValueId mask = no_value, ValueId surface = no_value) {
+    append_access(make(Op::store, type_of(values[0]), lanes_of(address), mask), access, surface, address,
+                  values);
   }
   /// Returns the old value, or no_value where it is not wanted.
-  ValueId atomic(Type type, MemRef mem, ValueId address, std::span<const ValueId> sources, bool returns,
-                 ValueId mask = no_value) {
-    Inst& inst = append(Op::atomic, type, lanes_of(address), {address}, mask);
-    for (ValueId value : sources) inst.args[inst.arg_count++] = value;
-    inst.from = type_of(address);
-    inst.mem = mem;
-    return returns ? define(inst, type, inst.lanes) : no_value;
+  ValueId atomic(Type type, const MemoryAccess& access, ValueId address, std::span<const ValueId> sources,
+                 bool returns, ValueId mask = no_value, ValueId surface = no_value) {
+    const Inst inst = make(Op::atomic, type, lanes_of(address), mask);
+    if (returns) return append_access(inst, access, surface, address, sources);
+    append_access(inst, access, surface, address, sources, 0);
+    return no_value;
   }
-  ValueId block_load(Type type, unsigned lanes, MemRef mem, ValueId address) {
-    Inst& inst = append(Op::block_load, type, lanes, {address});
-    inst.from = type_of(address);
-    inst.mem = mem;
-    return define(inst, type, lanes);
+  ValueId block_load(Type type, unsigned lanes, const MemoryAccess& access, ValueId address,
+                     ValueId surface = no_value) {
+    return append_access(make(Op::block_load, type, lanes), access, surface, address, {});
   }
-  void block_store(MemRef mem, ValueId address, ValueId value) {
-    Inst& inst = append(Op::block_store, type_of(value), lanes_of(value), {address, value});
-    inst.from = type_of(address);
-    inst.mem = mem;
+  void block_store(const MemoryAccess& access, ValueId address, ValueId value, ValueId surface = no_value) {
+    append_access(make(Op::block_store, type_of(value), lanes_of(value)), access, surface, address,
+                  {&value, 1});
   }
 
-  /// sys_load, msr_read, msr_write: the value, and the status.
-  Pair system_call(Op op, ValueId a, ValueId b, std::uint64_t imm) {
-    Inst& inst = append(op, type_of(a), 1, {a, b});
-    inst.imm = imm;
-    ValueId first = define(inst, inst.type, 1, 2);
-    return {first, first + 1};
+  /// `results` consecutive values; the first is returned.
+  ValueId callback(std::uint64_t number, std::span<const ValueId> args, unsigned results) {
+    Inst inst = make(Op::callback, Type::u64);
+    inst.imm = number;
+    inst.guest_ip = guest_ip_;
+    function_.set_args(inst, args);
+    inst.result_count = static_cast<std::uint16_t>(results);  // the shape's rule is: as many as there are
+    return append_results(inst, results);
   }
 
-  void jump(BlockId taken) { append(Op::jump, Type::u32, 1, {}).targets = {taken, no_block}; }
+  void jump(BlockId taken) { append_targets(make(Op::jump), {taken, no_block}, {}); }
   void branch_any(ValueId mask, BlockId taken, BlockId fallthrough) {
-    append(Op::branch_any, Type::m, lanes_of(mask), {mask}).targets = {taken, fallthrough};
+    append_targets(make(Op::branch_any, Type::m, lanes_of(mask)), {taken, fallthrough}, {mask});
   }
-  void jump_ip(ValueId ip) { append(Op::jump_ip, type_of(ip), 1, {ip}); }
-  void wait(BlockId resume) { append(Op::wait, Type::u32, 1, {}).targets = {resume, no_block}; }
-  void exit() { append(Op::exit, Type::u32, 1, {}); }
+  void jump_ip(ValueId ip) { append(make(Op::jump_ip, type_of(ip)), {ip}); }
+  void wait(BlockId resume) { append_targets(make(Op::wait), {resume, no_block}, {}); }
+  void exit() { append(make(Op::exit), {}); }
   void trap(std::string text) {
     function_.strings.push_back(std::move(text));
-    append(Op::trap, Type::u32, 1, {}).imm = function_.strings.size() - 1;
+    append_imm(make(Op::trap), function_.strings.size() - 1);
   }
 
  private:
-  Inst& append(Op op, Type type, unsigned lanes, std::initializer_list<ValueId> args,
-               ValueId mask = no_value) {
-    Inst& inst = function_.blocks[block_].insts.emplace_back();
-    inst.op = op;
-    inst.type = type;
-    inst.lanes = static_cast<std::uint8_t>(lanes);
-    inst.guest_ip = guest_ip_;
-    inst.mask = mask;
-    for (ValueId arg : args) inst.args[inst.arg_count++] = arg;
-    return inst;
-  }
-  ValueId define(Inst& inst, Type type, unsigned lanes, unsigned count = 1) {
-    inst.result = static_cast<ValueId>(function_.values.size());
-    inst.result_count = static_cast<std::uint8_t>(count);
-    for (unsigned i = 0; i < count; ++i) function_.add_value(type, lanes);
+  ValueId append_results(Inst& inst, unsigned count) {
+    const Signature wanted(function_, inst);
+    inst.result_count = static_cast<std::uint16_t>(count);
+    if (count != 0) inst.result = static_cast<ValueId>(function_.values.size());
+    for (unsigned k = 0; k < count; ++k) {
+      const ValueInfo info = wanted.result(k);
+      function_.add_value(info.type, info.lanes);
+    }
+    function_.blocks[block_].insts.push_back(inst);
     return inst.result;
+  }
+  ValueId append_imm(Inst inst, std::uint64_t imm, std::initializer_list<ValueId> args = {}) {
+    inst.imm = imm;
+    return append(inst, args);
+  }
+  void append_targets(Inst inst, Targets targets, std::initializer_list<ValueId> args) {
+    inst.targets = targets;
+    append(inst, args);
+  }
+  ValueId append_access(Inst inst, MemoryAccess access, ValueId surface, ValueId address,
+                        std::span<const ValueId> values, unsigned results = 1) {
+    inst.guest_ip = guest_ip_;
+    access.surface_is_operand = surface != no_value;
+    function_.set_access(inst, access);
+    inst.first_arg = static_cast<std::uint32_t>(function_.operands.size());
+    if (surface != no_value) function_.operands.push_back(surface);
+    function_.operands.push_back(address);
+    function_.operands.insert(function_.operands.end(), values.begin(), values.end());
+    inst.arg_count = static_cast<std::uint16_t>(function_.operands.size() - inst.first_arg);
+    return append_results(inst, results == 0 ? 0 : Signature(function_, inst).max_results());
   }
 
   Function& function_;

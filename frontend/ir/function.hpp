@@ -4,12 +4,14 @@
 // that touch it are explicit. It knows nothing of any guest encoding or host.
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "frontend/ir/memory_access.hpp"
 #include "frontend/ir/ops.hpp"
-#include "memory/atomics.hpp"
 
 namespace eum::ir {
 
@@ -46,29 +48,6 @@ struct Region {
   }
 };
 
-/// Which memory an access goes to.
-enum class MemSpace : std::uint8_t {
-  Surface,  ///< binding table entry `surface`; u32 addresses; out of bounds reads 0, writes are dropped
-  A64,      ///< the address space; u64 addresses; unmapped: fault
-  A32,      ///< the address space, u32 addresses; unmapped: fault
-  Scratch,  ///< the thread's scratch; u32 addresses
-};
-
-/// What an atomic does: the rows of memory/atomics.def.
-using AtomicOp = mem::AtomicOp;
-
-/// Binding table index of shared local memory.
-inline constexpr std::uint8_t slm_surface = 254;
-
-/// What a memory op accesses.
-struct MemRef {
-  MemSpace space = MemSpace::Surface;
-  std::uint8_t surface = 0;          ///< binding table index, 254 = shared local memory
-  std::uint8_t components = 1;       ///< bit k: component k, at address + k * element size
-  AtomicOp atomic = AtomicOp::and_;  ///< op of an atomic
-  constexpr bool operator==(const MemRef&) const = default;
-};
-
 /// Where control goes.
 struct Targets {
   BlockId taken = no_block;
@@ -76,28 +55,27 @@ struct Targets {
   constexpr bool operator==(const Targets&) const = default;
 };
 
-inline constexpr std::size_t max_args = 5;
-
-/// One micro-op. Which fields mean something follows from its row of ops.def.
+/// One micro-op. Which fields mean something follows from its row of ops.def. Its operands are
+/// Function::args(inst).
 struct Inst {
   Inst() : imm(0) {}
   Op op{};
   Type type = Type::u32;
   std::uint8_t lanes = 1;
-  std::uint8_t result_count = 0;
-  Type from = Type::u32;  ///< Convert, IntToMask: operand type. Memory ops: address type
-  std::uint8_t arg_count = 0;
-  std::uint32_t guest_ip = 0;  ///< byte offset of the guest instruction that it comes from
-  ValueId result = no_value;   ///< the first of result_count consecutive ids
-  std::array<ValueId, max_args> args{no_value, no_value, no_value, no_value, no_value};
-  ValueId mask = no_value;  ///< optional lane mask; none = all lanes
+  Type from = Type::u32;           ///< operand type, where the shape has one
+  std::uint16_t result_count = 0;  ///< consecutive values from `result` on
+  std::uint16_t arg_count = 0;
+  std::uint32_t guest_ip = 0;   ///< byte offset of the guest instruction that it comes from
+  ValueId result = no_value;    ///< the first of result_count consecutive ids
+  std::uint32_t first_arg = 0;  ///< in Function::operands
+  ValueId mask = no_value;      ///< optional lane mask; none = all lanes
   union {
     std::uint64_t imm;
     Region region;
-    MemRef mem;
     Targets targets;
   };
 };
+static_assert(sizeof(Inst) == 40 || sizeof(Inst) == 32);
 
 struct ValueInfo {
   Type type;
@@ -109,28 +87,36 @@ struct Block {
   std::pmr::vector<Inst> insts;          ///< the last one is the only Control op
   std::uint32_t guest_ip = 0;            ///< byte offset of its first guest instruction
   std::uint32_t guest_instructions = 0;  ///< how many guest instructions it stands for (statistics, budget)
+  /// A thread whose budget is used up pauses before it enters the block. Engines also mark the targets of
+  /// back edges, see CompileOptions of jit/engine.hpp.
+  bool safepoint = false;
 };
 
 using PoolEntry = std::array<std::uint64_t, max_lanes>;
 
 struct Function {
   explicit Function(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : blocks(memory), values(memory), pool(memory), memory(memory) {}
+      : blocks(memory), values(memory), operands(memory), accesses(memory), pool(memory), resource(memory) {}
 
   std::string name;
-  std::string family;              ///< "gen8", "gen9", "x86", ...
-  unsigned simd = 1;               ///< lanes of the execution mask
-  unsigned file_bytes = 0;         ///< of the register file
-  unsigned slot_bytes = 32;        ///< of one register
-  unsigned mask_variables = 1;     ///< variable 0 is the execution mask
+  std::string family;           ///< "gen8", "gen9", "x86", ...
+  unsigned simd = 1;            ///< lanes of the execution mask
+  unsigned file_bytes = 0;      ///< of the register file
+  unsigned slot_bytes = 32;     ///< of one register
+  unsigned flag_bits = 64;      ///< of the flag registers
+  unsigned mask_variables = 1;  ///< variable 0 is the execution mask
+  /// Guest ip where the channels in variable k + 1 are parked; may be shorter than the variables.
+  std::vector<std::uint32_t> park_ips;
   std::pmr::vector<Block> blocks;  ///< block 0 is the entry
   std::pmr::vector<ValueInfo> values;
-  std::pmr::vector<PoolEntry> pool;  ///< lane values of vconst, each in the low bits
-  std::vector<std::string> strings;  ///< of trap
-  std::pmr::memory_resource* memory;
+  std::pmr::vector<ValueId> operands;       ///< of all instructions; see args()
+  std::pmr::vector<MemoryAccess> accesses;  ///< what instructions with a Memory attribute number
+  std::pmr::vector<PoolEntry> pool;         ///< lane values of vconst, each in the low bits
+  std::vector<std::string> strings;         ///< of trap
+  std::pmr::memory_resource* resource;
 
   BlockId add_block(std::uint32_t guest_ip = 0) {
-    blocks.emplace_back(memory);
+    blocks.emplace_back(resource);
     blocks.back().guest_ip = guest_ip;
     return static_cast<BlockId>(blocks.size() - 1);
   }
@@ -138,19 +124,47 @@ struct Function {
     values.push_back({type, static_cast<std::uint8_t>(lanes)});
     return static_cast<ValueId>(values.size() - 1);
   }
+
+  std::span<const ValueId> args(const Inst& inst) const {
+    return std::span<const ValueId>(operands).subspan(inst.first_arg, inst.arg_count);
+  }
+  std::span<ValueId> args(const Inst& inst) {
+    return std::span<ValueId>(operands).subspan(inst.first_arg, inst.arg_count);
+  }
+  ValueId arg(const Inst& inst, unsigned k) const { return operands[inst.first_arg + k]; }
+  /// Gives `inst` operands of its own, in place of those that it had.
+  void set_args(Inst& inst, std::span<const ValueId> list) {
+    inst.first_arg = static_cast<std::uint32_t>(operands.size());
+    inst.arg_count = static_cast<std::uint16_t>(list.size());
+    operands.insert(operands.end(), list.begin(), list.end());
+  }
+  void set_args(Inst& inst, std::initializer_list<ValueId> list) {
+    set_args(inst, std::span(list.begin(), list.size()));
+  }
+
+  /// Of an instruction with a Memory attribute.
+  const MemoryAccess& access(const Inst& inst) const { return accesses[static_cast<std::size_t>(inst.imm)]; }
+  void set_access(Inst& inst, const MemoryAccess& access) {
+    inst.imm = accesses.size();
+    accesses.push_back(access);
+  }
 };
 
 /// The blocks that control may reach from this terminator; jump_ip may reach any.
 inline std::array<BlockId, 2> successors(const Inst& terminator) {
-  switch (terminator.op) {
-    case Op::jump:
-    case Op::wait:
+  switch (shape_of(terminator.op).targets()) {
+    case 1:
       return {terminator.targets.taken, no_block};
-    case Op::branch_any:
+    case 2:
       return {terminator.targets.taken, terminator.targets.fallthrough};
     default:
       return {no_block, no_block};
   }
+}
+
+/// The lowest `lanes` bits.
+constexpr std::uint32_t lane_mask(unsigned lanes) {
+  return lanes >= 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << lanes) - 1;
 }
 
 }  // namespace eum::ir

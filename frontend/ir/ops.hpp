@@ -1,5 +1,6 @@
 #pragma once
-// The op enumeration and its table, derived from ops.def.
+// Ops, their shapes and kinds of attributes as enumerations with tables, derived from ops.def, shapes.def and
+// attributes.def.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,47 +16,16 @@ enum class Op : std::uint8_t {
 #undef IR_OP
 };
 
-/// How operands, results and attributes of an op look.
-/// T = the op's type, N = its lanes.
 enum class Shape : std::uint8_t {
-  Constant,    ///< () -> TxN, imm
-  PoolConst,   ///< () -> TxN, imm = pool index
-  Convert,     ///< (from x N) -> TxN
-  Lanewise1,   ///< (TxN) -> TxN
-  Lanewise2,   ///< (TxN, TxN) -> TxN
-  Lanewise3,   ///< (TxN, TxN, TxN) -> TxN
-  Compare,     ///< (TxN, TxN) -> mxN
-  Select,      ///< (mxN, TxN, TxN) -> TxN
-  Wide2,       ///< (TxN, TxN) -> TxN, TxN
-  Wide4,       ///< (TxN, TxN, TxN, TxN) -> TxN, TxN
-  Splat,       ///< (Tx1) -> TxN
-  Slice,       ///< (TxM) -> TxN, imm = first lane
-  Concat,      ///< (TxA, TxB) -> Tx(A+B)
-  MaskToInt,   ///< (mxK) -> Tx1
-  IntToMask,   ///< (from x1) -> mxN
-  MaskGroup,   ///< (mxN) -> mxN, imm = group size
-  RegRead,     ///< () -> TxN, region, optional mask
-  RegWrite,    ///< (TxN), region, optional mask
-  RegGather,   ///< (u16xN) -> TxN, optional mask
-  RegScatter,  ///< (u16xN, TxN), optional mask
-  FlagRead,    ///< () -> mxN, imm = first flag bit
-  FlagWrite,   ///< (mxN), imm = first flag bit, optional mask
-  MaskGet,     ///< () -> mxN, imm = variable
-  MaskSet,     ///< (mxN), imm = variable
-  Effect0,     ///< ()
-  Effect1,     ///< (Tx1)
-  Load,        ///< (address xN) -> TxN for each component, mem, optional mask
-  Store,       ///< (address xN, TxN for each component), mem, optional mask
-  Atomic,      ///< (address xN, 0 to 2 TxN) -> TxN or nothing, mem, optional mask
-  BlockLoad,   ///< (address x1) -> TxN, mem
-  BlockStore,  ///< (address x1, TxN), mem
-  SystemCall,  ///< (Tx1, Tx1) -> Tx1, Tx1, imm
-  Jump,        ///< taken
-  Branch,      ///< (mxN), taken, fallthrough
-  JumpIp,      ///< (u32x1)
-  Wait,        ///< taken
-  Exit,        ///<
-  Trap,        ///< imm = string index
+#define IR_SHAPE(name, ...) name,
+#include "frontend/ir/shapes.def"
+#undef IR_SHAPE
+};
+
+enum class Attribute : std::uint8_t {
+#define IR_ATTRIBUTE(name, ...) name,
+#include "frontend/ir/attributes.def"
+#undef IR_ATTRIBUTE
 };
 
 enum class Effect : std::uint8_t {
@@ -68,15 +38,19 @@ enum class Effect : std::uint8_t {
   Effect
 };
 
-/// Sets of element types.
-enum class Types : std::uint8_t { None, Int, Int32, U64, Float, Float32, Arith, Mask, IntMask, All };
+/// Whether the thread may leave the function's code at an op.
+enum class Leaves : std::uint8_t { Never, Faults, Always };
 
-enum class Backend : std::uint8_t { Native, Helper, Expand };
+/// Sets of element types.
+enum class Types : std::uint8_t { None, Int, Int32, U32, U64, Float, Float32, Arith, Mask, IntMask, All };
+
+enum class Backend : std::uint8_t { Native, Table, Expand };
 
 struct OpInfo {
   std::string_view name;
   Shape shape;
   Effect effect;
+  Leaves leaves;
   Types types;
   Backend backend;
   std::string_view doc;
@@ -86,8 +60,8 @@ inline constexpr auto op_table = [] {
   using enum Shape;
   using enum Types;
   return std::to_array<OpInfo>({
-#define IR_OP(name, shape, effect, types, backend, doc) \
-  {#name, Shape::shape, Effect::effect, Types::types, Backend::backend, doc},
+#define IR_OP(name, shape, effect, leaves, types, backend, doc) \
+  {#name, Shape::shape, Effect::effect, Leaves::leaves, Types::types, Backend::backend, doc},
 #include "frontend/ir/ops.def"
 #undef IR_OP
   });
@@ -118,6 +92,8 @@ constexpr bool takes(Types types, Type type) {
       return is_int(type);
     case Types::Int32:
       return type == Type::u32 || type == Type::s32;
+    case Types::U32:
+      return type == Type::u32;
     case Types::U64:
       return type == Type::u64;
     case Types::Float:
@@ -138,5 +114,127 @@ constexpr bool takes(Types types, Type type) {
 
 constexpr bool is_terminator(Op op) { return info(op).effect == Effect::Control; }
 constexpr bool is_pure(Op op) { return info(op).effect == Effect::Pure; }
+constexpr bool may_leave(Op op) { return info(op).leaves != Leaves::Never; }
+
+// Shapes.
+
+/// Element type of an operand or result.
+enum class TypeRule : std::uint8_t {
+  Op,       ///< the op's
+  From,     ///< the op's second type
+  Mask,     ///< m
+  Address,  ///< what addresses of the memory space have
+  Place,    ///< u16: a byte address of the register file
+  Index,    ///< u32: an index of the binding table
+};
+enum class LaneRule : std::uint8_t { Op, One, Any };
+/// How many there are.
+enum class CountRule : std::uint8_t {
+  One,
+  Maybe,           ///< none or one
+  Any,             ///< as many as the instruction has
+  SurfaceOperand,  ///< one where MemoryAccess::surface_is_operand
+  Components,      ///< one for each bit of MemoryAccess::components
+  AtomicSources,   ///< what MemoryAccess::atomic takes
+};
+
+/// A row of operands or results that have the same rules.
+struct ValueRule {
+  TypeRule type = TypeRule::Op;
+  LaneRule lanes = LaneRule::Op;
+  CountRule count = CountRule::One;
+};
+
+struct ValueRules {
+  static constexpr std::size_t most = 4;
+  std::array<ValueRule, most> rules{};
+  std::uint8_t count = 0;
+
+  constexpr const ValueRule* begin() const { return rules.data(); }
+  constexpr const ValueRule* end() const { return rules.data() + count; }
+};
+
+template <class... Rule>
+constexpr ValueRules rules(Rule... rule) {
+  return {{rule...}, static_cast<std::uint8_t>(sizeof...(rule))};
+}
+
+/// The rules that shapes.def names.
+namespace value_rule {
+inline constexpr ValueRule value{};
+inline constexpr ValueRule scalar{TypeRule::Op, LaneRule::One};
+inline constexpr ValueRule any_lanes{TypeRule::Op, LaneRule::Any};
+inline constexpr ValueRule from{TypeRule::From, LaneRule::Op};
+inline constexpr ValueRule from_scalar{TypeRule::From, LaneRule::One};
+inline constexpr ValueRule mask{TypeRule::Mask, LaneRule::Op};
+inline constexpr ValueRule any_mask{TypeRule::Mask, LaneRule::Any};
+inline constexpr ValueRule places{TypeRule::Place, LaneRule::Op};
+inline constexpr ValueRule surface{TypeRule::Index, LaneRule::One, CountRule::SurfaceOperand};
+inline constexpr ValueRule addresses{TypeRule::Address, LaneRule::Op};
+inline constexpr ValueRule address{TypeRule::Address, LaneRule::One};
+inline constexpr ValueRule components{TypeRule::Op, LaneRule::Op, CountRule::Components};
+inline constexpr ValueRule sources{TypeRule::Op, LaneRule::Op, CountRule::AtomicSources};
+inline constexpr ValueRule maybe{TypeRule::Op, LaneRule::Op, CountRule::Maybe};
+inline constexpr ValueRule any_count{TypeRule::Op, LaneRule::Op, CountRule::Any};
+}  // namespace value_rule
+
+/// None: an op of this shape has neither type nor lanes (u32 and 1).
+enum class Lanes : std::uint8_t { None, One, Many };
+
+namespace shape_flag {
+inline constexpr std::uint8_t Lanewise = 1, From = 2, Maskable = 4;
+}
+
+struct ShapeInfo {
+  Lanes lanes;
+  std::uint8_t flags;
+  Attribute attribute;
+  ValueRules operands;
+  ValueRules results;
+
+  constexpr bool typed() const { return lanes != Lanes::None; }
+  constexpr bool lanewise() const { return (flags & shape_flag::Lanewise) != 0; }
+  constexpr bool has_from() const { return (flags & shape_flag::From) != 0; }
+  constexpr bool maskable() const { return (flags & shape_flag::Maskable) != 0; }
+  /// What the instruction's attribute is an index of.
+  constexpr bool has_memory() const {
+    return attribute == Attribute::Memory || attribute == Attribute::Atomic;
+  }
+  constexpr unsigned targets() const {
+    return attribute == Attribute::Target ? 1 : attribute == Attribute::Targets ? 2 : 0;
+  }
+};
+
+inline constexpr auto shape_table = [] {
+  using namespace shape_flag;
+  using namespace value_rule;
+  return std::to_array<ShapeInfo>({
+#define IR_SHAPE(name, lanes, flags, attribute, operands, results) \
+  {Lanes::lanes, flags, Attribute::attribute, operands, results},
+#include "frontend/ir/shapes.def"
+#undef IR_SHAPE
+  });
+}();
+constexpr const ShapeInfo& info(Shape shape) { return shape_table[static_cast<std::size_t>(shape)]; }
+constexpr const ShapeInfo& shape_of(Op op) { return info(info(op).shape); }
+constexpr bool is_lanewise(Op op) { return shape_of(op).lanewise(); }
+
+inline constexpr std::size_t attribute_count = 0
+#define IR_ATTRIBUTE(...) +1
+#include "frontend/ir/attributes.def"
+#undef IR_ATTRIBUTE
+    ;
+
+/// The most operands of a pure op: each of its rules stands for one.
+inline constexpr std::size_t max_pure_operands = [] {
+  std::size_t most = 0;
+  for (const OpInfo& op : op_table) {
+    if (op.effect != Effect::Pure) continue;
+    for (const ValueRule& rule : info(op.shape).operands)
+      if (rule.count != CountRule::One) throw "a pure op has a fixed number of operands";
+    most = most < info(op.shape).operands.count ? info(op.shape).operands.count : most;
+  }
+  return most;
+}();
 
 }  // namespace eum::ir

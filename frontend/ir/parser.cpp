@@ -1,13 +1,10 @@
 // The grammar of frontend/ir/printer.hpp, line by line.
 #include "frontend/ir/parser.hpp"
 
-#include <bit>
-#include <charconv>
+#include <algorithm>
 #include <unordered_map>
 
-#include "frontend/ir/cursor.hpp"
-#include "frontend/ir/lane.hpp"
-#include "frontend/ir/printer.hpp"
+#include "frontend/ir/attribute.hpp"
 #include "frontend/ir/signature.hpp"
 #include "frontend/ir/verifier.hpp"
 
@@ -32,7 +29,17 @@ class Parser {
            in_.keyword("simd") && in_.number(function_.simd) && in_.keyword("family") &&
            in_.word_or_quoted("a family", function_.family) && in_.keyword("file") &&
            in_.number(function_.file_bytes) && in_.keyword("slot") && in_.number(function_.slot_bytes) &&
-           in_.keyword("masks") && in_.number(function_.mask_variables) && in_.line_end();
+           (in_.peek_word() != "flags" ||
+            (in_.keyword("flags") && in_.number(function_.flag_bits, max_flag_bits))) &&
+           in_.keyword("masks") && in_.number(function_.mask_variables) && parse_park_ips() && in_.line_end();
+  }
+  bool parse_park_ips() {
+    if (in_.peek_word() != "at") return true;
+    in_.word("at");
+    do {
+      if (!in_.number(function_.park_ips.emplace_back())) return false;
+    } while (in_.accept(','));
+    return true;
   }
 
   bool parse_block() {
@@ -40,9 +47,13 @@ class Parser {
     const std::string label = fmt::format("b{}", number);
     std::uint32_t ip = 0, count = 0;
     if (!in_.keyword(label) || !in_.expect(':') || !in_.keyword("ip") || !in_.number(ip) ||
-        !in_.keyword("count") || !in_.number(count) || !in_.line_end())
+        !in_.keyword("count") || !in_.number(count))
       return false;
+    const bool safepoint = in_.peek_word() == "safepoint";
+    if (safepoint) in_.word("safepoint");
+    if (!in_.line_end()) return false;
     block_ = function_.add_block(ip);
+    function_.blocks[block_].safepoint = safepoint;
     function_.blocks[block_].guest_instructions = count;
     ip_ = ip;
     values_.clear();
@@ -76,8 +87,7 @@ class Parser {
     if (!op) return in_.fail("an op");
     in_.word("an op");
     inst.op = *op;
-    const ShapeInfo shape = info(info(inst.op).shape);
-    if (!shape.typed) return true;
+    if (!shape_of(inst.op).typed()) return true;
     if (!in_.expect('.')) return false;
     const std::string_view first = in_.peek_word();
     if (const auto type = parse_type(first)) {  // type.from x lanes
@@ -105,159 +115,24 @@ class Parser {
   }
 
   bool parse_operands(Inst& inst) {
-    const Shape kind = info(inst.op).shape;
-    const ShapeInfo shape = info(kind);
-    first_item_ = true;
-    if (!parse_attribute(inst, shape, kind)) return false;
-    const unsigned wanted = signature(inst).arg_count;
-    if (wanted > max_args) return in_.fail(fmt::format("at most {} operands", max_args));
-    while (inst.arg_count < wanted)
-      if (!item() || !use(inst.args[inst.arg_count++])) return false;
-    if (shape.has_from && !has_from_) inst.from = function_.values[inst.args[0]].type;
-    if (shape.attribute == Attribute::Lane || shape.attribute == Attribute::Group ||
-        shape.attribute == Attribute::Number)
-      if (!item() || !in_.number(inst.imm)) return false;
-    if (shape.attribute == Attribute::Targets) inst.targets = {};
-    if (shape.targets >= 1 && (!item() || !in_.numbered("b", no_block - 1, inst.targets.taken))) return false;
-    if (shape.targets >= 2 && (!item() || !in_.numbered("b", no_block - 1, inst.targets.fallthrough)))
-      return false;
-    return true;
-  }
-
-  /// What separates an operand or attribute from the one before it.
-  bool item() {
-    if (!first_item_) return in_.expect(',');
-    first_item_ = false;
-    return true;
-  }
-
-  bool parse_attribute(Inst& inst, const ShapeInfo& shape, Shape kind) {
-    switch (shape.attribute) {
-      case Attribute::Bits:
-        return item() && parse_lane_value(inst.type, inst.lanes, inst.imm);
-      case Attribute::Pool:
-        return item() && parse_pool(inst);
-      case Attribute::String:
-        inst.imm = function_.strings.size();
-        return item() && in_.quoted(function_.strings.emplace_back());
-      case Attribute::Flag:
-        return item() && parse_flag(inst.imm);
-      case Attribute::Variable:
-        return item() && in_.numbered("mask", max_mask_variables, inst.imm);
-      case Attribute::Region:
-        inst.region = {};
-        return item() && parse_region(inst.region, size_of(inst.type));
-      case Attribute::Mem:
-        return item() && parse_mem(inst, kind);
-      case Attribute::None:
-        if (kind != Shape::RegGather && kind != Shape::RegScatter) return true;
-        return item() && in_.expect('[') && use(inst.args[inst.arg_count++]) && in_.expect(']');
-      case Attribute::Lane:
-      case Attribute::Group:
-      case Attribute::Number:
-      case Attribute::Targets:
-        return true;
-    }
-    return true;
-  }
-
-  /// Bits, a negative integer, or for floats a decimal fraction.
-  bool parse_lane_value(Type type, unsigned lanes, std::uint64_t& bits) {
-    const Cursor before = in_;
-    std::string_view run = in_.run();
-    std::optional<std::uint64_t> value = Cursor::parse_number(run);
-    if (!value && !is_float(type) && run.starts_with('-')) {
-      value = Cursor::parse_number(run.substr(1));
-      if (value) value = ~*value + 1;
-    }
-    double number = 0;
-    if (!value && is_float(type) && !run.empty()) {
-      const auto end = std::from_chars(run.data(), run.data() + run.size(), number);
-      if (end.ec == std::errc{} && end.ptr == run.data() + run.size()) {
-        const auto narrow = static_cast<float>(number);
-        value = type == Type::f64   ? std::bit_cast<std::uint64_t>(number)
-                : type == Type::f32 ? std::bit_cast<std::uint32_t>(narrow)
-                                    : to_half(narrow).bits;
-      }
-    }
-    if (!value) {
-      in_ = before;
-      return in_.fail("a value");
-    }
-    bits = lane_bits(type, lanes, *value);
-    return true;
-  }
-
-  bool parse_pool(Inst& inst) {
-    if (!in_.expect('{')) return false;
-    PoolEntry entry{};
-    for (unsigned lane = 0; lane < inst.lanes; ++lane)
-      if ((lane != 0 && !in_.expect(',')) || !parse_lane_value(inst.type, 1, entry[lane])) return false;
-    inst.imm = function_.pool.size();
-    function_.pool.push_back(entry);
-    return in_.expect('}');
-  }
-
-  bool parse_flag(std::uint64_t& bit) {
-    if (in_.peek_word() == "flag")
-      return in_.keyword("flag") && in_.expect('[') && in_.number(bit, flag_bits - 1) && in_.expect(']');
-    unsigned flag = 0, half = 0;
-    if (!in_.numbered("f", flag_bits / 32 - 1, flag) || !in_.expect('.') || !in_.number(half, 1))
-      return false;
-    bit = 32 * flag + 16 * half;
-    return true;
-  }
-
-  bool parse_region(Region& region, unsigned bytes) {
-    std::uint64_t offset = 0;
-    if (in_.peek_word() == "reg") {
-      if (!in_.keyword("reg") || !in_.expect('[') || !in_.number(offset, max_file_bytes - 1) ||
-          !in_.expect(']'))
-        return false;
+    using Place = AttributeInfo::Place;
+    const ShapeInfo& shape = shape_of(inst.op);
+    const AttributeInfo& attribute = info(shape.attribute);
+    args_.clear();
+    InstReader reader{in_, function_, inst, args_, [this](ValueId& value) { return use(value); }};
+    if (attribute.place == Place::First && !attribute.parse(reader)) return false;
+    const bool any = shape.operands.count == 1 && shape.operands.begin()->count == CountRule::Any;
+    if (any) {
+      while (in_.next_is(reader.first_item ? '%' : ','))
+        if (!reader.item() || !reader.next_value()) return false;
     } else {
-      std::uint64_t element = 0;
-      if (!in_.numbered("r", max_file_bytes, offset)) return false;
-      if (in_.accept('.') && !in_.number(element, max_file_bytes)) return false;
-      offset = offset * function_.slot_bytes + element * bytes;
-      if (offset >= max_file_bytes)
-        return in_.fail(fmt::format("a register within {} bytes, before this", max_file_bytes));
+      const unsigned wanted = Signature(function_, inst).operands();
+      while (args_.size() < wanted)
+        if (!reader.item() || !reader.next_value()) return false;
     }
-    region.offset = static_cast<std::uint16_t>(offset);
-    return in_.expect('<') && in_.number(region.vstride) && in_.expect(';') && in_.number(region.width) &&
-           in_.expect(',') && in_.number(region.hstride) && in_.expect('>');
-  }
-
-  bool parse_mem(Inst& inst, Shape kind) {
-    inst.mem = {};
-    MemRef& mem = inst.mem;
-    if (kind == Shape::Atomic) {
-      const auto atomic = mem::parse_atomic(in_.peek_word());
-      if (!atomic) return in_.fail("an atomic operation");
-      in_.word("an atomic operation");
-      mem.atomic = *atomic;
-    }
-    const std::string_view space = in_.peek_word();
-    if (space == "a64" || space == "a32" || space == "scratch" || space == "slm") {
-      in_.word("a memory space");
-      mem.space = space == "a64"   ? MemSpace::A64
-                  : space == "a32" ? MemSpace::A32
-                  : space == "slm" ? MemSpace::Surface
-                                   : MemSpace::Scratch;
-      if (space == "slm") mem.surface = slm_surface;
-    } else if (space.starts_with("surface")) {
-      if (!in_.numbered("surface", 255, mem.surface)) return false;
-    } else {
-      return in_.fail("a64, a32, scratch, slm or surface and its number");
-    }
-    if (!in_.expect('[') || !use(inst.args[inst.arg_count++]) || !in_.expect(']')) return false;
-    if (!in_.accept('{')) return true;
-    mem.components = 0;
-    do {
-      unsigned component = 0;
-      if (!in_.number(component, 7)) return false;
-      mem.components = static_cast<std::uint8_t>(mem.components | 1u << component);
-    } while (in_.accept(','));
-    return in_.expect('}');
+    if (shape.has_from() && !has_from_) inst.from = function_.values[args_[0]].type;
+    function_.set_args(inst, args_);
+    return attribute.place != Place::Last || attribute.parse(reader);
   }
 
   bool value_name(std::string& name) {
@@ -280,13 +155,14 @@ class Parser {
   }
 
   bool define(Inst& inst, const std::vector<std::string>& names) {
-    const Signature wanted = signature(inst);
-    if (names.size() < wanted.min_results || names.size() > wanted.max_results)
-      return in_.fail(fmt::format("{} results of {}, not {}, before this", wanted.max_results,
+    inst.result_count = static_cast<std::uint16_t>(std::min<std::size_t>(names.size(), 0xffff));
+    const Signature wanted(function_, inst);
+    if (names.size() < wanted.min_results() || names.size() > wanted.max_results())
+      return in_.fail(fmt::format("{} results of {}, not {}, before this", wanted.max_results(),
                                   op_name(inst.op), names.size()));
-    inst.result_count = static_cast<std::uint8_t>(names.size());
     for (std::size_t k = 0; k < names.size(); ++k) {
-      const ValueId value = function_.add_value(wanted.result.type, wanted.result.lanes);
+      const ValueInfo info = wanted.result(static_cast<unsigned>(k));
+      const ValueId value = function_.add_value(info.type, info.lanes);
       if (k == 0) inst.result = value;
       if (!values_.emplace(names[k], value).second)
         return in_.fail(fmt::format("a new name instead of %{}, before this", names[k]));
@@ -300,7 +176,7 @@ class Parser {
   BlockId block_ = 0;
   std::uint32_t ip_ = 0;
   bool has_from_ = false;
-  bool first_item_ = true;
+  std::vector<ValueId> args_;
 };
 
 }  // namespace

@@ -1,133 +1,71 @@
-// Signatures by shape.
+// The rules of shapes, applied.
 #include "frontend/ir/signature.hpp"
 
-#include <bit>
-
 namespace eum::ir {
-namespace {
 
-/// Collects operands and results.
-class Shaping {
- public:
-  Signature arg(Type type, unsigned lanes, unsigned times = 1) {
-    for (unsigned i = 0; i < times; ++i) {
-      if (signature_.arg_count < max_args)
-        signature_.args[signature_.arg_count] = {type, static_cast<std::uint8_t>(lanes)};
-      ++signature_.arg_count;
-    }
-    return signature_;
+unsigned Signature::count(const ValueRule& rule, unsigned found) const {
+  switch (rule.count) {
+    case CountRule::One:
+    case CountRule::Maybe:
+      return 1;
+    case CountRule::Any:
+      return found;
+    case CountRule::SurfaceOperand:
+      return access_ && access_->surface_is_operand ? 1 : 0;
+    case CountRule::Components:
+      return access_ ? access_->component_count() : 0;
+    case CountRule::AtomicSources:
+      return access_ ? mem::info(access_->atomic).operands : 0;
   }
-  Signature gives(Type type, unsigned lanes, unsigned count = 1) { return gives(type, lanes, count, count); }
-  Signature gives(Type type, unsigned lanes, unsigned at_least, unsigned at_most) {
-    signature_.result = {type, static_cast<std::uint8_t>(lanes)};
-    signature_.min_results = static_cast<std::uint8_t>(at_least);
-    signature_.max_results = static_cast<std::uint8_t>(at_most);
-    return signature_;
+  return 0;
+}
+
+unsigned Signature::total(const ValueRules& rules, unsigned found) const {
+  unsigned sum = 0;
+  for (const ValueRule& rule : rules) sum += count(rule, found);
+  return sum;
+}
+
+unsigned Signature::min_results() const {
+  unsigned sum = 0;
+  for (const ValueRule& rule : shape_.results)
+    if (rule.count != CountRule::Maybe) sum += count(rule, inst_.result_count);
+  return sum;
+}
+
+ValueInfo Signature::apply(const ValueRule& rule) const {
+  ValueInfo info{inst_.type, inst_.lanes};
+  switch (rule.type) {
+    case TypeRule::Op:
+      break;
+    case TypeRule::From:
+      info.type = inst_.from;
+      break;
+    case TypeRule::Mask:
+      info.type = Type::m;
+      break;
+    case TypeRule::Address:
+      info.type = access_ ? ir::info(access_->space).address : Type::u32;
+      break;
+    case TypeRule::Place:
+      info.type = Type::u16;
+      break;
+    case TypeRule::Index:
+      info.type = Type::u32;
+      break;
   }
+  if (rule.lanes == LaneRule::One) info.lanes = 1;
+  if (rule.lanes == LaneRule::Any) info.lanes = 0;
+  return info;
+}
 
- private:
-  Signature signature_;
-};
-
-}  // namespace
-
-Signature signature(const Inst& inst) {
-  const Type t = inst.type;
-  const unsigned n = inst.lanes, any = 0;
-  const bool has_mem = info(info(inst.op).shape).attribute == Attribute::Mem;
-  const auto components = has_mem ? static_cast<unsigned>(std::popcount(inst.mem.components)) : 0u;
-  Shaping s;
-  switch (info(inst.op).shape) {
-    case Shape::Constant:
-    case Shape::PoolConst:
-    case Shape::RegRead:
-      return s.gives(t, n);
-    case Shape::Convert:
-      s.arg(inst.from, n);
-      return s.gives(t, n);
-    case Shape::Lanewise1:
-      s.arg(t, n);
-      return s.gives(t, n);
-    case Shape::Lanewise2:
-      s.arg(t, n, 2);
-      return s.gives(t, n);
-    case Shape::Lanewise3:
-      s.arg(t, n, 3);
-      return s.gives(t, n);
-    case Shape::Compare:
-      s.arg(t, n, 2);
-      return s.gives(Type::m, n);
-    case Shape::Select:
-      s.arg(Type::m, n);
-      s.arg(t, n, 2);
-      return s.gives(t, n);
-    case Shape::Wide2:
-      s.arg(t, n, 2);
-      return s.gives(t, n, 2);
-    case Shape::SystemCall:
-      s.arg(t, 1, 2);
-      return s.gives(t, 1, 2);
-    case Shape::Wide4:
-      s.arg(t, n, 4);
-      return s.gives(t, n, 2);
-    case Shape::Splat:
-      s.arg(t, 1);
-      return s.gives(t, n);
-    case Shape::Slice:
-      s.arg(t, any);
-      return s.gives(t, n);
-    case Shape::Concat:
-      s.arg(t, any, 2);
-      return s.gives(t, n);
-    case Shape::MaskToInt:
-      s.arg(Type::m, any);
-      return s.gives(t, n);
-    case Shape::IntToMask:
-      s.arg(inst.from, 1);
-      return s.gives(t, n);
-    case Shape::MaskGroup:
-      s.arg(Type::m, n);
-      return s.gives(t, n);
-    case Shape::RegWrite:
-    case Shape::FlagWrite:
-    case Shape::MaskSet:
-    case Shape::Effect1:
-    case Shape::Branch:
-    case Shape::JumpIp:
-      return s.arg(t, n);
-    case Shape::RegGather:
-      s.arg(Type::u16, n);
-      return s.gives(t, n);
-    case Shape::RegScatter:
-      s.arg(Type::u16, n);
-      return s.arg(t, n);
-    case Shape::FlagRead:
-    case Shape::MaskGet:
-      return s.gives(t, n);
-    case Shape::Load:
-      s.arg(address_type(inst.mem.space), n);
-      return s.gives(t, n, components);
-    case Shape::Store:
-      s.arg(address_type(inst.mem.space), n);
-      return s.arg(t, n, components);
-    case Shape::Atomic:
-      s.arg(address_type(inst.mem.space), n);
-      s.arg(t, n, mem::info(inst.mem.atomic).operands);
-      return s.gives(t, n, 0, 1);
-    case Shape::BlockLoad:
-      s.arg(address_type(inst.mem.space), 1);
-      return s.gives(t, n);
-    case Shape::BlockStore:
-      s.arg(address_type(inst.mem.space), 1);
-      return s.arg(t, n);
-    case Shape::Effect0:
-    case Shape::Jump:
-    case Shape::Wait:
-    case Shape::Exit:
-    case Shape::Trap:
-      return {};
+ValueInfo Signature::value(const ValueRules& rules, unsigned found, unsigned k) const {
+  for (const ValueRule& rule : rules) {
+    const unsigned of_rule = count(rule, found);
+    if (k < of_rule) return apply(rule);
+    k -= of_rule;
   }
-  return {};
+  return {Type::u32, 0};
 }
 
 }  // namespace eum::ir

@@ -101,6 +101,12 @@ class Lowering {
     }
   }
 
+  /// Value and status of a call of the machine.
+  ir::Builder::Pair call(Callback callback, std::initializer_list<ValueId> operands) {
+    const ValueId first =
+        b_.callback(static_cast<std::uint64_t>(callback), {operands.begin(), operands.size()}, 2);
+    return {first, first + 1};
+  }
   /// The MSR address as u64. A register's high half is ignored.
   ValueId address() {
     if (inst().is_immediate()) return u64(inst().msr);
@@ -139,7 +145,7 @@ class Lowering {
                                                       u64(bitmap_byte(0, form().access)));
     ValueId base = and_imm(read(offsetof(MachineFile, user_msr_ctl)), ~std::uint64_t{0xfff});
     ValueId linear = add(base, byte_offset);
-    auto [byte, status] = b_.system_call(Op::sys_load, linear, u64(0), sys_load_linear);
+    auto [byte, status] = call(Callback::load_linear, {linear});
     write(offsetof(MachineFile, event_address), linear);
     write(offsetof(MachineFile, event_error), b_.lanewise(Op::sub, {status, u64(1)}));
     write(offsetof(MachineFile, scratch), bit_of(byte));
@@ -164,7 +170,7 @@ class Lowering {
         inst().is_immediate()
             ? u64(quarter + inst().msr % vmx_range / 8)
             : add(b_.lanewise(Op::shr, {and_imm(address(), vmx_range - 1), u64(3)}), u64(quarter));
-    auto [byte, status] = b_.system_call(Op::sys_load, byte_offset, u64(0), sys_load_vmx_msr_bitmap);
+    auto [byte, status] = call(Callback::load_msr_bitmap, {byte_offset});
     // Without a bitmap page behind the control every access exits.
     end_if(b_.compare(Op::cmp_ne, b_.lanewise(Op::or_, {bit_of(byte), status}), u64(0)),
            [&] { exit_to_vmm(); });
@@ -172,17 +178,17 @@ class Lowering {
   }
 
   bool access() {
-    std::uint64_t imm = inst().is_user() ? 0 : msr_supervisor;
+    std::uint64_t how = inst().is_user() ? 0 : msr_supervisor;
     if (inst().is_immediate()) {
       std::optional<std::uint32_t> found = context_.find_slot ? context_.find_slot(inst().msr) : std::nullopt;
       // UWRMSR writes no register that decides what it may write.
       bool is_refused = inst().is_user() && !inst().is_read() && inst().msr == ia32_user_msr_ctl;
       if (!found || is_refused) return raise(Vector::GP), false;
-      imm |= std::uint64_t{*found} + 1;
+      how |= std::uint64_t{*found} + 1;
     }
     ValueId value = inst().is_read() ? u64(0) : read(gpr_offset(inst().data));
-    auto [result, status] =
-        b_.system_call(inst().is_read() ? Op::msr_read : Op::msr_write, address(), value, imm);
+    auto [result, status] = inst().is_read() ? call(Callback::read_msr, {address(), u64(how)})
+                                             : call(Callback::write_msr, {address(), u64(how), value});
     ValueId done = b_.compare(Op::cmp_eq, status, u64(0));
     if (inst().is_read()) write(gpr_offset(inst().data), result, done);
     // The control register is state of the translated code; its slot has checked the value.

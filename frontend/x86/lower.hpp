@@ -31,12 +31,17 @@ struct Placed {
   std::uint8_t length = 0;
 };
 
-/// Imm operands of sys_load.
-inline constexpr std::uint64_t sys_load_linear = 0;  ///< a status that is not 0 is the #PF error code + 1
-inline constexpr std::uint64_t sys_load_vmx_msr_bitmap = 1;
+/// What the callback ops of a translated run ask of the machine. Each has two results: a value, and a status
+/// that is 0 if it was done.
+enum class Callback : std::uint64_t {
+  load_linear,  ///< (address): the byte there, as a supervisor access; else status is the #PF error code + 1
+  load_msr_bitmap,  ///< (offset): the byte of the VMX MSR bitmap
+  read_msr,         ///< (address, how): the register's value
+  write_msr,        ///< (address, how, value): the first result is 0
+};
 
-/// Imm operands of msr_read and msr_write: slot + 1 (0 = unknown) in the low half, and this bit for CPL 0
-/// instructions.
+/// `how` of read_msr and write_msr: the register's slot + 1 where translation found it (0 = unknown) in the
+/// low half, and this bit for CPL 0 instructions.
 inline constexpr std::uint64_t msr_supervisor = std::uint64_t{1} << 32;
 
 /// A function that executes the run from MachineFile::rip = its first instruction. `run` must not be empty.

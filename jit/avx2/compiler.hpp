@@ -1,109 +1,151 @@
 #pragma once
-// Translates one function: both versions of each block, the ways between them, calls into C++ and what is
-// cold. Emitters (emit/*.cpp) use its public part; registers are the business of Registers.
+// Translates one function: both versions of each block, the edges between them, calls into C++ and what is
+// out of line. Emitters (emit/*.cpp) use its public part.
 #include <asmjit/x86.h>
 
+#include <deque>
 #include <functional>
+#include <memory>
 #include <vector>
 
-#include "jit/avx2/block_code.hpp"
-#include "jit/avx2/block_entry.hpp"
-#include "jit/avx2/frame.hpp"
+#include "jit/access.hpp"
 #include "jit/avx2/registers.hpp"
-#include "jit/passes/liveness.hpp"
+#include "jit/codegen/entry_state.hpp"
+#include "jit/codegen/exit_table.hpp"
 
-namespace eum::jit {
+namespace eum::jit::avx2 {
+
+/// What translated code refers to beside itself; lives as long as the code.
+struct CodeData {
+  codegen::ExitTable exits{target.vector_bytes};
+  std::deque<Access> accesses;
+};
 
 class Compiler {
  public:
-  Compiler(const ir::Function& function, const Liveness& liveness, asmjit::CodeHolder& code);
+  Compiler(const ir::Function& function, const Liveness& liveness, asmjit::CodeHolder& code, CodeData& data);
 
-  /// Emits everything; the entry is at the beginning. Throws EngineBug.
-  void run(bool annotate);
+  /// Emits everything. Throws EngineBug. The entry is at the label that it returns.
+  asmjit::Label run(bool annotate);
 
   // ---- For emitters
   x86::Assembler a;
-  ConstantPool pool;
   const ir::Function& function;
   const StateLayout layout;
-  Registers r;
+  CodeData& data;
 
   x86::Mem state(std::size_t offset, unsigned bytes) const {
     return x86::ptr(state_reg, static_cast<std::int32_t>(offset), bytes);
   }
   x86::Mem mask_variable(std::uint64_t index) const { return state(layout.masks + 4 * index, 4); }
+  x86::Mem memory(codegen::Location location, unsigned bytes) const { return moves_.memory(location, bytes); }
+  /// `bytes`, a power of two, of the register file in memory; what a register holds above them is undefined.
+  void load(x86::Ymm to, unsigned file_offset, unsigned bytes) {
+    moves_.load_vector(to.id(), codegen::Location::file(file_offset), bytes);
+  }
+  void store(unsigned file_offset, x86::Ymm from, unsigned bytes) {
+    moves_.store_vector(codegen::Location::file(file_offset), from.id(), bytes);
+  }
+  x86::Mem constant(const ConstantPool::Entry& entry) { return moves_.constant(entry); }
+  /// `bits` of `bytes` (1, 2, 4, 8) width in every lane.
+  x86::Mem splat(std::uint64_t bits, unsigned bytes) { return constant(ConstantPool::splat(bits, bytes)); }
   ir::Type type_of(ir::ValueId value) const { return function.values[value].type; }
   unsigned lanes_of(ir::ValueId value) const { return function.values[value].lanes; }
-
-  /// The op by its function of semantics.hpp.
-  void call_lane_function(const CodeInst& inst);
-  /// Calls `target` in the middle of the code: `arguments` sets argument registers once live registers are
-  /// saved. A function that returns false makes the code go on at `on_false`.
-  void call(const CodeInst& inst, const void* target, const std::function<void()>& arguments,
-            const asmjit::Label* on_false = nullptr);
-  /// The same, with these registers to be saved.
-  void call(const Registers::Saved& saved, const void* target, const std::function<void()>& arguments,
-            const asmjit::Label* on_false = nullptr);
-  /// Loads a result from packed lanes in the frame.
-  void load_packed(ir::ValueId value, int offset);
-  /// Code out of the way, emitted behind the last block.
-  void cold(std::function<void()> emit) { cold_.push_back(std::move(emit)); }
-  /// Leaves with this status; for cold code.
-  void leave(Status status);
-  void fault(FaultKind kind, const CodeInst& inst, x86::Gp address) {
-    fault(kind, asmjit::Imm(inst.guest_ip), address);
-  }
-
-  void fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address);
-
-  // ---- Ends of blocks
-  void go_to(ir::BlockId target);
-  /// To the block that begins at the guest byte offset in `ip`, with every slot at home: through one
-  /// dispatcher a function, so that code grows with blocks plus jumps, not with their product.
-  void go_to_ip(x86::Gp ip, std::uint32_t guest_ip);
-  void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
-  asmjit::Label epilogue() const { return epilogue_; }
-  bool full() const { return full_; }
-  ir::BlockId current() const { return current_; }
+  const ir::MemoryAccess& access(const CodeInst& inst) const { return function.access(inst); }
 
  private:
-  void prologue();
-  void enter_from_home(ir::BlockId target);
-  void dispatcher();
-  void entries();
-  void block(ir::BlockId id, bool full);
+  ConstantPool pool_;
+  asmjit::Label pool_label_;
+  Moves moves_;
+
+ public:
+  codegen::Allocator regs;
+  VectorRegisters v;
+  GeneralRegisters g;
+  MaskRegisters m;
+  SlotRegisters s;
+
+  // ---- Calls
+  /// The op by its function of frontend/ir/semantics/lane_function.hpp.
+  void call_lane_function(const CodeInst& inst);
+  /// Calls `target` in the middle of the code: `arguments` sets argument registers once live registers are
+  /// saved. A function that returns false has set ThreadState::fault: the thread leaves.
+  void call(const codegen::LiveRegisters& live, const void* target, const std::function<void()>& arguments,
+            bool may_fault = false);
+  void call(const CodeInst& inst, const void* target, const std::function<void()>& arguments,
+            bool may_fault = false) {
+    call(regs.live_after(inst), target, arguments, may_fault);
+  }
+  /// Writes the value's lanes, packed, to the frame at `offset`.
+  void store_packed(ir::ValueId value, int offset);
+  /// Loads a result from packed lanes in the frame.
+  void load_packed(ir::ValueId value, int offset);
+
+  // ---- Out of line
+  /// Code out of the way, emitted behind the last block, with the dirty slots of now for whatever leaves
+  /// there.
+  void out_of_line(std::function<void()> emit);
+  /// Leaves with this status from out of line. The dirty slots are those of when out_of_line was called;
+  /// `saved`: the vector registers are in the frame, as in a call.
+  void leave(Status status, bool saved = false);
+  void fault(FaultKind kind, const CodeInst& inst, x86::Gp address);
+
+  // ---- Ends of blocks: memory is up to date
+  void finish(Status status);
+  void go_to(ir::BlockId target);
+  void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
+  /// To the block that begins at the guest byte offset in `ip`: through one dispatcher a function, so that
+  /// code grows with blocks plus jumps, not with their product.
+  void go_to_ip(x86::Gp ip, std::uint32_t guest_ip);
+
+ private:
   /// A version of a block: where it begins, what it finds in registers.
   struct Version {
     asmjit::Label label;
-    asmjit::Label from_home;  // valid once a way with every slot at home leads here
-    SlotCache cache;
-    bool agreed = false;
+    asmjit::Label from_memory;  ///< valid once an edge with every slot in memory leads here
+    codegen::EntryState entry;
+    bool fixed = false;
   };
+  struct OutOfLine {
+    std::function<void()> emit;
+    codegen::EntryState dirty;
+  };
+
   Version& version(ir::BlockId block, bool full) { return versions_[2 * block + (full ? 1 : 0)]; }
-  /// The version's entry state, decided now if this is the first way to it.
-  const SlotCache& agree(ir::BlockId block, bool full);
-  SlotSet needed(ir::BlockId block, bool full) const;
-  asmjit::Label home_entry(ir::BlockId block, bool full);
-  void home_entries();
+  const codegen::EntryState& entry_state(ir::BlockId block, bool full);
+  BitSet needed(ir::BlockId block, bool full) const;
+  asmjit::Label memory_entry(ir::BlockId block, bool full);
+  void block(ir::BlockId id, bool full);
   void enter_same_version(ir::BlockId target);
   void change_version(ir::BlockId target);
   void annotate(const CodeInst& inst);
   bool is_next(ir::BlockId target, bool full) const {
     return full == full_ && target == current_ + 1 && target < function.blocks.size();
   }
+  void set_fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address);
+
+  // entry.cpp
+  bool uses(ir::MemSpace space) const;
+  void exits();
+  void dispatcher();
+  void entries();
+  asmjit::Label prologue();
+  void enter_from_memory(ir::BlockId target);
 
   const Liveness& liveness_;
-  LoopSlots loops_;
-  BlockCode code_;
+  codegen::LoopSlots loops_;
+  codegen::BlockCode code_;
   std::vector<Version> versions_;
-  std::vector<ir::BlockId> resume_points_;  // where a run may begin, or a jump_ip lead
-  std::vector<std::function<void()>> cold_;
-  asmjit::Label epilogue_;
-  asmjit::Label enter_;        // goes to block eax with every slot at home
+  std::vector<ir::BlockId> resume_points_;              // where a run may begin, or a jump_ip lead
+  std::deque<OutOfLine> out_of_line_;                   // grows while it is emitted
+  const codegen::EntryState* leaving_dirty_ = nullptr;  // of the out-of-line code that is being emitted
+  asmjit::Label leave_live_;   // leaves with status eax, row esi of the exit table; vectors are in registers
+  asmjit::Label leave_saved_;  // the same, vectors are in the frame
+  asmjit::Label epilogue_;     // returns status eax
+  asmjit::Label enter_;        // goes to block eax with every slot in memory
   asmjit::Label dispatch_;     // goes to the block at ip eax, or faults at instruction ecx
   asmjit::Label entry_table_;  // of each version of each block, from the table on
   bool dispatches_ = false;
-  std::size_t frame_patch_ = 0;
   ir::BlockId current_ = 0;
   bool full_ = true;
   bool partial_versions_ = true;
@@ -111,4 +153,4 @@ class Compiler {
   std::uint32_t annotated_ip_ = ~0u;
 };
 
-}  // namespace eum::jit
+}  // namespace eum::jit::avx2

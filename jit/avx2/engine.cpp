@@ -7,25 +7,59 @@
 
 #include "frontend/ir/printer.hpp"
 #include "jit/avx2/compiler.hpp"
+#include "jit/code_memory.hpp"
+#include "jit/codegen/bug.hpp"
 #include "jit/engine.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/passes/passes.hpp"
 
 namespace eum::jit {
+namespace avx2 {
 namespace {
 
 using Entry = std::uint32_t (*)(ThreadState*);
 
+/// What the code may need of the host's stack: more is a translation that went wrong, and no thread's stack
+/// has room.
+constexpr int most_frame_bytes = 256 * 1024;
+
+/// Of the slots that are live where a thread begins, and of those that some block writes.
+RegisterUse register_use_of(const ir::Function& function, const Liveness& liveness) {
+  BitSet read = liveness.live_in(0).active | liveness.live_in(0).inactive, written(liveness.slots());
+  for (const ir::Block& block : function.blocks)
+    for (const ir::Inst& inst : block.insts) {
+      if (inst.op == ir::Op::reg_scatter) written.fill();
+      if (inst.op != ir::Op::reg_write) continue;
+      const SlotRange range = slots_of(inst, liveness.slot_bytes());
+      written.set_range(range.first, range.last - range.first + 1);
+    }
+  const auto ranges = [&](const BitSet& slots) {
+    std::vector<FileRange> list;
+    const unsigned bytes = liveness.slot_bytes();
+    for (unsigned slot = 0; slot < liveness.slots(); ++slot) {
+      if (!slots[slot]) continue;
+      const std::uint32_t end = std::min((slot + 1) * bytes, function.file_bytes);
+      if (!list.empty() && list.back().offset + list.back().bytes == slot * bytes)
+        list.back().bytes = end - list.back().offset;
+      else
+        list.push_back({slot * bytes, end - slot * bytes});
+    }
+    return list;
+  };
+  return {ranges(read), ranges(written)};
+}
+
 class Avx2Executable final : public Executable {
  public:
-  Avx2Executable(const StateLayout& layout, std::shared_ptr<asmjit::JitRuntime> runtime, Entry entry,
-                 std::size_t code_bytes, std::string listing)
-      : Executable(layout),
-        runtime_(std::move(runtime)),
-        entry_(entry),
+  Avx2Executable(const ir::Function& function, const Liveness& liveness, std::unique_ptr<CodeData> data,
+                 CodeMemory code, std::size_t entry, std::size_t code_bytes, std::string listing)
+      : Executable(function),
+        register_use_(register_use_of(function, liveness)),
+        data_(std::move(data)),
+        code_(std::move(code)),
+        entry_(reinterpret_cast<Entry>(code_.data() + entry)),
         code_bytes_(code_bytes),
         listing_(std::move(listing)) {}
-  ~Avx2Executable() override { runtime_->release(entry_); }
 
   Status run(ThreadState& state, FpScope& scope) const override {
     const auto mode = fp_mode_mxcsr(state.fp_mode);
@@ -42,11 +76,14 @@ class Avx2Executable final : public Executable {
     if (state.fp_mode != before || status == Status::Faulted) scope.set = FpScope::current();
     return status;
   }
+  RegisterUse register_use() const override { return register_use_; }
   std::size_t code_bytes() const override { return code_bytes_; }
   std::string listing() const override { return listing_; }
 
  private:
-  std::shared_ptr<asmjit::JitRuntime> runtime_;
+  RegisterUse register_use_;
+  std::unique_ptr<CodeData> data_;
+  CodeMemory code_;
   Entry entry_;
   std::size_t code_bytes_;
   std::string listing_;
@@ -63,16 +100,13 @@ class FirstError final : public asmjit::ErrorHandler {
 
 class Avx2Engine final : public Engine {
  public:
-  std::string_view name() const override { return "avx2"; }
+  std::string_view name() const override { return info(EngineKind::avx2).name; }
 
   Result<std::unique_ptr<Executable>> compile(ir::Function& function,
                                               const CompileOptions& options) override {
-    if (function.file_bytes > max_slots * slot_size)
-      return error("{}: a register file of {} bytes, at most {} expected", function.name, function.file_bytes,
-                   max_slots * slot_size);
     try {
       return translate(function, options);
-    } catch (const EngineBug& bug) {
+    } catch (const codegen::EngineBug& bug) {
       return error("{}: {} (a bug of the AVX2 engine, found in this function)\n{}", function.name, bug.what(),
                    ir::print(function));
     } catch (const std::bad_alloc&) {
@@ -81,35 +115,50 @@ class Avx2Engine final : public Engine {
   }
 
  private:
-  Result<std::unique_ptr<Executable>> translate(ir::Function& function, const CompileOptions& options) {
+  static Result<std::unique_ptr<Executable>> translate(ir::Function& function,
+                                                       const CompileOptions& options) {
+    mark_safepoints(function, options.safepoints);
     if (auto done = run_pipeline(function); !done) return done.error();
     asmjit::CodeHolder code;
     FirstError errors;
     asmjit::StringLogger logger;
-    code.init(runtime_->environment());
+    code.init(asmjit::Environment::host());
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
-    Liveness liveness(function, options.registers_live_at_exit);
-    Compiler(function, liveness, code).run(options.listing);
-    Entry entry = nullptr;
-    if (errors.text.empty()) runtime_->add(&entry, &code);
-    if (!entry) return error("{}: the assembler refused: {}", function.name, errors.text);
-    return std::unique_ptr<Executable>(
-        std::make_unique<Avx2Executable>(StateLayout::of(function), runtime_, entry, code.codeSize(),
-                                         std::string(logger.data(), logger.dataSize())));
+    const Liveness liveness(function, target.vector_bytes, options.exact_registers);
+    auto data = std::make_unique<CodeData>();
+    Compiler compiler(function, liveness, code, *data);
+    const asmjit::Label entry = compiler.run(options.listing);
+    if (compiler.regs.frame_end() > most_frame_bytes)
+      return error("{}: needs {} bytes of the host's stack, at most {} expected", function.name,
+                   compiler.regs.frame_end(), most_frame_bytes);
+    const auto report = [&](asmjit::Error failed) {
+      if (failed && errors.text.empty()) errors.text = asmjit::DebugUtils::errorAsString(failed);
+      return !errors.text.empty();
+    };
+    if (report(code.flatten()) || report(code.resolveUnresolvedLinks()))
+      return error("{}: the assembler reports: {}", function.name, errors.text);
+    auto memory = CodeMemory::reserve(code.codeSize());
+    if (!memory) return error("{}: {}", function.name, memory.error().message);
+    if (report(code.relocateToBase(reinterpret_cast<std::uint64_t>(memory->data()))) ||
+        report(code.copyFlattenedData(memory->data(), memory->size())))
+      return error("{}: the assembler reports: {}", function.name, errors.text);
+    if (auto sealed = memory->seal(); !sealed) return error("{}: {}", function.name, sealed.error().message);
+    return std::unique_ptr<Executable>(std::make_unique<Avx2Executable>(
+        function, liveness, std::move(data), *std::move(memory), code.labelOffset(entry), code.codeSize(),
+        std::string(logger.data(), logger.dataSize())));
   }
-
-  std::shared_ptr<asmjit::JitRuntime> runtime_ = std::make_shared<asmjit::JitRuntime>();
 };
 
 }  // namespace
+}  // namespace avx2
 
 Result<std::unique_ptr<Engine>> make_avx2_engine() {
   const auto& features = asmjit::CpuInfo::host().features().x86();
   if (!features.hasAVX2() || !features.hasFMA() || !features.hasBMI() || !features.hasBMI2() ||
       !features.hasF16C())
     return error("the avx2 engine needs a CPU with AVX2, FMA, BMI, BMI2 and F16C; use the reference engine");
-  return std::unique_ptr<Engine>(std::make_unique<Avx2Engine>());
+  return std::unique_ptr<Engine>(std::make_unique<avx2::Avx2Engine>());
 }
 
 }  // namespace eum::jit

@@ -1,4 +1,4 @@
-// The formulas of frontend/ir/math.hpp, instantiated with a builder of ops.
+// The formulas of frontend/ir/semantics/transcendental.hpp, instantiated with a builder of ops.
 #include "jit/passes/expand_math.hpp"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "frontend/ir/builder.hpp"
-#include "frontend/ir/lane.hpp"
-#include "frontend/ir/math.hpp"
+#include "frontend/ir/semantics/lane.hpp"
+#include "frontend/ir/semantics/transcendental.hpp"
 
 namespace eum::jit {
 namespace {
@@ -57,18 +57,15 @@ class OpMath {
   unsigned lanes_;
 };
 
-constexpr std::size_t operands_of(Op op) {
-  const Shape shape = info(op).shape;
-  return shape == Shape::Lanewise1 ? 1 : shape == Shape::Lanewise2 ? 2 : 3;
-}
+using Args = std::array<ValueId, max_pure_operands>;
 
 template <Op op>
-void append_formula(OpMath& math, std::array<ValueId, max_args> args) {
-  [&]<std::size_t... k>(std::index_sequence<k...>) { math::Formula<op>::of(math, args[k]...); }
-  (std::make_index_sequence<operands_of(op)>());
+void append_formula(OpMath& math, const Args& args) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) { math::Formula<op>::build(math, args[k]...); }
+  (std::make_index_sequence<shape_of(op).operands.count>());
 }
 
-using AppendFormula = void (*)(OpMath&, std::array<ValueId, max_args>);
+using AppendFormula = void (*)(OpMath&, const Args&);
 template <Op op>
 constexpr AppendFormula formula_entry() {
   if constexpr (info(op).backend == Backend::Expand) {
@@ -89,10 +86,11 @@ void expand(Builder& builder, const Inst& inst) {
   Function& function = builder.function();
   builder.set_guest_ip(inst.guest_ip);
   OpMath math(builder, inst.lanes);
-  auto args = inst.args;
+  Args args{};
+  std::ranges::copy(function.args(inst), args.begin());
   const bool through_f32 = inst.type == Type::f16;
   if (through_f32)
-    for (std::size_t k = 0; k < operands_of(inst.op); ++k) args[k] = math.convert<float>(args[k]);
+    for (std::size_t k = 0; k < inst.arg_count; ++k) args[k] = math.convert<float>(args[k]);
   formulas[static_cast<std::size_t>(inst.op)](math, args);
   if (through_f32) math.convert<Half>(function.blocks[builder.block()].insts.back().result);
   function.blocks[builder.block()].insts.back().result = inst.result;
@@ -107,7 +105,7 @@ void expand_math(Function& function) {
     auto& insts = function.blocks[id].insts;
     const auto first = std::find_if(insts.begin(), insts.end(), expands);
     if (first == insts.end()) continue;
-    const std::pmr::vector<Inst> rest(first, insts.end(), function.memory);
+    const std::pmr::vector<Inst> rest(first, insts.end(), function.resource);
     insts.erase(first, insts.end());
     builder.set_block(id);
     for (const Inst& inst : rest) {

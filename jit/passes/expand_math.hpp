@@ -1,6 +1,6 @@
 #pragma once
 // Rewrites the ops whose row of ops.def says Expand into ops that say Native, by the formulas of
-// frontend/ir/math.hpp.
+// frontend/ir/semantics/transcendental.hpp.
 #include "frontend/ir/function.hpp"
 
 namespace eum::jit {

@@ -4,6 +4,7 @@
 // known of a region holds as long as no granule of it has a later stamp.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "jit/passes/passes.hpp"
 
@@ -16,13 +17,12 @@ using ir::Type;
 using ir::ValueId;
 
 constexpr unsigned granule = 4;
-constexpr unsigned flag_count = 64;
 
 /// What makes two instructions the same computation.
 struct Key {
   std::uint64_t head = 0;  // op, type, lanes, from
   std::uint64_t attribute = 0;
-  std::array<ValueId, ir::max_args> args{};
+  std::array<ValueId, ir::max_pure_operands> args{};
   ValueId mask = ir::no_value;
   bool operator==(const Key&) const = default;
 
@@ -84,12 +84,13 @@ class BlockForwarder {
   explicit BlockForwarder(ir::Function& function)
       : function_(function),
         alias_(function.values.size(), ir::no_value),
-        stamps_(function.file_bytes / granule + 64) {}
+        stamps_(function.file_bytes / granule + 64),
+        flags_(function.flag_bits) {}
 
   void run(ir::Block& block) {
     table_.clear();
     std::fill(stamps_.begin(), stamps_.end(), 0);
-    flags_.fill({});
+    std::fill(flags_.begin(), flags_.end(), FlagBits{});
     clock_ = 1;
     out_.clear();
     out_.reserve(block.insts.size() + 16);
@@ -124,7 +125,7 @@ class BlockForwarder {
     // Rounding and denormals follow the mode, so equal float ops are equal only within one.
     if (ir::is_pure(inst.op) && (ir::is_float(inst.type) || ir::is_float(inst.from)))
       key.head |= fp_modes_ << 32;
-    key.args = inst.args;
+    if (ir::is_pure(inst.op)) std::ranges::copy(function_.args(inst), key.args.begin());
     key.mask = inst.mask;
     return key;
   }
@@ -168,15 +169,17 @@ class BlockForwarder {
     inst.type = type;
     inst.from = from;
     inst.lanes = function_.values[value].lanes;
-    inst.args[0] = value;
-    inst.arg_count = 1;
     inst.guest_ip = at.guest_ip;
-    return pure(inst);
+    return pure(inst, {value});
   }
   /// Appends a new pure instruction, or finds its equal.
-  ValueId pure(Inst inst) {
+  ValueId pure(Inst inst, std::initializer_list<ValueId> args) {
+    function_.set_args(inst, args);
     Table::Entry& entry = table_.at(key_of(inst));
-    if (entry.value != ir::no_value) return entry.value;
+    if (entry.value != ir::no_value) {
+      function_.operands.resize(inst.first_arg);
+      return entry.value;
+    }
     inst.result = function_.add_value(inst.type, inst.lanes);
     inst.result_count = 1;
     out_.push_back(inst);
@@ -187,15 +190,12 @@ class BlockForwarder {
     inst.op = op;
     inst.type = Type::m;
     inst.lanes = function_.values[a].lanes;
-    inst.args[0] = a;
-    inst.args[1] = b;
-    inst.arg_count = 2;
     inst.guest_ip = at.guest_ip;
-    return pure(inst);
+    return pure(inst, {a, b});
   }
 
   void visit(Inst& inst) {
-    for (unsigned i = 0; i < inst.arg_count; ++i) inst.args[i] = resolve(inst.args[i]);
+    for (ValueId& arg : function_.args(inst)) arg = resolve(arg);
     inst.mask = resolve(inst.mask);
     ++clock_;
     switch (inst.op) {
@@ -247,7 +247,7 @@ class BlockForwarder {
     if (inst.region.stride(inst.lanes) > 0) {
       Table::Entry& entry =
           table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask));
-      entry.value = inst.args[0];
+      entry.value = function_.arg(inst, 0);
       entry.time = clock_;
     }
     out_.push_back(inst);
@@ -275,20 +275,21 @@ class BlockForwarder {
         out_.push_back(read);
       }
       ValueId kept = mask_op(Op::andn, inst.mask, old, inst);
-      ValueId given = mask_op(Op::and_, inst.mask, inst.args[0], inst);
-      inst.args[0] = mask_op(Op::or_, kept, given, inst);
+      ValueId given = mask_op(Op::and_, inst.mask, function_.arg(inst, 0), inst);
+      const ValueId merged = mask_op(Op::or_, kept, given, inst);
+      function_.args(inst)[0] = merged;
       inst.mask = ir::no_value;
     }
-    remember_flags(first, inst.lanes, inst.args[0]);
+    remember_flags(first, inst.lanes, function_.arg(inst, 0));
     out_.push_back(inst);
   }
   void remember_flags(unsigned first, unsigned lanes, ValueId value) {
-    for (unsigned i = 0; i < lanes && first + i < flag_count; ++i)
+    for (unsigned i = 0; i < lanes && first + i < flags_.size(); ++i)
       flags_[first + i] = {value, static_cast<std::uint8_t>(i)};
   }
   /// The value of these flag bits where the block knows it: one value, a slice of one, or two halves.
   ValueId known_flags(unsigned first, unsigned lanes, const Inst& at) {
-    if (first + lanes > flag_count) return ir::no_value;
+    if (first + lanes > flags_.size()) return ir::no_value;
     auto run = [&](unsigned begin, unsigned count) {
       FlagBits head = flags_[begin];
       if (head.value == ir::no_value) return ir::no_value;
@@ -301,10 +302,8 @@ class BlockForwarder {
       slice.type = Type::m;
       slice.lanes = static_cast<std::uint8_t>(count);
       slice.imm = head.lane;
-      slice.args[0] = head.value;
-      slice.arg_count = 1;
       slice.guest_ip = at.guest_ip;
-      return pure(slice);
+      return pure(slice, {head.value});
     };
     if (ValueId whole = run(first, lanes); whole != ir::no_value) return whole;
     if (lanes < 2 || lanes % 2 != 0) return ir::no_value;
@@ -316,17 +315,14 @@ class BlockForwarder {
     concat.op = Op::concat;
     concat.type = Type::m;
     concat.lanes = static_cast<std::uint8_t>(lanes);
-    concat.args[0] = low;
-    concat.args[1] = high;
-    concat.arg_count = 2;
     concat.guest_ip = at.guest_ip;
-    return pure(concat);
+    return pure(concat, {low, high});
   }
 
   ir::Function& function_;
   std::vector<ValueId> alias_;
   std::vector<std::uint64_t> stamps_;
-  std::array<FlagBits, flag_count> flags_{};
+  std::vector<FlagBits> flags_;
   Table table_;
   std::uint64_t clock_ = 0;
   std::uint64_t fp_modes_ = 0;  // how often the mode has been set

@@ -13,8 +13,8 @@ using ir::ValueId;
 
 class Fuser {
  public:
-  Fuser(ir::Block& block, std::vector<std::uint32_t>& definitions)
-      : block_(block), definitions_(definitions) {}
+  Fuser(ir::Function& function, ir::Block& block, std::vector<std::uint32_t>& definitions)
+      : function_(function), block_(block), definitions_(definitions) {}
 
   void run() {
     for (std::uint32_t i = 0; i < block_.insts.size(); ++i) {
@@ -23,7 +23,6 @@ class Fuser {
       if (inst.op == Op::mach && fits(inst)) {
         inst.op = Op::mul_wide;
         inst.arg_count = 2;
-        inst.args[2] = inst.args[3] = ir::no_value;
       }
     }
   }
@@ -42,7 +41,7 @@ class Fuser {
                     (inst->op == Op::convert && ir::is_int(inst->type) && ir::is_int(inst->from) &&
                      (ir::size_of(inst->type) == ir::size_of(inst->from) ||
                       (ir::size_of(inst->type) > ir::size_of(inst->from) && !ir::is_signed(inst->from))))))
-      inst = definition(inst->args[0]);
+      inst = definition(function_.arg(*inst, 0));
     return inst;
   }
   /// `low` is the zero-extended low 16 bits of each lane of `whole`.
@@ -75,23 +74,26 @@ class Fuser {
     return words.lanes == 1 || (d > 0 && w == 2 * d);
   }
   bool fits(const Inst& mach) const {
-    const Inst* low = definition(mach.args[2]);
-    const Inst* high = definition(mach.args[3]);
-    while (low && low->op == Op::bitcast) low = definition(low->args[0]);
-    while (high && high->op == Op::bitcast) high = definition(high->args[0]);
+    const Inst* low = definition(function_.arg(mach, 2));
+    const Inst* high = definition(function_.arg(mach, 3));
+    while (low && low->op == Op::bitcast) low = definition(function_.arg(*low, 0));
+    while (high && high->op == Op::bitcast) high = definition(function_.arg(*high, 0));
     if (!low || low != high || low->op != Op::mul_wide || low->type != mach.type) return false;
-    if (strip(mach.args[2]) != low->result || strip(mach.args[3]) != low->result + 1) return false;
-    return strip(low->args[0]) == strip(mach.args[0]) && is_low_half(low->args[1], mach.args[1]);
+    if (strip(function_.arg(mach, 2)) != low->result || strip(function_.arg(mach, 3)) != low->result + 1)
+      return false;
+    return strip(function_.arg(*low, 0)) == strip(function_.arg(mach, 0)) &&
+           is_low_half(function_.arg(*low, 1), function_.arg(mach, 1));
   }
   ValueId strip(ValueId value) const {
     const Inst* inst = definition(value);
     while (inst && inst->op == Op::bitcast) {
-      value = inst->args[0];
+      value = function_.arg(*inst, 0);
       inst = definition(value);
     }
     return value;
   }
 
+  ir::Function& function_;
   ir::Block& block_;
   std::vector<std::uint32_t>& definitions_;
 };
@@ -100,7 +102,7 @@ class Fuser {
 
 void fuse_mul_mach(ir::Function& function) {
   std::vector<std::uint32_t> definitions(function.values.size(), ~0u);
-  for (ir::Block& block : function.blocks) Fuser(block, definitions).run();
+  for (ir::Block& block : function.blocks) Fuser(function, block, definitions).run();
 }
 
 }  // namespace eum::jit

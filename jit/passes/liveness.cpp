@@ -9,7 +9,7 @@ using ir::BlockId;
 using ir::Inst;
 using ir::Op;
 
-SlotRange slots_of(const Inst& inst) {
+SlotRange slots_of(const Inst& inst, unsigned slot_bytes) {
   unsigned bytes = ir::size_of(inst.type);
   unsigned low = inst.region.offset, high = low;
   if (int stride = inst.region.stride(inst.lanes); stride >= 0) {
@@ -18,83 +18,83 @@ SlotRange slots_of(const Inst& inst) {
     for (unsigned lane = 0; lane < inst.lanes; ++lane)
       high = std::max(high, inst.region.byte_of(lane, bytes));
   }
-  return {low / slot_size, (high + bytes - 1) / slot_size};
+  return {low / slot_bytes, (high + bytes - 1) / slot_bytes};
 }
 
-bool covers(const Inst& inst, unsigned slot) {
+bool covers(const Inst& inst, unsigned slot, unsigned slot_bytes) {
   if (inst.region.stride(inst.lanes) != 1) return false;
   unsigned begin = inst.region.offset, end = begin + inst.lanes * ir::size_of(inst.type);
-  return begin <= slot * slot_size && end >= (slot + 1) * slot_size;
+  return begin <= slot * slot_bytes && end >= (slot + 1) * slot_bytes;
 }
 
-namespace {
-
-unsigned flag_lanes_mask_shift(const Inst& inst) { return static_cast<unsigned>(inst.imm); }
-
-std::uint64_t flag_bits(const Inst& inst) {
-  std::uint64_t lanes = inst.lanes >= 64 ? ~0ull : (1ull << inst.lanes) - 1;
-  return lanes << flag_lanes_mask_shift(inst);
-}
-
-}  // namespace
-
-Liveness::Liveness(const ir::Function& function, bool registers_live_at_exit)
+Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact)
     : function_(function),
+      slot_bytes_(slot_bytes),
+      slots_((function.file_bytes + slot_bytes - 1) / slot_bytes),
+      exact_(exact),
       roles_(function.blocks.size()),
-      in_(function.blocks.size()),
-      out_(function.blocks.size()),
-      keys_(max_slots, 0) {
-  if (registers_live_at_exit) {
-    at_exit_.active.set();
-    at_exit_.inactive.set();
-    at_exit_.flags = ~0ull;
+      in_(function.blocks.size(), empty()),
+      out_(function.blocks.size(), empty()),
+      keys_(slots_, 0),
+      irregular_(slots_) {
+  std::vector<KnownMask> known(function.values.size());
+  unsigned epoch = 0;
+  for (BlockId b = 0; b < function.blocks.size(); ++b) classify(b, known, epoch);
+  solve();
+}
+
+/// A block is looked at again when what follows it has grown: each pass over a loop nest is bounded by the
+/// slots that become live, not by the number of blocks.
+void Liveness::solve() {
+  const auto count = static_cast<BlockId>(function_.blocks.size());
+  std::vector<std::vector<BlockId>> predecessors(count);
+  std::vector<BlockId> dispatching;  // end in jump_ip, which may lead anywhere
+  for (BlockId b = 0; b < count; ++b) {
+    const Inst& last = function_.blocks[b].insts.back();
+    for (BlockId successor : successors(last))
+      if (successor != ir::no_block) predecessors[successor].push_back(b);
+    if (last.op == Op::jump_ip) dispatching.push_back(b);
   }
-  for (BlockId b = 0; b < function.blocks.size(); ++b) classify(b);
-
-  bool any_jump_ip = false;
-  for (const ir::Block& block : function.blocks)
-    any_jump_ip |= !block.insts.empty() && block.insts.back().op == Op::jump_ip;
-
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    LiveState everywhere;  // what jump_ip may need: the union over all blocks
-    if (any_jump_ip)
-      for (const LiveState& state : in_) {
-        everywhere.active |= state.active;
-        everywhere.inactive |= state.inactive;
-        everywhere.flags |= state.flags;
-      }
-    for (BlockId b = static_cast<BlockId>(function.blocks.size()); b-- > 0;) {
-      const auto& insts = function.blocks[b].insts;
-      LiveState live;
-      const Inst& last = insts.back();
-      if (last.op == Op::exit || last.op == Op::trap) live = at_exit_;
-      if (last.op == Op::jump_ip) live = everywhere;
-      for (BlockId successor : successors(last)) {
-        if (successor == ir::no_block) continue;
-        live.active |= in_[successor].active;
-        live.inactive |= in_[successor].inactive;
-        live.flags |= in_[successor].flags;
-      }
-      out_[b] = live;
-      for (std::size_t i = insts.size(); i-- > 0;) step(insts[i], roles_[b][i], live);
-      if (!(live == in_[b])) {
-        in_[b] = live;
-        changed = true;
-      }
-    }
+  LiveState everywhere = empty(), live = empty();
+  std::vector<BlockId> pending(count);
+  for (BlockId b = 0; b < count; ++b) pending[b] = b;  // from the end, as a stack
+  std::vector<bool> is_pending(count, true);
+  const auto again = [&](BlockId b) {
+    if (is_pending[b]) return;
+    is_pending[b] = true;
+    pending.push_back(b);
+  };
+  while (!pending.empty()) {
+    const BlockId b = pending.back();
+    pending.pop_back();
+    is_pending[b] = false;
+    const auto& insts = function_.blocks[b].insts;
+    LiveState& out = out_[b];
+    for (BlockId successor : successors(insts.back()))
+      if (successor != ir::no_block) out |= in_[successor];
+    if (insts.back().op == Op::jump_ip) out |= everywhere;
+    live = out;
+    for (std::size_t i = insts.size(); i-- > 0;) step(insts[i], roles_[b][i], live);
+    if (exact_ && function_.blocks[b].safepoint) live.fill();
+    if (live == in_[b]) continue;
+    in_[b] = live;
+    for (BlockId predecessor : predecessors[b]) again(predecessor);
+    if (dispatching.empty()) continue;
+    const LiveState before = everywhere;
+    everywhere |= live;
+    if (before == everywhere) continue;
+    for (BlockId predecessor : dispatching) again(predecessor);
   }
 }
 
 void Liveness::note_access(const Inst& inst, unsigned first_lane) {
-  SlotRange range = slots_of(inst);
+  SlotRange range = slots_of(inst, slot_bytes_);
   unsigned bytes = ir::size_of(inst.type);
   int stride = inst.region.stride(inst.lanes);
   for (unsigned slot = range.first; slot <= range.last; ++slot) {
     // Which lane's element begins at the start of the slot, and how many bytes a lane takes.
     int lane_bytes = stride > 0 ? stride * static_cast<int>(bytes) : 0;
-    int distance = static_cast<int>(slot * slot_size) - static_cast<int>(inst.region.offset);
+    int distance = static_cast<int>(slot * slot_bytes_) - static_cast<int>(inst.region.offset);
     if (lane_bytes == 0 || distance % lane_bytes != 0) {
       irregular_.set(slot);
       continue;
@@ -106,65 +106,56 @@ void Liveness::note_access(const Inst& inst, unsigned first_lane) {
   }
 }
 
-void Liveness::classify(BlockId block) {
-  struct Known {
-    MaskRole role = MaskRole::Other;
-    unsigned first_lane = 0;
-    unsigned epoch = 0;
-  };
+void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& epoch) {
   const auto& insts = function_.blocks[block].insts;
   auto& roles = roles_[block];
   roles.assign(insts.size(), MaskRole::Other);
-  // Only mask values matter and a block has few: a flat list, searched from the end.
-  std::vector<std::pair<ir::ValueId, Known>> known;
-  unsigned epoch = 1;
-  auto find = [&](ir::ValueId value) {
-    for (std::size_t i = known.size(); i-- > 0;)
-      if (known[i].first == value) return known[i].second.epoch == epoch ? known[i].second : Known{};
-    return Known{};
+  ++epoch;
+  const auto find = [&](ir::ValueId value) {
+    return known[value].epoch == epoch ? known[value] : KnownMask{};
   };
   for (std::size_t i = 0; i < insts.size(); ++i) {
     const Inst& inst = insts[i];
     switch (inst.op) {
       case Op::mask_get:
-        if (inst.imm == 0) known.push_back({inst.result, {MaskRole::Execution, 0, epoch}});
+        if (inst.imm == 0) known[inst.result] = {MaskRole::Execution, 0, epoch};
         break;
       case Op::slice: {
         if (!ir::is_mask(inst.type)) break;
-        Known of = find(inst.args[0]);
+        const KnownMask of = find(function_.arg(inst, 0));
         if (of.role == MaskRole::Execution)
-          known.push_back({inst.result, {of.role, of.first_lane + static_cast<unsigned>(inst.imm), epoch}});
+          known[inst.result] = {of.role, of.first_lane + static_cast<unsigned>(inst.imm), epoch};
         break;
       }
       case Op::and_:
       case Op::or_:
       case Op::andn: {
         if (!ir::is_mask(inst.type) || inst.lanes != function_.simd) break;
-        Known a = find(inst.args[0]), b = find(inst.args[1]);
-        auto whole = [](const Known& k) { return k.role == MaskRole::Execution && k.first_lane == 0; };
+        const KnownMask a = find(function_.arg(inst, 0)), b = find(function_.arg(inst, 1));
+        auto whole = [](const KnownMask& k) { return k.role == MaskRole::Execution && k.first_lane == 0; };
         bool b_below = whole(b) || b.role == MaskRole::Subset;
         bool a_below = whole(a) || a.role == MaskRole::Subset;
         if (inst.op == Op::or_) {
-          if (whole(a) || whole(b)) known.push_back({inst.result, {MaskRole::Superset, 0, epoch}});
+          if (whole(a) || whole(b)) known[inst.result] = {MaskRole::Superset, 0, epoch};
         } else if (b_below || (inst.op == Op::and_ && a_below)) {
-          known.push_back({inst.result, {MaskRole::Subset, 0, epoch}});
+          known[inst.result] = {MaskRole::Subset, 0, epoch};
         }
         break;
       }
       case Op::mask_set:
         if (inst.imm == 0) {
-          Known of = find(inst.args[0]);
+          const KnownMask of = find(function_.arg(inst, 0));
           roles[i] = of.role == MaskRole::Execution && of.first_lane != 0 ? MaskRole::Other : of.role;
           if (roles[i] != MaskRole::Execution) {
             ++epoch;
-            known.push_back({inst.args[0], {MaskRole::Execution, 0, epoch}});
+            known[function_.arg(inst, 0)] = {MaskRole::Execution, 0, epoch};
           }
         }
         break;
       case Op::reg_read:
       case Op::reg_write: {
         if (inst.mask == ir::no_value) break;
-        Known of = find(inst.mask);
+        const KnownMask of = find(inst.mask);
         if (of.role == MaskRole::Execution) {
           roles[i] = MaskRole::Execution;
           note_access(inst, of.first_lane);
@@ -180,10 +171,10 @@ void Liveness::classify(BlockId block) {
 void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
   switch (inst.op) {
     case Op::reg_write: {
-      if (inst.mask != ir::no_value && role != MaskRole::Execution) return;
-      SlotRange range = slots_of(inst);
+      if (inst.mask != ir::no_value && role != MaskRole::Execution) break;
+      SlotRange range = slots_of(inst, slot_bytes_);
       for (unsigned slot = range.first; slot <= range.last; ++slot) {
-        if (!covers(inst, slot)) continue;
+        if (!covers(inst, slot, slot_bytes_)) continue;
         if (inst.mask == ir::no_value) {
           live.active.reset(slot);
           live.inactive.reset(slot);
@@ -191,36 +182,35 @@ void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
           live.active.reset(slot);
         }
       }
-      return;
+      break;
     }
     case Op::reg_read: {
-      SlotRange range = slots_of(inst);
+      SlotRange range = slots_of(inst, slot_bytes_);
       for (unsigned slot = range.first; slot <= range.last; ++slot) {
         live.active.set(slot);
         if (role != MaskRole::Execution || !regular(slot)) live.inactive.set(slot);
       }
-      return;
+      break;
     }
     case Op::reg_gather:
-      live.active.set();
-      live.inactive.set();
-      return;
+      live.active.fill();
+      live.inactive.fill();
+      break;
     case Op::flag_write:
-      if (inst.mask == ir::no_value) live.flags &= ~flag_bits(inst);
-      return;
+      if (inst.mask == ir::no_value) live.flags.reset_range(inst.imm, inst.lanes);
+      break;
     case Op::flag_read:
-      live.flags |= flag_bits(inst);
-      return;
-    case Op::mask_set: {
-      if (inst.imm != 0 || role == MaskRole::Execution) return;
-      SlotSet both = live.active | live.inactive;
-      if (role != MaskRole::Superset) live.active = both;  // a channel may be switched off here
-      if (role != MaskRole::Subset) live.inactive = both;  // a channel may be switched on here
-      return;
-    }
+      live.flags.set_range(inst.imm, inst.lanes);
+      break;
+    case Op::mask_set:
+      if (inst.imm != 0 || role == MaskRole::Execution) break;
+      if (role == MaskRole::Other || role == MaskRole::Subset) live.active |= live.inactive;
+      if (role == MaskRole::Other || role == MaskRole::Superset) live.inactive |= live.active;
+      break;
     default:
-      return;
+      break;
   }
+  if (observes(inst)) live.fill();
 }
 
 }  // namespace eum::jit

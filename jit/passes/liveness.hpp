@@ -1,28 +1,34 @@
 #pragma once
-// Which register slots and flags a block must leave behind, lane-precise for divergent code.
+// Which parts of the register file and which flags a block must leave behind, lane-precise for divergent
+// code.
 //
-// Of each 32-byte slot two facts are tracked: `active` (a channel in the execution mask may read it later)
-// and `inactive` (a channel outside it may). A write under the execution mask ends the first and not the
-// second, which is what lets temporaries of a divergent loop die, and what tells whether such a write must
-// blend with the old value.
-#include <array>
-#include <bitset>
+// The file is tracked in slots of a size that the caller chooses. Of each slot two facts are known: `active`
+// (a channel in the execution mask may read it later) and `inactive` (a channel outside it may). A write
+// under the execution mask ends the first and not the second, which is what lets temporaries of a divergent
+// loop die, and what tells whether such a write must blend with the old value.
 #include <cstdint>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/passes/bit_set.hpp"
 
 namespace eum::jit {
 
-inline constexpr unsigned slot_size = 32;  ///< bytes: one ymm register
-inline constexpr unsigned max_slots = 640;
-
-using SlotSet = std::bitset<max_slots>;
-
 struct LiveState {
-  SlotSet active, inactive;
-  std::uint64_t flags = 0;
+  BitSet active, inactive;  ///< slots
+  BitSet flags;             ///< flag bits
   bool operator==(const LiveState&) const = default;
+  LiveState& operator|=(const LiveState& other) {
+    active |= other.active;
+    inactive |= other.inactive;
+    flags |= other.flags;
+    return *this;
+  }
+  void fill() {
+    active.fill();
+    inactive.fill();
+    flags.fill();
+  }
 };
 
 /// How an instruction's mask operand, or the mask it computes, relates to the execution mask.
@@ -33,38 +39,53 @@ enum class MaskRole : std::uint8_t {
   Superset,   ///< of the execution mask
 };
 
+/// Slots [first, last].
+struct SlotRange {
+  unsigned first, last;
+};
+/// The slots that a region access touches.
+SlotRange slots_of(const ir::Inst& inst, unsigned slot_bytes);
+/// The instruction is a region access that covers every byte of the slot.
+bool covers(const ir::Inst& inst, unsigned slot, unsigned slot_bytes);
+
 class Liveness {
  public:
-  Liveness(const ir::Function& function, bool registers_live_at_exit);
+  /// `exact`: whatever the thread has written is looked at wherever it may stop. Else at the end and at
+  /// faults nothing is, and at safepoints and barriers what is read later.
+  Liveness(const ir::Function& function, unsigned slot_bytes, bool exact);
 
+  unsigned slot_bytes() const { return slot_bytes_; }
+  unsigned slots() const { return slots_; }
   const LiveState& live_out(ir::BlockId block) const { return out_[block]; }
   const LiveState& live_in(ir::BlockId block) const { return in_[block]; }
   /// Of the mask operand (reg_read, reg_write) or operand 0 (mask_set) of instruction `index`.
   MaskRole role(ir::BlockId block, std::size_t index) const { return roles_[block][index]; }
+  /// Everything is live before the instruction, whatever is after it.
+  bool observes(const ir::Inst& inst) const { return exact_ && ir::may_leave(inst.op); }
   /// From the state after an instruction to the state before it.
   void step(const ir::Inst& inst, MaskRole role, LiveState& live) const;
   /// Every masked access of the slot maps the same channels to the same bytes.
   bool regular(unsigned slot) const { return !irregular_[slot]; }
 
  private:
-  void classify(ir::BlockId block);
+  LiveState empty() const { return {BitSet(slots_), BitSet(slots_), BitSet(function_.flag_bits)}; }
+  /// What a mask value is of the execution mask, as long as that stays: until the next epoch.
+  struct KnownMask {
+    MaskRole role = MaskRole::Other;
+    unsigned first_lane = 0;
+    unsigned epoch = 0;
+  };
+  void classify(ir::BlockId block, std::vector<KnownMask>& known, unsigned& epoch);
   void note_access(const ir::Inst& inst, unsigned first_lane);
+  void solve();
 
   const ir::Function& function_;
+  unsigned slot_bytes_, slots_;
+  bool exact_;
   std::vector<std::vector<MaskRole>> roles_;
   std::vector<LiveState> in_, out_;
   std::vector<std::uint16_t> keys_;  // lane mapping of the masked accesses of each slot; 0 = none yet
-  SlotSet irregular_;
-  LiveState at_exit_;
+  BitSet irregular_;
 };
-
-/// The slots that `lanes` elements of a region touch, as [first, last].
-struct SlotRange {
-  unsigned first, last;
-};
-SlotRange slots_of(const ir::Inst& inst);
-
-/// The instruction is a region access that covers every byte of the slot.
-bool covers(const ir::Inst& inst, unsigned slot);
 
 }  // namespace eum::jit

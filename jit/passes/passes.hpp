@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "frontend/ir/function.hpp"
+#include "jit/engine.hpp"
 #include "jit/passes/expand_math.hpp"
 #include "memory/result.hpp"
 
@@ -20,6 +21,9 @@ void fuse_mul_mach(ir::Function& function);
 
 /// One lane of a comparison whose operands are the same in every lane becomes a comparison of scalars.
 void scalar_compare(ir::Function& function);
+
+/// Marks the blocks at which a thread may pause. Every engine does it first.
+void mark_safepoints(ir::Function& function, Safepoints where);
 
 struct Pass {
   std::string_view name;

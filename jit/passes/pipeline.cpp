@@ -28,7 +28,7 @@ Result<void> run_pipeline(ir::Function& function, bool verify) {
     pass.run(function);
     if (!verifies && !verify) continue;
     if (const auto good = ir::verify(function); !good)
-      return error("{}: {} left what is not well formed: {}\n{}", function.name, pass.name,
+      return error("{}: {} produced an invalid function: {}\n{}", function.name, pass.name,
                    good.error().message, ir::print(function));
   }
   return {};

@@ -45,7 +45,7 @@ class Scalarizer {
   /// The one-lane value behind a splat, or a one-lane constant.
   ValueId scalar(ValueId value) {
     const Inst found = *definition(value);
-    if (found.op == Op::splat) return found.args[0];
+    if (found.op == Op::splat) return function_.arg(found, 0);
     Inst constant = found;
     constant.lanes = 1;
     constant.result = function_.add_value(constant.type, 1);
@@ -53,16 +53,17 @@ class Scalarizer {
     return constant.result;
   }
   bool scalarize(const Inst& slice) {
-    const Inst* compare = definition(slice.args[0]);
+    const Inst* compare = definition(function_.arg(slice, 0));
     if (!compare || ir::info(compare->op).shape != Shape::Compare) return false;
     // A float comparison does not move over a change of the mode.
     const bool is_before_mode = static_cast<std::size_t>(compare - out_.data()) < mode_set_at_;
     if (ir::is_float(compare->type) && is_before_mode) return false;
-    if (!uniform(compare->args[0]) || !uniform(compare->args[1])) return false;
+    const ValueId left = function_.arg(*compare, 0), right = function_.arg(*compare, 1);
+    if (!uniform(left) || !uniform(right)) return false;
     Inst narrow = *compare;
     narrow.lanes = 1;
-    narrow.args[0] = scalar(narrow.args[0]);
-    narrow.args[1] = scalar(narrow.args[1]);
+    const ValueId a = scalar(left);
+    function_.set_args(narrow, {a, scalar(right)});
     narrow.result = slice.result;
     append(narrow);
     return true;

@@ -1,5 +1,6 @@
 // The reference engine: keeps a verified copy of the function and interprets it. Slow, obviously right.
 #include "frontend/ir/verifier.hpp"
+#include "jit/passes/passes.hpp"
 #include "jit/reference/interpreter.hpp"
 
 namespace eum::jit {
@@ -8,10 +9,8 @@ namespace {
 class ReferenceExecutable final : public Executable {
  public:
   explicit ReferenceExecutable(const ir::Function& function)
-      : Executable(StateLayout::of(function)),
-        function_(function),
-        places_(reference::ValuePlaces::of(function)) {
-    function_.memory = std::pmr::get_default_resource();  // as the copied vectors, not the caller's
+      : Executable(function), function_(function), places_(reference::ValuePlaces::of(function)) {
+    function_.resource = std::pmr::get_default_resource();  // as the copied vectors, not the caller's
   }
   // The interpreter puts the mode back itself, so the scope stays as it is.
   Status run(ThreadState& state, FpScope&) const override {
@@ -26,7 +25,9 @@ class ReferenceExecutable final : public Executable {
 class ReferenceEngine final : public Engine {
  public:
   std::string_view name() const override { return "reference"; }
-  Result<std::unique_ptr<Executable>> compile(ir::Function& function, const CompileOptions&) override {
+  Result<std::unique_ptr<Executable>> compile(ir::Function& function,
+                                              const CompileOptions& options) override {
+    mark_safepoints(function, options.safepoints);
     if (auto good = ir::verify(function); !good) return good.error();
     return std::unique_ptr<Executable>(std::make_unique<ReferenceExecutable>(function));
   }

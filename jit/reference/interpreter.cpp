@@ -10,9 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "jit/access.hpp"
 #include "jit/fpmode.hpp"
-#include "jit/system_call.hpp"
 
 namespace eum::jit::reference {
 
@@ -20,7 +18,6 @@ using namespace ir;
 
 namespace {
 
-std::uint32_t all_lanes(unsigned lanes) { return lanes >= 32 ? ~0u : (1u << lanes) - 1; }
 bool has_lane(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 
 /// Bytes of `lanes` lanes of a value; a mask is one word.
@@ -37,12 +34,6 @@ class HostMode {
  private:
   unsigned mode_;
 };
-
-constexpr bool is_lanewise(Shape shape) {
-  return shape == Shape::Convert || shape == Shape::Lanewise1 || shape == Shape::Lanewise2 ||
-         shape == Shape::Lanewise3 || shape == Shape::Compare || shape == Shape::Select ||
-         shape == Shape::Wide2 || shape == Shape::Wide4;
-}
 
 }  // namespace
 
@@ -70,6 +61,7 @@ Interpreter::Interpreter(const Function& function, const ValuePlaces& places, co
       places_(places),
       state_(state),
       file_(layout.file_of(state), function.file_bytes),
+      flags_(layout.flags_of(state)),
       masks_(layout.masks_of(state)),
       values_(places.bytes) {}
 
@@ -81,11 +73,11 @@ T Interpreter::read(const std::byte* from) {
 }
 
 std::uint32_t Interpreter::mask_of(const Inst& inst) {
-  return inst.mask == no_value ? all_lanes(inst.lanes) : mask_value(inst.mask);
+  return inst.mask == no_value ? lane_mask(inst.lanes) : mask_value(inst.mask);
 }
 
 void Interpreter::set_mask_result(const Inst& inst, std::uint32_t mask) {
-  mask &= all_lanes(inst.lanes);
+  mask &= lane_mask(inst.lanes);
   std::memcpy(value(inst.result), &mask, sizeof mask);
 }
 
@@ -105,9 +97,9 @@ Next Interpreter::pause(BlockId target) {
   return stop(Status::Paused);
 }
 
-/// Control goes to a block; the budget is checked where it goes back.
+/// Control goes to a block.
 Next Interpreter::jump_to(BlockId target) {
-  if (target <= block_ && state_.budget <= 0) return pause(target);
+  if (function_.blocks[target].safepoint && state_.budget <= 0) return pause(target);
   target_ = target;
   return Next::Block;
 }
@@ -122,7 +114,7 @@ bool Interpreter::set_mode(std::uint32_t cr0) {
 }
 
 Next Interpreter::eval_lanewise(const Inst& inst) {
-  std::array<const void*, max_args> args{};
+  std::array<const void*, max_pure_operands> args{};
   for (unsigned k = 0; k < inst.arg_count; ++k) args[k] = arg(inst, k);
   lane_function(inst.op, inst.type, inst.from)(value(inst.result), args.data(), inst.lanes);
   return Next::Op;
@@ -163,7 +155,7 @@ template <>
 Next Interpreter::eval<Op::slice>(const Inst& inst) {
   const auto first = static_cast<unsigned>(inst.imm);
   if (is_mask(inst.type))
-    set_mask_result(inst, mask_value(inst.args[0]) >> first);
+    set_mask_result(inst, mask_value(function_.arg(inst, 0)) >> first);
   else
     std::memcpy(value(inst.result), arg(inst, 0) + first * size_of(inst.type),
                 value_bytes(inst.type, inst.lanes));
@@ -172,10 +164,11 @@ Next Interpreter::eval<Op::slice>(const Inst& inst) {
 
 template <>
 Next Interpreter::eval<Op::concat>(const Inst& inst) {
-  const unsigned first_lanes = function_.values[inst.args[0]].lanes;
-  const unsigned second_lanes = function_.values[inst.args[1]].lanes;
+  const unsigned first_lanes = function_.values[function_.arg(inst, 0)].lanes;
+  const unsigned second_lanes = function_.values[function_.arg(inst, 1)].lanes;
   if (is_mask(inst.type)) {
-    set_mask_result(inst, mask_value(inst.args[0]) | mask_value(inst.args[1]) << first_lanes);
+    set_mask_result(inst, mask_value(function_.arg(inst, 0)) | mask_value(function_.arg(inst, 1))
+                                                                   << first_lanes);
     return Next::Op;
   }
   const unsigned first_bytes = value_bytes(inst.type, first_lanes);
@@ -186,7 +179,7 @@ Next Interpreter::eval<Op::concat>(const Inst& inst) {
 
 template <>
 Next Interpreter::eval<Op::mask_bits>(const Inst& inst) {
-  const std::uint64_t bits = mask_value(inst.args[0]);
+  const std::uint64_t bits = mask_value(function_.arg(inst, 0));
   std::memcpy(value(inst.result), &bits, size_of(inst.type));
   return Next::Op;
 }
@@ -206,7 +199,7 @@ template <class Test>
 std::uint32_t map_groups(std::uint32_t mask, unsigned lanes, unsigned group, Test test) {
   std::uint32_t result = 0;
   for (unsigned first = 0; first < lanes; first += group) {
-    const std::uint32_t members = all_lanes(group) << first;
+    const std::uint32_t members = lane_mask(group) << first;
     if (test(mask & members, members)) result |= members;
   }
   return result;
@@ -216,15 +209,16 @@ std::uint32_t map_groups(std::uint32_t mask, unsigned lanes, unsigned group, Tes
 
 template <>
 Next Interpreter::eval<Op::group_any>(const Inst& inst) {
-  set_mask_result(inst, map_groups(mask_value(inst.args[0]), inst.lanes, static_cast<unsigned>(inst.imm),
-                                   [](std::uint32_t ones, std::uint32_t) { return ones != 0; }));
+  set_mask_result(inst,
+                  map_groups(mask_value(function_.arg(inst, 0)), inst.lanes, static_cast<unsigned>(inst.imm),
+                             [](std::uint32_t ones, std::uint32_t) { return ones != 0; }));
   return Next::Op;
 }
 
 template <>
 Next Interpreter::eval<Op::group_all>(const Inst& inst) {
   set_mask_result(inst,
-                  map_groups(mask_value(inst.args[0]), inst.lanes, static_cast<unsigned>(inst.imm),
+                  map_groups(mask_value(function_.arg(inst, 0)), inst.lanes, static_cast<unsigned>(inst.imm),
                              [](std::uint32_t ones, std::uint32_t members) { return ones == members; }));
   return Next::Op;
 }
@@ -278,15 +272,19 @@ Next Interpreter::eval<Op::reg_scatter>(const Inst& inst) {
 
 template <>
 Next Interpreter::eval<Op::flag_read>(const Inst& inst) {
-  set_mask_result(inst, static_cast<std::uint32_t>(state_.flags >> inst.imm));
+  const auto bits = read<std::uint64_t>(flags_ + inst.imm / 8) >> inst.imm % 8;
+  set_mask_result(inst, static_cast<std::uint32_t>(bits));
   return Next::Op;
 }
 
 template <>
 Next Interpreter::eval<Op::flag_write>(const Inst& inst) {
-  const std::uint64_t mask = std::uint64_t{mask_of(inst)} << inst.imm;
-  const std::uint64_t bits = std::uint64_t{mask_value(inst.args[0])} << inst.imm;
-  state_.flags = (state_.flags & ~mask) | (bits & mask);
+  const unsigned shift = inst.imm % 8;
+  const std::uint64_t mask = std::uint64_t{mask_of(inst)} << shift;
+  const std::uint64_t bits = std::uint64_t{mask_value(function_.arg(inst, 0))} << shift;
+  std::byte* const at = flags_ + inst.imm / 8;
+  const std::uint64_t flags = (read<std::uint64_t>(at) & ~mask) | (bits & mask);
+  std::memcpy(at, &flags, sizeof flags);
   return Next::Op;
 }
 
@@ -298,7 +296,7 @@ Next Interpreter::eval<Op::mask_get>(const Inst& inst) {
 
 template <>
 Next Interpreter::eval<Op::mask_set>(const Inst& inst) {
-  masks_[inst.imm] = mask_value(inst.args[0]);
+  masks_[inst.imm] = mask_value(function_.arg(inst, 0));
   return Next::Op;
 }
 
@@ -314,36 +312,45 @@ Next Interpreter::eval<Op::fpmode_set>(const Inst& inst) {
 
 // Messages.
 
-template <>
-Next Interpreter::eval<Op::load>(const Inst& inst) {
-  return access(load(*state_.environment, Access::of(inst), arg(inst, 0), value(inst.result), mask_of(inst),
-                     state_.fault));
+AccessOperands Interpreter::access_operands(const Inst& inst) {
+  const MemoryAccess& memory = function_.access(inst);
+  const unsigned first = memory.surface_is_operand ? 1 : 0;
+  return {first != 0 ? read<std::uint32_t>(arg(inst, 0)) : memory.surface, arg(inst, first), mask_of(inst)};
 }
 
 namespace {
 
-/// The operands after the address, one after the other.
-using Sources = std::array<std::byte, (max_args - 1) * max_lanes * 8>;
+/// Where data operands begin: behind the surface, if it is one, and the addresses.
+unsigned first_data(const Function& function, const Inst& inst) {
+  return function.access(inst).surface_is_operand ? 2 : 1;
+}
 
 }  // namespace
 
 template <>
+Next Interpreter::eval<Op::load>(const Inst& inst) {
+  return access(load(*state_.environment, Access::of(function_, inst), access_operands(inst),
+                     value(inst.result), state_.fault));
+}
+
+template <>
 Next Interpreter::eval<Op::store>(const Inst& inst) {
-  Sources data;
-  const unsigned bytes = value_bytes(inst.type, inst.lanes);
-  for (unsigned k = 1; k < inst.arg_count; ++k)
-    std::memcpy(data.data() + (k - 1) * bytes, arg(inst, k), bytes);
-  return access(
-      store(*state_.environment, Access::of(inst), arg(inst, 0), data.data(), mask_of(inst), state_.fault));
+  const unsigned bytes = value_bytes(inst.type, inst.lanes), first = first_data(function_, inst);
+  std::vector<std::byte> data(std::size_t{bytes} * (inst.arg_count - first));
+  for (unsigned k = first; k < inst.arg_count; ++k)
+    std::memcpy(data.data() + std::size_t{k - first} * bytes, arg(inst, k), bytes);
+  return access(store(*state_.environment, Access::of(function_, inst), access_operands(inst), data.data(),
+                      state_.fault));
 }
 
 template <>
 Next Interpreter::eval<Op::atomic>(const Inst& inst) {
-  Sources data;
-  const unsigned bytes = value_bytes(inst.type, inst.lanes);
-  for (unsigned k = 1; k < inst.arg_count; ++k)
-    std::memcpy(data.data() + (k - 1) * bytes, arg(inst, k), bytes);
-  if (!atomic(*state_.environment, Access::of(inst), arg(inst, 0), data.data(), mask_of(inst), state_.fault))
+  const unsigned bytes = value_bytes(inst.type, inst.lanes), first = first_data(function_, inst);
+  std::array<std::byte, 2 * max_lanes * 8> data{};
+  for (unsigned k = first; k < inst.arg_count; ++k)
+    std::memcpy(data.data() + (k - first) * bytes, arg(inst, k), bytes);
+  if (!atomic(*state_.environment, Access::of(function_, inst), access_operands(inst), data.data(),
+              state_.fault))
     return access(false);
   if (inst.result_count != 0) std::memcpy(value(inst.result), data.data(), bytes);
   return Next::Op;
@@ -351,13 +358,14 @@ Next Interpreter::eval<Op::atomic>(const Inst& inst) {
 
 template <>
 Next Interpreter::eval<Op::block_load>(const Inst& inst) {
-  return access(
-      block_load(*state_.environment, Access::of(inst), arg(inst, 0), value(inst.result), state_.fault));
+  return access(block_load(*state_.environment, Access::of(function_, inst), access_operands(inst),
+                           value(inst.result), state_.fault));
 }
 
 template <>
 Next Interpreter::eval<Op::block_store>(const Inst& inst) {
-  return access(block_store(*state_.environment, Access::of(inst), arg(inst, 0), arg(inst, 1), state_.fault));
+  return access(block_store(*state_.environment, Access::of(function_, inst), access_operands(inst),
+                            arg(inst, first_data(function_, inst)), state_.fault));
 }
 
 template <>
@@ -372,14 +380,14 @@ Next Interpreter::eval<Op::barrier_signal>(const Inst&) {
   return Next::Op;
 }
 
-// System state.
-
-Next Interpreter::eval_system_call(const Inst& inst) {
-  const std::size_t bytes = size_of(inst.type);
-  std::uint64_t operands[2] = {}, results[2];
-  for (unsigned k = 0; k < 2; ++k) std::memcpy(&operands[k], arg(inst, k), bytes);
-  system_call(*state_.environment, inst.op, inst.imm, operands, results);
-  for (unsigned k = 0; k < 2; ++k) std::memcpy(value(inst.result + k), &results[k], bytes);
+template <>
+Next Interpreter::eval<Op::callback>(const Inst& inst) {
+  std::vector<std::uint64_t> operands, results(inst.result_count, ~std::uint64_t{0});
+  for (unsigned k = 0; k < inst.arg_count; ++k) operands.push_back(read<std::uint64_t>(arg(inst, k)));
+  if (const Callbacks* callbacks = state_.environment->callbacks)
+    callbacks->call(callbacks->context, inst.imm, operands, results);
+  for (unsigned k = 0; k < inst.result_count; ++k)
+    std::memcpy(value(inst.result + k), &results[k], sizeof results[k]);
   return Next::Op;
 }
 
@@ -392,7 +400,7 @@ Next Interpreter::eval<Op::jump>(const Inst& inst) {
 
 template <>
 Next Interpreter::eval<Op::branch_any>(const Inst& inst) {
-  return jump_to(mask_value(inst.args[0]) != 0 ? inst.targets.taken : inst.targets.fallthrough);
+  return jump_to(mask_value(function_.arg(inst, 0)) != 0 ? inst.targets.taken : inst.targets.fallthrough);
 }
 
 template <>
@@ -400,7 +408,7 @@ Next Interpreter::eval<Op::jump_ip>(const Inst& inst) {
   const auto ip = read<std::uint32_t>(arg(inst, 0));
   for (BlockId target = 0; target < function_.blocks.size(); ++target) {
     if (function_.blocks[target].guest_ip != ip) continue;
-    // Wherever it leads counts as a back edge.
+    // Wherever it leads is a safepoint.
     if (state_.budget <= 0) return pause(target);
     target_ = target;
     return Next::Block;
@@ -426,10 +434,8 @@ Next Interpreter::eval<Op::trap>(const Inst& inst) {
 
 template <Op op>
 constexpr Interpreter::Eval Interpreter::eval_of() {
-  if constexpr (is_lanewise(info(op).shape))
+  if constexpr (is_lanewise(op))
     return &Interpreter::eval_lanewise;
-  else if constexpr (info(op).shape == Shape::SystemCall)
-    return &Interpreter::eval_system_call;
   else
     return &Interpreter::eval<op>;
 }

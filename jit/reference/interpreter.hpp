@@ -1,11 +1,12 @@
 #pragma once
 // Evaluates the ops of one thread, one at a time. Lanewise ops are the functions of
-// frontend/ir/semantics.hpp, memory ops those of jit/access.hpp; what is left is written out in
+// frontend/ir/semantics/lane_function.hpp, memory ops those of jit/access.hpp; what is left is written out in
 // interpreter.cpp, one function an op, and a row of ops.def without one does not compile.
 #include <span>
 #include <vector>
 
-#include "frontend/ir/semantics.hpp"
+#include "frontend/ir/semantics/lane_function.hpp"
+#include "jit/access.hpp"
 #include "jit/engine.hpp"
 
 namespace eum::jit::reference {
@@ -38,7 +39,6 @@ class Interpreter {
   template <ir::Op op>
   Next eval(const ir::Inst& inst) = delete;  // each op that is not lanewise has its own
   Next eval_lanewise(const ir::Inst& inst);
-  Next eval_system_call(const ir::Inst& inst);
   using Eval = Next (Interpreter::*)(const ir::Inst&);
   template <ir::Op op>
   static constexpr Eval eval_of();
@@ -50,10 +50,11 @@ class Interpreter {
   Next stop(Status status);
   Next fault(const ir::Inst& inst, FaultKind kind, unsigned lane, unsigned bytes, std::uint64_t address);
   Next access(bool done);
+  AccessOperands access_operands(const ir::Inst& inst);
   bool set_mode(std::uint32_t cr0);
 
   std::byte* value(ir::ValueId id) { return values_.data() + places_.offset[id]; }
-  std::byte* arg(const ir::Inst& inst, unsigned k) { return value(inst.args[k]); }
+  std::byte* arg(const ir::Inst& inst, unsigned k) { return value(function_.arg(inst, k)); }
   std::uint32_t mask_value(ir::ValueId id) { return read<std::uint32_t>(value(id)); }
   /// The lane mask of an instruction: all lanes if it has none.
   std::uint32_t mask_of(const ir::Inst& inst);
@@ -65,6 +66,7 @@ class Interpreter {
   const ValuePlaces& places_;
   ThreadState& state_;
   std::span<std::byte> file_;
+  std::byte* flags_;
   std::uint32_t* masks_;
   std::vector<std::byte> values_;
   ir::BlockId block_ = 0;

@@ -74,7 +74,7 @@ struct Opened {
 };
 
 /// The exit code if it fails.
-int open(const CodeOptions& options, rt::EngineKind engine, Opened& to) {
+int open(const CodeOptions& options, jit::EngineKind engine, Opened& to) {
   auto program = read_program(options.file);
   if (!program) return fail(ExitCode::BadInput, program.error());
   auto device = rt::Device::create({.engine = engine, .workers = 1});
@@ -93,7 +93,7 @@ int open(const CodeOptions& options, rt::EngineKind engine, Opened& to) {
 
 int print_micro_ops(const CodeOptions& options) {
   Opened opened;
-  if (const int failed = open(options, rt::EngineKind::Reference, opened)) return failed;
+  if (const int failed = open(options, jit::EngineKind::reference, opened)) return failed;
   const auto text = rt::micro_op_text(opened.code);
   if (!text) return fail(ExitCode::BadInput, text.error());
   fmt::print("{}", *text);
@@ -123,7 +123,7 @@ std::string annotated(std::string_view listing, const rt::KernelCode& code) {
 
 int print_host_code(const CodeOptions& options) {
   Opened opened;
-  if (const int failed = open(options, rt::EngineKind::Avx2, opened)) return failed;
+  if (const int failed = open(options, jit::EngineKind::avx2, opened)) return failed;
   const auto translated = rt::translate(opened.code, opened.device->engine(), true);
   if (!translated) return fail(ExitCode::Internal, translated.error());
   fmt::print("; {}: {} guest instructions, {} bytes of host code\n{}", opened.code.name,

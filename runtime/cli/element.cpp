@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "frontend/ir/half.hpp"
+#include "frontend/ir/semantics/half.hpp"
 
 namespace eum::cli {
 namespace {

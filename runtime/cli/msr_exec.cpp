@@ -91,7 +91,7 @@ Result<MsrExecResult> exec_msr_bytes(const MsrExec& exec, const rt::MsrConfig* c
   if (!bytes) return bytes.error();
   rt::MachineOptions options;
   if (exec.engine == "reference")
-    options.engine = rt::MachineEngine::Reference;
+    options.engine = jit::EngineKind::reference;
   else if (exec.engine != "avx2")
     return error("expected engine avx2 or reference, found {}", exec.engine);
   Page page;  // outlives the machine, which maps it

@@ -146,7 +146,7 @@ class Run {
   using Step = std::optional<Failure>;
 
   Step parse() {
-    const auto engine = rt::parse_engine(options_.engine);
+    const auto engine = jit::parse_engine(options_.engine);
     if (!engine)
       return Failure{ExitCode::Usage,
                      error("--engine: expected avx2 or reference, found '{}'", options_.engine)};

@@ -140,7 +140,8 @@ eum_msr_status eum_msr_create(const eum_msr_options* options, eum_msr_machine** 
   if (options) {
     if (options->struct_size < sizeof *options || options->engine > EUM_MSR_ENGINE_REFERENCE)
       return EUM_MSR_BAD_ARGUMENT;
-    chosen.engine = options->engine == EUM_MSR_ENGINE_AVX2 ? MachineEngine::Avx2 : MachineEngine::Reference;
+    chosen.engine =
+        options->engine == EUM_MSR_ENGINE_AVX2 ? jit::EngineKind::avx2 : jit::EngineKind::reference;
     chosen.has_user_msr = !options->no_user_msr;
     chosen.has_msr_imm = !options->no_msr_imm;
   }

@@ -8,7 +8,6 @@
 #include <new>
 
 #include "frontend/x86/printer.hpp"
-#include "jit/system_call.hpp"
 
 namespace eum::rt {
 namespace {
@@ -53,13 +52,9 @@ void Machine::FreeState::operator()(std::byte* memory) const { std::free(memory)
 
 Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions& options) {
   std::unique_ptr<Machine> machine(new Machine(options));
-  if (options.engine == MachineEngine::Avx2) {
-    Result<std::unique_ptr<jit::Engine>> engine = jit::make_avx2_engine();
-    if (!engine) return engine.error();
-    machine->engine_ = *std::move(engine);
-  } else {
-    machine->engine_ = jit::make_reference_engine();
-  }
+  Result<std::unique_ptr<jit::Engine>> engine = jit::info(options.engine).make();
+  if (!engine) return engine.error();
+  machine->engine_ = *std::move(engine);
   ir::Function shape;
   shape.file_bytes = sizeof(x86::MachineFile);
   jit::StateLayout layout = jit::StateLayout::of(shape);
@@ -71,12 +66,14 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions& options) 
   machine->file_ = new (layout.file_of(*machine->state_)) x86::MachineFile{};
   layout.masks_of(*machine->state_)[0] = 1;
 
-  machine->system_.context = machine.get();
-  machine->system_.call = [](void* context, ir::Op op, std::uint64_t imm, std::uint64_t a, std::uint64_t b,
-                             std::uint64_t* value) {
-    return static_cast<Machine*>(context)->system_call(op, imm, a, b, *value);
+  machine->callbacks_.context = machine.get();
+  machine->callbacks_.call = [](void* context, std::uint64_t number, std::span<const std::uint64_t> operands,
+                                std::span<std::uint64_t> results) {
+    results[0] = 0;
+    results[1] =
+        static_cast<Machine*>(context)->call_back(static_cast<x86::Callback>(number), operands, results[0]);
   };
-  machine->environment_.system = &machine->system_;
+  machine->environment_.callbacks = &machine->callbacks_;
   machine->state_->environment = &machine->environment_;
 
   MsrEntry control;
@@ -214,35 +211,35 @@ Outcome Machine::outcome_of_event() const {
   return outcome;
 }
 
-std::uint64_t Machine::system_call(ir::Op op, std::uint64_t imm, std::uint64_t a, std::uint64_t b,
-                                   std::uint64_t& value) {
-  switch (op) {
-    case ir::Op::sys_load: {
-      if (imm == x86::sys_load_vmx_msr_bitmap) {
-        value = vmx_.msr_bitmap[a % vmx_.msr_bitmap.size()];
-        return 0;
-      }
+std::uint64_t Machine::call_back(x86::Callback callback, std::span<const std::uint64_t> operands,
+                                 std::uint64_t& value) {
+  switch (callback) {
+    case x86::Callback::load_msr_bitmap:
+      value = vmx_.msr_bitmap[operands[0] % vmx_.msr_bitmap.size()];
+      return 0;
+    case x86::Callback::load_linear: {
       std::uint8_t byte = 0;
-      if (std::optional<PageFault> fault = memory_.supervisor_read(a, smap_, byte)) return fault->error + 1;
+      if (std::optional<PageFault> fault = memory_.supervisor_read(operands[0], smap_, byte))
+        return fault->error + 1;
       value = byte;
       return 0;
     }
-    case ir::Op::msr_read:
-    case ir::Op::msr_write:
-      return access_msr(op == ir::Op::msr_read, imm, static_cast<std::uint32_t>(a), b, value);
-    default:
-      return jit::no_system;
+    case x86::Callback::read_msr:
+      return access_msr(true, operands[1], static_cast<std::uint32_t>(operands[0]), 0, value);
+    case x86::Callback::write_msr:
+      return access_msr(false, operands[1], static_cast<std::uint32_t>(operands[0]), operands[2], value);
   }
+  return ~std::uint64_t{0};
 }
 
-std::uint64_t Machine::access_msr(bool is_read, std::uint64_t imm, std::uint32_t address, std::uint64_t data,
+std::uint64_t Machine::access_msr(bool is_read, std::uint64_t how, std::uint32_t address, std::uint64_t data,
                                   std::uint64_t& value) {
   constexpr std::uint64_t refused = 1;
-  auto known = static_cast<std::uint32_t>(imm);
+  auto known = static_cast<std::uint32_t>(how);
   std::uint32_t slot = known != 0 ? known - 1 : msrs_.find(address);
   if (slot == MsrFile::no_slot) return refused;
   // UWRMSR writes no register that decides what it may write.
-  if (!is_read && address == x86::ia32_user_msr_ctl && (imm & x86::msr_supervisor) == 0) return refused;
+  if (!is_read && address == x86::ia32_user_msr_ctl && (how & x86::msr_supervisor) == 0) return refused;
   DefaultFloatMode mode;
   bool done = is_read ? read_slot(msrs_.slot(slot), value) : write_slot(msrs_.slot(slot), data);
   return done ? 0 : refused;

@@ -20,10 +20,8 @@
 
 namespace eum::rt {
 
-enum class MachineEngine : std::uint8_t { Reference, Avx2 };
-
 struct MachineOptions {
-  MachineEngine engine = MachineEngine::Avx2;
+  jit::EngineKind engine = jit::EngineKind::avx2;
   bool has_user_msr = true;  ///< CPUID.(7,1):EDX[15]
   bool has_msr_imm = true;   ///< CPUID.(7,1):ECX[5]
 };
@@ -110,9 +108,10 @@ class Machine {
   Result<const jit::Executable*> translate(std::span<const x86::Placed> run,
                                            std::span<const std::uint8_t> bytes);
   Outcome outcome_of_event() const;
-  std::uint64_t system_call(ir::Op op, std::uint64_t imm, std::uint64_t a, std::uint64_t b,
-                            std::uint64_t& value);
-  std::uint64_t access_msr(bool is_read, std::uint64_t imm, std::uint32_t address, std::uint64_t data,
+  /// Does `callback`. Returns the status.
+  std::uint64_t call_back(x86::Callback callback, std::span<const std::uint64_t> operands,
+                          std::uint64_t& value);
+  std::uint64_t access_msr(bool is_read, std::uint64_t how, std::uint32_t address, std::uint64_t data,
                            std::uint64_t& value);
 
   MachineOptions options_;
@@ -123,7 +122,7 @@ class Machine {
   std::unique_ptr<std::byte, FreeState> memory_of_state_;
   jit::ThreadState* state_ = nullptr;
   x86::MachineFile* file_ = nullptr;
-  jit::SystemInterface system_;
+  jit::Callbacks callbacks_;
   jit::Environment environment_;
 
   std::uint8_t cpl_ = 3;

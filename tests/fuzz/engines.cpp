@@ -35,8 +35,7 @@ struct Memory {
 struct Ending {
   jit::Status status{};
   jit::Fault fault;
-  std::vector<std::byte> registers;
-  std::uint64_t flags = 0;
+  jit::ThreadImage image;
   Memory memory;
 };
 
@@ -78,7 +77,6 @@ bool run(std::span<const std::byte> code, gen::Family family, unsigned simd, jit
   const auto bytes = [&](std::size_t b) { return memory.buffers[b].data(); };
   for (std::size_t b = 0; b < 3; ++b)
     surfaces[b] = mem::buffer_surface(bytes(b), 1000 + 8 * b, 0x5000 + 0x1000 * b);
-  surfaces[mem::ReservedIndex::SharedLocalMemory] = mem::buffer_surface(bytes(6), 1024, 0);
   mem::AddressSpace space;
   if (!space.map(low_address, 1024, bytes(low), mem::Access::ReadWrite, "low") ||
       !space.map(high_address, 1024, bytes(high), mem::Access::ReadWrite, "high"))
@@ -88,6 +86,8 @@ bool run(std::span<const std::byte> code, gen::Family family, unsigned simd, jit
   environment.scratch = bytes(scratch);
   environment.scratch_bytes = 1024;
   environment.space = &space;
+  environment.slm = bytes(6);
+  environment.slm_bytes = 1024;
 
   const jit::StateLayout& layout = (*executable)->layout();
   std::vector<std::byte> storage(layout.size + 64);
@@ -101,25 +101,20 @@ bool run(std::span<const std::byte> code, gen::Family family, unsigned simd, jit
   do ending.status = (*executable)->run(state);
   while (ending.status == jit::Status::Waiting && state.budget > 0);
   ending.fault = state.fault;
-  ending.registers.assign(file, file + function->file_bytes);
-  ending.flags = state.flags;
+  ending.image = (*executable)->save(state, ending.status);
   return true;
 }
 
-/// How the engines differ, or null. The budget is checked at back edges only; a dead read of registers that
-/// do not exist may be removed.
+/// How the engines differ, or null.
 const char* difference(const Ending& a, const Ending& b) {
   using jit::Status;
-  const auto ends_anyhow = [](const Ending& e) {
-    return e.status == Status::Paused || e.status == Status::Waiting ||
-           (e.status == Status::Faulted && e.fault.kind == jit::FaultKind::BadRegister);
-  };
-  if (ends_anyhow(a) || ends_anyhow(b)) return nullptr;
   if (a.status != b.status) return "how the thread ends";
-  if (a.status == Status::Faulted)
-    return a.fault.kind != b.fault.kind || a.fault.guest_ip != b.fault.guest_ip ? "the fault" : nullptr;
-  if (a.registers != b.registers) return "registers";
-  if (a.flags != b.flags) return "flags";
+  if (a.status == Status::Faulted && (a.fault.kind != b.fault.kind || a.fault.guest_ip != b.fault.guest_ip))
+    return "the fault";
+  if (a.status != Status::Exited && a.image.ip != b.image.ip) return "where the thread stops";
+  if (a.image.registers != b.image.registers) return "registers";
+  if (a.image.flags != b.image.flags) return "flags";
+  if (a.image.execution_mask != b.image.execution_mask || a.image.parked != b.image.parked) return "masks";
   return a.memory == b.memory ? nullptr : "memory";
 }
 
@@ -143,10 +138,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                static_cast<unsigned>(avx2.status), static_cast<unsigned>(avx2.fault.kind),
                avx2.fault.guest_ip, static_cast<unsigned>(reference.status),
                static_cast<unsigned>(reference.fault.kind), reference.fault.guest_ip);
-  for (std::size_t i = 0; i < avx2.registers.size(); ++i)
-    if (avx2.registers[i] != reference.registers[i])
+  for (std::size_t i = 0; i < avx2.image.registers.size(); ++i)
+    if (avx2.image.registers[i] != reference.image.registers[i])
       std::fprintf(stderr, "  r%zu byte %zu: avx2 %#x, reference %#x\n", i / 32, i % 32,
-                   static_cast<unsigned>(avx2.registers[i]), static_cast<unsigned>(reference.registers[i]));
+                   static_cast<unsigned>(avx2.image.registers[i]),
+                   static_cast<unsigned>(reference.image.registers[i]));
   std::fprintf(stderr, "%s", ir::print(*gen::lower_kernel(code, family, simd, "fuzz")).c_str());
   std::abort();
 }

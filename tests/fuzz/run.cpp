@@ -22,7 +22,7 @@ struct Outcome {
   std::vector<std::vector<std::byte>> buffers;
 };
 
-Outcome run(const rt::Program& program, const rt::Kernel& kernel, rt::EngineKind engine) {
+Outcome run(const rt::Program& program, const rt::Kernel& kernel, jit::EngineKind engine) {
   Outcome result;
   const auto device = rt::Device::create({.engine = engine, .workers = 1, .budget = 2000});
   if (!device) std::abort();
@@ -84,8 +84,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto program = rt::load_program(std::as_bytes(std::span(data, size)));
   if (!program) return 0;
   for (const rt::Kernel& kernel : program->kernels) {
-    const Outcome avx2 = run(*program, kernel, rt::EngineKind::Avx2);
-    const Outcome reference = run(*program, kernel, rt::EngineKind::Reference);
+    const Outcome avx2 = run(*program, kernel, jit::EngineKind::avx2);
+    const Outcome reference = run(*program, kernel, jit::EngineKind::reference);
     if (!avx2.complete || !reference.complete || avx2.buffers == reference.buffers) continue;
     std::fprintf(stderr, "kernel %s: the engines differ\n", kernel.name.c_str());
     std::abort();

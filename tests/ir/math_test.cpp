@@ -8,8 +8,8 @@
 #include <limits>
 #include <random>
 
-#include "frontend/ir/lane.hpp"
-#include "frontend/ir/semantics.hpp"
+#include "frontend/ir/semantics/lane.hpp"
+#include "frontend/ir/semantics/lane_function.hpp"
 
 using namespace eum::ir;
 

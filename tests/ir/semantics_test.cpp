@@ -1,6 +1,6 @@
 // The meaning of float ops against the host's own instructions, in every rounding and denormal mode, and of
 // integer ops against 128-bit arithmetic.
-#include "frontend/ir/semantics.hpp"
+#include "frontend/ir/semantics/lane_function.hpp"
 
 #include <immintrin.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "frontend/ir/lane.hpp"
+#include "frontend/ir/semantics/lane.hpp"
 
 using namespace eum::ir;
 

@@ -22,6 +22,8 @@ Function every_op() {
   f.simd = 16;
   f.file_bytes = 4096;
   f.mask_variables = 3;
+  f.park_ips = {0x80};
+  f.flag_bits = 128;
   for (std::uint32_t ip : {0u, 0x40u, 0x80u, 0xc0u, 0x100u})
     f.blocks[f.add_block(ip)].guest_instructions = ip / 16;
   Builder b(f);
@@ -54,10 +56,12 @@ Function every_op() {
       case Shape::MaskGroup:
         b.mask_group(op, m, 4);
         break;
-      case Shape::SystemCall:
-        b.system_call(op, b.constant(Type::u64, 1, o), b.constant(Type::u64, 1, 0),
-                      std::uint64_t{1} << 32 | o);
+      case Shape::Callback: {
+        const std::array operands{b.constant(Type::u64, 1, o), b.constant(Type::u64, 1, 0)};
+        b.callback(std::uint64_t{1} << 32 | o, operands, 3);
+        b.callback(0, {}, 0);
         break;
+      }
       case Shape::Effect0:
         b.effect(op);
         break;
@@ -93,14 +97,25 @@ Function every_op() {
   b.flag_write(5, b.flag_read(3, 61));
   b.mask_set(1, m);
   b.effect(Op::fpmode_set, scalar);
-  const ValueId first = b.load(Type::u32, {MemSpace::Surface, 17, 0b1011}, address, m);
+  MemoryAccess access = MemoryAccess::in_surface(17);
+  access.components = 0b1011;
+  access.cache = CacheHint::Invalidate;
+  const ValueId first = b.load(Type::u32, access, address, m);
   const std::array values{first, first + 1, first + 2};
-  b.store({MemSpace::A64, 0, 0b111}, wide_address, values);
-  b.store({MemSpace::Scratch, 0, 1}, address, std::array{reg(Type::u8)}, m);
-  b.atomic(Type::u32, {MemSpace::Surface, slm_surface, 1, AtomicOp::cmpwr}, address,
-           std::array{first, first + 1}, true, m);
-  b.atomic(Type::u64, {MemSpace::A32, 0, 1, AtomicOp::inc}, address, {}, false);
-  b.block_store({MemSpace::Surface, 2}, scalar, b.block_load(Type::u64, 16, {MemSpace::A32}, scalar));
+  access = MemoryAccess::in(MemSpace::A64);
+  access.components = 0b1000000000000000000000000000000101;
+  access.offset = 4096;
+  b.store(access, wide_address, values);
+  b.store(MemoryAccess::in(MemSpace::Scratch), address, std::array{reg(Type::u8)}, m);
+  access = MemoryAccess::in(MemSpace::Slm);
+  access.atomic = AtomicOp::cmpwr;
+  b.atomic(Type::u32, access, address, std::array{first, first + 1}, true, m);
+  access = MemoryAccess::in(MemSpace::A32);
+  access.atomic = AtomicOp::inc;
+  b.atomic(Type::u64, access, address, {}, false);
+  b.block_store(MemoryAccess::in_surface(2), scalar,
+                b.block_load(Type::u64, 16, MemoryAccess::in(MemSpace::A32), scalar));
+  b.load(Type::u8, {}, address, no_value, scalar);
   b.branch_any(m, 1, 2);
   b.set_block(1);
   b.jump_ip(b.constant(Type::u32, 1, 0x80));
@@ -112,6 +127,7 @@ Function every_op() {
   b.reg_write(Region::packed(0), b.constant(Type::u8, 32, 7));
   b.jump(3);
   f.blocks[f.add_block(0x200)].guest_instructions = 1;
+  f.blocks[3].safepoint = true;
   b.set_block(5);
   b.exit();
   return f;
@@ -258,7 +274,7 @@ TEST_CASE("the verifier names the rule that is broken") {
          "expected lanes 5 to 8 in an operand of 8");
   broken("  %0 = constant.u32x8 0\n  %1 = concat.u32x15 %0, %0\n  exit\n", "found operands of 8 and 8");
   broken("  %0 = constant.mx16 0\n  %1 = mask_bits.u8x1 %0\n  exit\n", "a mask of at most 8 lanes");
-  broken("  %0 = constant.u8x1 0\n  %1 = bits_mask.mx9 %0\n  exit\n", "at most 8 lanes from u8");
+  broken("  %0 = constant.u8x1 0\n  %1 = bits_mask.mx9 %0\n  exit\n", "a mask of at most 8 lanes for u8");
   broken("  %0 = constant.mx8 0\n  %1 = group_any.mx8 %0, 3\n  exit\n", "groups that divide 8 lanes");
   broken("  %0 = constant.mx8 0\n  %1 = group_any.mx8 %0, 0\n  exit\n", "groups that divide 8 lanes");
   broken("  %0 = reg_read.u32x8 r3.1<1;1,0>\n  exit\n", "beyond the register file of 128 bytes");
@@ -271,11 +287,13 @@ TEST_CASE("the verifier names the rule that is broken") {
   broken("  %0 = flag_read.mx8 flag[57]\n  exit\n", "expected flag bits below 64");
   broken("  %0 = mask_get.mx8 mask2\n  exit\n", "expected a mask variable below 2");
   broken("  %0 = mask_get.mx4 mask0\n  exit\n", "expected 8 lanes, found 4");
-  broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 a64[%0]\n  exit\n", "expected u64 addresses, found u32");
+  broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 a64[%0]\n  exit\n",
+         "expected operand of u64x8, found %0 of u32x8");
   broken("  %0 = constant.u32x8 0\n  %1 = load.f32x8 a32[%0]\n  exit\n", "load does not take the type f32");
   broken("  %0 = constant.u32x8 0\n  %1 = atomic.u16x8 inc a32[%0]\n  exit\n", "elements of 4 or 8 bytes");
   broken("  %0 = constant.u32x1 0\n  %1 = block_load.u32x8 a32[%0] {1}\n  exit\n", "expected one component");
-  broken("  %0 = constant.u64x1 0\n  jump_ip.u64x1 %0\n", "expected u32");
+  broken("  %0 = constant.u64x1 0\n  jump_ip.u64x1 %0\n", "does not take the type u64");
+  broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 slm[%0] {0, 64}\n  exit\n", "a number up to 63");
   broken("  %0 = constant.u32x2 0\n  jump_ip.u32x2 %0\n", "expected 1 lane");
 
   Function f = every_op();
@@ -286,6 +304,6 @@ TEST_CASE("the verifier names the rule that is broken") {
   CHECK(verify(f).error().message == "expected simd of 1 to 32, found 33");
   f = every_op();
   f.blocks[1].insts[0].imm = 0;
-  f.blocks[1].insts[1].args[0] = 0;  // a value of another block
+  f.args(f.blocks[1].insts[1])[0] = 0;  // a value of another block
   CHECK(verify(f).error().message.find("is not defined before in this block") != std::string::npos);
 }

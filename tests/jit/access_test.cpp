@@ -35,10 +35,14 @@ struct World {
   }
 };
 
+constexpr unsigned surface = 3;
+
 Access access_of(ir::MemSpace space, unsigned lanes, std::uint8_t components = 1) {
   Access access;
-  access.mem = {space, 3, components, ir::AtomicOp::add};
-  access.address_type = space == ir::MemSpace::A64 ? ir::Type::u64 : ir::Type::u32;
+  access.mem.space = space;
+  access.mem.surface = surface;
+  access.mem.components = components;
+  access.mem.atomic = ir::AtomicOp::add;
   access.lanes = static_cast<std::uint8_t>(lanes);
   access.guest_ip = 0x40;
   return access;
@@ -54,7 +58,7 @@ TEST_CASE("a surface reads 0 beyond its end, element by element, and drops write
   std::uint32_t data[8];
   std::memset(data, 0xaa, sizeof data);
   const Access access = access_of(ir::MemSpace::Surface, 4, 0b101);
-  REQUIRE(load(world.environment, access, addresses, data, 0b1101, fault));
+  REQUIRE(load(world.environment, access, {surface, addresses, 0b1101}, data, fault));
   CHECK(data[0] == world.word(0));
   CHECK(data[1] == 0);  // outside the mask
   CHECK(data[2] == 0);
@@ -66,16 +70,17 @@ TEST_CASE("a surface reads 0 beyond its end, element by element, and drops write
 
   const std::uint32_t stored[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   const auto before = world.buffer;
-  REQUIRE(store(world.environment, access, addresses, stored, 0b1110, fault));
+  REQUIRE(store(world.environment, access, {surface, addresses, 0b1110}, stored, fault));
   CHECK(world.word(12) == 2);
   CHECK(std::memcmp(world.buffer.data(), before.data(), 12) == 0);
   CHECK(std::memcmp(world.buffer.data() + 16, before.data() + 16, 48) == 0);
   CHECK(fault.kind == FaultKind::None);
 
-  Access no_surface = access;
-  no_surface.mem.surface = 7;
-  REQUIRE(load(world.environment, no_surface, addresses, data, 15, fault));
-  CHECK(data[0] == 0);
+  for (std::uint32_t none : {7u, 255u, 256u, ~0u}) {
+    data[0] = 1;
+    REQUIRE(load(world.environment, access, {none, addresses, 15}, data, fault));
+    CHECK(data[0] == 0);
+  }
 }
 
 TEST_CASE("bytes and words load from any address") {
@@ -85,12 +90,12 @@ TEST_CASE("bytes and words load from any address") {
   Access access = access_of(ir::MemSpace::Surface, 2);
   access.type = ir::Type::u8;
   std::uint8_t bytes[2] = {9, 9};
-  REQUIRE(load(world.environment, access, addresses, bytes, 3, fault));
+  REQUIRE(load(world.environment, access, {surface, addresses, 3}, bytes, fault));
   CHECK(bytes[0] == 18);
   CHECK(bytes[1] == 0);
   access.type = ir::Type::u16;
   std::uint16_t words[2] = {9, 9};
-  REQUIRE(load(world.environment, access, addresses, words, 3, fault));
+  REQUIRE(load(world.environment, access, {surface, addresses, 3}, words, fault));
   CHECK(words[0] == 0);
 }
 
@@ -100,10 +105,10 @@ TEST_CASE("stateless accesses fault at the lane that has no memory") {
   const Access access = access_of(ir::MemSpace::A64, 3);
   std::uint32_t data[3] = {};
   Fault fault;
-  REQUIRE(load(world.environment, access, addresses, data, 0b011, fault));
+  REQUIRE(load(world.environment, access, {surface, addresses, 0b011}, data, fault));
   CHECK(data[0] == world.word(0));
   CHECK(data[1] == world.word(30));  // across two regions
-  REQUIRE_FALSE(load(world.environment, access, addresses, data, 0b111, fault));
+  REQUIRE_FALSE(load(world.environment, access, {surface, addresses, 0b111}, data, fault));
   CHECK(fault.kind == FaultKind::OutOfBounds);
   CHECK(fault.guest_ip == 0x40);
   CHECK(fault.lane == 2);
@@ -113,17 +118,17 @@ TEST_CASE("stateless accesses fault at the lane that has no memory") {
   Fault denied;
   const std::uint64_t read_only[1] = {0x1020};
   const Access one = access_of(ir::MemSpace::A64, 1);
-  REQUIRE_FALSE(store(world.environment, one, read_only, data, 1, denied));
+  REQUIRE_FALSE(store(world.environment, one, {surface, read_only, 1}, data, denied));
   CHECK(denied.kind == FaultKind::OutOfBounds);
   CHECK(denied.address == 0x1020);
 
   Fault wrapped;
   const std::uint64_t last[1] = {~std::uint64_t{0} - 3};
   const Access far = access_of(ir::MemSpace::A64, 1, 0b10);
-  REQUIRE_FALSE(load(world.environment, far, last, data, 1, wrapped));
+  REQUIRE_FALSE(load(world.environment, far, {surface, last, 1}, data, wrapped));
   Environment no_space = world.environment;
   no_space.space = nullptr;
-  REQUIRE_FALSE(load(no_space, one, addresses, data, 1, wrapped));
+  REQUIRE_FALSE(load(no_space, one, {surface, addresses, 1}, data, wrapped));
 }
 
 TEST_CASE("scratch is bounded") {
@@ -132,8 +137,8 @@ TEST_CASE("scratch is bounded") {
   std::uint32_t data[2] = {5, 6};
   const std::uint32_t addresses[2] = {28, 29};
   const Access access = access_of(ir::MemSpace::Scratch, 2);
-  REQUIRE(store(world.environment, access, addresses, data, 1, fault));
-  REQUIRE_FALSE(store(world.environment, access, addresses, data, 3, fault));
+  REQUIRE(store(world.environment, access, {surface, addresses, 1}, data, fault));
+  REQUIRE_FALSE(store(world.environment, access, {surface, addresses, 3}, data, fault));
   CHECK(fault.lane == 1);
   CHECK(fault.address == 29);
   CHECK(world.scratch[28] == std::byte{5});
@@ -145,13 +150,13 @@ TEST_CASE("block accesses are consecutive elements") {
   const std::uint32_t address = 8;
   std::uint32_t data[4];
   const Access access = access_of(ir::MemSpace::Surface, 4);
-  REQUIRE(block_load(world.environment, access, &address, data, fault));
+  REQUIRE(block_load(world.environment, access, {surface, &address}, data, fault));
   CHECK(data[0] == world.word(8));
   CHECK(data[1] == world.word(12));
   CHECK(data[2] == 0);
   const std::uint64_t far = 0x1018;
   const Access stateless = access_of(ir::MemSpace::A64, 4);
-  REQUIRE_FALSE(block_store(world.environment, stateless, &far, data, fault));
+  REQUIRE_FALSE(block_store(world.environment, stateless, {surface, &far}, data, fault));
   CHECK(fault.lane == 2);  // the third element is in the read-only region
   CHECK(fault.address == 0x1020);
   CHECK(world.word(24) == data[0]);
@@ -164,9 +169,8 @@ TEST_CASE("atomics act lane by lane and return what was there") {
   std::uint32_t data[4] = {1, 10, 100, 1000};
   Access access = access_of(ir::MemSpace::Surface, 4);
   access.returns = true;
-  access.source_count = 1;
   const std::uint32_t start = world.word(4);
-  REQUIRE(atomic(world.environment, access, addresses, data, 0b1101, fault));
+  REQUIRE(atomic(world.environment, access, {surface, addresses, 0b1101}, data, fault));
   CHECK(data[0] == start);
   CHECK(data[1] == 0);
   CHECK(data[2] == 0);
@@ -174,9 +178,8 @@ TEST_CASE("atomics act lane by lane and return what was there") {
   CHECK(world.word(4) == start + 1001);
 
   access.mem.atomic = ir::AtomicOp::cmpwr;
-  access.source_count = 2;
   std::uint32_t compare_and_value[8] = {start, start + 1001, 0, 42, 7, 8, 9, 43};
-  REQUIRE(atomic(world.environment, access, addresses, compare_and_value, 0b1011, fault));
+  REQUIRE(atomic(world.environment, access, {surface, addresses, 0b1011}, compare_and_value, fault));
   CHECK(compare_and_value[0] == start + 1001);
   CHECK(compare_and_value[1] == start + 1001);
   CHECK(compare_and_value[3] == 8);
@@ -184,6 +187,6 @@ TEST_CASE("atomics act lane by lane and return what was there") {
 
   const std::uint32_t odd[1] = {6};
   const Access one = access_of(ir::MemSpace::Surface, 1);
-  REQUIRE_FALSE(atomic(world.environment, one, odd, data, 1, fault));
+  REQUIRE_FALSE(atomic(world.environment, one, {surface, odd, 1}, data, fault));
   CHECK(fault.kind == FaultKind::Misaligned);
 }

@@ -20,18 +20,19 @@ using namespace eum::jit::test;
 namespace {
 
 struct Space {
-  MemRef mem;
+  MemoryAccess mem;
   std::uint64_t base;
   unsigned bytes;
 };
 
 const Space spaces[] = {
-    {{MemSpace::Surface, World::surface}, 0, World::surface_bytes},
-    {{MemSpace::Surface, ir::slm_surface}, 0, World::slm_bytes},
-    {{MemSpace::A64}, World::region, World::region_bytes},
-    {{MemSpace::A64}, World::read_only, World::read_only_bytes},
-    {{MemSpace::A32}, World::low_region, World::low_region_bytes},
-    {{MemSpace::Scratch}, 0, World::scratch_bytes},
+    {MemoryAccess::in_surface(World::surface), 0, World::surface_bytes},
+    {MemoryAccess::in_surface(World::indirect_surface), 0, World::region_bytes + 32},
+    {MemoryAccess::in(MemSpace::Slm), 0, World::slm_bytes},
+    {MemoryAccess::in(MemSpace::A64), World::region, World::region_bytes},
+    {MemoryAccess::in(MemSpace::A64), World::read_only, World::read_only_bytes},
+    {MemoryAccess::in(MemSpace::A32), World::low_region, World::low_region_bytes},
+    {MemoryAccess::in(MemSpace::Scratch), 0, World::scratch_bytes},
 };
 
 enum class Order : std::uint8_t { Consecutive, Same, Backwards };
@@ -44,7 +45,7 @@ struct Site {
   unsigned lanes, components;
   bool masked;
 
-  Type address_type() const { return ir::address_type(space.mem.space); }
+  Type address_type() const { return info(space.mem.space).address; }
   unsigned addresses() const { return shape == Shape::BlockLoad || shape == Shape::BlockStore ? 1 : lanes; }
 
   Function build() const {
@@ -55,8 +56,8 @@ struct Site {
     function.file_bytes = 4096;
     function.blocks[function.add_block()].guest_instructions = 1;
     Builder b(function);
-    MemRef mem = space.mem;
-    mem.components = static_cast<std::uint8_t>(components);
+    MemoryAccess mem = space.mem;
+    mem.components = components;
     mem.atomic = AtomicOp::add;
     const ValueId mask = masked ? b.slice(b.mask_get(0), 0, lanes) : no_value;
     // The first access lets an engine remember the region; it is in bounds.

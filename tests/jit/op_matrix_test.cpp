@@ -10,7 +10,7 @@
 
 #include "frontend/ir/builder.hpp"
 #include "frontend/ir/printer.hpp"
-#include "frontend/ir/semantics.hpp"
+#include "frontend/ir/semantics/lane_function.hpp"
 #include "frontend/ir/signature.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/passes/expand_math.hpp"
@@ -34,7 +34,9 @@ struct Case {
   Op op;
   Type type, from;
   unsigned lanes;
-  Signature wanted{};
+  std::vector<Type> operands{};  ///< their types
+  Type result = Type::m;
+  unsigned results = 0;
   Function function{};
 
   void build() {
@@ -44,34 +46,29 @@ struct Case {
     function.file_bytes = file_bytes;
     function.blocks[function.add_block()].guest_instructions = 1;
     Builder b(function);
-    Inst inst;
-    inst.op = op;
-    inst.type = type;
+    Inst inst = Builder::make(op, type, lanes);
     inst.from = from;
-    inst.lanes = static_cast<std::uint8_t>(lanes);
-    wanted = signature(inst);
-    inst.arg_count = wanted.arg_count;
+    const Signature wanted(function, inst);
+    result = wanted.result(0).type;
+    results = wanted.max_results();
     const ValueId mask = b.slice(b.mask_get(0), 0, lanes);
+    std::vector<ValueId> args;
     unsigned flag = 0;
-    for (unsigned k = 0; k < wanted.arg_count; ++k) {
-      if (is_mask(wanted.args[k].type)) {
-        inst.args[k] = b.flag_read(lanes, flag);
+    for (unsigned k = 0; k < wanted.operands(); ++k) {
+      operands.push_back(wanted.operand(k).type);
+      if (is_mask(operands.back())) {
+        args.push_back(b.flag_read(lanes, flag));
         flag += lanes;
       } else {
-        inst.args[k] =
-            b.reg_read(wanted.args[k].type, lanes, Region::packed(first_operand + k * operand_bytes));
+        args.push_back(b.reg_read(operands.back(), lanes, Region::packed(first_operand + k * operand_bytes)));
       }
     }
-    inst.result_count = wanted.max_results;
-    inst.result = function.add_value(wanted.result.type, lanes);
-    if (inst.result_count == 2) function.add_value(wanted.result.type, lanes);
-    function.blocks[0].insts.push_back(inst);
-    for (unsigned k = 0; k < inst.result_count; ++k) {
-      const ValueId value = inst.result + k;
-      if (is_mask(wanted.result.type))
-        b.flag_write(0, value, mask);
+    const ValueId first = b.append(inst, args);
+    for (unsigned k = 0; k < results; ++k) {
+      if (is_mask(result))
+        b.flag_write(0, first + k, mask);
       else
-        b.reg_write(Region::packed(first_result + k * operand_bytes), value, mask);
+        b.reg_write(Region::packed(first_result + k * operand_bytes), first + k, mask);
     }
     b.exit();
   }
@@ -84,12 +81,12 @@ struct Case {
 /// What the lane function gives, in the FP mode of the state: registers and flags after the op.
 void expect(const Case& c, World& world, std::vector<std::byte>& file, std::uint64_t& flags) {
   file.assign(world.file(), world.file() + file_bytes);
-  flags = world.state().flags;
-  std::array<const void*, max_args> args{};
+  flags = world.flags();
+  std::array<const void*, max_pure_operands> args{};
   std::array<std::uint32_t, 2> masks{};
   unsigned used = 0;
-  for (unsigned k = 0; k < c.wanted.arg_count; ++k) {
-    if (is_mask(c.wanted.args[k].type)) {
+  for (unsigned k = 0; k < c.operands.size(); ++k) {
+    if (is_mask(c.operands[k])) {
       masks[used] = static_cast<std::uint32_t>(lane_bits(Type::m, c.lanes, flags >> (used * c.lanes)));
       args[k] = &masks[used++];
     } else {
@@ -102,34 +99,18 @@ void expect(const Case& c, World& world, std::vector<std::byte>& file, std::uint
   lane_function(c.op, c.type, c.from)(results.data(), args.data(), c.lanes);
   _mm_setcsr(host);
   const auto under = static_cast<std::uint32_t>(lane_bits(Type::m, c.lanes, world.masks()[0]));
-  if (is_mask(c.wanted.result.type)) {
+  if (is_mask(c.result)) {
     std::uint32_t bits;
     std::memcpy(&bits, results.data(), 4);
     flags = (flags & ~std::uint64_t{under}) | (bits & under);
     return;
   }
-  const unsigned bytes = size_of(c.wanted.result.type);
-  for (unsigned k = 0; k < c.wanted.max_results; ++k)
+  const unsigned bytes = size_of(c.result);
+  for (unsigned k = 0; k < c.results; ++k)
     for (unsigned lane = 0; lane < c.lanes; ++lane)
       if ((under >> lane & 1) != 0)
         std::memcpy(file.data() + first_result + k * operand_bytes + lane * bytes,
                     results.data() + (k * c.lanes + lane) * bytes, bytes);
-}
-
-constexpr bool is_lanewise(Shape shape) {
-  switch (shape) {
-    case Shape::Convert:
-    case Shape::Lanewise1:
-    case Shape::Lanewise2:
-    case Shape::Lanewise3:
-    case Shape::Compare:
-    case Shape::Select:
-    case Shape::Wide2:
-    case Shape::Wide4:
-      return true;
-    default:
-      return false;
-  }
 }
 
 void run_case(Case& c, World& world, std::uint64_t seed, unsigned rounds) {
@@ -165,10 +146,11 @@ void run_case(Case& c, World& world, std::uint64_t seed, unsigned rounds) {
     expect(c, world, file, flags);
     const FinalState got = world.run(*reference);
     const auto context = [&] {
-      return fmt::format("{} state seed {} mask {:#x} fp_mode {:#x}\n{}", c.name(), state_seed, got.masks[0],
-                         got.state.fp_mode, print(c.function));
+      return fmt::format("{} state seed {} mask {:#x} fp_mode {:#x}\n{}", c.name(), state_seed,
+                         got.image.execution_mask, got.state.fp_mode, print(c.function));
     };
-    if (got.status != Status::Exited || got.state.flags != flags || got.file != file)
+    const bool same_flags = std::memcmp(got.image.flags.data(), &flags, sizeof flags) == 0;
+    if (got.status != Status::Exited || !same_flags || got.image.registers != file)
       FAIL("the reference engine differs from the lane function: " << context());
     for (const Runner& other : others) {
       restart();
@@ -190,7 +172,7 @@ TEST_CASE("op matrix: every lanewise row, type, lane count, mask and mode") {
   std::size_t cases = 0;
   for (std::size_t o = 0; o < op_count; ++o) {
     const Op op = static_cast<Op>(o);
-    if (!is_lanewise(info(op).shape)) continue;
+    if (!is_lanewise(op)) continue;
     for (std::size_t t = 0; t < type_count; ++t)
       for (std::size_t f = 0; f < type_count; ++f) {
         const Type type = static_cast<Type>(t), from = static_cast<Type>(f);

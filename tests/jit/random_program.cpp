@@ -28,10 +28,12 @@ class Generator {
     function_.simd = simds[below(3)];
     function_.file_bytes = files[below(4)];
     function_.mask_variables = 1 + below(4);
+    function_.flag_bits = chance(70) ? 64 : 32 * (1 + below(8));
     const unsigned blocks = options_.control ? 1 + below(options_.max_blocks) : 1;
     for (unsigned i = 0; i < blocks; ++i) {
       const BlockId id = function_.add_block(0x10 + 0x100 * i);
       function_.blocks[id].guest_instructions = 1 + below(6);
+      function_.blocks[id].safepoint = chance(10);
     }
     for (BlockId id = 0; id < blocks; ++id) fill_block(id);
     return std::move(function_);
@@ -207,8 +209,9 @@ class Generator {
     return at_some_place(Region::strided(0, strided ? 2u << below(2) : 1), lanes, size_of(type));
   }
   unsigned flag_bit(unsigned lanes) {
-    if (chance(10)) return below(64 - lanes + 1);
-    return lanes * below(64 / lanes);
+    const unsigned bits = function_.flag_bits;
+    if (chance(10)) return below(bits - lanes + 1);
+    return lanes * below(bits / lanes);
   }
 
   // Ops.
@@ -338,11 +341,12 @@ class Generator {
       case Shape::BlockStore:
         if (options_.memory) append_message(row.shape);
         return;
-      case Shape::SystemCall: {
-        const Type type = any_type(row.types);
-        const auto pair = b_.system_call(op, value(type, 1), value(type, 1), random_());
-        keep(pair.first);
-        keep(pair.second);
+      case Shape::Callback: {
+        std::vector<ValueId> operands;
+        for (unsigned count = below(12); count > 0; --count) operands.push_back(value(Type::u64, 1));
+        const unsigned results = below(4);
+        const ValueId first = b_.callback(random_(), operands, results);
+        for (unsigned k = 0; k < results; ++k) keep(first + k);
         return;
       }
       case Shape::Jump:
@@ -356,8 +360,8 @@ class Generator {
   }
 
   void append_indirect(Op op, Type type, unsigned lanes) {
-    // Within the file but for a few scatters. A gather that nothing needs may vanish, and its fault with it.
-    const unsigned room = function_.file_bytes - (op == Op::reg_gather || chance(97) ? 8 : 0);
+    // Within the file but for a few.
+    const unsigned room = function_.file_bytes - (chance(97) ? 8 : 0);
     ValueId addresses = value(Type::u16, lanes);
     addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, std::bit_floor(room) - 1)});
     if (chance(70))
@@ -374,38 +378,53 @@ class Generator {
   }
 
   struct Target {
-    MemRef mem;
+    MemoryAccess mem;
     std::uint64_t base;
     unsigned bytes;  // from base that may be accessed
   };
   Target any_target() {
-    switch (below(10)) {
+    Target target = any_place();
+    if (chance(10)) target.mem.offset = below(chance(90) ? 64 : ~0u);
+    return target;
+  }
+  Target any_place() {
+    using MA = MemoryAccess;
+    switch (below(12)) {
       case 0:
-        return {{MemSpace::Surface, ir::slm_surface}, 0, World::slm_bytes};
+      case 10:
+        return {MA::in(MemSpace::Slm), 0, World::slm_bytes};
       case 1:
-        return {{MemSpace::Surface, World::null_surface}, 0, 64};
+        return {MA::in_surface(World::null_surface), 0, 64};
       case 2:
       case 3:
-        return {{MemSpace::A64}, World::region, World::region_bytes};
+        return {MA::in(MemSpace::A64), World::region, World::region_bytes};
       case 4:
-        return {{MemSpace::A32}, World::low_region, World::low_region_bytes};
+        return {MA::in(MemSpace::A32), World::low_region, World::low_region_bytes};
       case 5:
-        return {{MemSpace::A32}, World::callbacks, World::callbacks_bytes};
+        return {MA::in(MemSpace::A32), World::callbacks, World::callbacks_bytes};
       case 6:
-        return {{MemSpace::Scratch}, 0, World::scratch_bytes};
-      default:
-        return {{MemSpace::Surface, World::surface},
-                0,
-                chance(50) ? 1024 : World::surface_bytes};  // or a little more
+        return {MA::in(MemSpace::Scratch), 0, World::scratch_bytes};
+      case 11:
+        return {MA::in_surface(World::indirect_surface), 0, World::region_bytes};
+      default:  // or a little more than it has
+        return {MA::in_surface(World::surface), 0, chance(50) ? 1024 : World::surface_bytes};
     }
+  }
+  /// The surface as an operand, or no_value where the access says it.
+  ValueId surface_operand(const Target& target) {
+    if (target.mem.space != MemSpace::Surface || chance(75)) return no_value;
+    const unsigned index = chance(90) ? target.mem.surface : below(300);
+    return chance(50)
+               ? b_.constant(Type::u32, 1, index)
+               : b_.lanewise(Op::xor_, {b_.constant(Type::u32, 1, index ^ 1), b_.constant(Type::u32, 1, 1)});
   }
 
   /// Consecutive addresses, or one for all, so that the last byte lies near the end of what may be accessed.
   ValueId around_end(const Target& target, unsigned lanes, unsigned element) {
-    const Type type = target.mem.space == MemSpace::A64 ? Type::u64 : Type::u32;
+    const Type type = info(target.mem.space).address;
     const bool same = chance(20);
     const std::uint64_t run = same ? element : std::uint64_t{lanes} * element;
-    const std::uint64_t end = target.base + target.bytes;
+    const std::uint64_t end = target.base + target.bytes - std::min(target.mem.offset, target.bytes);
     const std::uint64_t start = end - run - below(5 * element) + (chance(25) ? below(4 * element) : 0);
     std::array<std::uint64_t, max_lanes> places;
     for (unsigned lane = 0; lane < max_lanes; ++lane) places[lane] = start + (same ? 0 : lane * element);
@@ -414,7 +433,7 @@ class Generator {
 
   /// Addresses of elements `element` bytes apart at most `span` bytes long.
   ValueId addresses(const Target& target, unsigned lanes, unsigned element, unsigned span) {
-    const Type type = target.mem.space == MemSpace::A64 ? Type::u64 : Type::u32;
+    const Type type = info(target.mem.space).address;
     if (chance(25)) return around_end(target, lanes, element);
     const bool stray = chance(3);
     const unsigned room = std::bit_floor(target.bytes - std::min(target.bytes - 1, span));
@@ -440,8 +459,8 @@ class Generator {
   }
 
   /// A set of components: often one, which need not be the first.
-  std::uint8_t any_components() {
-    return static_cast<std::uint8_t>(chance(40) ? 1 : chance(40) ? 1u << below(4) : 1 + below(15));
+  std::uint64_t any_components() {
+    return chance(40) ? 1 : chance(40) ? 1u << below(4) : chance(80) ? 1 + below(15) : 1 + below(255);
   }
 
   void append_message(Shape shape) {
@@ -454,16 +473,17 @@ class Generator {
     switch (shape) {
       case Shape::Load: {
         target.mem.components = any_components();
-        const auto count = static_cast<unsigned>(std::popcount(target.mem.components));
-        const ValueId first = b_.load(type, target.mem, addresses(target, lanes, element, 4 * element), mask);
-        for (unsigned k = 0; k < count; ++k) keep(first + k);
+        const ValueId address = addresses(target, lanes, element, 4 * element);
+        const ValueId first = b_.load(type, target.mem, address, mask, surface_operand(target));
+        for (unsigned k = 0; k < target.mem.component_count(); ++k) keep(first + k);
         return;
       }
       case Shape::Store: {
         target.mem.components = any_components();
         std::vector<ValueId> values;
-        for (int k = std::popcount(target.mem.components); k > 0; --k) values.push_back(value(type, lanes));
-        return b_.store(target.mem, addresses(target, lanes, element, 4 * element), values, mask);
+        for (unsigned k = target.mem.component_count(); k > 0; --k) values.push_back(value(type, lanes));
+        const ValueId address = addresses(target, lanes, element, 4 * element);
+        return b_.store(target.mem, address, values, mask, surface_operand(target));
       }
       case Shape::Atomic: {
         target.mem.atomic = static_cast<AtomicOp>(below(mem::atomic_table.size()));
@@ -474,16 +494,19 @@ class Generator {
         if (chance(97))
           at = b_.lanewise(Op::and_, {at, b_.constant(b_.type_of(at), lanes, ~std::uint64_t{element - 1})});
         const bool returns = chance(60);
-        const ValueId old = b_.atomic(type, target.mem, at, sources, returns, mask);
+        const ValueId old = b_.atomic(type, target.mem, at, sources, returns, mask, surface_operand(target));
         if (returns) keep(old);
         return;
       }
-      case Shape::BlockLoad:
-        keep(b_.block_load(type, lanes, target.mem, addresses(target, 1, element, lanes * element)));
+      case Shape::BlockLoad: {
+        const ValueId address = addresses(target, 1, element, lanes * element);
+        keep(b_.block_load(type, lanes, target.mem, address, surface_operand(target)));
         return;
+      }
       default: {
         const ValueId data = value(type, lanes);
-        return b_.block_store(target.mem, addresses(target, 1, element, lanes * element), data);
+        const ValueId address = addresses(target, 1, element, lanes * element);
+        return b_.block_store(target.mem, address, data, surface_operand(target));
       }
     }
   }

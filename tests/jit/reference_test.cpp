@@ -40,7 +40,7 @@ void on_every_engine(std::string_view blocks, const std::function<void(World&, c
     world.masks()[0] = 0xff;
     world.masks()[1] = 0x0f;
     world.masks()[2] = 0x55;
-    world.state().flags = 0;
+    world.set_flags(0);
     world.state().fp_mode = 0;
     body(world, **executable);
   }
@@ -141,7 +141,7 @@ TEST_CASE("masks and lanes: slice, concat, bits, groups, splat") {
       "  flag_write.mx8 f0.0, %8\n",
       [](World& world) {
         CHECK(at<std::uint16_t>(world, 0) == 0x293);  // lanes 3 to 6 of 0x93 are 0010
-        CHECK(world.state().flags == (std::uint64_t{0x03f3} << 32 | 0x34));
+        CHECK(world.flags() == (std::uint64_t{0x03f3} << 32 | 0x34));
       });
   one_block(
       "  %0 = reg_read.u16x4 r1<1;1,0>\n  %1 = slice.u16x2 %0, 1\n  %2 = concat.u16x6 %1, %0\n"
@@ -162,7 +162,7 @@ TEST_CASE("flags and mask variables") {
       "  flag_write.mx8 flag[33], %0 ? %m\n  %1 = flag_read.mx8 flag[18]\n  mask_set.mx8 mask1, %1\n"
       "  %2 = mask_get.mx8 mask2\n  mask_set.mx8 mask0, %2\n",
       [](World& world) {
-        CHECK(world.state().flags == (std::uint64_t{0xa5} << 16 | std::uint64_t{0xa0} << 33));
+        CHECK(world.flags() == (std::uint64_t{0xa5} << 16 | std::uint64_t{0xa0} << 33));
         CHECK(world.masks()[1] == 0xa5 >> 2);
         CHECK(world.masks()[0] == 0x55);
       });

@@ -83,7 +83,7 @@ class Shrinker {
     for (std::size_t i = 0; i < insts.size(); ++i) {
       const Inst& inst = insts[i];
       bool drop = i >= first && i < first + count;
-      for (unsigned k = 0; k < inst.arg_count; ++k) drop |= gone[inst.args[k]];
+      for (unsigned k = 0; k < inst.arg_count; ++k) drop |= gone[best_.arg(inst, k)];
       if (inst.mask != no_value) drop |= gone[inst.mask];
       if (drop && !is_terminator(inst.op)) {
         for (unsigned k = 0; k < inst.result_count; ++k) gone[inst.result + k] = true;
@@ -156,14 +156,15 @@ class Shrinker {
     const Inst inst = best_.blocks[block].insts[i];
     const ValueInfo result = best_.values[inst.result];
     for (unsigned k = 0; k < inst.arg_count; ++k) {
-      const ValueInfo operand = best_.values[inst.args[k]];
+      const ValueId by = best_.arg(inst, k);
+      const ValueInfo operand = best_.values[by];
       if (operand.type != result.type || operand.lanes != result.lanes) continue;
       Function candidate = copy(best_);
       auto& insts = candidate.blocks[block].insts;
       for (Inst& user : insts) {
-        for (unsigned a = 0; a < user.arg_count; ++a)
-          if (user.args[a] == inst.result) user.args[a] = inst.args[k];
-        if (user.mask == inst.result) user.mask = inst.args[k];
+        for (ValueId& arg : candidate.args(user))
+          if (arg == inst.result) arg = by;
+        if (user.mask == inst.result) user.mask = by;
       }
       insts.erase(insts.begin() + static_cast<std::ptrdiff_t>(i));
       if (keep_if_failing(std::move(candidate))) return true;

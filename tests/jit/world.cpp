@@ -21,15 +21,13 @@ bool write_back(void* context, std::uint64_t address, const void* from, std::uin
   return true;
 }
 
-/// System state that is but a number of calls and a sum of what they were given.
-std::uint64_t system_call(void* context, ir::Op op, std::uint64_t imm, std::uint64_t a, std::uint64_t b,
-                          std::uint64_t* value) {
-  std::uint64_t sum;
-  std::memcpy(&sum, context, sizeof sum);
-  sum = (sum + static_cast<std::uint64_t>(op) + imm + a) * 0x9e3779b97f4a7c15 + b;
-  std::memcpy(context, &sum, sizeof sum);
-  *value = sum >> 7;
-  return sum >> 61;
+/// An embedder's state that is but a number of calls and a sum of what they were given.
+void call_back(void* context, std::uint64_t number, std::span<const std::uint64_t> operands,
+               std::span<std::uint64_t> results) {
+  auto& sum = *static_cast<std::uint64_t*>(context);
+  sum = (sum + number) * 0x9e3779b97f4a7c15 + operands.size();
+  for (std::uint64_t operand : operands) sum = (sum ^ operand) * 0xd6e8feb86659fd93 + (sum >> 40);
+  for (std::size_t i = 0; i < results.size(); ++i) results[i] = sum >> (7 + i);
 }
 
 std::string bytes_difference(std::string_view what, const std::vector<std::byte>& a,
@@ -51,7 +49,7 @@ std::string bytes_difference(std::string_view what, const std::vector<std::byte>
 
 ir::Function copy(const ir::Function& function) {
   ir::Function result(function);
-  result.memory = std::pmr::get_default_resource();
+  result.resource = std::pmr::get_default_resource();
   return result;
 }
 
@@ -135,14 +133,17 @@ World::World(bool at_end)
       memory_{&surface_memory_,   &slm_memory_, &scratch_memory_, &region_memory_,
               &read_only_memory_, &low_memory_, &callback_memory_} {
   surfaces_[surface] = mem::buffer_surface(surface_memory_.data(), surface_bytes, 0);
-  surfaces_[ir::slm_surface] = mem::buffer_surface(slm_memory_.data(), slm_bytes, 0);
+  // Ends in the read-only region.
+  surfaces_[indirect_surface] = mem::buffer_surface(nullptr, region_bytes + 32, region);
   REQUIRE(space_.map(region, region_bytes, region_memory_.data(), mem::Access::ReadWrite, "region"));
   REQUIRE(space_.map(read_only, read_only_bytes, read_only_memory_.data(), mem::Access::Read, "read-only"));
   REQUIRE(space_.map(low_region, low_region_bytes, low_memory_.data(), mem::Access::ReadWrite, "low"));
   REQUIRE(space_.map_callbacks(callbacks, callbacks_bytes, {callback_memory_.data(), &read_back, &write_back},
                                mem::Access::ReadWrite, "callbacks"));
-  system_ = {&system_sum_, &system_call};
-  environment_ = {surfaces_.data(), scratch_memory_.data(), scratch_bytes, &space_, &system_};
+  callbacks_ = {&callback_sum_, &call_back};
+  environment_ = {surfaces_.data(), scratch_memory_.data(), scratch_bytes,
+                  &space_,          slm_memory_.data(),     slm_bytes,
+                  &callbacks_};
 }
 
 void World::reset(const ir::Function& function, std::uint64_t seed) {
@@ -154,7 +155,7 @@ void World::reset(const ir::Function& function, std::uint64_t seed) {
     }
   };
   for (const GuardedBytes* part : memory_) fill(part->data(), part->size());
-  system_sum_ = random();
+  callback_sum_ = random();
   layout_ = StateLayout::of(function);
   file_bytes_ = function.file_bytes;
   mask_variables_ = function.mask_variables;
@@ -169,7 +170,7 @@ void World::reset(const ir::Function& function, std::uint64_t seed) {
     const std::uint32_t choices[] = {lanes, lanes, 0, 0x55555555, 1, static_cast<std::uint32_t>(random())};
     masks()[i] = choices[random() % std::size(choices)] & lanes;
   }
-  state_->flags = random();
+  fill(layout_.flags_of(*state_), function.flag_bits / 8);
   state_->fp_mode = static_cast<std::uint32_t>((random() % 4) << 4 | (random() % 2 != 0 ? 0x4c0 : 0));
 }
 
@@ -177,42 +178,36 @@ FinalState World::run(const Executable& executable) {
   FinalState result;
   result.status = executable.run(*state_);
   result.state = *state_;
-  result.file.assign(file(), file() + file_bytes_);
-  result.masks.assign(masks(), masks() + mask_variables_);
+  result.image = executable.save(*state_, result.status);
   for (const GuardedBytes* part : memory_)
     result.memory.insert(result.memory.end(), part->data(), part->data() + part->size());
-  const auto sum = std::as_bytes(std::span(&system_sum_, 1));
+  const auto sum = std::as_bytes(std::span(&callback_sum_, 1));
   result.memory.insert(result.memory.end(), sum.begin(), sum.end());
   return result;
 }
 
-std::string difference(const FinalState& a, const FinalState& b) {
-  if (a.status != b.status)
-    return fmt::format("status {} and {}", static_cast<unsigned>(a.status), static_cast<unsigned>(b.status));
-  const auto differ = [](std::string_view what, std::uint64_t x, std::uint64_t y) {
-    return x == y ? std::string() : fmt::format("{} {:#x} and {:#x}", what, x, y);
-  };
-  const ThreadState &x = a.state, &y = b.state;
-  const bool at_end = a.status == Status::Exited;
+std::string difference(const FinalState& a, const FinalState& b, bool exact) {
   std::string found;
-  if (at_end) found = bytes_difference("registers", a.file, b.file);
-  if (at_end && found.empty()) found = differ("flags", x.flags, y.flags);
-  for (std::size_t i = 0; i < a.masks.size() && at_end && found.empty(); ++i)
-    found = differ(fmt::format("mask variable {}", i), a.masks[i], b.masks[i]);
-  if (found.empty()) found = differ("fp_mode", x.fp_mode, y.fp_mode);
-  if (found.empty()) found = differ("barrier_signals", x.barrier_signals, y.barrier_signals);
-  if (found.empty())
-    found = differ("budget", static_cast<std::uint64_t>(x.budget), static_cast<std::uint64_t>(y.budget));
-  if (found.empty() && (a.status == Status::Waiting || a.status == Status::Paused))
-    found = differ("resume", x.resume, y.resume);
-  if (found.empty() && a.status == Status::Faulted) {
-    const Fault &f = x.fault, &g = y.fault;
-    found = differ("fault kind", static_cast<std::uint64_t>(f.kind), static_cast<std::uint64_t>(g.kind));
-    if (found.empty()) found = differ("fault ip", f.guest_ip, g.guest_ip);
-    if (found.empty()) found = differ("fault lane", f.lane, g.lane);
-    if (found.empty()) found = differ("fault bytes", f.bytes, g.bytes);
-    if (found.empty()) found = differ("fault address", f.address, g.address);
-  }
+  const auto differ = [&](std::string_view what, std::uint64_t x, std::uint64_t y) {
+    if (found.empty() && x != y) found = fmt::format("{} {:#x} and {:#x}", what, x, y);
+  };
+  const ThreadImage &x = a.image, &y = b.image;
+  const Fault &f = a.state.fault, &g = b.state.fault;
+  differ("status", static_cast<std::uint64_t>(a.status), static_cast<std::uint64_t>(b.status));
+  differ("fault kind", static_cast<std::uint64_t>(f.kind), static_cast<std::uint64_t>(g.kind));
+  differ("fault ip", f.guest_ip, g.guest_ip);
+  differ("fault lane", f.lane, g.lane);
+  differ("fault bytes", f.bytes, g.bytes);
+  differ("fault address", f.address, g.address);
+  differ("execution mask", x.execution_mask, y.execution_mask);
+  for (std::size_t i = 0; i < x.parked.size(); ++i)
+    differ(fmt::format("mask variable {}", i + 1), x.parked[i], y.parked[i]);
+  if (a.status != Status::Exited) differ("ip", x.ip, y.ip);
+  differ("fp_mode", x.fp_mode, y.fp_mode);
+  differ("barrier_signals", x.barrier_signals, y.barrier_signals);
+  differ("budget", static_cast<std::uint64_t>(a.state.budget), static_cast<std::uint64_t>(b.state.budget));
+  if (found.empty() && exact) found = bytes_difference("registers", x.registers, y.registers);
+  if (found.empty() && exact) found = bytes_difference("flags", x.flags, y.flags);
   if (found.empty()) found = bytes_difference("memory", a.memory, b.memory);
   return found;
 }

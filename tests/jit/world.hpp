@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
@@ -29,15 +30,13 @@ std::uint64_t interesting_bits(Random& random);
 struct FinalState {
   Status status = Status::Exited;
   ThreadState state;
-  std::vector<std::byte> file;
-  std::vector<std::uint32_t> masks;
+  ThreadImage image;
   std::vector<std::byte> memory;
 };
 
-/// The first difference that matters, in words; empty if there is none. Registers, flags and mask variables
-/// count at the end of the thread only: at a pause or a barrier an engine need not have written back what the
-/// thread overwrites before it reads it, at a fault not what the block wrote before.
-std::string difference(const FinalState& a, const FinalState& b);
+/// The first difference, in words; empty if there is none. `exact`: registers and flags count, which they do
+/// where CompileOptions::exact_registers is on.
+std::string difference(const FinalState& a, const FinalState& b, bool exact = true);
 
 /// Memory between two pages that must not be touched, at one of them or at the other.
 class GuardedBytes {
@@ -60,6 +59,8 @@ class GuardedBytes {
 class World {
  public:
   static constexpr unsigned surface = 3, surface_bytes = 1000;
+  /// A surface that has no host memory of its own: the address space knows where its bytes are.
+  static constexpr unsigned indirect_surface = 4;
   static constexpr unsigned null_surface = 7;
   static constexpr unsigned slm_bytes = 256;
   static constexpr unsigned scratch_bytes = 128;
@@ -77,6 +78,9 @@ class World {
   ThreadState& state() { return *state_; }
   std::byte* file() { return layout_.file_of(*state_); }
   std::uint32_t* masks() { return layout_.masks_of(*state_); }
+  /// The first 64 flag bits.
+  std::uint64_t flags() { return get_flags(layout_.flags_of(*state_)); }
+  void set_flags(std::uint64_t flags) { std::memcpy(layout_.flags_of(*state_), &flags, sizeof flags); }
 
   /// Runs on from the present state.
   FinalState run(const Executable& executable);
@@ -84,12 +88,18 @@ class World {
  private:
   GuardedBytes surface_memory_, slm_memory_, scratch_memory_, region_memory_, read_only_memory_, low_memory_,
       callback_memory_;
-  std::uint64_t system_sum_ = 0;
+  std::uint64_t callback_sum_ = 0;
   std::vector<mem::Surface> surfaces_ = std::vector<mem::Surface>(mem::binding_table_size);
   mem::AddressSpace space_;
-  SystemInterface system_;
+  Callbacks callbacks_;
   Environment environment_;
   StateLayout layout_;
+  static std::uint64_t get_flags(const std::byte* from) {
+    std::uint64_t flags;
+    std::memcpy(&flags, from, sizeof flags);
+    return flags;
+  }
+
   std::array<const GuardedBytes*, 7> memory_;
   unsigned file_bytes_ = 0;
   unsigned mask_variables_ = 0;

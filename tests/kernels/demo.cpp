@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   app.add_flag("--zebin", zebin, "Takes the zebin binaries; the patch token ones without");
   app.add_option("CASE", line.parts, "Parts of the names of the cases to run; all without");
   CLI11_PARSE(app, argc, argv);
-  line.device.engine = *rt::parse_engine(engine);
+  line.device.engine = *jit::parse_engine(engine);
   if (zebin) line.container = Container::Zebin;
   const Result<int> code = run(line);
   if (!code) fmt::print(stderr, "eumulate_demo: {}\n", code.error().message);

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "frontend/gen/lower/arf_layout.hpp"
-#include "frontend/ir/half.hpp"
+#include "frontend/ir/semantics/half.hpp"
 
 namespace eum::test {
 namespace {

@@ -50,7 +50,7 @@ class Thread {
       case Contents::Place::File:
         return file() + c.offset;
       case Contents::Place::Flags:
-        return reinterpret_cast<std::byte*>(&state().flags) + c.offset / 8;
+        return layout_.flags_of(state()) + c.offset / 8;
       case Contents::Place::Mask:
         return reinterpret_cast<std::byte*>(masks());
       case Contents::Place::Scratch:
@@ -70,6 +70,10 @@ class Thread {
       surface_bytes_[c.offset].resize(bytes * c.elements.size());
       table_.surfaces[c.offset] =
           mem::buffer_surface(surface_bytes_[c.offset].data(), surface_bytes_[c.offset].size(), 0x10000);
+      if (c.offset == shared_local_memory) {
+        environment_.slm = surface_bytes_[c.offset].data();
+        environment_.slm_bytes = surface_bytes_[c.offset].size();
+      }
     }
     for (std::size_t i = 0; i < c.elements.size(); ++i)
       if (!c.elements[i].keep) std::memcpy(place(c) + i * bytes, &c.elements[i].bits, bytes);
@@ -80,6 +84,7 @@ class Thread {
   std::unique_ptr<std::byte, decltype(&std::free)> memory_;
   mem::BindingTable table_;
   std::vector<std::vector<std::byte>> surface_bytes_;
+  static constexpr unsigned shared_local_memory = 254;  // as messages name it
   static constexpr std::uint64_t memory_address = 0x100000000, low_address = 0x2000;
   std::vector<std::byte> low_bytes_ = std::vector<std::byte>(4096);
   std::vector<std::byte> scratch_ = std::vector<std::byte>(4096);

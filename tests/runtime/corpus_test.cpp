@@ -10,13 +10,13 @@ using namespace eum::kernels;
 namespace {
 
 struct Setting {
-  rt::EngineKind engine;
+  jit::EngineKind engine;
   unsigned workers;
   Container container;
 };
 
 std::string text(const Setting& s) {
-  return fmt::format("{}, {} worker(s), {}", rt::engine_name(s.engine), s.workers,
+  return fmt::format("{}, {} worker(s), {}", jit::info(s.engine).name, s.workers,
                      s.container == Container::Zebin ? "zebin" : "patch tokens");
 }
 
@@ -60,19 +60,19 @@ void check_all(std::initializer_list<Setting> settings) {
 }  // namespace
 
 TEST_CASE("each kernel gives the same bytes on both engines, at 1 and at 2 workers", "[corpus]") {
-  using enum rt::EngineKind;
+  using enum jit::EngineKind;
   constexpr auto container = Container::PatchTokens;
   check_all(
-      {{Avx2, 1, container}, {Avx2, 2, container}, {Reference, 1, container}, {Reference, 2, container}});
+      {{avx2, 1, container}, {avx2, 2, container}, {reference, 1, container}, {reference, 2, container}});
 }
 
 TEST_CASE("each kernel gives the same bytes from both containers", "[corpus]") {
-  using enum rt::EngineKind;
-  check_all({{Avx2, 1, Container::PatchTokens}, {Avx2, 1, Container::Zebin}, {Avx2, 2, Container::Zebin}});
+  using enum jit::EngineKind;
+  check_all({{avx2, 1, Container::PatchTokens}, {avx2, 1, Container::Zebin}, {avx2, 2, Container::Zebin}});
 }
 
 TEST_CASE("a launch can be run again", "[corpus]") {
-  auto device = rt::Device::create({.engine = rt::EngineKind::Avx2, .workers = 1});
+  auto device = rt::Device::create({.engine = jit::EngineKind::avx2, .workers = 1});
   REQUIRE(device);
   for (const KernelCase& c : corpus()) {
     if (c.file != "reduce" && c.file != "private_sort" && c.file != "generic_pointer") continue;

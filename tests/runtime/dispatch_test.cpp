@@ -25,7 +25,8 @@ constexpr auto family = gen::Family::Gen9;
 /// number; r2 is the cross-thread data: groups in x, groups in y, threads in a group.
 class Walked {
  public:
-  explicit Walked(const std::string& body, EngineKind kind = EngineKind::Reference, unsigned simd = 16) {
+  explicit Walked(const std::string& body, jit::EngineKind kind = jit::EngineKind::reference,
+                  unsigned simd = 16) {
     const std::string head =
         fmt::format("kernel @k simd {} family gen9 file {} slot 32 masks 1\n", simd, gen::file_bytes(family));
     auto function = ir::parse(head + body);
@@ -35,8 +36,7 @@ class Walked {
     auto device = Device::create({.engine = kind, .workers = 1});
     if (!device) FAIL(device.error().message);
     engine_ = std::move(*device);
-    auto executable =
-        engine_->engine().compile(*function, {.listing = false, .registers_live_at_exit = false});
+    auto executable = engine_->engine().compile(*function, {.listing = false, .exact_registers = false});
     if (!executable) FAIL(executable.error().message);
     executable_ = std::move(*executable);
     code_.executable = executable_.get();
@@ -93,12 +93,12 @@ const std::string locate =
     "  %a0 = mad.u32x1 %z, %ny, %y\n  %a1 = mad.u32x1 %a0, %nx, %x\n  %a2 = mad.u32x1 %a1, %nt, %t\n"
     "  %c16 = constant.u32x1 16\n  %at = mul.u32x1 %a2, %c16\n";
 
-const EngineKind engines[] = {EngineKind::Reference, EngineKind::Avx2};
+const jit::EngineKind engines[] = {jit::EngineKind::reference, jit::EngineKind::avx2};
 
 }  // namespace
 
 TEST_CASE("each thread of each group runs once, with its ids, masks and data", "[dispatch]") {
-  for (const EngineKind engine : engines) {
+  for (const jit::EngineKind engine : engines) {
     Walked w("b0: ip 0 count 3\n" + locate +
                  "  %m = mask_get.mx16 mask0\n  %bits = mask_bits.u32x1 %m\n"
                  "  %sr = reg_read.u32x1 reg[" +
@@ -116,7 +116,7 @@ TEST_CASE("each thread of each group runs once, with its ids, masks and data", "
     w.command.threads_per_group = 4;
     w.command.last_mask = 0x1ff;
     for (const unsigned workers : {1u, 2u, 7u}) {
-      CAPTURE(engine_name(engine), workers);
+      CAPTURE(jit::info(engine).name, workers);
       w.output(4 * 5 * 3 * 2 * 4);
       const WalkerOutcome outcome = w.done(workers);
       CHECK_FALSE(outcome.fault);
@@ -151,7 +151,7 @@ TEST_CASE("group ids count from the first group", "[dispatch]") {
 }
 
 TEST_CASE("registers that no payload fills are zero, whatever ran before", "[dispatch]") {
-  for (const EngineKind engine : engines) {
+  for (const jit::EngineKind engine : engines) {
     Walked w("b0: ip 0 count 1\n" + locate +
                  "  %old = reg_read.u32x1 r77.3<1;1,0>\n  store.u32x1 surface0[%at], %old\n"
                  "  %f = flag_read.mx16 f1.0\n  %fb = mask_bits.u32x1 %f\n"
@@ -198,10 +198,10 @@ std::string neighbours() {
 }  // namespace
 
 TEST_CASE("threads of a group meet at barriers, and each group has fresh local memory", "[dispatch]") {
-  for (const EngineKind engine : engines)
+  for (const jit::EngineKind engine : engines)
     for (const unsigned workers : {1u, 2u, 5u})
       for (const std::uint32_t threads : {1u, 2u, 7u, 56u}) {
-        CAPTURE(engine_name(engine), workers, threads);
+        CAPTURE(jit::info(engine).name, workers, threads);
         Walked w(neighbours(), engine);
         w.command.groups = {6, 1, 1};
         w.command.threads_per_group = threads;
@@ -255,7 +255,7 @@ TEST_CASE("waiting without a signal is a deadlock, not a hang", "[dispatch]") {
 }
 
 TEST_CASE("a kernel that never ends uses up its budget", "[dispatch]") {
-  for (const EngineKind engine : engines)
+  for (const jit::EngineKind engine : engines)
     for (const unsigned workers : {1u, 4u}) {
       Walked w("b0: ip 0 count 4\n  jump b0\n", engine);
       w.command.groups = {9, 1, 1};
@@ -276,9 +276,9 @@ TEST_CASE("the fault of the lowest group is reported, whatever the workers do", 
                            "  %m = cmp_eq.u32x1 %x1, %five\n  branch_any.mx1 %m, b2, b4\n"
                            "b2: ip 0x30 count 1\n  trap \"no such thing\"\n"
                            "b3: ip 0x40 count 1\n  exit\nb4: ip 0x50 count 1\n  jump b4\n";
-  for (const EngineKind engine : engines)
+  for (const jit::EngineKind engine : engines)
     for (const unsigned workers : {1u, 2u, 6u}) {
-      CAPTURE(engine_name(engine), workers);
+      CAPTURE(jit::info(engine).name, workers);
       Walked w(body, engine);
       w.command.groups = {64, 1, 1};
       w.command.threads_per_group = 2;
@@ -292,9 +292,9 @@ TEST_CASE("the fault of the lowest group is reported, whatever the workers do", 
 }
 
 TEST_CASE("scratch is a thread's own while it runs, zeroed, at the place that r0.5 names", "[dispatch]") {
-  for (const EngineKind engine : engines)
+  for (const jit::EngineKind engine : engines)
     for (const unsigned workers : {1u, 2u}) {
-      CAPTURE(engine_name(engine), workers);
+      CAPTURE(jit::info(engine).name, workers);
       // Adds 1 to its scratch through a scratch message, and stores what an A32 message then finds there.
       Walked w("b0: ip 0 count 1\n" + locate +
                    "  %where = constant.u32x1 8\n  %one = constant.u32x1 1\n"
@@ -306,7 +306,7 @@ TEST_CASE("scratch is a thread's own while it runs, zeroed, at the place that r0
                    "  store.u32x1 surface0[%at] {0, 1}, %seen, %r05\n"
                    "  barrier_signal\n  wait b1\nb1: ip 0 count 1\n  exit\n",
                engine);
-      auto device = Device::create({.engine = EngineKind::Reference, .workers = workers});
+      auto device = Device::create({.engine = jit::EngineKind::reference, .workers = workers});
       REQUIRE(device);
       const std::uint32_t slots = (*device)->dispatcher().slots_needed(true, 3);
       CHECK(slots == 3 * workers);

@@ -36,11 +36,11 @@ refused() {
   fi
 }
 
-op='row_under_test, Lanewise2, Pure, Int, '
-one_more meaning frontend/ir/ops.def "IR_OP($op Helper, \"\")"
-refused meaning 'Meaning<.*row_under_test' -fsyntax-only frontend/ir/semantics.cpp
+op='row_under_test, Lanewise2, Pure, Never, Int, '
+one_more semantics frontend/ir/ops.def "IR_OP($op Table, \"\")"
+refused semantics 'Semantics<.*row_under_test' -fsyntax-only frontend/ir/semantics/lane_function.cpp
 
-one_more evaluation frontend/ir/ops.def 'IR_OP(row_under_test, Effect1, Effect, Int, Native, "")'
+one_more evaluation frontend/ir/ops.def 'IR_OP(row_under_test, Effect1, Effect, Never, Int, Native, "")'
 refused evaluation 'deleted function.*row_under_test' -fsyntax-only jit/reference/interpreter.cpp
 
 one_more emitter frontend/ir/ops.def "IR_OP($op Native, \"\")"
@@ -50,6 +50,12 @@ if grep 'undefined reference' "$work/emitter.log" | grep -v emit_row_under_test;
   echo "emitter: other references were undefined too"
   failed=1
 fi
+
+one_more attribute frontend/ir/attributes.def 'IR_ATTRIBUTE(RowUnderTest, Last, "")'
+refused attribute 'print_RowUnderTest' -fsyntax-only frontend/ir/attribute.cpp
+
+one_more engine jit/engines.def 'JIT_ENGINE(row_under_test, "row_under_test", "")'
+refused engine 'make_row_under_test_engine' -fsyntax-only jit/engine.cpp
 
 row='Gen8, Binary, Int, IntOrVec, Pred|CMod|SrcMod|Logic, lower_bitwise<ir::Op::xor_>)'
 one_more opcode frontend/gen/instructions.def "GEN_OP(row_under_test, \"row_under_test\", 0x06, $row"

@@ -61,7 +61,7 @@ struct Asked {
 
 class Figure {
  public:
-  Figure(Form form, MachineEngine engine)
+  Figure(Form form, jit::EngineKind engine)
       : form_(form), is_read_(x86::info(form).access == x86::Access::Read) {
     Result<std::unique_ptr<Machine>> made = Machine::create({.engine = engine});
     REQUIRE(made);
@@ -167,7 +167,7 @@ class Figure {
 };
 
 void check_figure(Form form) {
-  Figure figure(form, GENERATE(MachineEngine::Reference, MachineEngine::Avx2));
+  Figure figure(form, GENERATE(jit::EngineKind::reference, jit::EngineKind::avx2));
   each_state([&](const State& s) { figure.check(s); });
   // Of the 1024: CPL, the other half's bit and the high half decide nothing (8); outside a guest or with a
   // clear bit (2) a known register is done; with the two other controls (2), known or not (2), it exits.

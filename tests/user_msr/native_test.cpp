@@ -319,7 +319,7 @@ TEST_CASE("stubs have the length that was asked for, with as many cases as fit")
 TEST_CASE("the native rules are the machine's: each address, both directions") {
   Attached attached;
   RunnerState& native = *runner();
-  auto engine = GENERATE(rt::MachineEngine::Reference, rt::MachineEngine::Avx2);
+  auto engine = GENERATE(jit::EngineKind::reference, jit::EngineKind::avx2);
   Result<std::unique_ptr<rt::Machine>> made = rt::Machine::create({.engine = engine});
   REQUIRE(made);
   rt::Machine& machine = **made;

@@ -5,7 +5,6 @@
 
 #include "frontend/gen/lower/arf_layout.hpp"
 #include "frontend/gen/lower/handlers.hpp"
-#include "memory/surface.hpp"
 
 namespace eum::gen {
 namespace {
@@ -56,15 +55,15 @@ void Transfer::respond(unsigned index, ir::ValueId value) {
   b().reg_write(ir::Region::packed(response_offset(index)), value, mask());
 }
 
-std::optional<ir::MemRef> Transfer::memory(unsigned components) {
-  ir::MemRef memory;
-  memory.components = static_cast<std::uint8_t>(components);
+std::optional<ir::MemoryAccess> Transfer::memory() {
+  ir::MemoryAccess memory;
+  if (message_.invalidate) memory.cache = ir::CacheHint::Invalidate;
   switch (message_.address) {
     case AddressModel::Surface:
       memory.surface = message_.bti;
       return memory;
     case AddressModel::Slm:
-      memory.surface = static_cast<std::uint8_t>(mem::ReservedIndex::SharedLocalMemory);
+      memory.space = ir::MemSpace::Slm;
       return memory;
     case AddressModel::Stateless:
       memory.space = ir::MemSpace::A32;

@@ -41,7 +41,7 @@ class Transfer {
   bool responds() const { return message_.response_length != 0 && !l_.inst().dst.is_null(); }
 
   /// The memory of the message; nothing after a trap.
-  std::optional<ir::MemRef> memory(unsigned components = 1);
+  std::optional<ir::MemoryAccess> memory();
   /// What `value` addresses in the memory of the message. Shared local memory looks at 16 bits of an address
   /// only: the compiler marks the rest, so that a pointer to its first byte is not null (0x10000000, IGC's
   /// InlineLocalsResolution).

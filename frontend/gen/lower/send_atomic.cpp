@@ -7,7 +7,7 @@ namespace eum::gen {
 void lower_untyped_atomic(Transfer& t) {
   const Message& m = t.message();
   if (m.header) return t.lowering().unsupported("atomic message with a header");
-  std::optional<ir::MemRef> memory = t.memory();
+  std::optional<ir::MemoryAccess> memory = t.memory();
   if (!memory) return;
   memory->atomic = m.atomic;
   ir::Type type = ir::int_type(m.memory_bits / 8u, false);

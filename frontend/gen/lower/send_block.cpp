@@ -1,5 +1,7 @@
 // Block messages: consecutive owords or registers from one address.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "frontend/gen/lower/send.hpp"
 
@@ -9,41 +11,46 @@ namespace {
 /// Where the header holds the address.
 constexpr unsigned header_offset = 8, header_address = 0, header_base = 20;
 
-/// Moves `dwords` between consecutive memory and registers, as many at once as a value holds.
-void move_block(Transfer& t, const ir::MemRef& memory, ir::ValueId address, unsigned file_offset,
+/// Moves `dwords` between consecutive memory and registers, as many at once as a value holds. Registers are
+/// written when all of memory has been read: a fault leaves them as they were.
+void move_block(Transfer& t, ir::MemoryAccess memory, ir::ValueId address, unsigned file_offset,
                 unsigned dwords) {
   ir::Builder& b = t.b();
-  ir::Type type = t.address_type();
+  const std::uint32_t offset = memory.offset;
+  std::vector<std::pair<ir::Region, ir::ValueId>> loaded;
   for (unsigned done = 0; done < dwords; done += ir::max_lanes) {
     unsigned lanes = std::min(dwords - done, ir::max_lanes);
     ir::Region data = ir::Region::packed(file_offset + 4 * done);
-    ir::ValueId where =
-        done == 0 ? address : b.lanewise(ir::Op::add, {address, b.constant(type, 1, 4ull * done)});
+    memory.offset = offset + 4 * done;
     if (t.message().access == Access::Write)
-      b.block_store(memory, where, b.reg_read(ir::Type::u32, lanes, data));
+      b.block_store(memory, address, b.reg_read(ir::Type::u32, lanes, data));
     else
-      b.reg_write(data, b.block_load(ir::Type::u32, lanes, memory, where));
+      loaded.push_back({data, b.block_load(ir::Type::u32, lanes, memory, address)});
   }
+  for (const auto& [data, value] : loaded) b.reg_write(data, value);
 }
 
 /// Scratch registers whose dwords belong to channels: those that are off stay as they are.
-void move_channels(Transfer& t, const ir::MemRef& memory, unsigned dwords) {
+void move_channels(Transfer& t, ir::MemoryAccess memory, unsigned dwords) {
   ir::Builder& b = t.b();
   const Message& m = t.message();
   unsigned lanes = std::min(t.lowering().lanes(), dwords);
   t.set_mode(lanes);
+  std::array<std::uint64_t, ir::max_lanes> places{};
+  for (unsigned lane = 0; lane < lanes; ++lane) places[lane] = 4 * lane;
+  ir::ValueId where = b.vconst(ir::Type::u32, lanes, std::span(places).first(lanes));
+  std::vector<std::pair<unsigned, ir::ValueId>> loaded;
   for (unsigned done = 0; done < dwords; done += lanes) {
     unsigned reg = done / Transfer::register_dwords;
-    std::array<std::uint64_t, ir::max_lanes> places{};
-    for (unsigned lane = 0; lane < lanes; ++lane) places[lane] = m.offset + 4 * (done + lane);
-    ir::ValueId where = b.vconst(ir::Type::u32, lanes, std::span(places).first(lanes));
+    memory.offset = m.offset + 4 * done;
     if (m.access == Access::Write) {
       std::array<ir::ValueId, 1> value{t.read(ir::Type::u32, 1 + reg)};
       b.store(memory, where, value, t.mask());
     } else {
-      t.respond(reg, b.load(ir::Type::u32, memory, where, t.mask()));
+      loaded.push_back({reg, b.load(ir::Type::u32, memory, where, t.mask())});
     }
   }
+  for (const auto& [reg, value] : loaded) t.respond(reg, value);
 }
 
 /// Dwords of the block, or nothing after a trap.
@@ -66,7 +73,7 @@ void lower_block(Transfer& t) {
   const Message& m = t.message();
   std::optional<unsigned> dwords = checked_dwords(t);
   if (!dwords) return;
-  std::optional<ir::MemRef> memory = t.memory();
+  std::optional<ir::MemoryAccess> memory = t.memory();
   if (!memory) return;
   ir::Builder& b = t.b();
   ir::ValueId address;
@@ -92,7 +99,7 @@ void lower_scratch_block(Transfer& t) {
   const Message& m = t.message();
   std::optional<unsigned> dwords = checked_dwords(t);
   if (!dwords) return;
-  std::optional<ir::MemRef> memory = t.memory();
+  std::optional<ir::MemoryAccess> memory = t.memory();
   if (!memory) return;
   Lowering& l = t.lowering();
   if (m.by_channel && l.write_mask() != ir::no_value) {
@@ -101,7 +108,8 @@ void lower_scratch_block(Transfer& t) {
     return move_channels(t, *memory, *dwords);
   }
   unsigned offset = m.access == Access::Write ? t.payload_offset(1) : t.response_offset(0);
-  move_block(t, *memory, t.b().constant(ir::Type::u32, 1, m.offset), offset, *dwords);
+  memory->offset = m.offset;
+  move_block(t, *memory, t.b().constant(ir::Type::u32, 1, 0), offset, *dwords);
 }
 
 }  // namespace eum::gen

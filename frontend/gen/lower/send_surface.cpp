@@ -1,6 +1,6 @@
 // Untyped and scattered messages: one address a channel. Payload: addresses, then the data of each component,
 // every one of them whole registers of the message's SIMD mode; elements narrower than a dword lie in dwords.
-#include <algorithm>
+#include <vector>
 
 #include "frontend/gen/lower/send.hpp"
 
@@ -50,11 +50,10 @@ ir::ValueId addresses_of(Transfer& t, unsigned index) {
 
 void lower_per_channel(Transfer& t) {
   const Message& m = t.message();
-  constexpr unsigned most_elements = 4;  // of one micro-op
   if (m.header && offset_unit(m.kind) == Unit::None)
     return t.lowering().unsupported("untyped or A64 message with a header");
   Elements e = elements_of(m);
-  std::optional<ir::MemRef> memory = t.memory();
+  std::optional<ir::MemoryAccess> memory = t.memory();
   if (!memory) return;
   ir::Builder& b = t.b();
   unsigned header = m.header ? 1 : 0, step = t.registers(ir::size_of(e.unit));
@@ -63,24 +62,15 @@ void lower_per_channel(Transfer& t) {
   if (!write && !t.responds()) return;
   if (!t.has_room(write ? data + e.count * step : data, write ? 0 : e.count * step)) return;
   ir::ValueId where = addresses_of(t, header);
-  for (unsigned done = 0; done < e.count; done += most_elements) {
-    unsigned count = std::min(e.count - done, most_elements);
-    memory->components = static_cast<std::uint8_t>(e.components >> done & 15);
-    if (done != 0) {
-      std::uint64_t bytes = most_elements * ir::size_of(e.memory);
-      where = b.lanewise(ir::Op::add, {where, b.constant(t.address_type(), t.lanes(), bytes)});
-    }
-    if (write) {
-      std::array<ir::ValueId, most_elements> values{};
-      for (unsigned i = 0; i < count; ++i)
-        values[i] = t.read(e.memory, data + (done + i) * step, ir::size_of(e.unit) / ir::size_of(e.memory));
-      b.store(*memory, where, std::span(values).first(count), t.mask());
-      continue;
-    }
-    ir::ValueId first = b.load(e.memory, *memory, where, t.mask());
-    for (unsigned i = 0; i < count; ++i)
-      t.respond((done + i) * step, b.convert(ir::Op::convert, e.unit, first + i));
+  memory->components = e.components;
+  if (write) {
+    std::vector<ir::ValueId> values;
+    for (unsigned i = 0; i < e.count; ++i)
+      values.push_back(t.read(e.memory, data + i * step, ir::size_of(e.unit) / ir::size_of(e.memory)));
+    return b.store(*memory, where, values, t.mask());
   }
+  ir::ValueId first = b.load(e.memory, *memory, where, t.mask());
+  for (unsigned i = 0; i < e.count; ++i) t.respond(i * step, b.convert(ir::Op::convert, e.unit, first + i));
 }
 
 }  // namespace eum::gen

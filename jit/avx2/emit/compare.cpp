@@ -2,7 +2,7 @@
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 namespace I = x86::Inst;
 using ir::Type;
@@ -20,10 +20,10 @@ constexpr BySize vpcmpeq{{I::kIdVpcmpeqb, I::kIdVpcmpeqw, I::kIdVpcmpeqd, I::kId
 constexpr BySize vpcmpgt{{I::kIdVpcmpgtb, I::kIdVpcmpgtw, I::kIdVpcmpgtd, I::kIdVpcmpgtq}};
 
 void compare_scalar(Compiler& c, const CodeInst& inst, const IntCompare& how) {
-  x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type);
-  asmjit::Operand b = c.r.src_gp(inst.args[1]);
+  x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);
+  asmjit::Operand b = c.g.operand(inst.args[1]);
   if (b.isReg()) b = sized(b.as<x86::Gp>(), inst.type);
-  x86::Gp to = c.r.out_bits(inst.result);
+  x86::Gp to = c.m.define_bits(inst.result);
   c.a.emit(I::kIdCmp, a, b);
   c.a.emit(ir::is_signed(inst.type) ? how.set_signed : how.set_unsigned, to.r8());
   c.a.movzx(to.r32(), to.r8());
@@ -31,15 +31,15 @@ void compare_scalar(Compiler& c, const CodeInst& inst, const IntCompare& how) {
 
 void compare_vector(Compiler& c, const CodeInst& inst, const IntCompare& how) {
   const unsigned bytes = ir::size_of(inst.type);
-  c.r.set_mask_width(inst.result, bytes);
+  c.m.define_lanes(inst.result, bytes);
   const bool flip = how.base == IntCompare::Greater && !ir::is_signed(inst.type);
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk) {
-    x86::Ymm a = c.r.in(inst.args[how.exchange ? 1 : 0], chunk);
-    asmjit::Operand b = c.r.src(inst.args[how.exchange ? 0 : 1], chunk);
-    x86::Ymm to = c.r.out(inst.result, chunk);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
+    x86::Ymm a = c.v.use(inst.args[how.exchange ? 1 : 0], chunk);
+    asmjit::Operand b = c.v.operand(inst.args[how.exchange ? 0 : 1], chunk);
+    x86::Ymm to = c.v.define(inst.result, chunk);
     if (flip) {
-      x86::Mem sign = c.pool.splat(1ull << (8 * bytes - 1), bytes);
-      x86::Ymm flipped = c.r.temp();
+      x86::Mem sign = c.splat(1ull << (8 * bytes - 1), bytes);
+      x86::Ymm flipped = c.v.scratch();
       c.a.emit(I::kIdVmovdqu, flipped, b);
       c.a.vpxor(flipped, flipped, sign);
       c.a.vpxor(to, a, sign);
@@ -48,22 +48,22 @@ void compare_vector(Compiler& c, const CodeInst& inst, const IntCompare& how) {
     }
     c.a.emit((how.base == IntCompare::Equal ? vpcmpeq : vpcmpgt)[inst.type], to, a, b);
     if (how.negate) c.a.vpxor(to, to, all_ones(c));
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
 /// `predicate`: of vcmpps.
 void compare(Compiler& c, const CodeInst& inst, unsigned predicate, const IntCompare& how) {
   if (inst.type == Type::f16) return c.call_lane_function(inst);
-  if (c.r.is_scalar(inst.args[0])) return compare_scalar(c, inst, how);
+  if (c.regs.is_scalar(inst.args[0])) return compare_scalar(c, inst, how);
   if (!ir::is_float(inst.type)) return compare_vector(c, inst, how);
-  c.r.set_mask_width(inst.result, ir::size_of(inst.type));
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk) {
-    x86::Ymm a = c.r.in(inst.args[0], chunk);
-    asmjit::Operand b = c.r.src(inst.args[1], chunk);
-    c.a.emit(inst.type == Type::f32 ? I::kIdVcmpps : I::kIdVcmppd, c.r.out(inst.result, chunk), a, b,
+  c.m.define_lanes(inst.result, ir::size_of(inst.type));
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
+    x86::Ymm a = c.v.use(inst.args[0], chunk);
+    asmjit::Operand b = c.v.operand(inst.args[1], chunk);
+    c.a.emit(inst.type == Type::f32 ? I::kIdVcmpps : I::kIdVcmppd, c.v.define(inst.result, chunk), a, b,
              asmjit::Imm(predicate));
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
@@ -85,24 +85,24 @@ void emit_cmp_ge(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x1d, gre
 void emit_cmp_un(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x03, equal); }
 
 void emit_select(Compiler& c, const CodeInst& inst) {
-  if (c.r.is_scalar(inst.result)) {
-    x86::Gp mask = c.r.mask_bits(inst.args[0]);
-    x86::Gp a = c.r.in_gp(inst.args[1]), b = c.r.in_gp(inst.args[2]), to = c.r.out_gp(inst.result);
+  if (c.regs.is_scalar(inst.result)) {
+    x86::Gp mask = c.m.bits(inst.args[0]);
+    x86::Gp a = c.g.use(inst.args[1]), b = c.g.use(inst.args[2]), to = c.g.define(inst.result);
     c.a.mov(to, b);
     c.a.test(mask.r32(), 1);
     c.a.cmovnz(to, a);
     return;
   }
   const unsigned bytes = ir::size_of(inst.type);
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    x86::Ymm mask = c.r.mask_vector(inst.args[0], bytes, chunk);
-    asmjit::Operand a = c.r.src(inst.args[1], chunk);
-    x86::Ymm b = c.r.in(inst.args[2], chunk);
-    x86::Ymm to = c.r.out(inst.result, chunk);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    x86::Ymm mask = c.m.lanes(inst.args[0], bytes, chunk);
+    asmjit::Operand a = c.v.operand(inst.args[1], chunk);
+    x86::Ymm b = c.v.use(inst.args[2], chunk);
+    x86::Ymm to = c.v.define(inst.result, chunk);
     std::uint32_t id = bytes == 4 ? I::kIdVblendvps : bytes == 8 ? I::kIdVblendvpd : I::kIdVpblendvb;
     c.a.emit(id, to, b, a, mask);
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

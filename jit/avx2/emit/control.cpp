@@ -5,36 +5,40 @@
 #include "jit/avx2/emit/scalar.hpp"
 #include "jit/fpmode.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 void emit_jump(Compiler& c, const CodeInst& inst) { c.go_to(inst.targets.taken); }
 
 void emit_branch_any(Compiler& c, const CodeInst& inst) {
-  x86::Gp bits = c.r.mask_bits(inst.args[0]);
+  x86::Gp bits = c.m.bits(inst.args[0]);
   c.branch(bits, inst.targets.taken, inst.targets.fallthrough);
 }
 
 void emit_jump_ip(Compiler& c, const CodeInst& inst) {
-  x86::Gp ip = c.r.in_gp(inst.args[0]);
-  c.r.flush_live_out();
+  x86::Gp ip = c.g.use(inst.args[0]);
+  c.regs.slots.write_back_live();
   c.go_to_ip(ip, inst.guest_ip);
 }
 
 void emit_wait(Compiler& c, const CodeInst& inst) {
-  c.r.flush_live_out();
+  c.regs.slots.write_back_live();
   c.a.mov(c.state(offsetof(ThreadState, resume), 4), inst.targets.taken);
-  c.leave(Status::Waiting);
+  c.finish(Status::Waiting);
 }
 
 void emit_exit(Compiler& c, const CodeInst&) {
-  c.r.flush_live_out();
-  c.leave(Status::Exited);
+  c.regs.slots.write_back_live();
+  c.finish(Status::Exited);
 }
 
 void emit_trap(Compiler& c, const CodeInst& inst) {
-  c.r.flush_live_out();
-  c.a.mov(x86::rax, asmjit::Imm(inst.imm));
-  c.fault(FaultKind::Unsupported, inst, x86::rax);
+  const asmjit::Label trap = c.a.newLabel();
+  c.a.jmp(trap);
+  c.out_of_line([&c, trap, inst] {
+    c.a.bind(trap);
+    c.a.mov(x86::rax, asmjit::Imm(inst.imm));
+    c.fault(FaultKind::Unsupported, inst, x86::rax);
+  });
 }
 
 void emit_fence(Compiler& c, const CodeInst&) { c.a.mfence(); }
@@ -45,10 +49,13 @@ void emit_barrier_signal(Compiler& c, const CodeInst&) {
 
 namespace {
 
-/// False: the mode cannot be kept.
-bool set_mode(ThreadState* state, std::uint32_t cr0) {
+/// False: the mode cannot be kept, which is a fault.
+bool set_mode(ThreadState* state, std::uint32_t cr0, std::uint32_t guest_ip) {
   auto mxcsr = fp_mode_mxcsr(cr0);
-  if (!mxcsr) return false;
+  if (!mxcsr) {
+    state->fault = {FaultKind::UnsupportedMode, guest_ip, 0, 0, cr0};
+    return false;
+  }
   state->fp_mode = cr0;
   _mm_setcsr(*mxcsr);
   return true;
@@ -57,28 +64,24 @@ bool set_mode(ThreadState* state, std::uint32_t cr0) {
 }  // namespace
 
 void emit_fpmode_set(Compiler& c, const CodeInst& inst) {
-  x86::Gp mode = c.r.in_gp(inst.args[0]);
+  x86::Gp mode = c.g.use(inst.args[0]);
   asmjit::Label change = c.a.newLabel(), done = c.a.newLabel();
   c.a.cmp(c.state(offsetof(ThreadState, fp_mode), 4), mode.r32());
   c.a.jne(change);
-  Registers::Saved saved = c.r.in_use();
   c.a.bind(done);
-  c.cold([&c, change, done, saved, mode, inst] {
-    asmjit::Label refused = c.a.newLabel();
+  c.out_of_line([&c, change, done, live = c.regs.live_registers(), mode, ip = inst.guest_ip] {
     c.a.bind(change);
     c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), mode);
     c.call(
-        saved, reinterpret_cast<const void*>(&set_mode),
+        live, reinterpret_cast<const void*>(&set_mode),
         [&] {
           c.a.mov(x86::rdi, state_reg);
           c.a.mov(x86::esi, x86::ptr(x86::rsp, Frame::operands, 4));
+          c.a.mov(x86::edx, ip);
         },
-        &refused);
+        true);
     c.a.jmp(done);
-    c.a.bind(refused);
-    c.a.mov(x86::rax, x86::ptr(x86::rsp, Frame::operands, 8));
-    c.fault(FaultKind::UnsupportedMode, inst, x86::rax);
   });
 }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

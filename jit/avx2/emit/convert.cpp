@@ -2,7 +2,7 @@
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 namespace I = x86::Inst;
 using ir::Type;
@@ -25,7 +25,7 @@ std::uint32_t widening(Type from, unsigned to_bytes) {
 asmjit::Operand narrow_part(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes,
                             unsigned to_bytes) {
   const unsigned bytes = 32 * from_bytes / to_bytes, offset = chunk * bytes;
-  asmjit::Operand source = c.r.src(value, offset / 32);
+  asmjit::Operand source = c.v.operand(value, offset / 32);
   const unsigned within = offset % 32;
   if (source.isMem()) {
     x86::Mem memory = source.as<x86::Mem>();
@@ -35,7 +35,7 @@ asmjit::Operand narrow_part(Compiler& c, ir::ValueId value, unsigned chunk, unsi
   }
   x86::Ymm ymm = source.as<x86::Ymm>();
   if (within == 0) return ymm.xmm();
-  x86::Ymm part = c.r.temp();
+  x86::Ymm part = c.v.scratch();
   if (within >= 16) {
     c.a.vextracti128(part.xmm(), ymm, 1);
     if (within > 16) c.a.vpsrldq(part.xmm(), part.xmm(), within - 16);
@@ -47,10 +47,10 @@ asmjit::Operand narrow_part(Compiler& c, ir::ValueId value, unsigned chunk, unsi
 
 void widen(Compiler& c, const CodeInst& inst) {
   const unsigned from = ir::size_of(inst.from), to = ir::size_of(inst.type);
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     asmjit::Operand part = narrow_part(c, inst.args[0], chunk, from, to);
-    c.a.emit(widening(inst.from, to), c.r.out(inst.result, chunk), part);
-    c.r.unpin();
+    c.a.emit(widening(inst.from, to), c.v.define(inst.result, chunk), part);
+    c.regs.unpin();
   }
 }
 
@@ -59,8 +59,8 @@ void pack(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b, unsigned from_bytes)
   if (from_bytes == 8) {
     c.a.vshufps(to, a, b, 0x88);
   } else {
-    x86::Mem keep = from_bytes == 4 ? c.pool.splat(0xffff, 4) : c.pool.splat(0xff, 2);
-    x86::Ymm low = c.r.temp();
+    x86::Mem keep = from_bytes == 4 ? c.splat(0xffff, 4) : c.splat(0xff, 2);
+    x86::Ymm low = c.v.scratch();
     c.a.vpand(low, a, keep);
     if (a == b) {
       c.a.vmovdqa(to, low);
@@ -75,124 +75,124 @@ void pack(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b, unsigned from_bytes)
 /// Chunk `chunk` of the operand at `bytes` a lane, packed down from `from_bytes`.
 x86::Ymm packed_chunk(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes, unsigned bytes) {
   if (from_bytes == bytes) {
-    return c.r.in(value, std::min(chunk, c.r.chunks(value) - 1));
+    return c.v.use(value, std::min(chunk, c.v.chunks(value) - 1));
   }
   x86::Ymm a = packed_chunk(c, value, 2 * chunk, from_bytes, 2 * bytes);
   const unsigned wider_chunks = (c.lanes_of(value) * 2 * bytes + 31) / 32;
   x86::Ymm b =
       2 * chunk + 1 < wider_chunks ? packed_chunk(c, value, 2 * chunk + 1, from_bytes, 2 * bytes) : a;
-  x86::Ymm to = c.r.temp();
+  x86::Ymm to = c.v.scratch();
   pack(c, to, a, b, 2 * bytes);
   return to;
 }
 
 void narrow(Compiler& c, const CodeInst& inst) {
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    c.r.bind(inst.result, chunk,
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    c.v.bind(inst.result, chunk,
              packed_chunk(c, inst.args[0], chunk, ir::size_of(inst.from), ir::size_of(inst.type)));
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
 /// Lanes of 32 bits of the operand, widened from 8 or 16 where they are narrower.
 x86::Ymm dwords(Compiler& c, const CodeInst& inst, unsigned chunk) {
-  if (ir::size_of(inst.from) == 4) return c.r.in(inst.args[0], chunk);
+  if (ir::size_of(inst.from) == 4) return c.v.use(inst.args[0], chunk);
   asmjit::Operand part = narrow_part(c, inst.args[0], chunk, ir::size_of(inst.from), 4);
-  x86::Ymm to = c.r.temp();
+  x86::Ymm to = c.v.scratch();
   c.a.emit(widening(inst.from, 4), to, part);
   return to;
 }
 
 void int_to_f32(Compiler& c, const CodeInst& inst) {
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    x86::Ymm a = dwords(c, inst, chunk), to = c.r.out(inst.result, chunk);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    x86::Ymm a = dwords(c, inst, chunk), to = c.v.define(inst.result, chunk);
     if (inst.from != Type::u32) {
       c.a.vcvtdq2ps(to, a);
     } else {
       // high * 65536 + low: both halves are exact, the one addition rounds.
-      x86::Ymm low = c.r.temp();
+      x86::Ymm low = c.v.scratch();
       c.a.vpsrld(to, a, 16);
       c.a.vcvtdq2ps(to, to);
-      c.a.vpand(low, a, c.pool.splat(0xffff, 4));
+      c.a.vpand(low, a, c.splat(0xffff, 4));
       c.a.vcvtdq2ps(low, low);
-      c.a.vfmadd132ps(to, low, c.pool.splat(0x47800000, 4));
+      c.a.vfmadd132ps(to, low, c.splat(0x47800000, 4));
     }
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
 void f32_to_s32_chunk(Compiler& c, x86::Ymm to, x86::Ymm x) {
-  x86::Ymm mask = c.r.temp();
+  x86::Ymm mask = c.v.scratch();
   c.a.vcvttps2dq(to, x);
-  c.a.vcmpps(mask, x, c.pool.splat(0x4f000000, 4), 0x1d);  // x >= 2^31: 0x80000000 becomes 0x7fffffff
+  c.a.vcmpps(mask, x, c.splat(0x4f000000, 4), 0x1d);  // x >= 2^31: 0x80000000 becomes 0x7fffffff
   c.a.vpxor(to, to, mask);
   c.a.vcmpps(mask, x, x, 7);  // NaN gives 0
   c.a.vpand(to, to, mask);
 }
 
 void f32_to_u32_chunk(Compiler& c, x86::Ymm to, x86::Ymm x) {
-  x86::Ymm big = c.r.temp(), positive = c.r.temp(), part = c.r.temp();
+  x86::Ymm big = c.v.scratch(), positive = c.v.scratch(), part = c.v.scratch();
   c.a.vpxor(positive, positive, positive);
   c.a.vmaxps(positive, x, positive);  // NaN and what is below zero give 0
-  c.a.vcmpps(big, positive, c.pool.splat(0x4f000000, 4), 0x1d);
-  c.a.vandps(part, big, c.pool.splat(0x4f000000, 4));
+  c.a.vcmpps(big, positive, c.splat(0x4f000000, 4), 0x1d);
+  c.a.vandps(part, big, c.splat(0x4f000000, 4));
   c.a.vsubps(part, positive, part);
   c.a.vcvttps2dq(to, part);
   c.a.vpslld(part, big, 31);
   c.a.vpxor(to, to, part);
-  c.a.vcmpps(big, positive, c.pool.splat(0x4f800000, 4), 0x1d);
+  c.a.vcmpps(big, positive, c.splat(0x4f800000, 4), 0x1d);
   c.a.vpor(to, to, big);
 }
 
 void f32_to_int(Compiler& c, const CodeInst& inst) {
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk) {
-    x86::Ymm x = c.r.in(inst.args[0], chunk);
-    bool scalar = c.r.is_scalar(inst.result);
-    x86::Ymm to = scalar ? c.r.temp() : c.r.out(inst.result, chunk);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
+    x86::Ymm x = c.v.use(inst.args[0], chunk);
+    bool scalar = c.regs.is_scalar(inst.result);
+    x86::Ymm to = scalar ? c.v.scratch() : c.v.define(inst.result, chunk);
     if (inst.type == Type::s32) {
       f32_to_s32_chunk(c, to, x);
     } else {
       f32_to_u32_chunk(c, to, x);
     }
-    if (scalar) c.a.vmovd(c.r.out_gp(inst.result).r32(), to.xmm());
-    c.r.unpin();
+    if (scalar) c.a.vmovd(c.g.define(inst.result).r32(), to.xmm());
+    c.regs.unpin();
   }
 }
 
 /// vcvtps2pd, vcvtdq2pd, vcvtph2ps: results twice as wide as the operand.
 void widen_float(Compiler& c, const CodeInst& inst, std::uint32_t id) {
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     asmjit::Operand part =
         narrow_part(c, inst.args[0], chunk, ir::size_of(inst.from), ir::size_of(inst.type));
-    c.a.emit(id, c.r.out(inst.result, chunk), part);
-    c.r.unpin();
+    c.a.emit(id, c.v.define(inst.result, chunk), part);
+    c.regs.unpin();
   }
 }
 
 /// Two chunks to one, each converted to an xmm.
 void narrow_float(Compiler& c, const CodeInst& inst) {
   auto half = [&](x86::Xmm to, unsigned chunk) {
-    x86::Ymm from = c.r.in(inst.args[0], chunk);
+    x86::Ymm from = c.v.use(inst.args[0], chunk);
     if (inst.type == Type::f16) {
       c.a.vcvtps2ph(to, from, 4);
     } else {
       c.a.vcvtpd2ps(to, from);
     }
   };
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    x86::Ymm to = c.r.out(inst.result, chunk);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    x86::Ymm to = c.v.define(inst.result, chunk);
     half(to.xmm(), 2 * chunk);
-    if (2 * chunk + 1 < c.r.chunks(inst.args[0])) {
-      x86::Ymm upper = c.r.temp();
+    if (2 * chunk + 1 < c.v.chunks(inst.args[0])) {
+      x86::Ymm upper = c.v.scratch();
       half(upper.xmm(), 2 * chunk + 1);
       c.a.vinserti128(to, to, upper.xmm(), 1);
     }
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
 void convert_scalar(Compiler& c, const CodeInst& inst) {
-  x86::Gp from = c.r.in_gp(inst.args[0]), to = c.r.out_gp(inst.result);
+  x86::Gp from = c.g.use(inst.args[0]), to = c.g.define(inst.result);
   if (ir::size_of(inst.type) == 8 && ir::size_of(inst.from) < 8) {
     if (ir::is_signed(inst.from)) {
       c.a.movsxd(to, from.r32());
@@ -210,19 +210,19 @@ void convert_scalar(Compiler& c, const CodeInst& inst) {
 void emit_convert(Compiler& c, const CodeInst& inst) {
   const Type to = inst.type, from = inst.from;
   const unsigned to_bytes = ir::size_of(to), from_bytes = ir::size_of(from);
-  const bool scalar_from = c.r.is_scalar(inst.args[0]), scalar_to = c.r.is_scalar(inst.result);
+  const bool scalar_from = c.regs.is_scalar(inst.args[0]), scalar_to = c.regs.is_scalar(inst.result);
   if (scalar_from && scalar_to) return convert_scalar(c, inst);
   if (scalar_from && ir::is_float(to)) {
     if (to != Type::f32 || from_bytes > 4 || from == Type::u32) return c.call_lane_function(inst);
-    x86::Gp value = c.r.in_gp(inst.args[0]);
-    x86::Ymm result = c.r.out(inst.result);
+    x86::Gp value = c.g.use(inst.args[0]);
+    x86::Ymm result = c.v.define(inst.result);
     c.a.vmovd(result.xmm(), value.r32());
     c.a.vcvtdq2ps(result, result);
     return;
   }
   if (scalar_to && !(from == Type::f32 && to_bytes == 4)) return c.call_lane_function(inst);
   if (ir::is_int(to) && ir::is_int(from)) {
-    if (to_bytes == from_bytes) return c.r.alias(inst.result, inst.args[0]);
+    if (to_bytes == from_bytes) return c.regs.alias(inst.result, inst.args[0]);
     if (to_bytes > from_bytes) return widen(c, inst);
     if (from_bytes == 8 && to_bytes < 4) return c.call_lane_function(inst);
     return narrow(c, inst);
@@ -243,12 +243,12 @@ void emit_convert_sat(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_bitcast(Compiler& c, const CodeInst& inst) {
-  const bool scalar_from = c.r.is_scalar(inst.args[0]), scalar_to = c.r.is_scalar(inst.result);
+  const bool scalar_from = c.regs.is_scalar(inst.args[0]), scalar_to = c.regs.is_scalar(inst.result);
   if (scalar_from && scalar_to) return convert_scalar(c, inst);
-  if (!scalar_from && !scalar_to) return c.r.alias(inst.result, inst.args[0]);
+  if (!scalar_from && !scalar_to) return c.regs.alias(inst.result, inst.args[0]);
   if (scalar_to) {
-    x86::Ymm from = c.r.in(inst.args[0]);
-    x86::Gp to = c.r.out_gp(inst.result);
+    x86::Ymm from = c.v.use(inst.args[0]);
+    x86::Gp to = c.g.define(inst.result);
     if (ir::size_of(inst.type) == 8) {
       c.a.vmovq(to, from.xmm());
     } else {
@@ -257,8 +257,8 @@ void emit_bitcast(Compiler& c, const CodeInst& inst) {
     }
     return;
   }
-  x86::Gp from = c.r.in_gp(inst.args[0]);
-  x86::Ymm to = c.r.out(inst.result);
+  x86::Gp from = c.g.use(inst.args[0]);
+  x86::Ymm to = c.v.define(inst.result);
   if (ir::size_of(inst.type) == 8) {
     c.a.vmovq(to.xmm(), from);
   } else {
@@ -266,4 +266,4 @@ void emit_bitcast(Compiler& c, const CodeInst& inst) {
   }
 }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

@@ -3,7 +3,7 @@
 // emitter does not link; a Helper row calls its function of semantics.hpp.
 #include "jit/avx2/compiler.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 using Emitter = void (*)(Compiler&, const CodeInst&);
 
@@ -27,6 +27,6 @@ struct BySize {
 };
 
 /// All bits one, as an operand.
-inline x86::Mem all_ones(Compiler& c) { return c.pool.splat(~0ull, 8); }
+inline x86::Mem all_ones(Compiler& c) { return c.splat(~0ull, 8); }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

@@ -4,27 +4,26 @@
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 namespace I = x86::Inst;
 using ir::Type;
 
 namespace {
 
-std::uint32_t lanes_mask(unsigned lanes) { return lanes >= 32 ? ~0u : (1u << lanes) - 1; }
-
 constexpr BySize vpbroadcast{
     {I::kIdVpbroadcastb, I::kIdVpbroadcastw, I::kIdVpbroadcastd, I::kIdVpbroadcastq}};
 
 void bind_all(Compiler& c, ir::ValueId value, x86::Ymm reg) {
-  for (unsigned chunk = 0; chunk < c.r.chunks(value); ++chunk) c.r.bind(value, chunk, reg);
+  for (unsigned chunk = 0; chunk < c.v.chunks(value); ++chunk) c.v.bind(value, chunk, reg);
 }
 
 /// Through memory: the lanes one after the other.
 void move_through_frame(Compiler& c, const CodeInst& inst, int offset) {
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    c.a.vmovups(c.r.out(inst.result, chunk), x86::ptr(x86::rsp, offset + static_cast<int>(chunk) * 32, 32));
-    c.r.unpin();
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    c.a.vmovups(c.v.define(inst.result, chunk),
+                x86::ptr(x86::rsp, offset + static_cast<int>(chunk) * 32, 32));
+    c.regs.unpin();
   }
 }
 
@@ -32,11 +31,11 @@ void move_through_frame(Compiler& c, const CodeInst& inst, int offset) {
 void fold_groups(Compiler& c, x86::Gp bits, unsigned lanes, unsigned group) {
   if (!std::has_single_bit(group)) {
     // No shift and multiplication does it: one group after the other.
-    x86::Gp from = c.r.temp_gp().r32(), members = c.r.temp_gp().r32();
+    x86::Gp from = c.g.scratch().r32(), members = c.g.scratch().r32();
     c.a.mov(from, bits);
     c.a.xor_(bits, bits);
     for (unsigned first = 0; first < lanes; first += group) {
-      const auto ones = static_cast<std::int32_t>(lanes_mask(group) << first);
+      const auto ones = static_cast<std::int32_t>(ir::lane_mask(group) << first);
       c.a.mov(members, from);
       c.a.and_(members, asmjit::Imm(ones));
       c.a.neg(members);  // carry: not zero
@@ -46,7 +45,7 @@ void fold_groups(Compiler& c, x86::Gp bits, unsigned lanes, unsigned group) {
     }
     return;
   }
-  x86::Gp shifted = c.r.temp_gp().r32();
+  x86::Gp shifted = c.g.scratch().r32();
   for (unsigned step = 1; step < group; step *= 2) {
     c.a.mov(shifted, bits);
     c.a.shr(shifted, step);
@@ -55,11 +54,11 @@ void fold_groups(Compiler& c, x86::Gp bits, unsigned lanes, unsigned group) {
   std::uint32_t first = 0;
   for (unsigned lane = 0; lane < lanes; lane += group) first |= 1u << lane;
   c.a.and_(bits, asmjit::Imm(static_cast<std::int32_t>(first)));
-  c.a.imul(bits, bits, asmjit::Imm(static_cast<std::int32_t>(lanes_mask(group))));
+  c.a.imul(bits, bits, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(group))));
 }
 
 void invert(Compiler& c, x86::Gp bits, unsigned lanes) {
-  c.a.xor_(bits, asmjit::Imm(static_cast<std::int32_t>(lanes_mask(lanes))));
+  c.a.xor_(bits, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(lanes))));
 }
 
 }  // namespace
@@ -67,8 +66,8 @@ void invert(Compiler& c, x86::Gp bits, unsigned lanes) {
 void emit_constant(Compiler& c, const CodeInst& inst) {
   std::uint64_t bits = inst.imm;
   if (ir::is_mask(inst.type)) {
-    bits &= lanes_mask(inst.lanes);
-  } else if (c.r.is_scalar(inst.result)) {
+    bits &= ir::lane_mask(inst.lanes);
+  } else if (c.regs.is_scalar(inst.result)) {
     // Kept extended, as every scalar.
     switch (inst.type) {
       case Type::u8:
@@ -91,7 +90,7 @@ void emit_constant(Compiler& c, const CodeInst& inst) {
         break;
     }
   }
-  c.r.define_constant(inst.result, bits);
+  c.regs.define_constant(inst.result, bits);
 }
 
 void emit_vconst(Compiler& c, const CodeInst& inst) {
@@ -102,31 +101,30 @@ void emit_vconst(Compiler& c, const CodeInst& inst) {
     constant.imm = lanes[0];
     return emit_constant(c, constant);
   }
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     ConstantPool::Entry entry{};
     for (unsigned i = 0; i < per_chunk && chunk * per_chunk + i < inst.lanes; ++i)
       std::memcpy(entry.data() + i * bytes, &lanes[chunk * per_chunk + i], bytes);
-    c.r.define_constant(inst.result, chunk, entry);
+    c.v.define_constant(inst.result, chunk, entry);
   }
 }
 
 void emit_splat(Compiler& c, const CodeInst& inst) {
   ir::ValueId scalar = inst.args[0];
-  if (const std::uint64_t* bits = c.r.constant(scalar)) return c.r.define_constant(inst.result, *bits);
+  if (const std::uint64_t* bits = c.regs.constant(scalar)) return c.regs.define_constant(inst.result, *bits);
   const std::uint32_t id = vpbroadcast[inst.type];
-  x86::Mem home = c.r.scalar_home(scalar);
-  if (home.hasBase()) {
-    x86::Ymm to = c.r.temp();
-    c.a.emit(id, to, home);
+  if (const auto memory = c.regs.whole_in_memory(scalar)) {
+    x86::Ymm to = c.v.scratch();
+    c.a.emit(id, to, c.memory(*memory, ir::size_of(inst.type)));
     return bind_all(c, inst.result, to);
   }
-  if (!c.r.is_scalar(scalar)) {
-    x86::Ymm from = c.r.in(scalar), to = c.r.temp();
+  if (!c.regs.is_scalar(scalar)) {
+    x86::Ymm from = c.v.use(scalar), to = c.v.scratch();
     c.a.emit(id, to, from.xmm());
     return bind_all(c, inst.result, to);
   }
-  x86::Gp from = c.r.in_gp(scalar);
-  x86::Ymm to = c.r.temp();
+  x86::Gp from = c.g.use(scalar);
+  x86::Ymm to = c.v.scratch();
   if (ir::size_of(inst.type) == 8) {
     c.a.vmovq(to.xmm(), from);
   } else {
@@ -139,84 +137,83 @@ void emit_splat(Compiler& c, const CodeInst& inst) {
 void emit_slice(Compiler& c, const CodeInst& inst) {
   auto first = static_cast<unsigned>(inst.imm);
   if (ir::is_mask(inst.type)) {
-    x86::Gp from = c.r.mask_bits(inst.args[0]), to = c.r.out_bits(inst.result);
+    x86::Gp from = c.m.bits(inst.args[0]), to = c.m.define_bits(inst.result);
     c.a.mov(to.r32(), from.r32());
     if (first > 0) c.a.shr(to.r32(), first);
     if (first + inst.lanes < c.lanes_of(inst.args[0]))
-      c.a.and_(to.r32(), asmjit::Imm(static_cast<std::int32_t>(lanes_mask(inst.lanes))));
+      c.a.and_(to.r32(), asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(inst.lanes))));
     return;
   }
   const unsigned bytes = ir::size_of(inst.type);
-  if (c.r.is_scalar(inst.args[0])) return c.r.alias(inst.result, inst.args[0]);
-  if (first * bytes % 32 == 0 && !c.r.is_scalar(inst.result)) {
-    for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-      c.r.bind(inst.result, chunk, c.r.in(inst.args[0], first * bytes / 32 + chunk));
-      c.r.unpin();
+  if (c.regs.is_scalar(inst.args[0])) return c.regs.alias(inst.result, inst.args[0]);
+  if (first * bytes % 32 == 0 && !c.regs.is_scalar(inst.result)) {
+    for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+      c.v.bind(inst.result, chunk, c.v.use(inst.args[0], first * bytes / 32 + chunk));
+      c.regs.unpin();
     }
     return;
   }
-  c.r.store_packed(inst.args[0], Frame::data);
+  c.store_packed(inst.args[0], Frame::data);
   int offset = Frame::data + static_cast<int>(first * bytes);
-  if (c.r.is_scalar(inst.result)) return c.load_packed(inst.result, offset);
+  if (c.regs.is_scalar(inst.result)) return c.load_packed(inst.result, offset);
   move_through_frame(c, inst, offset);
 }
 
 void emit_concat(Compiler& c, const CodeInst& inst) {
   const unsigned low_lanes = c.lanes_of(inst.args[0]);
   if (ir::is_mask(inst.type)) {
-    x86::Gp low = c.r.mask_bits(inst.args[0]), high = c.r.mask_bits(inst.args[1]),
-            to = c.r.out_bits(inst.result);
+    x86::Gp low = c.m.bits(inst.args[0]), high = c.m.bits(inst.args[1]), to = c.m.define_bits(inst.result);
     c.a.mov(to.r32(), high.r32());
     c.a.shl(to.r32(), low_lanes);
     c.a.or_(to.r32(), low.r32());
     return;
   }
   const unsigned low_bytes = low_lanes * ir::size_of(inst.type);
-  if (low_bytes % 32 == 0 && !c.r.is_scalar(inst.args[1])) {
-    for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+  if (low_bytes % 32 == 0 && !c.regs.is_scalar(inst.args[1])) {
+    for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
       bool low = chunk < low_bytes / 32;
-      c.r.bind(inst.result, chunk, c.r.in(inst.args[low ? 0 : 1], low ? chunk : chunk - low_bytes / 32));
-      c.r.unpin();
+      c.v.bind(inst.result, chunk, c.v.use(inst.args[low ? 0 : 1], low ? chunk : chunk - low_bytes / 32));
+      c.regs.unpin();
     }
     return;
   }
-  c.r.store_packed(inst.args[0], Frame::data);
+  c.store_packed(inst.args[0], Frame::data);
   // The second operand may begin anywhere: unaligned stores, lane area has room beyond.
-  if (c.r.is_scalar(inst.args[1])) {
-    x86::Gp reg = c.r.in_gp(inst.args[1]);
+  if (c.regs.is_scalar(inst.args[1])) {
+    x86::Gp reg = c.g.use(inst.args[1]);
     c.a.mov(x86::ptr(x86::rsp, Frame::data + static_cast<int>(low_bytes), 8), reg);
   } else {
-    for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[1]); ++chunk)
+    for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[1]); ++chunk)
       c.a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(low_bytes + chunk * 32), 32),
-                  c.r.in(inst.args[1], chunk));
+                  c.v.use(inst.args[1], chunk));
   }
   move_through_frame(c, inst, Frame::data);
 }
 
 void emit_mask_bits(Compiler& c, const CodeInst& inst) {
-  x86::Gp bits = c.r.mask_bits(inst.args[0]), to = c.r.out_gp(inst.result);
+  x86::Gp bits = c.m.bits(inst.args[0]), to = c.g.define(inst.result);
   c.a.mov(to.r32(), bits.r32());
   extend(c, to, inst.type);
 }
 
 void emit_bits_mask(Compiler& c, const CodeInst& inst) {
-  x86::Gp bits = c.r.in_gp(inst.args[0]), to = c.r.out_bits(inst.result);
+  x86::Gp bits = c.g.use(inst.args[0]), to = c.m.define_bits(inst.result);
   c.a.mov(to.r32(), bits.r32());
-  if (inst.lanes < 32) c.a.and_(to.r32(), asmjit::Imm(static_cast<std::int32_t>(lanes_mask(inst.lanes))));
+  if (inst.lanes < 32) c.a.and_(to.r32(), asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(inst.lanes))));
 }
 
 void emit_group_any(Compiler& c, const CodeInst& inst) {
-  x86::Gp from = c.r.mask_bits(inst.args[0]), to = c.r.out_bits(inst.result).r32();
+  x86::Gp from = c.m.bits(inst.args[0]), to = c.m.define_bits(inst.result).r32();
   c.a.mov(to, from.r32());
   fold_groups(c, to, inst.lanes, static_cast<unsigned>(inst.imm));
 }
 
 void emit_group_all(Compiler& c, const CodeInst& inst) {
-  x86::Gp from = c.r.mask_bits(inst.args[0]), to = c.r.out_bits(inst.result).r32();
+  x86::Gp from = c.m.bits(inst.args[0]), to = c.m.define_bits(inst.result).r32();
   c.a.mov(to, from.r32());
   invert(c, to, inst.lanes);
   fold_groups(c, to, inst.lanes, static_cast<unsigned>(inst.imm));
   invert(c, to, inst.lanes);
 }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

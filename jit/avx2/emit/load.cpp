@@ -2,34 +2,24 @@
 #include "jit/avx2/emit/memory.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 namespace I = x86::Inst;
 using ir::Type;
 
 namespace {
 
-/// Fetches one element, extended to 32 bits.
-void load_element(Compiler& c, x86::Gp to, const x86::Mem& from, bool is_signed) {
-  if (from.size() == 8) {
-    c.a.mov(to.r64(), from);
-  } else if (from.size() == 4) {
-    c.a.mov(to.r32(), from);
-  } else if (is_signed) {
-    c.a.movsx(to.r32(), from);
-  } else {
-    c.a.movzx(to.r32(), from);
-  }
-}
+/// What moves an element of `bytes` unchanged.
+Type unsigned_type(unsigned bytes) { return ir::int_type(bytes, false); }
 
 class LoadSite : public MemorySite {
  public:
   LoadSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c), inst_(inst) {
     fetch_mask_bits();
     for (unsigned k = 0; k < components(); ++k)
-      for (unsigned chunk = 0; chunk < c.r.chunks(inst.result + k); ++chunk)
-        results_.push_back(c.r.out(inst.result + k, chunk));
-    if (!c.r.is_scalar(inst.args[0])) acquire();
+      for (unsigned chunk = 0; chunk < c.v.chunks(inst.result + k); ++chunk)
+        results_.push_back(c.v.define(inst.result + k, chunk));
+    if (!c.regs.is_scalar(addresses())) acquire();
   }
 
   /// Registers of the result, component by component, chunk by chunk.
@@ -41,13 +31,13 @@ class LoadSite : public MemorySite {
 
   /// The call that serves whatever the ways above do not.
   void slow(asmjit::Label entry, asmjit::Label done) {
-    std::vector<x86::Ymm> addresses;
-    for (unsigned chunk = 0; chunk < c_.r.chunks(inst_.args[0]); ++chunk)
-      addresses.push_back(c_.r.in(inst_.args[0], chunk));
+    std::vector<x86::Ymm> where;
+    for (unsigned chunk = 0; chunk < c_.v.chunks(addresses()); ++chunk)
+      where.push_back(c_.v.use(addresses(), chunk));
     Compiler& c = c_;
-    auto before = [&c, addresses] {
-      for (std::size_t i = 0; i < addresses.size(); ++i)
-        c.a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 32, 32), addresses[i]);
+    auto before = [&c, where] {
+      for (std::size_t i = 0; i < where.size(); ++i)
+        c.a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 32, 32), where[i]);
     };
     auto after = [&c, results = results_, chunks = result_chunks(), size = bytes()] {
       for (std::size_t i = 0; i < results.size(); ++i)
@@ -69,8 +59,8 @@ class LoadSite : public MemorySite {
     const x86::Ymm mask = reg.t;
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned chunk = 0; chunk < result_chunks(); ++chunk) {
-        x86::Ymm address = c_.r.in(inst_.args[0], chunk), to = result(k, chunk);
-        if (inst_.mask != ir::no_value) {
+        x86::Ymm address = c_.v.use(addresses(), chunk), to = result(k, chunk);
+        if (masked()) {
           c_.a.vmovaps(mask, reg.mask[chunk]);
           c_.a.vpxor(to, to, to);
         } else {
@@ -85,10 +75,10 @@ class LoadSite : public MemorySite {
     auto& a = c_.a;
     load_lane_bits();
     const x86::Gp bits = reg.bits.r32(), lane = reg.lane, address = reg.address, value = reg.value;
-    for (unsigned chunk = 0; chunk < c_.r.chunks(inst_.args[0]); ++chunk)
+    for (unsigned chunk = 0; chunk < c_.v.chunks(addresses()); ++chunk)
       a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(chunk) * 32, 32),
-                c_.r.in(inst_.args[0], chunk));
-    if (inst_.mask != ir::no_value) {
+                c_.v.use(addresses(), chunk));
+    if (masked()) {
       x86::Ymm zero = results_[0];
       a.vpxor(zero, zero, zero);
       for (unsigned at = 0; at < components() * bytes(); at += 32)
@@ -102,7 +92,7 @@ class LoadSite : public MemorySite {
     a.blsr(bits, bits);
     a.mov(address.r32(), x86::ptr(x86::rsp, lane, 2, Frame::operands, 4));
     for (unsigned k = 0; k < components(); ++k) {
-      load_element(c_, value, memory.lane(address, component_offset(k), element()), false);
+      load_scalar(a, value, memory.lane(address, component_offset(k), element()), unsigned_type(element()));
       a.mov(x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element())),
                      Frame::data + static_cast<int>(k * bytes()), element()),
             low_part(value, element()));
@@ -123,10 +113,10 @@ class LoadSite : public MemorySite {
 };
 
 /// Four 32-bit components of eight lanes: the rows of 16 bytes, transposed.
-void load_rows(Compiler& c, LoadSite& site, const CodeInst& inst, const CheckedAddress& memory,
-               unsigned chunk, const std::array<x86::Ymm, 4>& row) {
+void load_rows(Compiler& c, LoadSite& site, const CheckedAddress& memory, unsigned chunk,
+               const std::array<x86::Ymm, 4>& row) {
   auto& a = c.a;
-  x86::Ymm address = c.r.in(inst.args[0], chunk);
+  x86::Ymm address = c.v.use(site.addresses(), chunk);
   const x86::Gp low = site.reg.address, high = site.reg.value;
   for (unsigned half = 0; half < 2; ++half) {
     x86::Xmm four = address.xmm();
@@ -170,19 +160,19 @@ void load_rows(Compiler& c, LoadSite& site, const CodeInst& inst, const CheckedA
 void load_components(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   LoadSite site(c, inst);
-  const std::array<x86::Ymm, 4> row{site.reg.t, site.reg.u, site.reg.v, c.r.temp()};
+  const std::array<x86::Ymm, 4> row{site.reg.t, site.reg.u, site.reg.v, c.v.scratch()};
   const x86::Gp scratch = site.reg.first;
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
   const CheckedAddress memory = site.check(Addresses::lanes(), site.extent(), slow);
   if (site.element() != 4) {
     site.load_lanes(memory);
-  } else if (inst.mask != ir::no_value) {
+  } else if (site.masked()) {
     site.gather(memory);
   } else {
-    const bool rows = inst.mem.components == 0xf && inst.lanes % 8 == 0;
+    const bool rows = c.access(inst).components == 0xf && c.access(inst).offset == 0 && inst.lanes % 8 == 0;
     for (unsigned chunk = 0; chunk < site.result_chunks(); ++chunk) {
       asmjit::Label varied = a.newLabel(), next = a.newLabel();
-      x86::Ymm address = c.r.in(inst.args[0], chunk);
+      x86::Ymm address = c.v.use(site.addresses(), chunk);
       const unsigned lanes = std::min(8u, inst.lanes - chunk * 8);
       a.vpbroadcastd(row[0], address.xmm());
       a.vpcmpeqd(row[0], row[0], address);
@@ -196,7 +186,7 @@ void load_components(Compiler& c, const CodeInst& inst) {
       a.jmp(next);
       a.bind(varied);
       if (rows) {
-        load_rows(c, site, inst, memory, chunk, row);
+        load_rows(c, site, memory, chunk, row);
       } else {
         for (unsigned k = 0; k < site.components(); ++k) {
           a.vpcmpeqd(row[0], row[0], row[0]);
@@ -215,8 +205,8 @@ void load_one_component(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   LoadSite site(c, inst);
   asmjit::Label spread = a.newLabel(), slow = a.newLabel(), done = a.newLabel();
-  const bool lanes = !site.stateless();
-  if (inst.mask == ir::no_value) {
+  const bool lanes = !site.in_space();
+  if (!site.masked()) {
     site.check_consecutive(lanes ? spread : slow);
     const unsigned run = site.bytes() - site.element() + site.extent();
     site.load_run(site.check(Addresses::run(site.reg.first), run, slow), site.component_offset(0));
@@ -239,16 +229,14 @@ void load_one_component(Compiler& c, const CodeInst& inst) {
 void load_one_lane(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
   site.acquire_scalar();
-  x86::Gp to = c.r.out_gp(inst.result);
+  x86::Gp to = c.g.define(inst.result);
   asmjit::Label slow = c.a.newLabel(), done = c.a.newLabel();
-  const x86::Gp address = c.r.in_gp(inst.args[0]);
+  const x86::Gp address = c.g.use(site.addresses());
   const CheckedAddress memory = site.check(Addresses::run(site.reg.first), site.extent(), slow);
-  load_element(c, to, memory.at(site.component_offset(0), site.element()), ir::is_signed(inst.type));
+  load_scalar(c.a, to, memory.at(site.component_offset(0), site.element()), inst.type);
   site.call_out_of_line(
       slow, done, load_thunk(), [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
-      [&c, to, bytes = site.element(), is_signed = ir::is_signed(inst.type)] {
-        load_element(c, to, x86::ptr(x86::rsp, Frame::data, bytes), is_signed);
-      });
+      [&c, to, type = inst.type] { load_scalar(c.a, to, x86::ptr(x86::rsp, Frame::data), type); });
   c.a.bind(done);
 }
 
@@ -256,35 +244,36 @@ void load_one_lane(Compiler& c, const CodeInst& inst) {
 
 void emit_load(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
-  const bool masked = inst.mask != ir::no_value;
-  if (c.r.is_scalar(inst.result)) {
-    if (!masked && inst.result_count == 1) return load_one_lane(c, inst);
+  const bool masked = site.masked();
+  if (c.regs.is_scalar(inst.result)) {
+    if (!masked && inst.result_count == 1 && site.offset_fits()) return load_one_lane(c, inst);
     return site.call_inline(load_thunk());
   }
   if (site.in_vectors()) {
-    if (inst.result_count == 1 && !site.wide() && !(site.stateless() && masked))
+    if (inst.result_count == 1 && !site.wide() && !(site.in_space() && masked))
       return load_one_component(c, inst);
     if (inst.result_count == 1 && site.wide() && inst.lanes == 8 && !masked)
       return load_one_component(c, inst);
     // Results, addresses, masks and temporaries must fit the registers together.
     const unsigned chunks = inst.lanes / 8;
-    if (!site.stateless() && (site.components() + 1 + (masked ? 1 : 0)) * chunks + 4 <= 15)
+    if (!site.in_space() && (site.components() + 1 + (masked ? 1 : 0)) * chunks + 4 <= 15)
       return load_components(c, inst);
   }
   site.call_inline(load_thunk());
 }
 
 void emit_block_load(Compiler& c, const CodeInst& inst) {
-  MemorySite scalar(c, inst);
-  if (c.r.is_scalar(inst.result)) return load_one_lane(c, inst);
-  const bool whole_dwords = scalar.bytes() % 4 == 0;
-  if (!whole_dwords) return scalar.call_inline(block_load_thunk());
+  MemorySite any(c, inst);
+  const bool whole_dwords = any.bytes() % 4 == 0;
+  if (!any.offset_fits() || (!whole_dwords && inst.lanes != 1)) return any.call_inline(block_load_thunk());
+  if (c.regs.is_scalar(inst.result)) return load_one_lane(c, inst);
   auto& a = c.a;
   LoadSite site(c, inst);
   site.acquire_scalar();
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  const x86::Gp address = c.r.in_gp(inst.args[0]);
-  site.load_run(site.check(Addresses::run(site.reg.first), site.bytes(), slow), 0);
+  const x86::Gp address = c.g.use(site.addresses());
+  const unsigned offset = site.component_offset(0);
+  site.load_run(site.check(Addresses::run(site.reg.first), offset + site.bytes(), slow), offset);
   site.call_out_of_line(
       slow, done, block_load_thunk(),
       [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
@@ -295,4 +284,4 @@ void emit_block_load(Compiler& c, const CodeInst& inst) {
   a.bind(done);
 }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

@@ -2,25 +2,23 @@
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 namespace I = x86::Inst;
 using ir::Type;
 
 namespace {
 
-std::uint32_t lanes_mask(unsigned lanes) { return lanes >= 32 ? ~0u : (1u << lanes) - 1; }
-
 void mask2(Compiler& c, const CodeInst& inst, std::uint32_t id) {
-  x86::Gp a = c.r.mask_bits(inst.args[0]), b = c.r.mask_bits(inst.args[1]);
-  x86::Gp to = c.r.out_bits(inst.result);
+  x86::Gp a = c.m.bits(inst.args[0]), b = c.m.bits(inst.args[1]);
+  x86::Gp to = c.m.define_bits(inst.result);
   c.a.mov(to.r32(), a.r32());
   c.a.emit(id, to.r32(), b.r32());
 }
 
 void logic2(Compiler& c, const CodeInst& inst, std::uint32_t scalar, std::uint32_t vector) {
   if (ir::is_mask(inst.type)) return mask2(c, inst, scalar);
-  if (c.r.is_scalar(inst.result)) return scalar2(c, inst, scalar);
+  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, scalar);
   commutative2(c, inst, vector);
 }
 
@@ -44,52 +42,53 @@ constexpr Shift right_arithmetic{
 
 void shift_scalar(Compiler& c, const CodeInst& inst, const Shift& shift) {
   const unsigned width = 8 * ir::size_of(inst.type);
-  x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type);
+  x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);
   // The kept form of a narrow value is extended by its type, the shift may want the other extension.
   bool zero_extend = width < 32 && shift.scalar == I::kIdShrx && ir::is_signed(inst.type);
   bool sign_extend = width < 32 && shift.scalar == I::kIdSarx && !ir::is_signed(inst.type);
   if (zero_extend || sign_extend) {
-    x86::Gp wide = c.r.temp_gp().r32();
+    x86::Gp wide = c.g.scratch().r32();
     c.a.mov(wide, a);
     extend(c, wide, ir::int_type(width / 8, sign_extend));
     a = wide;
   }
-  if (const std::uint64_t* count = c.r.constant(inst.args[1])) {
-    x86::Gp to = sized(c.r.out_gp(inst.result), inst.type);
+  if (const std::uint64_t* count = c.regs.constant(inst.args[1])) {
+    x86::Gp to = sized(c.g.define(inst.result), inst.type);
     c.a.mov(to, a);
     c.a.emit(shift.immediate, to, asmjit::Imm(*count % width));
     return extend(c, to, inst.type);
   }
-  x86::Gp count = sized(c.r.in_gp(inst.args[1]), inst.type);
+  x86::Gp count = sized(c.g.use(inst.args[1]), inst.type);
   if (width < 32) {
-    x86::Gp masked = c.r.temp_gp().r32();
+    x86::Gp masked = c.g.scratch().r32();
     c.a.mov(masked, count);
     c.a.and_(masked, width - 1);
     count = masked;
   }
-  x86::Gp to = sized(c.r.out_gp(inst.result), inst.type);
+  x86::Gp to = sized(c.g.define(inst.result), inst.type);
   c.a.emit(shift.scalar, to, a, count);
   extend(c, to, inst.type);
 }
 
 void emit_shift(Compiler& c, const CodeInst& inst, const Shift& shift) {
-  if (c.r.is_scalar(inst.result)) return shift_scalar(c, inst, shift);
+  if (c.regs.is_scalar(inst.result)) return shift_scalar(c, inst, shift);
   const unsigned width = 8 * ir::size_of(inst.type);
-  if (const std::uint64_t* count = c.r.constant(inst.args[1]); count && shift.vector_immediate[inst.type]) {
-    for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-      x86::Ymm a = c.r.in(inst.args[0], chunk);
-      c.a.emit(shift.vector_immediate[inst.type], c.r.out_over_dying(inst, chunk), a,
+  if (const std::uint64_t* count = c.regs.constant(inst.args[1]);
+      count && shift.vector_immediate[inst.type]) {
+    for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+      x86::Ymm a = c.v.use(inst.args[0], chunk);
+      c.a.emit(shift.vector_immediate[inst.type], c.v.define_over(inst, chunk), a,
                asmjit::Imm(*count % width));
-      c.r.unpin();
+      c.regs.unpin();
     }
     return;
   }
   if (!shift.vector_variable[inst.type]) return c.call_lane_function(inst);
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    x86::Ymm a = c.r.in(inst.args[0], chunk), count = c.r.in(inst.args[1], chunk), masked = c.r.temp();
-    c.a.vpand(masked, count, c.pool.splat(width - 1, width / 8));
-    c.a.emit(shift.vector_variable[inst.type], c.r.out_over_dying(inst, chunk), a, masked);
-    c.r.unpin();
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    x86::Ymm a = c.v.use(inst.args[0], chunk), count = c.v.use(inst.args[1], chunk), masked = c.v.scratch();
+    c.a.vpand(masked, count, c.splat(width - 1, width / 8));
+    c.a.emit(shift.vector_variable[inst.type], c.v.define_over(inst, chunk), a, masked);
+    c.regs.unpin();
   }
 }
 
@@ -101,13 +100,13 @@ void emit_xor_(Compiler& c, const CodeInst& inst) { logic2(c, inst, I::kIdXor, I
 
 void emit_andn(Compiler& c, const CodeInst& inst) {
   if (ir::is_mask(inst.type)) {
-    x86::Gp a = c.r.mask_bits(inst.args[0]), b = c.r.mask_bits(inst.args[1]);
-    c.a.andn(c.r.out_bits(inst.result).r32(), a.r32(), b.r32());
+    x86::Gp a = c.m.bits(inst.args[0]), b = c.m.bits(inst.args[1]);
+    c.a.andn(c.m.define_bits(inst.result).r32(), a.r32(), b.r32());
     return;
   }
-  if (c.r.is_scalar(inst.result)) {
-    x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type), b = sized(c.r.in_gp(inst.args[1]), inst.type);
-    x86::Gp to = sized(c.r.out_gp(inst.result), inst.type);
+  if (c.regs.is_scalar(inst.result)) {
+    x86::Gp a = sized(c.g.use(inst.args[0]), inst.type), b = sized(c.g.use(inst.args[1]), inst.type);
+    x86::Gp to = sized(c.g.define(inst.result), inst.type);
     c.a.andn(to, a, b);
     return extend(c, to, inst.type);
   }
@@ -116,20 +115,20 @@ void emit_andn(Compiler& c, const CodeInst& inst) {
 
 void emit_not_(Compiler& c, const CodeInst& inst) {
   if (ir::is_mask(inst.type)) {
-    x86::Gp a = c.r.mask_bits(inst.args[0]), to = c.r.out_bits(inst.result);
+    x86::Gp a = c.m.bits(inst.args[0]), to = c.m.define_bits(inst.result);
     c.a.mov(to.r32(), a.r32());
     if (inst.lanes == 32) {
       c.a.not_(to.r32());
     } else {
-      c.a.xor_(to.r32(), asmjit::Imm(lanes_mask(inst.lanes)));
+      c.a.xor_(to.r32(), asmjit::Imm(ir::lane_mask(inst.lanes)));
     }
     return;
   }
-  if (c.r.is_scalar(inst.result)) return scalar1(c, inst, I::kIdNot);
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    x86::Ymm a = c.r.in(inst.args[0], chunk);
-    c.a.vpxor(c.r.out_over_dying(inst, chunk), a, all_ones(c));
-    c.r.unpin();
+  if (c.regs.is_scalar(inst.result)) return scalar1(c, inst, I::kIdNot);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    x86::Ymm a = c.v.use(inst.args[0], chunk);
+    c.a.vpxor(c.v.define_over(inst, chunk), a, all_ones(c));
+    c.regs.unpin();
   }
 }
 
@@ -137,4 +136,4 @@ void emit_shl(Compiler& c, const CodeInst& inst) { emit_shift(c, inst, left); }
 void emit_shr(Compiler& c, const CodeInst& inst) { emit_shift(c, inst, right); }
 void emit_asr(Compiler& c, const CodeInst& inst) { emit_shift(c, inst, right_arithmetic); }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

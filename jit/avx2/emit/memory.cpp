@@ -2,27 +2,23 @@
 #include "jit/avx2/emit/memory.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <tuple>
 
+#include "jit/codegen/bug.hpp"
 #include "memory/address_space.hpp"
 #include "memory/surface.hpp"
 
-namespace eum::jit::emit {
-
-namespace I = x86::Inst;
+namespace eum::jit::avx2::emit {
 
 namespace {
 
-// The third parameter of jit/access.hpp's functions differs in constness; one thunk for each effect.
 /// The next access of translated code may find its region at once.
-void remember_region(ThreadState* state, const Access* site, const void* addresses, std::uint32_t mask) {
-  const bool stateless = site->mem.space == ir::MemSpace::A64 || site->mem.space == ir::MemSpace::A32;
-  if (!stateless || mask == 0 || !state->environment->space) return;
-  const auto lane = static_cast<std::size_t>(__builtin_ctz(mask));
-  const std::uint64_t address = site->address_type == ir::Type::u64
-                                    ? static_cast<const std::uint64_t*>(addresses)[lane]
-                                    : static_cast<const std::uint32_t*>(addresses)[lane];
+void remember_region(ThreadState* state, const Access& site, const AccessOperands& operands) {
+  if (!ir::info(site.mem.space).in_space || operands.mask == 0 || !state->environment->space) return;
+  const auto lane = static_cast<std::size_t>(__builtin_ctz(operands.mask));
+  const std::uint64_t address = site.address_type() == ir::Type::u64
+                                    ? static_cast<const std::uint64_t*>(operands.addresses)[lane]
+                                    : static_cast<const std::uint32_t*>(operands.addresses)[lane];
   const mem::Region* region = state->environment->space->find(address);
   if (!region || !region->host || region->access != mem::Access::ReadWrite) return;
   state->region_start = region->address;
@@ -31,50 +27,77 @@ void remember_region(ThreadState* state, const Access* site, const void* address
 }
 
 template <auto access>
-bool thunk(ThreadState* state, const Access* site, void* addresses, void* data, std::uint32_t mask) {
-  remember_region(state, site, addresses, mask);
-  return access(*state->environment, *site, addresses, data, mask, state->fault);
+bool thunk(ThreadState* state, const Access* site, const void* addresses, void* data, std::uint32_t mask,
+           std::uint32_t surface) {
+  const AccessOperands operands{surface, addresses, mask};
+  remember_region(state, *site, operands);
+  return access(*state->environment, *site, operands, data, state->fault);
 }
 
 template <auto access>
-bool block_thunk(ThreadState* state, const Access* site, void* address, void* data, std::uint32_t) {
-  remember_region(state, site, address, 1);
-  return access(*state->environment, *site, address, data, state->fault);
+const void* address_of_thunk() {
+  constexpr AccessThunk function = &thunk<access>;
+  return reinterpret_cast<const void*>(function);
 }
 
 }  // namespace
 
-const void* load_thunk() { return reinterpret_cast<const void*>(&thunk<load>); }
-const void* store_thunk() { return reinterpret_cast<const void*>(&thunk<store>); }
-const void* atomic_thunk() { return reinterpret_cast<const void*>(&thunk<atomic>); }
-const void* block_load_thunk() { return reinterpret_cast<const void*>(&block_thunk<block_load>); }
-const void* block_store_thunk() { return reinterpret_cast<const void*>(&block_thunk<block_store>); }
+const void* load_thunk() { return address_of_thunk<load>(); }
+const void* store_thunk() { return address_of_thunk<store>(); }
+const void* atomic_thunk() { return address_of_thunk<atomic>(); }
+const void* block_load_thunk() { return address_of_thunk<block_load>(); }
+const void* block_store_thunk() { return address_of_thunk<block_store>(); }
 
-MemorySite::MemorySite(Compiler& c, const CodeInst& inst) : c_(c), inst_(inst) {}
+// ---- Checked addresses
+
+int CheckedAddress::displacement(unsigned offset, unsigned bytes) const {
+  if (offset + bytes > extent_) throw codegen::EngineBug("an access goes beyond what was checked");
+  return static_cast<int>(offset);
+}
+
+x86::Mem CheckedAddress::at(unsigned offset, unsigned bytes) const {
+  if (!index_.isValid()) throw codegen::EngineBug("a run was not checked");
+  return x86::ptr(base_, index_, 0, displacement(offset, bytes), bytes);
+}
+
+x86::Mem CheckedAddress::lane(x86::Gp address, unsigned offset, unsigned bytes) const {
+  return x86::ptr(base_, address, 0, displacement(offset, bytes), bytes);
+}
+
+x86::Mem CheckedAddress::gather(x86::Ymm addresses, unsigned offset, unsigned bytes) const {
+  return x86::ptr(base_, addresses, 0, displacement(offset, bytes), bytes);
+}
+
+// ---- Sites
+
+MemorySite::MemorySite(Compiler& c, const CodeInst& inst)
+    : c_(c), inst_(inst), access_(c.access(inst)), first_arg_(access_.surface_is_operand ? 1 : 0) {}
 
 void MemorySite::fetch_mask_bits() {
-  if (inst_.mask == ir::no_value) return;
-  c_.r.mask_bits(inst_.mask);
-  c_.r.unpin();
+  if (!masked()) return;
+  c_.m.bits(inst_.mask);
+  c_.regs.unpin();
 }
 
 void MemorySite::acquire() {
-  for (unsigned chunk = 0; chunk < c_.r.chunks(inst_.args[0]); ++chunk) c_.r.in(inst_.args[0], chunk);
-  if (inst_.mask != ir::no_value) {
-    c_.r.mask_bits(inst_.mask);
+  for (unsigned chunk = 0; chunk < c_.v.chunks(addresses()); ++chunk) c_.v.use(addresses(), chunk);
+  if (masked()) {
+    c_.m.bits(inst_.mask);
     for (unsigned chunk = 0; chunk * 8 < inst_.lanes; ++chunk)
-      reg.mask[chunk] = c_.r.mask_vector(inst_.mask, 4, chunk);
+      reg.mask[chunk] = c_.m.lanes(inst_.mask, 4, chunk);
   }
-  reg.t = c_.r.temp();
-  reg.u = c_.r.temp();
-  reg.v = c_.r.temp();
+  if (access_.surface_is_operand) c_.g.use(inst_.args[0]);
+  reg.t = c_.v.scratch();
+  reg.u = c_.v.scratch();
+  reg.v = c_.v.scratch();
   for (x86::Gp* gp : {&reg.limit, &reg.base, &reg.first, &reg.bits, &reg.lane, &reg.address, &reg.value})
-    *gp = c_.r.temp_gp();
+    *gp = c_.g.scratch();
 }
 
 void MemorySite::acquire_scalar() {
-  const x86::Gp address = c_.r.in_gp(inst_.args[0]);
-  for (x86::Gp* gp : {&reg.limit, &reg.base, &reg.first}) *gp = c_.r.temp_gp();
+  const x86::Gp address = c_.g.use(addresses());
+  if (access_.surface_is_operand) c_.g.use(inst_.args[0]);
+  for (x86::Gp* gp : {&reg.limit, &reg.base, &reg.first}) *gp = c_.g.scratch();
   if (wide()) {
     c_.a.mov(reg.first, address);
   } else {
@@ -82,7 +105,138 @@ void MemorySite::acquire_scalar() {
   }
 }
 
-bool MemorySite::in_vectors() const { return (inst_.lanes == 8 || inst_.lanes == 16) && element() <= 4; }
+bool MemorySite::in_vectors() const {
+  return (inst_.lanes == 8 || inst_.lanes == 16) && element() <= 4 && offset_fits();
+}
+
+/// reg.base = where the memory of the space begins on the host, reg.limit = how many bytes it has there. For
+/// the address space: the region of the last access.
+void MemorySite::load_window(asmjit::Label otherwise) {
+  auto& a = c_.a;
+  const auto surface = [&](const x86::Gp& table, int entry, std::size_t offset) {
+    return x86::ptr(table, entry + static_cast<int>(offset), 8);
+  };
+  switch (access_.space) {
+    case ir::MemSpace::Surface: {
+      x86::Gp table = surfaces_reg;
+      int entry = access_.surface * static_cast<int>(sizeof(mem::Surface));
+      if (access_.surface_is_operand) {
+        const x86::Gp index = c_.g.use(inst_.args[0]);
+        a.cmp(index.r32(), static_cast<int>(mem::binding_table_size));
+        a.jae(otherwise);
+        a.imul(reg.base.r32(), index.r32(), static_cast<int>(sizeof(mem::Surface)));
+        a.add(reg.base, surfaces_reg);
+        table = reg.base;
+        entry = 0;
+      }
+      a.mov(reg.limit, surface(table, entry, offsetof(mem::Surface, direct)));
+      a.mov(reg.base, surface(table, entry, offsetof(mem::Surface, base)));
+      return;
+    }
+    case ir::MemSpace::Slm:
+      a.mov(reg.base, x86::ptr(x86::rsp, Frame::slm, 8));
+      a.mov(reg.limit, x86::ptr(x86::rsp, Frame::slm_bytes, 8));
+      return;
+    case ir::MemSpace::Scratch:
+      a.mov(reg.base, x86::ptr(x86::rsp, Frame::scratch, 8));
+      a.mov(reg.limit, x86::ptr(x86::rsp, Frame::scratch_bytes, 8));
+      return;
+    case ir::MemSpace::A64:
+    case ir::MemSpace::A32:
+      a.mov(reg.base, c_.state(offsetof(ThreadState, region_host), 8));
+      a.mov(reg.limit, c_.state(offsetof(ThreadState, region_size), 8));
+      return;
+  }
+}
+
+CheckedAddress MemorySite::check(const Addresses& addresses, unsigned extent, asmjit::Label otherwise) {
+  auto& a = c_.a;
+  load_window(otherwise);
+  a.sub(reg.limit, extent);  // the last address in bounds
+  if (addresses.kind == Addresses::Kind::Run) {
+    a.jb(otherwise);
+    x86::Gp index = addresses.first;
+    if (in_space()) {
+      if (index != reg.first) a.mov(reg.first, index);
+      index = reg.first;
+      a.sub(index, c_.state(offsetof(ThreadState, region_start), 8));
+    }
+    a.cmp(index, reg.limit);
+    a.ja(otherwise);
+    return {reg.base, index, extent};
+  }
+  if (in_space()) throw codegen::EngineBug("lanes of the address space are not checked in line");
+  // One unsigned comparison catches a space that is too small (below zero) and one that is too large for the
+  // signed 32-bit indices of a gather.
+  a.cmp(reg.limit, 0x7ffffff0 - static_cast<int>(extent));
+  a.ja(otherwise);
+  const auto [t, u] = std::tuple(reg.t, reg.u);
+  const x86::Gp outcome = reg.first;
+  a.vmovd(t.xmm(), reg.limit.r32());
+  a.vpbroadcastd(t, t.xmm());
+  for (unsigned chunk = 0; chunk < (inst_.lanes + 7u) / 8; ++chunk) {
+    x86::Ymm address = c_.v.use(this->addresses(), chunk);
+    a.vpminud(u, t, address);
+    a.vpcmpeqd(u, u, address);
+    if (masked()) {
+      // A lane outside the mask counts as in bounds.
+      a.vpandn(u, u, reg.mask[chunk]);
+      a.vmovmskps(outcome.r32(), u);
+      a.xor_(outcome.r32(), 0xff);
+    } else {
+      a.vmovmskps(outcome.r32(), u);
+    }
+    const unsigned lanes = std::min(8u, inst_.lanes - chunk * 8);
+    if (lanes < 8) a.and_(outcome.r32(), (1u << lanes) - 1);
+    a.cmp(outcome.r32(), (1u << lanes) - 1);
+    a.jne(otherwise);
+  }
+  return {reg.base, {}, extent};
+}
+
+void MemorySite::check_consecutive(asmjit::Label otherwise) {
+  auto& a = c_.a;
+  const auto [t, u, all] = std::tuple(reg.t, reg.u, reg.v);
+  const x86::Gp first = reg.first, bits = reg.bits.r32();
+  const unsigned per_chunk = wide() ? 4 : 8, chunks = (inst_.lanes + per_chunk - 1) / per_chunk;
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+    x86::Ymm address = c_.v.use(addresses(), chunk);
+    if (chunk == 0) {
+      if (wide()) {
+        a.vmovq(first, address.xmm());
+        a.vpbroadcastq(t, address.xmm());
+      } else {
+        a.vmovd(first.r32(), address.xmm());
+        a.vpbroadcastd(t, address.xmm());
+      }
+    }
+    ConstantPool::Entry distance{};
+    for (std::uint64_t i = 0; i < per_chunk; ++i) {
+      std::uint64_t bytes = (chunk * per_chunk + i) * element();
+      std::memcpy(distance.data() + i * (32 / per_chunk), &bytes, 32 / per_chunk);
+    }
+    x86::Ymm to = chunk == 0 ? all : u;
+    if (wide()) {
+      a.vpaddq(to, t, c_.constant(distance));
+      a.vpcmpeqq(to, to, address);
+    } else {
+      a.vpaddd(to, t, c_.constant(distance));
+      a.vpcmpeqd(to, to, address);
+    }
+    if (chunk > 0) a.vpand(all, all, u);
+  }
+  if (wide()) {
+    a.vmovmskpd(bits, all);
+  } else {
+    a.vmovmskps(bits, all);
+  }
+  const unsigned lanes = std::min<unsigned>(inst_.lanes, per_chunk);
+  if (lanes < per_chunk) a.and_(bits, (1u << lanes) - 1);
+  a.cmp(bits, (1u << lanes) - 1);
+  a.jne(otherwise);
+}
+
+// ---- Moves
 
 namespace {
 
@@ -107,7 +261,7 @@ void MemorySite::load_chunk(x86::Ymm to, const CheckedAddress& from, unsigned of
     case 4:
       return (void)a.vmovd(to.xmm(), from.at(offset, 4));
     default:
-      a.vmovups(to, c_.pool.add(first_dwords(bytes)));
+      a.vmovups(to, c_.constant(first_dwords(bytes)));
       x86::Mem memory = from.at(offset, bytes);
       memory.setSize(32);
       a.vpmaskmovd(to, to, memory);
@@ -126,242 +280,97 @@ void MemorySite::store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm
     case 4:
       return (void)a.vmovd(to.at(offset, 4), from.xmm());
     default:
-      a.vmovups(reg.t, c_.pool.add(first_dwords(bytes)));
+      a.vmovups(reg.t, c_.constant(first_dwords(bytes)));
       x86::Mem memory = to.at(offset, bytes);
       memory.setSize(32);
       a.vpmaskmovd(memory, reg.t, from);
   }
 }
 
-unsigned MemorySite::component_offset(unsigned k) const {
-  unsigned set = inst_.mem.components;
-  for (; k > 0; --k) set &= set - 1;
-  return static_cast<unsigned>(__builtin_ctz(set)) * element();
-}
-
-unsigned MemorySite::extent() const { return component_offset(components() - 1) + element(); }
-
-void MemorySite::check_consecutive(asmjit::Label otherwise) {
-  auto& a = c_.a;
-  const auto [t, u, all] = std::tuple(reg.t, reg.u, reg.v);
-  const x86::Gp first = reg.first, bits = reg.bits.r32();
-  const bool wide = this->wide();
-  const unsigned per_chunk = wide ? 4 : 8, chunks = (inst_.lanes + per_chunk - 1) / per_chunk;
-  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
-    x86::Ymm address = c_.r.in(inst_.args[0], chunk);
-    if (chunk == 0) {
-      if (wide) {
-        a.vmovq(first, address.xmm());
-        a.vpbroadcastq(t, address.xmm());
-      } else {
-        a.vmovd(first.r32(), address.xmm());
-        a.vpbroadcastd(t, address.xmm());
-      }
-    }
-    ConstantPool::Entry distance{};
-    for (std::uint64_t i = 0; i < per_chunk; ++i) {
-      std::uint64_t bytes = (chunk * per_chunk + i) * element();
-      std::memcpy(distance.data() + i * (32 / per_chunk), &bytes, 32 / per_chunk);
-    }
-    x86::Ymm to = chunk == 0 ? all : u;
-    if (wide) {
-      a.vpaddq(to, t, c_.pool.add(distance));
-      a.vpcmpeqq(to, to, address);
-    } else {
-      a.vpaddd(to, t, c_.pool.add(distance));
-      a.vpcmpeqd(to, to, address);
-    }
-    if (chunk > 0) a.vpand(all, all, u);
-  }
-  if (wide) {
-    a.vmovmskpd(bits, all);
-  } else {
-    a.vmovmskps(bits, all);
-  }
-  const unsigned lanes = std::min<unsigned>(inst_.lanes, per_chunk);
-  if (lanes < per_chunk) a.and_(bits, (1u << lanes) - 1);
-  a.cmp(bits, (1u << lanes) - 1);
-  a.jne(otherwise);
-}
-
-int CheckedAddress::displacement(unsigned offset, unsigned bytes) const {
-  if (offset + bytes > extent_) throw EngineBug("an access goes beyond what was checked");
-  return static_cast<int>(offset);
-}
-
-x86::Mem CheckedAddress::at(unsigned offset, unsigned bytes) const {
-  if (!index_.isValid()) throw EngineBug("a run was not checked");
-  return x86::ptr(base_, index_, 0, displacement(offset, bytes), bytes);
-}
-
-x86::Mem CheckedAddress::lane(x86::Gp address, unsigned offset, unsigned bytes) const {
-  return x86::ptr(base_, address, 0, displacement(offset, bytes), bytes);
-}
-
-x86::Mem CheckedAddress::gather(x86::Ymm addresses, unsigned offset, unsigned bytes) const {
-  return x86::ptr(base_, addresses, 0, displacement(offset, bytes), bytes);
-}
-
-/// Where the memory of the space begins on the host and how many bytes it has. For addresses of the address
-/// space: the region of the last access, whose GPU address reg.first becomes relative to.
-void MemorySite::load_window(x86::Gp base, x86::Gp size) {
-  auto& a = c_.a;
-  switch (inst_.mem.space) {
-    case ir::MemSpace::Surface: {
-      const int entry = inst_.mem.surface * static_cast<int>(sizeof(mem::Surface));
-      a.mov(base, x86::ptr(surfaces_reg, entry + static_cast<int>(offsetof(mem::Surface, base)), 8));
-      a.mov(size, x86::ptr(surfaces_reg, entry + static_cast<int>(offsetof(mem::Surface, size)), 8));
-      return;
-    }
-    case ir::MemSpace::Scratch:
-      a.mov(base, c_.state(offsetof(ThreadState, environment), 8));
-      a.mov(size, x86::ptr(base, offsetof(Environment, scratch_bytes), 8));
-      a.mov(base, x86::ptr(base, offsetof(Environment, scratch), 8));
-      return;
-    case ir::MemSpace::A64:
-    case ir::MemSpace::A32:
-      a.mov(base, c_.state(offsetof(ThreadState, region_host), 8));
-      a.mov(size, c_.state(offsetof(ThreadState, region_size), 8));
-      return;
-  }
-}
-
-CheckedAddress MemorySite::check(const Addresses& addresses, unsigned extent, asmjit::Label otherwise) {
-  auto& a = c_.a;
-  load_window(reg.base, reg.limit);
-  a.sub(reg.limit, extent);  // the last address in bounds
-  if (addresses.kind == Addresses::Kind::Run) {
-    a.jb(otherwise);
-    x86::Gp index = addresses.first;
-    if (stateless()) {
-      if (index != reg.first) a.mov(reg.first, index);
-      index = reg.first;
-      a.sub(index, c_.state(offsetof(ThreadState, region_start), 8));
-    }
-    a.cmp(index, reg.limit);
-    a.ja(otherwise);
-    return {reg.base, index, extent};
-  }
-  if (stateless()) throw EngineBug("lanes of the address space are not checked in line");
-  // One unsigned comparison catches a space that is too small (below zero) and one that is too large for the
-  // signed 32-bit indices of a gather.
-  a.cmp(reg.limit, 0x7ffffff0 - static_cast<int>(extent));
-  a.ja(otherwise);
-  const auto [t, u] = std::tuple(reg.t, reg.u);
-  const x86::Gp outcome = reg.first;
-  a.vmovd(t.xmm(), reg.limit.r32());
-  a.vpbroadcastd(t, t.xmm());
-  for (unsigned chunk = 0; chunk < (inst_.lanes + 7u) / 8; ++chunk) {
-    x86::Ymm address = c_.r.in(inst_.args[0], chunk);
-    a.vpminud(u, t, address);
-    a.vpcmpeqd(u, u, address);
-    if (inst_.mask != ir::no_value) {
-      // A lane outside the mask counts as in bounds.
-      a.vpandn(u, u, reg.mask[chunk]);
-      a.vmovmskps(outcome.r32(), u);
-      a.xor_(outcome.r32(), 0xff);
-    } else {
-      a.vmovmskps(outcome.r32(), u);
-    }
-    const unsigned lanes = std::min(8u, inst_.lanes - chunk * 8);
-    if (lanes < 8) a.and_(outcome.r32(), (1u << lanes) - 1);
-    a.cmp(outcome.r32(), (1u << lanes) - 1);
-    a.jne(otherwise);
-  }
-  return {reg.base, {}, extent};
-}
-
 void MemorySite::load_lane_bits() {
-  if (inst_.mask != ir::no_value) {
-    c_.a.mov(reg.bits.r32(), c_.r.mask_bits(inst_.mask).r32());
+  if (masked()) {
+    c_.a.mov(reg.bits.r32(), c_.m.bits(inst_.mask).r32());
   } else {
-    c_.a.mov(reg.bits.r32(), inst_.lanes >= 32 ? ~0u : (1u << inst_.lanes) - 1);
+    c_.a.mov(reg.bits.r32(), ir::lane_mask(inst_.lanes));
   }
 }
 
-namespace {
+// ---- Calls
 
-/// The constant that describes the site to jit/access.hpp.
-x86::Mem site_constant(Compiler& c, const CodeInst& inst) {
-  const Access access = Access::of(inst);
-  static_assert(sizeof(Access) <= sizeof(ConstantPool::Entry));
-  ConstantPool::Entry entry{};
-  std::memcpy(entry.data(), &access, sizeof access);
-  return c.pool.add(entry);
-}
+/// A call of a function of jit/access.hpp; it outlives the instruction, whose place others take.
+class MemorySite::Call {
+ public:
+  Call(Compiler& c, const MemorySite& site, const void* function)
+      : c_(c), lanes_(site.inst_.lanes), surface_index_(site.access_.surface), function_(function) {
+    c.data.accesses.push_back(Access::of(c.function, site.inst_));
+    access_ = &c.data.accesses.back();
+    if (site.masked()) mask_ = c.m.bits(site.inst_.mask);
+    if (site.access_.surface_is_operand) surface_ = c.g.use(site.inst_.args[0]);
+  }
+  /// To the frame: what is no address and no data.
+  void store_operands() const {
+    const auto store = [&](int offset, const x86::Gp& reg, std::uint32_t otherwise) {
+      const x86::Mem to = x86::ptr(x86::rsp, offset, 4);
+      if (reg.isValid()) {
+        c_.a.mov(to, reg.r32());
+      } else {
+        c_.a.mov(to, asmjit::Imm(static_cast<std::int32_t>(otherwise)));
+      }
+    };
+    store(Frame::mask, mask_, ir::lane_mask(lanes_));
+    store(Frame::surface, surface_, surface_index_);
+  }
+  void emit(const codegen::LiveRegisters& live) const {
+    c_.call(
+        live, function_,
+        [&] {
+          c_.a.mov(x86::rdi, state_reg);
+          c_.a.mov(x86::rsi, asmjit::Imm(reinterpret_cast<std::uint64_t>(access_)));
+          c_.a.lea(x86::rdx, x86::ptr(x86::rsp, Frame::operands));
+          c_.a.lea(x86::rcx, x86::ptr(x86::rsp, Frame::data));
+          c_.a.mov(x86::r8d, x86::ptr(x86::rsp, Frame::mask, 4));
+          c_.a.mov(x86::r9d, x86::ptr(x86::rsp, Frame::surface, 4));
+        },
+        true);
+  }
 
-constexpr int mask_slot = Frame::operands + 2 * Frame::operand_bytes;
-
-void set_arguments(Compiler& c, const x86::Mem& site) {
-  c.a.mov(x86::rdi, state_reg);
-  c.a.lea(x86::rsi, site);
-  c.a.lea(x86::rdx, x86::ptr(x86::rsp, Frame::operands));
-  c.a.lea(x86::rcx, x86::ptr(x86::rsp, Frame::data));
-  c.a.mov(x86::r8d, x86::ptr(x86::rsp, mask_slot, 4));
-}
-
-}  // namespace
+ private:
+  Compiler& c_;
+  unsigned lanes_;
+  std::uint32_t surface_index_;
+  const void* function_;
+  const Access* access_;
+  x86::Gp mask_, surface_;
+};
 
 void MemorySite::call_out_of_line(asmjit::Label entry, asmjit::Label done, const void* function,
                                   std::function<void()> before, std::function<void()> after) {
+  const Call call(c_, *this, function);
   // What lies in registers now is what must survive; the code is emitted when all this has changed.
-  Registers::Saved saved = c_.r.in_use();
-  asmjit::Operand mask =
-      inst_.mask != ir::no_value ? asmjit::Operand(c_.r.mask_bits(inst_.mask)) : asmjit::Operand();
-  x86::Mem site = site_constant(c_, inst_);
-  Compiler& c = c_;
-  const unsigned lanes = inst_.lanes;
-  c_.cold([&c, entry, done, function, before = std::move(before), after = std::move(after), saved, mask, site,
-           lanes] {
+  c_.out_of_line([&c = c_, entry, done, call, before = std::move(before), after = std::move(after),
+                  live = c_.regs.live_registers()] {
     c.a.bind(entry);
     before();
-    if (mask.isReg()) {
-      c.a.mov(x86::ptr(x86::rsp, mask_slot, 4), mask.as<x86::Gp>().r32());
-    } else {
-      c.a.mov(x86::ptr(x86::rsp, mask_slot, 4), lanes >= 32 ? -1 : static_cast<int>((1u << lanes) - 1));
-    }
-    asmjit::Label failed = c.a.newLabel();
-    c.call(
-        saved, function, [&] { set_arguments(c, site); }, &failed);
+    call.store_operands();
+    call.emit(live);
     after();
     c.a.jmp(done);
-    c.a.bind(failed);
-    c.leave(Status::Faulted);
   });
 }
 
 void MemorySite::call_inline(const void* function) {
-  c_.r.store_packed(inst_.args[0], Frame::operands);
-  c_.r.unpin();
-  for (unsigned k = 1; k < inst_.arg_count; ++k) {
-    store_operand(inst_.args[k], Frame::data + static_cast<int>((k - 1) * bytes()));
-    c_.r.unpin();
+  c_.store_packed(addresses(), Frame::operands);
+  c_.regs.unpin();
+  for (unsigned k = 0; k < data_count(); ++k) {
+    c_.store_packed(data(k), Frame::data + static_cast<int>(k * bytes()));
+    c_.regs.unpin();
   }
-  if (inst_.mask != ir::no_value) {
-    c_.a.mov(x86::ptr(x86::rsp, mask_slot, 4), c_.r.mask_bits(inst_.mask).r32());
-  } else {
-    c_.a.mov(x86::ptr(x86::rsp, mask_slot, 4),
-             inst_.lanes >= 32 ? -1 : static_cast<int>((1u << inst_.lanes) - 1));
-  }
-  x86::Mem site = site_constant(c_, inst_);
-  asmjit::Label failed = c_.a.newLabel();
-  c_.call(
-      inst_, function, [&] { set_arguments(c_, site); }, &failed);
-  c_.cold([&c = c_, failed] {
-    c.a.bind(failed);
-    c.leave(Status::Faulted);
-  });
+  const Call call(c_, *this, function);
+  call.store_operands();
+  c_.regs.unpin();
+  call.emit(c_.regs.live_after(inst_));
   for (unsigned k = 0; k < inst_.result_count; ++k)
     c_.load_packed(inst_.result + k, Frame::data + static_cast<int>(k * bytes()));
 }
 
-void MemorySite::store_operand(ir::ValueId value, int offset) {
-  if (c_.r.is_scalar(value)) {
-    c_.a.mov(x86::ptr(x86::rsp, offset, 8), c_.r.in_gp(value));
-    return;
-  }
-  for (unsigned chunk = 0; chunk < c_.r.chunks(value); ++chunk)
-    c_.a.vmovups(x86::ptr(x86::rsp, offset + static_cast<int>(chunk) * 32, 32), c_.r.in(value, chunk));
-}
-
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

@@ -5,7 +5,7 @@
 #include "jit/access.hpp"
 #include "jit/avx2/emit/emit.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 /// Every register that an access may need is taken before its first branch: code that spills or fetches a
 /// value must not stand on one path and be missing on another.
@@ -58,17 +58,28 @@ class MemorySite {
   void acquire_scalar();
   AccessRegisters reg;
 
-  bool wide() const { return inst_.from == ir::Type::u64; }
-  bool stateless() const {
-    return inst_.mem.space == ir::MemSpace::A64 || inst_.mem.space == ir::MemSpace::A32;
-  }
+  // Operands.
+  ir::ValueId addresses() const { return inst_.args[first_arg_]; }
+  /// The k-th operand behind the addresses.
+  ir::ValueId data(unsigned k) const { return inst_.args[first_arg_ + 1 + k]; }
+  unsigned data_count() const { return inst_.arg_count - first_arg_ - 1; }
+  bool masked() const { return inst_.mask != ir::no_value; }
+
+  /// Addresses are those of the address space, whose regions are found at run time.
+  bool in_space() const { return ir::info(access_.space).in_space; }
+  bool wide() const { return ir::info(access_.space).address == ir::Type::u64; }
   unsigned element() const { return ir::size_of(inst_.type); }
+  /// Of one component of all lanes.
   unsigned bytes() const { return inst_.lanes * element(); }
-  unsigned components() const { return static_cast<unsigned>(__builtin_popcount(inst_.mem.components)); }
-  /// Byte offset of the k-th component that is accessed.
-  unsigned component_offset(unsigned k) const;
+  unsigned components() const { return access_.component_count(); }
+  /// From an address to the k-th component that is accessed.
+  unsigned component_offset(unsigned k) const { return access_.offset + access_.component(k) * element(); }
   /// Bytes from the address to the end of the last component.
-  unsigned extent() const;
+  unsigned extent() const { return component_offset(components() - 1) + element(); }
+  /// A large immediate offset leaves the access to the call.
+  bool offset_fits() const { return access_.offset < (1u << 20); }
+  /// Whether accesses through vectors may be emitted in line: lanes, element and offset allow it.
+  bool in_vectors() const;
 
   /// Jumps to `otherwise` unless the addresses are a0, a0 + element, ... ; reg.first = a0.
   void check_consecutive(asmjit::Label otherwise);
@@ -84,34 +95,31 @@ class MemorySite {
   /// The same, in line.
   void call_inline(const void* function);
 
-  /// Whether accesses through vectors may be emitted in line: lanes, element and space allow it.
-  bool in_vectors() const;
-
   /// `bytes` of guest memory, a multiple of 4 or a power of two, to or from the chunk's register. Not one
   /// byte more is touched.
   void load_chunk(x86::Ymm to, const CheckedAddress& from, unsigned offset, unsigned bytes);
   void store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm from, unsigned bytes);
 
-  /// The lanes of a value to the frame at `offset`, which need not be aligned.
-  void store_operand(ir::ValueId value, int offset);
-
-  /// `bits` = the lanes that are accessed.
+  /// reg.bits = the lanes that are accessed.
   void load_lane_bits();
 
  private:
-  void load_window(x86::Gp base, x86::Gp size);
+  class Call;
+  void load_window(asmjit::Label otherwise);
 
   Compiler& c_;
   const CodeInst& inst_;
+  const ir::MemoryAccess& access_;
+  unsigned first_arg_;
 };
 
 /// A thunk for translated code: false = a fault is in the state.
 using AccessThunk = bool (*)(ThreadState*, const Access*, const void* addresses, void* data,
-                             std::uint32_t mask);
+                             std::uint32_t mask, std::uint32_t surface);
 const void* load_thunk();
 const void* store_thunk();
 const void* atomic_thunk();
 const void* block_load_thunk();
 const void* block_store_thunk();
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

@@ -1,7 +1,7 @@
 // Float ops of one operand.
 #include "jit/avx2/emit/emit.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 namespace I = x86::Inst;
 using ir::Type;
@@ -11,16 +11,16 @@ namespace {
 /// `mode`: immediate of vroundps; bit 3 keeps the inexact flag still.
 void round(Compiler& c, const CodeInst& inst, unsigned mode) {
   if (inst.type == Type::f16) return c.call_lane_function(inst);
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    asmjit::Operand a = c.r.src(inst.args[0], chunk);
-    c.a.emit(inst.type == Type::f32 ? I::kIdVroundps : I::kIdVroundpd, c.r.out_over_dying(inst, chunk), a,
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    asmjit::Operand a = c.v.operand(inst.args[0], chunk);
+    c.a.emit(inst.type == Type::f32 ? I::kIdVroundps : I::kIdVroundpd, c.v.define_over(inst, chunk), a,
              asmjit::Imm(mode | 8));
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
 x86::Mem one(Compiler& c, Type type) {
-  return type == Type::f32 ? c.pool.splat(0x3f800000, 4) : c.pool.splat(0x3ff0000000000000, 8);
+  return type == Type::f32 ? c.splat(0x3f800000, 4) : c.splat(0x3ff0000000000000, 8);
 }
 
 }  // namespace
@@ -35,48 +35,48 @@ void emit_frc(Compiler& c, const CodeInst& inst) { c.call_lane_function(inst); }
 void emit_sat(Compiler& c, const CodeInst& inst) {
   if (inst.type == Type::f16) return c.call_lane_function(inst);
   const bool f32 = inst.type == Type::f32;
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     // max(x, 0) gives its second operand for NaN.
-    x86::Ymm a = c.r.in(inst.args[0], chunk), zero = c.r.temp(), to = c.r.out(inst.result, chunk);
+    x86::Ymm a = c.v.use(inst.args[0], chunk), zero = c.v.scratch(), to = c.v.define(inst.result, chunk);
     c.a.vpxor(zero, zero, zero);
     c.a.emit(f32 ? I::kIdVmaxps : I::kIdVmaxpd, to, a, zero);
     c.a.emit(f32 ? I::kIdVminps : I::kIdVminpd, to, to, one(c, inst.type));
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
 void emit_sqrt(Compiler& c, const CodeInst& inst) {
   if (inst.type == Type::f16) return c.call_lane_function(inst);
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    asmjit::Operand a = c.r.src(inst.args[0], chunk);
-    c.a.emit(inst.type == Type::f32 ? I::kIdVsqrtps : I::kIdVsqrtpd, c.r.out_over_dying(inst, chunk), a);
-    c.r.unpin();
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    asmjit::Operand a = c.v.operand(inst.args[0], chunk);
+    c.a.emit(inst.type == Type::f32 ? I::kIdVsqrtps : I::kIdVsqrtpd, c.v.define_over(inst, chunk), a);
+    c.regs.unpin();
   }
 }
 
 void emit_rcp(Compiler& c, const CodeInst& inst) {
   if (inst.type == Type::f16) return c.call_lane_function(inst);
   const bool f32 = inst.type == Type::f32;
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    asmjit::Operand a = c.r.src(inst.args[0], chunk);
-    x86::Ymm to = c.r.out(inst.result, chunk);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    asmjit::Operand a = c.v.operand(inst.args[0], chunk);
+    x86::Ymm to = c.v.define(inst.result, chunk);
     c.a.vmovups(to, one(c, inst.type));
     c.a.emit(f32 ? I::kIdVdivps : I::kIdVdivpd, to, to, a);
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
 void emit_rsqrt(Compiler& c, const CodeInst& inst) {
   if (inst.type == Type::f16) return c.call_lane_function(inst);
   const bool f32 = inst.type == Type::f32;
-  for (unsigned chunk = 0; chunk < c.r.chunks(inst.result); ++chunk) {
-    asmjit::Operand a = c.r.src(inst.args[0], chunk);
-    x86::Ymm root = c.r.temp(), to = c.r.out(inst.result, chunk);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    asmjit::Operand a = c.v.operand(inst.args[0], chunk);
+    x86::Ymm root = c.v.scratch(), to = c.v.define(inst.result, chunk);
     c.a.emit(f32 ? I::kIdVsqrtps : I::kIdVsqrtpd, root, a);
     c.a.vmovups(to, one(c, inst.type));
     c.a.emit(f32 ? I::kIdVdivps : I::kIdVdivpd, to, to, root);
-    c.r.unpin();
+    c.regs.unpin();
   }
 }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

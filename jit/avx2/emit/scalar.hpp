@@ -2,7 +2,7 @@
 // One-lane integers in general registers. A value of 8 or 16 bits is kept extended to 32 by its type's sign.
 #include "jit/avx2/emit/emit.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 /// The register in the width in which values of the type are computed.
 inline x86::Gp sized(x86::Gp reg, ir::Type type) {
@@ -46,10 +46,10 @@ inline void extend(Compiler& c, x86::Gp reg, ir::Type type) {
 
 /// result = a, then `id` result, b.
 inline void scalar2(Compiler& c, const CodeInst& inst, std::uint32_t id) {
-  x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type);
-  asmjit::Operand b = c.r.src_gp(inst.args[1]);
+  x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);
+  asmjit::Operand b = c.g.operand(inst.args[1]);
   if (b.isReg()) b = sized(b.as<x86::Gp>(), inst.type);
-  x86::Gp result = sized(c.r.out_gp(inst.result), inst.type);
+  x86::Gp result = sized(c.g.define(inst.result), inst.type);
   c.a.mov(result, a);
   c.a.emit(id, result, b);
   extend(c, result, inst.type);
@@ -57,11 +57,11 @@ inline void scalar2(Compiler& c, const CodeInst& inst, std::uint32_t id) {
 
 /// result = a, then `id` result.
 inline void scalar1(Compiler& c, const CodeInst& inst, std::uint32_t id) {
-  x86::Gp a = sized(c.r.in_gp(inst.args[0]), inst.type);
-  x86::Gp result = sized(c.r.out_gp(inst.result), inst.type);
+  x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);
+  x86::Gp result = sized(c.g.define(inst.result), inst.type);
   c.a.mov(result, a);
   c.a.emit(id, result);
   extend(c, result, inst.type);
 }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

@@ -2,7 +2,7 @@
 #include "jit/avx2/emit/memory.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
-namespace eum::jit::emit {
+namespace eum::jit::avx2::emit {
 
 namespace {
 
@@ -10,11 +10,10 @@ class StoreSite : public MemorySite {
  public:
   StoreSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c) {
     fetch_mask_bits();
-    for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[0]); ++chunk)
-      addresses_.push_back(c.r.in(inst.args[0], chunk));
+    for (unsigned chunk = 0; chunk < c.v.chunks(addresses()); ++chunk)
+      addresses_.push_back(c.v.use(addresses(), chunk));
     for (unsigned k = 0; k < components(); ++k)
-      for (unsigned chunk = 0; chunk < c.r.chunks(inst.args[1 + k]); ++chunk)
-        data_.push_back(c.r.in(inst.args[1 + k], chunk));
+      for (unsigned chunk = 0; chunk < c.v.chunks(data(k)); ++chunk) data_.push_back(c.v.use(data(k), chunk));
     acquire();
   }
 
@@ -77,8 +76,8 @@ void store_in_vectors(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   StoreSite site(c, inst);
   asmjit::Label spread = a.newLabel(), slow = a.newLabel(), done = a.newLabel();
-  const bool lanes = !site.stateless();
-  if (inst.mask == ir::no_value && site.components() == 1) {
+  const bool lanes = !site.in_space();
+  if (!site.masked() && site.components() == 1) {
     site.check_consecutive(lanes ? spread : slow);
     const unsigned run = site.bytes() - site.element() + site.extent();
     site.store_run(site.check(Addresses::run(site.reg.first), run, slow), site.component_offset(0));
@@ -96,8 +95,8 @@ void store_in_vectors(Compiler& c, const CodeInst& inst) {
 void store_one_lane(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   MemorySite site(c, inst);
-  const x86::Gp value = c.r.in_gp(inst.args[1]), address = c.r.in_gp(inst.args[0]);
-  const x86::Gp mask = inst.mask != ir::no_value ? c.r.mask_bits(inst.mask) : x86::Gp();
+  const x86::Gp value = c.g.use(site.data(0)), address = c.g.use(site.addresses());
+  const x86::Gp mask = site.masked() ? c.m.bits(inst.mask) : x86::Gp();
   site.acquire_scalar();
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
   if (mask.isValid()) {
@@ -120,16 +119,16 @@ void store_one_lane(Compiler& c, const CodeInst& inst) {
 
 void emit_store(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
-  const bool masked = inst.mask != ir::no_value;
-  if (c.r.is_scalar(inst.args[1])) {
-    if (inst.arg_count == 2) return store_one_lane(c, inst);
+  const bool masked = site.masked();
+  if (c.regs.is_scalar(site.data(0))) {
+    if (site.data_count() == 1 && site.offset_fits()) return store_one_lane(c, inst);
     return site.call_inline(store_thunk());
   }
   if (site.in_vectors()) {
     const unsigned chunks = inst.lanes / 8;
-    const bool run = !masked && inst.arg_count == 2;
-    if (site.stateless() ? run && (!site.wide() || inst.lanes == 8)
-                         : (site.components() + 1 + (masked ? 1 : 0)) * chunks + 3 <= 15)
+    const bool run = !masked && site.data_count() == 1;
+    if (site.in_space() ? run && (!site.wide() || inst.lanes == 8)
+                        : (site.components() + 1 + (masked ? 1 : 0)) * chunks + 3 <= 15)
       return store_in_vectors(c, inst);
   }
   site.call_inline(store_thunk());
@@ -141,4 +140,4 @@ void emit_block_store(Compiler& c, const CodeInst& inst) {
 
 void emit_atomic(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_inline(atomic_thunk()); }
 
-}  // namespace eum::jit::emit
+}  // namespace eum::jit::avx2::emit

@@ -1,6 +1,6 @@
 #pragma once
-// The C++ types of lanes, and eval<op>(operands of one lane), which asks for the Meaning of an op. The
-// meanings are in frontend/ir/meaning.hpp. It must not know functions, blocks or engines.
+// The C++ types of lanes, and eval_lane<op>(operands of one lane), which asks for the Semantics of an op. The
+// specialisations are in arithmetic.hpp and convert.hpp. It must not know functions, blocks or engines.
 //
 // Floats follow MXCSR (rounding, DAZ, FTZ) as plain SSE arithmetic does, so AVX2 code in the same mode gives
 // the same bits. NaN results: the first NaN operand, quiet; without a NaN operand the default NaN (sign set).
@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "frontend/ir/half.hpp"
 #include "frontend/ir/ops.hpp"
+#include "frontend/ir/semantics/half.hpp"
 
 namespace eum::ir {
 
@@ -121,7 +121,7 @@ T nan_or(T a, T b, Compute compute) {
 }
 
 template <Op op>
-struct Meaning;
+struct Semantics;
 
 template <class T>
 struct Two {
@@ -130,12 +130,12 @@ struct Two {
 
 /// One lane of `op`. T is a Lane type.
 template <Op op, class T, class... Rest>
-auto eval(T a, Rest... rest) {
-  if constexpr (requires { Meaning<op>::of(a, rest...); }) {
-    return Meaning<op>::of(a, rest...);
+auto eval_lane(T a, Rest... rest) {
+  if constexpr (requires { Semantics<op>::eval(a, rest...); }) {
+    return Semantics<op>::eval(a, rest...);
   } else {
-    static_assert(std::same_as<T, Half>, "a row of ops.def takes a type that its Meaning does not");
-    auto result = Meaning<op>::of(to_float(a), to_float(rest)...);
+    static_assert(std::same_as<T, Half>, "a row of ops.def takes a type that its Semantics does not");
+    auto result = Semantics<op>::eval(to_float(a), to_float(rest)...);
     if constexpr (std::same_as<decltype(result), float>)
       return to_half(result);
     else

@@ -1,7 +1,7 @@
 #pragma once
 // The transcendental functions, once, without branches, as templates over what computes them. Instantiated
-// with ScalarMath (frontend/ir/meaning.hpp) they are the meaning of the ops, instantiated with an IR builder
-// (jit/passes/expand_math.cpp) they are their expansion; both give the same bits.
+// with ScalarMath (frontend/ir/semantics/convert.hpp) they are the meaning of the ops, instantiated with an
+// IR builder (jit/passes/expand_math.cpp) they are their expansion; both give the same bits.
 //
 // `B b` has, for values of f32, f64, s32 and u32 and masks:
 //   b.constant(v)                                      a value of the C++ type of v in every lane
@@ -180,27 +180,27 @@ template <Op op>
 struct Formula;
 template <>
 struct Formula<Op::exp2> {
-  static auto of(auto& b, auto x) { return math::exp2(b, x); }
+  static auto build(auto& b, auto x) { return math::exp2(b, x); }
 };
 template <>
 struct Formula<Op::log2> {
-  static auto of(auto& b, auto x) { return math::log2(b, x); }
+  static auto build(auto& b, auto x) { return math::log2(b, x); }
 };
 template <>
 struct Formula<Op::sin> {
-  static auto of(auto& b, auto x) { return math::sin(b, x); }
+  static auto build(auto& b, auto x) { return math::sin(b, x); }
 };
 template <>
 struct Formula<Op::cos> {
-  static auto of(auto& b, auto x) { return math::cos(b, x); }
+  static auto build(auto& b, auto x) { return math::cos(b, x); }
 };
 template <>
 struct Formula<Op::pow> {
-  static auto of(auto& b, auto x, auto y) { return math::pow(b, x, y); }
+  static auto build(auto& b, auto x, auto y) { return math::pow(b, x, y); }
 };
 template <>
 struct Formula<Op::lrp> {
-  static auto of(auto& b, auto x, auto y, auto z) { return math::lrp(b, x, y, z); }
+  static auto build(auto& b, auto x, auto y, auto z) { return math::lrp(b, x, y, z); }
 };
 
 }  // namespace eum::ir::math

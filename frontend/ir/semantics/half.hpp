@@ -1,6 +1,6 @@
 #pragma once
 // Half: the 16-bit float of the IR, as bits, with exact conversions. It must not know ops: arithmetic on it
-// is done in f32 (frontend/ir/meaning.hpp).
+// is done in f32 (frontend/ir/semantics/convert.hpp).
 #include <cstdint>
 
 namespace eum::ir {

@@ -1,7 +1,7 @@
 #pragma once
 // The meaning of the lanewise ops as functions over arrays of lanes, derived from ops.def and
-// frontend/ir/meaning.hpp. Both engines, constant folding and Helper ops call these. It must not know
-// functions, blocks or engines.
+// frontend/ir/semantics/convert.hpp. Both engines, constant folding and Helper ops call these. It must not
+// know functions, blocks or engines.
 #include "frontend/ir/ops.hpp"
 
 namespace eum::ir {

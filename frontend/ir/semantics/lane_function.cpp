@@ -1,10 +1,10 @@
 // The table of lane functions: one for each lanewise row of ops.def and type that it takes.
-#include "frontend/ir/semantics.hpp"
+#include "frontend/ir/semantics/lane_function.hpp"
 
 #include <cstring>
 #include <utility>
 
-#include "frontend/ir/meaning.hpp"
+#include "frontend/ir/semantics/convert.hpp"
 
 namespace eum::ir {
 namespace {
@@ -21,23 +21,7 @@ void set_lane(void* lanes, unsigned i, T value) {
 }
 std::uint32_t lane_bits(unsigned lanes) { return lanes >= 32 ? ~0u : (1u << lanes) - 1; }
 
-constexpr unsigned operand_count(Shape shape) {
-  switch (shape) {
-    case Shape::Convert:
-    case Shape::Lanewise1:
-      return 1;
-    case Shape::Lanewise2:
-    case Shape::Compare:
-    case Shape::Wide2:
-      return 2;
-    case Shape::Lanewise3:
-      return 3;
-    case Shape::Wide4:
-      return 4;
-    default:
-      return 0;
-  }
-}
+constexpr unsigned operand_count(Shape shape) { return info(shape).operands.count; }
 
 /// Calls body(lane k of operand 0, lane k of operand 1, ...).
 template <class T, std::size_t... k, class Body>
@@ -51,7 +35,7 @@ void eval_lanes(void* results, const void* const* args, unsigned lanes) {
   constexpr Shape shape = info(op).shape;
   constexpr auto operands = std::make_index_sequence<operand_count(shape)>();
   const auto lane = [&](unsigned i) {
-    return with_operands<T>(args, i, operands, [](auto... values) { return eval<op>(values...); });
+    return with_operands<T>(args, i, operands, [](auto... values) { return eval_lane<op>(values...); });
   };
   if constexpr (shape == Shape::Compare) {
     std::uint32_t mask = 0;
@@ -72,8 +56,8 @@ void eval_lanes(void* results, const void* const* args, unsigned lanes) {
 template <Op op>
 void eval_mask(void* results, const void* const* args, unsigned lanes) {
   constexpr auto operands = std::make_index_sequence<operand_count(info(op).shape)>();
-  const auto mask =
-      with_operands<std::uint32_t>(args, 0, operands, [](auto... values) { return eval<op>(values...); });
+  const auto mask = with_operands<std::uint32_t>(args, 0, operands,
+                                                 [](auto... values) { return eval_lane<op>(values...); });
   set_lane(results, 0, mask & lane_bits(lanes));
 }
 
@@ -91,7 +75,7 @@ void convert_lanes(void* results, const void* const* args, unsigned lanes) {
   std::array<Lane<from>, max_lanes> values;
   std::memcpy(values.data(), args[0], lanes * sizeof(Lane<from>));
   for (unsigned i = 0; i < lanes; ++i)
-    set_lane(results, i, Meaning<op>::template of<Lane<to>, Lane<from>>(values[i]));
+    set_lane(results, i, Semantics<op>::template eval<Lane<to>, Lane<from>>(values[i]));
 }
 
 template <Op op, Type type>
@@ -101,7 +85,7 @@ constexpr LaneFunction lanewise_entry() {
     return nullptr;
   } else if constexpr (row.shape == Shape::Select) {
     return &select_lanes<type>;
-  } else if constexpr (operand_count(row.shape) == 0 || row.shape == Shape::Convert) {
+  } else if constexpr (!info(row.shape).lanewise() || row.shape == Shape::Convert) {
     return nullptr;
   } else if constexpr (is_mask(type)) {
     return &eval_mask<op>;

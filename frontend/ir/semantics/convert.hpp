@@ -1,10 +1,9 @@
 #pragma once
-// What each lanewise op means, for one lane: Meaning<op>::of(operands). Shapes Convert, Lanewise1 to 3,
-// Compare, Wide2 and Wide4; the table of frontend/ir/semantics.hpp asks for every such row of ops.def, so a
-// row without a meaning does not compile. Here are conversions and transcendental functions, the rest is in
-// arithmetic.hpp.
-#include "frontend/ir/arithmetic.hpp"
-#include "frontend/ir/math.hpp"
+// Conversions and transcendental functions for one lane: Semantics<op>::eval(operands). The table of
+// lane_function.cpp asks for the Semantics of every lanewise row of ops.def, so a row without one does not
+// compile.
+#include "frontend/ir/semantics/arithmetic.hpp"
+#include "frontend/ir/semantics/transcendental.hpp"
 
 namespace eum::ir {
 
@@ -60,16 +59,16 @@ To convert(From x) {
 }
 
 template <>
-struct Meaning<Op::convert> {
+struct Semantics<Op::convert> {
   template <class To, class From>
-  static To of(From x) {
+  static To eval(From x) {
     return convert<To>(x);
   }
 };
 template <>
-struct Meaning<Op::bitcast> {
+struct Semantics<Op::bitcast> {
   template <class To, class From>
-  static To of(From x) requires(sizeof(To) == sizeof(From)) {
+  static To eval(From x) requires(sizeof(To) == sizeof(From)) {
     return std::bit_cast<To>(x);
   }
 };
@@ -88,67 +87,67 @@ struct ScalarMath {
   }
   template <class T>
   T add(T a, T b) const {
-    return eval<Op::add>(a, b);
+    return eval_lane<Op::add>(a, b);
   }
   template <class T>
   T sub(T a, T b) const {
-    return eval<Op::sub>(a, b);
+    return eval_lane<Op::sub>(a, b);
   }
   template <class T>
   T mul(T a, T b) const {
-    return eval<Op::mul>(a, b);
+    return eval_lane<Op::mul>(a, b);
   }
   template <class T>
   T fma(T a, T b, T c) const {
-    return eval<Op::fma>(a, b, c);
+    return eval_lane<Op::fma>(a, b, c);
   }
   template <class T>
   T rnde(T a) const {
-    return eval<Op::rnde>(a);
+    return eval_lane<Op::rnde>(a);
   }
   template <class T>
   T rndz(T a) const {
-    return eval<Op::rndz>(a);
+    return eval_lane<Op::rndz>(a);
   }
   template <class T>
   T abs(T a) const {
-    return eval<Op::abs>(a);
+    return eval_lane<Op::abs>(a);
   }
   template <class T>
   T and_(T a, T b) const {
-    return eval<Op::and_>(a, b);
+    return eval_lane<Op::and_>(a, b);
   }
   template <class T>
   T xor_(T a, T b) const {
-    return eval<Op::xor_>(a, b);
+    return eval_lane<Op::xor_>(a, b);
   }
   template <class T>
   T shl(T a, T b) const {
-    return eval<Op::shl>(a, b);
+    return eval_lane<Op::shl>(a, b);
   }
   template <class T>
   T asr(T a, T b) const {
-    return eval<Op::asr>(a, b);
+    return eval_lane<Op::asr>(a, b);
   }
   template <class T>
   bool cmp_eq(T a, T b) const {
-    return eval<Op::cmp_eq>(a, b);
+    return eval_lane<Op::cmp_eq>(a, b);
   }
   template <class T>
   bool cmp_ne(T a, T b) const {
-    return eval<Op::cmp_ne>(a, b);
+    return eval_lane<Op::cmp_ne>(a, b);
   }
   template <class T>
   bool cmp_lt(T a, T b) const {
-    return eval<Op::cmp_lt>(a, b);
+    return eval_lane<Op::cmp_lt>(a, b);
   }
   template <class T>
   bool cmp_gt(T a, T b) const {
-    return eval<Op::cmp_gt>(a, b);
+    return eval_lane<Op::cmp_gt>(a, b);
   }
   template <class T>
   bool cmp_un(T a, T b) const {
-    return eval<Op::cmp_un>(a, b);
+    return eval_lane<Op::cmp_un>(a, b);
   }
   template <class T>
   T select(bool mask, T a, T b) const {
@@ -156,33 +155,33 @@ struct ScalarMath {
   }
   template <class To, class From>
   To convert(From a) const {
-    return Meaning<Op::convert>::of<To>(a);
+    return Semantics<Op::convert>::eval<To>(a);
   }
   template <class To, class From>
   To bitcast(From a) const {
-    return Meaning<Op::bitcast>::of<To>(a);
+    return Semantics<Op::bitcast>::eval<To>(a);
   }
 };
 
 template <Op op>
-requires(info(op).backend == Backend::Expand) struct Meaning<op> {
+requires(info(op).backend == Backend::Expand) struct Semantics<op> {
   template <HostFloat T, std::same_as<T>... Rest>
-  static T of(T a, Rest... rest) {
+  static T eval(T a, Rest... rest) {
     ScalarMath b;
-    return math::Formula<op>::of(b, a, rest...);
+    return math::Formula<op>::build(b, a, rest...);
   }
 };
 
 template <>
-struct Meaning<Op::convert_sat> {
+struct Semantics<Op::convert_sat> {
   template <class To, class From>
-  static To of(From x) {
+  static To eval(From x) {
     if constexpr (Integer<To> && Integer<From>)
       return saturate<To>(x);
     else if constexpr (Integer<To>)
       return convert<To>(x);
     else
-      return eval<Op::sat>(convert<To>(x));
+      return eval_lane<Op::sat>(convert<To>(x));
   }
 };
 

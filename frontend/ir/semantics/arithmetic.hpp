@@ -1,92 +1,92 @@
 #pragma once
-// The meaning of integer, bit and float arithmetic and of comparisons: shapes Lanewise1 to 3, Compare, Wide2,
-// Wide4. It must not know functions, blocks or engines.
+// Integer, bit and float arithmetic and comparisons for one lane: Semantics<op>::eval(operands). It must not
+// know functions, blocks or engines.
 #include <emmintrin.h>
 #include <math.h>
 
 #include <utility>
 
-#include "frontend/ir/lane.hpp"
+#include "frontend/ir/semantics/lane.hpp"
 
 namespace eum::ir {
 
 // One operand.
 
 template <>
-struct Meaning<Op::not_> {
+struct Semantics<Op::not_> {
   template <Integer T>
-  static T of(T a) {
+  static T eval(T a) {
     return static_cast<T>(~a);
   }
 };
 template <>
-struct Meaning<Op::neg> {
+struct Semantics<Op::neg> {
   template <Integer T>
-  static T of(T a) {
+  static T eval(T a) {
     return static_cast<T>(0 - static_cast<Wrapping<T>>(a));
   }
   template <class T>
-  requires(!Integer<T>) static T of(T a) {
+  requires(!Integer<T>) static T eval(T a) {
     return std::bit_cast<T>(static_cast<Bits<T>>(std::bit_cast<Bits<T>>(a) ^ sign_bit<T>));
   }
 };
 template <>
-struct Meaning<Op::abs> {
+struct Semantics<Op::abs> {
   template <Integer T>
-  static T of(T a) {
+  static T eval(T a) {
     if constexpr (std::signed_integral<T>)
-      return a < 0 ? eval<Op::neg>(a) : a;
+      return a < 0 ? eval_lane<Op::neg>(a) : a;
     else
       return a;
   }
   template <class T>
-  requires(!Integer<T>) static T of(T a) {
+  requires(!Integer<T>) static T eval(T a) {
     return std::bit_cast<T>(static_cast<Bits<T>>(std::bit_cast<Bits<T>>(a) & ~sign_bit<T>));
   }
 };
 template <>
-struct Meaning<Op::lzd> {
+struct Semantics<Op::lzd> {
   template <Integer32 T>
-  static T of(T a) {
+  static T eval(T a) {
     return static_cast<T>(std::countl_zero(static_cast<std::uint32_t>(a)));
   }
 };
 template <>
-struct Meaning<Op::fbh> {
+struct Semantics<Op::fbh> {
   template <Integer32 T>
-  static T of(T a) {
+  static T eval(T a) {
     // With the sign folded into zeros, leading sign bits are leading zeros.
     const auto folded = static_cast<std::uint32_t>(std::signed_integral<T> && std::cmp_less(a, 0) ? ~a : a);
     return folded == 0 ? static_cast<T>(-1) : static_cast<T>(std::countl_zero(folded));
   }
 };
 template <>
-struct Meaning<Op::fbl> {
+struct Semantics<Op::fbl> {
   template <Integer32 T>
-  static T of(T a) {
+  static T eval(T a) {
     return a == 0 ? static_cast<T>(-1) : static_cast<T>(std::countr_zero(static_cast<std::uint32_t>(a)));
   }
 };
 template <>
-struct Meaning<Op::cbit> {
+struct Semantics<Op::cbit> {
   template <Integer T>
-  static T of(T a) {
+  static T eval(T a) {
     return static_cast<T>(std::popcount(static_cast<Bits<T>>(a)));
   }
 };
 template <>
-struct Meaning<Op::bfrev> {
+struct Semantics<Op::bfrev> {
   template <Integer32 T>
-  static T of(T a) {
+  static T eval(T a) {
     std::uint32_t result = 0;
     for (unsigned i = 0; i < 32; ++i) result |= ((static_cast<std::uint32_t>(a) >> i) & 1) << (31 - i);
     return static_cast<T>(result);
   }
 };
 template <>
-struct Meaning<Op::sat> {
+struct Semantics<Op::sat> {
   template <HostFloat T>
-  static T of(T a) {
+  static T eval(T a) {
     return a > 0 ? (a < 1 ? a : T{1}) : T{0};
   }
 };
@@ -99,175 +99,175 @@ T fraction(T a, T below_one) {
   });
 }
 template <>
-struct Meaning<Op::frc> {
+struct Semantics<Op::frc> {
   template <HostFloat T>
-  static T of(T a) {
+  static T eval(T a) {
     return fraction(a, 1 - std::numeric_limits<T>::epsilon() / 2);
   }
-  static Half of(Half a) { return to_half(fraction(to_float(a), 1 - 0x1p-11f)); }
+  static Half eval(Half a) { return to_half(fraction(to_float(a), 1 - 0x1p-11f)); }
 };
 template <>
-struct Meaning<Op::rndd> {
+struct Semantics<Op::rndd> {
   template <HostFloat T>
-  static T of(T a) {
+  static T eval(T a) {
     return nan_or(a, [=] { return std::floor(a); });
   }
 };
 template <>
-struct Meaning<Op::rndu> {
+struct Semantics<Op::rndu> {
   template <HostFloat T>
-  static T of(T a) {
+  static T eval(T a) {
     return nan_or(a, [=] { return std::ceil(a); });
   }
 };
 template <>
-struct Meaning<Op::rnde> {
-  static float of(float a) {
+struct Semantics<Op::rnde> {
+  static float eval(float a) {
     return nan_or(a, [=] { return ::roundevenf(a); });
   }
-  static double of(double a) {
+  static double eval(double a) {
     return nan_or(a, [=] { return ::roundeven(a); });
   }
 };
 template <>
-struct Meaning<Op::rndz> {
+struct Semantics<Op::rndz> {
   template <HostFloat T>
-  static T of(T a) {
+  static T eval(T a) {
     return nan_or(a, [=] { return std::trunc(a); });
   }
 };
 template <>
-struct Meaning<Op::sqrt> {
-  static float of(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
-  static double of(double a) { return _mm_cvtsd_f64(_mm_sqrt_sd(_mm_setzero_pd(), _mm_set_sd(a))); }
+struct Semantics<Op::sqrt> {
+  static float eval(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
+  static double eval(double a) { return _mm_cvtsd_f64(_mm_sqrt_sd(_mm_setzero_pd(), _mm_set_sd(a))); }
 };
 template <>
-struct Meaning<Op::rcp> {
+struct Semantics<Op::rcp> {
   template <HostFloat T>
-  static T of(T a) {
+  static T eval(T a) {
     return nan_or(a, [=] { return T{1} / a; });
   }
 };
 template <>
-struct Meaning<Op::rsqrt> {
+struct Semantics<Op::rsqrt> {
   template <HostFloat T>
-  static T of(T a) {
-    return eval<Op::rcp>(eval<Op::sqrt>(a));
+  static T eval(T a) {
+    return eval_lane<Op::rcp>(eval_lane<Op::sqrt>(a));
   }
 };
 
 // Two operands.
 
 template <>
-struct Meaning<Op::add> {
+struct Semantics<Op::add> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
   }
   template <HostFloat T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return nan_or(a, b, [=] { return a + b; });
   }
 };
 template <>
-struct Meaning<Op::sub> {
+struct Semantics<Op::sub> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
   }
   template <HostFloat T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return nan_or(a, b, [=] { return a - b; });
   }
 };
 template <>
-struct Meaning<Op::mul> {
+struct Semantics<Op::mul> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
   }
   template <HostFloat T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return nan_or(a, b, [=] { return a * b; });
   }
 };
 template <>
-struct Meaning<Op::div> {
+struct Semantics<Op::div> {
   template <HostFloat T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return nan_or(a, b, [=] { return a / b; });
   }
 };
 template <>
-struct Meaning<Op::quot> {
+struct Semantics<Op::quot> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     using Limits = std::numeric_limits<T>;
     if (b == 0) return std::cmp_less(a, 0) ? Limits::min() : Limits::max();
-    if (std::cmp_equal(b, -1)) return eval<Op::neg>(a);  // the lowest integer stays
+    if (std::cmp_equal(b, -1)) return eval_lane<Op::neg>(a);  // the lowest integer stays
     return static_cast<T>(a / b);
   }
 };
 template <>
-struct Meaning<Op::rem> {
+struct Semantics<Op::rem> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     if (b == 0) return std::signed_integral<T> ? a : std::numeric_limits<T>::max();
     if (std::cmp_equal(b, -1)) return 0;
     return static_cast<T>(a % b);
   }
 };
 template <>
-struct Meaning<Op::min> {
-  static float of(float a, float b) {
+struct Semantics<Op::min> {
+  static float eval(float a, float b) {
     return is_nan(b) ? a : _mm_cvtss_f32(_mm_min_ss(_mm_set_ss(a), _mm_set_ss(b)));
   }
-  static double of(double a, double b) {
+  static double eval(double a, double b) {
     return is_nan(b) ? a : _mm_cvtsd_f64(_mm_min_sd(_mm_set_sd(a), _mm_set_sd(b)));
   }
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return a < b ? a : b;
   }
 };
 template <>
-struct Meaning<Op::max> {
-  static float of(float a, float b) {
+struct Semantics<Op::max> {
+  static float eval(float a, float b) {
     return is_nan(a) ? b : _mm_cvtss_f32(_mm_max_ss(_mm_set_ss(b), _mm_set_ss(a)));
   }
-  static double of(double a, double b) {
+  static double eval(double a, double b) {
     return is_nan(a) ? b : _mm_cvtsd_f64(_mm_max_sd(_mm_set_sd(b), _mm_set_sd(a)));
   }
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return a > b ? a : b;
   }
 };
 template <>
-struct Meaning<Op::and_> {
+struct Semantics<Op::and_> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(a & b);
   }
 };
 template <>
-struct Meaning<Op::or_> {
+struct Semantics<Op::or_> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(a | b);
   }
 };
 template <>
-struct Meaning<Op::xor_> {
+struct Semantics<Op::xor_> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(a ^ b);
   }
 };
 template <>
-struct Meaning<Op::andn> {
+struct Semantics<Op::andn> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(~a & b);
   }
 };
@@ -277,38 +277,38 @@ unsigned shift_count(T b) {
   return static_cast<unsigned>(b) & (width_of<T> - 1);
 }
 template <>
-struct Meaning<Op::shl> {
+struct Semantics<Op::shl> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) << shift_count(b));
   }
 };
 template <>
-struct Meaning<Op::shr> {
+struct Semantics<Op::shr> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(static_cast<Bits<T>>(a) >> shift_count(b));
   }
 };
 template <>
-struct Meaning<Op::asr> {
+struct Semantics<Op::asr> {
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(static_cast<std::make_signed_t<T>>(a) >> shift_count(b));
   }
 };
 template <>
-struct Meaning<Op::avg> {
+struct Semantics<Op::avg> {
   // (a + b + 1) >> 1 = (a | b) - ((a ^ b) >> 1), which cannot overflow.
   template <Integer T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>((a | b) - ((a ^ b) >> 1));
   }
 };
 template <>
-struct Meaning<Op::bfi1> {
+struct Semantics<Op::bfi1> {
   template <Integer32 T>
-  static T of(T a, T b) {
+  static T eval(T a, T b) {
     return static_cast<T>(((1u << shift_count(a)) - 1) << shift_count(b));
   }
 };
@@ -316,33 +316,33 @@ struct Meaning<Op::bfi1> {
 // Three operands.
 
 template <>
-struct Meaning<Op::fma> {
+struct Semantics<Op::fma> {
   template <HostFloat T>
-  static T of(T a, T b, T c) {
+  static T eval(T a, T b, T c) {
     return nan_or(a, b, [=] { return nan_or(c, [=] { return std::fma(a, b, c); }); });
   }
 };
 template <>
-struct Meaning<Op::mad> {
+struct Semantics<Op::mad> {
   template <Integer T>
-  static T of(T a, T b, T c) {
-    return eval<Op::add>(eval<Op::mul>(a, b), c);
+  static T eval(T a, T b, T c) {
+    return eval_lane<Op::add>(eval_lane<Op::mul>(a, b), c);
   }
 };
 template <>
-struct Meaning<Op::bfe> {
+struct Semantics<Op::bfe> {
   template <Integer32 T>
-  static T of(T a, T b, T c) {
+  static T eval(T a, T b, T c) {
     const unsigned bits = shift_count(a), first = shift_count(b);
     if (bits == 0) return 0;
     if (bits + first >= 32) return static_cast<T>(c >> first);
-    return static_cast<T>(eval<Op::shl>(c, static_cast<T>(32 - bits - first)) >> (32 - bits));
+    return static_cast<T>(eval_lane<Op::shl>(c, static_cast<T>(32 - bits - first)) >> (32 - bits));
   }
 };
 template <>
-struct Meaning<Op::bfi2> {
+struct Semantics<Op::bfi2> {
   template <Integer32 T>
-  static T of(T a, T b, T c) {
+  static T eval(T a, T b, T c) {
     return static_cast<T>((a & b) | (~a & c));
   }
 };
@@ -352,51 +352,51 @@ struct Meaning<Op::bfi2> {
 template <class T>
 concept HostNumber = Integer<T> || HostFloat<T>;
 template <>
-struct Meaning<Op::cmp_eq> {
+struct Semantics<Op::cmp_eq> {
   template <HostNumber T>
-  static bool of(T a, T b) {
+  static bool eval(T a, T b) {
     return a == b;
   }
 };
 template <>
-struct Meaning<Op::cmp_ne> {
+struct Semantics<Op::cmp_ne> {
   template <HostNumber T>
-  static bool of(T a, T b) {
+  static bool eval(T a, T b) {
     return a != b;
   }
 };
 template <>
-struct Meaning<Op::cmp_lt> {
+struct Semantics<Op::cmp_lt> {
   template <HostNumber T>
-  static bool of(T a, T b) {
+  static bool eval(T a, T b) {
     return a < b;
   }
 };
 template <>
-struct Meaning<Op::cmp_le> {
+struct Semantics<Op::cmp_le> {
   template <HostNumber T>
-  static bool of(T a, T b) {
+  static bool eval(T a, T b) {
     return a <= b;
   }
 };
 template <>
-struct Meaning<Op::cmp_gt> {
+struct Semantics<Op::cmp_gt> {
   template <HostNumber T>
-  static bool of(T a, T b) {
+  static bool eval(T a, T b) {
     return a > b;
   }
 };
 template <>
-struct Meaning<Op::cmp_ge> {
+struct Semantics<Op::cmp_ge> {
   template <HostNumber T>
-  static bool of(T a, T b) {
+  static bool eval(T a, T b) {
     return a >= b;
   }
 };
 template <>
-struct Meaning<Op::cmp_un> {
+struct Semantics<Op::cmp_un> {
   template <HostFloat T>
-  static bool of(T a, T b) {
+  static bool eval(T a, T b) {
     return is_nan(a) || is_nan(b);
   }
 };
@@ -412,31 +412,31 @@ template <Integer32 T>
 using Wide = std::conditional_t<std::signed_integral<T>, std::int64_t, std::uint64_t>;
 
 template <>
-struct Meaning<Op::mul_wide> {
+struct Semantics<Op::mul_wide> {
   template <Integer32 T>
-  static Two<T> of(T a, T b) {
+  static Two<T> eval(T a, T b) {
     return halves<T>(static_cast<std::uint64_t>(Wide<T>{a} * Wide<T>{b}));
   }
 };
 template <>
-struct Meaning<Op::addc> {
+struct Semantics<Op::addc> {
   template <Integer32 T>
-  static Two<T> of(T a, T b) {
+  static Two<T> eval(T a, T b) {
     return halves<T>(std::uint64_t{static_cast<std::uint32_t>(a)} + static_cast<std::uint32_t>(b));
   }
 };
 template <>
-struct Meaning<Op::subb> {
+struct Semantics<Op::subb> {
   template <Integer32 T>
-  static Two<T> of(T a, T b) {
+  static Two<T> eval(T a, T b) {
     const bool borrow = static_cast<std::uint32_t>(a) < static_cast<std::uint32_t>(b);
-    return {eval<Op::sub>(a, b), static_cast<T>(borrow)};
+    return {eval_lane<Op::sub>(a, b), static_cast<T>(borrow)};
   }
 };
 template <>
-struct Meaning<Op::mach> {
+struct Semantics<Op::mach> {
   template <Integer32 T>
-  static Two<T> of(T a, T b, T low, T high) {
+  static Two<T> eval(T a, T b, T low, T high) {
     const auto product = static_cast<std::uint64_t>(Wide<T>{a} * Wide<T>{b >> 16});
     const auto accumulator =
         std::uint64_t{static_cast<std::uint32_t>(high)} << 32 | static_cast<std::uint32_t>(low);

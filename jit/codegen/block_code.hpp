@@ -1,7 +1,6 @@
 #pragma once
 // One version of a block, ready for emission: with all channels on, masks fold away; what nothing needs is
 // gone; and of each operand it is known which instruction uses the value next.
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,17 +8,19 @@
 #include "frontend/ir/function.hpp"
 #include "jit/passes/liveness.hpp"
 
-namespace eum::jit {
+namespace eum::jit::codegen {
 
 inline constexpr std::uint32_t never = ~0u;
-inline constexpr std::size_t mask_arg = ir::max_args;  ///< index of the mask operand in CodeInst::next_use
 
 struct CodeInst : ir::Inst {
-  /// Of each operand, then of the mask: the instruction that uses the value next; never = this is the last
-  /// use.
-  std::array<std::uint32_t, ir::max_args + 1> next_use;
+  std::span<ir::ValueId> args;
+  /// Of each operand: the instruction that uses the value next; never = this is the last use.
+  std::span<std::uint32_t> next_use;
+  std::uint32_t mask_next_use = never;
   /// Bit c: chunk c of a masked reg_write may overwrite the channels outside the mask.
-  std::uint8_t overwrite = 0;
+  std::uint32_t overwrite = 0;
+  /// The first use of each result.
+  std::span<std::uint32_t> first_use;
 };
 
 class BlockCode {
@@ -30,20 +31,29 @@ class BlockCode {
   void build(ir::BlockId block, bool full);
 
   std::span<const CodeInst> insts() const { return insts_; }
-  /// The first use of result `index` of instruction `i`.
-  std::uint32_t first_use(std::size_t i, unsigned index) const { return first_use_[i][index]; }
-  /// The first instruction from `position` on that reads the slot, or never.
-  std::uint32_t next_read(unsigned slot, std::uint32_t position) const;
-  /// The slot must be in its home when the block ends.
-  bool live_out(unsigned slot) const { return live_out_[slot]; }
   /// The block changes the execution mask.
   bool changes_mask() const { return changes_mask_; }
+
+  // Positions only grow from one call to the next.
+  /// The first instruction from `position` on that reads the slot, or never.
+  std::uint32_t next_read(unsigned slot, std::uint32_t position);
+  /// The slot's content at `position` must get to memory some time, whether the block reads it or not.
+  bool needs_memory(unsigned slot, std::uint32_t position) {
+    return live_out_[slot] || next_observer(position) != never || next_read(slot, position) != never;
+  }
+  /// A later block wants the slot.
+  bool live_out(unsigned slot) const { return live_out_[slot]; }
 
  private:
   void fold(ir::BlockId block, bool full);
   bool fold_mask(CodeInst& inst);
+  bool fold_inst(CodeInst& inst, bool full);
+  void make_constant(CodeInst& inst, std::uint32_t bits);
   void drop_dead(ir::BlockId block, bool full);
+  bool needed(CodeInst& inst, MaskRole role, const LiveState& live, bool full_here) const;
+  void link_uses();
   void index_slot_reads();
+  std::uint32_t next_observer(std::uint32_t position);
   ir::ValueId resolve(ir::ValueId value) const { return value == ir::no_value ? value : alias_[value]; }
   const std::uint32_t* constant(ir::ValueId value) const {
     return value != ir::no_value && is_constant_[value] ? &constant_[value] : nullptr;
@@ -53,14 +63,18 @@ class BlockCode {
   const Liveness& liveness_;
   std::vector<CodeInst> folded_, insts_;
   std::vector<std::uint32_t> origin_;  // index in the block of each folded instruction
-  std::vector<std::array<std::uint32_t, 4>> first_use_;
+  std::vector<ir::ValueId> operands_;  // of folded_
+  std::vector<std::uint32_t> uses_;    // next_use and first_use of insts_
   std::vector<ir::ValueId> alias_;
   std::vector<std::uint32_t> constant_;
   std::vector<std::uint8_t> is_constant_;
+  std::vector<std::uint8_t> is_used_;
   std::vector<std::uint32_t> last_seen_;
-  std::vector<std::uint32_t> read_begin_, read_next_, reads_, gathers_;
-  SlotSet live_out_;
+  std::vector<std::uint32_t> read_begin_, read_next_, reads_, gathers_, observers_;
+  std::size_t next_gather_ = 0, next_observer_ = 0;
+  LiveState live_;
+  BitSet live_out_;
   bool changes_mask_ = false;
 };
 
-}  // namespace eum::jit
+}  // namespace eum::jit::codegen

@@ -1,5 +1,5 @@
 // The conversions between f16 and f32, bit by bit, so that no host feature is needed.
-#include "frontend/ir/half.hpp"
+#include "frontend/ir/semantics/half.hpp"
 
 #include <xmmintrin.h>
 

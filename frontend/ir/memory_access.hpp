@@ -1,0 +1,77 @@
+#pragma once
+// What a memory op accesses, beside its element type, lanes and operands. Plain data in a side table of the
+// function, so that instructions stay small and a new kind of access needs no new field of theirs.
+#include <bit>
+#include <cstdint>
+
+#include "frontend/ir/types.hpp"
+#include "memory/atomics.hpp"
+
+namespace eum::ir {
+
+/// Which memory an access goes to.
+enum class MemSpace : std::uint8_t {
+  Surface,  ///< an entry of the binding table; u32 addresses; out of bounds reads 0, writes are dropped
+  Slm,      ///< shared local memory of the thread group; u32 addresses; bounds as of a surface
+  A64,      ///< the address space; u64 addresses; unmapped: fault
+  A32,      ///< the address space, u32 addresses; unmapped: fault
+  Scratch,  ///< the thread's scratch; u32 addresses; beyond it: fault
+};
+
+struct MemSpaceInfo {
+  const char* name;    ///< in the text form
+  Type address;        ///< type of addresses
+  bool in_space;       ///< addresses are those of the address space
+  bool bounded_reads;  ///< an element out of bounds reads 0 and is dropped when written, else it is a fault
+};
+inline constexpr MemSpaceInfo mem_space_table[] = {
+    {"surface", Type::u32, false, true},  {"slm", Type::u32, false, true},
+    {"a64", Type::u64, true, false},      {"a32", Type::u32, true, false},
+    {"scratch", Type::u32, false, false},
+};
+inline constexpr std::size_t mem_space_count = std::size(mem_space_table);
+constexpr const MemSpaceInfo& info(MemSpace space) {
+  return mem_space_table[static_cast<std::size_t>(space)];
+}
+
+/// What an atomic does: the rows of memory/atomics.def.
+using AtomicOp = mem::AtomicOp;
+
+/// What the message asks of the caches. Without effect on results.
+enum class CacheHint : std::uint8_t {
+  Default,
+  Invalidate,  ///< the lines are invalidated after the read
+};
+
+struct MemoryAccess {
+  MemSpace space = MemSpace::Surface;
+  std::uint8_t surface = 0;          ///< index in the binding table
+  bool surface_is_operand = false;   ///< the index is operand 0 instead
+  AtomicOp atomic = AtomicOp::and_;  ///< of an atomic
+  CacheHint cache = CacheHint::Default;
+  std::uint32_t offset = 0;      ///< bytes added to each address; the sum does not wrap around
+  std::uint64_t components = 1;  ///< bit k: component k, at address + k * element size
+
+  constexpr bool operator==(const MemoryAccess&) const = default;
+
+  unsigned component_count() const { return static_cast<unsigned>(std::popcount(components)); }
+  /// The k-th component that is accessed.
+  unsigned component(unsigned k) const {
+    std::uint64_t set = components;
+    for (; k > 0; --k) set &= set - 1;
+    return static_cast<unsigned>(std::countr_zero(set));
+  }
+
+  static MemoryAccess in(MemSpace space) {
+    MemoryAccess access;
+    access.space = space;
+    return access;
+  }
+  static MemoryAccess in_surface(unsigned index) {
+    MemoryAccess access;
+    access.surface = static_cast<std::uint8_t>(index);
+    return access;
+  }
+};
+
+}  // namespace eum::ir

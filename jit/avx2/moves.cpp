@@ -1,0 +1,168 @@
+// Moves between registers and memory, and between the forms of masks.
+#include "jit/avx2/moves.hpp"
+
+#include "jit/codegen/bug.hpp"
+
+namespace eum::jit::avx2 {
+
+using codegen::ConstantPool;
+using codegen::Location;
+
+x86::Mem Moves::memory(Location location, unsigned bytes) const {
+  switch (location.where) {
+    case Location::Where::Frame:
+      return x86::ptr(x86::rsp, location.offset, bytes);
+    case Location::Where::RegisterFile:
+      return x86::ptr(state_reg, static_cast<std::int32_t>(layout_.file) + location.offset, bytes);
+    case Location::Where::Pool:
+      return x86::ptr(pool_label_, location.offset, bytes);
+    case Location::Where::Nowhere:
+      break;
+  }
+  throw codegen::EngineBug("a place in memory that is nowhere");
+}
+
+void Moves::load_vector(unsigned reg, Location from, unsigned bytes) {
+  const x86::Ymm to = x86::ymm(reg);
+  if (bytes > 16) return (void)a_.vmovups(to, memory(from, 32));
+  if (bytes > 8) return (void)a_.vmovups(to.xmm(), memory(from, 16));
+  if (bytes > 4) return (void)a_.vmovq(to.xmm(), memory(from, 8));
+  if (bytes > 2) return (void)a_.vmovd(to.xmm(), memory(from, 4));
+  a_.vpxor(to.xmm(), to.xmm(), to.xmm());
+  if (bytes == 2) {
+    a_.vpinsrw(to.xmm(), to.xmm(), memory(from, 2), 0);
+  } else {
+    a_.vpinsrb(to.xmm(), to.xmm(), memory(from, 1), 0);
+  }
+}
+
+void Moves::store_vector(Location to, unsigned reg, unsigned bytes) {
+  const x86::Ymm from = x86::ymm(reg);
+  switch (bytes) {
+    case 32:
+      return (void)a_.vmovups(memory(to, 32), from);
+    case 16:
+      return (void)a_.vmovups(memory(to, 16), from.xmm());
+    case 8:
+      return (void)a_.vmovq(memory(to, 8), from.xmm());
+    case 4:
+      return (void)a_.vmovd(memory(to, 4), from.xmm());
+    case 2:
+      return (void)a_.vpextrw(memory(to, 2), from.xmm(), 0);
+    default:
+      return (void)a_.vpextrb(memory(to, 1), from.xmm(), 0);
+  }
+}
+
+void Moves::move_vector(unsigned to, unsigned from) { a_.vmovaps(x86::ymm(to), x86::ymm(from)); }
+
+void load_scalar(x86::Assembler& a, x86::Gp to, x86::Mem from, ir::Type type) {
+  const unsigned bytes = ir::is_mask(type) ? 4 : ir::size_of(type);
+  from.setSize(bytes);
+  if (bytes == 8) {
+    a.mov(to.r64(), from);
+  } else if (bytes == 4) {
+    a.mov(to.r32(), from);
+  } else if (ir::is_signed(type)) {
+    a.movsx(to.r32(), from);
+  } else {
+    a.movzx(to.r32(), from);
+  }
+}
+
+void Moves::load_general(unsigned reg, Location from, ir::Type type) {
+  load_scalar(a_, x86::gpq(reg), memory(from, 8), type);
+}
+void Moves::store_whole(Location to, unsigned reg) { a_.mov(memory(to, 8), x86::gpq(reg)); }
+void Moves::load_whole(unsigned reg, Location from) { a_.mov(x86::gpq(reg), memory(from, 8)); }
+void Moves::move_general(unsigned to, unsigned from) { a_.mov(x86::gpq(to), x86::gpq(from)); }
+
+void Moves::set_general(unsigned reg, std::uint64_t constant) {
+  if (constant >> 32 != 0)
+    a_.mov(x86::gpq(reg), asmjit::Imm(constant));
+  else
+    a_.mov(x86::gpd(reg), asmjit::Imm(constant));
+}
+
+void Moves::pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) {
+  const x86::Gp to = x86::gpd(bits);
+  const x86::Ymm from = x86::ymm(lanes);
+  switch (width) {
+    case 1:
+      a_.vpmovmskb(to, from);
+      break;
+    case 2: {
+      const x86::Xmm packed = x86::xmm(vector_scratch);
+      a_.vextracti128(packed, from, 1);
+      a_.vpacksswb(packed, from.xmm(), packed);
+      a_.vpmovmskb(to, packed);
+      break;
+    }
+    case 4:
+      a_.vmovmskps(to, from);
+      break;
+    default:
+      a_.vmovmskpd(to, from);
+      break;
+  }
+}
+
+void Moves::join_bits(unsigned bits, unsigned part, unsigned by) {
+  a_.shl(x86::gpd(part), by);
+  a_.or_(x86::gpd(bits), x86::gpd(part));
+}
+
+void Moves::keep_bits(unsigned bits, std::uint32_t mask) { a_.and_(x86::gpd(bits), asmjit::Imm(mask)); }
+
+void Moves::spread_mask(unsigned lanes, unsigned bits, unsigned width, unsigned chunk,
+                        unsigned general_scratch) {
+  const x86::Ymm vector = x86::ymm(lanes);
+  ConstantPool::Entry lane_bit{};
+  const unsigned per_chunk = 32 / width;
+  x86::Gp from = x86::gpq(bits);
+  unsigned first = chunk * per_chunk;
+  if (spreading_needs_general(width, chunk)) {
+    from = x86::gpq(general_scratch);
+    a_.mov(from.r32(), x86::gpd(bits));
+    a_.shr(from.r32(), first);
+    first = 0;
+  }
+  for (unsigned i = 0; i < per_chunk; ++i) {
+    const unsigned bit = width == 1 ? i % 8 : first + i;
+    lane_bit[i * width + bit / 8] = static_cast<std::uint8_t>(1u << bit % 8);
+  }
+  const x86::Mem mask = constant(lane_bit);
+  if (width == 8) {
+    a_.vmovq(vector.xmm(), from);
+    a_.vpbroadcastq(vector, vector.xmm());
+  } else {
+    a_.vmovd(vector.xmm(), from.r32());
+    if (width == 2) {
+      a_.vpbroadcastw(vector, vector.xmm());
+    } else {
+      a_.vpbroadcastd(vector, vector.xmm());
+    }
+  }
+  if (width == 1) {
+    ConstantPool::Entry byte_of_lane;
+    for (unsigned i = 0; i < 32; ++i) byte_of_lane[i] = static_cast<std::uint8_t>(i / 8);
+    a_.vpshufb(vector, vector, constant(byte_of_lane));
+  }
+  a_.vpand(vector, vector, mask);
+  switch (width) {
+    case 1:
+      a_.vpcmpeqb(vector, vector, mask);
+      break;
+    case 2:
+      a_.vpcmpeqw(vector, vector, mask);
+      break;
+    case 4:
+      a_.vpcmpeqd(vector, vector, mask);
+      break;
+    default:
+      a_.vpcmpeqq(vector, vector, mask);
+      break;
+  }
+}
+
+}  // namespace eum::jit::avx2

@@ -1,0 +1,47 @@
+#pragma once
+// What the allocator asks for, in AVX2 instructions.
+#include "jit/avx2/frame.hpp"
+#include "jit/codegen/constant_pool.hpp"
+
+namespace eum::jit::avx2 {
+
+class Moves final : public codegen::Moves {
+ public:
+  Moves(x86::Assembler& a, codegen::ConstantPool& pool, asmjit::Label pool_label, const StateLayout& layout)
+      : a_(a), pool_(pool), pool_label_(pool_label), layout_(layout) {}
+
+  x86::Mem memory(codegen::Location location, unsigned bytes) const;
+  x86::Mem constant(const codegen::ConstantPool::Entry& entry) {
+    return memory(codegen::Location::pool(pool_.add(entry)), 32);
+  }
+
+  void load_vector(unsigned reg, codegen::Location from, unsigned bytes) override;
+  void store_vector(codegen::Location to, unsigned reg, unsigned bytes) override;
+  void move_vector(unsigned to, unsigned from) override;
+  void load_general(unsigned reg, codegen::Location from, ir::Type type) override;
+  void store_whole(codegen::Location to, unsigned reg) override;
+  void load_whole(unsigned reg, codegen::Location from) override;
+  void move_general(unsigned to, unsigned from) override;
+  void set_general(unsigned reg, std::uint64_t constant) override;
+  void pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) override;
+  bool packing_needs_vector(unsigned width) const override { return width == 2; }
+  void join_bits(unsigned bits, unsigned part, unsigned by) override;
+  void keep_bits(unsigned bits, std::uint32_t mask) override;
+  void spread_mask(unsigned lanes, unsigned bits, unsigned width, unsigned chunk,
+                   unsigned general_scratch) override;
+  bool spreading_needs_general(unsigned width, unsigned chunk) const override {
+    return width <= 2 && chunk > 0;
+  }
+
+ private:
+  x86::Assembler& a_;
+  codegen::ConstantPool& pool_;
+  asmjit::Label pool_label_;
+  const StateLayout layout_;
+};
+
+/// The scalar at `from` in the form that scalars of the type have in registers: 8 and 16 bits extended to 32
+/// by the type's sign.
+void load_scalar(x86::Assembler& a, x86::Gp to, x86::Mem from, ir::Type type);
+
+}  // namespace eum::jit::avx2

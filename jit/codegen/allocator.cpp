@@ -1,0 +1,218 @@
+// The lives of values, constants, edges, calls. Vectors, scalars, masks and slots have files of their own.
+#include "jit/codegen/allocator.hpp"
+
+#include <algorithm>
+
+namespace eum::jit::codegen {
+
+using ir::ValueId;
+
+Allocator::Allocator(const Target& target, Moves& moves, ConstantPool& pool, const ir::Function& function,
+                     std::int32_t frame_base)
+    : vectors(*this),
+      generals(*this),
+      masks(*this),
+      slots(*this, (function.file_bytes + target.vector_bytes - 1) / target.vector_bytes),
+      target_(target),
+      moves_(moves),
+      pool_(pool),
+      function_(function),
+      values_(function, target.vector_bytes),
+      frame_(frame_base, static_cast<std::int32_t>(target.vector_bytes)) {}
+
+void Allocator::begin_block(BlockCode& code, const EntryState& entry) {
+  code_ = &code;
+  vector_file_.clear();
+  generals.owner_.fill(ir::no_value);
+  generals.pinned_ = 0;
+  frame_.begin_block();
+  values_.begin_block(code);
+  slots.begin_block(entry);
+}
+
+void Allocator::unpin() {
+  vector_file_.unpin();
+  generals.pinned_ = 0;
+}
+
+void Allocator::end_inst(const CodeInst& inst) {
+  unpin();
+  const auto ended = [&](ValueId value, std::uint32_t next) {
+    values_[value].next_use = next;
+    if (next == never) release(value);
+  };
+  for (std::size_t k = 0; k < inst.args.size(); ++k) ended(inst.args[k], inst.next_use[k]);
+  if (inst.mask != ir::no_value) ended(inst.mask, inst.mask_next_use);
+  for (unsigned k = 0; k < inst.result_count; ++k)
+    if (values_[inst.result + k].next_use == never) release(inst.result + k);
+}
+
+void Allocator::release_copy(Place& place, bool is_vector) {
+  if (place.copy.where == Location::Where::Frame) {
+    if (is_vector)
+      frame_.release_vector(place.copy.offset);
+    else
+      frame_.release_word(place.copy.offset);
+  }
+  place = {};
+}
+
+void Allocator::release(ValueId value) {
+  Value& v = values_[value];
+  for (unsigned c = 0; c < v.chunks; ++c) {
+    Place& p = values_.place(value, c);
+    if (p.reg >= 0) vector_file_.drop(static_cast<std::size_t>(p.reg), VectorRef::value(value, c));
+    release_copy(p, true);
+  }
+  if (v.general.reg >= 0) generals.owner_[static_cast<std::size_t>(v.general.reg)] = ir::no_value;
+  release_copy(v.general, false);
+}
+
+void Allocator::alias(ValueId value, ValueId of) {
+  const Value& source = values_[of];
+  if (source.kind == ValueKind::Scalar) {
+    if (source.is_constant) return define_constant(value, source.constant);
+    const unsigned from = generals.use(of);
+    return moves_.move_general(generals.define(value), from);
+  }
+  for (unsigned c = 0; c < values_[value].chunks; ++c) {
+    const Place& p = values_.place(of, c);
+    if (p.reg < 0 && p.copy.where == Location::Where::Pool) {
+      values_.place(value, c) = p;
+    } else {
+      vectors.bind(value, c, vectors.use(of, c));
+    }
+  }
+}
+
+void Allocator::define_constant(ValueId value, std::uint64_t bits) {
+  Value& v = values_[value];
+  v.is_constant = true;
+  v.constant = bits;
+  if (v.kind != ValueKind::Vector) return;
+  const auto entry = ConstantPool::splat(bits, ir::size_of(values_.info(value).type));
+  for (unsigned c = 0; c < v.chunks; ++c) vectors.define_constant(value, c, entry);
+}
+
+void Allocator::define_in_file(ValueId value, unsigned offset) {
+  const ir::ValueInfo& info = values_.info(value);
+  const unsigned bytes = info.lanes * ir::size_of(info.type), width = vector_bytes();
+  const auto note = [&](unsigned at, unsigned length, unsigned chunk) {
+    for (unsigned slot = at / width; slot <= (at + length - 1) / width; ++slot)
+      slots.note_backing(slot, value, chunk);
+  };
+  if (values_[value].kind == ValueKind::Scalar) {
+    values_[value].general = {-1, Location::file(offset)};
+    return note(offset, bytes, Slots::general_chunk);
+  }
+  for (unsigned c = 0; c < values_[value].chunks; ++c) {
+    values_.place(value, c) = {-1, Location::file(offset + c * width)};
+    note(offset + c * width, std::min(width, bytes - c * width), c);
+  }
+}
+
+std::optional<Location> Allocator::whole_in_memory(ValueId value) const {
+  const Value& v = values_[value];
+  const Place* p = v.kind == ValueKind::Scalar ? &v.general
+                   : v.chunks == 1             ? &values_.place(value, 0)
+                                               : nullptr;
+  if (p && p->reg < 0 && p->copy.where == Location::Where::RegisterFile) return p->copy;
+  return std::nullopt;
+}
+
+std::uint32_t Allocator::next_slot_use(unsigned slot) {
+  const std::uint32_t next = code_->next_read(slot, position_);
+  return next == never && code_->needs_memory(slot, position_) ? never - 1 : next;
+}
+
+// ---- Edges
+
+void Allocator::emit_write_back(const BitSet& needed) const {
+  for (const CachedSlot& cached : slots.dirty())
+    if (needed[cached.slot])
+      moves_.store_vector(Location::file(cached.slot * vector_bytes()), cached.reg, vector_bytes());
+}
+
+void Allocator::emit_entry(const EntryState& entry) const {
+  for (const CachedSlot& cached : entry)
+    moves_.load_vector(cached.reg, Location::file(cached.slot * vector_bytes()), vector_bytes());
+}
+
+void Allocator::emit_edge(const EntryState& entry, const BitSet& needed) const {
+  BitSet kept_dirty(slots.slots());
+  std::array<int, VectorFile::max_registers>
+      source;  // of each register that the entry state has: where it is now
+  source.fill(-1);
+  EntryState loads;
+  for (const CachedSlot& cached : entry) {
+    if (cached.dirty) kept_dirty.set(cached.slot);
+    const int now = slots.reg_[cached.slot];
+    if (now < 0)
+      loads.push_back(cached);
+    else if (now != cached.reg)
+      source[cached.reg] = now;
+  }
+  for (const CachedSlot& cached : slots.dirty())
+    if (needed[cached.slot] && !kept_dirty[cached.slot])
+      moves_.store_vector(Location::file(cached.slot * vector_bytes()), cached.reg, vector_bytes());
+  // Registers move in parallel: first those whose target nobody waits for; what is left are cycles, which
+  // turn through the frame.
+  const auto is_source = [&](int reg) {
+    return std::find(source.begin(), source.end(), reg) != source.end();
+  };
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (unsigned to = 0; to < source.size(); ++to) {
+      if (source[to] < 0 || is_source(static_cast<int>(to))) continue;
+      moves_.move_vector(to, static_cast<unsigned>(source[to]));
+      source[to] = -1;
+      moved = true;
+    }
+  }
+  for (unsigned to = 0; to < source.size(); ++to) {
+    if (source[to] < 0) continue;
+    const Location turned = Location::frame(0);  // operands of calls lie there, and no call is under way
+    moves_.store_vector(turned, to, vector_bytes());
+    unsigned hole = to;
+    while (source[hole] != static_cast<int>(to)) {
+      const auto from = static_cast<unsigned>(source[hole]);
+      moves_.move_vector(hole, from);
+      source[hole] = -1;
+      hole = from;
+    }
+    moves_.load_vector(hole, turned, vector_bytes());
+    source[hole] = -1;
+  }
+  emit_entry(loads);
+}
+
+// ---- Calls
+
+LiveRegisters Allocator::live_registers() const {
+  LiveRegisters live;
+  for (unsigned r = 0; r < target_.vector_registers; ++r)
+    if (!vector_file_[r].free()) live.vectors |= 1u << r;
+  for (unsigned r = 0; r < generals.owner_.size(); ++r)
+    if (generals.owner_[r] != ir::no_value) live.generals |= 1u << r;
+  live.generals |= generals.pinned_;
+  return live;
+}
+
+LiveRegisters Allocator::live_after(const CodeInst& inst) const {
+  const auto dies = [&](ValueId value) {
+    if (values_[value].next_use > position_ && values_[value].next_use != never) return false;
+    for (std::size_t k = 0; k < inst.args.size(); ++k)
+      if (inst.args[k] == value) return inst.next_use[k] == never;
+    if (inst.mask == value) return inst.mask_next_use == never;
+    return value >= inst.result && value < inst.result + inst.result_count;
+  };
+  LiveRegisters live;
+  for (unsigned r = 0; r < target_.vector_registers; ++r)
+    for (const VectorRef& ref : vector_file_[r])
+      if (ref.is_slot || !dies(ref.id)) live.vectors |= 1u << r;
+  for (unsigned r = 0; r < generals.owner_.size(); ++r)
+    if (generals.owner_[r] != ir::no_value && !dies(generals.owner_[r])) live.generals |= 1u << r;
+  return live;
+}
+
+}  // namespace eum::jit::codegen

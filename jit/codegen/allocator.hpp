@@ -1,0 +1,223 @@
+#pragma once
+// Allocator: the registers of the host while a block is translated. `use` brings a value into a register,
+// `scratch` takes one for a temporary, `define` takes one for a result; all are pinned until unpin(). What
+// has to make room is spilled: to the frame, or to the register file in memory, which is where slots belong
+// anyway.
+//
+// It decides; what has to be emitted it asks of Moves. It must not know any host's instructions.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "jit/codegen/block_code.hpp"
+#include "jit/codegen/constant_pool.hpp"
+#include "jit/codegen/entry_state.hpp"
+#include "jit/codegen/frame_slots.hpp"
+#include "jit/codegen/register_file.hpp"
+#include "jit/codegen/values.hpp"
+
+namespace eum::jit::codegen {
+
+class Allocator;
+
+/// Values in vector registers, chunk by chunk.
+class Vectors {
+ public:
+  explicit Vectors(Allocator& all) : all_(all) {}
+
+  unsigned chunks(ir::ValueId value) const;
+  unsigned use(ir::ValueId value, unsigned chunk);
+  /// Where a whole vector can be read from memory: only if the chunk is in no register.
+  std::optional<Location> in_memory(ir::ValueId value, unsigned chunk) const;
+  unsigned scratch();
+  unsigned define(ir::ValueId value, unsigned chunk);
+  /// As define(), for an instruction that reads its operands before it writes: the register of an operand of
+  /// `inst` that dies here may be taken. Every operand of this chunk must have been used.
+  unsigned define_over(const CodeInst& inst, unsigned chunk);
+  /// The operand's register may be overwritten: nothing else refers to it and this is its last use.
+  bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) const;
+  /// The register, which something else may hold too, is the chunk's.
+  void bind(ir::ValueId value, unsigned chunk, unsigned reg);
+  void define_constant(ir::ValueId value, unsigned chunk, const ConstantPool::Entry& entry);
+
+ private:
+  friend class Allocator;
+  friend class Slots;
+  unsigned take();
+  void spill(unsigned reg);
+  void pin(unsigned reg);
+
+  Allocator& all_;
+};
+
+/// Scalars, and bits of masks, in general registers.
+class Generals {
+ public:
+  explicit Generals(Allocator& all) : all_(all) { owner_.fill(ir::no_value); }
+
+  unsigned use(ir::ValueId value);
+  /// Where the value of its type's size can be read from memory: only if it is in no register.
+  std::optional<Location> in_memory(ir::ValueId value) const;
+  unsigned scratch();
+  unsigned define(ir::ValueId value);
+  void unpin(unsigned reg) { pinned_ &= ~(1u << reg); }
+
+ private:
+  friend class Allocator;
+  friend class Slots;
+  unsigned take();
+  void spill(unsigned reg);
+
+  Allocator& all_;
+  std::array<ir::ValueId, 32> owner_;
+  std::uint32_t pinned_ = 0;
+};
+
+/// The forms of a mask: bits, one a lane, in a general register; lanes, all ones or all zeros, in vectors.
+class Masks {
+ public:
+  explicit Masks(Allocator& all) : all_(all) {}
+
+  /// General register.
+  unsigned bits(ir::ValueId mask);
+  /// Vector register with lanes of `width` bytes; chunk c holds lanes from c * vector_bytes / width.
+  unsigned lanes(ir::ValueId mask, unsigned width, unsigned chunk);
+  /// The result comes as lanes of `width` bytes: each chunk is then defined or bound as that of a vector.
+  void define_lanes(ir::ValueId mask, unsigned width);
+
+ private:
+  Allocator& all_;
+};
+
+/// Slots of the register file: which are in registers, and which of those are newer there than in memory.
+class Slots {
+ public:
+  Slots(Allocator& all, unsigned count) : all_(all), reg_(count, -1), dirty_(count, 0), backing_(count) {}
+
+  unsigned slots() const { return static_cast<unsigned>(reg_.size()); }
+  /// The result of a reg_read of consecutive elements.
+  void read(const CodeInst& inst);
+  /// The slot's current content in a vector register.
+  unsigned use(unsigned slot);
+  std::optional<Location> in_memory(unsigned slot) const;
+  /// The register holds the slot's new content; memory has an older one.
+  void set(unsigned slot, unsigned reg);
+  /// Brings these bytes of memory up to date.
+  void write_back(unsigned offset, unsigned bytes);
+  /// The same, and forgets the registers that cache them: memory may then be written directly.
+  void write_back_and_invalidate(unsigned offset, unsigned bytes);
+  void write_back_all();
+  void invalidate_all();
+  /// End of the block: what later blocks read, and what is observed at its end.
+  void write_back_live();
+
+  /// Slots in registers.
+  EntryState cached() const;
+  /// Those that are newer than memory.
+  EntryState dirty() const;
+
+ private:
+  friend class Allocator;
+  friend class Vectors;
+  void begin_block(const EntryState& entry);
+  void store(unsigned slot);
+  void uncache(unsigned slot);
+  void before_overwrite(unsigned slot);
+  /// The value's chunk (general_chunk: the scalar) relies on memory of the slot.
+  void note_backing(unsigned slot, ir::ValueId value, unsigned chunk);
+
+  static constexpr std::uint8_t general_chunk = 0xff;
+  Allocator& all_;
+  std::vector<std::int8_t> reg_;
+  std::vector<std::uint8_t> dirty_;
+  std::vector<std::vector<std::pair<ir::ValueId, std::uint8_t>>>
+      backing_;                    // values that rely on a slot's memory
+  std::vector<unsigned> touched_;  // slots with an entry in backing_
+};
+
+/// Registers that a call must keep.
+struct LiveRegisters {
+  std::uint32_t vectors = 0, generals = 0;
+};
+
+class Allocator {
+ public:
+  Allocator(const Target& target, Moves& moves, ConstantPool& pool, const ir::Function& function,
+            std::int32_t frame_base);
+
+  // ---- One block
+  /// `entry` is what the block finds in registers.
+  void begin_block(BlockCode& code, const EntryState& entry);
+  void begin_inst(std::uint32_t position) { position_ = position; }
+  /// Lets registers go that an instruction pinned: it begins on its next chunk and fetches what it needs
+  /// anew.
+  void unpin();
+  /// Ends the lives of operands that `inst` used last, and unpins everything.
+  void end_inst(const CodeInst& inst);
+
+  Vectors vectors;
+  Generals generals;
+  Masks masks;
+  Slots slots;
+
+  // ---- Values of any kind
+  bool is_scalar(ir::ValueId value) const { return values_[value].kind == ValueKind::Scalar; }
+  bool used(ir::ValueId value) const { return values_[value].next_use != never; }
+  /// The value becomes another name of `of`.
+  void alias(ir::ValueId value, ir::ValueId of);
+  /// Every lane, or the scalar, or the mask, is `bits`.
+  void define_constant(ir::ValueId value, std::uint64_t bits);
+  /// The bits of a value that define_constant made, else null.
+  const std::uint64_t* constant(ir::ValueId value) const {
+    return values_[value].is_constant ? &values_[value].constant : nullptr;
+  }
+  /// The value is the memory of the register file from `offset` on, which is up to date.
+  void define_in_file(ir::ValueId value, unsigned offset);
+  /// Where all of the value can be read, if it is one chunk or a scalar in no register.
+  std::optional<Location> whole_in_memory(ir::ValueId value) const;
+
+  // ---- Edges between blocks. They emit code and leave the allocation as it is: a block may end in two of
+  // them.
+  /// Dirty slots of `needed` go to memory.
+  void emit_write_back(const BitSet& needed) const;
+  /// From what is in registers now to `entry`; dirty slots of `needed` that it does not hold go to memory.
+  void emit_edge(const EntryState& entry, const BitSet& needed) const;
+  /// From everything in memory to `entry`.
+  void emit_entry(const EntryState& entry) const;
+
+  // ---- Calls
+  /// Registers that hold anything now, pinned ones among them.
+  LiveRegisters live_registers() const;
+  /// Registers whose content is needed after `inst`.
+  LiveRegisters live_after(const CodeInst& inst) const;
+
+  /// Bytes of frame from its beginning that the code needs.
+  std::int32_t frame_end() const { return frame_.end(); }
+  const Target& target() const { return target_; }
+
+ private:
+  friend class Vectors;
+  friend class Generals;
+  friend class Masks;
+  friend class Slots;
+
+  void release(ir::ValueId value);
+  void release_copy(Place& place, bool is_vector);
+  unsigned vector_bytes() const { return target_.vector_bytes; }
+  /// As next_read, but a slot that must get to memory is nearer than one that need not.
+  std::uint32_t next_slot_use(unsigned slot);
+
+  const Target target_;
+  Moves& moves_;
+  ConstantPool& pool_;
+  const ir::Function& function_;
+  BlockCode* code_ = nullptr;
+  std::uint32_t position_ = 0;
+  Values values_;
+  VectorFile vector_file_;
+  FrameSlots frame_;
+};
+
+}  // namespace eum::jit::codegen

@@ -1,0 +1,278 @@
+// Folding of masks, removal of what is dead, and next uses; see block_code.hpp.
+#include "jit/codegen/block_code.hpp"
+
+#include <algorithm>
+
+namespace eum::jit::codegen {
+
+using ir::Inst;
+using ir::lane_mask;
+using ir::no_value;
+using ir::Op;
+using ir::Type;
+using ir::ValueId;
+
+BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness)
+    : function_(function),
+      liveness_(liveness),
+      alias_(function.values.size()),
+      constant_(function.values.size()),
+      is_constant_(function.values.size()),
+      is_used_(function.values.size()),
+      last_seen_(function.values.size(), never) {}
+
+void BlockCode::build(ir::BlockId block, bool full) {
+  fold(block, full);
+  drop_dead(block, full);
+  link_uses();
+  index_slot_reads();
+}
+
+void BlockCode::make_constant(CodeInst& inst, std::uint32_t bits) {
+  inst.op = Op::constant;
+  inst.arg_count = 0;
+  inst.args = {};
+  inst.imm = bits & lane_mask(inst.lanes);
+}
+
+/// Folds an op that yields a mask. False: the instruction is gone, its result is an alias.
+bool BlockCode::fold_mask(CodeInst& inst) {
+  const std::uint32_t all = lane_mask(inst.lanes);
+  const std::uint32_t* a = inst.arg_count > 0 ? constant(inst.args[0]) : nullptr;
+  const std::uint32_t* b = inst.arg_count > 1 ? constant(inst.args[1]) : nullptr;
+  auto become = [&](std::uint32_t bits) {
+    make_constant(inst, bits);
+    is_constant_[inst.result] = 1;
+    constant_[inst.result] = bits & all;
+    return true;
+  };
+  auto same = [&](ValueId value) {
+    alias_[inst.result] = value;
+    return false;
+  };
+  switch (inst.op) {
+    case Op::constant:
+      return become(static_cast<std::uint32_t>(inst.imm));
+    case Op::slice:
+      if (a) return become(*a >> inst.imm);
+      break;
+    case Op::concat:
+      if (a && b) return become(*a | *b << function_.values[inst.args[0]].lanes);
+      break;
+    case Op::not_:
+      if (a) return become(~*a);
+      break;
+    case Op::and_:
+      if (a && b) return become(*a & *b);
+      if (a && *a == all) return same(inst.args[1]);
+      if (b && *b == all) return same(inst.args[0]);
+      if ((a && *a == 0) || (b && *b == 0)) return become(0);
+      break;
+    case Op::or_:
+      if (a && b) return become(*a | *b);
+      if (a && *a == 0) return same(inst.args[1]);
+      if (b && *b == 0) return same(inst.args[0]);
+      if ((a && *a == all) || (b && *b == all)) return become(all);
+      break;
+    case Op::andn:
+      if (a && b) return become(~*a & *b);
+      if ((a && *a == all) || (b && *b == 0)) return become(0);
+      if (a && *a == 0) return same(inst.args[1]);
+      if (b && *b == all) {
+        inst.op = Op::not_;
+        inst.arg_count = 1;
+        inst.args = inst.args.first(1);
+      }
+      break;
+    default:
+      break;
+  }
+  return true;
+}
+
+/// False: the instruction is gone.
+bool BlockCode::fold_inst(CodeInst& inst, bool full) {
+  if (inst.op == Op::mask_get && inst.imm == 0 && full && !changes_mask_) make_constant(inst, ~0u);
+  if (inst.op == Op::mask_set && inst.imm == 0) changes_mask_ = true;
+  if (inst.op == Op::reg_read) inst.mask = no_value;  // liveness has used it
+  if (const std::uint32_t* mask = constant(inst.mask)) {
+    const unsigned lanes = function_.values[inst.mask].lanes;
+    if (*mask == lane_mask(lanes)) {
+      inst.mask = no_value;
+    } else if (*mask == 0 && inst.result_count == 0) {
+      return false;
+    }
+  }
+  const bool mask_result = inst.result_count == 1 && is_mask(function_.values[inst.result].type);
+  const bool foldable = mask_result && inst.type == Type::m && is_pure(inst.op) &&
+                        !ir::shape_of(inst.op).has_from() && info(inst.op).shape != ir::Shape::MaskGroup;
+  if (foldable && !fold_mask(inst)) return false;
+  if (inst.op == Op::select) {
+    const std::uint32_t* mask = constant(inst.args[0]);
+    if (mask && (*mask == 0 || *mask == lane_mask(inst.lanes))) {
+      alias_[inst.result] = inst.args[*mask ? 1 : 2];
+      return false;
+    }
+  }
+  if (inst.op == Op::branch_any) {
+    if (const std::uint32_t* mask = constant(inst.args[0])) {
+      inst.op = Op::jump;
+      inst.arg_count = 0;
+      inst.args = {};
+      if (*mask == 0) inst.targets.taken = inst.targets.fallthrough;
+      inst.targets.fallthrough = ir::no_block;
+    }
+  }
+  return true;
+}
+
+void BlockCode::fold(ir::BlockId block, bool full) {
+  folded_.clear();
+  origin_.clear();
+  changes_mask_ = false;
+  const auto& source = function_.blocks[block].insts;
+  std::size_t operands = 0;
+  for (const Inst& inst : source) operands += inst.arg_count;
+  operands_.resize(operands);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    CodeInst inst;
+    static_cast<Inst&>(inst) = source[i];
+    inst.args = std::span(operands_).subspan(next, inst.arg_count);
+    next += inst.arg_count;
+    const auto args = function_.args(source[i]);
+    for (std::size_t k = 0; k < args.size(); ++k) inst.args[k] = resolve(args[k]);
+    inst.mask = resolve(inst.mask);
+    for (unsigned k = 0; k < inst.result_count; ++k) {
+      alias_[inst.result + k] = inst.result + k;
+      is_constant_[inst.result + k] = 0;
+      is_used_[inst.result + k] = 0;
+    }
+    if (!fold_inst(inst, full)) continue;
+    folded_.push_back(inst);
+    origin_.push_back(static_cast<std::uint32_t>(i));
+  }
+}
+
+bool BlockCode::needed(CodeInst& inst, MaskRole role, const LiveState& live, bool full_here) const {
+  if (may_leave(inst.op)) return true;
+  switch (info(inst.op).effect) {
+    case ir::Effect::Pure:
+    case ir::Effect::ReadsState:
+      for (unsigned k = 0; k < inst.result_count; ++k)
+        if (is_used_[inst.result + k]) return true;
+      return false;
+    default:
+      break;
+  }
+  if (inst.op == Op::flag_write) return live.flags.any_in_range(inst.imm, inst.lanes);
+  if (inst.op != Op::reg_write) return true;
+  const unsigned bytes = liveness_.slot_bytes();
+  const SlotRange range = slots_of(inst, bytes);
+  bool any = false;
+  for (unsigned slot = range.first; slot <= range.last; ++slot) {
+    const bool by_channel = role == MaskRole::Execution && liveness_.regular(slot);
+    any |= live.active[slot] || (!(full_here || by_channel) && live.inactive[slot]);
+    if (by_channel && covers(inst, slot, bytes) && !live.inactive[slot])
+      inst.overwrite |= 1u << (slot - range.first);
+  }
+  return any;
+}
+
+/// Marks what is needed, from the end of the block to its beginning, and keeps that.
+void BlockCode::drop_dead(ir::BlockId block, bool full) {
+  live_ = liveness_.live_out(block);
+  // All channels are on until the block changes the execution mask.
+  const auto change = std::find_if(folded_.begin(), folded_.end(), [](const CodeInst& inst) {
+    return inst.op == Op::mask_set && inst.imm == 0;
+  });
+  const auto full_until = full ? static_cast<std::size_t>(change - folded_.begin()) + 1 : 0;
+  live_out_ = live_.active;
+  if (full_until <= folded_.size()) live_out_ |= live_.inactive;
+  insts_.clear();
+  for (std::size_t i = folded_.size(); i-- > 0;) {
+    CodeInst& inst = folded_[i];
+    const MaskRole role = liveness_.role(block, origin_[i]);
+    const bool full_here = i < full_until;
+    if (!needed(inst, role, live_, full_here)) continue;
+    // The original's mask decides what the write ends, also where folding has dropped the mask.
+    if (inst.op == Op::reg_write && full_here && role == MaskRole::Execution) {
+      const unsigned bytes = liveness_.slot_bytes();
+      const SlotRange range = slots_of(inst, bytes);
+      for (unsigned slot = range.first; slot <= range.last; ++slot)
+        if (covers(inst, slot, bytes)) live_.active.reset(slot);
+    } else {
+      liveness_.step(inst, role, live_);
+    }
+    for (ValueId arg : inst.args) is_used_[arg] = 1;
+    if (inst.mask != no_value) is_used_[inst.mask] = 1;
+    insts_.push_back(inst);
+  }
+  std::reverse(insts_.begin(), insts_.end());
+}
+
+void BlockCode::link_uses() {
+  std::size_t count = 0;
+  for (const CodeInst& inst : insts_) count += std::size_t{inst.arg_count} + inst.result_count;
+  uses_.resize(count);
+  std::size_t next = 0;
+  for (std::size_t i = insts_.size(); i-- > 0;) {
+    CodeInst& inst = insts_[i];
+    inst.first_use = std::span(uses_).subspan(next, inst.result_count);
+    next += inst.result_count;
+    inst.next_use = std::span(uses_).subspan(next, inst.arg_count);
+    next += inst.arg_count;
+    for (unsigned k = 0; k < inst.result_count; ++k) {
+      inst.first_use[k] = last_seen_[inst.result + k];
+      last_seen_[inst.result + k] = never;
+    }
+    for (std::size_t k = 0; k < inst.args.size(); ++k) inst.next_use[k] = last_seen_[inst.args[k]];
+    inst.mask_next_use = inst.mask != no_value ? last_seen_[inst.mask] : never;
+    for (ValueId arg : inst.args) last_seen_[arg] = static_cast<std::uint32_t>(i);
+    if (inst.mask != no_value) last_seen_[inst.mask] = static_cast<std::uint32_t>(i);
+  }
+}
+
+void BlockCode::index_slot_reads() {
+  const unsigned slots = liveness_.slots(), bytes = liveness_.slot_bytes();
+  read_begin_.assign(slots + 1, 0);
+  auto each = [&](auto&& visit) {
+    for (std::uint32_t i = 0; i < insts_.size(); ++i) {
+      const CodeInst& inst = insts_[i];
+      // A masked or partial write reads what it keeps.
+      if (inst.op != Op::reg_read && inst.op != Op::reg_write) continue;
+      const SlotRange range = slots_of(inst, bytes);
+      for (unsigned slot = range.first; slot <= range.last && slot < slots; ++slot)
+        if (inst.op == Op::reg_read || inst.mask != no_value || !covers(inst, slot, bytes)) visit(slot, i);
+    }
+  };
+  each([&](unsigned slot, std::uint32_t) { ++read_begin_[slot + 1]; });
+  for (unsigned slot = 0; slot < slots; ++slot) read_begin_[slot + 1] += read_begin_[slot];
+  reads_.resize(read_begin_[slots]);
+  read_next_.assign(read_begin_.begin(), read_begin_.end() - 1);
+  each([&](unsigned slot, std::uint32_t i) { reads_[read_next_[slot]++] = i; });
+  read_next_.assign(read_begin_.begin(), read_begin_.end() - 1);
+  gathers_.clear();
+  observers_.clear();
+  next_gather_ = next_observer_ = 0;
+  for (std::uint32_t i = 0; i < insts_.size(); ++i) {
+    if (insts_[i].op == Op::reg_gather) gathers_.push_back(i);
+    if (liveness_.observes(insts_[i])) observers_.push_back(i);
+  }
+}
+
+std::uint32_t BlockCode::next_read(unsigned slot, std::uint32_t position) {
+  std::uint32_t& next = read_next_[slot];
+  while (next < read_begin_[slot + 1] && reads_[next] < position) ++next;
+  // A gather may read any slot.
+  while (next_gather_ < gathers_.size() && gathers_[next_gather_] < position) ++next_gather_;
+  return std::min(next < read_begin_[slot + 1] ? reads_[next] : never,
+                  next_gather_ < gathers_.size() ? gathers_[next_gather_] : never);
+}
+
+std::uint32_t BlockCode::next_observer(std::uint32_t position) {
+  while (next_observer_ < observers_.size() && observers_[next_observer_] < position) ++next_observer_;
+  return next_observer_ < observers_.size() ? observers_[next_observer_] : never;
+}
+
+}  // namespace eum::jit::codegen

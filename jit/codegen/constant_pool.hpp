@@ -1,0 +1,43 @@
+#pragma once
+// ConstantPool: vectors of constants that lie beside the code, each kept once.
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace eum::jit::codegen {
+
+class ConstantPool {
+ public:
+  static constexpr std::size_t entry_bytes = 32;
+  using Entry = std::array<std::uint8_t, entry_bytes>;
+
+  /// Offset of the entry in the pool.
+  std::int32_t add(const Entry& entry) {
+    const auto next = static_cast<std::int32_t>(entries_.size() * entry_bytes);
+    const auto [known, added] = offsets_.try_emplace(entry, next);
+    if (added) entries_.push_back(entry);
+    return known->second;
+  }
+  /// `bits` of `bytes` (1, 2, 4, 8) width in every lane.
+  std::int32_t add_splat(std::uint64_t bits, unsigned bytes) { return add(splat(bits, bytes)); }
+  static Entry splat(std::uint64_t bits, unsigned bytes) {
+    Entry entry;
+    for (unsigned i = 0; i < entry_bytes; i += bytes) std::memcpy(entry.data() + i, &bits, bytes);
+    return entry;
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Entry& entry) const {
+      return std::hash<std::string_view>()({reinterpret_cast<const char*>(entry.data()), entry.size()});
+    }
+  };
+  std::vector<Entry> entries_;
+  std::unordered_map<Entry, std::int32_t, Hash> offsets_;
+};
+
+}  // namespace eum::jit::codegen

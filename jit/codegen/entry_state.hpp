@@ -1,0 +1,53 @@
+#pragma once
+// EntryState: what a version of a block finds in registers when it begins. All edges into it bring that
+// about.
+//
+// The first edge decides: what it has in registers and the block (for a loop: the loop) reads stays there.
+// Later edges bring their registers into the same order. Who comes from elsewhere, with every slot in memory,
+// enters through code that loads them.
+#include <cstdint>
+#include <vector>
+
+#include "frontend/ir/function.hpp"
+#include "jit/codegen/target.hpp"
+#include "jit/passes/liveness.hpp"
+
+namespace eum::jit::codegen {
+
+/// A slot of the register file in a vector register.
+struct CachedSlot {
+  std::uint16_t slot;
+  std::uint8_t reg;
+  bool dirty;  ///< memory may hold an older content
+};
+
+using EntryState = std::vector<CachedSlot>;
+
+/// Which slots each block reads, and what the loops that it heads read and write. Loops are taken from back
+/// edges: structured code lays out their blocks one after the other.
+class LoopSlots {
+ public:
+  LoopSlots(const ir::Function& function, const Liveness& liveness);
+
+  bool heads_loop(ir::BlockId block) const { return last_[block] != ir::no_block; }
+  bool reads(ir::BlockId block, unsigned slot) const { return reads_[block][slot]; }
+  /// Slots that the loop of `header` reads whole before it writes them, those first that gain most by staying
+  /// in a register; at most `limit`. Second: the loop writes it.
+  std::vector<std::pair<std::uint16_t, bool>> wanted(ir::BlockId header, std::size_t limit) const;
+
+ private:
+  /// A longer span of blocks is no loop whose registers are worth a plan.
+  static constexpr ir::BlockId longest_loop = 256;
+
+  const ir::Function& function_;
+  const Liveness& liveness_;
+  std::vector<ir::BlockId> last_;  // of the blocks of the loop that a block heads; no_block: it heads none
+  std::vector<BitSet> reads_, writes_;
+};
+
+/// Decides the entry state of `block` from the slots that the first edge has in registers. `live`: slots that
+/// the version needs.
+EntryState fix_entry_state(const LoopSlots& loops, ir::BlockId block, const EntryState& first_edge,
+                           const BitSet& live, const Target& target);
+
+}  // namespace eum::jit::codegen

@@ -1,0 +1,57 @@
+#pragma once
+// FrameSlots: places of the host stack frame for spilled values of one block. A place that a value has left
+// is taken again, so that the frame has the size of what is spilled at the same time.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace eum::jit::codegen {
+
+class FrameSlots {
+ public:
+  /// `base`: offset of the first place, a multiple of `vector_bytes`.
+  FrameSlots(std::int32_t base, std::int32_t vector_bytes)
+      : base_(base), vector_bytes_(vector_bytes), next_(base), end_(base) {}
+
+  void begin_block() {
+    next_ = base_;
+    vectors_.clear();
+    words_.clear();
+  }
+  std::int32_t take_vector() {
+    if (vectors_.empty()) return grow(vector_bytes_);
+    return pop(vectors_);
+  }
+  std::int32_t take_word() {
+    if (words_.empty()) {
+      // A vector's place cut into words.
+      const std::int32_t place = take_vector();
+      for (std::int32_t at = vector_bytes_ - 8; at >= 0; at -= 8) words_.push_back(place + at);
+    }
+    return pop(words_);
+  }
+  void release_vector(std::int32_t place) { vectors_.push_back(place); }
+  void release_word(std::int32_t place) { words_.push_back(place); }
+
+  /// Bytes of frame, from offset 0, that all blocks so far need.
+  std::int32_t end() const { return end_; }
+
+ private:
+  std::int32_t grow(std::int32_t bytes) {
+    const std::int32_t place = next_;
+    next_ += bytes;
+    end_ = std::max(end_, next_);
+    return place;
+  }
+  static std::int32_t pop(std::vector<std::int32_t>& places) {
+    const std::int32_t place = places.back();
+    places.pop_back();
+    return place;
+  }
+
+  std::int32_t base_, vector_bytes_, next_;
+  std::int32_t end_;
+  std::vector<std::int32_t> vectors_, words_;
+};
+
+}  // namespace eum::jit::codegen

@@ -1,0 +1,73 @@
+// General registers: scalars and bits of masks.
+#include "jit/codegen/allocator.hpp"
+
+namespace eum::jit::codegen {
+
+using ir::ValueId;
+
+unsigned Generals::take() {
+  int victim = -1;
+  std::uint32_t victim_next = 0;
+  for (unsigned r = 0; r < owner_.size(); ++r) {
+    if ((all_.target_.general_registers & ~pinned_) >> r & 1) {
+      if (owner_[r] == ir::no_value) return r;
+      const std::uint32_t next = all_.values_[owner_[r]].next_use;
+      if (victim >= 0 && next <= victim_next) continue;
+      victim = static_cast<int>(r);
+      victim_next = next;
+    }
+  }
+  if (victim < 0) throw EngineBug("every general register is pinned");
+  spill(static_cast<unsigned>(victim));
+  return static_cast<unsigned>(victim);
+}
+
+void Generals::spill(unsigned reg) {
+  Value& v = all_.values_[owner_[reg]];
+  v.general.reg = -1;
+  if (!v.general.copy && !v.is_constant) {
+    v.general.copy = Location::frame(all_.frame_.take_word());
+    all_.moves_.store_whole(v.general.copy, reg);
+  }
+  owner_[reg] = ir::no_value;
+}
+
+unsigned Generals::scratch() {
+  const unsigned reg = take();
+  pinned_ |= 1u << reg;
+  return reg;
+}
+
+unsigned Generals::define(ValueId value) {
+  const unsigned reg = scratch();
+  all_.values_[value].general = {static_cast<std::int8_t>(reg), {}};
+  owner_[reg] = value;
+  return reg;
+}
+
+unsigned Generals::use(ValueId value) {
+  Value& v = all_.values_[value];
+  if (v.general.reg < 0) {
+    const Location from = v.general.copy;
+    if (!from && !v.is_constant) throw EngineBug("a scalar is used that is nowhere");
+    const unsigned reg = define(value);
+    v.general.copy = from;
+    if (v.is_constant) {
+      all_.moves_.set_general(reg, v.constant);
+    } else if (from.where == Location::Where::Frame) {
+      all_.moves_.load_whole(reg, from);
+    } else {
+      all_.moves_.load_general(reg, from, all_.values_.info(value).type);
+    }
+  }
+  pinned_ |= 1u << v.general.reg;
+  return static_cast<unsigned>(v.general.reg);
+}
+
+std::optional<Location> Generals::in_memory(ValueId value) const {
+  const Value& v = all_.values_[value];
+  if (v.general.reg >= 0 || v.general.copy.where != Location::Where::RegisterFile) return std::nullopt;
+  return v.general.copy;
+}
+
+}  // namespace eum::jit::codegen

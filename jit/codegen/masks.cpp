@@ -1,0 +1,54 @@
+// Masks between their forms.
+#include "jit/codegen/allocator.hpp"
+
+namespace eum::jit::codegen {
+
+using ir::ValueId;
+
+void Masks::define_lanes(ValueId mask, unsigned width) {
+  all_.values_[mask].mask_width = static_cast<std::uint8_t>(width);
+}
+
+unsigned Masks::bits(ValueId mask) {
+  Value& v = all_.values_[mask];
+  if (v.general.somewhere() || v.is_constant) return all_.generals.use(mask);
+  if (v.mask_width == 0) throw EngineBug("a mask is used that has no value");
+  const unsigned width = v.mask_width, lanes = all_.values_.info(mask).lanes;
+  const unsigned per_chunk = all_.target_.lanes_per_vector(width);
+  const unsigned bits = all_.generals.define(mask);
+  for (unsigned c = 0; c * per_chunk < lanes; ++c) {
+    const unsigned chunk = all_.vectors.use(mask, c);
+    const unsigned vector = all_.moves_.packing_needs_vector(width) ? all_.vectors.scratch() : 0;
+    if (c == 0) {
+      all_.moves_.pack_mask(bits, chunk, width, vector);
+    } else {
+      const unsigned part = all_.generals.scratch();
+      all_.moves_.pack_mask(part, chunk, width, vector);
+      all_.moves_.join_bits(bits, part, c * per_chunk);
+      all_.generals.unpin(part);
+    }
+  }
+  // Lanes of the last chunk beyond the mask hold whatever the operands held there.
+  if (lanes % per_chunk != 0) all_.moves_.keep_bits(bits, ir::lane_mask(lanes));
+  return bits;
+}
+
+unsigned Masks::lanes(ValueId mask, unsigned width, unsigned chunk) {
+  Value& v = all_.values_[mask];
+  if (v.mask_width == width && all_.values_.place(mask, chunk).somewhere())
+    return all_.vectors.use(mask, chunk);
+  const unsigned from = bits(mask);
+  const unsigned lanes = all_.vectors.scratch();
+  if (all_.moves_.spreading_needs_general(width, chunk)) {
+    const unsigned scratch = all_.generals.scratch();
+    all_.moves_.spread_mask(lanes, from, width, chunk, scratch);
+    all_.generals.unpin(scratch);
+  } else {
+    all_.moves_.spread_mask(lanes, from, width, chunk, 0);
+  }
+  if (v.mask_width == 0) v.mask_width = static_cast<std::uint8_t>(width);
+  if (v.mask_width == width) all_.vectors.bind(mask, chunk, lanes);
+  return lanes;
+}
+
+}  // namespace eum::jit::codegen

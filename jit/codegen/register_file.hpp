@@ -1,0 +1,64 @@
+#pragma once
+// VectorFile: what each vector register holds. A register's content is never changed while anything refers to
+// it, so a value, a copy of it and a slot of the register file may share one.
+#include <array>
+#include <cstdint>
+
+#include "frontend/ir/function.hpp"
+#include "jit/codegen/bug.hpp"
+
+namespace eum::jit::codegen {
+
+/// What refers to a register: a chunk of a value, or a slot.
+struct VectorRef {
+  std::uint32_t id;
+  std::uint8_t chunk;
+  bool is_slot;
+  bool operator==(const VectorRef&) const = default;
+
+  static VectorRef slot(unsigned slot) { return {slot, 0, true}; }
+  static VectorRef value(ir::ValueId value, unsigned chunk) {
+    return {value, static_cast<std::uint8_t>(chunk), false};
+  }
+};
+
+class VectorFile {
+ public:
+  static constexpr std::size_t max_registers = 32, max_refs = 8;
+
+  struct Register {
+    std::array<VectorRef, max_refs> refs;
+    std::uint8_t count = 0;
+    bool pinned = false;
+
+    const VectorRef* begin() const { return refs.data(); }
+    const VectorRef* end() const { return refs.data() + count; }
+    bool free() const { return count == 0 && !pinned; }
+    bool full() const { return count == max_refs; }
+  };
+
+  void clear() { registers_ = {}; }
+  Register& operator[](std::size_t reg) { return registers_[reg]; }
+  const Register& operator[](std::size_t reg) const { return registers_[reg]; }
+  void unpin() {
+    for (Register& reg : registers_) reg.pinned = false;
+  }
+  void add(std::size_t reg, VectorRef ref) {
+    Register& r = registers_[reg];
+    if (r.full()) throw EngineBug("a register has too many names");
+    r.refs[r.count++] = ref;
+  }
+  void drop(std::size_t reg, VectorRef ref) {
+    Register& r = registers_[reg];
+    for (unsigned i = 0; i < r.count; ++i) {
+      if (!(r.refs[i] == ref)) continue;
+      r.refs[i] = r.refs[--r.count];
+      return;
+    }
+  }
+
+ private:
+  std::array<Register, max_registers> registers_{};
+};
+
+}  // namespace eum::jit::codegen

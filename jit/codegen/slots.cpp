@@ -1,0 +1,160 @@
+// Slots of the register file in vector registers.
+#include "jit/codegen/allocator.hpp"
+
+namespace eum::jit::codegen {
+
+using ir::ValueId;
+
+void Slots::begin_block(const EntryState& entry) {
+  std::fill(reg_.begin(), reg_.end(), std::int8_t{-1});
+  std::fill(dirty_.begin(), dirty_.end(), std::uint8_t{0});
+  for (unsigned slot : touched_) backing_[slot].clear();
+  touched_.clear();
+  for (const CachedSlot& cached : entry) {
+    reg_[cached.slot] = static_cast<std::int8_t>(cached.reg);
+    dirty_[cached.slot] = cached.dirty;
+    all_.vector_file_.add(cached.reg, VectorRef::slot(cached.slot));
+  }
+}
+
+void Slots::note_backing(unsigned slot, ValueId value, unsigned chunk) {
+  if (backing_[slot].empty()) touched_.push_back(slot);
+  backing_[slot].push_back({value, static_cast<std::uint8_t>(chunk)});
+}
+
+void Slots::read(const CodeInst& inst) {
+  const unsigned offset = inst.region.offset, width = all_.vector_bytes();
+  const unsigned bytes = inst.lanes * ir::size_of(inst.type);
+  const Value& result = all_.values_[inst.result];
+  // Less than a slot from its beginning: the part, so that no load is wider than the store before it.
+  const bool part = bytes < width && reg_[offset / width] < 0;
+  if (result.kind == ValueKind::Scalar || offset % width != 0 || part) {
+    write_back(offset, bytes);
+    return all_.define_in_file(inst.result, offset);
+  }
+  for (unsigned c = 0; c < result.chunks; ++c) {
+    const unsigned slot = offset / width + c;
+    const bool last_read = all_.code_->next_read(slot, all_.position_ + 1) == never;
+    if (reg_[slot] < 0 && last_read) {
+      all_.values_.place(inst.result, c) = {-1, Location::file(slot * width)};
+      note_backing(slot, inst.result, c);
+    } else {
+      all_.vectors.bind(inst.result, c, use(slot));
+      // Memory serves too, as long as it holds the same.
+      if (dirty_[slot]) continue;
+      all_.values_.place(inst.result, c).copy = Location::file(slot * width);
+      note_backing(slot, inst.result, c);
+    }
+  }
+}
+
+unsigned Slots::use(unsigned slot) {
+  if (reg_[slot] < 0) {
+    const unsigned reg = all_.vectors.take(), width = all_.vector_bytes();
+    all_.moves_.load_vector(reg, Location::file(slot * width), width);
+    reg_[slot] = static_cast<std::int8_t>(reg);
+    all_.vector_file_.add(reg, VectorRef::slot(slot));
+  }
+  all_.vectors.pin(static_cast<unsigned>(reg_[slot]));
+  return static_cast<unsigned>(reg_[slot]);
+}
+
+std::optional<Location> Slots::in_memory(unsigned slot) const {
+  if (reg_[slot] >= 0) return std::nullopt;
+  return Location::file(slot * all_.vector_bytes());
+}
+
+void Slots::set(unsigned slot, unsigned reg) {
+  before_overwrite(slot);
+  if (all_.vector_file_[reg].full()) {
+    const unsigned copy = all_.vectors.scratch();
+    all_.moves_.move_vector(copy, reg);
+    reg = copy;
+  }
+  reg_[slot] = static_cast<std::int8_t>(reg);
+  dirty_[slot] = 1;
+  all_.vector_file_.add(reg, VectorRef::slot(slot));
+}
+
+void Slots::store(unsigned slot) {
+  const unsigned width = all_.vector_bytes();
+  all_.moves_.store_vector(Location::file(slot * width), static_cast<unsigned>(reg_[slot]), width);
+  dirty_[slot] = 0;
+}
+
+void Slots::write_back(unsigned offset, unsigned bytes) {
+  const unsigned width = all_.vector_bytes();
+  for (unsigned slot = offset / width; slot <= (offset + bytes - 1) / width; ++slot)
+    if (dirty_[slot]) store(slot);
+}
+
+void Slots::write_back_and_invalidate(unsigned offset, unsigned bytes) {
+  const unsigned width = all_.vector_bytes();
+  write_back(offset, bytes);
+  for (unsigned slot = offset / width; slot <= (offset + bytes - 1) / width; ++slot) before_overwrite(slot);
+}
+
+void Slots::write_back_all() {
+  for (unsigned slot = 0; slot < slots(); ++slot)
+    if (dirty_[slot]) store(slot);
+}
+
+void Slots::invalidate_all() {
+  for (unsigned slot = 0; slot < slots(); ++slot) before_overwrite(slot);
+}
+
+void Slots::write_back_live() {
+  for (unsigned slot = 0; slot < slots(); ++slot)
+    if (dirty_[slot] && all_.code_->needs_memory(slot, all_.position_)) store(slot);
+}
+
+EntryState Slots::cached() const {
+  EntryState cached;
+  for (unsigned slot = 0; slot < slots(); ++slot)
+    if (reg_[slot] >= 0)
+      cached.push_back(
+          {static_cast<std::uint16_t>(slot), static_cast<std::uint8_t>(reg_[slot]), dirty_[slot] != 0});
+  return cached;
+}
+
+EntryState Slots::dirty() const {
+  EntryState dirty = cached();
+  std::erase_if(dirty, [](const CachedSlot& cached) { return !cached.dirty; });
+  return dirty;
+}
+
+void Slots::uncache(unsigned slot) {
+  if (reg_[slot] >= 0) all_.vector_file_.drop(static_cast<std::size_t>(reg_[slot]), VectorRef::slot(slot));
+  reg_[slot] = -1;
+  dirty_[slot] = 0;
+}
+
+/// Memory of the slot is about to hold something else: values that are only there move to registers, and no
+/// register stands for the slot any more, so that none of them is spilled to this memory again.
+void Slots::before_overwrite(unsigned slot) {
+  uncache(slot);
+  if (backing_[slot].empty()) return;
+  const auto values = std::exchange(backing_[slot], {});
+  const auto in_this_slot = [&](const Place& place) {
+    return place.copy.where == Location::Where::RegisterFile;
+  };
+  for (const auto& [value, chunk] : values) {
+    Value& v = all_.values_[value];
+    if (v.next_use == never) continue;
+    const bool general = chunk == general_chunk;
+    if (!in_this_slot(general ? v.general : all_.values_.place(value, chunk))) continue;
+    // Not pinned: many values may come this way.
+    if (general) {
+      const std::uint32_t pins = all_.generals.pinned_;
+      all_.generals.use(value);
+      all_.generals.pinned_ = pins;
+    } else if (all_.values_.place(value, chunk).reg < 0) {
+      const unsigned reg = all_.vectors.use(value, chunk);
+      all_.vector_file_[reg].pinned = false;
+      uncache(slot);
+    }
+    (general ? v.general : all_.values_.place(value, chunk)).copy = {};
+  }
+}
+
+}  // namespace eum::jit::codegen

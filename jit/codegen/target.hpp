@@ -1,0 +1,75 @@
+#pragma once
+// What code generation has to know of a host: its registers. And what it asks the host to emit.
+#include <cstdint>
+
+#include "frontend/ir/types.hpp"
+
+namespace eum::jit::codegen {
+
+struct Target {
+  /// Bytes of a vector register; the register file is cached in slots of this size.
+  unsigned vector_bytes = 32;
+  unsigned vector_registers = 16;
+  /// Bit r: general register r may be allocated.
+  std::uint32_t general_registers = 0;
+  /// Registers for masks; 0: masks are bits in a general register or lanes of vectors.
+  unsigned mask_registers = 0;
+
+  unsigned lanes_per_vector(unsigned element_bytes) const { return vector_bytes / element_bytes; }
+};
+
+/// A place in memory that translated code can name.
+struct Location {
+  enum class Where : std::uint8_t {
+    Nowhere,
+    Frame,         ///< byte of the host stack frame
+    RegisterFile,  ///< byte of the guest's register file in the thread's state
+    Pool,          ///< byte of the constant pool
+  } where = Where::Nowhere;
+  std::int32_t offset = 0;
+
+  explicit operator bool() const { return where != Where::Nowhere; }
+  bool operator==(const Location&) const = default;
+  Location plus(std::int32_t bytes) const { return {where, offset + bytes}; }
+
+  static Location frame(std::int32_t offset) { return {Where::Frame, offset}; }
+  static Location file(unsigned offset) { return {Where::RegisterFile, static_cast<std::int32_t>(offset)}; }
+  static Location pool(std::int32_t offset) { return {Where::Pool, offset}; }
+};
+
+/// The moves that allocation needs between registers and memory; a host emits them. Registers are numbers of
+/// their class.
+class Moves {
+ public:
+  virtual ~Moves() = default;
+
+  /// At least `bytes` of a vector; what the register holds above them is undefined.
+  virtual void load_vector(unsigned reg, Location from, unsigned bytes) = 0;
+  /// Exactly `bytes`, a power of two.
+  virtual void store_vector(Location to, unsigned reg, unsigned bytes) = 0;
+  virtual void move_vector(unsigned to, unsigned from) = 0;
+
+  /// A scalar or a mask's bits of `type`, extended to the form that scalars of the type have in registers.
+  virtual void load_general(unsigned reg, Location from, ir::Type type) = 0;
+  /// All 8 bytes; what load_whole reads back.
+  virtual void store_whole(Location to, unsigned reg) = 0;
+  virtual void load_whole(unsigned reg, Location from) = 0;
+  virtual void move_general(unsigned to, unsigned from) = 0;
+  virtual void set_general(unsigned reg, std::uint64_t constant) = 0;
+
+  // Masks: lanes of `width` bytes in vector registers, all ones or all zeros, and one bit a lane in a general
+  // register. `chunk` counts vectors from the mask's first lane. Scratch registers are given where the host
+  // asks.
+
+  /// One bit for each lane of a vector.
+  virtual void pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) = 0;
+  virtual bool packing_needs_vector(unsigned width) const = 0;
+  /// bits |= part << by, and bits &= mask.
+  virtual void join_bits(unsigned bits, unsigned part, unsigned by) = 0;
+  virtual void keep_bits(unsigned bits, std::uint32_t mask) = 0;
+  virtual void spread_mask(unsigned lanes, unsigned bits, unsigned width, unsigned chunk,
+                           unsigned general_scratch) = 0;
+  virtual bool spreading_needs_general(unsigned width, unsigned chunk) const = 0;
+};
+
+}  // namespace eum::jit::codegen

@@ -1,0 +1,84 @@
+#pragma once
+// Values: where each value of the block that is being translated is. It knows places, not how they are
+// reached.
+#include <cstdint>
+#include <vector>
+
+#include "jit/codegen/block_code.hpp"
+#include "jit/codegen/target.hpp"
+
+namespace eum::jit::codegen {
+
+/// A register, or memory, or both with the same content.
+struct Place {
+  std::int8_t reg = -1;
+  Location copy;
+
+  bool somewhere() const { return reg >= 0 || copy; }
+};
+
+enum class ValueKind : std::uint8_t {
+  Vector,  ///< lanes in as many vector registers as they take
+  Scalar,  ///< one lane of an integer: in a general register, extended to 32 bits by its type's sign
+  Mask,    ///< one bit a lane in a general register, or lanes of some width in vector registers
+};
+
+struct Value {
+  ValueKind kind = ValueKind::Vector;
+  std::uint8_t chunks = 0;      ///< vector registers that it may take
+  std::uint8_t mask_width = 0;  ///< bytes of a lane of a mask's vector form; 0 = it has none
+  bool is_constant = false;
+  std::uint32_t first_place = 0;  ///< of chunks
+  std::uint32_t next_use = never;
+  Place general;  ///< of a scalar, or of a mask's bits
+  std::uint64_t constant = 0;
+};
+
+class Values {
+ public:
+  Values(const ir::Function& function, unsigned vector_bytes)
+      : function_(function), vector_bytes_(vector_bytes), values_(function.values.size()) {}
+
+  void begin_block(const BlockCode& code) {
+    places_.clear();
+    for (const CodeInst& inst : code.insts())
+      for (unsigned k = 0; k < inst.result_count; ++k) add(inst.result + k, inst.first_use[k]);
+  }
+  Value& operator[](ir::ValueId id) { return values_[id]; }
+  const Value& operator[](ir::ValueId id) const { return values_[id]; }
+  Place& place(ir::ValueId id, unsigned chunk) { return places_[values_[id].first_place + chunk]; }
+  const Place& place(ir::ValueId id, unsigned chunk) const {
+    return places_[values_[id].first_place + chunk];
+  }
+  const ir::ValueInfo& info(ir::ValueId id) const { return function_.values[id]; }
+  /// Bytes of a vector value from `chunk` on; of a mask's lanes a whole register.
+  unsigned bytes_from(ir::ValueId id, unsigned chunk) const {
+    const ir::ValueInfo& v = info(id);
+    return ir::is_mask(v.type) ? vector_bytes_ : v.lanes * ir::size_of(v.type) - chunk * vector_bytes_;
+  }
+
+ private:
+  void add(ir::ValueId id, std::uint32_t first_use) {
+    const ir::ValueInfo& v = info(id);
+    Value& value = values_[id] = {};
+    value.next_use = first_use;
+    value.first_place = static_cast<std::uint32_t>(places_.size());
+    if (ir::is_mask(v.type)) {
+      value.kind = ValueKind::Mask;
+      value.chunks = static_cast<std::uint8_t>((v.lanes * 8u + vector_bytes_ - 1) / vector_bytes_);
+    } else if (v.lanes == 1 && ir::is_int(v.type)) {
+      value.kind = ValueKind::Scalar;
+    } else {
+      value.chunks =
+          static_cast<std::uint8_t>((v.lanes * ir::size_of(v.type) + vector_bytes_ - 1) / vector_bytes_);
+    }
+    places_.resize(places_.size() + value.chunks);
+  }
+
+  const ir::Function& function_;
+  unsigned vector_bytes_;
+  std::vector<Value> values_;
+  std::vector<Place> places_;
+};
+
+}  // namespace eum::jit::codegen

@@ -1,0 +1,152 @@
+// Vector registers: which is taken next, and what is spilled for it.
+#include <algorithm>
+
+#include "jit/codegen/allocator.hpp"
+
+namespace eum::jit::codegen {
+
+using ir::ValueId;
+
+unsigned Vectors::chunks(ValueId value) const { return all_.values_[value].chunks; }
+
+void Vectors::pin(unsigned reg) { all_.vector_file_[reg].pinned = true; }
+
+unsigned Vectors::take() {
+  int victim = -1;
+  std::uint32_t victim_next = 0;
+  for (unsigned r = 0; r < all_.target_.vector_registers; ++r) {
+    const VectorFile::Register& reg = all_.vector_file_[r];
+    if (reg.pinned) continue;
+    if (reg.count == 0) return r;
+    std::uint32_t next = never;
+    for (const VectorRef& ref : reg)
+      next = std::min(next, ref.is_slot ? all_.next_slot_use(ref.id) : all_.values_[ref.id].next_use);
+    if (victim < 0 || next > victim_next) {
+      victim = static_cast<int>(r);
+      victim_next = next;
+    }
+  }
+  if (victim < 0) throw EngineBug("every vector register is pinned");
+  spill(static_cast<unsigned>(victim));
+  return static_cast<unsigned>(victim);
+}
+
+void Vectors::spill(unsigned reg) {
+  VectorFile::Register& state = all_.vector_file_[reg];
+  const unsigned width = all_.vector_bytes();
+  int backing = -1;  // a slot whose memory has the content
+  for (unsigned i = state.count; i-- > 0;) {
+    const VectorRef ref = state.refs[i];
+    if (!ref.is_slot) continue;
+    if (all_.slots.dirty_[ref.id]) {
+      all_.slots.dirty_[ref.id] = 0;
+      if (all_.code_->needs_memory(ref.id, all_.position_)) {
+        all_.moves_.store_vector(Location::file(ref.id * width), reg, width);
+        backing = static_cast<int>(ref.id);
+      }
+    } else {
+      backing = static_cast<int>(ref.id);
+    }
+    all_.slots.reg_[ref.id] = -1;
+    all_.vector_file_.drop(reg, ref);
+  }
+  for (const VectorRef& ref : state) {
+    Place& p = all_.values_.place(ref.id, ref.chunk);
+    p.reg = -1;
+    if (p.copy) continue;
+    if (backing >= 0) {
+      p.copy = Location::file(static_cast<unsigned>(backing) * width);
+      all_.slots.note_backing(static_cast<unsigned>(backing), ref.id, ref.chunk);
+    } else {
+      p.copy = Location::frame(all_.frame_.take_vector());
+      all_.moves_.store_vector(p.copy, reg, width);
+    }
+  }
+  state.count = 0;
+}
+
+unsigned Vectors::use(ValueId value, unsigned chunk) {
+  Place& p = all_.values_.place(value, chunk);
+  if (p.reg < 0) {
+    if (!p.copy) throw EngineBug("a value is used that is nowhere");
+    const unsigned reg = take(), width = all_.vector_bytes();
+    const bool whole_slot = p.copy.where == Location::Where::RegisterFile &&
+                            p.copy.offset % static_cast<std::int32_t>(width) == 0;
+    const bool whole = p.copy.where == Location::Where::Pool || whole_slot;
+    all_.moves_.load_vector(reg, p.copy,
+                            whole ? width : std::min(width, all_.values_.bytes_from(value, chunk)));
+    p.reg = static_cast<std::int8_t>(reg);
+    all_.vector_file_.add(reg, VectorRef::value(value, chunk));
+    if (whole_slot) {
+      const auto slot = static_cast<unsigned>(p.copy.offset) / width;
+      if (all_.slots.reg_[slot] < 0) {
+        all_.slots.reg_[slot] = static_cast<std::int8_t>(reg);
+        all_.vector_file_.add(reg, VectorRef::slot(slot));
+      }
+    }
+  }
+  pin(static_cast<unsigned>(p.reg));
+  return static_cast<unsigned>(p.reg);
+}
+
+std::optional<Location> Vectors::in_memory(ValueId value, unsigned chunk) const {
+  const Place& p = all_.values_.place(value, chunk);
+  const unsigned width = all_.vector_bytes();
+  if (p.reg >= 0 || !p.copy) return std::nullopt;
+  const bool whole_slot =
+      p.copy.where == Location::Where::RegisterFile && p.copy.offset % static_cast<std::int32_t>(width) == 0;
+  const bool readable =
+      p.copy.where == Location::Where::Pool || whole_slot || all_.values_.bytes_from(value, chunk) >= width;
+  return readable ? std::optional(p.copy) : std::nullopt;
+}
+
+unsigned Vectors::scratch() {
+  const unsigned reg = take();
+  pin(reg);
+  return reg;
+}
+
+unsigned Vectors::define(ValueId value, unsigned chunk) {
+  const unsigned reg = scratch();
+  bind(value, chunk, reg);
+  return reg;
+}
+
+bool Vectors::is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) const {
+  const ValueId value = inst.args[arg];
+  const Value& v = all_.values_[value];
+  if (inst.next_use[arg] != never || v.kind != ValueKind::Vector || chunk >= v.chunks) return false;
+  const Place& p = all_.values_.place(value, chunk);
+  return p.reg >= 0 && all_.vector_file_[static_cast<std::size_t>(p.reg)].count == 1;
+}
+
+unsigned Vectors::define_over(const CodeInst& inst, unsigned chunk) {
+  for (unsigned k = 0; k < inst.args.size(); ++k) {
+    if (!is_dying(inst, k, chunk)) continue;
+    Place& p = all_.values_.place(inst.args[k], chunk);
+    const auto reg = static_cast<unsigned>(p.reg);
+    all_.vector_file_.drop(reg, VectorRef::value(inst.args[k], chunk));
+    p.reg = -1;
+    all_.release_copy(p, true);
+    bind(inst.result, chunk, reg);
+    return reg;
+  }
+  return define(inst.result, chunk);
+}
+
+void Vectors::bind(ValueId value, unsigned chunk, unsigned reg) {
+  if (all_.vector_file_[reg].full()) {
+    const unsigned copy = scratch();
+    all_.moves_.move_vector(copy, reg);
+    reg = copy;
+  }
+  all_.values_.place(value, chunk) = {static_cast<std::int8_t>(reg), {}};
+  all_.vector_file_.add(reg, VectorRef::value(value, chunk));
+  pin(reg);
+}
+
+void Vectors::define_constant(ValueId value, unsigned chunk, const ConstantPool::Entry& entry) {
+  all_.values_.place(value, chunk) = {-1, Location::pool(all_.pool_.add(entry))};
+}
+
+}  // namespace eum::jit::codegen
