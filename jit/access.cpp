@@ -1,6 +1,7 @@
 // Each element of an access is resolved by itself, to host memory or to callbacks of the address space.
 #include "jit/access.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "memory/address_space.hpp"
@@ -19,11 +20,11 @@ struct Place {
   enum class Kind : std::uint8_t {
     Host,       ///< at `host`
     Nowhere,    ///< outside a surface: reads 0, writes are dropped
-    Elsewhere,  ///< at `address` of the address space, but not in one piece of host memory
+    Elsewhere,  ///< at the element's address, but not in one piece of host memory
     Fault,      ///< not there, or not for this access
   } kind = Kind::Fault;
   std::byte* host = nullptr;
-  std::uint64_t address = 0;
+  std::uint64_t address = 0;  ///< of the address space, for Elsewhere
 };
 
 /// Element `bytes` long at base + offset, where the addition must not wrap around.
@@ -33,47 +34,74 @@ struct Element {
   unsigned bytes;
 
   std::uint64_t address() const { return base + offset; }
-  bool inside(std::uint64_t size) const {
-    return base <= size && offset <= size - base && bytes <= size - base - offset;
+  bool wraps() const { return address() < base; }
+  bool inside(std::uint64_t size) const { return !wraps() && address() <= size && bytes <= size - address(); }
+};
+
+/// Host memory that answers to a range of the accessed space.
+struct Window {
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+  std::byte* host = nullptr;
+
+  /// Null: not all of the element is inside.
+  std::byte* find(const Element& element) const {
+    const std::uint64_t at = element.address() - address;
+    return element.wraps() || at > size || element.bytes > size - at ? nullptr : host + at;
   }
 };
 
+void copy_element(std::byte* to, const std::byte* from, unsigned bytes) {
+  switch (bytes) {  // known sizes need no call
+    case 1:
+      return void(std::memcpy(to, from, 1));
+    case 2:
+      return void(std::memcpy(to, from, 2));
+    case 4:
+      return void(std::memcpy(to, from, 4));
+    case 8:
+      return void(std::memcpy(to, from, 8));
+    default:
+      std::memcpy(to, from, bytes);
+  }
+}
+
+/// The memory behind one access.
 class Memory {
  public:
-  Memory(const Environment& environment, const Access& access, const AccessOperands& operands, Fault& fault)
-      : environment_(environment), access_(access), surface_(operands.surface), fault_(fault) {}
-
-  Place find(const Element& element, mem::Access wanted) const {
-    switch (access_.mem.space) {
-      case ir::MemSpace::Surface: {
-        if (environment_.surfaces == nullptr || surface_ >= mem::binding_table_size)
-          return {Place::Kind::Nowhere};
-        const mem::Surface& surface = environment_.surfaces[surface_];
-        if (!element.inside(surface.size)) return {Place::Kind::Nowhere};
-        if (surface.base != nullptr) return {Place::Kind::Host, surface.base + element.address()};
-        return find_address(surface.gpu_address + element.address(), element.bytes, wanted);
-      }
+  Memory(const Environment& environment, const Access& access, const AccessOperands& operands,
+         mem::Access wanted, Fault& fault)
+      : environment_(environment), access_(access), wanted_(wanted), fault_(fault) {
+    switch (access.mem.space) {
+      case ir::MemSpace::Surface:
+        outside_ = Place::Kind::Nowhere;
+        if (environment.surfaces == nullptr || operands.surface >= mem::binding_table_size) return;
+        surface_ = &environment.surfaces[operands.surface];
+        if (surface_->base != nullptr) window_ = {0, surface_->size, surface_->base};
+        return;
       case ir::MemSpace::Slm:
-        if (!element.inside(environment_.slm_bytes)) return {Place::Kind::Nowhere};
-        return {Place::Kind::Host, environment_.slm + element.address()};
+        outside_ = Place::Kind::Nowhere;
+        window_ = {0, environment.slm_bytes, environment.slm};
+        return;
       case ir::MemSpace::Scratch:
-        if (!element.inside(environment_.scratch_bytes)) return {};
-        return {Place::Kind::Host, environment_.scratch + element.address()};
+        window_ = {0, environment.scratch_bytes, environment.scratch};
+        return;
       case ir::MemSpace::A32:
-        if (!element.inside(std::uint64_t{1} << 32)) return {};
-        return find_address(element.address(), element.bytes, wanted);
       case ir::MemSpace::A64:
-        if (element.offset > ~element.base) return {};
-        return find_address(element.address(), element.bytes, wanted);
+        return;
     }
-    return {};
   }
 
-  bool read(const Element& element, unsigned lane, std::byte* to) const {
-    const Place place = find(element, Read);
+  [[gnu::always_inline]] Place find(const Element& element) {
+    if (std::byte* host = window_.find(element)) return {Place::Kind::Host, host};
+    return find_outside_window(element);
+  }
+
+  bool read(const Element& element, unsigned lane, std::byte* to) {
+    const Place place = find(element);
     switch (place.kind) {
       case Place::Kind::Host:
-        std::memcpy(to, place.host, element.bytes);
+        copy_element(to, place.host, element.bytes);
         return true;
       case Place::Kind::Nowhere:
         std::memset(to, 0, element.bytes);
@@ -87,11 +115,11 @@ class Memory {
     return refuse(FaultKind::OutOfBounds, element, lane);
   }
 
-  bool write(const Element& element, unsigned lane, const std::byte* from) const {
-    const Place place = find(element, Write);
+  bool write(const Element& element, unsigned lane, const std::byte* from) {
+    const Place place = find(element);
     switch (place.kind) {
       case Place::Kind::Host:
-        std::memcpy(place.host, from, element.bytes);
+        copy_element(place.host, from, element.bytes);
         return true;
       case Place::Kind::Nowhere:
         return true;
@@ -110,20 +138,41 @@ class Memory {
   }
 
  private:
-  Place find_address(std::uint64_t address, unsigned bytes, mem::Access wanted) const {
+  [[gnu::noinline]] Place find_outside_window(const Element& element) {
+    switch (access_.mem.space) {
+      case ir::MemSpace::Surface:  // one without host memory of its own is a range of the address space
+        if (surface_ == nullptr || surface_->base != nullptr || !element.inside(surface_->size))
+          return {outside_};
+        return find_address(surface_->gpu_address, element);
+      case ir::MemSpace::A32:
+        return element.inside(std::uint64_t{1} << 32) ? find_address(0, element) : Place{outside_};
+      case ir::MemSpace::A64:
+        return element.wraps() ? Place{outside_} : find_address(0, element);
+      default:
+        return {outside_};
+    }
+  }
+
+  /// The element lies at `start` + its own address. Its region becomes the window.
+  Place find_address(std::uint64_t start, const Element& element) {
     if (environment_.space == nullptr) return {};
+    const std::uint64_t address = start + element.address();
     const mem::Region* region = environment_.space->find(address);
     if (region == nullptr) return {};
     const std::uint64_t offset = address - region->address;
-    if (bytes > region->size - offset || region->host == nullptr)
+    if (element.bytes > region->size - offset || region->host == nullptr)
       return {Place::Kind::Elsewhere, nullptr, address};
-    if (!mem::allows(region->access, wanted)) return {};
+    if (!mem::allows(region->access, wanted_)) return {};
+    if (access_.mem.space == ir::MemSpace::A64) window_ = {region->address, region->size, region->host};
     return {Place::Kind::Host, region->host + offset};
   }
 
   const Environment& environment_;
   const Access& access_;
-  std::uint32_t surface_;
+  const mem::Surface* surface_ = nullptr;
+  Window window_;
+  Place::Kind outside_ = Place::Kind::Fault;
+  mem::Access wanted_;
   Fault& fault_;
 };
 
@@ -139,13 +188,14 @@ bool in_mask(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0
 /// Calls visit(element, lane, byte offset in the data) for each element of each lane until one returns false.
 template <class Visit>
 bool for_each_element(const Access& access, const AccessOperands& operands, Visit visit) {
-  const unsigned bytes = ir::size_of(access.type), components = access.mem.component_count();
+  const unsigned bytes = ir::size_of(access.type);
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
     const std::uint64_t base = address_of(access, operands, lane);
-    for (unsigned k = 0; k < components; ++k) {
-      const std::uint64_t offset = access.mem.offset + std::uint64_t{access.mem.component(k)} * bytes;
-      if (!visit(Element{base, offset, bytes}, lane, (std::size_t{k} * access.lanes + lane) * bytes))
-        return false;
+    std::size_t at = std::size_t{lane} * bytes;
+    for (std::uint64_t left = access.mem.components; left != 0; left &= left - 1) {
+      const std::uint64_t offset = access.mem.offset + std::uint64_t(std::countr_zero(left)) * bytes;
+      if (!visit(Element{base, offset, bytes}, lane, at)) return false;
+      at += std::size_t{access.lanes} * bytes;
     }
   }
   return true;
@@ -163,8 +213,7 @@ bool for_each_of_block(const Access& access, const AccessOperands& operands, Vis
 }
 
 template <class U>
-bool atomic_lanes(const Memory& memory, const Access& access, const AccessOperands& operands,
-                  std::byte* data) {
+bool atomic_lanes(Memory& memory, const Access& access, const AccessOperands& operands, std::byte* data) {
   const unsigned source_count = mem::info(access.mem.atomic).operands;
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
     U result = 0;
@@ -174,7 +223,7 @@ bool atomic_lanes(const Memory& memory, const Access& access, const AccessOperan
       for (unsigned k = 0; k < source_count; ++k)
         std::memcpy(&sources[k], at + k * access.lanes * sizeof(U), sizeof(U));
       const Element element{address_of(access, operands, lane), access.mem.offset, sizeof(U)};
-      const Place place = memory.find(element, ReadWrite);
+      const Place place = memory.find(element);
       switch (place.kind) {
         case Place::Kind::Host:
           if (reinterpret_cast<std::uintptr_t>(place.host) % sizeof(U) != 0)
@@ -207,7 +256,7 @@ Access Access::of(const ir::Function& function, const ir::Inst& inst) {
 
 bool load(const Environment& environment, const Access& access, const AccessOperands& operands, void* data,
           Fault& fault) {
-  const Memory memory(environment, access, operands, fault);
+  Memory memory(environment, access, operands, Read, fault);
   auto* const bytes = static_cast<std::byte*>(data);
   return for_each_element(access, operands, [&](const Element& element, unsigned lane, std::size_t at) {
     if (in_mask(operands.mask, lane)) return memory.read(element, lane, bytes + at);
@@ -218,7 +267,7 @@ bool load(const Environment& environment, const Access& access, const AccessOper
 
 bool store(const Environment& environment, const Access& access, const AccessOperands& operands,
            const void* data, Fault& fault) {
-  const Memory memory(environment, access, operands, fault);
+  Memory memory(environment, access, operands, Write, fault);
   const auto* const bytes = static_cast<const std::byte*>(data);
   return for_each_element(access, operands, [&](const Element& element, unsigned lane, std::size_t at) {
     return !in_mask(operands.mask, lane) || memory.write(element, lane, bytes + at);
@@ -227,7 +276,7 @@ bool store(const Environment& environment, const Access& access, const AccessOpe
 
 bool atomic(const Environment& environment, const Access& access, const AccessOperands& operands, void* data,
             Fault& fault) {
-  const Memory memory(environment, access, operands, fault);
+  Memory memory(environment, access, operands, ReadWrite, fault);
   auto* const bytes = static_cast<std::byte*>(data);
   return ir::size_of(access.type) == 8 ? atomic_lanes<std::uint64_t>(memory, access, operands, bytes)
                                        : atomic_lanes<std::uint32_t>(memory, access, operands, bytes);
@@ -235,7 +284,7 @@ bool atomic(const Environment& environment, const Access& access, const AccessOp
 
 bool block_load(const Environment& environment, const Access& access, const AccessOperands& operands,
                 void* data, Fault& fault) {
-  const Memory memory(environment, access, operands, fault);
+  Memory memory(environment, access, operands, Read, fault);
   auto* const bytes = static_cast<std::byte*>(data);
   return for_each_of_block(access, operands, [&](const Element& element, unsigned i, std::size_t at) {
     return memory.read(element, i, bytes + at);
@@ -244,7 +293,7 @@ bool block_load(const Environment& environment, const Access& access, const Acce
 
 bool block_store(const Environment& environment, const Access& access, const AccessOperands& operands,
                  const void* data, Fault& fault) {
-  const Memory memory(environment, access, operands, fault);
+  Memory memory(environment, access, operands, Write, fault);
   const auto* const bytes = static_cast<const std::byte*>(data);
   return for_each_of_block(access, operands, [&](const Element& element, unsigned i, std::size_t at) {
     return memory.write(element, i, bytes + at);

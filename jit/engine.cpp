@@ -52,6 +52,18 @@ Executable::Executable(const ir::Function& function)
   for (const ir::Block& block : function.blocks) block_ips_.push_back(block.guest_ip);
 }
 
+std::vector<FileRange> intersection(const RegisterUse& use) {
+  std::vector<FileRange> both;
+  auto a = use.read.begin(), b = use.written.begin();
+  while (a != use.read.end() && b != use.written.end()) {
+    const std::uint32_t begin = std::max(a->offset, b->offset);
+    const std::uint32_t a_end = a->offset + a->bytes, b_end = b->offset + b->bytes;
+    if (begin < std::min(a_end, b_end)) both.push_back({begin, std::min(a_end, b_end) - begin});
+    (a_end < b_end ? a : b)++;
+  }
+  return both;
+}
+
 RegisterUse Executable::register_use() const {
   const FileRange all{0, file_bytes_};
   return {{all}, {all}};

@@ -152,6 +152,8 @@ struct RegisterUse {
   std::vector<FileRange> read;     ///< may be read before the function has written it
   std::vector<FileRange> written;  ///< may be written
 };
+/// The bytes that are in both lists.
+std::vector<FileRange> intersection(const RegisterUse& use);
 
 /// A translated function. Immutable; any number of host threads may run it at once, each with a state of its
 /// own.

@@ -72,19 +72,14 @@ Result<void> GroupRunner::begin(const WalkerCommand& walk, std::uint32_t first_s
 void GroupRunner::plan() {
   restored_.clear();
   restored_slots_ = 0;
-  const jit::RegisterUse use = walk_->code->executable->register_use();
-  const auto holds = [](const std::vector<jit::FileRange>& ranges, std::uint32_t at) {
-    return std::any_of(ranges.begin(), ranges.end(), [&](const jit::FileRange& r) {
-      return at + slot_bytes > r.offset && at < r.offset + r.bytes;
-    });
-  };
-  for (std::uint32_t to = 0; to < layout_.masks - layout_.file; to += slot_bytes) {
-    if (!holds(use.read, to) || !holds(use.written, to)) continue;
-    if (!restored_.empty() && restored_.back().to + restored_.back().slots * slot_bytes == to)
-      ++restored_.back().slots;
-    else
-      restored_.push_back({to, 1});
-    ++restored_slots_;
+  for (const jit::FileRange& range : walk_->code->restored) {
+    const std::uint32_t done =
+        restored_.empty() ? 0 : restored_.back().to + restored_.back().slots * slot_bytes;
+    const std::uint32_t to = std::max(done, range.offset / slot_bytes * slot_bytes);
+    const std::uint32_t end = range.offset + range.bytes;
+    if (end <= to) continue;
+    restored_.push_back({to, (end - to + slot_bytes - 1) / slot_bytes});
+    restored_slots_ += restored_.back().slots;
   }
 }
 

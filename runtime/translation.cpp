@@ -70,8 +70,10 @@ std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translat
 
 }  // namespace
 
-ThreadCode thread_code(const ir::Function& function, gen::Family family) {
+ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable, gen::Family family) {
   ThreadCode code;
+  code.executable = &executable;
+  code.restored = intersection(executable.register_use());
   code.simd = function.simd;
   code.payload_room = gen::grf_file_bytes(family);
   code.cr0_offset = gen::arf_offset(family, gen::Arf::cr);
@@ -90,12 +92,11 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
   if (!function) return function.error();
   const auto lowered = Clock::now();
   for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
-  result.code = thread_code(*function, kernel.family);
   auto executable = engine.compile(*function, {.listing = listing, .exact_registers = false});
   if (!executable) return executable.error();
   const auto compiled = Clock::now();
   result.executable = std::move(*executable);
-  result.code.executable = result.executable.get();
+  result.code = thread_code(*function, *result.executable, kernel.family);
   result.traps = std::move(function->strings);
   result.lower_seconds = seconds_between(begin, lowered);
   result.compile_seconds = seconds_between(lowered, compiled);

@@ -35,9 +35,9 @@ struct TranslatedKernel {
   double seconds() const { return lower_seconds + compile_seconds; }
 };
 
-/// What a walk has to know of `function`, whose register file is laid out as that of `family`. The executable
-/// is missing.
-ThreadCode thread_code(const ir::Function& function, gen::Family family);
+/// What a walk has to know of `executable`, made from `function`, whose register file is laid out as that of
+/// `family`.
+ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable, gen::Family family);
 
 /// Every step from bits to host code. What was needed on the way is released before it returns.
 Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine, bool listing = false);

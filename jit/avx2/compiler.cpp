@@ -11,6 +11,10 @@
 namespace eum::jit::avx2 {
 namespace {
 
+/// General registers that a C++ function may change.
+constexpr std::uint32_t caller_saved =
+    0xffff & ~(1u << x86::Gp::kIdBx | 1u << x86::Gp::kIdBp | 1u << x86::Gp::kIdSp | 0xfu << x86::Gp::kIdR12);
+
 /// Calls a lane function on operands that lie packed in the frame.
 void call_on_frame(ir::LaneFunction function, std::byte* operands, void* results, unsigned lanes) {
   const void* args[Frame::operand_count];
@@ -47,6 +51,7 @@ Compiler::Compiler(const ir::Function& f, const Liveness& liveness, asmjit::Code
       versions_(2 * f.blocks.size()),
       leave_live_(a.newLabel()),
       leave_saved_(a.newLabel()),
+      call_site_(a.newLabel()),
       epilogue_(a.newLabel()),
       enter_(a.newLabel()),
       dispatch_(a.newLabel()),
@@ -81,6 +86,7 @@ asmjit::Label Compiler::run(bool annotate) {
   }
   leaving_dirty_ = nullptr;
   dispatcher();
+  call_site_stub();
   exits();
   entries();
   const asmjit::Label entry = prologue();
@@ -227,9 +233,10 @@ void Compiler::call(const codegen::LiveRegisters& live, const void* target,
   const auto general = [](unsigned r) {
     return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(r) * 8, 8);
   };
+  const std::uint32_t generals = live.generals & caller_saved;
   for (unsigned r = 0; r < 16; ++r) {
     if (live.vectors >> r & 1) a.vmovaps(vector(r), x86::ymm(r));
-    if (live.generals >> r & 1) a.mov(general(r), x86::gpq(r));
+    if (generals >> r & 1) a.mov(general(r), x86::gpq(r));
   }
   arguments();
   a.vzeroupper();
@@ -251,8 +258,28 @@ void Compiler::call(const codegen::LiveRegisters& live, const void* target,
   }
   for (unsigned r = 0; r < 16; ++r) {
     if (live.vectors >> r & 1) a.vmovaps(x86::ymm(r), vector(r));
-    if (live.generals >> r & 1) a.mov(x86::gpq(r), general(r));
+    if (generals >> r & 1) a.mov(x86::gpq(r), general(r));
   }
+}
+
+void Compiler::call_site(std::uint32_t site, const CodeInst& inst) {
+  a.mov(x86::ptr(x86::rsp, Frame::site, 4), site);
+  call(
+      inst, access_function(),
+      [&] {
+        a.mov(x86::rdi, state_reg);
+        a.mov(x86::rsi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&data)));
+        a.mov(x86::rdx, x86::rsp);
+      },
+      true);
+}
+
+void Compiler::call_site_out_of_line(std::uint32_t site) {
+  if (!leaving_dirty_) throw codegen::EngineBug("code in line calls as if it were out of line");
+  data.call_sites[site].exit_row = data.exits.add(*leaving_dirty_);
+  calls_sites_ = true;
+  a.mov(x86::ptr(x86::rsp, Frame::site, 4), site);
+  a.call(call_site_);
 }
 
 void Compiler::call_lane_function(const CodeInst& inst) {

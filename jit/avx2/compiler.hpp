@@ -17,9 +17,18 @@ namespace eum::jit::avx2 {
 
 /// What translated code refers to beside itself; lives as long as the code.
 struct CodeData {
+  /// A memory access that is done by a function of jit/access.hpp.
+  struct CallSite {
+    Access access;
+    bool (*function)(const Environment&, const Access&, const AccessOperands&, void* data, Fault&);
+    std::uint32_t exit_row = 0;  ///< where it faults
+  };
   codegen::ExitTable exits{target.vector_bytes};
-  std::deque<Access> accesses;
+  std::vector<CallSite> call_sites;
 };
+
+/// What translated code calls for an access: bool (ThreadState*, const CodeData*, std::byte* frame).
+const void* access_function();
 
 class Compiler {
  public:
@@ -81,6 +90,12 @@ class Compiler {
   /// Loads a result from packed lanes in the frame.
   void load_packed(ir::ValueId value, int offset);
 
+  /// The memory access of a site, out of line: addresses and data lie in the frame. Every register stays as
+  /// it is. `exit_row` of the site is set here.
+  void call_site_out_of_line(std::uint32_t site);
+  /// The same in line, where what `inst` uses last need not stay.
+  void call_site(std::uint32_t site, const CodeInst& inst);
+
   // ---- Out of line
   /// Code out of the way, emitted behind the last block, with the dirty slots of now for whatever leaves
   /// there.
@@ -126,6 +141,7 @@ class Compiler {
 
   // entry.cpp
   bool uses(ir::MemSpace space) const;
+  void call_site_stub();
   void exits();
   void dispatcher();
   void entries();
@@ -141,6 +157,8 @@ class Compiler {
   const codegen::EntryState* leaving_dirty_ = nullptr;  // of the out-of-line code that is being emitted
   asmjit::Label leave_live_;   // leaves with status eax, row esi of the exit table; vectors are in registers
   asmjit::Label leave_saved_;  // the same, vectors are in the frame
+  asmjit::Label call_site_;    // does the access of site [Frame::site], all registers kept
+  bool calls_sites_ = false;
   asmjit::Label epilogue_;     // returns status eax
   asmjit::Label enter_;        // goes to block eax with every slot in memory
   asmjit::Label dispatch_;     // goes to the block at ip eax, or faults at instruction ecx

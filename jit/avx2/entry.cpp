@@ -1,9 +1,10 @@
 // How a thread enters translated code and leaves it: prologue, entry table, dispatcher of computed jumps,
 // exits.
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "jit/avx2/compiler.hpp"
+#include "jit/avx2/emit/memory.hpp"
 
 namespace eum::jit::avx2 {
 namespace {
@@ -13,6 +14,8 @@ constexpr x86::Gp callee_saved[] = {x86::rbx, x86::rbp, x86::r12, x86::r13, x86:
 void write_back(const CodeData* data, std::uint32_t row, std::byte* file, const std::byte* vectors) {
   data->exits.write_back(row, file, vectors);
 }
+
+std::uint32_t exit_row(const CodeData* data, std::uint32_t site) { return data->call_sites[site].exit_row; }
 
 }  // namespace
 
@@ -76,6 +79,46 @@ asmjit::Label Compiler::prologue() {
   return entry;
 }
 
+/// One piece of code for all accesses out of line: smaller than saving at each of them what lives there.
+void Compiler::call_site_stub() {
+  if (!calls_sites_) return;
+  constexpr int below = 64;  // the return address, and alignment
+  constexpr x86::Gp changed[] = {x86::rax, x86::rcx, x86::rdx, x86::rsi, x86::rdi,
+                                 x86::r8,  x86::r9,  x86::r10, x86::r11};
+  const auto vector = [](unsigned r) {
+    return x86::ptr(x86::rsp, below + Frame::saved_vectors + static_cast<int>(r) * 32, 32);
+  };
+  const auto general = [](const x86::Gp& r) {
+    return x86::ptr(x86::rsp, below + Frame::saved_generals + static_cast<int>(r.id()) * 8, 8);
+  };
+  const asmjit::Label failed = a.newLabel();
+  a.bind(call_site_);
+  a.sub(x86::rsp, below - 8);
+  for (unsigned r = 0; r < target.vector_registers; ++r) a.vmovaps(vector(r), x86::ymm(r));
+  for (const x86::Gp& r : changed) a.mov(general(r), r);
+  a.mov(x86::rdi, state_reg);
+  a.mov(x86::rsi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&data)));
+  a.lea(x86::rdx, x86::ptr(x86::rsp, below));
+  a.vzeroupper();
+  a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(access_function())));
+  a.call(x86::rax);
+  a.test(x86::al, x86::al);
+  a.jz(failed);
+  for (unsigned r = 0; r < target.vector_registers; ++r) a.vmovaps(x86::ymm(r), vector(r));
+  for (const x86::Gp& r : changed) a.mov(r, general(r));
+  a.add(x86::rsp, below - 8);
+  a.ret();
+  a.bind(failed);
+  a.add(x86::rsp, below);
+  a.mov(x86::rdi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&data)));
+  a.mov(x86::esi, x86::ptr(x86::rsp, Frame::site, 4));
+  a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(&exit_row)));
+  a.call(x86::rax);
+  a.mov(x86::esi, x86::eax);
+  a.mov(x86::eax, static_cast<std::uint32_t>(Status::Faulted));
+  a.jmp(leave_saved_);
+}
+
 void Compiler::exits() {
   a.bind(leave_live_);
   for (unsigned r = 0; r < target.vector_registers; ++r)
@@ -102,31 +145,41 @@ void Compiler::go_to_ip(x86::Gp ip, std::uint32_t guest_ip) {
   a.jmp(dispatch_);
 }
 
-/// Finds the block of an ip by binary search.
+/// Finds the block of an ip in a hash table with linear probing.
 void Compiler::dispatcher() {
   if (!dispatches_) return;
-  const asmjit::Label ips = a.newLabel(), ids = a.newLabel(), halve = a.newLabel(), found = a.newLabel(),
-                      bad = a.newLabel();
+  constexpr std::uint32_t factor = 0x9e3779b1;  // 2^32 / golden ratio: neighbours spread
+  const auto bits = static_cast<unsigned>(std::bit_width(function.blocks.size())) + 1;
+  const std::uint32_t mask = (1u << bits) - 1;
+  struct Place {
+    std::uint32_t ip = 0;
+    ir::BlockId block = ir::no_block;
+  };
+  std::vector<Place> places(std::size_t{mask} + 1);
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
+    const std::uint32_t ip = function.blocks[b].guest_ip;
+    std::uint32_t at = ip * factor >> (32 - bits);
+    while (places[at].block != ir::no_block && places[at].ip != ip) at = (at + 1) & mask;
+    if (places[at].block == ir::no_block) places[at] = {ip, b};  // of several at one ip the first counts
+  }
+
+  const asmjit::Label table = a.newLabel(), probe = a.newLabel(), found = a.newLabel(), bad = a.newLabel();
+  const x86::Mem place_ip = x86::ptr(x86::rsi, x86::rdx, 3, 0, 4),
+                 place_block = x86::ptr(x86::rsi, x86::rdx, 3, 4, 4);
   a.bind(dispatch_);
-  a.lea(x86::rdx, x86::ptr(ips));
-  a.mov(x86::esi, static_cast<std::uint32_t>(function.blocks.size()));
-  a.bind(halve);
-  a.cmp(x86::esi, 1);
-  a.jbe(found);
-  a.mov(x86::edi, x86::esi);
-  a.shr(x86::edi, 1);
-  a.lea(x86::r8, x86::ptr(x86::rdx, x86::rdi, 2));
-  a.cmp(x86::ptr(x86::r8, 0, 4), x86::eax);
-  a.cmovbe(x86::rdx, x86::r8);
-  a.sub(x86::esi, x86::edi);
-  a.jmp(halve);
+  a.imul(x86::edx, x86::eax, asmjit::Imm(static_cast<std::int32_t>(factor)));
+  a.shr(x86::edx, 32 - bits);
+  a.lea(x86::rsi, x86::ptr(table));
+  a.bind(probe);
+  a.cmp(place_block, asmjit::Imm(static_cast<std::int32_t>(ir::no_block)));
+  a.je(bad);
+  a.cmp(place_ip, x86::eax);
+  a.je(found);
+  a.inc(x86::edx);
+  a.and_(x86::edx, mask);
+  a.jmp(probe);
   a.bind(found);
-  a.cmp(x86::ptr(x86::rdx, 0, 4), x86::eax);
-  a.jne(bad);
-  a.lea(x86::rsi, x86::ptr(ips));
-  a.sub(x86::rdx, x86::rsi);
-  a.lea(x86::rsi, x86::ptr(ids));
-  a.mov(x86::eax, x86::ptr(x86::rsi, x86::rdx, 0, 0, 4));
+  a.mov(x86::eax, place_block);
   a.cmp(state(offsetof(ThreadState, budget), 8), 0);
   a.jg(enter_);
   a.mov(state(offsetof(ThreadState, resume), 4), x86::eax);
@@ -134,17 +187,12 @@ void Compiler::dispatcher() {
   a.bind(bad);
   set_fault(FaultKind::BadJump, x86::ecx, x86::rax);
   finish(Status::Faulted);
-  std::vector<std::pair<std::uint32_t, ir::BlockId>> blocks;
-  for (ir::BlockId b = 0; b < function.blocks.size(); ++b) blocks.push_back({function.blocks[b].guest_ip, b});
-  // Of several blocks at one ip the first counts, which the search finds last.
-  std::sort(blocks.begin(), blocks.end(), [](const auto& x, const auto& y) {
-    return x.first != y.first ? x.first < y.first : x.second > y.second;
-  });
   a.align(asmjit::AlignMode::kData, 4);
-  a.bind(ips);
-  for (const auto& [ip, id] : blocks) a.embedUInt32(ip);
-  a.bind(ids);
-  for (const auto& [ip, id] : blocks) a.embedUInt32(id);
+  a.bind(table);
+  for (const Place& place : places) {
+    a.embedUInt32(place.ip);
+    a.embedUInt32(place.block);
+  }
 }
 
 /// Goes to the version of block eax that fits the execution mask in memory. Then code that loads entry

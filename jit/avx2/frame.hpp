@@ -32,6 +32,7 @@ struct Frame {
   static constexpr int saved_generals = saved_vectors + 16 * 32;
   static constexpr int host_rsp = saved_generals + 16 * 8;
   static constexpr int status = host_rsp + 8;
+  static constexpr int site = status + 4;   ///< of a call of call_site_
   static constexpr int mask = status + 8;   ///< AccessOperands::mask of a call
   static constexpr int surface = mask + 8;  ///< AccessOperands::surface of a call
   static constexpr int slm = surface + 8;   ///< copies of what the environment has, for accesses in line

@@ -29,20 +29,22 @@ class VectorFile {
   struct Register {
     std::array<VectorRef, max_refs> refs;
     std::uint8_t count = 0;
-    bool pinned = false;
 
     const VectorRef* begin() const { return refs.data(); }
     const VectorRef* end() const { return refs.data() + count; }
-    bool free() const { return count == 0 && !pinned; }
     bool full() const { return count == max_refs; }
   };
 
-  void clear() { registers_ = {}; }
+  void clear() {
+    for (Register& reg : registers_) reg.count = 0;
+    pinned_ = 0;
+  }
   Register& operator[](std::size_t reg) { return registers_[reg]; }
   const Register& operator[](std::size_t reg) const { return registers_[reg]; }
-  void unpin() {
-    for (Register& reg : registers_) reg.pinned = false;
-  }
+  bool pinned(std::size_t reg) const { return (pinned_ >> reg & 1) != 0; }
+  void pin(std::size_t reg) { pinned_ |= std::uint32_t{1} << reg; }
+  void unpin(std::size_t reg) { pinned_ &= ~(std::uint32_t{1} << reg); }
+  void unpin() { pinned_ = 0; }
   void add(std::size_t reg, VectorRef ref) {
     Register& r = registers_[reg];
     if (r.full()) throw EngineBug("a register has too many names");
@@ -59,6 +61,7 @@ class VectorFile {
 
  private:
   std::array<Register, max_registers> registers_{};
+  std::uint32_t pinned_ = 0;  ///< what the current instruction uses: not to be spilled
 };
 
 }  // namespace eum::jit::codegen

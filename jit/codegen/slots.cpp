@@ -95,8 +95,7 @@ void Slots::write_back_and_invalidate(unsigned offset, unsigned bytes) {
 }
 
 void Slots::write_back_all() {
-  for (unsigned slot = 0; slot < slots(); ++slot)
-    if (dirty_[slot]) store(slot);
+  for (const CachedSlot& cached : dirty()) store(cached.slot);
 }
 
 void Slots::invalidate_all() {
@@ -104,22 +103,26 @@ void Slots::invalidate_all() {
 }
 
 void Slots::write_back_live() {
-  for (unsigned slot = 0; slot < slots(); ++slot)
-    if (dirty_[slot] && all_.code_->needs_memory(slot, all_.position_)) store(slot);
+  for (const CachedSlot& cached : dirty())
+    if (all_.code_->needs_memory(cached.slot, all_.position_)) store(cached.slot);
 }
 
 EntryState Slots::cached() const {
   EntryState cached;
-  for (unsigned slot = 0; slot < slots(); ++slot)
-    if (reg_[slot] >= 0)
-      cached.push_back(
-          {static_cast<std::uint16_t>(slot), static_cast<std::uint8_t>(reg_[slot]), dirty_[slot] != 0});
+  for (unsigned r = 0; r < all_.target_.vector_registers; ++r)
+    for (const VectorRef& ref : all_.vector_file_[r])
+      if (ref.is_slot)
+        cached.push_back(
+            {static_cast<std::uint16_t>(ref.id), static_cast<std::uint8_t>(r), dirty_[ref.id] != 0});
   return cached;
 }
 
 EntryState Slots::dirty() const {
-  EntryState dirty = cached();
-  std::erase_if(dirty, [](const CachedSlot& cached) { return !cached.dirty; });
+  EntryState dirty;
+  for (unsigned r = 0; r < all_.target_.vector_registers; ++r)
+    for (const VectorRef& ref : all_.vector_file_[r])
+      if (ref.is_slot && dirty_[ref.id])
+        dirty.push_back({static_cast<std::uint16_t>(ref.id), static_cast<std::uint8_t>(r), true});
   return dirty;
 }
 
@@ -150,7 +153,7 @@ void Slots::before_overwrite(unsigned slot) {
       all_.generals.pinned_ = pins;
     } else if (all_.values_.place(value, chunk).reg < 0) {
       const unsigned reg = all_.vectors.use(value, chunk);
-      all_.vector_file_[reg].pinned = false;
+      all_.vector_file_.unpin(reg);
       uncache(slot);
     }
     (general ? v.general : all_.values_.place(value, chunk)).copy = {};

@@ -9,14 +9,14 @@ using ir::ValueId;
 
 unsigned Vectors::chunks(ValueId value) const { return all_.values_[value].chunks; }
 
-void Vectors::pin(unsigned reg) { all_.vector_file_[reg].pinned = true; }
+void Vectors::pin(unsigned reg) { all_.vector_file_.pin(reg); }
 
 unsigned Vectors::take() {
   int victim = -1;
   std::uint32_t victim_next = 0;
   for (unsigned r = 0; r < all_.target_.vector_registers; ++r) {
     const VectorFile::Register& reg = all_.vector_file_[r];
-    if (reg.pinned) continue;
+    if (all_.vector_file_.pinned(r)) continue;
     if (reg.count == 0) return r;
     std::uint32_t next = never;
     for (const VectorRef& ref : reg)

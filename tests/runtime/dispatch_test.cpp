@@ -32,14 +32,13 @@ class Walked {
     auto function = ir::parse(head + body);
     if (!function) FAIL(function.error().message);
     if (auto good = ir::verify(*function); !good) FAIL(good.error().message);
-    code_ = thread_code(*function, family);
     auto device = Device::create({.engine = kind, .workers = 1});
     if (!device) FAIL(device.error().message);
     engine_ = std::move(*device);
     auto executable = engine_->engine().compile(*function, {.listing = false, .exact_registers = false});
     if (!executable) FAIL(executable.error().message);
     executable_ = std::move(*executable);
-    code_.executable = executable_.get();
+    code_ = thread_code(*function, *executable_, family);
     command.code = &code_;
     command.surfaces = &surfaces;
     command.per_thread_bytes = 32;

@@ -14,7 +14,7 @@ Type unsigned_type(unsigned bytes) { return ir::int_type(bytes, false); }
 
 class LoadSite : public MemorySite {
  public:
-  LoadSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c), inst_(inst) {
+  LoadSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c) {
     fetch_mask_bits();
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned chunk = 0; chunk < c.v.chunks(inst.result + k); ++chunk)
@@ -45,7 +45,7 @@ class LoadSite : public MemorySite {
             results[i],
             x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / chunks * size + i % chunks * 32), 32));
     };
-    call_out_of_line(entry, done, load_thunk(), before, after);
+    call_out_of_line(entry, done, on_data<jit::load>, before, after);
   }
 
   /// One vector move a chunk from `offset` on.
@@ -108,7 +108,6 @@ class LoadSite : public MemorySite {
 
  private:
   Compiler& c_;
-  const CodeInst& inst_;
   std::vector<x86::Ymm> results_;
 };
 
@@ -235,7 +234,8 @@ void load_one_lane(Compiler& c, const CodeInst& inst) {
   const CheckedAddress memory = site.check(Addresses::run(site.reg.first), site.extent(), slow);
   load_scalar(c.a, to, memory.at(site.component_offset(0), site.element()), inst.type);
   site.call_out_of_line(
-      slow, done, load_thunk(), [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
+      slow, done, on_data<jit::load>,
+      [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
       [&c, to, type = inst.type] { load_scalar(c.a, to, x86::ptr(x86::rsp, Frame::data), type); });
   c.a.bind(done);
 }
@@ -247,7 +247,7 @@ void emit_load(Compiler& c, const CodeInst& inst) {
   const bool masked = site.masked();
   if (c.regs.is_scalar(inst.result)) {
     if (!masked && inst.result_count == 1 && site.offset_fits()) return load_one_lane(c, inst);
-    return site.call_inline(load_thunk());
+    return site.call_inline(on_data<jit::load>);
   }
   if (site.in_vectors()) {
     if (inst.result_count == 1 && !site.wide() && !(site.in_space() && masked))
@@ -259,13 +259,14 @@ void emit_load(Compiler& c, const CodeInst& inst) {
     if (!site.in_space() && (site.components() + 1 + (masked ? 1 : 0)) * chunks + 4 <= 15)
       return load_components(c, inst);
   }
-  site.call_inline(load_thunk());
+  site.call_inline(on_data<jit::load>);
 }
 
 void emit_block_load(Compiler& c, const CodeInst& inst) {
   MemorySite any(c, inst);
   const bool whole_dwords = any.bytes() % 4 == 0;
-  if (!any.offset_fits() || (!whole_dwords && inst.lanes != 1)) return any.call_inline(block_load_thunk());
+  if (!any.offset_fits() || (!whole_dwords && inst.lanes != 1))
+    return any.call_inline(on_data<jit::block_load>);
   if (c.regs.is_scalar(inst.result)) return load_one_lane(c, inst);
   auto& a = c.a;
   LoadSite site(c, inst);
@@ -275,7 +276,7 @@ void emit_block_load(Compiler& c, const CodeInst& inst) {
   const unsigned offset = site.component_offset(0);
   site.load_run(site.check(Addresses::run(site.reg.first), offset + site.bytes(), slow), offset);
   site.call_out_of_line(
-      slow, done, block_load_thunk(),
+      slow, done, on_data<jit::block_load>,
       [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
       [&c, results = site.results()] {
         for (std::size_t i = 0; i < results.size(); ++i)

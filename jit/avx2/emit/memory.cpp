@@ -26,27 +26,20 @@ void remember_region(ThreadState* state, const Access& site, const AccessOperand
   state->region_host = region->host;
 }
 
-template <auto access>
-bool thunk(ThreadState* state, const Access* site, const void* addresses, void* data, std::uint32_t mask,
-           std::uint32_t surface) {
-  const AccessOperands operands{surface, addresses, mask};
-  remember_region(state, *site, operands);
-  return access(*state->environment, *site, operands, data, state->fault);
-}
-
-template <auto access>
-const void* address_of_thunk() {
-  constexpr AccessThunk function = &thunk<access>;
-  return reinterpret_cast<const void*>(function);
+/// Does the access of a site whose operands lie in the frame. False: a fault is in the state.
+bool do_access(ThreadState* state, const CodeData* data, std::byte* frame) {
+  const auto word = [&](int offset) {
+    std::uint32_t value;
+    std::memcpy(&value, frame + offset, sizeof value);
+    return value;
+  };
+  const CodeData::CallSite& site = data->call_sites[word(Frame::site)];
+  const AccessOperands operands{word(Frame::surface), frame + Frame::operands, word(Frame::mask)};
+  remember_region(state, site.access, operands);
+  return site.function(*state->environment, site.access, operands, frame + Frame::data, state->fault);
 }
 
 }  // namespace
-
-const void* load_thunk() { return address_of_thunk<load>(); }
-const void* store_thunk() { return address_of_thunk<store>(); }
-const void* atomic_thunk() { return address_of_thunk<atomic>(); }
-const void* block_load_thunk() { return address_of_thunk<block_load>(); }
-const void* block_store_thunk() { return address_of_thunk<block_store>(); }
 
 // ---- Checked addresses
 
@@ -300,13 +293,14 @@ void MemorySite::load_lane_bits() {
 /// A call of a function of jit/access.hpp; it outlives the instruction, whose place others take.
 class MemorySite::Call {
  public:
-  Call(Compiler& c, const MemorySite& site, const void* function)
-      : c_(c), lanes_(site.inst_.lanes), surface_index_(site.access_.surface), function_(function) {
-    c.data.accesses.push_back(Access::of(c.function, site.inst_));
-    access_ = &c.data.accesses.back();
+  Call(Compiler& c, const MemorySite& site, AccessFunction function)
+      : c_(c), lanes_(site.inst_.lanes), surface_index_(site.access_.surface) {
+    number_ = static_cast<std::uint32_t>(c.data.call_sites.size());
+    c.data.call_sites.push_back({Access::of(c.function, site.inst_), function});
     if (site.masked()) mask_ = c.m.bits(site.inst_.mask);
     if (site.access_.surface_is_operand) surface_ = c.g.use(site.inst_.args[0]);
   }
+  std::uint32_t number() const { return number_; }
   /// To the frame: what is no address and no data.
   void store_operands() const {
     const auto store = [&](int offset, const x86::Gp& reg, std::uint32_t otherwise) {
@@ -320,45 +314,28 @@ class MemorySite::Call {
     store(Frame::mask, mask_, ir::lane_mask(lanes_));
     store(Frame::surface, surface_, surface_index_);
   }
-  void emit(const codegen::LiveRegisters& live) const {
-    c_.call(
-        live, function_,
-        [&] {
-          c_.a.mov(x86::rdi, state_reg);
-          c_.a.mov(x86::rsi, asmjit::Imm(reinterpret_cast<std::uint64_t>(access_)));
-          c_.a.lea(x86::rdx, x86::ptr(x86::rsp, Frame::operands));
-          c_.a.lea(x86::rcx, x86::ptr(x86::rsp, Frame::data));
-          c_.a.mov(x86::r8d, x86::ptr(x86::rsp, Frame::mask, 4));
-          c_.a.mov(x86::r9d, x86::ptr(x86::rsp, Frame::surface, 4));
-        },
-        true);
-  }
 
  private:
   Compiler& c_;
   unsigned lanes_;
-  std::uint32_t surface_index_;
-  const void* function_;
-  const Access* access_;
+  std::uint32_t surface_index_, number_;
   x86::Gp mask_, surface_;
 };
 
-void MemorySite::call_out_of_line(asmjit::Label entry, asmjit::Label done, const void* function,
+void MemorySite::call_out_of_line(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                                   std::function<void()> before, std::function<void()> after) {
   const Call call(c_, *this, function);
-  // What lies in registers now is what must survive; the code is emitted when all this has changed.
-  c_.out_of_line([&c = c_, entry, done, call, before = std::move(before), after = std::move(after),
-                  live = c_.regs.live_registers()] {
+  c_.out_of_line([&c = c_, entry, done, call, before = std::move(before), after = std::move(after)] {
     c.a.bind(entry);
     before();
     call.store_operands();
-    call.emit(live);
+    c.call_site_out_of_line(call.number());
     after();
     c.a.jmp(done);
   });
 }
 
-void MemorySite::call_inline(const void* function) {
+void MemorySite::call_inline(AccessFunction function) {
   c_.store_packed(addresses(), Frame::operands);
   c_.regs.unpin();
   for (unsigned k = 0; k < data_count(); ++k) {
@@ -368,9 +345,15 @@ void MemorySite::call_inline(const void* function) {
   const Call call(c_, *this, function);
   call.store_operands();
   c_.regs.unpin();
-  call.emit(c_.regs.live_after(inst_));
+  c_.call_site(call.number(), inst_);
   for (unsigned k = 0; k < inst_.result_count; ++k)
     c_.load_packed(inst_.result + k, Frame::data + static_cast<int>(k * bytes()));
 }
 
 }  // namespace eum::jit::avx2::emit
+
+namespace eum::jit::avx2 {
+
+const void* access_function() { return reinterpret_cast<const void*>(&emit::do_access); }
+
+}  // namespace eum::jit::avx2

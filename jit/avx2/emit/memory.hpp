@@ -45,6 +45,15 @@ struct Addresses {
   static Addresses lanes() { return {Kind::Lanes, {}}; }
 };
 
+/// load, store, atomic, block_load or block_store of jit/access.hpp.
+using AccessFunction = decltype(CodeData::CallSite::function);
+/// A store's function, which only reads the data, as what every site has.
+template <auto function>
+bool on_data(const Environment& environment, const Access& access, const AccessOperands& operands, void* data,
+             Fault& fault) {
+  return function(environment, access, operands, data, fault);
+}
+
 class MemorySite {
  public:
   MemorySite(Compiler& c, const CodeInst& inst);
@@ -90,10 +99,10 @@ class MemorySite {
 
   /// The call that serves everything; its code lies out of line, begins at `entry` and ends with a jump to
   /// `done`. `before` stores addresses and data to the frame, `after` fetches results.
-  void call_out_of_line(asmjit::Label entry, asmjit::Label done, const void* function,
+  void call_out_of_line(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                         std::function<void()> before, std::function<void()> after);
   /// The same, in line.
-  void call_inline(const void* function);
+  void call_inline(AccessFunction function);
 
   /// `bytes` of guest memory, a multiple of 4 or a power of two, to or from the chunk's register. Not one
   /// byte more is touched.
@@ -112,14 +121,5 @@ class MemorySite {
   const ir::MemoryAccess& access_;
   unsigned first_arg_;
 };
-
-/// A thunk for translated code: false = a fault is in the state.
-using AccessThunk = bool (*)(ThreadState*, const Access*, const void* addresses, void* data,
-                             std::uint32_t mask, std::uint32_t surface);
-const void* load_thunk();
-const void* store_thunk();
-const void* atomic_thunk();
-const void* block_load_thunk();
-const void* block_store_thunk();
 
 }  // namespace eum::jit::avx2::emit

@@ -326,30 +326,46 @@ void emit_mask_set(Compiler& c, const CodeInst& inst) {
 namespace {
 
 struct RegisterAccess {
-  std::uint32_t file_bytes, element_bytes, lanes, guest_ip;
-  bool write;
+  std::uint32_t file_bytes, lanes, guest_ip;
 };
+
+enum class Direction : bool { Read, Write };
 
 /// Lane by lane at byte addresses of the register file; data packed. False: a fault is in the state, and
 /// nothing is written.
+template <class Element, Direction direction>
 bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess* access,
                       const std::uint16_t* addresses, std::byte* data, std::uint32_t mask) {
-  for (std::uint32_t lane = 0; lane < access->lanes; ++lane) {
-    const std::uint32_t address = addresses[lane];
-    if (!(mask >> lane & 1) || address + access->element_bytes <= access->file_bytes) continue;
-    state->fault = {FaultKind::BadRegister, access->guest_ip, lane, access->element_bytes, address};
+  const std::size_t last = access->file_bytes - sizeof(Element);
+  mask &= ir::lane_mask(access->lanes);
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    if (addresses[lane] <= last) continue;
+    state->fault = {FaultKind::BadRegister, access->guest_ip, lane, sizeof(Element), addresses[lane]};
     return false;
   }
-  for (std::uint32_t lane = 0; lane < access->lanes; ++lane) {
-    if (!(mask >> lane & 1)) continue;
-    std::byte* element = data + lane * access->element_bytes;
-    if (access->write) {
-      std::memcpy(file + addresses[lane], element, access->element_bytes);
-    } else {
-      std::memcpy(element, file + addresses[lane], access->element_bytes);
-    }
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    std::byte* const element = data + lane * sizeof(Element);
+    std::byte* const place = file + addresses[lane];
+    std::memcpy(direction == Direction::Write ? place : element,
+                direction == Direction::Write ? element : place, sizeof(Element));
   }
   return true;
+}
+
+template <Direction direction>
+const void* register_access(unsigned bytes) {
+  switch (bytes) {
+    case 1:
+      return reinterpret_cast<const void*>(&access_registers<std::uint8_t, direction>);
+    case 2:
+      return reinterpret_cast<const void*>(&access_registers<std::uint16_t, direction>);
+    case 4:
+      return reinterpret_cast<const void*>(&access_registers<std::uint32_t, direction>);
+    default:
+      return reinterpret_cast<const void*>(&access_registers<std::uint64_t, direction>);
+  }
 }
 
 void call_register_access(Compiler& c, const CodeInst& inst, bool write) {
@@ -364,12 +380,13 @@ void call_register_access(Compiler& c, const CodeInst& inst, bool write) {
   } else {
     c.a.mov(x86::ptr(x86::rsp, Frame::mask, 4), -1);
   }
-  RegisterAccess access{c.function.file_bytes, ir::size_of(inst.type), inst.lanes, inst.guest_ip, write};
+  const unsigned bytes = ir::size_of(inst.type);
+  RegisterAccess access{c.function.file_bytes, inst.lanes, inst.guest_ip};
   ConstantPool::Entry entry{};
   std::memcpy(entry.data(), &access, sizeof access);
   const x86::Mem constant = c.constant(entry);
   c.call(
-      inst, reinterpret_cast<const void*>(&access_registers),
+      inst, write ? register_access<Direction::Write>(bytes) : register_access<Direction::Read>(bytes),
       [&] {
         c.a.mov(x86::rdi, state_reg);
         c.a.lea(x86::rsi, c.s.memory(0, 8));

@@ -63,7 +63,7 @@ class StoreSite : public MemorySite {
   }
 
   void slow(asmjit::Label entry, asmjit::Label done) {
-    call_out_of_line(entry, done, store_thunk(), spill(), [] {});
+    call_out_of_line(entry, done, on_data<jit::store>, spill(), [] {});
   }
 
  private:
@@ -106,7 +106,7 @@ void store_one_lane(Compiler& c, const CodeInst& inst) {
   const CheckedAddress memory = site.check(Addresses::run(site.reg.first), site.extent(), slow);
   a.mov(memory.at(site.component_offset(0), site.element()), low_part(value, site.element()));
   site.call_out_of_line(
-      slow, done, store_thunk(),
+      slow, done, on_data<jit::store>,
       [&c, address, value] {
         c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address);
         c.a.mov(x86::ptr(x86::rsp, Frame::data, 8), value);
@@ -122,7 +122,7 @@ void emit_store(Compiler& c, const CodeInst& inst) {
   const bool masked = site.masked();
   if (c.regs.is_scalar(site.data(0))) {
     if (site.data_count() == 1 && site.offset_fits()) return store_one_lane(c, inst);
-    return site.call_inline(store_thunk());
+    return site.call_inline(on_data<jit::store>);
   }
   if (site.in_vectors()) {
     const unsigned chunks = inst.lanes / 8;
@@ -131,13 +131,13 @@ void emit_store(Compiler& c, const CodeInst& inst) {
                         : (site.components() + 1 + (masked ? 1 : 0)) * chunks + 3 <= 15)
       return store_in_vectors(c, inst);
   }
-  site.call_inline(store_thunk());
+  site.call_inline(on_data<jit::store>);
 }
 
 void emit_block_store(Compiler& c, const CodeInst& inst) {
-  MemorySite(c, inst).call_inline(block_store_thunk());
+  MemorySite(c, inst).call_inline(on_data<jit::block_store>);
 }
 
-void emit_atomic(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_inline(atomic_thunk()); }
+void emit_atomic(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_inline(on_data<jit::atomic>); }
 
 }  // namespace eum::jit::avx2::emit
