@@ -74,7 +74,6 @@ Result<const Region*> AddressSpace::insert(Region region) {
   starts_.insert(starts_.begin() + where, region.address);
   regions_.insert(regions_.begin() + where, std::make_unique<Region>(std::move(region)));
   owned_.insert(owned_.begin() + where, nullptr);
-  ++generation_;
   return static_cast<const Region*>(regions_[at].get());
 }
 
@@ -145,7 +144,6 @@ Result<void> AddressSpace::unmap(std::uint64_t address) {
   starts_.erase(found);
   regions_.erase(regions_.begin() + where);
   owned_.erase(owned_.begin() + where);
-  ++generation_;
   return {};
 }
 

@@ -65,8 +65,7 @@ struct Placement {
 
 /// Regions in address order, none overlapping. Reading (find, read, write, describe) takes no lock and may be
 /// done from any number of threads; map, unmap and allocate must not run at the same time as anything else. A
-/// Region's address stays valid until it is unmapped; generation() changes whenever a cached one may have
-/// become stale.
+/// Region's address stays valid until it is unmapped.
 class AddressSpace {
  public:
   AddressSpace() = default;
@@ -109,7 +108,6 @@ class AddressSpace {
 
   std::size_t region_count() const { return starts_.size(); }
   const Region& region(std::size_t index) const { return *regions_[index]; }
-  std::uint64_t generation() const { return generation_; }
 
   /// Unmapped bytes that allocate() leaves around a region, so that an overrun is a fault and not a
   /// neighbour's data.
@@ -125,7 +123,6 @@ class AddressSpace {
   std::vector<std::unique_ptr<Region>> regions_;
   std::vector<std::byte*> owned_;  // owned_[i]: regions_[i]'s block of heap_, or nullptr
   Heap heap_;
-  std::uint64_t generation_ = 0;
 };
 
 }  // namespace eum::mem

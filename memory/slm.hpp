@@ -8,7 +8,6 @@
 #include <new>
 
 #include "memory/result.hpp"
-#include "memory/surface.hpp"
 
 namespace eum::mem {
 
@@ -24,24 +23,17 @@ constexpr std::uint32_t slm_allocation(std::uint32_t bytes) {
   return size;
 }
 
-/// Local memory has no defined contents when a group starts: Zero is repeatable, Poison shows who relies on
-/// it.
-enum class SlmInit : std::uint8_t { Zero, Poison };
-
 /// A thread group's local memory, 64-byte aligned. Reused from group to group with reset().
 class Slm {
  public:
-  static constexpr std::byte poison{0xcd};
-
   /// Room for a group that asks for `bytes`, in the hardware's steps.
-  static Result<Slm> create(std::uint64_t bytes, SlmInit init) {
+  static Result<Slm> create(std::uint64_t bytes) {
     if (bytes > slm_max_size) {
       return error("a thread group has at most {} bytes of shared local memory, {} asked for", slm_max_size,
                    bytes);
     }
     Slm slm;
     slm.size_ = slm_allocation(static_cast<std::uint32_t>(bytes));
-    slm.init_ = init;
     if (slm.size_ != 0) {
       slm.bytes_.reset(static_cast<std::byte*>(::operator new(slm.size_, alignment, std::nothrow)));
       if (slm.bytes_ == nullptr) return error("the host has no {} bytes for shared local memory", slm.size_);
@@ -50,18 +42,14 @@ class Slm {
     return slm;
   }
 
-  /// Contents as a new group finds them.
+  /// Contents as a new group finds them: zero, so that runs are repeatable.
   void reset() {
-    if (size_ != 0)
-      std::memset(bytes_.get(), init_ == SlmInit::Zero ? 0 : std::to_integer<int>(poison), size_);
+    if (size_ != 0) std::memset(bytes_.get(), 0, size_);
   }
 
   std::byte* data() { return bytes_.get(); }
   const std::byte* data() const { return bytes_.get(); }
   std::uint32_t size() const { return size_; }
-
-  /// What binding table index 254 shows.
-  Surface surface() { return buffer_surface(bytes_.get(), size_, 0); }
 
  private:
   static constexpr std::align_val_t alignment{64};
@@ -71,7 +59,6 @@ class Slm {
 
   std::unique_ptr<std::byte, Delete> bytes_;
   std::uint32_t size_ = 0;
-  SlmInit init_ = SlmInit::Zero;
 };
 
 }  // namespace eum::mem

@@ -7,8 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <span>
 #include <type_traits>
 
 namespace eum::mem {
@@ -59,31 +57,12 @@ inline Surface buffer_surface(std::byte* base, std::uint64_t size, std::uint64_t
   return s;
 }
 
-/// Bytes of [offset, offset + wanted) that the surface has.
-inline std::uint64_t bytes_inside(const Surface& surface, std::uint64_t offset, std::uint64_t wanted) {
-  return offset >= surface.size ? 0 : std::min(wanted, surface.size - offset);
-}
+class AddressSpace;
 
-/// Reads; bytes beyond the surface are 0.
-inline void read_surface(const Surface& surface, std::uint64_t offset, std::span<std::byte> to) {
-  const std::uint64_t inside = bytes_inside(surface, offset, to.size());
-  if (inside != 0) std::memcpy(to.data(), surface.base + offset, inside);
-  std::fill(to.begin() + static_cast<std::ptrdiff_t>(inside), to.end(), std::byte{0});
-}
-
-/// Writes; bytes beyond the surface are dropped.
-inline void write_surface(const Surface& surface, std::uint64_t offset, std::span<const std::byte> from) {
-  const std::uint64_t inside = bytes_inside(surface, offset, from.size());
-  if (inside != 0) std::memcpy(surface.base + offset, from.data(), inside);
-}
-
-/// Binding table indices that Gen9 messages give a meaning of their own; entries 0 to 239 are the driver's
-/// (BTI field of a data port message descriptor, SKL PRM volume 7, "Binding Table Index").
-enum class ReservedIndex : std::uint8_t {
-  StatelessNonCoherent = 253,
-  SharedLocalMemory = 254,
-  Stateless = 255,  // A32, coherent with the CPU
-};
+/// Finds the host memory of a surface that has none yet: where all of it lies in one region of host memory
+/// that may be read and written, translated code accesses it there; else `base` stays null and each access
+/// asks the address space, across regions, through callbacks, with the regions' rights.
+void resolve(Surface& surface, const AddressSpace& space);
 
 inline constexpr std::size_t binding_table_size = 256;
 
@@ -93,8 +72,6 @@ struct BindingTable {
 
   Surface& operator[](std::size_t index) { return surfaces[index]; }
   const Surface& operator[](std::size_t index) const { return surfaces[index]; }
-  Surface& operator[](ReservedIndex index) { return surfaces[static_cast<std::size_t>(index)]; }
-  const Surface& operator[](ReservedIndex index) const { return surfaces[static_cast<std::size_t>(index)]; }
 };
 
 static_assert(std::is_standard_layout_v<BindingTable>);

@@ -1,5 +1,6 @@
 #pragma once
-// Device: an engine, an address space and workers: what kernels run on. Two devices share nothing.
+// Device: an engine, an address space, workers and translated code: what kernels run on. Two devices share
+// nothing.
 // It must not know binaries or kernel arguments.
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,9 @@
 #include "memory/address_space.hpp"
 #include "memory/result.hpp"
 #include "memory/surface.hpp"
-#include "runtime/dispatch.hpp"
+#include "runtime/code_cache.hpp"
+#include "runtime/dispatch/walker.hpp"
+#include "runtime/dispatch/workers.hpp"
 
 namespace eum::rt {
 
@@ -50,17 +53,19 @@ class Device {
 
   jit::Engine& engine() { return *engine_; }
   mem::AddressSpace& memory() { return memory_; }
-  Dispatcher& dispatcher() { return dispatcher_; }
+  Workers& workers() { return workers_; }
+  CodeCache& code_cache() { return code_cache_; }
   const DeviceOptions& options() const { return options_; }
 
  private:
   Device(const DeviceOptions& options, std::unique_ptr<jit::Engine> engine, unsigned workers)
-      : options_(options), engine_(std::move(engine)), dispatcher_(workers) {}
+      : options_(options), engine_(std::move(engine)), workers_(workers) {}
 
   DeviceOptions options_;
   std::unique_ptr<jit::Engine> engine_;
   mem::AddressSpace memory_;
-  Dispatcher dispatcher_;
+  Workers workers_;
+  CodeCache code_cache_;
   const mem::Region* scratch_ = nullptr;
 };
 

@@ -1,8 +1,11 @@
 // One WalkerCommand for each walk of the payload, one after the other.
 #include "runtime/launch.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
+
+#include "runtime/dispatch/dispatch.hpp"
 
 namespace eum::rt {
 
@@ -16,7 +19,8 @@ Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<c
   if (kernel.private_bytes != 0) {
     const PayloadLimits limits;
     const std::uint32_t threads = (limits.max_local_size + kernel.simd_size - 1) / kernel.simd_size;
-    const std::uint64_t slots = module.device().dispatcher().slots_needed((*translated)->code.waits, threads);
+    const std::uint64_t slots =
+        thread_slots(module.device().workers().count(), (*translated)->code.waits, threads);
     auto memory = module.device().allocate(slots * kernel.simd_size * kernel.private_bytes, "private memory");
     if (!memory) return memory.error();
     launch.private_memory_ = *memory;
@@ -25,6 +29,8 @@ Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<c
   auto payload = build_payload(kernel, arguments, range, implicit);
   if (!payload) return payload.error();
   launch.payload_ = std::move(*payload);
+  for (mem::Surface& surface : launch.payload_.bindings.surfaces)
+    mem::resolve(surface, module.device().memory());
   return launch;
 }
 
@@ -48,40 +54,45 @@ Launch::~Launch() {
   if (private_memory_.size != 0) module_->device().release(private_memory_);
 }
 
+Result<std::vector<WalkerCommand>> Launch::commands() {
+  Device& device = module_->device();
+  const auto slots_of = [&](const Walk& walk) {
+    return thread_slots(device.workers().count(), translated_->code.waits, walk.threads_per_group);
+  };
+  std::uint32_t most_slots = 0;
+  for (const Walk& walk : payload_.walks) most_slots = std::max(most_slots, slots_of(walk));
+  const auto scratch = device.scratch(kernel_->scratch_bytes, most_slots);
+  if (!scratch) return scratch.error();
+
+  std::vector<WalkerCommand> commands;
+  commands.reserve(payload_.walks.size());
+  for (const Walk& walk : payload_.walks) {
+    WalkerCommand& command = commands.emplace_back(walker_command(payload_, walk));
+    command.code = &translated_->code;
+    command.space = &device.memory();
+    command.slots = slots_of(walk);
+    command.scratch = *scratch;
+    command.budget = device.options().budget;
+  }
+  return commands;
+}
+
 Result<LaunchReport> Launch::run() {
   using Clock = std::chrono::steady_clock;
-  Device& device = module_->device();
   LaunchReport report;
-  for (const Walk& walk : payload_.walks) {
-    WalkerCommand command;
-    command.code = &translated_->code;
-    command.surfaces = &payload_.bindings;
-    command.space = &device.memory();
-    command.first_group = walk.first_group;
-    command.groups = walk.group_count;
-    command.threads_per_group = walk.threads_per_group;
-    command.last_mask = walk.last_thread_mask;
-    command.per_thread = walk.per_thread;
-    command.per_thread_bytes = kernel_->per_thread_bytes;
-    command.cross_thread = walk.cross_thread;
-    command.header = thread_header(*kernel_, {});
-    command.slm_bytes = payload_.slm_bytes;
-    command.budget = device.options().budget;
-    const std::uint32_t slots =
-        device.dispatcher().slots_needed(translated_->code.waits, walk.threads_per_group);
-    const auto scratch = device.scratch(kernel_->scratch_bytes, slots);
-    if (!scratch) return scratch.error();
-    command.scratch = *scratch;
-
+  const auto walks = commands();
+  if (!walks) return walks.error();
+  for (const WalkerCommand& walk : *walks) {
     const auto begin = Clock::now();
-    const auto outcome = device.dispatcher().run(command);
+    auto dispatch = Dispatch::create(module_->device().workers(), walk);
+    if (!dispatch) return dispatch.error();
+    if (auto progress = (*dispatch)->step(); !progress) return progress.error();
     report.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-    if (!outcome) return outcome.error();
-    report.counts += outcome->counts;
-    if (outcome->fault) {
+    report.counts += (*dispatch)->counts();
+    if (const auto& fault = (*dispatch)->fault()) {
       const auto code = module_->code(*kernel_);
       if (!code) return code.error();
-      report.fault = describe(*outcome->fault, *code, *translated_);
+      report.fault = describe(*fault, *code, *translated_);
       break;
     }
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "memory/result.hpp"
 #include "runtime/module.hpp"
@@ -30,6 +31,10 @@ class Launch {
 
   /// Runs the whole range. An error is one of the host's; the guest's are in the report.
   Result<LaunchReport> run();
+
+  /// What run() dispatches, one after the other, for who steps, saves and restores a Dispatch. Valid until
+  /// the next call for this device, and as long as the launch.
+  Result<std::vector<WalkerCommand>> commands();
 
   const Payload& payload() const { return payload_; }
   const TranslatedKernel& translated() const { return *translated_; }

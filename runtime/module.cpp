@@ -71,9 +71,9 @@ Result<const TranslatedKernel*> Module::translated(const Kernel& kernel) {
   if (!e.translated) {
     const auto source = code(kernel);
     if (!source) return source.error();
-    auto done = translate(*source, device_.engine());
-    if (!done) return done.error();
-    e.translated = std::make_unique<TranslatedKernel>(std::move(*done));
+    auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine());
+    if (!translated) return translated.error();
+    e.translated = std::move(*translated);
   }
   return e.translated.get();
 }

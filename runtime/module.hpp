@@ -30,7 +30,7 @@ class Module {
   /// The kernel with this name; an error that lists those that there are.
   Result<const Kernel*> find(std::string_view name) const;
 
-  /// Translated once; the result lives as long as the module. `kernel` is one of program().
+  /// Translated once a device; the result lives as long as the module. `kernel` is one of program().
   Result<const TranslatedKernel*> translated(const Kernel& kernel);
 
   /// What translate() and texts about it take.
@@ -42,7 +42,7 @@ class Module {
  private:
   struct Entry {
     std::vector<std::byte> code;  // relocated
-    std::unique_ptr<TranslatedKernel> translated;
+    std::shared_ptr<const TranslatedKernel> translated;
   };
 
   Module(Device& device, Program program);

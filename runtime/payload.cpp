@@ -185,14 +185,6 @@ class PayloadBuilder {
     return {};
   }
 
-  Result<void> bind(std::uint8_t index, const mem::Surface& surface, std::string_view what) {
-    if (surface.base == nullptr && surface.size != 0) {
-      return error("kernel {}: {} is not host memory, so it cannot be a surface", kernel_.name, what);
-    }
-    payload_.bindings[index] = surface;
-    return {};
-  }
-
   Result<void> fill_arguments() {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const Argument& a = kernel_.arguments[i];
@@ -207,9 +199,7 @@ class PayloadBuilder {
       const mem::Surface* surface = nullptr;
       if (const auto* buffer = std::get_if<BufferValue>(&value)) surface = &buffer->surface;
       if (const auto* image = std::get_if<ImageValue>(&value)) surface = &image->surface;
-      if (a.binding && surface != nullptr) {
-        if (auto done = bind(*a.binding, *surface, describe_argument(kernel_, i)); !done) return done;
-      }
+      if (a.binding && surface != nullptr) payload_.bindings[*a.binding] = *surface;
       if (const auto* sampler = std::get_if<SamplerValue>(&value); sampler != nullptr && a.sampler) {
         payload_.samplers[*a.sampler] = sampler_state(sampler->address, sampler->filter, sampler->normalized);
       }
@@ -291,8 +281,7 @@ class PayloadBuilder {
     }
     for (const ImplicitSurface& s : kernel_.surfaces) {
       const mem::Surface* surface = implicit_surface(s.item);
-      if (surface == nullptr) continue;
-      if (auto done = bind(s.binding, *surface, info(s.item).name); !done) return done;
+      if (surface != nullptr) payload_.bindings[s.binding] = *surface;
     }
     return {};
   }
@@ -350,12 +339,10 @@ class PayloadBuilder {
 Result<ArgumentValue> buffer_at(const mem::AddressSpace& space, std::uint64_t address) {
   if (address == 0) return ArgumentValue(BufferValue{});
   const mem::Region* region = space.find(address);
-  if (region == nullptr || region->host == nullptr) {
-    return error("no host memory is mapped at GPU address {:#x}", address);
-  }
-  const std::uint64_t offset = address - region->address;
-  return ArgumentValue(
-      BufferValue{mem::buffer_surface(region->host + offset, region->size - offset, address)});
+  if (region == nullptr) return error("no memory is mapped at GPU address {:#x}", address);
+  BufferValue value{mem::buffer_surface(nullptr, region->end() - address, address)};
+  mem::resolve(value.surface, space);
+  return ArgumentValue(value);
 }
 
 Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValue> arguments,

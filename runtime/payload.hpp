@@ -13,6 +13,7 @@
 #include "memory/address_space.hpp"
 #include "memory/result.hpp"
 #include "memory/surface.hpp"
+#include "runtime/dispatch/walker.hpp"
 #include "runtime/program.hpp"
 
 namespace eum::rt {
@@ -58,7 +59,7 @@ ArgumentValue by_value(const T& value) {
 }
 
 /// A buffer argument from `address` to the end of the region there (address 0: a null pointer). An error if
-/// no host memory is mapped at `address`.
+/// nothing is mapped at `address`.
 Result<ArgumentValue> buffer_at(const mem::AddressSpace& space, std::uint64_t address);
 
 struct NdRange {
@@ -114,36 +115,14 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
                               const NdRange& range, const ImplicitBuffers& buffers = {},
                               const PayloadLimits& limits = {});
 
-/// What distinguishes one thread's r0 from another's.
-struct ThreadHeader {
-  Size3 group{};                      // thread group id
-  std::uint32_t barrier = 0;          // 0 to 31
-  std::uint32_t scratch_address = 0;  // of this thread's scratch, from General State Base; a multiple of 1 KB
-  std::uint32_t thread_slot = 0;      // FFTID, 0 to 511: different for threads that run at the same time
-  std::uint32_t sampler_pointer = 0;  // from Dynamic State Base, a multiple of 32
-  std::uint32_t binding_table = 0;    // from Surface State Base, a multiple of 32
-};
+/// What the walker takes to run `walk`, one of `payload`'s; both must outlive it. Code, address space, slots,
+/// scratch and budget are the caller's to fill in.
+WalkerCommand walker_command(const Payload& payload, const Walk& walk);
 
-/// r0 of a GPGPU thread. Fields (public GPGPU payload descriptions of Gen8 and Gen9; compiled code bears out
-/// what it uses): r0.1 group id X, r0.2 barrier id in 27:24 and 31, r0.3 sampler state pointer and in 3:0
-/// log2(scratch / 1 KB), r0.4 binding table pointer, r0.5 scratch pointer in 31:10, GPGPU dispatch in 9,
-/// FFTID in 8:0, r0.6 group id Y, r0.7 group id Z.
-std::array<std::uint32_t, 8> thread_header(const Kernel& kernel, const ThreadHeader& header);
-
-/// Channels that are on in thread `thread` of a group.
-inline std::uint32_t dispatch_mask(const Kernel& kernel, const Walk& walk, std::uint32_t thread) {
-  return thread + 1 == walk.threads_per_group ? walk.last_thread_mask
-                                              : ~std::uint32_t{0} >> (32 - kernel.simd_size);
-}
-
-/// Lays out a thread's registers: r0, then its per-thread data, then the cross-thread data. `registers` must
-/// hold register_bytes(kernel); what lies behind is not touched.
-void write_registers(const Kernel& kernel, const Walk& walk, std::uint32_t thread, const ThreadHeader& header,
-                     std::span<std::byte> registers);
-
-/// Bytes of the register file that a payload fills.
-inline std::size_t register_bytes(const Kernel& kernel) {
-  return std::size_t{32} + kernel.per_thread_bytes + kernel.cross_thread_bytes;
-}
+/// WalkerCommand::header of a kernel's threads: r0.3 the sampler state pointer and in 3:0
+/// log2(scratch / 1 KB), r0.4 the binding table pointer, r0.5 the bit of a GPGPU dispatch (9). Pointers are
+/// multiples of 32 from Dynamic State Base and from Surface State Base. r0.2 holds the barrier's number: 0.
+std::array<std::uint32_t, 8> thread_header(const Kernel& kernel, std::uint32_t sampler_pointer = 0,
+                                           std::uint32_t binding_table = 0);
 
 }  // namespace eum::rt

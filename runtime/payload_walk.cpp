@@ -93,31 +93,28 @@ std::vector<Walk> plan_walks(const Kernel& kernel, const Size3& global, const Si
   return walks;
 }
 
-std::array<std::uint32_t, 8> thread_header(const Kernel& kernel, const ThreadHeader& h) {
+WalkerCommand walker_command(const Payload& payload, const Walk& walk) {
+  WalkerCommand command;
+  command.surfaces = &payload.bindings;
+  command.first_group = walk.first_group;
+  command.groups = walk.group_count;
+  command.threads_per_group = walk.threads_per_group;
+  command.last_mask = walk.last_thread_mask;
+  command.per_thread = walk.per_thread;
+  command.per_thread_bytes = payload.kernel->per_thread_bytes;
+  command.cross_thread = walk.cross_thread;
+  command.header = thread_header(*payload.kernel);
+  command.slm_bytes = payload.slm_bytes;
+  return command;
+}
+
+std::array<std::uint32_t, 8> thread_header(const Kernel& kernel, std::uint32_t sampler_pointer,
+                                           std::uint32_t binding_table) {
   constexpr std::uint32_t gpgpu_dispatch = 1u << 9;
   std::uint32_t scratch_code = 0;
   if (kernel.scratch_bytes != 0)
     scratch_code = static_cast<std::uint32_t>(std::countr_zero(kernel.scratch_bytes / 1024));
-  return {0,
-          h.group[0],
-          (h.barrier & 0xf) << 24 | (h.barrier >> 4 & 1) << 31,
-          (h.sampler_pointer & ~0x1fu) | scratch_code,
-          h.binding_table & ~0x1fu,
-          (h.scratch_address & ~0x3ffu) | gpgpu_dispatch | (h.thread_slot & 0x1ff),
-          h.group[1],
-          h.group[2]};
-}
-
-void write_registers(const Kernel& kernel, const Walk& walk, std::uint32_t thread, const ThreadHeader& header,
-                     std::span<std::byte> registers) {
-  const std::array<std::uint32_t, 8> r0 = thread_header(kernel, header);
-  std::byte* at = registers.data();
-  std::memcpy(at, r0.data(), sizeof(r0));
-  at += sizeof(r0);
-  std::memcpy(at, walk.per_thread.data() + std::size_t{thread} * kernel.per_thread_bytes,
-              kernel.per_thread_bytes);
-  at += kernel.per_thread_bytes;
-  if (!walk.cross_thread.empty()) std::memcpy(at, walk.cross_thread.data(), walk.cross_thread.size());
+  return {0, 0, 0, (sampler_pointer & ~0x1fu) | scratch_code, binding_table & ~0x1fu, gpgpu_dispatch, 0, 0};
 }
 
 }  // namespace eum::rt

@@ -75,6 +75,7 @@ ThreadCode thread_code(const ir::Function& function, const jit::Executable& exec
   code.executable = &executable;
   code.restored = intersection(executable.register_use());
   code.simd = function.simd;
+  code.grf_bytes = gen::info(family).grf_bytes;
   code.payload_room = gen::grf_file_bytes(family);
   code.cr0_offset = gen::arf_offset(family, gen::Arf::cr);
   code.sr0_offset = gen::arf_offset(family, gen::Arf::sr);
@@ -82,7 +83,8 @@ ThreadCode thread_code(const ir::Function& function, const jit::Executable& exec
   return code;
 }
 
-Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine, bool listing) {
+Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine,
+                                   const jit::CompileOptions& options) {
   mem::Heap heap;
   mem::HeapResource memory(heap);
   TranslatedKernel result;
@@ -92,7 +94,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
   if (!function) return function.error();
   const auto lowered = Clock::now();
   for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
-  auto executable = engine.compile(*function, {.listing = listing, .exact_registers = false});
+  auto executable = engine.compile(*function, options);
   if (!executable) return executable.error();
   const auto compiled = Clock::now();
   result.executable = std::move(*executable);

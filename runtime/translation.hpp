@@ -12,7 +12,7 @@
 #include "frontend/gen/family.hpp"
 #include "jit/engine.hpp"
 #include "memory/result.hpp"
-#include "runtime/walker.hpp"
+#include "runtime/dispatch/walker.hpp"
 
 namespace eum::rt {
 
@@ -39,8 +39,12 @@ struct TranslatedKernel {
 /// `family`.
 ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable, gen::Family family);
 
+/// Options for code that only runs: registers that nobody reads any more need not be kept.
+inline constexpr jit::CompileOptions run_only{.exact_registers = false};
+
 /// Every step from bits to host code. What was needed on the way is released before it returns.
-Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine, bool listing = false);
+Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine,
+                                   const jit::CompileOptions& options = run_only);
 
 /// The kernel as micro-ops, in the text form of frontend/ir.
 Result<std::string> micro_op_text(const KernelCode& kernel);

@@ -124,7 +124,8 @@ std::string annotated(std::string_view listing, const rt::KernelCode& code) {
 int print_host_code(const CodeOptions& options) {
   Opened opened;
   if (const int failed = open(options, jit::EngineKind::avx2, opened)) return failed;
-  const auto translated = rt::translate(opened.code, opened.device->engine(), true);
+  const auto translated =
+      rt::translate(opened.code, opened.device->engine(), {.listing = true, .exact_registers = false});
   if (!translated) return fail(ExitCode::Internal, translated.error());
   fmt::print("; {}: {} guest instructions, {} bytes of host code\n{}", opened.code.name,
              translated->instructions, translated->executable->code_bytes(),

@@ -246,7 +246,7 @@ class Run {
         "translated {} instructions in {:.3f} ms; ran in {:.3f} ms on {}, {} worker{}: {:.1f} M guest "
         "instructions/s\n",
         t.instructions, t.seconds() * 1e3, report_.seconds * 1e3, device_->engine().name(),
-        device_->dispatcher().workers(), device_->dispatcher().workers() == 1 ? "" : "s", rate() / 1e6);
+        device_->workers().count(), device_->workers().count() == 1 ? "" : "s", rate() / 1e6);
     for (const OutputRequest& print : prints_) {
       const Element element = element_of(arguments_[print.argument], kernel_->arguments[print.argument]);
       const rt::Buffer& buffer = buffers_[print.argument];
@@ -262,7 +262,7 @@ class Run {
     const rt::TranslatedKernel& t = launch_->translated();
     json result = {{"kernel", kernel_->name},
                    {"engine", std::string(device_->engine().name())},
-                   {"workers", device_->dispatcher().workers()},
+                   {"workers", device_->workers().count()},
                    {"simd", kernel_->simd_size},
                    {"global", range_.global},
                    {"local", launch_->payload().local_size},

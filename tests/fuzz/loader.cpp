@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/dispatch/thread_payload.hpp"
 #include "runtime/loader/loader.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/relocate.hpp"
@@ -52,9 +53,17 @@ void use(const rt::Kernel& kernel) {
     if (payload.error().message.empty()) std::abort();
     return;
   }
-  std::vector<std::byte> registers(rt::register_bytes(kernel));
+  rt::ThreadCode code;
+  code.simd = kernel.simd_size;
   for (const rt::Walk& walk : payload->walks) {
-    rt::write_registers(kernel, walk, walk.threads_per_group - 1, {}, registers);
+    rt::WalkerCommand command = rt::walker_command(*payload, walk);
+    command.code = &code;
+    const rt::ThreadPayload start(command);
+    code.cr0_offset = static_cast<std::uint32_t>(start.bytes());
+    code.sr0_offset = code.cr0_offset + 32;
+    std::vector<std::byte> registers(start.bytes() + 64);
+    start.write(registers.data(), walk.threads_per_group - 1);
+    start.write(registers.data(), walk.first_group, 0);
   }
 }
 

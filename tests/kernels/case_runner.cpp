@@ -46,6 +46,7 @@ Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const
   loaded->module_ = std::move(*module);
   const auto kernel = loaded->module_->find(kernel_case.kernel);
   if (!kernel) return error("{}: {}", kernel_case.name, kernel.error().message);
+  loaded->kernel_ = *kernel;
 
   std::vector<rt::ArgumentValue> values;
   for (const Arg& arg : kernel_case.args) {

@@ -30,6 +30,10 @@ class LoadedCase {
   std::string verify() const;
 
   const rt::TranslatedKernel& translated() const { return launch_->translated(); }
+  /// What run() dispatches.
+  Result<std::vector<rt::WalkerCommand>> commands() { return launch_->commands(); }
+  /// What is translated.
+  Result<rt::KernelCode> code() { return module_->code(*kernel_); }
 
  private:
   LoadedCase(rt::Device& device, const KernelCase& kernel_case) : device_(device), case_(kernel_case) {}
@@ -37,6 +41,7 @@ class LoadedCase {
   rt::Device& device_;
   const KernelCase& case_;
   std::unique_ptr<rt::Module> module_;
+  const rt::Kernel* kernel_ = nullptr;
   std::vector<rt::Buffer> buffers_;  // by argument; size 0 where it is no buffer
   std::optional<rt::Launch> launch_;
 };

@@ -65,8 +65,8 @@ Result<int> run(const CommandLine& line) {
   }
   for (const std::string& failure : failures) fmt::print("{}\n", failure);
   fmt::print("{} of {} cases verified on engine {}, {} worker{}\n", verified, verified + failures.size(),
-             (*device)->engine().name(), (*device)->dispatcher().workers(),
-             (*device)->dispatcher().workers() == 1 ? "" : "s");
+             (*device)->engine().name(), (*device)->workers().count(),
+             (*device)->workers().count() == 1 ? "" : "s");
   return failures.empty() && verified != 0 ? 0 : 1;
 }
 

@@ -62,16 +62,13 @@ TEST_CASE("regions may touch but not overlap") {
   REQUIRE(space.map(0x1000, 0x100, s.data(), Access::ReadWrite, "first"));
   REQUIRE(space.map(0x1100, 0x100, s.data(), Access::ReadWrite, "after"));
   REQUIRE(space.map(0xf00, 0x100, s.data(), Access::ReadWrite, "before"));
-  const std::uint64_t generation = space.generation();
   for (auto [address, size] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
            {0x1000, 1}, {0x10f8, 8}, {0x800, 0x701}, {0, 0x10000}, {0x11f8, 0x1000}}) {
     auto r = space.map(address, size, s.data(), Access::ReadWrite, "new");
     REQUIRE_FALSE(r);
     CHECK_THAT(r.error().message, Contains("overlaps"));
   }
-  CHECK(space.generation() == generation);
   REQUIRE(space.unmap(0x1000));
-  CHECK(space.generation() != generation);
   CHECK(space.find(0x1000) == nullptr);
   CHECK(space.map(0x1008, 0x80, s.data(), Access::ReadWrite, "again"));
   CHECK_FALSE(space.unmap(0x1000));

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "binaries.hpp"
+#include "runtime/dispatch/thread_payload.hpp"
 #include "runtime/loader/loader.hpp"
 #include "runtime/relocate.hpp"
 
@@ -58,6 +59,37 @@ std::string error_of(const Kernel& kernel, const std::vector<ArgumentValue>& arg
   return payload.error().message;
 }
 
+constexpr std::size_t r0_bytes = 32;
+
+/// The general registers of a thread of `walk`; what the payload leaves is 0xcc.
+std::vector<std::byte> registers_of(const Payload& payload, const Walk& walk, std::uint32_t thread,
+                                    const Size3& group = {}, std::uint32_t slot = 0) {
+  ThreadCode code;
+  code.simd = payload.kernel->simd_size;
+  WalkerCommand command = walker_command(payload, walk);
+  command.code = &code;
+  const ThreadPayload start(command);
+  code.cr0_offset = static_cast<std::uint32_t>(start.bytes()) + 64;
+  code.sr0_offset = code.cr0_offset + 32;
+  std::vector<std::byte> file(code.sr0_offset + 32, std::byte{0xcc});
+  start.write(file.data(), thread);
+  start.write(file.data(), group, slot);
+  file.resize(code.cr0_offset);
+  return file;
+}
+
+std::size_t register_bytes(const Kernel& kernel) {
+  return r0_bytes + kernel.per_thread_bytes + kernel.cross_thread_bytes;
+}
+
+std::uint32_t dispatch_mask(const Payload& payload, const Walk& walk, std::uint32_t thread) {
+  ThreadCode code;
+  code.simd = payload.kernel->simd_size;
+  WalkerCommand command = walker_command(payload, walk);
+  command.code = &code;
+  return ThreadPayload(command).dispatch_mask(thread);
+}
+
 NdRange range_1d(std::uint32_t global, std::uint32_t local = 0) {
   NdRange range;
   range.global[0] = global;
@@ -82,14 +114,11 @@ TEST_CASE("saxpy finds its payload where its code reads it") {
   CHECK(walk.group_count == Size3{10, 1, 1});
   CHECK(walk.threads_per_group == 4);
   CHECK(walk.last_thread_mask == 0xf);
-  CHECK(dispatch_mask(kernel, walk, 0) == 0xffffffff);
-  CHECK(dispatch_mask(kernel, walk, 3) == 0xf);
+  CHECK(dispatch_mask(payload, walk, 0) == 0xffffffff);
+  CHECK(dispatch_mask(payload, walk, 3) == 0xf);
   CHECK(payload.slm_bytes == 0);
 
-  std::vector<std::byte> registers(register_bytes(kernel) + 8, std::byte{0xcc});
-  ThreadHeader header;
-  header.group = {9, 0, 0};
-  write_registers(kernel, walk, 2, header, registers);
+  const std::vector<std::byte> registers = registers_of(payload, walk, 2, {9, 0, 0});
   CHECK(reg<std::uint32_t>(registers, 0, 1) == 9);
   CHECK(reg<std::uint32_t>(registers, 9, 0) == 100);
   for (std::size_t channel = 0; channel < 32; ++channel) {
@@ -121,12 +150,10 @@ TEST_CASE("a null buffer and a kernel without local ids") {
   const Program program = load("layouts.patch");
   const Kernel& kernel = *program.find("nolocal");
   const Payload payload = build(kernel, {BufferValue{}}, range_1d(1));
-  std::vector<std::byte> registers(register_bytes(kernel));
-  write_registers(kernel, payload.walks[0], 0, {}, registers);
-  CHECK(at<std::uint64_t>(registers, 3 * 32) == 0);  // its code: mov r4.0:uq r3.0:uq
+  CHECK(at<std::uint64_t>(registers_of(payload, payload.walks[0], 0), 3 * 32) ==
+        0);  // its code: mov r4.0:uq r3.0:uq
   const Payload filled = build(kernel, {buffer(0xabcdef0000)}, range_1d(1));
-  write_registers(kernel, filled.walks[0], 0, {}, registers);
-  CHECK(at<std::uint64_t>(registers, 3 * 32) == 0xabcdef0000);
+  CHECK(at<std::uint64_t>(registers_of(filled, filled.walks[0], 0), 3 * 32) == 0xabcdef0000);
 }
 
 TEST_CASE("sizes of the range reach the payload") {
@@ -344,7 +371,7 @@ TEST_CASE("walks cover a range exactly once") {
             const Size3 group{walk.first_group[0] + x, walk.first_group[1] + y, walk.first_group[2] + z};
             for (std::uint32_t t = 0; t < walk.threads_per_group; ++t) {
               for (std::uint32_t channel = 0; channel < kernel.simd_size; ++channel) {
-                if ((dispatch_mask(kernel, walk, t) >> channel & 1) == 0) continue;
+                if ((dispatch_mask(payload, walk, t) >> channel & 1) == 0) continue;
                 Size3 id{};
                 for (std::size_t d = 0; d < 3; ++d) {
                   const std::size_t place =
@@ -410,25 +437,37 @@ TEST_CASE("smaller groups at the ends know both sizes") {
   }
 }
 
-TEST_CASE("r0 carries ids, barrier and scratch") {
+TEST_CASE("r0 carries ids, pointers and the thread's slot and scratch") {
   Kernel kernel;
+  kernel.simd_size = 16;
   kernel.scratch_bytes = 2048;
-  ThreadHeader h;
-  h.group = {1, 2, 3};
-  h.barrier = 0x15;
-  h.scratch_address = 0x12345400;
-  h.thread_slot = 0x101;
-  h.sampler_pointer = 0x40;
-  h.binding_table = 0x80;
-  const auto r0 = thread_header(kernel, h);
-  CHECK(r0[1] == 1);
-  CHECK((r0[2] & 0x8f000000) == 0x85000000);  // what compiled barriers keep of it
-  CHECK(r0[3] == (0x40 | 1));
-  CHECK(r0[4] == 0x80);
-  CHECK((r0[5] & ~0x3ffu) == 0x12345400);  // what compiled scratch accesses keep of it
-  CHECK((r0[5] & 0x1ff) == 0x101);
-  CHECK(r0[6] == 2);
-  CHECK(r0[7] == 3);
+  ThreadCode code;
+  code.simd = 16;
+  code.cr0_offset = 4096;
+  code.sr0_offset = 4128;
+  WalkerCommand command;
+  command.code = &code;
+  command.header = thread_header(kernel, 0x40, 0x80);
+  command.threads_per_group = 2;
+  command.last_mask = 0x3;
+  command.scratch.address = 0x12300000;
+  command.scratch.bytes = 2048;
+  std::vector<std::byte> file(4160, std::byte{0});
+  const ThreadPayload payload(command);
+  payload.write(file.data(), 1);
+  payload.write(file.data(), {1, 2, 3}, 0x101);
+  CHECK(reg<std::uint32_t>(file, 0, 1) == 1);
+  CHECK(reg<std::uint32_t>(file, 0, 2) == 0);
+  CHECK(reg<std::uint32_t>(file, 0, 3) == (0x40 | 1));
+  CHECK(reg<std::uint32_t>(file, 0, 4) == 0x80);
+  // What compiled scratch accesses keep of it.
+  CHECK((reg<std::uint32_t>(file, 0, 5) & ~0x3ffu) == 0x12300000 + 0x101 * 2048);
+  CHECK((reg<std::uint32_t>(file, 0, 5) & 0x3ff) == (0x200 | 0x101));
+  CHECK(reg<std::uint32_t>(file, 0, 6) == 2);
+  CHECK(reg<std::uint32_t>(file, 0, 7) == 3);
+  CHECK(at<std::uint32_t>(file, 4096) == initial_control);
+  CHECK(at<std::uint32_t>(file, 4128 + 8) == 0x3);
+  CHECK(payload.dispatch_mask(0) == 0xffff);
 }
 
 TEST_CASE("buffers come from the address space") {

@@ -1,100 +1,16 @@
 // Dispatch with threads written as micro-ops: what each thread starts with, barriers, faults, and that the
 // number of workers changes nothing.
-#include "runtime/dispatch.hpp"
+#include "runtime/dispatch/dispatch.hpp"
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <map>
 #include <set>
 
-#include "frontend/gen/lower/arf_layout.hpp"
-#include "frontend/ir/parser.hpp"
-#include "frontend/ir/verifier.hpp"
-#include "runtime/device.hpp"
-#include "runtime/translation.hpp"
+#include "tests/runtime/dispatch/walked.hpp"
 
 using namespace eum;
 using namespace eum::rt;
 using Catch::Contains;
-
-namespace {
-
-constexpr auto family = gen::Family::Gen9;
-
-/// A walk over code in text form. Each thread has one register of its own, r1, whose first dword is its
-/// number; r2 is the cross-thread data: groups in x, groups in y, threads in a group.
-class Walked {
- public:
-  explicit Walked(const std::string& body, jit::EngineKind kind = jit::EngineKind::reference,
-                  unsigned simd = 16) {
-    const std::string head =
-        fmt::format("kernel @k simd {} family gen9 file {} slot 32 masks 1\n", simd, gen::file_bytes(family));
-    auto function = ir::parse(head + body);
-    if (!function) FAIL(function.error().message);
-    if (auto good = ir::verify(*function); !good) FAIL(good.error().message);
-    auto device = Device::create({.engine = kind, .workers = 1});
-    if (!device) FAIL(device.error().message);
-    engine_ = std::move(*device);
-    auto executable = engine_->engine().compile(*function, {.listing = false, .exact_registers = false});
-    if (!executable) FAIL(executable.error().message);
-    executable_ = std::move(*executable);
-    code_ = thread_code(*function, *executable_, family);
-    command.code = &code_;
-    command.surfaces = &surfaces;
-    command.per_thread_bytes = 32;
-  }
-
-  /// `dwords` of zeros as surface 0.
-  void output(std::size_t dwords) {
-    data.assign(dwords, 0);
-    surfaces[0] = mem::buffer_surface(reinterpret_cast<std::byte*>(data.data()), 4 * dwords, 0);
-  }
-
-  Result<WalkerOutcome> run(unsigned workers) {
-    per_thread_.assign(command.threads_per_group * 32, std::byte{0});
-    for (std::uint32_t t = 0; t < command.threads_per_group; ++t)
-      std::memcpy(per_thread_.data() + 32 * t, &t, 4);
-    command.per_thread = per_thread_;
-    const std::array<std::uint32_t, 8> cross{command.groups[0], command.groups[1], command.threads_per_group};
-    std::memcpy(cross_thread_.data(), cross.data(), 32);
-    command.cross_thread = cross_thread_;
-    return Dispatcher(workers).run(command);
-  }
-  WalkerOutcome done(unsigned workers) {
-    auto outcome = run(workers);
-    if (!outcome) FAIL(outcome.error().message);
-    return *outcome;
-  }
-  GuestFault fault(unsigned workers) {
-    const WalkerOutcome outcome = done(workers);
-    REQUIRE(outcome.fault);
-    return *outcome.fault;
-  }
-
-  WalkerCommand command;
-  mem::BindingTable surfaces;
-  std::vector<std::uint32_t> data;
-
- private:
-  ThreadCode code_;
-  std::unique_ptr<Device> engine_;
-  std::unique_ptr<jit::Executable> executable_;
-  std::vector<std::byte> per_thread_;
-  std::array<std::byte, 32> cross_thread_{};
-};
-
-/// %at = 16 bytes for each thread of the walk, whose first group is 0,0,0.
-const std::string locate =
-    "  %x = reg_read.u32x1 r0.1<1;1,0>\n  %y = reg_read.u32x1 r0.6<1;1,0>\n"
-    "  %z = reg_read.u32x1 r0.7<1;1,0>\n  %t = reg_read.u32x1 r1<1;1,0>\n"
-    "  %nx = reg_read.u32x1 r2<1;1,0>\n  %ny = reg_read.u32x1 r2.1<1;1,0>\n"
-    "  %nt = reg_read.u32x1 r2.2<1;1,0>\n"
-    "  %a0 = mad.u32x1 %z, %ny, %y\n  %a1 = mad.u32x1 %a0, %nx, %x\n  %a2 = mad.u32x1 %a1, %nt, %t\n"
-    "  %c16 = constant.u32x1 16\n  %at = mul.u32x1 %a2, %c16\n";
-
-const jit::EngineKind engines[] = {jit::EngineKind::reference, jit::EngineKind::avx2};
-
-}  // namespace
 
 TEST_CASE("each thread of each group runs once, with its ids, masks and data", "[dispatch]") {
   for (const jit::EngineKind engine : engines) {
@@ -117,7 +33,7 @@ TEST_CASE("each thread of each group runs once, with its ids, masks and data", "
     for (const unsigned workers : {1u, 2u, 7u}) {
       CAPTURE(jit::info(engine).name, workers);
       w.output(4 * 5 * 3 * 2 * 4);
-      const WalkerOutcome outcome = w.done(workers);
+      const Outcome outcome = w.done(workers);
       CHECK_FALSE(outcome.fault);
       CHECK(outcome.counts.groups == 30);
       CHECK(outcome.counts.threads == 120);
@@ -206,7 +122,7 @@ TEST_CASE("threads of a group meet at barriers, and each group has fresh local m
         w.command.threads_per_group = threads;
         w.command.slm_bytes = 4 * threads;
         w.output(4 * 6 * threads);
-        const WalkerOutcome outcome = w.done(workers);
+        const Outcome outcome = w.done(workers);
         CHECK_FALSE(outcome.fault);
         CHECK(outcome.counts.threads == 6 * threads);
         for (std::uint32_t i = 0; i < 6 * threads; ++i) {
@@ -307,7 +223,7 @@ TEST_CASE("scratch is a thread's own while it runs, zeroed, at the place that r0
                engine);
       auto device = Device::create({.engine = jit::EngineKind::reference, .workers = workers});
       REQUIRE(device);
-      const std::uint32_t slots = (*device)->dispatcher().slots_needed(true, 3);
+      const std::uint32_t slots = thread_slots(workers, true, 3);
       CHECK(slots == 3 * workers);
       const auto scratch = (*device)->scratch(2048, slots);
       REQUIRE(scratch);

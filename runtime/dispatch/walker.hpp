@@ -2,6 +2,7 @@
 // WalkerCommand: what the hardware's walker takes to start the threads of a range of thread groups. Plain
 // data. It must not know kernel arguments, binaries or engines' insides: the kernel door builds it from a
 // binary's argument map, a command streamer reads it from memory as a driver wrote it.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@ namespace eum::rt {
 struct ThreadCode {
   const jit::Executable* executable = nullptr;
   unsigned simd = 8;               ///< channels of a thread: 8, 16 or 32
+  std::uint32_t grf_bytes = 32;    ///< of one general register
   std::uint32_t payload_room = 0;  ///< bytes of general registers, which come first in the file
   std::uint32_t cr0_offset = 0;    ///< in the file
   std::uint32_t sr0_offset = 0;    ///< in the file
@@ -46,23 +48,34 @@ struct WalkerCommand {
   std::uint32_t threads_per_group = 1;
   std::uint32_t last_mask = ~0u;            ///< channels of the last thread of each group
   std::span<const std::byte> per_thread;    ///< r1 and up: per_thread_bytes for each thread of a group
-  std::uint32_t per_thread_bytes = 0;       ///< a multiple of 32
-  std::span<const std::byte> cross_thread;  ///< behind the per-thread data; a multiple of 32 bytes
-  std::array<std::uint32_t, 8>
-      header{};                 ///< r0; what depends on group and thread (r0.1, r0.5 to r0.7) is put in
+  std::uint32_t per_thread_bytes = 0;       ///< a multiple of grf_bytes
+  std::span<const std::byte> cross_thread;  ///< behind the per-thread data; whole registers
+  /// r0 without what depends on group and thread (ThreadPayload).
+  std::array<std::uint32_t, 8> header{};
   std::uint32_t slm_bytes = 0;  ///< of a group, at most mem::slm_max_size
-  ScratchSpace scratch;         ///< of at least slots_needed() slots where bytes is not 0
+  /// Thread slots that scratch and private memory have room for, see thread_slots().
+  std::uint32_t slots = 0;
+  ScratchSpace scratch;                           ///< of at least `slots` slots where bytes is not 0
   std::uint64_t budget = std::uint64_t{1} << 40;  ///< guest instructions that one thread may execute
 
   std::uint64_t group_count() const { return std::uint64_t{groups[0]} * groups[1] * groups[2]; }
 };
 
-/// Thread slots (r0.5 bits 8:0) that a dispatch with so many workers tells apart: no two threads that run at
-/// the same time have the same one. Scratch and private memory are indexed by it.
+/// Values that r0.5 bits 8:0 (FFTID) can take: no two threads that are under way at the same time have the
+/// same one. Scratch and private memory are indexed by it.
 inline constexpr std::uint32_t max_thread_slots = 512;
 
 /// Most threads of one group: Gen9 has at most 8 threads on each of a subslice's 8 EUs, OpenCL needs 56.
 inline constexpr std::uint32_t max_threads_per_group = 64;
+
+/// Slots for a walk by so many workers. Threads that may wait for their group are all under way at the same
+/// time. Others run one after the other; only where one does not end do the rest of its group join in, and
+/// there are slots for one such group at a time.
+constexpr std::uint32_t thread_slots(unsigned workers, bool waits, std::uint32_t threads_per_group) {
+  const std::uint32_t threads = std::clamp(threads_per_group, 1u, max_threads_per_group);
+  if (!waits) return std::min(workers + threads - 1, max_thread_slots);
+  return std::min(workers, max_thread_slots / threads) * threads;
+}
 
 /// Why a walk stopped early.
 struct GuestFault {

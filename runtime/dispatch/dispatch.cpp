@@ -1,0 +1,230 @@
+// Groups are handed out in order, a few at a time. A fault stops the hand-out; groups before it still finish,
+// so that the one that is reported does not depend on timing.
+#include "runtime/dispatch/dispatch.hpp"
+
+#include <algorithm>
+
+#include "memory/slm.hpp"
+
+namespace eum::rt {
+namespace {
+
+/// Guest instructions that a worker takes of a budget at a time.
+constexpr std::uint64_t most_granted = std::uint64_t{1} << 22;
+
+Result<void> check(const WalkerCommand& walk) {
+  if (!walk.code || !walk.code->executable) return error("walk: expected code, found none");
+  if (!walk.surfaces) return error("walk: expected a binding table, found none");
+  const ThreadCode& code = *walk.code;
+  if (code.simd != 8 && code.simd != 16 && code.simd != 32)
+    return error("walk: expected a SIMD width of 8, 16 or 32, found {}", code.simd);
+  if (walk.threads_per_group == 0 || walk.threads_per_group > max_threads_per_group)
+    return error("walk: expected 1 to {} threads in a group, found {}", max_threads_per_group,
+                 walk.threads_per_group);
+  if (walk.per_thread_bytes % code.grf_bytes != 0 || walk.cross_thread.size() % code.grf_bytes != 0)
+    return error("walk: expected payloads of whole registers, found {} and {} bytes", walk.per_thread_bytes,
+                 walk.cross_thread.size());
+  if (walk.per_thread.size() != std::size_t{walk.per_thread_bytes} * walk.threads_per_group)
+    return error("walk: expected {} bytes of per-thread data for {} threads, found {}",
+                 std::size_t{walk.per_thread_bytes} * walk.threads_per_group, walk.threads_per_group,
+                 walk.per_thread.size());
+  const std::size_t payload = ThreadPayload(walk).bytes();
+  if (payload > code.payload_room)
+    return error("walk: a thread's registers hold {} bytes of payload, found {}", code.payload_room, payload);
+  if (walk.slm_bytes > mem::slm_max_size)
+    return error("walk: a group has at most {} bytes of shared local memory, found {}", mem::slm_max_size,
+                 walk.slm_bytes);
+  const std::uint32_t least = thread_slots(1, code.waits, walk.threads_per_group);
+  if (walk.slots < least || walk.slots > max_thread_slots)
+    return error("walk: expected {} to {} thread slots, found {}", least, max_thread_slots, walk.slots);
+  if (walk.scratch.bytes != 0 && (!walk.scratch.base || walk.scratch.slots < walk.slots))
+    return error("walk: expected scratch memory for {} threads, found {}", walk.slots,
+                 walk.scratch.base ? walk.scratch.slots : 0);
+  constexpr std::uint64_t most_groups = std::uint64_t{1} << 60;
+  const std::uint64_t plane = std::uint64_t{walk.groups[0]} * walk.groups[1];
+  if (plane != 0 && walk.groups[2] > most_groups / plane)
+    return error("walk: {} x {} x {} thread groups are too many", walk.groups[0], walk.groups[1],
+                 walk.groups[2]);
+  return {};
+}
+
+std::uint64_t grant(std::atomic<std::uint64_t>& budget) {
+  std::uint64_t left = budget.load(std::memory_order_relaxed), granted;
+  do {
+    if (left == Dispatch::unlimited) return left;
+    granted = std::min(left, most_granted);
+  } while (!budget.compare_exchange_weak(left, left - granted));
+  return granted;
+}
+
+/// Slots of the threads that an image's group has begun.
+std::span<const GroupThreadImage> slot_owners(const GroupImage& group) {
+  return std::span(group.threads).first(group.together || group.threads.empty() ? group.threads.size() : 1);
+}
+
+}  // namespace
+
+Dispatch::Dispatch(Workers& workers, const WalkerCommand& walk)
+    : workers_(workers), walk_(walk), slots_(walk.slots) {}
+
+Dispatch::~Dispatch() {
+  for (Worker& worker : worker_) workers_.give_back(std::move(worker.group));
+}
+
+Result<std::unique_ptr<Dispatch>> Dispatch::create(Workers& workers, const WalkerCommand& walk,
+                                                   const DispatchImage* from) {
+  if (auto good = check(walk); !good) return good.error();
+  std::unique_ptr<Dispatch> dispatch(new Dispatch(workers, walk));
+  const std::uint64_t groups = walk.group_count();
+  const std::uint32_t each = walk.code->waits ? walk.threads_per_group : 1;
+  const auto count = std::min({std::uint64_t{workers.count()}, groups, std::uint64_t{walk.slots / each}});
+  for (std::uint64_t w = 0; w < count; ++w) {
+    dispatch->worker_.push_back({workers.take_group(), {}});
+    if (auto ready = dispatch->worker_.back().group->prepare(walk, dispatch->slots_); !ready)
+      return ready.error();
+  }
+  if (groups == 0) return dispatch;
+  dispatch->portion_ = std::clamp<std::uint64_t>(groups / (count * 16), 1, 256);
+  if (from == nullptr) {
+    dispatch->remaining_.push_back({0, groups});
+  } else if (auto adopted = dispatch->adopt(*from); !adopted) {
+    return adopted.error();
+  }
+  return dispatch;
+}
+
+Result<void> Dispatch::adopt(const DispatchImage& image) {
+  for (const GroupImage& group : image.groups)
+    for (const GroupThreadImage& thread : slot_owners(group))
+      if (!slots_.take_one(thread.slot))
+        return error("dispatch image: thread slot {} is there twice, or not one of the walk's {}",
+                     thread.slot, walk_.slots);
+  for (const GroupRange& range : image.remaining)
+    if (range.begin > range.end || range.end > walk_.group_count())
+      return error("dispatch image: expected groups of {}, found {} to {}", walk_.group_count(), range.begin,
+                   range.end);
+  restored_ = image.groups;
+  remaining_ = image.remaining;
+  counts_before_ = image.counts;
+  return {};
+}
+
+bool Dispatch::hand_out(GroupRange& range) {
+  while (!remaining_.empty()) {
+    GroupRange& first = remaining_.front();
+    range = {first.begin, std::min(first.begin + portion_, first.end)};
+    first.begin = range.end;
+    if (first.begin == first.end) remaining_.erase(remaining_.begin());
+    if (range.begin < range.end) return wanted(range.begin);
+  }
+  return false;
+}
+
+/// Whether the worker has a group to go on with.
+Result<bool> Dispatch::next_group(Worker& worker) {
+  if (worker.group->under_way()) return true;
+  if (worker.mine.begin == worker.mine.end) {
+    const std::scoped_lock lock(mutex_);
+    while (!restored_.empty()) {
+      const GroupImage image = std::move(restored_.back());
+      restored_.pop_back();
+      if (!wanted(image.index)) continue;
+      if (auto restored = worker.group->restore(image); !restored) return restored.error();
+      return true;
+    }
+    if (!hand_out(worker.mine)) return false;
+  }
+  if (!wanted(worker.mine.begin) || !worker.group->begin(worker.mine.begin)) return false;
+  ++worker.mine.begin;
+  return true;
+}
+
+void Dispatch::note_fault(ThreadGroup& group) {
+  const std::scoped_lock lock(mutex_);
+  if (!wanted(group.index())) return;
+  stop_below_ = group.index();
+  fault_ = group.fault();
+  faulted_thread_ = group.thread_image(fault_->thread);
+}
+
+Result<void> Dispatch::work(Worker& worker, std::atomic<std::uint64_t>& budget) {
+  jit::FpScope scope;
+  Allowance allowance{grant(budget), stop_, stop_below_};
+  for (;;) {
+    const auto more = next_group(worker);
+    if (!more) return more.error();
+    if (!*more) break;
+    switch (worker.group->advance(allowance, scope)) {
+      case ThreadGroup::Outcome::Done:
+        continue;
+      case ThreadGroup::Outcome::Faulted:
+        note_fault(*worker.group);
+        worker.group->abandon();
+        continue;
+      case ThreadGroup::Outcome::Paused:
+        if (!wanted(worker.group->index())) {
+          worker.group->abandon();
+          continue;
+        }
+        if (allowance.left == 0) allowance.left = grant(budget);
+        if (!allowance.over(worker.group->index())) continue;
+        break;
+    }
+    break;
+  }
+  if (budget.load(std::memory_order_relaxed) != unlimited) budget += allowance.left;
+  return {};
+}
+
+bool Dispatch::finished() const {
+  const auto nothing = [&](std::uint64_t begin, std::uint64_t end) { return begin == end || !wanted(begin); };
+  return std::all_of(
+             worker_.begin(), worker_.end(),
+             [&](const Worker& w) { return !w.group->under_way() && nothing(w.mine.begin, w.mine.end); }) &&
+         std::all_of(remaining_.begin(), remaining_.end(),
+                     [&](const GroupRange& r) { return nothing(r.begin, r.end); }) &&
+         std::none_of(restored_.begin(), restored_.end(),
+                      [&](const GroupImage& g) { return wanted(g.index); });
+}
+
+Result<Dispatch::Progress> Dispatch::step(std::uint64_t budget) {
+  std::atomic<std::uint64_t> left{budget};
+  if (stepped_)
+    for (Worker& worker : worker_) worker.group->memory_changed();
+  stepped_ = true;
+  if (!finished()) {
+    std::optional<Error> failed;
+    const auto ran = workers_.run(static_cast<unsigned>(worker_.size()), [&](unsigned w) {
+      if (auto worked = work(worker_[w], left); !worked) {
+        const std::scoped_lock lock(mutex_);
+        failed = worked.error();
+      }
+    });
+    if (!ran) return ran.error();
+    if (failed) return *failed;
+  }
+  stop_ = false;
+  if (!finished()) return Progress::Paused;
+  return fault_ ? Progress::Faulted : Progress::Done;
+}
+
+WalkerCounts Dispatch::counts() const {
+  WalkerCounts counts = counts_before_;
+  for (const Worker& worker : worker_) counts += worker.group->counts();
+  return counts;
+}
+
+DispatchImage Dispatch::save() {
+  DispatchImage image{restored_, remaining_, counts()};
+  for (Worker& worker : worker_) {
+    if (worker.group->under_way()) image.groups.push_back(worker.group->save());
+    if (worker.mine.begin != worker.mine.end) image.remaining.push_back(worker.mine);
+  }
+  std::sort(image.groups.begin(), image.groups.end(),
+            [](const GroupImage& a, const GroupImage& b) { return a.index < b.index; });
+  std::sort(image.remaining.begin(), image.remaining.end(),
+            [](const GroupRange& a, const GroupRange& b) { return a.begin < b.begin; });
+  return image;
+}
+
+}  // namespace eum::rt

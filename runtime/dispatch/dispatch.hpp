@@ -1,0 +1,89 @@
+#pragma once
+// Dispatch: the thread groups of a WalkerCommand under way on a number of workers. It can be stepped, stopped
+// from any thread, saved and restored. It must not know kernel arguments or binaries.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "memory/result.hpp"
+#include "runtime/dispatch/image.hpp"
+#include "runtime/dispatch/thread_group.hpp"
+#include "runtime/dispatch/thread_slots.hpp"
+#include "runtime/dispatch/walker.hpp"
+#include "runtime/dispatch/workers.hpp"
+
+namespace eum::rt {
+
+/// Not synchronised, but for stop().
+class Dispatch {
+ public:
+  static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
+
+  /// Makes ready to run `walk`, from its beginning or from an image of a dispatch of the same walk, to which
+  /// memory must fit. Workers, walk and all that the walk points to outlive the dispatch. An error names the
+  /// field of the walk or the part of the image, what was expected and what was found.
+  static Result<std::unique_ptr<Dispatch>> create(Workers& workers, const WalkerCommand& walk,
+                                                  const DispatchImage* from = nullptr);
+  ~Dispatch();
+  Dispatch(const Dispatch&) = delete;
+  Dispatch& operator=(const Dispatch&) = delete;
+
+  enum class Progress : std::uint8_t {
+    Done,     ///< every group has ended
+    Paused,   ///< the budget is used up, or stop() was called; step() goes on
+    Faulted,  ///< see fault(); nothing more runs
+  };
+  /// Runs until everything is done, a group faults, or about `budget` guest instructions have been executed
+  /// by all threads together (a thread pauses at its next safepoint). Between steps memory may be mapped and
+  /// unmapped. An error is one of the host, or of the image that the dispatch began with; nothing more can be
+  /// run then.
+  Result<Progress> step(std::uint64_t budget = unlimited);
+
+  /// Makes the step() that runs, or the next one, pause soon. Any thread, also a signal handler.
+  void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
+
+  /// Of the lowest faulting group in x, then y, then z order. Groups after it may have run in part.
+  const std::optional<GuestFault>& fault() const { return fault_; }
+  /// The thread of fault() at the instruction that faulted.
+  const std::optional<jit::ThreadImage>& faulted_thread() const { return faulted_thread_; }
+  WalkerCounts counts() const;
+
+  /// What is needed, beside memory, to go on later or elsewhere. Not during a step.
+  DispatchImage save();
+
+ private:
+  struct Worker {
+    std::unique_ptr<ThreadGroup> group;
+    GroupRange mine;  // groups that it has been handed
+  };
+
+  Dispatch(Workers& workers, const WalkerCommand& walk);
+  Result<void> adopt(const DispatchImage& image);
+  Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget);
+  Result<bool> next_group(Worker& worker);
+  bool hand_out(GroupRange& range);
+  void note_fault(ThreadGroup& group);
+  bool wanted(std::uint64_t group) const { return group < stop_below_.load(std::memory_order_relaxed); }
+  bool finished() const;
+
+  Workers& workers_;
+  const WalkerCommand& walk_;
+  ThreadSlots slots_;
+  std::vector<Worker> worker_;
+  std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> stop_below_{unlimited};  // the lowest group that has faulted
+  bool stepped_ = false;
+  std::uint64_t portion_ = 1;   // groups handed out at a time
+  WalkerCounts counts_before_;  // of the image
+
+  std::mutex mutex_;                   // for what follows, while workers run
+  std::vector<GroupImage> restored_;   // groups of the image that nobody goes on with yet
+  std::vector<GroupRange> remaining_;  // groups that nobody has been handed, in ascending order
+  std::optional<GuestFault> fault_;
+  std::optional<jit::ThreadImage> faulted_thread_;
+};
+
+}  // namespace eum::rt

@@ -1,0 +1,138 @@
+#pragma once
+// ThreadGroup: one thread group at a time, with memory that is reused from group to group. A dispatch has one
+// for each worker. It must not know which groups there are, nor other workers.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "memory/result.hpp"
+#include "memory/slm.hpp"
+#include "runtime/dispatch/image.hpp"
+#include "runtime/dispatch/thread_payload.hpp"
+#include "runtime/dispatch/thread_slots.hpp"
+#include "runtime/dispatch/walker.hpp"
+
+namespace eum::rt {
+
+/// Memory that grows and is 64-byte aligned; growing forgets the contents.
+class AlignedBytes {
+ public:
+  Result<void> reserve(std::size_t bytes);
+  std::byte* data() { return bytes_.get(); }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  struct Delete {
+    void operator()(std::byte* p) const { ::operator delete(p, alignment); }
+  };
+  std::unique_ptr<std::byte, Delete> bytes_;
+  std::size_t size_ = 0;
+};
+
+/// How long a group may go on.
+struct Allowance {
+  std::uint64_t left = 0;                        ///< guest instructions; counted down
+  const std::atomic<bool>& stop;                 ///< the whole dispatch pauses
+  const std::atomic<std::uint64_t>& stop_below;  ///< groups from this index on are not wanted any more
+
+  bool over(std::uint64_t group) const {
+    return left == 0 || stop.load(std::memory_order_relaxed) ||
+           stop_below.load(std::memory_order_relaxed) <= group;
+  }
+};
+
+class ThreadGroup {
+ public:
+  /// Makes ready for groups of `walk`, which must be valid (Dispatch checks it); both outlive their use.
+  Result<void> prepare(const WalkerCommand& walk, ThreadSlots& slots);
+
+  /// Begins the group with this place in the walk; no other is under way. False: no thread slots are free.
+  bool begin(std::uint64_t index);
+  bool under_way() const { return under_way_; }
+  std::uint64_t index() const { return index_; }
+
+  enum class Outcome : std::uint8_t {
+    Done,     ///< every thread has ended
+    Faulted,  ///< see fault(); the group stays under way, its threads where they are
+    Paused,   ///< the allowance is over; advance() goes on
+  };
+  Outcome advance(Allowance& allowance, jit::FpScope& scope);
+  /// Memory may have been mapped and unmapped since the last advance().
+  void memory_changed();
+  /// Forgets the group under way, whose effects remain, and gives all slots back.
+  void abandon();
+
+  const GuestFault& fault() const { return fault_; }
+  const WalkerCounts& counts() const { return counts_; }
+
+  /// The group under way.
+  GroupImage save();
+  /// Makes `image`, whose slots are taken, the group under way. An error says what of it does not fit the
+  /// walk.
+  Result<void> restore(const GroupImage& image);
+  /// State of a thread that has started.
+  jit::ThreadImage thread_image(std::uint32_t thread);
+
+ private:
+  /// Slots to bring into a thread's register file before it starts.
+  struct Run {
+    std::uint32_t to = 0;     // byte in the file
+    std::uint32_t slots = 0;  // of 32 bytes
+  };
+  struct Thread {
+    ThreadPhase phase = ThreadPhase::Unstarted;
+    std::uint32_t waits = 0;  // barriers that it has passed or waits at
+    std::uint64_t budget = 0;
+  };
+
+  void find_restored();
+  void lay_out(std::uint32_t thread);
+  void place(std::uint64_t index);
+  void start(std::uint32_t thread);
+  bool can_run(const Thread& thread) const {
+    return thread.phase != ThreadPhase::Ended && thread.waits <= completed_;
+  }
+  jit::Status run(std::uint32_t thread, Allowance& allowance, jit::FpScope& scope);
+  bool next_turn();
+  bool run_together();
+  void end();
+  void use_slot(std::uint32_t thread, std::uint32_t slot);
+  Outcome faulted(GuestFault::Cause cause, std::uint32_t thread);
+  Outcome faulted_by_deadlock();
+  jit::ThreadState& state(std::uint32_t thread) {
+    return *reinterpret_cast<jit::ThreadState*>(states_.data() + std::size_t{thread} * layout_.size);
+  }
+
+  const WalkerCommand* walk_ = nullptr;
+  ThreadSlots* slots_ = nullptr;
+  jit::StateLayout layout_;
+  std::vector<Run> restored_;
+  std::uint32_t restored_slots_ = 0;
+  AlignedBytes images_;  // of each thread: the contents of the restored slots, one behind the other
+  AlignedBytes states_;  // of each thread of a group
+  std::vector<jit::Environment> environments_;  // of each thread
+  std::vector<std::uint32_t> slot_;             // of each thread
+  bool has_slots_ = false;         // slot_ is taken: a slot for all threads, or if together_ one for each
+  std::uint32_t shared_slot_ = 0;  // the one that stays when the threads no longer run together
+  std::optional<mem::Slm> slm_;
+
+  bool under_way_ = false;
+  std::uint64_t index_ = 0;
+  std::array<std::uint32_t, 3> id_{};
+  std::vector<Thread> threads_;
+  std::uint32_t alive_ = 0;      // threads that have not ended
+  std::uint32_t turn_ = 0;       // thread that runs next
+  std::uint64_t slice_ = 0;      // guest instructions left of its turn
+  bool together_ = false;        // every thread has a slot of its own
+  bool moved_ = false;           // a thread has run in this round
+  std::uint32_t completed_ = 0;  // barriers that every thread has signalled
+
+  GuestFault fault_;
+  WalkerCounts counts_;
+};
+
+}  // namespace eum::rt

@@ -1,0 +1,36 @@
+#pragma once
+// ThreadPayload: what the general and architecture registers of a thread hold when it starts. The only place
+// that knows. It must not know kernel arguments, engines or the order in which threads run.
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "runtime/dispatch/walker.hpp"
+
+namespace eum::rt {
+
+/// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data that
+/// all threads share; cr0 and sr0. r0 (public GPGPU payload descriptions of Gen8 and Gen9; compiled code
+/// bears out what it uses): r0.1 group id X, r0.5 scratch pointer in 31:10 and thread slot (FFTID) in 8:0,
+/// r0.6 group id Y, r0.7 group id Z; the rest is WalkerCommand::header.
+class ThreadPayload {
+ public:
+  explicit ThreadPayload(const WalkerCommand& walk) : walk_(&walk) {}
+
+  /// Writes what does not depend on group and slot to a register file of zeros.
+  void write(std::byte* file, std::uint32_t thread) const;
+  /// Writes the rest.
+  void write(std::byte* file, const std::array<std::uint32_t, 3>& group, std::uint32_t slot) const;
+
+  /// Channels that are on in thread `thread` of each group.
+  std::uint32_t dispatch_mask(std::uint32_t thread) const;
+  /// Bytes from the beginning of the file that r0 and data fill.
+  std::size_t bytes() const {
+    return walk_->code->grf_bytes + walk_->per_thread_bytes + walk_->cross_thread.size();
+  }
+
+ private:
+  const WalkerCommand* walk_;
+};
+
+}  // namespace eum::rt

@@ -1,0 +1,85 @@
+// oneTBB, except where the thread sanitizer has to see every synchronisation: it does not know oneTBB's.
+#include "runtime/dispatch/workers.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "runtime/dispatch/thread_group.hpp"
+
+#if defined(__SANITIZE_THREAD__)
+#define EUMULATE_STD_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define EUMULATE_STD_THREADS 1
+#endif
+#endif
+
+#ifdef EUMULATE_STD_THREADS
+#include <thread>
+#include <vector>
+#else
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
+#endif
+
+namespace eum::rt {
+
+#ifdef EUMULATE_STD_THREADS
+
+struct Workers::Arena {
+  explicit Arena(unsigned) {}
+  void run(unsigned n, const std::function<void(unsigned)>& work) {
+    std::vector<std::jthread> threads;
+    for (unsigned w = 1; w < n; ++w) threads.emplace_back(work, w);
+    work(0);
+  }
+};
+
+#else
+
+struct Workers::Arena {
+  // oneTBB complains on stderr when it is asked for more threads than there are processors.
+  explicit Arena(unsigned count)
+      : arena(std::min(static_cast<int>(count), tbb::info::default_concurrency())) {}
+  void run(unsigned n, const std::function<void(unsigned)>& work) {
+    arena.execute([&] { tbb::parallel_for(0u, n, work, tbb::static_partitioner()); });
+  }
+  tbb::task_arena arena;
+};
+
+#endif
+
+Workers::Workers(unsigned count)
+    : count_(std::clamp(count, 1u, max_thread_slots)),
+      arena_(count_ > 1 ? std::make_unique<Arena>(count_) : nullptr) {}
+Workers::~Workers() = default;
+
+std::unique_ptr<ThreadGroup> Workers::take_group() {
+  const std::scoped_lock lock(mutex_);
+  if (spare_.empty()) return std::make_unique<ThreadGroup>();
+  std::unique_ptr<ThreadGroup> group = std::move(spare_.back());
+  spare_.pop_back();
+  return group;
+}
+
+void Workers::give_back(std::unique_ptr<ThreadGroup> group) {
+  const std::scoped_lock lock(mutex_);
+  spare_.push_back(std::move(group));
+}
+
+Result<void> Workers::run(unsigned n, const std::function<void(unsigned)>& work) {
+  try {
+    if (n == 1) {
+      work(0);
+    } else {
+      arena_->run(n, work);
+    }
+  } catch (const std::exception& e) {
+    return error("work could not be handed to {} workers: {}", n, e.what());
+  }
+  return {};
+}
+
+}  // namespace eum::rt

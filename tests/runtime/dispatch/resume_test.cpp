@@ -1,0 +1,225 @@
+// A dispatch that is stepped, stopped, saved, and continued by another one.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "tests/kernels/case_runner.hpp"
+#include "tests/runtime/dispatch/walked.hpp"
+
+using namespace eum;
+using namespace eum::rt;
+using Catch::Contains;
+using Progress = Dispatch::Progress;
+
+namespace {
+
+/// Thread 0 waits until thread 1 has stored to the surface behind it, which `signal` makes thread 1 do.
+const std::string spin = "b0: ip 0 count 1\n" + locate +
+                         "  %zero = constant.u32x1 0\n  %m = cmp_eq.u32x1 %t, %zero\n"
+                         "  branch_any.mx1 %m, b1, b3\n"
+                         "b1: ip 0x10 count 4\n  %c4 = constant.u32x1 4\n"
+                         "  %flag = load.u32x1 surface0[%c4]\n  %none = constant.u32x1 0\n"
+                         "  %wait = cmp_eq.u32x1 %flag, %none\n  branch_any.mx1 %wait, b1, b2\n"
+                         "b2: ip 0x20 count 1\n  %zero2 = constant.u32x1 0\n  %two = constant.u32x1 2\n"
+                         "  store.u32x1 surface0[%zero2], %two\n  exit\n"
+                         "b3: ip 0x30 count 1\n  %where = constant.u32x1 4\n  %one = constant.u32x1 1\n"
+                         "  store.u32x1 surface0[%where], %one\n  exit\n";
+
+std::unique_ptr<Dispatch> begun(Workers& workers, const WalkerCommand& walk,
+                                const DispatchImage* from = nullptr) {
+  auto dispatch = Dispatch::create(workers, walk, from);
+  if (!dispatch) FAIL(dispatch.error().message);
+  return std::move(*dispatch);
+}
+
+Progress stepped(Dispatch& dispatch, std::uint64_t budget = Dispatch::unlimited) {
+  const auto progress = dispatch.step(budget);
+  if (!progress) FAIL(progress.error().message);
+  return *progress;
+}
+
+}  // namespace
+
+TEST_CASE("a thread may wait for what another one of its group does", "[dispatch]") {
+  for (const jit::EngineKind engine : engines)
+    for (const unsigned workers : {1u, 2u})
+      for (const std::uint32_t threads : {2u, 7u, 64u}) {
+        CAPTURE(jit::info(engine).name, workers, threads);
+        Walked w(spin, engine);
+        w.command.threads_per_group = threads;
+        w.command.groups = {3, 1, 1};
+        w.output(4);
+        const Outcome outcome = w.done(workers);
+        CHECK_FALSE(outcome.fault);
+        CHECK(outcome.counts.threads == 3 * threads);
+        CHECK(w.data[0] == 2);
+        CHECK(w.data[1] == 1);
+      }
+}
+
+TEST_CASE("groups that wait at the same time find slots one after the other", "[dispatch]") {
+  // Slots for one group whose threads take turns, and four workers whose groups all want to.
+  const std::string own = "b0: ip 0 count 1\n" + locate +
+                          "  %zero = constant.u32x1 0\n  %m = cmp_eq.u32x1 %t, %zero\n"
+                          "  branch_any.mx1 %m, b1, b3\n"
+                          "b1: ip 0x10 count 4\n  %x1 = reg_read.u32x1 r0.1<1;1,0>\n"
+                          "  %c4 = constant.u32x1 4\n  %mine = mul.u32x1 %x1, %c4\n"
+                          "  %flag = load.u32x1 surface0[%mine]\n  %none = constant.u32x1 0\n"
+                          "  %wait = cmp_eq.u32x1 %flag, %none\n  branch_any.mx1 %wait, b1, b2\n"
+                          "b2: ip 0x20 count 1\n  exit\n"
+                          "b3: ip 0x30 count 1\n  %x3 = reg_read.u32x1 r0.1<1;1,0>\n"
+                          "  %d4 = constant.u32x1 4\n  %there = mul.u32x1 %x3, %d4\n"
+                          "  %one = constant.u32x1 1\n  store.u32x1 surface0[%there], %one\n  exit\n";
+  Walked w(own, jit::EngineKind::avx2);
+  w.command.threads_per_group = 8;
+  w.command.groups = {16, 1, 1};
+  w.output(16);
+  CHECK_FALSE(w.done(4).fault);
+  CHECK(w.data == std::vector<std::uint32_t>(16, 1));
+}
+
+TEST_CASE("stop() from another thread pauses a dispatch that never ends", "[dispatch]") {
+  for (const jit::EngineKind engine : engines)
+    for (const unsigned count : {1u, 2u}) {
+      Walked w("b0: ip 0 count 4\n  jump b0\n", engine);
+      w.command.groups = {9, 1, 1};
+      w.complete(count);
+      Workers workers(count);
+      const auto dispatch = begun(workers, w.command);
+      std::jthread stopper([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        dispatch->stop();
+      });
+      CHECK(stepped(*dispatch) == Progress::Paused);
+      stopper.join();
+      CHECK(dispatch->counts().instructions > 0);
+      CHECK_FALSE(dispatch->fault());
+      dispatch->stop();  // before a step: that step ends soon
+      CHECK(stepped(*dispatch) == Progress::Paused);
+    }
+}
+
+TEST_CASE("a step executes about as many instructions as its budget", "[dispatch]") {
+  for (const jit::EngineKind engine : engines) {
+    Walked w("b0: ip 0 count 4\n  jump b0\n", engine);
+    w.complete(1);
+    Workers workers(1);
+    const auto dispatch = begun(workers, w.command);
+    std::uint64_t expected = 0;
+    for (const std::uint64_t budget : {1u, 4u, 5u, 1000u, 0u, 4000000u}) {
+      CHECK(stepped(*dispatch, budget) == Progress::Paused);
+      expected += (budget + 3) / 4 * 4;  // whole blocks
+      CHECK(dispatch->counts().instructions == expected);
+    }
+  }
+}
+
+TEST_CASE("a faulted thread can be looked at", "[dispatch]") {
+  Walked w(
+      "b0: ip 0x10 count 1\n  %v = constant.u32x1 0x1234\n  reg_write.u32x1 r7.1<1;1,0>, %v\n"
+      "  jump b1\nb1: ip 0x20 count 1\n  trap \"no such thing\"\n",
+      jit::EngineKind::avx2, 16, {});
+  w.complete(1);
+  Workers workers(1);
+  const auto dispatch = begun(workers, w.command);
+  CHECK(stepped(*dispatch) == Progress::Faulted);
+  REQUIRE(dispatch->faulted_thread());
+  CHECK(dispatch->faulted_thread()->ip == 0x20);
+  std::uint32_t value = 0;
+  std::memcpy(&value, dispatch->faulted_thread()->registers.data() + 7 * 32 + 4, 4);
+  CHECK(value == 0x1234);
+  CHECK(stepped(*dispatch) == Progress::Faulted);
+}
+
+TEST_CASE("an image that does not fit is refused", "[dispatch]") {
+  Walked w(spin);
+  w.command.threads_per_group = 2;
+  w.output(4);
+  w.complete(1);
+  Workers workers(1);
+  const auto dispatch = begun(workers, w.command);
+  REQUIRE(stepped(*dispatch, 50) == Progress::Paused);
+  const DispatchImage good = dispatch->save();
+  REQUIRE(good.groups.size() == 1);
+  const auto refusal = [&](auto change) {
+    DispatchImage image = good;
+    change(image);
+    const auto other = Dispatch::create(workers, w.command, &image);
+    if (!other) return other.error().message;
+    const auto progress = (*other)->step();
+    return progress ? std::string("taken") : progress.error().message;
+  };
+  CHECK_THAT(refusal([](DispatchImage& i) { i.groups[0].threads[0].slot = 99; }), Contains("thread slot 99"));
+  CHECK_THAT(refusal([](DispatchImage& i) { i.groups.push_back(i.groups[0]); }), Contains("there twice"));
+  CHECK_THAT(refusal([](DispatchImage& i) { i.groups[0].index = 1; }), Contains("one of 1 groups"));
+  CHECK_THAT(refusal([](DispatchImage& i) { i.groups[0].turn = 2; }), Contains("2 threads"));
+  CHECK_THAT(refusal([](DispatchImage& i) { i.groups[0].threads.pop_back(); }), Contains("2 threads"));
+  CHECK_THAT(refusal([](DispatchImage& i) { i.groups[0].slm.resize(4); }),
+             Contains("0 bytes of shared local"));
+  CHECK_THAT(refusal([](DispatchImage& i) { i.groups[0].threads[0].state.ip = 0x14; }),
+             Contains("no block of the code begins at 0x14"));
+  CHECK_THAT(refusal([](DispatchImage& i) { i.groups[0].threads[0].state.registers.pop_back(); }),
+             Contains("bytes of registers"));
+  CHECK_THAT(refusal([](DispatchImage& i) { i.remaining = {{0, 2}}; }), Contains("found 0 to 2"));
+  CHECK(refusal([](DispatchImage&) {}) == "taken");
+}
+
+// Each pause copies everything but memory out, and a fresh dispatch by another engine, another number of
+// workers and other memory for its threads goes on from there.
+TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispatches, gives the same bytes",
+          "[dispatch][corpus]") {
+  using eum::kernels::Bytes, eum::kernels::corpus, eum::kernels::KernelCase, eum::kernels::LoadedCase;
+  auto device = Device::create({.engine = jit::EngineKind::avx2, .workers = 2});
+  auto reference = jit::make_reference_engine();
+  REQUIRE(device);
+  std::mt19937 random(20261121);
+  std::size_t pauses = 0;
+  for (const KernelCase& c : corpus()) {
+    INFO(c.name);
+    auto loaded = LoadedCase::create(**device, c, eum::kernels::Container::PatchTokens);
+    REQUIRE(loaded);
+    const auto whole = (*loaded)->run();
+    REQUIRE(whole);
+    const std::vector<Bytes> expected = (*loaded)->buffers();
+    const auto code = (*loaded)->code();
+    REQUIRE(code);
+    const jit::CompileOptions options{.exact_registers = false, .safepoints = jit::Safepoints::Blocks};
+    auto fast = translate(*code, (*device)->engine(), options);
+    auto slow = translate(*code, *reference, options);
+    REQUIRE(fast);
+    REQUIRE(slow);
+    auto walks = (*loaded)->commands();
+    REQUIRE(walks);
+    // About ten pauses a case and way of choosing the engines.
+    std::uniform_int_distribution<std::uint64_t> budget(1, whole->counts.instructions / 5 + 2);
+    const std::vector<std::vector<const TranslatedKernel*>> ways{{&*fast}, {&*slow}, {&*fast, &*slow}};
+    for (const auto& engines_in_turn : ways) {
+      (*loaded)->reset();
+      std::size_t turn = 0;
+      WalkerCounts counts;
+      for (WalkerCommand walk : *walks) {
+        std::optional<DispatchImage> image;
+        Progress progress = Progress::Paused;
+        while (progress == Progress::Paused) {
+          walk.code = &engines_in_turn[turn % engines_in_turn.size()]->code;
+          Workers workers(1 + turn % 2);
+          ++turn;
+          const auto dispatch = begun(workers, walk, image ? &*image : nullptr);
+          progress = stepped(*dispatch, budget(random));
+          image = dispatch->save();
+        }
+        REQUIRE(progress == Progress::Done);
+        counts += image->counts;
+      }
+      pauses += turn;
+      CHECK(counts.threads == whole->counts.threads);
+      CHECK(counts.instructions == whole->counts.instructions);
+      if (c.order_free)
+        CHECK((*loaded)->buffers() == expected);
+      else
+        CHECK((*loaded)->verify() == "");
+    }
+  }
+  CHECK(pauses > 1000);
+}
