@@ -272,10 +272,6 @@ TEST_CASE("arguments that do not fit are named") {
   CHECK_THAT(error_of(k, {x, x, x, n}, range_1d(64)), Contains("takes 4 bytes, a buffer given"));
   CHECK_THAT(error_of(k, {{}, x, x, n}, range_1d(64)), Contains("nothing given"));
   CHECK_THAT(error_of(k, {a, LocalValue{4}, x, n}, range_1d(64)), Contains("4 bytes of local memory given"));
-  BufferValue unmapped;
-  unmapped.surface.size = 64;
-  CHECK_THAT(error_of(k, {a, unmapped, x, n}, range_1d(64)),
-             Contains("x: global const float*") && Contains("host memory"));
 
   const Program external = load("external.patch");
   CHECK_THAT(error_of(*external.find("external"), {x, n}, range_1d(64)),
