@@ -1,4 +1,4 @@
-// A trap judged while another thread patches the site: every way in which two reads of its bytes can fall
+// A trap classified while another thread patches the site: every way in which two reads of its bytes can fall
 // between the steps of the patch.
 #include <catch2/catch.hpp>
 #include <vector>
@@ -100,7 +100,7 @@ void each_schedule(Schedule& schedule, std::size_t place, Visit visit) {
 }
 
 bool is_right(const Trapped& trapped, const Instruction& instruction, const Patch& patch) {
-  if (trapped.kind == Trapped::Again) return true;
+  if (trapped.kind == Trapped::Retry) return true;
   return trapped.kind == Trapped::Access && trapped.instruction == instruction &&
          trapped.length == patch.length();
 }
@@ -127,8 +127,8 @@ TEST_CASE(
     ScheduledReads once(patch, moments), steady(patch, moments);
     CodeBytes code;
     code.count = once(address, std::span(code.bytes));
-    wrong_at_once += !is_right(judge(patch.sites(), address, code.span()), site.instruction, patch);
-    Trapped trapped = judge_steady(patch.sites(), address, code, steady);
+    wrong_at_once += !is_right(classify_trap(patch.sites(), address, code.span()), site.instruction, patch);
+    Trapped trapped = classify_stable(patch.sites(), address, code, steady);
     bool is_good = is_right(trapped, site.instruction, patch);
     // What is patched next is compared with these bytes.
     if (trapped.kind == Trapped::Access && trapped.is_whole)
@@ -142,20 +142,20 @@ TEST_CASE(
 
 TEST_CASE("a trap behind segment prefixes is the same site's") {
   Patch patch({Form::UrdmsrImm, 3, 0, 0x11}, 0x1000);
-  auto judged = [&](int moment, std::initializer_list<std::uint8_t> prefixes) {
+  auto classified = [&](int moment, std::initializer_list<std::uint8_t> prefixes) {
     patch.set_moment(moment);
     std::vector<std::uint8_t> code(prefixes);
     for (std::size_t i = 0; i < patch.length(); ++i) code.push_back(patch.byte(moment, i));
-    return judge(patch.sites(), address - prefixes.size(), code);
+    return classify_trap(patch.sites(), address - prefixes.size(), code);
   };
   for (std::initializer_list<std::uint8_t> prefixes :
        {std::initializer_list<std::uint8_t>{}, {0x2e}, {0x2e, 0x3e, 0x64}}) {
-    Trapped whole = judged(0, prefixes), trap = judged(5, prefixes), again = judged(9, prefixes);
+    Trapped whole = classified(0, prefixes), trap = classified(5, prefixes), retry = classified(9, prefixes);
     CHECK(whole.kind == Trapped::Access);
     CHECK(whole.is_whole);
     CHECK(trap.kind == Trapped::Access);
     CHECK_FALSE(trap.is_whole);
-    CHECK(again.kind == Trapped::Again);
+    CHECK(retry.kind == Trapped::Retry);
     for (const Trapped& t : {whole, trap}) {
       CHECK(t.instruction == Instruction{Form::UrdmsrImm, 3, 0, 0x11});
       CHECK(t.length == 9 + prefixes.size());
@@ -165,6 +165,6 @@ TEST_CASE("a trap behind segment prefixes is the same site's") {
   // The trap byte where no patch is under way is the program's own.
   patch.set_moment(9);
   const std::vector<std::uint8_t> push_es{trap_byte, 0x90, 0x90, 0x90, 0x90, 0x90};
-  CHECK(judge(patch.sites(), address, push_es).kind == Trapped::NotOurs);
-  CHECK(judge(patch.sites(), address, {}).kind == Trapped::NotOurs);
+  CHECK(classify_trap(patch.sites(), address, push_es).kind == Trapped::NotOurs);
+  CHECK(classify_trap(patch.sites(), address, {}).kind == Trapped::NotOurs);
 }

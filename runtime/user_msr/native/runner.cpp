@@ -42,8 +42,8 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
     return raise_general_protection(pointer);
   }
   CodeBytes bytes;
-  Trapped trapped = judge_steady(state->sites, rip, bytes, &read_code);
-  if (trapped.kind == Trapped::Again) return;
+  Trapped trapped = classify_stable(state->sites, rip, bytes, &read_code);
+  if (trapped.kind == Trapped::Retry) return;
   if (trapped.kind == Trapped::NotOurs) return deliver_to_program(signal, info, pointer);
 
   const x86::Instruction& instruction = trapped.instruction;

@@ -1,4 +1,4 @@
-// One judgement of the bytes at a trap: a jump of ours, the trap byte, or an instruction.
+// Classifies the bytes at a trap once: a jump of ours, the trap byte, or an instruction.
 #include "runtime/user_msr/native/trapped.hpp"
 
 #include "frontend/x86/decoder.hpp"
@@ -13,7 +13,7 @@ constexpr bool is_segment_prefix(std::uint8_t byte) {
 
 }  // namespace
 
-Trapped judge(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t> code) {
+Trapped classify_trap(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t> code) {
   Trapped trapped;
   std::size_t prefixes = 0;
   while (prefixes < code.size() && is_segment_prefix(code[prefixes])) ++prefixes;
@@ -21,7 +21,7 @@ Trapped judge(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t>
   std::span<const std::uint8_t> core = code.subspan(prefixes);
   Site* site = sites.find(rip + prefixes);
   if (site && is_patched(*site, core)) {
-    trapped.kind = Trapped::Again;
+    trapped.kind = Trapped::Retry;
   } else if (site && !core.empty() && core[0] == trap_byte && site->state == SiteState::Patching) {
     trapped.kind = Trapped::Access;
     trapped.instruction = site->instruction;

@@ -1,6 +1,6 @@
 #pragma once
-// What stands where a thread trapped, judged while another thread may be patching the very bytes. It must not
-// know signals, registers or how an access is done.
+// What stands where a thread trapped, classified while another thread may be patching the very bytes. It must
+// not know signals, registers or how an access is done.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -23,7 +23,7 @@ struct CodeBytes {
 struct Trapped {
   enum Kind : std::uint8_t {
     NotOurs,  ///< the program's own SIGILL
-    Again,    ///< patched by another thread since: to be executed again
+    Retry,    ///< patched by another thread since: to be executed again
     Access,   ///< an access to do
   } kind = NotOurs;
   x86::Instruction instruction{};
@@ -32,21 +32,22 @@ struct Trapped {
   bool is_whole = false;  ///< the bytes were read from the program, not remembered
 };
 
-/// Judges bytes that were read once. Right only if they stood there together.
-Trapped judge(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t> code);
+/// Classifies bytes that were read once. Right only if they stood there together.
+Trapped classify_trap(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t> code);
 
-/// Reads and judges until both saw the same bytes; `code` holds them then. A thread that patches changes a
-/// site in steps, and a read may have bytes from before and after one: no instruction that ever stood there,
-/// or another one than did. `read(address, std::span<std::uint8_t>)` returns how many bytes there were; it
-/// may read them in any order. Two equal reads of which the site's first byte is the program's are of the
-/// program's instruction: a patch changes that byte first, so none had begun when the later read began.
+/// Reads and classifies until both saw the same bytes; `code` holds them then. A thread that patches changes
+/// a site in steps, and a read may have bytes from before and after one: no instruction that ever stood
+/// there, or another one than did. `read(address, std::span<std::uint8_t>)` returns how many bytes there
+/// were; it may read them in any order. Two equal reads of which the site's first byte is the program's are
+/// of the program's instruction: a patch changes that byte first, so none had begun when the later read
+/// began.
 template <class Read>
-Trapped judge_steady(SiteTable& sites, std::uint64_t rip, CodeBytes& code, Read read) {
+Trapped classify_stable(SiteTable& sites, std::uint64_t rip, CodeBytes& code, Read read) {
   for (;;) {
     code.count = read(rip, std::span(code.bytes));
-    Trapped trapped = judge(sites, rip, code.span());
+    Trapped trapped = classify_trap(sites, rip, code.span());
     bool is_remembered = trapped.kind == Trapped::Access && !trapped.is_whole;
-    if (trapped.kind == Trapped::Again || is_remembered) return trapped;
+    if (trapped.kind == Trapped::Retry || is_remembered) return trapped;
     CodeBytes now;
     now.count = read(rip, std::span(now.bytes));
     if (std::ranges::equal(code.span(), now.span())) return trapped;
