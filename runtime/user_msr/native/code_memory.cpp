@@ -57,23 +57,22 @@ bool parse_line(const char* text, std::size_t length, std::uint64_t address, Map
 }
 
 /// Scans the text of /proc/thread-self/maps. Lines are longer than the buffer only behind what is parsed.
-bool scan_maps(long file, std::uint64_t address, Mapping& mapping) {
-  char buffer[4096];
+bool scan_maps(long file, std::uint64_t address, Mapping& mapping, std::span<char> buffer) {
   std::size_t held = 0;
   bool skipping = false;  // the rest of a line that did not fit
   for (;;) {
-    long got = raw_syscall(SYS_read, file, to_long(buffer + held), static_cast<long>(sizeof buffer - held));
+    long got = raw_syscall(SYS_read, file, to_long(&buffer[held]), static_cast<long>(buffer.size() - held));
     if (got <= 0) return false;
     held += static_cast<std::size_t>(got);
     std::size_t begin = 0;
     for (std::size_t i = 0; i < held; ++i) {
       if (buffer[i] != '\n') continue;
-      if (!skipping && parse_line(buffer + begin, i - begin, address, mapping)) return true;
+      if (!skipping && parse_line(&buffer[begin], i - begin, address, mapping)) return true;
       skipping = false;
       begin = i + 1;
     }
-    if (begin == 0 && held == sizeof buffer) {
-      if (!skipping && parse_line(buffer, held, address, mapping)) return true;
+    if (begin == 0 && held == buffer.size()) {
+      if (!skipping && parse_line(buffer.data(), held, address, mapping)) return true;
       skipping = true;
       held = 0;
       continue;
@@ -83,11 +82,13 @@ bool scan_maps(long file, std::uint64_t address, Mapping& mapping) {
   }
 }
 
-/// True where memory may be executable and yet not readable: protection keys are on.
-bool has_protection_keys() {
-  std::uint32_t a = 7, b, c = 0, d;
-  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-  return (c >> 4 & 1) != 0;  // OSPKE
+struct CpuidRegisters {
+  std::uint32_t a, b, c, d;
+};
+CpuidRegisters cpuid(std::uint32_t leaf) {
+  CpuidRegisters r{leaf, 0, 0, 0};
+  asm volatile("cpuid" : "+a"(r.a), "=b"(r.b), "+c"(r.c), "=d"(r.d));
+  return r;
 }
 
 std::size_t copy_checked(std::uint64_t address, std::span<std::uint8_t> to) {
@@ -100,6 +101,13 @@ std::size_t copy_checked(std::uint64_t address, std::span<std::uint8_t> to) {
 }
 
 }  // namespace
+
+HostCpu look_at_cpu() {
+  CpuidRegisters vendor = cpuid(0);
+  bool is_intel = vendor.b == 0x756e6547 && vendor.d == 0x49656e69 && vendor.c == 0x6c65746e;  // GenuineIntel
+  bool has_keys = vendor.a >= 7 && (cpuid(7).c >> 4 & 1) != 0;                                 // OSPKE
+  return {.has_protection_keys = has_keys, .truncates_jumps_after_66 = !is_intel};
+}
 
 bool ProcFile::is_ours() const {
   struct stat status;
@@ -151,7 +159,14 @@ bool CodeMemory::find_mapping(std::uint64_t address, Mapping& mapping) {
     return true;
   }
   raw_syscall(SYS_lseek, file, 0, SEEK_SET);
-  return scan_maps(file, address, mapping);
+  return scan_maps(file, address, mapping, text_);
+}
+
+bool CodeMemory::read(std::uint64_t address, std::span<std::uint8_t> to) const {
+  if (copy_checked(address, to) == to.size()) return true;
+  // What can be executed only, or a system that refuses the other call.
+  return file_ >= 0 && raw_syscall(SYS_pread64, file_, to_long(to.data()), static_cast<long>(to.size()),
+                                   static_cast<long>(address)) == static_cast<long>(to.size());
 }
 
 bool CodeMemory::write(std::uint64_t address, std::span<const std::uint8_t> bytes) {
@@ -169,9 +184,8 @@ void CodeMemory::close() {
   maps_.close();
 }
 
-std::size_t read_code(std::uint64_t address, std::span<std::uint8_t> to) {
-  static const bool checks_first = has_protection_keys();
-  if (checks_first) {
+std::size_t read_code(const HostCpu& cpu, std::uint64_t address, std::span<std::uint8_t> to) {
+  if (cpu.has_protection_keys) {
     std::size_t first = std::min<std::size_t>(to.size(), page_bytes - (address & (page_bytes - 1)));
     std::size_t got = copy_checked(address, to.first(first));
     return got < first ? got : got + copy_checked(address + got, to.subspan(got));
@@ -218,9 +232,11 @@ std::uint64_t StubArenas::allocate(std::uint64_t site, std::size_t bytes) {
     return arena.start + arena.used - bytes;
   }
   if (count_ == max_arenas || bytes > arena_bytes) return 0;
-  // Away from the code, so that neither the heap behind a program nor a library's neighbours are in the way.
-  constexpr std::uint64_t step = 29 << 20;
-  for (std::uint64_t distance = step; distance < reach; distance += step)
+  // Far from the code, so that neither the heap behind a program nor a library's neighbours are in the way,
+  // and that a jump that was copied to another place ends in no code (see copied_jump.hpp).
+  constexpr std::uint64_t step = 29 << 20, steps = reach / step, first = 1536 / 29;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    std::uint64_t distance = ((first + steps - i) % steps + 1) * step;
     for (int side = 0; side < 2; ++side) {
       std::uint64_t hint = page_of(side == 0 ? site - distance : site + distance);
       if (hint < (1 << 20) || hint >= (std::uint64_t{1} << 47) - arena_bytes || !near(hint)) continue;
@@ -236,6 +252,7 @@ std::uint64_t StubArenas::allocate(std::uint64_t site, std::size_t bytes) {
       __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
       return start;
     }
+  }
   return 0;
 }
 

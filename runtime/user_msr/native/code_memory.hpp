@@ -19,6 +19,13 @@ enum class WriteMethod : std::uint8_t {
   Mprotect,  ///< makes the pages writable for a moment; they were readable, executable and private
 };
 
+/// What of the processor matters here. Looked at once, before anything may make CPUID fault.
+struct HostCpu {
+  bool has_protection_keys;       ///< memory may be executable and yet not readable
+  bool truncates_jumps_after_66;  ///< 66 before a near jump makes it one of 16 bits: AMD's do so
+};
+HostCpu look_at_cpu();
+
 /// A file of /proc that stays open, since opening one costs more than all the rest of a patch. The program
 /// may close it, take its number for another file, or fork: each use checks for that first.
 class ProcFile {
@@ -43,8 +50,10 @@ class CodeMemory {
   explicit CodeMemory(WriteMethod method) : method_(method) {}
   /// The mapping that holds `address`. False where there is none, or /proc is not there.
   bool find_mapping(std::uint64_t address, Mapping& mapping);
-  /// To be called before a series of writes.
-  void begin_writes() { file_ = method_ == WriteMethod::ProcMem ? mem_.get() : -1; }
+  /// To be called before a series of reads and writes.
+  void begin() { file_ = method_ == WriteMethod::ProcMem ? mem_.get() : -1; }
+  /// Reads code that need not be mapped. False if it is not.
+  bool read(std::uint64_t address, std::span<std::uint8_t> to) const;
   /// Writes code of private mappings. False if nothing was written. One byte is written at once; more have no
   /// order.
   bool write(std::uint64_t address, std::span<const std::uint8_t> bytes);
@@ -54,13 +63,14 @@ class CodeMemory {
   static bool write_mprotect(std::uint64_t address, std::span<const std::uint8_t> bytes);
   WriteMethod method_;
   long file_ = -1;
+  std::array<char, 4096> text_;                 // of maps; the stack may be a small one for signals
   ProcFile mem_{"/proc/thread-self/mem", 2};    // O_RDWR
   ProcFile maps_{"/proc/thread-self/maps", 0};  // O_RDONLY
 };
 
 /// Copies code from `address`, where an instruction was just fetched, without faulting on what lies behind
 /// it. Returns how many bytes there were.
-std::size_t read_code(std::uint64_t address, std::span<std::uint8_t> to);
+std::size_t read_code(const HostCpu& cpu, std::uint64_t address, std::span<std::uint8_t> to);
 
 /// Registers the process for serialize_cores. False: the kernel lacks it.
 bool prepare_serialize_cores();

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "runtime/user_msr/native/mapping_change.hpp"
 #include "runtime/user_msr/native/patcher.hpp"
 #include "runtime/user_msr/native/signals.hpp"
 #include "runtime/user_msr/native/trapped.hpp"
@@ -42,7 +43,12 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
     return raise_general_protection(pointer);
   }
   CodeBytes bytes;
-  Trapped trapped = classify_stable(state->sites, rip, bytes, &read_code);
+  Trapped trapped = classify_stable(state->sites, state->clock, rip, bytes,
+                                    [&](std::uint64_t address, std::span<std::uint8_t> to) {
+                                      std::size_t count = read_code(state->cpu, address, to);
+                                      restore_copy(state->sites, address, to.first(count));
+                                      return count;
+                                    });
   if (trapped.kind == Trapped::Retry) return;
   if (trapped.kind == Trapped::NotOurs) return deliver_to_program(signal, info, pointer);
 
@@ -59,13 +65,16 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
   if (instruction.is_read()) data = static_cast<greg_t>(value);
   registers[REG_RIP] += trapped.length;
   if (trapped.is_whole && state->can_patch.load(std::memory_order_relaxed))
-    patch_site(*state, rip + trapped.segment_prefixes, bytes.span().subspan(trapped.segment_prefixes),
-               static_cast<std::uint8_t>(trapped.length - trapped.segment_prefixes), instruction, msr);
+    patch_site(*state, rip + trapped.prefixes, bytes.span().first(trapped.length).subspan(trapped.prefixes),
+               instruction, msr);
 }
 
-/// A fork while another thread patched: that thread does not exist in the child, its lock does.
+/// A fork while another thread patched: that thread does not exist in the child, what it began does.
 void after_fork_in_child() {
-  if (RunnerState* state = runner()) state->lock.store(false, std::memory_order_release);
+  RunnerState* state = runner();
+  if (!state) return;
+  forget_changes_of_other_threads();
+  if (state->lock.reset()) finish_rewrites(*state);
 }
 
 }  // namespace
@@ -85,6 +94,8 @@ Result<void> attach(const std::string& config_path, const RunnerOptions& options
   state->code = CodeMemory(options.write_method);
   if (!state->trace.open(state->options.trace.c_str()))
     return error("expected a file that can be written for the trace, found {}", options.trace);
+  state->cpu = look_at_cpu();
+  state->notices.open();
   state->can_patch = options.patch && prepare_serialize_cores();
   static const int registered = pthread_atfork(nullptr, nullptr, &after_fork_in_child);
   if (registered != 0) return error("pthread_atfork: no memory");
@@ -97,9 +108,8 @@ void detach() {
   RunnerState* state = runner();
   if (!state) return;
   state->can_patch = false;
-  while (state->lock.exchange(true, std::memory_order_acquire)) {
-  }
-  unpatch_all(*state);
+  state->lock.lock();
+  restore_sites(*state, 0, UINT64_MAX);
   give_sigill_back();
   attached.store(nullptr, std::memory_order_release);
   state->arenas.release();

@@ -8,9 +8,12 @@
 #include "memory/result.hpp"
 #include "runtime/user_msr/msr_file.hpp"
 #include "runtime/user_msr/native/code_memory.hpp"
+#include "runtime/user_msr/native/notice.hpp"
+#include "runtime/user_msr/native/patch_lock.hpp"
 #include "runtime/user_msr/native/site_table.hpp"
 #include "runtime/user_msr/native/stub.hpp"
 #include "runtime/user_msr/native/trace.hpp"
+#include "runtime/user_msr/native/trapped.hpp"
 
 namespace eum::rt::native {
 
@@ -25,12 +28,17 @@ struct RunnerState {
   MsrBitmap bitmap{};
   Trace trace;
   RunnerOptions options;
+  HostCpu cpu{};
+  Notices notices;
   std::atomic<bool> can_patch{false};
 
-  CodeMemory code{WriteMethod::ProcMem};
   SiteTable sites;
+  RewriteClock clock;
   StubArenas arenas;
-  std::atomic<bool> lock{false};  ///< of patching: sites, arenas, code; taken by try only
+  PatchLock lock;               ///< of sites, clock, arenas, code, stub; signal handlers only try
+  std::atomic<int> changes{0};  ///< changes of mappings under way: no patch begins meanwhile
+  CodeMemory code{WriteMethod::ProcMem};
+  Stub stub;  ///< under construction; the stack may be a small one for signals
 };
 
 /// The process's runner, or null while none is attached. One load: slow paths call it.

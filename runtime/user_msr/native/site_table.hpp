@@ -1,9 +1,12 @@
 #pragma once
-// The instructions of the program that were met, by address. Found without a lock in signal handlers and slow
-// paths; entries are added and changed by one thread at a time. It must not know how sites are patched.
+// The instructions of the program that were met, by address and by page. Found without a lock in signal
+// handlers and slow paths; entries are added and changed by one thread at a time and stay for ever. It must
+// not know how sites are patched.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "frontend/x86/instruction.hpp"
 
@@ -11,12 +14,12 @@ namespace eum::rt::native {
 
 enum class SiteState : std::uint8_t {
   Known,     ///< the program's bytes stand there
-  Patching,  ///< its first byte is the trap byte; threads that meet it take the trap path
+  Patching,  ///< is being rewritten, in either direction; its first byte may be the trap byte
   Patched,   ///< a jump to the stub stands there
   TrapOnly,  ///< is not patched any more
 };
 
-/// One instruction, without segment prefixes before it. Only state, stub and counts change once it is
+/// One instruction, without redundant prefixes before it. Only state, stub and traps change once it is
 /// published.
 struct Site {
   std::uint64_t address = 0;
@@ -24,13 +27,18 @@ struct Site {
   std::uint8_t length = 0;
   x86::Instruction instruction;
   std::array<std::uint8_t, x86::max_length> original{};
-  std::uint64_t stub = 0;     ///< host address, 0 = none yet
-  std::uint32_t traps = 0;    ///< met while it was not patched
-  std::uint32_t patches = 0;  ///< how often it was patched
+  std::uint64_t stub = 0;               ///< host address, 0 = none yet
+  std::atomic<std::uint32_t> traps{0};  ///< met since it was last patched, or its page was changed
+  std::uint32_t next_of_page = 0;       ///< number + 1 of the next site in the same list of SiteTable
+
+  std::span<const std::uint8_t> bytes() const { return {original.data(), length}; }
+  bool overlaps(std::uint64_t start, std::uint64_t end) const {
+    return address < end && address + length > start;
+  }
 };
 
-/// Hashes addresses to sites, which lie one after the other in memory of their own. Entries are never
-/// removed.
+/// Hashes addresses to sites, which lie one after the other in memory of their own. An address may have many,
+/// one for each instruction that stood there; one of them is current.
 class SiteTable {
  public:
   static constexpr std::uint32_t capacity = 1 << 15;
@@ -42,40 +50,84 @@ class SiteTable {
   /// Reserves address space; false if there is none.
   bool create();
 
+  /// The current site of the address, or null.
   Site* find(std::uint64_t address) {
-    for (std::uint32_t i = hash(address);; i = (i + 1) % slots) {
-      std::uint32_t number = index_[i].load(std::memory_order_acquire);
-      if (number == 0) return nullptr;
-      if (sites_[number - 1].address == address) return &sites_[number - 1];
-    }
+    std::uint32_t number = by_address_[slot_of(address)].load(std::memory_order_acquire);
+    return number == 0 ? nullptr : &sites_[number - 1];
   }
-  /// A new entry for `address`; `fill` completes it before others see it. It takes the place of an older
-  /// entry, which stays valid for those who hold it. Null when the table is full.
+  /// The site of the address with these bytes, current or not, or null.
+  Site* find(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+    for (std::uint32_t number = first_of_page(page_of(address)); number != 0;) {
+      Site& site = sites_[number - 1];
+      if (site.address == address && std::ranges::equal(site.bytes(), bytes)) return &site;
+      number = site.next_of_page;
+    }
+    return nullptr;
+  }
+  /// A new entry for `address`, which becomes current; `fill` completes it before others see it. Null when
+  /// the table is full.
   template <class Fill>
   Site* add(std::uint64_t address, Fill fill) {
-    if (count_ == capacity) return nullptr;
-    Site& site = sites_[count_++];
+    std::uint32_t number = count_.load(std::memory_order_relaxed);
+    if (number == capacity) return nullptr;
+    Site& site = sites_[number++];
     site.address = address;
     fill(site);
-    std::uint32_t i = hash(address);
-    for (; std::uint32_t number = index_[i].load(std::memory_order_relaxed); i = (i + 1) % slots)
-      if (sites_[number - 1].address == address) break;
-    index_[i].store(count_, std::memory_order_release);
+    std::atomic<std::uint32_t>& first = by_page_[hash(page_of(address))];
+    site.next_of_page = first.load(std::memory_order_relaxed);
+    first.store(number, std::memory_order_release);
+    count_.store(number, std::memory_order_release);
+    make_current(site);
     return &site;
   }
+  void make_current(Site& site) {
+    by_address_[slot_of(site.address)].store(static_cast<std::uint32_t>(&site - sites_) + 1,
+                                             std::memory_order_release);
+  }
+  /// Every site, current or not, that has a byte from `start` to before `end`.
   template <class Visit>
-  void each(Visit visit) {
-    for (std::uint32_t i = 0; i < count_; ++i) visit(sites_[i]);
+  void each_in(std::uint64_t start, std::uint64_t end, Visit visit) {
+    if (start >= end) return;
+    std::uint32_t count = count_.load(std::memory_order_acquire);
+    // One that begins on the page before may reach into the first.
+    std::uint64_t first = page_of(start < x86::max_length ? 0 : start - x86::max_length),
+                  last = page_of(end - 1);
+    if (last - first >= count) {
+      for (std::uint32_t i = 0; i < count; ++i)
+        if (sites_[i].overlaps(start, end)) visit(sites_[i]);
+      return;
+    }
+    for (std::uint64_t page = first; page <= last; ++page)
+      for (std::uint32_t number = first_of_page(page); number != 0;) {
+        Site& site = sites_[number - 1];
+        number = site.next_of_page;
+        if (page_of(site.address) == page && site.overlaps(start, end)) visit(site);
+      }
   }
 
  private:
   static constexpr std::uint32_t slots = 2 * capacity;  // at most half full, so a search ends
-  static std::uint32_t hash(std::uint64_t address) {
-    return static_cast<std::uint32_t>(address * 0x9e3779b97f4a7c15u >> 40) % slots;
+
+  static std::uint32_t hash(std::uint64_t key) {
+    return static_cast<std::uint32_t>(key * 0x9e3779b97f4a7c15u >> 40) % slots;
   }
-  std::atomic<std::uint32_t>* index_ = nullptr;  // site number + 1; 0 = free
+  static std::uint64_t page_of(std::uint64_t address) { return address >> 12; }
+  std::uint32_t first_of_page(std::uint64_t page) const {
+    return by_page_[hash(page)].load(std::memory_order_acquire);
+  }
+  /// Where the address stands in by_address_, or would.
+  std::uint32_t slot_of(std::uint64_t address) const {
+    for (std::uint32_t i = hash(address);; i = (i + 1) % slots) {
+      std::uint32_t number = by_address_[i].load(std::memory_order_acquire);
+      if (number == 0 || sites_[number - 1].address == address) return i;
+    }
+  }
+
+  // Both hold site number + 1; 0 = free.
+  std::atomic<std::uint32_t>* by_address_ = nullptr;
+  std::atomic<std::uint32_t>* by_page_ = nullptr;  // first of a list through next_of_page
   Site* sites_ = nullptr;
-  std::uint32_t count_ = 0;
+  std::atomic<std::uint32_t> count_{0};
 };
 
 }  // namespace eum::rt::native

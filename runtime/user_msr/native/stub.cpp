@@ -10,9 +10,9 @@ constexpr int red_zone = 128;
 
 class Emitter {
  public:
-  explicit Emitter(const StubRequest& request) : request_(request) {}
+  Emitter(const StubRequest& request, Stub& stub) : request_(request), stub_(stub) { stub_.length = 0; }
 
-  Stub run() {
+  void run() {
     if (request_.instruction.is_immediate()) {
       if (!request_.cases.empty() && inline_access(request_.cases.front()))
         jump_back();
@@ -21,7 +21,6 @@ class Emitter {
     } else {
       dispatch();
     }
-    return stub_;
   }
 
  private:
@@ -210,7 +209,7 @@ class Emitter {
   }
 
   const StubRequest& request_;
-  Stub stub_;
+  Stub& stub_;
 };
 
 }  // namespace
@@ -219,6 +218,6 @@ bool can_emit(const x86::Instruction& instruction) {
   return instruction.data != rsp && (instruction.is_immediate() || instruction.index != rsp);
 }
 
-Stub emit_stub(const StubRequest& request) { return Emitter(request).run(); }
+void emit_stub(const StubRequest& request, Stub& stub) { Emitter(request, stub).run(); }
 
 }  // namespace eum::rt::native

@@ -62,6 +62,7 @@ inline constexpr std::array<std::uint8_t, 2> fault_instruction{0x0f, 0x0b};
 
 /// RSP as an operand is beyond what a stub can do. Cases beyond max_inline_cases are left to the slow path.
 bool can_emit(const x86::Instruction& instruction);
-Stub emit_stub(const StubRequest& request);
+/// A length beyond max_stub_bytes: it did not fit.
+void emit_stub(const StubRequest& request, Stub& stub);
 
 }  // namespace eum::rt::native

@@ -1,41 +1,17 @@
 // libc's signal functions as the program under the runner sees them. SIGILL's disposition is the virtual one
 // of signals.hpp, and no mask that the kernel gets holds SIGILL: an instruction that raises it while it is
 // blocked ends the process. What the program asked for is remembered and reported back.
-#include <dlfcn.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sys/epoll.h>
-#include <sys/select.h>
-
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
+#include "runtime/user_msr/native/next.hpp"
 #include "runtime/user_msr/native/signals.hpp"
 
 namespace {
 
-using eum::rt::native::program_sigill;
-using eum::rt::native::sigill_is_taken;
-
-/// libc's function of that name, found at its first use.
-template <class Function>
-struct Next {
-  const char* name;
-  std::atomic<Function*> pointer{nullptr};
-  Function* get() {
-    Function* found = pointer.load(std::memory_order_acquire);
-    if (!found) {
-      found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-      pointer.store(found, std::memory_order_release);
-    }
-    return found;
-  }
-};
-#define INTERPOSE(result, name, parameters) Next<result parameters> next_##name{#name};
-#include "runtime/user_msr/native/interpose.def"
-#undef INTERPOSE
+using namespace eum::rt::native;
 
 // Whether the thread believes that it blocks SIGILL.
 __attribute__((tls_model("initial-exec"))) thread_local bool blocks_sigill = false;

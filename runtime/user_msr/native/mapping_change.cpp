@@ -1,0 +1,85 @@
+// Changes against patches: a change announces itself and waits for the lock to be free; who patches takes the
+// lock and looks for announced changes. One of the two sees the other.
+#include "runtime/user_msr/native/mapping_change.hpp"
+
+#include <sys/syscall.h>
+
+#include <csignal>
+
+#include "runtime/user_msr/native/patcher.hpp"
+#include "runtime/user_msr/raw_syscall.hpp"
+
+namespace eum::rt::native {
+namespace {
+
+// Of this thread, one in the other: a signal handler may change mappings while its thread does.
+__attribute__((tls_model("initial-exec"))) thread_local int changes_of_thread = 0;
+
+/// All signals stay away: a handler that changes mappings would wait for the lock that its own thread has.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() { swap(~std::uint64_t{0}); }
+  ~SignalsBlocked() { swap(old_); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  void swap(std::uint64_t mask) {
+    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, to_long(&mask), to_long(&old_), sizeof mask);
+  }
+  std::uint64_t old_ = 0;
+};
+
+std::uint64_t end_of(std::uint64_t start, std::uint64_t length) {
+  return length > UINT64_MAX - start ? UINT64_MAX : start + length;
+}
+
+bool restore_locked(RunnerState& state, std::uint64_t start, std::uint64_t end) {
+  SignalsBlocked blocked;
+  state.lock.lock();
+  bool good = restore_sites(state, start, end);
+  state.lock.unlock();
+  return good;
+}
+
+}  // namespace
+
+MappingChange::MappingChange() : state_(runner()) {
+  ++changes_of_thread;
+  if (!state_) return;
+  state_->changes.fetch_add(1);
+  state_->lock.wait_until_free();
+}
+
+MappingChange::~MappingChange() {
+  --changes_of_thread;
+  if (state_ && state_ == runner()) state_->changes.fetch_sub(1);
+}
+
+bool MappingChange::restore(std::uint64_t start, std::uint64_t length) {
+  if (!state_) return true;
+  std::uint64_t end = end_of(start, length), patched = 0;
+  state_->sites.each_in(start, end, [&](const Site& site) {
+    if (site.stub != 0) patched = site.address;
+  });
+  if (patched == 0 || restore_locked(*state_, start, end)) return true;
+  state_->notices.say(Notice::NotRestored, patched);
+  return false;
+}
+
+void MappingChange::let_patch(std::uint64_t start, std::uint64_t length) {
+  if (state_) state_->sites.each_in(start, end_of(start, length), [](Site& site) { site.traps = 0; });
+}
+
+void stop_patching() {
+  RunnerState* state = runner();
+  if (!state) return;
+  state->can_patch = false;
+  restore_locked(*state, 0, UINT64_MAX);
+}
+
+void forget_changes_of_other_threads() {
+  if (RunnerState* state = runner()) state->changes.store(changes_of_thread);
+}
+
+}  // namespace eum::rt::native
