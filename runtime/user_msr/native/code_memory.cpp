@@ -236,7 +236,8 @@ std::uint64_t StubArenas::allocate(std::uint64_t site, std::size_t bytes) {
   // and that a jump that was copied to another place ends in no code (see copied_jump.hpp).
   constexpr std::uint64_t step = 29 << 20, steps = reach / step, first = 1536 / 29;
   for (std::uint64_t i = 0; i < steps; ++i) {
-    std::uint64_t distance = ((first + steps - i) % steps + 1) * step;
+    // No two as far from their code: what leads from a copy of one's to its stub would lead into the other.
+    std::uint64_t distance = ((first + 2 * steps - i - count_ % steps) % steps + 1) * step;
     for (int side = 0; side < 2; ++side) {
       std::uint64_t hint = page_of(side == 0 ? site - distance : site + distance);
       if (hint < (1 << 20) || hint >= (std::uint64_t{1} << 47) - arena_bytes || !near(hint)) continue;

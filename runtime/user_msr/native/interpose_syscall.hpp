@@ -10,7 +10,8 @@ using SyscallArguments = std::array<long, 6>;
 /// Executes the call; the result and errno as syscall() has them.
 using SyscallForward = long (*)(long number, const SyscallArguments& arguments);
 
-/// The calls that change memory, as libc's functions of that name.
+/// As libc's functions of these names. A call that is none of theirs is forwarded.
 long change_memory(long number, const SyscallArguments& arguments, SyscallForward forward);
+long change_signals(long number, const SyscallArguments& arguments, SyscallForward forward);
 
 }  // namespace eum::rt::native

@@ -2,12 +2,8 @@
 // lock and looks for announced changes. One of the two sees the other.
 #include "runtime/user_msr/native/mapping_change.hpp"
 
-#include <sys/syscall.h>
-
-#include <csignal>
-
 #include "runtime/user_msr/native/patcher.hpp"
-#include "runtime/user_msr/raw_syscall.hpp"
+#include "runtime/user_msr/signals_blocked.hpp"
 
 namespace eum::rt::native {
 namespace {
@@ -15,27 +11,12 @@ namespace {
 // Of this thread, one in the other: a signal handler may change mappings while its thread does.
 __attribute__((tls_model("initial-exec"))) thread_local int changes_of_thread = 0;
 
-/// All signals stay away: a handler that changes mappings would wait for the lock that its own thread has.
-class SignalsBlocked {
- public:
-  SignalsBlocked() { swap(~std::uint64_t{0}); }
-  ~SignalsBlocked() { swap(old_); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  void swap(std::uint64_t mask) {
-    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, to_long(&mask), to_long(&old_), sizeof mask);
-  }
-  std::uint64_t old_ = 0;
-};
-
 std::uint64_t end_of(std::uint64_t start, std::uint64_t length) {
   return length > UINT64_MAX - start ? UINT64_MAX : start + length;
 }
 
 bool restore_locked(RunnerState& state, std::uint64_t start, std::uint64_t end) {
-  SignalsBlocked blocked;
+  SignalsBlocked blocked;  // a handler that changes mappings would wait for the lock of its own thread
   state.lock.lock();
   bool good = restore_sites(state, start, end);
   state.lock.unlock();

@@ -7,10 +7,12 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 
 namespace eum::rt::native {
 

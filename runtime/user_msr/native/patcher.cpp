@@ -87,6 +87,14 @@ std::size_t collect_cases(RunnerState& state, const x86::Instruction& instructio
   return count;
 }
 
+bool is_jump_for(RunnerState& state, const Site& site, std::uint64_t distance) {
+  bool is_good = true;
+  state.sites.each_with_jump(distance, [&](const Site& other) {
+    is_good &= std::ranges::equal(replaced_bytes(site), replaced_bytes(other));
+  });
+  return is_good;
+}
+
 bool write_stub(RunnerState& state, Site& site, std::uint32_t msr) {
   std::array<InlineCase, max_inline_cases> cases;
   StubRequest request;
@@ -99,11 +107,15 @@ bool write_stub(RunnerState& state, Site& site, std::uint32_t msr) {
   // Its length does not depend on where it stands.
   emit_stub(request, stub);
   if (stub.length > max_stub_bytes) return false;
-  request.address = state.arenas.allocate(site.address, stub.length);
-  if (request.address == 0) return false;
+  // A copy of the jump is known by where it leads (copied_jump.hpp): two jumps that stand for different bytes
+  // are not alike.
+  do {
+    request.address = state.arenas.allocate(site.address, stub.length);
+    if (request.address == 0) return false;
+  } while (!is_jump_for(state, site, request.address - site.address));
   emit_stub(request, stub);
   if (!state.code.write(request.address, {stub.bytes.data(), stub.length})) return false;
-  site.stub = request.address;
+  state.sites.set_stub(site, request.address);
   return true;
 }
 
@@ -141,8 +153,6 @@ bool rewrite(RunnerState& state, std::uint64_t start, std::uint64_t end, To to) 
   state.clock.end();
   return good;
 }
-
-std::span<const std::uint8_t> replaced_bytes(const Site& site) { return site.bytes().first(jump_bytes); }
 
 /// The jump, or the trap byte of a rewrite that failed. What stands there counts, not what was done last: a
 /// program may move its code away and back.
@@ -184,6 +194,8 @@ bool can_jump_from(RunnerState& state, const Site& site) {
 }
 
 }  // namespace
+
+std::span<const std::uint8_t> replaced_bytes(const Site& site) { return site.bytes().first(jump_bytes); }
 
 bool is_patched(const Site& site, std::span<const std::uint8_t> code) {
   if (site.stub == 0 || code.size() < jump_bytes) return false;
@@ -247,10 +259,21 @@ bool restore_sites(RunnerState& state, std::uint64_t start, std::uint64_t end) {
   return true;
 }
 
+bool replace_copied_jump(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code,
+                         const x86::Instruction& instruction) {
+  if (state.changes != 0) return false;
+  Site* site = find_or_add(state, address, code, instruction);
+  if (!site || !is_patchable_range(state, address, code.size())) return false;
+  site->state = SiteState::Patching;
+  bool good = rewrite(state, address, address + 1, replaced_bytes);
+  if (good) site->state = SiteState::Known;
+  return good;
+}
+
 void finish_rewrites(RunnerState& state) {
   if (!RewriteClock::is_rewriting(state.clock.now())) return;
   state.code.begin();
-  state.sites.each_in(0, UINT64_MAX, [&](Site& site) {
+  state.sites.each([&](Site& site) {
     if (site.state == SiteState::Patching && state.code.write(site.address, replaced_bytes(site)))
       site.state = SiteState::Known;
   });

@@ -13,6 +13,8 @@ inline constexpr std::uint8_t trap_byte = 0x06;
 inline constexpr std::uint8_t jump_opcode = 0xe9;
 inline constexpr std::size_t jump_bytes = 5;
 
+/// The program's bytes where the jump stands.
+std::span<const std::uint8_t> replaced_bytes(const Site& site);
 /// True if a jump to the site's stub stands in `code`, the bytes at the site.
 bool is_patched(const Site& site, std::span<const std::uint8_t> code);
 
@@ -24,6 +26,11 @@ void restore_copy(SiteTable& sites, std::uint64_t address, std::span<std::uint8_
 /// patching, or changes mappings.
 void patch_site(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code,
                 const x86::Instruction& instruction, std::uint32_t msr);
+
+/// Puts `code` in the place of a jump that the program copied to `address`, where that is safe. The caller
+/// has the lock. False if nothing was written.
+bool replace_copied_jump(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code,
+                         const x86::Instruction& instruction);
 
 /// Puts the program's bytes back at every site from `start` to before `end` where the jump stands. The caller
 /// has the lock. False if that failed somewhere.

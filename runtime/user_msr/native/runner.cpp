@@ -6,16 +6,26 @@
 
 #include <memory>
 
+#include "runtime/user_msr/native/copied_jump.hpp"
 #include "runtime/user_msr/native/mapping_change.hpp"
 #include "runtime/user_msr/native/patcher.hpp"
 #include "runtime/user_msr/native/signals.hpp"
 #include "runtime/user_msr/native/trapped.hpp"
+#include "runtime/user_msr/signals_blocked.hpp"
 
 namespace eum::rt::native {
 namespace {
 
 // The one global: what a signal handler can reach is global to the process anyway.
 std::atomic<RunnerState*> attached{nullptr};
+
+/// Whether the trap was an instruction fetch.
+bool is_fetch_fault(const ucontext_t& context) {
+  constexpr greg_t page_fault = 14, by_fetch = 0x10;
+  const greg_t* registers = context.uc_mcontext.gregs;
+  return registers[REG_TRAPNO] == page_fault && (registers[REG_ERR] & by_fetch) != 0 &&
+         registers[REG_CR2] == registers[REG_RIP];
+}
 
 /// Signal context registers by x86 number.
 constexpr std::array<int, x86::gpr_count> context_registers{
@@ -30,6 +40,27 @@ const Site* site_of_fault(const RunnerState& state, std::uint64_t rip) {
   const Site* site;
   __builtin_memcpy(&site, code + fault_instruction.size(), sizeof site);
   return site;
+}
+
+/// Does the access of the instruction at RIP on the context, or raises #GP(0). `msr`: the register.
+bool do_access(RunnerState& state, ucontext_t& context, std::uint64_t rip,
+               const x86::Instruction& instruction, std::uint8_t length, std::uint32_t& msr) {
+  greg_t* registers = context.uc_mcontext.gregs;
+  msr = instruction.is_immediate()
+            ? instruction.msr
+            : static_cast<std::uint32_t>(registers[context_registers[instruction.index]]);
+  greg_t& data = registers[context_registers[instruction.data]];
+  auto value = static_cast<std::uint64_t>(data);
+  bool allowed = access_user_msr(state, instruction.is_read(), msr, value);
+  if (state.trace.is_open())
+    state.trace.line(rip, instruction, msr, state.msrs.user_name(msr), allowed, value);
+  if (!allowed) {
+    raise_general_protection(&context);
+    return false;
+  }
+  if (instruction.is_read()) data = static_cast<greg_t>(value);
+  registers[REG_RIP] = static_cast<greg_t>(rip + length);
+  return true;
 }
 
 void on_sigill(int signal, siginfo_t* info, void* pointer) {
@@ -52,21 +83,27 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
   if (trapped.kind == Trapped::Retry) return;
   if (trapped.kind == Trapped::NotOurs) return deliver_to_program(signal, info, pointer);
 
-  const x86::Instruction& instruction = trapped.instruction;
-  auto msr = instruction.is_immediate()
-                 ? instruction.msr
-                 : static_cast<std::uint32_t>(registers[context_registers[instruction.index]]);
-  greg_t& data = registers[context_registers[instruction.data]];
-  auto value = static_cast<std::uint64_t>(data);
-  bool allowed = access_user_msr(*state, instruction.is_read(), msr, value);
-  if (state->trace.is_open())
-    state->trace.line(rip, instruction, msr, state->msrs.user_name(msr), allowed, value);
-  if (!allowed) return raise_general_protection(pointer);
-  if (instruction.is_read()) data = static_cast<greg_t>(value);
-  registers[REG_RIP] += trapped.length;
+  std::uint32_t msr = 0;
+  if (!do_access(*state, context, rip, trapped.instruction, trapped.length, msr)) return;
   if (trapped.is_whole && state->can_patch.load(std::memory_order_relaxed))
     patch_site(*state, rip + trapped.prefixes, bytes.span().first(trapped.length).subspan(trapped.prefixes),
-               instruction, msr);
+               trapped.instruction, msr);
+}
+
+/// A SIGSEGV of which the program shall not know.
+bool on_sigsegv(siginfo_t*, void* pointer) {
+  auto& context = *static_cast<ucontext_t*>(pointer);
+  greg_t* registers = context.uc_mcontext.gregs;
+  RunnerState* state = runner();
+  if (!state || !is_fetch_fault(context)) return false;
+  SignalsBlocked blocked;
+  CopiedJump copied = find_copied_jump(*state, static_cast<std::uint64_t>(registers[REG_RIP]));
+  if (copied.address == 0) return false;
+  registers[REG_RIP] = static_cast<greg_t>(copied.address);
+  if (copied.is_replaced) return true;
+  std::uint32_t msr = 0;
+  do_access(*state, context, copied.address, copied.instruction, copied.length, msr);
+  return true;
 }
 
 /// A fork while another thread patched: that thread does not exist in the child, what it began does.
@@ -100,7 +137,7 @@ Result<void> attach(const std::string& config_path, const RunnerOptions& options
   static const int registered = pthread_atfork(nullptr, nullptr, &after_fork_in_child);
   if (registered != 0) return error("pthread_atfork: no memory");
   attached.store(state.release(), std::memory_order_release);
-  take_sigill(&on_sigill);
+  take_signals(&on_sigill, &on_sigsegv);
   return {};
 }
 
@@ -110,7 +147,7 @@ void detach() {
   state->can_patch = false;
   state->lock.lock();
   restore_sites(*state, 0, UINT64_MAX);
-  give_sigill_back();
+  give_signals_back();
   attached.store(nullptr, std::memory_order_release);
   state->arenas.release();
   state->code.close();

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t index_bytes = std::size_t{2} * SiteTable::capacity * sizeof(std::atomic<std::uint32_t>);
 constexpr std::size_t site_bytes = SiteTable::capacity * sizeof(Site);
-constexpr std::size_t all_bytes = 2 * index_bytes + site_bytes;
+constexpr std::size_t all_bytes = 3 * index_bytes + site_bytes;
 
 }  // namespace
 
@@ -21,7 +21,8 @@ bool SiteTable::create() {
   auto* bytes = static_cast<std::byte*>(memory);
   by_address_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes);
   by_page_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes + index_bytes);
-  sites_ = reinterpret_cast<Site*>(bytes + 2 * index_bytes);
+  by_jump_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes + 2 * index_bytes);
+  sites_ = reinterpret_cast<Site*>(bytes + 3 * index_bytes);
   return true;
 }
 

@@ -29,7 +29,8 @@ struct Site {
   std::array<std::uint8_t, x86::max_length> original{};
   std::uint64_t stub = 0;               ///< host address, 0 = none yet
   std::atomic<std::uint32_t> traps{0};  ///< met since it was last patched, or its page was changed
-  std::uint32_t next_of_page = 0;       ///< number + 1 of the next site in the same list of SiteTable
+  // Numbers + 1 of the next sites in lists of SiteTable.
+  std::uint32_t next_of_page = 0, next_of_jump = 0;
 
   std::span<const std::uint8_t> bytes() const { return {original.data(), length}; }
   bool overlaps(std::uint64_t start, std::uint64_t end) const {
@@ -81,8 +82,28 @@ class SiteTable {
     return &site;
   }
   void make_current(Site& site) {
-    by_address_[slot_of(site.address)].store(static_cast<std::uint32_t>(&site - sites_) + 1,
-                                             std::memory_order_release);
+    by_address_[slot_of(site.address)].store(number_of(site), std::memory_order_release);
+  }
+  /// Gives the site its stub.
+  void set_stub(Site& site, std::uint64_t stub) {
+    site.stub = stub;
+    std::atomic<std::uint32_t>& first = by_jump_[hash(distance(site))];
+    site.next_of_jump = first.load(std::memory_order_relaxed);
+    first.store(number_of(site), std::memory_order_release);
+  }
+  /// Every site whose jump leads `distance` bytes from the site to its stub.
+  template <class Visit>
+  void each_with_jump(std::uint64_t jump_distance, Visit visit) {
+    for (std::uint32_t number = by_jump_[hash(jump_distance)].load(std::memory_order_acquire); number != 0;) {
+      Site& site = sites_[number - 1];
+      number = site.next_of_jump;
+      if (distance(site) == jump_distance) visit(site);
+    }
+  }
+  template <class Visit>
+  void each(Visit visit) {
+    std::uint32_t count = count_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < count; ++i) visit(sites_[i]);
   }
   /// Every site, current or not, that has a byte from `start` to before `end`.
   template <class Visit>
@@ -112,6 +133,8 @@ class SiteTable {
     return static_cast<std::uint32_t>(key * 0x9e3779b97f4a7c15u >> 40) % slots;
   }
   static std::uint64_t page_of(std::uint64_t address) { return address >> 12; }
+  static std::uint64_t distance(const Site& site) { return site.stub - site.address; }
+  std::uint32_t number_of(const Site& site) const { return static_cast<std::uint32_t>(&site - sites_) + 1; }
   std::uint32_t first_of_page(std::uint64_t page) const {
     return by_page_[hash(page)].load(std::memory_order_acquire);
   }
@@ -123,9 +146,10 @@ class SiteTable {
     }
   }
 
-  // Both hold site number + 1; 0 = free.
+  // They hold site numbers + 1; 0 = free. The last two: the first of a list.
   std::atomic<std::uint32_t>* by_address_ = nullptr;
-  std::atomic<std::uint32_t>* by_page_ = nullptr;  // first of a list through next_of_page
+  std::atomic<std::uint32_t>* by_page_ = nullptr;
+  std::atomic<std::uint32_t>* by_jump_ = nullptr;
   Site* sites_ = nullptr;
   std::atomic<std::uint32_t> count_{0};
 };

@@ -1,0 +1,31 @@
+#pragma once
+// All signals kept away from a thread for a moment, without libc: safe in signal handlers and slow paths of
+// native stubs.
+#include <sys/syscall.h>
+
+#include <csignal>
+#include <cstdint>
+
+#include "runtime/user_msr/raw_syscall.hpp"
+
+namespace eum::rt {
+
+/// Sets the thread's signal mask; returns the old one.
+inline std::uint64_t swap_signal_mask(std::uint64_t mask) {
+  std::uint64_t old = 0;
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, to_long(&mask), to_long(&old), sizeof mask);
+  return old;
+}
+
+class SignalsBlocked {
+ public:
+  SignalsBlocked() : old_(swap_signal_mask(~std::uint64_t{0})) {}
+  ~SignalsBlocked() { swap_signal_mask(old_); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  std::uint64_t old_;
+};
+
+}  // namespace eum::rt
