@@ -37,7 +37,7 @@ constexpr bool is_attempt(std::uint32_t traps) {
 bool is_patchable_range(RunnerState& state, std::uint64_t address, std::size_t bytes) {
   Mapping mapping;
   for (std::uint64_t at = address; at < address + bytes; at = mapping.end)
-    if (!state.code.find_mapping(at, mapping) || !mapping.executable || mapping.writable || mapping.shared)
+    if (!state.mappings.find(at, mapping) || !mapping.executable || mapping.writable || mapping.shared)
       return false;
   return true;
 }

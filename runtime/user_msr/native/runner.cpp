@@ -2,10 +2,12 @@
 #include "runtime/user_msr/native/runner.hpp"
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include <memory>
 
+#include "runtime/user_msr/native/breakpoint.hpp"
 #include "runtime/user_msr/native/copied_jump.hpp"
 #include "runtime/user_msr/native/mapping_change.hpp"
 #include "runtime/user_msr/native/patcher.hpp"
@@ -63,6 +65,27 @@ bool do_access(RunnerState& state, ucontext_t& context, std::uint64_t rip,
   return true;
 }
 
+/// The access under a debugger's breakpoint. The debugger waits for the handler to come back to the same
+/// instruction, which it does not: it is told that the instruction is done by a signal that it takes for its
+/// own.
+Trapped classify_under_breakpoint(RunnerState& state, std::uint64_t rip, const CodeBytes& bytes) {
+  Trapped trapped;
+  UnderBreakpoint found = look_under_breakpoint(state.sites, rip, bytes, -1);
+  if (found.kind == UnderBreakpoint::Unknown) {
+    state.lock.lock();
+    int first_byte = byte_of_file(state.mappings, rip, bytes.span());
+    state.lock.unlock();
+    found = look_under_breakpoint(state.sites, rip, bytes, first_byte);
+  }
+  if (found.kind == UnderBreakpoint::Unknown) state.notices.say(Notice::HiddenByBreakpoint, rip);
+  if (found.kind != UnderBreakpoint::Access) return trapped;
+  trapped.kind = Trapped::Access;
+  trapped.instruction = found.instruction;
+  trapped.length = found.length;
+  if (is_traced()) raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid), raw_syscall(SYS_gettid), SIGTRAP);
+  return trapped;
+}
+
 void on_sigill(int signal, siginfo_t* info, void* pointer) {
   auto& context = *static_cast<ucontext_t*>(pointer);
   greg_t* registers = context.uc_mcontext.gregs;
@@ -81,6 +104,8 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
                                       return count;
                                     });
   if (trapped.kind == Trapped::Retry) return;
+  if (trapped.kind == Trapped::NotOurs && bytes.count != 0 && bytes.bytes[0] == breakpoint_byte)
+    trapped = classify_under_breakpoint(*state, rip, bytes);
   if (trapped.kind == Trapped::NotOurs) return deliver_to_program(signal, info, pointer);
 
   std::uint32_t msr = 0;
@@ -151,6 +176,7 @@ void detach() {
   attached.store(nullptr, std::memory_order_release);
   state->arenas.release();
   state->code.close();
+  state->mappings.close();
   state->trace.close();
   delete state;
 }

@@ -12,6 +12,7 @@
 #include "runtime/user_msr/native/patch_lock.hpp"
 #include "runtime/user_msr/native/site_table.hpp"
 #include "runtime/user_msr/native/stub.hpp"
+#include "runtime/user_msr/native/stub_arena.hpp"
 #include "runtime/user_msr/native/trace.hpp"
 #include "runtime/user_msr/native/trapped.hpp"
 
@@ -35,8 +36,9 @@ struct RunnerState {
   SiteTable sites;
   RewriteClock clock;
   StubArenas arenas;
-  PatchLock lock;               ///< of sites, clock, arenas, code, stub; signal handlers only try
+  PatchLock lock;               ///< of sites, clock, arenas, mappings, code, stub; signal handlers only try
   std::atomic<int> changes{0};  ///< changes of mappings under way: no patch begins meanwhile
+  Mappings mappings;
   CodeMemory code{WriteMethod::ProcMem};
   Stub stub;  ///< under construction; the stack may be a small one for signals
 };
