@@ -257,3 +257,28 @@ TEST_CASE("the prefixes before a site are those that the instruction does not ne
     CHECK(unsigned{trapped.prefixes} == row.prefixes);
   }
 }
+
+TEST_CASE("of the instructions that stood at an address, the one that is patched is served") {
+  SiteTable sites;
+  REQUIRE(sites.create());
+  auto add = [&](std::uint32_t msr) {
+    Instruction instruction{Form::UrdmsrImm, 0, 0, msr};
+    x86::Encoded encoded = x86::encode(instruction);
+    return sites.add(address, [&](Site& site) {
+      site.length = encoded.length;
+      site.instruction = instruction;
+      std::ranges::copy(encoded.view(), site.original.begin());
+    });
+  };
+  Site* older = add(0x10);
+  add(0x15);  // by a thread that comes late, while the jump of the other stands
+  sites.set_stub(*older, address + jump_bytes + 0x1000);
+  std::vector<std::uint8_t> code{jump_opcode, 0x00, 0x10, 0, 0, 0x10, 0, 0, 0};
+  older->state = SiteState::Patched;
+  CHECK(classify_trap(sites, address, code, false).kind == Trapped::Retry);
+  older->state = SiteState::Patching;
+  code[0] = trap_byte;
+  Trapped trapped = classify_trap(sites, address, code, true);
+  CHECK(trapped.kind == Trapped::Access);
+  CHECK(trapped.instruction.msr == 0x10);
+}

@@ -30,10 +30,14 @@ UnderBreakpoint look_under_breakpoint(SiteTable& sites, std::uint64_t rip, const
                                       int first_byte) {
   UnderBreakpoint found;
   if (code.count == 0 || code.bytes[0] != breakpoint_byte) return found;
-  const Site* site = sites.find(rip);
-  if (site && site->length <= code.count &&
-      std::ranges::equal(site->bytes().subspan(1), code.span().first(site->length).subspan(1)))
-    return {UnderBreakpoint::Access, site->instruction, site->length};
+  auto has_the_rest = [&](const Site& site) {
+    return site.length <= code.count &&
+           std::ranges::equal(site.bytes().subspan(1), code.span().first(site.length).subspan(1));
+  };
+  if (const Site* site = sites.find(rip, has_the_rest)) {
+    auto is_another = [&](const Site& s) { return has_the_rest(s) && !(s.instruction == site->instruction); };
+    if (!sites.find(rip, is_another)) return {UnderBreakpoint::Access, site->instruction, site->length};
+  }
   // C4 alone begins the immediate forms. For the others F2 and F3 make a difference, unless one of them comes
   // later; then the first byte is a redundant prefix, such as 2E.
   for (int first : {0xc4, 0x2e, 0xf2, 0xf3}) {

@@ -27,12 +27,13 @@ CopiedJump find_copied_jump(RunnerState& state, std::uint64_t target) {
     std::array<std::uint8_t, x86::max_length> code{};
     std::span<std::uint8_t> there(code.data(), site.length);
     if (!state.code.read(address, there)) return;
-    const Site* known = state.sites.find(address);
     if (is_patched(site, there)) {
       x86::Decoding d = decode_copy(site, there);
       if (d.verdict != x86::Verdict::Instruction || d.length != site.length) return;
       found = {address, replace_copied_jump(state, address, there, d.instruction), d.instruction, d.length};
-    } else if (known && (std::ranges::equal(known->bytes(), there) || is_patched(*known, there))) {
+    } else if (state.sites.find(address, [&](const Site& known) {
+                 return std::ranges::equal(known.bytes(), there) || is_patched(known, there);
+               })) {
       found.address = address;  // another thread came before
       found.is_replaced = true;
     }

@@ -115,6 +115,7 @@ bool write_stub(RunnerState& state, Site& site, std::uint32_t msr) {
   } while (!is_jump_for(state, site, request.address - site.address));
   emit_stub(request, stub);
   if (!state.code.write(request.address, {stub.bytes.data(), stub.length})) return false;
+  state.arenas.describe(request.address, stub, request.resume);
   state.sites.set_stub(site, request.address);
   return true;
 }
@@ -160,21 +161,20 @@ bool stands_patched(RunnerState& state, const Site& site) {
   if (site.stub == 0) return false;
   std::array<std::uint8_t, jump_bytes> now{};
   if (!state.code.read(site.address, now)) return false;
-  return is_patched(site, now) || (site.state == SiteState::Patching && now[0] == trap_byte);
+  if (is_patched(site, now)) return true;
+  if (site.state != SiteState::Patching || now[0] != trap_byte) return false;
+  std::array<std::uint8_t, jump_bytes> jump = jump_to_stub(site);
+  return std::equal(now.begin() + 1, now.end(), jump.begin() + 1) ||
+         std::equal(now.begin() + 1, now.end(), site.original.begin() + 1);
 }
 
 /// The entry of the instruction at `address`; null where there is none and none can be made.
 Site* find_or_add(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code,
                   const x86::Instruction& instruction) {
-  Site* site = state.sites.find(address);
-  if (site && std::ranges::equal(site->bytes(), code)) return site;
-  // Other code stands there than before. Threads may still be in the stub of the old, so it stays; and when
-  // the old comes back, its stub is there.
-  site = state.sites.find(address, code);
-  if (site) {
-    state.sites.make_current(*site);
-    return site;
-  }
+  // When other code comes to stand there, threads may still be in the stub of the old, so that stays; and
+  // when the old comes back, its stub is there.
+  Site* site = state.sites.find(address, [&](const Site& s) { return std::ranges::equal(s.bytes(), code); });
+  if (site) return site;
   return state.sites.add(address, [&](Site& fresh) {
     fresh.length = static_cast<std::uint8_t>(code.size());
     fresh.instruction = instruction;

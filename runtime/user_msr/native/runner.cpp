@@ -36,7 +36,7 @@ constexpr std::array<int, x86::gpr_count> context_registers{
 
 /// At the fault instruction of a stub: the site that it belongs to.
 const Site* site_of_fault(const RunnerState& state, std::uint64_t rip) {
-  if (!state.arenas.contains(rip)) return nullptr;
+  if (!state.arenas.find(rip)) return nullptr;
   const auto* code = reinterpret_cast<const std::uint8_t*>(rip);
   if (code[0] != fault_instruction[0] || code[1] != fault_instruction[1]) return nullptr;
   const Site* site;

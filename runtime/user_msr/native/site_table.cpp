@@ -16,8 +16,8 @@ bool SiteTable::create() {
   void* memory =
       mmap(nullptr, all_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  static_assert(index_bytes == slots * sizeof *by_address_);
-  // Zero bytes are free slots and empty sites.
+  static_assert(index_bytes == heads * sizeof *by_address_);
+  // Zero bytes are empty lists and sites.
   auto* bytes = static_cast<std::byte*>(memory);
   by_address_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes);
   by_page_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes + index_bytes);

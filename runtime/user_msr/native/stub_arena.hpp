@@ -5,28 +5,34 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/user_msr/native/stub.hpp"
+#include "runtime/user_msr/native/unwind_info.hpp"
+
 namespace eum::rt::native {
 
 /// Memory for stubs, readable and executable, within reach of a 32-bit displacement of the code that jumps to
 /// it.
 class StubArenas {
  public:
-  static constexpr std::size_t arena_bytes = 64 * 1024;
   static constexpr std::size_t max_arenas = 256;
 
   /// `bytes` bytes near `site`; 0 where there is no room. The caller locks.
   std::uint64_t allocate(std::uint64_t site, std::size_t bytes);
-  bool contains(std::uint64_t address) const;
+  /// What unwinders find of a stub at `address`, which is allocated. To be called before it is executed.
+  void describe(std::uint64_t address, const Stub& stub, std::uint64_t return_address);
+  /// The arena whose code holds `address`, or null. Safe without a lock.
+  ArenaLayout* find(std::uint64_t address) const;
   /// Unmaps everything: no thread may execute a stub any more.
   void release();
 
  private:
   struct Arena {
-    std::uint64_t start = 0;
+    ArenaLayout* memory = nullptr;
     std::size_t used = 0;
   };
+  ArenaLayout* map_near(std::uint64_t site) const;
   std::array<Arena, max_arenas> arenas_{};
-  // Read without a lock by contains(); grows only after the arena's entry is complete.
+  // Read without a lock by find(); grows only after the arena's entry is complete.
   std::size_t count_ = 0;
 };
 

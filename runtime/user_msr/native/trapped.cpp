@@ -29,18 +29,19 @@ Trapped classify_trap(SiteTable& sites, std::uint64_t rip, std::span<const std::
   Trapped trapped;
   for (std::size_t prefixes = 0; prefixes < code.size(); ++prefixes) {
     std::span<const std::uint8_t> rest = code.subspan(prefixes);
-    if (Site* site = sites.find(rip + prefixes)) {
-      if (is_patched(*site, rest)) {
-        trapped.kind = Trapped::Retry;
-        return trapped;
-      }
-      if (site->state == SiteState::Patching && (rewriting || rest[0] == trap_byte)) {
-        trapped.kind = Trapped::Access;
-        trapped.instruction = site->instruction;
-        trapped.length = static_cast<std::uint8_t>(prefixes + site->length);
-        trapped.prefixes = static_cast<std::uint8_t>(prefixes);
-        return trapped;
-      }
+    if (sites.find(rip + prefixes, [&](const Site& site) { return is_patched(site, rest); })) {
+      trapped.kind = Trapped::Retry;
+      return trapped;
+    }
+    const Site* rewritten = sites.find(rip + prefixes, [&](const Site& site) {
+      return site.state == SiteState::Patching && (rewriting || rest[0] == trap_byte);
+    });
+    if (rewritten) {
+      trapped.kind = Trapped::Access;
+      trapped.instruction = rewritten->instruction;
+      trapped.length = static_cast<std::uint8_t>(prefixes + rewritten->length);
+      trapped.prefixes = static_cast<std::uint8_t>(prefixes);
+      return trapped;
     }
     if (!is_prefix(rest[0])) break;
   }
