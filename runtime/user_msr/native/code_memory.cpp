@@ -8,13 +8,14 @@
 
 #include <algorithm>
 
+#include "frontend/x86/decoder.hpp"
 #include "runtime/user_msr/raw_syscall.hpp"
 
 namespace eum::rt::native {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
-constexpr long eperm = -1;
+constexpr long eperm = -1, efault = -14;
 
 constexpr std::uint64_t page_of(std::uint64_t address) { return address & ~(page_bytes - 1); }
 
@@ -27,13 +28,31 @@ CpuidRegisters cpuid(std::uint32_t leaf) {
   return r;
 }
 
-std::size_t copy_checked(std::uint64_t address, std::span<std::uint8_t> to) {
+/// How many bytes were copied, or -errno.
+long copy_checked(std::uint64_t address, std::span<std::uint8_t> to) {
   if (to.empty()) return 0;
   iovec local{to.data(), to.size()};
   iovec remote{reinterpret_cast<void*>(address), to.size()};
-  long got =
-      raw_syscall(SYS_process_vm_readv, raw_syscall(SYS_getpid), to_long(&local), 1, to_long(&remote), 1, 0);
-  return got > 0 ? static_cast<std::size_t>(got) : 0;
+  return raw_syscall(SYS_process_vm_readv, raw_syscall(SYS_getpid), to_long(&local), 1, to_long(&remote), 1,
+                     0);
+}
+
+/// What was fetched can be loaded, to the end of its page. How many bytes that were.
+std::size_t load_to_end_of_page(std::uint64_t address, std::span<std::uint8_t> to) {
+  std::size_t loaded = 0;
+  for (; loaded < to.size() && (loaded == 0 || (address + loaded) % page_bytes != 0); ++loaded)
+    to[loaded] = *reinterpret_cast<volatile const std::uint8_t*>(address + loaded);
+  return loaded;
+}
+
+/// Goes on behind that as far as an instruction of ours needs it: that much was fetched with it.
+std::size_t load_needed(std::uint64_t address, std::span<std::uint8_t> to, std::size_t loaded) {
+  while (loaded < to.size() &&
+         x86::decode(to.first(loaded), x86::Mode::Bits64).verdict == x86::Verdict::Truncated) {
+    to[loaded] = *reinterpret_cast<volatile const std::uint8_t*>(address + loaded);
+    ++loaded;
+  }
+  return loaded;
 }
 
 }  // namespace
@@ -46,7 +65,7 @@ HostCpu look_at_cpu() {
 }
 
 bool CodeMemory::read(std::uint64_t address, std::span<std::uint8_t> to) const {
-  if (copy_checked(address, to) == to.size()) return true;
+  if (copy_checked(address, to) == static_cast<long>(to.size())) return true;
   // What can be executed only, or a system that refuses the other call.
   return file_ >= 0 && raw_syscall(SYS_pread64, file_, to_long(to.data()), static_cast<long>(to.size()),
                                    static_cast<long>(address)) == static_cast<long>(to.size());
@@ -65,16 +84,22 @@ bool CodeMemory::write(std::uint64_t address, std::span<const std::uint8_t> byte
 void CodeMemory::close() { mem_.close(); }
 
 std::size_t read_code(const HostCpu& cpu, std::uint64_t address, std::span<std::uint8_t> to) {
-  if (cpu.has_protection_keys) {
-    std::size_t first = std::min<std::size_t>(to.size(), page_bytes - (address & (page_bytes - 1)));
-    std::size_t got = copy_checked(address, to.first(first));
-    return got < first ? got : got + copy_checked(address + got, to.subspan(got));
-  }
-  // What was fetched can be loaded, to the end of its page.
+  std::size_t first = std::min<std::size_t>(to.size(), page_bytes - (address & (page_bytes - 1)));
   std::size_t loaded = 0;
-  for (; loaded < to.size() && (loaded == 0 || (address + loaded) % page_bytes != 0); ++loaded)
-    to[loaded] = *reinterpret_cast<volatile const std::uint8_t*>(address + loaded);
-  return loaded + copy_checked(address + loaded, to.subspan(loaded));
+  if (cpu.has_protection_keys) {
+    long got = copy_checked(address, to.first(first));
+    if (got < static_cast<long>(first)) return got < 0 ? 0 : static_cast<std::size_t>(got);
+    loaded = first;
+  } else {
+    loaded = load_to_end_of_page(address, to);
+  }
+  long got = copy_checked(address + loaded, to.subspan(loaded));
+  if (got >= 0) return loaded + static_cast<std::size_t>(got);
+  return got == efault ? loaded : load_needed(address, to, loaded);
+}
+
+std::size_t read_code_without_calls(std::uint64_t address, std::span<std::uint8_t> to) {
+  return load_needed(address, to, load_to_end_of_page(address, to));
 }
 
 bool CodeMemory::write_mprotect(std::uint64_t address, std::span<const std::uint8_t> bytes) {

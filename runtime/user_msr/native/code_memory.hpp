@@ -46,6 +46,9 @@ class CodeMemory {
 /// it. Returns how many bytes there were.
 std::size_t read_code(const HostCpu& cpu, std::uint64_t address, std::span<std::uint8_t> to);
 
+/// The same without system calls: behind the first page only as much as an instruction of ours needs.
+std::size_t read_code_without_calls(std::uint64_t address, std::span<std::uint8_t> to);
+
 /// Registers the process for serialize_cores. False: the kernel lacks it.
 bool prepare_serialize_cores();
 /// On return every other thread of the process executes only what was written before (membarrier, SYNC_CORE).

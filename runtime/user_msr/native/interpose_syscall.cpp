@@ -36,16 +36,23 @@ long forward(long number, const SyscallArguments& a) {
 extern "C" {
 
 /// One bit a call: those that eum_msr_watched_syscall sees.
-__attribute__((visibility("hidden"), used)) extern const Watched eum_msr_watched_calls =
-    watch({SYS_mprotect, SYS_pkey_mprotect, SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise,
-           SYS_process_vm_writev, SYS_open, SYS_openat, SYS_rt_sigaction, SYS_rt_sigprocmask});
+__attribute__((visibility("hidden"), used)) extern const Watched eum_msr_watched_calls = watch(
+    {SYS_mprotect, SYS_pkey_mprotect, SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise, SYS_process_vm_writev,
+     SYS_open, SYS_openat, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_prctl, SYS_seccomp});
 
 __attribute__((visibility("hidden"), used)) long eum_msr_watched_syscall(long number, long a, long b, long c,
                                                                          long d, long e, long f) {
   SyscallArguments arguments{a, b, c, d, e, f};
-  bool is_signals = number == SYS_rt_sigaction || number == SYS_rt_sigprocmask;
-  return is_signals ? change_signals(number, arguments, &forward)
-                    : change_memory(number, arguments, &forward);
+  switch (number) {
+    case SYS_rt_sigaction:
+    case SYS_rt_sigprocmask:
+      return change_signals(number, arguments, &forward);
+    case SYS_prctl:
+    case SYS_seccomp:
+      return change_filters(number, arguments, &forward);
+    default:
+      return change_memory(number, arguments, &forward);
+  }
 }
 
 }  // extern "C"

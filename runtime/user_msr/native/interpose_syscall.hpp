@@ -13,5 +13,6 @@ using SyscallForward = long (*)(long number, const SyscallArguments& arguments);
 /// As libc's functions of these names. A call that is none of theirs is forwarded.
 long change_memory(long number, const SyscallArguments& arguments, SyscallForward forward);
 long change_signals(long number, const SyscallArguments& arguments, SyscallForward forward);
+long change_filters(long number, const SyscallArguments& arguments, SyscallForward forward);
 
 }  // namespace eum::rt::native

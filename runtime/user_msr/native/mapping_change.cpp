@@ -16,6 +16,7 @@ std::uint64_t end_of(std::uint64_t start, std::uint64_t length) {
 }
 
 bool restore_locked(RunnerState& state, std::uint64_t start, std::uint64_t end) {
+  if (state.is_confined) return false;
   SignalsBlocked blocked;  // a handler that changes mappings would wait for the lock of its own thread
   state.lock.lock();
   bool good = restore_sites(state, start, end);
@@ -55,6 +56,7 @@ void MappingChange::let_patch(std::uint64_t start, std::uint64_t length) {
 void stop_patching() {
   RunnerState* state = runner();
   if (!state) return;
+  state->notices.say(Notice::MemoryFile);
   state->can_patch = false;
   restore_locked(*state, 0, UINT64_MAX);
 }

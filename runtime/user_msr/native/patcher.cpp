@@ -32,14 +32,17 @@ constexpr bool is_attempt(std::uint32_t traps) {
   return std::has_single_bit(traps) || traps % rarest_attempt == 0;
 }
 
-/// Code that only this process executes and nobody is writing: private, executable, not writable. A writable
-/// page may be a JIT's, which may rewrite the site while we do.
-bool is_patchable_range(RunnerState& state, std::uint64_t address, std::size_t bytes) {
+enum class Protection : std::uint8_t { Patchable, Writable, Unknown };
+
+/// Patchable is code that only this process executes and nobody is writing: private, executable, not
+/// writable. A writable page may be a JIT's, which may rewrite the site while we do.
+Protection protection_of(RunnerState& state, std::uint64_t address, std::size_t bytes) {
   Mapping mapping;
-  for (std::uint64_t at = address; at < address + bytes; at = mapping.end)
-    if (!state.mappings.find(at, mapping) || !mapping.executable || mapping.writable || mapping.shared)
-      return false;
-  return true;
+  for (std::uint64_t at = address; at < address + bytes; at = mapping.end) {
+    if (!state.mappings.find(at, mapping)) return Protection::Unknown;
+    if (!mapping.executable || mapping.writable || mapping.shared) return Protection::Writable;
+  }
+  return Protection::Patchable;
 }
 
 InlineCase inline_case(RunnerState& state, std::uint32_t msr, bool is_read) {
@@ -228,8 +231,10 @@ void patch_site(RunnerState& state, std::uint64_t address, std::span<const std::
     site->state = SiteState::TrapOnly;
     return;
   }
-  if (!is_patchable_range(state, address, code.size())) {
-    if (site->traps == rarest_attempt) state.notices.say(Notice::WritableCode, address);
+  Protection protection = protection_of(state, address, code.size());
+  if (protection != Protection::Patchable) {
+    if (site->traps == rarest_attempt)
+      state.notices.say(protection == Protection::Writable ? Notice::WritableCode : Notice::NoMaps, address);
     return;
   }
   if (site->stub == 0 && !write_stub(state, *site, msr)) return;
@@ -263,7 +268,7 @@ bool replace_copied_jump(RunnerState& state, std::uint64_t address, std::span<co
                          const x86::Instruction& instruction) {
   if (state.changes != 0) return false;
   Site* site = find_or_add(state, address, code, instruction);
-  if (!site || !is_patchable_range(state, address, code.size())) return false;
+  if (!site || protection_of(state, address, code.size()) != Protection::Patchable) return false;
   site->state = SiteState::Patching;
   bool good = rewrite(state, address, address + 1, replaced_bytes);
   if (good) site->state = SiteState::Known;

@@ -11,6 +11,7 @@
 #include "runtime/user_msr/native/copied_jump.hpp"
 #include "runtime/user_msr/native/mapping_change.hpp"
 #include "runtime/user_msr/native/patcher.hpp"
+#include "runtime/user_msr/native/seccomp.hpp"
 #include "runtime/user_msr/native/signals.hpp"
 #include "runtime/user_msr/native/trapped.hpp"
 #include "runtime/user_msr/signals_blocked.hpp"
@@ -97,12 +98,13 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
     return raise_general_protection(pointer);
   }
   CodeBytes bytes;
-  Trapped trapped = classify_stable(state->sites, state->clock, rip, bytes,
-                                    [&](std::uint64_t address, std::span<std::uint8_t> to) {
-                                      std::size_t count = read_code(state->cpu, address, to);
-                                      restore_copy(state->sites, address, to.first(count));
-                                      return count;
-                                    });
+  Trapped trapped = classify_stable(
+      state->sites, state->clock, rip, bytes, [&](std::uint64_t address, std::span<std::uint8_t> to) {
+        std::size_t count =
+            state->is_confined ? read_code_without_calls(address, to) : read_code(state->cpu, address, to);
+        restore_copy(state->sites, address, to.first(count));
+        return count;
+      });
   if (trapped.kind == Trapped::Retry) return;
   if (trapped.kind == Trapped::NotOurs && bytes.count != 0 && bytes.bytes[0] == breakpoint_byte)
     trapped = classify_under_breakpoint(*state, rip, bytes);
@@ -143,6 +145,13 @@ void after_fork_in_child() {
 
 RunnerState* runner() { return attached.load(std::memory_order_acquire); }
 
+void confine(RunnerState& state) {
+  state.can_patch = false;
+  state.is_confined = true;
+  state.trace.close();
+  state.notices.say(Notice::Confined);
+}
+
 Result<void> attach(const std::string& config_path, const RunnerOptions& options) {
   if (runner()) return error("expected no runner in this process yet, found one attached");
   Result<MsrConfig> config = load_msr_config(config_path);
@@ -158,10 +167,12 @@ Result<void> attach(const std::string& config_path, const RunnerOptions& options
     return error("expected a file that can be written for the trace, found {}", options.trace);
   state->cpu = look_at_cpu();
   state->notices.open();
-  state->can_patch = options.patch && prepare_serialize_cores();
+  bool is_confined = is_started_confined();
+  state->can_patch = options.patch && !is_confined && prepare_serialize_cores();
   static const int registered = pthread_atfork(nullptr, nullptr, &after_fork_in_child);
   if (registered != 0) return error("pthread_atfork: no memory");
   attached.store(state.release(), std::memory_order_release);
+  if (is_confined) confine(*runner());
   take_signals(&on_sigill, &on_sigsegv);
   return {};
 }

@@ -32,6 +32,7 @@ struct RunnerState {
   HostCpu cpu{};
   Notices notices;
   std::atomic<bool> can_patch{false};
+  std::atomic<bool> is_confined{false};  ///< system calls of ours may end the process (seccomp)
 
   SiteTable sites;
   RewriteClock clock;
@@ -52,6 +53,9 @@ Result<void> attach(const std::string& config_path, const RunnerOptions& options
 /// Puts the program's instructions and its SIGILL handler back. No thread may execute one of the instructions
 /// meanwhile.
 void detach();
+
+/// To be called before system calls of ours may end the process: does without them from now on.
+void confine(RunnerState& state);
 
 /// How an access that a user-level instruction makes is done in a native process: range, bitmap, register.
 /// False: #GP(0). Compiled for general registers only (slow_path.cpp).
