@@ -36,9 +36,10 @@ long forward(long number, const SyscallArguments& a) {
 extern "C" {
 
 /// One bit a call: those that eum_msr_watched_syscall sees.
-__attribute__((visibility("hidden"), used)) extern const Watched eum_msr_watched_calls = watch(
-    {SYS_mprotect, SYS_pkey_mprotect, SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise, SYS_process_vm_writev,
-     SYS_open, SYS_openat, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_prctl, SYS_seccomp});
+__attribute__((visibility("hidden"), used)) extern const Watched eum_msr_watched_calls =
+    watch({SYS_mprotect, SYS_pkey_mprotect, SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise,
+           SYS_process_vm_writev, SYS_open, SYS_openat, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_prctl,
+           SYS_seccomp, SYS_execve, SYS_execveat});
 
 __attribute__((visibility("hidden"), used)) long eum_msr_watched_syscall(long number, long a, long b, long c,
                                                                          long d, long e, long f) {
@@ -50,6 +51,9 @@ __attribute__((visibility("hidden"), used)) long eum_msr_watched_syscall(long nu
     case SYS_prctl:
     case SYS_seccomp:
       return change_filters(number, arguments, &forward);
+    case SYS_execve:
+    case SYS_execveat:
+      return change_program(number, arguments, &forward);
     default:
       return change_memory(number, arguments, &forward);
   }

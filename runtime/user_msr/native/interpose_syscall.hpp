@@ -14,5 +14,9 @@ using SyscallForward = long (*)(long number, const SyscallArguments& arguments);
 long change_memory(long number, const SyscallArguments& arguments, SyscallForward forward);
 long change_signals(long number, const SyscallArguments& arguments, SyscallForward forward);
 long change_filters(long number, const SyscallArguments& arguments, SyscallForward forward);
+long change_program(long number, const SyscallArguments& arguments, SyscallForward forward);
+
+/// To be called at the start: what children need of the environment.
+void remember_environment();
 
 }  // namespace eum::rt::native

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/user_msr/native/interpose_syscall.hpp"
 #include "runtime/user_msr/native/next.hpp"
 #include "runtime/user_msr/native/runner.hpp"
 #include "runtime/user_msr/native/variables.hpp"
@@ -32,6 +33,7 @@ RunnerOptions options_from_environment() {
 
 __attribute__((constructor)) void on_load() {
   find_next_functions();
+  remember_environment();
   const char* config = std::getenv(config_variable);
   if (!config) return;
   // The command checked the configuration; here it can only have changed since. The program then runs as
