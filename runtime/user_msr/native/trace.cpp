@@ -26,12 +26,8 @@ long open_path(const char* path) {
 
 bool Trace::open(const char* path) {
   if (path[0] == '\0') return true;
-  if (path[0] == '-' && path[1] == '\0') {
-    file_ = 2;
-    path_ = path;
-    return true;
-  }
-  long file = open_path(path);
+  bool is_stderr = path[0] == '-' && path[1] == '\0';
+  long file = is_stderr ? 2 : open_path(path);
   struct stat status;
   if (file < 0 || raw_syscall(SYS_fstat, file, to_long(&status)) != 0) return false;
   device_ = status.st_dev;
@@ -88,7 +84,8 @@ void Trace::line(std::uint64_t address, const x86::Instruction& instruction, std
   line.end();
 
   long file = file_.load(std::memory_order_relaxed);
-  if (file != 2 && !is_ours(file)) {
+  if (!is_ours(file)) {
+    if (file == 2) return;
     file = open_path(path_);
     if (file < 0) return;
     file_ = file;
