@@ -22,6 +22,9 @@ void add_program(CLI::App& command, MsrRun& run) {
       ->required()
       ->check(CLI::ExistingFile);
   command.add_option("program", run.command, "program and its arguments, behind --")->required();
+  command.add_flag_callback(
+      "--no-cpuid", [&run] { run.cpuid = rt::native::cpuid_off; },
+      "CPUID does not show USER_MSR, (EAX=7,ECX=1):EDX[15]");
   command.positionals_at_end();
 }
 

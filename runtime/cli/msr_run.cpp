@@ -128,6 +128,7 @@ Error run_with_msrs(const MsrRun& run) {
   setenv(rt::native::config_variable, fs::absolute(run.config, code).c_str(), 1);
   set_or_clear(rt::native::trace_variable, trace);
   set_or_clear(rt::native::patch_variable, run.patch);
+  set_or_clear(rt::native::cpuid_variable, run.cpuid);
   setenv(rt::native::library_variable, preloaded->c_str(), 1);
   add_to_environment(*preloaded);
 

@@ -1,5 +1,5 @@
 #pragma once
-// All signals kept away from a thread for a moment, without libc: safe in signal handlers and slow paths of
+// Signals kept away from a thread for a moment, without libc: safe in signal handlers and slow paths of
 // native stubs.
 #include <sys/syscall.h>
 
@@ -17,9 +17,18 @@ inline std::uint64_t swap_signal_mask(std::uint64_t mask) {
   return old;
 }
 
+/// All but those that instructions raise: blocked, these end the process. A program may step through us by
+/// the trap flag.
+constexpr std::uint64_t asynchronous_signals() {
+  std::uint64_t signals = ~std::uint64_t{0};
+  for (int raised : {SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE, SIGSYS})
+    signals &= ~(std::uint64_t{1} << (raised - 1));
+  return signals;
+}
+
 class SignalsBlocked {
  public:
-  SignalsBlocked() : old_(swap_signal_mask(~std::uint64_t{0})) {}
+  SignalsBlocked() : old_(swap_signal_mask(asynchronous_signals())) {}
   ~SignalsBlocked() { swap_signal_mask(old_); }
   SignalsBlocked(const SignalsBlocked&) = delete;
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;

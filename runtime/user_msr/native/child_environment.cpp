@@ -43,7 +43,8 @@ void ChildEnvironment::remember() {
   library_ = library;
   config_ = assignment(config_variable);
   config_name_ = std::string(config_variable) + "=";
-  others_ = {assignment(library_variable), assignment(trace_variable), assignment(patch_variable)};
+  others_ = {assignment(library_variable), assignment(trace_variable), assignment(patch_variable),
+             assignment(cpuid_variable)};
 }
 
 std::size_t ChildEnvironment::count(char* const* environment) {

@@ -16,7 +16,7 @@ class ChildEnvironment {
   bool is_known() const { return !library_.empty(); }
 
   /// How many more variables `build` may need, with the null pointer.
-  static constexpr std::size_t more = 6;
+  static constexpr std::size_t more = 7;
   static std::size_t count(char* const* environment);
   /// How long the text of `build` may become.
   std::size_t text_bytes(char* const* environment) const;
@@ -26,7 +26,7 @@ class ChildEnvironment {
 
  private:
   std::string library_, preload_, config_, config_name_;
-  std::array<std::string, 3> others_;  // "NAME=value" or empty
+  std::array<std::string, 4> others_;  // "NAME=value" or empty
 };
 
 }  // namespace eum::rt::native

@@ -38,7 +38,10 @@ __attribute__((constructor)) void on_load() {
   if (!config) return;
   // The command checked the configuration; here it can only have changed since. The program then runs as
   // without us.
-  eum::Result<void> status = attach(config, options_from_environment());
+  RunnerOptions options = options_from_environment();
+  const char* cpuid = std::getenv(cpuid_variable);
+  options.show_cpuid = !cpuid || std::string_view(cpuid) != cpuid_off;
+  eum::Result<void> status = attach(config, options);
   if (!status) complain(status.error().message);
 }
 

@@ -9,9 +9,11 @@
 
 #include "runtime/user_msr/native/breakpoint.hpp"
 #include "runtime/user_msr/native/copied_jump.hpp"
+#include "runtime/user_msr/native/cpuid.hpp"
 #include "runtime/user_msr/native/mapping_change.hpp"
 #include "runtime/user_msr/native/patcher.hpp"
 #include "runtime/user_msr/native/seccomp.hpp"
+#include "runtime/user_msr/native/signal_mask.hpp"
 #include "runtime/user_msr/native/signals.hpp"
 #include "runtime/user_msr/native/trapped.hpp"
 #include "runtime/user_msr/signals_blocked.hpp"
@@ -97,6 +99,7 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
     registers[REG_RIP] = static_cast<greg_t>(site->address);
     return raise_general_protection(pointer);
   }
+  if (state->shows_cpuid) set_cpuid_faults(true);  // again, after a handler of SIGSEGV
   CodeBytes bytes;
   Trapped trapped = classify_stable(
       state->sites, state->clock, rip, bytes, [&](std::uint64_t address, std::span<std::uint8_t> to) {
@@ -117,20 +120,52 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
                trapped.instruction, msr);
 }
 
-/// A SIGSEGV of which the program shall not know.
-bool on_sigsegv(siginfo_t*, void* pointer) {
-  auto& context = *static_cast<ucontext_t*>(pointer);
+/// Executes a CPUID that faulted; false if it was something else.
+bool follow_cpuid(RunnerState& state, ucontext_t& context) {
+  constexpr greg_t general_protection = 13;
   greg_t* registers = context.uc_mcontext.gregs;
-  RunnerState* state = runner();
-  if (!state || !is_fetch_fault(context)) return false;
+  if (registers[REG_TRAPNO] != general_protection || registers[REG_ERR] != 0) return false;
+  CodeBytes bytes;
+  bytes.count = read_code(state.cpu, static_cast<std::uint64_t>(registers[REG_RIP]), bytes.bytes);
+  std::size_t length = cpuid_length(bytes.span());
+  if (length == 0) return false;
+  // A handler that comes between would see another CPUID.
   SignalsBlocked blocked;
-  CopiedJump copied = find_copied_jump(*state, static_cast<std::uint64_t>(registers[REG_RIP]));
+  CpuidResult result = emulate_cpuid(static_cast<std::uint32_t>(registers[REG_RAX]),
+                                     static_cast<std::uint32_t>(registers[REG_RCX]));
+  registers[REG_RAX] = result.eax;
+  registers[REG_RBX] = result.ebx;
+  registers[REG_RCX] = result.ecx;
+  registers[REG_RDX] = result.edx;
+  registers[REG_RIP] += static_cast<greg_t>(length);
+  return true;
+}
+
+/// Does the access of a jump that was copied with its code; false if it was something else.
+bool follow_copied_jump(RunnerState& state, ucontext_t& context) {
+  greg_t* registers = context.uc_mcontext.gregs;
+  if (!is_fetch_fault(context)) return false;
+  SignalsBlocked blocked;
+  CopiedJump copied = find_copied_jump(state, static_cast<std::uint64_t>(registers[REG_RIP]));
   if (copied.address == 0) return false;
   registers[REG_RIP] = static_cast<greg_t>(copied.address);
   if (copied.is_replaced) return true;
   std::uint32_t msr = 0;
-  do_access(*state, context, copied.address, copied.instruction, copied.length, msr);
+  do_access(state, context, copied.address, copied.instruction, copied.length, msr);
   return true;
+}
+
+/// A SIGSEGV of which the program shall not know.
+bool on_sigsegv(siginfo_t* info, void* pointer) {
+  auto& context = *static_cast<ucontext_t*>(pointer);
+  RunnerState* state = runner();
+  if (!state) return false;
+  bool is_fault = info->si_code > 0;
+  if (is_fault && state->shows_cpuid && follow_cpuid(*state, context)) return true;
+  if (is_fault && follow_copied_jump(*state, context)) return true;
+  // The program's handler comes, in which SIGSEGV is blocked.
+  if (state->shows_cpuid) set_cpuid_faults(false);
+  return false;
 }
 
 /// A fork while another thread patched: that thread does not exist in the child, what it began does.
@@ -174,6 +209,10 @@ Result<void> attach(const std::string& config_path, const RunnerOptions& options
   attached.store(state.release(), std::memory_order_release);
   if (is_confined) confine(*runner());
   take_signals(&on_sigill, &on_sigsegv);
+  if (options.show_cpuid && !is_confined && make_cpuid_fault()) {
+    runner()->shows_cpuid = true;
+    set_unblockable(bit_of(SIGILL) | bit_of(SIGSEGV));
+  }
   return {};
 }
 
@@ -183,6 +222,7 @@ void detach() {
   state->can_patch = false;
   state->lock.lock();
   restore_sites(*state, 0, UINT64_MAX);
+  if (state->shows_cpuid) set_cpuid_faults(false);
   give_signals_back();
   attached.store(nullptr, std::memory_order_release);
   state->arenas.release();

@@ -21,6 +21,9 @@ namespace eum::rt::native {
 struct RunnerOptions {
   bool patch = true;  ///< false: every access traps
   WriteMethod write_method = WriteMethod::ProcMem;
+  /// CPUID shows USER_MSR where the host lets it, in the thread that attaches and those that it starts. They
+  /// must end before the runner is detached.
+  bool show_cpuid = false;
   std::string trace;  ///< path of the trace; "-" is standard error; empty: none
 };
 
@@ -40,6 +43,7 @@ struct RunnerState {
   PatchLock lock;               ///< of sites, clock, arenas, mappings, code, stub; signal handlers only try
   std::atomic<int> changes{0};  ///< changes of mappings under way: no patch begins meanwhile
   Mappings mappings;
+  bool shows_cpuid = false;  ///< CPUID faults in the program's threads
   CodeMemory code{WriteMethod::ProcMem};
   Stub stub;  ///< under construction; the stack may be a small one for signals
 };

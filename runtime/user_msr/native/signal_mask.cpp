@@ -95,7 +95,7 @@ BelievedDuringCall::BelievedDuringCall(std::uint64_t mask) : old_(believed) {
   if (free == 0) return;
   // Pending in the kernel, until the call itself lets them through.
   blocks_ = true;
-  old_real_ = swap_signal_mask(~std::uint64_t{0});
+  old_real_ = swap_signal_mask(asynchronous_signals());
   swap_signal_mask(old_real_ | free);
   raise_pending(free);
 }
@@ -105,7 +105,7 @@ BelievedDuringCall::~BelievedDuringCall() {
 }
 
 WaitingFor::WaitingFor(std::uint64_t signals)
-    : signals_(signals), old_real_(swap_signal_mask(~std::uint64_t{0})) {
+    : signals_(signals), old_real_(swap_signal_mask(asynchronous_signals())) {
   each_of(signals_, [](int, Pending& p) { p.waiter = thread_id(); });
   swap_signal_mask(old_real_ | signals_);
 }

@@ -168,9 +168,8 @@ extern "C" __attribute__((visibility("hidden"), used)) void* eum_msr_route_sigse
   if (info->si_code == SI_KERNEL && registers[REG_TRAPNO] == trap_ud) {
     registers[REG_TRAPNO] = trap_gp;
     registers[REG_ERR] = 0;
-  } else if (info->si_code > 0 && program.filter && program.filter(info, pointer)) {
-    return nullptr;
   }
+  if (program.filter && program.filter(info, pointer)) return nullptr;
   if (info->si_code <= 0 && keep_pending(signal, *info)) return nullptr;
   KernelAction action = take_program_action(signal);
   return act_without_handler(action, signal, *info) ? nullptr : action.handler;
@@ -188,7 +187,7 @@ void take_signals(SignalHandler on_sigill, FaultFilter on_sigsegv) {
     program.taken = true;
   });
   // A program that was started with SIGILL blocked would be killed at the first instruction.
-  std::uint64_t mask = swap_signal_mask(~std::uint64_t{0});
+  std::uint64_t mask = swap_signal_mask(asynchronous_signals());
   swap_signal_mask(mask & ~unblockable());
   set_believed_mask(mask & unblockable());
 }
