@@ -64,11 +64,17 @@ HostCpu look_at_cpu() {
   return {.has_protection_keys = has_keys, .truncates_jumps_after_66 = !is_intel};
 }
 
-bool CodeMemory::read(std::uint64_t address, std::span<std::uint8_t> to) const {
-  if (copy_checked(address, to) == static_cast<long>(to.size())) return true;
+std::size_t CodeMemory::read_some(std::uint64_t address, std::span<std::uint8_t> to) const {
+  long got = copy_checked(address, to);
   // What can be executed only, or a system that refuses the other call.
-  return file_ >= 0 && raw_syscall(SYS_pread64, file_, to_long(to.data()), static_cast<long>(to.size()),
-                                   static_cast<long>(address)) == static_cast<long>(to.size());
+  if (got <= 0 && file_ >= 0)
+    got = raw_syscall(SYS_pread64, file_, to_long(to.data()), static_cast<long>(to.size()),
+                      static_cast<long>(address));
+  return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+bool CodeMemory::read(std::uint64_t address, std::span<std::uint8_t> to) const {
+  return read_some(address, to) == to.size();
 }
 
 bool CodeMemory::write(std::uint64_t address, std::span<const std::uint8_t> bytes) {

@@ -29,6 +29,8 @@ class CodeMemory {
   void begin() { file_ = method_ == WriteMethod::ProcMem ? mem_.get() : -1; }
   /// Reads code that need not be mapped. False if it is not.
   bool read(std::uint64_t address, std::span<std::uint8_t> to) const;
+  /// The same of as much as is mapped; how many bytes that were.
+  std::size_t read_some(std::uint64_t address, std::span<std::uint8_t> to) const;
   /// Writes code of private mappings. False if nothing was written. One byte is written at once; more have no
   /// order.
   bool write(std::uint64_t address, std::span<const std::uint8_t> bytes);

@@ -1,7 +1,8 @@
 #pragma once
-// A program may copy code that was patched and execute the copy: the jump in it then leads as far from the
-// copy as the original does from the site, which is nearly always to no code at all. From where it leads to
-// and what stands before the copy's instruction is known. It must not know signals.
+// A program may copy code that was patched: the jump in the copy leads as far from there as the original does
+// from its site, which is nearly always to no code at all. Copies get the program's bytes before they are
+// made executable; one that is executed nevertheless is known by where it led to and what stands before it.
+// It must not know signals.
 #include <cstdint>
 
 #include "runtime/user_msr/native/runner.hpp"
@@ -18,5 +19,9 @@ struct CopiedJump {
 /// The copied site whose jump leads to `target`, where nothing can be executed. The caller has all signals
 /// blocked.
 CopiedJump find_copied_jump(RunnerState& state, std::uint64_t target);
+
+/// Puts the program's bytes in the place of every copied jump from `start` to before `end`, which is not
+/// executable yet. The caller has the lock. Larger ranges than code is made in are left to find_copied_jump.
+void replace_copied_jumps(RunnerState& state, std::uint64_t start, std::uint64_t end);
 
 }  // namespace eum::rt::native

@@ -34,6 +34,7 @@ int protect(void* start, std::size_t length, int protection, Call call) {
     errno = ENOMEM;
     return -1;
   }
+  if (protection & PROT_EXEC) change.replace_copies(address_of(start), whole_pages(length));
   int status = call();
   if (status == 0 && is_code_only(protection)) change.let_patch(address_of(start), whole_pages(length));
   return status;

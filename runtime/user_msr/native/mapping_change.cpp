@@ -2,6 +2,7 @@
 // lock and looks for announced changes. One of the two sees the other.
 #include "runtime/user_msr/native/mapping_change.hpp"
 
+#include "runtime/user_msr/native/copied_jump.hpp"
 #include "runtime/user_msr/native/patcher.hpp"
 #include "runtime/user_msr/signals_blocked.hpp"
 
@@ -47,6 +48,14 @@ bool MappingChange::restore(std::uint64_t start, std::uint64_t length) {
   if (patched == 0 || restore_locked(*state_, start, end)) return true;
   state_->notices.say(Notice::NotRestored, patched);
   return false;
+}
+
+void MappingChange::replace_copies(std::uint64_t start, std::uint64_t length) {
+  if (!state_ || !state_->sites.has_jumps() || state_->is_confined) return;
+  SignalsBlocked blocked;
+  state_->lock.lock();
+  replace_copied_jumps(*state_, start, end_of(start, length));
+  state_->lock.unlock();
 }
 
 void MappingChange::let_patch(std::uint64_t start, std::uint64_t length) {

@@ -17,6 +17,8 @@ class MappingChange {
   /// To be called before the memory can be written or goes away. False, after a line on standard error, if
   /// bytes of the runner are still there.
   bool restore(std::uint64_t start, std::uint64_t length);
+  /// To be called before the memory can be executed: copies of patched code in it become the program's.
+  void replace_copies(std::uint64_t start, std::uint64_t length);
   /// To be called when the memory may be patched again.
   void let_patch(std::uint64_t start, std::uint64_t length);
 

@@ -28,9 +28,9 @@ class PatchLock {
   bool reset() { return owner_.exchange(0) != 0; }
 
  private:
-  // A second and more, when the holder is of another process and does not run here: a child of a fork that
-  // libc does not know of.
-  static constexpr int patience = 100000;
+  // About a second of yielding, when the holder is of another process and does not run here: in a child of a
+  // fork that libc does not know of.
+  static constexpr int patience = 2000000;
 
   static std::int32_t process() { return static_cast<std::int32_t>(raw_syscall(SYS_getpid)); }
   void wait(int attempt) {

@@ -138,15 +138,25 @@ bool still_stands(RunnerState& state, std::uint64_t address, std::span<const std
          std::equal(code.begin(), code.end(), now.begin());
 }
 
-/// The three steps over all sites in state Patching of the range; with `to` their new bytes. On failure sites
+/// Marks a site for the next rewrite.
+void mark(RunnerState& state, Site& site) {
+  site.rewrite = state.rewrites + 1;
+  site.state = SiteState::Patching;
+}
+
+/// The three steps over all sites of the range that are marked; with `to` their new bytes. On failure they
 /// may stay at the trap byte, which is slow and right.
 template <class To>
-bool rewrite(RunnerState& state, std::uint64_t start, std::uint64_t end, To to) {
+bool rewrite(RunnerState& state, std::uint64_t start, std::uint64_t end, To to, SiteState after) {
   bool good = true;
-  auto each = [&](auto write) {
+  std::uint64_t number = ++state.rewrites;
+  auto each_site = [&](auto visit) {
     state.sites.each_in(start, end, [&](Site& site) {
-      if (site.state == SiteState::Patching) good &= write(site, std::span<const std::uint8_t>(to(site)));
+      if (site.rewrite == number) visit(site);
     });
+  };
+  auto each = [&](auto write) {
+    each_site([&](Site& site) { good &= write(site, std::span<const std::uint8_t>(to(site))); });
   };
   state.clock.begin();
   each([&](Site& site, auto) { return state.code.write(site.address, {&trap_byte, 1}); });
@@ -155,6 +165,11 @@ bool rewrite(RunnerState& state, std::uint64_t start, std::uint64_t end, To to) 
   good = good && serialize_cores();
   if (good) each([&](Site& site, auto code) { return state.code.write(site.address, code.first(1)); });
   state.clock.end();
+  if (good)
+    each_site([&](Site& site) {
+      site.traps = 0;
+      site.state = after;
+    });
   return good;
 }
 
@@ -240,28 +255,20 @@ void patch_site(RunnerState& state, std::uint64_t address, std::span<const std::
   if (site->stub == 0 && !write_stub(state, *site, msr)) return;
   // The bytes were looked at before the lock was taken.
   if (!still_stands(state, address, code)) return;
-  site->state = SiteState::Patching;
-  if (!rewrite(state, address, address + 1, [](const Site& s) { return jump_to_stub(s); })) return;
-  site->state = SiteState::Patched;
-  site->traps = 0;
+  mark(state, *site);
+  rewrite(
+      state, address, address + 1, [](const Site& s) { return jump_to_stub(s); }, SiteState::Patched);
 }
 
 bool restore_sites(RunnerState& state, std::uint64_t start, std::uint64_t end) {
   bool any = false;
   state.code.begin();
   state.sites.each_in(start, end, [&](Site& site) {
-    bool is_one = stands_patched(state, site);
-    if (is_one) site.state = SiteState::Patching;
-    any |= is_one;
+    if (!stands_patched(state, site)) return;
+    mark(state, site);
+    any = true;
   });
-  if (!any) return true;
-  if (!rewrite(state, start, end, replaced_bytes)) return false;
-  state.sites.each_in(start, end, [](Site& site) {
-    if (site.state != SiteState::Patching) return;
-    site.traps = 0;
-    site.state = SiteState::Known;
-  });
-  return true;
+  return !any || rewrite(state, start, end, replaced_bytes, SiteState::Known);
 }
 
 bool replace_copied_jump(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code,
@@ -269,10 +276,8 @@ bool replace_copied_jump(RunnerState& state, std::uint64_t address, std::span<co
   if (state.changes != 0) return false;
   Site* site = find_or_add(state, address, code, instruction);
   if (!site || protection_of(state, address, code.size()) != Protection::Patchable) return false;
-  site->state = SiteState::Patching;
-  bool good = rewrite(state, address, address + 1, replaced_bytes);
-  if (good) site->state = SiteState::Known;
-  return good;
+  mark(state, *site);
+  return rewrite(state, address, address + 1, replaced_bytes, SiteState::Known);
 }
 
 void finish_rewrites(RunnerState& state) {

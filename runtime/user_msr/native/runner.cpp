@@ -16,7 +16,7 @@
 #include "runtime/user_msr/native/signal_mask.hpp"
 #include "runtime/user_msr/native/signals.hpp"
 #include "runtime/user_msr/native/trapped.hpp"
-#include "runtime/user_msr/signals_blocked.hpp"
+#include "runtime/user_msr/raw_syscall.hpp"
 
 namespace eum::rt::native {
 namespace {
@@ -68,9 +68,13 @@ bool do_access(RunnerState& state, ucontext_t& context, std::uint64_t rip,
   return true;
 }
 
-/// The access under a debugger's breakpoint. The debugger waits for the handler to come back to the same
-/// instruction, which it does not: it is told that the instruction is done by a signal that it takes for its
-/// own.
+/// A debugger that has a breakpoint on the instruction waits for the handler to come back to it, which it
+/// does not: it is told that the instruction is done, by a signal that it takes for its own.
+void tell_debugger() {
+  if (is_traced()) raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid), raw_syscall(SYS_gettid), SIGTRAP);
+}
+
+/// The access under a debugger's breakpoint.
 Trapped classify_under_breakpoint(RunnerState& state, std::uint64_t rip, const CodeBytes& bytes) {
   Trapped trapped;
   UnderBreakpoint found = look_under_breakpoint(state.sites, rip, bytes, -1);
@@ -85,7 +89,7 @@ Trapped classify_under_breakpoint(RunnerState& state, std::uint64_t rip, const C
   trapped.kind = Trapped::Access;
   trapped.instruction = found.instruction;
   trapped.length = found.length;
-  if (is_traced()) raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid), raw_syscall(SYS_gettid), SIGTRAP);
+  tell_debugger();
   return trapped;
 }
 
@@ -129,8 +133,6 @@ bool follow_cpuid(RunnerState& state, ucontext_t& context) {
   bytes.count = read_code(state.cpu, static_cast<std::uint64_t>(registers[REG_RIP]), bytes.bytes);
   std::size_t length = cpuid_length(bytes.span());
   if (length == 0) return false;
-  // A handler that comes between would see another CPUID.
-  SignalsBlocked blocked;
   CpuidResult result = emulate_cpuid(static_cast<std::uint32_t>(registers[REG_RAX]),
                                      static_cast<std::uint32_t>(registers[REG_RCX]));
   registers[REG_RAX] = result.eax;
@@ -138,6 +140,7 @@ bool follow_cpuid(RunnerState& state, ucontext_t& context) {
   registers[REG_RCX] = result.ecx;
   registers[REG_RDX] = result.edx;
   registers[REG_RIP] += static_cast<greg_t>(length);
+  if (bytes.bytes[0] == breakpoint_byte) tell_debugger();
   return true;
 }
 
@@ -145,7 +148,6 @@ bool follow_cpuid(RunnerState& state, ucontext_t& context) {
 bool follow_copied_jump(RunnerState& state, ucontext_t& context) {
   greg_t* registers = context.uc_mcontext.gregs;
   if (!is_fetch_fault(context)) return false;
-  SignalsBlocked blocked;
   CopiedJump copied = find_copied_jump(state, static_cast<std::uint64_t>(registers[REG_RIP]));
   if (copied.address == 0) return false;
   registers[REG_RIP] = static_cast<greg_t>(copied.address);
@@ -173,6 +175,7 @@ void after_fork_in_child() {
   RunnerState* state = runner();
   if (!state) return;
   forget_changes_of_other_threads();
+  forget_signal_lock();
   if (state->lock.reset()) finish_rewrites(*state);
 }
 

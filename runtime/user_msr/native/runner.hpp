@@ -39,12 +39,15 @@ struct RunnerState {
 
   SiteTable sites;
   RewriteClock clock;
+  std::uint64_t rewrites = 0;  ///< begun so far
   StubArenas arenas;
-  PatchLock lock;               ///< of sites, clock, arenas, mappings, code, stub; signal handlers only try
+  PatchLock lock;  ///< of sites, clock, arenas, mappings, code, scratch, stub; signal handlers only try
   std::atomic<int> changes{0};  ///< changes of mappings under way: no patch begins meanwhile
   Mappings mappings;
   bool shows_cpuid = false;  ///< CPUID faults in the program's threads
   CodeMemory code{WriteMethod::ProcMem};
+  static constexpr std::size_t scratch_bytes = 4096;
+  std::array<std::uint8_t, scratch_bytes> scratch;  ///< of code that is looked through
   Stub stub;  ///< under construction; the stack may be a small one for signals
 };
 

@@ -110,11 +110,12 @@ void with_program_action(int signal, Body body) {
   program.lock.store(false, std::memory_order_release);
 }
 
-/// The real disposition of SIGSEGV while the program's is this.
+/// The real disposition of SIGSEGV while the program's is this. All signals wait at first: where a copied
+/// jump led is no place to be seen.
 void install_sigsegv(const KernelAction& action) {
   bool has_handler = action.handler != default_action() && action.handler != ignore_action();
   KernelAction ours{address_of(&eum_msr_sigsegv_entry), siginfo_flag | restorer_flag, &__restore_rt,
-                    action.mask & ~unblockable()};
+                    ~std::uint64_t{0}};
   ours.flags |= has_handler ? action.flags & ~reset_flag : stack_flag | restart_flag;
   kernel_sigaction(SIGSEGV, &ours, nullptr);
 }
@@ -172,7 +173,10 @@ extern "C" __attribute__((visibility("hidden"), used)) void* eum_msr_route_sigse
   if (program.filter && program.filter(info, pointer)) return nullptr;
   if (info->si_code <= 0 && keep_pending(signal, *info)) return nullptr;
   KernelAction action = take_program_action(signal);
-  return act_without_handler(action, signal, *info) ? nullptr : action.handler;
+  if (act_without_handler(action, signal, *info)) return nullptr;
+  std::uint64_t own = action.flags & static_cast<unsigned>(SA_NODEFER) ? 0 : bit_of(signal);
+  swap_signal_mask(((context_mask(*static_cast<ucontext_t*>(pointer)) | action.mask) & ~unblockable()) | own);
+  return action.handler;
 }
 
 void take_signals(SignalHandler on_sigill, FaultFilter on_sigsegv) {
@@ -200,6 +204,8 @@ void give_signals_back() {
     });
   set_unblockable(0);
 }
+
+void forget_signal_lock() { program.lock.store(false, std::memory_order_release); }
 
 bool is_taken(int signal) {
   return (signal == SIGILL || signal == SIGSEGV) && program.taken.load(std::memory_order_acquire);
@@ -239,6 +245,7 @@ void raise_general_protection(void* pointer) {
   info.si_signo = SIGSEGV;
   info.si_code = SI_KERNEL;
   // Pending until our handler returns, then taken with the registers of the faulting instruction.
+  swap_signal_mask(~std::uint64_t{0});
   raw_syscall(SYS_rt_tgsigqueueinfo, raw_syscall(SYS_getpid), raw_syscall(SYS_gettid), SIGSEGV,
               to_long(&info));
 }

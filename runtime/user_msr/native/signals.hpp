@@ -21,11 +21,13 @@ struct KernelAction {
 
 constexpr std::uint64_t bit_of(int signal) { return std::uint64_t{1} << (signal - 1); }
 
-/// Makes both signals' real handlers the runner's; the old dispositions become the program's. SIGILL is
-/// handled with all signals blocked; SIGSEGV as the program would have it, its stack and mask included.
+/// Makes both signals' real handlers the runner's, with all signals blocked; the old dispositions become the
+/// program's. SIGSEGV is handled on the stack that the program has for it.
 void take_signals(SignalHandler on_sigill, FaultFilter on_sigsegv);
 /// Makes the program's dispositions the real ones again.
 void give_signals_back();
+/// After a fork, in the child: another thread that was about to change a disposition does not exist.
+void forget_signal_lock();
 /// Whether this signal's disposition is kept here.
 bool is_taken(int signal);
 

@@ -29,6 +29,7 @@ struct Site {
   std::array<std::uint8_t, x86::max_length> original{};
   std::uint64_t stub = 0;               ///< host address, 0 = none yet
   std::atomic<std::uint32_t> traps{0};  ///< met since it was last patched, or its page was changed
+  std::uint64_t rewrite = 0;            ///< number of the rewrite that it was last part of
   // Numbers + 1 of the next sites in lists of SiteTable.
   std::uint32_t next_of_address = 0, next_of_page = 0, next_of_jump = 0;
 
@@ -77,8 +78,10 @@ class SiteTable {
   /// Gives the site its stub.
   void set_stub(Site& site, std::uint64_t stub) {
     site.stub = stub;
+    has_jumps_.store(true, std::memory_order_release);
     push(by_jump_, distance(site), static_cast<std::uint32_t>(&site - sites_) + 1, site.next_of_jump);
   }
+  bool has_jumps() const { return has_jumps_.load(std::memory_order_acquire); }
   /// Every site whose jump leads `jump_distance` bytes from the site to its stub.
   template <class Visit>
   void each_with_jump(std::uint64_t jump_distance, Visit visit) {
@@ -136,6 +139,7 @@ class SiteTable {
   Heads by_address_ = nullptr, by_page_ = nullptr, by_jump_ = nullptr;
   Site* sites_ = nullptr;
   std::atomic<std::uint32_t> count_{0};
+  std::atomic<bool> has_jumps_{false};
 };
 
 }  // namespace eum::rt::native

@@ -2,9 +2,13 @@
  * jump to somewhere else. */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <stdatomic.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "user_msr.h"
@@ -49,8 +53,9 @@ static void test_copy(void* where) {
   unsigned char* code = map(where, PROT_READ | PROT_WRITE);
   copy_to(code, by_register);
   mprotect(code, page, PROT_READ | PROT_EXEC);
+  CHECK(memcmp(code + (by_immediate - by_register), "\xc4\xe7\x7b\xf8\xc0\x10\0\0\0\xc3", 10) == 0);
   check_copy(code, 0);
-  /* Once its own bytes are there again, it is patched like any other code. */
+  /* It is patched like any other code. */
   CHECK(!is_patching() || code[by_immediate - by_register] == 0xe9);
   /* Another operand in the copy, while the copy holds the program's bytes. */
   mprotect(code, page, PROT_READ | PROT_WRITE);
@@ -105,6 +110,32 @@ static void test_threads(void) {
   }
 }
 
+/* Where a copied jump led is no place that the program's handlers may see. */
+static volatile long alarms, elsewhere;
+static void on_alarm(int signal, siginfo_t* info, void* context) {
+  (void)signal;
+  (void)info;
+  unsigned char byte;
+  struct iovec local = {&byte, 1}, remote = {(void*)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP], 1};
+  elsewhere += process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != 1;
+  ++alarms;
+}
+static void test_alarms(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_alarm;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigaction(SIGALRM, &action, NULL);
+  unsigned char* code = map(NULL, PROT_READ | PROT_WRITE | PROT_EXEC);
+  copy_to(code, by_register);
+  check_copy(code, 0);
+  struct itimerval storm = {{0, 100}, {0, 100}}, none = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_REAL, &storm, NULL);
+  while (alarms < 500) CHECK(call(code, constant_msr) == CONSTANT);
+  setitimer(ITIMER_REAL, &none, NULL);
+  CHECK(elsewhere == 0);
+}
+
 int main(void) {
   check_copy(by_register, 0);
   CHECK(!is_patching() || *by_immediate == 0xe9);
@@ -112,6 +143,7 @@ int main(void) {
   test_copy((void*)0x200000000000);
   test_copy((void*)0x10000000);
   test_threads();
+  test_alarms();
   /* Each copied access counts once. */
   uint64_t first = call(by_register, counter_msr);
   unsigned char* code = map(NULL, PROT_READ | PROT_WRITE | PROT_EXEC);
