@@ -16,8 +16,8 @@ struct CopiedJump {
   std::uint8_t length = 0;
 };
 
-/// The copied site whose jump leads to `target`, where nothing can be executed. The caller has all signals
-/// blocked.
+/// The copied site whose jump leads to `target`, where nothing can be executed, or nothing but a trap byte.
+/// The caller has all signals blocked.
 CopiedJump find_copied_jump(RunnerState& state, std::uint64_t target);
 
 /// Puts the program's bytes in the place of every copied jump from `start` to before `end`, which is not

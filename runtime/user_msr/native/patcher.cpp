@@ -98,6 +98,14 @@ bool is_jump_for(RunnerState& state, const Site& site, std::uint64_t distance) {
   return is_good;
 }
 
+/// Makes code of trap bytes: a copied jump that leads there is seen.
+void fill(RunnerState& state, std::uint64_t start, std::size_t size) {
+  state.scratch.fill(trap_byte);
+  for (std::size_t done = 0; done < size; done += state.scratch.size())
+    state.code.write(start + done,
+                     std::span(state.scratch).first(std::min(size - done, state.scratch.size())));
+}
+
 bool write_stub(RunnerState& state, Site& site, std::uint32_t msr) {
   std::array<InlineCase, max_inline_cases> cases;
   StubRequest request;
@@ -113,7 +121,8 @@ bool write_stub(RunnerState& state, Site& site, std::uint32_t msr) {
   // A copy of the jump is known by where it leads (copied_jump.hpp): two jumps that stand for different bytes
   // are not alike.
   do {
-    request.address = state.arenas.allocate(site.address, stub.length);
+    request.address = state.arenas.allocate(
+        site.address, stub.length, [&](std::uint64_t start, std::size_t size) { fill(state, start, size); });
     if (request.address == 0) return false;
   } while (!is_jump_for(state, site, request.address - site.address));
   emit_stub(request, stub);

@@ -68,6 +68,18 @@ bool do_access(RunnerState& state, ucontext_t& context, std::uint64_t rip,
   return true;
 }
 
+/// Does the access of a jump that was copied with its code; false if it was something else.
+bool follow_copied_jump(RunnerState& state, ucontext_t& context) {
+  greg_t* registers = context.uc_mcontext.gregs;
+  CopiedJump copied = find_copied_jump(state, static_cast<std::uint64_t>(registers[REG_RIP]));
+  if (copied.address == 0) return false;
+  registers[REG_RIP] = static_cast<greg_t>(copied.address);
+  if (copied.is_replaced) return true;
+  std::uint32_t msr = 0;
+  do_access(state, context, copied.address, copied.instruction, copied.length, msr);
+  return true;
+}
+
 /// A debugger that has a breakpoint on the instruction waits for the handler to come back to it, which it
 /// does not: it is told that the instruction is done, by a signal that it takes for its own.
 void tell_debugger() {
@@ -103,6 +115,7 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
     registers[REG_RIP] = static_cast<greg_t>(site->address);
     return raise_general_protection(pointer);
   }
+  if (state->arenas.find(rip) && follow_copied_jump(*state, context)) return;
   if (state->shows_cpuid) set_cpuid_faults(true);  // again, after a handler of SIGSEGV
   CodeBytes bytes;
   Trapped trapped = classify_stable(
@@ -144,19 +157,6 @@ bool follow_cpuid(RunnerState& state, ucontext_t& context) {
   return true;
 }
 
-/// Does the access of a jump that was copied with its code; false if it was something else.
-bool follow_copied_jump(RunnerState& state, ucontext_t& context) {
-  greg_t* registers = context.uc_mcontext.gregs;
-  if (!is_fetch_fault(context)) return false;
-  CopiedJump copied = find_copied_jump(state, static_cast<std::uint64_t>(registers[REG_RIP]));
-  if (copied.address == 0) return false;
-  registers[REG_RIP] = static_cast<greg_t>(copied.address);
-  if (copied.is_replaced) return true;
-  std::uint32_t msr = 0;
-  do_access(state, context, copied.address, copied.instruction, copied.length, msr);
-  return true;
-}
-
 /// A SIGSEGV of which the program shall not know.
 bool on_sigsegv(siginfo_t* info, void* pointer) {
   auto& context = *static_cast<ucontext_t*>(pointer);
@@ -164,7 +164,7 @@ bool on_sigsegv(siginfo_t* info, void* pointer) {
   if (!state) return false;
   bool is_fault = info->si_code > 0;
   if (is_fault && state->shows_cpuid && follow_cpuid(*state, context)) return true;
-  if (is_fault && follow_copied_jump(*state, context)) return true;
+  if (is_fault && is_fetch_fault(context) && follow_copied_jump(*state, context)) return true;
   // The program's handler comes, in which SIGSEGV is blocked.
   if (state->shows_cpuid) set_cpuid_faults(false);
   return false;

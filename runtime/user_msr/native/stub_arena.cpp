@@ -57,7 +57,7 @@ ArenaLayout* StubArenas::map_near(std::uint64_t site) const {
   return nullptr;
 }
 
-std::uint64_t StubArenas::allocate(std::uint64_t site, std::size_t bytes) {
+std::uint64_t StubArenas::allocate_from_old(std::uint64_t site, std::size_t bytes) {
   bytes = (bytes + ArenaLayout::unit - 1) & ~(ArenaLayout::unit - 1);
   for (std::size_t i = 0; i < count_; ++i) {
     Arena& arena = arenas_[i];
@@ -65,13 +65,16 @@ std::uint64_t StubArenas::allocate(std::uint64_t site, std::size_t bytes) {
     arena.used += bytes;
     return address_of(arena.memory) + arena.used - bytes;
   }
-  if (count_ == max_arenas || bytes > ArenaLayout::code_bytes) return 0;
-  ArenaLayout* memory = map_near(site);
-  if (!memory) return 0;
+  return 0;
+}
+
+ArenaLayout* StubArenas::add_arena(std::uint64_t site) {
+  ArenaLayout* memory = count_ == max_arenas ? nullptr : map_near(site);
+  if (!memory) return nullptr;
   describe_arena(*memory);
-  arenas_[count_] = {memory, bytes};
+  arenas_[count_] = {memory, 0};
   __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
-  return address_of(memory);
+  return memory;
 }
 
 void StubArenas::describe(std::uint64_t address, const Stub& stub, std::uint64_t return_address) {

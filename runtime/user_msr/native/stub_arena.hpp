@@ -16,8 +16,17 @@ class StubArenas {
  public:
   static constexpr std::size_t max_arenas = 256;
 
-  /// `bytes` bytes near `site`; 0 where there is no room. The caller locks.
-  std::uint64_t allocate(std::uint64_t site, std::size_t bytes);
+  /// `bytes` bytes near `site`; 0 where there is no room. `fill(address, size)` writes what stands in a new
+  /// arena where there is no stub. The caller locks.
+  template <class Fill>
+  std::uint64_t allocate(std::uint64_t site, std::size_t bytes, Fill fill) {
+    std::uint64_t address = allocate_from_old(site, bytes);
+    if (address != 0) return address;
+    ArenaLayout* fresh = add_arena(site);
+    if (!fresh) return 0;
+    fill(reinterpret_cast<std::uintptr_t>(&fresh->code), sizeof fresh->code);
+    return allocate_from_old(site, bytes);
+  }
   /// What unwinders find of a stub at `address`, which is allocated. To be called before it is executed.
   void describe(std::uint64_t address, const Stub& stub, std::uint64_t return_address);
   /// The arena whose code holds `address`, or null. Safe without a lock.
@@ -30,6 +39,8 @@ class StubArenas {
     ArenaLayout* memory = nullptr;
     std::size_t used = 0;
   };
+  std::uint64_t allocate_from_old(std::uint64_t site, std::size_t bytes);
+  ArenaLayout* add_arena(std::uint64_t site);
   ArenaLayout* map_near(std::uint64_t site) const;
   std::array<Arena, max_arenas> arenas_{};
   // Read without a lock by find(); grows only after the arena's entry is complete.

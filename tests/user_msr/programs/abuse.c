@@ -104,9 +104,13 @@ static void change_shared(void) {
   pthread_mutex_unlock(&shared_lock);
   atomic_fetch_add(&changes, 1);
 }
+/* Where it is writable and executable at once, far away: nearby, the copied jump may lead to another's stub.
+ */
 static void copy(const unsigned char* code, int is_writable) {
-  unsigned char* to = mmap(NULL, page, PROT_READ | PROT_WRITE | (is_writable ? PROT_EXEC : 0),
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* far_away = (void*)0x100000000000;
+  unsigned char* to =
+      mmap(is_writable ? far_away : NULL, page, PROT_READ | PROT_WRITE | (is_writable ? PROT_EXEC : 0),
+           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memcpy(to, code, 16);
   if (!is_writable) mprotect(to, page, PROT_READ | PROT_EXEC);
   for (int i = 0; i < 3; ++i) expect(call(to) == CONSTANT, "copied code");

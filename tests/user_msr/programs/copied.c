@@ -77,6 +77,20 @@ static void test_copy(void* where) {
   munmap(code, page);
 }
 
+/* Beside the original, so that the jump leads to where the runner has room for others. */
+static void test_near(void) {
+  unsigned char* code = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  copy_to(code, by_register);
+  mprotect(code, page, PROT_READ | PROT_EXEC);
+  check_copy(code, 0);
+  mprotect(code + page, 7 * page, PROT_READ | PROT_WRITE | PROT_EXEC);
+  for (int i = 1; i < 8; ++i) {
+    copy_to(code + i * page, code);
+    check_copy(code + i * page, 0);
+  }
+  munmap(code, 8 * page);
+}
+
 /* Eight threads meet the same fresh copy. */
 static unsigned char* fresh;
 static pthread_barrier_t barrier;
@@ -142,6 +156,7 @@ int main(void) {
   test_copy(NULL);
   test_copy((void*)0x200000000000);
   test_copy((void*)0x10000000);
+  test_near();
   test_threads();
   test_alarms();
   /* Each copied access counts once. */
