@@ -25,6 +25,7 @@ tests     libbenchmark-dev    perf: micro-benchmarks
 tests     ocl-icd-opencl-dev  OpenCL headers and loader, to drive PoCL
 tests     pocl-opencl-icd     PoCL: oracle of kernel results
 tests     libigc-tools        iga64: oracle of decoding and text
+tests     gdb                 steps through programs under the user MSR runner
 tests     ccache              faster rebuilds
 ci        clang               second compiler, libFuzzer
 ci        libclang-rt-14-dev  sanitizer and libFuzzer runtimes of clang

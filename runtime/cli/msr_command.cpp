@@ -22,6 +22,9 @@ void add_program(CLI::App& command, MsrRun& run) {
       ->required()
       ->check(CLI::ExistingFile);
   command.add_option("program", run.command, "program and its arguments, behind --")->required();
+  command.add_flag_callback(
+      "--no-cpuid", [&run] { run.cpuid = rt::native::cpuid_off; },
+      "CPUID does not show USER_MSR, (EAX=7,ECX=1):EDX[15]");
   command.positionals_at_end();
 }
 
@@ -33,11 +36,14 @@ void add_run(CLI::App& msr, int& exit_code) {
   command->add_flag("--trap-only", *trap_only, "do not patch the program: each access traps");
   command->footer(
       "Keys of a [[msr]] table:\n"
-      "  address = 0x10        0 to 0x3fff\n"
+      "  address = 0x10        0 to 0x3fff, but for 0x1c\n"
       "  name = \"TSC_COPY\"     optional\n"
-      "  read, write           true or false: the bits of the bitmap (or, once and before the tables,\n"
-      "                        bitmap = \"PATH\", a file of 4096 bytes)\n"
-      "  value = 3             or source = \"counter\", \"tsc\" or \"file:PATH\"\n"
+      "  read, write           true or false: the bits of the bitmap; write is false if absent (or, once "
+      "and\n"
+      "                        before the tables, bitmap = \"PATH\", a file of 4096 bytes)\n"
+      "  value = 3             or source = \"counter\", \"tsc\" or \"file:PATH\"; a string for numbers from "
+      "2^63\n"
+      "                        on, such as \"0xffffffffffffffff\"\n"
       "  reserved = 0xff00     optional: bits that must be 0 in a write\n"
       "  writable = false      optional: a register that takes no write\n"
       "\n"

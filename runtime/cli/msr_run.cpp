@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "runtime/cli/preload_list.hpp"
 #include "runtime/user_msr/config.hpp"
 #include "runtime/user_msr/native/variables.hpp"
 
@@ -89,14 +90,6 @@ Result<void> check_program(const std::string& path) {
       path);
 }
 
-void prepend_preload(const std::string& library) {
-  const char* before = std::getenv("LD_PRELOAD");
-  std::string list = before ? before : "";
-  // A run inside a run has it already.
-  if ((" " + list + " ").find(" " + library + " ") != std::string::npos) return;
-  setenv("LD_PRELOAD", list.empty() ? library.c_str() : (library + " " + list).c_str(), 1);
-}
-
 /// Makes the file if it is not there; sets errno.
 bool can_append(const std::string& path) {
   int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -119,6 +112,8 @@ Error run_with_msrs(const MsrRun& run) {
   if (!config) return config.error();
   Result<std::string> library = find_library();
   if (!library) return library.error();
+  Result<std::string> preloaded = preload_path(*library);
+  if (!preloaded) return preloaded.error();
   Result<std::string> program = find_program(run.command.front());
   if (!program) return program.error();
   Result<void> good = check_program(*program);
@@ -133,7 +128,9 @@ Error run_with_msrs(const MsrRun& run) {
   setenv(rt::native::config_variable, fs::absolute(run.config, code).c_str(), 1);
   set_or_clear(rt::native::trace_variable, trace);
   set_or_clear(rt::native::patch_variable, run.patch);
-  prepend_preload(*library);
+  set_or_clear(rt::native::cpuid_variable, run.cpuid);
+  setenv(rt::native::library_variable, preloaded->c_str(), 1);
+  add_to_environment(*preloaded);
 
   std::vector<char*> arguments;
   std::vector<std::string> copies = run.command;

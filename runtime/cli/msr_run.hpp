@@ -11,6 +11,7 @@ struct MsrRun {
   std::string config;                ///< path of the TOML file
   std::vector<std::string> command;  ///< program and arguments
   std::string trace;                 ///< path, "-" for standard error, or empty
+  std::string cpuid;                 ///< value of EUMULATE_MSR_CPUID, or empty
   std::string patch;                 ///< value of EUMULATE_MSR_PATCH, or empty
 };
 

@@ -17,6 +17,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "frontend/x86/machine_file.hpp"
+#include "runtime/user_msr/toml_text.hpp"
+
 namespace eum::rt {
 namespace {
 
@@ -37,10 +40,12 @@ Result<std::string> read_whole(const std::string& path, std::size_t limit) {
 struct Source {
   std::string_view file;
   std::string_view folder;
+  const TomlText& text;
 
   template <class... Args>
   Error at(const toml::source_position& where, fmt::format_string<Args...> format, Args&&... args) const {
-    return error("{}:{}:{}: {}", file, where.line, where.column,
+    TomlText::Position place = text.original({where.line, where.column});
+    return error("{}:{}:{}: {}", file, place.line, place.column,
                  fmt::format(format, std::forward<Args>(args)...));
   }
   std::string resolve(std::string_view path) const {
@@ -77,18 +82,34 @@ Result<bool> parse_bool(const Source& source, const toml::key& key, const toml::
                    kind_of(node));
 }
 
-/// 64 bits: an integer (negative ones as two's complement), or a string where TOML's 63 bits are not enough.
+/// A text that was found, for messages; its front, if it is long.
+std::string in_quotes(std::string_view utf8) {
+  std::size_t length = std::min<std::size_t>(utf8.size(), 60);
+  while (length < utf8.size() && (static_cast<unsigned char>(utf8[length]) & 0xc0) == 0x80) --length;
+  return fmt::format("\"{}\"{}", utf8.substr(0, length), length < utf8.size() ? "..." : "");
+}
+
+/// A number in a string: as parse_number takes it, or a negative one as two's complement.
+bool parse_signed_number(std::string_view text, std::uint64_t& number) {
+  bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  if (!parse_number(text.data(), text.size(), number)) return false;
+  if (!is_negative) return true;
+  number = 0 - number;
+  return number >> 63 != 0 || number == 0;
+}
+
+/// 64 bits: an integer, negative ones as two's complement, or a string: TOML's integers end at 2^63 - 1.
 Result<std::uint64_t> parse_u64(const Source& source, const toml::key& key, const toml::node& node) {
   if (const toml::value<std::int64_t>* value = node.as_integer())
     return static_cast<std::uint64_t>(value->get());
+  const toml::value<std::string>* text = node.as_string();
   std::uint64_t number;
-  if (const toml::value<std::string>* value = node.as_string();
-      value && parse_number(value->get().data(), value->get().size(), number))
-    return number;
+  if (text && parse_signed_number(text->get(), number)) return number;
   return source.at(
       node.source().begin,
-      "expected a 64-bit integer, or a string such as \"0xffffffff00000000\", for `{}`, found {}", key.str(),
-      kind_of(node));
+      "expected a 64-bit integer, or one in a string such as \"0xffffffff00000000\", for `{}`, found {}",
+      key.str(), text ? in_quotes(source.text.original(text->get())) : std::string(kind_of(node)));
 }
 
 Result<std::uint32_t> parse_address(const Source& source, const toml::node& node) {
@@ -99,6 +120,11 @@ Result<std::uint32_t> parse_address(const Source& source, const toml::node& node
   if (value->get() < 0 || value->get() >= std::int64_t{x86::user_msr_limit})
     return source.at(node.source().begin, "expected an MSR address from 0 to {:#x}, found {:#x}",
                      x86::user_msr_limit - 1, value->get());
+  if (value->get() == x86::ia32_user_msr_ctl)
+    return source.at(node.source().begin,
+                     "expected the address of a register of the configuration's own, found {:#x}, "
+                     "IA32_USER_MSR_CTL",
+                     x86::ia32_user_msr_ctl);
   return static_cast<std::uint32_t>(value->get());
 }
 
@@ -108,12 +134,12 @@ Result<void> parse_source(const Source& source, const toml::node& node, MsrEntry
   const toml::value<std::string>* value = node.as_string();
   if (!value)
     return source.at(node.source().begin, "expected {} for `source`, found {}", wanted, kind_of(node));
-  std::string_view text = value->get();
+  const std::string text = source.text.original(value->get());
   if (text == "counter") {
     entry.source = MsrSource::Counter;
   } else if (text == "tsc") {
     entry.source = MsrSource::Tsc;
-  } else if (text.starts_with(file_scheme) && text.size() > file_scheme.size()) {
+  } else if (std::string_view(text).starts_with(file_scheme) && text.size() > file_scheme.size()) {
     entry.source = MsrSource::File;
     entry.path = source.resolve(text.substr(file_scheme.size()));
     Result<std::string> content = read_whole(entry.path, 63);
@@ -122,12 +148,22 @@ Result<void> parse_source(const Source& source, const toml::node& node, MsrEntry
                        content.error().message);
     std::uint64_t number;
     if (!parse_number(content->data(), content->size(), number))
-      return source.at(node.source().begin, "expected a decimal or 0x number in {}, found \"{}\"", entry.path,
-                       *content);
+      return source.at(node.source().begin, "expected a decimal or 0x number in {}, found {}", entry.path,
+                       in_quotes(*content));
   } else {
-    return source.at(node.source().begin, "expected {} for `source`, found \"{}\"", wanted, text);
+    return source.at(node.source().begin, "expected {} for `source`, found {}", wanted, in_quotes(text));
   }
   return {};
+}
+
+/// Such as ends a line, or commands a terminal: C0, DEL and C1.
+bool has_control_character(std::string_view utf8) {
+  for (std::size_t i = 0; i < utf8.size(); ++i) {
+    auto byte = static_cast<unsigned char>(utf8[i]);
+    bool is_c1 = byte == 0xc2 && i + 1 < utf8.size() && static_cast<unsigned char>(utf8[i + 1]) < 0xa0;
+    if (byte < 0x20 || byte == 0x7f || is_c1) return true;
+  }
+  return false;
 }
 
 struct Bits {
@@ -150,7 +186,9 @@ Result<MsrEntry> parse_msr(const Source& source, const toml::table& table, Bits&
       if (!text || text->get().empty())
         return source.at(node.source().begin, "expected a string that is not empty for `name`, found {}",
                          kind_of(node));
-      entry.name = text->get();
+      entry.name = source.text.original(text->get());
+      if (has_control_character(entry.name))
+        return source.at(node.source().begin, "expected no control characters in `name`, found some");
     } else if (name == "read" || name == "write" || name == "writable") {
       Result<bool> value = parse_bool(source, key, node);
       if (!value) return value.error();
@@ -167,7 +205,7 @@ Result<MsrEntry> parse_msr(const Source& source, const toml::table& table, Bits&
     } else {
       return source.at(key.source().begin,
                        "expected address, name, read, write, value, source, reserved or writable, found `{}`",
-                       name);
+                       source.text.original(name));
     }
   }
   toml::source_position begin = table.source().begin;
@@ -187,7 +225,7 @@ Result<void> load_bitmap(const Source& source, const toml::node& node, MsrBitmap
   if (!path)
     return source.at(node.source().begin, "expected the path of a file of {} bytes for `bitmap`, found {}",
                      bitmap.size(), kind_of(node));
-  Result<std::string> bytes = read_whole(source.resolve(path->get()), bitmap.size());
+  Result<std::string> bytes = read_whole(source.resolve(source.text.original(path->get())), bitmap.size());
   if (!bytes)
     return source.at(node.source().begin, "expected a bitmap file of {} bytes, found: {}", bitmap.size(),
                      bytes.error().message);
@@ -216,47 +254,31 @@ Result<void> check_unique(const Source& source, const std::vector<MsrEntry>& msr
                        msrs[i].address, places[address->second].line);
     auto [name, new_name] = by_name.try_emplace(msrs[i].name, i);
     if (!new_name)
-      return source.at(places[i],
-                       "expected a name of its own for each [[msr]], found \"{}\" again; first at line {}",
+      return source.at(places[i], "expected one [[msr]] for each name, found \"{}\" again; first at line {}",
                        msrs[i].name, places[name->second].line);
   }
   return {};
 }
 
-/// The text as toml++ 3.3 can be trusted with it: plain ASCII. Its tests for blanks are undefined for many
-/// other characters, and it takes control characters for blanks. Comments may hold any character; '?' stands
-/// for it then.
-Result<std::string> to_plain_text(const Source& source, std::string_view text) {
-  std::string plain(text);
-  toml::source_position where{1, 1};
-  bool in_comment = false, has_quote = false;  // of this line
-  for (char& c : plain) {
-    auto byte = static_cast<unsigned char>(c);
-    bool is_control = (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
-    if (byte >= 0x80 && in_comment)
-      c = '?';
-    else if (is_control || byte >= 0x80)
-      return source.at(where, "expected ASCII text outside comments, found the byte {:#04x}", unsigned{byte});
-    has_quote |= c == '"' || c == '\'';
-    in_comment |= c == '#' && !has_quote;
-    ++where.column;
-    if (c == '\n') {
-      where = {where.line + 1, 1};
-      in_comment = has_quote = false;
-    }
-  }
-  return plain;
+/// What toml++ says, and what to write where it is too large a number.
+std::string describe(const toml::parse_error& parse_error) {
+  std::string text(parse_error.description());
+  if (text.find("not representable") != std::string::npos)
+    text += "; a number from 2^63 on is written as a string, such as \"0xffffffffffffffff\"";
+  return text;
 }
 
 }  // namespace
 
 Result<MsrConfig> parse_msr_config(std::string_view text, std::string_view file, std::string_view folder) {
-  Source source{file, folder};
-  Result<std::string> plain = to_plain_text(source, text);
-  if (!plain) return plain.error();
-  toml::parse_result parsed = toml::parse(std::string_view(*plain), file);
+  TomlText::Position where;
+  Result<TomlText> ascii = TomlText::make(text, where);
+  if (!ascii) return error("{}:{}:{}: {}", file, where.line, where.column, ascii.error().message);
+  Source source{file, folder, *ascii};
+  toml::parse_result parsed = toml::parse(std::string_view(ascii->ascii()), file);
   if (!parsed)
-    return source.at(parsed.error().source().begin, "expected TOML, found: {}", parsed.error().description());
+    return source.at(parsed.error().source().begin, "expected TOML, found: {}",
+                     ascii->original(describe(parsed.error())));
   const toml::table& root = parsed.table();
 
   MsrConfig config;
@@ -271,7 +293,8 @@ Result<MsrConfig> parse_msr_config(std::string_view text, std::string_view file,
       tables = node.as_array();
       if (!tables) return source.at(key.source().begin, "expected [[msr]] tables, found {}", kind_of(node));
     } else {
-      return source.at(key.source().begin, "expected `bitmap` or [[msr]] tables, found `{}`", key.str());
+      return source.at(key.source().begin, "expected `bitmap` or [[msr]] tables, found `{}`",
+                       ascii->original(key.str()));
     }
   }
   if (!tables) return source.at({1, 1}, "expected at least one [[msr]] table, found none");
@@ -287,11 +310,9 @@ Result<MsrConfig> parse_msr_config(std::string_view text, std::string_view file,
       return source.at(table->source().begin,
                        "expected no `read` and `write` beside a `bitmap` file, found {}",
                        bits.read ? "`read`" : "`write`");
-    if (!has_bitmap && (!bits.read || !bits.write))
-      return source.at(
-          table->source().begin,
-          "expected `read` and `write`, the bits of the bitmap, or a `bitmap` file; found no `{}`",
-          bits.read ? "write" : "read");
+    if (!has_bitmap && !bits.read)
+      return source.at(table->source().begin,
+                       "expected `read`, a bit of the bitmap, or a `bitmap` file, found neither");
     if (bits.read.value_or(false)) set_bit(config.bitmap, entry->address, x86::Access::Read);
     if (bits.write.value_or(false)) set_bit(config.bitmap, entry->address, x86::Access::Write);
     config.msrs.push_back(*std::move(entry));

@@ -2,16 +2,18 @@
 // The configuration of `eumulate msr`: TOML, one [[msr]] table a register. Parsing, checks, and the registers
 // and bitmap that follow from it. It must not know instructions or how they run.
 //
-// The text is ASCII, but for comments.
+// The text is UTF-8, with or without a byte order mark.
 //
 //   bitmap = "PATH"      optional: a file of 4096 bytes, as IA32_USER_MSR_CTL would point to, in place of all
 //                        read and write
 //   [[msr]]
-//   address = 0x10       0 to 0x3fff
+//   address = 0x10       0 to 0x3fff, but for 0x1c, IA32_USER_MSR_CTL
 //   name = "TSC_COPY"    optional, unique
 //   read = true          bit of the lower half of the bitmap
-//   write = false        bit of the upper half
-//   value = 3            this or source
+//   write = false        bit of the upper half; absent: false
+//   value = 3            this or source; 64 bits, as an integer or, from 2^63 on, as a string:
+//   "0xffffffffffffffff";
+//                        negative ones as two's complement
 //   source = "counter"   or "tsc", or "file:PATH"; a PATH is relative to the configuration's folder
 //   reserved = 0xff00    optional: bits that must be 0 in a write, else #GP(0)
 //   writable = false     optional: a read-only register whatever the bitmap says; false for "tsc", else true

@@ -5,8 +5,8 @@ namespace eum::rt {
 
 Result<std::uint32_t> MsrFile::add(const MsrEntry& entry, const MsrHandlers& handlers) {
   if (find(entry.address) != no_slot)
-    return error("expected a register of its own for each address, found {:#x} again ({} and {})",
-                 entry.address, names_[find(entry.address)], entry.name);
+    return error("expected one register for each address, found {:#x} again ({} and {})", entry.address,
+                 names_[find(entry.address)], entry.name);
   if (slots_.size() >= max_slots) return error("expected at most {} registers, found more", max_slots);
   auto index = static_cast<std::uint32_t>(slots_.size());
   MsrSlot& slot = slots_.emplace_back();

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-#include "runtime/user_msr/raw_syscall.hpp"
+#include "runtime/user_msr/signals_blocked.hpp"
 
 namespace eum::rt {
 namespace {
@@ -27,6 +27,7 @@ constexpr int digit_value(char c) {
 }
 
 bool read_file(const char* path, std::uint64_t& value) {
+  SignalsBlocked blocked;  // a handler that jumps away would leave the file open
   long file = raw_syscall(SYS_open, to_long(path), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   char text[number_bytes];
@@ -41,6 +42,7 @@ bool write_file(const char* path, std::uint64_t value) {
   char text[19] = {'0', 'x'};
   for (unsigned i = 0; i < 16; ++i) text[2 + i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
   text[18] = '\n';
+  SignalsBlocked blocked;
   long file = raw_syscall(SYS_open, to_long(path), O_WRONLY | O_CLOEXEC);
   if (file < 0) return false;
   bool good = raw_syscall(SYS_pwrite64, file, to_long(text), sizeof text, 0) == sizeof text;

@@ -107,8 +107,8 @@ TEST_CASE("errors say line, column, what was expected and what was found") {
   CHECK(message("[[msr]]\naddress = \n").find("m.toml:2:") == 0);
   CHECK(message("[.\n").find("m.toml:1:2: expected TOML") == 0);
   CHECK(message("# \xc3\xa4\n[[msr]]\naddress = \xc3\xa4\n") ==
-        "m.toml:3:11: expected ASCII text outside comments, found the byte 0xc3");
-  CHECK(message("[\f[msr]]\n") == "m.toml:1:2: expected ASCII text outside comments, found the byte 0x0c");
+        "m.toml:3:11: expected TOML, found: Error while parsing value: could not determine value type");
+  CHECK(message("[\f[msr]]\n") == "m.toml:1:2: expected no control characters, found the byte 0x0c");
   CHECK(message("[msr]\naddress = 1\n").find("m.toml:1:") == 0);
   CHECK(message("[msr]\naddress = 1\n").find("expected [[msr]] tables, found a table") != std::string::npos);
   CHECK(message("msr = [1]\n") == "m.toml:1:8: expected a [[msr]] table, found an integer");
@@ -123,9 +123,27 @@ TEST_CASE("errors say line, column, what was expected and what was found") {
         "m.toml:2:11: expected an integer from 0 to 0x3fff for `address`, found a string");
   CHECK(message("[[msr]]\naddress = 1\nread = 1\n") ==
         "m.toml:3:8: expected true or false for `read`, found an integer");
-  CHECK(message("[[msr]]\naddress = 1\nvalue = 1.5\n").find("m.toml:3:9: expected a 64-bit integer") == 0);
-  CHECK(message("[[msr]]\naddress = 1\nvalue = \"0x10000000000000000\"\n")
-            .find("m.toml:3:9: expected a 64-bit integer") == 0);
+  CHECK(message("[[msr]]\naddress = 0x1c\nvalue = 1\n" + bits) ==
+        "m.toml:2:11: expected the address of a register of the configuration's own, found 0x1c, "
+        "IA32_USER_MSR_CTL");
+  CHECK(message("[[msr]]\naddress = 1\nvalue = 1.5\n") ==
+        "m.toml:3:9: expected a 64-bit integer, or one in a string such as \"0xffffffff00000000\", for "
+        "`value`, found a float");
+  for (std::string wrong : {"0x10000000000000000", "0xzz", "", "-", "-9223372036854775809", "--1", "1e3"})
+    CHECK(message("[[msr]]\naddress = 1\nvalue = \"" + wrong + "\"\n") ==
+          "m.toml:3:9: expected a 64-bit integer, or one in a string such as \"0xffffffff00000000\", for "
+          "`value`, found \"" +
+              wrong + "\"");
+  CHECK(message("[[msr]]\naddress = 1\nreserved = 0xffffffffffffffff\n") ==
+        "m.toml:3:30: expected TOML, found: Error while parsing hexadecimal integer: '0xffffffffffffffff' is "
+        "not representable in 64 bits; a number from 2^63 on is written as a string, such as "
+        "\"0xffffffffffffffff\"");
+  CHECK(message("[[msr]]\naddress = 1\nvalue = -9223372036854775809\n").find("written as a string") !=
+        std::string::npos);
+  CHECK(message("[[msr]]\naddress = 1\nname = \"a\\nb\"\n") ==
+        "m.toml:3:8: expected no control characters in `name`, found some");
+  CHECK(message("[[msr]]\naddress = 1\nname = \"\\u009b\"\n") ==
+        "m.toml:3:8: expected no control characters in `name`, found some");
   CHECK(message("[[msr]]\naddress = 1\nname = \"\"\n")
             .find("m.toml:3:8: expected a string that is not empty") == 0);
   CHECK(
@@ -142,24 +160,83 @@ TEST_CASE("errors say line, column, what was expected and what was found") {
   CHECK(message("[[msr]]\naddress = 1\nsource = \"tsc\"\nwritable = true\n" + bits) ==
         "m.toml:1:1: expected `writable` = false for source \"tsc\", found true");
   // A missing bitmap.
-  CHECK(
-      message("[[msr]]\naddress = 1\nvalue = 1\n") ==
-      "m.toml:1:1: expected `read` and `write`, the bits of the bitmap, or a `bitmap` file; found no `read`");
-  CHECK(message("[[msr]]\naddress = 1\nvalue = 1\nread = true\n").find("found no `write`") !=
-        std::string::npos);
+  CHECK(message("[[msr]]\naddress = 1\nvalue = 1\n") ==
+        "m.toml:1:1: expected `read`, a bit of the bitmap, or a `bitmap` file, found neither");
+  CHECK(message("[[msr]]\naddress = 1\nvalue = 1\nwrite = true\n") ==
+        "m.toml:1:1: expected `read`, a bit of the bitmap, or a `bitmap` file, found neither");
   // Overlaps.
   std::string one = "[[msr]]\naddress = 0x10\nvalue = 1\n" + bits;
   CHECK(message(one + "\n" + one) ==
         "m.toml:7:1: expected one [[msr]] for each address, found 0x10 again; first at line 1");
   CHECK(message("[[msr]]\naddress = 1\nvalue = 1\nname = \"A\"\n" + bits +
                 "[[msr]]\naddress = 2\nvalue = 1\nname = \"A\"\n" + bits) ==
-        "m.toml:7:1: expected a name of its own for each [[msr]], found \"A\" again; first at line 1");
+        "m.toml:7:1: expected one [[msr]] for each name, found \"A\" again; first at line 1");
   Folder folder;
   folder.write("text", "12 34\n");
   CHECK(message("[[msr]]\naddress = 1\nsource = \"file:text\"\n", folder.path)
             .find("expected a decimal or 0x number") != std::string::npos);
   CHECK_FALSE(load_msr_config("/no/such/file"));
   CHECK_FALSE(load_msr_config("/tmp"));
+}
+
+TEST_CASE("numbers of 64 bits are integers or strings; `write` is false where it is absent") {
+  struct Row {
+    const char* text;
+    std::uint64_t value;
+  };
+  for (const Row& row : {Row{"3", 3}, Row{"-1", ~std::uint64_t{0}}, Row{"0x7fffffffffffffff", INT64_MAX},
+                         Row{"\"0xffffffffffffffff\"", ~std::uint64_t{0}},
+                         Row{"\"18446744073709551615\"", ~std::uint64_t{0}}, Row{"\"-1\"", ~std::uint64_t{0}},
+                         Row{"\"-9223372036854775808\"", std::uint64_t{1} << 63}, Row{"\"-0\"", 0}}) {
+    INFO(row.text);
+    Result<MsrConfig> config = parse_msr_config(
+        fmt::format("[[msr]]\naddress = 1\nread = true\nvalue = {0}\nreserved = {0}\n", row.text), "m.toml",
+        "/nowhere");
+    REQUIRE(config);
+    CHECK(config->msrs[0].value == row.value);
+    CHECK(config->msrs[0].reserved == row.value);
+    CHECK(bitmap_allows(config->bitmap.data(), 1, x86::Access::Read));
+    CHECK_FALSE(bitmap_allows(config->bitmap.data(), 1, x86::Access::Write));
+  }
+}
+
+TEST_CASE("a configuration is UTF-8, with or without a byte order mark") {
+  Folder folder;
+  folder.write("w\xc3\xa4rme", "7");
+  const std::string text =
+      "# gr\xc3\xbc\xc3\x9f\x65\n[[msr]]\naddress = 1\nname = \"Z\xc3\xa4hler\"  # \"\xc3\xbc\" "
+      "\xe2\x82\xac\nvalue = 1\n" +
+      bits +
+      "[[msr]]\naddress = 2\nname = 'W\xc3\xa4rme ~`^ \\u00e4'  # \xf0\x9f\x94\xa5\nsource = "
+      "\"file:w\xc3\xa4rme\"\nread = true\n";
+  for (const std::string mark : {"", "\xef\xbb\xbf"}) {
+    Result<MsrConfig> config = parse_msr_config(mark + text, "m.toml", folder.path);
+    INFO((config ? "" : config.error().message));
+    REQUIRE(config);
+    CHECK(config->msrs[0].name == "Z\xc3\xa4hler");
+    CHECK(config->msrs[1].name == "W\xc3\xa4rme ~`^ \\u00e4");
+    CHECK(config->msrs[1].path == folder.path + "/w\xc3\xa4rme");
+    // Places count characters, also behind others than ASCII's.
+    CHECK(message(mark + ("[[msr]]\nname = \"\xc3\xa4\xe2\x82\xac\" x\n")).find("m.toml:2:13: ") == 0);
+    CHECK(message(mark + ("# \xc3\xa4\n\n[[msr]]\n\"\xc3\xa4\xc3\xb6\" = 1\n")) ==
+          "m.toml:4:1: expected address, name, read, write, value, source, reserved or writable, found "
+          "`\xc3\xa4\xc3\xb6`");
+    CHECK(message(mark + ("[[msr]]\naddress = 1\nsource = \"\xc3\xa4\"\n")) ==
+          "m.toml:3:10: expected \"counter\", \"tsc\" or \"file:PATH\" for `source`, found \"\xc3\xa4\"");
+  }
+  // An escape sequence makes a character that the text has nowhere else.
+  Result<MsrConfig> escaped = parse_msr_config(
+      "# \xc3\xa4\n[[msr]]\naddress = 1\nname = \"\\u007e41\\U00000060e4\\u00e4\"\nvalue = 1\n" + bits,
+      "m.toml", "/nowhere");
+  REQUIRE(escaped);
+  CHECK(escaped->msrs[0].name == "~41`e4\xc3\xa4");
+  // What is no UTF-8: cut, too long, a surrogate, too large, a lonely byte.
+  for (const char* wrong :
+       {"\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xe2\x82", "\xff"})
+    CHECK(message(std::string("\xc3\xa4 = \"") + wrong + "\"\n") ==
+          fmt::format("m.toml:1:6: expected UTF-8, found the byte {:#04x}",
+                      static_cast<unsigned char>(*wrong)));
+  CHECK(message("# \xc3\xa4 ~`^|@$%&;?!\n").find("m.toml:1:1: expected fewer different characters") == 0);
 }
 
 TEST_CASE("numbers of files") {

@@ -1,6 +1,8 @@
-// A trap judged while another thread patches the site: every way in which two reads of its bytes can fall
-// between the steps of the patch.
+// A trap classified while another thread rewrites the site: every way in which the reads of its bytes, its
+// entry and the clock can fall between the steps of a patch and of its undoing.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <vector>
 
 #include "frontend/x86/encoder.hpp"
@@ -16,155 +18,267 @@ namespace {
 
 constexpr std::uint64_t address = 0x401000;
 
-/// The memory of a program at each moment of a patch, as patch_site orders its steps. Moment 0: another
-/// thread is about to patch; 1: the stub is written; 2: the state says so; 3: the trap byte stands; 4 to 7:
-/// the jump's displacement comes byte by byte; 8: its opcode; 9: the state says so.
-class Patch {
+/// A site and the memory of a program at each moment, step by step, as patcher.cpp orders them.
+class History {
  public:
-  static constexpr int moments = 10;
-
   /// `displacement` is chosen so that mixtures of both are instructions too, but others.
-  Patch(const Instruction& instruction, std::int32_t displacement) {
+  History(const Instruction& instruction, std::int32_t displacement) {
     REQUIRE(sites_.create());
     x86::Encoded encoded = x86::encode(instruction);
-    length_ = encoded.length;
+    original_.assign(encoded.view().begin(), encoded.view().end());
+    original_.resize(x86::max_length, 0x90);
     site_ = sites_.add(address, [&](Site& site) {
       site.length = encoded.length;
       site.instruction = instruction;
+      std::ranges::copy(encoded.view(), site.original.begin());
     });
     REQUIRE(site_);
-    stub_ = address + jump_bytes + static_cast<std::uint64_t>(std::int64_t{displacement});
-    std::vector<std::uint8_t> bytes(encoded.view().begin(), encoded.view().end());
-    bytes.resize(x86::max_length, 0x90);
-    auto low = static_cast<std::uint32_t>(displacement);
-    for (int m = 0; m < moments; ++m) {
-      if (m == 3) bytes[0] = trap_byte;
-      if (m >= 4 && m <= 7)
-        bytes[static_cast<unsigned>(m) - 3] = static_cast<std::uint8_t>(low >> (8 * (m - 4)));
-      if (m == 8) bytes[0] = jump_opcode;
-      contents_.push_back(bytes);
-    }
+    std::uint64_t stub = address + jump_bytes + static_cast<std::uint64_t>(std::int64_t{displacement});
+    jump_ = original_;
+    jump_[0] = jump_opcode;
+    for (unsigned i = 0; i < 4; ++i)
+      jump_[1 + i] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(displacement) >> (8 * i));
+    moments_.push_back({original_, 0, SiteState::Known, 0});
+    step([&](Moment& m) { m.stub = stub; });
   }
 
+  /// `tail_steps`: in how many steps the bytes behind the first come.
+  void patch(int tail_steps) { rewrite(jump_, tail_steps, SiteState::Patched); }
+  void restore(int tail_steps) { rewrite(original_, tail_steps, SiteState::Known); }
+
+  int moments() const { return static_cast<int>(moments_.size()); }
   void set_moment(int m) {
-    site_->stub = m >= 1 ? stub_ : 0;
-    site_->state = m < 2 ? SiteState::Known : m < 9 ? SiteState::Patching : SiteState::Patched;
+    site_->stub = at(m).stub;
+    site_->state = at(m).state;
   }
-  std::uint8_t byte(int moment, std::size_t i) const {
-    return contents_[static_cast<std::size_t>(moment)][i];
-  }
+  std::uint8_t byte(int m, std::size_t i) const { return at(m).bytes[i]; }
+  std::uint64_t time(int m) const { return at(m).time; }
   SiteTable& sites() { return sites_; }
-  std::uint8_t length() const { return length_; }
+  const Site& site() const { return *site_; }
 
  private:
+  struct Moment {
+    std::vector<std::uint8_t> bytes;
+    std::uint64_t stub;
+    SiteState state;
+    std::uint64_t time;
+  };
+  const Moment& at(int m) const { return moments_[static_cast<std::size_t>(m)]; }
+  template <class Change>
+  void step(Change change) {
+    moments_.push_back(moments_.back());
+    change(moments_.back());
+  }
+  void rewrite(const std::vector<std::uint8_t>& to, int tail_steps, SiteState after) {
+    step([](Moment& m) { m.state = SiteState::Patching; });
+    step([](Moment& m) { ++m.time; });
+    step([](Moment& m) { m.bytes[0] = trap_byte; });
+    for (int i = 0; i < tail_steps; ++i)
+      step([&](Moment& m) {
+        for (std::size_t k = 1; k < jump_bytes; ++k)
+          if (static_cast<int>(k - 1) * tail_steps / 4 == i) m.bytes[k] = to[k];
+      });
+    step([&](Moment& m) { m.bytes[0] = to[0]; });
+    step([](Moment& m) { ++m.time; });
+    step([&](Moment& m) { m.state = after; });
+  }
+
   SiteTable sites_;
   Site* site_ = nullptr;
-  std::uint64_t stub_ = 0;
-  std::uint8_t length_ = 0;
-  std::vector<std::vector<std::uint8_t>> contents_;
+  std::vector<std::uint8_t> original_, jump_;
+  std::vector<Moment> moments_;
 };
 
-/// When what is read: the five bytes that change, then the table of sites, then the five bytes again.
-using Schedule = std::array<int, 2 * jump_bytes + 1>;
+/// When what is read: the clock, the five bytes that change, the entry of the site, the clock again.
+using Schedule = std::array<int, jump_bytes + 3>;
 
-/// Reads by a schedule. What a third or later read sees no schedule says: it sees the end of the patch.
+/// Reads by a schedule. What comes after it sees the last moment.
 class ScheduledReads {
  public:
-  ScheduledReads(Patch& patch, const Schedule& schedule) : patch_(patch), schedule_(schedule) {}
+  ScheduledReads(History& history, const Schedule& schedule) : history_(history), schedule_(schedule) {}
 
-  std::size_t operator()(std::uint64_t at, std::span<std::uint8_t> to) {
-    REQUIRE(at == address);
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      std::size_t place = reads_ * (jump_bytes + 1) + std::min(i, jump_bytes - 1);
-      to[i] = patch_.byte(reads_ < 2 ? schedule_[place] : Patch::moments - 1, i);
-    }
-    patch_.set_moment(reads_ == 0 ? schedule_[jump_bytes] : Patch::moments - 1);
-    ++reads_;
+  std::uint64_t now() const {
+    std::size_t read = clock_reads_++;
+    return history_.time(read == 0 ? schedule_.front() : read == 1 ? schedule_.back() : last());
+  }
+  std::size_t operator()(std::uint64_t, std::span<std::uint8_t> to) {
+    bool is_first = code_reads_++ == 0;
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = history_.byte(is_first ? schedule_[1 + std::min(i, jump_bytes - 1)] : last(), i);
+    history_.set_moment(is_first ? schedule_[1 + jump_bytes] : last());
     return to.size();
   }
 
  private:
-  Patch& patch_;
+  int last() const { return history_.moments() - 1; }
+  History& history_;
   const Schedule& schedule_;
-  std::size_t reads_ = 0;
+  mutable std::size_t clock_reads_ = 0;
+  std::size_t code_reads_ = 0;
 };
 
 /// Calls `visit` with every schedule in which time does not go back.
 template <class Visit>
-void each_schedule(Schedule& schedule, std::size_t place, Visit visit) {
+void each_schedule(Schedule& schedule, std::size_t place, int moments, Visit visit) {
   if (place == schedule.size()) return visit(schedule);
-  for (int m = place == 0 ? 0 : schedule[place - 1]; m < Patch::moments; ++m) {
+  for (int m = place == 0 ? 0 : schedule[place - 1]; m < moments; ++m) {
     schedule[place] = m;
-    each_schedule(schedule, place + 1, visit);
+    each_schedule(schedule, place + 1, moments, visit);
   }
 }
 
-bool is_right(const Trapped& trapped, const Instruction& instruction, const Patch& patch) {
-  if (trapped.kind == Trapped::Again) return true;
-  return trapped.kind == Trapped::Access && trapped.instruction == instruction &&
-         trapped.length == patch.length();
+bool is_right(const Trapped& trapped, const Site& site) {
+  if (trapped.kind == Trapped::Retry) return true;
+  return trapped.kind == Trapped::Access && trapped.instruction == site.instruction &&
+         trapped.length == site.length;
 }
 
 struct Site0 {
   Instruction instruction;
   std::int32_t displacement;
 };
+// c4 e7 7b f8 c0 under e9 c7 7a f8 c1: other registers and the other direction; f2 0f 38 f8 c8 under
+// e9 0f 38 f8 08: ENQCMD, which is the program's own SIGILL.
+const Site0 deceptive_sites[] = {{{Form::UrdmsrImm, 0, 0, 0x11}, static_cast<std::int32_t>(0xc1f87ac7)},
+                                 {{Form::UrdmsrReg, 0, 1, 0}, 0x08f8380f},
+                                 {{Form::UwrmsrReg, 9, 14, 0}, static_cast<std::int32_t>(0xd0f8380f)}};
+
+struct Outcome {
+  std::size_t schedules = 0, wrong_at_once = 0, wrong = 0;
+};
+
+Outcome classify_in_every_schedule(History& history) {
+  Outcome outcome;
+  Schedule schedule{};
+  each_schedule(schedule, 0, history.moments(), [&](const Schedule& moments) {
+    ++outcome.schedules;
+    ScheduledReads once(history, moments), stable(history, moments);
+    CodeBytes code;
+    code.count = once(address, std::span(code.bytes));
+    outcome.wrong_at_once +=
+        !is_right(classify_trap(history.sites(), address, code.span(), false), history.site());
+    Trapped trapped = classify_stable(history.sites(), stable, address, code, std::ref(stable));
+    bool is_good = is_right(trapped, history.site());
+    // What is patched next is compared with these bytes.
+    if (trapped.kind == Trapped::Access && trapped.is_whole)
+      is_good &= std::ranges::equal(code.span().first(trapped.length), history.site().bytes());
+    outcome.wrong += !is_good;
+  });
+  return outcome;
+}
 
 }  // namespace
 
 TEST_CASE(
-    "a trap during another thread's patch is the site's access, or executes again; in every interleaving") {
-  // c4 e7 7b f8 c0 under e9 c7 7a f8 c1: other registers and the other direction; f2 0f 38 f8 c8 under
-  // e9 0f 38 f8 08: ENQCMD, which is the program's own SIGILL.
-  const Site0 site = GENERATE(Site0{{Form::UrdmsrImm, 0, 0, 0x11}, static_cast<std::int32_t>(0xc1f87ac7)},
-                              Site0{{Form::UrdmsrReg, 0, 1, 0}, 0x08f8380f},
-                              Site0{{Form::UwrmsrReg, 9, 14, 0}, static_cast<std::int32_t>(0xd0f8380f)});
-  Patch patch(site.instruction, site.displacement);
-  std::size_t schedules = 0, wrong_at_once = 0, wrong = 0;
-  Schedule schedule{};
-  each_schedule(schedule, 0, [&](const Schedule& moments) {
-    ++schedules;
-    ScheduledReads once(patch, moments), steady(patch, moments);
-    CodeBytes code;
-    code.count = once(address, std::span(code.bytes));
-    wrong_at_once += !is_right(judge(patch.sites(), address, code.span()), site.instruction, patch);
-    Trapped trapped = judge_steady(patch.sites(), address, code, steady);
-    bool is_good = is_right(trapped, site.instruction, patch);
-    // What is patched next is compared with these bytes.
-    if (trapped.kind == Trapped::Access && trapped.is_whole)
-      for (std::size_t i = 0; i < jump_bytes; ++i) is_good &= code.bytes[i] == patch.byte(0, i);
-    wrong += !is_good;
-  });
-  CHECK(schedules == 167960);  // 20 over 9
-  CHECK(wrong_at_once > 0);    // one read is not enough: the test can fail
-  CHECK(wrong == 0);
+    "a trap while another thread patches is the site's access, or executes again; in every interleaving") {
+  const Site0& site = deceptive_sites[GENERATE(0, 1, 2)];
+  History history(site.instruction, site.displacement);
+  history.patch(4);
+  Outcome outcome = classify_in_every_schedule(history);
+  CHECK(outcome.schedules == 75582);  // 19 over 8
+  CHECK(outcome.wrong_at_once > 0);   // one read is not enough: the test can fail
+  CHECK(outcome.wrong == 0);
 }
 
-TEST_CASE("a trap behind segment prefixes is the same site's") {
-  Patch patch({Form::UrdmsrImm, 3, 0, 0x11}, 0x1000);
-  auto judged = [&](int moment, std::initializer_list<std::uint8_t> prefixes) {
-    patch.set_moment(moment);
+TEST_CASE("a trap while another thread undoes a patch is the site's access; in every interleaving") {
+  const Site0& site = deceptive_sites[GENERATE(0, 1, 2)];
+  History history(site.instruction, site.displacement);
+  history.patch(1);
+  int undoing = history.moments() - 1;
+  history.restore(4);
+  CHECK(history.moments() - undoing == 11);
+  Outcome outcome = classify_in_every_schedule(history);
+  CHECK(outcome.wrong_at_once > 0);
+  CHECK(outcome.wrong == 0);
+}
+
+TEST_CASE("a trap while a site is patched, undone and patched again; in every interleaving") {
+  History history(deceptive_sites[1].instruction, deceptive_sites[1].displacement);
+  history.patch(1);
+  history.restore(1);
+  history.patch(1);
+  Outcome outcome = classify_in_every_schedule(history);
+  CHECK(outcome.schedules == 5852925);  // 30 over 8
+  CHECK(outcome.wrong == 0);
+}
+
+TEST_CASE("a trap behind redundant prefixes is the same site's") {
+  History history({Form::UrdmsrImm, 3, 0, 0x11}, 0x1000);
+  history.patch(4);
+  const Site& site = history.site();
+  auto classified = [&](int moment, std::initializer_list<std::uint8_t> prefixes) {
+    history.set_moment(moment);
     std::vector<std::uint8_t> code(prefixes);
-    for (std::size_t i = 0; i < patch.length(); ++i) code.push_back(patch.byte(moment, i));
-    return judge(patch.sites(), address - prefixes.size(), code);
+    for (std::size_t i = 0; i < site.length; ++i) code.push_back(history.byte(moment, i));
+    return classify_trap(history.sites(), address - prefixes.size(), code,
+                         RewriteClock::is_rewriting(history.time(moment)));
   };
   for (std::initializer_list<std::uint8_t> prefixes :
-       {std::initializer_list<std::uint8_t>{}, {0x2e}, {0x2e, 0x3e, 0x64}}) {
-    Trapped whole = judged(0, prefixes), trap = judged(5, prefixes), again = judged(9, prefixes);
+       {std::initializer_list<std::uint8_t>{}, {0x2e}, {0x67}, {0x2e, 0x3e, 0x67, 0x64}}) {
+    Trapped whole = classified(0, prefixes), trap = classified(6, prefixes), retry = classified(11, prefixes);
     CHECK(whole.kind == Trapped::Access);
     CHECK(whole.is_whole);
     CHECK(trap.kind == Trapped::Access);
     CHECK_FALSE(trap.is_whole);
-    CHECK(again.kind == Trapped::Again);
+    CHECK(retry.kind == Trapped::Retry);
     for (const Trapped& t : {whole, trap}) {
       CHECK(t.instruction == Instruction{Form::UrdmsrImm, 3, 0, 0x11});
       CHECK(t.length == 9 + prefixes.size());
-      CHECK(t.segment_prefixes == prefixes.size());
+      CHECK(t.prefixes == prefixes.size());
     }
   }
   // The trap byte where no patch is under way is the program's own.
-  patch.set_moment(9);
+  history.set_moment(11);
   const std::vector<std::uint8_t> push_es{trap_byte, 0x90, 0x90, 0x90, 0x90, 0x90};
-  CHECK(judge(patch.sites(), address, push_es).kind == Trapped::NotOurs);
-  CHECK(judge(patch.sites(), address, {}).kind == Trapped::NotOurs);
+  CHECK(classify_trap(history.sites(), address, push_es, false).kind == Trapped::NotOurs);
+  CHECK(classify_trap(history.sites(), address, {}, false).kind == Trapped::NotOurs);
+}
+
+TEST_CASE("the prefixes before a site are those that the instruction does not need") {
+  SiteTable sites;
+  REQUIRE(sites.create());
+  struct Row {
+    std::vector<std::uint8_t> code;
+    unsigned prefixes;
+  };
+  const Row rows[] = {{{0xf2, 0x0f, 0x38, 0xf8, 0xc8}, 0},
+                      {{0xf2, 0x48, 0x0f, 0x38, 0xf8, 0xc8}, 0},  // this REX changes nothing but must stay
+                      {{0x66, 0xf2, 0x0f, 0x38, 0xf8, 0xc8}, 1},
+                      {{0x67, 0x48, 0xf2, 0x0f, 0x38, 0xf8, 0xc8}, 2},
+                      {{0xf3, 0xf2, 0x0f, 0x38, 0xf8, 0xc8}, 1},  // a write, but for the last
+                      {{0xf2, 0x66, 0x0f, 0x38, 0xf8, 0xc8}, 0},  // without F2 it is MOVDIR64B
+                      {{0xf2, 0xf2, 0x41, 0x0f, 0x38, 0xf8, 0xc8}, 1},
+                      {{0x2e, 0x67, 0xc4, 0xe7, 0x7b, 0xf8, 0xc0, 0x11, 0, 0, 0}, 2}};
+  for (const Row& row : rows) {
+    Trapped trapped = classify_trap(sites, address, row.code, false);
+    INFO("code " << unsigned{row.code[0]} << ' ' << unsigned{row.code[1]});
+    CHECK(trapped.kind == Trapped::Access);
+    CHECK(trapped.length == row.code.size());
+    CHECK(unsigned{trapped.prefixes} == row.prefixes);
+  }
+}
+
+TEST_CASE("of the instructions that stood at an address, the one that is patched is served") {
+  SiteTable sites;
+  REQUIRE(sites.create());
+  auto add = [&](std::uint32_t msr) {
+    Instruction instruction{Form::UrdmsrImm, 0, 0, msr};
+    x86::Encoded encoded = x86::encode(instruction);
+    return sites.add(address, [&](Site& site) {
+      site.length = encoded.length;
+      site.instruction = instruction;
+      std::ranges::copy(encoded.view(), site.original.begin());
+    });
+  };
+  Site* older = add(0x10);
+  add(0x15);  // by a thread that comes late, while the jump of the other stands
+  sites.set_stub(*older, address + jump_bytes + 0x1000);
+  std::vector<std::uint8_t> code{jump_opcode, 0x00, 0x10, 0, 0, 0x10, 0, 0, 0};
+  older->state = SiteState::Patched;
+  CHECK(classify_trap(sites, address, code, false).kind == Trapped::Retry);
+  older->state = SiteState::Patching;
+  code[0] = trap_byte;
+  Trapped trapped = classify_trap(sites, address, code, true);
+  CHECK(trapped.kind == Trapped::Access);
+  CHECK(trapped.instruction.msr == 0x10);
 }

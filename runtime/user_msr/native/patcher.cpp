@@ -1,7 +1,7 @@
 // Patching. The site's first byte becomes the trap byte, then the bytes behind it change, then the first byte
-// becomes the jump's; between the steps all cores are serialized. A thread thus fetches the old instruction,
-// the trap byte or the whole jump, wherever lines and pages end, and the first two lead it to the SIGILL
-// handler.
+// becomes the new one; between the steps all cores are serialized. A thread thus fetches the old instruction,
+// the trap byte or the whole new one, wherever lines and pages end, and what is not the jump leads it to the
+// SIGILL handler.
 #include "runtime/user_msr/native/patcher.hpp"
 
 #include <algorithm>
@@ -10,32 +10,39 @@
 namespace eum::rt::native {
 namespace {
 
-constexpr std::uint32_t max_patches = 256;  // of a site whose code comes and goes
-
 class TryLock {
  public:
-  explicit TryLock(std::atomic<bool>& lock)
-      : lock_(lock), taken_(!lock.exchange(true, std::memory_order_acquire)) {}
+  explicit TryLock(PatchLock& lock) : lock_(lock), taken_(lock.try_lock()) {}
   ~TryLock() {
-    if (taken_) lock_.store(false, std::memory_order_release);
+    if (taken_) lock_.unlock();
   }
   TryLock(const TryLock&) = delete;
   TryLock& operator=(const TryLock&) = delete;
   bool taken() const { return taken_; }
 
  private:
-  std::atomic<bool>& lock_;
+  PatchLock& lock_;
   bool taken_;
 };
 
-/// Code that only this process executes and nobody is writing: private, executable, not writable. A writable
-/// page may be a JIT's, which may rewrite the site while we do.
-bool is_patchable_range(RunnerState& state, std::uint64_t address, std::size_t bytes) {
+/// Whether this trap of a site is one to patch at. What protections forbid now they may allow later, so it is
+/// tried again, ever more rarely to a 64th of the traps: then the look at the mapping costs next to nothing.
+constexpr std::uint32_t rarest_attempt = 64;
+constexpr bool is_attempt(std::uint32_t traps) {
+  return std::has_single_bit(traps) || traps % rarest_attempt == 0;
+}
+
+enum class Protection : std::uint8_t { Patchable, Writable, Unknown };
+
+/// Patchable is code that only this process executes and nobody is writing: private, executable, not
+/// writable. A writable page may be a JIT's, which may rewrite the site while we do.
+Protection protection_of(RunnerState& state, std::uint64_t address, std::size_t bytes) {
   Mapping mapping;
-  for (std::uint64_t at = address; at < address + bytes; at = mapping.end)
-    if (!state.code.find_mapping(at, mapping) || !mapping.executable || mapping.writable || mapping.shared)
-      return false;
-  return true;
+  for (std::uint64_t at = address; at < address + bytes; at = mapping.end) {
+    if (!state.mappings.find(at, mapping)) return Protection::Unknown;
+    if (!mapping.executable || mapping.writable || mapping.shared) return Protection::Writable;
+  }
+  return Protection::Patchable;
 }
 
 InlineCase inline_case(RunnerState& state, std::uint32_t msr, bool is_read) {
@@ -83,6 +90,22 @@ std::size_t collect_cases(RunnerState& state, const x86::Instruction& instructio
   return count;
 }
 
+bool is_jump_for(RunnerState& state, const Site& site, std::uint64_t distance) {
+  bool is_good = true;
+  state.sites.each_with_jump(distance, [&](const Site& other) {
+    is_good &= std::ranges::equal(replaced_bytes(site), replaced_bytes(other));
+  });
+  return is_good;
+}
+
+/// Makes code of trap bytes: a copied jump that leads there is seen.
+void fill(RunnerState& state, std::uint64_t start, std::size_t size) {
+  state.scratch.fill(trap_byte);
+  for (std::size_t done = 0; done < size; done += state.scratch.size())
+    state.code.write(start + done,
+                     std::span(state.scratch).first(std::min(size - done, state.scratch.size())));
+}
+
 bool write_stub(RunnerState& state, Site& site, std::uint32_t msr) {
   std::array<InlineCase, max_inline_cases> cases;
   StubRequest request;
@@ -91,14 +114,21 @@ bool write_stub(RunnerState& state, Site& site, std::uint32_t msr) {
   request.cases = {cases.data(), collect_cases(state, site.instruction, msr, cases)};
   request.slow_path = &slow_path;
   request.site = &site;
+  Stub& stub = state.stub;
   // Its length does not depend on where it stands.
-  std::size_t length = emit_stub(request).length;
-  if (length > max_stub_bytes) return false;
-  request.address = state.arenas.allocate(site.address, length);
-  if (request.address == 0) return false;
-  Stub stub = emit_stub(request);
+  emit_stub(request, stub);
+  if (stub.length > max_stub_bytes) return false;
+  // A copy of the jump is known by where it leads (copied_jump.hpp): two jumps that stand for different bytes
+  // are not alike.
+  do {
+    request.address = state.arenas.allocate(
+        site.address, stub.length, [&](std::uint64_t start, std::size_t size) { fill(state, start, size); });
+    if (request.address == 0) return false;
+  } while (!is_jump_for(state, site, request.address - site.address));
+  emit_stub(request, stub);
   if (!state.code.write(request.address, {stub.bytes.data(), stub.length})) return false;
-  site.stub = request.address;
+  state.arenas.describe(request.address, stub, request.resume);
+  state.sites.set_stub(site, request.address);
   return true;
 }
 
@@ -111,20 +141,88 @@ std::array<std::uint8_t, jump_bytes> jump_to_stub(const Site& site) {
 }
 
 /// Whether the bytes at `address`, which is mapped, are these.
-bool still_stands(std::uint64_t address, std::span<const std::uint8_t> code) {
+bool still_stands(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code) {
   std::array<std::uint8_t, x86::max_length> now{};
-  return read_code(address, {now.data(), code.size()}) == code.size() &&
+  return read_code(state.cpu, address, {now.data(), code.size()}) == code.size() &&
          std::equal(code.begin(), code.end(), now.begin());
 }
 
-/// The three steps. On failure the site may stay at the trap byte, which is slow and right.
-bool rewrite(CodeMemory& memory, std::uint64_t address, std::span<const std::uint8_t> code) {
-  return memory.write(address, {&trap_byte, 1}) && serialize_cores() &&
-         memory.write(address + 1, code.subspan(1)) && serialize_cores() &&
-         memory.write(address, code.first(1));
+/// Marks a site for the next rewrite.
+void mark(RunnerState& state, Site& site) {
+  site.rewrite = state.rewrites + 1;
+  site.state = SiteState::Patching;
+}
+
+/// The three steps over all sites of the range that are marked; with `to` their new bytes. On failure they
+/// may stay at the trap byte, which is slow and right.
+template <class To>
+bool rewrite(RunnerState& state, std::uint64_t start, std::uint64_t end, To to, SiteState after) {
+  bool good = true;
+  std::uint64_t number = ++state.rewrites;
+  auto each_site = [&](auto visit) {
+    state.sites.each_in(start, end, [&](Site& site) {
+      if (site.rewrite == number) visit(site);
+    });
+  };
+  auto each = [&](auto write) {
+    each_site([&](Site& site) { good &= write(site, std::span<const std::uint8_t>(to(site))); });
+  };
+  state.clock.begin();
+  each([&](Site& site, auto) { return state.code.write(site.address, {&trap_byte, 1}); });
+  good = good && serialize_cores();
+  if (good) each([&](Site& site, auto code) { return state.code.write(site.address + 1, code.subspan(1)); });
+  good = good && serialize_cores();
+  if (good) each([&](Site& site, auto code) { return state.code.write(site.address, code.first(1)); });
+  state.clock.end();
+  if (good)
+    each_site([&](Site& site) {
+      site.traps = 0;
+      site.state = after;
+    });
+  return good;
+}
+
+/// The jump, or the trap byte of a rewrite that failed. What stands there counts, not what was done last: a
+/// program may move its code away and back.
+bool stands_patched(RunnerState& state, const Site& site) {
+  if (site.stub == 0) return false;
+  std::array<std::uint8_t, jump_bytes> now{};
+  if (!state.code.read(site.address, now)) return false;
+  if (is_patched(site, now)) return true;
+  if (site.state != SiteState::Patching || now[0] != trap_byte) return false;
+  std::array<std::uint8_t, jump_bytes> jump = jump_to_stub(site);
+  return std::equal(now.begin() + 1, now.end(), jump.begin() + 1) ||
+         std::equal(now.begin() + 1, now.end(), site.original.begin() + 1);
+}
+
+/// The entry of the instruction at `address`; null where there is none and none can be made.
+Site* find_or_add(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code,
+                  const x86::Instruction& instruction) {
+  // When other code comes to stand there, threads may still be in the stub of the old, so that stays; and
+  // when the old comes back, its stub is there.
+  Site* site = state.sites.find(address, [&](const Site& s) { return std::ranges::equal(s.bytes(), code); });
+  if (site) return site;
+  return state.sites.add(address, [&](Site& fresh) {
+    fresh.length = static_cast<std::uint8_t>(code.size());
+    fresh.instruction = instruction;
+    std::ranges::copy(code, fresh.original.begin());
+  });
+}
+
+/// Whether a jump at the site does what the instruction does, whichever prefixes are before it.
+bool can_jump_from(RunnerState& state, const Site& site) {
+  if (!state.cpu.truncates_jumps_after_66) return true;
+  for (std::uint64_t at = site.address - 1; at >= site.address - x86::max_length; --at) {
+    std::uint8_t byte = 0;
+    if (!state.code.read(at, {&byte, 1}) || !is_prefix(byte)) return true;
+    if (byte == 0x66) return false;
+  }
+  return true;
 }
 
 }  // namespace
+
+std::span<const std::uint8_t> replaced_bytes(const Site& site) { return site.bytes().first(jump_bytes); }
 
 bool is_patched(const Site& site, std::span<const std::uint8_t> code) {
   if (site.stub == 0 || code.size() < jump_bytes) return false;
@@ -132,50 +230,73 @@ bool is_patched(const Site& site, std::span<const std::uint8_t> code) {
   return std::equal(jump.begin(), jump.end(), code.begin());
 }
 
+void restore_copy(SiteTable& sites, std::uint64_t address, std::span<std::uint8_t> copy) {
+  // The site at `address` itself is classify_trap's to see as it stands.
+  sites.each_in(address + 1, address + copy.size(), [&](const Site& site) {
+    if (site.stub == 0 || site.address <= address) return;
+    std::span<std::uint8_t> part = copy.subspan(static_cast<std::size_t>(site.address - address));
+    part = part.first(std::min(part.size(), jump_bytes));
+    std::array<std::uint8_t, jump_bytes> jump = jump_to_stub(site);
+    if (std::equal(part.begin(), part.end(), jump.begin()))
+      std::copy_n(site.original.begin(), part.size(), part.begin());
+  });
+}
+
 void patch_site(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code,
-                std::uint8_t length, const x86::Instruction& instruction, std::uint32_t msr) {
+                const x86::Instruction& instruction, std::uint32_t msr) {
   TryLock lock(state.lock);
-  if (!lock.taken()) return;
-  Site* site = state.sites.find(address);
-  // Other code may stand there than at first; threads may still be in the stub of the old.
-  if (!site || site->length != length ||
-      !std::equal(code.begin(), code.begin() + length, site->original.begin())) {
-    site = state.sites.add(address, [&](Site& fresh) {
-      fresh.length = length;
-      fresh.instruction = instruction;
-      std::copy_n(code.begin(), length, fresh.original.begin());
-    });
-    if (!site) return;
-  }
-  // What protections forbid now they may allow later: tried again ever more rarely.
-  if (site->state == SiteState::TrapOnly || !std::has_single_bit(++site->traps)) return;
-  if (site->patches == max_patches || !can_emit(instruction)) {
+  if (!lock.taken() || state.changes != 0 || !state.can_patch) return;
+  Site* site = find_or_add(state, address, code, instruction);
+  static_assert(SiteTable::capacity == 32768, "the notice says so");
+  if (!site) return state.notices.say(Notice::SitesFull, address);
+  if (site->state == SiteState::TrapOnly || !is_attempt(++site->traps)) return;
+  state.code.begin();
+  if (!can_emit(instruction) || !can_jump_from(state, *site)) {
     site->state = SiteState::TrapOnly;
     return;
   }
-  if (!is_patchable_range(state, address, length)) return;
-  state.code.begin_writes();
+  Protection protection = protection_of(state, address, code.size());
+  if (protection != Protection::Patchable) {
+    if (site->traps == rarest_attempt)
+      state.notices.say(protection == Protection::Writable ? Notice::WritableCode : Notice::NoMaps, address);
+    return;
+  }
   if (site->stub == 0 && !write_stub(state, *site, msr)) return;
   // The bytes were looked at before the lock was taken.
-  if (!still_stands(address, code.first(length))) return;
-  site->state = SiteState::Patching;
-  if (!rewrite(state.code, address, jump_to_stub(*site))) return;
-  site->state = SiteState::Patched;
-  site->traps = 0;
-  ++site->patches;
+  if (!still_stands(state, address, code)) return;
+  mark(state, *site);
+  rewrite(
+      state, address, address + 1, [](const Site& s) { return jump_to_stub(s); }, SiteState::Patched);
 }
 
-void unpatch_all(RunnerState& state) {
-  state.code.begin_writes();
-  state.sites.each([&](Site& site) {
-    if (site.stub == 0) return;
-    // It may have been unmapped since, or be something else.
-    if (!is_patchable_range(state, site.address, site.length)) return;
-    std::array<std::uint8_t, jump_bytes> now{};
-    if (read_code(site.address, now) != jump_bytes) return;
-    if (is_patched(site, now) || (site.state == SiteState::Patching && now[0] == trap_byte))
-      rewrite(state.code, site.address, {site.original.data(), jump_bytes});
+bool restore_sites(RunnerState& state, std::uint64_t start, std::uint64_t end) {
+  bool any = false;
+  state.code.begin();
+  state.sites.each_in(start, end, [&](Site& site) {
+    if (!stands_patched(state, site)) return;
+    mark(state, site);
+    any = true;
   });
+  return !any || rewrite(state, start, end, replaced_bytes, SiteState::Known);
+}
+
+bool replace_copied_jump(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code,
+                         const x86::Instruction& instruction) {
+  if (state.changes != 0) return false;
+  Site* site = find_or_add(state, address, code, instruction);
+  if (!site || protection_of(state, address, code.size()) != Protection::Patchable) return false;
+  mark(state, *site);
+  return rewrite(state, address, address + 1, replaced_bytes, SiteState::Known);
+}
+
+void finish_rewrites(RunnerState& state) {
+  if (!RewriteClock::is_rewriting(state.clock.now())) return;
+  state.code.begin();
+  state.sites.each([&](Site& site) {
+    if (site.state == SiteState::Patching && state.code.write(site.address, replaced_bytes(site)))
+      site.state = SiteState::Known;
+  });
+  state.clock.end();
 }
 
 }  // namespace eum::rt::native

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/user_msr/native/interpose_syscall.hpp"
+#include "runtime/user_msr/native/next.hpp"
 #include "runtime/user_msr/native/runner.hpp"
 #include "runtime/user_msr/native/variables.hpp"
 
@@ -30,11 +32,16 @@ RunnerOptions options_from_environment() {
 }
 
 __attribute__((constructor)) void on_load() {
+  find_next_functions();
+  remember_environment();
   const char* config = std::getenv(config_variable);
   if (!config) return;
   // The command checked the configuration; here it can only have changed since. The program then runs as
   // without us.
-  eum::Result<void> status = attach(config, options_from_environment());
+  RunnerOptions options = options_from_environment();
+  const char* cpuid = std::getenv(cpuid_variable);
+  options.show_cpuid = !cpuid || std::string_view(cpuid) != cpuid_off;
+  eum::Result<void> status = attach(config, options);
   if (!status) complain(status.error().message);
 }
 

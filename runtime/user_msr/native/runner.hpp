@@ -8,15 +8,22 @@
 #include "memory/result.hpp"
 #include "runtime/user_msr/msr_file.hpp"
 #include "runtime/user_msr/native/code_memory.hpp"
+#include "runtime/user_msr/native/notice.hpp"
+#include "runtime/user_msr/native/patch_lock.hpp"
 #include "runtime/user_msr/native/site_table.hpp"
 #include "runtime/user_msr/native/stub.hpp"
+#include "runtime/user_msr/native/stub_arena.hpp"
 #include "runtime/user_msr/native/trace.hpp"
+#include "runtime/user_msr/native/trapped.hpp"
 
 namespace eum::rt::native {
 
 struct RunnerOptions {
   bool patch = true;  ///< false: every access traps
   WriteMethod write_method = WriteMethod::ProcMem;
+  /// CPUID shows USER_MSR where the host lets it, in the thread that attaches and those that it starts. They
+  /// must end before the runner is detached.
+  bool show_cpuid = false;
   std::string trace;  ///< path of the trace; "-" is standard error; empty: none
 };
 
@@ -25,12 +32,23 @@ struct RunnerState {
   MsrBitmap bitmap{};
   Trace trace;
   RunnerOptions options;
+  HostCpu cpu{};
+  Notices notices;
   std::atomic<bool> can_patch{false};
+  std::atomic<bool> is_confined{false};  ///< system calls of ours may end the process (seccomp)
 
-  CodeMemory code{WriteMethod::ProcMem};
   SiteTable sites;
+  RewriteClock clock;
+  std::uint64_t rewrites = 0;  ///< begun so far
   StubArenas arenas;
-  std::atomic<bool> lock{false};  ///< of patching: sites, arenas, code; taken by try only
+  PatchLock lock;  ///< of sites, clock, arenas, mappings, code, scratch, stub; signal handlers only try
+  std::atomic<int> changes{0};  ///< changes of mappings under way: no patch begins meanwhile
+  Mappings mappings;
+  bool shows_cpuid = false;  ///< CPUID faults in the program's threads
+  CodeMemory code{WriteMethod::ProcMem};
+  static constexpr std::size_t scratch_bytes = 4096;
+  std::array<std::uint8_t, scratch_bytes> scratch;  ///< of code that is looked through
+  Stub stub;  ///< under construction; the stack may be a small one for signals
 };
 
 /// The process's runner, or null while none is attached. One load: slow paths call it.
@@ -42,6 +60,9 @@ Result<void> attach(const std::string& config_path, const RunnerOptions& options
 /// Puts the program's instructions and its SIGILL handler back. No thread may execute one of the instructions
 /// meanwhile.
 void detach();
+
+/// To be called before system calls of ours may end the process: does without them from now on.
+void confine(RunnerState& state);
 
 /// How an access that a user-level instruction makes is done in a native process: range, bitmap, register.
 /// False: #GP(0). Compiled for general registers only (slow_path.cpp).

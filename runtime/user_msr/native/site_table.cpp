@@ -4,20 +4,30 @@
 #include <sys/mman.h>
 
 namespace eum::rt::native {
+namespace {
+
+constexpr std::size_t index_bytes = std::size_t{2} * SiteTable::capacity * sizeof(std::atomic<std::uint32_t>);
+constexpr std::size_t site_bytes = SiteTable::capacity * sizeof(Site);
+constexpr std::size_t all_bytes = 3 * index_bytes + site_bytes;
+
+}  // namespace
 
 bool SiteTable::create() {
-  std::size_t index_bytes = slots * sizeof *index_, site_bytes = capacity * sizeof *sites_;
-  void* memory = mmap(nullptr, index_bytes + site_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, all_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  // Zero bytes are free slots and empty sites.
-  index_ = static_cast<std::atomic<std::uint32_t>*>(memory);
-  sites_ = reinterpret_cast<Site*>(static_cast<std::byte*>(memory) + index_bytes);
+  static_assert(index_bytes == heads * sizeof *by_address_);
+  // Zero bytes are empty lists and sites.
+  auto* bytes = static_cast<std::byte*>(memory);
+  by_address_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes);
+  by_page_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes + index_bytes);
+  by_jump_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes + 2 * index_bytes);
+  sites_ = reinterpret_cast<Site*>(bytes + 3 * index_bytes);
   return true;
 }
 
 SiteTable::~SiteTable() {
-  if (index_) munmap(index_, slots * sizeof *index_ + capacity * sizeof *sites_);
+  if (by_address_) munmap(by_address_, all_bytes);
 }
 
 }  // namespace eum::rt::native

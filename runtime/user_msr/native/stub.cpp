@@ -6,13 +6,13 @@ namespace eum::rt::native {
 namespace {
 
 constexpr unsigned rax = 0, rcx = 1, rdx = 2, rbx = 3, rsp = 4, rsi = 6, rdi = 7;
-constexpr int red_zone = 128;
+constexpr int red_zone = red_zone_bytes;
 
 class Emitter {
  public:
-  explicit Emitter(const StubRequest& request) : request_(request) {}
+  Emitter(const StubRequest& request, Stub& stub) : request_(request), stub_(stub) { stub_.length = 0; }
 
-  Stub run() {
+  void run() {
     if (request_.instruction.is_immediate()) {
       if (!request_.cases.empty() && inline_access(request_.cases.front()))
         jump_back();
@@ -21,12 +21,14 @@ class Emitter {
     } else {
       dispatch();
     }
-    return stub_;
   }
 
  private:
   void byte(unsigned value) {
-    if (stub_.length < max_stub_bytes) stub_.bytes[stub_.length] = static_cast<std::uint8_t>(value);
+    if (stub_.length < max_stub_bytes) {
+      stub_.bytes[stub_.length] = static_cast<std::uint8_t>(value);
+      stub_.depths[stub_.length] = static_cast<std::uint8_t>(is_frame_in_rbx_ ? frame_in_rbx : depth_);
+    }
     ++stub_.length;
   }
   void bytes(std::initializer_list<unsigned> values) {
@@ -44,17 +46,26 @@ class Emitter {
   void move_rsp(int bytes_up) {  // lea rsp, [rsp + n]
     bytes({0x48, 0x8d, 0xa4, 0x24});
     u32(static_cast<std::uint32_t>(bytes_up));
+    depth_ -= bytes_up / 8;
   }
   void push(unsigned reg) {
     if (reg >= 8) byte(0x41);
     byte(0x50 | (reg & 7));
+    ++depth_;
   }
   void pop(unsigned reg) {
     if (reg >= 8) byte(0x41);
     byte(0x58 | (reg & 7));
+    --depth_;
   }
-  void pushfq() { byte(0x9c); }
-  void popfq() { byte(0x9d); }
+  void pushfq() {
+    byte(0x9c);
+    ++depth_;
+  }
+  void popfq() {
+    byte(0x9d);
+    --depth_;
+  }
   void move_imm(unsigned reg, std::uint64_t value) {
     if (value <= UINT32_MAX) {  // mov r32, imm32
       if (reg >= 8) byte(0x41);
@@ -159,9 +170,11 @@ class Emitter {
       byte(0xe9);
       std::size_t displacement = stub_.length;
       u32(0);
+      int depth = depth_;
       restore_dispatch();
       inline_access(c);
       jump_back();
+      depth_ = depth;
       patch_u32(displacement, static_cast<std::uint32_t>(stub_.length - (displacement + 4)));
     }
     restore_dispatch();
@@ -179,9 +192,10 @@ class Emitter {
   void restore_frame() {
     for (unsigned reg = 0; reg < x86::gpr_count; ++reg) {
       if (reg == rsp)
-        bytes({0x48, 0x8d, 0x64, 0x24, 0x08});  // lea rsp, [rsp + 8]
+        move_rsp(8);
       else
         pop(reg);
+      if (reg == rbx) is_frame_in_rbx_ = false;
     }
     popfq();
     move_rsp(red_zone);
@@ -194,6 +208,7 @@ class Emitter {
     move(rdi, rsp);
     move_imm(rsi, reinterpret_cast<std::uintptr_t>(request_.site));
     move(rbx, rsp);
+    is_frame_in_rbx_ = true;
     bytes({0x48, 0x83, 0xe4, 0xf0});  // and rsp, -16
     move_imm(rax, reinterpret_cast<std::uintptr_t>(request_.slow_path));
     bytes({0xff, 0xd0});  // call rax
@@ -201,8 +216,11 @@ class Emitter {
     bytes({0x85, 0xc0, 0x0f, 0x85});  // test eax, eax; jnz fault
     std::size_t displacement = stub_.length;
     u32(0);
+    int depth = depth_;
     restore_frame();
     jump_back();
+    depth_ = depth;
+    is_frame_in_rbx_ = true;
     patch_u32(displacement, static_cast<std::uint32_t>(stub_.length - (displacement + 4)));
     restore_frame();
     for (std::uint8_t b : fault_instruction) byte(b);
@@ -210,7 +228,9 @@ class Emitter {
   }
 
   const StubRequest& request_;
-  Stub stub_;
+  Stub& stub_;
+  int depth_ = 0;  // words that RSP is below where it was at the site
+  bool is_frame_in_rbx_ = false;
 };
 
 }  // namespace
@@ -219,6 +239,6 @@ bool can_emit(const x86::Instruction& instruction) {
   return instruction.data != rsp && (instruction.is_immediate() || instruction.index != rsp);
 }
 
-Stub emit_stub(const StubRequest& request) { return Emitter(request).run(); }
+void emit_stub(const StubRequest& request, Stub& stub) { Emitter(request, stub).run(); }
 
 }  // namespace eum::rt::native

@@ -51,8 +51,16 @@ struct StubRequest {
 inline constexpr std::size_t max_inline_cases = 8;
 inline constexpr std::size_t max_stub_bytes = 1024;
 
+/// Where RSP was at the site, told for each byte of a stub as the instruction of that byte begins: that many
+/// words above RSP; or, with this bit, stub_frame_words above RBX, and the program's RBX is in the StubFrame
+/// that RBX points to. Unwinders read it (unwind_info.hpp).
+inline constexpr std::uint8_t frame_in_rbx = 0x80;
+inline constexpr int red_zone_bytes = 128;
+inline constexpr std::size_t stub_frame_words = (sizeof(StubFrame) + red_zone_bytes) / 8;
+
 struct Stub {
   std::array<std::uint8_t, max_stub_bytes> bytes{};
+  std::array<std::uint8_t, max_stub_bytes> depths{};
   std::size_t length = 0;
 };
 
@@ -62,6 +70,7 @@ inline constexpr std::array<std::uint8_t, 2> fault_instruction{0x0f, 0x0b};
 
 /// RSP as an operand is beyond what a stub can do. Cases beyond max_inline_cases are left to the slow path.
 bool can_emit(const x86::Instruction& instruction);
-Stub emit_stub(const StubRequest& request);
+/// A length beyond max_stub_bytes: it did not fit.
+void emit_stub(const StubRequest& request, Stub& stub);
 
 }  // namespace eum::rt::native

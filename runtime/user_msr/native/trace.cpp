@@ -5,41 +5,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "runtime/user_msr/native/line.hpp"
 #include "runtime/user_msr/raw_syscall.hpp"
 
 namespace eum::rt::native {
 namespace {
 
 constexpr long lowest_file = 300;  // out of the way of programs that count their descriptors
-
-/// A line under construction; what does not fit is cut.
-struct Line {
-  char text[256];
-  unsigned length = 0;
-
-  void character(char c) {
-    if (length < sizeof text - 1) text[length++] = c;
-  }
-  void string(const char* s) {
-    while (*s) character(*s++);
-  }
-  void view(std::string_view s) {
-    for (char c : s) character(c);
-  }
-  void hex(std::uint64_t value) {
-    string("0x");
-    unsigned digits = 1;
-    while (digits < 16 && value >> (4 * digits) != 0) ++digits;
-    while (digits-- > 0) character("0123456789abcdef"[value >> (4 * digits) & 15]);
-  }
-  void decimal(std::uint64_t value) {
-    char digits[20];
-    unsigned count = 0;
-    do digits[count++] = static_cast<char>('0' + value % 10);
-    while ((value /= 10) != 0);
-    while (count-- > 0) character(digits[count]);
-  }
-};
 
 long open_path(const char* path) {
   long file = raw_syscall(SYS_open, to_long(path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -54,12 +26,8 @@ long open_path(const char* path) {
 
 bool Trace::open(const char* path) {
   if (path[0] == '\0') return true;
-  if (path[0] == '-' && path[1] == '\0') {
-    file_ = 2;
-    path_ = path;
-    return true;
-  }
-  long file = open_path(path);
+  bool is_stderr = path[0] == '-' && path[1] == '\0';
+  long file = is_stderr ? 2 : open_path(path);
   struct stat status;
   if (file < 0 || raw_syscall(SYS_fstat, file, to_long(&status)) != 0) return false;
   device_ = status.st_dev;
@@ -113,10 +81,11 @@ void Trace::line(std::uint64_t address, const x86::Instruction& instruction, std
   } else {
     line.string(" #GP(0)");
   }
-  line.text[line.length++] = '\n';
+  line.end();
 
   long file = file_.load(std::memory_order_relaxed);
-  if (file != 2 && !is_ours(file)) {
+  if (!is_ours(file)) {
+    if (file == 2) return;
     file = open_path(path_);
     if (file < 0) return;
     file_ = file;

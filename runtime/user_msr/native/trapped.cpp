@@ -1,4 +1,4 @@
-// One judgement of the bytes at a trap: a jump of ours, the trap byte, or an instruction.
+// Classifies the bytes at a trap once: a jump of ours, a site that is being rewritten, or an instruction.
 #include "runtime/user_msr/native/trapped.hpp"
 
 #include "frontend/x86/decoder.hpp"
@@ -7,32 +7,51 @@
 namespace eum::rt::native {
 namespace {
 
-constexpr bool is_segment_prefix(std::uint8_t byte) {
-  return byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e || byte == 0x64 || byte == 0x65;
+x86::Decoding decode(std::span<const std::uint8_t> code) { return x86::decode(code, x86::Mode::Bits64); }
+
+/// How many bytes of the instruction are redundant prefixes: without them it is the same instruction. A jump
+/// past some of them (as past a LOCK that the program finds needless) enters it too, so it is patched behind
+/// them all.
+std::uint8_t count_redundant_prefixes(std::span<const std::uint8_t> code, const x86::Decoding& whole) {
+  for (std::uint8_t skipped = whole.length; skipped-- > 1;) {
+    x86::Decoding rest = decode(code.subspan(skipped));
+    if (rest.verdict == x86::Verdict::Instruction && rest.instruction == whole.instruction &&
+        rest.length == whole.length - skipped)
+      return skipped;
+  }
+  return 0;
 }
 
 }  // namespace
 
-Trapped judge(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t> code) {
+Trapped classify_trap(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t> code,
+                      bool rewriting) {
   Trapped trapped;
-  std::size_t prefixes = 0;
-  while (prefixes < code.size() && is_segment_prefix(code[prefixes])) ++prefixes;
-  trapped.segment_prefixes = static_cast<std::uint8_t>(prefixes);
-  std::span<const std::uint8_t> core = code.subspan(prefixes);
-  Site* site = sites.find(rip + prefixes);
-  if (site && is_patched(*site, core)) {
-    trapped.kind = Trapped::Again;
-  } else if (site && !core.empty() && core[0] == trap_byte && site->state == SiteState::Patching) {
-    trapped.kind = Trapped::Access;
-    trapped.instruction = site->instruction;
-    trapped.length = static_cast<std::uint8_t>(prefixes + site->length);
-  } else if (x86::Decoding d = x86::decode(code, x86::Mode::Bits64);
-             d.verdict == x86::Verdict::Instruction && d.instruction.is_user()) {
-    trapped.kind = Trapped::Access;
-    trapped.instruction = d.instruction;
-    trapped.length = d.length;
-    trapped.is_whole = true;
+  for (std::size_t prefixes = 0; prefixes < code.size(); ++prefixes) {
+    std::span<const std::uint8_t> rest = code.subspan(prefixes);
+    if (sites.find(rip + prefixes, [&](const Site& site) { return is_patched(site, rest); })) {
+      trapped.kind = Trapped::Retry;
+      return trapped;
+    }
+    const Site* rewritten = sites.find(rip + prefixes, [&](const Site& site) {
+      return site.state == SiteState::Patching && (rewriting || rest[0] == trap_byte);
+    });
+    if (rewritten) {
+      trapped.kind = Trapped::Access;
+      trapped.instruction = rewritten->instruction;
+      trapped.length = static_cast<std::uint8_t>(prefixes + rewritten->length);
+      trapped.prefixes = static_cast<std::uint8_t>(prefixes);
+      return trapped;
+    }
+    if (!is_prefix(rest[0])) break;
   }
+  x86::Decoding d = decode(code);
+  if (d.verdict != x86::Verdict::Instruction || !d.instruction.is_user()) return trapped;
+  trapped.kind = Trapped::Access;
+  trapped.instruction = d.instruction;
+  trapped.length = d.length;
+  trapped.prefixes = count_redundant_prefixes(code, d);
+  trapped.is_whole = true;
   return trapped;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// What stands where a thread trapped, judged while another thread may be patching the very bytes. It must not
-// know signals, registers or how an access is done.
-#include <algorithm>
+// What stands where a thread trapped, classified while another thread may be rewriting the very bytes. It
+// must not know signals, registers or how an access is done.
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,36 +20,67 @@ struct CodeBytes {
   std::span<const std::uint8_t> span() const { return {bytes.data(), count}; }
 };
 
+/// Odd while sites are being rewritten, and never twice the same: who reads code between two equal times has
+/// read bytes that stood there together, but for those of sites in state Patching. One thread at a time
+/// rewrites.
+class RewriteClock {
+ public:
+  void begin() { time_.fetch_add(1); }
+  void end() { time_.fetch_add(1); }
+  std::uint64_t now() const { return time_.load(); }
+  static bool is_rewriting(std::uint64_t time) { return time % 2 != 0; }
+
+ private:
+  std::atomic<std::uint64_t> time_{0};
+};
+
+/// Legacy prefixes but LOCK, and REX: what can stand before a site.
+constexpr bool is_prefix(std::uint8_t byte) {
+  switch (byte) {
+    case 0x26:
+    case 0x2e:
+    case 0x36:
+    case 0x3e:
+    case 0x64:
+    case 0x65:
+    case 0x66:
+    case 0x67:
+    case 0xf2:
+    case 0xf3:
+      return true;
+    default:
+      return (byte & 0xf0) == 0x40;
+  }
+}
+
 struct Trapped {
   enum Kind : std::uint8_t {
     NotOurs,  ///< the program's own SIGILL
-    Again,    ///< patched by another thread since: to be executed again
+    Retry,    ///< patched by another thread since: to be executed again
     Access,   ///< an access to do
   } kind = NotOurs;
   x86::Instruction instruction{};
-  std::uint8_t length = 0;  ///< from RIP
-  std::uint8_t segment_prefixes = 0;
-  bool is_whole = false;  ///< the bytes were read from the program, not remembered
+  std::uint8_t length = 0;    ///< from RIP
+  std::uint8_t prefixes = 0;  ///< bytes from RIP to the site: redundant prefixes
+  bool is_whole = false;      ///< the bytes were read from the program, not remembered
 };
 
-/// Judges bytes that were read once. Right only if they stood there together.
-Trapped judge(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t> code);
+/// Classifies bytes that were read once. Right only if they stood there together. `rewriting`: the clock said
+/// so before they were read; a site in state Patching then has any bytes.
+Trapped classify_trap(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t> code,
+                      bool rewriting);
 
-/// Reads and judges until both saw the same bytes; `code` holds them then. A thread that patches changes a
-/// site in steps, and a read may have bytes from before and after one: no instruction that ever stood there,
-/// or another one than did. `read(address, std::span<std::uint8_t>)` returns how many bytes there were; it
-/// may read them in any order. Two equal reads of which the site's first byte is the program's are of the
-/// program's instruction: a patch changes that byte first, so none had begun when the later read began.
-template <class Read>
-Trapped judge_steady(SiteTable& sites, std::uint64_t rip, CodeBytes& code, Read read) {
+/// Reads and classifies until no site was rewritten meanwhile; `code` holds the bytes then.
+/// `read(address, std::span<std::uint8_t>)` returns how many bytes there were; it may read them in any order.
+/// A site that is being rewritten is served from its entry: no waiting for a thread that may not run.
+template <class Read, class Clock>
+Trapped classify_stable(SiteTable& sites, const Clock& clock, std::uint64_t rip, CodeBytes& code, Read read) {
   for (;;) {
+    std::uint64_t before = clock.now();
     code.count = read(rip, std::span(code.bytes));
-    Trapped trapped = judge(sites, rip, code.span());
+    Trapped trapped = classify_trap(sites, rip, code.span(), RewriteClock::is_rewriting(before));
     bool is_remembered = trapped.kind == Trapped::Access && !trapped.is_whole;
-    if (trapped.kind == Trapped::Again || is_remembered) return trapped;
-    CodeBytes now;
-    now.count = read(rip, std::span(now.bytes));
-    if (std::ranges::equal(code.span(), now.span())) return trapped;
+    if (trapped.kind == Trapped::Retry || is_remembered || clock.now() == before) return trapped;
   }
 }
 

@@ -1,0 +1,45 @@
+#pragma once
+// The lock of patching, which a thread holds for microseconds and may take with it into a child of fork that
+// has no such thread. It must not know what it protects.
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/user_msr/raw_syscall.hpp"
+
+namespace eum::rt::native {
+
+class PatchLock {
+ public:
+  bool try_lock() {
+    std::int32_t free = 0;
+    return owner_.compare_exchange_strong(free, process());
+  }
+  void lock() {
+    for (int attempt = 0; !try_lock(); ++attempt) wait(attempt);
+  }
+  void unlock() { owner_.store(0); }
+  /// Returns when nobody holds it, for a moment at least.
+  void wait_until_free() {
+    for (int attempt = 0; owner_.load() != 0; ++attempt) wait(attempt);
+  }
+  /// In the only thread of a process: whether it was held, and by nobody now.
+  bool reset() { return owner_.exchange(0) != 0; }
+
+ private:
+  // About a second of yielding, when the holder is of another process and does not run here: in a child of a
+  // fork that libc does not know of.
+  static constexpr int patience = 2000000;
+
+  static std::int32_t process() { return static_cast<std::int32_t>(raw_syscall(SYS_getpid)); }
+  void wait(int attempt) {
+    raw_syscall(SYS_sched_yield);
+    std::int32_t owner = owner_.load();
+    if (attempt >= patience && owner != 0 && owner != process()) owner_.compare_exchange_strong(owner, 0);
+  }
+
+  std::atomic<std::int32_t> owner_{0};  // process id, 0 = free
+};
+
+}  // namespace eum::rt::native
