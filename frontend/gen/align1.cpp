@@ -90,7 +90,7 @@ Result<Instruction> align1_form(const Instruction& instruction, Family family) {
   Instruction i = instruction;
   if (!i.align16) return i;
   static constexpr const char* names[] = {"source 0", "source 1", "source 2"};
-  const bool ternary = info(i.opcode).format == Format::Ternary;
+  const bool ternary = shape(i.opcode, family).format == Format::Ternary;
   const bool macro = i.dst.macro;
   if (i.pred_ctrl == PredCtrl::X || i.pred_ctrl == PredCtrl::Y || i.pred_ctrl == PredCtrl::Z ||
       i.pred_ctrl == PredCtrl::W)

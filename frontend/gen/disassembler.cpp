@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "frontend/gen/fields.hpp"
 #include "frontend/gen/instruction.hpp"
 
 namespace eum::gen {
@@ -17,14 +16,10 @@ std::string label_text(std::int64_t offset) {
 std::string disassemble(std::span<const std::byte> kernel, Family family) {
   // First the labels: the start, what branches lead to, and what follows a branch or the end of the thread.
   std::vector<std::int64_t> labels{0};
-  const auto length_at = [&](std::size_t offset) -> std::size_t {
-    const auto byte3 = static_cast<unsigned>(kernel[offset + 3]);
-    return byte3 >> (gen9_layout.cmpt_ctrl.ranges[0].lo - 24) & 1 ? 8 : 16;
-  };
   const auto for_each = [&](auto&& visit) {
     std::size_t offset = 0;
     while (kernel.size() - offset >= 8) {
-      const std::size_t length = length_at(offset);
+      const std::size_t length = length_at(kernel, offset, family);
       if (kernel.size() - offset < length) break;
       visit(offset, length);
       offset += length;

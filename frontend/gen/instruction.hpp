@@ -1,6 +1,6 @@
 #pragma once
 // The decoded form of one GEN instruction: plain data, no heap, nothing but what the encoding says.
-// It must not know bit positions (fields.hpp) nor what an instruction means (lower/).
+// It must not know bit positions (layout.hpp) nor what an instruction means (lower/).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -229,6 +229,9 @@ struct Instruction {
 /// Decodes the instruction at byte `offset` of `kernel`, compacted or not. Undefined opcodes and field values
 /// are errors that say byte offset, bits and reason. Never allocates unless it fails.
 Result<Instruction> decode(std::span<const std::byte> kernel, std::size_t offset, Family family);
+
+/// 8 or 16, the bytes that the instruction at byte `offset` takes; four bytes of it must be in `kernel`.
+std::size_t length_at(std::span<const std::byte> kernel, std::size_t offset, Family family);
 
 /// Rewrites an Align16 instruction whose swizzles and channel enables Align1 can say (what compilers emit for
 /// three-source instructions and math macros) into Align1: exec_size, regions and sub-registers then count as

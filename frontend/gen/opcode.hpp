@@ -1,6 +1,6 @@
 #pragma once
 // Opcodes of the GEN EU and what each instruction may carry. The rows are instructions.def.
-// This file must not know bit positions (fields.hpp).
+// This file must not know bit positions (layout.hpp).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,24 +41,32 @@ namespace cap {
 inline constexpr std::uint8_t Pred = 1, CMod = 2, Sat = 4, SrcMod = 8, Logic = 16, BranchCtl = 32;
 }
 
-struct OpcodeInfo {
-  std::string_view name;  ///< as the manual spells it
-  std::uint8_t number;    ///< opcode field, families 7 to 11
-  Family since;
+/// What an instruction may carry.
+struct OpcodeShape {
   Format format;
   TypeSet dst_types;
   TypeSet src_types;
   std::uint8_t caps;
+
+  constexpr bool has(std::uint8_t capability) const { return (caps & capability) != 0; }
+};
+
+struct OpcodeInfo {
+  std::string_view name;  ///< as the manual spells it
+  std::uint8_t number;    ///< opcode field of the encodings gen8 and gen9
+  FamilyRange families;   ///< that have it
+  OpcodeShape shape;
 };
 
 inline constexpr std::array opcode_table = [] {
   using namespace cap;
   using namespace type_set;
+  using namespace family_range;
   using enum Format;
   using enum Family;
   return std::array{
-#define GEN_OP(name, text, number, since, format, dst, src, caps, ...) \
-  OpcodeInfo{text, number, since, format, dst, src, caps},
+#define GEN_OP(name, text, number, families, format, dst, src, caps, ...) \
+  OpcodeInfo{text, number, families, {format, dst, src, caps}},
 #include "frontend/gen/instructions.def"
 #undef GEN_OP
   };
@@ -66,15 +74,13 @@ inline constexpr std::array opcode_table = [] {
 inline constexpr std::size_t opcode_count = opcode_table.size();
 
 constexpr const OpcodeInfo& info(Opcode opcode) { return opcode_table[static_cast<std::size_t>(opcode)]; }
-constexpr bool has(Opcode opcode, std::uint8_t capability) { return (info(opcode).caps & capability) != 0; }
-constexpr bool is_send(Opcode opcode) {
-  return info(opcode).format == Format::Send || info(opcode).format == Format::SendSplit;
-}
+constexpr const OpcodeShape& shape(Opcode opcode, Family) { return info(opcode).shape; }
+constexpr bool exists_on(Opcode opcode, Family family) { return info(opcode).families.contains(family); }
+
+constexpr bool is_send(Format f) { return f == Format::Send || f == Format::SendSplit; }
+constexpr bool is_send(Opcode opcode) { return is_send(info(opcode).shape.format); }
 /// Changes the instruction pointer of some channel.
-constexpr bool is_branch(Opcode opcode) {
-  Format f = info(opcode).format;
-  return f >= Format::Branch1 && f <= Format::Return;
-}
-constexpr bool exists_on(Opcode opcode, Family family) { return info(opcode).since <= family; }
+constexpr bool is_branch(Format f) { return f >= Format::Branch1 && f <= Format::Return; }
+constexpr bool is_branch(Opcode opcode) { return is_branch(info(opcode).shape.format); }
 
 }  // namespace eum::gen

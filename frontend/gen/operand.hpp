@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "frontend/gen/fields.hpp"
+#include "frontend/gen/encoding.hpp"
 #include "frontend/gen/instruction.hpp"
 
 namespace eum::gen {
@@ -15,9 +15,6 @@ struct Undefined {
   std::uint64_t value = 0;
   Bits field;
 };
-
-/// "88:85" or "95,72:64".
-std::string to_string(const Bits& field);
 
 /// Properties of an architecture register (registers.def).
 struct ArfInfo {
@@ -32,6 +29,9 @@ struct ArfInfo {
 const ArfInfo& arf_info(unsigned code);
 inline const ArfInfo& info(Arf arf) { return arf_info(static_cast<unsigned>(arf)); }
 
+/// Codes of register files.
+inline constexpr unsigned file_arf = 0, file_grf = 1, file_immediate = 3;
+
 /// Where the fields of source 0 or source 1 are.
 struct SourceFields {
   Bits file, type, mod, addr_mode, vstride, reg, width, hstride, subreg, addr_subreg, addr_imm, chan_sel,
@@ -39,39 +39,47 @@ struct SourceFields {
   bool second;  ///< source 1: no architecture register, no 64-bit immediate
 };
 
-/// Decodes operands of one word. Each function returns false after it recorded what is undefined.
-template <const Layout& L>
-class OperandDecoder {
+/// One word that is being decoded, and what is undefined in it.
+class WordDecoder {
  public:
-  OperandDecoder(const Encoding& word, Family family, Undefined& undefined)
+  WordDecoder(const InstructionWord& word, const FamilyInfo& family, Undefined& undefined)
       : w_(word), family_(family), undefined_(undefined) {}
+
+ protected:
+  /// Records the first undefined value; false.
+  bool fail(const char* what, std::uint64_t value, const Bits& field) {
+    undefined_ = {what, value, field};
+    return false;
+  }
+
+  const InstructionWord& w_;
+  const FamilyInfo& family_;
+  Undefined& undefined_;
+};
+
+/// Decodes operands of one word. Each function returns false after it recorded what is undefined.
+template <Encoding E>
+class OperandDecoder : public WordDecoder {
+ public:
+  using WordDecoder::WordDecoder;
 
   bool destination(Operand& out, bool align16, bool macro);
   bool source0(Operand& out, bool align16, bool macro);
   bool source1(Operand& out, bool align16, bool macro);
   bool send_source0(Operand& out, bool align16);
-  /// dst and the three sources of an Align16 three-source instruction.
+  /// dst and the three sources of an Align16 instruction.
   bool ternary(Instruction& out, bool macro);
   /// dst, src[0] and src[1] of sends.
   bool split_send(Instruction& out);
 
  private:
-  bool fail(const char* what, std::uint64_t value, const Bits& field) {
-    undefined_ = {what, value, field};
-    return false;
-  }
-  template <Bits B>
-  std::uint8_t u8() const {
-    return static_cast<std::uint8_t>(get<B>(w_));
-  }
+  using Data = EncodingData<E>;
+  static constexpr const Layout& L = Data::fields;
+
   template <SourceFields F>
   bool source(Operand& out, bool align16, bool macro);
   template <Bits B>
-  bool reg_type(Operand& out);
-  template <Bits B>
-  bool immediate_type(Operand& out);
-  template <Bits B>
-  bool ternary_type(Type& out);
+  bool type(Type& out, const TypeList& types, const char* what);
   template <Bits B>
   bool register_number(Operand& out);
   template <Bits Vert>
@@ -82,15 +90,12 @@ class OperandDecoder {
   bool destination_mme(Operand& out);
   template <Bits ChanSel>
   bool source_mme(Operand& out);
-  template <Bits Reg, Bits Subreg, Bits Mod, Bits Rep, Bits ChanSel>
+  template <Bits Reg, Bits Subreg, Bits SubregWord, Bits Mod, Bits Rep, Bits ChanSel>
   bool ternary_source(Operand& out, bool macro);
-
-  const Encoding& w_;
-  Family family_;
-  Undefined& undefined_;
 };
 
-extern template class OperandDecoder<gen8_layout>;
-extern template class OperandDecoder<gen9_layout>;
+#define GEN_ENCODING(name) extern template class OperandDecoder<Encoding::name>;
+#include "frontend/gen/encodings.def"
+#undef GEN_ENCODING
 
 }  // namespace eum::gen

@@ -24,8 +24,8 @@ constexpr bool is_typed_branch(Format f) {
 
 class Printer {
  public:
-  Printer(const Instruction& instruction, LabelStyle labels)
-      : i_(instruction), format_(info(instruction.opcode).format), labels_(labels) {}
+  Printer(const Instruction& instruction, Family family, LabelStyle labels)
+      : i_(instruction), shape_(shape(instruction.opcode, family)), format_(shape_.format), labels_(labels) {}
 
   std::string run();
 
@@ -57,6 +57,7 @@ class Printer {
   bool message() const { return is_send(i_.opcode); }
 
   const Instruction& i_;
+  const OpcodeShape& shape_;
   Format format_;
   LabelStyle labels_;
   std::string out_;
@@ -220,7 +221,7 @@ void Printer::source(unsigned n) {
       out_ += "(abs)";
       break;
     case SourceModifier::Neg:
-      out_ += has(i_.opcode, cap::Logic) ? '~' : '-';
+      out_ += shape_.has(cap::Logic) ? '~' : '-';
       break;
     case SourceModifier::NegAbs:
       out_ += "-(abs)";
@@ -295,9 +296,9 @@ std::string Printer::run() {
 }  // namespace
 
 std::string print(const Instruction& instruction, Family family, LabelStyle labels) {
-  if (!instruction.align16) return Printer(instruction, labels).run();
+  if (!instruction.align16) return Printer(instruction, family, labels).run();
   const Result<Instruction> align1 = align1_form(instruction, family);
-  return Printer(align1 ? *align1 : instruction, labels).run();
+  return Printer(align1 ? *align1 : instruction, family, labels).run();
 }
 
 }  // namespace eum::gen

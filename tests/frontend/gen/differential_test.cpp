@@ -53,7 +53,7 @@ std::vector<Word> generate(Kind kind, Family family, std::size_t count, std::mt1
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   std::vector<unsigned> opcodes;
   for (const OpcodeInfo& row : opcode_table)
-    if (row.since <= family) opcodes.push_back(row.number);
+    if (row.families.contains(family)) opcodes.push_back(row.number);
   std::vector<Word> out;
   for (std::size_t n = 0; n < count; ++n) {
     Word w;

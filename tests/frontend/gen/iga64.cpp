@@ -46,7 +46,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> disassemble_with(
     std::ofstream file(in.path(), std::ios::binary);
     file.write(reinterpret_cast<const char*>(code.data()), static_cast<std::streamsize>(code.size()));
   }
-  const std::string command = "iga64 -d -p " + std::string(info(family).text) + " " + options + " " +
+  const std::string command = "iga64 -d -p " + std::string(info(family).iga64) + " " + options + " " +
                               in.path() + " --output-on-fail -o " + out.path() + " >" + messages.path() +
                               " 2>&1";
   // The status says only that some instruction was rejected, which the messages say too.

@@ -38,7 +38,7 @@ TEST_CASE("operands of compiled kernels have types that their rows allow") {
     for (std::size_t offset = 0; offset + 16 <= code.size();) {
       const Result<Instruction> i = decode(code, offset, family);
       REQUIRE(i);
-      const OpcodeInfo& row = info(i->opcode);
+      const OpcodeShape& row = shape(i->opcode, family);
       INFO(print(*i, family));
       if (i->has_dst) CHECK(contains(row.dst_types, i->dst.type));
       for (unsigned n = 0; n < i->source_count; ++n) CHECK(contains(row.src_types, i->src[n].type));

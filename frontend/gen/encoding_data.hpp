@@ -1,0 +1,65 @@
+#pragma once
+// What the data of an encoding of instruction words consists of. encodings/NAME.hpp fills it in, one file for
+// each encoding; nothing has a default, so what a file forgets does not compile where the decoder reads it.
+#include <array>
+#include <cstdint>
+
+#include "frontend/gen/family.hpp"
+#include "frontend/gen/layout.hpp"
+#include "frontend/gen/opcode.hpp"
+#include "frontend/gen/type.hpp"
+
+namespace eum::gen {
+
+/// Specialised for each row of encodings.def, with these members:
+///   opcode_number         which column of instructions.def its opcode field holds
+///   fields                Layout
+///   types                 TypeCodes
+///   send_has_region       send has a region of source 0
+///   send_takes_arf        the payload of send may be an architecture register
+///   send_has_thread_ctrl  send and sends have the thread control of other instructions
+///   compaction            Compaction
+template <Encoding E>
+struct EncodingData;
+
+/// Type by its code; Type::none is undefined.
+class TypeList {
+ public:
+  /// The types of codes 0, 1, and so on; the rest is undefined.
+  template <class... T>
+  requires(sizeof...(T) > 0 && sizeof...(T) <= 16) constexpr explicit TypeList(T... type) {
+    by_code_.fill(Type::none);
+    std::size_t code = 0;
+    ((by_code_[code++] = type), ...);
+  }
+  constexpr Type operator[](std::size_t code) const { return by_code_[code]; }
+
+ private:
+  std::array<Type, 16> by_code_{};
+};
+
+struct TypeCodes {
+  TypeList registers;
+  TypeList immediates;
+  TypeList ternary;  ///< of an Align16 instruction with three sources
+};
+
+/// How the tables write sets of formats.
+using FormatSet = std::uint32_t;
+template <class... F>
+constexpr FormatSet formats(F... format) {
+  return (0u | ... | (1u << static_cast<unsigned>(format)));
+}
+
+/// How 64-bit words expand. What the fields of the compacted word are is the same everywhere
+/// (compaction.cpp), as are the tables of controls, sub-registers and sources.
+struct Compaction {
+  FormatSet formats;  ///< that have a compacted form
+  Bits control;       ///< where an entry of compaction_tables.hpp goes
+  Bits datatype;
+  Bits source0;
+  Bits source1;
+  const std::array<std::uint32_t, 32>& datatypes;
+};
+
+}  // namespace eum::gen

@@ -1,0 +1,45 @@
+#pragma once
+// What the index fields of compacted instructions stand for, and where it goes in the whole instruction.
+// The tables are facts of the hardware (public in Mesa's brw_eu_compact.c and in IGA's GED).
+#include <array>
+#include <cstdint>
+
+#include "frontend/gen/word.hpp"
+
+namespace eum::gen::compaction {
+
+/// Access mode, mask control, dependency control, thread control to execution size, saturation, flag
+/// register.
+inline constexpr std::array<std::uint32_t, 32> controls{
+    0x00002, 0x04000, 0x04001, 0x04002, 0x04003, 0x04004, 0x04005, 0x04007, 0x04008, 0x04009, 0x0400d,
+    0x06000, 0x06001, 0x06002, 0x06003, 0x06004, 0x06005, 0x06007, 0x06009, 0x0600d, 0x06010, 0x06100,
+    0x08000, 0x08002, 0x08004, 0x08100, 0x16000, 0x16010, 0x18000, 0x18100, 0x28000, 0x28100};
+
+/// Register files and types of all operands, addressing mode and stride of the destination.
+inline constexpr std::array<std::uint32_t, 32> datatypes_gen8{
+    0x40001, 0x40040, 0x40041, 0x400c1, 0x4015d, 0x405dd, 0x40741, 0x40745, 0x4075d, 0x41041, 0x43040,
+    0x43041, 0x45145, 0x47144, 0x47145, 0x5c75d, 0x5d71d, 0x5d75c, 0x5d75d, 0x5f75c, 0x0040c, 0x4005d,
+    0x40145, 0x41040, 0x45144, 0x47104, 0x49209, 0x5775d, 0x5f75d, 0x4f34c, 0x49248, 0x4b248};
+
+/// Sub-registers of source 1, source 0 and the destination. Entry 10 is 0x500 in Mesa's table of Gen7; 0x280
+/// is what iga64 -p 7p5 makes of it, and what all other families have.
+inline constexpr std::array<std::uint32_t, 32> subregs{
+    0x0000, 0x0001, 0x0008, 0x000f, 0x0010, 0x0080, 0x0100, 0x0180, 0x0200, 0x0210, 0x0280,
+    0x1000, 0x1001, 0x1081, 0x1082, 0x1083, 0x1084, 0x1087, 0x1088, 0x108e, 0x108f, 0x1180,
+    0x11e8, 0x2000, 0x2180, 0x3000, 0x3c87, 0x4000, 0x5000, 0x6000, 0x7000, 0x701c};
+
+/// Modifier, addressing mode and region of a source.
+inline constexpr std::array<std::uint32_t, 32> sources{
+    0x000, 0x002, 0x010, 0x012, 0x018, 0x020, 0x028, 0x048, 0x050, 0x070, 0x078,
+    0x300, 0x302, 0x308, 0x310, 0x312, 0x320, 0x328, 0x338, 0x340, 0x342, 0x348,
+    0x350, 0x360, 0x368, 0x370, 0x371, 0x378, 0x468, 0x469, 0x46a, 0x588};
+
+/// Of three-source instructions: what controls is, with the register file bits of the operands.
+inline constexpr std::array<std::uint32_t, 4> ternary_controls{0x806001, 0x006001, 0x008001, 0x008021};
+
+/// Of three-source instructions: swizzles, types, channel enables and sub-register of the destination,
+/// modifiers. The bits that only Gen9 has (126:125, 105:104, 84) are zero in each row.
+inline constexpr std::array<std::uint64_t, 4> ternary_sources{0x7272720f000, 0x7272720f002, 0x7272720f008,
+                                                              0x7272720f020};
+
+}  // namespace eum::gen::compaction
