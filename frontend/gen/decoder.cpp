@@ -121,10 +121,11 @@ bool Decoder<E>::head() {
     if (size != 0) return fail("execution size", size, L.exec_size);
     if (!i_.no_mask) return fail("mask control", 0, L.mask_ctrl);
   }
-  i_.align16 = flag<L.access_mode>(w_);
+  if constexpr (L.has(Part::AccessMode)) i_.align16 = flag<L.access_mode>(w_);
   i_.debug_ctrl = flag<L.debug_ctrl>(w_);
-  i_.flag_reg = u8<L.flag_reg>(w_);
-  i_.flag_subreg = u8<L.flag_subreg>(w_);
+  const bool three = shape_.format == Format::Ternary;
+  i_.flag_reg = three ? u8<L.t_flag_reg>(w_) : u8<L.flag_reg>(w_);
+  i_.flag_subreg = three ? u8<L.t_flag_subreg>(w_) : u8<L.flag_subreg>(w_);
   return true;
 }
 
@@ -148,11 +149,10 @@ bool Decoder<E>::predicate() {
 template <Encoding E>
 bool Decoder<E>::options() {
   const bool is_message = is_send(i_.opcode);
-  if (!is_message || Data::send_has_thread_ctrl) {
-    constexpr ThreadCtrl codes[] = {ThreadCtrl::None, ThreadCtrl::Atomic, ThreadCtrl::Switch};
-    const unsigned thread = u8<L.thread_ctrl>(w_);
-    if (thread >= std::size(codes)) return fail("thread control", thread, L.thread_ctrl);
-    i_.thread_ctrl = codes[thread];
+  if (const ThreadCtrlSet defined = is_message ? Data::send_thread_ctrls : Data::thread_ctrls) {
+    i_.thread_ctrl = static_cast<ThreadCtrl>(u8<L.thread_ctrl>(w_));
+    if (!contains(defined, i_.thread_ctrl))
+      return fail("thread control", static_cast<unsigned>(i_.thread_ctrl), L.thread_ctrl);
   }
   if (is_message) {
     if constexpr (L.has(Part::NoSrcDep)) i_.send.no_src_dep_set = flag<L.no_src_dep_set>(w_);
@@ -161,10 +161,9 @@ bool Decoder<E>::options() {
   const unsigned dep = u8<L.dep_ctrl>(w_);
   i_.no_dd_clr = dep & 1;
   i_.no_dd_chk = dep & 2;
-  if (shape_.has(cap::BranchCtl))
-    i_.branch_ctrl = flag<L.branch_ctrl>(w_);
-  else if (!is_branch(i_.opcode))
-    i_.acc_wr_en = flag<L.acc_wr_ctrl>(w_);
+  if constexpr (L.has(Part::BranchCtl))
+    i_.branch_ctrl = shape_.has(cap::BranchCtl) && flag<L.branch_ctrl>(w_);
+  i_.acc_wr_en = !is_branch(shape_.format) && flag<L.acc_wr_ctrl>(w_);
   i_.saturate = shape_.has(cap::Sat) && flag<L.saturate>(w_);
   return true;
 }
@@ -184,7 +183,7 @@ bool Decoder<E>::math() {
   const unsigned code = u8<L.math_function>(w_);
   if (code == 0 || code == 8) return fail("math function", code, L.math_function);
   i_.math = static_cast<MathFunction>(code);
-  if (get<L.dst_file>(w_) != 1)
+  if (get<L.dst_file>(w_) != file_grf)
     return fail("register file of a math destination", get<L.dst_file>(w_), L.dst_file);
   return true;
 }
@@ -202,8 +201,12 @@ bool Decoder<E>::basic() {
                                                                          : 1);
   if (!this->source0(i_.src[0], i_.align16, macro)) return false;
   if (i_.source_count > 1) {
-    if (i_.src[0].is_immediate()) return fail("register file of source 0 (of two)", 3, L.src0_file);
-    if (!this->source1(i_.src[1], i_.align16, macro)) return false;
+    if (i_.src[0].is_immediate())
+      return fail("register file of source 0 (of two)", file_immediate, L.src0_file);
+    // Source 1 is a general register or an immediate (GED, and the manual of each instruction), but of movi
+    // the null register.
+    const Files files = i_.opcode == Opcode::movi ? Files::Arf : Files::Grf;
+    if (!this->source1(i_.src[1], i_.align16, macro, files)) return false;
   }
   return (i_.math == MathFunction::None || math_operands()) && modifiers();
 }
@@ -232,7 +235,6 @@ bool Decoder<E>::modifiers() {
 
 template <Encoding E>
 bool Decoder<E>::ternary() {
-  if (!i_.align16) return fail("Align1 access mode of a three-source instruction", 0, L.access_mode);
   i_.has_dst = true;
   i_.source_count = 3;
   return OperandDecoder<E>::ternary(i_, i_.opcode == Opcode::madm) && modifiers();
@@ -240,7 +242,8 @@ bool Decoder<E>::ternary() {
 
 template <Encoding E>
 bool Decoder<E>::branch() {
-  if (i_.align16) return fail("Align16 access mode of a branch", 1, L.access_mode);
+  if constexpr (L.has(Part::AccessMode))
+    if (i_.align16) return fail("Align16 access mode of a branch", 1, L.access_mode);
   switch (shape_.format) {
     case Format::Branch1:
       i_.jip = target<L.jip>();
@@ -255,7 +258,7 @@ bool Decoder<E>::branch() {
         return offset_type<L.src1_type>();
       }
       i_.source_count = 1;
-      if (!this->source1(i_.src[0], false, false)) return false;
+      if (!this->source1(i_.src[0], false, false, Files::Grf)) return false;
       if (i_.src[0].type != Type::d)
         return fail("data type of a branch offset", get<L.src1_type>(w_), L.src1_type);
       return modifiers();
@@ -267,12 +270,12 @@ bool Decoder<E>::branch() {
         return offset_type<L.src1_type>();
       }
       i_.source_count = 1;
-      return this->source1(i_.src[0], false, false) && modifiers();
+      return this->source1(i_.src[0], false, false, Files::Grf) && modifiers();
     case Format::Return:
       i_.source_count = 1;
       return this->source0(i_.src[0], false, false) && modifiers();
     default:  // brd, brc
-      if (get<L.src0_file>(w_) == 3) {
+      if (get<L.src0_file>(w_) == file_immediate) {
         i_.jip = target<L.jip>();
         if (shape_.format == Format::BranchRegs) i_.uip = target<L.uip>();
         return offset_type<L.src0_type>();
@@ -305,9 +308,9 @@ bool Decoder<E>::send() {
   if constexpr (L.has(Part::ExFuncCtrl))
     s.ex_desc.value |= static_cast<std::uint32_t>(get<L.ex_func_ctrl>(w_) << 16);
   const unsigned file = u8<L.desc_file>(w_);
-  if (file == 3) {
+  if (file == file_immediate) {
     s.desc.value = static_cast<std::uint32_t>(get<L.desc>(w_));
-  } else if (file == 0) {
+  } else if (file == file_arf) {
     s.desc.is_register = true;
   } else {
     return fail("register file of the descriptor", file, L.desc_file);

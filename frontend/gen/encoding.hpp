@@ -1,6 +1,7 @@
 #pragma once
 // The data of every encoding, checked. An encoding is added by a row of encodings.def, its file in
 // encodings/, and the line that includes it here.
+#include "frontend/gen/encodings/gen11.hpp"
 #include "frontend/gen/encodings/gen8.hpp"
 #include "frontend/gen/encodings/gen9.hpp"
 
@@ -23,8 +24,9 @@ constexpr bool is_sound() {
                 "send has either a region of source 0 or an extended function control");
   static_assert((Data::compaction.formats & formats(Format::Ternary)) == 0 || fields.has(Part::Ternary16),
                 "compacted instructions with three sources are Align16 ones");
+  static_assert(contains(Data::thread_ctrls, ThreadCtrl::None));
+  static_cast<void>(Data::send_thread_ctrls);
   static_cast<void>(Data::send_takes_arf);
-  static_cast<void>(Data::send_has_thread_ctrl);
   return true;
 }
 #define GEN_ENCODING(name) static_assert(is_sound<Encoding::name>());

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "frontend/gen/family.hpp"
+#include "frontend/gen/instruction.hpp"
 #include "frontend/gen/layout.hpp"
 #include "frontend/gen/opcode.hpp"
 #include "frontend/gen/type.hpp"
@@ -15,9 +16,10 @@ namespace eum::gen {
 ///   opcode_number         which column of instructions.def its opcode field holds
 ///   fields                Layout
 ///   types                 TypeCodes
+///   thread_ctrls          that are defined
+///   send_thread_ctrls     that are defined for messages; none where these have no thread control
 ///   send_has_region       send has a region of source 0
 ///   send_takes_arf        the payload of send may be an architecture register
-///   send_has_thread_ctrl  send and sends have the thread control of other instructions
 ///   compaction            Compaction
 template <Encoding E>
 struct EncodingData;
@@ -38,11 +40,24 @@ class TypeList {
   std::array<Type, 16> by_code_{};
 };
 
+inline constexpr TypeList no_types{Type::none};
+
 struct TypeCodes {
   TypeList registers;
   TypeList immediates;
-  TypeList ternary;  ///< of an Align16 instruction with three sources
+  TypeList ternary;        ///< of an instruction with three sources
+  TypeList ternary_float;  ///< where a bit says that the execution type is a float
 };
+
+/// A set of values of the thread control field.
+using ThreadCtrlSet = std::uint8_t;
+template <class... T>
+constexpr ThreadCtrlSet thread_ctrl_set(T... value) {
+  return static_cast<ThreadCtrlSet>((0u | ... | (1u << static_cast<unsigned>(value))));
+}
+constexpr bool contains(ThreadCtrlSet set, ThreadCtrl value) {
+  return set >> static_cast<unsigned>(value) & 1;
+}
 
 /// How the tables write sets of formats.
 using FormatSet = std::uint32_t;

@@ -54,11 +54,25 @@ enum class Part : std::uint8_t {
   Imm64,
   TernaryFlag,
   Ternary,
+  TernarySrc0,
+  TernarySrc2,
   Ternary16,
   TernaryMixed,
+  Ternary1,
+  Ternary1Src0,
+  Ternary1Src2,
+  Ternary1Subreg,
+  Ternary1Subreg0,
+  Ternary1Subreg2,
+  Ternary1Imm0,
+  Ternary1Imm2,
+  Ternary1Macro,
+  MathMacro1,
   SendCommon,
   Send,
+  SendSrc0,
   ExFuncCtrl,
+  SendSrc0Indirect,
   SendSplit,
   SplitDirect,
   SplitIndirect,
@@ -70,12 +84,29 @@ enum class Part : std::uint8_t {
 };
 
 /// A set of parts, one bit each.
-using PartSet = std::uint64_t;
+struct PartSet {
+  std::array<std::uint64_t, 2> bits{};
+
+  constexpr bool operator==(const PartSet&) const = default;
+  constexpr PartSet operator|(const PartSet& other) const {
+    return {{bits[0] | other.bits[0], bits[1] | other.bits[1]}};
+  }
+  constexpr bool has(Part part) const {
+    const auto n = static_cast<unsigned>(part);
+    return bits[n / 64] >> (n % 64) & 1;
+  }
+  constexpr bool has_all(const PartSet& other) const { return (*this | other) == *this; }
+};
+constexpr PartSet one_part(Part part) {
+  const auto n = static_cast<unsigned>(part);
+  PartSet out;
+  out.bits[n / 64] = std::uint64_t{1} << (n % 64);
+  return out;
+}
 template <class... P>
 constexpr PartSet parts(P... part) {
-  return (PartSet{0} | ... | (PartSet{1} << static_cast<unsigned>(part)));
+  return (PartSet{} | ... | one_part(part));
 }
-static_assert(static_cast<unsigned>(Part::CallOffset) < 64);
 
 enum class Field : std::uint8_t {
 #define GEN_FIELD(part, name) name,
@@ -130,7 +161,7 @@ constexpr Layout layout(std::initializer_list<FieldBits> fields) {
 constexpr Layout layout(const Layout& base, PartSet lacks, std::initializer_list<FieldBits> fields) {
   Layout out = base;
   for (const FieldRow& row : field_table)
-    if (lacks & parts(row.part)) out.*row.bits = absent;
+    if (lacks.has(row.part)) out.*row.bits = absent;
   for (const FieldBits& given : fields)
     out.*field_table[static_cast<unsigned>(given.field)].bits = given.bits;
   return out;
@@ -157,6 +188,10 @@ inline constexpr auto shapes = [] {
   constexpr PartSet src1_16 = parts(Src1Type, Src1, Src1Direct, Src1In16, Src1Direct16);
   constexpr PartSet src1_16_indirect = parts(Src1Type, Src1, Src1Indirect, Src1In16, Src1Indirect16);
   constexpr PartSet ternary = parts(Head, DepCtrl, AccWr, Saturate, CondMod, TernaryFlag, Ternary);
+  constexpr PartSet ternary16 = ternary | parts(AccessMode, TernarySrc0, TernarySrc2, Ternary16);
+  constexpr PartSet ternary1 = ternary | parts(Ternary1);
+  constexpr PartSet ternary1_src0 = parts(TernarySrc0, Ternary1Src0, Ternary1Subreg0);
+  constexpr PartSet ternary1_src2 = parts(TernarySrc2, Ternary1Src2, Ternary1Subreg2);
   constexpr PartSet send = parts(Head, Flag, Dst, Src0Type, SendCommon, Send);
   constexpr PartSet split = parts(Head, Flag, NoSrcDep, SendCommon, SendSplit);
   constexpr PartSet branch = parts(Head, Flag, DepCtrl, Dst, Src0Type);
@@ -172,11 +207,17 @@ inline constexpr auto shapes = [] {
       basic16 | dst16_indirect | src0_16_indirect | src1_16,
       basic16 | dst16_indirect | src0_16 | src1_16_indirect,
       head | parts(MathFc, Dst, Src0Type) | dst1 | src0_1 | src1_1,
-      ternary | parts(AccessMode, Ternary16),
-      ternary | parts(AccessMode, Ternary16, TernaryMixed),
-      send | parts(Src0Direct, Src0, Src0In1) | dst1,
-      send | parts(NoSrcDep, ExFuncCtrl, Src0Direct) | dst1,
-      send | parts(NoSrcDep, ExFuncCtrl, Src0Indirect, Src0Indirect16) | dst1_indirect,
+      head | parts(MathFc, Dst, Src0Type, DstDirect, Dst1, Src0, Src0Direct, Src0In1, Src1Type, Src1,
+                   Src1Direct, Src1In1, MathMacro1),
+      ternary16,
+      ternary16 | parts(TernaryMixed),
+      ternary1 | parts(Ternary1Subreg) | ternary1_src0 | ternary1_src2,
+      ternary1 | parts(Ternary1Subreg, Ternary1Imm0) | ternary1_src2,
+      ternary1 | parts(Ternary1Subreg, Ternary1Imm2) | ternary1_src0,
+      ternary1 | parts(TernarySrc0, Ternary1Src0, TernarySrc2, Ternary1Src2, Ternary1Macro),
+      send | parts(Src0Direct, Src0, Src0In1, SendSrc0) | dst1,
+      send | parts(NoSrcDep, ExFuncCtrl, Src0Direct, SendSrc0) | dst1,
+      send | parts(NoSrcDep, ExFuncCtrl, Src0Indirect, SendSrc0Indirect) | dst1_indirect,
       split | parts(SplitDirect, SplitImm),
       split | parts(SplitDirect, SplitReg),
       split | parts(SplitIndirect, SplitImm),
@@ -188,9 +229,9 @@ inline constexpr auto shapes = [] {
 }();
 
 constexpr PartSet parts_of(const Layout& layout) {
-  PartSet out = 0;
+  PartSet out;
   for (const FieldRow& row : field_table)
-    if ((layout.*row.bits).present()) out |= parts(row.part);
+    if ((layout.*row.bits).present()) out = out | parts(row.part);
   return out;
 }
 
@@ -208,7 +249,7 @@ constexpr bool well_formed(const Layout& layout) {
 constexpr bool whole_parts(const Layout& layout) {
   const PartSet present = parts_of(layout);
   for (const FieldRow& row : field_table)
-    if ((present & parts(row.part)) && !(layout.*row.bits).present()) return false;
+    if (present.has(row.part) && !(layout.*row.bits).present()) return false;
   return true;
 }
 
@@ -225,11 +266,11 @@ constexpr bool overlaps(InstructionWord& used, const Bits& field) {
 
 constexpr bool disjoint(const Layout& layout) {
   const PartSet present = parts_of(layout);
-  for (PartSet shape : shapes) {
-    if (shape & ~present) continue;
+  for (const PartSet& shape : shapes) {
+    if (!present.has_all(shape)) continue;
     InstructionWord used;
     for (const FieldRow& row : field_table)
-      if ((shape & parts(row.part)) && overlaps(used, layout.*row.bits)) return false;
+      if (shape.has(row.part) && overlaps(used, layout.*row.bits)) return false;
   }
   return true;
 }
@@ -237,9 +278,9 @@ constexpr bool disjoint(const Layout& layout) {
 /// Each part occurs in some shape of the encoding, so each field is checked.
 constexpr bool covered(const Layout& layout) {
   const PartSet present = parts_of(layout);
-  PartSet used = 0;
-  for (PartSet shape : shapes)
-    if ((shape & ~present) == 0) used |= shape;
+  PartSet used;
+  for (const PartSet& shape : shapes)
+    if (present.has_all(shape)) used = used | shape;
   return used == present;
 }
 

@@ -79,18 +79,10 @@ bool OperandDecoder<E>::width(Operand& out) {
 
 template <Encoding E>
 template <Bits B>
-bool OperandDecoder<E>::destination_mme(Operand& out) {
+bool OperandDecoder<E>::macro_register(Operand& out, unsigned number) {
   out.macro = true;
-  out.mme = u8<B>(w_);
-  return out.mme <= no_mme || fail("math macro register of the destination", out.mme, B);
-}
-
-template <Encoding E>
-template <Bits B>
-bool OperandDecoder<E>::source_mme(Operand& out) {
-  out.macro = true;
-  out.mme = u8<B>(w_) & 15;
-  return out.mme <= no_mme || fail("math macro register of a source", out.mme, B);
+  out.mme = static_cast<std::uint8_t>(number);
+  return number <= no_mme || fail("math macro register", number, B);
 }
 
 template <Encoding E>
@@ -100,36 +92,42 @@ bool OperandDecoder<E>::destination(Operand& out, bool align16, bool macro) {
   if (!type<L.dst_type>(out.type, Data::types.registers, "register data type")) return false;
   out.file = file == file_grf ? RegisterFile::Grf : RegisterFile::Arf;
   const bool indirect = flag<L.dst_addr_mode>(w_);
-  if (macro && (!align16 || indirect)) return fail("access mode of a math macro", align16, L.access_mode);
+  if (macro && indirect) return fail("addressing of a math macro", 1, L.dst_addr_mode);
+  if constexpr (!macros_in_align1)
+    if (macro && !align16) return fail("access mode of a math macro", 0, L.access_mode);
   if (indirect) {
     if (file != file_grf) return fail("register file of an indirect operand", file, L.dst_file);
     out.kind = OperandKind::Indirect;
     out.address_subreg = u8<L.dst_addr_subreg>(w_);
-    if (align16) {
-      out.address_offset = static_cast<std::int16_t>(16 * signed_value<L.dst_addr_imm16>(w_));
-      out.channel_enable = u8<L.dst_chan_en>(w_);
-      out.region.hstride = 1;
-    } else {
-      out.address_offset = static_cast<std::int16_t>(signed_value<L.dst_addr_imm>(w_));
-      out.region.hstride = horizontal[u8<L.dst_hstride>(w_)];
-    }
+    if constexpr (has_align16)
+      if (align16) {
+        out.address_offset = static_cast<std::int16_t>(16 * signed_value<L.dst_addr_imm16>(w_));
+        out.channel_enable = u8<L.dst_chan_en>(w_);
+        out.region.hstride = 1;
+        return true;
+      }
+    out.address_offset = static_cast<std::int16_t>(signed_value<L.dst_addr_imm>(w_));
+    out.region.hstride = horizontal[u8<L.dst_hstride>(w_)];
     return true;
   }
   if (!register_number<L.dst_reg>(out)) return false;
-  if (align16) {
-    out.subreg = static_cast<std::uint8_t>(16 * u8<L.dst_subreg16>(w_));
-    out.channel_enable = u8<L.dst_chan_en>(w_);
-    out.region.hstride = 1;
-    return !macro || destination_mme<L.dst_chan_en>(out);
-  }
-  out.subreg = u8<L.dst_subreg>(w_);
+  if constexpr (has_align16)
+    if (align16) {
+      out.subreg = static_cast<std::uint8_t>(16 * u8<L.dst_subreg16>(w_));
+      out.channel_enable = u8<L.dst_chan_en>(w_);
+      out.region.hstride = 1;
+      return !macro || macro_register<L.dst_chan_en>(out, out.channel_enable);
+    }
   out.region.hstride = horizontal[u8<L.dst_hstride>(w_)];
+  if constexpr (macros_in_align1)
+    if (macro) return macro_register<L.m1_dst_mme>(out, u8<L.m1_dst_mme>(w_));
+  out.subreg = u8<L.dst_subreg>(w_);
   return true;
 }
 
 template <Encoding E>
 template <SourceFields F>
-bool OperandDecoder<E>::source(Operand& out, bool align16, bool macro) {
+bool OperandDecoder<E>::source(Operand& out, bool align16, bool macro, Files files) {
   const unsigned file = u8<F.file>(w_);
   if (file == file_immediate) {
     if (!type<F.type>(out.type, Data::types.immediates, "immediate data type")) return false;
@@ -139,17 +137,17 @@ bool OperandDecoder<E>::source(Operand& out, bool align16, bool macro) {
     out.immediate = bytes == 8 ? get<L.imm64>(w_) : get<L.imm32>(w_) & low_mask(8 * bytes);
     return true;
   }
-  // Source 1 is a general register or an immediate (GED, and the manual of each instruction).
-  if (file != file_grf && (file != file_arf || F.second)) return fail("source register file", file, F.file);
+  if ((file != file_grf || files == Files::Arf) && (file != file_arf || files == Files::Grf))
+    return fail("source register file", file, F.file);
   if (!type<F.type>(out.type, Data::types.registers, "register data type")) return false;
   out.file = file == file_grf ? RegisterFile::Grf : RegisterFile::Arf;
   out.modifier = static_cast<SourceModifier>(u8<F.mod>(w_));
   if (!vertical_stride<F.vstride>(out)) return false;
   const bool indirect = flag<F.addr_mode>(w_);
-  if (macro && (!align16 || indirect)) return fail("access mode of a math macro", align16, L.access_mode);
-  if (align16) {
-    out.swizzle = u8<F.chan_sel>(w_);
-  } else {
+  if (macro && indirect) return fail("addressing of a math macro", 1, F.addr_mode);
+  if constexpr (!macros_in_align1)
+    if (macro && !align16) return fail("access mode of a math macro", 0, L.access_mode);
+  if (!align16) {
     if (!width<F.width>(out)) return false;
     out.region.hstride = horizontal[u8<F.hstride>(w_)];
   }
@@ -157,31 +155,43 @@ bool OperandDecoder<E>::source(Operand& out, bool align16, bool macro) {
     if (file != file_grf) return fail("register file of an indirect operand", file, F.file);
     out.kind = OperandKind::Indirect;
     out.address_subreg = u8<F.addr_subreg>(w_);
-    out.address_offset = static_cast<std::int16_t>(align16 ? 16 * signed_value<F.addr_imm16>(w_)
-                                                           : signed_value<F.addr_imm>(w_));
+    out.address_offset = static_cast<std::int16_t>(signed_value<F.addr_imm>(w_));
+    if constexpr (has_align16)
+      if (align16) {
+        out.swizzle = u8<F.chan_sel>(w_);
+        out.address_offset = static_cast<std::int16_t>(16 * signed_value<F.addr_imm16>(w_));
+      }
     return true;
   }
   if (!register_number<F.reg>(out)) return false;
-  out.subreg = static_cast<std::uint8_t>(align16 ? 16 * u8<F.subreg16>(w_) : u8<F.subreg>(w_));
-  return !macro || source_mme<F.chan_sel>(out);
+  if constexpr (has_align16)
+    if (align16) {
+      out.swizzle = u8<F.chan_sel>(w_);
+      out.subreg = static_cast<std::uint8_t>(16 * u8<F.subreg16>(w_));
+      return !macro || macro_register<F.chan_sel>(out, out.swizzle & 15);
+    }
+  if constexpr (macros_in_align1)
+    if (macro) return macro_register<F.mme>(out, u8<F.mme>(w_));
+  out.subreg = u8<F.subreg>(w_);
+  return true;
 }
 
 template <Encoding E>
 bool OperandDecoder<E>::source0(Operand& out, bool align16, bool macro) {
-  constexpr SourceFields fields{
-      L.src0_file,     L.src0_type,     L.src0_mod,      L.src0_addr_mode,  L.src0_vstride,
-      L.src0_reg,      L.src0_width,    L.src0_hstride,  L.src0_subreg,     L.src0_addr_subreg,
-      L.src0_addr_imm, L.src0_chan_sel, L.src0_subreg16, L.src0_addr_imm16, false};
-  return source<fields>(out, align16, macro);
+  constexpr SourceFields fields{L.src0_file,     L.src0_type,        L.src0_mod,      L.src0_addr_mode,
+                                L.src0_vstride,  L.src0_reg,         L.src0_width,    L.src0_hstride,
+                                L.src0_subreg,   L.src0_addr_subreg, L.src0_addr_imm, L.src0_chan_sel,
+                                L.src0_subreg16, L.src0_addr_imm16,  L.m1_src0_mme,   false};
+  return source<fields>(out, align16, macro, Files::Any);
 }
 
 template <Encoding E>
-bool OperandDecoder<E>::source1(Operand& out, bool align16, bool macro) {
-  constexpr SourceFields fields{
-      L.src1_file,     L.src1_type,     L.src1_mod,      L.src1_addr_mode,  L.src1_vstride,
-      L.src1_reg,      L.src1_width,    L.src1_hstride,  L.src1_subreg,     L.src1_addr_subreg,
-      L.src1_addr_imm, L.src1_chan_sel, L.src1_subreg16, L.src1_addr_imm16, true};
-  return source<fields>(out, align16, macro);
+bool OperandDecoder<E>::source1(Operand& out, bool align16, bool macro, Files files) {
+  constexpr SourceFields fields{L.src1_file,     L.src1_type,        L.src1_mod,      L.src1_addr_mode,
+                                L.src1_vstride,  L.src1_reg,         L.src1_width,    L.src1_hstride,
+                                L.src1_subreg,   L.src1_addr_subreg, L.src1_addr_imm, L.src1_chan_sel,
+                                L.src1_subreg16, L.src1_addr_imm16,  L.m1_src1_mme,   true};
+  return source<fields>(out, align16, macro, files);
 }
 
 template <Encoding E>
@@ -196,10 +206,11 @@ bool OperandDecoder<E>::send_source0(Operand& out, bool align16) {
     if (file != file_grf) return fail("register file of an indirect operand", file, L.src0_file);
     out.kind = OperandKind::Indirect;
     out.address_subreg = u8<L.src0_addr_subreg>(w_);
-    // The extended function control takes bits 67:64, so the offset counts 16 bytes there.
-    const bool coarse = align16 || L.has(Part::ExFuncCtrl);
-    out.address_offset = static_cast<std::int16_t>(coarse ? 16 * signed_value<L.src0_addr_imm16>(w_)
-                                                          : signed_value<L.src0_addr_imm>(w_));
+    if constexpr (L.has(Part::SendSrc0Indirect))
+      out.address_offset = static_cast<std::int16_t>(16 * signed_value<L.send_src0_addr_imm>(w_));
+    else
+      out.address_offset = static_cast<std::int16_t>(align16 ? 16 * signed_value<L.src0_addr_imm16>(w_)
+                                                             : signed_value<L.src0_addr_imm>(w_));
     return true;
   }
   if (!register_number<L.src0_reg>(out)) return false;
@@ -210,13 +221,21 @@ bool OperandDecoder<E>::send_source0(Operand& out, bool align16) {
       out.region.hstride = horizontal[u8<L.src0_hstride>(w_)];
     }
   }
-  out.subreg = static_cast<std::uint8_t>(16 * u8<L.src0_subreg16>(w_));
+  out.subreg = static_cast<std::uint8_t>(16 * u8<L.send_src0_subreg>(w_));
   return true;
 }
 
 template <Encoding E>
+bool OperandDecoder<E>::ternary(Instruction& out, bool macro) {
+  if constexpr (L.has(Part::Ternary1))
+    return ternary1(out, macro);
+  else
+    return ternary16(out, macro);
+}
+
+template <Encoding E>
 template <Bits Reg, Bits Subreg, Bits SubregWord, Bits Mod, Bits Rep, Bits ChanSel>
-bool OperandDecoder<E>::ternary_source(Operand& out, bool macro) {
+bool OperandDecoder<E>::ternary16_source(Operand& out, bool macro) {
   out.file = RegisterFile::Grf;
   if (!register_number<Reg>(out)) return false;
   unsigned subreg = 4u * u8<Subreg>(w_);
@@ -227,36 +246,111 @@ bool OperandDecoder<E>::ternary_source(Operand& out, bool macro) {
   out.swizzle = u8<ChanSel>(w_);
   out.region = out.replicate ? Region{0, 1, 0} : Region{4, 4, 1};
   if (macro && out.replicate) return fail("replicate control of a math macro", 1, Rep);
-  return !macro || source_mme<ChanSel>(out);
+  return !macro || macro_register<ChanSel>(out, out.swizzle & 15);
 }
 
 template <Encoding E>
-bool OperandDecoder<E>::ternary(Instruction& out, bool macro) {
-  constexpr const char* what = "three-source data type";
-  Operand& dst = out.dst;
-  dst.file = RegisterFile::Grf;
-  if (!type<L.t_dst_type>(dst.type, Data::types.ternary, what) || !register_number<L.t_dst_reg>(dst))
-    return false;
-  dst.subreg = static_cast<std::uint8_t>(4 * u8<L.t_dst_subreg>(w_));
-  dst.channel_enable = u8<L.t_dst_chan_en>(w_);
-  dst.region.hstride = 1;
-  if (macro && !destination_mme<L.t_dst_chan_en>(dst)) return false;
+bool OperandDecoder<E>::ternary16(Instruction& out, bool macro) {
+  if constexpr (L.has(Part::Ternary16)) {
+    if (!out.align16) return fail("Align1 access mode of a three-source instruction", 0, L.access_mode);
+    constexpr const char* what = "three-source data type";
+    Operand& dst = out.dst;
+    dst.file = RegisterFile::Grf;
+    if (!type<L.t_dst_type>(dst.type, Data::types.ternary, what) || !register_number<L.t_dst_reg>(dst))
+      return false;
+    dst.subreg = static_cast<std::uint8_t>(4 * u8<L.t_dst_subreg>(w_));
+    dst.channel_enable = u8<L.t_dst_chan_en>(w_);
+    dst.region.hstride = 1;
+    if (macro && !macro_register<L.t_dst_chan_en>(dst, dst.channel_enable)) return false;
 
-  auto& [s0, s1, s2] = out.src;
-  if (!type<L.t_src_type>(s0.type, Data::types.ternary, what)) return false;
-  s1.type = s2.type = s0.type;
-  if constexpr (L.has(Part::TernaryMixed)) {
-    if (s0.type == Type::f || s0.type == Type::hf) {
-      s1.type = flag<L.t_src1_type>(w_) ? Type::hf : Type::f;
-      s2.type = flag<L.t_src2_type>(w_) ? Type::hf : Type::f;
+    auto& [s0, s1, s2] = out.src;
+    if (!type<L.t_src_type>(s0.type, Data::types.ternary, what)) return false;
+    s1.type = s2.type = s0.type;
+    if constexpr (L.has(Part::TernaryMixed)) {
+      if (s0.type == Type::f || s0.type == Type::hf) {
+        s1.type = flag<L.t_src1_type>(w_) ? Type::hf : Type::f;
+        s2.type = flag<L.t_src2_type>(w_) ? Type::hf : Type::f;
+      }
     }
+    return ternary16_source<L.t_src0_reg, L.t_src0_subreg, L.t_src0_subreg_word, L.t_src0_mod, L.t_src0_rep,
+                            L.t_src0_chan_sel>(s0, macro) &&
+           ternary16_source<L.t_src1_reg, L.t_src1_subreg, L.t_src1_subreg_word, L.t_src1_mod, L.t_src1_rep,
+                            L.t_src1_chan_sel>(s1, macro) &&
+           ternary16_source<L.t_src2_reg, L.t_src2_subreg, L.t_src2_subreg_word, L.t_src2_mod, L.t_src2_rep,
+                            L.t_src2_chan_sel>(s2, macro);
+  } else {
+    return fail("opcode", get<L.opcode>(w_), L.opcode);
   }
-  return ternary_source<L.t_src0_reg, L.t_src0_subreg, L.t_src0_subreg_word, L.t_src0_mod, L.t_src0_rep,
-                        L.t_src0_chan_sel>(s0, macro) &&
-         ternary_source<L.t_src1_reg, L.t_src1_subreg, L.t_src1_subreg_word, L.t_src1_mod, L.t_src1_rep,
-                        L.t_src1_chan_sel>(s1, macro) &&
-         ternary_source<L.t_src2_reg, L.t_src2_subreg, L.t_src2_subreg_word, L.t_src2_mod, L.t_src2_rep,
-                        L.t_src2_chan_sel>(s2, macro);
+}
+
+template <Encoding E>
+template <Bits B>
+bool OperandDecoder<E>::ternary1_type(Type& out) {
+  return type<B>(out, flag<L.t1_exec_type>(w_) ? Data::types.ternary_float : Data::types.ternary,
+                 "three-source data type");
+}
+
+/// An immediate has 16 bits; a dword or word takes them with or without their sign.
+template <Encoding E>
+template <Bits TypeBits, Bits Imm>
+bool OperandDecoder<E>::ternary1_immediate(Operand& out) {
+  if (!ternary1_type<TypeBits>(out.type)) return false;
+  if (out.type != Type::hf && (is_float(out.type) || size_of(out.type) < 2))
+    return fail("data type of a 16-bit immediate", get<TypeBits>(w_), TypeBits);
+  out.kind = OperandKind::Immediate;
+  out.immediate = out.type == Type::d ? static_cast<std::uint32_t>(signed_value<Imm>(w_)) : get<Imm>(w_);
+  return true;
+}
+
+template <Encoding E>
+template <Bits Reg, Bits Subreg, Bits Mod, Bits TypeBits, Bits Vert, Bits Horizontal, Bits Macro>
+bool OperandDecoder<E>::ternary1_source(Operand& out, bool macro) {
+  if (!ternary1_type<TypeBits>(out.type) || !register_number<Reg>(out)) return false;
+  out.modifier = static_cast<SourceModifier>(u8<Mod>(w_));
+  out.region.hstride = horizontal[u8<Horizontal>(w_)];
+  if constexpr (Vert.present()) {
+    constexpr std::uint8_t vertical[4] = {0, 2, 4, 8};
+    out.region.vstride = vertical[u8<Vert>(w_)];
+  } else {
+    out.region.vstride = out.region.hstride;  // of a row of one element
+  }
+  const bool rows = Vert.present() && out.region.hstride != 0 && out.region.vstride > out.region.hstride;
+  out.region.width = static_cast<std::uint8_t>(rows ? out.region.vstride / out.region.hstride : 1);
+  if (macro) return macro_register<Macro>(out, u8<Macro>(w_));
+  out.subreg = u8<Subreg>(w_);
+  return true;
+}
+
+template <Encoding E>
+bool OperandDecoder<E>::ternary1(Instruction& out, bool macro) {
+  if constexpr (L.has(Part::Ternary1)) {
+    Operand& dst = out.dst;
+    dst.file = flag<L.t1_dst_file>(w_) ? RegisterFile::Arf : RegisterFile::Grf;
+    if (!ternary1_type<L.t_dst_type>(dst.type) || !register_number<L.t_dst_reg>(dst)) return false;
+    if (macro) {
+      dst.region.hstride = 1;
+      if (!macro_register<L.t1_dst_mme>(dst, u8<L.t1_dst_mme>(w_))) return false;
+    } else {
+      dst.region.hstride = static_cast<std::uint8_t>(1u << u8<L.t1_dst_hstride>(w_));
+      dst.subreg = static_cast<std::uint8_t>(8 * u8<L.t1_dst_subreg>(w_));
+    }
+
+    auto& [s0, s1, s2] = out.src;
+    s0.file = s2.file = RegisterFile::Grf;
+    s1.file = flag<L.t1_src1_file>(w_) ? RegisterFile::Arf : RegisterFile::Grf;
+    return (flag<L.t1_src0_file>(w_)
+                ? ternary1_immediate<L.t1_src0_type, L.t1_src0_imm>(s0)
+                : ternary1_source<L.t_src0_reg, L.t1_src0_subreg, L.t_src0_mod, L.t1_src0_type,
+                                  L.t1_src0_vstride, L.t1_src0_hstride, L.t1_src0_mme>(s0, macro)) &&
+           ternary1_source<L.t_src1_reg, L.t1_src1_subreg, L.t_src1_mod, L.t1_src1_type, L.t1_src1_vstride,
+                           L.t1_src1_hstride, L.t1_src1_mme>(s1, macro) &&
+           (flag<L.t1_src2_file>(w_)
+                ? ternary1_immediate<L.t1_src2_type, L.t1_src2_imm>(s2)
+                : ternary1_source<L.t_src2_reg, L.t1_src2_subreg, L.t_src2_mod, L.t1_src2_type, absent,
+                                  L.t1_src2_hstride, L.t1_src2_mme>(s2, macro));
+  } else {
+    return fail("opcode", get<L.opcode>(w_), L.opcode);
+  }
 }
 
 template <Encoding E>

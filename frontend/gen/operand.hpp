@@ -34,10 +34,14 @@ inline constexpr unsigned file_arf = 0, file_grf = 1, file_immediate = 3;
 
 /// Where the fields of source 0 or source 1 are.
 struct SourceFields {
-  Bits file, type, mod, addr_mode, vstride, reg, width, hstride, subreg, addr_subreg, addr_imm, chan_sel,
-      subreg16, addr_imm16;
-  bool second;  ///< source 1: no architecture register, no 64-bit immediate
+  Bits file, type, mod, addr_mode, vstride, reg, width, hstride, subreg, addr_subreg, addr_imm;
+  Bits chan_sel, subreg16, addr_imm16;  // Align16
+  Bits mme;                             // math macros in Align1
+  bool second;                          ///< source 1: no 64-bit immediate
 };
+
+/// Register files that an operand may be in.
+enum class Files : std::uint8_t { Any, Grf, Arf };
 
 /// One word that is being decoded, and what is undefined in it.
 class WordDecoder {
@@ -65,9 +69,9 @@ class OperandDecoder : public WordDecoder {
 
   bool destination(Operand& out, bool align16, bool macro);
   bool source0(Operand& out, bool align16, bool macro);
-  bool source1(Operand& out, bool align16, bool macro);
+  bool source1(Operand& out, bool align16, bool macro, Files files);
   bool send_source0(Operand& out, bool align16);
-  /// dst and the three sources of an Align16 instruction.
+  /// dst and three sources.
   bool ternary(Instruction& out, bool macro);
   /// dst, src[0] and src[1] of sends.
   bool split_send(Instruction& out);
@@ -75,9 +79,12 @@ class OperandDecoder : public WordDecoder {
  private:
   using Data = EncodingData<E>;
   static constexpr const Layout& L = Data::fields;
+  static constexpr bool has_align16 = L.has(Part::AccessMode);
+  /// Math macros are in Align1; in the other encodings they are in Align16.
+  static constexpr bool macros_in_align1 = L.has(Part::MathMacro1);
 
   template <SourceFields F>
-  bool source(Operand& out, bool align16, bool macro);
+  bool source(Operand& out, bool align16, bool macro, Files files);
   template <Bits B>
   bool type(Type& out, const TypeList& types, const char* what);
   template <Bits B>
@@ -86,12 +93,18 @@ class OperandDecoder : public WordDecoder {
   bool vertical_stride(Operand& out);
   template <Bits Width>
   bool width(Operand& out);
-  template <Bits ChanEn>
-  bool destination_mme(Operand& out);
-  template <Bits ChanSel>
-  bool source_mme(Operand& out);
+  template <Bits B>
+  bool macro_register(Operand& out, unsigned number);
+  bool ternary16(Instruction& out, bool macro);
+  bool ternary1(Instruction& out, bool macro);
   template <Bits Reg, Bits Subreg, Bits SubregWord, Bits Mod, Bits Rep, Bits ChanSel>
-  bool ternary_source(Operand& out, bool macro);
+  bool ternary16_source(Operand& out, bool macro);
+  template <Bits B>
+  bool ternary1_type(Type& out);
+  template <Bits Type, Bits Imm>
+  bool ternary1_immediate(Operand& out);
+  template <Bits Reg, Bits Subreg, Bits Mod, Bits Type, Bits Vert, Bits Horizontal, Bits Macro>
+  bool ternary1_source(Operand& out, bool macro);
 };
 
 #define GEN_ENCODING(name) extern template class OperandDecoder<Encoding::name>;

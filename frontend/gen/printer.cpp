@@ -157,12 +157,11 @@ void Printer::region(const Operand& src, unsigned n) {
       swizzle(src);
     put("<{}>", format_ == Format::Ternary ? 4 : v);
   } else if (format_ == Format::Ternary) {
-    // Sources 0 and 1 are <v;h>, source 2 is <h>; what Align16 has is scalar or packed.
-    const bool scalar = src.region == Region{0, 1, 0};
+    // Sources 0 and 1 are <v;h>, source 2 is <h>.
     if (n < 2)
-      out_ += scalar ? "<0;0>" : "<2;1>";
+      put("<{};{}>", v, h);
     else
-      out_ += scalar ? "<0>" : "<1>";
+      put("<{}>", h);
   } else if (v == Region::vxh) {
     put("<{},{}>", w, h);
   } else {
@@ -240,7 +239,7 @@ void Printer::source(unsigned n) {
 void Printer::label(const Target& target) {
   column(49);
   if (labels_ == LabelStyle::Numeric)
-    put("{}", target.offset - (i_.opcode == Opcode::calla ? 0 : i_.offset));
+    put("{}", static_cast<std::int32_t>(target.offset - (i_.opcode == Opcode::calla ? 0 : i_.offset)));
   else if (target.offset < 0)
     put("L_N{}", -target.offset);
   else
@@ -269,6 +268,7 @@ void Printer::options() {
   add(i_.send.eot, "EOT");
   add(i_.no_dd_chk, "NoDDChk");
   add(i_.no_dd_clr, "NoDDClr");
+  add(i_.thread_ctrl == ThreadCtrl::NoPreempt, "NoPreempt");
   add(i_.send.no_src_dep_set, "NoSrcDepSet");
   add(i_.thread_ctrl == ThreadCtrl::Switch, "Switch");
   add(i_.align16, "Align16");

@@ -81,22 +81,32 @@ fi
 # Families and encodings: nothing but a row for a family; for an encoding all of its data.
 encodings=(-fsyntax-only -x c++ frontend/gen/encoding.hpp)
 one_more family_encoding frontend/gen/families.def \
-  'GEN_FAMILY(RowUnderTest, "Gen99", "99", no_such_encoding, 32, 128, 2)'
+  'GEN_FAMILY(RowUnderTest, "Gen99", "99", no_such_encoding, 32, 128, 2, false)'
 refused family_encoding no_such_encoding "${encodings[@]}"
 
 one_more encoding frontend/gen/encodings.def 'GEN_ENCODING(row_under_test)'
 refused encoding 'EncodingData<.*row_under_test' "${encodings[@]}"
 
-for member in opcode_number fields types send_has_region send_takes_arf send_has_thread_ctrl compaction; do
-  mkdir -p "$work/lacks_$member/frontend/gen/encodings"
-  sed -E "s/^(  static constexpr .*)\<$member\>/\1other_name/" frontend/gen/encodings/gen9.hpp \
-    >"$work/lacks_$member/frontend/gen/encodings/gen9.hpp"
-  refused "lacks_$member" "$member" "${encodings[@]}"
+# An encoding that has none of its members: each is asked for.
+mkdir -p "$work/members/frontend/gen/encodings"
+sed -E 's/^(  static constexpr .*)\<(opcode_number|fields|types|thread_ctrls|send_thread_ctrls|send_has_region|send_takes_arf|compaction)( =.*)$/\1other_\2\3/' \
+  frontend/gen/encodings/gen11.hpp >"$work/members/frontend/gen/encodings/gen11.hpp"
+for member in opcode_number fields types thread_ctrls send_thread_ctrls send_has_region send_takes_arf compaction; do
+  grep -qE "\<other_$member\>" "$work/members/frontend/gen/encodings/gen11.hpp" || {
+    echo "members: gen11.hpp has no $member"
+    failed=1
+  }
+  built=${built:-$(build members "${encodings[@]}" && echo yes || echo no)}
+  if [[ $built == yes ]] || ! grep -qE "\<$member\>.*(not a member|no member)|no member named '$member'" "$work/members.log"; then
+    echo "members: expected a message that $member is missing, found:"
+    head -n 30 "$work/members.log"
+    failed=1
+  fi
 done
 one_less field frontend/gen/encodings/gen9.hpp '\{s_src1_reg,'
 refused field 'a part of the encoding lacks a field' "${encodings[@]}"
 
-one_more family frontend/gen/families.def 'GEN_FAMILY(RowUnderTest, "Gen99", "99", gen9, 32, 128, 2)'
+one_more family frontend/gen/families.def 'GEN_FAMILY(RowUnderTest, "Gen99", "99", gen9, 32, 128, 2, false)'
 if ! build family -o "$work/one_more_family" tests/structure/one_more_family.cpp frontend/gen/decoder.cpp \
   frontend/gen/printer.cpp "${archives[@]:1}" -lfmt -ldl || ! "$work/one_more_family"; then
   echo "family: one more row did not work"

@@ -97,6 +97,7 @@ struct EncodingData<Encoding::gen8> {
         {desc, 124, 96},
         {eot, 127, 127},
         {desc_file, 90, 89},
+        {send_src0_subreg, 68, 68},
         {jip, 127, 96},
         {uip, 95, 64},
         {call_offset, 127, 96},
@@ -109,12 +110,15 @@ struct EncodingData<Encoding::gen8> {
         .registers = TypeList(ud, d, uw, w, ub, b, df, f, uq, q, hf),
         .immediates = TypeList(ud, d, uw, w, uv, vf, v, f, uq, q, df, hf),
         .ternary = TypeList(f, d, ud, df, hf),
+        .ternary_float = no_types,
     };
   }();
 
+  static constexpr ThreadCtrlSet thread_ctrls =
+      thread_ctrl_set(ThreadCtrl::None, ThreadCtrl::Atomic, ThreadCtrl::Switch);
+  static constexpr ThreadCtrlSet send_thread_ctrls = thread_ctrl_set();
   static constexpr bool send_has_region = true;
   static constexpr bool send_takes_arf = true;
-  static constexpr bool send_has_thread_ctrl = false;
 
   static constexpr Compaction compaction = [] {
     using enum Format;

@@ -11,7 +11,7 @@ struct EncodingData<Encoding::gen9> {
 
   static constexpr Layout fields = [] {
     using enum Field;
-    constexpr PartSet lacks = 0;
+    constexpr PartSet lacks = parts();
     return layout(EncodingData<Encoding::gen8>::fields, lacks,
                   {
                       {no_src_dep_set, 28, 28},
@@ -22,6 +22,7 @@ struct EncodingData<Encoding::gen9> {
                       {t_src2_subreg_word, 126, 126},
                       {desc, 126, 96},
                       {ex_func_ctrl, 94, 91, 88, 85, 83, 80, 67, 64},
+                      {send_src0_addr_imm, 95, 95, 72, 68},
                       {s_dst_file, 35, 35},
                       {s_src1_file, 36, 36},
                       {s_dst_type, 40, 37},
@@ -44,9 +45,10 @@ struct EncodingData<Encoding::gen9> {
 
   static constexpr TypeCodes types = EncodingData<Encoding::gen8>::types;
 
+  static constexpr ThreadCtrlSet thread_ctrls = EncodingData<Encoding::gen8>::thread_ctrls;
+  static constexpr ThreadCtrlSet send_thread_ctrls = thread_ctrls;
   static constexpr bool send_has_region = false;
   static constexpr bool send_takes_arf = false;
-  static constexpr bool send_has_thread_ctrl = true;
 
   static constexpr Compaction compaction = [] {
     using enum Format;

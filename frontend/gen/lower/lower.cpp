@@ -105,6 +105,9 @@ Result<ir::Function> lower_kernel(std::span<const std::byte> code, Family family
   if (code.size() < ControlFlow::unit_bytes)
     return error("kernel {}: expected at least one instruction, found {} bytes of code", name, code.size());
 
+  if (!info(family).executed)
+    return error("kernel {}: execution of {} is not supported", name, info(family).name);
+
   ControlFlow flow(code, family, memory);
   if (flow.mask_variables() > ir::max_mask_variables)
     return error("kernel {}: expected at most {} places where channels wait, found {}", name,

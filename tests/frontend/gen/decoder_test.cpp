@@ -136,7 +136,7 @@ TEST_CASE("three-source Align16 and its Align1 form") {
   REQUIRE(a);
   CHECK_FALSE(a->align16);
   CHECK(a->src[0].region == Region{0, 1, 0});
-  CHECK(a->src[2].region == Region{4, 4, 1});
+  CHECK(a->src[2].region == Region{2, 2, 1});
   // The same with a swizzle that no region describes.
   const Result<Instruction> swizzled =
       decode(with("5b 31 60 00 00 00 1e 7d c9 f3 27 39 f6 20 c7 0b", 114, 107, 0), 0, Family::Gen9);
