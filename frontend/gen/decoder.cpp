@@ -37,7 +37,7 @@ constexpr auto opcode_maps = [] {
 template <Encoding E>
 class Decoder : OperandDecoder<E> {
  public:
-  Decoder(const InstructionWord& word, Instruction& out, const OpcodeShape& shape, const FamilyInfo& family,
+  Decoder(const InstructionWord& word, Instruction& out, const OpcodeShape& shape, Family family,
           Undefined& undefined)
       : OperandDecoder<E>(word, family, undefined), w_(word), i_(out), shape_(shape) {}
 
@@ -64,8 +64,8 @@ class Decoder : OperandDecoder<E> {
     return {true, raw, static_cast<std::int32_t>(base + static_cast<std::uint32_t>(raw))};
   }
   template <Bits B>
-  Target target() const {
-    const auto raw = static_cast<std::int32_t>(signed_value<B>(w_));
+  Target target(int unit) const {
+    const auto raw = static_cast<std::int32_t>(signed_value<B>(w_) * unit);
     return jump_target(raw, i_.opcode == Opcode::calla ? 0 : i_.offset);
   }
   /// An immediate offset of the branches that also take registers has type d.
@@ -94,6 +94,7 @@ bool Decoder<E>::run() {
   if (!head() || !predicate() || !options() || !condition()) return false;
   switch (format) {
     case Format::Unary:
+    case Format::DoubleImm:
     case Format::Binary:
     case Format::Wait:
       return basic();
@@ -180,9 +181,9 @@ bool Decoder<E>::condition() {
 
 template <Encoding E>
 bool Decoder<E>::math() {
-  const unsigned code = u8<L.math_function>(w_);
-  if (code == 0 || code == 8) return fail("math function", code, L.math_function);
-  i_.math = static_cast<MathFunction>(code);
+  i_.math = static_cast<MathFunction>(u8<L.math_function>(w_));
+  if (!contains(Data::math_functions, i_.math))
+    return fail("math function", static_cast<unsigned>(i_.math), L.math_function);
   if (get<L.dst_file>(w_) != file_grf)
     return fail("register file of a math destination", get<L.dst_file>(w_), L.dst_file);
   return true;
@@ -199,6 +200,13 @@ bool Decoder<E>::basic() {
   i_.source_count = static_cast<std::uint8_t>(format == Format::Math     ? source_count(i_.math)
                                               : format == Format::Binary ? 2
                                                                          : 1);
+  if (format == Format::DoubleImm) {
+    if (i_.predicated() || i_.cond_mod != CondMod::None)
+      return fail("predicate or condition where the immediate lies over the flag register",
+                  u8<L.pred_ctrl>(w_), L.pred_ctrl);
+    i_.flag_reg = i_.flag_subreg = 0;
+    return this->double_immediate(i_.src[0]);
+  }
   if (!this->source0(i_.src[0], i_.align16, macro)) return false;
   if (i_.source_count > 1) {
     if (i_.src[0].is_immediate())
@@ -218,6 +226,12 @@ bool Decoder<E>::math_operands() {
   if (i_.src[0].kind == OperandKind::Indirect)
     return fail("addressing of a math source", 1, L.src0_addr_mode);
   if (i_.src[0].file != RegisterFile::Grf) return fail("register file of a math source", 0, L.src0_file);
+  if constexpr (!Data::math_takes_immediates) {
+    if (i_.src[0].is_immediate()) return fail("register file of a math source", file_immediate, L.src0_file);
+    if (i_.source_count > 1 && !i_.src[1].is_grf())
+      return i_.src[1].is_immediate() ? fail("register file of a math source", file_immediate, L.src1_file)
+                                      : fail("addressing of a math source", 1, L.src1_addr_mode);
+  }
   return true;
 }
 
@@ -242,46 +256,45 @@ bool Decoder<E>::ternary() {
 
 template <Encoding E>
 bool Decoder<E>::branch() {
-  if constexpr (L.has(Part::AccessMode))
-    if (i_.align16) return fail("Align16 access mode of a branch", 1, L.access_mode);
   switch (shape_.format) {
     case Format::Branch1:
-      i_.jip = target<L.jip>();
+      i_.jip = target<L.jip>(Data::branch_unit);
       return true;
     case Format::Branch2:
-      i_.jip = target<L.jip>();
-      i_.uip = target<L.uip>();
+      i_.jip = target<L.jip>(Data::branch_unit);
+      i_.uip = target<L.uip>(Data::branch_unit);
       return true;
     case Format::Jump:
       if (src1_is_immediate()) {
-        i_.jip = jump_target(static_cast<std::int32_t>(get<L.imm32>(w_)), i_.next());
+        i_.jip =
+            jump_target(static_cast<std::int32_t>(signed_value<L.imm32>(w_) * Data::jump_unit), i_.next());
         return offset_type<L.src1_type>();
       }
       i_.source_count = 1;
-      if (!this->source1(i_.src[0], false, false, Files::Grf)) return false;
+      if (!this->source1(i_.src[0], i_.align16, false, Files::Grf)) return false;
       if (i_.src[0].type != Type::d)
         return fail("data type of a branch offset", get<L.src1_type>(w_), L.src1_type);
       return modifiers();
     case Format::Call:
       i_.has_dst = true;
-      if (!this->destination(i_.dst, false, false)) return false;
+      if (!this->destination(i_.dst, i_.align16, false)) return false;
       if (src1_is_immediate()) {
-        i_.jip = target<L.call_offset>();
+        i_.jip = target<L.call_offset>(Data::jump_unit);
         return offset_type<L.src1_type>();
       }
       i_.source_count = 1;
-      return this->source1(i_.src[0], false, false, Files::Grf) && modifiers();
+      return this->source1(i_.src[0], i_.align16, false, Files::Grf) && modifiers();
     case Format::Return:
       i_.source_count = 1;
-      return this->source0(i_.src[0], false, false) && modifiers();
+      return this->source0(i_.src[0], i_.align16, false) && modifiers();
     default:  // brd, brc
       if (get<L.src0_file>(w_) == file_immediate) {
-        i_.jip = target<L.jip>();
-        if (shape_.format == Format::BranchRegs) i_.uip = target<L.uip>();
+        i_.jip = target<L.jip>(Data::branch_unit);
+        if (shape_.format == Format::BranchRegs) i_.uip = target<L.uip>(Data::branch_unit);
         return offset_type<L.src0_type>();
       }
       i_.source_count = 1;
-      return this->source0(i_.src[0], false, false) && modifiers();
+      return this->source0(i_.src[0], i_.align16, false) && modifiers();
   }
 }
 
@@ -396,7 +409,7 @@ Result<Instruction> decode_as(std::span<const std::byte> kernel, std::size_t off
   }
 
   Undefined undefined;
-  if (!Decoder<E>(word, out, op, info(family), undefined).run())
+  if (!Decoder<E>(word, out, op, family, undefined).run())
     return error("instruction at byte {:#x}: {}: {} {:#x} (bits {}) is not defined on {}: {}", offset,
                  info(out.opcode).name, undefined.what, undefined.value, to_string(undefined.field),
                  info(family).name, hex(bytes.first(out.length)));

@@ -2,6 +2,8 @@
 // The data of every encoding, checked. An encoding is added by a row of encodings.def, its file in
 // encodings/, and the line that includes it here.
 #include "frontend/gen/encodings/gen11.hpp"
+#include "frontend/gen/encodings/gen7.hpp"
+#include "frontend/gen/encodings/gen7_5.hpp"
 #include "frontend/gen/encodings/gen8.hpp"
 #include "frontend/gen/encodings/gen9.hpp"
 
@@ -24,6 +26,9 @@ constexpr bool is_sound() {
                 "send has either a region of source 0 or an extended function control");
   static_assert((Data::compaction.formats & formats(Format::Ternary)) == 0 || fields.has(Part::Ternary16),
                 "compacted instructions with three sources are Align16 ones");
+  static_assert(Data::branch_unit > 0 && Data::jump_unit > 0);
+  static_assert(Data::math_functions != 0);
+  static_cast<void>(Data::math_takes_immediates);
   static_assert(contains(Data::thread_ctrls, ThreadCtrl::None));
   static_cast<void>(Data::send_thread_ctrls);
   static_cast<void>(Data::send_takes_arf);

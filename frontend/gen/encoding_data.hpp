@@ -16,11 +16,13 @@ namespace eum::gen {
 ///   opcode_number         which column of instructions.def its opcode field holds
 ///   fields                Layout
 ///   types                 TypeCodes
-///   thread_ctrls          that are defined
-///   send_thread_ctrls     that are defined for messages; none where these have no thread control
-///   send_has_region       send has a region of source 0
-///   send_takes_arf        the payload of send may be an architecture register
-///   compaction            Compaction
+///   branch_unit           bytes that JIP and UIP count
+///   jump_unit             bytes that the offset of jmpi, call and calla counts
+///   math_functions        that are defined, 1 << code each
+///   math_takes_immediates sources of math may be immediates or indirect (source 1), not direct registers
+///   only thread_ctrls          that are defined send_thread_ctrls     that are defined for messages; none
+///   where these have no thread control send_has_region       send has a region of source 0 send_takes_arf
+///   the payload of send may be an architecture register compaction            Compaction
 template <Encoding E>
 struct EncodingData;
 
@@ -48,6 +50,16 @@ struct TypeCodes {
   TypeList ternary;        ///< of an instruction with three sources
   TypeList ternary_float;  ///< where a bit says that the execution type is a float
 };
+
+/// A set of math functions, one bit each.
+using MathSet = std::uint16_t;
+template <class... F>
+constexpr MathSet math_set(F... function) {
+  return static_cast<MathSet>((0u | ... | (1u << static_cast<unsigned>(function))));
+}
+constexpr bool contains(MathSet set, MathFunction function) {
+  return set >> static_cast<unsigned>(function) & 1;
+}
 
 /// A set of values of the thread control field.
 using ThreadCtrlSet = std::uint8_t;

@@ -188,7 +188,7 @@ struct SendInfo {
 /// A branch offset as encoded and where it leads.
 struct Target {
   bool present = false;
-  std::int32_t raw = 0;     ///< in bytes from Gen8 on; relative unless the instruction is calla
+  std::int32_t raw = 0;     ///< in bytes; relative unless the instruction is calla
   std::int64_t offset = 0;  ///< byte offset in the kernel, wrapped to 32 bits as IP is; may lie outside of it
 };
 

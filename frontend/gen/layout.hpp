@@ -52,6 +52,7 @@ enum class Part : std::uint8_t {
   Src1Indirect16,
   Imm32,
   Imm64,
+  DimImm,
   TernaryFlag,
   Ternary,
   TernarySrc0,
@@ -172,7 +173,8 @@ namespace layout_check {
 /// The shapes that instructions take: sets of parts. An encoding has those all of whose parts it has.
 inline constexpr auto shapes = [] {
   using enum Part;
-  constexpr PartSet head = parts(Head, Flag, DepCtrl, AccWr, Saturate);
+  constexpr PartSet plain = parts(Head, DepCtrl, AccWr, Saturate);
+  constexpr PartSet head = plain | parts(Flag);
   constexpr PartSet basic = head | parts(CondMod, Dst, Src0Type);
   constexpr PartSet dst1 = parts(DstDirect, Dst1, DstDirect1);
   constexpr PartSet dst1_indirect = parts(DstIndirect, Dst1, DstIndirect1);
@@ -187,7 +189,7 @@ inline constexpr auto shapes = [] {
   constexpr PartSet src0_16_indirect = parts(Src0, Src0Indirect, Src0In16, Src0Indirect16);
   constexpr PartSet src1_16 = parts(Src1Type, Src1, Src1Direct, Src1In16, Src1Direct16);
   constexpr PartSet src1_16_indirect = parts(Src1Type, Src1, Src1Indirect, Src1In16, Src1Indirect16);
-  constexpr PartSet ternary = parts(Head, DepCtrl, AccWr, Saturate, CondMod, TernaryFlag, Ternary);
+  constexpr PartSet ternary = plain | parts(CondMod, TernaryFlag, Ternary);
   constexpr PartSet ternary16 = ternary | parts(AccessMode, TernarySrc0, TernarySrc2, Ternary16);
   constexpr PartSet ternary1 = ternary | parts(Ternary1);
   constexpr PartSet ternary1_src0 = parts(TernarySrc0, Ternary1Src0, Ternary1Subreg0);
@@ -200,6 +202,7 @@ inline constexpr auto shapes = [] {
       basic | dst1 | src0_1 | parts(Src1Type, Imm32),
       basic | dst1 | parts(Imm32),
       basic | dst1 | parts(Imm64),
+      plain | parts(CondMod, Dst, Src0Type, DimImm) | dst1,
       basic | dst1_indirect | src0_1_indirect | src1_1,
       basic | dst1_indirect | src0_1 | src1_1_indirect,
       basic | dst1_indirect | src0_1_indirect | parts(Src1Type, Imm32),

@@ -21,6 +21,7 @@ enum class Opcode : std::uint8_t {
 enum class Format : std::uint8_t {
   Nullary,     ///< only an opcode (illegal, nop)
   Unary,       ///< dst, src0
+  DoubleImm,   ///< dst, a double (dim)
   Binary,      ///< dst, src0, src1
   Ternary,     ///< dst, src0, src1, src2
   Math,        ///< dst, src0 and perhaps src1, by math function
@@ -38,7 +39,8 @@ enum class Format : std::uint8_t {
 
 /// Capabilities, a bit set.
 namespace cap {
-inline constexpr std::uint8_t Pred = 1, CMod = 2, Sat = 4, SrcMod = 8, Logic = 16, BranchCtl = 32;
+inline constexpr std::uint8_t Pred = 1, CMod = 2, Sat = 4, SrcMod = 8, Logic = 16, BranchCtl = 32,
+                              DstType = 64;
 }
 
 /// What an instruction may carry.
@@ -53,7 +55,7 @@ struct OpcodeShape {
 
 struct OpcodeInfo {
   std::string_view name;  ///< as the manual spells it
-  std::uint8_t number;    ///< opcode field of the encodings gen8 to gen11
+  std::uint8_t number;    ///< opcode field of the encodings gen7 to gen11
   FamilyRange families;   ///< that have it
   OpcodeShape shape;      ///< but for variants; shape() knows them
 };

@@ -4,13 +4,24 @@
 namespace eum::gen {
 namespace {
 
-constexpr auto arf_table = [] {
-  std::array<ArfInfo, 16> out{};
-#define GEN_ARF(name, code, count, numbered, subregs, scaled) \
-  static_assert(code == static_cast<int>(Arf::name));         \
-  out[code] = {#name, count, numbered, subregs, scaled};
+using ArfTable = std::array<ArfInfo, 16>;
+constexpr auto arf_tables = [] {
+  using namespace family_range;
+  using enum Family;
+  std::array<ArfTable, family_count> out{};
+  for (std::size_t i = 0; i < family_count; ++i) {
+    const FamilyInfo& family = family_table[i];
+    const auto add = [&](Arf arf, unsigned code, FamilyRange families, const ArfInfo& row) {
+      if (static_cast<unsigned>(arf) != code) throw "an architecture register has two codes";
+      if (!families.contains(static_cast<Family>(i))) return;
+      if (out[i][code].count != 0) throw "two rows for one architecture register of a family";
+      out[i][code] = row;
+    };
+#define GEN_ARF(name, code, families, count, numbered, subregs, scaled) \
+  add(Arf::name, code, families, {#name, count, numbered, subregs, scaled});
 #include "frontend/gen/registers.def"
 #undef GEN_ARF
+  }
   return out;
 }();
 
@@ -28,7 +39,9 @@ std::string to_string(const Bits& field) {
   return out;
 }
 
-const ArfInfo& arf_info(unsigned code) { return arf_table[code & 15]; }
+const ArfInfo& arf_info(Family family, unsigned code) {
+  return arf_tables[static_cast<std::size_t>(family)][code & 15];
+}
 
 template <Encoding E>
 template <Bits B>
@@ -44,11 +57,11 @@ bool OperandDecoder<E>::register_number(Operand& out) {
   const unsigned number = u8<B>(w_);
   out.kind = OperandKind::Direct;
   if (out.file == RegisterFile::Grf) {
-    if (number >= family_.grf_count) return fail("general register number", number, B);
+    if (number >= info(family_).grf_count) return fail("general register number", number, B);
     out.reg = static_cast<std::uint8_t>(number);
     return true;
   }
-  if ((number & 15) >= arf_info(number >> 4).count) return fail("architecture register", number, B);
+  if ((number & 15) >= arf_info(family_, number >> 4).count) return fail("architecture register", number, B);
   out.arf = static_cast<Arf>(number >> 4);
   out.reg = number & 15;
   if (out.arf == Arf::null) out.kind = OperandKind::Null;
@@ -134,7 +147,9 @@ bool OperandDecoder<E>::source(Operand& out, bool align16, bool macro, Files fil
     out.kind = OperandKind::Immediate;
     const unsigned bytes = size_of(out.type);
     if (bytes == 8 && F.second) return fail("64-bit immediate type of source 1", u8<F.type>(w_), F.type);
-    out.immediate = bytes == 8 ? get<L.imm64>(w_) : get<L.imm32>(w_) & low_mask(8 * bytes);
+    out.immediate = get<L.imm32>(w_) & low_mask(8 * bytes);
+    if constexpr (L.has(Part::Imm64))
+      if (bytes == 8) out.immediate = get<L.imm64>(w_);
     return true;
   }
   if ((file != file_grf || files == Files::Arf) && (file != file_arf || files == Files::Grf))
@@ -186,6 +201,23 @@ bool OperandDecoder<E>::source0(Operand& out, bool align16, bool macro) {
 }
 
 template <Encoding E>
+bool OperandDecoder<E>::double_immediate(Operand& out) {
+  if constexpr (L.has(Part::DimImm)) {
+    if (get<L.src0_file>(w_) != file_immediate)
+      return fail("source register file", get<L.src0_file>(w_), L.src0_file);
+    // Its type is written as f, but it is a df.
+    if (!type<L.src0_type>(out.type, Data::types.immediates, "immediate data type")) return false;
+    if (out.type != Type::f) return fail("immediate data type", get<L.src0_type>(w_), L.src0_type);
+    out.kind = OperandKind::Immediate;
+    out.type = Type::df;
+    out.immediate = get<L.dim_imm>(w_);
+    return true;
+  } else {
+    return fail("opcode", get<L.opcode>(w_), L.opcode);
+  }
+}
+
+template <Encoding E>
 bool OperandDecoder<E>::source1(Operand& out, bool align16, bool macro, Files files) {
   constexpr SourceFields fields{L.src1_file,     L.src1_type,        L.src1_mod,      L.src1_addr_mode,
                                 L.src1_vstride,  L.src1_reg,         L.src1_width,    L.src1_hstride,
@@ -216,7 +248,9 @@ bool OperandDecoder<E>::send_source0(Operand& out, bool align16) {
   if (!register_number<L.src0_reg>(out)) return false;
   if constexpr (Data::send_has_region) {
     if (!vertical_stride<L.src0_vstride>(out)) return false;
-    if (!align16) {
+    if (align16) {
+      out.swizzle = u8<L.src0_chan_sel>(w_);
+    } else {
       if (!width<L.src0_width>(out)) return false;
       out.region.hstride = horizontal[u8<L.src0_hstride>(w_)];
     }

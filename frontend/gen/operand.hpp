@@ -25,9 +25,8 @@ struct ArfInfo {
   bool scaled;         ///< which counts elements of the operand's type
 };
 
-/// By RegNum[7:4]; count is 0 where no register has the code.
-const ArfInfo& arf_info(unsigned code);
-inline const ArfInfo& info(Arf arf) { return arf_info(static_cast<unsigned>(arf)); }
+/// By RegNum[7:4]; count is 0 where no register of the family has the code.
+const ArfInfo& arf_info(Family family, unsigned code);
 
 /// Codes of register files.
 inline constexpr unsigned file_arf = 0, file_grf = 1, file_immediate = 3;
@@ -46,7 +45,7 @@ enum class Files : std::uint8_t { Any, Grf, Arf };
 /// One word that is being decoded, and what is undefined in it.
 class WordDecoder {
  public:
-  WordDecoder(const InstructionWord& word, const FamilyInfo& family, Undefined& undefined)
+  WordDecoder(const InstructionWord& word, Family family, Undefined& undefined)
       : w_(word), family_(family), undefined_(undefined) {}
 
  protected:
@@ -57,7 +56,7 @@ class WordDecoder {
   }
 
   const InstructionWord& w_;
-  const FamilyInfo& family_;
+  Family family_;
   Undefined& undefined_;
 };
 
@@ -69,6 +68,8 @@ class OperandDecoder : public WordDecoder {
 
   bool destination(Operand& out, bool align16, bool macro);
   bool source0(Operand& out, bool align16, bool macro);
+  /// The immediate of dim.
+  bool double_immediate(Operand& out);
   bool source1(Operand& out, bool align16, bool macro, Files files);
   bool send_source0(Operand& out, bool align16);
   /// dst and three sources.

@@ -25,7 +25,11 @@ constexpr bool is_typed_branch(Format f) {
 class Printer {
  public:
   Printer(const Instruction& instruction, Family family, LabelStyle labels)
-      : i_(instruction), shape_(shape(instruction.opcode, family)), format_(shape_.format), labels_(labels) {}
+      : i_(instruction),
+        family_(family),
+        shape_(shape(instruction.opcode, family)),
+        format_(shape_.format),
+        labels_(labels) {}
 
   std::string run();
 
@@ -57,6 +61,7 @@ class Printer {
   bool message() const { return is_send(i_.opcode); }
 
   const Instruction& i_;
+  Family family_;
   const OpcodeShape& shape_;
   Format format_;
   LabelStyle labels_;
@@ -99,7 +104,7 @@ void Printer::name(const Operand& op, bool subregister) {
     if (subregister) put(".{}", op.subreg / size_of(op.type));
     return;
   }
-  const ArfInfo& arf = info(op.arf);
+  const ArfInfo& arf = arf_info(family_, static_cast<unsigned>(op.arf));
   if (op.arf == Arf::acc && op.reg >= 2)
     put("mme{}", op.reg - 2);
   else if (arf.numbered)
@@ -138,7 +143,7 @@ void Printer::destination() {
   if (!implicit_region || (dst.region.hstride != 1 && (!message() || dst.kind == OperandKind::Indirect)))
     put("<{}>", dst.region.hstride);
   const Type implicit = format_ == Format::Send ? Type::ud : format_ == Format::Call ? Type::d : Type::none;
-  if (dst.type != implicit) put(":{}", info(dst.type).name);
+  if (dst.type != implicit || shape_.has(cap::DstType)) put(":{}", info(dst.type).name);
 }
 
 void Printer::swizzle(const Operand& src) {

@@ -66,6 +66,7 @@ inline constexpr TypeSet Int = IntNoWide | types(uq, q);
 inline constexpr TypeSet IntOrVec = Int | types(uv, v);
 inline constexpr TypeSet F = types(f);
 inline constexpr TypeSet FOrVec = types(f, vf);
+inline constexpr TypeSet Df = types(df);
 inline constexpr TypeSet FOrDf = types(f, df);
 inline constexpr TypeSet Float = types(hf, f, df);
 inline constexpr TypeSet WordDword = Word | Dword;

@@ -169,7 +169,7 @@ TEST_CASE("command lines that are wrong", "[cli]") {
   CHECK_THAT(complaint(saxpy(binary(), good, {"--dump", "2"}), usage), Contains("INDEX=FILE"));
   CHECK_THAT(complaint({"disasm", binary(), "--raw"}, usage), Contains("--family"));
   CHECK_THAT(complaint({"disasm", binary(), "--raw", "--family", "gen6"}, usage),
-             Contains("expected one of gen8, gen9, gen11, found 'gen6'"));
+             Contains("expected one of gen7, gen7.5, gen8, gen9, gen11, found 'gen6'"));
   Words wide = saxpy(binary(), good);
   wide[5] = "1,2,3,4";
   CHECK_THAT(complaint(wide, usage), Contains("expected X, X,Y or X,Y,Z"));
@@ -256,7 +256,7 @@ TEST_CASE("kernels that need what is not supported", "[cli]") {
     CHECK_THAT(
         complaint({"info", EUMULATE_SOURCE_DIR "/tests/runtime/bin/pvc" + std::string(container) + ".bin"},
                   bad_input),
-        Contains("supported are: ") && Contains("Gen8, Gen9, Gen11"));
+        Contains("supported are: ") && Contains("Gen7, Gen7.5, Gen8, Gen9, Gen11"));
     CHECK_THAT(run("icllp" + std::string(container) + ".bin", "plain"),
                Contains("kernel plain: it is for Gen11, the execution of which is not supported"));
   }

@@ -276,9 +276,9 @@ TEST_CASE("what is no GPU binary is named") {
   auto old = tokens;
   old[at + 4] = std::byte{7};
   CHECK_THAT(error_of(old), Contains("version"));
-  auto gen7 = tokens;
-  gen7[at + 8] = std::byte{9};
-  CHECK_THAT(error_of(gen7), Contains("Gen7") && Contains("Gen9"));
+  auto gen12 = tokens;
+  gen12[at + 8] = std::byte{17};
+  CHECK_THAT(error_of(gen12), Contains("Gen12") && Contains("Gen9"));
   auto unknown = tokens;
   unknown[at + 8] = std::byte{99};
   CHECK_THAT(error_of(unknown), Contains("unknown GPU core 99"));

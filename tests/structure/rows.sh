@@ -89,9 +89,10 @@ refused encoding 'EncodingData<.*row_under_test' "${encodings[@]}"
 
 # An encoding that has none of its members: each is asked for.
 mkdir -p "$work/members/frontend/gen/encodings"
-sed -E 's/^(  static constexpr .*)\<(opcode_number|fields|types|thread_ctrls|send_thread_ctrls|send_has_region|send_takes_arf|compaction)( =.*)$/\1other_\2\3/' \
+sed -E 's/^(  static constexpr .*)\<(opcode_number|fields|types|branch_unit|jump_unit|math_functions|math_takes_immediates|thread_ctrls|send_thread_ctrls|send_has_region|send_takes_arf|compaction)( =.*)$/\1other_\2\3/' \
   frontend/gen/encodings/gen11.hpp >"$work/members/frontend/gen/encodings/gen11.hpp"
-for member in opcode_number fields types thread_ctrls send_thread_ctrls send_has_region send_takes_arf compaction; do
+for member in opcode_number fields types branch_unit jump_unit math_functions math_takes_immediates thread_ctrls \
+  send_thread_ctrls send_has_region send_takes_arf compaction; do
   grep -qE "\<other_$member\>" "$work/members/frontend/gen/encodings/gen11.hpp" || {
     echo "members: gen11.hpp has no $member"
     failed=1

@@ -40,6 +40,10 @@ struct EncodingData<Encoding::gen11> {
     };
   }();
 
+  static constexpr int branch_unit = 1;
+  static constexpr int jump_unit = 1;
+  static constexpr MathSet math_functions = EncodingData<Encoding::gen9>::math_functions;
+  static constexpr bool math_takes_immediates = true;
   static constexpr ThreadCtrlSet thread_ctrls =
       thread_ctrl_set(ThreadCtrl::None, ThreadCtrl::Atomic, ThreadCtrl::Switch, ThreadCtrl::NoPreempt);
   static constexpr ThreadCtrlSet send_thread_ctrls =

@@ -114,6 +114,13 @@ struct EncodingData<Encoding::gen8> {
     };
   }();
 
+  static constexpr int branch_unit = 1;
+  static constexpr int jump_unit = 1;
+  static constexpr MathSet math_functions = [] {
+    using enum MathFunction;
+    return math_set(inv, log, exp, sqt, rsqt, sin, cos, fdiv, pow, idiv, iqot, irem, invm, rsqtm);
+  }();
+  static constexpr bool math_takes_immediates = true;
   static constexpr ThreadCtrlSet thread_ctrls =
       thread_ctrl_set(ThreadCtrl::None, ThreadCtrl::Atomic, ThreadCtrl::Switch);
   static constexpr ThreadCtrlSet send_thread_ctrls = thread_ctrl_set();

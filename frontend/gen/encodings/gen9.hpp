@@ -45,6 +45,10 @@ struct EncodingData<Encoding::gen9> {
 
   static constexpr TypeCodes types = EncodingData<Encoding::gen8>::types;
 
+  static constexpr int branch_unit = 1;
+  static constexpr int jump_unit = 1;
+  static constexpr MathSet math_functions = EncodingData<Encoding::gen8>::math_functions;
+  static constexpr bool math_takes_immediates = true;
   static constexpr ThreadCtrlSet thread_ctrls = EncodingData<Encoding::gen8>::thread_ctrls;
   static constexpr ThreadCtrlSet send_thread_ctrls = thread_ctrls;
   static constexpr bool send_has_region = false;

@@ -20,6 +20,8 @@ struct Disagreement {
   std::string_view name;
   std::string_view ours;    ///< part of our error or text
   std::string_view theirs;  ///< part of iga64's errors or text
+  /// Of Verdict::Text: what both texts are equal without (ECMAScript regular expression).
+  const char* differs_in = "";
 };
 
 /// The class of one disagreement; nothing if it is not known.

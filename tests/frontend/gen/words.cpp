@@ -73,8 +73,11 @@ std::vector<TestWord> corpus(Family family) {
       at += length;
     }
   }
-  if (family == Family::Gen8 || family == Family::Gen9)
-    for (const std::string& line : read_lines(data_path("vectors.txt"))) out.push_back(bytes_of(line));
+  const char* vectors = family <= Family::Gen7_5 ? "vectors_gen7.txt"
+                        : family <= Family::Gen9 ? "vectors.txt"
+                                                 : nullptr;
+  if (vectors)
+    for (const std::string& line : read_lines(data_path(vectors))) out.push_back(bytes_of(line));
   return out;
 }
 
