@@ -1,8 +1,8 @@
 // Bits to Instruction. It knows fields and their defined values, not what an instruction does.
 // Every value that the manual leaves undefined is an error that names the field.
-#include <algorithm>
+#include <array>
 #include <cstring>
-#include <optional>
+#include <iterator>
 
 #include "frontend/gen/compaction.hpp"
 #include "frontend/gen/instruction.hpp"
@@ -61,18 +61,20 @@ class Decoder : OperandDecoder<E> {
 
   /// IP has 32 bits.
   Target jump_target(std::int32_t raw, std::uint32_t base) const {
-    return {true, raw, static_cast<std::int32_t>(base + static_cast<std::uint32_t>(raw))};
+    return {true, Type::d, raw, static_cast<std::int32_t>(base + static_cast<std::uint32_t>(raw))};
   }
   template <Bits B>
   Target target(int unit) const {
     const auto raw = static_cast<std::int32_t>(signed_value<B>(w_) * unit);
     return jump_target(raw, i_.opcode == Opcode::calla ? 0 : i_.offset);
   }
-  /// An immediate offset of the branches that also take registers has type d.
-  template <Bits B>
-  bool offset_type() {
-    constexpr unsigned type_d = 1;
-    return get<B>(w_) == type_d || fail("data type of a branch offset", get<B>(w_), B);
+  /// The branches that also take registers say which type the immediate offset `Offset` has: d, or w if it
+  /// has 16 bits.
+  template <Bits TypeBits, Bits Offset>
+  bool offset_type(Target& out) {
+    out.type = Data::types.immediates[get<TypeBits>(w_)];
+    return out.type == Type::d || (Offset.width() == 16 && out.type == Type::w) ||
+           fail("data type of a branch offset", get<TypeBits>(w_), TypeBits);
   }
   bool src1_is_immediate() const { return get<L.src1_file>(w_) == file_immediate; }
 
@@ -211,8 +213,8 @@ bool Decoder<E>::basic() {
   if (i_.source_count > 1) {
     if (i_.src[0].is_immediate())
       return fail("register file of source 0 (of two)", file_immediate, L.src0_file);
-    // Source 1 is a general register or an immediate (GED, and the manual of each instruction), but of movi
-    // the null register.
+    // Source 1 is no architecture register (IVB PRM volume 4 part 3, 1.1) but for movi, which has null there
+    // (GED).
     const Files files = i_.opcode == Opcode::movi ? Files::Arf : Files::Grf;
     if (!this->source1(i_.src[1], i_.align16, macro, files)) return false;
   }
@@ -256,6 +258,8 @@ bool Decoder<E>::ternary() {
 
 template <Encoding E>
 bool Decoder<E>::branch() {
+  if constexpr (L.has(Part::AccessMode) && !Data::branches_in_align16)
+    if (i_.align16) return fail("Align16 access mode of a branch", 1, L.access_mode);
   switch (shape_.format) {
     case Format::Branch1:
       i_.jip = target<L.jip>(Data::branch_unit);
@@ -268,7 +272,7 @@ bool Decoder<E>::branch() {
       if (src1_is_immediate()) {
         i_.jip =
             jump_target(static_cast<std::int32_t>(signed_value<L.imm32>(w_) * Data::jump_unit), i_.next());
-        return offset_type<L.src1_type>();
+        return offset_type<L.src1_type, L.imm32>(i_.jip);
       }
       i_.source_count = 1;
       if (!this->source1(i_.src[0], i_.align16, false, Files::Grf)) return false;
@@ -280,7 +284,7 @@ bool Decoder<E>::branch() {
       if (!this->destination(i_.dst, i_.align16, false)) return false;
       if (src1_is_immediate()) {
         i_.jip = target<L.call_offset>(Data::jump_unit);
-        return offset_type<L.src1_type>();
+        return offset_type<L.src1_type, L.call_offset>(i_.jip);
       }
       i_.source_count = 1;
       return this->source1(i_.src[0], i_.align16, false, Files::Grf) && modifiers();
@@ -290,8 +294,12 @@ bool Decoder<E>::branch() {
     default:  // brd, brc
       if (get<L.src0_file>(w_) == file_immediate) {
         i_.jip = target<L.jip>(Data::branch_unit);
-        if (shape_.format == Format::BranchRegs) i_.uip = target<L.uip>(Data::branch_unit);
-        return offset_type<L.src0_type>();
+        if (!offset_type<L.src0_type, L.jip>(i_.jip)) return false;
+        if (shape_.format == Format::BranchRegs) {
+          i_.uip = target<L.uip>(Data::branch_unit);
+          i_.uip.type = i_.jip.type;
+        }
+        return true;
       }
       i_.source_count = 1;
       return this->source0(i_.src[0], i_.align16, false) && modifiers();

@@ -1,4 +1,4 @@
-// A whole kernel to text: labels where iga64 puts them, reasons behind what does not decode.
+// A whole kernel to text: labels where iga64 puts them, and why an instruction does not decode.
 #include <algorithm>
 #include <vector>
 
@@ -49,8 +49,7 @@ std::string disassemble(std::span<const std::byte> kernel, Family family) {
     out += '\n';
   });
   for (; next != labels.end(); ++next) out += label_text(*next);
-  if (end != kernel.size())
-    out += fmt::format("// {} bytes that are no whole instruction\n", kernel.size() - end);
+  if (end != kernel.size()) out += fmt::format("// truncated instruction: {} bytes\n", kernel.size() - end);
   return out;
 }
 

@@ -26,6 +26,7 @@ constexpr bool is_sound() {
                 "send has either a region of source 0 or an extended function control");
   static_assert((Data::compaction.formats & formats(Format::Ternary)) == 0 || fields.has(Part::Ternary16),
                 "compacted instructions with three sources are Align16 ones");
+  static_assert(!Data::branches_in_align16 || fields.has(Part::AccessMode));
   static_assert(Data::branch_unit > 0 && Data::jump_unit > 0);
   static_assert(Data::math_functions != 0);
   static_cast<void>(Data::math_takes_immediates);

@@ -13,16 +13,19 @@
 namespace eum::gen {
 
 /// Specialised for each row of encodings.def, with these members:
-///   opcode_number         which column of instructions.def its opcode field holds
-///   fields                Layout
-///   types                 TypeCodes
-///   branch_unit           bytes that JIP and UIP count
-///   jump_unit             bytes that the offset of jmpi, call and calla counts
-///   math_functions        that are defined, 1 << code each
-///   math_takes_immediates sources of math may be immediates or indirect (source 1), not direct registers
-///   only thread_ctrls          that are defined send_thread_ctrls     that are defined for messages; none
-///   where these have no thread control send_has_region       send has a region of source 0 send_takes_arf
-///   the payload of send may be an architecture register compaction            Compaction
+/// - opcode_number: the column of instructions.def that its opcode field holds
+/// - fields: a Layout
+/// - types: TypeCodes
+/// - branches_in_align16: whether branches may be in Align16
+/// - branch_unit: bytes that JIP and UIP count
+/// - jump_unit: bytes that the offset of jmpi, call and calla counts
+/// - math_functions: those that are defined
+/// - math_takes_immediates: whether sources of math may be other than general registers, addressed directly
+/// - thread_ctrls: the values of thread control that are defined
+/// - send_thread_ctrls: those that are for messages; none where these have no thread control
+/// - send_has_region: whether send has a region of source 0
+/// - send_takes_arf: whether the payload of send may be an architecture register
+/// - compaction: Compaction
 template <Encoding E>
 struct EncodingData;
 

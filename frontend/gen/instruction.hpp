@@ -188,6 +188,7 @@ struct SendInfo {
 /// A branch offset as encoded and where it leads.
 struct Target {
   bool present = false;
+  Type type = Type::d;      ///< of the offset: w where it has 16 bits and says so
   std::int32_t raw = 0;     ///< in bytes; relative unless the instruction is calla
   std::int64_t offset = 0;  ///< byte offset in the kernel, wrapped to 32 bits as IP is; may lie outside of it
 };
@@ -248,7 +249,7 @@ enum class LabelStyle : std::uint8_t {
 std::string print(const Instruction& instruction, Family family, LabelStyle labels = LabelStyle::Name);
 
 /// Text of a whole kernel with labels, as iga64 -d prints it. Instructions that do not decode are printed as
-/// `illegal` with the reason as a comment; decoding goes on behind them.
+/// `illegal` with the reason as a comment; decoding resumes after them.
 std::string disassemble(std::span<const std::byte> kernel, Family family);
 
 }  // namespace eum::gen

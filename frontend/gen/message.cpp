@@ -55,20 +55,7 @@ class Reader {
 
 void Reader::bti() {
   m_.bti = static_cast<std::uint8_t>(get(7, 0));
-  switch (m_.bti) {
-    case 255:
-    case 253:
-      m_.address = AddressModel::Stateless;
-      break;
-    case 254:
-      m_.address = AddressModel::Slm;
-      break;
-    case 252:
-      m_.address = family_ >= Family::Gen9 ? AddressModel::Bindless : AddressModel::Surface;
-      break;
-    default:
-      m_.address = AddressModel::Surface;
-  }
+  m_.address = address_models[static_cast<std::size_t>(family_)][m_.bti];
 }
 
 bool Reader::a64() {

@@ -189,6 +189,22 @@ constexpr const SampleRow* find_sample(Family family, bool wide, unsigned code) 
   return row < samples.size() ? &samples[row] : nullptr;
 }
 
+/// What addresses mean, by family and binding table index.
+inline constexpr auto address_models = [] {
+  using namespace family_range;
+  using enum Family;
+  std::array<std::array<AddressModel, 256>, family_count> out{};
+  for (std::size_t i = 0; i < family_count; ++i) {
+    out[i].fill(AddressModel::Surface);
+    const auto add = [&](unsigned index, FamilyRange families, AddressModel model) {
+      if (families.contains(static_cast<Family>(i))) out[i][index] = model;
+    };
+#define GEN_BINDING(index, families, model) add(index, families, AddressModel::model);
+#include "frontend/gen/messages.def"
+  }
+  return out;
+}();
+
 /// The names of shared functions; empty where the family has none.
 inline constexpr auto function_names = [] {
   using namespace family_range;

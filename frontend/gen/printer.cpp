@@ -249,6 +249,7 @@ void Printer::label(const Target& target) {
     put("L_N{}", -target.offset);
   else
     put("L{}", target.offset);
+  if (target.type != Type::d) put(":{}", info(target.type).name);
 }
 
 void Printer::descriptor(const Descriptor& d, unsigned digits) {

@@ -88,21 +88,26 @@ one_more encoding frontend/gen/encodings.def 'GEN_ENCODING(row_under_test)'
 refused encoding 'EncodingData<.*row_under_test' "${encodings[@]}"
 
 # An encoding that has none of its members: each is asked for.
+members='opcode_number fields types branches_in_align16 branch_unit jump_unit math_functions math_takes_immediates
+  thread_ctrls send_thread_ctrls send_has_region send_takes_arf compaction'
+members=$(echo $members)
 mkdir -p "$work/members/frontend/gen/encodings"
-sed -E 's/^(  static constexpr .*)\<(opcode_number|fields|types|branch_unit|jump_unit|math_functions|math_takes_immediates|thread_ctrls|send_thread_ctrls|send_has_region|send_takes_arf|compaction)( =.*)$/\1other_\2\3/' \
-  frontend/gen/encodings/gen11.hpp >"$work/members/frontend/gen/encodings/gen11.hpp"
-for member in opcode_number fields types branch_unit jump_unit math_functions math_takes_immediates thread_ctrls \
-  send_thread_ctrls send_has_region send_takes_arf compaction; do
+sed -E "s/^(  static constexpr .*)\\<(${members// /|})( =.*)$/\\1other_\\2\\3/" frontend/gen/encodings/gen11.hpp \
+  >"$work/members/frontend/gen/encodings/gen11.hpp"
+if build members "${encodings[@]}"; then
+  echo "members: it built"
+  failed=1
+fi
+for member in $members; do
   grep -qE "\<other_$member\>" "$work/members/frontend/gen/encodings/gen11.hpp" || {
     echo "members: gen11.hpp has no $member"
     failed=1
   }
-  built=${built:-$(build members "${encodings[@]}" && echo yes || echo no)}
-  if [[ $built == yes ]] || ! grep -qE "\<$member\>.*(not a member|no member)|no member named '$member'" "$work/members.log"; then
+  grep -qE "\<$member\>.*not a member|no member named '$member'" "$work/members.log" || {
     echo "members: expected a message that $member is missing, found:"
     head -n 30 "$work/members.log"
     failed=1
-  fi
+  }
 done
 one_less field frontend/gen/encodings/gen9.hpp '\{s_src1_reg,'
 refused field 'a part of the encoding lacks a field' "${encodings[@]}"

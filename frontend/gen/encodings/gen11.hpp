@@ -1,7 +1,6 @@
 #pragma once
-// The encoding of Gen11: that of Gen9 without Align16; three-source instructions and math macros are in
-// Align1, and types have other codes. Sources: GED (IGA), Mesa's brw_inst.h and brw_reg_type.c, ICL PRM
-// volume 9, EU ISA.
+// The encoding of Gen11 (Ice Lake): that of Gen9 without Align16; three-source instructions and math macros
+// are in Align1, and types have other codes. Sources: as gen8.hpp, and Mesa's brw_reg_type.c.
 #include "frontend/gen/encodings/gen9.hpp"
 
 namespace eum::gen {
@@ -40,6 +39,7 @@ struct EncodingData<Encoding::gen11> {
     };
   }();
 
+  static constexpr bool branches_in_align16 = false;
   static constexpr int branch_unit = 1;
   static constexpr int jump_unit = 1;
   static constexpr MathSet math_functions = EncodingData<Encoding::gen9>::math_functions;

@@ -113,6 +113,7 @@ struct EncodingData<Encoding::gen7> {
     };
   }();
 
+  static constexpr bool branches_in_align16 = true;
   static constexpr int branch_unit = 8;
   static constexpr int jump_unit = 8;
   static constexpr MathSet math_functions = [] {

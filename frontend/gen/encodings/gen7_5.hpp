@@ -22,6 +22,7 @@ struct EncodingData<Encoding::gen7_5> {
 
   static constexpr TypeCodes types = EncodingData<Encoding::gen7>::types;
 
+  static constexpr bool branches_in_align16 = true;
   static constexpr int branch_unit = 8;
   static constexpr int jump_unit = 1;
   static constexpr MathSet math_functions = EncodingData<Encoding::gen7>::math_functions;

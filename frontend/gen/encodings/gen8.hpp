@@ -1,5 +1,5 @@
 #pragma once
-// The encoding of Gen8. Sources: gen-field layout of GED (IGA), Mesa's brw_inst.h, BDW PRM volume 7, EU ISA.
+// The encoding of Gen8 (Broadwell). Sources: GED (IGA), Mesa's brw_inst.h and brw_eu_compact.c.
 #include "frontend/gen/encoding_data.hpp"
 #include "frontend/gen/encodings/compaction_tables.hpp"
 
@@ -114,6 +114,7 @@ struct EncodingData<Encoding::gen8> {
     };
   }();
 
+  static constexpr bool branches_in_align16 = false;
   static constexpr int branch_unit = 1;
   static constexpr int jump_unit = 1;
   static constexpr MathSet math_functions = [] {

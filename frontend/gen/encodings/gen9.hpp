@@ -1,6 +1,6 @@
 #pragma once
-// The encoding of Gen9: that of Gen8, and split sends, extended descriptors, mixed-mode three-source
-// instructions. Sources: as gen8.hpp, and SKL PRM volume 7, EU ISA.
+// The encoding of Gen9 (Skylake, Broxton): that of Gen8, and split sends, extended descriptors, mixed-mode
+// three-source instructions. Sources: as gen8.hpp.
 #include "frontend/gen/encodings/gen8.hpp"
 
 namespace eum::gen {
@@ -45,6 +45,7 @@ struct EncodingData<Encoding::gen9> {
 
   static constexpr TypeCodes types = EncodingData<Encoding::gen8>::types;
 
+  static constexpr bool branches_in_align16 = false;
   static constexpr int branch_unit = 1;
   static constexpr int jump_unit = 1;
   static constexpr MathSet math_functions = EncodingData<Encoding::gen8>::math_functions;

@@ -14,7 +14,7 @@ constexpr const char* align16 =
     R"(^\([^)]*\) |\.(none|r|[xyzw]+)|<[0-9;,]*>|mme[0-9]+| \{Align16\}|,Align16)";
 
 constexpr Disagreement table[] = {
-    // The manual defines 128 general registers; iga64 prints r128 to r255.
+    // There are r0 to r127 (IVB PRM volume 4 part 3, 1.1); iga64 prints r128 to r255 too.
     {Stricter, every, "register above r127", "general register number", ""},
     // Instructions without source modifiers: iga64 drops what the bits say.
     {Stricter, every, "source modifier where there is none", "source modifier", ""},
@@ -35,11 +35,13 @@ constexpr Disagreement table[] = {
     {Stricter, until(Gen7_5), "accumulator above acc1", "architecture register 0x2", "mme"},
     // The immediate of dim is a double, with type f as Mesa's brw_DIM writes it.
     {Stricter, only(Gen7_5), "immediate type of dim", "dim: immediate data type", "dim"},
+    // The immediate lies over the flag register; iga64 drops the predicate when it prints Align16 as Align1.
+    {Stricter, only(Gen7_5), "predicate or condition of dim", "dim: predicate or condition", "dim"},
     // Mesa's brw_eu_compact.c compacts them on Gen7, GED does not.
     {Looser, until(Gen7_5), "compacted branch with JIP alone", "Compacted", "no compacted form"},
     // GED's brc and brd of Gen7.5 are those of Gen8: 32-bit offsets, of which UIP lies over the flag
-    // register. IGA's notes
-    // and Beignet's gen75_encoder.cpp, which ran on Haswell, have 16 bits as all branches do.
+    // register. IGA's notes and Beignet's gen75_encoder.cpp, which ran on Haswell, have 16 bits as all
+    // branches do.
     {Looser, only(Gen7_5), "flag register of brc", "brc", "FlagRegNum"},
     {Text, only(Gen7_5), "16-bit offset of brd", "brd", "brd", R"( -?\d+)"},
     {Text, only(Gen7_5), "16-bit offset of brc", "brc", "brc", R"( -?\d+)"},
