@@ -40,7 +40,11 @@ const char* ternary_destination(Instruction& i, unsigned grf_bytes) {
 
 /// A three-source operand. In df an element is a pair of channels: xyxy is the first, zwzw the second.
 const char* ternary_source(Operand& src) {
-  if (src.replicate || src.swizzle == identity_swizzle) return nullptr;
+  if (src.replicate) return nullptr;
+  if (src.swizzle == identity_swizzle) {
+    src.region = {2, 2, 1};
+    return nullptr;
+  }
   if (src.type != Type::df || (src.swizzle != swizzle_xyxy && src.swizzle != swizzle_zwzw))
     return "a swizzle that no region describes";
   src.region = {0, 1, 0};
@@ -55,7 +59,6 @@ const char* basic_destination(Operand& dst) {
     const unsigned n = dst.channel_enable == all_channels ? 7 : dst.channel_enable;
     if (n > 7) return "channel enables that name no macro accumulator";
     dst.reg = static_cast<std::uint8_t>(2 + n);
-    dst.subreg = 0;
     return nullptr;
   }
   return dst.channel_enable == all_channels ? nullptr : "channel enables other than xyzw";
@@ -90,7 +93,7 @@ Result<Instruction> align1_form(const Instruction& instruction, Family family) {
   Instruction i = instruction;
   if (!i.align16) return i;
   static constexpr const char* names[] = {"source 0", "source 1", "source 2"};
-  const bool ternary = info(i.opcode).format == Format::Ternary;
+  const bool ternary = shape(i.opcode, family).format == Format::Ternary;
   const bool macro = i.dst.macro;
   if (i.pred_ctrl == PredCtrl::X || i.pred_ctrl == PredCtrl::Y || i.pred_ctrl == PredCtrl::Z ||
       i.pred_ctrl == PredCtrl::W)

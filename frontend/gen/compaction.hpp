@@ -2,17 +2,23 @@
 // Expansion of 64-bit compacted instructions. It knows bits and tables, not what the fields mean.
 #include <cstdint>
 
-#include "frontend/gen/family.hpp"
-#include "frontend/gen/fields.hpp"
-#include "frontend/gen/opcode.hpp"
+#include "frontend/gen/encoding.hpp"
 
 namespace eum::gen {
 
-/// Whether instructions of `format` may be compacted on `family`.
-bool has_compacted_form(Format format, Family family);
+/// Whether instructions of `format` may be compacted.
+template <Encoding E>
+constexpr bool has_compacted_form(Format format) {
+  return (EncodingData<E>::compaction.formats & formats(format)) != 0;
+}
 
 /// The 128-bit form of a compacted instruction whose opcode has `format`. The compaction control bit is zero
 /// in it.
-Encoding expand(std::uint64_t compact, Format format);
+template <Encoding E>
+InstructionWord expand(std::uint64_t compact, Format format);
+
+#define GEN_ENCODING(name) extern template InstructionWord expand<Encoding::name>(std::uint64_t, Format);
+#include "frontend/gen/encodings.def"
+#undef GEN_ENCODING
 
 }  // namespace eum::gen

@@ -1,8 +1,7 @@
-// A whole kernel to text: labels where iga64 puts them, reasons behind what does not decode.
+// A whole kernel to text: labels where iga64 puts them, and why an instruction does not decode.
 #include <algorithm>
 #include <vector>
 
-#include "frontend/gen/fields.hpp"
 #include "frontend/gen/instruction.hpp"
 
 namespace eum::gen {
@@ -17,14 +16,10 @@ std::string label_text(std::int64_t offset) {
 std::string disassemble(std::span<const std::byte> kernel, Family family) {
   // First the labels: the start, what branches lead to, and what follows a branch or the end of the thread.
   std::vector<std::int64_t> labels{0};
-  const auto length_at = [&](std::size_t offset) -> std::size_t {
-    const auto byte3 = static_cast<unsigned>(kernel[offset + 3]);
-    return byte3 >> (gen9_layout.cmpt_ctrl.ranges[0].lo - 24) & 1 ? 8 : 16;
-  };
   const auto for_each = [&](auto&& visit) {
     std::size_t offset = 0;
     while (kernel.size() - offset >= 8) {
-      const std::size_t length = length_at(offset);
+      const std::size_t length = length_at(kernel, offset, family);
       if (kernel.size() - offset < length) break;
       visit(offset, length);
       offset += length;
@@ -54,8 +49,7 @@ std::string disassemble(std::span<const std::byte> kernel, Family family) {
     out += '\n';
   });
   for (; next != labels.end(); ++next) out += label_text(*next);
-  if (end != kernel.size())
-    out += fmt::format("// {} bytes that are no whole instruction\n", kernel.size() - end);
+  if (end != kernel.size()) out += fmt::format("// truncated instruction: {} bytes\n", kernel.size() - end);
   return out;
 }
 

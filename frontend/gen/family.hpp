@@ -1,5 +1,6 @@
 #pragma once
-// The GEN families as an enum and what differs between them. The rows are families.def.
+// The GEN families as an enum, what differs between them, and ranges of them. The rows are families.def.
+// It must not know how instruction words are encoded (encoding.hpp).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,14 @@
 
 namespace eum::gen {
 
+/// Encodings of instruction words; families share them.
+enum class Encoding : std::uint8_t {
+#define GEN_ENCODING(name) name,
+#include "frontend/gen/encodings.def"
+#undef GEN_ENCODING
+};
+
+/// In order of time.
 enum class Family : std::uint8_t {
 #define GEN_FAMILY(name, ...) name,
 #include "frontend/gen/families.def"
@@ -15,19 +24,18 @@ enum class Family : std::uint8_t {
 };
 
 struct FamilyInfo {
-  std::string_view name;        ///< as the enum spells it
-  std::string_view text;        ///< as iga64 -p spells it
+  std::string_view name;        ///< "Gen7.5"
+  std::string_view iga64;       ///< as iga64 -p spells it: "7p5"
+  Encoding encoding;            ///< of its instruction words
   std::uint8_t grf_bytes;       ///< of one general register
   std::uint16_t grf_count;      ///< of one thread
-  bool align16;                 ///< the Align16 access mode exists
-  bool split_send;              ///< sends and sendsc exist
-  bool send_has_source_region;  ///< send encodes a region of its source 0
-  bool send_compacts;           ///< send has a compacted form
+  std::uint8_t flag_registers;  ///< of one thread; each has 32 bits
+  bool executed;                ///< lowering takes it
 };
 
 inline constexpr std::array family_table{
-#define GEN_FAMILY(name, text, grf_bytes, grf_count, align16, split_send, send_region, send_compacts) \
-  FamilyInfo{#name, text, grf_bytes, grf_count, align16, split_send, send_region, send_compacts},
+#define GEN_FAMILY(name, text, iga64, encoding, grf_bytes, grf_count, flag_registers, executed) \
+  FamilyInfo{text, iga64, Encoding::encoding, grf_bytes, grf_count, flag_registers, executed},
 #include "frontend/gen/families.def"
 #undef GEN_FAMILY
 };
@@ -35,11 +43,45 @@ inline constexpr std::size_t family_count = family_table.size();
 
 constexpr const FamilyInfo& info(Family family) { return family_table[static_cast<std::size_t>(family)]; }
 
-/// The family that `name` ("Gen9") or `name` in iga64's spelling ("9") means.
+/// The family that `name` means, with "gen" before its number or without, in upper or lower case: "Gen7.5",
+/// "gen7_5", "7p5".
 constexpr std::optional<Family> parse_family(std::string_view name) {
-  for (std::size_t i = 0; i < family_count; ++i)
-    if (family_table[i].name == name || family_table[i].text == name) return static_cast<Family>(i);
+  constexpr auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  constexpr auto plain = [lower](char c) { return c == '_' || lower(c) == 'p' ? '.' : lower(c); };
+  constexpr std::string_view prefix = "gen";
+  const auto starts_with_prefix = [&] {
+    if (name.size() < prefix.size()) return false;
+    for (std::size_t i = 0; i < prefix.size(); ++i)
+      if (lower(name[i]) != prefix[i]) return false;
+    return true;
+  };
+  if (starts_with_prefix()) name.remove_prefix(prefix.size());
+  for (std::size_t row = 0; row < family_count; ++row) {
+    const std::string_view number = family_table[row].iga64;
+    bool equal = number.size() == name.size();
+    for (std::size_t i = 0; equal && i < name.size(); ++i) equal = plain(name[i]) == plain(number[i]);
+    if (equal) return static_cast<Family>(row);
+  }
   return std::nullopt;
 }
+
+/// Families from one to another; both ends count.
+struct FamilyRange {
+  Family first;
+  Family last;
+  constexpr bool contains(Family family) const { return first <= family && family <= last; }
+  constexpr bool overlaps(const FamilyRange& other) const {
+    return first <= other.last && other.first <= last;
+  }
+};
+
+/// How the tables write ranges.
+namespace family_range {
+using enum Family;
+inline constexpr FamilyRange every{Family{}, static_cast<Family>(family_count - 1)};
+constexpr FamilyRange since(Family first) { return {first, every.last}; }
+constexpr FamilyRange until(Family last) { return {every.first, last}; }
+constexpr FamilyRange only(Family family) { return {family, family}; }
+}  // namespace family_range
 
 }  // namespace eum::gen

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "frontend/ir/semantics/half.hpp"
+
 namespace eum::gen {
 namespace {
 
@@ -41,16 +43,6 @@ std::string decimal_text(F value) {
   return {};
 }
 
-/// Exact value of a half.
-float half_to_float(std::uint16_t bits) {
-  const unsigned exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const float magnitude =
-      exponent == 0    ? std::ldexp(static_cast<float>(mantissa), -24)
-      : exponent == 31 ? INFINITY
-                       : std::ldexp(static_cast<float>(mantissa + 1024), static_cast<int>(exponent) - 25);
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
-
 }  // namespace
 
 std::string float_text(double value, std::uint64_t bits) {
@@ -67,7 +59,7 @@ std::string float_text(float value, std::uint32_t bits) {
 
 std::string half_text(std::uint16_t bits) {
   if ((bits & 0x7c00) == 0x7c00 && (bits & 0x3ff)) return nan_text(bits, 10, 16);
-  const std::string text = decimal_text(half_to_float(bits));
+  const std::string text = decimal_text(ir::to_float(ir::Half{bits}));
   return text.empty() ? fmt::format("0x{:X}", bits) : text;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // The decoded form of one GEN instruction: plain data, no heap, nothing but what the encoding says.
-// It must not know bit positions (fields.hpp) nor what an instruction means (lower/).
+// It must not know bit positions (layout.hpp) nor what an instruction means (lower/).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -188,7 +188,8 @@ struct SendInfo {
 /// A branch offset as encoded and where it leads.
 struct Target {
   bool present = false;
-  std::int32_t raw = 0;     ///< in bytes from Gen8 on; relative unless the instruction is calla
+  Type type = Type::d;      ///< of the offset: w where it has 16 bits and says so
+  std::int32_t raw = 0;     ///< in bytes; relative unless the instruction is calla
   std::int64_t offset = 0;  ///< byte offset in the kernel, wrapped to 32 bits as IP is; may lie outside of it
 };
 
@@ -230,6 +231,9 @@ struct Instruction {
 /// are errors that say byte offset, bits and reason. Never allocates unless it fails.
 Result<Instruction> decode(std::span<const std::byte> kernel, std::size_t offset, Family family);
 
+/// 8 or 16, the bytes that the instruction at byte `offset` takes; four bytes of it must be in `kernel`.
+std::size_t length_at(std::span<const std::byte> kernel, std::size_t offset, Family family);
+
 /// Rewrites an Align16 instruction whose swizzles and channel enables Align1 can say (what compilers emit for
 /// three-source instructions and math macros) into Align1: exec_size, regions and sub-registers then count as
 /// usual. An Align1 instruction is returned as it is. Anything else is an error that names the operand.
@@ -245,7 +249,7 @@ enum class LabelStyle : std::uint8_t {
 std::string print(const Instruction& instruction, Family family, LabelStyle labels = LabelStyle::Name);
 
 /// Text of a whole kernel with labels, as iga64 -d prints it. Instructions that do not decode are printed as
-/// `illegal` with the reason as a comment; decoding goes on behind them.
+/// `illegal` with the reason as a comment; decoding resumes after them.
 std::string disassemble(std::span<const std::byte> kernel, Family family);
 
 }  // namespace eum::gen

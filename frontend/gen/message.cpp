@@ -1,5 +1,5 @@
 // Descriptors to Message. Bits of the descriptor that mean the same in every message are read once, the rest
-// by the form that the message's row in messages.def names.
+// by the layout that the message's row in messages.def names.
 #include "frontend/gen/message.hpp"
 
 #include "frontend/gen/message_table.hpp"
@@ -55,20 +55,7 @@ class Reader {
 
 void Reader::bti() {
   m_.bti = static_cast<std::uint8_t>(get(7, 0));
-  switch (m_.bti) {
-    case 255:
-    case 253:
-      m_.address = AddressModel::Stateless;
-      break;
-    case 254:
-      m_.address = AddressModel::Slm;
-      break;
-    case 252:
-      m_.address = family_ >= Family::Gen9 ? AddressModel::Bindless : AddressModel::Surface;
-      break;
-    default:
-      m_.address = AddressModel::Surface;
-  }
+  m_.address = address_models[static_cast<std::size_t>(family_)][m_.bti];
 }
 
 bool Reader::a64() {
@@ -149,9 +136,7 @@ bool Reader::sampler() {
   if (mode > 3) return fail("SIMD mode", 18, 17);
   m_.simd = mode == 1 ? 8 : mode == 2 ? 16 : 32;
   const unsigned code = get(16, 12);
-  const SampleRow* found = nullptr;
-  for (const SampleRow& row : samples)
-    if (row.code == code && row.wide == (mode == 3) && row.info.since <= family_) found = &row;
+  const SampleRow* found = find_sample(family_, mode == 3, code);
   if (found == nullptr) return fail("sampler message", 16, 12);
   m_.sample = static_cast<SampleOp>(found - samples.data());
   m_.sampler = static_cast<std::uint8_t>(get(11, 8));
@@ -166,91 +151,91 @@ bool Reader::sampler() {
 bool Reader::read(const Row& row) {
   constexpr unsigned in_bytes = 1, in_owords = 16;
   const bool is_read = row.info.access == Access::Read;
-  switch (row.form) {
-    case Form::OwordBlock: {
+  switch (row.layout) {
+    case DescriptorLayout::OwordBlock: {
       bti();
       // The aligned reads (to a dword) count bytes, the others owords.
       const bool aligned = m_.kind == MessageKind::oword_aligned_block_read ||
                            m_.kind == MessageKind::constant_aligned_block_read;
       return blocks_of_owords(aligned ? in_bytes : in_owords);
     }
-    case Form::ByteScattered:
+    case DescriptorLayout::ByteScattered:
       bti();
       simd_at(8);
       m_.invalidate = is_read && get(13, 13);
       return byte_size();
-    case Form::DwordScattered:
+    case DescriptorLayout::DwordScattered:
       bti();
       simd_at(8);
       m_.invalidate = is_read && get(13, 13);
       element(32, 32, 1);
       return true;
-    case Form::ScratchBlock:
+    case DescriptorLayout::ScratchBlock:
       m_.address = AddressModel::Scratch;
       m_.offset = 32 * get(11, 0);
       m_.by_channel = get(16, 16);
       m_.invalidate = is_read && get(15, 15);
       element(256, 256, 1u << get(13, 12));
       return true;
-    case Form::MemoryFence:
+    case DescriptorLayout::MemoryFence:
       return fence();
-    case Form::Untyped:
+    case DescriptorLayout::Untyped:
       bti();
       return channel_mask() && three_simd_modes();
-    case Form::A64Untyped:
+    case DescriptorLayout::A64Untyped:
       return a64() && channel_mask() && three_simd_modes();
-    case Form::Typed:
+    case DescriptorLayout::Typed:
       bti();
       return channel_mask() && slot_group();
-    case Form::UntypedAtomic:
-    case Form::CounterAtomic:
-    case Form::FloatAtomic:
+    case DescriptorLayout::UntypedAtomic:
+    case DescriptorLayout::CounterAtomic:
+    case DescriptorLayout::FloatAtomic:
       bti();
       m_.simd = get(12, 12) ? 8 : 16;
-      return atomic(row.form == Form::FloatAtomic);
-    case Form::TypedAtomic:
+      return atomic(row.layout == DescriptorLayout::FloatAtomic);
+    case DescriptorLayout::TypedAtomic:
       bti();
       m_.simd = 8;
       m_.high_slots = get(12, 12);
       return atomic(false);
-    case Form::A64Atomic:
+    case DescriptorLayout::A64Atomic:
       m_.simd = 8;
       if (!a64() || !atomic(false)) return false;
       if (get(12, 12)) element(64, 64, 1);
       return true;
-    case Form::A64FloatAtomic:
+    case DescriptorLayout::A64FloatAtomic:
       simd_at(12);
       return a64() && atomic(true);
-    case Form::MediaBlock:
+    case DescriptorLayout::MediaBlock:
       bti();
       m_.vertical_stride_override = static_cast<std::uint8_t>(get(10, 8));
       element(8, 8, 1);
       return true;
-    case Form::A64Byte:
+    case DescriptorLayout::A64Byte:
       simd_at(12);
       m_.invalidate = is_read && get(13, 13);
       return a64() && byte_size();
-    case Form::A64Dword:
-    case Form::A64Qword: {
-      const unsigned width = row.form == Form::A64Dword ? 32 : 64;
+    case DescriptorLayout::A64Dword:
+    case DescriptorLayout::A64Qword: {
+      const unsigned width = row.layout == DescriptorLayout::A64Dword ? 32 : 64;
       simd_at(12);
       m_.invalidate = is_read && get(13, 13);
       element(width, width, 1u << get(11, 10));
       return a64();
     }
-    case Form::A64OwordBlock:
+    case DescriptorLayout::A64OwordBlock:
       m_.invalidate = is_read && get(13, 13);
       return a64() && blocks_of_owords(in_bytes);
-    case Form::A64HwordBlock:
+    case DescriptorLayout::A64HwordBlock:
       if (get(10, 8) > 3) return fail("number of hwords", 10, 8);
       element(256, 256, 1u << get(10, 8));
       m_.invalidate = is_read && get(13, 13);
       return a64();
-    case Form::Sampler:
+    case DescriptorLayout::Sampler:
       return sampler();
-    case Form::Plain:
+    case DescriptorLayout::Plain:
       return true;
-    case Form::Unsupported:
+    case DescriptorLayout::Unsupported:
       break;
   }
   return fail("this message is not supported", 31, 0);
@@ -265,6 +250,9 @@ Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool s
   const unsigned sfid = ex_desc & 0xf;
   const Span span = rows_of[sfid];
   const std::string_view function = function_name(sfid, family);
+  if (!families_with_messages[static_cast<std::size_t>(family)])
+    return error("message of shared function {:#x} ({}), descriptor {:#x}: messages of {} are not supported",
+                 sfid, function.empty() ? "not defined" : function, desc, info(family).name);
   if (span.last == 0)
     return error(
         "message of shared function {:#x} ({}), descriptor {:#x}: this shared function is not supported",
@@ -272,7 +260,7 @@ Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool s
 
   const Row* row = nullptr;
   for (unsigned r = first_by_type[sfid][desc >> 14 & 31]; r < span.last; ++r)
-    if (matches(rows[r].where, desc) && rows[r].info.since <= family) {
+    if (matches(rows[r].where, desc) && rows[r].info.families.contains(family)) {
       row = &rows[r];
       break;
     }
@@ -310,8 +298,9 @@ Result<Message> decode_message(const Instruction& instruction, Family family) {
                  instruction.offset, info(instruction.opcode).name,
                  send.ex_desc.is_register ? "extended descriptor" : "descriptor",
                  send.ex_desc.is_register ? send.ex_desc.address_subreg : send.desc.address_subreg);
-  Result<Message> message = decode_message(send.ex_desc.value, send.desc.value,
-                                           info(instruction.opcode).format == Format::SendSplit, family);
+  Result<Message> message =
+      decode_message(send.ex_desc.value, send.desc.value,
+                     shape(instruction.opcode, family).format == Format::SendSplit, family);
   if (!message) return error("instruction at byte {:#x}: {}", instruction.offset, message.error().message);
   return message;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a send asks of a shared function, read from its descriptors (families 8 and 9). Plain data, no heap.
+// What a send asks of a shared function, read from its descriptors. Plain data, no heap.
 // The rows are messages.def. It must not know payload layouts (lower/send_*) nor what memory does with it
 // (memory/).
 #include <cstdint>
@@ -81,7 +81,7 @@ struct MessageInfo {
   std::string_view text;  ///< as iga64 comments
   Sfid sfid;
   Access access;
-  Family since;
+  FamilyRange families;
 };
 const MessageInfo& info(MessageKind kind);
 
@@ -89,7 +89,7 @@ struct SampleInfo {
   std::string_view name;
   std::string_view parameters;  ///< in payload order, family 9
   std::string_view text;
-  Family since;
+  FamilyRange families;
 };
 const SampleInfo& info(SampleOp op);
 

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "frontend/gen/fields.hpp"
 #include "frontend/gen/message.hpp"
+#include "frontend/gen/word.hpp"
 
 namespace eum::gen::message_table {
 
 /// How the descriptor of a message is read beyond what selects it.
-enum class Form : std::uint8_t {
+enum class DescriptorLayout : std::uint8_t {
   OwordBlock,
   ByteScattered,
   DwordScattered,
@@ -46,21 +46,23 @@ constexpr Selector at(unsigned hi, unsigned lo, std::uint32_t value, unsigned hi
                       std::uint32_t value2) {
   return {bits(hi, lo, hi2, lo2), value << (hi2 - lo2 + 1) | value2};
 }
-inline constexpr Selector everywhere{};
+/// Selects a message whatever its descriptor.
+inline constexpr Selector any_descriptor{};
 
 struct Row {
   MessageInfo info;
   Selector where;
-  Form form;
+  DescriptorLayout layout;
 };
 
 inline constexpr auto rows = [] {
-  using enum Form;
+  using namespace family_range;
+  using enum DescriptorLayout;
   using enum Access;
   using enum Family;
   return std::to_array<Row>({
-#define GEN_MESSAGE(kind, sfid, where, since, form, access, text, ...) \
-  {{#kind, text, Sfid::sfid, access, since}, where, form},
+#define GEN_MESSAGE(kind, sfid, where, families, layout, access, text, ...) \
+  {{#kind, text, Sfid::sfid, access, families}, where, layout},
 #include "frontend/gen/messages.def"
   });
 }();
@@ -114,6 +116,18 @@ inline constexpr auto first_by_type = [] {
   return out;
 }();
 
+/// Whether any message of the family is in the table.
+constexpr bool has_messages(Family family) {
+  for (const Row& row : rows)
+    if (row.info.families.contains(family)) return true;
+  return false;
+}
+inline constexpr auto families_with_messages = [] {
+  std::array<bool, family_count> out{};
+  for (std::size_t i = 0; i < family_count; ++i) out[i] = has_messages(static_cast<Family>(i));
+  return out;
+}();
+
 struct AtomicRow {
   bool is_float;
   std::uint8_t code;
@@ -128,10 +142,17 @@ inline constexpr auto atomics = [] {
   });
 }();
 
+/// Rows of atomics by set and code; one past the last where the manual defines none.
+inline constexpr auto atomic_by_code = [] {
+  std::array<std::array<std::uint8_t, 16>, 2> out{};
+  for (auto& set : out) set.fill(static_cast<std::uint8_t>(atomics.size()));
+  for (std::size_t i = 0; i < atomics.size(); ++i)
+    out[atomics[i].is_float][atomics[i].code] = static_cast<std::uint8_t>(i);
+  return out;
+}();
 constexpr const AtomicRow* find_atomic(bool is_float, unsigned code) {
-  for (const AtomicRow& row : atomics)
-    if (row.is_float == is_float && row.code == code) return &row;
-  return nullptr;
+  const std::size_t row = atomic_by_code[is_float][code & 15];
+  return row < atomics.size() ? &atomics[row] : nullptr;
 }
 
 struct SampleRow {
@@ -140,24 +161,69 @@ struct SampleRow {
   bool wide;
 };
 inline constexpr auto samples = [] {
+  using namespace family_range;
   using enum Family;
   return std::to_array<SampleRow>({
-#define GEN_SAMPLE(operation, code, wide, since, parameters, text) \
-  {{#operation, parameters, text, since}, code, wide},
+#define GEN_SAMPLE(operation, code, wide, families, parameters, text) \
+  {{#operation, parameters, text, families}, code, wide},
 #include "frontend/gen/messages.def"
   });
 }();
 
-constexpr std::string_view function_name(unsigned sfid, Family family) {
-  constexpr auto names = [] {
-    std::array<std::array<std::string_view, 16>, family_count> out{};
-#define GEN_SHARED_FUNCTION(sfid, gen8, gen9)                                            \
-  out[static_cast<std::size_t>(Family::Gen8)][static_cast<unsigned>(Sfid::sfid)] = gen8; \
-  out[static_cast<std::size_t>(Family::Gen9)][static_cast<unsigned>(Sfid::sfid)] = gen9;
+/// Rows of samples by family, SIMD mode and code; one past the last where the family has none.
+inline constexpr auto sample_by_code = [] {
+  std::array<std::array<std::array<std::uint8_t, 32>, 2>, family_count> out{};
+  for (std::size_t family = 0; family < family_count; ++family) {
+    for (auto& mode : out[family]) mode.fill(static_cast<std::uint8_t>(samples.size()));
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (!samples[i].info.families.contains(static_cast<Family>(family))) continue;
+      std::uint8_t& row = out[family][samples[i].wide][samples[i].code];
+      if (row != samples.size()) throw "two sampler messages claim one code";
+      row = static_cast<std::uint8_t>(i);
+    }
+  }
+  return out;
+}();
+constexpr const SampleRow* find_sample(Family family, bool wide, unsigned code) {
+  const std::size_t row = sample_by_code[static_cast<std::size_t>(family)][wide][code & 31];
+  return row < samples.size() ? &samples[row] : nullptr;
+}
+
+/// What addresses mean, by family and binding table index.
+inline constexpr auto address_models = [] {
+  using namespace family_range;
+  using enum Family;
+  std::array<std::array<AddressModel, 256>, family_count> out{};
+  for (std::size_t i = 0; i < family_count; ++i) {
+    out[i].fill(AddressModel::Surface);
+    const auto add = [&](unsigned index, FamilyRange families, AddressModel model) {
+      if (families.contains(static_cast<Family>(i))) out[i][index] = model;
+    };
+#define GEN_BINDING(index, families, model) add(index, families, AddressModel::model);
 #include "frontend/gen/messages.def"
-    return out;
-  }();
-  return names[static_cast<std::size_t>(family)][sfid];
+  }
+  return out;
+}();
+
+/// The names of shared functions; empty where the family has none.
+inline constexpr auto function_names = [] {
+  using namespace family_range;
+  using enum Family;
+  std::array<std::array<std::string_view, 16>, family_count> out{};
+  const auto add = [&](Sfid sfid, FamilyRange families, std::string_view name) {
+    for (std::size_t i = 0; i < family_count; ++i) {
+      if (!families.contains(static_cast<Family>(i))) continue;
+      std::string_view& at = out[i][static_cast<unsigned>(sfid)];
+      if (!at.empty()) throw "a shared function has two names";
+      at = name;
+    }
+  };
+#define GEN_SHARED_FUNCTION(sfid, families, name) add(Sfid::sfid, families, name);
+#include "frontend/gen/messages.def"
+  return out;
+}();
+constexpr std::string_view function_name(unsigned sfid, Family family) {
+  return function_names[static_cast<std::size_t>(family)][sfid];
 }
 
 }  // namespace eum::gen::message_table

@@ -44,39 +44,39 @@ std::string fence_text(const Message& m) {
 std::string message_text(const Message& m) {
   const Row& row = rows[static_cast<std::size_t>(m.kind)];
   const std::string_view text = row.info.text;
-  switch (row.form) {
-    case Form::OwordBlock:
-    case Form::A64OwordBlock:
+  switch (row.layout) {
+    case DescriptorLayout::OwordBlock:
+    case DescriptorLayout::A64OwordBlock:
       return fmt::format("{} x{}{}", text, m.element_count, m.high_half ? "H" : "");
-    case Form::ScratchBlock:
-    case Form::A64HwordBlock:
+    case DescriptorLayout::ScratchBlock:
+    case DescriptorLayout::A64HwordBlock:
       return fmt::format("{} x{}", text, m.element_count);
-    case Form::ByteScattered:
-    case Form::A64Byte:
+    case DescriptorLayout::ByteScattered:
+    case DescriptorLayout::A64Byte:
       return fmt::format("{} {}b", text, m.memory_bits);
-    case Form::A64Dword:
-    case Form::A64Qword:
+    case DescriptorLayout::A64Dword:
+    case DescriptorLayout::A64Qword:
       return m.element_count == 1 ? std::string(text) : fmt::format("{} x{}", text, m.element_count);
-    case Form::MemoryFence:
+    case DescriptorLayout::MemoryFence:
       return fence_text(m);
-    case Form::Untyped:
-    case Form::A64Untyped:
+    case DescriptorLayout::Untyped:
+    case DescriptorLayout::A64Untyped:
       return fmt::format("{} with {}", text, mask_text(m.components));
-    case Form::Typed:
+    case DescriptorLayout::Typed:
       return fmt::format("{}{} with {}", text, m.high_slots ? " (high slot group)" : "",
                          mask_text(m.components));
-    case Form::UntypedAtomic:
-    case Form::CounterAtomic:
+    case DescriptorLayout::UntypedAtomic:
+    case DescriptorLayout::CounterAtomic:
       return fmt::format("{} {}", text, atomic_text(m, false));
-    case Form::TypedAtomic:
+    case DescriptorLayout::TypedAtomic:
       return fmt::format("{}{} {}", text, m.high_slots ? " (slot group high)" : "", atomic_text(m, false));
-    case Form::A64Atomic:
+    case DescriptorLayout::A64Atomic:
       return fmt::format("{}{} {}", text, m.memory_bits, atomic_text(m, false));
-    case Form::FloatAtomic:
-    case Form::A64FloatAtomic:
+    case DescriptorLayout::FloatAtomic:
+    case DescriptorLayout::A64FloatAtomic:
       return fmt::format("{} {} ({}b){}", text, atomic_text(m, true), m.memory_bits,
                          m.returns ? " with return" : "");
-    case Form::Sampler:
+    case DescriptorLayout::Sampler:
       return fmt::format("simd{}{} {} using sampler index {}", m.simd, m.simd == 32 ? "/64" : "",
                          info(m.sample).text, m.sampler);
     default:

@@ -1,6 +1,6 @@
 #pragma once
-// Opcodes of the GEN EU and what each instruction may carry. The rows are instructions.def.
-// This file must not know bit positions (fields.hpp).
+// Opcodes of the GEN EU and what each instruction may carry. The rows are instructions.def and
+// instruction_variants.def. This file must not know bit positions (layout.hpp).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,9 @@ enum class Opcode : std::uint8_t {
 enum class Format : std::uint8_t {
   Nullary,     ///< only an opcode (illegal, nop)
   Unary,       ///< dst, src0
+  DoubleImm,   ///< dst, a double (dim)
   Binary,      ///< dst, src0, src1
-  Ternary,     ///< dst, src0, src1, src2 (Align16 on Gen8 and Gen9)
+  Ternary,     ///< dst, src0, src1, src2
   Math,        ///< dst, src0 and perhaps src1, by math function
   Branch1,     ///< JIP
   Branch2,     ///< JIP, UIP
@@ -38,27 +39,36 @@ enum class Format : std::uint8_t {
 
 /// Capabilities, a bit set.
 namespace cap {
-inline constexpr std::uint8_t Pred = 1, CMod = 2, Sat = 4, SrcMod = 8, Logic = 16, BranchCtl = 32;
+inline constexpr std::uint8_t Pred = 1, CMod = 2, Sat = 4, SrcMod = 8, Logic = 16, BranchCtl = 32,
+                              DstType = 64;
 }
 
-struct OpcodeInfo {
-  std::string_view name;  ///< as the manual spells it
-  std::uint8_t number;    ///< opcode field, families 7 to 11
-  Family since;
+/// What an instruction may carry.
+struct OpcodeShape {
   Format format;
   TypeSet dst_types;
   TypeSet src_types;
   std::uint8_t caps;
+
+  constexpr bool has(std::uint8_t capability) const { return (caps & capability) != 0; }
 };
 
-inline constexpr std::array opcode_table = [] {
+struct OpcodeInfo {
+  std::string_view name;  ///< as the manual spells it
+  std::uint8_t number;    ///< opcode field of the encodings gen7 to gen11
+  FamilyRange families;   ///< that have it
+  OpcodeShape shape;      ///< but for variants; shape() knows them
+};
+
+inline constexpr auto opcode_table = [] {
   using namespace cap;
   using namespace type_set;
+  using namespace family_range;
   using enum Format;
   using enum Family;
   return std::array{
-#define GEN_OP(name, text, number, since, format, dst, src, caps, ...) \
-  OpcodeInfo{text, number, since, format, dst, src, caps},
+#define GEN_OP(name, text, number, families, format, dst, src, caps, ...) \
+  OpcodeInfo{text, number, families, {format, dst, src, caps}},
 #include "frontend/gen/instructions.def"
 #undef GEN_OP
   };
@@ -66,15 +76,44 @@ inline constexpr std::array opcode_table = [] {
 inline constexpr std::size_t opcode_count = opcode_table.size();
 
 constexpr const OpcodeInfo& info(Opcode opcode) { return opcode_table[static_cast<std::size_t>(opcode)]; }
-constexpr bool has(Opcode opcode, std::uint8_t capability) { return (info(opcode).caps & capability) != 0; }
-constexpr bool is_send(Opcode opcode) {
-  return info(opcode).format == Format::Send || info(opcode).format == Format::SendSplit;
-}
+constexpr bool exists_on(Opcode opcode, Family family) { return info(opcode).families.contains(family); }
+
+constexpr bool is_send(Format f) { return f == Format::Send || f == Format::SendSplit; }
+constexpr bool is_send(Opcode opcode) { return is_send(info(opcode).shape.format); }
 /// Changes the instruction pointer of some channel.
-constexpr bool is_branch(Opcode opcode) {
-  Format f = info(opcode).format;
-  return f >= Format::Branch1 && f <= Format::Return;
+constexpr bool is_branch(Format f) { return f >= Format::Branch1 && f <= Format::Return; }
+constexpr bool is_branch(Opcode opcode) { return is_branch(info(opcode).shape.format); }
+
+/// By opcode and family: the row, or its variant.
+inline constexpr auto shape_table = [] {
+  using namespace cap;
+  using namespace type_set;
+  using namespace family_range;
+  using enum Format;
+  using enum Family;
+  std::array<std::array<OpcodeShape, family_count>, opcode_count> out{};
+  std::array<std::array<bool, family_count>, opcode_count> varied{};
+  for (std::size_t i = 0; i < opcode_count; ++i) out[i].fill(opcode_table[i].shape);
+  const auto vary = [&](Opcode opcode, FamilyRange families, const OpcodeShape& shape) {
+    if (is_branch(shape.format) != is_branch(opcode) || is_send(shape.format) != is_send(opcode))
+      throw "a variant is a branch or message as its instruction is";
+    const auto row = static_cast<std::size_t>(opcode);
+    for (std::size_t i = 0; i < family_count; ++i) {
+      if (!families.contains(static_cast<Family>(i))) continue;
+      if (varied[row][i]) throw "two variants of one instruction on one family";
+      varied[row][i] = true;
+      out[row][i] = shape;
+    }
+  };
+#define GEN_OP_VARIANT(name, families, format, dst, src, caps) \
+  vary(Opcode::name, families, {format, dst, src, caps});
+#include "frontend/gen/instruction_variants.def"
+#undef GEN_OP_VARIANT
+  return out;
+}();
+/// What `opcode` may carry on `family`.
+constexpr const OpcodeShape& shape(Opcode opcode, Family family) {
+  return shape_table[static_cast<std::size_t>(opcode)][static_cast<std::size_t>(family)];
 }
-constexpr bool exists_on(Opcode opcode, Family family) { return info(opcode).since <= family; }
 
 }  // namespace eum::gen

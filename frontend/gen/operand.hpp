@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "frontend/gen/fields.hpp"
+#include "frontend/gen/encoding.hpp"
 #include "frontend/gen/instruction.hpp"
 
 namespace eum::gen {
@@ -16,9 +16,6 @@ struct Undefined {
   Bits field;
 };
 
-/// "88:85" or "95,72:64".
-std::string to_string(const Bits& field);
-
 /// Properties of an architecture register (registers.def).
 struct ArfInfo {
   std::string_view name;
@@ -28,69 +25,91 @@ struct ArfInfo {
   bool scaled;         ///< which counts elements of the operand's type
 };
 
-/// By RegNum[7:4]; count is 0 where no register has the code.
-const ArfInfo& arf_info(unsigned code);
-inline const ArfInfo& info(Arf arf) { return arf_info(static_cast<unsigned>(arf)); }
+/// By RegNum[7:4]; count is 0 where no register of the family has the code.
+const ArfInfo& arf_info(Family family, unsigned code);
+
+/// Codes of register files.
+inline constexpr unsigned file_arf = 0, file_grf = 1, file_immediate = 3;
 
 /// Where the fields of source 0 or source 1 are.
 struct SourceFields {
-  Bits file, type, mod, addr_mode, vstride, reg, width, hstride, subreg, addr_subreg, addr_imm, chan_sel,
-      subreg16, addr_imm16;
-  bool second;  ///< source 1: no architecture register, no 64-bit immediate
+  Bits file, type, mod, addr_mode, vstride, reg, width, hstride, subreg, addr_subreg, addr_imm;
+  Bits chan_sel, subreg16, addr_imm16;  // Align16
+  Bits mme;                             // math macros in Align1
+  bool second;                          ///< source 1: no 64-bit immediate
+};
+
+/// Register files that an operand may be in.
+enum class Files : std::uint8_t { Any, Grf, Arf };
+
+/// One word that is being decoded, and what is undefined in it.
+class WordDecoder {
+ public:
+  WordDecoder(const InstructionWord& word, Family family, Undefined& undefined)
+      : w_(word), family_(family), undefined_(undefined) {}
+
+ protected:
+  /// Records the first undefined value; false.
+  bool fail(const char* what, std::uint64_t value, const Bits& field) {
+    undefined_ = {what, value, field};
+    return false;
+  }
+
+  const InstructionWord& w_;
+  Family family_;
+  Undefined& undefined_;
 };
 
 /// Decodes operands of one word. Each function returns false after it recorded what is undefined.
-template <const Layout& L>
-class OperandDecoder {
+template <Encoding E>
+class OperandDecoder : public WordDecoder {
  public:
-  OperandDecoder(const Encoding& word, Family family, Undefined& undefined)
-      : w_(word), family_(family), undefined_(undefined) {}
+  using WordDecoder::WordDecoder;
 
   bool destination(Operand& out, bool align16, bool macro);
   bool source0(Operand& out, bool align16, bool macro);
-  bool source1(Operand& out, bool align16, bool macro);
+  /// The immediate of dim.
+  bool double_immediate(Operand& out);
+  bool source1(Operand& out, bool align16, bool macro, Files files);
   bool send_source0(Operand& out, bool align16);
-  /// dst and the three sources of an Align16 three-source instruction.
+  /// dst and three sources.
   bool ternary(Instruction& out, bool macro);
   /// dst, src[0] and src[1] of sends.
   bool split_send(Instruction& out);
 
  private:
-  bool fail(const char* what, std::uint64_t value, const Bits& field) {
-    undefined_ = {what, value, field};
-    return false;
-  }
-  template <Bits B>
-  std::uint8_t u8() const {
-    return static_cast<std::uint8_t>(get<B>(w_));
-  }
+  using Data = EncodingData<E>;
+  static constexpr const Layout& L = Data::fields;
+  static constexpr bool has_align16 = L.has(Part::AccessMode);
+  /// Math macros are in Align1; in the other encodings they are in Align16.
+  static constexpr bool macros_in_align1 = L.has(Part::MathMacro1);
+
   template <SourceFields F>
-  bool source(Operand& out, bool align16, bool macro);
+  bool source(Operand& out, bool align16, bool macro, Files files);
   template <Bits B>
-  bool reg_type(Operand& out);
-  template <Bits B>
-  bool immediate_type(Operand& out);
-  template <Bits B>
-  bool ternary_type(Type& out);
+  bool type(Type& out, const TypeList& types, const char* what);
   template <Bits B>
   bool register_number(Operand& out);
   template <Bits Vert>
   bool vertical_stride(Operand& out);
   template <Bits Width>
   bool width(Operand& out);
-  template <Bits ChanEn>
-  bool destination_mme(Operand& out);
-  template <Bits ChanSel>
-  bool source_mme(Operand& out);
-  template <Bits Reg, Bits Subreg, Bits Mod, Bits Rep, Bits ChanSel>
-  bool ternary_source(Operand& out, bool macro);
-
-  const Encoding& w_;
-  Family family_;
-  Undefined& undefined_;
+  template <Bits B>
+  bool macro_register(Operand& out, unsigned number);
+  bool ternary16(Instruction& out, bool macro);
+  bool ternary1(Instruction& out, bool macro);
+  template <Bits Reg, Bits Subreg, Bits SubregWord, Bits Mod, Bits Rep, Bits ChanSel>
+  bool ternary16_source(Operand& out, bool macro);
+  template <Bits B>
+  bool ternary1_type(Type& out);
+  template <Bits Type, Bits Imm>
+  bool ternary1_immediate(Operand& out);
+  template <Bits Reg, Bits Subreg, Bits Mod, Bits Type, Bits Vert, Bits Horizontal, Bits Macro>
+  bool ternary1_source(Operand& out, bool macro);
 };
 
-extern template class OperandDecoder<gen8_layout>;
-extern template class OperandDecoder<gen9_layout>;
+#define GEN_ENCODING(name) extern template class OperandDecoder<Encoding::name>;
+#include "frontend/gen/encodings.def"
+#undef GEN_ENCODING
 
 }  // namespace eum::gen

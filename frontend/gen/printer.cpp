@@ -24,8 +24,12 @@ constexpr bool is_typed_branch(Format f) {
 
 class Printer {
  public:
-  Printer(const Instruction& instruction, LabelStyle labels)
-      : i_(instruction), format_(info(instruction.opcode).format), labels_(labels) {}
+  Printer(const Instruction& instruction, Family family, LabelStyle labels)
+      : i_(instruction),
+        family_(family),
+        shape_(shape(instruction.opcode, family)),
+        format_(shape_.format),
+        labels_(labels) {}
 
   std::string run();
 
@@ -57,6 +61,8 @@ class Printer {
   bool message() const { return is_send(i_.opcode); }
 
   const Instruction& i_;
+  Family family_;
+  const OpcodeShape& shape_;
   Format format_;
   LabelStyle labels_;
   std::string out_;
@@ -98,7 +104,7 @@ void Printer::name(const Operand& op, bool subregister) {
     if (subregister) put(".{}", op.subreg / size_of(op.type));
     return;
   }
-  const ArfInfo& arf = info(op.arf);
+  const ArfInfo& arf = arf_info(family_, static_cast<unsigned>(op.arf));
   if (op.arf == Arf::acc && op.reg >= 2)
     put("mme{}", op.reg - 2);
   else if (arf.numbered)
@@ -137,7 +143,7 @@ void Printer::destination() {
   if (!implicit_region || (dst.region.hstride != 1 && (!message() || dst.kind == OperandKind::Indirect)))
     put("<{}>", dst.region.hstride);
   const Type implicit = format_ == Format::Send ? Type::ud : format_ == Format::Call ? Type::d : Type::none;
-  if (dst.type != implicit) put(":{}", info(dst.type).name);
+  if (dst.type != implicit || shape_.has(cap::DstType)) put(":{}", info(dst.type).name);
 }
 
 void Printer::swizzle(const Operand& src) {
@@ -156,12 +162,11 @@ void Printer::region(const Operand& src, unsigned n) {
       swizzle(src);
     put("<{}>", format_ == Format::Ternary ? 4 : v);
   } else if (format_ == Format::Ternary) {
-    // Sources 0 and 1 are <v;h>, source 2 is <h>; what Align16 has is scalar or packed.
-    const bool scalar = src.region == Region{0, 1, 0};
+    // Sources 0 and 1 are <v;h>, source 2 is <h>.
     if (n < 2)
-      out_ += scalar ? "<0;0>" : "<2;1>";
+      put("<{};{}>", v, h);
     else
-      out_ += scalar ? "<0>" : "<1>";
+      put("<{}>", h);
   } else if (v == Region::vxh) {
     put("<{},{}>", w, h);
   } else {
@@ -220,7 +225,7 @@ void Printer::source(unsigned n) {
       out_ += "(abs)";
       break;
     case SourceModifier::Neg:
-      out_ += has(i_.opcode, cap::Logic) ? '~' : '-';
+      out_ += shape_.has(cap::Logic) ? '~' : '-';
       break;
     case SourceModifier::NegAbs:
       out_ += "-(abs)";
@@ -239,11 +244,12 @@ void Printer::source(unsigned n) {
 void Printer::label(const Target& target) {
   column(49);
   if (labels_ == LabelStyle::Numeric)
-    put("{}", target.offset - (i_.opcode == Opcode::calla ? 0 : i_.offset));
+    put("{}", static_cast<std::int32_t>(target.offset - (i_.opcode == Opcode::calla ? 0 : i_.offset)));
   else if (target.offset < 0)
     put("L_N{}", -target.offset);
   else
     put("L{}", target.offset);
+  if (target.type != Type::d) put(":{}", info(target.type).name);
 }
 
 void Printer::descriptor(const Descriptor& d, unsigned digits) {
@@ -268,6 +274,7 @@ void Printer::options() {
   add(i_.send.eot, "EOT");
   add(i_.no_dd_chk, "NoDDChk");
   add(i_.no_dd_clr, "NoDDClr");
+  add(i_.thread_ctrl == ThreadCtrl::NoPreempt, "NoPreempt");
   add(i_.send.no_src_dep_set, "NoSrcDepSet");
   add(i_.thread_ctrl == ThreadCtrl::Switch, "Switch");
   add(i_.align16, "Align16");
@@ -295,9 +302,9 @@ std::string Printer::run() {
 }  // namespace
 
 std::string print(const Instruction& instruction, Family family, LabelStyle labels) {
-  if (!instruction.align16) return Printer(instruction, labels).run();
+  if (!instruction.align16) return Printer(instruction, family, labels).run();
   const Result<Instruction> align1 = align1_form(instruction, family);
-  return Printer(align1 ? *align1 : instruction, labels).run();
+  return Printer(align1 ? *align1 : instruction, family, labels).run();
 }
 
 }  // namespace eum::gen

@@ -7,8 +7,9 @@
 
 namespace eum::gen {
 
-/// As the manual spells them; uv, v, vf are packed vectors and only occur as immediates.
-enum class Type : std::uint8_t { ub, b, uw, w, ud, d, uq, q, hf, f, df, uv, v, vf, none };
+/// As the manual spells them; uv, v, vf are packed vectors and only occur as immediates. nf is the format in
+/// which an accumulator holds a float; its regions are those of f.
+enum class Type : std::uint8_t { ub, b, uw, w, ud, d, uq, q, hf, f, df, uv, v, vf, nf, none };
 
 struct TypeInfo {
   std::string_view name;
@@ -17,7 +18,7 @@ struct TypeInfo {
   bool is_float;
 };
 
-inline constexpr std::array<TypeInfo, 15> type_table{{
+inline constexpr std::array<TypeInfo, 16> type_table{{
     {"ub", 1, false, false},
     {"b", 1, true, false},
     {"uw", 2, false, false},
@@ -32,6 +33,7 @@ inline constexpr std::array<TypeInfo, 15> type_table{{
     {"uv", 4, false, false},
     {"v", 4, true, false},
     {"vf", 4, true, true},
+    {"nf", 4, true, true},
     {"", 1, false, false},
 }};
 
@@ -64,9 +66,13 @@ inline constexpr TypeSet Int = IntNoWide | types(uq, q);
 inline constexpr TypeSet IntOrVec = Int | types(uv, v);
 inline constexpr TypeSet F = types(f);
 inline constexpr TypeSet FOrVec = types(f, vf);
+inline constexpr TypeSet Df = types(df);
 inline constexpr TypeSet FOrDf = types(f, df);
 inline constexpr TypeSet Float = types(hf, f, df);
+inline constexpr TypeSet WordDword = Word | Dword;
 inline constexpr TypeSet MadTypes = Float | Dword;
+inline constexpr TypeSet MadNative = Float | IntNoWide | types(nf);
+inline constexpr TypeSet CselNative = types(hf, f) | WordDword;
 inline constexpr TypeSet MathTypes = types(f, hf, d, ud, df, vf);
 inline constexpr TypeSet Any = Int | Float;
 inline constexpr TypeSet AnyOrVec = Any | types(uv, v, vf);

@@ -32,12 +32,22 @@ Result<void> print_instructions(std::string_view what, std::span<const std::byte
   return {};
 }
 
+/// "gen8, gen9, ..."
+std::string family_names() {
+  std::string names;
+  for (const gen::FamilyInfo& family : gen::family_table) {
+    if (!names.empty()) names += ", ";
+    names += family.name;
+    names[names.size() - family.name.size()] = 'g';
+  }
+  return names;
+}
+
 int disassemble_raw(const CodeOptions& options) {
-  std::string wanted = options.family;
-  if (!wanted.empty()) wanted[0] = 'G';
-  const auto family = gen::parse_family(wanted);
-  if (!family || options.family[0] != 'g')
-    return fail(ExitCode::Usage, error("--family: expected gen8 or gen9, found '{}'", options.family));
+  const auto family = gen::parse_family(options.family);
+  if (!family)
+    return fail(ExitCode::Usage,
+                error("--family: expected one of {}, found '{}'", family_names(), options.family));
   const auto words = read_file(options.file);
   if (!words) return fail(ExitCode::BadInput, words.error());
   if (words->empty())
@@ -138,7 +148,8 @@ void add_disasm(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("disasm", "print GEN instructions in the syntax of iga64");
   command->add_option("file", options->file, "compiled program, or instruction words with --raw")->required();
   auto* kernel = command->add_option("--kernel", options->kernel, "only this kernel");
-  auto* family = command->add_option("--family", options->family, "gen8 or gen9, with --raw");
+  auto* family =
+      command->add_option("--family", options->family, fmt::format("one of {}, with --raw", family_names()));
   command->add_flag("--raw", options->raw, "the file holds instruction words and nothing else")
       ->needs(family)
       ->excludes(kernel);

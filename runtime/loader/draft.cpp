@@ -262,6 +262,9 @@ Result<Kernel> finish(KernelDraft draft, gen::Family family) {
   Kernel& kernel = draft.kernel;
   if (kernel.name.empty()) return error("a kernel has no name");
   if (auto checked = check_resources(kernel, gen::info(family)); !checked) return checked.error();
+  if (!gen::info(family).executed)
+    draft.reject(
+        fmt::format("it is for {}, the execution of which is not supported", gen::info(family).name));
 
   const std::uint64_t count =
       draft.arguments.empty() ? 0 : std::uint64_t{draft.arguments.rbegin()->first} + 1;

@@ -168,8 +168,8 @@ TEST_CASE("command lines that are wrong", "[cli]") {
   CHECK_THAT(complaint(saxpy(binary(), good, {"--print", "9:1"}), usage), Contains("found 9"));
   CHECK_THAT(complaint(saxpy(binary(), good, {"--dump", "2"}), usage), Contains("INDEX=FILE"));
   CHECK_THAT(complaint({"disasm", binary(), "--raw"}, usage), Contains("--family"));
-  CHECK_THAT(complaint({"disasm", binary(), "--raw", "--family", "gen7"}, usage),
-             Contains("expected gen8 or gen9, found 'gen7'"));
+  CHECK_THAT(complaint({"disasm", binary(), "--raw", "--family", "gen6"}, usage),
+             Contains("expected one of gen7, gen7.5, gen8, gen9, gen11, found 'gen6'"));
   Words wide = saxpy(binary(), good);
   wide[5] = "1,2,3,4";
   CHECK_THAT(complaint(wide, usage), Contains("expected X, X,Y or X,Y,Z"));
@@ -252,9 +252,14 @@ TEST_CASE("kernels that need what is not supported", "[cli]") {
                Contains("kernel images: argument 0 (i: ") && Contains("is an image, which is not supported"));
     CHECK_THAT(run("external" + std::string(container), "external"), Contains("it refers to helper"));
   }
-  for (const char* file : {"icllp.patch.bin", "pvc.zebin.bin"})
-    CHECK_THAT(complaint({"info", EUMULATE_SOURCE_DIR "/tests/runtime/bin/" + std::string(file)}, bad_input),
-               Contains("supported are: Gen8, Gen9"));
+  for (const char* container : {".patch", ".zebin"}) {
+    CHECK_THAT(
+        complaint({"info", EUMULATE_SOURCE_DIR "/tests/runtime/bin/pvc" + std::string(container) + ".bin"},
+                  bad_input),
+        Contains("supported are: ") && Contains("Gen7, Gen7.5, Gen8, Gen9, Gen11"));
+    CHECK_THAT(run("icllp" + std::string(container) + ".bin", "plain"),
+               Contains("kernel plain: it is for Gen11, the execution of which is not supported"));
+  }
 }
 
 TEST_CASE("memory that is not there", "[cli]") {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <span>
 #include <sstream>
 
 #include "runtime/loader/loader.hpp"
@@ -48,6 +49,38 @@ TEST_CASE("disasm of each kernel of the corpus equals iga64", "[cli]") {
     }
   }
   CHECK(kernels > 100);
+}
+
+TEST_CASE("disasm of bare words takes every family in every spelling", "[cli]") {
+  // add (8|M0) r4.0<1>:f r2.0<8;8,1>:f r3.0<8;8,1>:f and endif (8|M0) 16 as iga64 -a -p 7p5, 9 and 11 encode
+  // them.
+  struct Case {
+    std::vector<const char*> families;
+    std::vector<unsigned char> words;
+  };
+  const Case cases[] = {
+      {{"gen7.5", "gen7_5", "7p5", "Gen7.5", "gen7"},
+       {0x40, 0x00, 0x60, 0x00, 0xbd, 0x77, 0x80, 0x20, 0x40, 0x00, 0x8d, 0x00, 0x60, 0x00, 0x8d, 0x00,
+        0x25, 0x00, 0x60, 0x00, 0x00, 0x1c, 0x00, 0x20, 0x00, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00}},
+      {{"gen9", "9", "gen8"},
+       {0x40, 0x00, 0x60, 0x00, 0xe8, 0x3a, 0x80, 0x20, 0x40, 0x00, 0x8d, 0x3a, 0x60, 0x00, 0x8d, 0x00,
+        0x25, 0x00, 0x60, 0x00, 0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x0e, 0x10, 0x00, 0x00, 0x00}},
+      {{"gen11", "11"},
+       {0x40, 0x00, 0x60, 0x00, 0x28, 0x4b, 0x80, 0x20, 0x40, 0x00, 0x8d, 0x4a, 0x60, 0x00, 0x8d, 0x00,
+        0x25, 0x00, 0x60, 0x00, 0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x0e, 0x10, 0x00, 0x00, 0x00}},
+  };
+  for (const Case& c : cases) {
+    const auto bytes = std::as_bytes(std::span(c.words));
+    const std::string file = cli_test::file("words.dat", {bytes.begin(), bytes.end()});
+    for (const char* family : c.families) {
+      INFO(family);
+      const auto done = eumulate({"disasm", file, "--raw", "--family", family});
+      CHECK(done.code == 0);
+      CHECK(instructions(done.out) ==
+            std::vector<std::string>{"L0:", "add (8|M0) r4.0<1>:f r2.0<8;8,1>:f r3.0<8;8,1>:f",
+                                     "endif (8|M0) L32", "L32:"});
+    }
+  }
 }
 
 TEST_CASE("disasm of a whole program names each kernel", "[cli]") {

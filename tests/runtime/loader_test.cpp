@@ -102,7 +102,7 @@ void check_same_kernel(const Kernel& a, const Kernel& b) {
 TEST_CASE("both containers of every compiled kernel mean the same") {
   std::size_t kernels = 0, with_equal_code = 0;
   for (const std::string& stem : binaries::pairs()) {
-    if (stem.find("/pvc") != std::string::npos || stem.find("/icllp") != std::string::npos) continue;
+    if (stem.find("/pvc") != std::string::npos) continue;
     CAPTURE(stem);
     const Program patch = load(binaries::read(stem + ".patch.bin"));
     const Program zebin = load(binaries::read(stem + ".zebin.bin"));
@@ -241,6 +241,10 @@ TEST_CASE("families come from the binary") {
   for (const char* container : {".patch", ".zebin"}) {
     CHECK(load(binaries::own(std::string("bdw") + container)).family == gen::Family::Gen8);
     CHECK(load(binaries::own(std::string("skl") + container)).family == gen::Family::Gen9);
+    const Program ice_lake = load(binaries::own(std::string("icllp") + container));
+    CHECK(ice_lake.family == gen::Family::Gen11);
+    REQUIRE(ice_lake.kernels.size() == 1);
+    CHECK_THAT(ice_lake.kernels[0].unsupported, Contains("Gen11") && Contains("execution"));
     CHECK_THAT(error_of(binaries::own(std::string("pvc") + container)),
                Contains("XeHPC") && Contains("Gen9"));
   }
@@ -272,9 +276,9 @@ TEST_CASE("what is no GPU binary is named") {
   auto old = tokens;
   old[at + 4] = std::byte{7};
   CHECK_THAT(error_of(old), Contains("version"));
-  auto gen7 = tokens;
-  gen7[at + 8] = std::byte{9};
-  CHECK_THAT(error_of(gen7), Contains("Gen7") && Contains("Gen9"));
+  auto gen12 = tokens;
+  gen12[at + 8] = std::byte{17};
+  CHECK_THAT(error_of(gen12), Contains("Gen12") && Contains("Gen9"));
   auto unknown = tokens;
   unknown[at + 8] = std::byte{99};
   CHECK_THAT(error_of(unknown), Contains("unknown GPU core 99"));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tables keep their promises: a row that lacks its other half does not build, and the compiler names it; a row of
-# instructions.def that maps onto a micro-op needs nothing else. Each check compiles sources of the project with a copy
-# of a table that has one more row.
+# The tables keep their promises: a row without its implementation does not build, and the compiler names it; a row of
+# instructions.def that maps onto a micro-op needs nothing else, nor does a row of families.def with an encoding that is
+# there. Each check compiles sources of the project with a copy of a table that has one row more, or one less.
 # usage: tests/structure/rows.sh COMPILER FOLDER_WITH_ARCHIVES      in the project root
 set -euo pipefail
 compiler=$1
@@ -15,6 +15,15 @@ failed=0
 one_more() {
   mkdir -p "$work/$1/$(dirname "$2")"
   { cat "$2" && echo "$3"; } >"$work/$1/$2"
+}
+# one_less NAME TABLE PATTERN: the folder whose copy of TABLE lacks the lines that match PATTERN, of which there is one.
+one_less() {
+  mkdir -p "$work/$1/$(dirname "$2")"
+  if [[ $(grep -cE "$3" "$2") -ne 1 ]]; then
+    echo "$1: expected one line that matches $3 in $2"
+    failed=1
+  fi
+  grep -vE "$3" "$2" >"$work/$1/$2"
 }
 # build NAME ARGUMENT...: compiles with the tables of folder NAME before those of the project.
 build() {
@@ -57,12 +66,12 @@ refused attribute 'print_RowUnderTest' -fsyntax-only frontend/ir/attribute.cpp
 one_more engine jit/engines.def 'JIT_ENGINE(row_under_test, "row_under_test", "")'
 refused engine 'make_row_under_test_engine' -fsyntax-only jit/engine.cpp
 
-row='Gen8, Binary, Int, IntOrVec, Pred|CMod|SrcMod|Logic, lower_bitwise<ir::Op::xor_>)'
+row='every, Binary, Int, IntOrVec, Pred|CMod|SrcMod|Logic, lower_bitwise<ir::Op::xor_>)'
 one_more opcode frontend/gen/instructions.def "GEN_OP(row_under_test, \"row_under_test\", 0x06, $row"
 refused opcode 'two instructions claim one opcode' -fsyntax-only frontend/gen/decoder.cpp
 
 one_more handler frontend/gen/instructions.def \
-  'GEN_OP(row_under_test, "row_under_test", 0x7d, Gen8, Binary, Int, IntOrVec, Pred, lower_row_under_test)'
+  'GEN_OP(row_under_test, "row_under_test", 0x7d, every, Binary, Int, IntOrVec, Pred, lower_row_under_test)'
 refused handler 'lower_row_under_test.*not declared|undeclared identifier .lower_row_under_test' \
   -fsyntax-only frontend/gen/lower/lower.cpp
 
@@ -72,6 +81,48 @@ if ! build instruction -o "$work/one_more_row" tests/structure/one_more_row.cpp 
   frontend/gen/printer.cpp frontend/gen/lower/lower.cpp "${archives[@]:1}" -lfmt -ldl || ! "$work/one_more_row"; then
   echo "instruction: one more row did not work"
   head -n 30 "$work/instruction.log"
+  failed=1
+fi
+
+# Families and encodings: nothing but a row for a family; for an encoding all of its data.
+encodings=(-fsyntax-only -x c++ frontend/gen/encoding.hpp)
+one_more family_encoding frontend/gen/families.def \
+  'GEN_FAMILY(RowUnderTest, "Gen99", "99", no_such_encoding, 32, 128, 2, false)'
+refused family_encoding no_such_encoding "${encodings[@]}"
+
+one_more encoding frontend/gen/encodings.def 'GEN_ENCODING(row_under_test)'
+refused encoding 'EncodingData<.*row_under_test' "${encodings[@]}"
+
+# An encoding that has none of its members: each is asked for.
+members='opcode_number fields types branches_in_align16 branch_unit jump_unit math_functions math_takes_immediates
+  thread_ctrls send_thread_ctrls send_has_region send_takes_arf compaction'
+members=$(echo $members)
+mkdir -p "$work/members/frontend/gen/encodings"
+sed -E "s/^(  static constexpr .*)\\<(${members// /|})( =.*)$/\\1other_\\2\\3/" frontend/gen/encodings/gen11.hpp \
+  >"$work/members/frontend/gen/encodings/gen11.hpp"
+if build members "${encodings[@]}"; then
+  echo "members: it built"
+  failed=1
+fi
+for member in $members; do
+  grep -qE "\<other_$member\>" "$work/members/frontend/gen/encodings/gen11.hpp" || {
+    echo "members: gen11.hpp has no $member"
+    failed=1
+  }
+  grep -qE "\<$member\>.*not a member|no member named '$member'" "$work/members.log" || {
+    echo "members: expected a message that $member is missing, found:"
+    head -n 30 "$work/members.log"
+    failed=1
+  }
+done
+one_less field frontend/gen/encodings/gen9.hpp '\{s_src1_reg,'
+refused field 'a part of the encoding lacks a field' "${encodings[@]}"
+
+one_more family frontend/gen/families.def 'GEN_FAMILY(RowUnderTest, "Gen99", "99", gen9, 32, 128, 2, false)'
+if ! build family -o "$work/one_more_family" tests/structure/one_more_family.cpp frontend/gen/decoder.cpp \
+  frontend/gen/printer.cpp "${archives[@]:1}" -lfmt -ldl || ! "$work/one_more_family"; then
+  echo "family: one more row did not work"
+  head -n 30 "$work/family.log"
   failed=1
 fi
 exit $failed

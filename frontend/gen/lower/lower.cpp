@@ -12,7 +12,7 @@ namespace {
 using Handler = void (*)(Lowering&);
 
 constexpr std::array<Handler, opcode_count> handlers{
-#define GEN_OP(name, text, number, since, format, dst, src, caps, ...) &__VA_ARGS__,
+#define GEN_OP(name, text, number, families, format, dst, src, caps, ...) &__VA_ARGS__,
 #include "frontend/gen/instructions.def"
 #undef GEN_OP
 };
@@ -21,15 +21,15 @@ constexpr std::array<Handler, opcode_count> handlers{
 constexpr std::size_t ops_per_instruction = 6;
 
 /// Messages, branches and waits check their operands themselves.
-bool has_plain_operands(Opcode opcode) {
-  Format format = info(opcode).format;
+bool has_plain_operands(Opcode opcode, Family family) {
+  Format format = shape(opcode, family).format;
   return format >= Format::Unary && format <= Format::Math;
 }
 
 void lower_instruction(Lowering& l, const Instruction& inst) {
   l.begin(inst);
   if (const char* reason = l.refuse_flags()) return l.unsupported(reason);
-  if (has_plain_operands(inst.opcode))
+  if (has_plain_operands(inst.opcode, l.family()))
     if (const char* reason = l.refuse_operands()) return l.unsupported(reason);
   handlers[static_cast<std::size_t>(inst.opcode)](l);
 }
@@ -105,13 +105,16 @@ Result<ir::Function> lower_kernel(std::span<const std::byte> code, Family family
   if (code.size() < ControlFlow::unit_bytes)
     return error("kernel {}: expected at least one instruction, found {} bytes of code", name, code.size());
 
+  if (!info(family).executed)
+    return error("kernel {}: execution of {} is not supported", name, info(family).name);
+
   ControlFlow flow(code, family, memory);
   if (flow.mask_variables() > ir::max_mask_variables)
     return error("kernel {}: expected at most {} places where channels wait, found {}", name,
                  ir::max_mask_variables - 1, flow.mask_variables() - 1);
   ir::Function function(memory);
   function.name = std::move(name);
-  function.family = family == Family::Gen8 ? "gen8" : "gen9";
+  function.family = fmt::format("gen{}", info(family).iga64);
   function.simd = simd_width;
   function.file_bytes = file_bytes(family);
   function.slot_bytes = info(family).grf_bytes;

@@ -155,7 +155,7 @@ const char* Lowering::refuse_operands() const {
                                                             : nullptr;
   };
   if (in.align16) return "Align16 access mode";
-  const OpcodeInfo& row = info(in.opcode);
+  const OpcodeShape& row = shape(in.opcode, family_);
   if (in.has_dst && !in.dst.is_null() && !has_kind_of(row.dst_types, in.dst.type))
     return is_float(in.dst.type) ? "float destination" : "integer destination";
   for (unsigned i = 0; i < in.source_count; ++i)

@@ -136,7 +136,7 @@ TEST_CASE("three-source Align16 and its Align1 form") {
   REQUIRE(a);
   CHECK_FALSE(a->align16);
   CHECK(a->src[0].region == Region{0, 1, 0});
-  CHECK(a->src[2].region == Region{4, 4, 1});
+  CHECK(a->src[2].region == Region{2, 2, 1});
   // The same with a swizzle that no region describes.
   const Result<Instruction> swizzled =
       decode(with("5b 31 60 00 00 00 1e 7d c9 f3 27 39 f6 20 c7 0b", 114, 107, 0), 0, Family::Gen9);
@@ -144,6 +144,120 @@ TEST_CASE("three-source Align16 and its Align1 form") {
   const Result<Instruction> none = align1_form(*swizzled, Family::Gen9);
   REQUIRE_FALSE(none);
   CHECK(contains_all(none.error().message, {"byte 0x0", "mad", "source 2", "swizzle"}));
+}
+
+TEST_CASE("three-source Align1 of Gen11") {
+  // mad (16|M0) r69.0<1>:d r61.0<8;1>:d r60.1<0;0>:d 9:w
+  const Instruction i = decoded("5b 00 80 00 00 60 00 45 39 d0 23 40 78 2c 01 00", Family::Gen11);
+  CHECK_FALSE(i.align16);
+  CHECK(i.dst.region.hstride == 1);
+  CHECK(i.src[0].region == Region{8, 8, 1});
+  CHECK(i.src[1].region == Region{0, 1, 0});
+  CHECK(i.src[1].subreg == 4);
+  CHECK(i.src[2].is_immediate());
+  CHECK(i.src[2].type == Type::w);
+  CHECK(i.src[2].immediate == 9);
+  // mad (8|M0) acc0.0<1>:f -r5.0<4;1>:f acc1.0<0;0>:f 1.5:hf
+  const Instruction acc = decoded("5b 00 60 00 58 70 00 20 31 50 20 00 42 00 c0 07", Family::Gen11);
+  CHECK(acc.dst.is_arf(Arf::acc));
+  CHECK(acc.src[0].modifier == SourceModifier::Neg);
+  CHECK(acc.src[0].region == Region{4, 4, 1});
+  CHECK(acc.src[1].is_arf(Arf::acc));
+  CHECK(acc.src[1].reg == 1);
+  CHECK(acc.src[2].type == Type::hf);
+  CHECK(acc.src[2].immediate == 0x3e00);
+  // madm (8|M0) r4.mme1:f r5.mme2:f r6.nomme:f r7.mme7:f
+  const Instruction macro = decoded("5d 00 60 00 08 40 10 04 31 52 20 06 0d 84 dc 01", Family::Gen11);
+  CHECK(macro.dst.mme == 1);
+  CHECK(macro.src[0].mme == 2);
+  CHECK(macro.src[1].mme == no_mme);
+  CHECK(macro.src[2].mme == 7);
+  CHECK(contains_all(
+      rejected(with("5b 00 60 00 58 70 00 20 31 50 20 00 42 00 c0 07", 108, 106, 1), 0, Family::Gen11),
+      {"mad", "16-bit immediate", "(bits 108:106)", "Gen11"}));
+}
+
+TEST_CASE("types have the codes of their encoding; Gen11 has no Align16") {
+  // mov (8|M0) r4.0<1>:f acc0.0<8;8,1>:nf
+  constexpr std::string_view native = "01 00 60 00 2c 59 80 20 00 04 8d 00 00 00 00 00";
+  CHECK(decoded(native, Family::Gen11).src[0].type == Type::nf);
+  CHECK(contains_all(rejected(bytes(native), 0, Family::Gen9), {"register data type", "Gen9"}));
+  const Instruction bit8 = *decode(with(native, 8, 8, 1), 0, Family::Gen11);
+  CHECK_FALSE(bit8.align16);
+}
+
+TEST_CASE("Gen7: offsets in 8 bytes, but of jmpi and call on Gen7.5 in bytes") {
+  // if (8|M0) JIP 2, UIP 12 of 8 bytes
+  constexpr std::string_view branch = "22 00 60 00 84 3c 00 20 00 00 8d 00 02 00 f4 ff";
+  for (Family family : {Family::Gen7, Family::Gen7_5}) {
+    const Instruction i = decoded(branch, family);
+    CHECK(i.jip.raw == 16);
+    CHECK(i.uip.raw == -96);
+  }
+  // else has JIP alone there.
+  CHECK_FALSE(decoded("24 00 60 00 84 3c 00 20 00 00 8d 00 06 00 00 00", Family::Gen7).uip.present);
+  CHECK(decoded("24 00 60 00 00 0e 00 20 10 00 00 00 20 00 00 00").uip.present);
+  // (W) jmpi 16 from the next instruction
+  constexpr std::string_view jump = "20 02 00 00 00 1c 00 20 00 00 00 00 10 00 00 00";
+  CHECK(decoded(jump, Family::Gen7_5).jip.offset == 32);
+  CHECK(decoded(jump, Family::Gen7).jip.offset == 16 + 128);
+  // call (8|M0) null, offset 0x10010: of 16 bits on Gen7
+  constexpr std::string_view call = "2c 00 60 00 00 1c 00 20 00 00 00 00 10 00 01 00";
+  CHECK(decoded(call, Family::Gen7_5).jip.raw == 0x10010);
+  CHECK(decoded(call, Family::Gen7).jip.raw == 128);
+}
+
+TEST_CASE("dim has a double for an immediate, which takes the bits of the flag register") {
+  // dim (8|M0) r4.0<1>:df 1.5
+  constexpr std::string_view dim = "0a 00 60 00 f9 03 80 20 00 00 00 00 00 00 f8 3f";
+  const Instruction i = decoded(dim, Family::Gen7_5);
+  CHECK(i.src[0].type == Type::df);
+  CHECK(i.src[0].immediate == 0x3ff8000000000000u);
+  CHECK(squeeze(print(i, Family::Gen7_5)) == "dim (8|M0) r4.0<1>:df 1.5:df");
+  CHECK(contains_all(rejected(with(dim, 19, 16, 1), 0, Family::Gen7_5), {"dim", "flag register", "19:16"}));
+  CHECK(contains_all(rejected(bytes(dim), 0, Family::Gen7), {"opcode 0xa", "Gen7"}));
+}
+
+TEST_CASE("registers, opcodes and math functions are those of the family") {
+  constexpr std::string_view mov = "01 00 60 00 01 00 80 20 00 00 8d 00 00 00 00 00";  // src0 null, Gen7
+  const auto register_of = [&](unsigned number, Family family) {
+    return decode(with(mov, 76, 69, number), 0, family).operator bool();
+  };
+  CHECK(register_of(0x21, Family::Gen7));        // acc1
+  CHECK_FALSE(register_of(0x22, Family::Gen7));  // acc2
+  CHECK_FALSE(register_of(0x40, Family::Gen7));  // ce
+  CHECK(register_of(0x40, Family::Gen7_5));
+  CHECK_FALSE(register_of(0x71, Family::Gen7));  // sr1
+  CHECK(register_of(0x71, Family::Gen7_5));
+  CHECK_FALSE(register_of(0x32, Family::Gen7_5));  // f2
+  // math.invm came with Gen8.
+  CHECK(contains_all(rejected(bytes("38 01 60 0e bd 03 c0 20 40 00 6e 00 00 00 00 00"), 0, Family::Gen7_5),
+                     {"math function 0xe", "27:24", "Gen7.5"}));
+  for (Opcode opcode : {Opcode::csel, Opcode::goto_, Opcode::madm, Opcode::rol, Opcode::sends})
+    CHECK_FALSE(exists_on(opcode, Family::Gen7_5));
+  for (Opcode opcode : {Opcode::dim, Opcode::f16to32, Opcode::lrp, Opcode::line, Opcode::dp4})
+    CHECK_FALSE(exists_on(opcode, Family::Gen11));
+}
+
+TEST_CASE("a numeric target is a 32-bit number") {
+  // endif (16|M0) -2147483648 - 1 + 1 at byte 16
+  std::vector<std::byte> code = bytes(nop);
+  for (std::byte b : bytes("25 00 80 00 00 00 00 20 00 00 00 0e ff ff ff 7f")) code.push_back(b);
+  const Result<Instruction> i = decode(code, 16, Family::Gen9);
+  REQUIRE(i);
+  CHECK(squeeze(print(*i, Family::Gen9, LabelStyle::Numeric)) == "endif (16|M0) 2147483647");
+}
+
+TEST_CASE("the payload of an Align16 message keeps its swizzle") {
+  // send(8) g38<1>UD g87<4>.xUD 0x02107000 { align16 1Q } of the Gen7 vectors
+  for (const std::string& line : read_lines(data_path("vectors_gen7.txt")))
+    if (line.find("g87<4>.xUD") != std::string::npos) {
+      std::string hex;
+      for (std::size_t n = 0; n < 32; n += 2) hex += line.substr(n, 2) + " ";
+      CHECK(decoded(hex, Family::Gen7).src[0].swizzle == 0);
+      return;
+    }
+  FAIL("the vector is missing");
 }
 
 TEST_CASE("sends: descriptors, payload lengths, end of thread") {

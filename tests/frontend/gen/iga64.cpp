@@ -46,7 +46,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> disassemble_with(
     std::ofstream file(in.path(), std::ios::binary);
     file.write(reinterpret_cast<const char*>(code.data()), static_cast<std::streamsize>(code.size()));
   }
-  const std::string command = "iga64 -d -p " + std::string(info(family).text) + " " + options + " " +
+  const std::string command = "iga64 -d -p " + std::string(info(family).iga64) + " " + options + " " +
                               in.path() + " --output-on-fail -o " + out.path() + " >" + messages.path() +
                               " 2>&1";
   // The status says only that some instruction was rejected, which the messages say too.
@@ -92,6 +92,13 @@ std::string data_path(std::string_view name) {
   return EUMULATE_SOURCE_DIR "/tests/frontend/gen/data/" + std::string(name);
 }
 
+Family family_of_data(std::string_view stem) {
+  const std::string_view name = stem.substr(0, stem.find('_'));
+  const std::optional<Family> family = parse_family(name);
+  if (!family) throw std::runtime_error("no family " + std::string(name));
+  return *family;
+}
+
 std::optional<std::vector<std::string>> iga64_listing(std::span<const std::byte> code, Family family) {
   if (!installed()) return std::nullopt;
   std::vector<std::string> lines = disassemble_with(code, family, "").first;
@@ -101,7 +108,7 @@ std::optional<std::vector<std::string>> iga64_listing(std::span<const std::byte>
 
 std::optional<std::map<std::size_t, IgaLine>> run_iga64(std::span<const std::byte> code, Family family) {
   if (!installed()) return std::nullopt;
-  const auto [lines, messages] = disassemble_with(code, family, "-Xprint-pc");
+  const auto [lines, messages] = disassemble_with(code, family, "-n -Xprint-pc");
   std::map<std::size_t, IgaLine> out;
   for (const std::string& line : lines) {
     // "/* [0010] */ (W) mov ..." ; labels have no such prefix.

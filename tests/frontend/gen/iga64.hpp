@@ -20,7 +20,8 @@ struct IgaLine {
   bool rejected() const { return !errors.empty(); }
 };
 
-/// By byte offset. Nothing if iga64 is not installed.
+/// By byte offset, each instruction for itself: targets are relative numbers. Nothing if iga64 is not
+/// installed.
 std::optional<std::map<std::size_t, IgaLine>> run_iga64(std::span<const std::byte> code, Family family);
 
 /// The text of a whole kernel as iga64 -d prints it, line by line, blanks squeezed.
@@ -35,5 +36,7 @@ std::vector<std::byte> read_bytes(const std::string& path);
 std::vector<std::string> read_lines(const std::string& path);
 /// A file of tests/frontend/gen/data.
 std::string data_path(std::string_view name);
+/// The family of a kernel there: that of "gen9_saxpy" is Gen9.
+Family family_of_data(std::string_view stem);
 
 }  // namespace eum::gen::test

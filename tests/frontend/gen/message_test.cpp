@@ -179,9 +179,16 @@ TEST_CASE("what is not defined or not supported says so") {
   CHECK(has(rejected(gtwy, 3), {"get timestamp", "not supported"}));
 }
 
+TEST_CASE("messages of families that are not described are refused by name") {
+  for (Family family : {Family::Gen7, Family::Gen7_5})
+    CHECK(has(rejected(dc1, 0x02106e01, family),
+              {"hdc.dc1", info(family).name, "messages of", "not supported"}));
+  CHECK(message(dc1, 0x02106e01, false, Family::Gen11).kind == MessageKind::untyped_surface_read);
+}
+
 TEST_CASE("every descriptor of every shared function is a message or an error") {
   std::size_t messages = 0;
-  for (Family family : {Family::Gen8, Family::Gen9})
+  for (Family family : {Family::Gen7, Family::Gen7_5, Family::Gen8, Family::Gen9, Family::Gen11})
     for (std::uint32_t sfid = 0; sfid < 16; ++sfid)
       for (std::uint32_t high = 0; high < 1u << 11; ++high)
         for (std::uint32_t bti : {0x00u, 0x03u, 0xfdu, 0xfeu, 0xffu}) {

@@ -1,0 +1,43 @@
+#pragma once
+// Instruction words for comparisons with iga64: of compiled kernels and vectors, damaged ones, random ones,
+// and base words with one field varied at a time.
+#include <cstddef>
+#include <random>
+#include <vector>
+
+#include "frontend/gen/family.hpp"
+
+namespace eum::gen::test {
+
+/// 8 or 16 bytes.
+using TestWord = std::vector<std::byte>;
+
+/// Every instruction of the committed kernels of `family`, and the vectors of its encoding.
+std::vector<TestWord> corpus(Family family);
+
+enum class Kind {
+  Flip,         ///< a word of the corpus with one to three bits flipped
+  OtherOpcode,  ///< a word of the corpus with another opcode
+  Compacted,    ///< random 8 bytes with an opcode of the family
+  Random,       ///< random 16 bytes with an opcode of the family
+  Field,        ///< a base word for each opcode and form of its operands, each field through its values
+};
+
+/// Words of one kind for one family. Kind::Field ends when all are given; in which order, the seed decides.
+class WordSource {
+ public:
+  WordSource(Kind kind, Family family, std::mt19937_64& random);
+  std::vector<TestWord> next(std::size_t count);
+
+ private:
+  std::vector<TestWord> varied_fields() const;
+
+  Kind kind_;
+  Family family_;
+  std::mt19937_64& random_;
+  std::vector<TestWord> base_;
+  std::vector<unsigned> opcodes_;
+  std::vector<TestWord> pending_;
+};
+
+}  // namespace eum::gen::test
