@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::jit {
 

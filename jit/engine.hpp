@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::mem {
 struct Surface;

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "memory/base/result.hpp"
 #include "memory/heap.hpp"
-#include "memory/result.hpp"
 
 namespace eum::mem {
 

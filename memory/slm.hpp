@@ -7,7 +7,7 @@
 #include <memory>
 #include <new>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::mem {
 

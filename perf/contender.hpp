@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "tests/kernels/corpus.hpp"
 
 namespace eum::perf {

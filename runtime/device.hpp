@@ -11,7 +11,7 @@
 
 #include "jit/engine.hpp"
 #include "memory/address_space.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "memory/surface.hpp"
 #include "runtime/code_cache.hpp"
 #include "runtime/dispatch/walker.hpp"

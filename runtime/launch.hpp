@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/module.hpp"
 #include "runtime/payload.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/device.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/program.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "memory/address_space.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "memory/surface.hpp"
 #include "runtime/dispatch/walker.hpp"
 #include "runtime/program.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/program.hpp"
 
 namespace eum::rt {

@@ -11,7 +11,7 @@
 
 #include "frontend/gen/family.hpp"
 #include "jit/engine.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/dispatch/walker.hpp"
 
 namespace eum::rt {

@@ -11,7 +11,7 @@
 #include "frontend/gen/family.hpp"
 #include "frontend/gen/opcode.hpp"
 #include "frontend/gen/type.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::gen {
 

@@ -8,7 +8,7 @@
 
 #include "frontend/gen/instruction.hpp"
 #include "memory/atomics.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::gen {
 

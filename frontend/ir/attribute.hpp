@@ -11,7 +11,7 @@
 
 #include "frontend/ir/cursor.hpp"
 #include "frontend/ir/function.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::ir {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "frontend/ir/function.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::ir {
 

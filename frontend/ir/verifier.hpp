@@ -2,7 +2,7 @@
 // Says whether a function is well formed: whatever its rows and shapes imply. What passes here an engine may
 // run without further checks.
 #include "frontend/ir/function.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::ir {
 

@@ -7,7 +7,7 @@
 #include "frontend/ir/function.hpp"
 #include "jit/engine.hpp"
 #include "jit/passes/expand_math.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::jit {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/cli/element.hpp"
 #include "runtime/device.hpp"
 #include "runtime/payload.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/program.hpp"
 
 namespace eum::cli {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/user_msr/config.hpp"
 
 namespace eum::cli {

@@ -2,7 +2,7 @@
 // The environment that makes the dynamic loader load the runner's library into a program and its children.
 #include <string>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::cli {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/dispatch/image.hpp"
 #include "runtime/dispatch/thread_group.hpp"
 #include "runtime/dispatch/thread_slots.hpp"

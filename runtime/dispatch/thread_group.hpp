@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "memory/slm.hpp"
 #include "runtime/dispatch/image.hpp"
 #include "runtime/dispatch/thread_payload.hpp"

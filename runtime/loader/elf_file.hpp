@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::rt {
 

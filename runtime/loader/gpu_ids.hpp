@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "frontend/gen/family.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::rt {
 

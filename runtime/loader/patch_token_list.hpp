@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::rt::patch {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/program.hpp"
 
 namespace eum::rt {

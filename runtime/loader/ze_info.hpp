@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/loader/draft.hpp"
 
 namespace eum::rt {

@@ -1,6 +1,6 @@
 #pragma once
 // The zebin container: a section of code per kernel, data sections, symbols, relocations, and .ze_info.
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/loader/elf_file.hpp"
 #include "runtime/program.hpp"
 

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "frontend/x86/instruction.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/user_msr/slot.hpp"
 
 namespace eum::rt {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "memory/address_space.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::rt {
 

@@ -14,7 +14,7 @@
 #include "frontend/x86/lower.hpp"
 #include "frontend/x86/machine_file.hpp"
 #include "jit/engine.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/user_msr/linear_memory.hpp"
 #include "runtime/user_msr/msr_file.hpp"
 

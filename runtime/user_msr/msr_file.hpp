@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/user_msr/config.hpp"
 #include "runtime/user_msr/slot.hpp"
 

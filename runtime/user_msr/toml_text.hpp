@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::rt {
 

@@ -7,7 +7,7 @@
 #include "frontend/x86/decoder.hpp"
 #include "frontend/x86/encoder.hpp"
 #include "frontend/x86/printer.hpp"
-#include "tests/x86/oracle.cpp"
+#include "tests/frontend/x86/oracle.cpp"
 
 namespace {
 

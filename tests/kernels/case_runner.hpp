@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/launch.hpp"
 #include "tests/kernels/corpus.hpp"
 

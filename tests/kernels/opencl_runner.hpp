@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "tests/kernels/corpus.hpp"
 
 namespace eum::kernels {

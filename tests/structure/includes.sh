@@ -50,7 +50,7 @@ echo '#include "frontend/ir/ops.hpp"' >"$fake/memory/up.hpp"
 echo ' # include "frontend/gen/decoder.hpp"' >"$fake/frontend/ir/sideways.cpp"
 echo '#include "operand.hpp"' >"$fake/frontend/gen/relative.cpp"
 echo '#include "tests/main.hpp"' >"$fake/runtime/tests.cpp"
-echo '#include "memory/result.hpp"' >"$fake/jit/allowed.cpp"
+echo '#include "memory/base/result.hpp"' >"$fake/jit/allowed.cpp"
 [[ $(violations "$fake" | wc -l) -eq 4 ]] || {
   echo "this check does not see what it should; of 4 violations planted it found:"
   violations "$fake"

@@ -7,7 +7,7 @@
 
 #include "frontend/gen/family.hpp"
 #include "frontend/ir/function.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::gen {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 #include "runtime/user_msr/msr_file.hpp"
 #include "runtime/user_msr/native/code_memory.hpp"
 #include "runtime/user_msr/native/notice.hpp"

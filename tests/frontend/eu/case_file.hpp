@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontend/gen/type.hpp"
-#include "memory/result.hpp"
+#include "memory/base/result.hpp"
 
 namespace eum::test {
 

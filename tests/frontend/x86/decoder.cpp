@@ -7,7 +7,7 @@
 #include "frontend/x86/decoder.hpp"
 #include "frontend/x86/encoder.hpp"
 #include "frontend/x86/printer.hpp"
-#include "tests/x86/oracle.hpp"
+#include "tests/frontend/x86/oracle.hpp"
 
 using namespace eum::x86;
 using eum::x86::test::judge;

@@ -1,5 +1,5 @@
 // Parser of lowering cases.
-#include "tests/lower/case_file.hpp"
+#include "tests/frontend/eu/case_file.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,5 +1,5 @@
 // One pass over positions of the byte string; every rule is spelled out where it applies.
-#include "tests/x86/oracle.hpp"
+#include "tests/frontend/x86/oracle.hpp"
 
 namespace eum::x86::test {
 namespace {

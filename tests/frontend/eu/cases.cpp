@@ -14,7 +14,7 @@
 #include "jit/engine.hpp"
 #include "memory/address_space.hpp"
 #include "memory/surface.hpp"
-#include "tests/lower/case_file.hpp"
+#include "tests/frontend/eu/case_file.hpp"
 
 namespace eum::test {
 namespace {
@@ -166,7 +166,8 @@ TEST_CASE("instructions mean what the manual says") {
   if (!avx2) FAIL(avx2.error().message);
   std::unique_ptr<jit::Engine> reference = jit::make_reference_engine();
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(EUMULATE_SOURCE_DIR "/tests/lower/cases"))
+  for (const auto& entry :
+       std::filesystem::directory_iterator(EUMULATE_SOURCE_DIR "/tests/frontend/eu/cases"))
     if (entry.path().extension() == ".gen") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   REQUIRE_FALSE(files.empty());

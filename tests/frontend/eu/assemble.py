@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fills the `code` lines of the lowering cases from their `asm` lines with iga64.
 
-Usage: tests/lower/assemble.py [file.gen ...]     default: every file of tests/lower/cases
+Usage: tests/frontend/eu/assemble.py [file.gen ...]     default: every file of tests/frontend/eu/cases
 
 Each case gets the message that ends the thread behind its last instruction. Run it after editing a case; the bytes
 are committed, so that tests need no assembler.
