@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "frontend/gen/instruction.hpp"
-#include "frontend/gen/lower/arf_layout.hpp"
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/printer.hpp"
 #include "memory/heap.hpp"
@@ -71,14 +70,15 @@ std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translat
 }  // namespace
 
 ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable, gen::Family family) {
+  const eu::Target target = gen::target(family);
   ThreadCode code;
   code.executable = &executable;
   code.restored = intersection(executable.register_use());
   code.simd = function.simd;
-  code.grf_bytes = gen::info(family).grf_bytes;
-  code.payload_room = gen::grf_file_bytes(family);
-  code.cr0_offset = gen::arf_offset(family, gen::Arf::cr);
-  code.sr0_offset = gen::arf_offset(family, gen::Arf::sr);
+  code.grf_bytes = target.grf_bytes;
+  code.payload_room = target.grf_file_bytes();
+  code.cr0_offset = target.offset(eu::StateRegister::Control);
+  code.sr0_offset = target.offset(eu::StateRegister::State);
   for (const ir::Block& block : function.blocks) code.waits |= block.insts.back().op == ir::Op::wait;
   return code;
 }

@@ -199,7 +199,7 @@ bool Decoder<E>::basic() {
     i_.has_dst = true;
     if (!this->destination(i_.dst, i_.align16, macro)) return false;
   }
-  i_.source_count = static_cast<std::uint8_t>(format == Format::Math     ? source_count(i_.math)
+  i_.source_count = static_cast<std::uint8_t>(format == Format::Math     ? info(i_.math).sources
                                               : format == Format::Binary ? 2
                                                                          : 1);
   if (format == Format::DoubleImm) {

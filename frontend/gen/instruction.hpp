@@ -1,6 +1,6 @@
 #pragma once
 // The decoded form of one GEN instruction: plain data, no heap, nothing but what the encoding says.
-// It must not know bit positions (layout.hpp) nor what an instruction means (lower/).
+// It must not know bit positions (layout.hpp) nor what an instruction means (frontend/eu).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -119,32 +119,28 @@ enum class CondMod : std::uint8_t {
   un = 9
 };
 
-/// Math functions; the value is the encoding.
+/// Math functions; the value is the encoding. The rows are math_functions.def.
 enum class MathFunction : std::uint8_t {
   None = 0,
-  inv = 1,
-  log = 2,
-  exp = 3,
-  sqt = 4,
-  rsqt = 5,
-  sin = 6,
-  cos = 7,
-  fdiv = 9,
-  pow = 10,
-  idiv = 11,
-  iqot = 12,
-  irem = 13,
-  invm = 14,
-  rsqtm = 15,
+#define GEN_MATH(name, code, ...) name = code,
+#include "frontend/gen/math_functions.def"
+#undef GEN_MATH
 };
-constexpr bool is_macro(MathFunction f) { return f == MathFunction::invm || f == MathFunction::rsqtm; }
-/// Sources that math takes for `f`: 1 or 2.
-constexpr unsigned source_count(MathFunction f) {
-  return f == MathFunction::fdiv || f == MathFunction::pow ||
-                 (f >= MathFunction::idiv && f <= MathFunction::invm)
-             ? 2
-             : 1;
-}
+struct MathInfo {
+  std::string_view name;
+  std::uint8_t sources;  ///< 1 or 2
+  bool macro;            ///< a step of a sequence
+};
+inline constexpr std::array<MathInfo, 16> math_table = [] {
+  std::array<MathInfo, 16> table{};
+  for (MathInfo& row : table) row.sources = 1;
+#define GEN_MATH(name, code, text, sources, macro, ...) table[code] = {text, sources, macro};
+#include "frontend/gen/math_functions.def"
+#undef GEN_MATH
+  return table;
+}();
+constexpr const MathInfo& info(MathFunction f) { return math_table[static_cast<std::size_t>(f)]; }
+constexpr bool is_macro(MathFunction f) { return info(f).macro; }
 
 enum class ThreadCtrl : std::uint8_t { None, Atomic, Switch, NoPreempt };
 

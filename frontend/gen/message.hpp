@@ -1,7 +1,7 @@
 #pragma once
 // What a send asks of a shared function, read from its descriptors. Plain data, no heap.
-// The rows are messages.def. It must not know payload layouts (lower/send_*) nor what memory does with it
-// (memory/).
+// The rows are messages.def. It must not know payload layouts (frontend/eu/messages) nor what memory does
+// with it (memory/).
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -13,8 +13,6 @@ constexpr std::string_view predicate_text[] = {"",        "",        ".anyv",  "
                                                ".any4h",  ".all4h",  ".any8h", ".all8h", ".any16h", ".all16h",
                                                ".any32h", ".all32h", ".x",     ".y",     ".z",      ".w"};
 constexpr std::string_view condition_text[] = {"", "eq", "ne", "gt", "ge", "lt", "le", "", "ov", "un"};
-constexpr std::string_view math_text[] = {"", "inv",  "log", "exp",  "sqt",  "rsqt", "sin",  "cos",
-                                          "", "fdiv", "pow", "idiv", "iqot", "irem", "invm", "rsqtm"};
 
 /// jmpi, call, calla, ret, brd, brc: their operands have a type that is only written where it is not d.
 constexpr bool is_typed_branch(Format f) {
@@ -84,7 +82,7 @@ void Printer::predicate() {
 
 void Printer::mnemonic() {
   out_ += info(i_.opcode).name;
-  if (i_.math != MathFunction::None) put(".{}", math_text[static_cast<unsigned>(i_.math)]);
+  if (i_.math != MathFunction::None) put(".{}", info(i_.math).name);
   if (i_.branch_ctrl) out_ += ".b";
   if (format_ != Format::Jump && format_ != Format::Wait && format_ != Format::Nullary)
     put(" ({}|M{})", i_.exec_size, i_.channel_offset);

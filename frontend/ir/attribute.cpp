@@ -223,7 +223,7 @@ bool parse_Region(InstReader& r) {
       return in.fail(fmt::format("a register within {} bytes, before this", max_file_bytes));
   }
   Region& region = r.inst.region;
-  region.offset = static_cast<std::uint16_t>(offset);
+  region.offset = static_cast<std::uint32_t>(offset);
   return in.expect('<') && in.number(region.vstride) && in.expect(';') && in.number(region.width) &&
          in.expect(',') && in.number(region.hstride) && in.expect('>');
 }

@@ -23,7 +23,7 @@ inline constexpr BlockId no_block = ~BlockId{0};
 /// A region of the register file. Lane i lies at byte
 /// offset + ((i / width) * vstride + (i % width) * hstride) * size of the element type.
 struct Region {
-  std::uint16_t offset = 0;  ///< bytes
+  std::uint32_t offset = 0;  ///< bytes
   std::uint8_t vstride = 1;  ///< elements
   std::uint8_t width = 1;    ///< elements
   std::uint8_t hstride = 0;  ///< elements
@@ -34,10 +34,10 @@ struct Region {
   constexpr bool operator==(const Region&) const = default;
 
   /// `lanes` elements one after the other.
-  static constexpr Region packed(unsigned offset) { return {static_cast<std::uint16_t>(offset), 1, 1, 0}; }
+  static constexpr Region packed(unsigned offset) { return {offset, 1, 1, 0}; }
   /// Elements `stride` apart.
   static constexpr Region strided(unsigned offset, unsigned stride) {
-    return {static_cast<std::uint16_t>(offset), static_cast<std::uint8_t>(stride), 1, 0};
+    return {offset, static_cast<std::uint8_t>(stride), 1, 0};
   }
   /// The distance between neighbouring lanes in elements if it is the same for all, else -1.
   constexpr int stride(unsigned lanes) const {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <sstream>
 
-#include "frontend/gen/lower/arf_layout.hpp"
+#include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/semantics/half.hpp"
 
 namespace eum::test {
@@ -103,13 +103,14 @@ std::optional<Contents> parse_place(std::string_view text) {
   }
   unsigned base = 0;
   if (name == "acc" || name == "acch")
-    base = gen::arf_offset(gen::Family::Gen9, gen::Arf::acc) + (name == "acch" ? gen::acc_plane_bytes : 0);
+    base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::Accumulator) +
+           (name == "acch" ? gen::target(gen::Family::Gen9).bytes(eu::StateRegister::Accumulator) : 0);
   else if (name == "a")
-    base = gen::arf_offset(gen::Family::Gen9, gen::Arf::a);
+    base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::Address);
   else if (name == "cr")
-    base = gen::arf_offset(gen::Family::Gen9, gen::Arf::cr);
+    base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::Control);
   else if (name == "sr")
-    base = gen::arf_offset(gen::Family::Gen9, gen::Arf::sr);
+    base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::State);
   else if (name != "r")
     return std::nullopt;
   c.offset = base + 32 * *reg + gen::size_of(c.type) * *sub;

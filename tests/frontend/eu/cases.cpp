@@ -8,7 +8,6 @@
 #include <memory>
 #include <stdexcept>
 
-#include "frontend/gen/lower/arf_layout.hpp"
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/verifier.hpp"
 #include "jit/engine.hpp"
@@ -133,10 +132,10 @@ void run_case(const Case& c, jit::Engine& engine) {
     return;
   }
   Thread thread((*executable)->layout());
-  std::memset(thread.file(), untouched, gen::grf_file_bytes(gen::Family::Gen9));
+  std::memset(thread.file(), untouched, gen::target(gen::Family::Gen9).grf_file_bytes());
   thread.masks()[0] = c.simd == 32 ? ~0u : (1u << c.simd) - 1;
   for (const Contents& contents : c.before) thread.set(contents);
-  std::vector<std::byte> initial(thread.file(), thread.file() + gen::file_bytes(gen::Family::Gen9));
+  std::vector<std::byte> initial(thread.file(), thread.file() + gen::target(gen::Family::Gen9).file_bytes());
 
   jit::Status status = (*executable)->run(thread.state());
   if (!c.fault.empty()) {

@@ -17,7 +17,7 @@ TEST_CASE("each thread of each group runs once, with its ids, masks and data", "
     Walked w("b0: ip 0 count 3\n" + locate +
                  "  %m = mask_get.mx16 mask0\n  %bits = mask_bits.u32x1 %m\n"
                  "  %sr = reg_read.u32x1 reg[" +
-                 std::to_string(gen::arf_offset(family, gen::Arf::sr) + 8) +
+                 std::to_string(gen::target(family).offset(eu::StateRegister::State) + 8) +
                  "]<1;1,0>\n"
                  "  %one = constant.u32x1 1\n"
                  "  %c8 = constant.u32x1 8\n  %y8 = shl.u32x1 %y, %c8\n  %z16 = shl.u32x1 %z, %c16\n"

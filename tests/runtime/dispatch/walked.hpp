@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "frontend/gen/lower/arf_layout.hpp"
+#include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/parser.hpp"
 #include "frontend/ir/verifier.hpp"
 #include "runtime/device.hpp"
@@ -25,8 +25,8 @@ class Walked {
  public:
   explicit Walked(const std::string& body, jit::EngineKind kind = jit::EngineKind::reference,
                   unsigned simd = 16, jit::CompileOptions options = {.exact_registers = false}) {
-    const std::string head =
-        fmt::format("kernel @k simd {} family gen9 file {} slot 32 masks 1\n", simd, gen::file_bytes(family));
+    const std::string head = fmt::format("kernel @k simd {} family gen9 file {} slot 32 masks 1\n", simd,
+                                         gen::target(family).file_bytes());
     auto function = ir::parse(head + body);
     if (!function) FAIL(function.error().message);
     if (auto good = ir::verify(*function); !good) FAIL(good.error().message);

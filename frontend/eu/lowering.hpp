@@ -10,23 +10,22 @@
 #include <string>
 #include <utility>
 
-#include "frontend/gen/instruction.hpp"
-#include "frontend/gen/lower/control_flow.hpp"
-#include "frontend/gen/lower/exec_type.hpp"
+#include "frontend/eu/control_flow.hpp"
+#include "frontend/eu/exec_type.hpp"
 #include "frontend/ir/builder.hpp"
 
-namespace eum::gen {
+namespace eum::eu {
 
 class Lowering {
  public:
-  Lowering(ir::Function& function, Family family, const ControlFlow& flow);
+  Lowering(ir::Function& function, const Target& target, const Program& program, const ControlFlow& flow)
+      : builder_(function), target_(target), program_(program), flow_(flow) {}
 
   // ---- one instruction ----
-  /// Makes `inst` the current instruction; it must outlive the lowering of it. Three-source Align16 is
-  /// rewritten.
-  void begin(const Instruction& inst);
+  /// Lowers `inst`, which must outlive the call, into the current block.
+  void lower(const Instruction& inst);
   const Instruction& inst() const { return *inst_; }
-  Family family() const { return family_; }
+  const Target& target() const { return target_; }
   unsigned lanes() const { return inst_->exec_size; }
   ir::Builder& b() { return builder_; }
 
@@ -57,16 +56,12 @@ class Lowering {
   ir::ValueId write_mask();
   /// `mask` over the instruction's channels as a mask of the whole dispatch, other channels off.
   ir::ValueId spread(ir::ValueId mask);
-  /// Why the flags that the instruction names cannot be read or written, or null.
-  const char* refuse_flags() const;
-  /// First bit of the flag register for the instruction's channels (condition modifier and predicate).
-  unsigned flag_bit() const;
+  /// Flag bit of the instruction's first channel (condition modifier and predicate).
+  unsigned flag_bit() const { return inst_->flag + inst_->channel_offset; }
   ir::ValueId both(ir::ValueId a, ir::ValueId b);
   ir::ValueId none_of(unsigned lanes) { return builder_.constant(ir::Type::m, lanes, 0); }
 
   // ---- operands (region.cpp) ----
-  /// Why the operands of the instruction cannot be read or written, or null.
-  const char* refuse_operands() const;
   /// A source in type `exec`, modifiers applied.
   ir::ValueId source(unsigned index, ir::Type exec) { return read(inst_->src[index], exec, false); }
   /// A source of a logic instruction: negation is the complement, floats are bits.
@@ -80,6 +75,16 @@ class Lowering {
   ir::ValueId to_destination(ir::ValueId value);
   /// Condition modifier, saturation, conversion, destination and accumulator of a result.
   void finish(ir::ValueId result);
+  /// Writes `value` to the destination under the write mask and calls `flags`, which writes flags: after an
+  /// indirect destination, whose address may be bad, so that a fault finds the instruction undone.
+  template <class Flags>
+  void commit(ir::ValueId value, Flags&& flags) {
+    const ir::ValueId mask = write_mask();
+    const bool may_fault = inst_->dst.kind == OperandKind::Indirect;
+    if (may_fault) write(inst_->dst, value, mask);
+    flags();
+    if (!may_fault) write(inst_->dst, value, mask);
+  }
   /// Writes the flags of the condition modifier for `result` against zero.
   void write_flags(ir::ValueId result);
   /// Writes flags under the write mask.
@@ -88,12 +93,12 @@ class Lowering {
   ir::ValueId scalar(ir::Type type, unsigned offset) {
     return builder_.reg_read(type, 1, ir::Region::packed(offset));
   }
-  /// Byte offset in the register file of a direct operand.
-  unsigned file_offset(const Operand& op) const;
   /// Byte addresses, u16, of an indirect operand; one lane if all channels read the same.
   ir::ValueId addresses(const Operand& op, unsigned lanes, bool destination);
 
   // ---- accumulator (accumulator.cpp) ----
+  /// Bytes from the accumulator's low plane to its high plane.
+  unsigned accumulator_plane() const { return target_.bytes(StateRegister::Accumulator); }
   /// Byte offset of the accumulator lane that belongs to the instruction's first channel for elements of
   /// `type`.
   unsigned implicit_acc_offset(ir::Type type) const;
@@ -102,10 +107,15 @@ class Lowering {
   void write_accumulator(unsigned offset, unsigned stride, ir::ValueId low, ir::ValueId high,
                          ir::ValueId mask);
 
-  // ---- labels (flow.cpp) ----
   const ControlFlow& flow() const { return flow_; }
 
  private:
+  /// Why the flags that the instruction names cannot be read or written, or null (predication.cpp).
+  const char* refuse_flags() const;
+  /// Why its operands cannot, or null (region.cpp).
+  const char* refuse_operands() const;
+  const char* refuse_operand(const Operand& op, bool destination) const;
+  ir::ValueId packed_immediate(const Operand& op, ir::Type exec, unsigned lanes);
   ir::ValueId read_register(const Operand& op, ir::Type raw);
   /// One bit of a lane of `type` for each channel of `mask`.
   ir::ValueId channel_bits(ir::ValueId mask, ir::Type type);
@@ -114,10 +124,10 @@ class Lowering {
   void write_flag_operand(const Operand& dst, ir::ValueId value, ir::ValueId mask);
 
   ir::Builder builder_;
-  Family family_;
+  const Target& target_;
+  const Program& program_;
   const ControlFlow& flow_;
   const Instruction* inst_ = nullptr;
-  Instruction rewritten_;
   bool ended_ = false;
 
   struct MaskSlice {
@@ -131,11 +141,11 @@ class Lowering {
   bool predicate_read_ = false;
 };
 
-/// Offset of an IR region's last byte + 1 behind its offset, for `lanes` elements of `bytes`.
+/// Bytes from the first byte of a region to behind its last, for `lanes` elements of `bytes`.
 unsigned region_span(const Region& region, unsigned lanes, unsigned bytes);
 /// Region of a direct operand at byte `offset`, constant strides as such.
 ir::Region ir_region(const Region& region, unsigned offset, unsigned lanes);
 /// Every lane reads the same element.
 bool is_uniform(const Region& region, unsigned lanes);
 
-}  // namespace eum::gen
+}  // namespace eum::eu

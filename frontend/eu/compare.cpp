@@ -1,10 +1,8 @@
 // Comparison and selection. Facts: the manual's tables in 2.3.1.3 and 2.3.1.4.
-#include "frontend/gen/lower/handlers.hpp"
+#include "frontend/eu/handlers.hpp"
 
-namespace eum::gen {
+namespace eum::eu {
 namespace {
-
-using Condition = CondMod;
 
 /// The comparison of a condition modifier; None counts as ne, which compares with zero where it stands for
 /// truth.
@@ -32,11 +30,11 @@ std::optional<ir::Op> compare_op(Condition condition) {
 /// Flags and destination of a comparison: all ones or all zeros a channel.
 void finish_compare(Lowering& l, ir::ValueId holds) {
   const Instruction& in = l.inst();
-  l.write_flag_mask(holds);
-  if (in.dst.is_null()) return;
-  ir::Type type = ir::int_type(size_of(in.dst.type), true);
+  if (in.dst.is_null()) return l.write_flag_mask(holds);
+  ir::Type type = ir::int_type(ir::size_of(in.dst.type), true);
   ir::ValueId ones = l.b().constant(type, l.lanes(), ~0ull >> (64 - 8 * ir::size_of(type)));
-  l.write(in.dst, l.b().select(holds, ones, l.b().constant(type, l.lanes(), 0)), l.write_mask());
+  ir::ValueId value = l.b().select(holds, ones, l.b().constant(type, l.lanes(), 0));
+  l.commit(value, [&] { l.write_flag_mask(holds); });
 }
 
 /// The comparison that the min and max rules use: as usual, but a NaN in b makes it true (ne: false).
@@ -49,8 +47,8 @@ ir::ValueId nan_aware(Lowering& l, ir::Op op, ir::ValueId a, ir::ValueId b) {
 
 }  // namespace
 
-void lower_cmp(Lowering& l) {
-  std::optional<ir::Op> op = compare_op(l.inst().cond_mod);
+void lower_cmp(Lowering& l, ir::Op) {
+  std::optional<ir::Op> op = compare_op(l.inst().condition);
   if (!op) return l.unsupported("comparison without a condition");
   ir::Type type = ordered_type(l.inst());
   if (*op == ir::Op::cmp_un && !ir::is_float(type)) return l.unsupported("unordered comparison of integers");
@@ -58,8 +56,8 @@ void lower_cmp(Lowering& l) {
   finish_compare(l, l.b().compare(*op, a, l.source(1, type)));
 }
 
-void lower_cmpn(Lowering& l) {
-  std::optional<ir::Op> op = compare_op(l.inst().cond_mod);
+void lower_cmpn(Lowering& l, ir::Op) {
+  std::optional<ir::Op> op = compare_op(l.inst().condition);
   if (!op || *op == ir::Op::cmp_un) return l.unsupported("comparison without an order");
   ir::Type type = ordered_type(l.inst());
   ir::ValueId a = l.source(0, type), c = l.source(1, type);
@@ -68,10 +66,10 @@ void lower_cmpn(Lowering& l) {
 
 // With a condition modifier sel takes the lower or higher source and writes no flag, else the predicate
 // selects.
-void lower_sel(Lowering& l) {
+void lower_sel(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   ir::Builder& b = l.b();
-  if (in.cond_mod == CondMod::None) {
+  if (in.condition == Condition::None) {
     ir::ValueId chosen = l.predicate();
     if (chosen == ir::no_value) return l.unsupported("selection without predicate or condition");
     ir::Type type = modular_type(in);
@@ -82,36 +80,36 @@ void lower_sel(Lowering& l) {
   }
   ir::Type type = ordered_type(in);
   ir::ValueId a = l.source(0, type), c = l.source(1, type), result;
-  switch (in.cond_mod) {
-    case CondMod::lt:
+  switch (in.condition) {
+    case Condition::lt:
       result = b.lanewise(ir::Op::min, {a, c});
       break;
-    case CondMod::ge:
+    case Condition::ge:
       result = b.lanewise(ir::Op::max, {a, c});
       break;
-    case CondMod::le:  // a where they are equal
+    case Condition::le:  // a where they are equal
       result = b.lanewise(ir::Op::min, {c, a});
       break;
-    case CondMod::gt:  // b where they are equal
+    case Condition::gt:  // b where they are equal
       result = b.lanewise(ir::Op::max, {c, a});
       break;
-    case CondMod::eq:
-    case CondMod::ne:
-      result = b.select(nan_aware(l, *compare_op(in.cond_mod), a, c), a, c);
+    case Condition::eq:
+    case Condition::ne:
+      result = b.select(nan_aware(l, *compare_op(in.condition), a, c), a, c);
       break;
     default:
       return l.unsupported("selection without an order");
   }
   ir::ValueId value = l.to_destination(result);
   l.write(in.dst, value, l.write_mask());
-  if (in.acc_wr_en)
+  if (in.writes_accumulator)
     l.write_accumulator(l.implicit_acc_offset(b.type_of(value)), 1, value, ir::no_value, l.write_mask());
 }
 
 // dst = src2 compared with zero ? src0 : src1; no flag is written.
-void lower_csel(Lowering& l) {
+void lower_csel(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
-  std::optional<ir::Op> op = compare_op(in.cond_mod);
+  std::optional<ir::Op> op = compare_op(in.condition);
   if (!op) return l.unsupported("selection without a condition");
   ir::Type type = modular_type(in);
   ir::ValueId a = l.source(0, type), c = l.source(1, type), key = l.source(2, type);
@@ -120,4 +118,4 @@ void lower_csel(Lowering& l) {
   l.write(in.dst, l.to_destination(l.b().select(holds, a, c)), l.write_mask());
 }
 
-}  // namespace eum::gen
+}  // namespace eum::eu

@@ -1,10 +1,10 @@
 // Execution types. Facts: the manual's section on execution data types, type conversion (2.4) and accumulator
 // precision; words are the smallest type that the pipeline computes in.
-#include "frontend/gen/lower/exec_type.hpp"
+#include "frontend/eu/exec_type.hpp"
 
 #include <algorithm>
 
-namespace eum::gen {
+namespace eum::eu {
 namespace {
 
 constexpr unsigned smallest_int_bytes = 2;
@@ -18,9 +18,9 @@ struct Sources {
 
 /// An immediate that is not negative has no sign to care about.
 bool signless(const Operand& op) {
-  if (!op.is_immediate() || op.type == Type::v) return false;
-  unsigned bits = 8 * size_of(op.type);
-  return op.type == Type::uv || ((op.immediate >> (bits - 1)) & 1) == 0;
+  if (!op.is_immediate() || op.packed == PackedVector::Signed) return false;
+  unsigned bits = 8 * ir::size_of(op.type);
+  return op.packed == PackedVector::Unsigned || ((op.immediate >> (bits - 1)) & 1) == 0;
 }
 
 Sources look_at(const Instruction& inst) {
@@ -28,7 +28,7 @@ Sources look_at(const Instruction& inst) {
   for (unsigned i = 0; i < inst.source_count; ++i) {
     const Operand& op = inst.src[i];
     if (op.kind == OperandKind::None || op.is_null()) continue;
-    ir::Type type = ir_type(op.type);
+    ir::Type type = op.type;
     unsigned bytes = ir::size_of(type);
     if (ir::is_float(type)) {
       s.float_bytes = std::max(s.float_bytes, bytes);
@@ -56,12 +56,12 @@ ir::Type ordered(const Sources& s) {
 
 ir::Type modular_type(const Instruction& inst) {
   Sources s = look_at(inst);
-  bool float_dst = inst.has_dst && is_float(inst.dst.type);
+  bool float_dst = inst.has_dst() && ir::is_float(inst.dst.type);
   if (s.float_bytes != 0)
-    return float_type(float_dst ? std::max(s.float_bytes, size_of(inst.dst.type)) : s.float_bytes);
+    return float_type(float_dst ? std::max(s.float_bytes, ir::size_of(inst.dst.type)) : s.float_bytes);
   if (float_dst) return ordered(s);
-  unsigned bytes = inst.has_dst ? std::max(s.bytes, size_of(inst.dst.type)) : s.bytes;
-  return ir::int_type(bytes, inst.has_dst ? is_signed(inst.dst.type) : s.any_signed);
+  unsigned bytes = inst.has_dst() ? std::max(s.bytes, ir::size_of(inst.dst.type)) : s.bytes;
+  return ir::int_type(bytes, inst.has_dst() ? ir::is_signed(inst.dst.type) : s.any_signed);
 }
 
 ir::Type ordered_type(const Instruction& inst) {
@@ -74,4 +74,4 @@ ir::Type widened(ir::Type type) {
                                                    : type;
 }
 
-}  // namespace eum::gen
+}  // namespace eum::eu

@@ -1,28 +1,10 @@
 #pragma once
 // The types that an instruction computes in: from the types of its operands to one micro-op type.
 // It must not know regions or masks.
-#include "frontend/gen/instruction.hpp"
+#include "frontend/eu/instruction.hpp"
 #include "frontend/ir/types.hpp"
 
-namespace eum::gen {
-
-/// The micro-op type of a scalar operand type; uv, v and vf give the type of one element.
-constexpr ir::Type ir_type(Type type) {
-  switch (type) {
-    case Type::uv:
-      return ir::Type::u16;
-    case Type::v:
-      return ir::Type::s16;
-    case Type::vf:
-      return ir::Type::f32;
-    case Type::none:
-      return ir::Type::u8;
-    default:
-      return static_cast<ir::Type>(type);
-  }
-}
-static_assert(ir_type(Type::ub) == ir::Type::u8 && ir_type(Type::q) == ir::Type::s64 &&
-              ir_type(Type::hf) == ir::Type::f16 && ir_type(Type::df) == ir::Type::f64);
+namespace eum::eu {
 
 constexpr bool same_size_ints(ir::Type a, ir::Type b) {
   return ir::is_int(a) && ir::is_int(b) && ir::size_of(a) == ir::size_of(b);
@@ -41,4 +23,4 @@ ir::Type ordered_type(const Instruction& inst);
 /// The next wider integer type of the same signedness, or `type` if there is none; floats stay.
 ir::Type widened(ir::Type type);
 
-}  // namespace eum::gen
+}  // namespace eum::eu

@@ -1,25 +1,22 @@
 // Atomic messages. Payload: addresses, then the operation's sources in the order that the manual numbers them
 // (compare-and-write: the value to compare with, then the new value).
-#include "frontend/gen/lower/send.hpp"
+#include "frontend/eu/messages/transfer.hpp"
 
-namespace eum::gen {
+namespace eum::eu {
 
 void lower_untyped_atomic(Transfer& t) {
   const Message& m = t.message();
   if (m.header) return t.lowering().unsupported("atomic message with a header");
-  std::optional<ir::MemoryAccess> memory = t.memory();
-  if (!memory) return;
-  memory->atomic = m.atomic;
   ir::Type type = ir::int_type(m.memory_bits / 8u, false);
   unsigned addresses = t.registers(ir::size_of(t.address_type())), step = t.registers(ir::size_of(type));
-  unsigned count = mem::info(m.atomic).operands;
+  unsigned count = mem::info(m.memory.atomic).operands;
   bool returns = m.returns && t.responds();
   if (!t.has_room(addresses + count * step, returns ? step : 0)) return;
   ir::ValueId where = t.address(t.read(t.address_type(), 0));
   std::array<ir::ValueId, 2> sources{};
   for (unsigned i = 0; i < count; ++i) sources[i] = t.read(type, addresses + i * step);
-  ir::ValueId old = t.b().atomic(type, *memory, where, std::span(sources).first(count), returns, t.mask());
+  ir::ValueId old = t.b().atomic(type, m.memory, where, std::span(sources).first(count), returns, t.mask());
   if (returns) t.respond(0, old);
 }
 
-}  // namespace eum::gen
+}  // namespace eum::eu

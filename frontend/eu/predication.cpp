@@ -1,44 +1,10 @@
 // Which channels of an instruction count: execution mask, predicate, flag bits.
-#include "frontend/gen/lower/lowering.hpp"
+#include "frontend/eu/lowering.hpp"
 
-namespace eum::gen {
+namespace eum::eu {
 namespace {
 
-struct Group {
-  ir::Op op;
-  unsigned channels;
-};
-
 constexpr unsigned round_up(unsigned n, unsigned step) { return (n + step - 1) / step * step; }
-
-/// Channels that a horizontal predicate control combines.
-std::optional<Group> group_of(PredCtrl control) {
-  using enum PredCtrl;
-  switch (control) {
-    case Any2H:
-      return Group{ir::Op::group_any, 2};
-    case All2H:
-      return Group{ir::Op::group_all, 2};
-    case Any4H:
-      return Group{ir::Op::group_any, 4};
-    case All4H:
-      return Group{ir::Op::group_all, 4};
-    case Any8H:
-      return Group{ir::Op::group_any, 8};
-    case All8H:
-      return Group{ir::Op::group_all, 8};
-    case Any16H:
-      return Group{ir::Op::group_any, 16};
-    case All16H:
-      return Group{ir::Op::group_all, 16};
-    case Any32H:
-      return Group{ir::Op::group_any, 32};
-    case All32H:
-      return Group{ir::Op::group_all, 32};
-    default:
-      return std::nullopt;
-  }
-}
 
 }  // namespace
 
@@ -77,37 +43,45 @@ ir::ValueId Lowering::lane_mask() {
 
 const char* Lowering::refuse_flags() const {
   const Instruction& in = *inst_;
-  if (!in.predicated() && in.cond_mod == CondMod::None && !is_macro(in.math)) return nullptr;
-  if (in.pred_ctrl >= PredCtrl::X) return "Align16 predicate control";
-  std::optional<Group> group = group_of(in.pred_ctrl);
-  unsigned end = round_up(in.channel_offset + lanes(), group ? group->channels : 1);
-  return in.flag_reg > 1 || 16u * in.flag_subreg + end > 32 ? "flags beyond the flag register" : nullptr;
-}
-
-unsigned Lowering::flag_bit() const {
-  return 32u * inst_->flag_reg + 16u * inst_->flag_subreg + inst_->channel_offset;
+  if (!in.predicated() && in.condition == Condition::None && !in.uses_flag) return nullptr;
+  const unsigned end =
+      in.flag % flag_register_bits + round_up(in.channel_offset + lanes(), in.predicate.group);
+  return end > flag_register_bits || in.flag >= target_.flag_bits ? "flags beyond the flag register"
+                                                                  : nullptr;
 }
 
 ir::ValueId Lowering::predicate() {
+  using enum Predicate::Control;
   if (predicate_read_) return predicate_;
   predicate_read_ = true;
-  if (!inst_->predicated()) return predicate_ = ir::no_value;
-  ir::ValueId value;
-  if (std::optional<Group> group = group_of(inst_->pred_ctrl)) {
-    // Channels are grouped from channel 0 on, so an instruction sees the flags of whole groups.
-    unsigned skip = inst_->channel_offset % group->channels;
-    unsigned count = round_up(skip + lanes(), group->channels);
-    ir::ValueId flags = builder_.flag_read(count, flag_bit() - skip);
-    value = builder_.slice(builder_.mask_group(group->op, flags, group->channels), skip, lanes());
-  } else if (inst_->pred_ctrl == PredCtrl::AnyV || inst_->pred_ctrl == PredCtrl::AllV) {
-    unsigned bit = flag_bit() % 32;
-    value = builder_.lanewise(inst_->pred_ctrl == PredCtrl::AnyV ? ir::Op::or_ : ir::Op::and_,
-                              {builder_.flag_read(lanes(), bit), builder_.flag_read(lanes(), 32 + bit)});
-  } else {
-    value = builder_.flag_read(lanes(), flag_bit());
+  const Predicate& how = inst_->predicate;
+  ir::ValueId value = ir::no_value;
+  switch (how.control) {
+    case None:
+      return predicate_ = ir::no_value;
+    case Channel:
+      value = builder_.flag_read(lanes(), flag_bit());
+      break;
+    case AnyV:
+    case AllV: {
+      const unsigned bit = flag_bit() % flag_register_bits;
+      value = builder_.lanewise(
+          how.control == AnyV ? ir::Op::or_ : ir::Op::and_,
+          {builder_.flag_read(lanes(), bit), builder_.flag_read(lanes(), flag_register_bits + bit)});
+      break;
+    }
+    case AnyH:
+    case AllH: {
+      // Channels are grouped from channel 0 on, so an instruction sees the flags of whole groups.
+      const unsigned skip = inst_->channel_offset % how.group;
+      const unsigned count = round_up(skip + lanes(), how.group);
+      const ir::ValueId flags = builder_.flag_read(count, flag_bit() - skip);
+      const ir::Op op = how.control == AnyH ? ir::Op::group_any : ir::Op::group_all;
+      value = builder_.slice(builder_.mask_group(op, flags, how.group), skip, lanes());
+      break;
+    }
   }
-  // Inversion acts on what the predicate control yields.
-  if (inst_->pred_inverse) value = builder_.lanewise(ir::Op::not_, {value});
+  if (how.inverse) value = builder_.lanewise(ir::Op::not_, {value});
   return predicate_ = value;
 }
 
@@ -135,17 +109,17 @@ ir::ValueId Lowering::spread(ir::ValueId mask) {
 void Lowering::write_flag_mask(ir::ValueId value) { builder_.flag_write(flag_bit(), value, write_mask()); }
 
 void Lowering::write_flags(ir::ValueId result) {
-  using enum CondMod;
+  using enum Condition;
   static constexpr std::array<ir::Op, 7> ops{ir::Op::cmp_eq, ir::Op::cmp_eq, ir::Op::cmp_ne, ir::Op::cmp_gt,
                                              ir::Op::cmp_ge, ir::Op::cmp_lt, ir::Op::cmp_le};
   ir::Type type = builder_.type_of(result);
-  if (inst_->cond_mod == un) {
+  if (inst_->condition == un) {
     // Only a NaN is unordered with itself.
     write_flag_mask(ir::is_float(type) ? builder_.compare(ir::Op::cmp_un, result, result) : none_of(lanes()));
     return;
   }
   ir::ValueId zero = builder_.constant(type, lanes(), 0);
-  write_flag_mask(builder_.compare(ops[static_cast<unsigned>(inst_->cond_mod)], result, zero));
+  write_flag_mask(builder_.compare(ops[static_cast<unsigned>(inst_->condition)], result, zero));
 }
 
-}  // namespace eum::gen
+}  // namespace eum::eu

@@ -3,13 +3,15 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/gen/lower/send.hpp"
+#include "frontend/eu/messages/transfer.hpp"
 
-namespace eum::gen {
+namespace eum::eu {
 namespace {
 
 /// Where the header holds the address.
 constexpr unsigned header_offset = 8, header_address = 0, header_base = 20;
+
+unsigned register_dwords(const Transfer& t) { return t.lowering().target().grf_bytes / 4; }
 
 /// Moves `dwords` between consecutive memory and registers, as many at once as a value holds. Registers are
 /// written when all of memory has been read: a fault leaves them as they were.
@@ -22,7 +24,7 @@ void move_block(Transfer& t, ir::MemoryAccess memory, ir::ValueId address, unsig
     unsigned lanes = std::min(dwords - done, ir::max_lanes);
     ir::Region data = ir::Region::packed(file_offset + 4 * done);
     memory.offset = offset + 4 * done;
-    if (t.message().access == Access::Write)
+    if (t.message().write)
       b.block_store(memory, address, b.reg_read(ir::Type::u32, lanes, data));
     else
       loaded.push_back({data, b.block_load(ir::Type::u32, lanes, memory, address)});
@@ -41,9 +43,9 @@ void move_channels(Transfer& t, ir::MemoryAccess memory, unsigned dwords) {
   ir::ValueId where = b.vconst(ir::Type::u32, lanes, std::span(places).first(lanes));
   std::vector<std::pair<unsigned, ir::ValueId>> loaded;
   for (unsigned done = 0; done < dwords; done += lanes) {
-    unsigned reg = done / Transfer::register_dwords;
+    const unsigned reg = done / register_dwords(t);
     memory.offset = m.offset + 4 * done;
-    if (m.access == Access::Write) {
+    if (m.write) {
       std::array<ir::ValueId, 1> value{t.read(ir::Type::u32, 1 + reg)};
       b.store(memory, where, value, t.mask());
     } else {
@@ -57,33 +59,31 @@ void move_channels(Transfer& t, ir::MemoryAccess memory, unsigned dwords) {
 std::optional<unsigned> checked_dwords(Transfer& t) {
   const Message& m = t.message();
   unsigned dwords = m.element_count * m.memory_bits / 32u;
-  unsigned registers = (dwords + Transfer::register_dwords - 1) / Transfer::register_dwords;
+  const unsigned registers = t.lowering().target().registers(4 * dwords);
   if (!m.header) {
     t.lowering().unsupported("block message without a header");
     return std::nullopt;
   }
-  bool write = m.access == Access::Write;
+  bool write = m.write;
   if (!t.has_room(write ? 1 + registers : 1, write ? 0 : registers)) return std::nullopt;
   return dwords;
 }
 
 }  // namespace
 
-void lower_block(Transfer& t) {
+void lower_block_message(Transfer& t) {
   const Message& m = t.message();
   std::optional<unsigned> dwords = checked_dwords(t);
   if (!dwords) return;
-  std::optional<ir::MemoryAccess> memory = t.memory();
-  if (!memory) return;
   ir::Builder& b = t.b();
   ir::ValueId address;
-  if (m.address == AddressModel::A64) {
+  if (m.memory.space == ir::MemSpace::A64) {
     address = t.header(ir::Type::u64, header_address);
   } else {
     address = t.header(ir::Type::u32, header_offset);
     if (m.address_unit != 1)
       address = b.lanewise(ir::Op::mul, {address, b.constant(ir::Type::u32, 1, m.address_unit)});
-    if (m.address == AddressModel::Stateless) {
+    if (m.memory.space == ir::MemSpace::A32) {
       // Bits 31:10 of dword 5 are a base in units of 1 KB; a copy of r0 there means the thread's scratch
       // space.
       ir::ValueId base = t.header(ir::Type::u32, header_base);
@@ -91,25 +91,24 @@ void lower_block(Transfer& t) {
       address = b.lanewise(ir::Op::add, {address, base});
     }
   }
-  unsigned offset = m.access == Access::Write ? t.payload_offset(1) : t.response_offset(0);
-  move_block(t, *memory, t.address(address), offset + (m.high_half ? 16 : 0), *dwords);
+  unsigned offset = m.write ? t.payload_offset(1) : t.response_offset(0);
+  move_block(t, m.memory, t.address(address), offset + (m.high_half ? 16 : 0), *dwords);
 }
 
 void lower_scratch_block(Transfer& t) {
   const Message& m = t.message();
   std::optional<unsigned> dwords = checked_dwords(t);
   if (!dwords) return;
-  std::optional<ir::MemoryAccess> memory = t.memory();
-  if (!memory) return;
+  ir::MemoryAccess memory = m.memory;
+  memory.offset = m.offset;
   Lowering& l = t.lowering();
   if (m.by_channel && l.write_mask() != ir::no_value) {
-    if (l.lanes() < Transfer::register_dwords)
-      return l.unsupported("scratch message of fewer than 8 channels");
-    return move_channels(t, *memory, *dwords);
+    if (l.lanes() < register_dwords(t))
+      return l.unsupported("scratch message of fewer channels than a register has dwords");
+    return move_channels(t, memory, *dwords);
   }
-  unsigned offset = m.access == Access::Write ? t.payload_offset(1) : t.response_offset(0);
-  memory->offset = m.offset;
-  move_block(t, *memory, t.b().constant(ir::Type::u32, 1, 0), offset, *dwords);
+  unsigned offset = m.write ? t.payload_offset(1) : t.response_offset(0);
+  move_block(t, memory, t.b().constant(ir::Type::u32, 1, 0), offset, *dwords);
 }
 
-}  // namespace eum::gen
+}  // namespace eum::eu

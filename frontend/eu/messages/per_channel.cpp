@@ -2,9 +2,9 @@
 // every one of them whole registers of the message's SIMD mode; elements narrower than a dword lie in dwords.
 #include <vector>
 
-#include "frontend/gen/lower/send.hpp"
+#include "frontend/eu/messages/transfer.hpp"
 
-namespace eum::gen {
+namespace eum::eu {
 namespace {
 
 /// What the message moves for one channel.
@@ -16,19 +16,8 @@ struct Elements {
 };
 
 Elements elements_of(const Message& m) {
-  unsigned components = m.components != 0 ? m.components : (1u << m.element_count) - 1;
-  return {ir::int_type(m.memory_bits / 8u, false), ir::int_type(m.register_bits / 8u, false), components,
+  return {ir::int_type(m.memory_bits / 8u, false), ir::int_type(m.register_bits / 8u, false), m.components,
           m.elements()};
-}
-
-enum class Unit : std::uint8_t { None, Bytes, Dwords };
-
-/// What the offsets of a scattered message count, which a header's global offset counts too.
-Unit offset_unit(MessageKind kind) {
-  using enum MessageKind;
-  if (kind == dword_scattered_read || kind == dword_scattered_write || kind == constant_scattered_read)
-    return Unit::Dwords;
-  return kind == byte_scattered_read || kind == byte_scattered_write ? Unit::Bytes : Unit::None;
 }
 
 /// Addresses of the channels from payload register `index` on.
@@ -41,7 +30,7 @@ ir::ValueId addresses_of(Transfer& t, unsigned index) {
     ir::ValueId offset = b.splat(t.header(type, global_offset), t.lanes());
     where = b.lanewise(ir::Op::add, {where, offset});
   }
-  if (offset_unit(t.message().kind) == Unit::Dwords)
+  if (t.message().offset_unit == OffsetUnit::Dwords)
     where = b.lanewise(ir::Op::shl, {where, b.constant(type, t.lanes(), 2)});
   return t.address(where);
 }
@@ -50,27 +39,26 @@ ir::ValueId addresses_of(Transfer& t, unsigned index) {
 
 void lower_per_channel(Transfer& t) {
   const Message& m = t.message();
-  if (m.header && offset_unit(m.kind) == Unit::None)
+  if (m.header && m.offset_unit == OffsetUnit::None)
     return t.lowering().unsupported("untyped or A64 message with a header");
   Elements e = elements_of(m);
-  std::optional<ir::MemoryAccess> memory = t.memory();
-  if (!memory) return;
   ir::Builder& b = t.b();
   unsigned header = m.header ? 1 : 0, step = t.registers(ir::size_of(e.unit));
   unsigned data = header + t.registers(ir::size_of(t.address_type()));
-  bool write = m.access == Access::Write;
+  const bool write = m.write;
   if (!write && !t.responds()) return;
   if (!t.has_room(write ? data + e.count * step : data, write ? 0 : e.count * step)) return;
   ir::ValueId where = addresses_of(t, header);
-  memory->components = e.components;
+  ir::MemoryAccess memory = m.memory;
+  memory.components = e.components;
   if (write) {
     std::vector<ir::ValueId> values;
     for (unsigned i = 0; i < e.count; ++i)
       values.push_back(t.read(e.memory, data + i * step, ir::size_of(e.unit) / ir::size_of(e.memory)));
-    return b.store(*memory, where, values, t.mask());
+    return b.store(memory, where, values, t.mask());
   }
-  ir::ValueId first = b.load(e.memory, *memory, where, t.mask());
+  ir::ValueId first = b.load(e.memory, memory, where, t.mask());
   for (unsigned i = 0; i < e.count; ++i) t.respond(i * step, b.convert(ir::Op::convert, e.unit, first + i));
 }
 
-}  // namespace eum::gen
+}  // namespace eum::eu

@@ -1,16 +1,18 @@
 #pragma once
 // What the lowerings of messages share: registers of payload and response, channels, the memory that is
-// named. The functions at the end are what the rows of messages.def name in their column `lower`.
-#include "frontend/gen/lower/lowering.hpp"
-#include "frontend/gen/message.hpp"
+// named. The functions at the end are what front ends' message tables name.
+#include <algorithm>
 
-namespace eum::gen {
+#include "frontend/eu/lowering.hpp"
+
+namespace eum::eu {
 
 /// One message on its way: where its payload comes from, where its response goes, which channels take part.
-/// Payload registers are counted through src0 and then, for split sends, src1.
+/// Payload registers are counted through the first range and then, for split sends, the second.
 class Transfer {
  public:
-  Transfer(Lowering& lowering, const Message& message);
+  explicit Transfer(Lowering& lowering)
+      : l_(lowering), message_(lowering.inst().message), mode_(message_.channels) {}
 
   Lowering& lowering() const { return l_; }
   ir::Builder& b() const { return l_.b(); }
@@ -18,10 +20,10 @@ class Transfer {
 
   /// Channels that take part: those of the instruction, at most `mode`.
   unsigned lanes() const { return std::min(l_.lanes(), mode_); }
-  /// Sets how many channels the message serves; at first what its descriptor says.
+  /// Sets how many channels the message serves; at first what it says.
   void set_mode(unsigned channels) { mode_ = channels; }
   /// Registers that one element of `bytes` a channel takes in payload and response.
-  unsigned registers(unsigned bytes) const { return (mode_ * bytes + register_bytes - 1) / register_bytes; }
+  unsigned registers(unsigned bytes) const { return l_.target().registers(mode_ * bytes); }
   /// Execution mask and predicate over lanes(), or no_value.
   ir::ValueId mask();
   /// Execution mask over lanes() as a hint for reading the payload.
@@ -34,44 +36,39 @@ class Transfer {
   /// Byte offset in the register file of payload register `index`.
   unsigned payload_offset(unsigned index) const;
   /// Byte offset in the register file of response register `index`.
-  unsigned response_offset(unsigned index) const;
+  unsigned response_offset(unsigned index) const {
+    return message_.response.offset + index * l_.target().grf_bytes;
+  }
   /// Writes `value` of the channels from response register `index` on.
   void respond(unsigned index, ir::ValueId value);
   /// Whether anything comes back to general registers.
-  bool responds() const { return message_.response_length != 0 && !l_.inst().dst.is_null(); }
+  bool responds() const { return message_.response.count != 0; }
 
-  /// The memory of the message; nothing after a trap.
-  std::optional<ir::MemoryAccess> memory();
   /// What `value` addresses in the memory of the message. Shared local memory looks at 16 bits of an address
   /// only: the compiler marks the rest, so that a pointer to its first byte is not null (0x10000000, IGC's
   /// InlineLocalsResolution).
   ir::ValueId address(ir::ValueId value);
   /// Type of an address of the message.
-  ir::Type address_type() const {
-    return message_.address == AddressModel::A64 ? ir::Type::u64 : ir::Type::u32;
-  }
+  ir::Type address_type() const { return ir::info(message_.memory.space).address; }
   /// Whether payload and response have as many registers as the message moves; else traps.
   bool has_room(unsigned payload, unsigned response);
-
-  static constexpr unsigned register_bytes = 32, register_dwords = 8;
 
  private:
   Lowering& l_;
   const Message& message_;
   unsigned mode_;
-  std::array<unsigned, 2> first_{};  ///< register numbers of src0 and src1
 };
 
 // Each returns after a trap where it cannot lower the message.
 /// Untyped and scattered messages: one address a channel.
 void lower_per_channel(Transfer&);
 void lower_untyped_atomic(Transfer&);
-/// Consecutive owords or hwords from one address.
-void lower_block(Transfer&);
+/// Consecutive owords or registers from one address.
+void lower_block_message(Transfer&);
 void lower_scratch_block(Transfer&);
 void lower_fence(Transfer&);
 void lower_barrier_signal(Transfer&);
 void lower_end_of_thread(Transfer&);
 void lower_unsupported_message(Transfer&);
 
-}  // namespace eum::gen
+}  // namespace eum::eu

@@ -1,0 +1,99 @@
+#pragma once
+// The instructions that control can reach, where blocks begin, and where channels are parked.
+// It must not know what an instruction computes.
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include "frontend/eu/program.hpp"
+#include "frontend/ir/function.hpp"
+
+namespace eum::eu {
+
+/// Where a block begins whose entry is a safepoint, beside the targets of flow.
+enum class Granularity : std::uint8_t {
+  Block,        ///< nowhere
+  Message,      ///< behind each message
+  Instruction,  ///< at each instruction
+};
+
+/// Control flow of one kernel. Offsets are bytes from its start.
+class ControlFlow {
+ public:
+  ControlFlow(const Program& program, unsigned simd, Granularity granularity,
+              std::pmr::memory_resource* memory);
+
+  /// Gives each place where a block begins its block, in program order; block 0 is offset 0. Mask variables
+  /// get their ips.
+  void make_blocks(ir::Function& function);
+
+  /// The block that begins at `offset`, or no_block.
+  ir::BlockId block_at(std::int64_t offset) const {
+    return inside(offset) ? units_[unit(offset)].block : ir::no_block;
+  }
+  /// The mask variable of the channels that are parked at `offset`; 0 if none ever are.
+  unsigned mask_variable_at(std::int64_t offset) const {
+    return inside(offset) ? units_[unit(offset)].mask_variable : 0;
+  }
+  /// The instruction at `offset`, or null.
+  const Instruction* at(std::int64_t offset) const {
+    if (!inside(offset)) return nullptr;
+    std::int32_t index = units_[unit(offset)].instruction;
+    return index >= 0 ? &instructions_[static_cast<std::size_t>(index)] : nullptr;
+  }
+  /// Why there is no instruction at `offset`.
+  std::string failure_at(std::int64_t offset) const;
+  /// Byte offset of a place as `inst` names it, which must not be Nowhere.
+  std::int64_t offset_of(Place place, const Instruction& inst) const;
+  /// Whether `inst` may park channels, so that their place needs a mask variable.
+  bool may_park(const Instruction& inst) const;
+  /// Its channels are all of the dispatch.
+  bool takes_all_channels(const Instruction& inst) const {
+    return inst.channel_offset == 0 && inst.exec_size >= simd_;
+  }
+
+  unsigned mask_variables() const { return mask_variables_; }
+  std::size_t instruction_count() const { return instructions_.size(); }
+
+ private:
+  struct Unit {
+    std::int32_t instruction = not_fetched;  ///< index, not_fetched, or first_failure - index of the failure
+    ir::BlockId block = ir::no_block;
+    std::uint32_t mask_variable = 0;
+    bool leader = false;
+    bool safepoint = false;
+  };
+  static constexpr std::int32_t not_fetched = -1, first_failure = -2;
+
+  bool inside(std::int64_t offset) const {
+    return offset >= 0 && offset % Program::unit_bytes == 0 && offset < std::int64_t{program_.bytes()};
+  }
+  static std::size_t unit(std::int64_t offset) {
+    return static_cast<std::size_t>(offset) / Program::unit_bytes;
+  }
+  void reach(std::int64_t offset);
+  void park(std::int64_t offset);
+  void scan();
+  void scan_run(std::int64_t offset);
+  /// Notes where `inst` leads; false if control does not fall through.
+  bool scan_flow(const Instruction& inst);
+  void scan_unreached();
+  /// The next instruction begins a block if the granularity says so.
+  void split_behind(const Instruction& inst);
+
+  const Program& program_;
+  unsigned simd_;
+  Granularity granularity_;
+  std::pmr::vector<Unit> units_;
+  std::pmr::vector<Instruction> instructions_;
+  std::pmr::vector<std::int64_t> pending_;
+  std::pmr::vector<std::int32_t> breaks_;  ///< instructions that park behind a loop, whose end is known last
+  std::vector<std::string> failures_;
+  unsigned mask_variables_ = 1;
+  bool computed_ = false;
+  std::size_t unreached_ = 0;  ///< unit that scan_unreached looks at next
+};
+
+}  // namespace eum::eu

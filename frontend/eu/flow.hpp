@@ -1,0 +1,52 @@
+#pragma once
+// How instructions change the flow of channels: the rows of flow.def. It must not know how blocks are found
+// (control_flow.hpp) or lowered (flow.cpp).
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace eum::eu {
+
+enum class FlowKind : std::uint8_t {
+#define EU_FLOW(name, ...) name,
+#include "frontend/eu/flow.def"
+#undef EU_FLOW
+};
+
+/// Which of the channels that are on are parked. Taken are those that the predicate names.
+enum class Parks : std::uint8_t { None, Taken, NotTaken, All };
+
+/// A place that control goes to or channels are parked at.
+enum class Place : std::uint8_t {
+  Nowhere,
+  Next,  ///< the next instruction
+  Jip,
+  Uip,
+  LoopExit,  ///< behind the while that UIP names, or UIP
+};
+
+struct FlowInfo {
+  Parks parks;
+  Place at;
+  Place any;
+  Place none;
+  bool empty;
+  bool computed;
+};
+
+inline constexpr std::array flow_table{
+#define EU_FLOW(name, parks, at, any, none, empty, computed, doc) \
+  FlowInfo{Parks::parks, Place::at, Place::any, Place::none, empty, computed},
+#include "frontend/eu/flow.def"
+#undef EU_FLOW
+};
+constexpr const FlowInfo& info(FlowKind kind) { return flow_table[static_cast<std::size_t>(kind)]; }
+
+/// Where an instruction leads: bytes from the kernel's start, which may lie outside of it.
+struct Flow {
+  FlowKind kind = FlowKind::next;
+  std::int64_t jip = 0;
+  std::int64_t uip = 0;
+};
+
+}  // namespace eum::eu

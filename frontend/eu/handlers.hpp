@@ -1,0 +1,75 @@
+#pragma once
+// The functions that front ends name in their tables, by theme. Each lowers the current instruction of the
+// Lowering, whose operands have been checked (Lowering::refuse). `op` is the micro-op of the table's row;
+// functions that leave it unnamed serve one instruction.
+#include "frontend/eu/lowering.hpp"
+
+namespace eum::eu {
+
+// arithmetic.cpp
+/// dst = op(src0), floats.
+void lower_float_unary(Lowering&, ir::Op);
+/// dst = op(src0, src1) where only the low bits of an integer result count, or of floats.
+void lower_modular(Lowering&, ir::Op);
+/// dst = op(src0, src1) of integers whose order counts.
+void lower_ordered(Lowering&, ir::Op);
+/// As lower_modular, or a product of dwords that goes to the accumulator.
+void lower_mul(Lowering&, ir::Op);
+/// dst = src1 * src2 + src0.
+void lower_mad(Lowering&, ir::Op);
+void lower_lrp(Lowering&, ir::Op);
+void lower_line(Lowering&, ir::Op);
+void lower_pln(Lowering&, ir::Op);
+void lower_dp2(Lowering&, ir::Op);
+void lower_dp3(Lowering&, ir::Op);
+void lower_dp4(Lowering&, ir::Op);
+void lower_dph(Lowering&, ir::Op);
+
+// logic.cpp
+void lower_logic(Lowering&, ir::Op);
+void lower_not(Lowering&, ir::Op);
+void lower_shift(Lowering&, ir::Op);
+/// dst = op(sources), 32-bit integers of the first source's type.
+void lower_bits(Lowering&, ir::Op);
+/// dst = op(sources), 32-bit integers of the destination's type: bit fields, whose data is the last source.
+void lower_bit_field(Lowering&, ir::Op);
+
+// convert.cpp
+void lower_mov(Lowering&, ir::Op);
+void lower_smov(Lowering&, ir::Op);
+void lower_movi(Lowering&, ir::Op);
+
+// compare.cpp
+void lower_cmp(Lowering&, ir::Op);
+void lower_cmpn(Lowering&, ir::Op);
+void lower_sel(Lowering&, ir::Op);
+void lower_csel(Lowering&, ir::Op);
+
+// math.cpp
+void lower_math(Lowering&, ir::Op);
+void lower_math_macro(Lowering&, ir::Op);
+void lower_quotient_and_remainder(Lowering&, ir::Op);
+
+// accumulator.cpp
+/// A mul of dwords whose 64-bit product goes to the accumulator.
+bool writes_wide_product(const Instruction&);
+void lower_wide_mul(Lowering&);
+void lower_mach(Lowering&, ir::Op);
+void lower_carry(Lowering&, ir::Op);
+void lower_mac(Lowering&, ir::Op);
+
+// flow.cpp
+void lower_jump(Lowering&, ir::Op);
+/// Whatever the row of flow.def says.
+void lower_flow(Lowering&, ir::Op);
+void lower_call(Lowering&, ir::Op);
+void lower_return(Lowering&, ir::Op);
+void lower_wait(Lowering&, ir::Op);
+void lower_nop(Lowering&, ir::Op);
+void lower_illegal(Lowering&, ir::Op);
+void lower_unsupported(Lowering&, ir::Op);
+
+// messages/transfer.cpp
+void lower_send(Lowering&, ir::Op);
+
+}  // namespace eum::eu

@@ -1,0 +1,60 @@
+#pragma once
+// One instruction as the EU executes it: what front ends hand to lowering. Plain data, no heap.
+#include <array>
+#include <cstdint>
+
+#include "frontend/eu/flow.hpp"
+#include "frontend/eu/message.hpp"
+#include "frontend/eu/operand.hpp"
+#include "frontend/ir/ops.hpp"
+
+namespace eum::eu {
+
+class Lowering;
+/// Gives an instruction its meaning in micro-ops (handlers.hpp). `op` is the micro-op that the front end's
+/// table row names, for functions that serve several.
+using Handler = void (*)(Lowering&, ir::Op op);
+
+enum class Condition : std::uint8_t { None, eq, ne, gt, ge, lt, le, ov, un };
+
+/// How flag bits become a predicate.
+struct Predicate {
+  enum class Control : std::uint8_t {
+    None,
+    Channel,  ///< each channel its own bit
+    AnyV,     ///< the bit of flag register 0 or that of flag register 1
+    AllV,     ///< both
+    AnyH,     ///< any of the group of channels
+    AllH,     ///< all of the group
+  };
+  Control control = Control::None;
+  std::uint8_t group = 1;  ///< AnyH, AllH: channels, a power of two
+  bool inverse = false;    ///< acts on what the control yields
+};
+
+struct Instruction {
+  Handler lower = nullptr;  ///< null: the front end refuses the instruction (Program::refusal says why)
+  ir::Op op{};
+  std::uint8_t exec_size = 1;
+  std::uint8_t channel_offset = 0;  ///< first channel of the dispatch
+  std::uint8_t source_count = 0;    ///< of src[] that count
+  bool no_mask = false;
+  bool saturate = false;
+  bool writes_accumulator = false;  ///< {AccWrEn}
+  Condition condition = Condition::None;
+  Predicate predicate;
+  std::uint16_t flag = 0;  ///< bit of channel 0, for predicate and condition alike
+  bool uses_flag = false;  ///< beside predicate and condition
+  bool padding = false;    ///< what lies between functions: nothing leads there
+  std::uint32_t ip = 0;    ///< bytes from the kernel's start
+  std::uint32_t next = 0;  ///< ip of the next instruction
+  Operand dst;
+  std::array<Operand, 3> src;
+  Flow flow;
+  Message message;
+
+  constexpr bool predicated() const { return predicate.control != Predicate::Control::None; }
+  constexpr bool has_dst() const { return dst.kind != OperandKind::None; }
+};
+
+}  // namespace eum::eu

@@ -1,0 +1,102 @@
+// Lowers a kernel block by block; what an instruction means is in the function that it names.
+#include "frontend/eu/lower.hpp"
+
+#include "frontend/eu/handlers.hpp"
+#include "frontend/ir/verifier.hpp"
+
+namespace eum::eu {
+namespace {
+
+/// Micro-ops that an instruction becomes, about; blocks reserve room for so many.
+constexpr std::size_t ops_per_instruction = 6;
+
+/// The channels that are parked at this place come back.
+void reconverge(Lowering& l, unsigned variable) {
+  const ir::ValueId parked = l.b().mask_get(variable);
+  l.set_execution_mask(l.b().lanewise(ir::Op::or_, {l.execution_mask(), parked}));
+  l.b().mask_set(variable, l.none_of(l.b().function().simd));
+}
+
+void lower_block(Lowering& l, ir::BlockId id) {
+  ir::Function& function = l.b().function();
+  const ControlFlow& flow = l.flow();
+  std::int64_t offset = function.blocks[id].guest_ip;
+  l.begin_block(id);
+  l.b().set_guest_ip(static_cast<std::uint32_t>(offset));
+  if (const unsigned variable = flow.mask_variable_at(offset)) reconverge(l, variable);
+  std::uint32_t count = 0;
+  while (!l.ended()) {
+    const Instruction* inst = flow.at(offset);
+    if (inst == nullptr) {
+      l.trap(flow.failure_at(offset));
+      break;
+    }
+    l.lower(*inst);
+    ++count;
+    offset = inst->next;
+    if (l.ended()) break;
+    if (const ir::BlockId next = flow.block_at(offset); next != ir::no_block) {
+      l.b().jump(next);
+      l.end_block();
+    }
+  }
+  function.blocks[id].guest_instructions = count;
+}
+
+}  // namespace
+
+void Lowering::lower(const Instruction& inst) {
+  inst_ = &inst;
+  builder_.set_guest_ip(inst.ip);
+  predicate_read_ = false;
+  if (inst.lower == nullptr) return trap(program_.refusal(inst.ip));
+  if (const char* reason = refuse_flags()) return unsupported(reason);
+  if (const char* reason = refuse_operands()) return unsupported(reason);
+  inst.lower(*this, inst.op);
+}
+
+void Lowering::begin_block(ir::BlockId block) {
+  builder_.set_block(block);
+  ended_ = false;
+  execution_mask_ = ir::no_value;
+  slice_count_ = 0;
+}
+
+void Lowering::trap(std::string text) {
+  builder_.trap(std::move(text));
+  ended_ = true;
+}
+
+void Lowering::unsupported(std::string_view reason) {
+  trap(fmt::format("unsupported: {} ({})", program_.text(inst_->ip), reason));
+}
+
+Result<ir::Function> lower(const Program& program, const Target& target, unsigned simd, std::string name,
+                           const LowerOptions& options, std::pmr::memory_resource* memory) {
+  if (simd != 1 && simd != 8 && simd != 16 && simd != 32)
+    return error("kernel {}: expected a SIMD width of 1, 8, 16 or 32, found {}", name, simd);
+  if (program.bytes() < Program::unit_bytes)
+    return error("kernel {}: expected at least one instruction, found {} bytes of code", name,
+                 program.bytes());
+
+  ControlFlow flow(program, simd, options.granularity, memory);
+  if (flow.mask_variables() > ir::max_mask_variables)
+    return error("kernel {}: expected at most {} places where channels are parked, found {}", name,
+                 ir::max_mask_variables - 1, flow.mask_variables() - 1);
+  ir::Function function(memory);
+  function.name = std::move(name);
+  function.family = target.name;
+  function.simd = simd;
+  function.file_bytes = target.file_bytes();
+  function.slot_bytes = target.grf_bytes;
+  function.flag_bits = target.flag_bits;
+  flow.make_blocks(function);
+  function.values.reserve(flow.instruction_count() * ops_per_instruction);
+
+  Lowering lowering(function, target, program, flow);
+  for (std::size_t id = 0; id < function.blocks.size(); ++id)
+    lower_block(lowering, static_cast<ir::BlockId>(id));
+  return function;
+}
+
+}  // namespace eum::eu

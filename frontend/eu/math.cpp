@@ -1,0 +1,67 @@
+// The math instruction: one micro-op a function. How exact a function is, is the micro-op's matter.
+#include "frontend/eu/handlers.hpp"
+
+namespace eum::eu {
+namespace {
+
+bool is_division(ir::Op op) { return op == ir::Op::quot || op == ir::Op::rem; }
+
+/// The type to compute `op` in, or nothing after a trap.
+std::optional<ir::Type> math_type(Lowering& l, ir::Op op) {
+  const bool integer = is_division(op);
+  const ir::Type type = integer ? ordered_type(l.inst()) : modular_type(l.inst());
+  const char* reason = nullptr;
+  if (integer && (!ir::is_int(type) || ir::size_of(type) != 4))
+    reason = "division of other than dwords";
+  else if (!integer && !ir::is_float(type))
+    reason = "integer operand";
+  else if (!ir::takes(ir::info(op).types, type))
+    reason = "math function of this type";
+  if (reason == nullptr) return type;
+  l.unsupported(reason);
+  return std::nullopt;
+}
+
+/// The function's result, or nothing after a trap.
+std::optional<ir::ValueId> evaluate(Lowering& l, ir::Op op) {
+  const std::optional<ir::Type> type = math_type(l, op);
+  if (!type) return std::nullopt;
+  ir::ValueId a = l.source(0, *type);
+  if (l.inst().source_count == 1) return l.b().lanewise(op, {a});
+  return l.b().lanewise(op, {a, l.source(1, *type)});
+}
+
+}  // namespace
+
+void lower_math(Lowering& l, ir::Op op) {
+  if (std::optional<ir::ValueId> result = evaluate(l, op)) l.finish(*result);
+}
+
+// The macro's first instruction may finish early, channel by channel, and says so in the flag; the rest of
+// the macro runs where the flag is clear. Every channel finishes here, with the correctly rounded quotient or
+// root.
+void lower_math_macro(Lowering& l, ir::Op op) {
+  std::optional<ir::ValueId> result = evaluate(l, op);
+  if (!result) return;
+  const ir::ValueId value = l.to_destination(*result);
+  l.commit(value,
+           [&] { l.write_flag_mask(l.b().constant(ir::Type::m, l.lanes(), (1ull << l.lanes()) - 1)); });
+}
+
+// The registers behind the quotient take the remainder.
+void lower_quotient_and_remainder(Lowering& l, ir::Op op) {
+  const Instruction& in = l.inst();
+  const std::optional<ir::Type> type = math_type(l, op);
+  if (!type) return;
+  const unsigned bytes = l.target().registers(l.lanes() * ir::size_of(in.dst.type)) * l.target().grf_bytes;
+  if (!in.dst.is_grf(l.target()) ||
+      in.dst.offset / l.target().grf_bytes * l.target().grf_bytes + 2 * bytes > l.target().grf_file_bytes())
+    return l.unsupported("remainder beyond the registers");
+  const ir::ValueId a = l.source(0, *type), c = l.source(1, *type);
+  l.write(in.dst, l.b().lanewise(op, {a, c}), l.write_mask());
+  Operand remainder = in.dst;
+  remainder.offset += bytes;
+  l.write(remainder, l.b().lanewise(ir::Op::rem, {a, c}), l.write_mask());
+}
+
+}  // namespace eum::eu

@@ -1,0 +1,51 @@
+#pragma once
+// A message as the EU sends it: registers of payload and response, and what it asks of memory. It must not
+// know descriptors or shared function numbers.
+#include <bit>
+#include <cstdint>
+
+#include "frontend/ir/memory_access.hpp"
+
+namespace eum::eu {
+
+class Transfer;
+/// Lowers a message; the functions are listed in messages/transfer.hpp.
+using MessageHandler = void (*)(Transfer&);
+
+/// Whole general registers: byte offset of the first in the register file, and how many.
+struct RegisterRange {
+  std::uint32_t offset = 0;
+  std::uint16_t count = 0;
+};
+
+/// What the addresses of a scattered message and the global offset of its header count.
+enum class OffsetUnit : std::uint8_t {
+  None,  ///< there is no global offset, and a header is refused
+  Bytes,
+  Dwords,
+};
+
+struct Message {
+  MessageHandler lower = nullptr;
+  ir::MemoryAccess memory;    ///< space, surface, cache hint and atomic; lowering adds offset and components
+  RegisterRange payload[2];   ///< the second only of split sends
+  RegisterRange response;     ///< none where nothing comes back
+  std::uint32_t offset = 0;   ///< Scratch: bytes
+  std::uint8_t channels = 1;  ///< that it serves; 1 for blocks
+  bool header = false;        ///< the first register of the payload is a header
+  bool write = false;
+  bool returns = false;            ///< atomic: the old value comes back
+  bool by_channel = false;         ///< Scratch: each dword of a register belongs to a channel
+  bool high_half = false;          ///< one-oword block that uses the high half of its register
+  bool ends_thread = false;        ///< the thread ends with it
+  std::uint8_t components = 1;     ///< mask of the consecutive elements that a channel transfers
+  std::uint8_t element_count = 1;  ///< of a block: owords or registers
+  std::uint8_t address_unit = 1;   ///< bytes that one unit of a block's offset means
+  OffsetUnit offset_unit = OffsetUnit::None;
+  std::uint16_t memory_bits = 0;    ///< one element in memory
+  std::uint16_t register_bits = 0;  ///< one element in the payload
+
+  unsigned elements() const { return static_cast<unsigned>(std::popcount(components)); }
+};
+
+}  // namespace eum::eu

@@ -1,0 +1,58 @@
+#pragma once
+// Operands as the EU sees them: places in a linear register file, regions, modifiers. It must not know how an
+// encoding or a text names them.
+#include <cstdint>
+
+#include "frontend/eu/target.hpp"
+#include "frontend/ir/types.hpp"
+
+namespace eum::eu {
+
+enum class OperandKind : std::uint8_t {
+  None,           ///< the instruction has no such operand
+  Null,           ///< reads 0, drops what is written; has a type
+  Register,       ///< a region of the register file
+  Accumulator,    ///< a region of the accumulator's low plane; integers of 32 bits have a high half
+  Flag,           ///< flag bits as an integer; one channel writes
+  ExecutionMask,  ///< the channels that are on, as an integer; source only
+  Indirect,       ///< a region whose origin, or whose rows' origins, the address register holds
+  Immediate,
+};
+
+enum class SourceModifier : std::uint8_t { None, Abs, Neg, NegAbs };
+
+/// Immediates that hold a vector: eight 4-bit integers or four restricted floats.
+enum class PackedVector : std::uint8_t { None, Unsigned, Signed, Float };
+
+/// Region in elements. `vstride` is `vxh` where each row of `width` channels has an address of its own, from
+/// the next element of the address register (VxH, Vx1). A destination uses `hstride` only.
+struct Region {
+  static constexpr std::uint8_t vxh = 0xff;
+  std::uint8_t vstride = 0;
+  std::uint8_t width = 1;
+  std::uint8_t hstride = 0;
+  constexpr bool operator==(const Region&) const = default;
+};
+
+struct Operand {
+  OperandKind kind = OperandKind::None;
+  ir::Type type = ir::Type::u8;  ///< of one element
+  SourceModifier modifier = SourceModifier::None;
+  PackedVector packed = PackedVector::None;  ///< of an Immediate
+  Region region;
+  std::int16_t address_offset = 0;  ///< Indirect: bytes added to the address
+  /// Register, Accumulator: byte in the register file. Flag: first bit. Indirect: element of the address
+  /// register.
+  std::uint32_t offset = 0;
+  std::uint64_t immediate = 0;  ///< zero-extended from the type's size; of a packed vector 32 bits
+
+  constexpr bool is_null() const { return kind == OperandKind::Null; }
+  constexpr bool is_immediate() const { return kind == OperandKind::Immediate; }
+  constexpr bool is_accumulator() const { return kind == OperandKind::Accumulator; }
+  /// A region that begins in a general register.
+  constexpr bool is_grf(const Target& target) const {
+    return kind == OperandKind::Register && offset < target.grf_file_bytes();
+  }
+};
+
+}  // namespace eum::eu

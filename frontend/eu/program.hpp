@@ -1,0 +1,30 @@
+#pragma once
+// What a front end gives to lowering: the instructions of one kernel by their ips, and texts for traps.
+#include <cstdint>
+#include <string>
+
+#include "frontend/eu/instruction.hpp"
+#include "memory/base/result.hpp"
+
+namespace eum::eu {
+
+class Program {
+ public:
+  virtual ~Program() = default;
+
+  /// Ips are below this.
+  virtual std::uint32_t bytes() const = 0;
+  /// The instruction at `ip`, or why there is none there. Called once an ip.
+  virtual Result<Instruction> fetch(std::uint32_t ip) const = 0;
+  /// Text of the instruction at `ip`, which fetch() has given.
+  virtual std::string text(std::uint32_t ip) const = 0;
+  /// Why the front end refuses the instruction at `ip`, which has no handler.
+  virtual std::string refusal(std::uint32_t ip) const = 0;
+  /// Bytes from `ip` to the next place where an instruction may begin, whatever is at `ip`.
+  virtual std::uint32_t step(std::uint32_t ip) const = 0;
+
+  /// Instructions begin at multiples of this.
+  static constexpr std::uint32_t unit_bytes = 8;
+};
+
+}  // namespace eum::eu

@@ -1,0 +1,53 @@
+#pragma once
+// What a thread of the target has, and where each register lies in the register file of a lowered function:
+// general registers first, then the state registers, each from a multiple of the register size on. Flags are
+// not in the file (ir::Op::flag_read); the instruction pointer is a constant of each instruction.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace eum::eu {
+
+/// Registers beside the general ones that the file holds.
+enum class StateRegister : std::uint8_t {
+  Accumulator,      ///< acc0 and acc1 as a program sees them
+  AccumulatorHigh,  ///< bits 63:32 of each 32-bit integer channel of the accumulators
+  Address,
+  Control,
+  State,
+  Notification,
+  Timestamp,
+};
+
+/// General registers that each needs.
+inline constexpr std::array<std::uint8_t, 7> state_register_sizes{2, 2, 1, 1, 1, 1, 1};
+static_assert(state_register_sizes[0] == state_register_sizes[1], "the planes of the accumulator");
+
+struct Target {
+  const char* name;         ///< as the function's text spells the family: "gen9"
+  std::uint16_t grf_bytes;  ///< of one general register
+  std::uint16_t grf_count;
+  std::uint16_t flag_bits;  ///< of all flag registers
+
+  constexpr unsigned grf_file_bytes() const { return unsigned{grf_bytes} * grf_count; }
+  /// Byte offset in the file.
+  constexpr unsigned offset(StateRegister reg) const {
+    unsigned registers = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(reg); ++i) registers += state_register_sizes[i];
+    return grf_file_bytes() + registers * grf_bytes;
+  }
+  constexpr unsigned bytes(StateRegister reg) const {
+    return unsigned{state_register_sizes[static_cast<std::size_t>(reg)]} * grf_bytes;
+  }
+  /// Of the whole file.
+  constexpr unsigned file_bytes() const {
+    return offset(StateRegister::Timestamp) + bytes(StateRegister::Timestamp);
+  }
+  /// General registers that `count` bytes take.
+  constexpr unsigned registers(unsigned count) const { return (count + grf_bytes - 1) / grf_bytes; }
+};
+
+/// Flags come in registers of so many bits; one instruction's channels see one of them.
+inline constexpr unsigned flag_register_bits = 32;
+
+}  // namespace eum::eu

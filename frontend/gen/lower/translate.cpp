@@ -1,0 +1,311 @@
+// Instructions and operands. Types, access modes and architecture registers that the EU has no words for are
+// refused here; regions, flags and masks by lowering.
+#include "frontend/gen/lower/translate.hpp"
+
+#include "frontend/eu/handlers.hpp"
+#include "frontend/gen/lower/lower.hpp"
+
+namespace eum::gen {
+namespace {
+
+/// What a row of instructions.def or math_functions.def says of the meaning.
+struct Meaning {
+  eu::Handler lower;
+  ir::Op op;
+  eu::FlowKind flow;
+};
+
+constexpr std::array<Meaning, opcode_count> meanings = [] {
+  using namespace eu;
+  using enum ir::Op;
+  constexpr ir::Op none{};
+  return std::array<Meaning, opcode_count>{
+#define GEN_OP(name, text, number, families, format, dst, src, caps, lower, op, flow) \
+  Meaning{&lower, op, FlowKind::flow},
+#include "frontend/gen/instructions.def"
+#undef GEN_OP
+  };
+}();
+
+constexpr std::array<Meaning, math_table.size()> math_meanings = [] {
+  using namespace eu;
+  using enum ir::Op;
+  std::array<Meaning, math_table.size()> table{};
+  for (Meaning& row : table) row = {&lower_unsupported, ir::Op{}, FlowKind::next};
+#define GEN_MATH(name, code, text, sources, macro, lower, op) table[code] = {&lower, op, FlowKind::next};
+#include "frontend/gen/math_functions.def"
+#undef GEN_MATH
+  return table;
+}();
+
+/// The micro-op type of one element; nf computes as f.
+constexpr ir::Type element_type(Type type) {
+  switch (type) {
+    case Type::uv:
+      return ir::Type::u16;
+    case Type::v:
+      return ir::Type::s16;
+    case Type::vf:
+    case Type::nf:
+      return ir::Type::f32;
+    case Type::none:
+      return ir::Type::u8;
+    default:
+      return static_cast<ir::Type>(type);
+  }
+}
+static_assert(element_type(Type::ub) == ir::Type::u8 && element_type(Type::q) == ir::Type::s64 &&
+              element_type(Type::hf) == ir::Type::f16 && element_type(Type::df) == ir::Type::f64);
+
+constexpr eu::PackedVector packed_vector(Type type) {
+  return type == Type::uv   ? eu::PackedVector::Unsigned
+         : type == Type::v  ? eu::PackedVector::Signed
+         : type == Type::vf ? eu::PackedVector::Float
+                            : eu::PackedVector::None;
+}
+
+constexpr eu::SourceModifier modifier(SourceModifier m) { return static_cast<eu::SourceModifier>(m); }
+static_assert(modifier(SourceModifier::NegAbs) == eu::SourceModifier::NegAbs &&
+              modifier(SourceModifier::Neg) == eu::SourceModifier::Neg);
+
+constexpr eu::Condition condition(CondMod c) {
+  switch (c) {
+    case CondMod::ov:
+      return eu::Condition::ov;
+    case CondMod::un:
+      return eu::Condition::un;
+    default:
+      return static_cast<eu::Condition>(c);
+  }
+}
+static_assert(condition(CondMod::eq) == eu::Condition::eq && condition(CondMod::le) == eu::Condition::le);
+
+constexpr eu::Predicate predicate(PredCtrl control, bool inverse) {
+  using enum eu::Predicate::Control;
+  constexpr unsigned first = static_cast<unsigned>(PredCtrl::Any2H);
+  const unsigned value = static_cast<unsigned>(control);
+  switch (control) {
+    case PredCtrl::None:
+      return {};
+    case PredCtrl::AnyV:
+      return {AnyV, 1, inverse};
+    case PredCtrl::AllV:
+      return {AllV, 1, inverse};
+    default:
+      if (value < first) return {Channel, 1, inverse};
+      // Any2H, All2H, Any4H, All4H, ...
+      return {(value - first) % 2 == 0 ? AnyH : AllH, static_cast<std::uint8_t>(2u << (value - first) / 2),
+              inverse};
+  }
+}
+static_assert(predicate(PredCtrl::All32H, false).group == 32 && predicate(PredCtrl::Any4H, false).group == 4);
+
+/// Compilers write sizes that the manual does not list, such as lzd of 0x0:uw, with the obvious meaning; a
+/// float where the manual lists integers, or the other way round, has none.
+constexpr bool has_kind_of(TypeSet set, Type type) {
+  return (set & (is_float(type) ? type_set::Float : type_set::Int)) != 0;
+}
+
+/// Where an architecture register lies; nothing for those that are not modelled as registers.
+constexpr std::optional<eu::StateRegister> state_register(Arf arf) {
+  switch (arf) {
+    case Arf::acc:
+      return eu::StateRegister::Accumulator;
+    case Arf::a:
+      return eu::StateRegister::Address;
+    case Arf::cr:
+      return eu::StateRegister::Control;
+    case Arf::sr:
+      return eu::StateRegister::State;
+    case Arf::n:
+      return eu::StateRegister::Notification;
+    default:
+      return std::nullopt;
+  }
+}
+
+class Translator {
+ public:
+  Translator(const Instruction& in, Family family, eu::Instruction& out)
+      : in_(in), family_(family), target_(target(family)), out_(out) {}
+
+  Result<void> run();
+
+ private:
+  const char* flow();
+  const char* operands();
+  const char* operand(const Operand& op, bool destination, eu::Operand& result) const;
+  const char* architecture_register(const Operand& op, bool destination, eu::Operand& result) const;
+
+  const Instruction& in_;
+  Family family_;
+  eu::Target target_;
+  eu::Instruction& out_;
+};
+
+const char* Translator::architecture_register(const Operand& op, bool destination,
+                                              eu::Operand& result) const {
+  constexpr unsigned register_bytes = 32, flag_bytes = eu::flag_register_bits / 8;
+  const unsigned byte = op.byte_address(register_bytes);
+  switch (op.arf) {
+    case Arf::null:
+      result.kind = eu::OperandKind::Null;
+      return nullptr;
+    case Arf::f:
+      result.kind = eu::OperandKind::Flag;
+      if (op.subreg >= flag_bytes) return "region beyond the flag register";
+      result.offset = eu::flag_register_bits * op.reg + 8u * op.subreg;
+      return nullptr;
+    case Arf::ip:
+      if (destination) break;
+      result.kind = eu::OperandKind::Immediate;
+      result.immediate = in_.offset & (size_of(op.type) < 8 ? (1ull << 8 * size_of(op.type)) - 1 : ~0ull);
+      return nullptr;
+    case Arf::ce:
+      if (destination) break;
+      result.kind = eu::OperandKind::ExecutionMask;
+      return nullptr;
+    default:
+      break;
+  }
+  const std::optional<eu::StateRegister> reg = state_register(op.arf);
+  if (!reg) return "architecture register that is not modelled";
+  const eu::Region region = destination ? eu::Region{op.region.hstride, 1, 0}
+                                        : eu::Region{op.region.vstride, op.region.width, op.region.hstride};
+  const unsigned end = byte + eu::region_span(region, in_.exec_size, size_of(op.type));
+  if (end > target_.bytes(*reg)) return "region beyond the architecture register";
+  result.kind = op.arf == Arf::acc ? eu::OperandKind::Accumulator : eu::OperandKind::Register;
+  result.offset = target_.offset(*reg) + byte;
+  return nullptr;
+}
+
+const char* Translator::operand(const Operand& op, bool destination, eu::Operand& result) const {
+  result.type = element_type(op.type);
+  result.modifier = modifier(op.modifier);
+  result.region = {op.region.vstride, op.region.width, op.region.hstride};
+  switch (op.kind) {
+    case OperandKind::None:
+      return nullptr;
+    case OperandKind::Null:
+      result.kind = eu::OperandKind::Null;
+      return nullptr;
+    case OperandKind::Immediate:
+      result.kind = eu::OperandKind::Immediate;
+      result.packed = packed_vector(op.type);
+      result.immediate = op.immediate;
+      return nullptr;
+    case OperandKind::Indirect:
+      result.kind = eu::OperandKind::Indirect;
+      result.offset = op.address_subreg;
+      result.address_offset = op.address_offset;
+      return nullptr;
+    case OperandKind::Direct:
+      break;
+  }
+  if (op.file == RegisterFile::Arf) return architecture_register(op, destination, result);
+  result.kind = eu::OperandKind::Register;
+  result.offset = op.byte_address(target_.grf_bytes);
+  return nullptr;
+}
+
+const char* Translator::operands() {
+  const OpcodeShape& row = shape(in_.opcode, family_);
+  if (in_.has_dst && !in_.dst.is_null() && !has_kind_of(row.dst_types, in_.dst.type))
+    return is_float(in_.dst.type) ? "float destination" : "integer destination";
+  for (unsigned i = 0; i < in_.source_count; ++i)
+    if (!in_.src[i].is_null() && !has_kind_of(row.src_types, in_.src[i].type))
+      return is_float(in_.src[i].type) ? "float operand" : "integer operand";
+  if (in_.has_dst)
+    if (const char* reason = operand(in_.dst, true, out_.dst)) return reason;
+  out_.source_count = in_.source_count;
+  for (unsigned i = 0; i < in_.source_count; ++i)
+    if (const char* reason = operand(in_.src[i], false, out_.src[i])) return reason;
+  return nullptr;
+}
+
+const char* Translator::flow() {
+  using enum Opcode;
+  eu::FlowKind& kind = out_.flow.kind;
+  const bool to_register = !in_.jip.present;
+  switch (in_.opcode) {
+    case jmpi:
+      kind = to_register        ? eu::FlowKind::computed_jump
+             : in_.predicated() ? eu::FlowKind::jump_if
+                                : eu::FlowKind::jump;
+      return nullptr;
+    case calla:
+      kind = eu::FlowKind::computed_call;
+      return "call of an absolute address";
+    case call:
+      if (to_register) kind = eu::FlowKind::computed_call;
+      return nullptr;
+    case goto_:
+      if (in_.branch_ctrl) kind = eu::FlowKind::goto_back;
+      return nullptr;
+    case if_:
+    case else_:
+      return in_.branch_ctrl ? "branch control of if or else" : nullptr;
+    case brd:
+    case brc:
+      // Where control goes is not known, nor need be: the instruction is a trap.
+      if (to_register) kind = eu::FlowKind::next;
+      return to_register ? "branch to a register" : nullptr;
+    case wait:
+      return in_.src[0].is_arf(Arf::n) && in_.src[0].reg == 0 && in_.src[0].subreg == 0
+                 ? nullptr
+                 : "wait for another notification than the thread group's barrier";
+    default:
+      return nullptr;
+  }
+}
+
+/// Whether dst and sources are plain operands. Messages have registers of their own; jumps with a target in
+/// the instruction have none.
+bool has_operands(const Instruction& in, Format format) {
+  if (is_send(format) || format == Format::Wait) return false;
+  const bool may_have_target = format == Format::Jump || format == Format::Call ||
+                               format == Format::BranchReg || format == Format::BranchRegs;
+  return !may_have_target || !in.jip.present || in.has_dst;
+}
+
+Result<void> Translator::run() {
+  const Meaning& meaning = in_.math == MathFunction::None ? meanings[static_cast<std::size_t>(in_.opcode)]
+                                                          : math_meanings[static_cast<std::size_t>(in_.math)];
+  out_.lower = meaning.lower;
+  out_.op = meaning.op;
+  out_.flow = {meaning.flow, in_.jip.offset, in_.uip.offset};
+  out_.padding = in_.opcode == Opcode::illegal || in_.opcode == Opcode::nop;
+  out_.ip = in_.offset;
+  out_.next = in_.next();
+  const Format format = shape(in_.opcode, family_).format;
+  if (is_send(format) && in_.send.eot) out_.flow.kind = eu::FlowKind::stop;
+  if (const char* reason = flow()) return error("{}", reason);
+
+  if (in_.align16) return error("Align16 access mode");
+  if (in_.pred_ctrl >= PredCtrl::X) return error("Align16 predicate control");
+  out_.exec_size = in_.exec_size;
+  out_.channel_offset = in_.channel_offset;
+  out_.no_mask = in_.no_mask;
+  out_.saturate = in_.saturate;
+  out_.writes_accumulator = in_.acc_wr_en;
+  out_.condition = condition(in_.cond_mod);
+  out_.predicate = predicate(in_.pred_ctrl, in_.pred_inverse);
+  out_.uses_flag = is_macro(in_.math);
+  out_.flag = static_cast<std::uint16_t>(eu::flag_register_bits * in_.flag_reg +
+                                         eu::flag_register_bits / 2 * in_.flag_subreg);
+  if (is_send(format)) return translate_message(in_, family_, out_.message);
+  if (!has_operands(in_, format)) return {};
+  if (const char* reason = operands()) return error("{}", reason);
+  return {};
+}
+
+}  // namespace
+
+Result<void> translate(const Instruction& instruction, Family family, eu::Instruction& result) {
+  if (!instruction.align16) return Translator(instruction, family, result).run();
+  // Left in Align16 form, the instruction is refused.
+  const Result<Instruction> form = align1_form(instruction, family);
+  return Translator(form ? *form : instruction, family, result).run();
+}
+
+}  // namespace eum::gen
