@@ -34,12 +34,14 @@ struct FlowInfo {
   bool computed;
 };
 
-inline constexpr std::array flow_table{
+inline constexpr auto flow_table = [] {
+  return std::array{
 #define EU_FLOW(name, parks, at, any, none, empty, computed, doc) \
   FlowInfo{Parks::parks, Place::at, Place::any, Place::none, empty, computed},
 #include "frontend/eu/flow.def"
 #undef EU_FLOW
-};
+  };
+}();
 constexpr const FlowInfo& info(FlowKind kind) { return flow_table[static_cast<std::size_t>(kind)]; }
 
 /// Where an instruction leads: bytes from the kernel's start, which may lie outside of it.

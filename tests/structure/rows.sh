@@ -66,19 +66,19 @@ refused attribute 'print_RowUnderTest' -fsyntax-only frontend/ir/attribute.cpp
 one_more engine jit/engines.def 'JIT_ENGINE(row_under_test, "row_under_test", "")'
 refused engine 'make_row_under_test_engine' -fsyntax-only jit/engine.cpp
 
-row='every, Binary, Int, IntOrVec, Pred|CMod|SrcMod|Logic, lower_bitwise<ir::Op::xor_>)'
+row='every, Binary, Int, IntOrVec, Pred|CMod|SrcMod|Logic, lower_logic, xor_, next)'
 one_more opcode frontend/gen/instructions.def "GEN_OP(row_under_test, \"row_under_test\", 0x06, $row"
 refused opcode 'two instructions claim one opcode' -fsyntax-only frontend/gen/decoder.cpp
 
 one_more handler frontend/gen/instructions.def \
-  'GEN_OP(row_under_test, "row_under_test", 0x7d, every, Binary, Int, IntOrVec, Pred, lower_row_under_test)'
+  'GEN_OP(row_under_test, "row_under_test", 0x7d, every, Binary, Int, IntOrVec, Pred, lower_row_under_test, none, next)'
 refused handler 'lower_row_under_test.*not declared|undeclared identifier .lower_row_under_test' \
-  -fsyntax-only frontend/gen/lower/lower.cpp
+  -fsyntax-only frontend/gen/lower/translate.cpp
 
 # At the end of the table, so that the other files of the archive, which know the table without it, stay right.
 one_more instruction frontend/gen/instructions.def "GEN_OP(row_under_test, \"row_under_test\", 0x7d, $row"
 if ! build instruction -o "$work/one_more_row" tests/structure/one_more_row.cpp frontend/gen/decoder.cpp \
-  frontend/gen/printer.cpp frontend/gen/lower/lower.cpp "${archives[@]:1}" -lfmt -ldl || ! "$work/one_more_row"; then
+  frontend/gen/printer.cpp frontend/gen/lower/translate.cpp frontend/gen/lower/lower.cpp "${archives[@]:1}" -lfmt -ldl || ! "$work/one_more_row"; then
   echo "instruction: one more row did not work"
   head -n 30 "$work/instruction.log"
   failed=1
