@@ -117,6 +117,7 @@ Result<ir::Function> lower_kernel(std::span<const std::byte> code, Family family
   function.family = fmt::format("gen{}", info(family).iga64);
   function.simd = simd_width;
   function.file_bytes = file_bytes(family);
+  function.indirect_bytes = grf_file_bytes(family);
   function.slot_bytes = info(family).grf_bytes;
   function.mask_variables = flow.mask_variables();
   flow.make_blocks(function);
