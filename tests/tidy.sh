@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# clang-tidy, by .clang-tidy: names and what its checks find, over the sources that differ from where this branch left
+# origin/main (on main itself: from the commit before), and over those that include a header that differs. --all takes
+# every source. Wants a configured build directory for its compile commands, and generates nothing.
+# usage: tests/tidy.sh BUILD_DIRECTORY [--all | FILE...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+shift
+
+sources() { find frontend jit memory perf runtime tests -name '*.cpp' | sort; }
+
+# The commit that the sources are compared with; nothing where there is no history.
+base() {
+  local base head
+  head=$(git rev-parse -q --verify HEAD) || return 0
+  base=$(git merge-base origin/main HEAD 2>/dev/null) || base=$head
+  [[ $base != "$head" ]] || base=$(git rev-parse -q --verify HEAD~1) || return 0
+  echo "$base"
+}
+
+# Of the files that differ, the sources; for each header one source that includes it, its own if it has one.
+changed() {
+  local file
+  git diff --name-only --diff-filter=d "$1" -- '*.cpp' '*.hpp' '*.def' | while read -r file; do
+    case $file in
+      *.cpp) echo "$file" ;;
+      *)
+        if [[ -f ${file%.*}.cpp ]]; then
+          echo "${file%.*}.cpp"
+        else
+          grep -rlF --include='*.cpp' "\"$file\"" frontend jit memory perf runtime tests | sort | head -n 1
+        fi
+        ;;
+    esac
+  done | sort -u
+}
+
+if [[ ${1:-} == --all ]]; then
+  mapfile -t files < <(sources)
+elif [[ $# -gt 0 ]]; then
+  files=("$@")
+else
+  from=$(base)
+  if [[ -z $from ]]; then
+    echo "tidy: no commit to compare with: nothing is checked; tests/tidy.sh $build --all checks everything"
+    exit 0
+  fi
+  mapfile -t files < <(changed "$from")
+fi
+# What this build compiles.
+mapfile -t known < <(sed -nE 's|^ *"file": "'"$PWD"'/(.*)",?$|\1|p' "$build/compile_commands.json" | sort -u)
+mapfile -t files < <(comm -12 <(printf '%s\n' "${files[@]}" | sort -u) <(printf '%s\n' "${known[@]}"))
+if [[ ${#files[@]} -eq 0 || -z ${files[0]} ]]; then
+  echo "tidy: no source differs"
+  exit 0
+fi
+
+status=0
+printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p "$build" --quiet 2>/dev/null >"$build/tidy.log" || status=$?
+if [[ $status -ne 0 ]]; then
+  # A header's findings once, whoever includes it.
+  grep -E ': (error|warning): ' "$build/tidy.log" | sort -u || tail -n 20 "$build/tidy.log"
+  echo "tidy: $(grep -E ': (error|warning): ' "$build/tidy.log" | sort -u | wc -l) findings in ${#files[@]} sources; $build/tidy.log has all"
+  exit 1
+fi
+echo "tidy: ${#files[@]} sources, nothing found"
