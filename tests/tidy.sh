@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # clang-tidy, by .clang-tidy: names and what its checks find, over the sources that differ from where this branch left
-# origin/main (on main itself: from the commit before), and over those that include a header that differs. --all takes
-# every source. Wants a configured build directory for its compile commands, and generates nothing.
-# usage: tests/tidy.sh BUILD_DIRECTORY [--all | FILE...]
+# origin/main (on main itself: from the commit before), and over one that includes each header that differs. --all takes
+# every source. Errors are what WarningsAsErrors of .clang-tidy names; the rest is listed. Wants a build directory of
+# clang with compile commands (preset fuzz). After SECONDS no further source is begun, and how many were not is said.
+# usage: [SECONDS_AT_MOST=n] tests/tidy.sh BUILD_DIRECTORY [--all | FILE...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -56,12 +57,24 @@ if [[ ${#files[@]} -eq 0 || -z ${files[0]} ]]; then
   exit 0
 fi
 
+export deadline=$(($(date +%s) + ${SECONDS_AT_MOST:-36000})) build
+tidy() {
+  if [[ $(date +%s) -ge $deadline ]]; then
+    echo "not begun: $1"
+  else
+    clang-tidy -p "$build" --quiet "$1" 2>/dev/null
+  fi
+}
+export -f tidy
 status=0
-printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p "$build" --quiet 2>/dev/null >"$build/tidy.log" || status=$?
-if [[ $status -ne 0 ]]; then
-  # A header's findings once, whoever includes it.
-  grep -E ': (error|warning): ' "$build/tidy.log" | sort -u || tail -n 20 "$build/tidy.log"
-  echo "tidy: $(grep -E ': (error|warning): ' "$build/tidy.log" | sort -u | wc -l) findings in ${#files[@]} sources; $build/tidy.log has all"
+printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -I FILE bash -c 'tidy FILE' >"$build/tidy.log" || status=$?
+# A header's findings once, whoever includes it.
+findings() { sed -nE "s|^$PWD/(.*: $1: .*)|\1|p" "$build/tidy.log" | sort -u; }
+findings warning
+findings error
+echo "tidy: ${#files[@]} sources, $(grep -c '^not begun: ' "$build/tidy.log" || true) of them not begun," \
+  "$(findings warning | wc -l) warnings, $(findings error | wc -l) errors"
+[[ $status -eq 0 ]] || {
+  [[ -n $(findings error) ]] || tail -n 20 "$build/tidy.log"
   exit 1
-fi
-echo "tidy: ${#files[@]} sources, nothing found"
+}
