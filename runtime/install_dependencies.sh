@@ -30,6 +30,7 @@ tests     ccache              faster rebuilds
 ci        clang               second compiler, libFuzzer
 ci        libclang-rt-14-dev  sanitizer and libFuzzer runtimes of clang
 ci        clang-format        checks formatting
+ci        clang-tidy          checks names and more
 kernels   intel-opencl-icd    ocloc: compiles tests/kernels/src
 '
 

@@ -80,9 +80,6 @@ Result<ir::Function> lower(const Program& program, const Target& target, unsigne
                  program.bytes());
 
   ControlFlow flow(program, simd, options.granularity, memory);
-  if (flow.mask_variables() > ir::max_mask_variables)
-    return error("kernel {}: expected at most {} places where channels are parked, found {}", name,
-                 ir::max_mask_variables - 1, flow.mask_variables() - 1);
   ir::Function function(memory);
   function.name = std::move(name);
   function.family = target.name;
@@ -90,6 +87,14 @@ Result<ir::Function> lower(const Program& program, const Target& target, unsigne
   function.file_bytes = target.file_bytes();
   function.slot_bytes = target.grf_bytes;
   function.flag_bits = target.flag_bits;
+  function.indirect_bytes = target.grf_file_bytes();
+  if (flow.mask_variables() > ir::max_mask_variables) {
+    ir::Builder builder(function);
+    builder.set_block(function.add_block());
+    builder.trap(fmt::format("unsupported: expected at most {} places where channels are parked, found {}",
+                             ir::max_mask_variables - 1, flow.mask_variables() - 1));
+    return function;
+  }
   flow.make_blocks(function);
   function.values.reserve(flow.instruction_count() * ops_per_instruction);
 

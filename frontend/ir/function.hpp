@@ -102,6 +102,7 @@ struct Function {
   std::string family;           ///< "gen8", "gen9", "x86", ...
   unsigned simd = 1;            ///< lanes of the execution mask
   unsigned file_bytes = 0;      ///< of the register file
+  unsigned indirect_bytes = 0;  ///< how much of it register addresses reach; 0 = all
   unsigned slot_bytes = 32;     ///< of one register
   unsigned flag_bits = 64;      ///< of the flag registers
   unsigned mask_variables = 1;  ///< variable 0 is the execution mask
@@ -114,6 +115,9 @@ struct Function {
   std::pmr::vector<PoolEntry> pool;         ///< lane values of vconst, each in the low bits
   std::vector<std::string> strings;         ///< of trap
   std::pmr::memory_resource* resource;
+
+  /// Where the register file ends for reg_gather and reg_scatter.
+  unsigned indirect_end() const { return indirect_bytes != 0 ? indirect_bytes : file_bytes; }
 
   BlockId add_block(std::uint32_t guest_ip = 0) {
     blocks.emplace_back(resource);

@@ -29,6 +29,8 @@ class Parser {
            in_.keyword("simd") && in_.number(function_.simd) && in_.keyword("family") &&
            in_.word_or_quoted("a family", function_.family) && in_.keyword("file") &&
            in_.number(function_.file_bytes) && in_.keyword("slot") && in_.number(function_.slot_bytes) &&
+           (in_.peek_word() != "indirect" ||
+            (in_.keyword("indirect") && in_.number(function_.indirect_bytes))) &&
            (in_.peek_word() != "flags" ||
             (in_.keyword("flags") && in_.number(function_.flag_bits, max_flag_bits))) &&
            in_.keyword("masks") && in_.number(function_.mask_variables) && parse_park_ips() && in_.line_end();

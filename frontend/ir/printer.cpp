@@ -58,6 +58,7 @@ class Printer {
   void print_function() {
     append("kernel @{} simd {} family {} file {} slot {}", word_or_quoted(function_.name), function_.simd,
            word_or_quoted(function_.family), function_.file_bytes, function_.slot_bytes);
+    if (function_.indirect_bytes != 0) append(" indirect {}", function_.indirect_bytes);
     if (function_.flag_bits != Function().flag_bits) append(" flags {}", function_.flag_bits);
     append(" masks {}", function_.mask_variables);
     for (std::size_t i = 0; i < function_.park_ips.size(); ++i)
@@ -119,9 +120,10 @@ class Comparison {
 
   std::string difference() {
     const auto head = [](const Function& f) {
-      return fmt::format("{} simd {} family {} file {} slot {} flags {} masks {} at {} with {} blocks",
-                         f.name, f.simd, f.family, f.file_bytes, f.slot_bytes, f.flag_bits, f.mask_variables,
-                         fmt::join(f.park_ips, ","), f.blocks.size());
+      return fmt::format(
+          "{} simd {} family {} file {} slot {} indirect {} flags {} masks {} at {} with {} blocks", f.name,
+          f.simd, f.family, f.file_bytes, f.slot_bytes, f.indirect_bytes, f.flag_bits, f.mask_variables,
+          fmt::join(f.park_ips, ","), f.blocks.size());
     };
     if (head(a_) != head(b_)) return fmt::format("{} and {}", head(a_), head(b_));
     for (std::size_t block = 0; block < a_.blocks.size(); ++block) {

@@ -13,6 +13,7 @@
 //     reg_write.f32x16 r18<1;1,0>, %3 ? %0
 //     exit
 //
+// The head may say `indirect 4096` and `flags 128` before the masks: see Function.
 // An op is followed by its type and lanes, its attribute and its operands; `? %m` is the lane mask.
 // Attributes:
 //   constant 0x..            lane bits            vconst {0x1, 0x2}         one value a lane

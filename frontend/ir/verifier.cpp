@@ -44,6 +44,9 @@ class Verifier {
     if (function_.file_bytes > max_file_bytes)
       return error("expected a register file of at most {} bytes, found {}", max_file_bytes,
                    function_.file_bytes);
+    if (function_.indirect_bytes > function_.file_bytes)
+      return error("expected register addresses within the register file of {} bytes, found {}",
+                   function_.file_bytes, function_.indirect_bytes);
     if (!std::has_single_bit(function_.slot_bytes) || function_.slot_bytes < 8 || function_.slot_bytes > 4096)
       return error("expected registers of 8 to 4096 bytes, a power of two, found {}", function_.slot_bytes);
     if (function_.mask_variables < 1 || function_.mask_variables > max_mask_variables)

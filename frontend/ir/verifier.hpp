@@ -10,8 +10,8 @@ namespace eum::ir {
 Result<void> verify(const Function& function);
 
 /// The most a function may have of these.
-inline constexpr unsigned max_file_bytes = 65536;  // Region::offset and register addresses have 16 bits
-inline constexpr unsigned max_mask_variables = 4096;
+inline constexpr unsigned max_file_bytes = 65536;  // register addresses have 16 bits
+inline constexpr unsigned max_mask_variables = 65536;
 inline constexpr unsigned max_flag_bits = 65536;
 
 }  // namespace eum::ir

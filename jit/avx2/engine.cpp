@@ -28,7 +28,7 @@ RegisterUse register_use_of(const ir::Function& function, const Liveness& livene
   BitSet read = liveness.live_in(0).active | liveness.live_in(0).inactive, written(liveness.slots());
   for (const ir::Block& block : function.blocks)
     for (const ir::Inst& inst : block.insts) {
-      if (inst.op == ir::Op::reg_scatter) written.fill();
+      if (inst.op == ir::Op::reg_scatter) written.set_range(0, liveness.indirect_slots());
       if (inst.op != ir::Op::reg_write) continue;
       const SlotRange range = slots_of(inst, liveness.slot_bytes());
       written.set_range(range.first, range.last - range.first + 1);

@@ -204,7 +204,7 @@ class BlockForwarder {
       case Op::reg_write:
         return write_register(inst);
       case Op::reg_scatter:
-        std::fill(stamps_.begin(), stamps_.end(), clock_);
+        std::fill_n(stamps_.begin(), (function_.indirect_end() + granule - 1) / granule, clock_);
         break;
       case Op::fpmode_set:
         ++fp_modes_;

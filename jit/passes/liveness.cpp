@@ -193,8 +193,8 @@ void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
       break;
     }
     case Op::reg_gather:
-      live.active.fill();
-      live.inactive.fill();
+      live.active.set_range(0, indirect_slots());
+      live.inactive.set_range(0, indirect_slots());
       break;
     case Op::flag_write:
       if (inst.mask == ir::no_value) live.flags.reset_range(inst.imm, inst.lanes);

@@ -56,6 +56,8 @@ class Liveness {
 
   unsigned slot_bytes() const { return slot_bytes_; }
   unsigned slots() const { return slots_; }
+  /// The first so many are within reach of register addresses.
+  unsigned indirect_slots() const { return (function_.indirect_end() + slot_bytes_ - 1) / slot_bytes_; }
   const LiveState& live_out(ir::BlockId block) const { return out_[block]; }
   const LiveState& live_in(ir::BlockId block) const { return in_[block]; }
   /// Of the mask operand (reg_read, reg_write) or operand 0 (mask_set) of instruction `index`.

@@ -251,7 +251,7 @@ Next Interpreter::eval<Op::reg_gather>(const Inst& inst) {
   for (unsigned lane = 0; lane < inst.lanes; ++lane) {
     if (!has_lane(mask, lane)) continue;
     const auto at = read<std::uint16_t>(arg(inst, 0) + 2 * lane);
-    if (at + bytes > file_.size()) return fault(inst, FaultKind::BadRegister, lane, bytes, at);
+    if (at + bytes > function_.indirect_end()) return fault(inst, FaultKind::BadRegister, lane, bytes, at);
     std::memcpy(value(inst.result) + lane * bytes, file_.data() + at, bytes);
   }
   return Next::Op;
@@ -263,7 +263,7 @@ Next Interpreter::eval<Op::reg_scatter>(const Inst& inst) {
   const std::uint32_t mask = mask_of(inst);
   const auto at = [&](unsigned lane) { return read<std::uint16_t>(arg(inst, 0) + 2 * lane); };
   for (unsigned lane = 0; lane < inst.lanes; ++lane)
-    if (has_lane(mask, lane) && at(lane) + bytes > file_.size())
+    if (has_lane(mask, lane) && at(lane) + bytes > function_.indirect_end())
       return fault(inst, FaultKind::BadRegister, lane, bytes, at(lane));
   for (unsigned lane = 0; lane < inst.lanes; ++lane)
     if (has_lane(mask, lane)) std::memcpy(file_.data() + at(lane), arg(inst, 1) + lane * bytes, bytes);

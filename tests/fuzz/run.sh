@@ -15,13 +15,17 @@ cmake --preset fuzz
 cmake --build build/fuzz --target "${names[@]/#/fuzz_}"
 mkdir -p build/fuzz/failures
 
+export spread=''
+! setarch "$(uname -m)" -R true 2>/dev/null || spread="setarch $(uname -m) -R"  # as in tests/ctest.sh
+
 fuzz() {
   local name=$1 seconds=$2 seeds=tests/fuzz/corpus/$1 found=build/fuzz/corpus/$1 log=build/fuzz/fuzz_$1.log longest=4096
   [[ $name != @(loader|run) ]] || longest=131072  # whole binaries
   mkdir -p "$found"
   local folders=("$found")
   [[ ! -d $seeds ]] || folders+=("$seeds")
-  if build/fuzz/tests/fuzz_"$name" -max_total_time="$seconds" -max_len="$longest" -timeout=10 -rss_limit_mb=2048 \
+  # shellcheck disable=SC2086  # words of a command, or none
+  if $spread build/fuzz/tests/fuzz_"$name" -max_total_time="$seconds" -max_len="$longest" -timeout=10 -rss_limit_mb=2048 \
     -artifact_prefix="build/fuzz/failures/$name-" "${folders[@]}" >"$log" 2>&1; then
     echo "fuzz_$name: $(tail -n 1 "$log")"
   else

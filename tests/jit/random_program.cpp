@@ -27,6 +27,7 @@ class Generator {
     constexpr unsigned files[] = {256, 512, 1024, 4096};
     function_.simd = simds[below(3)];
     function_.file_bytes = files[below(4)];
+    if (chance(30)) function_.indirect_bytes = function_.file_bytes - 32 * (1 + below(4));
     function_.mask_variables = 1 + below(4);
     function_.flag_bits = chance(70) ? 64 : 32 * (1 + below(8));
     const unsigned blocks = options_.control ? 1 + below(options_.max_blocks) : 1;
@@ -361,7 +362,7 @@ class Generator {
 
   void append_indirect(Op op, Type type, unsigned lanes) {
     // Within the file but for a few.
-    const unsigned room = function_.file_bytes - (chance(97) ? 8 : 0);
+    const unsigned room = function_.indirect_end() - (chance(97) ? 8 : 0);
     ValueId addresses = value(Type::u16, lanes);
     addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, std::bit_floor(room) - 1)});
     if (chance(70))

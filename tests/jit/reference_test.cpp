@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "frontend/ir/parser.hpp"
+#include "frontend/ir/verifier.hpp"
 #include "tests/jit/world.hpp"
 
 using namespace eum;
@@ -154,6 +155,44 @@ TEST_CASE("masks and lanes: slice, concat, bits, groups, splat") {
         CHECK(at<std::uint64_t>(world, 168) == 0x2726272627262726);
         CHECK(at<std::uint32_t>(world, 192) == 0x7f03ff01);
       });
+}
+
+TEST_CASE("groups of lanes that are no power of two") {
+  one_block(
+      "  %0 = constant.mx6 0x22\n  %1 = group_any.mx6 %0, 3\n  %2 = constant.mx6 0x38\n"
+      "  %3 = group_all.mx6 %2, 3\n  %4 = concat.mx12 %1, %3\n  flag_write.mx12 f0.0, %4\n"
+      "  %5 = constant.mx15 0x0801\n  %6 = group_any.mx15 %5, 5\n  flag_write.mx15 f1.0, %6\n"
+      "  %7 = constant.mx15 0x7c1e\n  %8 = group_all.mx15 %7, 5\n  flag_write.mx15 f1.1, %8\n",
+      [](World& world) {
+        CHECK(world.flags() ==
+              (std::uint64_t{0x7c00} << 48 | std::uint64_t{0x7c1f} << 32 | 0x38 << 6 | 0x3f));
+      });
+}
+
+TEST_CASE("as many mask variables as a function may have") {
+  const unsigned last = ir::max_mask_variables - 1;
+  auto parsed = ir::parse(fmt::format(
+      "kernel @k simd 8 family gen9 file 512 slot 32 masks {}\nb0: ip 0 count 1\n  %0 = mask_get.mx8 mask0\n"
+      "  mask_set.mx8 mask{}, %0\n  jump b1\nb1: ip 0x10 count 1\n  %0 = mask_get.mx8 mask{}\n"
+      "  flag_write.mx8 f0.0, %0\n  exit\n",
+      last + 1, last, last));
+  REQUIRE(parsed);
+  REQUIRE(ir::verify(*parsed));
+  const auto reference = make_reference_engine();
+  std::vector<Engine*> engines{reference.get()};
+  for (const auto& engine : other_engines()) engines.push_back(engine.get());
+  for (Engine* engine : engines) {
+    ir::Function own = copy(*parsed);
+    auto executable = engine->compile(own, {});
+    REQUIRE(executable);
+    World world;
+    world.reset(*parsed, 1);
+    world.masks()[0] = 0x5a;
+    const FinalState end = world.run(**executable);
+    CHECK(end.status == Status::Exited);
+    CHECK((world.flags() & 0xff) == 0x5a);
+    CHECK(end.image.parked.at(last - 1) == 0x5a);
+  }
 }
 
 TEST_CASE("flags and mask variables") {

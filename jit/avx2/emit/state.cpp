@@ -326,7 +326,7 @@ void emit_mask_set(Compiler& c, const CodeInst& inst) {
 namespace {
 
 struct RegisterAccess {
-  std::uint32_t file_bytes, lanes, guest_ip;
+  std::uint32_t end, lanes, guest_ip;
 };
 
 enum class Direction : bool { Read, Write };
@@ -336,11 +336,10 @@ enum class Direction : bool { Read, Write };
 template <class Element, Direction direction>
 bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess* access,
                       const std::uint16_t* addresses, std::byte* data, std::uint32_t mask) {
-  const std::size_t last = access->file_bytes - sizeof(Element);
   mask &= ir::lane_mask(access->lanes);
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-    if (addresses[lane] <= last) continue;
+    if (addresses[lane] + sizeof(Element) <= access->end) continue;
     state->fault = {FaultKind::BadRegister, access->guest_ip, lane, sizeof(Element), addresses[lane]};
     return false;
   }
@@ -381,7 +380,7 @@ void call_register_access(Compiler& c, const CodeInst& inst, bool write) {
     c.a.mov(x86::ptr(x86::rsp, Frame::mask, 4), -1);
   }
   const unsigned bytes = ir::size_of(inst.type);
-  RegisterAccess access{c.function.file_bytes, inst.lanes, inst.guest_ip};
+  RegisterAccess access{c.function.indirect_end(), inst.lanes, inst.guest_ip};
   ConstantPool::Entry entry{};
   std::memcpy(entry.data(), &access, sizeof access);
   const x86::Mem constant = c.constant(entry);

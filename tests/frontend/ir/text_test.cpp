@@ -23,6 +23,7 @@ Function every_op() {
   f.file_bytes = 4096;
   f.mask_variables = 3;
   f.park_ips = {0x80};
+  f.indirect_bytes = 4000;
   f.flag_bits = 128;
   for (std::uint32_t ip : {0u, 0x40u, 0x80u, 0xc0u, 0x100u})
     f.blocks[f.add_block(ip)].guest_instructions = ip / 16;
@@ -260,6 +261,11 @@ TEST_CASE("the verifier names the rule that is broken") {
     CHECK(message.find(rule) != std::string::npos);
   };
   broken("  exit\n", "no error");
+  auto beyond =
+      parse("kernel @k simd 8 family gen9 file 64 slot 32 indirect 65 masks 1\nb0: ip 0 count 0\n  exit\n");
+  REQUIRE(beyond);
+  CHECK(verify(*beyond).error().message ==
+        "expected register addresses within the register file of 64 bytes, found 65");
   broken("", "expected a terminator, found an empty block");
   broken("  fence\n", "expected a terminator at the end");
   broken("  exit\n  exit\n", "a terminator before the end");

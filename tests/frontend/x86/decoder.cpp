@@ -80,9 +80,10 @@ TEST_CASE("every pair of prefix bytes x opcode x ModRM agrees with the oracle") 
 TEST_CASE("every VEX payload x ModRM agrees with the oracle") {
   Comparison compare;
   Bytes bytes{0xc4, 0, 0, 0, 0, 0x25, 0x80, 0xfe, 0xff, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc};
+  constexpr unsigned payload_step = EUMULATE_STEP == 1 ? 1 : 17;  // odd: each bit is seen set and clear
   for (Mode mode : modes)
     for (unsigned opcode : {0xf8u, 0xf6u})
-      for (unsigned payload = 0; payload < 0x10000; ++payload)
+      for (unsigned payload = 0; payload < 0x10000; payload += payload_step)
         for (unsigned modrm = 0; modrm < 256; ++modrm) {
           bytes[1] = static_cast<std::uint8_t>(payload >> 8);
           bytes[2] = static_cast<std::uint8_t>(payload);
@@ -91,7 +92,7 @@ TEST_CASE("every VEX payload x ModRM agrees with the oracle") {
           compare(bytes, mode);
         }
   // R and X are ignored, B and rm choose the register, pp the direction; W, L, vvvv are fixed.
-  CHECK(compare.instructions == 2u * (2 * 2) * (2 * 8) * 2);
+  if (payload_step == 1) CHECK(compare.instructions == 2u * (2 * 2) * (2 * 8) * 2);
 }
 
 TEST_CASE("every VEX opcode, and prefix pairs before VEX, agree with the oracle") {

@@ -1,0 +1,112 @@
+// Every pass and liveness on small functions, as text: <pass>.txt holds the input and what the pass makes of
+// it. After a change that is meant to give other text:
+//   EUMULATE_UPDATE=1 build/release/tests/test_jit "text:*"     and read the difference
+#include "jit/passes/passes.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "frontend/ir/printer.hpp"
+#include "jit/passes/liveness.hpp"
+#include "tests/jit/text_cases.hpp"
+
+using namespace eum;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+/// "r1 r3-r5", or "-".
+std::string slots_text(const BitSet& set, unsigned count, std::string_view prefix) {
+  std::string text;
+  for (unsigned first = 0; first < count; ++first) {
+    if (!set[first]) continue;
+    unsigned last = first;
+    while (last + 1 < count && set[last + 1]) ++last;
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", prefix, first);
+    if (last > first) text += fmt::format("-{}{}", prefix, last);
+    first = last;
+  }
+  return text.empty() ? "-" : text;
+}
+
+std::string_view role_text(MaskRole role) {
+  switch (role) {
+    case MaskRole::Execution:
+      return "execution";
+    case MaskRole::Subset:
+      return "subset";
+    case MaskRole::Superset:
+      return "superset";
+    default:
+      return "other";
+  }
+}
+
+/// What is live where each block begins and ends, and the roles of masks.
+std::string liveness_text(const ir::Function& function, bool exact) {
+  const Liveness liveness(function, function.slot_bytes, exact);
+  std::string text;
+  const auto state = [&](const LiveState& live) {
+    return fmt::format("active {} inactive {} flags {}", slots_text(live.active, liveness.slots(), "r"),
+                       slots_text(live.inactive, liveness.slots(), "r"),
+                       slots_text(live.flags, function.flag_bits, ""));
+  };
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
+    text += fmt::format("b{} in: {}\n", b, state(liveness.live_in(b)));
+    const auto& insts = function.blocks[b].insts;
+    for (std::size_t i = 0; i < insts.size(); ++i) {
+      const bool masked = (insts[i].op == ir::Op::reg_read || insts[i].op == ir::Op::reg_write) &&
+                          insts[i].mask != ir::no_value;
+      if (masked || (insts[i].op == ir::Op::mask_set && insts[i].imm == 0))
+        text += fmt::format("  {}: {}\n", ir::print_inst(function, insts[i]), role_text(liveness.role(b, i)));
+    }
+    text += fmt::format("b{} out: {}\n", b, state(liveness.live_out(b)));
+  }
+  std::string irregular;
+  for (unsigned slot = 0; slot < liveness.slots(); ++slot)
+    if (!liveness.regular(slot)) irregular += fmt::format(" r{}", slot);
+  return irregular.empty() ? text : text + "irregular:" + irregular + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("text: every pass of the pipeline") {
+  REQUIRE_FALSE(pipeline().empty());
+  for (const Pass& pass : pipeline()) {  // a new pass without a file fails here
+    std::size_t cases = 0;
+    check_text_file(
+        fmt::format("passes/{}.txt", pass.name),
+        [&](const TextCase& one) {
+          ir::Function function = function_of_text(one.input);
+          pass.run(function);
+          return blocks_text(function);
+        },
+        cases);
+    INFO(pass.name);
+    CHECK(cases >= 4);
+  }
+}
+
+TEST_CASE("text: safepoints") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/mark_safepoints.txt",
+      [](const TextCase& one) {
+        ir::Function function = function_of_text(one.input);
+        mark_safepoints(function, one.has("blocks") ? Safepoints::Blocks : Safepoints::BackEdges);
+        return blocks_text(function);
+      },
+      cases);
+  CHECK(cases >= 3);
+}
+
+TEST_CASE("text: liveness") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/liveness.txt",
+      [](const TextCase& one) { return liveness_text(function_of_text(one.input), one.has("exact")); },
+      cases);
+  CHECK(cases >= 10);
+}

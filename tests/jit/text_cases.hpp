@@ -1,0 +1,37 @@
+#pragma once
+// Files of cases "this text becomes that text", for passes and emitted code. A case is
+//
+//   == what it shows (options)
+//   input
+//   =>
+//   what becomes of it
+//
+// and lines before the first `==` are comment. With EUMULATE_UPDATE=1 in the environment the files are
+// written anew from what comes out now: the difference is for a human to judge.
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "frontend/ir/function.hpp"
+
+namespace eum::jit::test {
+
+/// Of the case's title: "name (option option)".
+struct TextCase {
+  std::string title, input, expected;
+  bool has(std::string_view option) const;
+};
+
+/// Runs each case of a file of tests/jit/; a failure names the case and shows what came out. `count`
+/// is the number of cases.
+void check_text_file(const std::string& path, const std::function<std::string(const TextCase&)>& run,
+                     std::size_t& count);
+
+/// A verified function from its blocks, or from a whole text: without a head it has 8 channels, 16 registers
+/// and 3 mask variables.
+ir::Function function_of_text(std::string_view text);
+
+/// The blocks, values numbered from 0 in order.
+std::string blocks_text(const ir::Function& function);
+
+}  // namespace eum::jit::test
