@@ -31,7 +31,7 @@ void lower_float_unary(Lowering& l, ir::Op op) {
   l.finish(l.b().lanewise(op, {l.source(0, type)}));
 }
 
-void lower_modular(Lowering& l, ir::Op op) {
+void lower_wrapping(Lowering& l, ir::Op op) {
   const Instruction& in = l.inst();
   if (saturates_quadwords(in)) return l.unsupported("saturation of quadwords");
   ir::Type type = result_type(in);
@@ -47,7 +47,7 @@ void lower_modular(Lowering& l, ir::Op op) {
   l.finish(l.b().lanewise(op, {a, l.source(1, type)}));
 }
 
-void lower_ordered(Lowering& l, ir::Op op) {
+void lower_exact(Lowering& l, ir::Op op) {
   ir::Type type = ordered_type(l.inst());
   ir::ValueId a = l.source(0, type);
   l.finish(l.b().lanewise(op, {a, l.source(1, type)}));
@@ -55,7 +55,7 @@ void lower_ordered(Lowering& l, ir::Op op) {
 
 void lower_mul(Lowering& l, ir::Op op) {
   if (writes_wide_product(l.inst())) return lower_wide_mul(l);
-  lower_modular(l, op);
+  lower_wrapping(l, op);
 }
 
 void lower_mad(Lowering& l, ir::Op) {

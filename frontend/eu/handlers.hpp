@@ -1,7 +1,7 @@
 #pragma once
 // The functions that front ends name in their tables, by theme. Each lowers the current instruction of the
-// Lowering, whose operands have been checked (Lowering::refuse). `op` is the micro-op of the table's row;
-// functions that leave it unnamed serve one instruction.
+// Lowering, whose operands have been checked (Lowering::check_operands). `op` is the micro-op of the table's
+// row; functions that leave it unnamed serve one instruction.
 #include "frontend/eu/lowering.hpp"
 
 namespace eum::eu {
@@ -10,10 +10,10 @@ namespace eum::eu {
 /// dst = op(src0), floats.
 void lower_float_unary(Lowering&, ir::Op);
 /// dst = op(src0, src1) where only the low bits of an integer result count, or of floats.
-void lower_modular(Lowering&, ir::Op);
+void lower_wrapping(Lowering&, ir::Op);
 /// dst = op(src0, src1) of integers whose order counts.
-void lower_ordered(Lowering&, ir::Op);
-/// As lower_modular, or a product of dwords that goes to the accumulator.
+void lower_exact(Lowering&, ir::Op);
+/// As lower_wrapping, or a product of dwords that goes to the accumulator.
 void lower_mul(Lowering&, ir::Op);
 /// dst = src1 * src2 + src0.
 void lower_mad(Lowering&, ir::Op);
@@ -69,7 +69,7 @@ void lower_nop(Lowering&, ir::Op);
 void lower_illegal(Lowering&, ir::Op);
 void lower_unsupported(Lowering&, ir::Op);
 
-// messages/transfer.cpp
+// messages/message_lowering.cpp
 void lower_send(Lowering&, ir::Op);
 
 }  // namespace eum::eu

@@ -50,8 +50,8 @@ void Lowering::lower(const Instruction& inst) {
   builder_.set_guest_ip(inst.ip);
   predicate_read_ = false;
   if (inst.lower == nullptr) return trap(program_.refusal(inst.ip));
-  if (const char* reason = refuse_flags()) return unsupported(reason);
-  if (const char* reason = refuse_operands()) return unsupported(reason);
+  if (const char* reason = check_flags()) return unsupported(reason);
+  if (const char* reason = check_operands()) return unsupported(reason);
   inst.lower(*this, inst.op);
 }
 

@@ -111,10 +111,10 @@ class Lowering {
 
  private:
   /// Why the flags that the instruction names cannot be read or written, or null (predication.cpp).
-  const char* refuse_flags() const;
+  const char* check_flags() const;
   /// Why its operands cannot, or null (region.cpp).
-  const char* refuse_operands() const;
-  const char* refuse_operand(const Operand& op, bool destination) const;
+  const char* check_operands() const;
+  const char* check_operand(const Operand& op, bool destination) const;
   ir::ValueId packed_immediate(const Operand& op, ir::Type exec, unsigned lanes);
   ir::ValueId read_register(const Operand& op, ir::Type raw);
   /// One bit of a lane of `type` for each channel of `mask`.

@@ -8,9 +8,9 @@
 
 namespace eum::eu {
 
-class Transfer;
-/// Lowers a message; the functions are listed in messages/transfer.hpp.
-using MessageHandler = void (*)(Transfer&);
+class MessageLowering;
+/// Lowers a message; the functions are listed in messages/message_lowering.hpp.
+using MessageHandler = void (*)(MessageLowering&);
 
 /// Whole general registers: byte offset of the first in the register file, and how many.
 struct RegisterRange {

@@ -41,7 +41,7 @@ ir::ValueId Lowering::lane_mask() {
   return inst_->no_mask ? ir::no_value : channel_mask(inst_->channel_offset, lanes());
 }
 
-const char* Lowering::refuse_flags() const {
+const char* Lowering::check_flags() const {
   const Instruction& in = *inst_;
   if (!in.predicated() && in.condition == Condition::None && !in.uses_flag) return nullptr;
   const unsigned end =

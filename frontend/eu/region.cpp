@@ -91,7 +91,7 @@ ir::Region ir_region(const Region& region, unsigned offset, unsigned lanes) {
   return stride >= 0 ? ir::Region::strided(offset, static_cast<unsigned>(stride)) : result;
 }
 
-const char* Lowering::refuse_operand(const Operand& op, bool destination) const {
+const char* Lowering::check_operand(const Operand& op, bool destination) const {
   const Region region = destination ? Region{op.region.hstride, 1, 0} : op.region;
   const unsigned bytes = ir::size_of(op.type), span = region_span(region, lanes(), bytes);
   switch (op.kind) {
@@ -125,13 +125,13 @@ const char* Lowering::refuse_operand(const Operand& op, bool destination) const 
   return nullptr;
 }
 
-const char* Lowering::refuse_operands() const {
+const char* Lowering::check_operands() const {
   const Instruction& in = *inst_;
-  if (const char* reason = refuse_operand(in.dst, true)) return reason;
+  if (const char* reason = check_operand(in.dst, true)) return reason;
   if (in.has_dst() && !in.dst.is_null() && in.dst.region.hstride == 0 && lanes() > 1)
     return "destination stride 0";
   for (unsigned i = 0; i < in.source_count; ++i)
-    if (const char* reason = refuse_operand(in.src[i], false)) return reason;
+    if (const char* reason = check_operand(in.src[i], false)) return reason;
   if (in.condition == Condition::ov) return "overflow condition";
   return nullptr;
 }

@@ -1,22 +1,22 @@
 // Atomic messages. Payload: addresses, then the operation's sources in the order that the manual numbers them
 // (compare-and-write: the value to compare with, then the new value).
-#include "frontend/eu/messages/transfer.hpp"
+#include "frontend/eu/messages/message_lowering.hpp"
 
 namespace eum::eu {
 
-void lower_untyped_atomic(Transfer& t) {
+void lower_untyped_atomic(MessageLowering& t) {
   const Message& m = t.message();
   if (m.header) return t.lowering().unsupported("atomic message with a header");
   ir::Type type = ir::int_type(m.memory_bits / 8u, false);
   unsigned addresses = t.registers(ir::size_of(t.address_type())), step = t.registers(ir::size_of(type));
   unsigned count = mem::info(m.memory.atomic).operands;
-  bool returns = m.returns && t.responds();
-  if (!t.has_room(addresses + count * step, returns ? step : 0)) return;
+  bool returns = m.returns && t.has_response();
+  if (!t.check_payload(addresses + count * step, returns ? step : 0)) return;
   ir::ValueId where = t.address(t.read(t.address_type(), 0));
   std::array<ir::ValueId, 2> sources{};
   for (unsigned i = 0; i < count; ++i) sources[i] = t.read(type, addresses + i * step);
   ir::ValueId old = t.b().atomic(type, m.memory, where, std::span(sources).first(count), returns, t.mask());
-  if (returns) t.respond(0, old);
+  if (returns) t.write_response(0, old);
 }
 
 }  // namespace eum::eu

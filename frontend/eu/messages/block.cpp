@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/eu/messages/transfer.hpp"
+#include "frontend/eu/messages/message_lowering.hpp"
 
 namespace eum::eu {
 namespace {
@@ -11,11 +11,11 @@ namespace {
 /// Where the header holds the address.
 constexpr unsigned header_offset = 8, header_address = 0, header_base = 20;
 
-unsigned register_dwords(const Transfer& t) { return t.lowering().target().grf_bytes / 4; }
+unsigned register_dwords(const MessageLowering& t) { return t.lowering().target().grf_bytes / 4; }
 
 /// Moves `dwords` between consecutive memory and registers, as many at once as a value holds. Registers are
 /// written when all of memory has been read: a fault leaves them as they were.
-void move_block(Transfer& t, ir::MemoryAccess memory, ir::ValueId address, unsigned file_offset,
+void move_block(MessageLowering& t, ir::MemoryAccess memory, ir::ValueId address, unsigned file_offset,
                 unsigned dwords) {
   ir::Builder& b = t.b();
   const std::uint32_t offset = memory.offset;
@@ -33,7 +33,7 @@ void move_block(Transfer& t, ir::MemoryAccess memory, ir::ValueId address, unsig
 }
 
 /// Scratch registers whose dwords belong to channels: those that are off stay as they are.
-void move_channels(Transfer& t, ir::MemoryAccess memory, unsigned dwords) {
+void move_channels(MessageLowering& t, ir::MemoryAccess memory, unsigned dwords) {
   ir::Builder& b = t.b();
   const Message& m = t.message();
   unsigned lanes = std::min(t.lowering().lanes(), dwords);
@@ -52,11 +52,11 @@ void move_channels(Transfer& t, ir::MemoryAccess memory, unsigned dwords) {
       loaded.push_back({reg, b.load(ir::Type::u32, memory, where, t.mask())});
     }
   }
-  for (const auto& [reg, value] : loaded) t.respond(reg, value);
+  for (const auto& [reg, value] : loaded) t.write_response(reg, value);
 }
 
 /// Dwords of the block, or nothing after a trap.
-std::optional<unsigned> checked_dwords(Transfer& t) {
+std::optional<unsigned> checked_dwords(MessageLowering& t) {
   const Message& m = t.message();
   unsigned dwords = m.element_count * m.memory_bits / 32u;
   const unsigned registers = t.lowering().target().registers(4 * dwords);
@@ -65,13 +65,13 @@ std::optional<unsigned> checked_dwords(Transfer& t) {
     return std::nullopt;
   }
   bool write = m.write;
-  if (!t.has_room(write ? 1 + registers : 1, write ? 0 : registers)) return std::nullopt;
+  if (!t.check_payload(write ? 1 + registers : 1, write ? 0 : registers)) return std::nullopt;
   return dwords;
 }
 
 }  // namespace
 
-void lower_block_message(Transfer& t) {
+void lower_block_message(MessageLowering& t) {
   const Message& m = t.message();
   std::optional<unsigned> dwords = checked_dwords(t);
   if (!dwords) return;
@@ -95,7 +95,7 @@ void lower_block_message(Transfer& t) {
   move_block(t, m.memory, t.address(address), offset + (m.high_half ? 16 : 0), *dwords);
 }
 
-void lower_scratch_block(Transfer& t) {
+void lower_scratch_block(MessageLowering& t) {
   const Message& m = t.message();
   std::optional<unsigned> dwords = checked_dwords(t);
   if (!dwords) return;

@@ -2,7 +2,7 @@
 // every one of them whole registers of the message's SIMD mode; elements narrower than a dword lie in dwords.
 #include <vector>
 
-#include "frontend/eu/messages/transfer.hpp"
+#include "frontend/eu/messages/message_lowering.hpp"
 
 namespace eum::eu {
 namespace {
@@ -21,7 +21,7 @@ Elements elements_of(const Message& m) {
 }
 
 /// Addresses of the channels from payload register `index` on.
-ir::ValueId addresses_of(Transfer& t, unsigned index) {
+ir::ValueId addresses_of(MessageLowering& t, unsigned index) {
   constexpr unsigned global_offset = 8;  // byte of the header
   ir::Builder& b = t.b();
   ir::Type type = t.address_type();
@@ -37,7 +37,7 @@ ir::ValueId addresses_of(Transfer& t, unsigned index) {
 
 }  // namespace
 
-void lower_per_channel(Transfer& t) {
+void lower_per_channel(MessageLowering& t) {
   const Message& m = t.message();
   if (m.header && m.offset_unit == OffsetUnit::None)
     return t.lowering().unsupported("untyped or A64 message with a header");
@@ -46,8 +46,8 @@ void lower_per_channel(Transfer& t) {
   unsigned header = m.header ? 1 : 0, step = t.registers(ir::size_of(e.unit));
   unsigned data = header + t.registers(ir::size_of(t.address_type()));
   const bool write = m.write;
-  if (!write && !t.responds()) return;
-  if (!t.has_room(write ? data + e.count * step : data, write ? 0 : e.count * step)) return;
+  if (!write && !t.has_response()) return;
+  if (!t.check_payload(write ? data + e.count * step : data, write ? 0 : e.count * step)) return;
   ir::ValueId where = addresses_of(t, header);
   ir::MemoryAccess memory = m.memory;
   memory.components = e.components;
@@ -58,7 +58,8 @@ void lower_per_channel(Transfer& t) {
     return b.store(memory, where, values, t.mask());
   }
   ir::ValueId first = b.load(e.memory, memory, where, t.mask());
-  for (unsigned i = 0; i < e.count; ++i) t.respond(i * step, b.convert(ir::Op::convert, e.unit, first + i));
+  for (unsigned i = 0; i < e.count; ++i)
+    t.write_response(i * step, b.convert(ir::Op::convert, e.unit, first + i));
 }
 
 }  // namespace eum::eu

@@ -1,5 +1,5 @@
 // Messages: from descriptors to registers, memory and what is moved.
-#include "frontend/eu/messages/transfer.hpp"
+#include "frontend/eu/messages/message_lowering.hpp"
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/gen/lower/translate.hpp"
 #include "frontend/gen/message.hpp"

@@ -9,9 +9,9 @@ namespace eum::eu {
 
 /// One message on its way: where its payload comes from, where its response goes, which channels take part.
 /// Payload registers are counted through the first range and then, for split sends, the second.
-class Transfer {
+class MessageLowering {
  public:
-  explicit Transfer(Lowering& lowering)
+  explicit MessageLowering(Lowering& lowering)
       : l_(lowering), message_(lowering.inst().message), mode_(message_.channels) {}
 
   Lowering& lowering() const { return l_; }
@@ -27,7 +27,7 @@ class Transfer {
   /// Execution mask and predicate over lanes(), or no_value.
   ir::ValueId mask();
   /// Execution mask over lanes() as a hint for reading the payload.
-  ir::ValueId hint();
+  ir::ValueId payload_read_mask();
 
   /// Elements of the channels from payload register `index` on, `stride` elements apart.
   ir::ValueId read(ir::Type type, unsigned index, unsigned stride = 1);
@@ -40,9 +40,9 @@ class Transfer {
     return message_.response.offset + index * l_.target().grf_bytes;
   }
   /// Writes `value` of the channels from response register `index` on.
-  void respond(unsigned index, ir::ValueId value);
+  void write_response(unsigned index, ir::ValueId value);
   /// Whether anything comes back to general registers.
-  bool responds() const { return message_.response.count != 0; }
+  bool has_response() const { return message_.response.count != 0; }
 
   /// What `value` addresses in the memory of the message. Shared local memory looks at 16 bits of an address
   /// only: the compiler marks the rest, so that a pointer to its first byte is not null (0x10000000, IGC's
@@ -51,7 +51,7 @@ class Transfer {
   /// Type of an address of the message.
   ir::Type address_type() const { return ir::info(message_.memory.space).address; }
   /// Whether payload and response have as many registers as the message moves; else traps.
-  bool has_room(unsigned payload, unsigned response);
+  bool check_payload(unsigned payload, unsigned response);
 
  private:
   Lowering& l_;
@@ -61,14 +61,14 @@ class Transfer {
 
 // Each returns after a trap where it cannot lower the message.
 /// Untyped and scattered messages: one address a channel.
-void lower_per_channel(Transfer&);
-void lower_untyped_atomic(Transfer&);
+void lower_per_channel(MessageLowering&);
+void lower_untyped_atomic(MessageLowering&);
 /// Consecutive owords or registers from one address.
-void lower_block_message(Transfer&);
-void lower_scratch_block(Transfer&);
-void lower_fence(Transfer&);
-void lower_barrier_signal(Transfer&);
-void lower_end_of_thread(Transfer&);
-void lower_unsupported_message(Transfer&);
+void lower_block_message(MessageLowering&);
+void lower_scratch_block(MessageLowering&);
+void lower_fence(MessageLowering&);
+void lower_barrier_signal(MessageLowering&);
+void lower_end_of_thread(MessageLowering&);
+void lower_unsupported_message(MessageLowering&);
 
 }  // namespace eum::eu

@@ -1,45 +1,45 @@
 // Messages: payload and response registers, and the send that carries them.
-#include "frontend/eu/messages/transfer.hpp"
+#include "frontend/eu/messages/message_lowering.hpp"
 
 #include "frontend/eu/handlers.hpp"
 
 namespace eum::eu {
 
-ir::ValueId Transfer::mask() {
+ir::ValueId MessageLowering::mask() {
   ir::ValueId mask = l_.write_mask();
   return mask == ir::no_value ? mask : b().slice(mask, 0, lanes());
 }
 
-ir::ValueId Transfer::hint() {
+ir::ValueId MessageLowering::payload_read_mask() {
   return l_.inst().no_mask ? ir::no_value : l_.channel_mask(l_.inst().channel_offset, lanes());
 }
 
-unsigned Transfer::payload_offset(unsigned index) const {
+unsigned MessageLowering::payload_offset(unsigned index) const {
   const RegisterRange& first = message_.payload[0];
   const bool second = index >= first.count;
   const RegisterRange& range = message_.payload[second ? 1 : 0];
   return range.offset + (second ? index - first.count : index) * l_.target().grf_bytes;
 }
 
-ir::ValueId Transfer::read(ir::Type type, unsigned index, unsigned stride) {
+ir::ValueId MessageLowering::read(ir::Type type, unsigned index, unsigned stride) {
   ir::Region region = ir::Region::strided(payload_offset(index), lanes() == 1 ? 1 : stride);
-  return b().reg_read(type, lanes(), region, hint());
+  return b().reg_read(type, lanes(), region, payload_read_mask());
 }
 
-ir::ValueId Transfer::header(ir::Type type, unsigned offset) {
+ir::ValueId MessageLowering::header(ir::Type type, unsigned offset) {
   return l_.scalar(type, payload_offset(0) + offset);
 }
 
-void Transfer::respond(unsigned index, ir::ValueId value) {
+void MessageLowering::write_response(unsigned index, ir::ValueId value) {
   b().reg_write(ir::Region::packed(response_offset(index)), value, mask());
 }
 
-ir::ValueId Transfer::address(ir::ValueId value) {
+ir::ValueId MessageLowering::address(ir::ValueId value) {
   if (message_.memory.space != ir::MemSpace::Slm) return value;
   return b().lanewise(ir::Op::and_, {value, b().constant(ir::Type::u32, b().lanes_of(value), 0xffff)});
 }
 
-bool Transfer::has_room(unsigned payload, unsigned response) {
+bool MessageLowering::check_payload(unsigned payload, unsigned response) {
   const Target& target = l_.target();
   const auto beyond = [&](const RegisterRange& range, unsigned count) {
     return range.offset + count * target.grf_bytes > target.grf_file_bytes();
@@ -61,18 +61,20 @@ bool Transfer::has_room(unsigned payload, unsigned response) {
   return true;
 }
 
-void lower_fence(Transfer& t) { t.b().effect(ir::Op::fence); }
+void lower_fence(MessageLowering& t) { t.b().effect(ir::Op::fence); }
 
-void lower_barrier_signal(Transfer& t) { t.b().effect(ir::Op::barrier_signal); }
+void lower_barrier_signal(MessageLowering& t) { t.b().effect(ir::Op::barrier_signal); }
 
 // The thread ends with any message that says so, see lower_send.
-void lower_end_of_thread(Transfer&) {}
+void lower_end_of_thread(MessageLowering&) {}
 
-void lower_unsupported_message(Transfer& t) { t.lowering().unsupported("message that is not modelled"); }
+void lower_unsupported_message(MessageLowering& t) {
+  t.lowering().unsupported("message that is not modelled");
+}
 
 void lower_send(Lowering& l, ir::Op) {
   const Message& message = l.inst().message;
-  Transfer transfer(l);
+  MessageLowering transfer(l);
   message.lower(transfer);
   if (l.ended() || !message.ends_thread) return;
   l.b().exit();
