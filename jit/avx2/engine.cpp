@@ -62,15 +62,12 @@ class Avx2Executable final : public Executable {
         listing_(std::move(listing)) {}
 
   Status run(ThreadState& state, FpScope& scope) const override {
-    const auto mode = fp_mode_mxcsr(state.fp_mode);
-    if (!mode) {
-      state.fault = {FaultKind::UnsupportedMode, 0, 0, 0, state.fp_mode};
-      return Status::Faulted;
+    const std::uint32_t mode = fp_mode_mxcsr(state.fp_mode);
+    if (mode != scope.set) {
+      _mm_setcsr(mode);
+      scope.set = mode;
     }
-    if (*mode != scope.set) {
-      _mm_setcsr(*mode);
-      scope.set = *mode;
-    }
+    state.fp_mixed = is_fp_mixed(state.fp_mode) ? 1 : 0;
     const std::uint32_t before = state.fp_mode;
     const auto status = static_cast<Status>(entry_(&state));
     if (state.fp_mode != before || status == Status::Faulted) scope.set = FpScope::current();
