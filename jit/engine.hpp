@@ -31,12 +31,11 @@ enum class Status : std::uint32_t {
 
 enum class FaultKind : std::uint32_t {
   None,
-  Unsupported,      ///< index of the text in Function::strings in `address`
-  OutOfBounds,      ///< stateless access outside every region, or one that the region does not allow
-  Misaligned,       ///< atomic at an address that is no multiple of its size
-  BadRegister,      ///< indirect register access beyond the register file
-  BadJump,          ///< jump_ip to where no block begins
-  UnsupportedMode,  ///< floating point mode that cannot be kept (cr0 value in `address`)
+  Unsupported,  ///< index of the text in Function::strings in `address`
+  OutOfBounds,  ///< stateless access outside every region, or one that the region does not allow
+  Misaligned,   ///< atomic at an address that is no multiple of its size
+  BadRegister,  ///< indirect register access beyond the register file
+  BadJump,      ///< jump_ip to where no block begins
 };
 
 /// A guest error. Plain data: engines write it, callers add thread and text.
@@ -75,8 +74,8 @@ struct ThreadState {
       INT64_MAX;             ///< guest instructions left; counted down block by block, checked at safepoints
   std::uint32_t resume = 0;  ///< block to go on at; 0 = the beginning
   std::uint32_t barrier_signals = 0;  ///< barrier_signal ops executed
-  std::uint32_t fp_mode = 0;  ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
-  std::uint32_t reserved = 0;
+  std::uint32_t fp_mode = 0;   ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
+  std::uint32_t fp_mixed = 0;  ///< an engine's copy of is_fp_mixed(fp_mode) while it runs
   /// The region of the address space that the last A64 or A32 access hit: an engine's cache, cleared by size
   /// 0.
   std::uint64_t region_start = 0;

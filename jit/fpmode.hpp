@@ -1,19 +1,95 @@
 #pragma once
-// The floating point mode of a guest thread as the host's MXCSR.
+// The floating point mode of a guest thread on the host: which MXCSR an op needs, and the denormals of f16,
+// which MXCSR does not know. Both engines ask here.
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <cstring>
+
+#include "frontend/ir/function.hpp"
 
 namespace eum::jit {
 
-/// cr0.0 bits (control register, IVB EU ISA; Gen8 adds the f64 and f16 denormal bits): 5:4 rounding mode, 6
-/// keep f64 denormals, 7 keep f32 denormals, 10 keep f16 denormals. nullopt: f32 and f64 differ, which one
-/// MXCSR cannot hold. The f16 bit has no effect: conversions from and to f16 keep denormals on the host.
-constexpr std::optional<std::uint32_t> fp_mode_mxcsr(std::uint32_t cr0) {
-  const bool keep64 = cr0 >> 6 & 1, keep32 = cr0 >> 7 & 1;
-  if (keep32 != keep64) return std::nullopt;
-  constexpr std::uint32_t masked = 0x1f80, flush = 0x8040;  // all exceptions masked; FTZ and DAZ
-  constexpr std::uint32_t rounding[4] = {0, 2, 1, 3};       // nearest even, up, down, to zero
-  return masked | (keep32 ? 0 : flush) | rounding[cr0 >> 4 & 3] << 13;
+/// cr0.0 bits (SKL PRM volume 7, "Control Register"): 5:4 rounding mode; denormals are kept rather than
+/// flushed to zero, signs staying, as operands and as results, of f64 by bit 6, f32 by bit 7, f16 by bit 10.
+namespace cr0_bit {
+inline constexpr std::uint32_t Rounding = 4, Keep64 = 6, Keep32 = 7,
+                               Keep16 = 10;  // NOLINT: as the fields are named
+}
+
+/// Which of the thread's modes an op follows. MXCSR has one switch for denormal operands (DAZ) and one for
+/// denormal results (FTZ); an op follows that of its operands' type in the one and that of its results' in
+/// the other.
+enum class FpClass : std::uint8_t {
+  None,      ///< any: nothing is rounded and no denormal is looked at
+  Single,    ///< f32 and f16, and whatever may leave the code: what MXCSR holds between blocks
+  Double,    ///< f64
+  Narrowing  ///< f64 to f32 or f16
+};
+inline constexpr std::size_t fp_class_count = 4;
+
+constexpr bool is_keeping(std::uint32_t cr0, unsigned bit) { return (cr0 >> bit & 1) != 0; }
+/// f32 and f64 have different modes, so that MXCSR has to follow the classes of ops.
+constexpr bool is_fp_mixed(std::uint32_t cr0) {
+  return is_keeping(cr0, cr0_bit::Keep64) != is_keeping(cr0, cr0_bit::Keep32);
+}
+
+constexpr std::uint32_t fp_mode_mxcsr(std::uint32_t cr0, FpClass fp_class = FpClass::Single) {
+  constexpr std::uint32_t masked = 0x1f80, daz = 0x40, ftz = 0x8000;  // all exceptions masked
+  constexpr std::uint32_t rounding[4] = {0, 2, 1, 3};                 // nearest even, up, down, to zero
+  const bool from64 = fp_class == FpClass::Double || fp_class == FpClass::Narrowing;
+  const bool to64 = fp_class == FpClass::Double;
+  return masked | (is_keeping(cr0, from64 ? cr0_bit::Keep64 : cr0_bit::Keep32) ? 0 : daz) |
+         (is_keeping(cr0, to64 ? cr0_bit::Keep64 : cr0_bit::Keep32) ? 0 : ftz) |
+         rounding[cr0 >> cr0_bit::Rounding & 3] << 13;
+}
+
+/// The op computes on floats, rather than moving their bits.
+constexpr bool computes_on_floats(const ir::Inst& inst) {
+  using enum ir::Op;
+  if (!ir::is_lanewise(inst.op) || inst.op == bitcast || inst.op == abs || inst.op == neg ||
+      inst.op == select)
+    return false;
+  return ir::is_float(inst.type) || (ir::shape_of(inst.op).has_from() && ir::is_float(inst.from));
+}
+
+constexpr FpClass fp_class_of(const ir::Inst& inst) {
+  if (computes_on_floats(inst)) {
+    const ir::Type from = ir::shape_of(inst.op).has_from() ? inst.from : inst.type;
+    if (from != ir::Type::f64)
+      return inst.type == ir::Type::f64 && ir::is_int(from) ? FpClass::Double : FpClass::Single;
+    return inst.type == ir::Type::f32 || inst.type == ir::Type::f16 ? FpClass::Narrowing : FpClass::Double;
+  }
+  switch (ir::info(inst.op).effect) {
+    case ir::Effect::Control:
+    case ir::Effect::Effect:
+    case ir::Effect::WritesMemory:  // float atomics
+      return FpClass::Single;
+    default:
+      return FpClass::None;
+  }
+}
+
+/// The index of cr0's rounding and modes of f32 and f64 in tables.
+constexpr unsigned fp_mode_index(std::uint32_t cr0) { return cr0 >> cr0_bit::Rounding & 15; }
+/// MXCSR by class and fp_mode_index.
+inline constexpr auto mxcsr_table = [] {
+  std::array<std::array<std::uint32_t, 16>, fp_class_count> table{};
+  for (std::size_t c = 0; c < fp_class_count; ++c)
+    for (std::uint32_t i = 0; i < 16; ++i)
+      table[c][i] = fp_mode_mxcsr(i << cr0_bit::Rounding, static_cast<FpClass>(c));
+  return table;
+}();
+
+/// Denormals of `count` f16 become zeros of their sign.
+inline void flush_f16(void* halves, std::size_t count) {
+  auto* bytes = static_cast<std::byte*>(halves);
+  for (std::size_t i = 0; i < count; ++i, bytes += 2) {
+    std::uint16_t bits;
+    std::memcpy(&bits, bytes, 2);
+    if ((bits & 0x7c00) == 0) bits &= 0x8000;
+    std::memcpy(bytes, &bits, 2);
+  }
 }
 
 }  // namespace eum::jit

@@ -32,8 +32,6 @@ std::string_view kind_text(jit::FaultKind kind) {
       return "indirect access beyond the register file";
     case jit::FaultKind::BadJump:
       return "jump to where no instruction begins that control can reach";
-    case jit::FaultKind::UnsupportedMode:
-      return "floating point mode with denormals kept for one of f32 and f64 only";
   }
   return "unknown fault";
 }
@@ -59,8 +57,6 @@ std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translat
                          fault.lane);
     case jit::FaultKind::BadJump:
       return fmt::format("{}: {:#x}", kind_text(fault.kind), fault.address);
-    case jit::FaultKind::UnsupportedMode:
-      return fmt::format("{}: cr0.0 = {:#x}", kind_text(fault.kind), fault.address);
     default:
       break;
   }

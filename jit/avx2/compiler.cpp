@@ -15,6 +15,21 @@ namespace {
 constexpr std::uint32_t caller_saved =
     0xffff & ~(1u << x86::Gp::kIdBx | 1u << x86::Gp::kIdBp | 1u << x86::Gp::kIdSp | 0xfu << x86::Gp::kIdR12);
 
+/// How call_on_frame treats denormals of f16.
+enum class Halves : std::uint8_t { None = 0, Operands = 1, Results = 2, Both = 3 };
+
+void call_on_frame(ir::LaneFunction function, std::byte* operands, void* results, unsigned lanes);
+
+/// The same on f16, where the thread's mode may flush denormals.
+void call_on_halves(ir::LaneFunction function, std::byte* operands, void* results, unsigned lanes,
+                    const ThreadState* state, unsigned halves) {
+  const bool flushes = !is_keeping(state->fp_mode, cr0_bit::Keep16);
+  if (flushes && (halves & static_cast<unsigned>(Halves::Operands)) != 0)
+    for (unsigned i = 0; i < Frame::operand_count; ++i) flush_f16(operands + i * Frame::operand_bytes, lanes);
+  call_on_frame(function, operands, results, lanes);
+  if (flushes && (halves & static_cast<unsigned>(Halves::Results)) != 0) flush_f16(results, lanes);
+}
+
 /// Calls a lane function on operands that lie packed in the frame.
 void call_on_frame(ir::LaneFunction function, std::byte* operands, void* results, unsigned lanes) {
   const void* args[Frame::operand_count];
@@ -124,10 +139,12 @@ void Compiler::block(ir::BlockId id, bool full) {
   regs.begin_block(code_, own.entry);
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0)
     a.sub(state(offsetof(ThreadState, budget), 8), count);
+  fp_class_ = FpClass::Single;
   auto insts = code_.insts();
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     const CodeInst& inst = insts[i];
     if (annotate_) this->annotate(inst);
+    follow_fp_class(fp_class_of(inst));
     regs.begin_inst(i);
     emit::table[static_cast<std::size_t>(inst.op)](*this, inst);
     regs.end_inst(inst);
@@ -138,6 +155,44 @@ void Compiler::annotate(const CodeInst& inst) {
   if (inst.guest_ip == annotated_ip_) return;
   annotated_ip_ = inst.guest_ip;
   a.commentf("; @0x%x", inst.guest_ip);
+}
+
+/// In the default mode one class is as good as another, and this is a comparison that is never true.
+void Compiler::follow_fp_class(FpClass wanted) {
+  if (wanted == FpClass::None || wanted == fp_class_) return;
+  fp_class_ = wanted;
+  const asmjit::Label mixed = a.newLabel(), done = a.newLabel();
+  a.cmp(state(offsetof(ThreadState, fp_mixed), 4), 0);
+  a.jne(mixed);
+  a.bind(done);
+  out_of_line([this, mixed, done, table = &mxcsr_table[static_cast<std::size_t>(wanted)]] {
+    const auto saved = [](const x86::Gp& r) {
+      return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(r.id()) * 8, 8);
+    };
+    a.bind(mixed);
+    a.mov(saved(x86::rax), x86::rax);
+    a.mov(saved(x86::rcx), x86::rcx);
+    a.mov(x86::eax, state(offsetof(ThreadState, fp_mode), 4));
+    a.shr(x86::eax, cr0_bit::Rounding);
+    a.and_(x86::eax, 15);
+    a.mov(x86::rcx, asmjit::Imm(reinterpret_cast<std::uint64_t>(table->data())));
+    a.vldmxcsr(x86::ptr(x86::rcx, x86::rax, 2, 0, 4));
+    a.mov(x86::rax, saved(x86::rax));
+    a.mov(x86::rcx, saved(x86::rcx));
+    a.jmp(done);
+  });
+}
+
+void Compiler::flush_if_not_kept(std::function<void()> flush) {
+  const asmjit::Label flushing = a.newLabel(), done = a.newLabel();
+  a.test(state(offsetof(ThreadState, fp_mode), 4), 1u << cr0_bit::Keep16);
+  a.jz(flushing);
+  a.bind(done);
+  out_of_line([this, flushing, done, flush = std::move(flush)] {
+    a.bind(flushing);
+    flush();
+    a.jmp(done);
+  });
 }
 
 void Compiler::enter_same_version(ir::BlockId target) {
@@ -291,12 +346,23 @@ void Compiler::call_lane_function(const CodeInst& inst) {
     store_packed(inst.args[k], Frame::operands + static_cast<int>(k) * Frame::operand_bytes);
     regs.unpin();
   }
-  call(inst, reinterpret_cast<const void*>(&call_on_frame), [&] {
-    a.mov(x86::rdi, asmjit::Imm(reinterpret_cast<std::uint64_t>(lanes)));
-    a.lea(x86::rsi, x86::ptr(x86::rsp, Frame::operands));
-    a.lea(x86::rdx, x86::ptr(x86::rsp, Frame::data));
-    a.mov(x86::ecx, inst.lanes);
-  });
+  const bool reads_halves = type_of(inst.args[0]) == ir::Type::f16,
+             gives_halves = type_of(inst.result) == ir::Type::f16;
+  const bool halves = computes_on_floats(inst) && (reads_halves || gives_halves);
+  call(
+      inst,
+      halves ? reinterpret_cast<const void*>(&call_on_halves) : reinterpret_cast<const void*>(&call_on_frame),
+      [&] {
+        if (halves) {
+          a.mov(x86::r8, state_reg);
+          a.mov(x86::r9d, (reads_halves ? static_cast<unsigned>(Halves::Operands) : 0) |
+                              (gives_halves ? static_cast<unsigned>(Halves::Results) : 0));
+        }
+        a.mov(x86::rdi, asmjit::Imm(reinterpret_cast<std::uint64_t>(lanes)));
+        a.lea(x86::rsi, x86::ptr(x86::rsp, Frame::operands));
+        a.lea(x86::rdx, x86::ptr(x86::rsp, Frame::data));
+        a.mov(x86::ecx, inst.lanes);
+      });
   for (unsigned k = 0; k < inst.result_count; ++k)
     load_packed(inst.result + k, Frame::data + static_cast<int>(k * inst.lanes * ir::size_of(inst.type)));
 }

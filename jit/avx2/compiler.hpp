@@ -12,6 +12,7 @@
 #include "jit/avx2/registers.hpp"
 #include "jit/codegen/entry_state.hpp"
 #include "jit/codegen/exit_table.hpp"
+#include "jit/fpmode.hpp"
 
 namespace eum::jit::avx2 {
 
@@ -74,6 +75,9 @@ class Compiler {
   MaskRegisters m;
   SlotRegisters s;
 
+  /// Of f16 whose denormals the mode does not keep: `flush`, out of line, makes them zeros.
+  void flush_if_not_kept(std::function<void()> flush);
+
   // ---- Calls
   /// The op by its function of frontend/ir/semantics/lane_function.hpp.
   void call_lane_function(const CodeInst& inst);
@@ -134,6 +138,7 @@ class Compiler {
   void enter_same_version(ir::BlockId target);
   void change_version(ir::BlockId target);
   void annotate(const CodeInst& inst);
+  void follow_fp_class(FpClass wanted);
   bool is_next(ir::BlockId target, bool full) const {
     return full == full_ && target == current_ + 1 && target < function.blocks.size();
   }
@@ -166,6 +171,7 @@ class Compiler {
   bool dispatches_ = false;
   ir::BlockId current_ = 0;
   bool full_ = true;
+  FpClass fp_class_ = FpClass::Single;  ///< whose mode MXCSR has, where f32 and f64 have different ones
   bool partial_versions_ = true;
   bool annotate_ = false;
   std::uint32_t annotated_ip_ = ~0u;

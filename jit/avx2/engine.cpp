@@ -2,6 +2,7 @@
 #include <asmjit/x86.h>
 #include <xmmintrin.h>
 
+#include <atomic>
 #include <memory>
 #include <new>
 
@@ -49,12 +50,22 @@ RegisterUse register_use_of(const ir::Function& function, const Liveness& livene
   return {ranges(read), ranges(written)};
 }
 
+/// A thread that begins sets its mode before anything follows it, or could show it: as compiled kernels do.
+bool sets_mode_first(const ir::Function& function) {
+  for (const ir::Inst& inst : function.blocks[0].insts) {
+    if (inst.op == ir::Op::fpmode_set) return true;
+    if (may_leave(inst.op) || fp_class_of(inst) != FpClass::None) return false;
+  }
+  return false;
+}
+
 class Avx2Executable final : public Executable {
  public:
   Avx2Executable(const ir::Function& function, const Liveness& liveness, std::unique_ptr<CodeData> data,
                  CodeMemory code, std::size_t entry, std::size_t code_bytes, std::string listing)
       : Executable(function),
         register_use_(register_use_of(function, liveness)),
+        sets_mode_first_(sets_mode_first(function)),
         data_(std::move(data)),
         code_(std::move(code)),
         entry_(reinterpret_cast<Entry>(code_.data() + entry)),
@@ -62,18 +73,19 @@ class Avx2Executable final : public Executable {
         listing_(std::move(listing)) {}
 
   Status run(ThreadState& state, FpScope& scope) const override {
-    const auto mode = fp_mode_mxcsr(state.fp_mode);
-    if (!mode) {
-      state.fault = {FaultKind::UnsupportedMode, 0, 0, 0, state.fp_mode};
-      return Status::Faulted;
+    // Most threads set the mode that the one before has left: then MXCSR stays as it is.
+    const std::uint32_t usual = usual_mode_.load(std::memory_order_relaxed);
+    if (sets_mode_first_ && state.resume == 0 && fp_mode_mxcsr(usual) == scope.set) state.fp_mode = usual;
+    const std::uint32_t mode = fp_mode_mxcsr(state.fp_mode);
+    if (mode != scope.set) {
+      _mm_setcsr(mode);
+      scope.set = mode;
     }
-    if (*mode != scope.set) {
-      _mm_setcsr(*mode);
-      scope.set = *mode;
-    }
+    state.fp_mixed = is_fp_mixed(state.fp_mode) ? 1 : 0;
     const std::uint32_t before = state.fp_mode;
     const auto status = static_cast<Status>(entry_(&state));
     if (state.fp_mode != before || status == Status::Faulted) scope.set = FpScope::current();
+    if (state.fp_mode != usual) usual_mode_.store(state.fp_mode, std::memory_order_relaxed);
     return status;
   }
   RegisterUse register_use() const override { return register_use_; }
@@ -82,6 +94,8 @@ class Avx2Executable final : public Executable {
 
  private:
   RegisterUse register_use_;
+  bool sets_mode_first_;
+  mutable std::atomic<std::uint32_t> usual_mode_ = 0;  ///< a guess: what threads have set
   std::unique_ptr<CodeData> data_;
   CodeMemory code_;
   Entry entry_;

@@ -107,16 +107,33 @@ Next Interpreter::jump_to(BlockId target) {
 /// A memory op that is `done`, or has set the fault.
 Next Interpreter::access(bool done) { return done ? Next::Op : stop(Status::Faulted); }
 
-bool Interpreter::set_mode(std::uint32_t cr0) {
-  const auto mxcsr = fp_mode_mxcsr(cr0);
-  if (mxcsr) _mm_setcsr(*mxcsr);
-  return mxcsr.has_value();
+void Interpreter::set_mode(std::uint32_t cr0) {
+  state_.fp_mode = cr0;
+  _mm_setcsr(fp_mode_mxcsr(cr0));
 }
 
 Next Interpreter::eval_lanewise(const Inst& inst) {
   std::array<const void*, max_pure_operands> args{};
   for (unsigned k = 0; k < inst.arg_count; ++k) args[k] = arg(inst, k);
-  lane_function(inst.op, inst.type, inst.from)(value(inst.result), args.data(), inst.lanes);
+  const LaneFunction function = lane_function(inst.op, inst.type, inst.from);
+  if (!computes_on_floats(inst)) {
+    function(value(inst.result), args.data(), inst.lanes);
+    return Next::Op;
+  }
+  // Operands and results of f16 are flushed here: MXCSR knows nothing of them.
+  const bool flushes = !is_keeping(state_.fp_mode, cr0_bit::Keep16);
+  std::array<std::array<std::uint16_t, max_lanes>, max_pure_operands> halves;
+  for (unsigned k = 0; flushes && k < inst.arg_count; ++k) {
+    if (function_.values[function_.arg(inst, k)].type != Type::f16) continue;
+    std::memcpy(halves[k].data(), args[k], 2 * inst.lanes);
+    flush_f16(halves[k].data(), inst.lanes);
+    args[k] = halves[k].data();
+  }
+  const bool mixed = is_fp_mixed(state_.fp_mode);
+  if (mixed) _mm_setcsr(fp_mode_mxcsr(state_.fp_mode, fp_class_of(inst)));
+  function(value(inst.result), args.data(), inst.lanes);
+  if (mixed) _mm_setcsr(fp_mode_mxcsr(state_.fp_mode));
+  if (flushes && function_.values[inst.result].type == Type::f16) flush_f16(value(inst.result), inst.lanes);
   return Next::Op;
 }
 
@@ -304,9 +321,7 @@ template <>
 Next Interpreter::eval<Op::fpmode_set>(const Inst& inst) {
   std::uint64_t cr0 = 0;
   std::memcpy(&cr0, arg(inst, 0), size_of(inst.type));
-  const auto mode = static_cast<std::uint32_t>(cr0);
-  if (!set_mode(mode)) return fault(inst, FaultKind::UnsupportedMode, 0, 0, mode);
-  state_.fp_mode = mode;
+  set_mode(static_cast<std::uint32_t>(cr0));
   return Next::Op;
 }
 
@@ -449,10 +464,7 @@ Status Interpreter::run() {
   static constexpr auto table = make_table(std::make_index_sequence<op_count>());
   const HostMode restored;
   target_ = state_.resume;
-  if (!set_mode(state_.fp_mode)) {
-    state_.fault = {FaultKind::UnsupportedMode, 0, 0, 0, state_.fp_mode};
-    return Status::Faulted;
-  }
+  set_mode(state_.fp_mode);
   for (;;) {
     block_ = target_;
     const Block& block = function_.blocks[block_];

@@ -36,8 +36,10 @@ struct ScratchSpace {
   std::uint32_t slots = 0;
 };
 
-/// cr0.0 that a thread starts with: denormals of all three types kept, round to nearest even.
-inline constexpr std::uint32_t initial_control = 0x4c0;
+/// cr0.0 that a thread starts with: round to nearest even, denormals flushed. Compiled kernels begin with
+/// `or cr0.0 0x4c0`, which keeps those of all types, or under -cl-denorms-are-zero `or cr0.0 0x40`: of f64
+/// alone.
+inline constexpr std::uint32_t initial_control = 0;
 
 struct WalkerCommand {
   const ThreadCode* code = nullptr;

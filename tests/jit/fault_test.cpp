@@ -49,8 +49,6 @@ const std::multimap<ir::Op, Faulting>& faulting_ops() {
       {ir::Op::block_store,
        {"  %p = constant.u64x1 16\n  %v = constant.u32x8 1\n  block_store.u32x8 a64[%p], %v\n",
         FaultKind::OutOfBounds}},
-      {ir::Op::fpmode_set,
-       {"  %c = constant.u32x1 0x40\n  fpmode_set.u32x1 %c\n", FaultKind::UnsupportedMode}},
       {ir::Op::jump_ip, {"  %i = constant.u32x1 0x999\n  jump_ip.u32x1 %i\n", FaultKind::BadJump}},
   };
   return ops;

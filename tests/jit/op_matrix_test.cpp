@@ -93,11 +93,23 @@ void expect(const Case& c, World& world, std::vector<std::byte>& file, std::uint
       args[k] = file.data() + first_operand + k * operand_bytes;
     }
   }
+  Inst inst = Builder::make(c.op, c.type, c.lanes);
+  inst.from = c.from;
+  const std::uint32_t mode = world.state().fp_mode;
+  const bool flushes = computes_on_floats(inst) && !is_keeping(mode, cr0_bit::Keep16);
+  std::array<std::array<std::byte, 2 * max_lanes>, max_pure_operands> halves;
+  for (unsigned k = 0; flushes && k < c.operands.size(); ++k) {
+    if (c.operands[k] != Type::f16) continue;
+    std::memcpy(halves[k].data(), args[k], 2 * c.lanes);
+    flush_f16(halves[k].data(), c.lanes);
+    args[k] = halves[k].data();
+  }
   std::array<std::byte, 2 * operand_bytes> results;
   const unsigned host = _mm_getcsr();
-  _mm_setcsr(*fp_mode_mxcsr(world.state().fp_mode));
+  _mm_setcsr(fp_mode_mxcsr(mode, fp_class_of(inst)));
   lane_function(c.op, c.type, c.from)(results.data(), args.data(), c.lanes);
   _mm_setcsr(host);
+  if (flushes && c.result == Type::f16) flush_f16(results.data(), c.lanes);
   const auto under = static_cast<std::uint32_t>(lane_bits(Type::m, c.lanes, world.masks()[0]));
   if (is_mask(c.result)) {
     std::uint32_t bits;

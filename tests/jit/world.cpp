@@ -171,7 +171,8 @@ void World::reset(const ir::Function& function, std::uint64_t seed) {
     masks()[i] = choices[random() % std::size(choices)] & lanes;
   }
   fill(layout_.flags_of(*state_), function.flag_bits / 8);
-  state_->fp_mode = static_cast<std::uint32_t>((random() % 4) << 4 | (random() % 2 != 0 ? 0x4c0 : 0));
+  const std::uint32_t keeps[] = {0, 0x4c0, 0x40, static_cast<std::uint32_t>(random() & 0x4c0)};
+  state_->fp_mode = static_cast<std::uint32_t>(random() % 4) << 4 | keeps[random() % std::size(keeps)];
 }
 
 FinalState World::run(const Executable& executable) {

@@ -49,16 +49,10 @@ void emit_barrier_signal(Compiler& c, const CodeInst&) {
 
 namespace {
 
-/// False: the mode cannot be kept, which is a fault.
-bool set_mode(ThreadState* state, std::uint32_t cr0, std::uint32_t guest_ip) {
-  auto mxcsr = fp_mode_mxcsr(cr0);
-  if (!mxcsr) {
-    state->fault = {FaultKind::UnsupportedMode, guest_ip, 0, 0, cr0};
-    return false;
-  }
+void set_mode(ThreadState* state, std::uint32_t cr0) {
   state->fp_mode = cr0;
-  _mm_setcsr(*mxcsr);
-  return true;
+  state->fp_mixed = is_fp_mixed(cr0) ? 1 : 0;
+  _mm_setcsr(fp_mode_mxcsr(cr0));
 }
 
 }  // namespace
@@ -69,17 +63,13 @@ void emit_fpmode_set(Compiler& c, const CodeInst& inst) {
   c.a.cmp(c.state(offsetof(ThreadState, fp_mode), 4), mode.r32());
   c.a.jne(change);
   c.a.bind(done);
-  c.out_of_line([&c, change, done, live = c.regs.live_registers(), mode, ip = inst.guest_ip] {
+  c.out_of_line([&c, change, done, live = c.regs.live_registers(), mode] {
     c.a.bind(change);
     c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), mode);
-    c.call(
-        live, reinterpret_cast<const void*>(&set_mode),
-        [&] {
-          c.a.mov(x86::rdi, state_reg);
-          c.a.mov(x86::esi, x86::ptr(x86::rsp, Frame::operands, 4));
-          c.a.mov(x86::edx, ip);
-        },
-        true);
+    c.call(live, reinterpret_cast<const void*>(&set_mode), [&] {
+      c.a.mov(x86::rdi, state_reg);
+      c.a.mov(x86::esi, x86::ptr(x86::rsp, Frame::operands, 4));
+    });
     c.a.jmp(done);
   });
 }

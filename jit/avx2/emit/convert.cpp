@@ -164,7 +164,15 @@ void widen_float(Compiler& c, const CodeInst& inst, std::uint32_t id) {
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     asmjit::Operand part =
         narrow_part(c, inst.args[0], chunk, ir::size_of(inst.from), ir::size_of(inst.type));
-    c.a.emit(id, c.v.define(inst.result, chunk), part);
+    const x86::Ymm to = c.v.define(inst.result, chunk);
+    c.a.emit(id, to, part);
+    if (inst.from == Type::f16)
+      c.flush_if_not_kept([&c, to, small = c.v.scratch(), zero = c.v.scratch()] {
+        c.a.vandps(small, to, c.splat(0x7fffffff, 4));
+        c.a.vcmpps(small, small, c.splat(0x38800000, 4), 17);  // below 2^-14, the least normal f16
+        c.a.vandps(zero, to, c.splat(0x80000000, 4));
+        c.a.vblendvps(to, to, zero, small);
+      });
     c.regs.unpin();
   }
 }
@@ -187,6 +195,14 @@ void narrow_float(Compiler& c, const CodeInst& inst) {
       half(upper.xmm(), 2 * chunk + 1);
       c.a.vinserti128(to, to, upper.xmm(), 1);
     }
+    if (inst.type == Type::f16)
+      c.flush_if_not_kept([&c, to, small = c.v.scratch(), zero = c.v.scratch()] {
+        c.a.vpand(small, to, c.splat(0x7c00, 2));
+        c.a.vpxor(zero, zero, zero);
+        c.a.vpcmpeqw(small, small, zero);
+        c.a.vpand(zero, to, c.splat(0x8000, 2));
+        c.a.vpblendvb(to, to, zero, small);
+      });
     c.regs.unpin();
   }
 }

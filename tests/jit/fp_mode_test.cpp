@@ -1,0 +1,266 @@
+// Every mix of rounding and denormal modes of f32, f64 and f16 against a model of its own: it computes
+// exactly in wider numbers, rounds by itself and flushes by the modes of the operands' and of the result's
+// type. The engines' order of switching MXCSR is tried by mixing types in one block.
+#include <fmt/format.h>
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "tests/jit/text_cases.hpp"
+#include "tests/jit/world.hpp"
+
+using namespace eum;
+using namespace eum::jit;
+using namespace eum::jit::test;
+using ir::Type;
+
+namespace {
+
+/// A binary format: bits of the fraction, exponent of the least normal number.
+struct Format {
+  Type type;
+  unsigned keep_bit;  ///< of cr0.0
+  int fraction, least;
+  unsigned bytes;
+};
+constexpr Format f16{Type::f16, 10, 10, -14, 2}, f32{Type::f32, 7, 23, -126, 4},
+    f64{Type::f64, 6, 52, -1022, 8};
+
+/// Finite numbers as sign * significand * 2^exponent: what all operands and results here are.
+struct Number {
+  bool is_negative = false;
+  unsigned __int128 significand = 0;
+  int exponent = 0;
+};
+
+Number decode(std::uint64_t bits, const Format& f) {
+  const auto exponent_bits = static_cast<unsigned>(8 * f.bytes - 1) - static_cast<unsigned>(f.fraction);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << f.fraction) - 1);
+  const auto field = static_cast<int>(bits >> f.fraction & ((std::uint64_t{1} << exponent_bits) - 1));
+  const bool sign = (bits >> (8 * f.bytes - 1) & 1) != 0;
+  if (field == 0) return {sign, fraction, f.least - f.fraction};
+  return {sign, fraction | std::uint64_t{1} << f.fraction, f.least - f.fraction + field - 1};
+}
+
+/// The bits of the number nearest by `rounding` (cr0.0: even, up, down, to zero); flushed if denormal.
+std::uint64_t encode(Number n, const Format& f, unsigned rounding, bool keeps) {
+  const std::uint64_t sign = n.is_negative ? std::uint64_t{1} << (8 * f.bytes - 1) : 0;
+  if (n.significand == 0) return sign;
+  // Three bits more than the fraction has, the last one sticky; denormals have the least exponent.
+  const auto shift_right = [&](int by) {
+    for (; by > 0; --by, ++n.exponent) n.significand = n.significand >> 1 | (n.significand & 1);
+  };
+  int top = 127;
+  while ((n.significand >> top & 1) == 0) --top;
+  if (top < f.fraction + 3) {
+    n.significand <<= f.fraction + 3 - top;
+    n.exponent -= f.fraction + 3 - top;
+  } else {
+    shift_right(top - f.fraction - 3);
+  }
+  // Tiny is what would be below the least normal number if the exponent had no bounds: rounded at full
+  // precision.
+  const auto rounds_up = [&](unsigned __int128 value) {
+    const auto low = static_cast<unsigned>(value & 7);
+    if (rounding == 0) return low > 4 || (low == 4 && (value >> 3 & 1) != 0);
+    return low != 0 && rounding == (n.is_negative ? 2u : 1u);
+  };
+  const unsigned __int128 full = (n.significand >> 3) + (rounds_up(n.significand) ? 1 : 0);
+  const int least = f.least - f.fraction - 3;
+  const bool carried = (full >> (f.fraction + 1)) != 0;
+  const bool tiny = n.exponent + (carried ? 1 : 0) < least;
+  if (n.exponent < least) shift_right(least - n.exponent);
+  unsigned __int128 rounded = (n.significand >> 3) + (rounds_up(n.significand) ? 1 : 0);
+  const bool is_denormal = (rounded >> f.fraction) == 0;
+  // The host flushes f32 and f64 where they are tiny; f16 where the result is denormal.
+  if (!keeps && (f.type == Type::f16 ? is_denormal : tiny)) return sign;
+  if (is_denormal) return sign | static_cast<std::uint64_t>(rounded);
+  if ((rounded >> (f.fraction + 1)) != 0) {
+    rounded >>= 1;
+    ++n.exponent;
+  }
+  const auto field = static_cast<std::uint64_t>(n.exponent - least + 1);
+  return sign | field << f.fraction |
+         (static_cast<std::uint64_t>(rounded) & ((std::uint64_t{1} << f.fraction) - 1));
+}
+
+/// Exact where no exponents lie far apart, as here.
+Number add(Number a, Number b, unsigned rounding) {
+  if (a.significand == 0 && b.significand == 0)
+    return {a.is_negative == b.is_negative ? a.is_negative : rounding == 2, 0, 0};
+  if (a.significand == 0) return b;
+  if (b.significand == 0) return a;
+  const int low = std::min(a.exponent, b.exponent);
+  a.significand <<= a.exponent - low;
+  b.significand <<= b.exponent - low;
+  if (a.is_negative == b.is_negative) return {a.is_negative, a.significand + b.significand, low};
+  if (a.significand == b.significand) return {rounding == 2, 0, 0};
+  if (a.significand > b.significand) return {a.is_negative, a.significand - b.significand, low};
+  return {b.is_negative, b.significand - a.significand, low};
+}
+Number mul(Number a, Number b) {
+  return {a.is_negative != b.is_negative, a.significand * b.significand, a.exponent + b.exponent};
+}
+
+struct Mode {
+  std::uint32_t cr0;
+  unsigned rounding() const { return cr0 >> 4 & 3; }
+  bool keeps(const Format& f) const { return (cr0 >> f.keep_bit & 1) != 0; }
+  Number operand(std::uint64_t bits, const Format& f) const {
+    Number n = decode(bits, f);
+    if (!keeps(f) && n.significand >> f.fraction == 0) n.significand = 0;
+    return n;
+  }
+  std::uint64_t result(Number n, const Format& f) const { return encode(n, f, rounding(), keeps(f)); }
+  /// f16 is computed in f32 and rounded once more.
+  std::uint64_t arithmetic(Number n, const Format& f) const {
+    if (f.type != Type::f16) return result(n, f);
+    return result(decode(encode(n, f32, rounding(), keeps(f32)), f32), f);
+  }
+};
+
+/// Zero, denormals, the least normal numbers and neighbours of 1: within 2^60 of each other in each format.
+std::vector<std::uint64_t> operands(const Format& f) {
+  const std::uint64_t sign = std::uint64_t{1} << (8 * f.bytes - 1), one = std::uint64_t{1} << f.fraction;
+  return {0,       sign,        1,          sign | 1,         one - 1,     sign | (one - 1),
+          one,     sign | one,  one + 1,    sign | (one + 1), one * 2 + 3, sign | (one * 3 - 1),
+          one / 2, one * 2 - 1, one | 0x55, sign | one * 2};
+}
+/// Factors whose products with those are near the least normal number.
+std::vector<std::uint64_t> factors(const Format& f) {
+  const auto bias = static_cast<std::uint64_t>(1 - f.least);
+  const auto make = [&](int exponent, std::uint64_t fraction) {
+    return (bias + static_cast<std::uint64_t>(exponent)) << f.fraction | fraction;
+  };
+  return {make(0, 0), make(-1, 0), make(-1, 1), make(0, 3), make(-3, 5), make(1, 1), make(-2, 7), make(2, 0)};
+}
+
+/// One op of the block: results of 16 lanes from the registers of two or three operands.
+struct Op {
+  std::string text;  ///< over %a, %b, %c
+  const Format *from, *to;
+  bool is_compare = false;
+};
+
+std::uint64_t expected(const Op& op, const Mode& mode, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  const Number x = mode.operand(a, *op.from);
+  if (op.text == "convert") return mode.result(x, *op.to);
+  const Number y = mode.operand(b, *op.from);
+  if (op.is_compare) {
+    const Number difference = add(x, {!y.is_negative, y.significand, y.exponent}, 0);
+    return difference.significand != 0 && difference.is_negative ? 1 : 0;
+  }
+  if (op.text == "add") return mode.arithmetic(add(x, y, mode.rounding()), *op.to);
+  if (op.text == "mul") return mode.arithmetic(mul(x, y), *op.to);
+  return mode.arithmetic(add(mul(x, y), mode.operand(c, *op.from), mode.rounding()), *op.to);
+}
+
+}  // namespace
+
+TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a model of its own") {
+  constexpr unsigned lanes = 16, step = 128;  // registers of 16 lanes of 8 bytes
+  std::vector<Op> ops;
+  for (const Format* f : {&f32, &f64, &f16})
+    for (const char* name : {"add", "mul", "fma", "cmp_lt"})
+      ops.push_back({name, f, f, std::string_view(name) == "cmp_lt"});
+  for (const Format* from : {&f64, &f32, &f16})
+    for (const Format* to : {&f32, &f16, &f64})
+      if (from != to && !(from == &f64 && to == &f16)) ops.push_back({"convert", from, to});
+
+  // Each op from its own operands, in this order: types alternate, and both directions are there.
+  std::string text =
+      fmt::format("kernel @k simd 16 family gen9 file 16384 slot 32 masks 1\nb0: ip 0 count 1\n");
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const std::size_t o = i * 5 % ops.size();
+    const Op& op = ops[o];
+    const auto from = ir::info(op.from->type).name, to = ir::info(op.to->type).name;
+    for (unsigned k = 0; k < 3; ++k)
+      text += fmt::format("  %{}{} = reg_read.{}x16 reg[{}]<1;1,0>\n", "abc"[k], o, from, (4 * o + k) * step);
+    const std::string place = fmt::format("reg[{}]<1;1,0>", (4 * o + 3) * step);
+    if (op.text == "convert")
+      text += fmt::format("  %r{0} = convert.{1}.{2}x16 %a{0}\n", o, to, from);
+    else if (op.text == "fma")
+      text += fmt::format("  %r{0} = fma.{1}x16 %a{0}, %b{0}, %c{0}\n", o, to);
+    else
+      text += fmt::format("  %r{0} = {1}.{2}x16 %a{0}, %b{0}\n", o, op.text, to);
+    if (op.is_compare)
+      text += fmt::format("  %n{0} = mask_bits.u16x1 %r{0}\n  reg_write.u16x1 {1}, %n{0}\n", o, place);
+    else
+      text += fmt::format("  reg_write.{}x16 {}, %r{}\n", to, place, o);
+  }
+  text += "  exit\n";
+  const ir::Function function = function_of_text(text);
+
+  const auto reference = make_reference_engine();
+  std::vector<Engine*> engines{reference.get()};
+  for (const auto& engine : other_engines()) engines.push_back(engine.get());
+  std::size_t compared = 0, denormal = 0;
+  for (Engine* engine : engines) {
+    ir::Function own = copy(function);
+    auto executable = engine->compile(own, {});
+    if (!executable) FAIL(executable.error().message);
+    World world;
+    for (unsigned mix = 0; mix < 32; ++mix)
+      for (unsigned round = 0; round < 8; ++round) {
+        const Mode mode{(mix & 3) << 4 | (mix >> 2 & 1) << 6 | (mix >> 3 & 1) << 7 | (mix >> 4 & 1) << 10};
+        world.reset(function, 1);
+        world.state().fp_mode = mode.cr0;
+        world.masks()[0] = 0xffff;
+        std::vector<std::array<std::array<std::uint64_t, lanes>, 3>> inputs(ops.size());
+        for (std::size_t o = 0; o < ops.size(); ++o) {
+          const Format& f = *ops[o].from;
+          std::vector<std::uint64_t> small = operands(f), near = factors(f);
+          // Conversions: of the wider format the numbers around the narrower one's least.
+          if (ops[o].text == "convert" && f.fraction > ops[o].to->fraction) {
+            const Format& to = *ops[o].to;
+            small = operands(to);
+            for (std::size_t i = 0; i < small.size(); ++i) {
+              const Number n = decode(small[i], to);
+              small[i] = encode({n.is_negative, n.significand * 8 + i % 8, n.exponent - 3}, f, 0, true);
+            }
+            small[0] = 1;  // its own least
+          }
+          for (unsigned lane = 0; lane < lanes; ++lane) {
+            const bool is_sum = ops[o].text == "add" || ops[o].is_compare;
+            inputs[o][0][lane] = small[(lane + round) % small.size()];
+            inputs[o][1][lane] = is_sum ? small[(lane * 3 + round * 5) % small.size()]
+                                        : near[(lane + round * 3) % near.size()];
+            inputs[o][2][lane] = small[(lane * 7 + round) % small.size()];
+          }
+          for (unsigned k = 0; k < 3; ++k)
+            for (unsigned lane = 0; lane < lanes; ++lane)
+              std::memcpy(world.file() + (4 * o + k) * step + lane * f.bytes, &inputs[o][k][lane], f.bytes);
+        }
+        REQUIRE(world.run(**executable).status == Status::Exited);
+        CHECK(world.state().fp_mode == mode.cr0);
+        for (std::size_t o = 0; o < ops.size(); ++o)
+          for (unsigned lane = 0; lane < lanes; ++lane) {
+            const Op& op = ops[o];
+            std::uint64_t got = 0;
+            if (op.is_compare) {
+              std::memcpy(&got, world.file() + (4 * o + 3) * step, 2);
+              got = got >> lane & 1;
+            } else {
+              std::memcpy(&got, world.file() + (4 * o + 3) * step + lane * op.to->bytes, op.to->bytes);
+            }
+            const auto& in = inputs[o];
+            const std::uint64_t wanted = expected(op, mode, in[0][lane], in[1][lane], in[2][lane]);
+            ++compared;
+            if (!op.is_compare && wanted != 0 && decode(wanted, *op.to).significand >> op.to->fraction == 0)
+              ++denormal;
+            if (got != wanted) {
+              FAIL_CHECK(engine->name()
+                         << fmt::format(": {}.{}.{} cr0 {:#x} of {:#x}, {:#x}, {:#x}: {:#x}, expected {:#x}",
+                                        op.text, ir::info(op.to->type).name, ir::info(op.from->type).name,
+                                        mode.cr0, in[0][lane], in[1][lane], in[2][lane], got, wanted));
+              return;
+            }
+          }
+      }
+  }
+  CHECK(compared == engines.size() * 32 * 8 * ops.size() * lanes);
+  CHECK(denormal > compared / 20);  // the modes matter here
+}
