@@ -96,7 +96,7 @@ struct Fixture {
   }
   void expect_exception(const Instruction& instruction, Vector vector, std::optional<std::uint32_t> code) {
     Outcome outcome = check(instruction);
-    INFO(outcome.text);
+    INFO(outcome.text());
     CHECK(outcome.kind == Kind::Exception);
     CHECK(outcome.vector == vector);
     CHECK(outcome.error_code == code);
@@ -318,7 +318,7 @@ TEST_CASE("guest: the VMX MSR bitmap is asked after the user bitmap and before t
   f.page.fill(std::byte{0xff});
   auto expect_exit = [&](const Instruction& i, std::uint32_t reason, std::uint64_t qualification) {
     Outcome outcome = f.check(i);
-    INFO(outcome.text);
+    INFO(outcome.text());
     CHECK(outcome.kind == Kind::VmExit);
     CHECK(outcome.exit_reason == reason);
     CHECK(outcome.exit_qualification == qualification);
@@ -529,7 +529,7 @@ TEST_CASE("both engines agree over random states and instructions") {
       outcomes[m] = f.machine->run(bytes);
       registers[m] = f.registers();
     }
-    INFO("round " << round << ": " << outcomes[0].text << " / " << outcomes[1].text);
+    INFO("round " << round << ": " << outcomes[0].text() << " / " << outcomes[1].text());
     REQUIRE(outcomes[0] == outcomes[1]);
     REQUIRE(registers[0] == registers[1]);
     REQUIRE(a.seen.writes == b.seen.writes);

@@ -38,7 +38,7 @@ static void test_decode(void) {
 }
 
 static void test_machine(uint32_t engine) {
-  eum_msr_options options = {sizeof options, engine, 0, 0};
+  eum_msr_options options = {sizeof options, engine, 0, 0, 0, 0};
   eum_msr_machine* m = NULL;
   eum_msr_register description;
   eum_msr_outcome outcome;
