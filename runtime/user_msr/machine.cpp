@@ -129,13 +129,14 @@ std::uint64_t Machine::translated_state() const {
 }
 
 Machine::Stepped& Machine::stepped(std::span<const std::uint8_t> bytes) {
-  // Opcode, ModRM or address differ between instructions and stand in these bytes. Which ones count is up to
-  // speed only.
+  // Where opcode, ModRM and low byte of an immediate stand: behind VEX, EVEX, REX or nothing, before which no
+  // other prefix is expected. Which bytes count is up to speed only.
   std::uint64_t word = 0;
-  if (bytes.size() >= 6)
-    word = bytes[3] | bytes[4] << 8 | (bytes[0] == 0xc4 ? bytes[5] << 16 : 0);
-  else if (bytes.size() == 5)
-    word = bytes[3] | bytes[4] << 8;
+  if (bytes.size() >= 5) {
+    const std::size_t at = bytes[0] == 0xc4 ? 3 : bytes[0] == 0x62 ? 4 : bytes[3] == 0xf8 ? 2 : 3;
+    word = bytes[1];
+    for (std::size_t i = at; i < at + 3 && i < bytes.size(); ++i) word = word << 8 | bytes[i];
+  }
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
   static_assert(stepped_count == std::size_t{1} << (64 - 58));
   return stepped_[(word * odd) >> 58];
