@@ -52,6 +52,9 @@ struct Prefixes {
   bool operand_size = false;
   bool address_size = false;
   std::uint8_t rex = 0;  ///< 0 = none; only one that stands directly before the opcode counts
+
+  /// One that must not stand before VEX or EVEX, beside LOCK.
+  bool before_vex() const { return repeat != Prefix::None || operand_size || rex != 0; }
 };
 
 /// Eats prefixes; returns the first byte that is none.
@@ -149,7 +152,8 @@ Decoding decode_legacy(Fetcher& fetch, Mode mode, const Prefixes& prefixes) {
   return decoding;
 }
 
-constexpr bool is_vex_map(unsigned map) { return map == 1 || map == 2 || map == 3 || map == 7; }
+/// Map 5 is that of AMX.
+constexpr bool is_vex_map(unsigned map) { return map == 1 || map == 2 || map == 3 || map == 5 || map == 7; }
 
 /// After C4. Outside 64-bit mode C4 is VEX only where LES would have a register operand.
 Decoding decode_vex(Fetcher& fetch, Mode mode, const Prefixes& prefixes) {
@@ -170,8 +174,7 @@ Decoding decode_vex(Fetcher& fetch, Mode mode, const Prefixes& prefixes) {
   std::optional<std::uint32_t> immediate = fetch.next_u32();
   if (!immediate) return fetch.failure();
 
-  if (prefixes.repeat != Prefix::None || prefixes.operand_size || prefixes.rex != 0)
-    return undefined(fetch, Undefined::LegacyVex);
+  if (prefixes.before_vex()) return undefined(fetch, Undefined::LegacyPrefix);
   if (prefixes.lock) return undefined(fetch, Undefined::Lock);
   if (mode != Mode::Bits64) return undefined(fetch, Undefined::Not64Bit);
   if (*modrm >> 6 != 3) return undefined(fetch, Undefined::MemoryOperand);
@@ -188,16 +191,68 @@ Decoding decode_vex(Fetcher& fetch, Mode mode, const Prefixes& prefixes) {
   return decoding;
 }
 
-}  // namespace
+/// After 62. Outside 64-bit mode 62 is EVEX only where BOUND would have a register operand. What is not one
+/// of the forms is another instruction's: maps 4 and 7 are not ours alone.
+Decoding decode_evex(Fetcher& fetch, Mode mode, const Prefixes& prefixes) {
+  constexpr unsigned map_promoted = 4, map_immediate = 7;
+  std::optional<std::uint8_t> p0 = fetch.next();
+  if (!p0) return fetch.failure();
+  const unsigned map = *p0 & 7;
+  if (mode != Mode::Bits64 && *p0 >> 6 != 3) return {.verdict = Verdict::Foreign};
+  if (map != map_promoted && map != map_immediate) return {.verdict = Verdict::Foreign};
+  std::optional<std::uint8_t> p1 = fetch.next(), p2 = fetch.next(), opcode = fetch.next();
+  if (!p1 || !p2 || !opcode) return fetch.failure();
+  const Encoding encoding = map == map_promoted ? Encoding::EvexMap4 : Encoding::EvexMap7;
+  std::optional<Form> form = find_form(encoding, static_cast<Prefix>(*p1 & 3), *opcode);
+  if (!form) return {.verdict = Verdict::Foreign};
+  std::optional<std::uint8_t> modrm = fetch.next();
+  if (!modrm) return fetch.failure();
+  const bool is_memory = *modrm >> 6 != 3;
+  if (is_memory && encoding == Encoding::EvexMap4) return {.verdict = Verdict::Foreign};  // ENQCMD, ENQCMDS
+  if (!skip_memory_operand(fetch, *modrm, mode, prefixes.address_size)) return fetch.failure();
+  std::optional<std::uint32_t> immediate = 0;
+  if (encoding == Encoding::EvexMap7) immediate = fetch.next_u32();
+  if (!immediate) return fetch.failure();
 
-Decoding decode(std::span<const std::uint8_t> bytes, Mode mode) {
+  if (prefixes.before_vex()) return undefined(fetch, Undefined::LegacyPrefix);
+  if (prefixes.lock) return undefined(fetch, Undefined::Lock);
+  if (mode != Mode::Bits64) return undefined(fetch, Undefined::Not64Bit);
+  if (is_memory) return undefined(fetch, Undefined::MemoryOperand);
+  const unsigned reg = *modrm >> 3 & 7;
+  if (encoding == Encoding::EvexMap7 && reg != 0) return undefined(fetch, Undefined::OpcodeExtension);
+  if (*p2 & 0x60) return undefined(fetch, Undefined::VectorLength);
+  if (*p1 & 0x80) return undefined(fetch, Undefined::OperandSize);
+  if ((*p1 >> 3 & 15) != 15 || !(*p2 & 0x08)) return undefined(fetch, Undefined::Vvvv);
+  if (*p2 & 0x97 || !(*p1 & 0x04)) return undefined(fetch, Undefined::EvexField);
+  Decoding decoding{.verdict = Verdict::Instruction, .length = fetch.position()};
+  decoding.instruction.form = *form;
+  // EVEX.X3 belongs to an index that is not there, and R3 and R4 to no opcode extension: ignored.
+  decoding.instruction.data =
+      static_cast<std::uint8_t>((*modrm & 7) | (*p0 & 0x20 ? 0 : 8) | (*p0 & 0x08 ? 16 : 0));
+  if (encoding == Encoding::EvexMap4)
+    decoding.instruction.index =
+        static_cast<std::uint8_t>(reg | (*p0 & 0x80 ? 0 : 8) | (*p0 & 0x10 ? 0 : 16));
+  decoding.instruction.msr = *immediate;
+  return decoding;
+}
+
+Decoding decode(std::span<const std::uint8_t> bytes, Mode mode, bool knows_apx) {
   Fetcher fetch(bytes);
   Prefixes prefixes;
   std::optional<std::uint8_t> opcode = fetch_prefixes(fetch, mode, prefixes);
   if (!opcode) return fetch.failure();
   if (*opcode == 0x0f) return decode_legacy(fetch, mode, prefixes);
   if (*opcode == 0xc4) return decode_vex(fetch, mode, prefixes);
+  if (*opcode == 0x62 && knows_apx) return decode_evex(fetch, mode, prefixes);
   return {.verdict = Verdict::Foreign};
+}
+
+}  // namespace
+
+Decoding decode(std::span<const std::uint8_t> bytes, Mode mode) { return decode(bytes, mode, true); }
+
+Decoding decode_without_apx(std::span<const std::uint8_t> bytes) {
+  return decode(bytes, Mode::Bits64, false);
 }
 
 std::string_view describe(Undefined why) {
@@ -208,8 +263,8 @@ std::string_view describe(Undefined why) {
       return "no instruction has this prefix and opcode";
     case Undefined::ReservedMap:
       return "VEX.mmmmm names no opcode map";
-    case Undefined::LegacyVex:
-      return "66, F2, F3 or REX before a VEX prefix";
+    case Undefined::LegacyPrefix:
+      return "66, F2, F3 or REX before a VEX or EVEX prefix";
     case Undefined::Lock:
       return "LOCK prefix";
     case Undefined::Not64Bit:
@@ -219,11 +274,13 @@ std::string_view describe(Undefined why) {
     case Undefined::OpcodeExtension:
       return "ModRM.reg must be 000b";
     case Undefined::VectorLength:
-      return "VEX.L must be 0";
+      return "VEX.L and EVEX.L'L must be 0";
     case Undefined::OperandSize:
-      return "VEX.W must be 0";
+      return "VEX.W and EVEX.W must be 0";
     case Undefined::Vvvv:
-      return "VEX.vvvv must be 1111b";
+      return "VEX.vvvv must be 1111b, EVEX.V4 1";
+    case Undefined::EvexField:
+      return "EVEX.z, ND, NF and aa must be 0, X4 must be 1";
   }
   return "unknown";
 }

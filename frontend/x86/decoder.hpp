@@ -25,14 +25,15 @@ enum class Undefined : std::uint8_t {
   None,
   NoOpcode,         ///< nothing is defined for this prefix and opcode
   ReservedMap,      ///< VEX.mmmmm that no map has
-  LegacyVex,        ///< 66, F2, F3 or REX before VEX
+  LegacyPrefix,     ///< 66, F2, F3 or REX before VEX or EVEX
   Lock,             ///< LOCK
   Not64Bit,         ///< the form exists in 64-bit mode only
   MemoryOperand,    ///< ModRM.mod is not 11
   OpcodeExtension,  ///< ModRM.reg is not 000
-  VectorLength,     ///< VEX.L = 1
-  OperandSize,      ///< VEX.W = 1
-  Vvvv,             ///< VEX.vvvv is not 1111
+  VectorLength,     ///< VEX.L or EVEX.L'L is not 0
+  OperandSize,      ///< VEX.W or EVEX.W = 1
+  Vvvv,             ///< VEX.vvvv or EVEX.V4 and vvvv are not all ones
+  EvexField,        ///< EVEX.z, ND, NF, aa or X4
 };
 std::string_view describe(Undefined why);
 
@@ -47,5 +48,8 @@ struct Decoding {
 /// comes before #UD, as in the priority of faults (SDM vol 3, table 7-2), except where the opcode already
 /// decides. Allocates nothing and is safe in a signal handler.
 Decoding decode(std::span<const std::uint8_t> bytes, Mode mode);
+/// The same for 64-bit mode without APX: bytes from 62 on are Foreign at once, as such a processor may raise
+/// #UD before it fetches more.
+Decoding decode_without_apx(std::span<const std::uint8_t> bytes);
 
 }  // namespace eum::x86

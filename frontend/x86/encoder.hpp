@@ -10,11 +10,12 @@ namespace eum::x86 {
 
 struct Encoded {
   std::array<std::uint8_t, max_length> bytes{};
-  std::uint8_t length = 0;
+  std::uint8_t length = 0;  ///< 0: there is no such instruction
   std::span<const std::uint8_t> view() const { return {bytes.data(), length}; }
 };
 
-/// Registers are taken modulo 16. decode(encode(i).view(), Bits64) gives i back, with unused operands 0.
+/// Nothing for a register that the form cannot name. Otherwise decode(encode(i).view(), Bits64) gives i back,
+/// with unused operands 0.
 Encoded encode(const Instruction& instruction);
 
 }  // namespace eum::x86

@@ -38,13 +38,14 @@ inline constexpr std::uint32_t ia32_user_msr_ctl = 0x1c;
 inline constexpr std::uint64_t user_msr_ctl_enable = 1;
 inline constexpr std::uint64_t user_msr_ctl_reserved = 0xffe;
 
-/// Canonical for 48-bit linear addresses.
-constexpr bool is_canonical(std::uint64_t address) {
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(address << 16) >> 16) == address;
+/// Canonical for linear addresses of `bits` bits: 48, or 57 with LA57.
+constexpr bool is_canonical(std::uint64_t address, unsigned bits) {
+  const unsigned above = 64 - bits;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(address << above) >> above) == address;
 }
 /// What a write of IA32_USER_MSR_CTL must hold, else #GP(0).
-constexpr bool is_valid_user_msr_ctl(std::uint64_t value) {
-  return (value & user_msr_ctl_reserved) == 0 && is_canonical(value & ~std::uint64_t{0xfff});
+constexpr bool is_valid_user_msr_ctl(std::uint64_t value, unsigned bits) {
+  return (value & user_msr_ctl_reserved) == 0 && is_canonical(value & ~std::uint64_t{0xfff}, bits);
 }
 
 }  // namespace eum::x86

@@ -58,7 +58,7 @@ Result<void> set_register(rt::Machine& machine, const std::string& text) {
 std::string state_text(const rt::Machine& machine) {
   std::string text = fmt::format("  rip {:#018x}  cpl {}  IA32_USER_MSR_CTL {:#018x}\n", machine.rip(),
                                  machine.cpl(), machine.user_msr_ctl());
-  for (unsigned reg = 0; reg < x86::gpr_count; ++reg)
+  for (unsigned reg = 0; reg < x86::legacy_gpr_count; ++reg)
     text += fmt::format("  {:3} {:#018x}{}", x86::gpr_names[reg], machine.gpr(reg), reg % 4 == 3 ? "\n" : "");
   for (std::uint32_t i = 0; i < machine.msrs().size(); ++i) {
     const rt::MsrSlot& slot = machine.msrs().slot(i);
@@ -115,7 +115,7 @@ Result<MsrExecResult> exec_msr_bytes(const MsrExec& exec, const rt::MsrConfig* c
     result.text +=
         fmt::format("  {:#x}  {:28}{:28}{}\n", machine.rip() - (result.completed ? d.length : 0), shown,
                     d.verdict == x86::Verdict::Instruction ? x86::print(d.instruction) : "(not decoded)",
-                    result.completed ? "done" : outcome.text);
+                    result.completed ? "done" : outcome.text());
     rest = rest.subspan(length);
   }
   result.text += "after\n" + state_text(machine);

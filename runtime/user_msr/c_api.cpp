@@ -21,22 +21,31 @@ struct CRegister {
   eum_msr_write_callback write;
 };
 
+struct CLinear {
+  void* context;
+  eum_msr_linear_callback read;
+};
+
 struct alignas(4096) BitmapPage {
   std::array<std::byte, LinearMemory::page_bytes> bytes;
 };
 
 struct eum_msr_machine {
   std::unique_ptr<Machine> machine;
-  std::string message;
-  std::deque<CRegister> registers;      // addresses stay
-  std::deque<BitmapPage> bitmap_pages;  // of eum_msr_load_config
+  mutable std::string message;
+  mutable std::optional<Outcome> untold;  // the last outcome, if it has a message and nobody asked for it
+  std::deque<CRegister> registers;        // addresses stay
+  std::deque<BitmapPage> bitmap_pages;    // of eum_msr_load_config
+  CLinear linear{};
 };
 
 namespace {
 
-static_assert(EUM_MSR_WRMSRNS_IMM == static_cast<int>(x86::Form::WrmsrnsImm) && x86::form_count == 6);
+static_assert(EUM_MSR_WRMSRNS_IMM == static_cast<int>(x86::Form::WrmsrnsImm));
+static_assert(EUM_MSR_WRMSRNS_IMM_APX == static_cast<int>(x86::Form::WrmsrnsImmApx) && x86::form_count == 12);
+static_assert(EUM_MSR_GPRS == x86::gpr_count);
 static_assert(EUM_MSR_TOO_LONG == static_cast<int>(x86::Verdict::TooLong));
-static_assert(EUM_MSR_FAILED == static_cast<int>(Outcome::Kind::Failed));
+static_assert(EUM_MSR_STOPPED == static_cast<int>(Outcome::Kind::Stopped));
 static_assert(EUM_MSR_MODE_64 == static_cast<int>(x86::Mode::Bits64));
 
 /// Runs the body, which returns a Result<void>, and keeps its message.
@@ -47,6 +56,7 @@ eum_msr_status guarded(eum_msr_machine* machine, Body body) {
     Result<void> result = body();
     if (result) return EUM_MSR_OK;
     machine->message = result.error().message;
+    machine->untold.reset();
     return EUM_MSR_BAD_ARGUMENT;
   } catch (const std::bad_alloc&) {
     return EUM_MSR_NO_MEMORY;
@@ -60,9 +70,18 @@ PageAttributes attributes(unsigned flags) {
           (flags & EUM_MSR_PAGE_WRITABLE) != 0};
 }
 
-x86::Instruction from_c(const eum_msr_instruction& c) {
-  return {static_cast<x86::Form>(c.form), static_cast<std::uint8_t>(c.data & 15),
-          static_cast<std::uint8_t>(c.index & 15), c.msr};
+/// Nothing for one that does not exist. What the form does not use may be anything.
+std::optional<x86::Instruction> from_c(const eum_msr_instruction* c) {
+  if (!c || c->form >= x86::form_count || c->data >= x86::gpr_count) return std::nullopt;
+  x86::Instruction instruction{static_cast<x86::Form>(c->form), static_cast<std::uint8_t>(c->data)};
+  if (instruction.is_immediate())
+    instruction.msr = c->msr;
+  else if (c->index < x86::gpr_count)
+    instruction.index = static_cast<std::uint8_t>(c->index);
+  else
+    return std::nullopt;
+  if (!x86::exists(instruction)) return std::nullopt;
+  return instruction;
 }
 
 eum_msr_outcome to_c(const Outcome& outcome) {
@@ -75,6 +94,9 @@ eum_msr_outcome to_c(const Outcome& outcome) {
   c.exit_reason = outcome.exit_reason;
   c.exit_qualification = outcome.exit_qualification;
   c.completed = static_cast<std::uint32_t>(outcome.completed);
+  c.exit_instruction_information = outcome.exit_instruction_information;
+  c.exit_instruction_length = outcome.exit_instruction_length;
+  c.exit_register = outcome.exit_register;
   return c;
 }
 
@@ -84,8 +106,8 @@ eum_msr_status execute(eum_msr_machine* machine, const uint8_t* bytes, size_t si
     if (!outcome || (!bytes && size != 0))
       return error("expected bytes and a place for the outcome, found null");
     Outcome result = ((*machine->machine).*method)({bytes, size});
-    if (result.kind != Outcome::Kind::Done) machine->message = result.text;
     *outcome = to_c(result);
+    if (result.kind != Outcome::Kind::Done) machine->untold = result;
     return {};
   });
 }
@@ -112,16 +134,18 @@ eum_msr_verdict eum_msr_decode(const uint8_t* bytes, size_t size, eum_msr_mode m
 }
 
 size_t eum_msr_encode(const eum_msr_instruction* instruction, uint8_t bytes[15]) {
-  if (!instruction || !bytes || instruction->form >= x86::form_count) return 0;
-  x86::Encoded encoded = x86::encode(from_c(*instruction));
+  const std::optional<x86::Instruction> existing = from_c(instruction);
+  if (!existing || !bytes) return 0;
+  const x86::Encoded encoded = x86::encode(*existing);
   std::copy_n(encoded.bytes.begin(), encoded.length, bytes);
   return encoded.length;
 }
 
 size_t eum_msr_print(const eum_msr_instruction* instruction, char* text, size_t size) {
-  if (!instruction || instruction->form >= x86::form_count) return 0;
+  const std::optional<x86::Instruction> existing = from_c(instruction);
+  if (!existing) return 0;
   try {
-    std::string whole = x86::print(from_c(*instruction));
+    std::string whole = x86::print(*existing);
     if (text && size != 0) {
       std::size_t kept = std::min(whole.size(), size - 1);
       std::memcpy(text, whole.data(), kept);
@@ -144,6 +168,9 @@ eum_msr_status eum_msr_create(const eum_msr_options* options, eum_msr_machine** 
         options->engine == EUM_MSR_ENGINE_AVX2 ? jit::EngineKind::avx2 : jit::EngineKind::reference;
     chosen.has_user_msr = !options->no_user_msr;
     chosen.has_msr_imm = !options->no_msr_imm;
+    chosen.has_apx = options->apx != 0;
+    if (options->linear_address_bits != 0) chosen.linear_address_bits = options->linear_address_bits;
+    if (chosen.linear_address_bits != 48 && chosen.linear_address_bits != 57) return EUM_MSR_BAD_ARGUMENT;
   }
   try {
     Result<std::unique_ptr<Machine>> made = Machine::create(chosen);
@@ -160,8 +187,17 @@ eum_msr_status eum_msr_create(const eum_msr_options* options, eum_msr_machine** 
 void eum_msr_destroy(eum_msr_machine* machine) { delete machine; }
 
 const char* eum_msr_message(const eum_msr_machine* machine) {
-  return machine ? machine->message.c_str() : "";
+  if (!machine) return "";
+  try {
+    if (machine->untold) machine->message = machine->untold->text();
+    machine->untold.reset();
+  } catch (const std::exception&) {
+    return "no memory for the message";
+  }
+  return machine->message.c_str();
 }
+
+uint64_t* eum_msr_gprs(eum_msr_machine* machine) { return machine->machine->gprs().data(); }
 
 uint64_t eum_msr_gpr(const eum_msr_machine* machine, unsigned reg) { return machine->machine->gpr(reg); }
 void eum_msr_set_gpr(eum_msr_machine* machine, unsigned reg, uint64_t value) {
@@ -219,6 +255,53 @@ eum_msr_status eum_msr_protect(eum_msr_machine* machine, uint64_t address, size_
 
 eum_msr_status eum_msr_unmap(eum_msr_machine* machine, uint64_t address) {
   return guarded(machine, [&] { return machine->machine->memory().unmap(address); });
+}
+
+void eum_msr_set_linear(eum_msr_machine* machine, eum_msr_linear_callback read, void* context) {
+  machine->linear = {context, read};
+  LinearReader reader;
+  reader.context = &machine->linear;
+  if (read)
+    reader.read = [](void* mine, std::uint64_t address, std::uint8_t& byte, std::uint32_t& code) {
+      auto& c = *static_cast<CLinear*>(mine);
+      switch (c.read(c.context, address, &byte, &code)) {
+        case EUM_MSR_LINEAR_DONE:
+          return LinearReader::Answer::Done;
+        case EUM_MSR_LINEAR_PAGE_FAULT:
+          return LinearReader::Answer::PageFault;
+        default:
+          return LinearReader::Answer::Stop;
+      }
+    };
+  machine->machine->set_linear_reader(reader);
+}
+
+size_t eum_msr_registers(const eum_msr_machine* machine, eum_msr_register_state* states, size_t count) {
+  const Machine& m = *machine->machine;
+  for (std::uint32_t i = 0; states && i < m.msrs().size() && i < count; ++i) {
+    const MsrSlot& slot = m.msrs().slot(i);
+    const bool is_control = slot.address == x86::ia32_user_msr_ctl;
+    eum_msr_register_state& state = states[i];
+    state.address = slot.address;
+    state.readable = slot.readable;
+    state.writable = slot.writable;
+    state.has_value = is_control || slot.holds_value();
+    state.value = is_control ? m.user_msr_ctl() : slot.holds_value() ? slot.value.load() : 0;
+    state.name = m.msrs().name(i).c_str();
+  }
+  return m.msrs().size();
+}
+
+eum_msr_status eum_msr_set_value(eum_msr_machine* machine, uint32_t address, uint64_t value) {
+  return guarded(machine, [&]() -> Result<void> {
+    Machine& m = *machine->machine;
+    if (address == x86::ia32_user_msr_ctl) return m.set_user_msr_ctl(value);
+    const std::uint32_t index = m.msrs().find(address);
+    if (index == MsrFile::no_slot || !m.msrs().slot(index).holds_value())
+      return error("expected the address of a register that holds a value, found {:#x}", address);
+    m.msrs().slot(index).value = value;
+    return {};
+  });
 }
 
 eum_msr_status eum_msr_add(eum_msr_machine* machine, const eum_msr_register* description) {

@@ -19,7 +19,7 @@ Result<void> LinearMemory::map(std::uint64_t address, std::span<std::byte> host,
       space_.map(address, host.size(), host.data(), mem::Access::ReadWrite, "linear memory");
   if (!region) return region.error();
   for (std::uint64_t offset = 0; offset < host.size(); offset += page_bytes)
-    pages_[(address + offset) / page_bytes] = attributes;
+    pages_[(address + offset) / page_bytes] = {attributes, host.data() + offset};
   return {};
 }
 
@@ -30,7 +30,7 @@ Result<void> LinearMemory::protect(std::uint64_t address, std::uint64_t bytes, P
       return error("expected mapped pages from {:#x} to {:#x}, found none at {:#x}", address, address + bytes,
                    address + offset);
   for (std::uint64_t offset = 0; offset < bytes; offset += page_bytes)
-    pages_[(address + offset) / page_bytes] = attributes;
+    pages_[(address + offset) / page_bytes].attributes = attributes;
   return {};
 }
 
@@ -48,11 +48,9 @@ Result<void> LinearMemory::unmap(std::uint64_t address) {
 std::optional<PageFault> LinearMemory::supervisor_read(std::uint64_t address, bool smap,
                                                        std::uint8_t& byte) const {
   auto page = pages_.find(address / page_bytes);
-  if (page == pages_.end() || !page->second.present) return PageFault{0, address};
-  if (smap && page->second.user) return PageFault{page_fault_present, address};
-  std::byte value{};
-  if (space_.read(address, {&value, 1})) return PageFault{0, address};
-  byte = static_cast<std::uint8_t>(value);
+  if (page == pages_.end() || !page->second.attributes.present) return PageFault{0, address};
+  if (smap && page->second.attributes.user) return PageFault{page_fault_present, address};
+  byte = static_cast<std::uint8_t>(page->second.host[address % page_bytes]);
   return std::nullopt;
 }
 

@@ -29,6 +29,20 @@ struct PageFault {
 /// Bits of the #PF error code.
 inline constexpr std::uint32_t page_fault_present = 1, page_fault_write = 2, page_fault_user = 4;
 
+/// An embedder's own MMU in the place of LinearMemory. Must not throw or use the machine.
+struct LinearReader {
+  enum class Answer : std::uint8_t {
+    Done,       ///< `byte` is set
+    PageFault,  ///< #PF with the error code in `error`, which is 0 (not present) at first
+    Stop,       ///< the instruction ends as Outcome::Kind::Stopped: what the embedder found (such as an EPT
+                ///< violation) is its own
+  };
+  void* context = nullptr;
+  /// Reads the byte at a linear address as an implicit supervisor access, whatever the CPL: user pages fault
+  /// where CR4.SMAP is 1.
+  Answer (*read)(void* context, std::uint64_t address, std::uint8_t& byte, std::uint32_t& error) = nullptr;
+};
+
 /// Reading is safe from any number of threads; mapping is not, beside anything else.
 class LinearMemory {
  public:
@@ -47,8 +61,13 @@ class LinearMemory {
   const mem::AddressSpace& space() const { return space_; }
 
  private:
+  struct Page {
+    PageAttributes attributes;
+    const std::byte* host = nullptr;
+  };
+
   mem::AddressSpace space_;
-  std::unordered_map<std::uint64_t, PageAttributes> pages_;  // by page number
+  std::unordered_map<std::uint64_t, Page> pages_;  // by page number
 };
 
 }  // namespace eum::rt

@@ -4,7 +4,9 @@
 #include <fmt/core.h>
 #include <xmmintrin.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "frontend/x86/printer.hpp"
@@ -17,40 +19,34 @@ constexpr std::size_t max_translations = 4096;
 /// The host's default floating point mode while an embedder's handler runs.
 class DefaultFloatMode {
  public:
-  DefaultFloatMode() : mode_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
-  ~DefaultFloatMode() { _mm_setcsr(mode_); }
+  DefaultFloatMode() : mode_(_mm_getcsr()) {
+    if (mode_ != standard) _mm_setcsr(standard);  // setting it costs more than all the rest of an access
+  }
+  ~DefaultFloatMode() {
+    if (mode_ != standard) _mm_setcsr(mode_);
+  }
   DefaultFloatMode(const DefaultFloatMode&) = delete;
   DefaultFloatMode& operator=(const DefaultFloatMode&) = delete;
 
  private:
+  static constexpr unsigned standard = 0x1f80;
   unsigned mode_;
 };
 
-Outcome exception(x86::Vector vector, std::optional<std::uint32_t> error_code, std::string text) {
-  Outcome outcome{.kind = Outcome::Kind::Exception, .vector = vector, .error_code = error_code};
-  outcome.text = std::move(text);
-  return outcome;
-}
+/// Guest control register 0 for which engines run in the host's default floating point mode: it need not be
+/// set.
+constexpr std::uint32_t keep_denormals = 0x4c0;
 
-/// What a decoder's answer that is no instruction means.
-Outcome outcome_of(const x86::Decoding& d) {
-  switch (d.verdict) {
-    case x86::Verdict::Foreign:
-      return {.kind = Outcome::Kind::Foreign, .text = "not a user MSR instruction"};
-    case x86::Verdict::Truncated:
-      return {.kind = Outcome::Kind::Truncated, .text = "the bytes end before the instruction does"};
-    case x86::Verdict::TooLong:
-      return exception(x86::Vector::GP, 0, "#GP(0): longer than 15 bytes");
-    default:
-      return exception(x86::Vector::UD, std::nullopt, fmt::format("#UD: {}", x86::describe(d.why)));
-  }
-}
+/// Status of Callback::load_linear that is no #PF error code + 1.
+constexpr std::uint64_t linear_stopped = std::uint64_t{1} << 32;
 
 }  // namespace
 
 void Machine::FreeState::operator()(std::byte* memory) const { std::free(memory); }
 
 Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions& options) {
+  if (options.linear_address_bits != 48 && options.linear_address_bits != 57)
+    return error("expected linear addresses of 48 or 57 bits, found {}", options.linear_address_bits);
   std::unique_ptr<Machine> machine(new Machine(options));
   Result<std::unique_ptr<jit::Engine>> engine = jit::info(options.engine).make();
   if (!engine) return engine.error();
@@ -63,6 +59,7 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions& options) 
   machine->memory_of_state_.reset(memory);
   std::fill_n(memory, layout.size, std::byte{0});
   machine->state_ = new (memory) jit::ThreadState;
+  machine->state_->fp_mode = keep_denormals;
   machine->file_ = new (layout.file_of(*machine->state_)) x86::MachineFile{};
   layout.masks_of(*machine->state_)[0] = 1;
 
@@ -87,8 +84,9 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions& options) 
     return true;
   };
   handlers.write = [](void* context, std::uint32_t, std::uint64_t value) {
-    if (!x86::is_valid_user_msr_ctl(value)) return false;
-    static_cast<Machine*>(context)->user_msr_ctl_ = value;
+    auto& self = *static_cast<Machine*>(context);
+    if (!x86::is_valid_user_msr_ctl(value, self.options_.linear_address_bits)) return false;
+    self.user_msr_ctl_ = value;
     return true;
   };
   Result<std::uint32_t> added = machine->msrs_.add(control, handlers);
@@ -103,9 +101,10 @@ Result<void> Machine::set_cpl(unsigned cpl) {
 }
 
 Result<void> Machine::set_user_msr_ctl(std::uint64_t value) {
-  if (!x86::is_valid_user_msr_ctl(value))
-    return error("expected IA32_USER_MSR_CTL with bits 11:1 clear and a canonical address, found {:#x}",
-                 value);
+  if (!x86::is_valid_user_msr_ctl(value, options_.linear_address_bits))
+    return error(
+        "expected IA32_USER_MSR_CTL with bits 11:1 clear and a canonical address of {} bits, found {:#x}",
+        options_.linear_address_bits, value);
   user_msr_ctl_ = value;
   return {};
 }
@@ -113,50 +112,97 @@ Result<void> Machine::set_user_msr_ctl(std::uint64_t value) {
 CpuidResult Machine::cpuid(std::uint32_t leaf, std::uint32_t subleaf) const {
   CpuidResult result;
   if (leaf != 7) return result;
-  if (subleaf == 0) result.eax = 1;  // the highest subleaf
+  if (subleaf == 0) {
+    result.eax = 1;  // the highest subleaf
+    result.ecx = options_.linear_address_bits == 57 ? 1u << 16 : 0;
+  }
   if (subleaf == 1) {
     result.ecx = options_.has_msr_imm ? 1u << 5 : 0;
-    result.edx = options_.has_user_msr ? 1u << 15 : 0;
+    result.edx = (options_.has_user_msr ? 1u << 15 : 0) | (options_.has_apx ? 1u << 21 : 0);
   }
   return result;
 }
 
-Outcome Machine::execute(std::span<const std::uint8_t> bytes, std::size_t limit) {
+std::uint64_t Machine::translated_state() const {
+  return std::uint64_t{msrs_.size()} << 8 | static_cast<std::uint64_t>(mode_) << 4 |
+         std::uint64_t{vmx_.use_msr_bitmaps} << 3 | std::uint64_t{vmx_.in_guest} << 2 | cpl_;
+}
+
+Machine::Stepped& Machine::stepped(std::span<const std::uint8_t> bytes) {
+  // Where opcode, ModRM and low byte of an immediate stand: behind VEX, EVEX, REX or nothing, before which no
+  // other prefix is expected. Which bytes count is up to speed only.
+  std::uint64_t word = 0;
+  if (bytes.size() >= 5) {
+    const std::size_t at = bytes[0] == 0xc4 ? 3 : bytes[0] == 0x62 ? 4 : bytes[3] == 0xf8 ? 2 : 3;
+    word = bytes[1];
+    for (std::size_t i = at; i < at + 3 && i < bytes.size(); ++i) word = word << 8 | bytes[i];
+  }
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+  static_assert(stepped_count == std::size_t{1} << (64 - 58));
+  return stepped_[(word * odd) >> 58];
+}
+
+Outcome Machine::step(std::span<const std::uint8_t> bytes) {
+  Stepped& last = stepped(bytes);
+  const std::size_t length = last.placed.length;
+  if (length != 0 && length <= bytes.size() && last.state == translated_state() &&
+      std::memcmp(last.bytes.data(), bytes.data(), length) == 0)
+    return execute(*last.code, {&last.placed, 1});
+  const x86::Decoding d = x86::decode(bytes, mode_);
+  if (!can_execute(d)) return outcome_of(d);
+  const x86::Placed placed{d.instruction, 0, d.length};
+  bytes = bytes.first(d.length);
+  Result<const jit::Executable*> code = translate({&placed, 1}, bytes);
+  if (!code) return failed(d.instruction, code.error().message);
+  std::ranges::copy(bytes, last.bytes.begin());
+  last.placed = placed;
+  last.state = translated_state();
+  last.code = *code;
+  return execute(**code, {&placed, 1});
+}
+
+Outcome Machine::run(std::span<const std::uint8_t> bytes) {
   std::array<x86::Placed, max_run> run;
   std::size_t count = 0, offset = 0;
-  while (count < limit) {
-    x86::Decoding d = x86::decode(bytes.subspan(offset), mode_);
-    if (d.verdict != x86::Verdict::Instruction) {
+  while (count < max_run) {
+    const x86::Decoding d = x86::decode(bytes.subspan(offset), mode_);
+    if (!can_execute(d)) {
       if (count == 0) return outcome_of(d);
       break;
     }
     run[count++] = {d.instruction, static_cast<std::uint32_t>(offset), d.length};
     offset += d.length;
   }
-  return execute_run({run.data(), count}, bytes.first(offset));
+  const std::span<const x86::Placed> placed(run.data(), count);
+  Result<const jit::Executable*> code = translate(placed, bytes.first(offset));
+  if (!code) return failed(run[0].instruction, code.error().message);
+  return execute(**code, placed);
 }
 
-Outcome Machine::execute_run(std::span<const x86::Placed> run, std::span<const std::uint8_t> bytes) {
-  Result<const jit::Executable*> code = translate(run, bytes);
+Outcome Machine::failed(const x86::Instruction& first, std::string_view why) {
+  failure_ = fmt::format("{}: {}", x86::print(first), why);
+  return {.kind = Outcome::Kind::Failed, .reason = failure_};
+}
+
+Outcome Machine::execute(const jit::Executable& code, std::span<const x86::Placed> run) {
   file_->user_msr_ctl = user_msr_ctl_;
   file_->event = x86::EventKind::None;
   file_->completed = 0;
   state_->budget = INT64_MAX;
   state_->resume = 0;
-  jit::Status status = code ? (*code)->run(*state_) : jit::Status::Faulted;
   // Lowering makes no other end: anything else is a bug of ours, and no reason to invent a guest's fault.
-  if (status != jit::Status::Exited)
-    return {.kind = Outcome::Kind::Failed,
-            .text = fmt::format(
-                "{}: {}", x86::print(run[0].instruction),
-                code ? "the engine reports a fault that lowering does not make" : code.error().message)};
-  return outcome_of_event();
+  if (code.run(*state_) != jit::Status::Exited)
+    return failed(run[0].instruction, "the engine reports a fault that lowering does not make");
+  return outcome_of_event(run);
 }
 
 Result<const jit::Executable*> Machine::translate(std::span<const x86::Placed> run,
                                                   std::span<const std::uint8_t> bytes) {
   // A register that was added may be one that an immediate names.
-  if (translated_msrs_ != msrs_.size() || translations_.size() >= max_translations) translations_.clear();
+  if (translated_msrs_ != msrs_.size() || translations_.size() >= max_translations) {
+    translations_.clear();
+    stepped_.fill({});
+  }
   translated_msrs_ = msrs_.size();
   std::string key(bytes.begin(), bytes.end());
   key += {static_cast<char>(cpl_), static_cast<char>(vmx_.in_guest), static_cast<char>(vmx_.use_msr_bitmaps)};
@@ -184,30 +230,32 @@ Result<const jit::Executable*> Machine::translate(std::span<const x86::Placed> r
   return static_cast<const jit::Executable*>(translation.get());
 }
 
-Outcome Machine::outcome_of_event() const {
+Outcome Machine::outcome_of_event(std::span<const x86::Placed> run) const {
   Outcome outcome;
   outcome.completed = file_->completed;
   switch (file_->event) {
     case x86::EventKind::None:
       return outcome;
-    case x86::EventKind::VmExit:
+    case x86::EventKind::VmExit: {
+      const x86::Placed& placed = run[outcome.completed];
       outcome.kind = Outcome::Kind::VmExit;
       outcome.exit_reason = static_cast<std::uint32_t>(file_->event_code);
       outcome.exit_qualification = file_->event_address;
-      outcome.text = fmt::format("VM exit, reason {}, qualification {:#x}", outcome.exit_reason,
-                                 outcome.exit_qualification);
+      outcome.exit_register = placed.instruction.data;
+      outcome.exit_instruction_information = (placed.instruction.data & 15u) << 3;
+      outcome.exit_instruction_length = placed.length;
       return outcome;
+    }
     case x86::EventKind::Exception:
       break;
   }
   outcome.kind = Outcome::Kind::Exception;
   outcome.vector = static_cast<x86::Vector>(file_->event_code);
-  auto code = static_cast<std::uint32_t>(file_->event_error);
-  if (outcome.vector != x86::Vector::UD) outcome.error_code = code;
   if (outcome.vector == x86::Vector::PF) outcome.cr2 = file_->event_address;
-  outcome.text = outcome.vector == x86::Vector::UD   ? "#UD"
-                 : outcome.vector == x86::Vector::GP ? fmt::format("#GP({})", code)
-                                                     : fmt::format("#PF({}) at {:#x}", code, outcome.cr2);
+  if (outcome.vector == x86::Vector::PF && is_stopped_)
+    outcome.kind = Outcome::Kind::Stopped;
+  else if (outcome.vector != x86::Vector::UD)
+    outcome.error_code = static_cast<std::uint32_t>(file_->event_error);
   return outcome;
 }
 
@@ -217,19 +265,36 @@ std::uint64_t Machine::call_back(x86::Callback callback, std::span<const std::ui
     case x86::Callback::load_msr_bitmap:
       value = vmx_.msr_bitmap[operands[0] % vmx_.msr_bitmap.size()];
       return 0;
-    case x86::Callback::load_linear: {
-      std::uint8_t byte = 0;
-      if (std::optional<PageFault> fault = memory_.supervisor_read(operands[0], smap_, byte))
-        return fault->error + 1;
-      value = byte;
-      return 0;
-    }
+    case x86::Callback::load_linear:
+      return read_linear(operands[0], value);
     case x86::Callback::read_msr:
       return access_msr(true, operands[1], static_cast<std::uint32_t>(operands[0]), 0, value);
     case x86::Callback::write_msr:
       return access_msr(false, operands[1], static_cast<std::uint32_t>(operands[0]), operands[2], value);
   }
   return ~std::uint64_t{0};
+}
+
+std::uint64_t Machine::read_linear(std::uint64_t address, std::uint64_t& value) {
+  std::uint8_t byte = 0;
+  is_stopped_ = false;
+  if (linear_reader_.read != nullptr) {
+    std::uint32_t error = 0;
+    DefaultFloatMode mode;
+    switch (linear_reader_.read(linear_reader_.context, address, byte, error)) {
+      case LinearReader::Answer::Done:
+        break;
+      case LinearReader::Answer::PageFault:
+        return std::uint64_t{error} + 1;
+      case LinearReader::Answer::Stop:
+        is_stopped_ = true;
+        return linear_stopped;
+    }
+  } else if (std::optional<PageFault> fault = memory_.supervisor_read(address, smap_, byte)) {
+    return std::uint64_t{fault->error} + 1;
+  }
+  value = byte;
+  return 0;
 }
 
 std::uint64_t Machine::access_msr(bool is_read, std::uint64_t how, std::uint32_t address, std::uint64_t data,

@@ -17,6 +17,7 @@
 #include "memory/base/result.hpp"
 #include "runtime/user_msr/linear_memory.hpp"
 #include "runtime/user_msr/msr_file.hpp"
+#include "runtime/user_msr/outcome.hpp"
 
 namespace eum::rt {
 
@@ -24,33 +25,15 @@ struct MachineOptions {
   jit::EngineKind engine = jit::EngineKind::avx2;
   bool has_user_msr = true;  ///< CPUID.(7,1):EDX[15]
   bool has_msr_imm = true;   ///< CPUID.(7,1):ECX[5]
+  /// CPUID.(7,1):EDX[21], and R16 to R31 are enabled. Without it the EVEX forms are #UD.
+  bool has_apx = false;
+  unsigned linear_address_bits = 48;  ///< what is canonical: 48, or 57 with LA57, CPUID.(7,0):ECX[16]
 };
 
 struct VmxControls {
   bool in_guest = false;         ///< VMX non-root operation
   bool use_msr_bitmaps = false;  ///< VM-execution control; 0: every access exits
   std::array<std::uint8_t, 4096> msr_bitmap{};
-};
-
-/// What executing came to. On anything but Done the state is as before the instruction at RIP.
-struct Outcome {
-  enum class Kind : std::uint8_t {
-    Done,
-    Exception,  ///< vector, error_code where the vector has one, cr2 where it is #PF
-    VmExit,     ///< exit_reason, exit_qualification
-    Foreign,    ///< the bytes are another instruction's: not executed
-    Truncated,  ///< more bytes are needed
-    Failed,     ///< no translation, a bug of the emulator: see text
-  } kind = Kind::Done;
-  x86::Vector vector = x86::Vector::UD;
-  std::optional<std::uint32_t> error_code = {};
-  std::uint64_t cr2 = 0;
-  std::uint32_t exit_reason = 0;
-  std::uint64_t exit_qualification = 0;
-  std::uint64_t completed = 0;  ///< instructions executed before it
-  std::string text = {};        ///< one line for a human; empty for Done
-
-  bool operator==(const Outcome&) const = default;
 };
 
 struct CpuidResult {
@@ -60,12 +43,15 @@ struct CpuidResult {
 /// One machine is used by one thread at a time; two machines share nothing, unless handlers do.
 class Machine {
  public:
-  /// An error where the host cannot run the engine.
+  /// An error where the host cannot run the engine, or for a width of addresses that there is not.
   static Result<std::unique_ptr<Machine>> create(const MachineOptions& options);
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
   // ---- State
+  /// All general registers, live, by x86::gpr_names; they stay where they are as long as the machine. Without
+  /// APX those from R16 on are nobody's.
+  std::span<std::uint64_t, x86::gpr_count> gprs() { return file_->gpr; }
   std::uint64_t gpr(unsigned reg) const { return file_->gpr[reg % x86::gpr_count]; }
   void set_gpr(unsigned reg, std::uint64_t value) { file_->gpr[reg % x86::gpr_count] = value; }
   std::uint64_t rip() const { return file_->rip; }
@@ -81,18 +67,20 @@ class Machine {
   void set_smap(bool on) { smap_ = on; }
   VmxControls& vmx() { return vmx_; }
   LinearMemory& memory() { return memory_; }
+  /// The bitmap of IA32_USER_MSR_CTL is read by this, and not from memory(), unless its function is null.
+  void set_linear_reader(const LinearReader& reader) { linear_reader_ = reader; }
   /// Holds IA32_USER_MSR_CTL from the beginning.
   MsrFile& msrs() { return msrs_; }
   const MsrFile& msrs() const { return msrs_; }
-  /// Leaf 7 subleaf 1 enumerates the features; other leaves are 0.
+  /// Leaf 7 enumerates the features; other leaves are 0.
   CpuidResult cpuid(std::uint32_t leaf, std::uint32_t subleaf) const;
 
   // ---- Execution
   /// The instruction at the front of `bytes`, which stand at RIP.
-  Outcome step(std::span<const std::uint8_t> bytes) { return execute(bytes, 1); }
+  Outcome step(std::span<const std::uint8_t> bytes);
   /// The run of user MSR instructions at the front of `bytes`, to the first that is none or does not
-  /// complete. Done means at least one.
-  Outcome run(std::span<const std::uint8_t> bytes) { return execute(bytes, max_run); }
+  /// complete, at most max_run. Done means at least one.
+  Outcome run(std::span<const std::uint8_t> bytes);
 
   static constexpr std::size_t max_run = 64;  ///< instructions translated as one
 
@@ -103,11 +91,29 @@ class Machine {
     void operator()(std::byte* memory) const;
   };
 
-  Outcome execute(std::span<const std::uint8_t> bytes, std::size_t limit);
-  Outcome execute_run(std::span<const x86::Placed> run, std::span<const std::uint8_t> bytes);
+  /// An instruction that was stepped: while its bytes and the state that its translation knows are the same,
+  /// it is neither decoded nor looked up again.
+  struct Stepped {
+    std::array<std::uint8_t, x86::max_length> bytes{};
+    x86::Placed placed{};  // length 0: none
+    std::uint64_t state = 0;
+    const jit::Executable* code = nullptr;
+  };
+  static constexpr std::size_t stepped_count = 64;
+
+  Stepped& stepped(std::span<const std::uint8_t> bytes);
+  /// What translations depend on, beside the bytes and options_.
+  std::uint64_t translated_state() const;
+  bool can_execute(const x86::Decoding& decoding) const {
+    return decoding.verdict == x86::Verdict::Instruction &&
+           (options_.has_apx || !decoding.instruction.needs_apx());
+  }
+  Outcome failed(const x86::Instruction& first, std::string_view why);
+  Outcome execute(const jit::Executable& code, std::span<const x86::Placed> run);
   Result<const jit::Executable*> translate(std::span<const x86::Placed> run,
                                            std::span<const std::uint8_t> bytes);
-  Outcome outcome_of_event() const;
+  Outcome outcome_of_event(std::span<const x86::Placed> run) const;
+  std::uint64_t read_linear(std::uint64_t address, std::uint64_t& value);
   /// Does `callback`. Returns the status.
   std::uint64_t call_back(x86::Callback callback, std::span<const std::uint64_t> operands,
                           std::uint64_t& value);
@@ -118,6 +124,7 @@ class Machine {
   std::unique_ptr<jit::Engine> engine_;
   std::unordered_map<std::string, std::unique_ptr<jit::Executable>> translations_;
   std::uint32_t translated_msrs_ = 0;  // registers that the translations know
+  std::array<Stepped, stepped_count> stepped_;
 
   std::unique_ptr<std::byte, FreeState> memory_of_state_;
   jit::ThreadState* state_ = nullptr;
@@ -131,6 +138,9 @@ class Machine {
   std::uint64_t user_msr_ctl_ = 0;
   VmxControls vmx_;
   LinearMemory memory_;
+  LinearReader linear_reader_;
+  bool is_stopped_ = false;  // by the linear reader
+  std::string failure_;      // what the last Outcome of kind Failed says
   MsrFile msrs_;
 };
 

@@ -36,6 +36,8 @@ struct MsrSlot {
   std::atomic<std::uint64_t> value = 0;
   const char* path = nullptr;  ///< of File; outlives the slot
   MsrHandlers handlers;        ///< of Handler
+
+  bool holds_value() const { return source == MsrSource::Value || source == MsrSource::Counter; }
 };
 
 /// False: the register does not take the access, #GP(0).

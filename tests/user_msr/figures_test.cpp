@@ -102,7 +102,7 @@ class Figure {
     REQUIRE(short_fetch.kind == Kind::Truncated);
     Outcome outcome = machine_->step(encoded.view());
     Expected expected = expected_of(s);
-    INFO(outcome.text);
+    INFO(outcome.text());
     REQUIRE(outcome.kind == expected.kind);
     bool done = expected.kind == Kind::Done;
     // Commit (609, 709, 809, 909): all of it or nothing.

@@ -340,7 +340,7 @@ TEST_CASE("the native rules are the machine's: each address, both directions") {
       rt::Outcome outcome = machine.step(x86::encode(instruction).view());
       std::uint64_t value = 0xff00000000000000 + msr;
       bool allowed = access_user_msr(native, is_read, msr, value);
-      INFO("msr " << msr << " read " << is_read << ": " << outcome.text);
+      INFO("msr " << msr << " read " << is_read << ": " << outcome.text());
       REQUIRE(allowed == (outcome.kind == rt::Outcome::Kind::Done));
       if (!allowed) REQUIRE(outcome.vector == x86::Vector::GP);
       if (allowed && is_read && msr != tsc_msr) REQUIRE(machine.gpr(3) == value);

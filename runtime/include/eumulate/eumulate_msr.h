@@ -42,23 +42,35 @@ typedef enum eum_msr_form {
   EUM_MSR_URDMSR_IMM = 2,
   EUM_MSR_UWRMSR_IMM = 3,
   EUM_MSR_RDMSR_IMM = 4,
-  EUM_MSR_WRMSRNS_IMM = 5
+  EUM_MSR_WRMSRNS_IMM = 5,
+  /* EVEX forms, which need APX: a processor without it raises #UD */
+  EUM_MSR_URDMSR_REG_APX = 6,
+  EUM_MSR_UWRMSR_REG_APX = 7,
+  EUM_MSR_URDMSR_IMM_APX = 8,
+  EUM_MSR_UWRMSR_IMM_APX = 9,
+  EUM_MSR_RDMSR_IMM_APX = 10,
+  EUM_MSR_WRMSRNS_IMM_APX = 11
 } eum_msr_form;
+
+/* General registers: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15, and with APX R16 to R31. */
+enum { EUM_MSR_GPRS = 32 };
 
 typedef struct eum_msr_instruction {
   uint32_t form;   /* eum_msr_form */
   uint32_t length; /* bytes; ignored by eum_msr_encode and eum_msr_print */
-  uint32_t data;   /* general register 0-15: destination of a read, source of a write */
-  uint32_t index;  /* general register that holds the MSR address; register forms */
-  uint32_t msr;    /* MSR address; immediate forms */
+  uint32_t data; /* general register: destination of a read, source of a write; beyond 15 in APX forms only */
+  uint32_t index; /* general register that holds the MSR address; register forms */
+  uint32_t msr;   /* MSR address; immediate forms */
 } eum_msr_instruction;
 
 /* `instruction` may be null; it is written for EUM_MSR_INSTRUCTION, its length for EUM_MSR_UNDEFINED too. */
 eum_msr_verdict eum_msr_decode(const uint8_t* bytes, size_t size, eum_msr_mode mode,
                                eum_msr_instruction* instruction);
-/* The shortest encoding; returns its length, or 0 for an instruction that does not exist. */
+/* The shortest encoding; returns its length, or 0 for an instruction that does not exist: no such form, or a
+ * register that the form cannot name. */
 size_t eum_msr_encode(const eum_msr_instruction* instruction, uint8_t bytes[15]);
-/* "urdmsr rax, rcx", ended by a zero byte and cut to `size`; returns the length of the whole. */
+/* "urdmsr rax, rcx", ended by a zero byte and cut to `size`; returns the length of the whole, or 0 as
+ * eum_msr_encode. */
 size_t eum_msr_print(const eum_msr_instruction* instruction, char* text, size_t size);
 
 /* ---- Machines */
@@ -66,10 +78,12 @@ size_t eum_msr_print(const eum_msr_instruction* instruction, char* text, size_t 
 typedef enum eum_msr_engine { EUM_MSR_ENGINE_AVX2 = 0, EUM_MSR_ENGINE_REFERENCE = 1 } eum_msr_engine;
 
 typedef struct eum_msr_options {
-  size_t struct_size; /* sizeof(eum_msr_options) */
-  uint32_t engine;    /* eum_msr_engine */
-  int no_user_msr;    /* CPUID.(7,1):EDX[15] = 0 */
-  int no_msr_imm;     /* CPUID.(7,1):ECX[5] = 0 */
+  size_t struct_size;           /* sizeof(eum_msr_options) */
+  uint32_t engine;              /* eum_msr_engine */
+  int no_user_msr;              /* CPUID.(7,1):EDX[15] = 0 */
+  int no_msr_imm;               /* CPUID.(7,1):ECX[5] = 0 */
+  int apx;                      /* CPUID.(7,1):EDX[21] = 1: EVEX forms execute; without it they are #UD */
+  uint32_t linear_address_bits; /* what is canonical: 48 (also 0), or 57 with LA57 */
 } eum_msr_options;
 
 /* `options` may be null. A machine begins in 64-bit mode at CPL 3 with everything 0 and CR4.SMAP = 1. */
@@ -78,7 +92,10 @@ void eum_msr_destroy(eum_msr_machine* machine);
 /* The message of the last call that failed, valid until the next; "" before. */
 const char* eum_msr_message(const eum_msr_machine* machine);
 
-uint64_t eum_msr_gpr(const eum_msr_machine* machine, unsigned reg); /* reg modulo 16 */
+/* All EUM_MSR_GPRS general registers, to be read and written in place: an embedder can keep its own there.
+ * They stay where they are as long as the machine. */
+uint64_t* eum_msr_gprs(eum_msr_machine* machine);
+uint64_t eum_msr_gpr(const eum_msr_machine* machine, unsigned reg); /* reg modulo EUM_MSR_GPRS */
 void eum_msr_set_gpr(eum_msr_machine* machine, unsigned reg, uint64_t value);
 uint64_t eum_msr_rip(const eum_msr_machine* machine);
 void eum_msr_set_rip(eum_msr_machine* machine, uint64_t value);
@@ -101,7 +118,20 @@ eum_msr_status eum_msr_map(eum_msr_machine* machine, uint64_t address, void* hos
 eum_msr_status eum_msr_protect(eum_msr_machine* machine, uint64_t address, size_t size, unsigned flags);
 eum_msr_status eum_msr_unmap(eum_msr_machine* machine, uint64_t address);
 
-/* ---- Registers */
+/* An embedder's own MMU in the place of these pages. Reads the byte of the bitmap of IA32_USER_MSR_CTL at a
+ * linear address as an implicit supervisor access, whatever the CPL (with CR4.SMAP user pages fault), from
+ * the thread that executes; must not throw or use the machine. */
+typedef enum eum_msr_linear_answer {
+  EUM_MSR_LINEAR_DONE = 0,       /* *byte is set */
+  EUM_MSR_LINEAR_PAGE_FAULT = 1, /* #PF with *error_code, which is 0 (not present) at first */
+  EUM_MSR_LINEAR_STOP = 2        /* the step ends as EUM_MSR_STOPPED, as for an EPT violation */
+} eum_msr_linear_answer;
+typedef eum_msr_linear_answer (*eum_msr_linear_callback)(void* context, uint64_t address, uint8_t* byte,
+                                                         uint32_t* error_code);
+/* `read` and `context` outlive the machine; a null function goes back to mapped pages. */
+void eum_msr_set_linear(eum_msr_machine* machine, eum_msr_linear_callback read, void* context);
+
+/* ---- Model specific registers */
 
 /* Called after every check has passed, from the thread that executes; must not throw or use the machine. 0
  * raises #GP(0). A null function refuses. */
@@ -122,6 +152,20 @@ typedef struct eum_msr_register {
 } eum_msr_register;
 
 eum_msr_status eum_msr_add(eum_msr_machine* machine, const eum_msr_register* description);
+typedef struct eum_msr_register_state {
+  uint32_t address;
+  int readable, writable;
+  int has_value;    /* 0 where a callback, a file or the host's time stamp counter gives the value */
+  uint64_t value;   /* of a counter: what the next read returns */
+  const char* name; /* as long as the machine */
+} eum_msr_register_state;
+
+/* All registers, IA32_USER_MSR_CTL first, then as they were added: up to `count` of them. Returns how many
+ * there are. Reads nothing that has effects. */
+size_t eum_msr_registers(const eum_msr_machine* machine, eum_msr_register_state* states, size_t count);
+/* Sets what eum_msr_register_state has as value; an error where there is none, or a register does not exist.
+ */
+eum_msr_status eum_msr_set_value(eum_msr_machine* machine, uint32_t address, uint64_t value);
 /* The registers of a configuration of `eumulate msr run`, and its bitmap as a supervisor page at
  * `bitmap_address`, to which IA32_USER_MSR_CTL is set, enabled. */
 eum_msr_status eum_msr_load_config(eum_msr_machine* machine, const char* path, uint64_t bitmap_address);
@@ -134,7 +178,8 @@ typedef enum eum_msr_outcome_kind {
   EUM_MSR_VM_EXIT = 2,
   EUM_MSR_NOT_OURS = 3,   /* another instruction: not executed */
   EUM_MSR_NEED_BYTES = 4, /* truncated: not executed */
-  EUM_MSR_FAILED = 5      /* a bug of the emulator, see eum_msr_message */
+  EUM_MSR_FAILED = 5,     /* a bug of the emulator, see eum_msr_message */
+  EUM_MSR_STOPPED = 6     /* the embedder's MMU said EUM_MSR_LINEAR_STOP */
 } eum_msr_outcome_kind;
 
 typedef struct eum_msr_outcome {
@@ -143,10 +188,14 @@ typedef struct eum_msr_outcome {
   uint32_t vector; /* exception: 6 #UD, 13 #GP, 14 #PF */
   uint32_t has_error_code;
   uint32_t error_code;
-  uint64_t cr2;         /* #PF */
-  uint32_t exit_reason; /* VM exit: basic exit reason */
-  uint32_t completed;   /* instructions before the end */
-  uint64_t exit_qualification;
+  uint64_t cr2;                /* #PF and EUM_MSR_STOPPED: the linear address */
+  uint32_t exit_reason;        /* VM exit: basic exit reason */
+  uint32_t completed;          /* instructions before the end */
+  uint64_t exit_qualification; /* the MSR address */
+  /* VM-exit instruction information: bits 6:3 are the low four bits of exit_register, the others 0. */
+  uint32_t exit_instruction_information;
+  uint32_t exit_instruction_length;
+  uint32_t exit_register; /* general register 0-31: destination of a read, source of a write */
 } eum_msr_outcome;
 
 /* Executes the instruction at the front of `bytes`, which stand at RIP. */

@@ -43,7 +43,7 @@ UnderBreakpoint look_under_breakpoint(SiteTable& sites, std::uint64_t rip, const
   for (int first : {0xc4, 0x2e, 0xf2, 0xf3}) {
     CodeBytes whole = code;
     whole.bytes[0] = static_cast<std::uint8_t>(first);
-    x86::Decoding d = x86::decode(whole.span(), x86::Mode::Bits64);
+    x86::Decoding d = x86::decode_without_apx(whole.span());
     if (d.verdict != x86::Verdict::Instruction || !d.instruction.is_user()) continue;
     bool is_choice = first == 0xf2 || first == 0xf3;
     if (is_choice && found.kind == UnderBreakpoint::Access) break;

@@ -53,7 +53,7 @@ std::size_t find_access(std::span<const std::uint8_t> code) {
     for (std::size_t before = opcode_at; before <= longest_before && before <= i; ++before) {
       std::uint8_t first = code[i - before];
       if (first != 0xf2 && first != 0xf3 && first != 0xc4) continue;
-      x86::Decoding d = x86::decode(code.subspan(i - before), x86::Mode::Bits64);
+      x86::Decoding d = x86::decode_without_apx(code.subspan(i - before));
       if (d.verdict == x86::Verdict::Instruction && d.instruction.is_user()) return i - before;
     }
   }

@@ -47,8 +47,7 @@ std::size_t load_to_end_of_page(std::uint64_t address, std::span<std::uint8_t> t
 
 /// Goes on behind that as far as an instruction of ours needs it: that much was fetched with it.
 std::size_t load_needed(std::uint64_t address, std::span<std::uint8_t> to, std::size_t loaded) {
-  while (loaded < to.size() &&
-         x86::decode(to.first(loaded), x86::Mode::Bits64).verdict == x86::Verdict::Truncated) {
+  while (loaded < to.size() && x86::decode_without_apx(to.first(loaded)).verdict == x86::Verdict::Truncated) {
     to[loaded] = *reinterpret_cast<volatile const std::uint8_t*>(address + loaded);
     ++loaded;
   }

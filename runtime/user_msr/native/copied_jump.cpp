@@ -43,7 +43,7 @@ bool replace(RunnerState& state, std::uint64_t address, std::span<const std::uin
 bool decode_copy(const Site& site, std::span<std::uint8_t> code, x86::Decoding& decoding) {
   if (!is_patched(site, code)) return false;
   std::ranges::copy(replaced_bytes(site), code.begin());
-  decoding = x86::decode(code, x86::Mode::Bits64);
+  decoding = x86::decode_without_apx(code);
   return decoding.verdict == x86::Verdict::Instruction && decoding.length == site.length;
 }
 

@@ -33,7 +33,7 @@ bool is_fetch_fault(const ucontext_t& context) {
 }
 
 /// Signal context registers by x86 number.
-constexpr std::array<int, x86::gpr_count> context_registers{
+constexpr std::array<int, x86::legacy_gpr_count> context_registers{
     REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 

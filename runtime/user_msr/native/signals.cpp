@@ -142,7 +142,10 @@ void kill_by(int signal) {
 bool act_without_handler(const KernelAction& action, int signal, const siginfo_t& info) {
   bool is_forced = info.si_code > 0;  // raised by an instruction, not sent
   if (action.handler == ignore_action() && !is_forced) return true;
-  if (action.handler != default_action() && action.handler != ignore_action()) return false;
+  const bool has_handler = action.handler != default_action() && action.handler != ignore_action();
+  // The kernel lets no handler take what an instruction raises while it is blocked.
+  const bool is_blocked = is_forced && (believed_mask() & bit_of(signal)) != 0;
+  if (has_handler && !is_blocked) return false;
   // The instruction is executed again, or the signal sent again, and ends the process.
   kill_by(signal);
   if (!is_forced) raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid), raw_syscall(SYS_gettid), signal);

@@ -190,7 +190,7 @@ class Emitter {
   }
 
   void restore_frame() {
-    for (unsigned reg = 0; reg < x86::gpr_count; ++reg) {
+    for (unsigned reg = 0; reg < x86::legacy_gpr_count; ++reg) {
       if (reg == rsp)
         move_rsp(8);
       else
@@ -203,7 +203,7 @@ class Emitter {
   void slow_path() {
     move_rsp(-red_zone);
     pushfq();
-    for (unsigned reg = x86::gpr_count; reg-- > 0;) push(reg);
+    for (unsigned reg = x86::legacy_gpr_count; reg-- > 0;) push(reg);
     byte(0xfc);  // cld
     move(rdi, rsp);
     move_imm(rsi, reinterpret_cast<std::uintptr_t>(request_.site));

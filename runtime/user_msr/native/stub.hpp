@@ -31,7 +31,7 @@ struct InlineCase {
 /// General registers as slow paths see them: the numbers of x86::gpr_names, then flags. gpr[4], rsp, is not
 /// the program's.
 struct StubFrame {
-  std::uint64_t gpr[x86::gpr_count];
+  std::uint64_t gpr[x86::legacy_gpr_count];
   std::uint64_t flags;
 };
 

@@ -7,14 +7,12 @@
 namespace eum::rt::native {
 namespace {
 
-x86::Decoding decode(std::span<const std::uint8_t> code) { return x86::decode(code, x86::Mode::Bits64); }
-
 /// How many bytes of the instruction are redundant prefixes: without them it is the same instruction. A jump
 /// past some of them (as past a LOCK that the program finds needless) enters it too, so it is patched behind
 /// them all.
 std::uint8_t count_redundant_prefixes(std::span<const std::uint8_t> code, const x86::Decoding& whole) {
   for (std::uint8_t skipped = whole.length; skipped-- > 1;) {
-    x86::Decoding rest = decode(code.subspan(skipped));
+    x86::Decoding rest = x86::decode_without_apx(code.subspan(skipped));
     if (rest.verdict == x86::Verdict::Instruction && rest.instruction == whole.instruction &&
         rest.length == whole.length - skipped)
       return skipped;
@@ -45,7 +43,7 @@ Trapped classify_trap(SiteTable& sites, std::uint64_t rip, std::span<const std::
     }
     if (!is_prefix(rest[0])) break;
   }
-  x86::Decoding d = decode(code);
+  x86::Decoding d = x86::decode_without_apx(code);
   if (d.verdict != x86::Verdict::Instruction || !d.instruction.is_user()) return trapped;
   trapped.kind = Trapped::Access;
   trapped.instruction = d.instruction;

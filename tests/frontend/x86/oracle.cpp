@@ -58,7 +58,7 @@ Oracle judge(const std::vector<std::uint8_t>& bytes, int bits) {
   }
 
   unsigned modrm_at = 0;
-  bool vex = false;
+  bool vex = false, evex = false;
   int first = text.at(start);
   if (first == 0x0f) {
     for (unsigned i = 1; i <= 2; ++i) {
@@ -78,6 +78,7 @@ Oracle judge(const std::vector<std::uint8_t>& bytes, int bits) {
       case 1:
       case 2:
       case 3:
+      case 5:
         return simple(Oracle::Foreign);
       case 7:
         break;
@@ -90,6 +91,22 @@ Oracle judge(const std::vector<std::uint8_t>& bytes, int bits) {
     if (!known) return simple(Oracle::Undefined, start + 4);
     vex = true;
     modrm_at = start + 4;
+  } else if (first == 0x62) {
+    int p0 = text.at(start + 1);
+    if (p0 < 0) return missing(p0);
+    if (bits != 64 && p0 < 0xc0) return simple(Oracle::Foreign);  // BOUND
+    bool promoted = p0 % 8 == 4;
+    if (!promoted && p0 % 8 != 7) return simple(Oracle::Foreign);
+    for (unsigned i = 2; i <= 4; ++i)
+      if (text.at(start + i) < 0) return missing(text.at(start + i));
+    int pp = text.at(start + 2) % 4, op = text.at(start + 4);
+    if (pp < 2 || !(op == 0xf8 || (op == 0xf6 && !promoted))) return simple(Oracle::Foreign);
+    int modrm = text.at(start + 5);
+    if (modrm < 0) return missing(modrm);
+    if (promoted && modrm < 0xc0) return simple(Oracle::Foreign);  // ENQCMD, ENQCMDS
+    evex = true;
+    vex = !promoted;  // what follows is as with VEX
+    modrm_at = start + 5;
   } else {
     return simple(Oracle::Foreign);
   }
@@ -98,7 +115,8 @@ Oracle judge(const std::vector<std::uint8_t>& bytes, int bits) {
   if (modrm < 0) return missing(modrm);
   unsigned mod = static_cast<unsigned>(modrm) / 64, reg = static_cast<unsigned>(modrm) / 8 % 8,
            rm = static_cast<unsigned>(modrm) % 8;
-  if (!vex && mod != 3 && (p66 || last_repeat)) return simple(Oracle::Foreign);  // MOVDIR64B, ENQCMD, ENQCMDS
+  if (!vex && !evex && mod != 3 && (p66 || last_repeat))
+    return simple(Oracle::Foreign);  // MOVDIR64B, ENQCMD, ENQCMDS
 
   unsigned end = modrm_at + 1;
   if (mod != 3) {
@@ -124,8 +142,13 @@ Oracle judge(const std::vector<std::uint8_t>& bytes, int bits) {
   if (text.at(end - 1) < 0) return missing(text.at(end - 1));
 
   bool bad = lock || bits != 64 || mod != 3;
-  if (!vex) bad = bad || last_repeat == 0;
-  if (vex) {
+  if (!vex && !evex) bad = bad || last_repeat == 0;
+  if (evex) {
+    unsigned p1 = bytes[start + 2], p2 = bytes[start + 3];
+    bad = bad || p66 || last_repeat != 0 || rex != 0 || (vex && reg != 0);
+    // W = 0, vvvv = 1111, X4 = 1; z = 0, L'L = 00, ND = 0, V4 = 1, NF = 0, aa = 00
+    bad = bad || (p1 != 0b0'1111'1'10 && p1 != 0b0'1111'1'11) || p2 != 0b0'00'0'1'0'00;
+  } else if (vex) {
     unsigned p2 = bytes[start + 2];
     bad = bad || p66 || last_repeat != 0 || rex != 0 || reg != 0;
     // W = 0, vvvv = 1111, L = 0
@@ -134,18 +157,27 @@ Oracle judge(const std::vector<std::uint8_t>& bytes, int bits) {
   if (bad) return simple(Oracle::Undefined, end);
 
   Oracle o = simple(Oracle::Instruction, end);
-  if (vex) {
+  if (evex) {
+    unsigned p0 = bytes[start + 1];
+    o.apx = true;
+    o.immediate = vex;
+    o.read = bytes[start + 2] % 4 == 3;
+    o.privileged = bytes[start + 4] == 0xf6;
+    o.data = rm + (p0 & 0x20 ? 0 : 8) + (p0 & 0x08 ? 16 : 0);
+    if (!vex) o.index = reg + (p0 & 0x80 ? 0 : 8) + (p0 & 0x10 ? 0 : 16);
+  } else if (vex) {
     o.immediate = true;
     o.read = bytes[start + 2] % 4 == 3;
     o.privileged = bytes[start + 3] == 0xf6;
     o.data = rm + (bytes[start + 1] & 0x20 ? 0 : 8);
-    o.msr = bytes[immediate_at] + 0x100u * bytes[immediate_at + 1] + 0x10000u * bytes[immediate_at + 2] +
-            0x1000000u * bytes[immediate_at + 3];
   } else {
     o.read = last_repeat == 0xf2;
     o.data = rm + (rex % 2 ? 8 : 0);
     o.index = reg + (rex / 4 % 2 ? 8 : 0);
   }
+  if (vex)
+    o.msr = bytes[immediate_at] + 0x100u * bytes[immediate_at + 1] + 0x10000u * bytes[immediate_at + 2] +
+            0x1000000u * bytes[immediate_at + 3];
   return o;
 }
 

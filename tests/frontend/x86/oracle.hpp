@@ -12,6 +12,7 @@ struct Oracle {
   bool read = false;    // Instruction, and the rest
   bool immediate = false;
   bool privileged = false;
+  bool apx = false;
   unsigned data = 0;
   unsigned index = 0;
   std::uint32_t msr = 0;

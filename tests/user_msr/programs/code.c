@@ -1,6 +1,8 @@
 /* Sites in all kinds of code memory: across lines and pages, read-only, writable, shared, changed, unmapped,
  * padded. */
 #define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -156,7 +158,45 @@ static uint64_t read_into_rsp(void) {
   return value;
 }
 
+static sigjmp_buf after_fault;
+static int fault_signal;
+static const void* fault_address;
+static void on_fault(int signal, siginfo_t* info, void* context) {
+  (void)context;
+  fault_signal = signal;
+  fault_address = info->si_addr;
+  siglongjmp(after_fault, 1);
+}
+/* The runner leaves the EVEX forms, which need APX, alone: the program gets its own SIGILL. Of one that the
+ * end of memory cuts, no more is read than the processor has read. */
+static void test_evex(void) {
+  static const unsigned char form[] = {0x62, 0xf4, 0x7f, 0x08, 0xf8, 0xc8}; /* urdmsr rax, rcx */
+  unsigned char* code = map((size_t)page * 2);
+  struct sigaction action, old_ill, old_segv;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGILL, &action, &old_ill);
+  sigaction(SIGSEGV, &action, &old_segv);
+  munmap(code + page, (size_t)page);
+  for (int there = 1; there <= (int)sizeof form; ++there) {
+    unsigned char* at = code + page - there;
+    mprotect(code, (size_t)page, PROT_READ | PROT_WRITE);
+    memcpy(at, form, (size_t)there);
+    mprotect(code, (size_t)page, PROT_READ | PROT_EXEC);
+    fault_signal = 0;
+    if (!sigsetjmp(after_fault, 1)) call(at);
+    CHECK(fault_signal == SIGILL ? fault_address == at
+                                 : fault_signal == SIGSEGV && fault_address == code + page);
+    CHECK(there < (int)sizeof form || fault_signal == SIGILL);
+  }
+  sigaction(SIGILL, &old_ill, NULL);
+  sigaction(SIGSEGV, &old_segv, NULL);
+  munmap(code, (size_t)page);
+}
+
 int main(void) {
+  test_evex();
   test_straddling();
   test_end_of_mapping();
   test_mixed_protection();

@@ -23,6 +23,7 @@ static uint8_t pages[2 * 4096];
 
 static void test_decode(void) {
   static const uint8_t bytes[] = {0xf2, 0x45, 0x0f, 0x38, 0xf8, 0xf4};
+  static const uint8_t evex[] = {0x62, 0x64, 0x7e, 0x08, 0xf8, 0xc0}; /* uwrmsr r24, rax */
   eum_msr_instruction i;
   uint8_t again[15];
   char text[8];
@@ -33,12 +34,25 @@ static void test_decode(void) {
   CHECK(eum_msr_decode(bytes, sizeof bytes, EUM_MSR_MODE_32, NULL) == EUM_MSR_FOREIGN); /* 45 is INC EBP */
   CHECK(eum_msr_decode(bytes, 5, EUM_MSR_MODE_64, &i) == EUM_MSR_TRUNCATED);
   CHECK(eum_msr_decode(NULL, 0, EUM_MSR_MODE_64, &i) == EUM_MSR_TRUNCATED);
+  i.data = 16; /* no form without APX has it */
+  CHECK(eum_msr_encode(&i, again) == 0 && eum_msr_print(&i, text, sizeof text) == 0);
+  i.data = 12;
+  i.index = 16;
+  CHECK(eum_msr_encode(&i, again) == 0);
+  i.form = EUM_MSR_URDMSR_IMM; /* which has no index */
+  CHECK(eum_msr_encode(&i, again) == 9);
+  i.form = EUM_MSR_URDMSR_REG_APX;
+  CHECK(eum_msr_encode(&i, again) == 6);
+  i.index = 14 + 256; /* no register comes from higher bits */
+  CHECK(eum_msr_encode(&i, again) == 0);
+  CHECK(eum_msr_decode(evex, sizeof evex, EUM_MSR_MODE_64, &i) == EUM_MSR_INSTRUCTION);
+  CHECK(i.form == EUM_MSR_UWRMSR_REG_APX && i.length == 6 && i.data == 0 && i.index == 24);
   i.form = 99;
   CHECK(eum_msr_encode(&i, again) == 0 && eum_msr_print(&i, text, sizeof text) == 0);
 }
 
 static void test_machine(uint32_t engine) {
-  eum_msr_options options = {sizeof options, engine, 0, 0};
+  eum_msr_options options = {sizeof options, engine, 0, 0, 0, 0};
   eum_msr_machine* m = NULL;
   eum_msr_register description;
   eum_msr_outcome outcome;
@@ -103,6 +117,81 @@ static void test_machine(uint32_t engine) {
   eum_msr_destroy(m);
 }
 
+typedef struct own_mmu {
+  eum_msr_linear_answer answer;
+  uint64_t address;
+} own_mmu;
+
+static eum_msr_linear_answer on_linear(void* context, uint64_t address, uint8_t* byte, uint32_t* error_code) {
+  own_mmu* mmu = context;
+  mmu->address = address;
+  *byte = 0xff;
+  if (mmu->answer == EUM_MSR_LINEAR_PAGE_FAULT) *error_code = 9;
+  return mmu->answer;
+}
+
+/* What an emulator wants: its MMU, its registers in place, APX and 57-bit addresses, the state of all
+ * registers. */
+static void test_emulator(uint32_t engine) {
+  static const uint64_t base = 0xff00000000042000u;
+  static const uint8_t evex[] = {0x62, 0xec, 0x7f, 0x08, 0xf8, 0xf5}; /* urdmsr r21, r22 */
+  eum_msr_options options = {sizeof options, engine, 0, 0, 1, 57};
+  eum_msr_machine* m = NULL;
+  eum_msr_register description;
+  eum_msr_register_state states[4];
+  eum_msr_outcome outcome;
+  own_mmu mmu = {EUM_MSR_LINEAR_DONE, 0};
+  uint64_t* gprs;
+  options.linear_address_bits = 52;
+  CHECK(eum_msr_create(&options, &m) == EUM_MSR_BAD_ARGUMENT && !m);
+  options.linear_address_bits = 57;
+  CHECK(eum_msr_create(&options, &m) == EUM_MSR_OK && m);
+  if (!m) return;
+  memset(&description, 0, sizeof description);
+  description.struct_size = sizeof description;
+  description.address = 0x30;
+  description.name = "THIRTY";
+  description.value = 0x3030;
+  CHECK(eum_msr_add(m, &description) == EUM_MSR_OK);
+  description.address = 0x31;
+  description.read = on_read;
+  description.write_only = 1;
+  CHECK(eum_msr_add(m, &description) == EUM_MSR_OK);
+  CHECK(eum_msr_set_control(m, base | 1) == EUM_MSR_OK);
+
+  eum_msr_set_linear(m, on_linear, &mmu);
+  gprs = eum_msr_gprs(m);
+  gprs[22] = 0x30;
+  CHECK(eum_msr_step(m, evex, sizeof evex, &outcome) == EUM_MSR_OK && outcome.kind == EUM_MSR_DONE);
+  CHECK(gprs[21] == 0x3030 && eum_msr_gpr(m, 21) == 0x3030 && mmu.address == base + 0x30 / 8);
+  mmu.answer = EUM_MSR_LINEAR_PAGE_FAULT;
+  CHECK(eum_msr_step(m, evex, sizeof evex, &outcome) == EUM_MSR_OK);
+  CHECK(outcome.vector == 14 && outcome.error_code == 9 && outcome.cr2 == base + 0x30 / 8);
+  CHECK(!strcmp(eum_msr_message(m), "#PF(9) at 0xff00000000042006"));
+  mmu.answer = EUM_MSR_LINEAR_STOP;
+  CHECK(eum_msr_step(m, evex, sizeof evex, &outcome) == EUM_MSR_OK && outcome.kind == EUM_MSR_STOPPED);
+  mmu.answer = EUM_MSR_LINEAR_DONE;
+  eum_msr_set_guest(m, 1, NULL);
+  CHECK(eum_msr_step(m, evex, sizeof evex, &outcome) == EUM_MSR_OK && outcome.kind == EUM_MSR_VM_EXIT);
+  CHECK(outcome.exit_instruction_information == 5 << 3 && outcome.exit_register == 21);
+  CHECK(outcome.exit_instruction_length == 6 && outcome.exit_qualification == 0x30);
+
+  memset(states, 0, sizeof states);
+  CHECK(eum_msr_registers(m, NULL, 0) == 3 && eum_msr_registers(m, states, 2) == 3);
+  CHECK(states[0].address == 0x1c && states[0].has_value && states[0].value == (base | 1));
+  CHECK(states[1].address == 0x30 && states[1].value == 0x3030 && !strcmp(states[1].name, "THIRTY"));
+  CHECK(states[1].readable && states[1].writable && states[2].address == 0);
+  reads = 0;
+  CHECK(eum_msr_registers(m, states, 4) == 3 && reads == 0);
+  CHECK(states[2].address == 0x31 && !states[2].has_value && !states[2].readable);
+  CHECK(eum_msr_set_value(m, 0x30, 5) == EUM_MSR_OK && eum_msr_set_value(m, 0x1c, base) == EUM_MSR_OK);
+  CHECK(eum_msr_set_value(m, 0x31, 5) == EUM_MSR_BAD_ARGUMENT && strstr(eum_msr_message(m), "0x31"));
+  CHECK(eum_msr_set_value(m, 0x99, 5) == EUM_MSR_BAD_ARGUMENT &&
+        eum_msr_set_value(m, 0x1c, 2) == EUM_MSR_BAD_ARGUMENT);
+  CHECK(eum_msr_registers(m, states, 4) == 3 && states[0].value == base && states[1].value == 5);
+  eum_msr_destroy(m);
+}
+
 int main(int argc, char** argv) {
   eum_msr_machine* m = NULL;
   eum_msr_outcome outcome;
@@ -110,6 +199,8 @@ int main(int argc, char** argv) {
   test_decode();
   test_machine(EUM_MSR_ENGINE_REFERENCE);
   test_machine(EUM_MSR_ENGINE_AVX2);
+  test_emulator(EUM_MSR_ENGINE_REFERENCE);
+  test_emulator(EUM_MSR_ENGINE_AVX2);
   CHECK(eum_msr_create(NULL, &m) == EUM_MSR_OK);
   if (argc > 1) {
     CHECK(eum_msr_load_config(m, argv[1], 0x10000) == EUM_MSR_OK);

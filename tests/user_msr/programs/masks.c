@@ -252,6 +252,28 @@ static void die_in_handler(void) {
   *(volatile int*)0x1234 = 0;
 }
 
+/* A handler does not take what an instruction raises while the signal is blocked. */
+static void take_it(int signal) { _exit(signal != 0 ? 9 : 8); }
+static void block_with_handler(int number) {
+  sigset_t all;
+  signal(number, take_it);
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  CHECK(READ_FRESH() == CONSTANT);
+}
+static void die_of_blocked_write(void) {
+  block_with_handler(SIGSEGV);
+  *(volatile int*)0x1234 = 0;
+}
+static void die_of_blocked_denied(void) {
+  block_with_handler(SIGSEGV);
+  READ_MSR_IMM(denied_msr);
+}
+static void die_of_blocked_ud2(void) {
+  block_with_handler(SIGILL);
+  __asm__ volatile("ud2");
+}
+
 int main(void) {
   static void (*const ways[])(void) = {block_by_number,    block_by_context, handle_by_other_names,
                                        send_while_blocked, wait_for_it,      suspend_for_it,
@@ -261,13 +283,16 @@ int main(void) {
     if (status != 0) printf("way %u: status %x\n", i, (unsigned)status);
     CHECK(status == 0);
   }
-  static void (*const ends[])(void) = {die_of_write,    die_of_denied, die_of_denied_ignored,
-                                       die_of_overflow, die_of_signal, die_in_handler};
+  static void (*const ends[])(void) = {die_of_write,          die_of_denied, die_of_denied_ignored,
+                                       die_of_overflow,       die_of_signal, die_of_blocked_write,
+                                       die_of_blocked_denied, die_in_handler};
   for (unsigned i = 0; i < sizeof ends / sizeof *ends; ++i) {
     int status = end_of(ends[i]);
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
       printf("end %u: status %x\n", i, (unsigned)status);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
   }
+  int status = end_of(die_of_blocked_ud2);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGILL);
   return FINISH();
 }
