@@ -8,6 +8,14 @@
 #include "runtime/dispatch/dispatch.hpp"
 
 namespace eum::rt {
+namespace {
+
+bool prints(const Kernel& kernel) {
+  return std::any_of(kernel.implicit.begin(), kernel.implicit.end(),
+                     [](const Patch& patch) { return patch.item == PayloadItem::PrintfBuffer; });
+}
+
+}  // namespace
 
 Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<const ArgumentValue> arguments,
                                const NdRange& range) {
@@ -26,6 +34,13 @@ Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<c
     launch.private_memory_ = *memory;
     implicit.private_memory = mem::buffer_surface(memory->host, memory->size, memory->address);
   }
+  if (prints(kernel)) {
+    auto buffer = module.device().allocate(printf_buffer_bytes, "printf buffer");
+    if (!buffer) return buffer.error();
+    launch.printf_buffer_ = *buffer;
+    clear_printf_buffer(buffer->bytes(), true);
+    implicit.printf_buffer = buffer->surface();
+  }
   auto payload = build_payload(kernel, arguments, range, implicit);
   if (!payload) return payload.error();
   launch.payload_ = std::move(*payload);
@@ -39,7 +54,8 @@ Launch::Launch(Launch&& other) noexcept
       kernel_(other.kernel_),
       translated_(other.translated_),
       payload_(std::move(other.payload_)),
-      private_memory_(std::exchange(other.private_memory_, {})) {}
+      private_memory_(std::exchange(other.private_memory_, {})),
+      printf_buffer_(std::exchange(other.printf_buffer_, {})) {}
 
 Launch& Launch::operator=(Launch&& other) noexcept {
   std::swap(module_, other.module_);
@@ -47,11 +63,24 @@ Launch& Launch::operator=(Launch&& other) noexcept {
   std::swap(translated_, other.translated_);
   std::swap(payload_, other.payload_);
   std::swap(private_memory_, other.private_memory_);
+  std::swap(printf_buffer_, other.printf_buffer_);
   return *this;
 }
 
 Launch::~Launch() {
-  if (private_memory_.size != 0) module_->device().release(private_memory_);
+  for (const Buffer& buffer : {private_memory_, printf_buffer_})
+    if (buffer.size != 0) module_->device().release(buffer);
+}
+
+PrintfText Launch::take_printf() {
+  if (printf_buffer_.size == 0) return {};
+  const Program& program = module_->program();
+  const bool numbered = program.container != Container::Zebin;
+  PrintfText text = read_printf_buffer(
+      printf_buffer_.bytes(),
+      {numbered ? &kernel_->printf_strings : nullptr, &module_->device().memory(), program.pointer_bytes});
+  clear_printf_buffer(printf_buffer_.bytes(), false);
+  return text;
 }
 
 Result<std::vector<WalkerCommand>> Launch::commands() {
@@ -96,6 +125,7 @@ Result<LaunchReport> Launch::run() {
       break;
     }
   }
+  report.printf = take_printf();
   return report;
 }
 

@@ -10,6 +10,7 @@
 #include "memory/base/result.hpp"
 #include "runtime/module.hpp"
 #include "runtime/payload.hpp"
+#include "runtime/printf/printf_buffer.hpp"
 
 namespace eum::rt {
 
@@ -17,6 +18,7 @@ struct LaunchReport {
   WalkerCounts counts;
   double seconds = 0;                ///< from the first thread's start to the last one's end
   std::optional<std::string> fault;  ///< what the guest did wrong, in one line; memory is as far as it came
+  PrintfText printf;                 ///< what the kernel printed
 };
 
 class Launch {
@@ -36,6 +38,9 @@ class Launch {
   /// the next call for this device, and as long as the launch.
   Result<std::vector<WalkerCommand>> commands();
 
+  /// What the kernel has printed since the last call, for who runs commands() themselves.
+  PrintfText take_printf();
+
   const Payload& payload() const { return payload_; }
   const TranslatedKernel& translated() const { return *translated_; }
 
@@ -48,6 +53,7 @@ class Launch {
   const TranslatedKernel* translated_;
   Payload payload_;
   Buffer private_memory_;
+  Buffer printf_buffer_;
 };
 
 }  // namespace eum::rt

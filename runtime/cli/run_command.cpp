@@ -126,8 +126,6 @@ std::string unsupported(const rt::Kernel& kernel) {
                          rt::describe_argument(kernel, i),
                          kind == rt::ArgumentKind::Image ? "an image" : "a sampler");
   }
-  for (const rt::Patch& patch : kernel.implicit)
-    if (patch.item == rt::PayloadItem::PrintfBuffer) return "it calls printf, which is not supported";
   return {};
 }
 
@@ -237,6 +235,7 @@ class Run {
   }
 
   void print_report() const {
+    fmt::print("{}", report_.printf.text);
     const rt::TranslatedKernel& t = launch_->translated();
     const rt::Size3& local = launch_->payload().local_size;
     fmt::print("{}: SIMD{}, local size {},{},{}, {} groups, {} threads, {} guest instructions\n",
@@ -273,6 +272,7 @@ class Run {
                    {"translation_seconds", t.seconds()},
                    {"run_seconds", report_.seconds},
                    {"guest_instructions_per_second", rate()},
+                   {"printf", report_.printf.text},
                    {"printed", json::array()}};
     for (const OutputRequest& print : prints_) {
       const Element element = element_of(arguments_[print.argument], kernel_->arguments[print.argument]);
