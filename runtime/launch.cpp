@@ -5,8 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "runtime/dispatch/dispatch.hpp"
-
 namespace eum::rt {
 namespace {
 
@@ -55,7 +53,8 @@ Launch::Launch(Launch&& other) noexcept
       translated_(other.translated_),
       payload_(std::move(other.payload_)),
       private_memory_(std::exchange(other.private_memory_, {})),
-      printf_buffer_(std::exchange(other.printf_buffer_, {})) {}
+      printf_buffer_(std::exchange(other.printf_buffer_, {})),
+      control_(std::move(other.control_)) {}
 
 Launch& Launch::operator=(Launch&& other) noexcept {
   std::swap(module_, other.module_);
@@ -64,6 +63,7 @@ Launch& Launch::operator=(Launch&& other) noexcept {
   std::swap(payload_, other.payload_);
   std::swap(private_memory_, other.private_memory_);
   std::swap(printf_buffer_, other.printf_buffer_);
+  std::swap(control_, other.control_);
   return *this;
 }
 
@@ -106,6 +106,24 @@ Result<std::vector<WalkerCommand>> Launch::commands() {
   return commands;
 }
 
+void Launch::stop() {
+  const std::scoped_lock lock(control_->mutex);
+  control_->stop = true;
+  if (control_->current != nullptr) control_->current->stop();
+}
+
+Result<Dispatch::Progress> Launch::run(Dispatch& dispatch) {
+  {
+    const std::scoped_lock lock(control_->mutex);
+    control_->current = &dispatch;
+    if (control_->stop) dispatch.stop();
+  }
+  auto progress = dispatch.step();
+  const std::scoped_lock lock(control_->mutex);
+  control_->current = nullptr;
+  return progress;
+}
+
 Result<LaunchReport> Launch::run() {
   using Clock = std::chrono::steady_clock;
   LaunchReport report;
@@ -115,15 +133,23 @@ Result<LaunchReport> Launch::run() {
     const auto begin = Clock::now();
     auto dispatch = Dispatch::create(module_->device().workers(), walk);
     if (!dispatch) return dispatch.error();
-    if (auto progress = (*dispatch)->step(); !progress) return progress.error();
+    const auto progress = run(**dispatch);
+    if (!progress) return progress.error();
     report.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
     report.counts += (*dispatch)->counts();
     if (const auto& fault = (*dispatch)->fault()) {
       const auto code = module_->code(*kernel_);
       if (!code) return code.error();
-      report.fault = describe(*fault, *code, *translated_);
-      break;
+      const auto& thread = (*dispatch)->faulted_thread();
+      report.fault = rt::report(*fault, *code, *translated_,
+                                {&module_->device().memory(), thread ? thread->ip : 0, walk.budget});
     }
+    report.stopped = *progress == Dispatch::Progress::Paused;
+    if (report.fault || report.stopped) break;
+  }
+  {
+    const std::scoped_lock lock(control_->mutex);
+    control_->stop = false;
   }
   report.printf = take_printf();
   return report;

@@ -213,7 +213,7 @@ class Run {
   Step launch() {
     auto report = launch_->run();
     if (!report) return Failure{ExitCode::Internal, report.error()};
-    if (report->fault) return Failure{ExitCode::GuestFault, Error{*report->fault}};
+    if (report->fault) return Failure{ExitCode::GuestFault, Error{report->fault->message}};
     report_ = std::move(*report);
     return std::nullopt;
   }
