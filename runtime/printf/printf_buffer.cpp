@@ -69,8 +69,9 @@ std::uint32_t dword_at(std::span<const std::byte> bytes, std::uint32_t at) {
   return value;
 }
 
+/// Bytes that the count says are taken, whatever the guest has made of it.
 std::uint32_t used(std::span<const std::byte> buffer) {
-  return std::min(dword_at(buffer, 0), static_cast<std::uint32_t>(buffer.size()));
+  return std::clamp(dword_at(buffer, 0), first_record, static_cast<std::uint32_t>(buffer.size()));
 }
 
 class Reader {

@@ -211,9 +211,13 @@ TEST_CASE("records that no compiler writes end the text with a reason") {
   CHECK(incomplete(Records() << 2 << 11 << 4 << 0) == "byte 16 of the buffer: expected a vector, found 0x4");
   CHECK(incomplete(Records() << 1 << 5 << 9) ==
         "byte 12 of the buffer: expected the number of a string, found 0x9");
-  Records count;
-  count.count(3);
-  CHECK(count.read().text == "");
+  for (const std::uint32_t taken : {0u, 3u}) {  // fewer than the count itself
+    Records records;
+    records << 0 << 3 << 1;
+    records.count(taken);
+    CHECK(records.read().text == "");
+    CHECK(records.read().incomplete == "");
+  }
   // A pointer for %s with no memory there is printed as a pointer.
   CHECK((Records() << 1 << 7 << 0x10 << 0).read().text == "0x10|");
   // The thread that took the first record has not written it, and that of the third only in part.
