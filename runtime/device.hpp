@@ -22,7 +22,7 @@ namespace eum::rt {
 struct DeviceOptions {
   jit::EngineKind engine = jit::EngineKind::avx2;
   unsigned workers = 0;  ///< host threads that run guest threads; 0: one for each processor
-  std::uint64_t budget = std::uint64_t{1} << 40;  ///< guest instructions that one guest thread may execute
+  std::uint64_t budget = default_budget;  ///< guest instructions that one guest thread may execute
 };
 
 /// Guest memory. `address` is what a kernel gets as a pointer.

@@ -5,9 +5,15 @@
 #include <chrono>
 #include <utility>
 
-#include "runtime/dispatch/dispatch.hpp"
-
 namespace eum::rt {
+namespace {
+
+bool prints(const Kernel& kernel) {
+  return std::any_of(kernel.implicit.begin(), kernel.implicit.end(),
+                     [](const Patch& patch) { return patch.item == PayloadItem::PrintfBuffer; });
+}
+
+}  // namespace
 
 Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<const ArgumentValue> arguments,
                                const NdRange& range) {
@@ -26,6 +32,13 @@ Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<c
     launch.private_memory_ = *memory;
     implicit.private_memory = mem::buffer_surface(memory->host, memory->size, memory->address);
   }
+  if (prints(kernel)) {
+    auto buffer = module.device().allocate(printf_buffer_bytes, "printf buffer");
+    if (!buffer) return buffer.error();
+    launch.printf_buffer_ = *buffer;
+    clear_printf_buffer(buffer->bytes(), true);
+    implicit.printf_buffer = buffer->surface();
+  }
   auto payload = build_payload(kernel, arguments, range, implicit);
   if (!payload) return payload.error();
   launch.payload_ = std::move(*payload);
@@ -39,7 +52,9 @@ Launch::Launch(Launch&& other) noexcept
       kernel_(other.kernel_),
       translated_(other.translated_),
       payload_(std::move(other.payload_)),
-      private_memory_(std::exchange(other.private_memory_, {})) {}
+      private_memory_(std::exchange(other.private_memory_, {})),
+      printf_buffer_(std::exchange(other.printf_buffer_, {})),
+      control_(std::move(other.control_)) {}
 
 Launch& Launch::operator=(Launch&& other) noexcept {
   std::swap(module_, other.module_);
@@ -47,11 +62,25 @@ Launch& Launch::operator=(Launch&& other) noexcept {
   std::swap(translated_, other.translated_);
   std::swap(payload_, other.payload_);
   std::swap(private_memory_, other.private_memory_);
+  std::swap(printf_buffer_, other.printf_buffer_);
+  std::swap(control_, other.control_);
   return *this;
 }
 
 Launch::~Launch() {
-  if (private_memory_.size != 0) module_->device().release(private_memory_);
+  for (const Buffer& buffer : {private_memory_, printf_buffer_})
+    if (buffer.size != 0) module_->device().release(buffer);
+}
+
+PrintfText Launch::take_printf() {
+  if (printf_buffer_.size == 0) return {};
+  const Program& program = module_->program();
+  const bool numbered = program.container != Container::Zebin;
+  PrintfText text = read_printf_buffer(
+      printf_buffer_.bytes(),
+      {numbered ? &kernel_->printf_strings : nullptr, &module_->device().memory(), program.pointer_bytes});
+  clear_printf_buffer(printf_buffer_.bytes(), false);
+  return text;
 }
 
 Result<std::vector<WalkerCommand>> Launch::commands() {
@@ -77,6 +106,24 @@ Result<std::vector<WalkerCommand>> Launch::commands() {
   return commands;
 }
 
+void Launch::stop() {
+  const std::scoped_lock lock(control_->mutex);
+  control_->stop = true;
+  if (control_->current != nullptr) control_->current->stop();
+}
+
+Result<Dispatch::Progress> Launch::run(Dispatch& dispatch) {
+  {
+    const std::scoped_lock lock(control_->mutex);
+    control_->current = &dispatch;
+    if (control_->stop) dispatch.stop();
+  }
+  auto progress = dispatch.step();
+  const std::scoped_lock lock(control_->mutex);
+  control_->current = nullptr;
+  return progress;
+}
+
 Result<LaunchReport> Launch::run() {
   using Clock = std::chrono::steady_clock;
   LaunchReport report;
@@ -86,16 +133,25 @@ Result<LaunchReport> Launch::run() {
     const auto begin = Clock::now();
     auto dispatch = Dispatch::create(module_->device().workers(), walk);
     if (!dispatch) return dispatch.error();
-    if (auto progress = (*dispatch)->step(); !progress) return progress.error();
+    const auto progress = run(**dispatch);
+    if (!progress) return progress.error();
     report.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
     report.counts += (*dispatch)->counts();
     if (const auto& fault = (*dispatch)->fault()) {
       const auto code = module_->code(*kernel_);
       if (!code) return code.error();
-      report.fault = describe(*fault, *code, *translated_);
-      break;
+      const auto& thread = (*dispatch)->faulted_thread();
+      report.fault = rt::report(*fault, *code, *translated_,
+                                {&module_->device().memory(), thread ? thread->ip : 0, walk.budget});
     }
+    report.stopped = *progress == Dispatch::Progress::Paused;
+    if (report.fault || report.stopped) break;
   }
+  {
+    const std::scoped_lock lock(control_->mutex);
+    control_->stop = false;
+  }
+  report.printf = take_printf();
   return report;
 }
 

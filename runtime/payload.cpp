@@ -272,11 +272,8 @@ class PayloadBuilder {
       const mem::Surface* surface = implicit_surface(p.item);
       if (surface == nullptr) continue;
       const bool needed = p.item != PayloadItem::PrivateBase || kernel_.private_bytes != 0;
-      if (surface->size == 0 && needed) {
-        if (p.item == PayloadItem::PrintfBuffer)
-          return error("kernel {} calls printf, which is not supported", kernel_.name);
+      if (surface->size == 0 && needed)
         return error("kernel {} needs {}, none given", kernel_.name, info(p.item).name);
-      }
       store(p, surface->gpu_address, common_);
     }
     for (const ImplicitSurface& s : kernel_.surfaces) {

@@ -137,6 +137,17 @@ std::string describe_argument(const Kernel& kernel, std::size_t index) {
   return fmt::format("{}: {}", a.name.empty() ? fmt::format("#{}", index) : a.name, type);
 }
 
+std::string cannot_run(const Kernel& kernel) {
+  if (!kernel.unsupported.empty()) return kernel.unsupported;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const ArgumentKind kind = kernel.arguments[i].kind;
+    if (kind == ArgumentKind::Image || kind == ArgumentKind::Sampler)
+      return fmt::format("argument {} ({}) is {}, which is not supported", i, describe_argument(kernel, i),
+                         kind == ArgumentKind::Image ? "an image" : "a sampler");
+  }
+  return {};
+}
+
 std::string describe_arguments(const Kernel& kernel) {
   std::string text;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {

@@ -209,6 +209,8 @@ struct Program {
   bool allows_remainder() const;
 };
 
+/// "" or why no launch of the kernel can work.
+std::string cannot_run(const Kernel& kernel);
 /// "no kernel x: expected one of a, b"
 std::string no_such_kernel(const Program& program, std::string_view name);
 /// "x: global const float*", or "#1: pointer" where the binary keeps no names.

@@ -18,51 +18,6 @@ double seconds_between(Clock::time_point a, Clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
 }
 
-std::string_view kind_text(jit::FaultKind kind) {
-  switch (kind) {
-    case jit::FaultKind::None:
-      return "no fault";
-    case jit::FaultKind::Unsupported:
-      return "unsupported";
-    case jit::FaultKind::OutOfBounds:
-      return "stateless access outside the memory that is mapped for it";
-    case jit::FaultKind::Misaligned:
-      return "atomic at an address that is no multiple of its size";
-    case jit::FaultKind::BadRegister:
-      return "indirect access beyond the register file";
-    case jit::FaultKind::BadJump:
-      return "jump to where no instruction begins that control can reach";
-  }
-  return "unknown fault";
-}
-
-/// The printer of instructions aligns columns; a message wants one blank.
-std::string single_spaced(std::string_view aligned) {
-  std::string text;
-  for (const char c : aligned)
-    if (c != ' ' || (!text.empty() && text.back() != ' ')) text += c;
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
-
-std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translated) {
-  switch (fault.kind) {
-    case jit::FaultKind::Unsupported:
-      if (fault.address < translated.traps.size()) return single_spaced(translated.traps[fault.address]);
-      break;
-    case jit::FaultKind::OutOfBounds:
-    case jit::FaultKind::Misaligned:
-    case jit::FaultKind::BadRegister:
-      return fmt::format("{}: {} bytes at {:#x}, lane {}", kind_text(fault.kind), fault.bytes, fault.address,
-                         fault.lane);
-    case jit::FaultKind::BadJump:
-      return fmt::format("{}: {:#x}", kind_text(fault.kind), fault.address);
-    default:
-      break;
-  }
-  return std::string(kind_text(fault.kind));
-}
-
 }  // namespace
 
 ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable, gen::Family family) {
@@ -110,31 +65,29 @@ Result<std::string> micro_op_text(const KernelCode& kernel) {
   return ir::print(*function);
 }
 
+std::string single_spaced(std::string_view aligned) {
+  std::string text;
+  for (const char c : aligned)
+    if (c != ' ' || (!text.empty() && text.back() != ' ')) text += c;
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
 std::string instruction_text(const KernelCode& kernel, std::uint32_t ip) {
   const auto instruction = gen::decode(kernel.bytes, ip, kernel.family);
   if (!instruction) return instruction.error().message;
   return single_spaced(gen::print(*instruction, kernel.family));
 }
 
-std::string describe(const GuestFault& fault, const KernelCode& kernel, const TranslatedKernel& translated) {
-  const std::string where = fmt::format("group {},{},{}", fault.group[0], fault.group[1], fault.group[2]);
-  switch (fault.cause) {
-    case GuestFault::Cause::Deadlock:
-      return fmt::format("{}: barrier deadlock in {}: {} threads wait (the first is {}), {} have ended",
-                         kernel.name, where, fault.waiting, fault.thread, fault.ended);
-    case GuestFault::Cause::Budget:
-      return fmt::format("{}: thread {} of {} has used up its budget of instructions", kernel.name,
-                         fault.thread, where);
-    case GuestFault::Cause::Instruction:
-      break;
+std::uint32_t instruction_before(const KernelCode& kernel, std::uint32_t ip) {
+  std::uint32_t before = 0;
+  for (std::uint32_t at = 0; at < ip;) {
+    before = at;
+    const auto instruction = gen::decode(kernel.bytes, at, kernel.family);
+    if (!instruction) break;
+    at += instruction->length;
   }
-  // A trap's text has the instruction already.
-  const bool trapped = fault.fault.kind == jit::FaultKind::Unsupported;
-  const std::string instruction =
-      trapped ? std::string() : ": " + instruction_text(kernel, fault.fault.guest_ip);
-  return fmt::format("{}: {}; thread {} of {}, instruction at {:#x}{}", kernel.name,
-                     fault_text(fault.fault, translated), fault.thread, where, fault.fault.guest_ip,
-                     instruction);
+  return before;
 }
 
 }  // namespace eum::rt

@@ -52,8 +52,10 @@ Result<std::string> micro_op_text(const KernelCode& kernel);
 /// The instruction at byte `ip`, or why there is none.
 std::string instruction_text(const KernelCode& kernel, std::uint32_t ip);
 
-/// "vecadd: stateless access outside the memory that is mapped for it: 4 bytes at 0x10, lane 3; thread 0 of
-/// group 1,0,0, instruction at 0x88: send ..."
-std::string describe(const GuestFault& fault, const KernelCode& kernel, const TranslatedKernel& translated);
+/// Where the instruction begins that `ip` is behind, by decoding from the beginning.
+std::uint32_t instruction_before(const KernelCode& kernel, std::uint32_t ip);
+
+/// The printer of instructions aligns columns; a message wants one blank.
+std::string single_spaced(std::string_view aligned);
 
 }  // namespace eum::rt

@@ -246,6 +246,8 @@ std::string print(const Instruction& instruction, Family family, LabelStyle labe
 
 /// Text of a whole kernel with labels, as iga64 -d prints it. Instructions that do not decode are printed as
 /// `illegal` with the reason as a comment; decoding resumes after them.
-std::string disassemble(std::span<const std::byte> kernel, Family family);
+/// With `offsets` each line ends with where its instruction begins, and labels are in hexadecimal too, as
+/// faults say it: "L0x88: ... // 0x88".
+std::string disassemble(std::span<const std::byte> kernel, Family family, bool offsets = false);
 
 }  // namespace eum::gen

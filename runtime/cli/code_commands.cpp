@@ -10,6 +10,7 @@
 #include "frontend/gen/instruction.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/files.hpp"
+#include "runtime/cli/output.hpp"
 #include "runtime/module.hpp"
 
 namespace eum::cli {
@@ -17,13 +18,14 @@ namespace {
 
 struct CodeOptions {
   std::string file, kernel, family;
-  bool raw = false;
+  bool raw = false, offsets = false;
   std::string engine = "avx2";
 };
 
 /// Prints what decodes, and says where the first instruction is that does not.
-Result<void> print_instructions(std::string_view what, std::span<const std::byte> code, gen::Family family) {
-  fmt::print("{}", gen::disassemble(code, family));
+Result<void> print_instructions(const CodeOptions& options, std::string_view what,
+                                std::span<const std::byte> code, gen::Family family) {
+  put(gen::disassemble(code, family, options.offsets));
   for (std::size_t at = 0; at < code.size();) {
     const auto instruction = gen::decode(code, at, family);
     if (!instruction) return error("{}: {}", what, instruction.error().message);
@@ -52,7 +54,7 @@ int disassemble_raw(const CodeOptions& options) {
   if (!words) return fail(ExitCode::BadInput, words.error());
   if (words->empty())
     return fail(ExitCode::BadInput, error("{}: expected instruction words, found nothing", options.file));
-  const auto printed = print_instructions(options.file, *words, *family);
+  const auto printed = print_instructions(options, options.file, *words, *family);
   return printed ? number(ExitCode::Ok) : fail(ExitCode::BadInput, printed.error());
 }
 
@@ -65,11 +67,11 @@ int disassemble_program(const CodeOptions& options) {
     if (!kernel)
       return fail(ExitCode::Mismatch,
                   error("{}: {}", options.file, rt::no_such_kernel(*program, options.kernel)));
-    printed = print_instructions(kernel->name, kernel->code, program->family);
+    printed = print_instructions(options, kernel->name, kernel->code, program->family);
   } else {
     for (const rt::Kernel& kernel : program->kernels) {
-      fmt::print("// kernel {}, SIMD{}\n", kernel.name, kernel.simd_size);
-      const auto one = print_instructions(kernel.name, kernel.code, program->family);
+      print("// kernel {}, SIMD{}\n", visible(kernel.name), kernel.simd_size);
+      const auto one = print_instructions(options, kernel.name, kernel.code, program->family);
       if (printed) printed = one;
     }
   }
@@ -106,7 +108,7 @@ int print_micro_ops(const CodeOptions& options) {
   if (const int failed = open(options, jit::EngineKind::reference, opened)) return failed;
   const auto text = rt::micro_op_text(opened.code);
   if (!text) return fail(ExitCode::BadInput, text.error());
-  fmt::print("{}", *text);
+  put(visible_lines(*text));
   return number(ExitCode::Ok);
 }
 
@@ -137,9 +139,9 @@ int print_host_code(const CodeOptions& options) {
   const auto translated =
       rt::translate(opened.code, opened.device->engine(), {.listing = true, .exact_registers = false});
   if (!translated) return fail(ExitCode::Internal, translated.error());
-  fmt::print("; {}: {} guest instructions, {} bytes of host code\n{}", opened.code.name,
-             translated->instructions, translated->executable->code_bytes(),
-             annotated(translated->executable->listing(), opened.code));
+  print("; {}: {} guest instructions, {} bytes of host code\n{}", visible(opened.code.name),
+        translated->instructions, translated->executable->code_bytes(),
+        visible_lines(annotated(translated->executable->listing(), opened.code)));
   return number(ExitCode::Ok);
 }
 
@@ -154,8 +156,11 @@ void add_disasm(CLI::App& app, int& exit_code) {
       ->needs(family)
       ->excludes(kernel);
   family->needs(command->get_option("--raw"));
+  command->add_flag("--offsets", options->offsets,
+                    "where each instruction begins, and labels, in hexadecimal as faults say it");
   command->footer(
-      "Examples:\n  eumulate disasm saxpy.bin\n  eumulate disasm saxpy.bin --kernel saxpy\n"
+      "Examples:\n  eumulate disasm saxpy_Gen9lp.bin\n  eumulate disasm saxpy_Gen9lp.bin --kernel saxpy "
+      "--offsets\n"
       "  eumulate disasm words.dat --raw --family gen9\n");
   command->callback([options, &exit_code] {
     exit_code = options->raw ? disassemble_raw(*options) : disassemble_program(*options);
@@ -168,7 +173,7 @@ void add_one_kernel(CLI::App& app, int& exit_code, const char* name, const char*
   CLI::App* command = app.add_subcommand(name, what);
   command->add_option("file", options->file, "compiled program (either container)")->required();
   command->add_option("--kernel", options->kernel, "name of the kernel")->required();
-  command->footer(fmt::format("Example:\n  eumulate {} saxpy.bin --kernel saxpy\n", name));
+  command->footer(fmt::format("Example:\n  eumulate {} saxpy_Gen9lp.bin --kernel saxpy\n", name));
   command->callback([options, run, &exit_code] { exit_code = run(*options); });
 }
 

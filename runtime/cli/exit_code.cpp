@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "runtime/cli/output.hpp"
+
 namespace eum::cli {
 
 std::string exit_code_text() {
@@ -16,11 +18,10 @@ std::string exit_code_text() {
 
 int fail(ExitCode code, const Error& error) {
   // What a message quotes may come from a file: it must not break the line.
-  std::string line = error.message;
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  fmt::print(stderr, "eumulate: {}\n", line);
+  fmt::print(stderr, "eumulate: {}\n", visible(error.message));
   return number(code);
 }
+
+void warn(std::string_view text) { fmt::print(stderr, "eumulate: warning: {}\n", visible(text)); }
 
 }  // namespace eum::cli

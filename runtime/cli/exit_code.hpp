@@ -10,16 +10,27 @@
 
 namespace eum::cli {
 
-enum class ExitCode : std::uint8_t { Ok, Usage, BadInput, Mismatch, GuestFault, Internal };
+enum class ExitCode : std::uint8_t {
+  Ok,
+  Usage,
+  BadInput,
+  Mismatch,
+  GuestFault,
+  Internal,
+  Different,
+  Stopped
+};
 
 /// By ExitCode.
-inline constexpr std::array<std::string_view, 6> exit_code_meanings{
+inline constexpr std::array<std::string_view, 8> exit_code_meanings{
     "done",
     "the command line is wrong",
     "a file cannot be read or written, or is not what it must be",
     "kernel, arguments or range do not fit the binary",
     "the guest did something that it must not, or that is not supported",
     "the emulator or the host failed",
+    "a buffer does not hold what --expect says",
+    "stopped by --timeout or a signal",
 };
 
 /// "Exit codes: 0 done, 1 ..." on one line each.
@@ -27,6 +38,9 @@ std::string exit_code_text();
 
 /// Prints `error` as one line on stderr and gives the code as a number.
 int fail(ExitCode code, const Error& error);
+
+/// Prints a line on stderr that is no failure.
+void warn(std::string_view text);
 
 inline int number(ExitCode code) { return static_cast<int>(code); }
 

@@ -1,6 +1,10 @@
 // Files by stdio: its errno says what went wrong.
 #include "runtime/cli/files.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +22,13 @@ using File = std::unique_ptr<std::FILE, Close>;
 
 constexpr std::size_t most_bytes = std::size_t{1} << 32;  // as much as a surface has; /dev/zero has no end
 
+/// Whether the name is that of a source in OpenCL C.
+bool is_source(std::string_view path) {
+  return path.ends_with(".cl") || path.ends_with(".clcpp") || path.ends_with(".ocl");
+}
+constexpr std::string_view compile_it =
+    "; compile the source first, with ocloc compile -file FILE.cl -device bxt, which writes FILE_Gen9lp.bin";
+
 }  // namespace
 
 Result<std::vector<std::byte>> read_file(const std::string& path) {
@@ -34,11 +45,43 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   return bytes;
 }
 
-Result<void> write_file(const std::string& path, std::span<const std::byte> bytes) {
-  File file(std::fopen(path.c_str(), "wb"));
-  if (!file) return error("{}: {}", path, std::strerror(errno));
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
-  if (!written || std::fclose(file.release()) != 0) return error("{}: {}", path, std::strerror(errno));
+Result<OutputFile> OutputFile::open(const std::string& path) {
+  bool created = true;
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0 && errno == EEXIST) {
+    created = false;
+    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  }
+  if (descriptor < 0) return error("{}: {}", path, std::strerror(errno));
+  return OutputFile(path, descriptor, created);
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      created_(std::exchange(other.created_, false)) {}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (created_) ::unlink(path_.c_str());
+}
+
+Result<void> OutputFile::write(std::initializer_list<std::span<const std::byte>> parts) {
+  created_ = false;
+  struct stat status;
+  // Pipes and devices have nothing to drop.
+  bool good =
+      ::fstat(descriptor_, &status) == 0 && (!S_ISREG(status.st_mode) || ::ftruncate(descriptor_, 0) == 0);
+  for (std::span<const std::byte> part : parts)
+    while (good && !part.empty()) {
+      const ssize_t count = ::write(descriptor_, part.data(), part.size());
+      if (count < 0 && errno == EINTR) continue;
+      good = count >= 0;
+      if (good) part = part.subspan(static_cast<std::size_t>(count));
+    }
+  const int why = errno;
+  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+  if (!good || !closed) return error("{}: {}", path_, std::strerror(good ? errno : why));
   return {};
 }
 
@@ -46,7 +89,11 @@ Result<rt::Program> read_program(const std::string& path) {
   const auto bytes = read_file(path);
   if (!bytes) return bytes.error();
   auto program = rt::load_program(*bytes);
-  if (!program) return error("{}: {}", path, program.error().message);
+  if (!program) {
+    Error failed = program.error();
+    failed.message = fmt::format("{}: {}{}", path, failed.message, is_source(path) ? compile_it : "");
+    return failed;
+  }
   return program;
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/files.hpp"
+#include "runtime/cli/output.hpp"
 
 namespace eum::cli {
 namespace {
@@ -43,6 +44,7 @@ json to_json(const rt::Kernel& kernel) {
     const rt::Argument& a = kernel.arguments[i];
     json one = {{"index", i}, {"kind", kind_name(a.kind)}, {"name", a.name}, {"type", a.type_name}};
     if (a.kind == rt::ArgumentKind::Value) one["bytes"] = a.size;
+    if (const auto space = rt::qualifier_name(a.address); !space.empty()) one["address_space"] = space;
     if (a.binding) one["binding_table_index"] = *a.binding;
     arguments.push_back(std::move(one));
   }
@@ -56,22 +58,27 @@ json to_json(const rt::Kernel& kernel) {
                  {"code_bytes", kernel.code.size()},
                  {"arguments", std::move(arguments)}};
   if (kernel.required_local_size[0] != 0) result["required_local_size"] = kernel.required_local_size;
-  if (!kernel.unsupported.empty()) result["unsupported"] = kernel.unsupported;
+  const std::string reason = rt::cannot_run(kernel);
+  result["runs"] = reason.empty();
+  if (!reason.empty()) result["unsupported"] = reason;
   return result;
 }
 
 void print_kernel(const rt::Kernel& kernel) {
-  fmt::print("\nkernel {}\n", kernel.name);
-  fmt::print("  SIMD{}, {} registers, {} bytes of code\n", kernel.simd_size, kernel.grf_count,
-             kernel.code.size());
-  fmt::print("  SLM {} bytes, barriers {}, scratch {} bytes a thread, private memory {} bytes a work item\n",
-             kernel.slm_bytes, kernel.barrier_count, kernel.scratch_bytes, kernel.private_bytes);
+  print("\nkernel {}\n", visible(kernel.name));
+  print("  SIMD{}, {} registers, {} bytes of code\n", kernel.simd_size, kernel.grf_count, kernel.code.size());
+  print("  SLM {} bytes, barriers {}, scratch {} bytes a thread, private memory {} bytes a work item\n",
+        kernel.slm_bytes, kernel.barrier_count, kernel.scratch_bytes, kernel.private_bytes);
   if (const rt::Size3& size = kernel.required_local_size; size[0] != 0)
-    fmt::print("  required local size {},{},{}\n", size[0], size[1], size[2]);
-  if (!kernel.unsupported.empty()) fmt::print("  cannot run: {}\n", kernel.unsupported);
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-    fmt::print("  argument {}: {} ({})\n", i, rt::describe_argument(kernel, i),
-               kind_name(kernel.arguments[i].kind));
+    print("  required local size {},{},{}\n", size[0], size[1], size[2]);
+  if (const std::string reason = rt::cannot_run(kernel); !reason.empty())
+    print("  cannot run: {}\n", visible(reason));
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const rt::Argument& a = kernel.arguments[i];
+    print(
+        "  argument {}: {} ({}{})\n", i, visible(rt::describe_argument(kernel, i)), kind_name(a.kind),
+        a.kind == rt::ArgumentKind::Value ? fmt::format(", {} byte{}", a.size, a.size == 1 ? "" : "s") : "");
+  }
 }
 
 int execute(const InfoOptions& options) {
@@ -86,13 +93,13 @@ int execute(const InfoOptions& options) {
                          {"family", family},
                          {"build_options", program->build_options},
                          {"kernels", std::move(kernels)}};
-    // The names come from the file and may be no UTF-8.
-    fmt::print("{}\n", result.dump(2, ' ', false, json::error_handler_t::replace));
+    // The names come from the file and may be no UTF-8, or something for a terminal.
+    print("{}\n", result.dump(2, ' ', true, json::error_handler_t::replace));
     return number(ExitCode::Ok);
   }
-  fmt::print("{}: {}, {}, {} kernel{}{}{}\n", options.file, container, family, program->kernels.size(),
-             program->kernels.size() == 1 ? "" : "s", program->build_options.empty() ? "" : ", built with ",
-             program->build_options);
+  print("{}: {}, {}, {} kernel{}{}{}\n", options.file, container, family, program->kernels.size(),
+        program->kernels.size() == 1 ? "" : "s", program->build_options.empty() ? "" : ", built with ",
+        visible(program->build_options));
   for (const rt::Kernel& kernel : program->kernels) print_kernel(kernel);
   return number(ExitCode::Ok);
 }
@@ -104,7 +111,7 @@ void add_info_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("info", "show kernels and their arguments");
   command->add_option("file", options->file, "compiled program (either container)")->required();
   command->add_flag("--json", options->as_json, "report as JSON");
-  command->footer("Example:\n  eumulate info saxpy.bin\n");
+  command->footer("Example:\n  eumulate info saxpy_Gen9lp.bin\n");
   command->callback([options, &exit_code] { exit_code = execute(*options); });
 }
 

@@ -1,13 +1,18 @@
 // The command-line program: its subcommands are in the other files of this folder.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <exception>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/cli/code_commands.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/info_command.hpp"
 #include "runtime/cli/msr_command.hpp"
+#include "runtime/cli/output.hpp"
 #include "runtime/cli/run_command.hpp"
 
 namespace {
@@ -30,19 +35,29 @@ eum::Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, 
 int run(int argc, char** argv) {
   CLI::App app("Eumulate, a functional emulator of Intel GEN execution units", "eumulate");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "eumulate " EUMULATE_VERSION);
   app.footer(
       "eumulate COMMAND --help shows the options of a command, with an example.\n\n" + exit_code_text() +
       "eumulate msr run and trace end with the exit code of the program that they run, and with 127 if "
       "they cannot run it.");
   int exit_code = 0;
-  add_run_command(app, exit_code);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::vector<std::string>> following;
+  if (!words.empty() && words[0] == "run") following = take_following(words);
+  add_run_command(app, exit_code, following);
   add_info_command(app, exit_code);
   add_code_commands(app, exit_code);
   add_msr_command(app, exit_code);
   try {
-    app.parse(argc, argv);
+    std::reverse(words.begin(), words.end());
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help
+    if (e.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream text;
+      app.exit(e, text, text);
+      put(text.str());
+      return number(ExitCode::Ok);
+    }
     return fail(ExitCode::Usage, usage_error(app, e, argc, argv));
   }
   return exit_code;
@@ -52,7 +67,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return finish_output(run(argc, argv));
   } catch (const std::exception& e) {  // no memory for what the guest or the files ask for
     return fail(ExitCode::Internal, eum::error("{}", e.what()));
   }

@@ -10,6 +10,7 @@
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/msr_exec.hpp"
 #include "runtime/cli/msr_run.hpp"
+#include "runtime/cli/output.hpp"
 #include "runtime/user_msr/native/variables.hpp"
 
 namespace eum::cli {
@@ -98,7 +99,7 @@ void add_exec(CLI::App& msr, int& exit_code) {
       exit_code = fail(ExitCode::Usage, result.error());
       return;
     }
-    fmt::print("{}", result->text);
+    print("{}", result->text);
     exit_code = number(result->completed ? ExitCode::Ok : ExitCode::GuestFault);
   });
 }

@@ -1,10 +1,16 @@
 #pragma once
-// `eumulate run`: one kernel over one range.
+// `eumulate run`. It must not know other commands.
 #include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
 
 namespace eum::cli {
 
-/// Adds the command `run`. `exit_code` outlives the parsing and is set when the command was run.
-void add_run_command(CLI::App& app, int& exit_code);
+/// Takes "--then KERNEL ..." out of a command line: the words behind each --then.
+std::vector<std::vector<std::string>> take_following(std::vector<std::string>& words);
+
+/// `following`, from take_following, must live until the command line has been parsed.
+void add_run_command(CLI::App& app, int& exit_code, const std::vector<std::vector<std::string>>& following);
 
 }  // namespace eum::cli

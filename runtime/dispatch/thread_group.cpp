@@ -257,7 +257,7 @@ ThreadGroup::Outcome ThreadGroup::advance(Allowance& allowance, jit::FpScope& sc
 }
 
 ThreadGroup::Outcome ThreadGroup::faulted(GuestFault::Cause cause, std::uint32_t thread) {
-  fault_ = {cause, state(thread).fault, id_, thread, 0, 0};
+  fault_ = {cause, state(thread).fault, id_, thread, {}, 0};
   return Outcome::Faulted;
 }
 
@@ -268,7 +268,8 @@ ThreadGroup::Outcome ThreadGroup::faulted_by_deadlock() {
   const auto first = std::find_if(threads_.begin(), threads_.end(),
                                   [](const Thread& t) { return t.phase != ThreadPhase::Ended; });
   fault_.thread = static_cast<std::uint32_t>(first - threads_.begin());
-  fault_.waiting = alive_;
+  for (std::uint32_t t = 0; t < threads_.size(); ++t)
+    if (threads_[t].phase == ThreadPhase::Waiting) fault_.waiters.push_back({t, thread_image(t).ip});
   fault_.ended = static_cast<std::uint32_t>(threads_.size()) - alive_;
   return Outcome::Faulted;
 }

@@ -41,6 +41,10 @@ struct ScratchSpace {
 /// alone.
 inline constexpr std::uint32_t initial_control = 0;
 
+/// Guest instructions of one thread: some minutes on this emulator, as many on the hardware, where a driver
+/// has long reset a kernel that takes them.
+inline constexpr std::uint64_t default_budget = std::uint64_t{1} << 36;
+
 struct WalkerCommand {
   const ThreadCode* code = nullptr;
   const mem::BindingTable* surfaces = nullptr;
@@ -57,8 +61,8 @@ struct WalkerCommand {
   std::uint32_t slm_bytes = 0;  ///< of a group, at most mem::slm_max_size
   /// Thread slots that scratch and private memory have room for, see thread_slots().
   std::uint32_t slots = 0;
-  ScratchSpace scratch;                           ///< of at least `slots` slots where bytes is not 0
-  std::uint64_t budget = std::uint64_t{1} << 40;  ///< guest instructions that one thread may execute
+  ScratchSpace scratch;                   ///< of at least `slots` slots where bytes is not 0
+  std::uint64_t budget = default_budget;  ///< guest instructions that one thread may execute
 
   std::uint64_t group_count() const { return std::uint64_t{groups[0]} * groups[1] * groups[2]; }
 };
@@ -89,9 +93,13 @@ struct GuestFault {
   Cause cause = Cause::Instruction;
   jit::Fault fault;
   std::array<std::uint32_t, 3> group{};
-  std::uint32_t thread = 0;   ///< in the group
-  std::uint32_t waiting = 0;  ///< Deadlock: threads at the barrier
-  std::uint32_t ended = 0;    ///< Deadlock: threads that ended without reaching it
+  std::uint32_t thread = 0;  ///< in the group
+  struct Waiter {
+    std::uint32_t thread = 0;   ///< in the group
+    std::uint32_t next_ip = 0;  ///< of the instruction behind the one that waits
+  };
+  std::vector<Waiter> waiters;  ///< Deadlock: threads at the barrier
+  std::uint32_t ended = 0;      ///< Deadlock: threads that ended without reaching it
 };
 
 /// What has been executed.

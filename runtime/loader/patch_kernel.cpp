@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/printf/printf_buffer.hpp"
+
 namespace eum::rt::patch {
 namespace {
 
@@ -275,7 +277,7 @@ Result<void> KernelReader::read_string(const Token& token) {
   }
   std::vector<std::string>& strings = draft.kernel.printf_strings;
   if (strings.size() <= index) strings.resize(index + 1);
-  strings[index] = text_of(bytes.first(size));
+  strings[index] = unescaped(text_of(bytes.first(size)));
   return {};
 }
 

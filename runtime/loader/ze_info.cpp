@@ -2,6 +2,7 @@
 // leaves read_ze_info.
 #include "runtime/loader/ze_info.hpp"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -25,53 +26,64 @@ template <class... Args>
   throw Failure{error(format, std::forward<Args>(args)...)};
 }
 
+// A number from 0 to 2^31 - 1, as the schema has them.
+std::optional<std::uint32_t> parse_integer(const YAML::Node& node) {
+  if (!node.IsScalar()) return std::nullopt;
+  const std::string& digits = node.Scalar();
+  std::int32_t value = 0;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (failure != std::errc{} || end != digits.data() + digits.size() || value < 0) return std::nullopt;
+  return static_cast<std::uint32_t>(value);
+}
+
+// "'-3'", "a list" or the like: what a node holds, for a message.
+std::string held_by(const YAML::Node& node) {
+  if (node.IsSequence()) return "a list";
+  if (node.IsMap()) return "keys and values";
+  return node.IsScalar() ? fmt::format("'{}'", node.Scalar().substr(0, 64)) : "nothing";
+}
+
+constexpr const char* a_number = "a number from 0 to 2147483647";
+
 // What a key should hold and does not.
-[[noreturn]] void unexpected(const std::string& where, const char* key, const char* expected) {
-  fail("ze_info: {}: {} should be {}", where, key, expected);
+[[noreturn]] void unexpected(const std::string& where, const char* key, const char* expected,
+                             const YAML::Node& node) {
+  fail("ze_info: {}: {} should be {}, found {}", where, key, expected, held_by(node));
 }
 
 std::string text(const YAML::Node& map, const char* key, const std::string& where) {
   const YAML::Node node = map[key];
   if (!node) return {};
-  if (!node.IsScalar()) unexpected(where, key, "a text");
+  if (!node.IsScalar()) unexpected(where, key, "a text", node);
   return node.Scalar();
 }
 
-std::optional<std::int32_t> parse_integer(const YAML::Node& node) {
-  if (!node.IsScalar()) return std::nullopt;
-  const std::string& digits = node.Scalar();
-  std::int32_t value = 0;
-  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (failure != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
-
-// A number that is not negative, or `otherwise` where the key is missing.
+// The number at `key`, or `otherwise` where the key is missing.
 std::uint32_t number(const YAML::Node& map, const char* key, std::uint32_t otherwise,
                      const std::string& where) {
   const YAML::Node node = map[key];
   if (!node) return otherwise;
   const auto value = parse_integer(node);
-  if (!value || *value < 0) unexpected(where, key, "a number that is not negative");
-  return static_cast<std::uint32_t>(*value);
+  if (!value) unexpected(where, key, a_number, node);
+  return *value;
 }
 
 bool flag(const YAML::Node& map, const char* key, const std::string& where) {
   const std::string value = text(map, key, where);
   if (value.empty() || value == "false") return false;
-  if (value != "true") unexpected(where, key, "true or false");
+  if (value != "true") unexpected(where, key, "true or false", map[key]);
   return true;
 }
 
 Size3 triple(const YAML::Node& map, const char* key, const Size3& otherwise, const std::string& where) {
   const YAML::Node node = map[key];
   if (!node) return otherwise;
-  if (!node.IsSequence() || node.size() != 3) unexpected(where, key, "three numbers");
+  if (!node.IsSequence() || node.size() != 3) unexpected(where, key, "three numbers", node);
   Size3 values{};
   for (std::size_t i = 0; i < 3; ++i) {
     const auto value = parse_integer(node[i]);
-    if (!value || *value < 0) unexpected(where, key, "three numbers");
-    values[i] = static_cast<std::uint32_t>(*value);
+    if (!value) unexpected(where, key, a_number, node[i]);
+    values[i] = *value;
   }
   return values;
 }
@@ -81,7 +93,7 @@ template <class Visit>
 void for_each(const YAML::Node& map, const char* key, const std::string& where, Visit visit) {
   const YAML::Node list = map[key];
   if (!list || list.IsNull()) return;
-  if (!list.IsSequence()) unexpected(where, key, "a list");
+  if (!list.IsSequence()) unexpected(where, key, "a list", list);
   std::size_t index = 0;
   for (const YAML::Node& element : list) {
     std::string place = fmt::format("{}: {}[{}]", where, key, index++);
@@ -331,6 +343,9 @@ Result<std::vector<KernelDraft>> read_ze_info(std::string_view text, gen::Family
     return read_document(YAML::Load(std::string(text)), gen::info(family));
   } catch (const Failure& failure) {
     return failure.error;
+  } catch (const YAML::DeepRecursion& e) {
+    return error("ze_info: lists and keys in each other deeper than {} levels, expected at most 6",
+                 e.depth());
   } catch (const std::exception& e) {
     return error("ze_info: {}", e.what());
   }

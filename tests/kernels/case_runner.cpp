@@ -84,7 +84,7 @@ void LoadedCase::reset() {
 Result<rt::LaunchReport> LoadedCase::run() {
   auto report = launch_->run();
   if (!report) return error("{}: {}", case_.name, report.error().message);
-  if (report->fault) return error("{}: {}", case_.name, *report->fault);
+  if (report->fault) return error("{}: {}", case_.name, report->fault->message);
   return report;
 }
 

@@ -8,6 +8,7 @@
 
 #include "binaries.hpp"
 #include "runtime/loader/loader.hpp"
+#include "runtime/loader/ze_info.hpp"
 
 using namespace eum::rt;
 
@@ -128,6 +129,8 @@ TEST_CASE("hostile metadata is refused without using its numbers") {
              Contains("simd_size is 64, expected 8, 16 or 32"));
   CHECK_THAT(with("grf_count:       128", "grf_count:       999"), Contains("register count is 999"));
   CHECK_THAT(with("offset:          52", "offset:          -9"), Contains("offset should be a number"));
+  CHECK_THAT(with("offset:          52", "offset:  2147483648"),
+             Contains("offset should be a number from 0 to 2147483647, found '2147483648'"));
   CHECK_THAT(with("offset:          52\n        size:            4",
                   "offset:    99999999\n        size:            4"),
              Contains("payload"));
@@ -140,4 +143,10 @@ TEST_CASE("hostile metadata is refused without using its numbers") {
              Contains("version 9.20, expected 1.x"));
   CHECK_THAT(with("addrmode:        stateful", "addrmode:        nonsense"),
              Contains("addrmode is nonsense"));
+}
+
+TEST_CASE("metadata that nest too deep are told from others that are damaged") {
+  const auto deep = read_ze_info(std::string(100000, '['), eum::gen::Family::Gen9);
+  REQUIRE_FALSE(deep);
+  CHECK_THAT(deep.error().message, Catch::Contains("lists and keys in each other deeper than"));
 }

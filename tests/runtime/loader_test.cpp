@@ -178,7 +178,7 @@ TEST_CASE("resources of kernels that use them") {
   CHECK(arguments.find("prints")->relocations[0].segment == Segment::Strings);
   CHECK(arguments.segment(Segment::Strings).bytes.size() == 6);
   const Program tokens = load(binaries::own("arguments.patch"));
-  CHECK(tokens.find("prints")->printf_strings == std::vector<std::string>{"x %d\\n"});
+  CHECK(tokens.find("prints")->printf_strings == std::vector<std::string>{"x %d\n"});
   CHECK(tokens.find("prints")->implicit.back().item != PayloadItem::Value);
 
   for (const char* container : {"layouts.patch", "layouts.zebin"}) {

@@ -97,7 +97,7 @@ check_tables() {  # $1: a README
     ls -d $path >/dev/null 2>&1 || echo "there is no $path"
   done < <(grep -oE '`(\.ci|frontend|jit|memory|runtime|tests|perf)/[A-Za-z0-9_./*]*`' "$1" | tr -d '`')
   codes=$("$build/eumulate" --help | sed -nE 's/^  ([0-9])  (.*)$/| \1 | \2 |/p')
-  [[ $(wc -l <<<"$codes") -eq 6 ]] || echo "expected 6 exit codes in --help, found: $codes"
+  [[ $(wc -l <<<"$codes") -eq 8 ]] || echo "expected 8 exit codes in --help, found: $codes"
   while IFS= read -r row; do
     grep -qxF -- "$row" "$1" || echo "exit code of --help that is not in the table: $row"
   done <<<"$codes"

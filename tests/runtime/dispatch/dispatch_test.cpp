@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/fault_report.hpp"
 #include "tests/runtime/dispatch/walked.hpp"
 
 using namespace eum;
@@ -146,12 +147,14 @@ TEST_CASE("a barrier that a thread never reaches is a named fault", "[dispatch]"
     w.command.threads_per_group = 3;
     const GuestFault fault = w.fault(workers);
     CHECK(fault.cause == GuestFault::Cause::Deadlock);
-    CHECK(fault.waiting == 2);
+    REQUIRE(fault.waiters.size() == 2);
+    CHECK(fault.waiters[1].thread == 2);
     CHECK(fault.ended == 1);
     CHECK(fault.thread == 1);
     CHECK(fault.group == std::array<std::uint32_t, 3>{0, 0, 0});
-    CHECK_THAT(describe(fault, KernelCode{"k", {}, family, 16}, {}),
-               Contains("barrier deadlock in group 0,0,0: 2 threads"));
+    CHECK_THAT(
+        report(fault, KernelCode{"k", {}, family, 16}, {}, {}).message,
+        Contains("barrier deadlock in group 0,0,0: 2 threads wait, 1 have ended; threads 1, 2 at 0x0"));
   }
 }
 

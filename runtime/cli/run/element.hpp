@@ -41,6 +41,9 @@ std::uint64_t bits_of_float(Element element, double number);
 /// Element `index` of `bytes` as text that parse_value reads back.
 std::string value_text(Element element, std::span<const std::byte> bytes, std::size_t index);
 
+/// The value of bits; 64-bit integers are rounded.
+double number_of(Element element, std::uint64_t bits);
+
 /// A whole number of 64 bits, decimal or 0x hexadecimal.
 Result<std::uint64_t> parse_count(std::string_view what, std::string_view text);
 

@@ -1,5 +1,5 @@
 // Numbers and text.
-#include "runtime/cli/element.hpp"
+#include "runtime/cli/run/element.hpp"
 
 #include <array>
 #include <bit>
@@ -102,6 +102,23 @@ std::uint64_t bits_of_float(Element element, double number) {
 std::uint64_t bits_of_count(Element element, std::uint64_t value) {
   if (info(element).kind == NumberKind::Float) return bits_of_float(element, static_cast<double>(value));
   return low_bits(value, info(element).bytes);
+}
+
+double number_of(Element element, std::uint64_t bits) {
+  const ElementInfo& e = info(element);
+  switch (element) {
+    case Element::f16:
+      return ir::to_float(ir::Half{static_cast<std::uint16_t>(bits)});
+    case Element::f32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    case Element::f64:
+      return std::bit_cast<double>(bits);
+    default:
+      break;
+  }
+  if (e.kind == NumberKind::Unsigned) return static_cast<double>(bits);
+  const unsigned unused = 64 - 8 * e.bytes;
+  return static_cast<double>(static_cast<std::int64_t>(bits << unused) >> unused);
 }
 
 std::string value_text(Element element, std::span<const std::byte> bytes, std::size_t index) {

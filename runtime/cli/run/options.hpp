@@ -1,0 +1,37 @@
+#pragma once
+// What the command line of `eumulate run` says, and how a run fails. Plain data.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/base/result.hpp"
+#include "runtime/cli/exit_code.hpp"
+#include "runtime/device.hpp"
+
+namespace eum::cli {
+
+/// One kernel; those of --then follow the first.
+struct KernelOptions {
+  std::string kernel, global, local, offset;
+  std::vector<std::string> arguments, dumps, prints, expects;
+};
+
+struct RunOptions {
+  std::string file;
+  std::vector<KernelOptions> kernels;
+  std::string engine = "avx2";
+  unsigned threads = 0;
+  std::uint64_t budget = rt::DeviceOptions{}.budget;
+  std::uint64_t repeat = 1;
+  std::optional<double> timeout;  // seconds
+  bool as_json = false;
+};
+
+/// A failure with the exit code that it ends the program with.
+struct Failure {
+  ExitCode code;
+  Error error;
+};
+
+}  // namespace eum::cli

@@ -1,0 +1,195 @@
+// Texts are read before files, files before anything is translated, and all of it before anything runs.
+#include "runtime/cli/run/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/cli/files.hpp"
+
+namespace eum::cli {
+namespace {
+
+/// X[,Y[,Z]] into `to`; the number of dimensions.
+Result<unsigned> parse_size(std::string_view option, std::string_view text, rt::Size3& to) {
+  unsigned dims = 0;
+  for (;;) {
+    const auto comma = text.find(',');
+    const auto number = parse_count("a number", text.substr(0, comma));
+    if (!number || *number > ~std::uint32_t{0} || dims == 3)
+      return error("{}: expected X, X,Y or X,Y,Z below 2^32, found '{}'", option, text);
+    to[dims++] = static_cast<std::uint32_t>(*number);
+    if (comma == std::string_view::npos) return dims;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Result<rt::NdRange> parse_range(const KernelOptions& options) {
+  rt::NdRange range;
+  const auto dims = parse_size("--global", options.global, range.global);
+  if (!dims) return dims.error();
+  range.dims = *dims;
+  const auto as_many = [&](std::string_view option, const std::string& text, rt::Size3& to) -> Result<void> {
+    if (text.empty()) return {};
+    const auto found = parse_size(option, text, to);
+    if (!found) return found.error();
+    if (*found != range.dims)
+      return error("{}: expected {} numbers as for --global, found {}", option, range.dims, *found);
+    return {};
+  };
+  if (auto good = as_many("--local", options.local, range.local); !good) return good.error();
+  if (!options.local.empty())
+    for (unsigned d = range.dims; d < 3; ++d) range.local[d] = 1;
+  if (auto good = as_many("--offset", options.offset, range.offset); !good) return good.error();
+  return range;
+}
+
+Result<rt::DeviceOptions> device_options(const RunOptions& options) {
+  const auto engine = jit::parse_engine(options.engine);
+  if (!engine) return error("--engine: expected avx2 or reference, found '{}'", options.engine);
+  rt::DeviceOptions device;
+  device.engine = *engine;
+  device.workers = options.threads;
+  device.budget = options.budget;
+  return device;
+}
+
+}  // namespace
+
+Session::Session(const RunOptions& options) : options_(options) {}
+
+std::optional<Failure> Session::prepare() {
+  const auto device_with = device_options(options_);
+  if (!device_with) return Failure{ExitCode::Usage, device_with.error()};
+  for (const KernelOptions& kernel : options_.kernels)
+    if (auto failed = parse(kernel)) return failed;
+  auto device = rt::Device::create(*device_with);
+  if (!device) return Failure{ExitCode::Internal, device.error()};
+  device_ = std::move(*device);
+  if (auto failed = load()) return failed;
+  for (Step& step : steps_)
+    if (auto failed = prepare(step)) return failed;
+  return std::nullopt;
+}
+
+std::optional<Failure> Session::parse(const KernelOptions& options) {
+  Step& step = steps_.emplace_back();
+  step.options = &options;
+  auto range = parse_range(options);
+  if (!range) return Failure{ExitCode::Usage, range.error()};
+  step.range = *range;
+  for (const std::string& text : options.arguments) {
+    auto argument = parse_argument(text);
+    if (!argument) return Failure{ExitCode::Usage, argument.error()};
+    step.arguments.push_back(std::move(*argument));
+  }
+  auto outputs = parse_outputs(options, step.arguments);
+  if (!outputs) return Failure{ExitCode::Usage, outputs.error()};
+  step.outputs = std::move(*outputs);
+  return std::nullopt;
+}
+
+std::optional<Failure> Session::load() {
+  auto program = read_program(options_.file);
+  if (!program) return Failure{ExitCode::BadInput, program.error()};
+  for (Step& step : steps_) step.range.allow_remainder = program->allows_remainder();
+  auto module = rt::Module::create(*device_, std::move(*program));
+  if (!module) {
+    Error failed = module.error();
+    failed.message = fmt::format("{}: {}", options_.file, failed.message);
+    return Failure{ExitCode::BadInput, failed};
+  }
+  module_ = std::move(*module);
+  return std::nullopt;
+}
+
+std::optional<Failure> Session::find_buffer(const Step& step, std::size_t index, const RunBuffer*& buffer) {
+  const ArgumentText& argument = step.arguments[index];
+  buffer = nullptr;
+  if (!argument.may_be_buffer()) return std::nullopt;
+  const bool pointer = index < step.kernel->arguments.size() &&
+                       step.kernel->arguments[index].kind == rt::ArgumentKind::Pointer;
+  if (argument.form == ArgumentText::Form::List && argument.name.empty() && !pointer) return std::nullopt;
+  if (argument.form == ArgumentText::Form::Named) {
+    const auto found = named_.find(argument.name);
+    if (found == named_.end())
+      return Failure{
+          ExitCode::Usage,
+          error("--arg {}: no buffer has this name yet; expected NAME=BUFFER, such as {}=zeros:1024",
+                argument.text, argument.name)};
+    buffer = found->second;
+    return std::nullopt;
+  }
+  const std::string label =
+      argument.name.empty() ? fmt::format("argument {}", index) : fmt::format("buffer {}", argument.name);
+  auto made = make_buffer(argument, *device_, label);
+  if (!made) return Failure{ExitCode::BadInput, made.error()};
+  buffers_.push_back(std::make_unique<RunBuffer>(*made));
+  buffer = buffers_.back().get();
+  if (!argument.name.empty() && !named_.emplace(argument.name, buffer).second)
+    return Failure{ExitCode::Usage, error("--arg {}: a buffer has this name already", argument.text)};
+  return std::nullopt;
+}
+
+std::optional<Failure> Session::prepare(Step& step) {
+  const auto kernel = module_->find(step.options->kernel);
+  if (!kernel) return Failure{ExitCode::Mismatch, error("{}: {}", options_.file, kernel.error().message)};
+  step.kernel = *kernel;
+  if (const std::string what = rt::cannot_run(*step.kernel); !what.empty())
+    return Failure{ExitCode::GuestFault, error("kernel {}: {}", step.kernel->name, what)};
+  std::vector<rt::ArgumentValue> values;
+  std::vector<const RunBuffer*> buffers(step.arguments.size());
+  for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+    if (auto failed = find_buffer(step, i, buffers[i])) return failed;
+    if (buffers[i] != nullptr) {
+      values.push_back(rt::BufferValue{buffers[i]->buffer.surface()});
+      if (auto warning = element_warning(*buffers[i], *step.kernel, i); !warning.empty())
+        warnings_.push_back(std::move(warning));
+    } else {
+      auto value = argument_value(step.arguments[i], *step.kernel, i);
+      if (!value) return Failure{ExitCode::Mismatch, value.error()};
+      values.push_back(std::move(*value));
+    }
+  }
+  // The translation comes first, so that its failure is told from one of the arguments.
+  if (const auto translated = module_->translated(*step.kernel); !translated)
+    return Failure{ExitCode::Internal, translated.error()};
+  auto launch = rt::Launch::prepare(*module_, *step.kernel, values, step.range);
+  if (!launch) return Failure{ExitCode::Mismatch, launch.error()};
+  step.launch.emplace(std::move(*launch));
+  for (OutputRequest& output : step.outputs)
+    if (auto failed =
+            prepare_output(output, buffers[output.argument], step.kernel->arguments[output.argument]))
+      return failed;
+  return std::nullopt;
+}
+
+std::optional<Failure> Session::run() {
+  watch_.begin(options_.timeout, nullptr);
+  std::optional<Failure> failed;
+  for (std::uint64_t time = 0; time < options_.repeat && !failed && ended_early_ == nullptr; ++time)
+    for (Step& step : steps_) {
+      failed = run(step);
+      if (failed || ended_early_ != nullptr) break;
+    }
+  watch_.end();
+  return failed;
+}
+
+std::optional<Failure> Session::run(Step& step) {
+  watch_.redirect([&step] { step.launch->stop(); });
+  auto report = step.launch->run();
+  watch_.redirect(nullptr);
+  if (!report) return Failure{ExitCode::Internal, report.error()};
+  step.report = std::move(*report);
+  step.seconds.push_back(step.report.seconds);
+  printf_text_ += step.report.printf.text;
+  if (!step.report.printf.incomplete.empty())
+    warnings_.push_back(
+        fmt::format("printf of kernel {}: {}", step.kernel->name, step.report.printf.incomplete));
+  if (step.report.fault && step.report.fault->kind == "budget")
+    step.report.fault->message += "; --budget allows more";
+  if (step.report.fault || step.report.stopped) ended_early_ = &step;
+  return std::nullopt;
+}
+
+}  // namespace eum::cli
