@@ -11,6 +11,15 @@ namespace eum::rt {
 
 Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<const ArgumentValue> arguments,
                                const NdRange& range) {
+  return within_host(kernel.name, [&] { return assemble(module, kernel, arguments, range); });
+}
+
+Result<LaunchReport> Launch::run() {
+  return within_host(kernel_->name, [&] { return run_walks(); });
+}
+
+Result<Launch> Launch::assemble(Module& module, const Kernel& kernel,
+                                std::span<const ArgumentValue> arguments, const NdRange& range) {
   if (!kernel.unsupported.empty()) return error("kernel {}: {}", kernel.name, kernel.unsupported);
   const auto translated = module.translated(kernel);
   if (!translated) return translated.error();
@@ -77,7 +86,7 @@ Result<std::vector<WalkerCommand>> Launch::commands() {
   return commands;
 }
 
-Result<LaunchReport> Launch::run() {
+Result<LaunchReport> Launch::run_walks() {
   using Clock = std::chrono::steady_clock;
   LaunchReport report;
   const auto walks = commands();

@@ -42,6 +42,9 @@ class Launch {
  private:
   Launch(Module& module, const Kernel& kernel, const TranslatedKernel& translated)
       : module_(&module), kernel_(&kernel), translated_(&translated) {}
+  static Result<Launch> assemble(Module& module, const Kernel& kernel,
+                                 std::span<const ArgumentValue> arguments, const NdRange& range);
+  Result<LaunchReport> run_walks();
 
   Module* module_;
   const Kernel* kernel_;

@@ -20,7 +20,7 @@ int fail(ExitCode code, const Error& error) {
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   fmt::print(stderr, "eumulate: {}\n", line);
-  return number(code);
+  return number(error.cause == Cause::Request ? code : ExitCode::Internal);
 }
 
 }  // namespace eum::cli

@@ -46,7 +46,7 @@ Result<rt::Program> read_program(const std::string& path) {
   const auto bytes = read_file(path);
   if (!bytes) return bytes.error();
   auto program = rt::load_program(*bytes);
-  if (!program) return error("{}: {}", path, program.error().message);
+  if (!program) return prefixed(path, program.error());
   return program;
 }
 

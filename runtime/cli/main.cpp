@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <exception>
+#include <new>
 #include <string>
 
 #include "runtime/cli/code_commands.hpp"
@@ -53,7 +54,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
-  } catch (const std::exception& e) {  // no memory for what the guest or the files ask for
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::Internal, eum::error("the host has no memory for what the command asks for"));
+  } catch (const std::exception& e) {
     return fail(ExitCode::Internal, eum::error("{}", e.what()));
   }
 }

@@ -28,6 +28,8 @@ struct RunOptions {
   std::string engine = "avx2";
   unsigned threads = 0;
   std::uint64_t budget = rt::DeviceOptions{}.budget;
+  std::vector<std::string> limits;
+  bool strict = false;
   bool as_json = false;
 };
 
@@ -100,6 +102,35 @@ Result<OutputRequest> parse_request(std::string_view option, std::string_view te
   return request;
 }
 
+constexpr std::string_view segment_limit = "segment";
+
+/// NAME=NUMBER of --limit.
+Result<void> set_limit(std::string_view text, rt::DeviceOptions& options) {
+  const auto equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  std::string names(segment_limit);
+  std::uint64_t* limit = name == segment_limit ? &options.most_segment_bytes : nullptr;
+  for (const jit::LimitInfo& info : jit::limit_table) {
+    names += fmt::format(", {}", info.name);
+    if (name == info.name) limit = &(options.limits.*info.value);
+  }
+  if (limit == nullptr || equals == std::string_view::npos)
+    return error("--limit {}: expected NAME=NUMBER, NAME one of {}", text, names);
+  const auto number = parse_count("a number", text.substr(equals + 1));
+  if (!number) return error("--limit {}: {}", text, number.error().message);
+  *limit = *number;
+  return {};
+}
+
+/// "code: bytes of guest code (67108864)" and so on, a line each.
+std::string limit_help() {
+  std::string text = "NAME=NUMBER, at most so much of";
+  for (const jit::LimitInfo& info : jit::limit_table)
+    text += fmt::format("\n  {}  {} ({})", info.name, info.doc, jit::Limits{}.*info.value);
+  return text + fmt::format("\n  {}  bytes of a program's constants or globals ({})", segment_limit,
+                            rt::DeviceOptions{}.most_segment_bytes);
+}
+
 /// How a buffer is printed: as its --arg says, else as the kernel's parameter is declared, else in dwords.
 Element element_of(const ArgumentText& text, const rt::Argument& parameter) {
   if (text.element) return *text.element;
@@ -150,7 +181,12 @@ class Run {
     if (!engine)
       return Failure{ExitCode::Usage,
                      error("--engine: expected avx2 or reference, found '{}'", options_.engine)};
-    device_options_ = {*engine, options_.threads, options_.budget};
+    device_options_.engine = *engine;
+    device_options_.workers = options_.threads;
+    device_options_.budget = options_.budget;
+    if (options_.strict) device_options_.reach = rt::Reach::Bytes;
+    for (const std::string& text : options_.limits)
+      if (auto set = set_limit(text, device_options_); !set) return Failure{ExitCode::Usage, set.error()};
     auto range = parse_range(options_);
     if (!range) return Failure{ExitCode::Usage, range.error()};
     range_ = *range;
@@ -180,7 +216,7 @@ class Run {
     if (!device) return Failure{ExitCode::Internal, device.error()};
     device_ = std::move(*device);
     auto module = rt::Module::create(*device_, std::move(*program));
-    if (!module) return Failure{ExitCode::BadInput, error("{}: {}", options_.file, module.error().message)};
+    if (!module) return Failure{ExitCode::BadInput, prefixed(options_.file, module.error())};
     module_ = std::move(*module);
     return std::nullopt;
   }
@@ -205,7 +241,7 @@ class Run {
     }
     // The translation comes first, so that its failure is told from one of the arguments.
     if (const auto translated = module_->translated(*kernel_); !translated)
-      return Failure{ExitCode::Internal, translated.error()};
+      return Failure{ExitCode::GuestFault, translated.error()};
     auto launch = rt::Launch::prepare(*module_, *kernel_, values, range_);
     if (!launch) return Failure{ExitCode::Mismatch, launch.error()};
     launch_.emplace(std::move(*launch));
@@ -329,6 +365,10 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--budget", options->budget, "guest instructions that one guest thread may execute")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62))
       ->capture_default_str();
+  command->add_option("--limit", options->limits, limit_help())->allow_extra_args(false);
+  command->add_flag(
+      "--strict", options->strict,
+      "an access by address behind the end of a buffer faults, also within the buffer's last page");
   command->add_flag("--json", options->as_json, "report as JSON");
   command->footer(
       "Example: y = 2.5 * x + y over 1024 floats\n"

@@ -331,7 +331,7 @@ Result<std::vector<KernelDraft>> read_ze_info(std::string_view text, gen::Family
     return read_document(YAML::Load(std::string(text)), gen::info(family));
   } catch (const Failure& failure) {
     return failure.error;
-  } catch (const std::exception& e) {
+  } catch (const YAML::Exception& e) {
     return error("ze_info: {}", e.what());
   }
 }

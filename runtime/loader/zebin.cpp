@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "memory/address_space.hpp"
 #include "runtime/loader/gpu_ids.hpp"
 #include "runtime/loader/ze_info.hpp"
 
@@ -21,7 +22,8 @@ using Bytes = std::span<const std::byte>;
 using namespace std::string_view_literals;
 
 constexpr std::string_view text_prefix = ".text.";
-constexpr std::uint64_t max_zero_bytes = std::uint64_t{1} << 32;
+/// No device has more; what a device grants one program is an option of it.
+constexpr std::uint64_t max_zero_bytes = mem::AddressSpace::max_allocation;
 
 template <class T>
 T read_at(Bytes bytes, std::size_t offset) {
