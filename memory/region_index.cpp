@@ -21,7 +21,8 @@ auto at(std::vector<T>& list, std::size_t index) {
 }  // namespace
 
 RegionIndex::Place RegionIndex::upper(std::uint64_t address) const {
-  const std::size_t after = count_up_to(firsts_, address);
+  // Mostly there are few regions: one chunk needs no search for it.
+  const std::size_t after = chunks_.size() == 1 ? 1 : count_up_to(firsts_, address);
   if (after == 0) return {0, 0};
   return {after - 1, count_up_to(chunks_[after - 1]->starts, address)};
 }
@@ -83,23 +84,49 @@ void RegionIndex::set_gap(std::size_t chunk, std::size_t at) {
   c.gaps[at] = (next != nullptr ? next->address : ~std::uint64_t{0}) - c.entries[at]->region.end();
 }
 
-void RegionIndex::chunks_changed() {
-  firsts_.clear();
-  for (const auto& chunk : chunks_) firsts_.push_back(chunk->starts.front());
-  leaves_ = std::bit_ceil(std::max<std::size_t>(chunks_.size(), 1));
+std::vector<std::uint64_t> RegionIndex::widest_of_chunks() const {
+  const auto first = widest_.begin() + static_cast<std::ptrdiff_t>(leaves_);
+  return {first, first + static_cast<std::ptrdiff_t>(chunks_.size())};
+}
+
+void RegionIndex::build_tree(std::vector<std::uint64_t> gaps) {
+  leaves_ = std::bit_ceil(std::max<std::size_t>(gaps.size(), 1));
   widest_.assign(2 * leaves_, 0);
-  for (std::size_t i = 0; i < chunks_.size(); ++i) widest_[leaves_ + i] = std::ranges::max(chunks_[i]->gaps);
+  std::ranges::copy(gaps, at(widest_, leaves_));
   for (std::size_t node = leaves_ - 1; node != 0; --node)
     widest_[node] = std::max(widest_[2 * node], widest_[2 * node + 1]);
 }
 
+void RegionIndex::insert_chunk(std::size_t index, std::unique_ptr<Chunk> chunk) {
+  auto gaps = widest_of_chunks();
+  gaps.insert(at(gaps, index), std::ranges::max(chunk->gaps));
+  firsts_.insert(at(firsts_, index), chunk->starts.front());
+  chunks_.insert(at(chunks_, index), std::move(chunk));
+  build_tree(std::move(gaps));
+}
+
+void RegionIndex::erase_chunk(std::size_t index) {
+  auto gaps = widest_of_chunks();
+  gaps.erase(at(gaps, index));
+  firsts_.erase(at(firsts_, index));
+  chunks_.erase(at(chunks_, index));
+  build_tree(std::move(gaps));
+}
+
 const Region& RegionIndex::insert(Entry entry) {
-  const Place place = upper(entry.region.address);
-  const bool first_of_all = chunks_.empty();
-  if (first_of_all) chunks_.push_back(std::make_unique<Chunk>());
-  Chunk& chunk = *chunks_[place.chunk];
   auto owned = std::make_unique<Entry>(std::move(entry));
   const Region& region = owned->region;
+  ++size_;
+  if (chunks_.empty()) {
+    auto chunk = std::make_unique<Chunk>();
+    chunk->starts.push_back(region.address);
+    chunk->gaps.push_back(~std::uint64_t{0} - region.end());
+    chunk->entries.push_back(std::move(owned));
+    insert_chunk(0, std::move(chunk));
+    return region;
+  }
+  const Place place = upper(region.address);
+  Chunk& chunk = *chunks_[place.chunk];
   // Room first: an insertion that has begun must not fail.
   chunk.starts.reserve(most_entries);
   chunk.gaps.reserve(most_entries);
@@ -107,11 +134,11 @@ const Region& RegionIndex::insert(Entry entry) {
   chunk.starts.insert(at(chunk.starts, place.at), region.address);
   chunk.gaps.insert(at(chunk.gaps, place.at), 0);
   chunk.entries.insert(at(chunk.entries, place.at), std::move(owned));
-  ++size_;
+  firsts_[place.chunk] = chunk.starts.front();
   set_gap(place.chunk, place.at);
   if (place.at > 0) set_gap(place.chunk, place.at - 1);
 
-  if (chunk.entries.size() == most_entries) {
+  if (chunk.entries.size() >= most_entries) {
     auto upper_half = std::make_unique<Chunk>();
     const std::size_t half = most_entries / 2;
     upper_half->starts.assign(at(chunk.starts, half), chunk.starts.end());
@@ -121,14 +148,9 @@ const Region& RegionIndex::insert(Entry entry) {
     chunk.starts.resize(half);
     chunk.gaps.resize(half);
     chunk.entries.resize(half);
-    chunks_.insert(at(chunks_, place.chunk + 1), std::move(upper_half));
-    chunks_changed();
-  } else if (first_of_all) {
-    chunks_changed();
-  } else {
-    firsts_[place.chunk] = chunk.starts.front();
-    set_widest(place.chunk);
+    insert_chunk(place.chunk + 1, std::move(upper_half));
   }
+  set_widest(place.chunk);
   return region;
 }
 
@@ -140,22 +162,19 @@ void RegionIndex::erase(std::uint64_t address) {
   chunk.gaps.erase(at(chunk.gaps, where));
   chunk.entries.erase(at(chunk.entries, where));
   --size_;
-  const bool emptied = chunk.entries.empty();
-  if (emptied) chunks_.erase(at(chunks_, place.chunk));
-  // The gap before the region has grown by it; it may belong to the chunk before.
-  std::size_t before = place.chunk;
-  if (where > 0) {
-    set_gap(before, where - 1);
-  } else if (before > 0) {
-    --before;
-    set_gap(before, chunks_[before]->entries.size() - 1);
-  }
-  if (emptied) {
-    chunks_changed();
+  if (chunk.entries.empty()) {
+    erase_chunk(place.chunk);
   } else {
     firsts_[place.chunk] = chunk.starts.front();
     set_widest(place.chunk);
-    if (before != place.chunk) set_widest(before);
+  }
+  // The gap before the region has grown by it; it may belong to the chunk before.
+  if (where > 0) {
+    set_gap(place.chunk, where - 1);
+    set_widest(place.chunk);
+  } else if (place.chunk > 0) {
+    set_gap(place.chunk - 1, chunks_[place.chunk - 1]->entries.size() - 1);
+    set_widest(place.chunk - 1);
   }
 }
 

@@ -52,7 +52,11 @@ class RegionIndex {
   const Region* region(std::size_t chunk, std::size_t at) const;
   void set_gap(std::size_t chunk, std::size_t at);
   void set_widest(std::size_t chunk);
-  void chunks_changed();
+  void insert_chunk(std::size_t index, std::unique_ptr<Chunk> chunk);
+  void erase_chunk(std::size_t index);
+  /// The tree over these widest gaps, one a chunk.
+  void build_tree(std::vector<std::uint64_t> gaps);
+  std::vector<std::uint64_t> widest_of_chunks() const;
   /// The first chunk from `first` on that has a gap of `bytes`, or the number of chunks.
   std::size_t next_chunk(std::size_t first, std::uint64_t bytes) const;
 
