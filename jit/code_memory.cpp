@@ -14,7 +14,7 @@ Result<CodeMemory> CodeMemory::reserve(std::size_t bytes) {
   const std::size_t mapped = (bytes + page - 1) / page * page;
   void* pages = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
-    return error("the host has no {} bytes for code: {}", mapped, std::strerror(errno));
+    return host_error("the host has no {} bytes for code: {}", mapped, std::strerror(errno));
   return CodeMemory(static_cast<std::byte*>(pages), mapped);
 }
 
@@ -33,7 +33,7 @@ CodeMemory::~CodeMemory() {
 
 Result<void> CodeMemory::seal() {
   if (mprotect(pages_, mapped_, PROT_READ | PROT_EXEC) == 0) return {};
-  return error("the host does not make {} bytes of code executable: {}", mapped_, std::strerror(errno));
+  return host_error("the host does not make {} bytes of code executable: {}", mapped_, std::strerror(errno));
 }
 
 }  // namespace eum::jit

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/limits.hpp"
 #include "memory/base/result.hpp"
 
 namespace eum::mem {
@@ -210,6 +211,7 @@ struct CompileOptions {
   /// faulted cannot be continued.
   bool exact_registers = true;
   Safepoints safepoints = Safepoints::BackEdges;
+  Limits limits = {};
 };
 
 class Engine {
@@ -218,7 +220,7 @@ class Engine {
   virtual std::string_view name() const = 0;
   /// Translates `function`, which it may rewrite. The function is well formed: what comes from a text or a
   /// builder outside frontend/ goes through ir::verify first. An error names the op that the engine cannot
-  /// do, or the limit that the function exceeds.
+  /// do, or the limit that the function exceeds; or it is one of the host, which has no memory for it.
   virtual Result<std::unique_ptr<Executable>> compile(ir::Function& function,
                                                       const CompileOptions& options) = 0;
 };

@@ -1,4 +1,4 @@
-// AddressSpace: sorted regions, binary search, byte-exact copies across them.
+// AddressSpace: what may be mapped where, and byte-exact copies across regions.
 #include "memory/address_space.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ static_assert(offsetof(Region, address) == 0 && offsetof(Region, size) == 8 && o
 
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t page = HostMemory::page;
 
 /// The next multiple of a power of two, or nothing if it is beyond 64 bits.
 std::optional<std::uint64_t> align_up(std::uint64_t value, std::uint64_t alignment) {
@@ -40,19 +40,12 @@ const char* access_name(Access access) {
   return "invalid access";
 }
 
-std::size_t AddressSpace::index_after(std::uint64_t address) const {
-  return static_cast<std::size_t>(std::upper_bound(starts_.begin(), starts_.end(), address) -
-                                  starts_.begin());
-}
-
 const Region* AddressSpace::find(std::uint64_t address) const {
-  const std::size_t after = index_after(address);
-  if (after == 0) return nullptr;
-  const Region* region = regions_[after - 1].get();
-  return region->contains(address) ? region : nullptr;
+  const Region* region = index_.below(address);
+  return region != nullptr && region->contains(address) ? region : nullptr;
 }
 
-Result<const Region*> AddressSpace::insert(Region region) {
+Result<const Region*> AddressSpace::insert(Region region, HostMemory memory) {
   if (region.size == 0) return error("region {} is empty: its size must be at least 1", region.name);
   if (region.size - 1 > ~region.address) {
     return error("region {} of {:#x} bytes at {:#x} goes beyond 64 bits", region.name, region.size,
@@ -62,19 +55,16 @@ Result<const Region*> AddressSpace::insert(Region region) {
   if (last == ~std::uint64_t{0}) {
     return error("region {} may not hold the last address {:#x}", region.name, last);
   }
-  const std::size_t at = index_after(region.address);
-  const Region* clash = nullptr;
-  if (at > 0 && regions_[at - 1]->contains(region.address)) clash = regions_[at - 1].get();
-  if (at < regions_.size() && regions_[at]->address <= last) clash = regions_[at].get();
+  const Region* clash = index_.below(region.address);
+  if (clash == nullptr || !clash->contains(region.address)) {
+    clash = index_.above(region.address);
+    if (clash != nullptr && clash->address > last) clash = nullptr;
+  }
   if (clash != nullptr) {
     return error("region {} [{:#x}, {:#x}) overlaps {} [{:#x}, {:#x})", region.name, region.address,
                  region.end(), clash->name, clash->address, clash->end());
   }
-  const auto where = static_cast<std::ptrdiff_t>(at);
-  starts_.insert(starts_.begin() + where, region.address);
-  regions_.insert(regions_.begin() + where, std::make_unique<Region>(std::move(region)));
-  owned_.insert(owned_.begin() + where, nullptr);
-  return static_cast<const Region*>(regions_[at].get());
+  return &index_.insert({std::move(region), std::move(memory)});
 }
 
 Result<const Region*> AddressSpace::map(std::uint64_t address, std::uint64_t size, std::byte* host,
@@ -84,7 +74,7 @@ Result<const Region*> AddressSpace::map(std::uint64_t address, std::uint64_t siz
     return error("region {}: GPU address {:#x} and host memory must agree modulo 8, for atomics", name,
                  address);
   }
-  return insert(Region{address, size, host, access, {}, std::string(name)});
+  return insert(Region{address, size, host, access, {}, std::string(name), size});
 }
 
 Result<const Region*> AddressSpace::map_callbacks(std::uint64_t address, std::uint64_t size,
@@ -96,7 +86,7 @@ Result<const Region*> AddressSpace::map_callbacks(std::uint64_t address, std::ui
   if (allows(access, Access::Write) && callbacks.write == nullptr) {
     return error("region {} may be written but has no write callback", name);
   }
-  return insert(Region{address, size, nullptr, access, callbacks, std::string(name)});
+  return insert(Region{address, size, nullptr, access, callbacks, std::string(name), size});
 }
 
 Result<const Region*> AddressSpace::allocate(std::uint64_t size, std::uint64_t alignment,
@@ -109,41 +99,42 @@ Result<const Region*> AddressSpace::allocate(std::uint64_t size, std::uint64_t a
   }
   alignment = std::max(alignment, page);
 
+  if (!std::has_single_bit(placement.granule) || placement.granule > page) {
+    return error("region {}: granule {} is no power of two up to {}", name, placement.granule, page);
+  }
+  const std::uint64_t asked = std::exchange(size, *align_up(size, placement.granule));
+
   // First fit: the lowest gap that holds the region with a guard on either side.
   std::optional<std::uint64_t> at = align_up(placement.lowest, alignment);
   const auto fits = [&] { return at && *at < placement.limit && placement.limit - *at >= size; };
-  for (std::size_t i = 0; i < regions_.size() && fits(); ++i) {
-    const Region& other = *regions_[i];
-    const std::uint64_t guarded_end = other.end() > ~guard_gap ? ~std::uint64_t{0} : other.end() + guard_gap;
-    if (guarded_end <= *at) continue;
-    if (other.address >= *at && other.address - *at >= size + guard_gap) break;
-    at = align_up(guarded_end, alignment);
+  const Region* below = at ? index_.below(*at) : nullptr;
+  while (fits()) {
+    if (below != nullptr) {
+      const std::uint64_t end = below->end();
+      const std::uint64_t guarded_end = end > ~guard_gap ? ~std::uint64_t{0} : end + guard_gap;
+      at = align_up(std::max(*at, guarded_end), alignment);
+      if (!fits()) break;
+    }
+    const Region* above = below != nullptr ? index_.above(below->address) : index_.above(*at);
+    if (above == nullptr || (above->address >= *at && above->address - *at >= size + guard_gap)) break;
+    below = index_.next_gap(below, size + 2 * guard_gap);
+    if (below == nullptr) at.reset();
   }
   if (!fits()) {
     return error("region {}: no {:#x} bytes free between {:#x} and {:#x}", name, size, placement.lowest,
                  placement.limit);
   }
 
-  constexpr std::size_t host_alignment = 64;
-  auto* block = static_cast<std::byte*>(heap_.allocate_zeroed(size, host_alignment));
-  if (block == nullptr) return error("region {}: the host has no {:#x} bytes", name, size);
-  Result<const Region*> region = insert(Region{*at, size, block, Access::ReadWrite, {}, std::string(name)});
-  if (!region) {
-    heap_.release(block);
-    return region;
-  }
-  owned_[index_after(*at) - 1] = block;
-  return region;
+  auto memory = pages_.allocate(size);
+  if (!memory) return host_error("region {}: the host has no {:#x} bytes", name, size);
+  Region region{*at, size, memory->data(), Access::ReadWrite, {}, std::string(name), asked};
+  return insert(std::move(region), *std::move(memory));
 }
 
 Result<void> AddressSpace::unmap(std::uint64_t address) {
-  const auto found = std::lower_bound(starts_.begin(), starts_.end(), address);
-  if (found == starts_.end() || *found != address) return error("no region begins at {:#x}", address);
-  const std::ptrdiff_t where = found - starts_.begin();
-  heap_.release(owned_[static_cast<std::size_t>(where)]);
-  starts_.erase(found);
-  regions_.erase(regions_.begin() + where);
-  owned_.erase(owned_.begin() + where);
+  const Region* region = index_.below(address);
+  if (region == nullptr || region->address != address) return error("no region begins at {:#x}", address);
+  index_.erase(address);
   return {};
 }
 
@@ -211,9 +202,9 @@ std::string AddressSpace::describe(const MemoryFault& fault) const {
                                   : fmt::format("allows {}", access_name(region->access)));
   }
   text += "no region there";
-  if (const std::size_t after = index_after(fault.address); after > 0) {
-    const Region& below = *regions_[after - 1];
-    text += fmt::format("; the nearest below is {} [{:#x}, {:#x})", below.name, below.address, below.end());
+  if (const Region* below = index_.below(fault.address)) {
+    text +=
+        fmt::format("; the nearest below is {} [{:#x}, {:#x})", below->name, below->address, below->end());
   }
   return text;
 }

@@ -3,48 +3,16 @@
 // One context has one AddressSpace. It must not know surfaces, messages, or how guest code reaches it.
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "memory/base/result.hpp"
-#include "memory/heap.hpp"
+#include "memory/region.hpp"
+#include "memory/region_index.hpp"
 
 namespace eum::mem {
-
-/// What may be done to a region, and what an access wants to do. A bit set.
-enum class Access : std::uint8_t { None = 0, Read = 1, Write = 2, ReadWrite = 3 };
-
-/// True if everything in `wanted` is in `granted`.
-constexpr bool allows(Access granted, Access wanted) {
-  return (static_cast<unsigned>(granted) & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
-}
-
-const char* access_name(Access access);
-
-/// An embedder's memory. `address` is the GPU address, the range is always inside the region. Return false to
-/// make the access a fault. Called from the threads that run guest code, several at a time; must not throw.
-struct RegionCallbacks {
-  void* context = nullptr;
-  bool (*read)(void* context, std::uint64_t address, void* to, std::uint64_t size) = nullptr;
-  bool (*write)(void* context, std::uint64_t address, const void* from, std::uint64_t size) = nullptr;
-};
-
-/// A range of GPU addresses. Standard layout: translated code reads the first four members.
-struct Region {
-  std::uint64_t address = 0;  // GPU address of the first byte
-  std::uint64_t size = 0;     // bytes, never 0; address + size does not wrap
-  std::byte* host = nullptr;  // the first byte on the host; nullptr: callbacks
-  Access access = Access::ReadWrite;
-  RegionCallbacks callbacks;
-  std::string name;  // for messages
-
-  std::uint64_t end() const { return address + size; }
-  bool contains(std::uint64_t a) const { return a - address < size; }
-};
 
 /// An access that no region satisfies. `address` is the first byte that fails, `size` what is left of the
 /// access.
@@ -57,10 +25,11 @@ struct MemoryFault {
   bool operator==(const MemoryFault&) const = default;
 };
 
-/// Where allocate() may put a region.
+/// Where allocate() may put a region, and how far it reaches.
 struct Placement {
   std::uint64_t lowest = std::uint64_t{1} << 32;  // above what a 32-bit address can reach by mistake
   std::uint64_t limit = std::uint64_t{1} << 47;   // the lower canonical half of 48-bit addresses
+  std::uint64_t granule = 1;  // the region's size is rounded up to a multiple of it, at most a page
 };
 
 /// Regions in address order, none overlapping. Reading (find, read, write, describe) takes no lock and may be
@@ -81,9 +50,9 @@ class AddressSpace {
   Result<const Region*> map_callbacks(std::uint64_t address, std::uint64_t size,
                                       const RegionCallbacks& callbacks, Access access, std::string_view name);
 
-  /// Zeroed memory of its own (64-byte aligned on the host), at the lowest free GPU address of `placement`
-  /// that is a multiple of `alignment` (a power of two; at least 4096 is used) and at least guard_gap from
-  /// other regions.
+  /// Zeroed pages of its own, which the host gives when they are touched first, at the lowest free GPU
+  /// address of `placement` that is a multiple of `alignment` (a power of two; at least 4096 is used) and at
+  /// least guard_gap from other regions. The cost grows with the logarithm of the number of regions.
   Result<const Region*> allocate(std::uint64_t size, std::uint64_t alignment, std::string_view name,
                                  Placement placement = {});
 
@@ -106,8 +75,9 @@ class AddressSpace {
   /// "write of 4 bytes at 0x1000 faults: no region there; the nearest below is x [0x0, 0x800)"
   std::string describe(const MemoryFault& fault) const;
 
-  std::size_t region_count() const { return starts_.size(); }
-  const Region& region(std::size_t index) const { return *regions_[index]; }
+  std::size_t region_count() const { return index_.size(); }
+  /// The one with `index` regions below it. Linear: for tests and reports.
+  const Region& region(std::size_t index) const { return index_[index]; }
 
   /// Unmapped bytes that allocate() leaves around a region, so that an overrun is a fault and not a
   /// neighbour's data.
@@ -116,13 +86,10 @@ class AddressSpace {
   static constexpr std::uint64_t max_allocation = std::uint64_t{1} << 40;
 
  private:
-  Result<const Region*> insert(Region region);
-  std::size_t index_after(std::uint64_t address) const;  // of the first region that begins above address
+  Result<const Region*> insert(Region region, HostMemory memory = {});
 
-  std::vector<std::uint64_t> starts_;  // sorted; starts_[i] == regions_[i]->address
-  std::vector<std::unique_ptr<Region>> regions_;
-  std::vector<std::byte*> owned_;  // owned_[i]: regions_[i]'s block of heap_, or nullptr
-  Heap heap_;
+  HostPages pages_;  // before its blocks
+  RegionIndex index_;
 };
 
 }  // namespace eum::mem

@@ -36,7 +36,8 @@ class Slm {
     slm.size_ = slm_allocation(static_cast<std::uint32_t>(bytes));
     if (slm.size_ != 0) {
       slm.bytes_.reset(static_cast<std::byte*>(::operator new(slm.size_, alignment, std::nothrow)));
-      if (slm.bytes_ == nullptr) return error("the host has no {} bytes for shared local memory", slm.size_);
+      if (slm.bytes_ == nullptr)
+        return host_error("the host has no {} bytes for shared local memory", slm.size_);
       slm.reset();
     }
     return slm;

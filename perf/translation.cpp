@@ -5,10 +5,10 @@
 
 #include <fstream>
 #include <iterator>
+#include <memory_resource>
 
 #include "frontend/gen/instruction.hpp"
 #include "frontend/gen/lower/lower.hpp"
-#include "memory/heap.hpp"
 #include "runtime/loader/loader.hpp"
 #include "runtime/translation.hpp"
 #include "tests/kernels/corpus.hpp"
@@ -65,8 +65,7 @@ void lower(benchmark::State& state, const CorpusKernel& corpus_kernel) {
   const rt::KernelCode code = corpus_kernel.code();
   std::size_t instructions = 0;
   for (auto _ : state) {
-    mem::Heap heap;
-    mem::HeapResource memory(heap);
+    std::pmr::monotonic_buffer_resource memory;
     const auto function =
         gen::lower_kernel(code.bytes, code.family, code.simd, std::string(code.name), &memory);
     if (!function) return state.SkipWithError(function.error().message.c_str());

@@ -7,6 +7,7 @@
 namespace eum::rt {
 namespace {
 
+constexpr std::uint64_t page = mem::HostMemory::page;
 constexpr std::uint64_t scratch_alignment = 64 * 1024;
 /// Address 0 and what lies near it stay unmapped, so that a null pointer faults.
 constexpr mem::Placement low_memory{std::uint64_t{1} << 20, std::uint64_t{1} << 32};
@@ -14,11 +15,13 @@ constexpr mem::Placement low_memory{std::uint64_t{1} << 20, std::uint64_t{1} << 
 }  // namespace
 
 Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
-  auto engine = jit::info(options.engine).make();
-  if (!engine) return engine.error();
-  const unsigned workers =
-      options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());
-  return std::unique_ptr<Device>(new Device(options, std::move(*engine), workers));
+  return within_host("device", [&]() -> Result<std::unique_ptr<Device>> {
+    auto engine = jit::info(options.engine).make();
+    if (!engine) return engine.error();
+    const unsigned workers =
+        options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());
+    return std::unique_ptr<Device>(new Device(options, std::move(*engine), workers));
+  });
 }
 
 Result<Buffer> Device::allocate(std::uint64_t bytes, std::string_view name) {
@@ -26,9 +29,13 @@ Result<Buffer> Device::allocate(std::uint64_t bytes, std::string_view name) {
   if (bytes > mem::AddressSpace::max_allocation)
     return error("buffer {}: expected at most {} bytes, found {}", name, mem::AddressSpace::max_allocation,
                  bytes);
-  auto region = memory_.allocate(Buffer::reachable(bytes), 4096, name);
-  if (!region) return region.error();
-  return Buffer{(*region)->address, (*region)->host, bytes};
+  mem::Placement placement;
+  if (options_.reach == Reach::Pages) placement.granule = page;
+  return within_host(name, [&]() -> Result<Buffer> {
+    auto region = memory_.allocate(Buffer::reachable(bytes), page, name, placement);
+    if (!region) return region.error();
+    return Buffer{(*region)->address, (*region)->host, bytes};
+  });
 }
 
 void Device::release(const Buffer& buffer) {
@@ -46,7 +53,8 @@ Result<ScratchSpace> Device::scratch(std::uint32_t bytes_per_thread, std::uint32
       scratch_ = nullptr;
       if (!unmapped) return unmapped.error();
     }
-    auto region = memory_.allocate(bytes, scratch_alignment, "scratch", low_memory);
+    auto region = within_host(
+        "scratch", [&] { return memory_.allocate(bytes, scratch_alignment, "scratch", low_memory); });
     if (!region) return region.error();
     scratch_ = *region;
   }

@@ -19,10 +19,22 @@
 
 namespace eum::rt {
 
+/// How far a kernel gets by addresses beyond the end of a buffer that it was given.
+enum class Reach : std::uint8_t {
+  Pages,  ///< to the end of the page, which is zero and nobody else's, as behind a driver: compilers read
+          ///< ahead
+  Bytes,  ///< not at all, but for the rest of a dword: an overrun by any dword is a fault
+};
+
 struct DeviceOptions {
   jit::EngineKind engine = jit::EngineKind::avx2;
   unsigned workers = 0;  ///< host threads that run guest threads; 0: one for each processor
   std::uint64_t budget = default_budget;  ///< guest instructions that one guest thread may execute
+  Reach reach = Reach::Pages;
+  jit::Limits limits = {};  ///< of the translation of one kernel
+  /// Bytes that a program's constants, or its globals, may have. What the binary does not hold of them is
+  /// zero and costs nothing until it is touched.
+  std::uint64_t most_segment_bytes = std::uint64_t{1} << 32;
 };
 
 /// Guest memory. `address` is what a kernel gets as a pointer.
@@ -44,7 +56,7 @@ class Device {
   /// An error where the host cannot run the engine.
   static Result<std::unique_ptr<Device>> create(const DeviceOptions& options);
 
-  /// Zeroed memory of at least 1 byte.
+  /// Zeroed memory of at least 1 byte; the host gives pages of it when they are touched first.
   Result<Buffer> allocate(std::uint64_t bytes, std::string_view name);
   void release(const Buffer& buffer);
 

@@ -12,7 +12,7 @@ build     ninja-build         runs the build
 build     pkg-config          finds libelf
 build     libasmjit-dev       jit: writes AVX2 code
 build     libxbyak-dev        memory: writes the sampler code
-build     libmimalloc-dev     heaps for translation and guest buffers
+build     libmimalloc-dev     the command-line program: its malloc
 build     libfmt-dev          text formatting
 build     libelf-dev          runtime: reads ELF containers
 build     libyaml-cpp-dev     runtime: reads .ze_info

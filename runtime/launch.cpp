@@ -17,6 +17,15 @@ bool prints(const Kernel& kernel) {
 
 Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<const ArgumentValue> arguments,
                                const NdRange& range) {
+  return within_host(kernel.name, [&] { return assemble(module, kernel, arguments, range); });
+}
+
+Result<LaunchReport> Launch::run() {
+  return within_host(kernel_->name, [&] { return run_walks(); });
+}
+
+Result<Launch> Launch::assemble(Module& module, const Kernel& kernel,
+                                std::span<const ArgumentValue> arguments, const NdRange& range) {
   if (!kernel.unsupported.empty()) return error("kernel {}: {}", kernel.name, kernel.unsupported);
   const auto translated = module.translated(kernel);
   if (!translated) return translated.error();
@@ -124,7 +133,7 @@ Result<Dispatch::Progress> Launch::run(Dispatch& dispatch) {
   return progress;
 }
 
-Result<LaunchReport> Launch::run() {
+Result<LaunchReport> Launch::run_walks() {
   using Clock = std::chrono::steady_clock;
   LaunchReport report;
   const auto walks = commands();

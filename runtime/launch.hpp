@@ -62,7 +62,10 @@ class Launch {
 
   Launch(Module& module, const Kernel& kernel, const TranslatedKernel& translated)
       : module_(&module), kernel_(&kernel), translated_(&translated), control_(std::make_unique<Control>()) {}
+  static Result<Launch> assemble(Module& module, const Kernel& kernel,
+                                 std::span<const ArgumentValue> arguments, const NdRange& range);
   Result<Dispatch::Progress> run(Dispatch& dispatch);
+  Result<LaunchReport> run_walks();
 
   Module* module_;
   const Kernel* kernel_;

@@ -15,9 +15,11 @@ Module::~Module() {
 }
 
 Result<std::unique_ptr<Module>> Module::create(Device& device, Program program) {
-  std::unique_ptr<Module> module(new Module(device, std::move(program)));
-  if (auto placed = module->place_segments(); !placed) return placed.error();
-  return module;
+  return within_host("module", [&]() -> Result<std::unique_ptr<Module>> {
+    std::unique_ptr<Module> module(new Module(device, std::move(program)));
+    if (auto placed = module->place_segments(); !placed) return placed.error();
+    return module;
+  });
 }
 
 Result<void> Module::place_segments() {
@@ -26,6 +28,9 @@ Result<void> Module::place_segments() {
     const SegmentData& data = program_.segments[i];
     if (data.size() == 0) continue;
     const auto segment = static_cast<Segment>(i);
+    if (const std::uint64_t most = device_.options().most_segment_bytes; data.size() > most)
+      return error("{}: limit segment: expected at most {} bytes, found {}", segment_name(segment), most,
+                   data.size());
     auto buffer = device_.allocate(data.size(), segment_name(segment));
     if (!buffer) return buffer.error();
     buffers_.push_back(*buffer);
@@ -57,25 +62,31 @@ Module::Entry& Module::entry(const Kernel& kernel) {
 }
 
 Result<KernelCode> Module::code(const Kernel& kernel) {
-  Entry& e = entry(kernel);
-  if (e.code.empty()) {
-    auto bytes = relocated_code(kernel, addresses_);
-    if (!bytes) return bytes.error();
-    e.code = std::move(*bytes);
-  }
-  return KernelCode{kernel.name, e.code, program_.family, kernel.simd_size};
+  return within_host(kernel.name, [&]() -> Result<KernelCode> {
+    Entry& e = entry(kernel);
+    if (e.code.empty()) {
+      auto bytes = relocated_code(kernel, addresses_);
+      if (!bytes) return bytes.error();
+      e.code = std::move(*bytes);
+    }
+    return KernelCode{kernel.name, e.code, program_.family, kernel.simd_size};
+  });
 }
 
 Result<const TranslatedKernel*> Module::translated(const Kernel& kernel) {
-  Entry& e = entry(kernel);
-  if (!e.translated) {
-    const auto source = code(kernel);
-    if (!source) return source.error();
-    auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine());
-    if (!translated) return translated.error();
-    e.translated = std::move(*translated);
-  }
-  return e.translated.get();
+  return within_host(kernel.name, [&]() -> Result<const TranslatedKernel*> {
+    Entry& e = entry(kernel);
+    if (!e.translated) {
+      const auto source = code(kernel);
+      if (!source) return source.error();
+      jit::CompileOptions options = run_only;
+      options.limits = device_.options().limits;
+      auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine(), options);
+      if (!translated) return translated.error();
+      e.translated = std::move(*translated);
+    }
+    return e.translated.get();
+  });
 }
 
 }  // namespace eum::rt

@@ -337,7 +337,9 @@ Result<ArgumentValue> buffer_at(const mem::AddressSpace& space, std::uint64_t ad
   if (address == 0) return ArgumentValue(BufferValue{});
   const mem::Region* region = space.find(address);
   if (region == nullptr) return error("no memory is mapped at GPU address {:#x}", address);
-  BufferValue value{mem::buffer_surface(nullptr, region->end() - address, address)};
+  const std::uint64_t asked_end = region->address + region->asked;
+  const std::uint64_t bytes = asked_end > address ? asked_end - address : 0;
+  BufferValue value{mem::buffer_surface(nullptr, bytes, address)};
   mem::resolve(value.surface, space);
   return ArgumentValue(value);
 }

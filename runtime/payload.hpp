@@ -58,8 +58,8 @@ ArgumentValue by_value(const T& value) {
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
-/// A buffer argument from `address` to the end of the region there (address 0: a null pointer). An error if
-/// nothing is mapped at `address`.
+/// A buffer argument from `address` to the end of what was asked for of the region there (address 0: a null
+/// pointer). An error if nothing is mapped at `address`.
 Result<ArgumentValue> buffer_at(const mem::AddressSpace& space, std::uint64_t address);
 
 struct NdRange {

@@ -1,18 +1,22 @@
-// One heap a translation: everything between bits and host code is dropped at once.
+// One arena a translation: everything between bits and host code is dropped at once.
 #include "runtime/translation.hpp"
 
 #include <chrono>
+#include <memory_resource>
 #include <utility>
 
 #include "frontend/gen/instruction.hpp"
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/printer.hpp"
-#include "memory/heap.hpp"
+#include "memory/base/counted_memory.hpp"
 
 namespace eum::rt {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Of an arena; enough for a small kernel.
+constexpr std::size_t first_block = 64 * 1024;
 
 double seconds_between(Clock::time_point a, Clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
@@ -34,35 +38,57 @@ ThreadCode thread_code(const ir::Function& function, const jit::Executable& exec
   return code;
 }
 
-Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine,
-                                   const jit::CompileOptions& options) {
-  mem::Heap heap;
-  mem::HeapResource memory(heap);
-  TranslatedKernel result;
-  const auto begin = Clock::now();
-  auto function =
-      gen::lower_kernel(kernel.bytes, kernel.family, kernel.simd, std::string(kernel.name), &memory);
-  if (!function) return function.error();
-  const auto lowered = Clock::now();
-  for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
-  auto executable = engine.compile(*function, options);
-  if (!executable) return executable.error();
-  const auto compiled = Clock::now();
-  result.executable = std::move(*executable);
-  result.code = thread_code(*function, *result.executable, kernel.family);
-  result.traps = std::move(function->strings);
-  result.lower_seconds = seconds_between(begin, lowered);
-  result.compile_seconds = seconds_between(lowered, compiled);
+namespace {
+
+/// Calls `step` with an arena for micro-ops that holds no more than the limit.
+template <class Step>
+auto in_arena(const KernelCode& kernel, const jit::Limits& limits, Step&& step)
+    -> decltype(step(static_cast<std::pmr::memory_resource*>(nullptr))) {
+  if (auto good = check(jit::Limit::code, limits, kernel.name, kernel.bytes.size()); !good)
+    return good.error();
+  mem::CountedMemory counted(limits.memory);
+  auto result = within_host(kernel.name, [&] {
+    std::pmr::monotonic_buffer_resource arena(first_block, &counted);
+    return step(static_cast<std::pmr::memory_resource*>(&arena));
+  });
+  if (!result && counted.refused() != 0)
+    return check(jit::Limit::memory, limits, kernel.name, counted.refused()).error();
   return result;
 }
 
-Result<std::string> micro_op_text(const KernelCode& kernel) {
-  mem::Heap heap;
-  mem::HeapResource memory(heap);
-  auto function =
-      gen::lower_kernel(kernel.bytes, kernel.family, kernel.simd, std::string(kernel.name), &memory);
-  if (!function) return function.error();
-  return ir::print(*function);
+Result<ir::Function> lower(const KernelCode& kernel, std::pmr::memory_resource* memory) {
+  return gen::lower_kernel(kernel.bytes, kernel.family, kernel.simd, std::string(kernel.name), memory);
+}
+
+}  // namespace
+
+Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine,
+                                   const jit::CompileOptions& options) {
+  return in_arena(kernel, options.limits, [&](std::pmr::memory_resource* memory) -> Result<TranslatedKernel> {
+    TranslatedKernel result;
+    const auto begin = Clock::now();
+    auto function = lower(kernel, memory);
+    if (!function) return function.error();
+    const auto lowered = Clock::now();
+    for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
+    auto executable = engine.compile(*function, options);
+    if (!executable) return executable.error();
+    const auto compiled = Clock::now();
+    result.executable = std::move(*executable);
+    result.code = thread_code(*function, *result.executable, kernel.family);
+    result.traps = std::move(function->strings);
+    result.lower_seconds = seconds_between(begin, lowered);
+    result.compile_seconds = seconds_between(lowered, compiled);
+    return result;
+  });
+}
+
+Result<std::string> micro_op_text(const KernelCode& kernel, const jit::Limits& limits) {
+  return in_arena(kernel, limits, [&](std::pmr::memory_resource* memory) -> Result<std::string> {
+    auto function = lower(kernel, memory);
+    if (!function) return function.error();
+    return ir::print(*function);
+  });
 }
 
 std::string single_spaced(std::string_view aligned) {

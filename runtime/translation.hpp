@@ -42,12 +42,13 @@ ThreadCode thread_code(const ir::Function& function, const jit::Executable& exec
 /// Options for code that only runs: registers that nobody reads any more need not be kept.
 inline constexpr jit::CompileOptions run_only{.exact_registers = false};
 
-/// Every step from bits to host code. What was needed on the way is released before it returns.
+/// Every step from bits to host code. What was needed on the way is released before it returns. An error may
+/// name the limit of the options that the kernel exceeds.
 Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine,
                                    const jit::CompileOptions& options = run_only);
 
 /// The kernel as micro-ops, in the text form of frontend/ir.
-Result<std::string> micro_op_text(const KernelCode& kernel);
+Result<std::string> micro_op_text(const KernelCode& kernel, const jit::Limits& limits = {});
 
 /// The instruction at byte `ip`, or why there is none.
 std::string instruction_text(const KernelCode& kernel, std::uint32_t ip);

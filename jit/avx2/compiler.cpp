@@ -88,16 +88,21 @@ Compiler::Compiler(const ir::Function& f, const Liveness& liveness, asmjit::Code
   resume_points_.erase(std::unique(resume_points_.begin(), resume_points_.end()), resume_points_.end());
 }
 
-asmjit::Label Compiler::run(bool annotate) {
+Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
   annotate_ = annotate;
+  const auto fits = [&] { return check(Limit::memory, limits, function.name, a.offset()); };
   for (bool full : {true, false}) {
     if (!full && !partial_versions_) break;
     full_ = full;
-    for (ir::BlockId b = 0; b < function.blocks.size(); ++b) block(b, full);
+    for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
+      block(b, full);
+      if (auto good = fits(); !good) return good.error();
+    }
   }
   for (std::size_t i = 0; i < out_of_line_.size(); ++i) {
     leaving_dirty_ = &out_of_line_[i].dirty;
     out_of_line_[i].emit();
+    if (auto good = fits(); !good) return good.error();
   }
   leaving_dirty_ = nullptr;
   dispatcher();

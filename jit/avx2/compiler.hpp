@@ -35,8 +35,9 @@ class Compiler {
  public:
   Compiler(const ir::Function& function, const Liveness& liveness, asmjit::CodeHolder& code, CodeData& data);
 
-  /// Emits everything. Throws EngineBug. The entry is at the label that it returns.
-  asmjit::Label run(bool annotate);
+  /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
+  /// that the code exceeds.
+  Result<asmjit::Label> run(bool annotate, const Limits& limits);
 
   // ---- For emitters
   x86::Assembler a;

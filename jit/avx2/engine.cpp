@@ -106,10 +106,20 @@ class Avx2Executable final : public Executable {
 /// The first error of the assembler; emission goes on, the result is dropped.
 class FirstError final : public asmjit::ErrorHandler {
  public:
-  void handleError(asmjit::Error, const char* message, asmjit::BaseEmitter*) override {
-    if (text.empty()) text = message;
+  void handleError(asmjit::Error reported, const char* message, asmjit::BaseEmitter*) override {
+    if (first != asmjit::kErrorOk) return;
+    first = reported;
+    if (!no_memory()) text_ = message;
   }
-  std::string text;
+  Error error(std::string_view function) const {
+    if (no_memory()) return host_error("{}: the host has no memory for its code", function);
+    return Error{fmt::format("{}: the assembler reports: {}", function, text_), Cause::Bug};
+  }
+  asmjit::Error first = asmjit::kErrorOk;
+
+ private:
+  bool no_memory() const { return first == asmjit::kErrorOutOfMemory; }
+  std::string text_;
 };
 
 class Avx2Engine final : public Engine {
@@ -118,48 +128,54 @@ class Avx2Engine final : public Engine {
 
   Result<std::unique_ptr<Executable>> compile(ir::Function& function,
                                               const CompileOptions& options) override {
-    try {
-      return translate(function, options);
-    } catch (const codegen::EngineBug& bug) {
-      return error("{}: {} (a bug of the AVX2 engine, found in this function)\n{}", function.name, bug.what(),
-                   ir::print(function));
-    } catch (const std::bad_alloc&) {
-      return error("{}: the host has no memory for its translation", function.name);
-    }
+    return within_host(function.name, [&]() -> Result<std::unique_ptr<Executable>> {
+      try {
+        return translate(function, options);
+      } catch (const codegen::EngineBug& bug) {
+        return Error{fmt::format("{}: {} (a bug of the AVX2 engine, found in this function)\n{}",
+                                 function.name, bug.what(), ir::print(function)),
+                     Cause::Bug};
+      }
+    });
   }
 
  private:
   static Result<std::unique_ptr<Executable>> translate(ir::Function& function,
                                                        const CompileOptions& options) {
+    const Limits& limits = options.limits;
+    if (auto good = check(Limit::blocks, limits, function.name, function.blocks.size()); !good)
+      return good.error();
     mark_safepoints(function, options.safepoints);
     if (auto done = run_pipeline(function); !done) return done.error();
     asmjit::CodeHolder code;
     FirstError errors;
     asmjit::StringLogger logger;
-    code.init(asmjit::Environment::host());
+    if (const asmjit::Error failed = code.init(asmjit::Environment::host()))
+      return host_error("{}: the assembler reports: {}", function.name,
+                        asmjit::DebugUtils::errorAsString(failed));
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
     const Liveness liveness(function, target.vector_bytes, options.exact_registers);
     auto data = std::make_unique<CodeData>();
     Compiler compiler(function, liveness, code, *data);
-    const asmjit::Label entry = compiler.run(options.listing);
+    const auto entry = compiler.run(options.listing, limits);
+    if (!entry) return entry.error();
     if (compiler.regs.frame_end() > most_frame_bytes)
       return error("{}: needs {} bytes of the host's stack, at most {} expected", function.name,
                    compiler.regs.frame_end(), most_frame_bytes);
-    const auto report = [&](asmjit::Error failed) {
-      if (failed && errors.text.empty()) errors.text = asmjit::DebugUtils::errorAsString(failed);
-      return !errors.text.empty();
+    const auto failed = [&](asmjit::Error reported) {
+      if (reported) errors.handleError(reported, asmjit::DebugUtils::errorAsString(reported), nullptr);
+      return errors.first != asmjit::kErrorOk;
     };
-    if (report(code.flatten()) || report(code.resolveUnresolvedLinks()))
-      return error("{}: the assembler reports: {}", function.name, errors.text);
+    if (failed(code.flatten()) || failed(code.resolveUnresolvedLinks())) return errors.error(function.name);
     auto memory = CodeMemory::reserve(code.codeSize());
-    if (!memory) return error("{}: {}", function.name, memory.error().message);
-    if (report(code.relocateToBase(reinterpret_cast<std::uint64_t>(memory->data()))) ||
-        report(code.copyFlattenedData(memory->data(), memory->size())))
-      return error("{}: the assembler reports: {}", function.name, errors.text);
-    if (auto sealed = memory->seal(); !sealed) return error("{}: {}", function.name, sealed.error().message);
+    if (!memory) return prefixed(function.name, memory.error());
+    if (failed(code.relocateToBase(reinterpret_cast<std::uint64_t>(memory->data()))) ||
+        failed(code.copyFlattenedData(memory->data(), memory->size())))
+      return errors.error(function.name);
+    if (auto sealed = memory->seal(); !sealed) return prefixed(function.name, sealed.error());
     return std::unique_ptr<Executable>(std::make_unique<Avx2Executable>(
-        function, liveness, std::move(data), *std::move(memory), code.labelOffset(entry), code.codeSize(),
+        function, liveness, std::move(data), *std::move(memory), code.labelOffset(*entry), code.codeSize(),
         std::string(logger.data(), logger.dataSize())));
   }
 };

@@ -28,8 +28,9 @@ Result<void> run_pipeline(ir::Function& function, bool verify) {
     pass.run(function);
     if (!verifies && !verify) continue;
     if (const auto good = ir::verify(function); !good)
-      return error("{}: {} produced an invalid function: {}\n{}", function.name, pass.name,
-                   good.error().message, ir::print(function));
+      return Error{fmt::format("{}: {} produced an invalid function: {}\n{}", function.name, pass.name,
+                               good.error().message, ir::print(function)),
+                   Cause::Bug};
   }
   return {};
 }

@@ -27,9 +27,14 @@ class ReferenceEngine final : public Engine {
   std::string_view name() const override { return "reference"; }
   Result<std::unique_ptr<Executable>> compile(ir::Function& function,
                                               const CompileOptions& options) override {
-    mark_safepoints(function, options.safepoints);
-    if (auto good = ir::verify(function); !good) return good.error();
-    return std::unique_ptr<Executable>(std::make_unique<ReferenceExecutable>(function));
+    using Compiled = Result<std::unique_ptr<Executable>>;
+    if (auto good = check(Limit::blocks, options.limits, function.name, function.blocks.size()); !good)
+      return good.error();
+    return within_host(function.name, [&]() -> Compiled {
+      mark_safepoints(function, options.safepoints);
+      if (auto good = ir::verify(function); !good) return good.error();
+      return std::unique_ptr<Executable>(std::make_unique<ReferenceExecutable>(function));
+    });
   }
 };
 

@@ -3,22 +3,60 @@
 // It lives in the lowest layer because every layer returns it.
 #include <fmt/core.h>
 
+#include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 namespace eum {
 
+/// Whose fault an error is.
+enum class Cause : unsigned char {
+  Request,  ///< of the caller, a file or the guest
+  Host,     ///< it lacks memory, threads or the like: the same request may succeed another time
+  Bug,      ///< ours
+};
+
 /// One clear line for a human: what was expected, what was found, where.
 struct Error {
   std::string message;
+  Cause cause = Cause::Request;
 };
 
 /// Builds an Error from a fmt format string.
 template <class... Args>
 Error error(fmt::format_string<Args...> format, Args&&... args) {
   return Error{fmt::format(format, std::forward<Args>(args)...)};
+}
+
+/// The same for what the host lacks.
+template <class... Args>
+Error host_error(fmt::format_string<Args...> format, Args&&... args) {
+  return Error{fmt::format(format, std::forward<Args>(args)...), Cause::Host};
+}
+
+/// "where: message"
+inline Error prefixed(std::string_view where, const Error& error) {
+  return Error{fmt::format("{}: {}", where, error.message), error.cause};
+}
+
+/// Calls `function`, which returns a Result. What the host refuses it by exception is an error about `what`:
+/// whoever embeds the library sees no exception of ours.
+template <class Function>
+auto within_host(std::string_view what, Function&& function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return host_error("{}: the host has no memory for it", what);
+  } catch (const std::length_error&) {  // a container that would be larger than any memory
+    return host_error("{}: the host has no memory for it", what);
+  } catch (const std::system_error& e) {  // threads
+    return host_error("{}: {}", what, e.what());
+  }
 }
 
 /// A T or an Error. `if (!r) return r.error();`

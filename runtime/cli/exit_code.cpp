@@ -19,7 +19,7 @@ std::string exit_code_text() {
 int fail(ExitCode code, const Error& error) {
   // What a message quotes may come from a file: it must not break the line.
   fmt::print(stderr, "eumulate: {}\n", visible(error.message));
-  return number(code);
+  return number(error.cause == Cause::Request ? code : ExitCode::Internal);
 }
 
 void warn(std::string_view text) { fmt::print(stderr, "eumulate: warning: {}\n", visible(text)); }

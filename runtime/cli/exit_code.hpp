@@ -36,7 +36,8 @@ inline constexpr std::array<std::string_view, 8> exit_code_meanings{
 /// "Exit codes: 0 done, 1 ..." on one line each.
 std::string exit_code_text();
 
-/// Prints `error` as one line on stderr and gives the code as a number.
+/// Prints `error` as one line on stderr and gives the code as a number: that of the host's and our own
+/// faults, if the error is one.
 int fail(ExitCode code, const Error& error);
 
 /// Prints a line on stderr that is no failure.

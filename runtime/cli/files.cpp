@@ -90,8 +90,8 @@ Result<rt::Program> read_program(const std::string& path) {
   if (!bytes) return bytes.error();
   auto program = rt::load_program(*bytes);
   if (!program) {
-    Error failed = program.error();
-    failed.message = fmt::format("{}: {}{}", path, failed.message, is_source(path) ? compile_it : "");
+    Error failed = prefixed(path, program.error());
+    if (is_source(path)) failed.message += compile_it;
     return failed;
   }
   return program;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -68,7 +69,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return finish_output(run(argc, argv));
-  } catch (const std::exception& e) {  // no memory for what the guest or the files ask for
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::Internal, eum::error("the host has no memory for what the command asks for"));
+  } catch (const std::exception& e) {
     return fail(ExitCode::Internal, eum::error("{}", e.what()));
   }
 }

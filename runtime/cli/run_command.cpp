@@ -129,6 +129,10 @@ void add_run_command(CLI::App& app, int& exit_code, const std::vector<std::vecto
   command->add_option("--budget", options->budget, "guest instructions that one guest thread may execute")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62))
       ->capture_default_str();
+  command->add_option("--limit", options->limits, limit_help())->allow_extra_args(false);
+  command->add_flag(
+      "--strict", options->strict,
+      "an access by address behind the end of a buffer faults, also within the buffer's last page");
   command->add_option("--timeout", options->timeout, "seconds after which the kernels are stopped")
       ->check(CLI::Range(0.0, 1e9));
   command->add_option("--repeat", options->repeat, "run so many times; buffers keep what they hold")

@@ -74,6 +74,11 @@ Dispatch::~Dispatch() {
 Result<std::unique_ptr<Dispatch>> Dispatch::create(Workers& workers, const WalkerCommand& walk,
                                                    const DispatchImage* from) {
   if (auto good = check(walk); !good) return good.error();
+  return within_host("dispatch", [&] { return prepare(workers, walk, from); });
+}
+
+Result<std::unique_ptr<Dispatch>> Dispatch::prepare(Workers& workers, const WalkerCommand& walk,
+                                                    const DispatchImage* from) {
   std::unique_ptr<Dispatch> dispatch(new Dispatch(workers, walk));
   const std::uint64_t groups = walk.group_count();
   const std::uint32_t each = walk.code->waits ? walk.threads_per_group : 1;

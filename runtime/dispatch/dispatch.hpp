@@ -61,6 +61,8 @@ class Dispatch {
   };
 
   Dispatch(Workers& workers, const WalkerCommand& walk);
+  static Result<std::unique_ptr<Dispatch>> prepare(Workers& workers, const WalkerCommand& walk,
+                                                   const DispatchImage* from);
   Result<void> adopt(const DispatchImage& image);
   Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget);
   Result<bool> next_group(Worker& worker);

@@ -24,7 +24,7 @@ void copy_slots(std::byte* to, const std::byte* from, std::uint32_t slots) {
 Result<void> AlignedBytes::reserve(std::size_t bytes) {
   if (bytes <= size_) return {};
   auto* block = static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
-  if (block == nullptr) return error("the host has no {} bytes for the state of threads", bytes);
+  if (block == nullptr) return host_error("the host has no {} bytes for the state of threads", bytes);
   bytes_.reset(block);
   size_ = bytes;
   return {};

@@ -77,7 +77,7 @@ Result<void> Workers::run(unsigned n, const std::function<void(unsigned)>& work)
       arena_->run(n, work);
     }
   } catch (const std::exception& e) {
-    return error("work could not be handed to {} workers: {}", n, e.what());
+    return host_error("work could not be handed to {} workers: {}", n, e.what());
   }
   return {};
 }

@@ -41,14 +41,20 @@ bool looks_like_elf(std::span<const std::byte> image) {
   return image.size() >= SELFMAG && std::memcmp(image.data(), ELFMAG, SELFMAG) == 0;
 }
 
-Result<std::string_view> string_at(std::span<const std::byte> table, std::uint64_t offset) {
-  if (offset >= table.size()) {
-    return error("a name at byte {} of a string table of {} bytes", offset, table.size());
+Result<std::string_view> StringTable::at(std::uint64_t offset) {
+  constexpr std::uint64_t most_uses = 8, some = 64 * 1024;
+  if (offset >= bytes_.size()) {
+    return error("a name at byte {} of a string table of {} bytes", offset, bytes_.size());
   }
-  const char* begin = reinterpret_cast<const char*>(table.data()) + offset;
-  const void* end = std::memchr(begin, 0, table.size() - offset);
+  const char* begin = reinterpret_cast<const char*>(bytes_.data()) + offset;
+  const void* end = std::memchr(begin, 0, bytes_.size() - offset);
   if (end == nullptr) return error("a name at byte {} of a string table does not end", offset);
-  return std::string_view(begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
+  const std::string_view text(begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
+  given_ += text.size();
+  if (given_ > most_uses * bytes_.size() + some) {
+    return error("names of more than {} bytes in a string table of {} bytes", given_, bytes_.size());
+  }
+  return text;
 }
 
 Result<ElfFile> read_elf(std::span<const std::byte> image) {
@@ -107,10 +113,10 @@ Result<ElfFile> read_elf(std::span<const std::byte> image) {
   if (total > image.size()) {
     return error("ELF: sections overlap: together {} bytes in a file of {}", total, image.size());
   }
-  const std::span<const std::byte> table = file.sections[header.e_shstrndx].bytes;
+  StringTable table(file.sections[header.e_shstrndx].bytes);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (file.sections[i].type == SHT_NULL) continue;
-    const auto name = string_at(table, names[i]);
+    const auto name = table.at(names[i]);
     if (!name) return error("ELF: section {}: {}", i, name.error().message);
     file.sections[i].name = *name;
   }

@@ -40,7 +40,18 @@ bool looks_like_elf(std::span<const std::byte> image);
 /// The bytes of all sections together are at most the file's size: overlapping sections are an error.
 Result<ElfFile> read_elf(std::span<const std::byte> image);
 
-/// The NUL-terminated string at `offset` of a string table, or an error if there is none.
-Result<std::string_view> string_at(std::span<const std::byte> table, std::uint64_t offset);
+/// The NUL-terminated strings of a section. Who names many things gives each its own string, or the end of
+/// another one: where all that were asked for together are far longer than the table, it is an attack.
+class StringTable {
+ public:
+  explicit StringTable(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  /// The string at `offset`, or an error if there is none.
+  Result<std::string_view> at(std::uint64_t offset);
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::uint64_t given_ = 0;  // bytes of strings
+};
 
 }  // namespace eum::rt

@@ -114,13 +114,11 @@ Error in_one_line(Error e) {
 }  // namespace
 
 Result<Program> load_program(Bytes binary) {
-  try {
+  return within_host("the binary", [&]() -> Result<Program> {
     auto program = load(binary);
     if (!program) return in_one_line(program.error());
     return program;
-  } catch (const std::exception& e) {  // no memory: nothing else throws past the readers
-    return error("the binary of {} bytes cannot be loaded: {}", binary.size(), e.what());
-  }
+  });
 }
 
 }  // namespace eum::rt

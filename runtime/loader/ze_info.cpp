@@ -3,6 +3,7 @@
 #include "runtime/loader/ze_info.hpp"
 
 #include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -11,11 +12,15 @@
 #include <exception>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
 namespace eum::rt {
 namespace {
+
+/// Of a kernel's name in the places of messages, which are made for every element of its lists.
+constexpr std::size_t shown_name = 100;
 
 struct Failure {
   Error error;
@@ -268,7 +273,7 @@ KernelDraft read_kernel(const YAML::Node& node, const gen::FamilyInfo& family, c
   KernelDraft draft;
   draft.kernel.name = text(node, "name", place);
   if (draft.kernel.name.empty()) fail("ze_info: {} has no name", place);
-  const std::string where = "kernel " + draft.kernel.name;
+  const std::string where = "kernel " + draft.kernel.name.substr(0, shown_name);
   read_environment(node, draft, where);
   for_each(node, "payload_arguments", where,
            [&](const YAML::Node& n, const std::string& at) { read_payload_argument(n, draft, at); });
@@ -329,24 +334,66 @@ std::vector<KernelDraft> read_document(const YAML::Node& document, const gen::Fa
     const std::string name = text(node, "name", where);
     const auto found = by_name.find(name);
     if (found == by_name.end()) fail("ze_info: kernels_misc_info of unknown kernel {}", name);
-    for_each(node, "args_info", "kernel " + name, [&](const YAML::Node& n, const std::string& at) {
-      read_argument_info(n, drafts[found->second], at);
-    });
+    for_each(node, "args_info", "kernel " + name.substr(0, shown_name),
+             [&](const YAML::Node& n, const std::string& at) {
+               read_argument_info(n, drafts[found->second], at);
+             });
   });
   return drafts;
+}
+
+// An alias makes of a few bytes any number, in memory and in time, and no compiler writes one: anchors are
+// refused.
+class NoAnchors final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { check(mark, anchor); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override { check(mark, anchor); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string&) override {
+    check(mark, anchor);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    check(mark, anchor);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    check(mark, anchor);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  static void check(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor)
+      fail("ze_info: line {}, column {}: expected no anchor, found one", mark.line + 1, mark.column + 1);
+  }
+};
+
+YAML::Node parse(const std::string& text) {
+  if (text.find('&') != std::string::npos) {
+    std::istringstream stream(text);
+    NoAnchors handler;
+    YAML::Parser(stream).HandleNextDocument(handler);
+  }
+  return YAML::Load(text);
 }
 
 }  // namespace
 
 Result<std::vector<KernelDraft>> read_ze_info(std::string_view text, gen::Family family) {
+  if (text.size() > most_ze_info_bytes)
+    return error("ze_info: expected at most {} bytes, found {}", most_ze_info_bytes, text.size());
   try {
-    return read_document(YAML::Load(std::string(text)), gen::info(family));
+    return read_document(parse(std::string(text)), gen::info(family));
   } catch (const Failure& failure) {
     return failure.error;
   } catch (const YAML::DeepRecursion& e) {
     return error("ze_info: lists and keys in each other deeper than {} levels, expected at most 6",
                  e.depth());
-  } catch (const std::exception& e) {
+  } catch (const YAML::Exception& e) {
     return error("ze_info: {}", e.what());
   }
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "memory/address_space.hpp"
 #include "runtime/loader/gpu_ids.hpp"
 #include "runtime/loader/ze_info.hpp"
 
@@ -21,7 +22,8 @@ using Bytes = std::span<const std::byte>;
 using namespace std::string_view_literals;
 
 constexpr std::string_view text_prefix = ".text.";
-constexpr std::uint64_t max_zero_bytes = std::uint64_t{1} << 32;
+/// No device has more; what a device grants one program is an option of it.
+constexpr std::uint64_t max_zero_bytes = mem::AddressSpace::max_allocation;
 
 template <class T>
 T read_at(Bytes bytes, std::size_t offset) {
@@ -111,10 +113,10 @@ class ZebinReader {
     const ElfSection* table = file_.find(std::uint32_t{SHT_SYMTAB});
     if (table == nullptr) return {};
     if (table->link >= file_.sections.size()) return error("zebin: symbol names in section {}", table->link);
-    const Bytes names = file_.sections[table->link].bytes;
+    StringTable names(file_.sections[table->link].bytes);
     for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= table->bytes.size(); at += sizeof(Elf64_Sym)) {
       const auto raw = read_at<Elf64_Sym>(table->bytes, at);
-      const auto name = string_at(names, raw.st_name);
+      const auto name = names.at(raw.st_name);
       if (!name) return error("zebin: symbol {}: {}", at / sizeof(Elf64_Sym), name.error().message);
       symbols_.push_back({*name, raw.st_shndx, raw.st_value, raw.st_size, ELF64_ST_TYPE(raw.st_info),
                           ELF64_ST_BIND(raw.st_info)});
@@ -185,6 +187,7 @@ class ZebinReader {
             section.type == SHT_RELA
                 ? static_cast<std::uint64_t>(read_at<Elf64_Rela>(section.bytes, at).r_addend)
                 : 0;
+        if (kernel != kernel_sections_.end() && !drafts_[kernel->second].kernel.unsupported.empty()) break;
         std::string reason;
         const auto relocation = resolve(rel, addend, reason);
         if (kernel != kernel_sections_.end()) {

@@ -270,8 +270,10 @@ TEST_CASE("kernels that need what is not supported", "[cli]") {
 
 TEST_CASE("memory that is not there", "[cli]") {
   // Compiled for stateless accesses, saxpy reads x at the address that it is given.
-  CHECK_THAT(complaint(saxpy(corpus("saxpy_a64.patch"), {"f32:2", "iota:f32:32", "zeros:256", "i32:64"}),
-                       guest_fault),
+  // The rest of the buffer's page is zero, as behind a driver; --strict ends it with the buffer.
+  const Words short_x{"f32:2", "iota:f32:32", "zeros:256", "i32:64"};
+  CHECK(eumulate(saxpy(corpus("saxpy_a64.patch"), short_x)).code == 0);
+  CHECK_THAT(complaint(saxpy(corpus("saxpy_a64.patch"), short_x, {"--strict"}), guest_fault),
              Contains("saxpy: stateless access outside the memory that is mapped for it: 4 bytes at 0x") &&
                  Contains("lane 0; thread 1 of group 0,0,0, instruction at 0x"));
 }

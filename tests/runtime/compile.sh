@@ -20,6 +20,11 @@ for source in arguments layouts printing faults; do
 done
 compile external.patch external bxt Gen9lp -internal_options -library-compilation
 compile external.zebin external bxt Gen9lp -internal_options -library-compilation --format zebin
+# Pointers are used as addresses, not through surfaces.
+for container in patch zebin; do
+  compile read_ahead.$container read_ahead bxt Gen9lp -options "-cl-intel-greater-than-4GB-buffer-required" \
+    $([[ $container == patch ]] || echo --format zebin)
+done
 for pair in bdw:Gen8core skl:Gen9core icllp:Gen11lp pvc:XE_HPC_COREpvc; do
   compile ${pair%:*}.patch plain ${pair%:*} ${pair#*:}
   compile ${pair%:*}.zebin plain ${pair%:*} ${pair#*:} --format zebin

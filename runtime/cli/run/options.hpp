@@ -23,6 +23,8 @@ struct RunOptions {
   std::string engine = "avx2";
   unsigned threads = 0;
   std::uint64_t budget = rt::DeviceOptions{}.budget;
+  std::vector<std::string> limits;
+  bool strict = false;
   std::uint64_t repeat = 1;
   std::optional<double> timeout;  // seconds
   bool as_json = false;

@@ -43,6 +43,26 @@ Result<rt::NdRange> parse_range(const KernelOptions& options) {
   return range;
 }
 
+constexpr std::string_view segment_limit = "segment";
+
+/// NAME=NUMBER of --limit.
+Result<void> set_limit(std::string_view text, rt::DeviceOptions& options) {
+  const auto equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  std::string names(segment_limit);
+  std::uint64_t* limit = name == segment_limit ? &options.most_segment_bytes : nullptr;
+  for (const jit::LimitInfo& info : jit::limit_table) {
+    names += fmt::format(", {}", info.name);
+    if (name == info.name) limit = &(options.limits.*info.value);
+  }
+  if (limit == nullptr || equals == std::string_view::npos)
+    return error("--limit {}: expected NAME=NUMBER, NAME one of {}", text, names);
+  const auto number = parse_count("a number", text.substr(equals + 1));
+  if (!number) return error("--limit {}: {}", text, number.error().message);
+  *limit = *number;
+  return {};
+}
+
 Result<rt::DeviceOptions> device_options(const RunOptions& options) {
   const auto engine = jit::parse_engine(options.engine);
   if (!engine) return error("--engine: expected avx2 or reference, found '{}'", options.engine);
@@ -50,10 +70,21 @@ Result<rt::DeviceOptions> device_options(const RunOptions& options) {
   device.engine = *engine;
   device.workers = options.threads;
   device.budget = options.budget;
+  if (options.strict) device.reach = rt::Reach::Bytes;
+  for (const std::string& text : options.limits)
+    if (auto set = set_limit(text, device); !set) return set.error();
   return device;
 }
 
 }  // namespace
+
+std::string limit_help() {
+  std::string text = "NAME=NUMBER, at most so much of";
+  for (const jit::LimitInfo& info : jit::limit_table)
+    text += fmt::format("\n  {}  {} ({})", info.name, info.doc, jit::Limits{}.*info.value);
+  return text + fmt::format("\n  {}  bytes of a program's constants or globals ({})", segment_limit,
+                            rt::DeviceOptions{}.most_segment_bytes);
+}
 
 Session::Session(const RunOptions& options) : options_(options) {}
 
@@ -152,7 +183,7 @@ std::optional<Failure> Session::prepare(Step& step) {
   }
   // The translation comes first, so that its failure is told from one of the arguments.
   if (const auto translated = module_->translated(*step.kernel); !translated)
-    return Failure{ExitCode::Internal, translated.error()};
+    return Failure{ExitCode::GuestFault, translated.error()};
   auto launch = rt::Launch::prepare(*module_, *step.kernel, values, step.range);
   if (!launch) return Failure{ExitCode::Mismatch, launch.error()};
   step.launch.emplace(std::move(*launch));

@@ -28,6 +28,9 @@ struct Step {
   std::vector<double> seconds;  // of each run
 };
 
+/// What --help says of --limit.
+std::string limit_help();
+
 class Session {
  public:
   explicit Session(const RunOptions& options);
