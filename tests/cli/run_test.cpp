@@ -163,7 +163,7 @@ TEST_CASE("a fault keeps counts, buffers and files, and JSON has it as an object
       Contains("has used up its budget of 1000 instructions, at 0x") && Contains("--budget allows more"));
 }
 
-TEST_CASE("--timeout ends a kernel with the same report", "[cli]") {
+TEST_CASE("option --timeout ends a kernel with the same report", "[cli]") {
   const auto done = eumulate(faulty("endless", {"--timeout", "0.2", "--json", "--print", "0:2"}));
   CHECK(done.code == stopped);
   const json report = json::parse(done.out);
@@ -217,7 +217,7 @@ TEST_CASE("dump files are opened before the run, and left alone if there is none
   CHECK(cli_test::read(kept).size() == 32);
 }
 
-TEST_CASE("--expect compares, with an exit code of its own and the first differences", "[cli]") {
+TEST_CASE("option --expect compares, with an exit code of its own and the first differences", "[cli]") {
   REQUIRE(eumulate(saxpy("iota:f32:8", "zeros:32", {"--dump", "2=want.bin"})).code == 0);
   const std::string want = cli_test::scratch() / "want.bin";
   CHECK(eumulate(saxpy("iota:f32:8", "zeros:32", {"--expect", "2=" + want})).code == 0);
@@ -304,7 +304,7 @@ TEST_CASE("kernels in sequence share buffers with names", "[cli]") {
              Contains("--then: --global is required"));
 }
 
-TEST_CASE("--repeat runs again with the buffers as they are", "[cli]") {
+TEST_CASE("option --repeat runs again with the buffers as they are", "[cli]") {
   const auto done = eumulate(saxpy("fill:f32:8:1", "zeros:32", {"--repeat", "10", "--print", "2:2"}));
   CHECK_THAT(done.out, Contains("ran 10 times, in ") && Contains(" ms at best and ") &&
                            Contains("argument 2 (f32), 2 of 8:\n20 20\n"));
@@ -330,7 +330,7 @@ TEST_CASE("disasm --offsets says where instructions begin as faults do", "[cli]"
                            Contains(" // 0x10\n") && !Contains("L216"));
 }
 
-TEST_CASE("--version names the program and its version", "[cli]") {
+TEST_CASE("option --version names the program and its version", "[cli]") {
   const auto done = eumulate({"--version"});
   CHECK(done.code == 0);
   CHECK_THAT(done.out, Catch::Matches("eumulate [0-9]+\\.[0-9]+\\.[0-9]+\n"));

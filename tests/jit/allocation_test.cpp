@@ -51,7 +51,7 @@ TEST_CASE("host: whichever allocation fails, compile() returns an error") {
       auto executable = engine->compile(own, {});
       allocations_left = -1;
       done = static_cast<bool>(executable);
-      if (!done) REQUIRE(executable.error().message == "k: the host has no memory for its translation");
+      if (!done) REQUIRE(executable.error().message == "k: the host has no memory for it");
       REQUIRE(failing < 100000);
     }
     CHECK(failing > 50);  // it was asked for memory that often
