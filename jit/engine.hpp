@@ -200,8 +200,9 @@ class Executable {
 
 /// Where a thread whose budget is used up may pause, beside blocks that are marked as safepoints.
 enum class Safepoints : std::uint8_t {
-  BackEdges,  ///< at blocks that control comes back to
-  Blocks,     ///< at every block: whoever wants every instruction lowers each to a block of its own
+  BackEdges,     ///< at blocks that control comes back to
+  Messages,      ///< and behind each message, where lowering then begins a block
+  Instructions,  ///< at every block, which lowering then begins at each guest instruction
 };
 
 struct CompileOptions {

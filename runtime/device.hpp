@@ -28,9 +28,13 @@ enum class Reach : std::uint8_t {
 
 struct DeviceOptions {
   jit::EngineKind engine = jit::EngineKind::avx2;
-  unsigned workers = 0;  ///< host threads that run guest threads; 0: one for each processor
+  unsigned workers = 0;                   ///< host threads that run guest threads; 0: one for each processor
   std::uint64_t budget = default_budget;  ///< guest instructions that one guest thread may execute
   Reach reach = Reach::Pages;
+  /// Where a step() may pause and what the registers hold then: for debuggers and simulators, which pay for
+  /// more of either with speed. See jit::CompileOptions.
+  jit::Safepoints safepoints = jit::Safepoints::BackEdges;
+  bool exact_registers = false;
   jit::Limits limits = {};  ///< of the translation of one kernel
   /// Bytes that a program's constants, or its globals, may have. What the binary does not hold of them is
   /// zero and costs nothing until it is touched.

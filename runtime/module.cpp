@@ -81,6 +81,8 @@ Result<const TranslatedKernel*> Module::translated(const Kernel& kernel) {
       if (!source) return source.error();
       jit::CompileOptions options = run_only;
       options.limits = device_.options().limits;
+      options.safepoints = device_.options().safepoints;
+      options.exact_registers = device_.options().exact_registers;
       auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine(), options);
       if (!translated) return translated.error();
       e.translated = std::move(*translated);

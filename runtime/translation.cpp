@@ -56,8 +56,21 @@ auto in_arena(const KernelCode& kernel, const jit::Limits& limits, Step&& step)
   return result;
 }
 
-Result<ir::Function> lower(const KernelCode& kernel, std::pmr::memory_resource* memory) {
-  return gen::lower_kernel(kernel.bytes, kernel.family, kernel.simd, std::string(kernel.name), memory);
+Result<ir::Function> lower(const KernelCode& kernel, std::pmr::memory_resource* memory,
+                           jit::Safepoints safepoints) {
+  eu::LowerOptions options;
+  switch (safepoints) {
+    case jit::Safepoints::BackEdges:
+      break;
+    case jit::Safepoints::Messages:
+      options.granularity = eu::Granularity::Message;
+      break;
+    case jit::Safepoints::Instructions:
+      options.granularity = eu::Granularity::Instruction;
+      break;
+  }
+  return gen::lower_kernel(kernel.bytes, kernel.family, kernel.simd, std::string(kernel.name), memory,
+                           options);
 }
 
 }  // namespace
@@ -67,7 +80,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
   return in_arena(kernel, options.limits, [&](std::pmr::memory_resource* memory) -> Result<TranslatedKernel> {
     TranslatedKernel result;
     const auto begin = Clock::now();
-    auto function = lower(kernel, memory);
+    auto function = lower(kernel, memory, options.safepoints);
     if (!function) return function.error();
     const auto lowered = Clock::now();
     for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
@@ -85,7 +98,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
 
 Result<std::string> micro_op_text(const KernelCode& kernel, const jit::Limits& limits) {
   return in_arena(kernel, limits, [&](std::pmr::memory_resource* memory) -> Result<std::string> {
-    auto function = lower(kernel, memory);
+    auto function = lower(kernel, memory, jit::Safepoints::BackEdges);
     if (!function) return function.error();
     return ir::print(*function);
   });

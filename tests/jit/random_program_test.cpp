@@ -30,7 +30,7 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
 std::string compare(const ir::Function& function, Engine& engine, std::uint64_t state_seed) {
   CompileOptions options;
   options.exact_registers = state_seed % 3 != 0;
-  options.safepoints = state_seed % 5 == 0 ? Safepoints::Blocks : Safepoints::BackEdges;
+  options.safepoints = state_seed % 5 == 0 ? Safepoints::Instructions : Safepoints::BackEdges;
   ir::Function for_reference = copy(function), for_engine = copy(function);
   auto reference = make_reference_engine()->compile(for_reference, options);
   if (!reference) return "the reference engine: " + reference.error().message;

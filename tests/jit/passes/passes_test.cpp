@@ -95,7 +95,7 @@ TEST_CASE("text: safepoints") {
       "passes/mark_safepoints.txt",
       [](const TextCase& one) {
         ir::Function function = function_of_text(one.input);
-        mark_safepoints(function, one.has("blocks") ? Safepoints::Blocks : Safepoints::BackEdges);
+        mark_safepoints(function, one.has("blocks") ? Safepoints::Instructions : Safepoints::BackEdges);
         return blocks_text(function);
       },
       cases);

@@ -184,7 +184,11 @@ TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispa
     const std::vector<Bytes> expected = (*loaded)->buffers();
     const auto code = (*loaded)->code();
     REQUIRE(code);
-    const jit::CompileOptions options{.exact_registers = false, .safepoints = jit::Safepoints::Blocks};
+    // Every other case behind messages, the rest anywhere.
+    const bool anywhere = pauses % 2 == 0;
+    const jit::CompileOptions options{
+        .exact_registers = false,
+        .safepoints = anywhere ? jit::Safepoints::Instructions : jit::Safepoints::Messages};
     auto fast = translate(*code, (*device)->engine(), options);
     auto slow = translate(*code, *reference, options);
     REQUIRE(fast);
@@ -222,4 +226,48 @@ TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispa
     }
   }
   CHECK(pauses > 1000);
+}
+
+// Registers, flags, masks and parked channels of every thread, compared wherever it can pause.
+TEST_CASE("one instruction at a time both engines are in the same state", "[dispatch][corpus]") {
+  using eum::kernels::corpus, eum::kernels::KernelCase, eum::kernels::LoadedCase;
+  constexpr unsigned most_steps = 150;
+  std::size_t compared = 0;
+  for (const KernelCase& c : corpus()) {
+    INFO(c.name);
+    std::vector<std::unique_ptr<Device>> devices;
+    std::vector<std::unique_ptr<LoadedCase>> loaded;
+    std::vector<std::vector<WalkerCommand>> commands;
+    std::vector<std::unique_ptr<Dispatch>> dispatches;
+    for (const jit::EngineKind kind : {jit::EngineKind::avx2, jit::EngineKind::reference}) {
+      auto device = Device::create({.engine = kind,
+                                    .workers = 1,
+                                    .safepoints = jit::Safepoints::Instructions,
+                                    .exact_registers = true});
+      REQUIRE(device);
+      devices.push_back(std::move(*device));
+      auto one = LoadedCase::create(*devices.back(), c, eum::kernels::Container::Zebin);
+      REQUIRE(one);
+      loaded.push_back(std::move(*one));
+      auto walks = loaded.back()->commands();
+      REQUIRE(walks);
+      commands.push_back(std::move(*walks));
+      dispatches.push_back(begun(devices.back()->workers(), commands.back()[0]));
+    }
+    for (unsigned step = 0; step < most_steps; ++step) {
+      const Progress progress = stepped(*dispatches[0], 1);
+      REQUIRE(stepped(*dispatches[1], 1) == progress);
+      if (progress != Progress::Paused) break;
+      const DispatchImage fast = dispatches[0]->save(), slow = dispatches[1]->save();
+      REQUIRE(fast.counts.instructions == slow.counts.instructions);
+      REQUIRE(fast.groups.size() == slow.groups.size());
+      for (std::size_t g = 0; g < fast.groups.size(); ++g)
+        for (std::size_t t = 0; t < fast.groups[g].threads.size(); ++t) {
+          INFO("step " << step << ", thread " << t << ", ip " << fast.groups[g].threads[t].state.ip);
+          REQUIRE(fast.groups[g].threads[t].state == slow.groups[g].threads[t].state);
+          ++compared;
+        }
+    }
+  }
+  CHECK(compared > 10'000);
 }
