@@ -145,10 +145,11 @@ void run_case(const Case& c, jit::Engine& engine) {
     const jit::Fault& fault = thread.state().fault;
     if (fault.kind == jit::FaultKind::BadRegister) {
       CHECK(fmt::format("register address {:#x}", fault.address) == c.fault);
-      return;
+    } else {
+      REQUIRE(fault.kind == jit::FaultKind::Unsupported);
+      CHECK_THAT(texts.at(fault.address), Catch::Contains(c.fault));
     }
-    REQUIRE(fault.kind == jit::FaultKind::Unsupported);
-    CHECK_THAT(texts.at(fault.address), Catch::Contains(c.fault));
+    for (const Contents& contents : c.after) check(contents, thread, initial);
     return;
   }
   if (status == jit::Status::Faulted && thread.state().fault.kind == jit::FaultKind::Unsupported) {
