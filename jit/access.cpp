@@ -71,7 +71,11 @@ class Memory {
  public:
   Memory(const Environment& environment, const Access& access, const AccessOperands& operands,
          mem::Access wanted, Fault& fault)
-      : environment_(environment), access_(access), wanted_(wanted), fault_(fault) {
+      : environment_(environment),
+        access_(access),
+        surface_index_(operands.surface),
+        wanted_(wanted),
+        fault_(fault) {
     switch (access.mem.space) {
       case ir::MemSpace::Surface:
         outside_ = Place::Kind::Nowhere;
@@ -104,6 +108,7 @@ class Memory {
         copy_element(to, place.host, element.bytes);
         return true;
       case Place::Kind::Nowhere:
+        note_outside(element, lane);
         std::memset(to, 0, element.bytes);
         return true;
       case Place::Kind::Elsewhere:
@@ -122,6 +127,7 @@ class Memory {
         copy_element(place.host, from, element.bytes);
         return true;
       case Place::Kind::Nowhere:
+        note_outside(element, lane);
         return true;
       case Place::Kind::Elsewhere:
         if (!environment_.space->write(place.address, {from, element.bytes})) return true;
@@ -130,6 +136,13 @@ class Memory {
         break;
     }
     return refuse(FaultKind::OutOfBounds, element, lane);
+  }
+
+  void note_outside(const Element& element, unsigned lane) const {
+    const BoundsObserver* observer = environment_.bounds;
+    if (observer == nullptr || access_.mem.space != ir::MemSpace::Surface) return;
+    observer->outside(observer->context, {access_.guest_ip, surface_index_, lane, element.bytes,
+                                          element.address(), wanted_ != Read});
   }
 
   bool refuse(FaultKind kind, const Element& element, unsigned lane) const {
@@ -170,6 +183,7 @@ class Memory {
   const Environment& environment_;
   const Access& access_;
   const mem::Surface* surface_ = nullptr;
+  std::uint32_t surface_index_;
   Window window_;
   Place::Kind outside_ = Place::Kind::Fault;
   mem::Access wanted_;
@@ -231,6 +245,7 @@ bool atomic_lanes(Memory& memory, const Access& access, const AccessOperands& op
           result = mem::perform_atomic<U>(access.mem.atomic, place.host, sources[0], sources[1]);
           break;
         case Place::Kind::Nowhere:
+          memory.note_outside(element, lane);
           break;
         case Place::Kind::Elsewhere:
         case Place::Kind::Fault:

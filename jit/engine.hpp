@@ -57,6 +57,23 @@ struct Callbacks {
                std::span<std::uint64_t> results) = nullptr;
 };
 
+/// An element that a surface does not hold as a whole.
+struct OutOfSurface {
+  std::uint32_t guest_ip = 0;
+  std::uint32_t surface = 0;  ///< index in the binding table
+  std::uint32_t lane = 0;
+  std::uint32_t bytes = 0;   ///< of the element
+  std::uint64_t offset = 0;  ///< in the surface
+  bool write = false;        ///< an atomic is a write
+};
+
+/// Who wants to know of accesses beyond surfaces, which read 0 or are dropped nevertheless. Engines tell of
+/// those that they do not do in line: of all where Surface::direct is 0.
+struct BoundsObserver {
+  void* context = nullptr;
+  void (*outside)(void* context, const OutOfSurface& access) = nullptr;  ///< on any thread; must not throw
+};
+
 /// What a thread can reach. Standard layout: translated code reads it.
 struct Environment {
   const mem::Surface* surfaces = nullptr;  ///< the binding table: 256 entries; may be null: each is null
@@ -65,7 +82,8 @@ struct Environment {
   mem::AddressSpace* space = nullptr;  ///< A64 and A32; may be null: every access faults
   std::byte* slm = nullptr;            ///< of the thread group
   std::uint64_t slm_bytes = 0;
-  const Callbacks* callbacks = nullptr;  ///< may be null: every result is all ones
+  const Callbacks* callbacks = nullptr;    ///< may be null: every result is all ones
+  const BoundsObserver* bounds = nullptr;  ///< may be null
 };
 
 /// The fixed head of a thread's state. Flags, register file and mask variables follow it, see StateLayout.

@@ -35,7 +35,8 @@ struct DeviceOptions {
   /// more of either with speed. See jit::CompileOptions.
   jit::Safepoints safepoints = jit::Safepoints::BackEdges;
   bool exact_registers = false;
-  jit::Limits limits = {};  ///< of the translation of one kernel
+  bool check_bounds = false;  ///< launches report accesses beyond surfaces (LaunchReport); they take longer
+  jit::Limits limits = {};    ///< of the translation of one kernel
   /// Bytes that a program's constants, or its globals, may have. What the binary does not hold of them is
   /// zero and costs nothing until it is touched.
   std::uint64_t most_segment_bytes = std::uint64_t{1} << 32;

@@ -53,6 +53,11 @@ Result<Launch> Launch::assemble(Module& module, const Kernel& kernel,
   launch.payload_ = std::move(*payload);
   for (mem::Surface& surface : launch.payload_.bindings.surfaces)
     mem::resolve(surface, module.device().memory());
+  if (module.device().options().check_bounds) {
+    launch.bounds_ = std::make_unique<BoundsLog>();
+    // Nothing in line, so that the observer sees all.
+    for (mem::Surface& surface : launch.payload_.bindings.surfaces) surface.direct = 0;
+  }
   return launch;
 }
 
@@ -63,7 +68,8 @@ Launch::Launch(Launch&& other) noexcept
       payload_(std::move(other.payload_)),
       private_memory_(std::exchange(other.private_memory_, {})),
       printf_buffer_(std::exchange(other.printf_buffer_, {})),
-      control_(std::move(other.control_)) {}
+      control_(std::move(other.control_)),
+      bounds_(std::move(other.bounds_)) {}
 
 Launch& Launch::operator=(Launch&& other) noexcept {
   std::swap(module_, other.module_);
@@ -73,6 +79,7 @@ Launch& Launch::operator=(Launch&& other) noexcept {
   std::swap(private_memory_, other.private_memory_);
   std::swap(printf_buffer_, other.printf_buffer_);
   std::swap(control_, other.control_);
+  std::swap(bounds_, other.bounds_);
   return *this;
 }
 
@@ -90,6 +97,18 @@ PrintfText Launch::take_printf() {
       {numbered ? &kernel_->printf_strings : nullptr, &module_->device().memory(), program.pointer_bytes});
   clear_printf_buffer(printf_buffer_.bytes(), false);
   return text;
+}
+
+Result<std::vector<BoundsReport>> Launch::take_bounds() {
+  if (!bounds_) return std::vector<BoundsReport>{};
+  const auto code = module_->code(*kernel_);
+  if (!code) return code.error();
+  std::vector<BoundsReport> reports = bounds_->take();
+  for (BoundsReport& report : reports) {
+    report.instruction = instruction_text(*code, report.first.guest_ip);
+    report.surface_bytes = payload_.bindings[report.first.surface % mem::binding_table_size].size;
+  }
+  return reports;
 }
 
 Result<std::vector<WalkerCommand>> Launch::commands() {
@@ -111,6 +130,7 @@ Result<std::vector<WalkerCommand>> Launch::commands() {
     command.slots = slots_of(walk);
     command.scratch = *scratch;
     command.budget = device.options().budget;
+    if (bounds_) command.bounds = &bounds_->observer();
   }
   return commands;
 }
@@ -161,6 +181,9 @@ Result<LaunchReport> Launch::run_walks() {
     control_->stop = false;
   }
   report.printf = take_printf();
+  auto bounds = take_bounds();
+  if (!bounds) return bounds.error();
+  report.out_of_bounds = std::move(*bounds);
   return report;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "memory/base/result.hpp"
+#include "runtime/bounds_log.hpp"
 #include "runtime/dispatch/dispatch.hpp"
 #include "runtime/fault_report.hpp"
 #include "runtime/module.hpp"
@@ -20,10 +21,11 @@ namespace eum::rt {
 
 struct LaunchReport {
   WalkerCounts counts;
-  double seconds = 0;                ///< from the first thread's start to the last one's end
-  std::optional<FaultReport> fault;  ///< what the guest did wrong; memory is as far as it came
-  bool stopped = false;              ///< stop() ended it; memory is as far as it came
-  PrintfText printf;                 ///< what the kernel printed
+  double seconds = 0;                       ///< from the first thread's start to the last one's end
+  std::optional<FaultReport> fault;         ///< what the guest did wrong; memory is as far as it came
+  bool stopped = false;                     ///< stop() ended it; memory is as far as it came
+  PrintfText printf;                        ///< what the kernel printed
+  std::vector<BoundsReport> out_of_bounds;  ///< where DeviceOptions::check_bounds asks for it
 };
 
 class Launch {
@@ -66,6 +68,7 @@ class Launch {
                                  std::span<const ArgumentValue> arguments, const NdRange& range);
   Result<Dispatch::Progress> run(Dispatch& dispatch);
   Result<LaunchReport> run_walks();
+  Result<std::vector<BoundsReport>> take_bounds();
 
   Module* module_;
   const Kernel* kernel_;
@@ -74,6 +77,7 @@ class Launch {
   Buffer private_memory_;
   Buffer printf_buffer_;
   std::unique_ptr<Control> control_;
+  std::unique_ptr<BoundsLog> bounds_;  // null: nobody asks
 };
 
 }  // namespace eum::rt

@@ -133,6 +133,8 @@ void add_run_command(CLI::App& app, int& exit_code, const std::vector<std::vecto
   command->add_flag(
       "--strict", options->strict,
       "an access by address behind the end of a buffer faults, also within the buffer's last page");
+  command->add_flag("--bounds", options->bounds,
+                    "report accesses beyond surfaces (they read 0 or are dropped): slower");
   command->add_option("--timeout", options->timeout, "seconds after which the kernels are stopped")
       ->check(CLI::Range(0.0, 1e9));
   command->add_option("--repeat", options->repeat, "run so many times; buffers keep what they hold")

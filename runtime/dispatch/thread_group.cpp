@@ -59,6 +59,7 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
     environment.surfaces = walk.surfaces->surfaces.data();
     environment.scratch_bytes = walk.scratch.bytes;
     environment.space = walk.space;
+    environment.bounds = walk.bounds;
     environment.slm = walk.slm_bytes != 0 ? slm_->data() : nullptr;
     environment.slm_bytes = walk.slm_bytes != 0 ? slm_->size() : 0;
     lay_out(t);

@@ -61,8 +61,9 @@ struct WalkerCommand {
   std::uint32_t slm_bytes = 0;  ///< of a group, at most mem::slm_max_size
   /// Thread slots that scratch and private memory have room for, see thread_slots().
   std::uint32_t slots = 0;
-  ScratchSpace scratch;                   ///< of at least `slots` slots where bytes is not 0
-  std::uint64_t budget = default_budget;  ///< guest instructions that one thread may execute
+  ScratchSpace scratch;                         ///< of at least `slots` slots where bytes is not 0
+  std::uint64_t budget = default_budget;        ///< guest instructions that one thread may execute
+  const jit::BoundsObserver* bounds = nullptr;  ///< may be null
 
   std::uint64_t group_count() const { return std::uint64_t{groups[0]} * groups[1] * groups[2]; }
 };

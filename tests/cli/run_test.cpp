@@ -343,3 +343,19 @@ TEST_CASE("a source given as a binary gets told how to compile it", "[cli]") {
   CHECK(done.code == bad_input);
   CHECK_THAT(done.err, Contains("found text; compile the source first, with ocloc compile -file"));
 }
+
+TEST_CASE("option --bounds reports accesses beyond surfaces", "[cli]") {
+  const auto text = eumulate(saxpy("iota:f32:5", "zeros:32", {"--bounds"}));
+  CHECK(text.code == 0);
+  CHECK_THAT(text.out, Contains("3 reads beyond the 20 bytes of argument 1 (x: global const float*)") &&
+                           Contains("send"));
+  const json report =
+      json::parse(eumulate(saxpy("iota:f32:8", "zeros:12", {"--bounds", "--json"})).out)["out_of_bounds"];
+  REQUIRE(report.size() == 2);
+  CHECK(report[0]["write"] == false);
+  CHECK(report[1]["write"] == true);
+  CHECK(report[1]["elements"] == 5);
+  CHECK(report[1]["surface_bytes"] == 12);
+  CHECK_FALSE(
+      json::parse(eumulate(saxpy("iota:f32:8", "zeros:12", {"--json"})).out).contains("out_of_bounds"));
+}

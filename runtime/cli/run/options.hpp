@@ -25,6 +25,7 @@ struct RunOptions {
   std::uint64_t budget = rt::DeviceOptions{}.budget;
   std::vector<std::string> limits;
   bool strict = false;
+  bool bounds = false;
   std::uint64_t repeat = 1;
   std::optional<double> timeout;  // seconds
   bool as_json = false;

@@ -98,6 +98,30 @@ json to_json(const rt::FaultReport& fault) {
   return result;
 }
 
+/// The argument that is bound to a surface, as an error names it.
+std::string surface_name(const Step& step, std::uint32_t surface) {
+  const std::vector<rt::Argument>& arguments = step.kernel->arguments;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].binding == surface)
+      return fmt::format("argument {} ({})", i, rt::describe_argument(*step.kernel, i));
+  return fmt::format("surface {}", surface);
+}
+
+void print_bounds(const Step& step) {
+  for (const rt::BoundsReport& report : step.report.out_of_bounds)
+    print("{}: {} {} beyond the {} bytes of {}, such as {} bytes at byte {}, at {:#x}: {}\n",
+          step.kernel->name, report.count, report.first.write ? "writes" : "reads", report.surface_bytes,
+          surface_name(step, report.first.surface), report.first.bytes, report.first.offset,
+          report.first.guest_ip, report.instruction);
+}
+
+json to_json(const rt::BoundsReport& report, const Step& step) {
+  return {{"ip", report.first.guest_ip},           {"instruction", report.instruction},
+          {"write", report.first.write},           {"elements", report.count},
+          {"bytes", report.first.bytes},           {"surface", surface_name(step, report.first.surface)},
+          {"surface_bytes", report.surface_bytes}, {"first_offset", report.first.offset}};
+}
+
 json values_json(const OutputRequest& request, std::size_t step) {
   json values = json::array();
   for (std::uint64_t i = 0; i < request.shown(); ++i)
@@ -135,7 +159,10 @@ void print_text(Session& session) {
   put(session.printf_text());
   if (const std::string& text = session.printf_text(); !text.empty() && text.back() != '\n') put("\n");
   for (const Step& step : session.steps())
-    if (!step.seconds.empty()) print_step(session, step);
+    if (!step.seconds.empty()) {
+      print_step(session, step);
+      print_bounds(step);
+    }
   for (const Step& step : session.steps())
     for (const OutputRequest& request : step.outputs)
       if (request.kind == OutputRequest::Kind::Print) print_values(request);
@@ -152,6 +179,8 @@ void print_json(Session& session, const std::vector<Expectation>& expectations) 
   if (steps.size() == 1) report.update(to_json(steps[0]));
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps.size() > 1 && !steps[i].seconds.empty()) report["steps"].push_back(to_json(steps[i]));
+    for (const rt::BoundsReport& bounds : steps[i].report.out_of_bounds)
+      report["out_of_bounds"].push_back(to_json(bounds, steps[i]));
     if (steps[i].report.fault) report["fault"] = to_json(*steps[i].report.fault);
     for (const OutputRequest& request : steps[i].outputs)
       if (request.kind == OutputRequest::Kind::Print) report["printed"].push_back(values_json(request, i));

@@ -70,6 +70,7 @@ Result<rt::DeviceOptions> device_options(const RunOptions& options) {
   device.engine = *engine;
   device.workers = options.threads;
   device.budget = options.budget;
+  device.check_bounds = options.bounds;
   if (options.strict) device.reach = rt::Reach::Bytes;
   for (const std::string& text : options.limits)
     if (auto set = set_limit(text, device); !set) return set.error();

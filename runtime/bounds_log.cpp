@@ -1,0 +1,28 @@
+// One entry for each instruction and surface: memory is bounded by the kernel, not by what it does.
+#include "runtime/bounds_log.hpp"
+
+#include <new>
+#include <utility>
+
+namespace eum::rt {
+
+void BoundsLog::note(void* log, const jit::OutOfSurface& access) {
+  auto& self = *static_cast<BoundsLog*>(log);
+  const std::scoped_lock lock(self.mutex_);
+  try {
+    Entry& entry = self.entries_[{access.guest_ip, access.surface, access.write}];
+    if (entry.count++ == 0) entry.first = access;
+  } catch (const std::bad_alloc&) {
+    // The log lacks an instruction; what the guest does is not touched.
+  }
+}
+
+std::vector<BoundsReport> BoundsLog::take() {
+  const std::scoped_lock lock(mutex_);
+  std::vector<BoundsReport> reports;
+  for (const auto& [key, entry] : std::exchange(entries_, {}))
+    reports.push_back({entry.count, entry.first, 0, {}});
+  return reports;
+}
+
+}  // namespace eum::rt
