@@ -26,7 +26,7 @@ class Lowering {
     b_.set_block(function.add_block());
   }
 
-  void run(std::span<const Placed> run) {
+  void run(std::span<const PlacedInst> run) {
     for (std::size_t i = 0; i < run.size(); ++i) {
       placed_ = &run[i];
       completed_ = i;
@@ -41,7 +41,7 @@ class Lowering {
  private:
   struct Pending {
     BlockId from;  // ends with the branch to it
-    const Placed* placed;
+    const PlacedInst* placed;
     std::uint64_t completed;
     std::function<void()> body;
   };
@@ -82,7 +82,7 @@ class Lowering {
   }
   /// Goes on in a new block unless `condition`; the body then makes and ends a block behind all others, so
   /// that what runs without an event lies in a row.
-  void end_if(ValueId condition, std::function<void()> body) {
+  void branch_out_if(ValueId condition, std::function<void()> body) {
     b_.branch_any(condition, ir::no_block, ir::no_block);
     pending_.push_back({b_.block(), placed_, completed_, std::move(body)});
     BlockId next = b_.function().add_block(placed_->offset);
@@ -133,9 +133,9 @@ class Lowering {
 
   bool check_user_bitmap() {
     ValueId enabled = and_imm(read(offsetof(MachineFile, user_msr_ctl)), user_msr_ctl_enable);
-    end_if(b_.compare(Op::cmp_eq, enabled, u64(0)), [&] { raise(Vector::UD); });
+    branch_out_if(b_.compare(Op::cmp_eq, enabled, u64(0)), [&] { raise(Vector::UD); });
     if (!inst().is_immediate())
-      end_if(b_.compare(Op::cmp_ge, address(), u64(user_msr_limit)), [&] { raise(Vector::GP); });
+      branch_out_if(b_.compare(Op::cmp_ge, address(), u64(user_msr_limit)), [&] { raise(Vector::GP); });
     else if (inst().msr >= user_msr_limit)
       return raise(Vector::GP), false;
 
@@ -149,8 +149,9 @@ class Lowering {
     write(offsetof(MachineFile, event_address), linear);
     write(offsetof(MachineFile, event_error), b_.lanewise(Op::sub, {status, u64(1)}));
     write(offsetof(MachineFile, scratch), bit_of(byte));
-    end_if(b_.compare(Op::cmp_ne, status, u64(0)), [&] { raise(Vector::PF); });
-    end_if(b_.compare(Op::cmp_eq, read(offsetof(MachineFile, scratch)), u64(0)), [&] { raise(Vector::GP); });
+    branch_out_if(b_.compare(Op::cmp_ne, status, u64(0)), [&] { raise(Vector::PF); });
+    branch_out_if(b_.compare(Op::cmp_eq, read(offsetof(MachineFile, scratch)), u64(0)),
+                  [&] { raise(Vector::GP); });
     return true;
   }
 
@@ -164,7 +165,7 @@ class Lowering {
       if (!context_.use_msr_bitmaps || !(is_low || is_high)) return exit_to_vmm(), false;
     } else {
       if (!context_.use_msr_bitmaps) return exit_to_vmm(), false;
-      end_if(b_.compare(Op::cmp_ge, address(), u64(vmx_range)), [&] { exit_to_vmm(); });
+      branch_out_if(b_.compare(Op::cmp_ge, address(), u64(vmx_range)), [&] { exit_to_vmm(); });
     }
     ValueId byte_offset =
         inst().is_immediate()
@@ -172,8 +173,8 @@ class Lowering {
             : add(b_.lanewise(Op::shr, {and_imm(address(), vmx_range - 1), u64(3)}), u64(quarter));
     auto [byte, status] = call(Callback::load_msr_bitmap, {byte_offset});
     // Without a bitmap page behind the control every access exits.
-    end_if(b_.compare(Op::cmp_ne, b_.lanewise(Op::or_, {bit_of(byte), status}), u64(0)),
-           [&] { exit_to_vmm(); });
+    branch_out_if(b_.compare(Op::cmp_ne, b_.lanewise(Op::or_, {bit_of(byte), status}), u64(0)),
+                  [&] { exit_to_vmm(); });
     return true;
   }
 
@@ -194,20 +195,20 @@ class Lowering {
     // The control register is state of the translated code; its slot has checked the value.
     if (!inst().is_read() && inst().is_immediate() && inst().msr == ia32_user_msr_ctl)
       write(offsetof(MachineFile, user_msr_ctl), value, done);
-    end_if(b_.compare(Op::cmp_ne, status, u64(0)), [&] { raise(Vector::GP); });
+    branch_out_if(b_.compare(Op::cmp_ne, status, u64(0)), [&] { raise(Vector::GP); });
     return true;
   }
 
   ir::Builder b_;
   const LoweringContext& context_;
-  const Placed* placed_ = nullptr;
+  const PlacedInst* placed_ = nullptr;
   std::uint64_t completed_ = 0;
   std::vector<Pending> pending_;
 };
 
 }  // namespace
 
-ir::Function lower(std::span<const Placed> run, const LoweringContext& context) {
+ir::Function lower(std::span<const PlacedInst> run, const LoweringContext& context) {
   ir::Function function;
   function.name = "user_msr";
   function.family = "x86";

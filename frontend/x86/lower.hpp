@@ -25,7 +25,7 @@ struct LoweringContext {
 };
 
 /// An instruction of a run.
-struct Placed {
+struct PlacedInst {
   Instruction instruction;
   std::uint32_t offset = 0;  ///< bytes from the run's first instruction
   std::uint8_t length = 0;
@@ -45,6 +45,6 @@ enum class Callback : std::uint64_t {
 inline constexpr std::uint64_t msr_supervisor = std::uint64_t{1} << 32;
 
 /// A function that executes the run from MachineFile::rip = its first instruction. `run` must not be empty.
-ir::Function lower(std::span<const Placed> run, const LoweringContext& context);
+ir::Function lower(std::span<const PlacedInst> run, const LoweringContext& context);
 
 }  // namespace eum::x86

@@ -25,7 +25,7 @@ enum class ExitCode : std::uint8_t {
 inline constexpr std::array<std::string_view, 8> exit_code_meanings{
     "done",
     "the command line is wrong",
-    "a file cannot be read or written, or is not what it must be",
+    "a file cannot be read or written, or is malformed",
     "kernel, arguments or range do not fit the binary",
     "the guest did something that it must not, or that is not supported",
     "the emulator or the host failed",

@@ -150,7 +150,7 @@ Outcome Machine::step(std::span<const std::uint8_t> bytes) {
     return execute(*last.code, {&last.placed, 1});
   const x86::Decoding d = x86::decode(bytes, mode_);
   if (!can_execute(d)) return outcome_of(d);
-  const x86::Placed placed{d.instruction, 0, d.length};
+  const x86::PlacedInst placed{d.instruction, 0, d.length};
   bytes = bytes.first(d.length);
   Result<const jit::Executable*> code = translate({&placed, 1}, bytes);
   if (!code) return failed(d.instruction, code.error().message);
@@ -162,7 +162,7 @@ Outcome Machine::step(std::span<const std::uint8_t> bytes) {
 }
 
 Outcome Machine::run(std::span<const std::uint8_t> bytes) {
-  std::array<x86::Placed, max_run> run;
+  std::array<x86::PlacedInst, max_run> run;
   std::size_t count = 0, offset = 0;
   while (count < max_run) {
     const x86::Decoding d = x86::decode(bytes.subspan(offset), mode_);
@@ -173,7 +173,7 @@ Outcome Machine::run(std::span<const std::uint8_t> bytes) {
     run[count++] = {d.instruction, static_cast<std::uint32_t>(offset), d.length};
     offset += d.length;
   }
-  const std::span<const x86::Placed> placed(run.data(), count);
+  const std::span<const x86::PlacedInst> placed(run.data(), count);
   Result<const jit::Executable*> code = translate(placed, bytes.first(offset));
   if (!code) return failed(run[0].instruction, code.error().message);
   return execute(**code, placed);
@@ -184,7 +184,7 @@ Outcome Machine::failed(const x86::Instruction& first, std::string_view why) {
   return {.kind = Outcome::Kind::Failed, .reason = failure_};
 }
 
-Outcome Machine::execute(const jit::Executable& code, std::span<const x86::Placed> run) {
+Outcome Machine::execute(const jit::Executable& code, std::span<const x86::PlacedInst> run) {
   file_->user_msr_ctl = user_msr_ctl_;
   file_->event = x86::EventKind::None;
   file_->completed = 0;
@@ -196,7 +196,7 @@ Outcome Machine::execute(const jit::Executable& code, std::span<const x86::Place
   return outcome_of_event(run);
 }
 
-Result<const jit::Executable*> Machine::translate(std::span<const x86::Placed> run,
+Result<const jit::Executable*> Machine::translate(std::span<const x86::PlacedInst> run,
                                                   std::span<const std::uint8_t> bytes) {
   // A register that was added may be one that an immediate names.
   if (translated_msrs_ != msrs_.size() || translations_.size() >= max_translations) {
@@ -230,14 +230,14 @@ Result<const jit::Executable*> Machine::translate(std::span<const x86::Placed> r
   return static_cast<const jit::Executable*>(translation.get());
 }
 
-Outcome Machine::outcome_of_event(std::span<const x86::Placed> run) const {
+Outcome Machine::outcome_of_event(std::span<const x86::PlacedInst> run) const {
   Outcome outcome;
   outcome.completed = file_->completed;
   switch (file_->event) {
     case x86::EventKind::None:
       return outcome;
     case x86::EventKind::VmExit: {
-      const x86::Placed& placed = run[outcome.completed];
+      const x86::PlacedInst& placed = run[outcome.completed];
       outcome.kind = Outcome::Kind::VmExit;
       outcome.exit_reason = static_cast<std::uint32_t>(file_->event_code);
       outcome.exit_qualification = file_->event_address;

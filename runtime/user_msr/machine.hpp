@@ -95,7 +95,7 @@ class Machine {
   /// it is neither decoded nor looked up again.
   struct Stepped {
     std::array<std::uint8_t, x86::max_length> bytes{};
-    x86::Placed placed{};  // length 0: none
+    x86::PlacedInst placed{};  // length 0: none
     std::uint64_t state = 0;
     const jit::Executable* code = nullptr;
   };
@@ -109,10 +109,10 @@ class Machine {
            (options_.has_apx || !decoding.instruction.needs_apx());
   }
   Outcome failed(const x86::Instruction& first, std::string_view why);
-  Outcome execute(const jit::Executable& code, std::span<const x86::Placed> run);
-  Result<const jit::Executable*> translate(std::span<const x86::Placed> run,
+  Outcome execute(const jit::Executable& code, std::span<const x86::PlacedInst> run);
+  Result<const jit::Executable*> translate(std::span<const x86::PlacedInst> run,
                                            std::span<const std::uint8_t> bytes);
-  Outcome outcome_of_event(std::span<const x86::Placed> run) const;
+  Outcome outcome_of_event(std::span<const x86::PlacedInst> run) const;
   std::uint64_t read_linear(std::uint64_t address, std::uint64_t& value);
   /// Does `callback`. Returns the status.
   std::uint64_t call_back(x86::Callback callback, std::span<const std::uint64_t> operands,

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<std::uint8_t> bytes(data, data + size);
   for (Mode mode : {Mode::Bits16, Mode::Bits32, Mode::Bits64}) {
     Decoding d = decode(bytes, mode);
-    test::Oracle o = test::judge(bytes, mode == Mode::Bits16 ? 16 : mode == Mode::Bits32 ? 32 : 64);
+    test::Oracle o = test::oracle_decode(bytes, mode == Mode::Bits16 ? 16 : mode == Mode::Bits32 ? 32 : 64);
     require(static_cast<int>(d.verdict) == static_cast<int>(o.kind), "verdict differs from the oracle");
     require(d.length == o.length, "length differs from the oracle");
     require(d.length <= max_length && d.length <= size, "length beyond the bytes");

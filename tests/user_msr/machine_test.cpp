@@ -551,8 +551,8 @@ TEST_CASE("lowered functions are well formed, survive their text form, and hold 
         for (std::uint32_t msr : {0x10u, 0x777u, 0x4000u, 0x1cu, 0xc0000080u}) {
           context.in_guest = guest;
           context.cpl = cpl;
-          std::vector<x86::Placed> run{{{static_cast<Form>(form), 3, 4, msr}, 0, 9},
-                                       {{Form::UrdmsrImm, 1, 0, 0x11}, 9, 9}};
+          std::vector<x86::PlacedInst> run{{{static_cast<Form>(form), 3, 4, msr}, 0, 9},
+                                           {{Form::UrdmsrImm, 1, 0, 0x11}, 9, 9}};
           ir::Function function = x86::lower(run, context);
           Result<void> verified = ir::verify(function);
           INFO(ir::print(function) << (verified ? "" : verified.error().message));
@@ -562,7 +562,7 @@ TEST_CASE("lowered functions are well formed, survive their text form, and hold 
           CHECK(ir::print(*again) == ir::print(function));
         }
   // Nothing of the range check or of the bit's place is left to run time.
-  std::vector<x86::Placed> run{{{Form::UrdmsrImm, 3, 0, 0x1235}, 0, 9}};
+  std::vector<x86::PlacedInst> run{{{Form::UrdmsrImm, 3, 0, 0x1235}, 0, 9}};
   context.in_guest = true;
   auto lowered = [&](Form form, std::uint32_t msr) {
     run[0].instruction.form = form;

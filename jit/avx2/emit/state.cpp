@@ -49,7 +49,7 @@ void gather_elements(Compiler& c, const CodeInst& inst) {
 }
 
 /// 32-bit elements, every second one, from the beginning of a slot.
-void read_every_second(Compiler& c, const CodeInst& inst) {
+void read_stride2(Compiler& c, const CodeInst& inst) {
   unsigned slot = inst.region.offset / target.vector_bytes;
   unsigned control = inst.region.offset % 8 == 0 ? 0x88 : 0xdd;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
@@ -63,13 +63,13 @@ void read_every_second(Compiler& c, const CodeInst& inst) {
 }
 
 /// 8 or 16-bit elements, one in each dword, from the beginning of a slot on.
-bool one_in_each_dword(const CodeInst& inst, unsigned bytes) {
+bool is_dword_strided(const CodeInst& inst, unsigned bytes) {
   const int stride = inst.region.stride(inst.lanes);
   return bytes < 4 && stride > 0 && static_cast<unsigned>(stride) * bytes == 4 && inst.lanes % 8 == 0 &&
          inst.region.offset % target.vector_bytes + bytes <= 4;
 }
 
-void read_from_dwords(Compiler& c, const CodeInst& inst) {
+void read_dword_strided(Compiler& c, const CodeInst& inst) {
   const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % 4 * 8;
   const unsigned first = inst.region.offset / target.vector_bytes, slots = inst.lanes / 8;
   auto element = [&](unsigned slot) {
@@ -101,7 +101,7 @@ void read_from_dwords(Compiler& c, const CodeInst& inst) {
   }
 }
 
-void write_to_dwords(Compiler& c, const CodeInst& inst) {
+void write_dword_strided(Compiler& c, const CodeInst& inst) {
   const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % 4 * 8;
   const unsigned first = inst.region.offset / target.vector_bytes, slots = inst.lanes / 8;
   const std::uint32_t field = (bytes == 1 ? 0xffu : 0xffffu) << shift;
@@ -242,10 +242,10 @@ x86::Mem flag_bytes(Compiler& c, const CodeInst& inst, unsigned bytes) {
 void emit_reg_read(Compiler& c, const CodeInst& inst) {
   if (inst.region.stride(inst.lanes) == 1) return c.regs.slots.read(inst);
   const bool dwords = ir::size_of(inst.type) == 4 && !c.regs.is_scalar(inst.result);
-  if (one_in_each_dword(inst, ir::size_of(inst.type))) return read_from_dwords(c, inst);
+  if (is_dword_strided(inst, ir::size_of(inst.type))) return read_dword_strided(c, inst);
   if (dwords && inst.region.stride(inst.lanes) == 2 && inst.lanes % 8 == 0 &&
       inst.region.offset % target.vector_bytes < 8 && inst.region.offset % 4 == 0)
-    return read_every_second(c, inst);
+    return read_stride2(c, inst);
   gather_elements(c, inst);
 }
 
@@ -257,7 +257,7 @@ void emit_reg_write(Compiler& c, const CodeInst& inst) {
   if (stride == 1 && whole && inst.region.offset % target.vector_bytes == 0) return write_slots(c, inst);
   if (stride == 1 && std::has_single_bit(inst.lanes * bytes % target.vector_bytes | (whole ? 1u : 0u)))
     return write_packed(c, inst);
-  if (one_in_each_dword(inst, bytes)) return write_to_dwords(c, inst);
+  if (is_dword_strided(inst, bytes)) return write_dword_strided(c, inst);
   if (stride == 2 && bytes == 4 && inst.lanes % 4 == 0 && inst.region.offset % target.vector_bytes < 8 &&
       inst.region.offset % 4 == 0)
     return write_every_second(c, inst);

@@ -10,8 +10,8 @@
 #include "tests/frontend/x86/oracle.hpp"
 
 using namespace eum::x86;
-using eum::x86::test::judge;
 using eum::x86::test::Oracle;
+using eum::x86::test::oracle_decode;
 
 namespace {
 
@@ -21,7 +21,7 @@ int bits_of(Mode mode) { return mode == Mode::Bits16 ? 16 : mode == Mode::Bits32
 
 bool agrees(const Bytes& bytes, Mode mode) {
   Decoding d = decode(bytes, mode);
-  Oracle o = judge(bytes, bits_of(mode));
+  Oracle o = oracle_decode(bytes, bits_of(mode));
   if (static_cast<int>(d.verdict) != static_cast<int>(o.kind)) return false;
   if (o.kind == Oracle::Undefined) return d.length == o.length && d.why != Undefined::None;
   if (o.kind != Oracle::Instruction) return true;
@@ -41,7 +41,7 @@ struct Comparison {
       for (std::uint8_t b : bytes) text += fmt::format("{:02x} ", b);
       INFO(text << "in " << bits_of(mode) << "-bit mode: decoder verdict "
                 << static_cast<int>(decode(bytes, mode).verdict) << ", oracle "
-                << judge(bytes, bits_of(mode)).kind);
+                << oracle_decode(bytes, bits_of(mode)).kind);
       REQUIRE(agrees(bytes, mode));
     }
     instructions += decode(bytes, mode).verdict == Verdict::Instruction;

@@ -34,7 +34,7 @@ Oracle simple(Oracle::Kind kind, unsigned length = 0) {
 
 }  // namespace
 
-Oracle judge(const std::vector<std::uint8_t>& bytes, int bits) {
+Oracle oracle_decode(const std::vector<std::uint8_t>& bytes, int bits) {
   Text text{bytes};
   unsigned start = 0;
   while (text.at(start) >= 0) {

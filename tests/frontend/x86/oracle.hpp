@@ -1,5 +1,5 @@
 #pragma once
-// A second decoder, written from the document without tables: it measures the encoding first and judges it
+// A second decoder, written from the document without tables: it measures the encoding first and decodes it
 // after. It must not include the decoder's sources.
 #include <cstdint>
 #include <vector>
@@ -19,6 +19,6 @@ struct Oracle {
 };
 
 /// bits: 16, 32 or 64.
-Oracle judge(const std::vector<std::uint8_t>& bytes, int bits);
+Oracle oracle_decode(const std::vector<std::uint8_t>& bytes, int bits);
 
 }  // namespace eum::x86::test
