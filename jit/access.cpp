@@ -117,7 +117,7 @@ class Memory {
       case Place::Kind::Fault:
         break;
     }
-    return refuse(FaultKind::OutOfBounds, element, lane);
+    return refuse(outside_fault(), element, lane);
   }
 
   bool write(const Element& element, unsigned lane, const std::byte* from) {
@@ -135,7 +135,7 @@ class Memory {
       case Place::Kind::Fault:
         break;
     }
-    return refuse(FaultKind::OutOfBounds, element, lane);
+    return refuse(outside_fault(), element, lane);
   }
 
   void note_outside(const Element& element, unsigned lane) const {
@@ -143,6 +143,10 @@ class Memory {
     if (observer == nullptr || access_.mem.space != ir::MemSpace::Surface) return;
     observer->outside(observer->context, {access_.guest_ip, surface_index_, lane, element.bytes,
                                           element.address(), wanted_ != Read});
+  }
+
+  FaultKind outside_fault() const {
+    return access_.mem.space == ir::MemSpace::Scratch ? FaultKind::OutOfScratch : FaultKind::OutOfBounds;
   }
 
   bool refuse(FaultKind kind, const Element& element, unsigned lane) const {
@@ -249,7 +253,7 @@ bool atomic_lanes(Memory& memory, const Access& access, const AccessOperands& op
           break;
         case Place::Kind::Elsewhere:
         case Place::Kind::Fault:
-          return memory.refuse(FaultKind::OutOfBounds, element, lane);
+          return memory.refuse(memory.outside_fault(), element, lane);
       }
     }
     if (access.returns) std::memcpy(at, &result, sizeof(U));

@@ -32,11 +32,12 @@ enum class Status : std::uint32_t {
 
 enum class FaultKind : std::uint32_t {
   None,
-  Unsupported,  ///< index of the text in Function::strings in `address`
-  OutOfBounds,  ///< stateless access outside every region, or one that the region does not allow
-  Misaligned,   ///< atomic at an address that is no multiple of its size
-  BadRegister,  ///< indirect register access beyond the register file
-  BadJump,      ///< jump_ip to where no block begins
+  Unsupported,   ///< index of the text in Function::strings in `address`
+  OutOfBounds,   ///< stateless access outside every region, or one that the region does not allow
+  Misaligned,    ///< atomic at an address that is no multiple of its size
+  BadRegister,   ///< indirect register access beyond the register file
+  BadJump,       ///< jump_ip to where no block begins
+  OutOfScratch,  ///< scratch access beyond the thread's scratch space; `address` is the offset in it
 };
 
 /// A guest error. Plain data: engines write it, callers add thread and text.

@@ -1,5 +1,6 @@
 // Choice of engine, and guest memory by address.
 #include "runtime/device.hpp"
+#include "memory/base/within_host.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -20,6 +20,8 @@ KindText kind_text(jit::FaultKind kind) {
       return {"unsupported", "unsupported"};
     case jit::FaultKind::OutOfBounds:
       return {"out_of_bounds", "stateless access outside the memory that is mapped for it"};
+    case jit::FaultKind::OutOfScratch:
+      return {"out_of_scratch", "access beyond the scratch space of the thread"};
     case jit::FaultKind::Misaligned:
       return {"misaligned", "atomic at an address that is no multiple of its size"};
     case jit::FaultKind::BadRegister:
@@ -31,8 +33,8 @@ KindText kind_text(jit::FaultKind kind) {
 }
 
 bool is_access(jit::FaultKind kind) {
-  return kind == jit::FaultKind::OutOfBounds || kind == jit::FaultKind::Misaligned ||
-         kind == jit::FaultKind::BadRegister;
+  return kind == jit::FaultKind::OutOfBounds || kind == jit::FaultKind::OutOfScratch ||
+         kind == jit::FaultKind::Misaligned || kind == jit::FaultKind::BadRegister;
 }
 
 std::optional<FaultReport::NearRegion> near_region(const mem::AddressSpace& space, std::uint64_t address) {
@@ -94,8 +96,8 @@ void describe_instruction(const GuestFault& fault, const KernelCode& kernel,
     to.lane = f.lane;
     to.bytes = f.bytes;
     to.address = f.address;
-    if (scene.space != nullptr && f.kind != jit::FaultKind::BadRegister)
-      to.region = near_region(*scene.space, f.address);
+    const bool by_address = f.kind == jit::FaultKind::OutOfBounds || f.kind == jit::FaultKind::Misaligned;
+    if (scene.space != nullptr && by_address) to.region = near_region(*scene.space, f.address);
   } else if (f.kind != jit::FaultKind::Unsupported) {
     to.address = f.address;
   }

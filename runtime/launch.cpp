@@ -1,5 +1,6 @@
 // One WalkerCommand for each walk of the payload, one after the other.
 #include "runtime/launch.hpp"
+#include "memory/base/within_host.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,6 @@
 // Segments are placed first, since the code and the segments themselves hold their addresses.
 #include "runtime/module.hpp"
+#include "memory/base/within_host.hpp"
 
 #include <algorithm>
 #include <cstring>

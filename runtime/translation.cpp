@@ -9,6 +9,7 @@
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/printer.hpp"
 #include "memory/base/counted_memory.hpp"
+#include "memory/base/within_host.hpp"
 
 namespace eum::rt {
 namespace {

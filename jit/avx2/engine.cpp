@@ -13,6 +13,7 @@
 #include "jit/engine.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/passes/passes.hpp"
+#include "memory/base/within_host.hpp"
 
 namespace eum::jit {
 namespace avx2 {

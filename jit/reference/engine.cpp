@@ -2,6 +2,7 @@
 #include "frontend/ir/verifier.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/reference/interpreter.hpp"
+#include "memory/base/within_host.hpp"
 
 namespace eum::jit {
 namespace {

@@ -3,12 +3,9 @@
 // It lives in the lowest layer because every layer returns it.
 #include <fmt/core.h>
 
-#include <new>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -42,21 +39,6 @@ Error host_error(fmt::format_string<Args...> format, Args&&... args) {
 /// "where: message"
 inline Error prefixed(std::string_view where, const Error& error) {
   return Error{fmt::format("{}: {}", where, error.message), error.cause};
-}
-
-/// Calls `function`, which returns a Result. What the host refuses it by exception is an error about `what`:
-/// whoever embeds the library sees no exception of ours.
-template <class Function>
-auto within_host(std::string_view what, Function&& function) -> decltype(function()) {
-  try {
-    return function();
-  } catch (const std::bad_alloc&) {
-    return host_error("{}: the host has no memory for it", what);
-  } catch (const std::length_error&) {  // a container that would be larger than any memory
-    return host_error("{}: the host has no memory for it", what);
-  } catch (const std::system_error& e) {  // threads
-    return host_error("{}: {}", what, e.what());
-  }
 }
 
 /// A T or an Error. `if (!r) return r.error();`

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "memory/base/within_host.hpp"
 #include "memory/slm.hpp"
 
 namespace eum::rt {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "memory/base/within_host.hpp"
 #include "runtime/loader/elf_file.hpp"
 #include "runtime/loader/patch_tokens.hpp"
 #include "runtime/loader/zebin.hpp"

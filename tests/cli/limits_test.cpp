@@ -16,7 +16,10 @@ namespace {
 
 constexpr int usage = 1, guest_fault = 4, host_failed = 5;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer)
 constexpr bool sanitized = true;  // a sanitizer reserves more addresses than any limit leaves
 #else
 constexpr bool sanitized = false;

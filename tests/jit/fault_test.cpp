@@ -34,7 +34,7 @@ const std::multimap<ir::Op, Faulting>& faulting_ops() {
       {ir::Op::load, {"  %p = constant.u64x8 16\n  %0 = load.u32x8 a64[%p]\n", FaultKind::OutOfBounds}},
       {ir::Op::load,
        {"  %p = constant.u32x8 0x10000\n  %0, %1 = load.u8x8 a32[%p] {0, 2}\n", FaultKind::OutOfBounds}},
-      {ir::Op::load, {"  %p = constant.u32x1 126\n  %0 = load.u32x1 scratch[%p]\n", FaultKind::OutOfBounds}},
+      {ir::Op::load, {"  %p = constant.u32x1 126\n  %0 = load.u32x1 scratch[%p]\n", FaultKind::OutOfScratch}},
       {ir::Op::store,
        {"  %p = constant.u64x8 16\n  %v = constant.u32x8 1\n  store.u32x8 a64[%p], %v\n",
         FaultKind::OutOfBounds}},

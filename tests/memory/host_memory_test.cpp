@@ -147,7 +147,7 @@ TEST_CASE("a region reaches to the end of its granule, and surfaces know what wa
   AddressSpace space;
   Placement pages;
   pages.granule = page;
-  for (const std::uint64_t size : {1, 12, 4095, 4096, 4097}) {
+  for (const std::uint64_t size : {1u, 12u, 4095u, 4096u, 4097u}) {
     const auto region = space.allocate(size, 1, "r", pages);
     REQUIRE(region);
     CHECK((*region)->asked == size);

@@ -89,7 +89,7 @@ TEST_CASE("a buffer is zero up to the end of its page for addresses, and as larg
     DeviceOptions options{.workers = 1};
     options.reach = reach;
     const auto device = device_with(options);
-    for (const std::uint64_t size : {1, 12, 4093, 4096, 4100}) {
+    for (const std::uint64_t size : {1u, 12u, 4093u, 4096u, 4100u}) {
       const auto buffer = device->allocate(size, "b");
       REQUIRE(buffer);
       const std::uint64_t dwords = (size + 3) / 4 * 4, pages = (size + 4095) / 4096 * 4096;

@@ -17,10 +17,21 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Elf64_Shdr& section(Bytes& file, std::size_t index) {
+std::byte* section_header(Bytes& file, std::size_t index) {
   Elf64_Ehdr header;
   std::memcpy(&header, file.data(), sizeof header);
-  return *reinterpret_cast<Elf64_Shdr*>(file.data() + header.e_shoff + index * sizeof(Elf64_Shdr));
+  return file.data() + header.e_shoff + index * sizeof(Elf64_Shdr);
+}
+
+/// A copy: the headers of a file need not be aligned.
+Elf64_Shdr section(Bytes& file, std::size_t index) {
+  Elf64_Shdr header;
+  std::memcpy(&header, section_header(file, index), sizeof header);
+  return header;
+}
+
+void set_section(Bytes& file, std::size_t index, const Elf64_Shdr& header) {
+  std::memcpy(section_header(file, index), &header, sizeof header);
 }
 
 std::size_t index_of(Bytes& file, std::uint32_t type) {
@@ -32,8 +43,10 @@ std::size_t index_of(Bytes& file, std::uint32_t type) {
 /// The section gets these contents, at the end of the file.
 void set_contents(Bytes& file, std::size_t index, std::span<const std::byte> contents) {
   file.resize((file.size() + 7) / 8 * 8);
-  section(file, index).sh_offset = file.size();
-  section(file, index).sh_size = contents.size();
+  Elf64_Shdr header = section(file, index);
+  header.sh_offset = file.size();
+  header.sh_size = contents.size();
+  set_section(file, index, header);
   file.insert(file.end(), contents.begin(), contents.end());
 }
 
@@ -90,7 +103,7 @@ TEST_CASE("many symbols that share one long name are refused") {
   for (Elf64_Sym& symbol : table) symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT);
   set_contents(file, symbols, std::as_bytes(std::span(table)));
   // Section names lie in the same table and keep their places.
-  const Elf64_Shdr& old = section(file, section(file, symbols).sh_link);
+  const Elf64_Shdr old = section(file, section(file, symbols).sh_link);
   Bytes names(file.begin() + static_cast<std::ptrdiff_t>(old.sh_offset),
               file.begin() + static_cast<std::ptrdiff_t>(old.sh_offset + old.sh_size));
   const std::size_t at = names.size();
@@ -109,16 +122,19 @@ TEST_CASE("a .bss costs a loader nothing, and what no device has is refused") {
   Bytes text(file.begin() + static_cast<std::ptrdiff_t>(section(file, names).sh_offset),
              file.begin() +
                  static_cast<std::ptrdiff_t>(section(file, names).sh_offset + section(file, names).sh_size));
-  section(file, bss).sh_name = static_cast<Elf64_Word>(text.size());
-  section(file, bss).sh_type = SHT_NOBITS;
+  Elf64_Shdr header = section(file, bss);
+  header.sh_name = static_cast<Elf64_Word>(text.size());
+  header.sh_type = SHT_NOBITS;
+  header.sh_size = std::uint64_t{1} << 31;
+  set_section(file, bss, header);
   const auto name = std::as_bytes(std::span(".bss.global"));
   text.insert(text.end(), name.begin(), name.end());
   set_contents(file, names, text);
-  section(file, bss).sh_size = std::uint64_t{1} << 31;
   const auto program = load_program(file);
   REQUIRE(program);
   CHECK(program->segment(Segment::Globals).zero_bytes == std::uint64_t{1} << 31);
   CHECK(program->segment(Segment::Globals).bytes.empty());
-  section(file, bss).sh_size = ~std::uint64_t{0} - 3;
+  header.sh_size = ~std::uint64_t{0} - 3;
+  set_section(file, bss, header);
   CHECK_THAT(refusal(file), Contains("expected at most 1099511627776"));
 }

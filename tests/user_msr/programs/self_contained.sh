@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The preloaded library goes into any program: it needs libc alone, and shows only what it stands in for.
+# The preloaded library goes into any program: it needs glibc alone (clang takes ceil from its libm), and shows only what it stands in for.
 # usage: self_contained.sh LIBRARY INTERPOSE_DEF
 set -euo pipefail
-others=$(readelf --dynamic "$1" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | grep -vxE 'libc\.so\.6|ld-linux-x86-64\.so\.2' || true)
+others=$(readelf --dynamic "$1" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | grep -vxE 'lib[cm]\.so\.6|ld-linux-x86-64\.so\.2' || true)
 [[ -z $others ]] || {
   echo "$1 needs $others"
   exit 1
