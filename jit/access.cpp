@@ -51,8 +51,12 @@ struct Window {
   }
 };
 
-/// Guest threads may race for guest memory, which is the guest's affair, not one for the thread sanitizer.
-[[gnu::no_sanitize("thread")]] void copy_element(std::byte* to, const std::byte* from, unsigned bytes) {
+// Guest threads may race for guest memory, which is the guest's affair, not one for the thread sanitizer.
+// (Elsewhere the attribute would only keep g++ from inlining.)
+#ifdef __SANITIZE_THREAD__
+[[gnu::no_sanitize("thread")]]
+#endif
+void copy_element(std::byte* to, const std::byte* from, unsigned bytes) {
   switch (bytes) {  // known sizes need no call
     case 1:
       return void(std::memcpy(to, from, 1));
@@ -102,41 +106,18 @@ class Memory {
     return find_outside_window(element);
   }
 
-  bool read(const Element& element, unsigned lane, std::byte* to) {
+  [[gnu::always_inline]] bool read(const Element& element, unsigned lane, std::byte* to) {
     const Place place = find(element);
-    switch (place.kind) {
-      case Place::Kind::Host:
-        copy_element(to, place.host, element.bytes);
-        return true;
-      case Place::Kind::Nowhere:
-        note_outside(element, lane);
-        std::memset(to, 0, element.bytes);
-        return true;
-      case Place::Kind::Elsewhere:
-        if (!environment_.space->read(place.address, {to, element.bytes})) return true;
-        break;
-      case Place::Kind::Fault:
-        break;
-    }
-    return refuse(outside_fault(), element, lane);
+    if (place.kind != Place::Kind::Host) return read_elsewhere(place, element, lane, to);
+    copy_element(to, place.host, element.bytes);
+    return true;
   }
 
-  bool write(const Element& element, unsigned lane, const std::byte* from) {
+  [[gnu::always_inline]] bool write(const Element& element, unsigned lane, const std::byte* from) {
     const Place place = find(element);
-    switch (place.kind) {
-      case Place::Kind::Host:
-        copy_element(place.host, from, element.bytes);
-        return true;
-      case Place::Kind::Nowhere:
-        note_outside(element, lane);
-        return true;
-      case Place::Kind::Elsewhere:
-        if (!environment_.space->write(place.address, {from, element.bytes})) return true;
-        break;
-      case Place::Kind::Fault:
-        break;
-    }
-    return refuse(outside_fault(), element, lane);
+    if (place.kind != Place::Kind::Host) return write_elsewhere(place, element, lane, from);
+    copy_element(place.host, from, element.bytes);
+    return true;
   }
 
   void note_outside(const Element& element, unsigned lane) const {
@@ -156,6 +137,30 @@ class Memory {
   }
 
  private:
+  [[gnu::noinline]] bool read_elsewhere(const Place& place, const Element& element, unsigned lane,
+                                        std::byte* to) {
+    if (place.kind == Place::Kind::Nowhere) {
+      note_outside(element, lane);
+      std::memset(to, 0, element.bytes);
+      return true;
+    }
+    if (place.kind == Place::Kind::Elsewhere && !environment_.space->read(place.address, {to, element.bytes}))
+      return true;
+    return refuse(outside_fault(), element, lane);
+  }
+
+  [[gnu::noinline]] bool write_elsewhere(const Place& place, const Element& element, unsigned lane,
+                                         const std::byte* from) {
+    if (place.kind == Place::Kind::Nowhere) {
+      note_outside(element, lane);
+      return true;
+    }
+    if (place.kind == Place::Kind::Elsewhere &&
+        !environment_.space->write(place.address, {from, element.bytes}))
+      return true;
+    return refuse(outside_fault(), element, lane);
+  }
+
   [[gnu::noinline]] Place find_outside_window(const Element& element) {
     switch (access_.mem.space) {
       case ir::MemSpace::Surface:  // one without host memory of its own is a range of the address space
