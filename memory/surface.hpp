@@ -9,21 +9,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "memory/image/state.hpp"
+
 namespace eum::mem {
-
-/// RENDER_SURFACE_STATE "Surface Type" (genxml gen9: SURFTYPE_*).
-enum class SurfaceType : std::uint32_t {
-  SURFTYPE_1D = 0,
-  SURFTYPE_2D = 1,
-  SURFTYPE_3D = 2,
-  SURFTYPE_CUBE = 3,
-  SURFTYPE_BUFFER = 4,
-  SURFTYPE_STRBUF = 5,
-  SURFTYPE_NULL = 7,
-};
-
-/// RENDER_SURFACE_STATE "Surface Format" of a buffer without a format (genxml gen9: RAW).
-inline constexpr std::uint32_t surface_format_raw = 0x1ff;
 
 /// One surface. Reads beyond `size` give 0 and writes there are dropped; the null surface has size 0, so it
 /// needs no case of its own.
@@ -32,12 +20,7 @@ struct Surface {
   std::uint64_t direct = 0;   // bytes that may be accessed through `base`: `size`, or 0 where that is null
   std::uint64_t size = 0;     // bytes that may be accessed
   std::uint64_t gpu_address = 0;  // Surface Base Address, for messages and statistics
-  SurfaceType type = SurfaceType::SURFTYPE_NULL;
-  std::uint32_t format = surface_format_raw;  // hardware encoding, 9 bits
-  std::uint32_t width = 0;                    // elements (pixels; bytes for a RAW buffer), not minus one
-  std::uint32_t height = 0;                   // rows
-  std::uint32_t depth = 0;                    // slices or array elements
-  std::uint32_t pitch = 0;  // bytes from row to row; for a structured buffer from element to element
+  image::SurfaceState image;      // what typed and sampler messages see
 };
 
 static_assert(std::is_standard_layout_v<Surface> && std::is_trivially_copyable_v<Surface>);
@@ -50,10 +33,10 @@ inline Surface buffer_surface(std::byte* base, std::uint64_t size, std::uint64_t
   s.direct = base != nullptr ? size : 0;
   s.size = size;
   s.gpu_address = gpu_address;
-  s.type = SurfaceType::SURFTYPE_BUFFER;
-  s.width = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, ~std::uint32_t{0}));
-  s.height = 1;
-  s.depth = 1;
+  s.image.type = image::SurfaceType::SURFTYPE_BUFFER;
+  s.image.width = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, ~std::uint32_t{0}));
+  s.image.height = 1;
+  s.image.depth = 1;
   return s;
 }
 

@@ -219,11 +219,11 @@ class PayloadBuilder {
     if (const auto* image = std::get_if<ImageValue>(&value)) {
       switch (item) {
         case PayloadItem::ImageWidth:
-          return image->surface.width;
+          return image->surface.image.width;
         case PayloadItem::ImageHeight:
-          return image->surface.height;
+          return image->surface.image.height;
         case PayloadItem::ImageDepth:
-          return image->surface.depth;
+          return image->surface.image.depth;
         case PayloadItem::ImageDataType:
           return image->channel_data_type;
         case PayloadItem::ImageChannelOrder:

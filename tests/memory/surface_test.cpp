@@ -43,7 +43,7 @@ TEST_CASE("a surface is resolved where it is one block of memory that may be rea
 TEST_CASE("a binding table starts with null surfaces") {
   const auto table = std::make_unique<BindingTable>();
   for (std::size_t i = 0; i < binding_table_size; ++i) {
-    REQUIRE((*table)[i].type == SurfaceType::SURFTYPE_NULL);
+    REQUIRE((*table)[i].image.type == image::SurfaceType::SURFTYPE_NULL);
     REQUIRE((*table)[i].size == 0);
   }
 }

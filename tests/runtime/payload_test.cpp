@@ -229,13 +229,13 @@ TEST_CASE("images and samplers reach payload, binding table and sampler table") 
   const Kernel& kernel = *program.find("images");
   ImageValue image;
   image.surface = mem::buffer_surface(memory.data(), 4096, 0x5000);
-  image.surface.type = mem::SurfaceType::SURFTYPE_2D;
-  image.surface.width = 17;
-  image.surface.height = 9;
+  image.surface.image.type = mem::image::SurfaceType::SURFTYPE_2D;
+  image.surface.image.width = 17;
+  image.surface.image.height = 9;
   image.channel_order = 0x10b5;
   image.channel_data_type = 0x10de;
   ImageValue volume = image;
-  volume.surface.depth = 5;
+  volume.surface.image.depth = 5;
   const SamplerValue sampler{SamplerAddress::clamp_border, SamplerFilter::nearest, false};
   const Payload payload = build(kernel, {image, image, sampler, volume, buffer(0x9000)}, range_1d(32));
   const std::vector<std::byte>& data = payload.walks[0].cross_thread;
@@ -252,7 +252,7 @@ TEST_CASE("images and samplers reach payload, binding table and sampler table") 
   CHECK(item(0, PayloadItem::ImageChannelOrder) == 0x10b5);
   CHECK(item(1, PayloadItem::ImageDataType) == 0x10de);
   CHECK(item(2, PayloadItem::SamplerSnap) == 0xffffffff);
-  CHECK(payload.bindings[*kernel.arguments[3].binding].depth == 5);
+  CHECK(payload.bindings[*kernel.arguments[3].binding].image.depth == 5);
   CHECK(payload.samplers[0] == kernel.samplers[1]);  // the source declares one with the same properties
   CHECK_THAT(error_of(kernel, {image, image, image, volume, buffer(0)}, range_1d(32)),
              Contains("takes a sampler"));

@@ -1,0 +1,120 @@
+#pragma once
+// What a message asks of an image, split in what its instruction says (compiled once) and what a thread
+// brings along. Plain data.
+#include <cstdint>
+
+#include "memory/atomics.hpp"
+#include "memory/image/sample_op.hpp"
+#include "memory/image/state.hpp"
+
+namespace eum::mem {
+struct Surface;
+class AddressSpace;
+}  // namespace eum::mem
+
+namespace eum::mem::image {
+
+/// Fields of the second dword of a sampler message's header; all zero without a header.
+struct SampleControl {
+  std::uint32_t bits = 0;
+
+  int offset(unsigned dimension) const {  ///< texels, -8 to 7; dimension 0 is u
+    return static_cast<std::int32_t>(bits << (20 + 4 * dimension)) >> 28;
+  }
+  unsigned masked_channels() const { return bits >> 12 & 15; }  ///< bit 0 red: not returned
+  unsigned gather_channel() const { return bits >> 16 & 3; }
+  bool null_mask() const { return (bits >> 23 & 1) != 0; }
+};
+
+/// A sampler message as its instruction has it.
+struct SampleMessage {
+  SampleOp op = SampleOp::sample;
+  std::uint8_t lanes = 8;       ///< 8, 16 or 32; quads are lanes 4k to 4k+3
+  std::uint8_t parameters = 0;  ///< that the message gives, the first ones of the operation's list
+  std::uint8_t results = 4;     ///< dwords a lane that come back
+  bool half = false;            ///< results are 16 bits, in the low half of each dword
+
+  bool operator==(const SampleMessage&) const = default;
+};
+
+/// What lanes give and get. Parameter k of lane i is data[k * lanes + i], result k goes to the same place:
+/// data holds max(parameters, results) * lanes dwords. Lanes outside `mask` get 0. The results are the
+/// channels that SampleControl does not mask, in order; of SampleMessage::results those beyond are 0.
+struct SampleCall {
+  const Surface* surface = nullptr;
+  const SamplerState* sampler = nullptr;
+  SampleControl control;
+  std::uint32_t mask = 0;
+  std::uint32_t* data = nullptr;
+  AddressSpace* space = nullptr;  ///< for surfaces that have no host memory; may be null
+};
+
+/// A typed surface message as its instruction has it: texel coordinates, then of writes the components, of
+/// atomics the sources.
+struct TypedMessage {
+  enum class Kind : std::uint8_t { Read, Write, Atomic } kind = Kind::Read;
+  std::uint8_t lanes = 8;
+  std::uint8_t coordinates = 3;  ///< u, v, r, lod that the message gives
+  std::uint8_t components = 15;  ///< mask, bit 0 red; not of atomics
+  AtomicOp atomic = AtomicOp::and_;
+  bool returns = false;  ///< an atomic gives its result
+
+  bool operator==(const TypedMessage&) const = default;
+  unsigned component_count() const { return static_cast<unsigned>(__builtin_popcount(components)); }
+};
+
+/// As SampleCall: operand k of lane i is data[k * lanes + i], and so is result k.
+struct TypedCall {
+  const Surface* surface = nullptr;
+  std::uint32_t mask = 0;
+  std::uint32_t* data = nullptr;
+  AddressSpace* space = nullptr;
+};
+
+/// A media block message.
+struct MediaMessage {
+  bool write = false;
+  std::uint8_t width = 1;                     ///< bytes, 1 to 64
+  std::uint8_t height = 1;                    ///< rows, 1 to 64
+  std::uint8_t vertical_stride_override = 0;  ///< bits 10:8 of the descriptor
+};
+
+struct MediaCall {
+  const Surface* surface = nullptr;
+  std::int32_t x = 0;  ///< bytes from the left edge of the surface
+  std::int32_t y = 0;  ///< rows from its top
+  /// The block as registers hold it: row_bytes(message) from row to row.
+  std::byte* data = nullptr;
+  AddressSpace* space = nullptr;
+};
+
+/// Bytes from row to row of a media block in registers: the width, rounded up to a power of two, at least 4.
+constexpr unsigned media_row_bytes(unsigned width) {
+  unsigned bytes = 4;
+  while (bytes < width) bytes *= 2;
+  return bytes;
+}
+
+/// Why a message could not do what it was asked.
+struct ImageFault {
+  enum class Kind : std::uint8_t {
+    None,
+    Unmapped,     ///< memory of the surface that the address space does not have (or not for this access)
+    Misaligned,   ///< an atomic
+    Unsupported,  ///< `reason` says what
+  } kind = Kind::None;
+  std::uint32_t lane = 0;
+  std::uint64_t address = 0;
+  const char* reason = "";  ///< a literal
+
+  explicit operator bool() const { return kind != Kind::None; }
+};
+
+// The definition of each message, one lane and one texel at a time. What is not supported (a format, a
+// combination of state) is a fault that says so. Lanes before the one that faults have done what they do.
+
+[[nodiscard]] ImageFault sample(const SampleMessage& message, const SampleCall& call);
+[[nodiscard]] ImageFault typed_access(const TypedMessage& message, const TypedCall& call);
+[[nodiscard]] ImageFault media_block(const MediaMessage& message, const MediaCall& call);
+
+}  // namespace eum::mem::image
