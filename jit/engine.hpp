@@ -18,6 +18,9 @@
 namespace eum::mem {
 struct Surface;
 class AddressSpace;
+namespace image {
+struct SamplerState;
+}
 }  // namespace eum::mem
 
 namespace eum::jit {
@@ -38,6 +41,7 @@ enum class FaultKind : std::uint32_t {
   BadRegister,   ///< indirect register access beyond the register file
   BadJump,       ///< jump_ip to where no block begins
   OutOfScratch,  ///< scratch access beyond the thread's scratch space; `address` is the offset in it
+  Image,         ///< what an image message asks and memory/image does not have; `reason` says what
 };
 
 /// A guest error. Plain data: engines write it, callers add thread and text.
@@ -47,6 +51,7 @@ struct Fault {
   std::uint32_t lane = 0;
   std::uint32_t bytes = 0;  ///< of the access
   std::uint64_t address = 0;
+  const char* reason = nullptr;  ///< Image: a literal
 };
 
 /// What callback ops call.
@@ -85,6 +90,9 @@ struct Environment {
   std::uint64_t slm_bytes = 0;
   const Callbacks* callbacks = nullptr;    ///< may be null: every result is all ones
   const BoundsObserver* bounds = nullptr;  ///< may be null
+  const mem::image::SamplerState* samplers = nullptr;
+  std::uint32_t sampler_count = 0;
+  std::uint32_t sampler_table = 0;  ///< the pointer in a sampler message's header that means samplers[0]
 };
 
 /// The fixed head of a thread's state. Flags, register file and mask variables follow it, see StateLayout.

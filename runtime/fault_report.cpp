@@ -22,6 +22,8 @@ KindText kind_text(jit::FaultKind kind) {
       return {"out_of_bounds", "stateless access outside the memory that is mapped for it"};
     case jit::FaultKind::OutOfScratch:
       return {"out_of_scratch", "access beyond the scratch space of the thread"};
+    case jit::FaultKind::Image:
+      return {"unsupported", "image message that is not supported"};
     case jit::FaultKind::Misaligned:
       return {"misaligned", "atomic at an address that is no multiple of its size"};
     case jit::FaultKind::BadRegister:
@@ -64,6 +66,8 @@ std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translat
       return std::string(text);
     case jit::FaultKind::BadJump:
       return fmt::format("{}: {:#x}", text, fault.address);
+    case jit::FaultKind::Image:
+      return fmt::format("{}: {}", text, fault.reason);
     default:
       if (!is_access(fault.kind)) return std::string(text);
       return fmt::format("{}: {} bytes at {:#x}{}, lane {}", text, fault.bytes, fault.address,
@@ -98,7 +102,7 @@ void describe_instruction(const GuestFault& fault, const KernelCode& kernel,
     to.address = f.address;
     const bool by_address = f.kind == jit::FaultKind::OutOfBounds || f.kind == jit::FaultKind::Misaligned;
     if (scene.space != nullptr && by_address) to.region = near_region(*scene.space, f.address);
-  } else if (f.kind != jit::FaultKind::Unsupported) {
+  } else if (f.kind == jit::FaultKind::BadJump) {
     to.address = f.address;
   }
   // A trap's text has the instruction already.

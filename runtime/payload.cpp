@@ -94,7 +94,7 @@ class PayloadBuilder {
     payload_.samplers = kernel_.samplers;
     for (auto step :
          {&PayloadBuilder::check_range, &PayloadBuilder::check_arguments, &PayloadBuilder::place_local,
-          &PayloadBuilder::fill_arguments, &PayloadBuilder::fill_buffers}) {
+          &PayloadBuilder::fill_arguments, &PayloadBuilder::decode_samplers, &PayloadBuilder::fill_buffers}) {
       if (auto done = (this->*step)(); !done) return done.error();
     }
     payload_.walks = plan_walks(kernel_, range_.global, payload_.local_size);
@@ -203,6 +203,17 @@ class PayloadBuilder {
       if (const auto* sampler = std::get_if<SamplerValue>(&value); sampler != nullptr && a.sampler) {
         payload_.samplers[*a.sampler] = sampler_state(sampler->address, sampler->filter, sampler->normalized);
       }
+    }
+    return {};
+  }
+
+  // A sampler that no argument gives and the kernel does not declare is all zeros, which is a sampler too.
+  Result<void> decode_samplers() {
+    for (std::size_t i = 0; i < payload_.samplers.size(); ++i) {
+      const auto bytes = std::as_bytes(std::span<const std::uint32_t, 4>(payload_.samplers[i]));
+      auto state = mem::image::decode_sampler_state(bytes);
+      if (!state) return error("kernel {}: sampler {}: {}", kernel_.name, i, state.error().message);
+      payload_.sampler_states.push_back(*state);
     }
     return {};
   }

@@ -101,6 +101,7 @@ struct Payload {
   std::uint32_t slm_bytes = 0;  // of a group: the kernel's own and its __local arguments
   mem::BindingTable bindings;   // entries 253 to 255 are the dispatcher's
   std::vector<SamplerState> samplers;
+  std::vector<mem::image::SamplerState> sampler_states;  ///< `samplers`, decoded
   std::vector<Walk> walks;
 };
 

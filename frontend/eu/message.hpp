@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "frontend/ir/image_access.hpp"
 #include "frontend/ir/memory_access.hpp"
 
 namespace eum::eu {
@@ -28,6 +29,7 @@ enum class OffsetUnit : std::uint8_t {
 struct Message {
   MessageHandler lower = nullptr;
   ir::MemoryAccess memory;    ///< space, surface, cache hint and atomic; lowering adds offset and components
+  ir::ImageAccess image;      ///< surface, sampler and operation; lowering adds what the payload tells
   RegisterRange payload[2];   ///< the second only of split sends
   RegisterRange response;     ///< none where nothing comes back
   std::uint32_t offset = 0;   ///< Scratch: bytes
@@ -37,6 +39,7 @@ struct Message {
   bool returns = false;            ///< atomic: the old value comes back
   bool by_channel = false;         ///< Scratch: each dword of a register belongs to a channel
   bool high_half = false;          ///< one-oword block that uses the high half of its register
+  bool high_slots = false;         ///< typed: the header's mask is that of channels 8 to 15
   bool ends_thread = false;        ///< the thread ends with it
   std::uint8_t components = 1;     ///< mask of the consecutive elements that a channel transfers
   std::uint8_t element_count = 1;  ///< of a block: owords or registers

@@ -138,7 +138,7 @@ bool Reader::sampler() {
   const unsigned code = get(16, 12);
   const SampleRow* found = find_sample(family_, mode == 3, code);
   if (found == nullptr) return fail("sampler message", 16, 12);
-  m_.sample = static_cast<SampleOp>(found - samples.data());
+  m_.sample = found->op;
   m_.sampler = static_cast<std::uint8_t>(get(11, 8));
   m_.half_precision = get(30, 30);
   const unsigned bits_each = m_.half_precision ? 16 : 32;
@@ -244,7 +244,7 @@ bool Reader::read(const Row& row) {
 }  // namespace
 
 const MessageInfo& info(MessageKind kind) { return rows[static_cast<std::size_t>(kind)].info; }
-const SampleInfo& info(SampleOp op) { return samples[static_cast<std::size_t>(op)].info; }
+std::string_view text_of(SampleOp op) { return sample_texts[static_cast<std::size_t>(op)]; }
 
 Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool split, Family family) {
   const unsigned sfid = ex_desc & 0xf;

@@ -9,6 +9,7 @@
 #include "frontend/gen/instruction.hpp"
 #include "memory/atomics.hpp"
 #include "memory/base/result.hpp"
+#include "memory/image/sample_op.hpp"
 
 namespace eum::gen {
 
@@ -30,10 +31,7 @@ enum class AddressModel : std::uint8_t {
   Scratch,    ///< `offset` from the thread's scratch space, whose base r0.5 holds
 };
 
-enum class SampleOp : std::uint8_t {
-#define GEN_SAMPLE(operation, ...) operation,
-#include "frontend/gen/messages.def"
-};
+using SampleOp = mem::image::SampleOp;
 
 /// One message. Fields that its kind lacks keep their defaults.
 struct Message {
@@ -85,13 +83,8 @@ struct MessageInfo {
 };
 const MessageInfo& info(MessageKind kind);
 
-struct SampleInfo {
-  std::string_view name;
-  std::string_view parameters;  ///< in payload order, family 9
-  std::string_view text;
-  FamilyRange families;
-};
-const SampleInfo& info(SampleOp op);
+/// As iga64 comments it.
+std::string_view text_of(SampleOp op);
 
 /// The message of a send whose descriptors are immediate. A descriptor in a0 is an error that says so: what
 /// it holds is known at run time only, and the second form takes it then. Undefined or unsupported

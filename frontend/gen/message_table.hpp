@@ -156,16 +156,17 @@ constexpr const AtomicRow* find_atomic(bool is_float, unsigned code) {
 }
 
 struct SampleRow {
-  SampleInfo info;
+  SampleOp op;
   std::uint8_t code;
   bool wide;
+  FamilyRange families;
+  std::string_view text;
 };
 inline constexpr auto samples = [] {
   using namespace family_range;
   using enum Family;
   return std::to_array<SampleRow>({
-#define GEN_SAMPLE(operation, code, wide, families, parameters, text) \
-  {{#operation, parameters, text, families}, code, wide},
+#define GEN_SAMPLE(operation, code, wide, families, text) {SampleOp::operation, code, wide, families, text},
 #include "frontend/gen/messages.def"
   });
 }();
@@ -176,7 +177,7 @@ inline constexpr auto sample_by_code = [] {
   for (std::size_t family = 0; family < family_count; ++family) {
     for (auto& mode : out[family]) mode.fill(static_cast<std::uint8_t>(samples.size()));
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      if (!samples[i].info.families.contains(static_cast<Family>(family))) continue;
+      if (!samples[i].families.contains(static_cast<Family>(family))) continue;
       std::uint8_t& row = out[family][samples[i].wide][samples[i].code];
       if (row != samples.size()) throw "two sampler messages claim one code";
       row = static_cast<std::uint8_t>(i);
@@ -188,6 +189,15 @@ constexpr const SampleRow* find_sample(Family family, bool wide, unsigned code) 
   const std::size_t row = sample_by_code[static_cast<std::size_t>(family)][wide][code & 31];
   return row < samples.size() ? &samples[row] : nullptr;
 }
+
+/// The text of each operation of the sampler; one that no message asks for fails the build.
+inline constexpr auto sample_texts = [] {
+  std::array<std::string_view, mem::image::sample_op_table.size()> out{};
+  for (const SampleRow& row : samples) out[static_cast<std::size_t>(row.op)] = row.text;
+  for (std::string_view text : out)
+    if (text.empty()) throw "an operation of the sampler has no message";
+  return out;
+}();
 
 /// What addresses mean, by family and binding table index.
 inline constexpr auto address_models = [] {

@@ -78,7 +78,7 @@ std::string message_text(const Message& m) {
                          m.returns ? " with return" : "");
     case DescriptorLayout::Sampler:
       return fmt::format("simd{}{} {} using sampler index {}", m.simd, m.simd == 32 ? "/64" : "",
-                         info(m.sample).text, m.sampler);
+                         text_of(m.sample), m.sampler);
     default:
       return std::string(text);
   }

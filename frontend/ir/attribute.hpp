@@ -83,6 +83,11 @@ struct AttributeInfo {
 
 const AttributeInfo& info(Attribute attribute);
 
+// Attributes that have a file of their own.
+void print_Image(InstText&);
+bool parse_Image(InstReader&);
+Result<void> verify_Image(const Function&, const Inst&);
+
 /// A value of `type` from the text: bits, a negative integer, or for floats a decimal fraction.
 bool parse_lane_value(Cursor& in, Type type, unsigned lanes, std::uint64_t& bits);
 

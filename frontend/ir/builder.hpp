@@ -152,6 +152,17 @@ class Builder {
                   {&value, 1});
   }
 
+  /// Any op with an Image attribute: `args` are its operands in order. Returns the first of `results` values.
+  ValueId image(Op op, unsigned lanes, const ImageAccess& access, std::span<const ValueId> args,
+                unsigned results, ValueId mask = no_value) {
+    Inst inst = make(op, Type::u32, lanes, mask);
+    inst.guest_ip = guest_ip_;
+    function_.set_image(inst, access);
+    function_.set_args(inst, args);
+    inst.result_count = static_cast<std::uint16_t>(results);
+    return append_results(inst, results);
+  }
+
   /// `results` consecutive values; the first is returned.
   ValueId callback(std::uint64_t number, std::span<const ValueId> args, unsigned results) {
     Inst inst = make(Op::callback, Type::u64);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/ir/image_access.hpp"
 #include "frontend/ir/memory_access.hpp"
 #include "frontend/ir/ops.hpp"
 
@@ -96,7 +97,13 @@ using PoolEntry = std::array<std::uint64_t, max_lanes>;
 
 struct Function {
   explicit Function(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : blocks(memory), values(memory), operands(memory), accesses(memory), pool(memory), resource(memory) {}
+      : blocks(memory),
+        values(memory),
+        operands(memory),
+        accesses(memory),
+        images(memory),
+        pool(memory),
+        resource(memory) {}
 
   std::string name;
   std::string family;           ///< "gen8", "gen9", "x86", ...
@@ -112,6 +119,7 @@ struct Function {
   std::pmr::vector<ValueInfo> values;
   std::pmr::vector<ValueId> operands;       ///< of all instructions; see args()
   std::pmr::vector<MemoryAccess> accesses;  ///< what instructions with a Memory attribute number
+  std::pmr::vector<ImageAccess> images;     ///< what instructions with an Image attribute number
   std::pmr::vector<PoolEntry> pool;         ///< lane values of vconst, each in the low bits
   std::vector<std::string> strings;         ///< of trap
   std::pmr::memory_resource* resource;
@@ -151,6 +159,12 @@ struct Function {
   void set_access(Inst& inst, const MemoryAccess& access) {
     inst.imm = accesses.size();
     accesses.push_back(access);
+  }
+  /// Of an instruction with an Image attribute.
+  const ImageAccess& image(const Inst& inst) const { return images[static_cast<std::size_t>(inst.imm)]; }
+  void set_image(Inst& inst, const ImageAccess& image) {
+    inst.imm = images.size();
+    images.push_back(image);
   }
 };
 

@@ -132,8 +132,9 @@ enum class LaneRule : std::uint8_t { Op, One, Any };
 enum class CountRule : std::uint8_t {
   One,
   Maybe,           ///< none or one
-  Any,             ///< as many as the instruction has
-  SurfaceOperand,  ///< one where MemoryAccess::surface_is_operand
+  Any,             ///< as many as the instruction has beside the others; one rule of a list at most
+  SurfaceOperand,  ///< one where surface_is_operand of the MemoryAccess or ImageAccess
+  Scalars,         ///< ImageAccess::scalars
   Components,      ///< one for each bit of MemoryAccess::components
   AtomicSources,   ///< what MemoryAccess::atomic takes
 };
@@ -170,6 +171,7 @@ inline constexpr ValueRule mask{TypeRule::Mask, LaneRule::Op};
 inline constexpr ValueRule any_mask{TypeRule::Mask, LaneRule::Any};
 inline constexpr ValueRule places{TypeRule::Place, LaneRule::Op};
 inline constexpr ValueRule surface{TypeRule::Index, LaneRule::One, CountRule::SurfaceOperand};
+inline constexpr ValueRule scalars{TypeRule::Op, LaneRule::One, CountRule::Scalars};
 inline constexpr ValueRule addresses{TypeRule::Address, LaneRule::Op};
 inline constexpr ValueRule address{TypeRule::Address, LaneRule::One};
 inline constexpr ValueRule components{TypeRule::Op, LaneRule::Op, CountRule::Components};
@@ -199,6 +201,13 @@ struct ShapeInfo {
   /// What the instruction's attribute is an index of.
   constexpr bool has_memory() const {
     return attribute == Attribute::Memory || attribute == Attribute::Atomic;
+  }
+  constexpr bool has_image() const { return attribute == Attribute::Image; }
+  /// Whether there may be more operands than the rules say.
+  constexpr bool any_operands() const {
+    for (const ValueRule& rule : operands)
+      if (rule.count == CountRule::Any) return true;
+    return false;
   }
   constexpr unsigned targets() const {
     return attribute == Attribute::Target ? 1 : attribute == Attribute::Targets ? 2 : 0;

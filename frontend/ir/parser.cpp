@@ -123,8 +123,7 @@ class Parser {
     args_.clear();
     InstReader reader{in_, function_, inst, args_, [this](ValueId& value) { return use(value); }};
     if (attribute.place == Place::First && !attribute.parse(reader)) return false;
-    const bool any = shape.operands.count == 1 && shape.operands.begin()->count == CountRule::Any;
-    if (any) {
+    if (shape.any_operands()) {
       while (in_.next_is(reader.first_item ? '%' : ','))
         if (!reader.item() || !reader.next_value()) return false;
     } else {

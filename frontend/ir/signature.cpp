@@ -1,17 +1,22 @@
 // The rules of shapes, applied.
 #include "frontend/ir/signature.hpp"
 
+#include <algorithm>
+
 namespace eum::ir {
 
-unsigned Signature::count(const ValueRule& rule, unsigned found) const {
+/// Of a rule that is not CountRule::Any.
+unsigned Signature::fixed_count(const ValueRule& rule) const {
   switch (rule.count) {
     case CountRule::One:
     case CountRule::Maybe:
       return 1;
     case CountRule::Any:
-      return found;
+      return 0;
     case CountRule::SurfaceOperand:
-      return access_ && access_->surface_is_operand ? 1 : 0;
+      return (access_ && access_->surface_is_operand) || (image_ && image_->surface_is_operand) ? 1 : 0;
+    case CountRule::Scalars:
+      return image_ ? image_->scalars : 0;
     case CountRule::Components:
       return access_ ? access_->component_count() : 0;
     case CountRule::AtomicSources:
@@ -20,16 +25,22 @@ unsigned Signature::count(const ValueRule& rule, unsigned found) const {
   return 0;
 }
 
+unsigned Signature::count(const ValueRules& rules, const ValueRule& rule, unsigned found) const {
+  if (rule.count != CountRule::Any) return fixed_count(rule);
+  for (const ValueRule& other : rules) found -= std::min(found, fixed_count(other));
+  return found;
+}
+
 unsigned Signature::total(const ValueRules& rules, unsigned found) const {
   unsigned sum = 0;
-  for (const ValueRule& rule : rules) sum += count(rule, found);
+  for (const ValueRule& rule : rules) sum += count(rules, rule, found);
   return sum;
 }
 
 unsigned Signature::min_results() const {
   unsigned sum = 0;
   for (const ValueRule& rule : shape_.results)
-    if (rule.count != CountRule::Maybe) sum += count(rule, inst_.result_count);
+    if (rule.count != CountRule::Maybe) sum += count(shape_.results, rule, inst_.result_count);
   return sum;
 }
 
@@ -61,7 +72,7 @@ ValueInfo Signature::apply(const ValueRule& rule) const {
 
 ValueInfo Signature::value(const ValueRules& rules, unsigned found, unsigned k) const {
   for (const ValueRule& rule : rules) {
-    const unsigned of_rule = count(rule, found);
+    const unsigned of_rule = count(rules, rule, found);
     if (k < of_rule) return apply(rule);
     k -= of_rule;
   }

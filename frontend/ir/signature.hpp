@@ -8,12 +8,13 @@ namespace eum::ir {
 /// What the rules ask of one instruction.
 class Signature {
  public:
-  /// `function` holds the instruction's MemoryAccess, if it has one.
+  /// `function` holds the instruction's MemoryAccess or ImageAccess, if it has one.
   Signature(const Function& function, const Inst& inst)
       : shape_(shape_of(inst.op)),
         inst_(inst),
         access_(shape_.has_memory() && inst.imm < function.accesses.size() ? &function.access(inst)
-                                                                           : nullptr) {}
+                                                                           : nullptr),
+        image_(shape_.has_image() && inst.imm < function.images.size() ? &function.image(inst) : nullptr) {}
 
   /// How many operands there must be; where any number will do, those that there are.
   unsigned operands() const { return total(shape_.operands, inst_.arg_count); }
@@ -25,7 +26,8 @@ class Signature {
   ValueInfo result(unsigned k) const { return value(shape_.results, inst_.result_count, k); }
 
  private:
-  unsigned count(const ValueRule& rule, unsigned found) const;
+  unsigned fixed_count(const ValueRule& rule) const;
+  unsigned count(const ValueRules& rules, const ValueRule& rule, unsigned found) const;
   unsigned total(const ValueRules& rules, unsigned found) const;
   ValueInfo value(const ValueRules& rules, unsigned found, unsigned k) const;
   ValueInfo apply(const ValueRule& rule) const;
@@ -33,6 +35,7 @@ class Signature {
   const ShapeInfo& shape_;
   const Inst& inst_;
   const MemoryAccess* access_;
+  const ImageAccess* image_;
 };
 
 }  // namespace eum::ir

@@ -70,7 +70,8 @@ class Verifier {
       return error("expected operands below {}, found {} from {}", function_.operands.size(), inst.arg_count,
                    inst.first_arg);
     if (auto r = verify_type(inst, info(inst.op), shape); !r) return r;
-    if (shape.has_memory() && inst.imm >= function_.accesses.size())
+    if ((shape.has_memory() && inst.imm >= function_.accesses.size()) ||
+        (shape.has_image() && inst.imm >= function_.images.size()))
       return info(shape.attribute).verify(function_, inst);
     if (auto r = verify_operands(inst, shape); !r) return r;
     if (auto r = info(shape.attribute).verify(function_, inst); !r) return r;

@@ -43,7 +43,8 @@ int Frame::data_bytes(const ir::Function& function) {
   unsigned values = 4;
   for (const ir::Block& block : function.blocks)
     for (const ir::Inst& inst : block.insts)
-      if (ir::shape_of(inst.op).has_memory() || inst.op == ir::Op::callback)
+      if (const ir::ShapeInfo& shape = ir::shape_of(inst.op);
+          shape.has_memory() || shape.has_image() || inst.op == ir::Op::callback)
         values = std::max({values, unsigned{inst.arg_count}, unsigned{inst.result_count}});
   return static_cast<int>(values) * operand_bytes;
 }

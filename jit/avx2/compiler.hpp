@@ -13,6 +13,7 @@
 #include "jit/codegen/entry_state.hpp"
 #include "jit/codegen/exit_table.hpp"
 #include "jit/fpmode.hpp"
+#include "jit/image_access.hpp"
 
 namespace eum::jit::avx2 {
 
@@ -26,6 +27,7 @@ struct CodeData {
   };
   codegen::ExitTable exits{target.vector_bytes};
   std::vector<CallSite> call_sites;
+  std::deque<ImageSite> image_sites;  ///< code points at them
 };
 
 /// What translated code calls for an access: bool (ThreadState*, const CodeData*, std::byte* frame).

@@ -383,6 +383,52 @@ Next Interpreter::eval<Op::block_store>(const Inst& inst) {
                             arg(inst, first_data(function_, inst)), state_.fault));
 }
 
+Next Interpreter::image(const Inst& inst) {
+  const ImageSite site = ImageSite::of(function_, inst);
+  ImageOperands operands;
+  operands.mask = mask_of(inst);
+  unsigned k = site.image.surface_is_operand ? 1 : 0;
+  operands.surface = k != 0 ? read<std::uint32_t>(arg(inst, 0)) : site.image.surface;
+  for (unsigned i = 0; i < site.image.scalars; ++i) operands.scalars[i] = read<std::uint32_t>(arg(inst, k++));
+  std::vector<std::uint32_t> data(site.data_dwords());
+  for (std::uint32_t* at = data.data(); k < inst.arg_count; ++k, at += inst.lanes)
+    std::memcpy(at, arg(inst, k), inst.lanes * sizeof *at);
+  if (!image_access(*state_.environment, site, operands, data.data(), state_.fault)) return access(false);
+  for (unsigned r = 0; r < inst.result_count; ++r)
+    std::memcpy(value(inst.result + r), &data[std::size_t{r} * inst.lanes], inst.lanes * sizeof data[0]);
+  return Next::Op;
+}
+
+template <>
+Next Interpreter::eval<Op::sample>(const Inst& inst) {
+  return image(inst);
+}
+
+template <>
+Next Interpreter::eval<Op::typed_read>(const Inst& inst) {
+  return image(inst);
+}
+
+template <>
+Next Interpreter::eval<Op::typed_write>(const Inst& inst) {
+  return image(inst);
+}
+
+template <>
+Next Interpreter::eval<Op::typed_atomic>(const Inst& inst) {
+  return image(inst);
+}
+
+template <>
+Next Interpreter::eval<Op::media_read>(const Inst& inst) {
+  return image(inst);
+}
+
+template <>
+Next Interpreter::eval<Op::media_write>(const Inst& inst) {
+  return image(inst);
+}
+
 template <>
 Next Interpreter::eval<Op::fence>(const Inst&) {
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -104,8 +104,9 @@ struct ImageFault {
     Unsupported,  ///< `reason` says what
   } kind = Kind::None;
   std::uint32_t lane = 0;
+  std::uint32_t bytes = 0;  ///< of the texel, or of the row of a block
   std::uint64_t address = 0;
-  const char* reason = "";  ///< a literal
+  const char* reason = nullptr;  ///< Unsupported: a literal
 
   explicit operator bool() const { return kind != Kind::None; }
 };

@@ -60,6 +60,9 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
     environment.scratch_bytes = walk.scratch.bytes;
     environment.space = walk.space;
     environment.bounds = walk.bounds;
+    environment.samplers = walk.samplers.data();
+    environment.sampler_count = static_cast<std::uint32_t>(walk.samplers.size());
+    environment.sampler_table = walk.sampler_table();
     environment.slm = walk.slm_bytes != 0 ? slm_->data() : nullptr;
     environment.slm_bytes = walk.slm_bytes != 0 ? slm_->size() : 0;
     lay_out(t);

@@ -11,6 +11,7 @@
 
 #include "jit/engine.hpp"
 #include "memory/address_space.hpp"
+#include "memory/image/state.hpp"
 #include "memory/surface.hpp"
 
 namespace eum::rt {
@@ -48,6 +49,7 @@ inline constexpr std::uint64_t default_budget = std::uint64_t{1} << 36;
 struct WalkerCommand {
   const ThreadCode* code = nullptr;
   const mem::BindingTable* surfaces = nullptr;
+  std::span<const mem::image::SamplerState> samplers;  ///< the table that r0.3 points to
   mem::AddressSpace* space = nullptr;            ///< null: every stateless access faults
   std::array<std::uint32_t, 3> first_group{};    ///< ids of the first group
   std::array<std::uint32_t, 3> groups{1, 1, 1};  ///< how many in each dimension
@@ -65,6 +67,8 @@ struct WalkerCommand {
   std::uint64_t budget = default_budget;        ///< guest instructions that one thread may execute
   const jit::BoundsObserver* bounds = nullptr;  ///< may be null
 
+  /// Bits 31:5 of r0.3, the pointer to the table of samplers.
+  std::uint32_t sampler_table() const { return header[3] & ~0x1fu; }
   std::uint64_t group_count() const { return std::uint64_t{groups[0]} * groups[1] * groups[2]; }
 };
 

@@ -11,7 +11,7 @@ ir::ValueId MessageLowering::mask() {
 }
 
 ir::ValueId MessageLowering::payload_read_mask() {
-  return l_.inst().no_mask ? ir::no_value : l_.channel_mask(l_.inst().channel_offset, lanes());
+  return l_.inst().no_mask || reads_all_ ? ir::no_value : l_.channel_mask(l_.inst().channel_offset, lanes());
 }
 
 unsigned MessageLowering::payload_offset(unsigned index) const {

@@ -22,6 +22,8 @@ class MessageLowering {
   unsigned lanes() const { return std::min(l_.lanes(), mode_); }
   /// Sets how many channels the message serves; at first what it says.
   void set_mode(unsigned channels) { mode_ = channels; }
+  /// Channels that are off are read as well: others depend on them.
+  void set_reads_all(bool on) { reads_all_ = on; }
   /// Registers that one element of `bytes` a channel takes in payload and response.
   unsigned registers(unsigned bytes) const { return l_.target().registers(mode_ * bytes); }
   /// Execution mask and predicate over lanes(), or no_value.
@@ -57,6 +59,7 @@ class MessageLowering {
   Lowering& l_;
   const Message& message_;
   unsigned mode_;
+  bool reads_all_ = false;
 };
 
 // Each returns after a trap where it cannot lower the message.
@@ -66,6 +69,11 @@ void lower_untyped_atomic(MessageLowering&);
 /// Consecutive owords or registers from one address.
 void lower_block_message(MessageLowering&);
 void lower_scratch_block(MessageLowering&);
+/// Messages that act on images.
+void lower_sample(MessageLowering&);
+void lower_typed_surface(MessageLowering&);
+void lower_typed_atomic(MessageLowering&);
+void lower_media_block(MessageLowering&);
 void lower_fence(MessageLowering&);
 void lower_barrier_signal(MessageLowering&);
 void lower_end_of_thread(MessageLowering&);

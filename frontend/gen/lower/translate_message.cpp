@@ -79,6 +79,12 @@ Result<void> translate_message(const Instruction& in, Family family, eu::Message
     out.memory.space = *space;
     if (*space == ir::MemSpace::Surface) out.memory.surface = m.bti;
   }
+  out.image.surface = m.bti;
+  out.image.sample = m.sample;
+  out.image.sampler = m.sampler;
+  out.image.half = m.half_precision;
+  out.image.atomic = m.atomic;
+  out.image.vertical_stride = m.vertical_stride_override;
   if (m.invalidate) out.memory.cache = ir::CacheHint::Invalidate;
   out.memory.atomic = m.atomic;
   out.offset = m.offset;
@@ -88,6 +94,7 @@ Result<void> translate_message(const Instruction& in, Family family, eu::Message
   out.returns = m.returns;
   out.by_channel = m.by_channel;
   out.high_half = m.high_half;
+  out.high_slots = m.high_slots;
   out.ends_thread = m.eot;
   out.components = m.components != 0 ? m.components : static_cast<std::uint8_t>((1u << m.element_count) - 1);
   out.element_count = m.element_count;

@@ -160,7 +160,6 @@ TEST_CASE("fences, barrier, end of thread, sampler, typed surfaces") {
   CHECK(sample.sampler == 3);
   CHECK(sample.bti == 2);
   CHECK(sample.simd == 8);
-  CHECK(info(sample.sample).parameters == "u v r ai");
   CHECK(has(rejected(smpl, 0x0a4b8302, Family::Gen8), {"sampler message", "16:12"}));
   const Message typed = message(dc1, 0x0a036002);
   CHECK(typed.kind == MessageKind::typed_surface_write);

@@ -1,0 +1,164 @@
+// Messages that act on images: the sampler, typed surface messages, media blocks. Parameters and components
+// are whole registers of the message's SIMD mode, one behind the other.
+#include <vector>
+
+#include "frontend/eu/messages/message_lowering.hpp"
+
+namespace eum::eu {
+namespace {
+
+using mem::image::LodSource;
+namespace sample_flag = mem::image::sample_flag;
+
+/// Bytes of a header: of the sampler's what offsets and channel masks are in and where its table of samplers
+/// is, of a typed message the channels that take part, of a media block its place and size.
+constexpr unsigned sample_control = 8, sampler_pointer = 12, slot_mask = 28;
+constexpr unsigned block_x = 0, block_y = 4, block_size = 8;
+
+unsigned header_registers(const Message& m) { return m.header ? 1 : 0; }
+unsigned payload_registers(const Message& m) { return m.payload[0].count + m.payload[1].count; }
+
+/// Images are surfaces; other memory that a binding table index can mean holds none.
+bool in_surface(MessageLowering& t) {
+  if (t.message().memory.space == ir::MemSpace::Surface) return true;
+  t.lowering().unsupported("image message on {} memory", ir::info(t.message().memory.space).name);
+  return false;
+}
+
+/// Vectors of the payload from register `first` on.
+void read_vectors(MessageLowering& t, unsigned first, unsigned count, std::vector<ir::ValueId>& to) {
+  const unsigned step = t.registers(4);
+  for (unsigned k = 0; k < count; ++k) to.push_back(t.read(ir::Type::u32, first + k * step));
+}
+
+/// The mask of a typed message: execution mask, predicate and the slots that its header names.
+ir::ValueId slots(MessageLowering& t) {
+  const ir::ValueId mask = t.mask();
+  if (!t.message().header) return mask;
+  ir::Builder& b = t.b();
+  ir::ValueId bits = t.header(ir::Type::u32, slot_mask);
+  if (t.message().high_slots) bits = b.lanewise(ir::Op::shr, {bits, b.constant(ir::Type::u32, 1, t.lanes())});
+  const ir::ValueId on = b.bits_mask(bits, t.lanes());
+  return mask == ir::no_value ? on : b.lanewise(ir::Op::and_, {mask, on});
+}
+
+/// Coordinates that a typed message gives beside `others`, its components or sources; nothing after a trap.
+std::optional<unsigned> coordinates(MessageLowering& t, unsigned others) {
+  const unsigned step = t.registers(4), front = header_registers(t.message()) + others * step;
+  const unsigned found = payload_registers(t.message());
+  const unsigned count = found > front ? (found - front) / step : 0;
+  if (count >= 1 && count <= 4) return count;
+  t.lowering().unsupported("expected payload of 1 to 4 coordinates and {} more registers, found {} registers",
+                           front, found);
+  return std::nullopt;
+}
+
+/// What a sampler message gives for a lane: where the level of detail is computed, neighbours count, whether
+/// they are on or not.
+std::vector<ir::ValueId> sample_operands(MessageLowering& t, unsigned parameters) {
+  std::vector<ir::ValueId> operands;
+  if (t.message().header) {
+    operands.push_back(t.header(ir::Type::u32, sample_control));
+    operands.push_back(t.header(ir::Type::u32, sampler_pointer));
+  }
+  t.set_reads_all(mem::image::info(t.message().image.sample).lod == LodSource::Computed);
+  read_vectors(t, header_registers(t.message()), parameters, operands);
+  return operands;
+}
+
+/// Results of a sampler message to the response: 32 bits a lane, or 16 in registers of their own.
+void write_samples(MessageLowering& t, ir::ValueId first, unsigned results) {
+  ir::Builder& b = t.b();
+  const bool half = t.message().image.half;
+  const unsigned step = t.registers(half ? 2 : 4);
+  for (unsigned k = 0; k < results; ++k)
+    t.write_response(k * step, half ? b.convert(ir::Op::convert, ir::Type::u16, first + k) : first + k);
+}
+
+}  // namespace
+
+void lower_sample(MessageLowering& t) {
+  const Message& m = t.message();
+  ir::Builder& b = t.b();
+  const mem::image::SampleOpInfo& operation = mem::image::info(m.image.sample);
+  if (operation.has(sample_flag::Wide))
+    return t.lowering().unsupported("sampler message of 32 or 64 channels");
+  if (m.image.sample == mem::image::SampleOp::cache_flush) return b.effect(ir::Op::fence);
+  constexpr unsigned channels = 4;
+  const unsigned header = header_registers(m), registers = payload_registers(m), step = t.registers(4);
+  const unsigned given = registers > header ? (registers - header) / step : 0;
+  const unsigned parameters = std::min<unsigned>(given, operation.parameters.count);
+  const unsigned result_step = t.registers(m.image.half ? 2 : 4);
+  const unsigned results = std::min(channels, m.response.count / result_step);
+  if (!t.check_payload(header + parameters * step, m.response.count)) return;
+  ir::ImageAccess image = m.image;
+  image.scalars = m.header ? ir::sample_header_scalars : 0;
+  const std::vector<ir::ValueId> operands = sample_operands(t, parameters);
+  const ir::ValueId first = b.image(ir::Op::sample, t.lanes(), image, operands, results, t.mask());
+  write_samples(t, first, results);
+  // A register more holds a bit for each pixel that met no null page: here there are none.
+  if (m.response.count > results * result_step)
+    b.reg_write(ir::Region::packed(t.response_offset(results * result_step)),
+                b.constant(ir::Type::u32, 1, ir::lane_mask(t.lanes())));
+}
+
+void lower_typed_surface(MessageLowering& t) {
+  if (!in_surface(t)) return;
+  const Message& m = t.message();
+  const auto components = static_cast<unsigned>(std::popcount(m.components)), step = t.registers(4);
+  const std::optional<unsigned> count = coordinates(t, m.write ? components : 0);
+  if (!count || !t.check_payload(payload_registers(m), m.write ? 0 : components * step)) return;
+  ir::ImageAccess image = m.image;
+  image.coordinates = static_cast<std::uint8_t>(*count);
+  image.components = m.components;
+  std::vector<ir::ValueId> operands;
+  read_vectors(t, header_registers(m), *count + (m.write ? components : 0), operands);
+  if (m.write) {
+    t.b().image(ir::Op::typed_write, t.lanes(), image, operands, 0, slots(t));
+    return;
+  }
+  const ir::ValueId first = t.b().image(ir::Op::typed_read, t.lanes(), image, operands, components, slots(t));
+  for (unsigned k = 0; k < components; ++k) t.write_response(k * step, first + k);
+}
+
+void lower_typed_atomic(MessageLowering& t) {
+  if (!in_surface(t)) return;
+  const Message& m = t.message();
+  const unsigned sources = mem::info(m.image.atomic).operands;
+  if (m.memory_bits != 32) return t.lowering().unsupported("typed atomic of 64 bits");
+  const std::optional<unsigned> count = coordinates(t, sources);
+  const bool returns = m.returns && t.has_response();
+  if (!count || !t.check_payload(payload_registers(m), returns ? t.registers(4) : 0)) return;
+  ir::ImageAccess image = m.image;
+  image.coordinates = static_cast<std::uint8_t>(*count);
+  std::vector<ir::ValueId> operands;
+  read_vectors(t, header_registers(m), *count + sources, operands);
+  const ir::ValueId old =
+      t.b().image(ir::Op::typed_atomic, t.lanes(), image, operands, returns ? 1 : 0, slots(t));
+  if (returns) t.write_response(0, old);
+}
+
+void lower_media_block(MessageLowering& t) {
+  if (!in_surface(t)) return;
+  const Message& m = t.message();
+  if (!m.header) return t.lowering().unsupported("media block message without a header");
+  const unsigned data = m.write ? payload_registers(m) - 1 : m.response.count;
+  if (data == 0) return;
+  if (!t.check_payload(1 + (m.write ? data : 0), m.write ? 0 : data)) return;
+  ir::Builder& b = t.b();
+  const unsigned lanes = t.lowering().target().grf_bytes / 4;
+  ir::ImageAccess image = m.image;
+  image.scalars = ir::media_scalars;
+  std::vector<ir::ValueId> operands;
+  for (unsigned offset : {block_x, block_y, block_size}) operands.push_back(t.header(ir::Type::u32, offset));
+  if (m.write) {
+    for (unsigned k = 0; k < data; ++k)
+      operands.push_back(b.reg_read(ir::Type::u32, lanes, ir::Region::packed(t.payload_offset(1 + k))));
+    b.image(ir::Op::media_write, lanes, image, operands, 0);
+    return;
+  }
+  const ir::ValueId first = b.image(ir::Op::media_read, lanes, image, operands, data);
+  for (unsigned k = 0; k < data; ++k) b.reg_write(ir::Region::packed(t.response_offset(k)), first + k);
+}
+
+}  // namespace eum::eu

@@ -1,0 +1,134 @@
+// Each image op as a message of memory/image.
+#include "jit/image_access.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "memory/image/message.hpp"
+#include "memory/surface.hpp"
+
+namespace eum::jit {
+namespace {
+
+using namespace mem::image;
+
+/// What an index that no table has stands for: the null surface, whose reads give 0.
+constexpr mem::Surface null_surface{};
+
+const mem::Surface& surface_of(const Environment& environment, const ImageOperands& operands) {
+  if (environment.surfaces == nullptr || operands.surface >= mem::binding_table_size) return null_surface;
+  return environment.surfaces[operands.surface];
+}
+
+/// Samplers are numbered from the table that the header points to; without a header from the thread's own.
+const SamplerState* sampler_of(const Environment& environment, const ImageSite& site,
+                               const ImageOperands& operands) {
+  constexpr std::uint32_t pointer_bits = 0xfffffff0;
+  std::uint32_t index = site.image.sampler;
+  if (site.image.scalars != 0)
+    index += ((operands.scalars[1] & pointer_bits) - environment.sampler_table) /
+             std::uint32_t{sampler_state_bytes};
+  return index < environment.sampler_count ? &environment.samplers[index] : nullptr;
+}
+
+ImageFault sample(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
+                  std::uint32_t* data) {
+  static constexpr SamplerState default_sampler{};
+  const SampleOpInfo& info = mem::image::info(site.image.sample);
+  const SampleMessage message{site.image.sample, site.lanes, site.operands, site.results, site.image.half};
+  SampleCall call;
+  call.surface = &surface_of(environment, operands);
+  call.sampler = sampler_of(environment, site, operands);
+  if (call.sampler == nullptr) {
+    if (!info.has(sample_flag::Texel | sample_flag::Info))
+      return {ImageFault::Kind::Unsupported, 0, 0, 0, "a sampler that the dispatch does not have"};
+    call.sampler = &default_sampler;
+  }
+  if (site.image.scalars != 0) call.control.bits = operands.scalars[0];
+  call.mask = operands.mask;
+  call.data = data;
+  call.space = environment.space;
+  return mem::image::sample(message, call);
+}
+
+ImageFault typed(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
+                 std::uint32_t* data) {
+  TypedMessage message;
+  message.kind = site.op == ir::Op::typed_read    ? TypedMessage::Kind::Read
+                 : site.op == ir::Op::typed_write ? TypedMessage::Kind::Write
+                                                  : TypedMessage::Kind::Atomic;
+  message.lanes = site.lanes;
+  message.coordinates = site.image.coordinates;
+  message.components = site.image.components;
+  message.atomic = site.image.atomic;
+  message.returns = site.results != 0;
+  TypedCall call;
+  call.surface = &surface_of(environment, operands);
+  call.mask = operands.mask;
+  call.data = data;
+  call.space = environment.space;
+  return typed_access(message, call);
+}
+
+/// The block's size is in the header: bytes of a row minus one in bits 5:0, rows minus one in bits 21:16 (SKL
+/// PRM volume 7, media block messages).
+ImageFault media(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
+                 std::uint32_t* data) {
+  const std::uint32_t size = operands.scalars[2];
+  MediaMessage message;
+  message.write = site.op == ir::Op::media_write;
+  message.width = static_cast<std::uint8_t>((size & 63) + 1);
+  message.height = static_cast<std::uint8_t>((size >> 16 & 63) + 1);
+  message.vertical_stride_override = site.image.vertical_stride;
+  const std::size_t block = std::size_t{message.height} * media_row_bytes(message.width);
+  const unsigned registers = message.write ? site.operands : site.results;
+  if (block > std::size_t{registers} * site.lanes * sizeof(std::uint32_t))
+    return {ImageFault::Kind::Unsupported, 0, 0, 0, "a block that is larger than the message's registers"};
+  MediaCall call;
+  call.surface = &surface_of(environment, operands);
+  call.x = std::bit_cast<std::int32_t>(operands.scalars[0]);
+  call.y = std::bit_cast<std::int32_t>(operands.scalars[1]);
+  call.data = reinterpret_cast<std::byte*>(data);
+  call.space = environment.space;
+  if (!message.write) std::memset(data, 0, site.data_dwords() * sizeof(std::uint32_t));
+  return media_block(message, call);
+}
+
+}  // namespace
+
+ImageSite ImageSite::of(const ir::Function& function, const ir::Inst& inst) {
+  ImageSite site;
+  site.op = inst.op;
+  site.image = function.image(inst);
+  site.lanes = inst.lanes;
+  site.operands = static_cast<std::uint8_t>(inst.arg_count - site.image.scalars -
+                                            (site.image.surface_is_operand ? 1 : 0));
+  site.results = static_cast<std::uint8_t>(inst.result_count);
+  site.guest_ip = inst.guest_ip;
+  return site;
+}
+
+bool image_access(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
+                  std::uint32_t* data, Fault& fault) {
+  ImageFault failed;
+  switch (site.op) {
+    case ir::Op::sample:
+      failed = sample(environment, site, operands, data);
+      break;
+    case ir::Op::media_read:
+    case ir::Op::media_write:
+      failed = media(environment, site, operands, data);
+      break;
+    default:
+      failed = typed(environment, site, operands, data);
+  }
+  if (!failed) return true;
+  const FaultKind kind = failed.kind == ImageFault::Kind::Unsupported  ? FaultKind::Image
+                         : failed.kind == ImageFault::Kind::Misaligned ? FaultKind::Misaligned
+                                                                       : FaultKind::OutOfBounds;
+  fault = {kind, site.guest_ip, failed.lane, failed.bytes, failed.address, failed.reason};
+  return false;
+}
+
+}  // namespace eum::jit

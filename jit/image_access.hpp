@@ -1,0 +1,35 @@
+#pragma once
+// What the image ops do, once, for every engine: from operands to the messages of memory/image. It must not
+// know blocks or how an engine holds its values.
+#include "jit/engine.hpp"
+
+namespace eum::jit {
+
+/// An image op as its effect needs it. Plain data, so that translated code can point at one.
+struct ImageSite {
+  ir::Op op = ir::Op::sample;
+  ir::ImageAccess image;
+  std::uint8_t lanes = 1;
+  std::uint8_t operands = 0;  ///< beside surface and scalars
+  std::uint8_t results = 0;
+  std::uint32_t guest_ip = 0;
+
+  /// The site of an instruction whose shape has an Image attribute.
+  static ImageSite of(const ir::Function& function, const ir::Inst& inst);
+  /// Dwords that operands and results take, whichever are more.
+  std::size_t data_dwords() const { return std::size_t{lanes} * std::max(operands, results); }
+};
+
+/// What the operands of an image op hold at run time.
+struct ImageOperands {
+  std::uint32_t surface = 0;  ///< index in the binding table
+  std::uint32_t mask = ~0u;   ///< lanes that take part
+  std::array<std::uint32_t, ir::media_scalars> scalars{};
+};
+
+/// `data` holds the operands, operand k of lane i at data[k * lanes + i]; results take their places. False:
+/// `fault` is set, and what lanes before it did stays done.
+[[nodiscard]] bool image_access(const Environment&, const ImageSite&, const ImageOperands&,
+                                std::uint32_t* data, Fault& fault);
+
+}  // namespace eum::jit
