@@ -3,20 +3,34 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "memory/image/state.hpp"
 
 namespace eum::mem::image {
 
-/// What a channel of a texel holds.
-enum class ChannelKind : std::uint8_t { None, UNORM, SNORM, UINT, SINT, FLOAT, SRGB };
+/// What a channel of a texel holds. FLOAT is f32, f16 or, with less bits, a float without a sign that has
+/// five bits of exponent. SHAREDEXP is a mantissa without a sign whose exponent is in the bits behind the
+/// channels.
+enum class ChannelKind : std::uint8_t { None, UNORM, SNORM, UINT, SINT, FLOAT, SRGB, SHAREDEXP };
+
+/// Where a channel lies in a texel of little-endian bytes. Of no bits: the format lacks the channel.
+struct ChannelLayout {
+  std::uint8_t bit = 0;  ///< the lowest
+  std::uint8_t bits = 0;
+  ChannelKind kind = ChannelKind::None;
+
+  bool operator==(const ChannelLayout&) const = default;
+};
 
 struct FormatInfo;
 
 /// The row of a format, or null for one that is reserved or unknown.
 const FormatInfo* find_format(FormatCode code);
 const FormatInfo* find_format(std::string_view name);
+/// All rows.
+std::span<const FormatInfo> formats();
 
 /// Red, green, blue, alpha as a shader gets them: bits of f32, or integers. Channels that the format lacks
 /// are 0, alpha 1.
@@ -24,16 +38,22 @@ using Texel = std::array<std::uint32_t, 4>;
 
 struct FormatInfo {
   std::string_view name;  ///< as the manual has it: "R8G8B8A8_UNORM"
-  FormatCode code;
-  std::uint8_t bytes;                              ///< a texel; of a compressed format a block
+  FormatCode code = 0;
+  std::uint8_t bytes = 1;                          ///< a texel; of a compressed format a block
   std::uint8_t block_width = 1, block_height = 1;  ///< texels
-  ChannelKind kind = ChannelKind::None;            ///< of red
+  ChannelKind kind = ChannelKind::None;            ///< of the first channel that it has
   bool integer = false;                            ///< channels are integers: never filtered
   bool writable = false;                           ///< typed messages may write it
+  bool readable = false;                           ///< typed messages that read it convert what they read
+  /// Red, green, blue, alpha. The channels of luminance and intensity lie in the same bits. A compressed
+  /// format has none here.
+  std::array<ChannelLayout, 4> channels{};
 
-  /// One texel; `x` and `y` choose it within a compressed block. `bytes` bytes are read.
+  /// One texel, whatever its bits; `x` and `y` choose it within a compressed block. `bytes` bytes are read.
+  /// Never null: RAW, which has no channels, gives 0, 0, 0, 1.
   Texel (*decode)(const std::byte* texel, unsigned x, unsigned y) = nullptr;
-  /// `bytes` bytes are written; null where a format cannot be written.
+  /// `bytes` bytes are written, of bits without a channel 0. Luminance and intensity come from red. Null for
+  /// RAW and compressed formats.
   void (*encode)(const Texel& channels, std::byte* texel) = nullptr;
 };
 
