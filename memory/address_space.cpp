@@ -40,6 +40,11 @@ const char* access_name(Access access) {
   return "invalid access";
 }
 
+const Region* AddressSpace::nearest(std::uint64_t address) const {
+  const Region* below = index_.below(address);
+  return below != nullptr ? below : index_.above(address);
+}
+
 const Region* AddressSpace::find(std::uint64_t address) const {
   const Region* region = index_.below(address);
   return region != nullptr && region->contains(address) ? region : nullptr;

@@ -62,6 +62,10 @@ class AddressSpace {
   /// The region that holds `address`, or nullptr.
   const Region* find(std::uint64_t address) const;
 
+  /// The region that begins at `address` or nearest below it; where none does, the lowest. nullptr: there is
+  /// none.
+  const Region* nearest(std::uint64_t address) const;
+
   /// Copies bytes, across as many adjacent regions as it takes. All or nothing, except where a callback
   /// refuses: what lay before it has been copied by then.
   [[nodiscard]] std::optional<MemoryFault> read(std::uint64_t address, std::span<std::byte> to) const;

@@ -40,11 +40,7 @@ bool is_access(jit::FaultKind kind) {
 }
 
 std::optional<FaultReport::NearRegion> near_region(const mem::AddressSpace& space, std::uint64_t address) {
-  const mem::Region* region = space.find(address);
-  for (std::size_t i = 0; region == nullptr && i < space.region_count(); ++i) {
-    // The last that begins below; where none does, the first.
-    if (i + 1 == space.region_count() || space.region(i + 1).address > address) region = &space.region(i);
-  }
+  const mem::Region* region = space.nearest(address);
   if (region == nullptr) return std::nullopt;
   return FaultReport::NearRegion{region->name, region->address, region->size};
 }

@@ -14,7 +14,7 @@ class Program {
 
   /// Ips are below this.
   virtual std::uint32_t bytes() const = 0;
-  /// The instruction at `ip`, or why there is none there. Called once an ip.
+  /// The instruction at `ip`, or why there is none there.
   virtual Result<Instruction> fetch(std::uint32_t ip) const = 0;
   /// Text of the instruction at `ip`, which fetch() has given.
   virtual std::string text(std::uint32_t ip) const = 0;

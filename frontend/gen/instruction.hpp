@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "frontend/eu/operand.hpp"
 #include "frontend/gen/family.hpp"
 #include "frontend/gen/opcode.hpp"
 #include "frontend/gen/type.hpp"
@@ -38,17 +39,9 @@ enum class Arf : std::uint8_t {
 
 enum class RegisterFile : std::uint8_t { Grf, Arf };
 
-enum class SourceModifier : std::uint8_t { None, Abs, Neg, NegAbs };
-
-/// Region in elements. `vstride` is `vxh` where the encoding says VxH/Vx1: each row of `width` channels takes
-/// its address from the next sub-register of a0. A destination uses `hstride` only.
-struct Region {
-  static constexpr std::uint8_t vxh = 0xff;
-  std::uint8_t vstride = 0;
-  std::uint8_t width = 1;
-  std::uint8_t hstride = 0;
-  constexpr bool operator==(const Region&) const = default;
-};
+// What both layers mean by these is the same.
+using eu::Region;
+using eu::SourceModifier;
 
 /// Swizzle that selects each channel itself: x, y, z, w, two bits each from bit 0.
 inline constexpr std::uint8_t identity_swizzle = 0xe4;

@@ -49,6 +49,30 @@ const std::multimap<ir::Op, Faulting>& faulting_ops() {
       {ir::Op::block_store,
        {"  %p = constant.u64x1 16\n  %v = constant.u32x8 1\n  block_store.u32x8 a64[%p], %v\n",
         FaultKind::OutOfBounds}},
+      // Row 5 lies beyond the memory of the cut image; no dispatch has sampler 7.
+      {ir::Op::sample,
+       {"  %u = constant.u32x8 5\n  %0, %1 = sample.u32x8 ld_lz surface9 sampler0, %u, %u\n",
+        FaultKind::OutOfBounds}},
+      {ir::Op::sample,
+       {"  %u = constant.u32x8 0\n  %0 = sample.u32x8 sample_lz surface8 sampler7, %u, %u\n",
+        FaultKind::Image}},
+      {ir::Op::typed_read,
+       {"  %u = constant.u32x8 5\n  %0 = typed_read.u32x8 surface9 coordinates 2 components 0x1, %u, %u\n",
+        FaultKind::OutOfBounds}},
+      {ir::Op::typed_write,
+       {"  %u = constant.u32x8 5\n  typed_write.u32x8 surface9 coordinates 2 components 0x1, %u, %u, %u\n",
+        FaultKind::OutOfBounds}},
+      {ir::Op::typed_atomic,
+       {"  %u = constant.u32x8 5\n  %0 = typed_atomic.u32x8 add surface9 coordinates 2, %u, %u, %u\n",
+        FaultKind::OutOfBounds}},
+      {ir::Op::media_read,
+       {"  %x = constant.u32x1 0\n  %y = constant.u32x1 5\n  %s = constant.u32x1 0x1f\n"
+        "  %0 = media_read.u32x8 surface9, %x, %y, %s\n",
+        FaultKind::OutOfBounds}},
+      {ir::Op::media_write,
+       {"  %x = constant.u32x1 0\n  %y = constant.u32x1 5\n  %s = constant.u32x1 0x1f\n"
+        "  %v = constant.u32x8 1\n  media_write.u32x8 surface9, %x, %y, %s, %v\n",
+        FaultKind::OutOfBounds}},
       {ir::Op::jump_ip, {"  %i = constant.u32x1 0x999\n  jump_ip.u32x1 %i\n", FaultKind::BadJump}},
   };
   return ops;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <span>
 
+#include "memory/image/format.hpp"
+
 namespace eum::jit::test {
 namespace {
 
@@ -140,10 +142,26 @@ World::World(bool at_end)
   REQUIRE(space_.map(low_region, low_region_bytes, low_memory_.data(), mem::Access::ReadWrite, "low"));
   REQUIRE(space_.map_callbacks(callbacks, callbacks_bytes, {callback_memory_.data(), &read_back, &write_back},
                                mem::Access::ReadWrite, "callbacks"));
+  mem::image::SurfaceState texels;
+  texels.type = mem::image::SurfaceType::SURFTYPE_2D;
+  texels.format = mem::image::find_format("R32_UINT")->code;
+  texels.width = 16;
+  texels.height = 15;
+  texels.depth = 1;
+  texels.pitch = 64;
+  for (unsigned index : {image, cut_image, color_image}) {
+    surfaces_[index] = surfaces_[surface];
+    surfaces_[index].image = texels;
+  }
+  surfaces_[cut_image].size = surfaces_[cut_image].direct = surface_bytes / 10;
+  surfaces_[color_image].image.format = mem::image::find_format("R8G8B8A8_UNORM")->code;
+  sampler_.min_filter = sampler_.mag_filter = mem::image::MapFilter::LINEAR;
   callbacks_ = {&callback_sum_, &call_back};
   environment_ = {surfaces_.data(), scratch_memory_.data(), scratch_bytes,
                   &space_,          slm_memory_.data(),     slm_bytes,
                   &callbacks_};
+  environment_.samplers = &sampler_;
+  environment_.sampler_count = 1;
 }
 
 void World::reset(const ir::Function& function, std::uint64_t seed) {

@@ -62,6 +62,8 @@ class World {
   /// A surface that has no host memory of its own: the address space knows where its bytes are.
   static constexpr unsigned indirect_surface = 4;
   static constexpr unsigned null_surface = 7;
+  /// R32_UINT, 16 x 15 texels in the memory of `surface`; one that says so of a tenth of it; R8G8B8A8_UNORM.
+  static constexpr unsigned image = 8, cut_image = 9, color_image = 10;
   static constexpr unsigned slm_bytes = 256;
   static constexpr unsigned scratch_bytes = 128;
   static constexpr std::uint64_t region = 0x1'0000'0000,
@@ -89,6 +91,7 @@ class World {
   GuardedBytes surface_memory_, slm_memory_, scratch_memory_, region_memory_, read_only_memory_, low_memory_,
       callback_memory_;
   std::uint64_t callback_sum_ = 0;
+  mem::image::SamplerState sampler_;
   std::vector<mem::Surface> surfaces_ = std::vector<mem::Surface>(mem::binding_table_size);
   mem::AddressSpace space_;
   Callbacks callbacks_;

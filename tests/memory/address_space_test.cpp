@@ -125,6 +125,19 @@ TEST_CASE("copies span adjacent regions to the byte and fault at the first byte 
   CHECK_FALSE(space.read(top, {}));
 }
 
+TEST_CASE("nearest is the region below an address, or the lowest") {
+  Storage s;
+  AddressSpace space;
+  CHECK(space.nearest(0x1000) == nullptr);
+  const Region* a = *space.map(0x1000, 0x100, s.data(), Access::Read, "a");
+  const Region* b = *space.map(0x3000, 0x100, s.data(), Access::Read, "b");
+  CHECK(space.nearest(0) == a);
+  CHECK(space.nearest(0x1000) == a);
+  CHECK(space.nearest(0x2fff) == a);
+  CHECK(space.nearest(0x3000) == b);
+  CHECK(space.nearest(top) == b);
+}
+
 TEST_CASE("callback regions carry accesses to the embedder") {
   struct Device {
     std::map<std::uint64_t, unsigned char> bytes;

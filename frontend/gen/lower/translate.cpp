@@ -64,10 +64,6 @@ constexpr eu::PackedVector packed_vector(Type type) {
                             : eu::PackedVector::None;
 }
 
-constexpr eu::SourceModifier modifier(SourceModifier m) { return static_cast<eu::SourceModifier>(m); }
-static_assert(modifier(SourceModifier::NegAbs) == eu::SourceModifier::NegAbs &&
-              modifier(SourceModifier::Neg) == eu::SourceModifier::Neg);
-
 constexpr eu::Condition condition(CondMod c) {
   switch (c) {
     case CondMod::ov:
@@ -170,8 +166,7 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
   }
   const std::optional<eu::StateRegister> reg = state_register(op.arf);
   if (!reg) return "architecture register that is not modelled";
-  const eu::Region region = destination ? eu::Region{op.region.hstride, 1, 0}
-                                        : eu::Region{op.region.vstride, op.region.width, op.region.hstride};
+  const Region region = destination ? Region{op.region.hstride, 1, 0} : op.region;
   const unsigned end = byte + eu::region_span(region, in_.exec_size, size_of(op.type));
   if (end > target_.bytes(*reg)) return "region beyond the architecture register";
   result.kind = op.arf == Arf::acc ? eu::OperandKind::Accumulator : eu::OperandKind::Register;
@@ -181,7 +176,7 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
 
 const char* Translator::operand(const Operand& op, bool destination, eu::Operand& result) const {
   result.type = element_type(op.type);
-  result.modifier = modifier(op.modifier);
+  result.modifier = op.modifier;
   result.region = {op.region.vstride, op.region.width, op.region.hstride};
   switch (op.kind) {
     case OperandKind::None:

@@ -174,6 +174,13 @@ Result<std::vector<Case>> parse_cases(std::string_view text) {
       std::optional<Contents> contents = parse_contents(words);
       good = contents.has_value();
       if (good) (key == "set" ? current.before : current.after).push_back(*contents);
+    } else if (key == "image") {
+      ImageShape& image = current.images.emplace_back();
+      good = static_cast<bool>(words >> image.surface >> image.width >> image.height >> image.format);
+    } else if (key == "filter") {
+      std::string filter;
+      good = words >> filter && (filter == "linear" || filter == "nearest");
+      current.linear_filter = filter == "linear";
     } else if (key == "fault") {
       std::getline(words >> std::ws, current.fault);
     } else if (key == "code") {

@@ -28,12 +28,21 @@ struct Contents {
   std::vector<Element> elements;
 };
 
+/// A surface that is an image: linear, without gaps.
+struct ImageShape {
+  unsigned surface = 0;
+  unsigned width = 1, height = 1;
+  std::string format;  ///< as the manual has it
+};
+
 struct Case {
   std::string name;
   unsigned line = 0;
   unsigned simd = 8;
   std::vector<Contents> before, after;
-  std::string fault;  ///< part of the trap's text; empty: the thread ends
+  std::vector<ImageShape> images;
+  bool linear_filter = false;  ///< of sampler 0, which clamps and takes texels as coordinates
+  std::string fault;           ///< part of the trap's text; empty: the thread ends
   std::vector<std::byte> code;
 };
 

@@ -14,6 +14,7 @@
 #include "frontend/ir/verifier.hpp"
 #include "jit/engine.hpp"
 #include "memory/address_space.hpp"
+#include "memory/image/format.hpp"
 #include "memory/surface.hpp"
 #include "tests/frontend/eu/case_file.hpp"
 
@@ -33,6 +34,9 @@ class Thread {
     state().environment = &environment_;
     state().budget = 1'000'000;
     surface_bytes_.resize(mem::binding_table_size);
+    sampler_.non_normalized = true;
+    environment_.samplers = &sampler_;
+    environment_.sampler_count = 1;
     environment_.scratch = scratch_.data();
     environment_.scratch_bytes = scratch_.size();
     environment_.space = &space_;
@@ -41,6 +45,18 @@ class Thread {
         !space_.map(low_address, low_bytes_.size(), low_bytes_.data(), mem::Access::ReadWrite, "low"))
       throw std::runtime_error("the address space refuses the test's memory");
   }
+  void set_image(const ImageShape& shape) {
+    const mem::image::FormatInfo* format = mem::image::find_format(shape.format);
+    if (format == nullptr) throw std::runtime_error("no format " + shape.format);
+    mem::image::SurfaceState& image = table_.surfaces[shape.surface].image;
+    image.type = mem::image::SurfaceType::SURFTYPE_2D;
+    image.format = format->code;
+    image.width = shape.width;
+    image.height = shape.height;
+    image.depth = 1;
+    image.pitch = shape.width * format->bytes;
+  }
+  void set_linear_filter() { sampler_.min_filter = sampler_.mag_filter = mem::image::MapFilter::LINEAR; }
   jit::ThreadState& state() { return *reinterpret_cast<jit::ThreadState*>(memory_.get()); }
   std::byte* file() { return layout_.file_of(state()); }
   std::uint32_t* masks() { return layout_.masks_of(state()); }
@@ -91,6 +107,7 @@ class Thread {
   std::vector<std::byte> scratch_ = std::vector<std::byte>(4096);
   std::vector<std::byte> memory_bytes_ = std::vector<std::byte>(4096);
   mem::AddressSpace space_;
+  mem::image::SamplerState sampler_;
   jit::Environment environment_;
 };
 
@@ -137,6 +154,8 @@ void run_case(const Case& c, jit::Engine& engine) {
   std::memset(thread.file(), untouched, gen::target(gen::Family::Gen9).grf_file_bytes());
   thread.masks()[0] = c.simd == 32 ? ~0u : (1u << c.simd) - 1;
   for (const Contents& contents : c.before) thread.set(contents);
+  for (const ImageShape& image : c.images) thread.set_image(image);
+  if (c.linear_filter) thread.set_linear_filter();
   std::vector<std::byte> initial(thread.file(), thread.file() + gen::target(gen::Family::Gen9).file_bytes());
 
   jit::Status status = (*executable)->run(thread.state());

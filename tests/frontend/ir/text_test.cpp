@@ -117,6 +117,27 @@ Function every_op() {
   b.block_store(MemoryAccess::in_surface(2), scalar,
                 b.block_load(Type::u64, 16, MemoryAccess::in(MemSpace::A32), scalar));
   b.load(Type::u8, {}, address, no_value, scalar);
+  ImageAccess image;
+  image.surface = 9;
+  image.sample = mem::image::SampleOp::sample_l_c;
+  image.sampler = 2;
+  const ValueId one = b.image(Op::sample, 16, image, std::array{address, address, address, address}, 1, m);
+  image.scalars = sample_header_scalars;
+  image.half = image.surface_is_operand = true;
+  b.image(Op::sample, 16, image, std::array{scalar, scalar, scalar, address}, 4);
+  image = {};
+  image.coordinates = 2;
+  image.components = 0b1001;
+  b.image(Op::typed_read, 16, image, std::array{address, one}, 2, m);
+  b.image(Op::typed_write, 16, image, std::array{address, one, one, one}, 0, m);
+  image.atomic = AtomicOp::cmpwr;
+  image.components = 0;
+  b.image(Op::typed_atomic, 16, image, std::array{address, one, one, one}, 1);
+  image = {};
+  image.scalars = media_scalars;
+  image.vertical_stride = 6;
+  const ValueId row = b.image(Op::media_read, 8, image, std::array{scalar, scalar, scalar}, 2);
+  b.image(Op::media_write, 8, image, std::array{scalar, scalar, scalar, row, row + 1}, 0);
   b.branch_any(m, 1, 2);
   b.set_block(1);
   b.jump_ip(b.constant(Type::u32, 1, 0x80));
@@ -183,9 +204,11 @@ TEST_CASE("the text form is the documented one") {
       "  %5, %6 = load.u32x16 surface3[%4] {0, 2} ? %0\n"
       "  %7 = convert.s32.f32x16 %3\n"
       "  %8 = atomic.u32x16 add slm[%4], %5\n"
+      "  %9, %10 = sample.u32x16 sample_lz surface1 sampler0, %4, %5 ? %0\n"
+      "  typed_write.u32x16 surface3 coordinates 1 components 0x3, %4, %9, %10\n"
       "  reg_write.f32x16 reg[577]<1;1,0>, %3 ? %0\n"
-      "  %9 = flag_read.mx16 f1.0\n"
-      "  branch_any.mx16 %9, b0, b1\n"
+      "  %11 = flag_read.mx16 f1.0\n"
+      "  branch_any.mx16 %11, b0, b1\n"
       "b1: ip 0x20 count 1\n"
       "  exit\n";
   auto parsed = parse(text);
@@ -300,6 +323,19 @@ TEST_CASE("the verifier names the rule that is broken") {
   broken("  %0 = constant.u32x1 0\n  %1 = block_load.u32x8 a32[%0] {1}\n  exit\n", "expected one component");
   broken("  %0 = constant.u64x1 0\n  jump_ip.u64x1 %0\n", "does not take the type u64");
   broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 slm[%0] {0, 64}\n  exit\n", "a number up to 63");
+  broken("  %0 = constant.u32x8 0\n  sample.u32x8 sample_lz surface0 sampler0, %0, %0, %0, %0, %0\n  exit\n",
+         "expected 0 to 4 parameters, found 5");
+  broken("  %0 = constant.u32x8 0\n  sample.u32x8 sharpen surface0 sampler0, %0\n  exit\n",
+         "an operation of the sampler");
+  broken(
+      "  %0 = constant.u32x8 0\n  %1 = typed_read.u32x8 surface0 coordinates 1 components 0x3, %0\n  exit\n",
+      "expected 2 results, found 1");
+  broken("  %0 = constant.u32x8 0\n  typed_write.u32x8 surface0 coordinates 0 components 0x1, %0\n  exit\n",
+         "expected coordinates, found none");
+  broken("  %0 = constant.u32x8 0\n  %1 = typed_atomic.u32x8 add surface0 coordinates 1, %0\n  exit\n",
+         "expected 2 coordinates and sources, found 1");
+  broken("  %0 = constant.u32x1 0\n  %1 = media_read.u32x8 surface0, %0, %0\n  exit\n",
+         "expected 3 operands, found 2");
   broken("  %0 = constant.u32x2 0\n  jump_ip.u32x2 %0\n", "expected 1 lane");
 
   Function f = every_op();
