@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "memory/image/channel.hpp"
+#include "memory/image/compressed/block.hpp"
 #include "memory/image/format_name.hpp"
 
 namespace eum::mem::image {
@@ -21,8 +22,10 @@ struct UncompressedRow {
 
 constexpr auto rows = std::to_array<UncompressedRow>({
 #define FORMAT(name, code, access) {#name, code, Access::access, parse_format_name(#name)},
+#define BLOCK_FORMAT(...)
 #include "memory/image/formats.def"
 #undef FORMAT
+#undef BLOCK_FORMAT
 });
 
 /// Calls `f` with a constant of each output channel.
@@ -129,10 +132,40 @@ constexpr FormatInfo make_info() {
   return info;
 }
 
-constexpr auto table = []<std::size_t... row>(std::index_sequence<row...>) {
-  return std::array{make_info<row>()...};
+constexpr FormatInfo block_info(std::string_view name, FormatCode code, std::uint8_t bytes, ChannelKind kind,
+                                decltype(FormatInfo::decode) decode) {
+  FormatInfo info;
+  info.name = name;
+  info.code = code;
+  info.bytes = bytes;
+  info.block_width = info.block_height = 4;
+  info.kind = kind;
+  info.decode = decode;
+  return info;
 }
-(std::make_index_sequence<rows.size()>());
+
+constexpr auto block_rows = [] {
+  using enum ChannelKind;
+  using namespace compressed;
+  return std::to_array<FormatInfo>({
+#define FORMAT(...)
+#define BLOCK_FORMAT(name, code, bytes, kind, decode) block_info(#name, code, bytes, kind, decode),
+#include "memory/image/formats.def"
+#undef FORMAT
+#undef BLOCK_FORMAT
+  });
+}();
+
+constexpr auto table = [] {
+  std::array<FormatInfo, rows.size() + block_rows.size()> result;
+  const auto uncompressed = []<std::size_t... row>(std::index_sequence<row...>) {
+    return std::array{make_info<row>()...};
+  }
+  (std::make_index_sequence<rows.size()>());
+  std::copy(block_rows.begin(), block_rows.end(),
+            std::copy(uncompressed.begin(), uncompressed.end(), result.begin()));
+  return result;
+}();
 
 constexpr FormatCode codes = 512;
 constexpr std::uint8_t no_row = 255;
