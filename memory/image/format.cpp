@@ -10,7 +10,7 @@
 namespace eum::mem::image {
 namespace {
 
-enum class Access : bool { sampled, typed };
+enum class Access : std::uint8_t { sampled, written, typed };
 
 struct UncompressedRow {
   std::string_view name;
@@ -116,7 +116,8 @@ constexpr FormatInfo make_info() {
   info.bytes = static_cast<std::uint8_t>(r.layout.bytes());
   info.kind = kind;
   info.integer = kind == ChannelKind::UINT || kind == ChannelKind::SINT;
-  info.writable = r.access == Access::typed;
+  info.writable = r.access != Access::sampled;
+  info.readable = r.access == Access::typed;
   info.channels = r.layout.channels;
   if constexpr (kind == ChannelKind::SHAREDEXP) {
     info.decode = decode_shared_exponent;

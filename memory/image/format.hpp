@@ -44,6 +44,7 @@ struct FormatInfo {
   ChannelKind kind = ChannelKind::None;            ///< of the first channel that it has
   bool integer = false;                            ///< channels are integers: never filtered
   bool writable = false;                           ///< typed messages may write it
+  bool readable = false;                           ///< typed messages that read it convert what they read
   /// Red, green, blue, alpha. The channels of luminance and intensity lie in the same bits. A compressed
   /// format has none here.
   std::array<ChannelLayout, 4> channels{};

@@ -48,7 +48,7 @@ struct SurfaceState {
   std::uint16_t resource_min_lod = 0;  ///< u4.8
   std::array<ChannelSelect, 4> select = {ChannelSelect::RED, ChannelSelect::GREEN, ChannelSelect::BLUE,
                                          ChannelSelect::ALPHA};
-  std::uint32_t width = 0;   ///< texels of level 0, not minus one; elements of a buffer
+  std::uint32_t width = 0;   ///< texels of level 0, not minus one; elements of a buffer (height, depth: 1)
   std::uint32_t height = 0;  ///< rows of level 0
   std::uint32_t depth = 0;   ///< slices of level 0 of a 3D surface; elements of an array (of cubes: cubes)
   std::uint32_t pitch =
@@ -58,17 +58,22 @@ struct SurfaceState {
   std::uint32_t view_extent = 0;  ///< Render Target View Extent: slices or elements that typed messages reach
   std::uint16_t x_offset = 0;     ///< texels
   std::uint16_t y_offset = 0;     ///< rows
+  bool vertical_line_stride = false;         ///< rows of media blocks are every other one
+  bool vertical_line_stride_offset = false;  ///< from row 1 on
 
   bool operator==(const SurfaceState&) const = default;
 };
 
 inline constexpr std::size_t surface_state_bytes = 64, sampler_state_bytes = 16, border_color_bytes = 64;
 
-/// What the state says; an error names the field that has a reserved value, with what was expected and found.
+/// What the state says; an error names the field that has a reserved or unsupported value, with what was
+/// expected and found. Bits that the manual wants to be 0 are ignored, as by the hardware. A null surface
+/// keeps its sizes only.
 Result<SurfaceState> decode_surface_state(std::span<const std::byte, surface_state_bytes> bytes);
 /// Surface Base Address.
 std::uint64_t surface_base_address(std::span<const std::byte, surface_state_bytes> bytes);
-/// The bytes of `state`, which decode to the same.
+/// The bytes of `state`, which decode to the same where its fields fit their ranges and mip_lod is mip_count
+/// minus one: these two are one field, which gets the larger.
 std::array<std::byte, surface_state_bytes> encode(const SurfaceState& state, std::uint64_t base_address);
 
 enum class MapFilter : std::uint8_t { NEAREST = 0, LINEAR = 1, ANISOTROPIC = 2, MONO = 6 };
