@@ -18,6 +18,7 @@ build     libelf-dev          runtime: reads ELF containers
 build     libyaml-cpp-dev     runtime: reads .ze_info
 build     libtbb-dev          runtime: thread pool
 build     libtomlplusplus-dev runtime: reads user MSR configurations
+build     libpng-dev          command line: pictures as images
 build     libcli11-dev        command line
 build     nlohmann-json3-dev  command line: --json
 tests     catch2              test framework (2)

@@ -22,7 +22,10 @@ std::string describe(const ArgumentValue& value) {
     std::string operator()(const LocalValue& v) const {
       return fmt::format("{} bytes of local memory", v.bytes);
     }
-    std::string operator()(const ImageValue&) const { return "an image"; }
+    std::string operator()(const ImageValue& v) const {
+      const auto type = image_type_of(v.surface.image);
+      return type ? fmt::format("a {}", info(*type).text) : "an image of a type that OpenCL has not";
+    }
     std::string operator()(const SamplerValue&) const { return "a sampler"; }
   };
   return std::visit(Text{}, value);
@@ -38,8 +41,11 @@ std::string expected_value(const Argument& a) {
       return "a buffer";
     case ArgumentKind::LocalPointer:
       return "a size of local memory";
-    case ArgumentKind::Image:
-      return "an image";
+    case ArgumentKind::Image: {
+      const auto type = image_types[a.image_type].takes;
+      return type ? fmt::format("a {}", info(*type).text)
+                  : fmt::format("an {}, which is not supported", image_types[a.image_type].name);
+    }
     case ArgumentKind::Sampler:
       return "a sampler";
   }
@@ -61,8 +67,11 @@ bool matches(const Argument& a, const ArgumentValue& value) {
       return std::holds_alternative<BufferValue>(value);
     case ArgumentKind::LocalPointer:
       return std::holds_alternative<LocalValue>(value);
-    case ArgumentKind::Image:
-      return std::holds_alternative<ImageValue>(value);
+    case ArgumentKind::Image: {
+      const auto* image = std::get_if<ImageValue>(&value);
+      const auto type = image_types[a.image_type].takes;
+      return image != nullptr && type && image_type_of(image->surface.image) == type;
+    }
     case ArgumentKind::Sampler:
       return std::holds_alternative<SamplerValue>(value);
   }
@@ -91,10 +100,9 @@ class PayloadBuilder {
       return error("kernel {} cannot run: {}", kernel_.name, kernel_.unsupported);
     payload_.kernel = &kernel_;
     common_.resize(kernel_.cross_thread_bytes);
-    payload_.samplers = kernel_.samplers;
     for (auto step :
          {&PayloadBuilder::check_range, &PayloadBuilder::check_arguments, &PayloadBuilder::place_local,
-          &PayloadBuilder::fill_arguments, &PayloadBuilder::decode_samplers, &PayloadBuilder::fill_buffers}) {
+          &PayloadBuilder::fill_arguments, &PayloadBuilder::fill_samplers, &PayloadBuilder::fill_buffers}) {
       if (auto done = (this->*step)(); !done) return done.error();
     }
     payload_.walks = plan_walks(kernel_, range_.global, payload_.local_size);
@@ -159,8 +167,22 @@ class PayloadBuilder {
                      describe_argument(kernel_, i), expected_value(kernel_.arguments[i]),
                      describe(arguments_[i]));
       }
+      if (auto good = check_written(i); !good) return good;
     }
     return {};
+  }
+
+  // An image that a kernel writes has a format that typed messages write.
+  Result<void> check_written(std::size_t index) const {
+    const auto* image = std::get_if<ImageValue>(&arguments_[index]);
+    const AccessQualifier access = kernel_.arguments[index].access;
+    if (image == nullptr || (access != AccessQualifier::WriteOnly && access != AccessQualifier::ReadWrite))
+      return {};
+    const mem::image::FormatInfo* format = mem::image::find_format(image->surface.image.format);
+    if (format != nullptr && format->writable) return {};
+    return error("kernel {}: argument {} ({}) is written, which images of {} cannot be", kernel_.name, index,
+                 describe_argument(kernel_, index),
+                 format != nullptr ? format->name : std::string_view("an unknown format"));
   }
 
   // __local arguments lie behind the kernel's own local memory, in order of their index.
@@ -200,20 +222,26 @@ class PayloadBuilder {
       if (const auto* buffer = std::get_if<BufferValue>(&value)) surface = &buffer->surface;
       if (const auto* image = std::get_if<ImageValue>(&value)) surface = &image->surface;
       if (a.binding && surface != nullptr) payload_.bindings[*a.binding] = *surface;
-      if (const auto* sampler = std::get_if<SamplerValue>(&value); sampler != nullptr && a.sampler) {
-        payload_.samplers[*a.sampler] = sampler_state(sampler->address, sampler->filter, sampler->normalized);
-      }
     }
     return {};
   }
 
-  // A sampler that no argument gives and the kernel does not declare is all zeros, which is a sampler too.
-  Result<void> decode_samplers() {
-    for (std::size_t i = 0; i < payload_.samplers.size(); ++i) {
-      const auto bytes = std::as_bytes(std::span<const std::uint32_t, 4>(payload_.samplers[i]));
-      auto state = mem::image::decode_sampler_state(bytes);
-      if (!state) return error("kernel {}: sampler {}: {}", kernel_.name, i, state.error().message);
-      payload_.sampler_states.push_back(*state);
+  // Those that the kernel declares, and those of arguments.
+  Result<void> fill_samplers() {
+    std::vector<SamplerState> states = kernel_.samplers;
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      const auto* sampler = std::get_if<SamplerValue>(&arguments_[i]);
+      if (sampler != nullptr && kernel_.arguments[i].sampler)
+        states[*kernel_.arguments[i].sampler] =
+            sampler_state(sampler->address, sampler->filter, sampler->normalized);
+    }
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      std::array<std::byte, mem::image::sampler_state_bytes> bytes;
+      static_assert(sizeof bytes == sizeof(SamplerState));
+      std::memcpy(bytes.data(), &states[i], sizeof bytes);
+      auto decoded = mem::image::decode_sampler_state(bytes, std::as_bytes(std::span(kernel_.border_color)));
+      if (!decoded) return error("kernel {}: sampler {}: {}", kernel_.name, i, decoded.error().message);
+      payload_.samplers.push_back(*decoded);
     }
     return {};
   }

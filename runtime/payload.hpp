@@ -97,11 +97,10 @@ struct Walk {
 
 struct Payload {
   const Kernel* kernel = nullptr;
-  Size3 local_size{1, 1, 1};    // as enqueued, or as chosen
-  std::uint32_t slm_bytes = 0;  // of a group: the kernel's own and its __local arguments
-  mem::BindingTable bindings;   // entries 253 to 255 are the dispatcher's
-  std::vector<SamplerState> samplers;
-  std::vector<mem::image::SamplerState> sampler_states;  ///< `samplers`, decoded
+  Size3 local_size{1, 1, 1};                       // as enqueued, or as chosen
+  std::uint32_t slm_bytes = 0;                     // of a group: the kernel's own and its __local arguments
+  mem::BindingTable bindings;                      // entries 253 to 255 are the dispatcher's
+  std::vector<mem::image::SamplerState> samplers;  // by sampler index
   std::vector<Walk> walks;
 };
 

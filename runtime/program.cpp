@@ -127,7 +127,7 @@ std::string describe_argument(const Kernel& kernel, std::size_t index) {
         type += "pointer";
         break;
       case ArgumentKind::Image:
-        type += image_types[a.image_type];
+        type += image_types[a.image_type].name;
         break;
       case ArgumentKind::Sampler:
         type += "sampler";
@@ -140,10 +140,10 @@ std::string describe_argument(const Kernel& kernel, std::size_t index) {
 std::string cannot_run(const Kernel& kernel) {
   if (!kernel.unsupported.empty()) return kernel.unsupported;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-    const ArgumentKind kind = kernel.arguments[i].kind;
-    if (kind == ArgumentKind::Image || kind == ArgumentKind::Sampler)
-      return fmt::format("argument {} ({}) is {}, which is not supported", i, describe_argument(kernel, i),
-                         kind == ArgumentKind::Image ? "an image" : "a sampler");
+    const Argument& a = kernel.arguments[i];
+    if (a.kind == ArgumentKind::Image && !image_types[a.image_type].takes)
+      return fmt::format("argument {} ({}) is an {}, which is not supported", i, describe_argument(kernel, i),
+                         image_types[a.image_type].name);
   }
   return {};
 }

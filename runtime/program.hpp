@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frontend/gen/family.hpp"
+#include "runtime/image/image_format.hpp"
 
 namespace eum::rt {
 
@@ -76,12 +77,32 @@ enum class AccessQualifier : std::uint8_t { None, ReadOnly, WriteOnly, ReadWrite
 /// "global" and so on, as an OpenCL source spells it without the underscores; "" for private.
 std::string_view qualifier_name(AddressQualifier qualifier);
 
-/// Image types of patch tokens; the value is IMAGE_MEMORY_OBJECT_TYPE, the name is .ze_info's image_type.
-inline constexpr auto image_types = std::to_array<std::string_view>(
-    {"image_invalid", "image_buffer", "image_1d", "image_1d_array", "image_2d", "image_2d_array", "image_3d",
-     "image_cube", "image_cube_array", "image_2d_depth", "image_2d_array_depth", "image_2d_msaa",
-     "image_2d_msaa_depth", "image_2d_array_msaa", "image_2d_array_msaa_depth", "image_2d_media",
-     "image_2d_media_block"});
+struct ImageParameterInfo {
+  std::string_view name;           ///< .ze_info's image_type
+  std::optional<ImageType> takes;  ///< nothing: no image can be given for it
+};
+
+/// Image types of parameters; the index is IMAGE_MEMORY_OBJECT_TYPE of patch tokens.
+inline constexpr auto image_types = [] {
+  using enum ImageType;
+  return std::to_array<ImageParameterInfo>({{"image_invalid", {}},
+                                            {"image_buffer", image1d_buffer},
+                                            {"image_1d", image1d},
+                                            {"image_1d_array", image1d_array},
+                                            {"image_2d", image2d},
+                                            {"image_2d_array", image2d_array},
+                                            {"image_3d", image3d},
+                                            {"image_cube", {}},
+                                            {"image_cube_array", {}},
+                                            {"image_2d_depth", image2d},
+                                            {"image_2d_array_depth", image2d_array},
+                                            {"image_2d_msaa", {}},
+                                            {"image_2d_msaa_depth", {}},
+                                            {"image_2d_array_msaa", {}},
+                                            {"image_2d_array_msaa_depth", {}},
+                                            {"image_2d_media", image2d},
+                                            {"image_2d_media_block", image2d}});
+}();
 
 struct Argument {
   ArgumentKind kind = ArgumentKind::Unused;
@@ -171,6 +192,7 @@ struct Kernel {
   std::vector<Patch> implicit;           // by offset
   std::vector<ImplicitSurface> surfaces;
   std::vector<SamplerState> samplers;
+  std::array<std::uint32_t, 4> border_color{};  // of all samplers, red to alpha: bits of f32, or integers
   std::vector<std::string> printf_strings;  // patch tokens: by index; zebin keeps them in Segment::Strings
   std::string unsupported;                  // "" or why no dispatch of it can work
 };

@@ -43,12 +43,13 @@ int execute(const RunOptions& options) {
   std::vector<Expectation> expectations;
   for (Step& step : session.steps())
     for (OutputRequest& request : step.outputs) {
+      if (auto taken = take_contents(request); !taken) return fail(ExitCode::Internal, taken.error());
       if (request.kind == OutputRequest::Kind::Dump)
         if (auto written = write_dump(request); !written) return fail(ExitCode::BadInput, written.error());
       // What a kernel that did not come to its end leaves is not what is expected.
       if (request.kind == OutputRequest::Kind::Expect && session.ended_early() == nullptr)
-        expectations.push_back({&request, compare(request.element, request.buffer->buffer.bytes(),
-                                                  request.expected, request.tolerance)});
+        expectations.push_back(
+            {&request, compare(request.element, request.contents(), request.expected, request.tolerance)});
     }
   if (options.as_json)
     print_json(session, expectations);
@@ -64,14 +65,18 @@ void add_kernel_options(CLI::App& command, KernelOptions& to) {
   command.add_option("--offset", to.offset, "global id of the first work item (default: 0)");
   command.add_option("--arg", to.arguments, argument_help())->allow_extra_args(false);
   command
-      .add_option("--dump", to.dumps,
-                  "INDEX=FILE: write a buffer to a file afterwards (to FILE.npy: for NumPy); INDEX is the "
-                  "argument's number or the buffer's name")
+      .add_option(
+          "--dump", to.dumps,
+          "INDEX=FILE: write a buffer or an image to a file afterwards (to FILE.npy: for NumPy; an image to "
+          "FILE.png: as a picture, to another name tightly packed); INDEX is the argument's number or the "
+          "buffer's name")
       ->allow_extra_args(false);
   command
       .add_option(
           "--print", to.prints,
-          fmt::format("INDEX[:COUNT]: print the first elements of a buffer (default: {})", default_print))
+          fmt::format(
+              "INDEX[:COUNT]: print the first elements of a buffer, or texels of an image (default: {})",
+              default_print))
       ->allow_extra_args(false);
   command
       .add_option(

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -67,11 +68,23 @@ bool may_be_8_bytes(PayloadItem item) {
   }
 }
 
+// The index in image_types of "image2d_t" and its like.
+std::optional<std::uint8_t> image_type_of_name(std::string_view name) {
+  if (!name.ends_with("_t")) return std::nullopt;
+  name.remove_suffix(2);
+  if (name.ends_with("_depth")) name.remove_suffix(6);
+  const auto type = parse_image_type(name);
+  if (!type) return std::nullopt;
+  const auto found = std::find_if(image_types.begin(), image_types.end(),
+                                  [&](const ImageParameterInfo& row) { return row.takes == type; });
+  return static_cast<std::uint8_t>(found - image_types.begin());
+}
+
 // What an argument without payload is, by its declared type.
 ArgumentKind kind_of_type(const Argument& a) {
   if (a.type_name.empty()) return ArgumentKind::Unused;
   if (a.type_name == "sampler_t") return ArgumentKind::Sampler;
-  if (a.type_name.starts_with("image")) return ArgumentKind::Image;
+  if (image_type_of_name(a.type_name)) return ArgumentKind::Image;
   if (a.address == AddressQualifier::Local) return ArgumentKind::LocalPointer;
   if (a.address != AddressQualifier::Private) return ArgumentKind::Pointer;
   return ArgumentKind::Value;
@@ -125,6 +138,8 @@ Result<void> check_patch(const Kernel& kernel, const Patch& p) {
 Result<void> finish_argument(const Kernel& kernel, std::uint32_t index, Argument& a) {
   sort_and_merge(a.patches);
   if (a.kind == ArgumentKind::Unused) a.kind = kind_of_type(a);
+  if (a.kind == ArgumentKind::Image && a.image_type == 0)
+    a.image_type = image_type_of_name(a.type_name).value_or(0);
   std::uint32_t extent = 0;
   for (const Patch& p : a.patches) {
     if (auto checked = check_patch(kernel, p); !checked) return checked.error();

@@ -75,6 +75,13 @@ Result<void> KernelReader::read_samplers(const Token& token) {
     std::memcpy(&draft.kernel.samplers[i], dynamic_heap_.data() + sampler_offset_ + i * sizeof(SamplerState),
                 sizeof(SamplerState));
   }
+  // SAMPLER_INDIRECT_STATE, one for all: the dwords that it begins with are the border colour.
+  const std::uint32_t border = token[2];
+  std::array<std::uint32_t, 4>& color = draft.kernel.border_color;
+  if (border > dynamic_heap_.size() || sizeof color > dynamic_heap_.size() - border)
+    return error("{}: border colour at {} of a dynamic state heap of {} bytes", where_, border,
+                 dynamic_heap_.size());
+  std::memcpy(color.data(), dynamic_heap_.data() + border, sizeof color);
   return {};
 }
 

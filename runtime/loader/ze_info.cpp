@@ -155,7 +155,8 @@ void read_pointer_argument(const YAML::Node& node, KernelDraft& draft, std::uint
   if (space == "image") {
     set_kind(ArgumentKind::Image);
     const std::string type = text(node, "image_type", where);
-    const auto found = std::find(image_types.begin() + 1, image_types.end(), type);
+    const auto found = std::find_if(image_types.begin() + 1, image_types.end(),
+                                    [&](const ImageParameterInfo& row) { return row.name == type; });
     if (found == image_types.end()) fail("ze_info: {}: image_type {} is not known", where, type);
     a.image_type = static_cast<std::uint8_t>(found - image_types.begin());
     a.access = access == "readonly"    ? AccessQualifier::ReadOnly

@@ -3,22 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
-
-#include "runtime/cli/files.hpp"
-#include "runtime/cli/run/npy.hpp"
+#include <utility>
 
 namespace eum::cli {
 namespace {
 
 using Form = ArgumentText::Form;
-
-/// splitmix64, so that a seed means the same numbers on every host.
-std::uint64_t next_random(std::uint64_t& state) {
-  std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -111,6 +101,23 @@ Result<void> parse_into(ArgumentText& to, std::string_view text) {
     to.name = name;
     return {};
   }
+  if (const auto colon = text.find(':'); colon != std::string_view::npos) {
+    const std::string_view kind = text.substr(0, colon);
+    if (is_image_word(kind)) {
+      to.form = Form::Image;
+      auto image = parse_image(text);
+      if (!image) return image.error();
+      to.image = std::move(*image);
+      return {};
+    }
+    if (kind == "sampler") {
+      to.form = Form::Sampler;
+      const auto sampler = parse_sampler(text.substr(colon + 1));
+      if (!sampler) return sampler.error();
+      to.sampler = *sampler;
+      return {};
+    }
+  }
   const auto parts = split(text);
   const std::string_view word = parts[0];
   const auto wants = [&](std::size_t count, std::string_view form) -> Result<void> {
@@ -149,8 +156,8 @@ Result<void> parse_into(ArgumentText& to, std::string_view text) {
   }
   if (auto good = wants(2,
                         "TYPE:VALUE[,VALUE...], hex:DIGITS, @FILE, zeros:BYTES, iota:TYPE:COUNT, "
-                        "random:TYPE:COUNT:SEED, fill:TYPE:COUNT:VALUE, local:BYTES, null, or the name of a "
-                        "buffer");
+                        "random:TYPE:COUNT:SEED, fill:TYPE:COUNT:VALUE, local:BYTES, image2d:..., "
+                        "sampler:..., null, or the name of a buffer");
       !good)
     return good;
   if (word == "hex") {
@@ -178,9 +185,10 @@ std::string argument_help() {
          "  iota:TYPE:COUNT         a buffer of 0, 1, 2, ...\n"
          "  random:TYPE:COUNT:SEED  a buffer of random bits; floats are from 0 up to 1\n"
          "  null                    a null pointer\n"
-         "  local:BYTES             a __local pointer\n"
-         "  NAME=BUFFER             one of the buffers above with a name\n"
-         "  NAME                    the buffer with this name\n"
+         "  local:BYTES             a __local pointer\n" +
+         image_argument_help() +
+         "  NAME=BUFFER             one of the buffers or images above with a name\n"
+         "  NAME                    the buffer or image with this name\n"
          "TYPE is one of " +
          element_names();
 }
@@ -190,52 +198,6 @@ Result<ArgumentText> parse_argument(std::string_view text) {
   argument.text = text;
   if (auto good = parse_into(argument, text); !good) return error("--arg {}: {}", text, good.error().message);
   return argument;
-}
-
-Result<RunBuffer> make_buffer(const ArgumentText& argument, rt::Device& device, const std::string& label) {
-  if (argument.form == Form::File) {
-    const auto contents = read_file(argument.path);
-    if (!contents) return contents.error();
-    std::span<const std::byte> bytes(*contents);
-    RunBuffer result;
-    if (looks_like_npy(bytes)) {
-      const auto array = read_npy(bytes);
-      if (!array) return error("{}: {}", argument.path, array.error().message);
-      result.element = array->element;
-      bytes = bytes.subspan(array->offset);
-    }
-    auto buffer = device.allocate(bytes.size(), fmt::format("{} ({})", label, argument.path));
-    if (!buffer) return buffer.error();
-    std::copy(bytes.begin(), bytes.end(), buffer->host);
-    result.buffer = *buffer;
-    return result;
-  }
-  const unsigned size = argument.element ? info(*argument.element).bytes : 1;
-  if (argument.count > ~std::uint64_t{0} / size)
-    return error("{}: {} elements of {} bytes are too many", label, argument.count, size);
-  auto buffer = device.allocate(argument.count * size, label);
-  if (!buffer) return buffer.error();
-  const RunBuffer result{*buffer, argument.element};
-  if (argument.form == Form::Zeros) return result;
-  if (argument.form == Form::List) {
-    std::copy(argument.bytes.begin(), argument.bytes.end(), buffer->host);
-    return result;
-  }
-  const Element element = *argument.element;
-  std::uint64_t state = argument.seed;
-  for (std::uint64_t i = 0; i < argument.count; ++i) {
-    std::uint64_t bits = 0;
-    if (argument.form == Form::Fill)
-      std::memcpy(&bits, argument.bytes.data(), size);
-    else if (argument.form == Form::Iota)
-      bits = bits_of_count(element, i);
-    else if (info(element).kind == NumberKind::Float)
-      bits = bits_of_float(element, static_cast<double>(next_random(state) >> 11) * 0x1p-53);
-    else
-      bits = next_random(state);
-    std::memcpy(buffer->host + i * size, &bits, size);
-  }
-  return result;
 }
 
 std::optional<Element> element_of_parameter(const rt::Argument& parameter) {
@@ -251,6 +213,7 @@ Result<rt::ArgumentValue> argument_value(const ArgumentText& argument, const rt:
   if (argument.form == Form::Null) return rt::ArgumentValue(rt::BufferValue{});
   if (argument.form == Form::Local)
     return rt::ArgumentValue(rt::LocalValue{static_cast<std::uint32_t>(argument.count)});
+  if (argument.form == Form::Sampler) return rt::ArgumentValue(argument.sampler);
   rt::ArgumentValue value(argument.bytes);
   if (argument.form == Form::Hex || index >= kernel.arguments.size()) return value;
   const rt::Argument& parameter = kernel.arguments[index];
@@ -271,17 +234,6 @@ Result<rt::ArgumentValue> argument_value(const ArgumentText& argument, const rt:
   std::vector<std::byte> padded = argument.bytes;  // three elements take the room of four
   padded.resize(4 * std::size_t{want.bytes});
   return rt::ArgumentValue(std::move(padded));
-}
-
-std::string element_warning(const RunBuffer& buffer, const rt::Kernel& kernel, std::size_t index) {
-  if (!buffer.element || index >= kernel.arguments.size()) return {};
-  const auto wanted = element_of_parameter(kernel.arguments[index]);
-  if (!wanted) return {};
-  const ElementInfo &want = info(*wanted), &given = info(*buffer.element);
-  const bool same_kind = (want.kind == NumberKind::Float) == (given.kind == NumberKind::Float);
-  if (same_kind && want.bytes == given.bytes) return {};
-  return fmt::format("kernel {}: argument {} ({}) points to {}, the buffer is of {}", kernel.name, index,
-                     rt::describe_argument(kernel, index), want.name, given.name);
 }
 
 }  // namespace eum::cli

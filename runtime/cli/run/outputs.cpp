@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "memory/base/within_host.hpp"
 #include "runtime/cli/run/npy.hpp"
+#include "runtime/png/image_picture.hpp"
 
 namespace eum::cli {
 namespace {
@@ -78,11 +80,23 @@ std::optional<Failure> read_expected(OutputRequest& request) {
                            request.label, info(array->element).name)};
     bytes->erase(bytes->begin(), bytes->begin() + static_cast<std::ptrdiff_t>(array->offset));
   }
-  if (bytes->size() != request.buffer->buffer.size)
+  if (bytes->size() != request.buffer->size())
     return Failure{ExitCode::Mismatch, error("{}: expected {} bytes for {}, found {}", request.path,
-                                             request.buffer->buffer.size, request.label, bytes->size())};
+                                             request.buffer->size(), request.label, bytes->size())};
   request.expected = std::move(*bytes);
   return std::nullopt;
+}
+
+bool wants_png(const OutputRequest& request) {
+  const std::string_view path = request.path;
+  return path.ends_with(".png") || path.ends_with(".PNG");
+}
+
+/// "f32", or of an image "rgba unorm8".
+std::string type_text(const OutputRequest& request) {
+  if (!request.buffer->image) return std::string(info(request.element).name);
+  const rt::ImageDescription& image = request.buffer->image->description;
+  return fmt::format("{} {}", rt::info(image.order).name, rt::info(image.data_type).name);
 }
 
 }  // namespace
@@ -110,7 +124,15 @@ std::optional<Failure> prepare_output(OutputRequest& request, const RunBuffer* b
   request.buffer = buffer;
   request.element =
       buffer->element ? *buffer->element : element_of_parameter(parameter).value_or(Element::u32);
-  request.label = fmt::format("argument {} ({})", request.argument, info(request.element).name);
+  request.label = fmt::format("argument {} ({})", request.argument, type_text(request));
+  if (request.kind == Kind::Dump && wants_png(request)) {
+    if (!buffer->image)
+      return Failure{ExitCode::Mismatch,
+                     error("{}: expected an image for a PNG file, argument {} is a buffer", request.text,
+                           request.argument)};
+    if (auto good = png::fits_png(buffer->image->description); !good)
+      return Failure{ExitCode::Mismatch, error("{}: {}", request.text, good.error().message)};
+  }
   if (request.kind == Kind::Expect) return read_expected(request);
   if (request.kind == Kind::Dump) {
     auto file = OutputFile::open(request.path);
@@ -120,12 +142,37 @@ std::optional<Failure> prepare_output(OutputRequest& request, const RunBuffer* b
   return std::nullopt;
 }
 
+Result<void> take_contents(OutputRequest& request) {
+  if (!request.buffer->image) return {};
+  return within_host(request.label, [&]() -> Result<void> {
+    request.texels.resize(request.buffer->size());
+    request.buffer->image->download(request.texels);
+    return {};
+  });
+}
+
+std::string element_text(const OutputRequest& request, std::uint64_t index) {
+  const unsigned unit = request.buffer->unit();
+  std::string text;
+  for (unsigned i = 0; i < unit; ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ",",
+                        value_text(request.element, request.contents(), index * unit + i));
+  return text;
+}
+
 Result<void> write_dump(OutputRequest& request) {
-  const auto bytes = std::as_bytes(request.buffer->buffer.bytes());
+  const auto bytes = request.contents();
+  if (wants_png(request)) {
+    const auto picture = png::picture_of(request.buffer->image->description, bytes);
+    if (!picture) return error("{}: {}", request.text, picture.error().message);
+    const auto file = png::write(*picture);
+    if (!file) return error("{}: {}", request.text, file.error().message);
+    return request.file->write({*file});
+  }
   if (!request.path.ends_with(".npy")) return request.file->write({bytes});
-  const std::string header = npy_header(request.element, request.elements());
-  return request.file->write(
-      {std::as_bytes(std::span(header)), bytes.first(request.elements() * info(request.element).bytes)});
+  const unsigned size = info(request.element).bytes;
+  const std::string header = npy_header(request.element, bytes.size() / size);
+  return request.file->write({std::as_bytes(std::span(header)), bytes.first(bytes.size() / size * size)});
 }
 
 std::string difference_text(const OutputRequest& request, const Comparison& comparison) {

@@ -54,9 +54,10 @@ void print_step(Session& session, const Step& step) {
 }
 
 void print_values(const OutputRequest& request) {
-  print("{}, {} of {}:\n", request.label, request.shown(), request.elements());
+  print("{}, {} of {}{}:\n", request.label, request.shown(), request.elements(),
+        request.buffer->image ? " texels" : "");
   for (std::uint64_t i = 0; i < request.shown(); ++i)
-    print("{}{}", value_text(request.element, request.buffer->buffer.bytes(), i),
+    print("{}{}", element_text(request, i),
           i % values_per_line == values_per_line - 1 || i + 1 == request.shown() ? "\n" : " ");
 }
 
@@ -124,8 +125,13 @@ json to_json(const rt::BoundsReport& report, const Step& step) {
 
 json values_json(const OutputRequest& request, std::size_t step) {
   json values = json::array();
-  for (std::uint64_t i = 0; i < request.shown(); ++i)
-    values.push_back(json_value(value_text(request.element, request.buffer->buffer.bytes(), i)));
+  const unsigned unit = request.buffer->unit();
+  for (std::uint64_t i = 0; i < request.shown(); ++i) {
+    json element = json::array();
+    for (unsigned k = 0; k < unit; ++k)
+      element.push_back(json_value(value_text(request.element, request.contents(), i * unit + k)));
+    values.push_back(request.buffer->image ? std::move(element) : element[0]);
+  }
   return {{"step", step},
           {"argument", request.argument},
           {"type", info(request.element).name},

@@ -173,7 +173,7 @@ std::optional<Failure> Session::prepare(Step& step) {
   for (std::size_t i = 0; i < step.arguments.size(); ++i) {
     if (auto failed = find_buffer(step, i, buffers[i])) return failed;
     if (buffers[i] != nullptr) {
-      values.push_back(rt::BufferValue{buffers[i]->buffer.surface()});
+      values.push_back(buffers[i]->value());
       if (auto warning = element_warning(*buffers[i], *step.kernel, i); !warning.empty())
         warnings_.push_back(std::move(warning));
     } else {

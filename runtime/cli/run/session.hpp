@@ -11,6 +11,7 @@
 #include "runtime/cli/run/argument.hpp"
 #include "runtime/cli/run/options.hpp"
 #include "runtime/cli/run/outputs.hpp"
+#include "runtime/cli/run/run_buffer.hpp"
 #include "runtime/cli/run/watch.hpp"
 #include "runtime/launch.hpp"
 
