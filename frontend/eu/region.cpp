@@ -293,7 +293,8 @@ void Lowering::write(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
   builder_.reg_write(ir::Region::strided(dst.offset, stride), value, mask);
   const unsigned control = target_.offset(StateRegister::Control);
   if (dst.offset >= control && dst.offset < control + 4) {
-    bool whole = lanes() == 1 && mask == ir::no_value && ir::size_of(builder_.type_of(value)) == 4;
+    const ir::Type type = builder_.type_of(value);
+    const bool whole = lanes() == 1 && mask == ir::no_value && ir::is_int(type) && ir::size_of(type) == 4;
     builder_.effect(ir::Op::fpmode_set, whole ? value : scalar(ir::Type::u32, control));
   }
 }

@@ -49,6 +49,21 @@ constexpr std::uint32_t ratio(std::uint64_t numerator, std::uint64_t denominator
          rounded;
 }
 
+/// ratio(x, 2^bits - 1): in binary that fraction repeats the bits of x for ever.
+template <unsigned bits>
+constexpr std::uint32_t fraction(std::uint32_t x) {
+  if (x == 0) return 0;
+  if (x == max_of(bits)) return f32_one;
+  std::uint64_t repeated = x;
+  unsigned width = bits;
+  for (; width < bits + 24; width += bits) repeated = repeated << bits | x;
+  static_assert(bits <= 16 || bits == 24, "the repeated bits may not fit");
+  // At least 25 bits, and what follows is never 0: no ties.
+  const unsigned excess = static_cast<unsigned>(std::bit_width(repeated)) - 24;
+  const auto rounded = static_cast<std::uint32_t>(((repeated >> (excess - 1)) + 1) >> 1);
+  return ((149 + excess - width) << 23) + rounded;  // as in ratio
+}
+
 constexpr std::int32_t sign_extend(std::uint32_t value, unsigned bits) {
   return static_cast<std::int32_t>(value << (32 - bits)) >> (32 - bits);
 }
@@ -130,11 +145,11 @@ template <ChannelKind kind, unsigned bits>
 constexpr std::uint32_t decode(std::uint32_t x) {
   using enum ChannelKind;
   if constexpr (kind == UNORM) {
-    return ratio(x, max_of(bits));
+    return fraction<bits>(x);
   } else if constexpr (kind == SNORM) {
     const std::int32_t value = sign_extend(x, bits);
     const std::uint32_t magnitude = static_cast<std::uint32_t>(value < 0 ? -std::int64_t{value} : value);
-    return (value < 0 ? 0x80000000 : 0) | ratio(std::min(magnitude, max_of(bits - 1)), max_of(bits - 1));
+    return (value < 0 ? 0x80000000 : 0) | fraction<bits - 1>(std::min(magnitude, max_of(bits - 1)));
   } else if constexpr (kind == SINT) {
     return static_cast<std::uint32_t>(sign_extend(x, bits));
   } else if constexpr (kind == SRGB) {

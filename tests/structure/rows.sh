@@ -66,6 +66,12 @@ refused attribute 'print_RowUnderTest' -fsyntax-only frontend/ir/attribute.cpp
 one_more engine jit/engines.def 'JIT_ENGINE(row_under_test, "row_under_test", "")'
 refused engine 'make_row_under_test_engine' -fsyntax-only jit/engine.cpp
 
+one_more format memory/image/formats.def 'FORMAT(R8Q8_UNORM, 0x1f0, sampled)'
+refused format 'a letter that no channel has' -fsyntax-only memory/image/format.cpp
+
+one_more format_code memory/image/formats.def 'FORMAT(R8_UNORM, 0x141, sampled)'
+refused format_code 'two formats have one code' -fsyntax-only memory/image/format.cpp
+
 row='every, Binary, Int, IntOrVec, Pred|CMod|SrcMod|Logic, lower_logic, xor_, next)'
 one_more opcode frontend/gen/instructions.def "GEN_OP(row_under_test, \"row_under_test\", 0x06, $row"
 refused opcode 'two instructions claim one opcode' -fsyntax-only frontend/gen/decoder.cpp

@@ -93,7 +93,7 @@ int unquantize(int value, unsigned bits) {
   }
 }
 
-/// f16 of an interpolated number.
+/// f16 of an interpolated number. Of -0x8000, which only endpoints of 16 bits can be, it is minus infinity.
 template <bool is_signed>
 std::uint32_t finish(int value) {
   if constexpr (!is_signed) return static_cast<std::uint32_t>((value * 31) >> 6);

@@ -164,6 +164,8 @@ void run_case(const Case& c, jit::Engine& engine) {
     const jit::Fault& fault = thread.state().fault;
     if (fault.kind == jit::FaultKind::BadRegister) {
       CHECK(fmt::format("register address {:#x}", fault.address) == c.fault);
+    } else if (fault.kind == jit::FaultKind::Image) {
+      CHECK_THAT(fault.reason, Catch::Contains(c.fault));
     } else {
       REQUIRE(fault.kind == jit::FaultKind::Unsupported);
       CHECK_THAT(texts.at(fault.address), Catch::Contains(c.fault));
