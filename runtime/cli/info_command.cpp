@@ -9,6 +9,7 @@
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/output.hpp"
+#include "runtime/cli/run/image_text.hpp"
 
 namespace eum::cli {
 namespace {
@@ -38,6 +39,32 @@ std::string_view kind_name(rt::ArgumentKind kind) {
   return "unknown";
 }
 
+std::string_view access_name(rt::AccessQualifier access) {
+  switch (access) {
+    case rt::AccessQualifier::None:
+      return "";
+    case rt::AccessQualifier::ReadOnly:
+      return "read";
+    case rt::AccessQualifier::WriteOnly:
+      return "written";
+    case rt::AccessQualifier::ReadWrite:
+      return "read and written";
+  }
+  return "unknown";
+}
+
+/// What an argument is, and where that is not plain, how it is given.
+std::string kind_text(const rt::Argument& a) {
+  std::string text(kind_name(a.kind));
+  if (a.kind == rt::ArgumentKind::Value) text += fmt::format(", {} byte{}", a.size, a.size == 1 ? "" : "s");
+  if (a.kind == rt::ArgumentKind::Sampler) text += fmt::format(": {}", sampler_form);
+  if (a.kind == rt::ArgumentKind::Image) {
+    if (const auto access = access_name(a.access); !access.empty()) text += fmt::format(", {}", access);
+    if (const auto type = rt::image_types[a.image_type].takes) text += fmt::format(": {}", image_form(*type));
+  }
+  return text;
+}
+
 json to_json(const rt::Kernel& kernel) {
   json arguments = json::array();
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -45,6 +72,10 @@ json to_json(const rt::Kernel& kernel) {
     json one = {{"index", i}, {"kind", kind_name(a.kind)}, {"name", a.name}, {"type", a.type_name}};
     if (a.kind == rt::ArgumentKind::Value) one["bytes"] = a.size;
     if (const auto space = rt::qualifier_name(a.address); !space.empty()) one["address_space"] = space;
+    if (a.kind == rt::ArgumentKind::Image) {
+      one["image_type"] = rt::image_types[a.image_type].name;
+      one["access"] = access_name(a.access);
+    }
     if (a.binding) one["binding_table_index"] = *a.binding;
     arguments.push_back(std::move(one));
   }
@@ -75,9 +106,7 @@ void print_kernel(const rt::Kernel& kernel) {
     print("  cannot run: {}\n", visible(reason));
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     const rt::Argument& a = kernel.arguments[i];
-    print(
-        "  argument {}: {} ({}{})\n", i, visible(rt::describe_argument(kernel, i)), kind_name(a.kind),
-        a.kind == rt::ArgumentKind::Value ? fmt::format(", {} byte{}", a.size, a.size == 1 ? "" : "s") : "");
+    print("  argument {}: {} ({})\n", i, visible(rt::describe_argument(kernel, i)), kind_text(a));
   }
 }
 

@@ -29,8 +29,15 @@ rt::ArgumentValue value_for(const rt::Argument& argument, std::span<std::byte> m
       return rt::BufferValue{surface};
     case rt::ArgumentKind::LocalPointer:
       return rt::LocalValue{64};
-    case rt::ArgumentKind::Image:
-      return rt::ImageValue{surface};
+    case rt::ArgumentKind::Image: {
+      rt::ImageValue image{surface};
+      if (const auto type = rt::image_types[argument.image_type].takes) {
+        image.surface.image.type = rt::info(*type).surface;
+        image.surface.image.array = rt::info(*type).array;
+      }
+      image.surface.image.format = 0;  // R32G32B32A32_FLOAT
+      return image;
+    }
     case rt::ArgumentKind::Sampler:
       return rt::SamplerValue{};
   }

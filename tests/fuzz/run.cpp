@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/image/image.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/loader/loader.hpp"
 
@@ -51,9 +52,16 @@ Outcome run(const rt::Program& program, const rt::Kernel& kernel, jit::EngineKin
       case rt::ArgumentKind::LocalPointer:
         arguments.emplace_back(rt::LocalValue{256});
         break;
-      case rt::ArgumentKind::Image:
-        arguments.emplace_back(rt::ImageValue{});
+      case rt::ArgumentKind::Image: {
+        rt::ImageDescription description;
+        description.type = rt::image_types[a.image_type].takes.value_or(rt::ImageType::image2d);
+        description.width = 16;
+        description.data_type = rt::ChannelType::float_;
+        const auto image = rt::make_image(**device, description, "image");
+        if (!image) std::abort();
+        arguments.emplace_back(image->value());
         break;
+      }
       case rt::ArgumentKind::Sampler:
         arguments.emplace_back(rt::SamplerValue{});
         break;

@@ -14,7 +14,7 @@ compile() {  # name source device core options...
   mv "$work/$name/k_$core.bin" "$here/bin/$name.bin"
 }
 
-for source in arguments layouts printing faults; do
+for source in arguments image_queries layouts printing faults; do
   compile $source.patch $source bxt Gen9lp -options "-cl-std=CL2.0"
   compile $source.zebin $source bxt Gen9lp -options "-cl-std=CL2.0" --format zebin
 done

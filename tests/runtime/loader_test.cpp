@@ -65,6 +65,7 @@ void check_same_kernel(const Kernel& a, const Kernel& b) {
   CHECK(a.per_thread_bytes == b.per_thread_bytes);
   CHECK(a.unsupported == b.unsupported);
   CHECK(a.samplers == b.samplers);
+  CHECK(a.border_color == b.border_color);
   CHECK(describe_arguments(a) == describe_arguments(b));
   REQUIRE(a.arguments.size() == b.arguments.size());
   const bool same_places = !has_base_address(a);
@@ -166,7 +167,7 @@ TEST_CASE("resources of kernels that use them") {
   const Kernel* images = arguments.find("images");
   REQUIRE(images != nullptr);
   CHECK(images->arguments[0].kind == ArgumentKind::Image);
-  CHECK(image_types[images->arguments[3].image_type] == "image_3d");
+  CHECK(image_types[images->arguments[3].image_type].name == "image_3d");
   CHECK(images->arguments[1].access == AccessQualifier::WriteOnly);
   CHECK(images->arguments[2].kind == ArgumentKind::Sampler);
   CHECK(images->arguments[2].sampler == 0);

@@ -230,11 +230,13 @@ TEST_CASE("images and samplers reach payload, binding table and sampler table") 
   ImageValue image;
   image.surface = mem::buffer_surface(memory.data(), 4096, 0x5000);
   image.surface.image.type = mem::image::SurfaceType::SURFTYPE_2D;
+  image.surface.image.format = mem::image::find_format("R32G32B32A32_FLOAT")->code;
   image.surface.image.width = 17;
   image.surface.image.height = 9;
   image.channel_order = 0x10b5;
   image.channel_data_type = 0x10de;
   ImageValue volume = image;
+  volume.surface.image.type = mem::image::SurfaceType::SURFTYPE_3D;
   volume.surface.image.depth = 5;
   const SamplerValue sampler{SamplerAddress::clamp_border, SamplerFilter::nearest, false};
   const Payload payload = build(kernel, {image, image, sampler, volume, buffer(0x9000)}, range_1d(32));
@@ -253,9 +255,80 @@ TEST_CASE("images and samplers reach payload, binding table and sampler table") 
   CHECK(item(1, PayloadItem::ImageDataType) == 0x10de);
   CHECK(item(2, PayloadItem::SamplerSnap) == 0xffffffff);
   CHECK(payload.bindings[*kernel.arguments[3].binding].image.depth == 5);
-  CHECK(payload.samplers[0] == kernel.samplers[1]);  // the source declares one with the same properties
+  CHECK(payload.samplers[0] == payload.samplers[1]);  // the source declares one with the same properties
   CHECK_THAT(error_of(kernel, {image, image, image, volume, buffer(0)}, range_1d(32)),
-             Contains("takes a sampler"));
+             Contains("takes a sampler, a 2D image given"));
+  CHECK_THAT(error_of(kernel, {image, image, sampler, image, buffer(0)}, range_1d(32)),
+             Contains("argument 3 (") && Contains("takes a 3D image, a 2D image given"));
+  CHECK_THAT(error_of(kernel, {buffer(0), image, sampler, volume, buffer(0)}, range_1d(32)),
+             Contains("takes a 2D image, a buffer given"));
+  ImageValue only_read = image;
+  only_read.surface.image.format = mem::image::find_format("B10G10R10X2_UNORM")->code;
+  CHECK_THAT(error_of(kernel, {image, only_read, sampler, volume, buffer(0)}, range_1d(32)),
+             Contains("argument 1 (") && Contains("is written, which images of B10G10R10X2_UNORM cannot be"));
+  build(kernel, {only_read, image, sampler, volume, buffer(0x9000)}, range_1d(32));
+}
+
+TEST_CASE("the border colour of a binary is that of its samplers; a sampler state that is none is named") {
+  const Program program = load("arguments.zebin");
+  Kernel kernel = *program.find("images");
+  ImageValue image;
+  image.surface.image.type = mem::image::SurfaceType::SURFTYPE_2D;
+  image.surface.image.format = mem::image::find_format("R32G32B32A32_FLOAT")->code;
+  ImageValue volume = image;
+  volume.surface.image.type = mem::image::SurfaceType::SURFTYPE_3D;
+  const std::vector<ArgumentValue> arguments{image, image, SamplerValue{}, volume, buffer(0x9000)};
+  kernel.border_color = {1, 2, 3, 4};
+  const Payload payload = build(kernel, arguments, range_1d(32));
+  REQUIRE(payload.samplers.size() == kernel.samplers.size());
+  for (const mem::image::SamplerState& sampler : payload.samplers)
+    CHECK(sampler.border == std::array<std::uint32_t, 4>{1, 2, 3, 4});
+  kernel.samplers[1][3] |= 7;  // a mode of coordinates that is reserved
+  CHECK_THAT(error_of(kernel, arguments, range_1d(32)), Contains("kernel images: sampler 1: SAMPLER_STATE"));
+}
+
+TEST_CASE("each sampler property is in the state that a kernel's sampler gets") {
+  using enum mem::image::AddressControl;
+  const auto state = [](SamplerAddress address, SamplerFilter filter, bool normalized) {
+    const SamplerState words = sampler_state(address, filter, normalized);
+    std::array<std::byte, 16> bytes;
+    std::memcpy(bytes.data(), words.data(), sizeof bytes);
+    auto decoded = mem::image::decode_sampler_state(bytes);
+    if (!decoded) FAIL(decoded.error().message);
+    return *decoded;
+  };
+  const std::array<std::pair<SamplerAddress, mem::image::AddressControl>, 5> modes{
+      {{SamplerAddress::none, CLAMP},
+       {SamplerAddress::clamp_edge, CLAMP},
+       {SamplerAddress::clamp_border, CLAMP_BORDER},
+       {SamplerAddress::repeat, WRAP},
+       {SamplerAddress::mirror, MIRROR}}};
+  for (const auto& [address, control] : modes)
+    for (const bool linear : {false, true})
+      for (const bool normalized : {false, true}) {
+        const auto filter = linear ? SamplerFilter::linear : SamplerFilter::nearest;
+        const mem::image::SamplerState s = state(address, filter, normalized);
+        CHECK(s.address == std::array{control, control, control});
+        CHECK(s.non_normalized == !normalized);
+        const auto map = linear ? mem::image::MapFilter::LINEAR : mem::image::MapFilter::NEAREST;
+        CHECK(s.min_filter == map);
+        CHECK(s.mag_filter == map);
+        CHECK(s.rounding == (linear ? 0x3f : 0));
+        CHECK_FALSE(s.disable);
+      }
+}
+
+TEST_CASE("images that cannot be given are named before a kernel runs") {
+  Kernel kernel;
+  Argument cube;
+  cube.kind = ArgumentKind::Image;
+  cube.name = "c";
+  cube.type_name = "imagecube_t";
+  cube.image_type = 7;
+  kernel.arguments.push_back(cube);
+  CHECK(cannot_run(kernel) == "argument 0 (c: imagecube_t) is an image_cube, which is not supported");
+  kernel.arguments[0].image_type = 4;
+  CHECK(cannot_run(kernel).empty());
 }
 
 TEST_CASE("arguments that do not fit are named") {

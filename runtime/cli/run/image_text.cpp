@@ -35,10 +35,6 @@ std::string size_form(const rt::ImageTypeInfo& type) {
   return form;
 }
 
-std::string form(const rt::ImageTypeInfo& type) {
-  return fmt::format("{}:{}:ORDER:TYPE:SOURCE", type.name, size_form(type));
-}
-
 /// WxHxD[/LEVELS].
 Result<void> parse_sizes(rt::ImageDescription& to, std::string_view text) {
   const rt::ImageTypeInfo& type = rt::info(to.type);
@@ -93,6 +89,22 @@ Result<void> parse_source(ImageText& to, std::string_view text) {
   return error("expected contents of @FILE, zeros or random:SEED, found '{}'", whole);
 }
 
+/// Lines of words behind the column of --arg's forms.
+std::string indented(std::string_view words) {
+  constexpr std::size_t column = 26, width = 110;
+  std::string text, line(column, ' ');
+  while (!words.empty()) {
+    const std::string_view word = take(words, ' ');
+    if (line.size() + word.size() > width) {
+      text += line + "\n";
+      line.assign(column, ' ');
+    }
+    if (line.size() > column) line += ' ';
+    line += word;
+  }
+  return text + line + "\n";
+}
+
 bool looks_like_size(std::string_view text) {
   return text.find_first_not_of("0123456789x/") == std::string_view::npos;
 }
@@ -114,20 +126,23 @@ std::string image_argument_help() {
   for (const rt::ImageTypeInfo& type : rt::image_type_table())
     types += fmt::format("{}{}:{}", types.empty() ? "" : ", ", type.name, size_form(type));
   return "  image2d:FILE.png        an image with the contents of a picture\n"
-         "  image2d:WxH:ORDER:TYPE:SOURCE\n"
-         "                          an image; likewise " +
-         types.substr(0, types.find("image3d")) + "\n                          " +
-         types.substr(types.find("image3d")) +
-         "; /LEVELS behind the size: mip levels.\n"
-         "                          SOURCE is zeros, random:SEED or @FILE, of texels tightly packed;\n"
-         "                          ORDER is one of " +
-         rt::channel_order_names() + ";\n                          TYPE is one of " +
-         rt::channel_type_names() +
-         "\n"
-         "  sampler:FILTER,ADDRESS,COORDINATES\n"
-         "                          nearest or linear; none, clamp_to_edge, clamp (to the border), repeat "
-         "or\n"
-         "                          mirrored_repeat; normalized or unnormalized\n";
+         "  image2d:WxH:ORDER:TYPE:SOURCE\n" +
+         indented("an image, likewise " + types +
+                  "; /LEVELS behind the size: mip levels. SOURCE is zeros, random:SEED or @FILE, of texels "
+                  "tightly "
+                  "packed. ORDER is one of " +
+                  rt::channel_order_names() + ". TYPE is one of " + rt::channel_type_names() + ".") +
+         fmt::format("  {}\n", sampler_form) +
+         indented(
+             "FILTER is nearest or linear; ADDRESS none, clamp_to_edge, clamp (to the border), repeat or "
+             "mirrored_repeat; COORDINATES normalized or unnormalized.");
+}
+
+std::string image_form(rt::ImageType type) {
+  const rt::ImageTypeInfo& row = rt::info(type);
+  const bool png = type == rt::ImageType::image2d;
+  return fmt::format("{}{}:{}:ORDER:TYPE:SOURCE", png ? "image2d:FILE.png or " : "", row.name,
+                     size_form(row));
 }
 
 bool is_image_word(std::string_view word) { return rt::parse_image_type(word).has_value(); }
@@ -140,14 +155,12 @@ Result<ImageText> parse_image(std::string_view text) {
   std::string_view rest = text;
   const std::string_view size = take(rest, ':');
   if (!looks_like_size(size)) {
-    if (*type != rt::ImageType::image2d) return error("expected {}, found '{}'", form(rt::info(*type)), text);
+    if (*type != rt::ImageType::image2d) return error("expected {}, found '{}'", image_form(*type), text);
     image.source = ImageText::Source::Png;
     image.path = text;
     return image;
   }
-  const bool png = *type == rt::ImageType::image2d;
-  if (size.empty() || rest.empty())
-    return error("expected {}{}, found '{}'", png ? "image2d:FILE.png or " : "", form(rt::info(*type)), text);
+  if (size.empty() || rest.empty()) return error("expected {}, found '{}'", image_form(*type), text);
   if (auto good = parse_sizes(image.description, size); !good) return good.error();
   const std::string_view order_name = take(rest, ':');
   const auto order = rt::parse_channel_order(order_name);
@@ -167,7 +180,7 @@ Result<ImageText> parse_image(std::string_view text) {
 Result<rt::SamplerValue> parse_sampler(std::string_view properties) {
   rt::SamplerValue sampler;
   std::array<bool, 3> said{};
-  if (properties.empty()) return error("expected sampler:FILTER,ADDRESS,COORDINATES");
+  if (properties.empty()) return error("expected {}", sampler_form);
   const std::string_view whole = properties;
   while (!properties.empty()) {
     const std::string_view word = take(properties, ',');

@@ -21,6 +21,10 @@ struct ImageText {
   std::uint64_t seed = 0;            // Random
 };
 
+/// How such an image is given: "image2d:FILE.png or image2d:WxH:ORDER:TYPE:SOURCE".
+std::string image_form(rt::ImageType type);
+inline constexpr std::string_view sampler_form = "sampler:FILTER,ADDRESS,COORDINATES";
+
 /// Whether `word`, what stands before the first colon, is a type of image.
 bool is_image_word(std::string_view word);
 
