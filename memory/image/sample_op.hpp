@@ -73,6 +73,7 @@ struct SampleOpInfo {
 
 inline constexpr auto sample_op_table = [] {
   using namespace sample_flag;
+  using sample_flag::Texel;  // not the type of format.hpp
   using enum Parameter;
   constexpr auto parameters = [](auto... p) {
     return ParameterList{{p...}, static_cast<std::uint8_t>(sizeof...(p))};

@@ -1,0 +1,50 @@
+#pragma once
+// The level of detail: from gradients to the levels that are filtered, and how. Levels of detail are integers
+// in 1/256. It must not know memory or texels.
+//
+// The square of the length of a gradient is fma(z, z, fma(y, y, x * x)) in texels of level 0; lod is
+// log2_fixed() of the greater one, half of that logarithm. Then (SKL PRM volume 7, "LOD Computation"):
+// the sampler's and the message's bias, the clamp to the sampler's limits (LOD PreClamp OGL), min or mag by
+// whether lod is at most Base Mip Level, the clamp to both the sampler's and the surface's levels, and the
+// mip filter: NONE level 0, NEAREST floor(lod + 1/2), LINEAR floor(lod) and the next one with a weight in
+// 1/256.
+#include <array>
+#include <cstdint>
+
+#include "memory/image/state.hpp"
+
+namespace eum::mem::image {
+
+using Vector = std::array<float, 3>;
+
+float length_squared(const Vector& v);
+
+/// rint(128 * log2(square)), that is log2 of its root in 1/256; powers of two are exact, the rest within
+/// 1/256. A square of 0 (or denormal) is very small, infinity very large; a NaN is as 0.
+int log2_fixed(float square);
+
+/// rint(lod * 256), clamped to +-64; NaN is 0.
+int lod_fixed(float lod);
+
+/// How a lane samples along the major axis of its footprint.
+struct Anisotropy {
+  unsigned count = 1;    ///< samples: 1, or an even number
+  bool along_y = false;  ///< the gradient in y is the major one
+  int lod = 0;
+};
+/// The least even count whose square times the shorter square is at least the longer one, 1 if they are
+/// equal, at most `most`; lod is of the longer length / count.
+Anisotropy anisotropy(float square_x, float square_y, unsigned most);
+/// Where sample k of `count` lies, in lengths of the major gradient: (k + 0.5) / count - 0.5.
+float anisotropic_step(unsigned k, unsigned count);
+
+struct LevelChoice {
+  unsigned level = 0;   ///< from Surface Min LOD
+  unsigned weight = 0;  ///< of the next level, 0 to 255; 0: it is not read
+  bool magnified = false;
+  int clamped = 0;  ///< lod after all clamps
+};
+/// `least` is the message's mlod.
+LevelChoice choose_levels(int lod, int least, const SurfaceState& surface, const SamplerState& sampler);
+
+}  // namespace eum::mem::image

@@ -1,0 +1,67 @@
+// Media block messages (SKL PRM volume 7, "Media Block Read" and "Write"): a rectangle of bytes. Reads beyond
+// an edge give the nearest row and the pixel at the end of the row, writes there are dropped. A byte is a
+// byte: formats are not converted, but a pixel has the size of the format.
+#include <algorithm>
+#include <cstring>
+
+#include "memory/image/layout.hpp"
+#include "memory/image/message.hpp"
+#include "memory/image/texel_fetch.hpp"
+
+namespace eum::mem::image {
+
+namespace {
+
+/// Vertical line stride override: enabled, with a stride or an offset.
+bool overrides_stride(std::uint8_t bits) { return (bits & 4) != 0 && (bits & 3) != 0; }
+
+const char* refuse(const MediaMessage& message, const SurfaceState& state, const FormatInfo* format) {
+  if (overrides_stride(message.vertical_stride_override)) return "a media block with a vertical line stride";
+  if (message.width == 0 || message.width > 64 || message.height == 0 || message.height > 64)
+    return "a media block that is not 1 to 64 bytes wide and high";
+  if (state.type == SurfaceType::SURFTYPE_NULL) return nullptr;
+  if (state.type != SurfaceType::SURFTYPE_2D) return "a media block of a surface that is not 2D";
+  if (state.tiling == TileMode::WMAJOR) return "a media block of a surface in W tiles";
+  if (format != nullptr && (format->block_width != 1 || format->block_height != 1))
+    return "a media block of a compressed surface";
+  if (state.width == 0 || state.height == 0) return "a media block of a surface without texels";
+  return nullptr;
+}
+
+}  // namespace
+
+ImageFault media_block(const MediaMessage& message, const MediaCall& call) {
+  const SurfaceState& state = call.surface->image;
+  const FormatInfo* format = find_format(state.format);
+  if (const char* reason = refuse(message, state, format))
+    return {.kind = ImageFault::Kind::Unsupported, .reason = reason};
+  const unsigned row_bytes = media_row_bytes(message.width);
+  if (!message.write) std::memset(call.data, 0, std::size_t{row_bytes} * message.height);
+  if (state.type == SurfaceType::SURFTYPE_NULL) return {};
+  const std::int64_t pixel = format == nullptr ? 1 : format->bytes;
+  const std::int64_t width = state.width * pixel, height = state.height;
+  const LevelPlace place = level_place(state, state.mip_lod, state.min_array_element);
+  const auto left = static_cast<std::int64_t>(place.x) * pixel;
+
+  SurfaceMemory memory(*call.surface, call.space);
+  for (unsigned row = 0; row < message.height; ++row) {
+    const std::int64_t y = std::int64_t{call.y} + row, near_y = std::clamp<std::int64_t>(y, 0, height - 1);
+    if (message.write && y != near_y) continue;
+    for (unsigned column = 0; column < message.width; ++column) {
+      std::int64_t x = std::int64_t{call.x} + column;
+      if (x < 0 || x >= width) {
+        if (message.write) continue;
+        const std::int64_t within = (x % pixel + pixel) % pixel;
+        x = x < 0 ? within : width - pixel + within;
+      }
+      const std::uint64_t offset =
+          byte_offset(state.tiling, state.pitch, static_cast<std::uint32_t>(left + x),
+                      place.y + static_cast<std::uint32_t>(near_y));
+      const std::span<std::byte> byte(call.data + std::size_t{row} * row_bytes + column, 1);
+      if (message.write ? !memory.write(offset, byte) : !memory.read(offset, byte)) return memory.fault();
+    }
+  }
+  return {};
+}
+
+}  // namespace eum::mem::image
