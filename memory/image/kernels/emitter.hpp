@@ -1,0 +1,102 @@
+#pragma once
+// Emitter: what kernels of all kinds are made of. Eight lanes at a time: constants, a frame of vector slots,
+// addresses of texels, gathers, channels to and from numbers. The float operations are those of the scalar
+// definition, one for one. It must not know messages.
+#include <xbyak/xbyak.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "memory/image/format.hpp"
+#include "memory/image/state.hpp"
+
+namespace eum::mem::image::kernels {
+
+/// A level as code sees it.
+struct Level {
+  std::array<std::uint32_t, 3> size{};
+  std::uint32_t base = 0;      ///< bytes to its first texel, of linear surfaces
+  std::uint32_t x = 0, y = 0;  ///< added to coordinates, of tiled ones
+};
+
+class Emitter : public Xbyak::CodeGenerator {
+ public:
+  using Ymm = Xbyak::Ymm;
+  using Xmm = Xbyak::Xmm;
+  using Address = Xbyak::Address;
+
+  Emitter(std::byte* pages, std::size_t size, const SurfaceState& state, const FormatInfo& format);
+
+ protected:
+  /// 32 bytes of the frame.
+  struct Slot {
+    unsigned index = ~0u;
+    bool has() const { return index != ~0u; }
+  };
+  Slot new_slot();
+  Address at(Slot slot) const;
+  /// Slots from here on are free again.
+  unsigned mark() const { return slots_; }
+  void release(unsigned mark) { slots_ = mark; }
+
+  /// Eight times the same, or a vector of its own.
+  Address splat(std::uint32_t value);
+  Address splat(float value);
+  Address vector(const std::array<std::uint32_t, 8>& value);
+  void ones(const Ymm& y) { vpcmpeqd(y, y, y); }
+  void zero(const Ymm& y) { vpxor(y, y, y); }
+
+  /// The frame, MXCSR with its defaults; rdi is the call.
+  void enter();
+  /// What enter() changed is as before, and the constants follow.
+  void leave();
+  /// All ones in the lanes of group `group` that the 32 bits at `mask` have.
+  void lane_mask(const Ymm& to, const Address& mask, unsigned group);
+
+  /// First texel of `level`, of slice `first`.
+  Level level_of(unsigned level, std::uint32_t first) const;
+  /// index * constant
+  void multiply(const Ymm& y, std::uint32_t factor);
+  /// Column of texels to its part of the byte offset; `t` is overwritten.
+  void column_offset(const Level& level, const Ymm& x, const Ymm& t);
+  /// How many rows a slice is away from the next; rows are what row_offset takes.
+  std::uint32_t rows_per_slice() const;
+  bool has_rows() const { return !flat_; }
+  void row_offset(const Level& level, const Ymm& row, const Ymm& t);
+
+  /// Dwords of a texel.
+  unsigned planes() const { return (format_.bytes + 3u) / 4; }
+  /// Dword `plane` of the texels at `offset` from `level.base`, of the lanes that `mask` has; both are
+  /// overwritten, and `t`. `to` holds what other lanes get. Nothing beyond the surface is read: r8 is its
+  /// base.
+  void gather(const Ymm& to, const Level& level, const Ymm& offset, const Ymm& mask, const Ymm& t,
+              unsigned plane);
+  /// A channel of such a dword as a filter takes it (FilterValue); `t` is overwritten.
+  void decode(const Ymm& to, const Ymm& plane, const ChannelLayout& channel, const Ymm& t);
+  /// To what a shader gets.
+  void divide(const Ymm& y, const ChannelLayout& channel);
+  /// The bits of a channel, shifted to their place in the dword; `t` is overwritten.
+  void encode(const Ymm& y, const ChannelLayout& channel, const Ymm& t);
+  /// f32 to f16 in the low halves.
+  void to_half(const Ymm& y);
+
+  const SurfaceState& state_;
+  const FormatInfo& format_;
+  std::uint64_t bytes_;  ///< of the surface
+
+ private:
+  static constexpr unsigned frame_slots = 96;
+
+  bool flat_;  ///< no rows: linear 1D and buffers
+  unsigned slots_ = 0;
+  std::map<std::array<std::uint32_t, 8>, Xbyak::Label> constants_;
+};
+
+/// Whether Emitter can reach the texels and knows how their channels are read.
+bool can_read(const SurfaceState& state, const FormatInfo& format);
+/// And written.
+bool can_write(const FormatInfo& format);
+
+}  // namespace eum::mem::image::kernels

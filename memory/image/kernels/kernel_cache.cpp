@@ -1,0 +1,171 @@
+#include "memory/image/kernels/kernel_cache.hpp"
+
+#include <sys/mman.h>
+
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "memory/image/kernels/sample_emitter.hpp"
+#include "memory/image/kernels/typed_emitter.hpp"
+#include "memory/image/layout.hpp"
+
+namespace eum::mem::image {
+
+namespace {
+
+constexpr std::size_t page = 4096, most_code = 32 * page;
+/// Of a table, with what has no kernel.
+constexpr std::size_t most_entries = 4 * KernelCache::most_kernels;
+
+/// Pages that are written now and executed later.
+class CodePages {
+ public:
+  CodePages() {
+    void* pages = mmap(nullptr, most_code, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages != MAP_FAILED) pages_ = pages;
+  }
+  ~CodePages() {
+    if (pages_ != nullptr) munmap(pages_, most_code);
+  }
+  CodePages(const CodePages&) = delete;
+  CodePages& operator=(const CodePages&) = delete;
+
+  std::byte* data() const { return static_cast<std::byte*>(pages_); }
+  /// Gives away the pages that `used` bytes are in, executable and no longer writable; null if the host
+  /// refuses.
+  void* seal(std::size_t& used) {
+    used = (used + page - 1) / page * page;
+    if (mprotect(pages_, used, PROT_READ | PROT_EXEC) != 0) return nullptr;
+    if (used < most_code) munmap(data() + used, most_code - used);
+    return std::exchange(pages_, nullptr);
+  }
+
+ private:
+  void* pages_ = nullptr;
+};
+
+bool host_has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+}
+
+struct SampleKey {
+  SampleMessage message;
+  SurfaceState surface;
+  SamplerState sampler;
+  std::uint32_t control = 0;
+
+  bool operator==(const SampleKey&) const = default;
+};
+struct TypedKey {
+  TypedMessage message;
+  SurfaceState surface;
+
+  bool operator==(const TypedKey&) const = default;
+};
+
+/// Of what differs between images of one program; equality sees the rest.
+struct KeyHash {
+  static std::size_t mix(std::initializer_list<std::uint64_t> values) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const std::uint64_t v : values) hash = (hash ^ v) * 0x9e3779b97f4a7c15 ^ hash >> 29;
+    return static_cast<std::size_t>(hash ^ hash >> 32);
+  }
+  static std::size_t surface(const SurfaceState& s) {
+    return mix({static_cast<std::uint64_t>(s.type), static_cast<std::uint64_t>(s.tiling), s.format, s.width,
+                s.height, s.depth, s.pitch, s.qpitch});
+  }
+  std::size_t operator()(const SampleKey& key) const {
+    return mix({surface(key.surface), static_cast<std::uint64_t>(key.message.op), key.message.lanes,
+                key.message.parameters, key.message.results,
+                static_cast<std::uint64_t>(key.sampler.mag_filter),
+                static_cast<std::uint64_t>(key.sampler.address[0]), key.sampler.non_normalized, key.control});
+  }
+  std::size_t operator()(const TypedKey& key) const {
+    return mix({surface(key.surface), static_cast<std::uint64_t>(key.message.kind), key.message.lanes,
+                key.message.coordinates, key.message.components});
+  }
+};
+
+template <class Key, class Call>
+using Table = std::unordered_map<Key, std::unique_ptr<Kernel<Call>>, KeyHash>;
+
+}  // namespace
+
+template <class Call>
+Kernel<Call>::~Kernel() {
+  munmap(pages_, size_);
+}
+template class Kernel<SampleCall>;
+template class Kernel<TypedCall>;
+
+struct KernelCache::State {
+  mutable std::shared_mutex mutex;
+  Table<SampleKey, SampleCall> sample;
+  Table<TypedKey, TypedCall> typed;
+  std::size_t made = 0;
+  const bool usable = host_has_avx2();
+
+  /// The entry of `key`; where there is none yet `emit` writes the code into pages and returns its size, or
+  /// 0.
+  template <class Key, class Call, class Emit>
+  const Kernel<Call>* find(Table<Key, Call>& table, const Key& key, const Emit& emit) {
+    if (!usable) return nullptr;
+    {
+      const std::shared_lock lock(mutex);
+      const auto found = table.find(key);
+      if (found != table.end()) return found->second.get();
+    }
+    const std::unique_lock lock(mutex);
+    try {
+      if (table.size() >= most_entries) return nullptr;
+      const auto [entry, is_new] = table.try_emplace(key);
+      if (is_new && made < most_kernels) {
+        CodePages pages;
+        std::size_t used = pages.data() == nullptr ? 0 : emit(entry->first, pages.data(), most_code);
+        void* code = used == 0 ? nullptr : pages.seal(used);
+        if (code != nullptr) {
+          entry->second.reset(new (std::nothrow) Kernel<Call>(code, used, surface_bytes(key.surface)));
+          if (entry->second == nullptr) munmap(code, used);
+          made += entry->second != nullptr;
+        }
+      }
+      return entry->second.get();
+    } catch (const std::exception&) {  // no memory, or code that does not fit: the definition does it
+      return nullptr;
+    }
+  }
+};
+
+KernelCache::KernelCache() : state_(std::make_unique<State>()) {}
+KernelCache::~KernelCache() = default;
+
+const SampleKernel* KernelCache::find(const SampleMessage& message, const SurfaceState& surface,
+                                      const SamplerState& sampler, SampleControl control) {
+  SampleKey key{message, surface, sampler, control.bits};
+  if (info(message.op).has(sample_flag::Texel)) key.sampler = {};
+  return state_->find(state_->sample, key, [](const SampleKey& k, std::byte* pages, std::size_t size) {
+    const SampleControl bits{k.control};
+    const auto plan = kernels::plan_sample(k.message, k.surface, k.sampler, bits);
+    if (!plan) return std::size_t{0};
+    const kernels::SampleEmitter code(pages, size, k.message, k.surface, k.sampler, bits, *plan);
+    return code.getSize();
+  });
+}
+
+const TypedKernel* KernelCache::find(const TypedMessage& message, const SurfaceState& surface) {
+  return state_->find(state_->typed, TypedKey{message, surface},
+                      [](const TypedKey& k, std::byte* pages, std::size_t size) {
+                        if (!kernels::has_kernel(k.message, k.surface)) return std::size_t{0};
+                        const kernels::TypedEmitter code(pages, size, k.message, k.surface);
+                        return code.getSize();
+                      });
+}
+
+std::size_t KernelCache::size() const {
+  const std::shared_lock lock(state_->mutex);
+  return state_->made;
+}
+
+}  // namespace eum::mem::image

@@ -1,0 +1,76 @@
+#pragma once
+// SampleEmitter: the kernel of one sampler message on one surface with one sampler. What it does not do has
+// no kernel, and the scalar definition is used.
+#include <optional>
+
+#include "memory/image/kernels/emitter.hpp"
+#include "memory/image/lod.hpp"
+#include "memory/image/message.hpp"
+
+namespace eum::mem::image::kernels {
+
+/// What is known of a message when its kernel is made.
+struct SamplePlan {
+  bool texels = false;  ///< integer coordinates (ld)
+  bool linear = false;
+  unsigned level = 0;   ///< from Surface Min LOD
+  unsigned weight = 0;  ///< of the next level
+};
+
+/// Nothing: there is no kernel for it.
+std::optional<SamplePlan> plan_sample(const SampleMessage& message, const SurfaceState& surface,
+                                      const SamplerState& sampler, SampleControl control);
+
+class SampleEmitter : public Emitter {
+ public:
+  SampleEmitter(std::byte* pages, std::size_t size, const SampleMessage& message, const SurfaceState& surface,
+                const SamplerState& sampler, SampleControl control, const SamplePlan& plan);
+
+ private:
+  /// An axis's one or two texels.
+  struct Taps {
+    std::array<Slot, 2> index;   ///< column offset of u, wrapped rows and slices of the others
+    std::array<Slot, 2> inside;  ///< none: never the border
+    Slot weight;
+  };
+  using Corners = std::array<Slot, 8>;
+
+  unsigned taps() const { return plan_.linear ? 2 : 1; }
+  unsigned corners() const { return 1u << (plan_.linear ? axes_ : 0); }
+  Address parameter(unsigned k) const;
+  Address result(unsigned k) const;
+  std::optional<unsigned> place(Parameter parameter) const;
+
+  void group();
+  /// A parameter, or 0 where the message does not give it.
+  void load_parameter(const Ymm& to, Parameter which);
+  void position(const Ymm& u, const Ymm& t, unsigned axis, std::uint32_t size);
+  void wrap(const Ymm& index, const Ymm& t, unsigned axis, std::uint32_t size, unsigned tap, Taps& taps);
+  Taps axis_taps(const Level& level, unsigned axis);
+  void array_slice(const Ymm& to, Parameter which, std::uint32_t count);
+  /// Of each corner the byte offset, and where it may be the border the mask of lanes that are inside.
+  void corner_offsets(const Level& level, const std::array<Taps, 3>& taps);
+  /// All needed channels of a level into `values`.
+  void filter_level(unsigned level, const std::array<Slot, 4>& values);
+  void load_texels(const std::array<Slot, 4>& values);
+  void plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
+                      const std::array<Slot, 4>& values);
+  void lerp_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
+                 const std::array<Taps, 3>& taps);
+  void finish(const std::array<Slot, 4>& values);
+
+  const SampleMessage& message_;
+  const SamplerState& sampler_;
+  SampleControl control_;
+  SamplePlan plan_;
+  unsigned axes_;
+  unsigned needed_ = 0;  ///< channels of the texel that results come from
+  bool filters_;         ///< values are FilterValue until finish()
+  Texel border_texel_{};
+  std::array<float, 4> border_value_{};
+  unsigned group_ = 0;
+  Slot lanes_, inside_;
+  Corners offset_, corner_inside_;
+};
+
+}  // namespace eum::mem::image::kernels

@@ -1,0 +1,249 @@
+#include "memory/image/kernels/typed_emitter.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include "memory/image/layout.hpp"
+#include "memory/surface.hpp"
+
+namespace eum::mem::image::kernels {
+
+namespace {
+
+/// The coordinate that counts slices, or none.
+constexpr unsigned none = ~0u;
+unsigned slice_axis(const SurfaceState& state) {
+  if (state.type == SurfaceType::SURFTYPE_3D) return 2;
+  if (!state.array || state.type == SurfaceType::SURFTYPE_BUFFER) return none;
+  return state.type == SurfaceType::SURFTYPE_1D ? 1 : 2;
+}
+bool has_rows(const SurfaceState& state) {
+  return state.type == SurfaceType::SURFTYPE_2D || state.type == SurfaceType::SURFTYPE_3D;
+}
+
+/// Slices that a message reaches, from Minimum Array Element on.
+std::uint32_t reach(const SurfaceState& state) {
+  const bool volume = state.type == SurfaceType::SURFTYPE_3D;
+  const std::uint32_t slices = volume ? level_size(state, state.mip_lod)[2] : slice_count(state);
+  if (state.min_array_element >= slices) return 0;
+  return std::min(state.view_extent, slices - state.min_array_element);
+}
+
+}  // namespace
+
+bool has_kernel(const TypedMessage& message, const SurfaceState& surface) {
+  const FormatInfo* format = find_format(surface.format);
+  if (format == nullptr || !can_read(surface, *format)) return false;
+  if (message.kind == TypedMessage::Kind::Atomic || message.coordinates == 0 || message.coordinates > 3)
+    return false;
+  if (message.lanes != 8 && message.lanes != 16) return false;
+  if (slice_axis(surface) != none && reach(surface) == 0) return false;
+  if (surface.type != SurfaceType::SURFTYPE_3D && surface.type != SurfaceType::SURFTYPE_BUFFER &&
+      surface.min_array_element >= slice_count(surface))
+    return false;
+  if (message.kind == TypedMessage::Kind::Read) return format->encode != nullptr;
+  if (!can_write(*format)) return false;
+  for (unsigned c = 0; c < 4; ++c)  // else what is there is kept
+    if (format->channels[c].bits != 0 && (message.components >> c & 1) == 0) return false;
+  return true;
+}
+
+TypedEmitter::TypedEmitter(std::byte* pages, std::size_t size, const TypedMessage& message,
+                           const SurfaceState& surface)
+    : Emitter(pages, size, surface, *find_format(surface.format)), message_(message) {
+  enter();
+  mov(rsi, ptr[rdi + static_cast<int>(offsetof(TypedCall, data))]);
+  mov(rax, ptr[rdi + static_cast<int>(offsetof(TypedCall, surface))]);
+  mov(r8, ptr[rax + static_cast<int>(offsetof(Surface, base))]);
+  for (group_ = 0; group_ < message.lanes / 8u; ++group_) group();
+  leave();
+}
+
+Xbyak::Address TypedEmitter::operand(unsigned k) const {
+  return yword[rsi + static_cast<int>(4 * (k * message_.lanes + 8 * group_))];
+}
+
+void TypedEmitter::group() {
+  const bool buffer = state_.type == SurfaceType::SURFTYPE_BUFFER;
+  const Level level = level_of(buffer ? 0 : state_.mip_lod, buffer ? 0 : state_.min_array_element);
+  place(level);
+  if (message_.kind == TypedMessage::Kind::Read)
+    read(level);
+  else
+    write(level);
+}
+
+void TypedEmitter::place(const Level& level) {
+  lane_mask(ymm3, dword[rdi + static_cast<int>(offsetof(TypedCall, mask))], group_);
+  const auto load = [&](const Ymm& to, unsigned axis, std::uint32_t size) {
+    if (axis < message_.coordinates)
+      vmovdqu(to, operand(axis));
+    else
+      zero(to);
+    vpminud(ymm2, to, splat(size - 1));
+    vpcmpeqd(ymm2, ymm2, to);
+    vpand(ymm3, ymm3, ymm2);
+  };
+  load(ymm0, 0, level.size[0]);
+  bool rows = kernels::has_rows(state_);
+  if (rows) load(ymm1, 1, level.size[1]);
+  if (const unsigned axis = slice_axis(state_); axis != none) {
+    const Ymm slice = rows ? ymm4 : ymm1;
+    load(slice, axis, reach(state_));
+    multiply(slice, rows_per_slice());
+    if (rows) vpaddd(ymm1, ymm1, ymm4);
+    rows = true;
+  } else if (!rows && has_rows() && level.y != 0) {
+    zero(ymm1);
+    rows = true;
+  }
+  column_offset(level, ymm0, ymm2);
+  if (!rows) return;
+  row_offset(level, ymm1, ymm2);
+  vpaddd(ymm0, ymm0, ymm1);
+}
+
+void TypedEmitter::read(const Level& level) {
+  const std::uint32_t one = format_.integer ? 1 : std::bit_cast<std::uint32_t>(1.0f);
+  vmovdqa(ymm4, ymm0);
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    bool gathered = false;
+    for (unsigned c = 0; c < 4; ++c) {
+      const ChannelLayout& channel = format_.channels[c];
+      if ((message_.components >> c & 1) == 0 || channel.bits == 0 || channel.bit / 32u != plane) continue;
+      if (!gathered) {
+        zero(ymm5);
+        vmovdqa(ymm8, ymm4);
+        vmovdqa(ymm9, ymm3);
+        gather(ymm5, level, ymm8, ymm9, ymm14, plane);
+        gathered = true;
+      }
+      const Ymm value(static_cast<int>(10 + c));
+      decode(value, ymm5, channel, ymm8);
+      divide(value, channel);
+    }
+  }
+  unsigned k = 0;
+  for (unsigned c = 0; c < 4; ++c) {
+    if ((message_.components >> c & 1) == 0) continue;
+    const Ymm value(static_cast<int>(10 + c));
+    if (format_.channels[c].bits == 0) vmovaps(value, splat(c == 3 ? one : 0u));
+    vandps(value, value, ymm3);
+    vmovups(operand(k++), value);
+  }
+}
+
+void TypedEmitter::write(const Level& level) {
+  // The dwords of the texels in ymm8 to ymm11.
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    const Ymm texel(static_cast<int>(8 + plane));
+    bool first = true;
+    std::array<bool, 32> taken{};
+    for (unsigned c = 0; c < 4; ++c) {
+      const ChannelLayout& channel = format_.channels[c];
+      if (channel.bits == 0 || channel.bit / 32u != plane || taken[channel.bit % 32]) continue;
+      taken[channel.bit % 32] = true;  // luminance and intensity: from the first channel
+      const unsigned k = static_cast<unsigned>(std::popcount(message_.components & ((1u << c) - 1)));
+      const Ymm value = first ? texel : ymm5;
+      vmovups(value, operand(message_.coordinates + k));
+      encode(value, channel, ymm6);
+      if (!first) vpor(texel, texel, value);
+      first = false;
+    }
+    if (first) zero(texel);
+  }
+  Xbyak::Label done;
+  store_consecutive(level, done);
+  store_lanes(level);
+  L(done);
+}
+
+void TypedEmitter::store_consecutive(const Level& level, Xbyak::Label& done) {
+  const unsigned bytes = format_.bytes;
+  Xbyak::Label scattered;
+  std::array<std::uint32_t, 8> steps;
+  for (unsigned i = 0; i < 8; ++i) steps[i] = i * bytes;
+  vpbroadcastd(ymm1, xmm0);
+  vpaddd(ymm1, ymm1, vector(steps));
+  vpcmpeqd(ymm1, ymm1, ymm0);
+  vpand(ymm1, ymm1, ymm3);
+  vmovmskps(eax, ymm1);
+  cmp(eax, 0xff);
+  jne(scattered, T_NEAR);
+  vmovd(eax, xmm0);
+  const auto to = [&](unsigned at) { return ptr[r8 + rax + static_cast<int>(level.base + at)]; };
+  switch (bytes) {
+    case 1:
+    case 2: {
+      vextracti128(xmm1, ymm8, 1);
+      vpackusdw(xmm1, xmm8, xmm1);
+      if (bytes == 1) vpackuswb(xmm1, xmm1, xmm1);
+      if (bytes == 1)
+        vmovq(to(0), xmm1);
+      else
+        vmovdqu(to(0), xmm1);
+      break;
+    }
+    case 4:
+      vmovdqu(to(0), ymm8);
+      break;
+    case 8:
+      vpunpckldq(ymm1, ymm8, ymm9);  // 0 1 4 5
+      vpunpckhdq(ymm2, ymm8, ymm9);  // 2 3 6 7
+      vperm2i128(ymm4, ymm1, ymm2, 0x20);
+      vperm2i128(ymm5, ymm1, ymm2, 0x31);
+      vmovdqu(to(0), ymm4);
+      vmovdqu(to(32), ymm5);
+      break;
+    default: {  // 16
+      vpunpckldq(ymm1, ymm8, ymm9);
+      vpunpckhdq(ymm2, ymm8, ymm9);
+      vpunpckldq(ymm4, ymm10, ymm11);
+      vpunpckhdq(ymm5, ymm10, ymm11);
+      const std::array<Ymm, 4> pairs = {ymm12, ymm13, ymm14, ymm15};  // texels i and i + 4
+      vpunpcklqdq(pairs[0], ymm1, ymm4);
+      vpunpckhqdq(pairs[1], ymm1, ymm4);
+      vpunpcklqdq(pairs[2], ymm2, ymm5);
+      vpunpckhqdq(pairs[3], ymm2, ymm5);
+      for (unsigned i = 0; i < 4; ++i) {
+        vmovdqu(to(16 * i), Xmm(pairs[i].getIdx()));
+        vextracti128(to(64 + 16 * i), pairs[i], 1);
+      }
+    }
+  }
+  jmp(done, T_NEAR);
+  L(scattered);
+}
+
+void TypedEmitter::store_lanes(const Level& level) {
+  const unsigned before = mark();
+  const Slot offsets = new_slot();
+  std::array<Slot, 4> texel;
+  vmovdqa(at(offsets), ymm0);
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    texel[plane] = new_slot();
+    vmovdqa(at(texel[plane]), Ymm(static_cast<int>(8 + plane)));
+  }
+  vmovmskps(edx, ymm3);
+  for (unsigned lane = 0; lane < 8; ++lane) {  // in order: of equal places the last lane's stays
+    Xbyak::Label next;
+    test(edx, 1 << lane);
+    jz(next);
+    mov(eax, dword[rsp + static_cast<int>(32 * offsets.index + 4 * lane)]);
+    for (unsigned plane = 0; plane < planes(); ++plane) {
+      mov(ecx, dword[rsp + static_cast<int>(32 * texel[plane].index + 4 * lane)]);
+      const auto to = r8 + rax + static_cast<int>(level.base + 4 * plane);
+      if (format_.bytes == 1)
+        mov(byte[to], cl);
+      else if (format_.bytes == 2)
+        mov(word[to], cx);
+      else
+        mov(dword[to], ecx);
+    }
+    L(next);
+  }
+  release(before);
+}
+
+}  // namespace eum::mem::image::kernels
