@@ -29,7 +29,7 @@ Emitter::Slot Emitter::new_slot() {
   return {slots_++};
 }
 
-Xbyak::Address Emitter::at(Slot slot) const { return yword[rsp + static_cast<int>(32 * slot.index)]; }
+Xbyak::Address Emitter::at(Slot slot) const { return yword[rsp + std::size_t{32} * slot.index]; }
 
 Xbyak::Address Emitter::splat(std::uint32_t value) {
   std::array<std::uint32_t, 8> all;
@@ -46,7 +46,7 @@ void Emitter::enter() {
   push(rbp);
   mov(rbp, rsp);
   sub(rsp, 32 * frame_slots + 32);
-  and_(rsp, -32);
+  and_(rsp, ~31u);
   Xbyak::Label as_is;
   stmxcsr(ptr[rbp - 8]);
   mov(eax, dword[rbp - 8]);
@@ -143,7 +143,7 @@ void Emitter::gather(const Ymm& to, const Level& level, const Ymm& offset, const
                      unsigned plane) {
   const std::uint32_t from = level.base + 4 * plane;
   if (format_.bytes >= 4 * plane + 4) {
-    vpgatherdd(to, ptr[r8 + offset + static_cast<int>(from)], mask);
+    vpgatherdd(to, ptr[r8 + offset + std::size_t{from}], mask);
     return;
   }
   // Less than a dword is left: the dword that ends with the surface at the latest, shifted.

@@ -1,6 +1,7 @@
 #include "memory/image/kernels/kernel_cache.hpp"
 
 #include <sys/mman.h>
+#include <xbyak/xbyak_util.h>
 
 #include <mutex>
 #include <new>
@@ -47,7 +48,9 @@ class CodePages {
 };
 
 bool host_has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  using Xbyak::util::Cpu;
+  const Cpu cpu;
+  return cpu.has(Cpu::tAVX2) && cpu.has(Cpu::tFMA) && cpu.has(Cpu::tF16C);
 }
 
 struct SampleKey {

@@ -97,9 +97,9 @@ SampleEmitter::SampleEmitter(std::byte* pages, std::size_t size, const SampleMes
   }
 
   enter();
-  mov(rsi, ptr[rdi + static_cast<int>(offsetof(SampleCall, data))]);
-  mov(rax, ptr[rdi + static_cast<int>(offsetof(SampleCall, surface))]);
-  mov(r8, ptr[rax + static_cast<int>(offsetof(Surface, base))]);
+  mov(rsi, ptr[rdi + offsetof(SampleCall, data)]);
+  mov(rax, ptr[rdi + offsetof(SampleCall, surface)]);
+  mov(r8, ptr[rax + offsetof(Surface, base)]);
   for (group_ = 0; group_ < message.lanes / 8u; ++group_) {
     const unsigned before = mark();
     group();
@@ -109,7 +109,7 @@ SampleEmitter::SampleEmitter(std::byte* pages, std::size_t size, const SampleMes
 }
 
 Xbyak::Address SampleEmitter::parameter(unsigned k) const {
-  return yword[rsi + static_cast<int>(4 * (k * message_.lanes + 8 * group_))];
+  return yword[rsi + std::size_t{4} * (k * message_.lanes + 8 * group_)];
 }
 Xbyak::Address SampleEmitter::result(unsigned k) const { return parameter(k); }
 
@@ -127,7 +127,7 @@ void SampleEmitter::load_parameter(const Ymm& to, Parameter which) {
 
 void SampleEmitter::group() {
   lanes_ = new_slot();
-  lane_mask(ymm0, dword[rdi + static_cast<int>(offsetof(SampleCall, mask))], group_);
+  lane_mask(ymm0, dword[rdi + offsetof(SampleCall, mask)], group_);
   vmovdqa(at(lanes_), ymm0);
   std::array<Slot, 4> values;
   for (Slot& value : values) value = new_slot();
@@ -481,8 +481,8 @@ void SampleEmitter::finish(const std::array<Slot, 4>& values) {
   if (group_ != 0 || mask_result >= message_.results || (!control_.null_mask() && !kill)) return;
   const std::uint32_t all = message_.lanes >= 32 ? ~0u : (1u << message_.lanes) - 1;
   mov(eax, all);
-  if (kill) and_(eax, dword[rdi + static_cast<int>(offsetof(SampleCall, mask))]);
-  mov(dword[rsi + static_cast<int>(4 * mask_result * message_.lanes)], eax);
+  if (kill) and_(eax, dword[rdi + offsetof(SampleCall, mask)]);
+  mov(dword[rsi + std::size_t{4} * (mask_result * message_.lanes)], eax);
 }
 
 }  // namespace eum::mem::image::kernels

@@ -53,15 +53,15 @@ TypedEmitter::TypedEmitter(std::byte* pages, std::size_t size, const TypedMessag
                            const SurfaceState& surface)
     : Emitter(pages, size, surface, *find_format(surface.format)), message_(message) {
   enter();
-  mov(rsi, ptr[rdi + static_cast<int>(offsetof(TypedCall, data))]);
-  mov(rax, ptr[rdi + static_cast<int>(offsetof(TypedCall, surface))]);
-  mov(r8, ptr[rax + static_cast<int>(offsetof(Surface, base))]);
+  mov(rsi, ptr[rdi + offsetof(TypedCall, data)]);
+  mov(rax, ptr[rdi + offsetof(TypedCall, surface)]);
+  mov(r8, ptr[rax + offsetof(Surface, base)]);
   for (group_ = 0; group_ < message.lanes / 8u; ++group_) group();
   leave();
 }
 
 Xbyak::Address TypedEmitter::operand(unsigned k) const {
-  return yword[rsi + static_cast<int>(4 * (k * message_.lanes + 8 * group_))];
+  return yword[rsi + std::size_t{4} * (k * message_.lanes + 8 * group_)];
 }
 
 void TypedEmitter::group() {
@@ -75,7 +75,7 @@ void TypedEmitter::group() {
 }
 
 void TypedEmitter::place(const Level& level) {
-  lane_mask(ymm3, dword[rdi + static_cast<int>(offsetof(TypedCall, mask))], group_);
+  lane_mask(ymm3, dword[rdi + offsetof(TypedCall, mask)], group_);
   const auto load = [&](const Ymm& to, unsigned axis, std::uint32_t size) {
     if (axis < message_.coordinates)
       vmovdqu(to, operand(axis));
@@ -172,7 +172,7 @@ void TypedEmitter::store_consecutive(const Level& level, Xbyak::Label& done) {
   cmp(eax, 0xff);
   jne(scattered, T_NEAR);
   vmovd(eax, xmm0);
-  const auto to = [&](unsigned at) { return ptr[r8 + rax + static_cast<int>(level.base + at)]; };
+  const auto to = [&](unsigned at) { return ptr[r8 + rax + std::size_t{level.base + at}]; };
   switch (bytes) {
     case 1:
     case 2: {
@@ -230,10 +230,10 @@ void TypedEmitter::store_lanes(const Level& level) {
     Xbyak::Label next;
     test(edx, 1 << lane);
     jz(next);
-    mov(eax, dword[rsp + static_cast<int>(32 * offsets.index + 4 * lane)]);
+    mov(eax, dword[rsp + std::size_t{32 * offsets.index + 4 * lane}]);
     for (unsigned plane = 0; plane < planes(); ++plane) {
-      mov(ecx, dword[rsp + static_cast<int>(32 * texel[plane].index + 4 * lane)]);
-      const auto to = r8 + rax + static_cast<int>(level.base + 4 * plane);
+      mov(ecx, dword[rsp + std::size_t{32 * texel[plane].index + 4 * lane}]);
+      const auto to = r8 + rax + std::size_t{level.base + 4 * plane};
       if (format_.bytes == 1)
         mov(byte[to], cl);
       else if (format_.bytes == 2)
