@@ -32,7 +32,7 @@ constexpr std::uint32_t round_up_quotient(std::uint32_t value, std::uint32_t div
 }
 
 constexpr std::uint32_t minify(std::uint32_t size, unsigned level) {
-  return level > 31 ? 1 : std::max(size >> level, 1u);
+  return std::max(level > 31 ? 0 : size >> level, std::min(size, 1u));
 }
 
 bool is_linear_1d(const SurfaceState& state) {
@@ -49,7 +49,8 @@ LevelPlace place_in_slice(const SurfaceState& state, const Blocks& blocks, unsig
     for (unsigned l = 0; l < level; ++l) place.x += round_up(minify(state.width, l), halign_1d);
     return place;
   }
-  const std::uint32_t halign = state.halign * blocks.width, valign = state.valign * blocks.height;
+  const std::uint32_t halign = std::max<std::uint32_t>(state.halign, 1) * blocks.width;
+  const std::uint32_t valign = std::max<std::uint32_t>(state.valign, 1) * blocks.height;
   if (level > 0) place.y = round_up(level_size(state, 0)[1], valign);
   if (level > 1) place.x = round_up(level_size(state, 1)[0], halign);
   for (unsigned l = 2; l < level; ++l) place.y += round_up(level_size(state, l)[1], valign);
@@ -164,7 +165,8 @@ std::uint64_t texel_offset(const SurfaceState& state, unsigned level, std::uint3
 
 std::uint64_t surface_bytes(const SurfaceState& state) {
   const std::uint32_t slices = slice_count(state);
-  if (slices == 0 || state.width == 0) return 0;
+  const auto size = level_size(state, 0);
+  if (slices == 0 || *std::min_element(size.begin(), size.end()) == 0) return 0;
   const Blocks blocks = blocks_of(state);
   if (is_buffer(state)) return std::uint64_t{state.width} * blocks.bytes;
   std::uint64_t bytes = 0;
@@ -193,8 +195,9 @@ void choose_layout(SurfaceState& state) {
       state.tiling == TileMode::LINEAR ? cache_line : tile_size(state.tiling).bytes;
   state.pitch = round_up(static_cast<std::uint32_t>(row_bytes(state, blocks)), multiple);
   const LevelPlace extent = slice_extent(state, blocks);
-  state.qpitch =
-      is_linear_1d(state) ? round_up(extent.x, halign_1d) : round_up(extent.y, state.valign * blocks.height);
+  state.qpitch = is_linear_1d(state)
+                     ? round_up(extent.x, halign_1d)
+                     : round_up(extent.y, std::max<std::uint32_t>(state.valign, 1) * blocks.height);
 }
 
 Result<void> check(const SurfaceState& state) {

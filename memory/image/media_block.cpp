@@ -42,23 +42,32 @@ ImageFault media_block(const MediaMessage& message, const MediaCall& call) {
   const std::int64_t width = state.width * pixel, height = state.height;
   const LevelPlace place = level_place(state, state.mip_lod, state.min_array_element);
   const auto left = static_cast<std::int64_t>(place.x) * pixel;
+  // Bytes of a row that lie next to each other.
+  const std::int64_t piece = state.tiling == TileMode::YMAJOR   ? 16
+                             : state.tiling == TileMode::XMAJOR ? 512
+                                                                : 64;
 
   SurfaceMemory memory(*call.surface, call.space);
   for (unsigned row = 0; row < message.height; ++row) {
     const std::int64_t y = std::int64_t{call.y} + row, near_y = std::clamp<std::int64_t>(y, 0, height - 1);
     if (message.write && y != near_y) continue;
-    for (unsigned column = 0; column < message.width; ++column) {
+    unsigned count = 1;  // bytes in one piece
+    for (unsigned column = 0; column < message.width; column += count) {
       std::int64_t x = std::int64_t{call.x} + column;
+      count = 1;
       if (x < 0 || x >= width) {
         if (message.write) continue;
         const std::int64_t within = (x % pixel + pixel) % pixel;
         x = x < 0 ? within : width - pixel + within;
+      } else {
+        const std::int64_t left_in_block = message.width - column;
+        count = static_cast<unsigned>(std::min({left_in_block, width - x, piece - (left + x) % piece}));
       }
       const std::uint64_t offset =
           byte_offset(state.tiling, state.pitch, static_cast<std::uint32_t>(left + x),
                       place.y + static_cast<std::uint32_t>(near_y));
-      const std::span<std::byte> byte(call.data + std::size_t{row} * row_bytes + column, 1);
-      if (message.write ? !memory.write(offset, byte) : !memory.read(offset, byte)) return memory.fault();
+      const std::span<std::byte> bytes(call.data + std::size_t{row} * row_bytes + column, count);
+      if (message.write ? !memory.write(offset, bytes) : !memory.read(offset, bytes)) return memory.fault();
     }
   }
   return {};

@@ -1,4 +1,6 @@
 // Sampler messages: what is defined of them, and their lanes one by one.
+#include <algorithm>
+
 #include "memory/image/float_mode.hpp"
 #include "memory/image/layout.hpp"
 #include "memory/image/sampler.hpp"
@@ -15,8 +17,11 @@ const char* refuse(const SampleMessage& message, const SurfaceState& surface, co
   if (format == nullptr || format->kind == ChannelKind::None)
     return "the sampler on a surface without a format";
   if (surface.samples_log2 != 0) return "the sampler on a surface of several samples";
-  if (surface.width == 0 || level_size(surface, 0)[1] == 0 || level_size(surface, 0)[2] == 0)
-    return "the sampler on a surface without texels";
+  const auto size = level_size(surface, 0);
+  if (*std::min_element(size.begin(), size.end()) == 0) return "the sampler on a surface without texels";
+  constexpr std::uint32_t most = 1 << 24;  // what floats count exactly; the manual's limits are below
+  if (surface.type != SurfaceType::SURFTYPE_BUFFER && *std::max_element(size.begin(), size.end()) > most)
+    return "the sampler on a surface beyond the limits of the manual";
   if (surface.mip_count == 0) return "the sampler on a surface without levels";
   if (op.has(sample_flag::Texel)) return nullptr;
   if (sampler == nullptr) return "a message that filters and has no sampler state";

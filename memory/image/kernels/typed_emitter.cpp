@@ -35,8 +35,10 @@ std::uint32_t reach(const SurfaceState& state) {
 bool has_kernel(const TypedMessage& message, const SurfaceState& surface) {
   const FormatInfo* format = find_format(surface.format);
   if (format == nullptr || !can_read(surface, *format)) return false;
-  if (message.kind == TypedMessage::Kind::Atomic || message.coordinates == 0 || message.coordinates > 3)
+  if (message.kind == TypedMessage::Kind::Atomic || message.coordinates == 0 || message.coordinates > 4)
     return false;
+  // A level that the message adds can only be 0.
+  if (message.coordinates == 4 && level_count(surface) != surface.mip_lod + 1u) return false;
   if (message.lanes != 8 && message.lanes != 16) return false;
   if (slice_axis(surface) != none && reach(surface) == 0) return false;
   if (surface.type != SurfaceType::SURFTYPE_3D && surface.type != SurfaceType::SURFTYPE_BUFFER &&
@@ -97,6 +99,11 @@ void TypedEmitter::place(const Level& level) {
   } else if (!rows && has_rows() && level.y != 0) {
     zero(ymm1);
     rows = true;
+  }
+  if (message_.coordinates == 4) {
+    zero(ymm2);
+    vpcmpeqd(ymm2, ymm2, operand(3));
+    vpand(ymm3, ymm3, ymm2);
   }
   column_offset(level, ymm0, ymm2);
   if (!rows) return;
