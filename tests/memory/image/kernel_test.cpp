@@ -469,3 +469,38 @@ TEST_CASE("image kernels: the host's rounding mode does not matter and stays") {
     CHECK(data == expected);
   }
 }
+
+TEST_CASE("image kernels: a site uses the kernel of what it sees, or the definition") {
+  KernelCache cache;
+  std::mt19937 random(4);
+  KernelSite site, typed_site;
+  const SampleMessage message{SampleOp::sample_lz, 8, 2, 4, false};
+  SamplerState sampler;
+  for (unsigned n = 0; n < 200; ++n) {
+    Image image(n % 3 == 0 ? SurfaceType::SURFTYPE_2D : SurfaceType::SURFTYPE_1D, "R8G8B8A8_UNORM", 1 + n % 7,
+                n % 3 == 0 ? 1 + n % 5 : 1);
+    image.randomize(random);
+    if (n % 5 == 0)
+      sampler.min_filter = sampler.mag_filter = n % 2 == 0 ? MapFilter::LINEAR : MapFilter::NEAREST;
+    Surface surface = image.surface();
+    if (n % 11 == 0) surface.size = surface.direct = 3;  // not enough for any kernel
+    const SampleControl control{n % 4 == 0 ? 1u << 12 : 0};
+    std::array<std::uint32_t, 64> data, expected;
+    for (std::uint32_t& value : data) value = bits(static_cast<float>(random() % 100) / 50);
+    expected = data;
+    const ImageFault fault = sample(message, {&surface, &sampler, control, 0xff, expected.data(), nullptr});
+    const ImageFault other =
+        cache.run(message, {&surface, &sampler, control, 0xff, data.data(), nullptr}, site);
+    CHECK(fault.kind == other.kind);
+    CHECK(fault.address == other.address);
+    if (!fault) CHECK(data == expected);
+
+    TypedMessage typed;
+    typed.coordinates = 1;
+    for (unsigned i = 0; i < 8; ++i) expected[i] = data[i] = i;
+    const ImageFault of_read = typed_access(typed, {&surface, 0xff, expected.data(), nullptr});
+    CHECK(cache.run(typed, {&surface, 0xff, data.data(), nullptr}, typed_site).kind == of_read.kind);
+    if (!of_read) CHECK(std::equal(data.begin(), data.begin() + 32, expected.begin()));
+  }
+  CHECK(cache.size() > 20);
+}
