@@ -96,7 +96,7 @@ void TypedEmitter::place(const Level& level) {
     multiply(slice, rows_per_slice());
     if (rows) vpaddd(ymm1, ymm1, ymm4);
     rows = true;
-  } else if (!rows && has_rows() && level.y != 0) {
+  } else if (!rows && moves_rows(level)) {
     zero(ymm1);
     rows = true;
   }
