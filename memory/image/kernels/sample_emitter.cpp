@@ -43,7 +43,7 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
   if (op.has(sample_flag::Texel)) {
     plan.texels = true;
     if (message.op == SampleOp::ld_lz || surface.type == SurfaceType::SURFTYPE_BUFFER) return plan;
-    if (message.op == SampleOp::ld && surface.mip_count == 1) return plan;
+    if (message.op == SampleOp::ld && surface.mip_count <= 16) return plan;
     return std::nullopt;
   }
   if (op.flags != 0 && op.flags != sample_flag::Derivatives) return std::nullopt;
@@ -389,34 +389,42 @@ void SampleEmitter::lerp_tree(unsigned axis, unsigned corner, unsigned depth, un
 
 void SampleEmitter::load_texels(const std::array<Slot, 4>& values) {
   const bool three = axes_ == 3, sliced = !three && state_.array;
-  const unsigned number = state_.type == SurfaceType::SURFTYPE_BUFFER ? 0 : state_.min_lod;
-  const Level level = level_of(number, three ? 0 : state_.min_array_element);
+  const bool buffer = state_.type == SurfaceType::SURFTYPE_BUFFER;
+  const std::uint32_t first = three ? 0 : state_.min_array_element;
+  Level level = level_of(buffer ? 0 : state_.min_lod, first);
   inside_ = new_slot();
   vmovdqa(ymm3, at(lanes_));
-  if (message_.op == SampleOp::ld && state_.type != SurfaceType::SURFTYPE_BUFFER && place(Parameter::lod)) {
+  if (message_.op == SampleOp::ld && !buffer && place(Parameter::lod)) {
     load_parameter(ymm0, Parameter::lod);
-    zero(ymm1);
+    vpminud(ymm1, ymm0, splat(state_.mip_count - 1u));
     vpcmpeqd(ymm0, ymm0, ymm1);
     vpand(ymm3, ymm3, ymm0);
+    vmovdqa(at(inside_), ymm3);
+    if (state_.mip_count > 1) {
+      const Slot number = new_slot();
+      vmovdqa(at(number), ymm1);
+      level = levels_of(number, state_.min_lod, state_.mip_count, first);
+      vmovdqa(ymm3, at(inside_));
+    }
   }
   // ymm0: u, ymm1: the row
-  const auto load = [&](const Ymm& to, unsigned axis, std::uint32_t size, bool offset) {
+  const auto load = [&](const Ymm& to, unsigned axis, const Address& last, bool offset) {
     load_parameter(to, static_cast<Parameter>(axis));
     if (offset && control_.offset(axis) != 0)
       vpaddd(to, to, splat(static_cast<std::uint32_t>(control_.offset(axis))));
-    vpminud(ymm2, to, splat(size - 1));
+    vpminud(ymm2, to, last);
     vpcmpeqd(ymm2, ymm2, to);
     vpand(ymm3, ymm3, ymm2);
   };
-  load(ymm0, 0, level.size[0], true);
+  load(ymm0, 0, last_of(level, 0), true);
   bool rows = false;
   if (axes_ > 1) {
-    load(ymm1, 1, level.size[1], true);
+    load(ymm1, 1, last_of(level, 1), true);
     rows = true;
   }
   if (three || sliced) {
     const Ymm slice = rows ? ymm4 : ymm1;
-    load(slice, axes_ - (three ? 1 : 0), level.size[2], three);
+    load(slice, axes_ - (three ? 1 : 0), last_of(level, 2), three);
     multiply(slice, rows_per_slice());
     if (rows) vpaddd(ymm1, ymm1, ymm4);
     rows = true;

@@ -229,16 +229,23 @@ class Comparison {
     const ParameterList& list = info(c.message.op).parameters;
     for (unsigned call = 0; call < calls; ++call) {
       std::vector<std::uint32_t> data(std::max<std::size_t>(list.count, 6) * lanes, 0xdeadbeef);
+      const bool smooth = r.chance(50);  // neighbours are near each other
       for (unsigned k = 0; k < c.message.parameters && k < list.count; ++k)
         for (unsigned lane = 0; lane < lanes; ++lane) {
           std::uint32_t& value = data[k * lanes + lane];
           const auto axis = static_cast<unsigned>(list.list[k]);
+          const bool normalized = !c.sampler.non_normalized;
           if (info(c.message.op).has(sample_flag::Texel)) {
             value = axis < 3 ? r.below(size[axis] + 2) - 1 : r.chance(85) ? 0 : r.below(3);
             if (r.chance(3)) value = r.word();
+          } else if (axis < 3 && smooth && lane % 4 != 0) {
+            value = bits(number(data[k * lanes + lane / 4 * 4]) + r.real(0, normalized ? 0.2f : 5.0f));
+          } else if (axis < 3) {
+            value = random_coordinate(r, normalized, size[axis]);
+          } else if (list.list[k] >= Parameter::dudx && list.list[k] <= Parameter::drdy && r.chance(80)) {
+            value = bits(r.real(-0.2f, 0.2f) * (normalized ? 1 : static_cast<float>(size[0])));
           } else {
-            value = axis < 3 ? random_coordinate(r, !c.sampler.non_normalized && size[axis] != 0, size[axis])
-                             : random_float(r);
+            value = r.chance(70) ? bits(r.real(-2, 5)) : random_float(r);
           }
         }
       std::vector<std::uint32_t> expected = data;
