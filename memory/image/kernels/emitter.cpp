@@ -219,6 +219,41 @@ void Emitter::gather(const Ymm& to, const Level& level, const Ymm& offset, const
   vpsrlvd(to, to, offset);
 }
 
+void Emitter::load_lanes(const Level& level, Slot offset) {
+  const auto texel = [&](unsigned lane) {
+    mov(eax, dword[rsp + std::size_t{32 * offset.index + 4 * lane}]);
+    return r8 + rax + std::size_t{level.base};
+  };
+  if (format_.bytes == 8) {
+    const auto pair = [&](const Xmm& to, unsigned lane) {
+      vmovsd(to, ptr[texel(lane)]);
+      vmovhps(to, to, ptr[texel(lane + 1)]);
+    };
+    for (unsigned half = 0; half < 2; ++half) {  // lanes 0, 1, 4, 5 and 2, 3, 6, 7
+      const int to = static_cast<int>(4 + 2 * half);
+      pair(Xmm(to), 2 * half);
+      pair(Xmm(to + 1), 2 * half + 4);
+      vinsertf128(Ymm(to), Ymm(to), Xmm(to + 1), 1);
+    }
+    vshufps(ymm0, ymm4, ymm6, 0b10001000);
+    vshufps(ymm1, ymm4, ymm6, 0b11011101);
+    return;
+  }
+  for (unsigned lane = 0; lane < 4; ++lane) {
+    const int to = static_cast<int>(lane);
+    vmovups(Xmm(to), ptr[texel(lane)]);
+    vinsertf128(Ymm(to), Ymm(to), ptr[texel(lane + 4)], 1);
+  }
+  vunpcklps(ymm4, ymm0, ymm1);
+  vunpckhps(ymm5, ymm0, ymm1);
+  vunpcklps(ymm6, ymm2, ymm3);
+  vunpckhps(ymm7, ymm2, ymm3);
+  vunpcklpd(ymm0, ymm4, ymm6);
+  vunpckhpd(ymm1, ymm4, ymm6);
+  vunpcklpd(ymm2, ymm5, ymm7);
+  vunpckhpd(ymm3, ymm5, ymm7);
+}
+
 void Emitter::decode(const Ymm& to, const Ymm& plane, const ChannelLayout& channel, const Ymm& t) {
   const unsigned bit = channel.bit % 32, bits = channel.bits;
   const auto shift = [](unsigned n) { return static_cast<std::uint8_t>(n); };

@@ -342,19 +342,40 @@ void SampleEmitter::filter_level(const Level& level, const std::array<Slot, 4>& 
   std::array<Taps, 3> taps;
   for (unsigned k = 0; k < axes_; ++k) taps[k] = axis_taps(level, k);
   corner_offsets(level, taps);
+  if (is_wide())
+    for (unsigned corner = 0; corner < corners(); ++corner) load_corner(level, corner);
   for (unsigned plane = 0; plane < planes(); ++plane) plane_channels(level, plane, taps, values);
   release(before);
 }
 
-void SampleEmitter::plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
-                                   const std::array<Slot, 4>& values) {
+unsigned SampleEmitter::channels_of(unsigned plane) const {
   unsigned channels = 0;
   for (unsigned c = 0; c < 4; ++c)
     if ((needed_ >> c & 1) != 0 && format_.channels[c].bits != 0 && format_.channels[c].bit / 32u == plane)
       channels |= 1u << c;
+  return channels;
+}
+
+void SampleEmitter::load_corner(const Level& level, unsigned corner) {
+  if (needed_ == 0) return;
+  load_lanes(level, offset_[corner]);
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    if (channels_of(plane) == 0) continue;
+    texel_[corner][plane] = new_slot();
+    vmovaps(at(texel_[corner][plane]), Ymm(static_cast<int>(plane)));
+  }
+}
+
+void SampleEmitter::plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
+                                   const std::array<Slot, 4>& values) {
+  const unsigned channels = channels_of(plane);
   if (channels == 0) return;
   for (unsigned corner = 0; corner < corners(); ++corner) {
     const Ymm texel(static_cast<int>(corner));
+    if (is_wide()) {
+      vmovaps(texel, at(texel_[corner][plane]));
+      continue;
+    }
     zero(texel);
     ones(ymm9);
     vmovdqa(ymm8, at(offset_[corner]));
@@ -438,21 +459,24 @@ void SampleEmitter::load_texels(const std::array<Slot, 4>& values) {
     row_offset(level, ymm1, ymm2);
     vpaddd(ymm0, ymm0, ymm1);
   }
+  if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes that are outside read the first texel
   offset_[0] = new_slot();
   vmovdqa(at(offset_[0]), ymm0);
+  if (is_wide()) load_corner(level, 0);
   for (unsigned plane = 0; plane < planes(); ++plane) {
-    bool gathered = false;
+    const unsigned channels = channels_of(plane);
+    if (channels == 0) continue;
+    if (is_wide()) {
+      vmovaps(ymm0, at(texel_[0][plane]));
+    } else {
+      zero(ymm0);
+      vmovdqa(ymm8, at(offset_[0]));
+      vmovdqa(ymm9, at(inside_));
+      gather(ymm0, level, ymm8, ymm9, ymm10, plane);
+    }
     for (unsigned c = 0; c < 4; ++c) {
-      const ChannelLayout& channel = format_.channels[c];
-      if ((needed_ >> c & 1) == 0 || channel.bits == 0 || channel.bit / 32u != plane) continue;
-      if (!gathered) {
-        zero(ymm0);
-        vmovdqa(ymm8, at(offset_[0]));
-        vmovdqa(ymm9, at(inside_));
-        gather(ymm0, level, ymm8, ymm9, ymm10, plane);
-        gathered = true;
-      }
-      decode(ymm8, ymm0, channel, ymm14);
+      if ((channels >> c & 1) == 0) continue;
+      decode(ymm8, ymm0, format_.channels[c], ymm14);
       vmovaps(at(values[c]), ymm8);
     }
   }

@@ -65,6 +65,10 @@ class SampleEmitter : public Emitter {
   void lod_fixed(const Ymm& y, const Ymm& t);
   void level_of_detail(const Ymm& lod);
   void load_texels(const std::array<Slot, 4>& values);
+  /// Channels that are needed from dword `plane`.
+  unsigned channels_of(unsigned plane) const;
+  /// Dwords of a corner into texel_, where load_lanes() does that.
+  void load_corner(const Level& level, unsigned corner);
   void plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
                       const std::array<Slot, 4>& values);
   void lerp_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
@@ -83,6 +87,7 @@ class SampleEmitter : public Emitter {
   unsigned group_ = 0;
   Slot lanes_, inside_;
   Corners offset_, corner_inside_;
+  std::array<std::array<Slot, 4>, 8> texel_;  ///< by corner and plane, of texels that load_lanes() loads
 };
 
 }  // namespace eum::mem::image::kernels
