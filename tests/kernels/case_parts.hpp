@@ -22,6 +22,8 @@ void add_memory_cases(std::vector<KernelCase>& cases);
 void add_vector_cases(std::vector<KernelCase>& cases);
 void add_atomic_cases(std::vector<KernelCase>& cases);
 void add_subgroup_cases(std::vector<KernelCase>& cases);
+void add_image_cases(std::vector<KernelCase>& cases);
+void add_picture_cases(std::vector<KernelCase>& cases);
 
 /// splitmix64: the same numbers on every host.
 class Random {

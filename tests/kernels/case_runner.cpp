@@ -29,6 +29,66 @@ rt::NdRange range_of(const KernelCase& c, const rt::Program& program) {
   return range;
 }
 
+rt::SamplerValue sampler_of(const Sampler& sampler) {
+  rt::SamplerValue value;
+  value.filter = sampler.linear ? rt::SamplerFilter::linear : rt::SamplerFilter::nearest;
+  value.normalized = sampler.normalized;
+  switch (sampler.address) {
+    case Address::None:
+      value.address = rt::SamplerAddress::none;
+      break;
+    case Address::ClampToEdge:
+      value.address = rt::SamplerAddress::clamp_edge;
+      break;
+    case Address::Clamp:
+      value.address = rt::SamplerAddress::clamp_border;
+      break;
+    case Address::Repeat:
+      value.address = rt::SamplerAddress::repeat;
+      break;
+    case Address::MirroredRepeat:
+      value.address = rt::SamplerAddress::mirror;
+      break;
+  }
+  return value;
+}
+
+rt::ImageType type_of(ImageDimension dimension) {
+  switch (dimension) {
+    case ImageDimension::D1:
+      return rt::ImageType::image1d;
+    case ImageDimension::D2:
+      return rt::ImageType::image2d;
+    case ImageDimension::D3:
+      return rt::ImageType::image3d;
+    case ImageDimension::Array1D:
+      return rt::ImageType::image1d_array;
+    case ImageDimension::Array2D:
+      return rt::ImageType::image2d_array;
+    case ImageDimension::Buffer:
+      return rt::ImageType::image1d_buffer;
+  }
+  return rt::ImageType::image2d;
+}
+
+Result<rt::ImageDescription> description_of(const Image& image, Container container) {
+  for (const rt::ImageFormat& format : rt::image_formats()) {
+    if (rt::info(format.order).number != image.order || rt::info(format.type).number != image.type) continue;
+    rt::ImageDescription description;
+    description.type = type_of(image.dimension);
+    description.width = image.width;
+    description.height = image.height;
+    (rt::info(description.type).array ? description.array_size : description.depth) = image.depth;
+    description.mip_levels = image.levels;
+    description.order = format.order;
+    description.data_type = format.type;
+    // No kernel can tell.
+    if (container == Container::Zebin) description.tiling = mem::image::TileMode::YMAJOR;
+    return description;
+  }
+  return error("no image has order {:#x} and type {:#x}", image.order, image.type);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const KernelCase& kernel_case,
@@ -55,10 +115,23 @@ Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const
       values.emplace_back(scalar->bytes);
     } else if (const auto* local = std::get_if<LocalMemory>(&arg)) {
       values.emplace_back(rt::LocalValue{local->size});
+    } else if (const auto* sampler = std::get_if<Sampler>(&arg)) {
+      values.emplace_back(sampler_of(*sampler));
+    } else if (const auto* picture = std::get_if<Image>(&arg)) {
+      const auto description = description_of(*picture, container);
+      if (!description) return error("{}: {}", kernel_case.name, description.error().message);
+      const auto image = rt::make_image(device, *description, "argument");
+      if (!image) return error("{}: {}", kernel_case.name, image.error().message);
+      loaded->buffers_.back().memory = image->memory;
+      loaded->buffers_.back().image = *image;
+      if (image->packed_bytes() != picture->bytes.size())
+        return error("{}: expected an image of {} bytes, found {}", kernel_case.name, image->packed_bytes(),
+                     picture->bytes.size());
+      values.emplace_back(image->value());
     } else {
       const auto buffer = device.allocate(std::get<Buffer>(arg).bytes.size(), "argument");
       if (!buffer) return error("{}: {}", kernel_case.name, buffer.error().message);
-      loaded->buffers_.back() = *buffer;
+      loaded->buffers_.back().memory = *buffer;
       values.emplace_back(rt::BufferValue{buffer->surface()});
     }
   }
@@ -71,14 +144,19 @@ Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const
 }
 
 LoadedCase::~LoadedCase() {
-  for (const rt::Buffer& buffer : buffers_)
-    if (buffer.size != 0) device_.release(buffer);
+  for (const Memory& memory : buffers_)
+    if (memory.memory.size != 0) device_.release(memory.memory);
 }
 
 void LoadedCase::reset() {
-  for (size_t i = 0; i < buffers_.size(); ++i)
-    if (const auto* buffer = std::get_if<Buffer>(&case_.args[i]))
-      std::copy(buffer->bytes.begin(), buffer->bytes.end(), buffers_[i].host);
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    const Buffer* buffer = memory_of(case_.args[i]);
+    if (buffer == nullptr) continue;
+    if (buffers_[i].image)
+      buffers_[i].image->upload(buffer->bytes);
+    else
+      std::copy(buffer->bytes.begin(), buffer->bytes.end(), buffers_[i].memory.host);
+  }
 }
 
 Result<rt::LaunchReport> LoadedCase::run() {
@@ -90,7 +168,15 @@ Result<rt::LaunchReport> LoadedCase::run() {
 
 std::vector<Bytes> LoadedCase::buffers() const {
   std::vector<Bytes> result;
-  for (const rt::Buffer& buffer : buffers_) result.emplace_back(buffer.host, buffer.host + buffer.size);
+  for (const Memory& memory : buffers_) {
+    Bytes& bytes = result.emplace_back();
+    if (memory.image) {
+      bytes.resize(memory.image->packed_bytes());
+      memory.image->download(bytes);
+    } else {
+      bytes.assign(memory.memory.host, memory.memory.host + memory.memory.size);
+    }
+  }
   return result;
 }
 

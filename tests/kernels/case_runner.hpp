@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "memory/base/result.hpp"
+#include "runtime/image/image.hpp"
 #include "runtime/launch.hpp"
 #include "tests/kernels/corpus.hpp"
 
@@ -24,7 +25,7 @@ class LoadedCase {
   void reset();
   /// Runs the range once more. A guest fault is an error here.
   Result<rt::LaunchReport> run();
-  /// The memory of each argument; empty where it is no buffer.
+  /// The memory of each argument, of images as Image has it; empty where it has none.
   std::vector<Bytes> buffers() const;
   /// Empty if every buffer holds what it must, else the first difference.
   std::string verify() const;
@@ -38,11 +39,16 @@ class LoadedCase {
  private:
   LoadedCase(rt::Device& device, const KernelCase& kernel_case) : device_(device), case_(kernel_case) {}
 
+  struct Memory {
+    rt::Buffer memory;  // size 0 where the argument has none
+    std::optional<rt::Image> image;
+  };
+
   rt::Device& device_;
   const KernelCase& case_;
   std::unique_ptr<rt::Module> module_;
   const rt::Kernel* kernel_ = nullptr;
-  std::vector<rt::Buffer> buffers_;  // by argument; size 0 where it is no buffer
+  std::vector<Memory> buffers_;  // by argument
   std::optional<rt::Launch> launch_;
 };
 

@@ -31,7 +31,17 @@ bool is_float(Element element) {
 double as_double(std::span<const std::byte> bytes, size_t index, Element element) {
   if (element == Element::F16) return from_half(load<uint16_t>(bytes, index));
   if (element == Element::F32) return static_cast<double>(load<float>(bytes, index));
-  return load<double>(bytes, index);
+  if (element == Element::F64) return load<double>(bytes, index);
+  switch (element) {
+    case Element::U8:
+      return load<uint8_t>(bytes, index);
+    case Element::S8:
+      return load<int8_t>(bytes, index);
+    case Element::U16:
+      return load<uint16_t>(bytes, index);
+    default:
+      return load<int16_t>(bytes, index);
+  }
 }
 
 std::string text(std::span<const std::byte> bytes, size_t index, Element element) {
@@ -124,13 +134,15 @@ std::vector<KernelCase> corpus() {
   add_vector_cases(cases);
   add_atomic_cases(cases);
   add_subgroup_cases(cases);
+  add_image_cases(cases);
+  add_picture_cases(cases);
   return cases;
 }
 
 std::vector<Bytes> initial_buffers(const KernelCase& kernel_case) {
   std::vector<Bytes> buffers(kernel_case.args.size());
   for (size_t i = 0; i < buffers.size(); i++)
-    if (kernel_case.check(i)) buffers[i] = std::get<Buffer>(kernel_case.args[i]).bytes;
+    if (kernel_case.check(i)) buffers[i] = memory_of(kernel_case.args[i])->bytes;
   return buffers;
 }
 
@@ -147,7 +159,7 @@ std::string compare(const KernelCase& kernel_case, size_t index, std::span<const
 std::string compare(const KernelCase& kernel_case, size_t index, std::span<const std::byte> got,
                     const std::vector<Bytes>& expected) {
   if (!kernel_case.check(index)) return fmt::format("{}: argument {} is no buffer", kernel_case.name, index);
-  const auto& buffer = std::get<Buffer>(kernel_case.args[index]);
+  const Buffer& buffer = *memory_of(kernel_case.args[index]);
   const Element element = buffer.element;
   const size_t size = element_size(element);
   std::span<const std::byte> want = expected[index];
@@ -163,6 +175,10 @@ std::string compare(const KernelCase& kernel_case, size_t index, std::span<const
   size_t wrong = 0, first = 0;
   for (size_t i = 0; i < count; i++) {
     if (std::memcmp(got.data() + i * size, want.data() + i * size, size) == 0) continue;
+    if (buffer.unit > 0 &&
+        within(as_double(got, i, element) * buffer.unit, as_double(want, i, element) * buffer.unit,
+               Element::F64, kernel_case.tolerance))
+      continue;
     if (is_float(element) &&
         within(as_double(got, i, element), as_double(want, i, element), element, kernel_case.tolerance))
       continue;

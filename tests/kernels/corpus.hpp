@@ -44,8 +44,8 @@ constexpr size_t element_size(Element element) {
 }
 
 /// How far a floating point element may be off: it passes when it is within the largest of the three.
-/// Integers are always exact. `share` is the part of a buffer's elements, of any type, that may differ
-/// without bound: only for kernels that are chaotic by nature, 0 elsewhere.
+/// Integers are exact, but for those with Buffer::unit. `share` is the part of a buffer's elements, of any
+/// type, that may differ without bound: only for kernels that are chaotic by nature, 0 elsewhere.
 struct Tolerance {
   double ulp = 0;  ///< units in the last place of the expected value
   double absolute = 0;
@@ -67,6 +67,7 @@ struct Buffer {
   Role role = Role::In;
   Element element = Element::U32;
   bool any_order = false;  ///< compared as a multiset of elements
+  double unit = 0;         ///< what the 1 of a normalised integer is worth; 0: a plain integer
 };
 
 /// A __local pointer argument: bytes of SLM.
@@ -74,7 +75,34 @@ struct LocalMemory {
   uint32_t size = 0;
 };
 
-using Arg = std::variant<Scalar, Buffer, LocalMemory>;
+enum class ImageDimension : uint8_t { D1, D2, D3, Array1D, Array2D, Buffer };
+
+/// An image; `bytes` are its texels, tightly packed, level after level, and `element` is what they are made
+/// of. The numbers are OpenCL's. No guard: nothing outside of an image can be written.
+struct Image : Buffer {
+  ImageDimension dimension = ImageDimension::D2;
+  uint32_t width = 1, height = 1;
+  uint32_t depth = 1;   ///< slices, or elements of an array
+  uint32_t levels = 1;  ///< mip levels
+  uint32_t order = 0;   ///< cl_channel_order
+  uint32_t type = 0;    ///< cl_channel_type
+};
+
+enum class Address : uint8_t { None, ClampToEdge, Clamp, Repeat, MirroredRepeat };
+
+struct Sampler {
+  bool linear = false;
+  Address address = Address::None;
+  bool normalized = false;
+};
+
+using Arg = std::variant<Scalar, Buffer, LocalMemory, Image, Sampler>;
+
+/// The memory of an argument; null where it has none.
+inline const Buffer* memory_of(const Arg& arg) {
+  if (const auto* image = std::get_if<Image>(&arg)) return image;
+  return std::get_if<Buffer>(&arg);
+}
 
 struct KernelCase {
   std::string name{};    ///< unique: file.kernel, and .variant where there are several
@@ -91,10 +119,8 @@ struct KernelCase {
   /// Turns the initial buffers (index = argument; empty where the argument is none) into the expected ones.
   void (*reference)(const KernelCase& kernel_case, std::vector<Bytes>& buffers) = nullptr;
 
-  /// True if argument `index` is a buffer, whose contents are compared after the run.
-  bool check(size_t index) const {
-    return index < args.size() && std::holds_alternative<Buffer>(args[index]);
-  }
+  /// True if argument `index` is a buffer or an image, whose contents are compared after the run.
+  bool check(size_t index) const { return index < args.size() && memory_of(args[index]) != nullptr; }
 };
 
 /// Every case, in the order of the manifest's themes. Deterministic.

@@ -33,7 +33,7 @@ TEST_CASE("case names are unique, and every case changes memory", "[kernels]") {
     bool changed = false;
     for (size_t i = 0; i < c.args.size(); i++) {
       if (!c.check(i)) continue;
-      const auto& buffer = std::get<Buffer>(c.args[i]);
+      const Buffer& buffer = *memory_of(c.args[i]);
       CHECK(after[i].size() == buffer.bytes.size());
       CHECK(buffer.bytes.size() % element_size(buffer.element) == 0);
       CHECK(compare(c, i, after[i], after).empty());

@@ -4,6 +4,8 @@
 
 #include <CL/cl.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -19,6 +21,7 @@ struct Release {
   void operator()(cl_program handle) const { clReleaseProgram(handle); }
   void operator()(cl_kernel handle) const { clReleaseKernel(handle); }
   void operator()(cl_mem handle) const { clReleaseMemObject(handle); }
+  void operator()(cl_sampler handle) const { clReleaseSampler(handle); }
 };
 template <class Handle>
 using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Release>;
@@ -48,6 +51,27 @@ std::string portable_options(std::string_view options) {
   return result;
 }
 
+cl_addressing_mode addressing_mode(Address address) {
+  switch (address) {
+    case Address::None:
+      return CL_ADDRESS_NONE;
+    case Address::ClampToEdge:
+      return CL_ADDRESS_CLAMP_TO_EDGE;
+    case Address::Clamp:
+      return CL_ADDRESS_CLAMP;
+    case Address::Repeat:
+      return CL_ADDRESS_REPEAT;
+    case Address::MirroredRepeat:
+      return CL_ADDRESS_MIRRORED_REPEAT;
+  }
+  return CL_ADDRESS_NONE;
+}
+
+std::array<size_t, 3> region_of(const Image& image) {
+  if (image.dimension == ImageDimension::Array1D) return {image.width, image.depth, 1};
+  return {image.width, image.height, image.depth};
+}
+
 }  // namespace
 
 struct OpenClRunner::State {
@@ -64,7 +88,9 @@ struct PreparedRun::State {
   const KernelCase* kernel_case = nullptr;
   cl_command_queue queue = nullptr;  // the runner's
   Owned<cl_kernel> kernel;
-  std::vector<Owned<cl_mem>> memory;  // by argument; null where it is no buffer
+  std::vector<Owned<cl_mem>> memory;   // by argument; null where it has none
+  std::vector<Owned<cl_mem>> beneath;  // buffers that images are of
+  std::vector<Owned<cl_sampler>> samplers;
 };
 
 Result<cl_program> OpenClRunner::State::program(const KernelFile& file) {
@@ -123,6 +149,25 @@ Result<OpenClRunner> OpenClRunner::open(std::string_view platform) {
   return error("expected an OpenCL platform named '{}', found{}", platform, seen.empty() ? " none" : seen);
 }
 
+bool OpenClRunner::has_formats(const KernelCase& kernel_case) const {
+  std::vector<cl_image_format> formats;
+  cl_uint count = 0;
+  clGetSupportedImageFormats(state_->context.get(), CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, nullptr,
+                             &count);
+  formats.resize(count);
+  clGetSupportedImageFormats(state_->context.get(), CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, count,
+                             formats.data(), nullptr);
+  for (const Arg& arg : kernel_case.args) {
+    const auto* image = std::get_if<Image>(&arg);
+    if (image == nullptr) continue;
+    const bool found = std::any_of(formats.begin(), formats.end(), [&](const cl_image_format& format) {
+      return format.image_channel_order == image->order && format.image_channel_data_type == image->type;
+    });
+    if (!found) return false;
+  }
+  return true;
+}
+
 Result<PreparedRun> OpenClRunner::prepare(const KernelCase& kernel_case) {
   const KernelFile* file = find_kernel_file(kernel_case.file);
   if (!file) return error("{}: no row '{}' in the manifest", kernel_case.name, kernel_case.file);
@@ -143,6 +188,64 @@ Result<PreparedRun> OpenClRunner::prepare(const KernelCase& kernel_case) {
       status = clSetKernelArg(state->kernel.get(), i, value->bytes.size(), value->bytes.data());
     } else if (const auto* local = std::get_if<LocalMemory>(&arg)) {
       status = clSetKernelArg(state->kernel.get(), i, local->size, nullptr);
+    } else if (const auto* sampler = std::get_if<Sampler>(&arg)) {
+      const cl_sampler_properties normalized = sampler->normalized ? CL_TRUE : CL_FALSE;
+      const cl_sampler_properties filter = sampler->linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST;
+      const cl_sampler_properties properties[] = {CL_SAMPLER_NORMALIZED_COORDS,
+                                                  normalized,
+                                                  CL_SAMPLER_ADDRESSING_MODE,
+                                                  addressing_mode(sampler->address),
+                                                  CL_SAMPLER_FILTER_MODE,
+                                                  filter,
+                                                  0};
+      Owned<cl_sampler>& made = state->samplers.emplace_back(
+          clCreateSamplerWithProperties(state_->context.get(), properties, &status));
+      if (status != CL_SUCCESS)
+        return error("{}: argument {}: no sampler: OpenCL error {}", kernel_case.name, i, status);
+      const cl_sampler handle = made.get();
+      status = clSetKernelArg(state->kernel.get(), i, sizeof handle, &handle);
+    } else if (const auto* image = std::get_if<Image>(&arg)) {
+      cl_mem_object_type type = 0;
+      const cl_image_format format{image->order, image->type};
+      cl_image_desc description{};
+      description.image_width = image->width;
+      description.image_height = image->height;
+      switch (image->dimension) {
+        case ImageDimension::D1:
+          type = CL_MEM_OBJECT_IMAGE1D;
+          break;
+        case ImageDimension::D2:
+          type = CL_MEM_OBJECT_IMAGE2D;
+          break;
+        case ImageDimension::D3:
+          type = CL_MEM_OBJECT_IMAGE3D;
+          description.image_depth = image->depth;
+          break;
+        case ImageDimension::Array1D:
+          type = CL_MEM_OBJECT_IMAGE1D_ARRAY;
+          description.image_array_size = image->depth;
+          break;
+        case ImageDimension::Array2D:
+          type = CL_MEM_OBJECT_IMAGE2D_ARRAY;
+          description.image_array_size = image->depth;
+          break;
+        case ImageDimension::Buffer:
+          type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
+          state->beneath.emplace_back(clCreateBuffer(state_->context.get(), CL_MEM_READ_WRITE,
+                                                     image->bytes.size(), nullptr, &status));
+          if (status != CL_SUCCESS)
+            return error("{}: argument {}: no buffer: OpenCL error {}", kernel_case.name, i, status);
+          description.buffer = state->beneath.back().get();
+          break;
+      }
+      description.image_type = type;
+      state->memory[i].reset(
+          clCreateImage(state_->context.get(), CL_MEM_READ_WRITE, &format, &description, nullptr, &status));
+      if (status != CL_SUCCESS)
+        return error("{}: argument {}: no image of {}x{}: OpenCL error {}", kernel_case.name, i, image->width,
+                     image->height, status);
+      const cl_mem handle = state->memory[i].get();
+      status = clSetKernelArg(state->kernel.get(), i, sizeof handle, &handle);
     } else {
       const size_t size = std::get<Buffer>(arg).bytes.size();
       state->memory[i].reset(
@@ -169,9 +272,16 @@ PreparedRun::~PreparedRun() = default;
 Result<void> PreparedRun::reset() {
   for (size_t i = 0; i < state_->memory.size(); i++) {
     if (!state_->memory[i]) continue;
-    const Bytes& bytes = std::get<Buffer>(state_->kernel_case->args[i]).bytes;
-    const cl_int status = clEnqueueWriteBuffer(state_->queue, state_->memory[i].get(), CL_TRUE, 0,
-                                               bytes.size(), bytes.data(), 0, nullptr, nullptr);
+    const Arg& arg = state_->kernel_case->args[i];
+    const Bytes& bytes = memory_of(arg)->bytes;
+    const std::array<size_t, 3> origin{};
+    const auto* image = std::get_if<Image>(&arg);
+    const cl_int status =
+        image != nullptr
+            ? clEnqueueWriteImage(state_->queue, state_->memory[i].get(), CL_TRUE, origin.data(),
+                                  region_of(*image).data(), 0, 0, bytes.data(), 0, nullptr, nullptr)
+            : clEnqueueWriteBuffer(state_->queue, state_->memory[i].get(), CL_TRUE, 0, bytes.size(),
+                                   bytes.data(), 0, nullptr, nullptr);
     if (status != CL_SUCCESS)
       return error("{}: argument {}: write: OpenCL error {}", state_->kernel_case->name, i, status);
   }
@@ -198,8 +308,14 @@ Result<std::vector<Bytes>> PreparedRun::read() {
   std::vector<Bytes> buffers = initial_buffers(*state_->kernel_case);
   for (size_t i = 0; i < buffers.size(); i++) {
     if (!state_->memory[i]) continue;
-    const cl_int status = clEnqueueReadBuffer(state_->queue, state_->memory[i].get(), CL_TRUE, 0,
-                                              buffers[i].size(), buffers[i].data(), 0, nullptr, nullptr);
+    const std::array<size_t, 3> origin{};
+    const auto* image = std::get_if<Image>(&state_->kernel_case->args[i]);
+    const cl_int status =
+        image != nullptr
+            ? clEnqueueReadImage(state_->queue, state_->memory[i].get(), CL_TRUE, origin.data(),
+                                 region_of(*image).data(), 0, 0, buffers[i].data(), 0, nullptr, nullptr)
+            : clEnqueueReadBuffer(state_->queue, state_->memory[i].get(), CL_TRUE, 0, buffers[i].size(),
+                                  buffers[i].data(), 0, nullptr, nullptr);
     if (status != CL_SUCCESS)
       return error("{}: argument {}: read: OpenCL error {}", state_->kernel_case->name, i, status);
   }

@@ -42,6 +42,8 @@ class OpenClRunner {
 
   /// Platform and device, for reports.
   std::string description() const;
+  /// Whether the device has the formats of the case's images.
+  bool has_formats(const KernelCase& kernel_case) const;
   /// Compiles the source (once a manifest row), sets the arguments. `kernel_case` must outlive the result.
   Result<PreparedRun> prepare(const KernelCase& kernel_case);
 

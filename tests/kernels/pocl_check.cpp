@@ -54,6 +54,11 @@ int main(int argc, char** argv) {
       fmt::print("not on PoCL: {}: {}\n", kernel_case.name, file->pocl_reason);
       continue;
     }
+    if (!runner->has_formats(kernel_case)) {
+      excused++;
+      fmt::print("not on PoCL: {}: an image format that it lacks\n", kernel_case.name);
+      continue;
+    }
     const std::string message = failure(*runner, kernel_case);
     if (message.empty()) {
       passed++;
