@@ -132,6 +132,9 @@ SamplerState random_sampler(Random& r) {
   s.min_lod = static_cast<std::uint16_t>(r.chance(20) ? r.below(600) : 0);
   s.max_lod = static_cast<std::uint16_t>(r.chance(20) ? r.below(900) : 14 << 8);
   s.max_anisotropy = 8;
+  s.shadow = static_cast<Prefilter>(r.below(8));
+  s.reduction_enable = r.chance(10);
+  s.reduction = static_cast<Reduction>(r.below(4));
   for (std::uint32_t& b : s.border) b = r.chance(50) ? r.of({0u, 0x3f800000u}) : random_float(r);
   return s;
 }
@@ -170,10 +173,11 @@ struct Case {
 };
 
 constexpr SampleOp ops[] = {
-    SampleOp::sample_lz, SampleOp::sample_lz, SampleOp::sample_lz,      SampleOp::sample_l,
-    SampleOp::sample,    SampleOp::sample_b,  SampleOp::sample_d,       SampleOp::ld,
-    SampleOp::ld_lz,     SampleOp::ld_lz,     SampleOp::sample_killpix, SampleOp::sample_c_lz,
-    SampleOp::gather4};
+    SampleOp::sample_lz,  SampleOp::sample_lz,  SampleOp::sample_lz,      SampleOp::sample_l,
+    SampleOp::sample,     SampleOp::sample_b,   SampleOp::sample_d,       SampleOp::ld,
+    SampleOp::ld_lz,      SampleOp::ld_lz,      SampleOp::sample_killpix, SampleOp::sample_c_lz,
+    SampleOp::sample_c,   SampleOp::sample_l_c, SampleOp::gather4_c,      SampleOp::sample_min,
+    SampleOp::sample_max, SampleOp::gather4};
 
 Case random_case(std::uint32_t seed) {
   Random r(seed);
@@ -421,7 +425,7 @@ TEST_CASE("image kernels: what the generator does not do has none") {
   SurfaceState narrow = image.state;
   narrow.pitch = 32;
   CHECK(cache.find(message, narrow, sampler, {}) == nullptr);
-  CHECK(cache.find({SampleOp::gather4, 16, 2, 4, false}, image.state, sampler, {}) == nullptr);
+  CHECK(cache.find({SampleOp::gather4_po, 16, 4, 4, false}, image.state, sampler, {}) == nullptr);
   TypedMessage atomic;
   atomic.kind = TypedMessage::Kind::Atomic;
   CHECK(cache.find(atomic, image.state) == nullptr);
