@@ -437,6 +437,7 @@ TEST_CASE("image kernels: threads find one kernel, in pages that nobody can writ
   Image image(SurfaceType::SURFTYPE_2D, "R8G8B8A8_UNORM", 64, 64);
   std::array<std::vector<const SampleKernel*>, 4> found;
   std::vector<std::thread> threads;
+  threads.reserve(found.size());
   for (auto& mine : found)
     threads.emplace_back([&] {
       SurfaceState state = image.state;
