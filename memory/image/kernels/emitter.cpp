@@ -42,7 +42,9 @@ Xbyak::Address Emitter::vector(const std::array<std::uint32_t, 8>& value) {
   return yword[rip + constants_[value]];
 }
 
-void Emitter::enter() {
+void Emitter::enter(bool denormals_matter) {
+  constexpr std::uint32_t raised = 0x3f, daz = 0x40, ftz = 0x8000;
+  mode_mask_ = 0xffff & ~(raised | (denormals_matter ? 0 : daz | ftz));
   push(rbp);
   mov(rbp, rsp);
   sub(rsp, 32 * frame_slots + 32);
@@ -50,7 +52,7 @@ void Emitter::enter() {
   Xbyak::Label as_is;
   stmxcsr(ptr[rbp - 8]);
   mov(eax, dword[rbp - 8]);
-  and_(eax, 0xffc0);  // without the exceptions that it has seen
+  and_(eax, mode_mask_);
   cmp(eax, default_mxcsr);
   je(as_is);
   ldmxcsr(splat(std::uint32_t{default_mxcsr}));
@@ -60,7 +62,7 @@ void Emitter::enter() {
 void Emitter::leave() {
   Xbyak::Label as_is;
   mov(eax, dword[rbp - 8]);
-  and_(eax, 0xffc0);
+  and_(eax, mode_mask_);
   cmp(eax, default_mxcsr);
   je(as_is);
   ldmxcsr(ptr[rbp - 8]);

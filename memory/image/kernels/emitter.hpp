@@ -54,8 +54,10 @@ class Emitter : public Xbyak::CodeGenerator {
   void ones(const Ymm& y) { vpcmpeqd(y, y, y); }
   void zero(const Ymm& y) { vpxor(y, y, y); }
 
-  /// The frame, MXCSR with its defaults; rdi is the call.
-  void enter();
+  /// The frame, and MXCSR with its defaults; rdi is the call. To change MXCSR takes longer than a small
+  /// kernel: where what is computed is the same whether denormals are kept or not, only the rounding mode
+  /// must be right.
+  void enter(bool denormals_matter);
   /// What enter() changed is as before, and the constants follow.
   void leave();
   /// All ones in the lanes of group `group` that the 32 bits at `mask` have.
@@ -111,7 +113,8 @@ class Emitter : public Xbyak::CodeGenerator {
  private:
   static constexpr unsigned frame_slots = 128;
 
-  bool flat_;  ///< no rows: linear 1D and buffers
+  std::uint32_t mode_mask_ = 0;  ///< bits of MXCSR that must be the defaults
+  bool flat_;                    ///< no rows: linear 1D and buffers
   unsigned slots_ = 0;
   std::map<std::array<std::uint32_t, 8>, Xbyak::Label> constants_;
 };

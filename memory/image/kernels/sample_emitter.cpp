@@ -117,7 +117,7 @@ SampleEmitter::SampleEmitter(std::byte* pages, std::size_t size, const SampleMes
     needed_ = channel < 4 ? 1u << channel : 0;
   }
 
-  enter();
+  enter(denormals_matter());
   mov(rsi, ptr[rdi + offsetof(SampleCall, data)]);
   mov(rax, ptr[rdi + offsetof(SampleCall, surface)]);
   mov(r8, ptr[rax + offsetof(Surface, base)]);
@@ -137,6 +137,18 @@ Xbyak::Address SampleEmitter::result(unsigned k) const { return parameter(k); }
 std::optional<unsigned> SampleEmitter::place(Parameter which) const {
   const auto k = info(message_.op).parameters.find(which);
   return k && *k < message_.parameters ? k : std::nullopt;
+}
+
+/// Coordinates: -denormal is the texel that 0 is, but where it is the border. Texels: sums of the integers of
+/// a format have no denormals.
+bool SampleEmitter::denormals_matter() const {
+  if (plan_.texels) return false;
+  if (plan_.compare || plan_.varies) return true;
+  for (unsigned k = 0; k < axes_; ++k)
+    if (is_border(sampler_.address[k])) return true;
+  if (!filters_) return false;
+  return std::any_of(format_.channels.begin(), format_.channels.end(),
+                     [](const ChannelLayout& c) { return c.bits > 1 && filter_divisor(c) == 1; });
 }
 
 void SampleEmitter::load_parameter(const Ymm& to, Parameter which) {

@@ -45,6 +45,7 @@ class SampleEmitter : public Emitter {
   Address parameter(unsigned k) const;
   Address result(unsigned k) const;
   std::optional<unsigned> place(Parameter parameter) const;
+  bool denormals_matter() const;
 
   void group();
   /// A parameter, or 0 where the message does not give it.
