@@ -365,7 +365,7 @@ bool can_read(const SurfaceState& state, const FormatInfo& format) {
     default:
       return false;
   }
-  if (!check(state) || state.tiling == TileMode::WMAJOR) return false;
+  if (!check(state) || state.vertical_line_stride || state.tiling == TileMode::WMAJOR) return false;
   const std::uint64_t bytes = surface_bytes(state);
   if (bytes < 4 || bytes >= std::uint64_t{1} << 31) return false;
   if (format.block_width != 1 || format.block_height != 1) return false;
