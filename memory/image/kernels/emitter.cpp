@@ -222,14 +222,10 @@ void Emitter::gather(const Ymm& to, const Level& level, const Ymm& offset, const
 }
 
 void Emitter::load_lanes(const Level& level, Slot offset) {
-  const auto texel = [&](unsigned lane) {
-    mov(eax, dword[rsp + std::size_t{32 * offset.index + 4 * lane}]);
-    return r8 + rax + std::size_t{level.base};
-  };
   if (format_.bytes == 8) {
     const auto pair = [&](const Xmm& to, unsigned lane) {
-      vmovsd(to, ptr[texel(lane)]);
-      vmovhps(to, to, ptr[texel(lane + 1)]);
+      vmovsd(to, ptr[texel_at(level, offset, lane)]);
+      vmovhps(to, to, ptr[texel_at(level, offset, lane + 1)]);
     };
     for (unsigned half = 0; half < 2; ++half) {  // lanes 0, 1, 4, 5 and 2, 3, 6, 7
       const int to = static_cast<int>(4 + 2 * half);
@@ -241,11 +237,21 @@ void Emitter::load_lanes(const Level& level, Slot offset) {
     vshufps(ymm1, ymm4, ymm6, 0b11011101);
     return;
   }
-  for (unsigned lane = 0; lane < 4; ++lane) {
-    const int to = static_cast<int>(lane);
-    vmovups(Xmm(to), ptr[texel(lane)]);
-    vinsertf128(Ymm(to), Ymm(to), ptr[texel(lane + 4)], 1);
-  }
+  for (unsigned lane = 0; lane < 4; ++lane) load_pair(Ymm(static_cast<int>(lane)), level, offset, lane);
+  transpose();
+}
+
+Xbyak::RegExp Emitter::texel_at(const Level& level, Slot offset, unsigned lane) {
+  mov(eax, dword[rsp + std::size_t{32 * offset.index + 4 * lane}]);
+  return r8 + rax + std::size_t{level.base};
+}
+
+void Emitter::load_pair(const Ymm& to, const Level& level, Slot offset, unsigned lane) {
+  vmovups(Xmm(to.getIdx()), ptr[texel_at(level, offset, lane)]);
+  vinsertf128(to, to, ptr[texel_at(level, offset, lane + 4)], 1);
+}
+
+void Emitter::transpose() {
   vunpcklps(ymm4, ymm0, ymm1);
   vunpckhps(ymm5, ymm0, ymm1);
   vunpcklps(ymm6, ymm2, ymm3);

@@ -97,6 +97,10 @@ class Emitter : public Xbyak::CodeGenerator {
   /// All dwords of the texels at `offset` from `level.base`, which are inside the surface in all lanes, plane
   /// k in ymm k; ymm4 to ymm7 are overwritten. Half the time of gathers or less.
   void load_lanes(const Level& level, Slot offset);
+  /// The 16 bytes of lanes `lane` and `lane` + 4, from 0 to 3, in the halves of `to`.
+  void load_pair(const Ymm& to, const Level& level, Slot offset, unsigned lane);
+  /// Such pairs in ymm0 to ymm3 become the planes; ymm4 to ymm7 are overwritten.
+  void transpose();
   /// A channel of such a dword as a filter takes it (FilterValue); `t` is overwritten.
   void decode(const Ymm& to, const Ymm& plane, const ChannelLayout& channel, const Ymm& t);
   /// To what a shader gets.
@@ -111,6 +115,9 @@ class Emitter : public Xbyak::CodeGenerator {
   std::uint64_t bytes_;  ///< of the surface
 
  private:
+  /// Where a lane's texel begins; rax is overwritten.
+  Xbyak::RegExp texel_at(const Level& level, Slot offset, unsigned lane);
+
   static constexpr unsigned frame_slots = 128;
 
   std::uint32_t mode_mask_ = 0;  ///< bits of MXCSR that must be the defaults

@@ -76,6 +76,11 @@ class SampleEmitter : public Emitter {
   unsigned channels_of(unsigned plane) const;
   /// Dwords of a corner into texel_, where load_lanes() does that.
   void load_corner(const Level& level, unsigned corner);
+  /// Texels of four f32 are filtered two lanes at a time, all channels at once, and transposed then.
+  bool filters_pairs() const;
+  void filter_pairs(const Level& level, const std::array<Taps, 3>& taps, const std::array<Slot, 4>& values);
+  void pair_tree(const Level& level, unsigned axis, unsigned corner, unsigned depth, unsigned lane,
+                 const std::array<Taps, 3>& taps);
   void plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
                       const std::array<Slot, 4>& values);
   void filter_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
