@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "jit/image_kernels.hpp"
 #include "memory/image/message.hpp"
 #include "memory/surface.hpp"
 
@@ -32,8 +33,21 @@ const SamplerState* sampler_of(const Environment& environment, const ImageSite& 
   return index < environment.sampler_count ? &environment.samplers[index] : nullptr;
 }
 
-ImageFault sample(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
-                  std::uint32_t* data) {
+/// Does the message by a kernel of `kernels`, if there is one, else by its definition.
+template <class Message, class Call, class Definition>
+ImageFault send(ImageKernels* kernels, const ImageSite& site, const Message& message, const Call& call,
+                Definition definition) {
+  if (kernels != nullptr) {
+    if (const auto* kernel = kernels->find(site.number, message, call)) {
+      kernel->run(call);
+      return {};
+    }
+  }
+  return definition(message, call);
+}
+
+ImageFault sample(const Environment& environment, ImageKernels* kernels, const ImageSite& site,
+                  const ImageOperands& operands, std::uint32_t* data) {
   static constexpr SamplerState default_sampler{};
   const SampleOpInfo& info = mem::image::info(site.image.sample);
   const SampleMessage message{site.image.sample, site.lanes, site.operands, site.results, site.image.half};
@@ -49,11 +63,11 @@ ImageFault sample(const Environment& environment, const ImageSite& site, const I
   call.mask = operands.mask;
   call.data = data;
   call.space = environment.space;
-  return mem::image::sample(message, call);
+  return send(kernels, site, message, call, mem::image::sample);
 }
 
-ImageFault typed(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
-                 std::uint32_t* data) {
+ImageFault typed(const Environment& environment, ImageKernels* kernels, const ImageSite& site,
+                 const ImageOperands& operands, std::uint32_t* data) {
   TypedMessage message;
   message.kind = site.op == ir::Op::typed_read    ? TypedMessage::Kind::Read
                  : site.op == ir::Op::typed_write ? TypedMessage::Kind::Write
@@ -68,7 +82,7 @@ ImageFault typed(const Environment& environment, const ImageSite& site, const Im
   call.mask = operands.mask;
   call.data = data;
   call.space = environment.space;
-  return typed_access(message, call);
+  return send(kernels, site, message, call, typed_access);
 }
 
 /// The block's size is in the header: bytes of a row minus one in bits 5:0, rows minus one in bits 21:16 (SKL
@@ -105,23 +119,30 @@ ImageSite ImageSite::of(const ir::Function& function, const ir::Inst& inst) {
   site.operands = static_cast<std::uint8_t>(inst.arg_count - site.image.scalars -
                                             (site.image.surface_is_operand ? 1 : 0));
   site.results = static_cast<std::uint8_t>(inst.result_count);
+  site.number = static_cast<std::uint32_t>(inst.imm);
   site.guest_ip = inst.guest_ip;
   return site;
 }
 
-bool image_access(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
-                  std::uint32_t* data, Fault& fault) {
+namespace {
+
+bool access(const Environment& environment, ImageKernels* kernels, const ImageSite& site,
+            const ImageOperands& operands, std::uint32_t* data, Fault& fault) {
+  if (operands.mask == 0) {  // no lane on, no fault
+    std::memset(data, 0, std::size_t{site.results} * site.lanes * sizeof *data);
+    return true;
+  }
   ImageFault failed;
   switch (site.op) {
     case ir::Op::sample:
-      failed = sample(environment, site, operands, data);
+      failed = sample(environment, kernels, site, operands, data);
       break;
     case ir::Op::media_read:
     case ir::Op::media_write:
       failed = media(environment, site, operands, data);
       break;
     default:
-      failed = typed(environment, site, operands, data);
+      failed = typed(environment, kernels, site, operands, data);
   }
   if (!failed) return true;
   const FaultKind kind = failed.kind == ImageFault::Kind::Unsupported  ? FaultKind::Image
@@ -129,6 +150,18 @@ bool image_access(const Environment& environment, const ImageSite& site, const I
                                                                        : FaultKind::OutOfBounds;
   fault = {kind, site.guest_ip, failed.lane, failed.bytes, failed.address, failed.reason};
   return false;
+}
+
+}  // namespace
+
+bool image_access(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
+                  std::uint32_t* data, Fault& fault) {
+  return access(environment, nullptr, site, operands, data, fault);
+}
+
+bool fast_image_access(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
+                       std::uint32_t* data, Fault& fault) {
+  return access(environment, environment.image_kernels, site, operands, data, fault);
 }
 
 }  // namespace eum::jit

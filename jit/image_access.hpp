@@ -12,6 +12,7 @@ struct ImageSite {
   std::uint8_t lanes = 1;
   std::uint8_t operands = 0;  ///< beside surface and scalars
   std::uint8_t results = 0;
+  std::uint32_t number = 0;  ///< among the image ops of its function
   std::uint32_t guest_ip = 0;
 
   /// The site of an instruction whose shape has an Image attribute.
@@ -31,5 +32,9 @@ struct ImageOperands {
 /// `fault` is set, and what lanes before it did stays done.
 [[nodiscard]] bool image_access(const Environment&, const ImageSite&, const ImageOperands&,
                                 std::uint32_t* data, Fault& fault);
+
+/// The same by host code for just this message, where Environment::image_kernels has such.
+[[nodiscard]] bool fast_image_access(const Environment&, const ImageSite&, const ImageOperands&,
+                                     std::uint32_t* data, Fault& fault);
 
 }  // namespace eum::jit

@@ -148,6 +148,25 @@ void make_kernel(benchmark::State& run) {
 }
 BENCHMARK(make_kernel);
 
+/// The message where it stands in a program: with the comparison of states, bilinear.
+void run_at_site(benchmark::State& run) {
+  const Image image("R8G8B8A8_UNORM", linear, side, side);
+  SamplerState sampler;
+  sampler.min_filter = sampler.mag_filter = bilinear;
+  KernelCache cache;
+  KernelSite site;
+  std::uint32_t data[4 * lanes];
+  for (auto _ : run) {
+    for (unsigned i = 0; i < 2 * lanes; ++i) data[i] = bits(static_cast<float>(i) / 40);
+    const SampleCall call{&image.surface, &sampler, {}, ~0u, data, nullptr};
+    if (cache.run({SampleOp::sample_lz, lanes, 2, 4, false}, call, site)) throw std::runtime_error("a fault");
+    benchmark::DoNotOptimize(data);
+  }
+  run.counters["samples"] =
+      benchmark::Counter(static_cast<double>(run.iterations()) * lanes, benchmark::Counter::kIsRate);
+}
+BENCHMARK(run_at_site);
+
 /// What it costs to find it again.
 void find_kernel(benchmark::State& run) {
   const Image image("R8G8B8A8_UNORM", y_tiles, side, side);

@@ -72,6 +72,7 @@ class Device {
   mem::AddressSpace& memory() { return memory_; }
   Workers& workers() { return workers_; }
   CodeCache& code_cache() { return code_cache_; }
+  mem::image::KernelCache& image_kernels() { return image_kernels_; }
   const DeviceOptions& options() const { return options_; }
 
  private:
@@ -83,6 +84,7 @@ class Device {
   mem::AddressSpace memory_;
   Workers workers_;
   CodeCache code_cache_;
+  mem::image::KernelCache image_kernels_;
   const mem::Region* scratch_ = nullptr;
 };
 

@@ -128,6 +128,7 @@ Result<std::vector<WalkerCommand>> Launch::commands() {
     WalkerCommand& command = commands.emplace_back(walker_command(payload_, walk));
     command.code = &translated_->code;
     command.space = &device.memory();
+    command.image_kernels = &device.image_kernels();
     command.slots = slots_of(walk);
     command.scratch = *scratch;
     command.budget = device.options().budget;

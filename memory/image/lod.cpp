@@ -9,15 +9,13 @@ namespace eum::mem::image {
 float length_squared(const Vector& v) { return std::fma(v[2], v[2], std::fma(v[1], v[1], v[0] * v[0])); }
 
 int log2_fixed(float square) {
-  constexpr int smallest = -127 * 128;
-  if (!(square > 0)) return smallest;
+  if (!(square > 0)) return smallest_lod;
   const auto bits = std::bit_cast<std::uint32_t>(square);
   const int exponent = static_cast<int>(bits >> 23) - 127;
-  if (exponent == -127) return smallest;
-  // log2(1 + f) = f * p(f) for f of 0 to 1, within 1.6e-5; p(1) is 1.
+  if (exponent == -127) return smallest_lod;
   const float f = std::bit_cast<float>((bits & 0x7fffff) | 0x3f800000) - 1;
-  float p = 0.0451490618f;
-  for (const float c : {-0.19357574f, 0.415606081f, -0.709096432f, 1.44191706f}) p = std::fma(p, f, c);
+  float p = log2_coefficients[0];
+  for (std::size_t i = 1; i < log2_coefficients.size(); ++i) p = std::fma(p, f, log2_coefficients[i]);
   return exponent * 128 + static_cast<int>(std::nearbyint(f * p * 128));
 }
 

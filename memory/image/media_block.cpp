@@ -12,11 +12,15 @@ namespace eum::mem::image {
 
 namespace {
 
-/// Vertical line stride override: enabled, with a stride or an offset.
-bool overrides_stride(std::uint8_t bits) { return (bits & 4) != 0 && (bits & 3) != 0; }
+/// Rows of a field: by the message's override, where it has one (bit 2: the override, then stride, offset).
+bool has_line_stride(const MediaMessage& message, const SurfaceState& state) {
+  const unsigned bits = message.vertical_stride_override;
+  if ((bits & 4) != 0) return (bits & 3) != 0;
+  return state.vertical_line_stride || state.vertical_line_stride_offset;
+}
 
 const char* refuse(const MediaMessage& message, const SurfaceState& state, const FormatInfo* format) {
-  if (overrides_stride(message.vertical_stride_override)) return "a media block with a vertical line stride";
+  if (has_line_stride(message, state)) return "a media block with a vertical line stride";
   if (message.width == 0 || message.width > 64 || message.height == 0 || message.height > 64)
     return "a media block that is not 1 to 64 bytes wide and high";
   if (state.type == SurfaceType::SURFTYPE_NULL) return nullptr;

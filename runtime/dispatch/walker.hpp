@@ -11,6 +11,7 @@
 
 #include "jit/engine.hpp"
 #include "memory/address_space.hpp"
+#include "memory/image/kernels/kernel_cache.hpp"
 #include "memory/image/state.hpp"
 #include "memory/surface.hpp"
 
@@ -49,10 +50,12 @@ inline constexpr std::uint64_t default_budget = std::uint64_t{1} << 36;
 struct WalkerCommand {
   const ThreadCode* code = nullptr;
   const mem::BindingTable* surfaces = nullptr;
+  mem::image::KernelCache* image_kernels =
+      nullptr;  ///< may be null: images are accessed without host code of their own
   std::span<const mem::image::SamplerState> samplers;  ///< the table that r0.3 points to
-  mem::AddressSpace* space = nullptr;            ///< null: every stateless access faults
-  std::array<std::uint32_t, 3> first_group{};    ///< ids of the first group
-  std::array<std::uint32_t, 3> groups{1, 1, 1};  ///< how many in each dimension
+  mem::AddressSpace* space = nullptr;                  ///< null: every stateless access faults
+  std::array<std::uint32_t, 3> first_group{};          ///< ids of the first group
+  std::array<std::uint32_t, 3> groups{1, 1, 1};        ///< how many in each dimension
   std::uint32_t threads_per_group = 1;
   std::uint32_t last_mask = ~0u;            ///< channels of the last thread of each group
   std::span<const std::byte> per_thread;    ///< r1 and up: per_thread_bytes for each thread of a group

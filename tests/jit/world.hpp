@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "jit/engine.hpp"
+#include "jit/image_kernels.hpp"
 #include "memory/address_space.hpp"
 #include "memory/surface.hpp"
 
@@ -92,6 +93,8 @@ class World {
       callback_memory_;
   std::uint64_t callback_sum_ = 0;
   mem::image::SamplerState sampler_;
+  mem::image::KernelCache image_cache_;
+  ImageKernels image_kernels_;
   std::vector<mem::Surface> surfaces_ = std::vector<mem::Surface>(mem::binding_table_size);
   mem::AddressSpace space_;
   Callbacks callbacks_;

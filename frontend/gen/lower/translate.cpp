@@ -157,6 +157,11 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
       result.kind = eu::OperandKind::Immediate;
       result.immediate = in_.offset & (size_of(op.type) < 8 ? (1ull << 8 * size_of(op.type)) - 1 : ~0ull);
       return nullptr;
+    case Arf::tm:
+      // A read into null waits for messages that are under way, which here have ended.
+      if (destination || !in_.dst.is_null()) break;
+      result.kind = eu::OperandKind::Null;
+      return nullptr;
     case Arf::ce:
       if (destination) break;
       result.kind = eu::OperandKind::ExecutionMask;

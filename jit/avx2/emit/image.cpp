@@ -14,8 +14,8 @@ bool call_image(ThreadState* state, const ImageSite* site, std::byte* frame) {
   std::memcpy(&operands.mask, frame + Frame::mask, sizeof operands.mask);
   for (std::size_t i = 0; i < operands.scalars.size(); ++i)
     std::memcpy(&operands.scalars[i], frame + scalar_area + 8 * i, sizeof operands.scalars[i]);
-  return image_access(*state->environment, *site, operands,
-                      reinterpret_cast<std::uint32_t*>(frame + Frame::data), state->fault);
+  return fast_image_access(*state->environment, *site, operands,
+                           reinterpret_cast<std::uint32_t*>(frame + Frame::data), state->fault);
 }
 
 void emit_image(Compiler& c, const CodeInst& inst) {

@@ -24,7 +24,7 @@ Emitter::Emitter(std::byte* pages, std::size_t size, const SurfaceState& state, 
       flat_(state.type == SurfaceType::SURFTYPE_BUFFER ||
             (state.type == SurfaceType::SURFTYPE_1D && state.tiling == TileMode::LINEAR)) {}
 
-Emitter::Slot Emitter::new_slot() {
+Slot Emitter::new_slot() {
   if (slots_ == frame_slots) throw Xbyak::Error(Xbyak::ERR_INTERNAL);
   return {slots_++};
 }
@@ -97,6 +97,67 @@ Level Emitter::level_of(unsigned level, std::uint32_t first) const {
   return result;
 }
 
+void Emitter::look_up(const Ymm& to, const Ymm& index, const std::array<std::uint32_t, 16>& values,
+                      unsigned count, const Ymm& t) {
+  std::array<std::uint32_t, 8> half;
+  std::copy_n(values.begin(), 8, half.begin());
+  vpermd(to, index, vector(half));
+  if (count <= 8) return;
+  std::copy_n(values.begin() + 8, 8, half.begin());
+  const Ymm upper = ymm3;
+  vpermd(upper, index, vector(half));
+  vpslld(t, index, 28);  // bit 3
+  vblendvps(to, to, upper, t);
+}
+
+Level Emitter::levels_of(Slot index, unsigned first_level, unsigned count, std::uint32_t first) {
+  Level result;
+  result.varies = true;
+  std::array<std::array<std::uint32_t, 16>, 3> sizes{};
+  std::array<std::uint32_t, 16> bases{}, xs{}, ys{};
+  for (unsigned i = 0; i < count; ++i) {
+    const Level level = level_of(first_level + i, first);
+    for (unsigned k = 0; k < 3; ++k) sizes[k][i] = level.size[k];
+    bases[i] = level.base;
+    xs[i] = level.x;
+    ys[i] = level.y;
+  }
+  const auto store = [&](Slot& slot, const Ymm& y) {
+    slot = new_slot();
+    vmovdqa(at(slot), y);
+  };
+  vmovdqa(ymm0, at(index));
+  for (unsigned k = 0; k < 3; ++k) {
+    look_up(ymm1, ymm0, sizes[k], count, ymm2);
+    store(result.size_slot[k], ymm1);
+    vcvtdq2ps(ymm2, ymm1);
+    store(result.number_slot[k], ymm2);
+    ones(ymm2);
+    vpaddd(ymm1, ymm1, ymm2);
+    store(result.last_slot[k], ymm1);
+  }
+  if (state_.tiling == TileMode::LINEAR) {
+    look_up(ymm1, ymm0, bases, count, ymm2);
+    store(result.base_slot, ymm1);
+  } else {
+    look_up(ymm1, ymm0, xs, count, ymm2);
+    store(result.x_slot, ymm1);
+    look_up(ymm1, ymm0, ys, count, ymm2);
+    store(result.y_slot, ymm1);
+  }
+  return result;
+}
+
+Xbyak::Address Emitter::size_of(const Level& level, unsigned axis) {
+  return level.varies ? at(level.size_slot[axis]) : splat(level.size[axis]);
+}
+Xbyak::Address Emitter::last_of(const Level& level, unsigned axis) {
+  return level.varies ? at(level.last_slot[axis]) : splat(level.size[axis] - 1);
+}
+Xbyak::Address Emitter::number_of(const Level& level, unsigned axis) {
+  return level.varies ? at(level.number_slot[axis]) : splat(static_cast<float>(level.size[axis]));
+}
+
 void Emitter::multiply(const Ymm& y, std::uint32_t factor) {
   if (factor == 0)
     zero(y);
@@ -107,8 +168,10 @@ void Emitter::multiply(const Ymm& y, std::uint32_t factor) {
 }
 
 void Emitter::column_offset(const Level& level, const Ymm& x, const Ymm& t) {
+  if (level.x_slot.has()) vpaddd(x, x, at(level.x_slot));
   if (level.x != 0) vpaddd(x, x, splat(level.x));
   multiply(x, format_.bytes);
+  if (level.base_slot.has()) vpaddd(x, x, at(level.base_slot));
   if (state_.tiling == TileMode::LINEAR) return;
   // X tiles have 512 bytes in a row and are 4096 apart, columns of Y tiles have 16 and are 512 apart.
   const bool x_major = state_.tiling == TileMode::XMAJOR;
@@ -125,6 +188,7 @@ void Emitter::row_offset(const Level& level, const Ymm& row, const Ymm& t) {
     multiply(row, state_.qpitch * format_.bytes);
     return;
   }
+  if (level.y_slot.has()) vpaddd(row, row, at(level.y_slot));
   if (level.y != 0) vpaddd(row, row, splat(level.y));
   if (state_.tiling == TileMode::LINEAR) {
     multiply(row, state_.pitch);
@@ -153,6 +217,41 @@ void Emitter::gather(const Ymm& to, const Level& level, const Ymm& offset, const
   vpslld(offset, offset, 3);
   vpgatherdd(to, ptr[r8 + t], mask);
   vpsrlvd(to, to, offset);
+}
+
+void Emitter::load_lanes(const Level& level, Slot offset) {
+  const auto texel = [&](unsigned lane) {
+    mov(eax, dword[rsp + std::size_t{32 * offset.index + 4 * lane}]);
+    return r8 + rax + std::size_t{level.base};
+  };
+  if (format_.bytes == 8) {
+    const auto pair = [&](const Xmm& to, unsigned lane) {
+      vmovsd(to, ptr[texel(lane)]);
+      vmovhps(to, to, ptr[texel(lane + 1)]);
+    };
+    for (unsigned half = 0; half < 2; ++half) {  // lanes 0, 1, 4, 5 and 2, 3, 6, 7
+      const int to = static_cast<int>(4 + 2 * half);
+      pair(Xmm(to), 2 * half);
+      pair(Xmm(to + 1), 2 * half + 4);
+      vinsertf128(Ymm(to), Ymm(to), Xmm(to + 1), 1);
+    }
+    vshufps(ymm0, ymm4, ymm6, 0b10001000);
+    vshufps(ymm1, ymm4, ymm6, 0b11011101);
+    return;
+  }
+  for (unsigned lane = 0; lane < 4; ++lane) {
+    const int to = static_cast<int>(lane);
+    vmovups(Xmm(to), ptr[texel(lane)]);
+    vinsertf128(Ymm(to), Ymm(to), ptr[texel(lane + 4)], 1);
+  }
+  vunpcklps(ymm4, ymm0, ymm1);
+  vunpckhps(ymm5, ymm0, ymm1);
+  vunpcklps(ymm6, ymm2, ymm3);
+  vunpckhps(ymm7, ymm2, ymm3);
+  vunpcklpd(ymm0, ymm4, ymm6);
+  vunpckhpd(ymm1, ymm4, ymm6);
+  vunpcklpd(ymm2, ymm5, ymm7);
+  vunpckhpd(ymm3, ymm5, ymm7);
 }
 
 void Emitter::decode(const Ymm& to, const Ymm& plane, const ChannelLayout& channel, const Ymm& t) {

@@ -14,11 +14,22 @@
 
 namespace eum::mem::image::kernels {
 
+/// 32 bytes of the frame.
+struct Slot {
+  unsigned index = ~0u;
+  bool has() const { return index != ~0u; }
+};
+
 /// A level as code sees it.
 struct Level {
   std::array<std::uint32_t, 3> size{};
   std::uint32_t base = 0;      ///< bytes to its first texel, of linear surfaces
   std::uint32_t x = 0, y = 0;  ///< added to coordinates, of tiled ones
+
+  /// Each lane has a level of its own: the same in slots, base as part of the column's offset.
+  bool varies = false;
+  std::array<Slot, 3> size_slot{}, last_slot{}, number_slot{};  ///< n, n - 1, f32 of n
+  Slot base_slot, x_slot, y_slot;
 };
 
 class Emitter : public Xbyak::CodeGenerator {
@@ -30,11 +41,6 @@ class Emitter : public Xbyak::CodeGenerator {
   Emitter(std::byte* pages, std::size_t size, const SurfaceState& state, const FormatInfo& format);
 
  protected:
-  /// 32 bytes of the frame.
-  struct Slot {
-    unsigned index = ~0u;
-    bool has() const { return index != ~0u; }
-  };
   Slot new_slot();
   Address at(Slot slot) const;
   /// Slots from here on are free again.
@@ -57,6 +63,17 @@ class Emitter : public Xbyak::CodeGenerator {
 
   /// First texel of `level`, of slice `first`.
   Level level_of(unsigned level, std::uint32_t first) const;
+  /// The levels whose numbers are in `index`, of `count`; ymm0 to ymm2 are overwritten.
+  Level levels_of(Slot index, unsigned first_level, unsigned count, std::uint32_t first);
+  /// values[index]; `t` is overwritten.
+  void look_up(const Ymm& to, const Ymm& index, const std::array<std::uint32_t, 16>& values, unsigned count,
+               const Ymm& t);
+  Address size_of(const Level& level, unsigned axis);
+  Address last_of(const Level& level, unsigned axis);
+  Address number_of(const Level& level, unsigned axis);
+  /// Whether row_offset() adds something to row 0.
+  bool moves_rows(const Level& level) const { return has_rows() && (level.varies || level.y != 0); }
+
   /// index * constant
   void multiply(const Ymm& y, std::uint32_t factor);
   /// Column of texels to its part of the byte offset; `t` is overwritten.
@@ -73,6 +90,11 @@ class Emitter : public Xbyak::CodeGenerator {
   /// base.
   void gather(const Ymm& to, const Level& level, const Ymm& offset, const Ymm& mask, const Ymm& t,
               unsigned plane);
+  /// Whether load_lanes() can load such texels.
+  bool is_wide() const { return format_.bytes == 8 || format_.bytes == 16; }
+  /// All dwords of the texels at `offset` from `level.base`, which are inside the surface in all lanes, plane
+  /// k in ymm k; ymm4 to ymm7 are overwritten. Half the time of gathers or less.
+  void load_lanes(const Level& level, Slot offset);
   /// A channel of such a dword as a filter takes it (FilterValue); `t` is overwritten.
   void decode(const Ymm& to, const Ymm& plane, const ChannelLayout& channel, const Ymm& t);
   /// To what a shader gets.
@@ -87,7 +109,7 @@ class Emitter : public Xbyak::CodeGenerator {
   std::uint64_t bytes_;  ///< of the surface
 
  private:
-  static constexpr unsigned frame_slots = 96;
+  static constexpr unsigned frame_slots = 128;
 
   bool flat_;  ///< no rows: linear 1D and buffers
   unsigned slots_ = 0;

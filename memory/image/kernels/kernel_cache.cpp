@@ -11,6 +11,7 @@
 #include "memory/image/kernels/sample_emitter.hpp"
 #include "memory/image/kernels/typed_emitter.hpp"
 #include "memory/image/layout.hpp"
+#include "memory/surface.hpp"
 
 namespace eum::mem::image {
 
@@ -91,8 +92,21 @@ struct KeyHash {
   }
 };
 
+/// What is known of a key: its kernel, or that it has none.
 template <class Key, class Call>
-using Table = std::unordered_map<Key, std::unique_ptr<Kernel<Call>>, KeyHash>;
+struct Entry {
+  Key key;
+  std::unique_ptr<Kernel<Call>> kernel;
+};
+template <class Key, class Call>
+using Table = std::unordered_map<Key, std::unique_ptr<const Entry<Key, Call>>, KeyHash>;
+
+/// The kernel of an entry, if the surface of the call has the memory for it.
+template <class Key, class Call>
+const Kernel<Call>* usable_kernel(const Entry<Key, Call>* entry, const Surface& surface) {
+  if (entry == nullptr || entry->kernel == nullptr || surface.base == nullptr) return nullptr;
+  return surface.size >= entry->kernel->surface_bytes() ? entry->kernel.get() : nullptr;
+}
 
 }  // namespace
 
@@ -111,10 +125,9 @@ struct KernelCache::State {
   const bool usable = host_has_avx2();
 
   /// The entry of `key`; where there is none yet `emit` writes the code into pages and returns its size, or
-  /// 0.
+  /// 0. Null if there are too many.
   template <class Key, class Call, class Emit>
-  const Kernel<Call>* find(Table<Key, Call>& table, const Key& key, const Emit& emit) {
-    if (!usable) return nullptr;
+  const Entry<Key, Call>* find(Table<Key, Call>& table, const Key& key, const Emit& emit) {
     {
       const std::shared_lock lock(mutex);
       const auto found = table.find(key);
@@ -122,22 +135,49 @@ struct KernelCache::State {
     }
     const std::unique_lock lock(mutex);
     try {
+      if (const auto found = table.find(key); found != table.end()) return found->second.get();
       if (table.size() >= most_entries) return nullptr;
-      const auto [entry, is_new] = table.try_emplace(key);
-      if (is_new && made < most_kernels) {
-        CodePages pages;
-        std::size_t used = pages.data() == nullptr ? 0 : emit(entry->first, pages.data(), most_code);
-        void* code = used == 0 ? nullptr : pages.seal(used);
-        if (code != nullptr) {
-          entry->second.reset(new (std::nothrow) Kernel<Call>(code, used, surface_bytes(key.surface)));
-          if (entry->second == nullptr) munmap(code, used);
-          made += entry->second != nullptr;
-        }
-      }
-      return entry->second.get();
+      auto entry = std::make_unique<Entry<Key, Call>>(Entry<Key, Call>{key, nullptr});
+      if (usable && made < most_kernels) make(*entry, emit);
+      return table.emplace(key, std::move(entry)).first->second.get();
     } catch (const std::exception&) {  // no memory, or code that does not fit: the definition does it
       return nullptr;
     }
+  }
+
+  const Entry<SampleKey, SampleCall>* find(const SampleMessage& message, const SurfaceState& surface,
+                                           const SamplerState& sampler, SampleControl control) {
+    const SampleKey key{message, surface, info(message.op).has(sample_flag::Texel) ? SamplerState{} : sampler,
+                        control.bits};
+    return find(sample, key, [](const SampleKey& k, std::byte* pages, std::size_t size) {
+      const SampleControl bits{k.control};
+      const auto plan = kernels::plan_sample(k.message, k.surface, k.sampler, bits);
+      if (!plan) return std::size_t{0};
+      const kernels::SampleEmitter code(pages, size, k.message, k.surface, k.sampler, bits, *plan);
+      return code.getSize();
+    });
+  }
+
+  const Entry<TypedKey, TypedCall>* find(const TypedMessage& message, const SurfaceState& surface) {
+    return find(typed, TypedKey{message, surface}, [](const TypedKey& k, std::byte* pages, std::size_t size) {
+      if (!kernels::has_kernel(k.message, k.surface)) return std::size_t{0};
+      const kernels::TypedEmitter code(pages, size, k.message, k.surface);
+      return code.getSize();
+    });
+  }
+
+ private:
+  template <class Key, class Call, class Emit>
+  void make(Entry<Key, Call>& entry, const Emit& emit) {
+    CodePages pages;
+    std::size_t used = pages.data() == nullptr ? 0 : emit(entry.key, pages.data(), most_code);
+    void* code = used == 0 ? nullptr : pages.seal(used);
+    if (code == nullptr) return;
+    entry.kernel.reset(new (std::nothrow) Kernel<Call>(code, used, surface_bytes(entry.key.surface)));
+    if (entry.kernel == nullptr)
+      munmap(code, used);
+    else
+      ++made;
   }
 };
 
@@ -146,24 +186,42 @@ KernelCache::~KernelCache() = default;
 
 const SampleKernel* KernelCache::find(const SampleMessage& message, const SurfaceState& surface,
                                       const SamplerState& sampler, SampleControl control) {
-  SampleKey key{message, surface, sampler, control.bits};
-  if (info(message.op).has(sample_flag::Texel)) key.sampler = {};
-  return state_->find(state_->sample, key, [](const SampleKey& k, std::byte* pages, std::size_t size) {
-    const SampleControl bits{k.control};
-    const auto plan = kernels::plan_sample(k.message, k.surface, k.sampler, bits);
-    if (!plan) return std::size_t{0};
-    const kernels::SampleEmitter code(pages, size, k.message, k.surface, k.sampler, bits, *plan);
-    return code.getSize();
-  });
+  const auto* entry = state_->find(message, surface, sampler, control);
+  return entry == nullptr ? nullptr : entry->kernel.get();
 }
 
 const TypedKernel* KernelCache::find(const TypedMessage& message, const SurfaceState& surface) {
-  return state_->find(state_->typed, TypedKey{message, surface},
-                      [](const TypedKey& k, std::byte* pages, std::size_t size) {
-                        if (!kernels::has_kernel(k.message, k.surface)) return std::size_t{0};
-                        const kernels::TypedEmitter code(pages, size, k.message, k.surface);
-                        return code.getSize();
-                      });
+  const auto* entry = state_->find(message, surface);
+  return entry == nullptr ? nullptr : entry->kernel.get();
+}
+
+ImageFault KernelCache::run(const SampleMessage& message, const SampleCall& call, KernelSite& site) {
+  static constexpr SamplerState no_sampler{};
+  const bool filters = !info(message.op).has(sample_flag::Texel);
+  if (filters && call.sampler == nullptr) return image::sample(message, call);
+  const SamplerState& sampler = filters ? *call.sampler : no_sampler;
+  auto* entry = static_cast<const Entry<SampleKey, SampleCall>*>(site.last_.load(std::memory_order_acquire));
+  if (entry == nullptr || entry->key.control != call.control.bits || entry->key.sampler != sampler ||
+      entry->key.surface != call.surface->image) {
+    entry = state_->find(message, call.surface->image, sampler, call.control);
+    site.last_.store(entry, std::memory_order_release);
+  }
+  const SampleKernel* kernel = usable_kernel(entry, *call.surface);
+  if (kernel == nullptr) return image::sample(message, call);
+  kernel->run(call);
+  return {};
+}
+
+ImageFault KernelCache::run(const TypedMessage& message, const TypedCall& call, KernelSite& site) {
+  auto* entry = static_cast<const Entry<TypedKey, TypedCall>*>(site.last_.load(std::memory_order_acquire));
+  if (entry == nullptr || entry->key.surface != call.surface->image) {
+    entry = state_->find(message, call.surface->image);
+    site.last_.store(entry, std::memory_order_release);
+  }
+  const TypedKernel* kernel = usable_kernel(entry, *call.surface);
+  if (kernel == nullptr) return typed_access(message, call);
+  kernel->run(call);
+  return {};
 }
 
 std::size_t KernelCache::size() const {

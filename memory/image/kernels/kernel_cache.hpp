@@ -1,6 +1,7 @@
 #pragma once
 // KernelCache: host code for a message on a surface with a sampler, made once for each and kept. It equals
 // the scalar definition bit for bit. It must not know who sends messages.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,6 +42,14 @@ class Kernel {
 using SampleKernel = Kernel<SampleCall>;
 using TypedKernel = Kernel<TypedCall>;
 
+/// What a message's place in a program remembers of its last run, for that message only and one cache. Any
+/// number of threads may use it at once.
+class KernelSite {
+ private:
+  friend class KernelCache;
+  std::atomic<const void*> last_ = nullptr;
+};
+
 class KernelCache {
  public:
   KernelCache();
@@ -53,6 +62,11 @@ class KernelCache {
   const SampleKernel* find(const SampleMessage& message, const SurfaceState& surface,
                            const SamplerState& sampler, SampleControl control);
   const TypedKernel* find(const TypedMessage& message, const SurfaceState& surface);
+
+  /// The message by its kernel if there is one and the surface has the memory for it, else by its definition.
+  /// `site` is where the message stands; without looking anything up where it finds what it saw last.
+  [[nodiscard]] ImageFault run(const SampleMessage& message, const SampleCall& call, KernelSite& site);
+  [[nodiscard]] ImageFault run(const TypedMessage& message, const TypedCall& call, KernelSite& site);
 
   /// Kernels that were made.
   std::size_t size() const;

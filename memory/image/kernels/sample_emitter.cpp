@@ -43,7 +43,7 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
   if (op.has(sample_flag::Texel)) {
     plan.texels = true;
     if (message.op == SampleOp::ld_lz || surface.type == SurfaceType::SURFTYPE_BUFFER) return plan;
-    if (message.op == SampleOp::ld && surface.mip_count == 1) return plan;
+    if (message.op == SampleOp::ld && surface.mip_count <= 16) return plan;
     return std::nullopt;
   }
   if (op.flags != 0 && op.flags != sample_flag::Derivatives) return std::nullopt;
@@ -55,8 +55,8 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
     plan.level = choice.level;
     plan.weight = choice.weight;
   } else {
-    // One level and one filter, whatever the level of detail.
-    if (sampler.mip_filter != MipFilter::NONE && surface.mip_count != 1) return std::nullopt;
+    // One filter, and one level if there is no choice, whatever the level of detail.
+    plan.varies = sampler.mip_filter != MipFilter::NONE && surface.mip_count != 1;
     if (is_linear(sampler.min_filter) != is_linear(sampler.mag_filter)) return std::nullopt;
     if (op.lod == LodSource::Computed && sampler.min_filter == MapFilter::ANISOTROPIC) return std::nullopt;
     plan.linear = is_linear(sampler.min_filter);
@@ -64,6 +64,13 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
   if (format->integer) {
     plan.linear = false;
     plan.weight = 0;
+  } else if (plan.varies && !plan.linear && sampler.mip_filter == MipFilter::LINEAR) {
+    return std::nullopt;  // lanes that mix levels and lanes that give a texel as it is
+  }
+  if (plan.varies) {
+    for (unsigned k = 0; k < dimensions(surface.type); ++k)
+      if (!can_wrap(sampler.address[k], !sampler.non_normalized, control.offset(k), 1)) return std::nullopt;
+    return surface.mip_count <= 16 ? std::optional(plan) : std::nullopt;
   }
   for (unsigned level = plan.level; level <= plan.level + (plan.weight != 0 ? 1 : 0); ++level)
     for (unsigned k = 0; k < dimensions(surface.type); ++k)
@@ -133,27 +140,41 @@ void SampleEmitter::group() {
   for (Slot& value : values) value = new_slot();
   if (plan_.texels) {
     load_texels(values);
+  } else if (plan_.varies) {
+    filter_levels(values);
   } else {
-    filter_level(plan_.level, values);
+    filter_level(constant_level(plan_.level), values);
     if (plan_.weight != 0) {
       std::array<Slot, 4> next;
       for (Slot& value : next) value = new_slot();
-      filter_level(plan_.level + 1, next);
-      vmovaps(ymm2, splat(static_cast<float>(plan_.weight) / 256));
-      for (unsigned c = 0; c < 4; ++c) {
-        if ((needed_ >> c & 1) == 0) continue;
-        vmovaps(ymm0, at(values[c]));
-        vmovaps(ymm1, at(next[c]));
-        vsubps(ymm1, ymm1, ymm0);
-        vfmadd231ps(ymm0, ymm1, ymm2);
-        vmovaps(at(values[c]), ymm0);
-      }
+      filter_level(constant_level(plan_.level + 1), next);
+      mix_levels(values, next, splat(static_cast<float>(plan_.weight) / 256), {});
     }
   }
   finish(values);
 }
 
-void SampleEmitter::position(const Ymm& u, const Ymm& t, unsigned axis, std::uint32_t size) {
+/// In the lanes of `where`, or in all.
+void SampleEmitter::mix_levels(const std::array<Slot, 4>& values, const std::array<Slot, 4>& next,
+                               const Address& weight, Slot where) {
+  vmovaps(ymm2, weight);
+  if (where.has()) vmovdqa(ymm3, at(where));
+  for (unsigned c = 0; c < 4; ++c) {
+    if ((needed_ >> c & 1) == 0 || format_.channels[c].bits == 0) continue;
+    vmovaps(ymm0, at(values[c]));
+    vmovaps(ymm1, at(next[c]));
+    vsubps(ymm1, ymm1, ymm0);
+    vfmadd213ps(ymm1, ymm2, ymm0);
+    if (where.has()) vblendvps(ymm1, ymm0, ymm1, ymm3);
+    vmovaps(at(values[c]), ymm1);
+  }
+}
+
+Level SampleEmitter::constant_level(unsigned number) const {
+  return level_of(state_.min_lod + number, axes_ == 3 ? 0 : state_.min_array_element);
+}
+
+void SampleEmitter::position(const Ymm& u, const Ymm& t, const Level& level, unsigned axis) {
   const AddressControl mode = sampler_.address[axis];
   const bool normalized = !sampler_.non_normalized;
   bool reduced = false;
@@ -172,34 +193,33 @@ void SampleEmitter::position(const Ymm& u, const Ymm& t, unsigned axis, std::uin
     vandps(u, u, splat(0x7fffffffu));
   vcmpps(t, u, u, ordered);
   vandps(u, u, t);
-  if (normalized) vmulps(u, u, splat(static_cast<float>(size)));
+  if (normalized) vmulps(u, u, number_of(level, axis));
   if (const int offset = control_.offset(axis); offset != 0) vaddps(u, u, splat(static_cast<float>(offset)));
   if (mode == AddressControl::HALF_BORDER) {
     zero(t);
     vmaxps(u, u, t);
-    vminps(u, u, splat(static_cast<float>(size)));
+    vminps(u, u, number_of(level, axis));
   } else if (!reduced) {
     vmaxps(u, u, splat(-farthest));
     vminps(u, u, splat(farthest));
   }
 }
 
-void SampleEmitter::wrap(const Ymm& index, const Ymm& t, unsigned axis, std::uint32_t size, unsigned tap,
+void SampleEmitter::wrap(const Ymm& index, const Ymm& t, const Level& level, unsigned axis, unsigned tap,
                          Taps& taps) {
-  const auto n = static_cast<std::int32_t>(size);
-  const auto constant = [&](std::int32_t value) { return splat(static_cast<std::uint32_t>(value)); };
+  const Address size = size_of(level, axis), last = last_of(level, axis);
   AddressControl mode = sampler_.address[axis];
   if (!plan_.linear) mode = nearest_mode(mode);
   const bool offset = control_.offset(axis) != 0;
   if (mode == AddressControl::WRAP) {
     if (offset || (plan_.linear && tap == 0)) {  // may be below 0
       vpsrad(t, index, 31);
-      vpand(t, t, constant(n));
+      vpand(t, t, size);
       vpaddd(index, index, t);
     }
     if (offset || !plan_.linear || tap == 1) {  // may be the size or more
-      vpcmpgtd(t, index, constant(n - 1));
-      vpand(t, t, constant(n));
+      vpcmpgtd(t, index, last);
+      vpand(t, t, size);
       vpsubd(index, index, t);
     }
     return;
@@ -209,7 +229,7 @@ void SampleEmitter::wrap(const Ymm& index, const Ymm& t, unsigned axis, std::uin
     vpxor(index, index, t);
   }
   if (mode == AddressControl::MIRROR && offset) {  // the lesser of i and 2n - 1 - i
-    vmovdqa(t, constant(2 * n - 1));
+    vmovdqa(t, splat(2 * level.size[axis] - 1));   // levels that vary have no offset
     vpsubd(t, t, index);
     vpminsd(index, index, t);
     return;
@@ -218,7 +238,7 @@ void SampleEmitter::wrap(const Ymm& index, const Ymm& t, unsigned axis, std::uin
     vmovdqa(t, index);
     zero(ymm15);
     vpmaxsd(index, index, ymm15);
-    vpminsd(index, index, constant(n - 1));
+    vpminsd(index, index, last);
     vpcmpeqd(t, t, index);
     taps.inside[tap] = new_slot();
     vmovdqa(at(taps.inside[tap]), t);
@@ -226,14 +246,13 @@ void SampleEmitter::wrap(const Ymm& index, const Ymm& t, unsigned axis, std::uin
   }
   zero(t);
   vpmaxsd(index, index, t);
-  vpminsd(index, index, constant(n - 1));
+  vpminsd(index, index, last);
 }
 
 SampleEmitter::Taps SampleEmitter::axis_taps(const Level& level, unsigned axis) {
   Taps result;
-  const std::uint32_t size = level.size[axis];
   load_parameter(ymm0, static_cast<Parameter>(axis));
-  position(ymm0, ymm2, axis, size);
+  position(ymm0, ymm2, level, axis);
   if (plan_.linear) {
     vsubps(ymm0, ymm0, splat(0.5f));
     vroundps(ymm1, ymm0, round_down);
@@ -251,7 +270,7 @@ SampleEmitter::Taps SampleEmitter::axis_taps(const Level& level, unsigned axis) 
   }
   for (unsigned tap = 0; tap < taps(); ++tap) {
     const Ymm index = tap == 0 ? ymm0 : ymm1;
-    wrap(index, ymm2, axis, size, tap, result);
+    wrap(index, ymm2, level, axis, tap, result);
     if (axis == 0) column_offset(level, index, ymm2);
     if (axis == 2) multiply(index, rows_per_slice());
     result.index[tap] = new_slot();
@@ -283,7 +302,7 @@ void SampleEmitter::corner_offsets(const Level& level, const std::array<Taps, 3>
   const unsigned ys = axes_ > 1 ? n : 1, zs = axes_ > 2 ? n : 1;
   for (unsigned z = 0; z < zs; ++z)
     for (unsigned y = 0; y < ys; ++y) {
-      const bool rows = axes_ > 1 || sliced || (has_rows() && level.y != 0);
+      const bool rows = axes_ > 1 || sliced || moves_rows(level);
       if (rows) {
         if (axes_ > 1)
           vmovdqa(ymm0, at(taps[1].index[y]));
@@ -318,26 +337,45 @@ void SampleEmitter::corner_offsets(const Level& level, const std::array<Taps, 3>
     }
 }
 
-void SampleEmitter::filter_level(unsigned number, const std::array<Slot, 4>& values) {
+void SampleEmitter::filter_level(const Level& level, const std::array<Slot, 4>& values) {
   const unsigned before = mark();
-  const std::uint32_t first = axes_ == 3 ? 0 : state_.min_array_element;
-  const Level level = level_of(state_.min_lod + number, first);
   std::array<Taps, 3> taps;
   for (unsigned k = 0; k < axes_; ++k) taps[k] = axis_taps(level, k);
   corner_offsets(level, taps);
+  if (is_wide())
+    for (unsigned corner = 0; corner < corners(); ++corner) load_corner(level, corner);
   for (unsigned plane = 0; plane < planes(); ++plane) plane_channels(level, plane, taps, values);
   release(before);
 }
 
-void SampleEmitter::plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
-                                   const std::array<Slot, 4>& values) {
+unsigned SampleEmitter::channels_of(unsigned plane) const {
   unsigned channels = 0;
   for (unsigned c = 0; c < 4; ++c)
     if ((needed_ >> c & 1) != 0 && format_.channels[c].bits != 0 && format_.channels[c].bit / 32u == plane)
       channels |= 1u << c;
+  return channels;
+}
+
+void SampleEmitter::load_corner(const Level& level, unsigned corner) {
+  if (needed_ == 0) return;
+  load_lanes(level, offset_[corner]);
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    if (channels_of(plane) == 0) continue;
+    texel_[corner][plane] = new_slot();
+    vmovaps(at(texel_[corner][plane]), Ymm(static_cast<int>(plane)));
+  }
+}
+
+void SampleEmitter::plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
+                                   const std::array<Slot, 4>& values) {
+  const unsigned channels = channels_of(plane);
   if (channels == 0) return;
   for (unsigned corner = 0; corner < corners(); ++corner) {
     const Ymm texel(static_cast<int>(corner));
+    if (is_wide()) {
+      vmovaps(texel, at(texel_[corner][plane]));
+      continue;
+    }
     zero(texel);
     ones(ymm9);
     vmovdqa(ymm8, at(offset_[corner]));
@@ -372,38 +410,46 @@ void SampleEmitter::lerp_tree(unsigned axis, unsigned corner, unsigned depth, un
 
 void SampleEmitter::load_texels(const std::array<Slot, 4>& values) {
   const bool three = axes_ == 3, sliced = !three && state_.array;
-  const unsigned number = state_.type == SurfaceType::SURFTYPE_BUFFER ? 0 : state_.min_lod;
-  const Level level = level_of(number, three ? 0 : state_.min_array_element);
+  const bool buffer = state_.type == SurfaceType::SURFTYPE_BUFFER;
+  const std::uint32_t first = three ? 0 : state_.min_array_element;
+  Level level = level_of(buffer ? 0 : state_.min_lod, first);
   inside_ = new_slot();
   vmovdqa(ymm3, at(lanes_));
-  if (message_.op == SampleOp::ld && state_.type != SurfaceType::SURFTYPE_BUFFER && place(Parameter::lod)) {
+  if (message_.op == SampleOp::ld && !buffer && place(Parameter::lod)) {
     load_parameter(ymm0, Parameter::lod);
-    zero(ymm1);
+    vpminud(ymm1, ymm0, splat(state_.mip_count - 1u));
     vpcmpeqd(ymm0, ymm0, ymm1);
     vpand(ymm3, ymm3, ymm0);
+    vmovdqa(at(inside_), ymm3);
+    if (state_.mip_count > 1) {
+      const Slot number = new_slot();
+      vmovdqa(at(number), ymm1);
+      level = levels_of(number, state_.min_lod, state_.mip_count, first);
+      vmovdqa(ymm3, at(inside_));
+    }
   }
   // ymm0: u, ymm1: the row
-  const auto load = [&](const Ymm& to, unsigned axis, std::uint32_t size, bool offset) {
+  const auto load = [&](const Ymm& to, unsigned axis, const Address& last, bool offset) {
     load_parameter(to, static_cast<Parameter>(axis));
     if (offset && control_.offset(axis) != 0)
       vpaddd(to, to, splat(static_cast<std::uint32_t>(control_.offset(axis))));
-    vpminud(ymm2, to, splat(size - 1));
+    vpminud(ymm2, to, last);
     vpcmpeqd(ymm2, ymm2, to);
     vpand(ymm3, ymm3, ymm2);
   };
-  load(ymm0, 0, level.size[0], true);
+  load(ymm0, 0, last_of(level, 0), true);
   bool rows = false;
   if (axes_ > 1) {
-    load(ymm1, 1, level.size[1], true);
+    load(ymm1, 1, last_of(level, 1), true);
     rows = true;
   }
   if (three || sliced) {
     const Ymm slice = rows ? ymm4 : ymm1;
-    load(slice, axes_ - (three ? 1 : 0), level.size[2], three);
+    load(slice, axes_ - (three ? 1 : 0), last_of(level, 2), three);
     multiply(slice, rows_per_slice());
     if (rows) vpaddd(ymm1, ymm1, ymm4);
     rows = true;
-  } else if (!rows && has_rows() && level.y != 0) {
+  } else if (!rows && moves_rows(level)) {
     zero(ymm1);
     rows = true;
   }
@@ -413,21 +459,24 @@ void SampleEmitter::load_texels(const std::array<Slot, 4>& values) {
     row_offset(level, ymm1, ymm2);
     vpaddd(ymm0, ymm0, ymm1);
   }
+  if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes that are outside read the first texel
   offset_[0] = new_slot();
   vmovdqa(at(offset_[0]), ymm0);
+  if (is_wide()) load_corner(level, 0);
   for (unsigned plane = 0; plane < planes(); ++plane) {
-    bool gathered = false;
+    const unsigned channels = channels_of(plane);
+    if (channels == 0) continue;
+    if (is_wide()) {
+      vmovaps(ymm0, at(texel_[0][plane]));
+    } else {
+      zero(ymm0);
+      vmovdqa(ymm8, at(offset_[0]));
+      vmovdqa(ymm9, at(inside_));
+      gather(ymm0, level, ymm8, ymm9, ymm10, plane);
+    }
     for (unsigned c = 0; c < 4; ++c) {
-      const ChannelLayout& channel = format_.channels[c];
-      if ((needed_ >> c & 1) == 0 || channel.bits == 0 || channel.bit / 32u != plane) continue;
-      if (!gathered) {
-        zero(ymm0);
-        vmovdqa(ymm8, at(offset_[0]));
-        vmovdqa(ymm9, at(inside_));
-        gather(ymm0, level, ymm8, ymm9, ymm10, plane);
-        gathered = true;
-      }
-      decode(ymm8, ymm0, channel, ymm14);
+      if ((channels >> c & 1) == 0) continue;
+      decode(ymm8, ymm0, format_.channels[c], ymm14);
       vmovaps(at(values[c]), ymm8);
     }
   }

@@ -15,6 +15,7 @@ struct SamplePlan {
   bool linear = false;
   unsigned level = 0;   ///< from Surface Min LOD
   unsigned weight = 0;  ///< of the next level
+  bool varies = false;  ///< each lane has its own level, and weight if the mip filter is LINEAR
 };
 
 /// Nothing: there is no kernel for it.
@@ -44,15 +45,30 @@ class SampleEmitter : public Emitter {
   void group();
   /// A parameter, or 0 where the message does not give it.
   void load_parameter(const Ymm& to, Parameter which);
-  void position(const Ymm& u, const Ymm& t, unsigned axis, std::uint32_t size);
-  void wrap(const Ymm& index, const Ymm& t, unsigned axis, std::uint32_t size, unsigned tap, Taps& taps);
+  void position(const Ymm& u, const Ymm& t, const Level& level, unsigned axis);
+  void wrap(const Ymm& index, const Ymm& t, const Level& level, unsigned axis, unsigned tap, Taps& taps);
   Taps axis_taps(const Level& level, unsigned axis);
   void array_slice(const Ymm& to, Parameter which, std::uint32_t count);
   /// Of each corner the byte offset, and where it may be the border the mask of lanes that are inside.
   void corner_offsets(const Level& level, const std::array<Taps, 3>& taps);
   /// All needed channels of a level into `values`.
-  void filter_level(unsigned level, const std::array<Slot, 4>& values);
+  void filter_level(const Level& level, const std::array<Slot, 4>& values);
+  /// Level `number`, from Surface Min LOD.
+  Level constant_level(unsigned number) const;
+  /// values = values + weight * (next - values)
+  void mix_levels(const std::array<Slot, 4>& values, const std::array<Slot, 4>& next, const Address& weight,
+                  Slot where);
+  /// The levels and weights of lanes (level_emitter.cpp).
+  void filter_levels(const std::array<Slot, 4>& values);
+  void gradient_square(const Ymm& to, unsigned direction);
+  void log2_fixed(const Ymm& y);
+  void lod_fixed(const Ymm& y, const Ymm& t);
+  void level_of_detail(const Ymm& lod);
   void load_texels(const std::array<Slot, 4>& values);
+  /// Channels that are needed from dword `plane`.
+  unsigned channels_of(unsigned plane) const;
+  /// Dwords of a corner into texel_, where load_lanes() does that.
+  void load_corner(const Level& level, unsigned corner);
   void plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
                       const std::array<Slot, 4>& values);
   void lerp_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
@@ -71,6 +87,7 @@ class SampleEmitter : public Emitter {
   unsigned group_ = 0;
   Slot lanes_, inside_;
   Corners offset_, corner_inside_;
+  std::array<std::array<Slot, 4>, 8> texel_;  ///< by corner and plane, of texels that load_lanes() loads
 };
 
 }  // namespace eum::mem::image::kernels

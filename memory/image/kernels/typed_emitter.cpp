@@ -96,7 +96,7 @@ void TypedEmitter::place(const Level& level) {
     multiply(slice, rows_per_slice());
     if (rows) vpaddd(ymm1, ymm1, ymm4);
     rows = true;
-  } else if (!rows && has_rows() && level.y != 0) {
+  } else if (!rows && moves_rows(level)) {
     zero(ymm1);
     rows = true;
   }
@@ -113,21 +113,27 @@ void TypedEmitter::place(const Level& level) {
 
 void TypedEmitter::read(const Level& level) {
   const std::uint32_t one = format_.integer ? 1 : std::bit_cast<std::uint32_t>(1.0f);
-  vmovdqa(ymm4, ymm0);
+  const unsigned before = mark();
+  const Slot inside = new_slot(), offsets = new_slot();
+  vmovdqa(at(inside), ymm3);
+  if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes that are outside read the first texel
+  vmovdqa(at(offsets), ymm0);
+  if (is_wide()) load_lanes(level, offsets);
   for (unsigned plane = 0; plane < planes(); ++plane) {
-    bool gathered = false;
+    bool gathered = is_wide();
+    const Ymm texel(static_cast<int>(plane));
     for (unsigned c = 0; c < 4; ++c) {
       const ChannelLayout& channel = format_.channels[c];
       if ((message_.components >> c & 1) == 0 || channel.bits == 0 || channel.bit / 32u != plane) continue;
       if (!gathered) {
-        zero(ymm5);
-        vmovdqa(ymm8, ymm4);
-        vmovdqa(ymm9, ymm3);
-        gather(ymm5, level, ymm8, ymm9, ymm14, plane);
+        zero(texel);
+        vmovdqa(ymm8, at(offsets));
+        vmovdqa(ymm9, at(inside));
+        gather(texel, level, ymm8, ymm9, ymm14, plane);
         gathered = true;
       }
       const Ymm value(static_cast<int>(10 + c));
-      decode(value, ymm5, channel, ymm8);
+      decode(value, texel, channel, ymm8);
       divide(value, channel);
     }
   }
@@ -136,9 +142,10 @@ void TypedEmitter::read(const Level& level) {
     if ((message_.components >> c & 1) == 0) continue;
     const Ymm value(static_cast<int>(10 + c));
     if (format_.channels[c].bits == 0) vmovaps(value, splat(c == 3 ? one : 0u));
-    vandps(value, value, ymm3);
+    vandps(value, value, at(inside));
     vmovups(operand(k++), value);
   }
+  release(before);
 }
 
 void TypedEmitter::write(const Level& level) {

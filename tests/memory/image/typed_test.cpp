@@ -213,7 +213,12 @@ TEST_CASE("image media block: edges are replicated for reads, dropped for writes
   MediaMessage m;
   m.vertical_stride_override = 0b110;
   CHECK(media_block(m, {&surface, 0, 0, data.data(), nullptr}).kind == ImageFault::Kind::Unsupported);
+  Surface field = surface;
+  field.image.vertical_line_stride = true;
+  m.vertical_stride_override = 0;
+  CHECK(media_block(m, {&field, 0, 0, data.data(), nullptr}).kind == ImageFault::Kind::Unsupported);
   m.vertical_stride_override = 0b100;
+  CHECK(!media_block(m, {&field, 0, 0, data.data(), nullptr}));
   m.width = 65;
   CHECK(media_block(m, {&surface, 0, 0, data.data(), nullptr}).kind == ImageFault::Kind::Unsupported);
 }
