@@ -24,7 +24,7 @@ png::Picture bars(std::span<const std::uint32_t> counts) {
   picture.texels.assign(picture.row_bytes() * height, std::byte{0x20});
   const std::uint32_t most = std::max(1u, *std::max_element(counts.begin(), counts.end()));
   for (std::uint32_t x = 0; x < picture.width; ++x) {
-    const std::uint32_t length = counts[x / bar] * std::uint64_t{height} / most;
+    const auto length = static_cast<std::uint32_t>(counts[x / bar] * std::uint64_t{height} / most);
     const std::size_t color = x / bar / (counts.size() / 3);
     for (std::uint32_t y = height - length; y < height; ++y)
       picture.texels[y * picture.row_bytes() + x * 3 + color] = std::byte{0xe0};
