@@ -179,10 +179,10 @@ class PayloadBuilder {
     if (image == nullptr || (access != AccessQualifier::WriteOnly && access != AccessQualifier::ReadWrite))
       return {};
     const mem::image::FormatInfo* format = mem::image::find_format(image->surface.image.format);
-    if (format != nullptr && format->writable) return {};
+    if (format != nullptr && format->writable && image->writable) return {};
     return error("kernel {}: argument {} ({}) is written, which images of {} cannot be", kernel_.name, index,
                  describe_argument(kernel_, index),
-                 format != nullptr ? format->name : std::string_view("an unknown format"));
+                 format != nullptr && image->writable ? format->name : std::string_view("this format"));
   }
 
   // __local arguments lie behind the kernel's own local memory, in order of their index.

@@ -38,6 +38,7 @@ struct ImageValue {
   std::uint32_t array_size = 0;
   std::uint32_t samples = 0;
   std::uint32_t mip_levels = 0;
+  bool writable = true;  ///< by kernels, as far as its surface format is
 };
 
 struct SamplerValue {

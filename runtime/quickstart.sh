@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds eumulate (preset release) and runs the demo: real Broxton binaries on this CPU,
-# their results verified. Quick when nothing is missing. Arguments go to the demo.
+# their results verified. Quick when nothing is missing. Arguments go to the demo; --pictures DIR writes PNG files of what
+# the picture kernels read and wrote (a relative DIR is one of the project root).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -84,6 +84,7 @@ ImageValue Image::value() const {
   value.channel_order = info(description.order).number;
   value.array_size = info(description.type).array ? description.array_size : 0;
   value.mip_levels = description.mip_levels;
+  value.writable = format->writable();
   return value;
 }
 

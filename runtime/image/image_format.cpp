@@ -2,6 +2,7 @@
 #include "runtime/image/image_format.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace eum::rt {
@@ -109,6 +110,9 @@ std::uint32_t turned(std::uint32_t texel, bool to_surface) {
   return (texel & mask) << 22 | (texel >> 10 & mask) << 12 | (texel >> 20 & mask) << 2 | texel >> 30;
 }
 
+/// The bits of a packed texel that OpenCL says nothing of.
+std::uint32_t top_bits(ChannelType type) { return type == ChannelType::unorm_555 ? 0x8000 : 0xc0000000; }
+
 /// The place of each of OpenCL's channels among red, green, blue, alpha.
 std::size_t place(char channel) { return std::string_view("rgba").find(channel); }
 
@@ -153,6 +157,11 @@ unsigned ImageFormat::texel_bytes() const {
   return count * channel.bits / 8;
 }
 
+bool ImageFormat::writable() const {
+  const ChannelOrder x[] = {ChannelOrder::rx, ChannelOrder::rgx, ChannelOrder::rgbx};
+  return surface_format().writable && std::find(std::begin(x), std::end(x), order) == std::end(x);
+}
+
 void ImageFormat::pack(std::span<const std::byte> packed, std::byte* to) const {
   if (packing == TexelPacking::Same) {
     std::memcpy(to, packed.data(), packed.size());
@@ -161,15 +170,19 @@ void ImageFormat::pack(std::span<const std::byte> packed, std::byte* to) const {
   const std::size_t from_bytes = texel_bytes(), to_bytes = surface_format().bytes;
   const std::size_t channel = to_bytes / 4;
   const std::string_view channels = info(order).channels;
+  // What a texel has where OpenCL's has nothing.
+  std::array<std::byte, 16> blank{};
+  if (packing == TexelPacking::Opaque)
+    surface_format().encode({0, 0, 0, std::bit_cast<std::uint32_t>(1.0f)}, blank.data());
   for (std::size_t at = 0; at < packed.size(); at += from_bytes, to += to_bytes) {
-    if (packing == TexelPacking::AlphaFirst) {
+    if (info(type).packed) {
       std::uint32_t texel = 0;
-      std::memcpy(&texel, packed.data() + at, sizeof texel);
-      texel = turned(texel, true);
-      std::memcpy(to, &texel, sizeof texel);
+      std::memcpy(&texel, packed.data() + at, from_bytes);
+      texel = packing == TexelPacking::AlphaFirst ? turned(texel, true) : texel | top_bits(type);
+      std::memcpy(to, &texel, to_bytes);
       continue;
     }
-    std::memset(to, 0, to_bytes);
+    std::memcpy(to, blank.data(), to_bytes);
     for (std::size_t i = 0; i < channels.size(); ++i)
       std::memcpy(to + place(channels[i]) * channel, packed.data() + at + i * channel, channel);
   }
@@ -184,11 +197,11 @@ void ImageFormat::unpack(const std::byte* from, std::span<std::byte> packed) con
   const std::size_t channel = from_bytes / 4;
   const std::string_view channels = info(order).channels;
   for (std::size_t at = 0; at < packed.size(); at += to_bytes, from += from_bytes) {
-    if (packing == TexelPacking::AlphaFirst) {
+    if (info(type).packed) {
       std::uint32_t texel = 0;
-      std::memcpy(&texel, from, sizeof texel);
-      texel = turned(texel, false);
-      std::memcpy(packed.data() + at, &texel, sizeof texel);
+      std::memcpy(&texel, from, from_bytes);
+      texel = packing == TexelPacking::AlphaFirst ? turned(texel, false) : texel & ~top_bits(type);
+      std::memcpy(packed.data() + at, &texel, to_bytes);
       continue;
     }
     for (std::size_t i = 0; i < channels.size(); ++i)

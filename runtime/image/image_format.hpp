@@ -69,7 +69,7 @@ std::string channel_type_names();
 std::optional<ImageType> image_type_of(const mem::image::SurfaceState& state);
 
 /// How OpenCL's texel and that of the surface differ.
-enum class TexelPacking : std::uint8_t { Same, Channels, AlphaFirst };
+enum class TexelPacking : std::uint8_t { Same, Channels, AlphaFirst, Opaque, TopBits };
 
 /// A row of image_formats.def.
 struct ImageFormat {
@@ -80,6 +80,8 @@ struct ImageFormat {
   TexelPacking packing;
 
   const mem::image::FormatInfo& surface_format() const;
+  /// Whether a kernel may write it: not where the surface's alpha must stay 1.
+  bool writable() const;
   /// Bytes of a texel as OpenCL has it in memory.
   unsigned texel_bytes() const;
   /// Texels from OpenCL's form to the surface's, and back; as many as `packed` holds.

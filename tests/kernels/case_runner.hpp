@@ -27,6 +27,10 @@ class LoadedCase {
   Result<rt::LaunchReport> run();
   /// The memory of each argument, of images as Image has it; empty where it has none.
   std::vector<Bytes> buffers() const;
+  /// The image that an argument is; null where it is none.
+  const rt::Image* image(size_t index) const {
+    return buffers_[index].image ? &*buffers_[index].image : nullptr;
+  }
   /// Empty if every buffer holds what it must, else the first difference.
   std::string verify() const;
 

@@ -116,6 +116,8 @@ struct KernelCase {
   Tolerance tolerance{};
   /// The memory after the run does not depend on the order in which groups and threads run.
   bool order_free = true;
+  /// Why PoCL 3.1, which runs the file's kernels, does not agree with OpenCL here. Empty where it does.
+  std::string_view pocl_reason{};
   /// Turns the initial buffers (index = argument; empty where the argument is none) into the expected ones.
   void (*reference)(const KernelCase& kernel_case, std::vector<Bytes>& buffers) = nullptr;
 

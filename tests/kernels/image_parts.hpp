@@ -43,6 +43,8 @@ inline void fill_image(Image& image, uint64_t seed) {
     return;
   }
   for (std::byte& byte : image.bytes) byte = static_cast<std::byte>(random.next() >> 24);
+  if (image.type == channel::UNORM_101010)  // two bits of a texel have no meaning
+    for (size_t at = 3; at < image.bytes.size(); at += 4) image.bytes[at] &= std::byte{0x3f};
 }
 
 /// Color `i` of a buffer of float4, int4 or uint4.

@@ -100,7 +100,7 @@ TEST_CASE("each image format has a surface format that holds what its names say"
     const ChannelTypeInfo& type = info(row.type);
     const bool srgb = info(row.order).name.starts_with('s');
     CHECK(surface->kind == (srgb ? mem::image::ChannelKind::SRGB : type.kind));
-    if (row.packing == TexelPacking::Same) CHECK(surface->bytes == row.texel_bytes());
+    if (row.packing == TexelPacking::Same || type.packed) CHECK(surface->bytes == row.texel_bytes());
     if (row.packing == TexelPacking::Channels) CHECK(surface->bytes == 4 * type.bits / 8);
     if (!type.packed)
       for (const mem::image::ChannelLayout& channel : surface->channels)
@@ -144,6 +144,9 @@ TEST_CASE("a texel's channels are where OpenCL has them, and those that it lacks
   CHECK(read(rgbx, unorm_555, {0x00, 0x7c}) == Seen{1, 0, 0, 1});
   CHECK(read(rgb, unorm_101010, {0x00, 0x00, 0xf0, 0x3f}) == Seen{1, 0, 0, 1});
   CHECK(read(rgb, unorm_101010, {0xff, 0x03, 0x00, 0x00}) == Seen{0, 0, 1, 1});
+  CHECK(read(rx, snorm16, {0xff, 0x7f}) == Seen{1, 0, 0, 1});
+  CHECK(read(rgx, half, {0, 0x40, 0, 0x3c}) == Seen{2, 1, 0, 1});
+  CHECK(read(rgbx, unorm_101010, {0xff, 0x03, 0x00, 0x00}) == Seen{0, 0, 1, 1});
   CHECK(read(rgba, unorm_101010_2, {0x00, 0x00, 0xc0, 0xff}) == Seen{1, 0, 0, 0});
   CHECK(read(rgba, unorm_101010_2, {0x03, 0xf0, 0x3f, 0x00}) == Seen{0, 1, 0, 1});
 }
@@ -166,6 +169,9 @@ TEST_CASE("contents come back as they were given, whatever the format, the dimen
         description.tiling = tiling;
         const Image image = make(*on, description);
         std::vector<std::byte> contents = pattern(image.packed_bytes());
+        if (row.packing == TexelPacking::TopBits)  // the bits that OpenCL says nothing of come back as 0
+          for (std::size_t at = row.texel_bytes() - 1; at < contents.size(); at += row.texel_bytes())
+            contents[at] &= row.texel_bytes() == 2 ? std::byte{0x7f} : std::byte{0x3f};
         image.upload(contents);
         REQUIRE(download(image) == contents);
         on->release(image.memory);
@@ -207,6 +213,14 @@ TEST_CASE("a kernel gets an image's size, format and place") {
   CHECK(value.mip_levels == 2);
   CHECK(image_type_of(value.surface.image) == ImageType::image2d_array);
   CHECK_FALSE(image_type_of(mem::image::SurfaceState{}));
+}
+
+TEST_CASE("images whose alpha must stay 1 are not for kernels to write") {
+  for (const ImageFormat& row : image_formats()) {
+    CAPTURE(info(row.order).name, info(row.type).name);
+    const std::string_view order = info(row.order).name;
+    CHECK(row.writable() == !(order.ends_with('x') || order.starts_with('s')));
+  }
 }
 
 TEST_CASE("descriptions that no image fits are refused") {
