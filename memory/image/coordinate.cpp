@@ -23,15 +23,6 @@ float reduce(float s, AddressControl mode) {
   }
 }
 
-/// A face's axes: which coordinate is s, t and the major one, and their signs (Vulkan, "Cube Map Face
-/// Selection").
-struct Face {
-  unsigned s, t, major;
-  float s_sign, t_sign, major_sign;
-};
-constexpr Face faces[6] = {{2, 1, 0, -1, -1, 1}, {2, 1, 0, 1, -1, -1}, {0, 2, 1, 1, 1, 1},
-                           {0, 2, 1, 1, -1, -1}, {0, 1, 2, 1, -1, 1},  {0, 1, 2, -1, -1, -1}};
-
 unsigned face_of(const std::array<float, 3>& direction) {
   const float x = std::fabs(direction[0]), y = std::fabs(direction[1]), z = std::fabs(direction[2]);
   const unsigned major = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
@@ -88,7 +79,7 @@ std::uint32_t array_index(float coordinate, std::uint32_t count) {
 CubePosition cube_position(const std::array<float, 3>& direction) {
   CubePosition position;
   position.face = face_of(direction);
-  const Face& face = faces[position.face];
+  const CubeFace& face = cube_faces[position.face];
   const float major = std::fabs(direction[face.major]);
   position.s = std::fma(face.s_sign * direction[face.s] / major, 0.5f, 0.5f);
   position.t = std::fma(face.t_sign * direction[face.t] / major, 0.5f, 0.5f);
@@ -97,7 +88,7 @@ CubePosition cube_position(const std::array<float, 3>& direction) {
 
 std::array<float, 2> cube_gradient(unsigned face_index, const std::array<float, 3>& direction,
                                    const std::array<float, 3>& delta) {
-  const Face& face = faces[face_index];
+  const CubeFace& face = cube_faces[face_index];
   const float major = std::fabs(direction[face.major]), d_major = face.major_sign * delta[face.major];
   const auto derivative = [&](unsigned axis, float sign) {
     const float c = sign * direction[axis], d = sign * delta[axis];
@@ -112,7 +103,7 @@ CubeTexel cross_edge(CubeTexel texel, std::int32_t size) {
   if (!outside(texel.x) && !outside(texel.y)) return texel;
   // The texel's centre in half texels from the middle of the face. Outside it is the coordinate that becomes
   // the major one; what is beyond the edge goes into the depth of the neighbour.
-  const Face& face = faces[texel.face];
+  const CubeFace& face = cube_faces[texel.face];
   std::array<std::int32_t, 3> point{};
   const auto sign = [](float s) { return s < 0 ? -1 : 1; };
   const std::int32_t s = 2 * texel.x + 1 - size, t = 2 * texel.y + 1 - size;
@@ -122,7 +113,7 @@ CubeTexel cross_edge(CubeTexel texel, std::int32_t size) {
   point[face.major] = sign(face.major_sign) * (size - beyond);
   const unsigned major = outside(texel.x) ? face.s : face.t;
   const unsigned next = 2 * major + (point[major] < 0 ? 1 : 0);
-  const Face& to = faces[next];
+  const CubeFace& to = cube_faces[next];
   return {next, (sign(to.s_sign) * point[to.s] + size - 1) / 2,
           (sign(to.t_sign) * point[to.t] + size - 1) / 2};
 }

@@ -60,7 +60,15 @@ constexpr AddressControl nearest_mode(AddressControl mode) {
 /// Array element: rint, clamped to 0 and count - 1; NaN is 0.
 std::uint32_t array_index(float coordinate, std::uint32_t count);
 
-/// +X, -X, +Y, -Y, +Z, -Z, as faces lie in memory.
+/// A face's axes: which coordinate is s, t and the major one, and their signs.
+struct CubeFace {
+  unsigned s, t, major;
+  float s_sign, t_sign, major_sign;
+};
+/// +X, -X, +Y, -Y, +Z, -Z, as faces lie in memory (Vulkan, "Cube Map Face Selection").
+inline constexpr CubeFace cube_faces[6] = {{2, 1, 0, -1, -1, 1}, {2, 1, 0, 1, -1, -1}, {0, 2, 1, 1, 1, 1},
+                                           {0, 2, 1, 1, -1, -1}, {0, 1, 2, 1, -1, 1},  {0, 1, 2, -1, -1, -1}};
+
 struct CubePosition {
   unsigned face = 0;
   float s = 0, t = 0;  ///< normalized

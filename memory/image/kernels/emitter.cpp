@@ -366,6 +366,7 @@ bool can_read(const SurfaceState& state, const FormatInfo& format) {
     case SurfaceType::SURFTYPE_1D:
     case SurfaceType::SURFTYPE_2D:
     case SurfaceType::SURFTYPE_3D:
+    case SurfaceType::SURFTYPE_CUBE:
     case SurfaceType::SURFTYPE_BUFFER:
       break;
     default:

@@ -34,7 +34,7 @@ bool SampleEmitter::filters_pairs() const {
   if (format_.bytes != 16 || !plan_.linear || plan_.compare || plan_.combine != Combine::Weighted)
     return false;
   for (unsigned k = 0; k < axes_; ++k)
-    if (is_border(sampler_.address[k])) return false;
+    if (is_border(mode(k))) return false;
   return std::all_of(format_.channels.begin(), format_.channels.end(), [](const ChannelLayout& c) {
     return c.bits == 0 || (c.bits == 32 && c.kind == ChannelKind::FLOAT);
   });

@@ -22,7 +22,6 @@ constexpr float farthest = 16777216;  // texel_position()
 /// Modes of an axis that indices need one correction for at most.
 bool can_wrap(AddressControl mode, bool normalized, int offset, std::uint32_t size) {
   const bool periodic = mode == AddressControl::WRAP || mode == AddressControl::MIRROR;
-  if (mode == AddressControl::CUBE) return false;
   return !periodic || (normalized && (offset == 0 || size > 16));
 }
 
@@ -64,6 +63,8 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
     if (op.lod == LodSource::Computed && sampler.min_filter == MapFilter::ANISOTROPIC) return std::nullopt;
     plan.linear = is_linear(sampler.min_filter);
   }
+  if (plan.varies && op.lod == LodSource::Computed && surface.type == SurfaceType::SURFTYPE_CUBE)
+    return std::nullopt;
   if (format->integer && !plan.gather) {
     plan.linear = false;
     plan.weight = 0;
@@ -139,12 +140,27 @@ std::optional<unsigned> SampleEmitter::place(Parameter which) const {
 /// a format have no denormals.
 bool SampleEmitter::denormals_matter() const {
   if (plan_.texels) return false;
-  if (plan_.compare || plan_.varies) return true;
+  if (plan_.compare || plan_.varies || is_cube()) return true;
   for (unsigned k = 0; k < axes_; ++k)
-    if (is_border(sampler_.address[k])) return true;
+    if (is_border(mode(k))) return true;
   if (!filters_) return false;
   return std::any_of(format_.channels.begin(), format_.channels.end(),
                      [](const ChannelLayout& c) { return c.bits > 1 && filter_divisor(c) == 1; });
+}
+
+AddressControl SampleEmitter::mode(unsigned axis) const {
+  return is_cube() && sampler_.cube_override ? AddressControl::CUBE : sampler_.address[axis];
+}
+
+bool SampleEmitter::crosses_edges() const {
+  return is_cube() && plan_.linear && mode(0) == AddressControl::CUBE && mode(1) == AddressControl::CUBE;
+}
+
+void SampleEmitter::load_coordinate(const Ymm& to, unsigned axis) {
+  if (is_cube())
+    vmovaps(to, at(face_coordinate_[axis]));
+  else
+    load_parameter(to, static_cast<Parameter>(axis));
 }
 
 void SampleEmitter::load_parameter(const Ymm& to, Parameter which) {
@@ -161,6 +177,7 @@ void SampleEmitter::group() {
   std::array<Slot, 4> values;
   for (Slot& value : values) value = new_slot();
   if (plan_.compare) load_reference();
+  if (is_cube() && !plan_.texels) select_face();
   if (plan_.gather) {
     gather_texels(values);
     write_results(false);
@@ -204,7 +221,7 @@ Level SampleEmitter::constant_level(unsigned number) const {
 }
 
 void SampleEmitter::position(const Ymm& u, const Ymm& t, const Level& level, unsigned axis) {
-  const AddressControl mode = sampler_.address[axis];
+  const AddressControl mode = this->mode(axis);
   const bool normalized = !sampler_.non_normalized;
   bool reduced = false;
   if (normalized && mode == AddressControl::WRAP) {
@@ -237,7 +254,7 @@ void SampleEmitter::position(const Ymm& u, const Ymm& t, const Level& level, uns
 void SampleEmitter::wrap(const Ymm& index, const Ymm& t, const Level& level, unsigned axis, unsigned tap,
                          Taps& taps) {
   const Address size = size_of(level, axis), last = last_of(level, axis);
-  AddressControl mode = sampler_.address[axis];
+  AddressControl mode = this->mode(axis);
   if (!plan_.linear) mode = nearest_mode(mode);
   const bool offset = control_.offset(axis) != 0;
   if (mode == AddressControl::WRAP) {
@@ -280,7 +297,7 @@ void SampleEmitter::wrap(const Ymm& index, const Ymm& t, const Level& level, uns
 
 SampleEmitter::Taps SampleEmitter::axis_taps(const Level& level, unsigned axis) {
   Taps result;
-  load_parameter(ymm0, static_cast<Parameter>(axis));
+  load_coordinate(ymm0, axis);
   position(ymm0, ymm2, level, axis);
   if (plan_.linear) {
     vsubps(ymm0, ymm0, splat(0.5f));
@@ -299,6 +316,11 @@ SampleEmitter::Taps SampleEmitter::axis_taps(const Level& level, unsigned axis) 
   }
   for (unsigned tap = 0; tap < taps(); ++tap) {
     const Ymm index = tap == 0 ? ymm0 : ymm1;
+    if (crosses_edges()) {
+      result.index[tap] = new_slot();
+      vmovdqa(at(result.index[tap]), index);
+      continue;
+    }
     wrap(index, ymm2, level, axis, tap, result);
     if (axis == 0) column_offset(level, index, ymm2);
     if (axis == 2) multiply(index, rows_per_slice());
@@ -315,14 +337,21 @@ void SampleEmitter::array_slice(const Ymm& to, Parameter which, std::uint32_t co
   vroundps(to, to, round_nearest);
   vminps(to, to, splat(static_cast<float>(count - 1)));
   vcvttps2dq(to, to);
-  multiply(to, rows_per_slice());
+  multiply(to, is_cube() ? 6 : rows_per_slice());
 }
 
 void SampleEmitter::corner_offsets(const Level& level, const std::array<Taps, 3>& taps) {
+  if (crosses_edges()) return cube_corner_offsets(level, taps);
   const Taps& u = taps[0];
-  const bool sliced = axes_ < 3 && state_.array;
+  const bool sliced = axes_ < 3 && (state_.array || is_cube());
   Slot slice;
-  if (sliced) {
+  if (is_cube()) {
+    vmovdqa(ymm0, at(face_));
+    if (state_.array) vpaddd(ymm0, ymm0, at(element_));
+    multiply(ymm0, rows_per_slice());
+    slice = new_slot();
+    vmovdqa(at(slice), ymm0);
+  } else if (sliced) {
     array_slice(ymm0, static_cast<Parameter>(axes_), state_.depth);
     slice = new_slot();
     vmovdqa(at(slice), ymm0);

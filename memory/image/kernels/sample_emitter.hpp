@@ -47,7 +47,14 @@ class SampleEmitter : public Emitter {
   std::optional<unsigned> place(Parameter parameter) const;
   bool denormals_matter() const;
 
+  bool is_cube() const { return state_.type == SurfaceType::SURFTYPE_CUBE; }
+  AddressControl mode(unsigned axis) const;
+  /// Texels beyond a face's edge are those of its neighbour.
+  bool crosses_edges() const;
+
   void group();
+  /// A coordinate of the surface, or of the face.
+  void load_coordinate(const Ymm& to, unsigned axis);
   /// A parameter, or 0 where the message does not give it.
   void load_parameter(const Ymm& to, Parameter which);
   void position(const Ymm& u, const Ymm& t, const Level& level, unsigned axis);
@@ -81,6 +88,10 @@ class SampleEmitter : public Emitter {
   void filter_pairs(const Level& level, const std::array<Taps, 3>& taps, const std::array<Slot, 4>& values);
   void pair_tree(const Level& level, unsigned axis, unsigned corner, unsigned depth, unsigned lane,
                  const std::array<Taps, 3>& taps);
+  // cube_emitter.cpp
+  void select_face();
+  void cross_edge(const Level& level);
+  void cube_corner_offsets(const Level& level, const std::array<Taps, 3>& taps);
   void plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
                       const std::array<Slot, 4>& values);
   void filter_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
@@ -105,6 +116,9 @@ class SampleEmitter : public Emitter {
   std::array<float, 4> border_value_{};
   unsigned group_ = 0;
   Slot lanes_, inside_, reference_;
+  std::array<Slot, 2> face_coordinate_;
+  Slot face_;
+  Slot element_;  ///< 6 times the cube of an array
   Corners offset_, corner_inside_;
   std::array<std::array<Slot, 4>, 8> texel_;  ///< by corner and plane, of texels that load_lanes() loads
 };

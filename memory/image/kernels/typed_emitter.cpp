@@ -14,12 +14,13 @@ namespace {
 /// The coordinate that counts slices, or none.
 constexpr unsigned none = ~0u;
 unsigned slice_axis(const SurfaceState& state) {
-  if (state.type == SurfaceType::SURFTYPE_3D) return 2;
+  if (state.type == SurfaceType::SURFTYPE_3D || state.type == SurfaceType::SURFTYPE_CUBE) return 2;
   if (!state.array || state.type == SurfaceType::SURFTYPE_BUFFER) return none;
   return state.type == SurfaceType::SURFTYPE_1D ? 1 : 2;
 }
 bool has_rows(const SurfaceState& state) {
-  return state.type == SurfaceType::SURFTYPE_2D || state.type == SurfaceType::SURFTYPE_3D;
+  return state.type == SurfaceType::SURFTYPE_2D || state.type == SurfaceType::SURFTYPE_3D ||
+         state.type == SurfaceType::SURFTYPE_CUBE;
 }
 
 /// Slices that a message reaches, from Minimum Array Element on.

@@ -65,7 +65,8 @@ SurfaceState random_surface(Random& r) {
   for (;;) {
     s = {};
     s.type = r.of({SurfaceType::SURFTYPE_1D, SurfaceType::SURFTYPE_2D, SurfaceType::SURFTYPE_2D,
-                   SurfaceType::SURFTYPE_2D, SurfaceType::SURFTYPE_3D, SurfaceType::SURFTYPE_BUFFER});
+                   SurfaceType::SURFTYPE_2D, SurfaceType::SURFTYPE_3D, SurfaceType::SURFTYPE_CUBE,
+                   SurfaceType::SURFTYPE_BUFFER});
     const auto all = formats();
     s.format = all[r.below(static_cast<std::uint32_t>(all.size()))].code;
     s.tiling = s.type == SurfaceType::SURFTYPE_BUFFER
@@ -80,6 +81,10 @@ SurfaceState random_surface(Random& r) {
       s.array = true;
       s.depth = 1 + r.below(5);
       s.min_array_element = r.chance(30) ? r.below(3) : 0;
+    }
+    if (s.type == SurfaceType::SURFTYPE_CUBE) {
+      s.width = s.height = 1 + r.below(12);
+      if (r.chance(50)) s.min_array_element = 6 * r.below(2);
     }
     s.view_extent = r.chance(70) ? s.depth : 1 + r.below(s.depth);
     s.halign = r.of<std::uint8_t>({4, 8, 16});
@@ -132,6 +137,8 @@ SamplerState random_sampler(Random& r) {
   for (AddressControl& a : s.address)
     a = r.of({AddressControl::WRAP, AddressControl::MIRROR, AddressControl::CLAMP,
               AddressControl::CLAMP_BORDER, AddressControl::MIRROR_ONCE, AddressControl::HALF_BORDER});
+  if (r.chance(20)) s.address.fill(AddressControl::CUBE);
+  s.cube_override = r.chance(20);
   s.non_normalized = r.chance(25);
   if (s.non_normalized)
     for (AddressControl& a : s.address)
@@ -254,6 +261,8 @@ class Comparison {
             if (r.chance(3)) value = r.word();
           } else if (axis < 3 && smooth && lane % 4 != 0) {
             value = bits(number(data[k * lanes + lane / 4 * 4]) + r.real(0, normalized ? 0.2f : 5.0f));
+          } else if (axis < 3 && c.surface.type == SurfaceType::SURFTYPE_CUBE && r.chance(70)) {
+            value = bits(r.chance(40) ? r.of({1.0f, -1.0f, 0.0f, -0.0f, 0.75f}) : r.real(-1, 1));
           } else if (axis < 3) {
             value = random_coordinate(r, normalized, size[axis]);
           } else if (list.list[k] >= Parameter::dudx && list.list[k] <= Parameter::drdy && r.chance(80)) {
@@ -431,9 +440,9 @@ TEST_CASE("image kernels: what the generator does not do has none") {
   const SamplerState sampler;
   const SampleMessage message{SampleOp::sample_lz, 16, 2, 4, false};
   CHECK(cache.find(message, image.state, sampler, {}) != nullptr);
-  SurfaceState cube = image.state;
-  cube.type = SurfaceType::SURFTYPE_CUBE;
-  CHECK(cache.find(message, cube, sampler, {}) == nullptr);
+  SurfaceState structured = image.state;
+  structured.type = SurfaceType::SURFTYPE_STRBUF;
+  CHECK(cache.find(message, structured, sampler, {}) == nullptr);
   SurfaceState narrow = image.state;
   narrow.pitch = 32;
   CHECK(cache.find(message, narrow, sampler, {}) == nullptr);

@@ -261,3 +261,61 @@ TEST_CASE("image sample: the host's rounding mode does not matter") {
     CHECK(other.result() == expected);
   }
 }
+
+TEST_CASE("image sample: levels are chosen and mixed as OpenGL defines") {
+  std::mt19937 random(31);
+  const auto real = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  Image image(SurfaceType::SURFTYPE_2D, "R32_FLOAT", 40, 24, 3, TileMode::XMAJOR, 5, true);
+  for (unsigned level = 0; level < 5; ++level) {
+    const auto size = level_size(image.state, level);
+    for (std::uint32_t z = 0; z < size[2]; ++z)
+      for (std::uint32_t y = 0; y < size[1]; ++y)
+        for (std::uint32_t x = 0; x < size[0]; ++x)
+          image.set(level, x, y, z, {bits(static_cast<float>(real(0, 1))), 0, 0, 0});
+  }
+  unsigned minified = 0;
+  for (unsigned n = 0; n < 3000; ++n) {
+    const AddressControl mode = modes[n % 3];  // WRAP, MIRROR, CLAMP
+    Message m(SampleOp::sample_d);
+    m.sampler.min_filter = m.sampler.mag_filter = MapFilter::LINEAR;
+    m.sampler.mip_filter = MipFilter::LINEAR;
+    m.sampler.max_lod = 14 << 8;
+    m.sampler.address.fill(mode);
+    const float u = static_cast<float>(real(-1.5, 2.5)), v = static_cast<float>(real(-1.5, 2.5));
+    const double scale = std::exp2(real(-3, 5));
+    std::array<float, 4> d;  // dudx, dvdx, dudy, dvdy
+    for (unsigned k = 0; k < 4; ++k) d[k] = static_cast<float>(scale * real(-1, 1) / (k % 2 == 0 ? 40 : 24));
+    const std::uint32_t slice = static_cast<std::uint32_t>(random()) % 3;
+    m.set(Parameter::u, u).set(Parameter::v, v).set(Parameter::r, static_cast<float>(slice));
+    m.set(Parameter::dudx, d[0])
+        .set(Parameter::dvdx, d[1])
+        .set(Parameter::dudy, d[2])
+        .set(Parameter::dvdy, d[3]);
+
+    const double rho = std::max(std::hypot(d[0] * 40.0, d[1] * 24.0), std::hypot(d[2] * 40.0, d[3] * 24.0));
+    const double lambda = std::min(std::max(std::log2(rho), 0.0), 4.0);
+    minified += lambda > 0;
+    const auto at_level = [&](unsigned level) {
+      const auto size = level_size(image.state, level);
+      const Model mx{mode, true, double(size[0])}, my{mode, true, double(size[1])};
+      const double x = mx.scaled(u) - 0.5, y = my.scaled(v) - 0.5;
+      const double fx = x - std::floor(x), fy = y - std::floor(y);
+      double sum = 0;
+      for (int j = 0; j < 2; ++j)
+        for (int i = 0; i < 2; ++i)
+          sum += (i != 0 ? fx : 1 - fx) * (j != 0 ? fy : 1 - fy) *
+                 number(image.get(level, static_cast<unsigned>(mx.texel(std::floor(x) + i)),
+                                  static_cast<unsigned>(my.texel(std::floor(y) + j)), slice)[0]);
+      return sum;
+    };
+    const auto level = static_cast<unsigned>(lambda);
+    const double f = lambda - level;
+    const double expected = (1 - f) * at_level(level) + (f > 0 ? f * at_level(level + 1) : 0);
+    // Two axes and the mix of levels, each rounded to 1/256; the level itself is within 1/256.
+    CAPTURE(n, lambda, u, v);
+    CHECK(std::fabs(number(m.texel(image)[0]) - expected) <= 4.2 / 512 + 1.0 / 256);
+  }
+  CHECK(minified > 1000);
+}
