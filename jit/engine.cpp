@@ -48,8 +48,7 @@ Executable::Executable(const ir::Function& function)
     : layout_(StateLayout::of(function)),
       file_bytes_(function.file_bytes),
       flag_bytes_(function.flag_bits / 8),
-      mask_variables_(function.mask_variables),
-      image_sites_(function.images.size()) {
+      mask_variables_(function.mask_variables) {
   for (const ir::Block& block : function.blocks) block_ips_.push_back(block.guest_ip);
 }
 

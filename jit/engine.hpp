@@ -20,7 +20,8 @@ struct Surface;
 class AddressSpace;
 namespace image {
 struct SamplerState;
-}
+class KernelCache;
+}  // namespace image
 }  // namespace eum::mem
 
 namespace eum::jit {
@@ -80,8 +81,6 @@ struct BoundsObserver {
   void (*outside)(void* context, const OutOfSurface& access) = nullptr;  ///< on any thread; must not throw
 };
 
-class ImageKernels;
-
 /// What a thread can reach. Standard layout: translated code reads it.
 struct Environment {
   const mem::Surface* surfaces = nullptr;  ///< the binding table: 256 entries; may be null: each is null
@@ -94,7 +93,7 @@ struct Environment {
   const BoundsObserver* bounds = nullptr;  ///< may be null
   const mem::image::SamplerState* samplers = nullptr;
   std::uint32_t sampler_count = 0;
-  ImageKernels* image_kernels = nullptr;  ///< may be null; of the host thread that runs
+  mem::image::KernelCache* image_kernels = nullptr;  ///< may be null: images are accessed by definition
   std::uint32_t sampler_table = 0;  ///< the pointer in a sampler message's header that means samplers[0]
 };
 
@@ -206,8 +205,6 @@ class Executable {
   const StateLayout& layout() const { return layout_; }
   /// What is read before it is written and what is written; by default everything.
   virtual RegisterUse register_use() const;
-  /// Image ops of the function (jit/image_kernels.hpp).
-  std::size_t image_sites() const { return image_sites_; }
   /// Bytes of host code; 0 for an engine that makes none.
   virtual std::size_t code_bytes() const { return 0; }
   /// Host code annotated with guest instruction offsets; empty for an engine that makes none.
@@ -227,7 +224,6 @@ class Executable {
  private:
   StateLayout layout_;
   std::uint32_t file_bytes_, flag_bytes_, mask_variables_;
-  std::size_t image_sites_;
   std::vector<std::uint32_t> block_ips_;
 };
 

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "jit/image_kernels.hpp"
+#include "memory/image/kernels/kernel_cache.hpp"
 #include "memory/image/message.hpp"
 #include "memory/surface.hpp"
 
@@ -33,20 +33,15 @@ const SamplerState* sampler_of(const Environment& environment, const ImageSite& 
   return index < environment.sampler_count ? &environment.samplers[index] : nullptr;
 }
 
-/// Does the message by a kernel of `kernels`, if there is one, else by its definition.
-template <class Message, class Call, class Definition>
-ImageFault send(ImageKernels* kernels, const ImageSite& site, const Message& message, const Call& call,
-                Definition definition) {
-  if (kernels != nullptr) {
-    if (const auto* kernel = kernels->find(site.number, message, call)) {
-      kernel->run(call);
-      return {};
-    }
-  }
-  return definition(message, call);
+/// Does the message by host code, if there may be such, else by its definition.
+template <class Message, class Call>
+ImageFault send(const Environment& environment, KernelSite* kernel, const Message& message, const Call& call,
+                ImageFault (&definition)(const Message&, const Call&)) {
+  if (kernel == nullptr || environment.image_kernels == nullptr) return definition(message, call);
+  return environment.image_kernels->run(message, call, *kernel);
 }
 
-ImageFault sample(const Environment& environment, ImageKernels* kernels, const ImageSite& site,
+ImageFault sample(const Environment& environment, KernelSite* kernel, const ImageSite& site,
                   const ImageOperands& operands, std::uint32_t* data) {
   static constexpr SamplerState default_sampler{};
   const SampleOpInfo& info = mem::image::info(site.image.sample);
@@ -63,10 +58,10 @@ ImageFault sample(const Environment& environment, ImageKernels* kernels, const I
   call.mask = operands.mask;
   call.data = data;
   call.space = environment.space;
-  return send(kernels, site, message, call, mem::image::sample);
+  return send(environment, kernel, message, call, mem::image::sample);
 }
 
-ImageFault typed(const Environment& environment, ImageKernels* kernels, const ImageSite& site,
+ImageFault typed(const Environment& environment, KernelSite* kernel, const ImageSite& site,
                  const ImageOperands& operands, std::uint32_t* data) {
   TypedMessage message;
   message.kind = site.op == ir::Op::typed_read    ? TypedMessage::Kind::Read
@@ -82,7 +77,7 @@ ImageFault typed(const Environment& environment, ImageKernels* kernels, const Im
   call.mask = operands.mask;
   call.data = data;
   call.space = environment.space;
-  return send(kernels, site, message, call, typed_access);
+  return send(environment, kernel, message, call, typed_access);
 }
 
 /// The block's size is in the header: bytes of a row minus one in bits 5:0, rows minus one in bits 21:16 (SKL
@@ -119,14 +114,13 @@ ImageSite ImageSite::of(const ir::Function& function, const ir::Inst& inst) {
   site.operands = static_cast<std::uint8_t>(inst.arg_count - site.image.scalars -
                                             (site.image.surface_is_operand ? 1 : 0));
   site.results = static_cast<std::uint8_t>(inst.result_count);
-  site.number = static_cast<std::uint32_t>(inst.imm);
   site.guest_ip = inst.guest_ip;
   return site;
 }
 
 namespace {
 
-bool access(const Environment& environment, ImageKernels* kernels, const ImageSite& site,
+bool access(const Environment& environment, KernelSite* kernel, const ImageSite& site,
             const ImageOperands& operands, std::uint32_t* data, Fault& fault) {
   if (operands.mask == 0) {  // no lane on, no fault
     std::memset(data, 0, std::size_t{site.results} * site.lanes * sizeof *data);
@@ -135,14 +129,14 @@ bool access(const Environment& environment, ImageKernels* kernels, const ImageSi
   ImageFault failed;
   switch (site.op) {
     case ir::Op::sample:
-      failed = sample(environment, kernels, site, operands, data);
+      failed = sample(environment, kernel, site, operands, data);
       break;
     case ir::Op::media_read:
     case ir::Op::media_write:
       failed = media(environment, site, operands, data);
       break;
     default:
-      failed = typed(environment, kernels, site, operands, data);
+      failed = typed(environment, kernel, site, operands, data);
   }
   if (!failed) return true;
   const FaultKind kind = failed.kind == ImageFault::Kind::Unsupported  ? FaultKind::Image
@@ -159,9 +153,9 @@ bool image_access(const Environment& environment, const ImageSite& site, const I
   return access(environment, nullptr, site, operands, data, fault);
 }
 
-bool fast_image_access(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
-                       std::uint32_t* data, Fault& fault) {
-  return access(environment, environment.image_kernels, site, operands, data, fault);
+bool fast_image_access(const Environment& environment, const ImageSite& site, KernelSite& kernel,
+                       const ImageOperands& operands, std::uint32_t* data, Fault& fault) {
+  return access(environment, &kernel, site, operands, data, fault);
 }
 
 }  // namespace eum::jit

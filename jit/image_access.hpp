@@ -3,6 +3,10 @@
 // know blocks or how an engine holds its values.
 #include "jit/engine.hpp"
 
+namespace eum::mem::image {
+class KernelSite;
+}
+
 namespace eum::jit {
 
 /// An image op as its effect needs it. Plain data, so that translated code can point at one.
@@ -12,7 +16,6 @@ struct ImageSite {
   std::uint8_t lanes = 1;
   std::uint8_t operands = 0;  ///< beside surface and scalars
   std::uint8_t results = 0;
-  std::uint32_t number = 0;  ///< among the image ops of its function
   std::uint32_t guest_ip = 0;
 
   /// The site of an instruction whose shape has an Image attribute.
@@ -33,8 +36,9 @@ struct ImageOperands {
 [[nodiscard]] bool image_access(const Environment&, const ImageSite&, const ImageOperands&,
                                 std::uint32_t* data, Fault& fault);
 
-/// The same by host code for just this message, where Environment::image_kernels has such.
-[[nodiscard]] bool fast_image_access(const Environment&, const ImageSite&, const ImageOperands&,
-                                     std::uint32_t* data, Fault& fault);
+/// The same by host code for just this message, where Environment::image_kernels has such; `kernel` is the
+/// site's.
+[[nodiscard]] bool fast_image_access(const Environment&, const ImageSite&, mem::image::KernelSite& kernel,
+                                     const ImageOperands&, std::uint32_t* data, Fault& fault);
 
 }  // namespace eum::jit

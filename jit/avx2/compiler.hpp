@@ -14,6 +14,7 @@
 #include "jit/codegen/exit_table.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/image_access.hpp"
+#include "memory/image/kernels/kernel_cache.hpp"
 
 namespace eum::jit::avx2 {
 
@@ -27,7 +28,11 @@ struct CodeData {
   };
   codegen::ExitTable exits{target.vector_bytes};
   std::vector<CallSite> call_sites;
-  std::deque<ImageSite> image_sites;  ///< code points at them
+  struct ImageCall {
+    ImageSite site;
+    mutable mem::image::KernelSite kernel;  ///< what did it last
+  };
+  std::deque<ImageCall> image_calls;  ///< code points at them
 };
 
 /// What translated code calls for an access: bool (ThreadState*, const CodeData*, std::byte* frame).

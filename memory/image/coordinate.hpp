@@ -44,6 +44,11 @@ struct Tap {
 Tap nearest_tap(float position);
 Tap linear_tap(float position);
 
+/// Indices may be those of no texel but of the border.
+constexpr bool is_border(AddressControl mode) {
+  return mode == AddressControl::CLAMP_BORDER || mode == AddressControl::HALF_BORDER;
+}
+
 /// Step 5. CUBE clamps: faces know their neighbours elsewhere.
 inline constexpr std::int32_t border_index = -1;
 std::int32_t wrap_index(AddressControl mode, std::int32_t index, std::uint32_t size);

@@ -15,8 +15,7 @@ namespace {
 /// Rows of a field: by the message's override, where it has one (bit 2: the override, then stride, offset).
 bool has_line_stride(const MediaMessage& message, const SurfaceState& state) {
   const unsigned bits = message.vertical_stride_override;
-  if ((bits & 4) != 0) return (bits & 3) != 0;
-  return state.vertical_line_stride || state.vertical_line_stride_offset;
+  return (bits & 4) != 0 ? (bits & 2) != 0 : state.vertical_line_stride;  // an offset needs a stride
 }
 
 const char* refuse(const MediaMessage& message, const SurfaceState& state, const FormatInfo* format) {

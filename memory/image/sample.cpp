@@ -16,6 +16,7 @@ const char* refuse(const SampleMessage& message, const SurfaceState& surface, co
   if (surface.type == SurfaceType::SURFTYPE_STRBUF) return "the sampler on a structured buffer";
   if (format == nullptr || format->kind == ChannelKind::None)
     return "the sampler on a surface without a format";
+  if (surface.vertical_line_stride) return "the sampler on the lines of a field";
   if (surface.samples_log2 != 0) return "the sampler on a surface of several samples";
   const auto size = level_size(surface, 0);
   if (*std::min_element(size.begin(), size.end()) == 0) return "the sampler on a surface without texels";

@@ -66,6 +66,7 @@ const char* refuse(const TypedMessage& message, const SurfaceState& state, const
   if (state.type == SurfaceType::SURFTYPE_STRBUF) return "a typed message on a structured buffer";
   if (format == nullptr || format->encode == nullptr)
     return "a typed message on a surface without a format for it";
+  if (state.vertical_line_stride) return "a typed message on the lines of a field";
   if (state.samples_log2 != 0) return "a typed message on a surface of several samples";
   if (message.kind == Kind::Write && !format->writable)
     return "a typed write to a format that cannot be written";

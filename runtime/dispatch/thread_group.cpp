@@ -54,14 +54,13 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   has_slots_ = false;
   slot_.assign(threads, 0);
   environments_.assign(threads, {});
-  image_kernels_.bind(walk.image_kernels, walk.code->executable->image_sites());
   for (std::uint32_t t = 0; t < threads; ++t) {
     jit::Environment& environment = environments_[t];
     environment.surfaces = walk.surfaces->surfaces.data();
     environment.scratch_bytes = walk.scratch.bytes;
     environment.space = walk.space;
     environment.bounds = walk.bounds;
-    environment.image_kernels = &image_kernels_;
+    environment.image_kernels = walk.image_kernels;
     environment.samplers = walk.samplers.data();
     environment.sampler_count = static_cast<std::uint32_t>(walk.samplers.size());
     environment.sampler_table = walk.sampler_table();

@@ -9,7 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "jit/image_kernels.hpp"
 #include "memory/base/result.hpp"
 #include "memory/slm.hpp"
 #include "runtime/dispatch/image.hpp"
@@ -115,7 +114,6 @@ class ThreadGroup {
   std::uint32_t restored_slots_ = 0;
   AlignedBytes images_;  // of each thread: the contents of the restored slots, one behind the other
   AlignedBytes states_;  // of each thread of a group
-  jit::ImageKernels image_kernels_;
   std::vector<jit::Environment> environments_;  // of each thread
   std::vector<std::uint32_t> slot_;             // of each thread
   bool has_slots_ = false;         // slot_ is taken: a slot for all threads, or if together_ one for each

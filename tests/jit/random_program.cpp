@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "frontend/ir/builder.hpp"
+#include "tests/jit/random_image.hpp"
 
 namespace eum::jit::test {
 
@@ -374,50 +375,16 @@ class Generator {
   }
 
   void append_image(Op op) {
-    static constexpr unsigned surfaces[] = {World::image, World::color_image, World::cut_image,
-                                            World::null_surface, World::indirect_surface};
-    const unsigned lanes = op == Op::media_read || op == Op::media_write || chance(50) ? 8 : 16;
-    ImageAccess image;
-    image.surface = static_cast<std::uint8_t>(surfaces[below(chance(90) ? 2 : std::size(surfaces))]);
+    const RandomImage drawn = random_image(op, random_);
     std::vector<ValueId> args;
-    if (image.surface_is_operand = chance(20); image.surface_is_operand)
-      args.push_back(b_.constant(Type::u32, 1, image.surface));
-    unsigned results = 0;
-    switch (op) {
-      case Op::sample:
-        image.sample = static_cast<mem::image::SampleOp>(below(mem::image::sample_op_table.size()));
-        image.half = chance(20);
-        for (unsigned k = 0; k < mem::image::info(image.sample).parameters.count; ++k)
-          args.push_back(coordinate(lanes));
-        results = below(5);
-        break;
-      case Op::typed_read:
-      case Op::typed_write:
-        image.coordinates = static_cast<std::uint8_t>(1 + below(4));
-        image.components = static_cast<std::uint8_t>(1 + below(15));
-        results = static_cast<unsigned>(std::popcount(image.components));
-        for (unsigned k = 0; k < image.coordinates; ++k) args.push_back(coordinate(lanes));
-        if (op == Op::typed_read) break;
-        for (; results > 0; --results) args.push_back(value(Type::u32, lanes));
-        break;
-      case Op::typed_atomic:
-        image.coordinates = 2;
-        image.atomic = static_cast<AtomicOp>(below(mem::atomic_table.size()));
-        for (unsigned k = 0; k < 2; ++k) args.push_back(coordinate(lanes));
-        for (unsigned k = 0; k < mem::info(image.atomic).operands; ++k)
-          args.push_back(value(Type::u32, lanes));
-        results = below(2);
-        break;
-      default:
-        image.scalars = media_scalars;
-        for (unsigned k = 0; k < 2; ++k) args.push_back(b_.constant(Type::u32, 1, below(20) - 2));
-        args.push_back(b_.constant(Type::u32, 1, below(4) << 16 | below(16)));
-        results = op == Op::media_read ? 2 : 0;
-        for (unsigned k = 0; op == Op::media_write && k < 2; ++k) args.push_back(value(Type::u32, lanes));
-    }
-    const ValueId first =
-        b_.image(op, lanes, image, args, results, shape_of(op).maskable() ? lane_mask(lanes) : no_value);
-    for (unsigned k = 0; k < results; ++k) keep(first + k);
+    if (drawn.image.surface_is_operand) args.push_back(b_.constant(Type::u32, 1, drawn.image.surface));
+    for (unsigned k = 0; k < drawn.image.scalars; ++k)
+      args.push_back(b_.constant(Type::u32, 1, drawn.scalars[k]));
+    for (unsigned k = 0; k < drawn.coordinates; ++k) args.push_back(coordinate(drawn.lanes));
+    for (unsigned k = 0; k < drawn.values; ++k) args.push_back(value(Type::u32, drawn.lanes));
+    const ValueId mask = shape_of(op).maskable() ? lane_mask(drawn.lanes) : no_value;
+    const ValueId first = b_.image(op, drawn.lanes, drawn.image, args, drawn.results, mask);
+    for (unsigned k = 0; k < drawn.results; ++k) keep(first + k);
   }
 
   void append_indirect(Op op, Type type, unsigned lanes) {

@@ -162,7 +162,7 @@ World::World(bool at_end)
                   &callbacks_};
   environment_.samplers = &sampler_;
   environment_.sampler_count = 1;
-  environment_.image_kernels = &image_kernels_;
+  environment_.image_kernels = &image_cache_;
 }
 
 void World::reset(const ir::Function& function, std::uint64_t seed) {
@@ -183,7 +183,6 @@ void World::reset(const ir::Function& function, std::uint64_t seed) {
   std::size_t space = state_bytes_.size();
   state_ = new (std::align(64, layout_.size, aligned, space)) ThreadState;
   state_->environment = &environment_;
-  image_kernels_.bind(&image_cache_, function.images.size());
   fill(file(), file_bytes_);
   const std::uint32_t lanes = function.simd == 32 ? ~0u : (1u << function.simd) - 1;
   for (unsigned i = 0; i < mask_variables_; ++i) {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "jit/engine.hpp"
-#include "jit/image_kernels.hpp"
 #include "memory/address_space.hpp"
+#include "memory/image/kernels/kernel_cache.hpp"
 #include "memory/surface.hpp"
 
 namespace eum::jit::test {
@@ -94,7 +94,6 @@ class World {
   std::uint64_t callback_sum_ = 0;
   mem::image::SamplerState sampler_;
   mem::image::KernelCache image_cache_;
-  ImageKernels image_kernels_;
   std::vector<mem::Surface> surfaces_ = std::vector<mem::Surface>(mem::binding_table_size);
   mem::AddressSpace space_;
   Callbacks callbacks_;

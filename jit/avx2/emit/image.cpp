@@ -8,18 +8,20 @@ namespace {
 /// Where operands of one lane lie: an area of the frame that only calls of lane functions use.
 constexpr int scalar_area = Frame::operands;
 
-bool call_image(ThreadState* state, const ImageSite* site, std::byte* frame) {
+bool call_image(ThreadState* state, const CodeData::ImageCall* call, std::byte* frame) {
   ImageOperands operands;
   std::memcpy(&operands.surface, frame + Frame::surface, sizeof operands.surface);
   std::memcpy(&operands.mask, frame + Frame::mask, sizeof operands.mask);
   for (std::size_t i = 0; i < operands.scalars.size(); ++i)
     std::memcpy(&operands.scalars[i], frame + scalar_area + 8 * i, sizeof operands.scalars[i]);
-  return fast_image_access(*state->environment, *site, operands,
+  return fast_image_access(*state->environment, call->site, call->kernel, operands,
                            reinterpret_cast<std::uint32_t*>(frame + Frame::data), state->fault);
 }
 
 void emit_image(Compiler& c, const CodeInst& inst) {
-  const ImageSite& site = c.data.image_sites.emplace_back(ImageSite::of(c.function, inst));
+  CodeData::ImageCall& call = c.data.image_calls.emplace_back();
+  call.site = ImageSite::of(c.function, inst);
+  const ImageSite& site = call.site;
   auto& a = c.a;
   const auto word = [](int offset) { return x86::ptr(x86::rsp, offset, 4); };
   unsigned k = 0;
@@ -45,7 +47,7 @@ void emit_image(Compiler& c, const CodeInst& inst) {
       inst, reinterpret_cast<const void*>(&call_image),
       [&] {
         a.mov(x86::rdi, state_reg);
-        a.mov(x86::rsi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&site)));
+        a.mov(x86::rsi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&call)));
         a.mov(x86::rdx, x86::rsp);
       },
       true);

@@ -64,12 +64,12 @@ consteval Mode mode_of(std::uint8_t code, bool delta, std::uint8_t partition, st
   return mode;
 }
 
-constexpr std::array modes = {
+constexpr auto modes = std::to_array<Mode>({
 #define BC6H_MODE(code, delta, partition, bits, r, g, b, layout) \
   mode_of(code, delta, partition, bits, r, g, b, layout),
 #include "memory/image/compressed/bc6h_modes.def"
 #undef BC6H_MODE
-};
+});
 
 const Mode* find_mode(unsigned code) {
   for (const Mode& mode : modes)

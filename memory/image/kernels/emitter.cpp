@@ -42,7 +42,9 @@ Xbyak::Address Emitter::vector(const std::array<std::uint32_t, 8>& value) {
   return yword[rip + constants_[value]];
 }
 
-void Emitter::enter() {
+void Emitter::enter(bool denormals_matter) {
+  constexpr std::uint32_t raised = 0x3f, daz = 0x40, ftz = 0x8000;
+  mode_mask_ = 0xffff & ~(raised | (denormals_matter ? 0 : daz | ftz));
   push(rbp);
   mov(rbp, rsp);
   sub(rsp, 32 * frame_slots + 32);
@@ -50,7 +52,7 @@ void Emitter::enter() {
   Xbyak::Label as_is;
   stmxcsr(ptr[rbp - 8]);
   mov(eax, dword[rbp - 8]);
-  and_(eax, 0xffc0);  // without the exceptions that it has seen
+  and_(eax, mode_mask_);
   cmp(eax, default_mxcsr);
   je(as_is);
   ldmxcsr(splat(std::uint32_t{default_mxcsr}));
@@ -60,7 +62,7 @@ void Emitter::enter() {
 void Emitter::leave() {
   Xbyak::Label as_is;
   mov(eax, dword[rbp - 8]);
-  and_(eax, 0xffc0);
+  and_(eax, mode_mask_);
   cmp(eax, default_mxcsr);
   je(as_is);
   ldmxcsr(ptr[rbp - 8]);
@@ -220,14 +222,10 @@ void Emitter::gather(const Ymm& to, const Level& level, const Ymm& offset, const
 }
 
 void Emitter::load_lanes(const Level& level, Slot offset) {
-  const auto texel = [&](unsigned lane) {
-    mov(eax, dword[rsp + std::size_t{32 * offset.index + 4 * lane}]);
-    return r8 + rax + std::size_t{level.base};
-  };
   if (format_.bytes == 8) {
     const auto pair = [&](const Xmm& to, unsigned lane) {
-      vmovsd(to, ptr[texel(lane)]);
-      vmovhps(to, to, ptr[texel(lane + 1)]);
+      vmovsd(to, ptr[texel_at(level, offset, lane)]);
+      vmovhps(to, to, ptr[texel_at(level, offset, lane + 1)]);
     };
     for (unsigned half = 0; half < 2; ++half) {  // lanes 0, 1, 4, 5 and 2, 3, 6, 7
       const int to = static_cast<int>(4 + 2 * half);
@@ -239,11 +237,21 @@ void Emitter::load_lanes(const Level& level, Slot offset) {
     vshufps(ymm1, ymm4, ymm6, 0b11011101);
     return;
   }
-  for (unsigned lane = 0; lane < 4; ++lane) {
-    const int to = static_cast<int>(lane);
-    vmovups(Xmm(to), ptr[texel(lane)]);
-    vinsertf128(Ymm(to), Ymm(to), ptr[texel(lane + 4)], 1);
-  }
+  for (unsigned lane = 0; lane < 4; ++lane) load_pair(Ymm(static_cast<int>(lane)), level, offset, lane);
+  transpose();
+}
+
+Xbyak::RegExp Emitter::texel_at(const Level& level, Slot offset, unsigned lane) {
+  mov(eax, dword[rsp + std::size_t{32 * offset.index + 4 * lane}]);
+  return r8 + rax + std::size_t{level.base};
+}
+
+void Emitter::load_pair(const Ymm& to, const Level& level, Slot offset, unsigned lane) {
+  vmovups(Xmm(to.getIdx()), ptr[texel_at(level, offset, lane)]);
+  vinsertf128(to, to, ptr[texel_at(level, offset, lane + 4)], 1);
+}
+
+void Emitter::transpose() {
   vunpcklps(ymm4, ymm0, ymm1);
   vunpckhps(ymm5, ymm0, ymm1);
   vunpcklps(ymm6, ymm2, ymm3);
@@ -363,7 +371,7 @@ bool can_read(const SurfaceState& state, const FormatInfo& format) {
     default:
       return false;
   }
-  if (!check(state) || state.tiling == TileMode::WMAJOR) return false;
+  if (!check(state) || state.vertical_line_stride || state.tiling == TileMode::WMAJOR) return false;
   const std::uint64_t bytes = surface_bytes(state);
   if (bytes < 4 || bytes >= std::uint64_t{1} << 31) return false;
   if (format.block_width != 1 || format.block_height != 1) return false;

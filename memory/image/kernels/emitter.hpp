@@ -54,8 +54,10 @@ class Emitter : public Xbyak::CodeGenerator {
   void ones(const Ymm& y) { vpcmpeqd(y, y, y); }
   void zero(const Ymm& y) { vpxor(y, y, y); }
 
-  /// The frame, MXCSR with its defaults; rdi is the call.
-  void enter();
+  /// The frame, and MXCSR with its defaults; rdi is the call. To change MXCSR takes longer than a small
+  /// kernel: where what is computed is the same whether denormals are kept or not, only the rounding mode
+  /// must be right.
+  void enter(bool denormals_matter);
   /// What enter() changed is as before, and the constants follow.
   void leave();
   /// All ones in the lanes of group `group` that the 32 bits at `mask` have.
@@ -95,6 +97,10 @@ class Emitter : public Xbyak::CodeGenerator {
   /// All dwords of the texels at `offset` from `level.base`, which are inside the surface in all lanes, plane
   /// k in ymm k; ymm4 to ymm7 are overwritten. Half the time of gathers or less.
   void load_lanes(const Level& level, Slot offset);
+  /// The 16 bytes of lanes `lane` and `lane` + 4, from 0 to 3, in the halves of `to`.
+  void load_pair(const Ymm& to, const Level& level, Slot offset, unsigned lane);
+  /// Such pairs in ymm0 to ymm3 become the planes; ymm4 to ymm7 are overwritten.
+  void transpose();
   /// A channel of such a dword as a filter takes it (FilterValue); `t` is overwritten.
   void decode(const Ymm& to, const Ymm& plane, const ChannelLayout& channel, const Ymm& t);
   /// To what a shader gets.
@@ -109,9 +115,13 @@ class Emitter : public Xbyak::CodeGenerator {
   std::uint64_t bytes_;  ///< of the surface
 
  private:
+  /// Where a lane's texel begins; rax is overwritten.
+  Xbyak::RegExp texel_at(const Level& level, Slot offset, unsigned lane);
+
   static constexpr unsigned frame_slots = 128;
 
-  bool flat_;  ///< no rows: linear 1D and buffers
+  std::uint32_t mode_mask_ = 0;  ///< bits of MXCSR that must be the defaults
+  bool flat_;                    ///< no rows: linear 1D and buffers
   unsigned slots_ = 0;
   std::map<std::array<std::uint32_t, 8>, Xbyak::Label> constants_;
 };

@@ -50,8 +50,12 @@ class CodePages {
 
 bool host_has_avx2() {
   using Xbyak::util::Cpu;
-  const Cpu cpu;
-  return cpu.has(Cpu::tAVX2) && cpu.has(Cpu::tFMA) && cpu.has(Cpu::tF16C);
+  // Asked once: in a virtual machine each CPUID is an exit to its host.
+  static const bool has = [] {
+    const Cpu cpu;
+    return cpu.has(Cpu::tAVX2) && cpu.has(Cpu::tFMA) && cpu.has(Cpu::tF16C);
+  }();
+  return has;
 }
 
 struct SampleKey {

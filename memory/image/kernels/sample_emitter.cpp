@@ -16,12 +16,8 @@ namespace {
 
 // vroundps: the mode, and no inexact exception.
 constexpr std::uint8_t round_nearest = 8, round_down = 9;
-constexpr std::uint8_t ordered = 7, unordered = 3;  // vcmpps
-constexpr float farthest = 16777216;                // texel_position()
-
-bool is_border(AddressControl mode) {
-  return mode == AddressControl::CLAMP_BORDER || mode == AddressControl::HALF_BORDER;
-}
+constexpr std::uint8_t ordered = 7;   // vcmpps
+constexpr float farthest = 16777216;  // texel_position()
 
 /// Modes of an axis that indices need one correction for at most.
 bool can_wrap(AddressControl mode, bool normalized, int offset, std::uint32_t size) {
@@ -46,14 +42,21 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
     if (message.op == SampleOp::ld && surface.mip_count <= 16) return plan;
     return std::nullopt;
   }
-  if (op.flags != 0 && op.flags != sample_flag::Derivatives) return std::nullopt;
-  if (sampler.disable || reduction(message.op, sampler) != Combine::Weighted) return std::nullopt;
+  if (op.has(sample_flag::Info) || op.has(sample_flag::Offsets) || sampler.disable) return std::nullopt;
+  plan.combine = reduction(message.op, sampler);
+  plan.compare = op.has(sample_flag::Compare);
+  plan.gather = op.has(sample_flag::Gather);
+  if (plan.compare && format->channels[0].bits == 0) return std::nullopt;
   const auto is_linear = [](MapFilter filter) { return filter != MapFilter::NEAREST; };
   if (op.lod == LodSource::Zero) {
     const LevelChoice choice = choose_levels(sampler.lod_bias, 0, surface, sampler);
     plan.linear = is_linear(choice.magnified ? sampler.mag_filter : sampler.min_filter);
     plan.level = choice.level;
     plan.weight = choice.weight;
+    if (plan.gather) {
+      plan.linear = true;  // its texels
+      plan.weight = 0;
+    }
   } else {
     // One filter, and one level if there is no choice, whatever the level of detail.
     plan.varies = sampler.mip_filter != MipFilter::NONE && surface.mip_count != 1;
@@ -61,7 +64,7 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
     if (op.lod == LodSource::Computed && sampler.min_filter == MapFilter::ANISOTROPIC) return std::nullopt;
     plan.linear = is_linear(sampler.min_filter);
   }
-  if (format->integer) {
+  if (format->integer && !plan.gather) {
     plan.linear = false;
     plan.weight = 0;
   } else if (plan.varies && !plan.linear && sampler.mip_filter == MipFilter::LINEAR) {
@@ -89,7 +92,7 @@ SampleEmitter::SampleEmitter(std::byte* pages, std::size_t size, const SampleMes
       control_(control),
       plan_(plan),
       axes_(dimensions(surface.type)),
-      filters_(plan.linear || plan.weight != 0) {
+      filters_((plan.linear || plan.weight != 0) && !plan.gather) {
   Surface none;
   none.image = surface;
   const TexelFetch fetch(none, format_, nullptr);
@@ -102,8 +105,15 @@ SampleEmitter::SampleEmitter(std::byte* pages, std::size_t size, const SampleMes
         static_cast<unsigned>(surface.select[c]) - static_cast<unsigned>(ChannelSelect::RED);
     if (channel < 4) needed_ |= 1u << channel;
   }
+  if (plan.compare) {
+    needed_ = 1;
+  } else if (plan.gather) {
+    const unsigned channel = static_cast<unsigned>(surface.select[control.gather_channel()]) -
+                             static_cast<unsigned>(ChannelSelect::RED);
+    needed_ = channel < 4 ? 1u << channel : 0;
+  }
 
-  enter();
+  enter(denormals_matter());
   mov(rsi, ptr[rdi + offsetof(SampleCall, data)]);
   mov(rax, ptr[rdi + offsetof(SampleCall, surface)]);
   mov(r8, ptr[rax + offsetof(Surface, base)]);
@@ -125,6 +135,18 @@ std::optional<unsigned> SampleEmitter::place(Parameter which) const {
   return k && *k < message_.parameters ? k : std::nullopt;
 }
 
+/// Coordinates: -denormal is the texel that 0 is, but where it is the border. Texels: sums of the integers of
+/// a format have no denormals.
+bool SampleEmitter::denormals_matter() const {
+  if (plan_.texels) return false;
+  if (plan_.compare || plan_.varies) return true;
+  for (unsigned k = 0; k < axes_; ++k)
+    if (is_border(sampler_.address[k])) return true;
+  if (!filters_) return false;
+  return std::any_of(format_.channels.begin(), format_.channels.end(),
+                     [](const ChannelLayout& c) { return c.bits > 1 && filter_divisor(c) == 1; });
+}
+
 void SampleEmitter::load_parameter(const Ymm& to, Parameter which) {
   if (const auto k = place(which))
     vmovups(to, parameter(*k));
@@ -138,6 +160,12 @@ void SampleEmitter::group() {
   vmovdqa(at(lanes_), ymm0);
   std::array<Slot, 4> values;
   for (Slot& value : values) value = new_slot();
+  if (plan_.compare) load_reference();
+  if (plan_.gather) {
+    gather_texels(values);
+    write_results(false);
+    return;
+  }
   if (plan_.texels) {
     load_texels(values);
   } else if (plan_.varies) {
@@ -157,16 +185,17 @@ void SampleEmitter::group() {
 /// In the lanes of `where`, or in all.
 void SampleEmitter::mix_levels(const std::array<Slot, 4>& values, const std::array<Slot, 4>& next,
                                const Address& weight, Slot where) {
-  vmovaps(ymm2, weight);
-  if (where.has()) vmovdqa(ymm3, at(where));
   for (unsigned c = 0; c < 4; ++c) {
     if ((needed_ >> c & 1) == 0 || format_.channels[c].bits == 0) continue;
     vmovaps(ymm0, at(values[c]));
     vmovaps(ymm1, at(next[c]));
-    vsubps(ymm1, ymm1, ymm0);
-    vfmadd213ps(ymm1, ymm2, ymm0);
-    if (where.has()) vblendvps(ymm1, ymm0, ymm1, ymm3);
-    vmovaps(at(values[c]), ymm1);
+    combine(ymm0, ymm1, weight);
+    if (where.has()) {
+      vmovdqa(ymm3, at(where));
+      vmovaps(ymm1, at(values[c]));
+      vblendvps(ymm0, ymm1, ymm0, ymm3);
+    }
+    vmovaps(at(values[c]), ymm0);
   }
 }
 
@@ -342,196 +371,15 @@ void SampleEmitter::filter_level(const Level& level, const std::array<Slot, 4>& 
   std::array<Taps, 3> taps;
   for (unsigned k = 0; k < axes_; ++k) taps[k] = axis_taps(level, k);
   corner_offsets(level, taps);
+  if (filters_pairs()) {
+    filter_pairs(level, taps, values);
+    release(before);
+    return;
+  }
   if (is_wide())
     for (unsigned corner = 0; corner < corners(); ++corner) load_corner(level, corner);
   for (unsigned plane = 0; plane < planes(); ++plane) plane_channels(level, plane, taps, values);
   release(before);
-}
-
-unsigned SampleEmitter::channels_of(unsigned plane) const {
-  unsigned channels = 0;
-  for (unsigned c = 0; c < 4; ++c)
-    if ((needed_ >> c & 1) != 0 && format_.channels[c].bits != 0 && format_.channels[c].bit / 32u == plane)
-      channels |= 1u << c;
-  return channels;
-}
-
-void SampleEmitter::load_corner(const Level& level, unsigned corner) {
-  if (needed_ == 0) return;
-  load_lanes(level, offset_[corner]);
-  for (unsigned plane = 0; plane < planes(); ++plane) {
-    if (channels_of(plane) == 0) continue;
-    texel_[corner][plane] = new_slot();
-    vmovaps(at(texel_[corner][plane]), Ymm(static_cast<int>(plane)));
-  }
-}
-
-void SampleEmitter::plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
-                                   const std::array<Slot, 4>& values) {
-  const unsigned channels = channels_of(plane);
-  if (channels == 0) return;
-  for (unsigned corner = 0; corner < corners(); ++corner) {
-    const Ymm texel(static_cast<int>(corner));
-    if (is_wide()) {
-      vmovaps(texel, at(texel_[corner][plane]));
-      continue;
-    }
-    zero(texel);
-    ones(ymm9);
-    vmovdqa(ymm8, at(offset_[corner]));
-    gather(texel, level, ymm8, ymm9, ymm10, plane);
-  }
-  for (unsigned c = 0; c < 4; ++c) {
-    if ((channels >> c & 1) == 0) continue;
-    lerp_tree(plan_.linear ? axes_ : 0, 0, 8, c, taps);
-    vmovaps(at(values[c]), ymm8);
-  }
-}
-
-/// The value of `corner` and its neighbours along the axes below `axis`, in the register `depth`.
-void SampleEmitter::lerp_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
-                              const std::array<Taps, 3>& taps) {
-  const Ymm to(static_cast<int>(depth));
-  if (axis == 0) {
-    decode(to, Ymm(static_cast<int>(corner)), format_.channels[channel], ymm14);
-    if (corner_inside_[corner].has() && filters_) {
-      vmovaps(ymm14, splat(border_value_[channel]));
-      vmovdqa(ymm15, at(corner_inside_[corner]));
-      vblendvps(to, ymm14, to, ymm15);
-    }
-    return;
-  }
-  const Ymm next(static_cast<int>(depth + 1));
-  lerp_tree(axis - 1, corner, depth, channel, taps);
-  lerp_tree(axis - 1, corner + (1u << (axis - 1)), depth + 1, channel, taps);
-  vsubps(next, next, to);
-  vfmadd231ps(to, next, at(taps[axis - 1].weight));
-}
-
-void SampleEmitter::load_texels(const std::array<Slot, 4>& values) {
-  const bool three = axes_ == 3, sliced = !three && state_.array;
-  const bool buffer = state_.type == SurfaceType::SURFTYPE_BUFFER;
-  const std::uint32_t first = three ? 0 : state_.min_array_element;
-  Level level = level_of(buffer ? 0 : state_.min_lod, first);
-  inside_ = new_slot();
-  vmovdqa(ymm3, at(lanes_));
-  if (message_.op == SampleOp::ld && !buffer && place(Parameter::lod)) {
-    load_parameter(ymm0, Parameter::lod);
-    vpminud(ymm1, ymm0, splat(state_.mip_count - 1u));
-    vpcmpeqd(ymm0, ymm0, ymm1);
-    vpand(ymm3, ymm3, ymm0);
-    vmovdqa(at(inside_), ymm3);
-    if (state_.mip_count > 1) {
-      const Slot number = new_slot();
-      vmovdqa(at(number), ymm1);
-      level = levels_of(number, state_.min_lod, state_.mip_count, first);
-      vmovdqa(ymm3, at(inside_));
-    }
-  }
-  // ymm0: u, ymm1: the row
-  const auto load = [&](const Ymm& to, unsigned axis, const Address& last, bool offset) {
-    load_parameter(to, static_cast<Parameter>(axis));
-    if (offset && control_.offset(axis) != 0)
-      vpaddd(to, to, splat(static_cast<std::uint32_t>(control_.offset(axis))));
-    vpminud(ymm2, to, last);
-    vpcmpeqd(ymm2, ymm2, to);
-    vpand(ymm3, ymm3, ymm2);
-  };
-  load(ymm0, 0, last_of(level, 0), true);
-  bool rows = false;
-  if (axes_ > 1) {
-    load(ymm1, 1, last_of(level, 1), true);
-    rows = true;
-  }
-  if (three || sliced) {
-    const Ymm slice = rows ? ymm4 : ymm1;
-    load(slice, axes_ - (three ? 1 : 0), last_of(level, 2), three);
-    multiply(slice, rows_per_slice());
-    if (rows) vpaddd(ymm1, ymm1, ymm4);
-    rows = true;
-  } else if (!rows && moves_rows(level)) {
-    zero(ymm1);
-    rows = true;
-  }
-  vmovdqa(at(inside_), ymm3);
-  column_offset(level, ymm0, ymm2);
-  if (rows) {
-    row_offset(level, ymm1, ymm2);
-    vpaddd(ymm0, ymm0, ymm1);
-  }
-  if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes that are outside read the first texel
-  offset_[0] = new_slot();
-  vmovdqa(at(offset_[0]), ymm0);
-  if (is_wide()) load_corner(level, 0);
-  for (unsigned plane = 0; plane < planes(); ++plane) {
-    const unsigned channels = channels_of(plane);
-    if (channels == 0) continue;
-    if (is_wide()) {
-      vmovaps(ymm0, at(texel_[0][plane]));
-    } else {
-      zero(ymm0);
-      vmovdqa(ymm8, at(offset_[0]));
-      vmovdqa(ymm9, at(inside_));
-      gather(ymm0, level, ymm8, ymm9, ymm10, plane);
-    }
-    for (unsigned c = 0; c < 4; ++c) {
-      if ((channels >> c & 1) == 0) continue;
-      decode(ymm8, ymm0, format_.channels[c], ymm14);
-      vmovaps(at(values[c]), ymm8);
-    }
-  }
-}
-
-void SampleEmitter::finish(const std::array<Slot, 4>& values) {
-  const std::uint32_t one = format_.integer ? 1 : std::bit_cast<std::uint32_t>(1.0f);
-  const Slot inside = plan_.texels || filters_ ? Slot{} : corner_inside_[0];
-  // Each channel of the texel once, in ymm8 to ymm11.
-  for (unsigned c = 0; c < 4; ++c) {
-    if ((needed_ >> c & 1) == 0) continue;
-    const Ymm y(static_cast<int>(8 + c));
-    const ChannelLayout& channel = format_.channels[c];
-    if (channel.bits == 0) {
-      vmovaps(y, splat(c == 3 ? one : 0u));
-      if (plan_.texels) vandps(y, y, at(inside_));  // outside of the surface alpha is 0
-      continue;
-    }
-    vmovaps(y, at(values[c]));
-    divide(y, channel);
-    if (filters_ && channel.kind == ChannelKind::FLOAT) {
-      vmovaps(ymm1, splat(canonical_nan));
-      vcmpps(ymm0, y, y, unordered);
-      vblendvps(y, y, ymm1, ymm0);
-    }
-    if (plan_.texels) vandps(y, y, at(inside_));
-    if (inside.has()) {
-      vmovaps(ymm1, splat(border_texel_[c]));
-      vmovdqa(ymm0, at(inside));
-      vblendvps(y, ymm1, y, ymm0);
-    }
-  }
-  unsigned k = 0;
-  for (unsigned c = 0; c < 4 && k < message_.results; ++c) {
-    if ((control_.masked_channels() >> c & 1) != 0) continue;
-    const ChannelSelect select = state_.select[c];
-    const unsigned channel = static_cast<unsigned>(select) - static_cast<unsigned>(ChannelSelect::RED);
-    if (channel < 4)
-      vmovaps(ymm0, Ymm(static_cast<int>(8 + channel)));
-    else
-      vmovaps(ymm0, splat(select == ChannelSelect::ONE ? one : 0u));
-    if (message_.half && format_.integer) vpand(ymm0, ymm0, splat(0xffffu));
-    if (message_.half && !format_.integer) to_half(ymm0);
-    vandps(ymm0, ymm0, at(lanes_));
-    vmovups(result(k++), ymm0);
-  }
-  const unsigned mask_result = k;
-  if (k < message_.results) zero(ymm0);
-  while (k < message_.results) vmovups(result(k++), ymm0);
-  const bool kill = message_.op == SampleOp::sample_killpix;
-  if (group_ != 0 || mask_result >= message_.results || (!control_.null_mask() && !kill)) return;
-  const std::uint32_t all = message_.lanes >= 32 ? ~0u : (1u << message_.lanes) - 1;
-  mov(eax, all);
-  if (kill) and_(eax, dword[rdi + offsetof(SampleCall, mask)]);
-  mov(dword[rsi + std::size_t{4} * (mask_result * message_.lanes)], eax);
 }
 
 }  // namespace eum::mem::image::kernels

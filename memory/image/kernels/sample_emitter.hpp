@@ -3,6 +3,7 @@
 // no kernel, and the scalar definition is used.
 #include <optional>
 
+#include "memory/image/filter.hpp"
 #include "memory/image/kernels/emitter.hpp"
 #include "memory/image/lod.hpp"
 #include "memory/image/message.hpp"
@@ -15,6 +16,9 @@ struct SamplePlan {
   bool linear = false;
   unsigned level = 0;   ///< from Surface Min LOD
   unsigned weight = 0;  ///< of the next level
+  Combine combine = Combine::Weighted;
+  bool compare = false;
+  bool gather = false;
   bool varies = false;  ///< each lane has its own level, and weight if the mip filter is LINEAR
 };
 
@@ -41,6 +45,7 @@ class SampleEmitter : public Emitter {
   Address parameter(unsigned k) const;
   Address result(unsigned k) const;
   std::optional<unsigned> place(Parameter parameter) const;
+  bool denormals_matter() const;
 
   void group();
   /// A parameter, or 0 where the message does not give it.
@@ -55,7 +60,9 @@ class SampleEmitter : public Emitter {
   void filter_level(const Level& level, const std::array<Slot, 4>& values);
   /// Level `number`, from Surface Min LOD.
   Level constant_level(unsigned number) const;
-  /// values = values + weight * (next - values)
+  /// What combine() makes of `to` and `next`, which is overwritten, in `to`; ymm14 and ymm15 are too.
+  void combine(const Ymm& to, const Ymm& next, const Address& weight);
+  /// combine() of two levels.
   void mix_levels(const std::array<Slot, 4>& values, const std::array<Slot, 4>& next, const Address& weight,
                   Slot where);
   /// The levels and weights of lanes (level_emitter.cpp).
@@ -69,11 +76,23 @@ class SampleEmitter : public Emitter {
   unsigned channels_of(unsigned plane) const;
   /// Dwords of a corner into texel_, where load_lanes() does that.
   void load_corner(const Level& level, unsigned corner);
+  /// Texels of four f32 are filtered two lanes at a time, all channels at once, and transposed then.
+  bool filters_pairs() const;
+  void filter_pairs(const Level& level, const std::array<Taps, 3>& taps, const std::array<Slot, 4>& values);
+  void pair_tree(const Level& level, unsigned axis, unsigned corner, unsigned depth, unsigned lane,
+                 const std::array<Taps, 3>& taps);
   void plane_channels(const Level& level, unsigned plane, const std::array<Taps, 3>& taps,
                       const std::array<Slot, 4>& values);
-  void lerp_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
-                 const std::array<Taps, 3>& taps);
+  void filter_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
+                   const std::array<Taps, 3>& taps);
+  /// A texel that is a number: with the border, 1 or 0 if the message compares. gather_emitter.cpp.
+  void border(const Ymm& to, unsigned corner, std::uint32_t color);
+  void load_reference();
+  void compare(const Ymm& to);
+  void gather_texels(const std::array<Slot, 4>& values);
+  /// To what a shader gets, in ymm8 to ymm11, and from there to the results (result_emitter.cpp).
   void finish(const std::array<Slot, 4>& values);
+  void write_results(bool selected);
 
   const SampleMessage& message_;
   const SamplerState& sampler_;
@@ -85,7 +104,7 @@ class SampleEmitter : public Emitter {
   Texel border_texel_{};
   std::array<float, 4> border_value_{};
   unsigned group_ = 0;
-  Slot lanes_, inside_;
+  Slot lanes_, inside_, reference_;
   Corners offset_, corner_inside_;
   std::array<std::array<Slot, 4>, 8> texel_;  ///< by corner and plane, of texels that load_lanes() loads
 };

@@ -54,7 +54,7 @@ bool has_kernel(const TypedMessage& message, const SurfaceState& surface) {
 TypedEmitter::TypedEmitter(std::byte* pages, std::size_t size, const TypedMessage& message,
                            const SurfaceState& surface)
     : Emitter(pages, size, surface, *find_format(surface.format)), message_(message) {
-  enter();
+  enter(false);  // integers, and numbers that are rounded to integers
   mov(rsi, ptr[rdi + offsetof(TypedCall, data)]);
   mov(rax, ptr[rdi + offsetof(TypedCall, surface)]);
   mov(r8, ptr[rax + offsetof(Surface, base)]);

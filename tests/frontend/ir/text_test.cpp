@@ -334,8 +334,9 @@ TEST_CASE("the verifier names the rule that is broken") {
          "expected coordinates, found none");
   broken("  %0 = constant.u32x8 0\n  %1 = typed_atomic.u32x8 add surface0 coordinates 1, %0\n  exit\n",
          "expected 2 coordinates and sources, found 1");
-  broken("  %0 = constant.u32x1 0\n  %1 = media_read.u32x8 surface0, %0, %0\n  exit\n",
-         "expected 3 operands, found 2");
+  broken("  %0 = constant.u32x1 0\n  %1 = media_read.u32x8 surface0, %0, %0\n  exit\n", "expected ','");
+  broken("  %0 = constant.u32x1 0\n  media_write.u32x8 surface0, %0, %0, %0\n  exit\n",
+         "expected 1 to 15 registers to write, found 0");
   broken("  %0 = constant.u32x2 0\n  jump_ip.u32x2 %0\n", "expected 1 lane");
 
   Function f = every_op();

@@ -48,6 +48,8 @@ SurfaceState any_surface(Random& r) {
   s.min_array_element = r.field(11);
   s.view_extent = r.field(11);
   s.x_offset = static_cast<std::uint16_t>(r.field(9));
+  s.vertical_line_stride = r.below(10) == 0;
+  s.vertical_line_stride_offset = r.below(2) == 0;
   s.y_offset = static_cast<std::uint16_t>(r.field(7));
   return s;
 }

@@ -1,0 +1,80 @@
+// Kernels of ld: integer coordinates, zero outside of the surface.
+#include "memory/image/kernels/sample_emitter.hpp"
+
+namespace eum::mem::image::kernels {
+
+void SampleEmitter::load_texels(const std::array<Slot, 4>& values) {
+  const bool three = axes_ == 3, sliced = !three && state_.array;
+  const bool buffer = state_.type == SurfaceType::SURFTYPE_BUFFER;
+  const std::uint32_t first = three ? 0 : state_.min_array_element;
+  Level level = level_of(buffer ? 0 : state_.min_lod, first);
+  inside_ = new_slot();
+  vmovdqa(ymm3, at(lanes_));
+  if (message_.op == SampleOp::ld && !buffer && place(Parameter::lod)) {
+    load_parameter(ymm0, Parameter::lod);
+    vpminud(ymm1, ymm0, splat(state_.mip_count - 1u));
+    vpcmpeqd(ymm0, ymm0, ymm1);
+    vpand(ymm3, ymm3, ymm0);
+    vmovdqa(at(inside_), ymm3);
+    if (state_.mip_count > 1) {
+      const Slot number = new_slot();
+      vmovdqa(at(number), ymm1);
+      level = levels_of(number, state_.min_lod, state_.mip_count, first);
+      vmovdqa(ymm3, at(inside_));
+    }
+  }
+  // ymm0: u, ymm1: the row
+  const auto load = [&](const Ymm& to, unsigned axis, const Address& last, bool offset) {
+    load_parameter(to, static_cast<Parameter>(axis));
+    if (offset && control_.offset(axis) != 0)
+      vpaddd(to, to, splat(static_cast<std::uint32_t>(control_.offset(axis))));
+    vpminud(ymm2, to, last);
+    vpcmpeqd(ymm2, ymm2, to);
+    vpand(ymm3, ymm3, ymm2);
+  };
+  load(ymm0, 0, last_of(level, 0), true);
+  bool rows = false;
+  if (axes_ > 1) {
+    load(ymm1, 1, last_of(level, 1), true);
+    rows = true;
+  }
+  if (three || sliced) {
+    const Ymm slice = rows ? ymm4 : ymm1;
+    load(slice, axes_ - (three ? 1 : 0), last_of(level, 2), three);
+    multiply(slice, rows_per_slice());
+    if (rows) vpaddd(ymm1, ymm1, ymm4);
+    rows = true;
+  } else if (!rows && moves_rows(level)) {
+    zero(ymm1);
+    rows = true;
+  }
+  vmovdqa(at(inside_), ymm3);
+  column_offset(level, ymm0, ymm2);
+  if (rows) {
+    row_offset(level, ymm1, ymm2);
+    vpaddd(ymm0, ymm0, ymm1);
+  }
+  if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes that are outside read the first texel
+  offset_[0] = new_slot();
+  vmovdqa(at(offset_[0]), ymm0);
+  if (is_wide()) load_corner(level, 0);
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    const unsigned channels = channels_of(plane);
+    if (channels == 0) continue;
+    if (is_wide()) {
+      vmovaps(ymm0, at(texel_[0][plane]));
+    } else {
+      zero(ymm0);
+      vmovdqa(ymm8, at(offset_[0]));
+      vmovdqa(ymm9, at(inside_));
+      gather(ymm0, level, ymm8, ymm9, ymm10, plane);
+    }
+    for (unsigned c = 0; c < 4; ++c) {
+      if ((channels >> c & 1) == 0) continue;
+      decode(ymm8, ymm0, format_.channels[c], ymm14);
+      vmovaps(at(values[c]), ymm8);
+    }
+  }
+}
+
+}  // namespace eum::mem::image::kernels
