@@ -146,6 +146,38 @@ TEST_CASE("images that do not fit are refused in one line", "[cli]") {
   CHECK_THAT(complaint(queries("image2d:2x1:r:unorm16:@" + few), bad_input), Contains("expected 4 bytes"));
 }
 
+TEST_CASE("pictures of every kind are grey or RGBA", "[cli]") {
+  struct Kind {
+    std::string file;
+    std::uint32_t width, height;
+    unsigned channels, bits;
+    std::vector<std::byte> texels;
+  };
+  const std::vector<Kind> kinds{
+      {"grey1", 5, 2, 1, 8, bytes({255, 0, 255, 255, 0, 0, 255, 0, 0, 255})},
+      {"grey8", 3, 2, 1, 8, bytes({1, 2, 3, 4, 5, 6})},
+      {"grey16", 2, 1, 1, 16, bytes({2, 1, 4, 3})},
+      {"grey_alpha", 2, 1, 4, 8, bytes({10, 10, 10, 20, 30, 30, 30, 40})},
+      {"rgb8", 2, 1, 4, 8, bytes({1, 2, 3, 255, 4, 5, 6, 255})},
+      {"rgb16", 1, 1, 4, 16, bytes({2, 1, 4, 3, 6, 5, 255, 255})},
+      {"rgba16", 1, 1, 4, 16, bytes({2, 1, 4, 3, 6, 5, 8, 7})},
+      {"palette2", 4, 1, 4, 8, bytes({9, 8, 7, 255, 6, 5, 4, 255, 3, 2, 1, 255, 0, 1, 2, 255})},
+      {"palette_alpha", 2, 1, 4, 8, bytes({6, 5, 4, 255, 9, 8, 7, 77})},
+      {"interlaced", 2, 2, 1, 8, bytes({1, 2, 3, 4})},
+  };
+  for (const Kind& kind : kinds) {
+    CAPTURE(kind.file);
+    const auto file = cli_test::read(EUMULATE_SOURCE_DIR "/tests/fuzz/corpus/picture/" + kind.file + ".png");
+    const auto picture = png::read(file);
+    if (!picture) FAIL(picture.error().message);
+    CHECK(picture->width == kind.width);
+    CHECK(picture->height == kind.height);
+    CHECK(picture->channels == kind.channels);
+    CHECK(picture->bits == kind.bits);
+    CHECK(picture->texels == kind.texels);
+  }
+}
+
 TEST_CASE("files that are no pictures are refused in one line", "[cli]") {
   const auto refused = [](const std::vector<std::byte>& contents) {
     return complaint(queries("image2d:" + cli_test::file("bad.png", contents)), bad_input);

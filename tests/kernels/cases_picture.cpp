@@ -122,6 +122,33 @@ void reference_level_of_detail(const KernelCase& c, std::vector<Bytes>& buffers)
   }
 }
 
+/// Gradients of n texels make a level of detail of log2(n).
+void reference_gradients(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto at = elements<float>(buffers, 2), out = elements<float>(buffers, 3);
+  const Image& image = image_of(c, 0);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    const auto place = [&](size_t axis) { return static_cast<double>(at[i * 4 + axis]); };
+    const double lod = std::log2(std::max(place(2), place(3)) * image.width);
+    const auto level = static_cast<uint32_t>(std::clamp(std::floor(lod + 0.5), 0.0, image.levels - 1.0));
+    put_color(out, i,
+              model_of(c, buffers, 0, level).sample(std::get<Sampler>(c.args[1]), {place(0), place(1), 0}));
+  }
+}
+
+void reference_level_count(const KernelCase& c, std::vector<Bytes>& buffers) {
+  for (size_t i = 0; i < c.global[0]; i++)
+    elements<int32_t>(buffers, 1)[i] = static_cast<int32_t>(image_of(c, 0).levels);
+}
+
+void reference_darken(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const ImageModel in = model_of(c, buffers, 0);
+  paint(c, buffers, 2, [&](uint32_t x, uint32_t y) {
+    Color color = in.sample(std::get<Sampler>(c.args[1]), {x + 0.5, y + 0.5, 0});
+    for (double& value : color) value = from_half(to_half(value)) * 0.5;
+    return color;
+  });
+}
+
 void reference_levels(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto& sampler = std::get<Sampler>(c.args[1]);
   const auto size = static_cast<uint32_t>(value_of<int32_t>(c, 3));
@@ -332,6 +359,35 @@ void add_picture_cases(std::vector<KernelCase>& cases) {
                    .args = {levels_of(32, 5), Sampler{false, Address::ClampToEdge, true}, canvas(160, 32),
                             scalar(int32_t{32})},
                    .reference = reference_levels});
+  // From 0.8 to 1.25 times a power of two of texels, so that no level is near the next.
+  auto steep = random_places(9806, 64, {0.02, 0.02, 0, 0}, {0.98, 0.98, 0, 0});
+  Random random(9807);
+  for (size_t i = 0; i < 64; i++) {
+    const double texels = std::ldexp(random.real(0.8, 1.25), static_cast<int>(random.integer(-1, 6)));
+    steep[i * 4 + 2 + i % 2] = static_cast<float>(texels / 32);
+    steep[i * 4 + 3 - i % 2] = static_cast<float>(texels / 32 * random.real(0.1, 0.9));
+  }
+  cases.push_back(
+      {.name = "image_mip.gradients",
+       .file = "image_mip",
+       .kernel = "gradients",
+       .global = {64, 1, 1},
+       .args = {mips, Sampler{false, Address::ClampToEdge, true}, input(steep), output<float>(256)},
+       .reference = reference_gradients});
+  cases.push_back({.name = "image_mip.level_count",
+                   .file = "image_mip",
+                   .kernel = "level_count",
+                   .global = {5, 1, 1},
+                   .args = {mips, output<int32_t>(5)},
+                   .reference = reference_level_count});
+  cases.push_back({.name = "image_half.darken",
+                   .file = "image_half",
+                   .kernel = "darken",
+                   .dimensions = 2,
+                   .global = {52, 39, 1},
+                   .args = {picture(52, 39), Sampler{true, Address::ClampToEdge, false}, canvas(52, 39)},
+                   .tolerance = {.absolute = kRounding},
+                   .reference = reference_darken});
   cases.push_back(query());
   Image declared = picture(24, 18);
   cases.push_back({.name = "image_sampler.declared",
