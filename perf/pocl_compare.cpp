@@ -1,4 +1,4 @@
-// Times the corpus' eight speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.
+// Times the corpus' speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -47,7 +47,7 @@ Result<void> run(const CommandLine& line) {
 int main(int argc, char** argv) {
   CommandLine line;
   CLI::App app(
-      "Times the eight speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.");
+      "Times the speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.");
   app.add_option("--samples", line.options.samples, "Samples of each contender, taken in turns")
       ->check(CLI::Range(1u, 1u << 16))
       ->capture_default_str();

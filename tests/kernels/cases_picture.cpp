@@ -1,6 +1,7 @@
 // Pictures and what programs do with them, mip levels, blocks, queries, samplers of the program.
 #include <cmath>
 
+#include "tests/kernels/given_kernels.hpp"
 #include "tests/kernels/image_parts.hpp"
 
 namespace eum::kernels {
@@ -325,6 +326,18 @@ KernelCase query() {
 }
 
 }  // namespace
+
+KernelCase given::blur(uint32_t width, uint32_t height) {
+  KernelCase c = filter("gaussian_blur", canvas(width, height), kRounding, reference_blur);
+  c.args[0] = picture(width, height);
+  return c;
+}
+
+KernelCase given::resize(uint32_t width, uint32_t height) {
+  KernelCase c = filter("resize", canvas(width, height), kFiltered, reference_resize);
+  c.args[0] = picture(width / 2, height / 2);
+  return c;
+}
 
 void add_picture_cases(std::vector<KernelCase>& cases) {
   cases.push_back(filter("gaussian_blur", canvas(160, 120), kRounding, reference_blur));

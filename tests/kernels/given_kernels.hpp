@@ -1,4 +1,4 @@
-// Builders of the cases of the eight kernels that comparisons of speed are about, at any size.
+// Builders of the cases of the kernels that comparisons of speed are about, at any size.
 // Only the corpus itself includes it.
 #pragma once
 #include "tests/kernels/case_parts.hpp"
@@ -18,5 +18,10 @@ KernelCase nbody(uint32_t bodies);
 KernelCase saxpy(const std::string& file, uint32_t items, int32_t n);
 /// n by n matrices; n is a multiple of 8.
 KernelCase sgemm(uint32_t n);
+
+/// A picture of so many texels of 8 bits a channel, each from 25 nearest texels.
+KernelCase blur(uint32_t width, uint32_t height);
+/// A picture of half the size, drawn at this one with a linear filter.
+KernelCase resize(uint32_t width, uint32_t height);
 
 }  // namespace eum::kernels::given
