@@ -60,12 +60,13 @@ TEST_CASE("every pair of prefix bytes x opcode x ModRM agrees with the oracle") 
   Bytes bytes{0, 0, 0x0f, 0x38, 0xf8, 0, 0x25, 1, 2, 3, 4, 5, 6, 7, 8};
   for (Mode mode : modes)
     for (unsigned pair = 0; pair < 0x10000; ++pair)
-      for (unsigned modrm = 0; modrm < 256; ++modrm) {
+      for (unsigned modrm = 0; modrm < 256; modrm += EUMULATE_STEP) {
         bytes[0] = static_cast<std::uint8_t>(pair >> 8);
         bytes[1] = static_cast<std::uint8_t>(pair);
         bytes[5] = static_cast<std::uint8_t>(modrm);
         compare(bytes, mode);
       }
+  if (EUMULATE_STEP != 1) return;
   CHECK(compare.cases == 3u * 65536 * 256);
   // 64-bit mode, mod 11: 64 ModRM bytes after each pair of which the last of F2, F3 stands somewhere and no
   // LOCK.
@@ -80,7 +81,7 @@ TEST_CASE("every pair of prefix bytes x opcode x ModRM agrees with the oracle") 
 TEST_CASE("every VEX payload x ModRM agrees with the oracle") {
   Comparison compare;
   Bytes bytes{0xc4, 0, 0, 0, 0, 0x25, 0x80, 0xfe, 0xff, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc};
-  constexpr unsigned payload_step = EUMULATE_STEP == 1 ? 1 : 17;  // odd: each bit is seen set and clear
+  constexpr unsigned payload_step = EUMULATE_STEP == 1 ? 1 : 61;  // odd: each bit is seen set and clear
   for (Mode mode : modes)
     for (unsigned opcode : {0xf8u, 0xf6u})
       for (unsigned payload = 0; payload < 0x10000; payload += payload_step)
@@ -146,7 +147,7 @@ TEST_CASE("every EVEX payload of maps 4 and 7 x ModRM agrees with the oracle") {
   const Bytes last_payloads{0x00, 0x08, 0x09, 0x0a, 0x0c, 0x18, 0x28, 0x48, 0x88, 0xff};
   for (Mode mode : modes)
     for (unsigned opcode : {0xf8u, 0xf6u})
-      for (unsigned payload = 0; payload < 0x10000; ++payload)
+      for (unsigned payload = 0; payload < 0x10000; payload += EUMULATE_STEP)
         for (std::uint8_t last : last_payloads)
           for (std::uint8_t modrm : modrms) {
             bytes[1] = static_cast<std::uint8_t>(payload >> 8);
@@ -158,7 +159,7 @@ TEST_CASE("every EVEX payload of maps 4 and 7 x ModRM agrees with the oracle") {
           }
   // Register operands: 5 of the ModRM bytes for map 4, of which 2 have reg = 0, as map 7 wants it with either
   // opcode. The high five bits but X3 choose registers, pp the direction.
-  CHECK(compare.instructions == 32u * 2 * (5 + 2 * 2));
+  if (EUMULATE_STEP == 1) CHECK(compare.instructions == 32u * 2 * (5 + 2 * 2));
   // The last payload byte and the opcode, and prefixes before it.
   for (Mode mode : modes)
     for (std::uint8_t map : Bytes{0xf4, 0xf7, 0x0c, 0xf2})

@@ -232,8 +232,9 @@ TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispa
 TEST_CASE("one instruction at a time both engines are in the same state", "[dispatch][corpus]") {
   using eum::kernels::corpus, eum::kernels::KernelCase, eum::kernels::LoadedCase;
   constexpr unsigned most_steps = 150;
-  std::size_t compared = 0;
+  std::size_t compared = 0, cases = 0;
   for (const KernelCase& c : corpus()) {
+    if (++cases % EUMULATE_STEP != 0) continue;
     INFO(c.name);
     std::vector<std::unique_ptr<Device>> devices;
     std::vector<std::unique_ptr<LoadedCase>> loaded;
@@ -269,5 +270,5 @@ TEST_CASE("one instruction at a time both engines are in the same state", "[disp
         }
     }
   }
-  CHECK(compared > 10'000);
+  CHECK(compared > 10'000 / EUMULATE_STEP);
 }
