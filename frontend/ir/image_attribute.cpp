@@ -7,7 +7,7 @@ namespace eum::ir {
 namespace {
 
 constexpr unsigned most_coordinates = 4, all_components = 15;
-constexpr unsigned most_registers = 15;  // of a message
+constexpr unsigned most_registers = 31;  // of a response; of a payload one less
 
 bool is_media(Op op) { return op == Op::media_read || op == Op::media_write; }
 bool is_typed(Op op) { return op == Op::typed_read || op == Op::typed_write || op == Op::typed_atomic; }

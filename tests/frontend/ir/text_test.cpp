@@ -336,7 +336,7 @@ TEST_CASE("the verifier names the rule that is broken") {
          "expected 2 coordinates and sources, found 1");
   broken("  %0 = constant.u32x1 0\n  %1 = media_read.u32x8 surface0, %0, %0\n  exit\n", "expected ','");
   broken("  %0 = constant.u32x1 0\n  media_write.u32x8 surface0, %0, %0, %0\n  exit\n",
-         "expected 1 to 15 registers to write, found 0");
+         "expected 1 to 31 registers to write, found 0");
   broken("  %0 = constant.u32x2 0\n  jump_ip.u32x2 %0\n", "expected 1 lane");
 
   Function f = every_op();
