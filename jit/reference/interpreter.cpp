@@ -383,7 +383,7 @@ Next Interpreter::eval<Op::block_store>(const Inst& inst) {
                             arg(inst, first_data(function_, inst)), state_.fault));
 }
 
-Next Interpreter::image(const Inst& inst) {
+Next Interpreter::eval_image(const Inst& inst) {
   const ImageSite site = ImageSite::of(function_, inst);
   ImageOperands operands;
   operands.mask = mask_of(inst);
@@ -397,36 +397,6 @@ Next Interpreter::image(const Inst& inst) {
   for (unsigned r = 0; r < inst.result_count; ++r)
     std::memcpy(value(inst.result + r), &data[std::size_t{r} * inst.lanes], inst.lanes * sizeof data[0]);
   return Next::Op;
-}
-
-template <>
-Next Interpreter::eval<Op::sample>(const Inst& inst) {
-  return image(inst);
-}
-
-template <>
-Next Interpreter::eval<Op::typed_read>(const Inst& inst) {
-  return image(inst);
-}
-
-template <>
-Next Interpreter::eval<Op::typed_write>(const Inst& inst) {
-  return image(inst);
-}
-
-template <>
-Next Interpreter::eval<Op::typed_atomic>(const Inst& inst) {
-  return image(inst);
-}
-
-template <>
-Next Interpreter::eval<Op::media_read>(const Inst& inst) {
-  return image(inst);
-}
-
-template <>
-Next Interpreter::eval<Op::media_write>(const Inst& inst) {
-  return image(inst);
 }
 
 template <>
@@ -497,6 +467,8 @@ template <Op op>
 constexpr Interpreter::Eval Interpreter::eval_of() {
   if constexpr (is_lanewise(op))
     return &Interpreter::eval_lanewise;
+  else if constexpr (shape_of(op).has_image())
+    return &Interpreter::eval_image;
   else
     return &Interpreter::eval<op>;
 }

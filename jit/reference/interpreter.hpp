@@ -52,7 +52,7 @@ class Interpreter {
   Next fault(const ir::Inst& inst, FaultKind kind, unsigned lane, unsigned bytes, std::uint64_t address);
   Next access(bool done);
   AccessOperands access_operands(const ir::Inst& inst);
-  Next image(const ir::Inst& inst);
+  Next eval_image(const ir::Inst& inst);
   void set_mode(std::uint32_t cr0);
 
   std::byte* value(ir::ValueId id) { return values_.data() + places_.offset[id]; }

@@ -13,6 +13,9 @@ extern const std::array<Emitter, ir::op_count> table;
 #include "frontend/ir/ops.def"
 #undef IR_OP
 
+/// Every op with an Image attribute.
+void emit_image(Compiler& c, const CodeInst& inst);
+
 /// One instruction a chunk: result = id(a, b). Operands are not exchanged: which NaN comes first matters.
 void lanewise2(Compiler& c, const CodeInst& inst, std::uint32_t id);
 /// The same with the two operands in either order.

@@ -1,6 +1,5 @@
 // Image ops: calls of jit/image_access.hpp with the operands in the frame.
 #include "jit/avx2/emit/emit.hpp"
-#include "memory/image/state.hpp"
 
 namespace eum::jit::avx2::emit {
 namespace {
@@ -17,6 +16,8 @@ bool call_image(ThreadState* state, const CodeData::ImageCall* call, std::byte* 
   return fast_image_access(*state->environment, call->site, call->kernel, operands,
                            reinterpret_cast<std::uint32_t*>(frame + Frame::data), state->fault);
 }
+
+}  // namespace
 
 void emit_image(Compiler& c, const CodeInst& inst) {
   CodeData::ImageCall& call = c.data.image_calls.emplace_back();
@@ -54,14 +55,5 @@ void emit_image(Compiler& c, const CodeInst& inst) {
   for (unsigned r = 0; r < inst.result_count; ++r)
     c.load_packed(inst.result + r, Frame::data + static_cast<int>(r) * bytes);
 }
-
-}  // namespace
-
-void emit_sample(Compiler& c, const CodeInst& inst) { emit_image(c, inst); }
-void emit_typed_read(Compiler& c, const CodeInst& inst) { emit_image(c, inst); }
-void emit_typed_write(Compiler& c, const CodeInst& inst) { emit_image(c, inst); }
-void emit_typed_atomic(Compiler& c, const CodeInst& inst) { emit_image(c, inst); }
-void emit_media_read(Compiler& c, const CodeInst& inst) { emit_image(c, inst); }
-void emit_media_write(Compiler& c, const CodeInst& inst) { emit_image(c, inst); }
 
 }  // namespace eum::jit::avx2::emit

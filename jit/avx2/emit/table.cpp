@@ -11,8 +11,10 @@ void call_semantics(Compiler& c, const CodeInst& inst) { c.call_lane_function(in
   throw codegen::EngineBug(fmt::format("{} should have been expanded", ir::op_name(inst.op)));
 }
 
-template <ir::Backend backend, Emitter native>
+template <ir::Op op, Emitter native>
 constexpr Emitter pick() {
+  constexpr ir::Backend backend = ir::info(op).backend;
+  if constexpr (ir::shape_of(op).has_image()) return emit_image;
   if constexpr (backend == ir::Backend::Native) return native;
   if constexpr (backend == ir::Backend::Table) return call_semantics;
   return not_expanded;
@@ -21,7 +23,7 @@ constexpr Emitter pick() {
 }  // namespace
 
 const std::array<Emitter, ir::op_count> table = {
-#define IR_OP(name, shape, effect, leaves, types, backend, doc) pick<ir::Backend::backend, emit_##name>(),
+#define IR_OP(name, ...) pick<ir::Op::name, emit_##name>(),
 #include "frontend/ir/ops.def"
 #undef IR_OP
 };
