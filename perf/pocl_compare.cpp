@@ -46,8 +46,7 @@ Result<void> run(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   CommandLine line;
-  CLI::App app(
-      "Times the speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.");
+  CLI::App app("Times the speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.");
   app.add_option("--samples", line.options.samples, "Samples of each contender, taken in turns")
       ->check(CLI::Range(1u, 1u << 16))
       ->capture_default_str();
