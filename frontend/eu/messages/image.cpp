@@ -141,7 +141,8 @@ void lower_typed_atomic(MessageLowering& t) {
 void lower_media_block(MessageLowering& t) {
   if (!in_surface(t)) return;
   const Message& m = t.message();
-  if (!m.header) return t.lowering().unsupported("media block message without a header");
+  if (!m.header || payload_registers(m) == 0)
+    return t.lowering().unsupported("media block message without a header");
   const unsigned data = m.write ? payload_registers(m) - 1 : m.response.count;
   if (data == 0) return;
   if (!t.check_payload(1 + (m.write ? data : 0), m.write ? 0 : data)) return;
