@@ -207,7 +207,8 @@ TEST_CASE("wide channels are decoded exactly") {
     REQUIRE(format != all.end());
     const image::FormatInfo& info = info_of(*format);
     std::size_t wrong = 0;
-    for (std::uint32_t i = 0; i < 1u << 24; i += EUMULATE_STEP) {
+    constexpr std::uint32_t samples = EUMULATE_STEP == 1 ? 1u << 24 : 1u << 18;
+    for (std::uint32_t i = 0; i < samples; ++i) {
       const Bytes bytes = random_bytes(random);
       wrong += info.decode(data(bytes), 0, 0) != format_model::decode(*format, bytes) ? 1 : 0;
     }
