@@ -185,6 +185,25 @@ void Emitter::column_offset(const Level& level, const Ymm& x, const Ymm& t) {
 
 std::uint32_t Emitter::rows_per_slice() const { return flat_ ? 1 : state_.qpitch; }
 
+void Emitter::keep_inside(const Ymm& coordinate, const Address& last) {
+  vpminud(ymm2, coordinate, last);
+  vpcmpeqd(ymm2, ymm2, coordinate);
+  vpand(ymm3, ymm3, ymm2);
+}
+
+void Emitter::emit_texel_offset(const Level& level, bool rows, bool sliced) {
+  if (sliced) {
+    multiply(slice_register(rows), rows_per_slice());
+    if (rows) vpaddd(ymm1, ymm1, slice_register(rows));
+  } else if (!rows && moves_rows(level)) {
+    zero(ymm1);
+  }
+  column_offset(level, ymm0, ymm2);
+  if (!rows && !sliced && !moves_rows(level)) return;
+  row_offset(level, ymm1, ymm2);
+  vpaddd(ymm0, ymm0, ymm1);
+}
+
 void Emitter::row_offset(const Level& level, const Ymm& row, const Ymm& t) {
   if (flat_) {  // slices
     multiply(row, state_.qpitch * format_.bytes);

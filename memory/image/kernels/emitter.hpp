@@ -84,6 +84,13 @@ class Emitter : public Xbyak::CodeGenerator {
   std::uint32_t rows_per_slice() const;
   bool has_rows() const { return !flat_; }
   void row_offset(const Level& level, const Ymm& row, const Ymm& t);
+  /// Where emit_texel_offset() finds the slice: beside the row in ymm1, or without rows in its place.
+  Ymm slice_register(bool rows) const { return rows ? ymm4 : ymm1; }
+  /// Leaves in ymm3 only lanes whose `coordinate` is, unsigned, at most `last`; ymm2 is overwritten.
+  void keep_inside(const Ymm& coordinate, const Address& last);
+  /// Byte offsets, in ymm0, of texels of column ymm0, of row ymm1 if there are `rows`, and of the slice in
+  /// slice_register() if there are slices; ymm2 is overwritten.
+  void emit_texel_offset(const Level& level, bool rows, bool sliced);
 
   /// Dwords of a texel.
   unsigned planes() const { return (format_.bytes + 3u) / 4; }

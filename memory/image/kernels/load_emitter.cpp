@@ -28,32 +28,14 @@ void SampleEmitter::load_texels(const std::array<Slot, 4>& values) {
     load_parameter(to, static_cast<Parameter>(axis));
     if (offset && control_.offset(axis) != 0)
       vpaddd(to, to, splat(static_cast<std::uint32_t>(control_.offset(axis))));
-    vpminud(ymm2, to, last);
-    vpcmpeqd(ymm2, ymm2, to);
-    vpand(ymm3, ymm3, ymm2);
+    keep_inside(to, last);
   };
+  const bool rows = axes_ > 1;
   load(ymm0, 0, last_of(level, 0), true);
-  bool rows = false;
-  if (axes_ > 1) {
-    load(ymm1, 1, last_of(level, 1), true);
-    rows = true;
-  }
-  if (three || sliced) {
-    const Ymm slice = rows ? ymm4 : ymm1;
-    load(slice, axes_ - (three ? 1 : 0), last_of(level, 2), three);
-    multiply(slice, rows_per_slice());
-    if (rows) vpaddd(ymm1, ymm1, ymm4);
-    rows = true;
-  } else if (!rows && moves_rows(level)) {
-    zero(ymm1);
-    rows = true;
-  }
+  if (rows) load(ymm1, 1, last_of(level, 1), true);
+  if (three || sliced) load(slice_register(rows), axes_ - (three ? 1 : 0), last_of(level, 2), three);
   vmovdqa(at(inside_), ymm3);
-  column_offset(level, ymm0, ymm2);
-  if (rows) {
-    row_offset(level, ymm1, ymm2);
-    vpaddd(ymm0, ymm0, ymm1);
-  }
+  emit_texel_offset(level, rows, three || sliced);
   if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes that are outside read the first texel
   offset_[0] = new_slot();
   vmovdqa(at(offset_[0]), ymm0);

@@ -84,32 +84,19 @@ void TypedEmitter::place(const Level& level) {
       vmovdqu(to, operand(axis));
     else
       zero(to);
-    vpminud(ymm2, to, splat(size - 1));
-    vpcmpeqd(ymm2, ymm2, to);
-    vpand(ymm3, ymm3, ymm2);
+    keep_inside(to, splat(size - 1));
   };
   load(ymm0, 0, level.size[0]);
-  bool rows = kernels::has_rows(state_);
+  const bool rows = kernels::has_rows(state_);
+  const unsigned axis = slice_axis(state_);
   if (rows) load(ymm1, 1, level.size[1]);
-  if (const unsigned axis = slice_axis(state_); axis != none) {
-    const Ymm slice = rows ? ymm4 : ymm1;
-    load(slice, axis, reach(state_));
-    multiply(slice, rows_per_slice());
-    if (rows) vpaddd(ymm1, ymm1, ymm4);
-    rows = true;
-  } else if (!rows && moves_rows(level)) {
-    zero(ymm1);
-    rows = true;
-  }
+  if (axis != none) load(slice_register(rows), axis, reach(state_));
   if (message_.coordinates == 4) {
     zero(ymm2);
     vpcmpeqd(ymm2, ymm2, operand(3));
     vpand(ymm3, ymm3, ymm2);
   }
-  column_offset(level, ymm0, ymm2);
-  if (!rows) return;
-  row_offset(level, ymm1, ymm2);
-  vpaddd(ymm0, ymm0, ymm1);
+  emit_texel_offset(level, rows, axis != none);
 }
 
 void TypedEmitter::read(const Level& level) {
