@@ -37,6 +37,22 @@ struct TileSize {
 };
 TileSize tile_size(TileMode mode);
 
+/// Bytes of a row that lie side by side in a tile, from a multiple of it on: a row of an X tile, an OWord of
+/// a Y tile (SKL PRM volume 5, "Tiled Memory"). 0: the whole row.
+constexpr std::uint32_t adjacent_bytes(TileMode mode) {
+  switch (mode) {
+    case TileMode::LINEAR:
+      return 0;
+    case TileMode::XMAJOR:
+      return 512;
+    case TileMode::YMAJOR:
+      return 16;
+    case TileMode::WMAJOR:
+      return 1;
+  }
+  return 1;
+}
+
 /// Offset of the byte `x` of row `y` of a surface with that pitch; without the swizzle of bit 6.
 std::uint64_t byte_offset(TileMode mode, std::uint32_t pitch, std::uint32_t x, std::uint32_t y);
 

@@ -45,10 +45,8 @@ ImageFault media_block(const MediaMessage& message, const MediaCall& call) {
   const std::int64_t width = state.width * pixel, height = state.height;
   const LevelPlace place = level_place(state, state.mip_lod, state.min_array_element);
   const auto left = static_cast<std::int64_t>(place.x) * pixel;
-  // Bytes of a row that lie next to each other.
-  const std::int64_t piece = state.tiling == TileMode::YMAJOR   ? 16
-                             : state.tiling == TileMode::XMAJOR ? 512
-                                                                : 64;
+  constexpr std::int64_t widest = 64;  // of a block
+  const std::int64_t adjacent = adjacent_bytes(state.tiling), piece = adjacent != 0 ? adjacent : widest;
 
   SurfaceMemory memory(*call.surface, call.space);
   for (unsigned row = 0; row < message.height; ++row) {

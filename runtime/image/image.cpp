@@ -8,30 +8,12 @@
 namespace eum::rt {
 namespace {
 
-using mem::image::TileMode;
-
-/// Bytes of a row that lie side by side, from a multiple of it on: a row of an X tile, an OWord of a Y tile
-/// (SKL PRM volume 5, "Tiled Memory"). 0: the whole row.
-unsigned adjacent_bytes(TileMode mode) {
-  switch (mode) {
-    case TileMode::LINEAR:
-      return 0;
-    case TileMode::XMAJOR:
-      return 512;
-    case TileMode::YMAJOR:
-      return 16;
-    case TileMode::WMAJOR:
-      return 1;
-  }
-  return 1;
-}
-
 /// Calls move(offset in memory, byte of the packed contents, texels) for all texels, in runs that are
 /// adjacent.
 template <class Move>
 void for_each_run(const Image& image, Move move) {
   const unsigned surface_bytes = image.format->surface_format().bytes;
-  const unsigned adjacent = adjacent_bytes(image.state.tiling);
+  const unsigned adjacent = mem::image::adjacent_bytes(image.state.tiling);
   std::uint64_t packed = 0;
   for (unsigned level = 0; level < image.description.mip_levels; ++level) {
     const auto [width, height, slices] = image.level_size(level);
