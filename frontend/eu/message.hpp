@@ -48,6 +48,7 @@ struct Message {
   std::uint16_t memory_bits = 0;    ///< one element in memory
   std::uint16_t register_bits = 0;  ///< one element in the payload
 
+  unsigned payload_registers() const { return unsigned{payload[0].count} + payload[1].count; }
   unsigned elements() const { return static_cast<unsigned>(std::popcount(components)); }
 };
 

@@ -16,7 +16,6 @@ constexpr unsigned sample_control = 8, sampler_pointer = 12, slot_mask = 28;
 constexpr unsigned block_x = 0, block_y = 4, block_size = 8;
 
 unsigned header_registers(const Message& m) { return m.header ? 1 : 0; }
-unsigned payload_registers(const Message& m) { return m.payload[0].count + m.payload[1].count; }
 
 /// Images are surfaces; other memory that a binding table index can mean holds none.
 bool in_surface(MessageLowering& t) {
@@ -45,7 +44,7 @@ ir::ValueId slots(MessageLowering& t) {
 /// Coordinates that a typed message gives beside `others`, its components or sources; nothing after a trap.
 std::optional<unsigned> coordinates(MessageLowering& t, unsigned others) {
   const unsigned step = t.registers(4), front = header_registers(t.message()) + others * step;
-  const unsigned found = payload_registers(t.message());
+  const unsigned found = t.message().payload_registers();
   const unsigned count = found > front ? (found - front) / step : 0;
   if (count >= 1 && count <= 4) return count;
   t.lowering().unsupported("expected payload of 1 to 4 coordinates and {} more registers, found {} registers",
@@ -85,7 +84,7 @@ void lower_sample(MessageLowering& t) {
     return t.lowering().unsupported("sampler message of 32 or 64 channels");
   if (m.image.sample == mem::image::SampleOp::cache_flush) return b.effect(ir::Op::fence);
   constexpr unsigned channels = 4;
-  const unsigned header = header_registers(m), registers = payload_registers(m), step = t.registers(4);
+  const unsigned header = header_registers(m), registers = m.payload_registers(), step = t.registers(4);
   const unsigned given = registers > header ? (registers - header) / step : 0;
   const unsigned parameters = std::min<unsigned>(given, operation.parameters.count);
   const unsigned result_step = t.registers(m.image.half ? 2 : 4);
@@ -107,7 +106,7 @@ void lower_typed_surface(MessageLowering& t) {
   const Message& m = t.message();
   const auto components = static_cast<unsigned>(std::popcount(m.components)), step = t.registers(4);
   const std::optional<unsigned> count = coordinates(t, m.write ? components : 0);
-  if (!count || !t.check_payload(payload_registers(m), m.write ? 0 : components * step)) return;
+  if (!count || !t.check_payload(m.payload_registers(), m.write ? 0 : components * step)) return;
   ir::ImageAccess image = m.image;
   image.coordinates = static_cast<std::uint8_t>(*count);
   image.components = m.components;
@@ -128,7 +127,7 @@ void lower_typed_atomic(MessageLowering& t) {
   if (m.memory_bits != 32) return t.lowering().unsupported("typed atomic of 64 bits");
   const std::optional<unsigned> count = coordinates(t, sources);
   const bool returns = m.returns && t.has_response();
-  if (!count || !t.check_payload(payload_registers(m), returns ? t.registers(4) : 0)) return;
+  if (!count || !t.check_payload(m.payload_registers(), returns ? t.registers(4) : 0)) return;
   ir::ImageAccess image = m.image;
   image.coordinates = static_cast<std::uint8_t>(*count);
   std::vector<ir::ValueId> operands;
@@ -141,9 +140,9 @@ void lower_typed_atomic(MessageLowering& t) {
 void lower_media_block(MessageLowering& t) {
   if (!in_surface(t)) return;
   const Message& m = t.message();
-  if (!m.header || payload_registers(m) == 0)
+  if (!m.header || m.payload_registers() == 0)
     return t.lowering().unsupported("media block message without a header");
-  const unsigned data = m.write ? payload_registers(m) - 1 : m.response.count;
+  const unsigned data = m.write ? m.payload_registers() - 1 : m.response.count;
   if (data == 0) return;
   if (!t.check_payload(1 + (m.write ? data : 0), m.write ? 0 : data)) return;
   ir::Builder& b = t.b();

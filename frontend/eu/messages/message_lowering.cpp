@@ -44,7 +44,7 @@ bool MessageLowering::check_payload(unsigned payload, unsigned response) {
   const auto beyond = [&](const RegisterRange& range, unsigned count) {
     return range.offset + count * target.grf_bytes > target.grf_file_bytes();
   };
-  const unsigned found = message_.payload[0].count + message_.payload[1].count;
+  const unsigned found = message_.payload_registers();
   if (payload > found) {
     l_.unsupported("expected {} payload registers, found {}", payload, found);
     return false;
