@@ -23,6 +23,7 @@ const mem::Surface& surface_of(const Environment& environment, const ImageOperan
 }
 
 /// Samplers are numbered from the table that the header points to; without a header from the thread's own.
+/// Null: the dispatch does not have it, which the message judges.
 const SamplerState* sampler_of(const Environment& environment, const ImageSite& site,
                                const ImageOperands& operands) {
   constexpr std::uint32_t pointer_bits = 0xfffffff0;
@@ -43,17 +44,10 @@ ImageFault send(const Environment& environment, KernelSite* kernel, const Messag
 
 ImageFault sample(const Environment& environment, KernelSite* kernel, const ImageSite& site,
                   const ImageOperands& operands, std::uint32_t* data) {
-  static constexpr SamplerState default_sampler{};
-  const SampleOpInfo& info = mem::image::info(site.image.sample);
   const SampleMessage message{site.image.sample, site.lanes, site.operands, site.results, site.image.half};
   SampleCall call;
   call.surface = &surface_of(environment, operands);
   call.sampler = sampler_of(environment, site, operands);
-  if (call.sampler == nullptr) {
-    if (!info.has(sample_flag::Texel | sample_flag::Info))
-      return {ImageFault::Kind::Unsupported, 0, 0, 0, "a sampler that the dispatch does not have"};
-    call.sampler = &default_sampler;
-  }
   if (site.image.scalars != 0) call.control.bits = operands.scalars[0];
   call.mask = operands.mask;
   call.data = data;

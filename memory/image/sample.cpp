@@ -25,7 +25,7 @@ const char* refuse(const SampleMessage& message, const SurfaceState& surface, co
     return "the sampler on a surface beyond the limits of the manual";
   if (surface.mip_count == 0) return "the sampler on a surface without levels";
   if (op.has(sample_flag::Texel)) return nullptr;
-  if (sampler == nullptr) return "a message that filters and has no sampler state";
+  if (sampler == nullptr) return "a sampler that the dispatch does not have";
   if (surface.type == SurfaceType::SURFTYPE_BUFFER) return "a buffer surface in a message that filters";
   if (op.has(sample_flag::Compare) && format->integer) return "comparison with texels that are integers";
   if (op.has(sample_flag::Gather) && surface.type != SurfaceType::SURFTYPE_2D &&
