@@ -1,9 +1,10 @@
 // Choice of engine, and guest memory by address.
 #include "runtime/device.hpp"
-#include "memory/base/within_host.hpp"
 
 #include <algorithm>
 #include <thread>
+
+#include "memory/base/within_host.hpp"
 
 namespace eum::rt {
 namespace {

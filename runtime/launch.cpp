@@ -1,10 +1,11 @@
 // One WalkerCommand for each walk of the payload, one after the other.
 #include "runtime/launch.hpp"
-#include "memory/base/within_host.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
+
+#include "memory/base/within_host.hpp"
 
 namespace eum::rt {
 namespace {

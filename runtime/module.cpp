@@ -1,10 +1,11 @@
 // Segments are placed first, since the code and the segments themselves hold their addresses.
 #include "runtime/module.hpp"
-#include "memory/base/within_host.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "memory/base/within_host.hpp"
 
 namespace eum::rt {
 
