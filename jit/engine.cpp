@@ -44,8 +44,11 @@ FpScope::~FpScope() {
   if (set != host_) _mm_setcsr(host_);
 }
 
-Executable::Executable(const ir::Function& function)
+Executable::Executable(const ir::Function& function, std::optional<RegisterUse> use)
     : layout_(StateLayout::of(function)),
+      register_use_(use ? *std::move(use)
+                        : RegisterUse{{{0, function.file_bytes}}, {{0, function.file_bytes}}}),
+      restored_(restored_slots(register_use_)),
       file_bytes_(function.file_bytes),
       flag_bytes_(function.flag_bits / 8),
       mask_variables_(function.mask_variables) {
@@ -64,9 +67,54 @@ std::vector<FileRange> intersection(const RegisterUse& use) {
   return both;
 }
 
-RegisterUse Executable::register_use() const {
-  const FileRange all{0, file_bytes_};
-  return {{all}, {all}};
+std::vector<FileRange> restored_slots(const RegisterUse& use) {
+  std::vector<FileRange> slots;
+  std::uint32_t done = restored_slot_bytes;  // the header comes by itself
+  for (const FileRange& range : intersection(use)) {
+    const std::uint32_t begin = std::max(done, range.offset / restored_slot_bytes * restored_slot_bytes);
+    const std::uint32_t last = range.offset + range.bytes + restored_slot_bytes - 1;
+    const std::uint32_t end = last / restored_slot_bytes * restored_slot_bytes;
+    if (end <= begin) continue;
+    if (!slots.empty() && begin == done)
+      slots.back().bytes += end - begin;
+    else
+      slots.push_back({begin, end - begin});
+    done = end;
+  }
+  return slots;
+}
+
+/// The thread whose turn it is in the batch.
+void Executable::begin(ThreadBatch& batch) const {
+  ThreadState& state = *batch.state;
+  state.resume = 0;
+  state.barrier_signals = 0;
+  state.fp_mode = batch.fp_mode;
+  std::memset(layout_.flags_of(state), 0, layout_.file - layout_.flags);
+  std::uint32_t* masks = layout_.masks_of(state);
+  std::memset(masks, 0, layout_.size - layout_.masks);
+  masks[0] = batch.mask;
+  std::byte* file = layout_.file_of(state);
+  std::memcpy(file, batch.header, restored_slot_bytes);
+  batch.header += batch.header_step;
+  for (const FileRange& range : restored_) {
+    std::memcpy(file + range.offset, batch.restored, range.bytes);
+    batch.restored += range.bytes;
+  }
+}
+
+Status Executable::run(ThreadBatch& batch, FpScope& scope) const {
+  for (;;) {
+    ThreadState& state = *batch.state;
+    if (batch.begins != 0) begin(batch);
+    state.budget = batch.granted;
+    const Status status = run(state, scope);
+    batch.left -= batch.granted - state.budget;
+    if (status != Status::Exited && status != Status::Waiting) return status;
+    state.stopped = status;
+    if (--batch.threads == 0 || batch.left < batch.granted) return status;
+    batch.state = layout_.next(state);
+  }
 }
 
 ThreadImage Executable::save(ThreadState& state, Status status) const {

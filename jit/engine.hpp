@@ -112,6 +112,7 @@ struct ThreadState {
   std::uint64_t region_size = 0;
   std::byte* region_host = nullptr;
   Fault fault;
+  Status stopped = Status::Exited;  ///< why the thread's last run in a batch ended: exited or waiting
 };
 
 /// Where the variable parts of a thread's state lie, in bytes from the ThreadState.
@@ -129,6 +130,10 @@ struct StateLayout {
     layout.masks = up(layout.file + function.file_bytes);
     layout.size = up(layout.masks + 4 * function.mask_variables);
     return layout;
+  }
+  /// The state behind this one in an array of them.
+  ThreadState* next(ThreadState& state) const {
+    return reinterpret_cast<ThreadState*>(reinterpret_cast<std::byte*>(&state) + size);
   }
   std::byte* flags_of(ThreadState& state) const { return reinterpret_cast<std::byte*>(&state) + flags; }
   std::byte* file_of(ThreadState& state) const { return reinterpret_cast<std::byte*>(&state) + file; }
@@ -176,6 +181,27 @@ struct FileRange {
   bool operator==(const FileRange&) const = default;
 };
 
+/// Threads that run one after the other, as long as each exits or waits. Their states lie layout().size bytes
+/// apart. Either all of them begin, or all go on where they have stopped. Standard layout: translated code
+/// reads it.
+struct ThreadBatch {
+  ThreadState* state = nullptr;  ///< of the thread that runs first; afterwards of the one that ran last
+  std::uint32_t threads = 0;     ///< how many; afterwards less those that have exited or wait
+  std::uint32_t begins = 0;      ///< 1: they begin, and what follows `left` counts
+  std::int64_t granted = 0;      ///< guest instructions that each may execute
+  /// Guest instructions that all together may execute, at least `granted`; counted down as threads stop. The
+  /// next one runs only while there are as many as `granted`.
+  std::int64_t left = 0;
+  /// The register file's first 32 bytes, for each thread; the next thread's lie `header_step` bytes further.
+  const std::byte* header = nullptr;
+  std::uint64_t header_step = 0;
+  /// Contents of Executable::restored(), one slot after the other, thread after thread.
+  const std::byte* restored = nullptr;
+  std::uint32_t mask = 0;      ///< dispatch mask
+  std::uint32_t fp_mode = 0;   ///< cr0.0 that a thread begins with
+  std::uint32_t fp_mixed = 0;  ///< an engine's own
+};
+
 /// What a function does to the register file, for who prepares threads: ranges in ascending order.
 struct RegisterUse {
   std::vector<FileRange> read;     ///< may be read before the function has written it
@@ -183,6 +209,11 @@ struct RegisterUse {
 };
 /// The bytes that are in both lists.
 std::vector<FileRange> intersection(const RegisterUse& use);
+/// The slots of a register file of so many bytes, behind its header, that hold any of these bytes.
+std::vector<FileRange> restored_slots(const RegisterUse& use);
+
+/// Registers are brought back for a thread that begins in slots of this size.
+inline constexpr std::uint32_t restored_slot_bytes = 32;
 
 /// A translated function. Immutable; any number of host threads may run it at once, each with a state of its
 /// own.
@@ -202,9 +233,16 @@ class Executable {
   }
   /// The same within a scope of the calling host thread.
   virtual Status run(ThreadState& state, FpScope& scope) const = 0;
+  /// Runs the threads of a batch. The status is that of the thread that ran last; for threads before it,
+  /// ThreadState::stopped says it. Exited or Waiting with threads left: ThreadBatch::left does not do for the
+  /// next one.
+  virtual Status run(ThreadBatch& batch, FpScope& scope) const;
   const StateLayout& layout() const { return layout_; }
-  /// What is read before it is written and what is written; by default everything.
-  virtual RegisterUse register_use() const;
+  const RegisterUse& register_use() const { return register_use_; }
+  /// Which slots a thread of a batch brings back as it begins, in whole slots behind the header: those that
+  /// the code may read before it has written them, and may have written. What a thread does never depends on
+  /// the thread whose state it takes over. Ascending.
+  std::span<const FileRange> restored() const { return restored_; }
   /// Bytes of host code; 0 for an engine that makes none.
   virtual std::size_t code_bytes() const { return 0; }
   /// Host code annotated with guest instruction offsets; empty for an engine that makes none.
@@ -219,10 +257,15 @@ class Executable {
   Result<void> restore(const ThreadImage& image, ThreadState& state) const;
 
  protected:
-  explicit Executable(const ir::Function& function);
+  /// By default everything is read and written.
+  explicit Executable(const ir::Function& function, std::optional<RegisterUse> use = std::nullopt);
 
  private:
+  void begin(ThreadBatch& batch) const;
+
   StateLayout layout_;
+  RegisterUse register_use_;
+  std::vector<FileRange> restored_;
   std::uint32_t file_bytes_, flag_bytes_, mask_variables_;
   std::vector<std::uint32_t> block_ips_;
 };

@@ -29,7 +29,6 @@ ThreadCode thread_code(const ir::Function& function, const jit::Executable& exec
   const eu::Target target = gen::target(family);
   ThreadCode code;
   code.executable = &executable;
-  code.restored = intersection(executable.register_use());
   code.simd = function.simd;
   code.grf_bytes = target.grf_bytes;
   code.payload_room = target.grf_file_bytes();

@@ -49,7 +49,8 @@ int Frame::data_bytes(const ir::Function& function) {
   return static_cast<int>(values) * operand_bytes;
 }
 
-Compiler::Compiler(const ir::Function& f, const Liveness& liveness, asmjit::CodeHolder& holder, CodeData& d)
+Compiler::Compiler(const ir::Function& f, const Liveness& liveness, std::span<const FileRange> restored,
+                   asmjit::CodeHolder& holder, CodeData& d)
     : a(&holder),
       function(f),
       layout(StateLayout::of(f)),
@@ -62,12 +63,14 @@ Compiler::Compiler(const ir::Function& f, const Liveness& liveness, asmjit::Code
       m(regs),
       s(regs.slots, moves_),
       liveness_(liveness),
+      restored_(restored),
       loops_(f, liveness),
       code_(f, liveness),
       versions_(2 * f.blocks.size()),
       leave_live_(a.newLabel()),
       leave_saved_(a.newLabel()),
       call_site_(a.newLabel()),
+      turn_over_(a.newLabel()),
       epilogue_(a.newLabel()),
       enter_(a.newLabel()),
       dispatch_(a.newLabel()),
@@ -255,6 +258,11 @@ void Compiler::branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough) 
 void Compiler::finish(Status status) {
   a.mov(x86::eax, static_cast<std::uint32_t>(status));
   a.jmp(epilogue_);
+}
+
+void Compiler::finish_turn(Status status) {
+  a.mov(x86::eax, static_cast<std::uint32_t>(status));
+  a.jmp(turn_over_);
 }
 
 // ---- Out of line

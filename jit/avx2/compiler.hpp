@@ -40,11 +40,15 @@ const void* access_function();
 
 class Compiler {
  public:
-  Compiler(const ir::Function& function, const Liveness& liveness, asmjit::CodeHolder& code, CodeData& data);
+  /// `restored`: what Executable::restored() will be.
+  Compiler(const ir::Function& function, const Liveness& liveness, std::span<const FileRange> restored,
+           asmjit::CodeHolder& code, CodeData& data);
 
   /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
   /// that the code exceeds.
   Result<asmjit::Label> run(bool annotate, const Limits& limits);
+  /// The code begins the threads of a batch itself.
+  bool begins_threads() const;
 
   // ---- For emitters
   x86::Assembler a;
@@ -119,6 +123,8 @@ class Compiler {
 
   // ---- Ends of blocks: memory is up to date
   void finish(Status status);
+  /// The same where the thread exits or waits, and the next one of a batch may run.
+  void finish_turn(Status status);
   void go_to(ir::BlockId target);
   void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
   /// To the block that begins at the guest byte offset in `ip`: through one dispatcher a function, so that
@@ -153,6 +159,12 @@ class Compiler {
   void set_fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address);
 
   // entry.cpp
+  /// Code for threads that begin brings back no more slots than this.
+  static constexpr std::uint32_t most_restored = 48;
+  void environment();
+  void enter();
+  void begin_thread();
+  void next_thread();
   bool uses(ir::MemSpace space) const;
   void call_site_stub();
   void exits();
@@ -162,6 +174,7 @@ class Compiler {
   void enter_from_memory(ir::BlockId target);
 
   const Liveness& liveness_;
+  std::span<const FileRange> restored_;
   codegen::LoopSlots loops_;
   codegen::BlockCode code_;
   std::vector<Version> versions_;
@@ -172,6 +185,7 @@ class Compiler {
   asmjit::Label leave_saved_;  // the same, vectors are in the frame
   asmjit::Label call_site_;    // does the access of site [Frame::site], all registers kept
   bool calls_sites_ = false;
+  asmjit::Label turn_over_;    // the thread exits or waits, status eax
   asmjit::Label epilogue_;     // returns status eax
   asmjit::Label enter_;        // goes to block eax with every slot in memory
   asmjit::Label dispatch_;     // goes to the block at ip eax, or faults at instruction ecx

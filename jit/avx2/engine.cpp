@@ -19,7 +19,7 @@ namespace eum::jit {
 namespace avx2 {
 namespace {
 
-using Entry = std::uint32_t (*)(ThreadState*);
+using Entry = std::uint32_t (*)(ThreadState*, ThreadBatch*);
 
 /// What the code may need of the host's stack: more is a translation that went wrong, and no thread's stack
 /// has room.
@@ -62,10 +62,11 @@ bool sets_mode_first(const ir::Function& function) {
 
 class Avx2Executable final : public Executable {
  public:
-  Avx2Executable(const ir::Function& function, const Liveness& liveness, std::unique_ptr<CodeData> data,
-                 CodeMemory code, std::size_t entry, std::size_t code_bytes, std::string listing)
-      : Executable(function),
-        register_use_(register_use_of(function, liveness)),
+  Avx2Executable(const ir::Function& function, RegisterUse use, bool begins_threads,
+                 std::unique_ptr<CodeData> data, CodeMemory code, std::size_t entry, std::size_t code_bytes,
+                 std::string listing)
+      : Executable(function, std::move(use)),
+        begins_threads_(begins_threads),
         sets_mode_first_(sets_mode_first(function)),
         data_(std::move(data)),
         code_(std::move(code)),
@@ -74,27 +75,54 @@ class Avx2Executable final : public Executable {
         listing_(std::move(listing)) {}
 
   Status run(ThreadState& state, FpScope& scope) const override {
-    // Most threads set the mode that the one before has left: then MXCSR stays as it is.
-    const std::uint32_t usual = usual_mode_.load(std::memory_order_relaxed);
-    if (sets_mode_first_ && state.resume == 0 && fp_mode_mxcsr(usual) == scope.set) state.fp_mode = usual;
-    const std::uint32_t mode = fp_mode_mxcsr(state.fp_mode);
-    if (mode != scope.set) {
-      _mm_setcsr(mode);
-      scope.set = mode;
-    }
+    if (state.resume == 0) state.fp_mode = first_mode(state.fp_mode, scope);
     state.fp_mixed = is_fp_mixed(state.fp_mode) ? 1 : 0;
-    const std::uint32_t before = state.fp_mode;
-    const auto status = static_cast<Status>(entry_(&state));
-    if (state.fp_mode != before || status == Status::Faulted) scope.set = FpScope::current();
-    if (state.fp_mode != usual) usual_mode_.store(state.fp_mode, std::memory_order_relaxed);
-    return status;
+    return enter(state, nullptr, scope);
   }
-  RegisterUse register_use() const override { return register_use_; }
+  Status run(ThreadBatch& batch, FpScope& scope) const override {
+    const bool begins = batch.begins != 0;
+    if (begins && !begins_threads_) return Executable::run(batch, scope);
+    const std::uint32_t given = batch.fp_mode;
+    for (;;) {
+      ThreadState& first = *batch.state;
+      batch.fp_mode = begins ? first_mode(given, scope) : first.fp_mode;
+      batch.fp_mixed = is_fp_mixed(batch.fp_mode) ? 1 : 0;
+      if (begins) first.fp_mode = batch.fp_mode;
+      if (!begins) first.fp_mixed = batch.fp_mixed;
+      const Status status = enter(first, &batch, scope);
+      if (status != Status::Exited && status != Status::Waiting) {
+        batch.left -= batch.granted - batch.state->budget;
+        return status;
+      }
+      if (batch.threads == 0 || batch.left < batch.granted) return status;
+      batch.state = layout().next(*batch.state);
+    }
+  }
   std::size_t code_bytes() const override { return code_bytes_; }
   std::string listing() const override { return listing_; }
 
  private:
-  RegisterUse register_use_;
+  /// The mode that a thread begins with. Most threads set the one that the thread before has left: then MXCSR
+  /// stays as it is.
+  std::uint32_t first_mode(std::uint32_t given, const FpScope& scope) const {
+    const std::uint32_t usual = usual_mode_.load(std::memory_order_relaxed);
+    return sets_mode_first_ && fp_mode_mxcsr(usual) == scope.set ? usual : given;
+  }
+  Status enter(ThreadState& state, ThreadBatch* batch, FpScope& scope) const {
+    const std::uint32_t before = state.fp_mode, mode = fp_mode_mxcsr(before);
+    if (mode != scope.set) {
+      _mm_setcsr(mode);
+      scope.set = mode;
+    }
+    const auto status = static_cast<Status>(entry_(&state, batch));
+    const std::uint32_t after = (batch != nullptr ? *batch->state : state).fp_mode;
+    if (after != before || status == Status::Faulted) scope.set = FpScope::current();
+    if (after != usual_mode_.load(std::memory_order_relaxed))
+      usual_mode_.store(after, std::memory_order_relaxed);
+    return status;
+  }
+
+  bool begins_threads_;
   bool sets_mode_first_;
   mutable std::atomic<std::uint32_t> usual_mode_ = 0;  ///< a guess: what threads have set
   std::unique_ptr<CodeData> data_;
@@ -158,7 +186,9 @@ class Avx2Engine final : public Engine {
     if (options.listing) code.setLogger(&logger);
     const Liveness liveness(function, target.vector_bytes, options.exact_registers);
     auto data = std::make_unique<CodeData>();
-    Compiler compiler(function, liveness, code, *data);
+    RegisterUse use = register_use_of(function, liveness);
+    const std::vector<FileRange> restored = restored_slots(use);
+    Compiler compiler(function, liveness, restored, code, *data);
     const auto entry = compiler.run(options.listing, limits);
     if (!entry) return entry.error();
     if (compiler.regs.frame_end() > most_frame_bytes)
@@ -176,8 +206,8 @@ class Avx2Engine final : public Engine {
       return errors.error(function.name);
     if (auto sealed = memory->seal(); !sealed) return prefixed(function.name, sealed.error());
     return std::unique_ptr<Executable>(std::make_unique<Avx2Executable>(
-        function, liveness, std::move(data), *std::move(memory), code.labelOffset(*entry), code.codeSize(),
-        std::string(logger.data(), logger.dataSize())));
+        function, std::move(use), compiler.begins_threads(), std::move(data), *std::move(memory),
+        code.labelOffset(*entry), code.codeSize(), std::string(logger.data(), logger.dataSize())));
   }
 };
 

@@ -41,7 +41,8 @@ bool Compiler::uses(ir::MemSpace space) const {
                      [&](const ir::MemoryAccess& access) { return access.space == space; });
 }
 
-/// The frame's size is known by now, so the prologue comes last.
+/// The frame's size is known by now, so the prologue comes last. ThreadState in rdi, ThreadBatch or null in
+/// rsi.
 asmjit::Label Compiler::prologue() {
   const asmjit::Label entry = a.newLabel();
   constexpr int page = 4096;
@@ -56,6 +57,19 @@ asmjit::Label Compiler::prologue() {
   a.sub(x86::rsp, frame);
   a.and_(x86::rsp, -64);
   a.mov(x86::ptr(x86::rsp, Frame::host_rsp, 8), x86::rax);
+  a.mov(x86::ptr(x86::rsp, Frame::batch, 8), x86::rsi);
+  const asmjit::Label batch = a.newLabel();
+  a.test(x86::rsi, x86::rsi);
+  a.jnz(batch);
+  environment();
+  enter();
+  a.bind(batch);
+  next_thread();
+  return entry;
+}
+
+/// What code keeps at hand of the state's environment.
+void Compiler::environment() {
   a.mov(surfaces_reg, state(offsetof(ThreadState, environment), 8));
   const auto copy = [&](int to, std::size_t from) {
     a.mov(x86::rax, x86::ptr(surfaces_reg, static_cast<int>(from), 8));
@@ -70,13 +84,130 @@ asmjit::Label Compiler::prologue() {
     copy(Frame::scratch_bytes, offsetof(Environment, scratch_bytes));
   }
   a.mov(surfaces_reg, x86::ptr(surfaces_reg, offsetof(Environment, surfaces), 8));
+}
+
+/// Goes on where the state says.
+void Compiler::enter() {
   if (!resume_points_.empty()) {
     a.mov(x86::eax, state(offsetof(ThreadState, resume), 4));
     a.test(x86::eax, x86::eax);
     a.jnz(enter_);
   }
   enter_from_memory(0);
-  return entry;
+}
+
+bool Compiler::begins_threads() const {
+  std::uint32_t slots = 0;
+  for (const FileRange& range : restored_) slots += range.bytes / restored_slot_bytes;
+  return slots <= most_restored;
+}
+
+namespace {
+
+x86::Mem batch_field(std::size_t offset, unsigned bytes) {
+  return x86::ptr(x86::rsi, static_cast<std::int32_t>(offset), bytes);
+}
+
+}  // namespace
+
+/// Executable::begin(), of the batch at rsi.
+void Compiler::begin_thread() {
+  const auto file = [&](std::uint32_t offset) { return state(layout.file + offset, 32); };
+  a.mov(x86::qword_ptr(state_reg, offsetof(ThreadState, resume)), 0);
+  static_assert(offsetof(ThreadState, barrier_signals) == offsetof(ThreadState, resume) + 4);
+  a.mov(x86::rax, batch_field(offsetof(ThreadBatch, fp_mode), 8));
+  static_assert(offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
+  static_assert(offsetof(ThreadState, fp_mixed) == offsetof(ThreadState, fp_mode) + 4);
+  a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);
+  a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, header), 8));
+  a.vmovups(x86::ymm0, x86::ptr(x86::rdx));
+  a.add(x86::rdx, batch_field(offsetof(ThreadBatch, header_step), 8));
+  a.mov(batch_field(offsetof(ThreadBatch, header), 8), x86::rdx);
+  a.vmovups(file(0), x86::ymm0);
+  if (!restored_.empty()) {
+    a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, restored), 8));
+    std::int32_t from = 0;
+    for (const FileRange& range : restored_)
+      for (std::uint32_t done = 0; done < range.bytes; done += restored_slot_bytes, from += 32) {
+        a.vmovups(x86::ymm0, x86::ptr(x86::rdx, from));
+        a.vmovups(file(range.offset + done), x86::ymm0);
+      }
+    a.add(x86::rdx, from);
+    a.mov(batch_field(offsetof(ThreadBatch, restored), 8), x86::rdx);
+  }
+  // Flags that nothing reads before it has written them may hold anything.
+  const bool flags = liveness_.live_in(0).flags.any_in_range(0, function.flag_bits);
+  if (flags || function.mask_variables > 1) a.vpxor(x86::ymm0, x86::ymm0, x86::ymm0);
+  if (flags) {
+    std::uint32_t at = layout.flags;
+    for (; at + 32 <= layout.file; at += 32) a.vmovups(state(at, 32), x86::ymm0);
+    for (; at < layout.file; at += 8) a.mov(x86::qword_ptr(state_reg, static_cast<std::int32_t>(at)), 0);
+  }
+  if (function.mask_variables > 1) {
+    constexpr std::uint32_t most_unrolled = 256;
+    const std::uint32_t bytes = layout.size - layout.masks;
+    if (bytes <= most_unrolled) {
+      for (std::uint32_t at = 0; at < 4 * function.mask_variables; at += 32)
+        a.vmovups(state(layout.masks + at, 32), x86::ymm0);
+    } else {
+      const asmjit::Label loop = a.newLabel();
+      a.mov(x86::eax, bytes);
+      a.bind(loop);
+      a.vmovups(x86::ptr(state_reg, x86::rax, 0, static_cast<std::int32_t>(layout.masks) - 32), x86::ymm0);
+      a.sub(x86::eax, 32);
+      a.jnz(loop);
+    }
+  }
+  a.mov(x86::eax, batch_field(offsetof(ThreadBatch, mask), 4));
+  a.mov(mask_variable(0), x86::eax);
+  if (partial_versions_) {
+    a.cmp(x86::eax, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
+    a.jne(memory_entry(0, false));
+  }
+  a.jmp(memory_entry(0, true));
+}
+
+/// Runs the thread of state rbx in the batch at rsi. And what comes after each: the next one, or back to the
+/// caller.
+void Compiler::next_thread() {
+  const asmjit::Label next = a.newLabel(), continued = a.newLabel();
+  a.bind(next);
+  a.mov(batch_field(offsetof(ThreadBatch, state), 8), state_reg);
+  environment();
+  a.mov(x86::rax, batch_field(offsetof(ThreadBatch, granted), 8));
+  a.mov(state(offsetof(ThreadState, budget), 8), x86::rax);
+  if (begins_threads()) {
+    a.cmp(batch_field(offsetof(ThreadBatch, begins), 4), 0);
+    a.je(continued);
+    begin_thread();
+    a.bind(continued);
+  }
+  enter();
+
+  a.bind(turn_over_);
+  a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
+  a.test(x86::rsi, x86::rsi);
+  a.jz(epilogue_);
+  a.mov(state(offsetof(ThreadState, stopped), 4), x86::eax);
+  a.mov(x86::rcx, batch_field(offsetof(ThreadBatch, granted), 8));
+  a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, left), 8));
+  a.sub(x86::rdx, x86::rcx);
+  a.add(x86::rdx, state(offsetof(ThreadState, budget), 8));
+  a.mov(batch_field(offsetof(ThreadBatch, left), 8), x86::rdx);
+  a.dec(batch_field(offsetof(ThreadBatch, threads), 4));
+  a.jz(epilogue_);
+  a.cmp(x86::rdx, x86::rcx);
+  a.jl(epilogue_);
+  // The next thread finds the mode in MXCSR that this one has begun with; else the caller sets it.
+  a.mov(x86::edx, batch_field(offsetof(ThreadBatch, fp_mode), 4));
+  a.cmp(state(offsetof(ThreadState, fp_mode), 4), x86::edx);
+  a.jne(epilogue_);
+  a.add(state_reg, layout.size);
+  a.cmp(batch_field(offsetof(ThreadBatch, begins), 4), 0);
+  a.jne(next);
+  a.cmp(state(offsetof(ThreadState, fp_mode), 4), x86::edx);
+  a.je(next);
+  a.jmp(epilogue_);
 }
 
 /// One piece of code for all accesses out of line: smaller than saving at each of them what lives there.

@@ -39,7 +39,8 @@ struct Frame {
   static constexpr int slm_bytes = slm + 8;
   static constexpr int scratch = slm_bytes + 8;
   static constexpr int scratch_bytes = scratch + 8;
-  static constexpr int data = scratch_bytes + 8;  ///< components of a message, or results
+  static constexpr int batch = scratch_bytes + 8;  ///< the ThreadBatch that runs; 0: a single thread
+  static constexpr int data = batch + 32;          ///< components of a message, or results
   static_assert(data % 32 == 0);
 
   /// Bytes of `data` that the function needs; spilled values follow.

@@ -8,16 +8,9 @@
 namespace eum::rt {
 namespace {
 
-constexpr std::uint32_t slot_bytes = 32;  // of the register file, for bringing registers back
-
 /// Guest instructions of one turn, about a millisecond: after it the next thread of the group has its turn,
 /// so that a thread may spin on what another one does.
 constexpr std::uint64_t turn_instructions = std::uint64_t{1} << 20;
-
-// A run is a few slots long: a call of memcpy with a length would cost more than it copies.
-void copy_slots(std::byte* to, const std::byte* from, std::uint32_t slots) {
-  for (; slots != 0; --slots, to += slot_bytes, from += slot_bytes) std::memcpy(to, from, slot_bytes);
-}
 
 }  // namespace
 
@@ -37,12 +30,15 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   fault_ = {};
   counts_ = {};
   under_way_ = false;
-  find_restored();
+  fresh_ = false;
+  restored_bytes_ = 0;
+  for (const jit::FileRange& range : walk.code->executable->restored()) restored_bytes_ += range.bytes;
 
   const std::uint32_t threads = walk.threads_per_group;
-  if (auto reserved = states_.reserve(std::size_t{threads} * layout_.size); !reserved) return reserved;
-  if (auto reserved = images_.reserve(std::size_t{threads} * restored_slots_ * slot_bytes); !reserved)
-    return reserved;
+  for (const auto& [memory, each] :
+       {std::pair(&states_, std::size_t{layout_.size}), std::pair(&images_, restored_bytes_),
+        std::pair(&headers_, sizeof(Header))})
+    if (auto reserved = memory->reserve(threads * each); !reserved) return reserved;
   threads_.assign(threads, {});
   if (walk.slm_bytes != 0 && (!slm_ || slm_->size() != mem::slm_allocation(walk.slm_bytes))) {
     auto slm = mem::Slm::create(walk.slm_bytes);
@@ -79,22 +75,7 @@ void ThreadGroup::use_slot(std::uint32_t thread, std::uint32_t slot) {
 }
 
 // Each thread of a group has a state of its own, laid out once and used for that thread of every group.
-// Before a start only those slots are brought back that the code reads and may have written: what a thread
-// does never depends on the thread before it.
-void ThreadGroup::find_restored() {
-  restored_.clear();
-  restored_slots_ = 0;
-  for (const jit::FileRange& range : walk_->code->restored) {
-    const std::uint32_t done =
-        restored_.empty() ? 0 : restored_.back().to + restored_.back().slots * slot_bytes;
-    const std::uint32_t to = std::max(done, range.offset / slot_bytes * slot_bytes);
-    const std::uint32_t end = range.offset + range.bytes;
-    if (end <= to) continue;
-    restored_.push_back({to, (end - to + slot_bytes - 1) / slot_bytes});
-    restored_slots_ += restored_.back().slots;
-  }
-}
-
+// Before a start only those slots are brought back that the code reads and may have written.
 void ThreadGroup::lay_out(std::uint32_t thread) {
   jit::ThreadState& s = state(thread);
   std::memset(static_cast<void*>(&s), 0, layout_.size);
@@ -102,36 +83,11 @@ void ThreadGroup::lay_out(std::uint32_t thread) {
   s.environment = &environments_[thread];
   std::byte* file = layout_.file_of(s);
   ThreadPayload(*walk_).write(file, thread);
-  std::byte* image = images_.data() + std::size_t{thread} * restored_slots_ * slot_bytes;
-  for (const Run& run : restored_) {
-    copy_slots(image, file + run.to, run.slots);
-    image += run.slots * slot_bytes;
+  std::byte* image = images_.data() + thread * restored_bytes_;
+  for (const jit::FileRange& range : walk_->code->executable->restored()) {
+    std::memcpy(image, file + range.offset, range.bytes);
+    image += range.bytes;
   }
-}
-
-void ThreadGroup::start(std::uint32_t thread) {
-  jit::ThreadState& s = state(thread);
-  s.resume = 0;
-  s.barrier_signals = 0;
-  s.fp_mode = initial_control;
-  std::memset(layout_.flags_of(s), 0, layout_.file - layout_.flags);
-  std::uint32_t* masks = layout_.masks_of(s);
-  for (std::uint32_t done = layout_.masks; done < layout_.size; done += 64)
-    std::memset(reinterpret_cast<std::byte*>(&s) + done, 0, 64);
-  const ThreadPayload payload(*walk_);
-  masks[0] = payload.dispatch_mask(thread);
-
-  std::byte* file = layout_.file_of(s);
-  const std::byte* image = images_.data() + std::size_t{thread} * restored_slots_ * slot_bytes;
-  for (const Run& run : restored_) {
-    copy_slots(file + run.to, image, run.slots);
-    image += run.slots * slot_bytes;
-  }
-  payload.write(file, id_, slot_[thread]);
-  const jit::Environment& environment = *s.environment;
-  if (environment.scratch_bytes != 0) std::memset(environment.scratch, 0, environment.scratch_bytes);
-  threads_[thread].phase = ThreadPhase::Running;
-  ++counts_.threads;
 }
 
 void ThreadGroup::place(std::uint64_t index) {
@@ -153,8 +109,7 @@ bool ThreadGroup::begin(std::uint64_t index) {
   }
   place(index);
   if (walk_->slm_bytes != 0) slm_->reset();
-  for (Thread& thread : threads_) thread = {ThreadPhase::Unstarted, 0, walk_->budget};
-  for (std::uint32_t t = 0; t < threads_.size(); ++t) state(t).barrier_signals = 0;
+  fresh_ = true;
   alive_ = walk_->threads_per_group;
   turn_ = 0;
   slice_ = turn_instructions;
@@ -198,18 +153,109 @@ void ThreadGroup::abandon() {
   has_slots_ = false;
 }
 
-jit::Status ThreadGroup::run(std::uint32_t thread, Allowance& allowance, jit::FpScope& scope) {
-  jit::ThreadState& s = state(thread);
-  std::uint64_t& budget = threads_[thread].budget;
-  const auto granted = static_cast<std::int64_t>(std::min({budget, slice_, allowance.left}));
-  s.budget = granted;
-  const jit::Status status = walk_->code->executable->run(s, scope);
-  const auto used = static_cast<std::uint64_t>(granted - s.budget);
+/// Everything of a fresh group whose first `ended` threads have ended.
+void ThreadGroup::note_threads(std::uint32_t ended) {
+  fresh_ = false;
+  for (std::uint32_t t = 0; t < threads_.size(); ++t) {
+    threads_[t] = {t < ended ? ThreadPhase::Ended : ThreadPhase::Unstarted, 0, walk_->budget};
+    if (t >= ended) state(t).barrier_signals = 0;
+  }
+}
+
+/// How many of the threads from `first` on can begin in one batch. Threads that share a slot share scratch
+/// memory, which is cleared for each.
+std::uint32_t ThreadGroup::beginners(std::uint32_t first) const {
+  if (walk_->scratch.bytes != 0 && !together_) return 1;
+  const auto end = static_cast<std::uint32_t>(threads_.size());
+  const ThreadPayload payload(*walk_);
+  const bool last_apart = first + 1 < end && payload.dispatch_mask(end - 1) != payload.dispatch_mask(first);
+  return end - first - (last_apart ? 1 : 0);
+}
+
+ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope) {
+  const auto [first, threads, begin, granted] = run;
+  jit::ThreadBatch batch;
+  batch.state = &state(first);
+  batch.threads = threads;
+  batch.granted = static_cast<std::int64_t>(granted);
+  batch.left = static_cast<std::int64_t>(std::min<std::uint64_t>(allowance.left, INT64_MAX));
+  const std::int64_t before = batch.left;
+  if (begin) {
+    const ThreadPayload payload(*walk_);
+    batch.begins = 1;
+    batch.mask = payload.dispatch_mask(first);
+    batch.fp_mode = initial_control;
+    batch.restored = images_.data() + first * restored_bytes_;
+    batch.header = headers_.data();
+    batch.header_step = together_ ? sizeof(Header) : 0;
+    for (std::uint32_t t = 0; t < (together_ ? threads : 1); ++t) {
+      const Header r0 = payload.header(id_, slot_[first + t]);
+      std::memcpy(headers_.data() + t * sizeof r0, r0.data(), sizeof r0);
+    }
+    if (walk_->scratch.bytes != 0)
+      for (std::uint32_t t = first; t < first + threads; ++t)
+        std::memset(environments_[t].scratch, 0, walk_->scratch.bytes);
+  }
+  const jit::Status status = walk_->code->executable->run(batch, scope);
+  const auto used = static_cast<std::uint64_t>(before - batch.left);
   counts_.instructions += used;
-  budget -= std::min(budget, used);
-  slice_ -= std::min(slice_, used);
   allowance.left -= std::min(allowance.left, used);
-  return status;
+  const std::uint32_t done = threads - batch.threads;
+  const bool stopped = status == jit::Status::Faulted || status == jit::Status::Paused;
+  if (begin) counts_.threads += done + (stopped ? 1 : 0);
+  return {status, stopped, done, batch.granted};
+}
+
+/// Runs a fresh group whose threads do not wait: mostly they end one after the other, and nothing has to be
+/// noted of each. The last batch; with turn_ behind the last thread all have ended, else threads_ says how
+/// far each is.
+ThreadGroup::Ran ThreadGroup::run_fresh(Allowance& allowance, jit::FpScope& scope) {
+  Ran ran;
+  while (turn_ != threads_.size() && !ran.stopped && !allowance.over(index_)) {
+    const std::uint64_t granted = std::min({walk_->budget, turn_instructions, allowance.left});
+    ran = run_batch({turn_, beginners(turn_), true, granted}, allowance, scope);
+    turn_ += ran.done;
+  }
+  alive_ -= turn_;
+  moved_ = turn_ != 0;
+  if (turn_ != threads_.size()) note_threads(turn_);
+  return ran;
+}
+
+/// Runs those threads from turn_ on that can go on, or begin, in one batch. turn_ is then the thread that ran
+/// last.
+ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scope) {
+  const auto count = static_cast<std::uint32_t>(threads_.size());
+  const Thread& first = threads_[turn_];
+  const bool begin = first.phase == ThreadPhase::Unstarted;
+  std::uint32_t threads = 1;
+  std::uint64_t granted = std::min({first.budget, slice_, allowance.left});
+  // In the middle of its turn a thread goes on alone.
+  if (slice_ == turn_instructions) {
+    const std::uint32_t most = begin ? beginners(turn_) : count - turn_;
+    for (; threads < most; ++threads) {
+      const Thread& next = threads_[turn_ + threads];
+      if (!can_run(next) || (next.phase == ThreadPhase::Unstarted) != begin) break;
+      granted = std::min(granted, next.budget);
+    }
+  }
+  const Ran ran = run_batch({turn_, threads, begin, granted}, allowance, scope);
+  for (std::uint32_t t = turn_; t < turn_ + ran.done; ++t) {
+    Thread& thread = threads_[t];
+    const jit::ThreadState& s = state(t);
+    const auto used = static_cast<std::uint64_t>(static_cast<std::int64_t>(granted) - s.budget);
+    thread.budget -= std::min(thread.budget, used);
+    if (s.stopped == jit::Status::Waiting) {
+      thread.phase = ThreadPhase::Waiting;
+      ++thread.waits;
+    } else {
+      thread.phase = ThreadPhase::Ended;
+      --alive_;
+    }
+  }
+  moved_ = true;
+  turn_ += ran.stopped ? ran.done : ran.done - 1;
+  return ran;
 }
 
 /// Gives the turn to the next thread; false after a round in which none could run.
@@ -225,33 +271,39 @@ bool ThreadGroup::next_turn() {
   return std::exchange(moved_, false);
 }
 
+/// The thread whose turn it is has paused or faulted. No outcome: another turn, or the rest of this one.
+std::optional<ThreadGroup::Outcome> ThreadGroup::thread_stopped(const Ran& ran) {
+  Thread& thread = threads_[turn_];
+  const auto used = static_cast<std::uint64_t>(ran.granted - state(turn_).budget);
+  thread.phase = ThreadPhase::Running;
+  thread.budget -= std::min(thread.budget, used);
+  slice_ -= std::min(slice_, used);
+  moved_ = true;
+  if (ran.status == jit::Status::Faulted) return faulted(GuestFault::Cause::Instruction, turn_);
+  if (thread.budget == 0) return faulted(GuestFault::Cause::Budget, turn_);
+  if (slice_ != 0) return {};  // the allowance is over
+  if (run_together()) {
+    next_turn();
+  } else {
+    slice_ = turn_instructions;
+  }
+  return {};
+}
+
 ThreadGroup::Outcome ThreadGroup::advance(Allowance& allowance, jit::FpScope& scope) {
+  if (fresh_) {
+    if (walk_->code->waits) {
+      note_threads(0);
+    } else if (const Ran ran = run_fresh(allowance, scope); ran.stopped) {
+      if (const auto outcome = thread_stopped(ran)) return *outcome;
+    }
+  }
   while (alive_ != 0) {
-    Thread& thread = threads_[turn_];
-    if (can_run(thread)) {
+    if (can_run(threads_[turn_])) {
       if (allowance.over(index_)) return Outcome::Paused;
-      if (thread.phase == ThreadPhase::Unstarted) start(turn_);
-      thread.phase = ThreadPhase::Running;
-      moved_ = true;
-      switch (run(turn_, allowance, scope)) {
-        case jit::Status::Exited:
-          thread.phase = ThreadPhase::Ended;
-          --alive_;
-          break;
-        case jit::Status::Waiting:
-          thread.phase = ThreadPhase::Waiting;
-          ++thread.waits;
-          break;
-        case jit::Status::Faulted:
-          return faulted(GuestFault::Cause::Instruction, turn_);
-        case jit::Status::Paused:
-          if (thread.budget == 0) return faulted(GuestFault::Cause::Budget, turn_);
-          if (slice_ != 0) continue;  // the allowance is over
-          if (!run_together()) {
-            slice_ = turn_instructions;
-            continue;
-          }
-          break;
+      if (const Ran ran = run_turns(allowance, scope); ran.stopped) {
+        if (const auto outcome = thread_stopped(ran)) return *outcome;
+        continue;
       }
     }
     if (!next_turn()) return faulted_by_deadlock();
@@ -287,6 +339,7 @@ jit::ThreadImage ThreadGroup::thread_image(std::uint32_t thread) {
 }
 
 GroupImage ThreadGroup::save() {
+  if (fresh_) note_threads(0);
   GroupImage image{index_, turn_, slice_, completed_, together_, {}, {}};
   for (std::uint32_t t = 0; t < threads_.size(); ++t) {
     GroupThreadImage& thread = image.threads.emplace_back();
@@ -314,6 +367,7 @@ Result<void> ThreadGroup::restore(const GroupImage& image) {
     return error("group image: expected a slot for each thread of code that waits");
 
   abandon();
+  fresh_ = false;
   has_slots_ = true;
   together_ = image.together;
   for (std::uint32_t t = 0; t < threads_.size(); ++t) use_slot(t, image.threads[together_ ? t : 0].slot);

@@ -45,7 +45,9 @@ struct Allowance {
   }
 };
 
-class ThreadGroup {
+/// Workers write their groups' members for each thread: none shares a cache line, or a pair that is fetched
+/// together, with another's.
+class alignas(128) ThreadGroup {
  public:
   /// Makes ready for groups of `walk`, which must be valid (Dispatch checks it); both outlive their use.
   Result<void> prepare(const WalkerCommand& walk, ThreadSlots& slots);
@@ -78,25 +80,38 @@ class ThreadGroup {
   jit::ThreadImage thread_image(std::uint32_t thread);
 
  private:
-  /// Slots to bring into a thread's register file before it starts.
-  struct Run {
-    std::uint32_t to = 0;     // byte in the file
-    std::uint32_t slots = 0;  // of 32 bytes
-  };
+  using Header = std::array<std::uint32_t, 8>;  // r0
   struct Thread {
     ThreadPhase phase = ThreadPhase::Unstarted;
     std::uint32_t waits = 0;  // barriers that it has passed or waits at
     std::uint64_t budget = 0;
   };
 
-  void find_restored();
   void lay_out(std::uint32_t thread);
   void place(std::uint64_t index);
-  void start(std::uint32_t thread);
   bool can_run(const Thread& thread) const {
     return thread.phase != ThreadPhase::Ended && thread.waits <= completed_;
   }
-  jit::Status run(std::uint32_t thread, Allowance& allowance, jit::FpScope& scope);
+  void note_threads(std::uint32_t ended);
+  std::uint32_t beginners(std::uint32_t first) const;
+
+  /// Threads that run in one batch.
+  struct Run {
+    std::uint32_t first, threads;
+    bool begin;             // they begin, or go on
+    std::uint64_t granted;  // guest instructions of each, at most what the allowance has left
+  };
+  /// What came of it.
+  struct Ran {
+    jit::Status status = jit::Status::Exited;  // of the thread that ran last
+    bool stopped = false;                      // that one neither exited nor waits
+    std::uint32_t done = 0;                    // threads before it, or with it
+    std::int64_t granted = 0;
+  };
+  Ran run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope);
+  Ran run_fresh(Allowance& allowance, jit::FpScope& scope);
+  Ran run_turns(Allowance& allowance, jit::FpScope& scope);
+  std::optional<Outcome> thread_stopped(const Ran& ran);
   bool next_turn();
   bool run_together();
   void end();
@@ -110,10 +125,10 @@ class ThreadGroup {
   const WalkerCommand* walk_ = nullptr;
   ThreadSlots* slots_ = nullptr;
   jit::StateLayout layout_;
-  std::vector<Run> restored_;
-  std::uint32_t restored_slots_ = 0;
-  AlignedBytes images_;  // of each thread: the contents of the restored slots, one behind the other
-  AlignedBytes states_;  // of each thread of a group
+  std::size_t restored_bytes_ = 0;  // of a thread
+  AlignedBytes images_;   // of each thread: the contents of the restored slots, one behind the other
+  AlignedBytes states_;   // of each thread of a group
+  AlignedBytes headers_;  // of each thread
   std::vector<jit::Environment> environments_;  // of each thread
   std::vector<std::uint32_t> slot_;             // of each thread
   bool has_slots_ = false;         // slot_ is taken: a slot for all threads, or if together_ one for each
@@ -121,6 +136,7 @@ class ThreadGroup {
   std::optional<mem::Slm> slm_;
 
   bool under_way_ = false;
+  bool fresh_ = false;  // no thread has started: what threads_ holds does not count yet
   std::uint64_t index_ = 0;
   std::array<std::uint32_t, 3> id_{};
   std::vector<Thread> threads_;

@@ -11,7 +11,6 @@ std::uint32_t ThreadPayload::dispatch_mask(std::uint32_t thread) const {
 
 void ThreadPayload::write(std::byte* file, std::uint32_t thread) const {
   const ThreadCode& code = *walk_->code;
-  std::memcpy(file, walk_->header.data(), sizeof walk_->header);
   std::byte* at = file + code.grf_bytes;
   const std::size_t own = walk_->per_thread_bytes;
   if (own != 0) std::memcpy(at, walk_->per_thread.data() + thread * own, own);
@@ -22,12 +21,14 @@ void ThreadPayload::write(std::byte* file, std::uint32_t thread) const {
   std::memcpy(file + code.sr0_offset + 8, &mask, sizeof mask);  // sr0.2: dispatch mask
 }
 
-void ThreadPayload::write(std::byte* file, const std::array<std::uint32_t, 3>& group,
-                          std::uint32_t slot) const {
-  const std::uint32_t r0_5 = walk_->header[5] | (walk_->scratch.address + slot * walk_->scratch.bytes) | slot;
-  std::memcpy(file + 4, &group[0], 4);
-  std::memcpy(file + 20, &r0_5, 4);
-  std::memcpy(file + 24, &group[1], 8);
+std::array<std::uint32_t, 8> ThreadPayload::header(const std::array<std::uint32_t, 3>& group,
+                                                   std::uint32_t slot) const {
+  std::array<std::uint32_t, 8> r0 = walk_->header;
+  r0[1] = group[0];
+  r0[5] |= (walk_->scratch.address + slot * walk_->scratch.bytes) | slot;
+  r0[6] = group[1];
+  r0[7] = group[2];
+  return r0;
 }
 
 }  // namespace eum::rt

@@ -19,8 +19,8 @@ class ThreadPayload {
 
   /// Writes what does not depend on group and slot to a register file of zeros.
   void write(std::byte* file, std::uint32_t thread) const;
-  /// Writes the rest.
-  void write(std::byte* file, const std::array<std::uint32_t, 3>& group, std::uint32_t slot) const;
+  /// r0, the rest.
+  std::array<std::uint32_t, 8> header(const std::array<std::uint32_t, 3>& group, std::uint32_t slot) const;
 
   /// Channels that are on in thread `thread` of each group.
   std::uint32_t dispatch_mask(std::uint32_t thread) const;

@@ -26,8 +26,6 @@ struct ThreadCode {
   std::uint32_t cr0_offset = 0;    ///< in the file
   std::uint32_t sr0_offset = 0;    ///< in the file
   bool waits = false;              ///< a thread may wait for its group
-  /// What a thread reads before it writes it and may also write: brought back before each start. Ascending.
-  std::vector<jit::FileRange> restored;
 };
 
 /// Memory for threads that run at the same time: slot s has `bytes` from base + s * bytes.

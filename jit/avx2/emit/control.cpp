@@ -23,12 +23,12 @@ void emit_jump_ip(Compiler& c, const CodeInst& inst) {
 void emit_wait(Compiler& c, const CodeInst& inst) {
   c.regs.slots.write_back_live();
   c.a.mov(c.state(offsetof(ThreadState, resume), 4), inst.targets.taken);
-  c.finish(Status::Waiting);
+  c.finish_turn(Status::Waiting);
 }
 
 void emit_exit(Compiler& c, const CodeInst&) {
   c.regs.slots.write_back_live();
-  c.finish(Status::Exited);
+  c.finish_turn(Status::Exited);
 }
 
 void emit_trap(Compiler& c, const CodeInst& inst) {

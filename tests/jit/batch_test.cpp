@@ -1,0 +1,245 @@
+// Threads in batches: whatever the one before left in the state that a thread takes over, it begins as the
+// header and the restored slots say; a batch stops where a thread faults or pauses, where the allowance is
+// over, and goes on from there.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "jit/engine.hpp"
+#include "tests/jit/text_cases.hpp"
+#include "tests/jit/world.hpp"
+
+using namespace eum;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+/// r1 is read and written, so it is brought back; f0 and mask variable 1 are read before they are written; r0
+/// is the header. r4 becomes r0 + r1, r5 the flags, r6 the parked channels that were found.
+constexpr std::string_view adds = R"(
+b0: ip 0x0 count 4
+  %h = reg_read.u32x8 r0<1;1,0>
+  %a = reg_read.u32x8 r1<1;1,0>
+  %f = flag_read.mx8 f0.0
+  %p = mask_get.mx8 mask1
+  %zero = constant.u32x8 0
+  %one = constant.u32x8 1
+  %sum = add.u32x8 %h, %a
+  %flags = select.u32x8 %f, %one, %zero
+  %parked = select.u32x8 %p, %one, %zero
+  reg_write.u32x8 r4<1;1,0>, %sum
+  reg_write.u32x8 r5<1;1,0>, %flags
+  reg_write.u32x8 r6<1;1,0>, %parked
+  reg_write.u32x8 r1<1;1,0>, %sum
+  %all = constant.mx8 255
+  flag_write.mx8 f0.0, %all
+  mask_set.mx8 mask1, %all
+  %wide = constant.u16x1 600
+  %three = constant.u32x1 3
+  %which = reg_read.u32x1 r1<1;1,0>
+  %faults = cmp_eq.u32x1 %which, %three
+  %bad = reg_gather.u32x1 [%wide] ? %faults
+  exit
+)";
+
+constexpr std::string_view waits = R"(
+b0: ip 0x0 count 3
+  %a = reg_read.u32x8 r1<1;1,0>
+  %one = constant.u32x8 1
+  %sum = add.u32x8 %a, %one
+  reg_write.u32x8 r1<1;1,0>, %sum
+  barrier_signal
+  wait b1
+b1: ip 0x30 count 2
+  %b = reg_read.u32x8 r1<1;1,0>
+  %two = constant.u32x8 2
+  %twice = mul.u32x8 %b, %two
+  reg_write.u32x8 r1<1;1,0>, %twice
+  exit
+)";
+
+/// `count` threads of a function: thread t finds t in r1, and the header holds 100.
+class Threads {
+ public:
+  Threads(Engine& engine, std::string_view text, std::uint32_t count) : count_(count) {
+    ir::Function function = function_of_text(text);
+    CompileOptions options;
+    options.exact_registers = true;
+    auto compiled = engine.compile(function, options);
+    if (!compiled) FAIL(compiled.error().message);
+    executable_ = *std::move(compiled);
+    const StateLayout& layout = executable_->layout();
+    states_.reset(
+        static_cast<std::byte*>(::operator new (count* std::size_t{layout.size}, std::align_val_t{64})));
+    std::memset(states_.get(), 0xee, count * std::size_t{layout.size});
+    for (std::uint32_t t = 0; t < count; ++t) {
+      ThreadState& s = *new (&state(t)) ThreadState;
+      s.environment = &environment_;
+      s.resume = 77;
+      s.barrier_signals = 77;
+      for (const FileRange& range : executable_->restored())
+        for (std::uint32_t at = 0; at < range.bytes; at += 4) {
+          const std::uint32_t value = range.offset + at < 64 ? t : 0;
+          const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+          restored_.insert(restored_.end(), bytes, bytes + 4);
+        }
+    }
+    header_.fill(100);
+  }
+
+  ThreadState& state(std::uint32_t t) {
+    return *reinterpret_cast<ThreadState*>(states_.get() + t * std::size_t{executable_->layout().size});
+  }
+  ThreadBatch batch(bool begins, std::uint32_t first = 0) {
+    ThreadBatch batch;
+    batch.state = &state(first);
+    batch.threads = count_ - first;
+    batch.begins = begins ? 1 : 0;
+    batch.granted = 1000;
+    batch.left = 1'000'000;
+    batch.header = reinterpret_cast<const std::byte*>(header_.data());
+    batch.restored = restored_.data() + first * (restored_.size() / count_);
+    batch.mask = 0xff;
+    return batch;
+  }
+  Status run(ThreadBatch& batch) {
+    FpScope scope;
+    return executable_->run(batch, scope);
+  }
+  std::uint32_t dword(std::uint32_t t, unsigned reg) {
+    std::uint32_t value;
+    std::memcpy(&value, executable_->layout().file_of(state(t)) + reg * 32, 4);
+    return value;
+  }
+
+ private:
+  struct Delete {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::uint32_t count_;
+  std::unique_ptr<Executable> executable_;
+  Environment environment_;
+  std::unique_ptr<std::byte, Delete> states_;
+  std::vector<std::byte> restored_;
+  std::array<std::uint32_t, 8> header_{};
+};
+
+void on_every_engine(const std::function<void(Engine&)>& check) {
+  const auto reference = make_reference_engine();
+  check(*reference);
+  for (const auto& engine : other_engines()) check(*engine);
+}
+
+}  // namespace
+
+TEST_CASE("batch: each thread begins as if it were the first in its state") {
+  on_every_engine([](Engine& engine) {
+    INFO(engine.name());
+    Threads threads(engine, adds, 3);
+    for (unsigned round = 0; round < 3; ++round) {
+      ThreadBatch batch = threads.batch(true);
+      CHECK(threads.run(batch) == Status::Exited);
+      CHECK(batch.threads == 0);
+      CHECK(batch.state == &threads.state(2));
+      CHECK(batch.left == 1'000'000 - 3 * 4);
+      for (std::uint32_t t = 0; t < 3; ++t) {
+        CHECK(threads.dword(t, 4) == 100 + t);
+        CHECK(threads.dword(t, 5) == 0);
+        CHECK(threads.dword(t, 6) == 0);
+        CHECK(threads.state(t).stopped == Status::Exited);
+        CHECK(threads.state(t).barrier_signals == 0);
+      }
+    }
+  });
+}
+
+TEST_CASE("batch: a thread that faults ends it, and the threads behind it have not run") {
+  on_every_engine([](Engine& engine) {
+    INFO(engine.name());
+    Threads threads(engine, adds, 5);
+    ThreadBatch batch = threads.batch(true);
+    CHECK(threads.run(batch) == Status::Exited);
+    // Thread 3 finds 3 in r1 only where r1 is what the last run left: its header is 0 this time.
+    std::array<std::uint32_t, 8> zero{};
+    batch = threads.batch(true);
+    batch.header = reinterpret_cast<const std::byte*>(zero.data());
+    threads.state(4).budget = 55;
+    CHECK(threads.run(batch) == Status::Faulted);
+    CHECK(batch.state == &threads.state(3));
+    CHECK(batch.threads == 2);
+    CHECK(threads.state(3).fault.kind == FaultKind::BadRegister);
+    CHECK(threads.state(4).budget == 55);
+  });
+}
+
+TEST_CASE("batch: the next thread runs only while the allowance does for it") {
+  on_every_engine([](Engine& engine) {
+    INFO(engine.name());
+    Threads threads(engine, adds, 5);
+    ThreadBatch batch = threads.batch(true);
+    batch.left = 1004;
+    CHECK(threads.run(batch) == Status::Exited);
+    CHECK(batch.threads == 3);
+    CHECK(batch.left == 996);
+    CHECK(batch.state == &threads.state(1));
+  });
+}
+
+TEST_CASE("batch: threads wait, and go on together") {
+  on_every_engine([](Engine& engine) {
+    INFO(engine.name());
+    Threads threads(engine, waits, 4);
+    ThreadBatch batch = threads.batch(true);
+    CHECK(threads.run(batch) == Status::Waiting);
+    CHECK(batch.threads == 0);
+    for (std::uint32_t t = 0; t < 4; ++t) {
+      CHECK(threads.state(t).stopped == Status::Waiting);
+      CHECK(threads.state(t).barrier_signals == 1);
+    }
+    batch = threads.batch(false);
+    CHECK(threads.run(batch) == Status::Exited);
+    CHECK(batch.threads == 0);
+    for (std::uint32_t t = 0; t < 4; ++t) CHECK(threads.dword(t, 1) == 2 * (t + 1));
+  });
+}
+
+TEST_CASE("batch: each thread runs in its own floating point mode") {
+  constexpr std::string_view third = R"(
+b0: ip 0x0 count 3
+  %m = reg_read.u32x1 r1<1;1,0>
+  fpmode_set.u32x1 %m
+  %a = constant.f32x8 0x3f800000
+  %c = constant.f32x8 0x40400000
+  %r = div.f32x8 %a, %c
+  reg_write.f32x8 r2<1;1,0>, %r
+  reg_write.u32x1 r1<1;1,0>, %m
+  wait b1
+b1: ip 0x30 count 1
+  %b = constant.f32x8 0x3f800000
+  %d = constant.f32x8 0x40400000
+  %q = div.f32x8 %b, %d
+  reg_write.f32x8 r3<1;1,0>, %q
+  exit
+)";
+  on_every_engine([&](Engine& engine) {
+    INFO(engine.name());
+    Threads threads(engine, third, 64);
+    for (unsigned round = 0; round < 2; ++round) {
+      for (bool begins : {true, false}) {
+        ThreadBatch batch = threads.batch(begins);
+        threads.run(batch);
+        CHECK(batch.threads == 0);
+      }
+      // cr0 = number of the thread: bits 5:4 are the rounding mode.
+      for (std::uint32_t t = 0; t < 64; ++t) {
+        const std::uint32_t expected = (t >> 4 & 3) == 1 || (t >> 4 & 3) == 0 ? 0x3eaaaaab : 0x3eaaaaaa;
+        CHECK(threads.dword(t, 2) == expected);
+        CHECK(threads.dword(t, 3) == expected);
+      }
+    }
+  });
+}
