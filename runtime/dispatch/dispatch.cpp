@@ -13,6 +13,10 @@ namespace {
 /// Guest instructions that a worker takes of a budget at a time.
 constexpr std::uint64_t most_granted = std::uint64_t{1} << 22;
 
+/// Of a walk of so few threads the calling thread does so many guest instructions alone, some tens of
+/// microseconds: to wake other workers may take longer than the whole walk.
+constexpr std::uint64_t few_threads = 1024, done_alone = std::uint64_t{1} << 16;
+
 Result<void> check(const WalkerCommand& walk) {
   if (!walk.code || !walk.code->executable) return error("walk: expected code, found none");
   if (!walk.surfaces) return error("walk: expected a binding table, found none");
@@ -198,7 +202,14 @@ Result<Dispatch::Progress> Dispatch::step(std::uint64_t budget) {
   if (stepped_)
     for (Worker& worker : worker_) worker.group->memory_changed();
   stepped_ = true;
-  if (!finished()) {
+  const bool few = walk_.group_count() <= few_threads / walk_.threads_per_group;
+  if (!finished() && worker_.size() > 1 && few) {
+    std::atomic<std::uint64_t> alone{std::min(budget, done_alone)};
+    if (budget != unlimited) left -= alone;
+    if (auto worked = work(worker_[0], alone); !worked) return worked.error();
+    if (budget != unlimited) left += alone;
+  }
+  if (!finished() && left != 0 && !stop_) {
     std::optional<Error> failed;
     const auto ran = workers_.run(static_cast<unsigned>(worker_.size()), [&](unsigned w) {
       if (auto worked = work(worker_[w], left); !worked) {
