@@ -93,20 +93,21 @@ void Executable::begin(ThreadBatch& batch) const {
   std::memset(layout_.flags_of(state), 0, layout_.file - layout_.flags);
   std::uint32_t* masks = layout_.masks_of(state);
   std::memset(masks, 0, layout_.size - layout_.masks);
-  masks[0] = batch.mask;
+  const ThreadBegin& begin = *batch.begins++;
+  masks[0] = begin.mask;
   std::byte* file = layout_.file_of(state);
-  std::memcpy(file, batch.header, restored_slot_bytes);
-  batch.header += batch.header_step;
+  std::memcpy(file, begin.header.data(), sizeof begin.header);
+  const std::byte* from = begin.restored;
   for (const FileRange& range : restored_) {
-    std::memcpy(file + range.offset, batch.restored, range.bytes);
-    batch.restored += range.bytes;
+    std::memcpy(file + range.offset, from, range.bytes);
+    from += range.bytes;
   }
 }
 
 Status Executable::run(ThreadBatch& batch, FpScope& scope) const {
   for (;;) {
     ThreadState& state = *batch.state;
-    if (batch.begins != 0) begin(batch);
+    if (batch.begins != nullptr) begin(batch);
     state.budget = batch.granted;
     const Status status = run(state, scope);
     batch.left -= batch.granted - state.budget;

@@ -2,6 +2,7 @@
 // What an engine is: it compiles a micro-op function into an Executable, which runs threads of it.
 // A thread is a ThreadState: registers, flags, masks and where to go on; what it can reach is its
 // Environment. This header knows nothing of guest encodings, binaries or dispatch.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -181,25 +182,26 @@ struct FileRange {
   bool operator==(const FileRange&) const = default;
 };
 
+/// What a thread that begins finds. Standard layout: translated code reads it.
+struct alignas(64) ThreadBegin {
+  std::array<std::uint32_t, 8> header{};  ///< the register file's first 32 bytes
+  const std::byte* restored = nullptr;    ///< contents of Executable::restored(), one slot after the other
+  std::uint32_t mask = 0;                 ///< dispatch mask
+};
+
 /// Threads that run one after the other, as long as each exits or waits. Their states lie layout().size bytes
 /// apart. Either all of them begin, or all go on where they have stopped. Standard layout: translated code
 /// reads it.
 struct ThreadBatch {
   ThreadState* state = nullptr;  ///< of the thread that runs first; afterwards of the one that ran last
-  std::uint32_t threads = 0;     ///< how many; afterwards less those that have exited or wait
-  std::uint32_t begins = 0;      ///< 1: they begin, and what follows `left` counts
-  std::int64_t granted = 0;      ///< guest instructions that each may execute
+  const ThreadBegin* begins = nullptr;  ///< of the first, the others follow; null: they go on
+  std::uint32_t threads = 0;            ///< how many; afterwards less those that have exited or wait
+  std::uint32_t fp_mode = 0;            ///< cr0.0 that a thread begins with
+  std::uint32_t fp_mixed = 0;           ///< an engine's own
+  std::int64_t granted = 0;             ///< guest instructions that each may execute
   /// Guest instructions that all together may execute, at least `granted`; counted down as threads stop. The
   /// next one runs only while there are as many as `granted`.
   std::int64_t left = 0;
-  /// The register file's first 32 bytes, for each thread; the next thread's lie `header_step` bytes further.
-  const std::byte* header = nullptr;
-  std::uint64_t header_step = 0;
-  /// Contents of Executable::restored(), one slot after the other, thread after thread.
-  const std::byte* restored = nullptr;
-  std::uint32_t mask = 0;      ///< dispatch mask
-  std::uint32_t fp_mode = 0;   ///< cr0.0 that a thread begins with
-  std::uint32_t fp_mixed = 0;  ///< an engine's own
 };
 
 /// What a function does to the register file, for who prepares threads: ranges in ascending order.

@@ -80,7 +80,7 @@ class Avx2Executable final : public Executable {
     return enter(state, nullptr, scope);
   }
   Status run(ThreadBatch& batch, FpScope& scope) const override {
-    const bool begins = batch.begins != 0;
+    const bool begins = batch.begins != nullptr;
     if (begins && !begins_threads_) return Executable::run(batch, scope);
     const std::uint32_t given = batch.fp_mode;
     for (;;) {

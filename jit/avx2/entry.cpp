@@ -119,21 +119,17 @@ void Compiler::begin_thread() {
   static_assert(offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
   static_assert(offsetof(ThreadState, fp_mixed) == offsetof(ThreadState, fp_mode) + 4);
   a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);
-  a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, header), 8));
-  a.vmovups(x86::ymm0, x86::ptr(x86::rdx));
-  a.add(x86::rdx, batch_field(offsetof(ThreadBatch, header_step), 8));
-  a.mov(batch_field(offsetof(ThreadBatch, header), 8), x86::rdx);
+  a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, begins), 8));
+  a.vmovups(x86::ymm0, x86::ptr(x86::rdx, offsetof(ThreadBegin, header), 32));
   a.vmovups(file(0), x86::ymm0);
   if (!restored_.empty()) {
-    a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, restored), 8));
+    a.mov(x86::rcx, x86::ptr(x86::rdx, offsetof(ThreadBegin, restored), 8));
     std::int32_t from = 0;
     for (const FileRange& range : restored_)
       for (std::uint32_t done = 0; done < range.bytes; done += restored_slot_bytes, from += 32) {
-        a.vmovups(x86::ymm0, x86::ptr(x86::rdx, from));
+        a.vmovups(x86::ymm0, x86::ptr(x86::rcx, from));
         a.vmovups(file(range.offset + done), x86::ymm0);
       }
-    a.add(x86::rdx, from);
-    a.mov(batch_field(offsetof(ThreadBatch, restored), 8), x86::rdx);
   }
   // Flags that nothing reads before it has written them may hold anything.
   const bool flags = liveness_.live_in(0).flags.any_in_range(0, function.flag_bits);
@@ -158,8 +154,9 @@ void Compiler::begin_thread() {
       a.jnz(loop);
     }
   }
-  a.mov(x86::eax, batch_field(offsetof(ThreadBatch, mask), 4));
+  a.mov(x86::eax, x86::ptr(x86::rdx, offsetof(ThreadBegin, mask), 4));
   a.mov(mask_variable(0), x86::eax);
+  a.add(batch_field(offsetof(ThreadBatch, begins), 8), sizeof(ThreadBegin));
   if (partial_versions_) {
     a.cmp(x86::eax, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
     a.jne(memory_entry(0, false));
@@ -177,7 +174,7 @@ void Compiler::next_thread() {
   a.mov(x86::rax, batch_field(offsetof(ThreadBatch, granted), 8));
   a.mov(state(offsetof(ThreadState, budget), 8), x86::rax);
   if (begins_threads()) {
-    a.cmp(batch_field(offsetof(ThreadBatch, begins), 4), 0);
+    a.cmp(batch_field(offsetof(ThreadBatch, begins), 8), 0);
     a.je(continued);
     begin_thread();
     a.bind(continued);
@@ -203,7 +200,7 @@ void Compiler::next_thread() {
   a.cmp(state(offsetof(ThreadState, fp_mode), 4), x86::edx);
   a.jne(epilogue_);
   a.add(state_reg, layout.size);
-  a.cmp(batch_field(offsetof(ThreadBatch, begins), 4), 0);
+  a.cmp(batch_field(offsetof(ThreadBatch, begins), 8), 0);
   a.jne(next);
   a.cmp(state(offsetof(ThreadState, fp_mode), 4), x86::edx);
   a.je(next);

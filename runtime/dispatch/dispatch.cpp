@@ -131,21 +131,27 @@ bool Dispatch::hand_out(GroupRange& range) {
 }
 
 /// Whether the worker has a group to go on with.
-Result<bool> Dispatch::next_group(Worker& worker) {
-  if (worker.group->under_way()) return true;
-  if (worker.mine.begin == worker.mine.end) {
-    const std::scoped_lock lock(mutex_);
-    while (!restored_.empty()) {
-      const GroupImage image = std::move(restored_.back());
-      restored_.pop_back();
-      if (!wanted(image.index)) continue;
-      if (auto restored = worker.group->restore(image); !restored) return restored.error();
-      return true;
+Result<bool> Dispatch::next_group(Worker& worker, Allowance& allowance, jit::FpScope& scope) {
+  ThreadGroup& group = *worker.group;
+  GroupRange& mine = worker.mine;
+  while (!group.under_way()) {
+    if (mine.begin == mine.end) {
+      const std::scoped_lock lock(mutex_);
+      while (!restored_.empty()) {
+        const GroupImage image = std::move(restored_.back());
+        restored_.pop_back();
+        if (!wanted(image.index)) continue;
+        if (auto restored = group.restore(image); !restored) return restored.error();
+        return true;
+      }
+      if (!hand_out(mine)) return false;
     }
-    if (!hand_out(worker.mine)) return false;
+    if (!wanted(mine.begin)) return false;
+    group.run_ahead(mine, allowance, scope);
+    if (group.under_way() || mine.begin == mine.end) continue;
+    if (!wanted(mine.begin) || !group.begin(mine.begin)) return false;
+    ++mine.begin;
   }
-  if (!wanted(worker.mine.begin) || !worker.group->begin(worker.mine.begin)) return false;
-  ++worker.mine.begin;
   return true;
 }
 
@@ -161,7 +167,7 @@ Result<void> Dispatch::work(Worker& worker, std::atomic<std::uint64_t>& budget) 
   jit::FpScope scope;
   Allowance allowance{grant(budget), stop_, stop_below_};
   for (;;) {
-    const auto more = next_group(worker);
+    const auto more = next_group(worker, allowance, scope);
     if (!more) return more.error();
     if (!*more) break;
     switch (worker.group->advance(allowance, scope)) {

@@ -65,7 +65,7 @@ class Dispatch {
                                                    const DispatchImage* from);
   Result<void> adopt(const DispatchImage& image);
   Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget);
-  Result<bool> next_group(Worker& worker);
+  Result<bool> next_group(Worker& worker, Allowance& allowance, jit::FpScope& scope);
   bool hand_out(GroupRange& range);
   void note_fault(ThreadGroup& group);
   bool wanted(std::uint64_t group) const { return group < stop_below_.load(std::memory_order_relaxed); }

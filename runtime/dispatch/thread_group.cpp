@@ -12,6 +12,27 @@ namespace {
 /// so that a thread may spin on what another one does.
 constexpr std::uint64_t turn_instructions = std::uint64_t{1} << 20;
 
+/// States of threads that run_ahead() goes through at once: enough that a small group's costs are those of
+/// its threads, and few enough for the first-level cache.
+constexpr std::uint32_t states_ahead = 16;
+
+using GroupId = std::array<std::uint32_t, 3>;
+
+GroupId group_id(const WalkerCommand& walk, std::uint64_t index) {
+  const auto& groups = walk.groups;
+  const auto& first = walk.first_group;
+  return {first[0] + static_cast<std::uint32_t>(index % groups[0]),
+          first[1] + static_cast<std::uint32_t>(index / groups[0] % groups[1]),
+          first[2] + static_cast<std::uint32_t>(index / groups[0] / groups[1])};
+}
+
+void next_group_id(const WalkerCommand& walk, GroupId& id) {
+  for (unsigned d = 0; d < 3; ++d) {
+    if (++id[d] != walk.first_group[d] + walk.groups[d]) return;
+    id[d] = walk.first_group[d];
+  }
+}
+
 }  // namespace
 
 Result<void> AlignedBytes::reserve(std::size_t bytes) {
@@ -30,15 +51,17 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   fault_ = {};
   counts_ = {};
   under_way_ = false;
-  fresh_ = false;
+  stopped_.reset();
+  base_ = 0;
   restored_bytes_ = 0;
   for (const jit::FileRange& range : walk.code->executable->restored()) restored_bytes_ += range.bytes;
 
   const std::uint32_t threads = walk.threads_per_group;
-  for (const auto& [memory, each] :
-       {std::pair(&states_, std::size_t{layout_.size}), std::pair(&images_, restored_bytes_),
-        std::pair(&headers_, sizeof(Header))})
-    if (auto reserved = memory->reserve(threads * each); !reserved) return reserved;
+  const bool apart = !walk.code->waits && walk.slm_bytes == 0 && walk.scratch.bytes == 0;
+  ahead_ = apart ? std::max(1u, states_ahead / threads) : 0;
+  const std::uint32_t states = std::max(1u, ahead_) * threads;
+  if (auto reserved = states_.reserve(std::size_t{states} * layout_.size); !reserved) return reserved;
+  if (auto reserved = images_.reserve(threads * restored_bytes_); !reserved) return reserved;
   threads_.assign(threads, {});
   if (walk.slm_bytes != 0 && (!slm_ || slm_->size() != mem::slm_allocation(walk.slm_bytes))) {
     auto slm = mem::Slm::create(walk.slm_bytes);
@@ -62,8 +85,9 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
     environment.sampler_table = walk.sampler_table();
     environment.slm = walk.slm_bytes != 0 ? slm_->data() : nullptr;
     environment.slm_bytes = walk.slm_bytes != 0 ? slm_->size() : 0;
-    lay_out(t);
   }
+  begins_.resize(states);
+  for (std::uint32_t i = 0; i < states; ++i) lay_out(i, i % threads);
   return {};
 }
 
@@ -76,46 +100,82 @@ void ThreadGroup::use_slot(std::uint32_t thread, std::uint32_t slot) {
 
 // Each thread of a group has a state of its own, laid out once and used for that thread of every group.
 // Before a start only those slots are brought back that the code reads and may have written.
-void ThreadGroup::lay_out(std::uint32_t thread) {
-  jit::ThreadState& s = state(thread);
+void ThreadGroup::lay_out(std::uint32_t index, std::uint32_t thread) {
+  const ThreadPayload payload(*walk_);
+  jit::ThreadState& s = state_at(index);
   std::memset(static_cast<void*>(&s), 0, layout_.size);
   new (&s) jit::ThreadState;
   s.environment = &environments_[thread];
   std::byte* file = layout_.file_of(s);
-  ThreadPayload(*walk_).write(file, thread);
+  payload.write(file, thread);
   std::byte* image = images_.data() + thread * restored_bytes_;
+  begins_[index].mask = payload.dispatch_mask(thread);
+  begins_[index].restored = image;
   for (const jit::FileRange& range : walk_->code->executable->restored()) {
     std::memcpy(image, file + range.offset, range.bytes);
     image += range.bytes;
   }
 }
 
-void ThreadGroup::place(std::uint64_t index) {
-  const auto& groups = walk_->groups;
-  const auto& first = walk_->first_group;
+bool ThreadGroup::take_slots() {
+  if (has_slots_) return true;
+  if (!slots_->take(std::span(slot_).first(together_ ? slot_.size() : 1))) return false;
+  has_slots_ = true;
+  shared_slot_ = slot_[0];
+  for (std::uint32_t t = 0; t < slot_.size(); ++t) use_slot(t, together_ ? slot_[t] : shared_slot_);
+  return true;
+}
+
+/// The group with this place in the walk is under way, its first `ended` threads have ended and no other one
+/// has begun.
+void ThreadGroup::place(std::uint64_t index, std::uint32_t ended) {
   index_ = index;
-  id_ = {first[0] + static_cast<std::uint32_t>(index % groups[0]),
-         first[1] + static_cast<std::uint32_t>(index / groups[0] % groups[1]),
-         first[2] + static_cast<std::uint32_t>(index / groups[0] / groups[1])};
+  id_ = group_id(*walk_, index);
   under_way_ = true;
+  const auto count = static_cast<std::uint32_t>(threads_.size());
+  for (std::uint32_t t = 0; t < count; ++t) {
+    threads_[t] = {t < ended ? ThreadPhase::Ended : ThreadPhase::Unstarted, 0, walk_->budget};
+    state(t).barrier_signals = 0;
+  }
+  alive_ = count - ended;
+  turn_ = ended;
+  slice_ = turn_instructions;
+  moved_ = ended != 0;
+  completed_ = 0;
 }
 
 bool ThreadGroup::begin(std::uint64_t index) {
-  if (!has_slots_) {
-    if (!slots_->take(std::span(slot_).first(together_ ? slot_.size() : 1))) return false;
-    has_slots_ = true;
-    shared_slot_ = slot_[0];
-    for (std::uint32_t t = 0; t < slot_.size(); ++t) use_slot(t, together_ ? slot_[t] : shared_slot_);
-  }
-  place(index);
+  if (!take_slots()) return false;
+  base_ = 0;
   if (walk_->slm_bytes != 0) slm_->reset();
-  fresh_ = true;
-  alive_ = walk_->threads_per_group;
-  turn_ = 0;
-  slice_ = turn_instructions;
-  moved_ = false;
-  completed_ = 0;
+  place(index, 0);
   return true;
+}
+
+void ThreadGroup::run_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope) {
+  if (ahead_ == 0 || !take_slots()) return;
+  const std::uint32_t each = walk_->threads_per_group;
+  const ThreadPayload payload(*walk_);
+  while (range.begin != range.end && !allowance.over(range.begin)) {
+    const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(ahead_, range.end - range.begin));
+    GroupId id = group_id(*walk_, range.begin);
+    for (std::uint32_t g = 0; g < groups; ++g) {
+      const auto header = payload.header(id, shared_slot_);
+      for (std::uint32_t t = 0; t < each; ++t) begins_[g * each + t].header = header;
+      next_group_id(*walk_, id);
+    }
+    base_ = 0;
+    const std::uint64_t granted = std::min({walk_->budget, turn_instructions, allowance.left});
+    const Ran ran = run_batch({0, groups * each, true, granted}, allowance, scope);
+    const std::uint32_t whole = ran.done / each, part = ran.done % each;
+    counts_.groups += whole;
+    range.begin += whole;
+    if (part == 0 && !ran.stopped) continue;
+    base_ = whole * each;
+    place(range.begin++, part);
+    if (ran.stopped) stopped_ = ran;
+    return;
+  }
 }
 
 /// The threads of a group that run one after the other share a slot. Gives each one its own, so that they can
@@ -144,7 +204,7 @@ void ThreadGroup::end() {
 }
 
 void ThreadGroup::memory_changed() {
-  for (std::uint32_t t = 0; t < threads_.size(); ++t) state(t).region_size = 0;
+  for (std::uint32_t i = 0; i < begins_.size(); ++i) state_at(i).region_size = 0;
 }
 
 void ThreadGroup::abandon() {
@@ -153,23 +213,10 @@ void ThreadGroup::abandon() {
   has_slots_ = false;
 }
 
-/// Everything of a fresh group whose first `ended` threads have ended.
-void ThreadGroup::note_threads(std::uint32_t ended) {
-  fresh_ = false;
-  for (std::uint32_t t = 0; t < threads_.size(); ++t) {
-    threads_[t] = {t < ended ? ThreadPhase::Ended : ThreadPhase::Unstarted, 0, walk_->budget};
-    if (t >= ended) state(t).barrier_signals = 0;
-  }
-}
-
 /// How many of the threads from `first` on can begin in one batch. Threads that share a slot share scratch
 /// memory, which is cleared for each.
 std::uint32_t ThreadGroup::beginners(std::uint32_t first) const {
-  if (walk_->scratch.bytes != 0 && !together_) return 1;
-  const auto end = static_cast<std::uint32_t>(threads_.size());
-  const ThreadPayload payload(*walk_);
-  const bool last_apart = first + 1 < end && payload.dispatch_mask(end - 1) != payload.dispatch_mask(first);
-  return end - first - (last_apart ? 1 : 0);
+  return walk_->scratch.bytes != 0 && !together_ ? 1 : static_cast<std::uint32_t>(threads_.size()) - first;
 }
 
 ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope) {
@@ -181,20 +228,8 @@ ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, ji
   batch.left = static_cast<std::int64_t>(std::min<std::uint64_t>(allowance.left, INT64_MAX));
   const std::int64_t before = batch.left;
   if (begin) {
-    const ThreadPayload payload(*walk_);
-    batch.begins = 1;
-    batch.mask = payload.dispatch_mask(first);
+    batch.begins = &begins_[base_ + first];
     batch.fp_mode = initial_control;
-    batch.restored = images_.data() + first * restored_bytes_;
-    batch.header = headers_.data();
-    batch.header_step = together_ ? sizeof(Header) : 0;
-    for (std::uint32_t t = 0; t < (together_ ? threads : 1); ++t) {
-      const Header r0 = payload.header(id_, slot_[first + t]);
-      std::memcpy(headers_.data() + t * sizeof r0, r0.data(), sizeof r0);
-    }
-    if (walk_->scratch.bytes != 0)
-      for (std::uint32_t t = first; t < first + threads; ++t)
-        std::memset(environments_[t].scratch, 0, walk_->scratch.bytes);
   }
   const jit::Status status = walk_->code->executable->run(batch, scope);
   const auto used = static_cast<std::uint64_t>(before - batch.left);
@@ -204,22 +239,6 @@ ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, ji
   const bool stopped = status == jit::Status::Faulted || status == jit::Status::Paused;
   if (begin) counts_.threads += done + (stopped ? 1 : 0);
   return {status, stopped, done, batch.granted};
-}
-
-/// Runs a fresh group whose threads do not wait: mostly they end one after the other, and nothing has to be
-/// noted of each. The last batch; with turn_ behind the last thread all have ended, else threads_ says how
-/// far each is.
-ThreadGroup::Ran ThreadGroup::run_fresh(Allowance& allowance, jit::FpScope& scope) {
-  Ran ran;
-  while (turn_ != threads_.size() && !ran.stopped && !allowance.over(index_)) {
-    const std::uint64_t granted = std::min({walk_->budget, turn_instructions, allowance.left});
-    ran = run_batch({turn_, beginners(turn_), true, granted}, allowance, scope);
-    turn_ += ran.done;
-  }
-  alive_ -= turn_;
-  moved_ = turn_ != 0;
-  if (turn_ != threads_.size()) note_threads(turn_);
-  return ran;
 }
 
 /// Runs those threads from turn_ on that can go on, or begin, in one batch. turn_ is then the thread that ran
@@ -237,6 +256,13 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
       const Thread& next = threads_[turn_ + threads];
       if (!can_run(next) || (next.phase == ThreadPhase::Unstarted) != begin) break;
       granted = std::min(granted, next.budget);
+    }
+  }
+  if (begin) {
+    const ThreadPayload payload(*walk_);
+    for (std::uint32_t t = turn_; t < turn_ + threads; ++t) {
+      begins_[base_ + t].header = payload.header(id_, slot_[t]);
+      if (walk_->scratch.bytes != 0) std::memset(environments_[t].scratch, 0, walk_->scratch.bytes);
     }
   }
   const Ran ran = run_batch({turn_, threads, begin, granted}, allowance, scope);
@@ -291,13 +317,8 @@ std::optional<ThreadGroup::Outcome> ThreadGroup::thread_stopped(const Ran& ran) 
 }
 
 ThreadGroup::Outcome ThreadGroup::advance(Allowance& allowance, jit::FpScope& scope) {
-  if (fresh_) {
-    if (walk_->code->waits) {
-      note_threads(0);
-    } else if (const Ran ran = run_fresh(allowance, scope); ran.stopped) {
-      if (const auto outcome = thread_stopped(ran)) return *outcome;
-    }
-  }
+  if (const auto ran = std::exchange(stopped_, std::nullopt))
+    if (const auto outcome = thread_stopped(*ran)) return *outcome;
   while (alive_ != 0) {
     if (can_run(threads_[turn_])) {
       if (allowance.over(index_)) return Outcome::Paused;
@@ -339,7 +360,6 @@ jit::ThreadImage ThreadGroup::thread_image(std::uint32_t thread) {
 }
 
 GroupImage ThreadGroup::save() {
-  if (fresh_) note_threads(0);
   GroupImage image{index_, turn_, slice_, completed_, together_, {}, {}};
   for (std::uint32_t t = 0; t < threads_.size(); ++t) {
     GroupThreadImage& thread = image.threads.emplace_back();
@@ -367,12 +387,13 @@ Result<void> ThreadGroup::restore(const GroupImage& image) {
     return error("group image: expected a slot for each thread of code that waits");
 
   abandon();
-  fresh_ = false;
+  base_ = 0;
+  stopped_.reset();
   has_slots_ = true;
   together_ = image.together;
   for (std::uint32_t t = 0; t < threads_.size(); ++t) use_slot(t, image.threads[together_ ? t : 0].slot);
   shared_slot_ = slot_[0];
-  place(image.index);
+  place(image.index, 0);
   turn_ = image.turn;
   slice_ = std::min(image.slice, turn_instructions);
   completed_ = image.completed;

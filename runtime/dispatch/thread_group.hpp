@@ -52,6 +52,10 @@ class alignas(128) ThreadGroup {
   /// Makes ready for groups of `walk`, which must be valid (Dispatch checks it); both outlive their use.
   Result<void> prepare(const WalkerCommand& walk, ThreadSlots& slots);
 
+  /// Runs whole groups of the range, of a walk whose threads have nothing to do with each other, and takes
+  /// them off it. A group whose thread stops early, or that the allowance does not do for, is then under way.
+  /// No other one is before.
+  void run_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope);
   /// Begins the group with this place in the walk; no other is under way. False: no thread slots are free.
   bool begin(std::uint64_t index);
   bool under_way() const { return under_way_; }
@@ -80,19 +84,18 @@ class alignas(128) ThreadGroup {
   jit::ThreadImage thread_image(std::uint32_t thread);
 
  private:
-  using Header = std::array<std::uint32_t, 8>;  // r0
   struct Thread {
     ThreadPhase phase = ThreadPhase::Unstarted;
     std::uint32_t waits = 0;  // barriers that it has passed or waits at
     std::uint64_t budget = 0;
   };
 
-  void lay_out(std::uint32_t thread);
-  void place(std::uint64_t index);
+  void lay_out(std::uint32_t index, std::uint32_t thread);
+  void place(std::uint64_t index, std::uint32_t ended);
+  bool take_slots();
   bool can_run(const Thread& thread) const {
     return thread.phase != ThreadPhase::Ended && thread.waits <= completed_;
   }
-  void note_threads(std::uint32_t ended);
   std::uint32_t beginners(std::uint32_t first) const;
 
   /// Threads that run in one batch.
@@ -108,8 +111,8 @@ class alignas(128) ThreadGroup {
     std::uint32_t done = 0;                    // threads before it, or with it
     std::int64_t granted = 0;
   };
+  /// Of states from base_ on, whose begins_ are complete.
   Ran run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope);
-  Ran run_fresh(Allowance& allowance, jit::FpScope& scope);
   Ran run_turns(Allowance& allowance, jit::FpScope& scope);
   std::optional<Outcome> thread_stopped(const Ran& ran);
   bool next_turn();
@@ -118,17 +121,20 @@ class alignas(128) ThreadGroup {
   void use_slot(std::uint32_t thread, std::uint32_t slot);
   Outcome faulted(GuestFault::Cause cause, std::uint32_t thread);
   Outcome faulted_by_deadlock();
-  jit::ThreadState& state(std::uint32_t thread) {
-    return *reinterpret_cast<jit::ThreadState*>(states_.data() + std::size_t{thread} * layout_.size);
+  jit::ThreadState& state_at(std::uint32_t index) {
+    return *reinterpret_cast<jit::ThreadState*>(states_.data() + std::size_t{index} * layout_.size);
   }
+  jit::ThreadState& state(std::uint32_t thread) { return state_at(base_ + thread); }
 
   const WalkerCommand* walk_ = nullptr;
   ThreadSlots* slots_ = nullptr;
   jit::StateLayout layout_;
   std::size_t restored_bytes_ = 0;  // of a thread
-  AlignedBytes images_;   // of each thread: the contents of the restored slots, one behind the other
-  AlignedBytes states_;   // of each thread of a group
-  AlignedBytes headers_;  // of each thread
+  AlignedBytes images_;             // of each thread: the contents of the restored slots, one after the other
+  std::uint32_t ahead_ = 0;         // groups that run in one batch; 0: each by itself
+  AlignedBytes states_;             // of each thread of a group, or of so many groups
+  std::uint32_t base_ = 0;          // the first of the group under way
+  std::vector<jit::ThreadBegin> begins_;        // for each state
   std::vector<jit::Environment> environments_;  // of each thread
   std::vector<std::uint32_t> slot_;             // of each thread
   bool has_slots_ = false;         // slot_ is taken: a slot for all threads, or if together_ one for each
@@ -136,7 +142,6 @@ class alignas(128) ThreadGroup {
   std::optional<mem::Slm> slm_;
 
   bool under_way_ = false;
-  bool fresh_ = false;  // no thread has started: what threads_ holds does not count yet
   std::uint64_t index_ = 0;
   std::array<std::uint32_t, 3> id_{};
   std::vector<Thread> threads_;
@@ -146,6 +151,7 @@ class alignas(128) ThreadGroup {
   bool together_ = false;        // every thread has a slot of its own
   bool moved_ = false;           // a thread has run in this round
   std::uint32_t completed_ = 0;  // barriers that every thread has signalled
+  std::optional<Ran> stopped_;   // what run_ahead() found
 
   GuestFault fault_;
   WalkerCounts counts_;

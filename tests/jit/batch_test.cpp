@@ -88,22 +88,25 @@ class Threads {
           restored_.insert(restored_.end(), bytes, bytes + 4);
         }
     }
-    header_.fill(100);
+    begins_.resize(count);
+    for (std::uint32_t t = 0; t < count; ++t)
+      begins_[t] = {{}, restored_.data() + t * (restored_.size() / count), 0xff};
+    set_header(100);
+  }
+  void set_header(std::uint32_t value) {
+    for (ThreadBegin& begin : begins_) begin.header.fill(value);
   }
 
   ThreadState& state(std::uint32_t t) {
     return *reinterpret_cast<ThreadState*>(states_.get() + t * std::size_t{executable_->layout().size});
   }
-  ThreadBatch batch(bool begins, std::uint32_t first = 0) {
+  ThreadBatch batch(bool begins) {
     ThreadBatch batch;
-    batch.state = &state(first);
-    batch.threads = count_ - first;
-    batch.begins = begins ? 1 : 0;
+    batch.state = &state(0);
+    batch.threads = count_;
+    batch.begins = begins ? begins_.data() : nullptr;
     batch.granted = 1000;
     batch.left = 1'000'000;
-    batch.header = reinterpret_cast<const std::byte*>(header_.data());
-    batch.restored = restored_.data() + first * (restored_.size() / count_);
-    batch.mask = 0xff;
     return batch;
   }
   Status run(ThreadBatch& batch) {
@@ -125,7 +128,7 @@ class Threads {
   Environment environment_;
   std::unique_ptr<std::byte, Delete> states_;
   std::vector<std::byte> restored_;
-  std::array<std::uint32_t, 8> header_{};
+  std::vector<ThreadBegin> begins_;
 };
 
 void on_every_engine(const std::function<void(Engine&)>& check) {
@@ -164,9 +167,8 @@ TEST_CASE("batch: a thread that faults ends it, and the threads behind it have n
     ThreadBatch batch = threads.batch(true);
     CHECK(threads.run(batch) == Status::Exited);
     // Thread 3 finds 3 in r1 only where r1 is what the last run left: its header is 0 this time.
-    std::array<std::uint32_t, 8> zero{};
+    threads.set_header(0);
     batch = threads.batch(true);
-    batch.header = reinterpret_cast<const std::byte*>(zero.data());
     threads.state(4).budget = 55;
     CHECK(threads.run(batch) == Status::Faulted);
     CHECK(batch.state == &threads.state(3));
