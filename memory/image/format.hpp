@@ -44,7 +44,7 @@ struct FormatInfo {
   ChannelKind kind = ChannelKind::None;            ///< of the first channel that it has
   bool integer = false;                            ///< channels are integers: never filtered
   bool writable = false;                           ///< typed messages may write it
-  bool readable = false;                           ///< typed messages that read it convert what they read
+  bool readable = false;                           ///< typed messages may read it
   /// Red, green, blue, alpha. The channels of luminance and intensity lie in the same bits. A compressed
   /// format has none here.
   std::array<ChannelLayout, 4> channels{};
@@ -56,5 +56,21 @@ struct FormatInfo {
   /// RAW and compressed formats.
   void (*encode)(const Texel& channels, std::byte* texel) = nullptr;
 };
+
+/// Bits of a texel that the channels in `components` (bit 0 red) have, dword by dword.
+constexpr std::array<std::uint32_t, 4> channel_bits(const FormatInfo& format, unsigned components) {
+  std::array<std::uint32_t, 4> bits{};
+  for (unsigned c = 0; c < 4; ++c)
+    if ((components >> c & 1) != 0)
+      for (unsigned bit = format.channels[c].bit;
+           bit < unsigned{format.channels[c].bit} + format.channels[c].bits; ++bit)
+        bits[bit / 32] |= 1u << bit % 32;
+  return bits;
+}
+
+/// Whether a write of `components` leaves channels as they are.
+constexpr bool is_partial(const FormatInfo& format, unsigned components) {
+  return channel_bits(format, components) != channel_bits(format, 15);
+}
 
 }  // namespace eum::mem::image

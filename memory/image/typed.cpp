@@ -3,6 +3,7 @@
 // Element and end at Render Target View Extent. Outside, reads give 0 in all channels and writes are dropped.
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "memory/image/float_mode.hpp"
 #include "memory/image/layout.hpp"
@@ -70,6 +71,8 @@ const char* refuse(const TypedMessage& message, const SurfaceState& state, const
   if (state.samples_log2 != 0) return "a typed message on a surface of several samples";
   if (message.kind == Kind::Write && !format->writable)
     return "a typed write to a format that cannot be written";
+  if (message.kind == Kind::Read && !format->readable)
+    return "a typed read of a format that such reads do not convert";
   if (message.kind != Kind::Atomic) return nullptr;
   const ChannelLayout& red = format->channels[0];
   if (format->bytes != 4 || red.bits != 32)
@@ -110,6 +113,8 @@ class TypedAccess {
   const ImageFault& fault() const { return memory_.fault(); }
 
  private:
+  using Dwords = std::array<std::uint32_t, 4>;
+
   unsigned results() const {
     if (message_.kind == Kind::Read) return message_.component_count();
     return message_.kind == Kind::Atomic && message_.returns ? 1 : 0;
@@ -133,16 +138,22 @@ class TypedAccess {
 
   bool write(unsigned lane, std::uint64_t offset) {
     Texel texel{};
-    for (unsigned c = 0; c < 4; ++c)  // channels that the message does not give stay as they are
-      if ((message_.components >> c & 1) == 0 && format_.channels[c].bits != 0) {
-        if (!memory_.read(offset, bytes())) return false;
-        texel = format_.decode(bytes_.data(), 0, 0);
-        break;
-      }
     unsigned k = 0;
     for (unsigned c = 0; c < 4; ++c)
       if ((message_.components >> c & 1) != 0) texel[c] = operand(k++, lane);
+    if (!is_partial(format_, message_.components)) {
+      format_.encode(texel, bytes_.data());
+      return memory_.write(offset, bytes());
+    }
+    // Bits of what the message does not give stay as they are.
+    if (!memory_.read(offset, bytes())) return false;
+    Dwords old{}, given{};
+    std::memcpy(old.data(), bytes_.data(), format_.bytes);
     format_.encode(texel, bytes_.data());
+    std::memcpy(given.data(), bytes_.data(), format_.bytes);
+    const Dwords taken = channel_bits(format_, message_.components);
+    for (std::size_t i = 0; i < old.size(); ++i) old[i] = (old[i] & ~taken[i]) | (given[i] & taken[i]);
+    std::memcpy(bytes_.data(), old.data(), format_.bytes);
     return memory_.write(offset, bytes());
   }
 

@@ -45,11 +45,7 @@ bool has_kernel(const TypedMessage& message, const SurfaceState& surface) {
   if (surface.type != SurfaceType::SURFTYPE_3D && surface.type != SurfaceType::SURFTYPE_BUFFER &&
       surface.min_array_element >= slice_count(surface))
     return false;
-  if (message.kind == TypedMessage::Kind::Read) return format->encode != nullptr;
-  if (!can_write(*format)) return false;
-  for (unsigned c = 0; c < 4; ++c)  // else what is there is kept
-    if (format->channels[c].bits != 0 && (message.components >> c & 1) == 0) return false;
-  return true;
+  return message.kind == TypedMessage::Kind::Read ? format->readable : can_write(*format);
 }
 
 TypedEmitter::TypedEmitter(std::byte* pages, std::size_t size, const TypedMessage& message,
@@ -138,6 +134,9 @@ void TypedEmitter::read(const Level& level) {
 
 void TypedEmitter::write(const Level& level) {
   // The dwords of the texels in ymm8 to ymm11.
+  const std::array<std::uint32_t, 4> all = channel_bits(format_, 15),
+                                     given = channel_bits(format_, message_.components);
+  const bool partial = all != given;
   for (unsigned plane = 0; plane < planes(); ++plane) {
     const Ymm texel(static_cast<int>(8 + plane));
     bool first = true;
@@ -145,6 +144,7 @@ void TypedEmitter::write(const Level& level) {
     for (unsigned c = 0; c < 4; ++c) {
       const ChannelLayout& channel = format_.channels[c];
       if (channel.bits == 0 || channel.bit / 32u != plane || taken[channel.bit % 32]) continue;
+      if ((message_.components >> c & 1) == 0) continue;
       taken[channel.bit % 32] = true;  // luminance and intensity: from the first channel
       const unsigned k = static_cast<unsigned>(std::popcount(message_.components & ((1u << c) - 1)));
       const Ymm value = first ? texel : ymm5;
@@ -154,11 +154,23 @@ void TypedEmitter::write(const Level& level) {
       first = false;
     }
     if (first) zero(texel);
+    if (partial) keep_bits(texel, level, plane, given[plane]);
   }
   Xbyak::Label done;
   store_consecutive(level, done);
   store_lanes(level);
   L(done);
+}
+
+void TypedEmitter::keep_bits(const Ymm& texel, const Level& level, unsigned plane, std::uint32_t given) {
+  const unsigned left = format_.bytes - 4 * plane;  // bytes
+  const std::uint32_t of_texel = left >= 4 ? ~0u : (1u << 8 * left) - 1;
+  zero(ymm4);
+  vmovdqa(ymm5, ymm0);
+  vmovdqa(ymm6, ymm3);
+  gather(ymm4, level, ymm5, ymm6, ymm7, plane);
+  vpand(ymm4, ymm4, splat(of_texel & ~given));
+  vpor(texel, texel, ymm4);
 }
 
 void TypedEmitter::store_consecutive(const Level& level, Xbyak::Label& done) {

@@ -18,6 +18,8 @@ class TypedEmitter : public Emitter {
   void place(const Level& level);
   void read(const Level& level);
   void write(const Level& level);
+  /// Adds to dword `plane` of the texels, of which only the bits `given` are set, the others from memory.
+  void keep_bits(const Ymm& texel, const Level& level, unsigned plane, std::uint32_t given);
   /// Stores what `texel` holds where the lanes' offsets are consecutive, and jumps to `done`.
   void store_consecutive(const Level& level, Xbyak::Label& done);
   void store_lanes(const Level& level);
