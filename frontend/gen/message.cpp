@@ -22,6 +22,8 @@ class Reader {
 
  private:
   std::uint32_t get(unsigned hi, unsigned lo) const { return take(desc_, bits(hi, lo)); }
+  static constexpr std::uint8_t two_slots = 2;
+
   bool fail(const char* reason, unsigned hi, unsigned lo) {
     reason_ = reason;
     field_ = bits(hi, lo);
@@ -38,6 +40,7 @@ class Reader {
   void bti();
   bool a64();
   bool blocks_of_owords(unsigned unit);
+  bool dual_block();
   bool byte_size();
   bool channel_mask();
   bool three_simd_modes();
@@ -75,6 +78,15 @@ bool Reader::blocks_of_owords(unsigned unit) {
   return true;
 }
 
+/// Bits 9:8: one oword at each of two offsets, or four.
+bool Reader::dual_block() {
+  const unsigned code = get(9, 8);
+  if (code != 0 && code != 2) return fail("number of owords", 9, 8);
+  element(128, 128, code == 0 ? 1 : 4);
+  m_.simd = two_slots;
+  return true;
+}
+
 /// Bits 11:10: bytes at each address, each in a dword of the payload.
 bool Reader::byte_size() {
   const unsigned code = get(11, 10);
@@ -92,17 +104,15 @@ bool Reader::channel_mask() {
 
 bool Reader::three_simd_modes() {
   const unsigned mode = get(13, 12);
-  if (mode == 0) return fail("SIMD4x2 mode is not supported", 13, 12);
   if (mode == 3) return fail("SIMD mode", 13, 12);
-  m_.simd = mode == 1 ? 16 : 8;
+  m_.simd = mode == 0 ? two_slots : mode == 1 ? 16 : 8;
   return true;
 }
 
 bool Reader::slot_group() {
   const unsigned group = get(13, 12);
-  if (group == 0) return fail("SIMD4x2 slot group is not supported", 13, 12);
   if (group == 3) return fail("slot group", 13, 12);
-  m_.simd = 8;
+  m_.simd = group == 0 ? two_slots : 8;
   m_.high_slots = group == 2;
   return true;
 }
@@ -132,9 +142,11 @@ bool Reader::fence() {
 
 bool Reader::sampler() {
   const unsigned mode = get(18, 17) | get(29, 29) << 2;
-  if (mode == 0) return fail("SIMD4x2 or SIMD8D mode is not supported", 18, 17);
   if (mode > 3) return fail("SIMD mode", 18, 17);
-  m_.simd = mode == 1 ? 8 : mode == 2 ? 16 : 32;
+  // Of 0 the header says whether it is SIMD8D or SIMD4x2 (BXT volume 6, message header of the sampler).
+  if (mode == 0 && !m_.header) return fail("SIMD8D mode is not supported", 18, 17);
+  constexpr std::uint8_t modes[] = {two_slots, 8, 16, 32};
+  m_.simd = modes[mode];
   const unsigned code = get(16, 12);
   const SampleRow* found = find_sample(family_, mode == 3, code);
   if (found == nullptr) return fail("sampler message", 16, 12);
@@ -159,6 +171,10 @@ bool Reader::read(const Row& row) {
                            m_.kind == MessageKind::constant_aligned_block_read;
       return blocks_of_owords(aligned ? in_bytes : in_owords);
     }
+    case DescriptorLayout::OwordDualBlock:
+      bti();
+      m_.invalidate = is_read && get(13, 13);
+      return dual_block();
     case DescriptorLayout::ByteScattered:
       bti();
       simd_at(8);
@@ -193,6 +209,11 @@ bool Reader::read(const Row& row) {
       bti();
       m_.simd = get(12, 12) ? 8 : 16;
       return atomic(row.layout == DescriptorLayout::FloatAtomic);
+    case DescriptorLayout::Atomic4x2:
+    case DescriptorLayout::FloatAtomic4x2:
+      bti();
+      m_.simd = two_slots;
+      return atomic(row.layout == DescriptorLayout::FloatAtomic4x2);
     case DescriptorLayout::TypedAtomic:
       bti();
       m_.simd = 8;

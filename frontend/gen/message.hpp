@@ -45,7 +45,7 @@ struct Message {
   std::uint8_t extended_length = 0;  ///< registers of src1's payload (sends)
   std::uint8_t response_length = 0;  ///< registers written back (rlen)
   std::uint8_t bti = 0;              ///< binding table index as encoded
-  std::uint8_t simd = 1;             ///< channels of the message: 8 or 16; 1 for blocks
+  std::uint8_t simd = 1;             ///< channels of the message: 8 or 16; 1 for blocks; 2: slots of four channels
   bool high_slots = false;           ///< typed: channels 8 to 15 of the execution mask count
   std::uint8_t components = 0;       ///< untyped and typed surface: mask of what is transferred, bit 0 is x
   std::uint16_t memory_bits = 0;     ///< one element in memory: 8, 16, 32, 64, 128 (oword), 256 (hword)

@@ -12,6 +12,7 @@ namespace eum::gen::message_table {
 /// How the descriptor of a message is read beyond what selects it.
 enum class DescriptorLayout : std::uint8_t {
   OwordBlock,
+  OwordDualBlock,
   ByteScattered,
   DwordScattered,
   ScratchBlock,
@@ -19,6 +20,8 @@ enum class DescriptorLayout : std::uint8_t {
   Untyped,
   UntypedAtomic,
   FloatAtomic,
+  Atomic4x2,
+  FloatAtomic4x2,
   Typed,
   TypedAtomic,
   CounterAtomic,

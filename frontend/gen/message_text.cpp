@@ -77,7 +77,10 @@ std::string message_text(const Message& m) {
       return fmt::format("{} {} ({}b){}", text, atomic_text(m, true), m.memory_bits,
                          m.returns ? " with return" : "");
     case DescriptorLayout::Sampler:
-      return fmt::format("simd{}{} {} using sampler index {}", m.simd, m.simd == 32 ? "/64" : "",
+      return fmt::format("simd{}{} {} using sampler index {}", m.simd == 2 ? 4 : m.simd,
+                         m.simd == 32  ? "/64"
+                         : m.simd == 2 ? "x2"
+                                       : "",
                          text_of(m.sample), m.sampler);
     default:
       return std::string(text);

@@ -23,13 +23,17 @@ struct SampleControl {
   }
   unsigned masked_channels() const { return bits >> 12 & 15; }  ///< bit 0 red: not returned
   unsigned gather_channel() const { return bits >> 16 & 3; }
+  bool two_slots() const { return (bits >> 22 & 1) != 0; }  ///< SIMD4x2 where SIMD8D is the alternative
   bool null_mask() const { return (bits >> 23 & 1) != 0; }
 };
+
+/// Lanes of a message of two slots.
+inline constexpr unsigned two_slots = 2;
 
 /// A sampler message as its instruction has it.
 struct SampleMessage {
   SampleOp op = SampleOp::sample;
-  std::uint8_t lanes = 8;       ///< 8, 16 or 32; quads are lanes 4k to 4k+3
+  std::uint8_t lanes = 8;       ///< 2 (SIMD4x2), 8, 16 or 32; quads are lanes 4k to 4k+3
   std::uint8_t parameters = 0;  ///< that the message gives, the first ones of the operation's list
   std::uint8_t results = 4;     ///< dwords a lane that come back
   bool half = false;            ///< results are 16 bits, in the low half of each dword

@@ -23,8 +23,7 @@ void Results::write_mask() const {
   if (!call_.control.null_mask() && message_.op != SampleOp::sample_killpix) return;
   const unsigned place = channel_results();
   if (place >= message_.results) return;
-  const std::uint32_t all = message_.lanes >= 32 ? ~0u : (1u << message_.lanes) - 1;
-  call_.data[place * message_.lanes] = message_.op == SampleOp::sample_killpix ? call_.mask & all : all;
+  call_.data[place * message_.lanes] = pixel_mask(message_.op, message_.lanes);
 }
 
 }  // namespace eum::mem::image

@@ -52,8 +52,7 @@ class Results {
 
   void write(unsigned lane, const Texel& channels) const;
   void clear(unsigned lane) const;
-  /// The dword that follows the channels, in lane 0's place: of a pixel null mask no texel is null, of
-  /// killpix none is killed.
+  /// The dword that follows the channels, in lane 0's place.
   void write_mask() const;
 
  private:

@@ -42,6 +42,8 @@ ImageFault sample(const SampleMessage& message, const SampleCall& call) {
   const FormatInfo* format = find_format(call.surface->image.format);
   if (const char* reason = refuse(message, call.surface->image, call.sampler, format))
     return {.kind = ImageFault::Kind::Unsupported, .reason = reason};
+  if (message.lanes == two_slots && !call.control.two_slots())
+    return {.kind = ImageFault::Kind::Unsupported, .reason = "a sampler message in SIMD8D mode"};
   if (format == nullptr) format = &none;
   const bool integer =
       format->integer || (info(message.op).has(sample_flag::Info) && message.op != SampleOp::lod);

@@ -65,6 +65,7 @@ struct ParameterList {
 struct SampleOpInfo {
   std::string_view name;
   ParameterList parameters;
+  ParameterList slots;  ///< of a message of two slots, four a register; empty: it has none, or no parameters
   std::uint8_t flags;
   LodSource lod;
 
@@ -78,14 +79,24 @@ inline constexpr auto sample_op_table = [] {
   constexpr auto parameters = [](auto... p) {
     return ParameterList{{p...}, static_cast<std::uint8_t>(sizeof...(p))};
   };
+  constexpr auto slots = parameters;
+  constexpr ParameterList none{};
   return std::to_array<SampleOpInfo>({
-#define SAMPLE_OP(name, parameters, flags, lod) {#name, parameters, flags, LodSource::lod},
+#define SAMPLE_OP(name, parameters, slots, flags, lod) {#name, parameters, slots, flags, LodSource::lod},
 #include "memory/image/sample_ops.def"
 #undef SAMPLE_OP
   });
 }();
 
 constexpr const SampleOpInfo& info(SampleOp op) { return sample_op_table[static_cast<std::size_t>(op)]; }
+
+/// What follows the channels, a bit a pixel: of the pixel null mask those that met no null page, which are
+/// all, of killpix those that no chroma key kills. This one has 16 bits whatever the SIMD mode (SKL PRM
+/// volume 7, "Writeback Message").
+constexpr std::uint32_t pixel_mask(SampleOp op, unsigned lanes) {
+  if (op == SampleOp::sample_killpix) return 0xffff;
+  return lanes >= 32 ? ~0u : (1u << lanes) - 1;
+}
 
 constexpr std::optional<SampleOp> parse_sample_op(std::string_view name) {
   for (std::size_t i = 0; i < sample_op_table.size(); ++i)

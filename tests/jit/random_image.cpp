@@ -14,7 +14,8 @@ RandomImage random_image(ir::Op op, Random& random) {
   image.surface = static_cast<std::uint8_t>(surfaces[below(chance(90) ? 2 : std::size(surfaces))]);
   image.surface_is_operand = chance(20);
   const bool media = op == ir::Op::media_read || op == ir::Op::media_write;
-  out.lanes = media || chance(50) ? 8 : 16;
+  const bool slots = op != ir::Op::sample && !media && chance(20);  // of SIMD4x2
+  out.lanes = slots ? 2 : media || chance(50) ? 8 : 16;
   switch (op) {
     case ir::Op::sample:
       image.sample = static_cast<mem::image::SampleOp>(below(mem::image::sample_op_table.size()));

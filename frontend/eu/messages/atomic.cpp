@@ -1,11 +1,13 @@
 // Atomic messages. Payload: addresses, then the operation's sources in the order that the manual numbers them
 // (compare-and-write: the value to compare with, then the new value).
 #include "frontend/eu/messages/message_lowering.hpp"
+#include "frontend/eu/messages/slots.hpp"
 
 namespace eum::eu {
 
 void lower_untyped_atomic(MessageLowering& t) {
   const Message& m = t.message();
+  if (Slots::serves(m)) return lower_untyped_atomic_slots(t);
   if (m.header) return t.lowering().unsupported("atomic message with a header");
   ir::Type type = ir::int_type(m.memory_bits / 8u, false);
   unsigned addresses = t.registers(ir::size_of(t.address_type())), step = t.registers(ir::size_of(type));

@@ -9,7 +9,7 @@ namespace eum::eu {
 namespace {
 
 /// Where the header holds the address.
-constexpr unsigned header_offset = 8, header_address = 0, header_base = 20;
+constexpr unsigned header_offset = 8, header_address = 0;
 
 unsigned register_dwords(const MessageLowering& t) { return t.lowering().target().grf_bytes / 4; }
 
@@ -83,13 +83,7 @@ void lower_block_message(MessageLowering& t) {
     address = t.header(ir::Type::u32, header_offset);
     if (m.address_unit != 1)
       address = b.lanewise(ir::Op::mul, {address, b.constant(ir::Type::u32, 1, m.address_unit)});
-    if (m.memory.space == ir::MemSpace::A32) {
-      // Bits 31:10 of dword 5 are a base in units of 1 KB; a copy of r0 there means the thread's scratch
-      // space.
-      ir::ValueId base = t.header(ir::Type::u32, header_base);
-      base = b.lanewise(ir::Op::and_, {base, b.constant(ir::Type::u32, 1, 0xfffffc00)});
-      address = b.lanewise(ir::Op::add, {address, base});
-    }
+    if (m.memory.space == ir::MemSpace::A32) address = b.lanewise(ir::Op::add, {address, t.stateless_base()});
   }
   unsigned offset = m.write ? t.payload_offset(1) : t.response_offset(0);
   move_block(t, m.memory, t.address(address), offset + (m.high_half ? 16 : 0), *dwords);

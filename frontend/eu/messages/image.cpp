@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "frontend/eu/messages/message_lowering.hpp"
+#include "frontend/eu/messages/slots.hpp"
 
 namespace eum::eu {
 namespace {
@@ -83,6 +84,7 @@ void lower_sample(MessageLowering& t) {
   if (operation.has(sample_flag::Wide))
     return t.lowering().unsupported("sampler message of 32 or 64 channels");
   if (m.image.sample == mem::image::SampleOp::cache_flush) return b.effect(ir::Op::fence);
+  if (Slots::serves(m)) return lower_sample_slots(t);
   constexpr unsigned channels = 4;
   const unsigned header = header_registers(m), registers = m.payload_registers(), step = t.registers(4);
   const unsigned given = registers > header ? (registers - header) / step : 0;
@@ -95,15 +97,16 @@ void lower_sample(MessageLowering& t) {
   const std::vector<ir::ValueId> operands = sample_operands(t, parameters);
   const ir::ValueId first = b.image(ir::Op::sample, t.lanes(), image, operands, results, t.mask());
   write_samples(t, first, results);
-  // A register more holds a bit for each pixel that met no null page: here there are none.
+  // A register more holds a bit a pixel.
   if (m.response.count > results * result_step)
     b.reg_write(ir::Region::packed(t.response_offset(results * result_step)),
-                b.constant(ir::Type::u32, 1, ir::lane_mask(t.lanes())));
+                b.constant(ir::Type::u32, 1, mem::image::pixel_mask(m.image.sample, t.lanes())));
 }
 
 void lower_typed_surface(MessageLowering& t) {
   if (!in_surface(t)) return;
   const Message& m = t.message();
+  if (Slots::serves(m)) return lower_typed_slots(t);
   const auto components = static_cast<unsigned>(std::popcount(m.components)), step = t.registers(4);
   const std::optional<unsigned> count = coordinates(t, m.write ? components : 0);
   if (!count || !t.check_payload(m.payload_registers(), m.write ? 0 : components * step)) return;
@@ -123,6 +126,7 @@ void lower_typed_surface(MessageLowering& t) {
 void lower_typed_atomic(MessageLowering& t) {
   if (!in_surface(t)) return;
   const Message& m = t.message();
+  if (Slots::serves(m)) return lower_typed_atomic_slots(t);
   const unsigned sources = mem::info(m.image.atomic).operands;
   if (m.memory_bits != 32) return t.lowering().unsupported("typed atomic of 64 bits");
   const std::optional<unsigned> count = coordinates(t, sources);

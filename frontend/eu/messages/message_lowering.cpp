@@ -39,6 +39,12 @@ ir::ValueId MessageLowering::address(ir::ValueId value) {
   return b().lanewise(ir::Op::and_, {value, b().constant(ir::Type::u32, b().lanes_of(value), 0xffff)});
 }
 
+ir::ValueId MessageLowering::stateless_base() {
+  constexpr unsigned header_base = 20;
+  return b().lanewise(ir::Op::and_,
+                      {header(ir::Type::u32, header_base), b().constant(ir::Type::u32, 1, 0xfffffc00)});
+}
+
 bool MessageLowering::check_payload(unsigned payload, unsigned response) {
   const Target& target = l_.target();
   const auto beyond = [&](const RegisterRange& range, unsigned count) {

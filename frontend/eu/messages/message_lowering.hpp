@@ -50,6 +50,9 @@ class MessageLowering {
   /// only: the compiler marks the rest, so that a pointer to its first byte is not null (0x10000000, IGC's
   /// InlineLocalsResolution).
   ir::ValueId address(ir::ValueId value);
+  /// Of a stateless message: what its header adds to offsets, bits 31:10 of dword 5 in units of 1 KB; a copy
+  /// of r0 there means the thread's scratch space.
+  ir::ValueId stateless_base();
   /// Type of an address of the message.
   ir::Type address_type() const { return ir::info(message_.memory.space).address; }
   /// Whether payload and response have as many registers as the message moves; else traps.
@@ -69,6 +72,8 @@ void lower_untyped_atomic(MessageLowering&);
 /// Consecutive owords or registers from one address.
 void lower_block_message(MessageLowering&);
 void lower_scratch_block(MessageLowering&);
+/// An oword or four at each of two offsets.
+void lower_dual_block(MessageLowering&);
 /// Messages that act on images.
 void lower_sample(MessageLowering&);
 void lower_typed_surface(MessageLowering&);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "frontend/eu/messages/message_lowering.hpp"
+#include "frontend/eu/messages/slots.hpp"
 
 namespace eum::eu {
 namespace {
@@ -39,6 +40,7 @@ ir::ValueId addresses_of(MessageLowering& t, unsigned index) {
 
 void lower_per_channel(MessageLowering& t) {
   const Message& m = t.message();
+  if (Slots::serves(m)) return lower_untyped_slots(t);
   if (m.header && m.offset_unit == OffsetUnit::None)
     return t.lowering().unsupported("untyped or A64 message with a header");
   Elements e = elements_of(m);

@@ -69,12 +69,9 @@ void SampleEmitter::write_results(bool selected) {
   const unsigned mask_result = k;
   if (k < message_.results) zero(ymm0);
   while (k < message_.results) vmovups(result(k++), ymm0);
-  const bool kill = message_.op == SampleOp::sample_killpix;
-  if (group_ != 0 || mask_result >= message_.results || (!control_.null_mask() && !kill)) return;
-  const std::uint32_t all = message_.lanes >= 32 ? ~0u : (1u << message_.lanes) - 1;
-  mov(eax, all);
-  if (kill) and_(eax, dword[rdi + offsetof(SampleCall, mask)]);
-  mov(dword[rsi + std::size_t{4} * (mask_result * message_.lanes)], eax);
+  if (group_ != 0 || mask_result >= message_.results) return;
+  if (!control_.null_mask() && message_.op != SampleOp::sample_killpix) return;
+  mov(dword[rsi + std::size_t{4} * (mask_result * message_.lanes)], pixel_mask(message_.op, message_.lanes));
 }
 
 }  // namespace eum::mem::image::kernels

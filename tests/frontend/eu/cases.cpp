@@ -34,9 +34,10 @@ class Thread {
     state().environment = &environment_;
     state().budget = 1'000'000;
     surface_bytes_.resize(mem::binding_table_size);
-    sampler_.non_normalized = true;
-    environment_.samplers = &sampler_;
-    environment_.sampler_count = 1;
+    for (mem::image::SamplerState& sampler : samplers_) sampler.non_normalized = true;
+    samplers_[1].address.fill(mem::image::AddressControl::CLAMP_BORDER);
+    environment_.samplers = samplers_.data();
+    environment_.sampler_count = static_cast<std::uint32_t>(samplers_.size());
     environment_.scratch = scratch_.data();
     environment_.scratch_bytes = scratch_.size();
     environment_.space = &space_;
@@ -56,7 +57,10 @@ class Thread {
     image.depth = 1;
     image.pitch = shape.width * format->bytes;
   }
-  void set_linear_filter() { sampler_.min_filter = sampler_.mag_filter = mem::image::MapFilter::LINEAR; }
+  void set_linear_filter() {
+    for (mem::image::SamplerState& sampler : samplers_)
+      sampler.min_filter = sampler.mag_filter = mem::image::MapFilter::LINEAR;
+  }
   jit::ThreadState& state() { return *reinterpret_cast<jit::ThreadState*>(memory_.get()); }
   std::byte* file() { return layout_.file_of(state()); }
   std::uint32_t* masks() { return layout_.masks_of(state()); }
@@ -107,7 +111,7 @@ class Thread {
   std::vector<std::byte> scratch_ = std::vector<std::byte>(4096);
   std::vector<std::byte> memory_bytes_ = std::vector<std::byte>(4096);
   mem::AddressSpace space_;
-  mem::image::SamplerState sampler_;
+  std::array<mem::image::SamplerState, 2> samplers_;
   jit::Environment environment_;
 };
 

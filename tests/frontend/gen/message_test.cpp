@@ -57,7 +57,8 @@ TEST_CASE("untyped surface messages") {
   CHECK(message(dc1, 0x02106efc, false, Family::Gen8).address == AddressModel::Surface);
   CHECK(has(rejected(dc1, 0x02106f00),
             {"hdc.dc1", "untyped surface read", "all channels are disabled", "11:8"}));
-  CHECK(has(rejected(dc1, 0x02104e00), {"SIMD4x2", "13:12"}));
+  CHECK(message(dc1, 0x02104e00).simd == 2);
+  CHECK(has(rejected(dc1, 0x02107e00), {"SIMD mode", "13:12"}));
   CHECK(has(rejected(dc1, 0x02107e00), {"SIMD mode", "13:12"}));
 }
 
@@ -168,12 +169,30 @@ TEST_CASE("fences, barrier, end of thread, sampler, typed surfaces") {
   CHECK(typed.simd == 8);
 }
 
+TEST_CASE("messages of two slots") {
+  CHECK(message(dc1, 0x0411e701).kind == MessageKind::typed_atomic_4x2);
+  CHECK(message(dc1, 0x0411e701).simd == 2);
+  CHECK(message(dc1, 0x02114001).simd == 2);
+  CHECK(message(dc1, 0x0410ee00).returns);
+  CHECK(message(dc1, 0x0410ee00).atomic == mem::AtomicOp::cmpwr);
+  const Message dual = message(dc0, 0x02408200);
+  CHECK(dual.kind == MessageKind::oword_dual_block_read);
+  CHECK(dual.element_count == 4);
+  CHECK(dual.simd == 2);
+  CHECK(message(dc0, 0x060a8000).access == Access::Write);
+  const Message sample = message(smpl, 0x06182301);
+  CHECK(sample.simd == 2);
+  CHECK(describe(sample, Family::Gen9) == "sampler; simd4x2 sample override LOD using sampler index 3");
+}
+
 TEST_CASE("what is not defined or not supported says so") {
   CHECK(has(rejected(6, 0), {"hdc.urb", "not supported"}));
   CHECK(has(rejected(1, 0x1234), {"0x1", "not defined", "0x1234"}));
   CHECK(has(rejected(dc1, 0x0a << 14 | 5u << 14), {"hdc.dc1", "0x"}));
   CHECK(has(rejected(dc0, 0x6u << 14), {"message type 0x6", "18:14"}));
-  CHECK(has(rejected(dc1, 0x7u << 14), {"SIMD4x2 typed atomic", "not supported"}));
+  CHECK(has(rejected(dc1, 0), {"transpose read", "not supported"}));
+  CHECK(has(rejected(smpl, 0x02102001), {"SIMD8D", "18:17"}));
+  CHECK(has(rejected(dc0, 0x02108100), {"number of owords", "9:8"}));
   CHECK(has(rejected(ts, 1), {"spawner", "bits 2:0"}));
   CHECK(has(rejected(gtwy, 3), {"get timestamp", "not supported"}));
 }

@@ -1,0 +1,48 @@
+#pragma once
+// Messages of two slots (SIMD4x2 and dual blocks): channels 0 to 3 of the instruction belong to slot 0,
+// channels 4 to 7 to slot 1, and a register holds four dwords of each. It must not know what a message does.
+#include "frontend/eu/messages/message_lowering.hpp"
+
+namespace eum::eu {
+
+/// Values have a lane a slot.
+class Slots {
+ public:
+  static constexpr unsigned count = 2, dwords = 4;
+  /// What Message::channels says of such a message.
+  static bool serves(const Message& message) { return message.channels == count; }
+
+  explicit Slots(MessageLowering& t) : t_(t) {}
+
+  /// Whether payload and response have as many registers as the message moves, and the instruction the
+  /// channels of two slots; else traps.
+  bool check(unsigned payload, unsigned response);
+  /// Dword `dword` of both slots in payload register `index`.
+  ir::ValueId read(unsigned index, unsigned dword) const;
+  /// Writes dword `dword` of both slots in response register `index`, where channel `dword` is on.
+  void write(unsigned index, unsigned dword, ir::ValueId value) { write(index, dword, value, mask(dword)); }
+  void write(unsigned index, unsigned dword, ir::ValueId value, ir::ValueId mask);
+  /// Slots of which any channel is on, or no_value: all.
+  ir::ValueId mask();
+  /// Slots whose channel `channel` is on, or no_value: all.
+  ir::ValueId mask(unsigned channel);
+  /// Only slots that have a bit in the header's mask of slots take part.
+  void limit(ir::ValueId bits);
+
+ private:
+  ir::ValueId bits();
+  ir::ValueId pick(ir::ValueId bits, unsigned channel);
+  static constexpr unsigned channels = count * dwords;
+
+  MessageLowering& t_;
+  ir::ValueId limit_ = ir::no_value;
+};
+
+// Each returns after a trap where it cannot lower the message.
+void lower_untyped_slots(MessageLowering&);
+void lower_untyped_atomic_slots(MessageLowering&);
+void lower_typed_slots(MessageLowering&);
+void lower_typed_atomic_slots(MessageLowering&);
+void lower_sample_slots(MessageLowering&);
+
+}  // namespace eum::eu
