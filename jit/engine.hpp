@@ -15,6 +15,7 @@
 #include "frontend/ir/function.hpp"
 #include "jit/limits.hpp"
 #include "memory/base/result.hpp"
+#include "memory/image/state_heap.hpp"
 
 namespace eum::mem {
 struct Surface;
@@ -96,6 +97,7 @@ struct Environment {
   std::uint32_t sampler_count = 0;
   mem::image::KernelCache* image_kernels = nullptr;  ///< may be null: images are accessed by definition
   std::uint32_t sampler_table = 0;  ///< the pointer in a sampler message's header that means samplers[0]
+  mem::image::StateHeap heap;       ///< of bindless surfaces and samplers
 };
 
 /// The fixed head of a thread's state. Flags, register file and mask variables follow it, see StateLayout.

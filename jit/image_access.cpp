@@ -7,6 +7,7 @@
 
 #include "memory/image/kernels/kernel_cache.hpp"
 #include "memory/image/message.hpp"
+#include "memory/image/state_heap.hpp"
 #include "memory/surface.hpp"
 
 namespace eum::jit {
@@ -22,11 +23,18 @@ const mem::Surface& surface_of(const Environment& environment, const ImageOperan
   return environment.surfaces[operands.surface];
 }
 
+/// The sampler of a message on a bindless surface where samplers are too: the pointer means its state,
+/// whatever the index.
+bool has_bindless_sampler(const Environment& environment, const ImageSite& site) {
+  return site.image.bindless && environment.heap.samplers &&
+         !mem::image::info(site.image.sample).has(sample_flag::Texel);
+}
+constexpr std::uint32_t pointer_bits = 0xfffffff0;
+
 /// Samplers are numbered from the table that the header points to; without a header from the thread's own.
 /// Null: the dispatch does not have it, which the message judges.
 const SamplerState* sampler_of(const Environment& environment, const ImageSite& site,
                                const ImageOperands& operands) {
-  constexpr std::uint32_t pointer_bits = 0xfffffff0;
   std::uint32_t index = site.image.sampler;
   if (site.image.scalars != 0)
     index += ((operands.scalars[1] & pointer_bits) - environment.sampler_table) /
@@ -43,11 +51,20 @@ ImageFault send(const Environment& environment, KernelSite* kernel, const Messag
 }
 
 ImageFault sample(const Environment& environment, KernelSite* kernel, const ImageSite& site,
-                  const ImageOperands& operands, std::uint32_t* data) {
+                  const ImageOperands& operands, const mem::Surface& surface, std::uint32_t* data) {
   const SampleMessage message{site.image.sample, site.lanes, site.operands, site.results, site.image.half};
   SampleCall call;
-  call.surface = &surface_of(environment, operands);
-  call.sampler = sampler_of(environment, site, operands);
+  call.surface = &surface;
+  SamplerState bindless;
+  if (has_bindless_sampler(environment, site)) {
+    const std::uint32_t pointer =
+        site.image.scalars != 0 ? operands.scalars[1] & pointer_bits : environment.sampler_table;
+    if (const ImageFault fault = read_sampler(environment.heap, environment.space, pointer, bindless))
+      return fault;
+    call.sampler = &bindless;
+  } else {
+    call.sampler = sampler_of(environment, site, operands);
+  }
   if (site.image.scalars != 0) call.control.bits = operands.scalars[0];
   call.mask = operands.mask;
   call.data = data;
@@ -56,10 +73,11 @@ ImageFault sample(const Environment& environment, KernelSite* kernel, const Imag
 }
 
 ImageFault typed(const Environment& environment, KernelSite* kernel, const ImageSite& site,
-                 const ImageOperands& operands, std::uint32_t* data) {
+                 const ImageOperands& operands, const mem::Surface& surface, std::uint32_t* data) {
   TypedMessage message;
   message.kind = site.op == ir::Op::typed_read    ? TypedMessage::Kind::Read
                  : site.op == ir::Op::typed_write ? TypedMessage::Kind::Write
+                 : site.image.counter             ? TypedMessage::Kind::Counter
                                                   : TypedMessage::Kind::Atomic;
   message.lanes = site.lanes;
   message.coordinates = site.image.coordinates;
@@ -67,7 +85,7 @@ ImageFault typed(const Environment& environment, KernelSite* kernel, const Image
   message.atomic = site.image.atomic;
   message.returns = site.results != 0;
   TypedCall call;
-  call.surface = &surface_of(environment, operands);
+  call.surface = &surface;
   call.mask = operands.mask;
   call.data = data;
   call.space = environment.space;
@@ -77,7 +95,7 @@ ImageFault typed(const Environment& environment, KernelSite* kernel, const Image
 /// The block's size is in the header: bytes of a row minus one in bits 5:0, rows minus one in bits 21:16 (SKL
 /// PRM volume 7, media block messages).
 ImageFault media(const Environment& environment, const ImageSite& site, const ImageOperands& operands,
-                 std::uint32_t* data) {
+                 const mem::Surface& surface, std::uint32_t* data) {
   const std::uint32_t size = operands.scalars[2];
   MediaMessage message;
   message.write = site.op == ir::Op::media_write;
@@ -89,7 +107,7 @@ ImageFault media(const Environment& environment, const ImageSite& site, const Im
   if (block > std::size_t{registers} * site.lanes * sizeof(std::uint32_t))
     return {ImageFault::Kind::Unsupported, 0, 0, 0, "a block that is larger than the message's registers"};
   MediaCall call;
-  call.surface = &surface_of(environment, operands);
+  call.surface = &surface;
   call.x = std::bit_cast<std::int32_t>(operands.scalars[0]);
   call.y = std::bit_cast<std::int32_t>(operands.scalars[1]);
   call.data = reinterpret_cast<std::byte*>(data);
@@ -120,17 +138,24 @@ bool access(const Environment& environment, KernelSite* kernel, const ImageSite&
     std::memset(data, 0, std::size_t{site.results} * site.lanes * sizeof *data);
     return true;
   }
+  const auto send = [&](const mem::Surface& surface) {
+    switch (site.op) {
+      case ir::Op::sample:
+        return sample(environment, kernel, site, operands, surface, data);
+      case ir::Op::media_read:
+      case ir::Op::media_write:
+        return media(environment, site, operands, surface, data);
+      default:
+        return typed(environment, kernel, site, operands, surface, data);
+    }
+  };
   ImageFault failed;
-  switch (site.op) {
-    case ir::Op::sample:
-      failed = sample(environment, kernel, site, operands, data);
-      break;
-    case ir::Op::media_read:
-    case ir::Op::media_write:
-      failed = media(environment, site, operands, data);
-      break;
-    default:
-      failed = typed(environment, kernel, site, operands, data);
+  if (site.image.bindless) {
+    mem::Surface surface;
+    failed = read_surface(environment.heap, environment.space, operands.surface, surface);
+    if (!failed) failed = send(surface);
+  } else {
+    failed = send(surface_of(environment, operands));
   }
   if (!failed) return true;
   const FaultKind kind = failed.kind == ImageFault::Kind::Unsupported  ? FaultKind::Image

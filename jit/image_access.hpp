@@ -26,7 +26,7 @@ struct ImageSite {
 
 /// What the operands of an image op hold at run time.
 struct ImageOperands {
-  std::uint32_t surface = 0;  ///< index in the binding table
+  std::uint32_t surface = 0;  ///< index in the binding table; bindless: offset of the state
   std::uint32_t mask = ~0u;   ///< lanes that take part
   std::array<std::uint32_t, ir::media_scalars> scalars{};
 };

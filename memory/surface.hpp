@@ -21,6 +21,7 @@ struct Surface {
   std::uint64_t size = 0;     // bytes that may be accessed
   std::uint64_t gpu_address = 0;  // Surface Base Address, for messages and statistics
   image::SurfaceState image;      // what typed and sampler messages see
+  std::uint64_t counter = 0;      // GPU address of its append counter, where `image` says that it has one
 };
 
 static_assert(std::is_standard_layout_v<Surface> && std::is_trivially_copyable_v<Surface>);

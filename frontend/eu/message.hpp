@@ -28,13 +28,14 @@ enum class OffsetUnit : std::uint8_t {
 
 struct Message {
   MessageHandler lower = nullptr;
-  ir::MemoryAccess memory;    ///< space, surface, cache hint and atomic; lowering adds offset and components
-  ir::ImageAccess image;      ///< surface, sampler and operation; lowering adds what the payload tells
-  RegisterRange payload[2];   ///< the second only of split sends
-  RegisterRange response;     ///< none where nothing comes back
-  std::uint32_t offset = 0;   ///< Scratch: bytes
-  std::uint8_t channels = 1;  ///< that it serves; 1 for blocks
-  bool header = false;        ///< the first register of the payload is a header
+  ir::MemoryAccess memory;   ///< space, surface, cache hint and atomic; lowering adds offset and components
+  ir::ImageAccess image;     ///< surface, sampler and operation; lowering adds what the payload tells
+  RegisterRange payload[2];  ///< the second only of split sends
+  RegisterRange response;    ///< none where nothing comes back
+  std::uint32_t offset = 0;  ///< Scratch: bytes
+  std::uint32_t state_offset = 0;  ///< bindless image: bytes from the heap's base to the surface's state
+  std::uint8_t channels = 1;       ///< that it serves; 1 for blocks
+  bool header = false;             ///< the first register of the payload is a header
   bool write = false;
   bool returns = false;            ///< atomic: the old value comes back
   bool by_channel = false;         ///< Scratch: each dword of a register belongs to a channel

@@ -156,7 +156,7 @@ bool Reader::sampler() {
   const unsigned bits_each = m_.half_precision ? 16 : 32;
   element(bits_each, bits_each, 1);
   bti();
-  m_.address = AddressModel::Surface;
+  if (m_.address != AddressModel::Bindless) m_.address = AddressModel::Surface;
   return true;
 }
 
@@ -302,6 +302,8 @@ Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool s
   m.length = desc >> 25 & 0xf;
   m.response_length = desc >> 20 & 0x1f;
   m.extended_length = split ? static_cast<std::uint8_t>(ex_desc >> 6 & 0xf) : std::uint8_t{0};
+  // In units of 64 bytes.
+  m.state_offset = ex_desc >> 12 << 6;
   Reader reader(desc, family, m);
   if (!reader.read(*row))
     return error("message of {}, {}, descriptor {:#x}: {} (bits {} are {:#x})", function, row->info.text,

@@ -45,14 +45,14 @@ struct Message {
   std::uint8_t extended_length = 0;  ///< registers of src1's payload (sends)
   std::uint8_t response_length = 0;  ///< registers written back (rlen)
   std::uint8_t bti = 0;              ///< binding table index as encoded
-  std::uint8_t simd = 1;             ///< channels of the message: 8 or 16; 1 for blocks; 2: slots of four channels
-  bool high_slots = false;           ///< typed: channels 8 to 15 of the execution mask count
-  std::uint8_t components = 0;       ///< untyped and typed surface: mask of what is transferred, bit 0 is x
-  std::uint16_t memory_bits = 0;     ///< one element in memory: 8, 16, 32, 64, 128 (oword), 256 (hword)
-  std::uint8_t element_count = 1;    ///< elements per address; of a block: owords or hwords
-  bool high_half = false;            ///< one-oword block that uses the high half of its register
-  std::uint8_t address_unit = 1;     ///< bytes that one unit of a block's offset means: 1 or 16
-  bool returns = false;              ///< atomic: the old value comes back
+  std::uint8_t simd = 1;        ///< channels of the message: 8 or 16; 1 for blocks; 2: slots of four channels
+  bool high_slots = false;      ///< typed: channels 8 to 15 of the execution mask count
+  std::uint8_t components = 0;  ///< untyped and typed surface: mask of what is transferred, bit 0 is x
+  std::uint16_t memory_bits = 0;   ///< one element in memory: 8, 16, 32, 64, 128 (oword), 256 (hword)
+  std::uint8_t element_count = 1;  ///< elements per address; of a block: owords or hwords
+  bool high_half = false;          ///< one-oword block that uses the high half of its register
+  std::uint8_t address_unit = 1;   ///< bytes that one unit of a block's offset means: 1 or 16
+  bool returns = false;            ///< atomic: the old value comes back
   mem::AtomicOp atomic = mem::AtomicOp::add;
   std::uint8_t atomic_code = 0;     ///< as encoded
   std::uint16_t register_bits = 0;  ///< one element in the payload: 32, 64; blocks as memory_bits
@@ -64,9 +64,10 @@ struct Message {
   std::uint8_t flush_l3 = 0;  ///< fence: bit 0 instruction, 1 texture, 2 constant, 3 read-write data
   std::uint8_t vertical_stride_override = 0;  ///< media block: bits 10:8 of the descriptor
   SampleOp sample = SampleOp::sample;
-  std::uint8_t sampler = 0;     ///< sampler index
-  bool half_precision = false;  ///< sampler: 16-bit results
-  bool invalidate = false;      ///< read: the lines are invalidated afterwards
+  std::uint8_t sampler = 0;        ///< sampler index
+  std::uint32_t state_offset = 0;  ///< Bindless: bytes from the heap's base to the surface's state
+  bool half_precision = false;     ///< sampler: 16-bit results
+  bool invalidate = false;         ///< read: the lines are invalidated afterwards
 
   /// Components, or elements per address, that one channel transfers.
   unsigned elements() const {

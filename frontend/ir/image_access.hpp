@@ -11,6 +11,8 @@ namespace eum::ir {
 struct ImageAccess {
   std::uint8_t surface = 0;  ///< index in the binding table
   bool surface_is_operand = false;
+  bool bindless =
+      false;  ///< the operand is where the surface's state lies, bytes from the heap of such states
   /// Operands of one lane. sample: 0, or the two words of a header that mean something, SampleControl and the
   /// pointer to the table of samplers. media_read, media_write: 3 words of a header, x, y and the block's
   /// size.
@@ -20,7 +22,8 @@ struct ImageAccess {
   std::uint8_t sampler = 0;  ///< index in the table of samplers
   bool half = false;         ///< results are 16 bits, in the low half of each
   // typed_read, typed_write, typed_atomic
-  std::uint8_t coordinates = 0;  ///< of 1 to 4 that the message gives: u, v, r, lod
+  std::uint8_t coordinates = 0;  ///< of 1 to 4 that the message gives: u, v, r, lod; none of `counter`
+  bool counter = false;          ///< typed_atomic: on the surface's append counter
   std::uint8_t components = 0;   ///< mask, bit 0 red; not of atomics
   mem::AtomicOp atomic = mem::AtomicOp::and_;
   // media_read, media_write

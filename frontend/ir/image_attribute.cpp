@@ -33,9 +33,12 @@ bool parse_operation(InstReader& r, ImageAccess& image) {
 }
 
 bool parse_surface(InstReader& r, ImageAccess& image) {
-  if (r.in.peek_word() != "surface") return r.in.numbered("surface", 255, image.surface);
+  const std::string_view word = r.in.peek_word();
+  image.bindless = word == "bindless";
+  if (word != "surface" && !image.bindless) return r.in.numbered("surface", 255, image.surface);
   image.surface_is_operand = true;
-  return r.in.keyword("surface") && r.in.expect('[') && r.next_value() && r.in.expect(']');
+  return r.in.keyword(image.bindless ? "bindless" : "surface") && r.in.expect('[') && r.next_value() &&
+         r.in.expect(']');
 }
 
 Result<void> expect(std::string_view what, unsigned least, unsigned most, unsigned found) {
@@ -81,7 +84,7 @@ void print_Image(InstText& t) {
   if (t.inst.op == Op::sample) t.append("{} ", mem::image::info(image.sample).name);
   if (t.inst.op == Op::typed_atomic) t.append("{} ", mem::info(image.atomic).name);
   if (image.surface_is_operand) {
-    t.out += "surface[";
+    t.out += image.bindless ? "bindless[" : "surface[";
     t.next_value();
     t.out += ']';
   } else {
@@ -89,7 +92,10 @@ void print_Image(InstText& t) {
   }
   if (t.inst.op == Op::sample)
     t.append(" sampler{}{}{}", image.sampler, image.scalars != 0 ? " header" : "", image.half ? " half" : "");
-  if (is_typed(t.inst.op)) t.append(" coordinates {}", image.coordinates);
+  if (image.counter)
+    t.out += " counter";
+  else if (is_typed(t.inst.op))
+    t.append(" coordinates {}", image.coordinates);
   if (is_typed(t.inst.op) && t.inst.op != Op::typed_atomic) t.append(" components {:#x}", image.components);
   if (is_media(t.inst.op) && image.vertical_stride != 0) t.append(" stride {}", image.vertical_stride);
 }
@@ -106,7 +112,9 @@ bool parse_Image(InstReader& r) {
     if (parse_option(r, "header")) image.scalars = sample_header_scalars;
     image.half = parse_option(r, "half");
   }
-  if (is_typed(op) && !(in.keyword("coordinates") && in.number(image.coordinates, most_coordinates)))
+  if (op == Op::typed_atomic) image.counter = parse_option(r, "counter");
+  if (is_typed(op) && !image.counter &&
+      !(in.keyword("coordinates") && in.number(image.coordinates, most_coordinates)))
     return false;
   if (is_typed(op) && op != Op::typed_atomic &&
       !(in.keyword("components") && in.number(image.components, all_components)))
@@ -134,7 +142,12 @@ Result<void> verify_Image(const Function& f, const Inst& inst) {
   if (image.coordinates > most_coordinates || image.components > all_components)
     return error("expected up to 4 coordinates and components, found {} and {:#x}", image.coordinates,
                  image.components);
-  if (is_typed(inst.op) && image.coordinates == 0) return error("expected coordinates, found none");
+  if (image.counter && (inst.op != Op::typed_atomic || image.coordinates != 0))
+    return error("expected an atomic without coordinates on a counter");
+  if (is_typed(inst.op) && !image.counter && image.coordinates == 0)
+    return error("expected coordinates, found none");
+  if (image.bindless && !image.surface_is_operand)
+    return error("expected an operand that says where the state of a bindless surface is");
   const unsigned front = image.scalars + (image.surface_is_operand ? 1u : 0u);
   if (inst.arg_count < front) return error("expected {} operands or more, found {}", front, inst.arg_count);
   return verify_counts(inst, image, inst.arg_count - front);

@@ -54,9 +54,9 @@ struct SampleCall {
 };
 
 /// A typed surface message as its instruction has it: texel coordinates, then of writes the components, of
-/// atomics the sources.
+/// atomics the sources. A Counter message is an atomic on the surface's append counter, without coordinates.
 struct TypedMessage {
-  enum class Kind : std::uint8_t { Read, Write, Atomic } kind = Kind::Read;
+  enum class Kind : std::uint8_t { Read, Write, Atomic, Counter } kind = Kind::Read;
   std::uint8_t lanes = 8;
   std::uint8_t coordinates = 3;  ///< u, v, r, lod that the message gives
   std::uint8_t components = 15;  ///< mask, bit 0 red; not of atomics

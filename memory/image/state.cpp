@@ -193,7 +193,7 @@ void transfer(Io& io, SurfaceState& s) {
   io.only({178, 179, "Tiled Resource Mode"}, 1);
   io.number({181, 183, "Y Offset"}, s.y_offset, 4);
   io.number({185, 191, "X Offset"}, s.x_offset, 4);
-  io.only({192, 194, "Auxiliary Surface Mode"}, 1);
+  io.choice({192, 194, "Auxiliary Surface Mode"}, s.auxiliary, 0b101);
   io.number({224, 235, "Resource Min LOD"}, s.resource_min_lod);
   io.choice({249, 251, "Shader Channel Select Red"}, s.select[0], channel_selects);
   io.choice({246, 248, "Shader Channel Select Green"}, s.select[1], channel_selects);
@@ -204,6 +204,10 @@ void transfer(Io& io, SurfaceState& s) {
 
 constexpr Field base_address_low = {256, 287, "Surface Base Address"},
                 base_address_high = {288, 319, "Surface Base Address"};
+/// Bits 63:12 of an address.
+constexpr Field counter_address_low = {332, 351, "Auxiliary Surface Base Address"},
+                counter_address_high = {352, 383, "Auxiliary Surface Base Address"};
+constexpr unsigned counter_address_shift = 12;
 
 /// Field k of rounding, as SamplerState numbers them.
 constexpr std::array<Field, 6> rounding_fields = {{{114, 114, "U Address Mag Filter Rounding Enable"},
@@ -267,12 +271,22 @@ std::uint64_t surface_base_address(std::span<const std::byte, surface_state_byte
   return address;
 }
 
-std::array<std::byte, surface_state_bytes> encode(const SurfaceState& state, std::uint64_t base_address) {
+std::uint64_t append_counter_address(std::span<const std::byte, surface_state_bytes> bytes) {
+  const Words words = Words::of(bytes);
+  return std::uint64_t{words.get(counter_address_high)} << 32 | std::uint64_t{words.get(counter_address_low)}
+                                                                    << counter_address_shift;
+}
+
+std::array<std::byte, surface_state_bytes> encode(const SurfaceState& state, std::uint64_t base_address,
+                                                  std::uint64_t counter_address) {
   Writer writer;
   SurfaceState copy = state;
   transfer(writer, copy);
   writer.words().set(base_address_low, static_cast<std::uint32_t>(base_address));
   writer.words().set(base_address_high, static_cast<std::uint32_t>(base_address >> 32));
+  writer.words().set(counter_address_low,
+                     static_cast<std::uint32_t>(counter_address) >> counter_address_shift);
+  writer.words().set(counter_address_high, static_cast<std::uint32_t>(counter_address >> 32));
   return writer.bytes<surface_state_bytes>();
 }
 

@@ -26,6 +26,9 @@ enum class TileMode : std::uint8_t { LINEAR = 0, WMAJOR = 1, XMAJOR = 2, YMAJOR 
 /// Shader Channel Select.
 enum class ChannelSelect : std::uint8_t { ZERO = 0, ONE = 1, RED = 4, GREEN = 5, BLUE = 6, ALPHA = 7 };
 
+/// Auxiliary Surface Mode.
+enum class Auxiliary : std::uint8_t { NONE = 0, APPEND = 2 };
+
 /// Surface Format, 9 bits; formats.def has those that are known.
 using FormatCode = std::uint16_t;
 /// A buffer without a format.
@@ -60,6 +63,7 @@ struct SurfaceState {
   std::uint16_t y_offset = 0;     ///< rows
   bool vertical_line_stride = false;         ///< rows of media blocks are every other one
   bool vertical_line_stride_offset = false;  ///< from row 1 on
+  Auxiliary auxiliary = Auxiliary::NONE;     ///< APPEND: it has an append counter
 
   bool operator==(const SurfaceState&) const = default;
 };
@@ -72,9 +76,12 @@ inline constexpr std::size_t surface_state_bytes = 64, sampler_state_bytes = 16,
 Result<SurfaceState> decode_surface_state(std::span<const std::byte, surface_state_bytes> bytes);
 /// Surface Base Address.
 std::uint64_t surface_base_address(std::span<const std::byte, surface_state_bytes> bytes);
+/// Auxiliary Surface Base Address: of Auxiliary::APPEND the counter's.
+std::uint64_t append_counter_address(std::span<const std::byte, surface_state_bytes> bytes);
 /// The bytes of `state`, which decode to the same where its fields fit their ranges and mip_lod is mip_count
 /// minus one: these two are one field, which gets the larger.
-std::array<std::byte, surface_state_bytes> encode(const SurfaceState& state, std::uint64_t base_address);
+std::array<std::byte, surface_state_bytes> encode(const SurfaceState& state, std::uint64_t base_address,
+                                                  std::uint64_t counter_address = 0);
 
 enum class MapFilter : std::uint8_t { NEAREST = 0, LINEAR = 1, ANISOTROPIC = 2, MONO = 6 };
 enum class MipFilter : std::uint8_t { NONE = 0, NEAREST = 1, LINEAR = 3 };

@@ -64,6 +64,9 @@ Place place_of(const TypedMessage& message, const TypedCall& call, unsigned lane
 /// What is not defined, if anything.
 const char* refuse(const TypedMessage& message, const SurfaceState& state, const FormatInfo* format) {
   if (state.type == SurfaceType::SURFTYPE_NULL) return nullptr;
+  if (message.kind == Kind::Counter)
+    return state.auxiliary == Auxiliary::APPEND ? nullptr
+                                                : "an atomic on the counter of a surface without one";
   if (state.type == SurfaceType::SURFTYPE_STRBUF) return "a typed message on a structured buffer";
   if (format == nullptr || format->encode == nullptr)
     return "a typed message on a surface without a format for it";
@@ -102,14 +105,15 @@ class TypedAccess {
         return read(lane, place.inside, offset);
       case Kind::Write:
         return !place.inside || write(lane, offset);
-      case Kind::Atomic:
-        break;
+      default:
+        return atomic(lane, place.inside, offset);
     }
-    return atomic(lane, place.inside, offset);
   }
   void clear(unsigned lane) {
     for (unsigned k = 0; k < results(); ++k) call_.data[k * message_.lanes + lane] = 0;
   }
+  /// Of the four bytes of memory that are the counter.
+  bool count(unsigned lane) { return atomic(lane, true, 0); }
   const ImageFault& fault() const { return memory_.fault(); }
 
  private:
@@ -117,7 +121,7 @@ class TypedAccess {
 
   unsigned results() const {
     if (message_.kind == Kind::Read) return message_.component_count();
-    return message_.kind == Kind::Atomic && message_.returns ? 1 : 0;
+    return message_.kind != Kind::Write && message_.returns ? 1 : 0;
   }
   std::uint32_t operand(unsigned k, unsigned lane) const {
     return call_.data[(message_.coordinates + k) * message_.lanes + lane];
@@ -186,13 +190,19 @@ ImageFault typed_access(const TypedMessage& message, const TypedCall& call) {
   const FormatInfo* format = find_format(state.format);
   if (const char* reason = refuse(message, state, format))
     return {.kind = ImageFault::Kind::Unsupported, .reason = reason};
-  TypedAccess access(message, call, format == nullptr ? none : *format);
+  const bool counts = message.kind == Kind::Counter;
+  Surface counter;
+  counter.gpu_address = call.surface->counter;
+  counter.size = sizeof(std::uint32_t);
+  TypedCall access_call = call;
+  if (counts) access_call.surface = &counter;
+  TypedAccess access(message, access_call, format == nullptr ? none : *format);
   for (unsigned lane = 0; lane < message.lanes; ++lane) {
     if ((call.mask >> lane & 1) == 0 || state.type == SurfaceType::SURFTYPE_NULL) {
       access.clear(lane);
       continue;
     }
-    if (!access.run(lane)) {
+    if (counts ? !access.count(lane) : !access.run(lane)) {
       ImageFault fault = access.fault();
       fault.lane = lane;
       return fault;

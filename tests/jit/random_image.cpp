@@ -12,7 +12,8 @@ RandomImage random_image(ir::Op op, Random& random) {
   RandomImage out;
   ir::ImageAccess& image = out.image;
   image.surface = static_cast<std::uint8_t>(surfaces[below(chance(90) ? 2 : std::size(surfaces))]);
-  image.surface_is_operand = chance(20);
+  image.bindless = chance(3);
+  image.surface_is_operand = image.bindless || chance(20);
   const bool media = op == ir::Op::media_read || op == ir::Op::media_write;
   const bool slots = op != ir::Op::sample && !media && chance(20);  // of SIMD4x2
   out.lanes = slots ? 2 : media || chance(50) ? 8 : 16;
@@ -32,7 +33,8 @@ RandomImage random_image(ir::Op op, Random& random) {
       break;
     }
     case ir::Op::typed_atomic:
-      out.coordinates = 2;
+      image.counter = chance(10);
+      out.coordinates = image.counter ? 0 : 2;
       image.atomic = static_cast<ir::AtomicOp>(below(mem::atomic_table.size()));
       out.values = mem::info(image.atomic).operands;
       out.results = below(2);

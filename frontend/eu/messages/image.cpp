@@ -56,7 +56,7 @@ std::optional<unsigned> coordinates(MessageLowering& t, unsigned others) {
 /// What a sampler message gives for a lane: where the level of detail is computed, neighbours count, whether
 /// they are on or not.
 std::vector<ir::ValueId> sample_operands(MessageLowering& t, unsigned parameters) {
-  std::vector<ir::ValueId> operands;
+  std::vector<ir::ValueId> operands = t.surface_operand();
   if (t.message().header) {
     operands.push_back(t.header(ir::Type::u32, sample_control));
     operands.push_back(t.header(ir::Type::u32, sampler_pointer));
@@ -92,7 +92,7 @@ void lower_sample(MessageLowering& t) {
   const unsigned result_step = t.registers(m.image.half ? 2 : 4);
   const unsigned results = std::min(channels, m.response.count / result_step);
   if (!t.check_payload(header + parameters * step, m.response.count)) return;
-  ir::ImageAccess image = m.image;
+  ir::ImageAccess image = t.image();
   image.scalars = m.header ? ir::sample_header_scalars : 0;
   const std::vector<ir::ValueId> operands = sample_operands(t, parameters);
   const ir::ValueId first = b.image(ir::Op::sample, t.lanes(), image, operands, results, t.mask());
@@ -110,10 +110,10 @@ void lower_typed_surface(MessageLowering& t) {
   const auto components = static_cast<unsigned>(std::popcount(m.components)), step = t.registers(4);
   const std::optional<unsigned> count = coordinates(t, m.write ? components : 0);
   if (!count || !t.check_payload(m.payload_registers(), m.write ? 0 : components * step)) return;
-  ir::ImageAccess image = m.image;
+  ir::ImageAccess image = t.image();
   image.coordinates = static_cast<std::uint8_t>(*count);
   image.components = m.components;
-  std::vector<ir::ValueId> operands;
+  std::vector<ir::ValueId> operands = t.surface_operand();
   read_vectors(t, header_registers(m), *count + (m.write ? components : 0), operands);
   if (m.write) {
     t.b().image(ir::Op::typed_write, t.lanes(), image, operands, 0, slots(t));
@@ -132,12 +132,30 @@ void lower_typed_atomic(MessageLowering& t) {
   const std::optional<unsigned> count = coordinates(t, sources);
   const bool returns = m.returns && t.has_response();
   if (!count || !t.check_payload(m.payload_registers(), returns ? t.registers(4) : 0)) return;
-  ir::ImageAccess image = m.image;
+  ir::ImageAccess image = t.image();
   image.coordinates = static_cast<std::uint8_t>(*count);
-  std::vector<ir::ValueId> operands;
+  std::vector<ir::ValueId> operands = t.surface_operand();
   read_vectors(t, header_registers(m), *count + sources, operands);
   const ir::ValueId old =
       t.b().image(ir::Op::typed_atomic, t.lanes(), image, operands, returns ? 1 : 0, slots(t));
+  if (returns) t.write_response(0, old);
+}
+
+void lower_atomic_counter(MessageLowering& t) {
+  if (!in_surface(t)) return;
+  const Message& m = t.message();
+  if (Slots::serves(m)) return lower_atomic_counter_slots(t);
+  if (m.memory_bits != 32) return t.lowering().unsupported("atomic counter of 64 bits");
+  const unsigned sources = mem::info(m.image.atomic).operands, front = header_registers(m),
+                 step = t.registers(4);
+  const bool returns = m.returns && t.has_response();
+  if (!t.check_payload(front + sources * step, returns ? step : 0)) return;
+  ir::ImageAccess image = t.image();
+  image.counter = true;
+  std::vector<ir::ValueId> operands = t.surface_operand();
+  read_vectors(t, front, sources, operands);
+  const ir::ValueId old =
+      t.b().image(ir::Op::typed_atomic, t.lanes(), image, operands, returns ? 1 : 0, t.mask());
   if (returns) t.write_response(0, old);
 }
 
@@ -151,9 +169,9 @@ void lower_media_block(MessageLowering& t) {
   if (!t.check_payload(1 + (m.write ? data : 0), m.write ? 0 : data)) return;
   ir::Builder& b = t.b();
   const unsigned lanes = t.lowering().target().grf_bytes / 4;
-  ir::ImageAccess image = m.image;
+  ir::ImageAccess image = t.image();
   image.scalars = ir::media_scalars;
-  std::vector<ir::ValueId> operands;
+  std::vector<ir::ValueId> operands = t.surface_operand();
   for (unsigned offset : {block_x, block_y, block_size}) operands.push_back(t.header(ir::Type::u32, offset));
   if (m.write) {
     for (unsigned k = 0; k < data; ++k)

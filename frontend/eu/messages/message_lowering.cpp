@@ -45,6 +45,17 @@ ir::ValueId MessageLowering::stateless_base() {
                       {header(ir::Type::u32, header_base), b().constant(ir::Type::u32, 1, 0xfffffc00)});
 }
 
+ir::ImageAccess MessageLowering::image() const {
+  ir::ImageAccess image = message_.image;
+  image.surface_is_operand = image.bindless;
+  return image;
+}
+
+std::vector<ir::ValueId> MessageLowering::surface_operand() {
+  if (!message_.image.bindless) return {};
+  return {b().constant(ir::Type::u32, 1, message_.state_offset)};
+}
+
 bool MessageLowering::check_payload(unsigned payload, unsigned response) {
   const Target& target = l_.target();
   const auto beyond = [&](const RegisterRange& range, unsigned count) {

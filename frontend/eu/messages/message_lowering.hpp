@@ -2,6 +2,7 @@
 // What the lowerings of messages share: registers of payload and response, channels, the memory that is
 // named. The functions at the end are what front ends' message tables name.
 #include <algorithm>
+#include <vector>
 
 #include "frontend/eu/lowering.hpp"
 
@@ -53,6 +54,9 @@ class MessageLowering {
   /// Of a stateless message: what its header adds to offsets, bits 31:10 of dword 5 in units of 1 KB; a copy
   /// of r0 there means the thread's scratch space.
   ir::ValueId stateless_base();
+  /// What the message says of its image, and its operands as far as they say which surface it is.
+  ir::ImageAccess image() const;
+  std::vector<ir::ValueId> surface_operand();
   /// Type of an address of the message.
   ir::Type address_type() const { return ir::info(message_.memory.space).address; }
   /// Whether payload and response have as many registers as the message moves; else traps.
@@ -78,6 +82,7 @@ void lower_dual_block(MessageLowering&);
 void lower_sample(MessageLowering&);
 void lower_typed_surface(MessageLowering&);
 void lower_typed_atomic(MessageLowering&);
+void lower_atomic_counter(MessageLowering&);
 void lower_media_block(MessageLowering&);
 void lower_fence(MessageLowering&);
 void lower_barrier_signal(MessageLowering&);

@@ -94,10 +94,8 @@ void write_components(Slots& slots, unsigned components, ir::ValueId first) {
 }
 
 /// Typed messages: four coordinates a slot, of which the surface uses what it has.
-std::vector<ir::ValueId> coordinates_of(const Slots& slots, const Message& m) {
-  std::vector<ir::ValueId> values;
-  for (unsigned k = 0; k < most_coordinates; ++k) values.push_back(slots.read(header_registers(m), k));
-  return values;
+void read_coordinates(MessageLowering& t, const Slots& slots, std::vector<ir::ValueId>& to) {
+  for (unsigned k = 0; k < most_coordinates; ++k) to.push_back(slots.read(header_registers(t.message()), k));
 }
 
 void use_slot_mask(MessageLowering& t, Slots& slots) {
@@ -142,10 +140,11 @@ void lower_typed_slots(MessageLowering& t) {
   const unsigned front = header_registers(m);
   if (!slots.check(front + (m.write ? 2 : 1), m.write ? 0 : 1)) return;
   use_slot_mask(t, slots);
-  ir::ImageAccess image = m.image;
+  ir::ImageAccess image = t.image();
   image.coordinates = most_coordinates;
   image.components = m.components;
-  std::vector<ir::ValueId> operands = coordinates_of(slots, m);
+  std::vector<ir::ValueId> operands = t.surface_operand();
+  read_coordinates(t, slots, operands);
   if (m.write) {
     const std::vector<ir::ValueId> values = components_of(slots, front + 1, m.components);
     operands.insert(operands.end(), values.begin(), values.end());
@@ -165,10 +164,27 @@ void lower_typed_atomic_slots(MessageLowering& t) {
   Slots slots(t);
   if (!slots.check(front + (sources != 0 ? 2 : 1), returns ? 1 : 0)) return;
   use_slot_mask(t, slots);
-  ir::ImageAccess image = m.image;
+  ir::ImageAccess image = t.image();
   image.coordinates = most_coordinates;
-  std::vector<ir::ValueId> operands = coordinates_of(slots, m);
+  std::vector<ir::ValueId> operands = t.surface_operand();
+  read_coordinates(t, slots, operands);
   for (unsigned k = 0; k < sources; ++k) operands.push_back(slots.read(front + 1, k));
+  const ir::ValueId old =
+      t.b().image(ir::Op::typed_atomic, Slots::count, image, operands, returns ? 1 : 0, slots.mask());
+  if (returns) slots.write(0, 0, old);
+}
+
+void lower_atomic_counter_slots(MessageLowering& t) {
+  const Message& m = t.message();
+  if (m.memory_bits != 32) return t.lowering().unsupported("atomic counter of 64 bits");
+  const unsigned front = header_registers(m), sources = mem::info(m.image.atomic).operands;
+  const bool returns = m.returns && t.has_response();
+  Slots slots(t);
+  if (!slots.check(front + (sources != 0 ? 1 : 0), returns ? 1 : 0)) return;
+  ir::ImageAccess image = t.image();
+  image.counter = true;
+  std::vector<ir::ValueId> operands = t.surface_operand();
+  for (unsigned k = 0; k < sources; ++k) operands.push_back(slots.read(front, k));
   const ir::ValueId old =
       t.b().image(ir::Op::typed_atomic, Slots::count, image, operands, returns ? 1 : 0, slots.mask());
   if (returns) slots.write(0, 0, old);
@@ -192,12 +208,12 @@ void lower_sample_slots(MessageLowering& t) {
   const unsigned given = Slots::dwords * (m.payload_registers() - front);
   const auto number = [&](std::uint32_t n) { return b.constant(ir::Type::u32, 1, n); };
   const ir::ValueId control = t.header(ir::Type::u32, sample_control);
-  ir::ImageAccess image = m.image;
+  ir::ImageAccess image = t.image();
   image.scalars = ir::sample_header_scalars;
   // The op returns all channels; those that the header masks are not written here.
-  std::vector<ir::ValueId> operands = {
-      b.lanewise(ir::Op::and_, {control, number(~(0xfu << first_channel_mask))}),
-      t.header(ir::Type::u32, sampler_pointer)};
+  std::vector<ir::ValueId> operands = t.surface_operand();
+  operands.push_back(b.lanewise(ir::Op::and_, {control, number(~(0xfu << first_channel_mask))}));
+  operands.push_back(t.header(ir::Type::u32, sampler_pointer));
   for (const mem::image::Parameter parameter : operation.parameters) {
     const std::optional<unsigned> place = operation.slots.find(parameter);
     const bool is_given = place && *place < given;

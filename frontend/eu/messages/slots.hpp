@@ -43,6 +43,7 @@ void lower_untyped_slots(MessageLowering&);
 void lower_untyped_atomic_slots(MessageLowering&);
 void lower_typed_slots(MessageLowering&);
 void lower_typed_atomic_slots(MessageLowering&);
+void lower_atomic_counter_slots(MessageLowering&);
 void lower_sample_slots(MessageLowering&);
 
 }  // namespace eum::eu

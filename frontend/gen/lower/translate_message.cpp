@@ -30,6 +30,15 @@ constexpr eu::OffsetUnit offset_unit(MessageKind kind) {
   }
 }
 
+/// Messages that find their surface by the place of its state.
+constexpr bool may_be_bindless(eu::MessageHandler lower) {
+  for (const eu::MessageHandler handler :
+       {&eu::lower_sample, &eu::lower_typed_surface, &eu::lower_typed_atomic, &eu::lower_atomic_counter,
+        &eu::lower_media_block})
+    if (lower == handler) return true;
+  return false;
+}
+
 constexpr std::optional<ir::MemSpace> mem_space(AddressModel model) {
   switch (model) {
     case AddressModel::Surface:
@@ -73,7 +82,10 @@ Result<void> translate_message(const Instruction& in, Family family, eu::Message
   out.response = *response;
   if (out.lower == &eu::lower_unsupported_message) return {};
 
-  if (m.address != AddressModel::None) {
+  if (m.address == AddressModel::Bindless && may_be_bindless(out.lower)) {
+    out.image.bindless = true;
+    out.state_offset = m.state_offset;
+  } else if (m.address != AddressModel::None) {
     const std::optional<ir::MemSpace> space = mem_space(m.address);
     if (!space) return error("memory that is not modelled: binding table index {}", m.bti);
     out.memory.space = *space;

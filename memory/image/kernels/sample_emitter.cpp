@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdlib>
 
 #include "memory/image/coordinate.hpp"
 #include "memory/image/layout.hpp"
@@ -19,10 +20,16 @@ constexpr std::uint8_t round_nearest = 8, round_down = 9;
 constexpr std::uint8_t ordered = 7;   // vcmpps
 constexpr float farthest = 16777216;  // texel_position()
 
+/// Texels that an offset of the message moves an axis by at most.
+int reach_of_offset(const SampleOpInfo& op, SampleControl control, unsigned axis) {
+  constexpr int parameter = 32;  // six bits, signed
+  return op.has(sample_flag::Offsets) && axis < 2 ? parameter : std::abs(control.offset(axis));
+}
+
 /// Modes of an axis that indices need one correction for at most.
-bool can_wrap(AddressControl mode, bool normalized, int offset, std::uint32_t size) {
+bool can_wrap(AddressControl mode, bool normalized, int reach, std::uint32_t size) {
   const bool periodic = mode == AddressControl::WRAP || mode == AddressControl::MIRROR;
-  return !periodic || (normalized && (offset == 0 || size > 16));
+  return !periodic || (normalized && (reach == 0 || size > static_cast<std::uint32_t>(reach) + 8));
 }
 
 }  // namespace
@@ -41,7 +48,8 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
     if (message.op == SampleOp::ld && surface.mip_count <= 16) return plan;
     return std::nullopt;
   }
-  if (op.has(sample_flag::Info) || op.has(sample_flag::Offsets) || sampler.disable) return std::nullopt;
+  if (op.has(sample_flag::Info) || sampler.disable) return std::nullopt;
+  if (op.has(sample_flag::Offsets) && surface.type == SurfaceType::SURFTYPE_CUBE) return std::nullopt;
   plan.combine = reduction(message.op, sampler);
   plan.compare = op.has(sample_flag::Compare);
   plan.gather = op.has(sample_flag::Gather);
@@ -73,12 +81,13 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
   }
   if (plan.varies) {
     for (unsigned k = 0; k < dimensions(surface.type); ++k)
-      if (!can_wrap(sampler.address[k], !sampler.non_normalized, control.offset(k), 1)) return std::nullopt;
+      if (!can_wrap(sampler.address[k], !sampler.non_normalized, reach_of_offset(op, control, k), 1))
+        return std::nullopt;
     return surface.mip_count <= 16 ? std::optional(plan) : std::nullopt;
   }
   for (unsigned level = plan.level; level <= plan.level + (plan.weight != 0 ? 1 : 0); ++level)
     for (unsigned k = 0; k < dimensions(surface.type); ++k)
-      if (!can_wrap(sampler.address[k], !sampler.non_normalized, control.offset(k),
+      if (!can_wrap(sampler.address[k], !sampler.non_normalized, reach_of_offset(op, control, k),
                     level_size(surface, surface.min_lod + level)[k]))
         return std::nullopt;
   return plan;
@@ -150,6 +159,10 @@ bool SampleEmitter::denormals_matter() const {
 
 AddressControl SampleEmitter::mode(unsigned axis) const {
   return is_cube() && sampler_.cube_override ? AddressControl::CUBE : sampler_.address[axis];
+}
+
+bool SampleEmitter::has_offset_parameter(unsigned axis) const {
+  return info(message_.op).has(sample_flag::Offsets) && axis < 2;
 }
 
 bool SampleEmitter::crosses_edges() const {
@@ -240,7 +253,15 @@ void SampleEmitter::position(const Ymm& u, const Ymm& t, const Level& level, uns
   vcmpps(t, u, u, ordered);
   vandps(u, u, t);
   if (normalized) vmulps(u, u, number_of(level, axis));
-  if (const int offset = control_.offset(axis); offset != 0) vaddps(u, u, splat(static_cast<float>(offset)));
+  if (has_offset_parameter(axis)) {
+    load_parameter(t, axis == 0 ? Parameter::offu : Parameter::offv);
+    vpslld(t, t, 26);
+    vpsrad(t, t, 26);
+    vcvtdq2ps(t, t);
+    vaddps(u, u, t);
+  } else if (const int offset = control_.offset(axis); offset != 0) {
+    vaddps(u, u, splat(static_cast<float>(offset)));
+  }
   if (mode == AddressControl::HALF_BORDER) {
     zero(t);
     vmaxps(u, u, t);
@@ -256,7 +277,7 @@ void SampleEmitter::wrap(const Ymm& index, const Ymm& t, const Level& level, uns
   const Address size = size_of(level, axis), last = last_of(level, axis);
   AddressControl mode = this->mode(axis);
   if (!plan_.linear) mode = nearest_mode(mode);
-  const bool offset = control_.offset(axis) != 0;
+  const bool offset = has_offset_parameter(axis) || control_.offset(axis) != 0;
   if (mode == AddressControl::WRAP) {
     if (offset || (plan_.linear && tap == 0)) {  // may be below 0
       vpsrad(t, index, 31);

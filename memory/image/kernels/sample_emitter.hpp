@@ -49,6 +49,8 @@ class SampleEmitter : public Emitter {
 
   bool is_cube() const { return state_.type == SurfaceType::SURFTYPE_CUBE; }
   AddressControl mode(unsigned axis) const;
+  /// Each lane gives the offset of its texels on this axis.
+  bool has_offset_parameter(unsigned axis) const;
   /// Texels beyond a face's edge are those of its neighbour.
   bool crosses_edges() const;
 

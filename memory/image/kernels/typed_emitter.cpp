@@ -36,8 +36,8 @@ std::uint32_t reach(const SurfaceState& state) {
 bool has_kernel(const TypedMessage& message, const SurfaceState& surface) {
   const FormatInfo* format = find_format(surface.format);
   if (format == nullptr || !can_read(surface, *format)) return false;
-  if (message.kind == TypedMessage::Kind::Atomic || message.coordinates == 0 || message.coordinates > 4)
-    return false;
+  if (message.kind != TypedMessage::Kind::Read && message.kind != TypedMessage::Kind::Write) return false;
+  if (message.coordinates == 0 || message.coordinates > 4) return false;
   // A level that the message adds can only be 0.
   if (message.coordinates == 4 && level_count(surface) != surface.mip_lod + 1u) return false;
   if (message.lanes != 8 && message.lanes != 16) return false;

@@ -41,6 +41,8 @@ class Thread {
     environment_.scratch = scratch_.data();
     environment_.scratch_bytes = scratch_.size();
     environment_.space = &space_;
+    environment_.heap = {memory_address, static_cast<std::uint32_t>(memory_bytes_.size()), memory_address,
+                         true};
     if (!space_.map(memory_address, memory_bytes_.size(), memory_bytes_.data(), mem::Access::ReadWrite,
                     "memory") ||
         !space_.map(low_address, low_bytes_.size(), low_bytes_.data(), mem::Access::ReadWrite, "low"))

@@ -133,6 +133,9 @@ Function every_op() {
   image.atomic = AtomicOp::cmpwr;
   image.components = 0;
   b.image(Op::typed_atomic, 16, image, std::array{address, one, one, one}, 1);
+  image.coordinates = 0;
+  image.counter = image.bindless = image.surface_is_operand = true;
+  b.image(Op::typed_atomic, 16, image, std::array{scalar, one, one}, 1);
   image = {};
   image.scalars = media_scalars;
   image.vertical_stride = 6;
@@ -334,6 +337,10 @@ TEST_CASE("the verifier names the rule that is broken") {
          "expected coordinates, found none");
   broken("  %0 = constant.u32x8 0\n  %1 = typed_atomic.u32x8 add surface0 coordinates 1, %0\n  exit\n",
          "expected 2 coordinates and sources, found 1");
+  broken("  %0 = constant.u32x8 0\n  %1 = typed_atomic.u32x8 add surface0 counter, %0, %0\n  exit\n",
+         "expected 1 coordinates and sources, found 2");
+  broken("  %0 = constant.u32x8 0\n  %1 = typed_read.u32x8 surface0 counter components 0x1, %0\n  exit\n",
+         "coordinates");
   broken("  %0 = constant.u32x1 0\n  %1 = media_read.u32x8 surface0, %0, %0\n  exit\n", "expected ','");
   broken("  %0 = constant.u32x1 0\n  media_write.u32x8 surface0, %0, %0, %0\n  exit\n",
          "expected 1 to 31 registers to write, found 0");

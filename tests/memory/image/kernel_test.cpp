@@ -194,7 +194,7 @@ constexpr SampleOp ops[] = {
     SampleOp::sample,     SampleOp::sample_b,   SampleOp::sample_d,       SampleOp::ld,
     SampleOp::ld_lz,      SampleOp::ld_lz,      SampleOp::sample_killpix, SampleOp::sample_c_lz,
     SampleOp::sample_c,   SampleOp::sample_l_c, SampleOp::gather4_c,      SampleOp::sample_min,
-    SampleOp::sample_max, SampleOp::gather4};
+    SampleOp::sample_max, SampleOp::gather4,    SampleOp::gather4_po,     SampleOp::gather4_po_c};
 
 Case random_case(std::uint32_t seed) {
   Random r(seed);
@@ -265,6 +265,8 @@ class Comparison {
             value = bits(r.chance(40) ? r.of({1.0f, -1.0f, 0.0f, -0.0f, 0.75f}) : r.real(-1, 1));
           } else if (axis < 3) {
             value = random_coordinate(r, normalized, size[axis]);
+          } else if (list.list[k] == Parameter::offu || list.list[k] == Parameter::offv) {
+            value = r.chance(80) ? r.below(64) : r.word();
           } else if (list.list[k] >= Parameter::dudx && list.list[k] <= Parameter::drdy && r.chance(80)) {
             value = bits(r.real(-0.2f, 0.2f) * (normalized ? 1 : static_cast<float>(size[0])));
           } else {
@@ -447,11 +449,12 @@ TEST_CASE("image kernels: what the generator does not do has none") {
   SurfaceState narrow = image.state;
   narrow.pitch = 32;
   CHECK(cache.find(message, narrow, sampler, {}) == nullptr);
-  CHECK(cache.find({SampleOp::gather4_po, 16, 4, 4, false}, image.state, sampler, {}) == nullptr);
+  CHECK(cache.find({SampleOp::gather4_po, 16, 4, 4, false}, image.state, sampler, {}) != nullptr);
+  CHECK(cache.find({SampleOp::resinfo, 16, 1, 4, false}, image.state, sampler, {}) == nullptr);
   TypedMessage atomic;
   atomic.kind = TypedMessage::Kind::Atomic;
   CHECK(cache.find(atomic, image.state) == nullptr);
-  CHECK(cache.size() == 1);
+  CHECK(cache.size() == 2);
 }
 
 TEST_CASE("image kernels: threads find one kernel, in pages that nobody can write") {

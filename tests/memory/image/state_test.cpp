@@ -126,6 +126,7 @@ TEST_CASE("each field of RENDER_SURFACE_STATE is where genxml has it") {
   check(164, 167, 15, [](auto& s) { s.min_lod = 15; });
   check(181, 183, 7, [](auto& s) { s.y_offset = 28; });
   check(185, 191, 127, [](auto& s) { s.x_offset = 508; });
+  check(192, 194, 2, [](auto& s) { s.auxiliary = Auxiliary::APPEND; });
   check(224, 235, 0xfff, [](auto& s) { s.resource_min_lod = 0xfff; });
   check(249, 251, 0, [](auto& s) { s.select[0] = ChannelSelect::ZERO; });
   check(246, 248, 1, [](auto& s) { s.select[1] = ChannelSelect::ONE; });
@@ -186,7 +187,8 @@ TEST_CASE("reserved and unsupported values of RENDER_SURFACE_STATE are named") {
   CHECK(surface_error(131, 133, 5) ==
         "RENDER_SURFACE_STATE: Number of Multisamples: expected one of 0, 1, 2, 3, 4, found 5");
   CHECK(surface_error(178, 179, 1) == "RENDER_SURFACE_STATE: Tiled Resource Mode: expected 0, found 1");
-  CHECK(surface_error(192, 194, 5) == "RENDER_SURFACE_STATE: Auxiliary Surface Mode: expected 0, found 5");
+  CHECK(surface_error(192, 194, 5) ==
+        "RENDER_SURFACE_STATE: Auxiliary Surface Mode: expected one of 0, 2, found 5");
   CHECK(surface_error(254, 254, 1) == "RENDER_SURFACE_STATE: Memory Compression Enable: expected 0, found 1");
   for (unsigned first : {249u, 246u, 243u, 240u})
     for (std::uint32_t value : {2u, 3u})
@@ -246,13 +248,16 @@ TEST_CASE("surface states survive their bytes") {
     s.y_offset = static_cast<std::uint16_t>(4 * draw<std::uint32_t>(random, 7));
     s.vertical_line_stride = draw<bool>(random, 1);
     s.vertical_line_stride_offset = draw<bool>(random, 1);
+    s.auxiliary = pick(random, {Auxiliary::NONE, Auxiliary::APPEND});
     const std::uint64_t address = random() * std::uint64_t{0x1234567};
-    const auto bytes = encode(s, address);
+    const std::uint64_t counter = random() * std::uint64_t{0x7654321} << 12;
+    const auto bytes = encode(s, address, counter);
     const auto back = decode_surface_state(bytes);
     INFO((back ? "" : back.error().message));
     REQUIRE(back);
     REQUIRE((*back == s));
     REQUIRE(surface_base_address(bytes) == address);
+    REQUIRE(append_counter_address(bytes) == counter);
   }
 }
 

@@ -1,0 +1,30 @@
+#pragma once
+// Surfaces and samplers that messages name by the place of their state in memory, not by an index in a table
+// (bindless). The state is read for each message: programs may write it. This must not know who sends
+// messages.
+#include <cstdint>
+
+#include "memory/image/message.hpp"
+#include "memory/surface.hpp"
+
+namespace eum::mem::image {
+
+struct StateHeap {
+  std::uint64_t surfaces = 0;       ///< Bindless Surface State Base Address
+  std::uint32_t surface_bytes = 0;  ///< that states may lie in from there on; 0: there are none
+  std::uint64_t dynamic = 0;        ///< Dynamic State Base Address: border colours
+  /// Pointers to samplers are relative to `surfaces` too, in messages on such surfaces (BXT volume 6,
+  /// "Bindless Sampler State").
+  bool samplers = false;
+};
+
+/// The surface that a state describes, with the memory that the state needs and no host memory yet.
+Result<Surface> surface_of_state(std::span<const std::byte, surface_state_bytes> bytes);
+
+/// The state at byte `offset` of the heap, and the surface's host memory if it is one block of that.
+ImageFault read_surface(const StateHeap& heap, const AddressSpace* space, std::uint32_t offset,
+                        Surface& surface);
+ImageFault read_sampler(const StateHeap& heap, const AddressSpace* space, std::uint32_t offset,
+                        SamplerState& sampler);
+
+}  // namespace eum::mem::image
