@@ -123,8 +123,8 @@ class Memory {
   void note_outside(const Element& element, unsigned lane) const {
     const BoundsObserver* observer = environment_.bounds;
     if (observer == nullptr || access_.mem.space != ir::MemSpace::Surface) return;
-    observer->outside(observer->context, {access_.guest_ip, surface_index_, lane, element.bytes,
-                                          element.address(), wanted_ != Read});
+    observer->outside(observer->context, {access_.guest_ip, surface_index_, access_.first_lane + lane,
+                                          element.bytes, element.address(), wanted_ != Read});
   }
 
   FaultKind outside_fault() const {
@@ -132,7 +132,7 @@ class Memory {
   }
 
   bool refuse(FaultKind kind, const Element& element, unsigned lane) const {
-    fault_ = {kind, access_.guest_ip, lane, element.bytes, element.address()};
+    fault_ = {kind, access_.guest_ip, access_.first_lane + lane, element.bytes, element.address()};
     return false;
   }
 

@@ -100,6 +100,13 @@ struct Environment {
   mem::image::StateHeap heap;       ///< of bindless surfaces and samplers
 };
 
+/// Host memory of the address space that an A64 or A32 access hit; none if the size is 0.
+struct CachedRegion {
+  std::uint64_t start = 0;
+  std::uint64_t size = 0;
+  std::byte* host = nullptr;
+};
+
 /// The fixed head of a thread's state. Flags, register file and mask variables follow it, see StateLayout.
 struct ThreadState {
   const Environment* environment = nullptr;
@@ -109,11 +116,12 @@ struct ThreadState {
   std::uint32_t barrier_signals = 0;  ///< barrier_signal ops executed
   std::uint32_t fp_mode = 0;   ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
   std::uint32_t fp_mixed = 0;  ///< an engine's copy of is_fp_mixed(fp_mode) while it runs
-  /// The region of the address space that the last A64 or A32 access hit: an engine's cache, cleared by size
-  /// 0.
-  std::uint64_t region_start = 0;
-  std::uint64_t region_size = 0;
-  std::byte* region_host = nullptr;
+  /// An engine's cache of regions, for the caller to empty where the address space changes.
+  static constexpr std::size_t region_count = 2;
+  CachedRegion regions[region_count];
+  void forget_regions() {
+    for (CachedRegion& cached : regions) cached = {};
+  }
   Fault fault;
   Status stopped = Status::Exited;  ///< why the thread's last run in a batch ended: exited or waiting
 };

@@ -1,284 +1,317 @@
-// Loads: consecutive, rows of components, gathered, or by call.
-#include "jit/avx2/emit/memory.hpp"
+// Loads: rows of consecutive elements, one address for all lanes, gathered, or by call.
+#include "jit/avx2/emit/lane_site.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
 namespace eum::jit::avx2::emit {
 
-namespace I = x86::Inst;
-using ir::Type;
-
 namespace {
 
-/// What moves an element of `bytes` unchanged.
-Type unsigned_type(unsigned bytes) { return ir::int_type(bytes, false); }
-
-class LoadSite : public MemorySite {
+class LoadSite : public LaneSite {
  public:
-  LoadSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c) {
+  LoadSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)
+      : LaneSite(c, inst, first_lane, lanes) {
     fetch_mask_bits();
     for (unsigned k = 0; k < components(); ++k)
-      for (unsigned chunk = 0; chunk < c.v.chunks(inst.result + k); ++chunk)
-        results_.push_back(c.v.define(inst.result + k, chunk));
-    if (!c.regs.is_scalar(addresses())) acquire();
+      for (unsigned i = 0; i < vectors(); ++i)
+        results_.push_back(c.v.define(inst.result + k, first_chunk() + i));
+    acquire();
   }
 
-  /// Registers of the result, component by component, chunk by chunk.
-  x86::Ymm result(unsigned component, unsigned chunk) const {
-    return results_[component * (results_.size() / components()) + chunk];
-  }
-  const std::vector<x86::Ymm>& results() const { return results_; }
-  unsigned result_chunks() const { return static_cast<unsigned>(results_.size()) / components(); }
-
-  /// The call that serves whatever the ways above do not.
-  void slow(asmjit::Label entry, asmjit::Label done) {
-    std::vector<x86::Ymm> where;
-    for (unsigned chunk = 0; chunk < c_.v.chunks(addresses()); ++chunk)
-      where.push_back(c_.v.use(addresses(), chunk));
-    Compiler& c = c_;
-    auto before = [&c, where] {
-      for (std::size_t i = 0; i < where.size(); ++i)
-        c.a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 32, 32), where[i]);
-    };
-    auto after = [&c, results = results_, chunks = result_chunks(), size = bytes()] {
-      for (std::size_t i = 0; i < results.size(); ++i)
-        c.a.vmovups(
-            results[i],
-            x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / chunks * size + i % chunks * 32), 32));
-    };
-    call_out_of_line(entry, done, on_data<jit::load>, before, after);
-  }
-
-  /// One vector move a chunk from `offset` on.
-  void load_run(const CheckedAddress& from, unsigned offset) {
-    for (unsigned chunk = 0; chunk < result_chunks(); ++chunk)
-      load_chunk(result(0, chunk), from, offset + chunk * 32, std::min(32u, bytes() - chunk * 32));
-  }
-
-  /// 32-bit elements of lanes in bounds; lanes outside the mask give 0.
-  void gather(const CheckedAddress& memory) {
-    const x86::Ymm mask = reg.t;
-    for (unsigned k = 0; k < components(); ++k)
-      for (unsigned chunk = 0; chunk < result_chunks(); ++chunk) {
-        x86::Ymm address = c_.v.use(addresses(), chunk), to = result(k, chunk);
-        if (masked()) {
-          c_.a.vmovaps(mask, reg.mask[chunk]);
-          c_.a.vpxor(to, to, to);
-        } else {
-          c_.a.vpcmpeqd(mask, mask, mask);
-        }
-        c_.a.vpgatherdd(to, memory.gather(address, component_offset(k), 4), mask);
-      }
-  }
-
-  /// Elements of any size of lanes in bounds, one after the other through the frame.
-  void load_lanes(const CheckedAddress& memory) {
+  void emit() {
     auto& a = c_.a;
-    load_lane_bits();
-    const x86::Gp bits = reg.bits.r32(), lane = reg.lane, address = reg.address, value = reg.value;
-    for (unsigned chunk = 0; chunk < c_.v.chunks(addresses()); ++chunk)
-      a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(chunk) * 32, 32),
-                c_.v.use(addresses(), chunk));
-    if (masked()) {
-      x86::Ymm zero = results_[0];
-      a.vpxor(zero, zero, zero);
-      for (unsigned at = 0; at < components() * bytes(); at += 32)
-        a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(at), 32), zero);
+    slow_ = a.newLabel();
+    done_ = a.newLabel();
+    locate(slow_);
+    if (const unsigned stride = row_stride(); stride != 0) {
+      const asmjit::Label spread = a.newLabel();
+      if (masked()) {
+        const CheckedAddress memory = check_run_under_mask(stride, spread);
+        for (unsigned row = 0; row < rows(); ++row) load_row(memory, 0, row, 8 * row * stride);
+        clear_outside_mask();
+      } else {
+        const CheckedAddress memory = check_rows(stride, spread, slow_);
+        for (unsigned row = 0; row < rows(); ++row) load_row(memory, row, row, 0);
+      }
+      c_.out_of_line([site = *this, spread] {
+        site.c_.a.bind(spread);
+        site.load_spread(site.check_all_lanes(site.slow_));
+        site.c_.a.jmp(site.done_);
+      });
+    } else {
+      load_spread(check_all_lanes(slow_));
     }
-    asmjit::Label next = a.newLabel(), end = a.newLabel();
-    a.test(bits, bits);
-    a.jz(end);
-    a.bind(next);
-    a.tzcnt(lane.r32(), bits);
-    a.blsr(bits, bits);
-    a.mov(address.r32(), x86::ptr(x86::rsp, lane, 2, Frame::operands, 4));
-    for (unsigned k = 0; k < components(); ++k) {
-      load_scalar(a, value, memory.lane(address, component_offset(k), element()), unsigned_type(element()));
-      a.mov(x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element())),
-                     Frame::data + static_cast<int>(k * bytes()), element()),
-            low_part(value, element()));
-    }
-    a.test(bits, bits);
-    a.jnz(next);
-    a.bind(end);
-    for (unsigned k = 0; k < components(); ++k)
-      for (unsigned chunk = 0; chunk < result_chunks(); ++chunk)
-        a.vmovups(result(k, chunk),
-                  x86::ptr(x86::rsp, Frame::data + static_cast<int>(k * bytes() + chunk * 32), 32));
+    a.bind(done_);
+    call_out_of_line(slow_, done_, on_data<jit::load>, spill_for_call({}, 0),
+                     [site = *this] { site.fetch(); });
   }
 
  private:
-  Compiler& c_;
-  std::vector<x86::Ymm> results_;
-};
+  x86::Ymm result(unsigned component, unsigned vector = 0) const {
+    return results_[component * vectors() + vector];
+  }
+  // ---- Rows
 
-/// Four 32-bit components of eight lanes: the rows of 16 bytes, transposed.
-void load_rows(Compiler& c, LoadSite& site, const CheckedAddress& memory, unsigned chunk,
-               const std::array<x86::Ymm, 4>& row) {
-  auto& a = c.a;
-  x86::Ymm address = c.v.use(site.addresses(), chunk);
-  const x86::Gp low = site.reg.address, high = site.reg.value;
-  for (unsigned half = 0; half < 2; ++half) {
-    x86::Xmm four = address.xmm();
-    if (half == 1) {
-      four = site.result(3, chunk).xmm();  // written last of all
-      a.vextracti128(four, address, 1);
+  /// Row `row` of the results from `offset` behind the address that run `run` begins at.
+  void load_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
+    auto& a = c_.a;
+    const auto at = [&](unsigned behind, unsigned bytes) {
+      return memory.at(component_offset(0) + offset + behind, bytes, run);
+    };
+    if (components() == 2) return load_pairs(at(0, 32), at(32, 32), row);
+    if (components() == 4) return load_quads([&](unsigned i) { return at(16 * i, 16); }, row);
+    switch (element()) {
+      case 8:
+        a.vmovups(result(0, 2 * row), at(0, 32));
+        return (void)a.vmovups(result(0, 2 * row + 1), at(32, 32));
+      case 4:
+        return (void)a.vmovups(result(0, row), at(0, 32));
+      case 2:
+        if (row == 0) return (void)a.vmovups(result(0).xmm(), at(0, 16));
+        return (void)a.vinserti128(result(0), result(0), at(0, 16), 1);
+      default:
+        if (row == 0) return (void)a.vmovq(result(0).xmm(), at(0, 8));
+        return (void)a.vmovhps(result(0).xmm(), result(0).xmm(), at(0, 8));
     }
-    for (unsigned pair = 0; pair < 2; ++pair) {
-      if (pair == 0) {
-        a.vmovq(low, four);
-      } else {
-        a.vpextrq(low, four, 1);
+  }
+
+  /// x0 y0 x1 y1 ... to x0 x1 ... and y0 y1 ...
+  void load_pairs(const x86::Mem& low, const x86::Mem& high, unsigned row) const {
+    auto& a = c_.a;
+    const x86::Ymm x = result(0, row), y = result(1, row);
+    a.vmovups(x, low);
+    a.vmovups(t, high);
+    a.vshufps(y, x, t, 0xdd);
+    a.vshufps(x, x, t, 0x88);
+    a.vpermq(y, y, 0xd8);
+    a.vpermq(x, x, 0xd8);
+  }
+
+  void clear_outside_mask() const {
+    auto& a = c_.a;
+    if (element() < 4) {
+      narrow_mask(t);
+      return (void)a.vpand(result(0), result(0), t);
+    }
+    for (unsigned row = 0; row < rows(); ++row) {
+      if (element() == 4) {
+        for (unsigned k = 0; k < components(); ++k) a.vpand(result(k, row), result(k, row), masks_[row]);
+        continue;
       }
-      a.mov(high, low);
-      a.shr(high, 32);
-      a.mov(low.r32(), low.r32());
-      for (unsigned i = 0; i < 2; ++i) {
-        x86::Mem from = memory.lane(i == 0 ? low : high, 0, 16);
-        x86::Ymm to = row[pair * 2 + i];
-        if (half == 0) {
-          a.vmovups(to.xmm(), from);
+      for (unsigned half = 0; half < 2; ++half) {
+        wide_mask(t, row, half);
+        a.vpand(result(0, 2 * row + half), result(0, 2 * row + half), t);
+      }
+    }
+  }
+
+  /// Eight lanes of 16 bytes, four components, transposed; memory(i) is what lane i has.
+  template <class Memory>
+  void load_quads(Memory memory, unsigned row) const {
+    auto& a = c_.a;
+    const x86::Ymm x = result(0, row), y = result(1, row), z = result(2, row), last = result(3, row);
+    const std::array<x86::Ymm, 4> quad{t, u, v, w};
+    for (unsigned i = 0; i < 4; ++i) a.vmovups(quad[i].xmm(), memory(i));
+    for (unsigned i = 0; i < 4; ++i) a.vinsertf128(quad[i], quad[i], memory(i + 4), 1);
+    a.vunpcklps(x, t, u);
+    a.vunpckhps(z, t, u);
+    a.vunpcklps(t, v, w);
+    a.vunpckhps(u, v, w);
+    a.vunpckhpd(y, x, t);
+    a.vunpcklpd(x, x, t);
+    a.vunpckhpd(last, z, u);
+    a.vunpcklpd(z, z, u);
+  }
+
+  // ---- Lanes that are in bounds
+
+  void load_spread(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    if (element() < 4) return gather_narrow(memory);
+    if (element() == 8 || masked()) return gather_from(0, memory);
+    // Rows of one address each, as long as there are such.
+    const asmjit::Label end = a.newLabel();
+    std::array<asmjit::Label, 2> varied{a.newLabel(), a.newLabel()};
+    for (unsigned row = 0; row < rows(); ++row) {
+      const x86::Ymm all = places_[row];
+      a.vpbroadcastd(t, all.xmm());
+      a.vpcmpeqd(t, t, all);
+      a.vmovmskps(bits.r32(), t);
+      a.cmp(bits.r32(), 0xff);
+      a.jne(varied[row]);
+      a.vmovd(place().r32(), all.xmm());
+      for (unsigned k = 0; k < components(); ++k)
+        a.vbroadcastss(result(k, row), memory.lane(place(), component_offset(k), 4));
+    }
+    for (unsigned row = 0; row < rows(); ++row) {
+      a.jmp(end);
+      a.bind(varied[row]);
+      gather_from(row, memory);
+    }
+    a.bind(end);
+  }
+
+  void gather_from(unsigned first_row, const CheckedAddress& memory) const {
+    for (unsigned row = first_row; row < rows(); ++row) {
+      if (element() == 8) {
+        gather_wide(memory, row);
+      } else if (mem().components == 15 && !masked()) {
+        gather_quads(memory, row);
+      } else {
+        gather(memory, row);
+      }
+    }
+  }
+
+  void gather(const CheckedAddress& memory, unsigned row) const {
+    auto& a = c_.a;
+    for (unsigned k = 0; k < components(); ++k) {
+      const x86::Ymm to = result(k, row);
+      if (masked()) {
+        a.vmovaps(t, masks_[row]);
+        a.vpxor(to, to, to);
+      } else {
+        a.vpcmpeqd(t, t, t);
+      }
+      a.vpgatherdd(to, memory.gather(places_[row], component_offset(k), 4), t);
+    }
+  }
+
+  void gather_wide(const CheckedAddress& memory, unsigned row) const {
+    auto& a = c_.a;
+    for (unsigned k = 0; k < components(); ++k)
+      for (unsigned half = 0; half < 2; ++half) {
+        const x86::Ymm to = result(k, 2 * row + half);
+        if (masked()) {
+          wide_mask(t, row, half);
+          a.vpxor(to, to, to);
         } else {
-          a.vinsertf128(to, to, from, 1);
+          a.vpcmpeqd(t, t, t);
         }
-      }
-    }
-  }
-  x86::Ymm x = site.result(0, chunk), y = site.result(1, chunk), z = site.result(2, chunk),
-           w = site.result(3, chunk);
-  a.vunpcklps(x, row[0], row[1]);
-  a.vunpckhps(z, row[0], row[1]);
-  a.vunpcklps(row[0], row[2], row[3]);
-  a.vunpckhps(row[1], row[2], row[3]);
-  a.vunpckhpd(y, x, row[0]);
-  a.vunpcklpd(x, x, row[0]);
-  a.vunpckhpd(w, z, row[1]);
-  a.vunpcklpd(z, z, row[1]);
-}
-
-/// Several components: the same address in each lane of a chunk, or rows, or gathers.
-void load_components(Compiler& c, const CodeInst& inst) {
-  auto& a = c.a;
-  LoadSite site(c, inst);
-  const std::array<x86::Ymm, 4> row{site.reg.t, site.reg.u, site.reg.v, c.v.scratch()};
-  const x86::Gp scratch = site.reg.first;
-  asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  const CheckedAddress memory = site.check(Addresses::lanes(), site.extent(), slow);
-  if (site.element() != 4) {
-    site.load_lanes(memory);
-  } else if (site.masked()) {
-    site.gather(memory);
-  } else {
-    const bool rows = c.access(inst).components == 0xf && c.access(inst).offset == 0 && inst.lanes % 8 == 0;
-    for (unsigned chunk = 0; chunk < site.result_chunks(); ++chunk) {
-      asmjit::Label varied = a.newLabel(), next = a.newLabel();
-      x86::Ymm address = c.v.use(site.addresses(), chunk);
-      const unsigned lanes = std::min(8u, inst.lanes - chunk * 8);
-      a.vpbroadcastd(row[0], address.xmm());
-      a.vpcmpeqd(row[0], row[0], address);
-      a.vmovmskps(scratch.r32(), row[0]);
-      if (lanes < 8) a.and_(scratch.r32(), (1u << lanes) - 1);
-      a.cmp(scratch.r32(), (1u << lanes) - 1);
-      a.jne(varied);
-      a.vmovd(scratch.r32(), address.xmm());
-      for (unsigned k = 0; k < site.components(); ++k)
-        a.vbroadcastss(site.result(k, chunk), memory.lane(scratch, site.component_offset(k), 4));
-      a.jmp(next);
-      a.bind(varied);
-      if (rows) {
-        load_rows(c, site, memory, chunk, row);
-      } else {
-        for (unsigned k = 0; k < site.components(); ++k) {
-          a.vpcmpeqd(row[0], row[0], row[0]);
-          a.vpgatherdd(site.result(k, chunk), memory.gather(address, site.component_offset(k), 4), row[0]);
+        x86::Xmm place = places_[row].xmm();
+        if (half == 1) {
+          place = u.xmm();
+          a.vextracti128(place, places_[row], 1);
         }
+        a.vpgatherdq(to, memory.gather(place, component_offset(k), 8), t);
       }
-      a.bind(next);
-    }
   }
-  site.slow(slow, done);
-  a.bind(done);
-}
 
-/// One component: consecutive addresses, or lanes.
-void load_one_component(Compiler& c, const CodeInst& inst) {
-  auto& a = c.a;
-  LoadSite site(c, inst);
-  asmjit::Label spread = a.newLabel(), slow = a.newLabel(), done = a.newLabel();
-  const bool lanes = !site.in_space();
-  if (!site.masked()) {
-    site.check_consecutive(lanes ? spread : slow);
-    const unsigned run = site.bytes() - site.element() + site.extent();
-    site.load_run(site.check(Addresses::run(site.reg.first), run, slow), site.component_offset(0));
-    if (lanes) a.jmp(done);
+  /// 16 bytes a lane, which lie side by side.
+  void gather_quads(const CheckedAddress& memory, unsigned row) const {
+    auto& a = c_.a;
+    a.vmovaps(x86::ptr(x86::rsp, Frame::operands, 32), places_[row]);
+    load_quads(
+        [&](unsigned i) {
+          a.mov(place().r32(), x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 4, 4));
+          return memory.lane(place(), component_offset(0), 16);
+        },
+        row);
   }
-  if (lanes) {
-    a.bind(spread);
-    const CheckedAddress memory = site.check(Addresses::lanes(), site.extent(), slow);
-    if (site.element() == 4) {
-      site.gather(memory);
-    } else {
-      site.load_lanes(memory);
+
+  /// Elements of 1 or 2 bytes, each from a dword around it: the one that begins there, or the last of the
+  /// window.
+  void gather_narrow(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    for (unsigned k = 0; k < components(); ++k) {
+      for (unsigned row = 0; row < rows(); ++row) {
+        const x86::Ymm to = row == 0 ? result(k) : w, from = u, shift = v;
+        a.lea(bits, x86::ptr(reg.limit, static_cast<int>(extent() - component_offset(k)) - 4));
+        a.vmovd(t.xmm(), bits.r32());
+        a.vpbroadcastd(t, t.xmm());
+        a.vpminsd(from, t, places_[row]);
+        a.vpsubd(shift, places_[row], from);
+        a.vpslld(shift, shift, 3);
+        if (masked()) {
+          a.vmovaps(t, masks_[row]);
+          a.vpxor(to, to, to);
+        } else {
+          a.vpcmpeqd(t, t, t);
+        }
+        a.vpgatherdd(to, memory.gather_around(from, component_offset(k)), t);
+        a.vpsrlvd(to, to, shift);
+        a.vpand(to, to, c_.splat(element() == 1 ? 0xff : 0xffff, 4));
+      }
+      const x86::Ymm to = result(k);
+      a.vpackusdw(to, to, rows() == 1 ? to : w);
+      a.vpermq(to, to, 0xd8);
+      if (element() == 2) continue;
+      a.vextracti128(t.xmm(), to, 1);
+      a.vpackuswb(to.xmm(), to.xmm(), t.xmm());
     }
   }
-  site.slow(slow, done);
-  a.bind(done);
-}
+
+  /// The results of a call, or of lanes.
+  void fetch() const {
+    for (unsigned k = 0; k < components(); ++k)
+      for (unsigned i = 0; i < vectors(); ++i)
+        c_.a.vmovups(result(k, i),
+                     x86::ptr(x86::rsp, Frame::data + static_cast<int>(k * bytes() + i * 32), 32));
+  }
+
+  std::vector<x86::Ymm> results_;
+  asmjit::Label slow_, done_;
+};
 
 /// One lane, through general registers.
 void load_one_lane(Compiler& c, const CodeInst& inst) {
+  auto& a = c.a;
   MemorySite site(c, inst);
   site.acquire_scalar();
-  x86::Gp to = c.g.define(inst.result);
-  asmjit::Label slow = c.a.newLabel(), done = c.a.newLabel();
-  const x86::Gp address = c.g.use(site.addresses());
-  const CheckedAddress memory = site.check(Addresses::run(site.reg.first), site.extent(), slow);
-  load_scalar(c.a, to, memory.at(site.component_offset(0), site.element()), inst.type);
+  const x86::Gp to = c.g.define(inst.result), address = c.g.use(site.addresses());
+  asmjit::Label slow = a.newLabel(), done = a.newLabel();
+  if (site.masked()) {
+    a.xor_(to.r32(), to.r32());
+    a.test(site.reg.mask.r8(), 1);
+    a.jz(done);
+  }
+  site.load_window(slow);
+  const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
+  load_scalar(a, to, memory.at(site.component_offset(0), site.element()), inst.type);
   site.call_out_of_line(
       slow, done, on_data<jit::load>,
       [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
       [&c, to, type = inst.type] { load_scalar(c.a, to, x86::ptr(x86::rsp, Frame::data), type); });
-  c.a.bind(done);
+  a.bind(done);
 }
 
 }  // namespace
 
 void emit_load(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
-  const bool masked = site.masked();
   if (c.regs.is_scalar(inst.result)) {
-    if (!masked && inst.result_count == 1 && site.offset_fits()) return load_one_lane(c, inst);
+    if (inst.result_count == 1 && site.offset_fits()) return load_one_lane(c, inst);
     return site.call_inline(on_data<jit::load>);
   }
-  if (site.in_vectors()) {
-    if (inst.result_count == 1 && !site.wide() && !(site.in_space() && masked))
-      return load_one_component(c, inst);
-    if (inst.result_count == 1 && site.wide() && inst.lanes == 8 && !masked)
-      return load_one_component(c, inst);
-    // Results, addresses, masks and temporaries must fit the registers together.
-    const unsigned chunks = inst.lanes / 8;
-    if (!site.in_space() && (site.components() + 1 + (masked ? 1 : 0)) * chunks + 4 <= 15)
-      return load_components(c, inst);
+  const unsigned lanes = LaneSite::lanes_at_once(c, inst, site.components());
+  if (lanes == 0) return site.call_inline(on_data<jit::load>);
+  for (unsigned first = 0; first < inst.lanes; first += lanes) {
+    LoadSite(c, inst, first, lanes).emit();
+    c.regs.unpin();
   }
-  site.call_inline(on_data<jit::load>);
 }
 
 void emit_block_load(Compiler& c, const CodeInst& inst) {
-  MemorySite any(c, inst);
-  const bool whole_dwords = any.bytes() % 4 == 0;
-  if (!any.offset_fits() || (!whole_dwords && inst.lanes != 1))
-    return any.call_inline(on_data<jit::block_load>);
-  if (c.regs.is_scalar(inst.result)) return load_one_lane(c, inst);
   auto& a = c.a;
-  LoadSite site(c, inst);
+  MemorySite site(c, inst);
+  const bool whole_dwords = site.bytes() % 4 == 0;
+  if (!site.offset_fits() || (!whole_dwords && inst.lanes != 1))
+    return site.call_inline(on_data<jit::block_load>);
+  if (c.regs.is_scalar(inst.result)) return load_one_lane(c, inst);
+  std::vector<x86::Ymm> results;
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk)
+    results.push_back(c.v.define(inst.result, chunk));
   site.acquire_scalar();
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
   const x86::Gp address = c.g.use(site.addresses());
   const unsigned offset = site.component_offset(0);
-  site.load_run(site.check(Addresses::run(site.reg.first), offset + site.bytes(), slow), offset);
+  site.load_window(slow);
+  const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
+  for (unsigned i = 0; i < results.size(); ++i)
+    site.load_chunk(results[i], memory, offset + i * 32, std::min(32u, site.bytes() - i * 32));
   site.call_out_of_line(
       slow, done, on_data<jit::block_load>,
       [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
-      [&c, results = site.results()] {
+      [&c, results] {
         for (std::size_t i = 0; i < results.size(); ++i)
           c.a.vmovups(results[i], x86::ptr(x86::rsp, Frame::data + static_cast<int>(i) * 32, 32));
       });

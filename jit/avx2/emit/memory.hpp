@@ -1,48 +1,38 @@
 #pragma once
-// What the emitters of memory ops share. An access has up to three paths: the addresses are consecutive (one
-// vector move), they are in bounds (gather, rows, or a loop over the lanes), or anything else (a call of
-// jit/access.hpp). Whatever is accessed in line comes from a CheckedAddress.
+// What the emitters of memory ops share: the operands of an access, the check of its addresses, and the call
+// of jit/access.hpp that serves whatever is not done in line. What is accessed in line comes from a
+// CheckedAddress.
+//
+// Every register that an access may need is taken before its first branch: code that spills or fetches a
+// value must not stand on one path and be missing on another. Paths that are rarely the first choice lie out
+// of line, so whatever emits them holds registers, not values.
 #include "jit/access.hpp"
 #include "jit/avx2/emit/emit.hpp"
 
 namespace eum::jit::avx2::emit {
 
-/// Every register that an access may need is taken before its first branch: code that spills or fetches a
-/// value must not stand on one path and be missing on another.
-struct AccessRegisters {
-  x86::Ymm t, u, v;
-  std::array<x86::Ymm, 2> mask;  // 32-bit lanes, if there is a mask
-  x86::Gp limit, base, first, bits, lane, address, value;
-};
-
 /// Guest memory that has been found to lie inside its space, and the only way to an operand that names it.
 /// MemorySite::check makes it; asking for a byte that was not checked is a bug of ours and throws.
 class CheckedAddress {
  public:
-  /// `bytes` of a run from `offset` behind its first address.
-  x86::Mem at(unsigned offset, unsigned bytes) const;
+  /// `bytes` of a run from `offset` behind the first address of its row.
+  x86::Mem at(unsigned offset, unsigned bytes, unsigned row = 0) const;
   /// `bytes` from `offset` behind the address of one lane, which `address` holds.
   x86::Mem lane(x86::Gp address, unsigned offset, unsigned bytes) const;
-  /// The same for each lane of a chunk of 32-bit addresses, as gathers want it.
-  x86::Mem gather(x86::Ymm addresses, unsigned offset, unsigned bytes) const;
+  /// The same for each lane of a vector of 32-bit addresses, as gathers want it.
+  x86::Mem gather(x86::Vec addresses, unsigned offset, unsigned bytes) const;
+  /// A dword of each lane that holds the checked element at `offset`; it may begin before that.
+  x86::Mem gather_around(x86::Ymm addresses, unsigned offset) const;
 
  private:
   friend class MemorySite;
-  CheckedAddress(x86::Gp base, x86::Gp index, unsigned extent)
-      : base_(base), index_(index), extent_(extent) {}
+  CheckedAddress(x86::Gp base, std::array<x86::Gp, 2> rows, unsigned extent)
+      : base_(base), rows_(rows), extent_(extent) {}
   int displacement(unsigned offset, unsigned bytes) const;
 
-  x86::Gp base_, index_;
+  x86::Gp base_;
+  std::array<x86::Gp, 2> rows_;
   unsigned extent_;
-};
-
-/// What an access addresses: a run of bytes from one address, or each lane's own place.
-struct Addresses {
-  enum class Kind : std::uint8_t { Run, Lanes } kind;
-  x86::Gp first;  ///< of a run: a 64-bit register; the upper half of a 32-bit address is 0
-
-  static Addresses run(x86::Gp first) { return {Kind::Run, first}; }
-  static Addresses lanes() { return {Kind::Lanes, {}}; }
 };
 
 /// load, store, atomic, block_load or block_store of jit/access.hpp.
@@ -54,72 +44,99 @@ bool on_data(const Environment& environment, const Access& access, const AccessO
   return function(environment, access, operands, data, fault);
 }
 
+/// An access of consecutive lanes of an instruction. Copies of it live as long as the code out of line needs
+/// them.
 class MemorySite {
  public:
-  MemorySite(Compiler& c, const CodeInst& inst);
+  MemorySite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst, 0, inst.lanes) {}
+  MemorySite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes);
 
-  /// Brings the bits of the mask into a register, before anything is pinned: a mask in vectors takes up to
-  /// four.
-  void fetch_mask_bits();
-  /// Takes the registers of an access in vectors, and brings its addresses and mask into registers.
-  void acquire();
-  /// Takes the registers of an access of one address, and copies the address into reg.first.
-  void acquire_scalar();
-  AccessRegisters reg;
-
-  // Operands.
-  ir::ValueId addresses() const { return inst_.args[first_arg_]; }
+  // Operands of the instruction, while it is translated.
+  ir::ValueId addresses() const { return inst_->args[first_arg_]; }
   /// The k-th operand behind the addresses.
-  ir::ValueId data(unsigned k) const { return inst_.args[first_arg_ + 1 + k]; }
-  unsigned data_count() const { return inst_.arg_count - first_arg_ - 1; }
-  bool masked() const { return inst_.mask != ir::no_value; }
+  ir::ValueId data(unsigned k) const { return inst_->args[first_arg_ + 1 + k]; }
+  unsigned data_count() const { return inst_->arg_count - first_arg_ - 1; }
+  const CodeInst& inst() const { return *inst_; }
 
-  /// Addresses are those of the address space, whose regions are found at run time.
-  bool in_space() const { return ir::info(access_.space).in_space; }
-  bool wide() const { return ir::info(access_.space).address == ir::Type::u64; }
-  unsigned element() const { return ir::size_of(inst_.type); }
+  // What the access is.
+  const ir::MemoryAccess& mem() const { return access_.mem; }
+  bool masked() const { return masked_; }
+  unsigned first_lane() const { return access_.first_lane; }
+  unsigned lanes() const { return access_.lanes; }
+  unsigned element() const { return ir::size_of(access_.type); }
   /// Of one component of all lanes.
-  unsigned bytes() const { return inst_.lanes * element(); }
-  unsigned components() const { return access_.component_count(); }
+  unsigned bytes() const { return lanes() * element(); }
+  unsigned components() const { return mem().component_count(); }
+  /// Addresses are those of the address space, whose regions are found at run time.
+  bool in_space() const { return ir::info(mem().space).in_space; }
+  bool wide() const { return ir::info(mem().space).address == ir::Type::u64; }
+  /// No host thread but the one that runs the thread group accesses this memory.
+  bool of_one_host_thread() const {
+    return mem().space == ir::MemSpace::Slm || mem().space == ir::MemSpace::Scratch;
+  }
   /// From an address to the k-th component that is accessed.
-  unsigned component_offset(unsigned k) const { return access_.offset + access_.component(k) * element(); }
+  unsigned component_offset(unsigned k) const { return mem().offset + mem().component(k) * element(); }
   /// Bytes from the address to the end of the last component.
   unsigned extent() const { return component_offset(components() - 1) + element(); }
   /// A large immediate offset leaves the access to the call.
-  bool offset_fits() const { return access_.offset < (1u << 20); }
-  /// Whether accesses through vectors may be emitted in line: lanes, element and offset allow it.
-  bool in_vectors() const;
+  bool offset_fits() const { return mem().offset < (1u << 20); }
 
-  /// Jumps to `otherwise` unless the addresses are a0, a0 + element, ... ; reg.first = a0.
-  void check_consecutive(asmjit::Label otherwise);
-  /// The bounds rule of every access: jumps to `otherwise` unless the `extent` bytes from each address (under
-  /// the mask, if there is one) lie inside the space that can be reached directly. Uses reg.limit, reg.base,
-  /// and for lanes reg.first, reg.t and reg.u; 64-bit addresses can only be a run.
-  CheckedAddress check(const Addresses& addresses, unsigned extent, asmjit::Label otherwise);
+  struct {
+    x86::Gp limit, base;
+    std::array<x86::Gp, 2> first;  ///< of each row of a run
+    x86::Gp surface;               ///< index in the binding table, if an operand gives it
+    x86::Gp mask;                  ///< bits, if there is a mask: lane first_lane() is bit 0
+  } reg;
+
+  /// Takes the registers of an access of one address, and copies the address into reg.first[0].
+  void acquire_scalar();
+  /// Takes reg.surface, reg.limit, reg.base.
+  void acquire_window();
+
+  /// reg.base = where the memory of the space begins on the host, reg.limit = how many bytes it has there.
+  /// For the address space: the region of the last access.
+  void load_window(asmjit::Label otherwise) const;
+  /// What follows are the two forms of the bounds rule of every access, of which load_window is the first
+  /// step. Both jump to `otherwise` unless the `extent` bytes from each address lie inside the window.
+  ///
+  /// reg.first, 64-bit registers whose upper half is 0 for 32-bit addresses: a run from each. For the address
+  /// space they are addresses, if `located` is not set, and then become offsets in the region.
+  CheckedAddress check_runs(unsigned rows, unsigned extent, bool located, asmjit::Label otherwise) const;
+  /// Offsets of the lanes in the window, eight in a vector, with lanes for those that count, if not all do.
+  struct Lanes {
+    std::span<const x86::Ymm> places, masks;
+    x86::Ymm t, u, v;  ///< free
+    x86::Gp free;
+  };
+  CheckedAddress check_lanes(const Lanes& lanes, unsigned extent, asmjit::Label otherwise) const;
+  /// The entry of ThreadState::regions that the site uses.
+  x86::Mem region(std::size_t field, unsigned bytes) const;
 
   /// The call that serves everything; its code lies out of line, begins at `entry` and ends with a jump to
   /// `done`. `before` stores addresses and data to the frame, `after` fetches results.
   void call_out_of_line(asmjit::Label entry, asmjit::Label done, AccessFunction function,
-                        std::function<void()> before, std::function<void()> after);
+                        std::function<void()> before, std::function<void()> after) const;
   /// The same, in line.
   void call_inline(AccessFunction function);
 
-  /// `bytes` of guest memory, a multiple of 4 or a power of two, to or from the chunk's register. Not one
-  /// byte more is touched.
-  void load_chunk(x86::Ymm to, const CheckedAddress& from, unsigned offset, unsigned bytes);
-  void store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm from, unsigned bytes);
+  /// `bytes` of guest memory, a multiple of 4 or a power of two, to or from a register. Not one byte more is
+  /// touched. A store may need a register.
+  void load_chunk(x86::Ymm to, const CheckedAddress& from, unsigned offset, unsigned bytes) const;
+  void store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm from, unsigned bytes,
+                   x86::Ymm free) const;
 
-  /// reg.bits = the lanes that are accessed.
-  void load_lane_bits();
+ protected:
+  Compiler& c_;
 
  private:
-  class Call;
-  void load_window(asmjit::Label otherwise);
+  std::uint32_t add_call_site(AccessFunction function) const;
+  /// To the frame: what is no address and no data.
+  void store_operands() const;
 
-  Compiler& c_;
-  const CodeInst& inst_;
-  const ir::MemoryAccess& access_;
+  const CodeInst* inst_;  // dangles in code out of line
+  Access access_;
   unsigned first_arg_;
+  bool masked_;
 };
 
 }  // namespace eum::jit::avx2::emit

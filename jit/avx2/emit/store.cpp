@@ -1,109 +1,156 @@
-// Stores, atomics and block stores.
-#include "jit/avx2/emit/memory.hpp"
+// Stores: rows of consecutive elements, lane by lane, or by call; and blocks.
+#include "jit/avx2/emit/lane_site.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
 namespace eum::jit::avx2::emit {
 
 namespace {
 
-class StoreSite : public MemorySite {
+class StoreSite : public LaneSite {
  public:
-  StoreSite(Compiler& c, const CodeInst& inst) : MemorySite(c, inst), c_(c) {
+  StoreSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)
+      : LaneSite(c, inst, first_lane, lanes) {
     fetch_mask_bits();
-    for (unsigned chunk = 0; chunk < c.v.chunks(addresses()); ++chunk)
-      addresses_.push_back(c.v.use(addresses(), chunk));
     for (unsigned k = 0; k < components(); ++k)
-      for (unsigned chunk = 0; chunk < c.v.chunks(data(k)); ++chunk) data_.push_back(c.v.use(data(k), chunk));
+      for (unsigned i = 0; i < vectors(); ++i) data_.push_back(c.v.use(data(k), first_chunk() + i));
     acquire();
   }
 
-  /// Addresses and data to the frame, for the loop and for the call.
-  std::function<void()> spill() const {
-    Compiler* c = &c_;
-    const auto chunks = static_cast<unsigned>(data_.size()) / components();
-    return [c, addresses = addresses_, data = data_, chunks, size = bytes()] {
-      for (std::size_t i = 0; i < addresses.size(); ++i)
-        c->a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 32, 32), addresses[i]);
-      // In order, as a chunk may reach beyond the lanes of its component into the next one.
-      for (std::size_t i = 0; i < data.size(); ++i)
-        c->a.vmovups(
-            x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / chunks * size + i % chunks * 32), 32),
-            data[i]);
-    };
-  }
-
-  /// One vector move a chunk from `offset` on.
-  void store_run(const CheckedAddress& to, unsigned offset) {
-    for (unsigned chunk = 0; chunk < data_.size(); ++chunk)
-      store_chunk(to, offset + chunk * 32, data_[chunk], std::min(32u, bytes() - chunk * 32));
-  }
-
-  /// Lanes in bounds, one after the other: of lanes with one address the last one stays, as on the hardware.
-  void store_lanes(const CheckedAddress& memory) {
+  void emit() {
     auto& a = c_.a;
-    load_lane_bits();
-    spill()();
-    const x86::Gp bits = reg.bits.r32(), lane = reg.lane, address = reg.address, value = reg.value;
-    asmjit::Label next = a.newLabel(), end = a.newLabel();
-    a.test(bits, bits);
-    a.jz(end);
-    a.bind(next);
-    a.tzcnt(lane.r32(), bits);
-    a.blsr(bits, bits);
-    a.mov(address.r32(), x86::ptr(x86::rsp, lane, 2, Frame::operands, 4));
-    for (unsigned k = 0; k < components(); ++k) {
-      a.mov(low_part(value, element()),
-            x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element())),
-                     Frame::data + static_cast<int>(k * bytes()), element()));
-      a.mov(memory.lane(address, component_offset(k), element()), low_part(value, element()));
+    slow_ = a.newLabel();
+    done_ = a.newLabel();
+    locate(slow_);
+    // There are no stores of some bytes or words of a vector.
+    const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : row_stride();
+    if (stride != 0) {
+      const asmjit::Label spread = a.newLabel();
+      if (masked()) {
+        const CheckedAddress memory = check_run_under_mask(stride, spread);
+        for (unsigned row = 0; row < rows(); ++row) store_row_under_mask(memory, row, 8 * row * stride);
+      } else {
+        const CheckedAddress memory = check_rows(stride, spread, slow_);
+        for (unsigned row = 0; row < rows(); ++row) store_row(memory, row);
+      }
+      c_.out_of_line([site = *this, spread] {
+        site.c_.a.bind(spread);
+        site.store_lanes(site.check_all_lanes(site.slow_));
+        site.c_.a.jmp(site.done_);
+      });
+    } else {
+      store_lanes(check_all_lanes(slow_));
     }
-    a.test(bits, bits);
-    a.jnz(next);
-    a.bind(end);
-  }
-
-  void slow(asmjit::Label entry, asmjit::Label done) {
-    call_out_of_line(entry, done, on_data<jit::store>, spill(), [] {});
+    a.bind(done_);
+    call_out_of_line(slow_, done_, on_data<jit::store>, spill_for_call(data_, components()), [] {});
   }
 
  private:
-  Compiler& c_;
-  std::vector<x86::Ymm> addresses_, data_;
-};
+  x86::Ymm from(unsigned component, unsigned vector = 0) const {
+    return data_[component * vectors() + vector];
+  }
 
-/// Consecutive addresses, or lanes.
-void store_in_vectors(Compiler& c, const CodeInst& inst) {
-  auto& a = c.a;
-  StoreSite site(c, inst);
-  asmjit::Label spread = a.newLabel(), slow = a.newLabel(), done = a.newLabel();
-  const bool lanes = !site.in_space();
-  if (!site.masked() && site.components() == 1) {
-    site.check_consecutive(lanes ? spread : slow);
-    const unsigned run = site.bytes() - site.element() + site.extent();
-    site.store_run(site.check(Addresses::run(site.reg.first), run, slow), site.component_offset(0));
-    if (lanes) a.jmp(done);
+  // ---- Rows
+
+  void store_row(const CheckedAddress& memory, unsigned row) const {
+    auto& a = c_.a;
+    const unsigned offset = component_offset(0);
+    if (components() == 2) return store_pairs(memory, row);
+    if (components() == 4) return store_quads(memory, row);
+    switch (element()) {
+      case 8:
+        a.vmovups(memory.at(offset, 32, row), from(0, 2 * row));
+        return (void)a.vmovups(memory.at(offset + 32, 32, row), from(0, 2 * row + 1));
+      case 4:
+        return (void)a.vmovups(memory.at(offset, 32, row), from(0, row));
+      case 2:
+        if (row == 0) return (void)a.vmovups(memory.at(offset, 16), from(0).xmm());
+        return (void)a.vextracti128(memory.at(offset, 16, row), from(0), 1);
+      default:
+        if (row == 0) return (void)a.vmovq(memory.at(offset, 8), from(0).xmm());
+        return (void)a.vmovhps(memory.at(offset, 8, row), from(0).xmm());
+    }
   }
-  if (lanes) {
-    a.bind(spread);
-    site.store_lanes(site.check(Addresses::lanes(), site.extent(), slow));
+
+  void store_pairs(const CheckedAddress& memory, unsigned row) const {
+    interleave(row);
+    c_.a.vmovups(memory.at(component_offset(0), 32, row), v);
+    c_.a.vmovups(memory.at(component_offset(0) + 32, 32, row), u);
   }
-  site.slow(slow, done);
-  a.bind(done);
-}
+
+  /// x0 x1 ... and y0 y1 ... to v = x0 y0 x1 y1 ... and u, what follows.
+  void interleave(unsigned row) const {
+    auto& a = c_.a;
+    a.vunpcklps(t, from(0, row), from(1, row));
+    a.vunpckhps(u, from(0, row), from(1, row));
+    a.vperm2f128(v, t, u, 0x20);
+    a.vperm2f128(u, t, u, 0x31);
+  }
+
+  /// Four components, transposed to eight lanes of 16 bytes.
+  void store_quads(const CheckedAddress& memory, unsigned row) const {
+    auto& a = c_.a;
+    const auto store = [&](unsigned lane, x86::Ymm quad) {
+      a.vmovups(memory.at(component_offset(0) + 16 * lane, 16, row), quad.xmm());
+      a.vextractf128(memory.at(component_offset(0) + 16 * (lane + 4), 16, row), quad, 1);
+    };
+    a.vunpcklps(t, from(0, row), from(1, row));
+    a.vunpcklps(u, from(2, row), from(3, row));
+    a.vunpcklpd(v, t, u);
+    store(0, v);
+    a.vunpckhpd(v, t, u);
+    store(1, v);
+    a.vunpckhps(t, from(0, row), from(1, row));
+    a.vunpckhps(u, from(2, row), from(3, row));
+    a.vunpcklpd(v, t, u);
+    store(2, v);
+    a.vunpckhpd(v, t, u);
+    store(3, v);
+  }
+
+  void store_row_under_mask(const CheckedAddress& memory, unsigned row, unsigned offset) const {
+    auto& a = c_.a;
+    const auto at = [&](unsigned behind) { return memory.at(component_offset(0) + offset + behind, 32); };
+    if (element() == 4 && components() == 1) return (void)a.vmaskmovps(at(0), masks_[row], from(0, row));
+    std::array<x86::Ymm, 2> halves{v, u};
+    if (components() == 2) {
+      interleave(row);
+    } else {
+      halves = {from(0, 2 * row), from(0, 2 * row + 1)};
+    }
+    for (unsigned half = 0; half < 2; ++half) {
+      wide_mask(t, row, half);
+      a.vmaskmovpd(at(32 * half), t, halves[half]);
+    }
+  }
+
+  /// Lanes in bounds, one after the other: of lanes with one address the last one stays, as on the hardware.
+  void store_lanes(const CheckedAddress& memory) const {
+    spill_values(data_, components());
+    for_each_lane([&] {
+      for (unsigned k = 0; k < components(); ++k) {
+        c_.a.mov(low_part(value(), element()), frame_element(lane, k, lanes(), element()));
+        c_.a.mov(memory.lane(place(), component_offset(k), element()), low_part(value(), element()));
+      }
+    });
+  }
+
+  std::vector<x86::Ymm> data_;
+  asmjit::Label slow_, done_;
+};
 
 /// One lane, through general registers.
 void store_one_lane(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   MemorySite site(c, inst);
   const x86::Gp value = c.g.use(site.data(0)), address = c.g.use(site.addresses());
-  const x86::Gp mask = site.masked() ? c.m.bits(inst.mask) : x86::Gp();
   site.acquire_scalar();
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  if (mask.isValid()) {
-    a.test(mask.r8(), 1);
+  if (site.masked()) {
+    a.test(site.reg.mask.r8(), 1);
     a.jz(done);
   }
-  const CheckedAddress memory = site.check(Addresses::run(site.reg.first), site.extent(), slow);
+  site.load_window(slow);
+  const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
   a.mov(memory.at(site.component_offset(0), site.element()), low_part(value, site.element()));
   site.call_out_of_line(
       slow, done, on_data<jit::store>,
@@ -119,23 +166,45 @@ void store_one_lane(Compiler& c, const CodeInst& inst) {
 
 void emit_store(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
-  const bool masked = site.masked();
   if (c.regs.is_scalar(site.data(0))) {
     if (site.data_count() == 1 && site.offset_fits()) return store_one_lane(c, inst);
     return site.call_inline(on_data<jit::store>);
   }
-  if (site.in_vectors()) {
-    const unsigned chunks = inst.lanes / 8;
-    const bool run = !masked && site.data_count() == 1;
-    if (site.in_space() ? run && (!site.wide() || inst.lanes == 8)
-                        : (site.components() + 1 + (masked ? 1 : 0)) * chunks + 3 <= 15)
-      return store_in_vectors(c, inst);
+  const unsigned lanes = LaneSite::lanes_at_once(c, inst, site.components());
+  if (lanes == 0) return site.call_inline(on_data<jit::store>);
+  for (unsigned first = 0; first < inst.lanes; first += lanes) {
+    StoreSite(c, inst, first, lanes).emit();
+    c.regs.unpin();
   }
-  site.call_inline(on_data<jit::store>);
 }
 
 void emit_block_store(Compiler& c, const CodeInst& inst) {
-  MemorySite(c, inst).call_inline(on_data<jit::block_store>);
+  MemorySite site(c, inst);
+  if (c.regs.is_scalar(site.data(0)) && site.offset_fits()) return store_one_lane(c, inst);
+  if (!site.offset_fits() || site.bytes() % 4 != 0) return site.call_inline(on_data<jit::block_store>);
+  auto& a = c.a;
+  std::vector<x86::Ymm> data;
+  for (unsigned chunk = 0; chunk < c.v.chunks(site.data(0)); ++chunk)
+    data.push_back(c.v.use(site.data(0), chunk));
+  const bool whole = site.bytes() % 32 == 0;
+  const x86::Ymm free = whole ? x86::Ymm() : c.v.scratch();
+  site.acquire_scalar();
+  const asmjit::Label slow = a.newLabel(), done = a.newLabel();
+  const x86::Gp address = c.g.use(site.addresses());
+  const unsigned offset = site.component_offset(0);
+  site.load_window(slow);
+  const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
+  for (unsigned i = 0; i < data.size(); ++i)
+    site.store_chunk(memory, offset + i * 32, data[i], std::min(32u, site.bytes() - i * 32), free);
+  site.call_out_of_line(
+      slow, done, on_data<jit::block_store>,
+      [&c, address, data] {
+        c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address);
+        for (std::size_t i = 0; i < data.size(); ++i)
+          c.a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(i) * 32, 32), data[i]);
+      },
+      [] {});
+  a.bind(done);
 }
 
 void emit_atomic(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_inline(on_data<jit::atomic>); }

@@ -1,0 +1,220 @@
+// What loads, stores and atomics with an address a lane share; see lane_site.hpp.
+#include "jit/avx2/emit/lane_site.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace eum::jit::avx2::emit {
+
+unsigned LaneSite::lanes_at_once(Compiler& c, const CodeInst& inst, unsigned values) {
+  const LaneSite all(c, inst, 0, inst.lanes);
+  const unsigned element = all.element();
+  if (inst.lanes % 8 != 0 || !all.offset_fits()) return 0;
+  for (const unsigned lanes : {16u, 8u}) {
+    // Elements of several rows may share a vector.
+    if (inst.lanes % lanes != 0 || (element < 4 && inst.lanes != lanes)) continue;
+    const LaneSite part(c, inst, 0, lanes);
+    const unsigned rows = part.rows();
+    const unsigned registers = part.address_vectors() + (part.in_space() ? rows : 0) +
+                               (part.masked() ? rows : 0) + values * part.vectors() +
+                               (part.needs_fourth() ? 4 : 3);
+    if (registers <= target.vector_registers) return lanes;
+  }
+  return 0;
+}
+
+void LaneSite::fetch_mask_bits() {
+  if (!masked()) return;
+  c_.m.bits(inst().mask);
+  c_.regs.unpin();
+}
+
+void LaneSite::acquire() {
+  for (unsigned i = 0; i < address_vectors(); ++i)
+    addresses_[i] = c_.v.use(addresses(), first_lane() / 8 * (wide() ? 2 : 1) + i);
+  if (masked()) {
+    reg.mask = c_.m.bits(inst().mask);
+    for (unsigned row = 0; row < rows(); ++row)
+      masks_[row] = c_.m.lanes(inst().mask, 4, first_lane() / 8 + row);
+    if (lanes() != inst().lanes) {
+      const x86::Gp part = c_.g.scratch();
+      c_.a.mov(part.r32(), reg.mask.r32());
+      if (first_lane() != 0) c_.a.shr(part.r32(), first_lane());
+      if (first_lane() + lanes() != inst().lanes) c_.a.and_(part.r32(), ir::lane_mask(lanes()));
+      reg.mask = part;
+    }
+  }
+  for (unsigned row = 0; row < rows(); ++row) places_[row] = in_space() ? c_.v.scratch() : addresses_[row];
+  for (x86::Ymm* free : {&t, &u, &v}) *free = c_.v.scratch();
+  if (needs_fourth()) w = c_.v.scratch();
+  acquire_window();
+  for (x86::Gp* gp : {&reg.first[0], &reg.first[1], &lane, &bits}) *gp = c_.g.scratch();
+}
+
+// ---- Addresses
+
+void LaneSite::locate(asmjit::Label otherwise) const {
+  if (!in_space()) return;
+  auto& a = c_.a;
+  if (!wide()) {
+    a.vpbroadcastd(t, region(offsetof(CachedRegion, start), 4));
+    for (unsigned row = 0; row < rows(); ++row) a.vpsubd(places_[row], addresses_[row], t);
+    return;
+  }
+  constexpr unsigned low = 0x88, high = 0xdd, in_order = 0xd8;
+  for (unsigned row = 0; row < rows(); ++row) {
+    const x86::Ymm start = t, place = places_[row];
+    if (row == 0 || masked()) a.vpbroadcastq(start, region(offsetof(CachedRegion, start), 8));
+    a.vpsubq(u, addresses_[2 * row], start);
+    a.vpsubq(v, addresses_[2 * row + 1], start);
+    a.vshufps(place, u, v, low);
+    a.vshufps(u, u, v, high);
+    a.vpermq(place, place, in_order);
+    if (masked()) {
+      a.vpermq(u, u, in_order);
+      a.vptest(u, masks_[row]);
+    } else {
+      a.vptest(u, u);
+    }
+    a.jnz(otherwise);
+  }
+}
+
+x86::Mem LaneSite::distances(unsigned row, unsigned stride) const {
+  ConstantPool::Entry entry{};
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    const std::uint32_t bytes = (8 * row + i) * stride;
+    std::memcpy(entry.data() + i * 4, &bytes, 4);
+  }
+  return c_.constant(entry);
+}
+
+CheckedAddress LaneSite::check_rows(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const {
+  auto& a = c_.a;
+  for (unsigned row = 0; row < rows(); ++row) {
+    const x86::Ymm expected = row == 0 ? t : u;
+    a.vmovd(reg.first[row].r32(), places_[row].xmm());
+    a.vpbroadcastd(expected, places_[row].xmm());
+    a.vpaddd(expected, expected, distances(0, stride));
+    a.vpcmpeqd(expected, expected, places_[row]);
+    if (row > 0) a.vpand(t, t, u);
+  }
+  a.vmovmskps(bits.r32(), t);
+  a.cmp(bits.r32(), 0xff);
+  a.jne(otherwise);
+  load_window(outside);
+  return check_runs(rows(), 7 * stride + extent(), true, outside);
+}
+
+CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label otherwise) const {
+  auto& a = c_.a;
+  // Where each lane says that lane 0 is: those under the mask have to agree with one of them.
+  const std::array<x86::Ymm, 2> first{t, v};
+  const x86::Ymm chosen = u;
+  const x86::Gp start = reg.first[0];
+  for (unsigned row = 0; row < rows(); ++row) a.vpsubd(first[row], places_[row], distances(row, stride));
+  x86::Ymm any = first[0];
+  if (rows() == 2) {
+    any = chosen;
+    a.vblendvps(any, first[1], first[0], masks_[0]);
+    a.mov(bits.r32(), reg.mask.r32());
+    a.shr(bits.r32(), 8);
+    a.or_(bits.r32(), reg.mask.r32());
+    a.tzcnt(start.r32(), bits.r32());
+  } else {
+    a.tzcnt(start.r32(), reg.mask.r32());
+  }
+  // vpermd takes the number of a lane modulo 8, which is right for a lane of the second row.
+  const x86::Ymm lane_number = w;
+  a.vmovd(lane_number.xmm(), start.r32());
+  a.vpermd(chosen, lane_number, any);
+  a.vmovd(start.r32(), chosen.xmm());
+  a.vpbroadcastd(chosen, chosen.xmm());
+  for (unsigned row = 0; row < rows(); ++row) {
+    a.vpcmpeqd(first[row], first[row], chosen);
+    a.vpandn(first[row], first[row], masks_[row]);
+  }
+  if (rows() == 2) a.vpor(t, t, v);
+  a.vptest(t, t);
+  a.jnz(otherwise);
+  load_window(otherwise);
+  return check_runs(1, (lanes() - 1) * stride + extent(), true, otherwise);
+}
+
+CheckedAddress LaneSite::check_all_lanes(asmjit::Label otherwise) const {
+  load_window(otherwise);
+  const CheckedAddress memory =
+      check_lanes({{places_.data(), rows()}, masks(), t, u, v, bits}, extent(), otherwise);
+  // A window of less than a dword is none to gather elements from.
+  if (extent() < 4) {
+    c_.a.cmp(reg.limit, 4 - extent());
+    c_.a.jb(otherwise);
+  }
+  return memory;
+}
+
+// ---- Masks
+
+void LaneSite::wide_mask(x86::Ymm to, unsigned row, unsigned half) const {
+  auto& a = c_.a;
+  if (half == 0) return (void)a.vpmovsxdq(to, masks_[row].xmm());
+  a.vextracti128(to.xmm(), masks_[row], 1);
+  a.vpmovsxdq(to, to.xmm());
+}
+
+void LaneSite::narrow_mask(x86::Ymm to) const {
+  auto& a = c_.a;
+  a.vpackssdw(to, masks_[0], masks_[rows() - 1]);
+  a.vpermq(to, to, 0xd8);
+  if (element() == 2) return;
+  // 8 or 16 words to bytes, in the lower half.
+  a.vpacksswb(to, to, to);
+  a.vpermq(to, to, 0xd8);
+}
+
+// ---- Lanes one by one
+
+void LaneSite::store_vectors(int frame_offset, std::span<const x86::Ymm> from) const {
+  for (std::size_t i = 0; i < from.size(); ++i)
+    c_.a.vmovaps(x86::ptr(x86::rsp, frame_offset + static_cast<int>(i) * 32, 32), from[i]);
+}
+
+void LaneSite::spill_values(std::span<const x86::Ymm> data, unsigned count) const {
+  if (count == 0) return;
+  const std::size_t each = data.size() / count;
+  // In order, as a vector may reach beyond the lanes of its value into the next one.
+  for (std::size_t i = 0; i < data.size(); ++i)
+    c_.a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / each * bytes() + i % each * 32), 32),
+                 data[i]);
+}
+
+std::function<void()> LaneSite::spill_for_call(std::vector<x86::Ymm> data, unsigned count) const {
+  return [site = *this, data = std::move(data), count] {
+    site.store_vectors(Frame::operands, {site.addresses_.data(), site.address_vectors()});
+    site.spill_values(data, count);
+  };
+}
+
+void LaneSite::for_each_lane(const std::function<void()>& emit) const {
+  auto& a = c_.a;
+  asmjit::Label next = a.newLabel(), end = a.newLabel();
+  store_vectors(Frame::operands, {places_.data(), rows()});
+  const x86::Mem offset = x86::ptr(x86::rsp, lane, 2, Frame::operands, 4);
+  if (masked()) {
+    a.mov(bits.r32(), reg.mask.r32());
+    a.test(bits.r32(), bits.r32());
+    a.jz(end);
+  } else {
+    a.mov(bits.r32(), ir::lane_mask(lanes()));
+  }
+  a.bind(next);
+  a.tzcnt(lane.r32(), bits.r32());
+  a.mov(place().r32(), offset);
+  emit();
+  a.blsr(bits.r32(), bits.r32());
+  a.jnz(next);
+  a.bind(end);
+}
+
+}  // namespace eum::jit::avx2::emit

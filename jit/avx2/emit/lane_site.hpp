@@ -1,0 +1,85 @@
+#pragma once
+// Accesses with an address a lane: eight lanes, a row, in each vector, one or two rows at once. What the
+// addresses look like decides which path is taken at run time:
+//   - each row is consecutive (a vector move a row, with shuffles between components),
+//   - all lanes are in bounds (gathers, or a loop over the lanes),
+//   - anything else (a call).
+#include <vector>
+
+#include "jit/avx2/emit/memory.hpp"
+
+namespace eum::jit::avx2::emit {
+
+class LaneSite : public MemorySite {
+ public:
+  /// How many lanes of `inst` are accessed at once, so that everything fits the registers: all, 16 or 8; 0:
+  /// it is left to the call. `values`: vectors of elements, as many as components or sources.
+  static unsigned lanes_at_once(Compiler& c, const CodeInst& inst, unsigned values);
+
+  LaneSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)
+      : MemorySite(c, inst, first_lane, lanes) {}
+
+  unsigned rows() const { return lanes() / 8; }
+  /// Vectors that hold a row of elements, or the rows of all.
+  unsigned vectors() const { return std::max(1u, bytes() / 32); }
+  /// The chunk of a value of the instruction that is the first here.
+  unsigned first_chunk() const { return first_lane() * element() / 32; }
+
+  /// Brings the bits of the mask into a register, before anything is pinned: a mask in vectors takes up to
+  /// four.
+  void fetch_mask_bits();
+  /// Takes the other registers, and brings addresses and mask into registers.
+  void acquire();
+
+  /// The offsets of the lanes in the window; jumps if they have none of 32 bits.
+  void locate(asmjit::Label otherwise) const;
+  /// Jumps to `otherwise` unless the addresses of each row are `stride` bytes apart, and to `outside` unless
+  /// the rows are in bounds.
+  CheckedAddress check_rows(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
+  /// Jumps unless the addresses under the mask, all rows together, are `stride` bytes apart, and those
+  /// between them in bounds as well. The run begins where lane 0 would be.
+  CheckedAddress check_run_under_mask(unsigned stride, asmjit::Label otherwise) const;
+  /// load_window() and the check of all lanes, in a window of at least a dword.
+  CheckedAddress check_all_lanes(asmjit::Label otherwise) const;
+
+  /// vector = the mask of half a row, with lanes of 64 bits.
+  void wide_mask(x86::Ymm to, unsigned row, unsigned half) const;
+  /// vector = the mask with lanes as wide as elements of 1 or 2 bytes.
+  void narrow_mask(x86::Ymm to) const;
+
+  /// Calls emit(): `lane` and `place`, an offset in the window, are registers of each lane in its turn.
+  void for_each_lane(const std::function<void()>& emit) const;
+  x86::Gp lane, bits;
+  x86::Gp place() const { return reg.first[0]; }
+  x86::Gp value() const { return reg.first[1]; }
+
+  x86::Ymm t, u, v, w;  ///< free; w only where needs_fourth()
+
+ protected:
+  void store_vectors(int frame_offset, std::span<const x86::Ymm> from) const;
+  /// Addresses and the vectors `data` of `count` values to the frame, for the call.
+  std::function<void()> spill_for_call(std::vector<x86::Ymm> data, unsigned count) const;
+  void spill_values(std::span<const x86::Ymm> data, unsigned count) const;
+
+  /// Components that fill what lies between the addresses of neighbours: dwords.
+  bool interleaved() const { return element() == 4 && (mem().components == 3 || mem().components == 15); }
+  /// Bytes between the addresses of neighbours that access rows; 0: there is no such distance.
+  unsigned row_stride() const { return components() == 1 || interleaved() ? components() * element() : 0; }
+
+  std::array<x86::Ymm, 2> places_, masks_;
+  std::array<x86::Ymm, 4> addresses_;
+
+ private:
+  bool needs_fourth() const { return components() == 4 || element() < 4 || masked(); }
+  x86::Mem distances(unsigned row, unsigned stride) const;
+  unsigned address_vectors() const { return wide() ? 2 * rows() : rows(); }
+  std::span<const x86::Ymm> masks() const { return {masks_.data(), masked() ? rows() : 0}; }
+};
+
+/// From an offset of the frame's area for data to the element of one lane.
+inline x86::Mem frame_element(x86::Gp lane, unsigned value, unsigned lanes, unsigned element) {
+  return x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element)),
+                  Frame::data + static_cast<int>(value * lanes * element), element);
+}
+
+}  // namespace eum::jit::avx2::emit
