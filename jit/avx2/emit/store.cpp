@@ -207,6 +207,4 @@ void emit_block_store(Compiler& c, const CodeInst& inst) {
   a.bind(done);
 }
 
-void emit_atomic(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_inline(on_data<jit::atomic>); }
-
 }  // namespace eum::jit::avx2::emit
