@@ -8,6 +8,7 @@
 #include "frontend/ir/builder.hpp"
 #include "frontend/ir/semantics/lane.hpp"
 #include "frontend/ir/semantics/transcendental.hpp"
+#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
@@ -26,6 +27,11 @@ class OpMath {
   ValueId constant_like(ValueId x, double value) {
     return builder_.type_of(x) == Type::f64 ? constant(value) : constant(static_cast<float>(value));
   }
+  ValueId integer_like(ValueId x, std::int64_t value) {
+    return builder_.constant(builder_.type_of(x), lanes_, static_cast<std::uint64_t>(value));
+  }
+  bool is_signed(ValueId x) const { return ir::is_signed(builder_.type_of(x)); }
+  ValueId quot(ValueId a, ValueId b) { return builder_.lanewise(Op::quot, {a, b}); }
   ValueId add(ValueId a, ValueId b) { return builder_.lanewise(Op::add, {a, b}); }
   ValueId sub(ValueId a, ValueId b) { return builder_.lanewise(Op::sub, {a, b}); }
   ValueId mul(ValueId a, ValueId b) { return builder_.lanewise(Op::mul, {a, b}); }
@@ -81,10 +87,9 @@ constexpr auto formulas = []<std::size_t... o>(std::index_sequence<o...>) {
 
 bool expands(const Inst& inst) { return info(inst.op).backend == Backend::Expand; }
 
-/// Appends what computes `inst`, the last op of it under the id of its result.
+/// Appends what computes `inst`.
 void expand(Builder& builder, const Inst& inst) {
-  Function& function = builder.function();
-  builder.set_guest_ip(inst.guest_ip);
+  const Function& function = builder.function();
   OpMath math(builder, inst.lanes);
   Args args{};
   std::ranges::copy(function.args(inst), args.begin());
@@ -93,28 +98,10 @@ void expand(Builder& builder, const Inst& inst) {
     for (std::size_t k = 0; k < inst.arg_count; ++k) args[k] = math.convert<float>(args[k]);
   formulas[static_cast<std::size_t>(inst.op)](math, args);
   if (through_f32) math.convert<Half>(function.blocks[builder.block()].insts.back().result);
-  function.blocks[builder.block()].insts.back().result = inst.result;
-  function.values.pop_back();
 }
 
 }  // namespace
 
-void expand_math(Function& function) {
-  Builder builder(function);
-  for (BlockId id = 0; id < function.blocks.size(); ++id) {
-    auto& insts = function.blocks[id].insts;
-    const auto first = std::find_if(insts.begin(), insts.end(), expands);
-    if (first == insts.end()) continue;
-    const std::pmr::vector<Inst> rest(first, insts.end(), function.resource);
-    insts.erase(first, insts.end());
-    builder.set_block(id);
-    for (const Inst& inst : rest) {
-      if (expands(inst))
-        expand(builder, inst);
-      else
-        insts.push_back(inst);
-    }
-  }
-}
+void expand_math(Function& function) { rewrite(function, expands, expand); }
 
 }  // namespace eum::jit

@@ -11,6 +11,9 @@
 
 namespace eum::jit {
 
+/// Ops on types that hosts do not compute on (f16, some of 8 and 16 bits) become ops on wider ones.
+void widen(ir::Function& function);
+
 /// Within each block: reads of registers and flags take the value that was last written or read there, equal
 /// pure ops are computed once, and writes of flags under a mask become reads, mask arithmetic and plain
 /// writes.

@@ -13,9 +13,8 @@ constexpr bool verifies = true;
 #endif
 
 constexpr Pass passes[]{
-    {"expand_math", &expand_math},
-    {"forward_state", &forward_state},
-    {"fuse_mul_mach", &fuse_mul_mach},
+    {"expand_math", &expand_math},       {"widen", &widen},
+    {"forward_state", &forward_state},   {"fuse_mul_mach", &fuse_mul_mach},
     {"scalar_compare", &scalar_compare},
 };
 

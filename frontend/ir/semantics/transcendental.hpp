@@ -1,7 +1,8 @@
 #pragma once
-// The transcendental functions, once, without branches, as templates over what computes them. Instantiated
-// with ScalarMath (frontend/ir/semantics/convert.hpp) they are the meaning of the ops, instantiated with an
-// IR builder (jit/passes/expand_math.cpp) they are their expansion; both give the same bits.
+// The transcendental functions (and the few other ops that are formulas), once, without branches, as
+// templates over what computes them. Instantiated with ScalarMath (frontend/ir/semantics/convert.hpp) they
+// are the meaning of the ops, instantiated with an IR builder (jit/passes/expand_math.cpp) they are their
+// expansion; both give the same bits.
 //
 // `B b` has, for values of f32, f64, s32 and u32 and masks:
 //   b.constant(v)                                      a value of the C++ type of v in every lane
@@ -10,8 +11,10 @@
 //   b.cmp_eq cmp_ne cmp_lt cmp_gt cmp_un (x, y)        masks
 //   b.select(mask, x, y)
 //   b.template convert<T>(x), b.template bitcast<T>(x)
-// Each function is of f32. Errors were measured in round to nearest even with denormals kept, against libm in
-// double; other modes change the last places. All are deterministic.
+//   b.quot, b.integer_like(x, value), b.is_signed(x)   builders of ops only: for rem, whose meaning stands
+//   alone
+// Each function but lrp and rem is of f32. Errors were measured in round to nearest even with denormals kept,
+// against libm in double; other modes change the last places. All are deterministic.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -175,6 +178,17 @@ auto lrp(B& b, V x, V y, V z) {
   return b.fma(x, y, b.mul(b.sub(b.constant_like(x, 1.0), x), z));
 }
 
+/// x - (x / y) * y of integers: a quotient that is wanted too is then computed once. x rem 0 is x for s, and
+/// all ones for u.
+template <class B, class V>
+auto rem(B& b, V x, V y) {
+  auto quotient = b.quot(x, y);
+  auto rest = b.sub(x, b.mul(quotient, y));
+  if (b.is_signed(x)) return rest;
+  auto by_zero = b.cmp_eq(y, b.integer_like(y, 0));
+  return b.select(by_zero, b.integer_like(y, -1), rest);
+}
+
 /// The formula of an op whose row says Expand.
 template <Op op>
 struct Formula;
@@ -197,6 +211,10 @@ struct Formula<Op::cos> {
 template <>
 struct Formula<Op::pow> {
   static auto build(auto& b, auto x, auto y) { return math::pow(b, x, y); }
+};
+template <>
+struct Formula<Op::rem> {
+  static auto build(auto& b, auto x, auto y) { return math::rem(b, x, y); }
 };
 template <>
 struct Formula<Op::lrp> {

@@ -1,6 +1,7 @@
 // Addition, multiplication and what is built from them, integers and floats.
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
+#include "jit/codegen/bug.hpp"
 
 namespace eum::jit::avx2::emit {
 
@@ -16,9 +17,8 @@ constexpr BySize vpminu{{I::kIdVpminub, I::kIdVpminuw, I::kIdVpminud, 0}};
 constexpr BySize vpmaxs{{I::kIdVpmaxsb, I::kIdVpmaxsw, I::kIdVpmaxsd, 0}};
 constexpr BySize vpmaxu{{I::kIdVpmaxub, I::kIdVpmaxuw, I::kIdVpmaxud, 0}};
 
-/// ps for f32, pd for f64; f16 goes through its function.
+/// ps for f32, pd for f64.
 void float2(Compiler& c, const CodeInst& inst, std::uint32_t ps, std::uint32_t pd) {
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
   lanewise2(c, inst, inst.type == Type::f32 ? ps : pd);
 }
 
@@ -44,15 +44,28 @@ void scalar_min_max(Compiler& c, const CodeInst& inst, std::uint32_t signed_cmov
   c.a.emit(ir::is_signed(inst.type) ? signed_cmov : unsigned_cmov, result, b);
 }
 
-void integer_min_max(Compiler& c, const CodeInst& inst, const BySize& vector) {
+/// `lesser`: the minimum, else the maximum.
+void integer_min_max(Compiler& c, const CodeInst& inst, const BySize& vector, bool lesser) {
   if (const std::uint32_t id = vector[inst.type]) return commutative2(c, inst, id);
-  c.call_lane_function(inst);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
+    x86::Ymm greater = c.v.scratch(), to = c.v.define(inst.result, chunk);
+    if (ir::is_signed(inst.type)) {
+      c.a.vpcmpgtq(greater, a, b);
+    } else {
+      const x86::Mem sign = c.splat(1ull << 63, 8);
+      c.a.vpxor(greater, a, sign);
+      c.a.vpxor(to, b, sign);
+      c.a.vpcmpgtq(greater, greater, to);
+    }
+    c.a.vblendvpd(to, lesser ? a : b, lesser ? b : a, greater);
+    c.regs.unpin();
+  }
 }
 
 /// The hardware gives its second operand where either is NaN and where both are equal: right unless that one,
 /// operand `second` of the op, is NaN.
 void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::uint32_t f64, unsigned second) {
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
   const bool single = inst.type == Type::f32;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     x86::Ymm first = c.v.use(inst.args[1 - second], chunk), last = c.v.use(inst.args[second], chunk);
@@ -62,24 +75,6 @@ void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::ui
     c.a.emit(single ? I::kIdVblendvps : I::kIdVblendvpd, to, to, first, nan);
     c.regs.unpin();
   }
-}
-
-/// The high halves of 32-bit products into `high`, from two chunks of 64-bit products of even and odd lanes.
-void mul_wide_chunk(Compiler& c, const CodeInst& inst, unsigned chunk, bool low, bool high) {
-  x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
-  if (high) {
-    std::uint32_t id = inst.type == Type::s32 ? I::kIdVpmuldq : I::kIdVpmuludq;
-    x86::Ymm even = c.v.scratch(), odd = c.v.scratch();
-    c.a.vpsrlq(even, a, 32);
-    c.a.vpsrlq(odd, b, 32);
-    c.a.emit(id, odd, even, odd);
-    c.a.emit(id, even, a, b);
-    x86::Ymm to = c.v.define(inst.result + 1, chunk);
-    c.a.vpsrlq(to, even, 32);
-    c.a.vpblendd(to, to, odd, 0xaa);
-  }
-  if (low) c.a.vpmulld(c.v.define(inst.result, chunk), a, b);
-  c.regs.unpin();
 }
 
 }  // namespace
@@ -112,7 +107,7 @@ void emit_mul(Compiler& c, const CodeInst& inst) {
       }
       return;
     default:
-      return c.call_lane_function(inst);
+      throw codegen::EngineBug("a product of bytes should have been widened");
   }
 }
 
@@ -121,13 +116,13 @@ void emit_div(Compiler& c, const CodeInst& inst) { float2(c, inst, I::kIdVdivps,
 void emit_min(Compiler& c, const CodeInst& inst) {
   if (c.regs.is_scalar(inst.result)) return scalar_min_max(c, inst, I::kIdCmovl, I::kIdCmovb);
   if (ir::is_float(inst.type)) return float_min_max(c, inst, I::kIdVminps, I::kIdVminpd, 1);
-  integer_min_max(c, inst, ir::is_signed(inst.type) ? vpmins : vpminu);
+  integer_min_max(c, inst, ir::is_signed(inst.type) ? vpmins : vpminu, true);
 }
 
 void emit_max(Compiler& c, const CodeInst& inst) {
   if (c.regs.is_scalar(inst.result)) return scalar_min_max(c, inst, I::kIdCmovg, I::kIdCmova);
   if (ir::is_float(inst.type)) return float_min_max(c, inst, I::kIdVmaxps, I::kIdVmaxpd, 0);
-  integer_min_max(c, inst, ir::is_signed(inst.type) ? vpmaxs : vpmaxu);
+  integer_min_max(c, inst, ir::is_signed(inst.type) ? vpmaxs : vpmaxu, false);
 }
 
 void emit_neg(Compiler& c, const CodeInst& inst) {
@@ -178,7 +173,6 @@ void emit_abs(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_fma(Compiler& c, const CodeInst& inst) {
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
   const bool f32 = inst.type == Type::f32;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     const auto [x, y, z] = std::tuple(inst.args[0], inst.args[1], inst.args[2]);
@@ -214,7 +208,6 @@ void emit_mad(Compiler& c, const CodeInst& inst) {
     c.a.add(to, sum);
     return extend(c, to, inst.type);
   }
-  if (ir::size_of(inst.type) == 1) return c.call_lane_function(inst);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
     asmjit::Operand sum = c.v.operand(inst.args[2], chunk);
@@ -231,57 +224,6 @@ void emit_mad(Compiler& c, const CodeInst& inst) {
         break;
     }
     c.a.emit(vpadd[inst.type], to, to, sum);
-    c.regs.unpin();
-  }
-}
-
-void emit_mul_wide(Compiler& c, const CodeInst& inst) {
-  const bool low = c.regs.used(inst.result), high = c.regs.used(inst.result + 1);
-  if (c.regs.is_scalar(inst.result)) {
-    x86::Gp a = c.g.use(inst.args[0]), b = c.g.use(inst.args[1]);
-    x86::Gp lo = c.g.define(inst.result), hi = c.g.define(inst.result + 1);
-    if (inst.type == Type::s32) {
-      c.a.movsxd(lo, a.r32());
-      c.a.movsxd(hi, b.r32());
-    } else {
-      c.a.mov(lo.r32(), a.r32());
-      c.a.mov(hi.r32(), b.r32());
-    }
-    c.a.imul(lo, hi);
-    c.a.mov(hi, lo);
-    c.a.shr(hi, 32);
-    c.a.mov(lo.r32(), lo.r32());
-    return;
-  }
-  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk)
-    mul_wide_chunk(c, inst, chunk, low, high);
-}
-
-void emit_mach(Compiler& c, const CodeInst& inst) { c.call_lane_function(inst); }
-
-void emit_addc(Compiler& c, const CodeInst& inst) {
-  if (inst.type != Type::u32 || c.regs.is_scalar(inst.result)) return c.call_lane_function(inst);
-  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    x86::Ymm a = c.v.use(inst.args[0], chunk);
-    asmjit::Operand b = c.v.operand(inst.args[1], chunk);
-    x86::Ymm sum = c.v.define(inst.result, chunk), carry = c.v.define(inst.result + 1, chunk);
-    c.a.emit(I::kIdVpaddd, sum, a, b);
-    c.a.vpminud(carry, sum, a);     // = sum where it has not wrapped
-    c.a.vpcmpeqd(carry, carry, a);  // all ones: sum >= a, no carry
-    c.a.vpaddd(carry, carry, c.splat(1, 4));
-    c.regs.unpin();
-  }
-}
-
-void emit_subb(Compiler& c, const CodeInst& inst) {
-  if (inst.type != Type::u32 || c.regs.is_scalar(inst.result)) return c.call_lane_function(inst);
-  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
-    x86::Ymm difference = c.v.define(inst.result, chunk), borrow = c.v.define(inst.result + 1, chunk);
-    c.a.vpminud(borrow, a, b);
-    c.a.vpcmpeqd(borrow, borrow, b);  // all ones: b <= a, no borrow
-    c.a.vpaddd(borrow, borrow, c.splat(1, 4));
-    c.a.vpsubd(difference, a, b);
     c.regs.unpin();
   }
 }

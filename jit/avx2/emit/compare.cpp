@@ -54,7 +54,6 @@ void compare_vector(Compiler& c, const CodeInst& inst, const IntCompare& how) {
 
 /// `predicate`: of vcmpps.
 void compare(Compiler& c, const CodeInst& inst, unsigned predicate, const IntCompare& how) {
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
   if (c.regs.is_scalar(inst.args[0])) return compare_scalar(c, inst, how);
   if (!ir::is_float(inst.type)) return compare_vector(c, inst, how);
   c.m.define_lanes(inst.result, ir::size_of(inst.type));

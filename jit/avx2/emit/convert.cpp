@@ -1,6 +1,6 @@
-// Conversions between element types. The common pairs are native, the others call their function.
-#include "jit/avx2/emit/emit.hpp"
-#include "jit/avx2/emit/scalar.hpp"
+// Conversions between element types. Those of 64-bit integers to and from floats, but to f64, call their
+// function.
+#include "jit/avx2/emit/formula.hpp"
 
 namespace eum::jit::avx2::emit {
 
@@ -24,6 +24,7 @@ std::uint32_t widening(Type from, unsigned to_bytes) {
 /// The part of the operand that becomes chunk `chunk` of a wider result, as an xmm register or memory.
 asmjit::Operand narrow_part(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes,
                             unsigned to_bytes) {
+  if (c.regs.is_scalar(value)) return to_vector(c, value).xmm();
   const unsigned bytes = 32 * from_bytes / to_bytes, offset = chunk * bytes;
   asmjit::Operand source = c.v.operand(value, offset / 32);
   const unsigned within = offset % 32;
@@ -54,24 +55,6 @@ void widen(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// Two chunks of 2n-byte lanes to one of n-byte lanes, low parts kept.
-void pack(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b, unsigned from_bytes) {
-  if (from_bytes == 8) {
-    c.a.vshufps(to, a, b, 0x88);
-  } else {
-    x86::Mem keep = from_bytes == 4 ? c.splat(0xffff, 4) : c.splat(0xff, 2);
-    x86::Ymm low = c.v.scratch();
-    c.a.vpand(low, a, keep);
-    if (a == b) {
-      c.a.vmovdqa(to, low);
-    } else {
-      c.a.vpand(to, b, keep);
-    }
-    c.a.emit(from_bytes == 4 ? I::kIdVpackusdw : I::kIdVpackuswb, to, low, to);
-  }
-  c.a.vpermq(to, to, 0xd8);
-}
-
 /// Chunk `chunk` of the operand at `bytes` a lane, packed down from `from_bytes`.
 x86::Ymm packed_chunk(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes, unsigned bytes) {
   if (from_bytes == bytes) {
@@ -82,7 +65,7 @@ x86::Ymm packed_chunk(Compiler& c, ir::ValueId value, unsigned chunk, unsigned f
   x86::Ymm b =
       2 * chunk + 1 < wider_chunks ? packed_chunk(c, value, 2 * chunk + 1, from_bytes, 2 * bytes) : a;
   x86::Ymm to = c.v.scratch();
-  pack(c, to, a, b, 2 * bytes);
+  pack(c, to, c.v.scratch(), a, b, 2 * bytes);
   return to;
 }
 
@@ -96,6 +79,7 @@ void narrow(Compiler& c, const CodeInst& inst) {
 
 /// Lanes of 32 bits of the operand, widened from 8 or 16 where they are narrower.
 x86::Ymm dwords(Compiler& c, const CodeInst& inst, unsigned chunk) {
+  if (c.regs.is_scalar(inst.args[0])) return to_vector(c, inst.args[0]);
   if (ir::size_of(inst.from) == 4) return c.v.use(inst.args[0], chunk);
   asmjit::Operand part = narrow_part(c, inst.args[0], chunk, ir::size_of(inst.from), 4);
   x86::Ymm to = c.v.scratch();
@@ -154,7 +138,76 @@ void f32_to_int(Compiler& c, const CodeInst& inst) {
     } else {
       f32_to_u32_chunk(c, to, x);
     }
-    if (scalar) c.a.vmovd(c.g.define(inst.result).r32(), to.xmm());
+    if (scalar) define_from_vector(c, inst.result, to);
+    c.regs.unpin();
+  }
+}
+
+constexpr std::uint64_t two_to_52 = 0x4330000000000000;
+
+/// The low half of 2^52 + x is x; -0, which a difference of 0 is where the mode rounds down, becomes 0.
+void u32_to_f64(Compiler& c, const CodeInst& inst) {
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    asmjit::Operand part = narrow_part(c, inst.args[0], chunk, 4, 8);
+    x86::Ymm to = c.v.define(inst.result, chunk);
+    c.a.emit(I::kIdVpmovzxdq, to, part);
+    c.a.vpor(to, to, c.splat(two_to_52, 8));
+    c.a.vsubpd(to, to, c.splat(two_to_52, 8));
+    c.a.vandpd(to, to, c.splat(~(1ull << 63), 8));
+    c.regs.unpin();
+  }
+}
+
+/// (2^84 + high * 2^32) - (2^84 + 2^52) is exact, adding 2^52 + low rounds once. Of s64 the high half is
+/// biased by 2^31. 0 is 0 in every mode.
+void int64_to_f64(Compiler& c, const CodeInst& inst) {
+  const bool is_signed = ir::is_signed(inst.from);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    const x86::Ymm x =
+        c.regs.is_scalar(inst.args[0]) ? to_vector(c, inst.args[0]) : c.v.use(inst.args[0], chunk);
+    const x86::Ymm low = c.v.scratch(), to = c.v.define(inst.result, chunk);
+    c.a.vmovdqu(low, c.splat(two_to_52, 8));
+    c.a.vpblendd(low, low, x, 0x55);
+    c.a.vpsrlq(to, x, 32);
+    c.a.vpxor(to, to, c.splat(is_signed ? 0x4530000080000000 : 0x4530000000000000, 8));
+    c.a.vsubpd(to, to, c.splat(is_signed ? 0x4530000080100000 : 0x4530000000100000, 8));
+    c.a.vaddpd(to, to, low);
+    c.a.vpxor(low, low, low);
+    c.a.vpcmpeqq(low, low, x);
+    c.a.vandnpd(to, low, to);
+    c.regs.unpin();
+  }
+}
+
+/// To s32 or u32: four lanes to the low half of `to`, or to the low dwords of its lanes.
+void f64_to_dwords(Compiler& c, Type type, x86::Ymm to, x86::Ymm x) {
+  if (type == Type::s32) {
+    c.a.vcmppd(to, x, x, 7);  // NaN gives 0
+    c.a.vandpd(to, to, x);
+    c.a.vminpd(to, to, c.splat(0x41dfffffffc00000, 8));  // 2^31 - 1
+    return (void)c.a.vcvttpd2dq(to.xmm(), to);
+  }
+  c.a.vpxor(to, to, to);
+  c.a.vmaxpd(to, x, to);                               // NaN and what is below zero give 0
+  c.a.vminpd(to, to, c.splat(0x41efffffffe00000, 8));  // 2^32 - 1
+  c.a.vroundpd(to, to, 3 | 8);
+  c.a.vaddpd(to, to, c.splat(two_to_52, 8));
+}
+
+void f64_to_int(Compiler& c, const CodeInst& inst) {
+  const bool scalar = c.regs.is_scalar(inst.result);
+  for (unsigned chunk = 0; chunk < (scalar ? 1 : c.v.chunks(inst.result)); ++chunk) {
+    const x86::Ymm low = scalar ? c.v.scratch() : c.v.define(inst.result, chunk), high = c.v.scratch();
+    f64_to_dwords(c, inst.type, low, c.v.use(inst.args[0], 2 * chunk));
+    const bool both = 2 * chunk + 1 < c.v.chunks(inst.args[0]);
+    if (both) f64_to_dwords(c, inst.type, high, c.v.use(inst.args[0], 2 * chunk + 1));
+    if (inst.type == Type::u32) {
+      c.a.vshufps(low, low, both ? high : low, 0x88);
+      c.a.vpermq(low, low, 0xd8);
+    } else if (both) {
+      c.a.vinserti128(low, low, high.xmm(), 1);
+    }
+    if (scalar) define_from_vector(c, inst.result, low);
     c.regs.unpin();
   }
 }
@@ -223,29 +276,33 @@ void convert_scalar(Compiler& c, const CodeInst& inst) {
 
 }  // namespace
 
+void pack(Compiler& c, x86::Ymm to, x86::Ymm scratch, x86::Ymm a, x86::Ymm b, unsigned from_bytes) {
+  if (from_bytes == 8) {
+    c.a.vshufps(to, a, b, 0x88);
+  } else {
+    const x86::Mem keep = from_bytes == 4 ? c.splat(0xffff, 4) : c.splat(0xff, 2);
+    c.a.vpand(scratch, a, keep);
+    if (a != b) c.a.vpand(to, b, keep);
+    c.a.emit(from_bytes == 4 ? I::kIdVpackusdw : I::kIdVpackuswb, to, scratch, a == b ? scratch : to);
+  }
+  c.a.vpermq(to, to, 0xd8);
+}
+
 void emit_convert(Compiler& c, const CodeInst& inst) {
   const Type to = inst.type, from = inst.from;
   const unsigned to_bytes = ir::size_of(to), from_bytes = ir::size_of(from);
-  const bool scalar_from = c.regs.is_scalar(inst.args[0]), scalar_to = c.regs.is_scalar(inst.result);
-  if (scalar_from && scalar_to) return convert_scalar(c, inst);
-  if (scalar_from && ir::is_float(to)) {
-    if (to != Type::f32 || from_bytes > 4 || from == Type::u32) return c.call_lane_function(inst);
-    x86::Gp value = c.g.use(inst.args[0]);
-    x86::Ymm result = c.v.define(inst.result);
-    c.a.vmovd(result.xmm(), value.r32());
-    c.a.vcvtdq2ps(result, result);
-    return;
-  }
-  if (scalar_to && !(from == Type::f32 && to_bytes == 4)) return c.call_lane_function(inst);
+  if (c.regs.is_scalar(inst.args[0]) && c.regs.is_scalar(inst.result)) return convert_scalar(c, inst);
   if (ir::is_int(to) && ir::is_int(from)) {
     if (to_bytes == from_bytes) return c.regs.alias(inst.result, inst.args[0]);
     if (to_bytes > from_bytes) return widen(c, inst);
-    if (from_bytes == 8 && to_bytes < 4) return c.call_lane_function(inst);
     return narrow(c, inst);
   }
   if (to == Type::f32 && ir::is_int(from) && from_bytes <= 4) return int_to_f32(c, inst);
   if (from == Type::f32 && ir::is_int(to) && to_bytes == 4) return f32_to_int(c, inst);
   if (to == Type::f64 && from == Type::f32) return widen_float(c, inst, I::kIdVcvtps2pd);
+  if (from == Type::f64 && ir::is_int(to) && to_bytes == 4) return f64_to_int(c, inst);
+  if (to == Type::f64 && from == Type::u32) return u32_to_f64(c, inst);
+  if (to == Type::f64 && ir::is_int(from) && from_bytes == 8) return int64_to_f64(c, inst);
   if (to == Type::f64 && from == Type::s32) return widen_float(c, inst, I::kIdVcvtdq2pd);
   if (to == Type::f32 && from == Type::f16) return widen_float(c, inst, I::kIdVcvtph2ps);
   if ((to == Type::f32 && from == Type::f64) || (to == Type::f16 && from == Type::f32))
@@ -262,24 +319,8 @@ void emit_bitcast(Compiler& c, const CodeInst& inst) {
   const bool scalar_from = c.regs.is_scalar(inst.args[0]), scalar_to = c.regs.is_scalar(inst.result);
   if (scalar_from && scalar_to) return convert_scalar(c, inst);
   if (!scalar_from && !scalar_to) return c.regs.alias(inst.result, inst.args[0]);
-  if (scalar_to) {
-    x86::Ymm from = c.v.use(inst.args[0]);
-    x86::Gp to = c.g.define(inst.result);
-    if (ir::size_of(inst.type) == 8) {
-      c.a.vmovq(to, from.xmm());
-    } else {
-      c.a.vmovd(to.r32(), from.xmm());
-      extend(c, to, inst.type);
-    }
-    return;
-  }
-  x86::Gp from = c.g.use(inst.args[0]);
-  x86::Ymm to = c.v.define(inst.result);
-  if (ir::size_of(inst.type) == 8) {
-    c.a.vmovq(to.xmm(), from);
-  } else {
-    c.a.vmovd(to.xmm(), from.r32());
-  }
+  if (scalar_to) return define_from_vector(c, inst.result, c.v.use(inst.args[0]));
+  c.v.bind(inst.result, 0, to_vector(c, inst.args[0]));
 }
 
 }  // namespace eum::jit::avx2::emit

@@ -21,6 +21,10 @@ void lanewise2(Compiler& c, const CodeInst& inst, std::uint32_t id);
 /// The same with the two operands in either order.
 void commutative2(Compiler& c, const CodeInst& inst, std::uint32_t id);
 
+/// Two chunks of lanes of `from_bytes` to one of lanes half as wide, whose low parts are kept. `to` may be
+/// `a` only where that is `b` too; `scratch` is none of the others.
+void pack(Compiler& c, x86::Ymm to, x86::Ymm scratch, x86::Ymm a, x86::Ymm b, unsigned from_bytes);
+
 /// An instruction id by the size of the elements in bytes: 1, 2, 4, 8. 0: there is none.
 struct BySize {
   std::array<std::uint32_t, 4> ids;

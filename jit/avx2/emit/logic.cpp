@@ -1,6 +1,7 @@
 // Bitwise ops and shifts, on integers and on masks.
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
+#include "jit/codegen/bug.hpp"
 
 namespace eum::jit::avx2::emit {
 
@@ -70,6 +71,29 @@ void shift_scalar(Compiler& c, const CodeInst& inst, const Shift& shift) {
   extend(c, to, inst.type);
 }
 
+/// AVX2 has no arithmetic shift of 64-bit lanes: what is below zero is complemented before and after.
+void shift_signed64(Compiler& c, const CodeInst& inst) {
+  if (ir::size_of(inst.type) != 8)
+    throw codegen::EngineBug("a shift of narrow lanes should have been widened");
+  const std::uint64_t* by = c.regs.constant(inst.args[1]);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    x86::Ymm a = c.v.use(inst.args[0], chunk), sign = c.v.scratch(), to = c.v.scratch();
+    c.a.vpxor(sign, sign, sign);
+    c.a.vpcmpgtq(sign, sign, a);
+    c.a.vpxor(to, a, sign);
+    if (by) {
+      c.a.vpsrlq(to, to, asmjit::Imm(*by % 64));
+    } else {
+      x86::Ymm count = c.v.use(inst.args[1], chunk), masked = c.v.scratch();
+      c.a.vpand(masked, count, c.splat(63, 8));
+      c.a.vpsrlvq(to, to, masked);
+    }
+    c.a.vpxor(to, to, sign);
+    c.v.bind(inst.result, chunk, to);
+    c.regs.unpin();
+  }
+}
+
 void emit_shift(Compiler& c, const CodeInst& inst, const Shift& shift) {
   if (c.regs.is_scalar(inst.result)) return shift_scalar(c, inst, shift);
   const unsigned width = 8 * ir::size_of(inst.type);
@@ -83,7 +107,7 @@ void emit_shift(Compiler& c, const CodeInst& inst, const Shift& shift) {
     }
     return;
   }
-  if (!shift.vector_variable[inst.type]) return c.call_lane_function(inst);
+  if (!shift.vector_variable[inst.type]) return shift_signed64(c, inst);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[0], chunk), count = c.v.use(inst.args[1], chunk), masked = c.v.scratch();
     c.a.vpand(masked, count, c.splat(width - 1, width / 8));

@@ -10,7 +10,6 @@ namespace {
 
 /// `mode`: immediate of vroundps; bit 3 keeps the inexact flag still.
 void round(Compiler& c, const CodeInst& inst, unsigned mode) {
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     asmjit::Operand a = c.v.operand(inst.args[0], chunk);
     c.a.emit(inst.type == Type::f32 ? I::kIdVroundps : I::kIdVroundpd, c.v.define_over(inst, chunk), a,
@@ -30,10 +29,20 @@ void emit_rndd(Compiler& c, const CodeInst& inst) { round(c, inst, 1); }
 void emit_rndu(Compiler& c, const CodeInst& inst) { round(c, inst, 2); }
 void emit_rndz(Compiler& c, const CodeInst& inst) { round(c, inst, 3); }
 
-void emit_frc(Compiler& c, const CodeInst& inst) { c.call_lane_function(inst); }
+void emit_frc(Compiler& c, const CodeInst& inst) {
+  const bool f32 = inst.type == Type::f32;
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    // min gives its second operand for NaN: x's own, quiet, or the default one of an infinity.
+    x86::Ymm x = c.v.use(inst.args[0], chunk), below_one = c.v.scratch(), to = c.v.define(inst.result, chunk);
+    c.a.emit(f32 ? I::kIdVroundps : I::kIdVroundpd, to, x, asmjit::Imm(1 | 8));
+    c.a.emit(f32 ? I::kIdVsubps : I::kIdVsubpd, to, x, to);
+    c.a.vmovups(below_one, f32 ? c.splat(0x3f7fffff, 4) : c.splat(0x3fefffffffffffff, 8));
+    c.a.emit(f32 ? I::kIdVminps : I::kIdVminpd, to, below_one, to);
+    c.regs.unpin();
+  }
+}
 
 void emit_sat(Compiler& c, const CodeInst& inst) {
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
   const bool f32 = inst.type == Type::f32;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     // max(x, 0) gives its second operand for NaN.
@@ -46,7 +55,6 @@ void emit_sat(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_sqrt(Compiler& c, const CodeInst& inst) {
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     asmjit::Operand a = c.v.operand(inst.args[0], chunk);
     c.a.emit(inst.type == Type::f32 ? I::kIdVsqrtps : I::kIdVsqrtpd, c.v.define_over(inst, chunk), a);
@@ -55,7 +63,6 @@ void emit_sqrt(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_rcp(Compiler& c, const CodeInst& inst) {
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
   const bool f32 = inst.type == Type::f32;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     asmjit::Operand a = c.v.operand(inst.args[0], chunk);
@@ -67,7 +74,6 @@ void emit_rcp(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_rsqrt(Compiler& c, const CodeInst& inst) {
-  if (inst.type == Type::f16) return c.call_lane_function(inst);
   const bool f32 = inst.type == Type::f32;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     asmjit::Operand a = c.v.operand(inst.args[0], chunk);
