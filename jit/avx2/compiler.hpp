@@ -73,6 +73,8 @@ class Compiler {
   x86::Mem splat(std::uint64_t bits, unsigned bytes) { return constant(ConstantPool::splat(bits, bytes)); }
   ir::Type type_of(ir::ValueId value) const { return function.values[value].type; }
   unsigned lanes_of(ir::ValueId value) const { return function.values[value].lanes; }
+  /// The instructions of the block that is emitted.
+  std::span<const CodeInst> block_insts() const { return code_.insts(); }
   const ir::MemoryAccess& access(const CodeInst& inst) const { return function.access(inst); }
 
  private:

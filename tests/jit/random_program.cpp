@@ -394,6 +394,13 @@ class Generator {
     addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, std::bit_floor(room) - 1)});
     if (chance(70))
       addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, 0x10000u - size_of(type))});
+    if (lanes > 1 && chance(40)) {
+      // A run, as from a region behind one address register.
+      std::array<std::uint64_t, max_lanes> steps;
+      for (unsigned i = 0; i < lanes; ++i) steps[i] = std::uint64_t{i} * size_of(type);
+      const ValueId first = b_.splat(b_.slice(addresses, 0, 1), lanes);
+      addresses = b_.lanewise(Op::add, {first, b_.vconst(Type::u16, lanes, std::span(steps).first(lanes))});
+    }
     const ValueId mask = lane_mask(lanes);
     if (op == Op::reg_scatter) return b_.reg_scatter(addresses, value(type, lanes), mask);
     keep(defined(b_.reg_gather(type, addresses, mask), mask));

@@ -62,51 +62,60 @@ void read_stride2(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// 8 or 16-bit elements, one in each dword, from the beginning of a slot on.
-bool is_dword_strided(const CodeInst& inst, unsigned bytes) {
+/// 8 or 16-bit elements, one in each word or dword (whose size this is), from the beginning of a slot on. 0:
+/// not that.
+unsigned container_bytes(const CodeInst& inst, unsigned bytes) {
   const int stride = inst.region.stride(inst.lanes);
-  return bytes < 4 && stride > 0 && static_cast<unsigned>(stride) * bytes == 4 && inst.lanes % 8 == 0 &&
-         inst.region.offset % target.vector_bytes + bytes <= 4;
+  if (stride < 2 || bytes > 2) return 0;
+  const unsigned container = static_cast<unsigned>(stride) * bytes;
+  const bool fits = (container == 2 || container == 4) && inst.lanes * container % target.vector_bytes == 0 &&
+                    inst.region.offset % target.vector_bytes + bytes <= container;
+  return fits ? container : 0;
 }
 
-void read_dword_strided(Compiler& c, const CodeInst& inst) {
-  const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % 4 * 8;
-  const unsigned first = inst.region.offset / target.vector_bytes, slots = inst.lanes / 8;
+void read_contained(Compiler& c, const CodeInst& inst, unsigned container) {
+  const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % container * 8;
+  const unsigned first = inst.region.offset / target.vector_bytes;
+  const unsigned slots = inst.lanes * container / target.vector_bytes;
+  const std::uint64_t field = bytes == 1 ? 0xff : 0xffff;
   auto element = [&](unsigned slot) {
     x86::Ymm to = c.v.scratch();
-    x86::Ymm dwords = c.s.use(first + slot);
+    x86::Ymm from = c.s.use(first + slot);
     if (shift > 0) {
-      c.a.vpsrld(to, dwords, shift);
-      dwords = to;
+      c.a.emit(container == 2 ? I::kIdVpsrlw : I::kIdVpsrld, to, from, asmjit::Imm(shift));
+      from = to;
     }
-    c.a.vpand(to, dwords, c.splat(bytes == 1 ? 0xff : 0xffff, 4));
+    if (shift + 8 * bytes < 8 * container) c.a.vpand(to, from, c.splat(field, container));
     return to;
   };
-  auto words = [&](unsigned pair) {  // sixteen lanes; of the last eight, where there are only eight, anything
-    x86::Ymm low = element(2 * pair);
-    x86::Ymm high = 2 * pair + 1 < slots ? element(2 * pair + 1) : low;
-    c.a.vpackusdw(low, low, high);
+  auto packed = [&](unsigned pair, auto of, unsigned count, std::uint32_t id) {
+    x86::Ymm low = of(2 * pair);
+    // Of lanes beyond the value, anything.
+    x86::Ymm high = 2 * pair + 1 < count ? of(2 * pair + 1) : low;
+    c.a.emit(id, low, low, high);
     c.a.vpermq(low, low, 0xd8);
     return low;
   };
+  auto words = [&](unsigned pair) { return packed(pair, element, slots, I::kIdVpackusdw); };
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    x86::Ymm to = words(bytes == 1 ? 2 * chunk : chunk);
-    if (bytes == 1) {
-      x86::Ymm high = 4 * chunk + 2 < slots ? words(2 * chunk + 1) : to;
-      c.a.vpackuswb(to, to, high);
-      c.a.vpermq(to, to, 0xd8);
-    }
+    x86::Ymm to = container == 2 ? packed(chunk, element, slots, I::kIdVpackuswb)
+                  : bytes == 1   ? packed(chunk, words, (slots + 1) / 2, I::kIdVpackuswb)
+                                 : words(chunk);
     c.v.bind(inst.result, chunk, to);
     c.regs.unpin();
   }
 }
 
-void write_dword_strided(Compiler& c, const CodeInst& inst) {
-  const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % 4 * 8;
-  const unsigned first = inst.region.offset / target.vector_bytes, slots = inst.lanes / 8;
-  const std::uint32_t field = (bytes == 1 ? 0xffu : 0xffffu) << shift;
+void write_contained(Compiler& c, const CodeInst& inst, unsigned container) {
+  const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % container * 8;
+  const unsigned first = inst.region.offset / target.vector_bytes;
+  const unsigned slots = inst.lanes * container / target.vector_bytes;
+  const std::uint64_t field = (bytes == 1 ? 0xffu : 0xffffu) << shift;
+  const std::uint32_t extend_id = container == 2 ? I::kIdVpmovzxbw
+                                  : bytes == 1   ? I::kIdVpmovzxbd
+                                                 : I::kIdVpmovzxwd;
   for (unsigned i = 0; i < slots; ++i) {
-    const unsigned at = i * 8 * bytes;  // of the eight elements in the packed value
+    const unsigned at = i * target.vector_bytes / container * bytes;  // of the slot's elements in the value
     x86::Ymm value = c.v.use(inst.args[0], at / 32), spread = c.v.scratch();
     x86::Xmm part = value.xmm();
     if (at % 32 >= 16) {
@@ -117,13 +126,17 @@ void write_dword_strided(Compiler& c, const CodeInst& inst) {
       c.a.vpsrldq(spread.xmm(), part, at % 16);
       part = spread.xmm();
     }
-    c.a.emit(bytes == 1 ? I::kIdVpmovzxbd : I::kIdVpmovzxwd, spread, part);
-    if (shift > 0) c.a.vpslld(spread, spread, shift);
+    c.a.emit(extend_id, spread, part);
+    if (shift > 0) c.a.emit(container == 2 ? I::kIdVpsllw : I::kIdVpslld, spread, spread, asmjit::Imm(shift));
     x86::Ymm old = c.s.use(first + i);
-    c.a.vpxor(spread, spread, old);
-    c.a.vpand(spread, spread, c.splat(field, 4));
-    if (inst.mask != ir::no_value) c.a.vpand(spread, spread, c.m.lanes(inst.mask, 4, i));
-    c.a.vpxor(spread, spread, old);
+    if (bytes == 2 && inst.mask == ir::no_value) {
+      c.a.vpblendw(spread, old, spread, shift > 0 ? 0xaa : 0x55);
+    } else {
+      c.a.vpxor(spread, spread, old);
+      c.a.vpand(spread, spread, c.splat(field, container));
+      if (inst.mask != ir::no_value) c.a.vpand(spread, spread, c.m.lanes(inst.mask, container, i));
+      c.a.vpxor(spread, spread, old);
+    }
     c.s.set(first + i, spread);
     c.regs.unpin();
   }
@@ -242,7 +255,8 @@ x86::Mem flag_bytes(Compiler& c, const CodeInst& inst, unsigned bytes) {
 void emit_reg_read(Compiler& c, const CodeInst& inst) {
   if (inst.region.stride(inst.lanes) == 1) return c.regs.slots.read(inst);
   const bool dwords = ir::size_of(inst.type) == 4 && !c.regs.is_scalar(inst.result);
-  if (is_dword_strided(inst, ir::size_of(inst.type))) return read_dword_strided(c, inst);
+  if (const unsigned container = container_bytes(inst, ir::size_of(inst.type)))
+    return read_contained(c, inst, container);
   if (dwords && inst.region.stride(inst.lanes) == 2 && inst.lanes % 8 == 0 &&
       inst.region.offset % target.vector_bytes < 8 && inst.region.offset % 4 == 0)
     return read_stride2(c, inst);
@@ -257,7 +271,7 @@ void emit_reg_write(Compiler& c, const CodeInst& inst) {
   if (stride == 1 && whole && inst.region.offset % target.vector_bytes == 0) return write_slots(c, inst);
   if (stride == 1 && std::has_single_bit(inst.lanes * bytes % target.vector_bytes | (whole ? 1u : 0u)))
     return write_packed(c, inst);
-  if (is_dword_strided(inst, bytes)) return write_dword_strided(c, inst);
+  if (const unsigned container = container_bytes(inst, bytes)) return write_contained(c, inst, container);
   if (stride == 2 && bytes == 4 && inst.lanes % 4 == 0 && inst.region.offset % target.vector_bytes < 8 &&
       inst.region.offset % 4 == 0)
     return write_every_second(c, inst);
@@ -322,85 +336,5 @@ void emit_mask_set(Compiler& c, const CodeInst& inst) {
     c.a.mov(c.mask_variable(inst.imm), c.m.bits(inst.args[0]).r32());
   }
 }
-
-namespace {
-
-struct RegisterAccess {
-  std::uint32_t end, lanes, guest_ip;
-};
-
-enum class Direction : bool { Read, Write };
-
-/// Lane by lane at byte addresses of the register file; data packed. False: a fault is in the state, and
-/// nothing is written.
-template <class Element, Direction direction>
-bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess* access,
-                      const std::uint16_t* addresses, std::byte* data, std::uint32_t mask) {
-  mask &= ir::lane_mask(access->lanes);
-  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-    if (addresses[lane] + sizeof(Element) <= access->end) continue;
-    state->fault = {FaultKind::BadRegister, access->guest_ip, lane, sizeof(Element), addresses[lane]};
-    return false;
-  }
-  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-    std::byte* const element = data + lane * sizeof(Element);
-    std::byte* const place = file + addresses[lane];
-    std::memcpy(direction == Direction::Write ? place : element,
-                direction == Direction::Write ? element : place, sizeof(Element));
-  }
-  return true;
-}
-
-template <Direction direction>
-const void* register_access(unsigned bytes) {
-  switch (bytes) {
-    case 1:
-      return reinterpret_cast<const void*>(&access_registers<std::uint8_t, direction>);
-    case 2:
-      return reinterpret_cast<const void*>(&access_registers<std::uint16_t, direction>);
-    case 4:
-      return reinterpret_cast<const void*>(&access_registers<std::uint32_t, direction>);
-    default:
-      return reinterpret_cast<const void*>(&access_registers<std::uint64_t, direction>);
-  }
-}
-
-void call_register_access(Compiler& c, const CodeInst& inst, bool write) {
-  c.store_packed(inst.args[0], Frame::operands);
-  c.regs.unpin();
-  if (write) c.store_packed(inst.args[1], Frame::data);
-  c.regs.unpin();
-  c.regs.slots.write_back_all();
-  if (write) c.regs.slots.invalidate_all();
-  if (inst.mask != ir::no_value) {
-    c.a.mov(x86::ptr(x86::rsp, Frame::mask, 4), c.m.bits(inst.mask).r32());
-  } else {
-    c.a.mov(x86::ptr(x86::rsp, Frame::mask, 4), -1);
-  }
-  const unsigned bytes = ir::size_of(inst.type);
-  RegisterAccess access{c.function.indirect_end(), inst.lanes, inst.guest_ip};
-  ConstantPool::Entry entry{};
-  std::memcpy(entry.data(), &access, sizeof access);
-  const x86::Mem constant = c.constant(entry);
-  c.call(
-      inst, write ? register_access<Direction::Write>(bytes) : register_access<Direction::Read>(bytes),
-      [&] {
-        c.a.mov(x86::rdi, state_reg);
-        c.a.lea(x86::rsi, c.s.memory(0, 8));
-        c.a.lea(x86::rdx, constant);
-        c.a.lea(x86::rcx, x86::ptr(x86::rsp, Frame::operands));
-        c.a.lea(x86::r8, x86::ptr(x86::rsp, Frame::data));
-        c.a.mov(x86::r9d, x86::ptr(x86::rsp, Frame::mask, 4));
-      },
-      true);
-  if (!write) c.load_packed(inst.result, Frame::data);
-}
-
-}  // namespace
-
-void emit_reg_gather(Compiler& c, const CodeInst& inst) { call_register_access(c, inst, false); }
-void emit_reg_scatter(Compiler& c, const CodeInst& inst) { call_register_access(c, inst, true); }
 
 }  // namespace eum::jit::avx2::emit
