@@ -22,19 +22,38 @@ void u32_to_f64(Compiler& c, x86::Ymm to, x86::Xmm from, x86::Mem magic) {
   c.a.vsubpd(to, to, magic);
 }
 
-void unsigned_chunk(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
+/// 1/b made greater by 2^-49, of the divisor in lane 0, in every lane of f64.
+x86::Ymm reciprocal(Compiler& c, Type type, x86::Ymm b) {
+  const x86::Ymm divisor = c.v.scratch(), to = c.v.scratch();
+  if (ir::is_signed(type)) {
+    c.a.vcvtdq2pd(divisor.xmm(), b.xmm());
+  } else {
+    u32_to_f64(c, divisor, b.xmm(), c.splat(two_to_52, 8));
+  }
+  c.a.vmovsd(to.xmm(), c.splat(0x3ff0000000000008, 8));
+  c.a.vdivsd(to.xmm(), to.xmm(), divisor.xmm());
+  c.a.vbroadcastsd(to, to.xmm());
+  return to;
+}
+
+/// `factor`: the reciprocal of the divisor of every lane, if that is one.
+void unsigned_chunk(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b, x86::Ymm factor) {
   const x86::Mem magic = c.splat(two_to_52, 8);
   const x86::Ymm high = c.v.scratch(), x = c.v.scratch(), y = c.v.scratch();
   const auto divide = [&](x86::Ymm quotients, x86::Xmm dividends, x86::Xmm divisors) {
     u32_to_f64(c, x, dividends, magic);
-    u32_to_f64(c, y, divisors, magic);
-    c.a.vdivpd(x, x, y);
+    if (factor.isValid()) {
+      c.a.vmulpd(x, x, factor);
+    } else {
+      u32_to_f64(c, y, divisors, magic);
+      c.a.vdivpd(x, x, y);
+    }
     c.a.vroundpd(x, x, 3 | 8);
     c.a.vaddpd(quotients, x, magic);  // the integer is the low half
   };
   divide(to, a.xmm(), b.xmm());
   c.a.vextracti128(x.xmm(), a, 1);
-  c.a.vextracti128(y.xmm(), b, 1);
+  if (!factor.isValid()) c.a.vextracti128(y.xmm(), b, 1);
   divide(high, x.xmm(), y.xmm());
   c.a.vshufps(to, to, high, 0x88);
   c.a.vpermq(to, to, 0xd8);
@@ -43,17 +62,21 @@ void unsigned_chunk(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
   c.a.vpor(to, to, x);
 }
 
-void signed_chunk(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
+void signed_chunk(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b, x86::Ymm factor) {
   const x86::Ymm high = c.v.scratch(), x = c.v.scratch(), y = c.v.scratch();
   const auto divide = [&](x86::Xmm quotients, x86::Xmm dividends, x86::Xmm divisors) {
     c.a.vcvtdq2pd(x, dividends);
-    c.a.vcvtdq2pd(y, divisors);
-    c.a.vdivpd(x, x, y);
+    if (factor.isValid()) {
+      c.a.vmulpd(x, x, factor);
+    } else {
+      c.a.vcvtdq2pd(y, divisors);
+      c.a.vdivpd(x, x, y);
+    }
     c.a.vcvttpd2dq(quotients, x);  // 2^31 gives INT_MIN
   };
   divide(to.xmm(), a.xmm(), b.xmm());
   c.a.vextracti128(x.xmm(), a, 1);
-  c.a.vextracti128(y.xmm(), b, 1);
+  if (!factor.isValid()) c.a.vextracti128(y.xmm(), b, 1);
   divide(high.xmm(), x.xmm(), y.xmm());
   c.a.vinserti128(to, to, high.xmm(), 1);
   c.a.vpsrad(y, a, 31);
@@ -97,9 +120,13 @@ void emit_quot(Compiler& c, const CodeInst& inst) {
   const unsigned bytes = ir::size_of(inst.type);
   if (bytes < 8 && c.regs.is_scalar(inst.result)) return quot_scalar(c, inst);
   if (bytes != 4) return c.call_lane_function(inst);
+  const CodeInst* divisor = definition(c, inst.args[1]);
+  const bool one_divisor = c.regs.constant(inst.args[1]) || (divisor && divisor->op == ir::Op::splat);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     const x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
-    (ir::is_signed(inst.type) ? signed_chunk : unsigned_chunk)(c, c.v.define(inst.result, chunk), a, b);
+    const x86::Ymm factor = one_divisor ? reciprocal(c, inst.type, b) : x86::Ymm();
+    const auto divide = ir::is_signed(inst.type) ? signed_chunk : unsigned_chunk;
+    divide(c, c.v.define(inst.result, chunk), a, b, factor);
     c.regs.unpin();
   }
 }

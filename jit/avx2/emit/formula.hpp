@@ -30,6 +30,13 @@ inline void define_from_vector(Compiler& c, ir::ValueId scalar, x86::Ymm from) {
   }
 }
 
+/// The instruction of the block that gives the value.
+inline const CodeInst* definition(const Compiler& c, ir::ValueId value) {
+  for (const CodeInst& inst : c.block_insts())
+    if (value - inst.result < inst.result_count) return &inst;
+  return nullptr;
+}
+
 /// formula(to, a, b, ...) for each chunk of the one result; `to` is none of the operands. A formula whose
 /// lanes are narrower than 32 bits must not look at other lanes than its own.
 template <std::size_t operands, class Formula>

@@ -77,20 +77,15 @@ class Indirect {
   }
 
  private:
-  const CodeInst* definition(ir::ValueId value) const {
-    for (const CodeInst& inst : c_.block_insts())
-      if (inst.result == value && inst.result_count > 0) return &inst;
-    return nullptr;
-  }
   /// The addresses are a0, a0 + element, ... as long as they do not wrap: one address in every lane plus
   /// constants, which is what a region behind one address register is. Where they wrap, some lane's is beyond
   /// the end, and so is the run's end.
   bool is_run() const {
     if (inst_.lanes == 1) return true;
-    const CodeInst* sum = definition(inst_.args[0]);
+    const CodeInst* sum = definition(c_, inst_.args[0]);
     if (!sum || sum->op != ir::Op::add) return false;
-    const CodeInst* base = definition(sum->args[0]);
-    const CodeInst* steps = definition(sum->args[1]);
+    const CodeInst* base = definition(c_, sum->args[0]);
+    const CodeInst* steps = definition(c_, sum->args[1]);
     if (!base || !steps) return false;
     if (base->op == ir::Op::vconst) std::swap(base, steps);
     if (base->op != ir::Op::splat || steps->op != ir::Op::vconst) return false;
