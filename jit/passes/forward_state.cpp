@@ -225,19 +225,19 @@ class BlockForwarder {
 
   void read_register(Inst& inst) {
     Key key = region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask);
-    Table::Entry* entry = &table_.at(key);
-    if (entry->value != ir::no_value && fresh(inst, entry->time))
-      return set_alias(inst.result, cast(entry->value, inst.type, inst));
     if (inst.mask != ir::no_value) {
-      // What is known of all lanes serves a reader of some.
+      // What has been read of all lanes serves a reader of some, before what was written to these: readers
+      // with and without a mask then have one value.
       Table::Entry& all =
           table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, ir::no_value));
       if (all.value != ir::no_value && fresh(inst, all.time))
         return set_alias(inst.result, cast(all.value, inst.type, inst));
-      entry = &table_.at(key);
     }
-    entry->value = inst.result;
-    entry->time = clock_;
+    Table::Entry& entry = table_.at(key);
+    if (entry.value != ir::no_value && fresh(inst, entry.time))
+      return set_alias(inst.result, cast(entry.value, inst.type, inst));
+    entry.value = inst.result;
+    entry.time = clock_;
     out_.push_back(inst);
   }
 

@@ -1,6 +1,8 @@
-// Integer quotients, by the division of f64. The quotient of two 32-bit integers that are not a multiple of
-// one another is at least 2^-32 away from the next integer, and below 2^32 neighbouring f64 are closer than
-// that: in every rounding mode the division, cut to an integer, is exact.
+// Integer quotients, by floats. a/b is at least 1/b away from the next integer, unless it is one. Where a and
+// b are below 2^23, neighbouring f32 are closer than that, and below 2^32 neighbouring f64 are: in every
+// rounding mode the division, cut to an integer, is exact. Where every lane has the same divisor, f64 takes
+// one division: a times 1/b, made greater by 2^-49, is never below a/b (1/b and the product are each off by
+// 2^-52 at most), and above it by less than a/b * 2^-48, which is less than 1/b.
 #include "jit/avx2/emit/formula.hpp"
 
 namespace eum::jit::avx2::emit {
@@ -12,8 +14,15 @@ namespace {
 
 constexpr std::uint64_t two_to_52 = 0x4330000000000000;
 
-/// What x/0 gives, where `sign` is a lane or register full of the sign of x: INT_MIN or INT_MAX.
-constexpr std::uint32_t lowest_or_highest(Type type) { return (1u << (8 * ir::size_of(type) - 1)) - 1; }
+/// What x/0 gives is this, with every bit inverted where x is below zero.
+constexpr std::uint32_t highest(Type type) { return (1u << (8 * ir::size_of(type) - 1)) - 1; }
+
+struct Quotient {
+  Type type;
+  bool one_divisor;  ///< in every lane
+  x86::Ymm to, a, b;
+  x86::Ymm x, y, high, factor;  ///< scratch
+};
 
 /// Four lanes of u32 as f64: low halves of 2^52 + x.
 void u32_to_f64(Compiler& c, x86::Ymm to, x86::Xmm from, x86::Mem magic) {
@@ -22,68 +31,87 @@ void u32_to_f64(Compiler& c, x86::Ymm to, x86::Xmm from, x86::Mem magic) {
   c.a.vsubpd(to, to, magic);
 }
 
-/// 1/b made greater by 2^-49, of the divisor in lane 0, in every lane of f64.
-x86::Ymm reciprocal(Compiler& c, Type type, x86::Ymm b) {
-  const x86::Ymm divisor = c.v.scratch(), to = c.v.scratch();
-  if (ir::is_signed(type)) {
-    c.a.vcvtdq2pd(divisor.xmm(), b.xmm());
+/// factor = 1/b made greater by 2^-49, of the divisor in lane 0, in every lane of f64.
+void invert(Compiler& c, const Quotient& q) {
+  if (ir::is_signed(q.type)) {
+    c.a.vcvtdq2pd(q.y.xmm(), q.b.xmm());
   } else {
-    u32_to_f64(c, divisor, b.xmm(), c.splat(two_to_52, 8));
+    u32_to_f64(c, q.y, q.b.xmm(), c.splat(two_to_52, 8));
   }
-  c.a.vmovsd(to.xmm(), c.splat(0x3ff0000000000008, 8));
-  c.a.vdivsd(to.xmm(), to.xmm(), divisor.xmm());
-  c.a.vbroadcastsd(to, to.xmm());
-  return to;
+  c.a.vmovsd(q.factor.xmm(), c.splat(0x3ff0000000000008, 8));
+  c.a.vdivsd(q.factor.xmm(), q.factor.xmm(), q.y.xmm());
+  c.a.vbroadcastsd(q.factor, q.factor.xmm());
 }
 
-/// `factor`: the reciprocal of the divisor of every lane, if that is one.
-void unsigned_chunk(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b, x86::Ymm factor) {
+void unsigned_by_f64(Compiler& c, const Quotient& q) {
   const x86::Mem magic = c.splat(two_to_52, 8);
-  const x86::Ymm high = c.v.scratch(), x = c.v.scratch(), y = c.v.scratch();
   const auto divide = [&](x86::Ymm quotients, x86::Xmm dividends, x86::Xmm divisors) {
-    u32_to_f64(c, x, dividends, magic);
-    if (factor.isValid()) {
-      c.a.vmulpd(x, x, factor);
+    u32_to_f64(c, q.x, dividends, magic);
+    if (q.one_divisor) {
+      c.a.vmulpd(q.x, q.x, q.factor);
     } else {
-      u32_to_f64(c, y, divisors, magic);
-      c.a.vdivpd(x, x, y);
+      u32_to_f64(c, q.y, divisors, magic);
+      c.a.vdivpd(q.x, q.x, q.y);
     }
-    c.a.vroundpd(x, x, 3 | 8);
-    c.a.vaddpd(quotients, x, magic);  // the integer is the low half
+    c.a.vroundpd(q.x, q.x, 3 | 8);
+    c.a.vaddpd(quotients, q.x, magic);  // the integer is the low half
   };
-  divide(to, a.xmm(), b.xmm());
-  c.a.vextracti128(x.xmm(), a, 1);
-  if (!factor.isValid()) c.a.vextracti128(y.xmm(), b, 1);
-  divide(high, x.xmm(), y.xmm());
-  c.a.vshufps(to, to, high, 0x88);
-  c.a.vpermq(to, to, 0xd8);
-  c.a.vpxor(x, x, x);
-  c.a.vpcmpeqd(x, x, b);
-  c.a.vpor(to, to, x);
+  divide(q.to, q.a.xmm(), q.b.xmm());
+  c.a.vextracti128(q.x.xmm(), q.a, 1);
+  if (!q.one_divisor) c.a.vextracti128(q.y.xmm(), q.b, 1);
+  divide(q.high, q.x.xmm(), q.y.xmm());
+  c.a.vshufps(q.to, q.to, q.high, 0x88);
+  c.a.vpermq(q.to, q.to, 0xd8);
 }
 
-void signed_chunk(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b, x86::Ymm factor) {
-  const x86::Ymm high = c.v.scratch(), x = c.v.scratch(), y = c.v.scratch();
+void signed_by_f64(Compiler& c, const Quotient& q) {
   const auto divide = [&](x86::Xmm quotients, x86::Xmm dividends, x86::Xmm divisors) {
-    c.a.vcvtdq2pd(x, dividends);
-    if (factor.isValid()) {
-      c.a.vmulpd(x, x, factor);
+    c.a.vcvtdq2pd(q.x, dividends);
+    if (q.one_divisor) {
+      c.a.vmulpd(q.x, q.x, q.factor);
     } else {
-      c.a.vcvtdq2pd(y, divisors);
-      c.a.vdivpd(x, x, y);
+      c.a.vcvtdq2pd(q.y, divisors);
+      c.a.vdivpd(q.x, q.x, q.y);
     }
-    c.a.vcvttpd2dq(quotients, x);  // 2^31 gives INT_MIN
+    c.a.vcvttpd2dq(quotients, q.x);  // 2^31 gives INT_MIN
   };
-  divide(to.xmm(), a.xmm(), b.xmm());
-  c.a.vextracti128(x.xmm(), a, 1);
-  if (!factor.isValid()) c.a.vextracti128(y.xmm(), b, 1);
-  divide(high.xmm(), x.xmm(), y.xmm());
-  c.a.vinserti128(to, to, high.xmm(), 1);
-  c.a.vpsrad(y, a, 31);
-  c.a.vpxor(y, y, c.splat(lowest_or_highest(Type::s32), 4));
-  c.a.vpxor(x, x, x);
-  c.a.vpcmpeqd(x, x, b);
-  c.a.vblendvps(to, to, y, x);
+  divide(q.to.xmm(), q.a.xmm(), q.b.xmm());
+  c.a.vextracti128(q.x.xmm(), q.a, 1);
+  if (!q.one_divisor) c.a.vextracti128(q.y.xmm(), q.b, 1);
+  divide(q.high.xmm(), q.x.xmm(), q.y.xmm());
+  c.a.vinserti128(q.to, q.to, q.high.xmm(), 1);
+}
+
+/// Small numbers by f32, out of line the others by f64.
+void quot_chunk(Compiler& c, const Quotient& q) {
+  const bool is_signed = ir::is_signed(q.type);
+  const asmjit::Label large = c.a.newLabel(), done = c.a.newLabel();
+  if (is_signed) {
+    c.a.vpabsd(q.x, q.a);
+    c.a.vpabsd(q.y, q.b);
+    c.a.vpor(q.x, q.x, q.y);
+  } else {
+    c.a.vpor(q.x, q.a, q.b);
+  }
+  c.a.vptest(q.x, c.splat(0xff800000, 4));
+  c.a.jnz(large);
+  c.a.vcvtdq2ps(q.x, q.a);
+  c.a.vcvtdq2ps(q.y, q.b);
+  c.a.vdivps(q.x, q.x, q.y);
+  c.a.vcvttps2dq(q.to, q.x);
+  c.a.bind(done);
+  c.out_of_line([&c, q, large, done] {
+    c.a.bind(large);
+    if (q.one_divisor) invert(c, q);
+    ir::is_signed(q.type) ? signed_by_f64(c, q) : unsigned_by_f64(c, q);
+    c.a.jmp(done);
+  });
+  c.a.vpxor(q.x, q.x, q.x);
+  c.a.vpcmpeqd(q.x, q.x, q.b);
+  if (!is_signed) return (void)c.a.vpor(q.to, q.to, q.x);
+  c.a.vpsrad(q.y, q.a, 31);
+  c.a.vpxor(q.y, q.y, c.splat(highest(q.type), 4));
+  c.a.vblendvps(q.to, q.to, q.y, q.x);
 }
 
 void quot_scalar(Compiler& c, const CodeInst& inst) {
@@ -102,7 +130,7 @@ void quot_scalar(Compiler& c, const CodeInst& inst) {
   if (ir::is_signed(inst.type)) {
     c.a.mov(by_zero, a.r32());
     c.a.sar(by_zero, 31);
-    c.a.xor_(by_zero, lowest_or_highest(inst.type));
+    c.a.xor_(by_zero, highest(inst.type));
   } else {
     c.a.mov(by_zero, -1);
   }
@@ -124,9 +152,9 @@ void emit_quot(Compiler& c, const CodeInst& inst) {
   const bool one_divisor = c.regs.constant(inst.args[1]) || (divisor && divisor->op == ir::Op::splat);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     const x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
-    const x86::Ymm factor = one_divisor ? reciprocal(c, inst.type, b) : x86::Ymm();
-    const auto divide = ir::is_signed(inst.type) ? signed_chunk : unsigned_chunk;
-    divide(c, c.v.define(inst.result, chunk), a, b, factor);
+    const x86::Ymm to = c.v.define(inst.result, chunk);
+    const x86::Ymm x = c.v.scratch(), y = c.v.scratch(), high = c.v.scratch(), factor = c.v.scratch();
+    quot_chunk(c, {inst.type, one_divisor, to, a, b, x, y, high, factor});
     c.regs.unpin();
   }
 }
