@@ -1,5 +1,5 @@
 // What the case files share: seeded numbers, argument makers, typed views for references, half precision.
-// Only the corpus itself includes it.
+// Only the corpus itself and the rows of perf include it.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -24,6 +24,8 @@ void add_atomic_cases(std::vector<KernelCase>& cases);
 void add_subgroup_cases(std::vector<KernelCase>& cases);
 void add_image_cases(std::vector<KernelCase>& cases);
 void add_picture_cases(std::vector<KernelCase>& cases);
+void add_work_cases(std::vector<KernelCase>& cases);
+void add_micro_cases(std::vector<KernelCase>& cases);
 
 /// splitmix64: the same numbers on every host.
 class Random {

@@ -1,5 +1,5 @@
 // The eight kernels that the measurements are about: arx, bs, hash, mandel, mandel2, nbody, saxpy, sgemm.
-// Small here; perf_cases.cpp takes the same builders at sizes fit for timing.
+// Small here; perf takes the same builders at sizes fit for timing.
 #include <bit>
 #include <cmath>
 

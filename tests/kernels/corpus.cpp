@@ -136,6 +136,8 @@ std::vector<KernelCase> corpus() {
   add_subgroup_cases(cases);
   add_image_cases(cases);
   add_picture_cases(cases);
+  add_work_cases(cases);
+  add_micro_cases(cases);
   return cases;
 }
 

@@ -127,8 +127,6 @@ struct KernelCase {
 
 /// Every case, in the order of the manifest's themes. Deterministic.
 std::vector<KernelCase> corpus();
-/// The kernels for comparisons of speed, at sizes that take PoCL 50 to 300 ms on one core.
-std::vector<KernelCase> perf_cases();
 
 /// The memory of each argument before the run (empty where the argument is no buffer), and after it.
 std::vector<Bytes> initial_buffers(const KernelCase& kernel_case);

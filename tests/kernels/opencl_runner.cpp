@@ -168,6 +168,13 @@ bool OpenClRunner::has_formats(const KernelCase& kernel_case) const {
   return true;
 }
 
+Result<void> OpenClRunner::build(std::string_view stem) {
+  const KernelFile* file = find_kernel_file(stem);
+  if (!file) return error("no row '{}' in the manifest", stem);
+  if (Result<cl_program> program = state_->program(*file); !program) return program.error();
+  return {};
+}
+
 Result<PreparedRun> OpenClRunner::prepare(const KernelCase& kernel_case) {
   const KernelFile* file = find_kernel_file(kernel_case.file);
   if (!file) return error("{}: no row '{}' in the manifest", kernel_case.name, kernel_case.file);

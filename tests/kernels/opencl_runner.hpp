@@ -44,6 +44,8 @@ class OpenClRunner {
   std::string description() const;
   /// Whether the device has the formats of the case's images.
   bool has_formats(const KernelCase& kernel_case) const;
+  /// Compiles the source of a manifest row, as prepare() does where that has not been done.
+  Result<void> build(std::string_view stem);
   /// Compiles the source (once a manifest row), sets the arguments. `kernel_case` must outlive the result.
   Result<PreparedRun> prepare(const KernelCase& kernel_case);
 
