@@ -1,12 +1,16 @@
-// Times the corpus' speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.
+// perf_compare: `measure` times the kernels of perf/kernels on PoCL, Eumulate and native loops, in turns, and
+// writes a record; `report` makes tables and a page of records, and compares with an older one.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <thread>
 
-#include "perf/comparison.hpp"
-#include "perf/eumulate_contender.hpp"
-#include "perf/pocl_contender.hpp"
+#include "perf/contenders/contenders.hpp"
+#include "perf/measure.hpp"
+#include "perf/report.hpp"
 
 using namespace eum;
 using namespace eum::perf;
@@ -14,46 +18,162 @@ using namespace eum::perf;
 namespace {
 
 struct CommandLine {
-  ComparisonOptions options;
-  bool noise = false;
-  std::vector<std::string> parts;
+  MeasureOptions measure;
+  unsigned workers = 1;
+  bool quick = false;
+  std::vector<std::string> parts, without;
+  std::string json, html, baseline;
+  std::vector<std::string> records;
 };
 
-bool chosen(const kernels::KernelCase& kernel_case, const CommandLine& line) {
-  if (line.parts.empty()) return true;
-  for (const std::string& part : line.parts)
-    if (kernel_case.name.find(part) != std::string::npos) return true;
-  return false;
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const auto colon = line.find(": "); colon != line.npos) return line.substr(colon + 2);
+  return "unknown processor";
 }
 
-Result<void> run(const CommandLine& line) {
-  Result<std::unique_ptr<Contender>> a = make_pocl_contender();
-  Result<std::unique_ptr<Contender>> b = line.noise ? make_pocl_contender() : make_eumulate_contender();
-  if (!a) return a.error();
-  if (!b) return b.error();
-  std::vector<ComparisonRow> rows;
-  for (const kernels::KernelCase& kernel_case : kernels::perf_cases()) {
-    if (!chosen(kernel_case, line)) continue;
-    Result<ComparisonRow> row = compare_speed(**a, **b, kernel_case, line.options);
-    if (!row) return row.error();
-    rows.push_back(std::move(*row));
-  }
-  fmt::print("{}", markdown(**a, **b, rows));
+Result<std::string> read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return error("{}: cannot be opened", path);
+  return std::string{std::istreambuf_iterator<char>(file), {}};
+}
+
+Result<void> write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text << std::flush;
+  if (!file) return error("{}: cannot be written", path);
   return {};
+}
+
+Result<Record> read_record(const std::string& path) {
+  const auto text = read_text(path);
+  if (!text) return text.error();
+  auto record = record_from_json(*text);
+  if (!record) return error("{}: {}", path, record.error().message);
+  return record;
+}
+
+/// "name" exactly, or any name that holds "part".
+bool chosen(const std::string& name, const std::vector<std::string>& parts) {
+  if (parts.empty()) return true;
+  return std::any_of(parts.begin(), parts.end(), [&](auto& part) { return name.find(part) != name.npos; });
+}
+
+Result<std::vector<std::unique_ptr<Contender>>> make_contenders(const CommandLine& line) {
+  std::vector<std::unique_ptr<Contender>> contenders;
+  const auto wanted = [&](std::string_view name) {
+    return std::find(line.without.begin(), line.without.end(), name) == line.without.end();
+  };
+  if (wanted("pocl")) {
+    auto pocl = make_pocl(line.workers);
+    if (!pocl) return pocl.error();
+    contenders.push_back(std::move(*pocl));
+  }
+  if (wanted("eumulate")) {
+    auto eumulate = make_eumulate(line.workers);
+    if (!eumulate) return eumulate.error();
+    contenders.push_back(std::move(*eumulate));
+  }
+  if (wanted("native")) contenders.push_back(make_native(line.workers));
+  return contenders;
+}
+
+/// How many rows have a contender that failed.
+Result<int> run_measure(CommandLine& line) {
+  if (line.workers == 0) line.workers = std::max(1u, std::thread::hardware_concurrency());
+  const auto contenders = make_contenders(line);
+  if (!contenders) return contenders.error();
+  Record record{processor(), line.workers, {}};
+  int failed = 0;
+  for (const PerfKernel& row : perf_kernels()) {
+    if (!chosen(row.name, line.parts)) continue;
+    const kernels::KernelCase kernel_case = row.kernel_case(line.quick);
+    const KernelRecord& kernel =
+        record.kernels.emplace_back(measure(row, kernel_case, *contenders, line.measure));
+    fmt::print(stderr, "{}", kernel.name);
+    bool good = true;
+    for (const ContenderRecord& contender : kernel.contenders) {
+      if (contender.timed())
+        fmt::print(stderr, "  {} {:.3f} ms", contender.name, cli::median(record.times(contender)) * 1e3);
+      if (!contender.failure.empty())
+        fmt::print(stderr, "  {} FAILED: {}", contender.name, contender.failure);
+      good = good && contender.failure.empty();
+    }
+    fmt::print(stderr, "\n");
+    failed += !good;
+  }
+  if (record.kernels.empty()) return error("no kernel's name holds what was asked for");
+  if (!line.json.empty())
+    if (auto written = write_text(line.json, to_json(record)); !written) return written.error();
+  fmt::print("{}", markdown(record));
+  return failed;
+}
+
+/// How many kernels are worse than in the baseline.
+Result<int> run_report(const CommandLine& line) {
+  std::vector<Record> records;
+  for (const std::string& path : line.records) {
+    auto record = read_record(path);
+    if (!record) return record.error();
+    records.push_back(std::move(*record));
+    fmt::print("{}\n", markdown(records.back()));
+  }
+  if (!line.html.empty())
+    if (auto written = write_text(line.html, html(records)); !written) return written.error();
+  if (line.baseline.empty()) return 0;
+  const auto baseline = read_record(line.baseline);
+  if (!baseline) return baseline.error();
+  int worse = 0, compared = 0;
+  for (const Record& record : records) {
+    if (record.workers != baseline->workers) continue;
+    compared++;
+    for (const std::string& text : regressions(*baseline, record)) {
+      fmt::print("worse than {}: {}\n", line.baseline, text);
+      worse++;
+    }
+  }
+  if (compared == 0)
+    return error("{}: expected a record of as many workers as one of those given, found {}", line.baseline,
+                 baseline->workers);
+  return worse;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CommandLine line;
-  CLI::App app("Times the speed kernels on PoCL and on Eumulate, in turns, and prints a markdown table.");
-  app.add_option("--samples", line.options.samples, "Samples of each contender, taken in turns")
+  CLI::App app("Compares Eumulate with PoCL and with native loops.");
+  app.require_subcommand(1);
+  CLI::App* measure_command =
+      app.add_subcommand("measure", "time the kernels; ends with 1 if a result is wrong");
+  measure_command->add_option("part", line.parts, "kernels whose names hold one of these (default: all)");
+  measure_command
+      ->add_option("--workers", line.workers, "threads of each contender, 0: one for each processor")
+      ->capture_default_str();
+  measure_command->add_option("--samples", line.measure.samples, "samples of each contender, taken in turns")
       ->check(CLI::Range(1u, 1u << 16))
       ->capture_default_str();
-  app.add_flag("--noise", line.noise, "PoCL against PoCL: how much of a ratio is noise on this machine");
-  app.add_option("CASE", line.parts, "Parts of the names of the cases to time; all without");
+  measure_command->add_option("--seconds", line.measure.sample_seconds, "that launches of a sample fill")
+      ->check(CLI::Range(0.0, 60.0))
+      ->capture_default_str();
+  measure_command->add_option("--without", line.without, "contenders to leave out")
+      ->check(CLI::IsMember({"pocl", "eumulate", "native"}))
+      ->allow_extra_args(false);
+  measure_command->add_flag("--quick", line.quick, "the corpus' small sizes: the times mean nothing");
+  measure_command->add_option("--json", line.json, "write the record to this file");
+  CLI::App* report_command = app.add_subcommand("report", "tables and a page of records");
+  report_command->add_option("record", line.records, "files that measure wrote")->required();
+  report_command->add_option("--html", line.html, "write a page with bars to this file");
+  report_command->add_option("--baseline", line.baseline,
+                             "end with 1 if a kernel is worse than in this record, beyond noise");
   CLI11_PARSE(app, argc, argv);
-  const Result<void> done = run(line);
-  if (!done) fmt::print(stderr, "pocl_compare: {}\n", done.error().message);
-  return done ? 0 : 1;
+
+  const Result<int> count = *measure_command ? run_measure(line) : run_report(line);
+  if (!count) {
+    fmt::print(stderr, "perf_compare: {}\n", count.error().message);
+    return 2;
+  }
+  return *count == 0 ? 0 : 1;
 }

@@ -1,95 +1,115 @@
-// Sampling, medians and the table.
-#include "perf/comparison.hpp"
-
-#include <fmt/core.h>
+// Checking, then sampling.
+#include "perf/measure.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 
 namespace eum::perf {
 namespace {
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+/// Seconds on the wall, and of all threads of this process on processors.
+struct Instant {
+  double wall, cpu;
+
+  static Instant now() {
+    timespec cpu{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    const auto wall = std::chrono::steady_clock::now().time_since_epoch();
+    return {std::chrono::duration<double>(wall).count(),
+            static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9};
+  }
+  Instant operator-(const Instant& other) const { return {wall - other.wall, cpu - other.cpu}; }
+};
+
+/// Seconds of each launch, over so many.
+Result<Instant> time(Contender& contender, unsigned launches) {
+  const Instant start = Instant::now();
+  for (unsigned i = 0; i < launches; i++)
+    if (Result<void> done = contender.launch(); !done) return done.error();
+  const Instant took = Instant::now() - start;
+  return Instant{took.wall / launches, took.cpu / launches};
 }
 
-/// Prepares, runs once, checks every buffer. Seconds of preparation and first launch.
-Result<double> first_run(Contender& contender, const kernels::KernelCase& kernel_case) {
-  const auto start = std::chrono::steady_clock::now();
-  if (Result<void> done = contender.prepare(kernel_case); !done) return done.error();
-  if (Result<double> done = contender.launch(); !done) return done.error();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// Empty if every buffer holds what it must.
+std::string check(Contender& contender, const kernels::KernelCase& kernel_case,
+                  const std::vector<kernels::Bytes>& expected) {
   const Result<std::vector<kernels::Bytes>> got = contender.read();
-  if (!got) return got.error();
-  const std::vector<kernels::Bytes> expected = kernels::expected_buffers(kernel_case);
+  if (!got) return got.error().message;
   for (size_t i = 0; i < kernel_case.args.size(); i++) {
     if (!kernel_case.check(i)) continue;
     if (std::string wrong = kernels::compare(kernel_case, i, (*got)[i], expected); !wrong.empty())
-      return error("{}: {}", contender.name(), wrong);
+      return wrong;
   }
-  return seconds;
+  return {};
 }
 
-/// Seconds a launch, over `launches` of them.
-Result<double> sample(Contender& contender, unsigned launches) {
-  double sum = 0;
-  for (unsigned i = 0; i < launches; i++) {
-    Result<double> seconds = contender.launch();
-    if (!seconds) return seconds.error();
-    sum += *seconds;
+/// One contender and how many launches are a sample of it.
+struct Turn {
+  Contender* contender;
+  ContenderRecord* record;
+  unsigned launches = 1;
+};
+
+/// Up to the first launches; an error is why there will be no times.
+Result<void> begin(Turn& turn, const PerfKernel& row, const kernels::KernelCase& kernel_case,
+                   const std::vector<kernels::Bytes>& expected, const MeasureOptions& options) {
+  Contender& contender = *turn.contender;
+  if (std::string reason = contender.cannot(row, kernel_case); !reason.empty()) {
+    turn.record->absent = reason;
+    return Error{reason};
   }
-  return sum / launches;
+  const auto failed = [&](const Error& why) {
+    turn.record->failure = why.message;
+    return why;
+  };
+  if (Result<void> done = contender.prepare(row, kernel_case); !done) return failed(done.error());
+  const Result<Instant> first = time(contender, 1);
+  if (!first) return failed(first.error());
+  if (std::string wrong = check(contender, kernel_case, expected); !wrong.empty())
+    return failed(Error{wrong});
+  const Result<Instant> second = time(contender, 1);
+  if (!second) return failed(second.error());
+  const Result<HostCode> code = contender.code();
+  if (!code) return failed(code.error());
+  turn.record->build = contender.build_seconds() + std::max(0.0, first->wall - second->wall);
+  turn.record->code = *code;
+  turn.launches =
+      static_cast<unsigned>(std::clamp(std::ceil(options.sample_seconds / second->wall), 1.0, 1e5));
+  return {};
 }
 
 }  // namespace
 
-Result<ComparisonRow> compare_speed(Contender& a, Contender& b, const kernels::KernelCase& kernel_case,
-                                    const ComparisonOptions& options) {
-  Contender* contenders[] = {&a, &b};
-  double first[2];
-  unsigned launches[2];
-  std::vector<double> times[2], ratios;
-  for (size_t k = 0; k < 2; k++) {
-    const Result<double> cold = first_run(*contenders[k], kernel_case);
-    if (!cold) return cold.error();
-    first[k] = *cold;
-    const Result<double> warm = sample(*contenders[k], 1);
-    if (!warm) return warm.error();
-    launches[k] = static_cast<unsigned>(std::clamp(std::ceil(options.sample_seconds / *warm), 1.0, 1e4));
+KernelRecord measure(const PerfKernel& row, const kernels::KernelCase& kernel_case,
+                     std::span<const std::unique_ptr<Contender>> contenders, const MeasureOptions& options) {
+  KernelRecord record{row.name,
+                      kernel_case.file,
+                      kernel_case.kernel,
+                      kernel_case.dimensions,
+                      kernel_case.global,
+                      kernel_case.local,
+                      {}};
+  const std::vector<kernels::Bytes> expected = kernels::expected_buffers(kernel_case);
+  record.contenders.resize(contenders.size());
+  std::vector<Turn> turns;
+  for (size_t k = 0; k < contenders.size(); k++) {
+    record.contenders[k].name = contenders[k]->name();
+    Turn turn{contenders[k].get(), &record.contenders[k]};
+    if (begin(turn, row, kernel_case, expected, options)) turns.push_back(turn);
   }
-  for (unsigned i = 0; i < options.samples; i++) {
-    for (size_t k = 0; k < 2; k++) {
-      const Result<double> seconds = sample(*contenders[k], launches[k]);
-      if (!seconds) return seconds.error();
-      times[k].push_back(*seconds);
+  for (unsigned i = 0; i < options.samples; i++)
+    for (Turn& turn : turns) {
+      const Result<Instant> took = time(*turn.contender, turn.launches);
+      if (!took) {
+        turn.record->failure = took.error().message;
+        continue;
+      }
+      turn.record->wall.push_back(took->wall);
+      turn.record->cpu.push_back(took->cpu);
     }
-    ratios.push_back(times[1].back() / times[0].back());
-  }
-  const auto [lowest, highest] = std::minmax_element(ratios.begin(), ratios.end());
-  return ComparisonRow{kernel_case.name, median(times[0]), median(times[1]), first[0],
-                       first[1],         median(ratios),   *lowest,          *highest};
-}
-
-std::string markdown(const Contender& a, const Contender& b, std::span<const ComparisonRow> rows) {
-  std::string table = fmt::format(
-      "| kernel | {0}, ms | {1}, ms | {1} / {0} | lowest to highest | first run {0}, ms | first run {1}, ms "
-      "|\n"
-      "|---|---|---|---|---|---|---|\n",
-      a.name(), b.name());
-  double logarithms = 0;
-  for (const ComparisonRow& row : rows) {
-    table += fmt::format("| {} | {:.2f} | {:.2f} | {:.3f} | {:.3f} to {:.3f} | {:.1f} | {:.1f} |\n", row.name,
-                         row.a * 1e3, row.b * 1e3, row.ratio, row.lowest, row.highest, row.first_a * 1e3,
-                         row.first_b * 1e3);
-    logarithms += std::log(row.ratio);
-  }
-  if (!rows.empty())
-    table += fmt::format("| geometric mean | | | {:.3f} | | | |\n",
-                         std::exp(logarithms / static_cast<double>(rows.size())));
-  return table;
+  return record;
 }
 
 }  // namespace eum::perf

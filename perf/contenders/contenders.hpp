@@ -1,27 +1,17 @@
-// Corpus cases on the emulator, on one core.
+// Who takes part in the comparison.
 #pragma once
 #include <memory>
 
-#include "perf/contender.hpp"
-#include "tests/kernels/case_runner.hpp"
+#include "perf/contenders/contender.hpp"
 
 namespace eum::perf {
 
-class EumulateContender final : public Contender {
- public:
-  explicit EumulateContender(std::unique_ptr<rt::Device> device) : device_(std::move(device)) {}
-
-  std::string name() const override;
-  Result<void> prepare(const kernels::KernelCase& kernel_case) override;
-  Result<double> launch() override;
-  Result<std::vector<kernels::Bytes>> read() override;
-
- private:
-  std::unique_ptr<rt::Device> device_;
-  std::unique_ptr<kernels::LoadedCase> case_;
-};
-
-/// With the AVX2 engine and one worker.
-Result<std::unique_ptr<Contender>> make_eumulate_contender();
+/// The AVX2 engine with so many workers.
+Result<std::unique_ptr<Contender>> make_eumulate(unsigned workers);
+/// PoCL with so many threads. Sets the environment that PoCL reads, so call it before anything else touches
+/// OpenCL, and once a process. Its cache is a folder of its own, so that first runs compile.
+Result<std::unique_ptr<Contender>> make_pocl(unsigned workers);
+/// The loops of perf/native on so many threads of oneTBB.
+std::unique_ptr<Contender> make_native(unsigned workers);
 
 }  // namespace eum::perf

@@ -1,30 +1,55 @@
-// One device for all cases; each case is loaded and translated anew.
-#include "perf/eumulate_contender.hpp"
+// One device for all kernels; each is loaded and translated anew.
+#include "perf/contenders/contenders.hpp"
+#include "tests/kernels/case_runner.hpp"
 
 namespace eum::perf {
+namespace {
 
-std::string EumulateContender::name() const { return "Eumulate"; }
+class Eumulate final : public Contender {
+ public:
+  explicit Eumulate(rt::DeviceOptions options) : options_(options) {}
 
-Result<void> EumulateContender::prepare(const kernels::KernelCase& kernel_case) {
-  case_.reset();
-  auto loaded = kernels::LoadedCase::create(*device_, kernel_case, kernels::Container::PatchTokens);
-  if (!loaded) return loaded.error();
-  case_ = std::move(*loaded);
-  return {};
-}
+  std::string name() const override { return "Eumulate"; }
+  std::string cannot(const PerfKernel&, const kernels::KernelCase&) const override { return {}; }
 
-Result<double> EumulateContender::launch() {
-  const auto report = case_->run();
-  if (!report) return report.error();
-  return report->seconds;
-}
+  Result<void> prepare(const PerfKernel&, const kernels::KernelCase& kernel_case) override {
+    case_.reset();
+    device_.reset();  // with its cache of translated code
+    auto device = rt::Device::create(options_);
+    if (!device) return device.error();
+    device_ = std::move(*device);
+    auto loaded = kernels::LoadedCase::create(*device_, kernel_case, kernels::Container::PatchTokens);
+    if (!loaded) return loaded.error();
+    case_ = std::move(*loaded);
+    return {};
+  }
+  double build_seconds() const override { return case_->translated().seconds(); }
+  Result<void> launch() override {
+    const auto report = case_->run();
+    if (!report) return report.error();
+    return {};
+  }
+  Result<std::vector<kernels::Bytes>> read() override { return case_->buffers(); }
+  Result<HostCode> code() const override {
+    const auto code = case_->code();
+    if (!code) return code.error();
+    const auto listed = rt::translate(*code, device_->engine(), {.listing = true, .exact_registers = false});
+    if (!listed) return listed.error();
+    return inspect_listing(listed->executable->listing());
+  }
 
-Result<std::vector<kernels::Bytes>> EumulateContender::read() { return case_->buffers(); }
+ private:
+  rt::DeviceOptions options_;
+  std::unique_ptr<rt::Device> device_;
+  std::unique_ptr<kernels::LoadedCase> case_;
+};
 
-Result<std::unique_ptr<Contender>> make_eumulate_contender() {
-  auto device = rt::Device::create({.engine = jit::EngineKind::avx2, .workers = 1});
-  if (!device) return device.error();
-  return std::unique_ptr<Contender>(std::make_unique<EumulateContender>(std::move(*device)));
+}  // namespace
+
+Result<std::unique_ptr<Contender>> make_eumulate(unsigned workers) {
+  const rt::DeviceOptions options{.engine = jit::EngineKind::avx2, .workers = workers};
+  if (auto device = rt::Device::create(options); !device) return device.error();
+  return std::unique_ptr<Contender>(std::make_unique<Eumulate>(options));
 }
 
 }  // namespace eum::perf

@@ -23,7 +23,7 @@ tests/fuzz/run.sh 60: tests/fuzz/run.sh
 tests/fuzz/run.sh 60 decoder: tests/fuzz/decoder.cpp
 tests/kernels/compile.sh saxpy: tests/kernels/compile.sh
 build/release/perf/perf_translation --benchmark_filter=saxpy: perf/translation.cpp
-build/release/perf/pocl_compare saxpy --samples 3: perf/pocl_compare.cpp
+build/release/perf/perf_compare measure saxpy --samples 3: perf/compare.cpp
 '
 
 work=$(mktemp -d)
