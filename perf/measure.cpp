@@ -2,34 +2,21 @@
 #include "perf/measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <ctime>
+
+#include "runtime/cli/bench/clock.hpp"
 
 namespace eum::perf {
 namespace {
 
-/// Seconds on the wall, and of all threads of this process on processors.
-struct Instant {
-  double wall, cpu;
-
-  static Instant now() {
-    timespec cpu{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    const auto wall = std::chrono::steady_clock::now().time_since_epoch();
-    return {std::chrono::duration<double>(wall).count(),
-            static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9};
-  }
-  Instant operator-(const Instant& other) const { return {wall - other.wall, cpu - other.cpu}; }
-};
+using cli::Instant;
 
 /// Seconds of each launch, over so many.
 Result<Instant> time(Contender& contender, unsigned launches) {
   const Instant start = Instant::now();
   for (unsigned i = 0; i < launches; i++)
     if (Result<void> done = contender.launch(); !done) return done.error();
-  const Instant took = Instant::now() - start;
-  return Instant{took.wall / launches, took.cpu / launches};
+  return (Instant::now() - start) / launches;
 }
 
 /// Empty if every buffer holds what it must.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cli/bench/bench_command.hpp"
 #include "runtime/cli/code_commands.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/info_command.hpp"
@@ -46,6 +47,7 @@ int run(int argc, char** argv) {
   std::vector<std::vector<std::string>> following;
   if (!words.empty() && words[0] == "run") following = take_following(words);
   add_run_command(app, exit_code, following);
+  add_bench_command(app, exit_code);
   add_info_command(app, exit_code);
   add_code_commands(app, exit_code);
   add_msr_command(app, exit_code);

@@ -43,6 +43,8 @@ class Session {
 
   std::vector<Step>& steps() { return steps_; }
   rt::Device& device() { return *device_; }
+  /// In the order in which the arguments made them.
+  const std::vector<std::unique_ptr<RunBuffer>>& buffers() const { return buffers_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   const std::string& printf_text() const { return printf_text_; }
   /// The step that faulted or was stopped.

@@ -1,0 +1,9 @@
+#pragma once
+// `eumulate bench`: what a kernel's launches cost, with statistics. It must not know other commands.
+#include <CLI/CLI.hpp>
+
+namespace eum::cli {
+
+void add_bench_command(CLI::App& app, int& exit_code);
+
+}  // namespace eum::cli

@@ -1,0 +1,13 @@
+#pragma once
+// Two clocks read at once: the wall's, and that of all threads of this process on processors.
+namespace eum::cli {
+
+struct Instant {
+  double wall = 0, cpu = 0;  ///< seconds
+
+  static Instant now();
+  Instant operator-(const Instant& other) const { return {wall - other.wall, cpu - other.cpu}; }
+  Instant operator/(double count) const { return {wall / count, cpu / count}; }
+};
+
+}  // namespace eum::cli
