@@ -135,7 +135,7 @@ float mad32(const KernelCase& c, uint32_t i) {
 void reference_block_copy(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto in = elements<uint32_t>(buffers, 0), out = elements<uint32_t>(buffers, 1);
   const auto n = value_of<uint32_t>(c, 2);
-  for (size_t at = 0; at < size_t{c.global[0]} * 8; at++) out[at] = in[at] * n;
+  for (size_t at = 0; n > 0 && at < size_t{c.global[0]} * 8; at++) out[at] = in[at] * n;
 }
 
 void reference_sub_group_sum(const KernelCase& c, std::vector<Bytes>& buffers) {
