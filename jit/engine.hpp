@@ -97,7 +97,7 @@ struct Environment {
   std::uint32_t sampler_count = 0;
   mem::image::KernelCache* image_kernels = nullptr;  ///< may be null: images are accessed by definition
   std::uint32_t sampler_table = 0;  ///< the pointer in a sampler message's header that means samplers[0]
-  mem::image::StateHeap heap;       ///< of bindless surfaces and samplers
+  mem::image::StateHeap heap = {};  ///< of bindless surfaces and samplers
 };
 
 /// Host memory of the address space that an A64 or A32 access hit; none if the size is 0.
