@@ -135,7 +135,7 @@ SAMPLE(nearest_rgba8_ytile, "R8G8B8A8_UNORM", y_tiles, nearest, clamp, false, tr
 SAMPLE(nearest_rgba32f, "R32G32B32A32_FLOAT", linear, nearest, clamp, false, true);
 SAMPLE(nearest_r32f, "R32_FLOAT", linear, nearest, clamp, false, true);
 SAMPLE(nearest_r8, "R8_UNORM", linear, nearest, clamp, false, true);
-TYPED(read_rgba8, "R8G8B8A8_UNORM", linear, Kind::Read, true);
+TYPED(read_rgba8, "R8G8B8A8_UINT", linear, Kind::Read, true);
 TYPED(write_rgba8, "R8G8B8A8_UNORM", linear, Kind::Write, true);
 TYPED(write_rgba8_definition, "R8G8B8A8_UNORM", linear, Kind::Write, false);
 TYPED(write_rgba8_ytile, "R8G8B8A8_UNORM", y_tiles, Kind::Write, true);

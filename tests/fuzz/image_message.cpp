@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   message.results = input.take<std::uint8_t>() % 6;
   message.half = (input.take<std::uint8_t>() & 1) != 0;
   TypedMessage typed;
-  typed.kind = static_cast<TypedMessage::Kind>(input.take<std::uint8_t>() % 3);
+  typed.kind = static_cast<TypedMessage::Kind>(input.take<std::uint8_t>() % 4);
   typed.lanes = lanes;
   typed.coordinates = input.take<std::uint8_t>() % 5;
   typed.components = input.take<std::uint8_t>() & 15;

@@ -198,6 +198,15 @@ std::string_view pocl_reason(const DimensionName& d, const FormatName& format, c
   return {};
 }
 
+constexpr Address kUnnormalized[] = {Address::None, Address::ClampToEdge, Address::Clamp};
+constexpr Address kNormalized[] = {Address::None, Address::ClampToEdge, Address::Clamp, Address::Repeat,
+                                   Address::MirroredRepeat};
+
+/// No surface of the others can be written.
+bool is_writable(const FormatName& format) {
+  return format.order != order::sRGBA && format.order != order::Rx;
+}
+
 class Matrix {
  public:
   explicit Matrix(std::vector<KernelCase>& cases) : cases_(cases) {}
@@ -274,6 +283,17 @@ class Matrix {
                                     : reference_write<int32_t>});
   }
 
+  /// Every sampler that a read may have: of floats both filters, of integers the nearest texel.
+  void reads(const std::string& file, const DimensionName& d, char kind, const FormatName& format) {
+    for (const Address address : kUnnormalized) read(file, d, {false, address, false}, true, kind, format);
+    for (const bool linear : {false, true}) {
+      if (linear && kind != 'f') continue;
+      for (const Address address : kUnnormalized)
+        read(file, d, {linear, address, false}, false, kind, format);
+      for (const Address address : kNormalized) read(file, d, {linear, address, true}, false, kind, format);
+    }
+  }
+
   const FormatName& next_float() { return kFloatFormats[float_++ % std::size(kFloatFormats)]; }
   const FormatName& next_integer(char kind) {
     return kind == 'u' ? kUnsignedFormats[unsigned_++ % std::size(kUnsignedFormats)]
@@ -287,10 +307,6 @@ class Matrix {
   uint64_t count_ = 0;
   size_t float_ = 0, unsigned_ = 0, signed_ = 0;
 };
-
-constexpr Address kUnnormalized[] = {Address::None, Address::ClampToEdge, Address::Clamp};
-constexpr Address kNormalized[] = {Address::None, Address::ClampToEdge, Address::Clamp, Address::Repeat,
-                                   Address::MirroredRepeat};
 
 void add_reads(Matrix& matrix, const std::string& file, const DimensionName& d) {
   for (const Address address : kUnnormalized)
@@ -324,8 +340,7 @@ void add_image_cases(std::vector<KernelCase>& cases) {
     for (const char kind : {'u', 'i'}) matrix.plain(d, kind, matrix.next_integer(kind));
     for (size_t i = 0; i < 4; i++) {
       const FormatName* format = &matrix.next_float();
-      // No surface of these can be written.
-      while (format->order == order::sRGBA || format->order == order::Rx) format = &matrix.next_float();
+      while (!is_writable(*format)) format = &matrix.next_float();
       matrix.write(d, 'f', *format);
     }
     for (const char kind : {'u', 'i'})
@@ -337,6 +352,24 @@ void add_image_cases(std::vector<KernelCase>& cases) {
       matrix.read(file, *d, {false, Address::Repeat, true}, false, 'f', matrix.next_float());
       matrix.read(file, *d, {false, Address::Clamp, false}, true, 'u', matrix.next_integer('u'));
     }
+}
+
+std::vector<KernelCase> image_matrix() {
+  std::vector<KernelCase> cases;
+  Matrix matrix(cases);
+  for (const DimensionName& d : kDimensions) {
+    const auto add = [&](char kind, std::span<const FormatName> formats) {
+      for (const FormatName& format : formats) {
+        if (d.dimension != ImageDimension::Buffer) matrix.reads("image_read", d, kind, format);
+        matrix.plain(d, kind, format);
+        if (is_writable(format)) matrix.write(d, kind, format);
+      }
+    };
+    add('f', kFloatFormats);
+    add('u', kUnsignedFormats);
+    add('i', kSignedFormats);
+  }
+  return cases;
 }
 
 }  // namespace eum::kernels

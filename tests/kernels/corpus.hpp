@@ -127,6 +127,9 @@ struct KernelCase {
 
 /// Every case, in the order of the manifest's themes. Deterministic.
 std::vector<KernelCase> corpus();
+/// Each image format in each dimension, read with each filter, address mode and kind of coordinate, and
+/// written.
+std::vector<KernelCase> image_matrix();
 
 /// The memory of each argument before the run (empty where the argument is no buffer), and after it.
 std::vector<Bytes> initial_buffers(const KernelCase& kernel_case);

@@ -1,6 +1,7 @@
 // Runs every corpus case on PoCL from source and compares with the corpus' own references: the outside oracle
 // for them. Ends with 1 if a case differs; cases that the manifest excuses are printed with the reason, and
-// not run. Usage: pocl_check [PART-OF-CASE-NAME...]
+// not run. Usage: pocl_check [PART-OF-CASE-NAME...], or pocl_check --matrix for each image format with each
+// sampler.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -35,8 +36,10 @@ std::string failure(OpenClRunner& runner, KernelCase kernel_case) {
   return {};
 }
 
+bool is_matrix(int count, char** parts) { return count == 2 && std::string_view(parts[1]) == "--matrix"; }
+
 bool chosen(const KernelCase& kernel_case, int count, char** parts) {
-  if (count < 2) return true;
+  if (count < 2 || is_matrix(count, parts)) return true;
   for (int i = 1; i < count; i++)
     if (kernel_case.name.find(parts[i]) != std::string::npos) return true;
   return false;
@@ -54,7 +57,7 @@ int main(int argc, char** argv) {
   }
   fmt::print("{}\n", runner->description());
   int passed = 0, failed = 0, excused = 0;
-  for (const KernelCase& kernel_case : corpus()) {
+  for (const KernelCase& kernel_case : is_matrix(argc, argv) ? image_matrix() : corpus()) {
     if (!chosen(kernel_case, argc, argv)) continue;
     const KernelFile* file = find_kernel_file(kernel_case.file);
     const std::string_view reason =

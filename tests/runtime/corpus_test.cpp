@@ -21,7 +21,7 @@ std::string text(const Setting& s) {
 }
 
 /// Runs each case under each setting; compares with the reference and with the first setting.
-void check_all(std::initializer_list<Setting> settings) {
+void check_all(const std::vector<KernelCase>& cases, std::initializer_list<Setting> settings) {
   std::vector<std::unique_ptr<rt::Device>> devices;
   for (const Setting& s : settings) {
     auto device = rt::Device::create({.engine = s.engine, .workers = s.workers});
@@ -29,7 +29,7 @@ void check_all(std::initializer_list<Setting> settings) {
     devices.push_back(std::move(*device));
   }
   std::size_t run = 0;
-  for (const KernelCase& c : corpus()) {
+  for (const KernelCase& c : cases) {
     const std::vector<Bytes> expected = expected_buffers(c);
     std::vector<Bytes> first;
     for (std::size_t i = 0; i < settings.size(); ++i) {
@@ -54,7 +54,7 @@ void check_all(std::initializer_list<Setting> settings) {
       if (c.order_free) CHECK(got == first);
     }
   }
-  CHECK(run >= corpus().size());
+  CHECK(run >= cases.size());
 }
 
 }  // namespace
@@ -63,12 +63,36 @@ TEST_CASE("each kernel gives the same bytes on both engines, at 1 and at 2 worke
   using enum jit::EngineKind;
   constexpr auto container = Container::PatchTokens;
   check_all(
+      corpus(),
       {{avx2, 1, container}, {avx2, 2, container}, {reference, 1, container}, {reference, 2, container}});
+}
+
+namespace {
+
+/// Every `step`th case of the matrix of images.
+void check_image_matrix(std::size_t step) {
+  const std::vector<KernelCase> cases = image_matrix();
+  CHECK(cases.size() > 2500);
+  std::vector<KernelCase> some;
+  for (std::size_t i = 0; i < cases.size(); i += step) some.push_back(cases[i]);
+  check_all(some, {{jit::EngineKind::avx2, 1, Container::Zebin}});
+}
+
+}  // namespace
+
+TEST_CASE("image formats are read and written in each dimension, with each sampler", "[corpus]") {
+  check_image_matrix(13 * EUMULATE_STEP);
+}
+
+// test_runtime "[matrix]": takes a minute and a half.
+TEST_CASE("each image format is read and written in each dimension, with each sampler", "[.matrix]") {
+  check_image_matrix(1);
 }
 
 TEST_CASE("each kernel gives the same bytes from both containers", "[corpus]") {
   using enum jit::EngineKind;
-  check_all({{avx2, 1, Container::PatchTokens}, {avx2, 1, Container::Zebin}, {avx2, 2, Container::Zebin}});
+  check_all(corpus(),
+            {{avx2, 1, Container::PatchTokens}, {avx2, 1, Container::Zebin}, {avx2, 2, Container::Zebin}});
 }
 
 TEST_CASE("a launch can be run again", "[corpus]") {

@@ -50,6 +50,7 @@ SurfaceState any_surface(Random& r) {
   s.x_offset = static_cast<std::uint16_t>(r.field(9));
   s.vertical_line_stride = r.below(10) == 0;
   s.vertical_line_stride_offset = r.below(2) == 0;
+  s.auxiliary = r.below(4) == 0 ? Auxiliary::APPEND : Auxiliary::NONE;
   s.y_offset = static_cast<std::uint16_t>(r.field(7));
   return s;
 }
@@ -96,6 +97,7 @@ TEST_CASE("image hostile: no state makes a message leave its surface") {
   for (unsigned n = 0; n < 20000 / EUMULATE_STEP; ++n) {
     Surface surface = buffer_surface(memory.data() + before, inside, 0x40000);
     surface.image = any_surface(r);
+    surface.counter = r.word();
     if (r.below(4) == 0) surface.size = surface.direct = r.below(8);
     const SamplerState sampler = any_sampler(r);
     std::array<std::uint32_t, 16 * 8> data;
@@ -107,6 +109,7 @@ TEST_CASE("image hostile: no state makes a message leave its surface") {
 
     SampleMessage message;
     message.op = static_cast<SampleOp>(r.below(sample_op_table.size()));
+    message.lanes = r.below(4) == 0 ? 2 : 8;
     message.parameters = static_cast<std::uint8_t>(r.below(12));
     message.results = static_cast<std::uint8_t>(r.below(6));
     message.half = r.below(2) != 0;
@@ -119,7 +122,8 @@ TEST_CASE("image hostile: no state makes a message leave its surface") {
     CHECK(memory == untouched);
 
     TypedMessage typed;
-    typed.kind = static_cast<TypedMessage::Kind>(r.below(3));
+    typed.kind = static_cast<TypedMessage::Kind>(r.below(4));
+    typed.lanes = r.below(4) == 0 ? 2 : 8;
     typed.coordinates = static_cast<std::uint8_t>(r.below(5));
     typed.components = static_cast<std::uint8_t>(r.below(16));
     typed.atomic = static_cast<AtomicOp>(r.below(static_cast<std::uint32_t>(atomic_table.size())));
