@@ -155,7 +155,7 @@ Result<void> Executable::restore(const ThreadImage& image, ThreadState& state) c
   std::copy(image.parked.begin(), image.parked.end(), masks + 1);
   state.fp_mode = image.fp_mode;
   state.barrier_signals = image.barrier_signals;
-  state.forget_regions();
+  layout_.forget_regions(state);
   state.fault = {};
   return {};
 }

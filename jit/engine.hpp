@@ -116,22 +116,17 @@ struct ThreadState {
   std::uint32_t barrier_signals = 0;  ///< barrier_signal ops executed
   std::uint32_t fp_mode = 0;   ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
   std::uint32_t fp_mixed = 0;  ///< an engine's copy of is_fp_mixed(fp_mode) while it runs
-  /// An engine's cache of regions, for the caller to empty where the address space changes.
-  static constexpr std::size_t region_count = 2;
-  CachedRegion regions[region_count];
-  void forget_regions() {
-    for (CachedRegion& cached : regions) cached = {};
-  }
   Fault fault;
   Status stopped = Status::Exited;  ///< why the thread's last run in a batch ended: exited or waiting
 };
 
 /// Where the variable parts of a thread's state lie, in bytes from the ThreadState.
 struct StateLayout {
-  std::uint32_t flags = 0;  ///< flag bit i: bit i % 8 of byte i / 8; 8 bytes more than there are flags
-  std::uint32_t file = 0;   ///< register file, 64-byte aligned
-  std::uint32_t masks = 0;  ///< u32 for each mask variable; [0] is the execution mask
-  std::uint32_t size = 0;   ///< of the whole, a multiple of 64
+  std::uint32_t flags = 0;    ///< flag bit i: bit i % 8 of byte i / 8; 8 bytes more than there are flags
+  std::uint32_t file = 0;     ///< register file, 64-byte aligned
+  std::uint32_t masks = 0;    ///< u32 for each mask variable; [0] is the execution mask
+  std::uint32_t regions = 0;  ///< region_count CachedRegions, 64-byte aligned: an engine's cache
+  std::uint32_t size = 0;     ///< of the whole, a multiple of 64
 
   static StateLayout of(const ir::Function& function) {
     constexpr auto up = [](std::uint32_t n) { return (n + 63) & ~63u; };
@@ -139,12 +134,21 @@ struct StateLayout {
     layout.flags = (sizeof(ThreadState) + 7) & ~7u;
     layout.file = up(layout.flags + function.flag_bits / 8 + 8);
     layout.masks = up(layout.file + function.file_bytes);
-    layout.size = up(layout.masks + 4 * function.mask_variables);
+    layout.regions = up(layout.masks + 4 * function.mask_variables);
+    layout.size = up(layout.regions + region_count * sizeof(CachedRegion));
     return layout;
   }
   /// The state behind this one in an array of them.
   ThreadState* next(ThreadState& state) const {
     return reinterpret_cast<ThreadState*>(reinterpret_cast<std::byte*>(&state) + size);
+  }
+  static constexpr std::uint32_t region_count = 8;
+  CachedRegion* regions_of(ThreadState& state) const {
+    return reinterpret_cast<CachedRegion*>(reinterpret_cast<std::byte*>(&state) + regions);
+  }
+  /// For the caller, where the address space changes.
+  void forget_regions(ThreadState& state) const {
+    for (std::uint32_t i = 0; i < region_count; ++i) regions_of(state)[i] = {};
   }
   std::byte* flags_of(ThreadState& state) const { return reinterpret_cast<std::byte*>(&state) + flags; }
   std::byte* file_of(ThreadState& state) const { return reinterpret_cast<std::byte*>(&state) + file; }

@@ -75,6 +75,7 @@ Compiler::Compiler(const ir::Function& f, const Liveness& liveness, std::span<co
       enter_(a.newLabel()),
       dispatch_(a.newLabel()),
       entry_table_(a.newLabel()) {
+  d.regions = layout.regions;
   // A function of one channel that never changes its mask has just one version.
   partial_versions_ = f.simd > 1;
   for (ir::BlockId b = 0; b < f.blocks.size(); ++b) {

@@ -25,6 +25,11 @@ struct CodeData {
     Access access;
     bool (*function)(const Environment&, const Access&, const AccessOperands&, void* data, Fault&);
     std::uint32_t exit_row = 0;  ///< where it faults
+    /// Of a call out of line, numbers of registers: vectors, and general ones for one address, and for data
+    /// and result of one lane.
+    std::vector<std::uint8_t> addresses = {}, data = {}, results = {};
+    std::optional<std::uint8_t> address = {}, mask = {}, surface = {};
+    bool in_vectors = false;  ///< data and results
   };
   codegen::ExitTable exits{target.vector_bytes};
   std::vector<CallSite> call_sites;
@@ -33,10 +38,13 @@ struct CodeData {
     mutable mem::image::KernelSite kernel;  ///< what did it last
   };
   std::deque<ImageCall> image_calls;  ///< code points at them
+  std::uint32_t regions = 0;          ///< StateLayout::regions
 };
 
-/// What translated code calls for an access: bool (ThreadState*, const CodeData*, std::byte* frame).
+/// What translated code calls for an access: bool (ThreadState*, const CodeData*, std::byte* frame). Operands
+/// lie in the frame, packed; or registers do, and the call site says which.
 const void* access_function();
+const void* register_access_function();
 
 class Compiler {
  public:
@@ -108,8 +116,8 @@ class Compiler {
   /// Loads a result from packed lanes in the frame.
   void load_packed(ir::ValueId value, int offset);
 
-  /// The memory access of a site, out of line: addresses and data lie in the frame. Every register stays as
-  /// it is. `exit_row` of the site is set here.
+  /// The memory access of a site, out of line, whose operands are in registers. Every register but those of
+  /// the results stays as it is. `exit_row` of the site is set here.
   void call_site_out_of_line(std::uint32_t site);
   /// The same in line, where what `inst` uses last need not stay.
   void call_site(std::uint32_t site, const CodeInst& inst);

@@ -141,7 +141,7 @@ void Compiler::begin_thread() {
   }
   if (function.mask_variables > 1) {
     constexpr std::uint32_t most_unrolled = 256;
-    const std::uint32_t bytes = layout.size - layout.masks;
+    const std::uint32_t bytes = layout.regions - layout.masks;
     if (bytes <= most_unrolled) {
       for (std::uint32_t at = 0; at < 4 * function.mask_variables; at += 32)
         a.vmovups(state(layout.masks + at, 32), x86::ymm0);
@@ -211,8 +211,10 @@ void Compiler::next_thread() {
 void Compiler::call_site_stub() {
   if (!calls_sites_) return;
   constexpr int below = 64;  // the return address, and alignment
-  constexpr x86::Gp changed[] = {x86::rax, x86::rcx, x86::rdx, x86::rsi, x86::rdi,
-                                 x86::r8,  x86::r9,  x86::r10, x86::r11};
+  // Those that C++ keeps, too: they may hold operands.
+  std::vector<x86::Gp> generals;
+  for (unsigned r = 0; r < 16; ++r)
+    if (target.general_registers >> r & 1) generals.push_back(x86::gpq(r));
   const auto vector = [](unsigned r) {
     return x86::ptr(x86::rsp, below + Frame::saved_vectors + static_cast<int>(r) * 32, 32);
   };
@@ -223,17 +225,17 @@ void Compiler::call_site_stub() {
   a.bind(call_site_);
   a.sub(x86::rsp, below - 8);
   for (unsigned r = 0; r < target.vector_registers; ++r) a.vmovaps(vector(r), x86::ymm(r));
-  for (const x86::Gp& r : changed) a.mov(general(r), r);
+  for (const x86::Gp& r : generals) a.mov(general(r), r);
   a.mov(x86::rdi, state_reg);
   a.mov(x86::rsi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&data)));
   a.lea(x86::rdx, x86::ptr(x86::rsp, below));
   a.vzeroupper();
-  a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(access_function())));
+  a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(register_access_function())));
   a.call(x86::rax);
   a.test(x86::al, x86::al);
   a.jz(failed);
   for (unsigned r = 0; r < target.vector_registers; ++r) a.vmovaps(x86::ymm(r), vector(r));
-  for (const x86::Gp& r : changed) a.mov(r, general(r));
+  for (const x86::Gp& r : generals) a.mov(r, general(r));
   a.add(x86::rsp, below - 8);
   a.ret();
   a.bind(failed);

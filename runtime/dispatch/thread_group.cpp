@@ -204,7 +204,7 @@ void ThreadGroup::end() {
 }
 
 void ThreadGroup::memory_changed() {
-  for (std::uint32_t i = 0; i < begins_.size(); ++i) state_at(i).forget_regions();
+  for (std::uint32_t i = 0; i < begins_.size(); ++i) layout_.forget_regions(state_at(i));
 }
 
 void ThreadGroup::abandon() {

@@ -253,11 +253,8 @@ class AtomicSite : public LaneSite {
     compare.restore();
     for (unsigned i = 0; i < results_.size(); ++i) a.vmovups(results_[i], result_place(result, i));
     a.bind(done);
-    call_out_of_line(
-        slow, done, on_data<jit::atomic>, spill_for_call(data_, sources_), [&c = c_, results = results_] {
-          for (unsigned i = 0; i < results.size(); ++i)
-            c.a.vmovups(results[i], x86::ptr(x86::rsp, Frame::data + static_cast<int>(i) * 32, 32));
-        });
+    call_out_of_line(slow, done, on_data<jit::atomic>,
+                     {.addresses = address_registers(), .data = data_, .results = results_});
   }
 
  private:
@@ -336,16 +333,11 @@ void atomic_on_one_lane(Compiler& c, const CodeInst& inst) {
   if (step.returns && step.old != result) a.mov(low_part(result, bytes), low_part(step.old, bytes));
   compare.restore();
   a.bind(done);
-  site.call_out_of_line(
-      slow, done, on_data<jit::atomic>,
-      [&c, address, source, sources, bytes] {
-        c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address);
-        for (unsigned k = 0; k < sources; ++k)
-          c.a.mov(x86::ptr(x86::rsp, Frame::data + static_cast<int>(k * bytes), 8), source[k]);
-      },
-      [&c, result, step, type = inst.type] {
-        if (step.returns) load_scalar(c.a, result, x86::ptr(x86::rsp, Frame::data), type);
-      });
+  site.call_out_of_line(slow, done, on_data<jit::atomic>,
+                        {.address = address,
+                         .in_vectors = false,
+                         .generals = {source.data(), sources},
+                         .result = step.returns ? result : x86::Gp()});
 }
 
 }  // namespace

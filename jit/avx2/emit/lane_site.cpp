@@ -109,28 +109,19 @@ CheckedAddress LaneSite::check_rows(unsigned stride, asmjit::Label otherwise, as
 
 CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label otherwise) const {
   auto& a = c_.a;
-  // Where each lane says that lane 0 is: those under the mask have to agree with one of them.
+  // Where each lane says that lane 0 is: those under the mask have to agree with the first of them. Without any
+  // something beyond the lanes is read, which does not matter.
   const std::array<x86::Ymm, 2> first{t, v};
   const x86::Ymm chosen = u;
   const x86::Gp start = reg.first[0];
-  for (unsigned row = 0; row < rows(); ++row) a.vpsubd(first[row], places_[row], distances(row, stride));
-  x86::Ymm any = first[0];
-  if (rows() == 2) {
-    any = chosen;
-    a.vblendvps(any, first[1], first[0], masks_[0]);
-    a.mov(bits.r32(), reg.mask.r32());
-    a.shr(bits.r32(), 8);
-    a.or_(bits.r32(), reg.mask.r32());
-    a.tzcnt(start.r32(), bits.r32());
-  } else {
-    a.tzcnt(start.r32(), reg.mask.r32());
+  for (unsigned row = 0; row < rows(); ++row) {
+    a.vpsubd(first[row], places_[row], distances(row, stride));
+    a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(row) * 32, 32), first[row]);
   }
-  // vpermd takes the number of a lane modulo 8, which is right for a lane of the second row.
-  const x86::Ymm lane_number = w;
-  a.vmovd(lane_number.xmm(), start.r32());
-  a.vpermd(chosen, lane_number, any);
-  a.vmovd(start.r32(), chosen.xmm());
-  a.vpbroadcastd(chosen, chosen.xmm());
+  a.tzcnt(bits.r32(), reg.mask.r32());
+  const x86::Mem of_first = x86::ptr(x86::rsp, bits, 2, Frame::operands, 4);
+  a.vpbroadcastd(chosen, of_first);
+  a.mov(start.r32(), of_first);
   for (unsigned row = 0; row < rows(); ++row) {
     a.vpcmpeqd(first[row], first[row], chosen);
     a.vpandn(first[row], first[row], masks_[row]);
@@ -187,13 +178,6 @@ void LaneSite::spill_values(std::span<const x86::Ymm> data, unsigned count) cons
   for (std::size_t i = 0; i < data.size(); ++i)
     c_.a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / each * bytes() + i % each * 32), 32),
                  data[i]);
-}
-
-std::function<void()> LaneSite::spill_for_call(std::vector<x86::Ymm> data, unsigned count) const {
-  return [site = *this, data = std::move(data), count] {
-    site.store_vectors(Frame::operands, {site.addresses_.data(), site.address_vectors()});
-    site.spill_values(data, count);
-  };
 }
 
 void LaneSite::for_each_lane(const std::function<void()>& emit) const {

@@ -57,8 +57,6 @@ class LaneSite : public MemorySite {
 
  protected:
   void store_vectors(int frame_offset, std::span<const x86::Ymm> from) const;
-  /// Addresses and the vectors `data` of `count` values to the frame, for the call.
-  std::function<void()> spill_for_call(std::vector<x86::Ymm> data, unsigned count) const;
   void spill_values(std::span<const x86::Ymm> data, unsigned count) const;
 
   /// Components that fill what lies between the addresses of neighbours: dwords.
@@ -66,11 +64,13 @@ class LaneSite : public MemorySite {
   /// Bytes between the addresses of neighbours that access rows; 0: there is no such distance.
   unsigned row_stride() const { return components() == 1 || interleaved() ? components() * element() : 0; }
 
+  std::span<const x86::Ymm> address_registers() const { return {addresses_.data(), address_vectors()}; }
+
   std::array<x86::Ymm, 2> places_, masks_;
   std::array<x86::Ymm, 4> addresses_;
 
  private:
-  bool needs_fourth() const { return components() == 4 || element() < 4 || masked(); }
+  bool needs_fourth() const { return components() == 4 || element() < 4; }
   x86::Mem distances(unsigned row, unsigned stride) const;
   unsigned address_vectors() const { return wide() ? 2 * rows() : rows(); }
   std::span<const x86::Ymm> masks() const { return {masks_.data(), masked() ? rows() : 0}; }

@@ -41,8 +41,8 @@ class LoadSite : public LaneSite {
       load_spread(check_all_lanes(slow_));
     }
     a.bind(done_);
-    call_out_of_line(slow_, done_, on_data<jit::load>, spill_for_call({}, 0),
-                     [site = *this] { site.fetch(); });
+    call_out_of_line(slow_, done_, on_data<jit::load>,
+                     {.addresses = address_registers(), .results = results_});
   }
 
  private:
@@ -240,14 +240,6 @@ class LoadSite : public LaneSite {
     }
   }
 
-  /// The results of a call, or of lanes.
-  void fetch() const {
-    for (unsigned k = 0; k < components(); ++k)
-      for (unsigned i = 0; i < vectors(); ++i)
-        c_.a.vmovups(result(k, i),
-                     x86::ptr(x86::rsp, Frame::data + static_cast<int>(k * bytes() + i * 32), 32));
-  }
-
   std::vector<x86::Ymm> results_;
   asmjit::Label slow_, done_;
 };
@@ -267,10 +259,8 @@ void load_one_lane(Compiler& c, const CodeInst& inst) {
   site.load_window(slow);
   const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
   load_scalar(a, to, memory.at(site.component_offset(0), site.element()), inst.type);
-  site.call_out_of_line(
-      slow, done, on_data<jit::load>,
-      [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
-      [&c, to, type = inst.type] { load_scalar(c.a, to, x86::ptr(x86::rsp, Frame::data), type); });
+  site.call_out_of_line(slow, done, on_data<jit::load>,
+                        {.address = address, .in_vectors = false, .result = to});
   a.bind(done);
 }
 
@@ -308,13 +298,7 @@ void emit_block_load(Compiler& c, const CodeInst& inst) {
   const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
   for (unsigned i = 0; i < results.size(); ++i)
     site.load_chunk(results[i], memory, offset + i * 32, std::min(32u, site.bytes() - i * 32));
-  site.call_out_of_line(
-      slow, done, on_data<jit::block_load>,
-      [&c, address] { c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address); },
-      [&c, results] {
-        for (std::size_t i = 0; i < results.size(); ++i)
-          c.a.vmovups(results[i], x86::ptr(x86::rsp, Frame::data + static_cast<int>(i) * 32, 32));
-      });
+  site.call_out_of_line(slow, done, on_data<jit::block_load>, {.address = address, .results = results});
   a.bind(done);
 }
 

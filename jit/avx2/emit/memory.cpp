@@ -12,16 +12,17 @@ namespace eum::jit::avx2::emit {
 
 namespace {
 
-/// Which of ThreadState::regions a site uses: sites that are near each other, and so often of different
-/// buffers, use different ones. Those of 32-bit addresses are apart, as what they hold ends at 4 GiB.
+/// Which cached region a site uses: sites that are near each other, and so often of different buffers, use
+/// different ones. Those of 32-bit addresses are apart, as what they hold ends at 4 GiB.
 unsigned region_entry(const Access& access) {
-  constexpr std::uint32_t narrow = 1, all = ThreadState::region_count;
+  constexpr std::uint32_t narrow = 2, all = StateLayout::region_count;
   const std::uint32_t hash = access.guest_ip * 0x9e3779b1 >> 16;
   return access.mem.space == ir::MemSpace::A32 ? hash % narrow : narrow + hash % (all - narrow);
 }
 
 /// The next access of translated code may find its region at once.
-void remember_region(ThreadState* state, const Access& site, const AccessOperands& operands) {
+void remember_region(ThreadState* state, const CodeData& data, const Access& site,
+                     const AccessOperands& operands) {
   if (!ir::info(site.mem.space).in_space || operands.mask == 0 || !state->environment->space) return;
   const bool wide = site.address_type() == ir::Type::u64;
   const auto lane = static_cast<std::size_t>(__builtin_ctz(operands.mask));
@@ -29,23 +30,84 @@ void remember_region(ThreadState* state, const Access& site, const AccessOperand
                                      : static_cast<const std::uint32_t*>(operands.addresses)[lane];
   const mem::Region* region = state->environment->space->find(address);
   if (!region || !region->host || region->access != mem::Access::ReadWrite) return;
-  CachedRegion& cached = state->regions[region_entry(site)];
+  CachedRegion& cached =
+      reinterpret_cast<CachedRegion*>(reinterpret_cast<std::byte*>(state) + data.regions)[region_entry(site)];
   cached = {region->address, region->size, region->host};
   // So that the distance of any 32-bit address from the start, modulo 4 GiB, is inside or beyond the size.
   if (!wide) cached.size = std::min(cached.size, (std::uint64_t{1} << 32) - cached.start);
 }
 
+template <class T>
+T word(const std::byte* frame, int offset) {
+  T value;
+  std::memcpy(&value, frame + offset, sizeof value);
+  return value;
+}
+
+bool perform(ThreadState* state, const CodeData& data, const CodeData::CallSite& site,
+             const AccessOperands& operands, std::byte* frame) {
+  remember_region(state, data, site.access, operands);
+  return site.function(*state->environment, site.access, operands, frame + Frame::data, state->fault);
+}
+
 /// Does the access of a site whose operands lie in the frame. False: a fault is in the state.
 bool do_access(ThreadState* state, const CodeData* data, std::byte* frame) {
-  const auto word = [&](int offset) {
-    std::uint32_t value;
-    std::memcpy(&value, frame + offset, sizeof value);
-    return value;
+  const CodeData::CallSite& site = data->call_sites[word<std::uint32_t>(frame, Frame::site)];
+  return perform(state, *data, site,
+                 {word<std::uint32_t>(frame, Frame::surface), frame + Frame::operands,
+                  word<std::uint32_t>(frame, Frame::mask)},
+                 frame);
+}
+
+/// Where the call of a site has put a register.
+std::byte* saved_vector(std::byte* frame, std::uint8_t reg) {
+  return frame + Frame::saved_vectors + reg * 32;
+}
+std::byte* saved_general(std::byte* frame, std::uint8_t reg) {
+  return frame + Frame::saved_generals + reg * 8;
+}
+
+/// The same of a site whose operands are in registers, and so in the frame's copy of them.
+bool do_register_access(ThreadState* state, const CodeData* data, std::byte* frame) {
+  const CodeData::CallSite& site = data->call_sites[word<std::uint32_t>(frame, Frame::site)];
+  const Access& access = site.access;
+  const unsigned element = ir::size_of(access.type), bytes = access.lanes * element;
+  const unsigned vectors = std::max(1u, (bytes + 31) / 32);  // of each value
+  std::byte* const addresses = frame + Frame::operands;
+  std::byte* const values = frame + Frame::data;
+  const auto general = [&](std::optional<std::uint8_t> reg, std::uint32_t otherwise) {
+    return reg ? word<std::uint32_t>(saved_general(frame, *reg), 0) : otherwise;
   };
-  const CodeData::CallSite& site = data->call_sites[word(Frame::site)];
-  const AccessOperands operands{word(Frame::surface), frame + Frame::operands, word(Frame::mask)};
-  remember_region(state, site.access, operands);
-  return site.function(*state->environment, site.access, operands, frame + Frame::data, state->fault);
+  const AccessOperands operands{general(site.surface, access.mem.surface), addresses,
+                                general(site.mask, ir::lane_mask(access.lanes))};
+  if (site.address) std::memcpy(addresses, saved_general(frame, *site.address), 8);
+  if (!site.in_vectors) {
+    for (std::size_t k = 0; k < site.data.size(); ++k)
+      std::memcpy(values + k * element, saved_general(frame, site.data[k]), 8);
+    if (!perform(state, *data, site, operands, frame)) return false;
+    if (site.results.empty()) return true;
+    // In the form that scalars have in registers.
+    auto value = word<std::uint64_t>(values, 0);
+    if (element < 8) {
+      const unsigned unused = 64 - 8 * element;
+      value <<= unused;
+      value = ir::is_signed(access.type)
+                  ? static_cast<std::uint32_t>(static_cast<std::int64_t>(value) >> unused)
+                  : value >> unused;
+    }
+    std::memcpy(saved_general(frame, site.results[0]), &value, sizeof value);
+    return true;
+  }
+  for (std::size_t i = 0; i < site.addresses.size(); ++i)
+    std::memcpy(addresses + i * 32, saved_vector(frame, site.addresses[i]), 32);
+  // In order, as a vector may reach beyond the lanes of its value into the next one.
+  const auto place = [&](std::size_t i) { return values + i / vectors * bytes + i % vectors * 32; };
+  for (std::size_t i = 0; i < site.data.size(); ++i)
+    std::memcpy(place(i), saved_vector(frame, site.data[i]), 32);
+  if (!perform(state, *data, site, operands, frame)) return false;
+  for (std::size_t i = 0; i < site.results.size(); ++i)
+    std::memcpy(saved_vector(frame, site.results[i]), place(i), 32);
+  return true;
 }
 
 }  // namespace
@@ -105,8 +167,7 @@ void MemorySite::acquire_scalar() {
 }
 
 x86::Mem MemorySite::region(std::size_t field, unsigned bytes) const {
-  return c_.state(offsetof(ThreadState, regions) + region_entry(access_) * sizeof(CachedRegion) + field,
-                  bytes);
+  return c_.state(c_.layout.regions + region_entry(access_) * sizeof(CachedRegion) + field, bytes);
 }
 
 void MemorySite::load_window(asmjit::Label otherwise) const {
@@ -248,33 +309,29 @@ void MemorySite::store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm
 
 // ---- Calls
 
-std::uint32_t MemorySite::add_call_site(AccessFunction function) const {
-  c_.data.call_sites.push_back({access_, function});
-  return static_cast<std::uint32_t>(c_.data.call_sites.size() - 1);
-}
-
-void MemorySite::store_operands() const {
-  const auto store = [&](int offset, const x86::Gp& from, std::uint32_t otherwise) {
-    const x86::Mem to = x86::ptr(x86::rsp, offset, 4);
-    if (from.isValid()) {
-      c_.a.mov(to, from.r32());
-    } else {
-      c_.a.mov(to, asmjit::Imm(static_cast<std::int32_t>(otherwise)));
-    }
-  };
-  store(Frame::mask, reg.mask, ir::lane_mask(lanes()));
-  store(Frame::surface, reg.surface, mem().surface);
-}
-
 void MemorySite::call_out_of_line(asmjit::Label entry, asmjit::Label done, AccessFunction function,
-                                  std::function<void()> before, std::function<void()> after) const {
-  c_.out_of_line([site = *this, entry, done, function, before = std::move(before), after = std::move(after)] {
-    Compiler& c = site.c_;
+                                  const CallRegisters& registers) const {
+  CodeData::CallSite site;
+  site.access = access_;
+  site.function = function;
+  const auto number = [](const auto& reg) { return static_cast<std::uint8_t>(reg.id()); };
+  const auto numbers = [&](const auto& list) {
+    std::vector<std::uint8_t> result;
+    for (const auto& reg : list) result.push_back(number(reg));
+    return result;
+  };
+  site.in_vectors = registers.in_vectors;
+  if (reg.mask.isValid()) site.mask = number(reg.mask);
+  if (reg.surface.isValid()) site.surface = number(reg.surface);
+  if (registers.address.isValid()) site.address = number(registers.address);
+  site.addresses = numbers(registers.addresses);
+  site.data = site.in_vectors ? numbers(registers.data) : numbers(registers.generals);
+  site.results =
+      registers.result.isValid() ? std::vector{number(registers.result)} : numbers(registers.results);
+  c_.out_of_line([&c = c_, entry, done, site = std::move(site)] {
     c.a.bind(entry);
-    before();
-    site.store_operands();
-    c.call_site_out_of_line(site.add_call_site(function));
-    after();
+    c.data.call_sites.push_back(site);
+    c.call_site_out_of_line(static_cast<std::uint32_t>(c.data.call_sites.size() - 1));
     c.a.jmp(done);
   });
 }
@@ -288,9 +345,19 @@ void MemorySite::call_inline(AccessFunction function) {
   }
   if (masked()) reg.mask = c_.m.bits(inst_->mask);
   if (mem().surface_is_operand) reg.surface = c_.g.use(inst_->args[0]);
-  store_operands();
+  const auto store = [&](int offset, const x86::Gp& from, std::uint32_t otherwise) {
+    const x86::Mem to = x86::ptr(x86::rsp, offset, 4);
+    if (from.isValid()) {
+      c_.a.mov(to, from.r32());
+    } else {
+      c_.a.mov(to, asmjit::Imm(static_cast<std::int32_t>(otherwise)));
+    }
+  };
+  store(Frame::mask, reg.mask, ir::lane_mask(lanes()));
+  store(Frame::surface, reg.surface, mem().surface);
   c_.regs.unpin();
-  c_.call_site(add_call_site(function), *inst_);
+  c_.data.call_sites.push_back({access_, function});
+  c_.call_site(static_cast<std::uint32_t>(c_.data.call_sites.size() - 1), *inst_);
   for (unsigned k = 0; k < inst_->result_count; ++k)
     c_.load_packed(inst_->result + k, Frame::data + static_cast<int>(k * bytes()));
 }
@@ -300,5 +367,6 @@ void MemorySite::call_inline(AccessFunction function) {
 namespace eum::jit::avx2 {
 
 const void* access_function() { return reinterpret_cast<const void*>(&emit::do_access); }
+const void* register_access_function() { return reinterpret_cast<const void*>(&emit::do_register_access); }
 
 }  // namespace eum::jit::avx2

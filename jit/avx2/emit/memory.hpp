@@ -35,6 +35,16 @@ class CheckedAddress {
   unsigned extent_;
 };
 
+/// Which registers a call out of line has its operands in, and its results.
+struct CallRegisters {
+  x86::Gp address = {};                      ///< of all elements
+  std::span<const x86::Ymm> addresses = {};  ///< of each lane
+  bool in_vectors = true;                    ///< data and results
+  std::span<const x86::Ymm> data = {}, results = {};
+  std::span<const x86::Gp> generals = {};  ///< data of one lane
+  x86::Gp result = {};                     ///< of one lane
+};
+
 /// load, store, atomic, block_load or block_store of jit/access.hpp.
 using AccessFunction = decltype(CodeData::CallSite::function);
 /// A store's function, which only reads the data, as what every site has.
@@ -113,9 +123,9 @@ class MemorySite {
   x86::Mem region(std::size_t field, unsigned bytes) const;
 
   /// The call that serves everything; its code lies out of line, begins at `entry` and ends with a jump to
-  /// `done`. `before` stores addresses and data to the frame, `after` fetches results.
+  /// `done`.
   void call_out_of_line(asmjit::Label entry, asmjit::Label done, AccessFunction function,
-                        std::function<void()> before, std::function<void()> after) const;
+                        const CallRegisters& registers) const;
   /// The same, in line.
   void call_inline(AccessFunction function);
 
@@ -129,10 +139,6 @@ class MemorySite {
   Compiler& c_;
 
  private:
-  std::uint32_t add_call_site(AccessFunction function) const;
-  /// To the frame: what is no address and no data.
-  void store_operands() const;
-
   const CodeInst* inst_;  // dangles in code out of line
   Access access_;
   unsigned first_arg_;

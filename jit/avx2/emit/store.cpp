@@ -41,7 +41,7 @@ class StoreSite : public LaneSite {
       store_lanes(check_all_lanes(slow_));
     }
     a.bind(done_);
-    call_out_of_line(slow_, done_, on_data<jit::store>, spill_for_call(data_, components()), [] {});
+    call_out_of_line(slow_, done_, on_data<jit::store>, {.addresses = address_registers(), .data = data_});
   }
 
  private:
@@ -152,13 +152,8 @@ void store_one_lane(Compiler& c, const CodeInst& inst) {
   site.load_window(slow);
   const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
   a.mov(memory.at(site.component_offset(0), site.element()), low_part(value, site.element()));
-  site.call_out_of_line(
-      slow, done, on_data<jit::store>,
-      [&c, address, value] {
-        c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address);
-        c.a.mov(x86::ptr(x86::rsp, Frame::data, 8), value);
-      },
-      [] {});
+  site.call_out_of_line(slow, done, on_data<jit::store>,
+                        {.address = address, .in_vectors = false, .generals = {&value, 1}});
   a.bind(done);
 }
 
@@ -196,14 +191,7 @@ void emit_block_store(Compiler& c, const CodeInst& inst) {
   const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
   for (unsigned i = 0; i < data.size(); ++i)
     site.store_chunk(memory, offset + i * 32, data[i], std::min(32u, site.bytes() - i * 32), free);
-  site.call_out_of_line(
-      slow, done, on_data<jit::block_store>,
-      [&c, address, data] {
-        c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), address);
-        for (std::size_t i = 0; i < data.size(); ++i)
-          c.a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(i) * 32, 32), data[i]);
-      },
-      [] {});
+  site.call_out_of_line(slow, done, on_data<jit::block_store>, {.address = address, .data = data});
   a.bind(done);
 }
 

@@ -1,0 +1,212 @@
+// Messages of many lanes whose addresses lie in every way that an engine may treat apart: in a row, in rows
+// of eight, interleaved with components, all the same, scattered, with a lane that is elsewhere; under masks
+// of every kind, with nonsense in the lanes that are off. Every engine does what the reference engine does,
+// to memory, registers and the fault.
+#include <fmt/format.h>
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "frontend/ir/builder.hpp"
+#include "frontend/ir/printer.hpp"
+#include "tests/jit/world.hpp"
+
+using namespace eum;
+using namespace eum::ir;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+struct Space {
+  MemoryAccess mem;
+  std::uint64_t base;
+  unsigned bytes;
+};
+
+const Space spaces[] = {
+    {MemoryAccess::in_surface(World::surface), 0, World::surface_bytes},
+    {MemoryAccess::in(MemSpace::Slm), 0, World::slm_bytes},
+    {MemoryAccess::in(MemSpace::A64), World::region, World::region_bytes},
+    {MemoryAccess::in(MemSpace::A32), World::low_region, World::low_region_bytes},
+    {MemoryAccess::in(MemSpace::Scratch), 0, World::scratch_bytes},
+};
+
+enum class Pattern : std::uint8_t {
+  Row,          ///< each lane behind the one before
+  Rows,         ///< each eight lanes so, the second eight before the first ones
+  BrokenRow,    ///< one lane is not where its neighbours say
+  Interleaved,  ///< each lane behind all components of the one before
+  SameInRow,    ///< one address for each eight lanes
+  Same,
+  Pairs,      ///< two lanes for each address
+  Scattered,  ///< in bounds
+  Unaligned,  ///< the same, of odd bytes
+  Wrapped,    ///< a row from below the space on, or around 2^32
+  AtEnd,      ///< a row that ends some lanes behind the last byte
+  Stray,      ///< one lane is 2^31 bytes away
+  StrayHigh,  ///< one lane is 2^32 bytes away, where addresses have so many
+  Count,
+};
+
+struct Site {
+  Shape shape;
+  Space space;
+  Type type;
+  unsigned lanes, components;
+  bool masked;
+  AtomicOp atomic = AtomicOp::add;
+  bool returns = true;
+
+  Type address_type() const { return info(space.mem.space).address; }
+  unsigned count() const { return static_cast<unsigned>(std::popcount(components)); }
+
+  Function build() const {
+    Function function;
+    function.name = "message";
+    function.family = "gen9";
+    function.simd = 32;
+    function.file_bytes = 4096;
+    function.blocks[function.add_block(0x40)].guest_instructions = 1;
+    Builder b(function);
+    b.set_guest_ip(0x40);
+    MemoryAccess mem = space.mem;
+    mem.components = components;
+    mem.atomic = atomic;
+    mem.offset = 4;
+    const ValueId mask = masked ? b.slice(b.mask_get(0), 0, lanes) : no_value;
+    // An access in bounds before, so that an engine may remember the region.
+    for (bool warm : {true, false}) {
+      const ValueId address = b.reg_read(address_type(), lanes, Region::packed(warm ? 3584 : 0));
+      const auto data = [&](unsigned k) { return b.reg_read(type, lanes, Region::packed(512 + 256 * k)); };
+      const auto keep = [&](ValueId value, unsigned k) {
+        b.reg_write(Region::packed(1024 + 256 * k), value);
+      };
+      if (shape == Shape::Load || warm) {
+        const ValueId first = b.load(type, mem, address, mask);
+        for (unsigned k = 0; k < count(); ++k) keep(first + k, k);
+      } else if (shape == Shape::Store) {
+        std::vector<ValueId> values;
+        for (unsigned k = 0; k < count(); ++k) values.push_back(data(k % 2));
+        b.store(mem, address, values, mask);
+      } else {
+        const std::array<ValueId, 2> sources{data(0), data(1)};
+        const ValueId old =
+            b.atomic(type, mem, address, std::span(sources).first(mem::info(atomic).operands), returns, mask);
+        if (returns) keep(old, 0);
+      }
+    }
+    b.exit();
+    return function;
+  }
+
+  std::uint64_t address(Pattern pattern, unsigned lane, Random& random) const {
+    const unsigned element = size_of(type);
+    const std::uint64_t row = std::uint64_t{lane} * element, odd = lanes / 2 + 1;
+    const std::uint64_t room = space.bytes / 2 / element;
+    switch (pattern) {
+      case Pattern::Row:
+        return space.base + row;
+      case Pattern::Rows:
+        return space.base + (lane / 8 % 2 == 0 ? 8 * element + 16 : 0) + lane % 8 * element;
+      case Pattern::BrokenRow:
+        return space.base + row + (lane == odd ? element : 0);
+      case Pattern::Interleaved:
+        return space.base + row * count();
+      case Pattern::SameInRow:
+        return space.base + lane / 8 * 16;
+      case Pattern::Same:
+        return space.base + 8;
+      case Pattern::Pairs:
+        return space.base + lane / 2 * element;
+      case Pattern::Scattered:
+        return space.base + random() % room * element;
+      case Pattern::Unaligned:
+        return space.base + random() % room * element + (element > 1 ? random() % element : 0);
+      case Pattern::Wrapped:
+        return space.base + row - 4 - 4 * element;
+      case Pattern::AtEnd:
+        return space.base + space.bytes - 4 + row - std::uint64_t{lanes / 2} * element;
+      case Pattern::Stray:
+        return space.base + row + (lane == odd ? 1u << 31 : 0);
+      default:
+        return space.base + row + (lane == odd ? std::uint64_t{1} << 32 : 0);
+    }
+  }
+};
+
+/// Bits of masks; what a mask leaves of 32 lanes.
+constexpr std::uint32_t masks[] = {~0u,        0,          1,          0x80008000, 0x00ff00ff, 0xff00ff00,
+                                   0x55555555, 0x7ffe7ffe, 0x0ff00ff0, 0xfffefffe, 0x00010000, 0x0007ffff};
+
+void check_site(const Site& site) {
+  static unsigned sites = 0;
+  if (++sites % EUMULATE_STEP != 0) return;
+  const Function function = site.build();
+  const auto compile = [&](Engine& engine) {
+    Function own = copy(function);
+    auto executable = engine.compile(own, {});
+    if (!executable) FAIL(executable.error().message);
+    return std::move(*executable);
+  };
+  const auto reference = compile(*make_reference_engine());
+  std::vector<std::unique_ptr<Executable>> others;
+  for (const auto& engine : other_engines()) others.push_back(compile(*engine));
+  static World expected, found;
+  for (unsigned p = 0; p < static_cast<unsigned>(Pattern::Count); ++p)
+    for (const std::uint32_t mask : masks) {
+      if (!site.masked && mask != ~0u) continue;
+      const auto place = [&](World& world) {
+        Random random(p * 64 + site.lanes);
+        world.reset(function, 11);
+        world.masks()[0] = mask;
+        const unsigned bytes = size_of(site.address_type());
+        for (unsigned lane = 0; lane < site.lanes; ++lane) {
+          std::uint64_t address = site.address(static_cast<Pattern>(p), lane, random);
+          if (site.masked && (mask >> lane & 1) == 0) address = random();
+          std::memcpy(world.file() + lane * bytes, &address, bytes);
+          std::memcpy(world.file() + 3584 + lane * bytes, &site.space.base, bytes);
+        }
+      };
+      place(expected);
+      const FinalState wanted = expected.run(*reference);
+      for (const auto& other : others) {
+        place(found);
+        const std::string problem = difference(wanted, found.run(*other));
+        if (problem.empty()) continue;
+        FAIL_CHECK("pattern " << p << fmt::format(", mask {:#x}: ", mask) << problem << "\n"
+                              << print(function));
+        return;
+      }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("messages: components of dwords, wherever the lanes are") {
+  for (const Space& space : spaces)
+    for (Shape shape : {Shape::Load, Shape::Store})
+      for (unsigned components : {1u, 2u, 3u, 5u, 7u, 15u})
+        for (unsigned lanes : {8u, 16u, 32u})
+          for (bool masked : {false, true}) check_site({shape, space, Type::u32, lanes, components, masked});
+}
+
+TEST_CASE("messages: elements of every size, wherever the lanes are") {
+  for (const Space& space : spaces)
+    for (Shape shape : {Shape::Load, Shape::Store})
+      for (Type type : {Type::u8, Type::u16, Type::u64})
+        for (unsigned components : {1u, 3u, 15u})
+          for (unsigned lanes : {8u, 16u, 32u})
+            for (bool masked : {false, true}) check_site({shape, space, type, lanes, components, masked});
+}
+
+TEST_CASE("messages: every atomic, wherever the lanes are") {
+  for (const Space& space : spaces)
+    for (std::size_t op = 0; op < mem::atomic_table.size(); ++op)
+      for (Type type : {Type::u32, Type::u64})
+        for (unsigned lanes : {1u, 8u, 16u})
+          for (bool masked : {false, true})
+            for (bool returns : {false, true})
+              check_site({Shape::Atomic, space, type, lanes, 1, masked, static_cast<AtomicOp>(op), returns});
+}
