@@ -320,7 +320,6 @@ void atomic_on_one_lane(Compiler& c, const CodeInst& inst) {
     a.test(site.reg.mask.r8(), 1);
     a.jz(done);
   }
-  site.load_window(slow);
   const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
   const unsigned offset = site.component_offset(0);
   a.lea(step.changed, memory.at(offset, bytes));

@@ -97,20 +97,18 @@ CheckedAddress LaneSite::check_rows(unsigned stride, asmjit::Label otherwise, as
     a.vmovd(reg.first[row].r32(), places_[row].xmm());
     a.vpbroadcastd(expected, places_[row].xmm());
     a.vpaddd(expected, expected, distances(0, stride));
-    a.vpcmpeqd(expected, expected, places_[row]);
-    if (row > 0) a.vpand(t, t, u);
+    a.vpxor(expected, expected, places_[row]);
+    if (row > 0) a.vpor(t, t, u);
   }
-  a.vmovmskps(bits.r32(), t);
-  a.cmp(bits.r32(), 0xff);
-  a.jne(otherwise);
-  load_window(outside);
+  a.vptest(t, t);
+  a.jnz(otherwise);
   return check_runs(rows(), 7 * stride + extent(), true, outside);
 }
 
 CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label otherwise) const {
   auto& a = c_.a;
-  // Where each lane says that lane 0 is: those under the mask have to agree with the first of them. Without any
-  // something beyond the lanes is read, which does not matter.
+  // Where each lane says that lane 0 is: those under the mask have to agree with the first of them. Without
+  // any something beyond the lanes is read, which does not matter.
   const std::array<x86::Ymm, 2> first{t, v};
   const x86::Ymm chosen = u;
   const x86::Gp start = reg.first[0];
@@ -129,12 +127,10 @@ CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label oth
   if (rows() == 2) a.vpor(t, t, v);
   a.vptest(t, t);
   a.jnz(otherwise);
-  load_window(otherwise);
   return check_runs(1, (lanes() - 1) * stride + extent(), true, otherwise);
 }
 
 CheckedAddress LaneSite::check_all_lanes(asmjit::Label otherwise) const {
-  load_window(otherwise);
   const CheckedAddress memory =
       check_lanes({{places_.data(), rows()}, masks(), t, u, v, bits}, extent(), otherwise);
   // A window of less than a dword is none to gather elements from.

@@ -256,7 +256,6 @@ void load_one_lane(Compiler& c, const CodeInst& inst) {
     a.test(site.reg.mask.r8(), 1);
     a.jz(done);
   }
-  site.load_window(slow);
   const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
   load_scalar(a, to, memory.at(site.component_offset(0), site.element()), inst.type);
   site.call_out_of_line(slow, done, on_data<jit::load>,
@@ -294,7 +293,6 @@ void emit_block_load(Compiler& c, const CodeInst& inst) {
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
   const x86::Gp address = c.g.use(site.addresses());
   const unsigned offset = site.component_offset(0);
-  site.load_window(slow);
   const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
   for (unsigned i = 0; i < results.size(); ++i)
     site.load_chunk(results[i], memory, offset + i * 32, std::min(32u, site.bytes() - i * 32));

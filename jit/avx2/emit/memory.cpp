@@ -170,61 +170,60 @@ x86::Mem MemorySite::region(std::size_t field, unsigned bytes) const {
   return c_.state(c_.layout.regions + region_entry(access_) * sizeof(CachedRegion) + field, bytes);
 }
 
-void MemorySite::load_window(asmjit::Label otherwise) const {
+MemorySite::Window MemorySite::find_window(asmjit::Label otherwise) const {
   auto& a = c_.a;
-  const auto surface = [&](const x86::Gp& table, int entry, std::size_t offset) {
-    return x86::ptr(table, entry + static_cast<int>(offset), 8);
+  const auto surface = [](const x86::Gp& table, int entry) {
+    return Window{x86::ptr(table, entry + static_cast<int>(offsetof(mem::Surface, base)), 8),
+                  x86::ptr(table, entry + static_cast<int>(offsetof(mem::Surface, direct)), 8)};
   };
   switch (mem().space) {
-    case ir::MemSpace::Surface: {
-      x86::Gp table = surfaces_reg;
-      int entry = mem().surface * static_cast<int>(sizeof(mem::Surface));
-      if (reg.surface.isValid()) {
-        a.cmp(reg.surface.r32(), static_cast<int>(mem::binding_table_size));
-        a.jae(otherwise);
-        a.imul(reg.base.r32(), reg.surface.r32(), static_cast<int>(sizeof(mem::Surface)));
-        a.add(reg.base, surfaces_reg);
-        table = reg.base;
-        entry = 0;
-      }
-      a.mov(reg.limit, surface(table, entry, offsetof(mem::Surface, direct)));
-      a.mov(reg.base, surface(table, entry, offsetof(mem::Surface, base)));
-      return;
-    }
+    case ir::MemSpace::Surface:
+      if (!reg.surface.isValid())
+        return surface(surfaces_reg, mem().surface * static_cast<int>(sizeof(mem::Surface)));
+      a.cmp(reg.surface.r32(), static_cast<int>(mem::binding_table_size));
+      a.jae(otherwise);
+      a.imul(reg.base.r32(), reg.surface.r32(), static_cast<int>(sizeof(mem::Surface)));
+      a.add(reg.base, surfaces_reg);
+      return surface(reg.base, 0);
     case ir::MemSpace::Slm:
-      a.mov(reg.base, x86::ptr(x86::rsp, Frame::slm, 8));
-      a.mov(reg.limit, x86::ptr(x86::rsp, Frame::slm_bytes, 8));
-      return;
+      return {x86::ptr(x86::rsp, Frame::slm, 8), x86::ptr(x86::rsp, Frame::slm_bytes, 8)};
     case ir::MemSpace::Scratch:
-      a.mov(reg.base, x86::ptr(x86::rsp, Frame::scratch, 8));
-      a.mov(reg.limit, x86::ptr(x86::rsp, Frame::scratch_bytes, 8));
-      return;
-    case ir::MemSpace::A64:
-    case ir::MemSpace::A32:
-      a.mov(reg.base, region(offsetof(CachedRegion, host), 8));
-      a.mov(reg.limit, region(offsetof(CachedRegion, size), 8));
-      return;
+      return {x86::ptr(x86::rsp, Frame::scratch, 8), x86::ptr(x86::rsp, Frame::scratch_bytes, 8)};
+    default:
+      return {region(offsetof(CachedRegion, host), 8), region(offsetof(CachedRegion, size), 8)};
   }
 }
 
 CheckedAddress MemorySite::check_runs(unsigned rows, unsigned extent, bool located,
                                       asmjit::Label otherwise) const {
   auto& a = c_.a;
-  a.sub(reg.limit, extent);  // the last address in bounds
-  a.jb(otherwise);
-  for (unsigned row = 0; row < rows; ++row) {
-    const x86::Gp first = reg.first[row];
+  const Window window = find_window(otherwise);
+  if (in_space() && !located) {
     // A 32-bit address below the region's start is beyond its end in 64 bits.
-    if (in_space() && !located) a.sub(first, region(offsetof(CachedRegion, start), 8));
+    const x86::Gp first = reg.first[0];
+    a.sub(first, region(offsetof(CachedRegion, start), 8));
+    a.mov(reg.limit, window.size);
+    a.sub(reg.limit, extent);
+    a.jb(otherwise);
     a.cmp(first, reg.limit);
     a.ja(otherwise);
+  } else {
+    for (unsigned row = 0; row < rows; ++row) {
+      a.lea(reg.limit, x86::ptr(reg.first[row], static_cast<int>(extent)));  // of 32 bits: it does not wrap
+      a.cmp(reg.limit, window.size);
+      a.ja(otherwise);
+    }
   }
+  a.mov(reg.base, window.base);
   return {reg.base, reg.first, extent};
 }
 
 CheckedAddress MemorySite::check_lanes(const Lanes& lanes, unsigned extent, asmjit::Label otherwise) const {
   auto& a = c_.a;
   const x86::Ymm limit = lanes.t, outside = lanes.u;
+  const Window window = find_window(otherwise);
+  a.mov(reg.limit, window.size);
+  a.mov(reg.base, window.base);
   a.sub(reg.limit, extent);
   // One unsigned comparison catches a window that is too small (below zero) and one that is too large for the
   // signed 32-bit indices of a gather.

@@ -103,21 +103,20 @@ class MemorySite {
   /// Takes reg.surface, reg.limit, reg.base.
   void acquire_window();
 
-  /// reg.base = where the memory of the space begins on the host, reg.limit = how many bytes it has there.
-  /// For the address space: the region of the last access.
-  void load_window(asmjit::Label otherwise) const;
-  /// What follows are the two forms of the bounds rule of every access, of which load_window is the first
-  /// step. Both jump to `otherwise` unless the `extent` bytes from each address lie inside the window.
-  ///
-  /// reg.first, 64-bit registers whose upper half is 0 for 32-bit addresses: a run from each. For the address
-  /// space they are addresses, if `located` is not set, and then become offsets in the region.
+  // The two forms of the bounds rule of every access. Both jump to `otherwise` unless the `extent` bytes from
+  // each address lie inside the memory of the space that can be reached directly; for the address space that
+  // is the region of an access before. They set reg.base.
+
+  /// A run from each of reg.first, 64-bit registers whose upper half is 0 for 32-bit addresses. For the
+  /// address space they are one address, which becomes an offset in the region, or `located`: such offsets.
   CheckedAddress check_runs(unsigned rows, unsigned extent, bool located, asmjit::Label otherwise) const;
-  /// Offsets of the lanes in the window, eight in a vector, with lanes for those that count, if not all do.
+  /// Offsets of the lanes in that memory, eight in a vector, with masks of those that count, if not all do.
   struct Lanes {
     std::span<const x86::Ymm> places, masks;
     x86::Ymm t, u, v;  ///< free
     x86::Gp free;
   };
+  /// reg.limit = the last offset in bounds.
   CheckedAddress check_lanes(const Lanes& lanes, unsigned extent, asmjit::Label otherwise) const;
   /// The entry of ThreadState::regions that the site uses.
   x86::Mem region(std::size_t field, unsigned bytes) const;
@@ -139,6 +138,13 @@ class MemorySite {
   Compiler& c_;
 
  private:
+  /// The operands that say where the memory of the space begins on the host, and how many bytes it has there.
+  struct Window {
+    x86::Mem base, size;
+  };
+  /// May use reg.base.
+  Window find_window(asmjit::Label otherwise) const;
+
   const CodeInst* inst_;  // dangles in code out of line
   Access access_;
   unsigned first_arg_;

@@ -149,7 +149,6 @@ void store_one_lane(Compiler& c, const CodeInst& inst) {
     a.test(site.reg.mask.r8(), 1);
     a.jz(done);
   }
-  site.load_window(slow);
   const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
   a.mov(memory.at(site.component_offset(0), site.element()), low_part(value, site.element()));
   site.call_out_of_line(slow, done, on_data<jit::store>,
@@ -187,7 +186,6 @@ void emit_block_store(Compiler& c, const CodeInst& inst) {
   const asmjit::Label slow = a.newLabel(), done = a.newLabel();
   const x86::Gp address = c.g.use(site.addresses());
   const unsigned offset = site.component_offset(0);
-  site.load_window(slow);
   const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
   for (unsigned i = 0; i < data.size(); ++i)
     site.store_chunk(memory, offset + i * 32, data[i], std::min(32u, site.bytes() - i * 32), free);
