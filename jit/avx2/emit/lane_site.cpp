@@ -90,19 +90,37 @@ x86::Mem LaneSite::distances(unsigned row, unsigned stride) const {
   return c_.constant(entry);
 }
 
-CheckedAddress LaneSite::check_rows(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const {
+CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const {
   auto& a = c_.a;
+  const std::array<x86::Ymm, 2> agrees{t, u};
+  a.vmovd(reg.first[0].r32(), places_[0].xmm());
+  a.vpbroadcastd(v, places_[0].xmm());
   for (unsigned row = 0; row < rows(); ++row) {
-    const x86::Ymm expected = row == 0 ? t : u;
-    a.vmovd(reg.first[row].r32(), places_[row].xmm());
-    a.vpbroadcastd(expected, places_[row].xmm());
-    a.vpaddd(expected, expected, distances(0, stride));
-    a.vpxor(expected, expected, places_[row]);
-    if (row > 0) a.vpor(t, t, u);
+    a.vpaddd(agrees[row], v, distances(row, stride));
+    a.vpcmpeqd(agrees[row], agrees[row], places_[row]);
   }
-  a.vptest(t, t);
-  a.jnz(otherwise);
-  return check_runs(rows(), 7 * stride + extent(), true, outside);
+  if (rows() == 2) a.vpand(u, t, u);
+  a.vmovmskps(bits.r32(), agrees[rows() - 1]);
+  a.cmp(bits.r32(), 0xff);
+  a.jne(otherwise);
+  return check_runs(1, (lanes() - 1) * stride + extent(), true, outside);
+}
+
+CheckedAddress LaneSite::check_second_row(unsigned stride, asmjit::Label otherwise,
+                                          asmjit::Label outside) const {
+  auto& a = c_.a;
+  const auto require = [&](x86::Ymm all) {
+    a.vmovmskps(bits.r32(), all);
+    a.cmp(bits.r32(), 0xff);
+    a.jne(otherwise);
+  };
+  require(t);  // scattered lanes end here
+  a.vmovd(reg.first[1].r32(), places_[1].xmm());
+  a.vpbroadcastd(u, places_[1].xmm());
+  a.vpaddd(u, u, distances(0, stride));
+  a.vpcmpeqd(u, u, places_[1]);
+  require(u);
+  return check_runs(2, 7 * stride + extent(), true, outside);
 }
 
 CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label otherwise) const {

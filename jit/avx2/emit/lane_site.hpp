@@ -33,9 +33,12 @@ class LaneSite : public MemorySite {
 
   /// The offsets of the lanes in the window; jumps if they have none of 32 bits.
   void locate(asmjit::Label otherwise) const;
-  /// Jumps to `otherwise` unless the addresses of each row are `stride` bytes apart, and to `outside` unless
-  /// the rows are in bounds.
-  CheckedAddress check_rows(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
+  /// Jumps to `otherwise` unless the addresses of all rows are `stride` bytes apart, and to `outside` unless
+  /// they are in bounds.
+  CheckedAddress check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
+  /// Where that has jumped to `otherwise`, and there are two rows: the same of each of them, which are two
+  /// runs. So groups eight wide access rows of what they work on.
+  CheckedAddress check_second_row(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
   /// Jumps unless the addresses under the mask, all rows together, are `stride` bytes apart, and those
   /// between them in bounds as well. The run begins where lane 0 would be.
   CheckedAddress check_run_under_mask(unsigned stride, asmjit::Label otherwise) const;

@@ -24,19 +24,11 @@ class LoadSite : public LaneSite {
     locate(slow_);
     if (const unsigned stride = row_stride(); stride != 0) {
       const asmjit::Label spread = a.newLabel();
-      if (masked()) {
-        const CheckedAddress memory = check_run_under_mask(stride, spread);
-        for (unsigned row = 0; row < rows(); ++row) load_row(memory, 0, row, 8 * row * stride);
-        clear_outside_mask();
-      } else {
-        const CheckedAddress memory = check_rows(stride, spread, slow_);
-        for (unsigned row = 0; row < rows(); ++row) load_row(memory, row, row, 0);
-      }
-      c_.out_of_line([site = *this, spread] {
-        site.c_.a.bind(spread);
-        site.load_spread(site.check_all_lanes(site.slow_));
-        site.c_.a.jmp(site.done_);
-      });
+      const CheckedAddress memory =
+          masked() ? check_run_under_mask(stride, spread) : check_run(stride, spread, slow_);
+      load_run(memory, stride);
+      if (masked()) clear_outside_mask();
+      c_.out_of_line([site = *this, spread, stride] { site.load_otherwise(spread, stride); });
     } else {
       load_spread(check_all_lanes(slow_));
     }
@@ -50,6 +42,30 @@ class LoadSite : public LaneSite {
     return results_[component * vectors() + vector];
   }
   // ---- Rows
+
+  void load_otherwise(asmjit::Label entry, unsigned stride) const {
+    auto& a = c_.a;
+    a.bind(entry);
+    if (rows() == 2 && !masked()) {
+      const asmjit::Label spread = a.newLabel();
+      const CheckedAddress memory = check_second_row(stride, spread, slow_);
+      for (unsigned row = 0; row < 2; ++row) load_row(memory, row, row, 0);
+      a.jmp(done_);
+      a.bind(spread);
+    }
+    load_spread(check_all_lanes(slow_));
+    a.jmp(done_);
+  }
+
+  /// All rows from one address on.
+  void load_run(const CheckedAddress& memory, unsigned stride) const {
+    if (components() > 1) {
+      for (unsigned row = 0; row < rows(); ++row) load_row(memory, 0, row, 8 * row * stride);
+      return;
+    }
+    for (unsigned i = 0; i < vectors(); ++i)
+      load_chunk(result(0, i), memory, component_offset(0) + 32 * i, std::min(32u, bytes()));
+  }
 
   /// Row `row` of the results from `offset` behind the address that run `run` begins at.
   void load_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
@@ -162,16 +178,22 @@ class LoadSite : public LaneSite {
     }
   }
 
+  /// t = the mask, or all lanes. A gather merges with what its result held: that has to be 0 in lanes that
+  /// are off, and must not be waited for.
+  void gather_under(x86::Ymm mask, x86::Ymm to) const {
+    if (!masked()) {
+      c_.a.vpcmpeqd(t, t, t);
+    } else if (mask != t) {
+      c_.a.vmovaps(t, mask);
+    }
+    c_.a.vpxor(to, to, to);
+  }
+
   void gather(const CheckedAddress& memory, unsigned row) const {
     auto& a = c_.a;
     for (unsigned k = 0; k < components(); ++k) {
       const x86::Ymm to = result(k, row);
-      if (masked()) {
-        a.vmovaps(t, masks_[row]);
-        a.vpxor(to, to, to);
-      } else {
-        a.vpcmpeqd(t, t, t);
-      }
+      gather_under(masks_[row], to);
       a.vpgatherdd(to, memory.gather(places_[row], component_offset(k), 4), t);
     }
   }
@@ -181,12 +203,8 @@ class LoadSite : public LaneSite {
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned half = 0; half < 2; ++half) {
         const x86::Ymm to = result(k, 2 * row + half);
-        if (masked()) {
-          wide_mask(t, row, half);
-          a.vpxor(to, to, to);
-        } else {
-          a.vpcmpeqd(t, t, t);
-        }
+        gather_under(t, to);
+        if (masked()) wide_mask(t, row, half);
         x86::Xmm place = places_[row].xmm();
         if (half == 1) {
           place = u.xmm();
@@ -221,12 +239,7 @@ class LoadSite : public LaneSite {
         a.vpminsd(from, t, places_[row]);
         a.vpsubd(shift, places_[row], from);
         a.vpslld(shift, shift, 3);
-        if (masked()) {
-          a.vmovaps(t, masks_[row]);
-          a.vpxor(to, to, to);
-        } else {
-          a.vpcmpeqd(t, t, t);
-        }
+        gather_under(masks_[row], to);
         a.vpgatherdd(to, memory.gather_around(from, component_offset(k)), t);
         a.vpsrlvd(to, to, shift);
         a.vpand(to, to, c_.splat(element() == 1 ? 0xff : 0xffff, 4));

@@ -29,14 +29,9 @@ class StoreSite : public LaneSite {
         const CheckedAddress memory = check_run_under_mask(stride, spread);
         for (unsigned row = 0; row < rows(); ++row) store_row_under_mask(memory, row, 8 * row * stride);
       } else {
-        const CheckedAddress memory = check_rows(stride, spread, slow_);
-        for (unsigned row = 0; row < rows(); ++row) store_row(memory, row);
+        store_run(check_run(stride, spread, slow_), stride);
       }
-      c_.out_of_line([site = *this, spread] {
-        site.c_.a.bind(spread);
-        site.store_lanes(site.check_all_lanes(site.slow_));
-        site.c_.a.jmp(site.done_);
-      });
+      c_.out_of_line([site = *this, spread, stride] { site.store_otherwise(spread, stride); });
     } else {
       store_lanes(check_all_lanes(slow_));
     }
@@ -51,30 +46,55 @@ class StoreSite : public LaneSite {
 
   // ---- Rows
 
-  void store_row(const CheckedAddress& memory, unsigned row) const {
+  void store_otherwise(asmjit::Label entry, unsigned stride) const {
     auto& a = c_.a;
-    const unsigned offset = component_offset(0);
-    if (components() == 2) return store_pairs(memory, row);
-    if (components() == 4) return store_quads(memory, row);
-    switch (element()) {
-      case 8:
-        a.vmovups(memory.at(offset, 32, row), from(0, 2 * row));
-        return (void)a.vmovups(memory.at(offset + 32, 32, row), from(0, 2 * row + 1));
-      case 4:
-        return (void)a.vmovups(memory.at(offset, 32, row), from(0, row));
-      case 2:
-        if (row == 0) return (void)a.vmovups(memory.at(offset, 16), from(0).xmm());
-        return (void)a.vextracti128(memory.at(offset, 16, row), from(0), 1);
-      default:
-        if (row == 0) return (void)a.vmovq(memory.at(offset, 8), from(0).xmm());
-        return (void)a.vmovhps(memory.at(offset, 8, row), from(0).xmm());
+    a.bind(entry);
+    if (rows() == 2 && !masked()) {
+      const asmjit::Label spread = a.newLabel();
+      const CheckedAddress memory = check_second_row(stride, spread, slow_);
+      for (unsigned row = 0; row < 2; ++row) store_row(memory, row, row, 0);
+      a.jmp(done_);
+      a.bind(spread);
     }
+    store_lanes(check_all_lanes(slow_));
+    a.jmp(done_);
   }
 
-  void store_pairs(const CheckedAddress& memory, unsigned row) const {
-    interleave(row);
-    c_.a.vmovups(memory.at(component_offset(0), 32, row), v);
-    c_.a.vmovups(memory.at(component_offset(0) + 32, 32, row), u);
+  /// All rows from one address on.
+  void store_run(const CheckedAddress& memory, unsigned stride) const {
+    if (components() > 1) {
+      for (unsigned row = 0; row < rows(); ++row) store_row(memory, 0, row, 8 * row * stride);
+      return;
+    }
+    for (unsigned i = 0; i < vectors(); ++i)
+      store_chunk(memory, component_offset(0) + 32 * i, from(0, i), std::min(32u, bytes()), t);
+  }
+
+  /// Row `row` of the data to `offset` behind the address that run `run` begins at.
+  void store_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
+    auto& a = c_.a;
+    const auto at = [&](unsigned behind, unsigned bytes) {
+      return memory.at(component_offset(0) + offset + behind, bytes, run);
+    };
+    if (components() == 2) {
+      interleave(row);
+      a.vmovups(at(0, 32), v);
+      return (void)a.vmovups(at(32, 32), u);
+    }
+    if (components() == 4) return store_quads(at, row);
+    switch (element()) {
+      case 8:
+        a.vmovups(at(0, 32), from(0, 2 * row));
+        return (void)a.vmovups(at(32, 32), from(0, 2 * row + 1));
+      case 4:
+        return (void)a.vmovups(at(0, 32), from(0, row));
+      case 2:
+        if (row == 0) return (void)a.vmovups(at(0, 16), from(0).xmm());
+        return (void)a.vextracti128(at(0, 16), from(0), 1);
+      default:
+        if (row == 0) return (void)a.vmovq(at(0, 8), from(0).xmm());
+        return (void)a.vmovhps(at(0, 8), from(0).xmm());
+    }
   }
 
   /// x0 x1 ... and y0 y1 ... to v = x0 y0 x1 y1 ... and u, what follows.
@@ -87,11 +107,12 @@ class StoreSite : public LaneSite {
   }
 
   /// Four components, transposed to eight lanes of 16 bytes.
-  void store_quads(const CheckedAddress& memory, unsigned row) const {
+  template <class At>
+  void store_quads(At at, unsigned row) const {
     auto& a = c_.a;
     const auto store = [&](unsigned lane, x86::Ymm quad) {
-      a.vmovups(memory.at(component_offset(0) + 16 * lane, 16, row), quad.xmm());
-      a.vextractf128(memory.at(component_offset(0) + 16 * (lane + 4), 16, row), quad, 1);
+      a.vmovups(at(16 * lane, 16), quad.xmm());
+      a.vextractf128(at(16 * (lane + 4), 16), quad, 1);
     };
     a.vunpcklps(t, from(0, row), from(1, row));
     a.vunpcklps(u, from(2, row), from(3, row));
