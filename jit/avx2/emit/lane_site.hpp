@@ -1,7 +1,7 @@
 #pragma once
 // Accesses with an address a lane: eight lanes, a row, in each vector, one or two rows at once. What the
 // addresses look like decides which path is taken at run time:
-//   - each row is consecutive (a vector move a row, with shuffles between components),
+//   - all lanes lie side by side, or each row does (a vector move a row, with shuffles between components),
 //   - all lanes are in bounds (gathers, or a loop over the lanes),
 //   - anything else (a call).
 #include <vector>
@@ -31,7 +31,8 @@ class LaneSite : public MemorySite {
   /// Takes the other registers, and brings addresses and mask into registers.
   void acquire();
 
-  /// The offsets of the lanes in the window; jumps if they have none of 32 bits.
+  /// In the address space: the offsets of the lanes in the region that the site used last; jumps where they
+  /// are none of 32 bits.
   void locate(asmjit::Label otherwise) const;
   /// Jumps to `otherwise` unless the addresses of all rows are `stride` bytes apart, and to `outside` unless
   /// they are in bounds.
@@ -45,12 +46,12 @@ class LaneSite : public MemorySite {
   /// The check of all lanes, in memory of at least a dword.
   CheckedAddress check_all_lanes(asmjit::Label otherwise) const;
 
-  /// vector = the mask of half a row, with lanes of 64 bits.
+  /// `to` = the mask of half a row, with lanes of 64 bits.
   void wide_mask(x86::Ymm to, unsigned row, unsigned half) const;
-  /// vector = the mask with lanes as wide as elements of 1 or 2 bytes.
+  /// `to` = the mask with lanes as wide as elements of 1 or 2 bytes.
   void narrow_mask(x86::Ymm to) const;
 
-  /// Calls emit(): `lane` and `place`, an offset in the window, are registers of each lane in its turn.
+  /// Calls emit(): `lane` and `place`, its offset in memory, are registers of each lane in its turn.
   void for_each_lane(const std::function<void()>& emit) const;
   x86::Gp lane, bits;
   x86::Gp place() const { return reg.first[0]; }
@@ -79,7 +80,7 @@ class LaneSite : public MemorySite {
   std::span<const x86::Ymm> masks() const { return {masks_.data(), masked() ? rows() : 0}; }
 };
 
-/// From an offset of the frame's area for data to the element of one lane.
+/// The element of one lane in the frame's area for data, where spill_values has put it.
 inline x86::Mem frame_element(x86::Gp lane, unsigned value, unsigned lanes, unsigned element) {
   return x86::ptr(x86::rsp, lane, static_cast<unsigned>(__builtin_ctz(element)),
                   Frame::data + static_cast<int>(value * lanes * element), element);

@@ -12,7 +12,7 @@
 namespace eum::jit::avx2::emit {
 
 /// Guest memory that has been found to lie inside its space, and the only way to an operand that names it.
-/// MemorySite::check makes it; asking for a byte that was not checked is a bug of ours and throws.
+/// MemorySite's checks make it; asking for a byte that was not checked is a bug of ours and throws.
 class CheckedAddress {
  public:
   /// `bytes` of a run from `offset` behind the first address of its row.
