@@ -22,12 +22,10 @@ class LoadSite : public LaneSite {
     slow_ = a.newLabel();
     done_ = a.newLabel();
     locate(slow_);
-    if (const unsigned stride = row_stride(); stride != 0) {
+    const unsigned stride = row_stride() != 0 ? row_stride() : side_by_side();
+    if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
-      const CheckedAddress memory =
-          masked() ? check_run_under_mask(stride, spread) : check_run(stride, spread, slow_);
-      load_run(memory, stride);
-      if (masked()) clear_outside_mask();
+      load_run(stride, spread);
       c_.out_of_line([site = *this, spread, stride] { site.load_otherwise(spread, stride); });
     } else {
       load_spread(check_all_lanes(slow_));
@@ -49,7 +47,13 @@ class LoadSite : public LaneSite {
     if (rows() == 2 && !masked()) {
       const asmjit::Label spread = a.newLabel();
       const CheckedAddress memory = check_second_row(stride, spread, slow_);
-      for (unsigned row = 0; row < 2; ++row) load_row(memory, row, row, 0);
+      for (unsigned row = 0; row < 2; ++row) load_row(memory, row, row, 0, stride);
+      a.jmp(done_);
+      a.bind(spread);
+    }
+    if (side_by_side() != 0 && stride != side_by_side()) {
+      const asmjit::Label spread = a.newLabel();
+      load_run(side_by_side(), spread);
       a.jmp(done_);
       a.bind(spread);
     }
@@ -57,22 +61,35 @@ class LoadSite : public LaneSite {
     a.jmp(done_);
   }
 
+  /// The stride of lanes whose dwords lie side by side, though each takes several: neighbours read the same
+  /// ones, as stencils do. 0: elements are no such dwords.
+  unsigned side_by_side() const { return components() > 1 && element() == 4 ? element() : 0; }
+
   /// All rows from one address on.
-  void load_run(const CheckedAddress& memory, unsigned stride) const {
+  void load_run(unsigned stride, asmjit::Label otherwise) const {
+    const CheckedAddress memory =
+        masked() ? check_run_under_mask(stride, otherwise) : check_run(stride, otherwise, slow_);
     if (components() > 1) {
-      for (unsigned row = 0; row < rows(); ++row) load_row(memory, 0, row, 8 * row * stride);
-      return;
+      for (unsigned row = 0; row < rows(); ++row) load_row(memory, 0, row, 8 * row * stride, stride);
+    } else {
+      for (unsigned i = 0; i < vectors(); ++i)
+        load_chunk(result(0, i), memory, component_offset(0) + 32 * i, std::min(32u, bytes()));
     }
-    for (unsigned i = 0; i < vectors(); ++i)
-      load_chunk(result(0, i), memory, component_offset(0) + 32 * i, std::min(32u, bytes()));
+    if (masked()) clear_outside_mask();
   }
 
   /// Row `row` of the results from `offset` behind the address that run `run` begins at.
-  void load_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
+  void load_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset,
+                unsigned stride) const {
     auto& a = c_.a;
     const auto at = [&](unsigned behind, unsigned bytes) {
       return memory.at(component_offset(0) + offset + behind, bytes, run);
     };
+    if (stride == side_by_side()) {
+      for (unsigned k = 0; k < components(); ++k)
+        a.vmovups(result(k, row), memory.at(component_offset(k) + offset, 32, run));
+      return;
+    }
     if (components() == 2) return load_pairs(at(0, 32), at(32, 32), row);
     if (components() == 4) return load_quads([&](unsigned i) { return at(16 * i, 16); }, row);
     switch (element()) {
