@@ -1,0 +1,90 @@
+// Quotients and remainders of 32 bits over edges and numbers near multiples, in every rounding mode, on every
+// engine against C++: by a divisor a channel, and by one for all channels.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "frontend/ir/parser.hpp"
+#include "frontend/ir/semantics/arithmetic.hpp"
+#include "jit/fpmode.hpp"
+#include "tests/jit/world.hpp"
+
+using namespace eum;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+constexpr std::array<std::uint32_t, 28> edges{
+    0,          1,          2,          3,          7,          10,         255,
+    1000,       0x7ffffe,   0x7fffff,   0x800000,   0x800001,   0xffffff,   0x1000001,
+    0x3fffffff, 0x40000001, 0x7ffffffe, 0x7fffffff, 0x80000000, 0x80000001, 0x80800000,
+    0xff800000, 0xff7fffff, 0xff000000, 0xfffffff9, 0xfffffffd, 0xfffffffe, 0xffffffff};
+
+/// Dividends: edges, multiples of the divisor, and what is just below and above them.
+std::uint32_t dividend(std::uint32_t divisor, Random& random) {
+  const auto bits = static_cast<std::uint32_t>(random() >> (32 + random() % 32));
+  if (divisor == 0 || random() % 4 == 0) return random() % 2 == 0 ? bits : edges[random() % edges.size()];
+  return bits / divisor * divisor + static_cast<std::uint32_t>(random() % 3) - 1;
+}
+
+template <class T>
+void check(std::string_view type, bool one_divisor) {
+  const std::string text = fmt::format(
+      "kernel @k simd 8 family gen9 file 512 slot 32 masks 1\nb0: ip 0 count 1\n"
+      "  %a = reg_read.{0}x8 r1<1;1,0>\n{1}"
+      "  %q = quot.{0}x8 %a, %b\n  %r = rem.{0}x8 %a, %b\n"
+      "  reg_write.{0}x8 r3<1;1,0>, %q\n  reg_write.{0}x8 r4<1;1,0>, %r\n  exit\n",
+      type,
+      one_divisor ? fmt::format("  %s = reg_read.{0}x1 r2<1;1,0>\n  %b = splat.{0}x8 %s\n", type)
+                  : fmt::format("  %b = reg_read.{0}x8 r2<1;1,0>\n", type));
+  const auto parsed = ir::parse(text);
+  REQUIRE(parsed);
+  World world;
+  for (const auto& engine : other_engines()) {
+    ir::Function own = copy(*parsed);
+    const auto executable = engine->compile(own, {});
+    REQUIRE(executable);
+    Random random(7);
+    for (unsigned round = 0; round < 4000 / EUMULATE_STEP; ++round) {
+      world.reset(*parsed, 1);
+      world.masks()[0] = 0xff;
+      world.state().fp_mode = round % 4 << cr0_bit::Rounding;
+      std::array<std::uint32_t, 8> a, b;
+      for (unsigned i = 0; i < 8; ++i) {
+        const bool edge = random() % 3 == 0;
+        b[i] = edge ? edges[random() % edges.size()]
+                    : static_cast<std::uint32_t>(random() >> (32 + random() % 32));
+        if (one_divisor) b[i] = b[0];
+        a[i] = dividend(b[i], random);
+        // Now and then all small, so that the short way is taken.
+        if (round % 3 == 0) a[i] &= 0x7fffff;
+      }
+      if (round % 3 == 0)
+        for (std::uint32_t& divisor : b) divisor &= 0x7fffff;
+      std::memcpy(world.file() + 32, a.data(), 32);
+      std::memcpy(world.file() + 64, b.data(), 32);
+      REQUIRE(world.run(**executable).status == Status::Exited);
+      std::array<T, 8> quotients, rests;
+      std::memcpy(quotients.data(), world.file() + 96, 32);
+      std::memcpy(rests.data(), world.file() + 128, 32);
+      for (unsigned i = 0; i < 8; ++i) {
+        const T x = static_cast<T>(a[i]), y = static_cast<T>(b[i]);
+        if (quotients[i] == ir::eval_lane<ir::Op::quot>(x, y) && rests[i] == ir::eval_lane<ir::Op::rem>(x, y))
+          continue;
+        FAIL(engine->name() << " " << x << " / " << y << " is " << quotients[i] << " rest " << rests[i]
+                            << ", rounding mode " << round % 4);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("division of 32-bit integers is exact in every rounding mode") {
+  check<std::uint32_t>("u32", false);
+  check<std::uint32_t>("u32", true);
+  check<std::int32_t>("s32", false);
+  check<std::int32_t>("s32", true);
+}
