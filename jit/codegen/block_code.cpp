@@ -179,6 +179,18 @@ bool BlockCode::needed(CodeInst& inst, MaskRole role, const LiveState& live, boo
   return any;
 }
 
+/// A flag_write that merges (MaskRole::Merge), whose mask folding has found to be all ones: what it writes is
+/// then neither put together any more nor what was read.
+bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
+  const CodeInst& inst = folded_[index];
+  if (inst.op != Op::flag_write) return false;
+  const ValueId value = inst.args[0];
+  if (value == function_.arg(function_.blocks[block].insts[origin_[index]], 0)) return false;
+  for (std::size_t i = index; i-- > 0;)
+    if (folded_[i].result_count != 0 && folded_[i].result == value) return folded_[i].op != Op::flag_read;
+  return false;
+}
+
 /// Marks what is needed, from the end of the block to its beginning, and keeps that.
 void BlockCode::drop_dead(ir::BlockId block, bool full) {
   live_ = liveness_.live_out(block);
@@ -201,6 +213,8 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
       const SlotRange range = slots_of(inst, bytes);
       for (unsigned slot = range.first; slot <= range.last; ++slot)
         if (covers(inst, slot, bytes)) live_.active.reset(slot);
+    } else if (role == MaskRole::Merge && writes_whole_flag(i, block)) {
+      liveness_.step(inst, MaskRole::Other, live_);
     } else {
       liveness_.step(inst, role, live_);
     }

@@ -51,6 +51,7 @@ class BlockCode {
   void make_constant(CodeInst& inst, std::uint32_t bits);
   void drop_dead(ir::BlockId block, bool full);
   bool needed(CodeInst& inst, MaskRole role, const LiveState& live, bool full_here) const;
+  bool writes_whole_flag(std::size_t index, ir::BlockId block) const;
   void link_uses();
   void index_slot_reads();
   std::uint32_t next_observer(std::uint32_t position);

@@ -39,7 +39,11 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
       irregular_(slots_) {
   std::vector<KnownMask> known(function.values.size());
   unsigned epoch = 0;
-  for (BlockId b = 0; b < function.blocks.size(); ++b) classify(b, known, epoch);
+  std::vector<Definition> definitions(function.values.size());
+  for (BlockId b = 0; b < function.blocks.size(); ++b) {
+    classify(b, known, epoch);
+    find_merges(b, definitions);
+  }
   solve();
 }
 
@@ -168,6 +172,44 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
   }
 }
 
+/// flag_write (~mask & flag_read of the same bits) | ..., where nothing else looks at what was read: the bits
+/// are needed before if they are after.
+void Liveness::find_merges(BlockId block, std::vector<Definition>& definitions) {
+  const auto& insts = function_.blocks[block].insts;
+  const auto is_write = [](const Inst& inst) {
+    return inst.op == Op::flag_write && inst.mask == ir::no_value;
+  };
+  if (std::none_of(insts.begin(), insts.end(), is_write)) return;
+  for (std::size_t i = insts.size(); i-- > 0;) {
+    const Inst& inst = insts[i];
+    bool dead = ir::is_pure(inst.op) || inst.op == Op::flag_read;
+    for (unsigned k = 0; k < inst.result_count; ++k) {
+      Definition& own = definitions[inst.result + k];
+      own.index = static_cast<std::uint32_t>(i);
+      own.known = true;
+      dead &= own.uses == 0;
+    }
+    if (dead) continue;
+    for (ir::ValueId arg : function_.args(inst)) ++definitions[arg].uses;
+    if (inst.mask != ir::no_value) ++definitions[inst.mask].uses;
+  }
+  const auto single = [&](ir::ValueId value, Op op) -> const Inst* {
+    const Definition& of = definitions[value];
+    return of.known && of.uses == 1 && insts[of.index].op == op ? &insts[of.index] : nullptr;
+  };
+  for (std::size_t i = 0; i < insts.size(); ++i) {
+    if (!is_write(insts[i])) continue;
+    const Inst* sum = single(function_.arg(insts[i], 0), Op::or_);
+    const Inst* kept = sum ? single(function_.arg(*sum, 0), Op::andn) : nullptr;
+    const Inst* old = kept ? single(function_.arg(*kept, 1), Op::flag_read) : nullptr;
+    if (!old || old->imm != insts[i].imm || old->lanes != insts[i].lanes) continue;
+    roles_[block][i] = MaskRole::Merge;
+    roles_[block][definitions[old->result].index] = MaskRole::Merge;
+  }
+  for (const Inst& inst : insts)
+    for (unsigned k = 0; k < inst.result_count; ++k) definitions[inst.result + k] = {};
+}
+
 void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
   switch (inst.op) {
     case Op::reg_write: {
@@ -197,10 +239,10 @@ void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
       live.inactive.set_range(0, indirect_slots());
       break;
     case Op::flag_write:
-      if (inst.mask == ir::no_value) live.flags.reset_range(inst.imm, inst.lanes);
+      if (inst.mask == ir::no_value && role != MaskRole::Merge) live.flags.reset_range(inst.imm, inst.lanes);
       break;
     case Op::flag_read:
-      live.flags.set_range(inst.imm, inst.lanes);
+      if (role != MaskRole::Merge) live.flags.set_range(inst.imm, inst.lanes);
       break;
     case Op::mask_set:
       if (inst.imm != 0 || role == MaskRole::Execution) break;

@@ -37,6 +37,7 @@ enum class MaskRole : std::uint8_t {
   Execution,  ///< lanes of the execution mask as it is there
   Subset,     ///< of the execution mask
   Superset,   ///< of the execution mask
+  Merge,      ///< of flag_read and flag_write: the write gives some bits, and what was read to the others
 };
 
 /// Slots [first, last].
@@ -60,7 +61,7 @@ class Liveness {
   unsigned indirect_slots() const { return (function_.indirect_end() + slot_bytes_ - 1) / slot_bytes_; }
   const LiveState& live_out(ir::BlockId block) const { return out_[block]; }
   const LiveState& live_in(ir::BlockId block) const { return in_[block]; }
-  /// Of the mask operand (reg_read, reg_write) or operand 0 (mask_set) of instruction `index`.
+  /// Of the mask operand (reg_read, reg_write) or operand 0 (mask_set) of instruction `index`; or Merge.
   MaskRole role(ir::BlockId block, std::size_t index) const { return roles_[block][index]; }
   /// Everything is live before the instruction, whatever is after it.
   bool observes(const ir::Inst& inst) const { return exact_ && ir::may_leave(inst.op); }
@@ -78,6 +79,12 @@ class Liveness {
     unsigned epoch = 0;
   };
   void classify(ir::BlockId block, std::vector<KnownMask>& known, unsigned& epoch);
+  /// Where a value of the block comes from, and how many operands it is of ops that are not dead.
+  struct Definition {
+    std::uint32_t index = 0, uses = 0;
+    bool known = false;
+  };
+  void find_merges(ir::BlockId block, std::vector<Definition>& definitions);
   void note_access(const ir::Inst& inst, unsigned first_lane);
   void solve();
 

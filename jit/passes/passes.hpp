@@ -25,6 +25,9 @@ void fuse_mul_mach(ir::Function& function);
 /// One lane of a comparison whose operands are the same in every lane becomes a comparison of scalars.
 void scalar_compare(ir::Function& function);
 
+/// Masks that are looked at only under another mask lose what that mask makes of them.
+void needed_lanes(ir::Function& function);
+
 /// Marks the blocks at which a thread may pause. Every engine does it first.
 void mark_safepoints(ir::Function& function, Safepoints where);
 

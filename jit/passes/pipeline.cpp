@@ -15,7 +15,7 @@ constexpr bool verifies = true;
 constexpr Pass passes[]{
     {"expand_math", &expand_math},       {"widen", &widen},
     {"forward_state", &forward_state},   {"fuse_mul_mach", &fuse_mul_mach},
-    {"scalar_compare", &scalar_compare},
+    {"scalar_compare", &scalar_compare}, {"needed_lanes", &needed_lanes},
 };
 
 }  // namespace
