@@ -1,4 +1,6 @@
 // Comparisons give masks in vector form; select blends by one.
+#include <optional>
+
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
@@ -29,9 +31,41 @@ void compare_scalar(Compiler& c, const CodeInst& inst, const IntCompare& how) {
   c.a.movzx(to.r32(), to.r8());
 }
 
+constexpr BySize vpminu{{I::kIdVpminub, I::kIdVpminuw, I::kIdVpminud, 0}};
+constexpr BySize vpmaxu{{I::kIdVpmaxub, I::kIdVpmaxuw, I::kIdVpmaxud, 0}};
+
+/// Unsigned order: a <= b where a is the minimum of both, a >= b where it is the maximum; the others are the
+/// complements, or with a constant b the same of its neighbour.
+void compare_unsigned(Compiler& c, const CodeInst& inst, const IntCompare& how) {
+  const unsigned bytes = ir::size_of(inst.type);
+  const std::uint64_t highest = (std::uint64_t{1} << 8 * bytes) - 1;
+  // exchange: a < b and a >= b; negate: a <= b and a >= b.
+  bool by_maximum = how.exchange, complement = !how.negate;
+  std::optional<x86::Mem> neighbour;
+  if (const std::uint64_t* constant = c.regs.constant(inst.args[1]); constant && complement) {
+    const std::uint64_t b = *constant & highest;
+    if (b != (by_maximum ? 0 : highest)) {
+      neighbour = c.splat(by_maximum ? b - 1 : b + 1, bytes);
+      by_maximum = !by_maximum;
+      complement = false;
+    }
+  }
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
+    x86::Ymm a = c.v.use(inst.args[0], chunk);
+    asmjit::Operand b = neighbour ? asmjit::Operand(*neighbour) : c.v.operand(inst.args[1], chunk);
+    x86::Ymm to = c.v.define(inst.result, chunk);
+    c.a.emit((by_maximum ? vpmaxu : vpminu)[inst.type], to, a, b);
+    c.a.emit(vpcmpeq[inst.type], to, to, a);
+    if (complement) c.a.vpxor(to, to, all_ones(c));
+    c.regs.unpin();
+  }
+}
+
 void compare_vector(Compiler& c, const CodeInst& inst, const IntCompare& how) {
   const unsigned bytes = ir::size_of(inst.type);
   c.m.define_lanes(inst.result, bytes);
+  if (how.base == IntCompare::Greater && !ir::is_signed(inst.type) && bytes < 8)
+    return compare_unsigned(c, inst, how);
   const bool flip = how.base == IntCompare::Greater && !ir::is_signed(inst.type);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[how.exchange ? 1 : 0], chunk);

@@ -14,15 +14,21 @@ void mul_wide_chunk(Compiler& c, const CodeInst& inst, unsigned chunk, bool low,
   if (high) {
     std::uint32_t id = inst.type == Type::s32 ? I::kIdVpmuldq : I::kIdVpmuludq;
     x86::Ymm even = c.v.scratch(), odd = c.v.scratch();
-    c.a.vpsrlq(even, a, 32);
-    c.a.vpsrlq(odd, b, 32);
+    c.a.vmovshdup(even, a);
+    c.a.vmovshdup(odd, b);
     c.a.emit(id, odd, even, odd);
     c.a.emit(id, even, a, b);
     x86::Ymm to = c.v.define(inst.result + 1, chunk);
-    c.a.vpsrlq(to, even, 32);
+    c.a.vmovshdup(to, even);
     c.a.vpblendd(to, to, odd, 0xaa);
+    if (low) {
+      x86::Ymm to_low = c.v.define(inst.result, chunk);
+      c.a.vmovsldup(to_low, odd);
+      c.a.vpblendd(to_low, even, to_low, 0xaa);
+    }
+  } else if (low) {
+    c.a.vpmulld(c.v.define(inst.result, chunk), a, b);
   }
-  if (low) c.a.vpmulld(c.v.define(inst.result, chunk), a, b);
   c.regs.unpin();
 }
 
