@@ -1,14 +1,18 @@
-// What translation costs: decoding, lowering and host code for each kernel of the corpus, as Google Benchmark
-// sees it. The counter "each" is the time of the step for one GEN instruction.
+// What each step from bits to host code costs, as Google Benchmark sees it: decoding, lowering (decoding
+// included), each pass, emission (what compiling takes beyond the passes) and the whole way, for each kernel
+// of the corpus and for all together. The counter "each" is the time of the step for one GEN instruction.
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <memory_resource>
 
 #include "frontend/gen/instruction.hpp"
 #include "frontend/gen/lower/lower.hpp"
+#include "jit/passes/liveness.hpp"
+#include "jit/passes/passes.hpp"
 #include "runtime/loader/loader.hpp"
 #include "runtime/translation.hpp"
 #include "tests/kernels/corpus.hpp"
@@ -47,36 +51,106 @@ void count(benchmark::State& state, std::size_t instructions) {
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-void decode(benchmark::State& state, const CorpusKernel& corpus_kernel) {
+using Chosen = std::span<const CorpusKernel>;
+
+/// Seconds that this thread has been on a processor: other load does not count.
+double thread_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+std::size_t guest_instructions(const ir::Function& function) {
+  std::size_t instructions = 0;
+  for (const ir::Block& block : function.blocks) instructions += block.guest_instructions;
+  return instructions;
+}
+
+Result<ir::Function> lowered(const CorpusKernel& corpus_kernel, std::pmr::memory_resource* memory) {
   const rt::KernelCode code = corpus_kernel.code();
+  return gen::lower_kernel(code.bytes, code.family, code.simd, std::string(code.name), memory);
+}
+
+void decode(benchmark::State& state, Chosen chosen) {
   std::size_t instructions = 0;
   for (auto _ : state) {
     instructions = 0;
-    for (std::uint32_t ip = 0; ip < code.bytes.size(); ++instructions) {
-      const auto instruction = gen::decode(code.bytes, ip, code.family);
-      if (!instruction) return state.SkipWithError(instruction.error().message.c_str());
-      ip += instruction->length;
+    for (const CorpusKernel& corpus_kernel : chosen) {
+      const rt::KernelCode code = corpus_kernel.code();
+      for (std::uint32_t ip = 0; ip < code.bytes.size(); ++instructions) {
+        const auto instruction = gen::decode(code.bytes, ip, code.family);
+        if (!instruction) return state.SkipWithError(instruction.error().message.c_str());
+        ip += instruction->length;
+      }
     }
   }
   count(state, instructions);
 }
 
-void lower(benchmark::State& state, const CorpusKernel& corpus_kernel) {
-  const rt::KernelCode code = corpus_kernel.code();
+void lower(benchmark::State& state, Chosen chosen) {
   std::size_t instructions = 0;
   for (auto _ : state) {
-    std::pmr::monotonic_buffer_resource memory;
-    const auto function =
-        gen::lower_kernel(code.bytes, code.family, code.simd, std::string(code.name), &memory);
-    if (!function) return state.SkipWithError(function.error().message.c_str());
     instructions = 0;
-    for (const ir::Block& block : function->blocks) instructions += block.guest_instructions;
+    for (const CorpusKernel& corpus_kernel : chosen) {
+      std::pmr::monotonic_buffer_resource memory;
+      const auto function = lowered(corpus_kernel, &memory);
+      if (!function) return state.SkipWithError(function.error().message.c_str());
+      instructions += guest_instructions(*function);
+    }
+  }
+  count(state, instructions);
+}
+
+/// Times `step` on functions to which the first `passes_before` passes have been done.
+template <class Step>
+void step_of(benchmark::State& state, Chosen chosen, std::size_t passes_before, Step&& step) {
+  std::size_t instructions = 0;
+  for (auto _ : state) {
+    instructions = 0;
+    double seconds = 0;
+    for (const CorpusKernel& corpus_kernel : chosen) {
+      std::pmr::monotonic_buffer_resource memory;
+      auto function = lowered(corpus_kernel, &memory);
+      if (!function) return state.SkipWithError(function.error().message.c_str());
+      instructions += guest_instructions(*function);
+      jit::mark_safepoints(*function, jit::Safepoints::BackEdges);
+      for (const jit::Pass& pass : jit::pipeline().first(passes_before)) pass.run(*function);
+      const double start = thread_time();
+      step(*function);
+      seconds += thread_time() - start;
+    }
+    state.SetIterationTime(seconds);
+  }
+  count(state, instructions);
+}
+
+/// Compiling, without what the passes take on another copy of the same function.
+void emit(benchmark::State& state, jit::Engine& engine, Chosen chosen) {
+  std::size_t instructions = 0;
+  for (auto _ : state) {
+    instructions = 0;
+    double seconds = 0;
+    for (const CorpusKernel& corpus_kernel : chosen) {
+      std::pmr::monotonic_buffer_resource memory;
+      auto function = lowered(corpus_kernel, &memory), copy = lowered(corpus_kernel, &memory);
+      if (!function || !copy) return state.SkipWithError("does not lower");
+      instructions += guest_instructions(*function);
+      double start = thread_time();
+      jit::mark_safepoints(*copy, jit::Safepoints::BackEdges);
+      for (const jit::Pass& pass : jit::pipeline()) pass.run(*copy);
+      seconds -= thread_time() - start;
+      start = thread_time();
+      const auto executable = engine.compile(*function, rt::run_only);
+      seconds += thread_time() - start;
+      if (!executable) return state.SkipWithError(executable.error().message.c_str());
+    }
+    state.SetIterationTime(std::max(seconds, 1e-9));
   }
   count(state, instructions);
 }
 
 /// Every kernel given, from bits to host code.
-void translate(benchmark::State& state, jit::Engine& engine, std::span<const CorpusKernel> chosen) {
+void translate(benchmark::State& state, jit::Engine& engine, Chosen chosen) {
   std::size_t instructions = 0;
   for (auto _ : state) {
     instructions = 0;
@@ -87,6 +161,28 @@ void translate(benchmark::State& state, jit::Engine& engine, std::span<const Cor
     }
   }
   count(state, instructions);
+}
+
+void add_benchmarks(jit::Engine& engine, std::string_view name, Chosen chosen) {
+  const auto add = [&](std::string_view step, auto&& function) {
+    return benchmark::RegisterBenchmark(fmt::format("{}/{}", step, name).c_str(), function)
+        ->Unit(benchmark::kMicrosecond);
+  };
+  using benchmark::State;
+  add("decode", [chosen](State& state) { decode(state, chosen); });
+  add("lower", [chosen](State& state) { lower(state, chosen); });
+  const std::size_t passes = jit::pipeline().size();
+  for (std::size_t i = 0; i < passes; ++i) {
+    const jit::Pass& pass = jit::pipeline()[i];
+    add(pass.name, [=](State& state) { step_of(state, chosen, i, pass.run); })->UseManualTime();
+  }
+  add("liveness", [=](State& state) {
+    step_of(state, chosen, passes, [](ir::Function& function) {
+      benchmark::DoNotOptimize(jit::Liveness(function, 32, rt::run_only.exact_registers));
+    });
+  })->UseManualTime();
+  add("emit", [&engine, chosen](State& state) { emit(state, engine, chosen); })->UseManualTime();
+  add("translate", [&engine, chosen](State& state) { translate(state, engine, chosen); });
 }
 
 }  // namespace
@@ -100,17 +196,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "perf_translation: {}\n", !corpus ? corpus.error().message : engine.error().message);
     return 1;
   }
-  const auto named = [](std::string_view step, std::string_view name, auto&& function) {
-    benchmark::RegisterBenchmark(fmt::format("{}/{}", step, name).c_str(), function)
-        ->Unit(benchmark::kMicrosecond);
-  };
-  named("translate", "corpus", [&](benchmark::State& state) { translate(state, **engine, *corpus); });
-  for (const CorpusKernel& kernel : *corpus) {
-    named("decode", kernel.name, [&](benchmark::State& state) { decode(state, kernel); });
-    named("lower", kernel.name, [&](benchmark::State& state) { lower(state, kernel); });
-    named("translate", kernel.name,
-          [&](benchmark::State& state) { translate(state, **engine, std::span(&kernel, 1)); });
-  }
+  add_benchmarks(**engine, "corpus", *corpus);
+  for (const CorpusKernel& kernel : *corpus) add_benchmarks(**engine, kernel.name, std::span(&kernel, 1));
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -146,7 +146,7 @@ void reference_sub_group_sum(const KernelCase& c, std::vector<Bytes>& buffers) {
       value = x + k;
       x = 16 * value;
     }
-    std::fill_n(out.begin() + first, 16, value);
+    for (uint32_t lane = 0; lane < 16; lane++) out[first + lane] = count(c) == 0 ? first + lane : value;
   }
 }
 
