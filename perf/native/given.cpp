@@ -1,5 +1,6 @@
 // The eight but for sgemm, which is with the other products. Lanes are work items where an omp simd loop does
 // not do.
+#include <bit>
 #include <cmath>
 
 #include "perf/native/native.hpp"
@@ -29,30 +30,40 @@ void store(T* to, const Lanes& lanes, size_t count) {
     std::memcpy(to, &lanes, count * sizeof(T));
 }
 
+/// Two vectors at once, so that one has work while the other waits for its products; whether all are outside
+/// is asked after every few steps.
 [[gnu::always_inline]] inline void escape_times(const Call& call, size_t begin, size_t end, uint32_t width) {
+  constexpr size_t vectors = 2, steps_between = 8;
   int32_t* out = call.buffer<int32_t>(0);
   const float x0 = call.value<float>(2), y0 = call.value<float>(3), dx = call.value<float>(4),
               dy = call.value<float>(5);
   const int32_t limit = call.value<int32_t>(6);
-  for (size_t i = begin; i < end; i += kLanes) {
-    const Words item = static_cast<uint32_t>(i) + lane_numbers();
-    const Words row = item / width;
-    const Floats cx = __builtin_convertvector(item - row * width, Floats) * dx + x0;
-    const Floats cy = __builtin_convertvector(row, Floats) * dy + y0;
-    Floats zx{}, zy{};
-    Integers steps{};
-    for (int32_t step = 0; step < limit; step++) {
-      const Integers inside = zx * zx + zy * zy <= 4.0f;
-      bool any = false;
-      for (size_t l = 0; l < kLanes; l++) any |= inside[l] != 0;
-      if (!any) break;
-      steps -= inside;  // -1 where inside; those that left stay outside
-      const Floats next = zx * zx - zy * zy + cx;
-      const Floats y = 2 * zx * zy + cy;
-      zx = inside ? next : zx;
-      zy = inside ? y : zy;
+  for (size_t i = begin; i < end; i += kLanes * vectors) {
+    Floats cx[vectors], cy[vectors], zx[vectors] = {}, zy[vectors] = {};
+    Integers steps[vectors] = {};
+    for (size_t v = 0; v < vectors; v++) {
+      const Words item = static_cast<uint32_t>(i + v * kLanes) + lane_numbers(), row = item / width;
+      cx[v] = __builtin_convertvector(item - row * width, Floats) * dx + x0;
+      cy[v] = __builtin_convertvector(row, Floats) * dy + y0;
     }
-    store(out + i, steps, std::min(kLanes, end - i));
+    for (int32_t step = 0; step < limit;) {
+      Integers inside[vectors] = {};
+      for (size_t k = 0; k < steps_between && step < limit; k++, step++)
+        for (size_t v = 0; v < vectors; v++) {
+          const Floats xx = zx[v] * zx[v], yy = zy[v] * zy[v];
+          inside[v] = xx + yy <= 4.0f;
+          steps[v] -= inside[v];  // -1 where inside; those that left stay outside
+          const Floats y = 2 * zx[v] * zy[v] + cy[v];
+          zx[v] = inside[v] ? xx - yy + cx[v] : zx[v];
+          zy[v] = inside[v] ? y : zy[v];
+        }
+      const Integers either = inside[0] | inside[1];
+      int32_t any = 0;
+      for (size_t l = 0; l < kLanes; l++) any |= either[l];
+      if (any == 0) break;
+    }
+    for (size_t v = 0; v < vectors && i + v * kLanes < end; v++)
+      store(out + i + v * kLanes, steps[v], std::min(kLanes, end - i - v * kLanes));
   }
 }
 
@@ -123,22 +134,34 @@ void bs(const Call& call, size_t begin, size_t end) {
 
 void hash(const Call& call, size_t begin, size_t end) {
   constexpr uint32_t p1 = 2654435761u, p2 = 2246822519u, p3 = 3266489917u;
+  constexpr size_t items = 4;  // in one vector, with four words each
+  using Quad = Vector<uint32_t, 4>;
   const uint32_t* in = call.buffer<uint32_t>(0);
   uint32_t* out = call.buffer<uint32_t>(1);
   const uint32_t seed = call.value<uint32_t>(2);
-  for (size_t i = begin; i < end; i += kLanes) {
-    const Words zero{};
-    Words v[4] = {seed + p1 + p2 + zero, seed + p2 + zero, seed + zero, seed - p1 + zero};
-    for (size_t k = 0; k < 64; k += 4)
-      for (size_t part = 0; part < 4; part++) {
-        Words word;
-        for (size_t l = 0; l < kLanes; l++) word[l] = in[((i + l) & 1023) * 64 + k + part];
-        v[part] = rotate(v[part] + word * p2, 13) * p1;
-      }
-    Words h = rotate(v[0], 1) + rotate(v[1], 7) + rotate(v[2], 12) + rotate(v[3], 18) + 256;
-    h = (h ^ h >> 15) * p2;
-    h = (h ^ h >> 13) * p3;
-    store(out + i, h ^ h >> 16, std::min(kLanes, end - i));
+  const Words start = {seed + p1 + p2, seed + p2, seed,           seed - p1, seed + p1 + p2, seed + p2,
+                       seed,           seed - p1, seed + p1 + p2, seed + p2, seed,           seed - p1,
+                       seed + p1 + p2, seed + p2, seed,           seed - p1};
+  for (size_t i = begin; i < end; i += items) {
+    const uint32_t* from[items];
+    for (size_t k = 0; k < items; k++) from[k] = in + ((i + k) & 1023) * 64;
+    Words v = start;
+    for (size_t k = 0; k < 64; k += 4) {
+      Quad q[items];
+      for (size_t n = 0; n < items; n++) std::memcpy(&q[n], from[n] + k, sizeof q[n]);
+      const auto low = __builtin_shufflevector(q[0], q[1], 0, 1, 2, 3, 4, 5, 6, 7);
+      const auto high = __builtin_shufflevector(q[2], q[3], 0, 1, 2, 3, 4, 5, 6, 7);
+      const Words words =
+          __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+      v = rotate(v + words * p2, 13) * p1;
+    }
+    for (size_t n = 0; n < std::min(items, end - i); n++) {
+      const auto turned = [&](size_t part, int by) { return std::rotl(uint32_t{v[n * 4 + part]}, by); };
+      uint32_t h = turned(0, 1) + turned(1, 7) + turned(2, 12) + turned(3, 18) + 256;
+      h = (h ^ h >> 15) * p2;
+      h = (h ^ h >> 13) * p3;
+      out[i + n] = h ^ h >> 16;
+    }
   }
 }
 
@@ -151,26 +174,36 @@ void mandel2(const Call& call, size_t begin, size_t end) {
 }
 
 void nbody(const Call& call, size_t begin, size_t end) {
+  constexpr size_t vectors = 2;  // so that one has work while the other waits
   const float* __restrict p = call.buffer<float>(0);
   float* __restrict out = call.buffer<float>(1);
   const size_t bodies = call.value<uint32_t>(2);
   const float softening = call.value<float>(3);
-#pragma omp simd
-  for (size_t i = begin; i < end; i++) {
-    const float x = p[i * 4], y = p[i * 4 + 1], z = p[i * 4 + 2];
-    float ax = 0, ay = 0, az = 0;
-    for (size_t j = 0; j < bodies; j++) {
-      const float dx = p[j * 4] - x, dy = p[j * 4 + 1] - y, dz = p[j * 4 + 2] - z;
-      const float inverse = 1 / std::sqrt(dx * dx + dy * dy + dz * dz + softening);
-      const float scale = p[j * 4 + 3] * inverse * inverse * inverse;
-      ax += dx * scale;
-      ay += dy * scale;
-      az += dz * scale;
+  for (size_t i = begin; i < end; i += kLanes * vectors) {
+    const size_t count = std::min(kLanes * vectors, end - i);
+    Floats x[vectors] = {}, y[vectors] = {}, z[vectors] = {}, ax[vectors] = {}, ay[vectors] = {},
+           az[vectors] = {};
+    for (size_t n = 0; n < count; n++) {
+      x[n / kLanes][n % kLanes] = p[(i + n) * 4];
+      y[n / kLanes][n % kLanes] = p[(i + n) * 4 + 1];
+      z[n / kLanes][n % kLanes] = p[(i + n) * 4 + 2];
     }
-    out[i * 4] = ax;
-    out[i * 4 + 1] = ay;
-    out[i * 4 + 2] = az;
-    out[i * 4 + 3] = 0;
+    for (size_t j = 0; j < bodies; j++)
+      for (size_t v = 0; v < vectors; v++) {
+        const Floats dx = p[j * 4] - x[v], dy = p[j * 4 + 1] - y[v], dz = p[j * 4 + 2] - z[v];
+        const Floats square = dx * dx + dy * dy + dz * dz + softening;
+        Floats inverse;
+        for (size_t l = 0; l < kLanes; l++) inverse[l] = 1 / std::sqrt(square[l]);
+        const Floats scale = p[j * 4 + 3] * inverse * inverse * inverse;
+        ax[v] += dx * scale;
+        ay[v] += dy * scale;
+        az[v] += dz * scale;
+      }
+    for (size_t n = 0; n < count; n++) {
+      const size_t v = n / kLanes, l = n % kLanes;
+      const float acceleration[4] = {ax[v][l], ay[v][l], az[v][l], 0};
+      std::memcpy(out + (i + n) * 4, acceleration, sizeof acceleration);
+    }
   }
 }
 

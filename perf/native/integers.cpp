@@ -1,6 +1,5 @@
 // Digests, division, primes, and Collatz' sequences.
 #include <algorithm>
-#include <numeric>
 
 #include "perf/native/native.hpp"
 
@@ -66,7 +65,7 @@ void chacha20(const Call& call, size_t begin, size_t end) {
     c += d, b = rotate(b ^ c, 7);
   };
   Words lanes;
-  std::iota(&lanes[0], &lanes[0] + kLanes, 0u);
+  for (uint32_t l = 0; l < kLanes; l++) lanes[l] = l;
   for (size_t i = begin; i < end; i += kLanes) {
     const Words zero{};
     Words x[16], first[16] = {0x61707865 + zero, 0x3320646e + zero, 0x79622d32 + zero, 0x6b206574 + zero};
