@@ -147,8 +147,7 @@ void Compiler::block(ir::BlockId id, bool full) {
   if (annotate_)
     a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
   regs.begin_block(code_, own.entry);
-  if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0)
-    a.sub(state(offsetof(ThreadState, budget), 8), count);
+  if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0) a.sub(budget_reg, count);
   fp_class_ = FpClass::Single;
   auto insts = code_.insts();
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
@@ -212,25 +211,32 @@ void Compiler::enter_same_version(ir::BlockId target) {
 
 /// The execution mask has changed: mostly the version stays all the same, else the edge goes through memory.
 void Compiler::change_version(ir::BlockId target) {
-  asmjit::Label other = a.newLabel();
-  a.cmp(mask_variable(0), asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
-  if (full_) {
-    a.jne(other);
-  } else {
-    a.je(other);
+  if (full_ || code_.mask_may_grow()) {
+    const asmjit::Label other = a.newLabel();
+    a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
+    if (full_) {
+      a.jne(other);
+    } else {
+      a.je(other);
+    }
+    // Channels that are off here may be on there, and the other way round.
+    codegen::EntryState dirty = regs.slots.dirty();
+    std::erase_if(dirty, [live = needed(target, true) | needed(target, false)](
+                             const codegen::CachedSlot& cached) { return !live[cached.slot]; });
+    out_of_line([this, other, target, full = full_, dirty = std::move(dirty)] {
+      a.bind(other);
+      for (const codegen::CachedSlot& cached : dirty)
+        store(cached.slot * avx2::target.vector_bytes, x86::ymm(cached.reg), avx2::target.vector_bytes);
+      a.jmp(memory_entry(target, !full));
+    });
   }
-  regs.emit_edge(entry_state(target, full_), needed(target, full_));
-  a.jmp(version(target, full_).label);
-  a.bind(other);
-  // Channels that are off here may be on there, and the other way round.
-  regs.emit_write_back(needed(target, true) | needed(target, false));
-  a.jmp(memory_entry(target, !full_));
+  enter_same_version(target);
 }
 
 void Compiler::go_to(ir::BlockId target) {
   if (function.blocks[target].safepoint) {
     asmjit::Label pause = a.newLabel();
-    a.cmp(state(offsetof(ThreadState, budget), 8), 0);
+    a.test(budget_reg, budget_reg);
     a.jle(pause);
     out_of_line([this, pause, target] {
       a.bind(pause);
@@ -246,14 +252,21 @@ void Compiler::go_to(ir::BlockId target) {
 }
 
 void Compiler::branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough) {
-  asmjit::Label none = a.newLabel();
+  if (taken == fallthrough) return go_to(taken);
+  const asmjit::Label second = a.newLabel();
   a.test(bits.r32(), bits.r32());
-  a.jz(none);
-  go_to(taken);
-  // The other edge begins here, so this one may not fall through.
-  if (!code_.changes_mask() && is_next(taken, full_)) a.jmp(version(taken, full_).label);
-  a.bind(none);
-  go_to(fallthrough);
+  // The edge that may fall through comes last.
+  if (is_next(taken, full_)) {
+    a.jnz(second);
+    go_to(fallthrough);
+    a.bind(second);
+    go_to(taken);
+  } else {
+    a.jz(second);
+    go_to(taken);
+    a.bind(second);
+    go_to(fallthrough);
+  }
 }
 
 void Compiler::finish(Status status) {

@@ -67,6 +67,8 @@ class Compiler {
   x86::Mem state(std::size_t offset, unsigned bytes) const {
     return x86::ptr(state_reg, static_cast<std::int32_t>(offset), bytes);
   }
+  /// Of the parked channels of variable `index`; that of the execution mask is not up to date while the
+  /// thread runs.
   x86::Mem mask_variable(std::uint64_t index) const { return state(layout.masks + 4 * index, 4); }
   x86::Mem memory(codegen::Location location, unsigned bytes) const { return moves_.memory(location, bytes); }
   /// `bytes`, a power of two, of the register file in memory; what a register holds above them is undefined.

@@ -30,7 +30,7 @@ asmjit::Label Compiler::memory_entry(ir::BlockId block, bool full) {
 /// Goes to the version of `target` that fits the execution mask in memory.
 void Compiler::enter_from_memory(ir::BlockId target) {
   if (partial_versions_) {
-    a.cmp(mask_variable(0), asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
+    a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
     a.jne(memory_entry(target, false));
   }
   a.jmp(memory_entry(target, true));
@@ -62,6 +62,7 @@ asmjit::Label Compiler::prologue() {
   a.test(x86::rsi, x86::rsi);
   a.jnz(batch);
   environment();
+  a.mov(budget_reg, state(offsetof(ThreadState, budget), 8));
   enter();
   a.bind(batch);
   next_thread();
@@ -88,6 +89,7 @@ void Compiler::environment() {
 
 /// Goes on where the state says.
 void Compiler::enter() {
+  a.mov(mask_reg, mask_variable(0));
   if (!resume_points_.empty()) {
     a.mov(x86::eax, state(offsetof(ThreadState, resume), 4));
     a.test(x86::eax, x86::eax);
@@ -154,11 +156,10 @@ void Compiler::begin_thread() {
       a.jnz(loop);
     }
   }
-  a.mov(x86::eax, x86::ptr(x86::rdx, offsetof(ThreadBegin, mask), 4));
-  a.mov(mask_variable(0), x86::eax);
+  a.mov(mask_reg, x86::ptr(x86::rdx, offsetof(ThreadBegin, mask), 4));
   a.add(batch_field(offsetof(ThreadBatch, begins), 8), sizeof(ThreadBegin));
   if (partial_versions_) {
-    a.cmp(x86::eax, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
+    a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
     a.jne(memory_entry(0, false));
   }
   a.jmp(memory_entry(0, true));
@@ -171,8 +172,7 @@ void Compiler::next_thread() {
   a.bind(next);
   a.mov(batch_field(offsetof(ThreadBatch, state), 8), state_reg);
   environment();
-  a.mov(x86::rax, batch_field(offsetof(ThreadBatch, granted), 8));
-  a.mov(state(offsetof(ThreadState, budget), 8), x86::rax);
+  a.mov(budget_reg, batch_field(offsetof(ThreadBatch, granted), 8));
   if (begins_threads()) {
     a.cmp(batch_field(offsetof(ThreadBatch, begins), 8), 0);
     a.je(continued);
@@ -186,10 +186,12 @@ void Compiler::next_thread() {
   a.test(x86::rsi, x86::rsi);
   a.jz(epilogue_);
   a.mov(state(offsetof(ThreadState, stopped), 4), x86::eax);
+  a.mov(state(offsetof(ThreadState, budget), 8), budget_reg);
+  a.mov(mask_variable(0), mask_reg);
   a.mov(x86::rcx, batch_field(offsetof(ThreadBatch, granted), 8));
   a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, left), 8));
   a.sub(x86::rdx, x86::rcx);
-  a.add(x86::rdx, state(offsetof(ThreadState, budget), 8));
+  a.add(x86::rdx, budget_reg);
   a.mov(batch_field(offsetof(ThreadBatch, left), 8), x86::rdx);
   a.dec(batch_field(offsetof(ThreadBatch, threads), 4));
   a.jz(epilogue_);
@@ -199,12 +201,14 @@ void Compiler::next_thread() {
   a.mov(x86::edx, batch_field(offsetof(ThreadBatch, fp_mode), 4));
   a.cmp(state(offsetof(ThreadState, fp_mode), 4), x86::edx);
   a.jne(epilogue_);
-  a.add(state_reg, layout.size);
+  const asmjit::Label advance = a.newLabel();
   a.cmp(batch_field(offsetof(ThreadBatch, begins), 8), 0);
-  a.jne(next);
-  a.cmp(state(offsetof(ThreadState, fp_mode), 4), x86::edx);
-  a.je(next);
-  a.jmp(epilogue_);
+  a.jne(advance);
+  a.cmp(state(layout.size + offsetof(ThreadState, fp_mode), 4), x86::edx);
+  a.jne(epilogue_);
+  a.bind(advance);
+  a.add(state_reg, layout.size);
+  a.jmp(next);
 }
 
 /// One piece of code for all accesses out of line: smaller than saving at each of them what lives there.
@@ -263,6 +267,8 @@ void Compiler::exits() {
   a.call(x86::rax);
   a.mov(x86::eax, x86::ptr(x86::rsp, Frame::status, 4));
   a.bind(epilogue_);
+  a.mov(state(offsetof(ThreadState, budget), 8), budget_reg);
+  a.mov(mask_variable(0), mask_reg);
   a.vzeroupper();
   a.mov(x86::rsp, x86::ptr(x86::rsp, Frame::host_rsp, 8));
   for (std::size_t i = std::size(callee_saved); i-- > 0;) a.pop(callee_saved[i]);
@@ -310,7 +316,7 @@ void Compiler::dispatcher() {
   a.jmp(probe);
   a.bind(found);
   a.mov(x86::eax, place_block);
-  a.cmp(state(offsetof(ThreadState, budget), 8), 0);
+  a.test(budget_reg, budget_reg);
   a.jg(enter_);
   a.mov(state(offsetof(ThreadState, resume), 4), x86::eax);
   finish(Status::Paused);
@@ -337,7 +343,7 @@ void Compiler::entries() {
     a.jae(bad);
     if (partial_versions_) {
       const asmjit::Label all = a.newLabel();
-      a.cmp(mask_variable(0), asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
+      a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
       a.je(all);
       a.add(x86::eax, static_cast<std::uint32_t>(count));
       a.bind(all);

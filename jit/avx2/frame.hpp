@@ -11,14 +11,18 @@ namespace eum::jit::avx2 {
 
 namespace x86 = asmjit::x86;
 
-/// rbx points to the ThreadState, r15 to the binding table, rsp to the frame; everything else is allocated.
+/// rbx points to the ThreadState, r15 to the binding table, rsp to the frame; r14 is the execution mask and
+/// r13 what is left of the budget, while the thread runs: who leaves writes them to the state. Everything
+/// else is allocated.
 inline const x86::Gp state_reg = x86::rbx;
 inline const x86::Gp surfaces_reg = x86::r15;
+inline const x86::Gp mask_reg = x86::r14d;
+inline const x86::Gp budget_reg = x86::r13;
 
 inline constexpr codegen::Target target{
     .vector_bytes = 32,
     .vector_registers = 16,
-    .general_registers = 0xffff & ~(1u << x86::Gp::kIdSp | 1u << x86::Gp::kIdBx | 1u << x86::Gp::kIdR15),
+    .general_registers = 0xffff & ~(1u << x86::Gp::kIdSp | 1u << x86::Gp::kIdBx | 7u << x86::Gp::kIdR13),
     .mask_registers = 0,
 };
 

@@ -129,7 +129,7 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
 void BlockCode::fold(ir::BlockId block, bool full) {
   folded_.clear();
   origin_.clear();
-  changes_mask_ = false;
+  changes_mask_ = mask_may_grow_ = false;
   const auto& source = function_.blocks[block].insts;
   std::size_t operands = 0;
   for (const Inst& inst : source) operands += inst.arg_count;
@@ -149,6 +149,8 @@ void BlockCode::fold(ir::BlockId block, bool full) {
       is_used_[inst.result + k] = 0;
     }
     if (!fold_inst(inst, full)) continue;
+    if (inst.op == Op::mask_set && inst.imm == 0)
+      mask_may_grow_ |= liveness_.role(block, i) != MaskRole::Subset;
     folded_.push_back(inst);
     origin_.push_back(static_cast<std::uint32_t>(i));
   }

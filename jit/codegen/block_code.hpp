@@ -33,6 +33,8 @@ class BlockCode {
   std::span<const CodeInst> insts() const { return insts_; }
   /// The block changes the execution mask.
   bool changes_mask() const { return changes_mask_; }
+  /// And channels may be on at its end that were off at its beginning.
+  bool mask_may_grow() const { return mask_may_grow_; }
 
   // Positions only grow from one call to the next.
   /// The first instruction from `position` on that reads the slot, or never.
@@ -76,6 +78,7 @@ class BlockCode {
   LiveState live_;
   BitSet live_out_;
   bool changes_mask_ = false;
+  bool mask_may_grow_ = false;
 };
 
 }  // namespace eum::jit::codegen

@@ -324,16 +324,21 @@ void emit_flag_write(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_mask_get(Compiler& c, const CodeInst& inst) {
-  c.a.mov(c.m.define_bits(inst.result).r32(), c.mask_variable(inst.imm));
-  if (inst.lanes < 32 && inst.lanes < c.function.simd)
-    c.a.and_(c.m.bits(inst.result).r32(), asmjit::Imm((1u << inst.lanes) - 1));
+  const x86::Gp to = c.m.define_bits(inst.result).r32();
+  if (inst.imm == 0) {
+    c.a.mov(to, mask_reg);
+  } else {
+    c.a.mov(to, c.mask_variable(inst.imm));
+  }
+  if (inst.lanes < 32 && inst.lanes < c.function.simd) c.a.and_(to, asmjit::Imm((1u << inst.lanes) - 1));
 }
 
 void emit_mask_set(Compiler& c, const CodeInst& inst) {
+  const asmjit::Operand to = inst.imm == 0 ? asmjit::Operand(mask_reg) : c.mask_variable(inst.imm);
   if (const std::uint64_t* bits = c.regs.constant(inst.args[0])) {
-    c.a.mov(c.mask_variable(inst.imm), asmjit::Imm(static_cast<std::int32_t>(*bits)));
+    c.a.emit(I::kIdMov, to, asmjit::Imm(static_cast<std::int32_t>(*bits)));
   } else {
-    c.a.mov(c.mask_variable(inst.imm), c.m.bits(inst.args[0]).r32());
+    c.a.emit(I::kIdMov, to, c.m.bits(inst.args[0]).r32());
   }
 }
 
