@@ -143,7 +143,8 @@ CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label oth
     a.vpandn(first[row], first[row], masks_[row]);
   }
   if (rows() == 2) a.vpor(t, t, v);
-  a.vptest(t, t);
+  a.vmovmskps(bits.r32(), t);
+  a.test(bits.r32(), bits.r32());
   a.jnz(otherwise);
   return check_runs(1, (lanes() - 1) * stride + extent(), true, otherwise);
 }
