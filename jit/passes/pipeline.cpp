@@ -13,9 +13,13 @@ constexpr bool verifies = true;
 #endif
 
 constexpr Pass passes[]{
-    {"expand_math", &expand_math},       {"widen", &widen},
-    {"forward_state", &forward_state},   {"fuse_mul_mach", &fuse_mul_mach},
-    {"scalar_compare", &scalar_compare}, {"needed_lanes", &needed_lanes},
+    {"expand_math", &expand_math},
+    {"widen", &widen},
+    {"strided_conversions", &strided_conversions},
+    {"forward_state", &forward_state},
+    {"fuse_mul_mach", &fuse_mul_mach},
+    {"scalar_compare", &scalar_compare},
+    {"needed_lanes", &needed_lanes},
 };
 
 }  // namespace
