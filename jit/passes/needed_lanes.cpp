@@ -49,14 +49,15 @@ class BlockSimplifier {
       for (unsigned k = 0; k < inst.result_count; ++k) definition_[inst.result + k] = &inst;
     for (std::size_t i = block.insts.size(); i-- > 0;) propagate(block.insts[i]);
     out_.clear();
+    changes_ = false;
     for (const Inst& inst : block.insts) {
-      const Inst changed = rewrite(inst);
-      out_.push_back(changed);
+      const Inst rewritten = rewrite(inst);  // which may append
+      out_.push_back(rewritten);
     }
     // Values are those of one block: the tables are clean again for the next.
     for (const Inst& inst : block.insts)
       for (unsigned k = 0; k < inst.result_count; ++k) need_[inst.result + k] = {};
-    block.insts.assign(out_.begin(), out_.end());
+    if (changes_) block.insts.assign(out_.begin(), out_.end());
   }
 
  private:
@@ -224,6 +225,7 @@ class BlockSimplifier {
       }
     }
     if (std::ranges::equal(function_.args(inst), std::span(args).first(count))) return inst;
+    changes_ = true;
     Inst changed = inst;
     function_.set_args(changed, std::span<const ValueId>(args).first(count));
     return changed;
@@ -233,6 +235,7 @@ class BlockSimplifier {
   std::vector<Need> need_;
   std::vector<const Inst*> definition_;
   std::vector<Inst> out_;
+  bool changes_ = false;
 };
 
 }  // namespace
