@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "frontend/ir/function.hpp"
+#include "frontend/ir/float_ops.hpp"
 
 namespace eum::jit {
 
@@ -42,15 +42,6 @@ constexpr std::uint32_t fp_mode_mxcsr(std::uint32_t cr0, FpClass fp_class = FpCl
   return masked | (is_keeping(cr0, from64 ? cr0_bit::Keep64 : cr0_bit::Keep32) ? 0 : daz) |
          (is_keeping(cr0, to64 ? cr0_bit::Keep64 : cr0_bit::Keep32) ? 0 : ftz) |
          rounding[cr0 >> cr0_bit::Rounding & 3] << 13;
-}
-
-/// The op computes on floats, rather than moving their bits.
-constexpr bool computes_on_floats(const ir::Inst& inst) {
-  using enum ir::Op;
-  if (!ir::is_lanewise(inst.op) || inst.op == bitcast || inst.op == abs || inst.op == neg ||
-      inst.op == select)
-    return false;
-  return ir::is_float(inst.type) || (ir::shape_of(inst.op).has_from() && ir::is_float(inst.from));
 }
 
 constexpr FpClass fp_class_of(const ir::Inst& inst) {

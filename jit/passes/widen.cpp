@@ -1,7 +1,7 @@
 // Ops on types that hosts do not compute on become the same op on a wider type between conversions: f16 on
 // f32 (what its semantics say anyway), integers of 8 and 16 bits where products, quotients and shifts want
 // more. Conversions take a step on the way where there is no direct one.
-#include "jit/fpmode.hpp"
+#include "frontend/ir/float_ops.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
