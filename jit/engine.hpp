@@ -231,6 +231,20 @@ std::vector<FileRange> restored_slots(const RegisterUse& use);
 /// Registers are brought back for a thread that begins in slots of this size.
 inline constexpr std::uint32_t restored_slot_bytes = 32;
 
+/// Where host code that does a guest instruction begins; it ends where the next one begins.
+struct HostPlace {
+  static constexpr std::uint32_t no_ip = ~std::uint32_t{0};  ///< does what belongs to no instruction
+  std::uint32_t offset = 0;
+  std::uint32_t guest_ip = no_ip;
+};
+
+/// Host code and what each part of it is for, in ascending order; nothing for an engine that makes none.
+struct HostMap {
+  const std::byte* code = nullptr;
+  std::size_t bytes = 0;
+  std::span<const HostPlace> places;  ///< empty unless CompileOptions::listing
+};
+
 /// A translated function. Immutable; any number of host threads may run it at once, each with a state of its
 /// own.
 class Executable {
@@ -263,6 +277,8 @@ class Executable {
   virtual std::size_t code_bytes() const { return 0; }
   /// Host code annotated with guest instruction offsets; empty for an engine that makes none.
   virtual std::string listing() const { return {}; }
+  /// Valid as long as the executable.
+  virtual HostMap host_map() const { return {}; }
 
   /// The architectural state of a thread that `run` has left with `status`, or that has not run yet
   /// (Paused).
@@ -294,7 +310,7 @@ enum class Safepoints : std::uint8_t {
 };
 
 struct CompileOptions {
-  bool listing = false;  ///< keep what Executable::listing needs
+  bool listing = false;  ///< keep what Executable::listing and the places of host_map need
   /// Whenever the thread stops, its registers and flags hold exactly what the function has written. Without
   /// it those that no instruction reads any more may hold what they held before, and a thread that has
   /// faulted cannot be continued.

@@ -85,6 +85,7 @@ Result<const TranslatedKernel*> Module::translated(const Kernel& kernel) {
       options.limits = device_.options().limits;
       options.safepoints = device_.options().safepoints;
       options.exact_registers = device_.options().exact_registers;
+      options.listing = device_.options().listing;
       auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine(), options);
       if (!translated) return translated.error();
       e.translated = std::move(*translated);

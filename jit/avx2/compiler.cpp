@@ -106,10 +106,13 @@ Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
   }
   for (std::size_t i = 0; i < out_of_line_.size(); ++i) {
     leaving_dirty_ = &out_of_line_[i].dirty;
+    annotated_ip_ = out_of_line_[i].guest_ip;
+    note_place(annotated_ip_);
     out_of_line_[i].emit();
     if (auto good = fits(); !good) return good.error();
   }
   leaving_dirty_ = nullptr;
+  note_place(HostPlace::no_ip);
   dispatcher();
   call_site_stub();
   exits();
@@ -146,6 +149,7 @@ void Compiler::block(ir::BlockId id, bool full) {
   a.bind(own.label);
   if (annotate_)
     a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
+  note_place(function.blocks[id].guest_ip);
   regs.begin_block(code_, own.entry);
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0) a.sub(budget_reg, count);
   fp_class_ = FpClass::Single;
@@ -164,6 +168,7 @@ void Compiler::annotate(const CodeInst& inst) {
   if (inst.guest_ip == annotated_ip_) return;
   annotated_ip_ = inst.guest_ip;
   a.commentf("; @0x%x", inst.guest_ip);
+  note_place(inst.guest_ip);
 }
 
 /// In the default mode one class is as good as another, and this is a comparison that is never true.
@@ -282,7 +287,7 @@ void Compiler::finish_turn(Status status) {
 // ---- Out of line
 
 void Compiler::out_of_line(std::function<void()> emit) {
-  out_of_line_.push_back({std::move(emit), regs.slots.dirty()});
+  out_of_line_.push_back({std::move(emit), regs.slots.dirty(), annotated_ip_});
 }
 
 void Compiler::leave(Status status, bool saved) {
@@ -335,7 +340,7 @@ void Compiler::call(const codegen::LiveRegisters& live, const void* target,
     };
     // What is out of line already leaves with the dirty slots that it has.
     if (leaving_dirty_)
-      out_of_line_.push_back({leaves, *leaving_dirty_});
+      out_of_line_.push_back({leaves, *leaving_dirty_, annotated_ip_});
     else
       out_of_line(leaves);
   }

@@ -63,6 +63,7 @@ class Compiler {
   const ir::Function& function;
   const StateLayout layout;
   CodeData& data;
+  std::vector<HostPlace> places;  ///< filled by run() if it annotates
 
   x86::Mem state(std::size_t offset, unsigned bytes) const {
     return x86::ptr(state_reg, static_cast<std::int32_t>(offset), bytes);
@@ -154,6 +155,7 @@ class Compiler {
   struct OutOfLine {
     std::function<void()> emit;
     codegen::EntryState dirty;
+    std::uint32_t guest_ip;  ///< that it belongs to, if run() annotates
   };
 
   Version& version(ir::BlockId block, bool full) { return versions_[2 * block + (full ? 1 : 0)]; }
@@ -164,6 +166,9 @@ class Compiler {
   void enter_same_version(ir::BlockId target);
   void change_version(ir::BlockId target);
   void annotate(const CodeInst& inst);
+  void note_place(std::uint32_t guest_ip) {
+    if (annotate_) places.push_back({static_cast<std::uint32_t>(a.offset()), guest_ip});
+  }
   void follow_fp_class(FpClass wanted);
   bool is_next(ir::BlockId target, bool full) const {
     return full == full_ && target == current_ + 1 && target < function.blocks.size();

@@ -64,7 +64,7 @@ class Avx2Executable final : public Executable {
  public:
   Avx2Executable(const ir::Function& function, RegisterUse use, bool begins_threads,
                  std::unique_ptr<CodeData> data, CodeMemory code, std::size_t entry, std::size_t code_bytes,
-                 std::string listing)
+                 std::string listing, std::vector<HostPlace> places)
       : Executable(function, std::move(use)),
         begins_threads_(begins_threads),
         sets_mode_first_(sets_mode_first(function)),
@@ -72,7 +72,8 @@ class Avx2Executable final : public Executable {
         code_(std::move(code)),
         entry_(reinterpret_cast<Entry>(code_.data() + entry)),
         code_bytes_(code_bytes),
-        listing_(std::move(listing)) {}
+        listing_(std::move(listing)),
+        places_(std::move(places)) {}
 
   Status run(ThreadState& state, FpScope& scope) const override {
     if (state.resume == 0) state.fp_mode = first_mode(state.fp_mode, scope);
@@ -100,6 +101,7 @@ class Avx2Executable final : public Executable {
   }
   std::size_t code_bytes() const override { return code_bytes_; }
   std::string listing() const override { return listing_; }
+  HostMap host_map() const override { return {code_.data(), code_bytes_, places_}; }
 
  private:
   /// The mode that a thread begins with. Most threads set the one that the thread before has left: then MXCSR
@@ -130,6 +132,7 @@ class Avx2Executable final : public Executable {
   Entry entry_;
   std::size_t code_bytes_;
   std::string listing_;
+  std::vector<HostPlace> places_;
 };
 
 /// The first error of the assembler; emission goes on, the result is dropped.
@@ -207,7 +210,8 @@ class Avx2Engine final : public Engine {
     if (auto sealed = memory->seal(); !sealed) return prefixed(function.name, sealed.error());
     return std::unique_ptr<Executable>(std::make_unique<Avx2Executable>(
         function, std::move(use), compiler.begins_threads(), std::move(data), *std::move(memory),
-        code.labelOffset(*entry), code.codeSize(), std::string(logger.data(), logger.dataSize())));
+        code.labelOffset(*entry), code.codeSize(), std::string(logger.data(), logger.dataSize()),
+        std::move(compiler.places)));
   }
 };
 
