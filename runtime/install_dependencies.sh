@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that a task needs, and says which and why. Does nothing when none is missing.
-# usage: runtime/install_dependencies.sh build|tests|ci|kernels      (tests includes build, ci includes tests)
+# usage: runtime/install_dependencies.sh build|tests|perf|ci|kernels      (tests includes build, perf and ci include tests)
 # As root it calls apt-get, as any other user sudo apt-get. The table below is the only list of packages.
 set -euo pipefail
 
@@ -24,10 +24,12 @@ build     nlohmann-json3-dev  command line: --json
 tests     catch2              test framework (2)
 tests     libbenchmark-dev    perf: micro-benchmarks
 tests     ocl-icd-opencl-dev  OpenCL headers and loader, to drive PoCL
-tests     pocl-opencl-icd     PoCL: oracle of kernel results
+tests     pocl-opencl-icd     PoCL: oracle of kernel results, and what speed is compared with
 tests     libigc-tools        iga64: oracle of decoding and text
+tests     binutils            objdump: which vectors the compared code uses
 tests     gdb                 steps through programs under the user MSR runner
 tests     ccache              faster rebuilds
+perf      valgrind            callgrind: host instructions for a guest instruction
 ci        clang               second compiler, libFuzzer
 ci        libclang-rt-14-dev  sanitizer and libFuzzer runtimes of clang
 ci        clang-format        checks formatting
@@ -38,10 +40,11 @@ kernels   intel-opencl-icd    ocloc: compiles tests/kernels/src
 case "${1:-}" in
   build) tasks='build' ;;
   tests) tasks='build tests' ;;
+  perf) tasks='build tests perf' ;;
   ci) tasks='build tests ci' ;;
   kernels) tasks='kernels' ;;
   *)
-    echo "usage: $0 build|tests|ci|kernels" >&2
+    echo "usage: $0 build|tests|perf|ci|kernels" >&2
     exit 2
     ;;
 esac

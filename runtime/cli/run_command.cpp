@@ -145,6 +145,8 @@ void add_run_command(CLI::App& app, int& exit_code, const std::vector<std::vecto
   command->add_option("--repeat", options->repeat, "run so many times; buffers keep what they hold")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
       ->capture_default_str();
+  command->add_flag("--profile", options->profile,
+                    "samples where the time goes: every instruction with its share; one thread");
   command->add_flag("--json", options->as_json, "report as JSON");
   command->footer(
       "--then KERNEL ... runs another kernel of the file after this one, with --global, --local, --offset, "

@@ -23,7 +23,10 @@ tests/fuzz/run.sh 60: tests/fuzz/run.sh
 tests/fuzz/run.sh 60 decoder: tests/fuzz/decoder.cpp
 tests/kernels/compile.sh saxpy: tests/kernels/compile.sh
 build/release/perf/perf_translation --benchmark_filter=saxpy: perf/translation.cpp
+perf/compare.sh saxpy --samples 3: perf/compare.sh
+perf/instructions.sh saxpy: perf/instructions.sh
 build/release/perf/perf_compare measure saxpy --samples 3: perf/compare.cpp
+build/release/perf/perf_micro barriers: perf/micro.cpp
 '
 
 work=$(mktemp -d)

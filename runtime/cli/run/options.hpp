@@ -28,6 +28,7 @@ struct RunOptions {
   bool bounds = false;
   std::uint64_t repeat = 1;
   std::optional<double> timeout;  // seconds
+  bool profile = false;
   bool as_json = false;
 };
 

@@ -75,6 +75,7 @@ json to_json(const Step& step) {
                  {"run_seconds", best(step.seconds)},
                  {"guest_instructions_per_second", rate(step)}};
   if (step.seconds.size() > 1) result["run_seconds_each"] = step.seconds;
+  if (step.profile) result["profile"] = profile_json(*step.profile);
   return result;
 }
 
@@ -167,6 +168,7 @@ void print_text(Session& session) {
   for (const Step& step : session.steps())
     if (!step.seconds.empty()) {
       print_step(session, step);
+      if (step.profile) put(profile_text(*step.profile));
       print_bounds(step);
     }
   for (const Step& step : session.steps())

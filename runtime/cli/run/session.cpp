@@ -71,6 +71,13 @@ Result<rt::DeviceOptions> device_options(const RunOptions& options) {
   device.workers = options.threads;
   device.budget = options.budget;
   device.check_bounds = options.bounds;
+  if (options.profile) {
+    if (device.engine != jit::EngineKind::avx2)
+      return error("--profile: expected --engine avx2, found {}", options.engine);
+    if (options.threads > 1) return error("--profile: expected --threads 1, found {}", options.threads);
+    device.workers = 1;  // which is the thread that is sampled
+    device.listing = true;
+  }
   if (options.strict) device.reach = rt::Reach::Bytes;
   for (const std::string& text : options.limits)
     if (auto set = set_limit(text, device); !set) return set.error();
@@ -188,6 +195,10 @@ std::optional<Failure> Session::prepare(Step& step) {
   auto launch = rt::Launch::prepare(*module_, *step.kernel, values, step.range);
   if (!launch) return Failure{ExitCode::Mismatch, launch.error()};
   step.launch.emplace(std::move(*launch));
+  if (options_.profile) {
+    const jit::HostMap map = step.launch->translated().executable->host_map();
+    step.sampler = std::make_unique<Sampler>(std::span(map.code, map.bytes));
+  }
   for (OutputRequest& output : step.outputs)
     if (auto failed =
             prepare_output(output, buffers[output.argument], step.kernel->arguments[output.argument]))
@@ -204,12 +215,17 @@ std::optional<Failure> Session::run() {
       if (failed || ended_early_ != nullptr) break;
     }
   watch_.end();
+  for (Step& step : steps_)
+    if (!failed && step.sampler) failed = take_profile(step);
   return failed;
 }
 
 std::optional<Failure> Session::run(Step& step) {
   watch_.redirect([&step] { step.launch->stop(); });
+  if (step.sampler)
+    if (auto begun = step.sampler->begin(); !begun) return Failure{ExitCode::Internal, begun.error()};
   auto report = step.launch->run();
+  if (step.sampler) step.sampler->end();
   watch_.redirect(nullptr);
   if (!report) return Failure{ExitCode::Internal, report.error()};
   step.report = std::move(*report);
@@ -221,6 +237,16 @@ std::optional<Failure> Session::run(Step& step) {
   if (step.report.fault && step.report.fault->kind == "budget")
     step.report.fault->message += "; --budget allows more";
   if (step.report.fault || step.report.stopped) ended_early_ = &step;
+  return std::nullopt;
+}
+
+std::optional<Failure> Session::take_profile(Step& step) {
+  const auto code = module_->code(*step.kernel);
+  if (!code) return Failure{ExitCode::Internal, code.error()};
+  auto profile =
+      make_profile(*code, step.launch->translated().executable->host_map(), step.sampler->counts());
+  if (!profile) return Failure{ExitCode::Internal, profile.error()};
+  step.profile = std::move(*profile);
   return std::nullopt;
 }
 

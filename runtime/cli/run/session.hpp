@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cli/profile/profile.hpp"
+#include "runtime/cli/profile/sampler.hpp"
 #include "runtime/cli/run/argument.hpp"
 #include "runtime/cli/run/options.hpp"
 #include "runtime/cli/run/outputs.hpp"
@@ -25,8 +27,10 @@ struct Step {
   std::vector<OutputRequest> outputs;
   const rt::Kernel* kernel = nullptr;
   std::optional<rt::Launch> launch;
-  rt::LaunchReport report;      // of the last run
-  std::vector<double> seconds;  // of each run
+  rt::LaunchReport report;           // of the last run
+  std::vector<double> seconds;       // of each run
+  std::unique_ptr<Sampler> sampler;  // with --profile
+  std::optional<Profile> profile;    // of all runs
 };
 
 /// What --help says of --limit.
@@ -58,6 +62,7 @@ class Session {
   Failed load();
   Failed prepare(Step& step);
   Failed run(Step& step);
+  Failed take_profile(Step& step);
   /// The buffer of an argument, made when it is met first; null for what is no buffer.
   Failed find_buffer(const Step& step, std::size_t index, const RunBuffer*& buffer);
 
