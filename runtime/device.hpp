@@ -35,7 +35,7 @@ struct DeviceOptions {
   /// more of either with speed. See jit::CompileOptions.
   jit::Safepoints safepoints = jit::Safepoints::BackEdges;
   bool exact_registers = false;
-  bool listing = false;  ///< translations keep what jit::Executable::host_map needs, for profiles
+  bool listing = false;       ///< translations keep what jit::Executable::host_map needs, for profiles
   bool check_bounds = false;  ///< launches report accesses beyond surfaces (LaunchReport); they take longer
   jit::Limits limits = {};    ///< of the translation of one kernel
   /// Bytes that a program's constants, or its globals, may have. What the binary does not hold of them is
