@@ -166,7 +166,7 @@ TEST_CASE("local sizes that do not fit", "[cli]") {
 
 TEST_CASE("command lines that are wrong", "[cli]") {
   CHECK_THAT(complaint({}, usage), Contains("subcommand is required"));
-  CHECK_THAT(complaint({"fly"}, usage), Contains("no command fly: expected run, info, disasm"));
+  CHECK_THAT(complaint({"fly"}, usage), Contains("no command fly: expected run, bench, info, disasm"));
   CHECK_THAT(complaint({"run", binary()}, usage), Contains("--kernel is required") || Contains("required"));
   CHECK_THAT(complaint(saxpy(binary(), good, {"--engine", "fast"}), usage),
              Contains("expected avx2 or reference, found 'fast'"));
