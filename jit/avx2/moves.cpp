@@ -114,55 +114,73 @@ void Moves::join_bits(unsigned bits, unsigned part, unsigned by) {
 
 void Moves::keep_bits(unsigned bits, std::uint32_t mask) { a_.and_(x86::gpd(bits), asmjit::Imm(mask)); }
 
+codegen::ConstantPool::Entry Moves::lane_bits(unsigned width, unsigned first) {
+  ConstantPool::Entry bits{};
+  for (unsigned i = 0; i < 32 / width; ++i) {
+    const unsigned bit = width == 1 ? i % 8 : first + i;
+    bits[i * width + bit / 8] = static_cast<std::uint8_t>(1u << bit % 8);
+  }
+  return bits;
+}
+
+void Moves::broadcast_bits(x86::Ymm to, x86::Gp from, unsigned width) {
+  if (width == 8) {
+    a_.vmovq(to.xmm(), from.r64());
+    a_.vpbroadcastq(to, to.xmm());
+    return;
+  }
+  a_.vmovd(to.xmm(), from.r32());
+  if (width == 2) {
+    a_.vpbroadcastw(to, to.xmm());
+  } else {
+    a_.vpbroadcastd(to, to.xmm());
+  }
+}
+
+/// to = all ones in the lanes whose bit is set in the same lane of `from`.
+void Moves::test_lane_bits(x86::Ymm to, x86::Ymm from, const x86::Mem& mask, unsigned width) {
+  a_.vpand(to, from, mask);
+  switch (width) {
+    case 1:
+      a_.vpcmpeqb(to, to, mask);
+      break;
+    case 2:
+      a_.vpcmpeqw(to, to, mask);
+      break;
+    case 4:
+      a_.vpcmpeqd(to, to, mask);
+      break;
+    default:
+      a_.vpcmpeqq(to, to, mask);
+      break;
+  }
+}
+
 void Moves::spread_mask(unsigned lanes, unsigned bits, unsigned width, unsigned chunk,
                         unsigned general_scratch) {
   const x86::Ymm vector = x86::ymm(lanes);
-  ConstantPool::Entry lane_bit{};
-  const unsigned per_chunk = 32 / width;
   x86::Gp from = x86::gpq(bits);
-  unsigned first = chunk * per_chunk;
+  unsigned first = chunk * (32 / width);
   if (spreading_needs_general(width, chunk)) {
     from = x86::gpq(general_scratch);
     a_.mov(from.r32(), x86::gpd(bits));
     a_.shr(from.r32(), first);
     first = 0;
   }
-  for (unsigned i = 0; i < per_chunk; ++i) {
-    const unsigned bit = width == 1 ? i % 8 : first + i;
-    lane_bit[i * width + bit / 8] = static_cast<std::uint8_t>(1u << bit % 8);
-  }
-  const x86::Mem mask = constant(lane_bit);
-  if (width == 8) {
-    a_.vmovq(vector.xmm(), from);
-    a_.vpbroadcastq(vector, vector.xmm());
-  } else {
-    a_.vmovd(vector.xmm(), from.r32());
-    if (width == 2) {
-      a_.vpbroadcastw(vector, vector.xmm());
-    } else {
-      a_.vpbroadcastd(vector, vector.xmm());
-    }
-  }
+  broadcast_bits(vector, from, width);
   if (width == 1) {
     ConstantPool::Entry byte_of_lane;
     for (unsigned i = 0; i < 32; ++i) byte_of_lane[i] = static_cast<std::uint8_t>(i / 8);
     a_.vpshufb(vector, vector, constant(byte_of_lane));
   }
-  a_.vpand(vector, vector, mask);
-  switch (width) {
-    case 1:
-      a_.vpcmpeqb(vector, vector, mask);
-      break;
-    case 2:
-      a_.vpcmpeqw(vector, vector, mask);
-      break;
-    case 4:
-      a_.vpcmpeqd(vector, vector, mask);
-      break;
-    default:
-      a_.vpcmpeqq(vector, vector, mask);
-      break;
-  }
+  test_lane_bits(vector, vector, constant(lane_bits(width, first)), width);
+}
+
+void Moves::spread_mask_pair(unsigned first, unsigned second, unsigned bits, unsigned width) {
+  const x86::Ymm low = x86::ymm(first), high = x86::ymm(second);
+  broadcast_bits(high, x86::gpq(bits), width);
+  test_lane_bits(low, high, constant(lane_bits(width, 0)), width);
+  test_lane_bits(high, high, constant(lane_bits(width, 32 / width)), width);
 }
 
 }  // namespace eum::jit::avx2

@@ -29,11 +29,16 @@ class Moves final : public codegen::Moves {
   void keep_bits(unsigned bits, std::uint32_t mask) override;
   void spread_mask(unsigned lanes, unsigned bits, unsigned width, unsigned chunk,
                    unsigned general_scratch) override;
+  void spread_mask_pair(unsigned first, unsigned second, unsigned bits, unsigned width) override;
   bool spreading_needs_general(unsigned width, unsigned chunk) const override {
     return width <= 2 && chunk > 0;
   }
 
  private:
+  static codegen::ConstantPool::Entry lane_bits(unsigned width, unsigned first);
+  void broadcast_bits(x86::Ymm to, x86::Gp from, unsigned width);
+  void test_lane_bits(x86::Ymm to, x86::Ymm from, const x86::Mem& mask, unsigned width);
+
   x86::Assembler& a_;
   codegen::ConstantPool& pool_;
   asmjit::Label pool_label_;

@@ -39,7 +39,16 @@ unsigned Masks::lanes(ValueId mask, unsigned width, unsigned chunk) {
     return all_.vectors.use(mask, chunk);
   const unsigned from = bits(mask);
   const unsigned lanes = all_.vectors.scratch();
-  if (all_.moves_.spreading_needs_general(width, chunk)) {
+  const bool first_of_two =
+      chunk == 0 && all_.values_.info(mask).lanes == 2 * all_.target_.lanes_per_vector(width);
+  if (first_of_two && v.mask_width == 0 && !all_.moves_.spreading_needs_general(width, 1)) {
+    // Who wants one half wants the other one next.
+    const unsigned second = all_.vectors.scratch();
+    all_.moves_.spread_mask_pair(lanes, second, from, width);
+    v.mask_width = static_cast<std::uint8_t>(width);
+    all_.vectors.bind(mask, 1, second);
+    all_.vector_file_.unpin(second);
+  } else if (all_.moves_.spreading_needs_general(width, chunk)) {
     const unsigned scratch = all_.generals.scratch();
     all_.moves_.spread_mask(lanes, from, width, chunk, scratch);
     all_.generals.unpin(scratch);

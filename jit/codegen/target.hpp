@@ -69,6 +69,8 @@ class Moves {
   virtual void keep_bits(unsigned bits, std::uint32_t mask) = 0;
   virtual void spread_mask(unsigned lanes, unsigned bits, unsigned width, unsigned chunk,
                            unsigned general_scratch) = 0;
+  /// The lanes of chunks 0 and 1 from the same bits.
+  virtual void spread_mask_pair(unsigned first, unsigned second, unsigned bits, unsigned width) = 0;
   virtual bool spreading_needs_general(unsigned width, unsigned chunk) const = 0;
 };
 
