@@ -11,6 +11,7 @@ struct Access {
   ir::Type type = ir::Type::u32;  ///< of the elements
   std::uint8_t lanes = 1;         ///< addresses; for block_load and block_store elements
   std::uint8_t first_lane = 0;    ///< what lane 0 is called in faults and reports
+  std::uint8_t region = 0;        ///< of StateLayout's regions, the one that translated code looks into
   bool returns = false;           ///< an atomic gives its result
   std::uint32_t guest_ip = 0;
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
@@ -142,7 +143,19 @@ struct StateLayout {
   ThreadState* next(ThreadState& state) const {
     return reinterpret_cast<ThreadState*>(reinterpret_cast<std::byte*>(&state) + size);
   }
-  static constexpr std::uint32_t region_count = 8;
+  static constexpr std::uint32_t narrow_region_count = 4, region_count = 32;
+  /// Those for accesses of this space. Accesses of 32-bit addresses have their own, as what these hold ends
+  /// at 4 GiB.
+  static constexpr std::pair<std::uint32_t, std::uint32_t> regions_for(ir::MemSpace space) {
+    return space == ir::MemSpace::A32 ? std::pair{0u, narrow_region_count}
+                                      : std::pair{narrow_region_count, region_count};
+  }
+  /// The one of the access with this number in Function::accesses. Accesses of different buffers must not
+  /// take turns in one, as each would find there what the other left.
+  static constexpr std::uint8_t region_of(ir::MemSpace space, std::uint64_t number) {
+    const auto [begin, end] = regions_for(space);
+    return static_cast<std::uint8_t>(begin + number % (end - begin));
+  }
   CachedRegion* regions_of(ThreadState& state) const {
     return reinterpret_cast<CachedRegion*>(reinterpret_cast<std::byte*>(&state) + regions);
   }

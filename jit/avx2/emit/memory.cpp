@@ -12,14 +12,6 @@ namespace eum::jit::avx2::emit {
 
 namespace {
 
-/// Which cached region a site uses: sites that are near each other, and so often of different buffers, use
-/// different ones. Those of 32-bit addresses are apart, as what they hold ends at 4 GiB.
-unsigned region_entry(const Access& access) {
-  constexpr std::uint32_t narrow = 2, all = StateLayout::region_count;
-  const std::uint32_t hash = access.guest_ip * 0x9e3779b1 >> 16;
-  return access.mem.space == ir::MemSpace::A32 ? hash % narrow : narrow + hash % (all - narrow);
-}
-
 /// The next access of translated code may find its region at once.
 void remember_region(ThreadState* state, const CodeData& data, const Access& site,
                      const AccessOperands& operands) {
@@ -30,11 +22,15 @@ void remember_region(ThreadState* state, const CodeData& data, const Access& sit
                                      : static_cast<const std::uint32_t*>(operands.addresses)[lane];
   const mem::Region* region = state->environment->space->find(address);
   if (!region || !region->host || region->access != mem::Access::ReadWrite) return;
-  CachedRegion& cached =
-      reinterpret_cast<CachedRegion*>(reinterpret_cast<std::byte*>(state) + data.regions)[region_entry(site)];
-  cached = {region->address, region->size, region->host};
+  CachedRegion found{region->address, region->size, region->host};
   // So that the distance of any 32-bit address from the start, modulo 4 GiB, is inside or beyond the size.
-  if (!wide) cached.size = std::min(cached.size, (std::uint64_t{1} << 32) - cached.start);
+  if (!wide) found.size = std::min(found.size, (std::uint64_t{1} << 32) - found.start);
+  auto* const cached = reinterpret_cast<CachedRegion*>(reinterpret_cast<std::byte*>(state) + data.regions);
+  cached[site.region] = found;
+  // For accesses that have not looked for theirs yet, a guess that costs nothing.
+  const auto [begin, end] = StateLayout::regions_for(site.mem.space);
+  for (std::uint32_t i = begin; i < end; ++i)
+    if (cached[i].size == 0) cached[i] = found;
 }
 
 template <class T>
@@ -167,7 +163,7 @@ void MemorySite::acquire_scalar() {
 }
 
 x86::Mem MemorySite::region(std::size_t field, unsigned bytes) const {
-  return c_.state(c_.layout.regions + region_entry(access_) * sizeof(CachedRegion) + field, bytes);
+  return c_.state(c_.layout.regions + access_.region * sizeof(CachedRegion) + field, bytes);
 }
 
 MemorySite::Window MemorySite::find_window(asmjit::Label otherwise) const {
