@@ -1,4 +1,5 @@
-// Loads: rows of consecutive elements, one address for all lanes, gathered, or by call.
+// Loads: rows of consecutive elements, one address for all lanes, gathered, or by call; and blocks.
+#include "jit/avx2/emit/few_lanes.hpp"
 #include "jit/avx2/emit/lane_site.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
@@ -301,6 +302,7 @@ void emit_load(Compiler& c, const CodeInst& inst) {
     if (inst.result_count == 1 && site.offset_fits()) return load_one_lane(c, inst);
     return site.call_inline(on_data<jit::load>);
   }
+  if (is_of_few_lanes(site)) return load_few_lanes(c, inst);
   const unsigned lanes = LaneSite::lanes_at_once(c, inst, site.components());
   if (lanes == 0) return site.call_inline(on_data<jit::load>);
   for (unsigned first = 0; first < inst.lanes; first += lanes) {

@@ -1,4 +1,5 @@
 // Stores: rows of consecutive elements, lane by lane, or by call; and blocks.
+#include "jit/avx2/emit/few_lanes.hpp"
 #include "jit/avx2/emit/lane_site.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
@@ -185,6 +186,7 @@ void emit_store(Compiler& c, const CodeInst& inst) {
     if (site.data_count() == 1 && site.offset_fits()) return store_one_lane(c, inst);
     return site.call_inline(on_data<jit::store>);
   }
+  if (is_of_few_lanes(site)) return store_few_lanes(c, inst);
   const unsigned lanes = LaneSite::lanes_at_once(c, inst, site.components());
   if (lanes == 0) return site.call_inline(on_data<jit::store>);
   for (unsigned first = 0; first < inst.lanes; first += lanes) {
