@@ -12,9 +12,27 @@ namespace eum::jit::avx2::emit {
 
 namespace {
 
-/// The next access of translated code may find its region at once.
+template <class T>
+T word(const std::byte* frame, int offset) {
+  T value;
+  std::memcpy(&value, frame + offset, sizeof value);
+  return value;
+}
+
+void remember(CachedRegion* regions, const Access& site, const CachedRegion& found) {
+  const bool first = regions[site.region].size == 0;
+  regions[site.region] = found;
+  if (!first) return;
+  // For accesses that have not looked for theirs yet, a guess that costs nothing.
+  const auto [begin, end] = StateLayout::regions_for(site.mem.space);
+  for (std::uint32_t i = begin; i < end; ++i)
+    if (regions[i].size == 0) regions[i] = found;
+}
+
+/// The next access of translated code may find its region at once, in this thread and in those that run after
+/// it in the batch.
 void remember_region(ThreadState* state, const CodeData& data, const Access& site,
-                     const AccessOperands& operands) {
+                     const AccessOperands& operands, const std::byte* frame) {
   if (!ir::info(site.mem.space).in_space || operands.mask == 0 || !state->environment->space) return;
   const bool wide = site.address_type() == ir::Type::u64;
   const auto lane = static_cast<std::size_t>(__builtin_ctz(operands.mask));
@@ -25,24 +43,20 @@ void remember_region(ThreadState* state, const CodeData& data, const Access& sit
   CachedRegion found{region->address, region->size, region->host};
   // So that the distance of any 32-bit address from the start, modulo 4 GiB, is inside or beyond the size.
   if (!wide) found.size = std::min(found.size, (std::uint64_t{1} << 32) - found.start);
-  auto* const cached = reinterpret_cast<CachedRegion*>(reinterpret_cast<std::byte*>(state) + data.regions);
-  cached[site.region] = found;
-  // For accesses that have not looked for theirs yet, a guess that costs nothing.
-  const auto [begin, end] = StateLayout::regions_for(site.mem.space);
-  for (std::uint32_t i = begin; i < end; ++i)
-    if (cached[i].size == 0) cached[i] = found;
-}
-
-template <class T>
-T word(const std::byte* frame, int offset) {
-  T value;
-  std::memcpy(&value, frame + offset, sizeof value);
-  return value;
+  const auto* batch = word<const ThreadBatch*>(frame, Frame::batch);
+  const std::uint32_t threads = batch != nullptr ? batch->threads : 1;
+  // The regions are the end of a state.
+  constexpr std::size_t region_bytes = StateLayout::region_count * sizeof(CachedRegion);
+  static_assert(region_bytes % 64 == 0);
+  const std::size_t state_bytes = data.regions + region_bytes;
+  auto* at = reinterpret_cast<std::byte*>(state) + data.regions;
+  for (std::uint32_t i = 0; i < threads; ++i, at += state_bytes)
+    remember(reinterpret_cast<CachedRegion*>(at), site, found);
 }
 
 bool perform(ThreadState* state, const CodeData& data, const CodeData::CallSite& site,
              const AccessOperands& operands, std::byte* frame) {
-  remember_region(state, data, site.access, operands);
+  remember_region(state, data, site.access, operands, frame);
   return site.function(*state->environment, site.access, operands, frame + Frame::data, state->fault);
 }
 
