@@ -322,6 +322,15 @@ enum class Safepoints : std::uint8_t {
   Instructions,  ///< at every block, which lowering then begins at each guest instruction
 };
 
+/// What the caller promises of the local ids that a thread begins with: `count` elements of 16 bits from byte
+/// `offset` of the register file on go up by 1 within each `run` of them, and none is above 0x7fff.
+struct ConsecutiveIds {
+  std::uint32_t offset = 0;
+  std::uint32_t count = 0;
+  std::uint32_t run = 0;  ///< a power of two; 0: nothing is promised
+  bool operator==(const ConsecutiveIds&) const = default;
+};
+
 struct CompileOptions {
   bool listing = false;  ///< keep what Executable::listing and the places of host_map need
   /// Whenever the thread stops, its registers and flags hold exactly what the function has written. Without
@@ -329,7 +338,15 @@ struct CompileOptions {
   /// faulted cannot be continued.
   bool exact_registers = true;
   Safepoints safepoints = Safepoints::BackEdges;
+  /// An engine may rely on it where promised() gives it. A thread that breaks it computes nonsense, but
+  /// reaches nothing that it could not reach otherwise.
+  ConsecutiveIds ids = {};
   Limits limits = {};
+
+  /// Nothing where a thread may go on from registers that somebody else has set.
+  ConsecutiveIds promised() const {
+    return exact_registers || safepoints != Safepoints::BackEdges ? ConsecutiveIds{} : ids;
+  }
 };
 
 class Engine {

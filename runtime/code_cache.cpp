@@ -19,7 +19,8 @@ Result<std::shared_ptr<const TranslatedKernel>> CodeCache::get(const mem::Addres
                 kernel.simd,
                 options.listing,
                 options.exact_registers,
-                options.safepoints};
+                options.safepoints,
+                options.promised()};
   ++calls_;
   if (const auto found = entries_.find(key); found != entries_.end()) {
     Entry& entry = found->second;

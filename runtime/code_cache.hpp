@@ -37,6 +37,7 @@ class CodeCache {
     unsigned simd;
     bool listing, exact_registers;
     jit::Safepoints safepoints;
+    jit::ConsecutiveIds ids;
     bool operator==(const Key&) const = default;
   };
   struct Hash {

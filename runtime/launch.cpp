@@ -29,7 +29,7 @@ Result<LaunchReport> Launch::run() {
 Result<Launch> Launch::assemble(Module& module, const Kernel& kernel,
                                 std::span<const ArgumentValue> arguments, const NdRange& range) {
   if (!kernel.unsupported.empty()) return error("kernel {}: {}", kernel.name, kernel.unsupported);
-  const auto translated = module.translated(kernel);
+  const auto translated = module.translated(kernel, local_id_run(kernel, range));
   if (!translated) return translated.error();
   Launch launch(module, kernel, **translated);
   ImplicitBuffers implicit = module.segments();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "frontend/gen/lower/lower.hpp"
 #include "memory/base/within_host.hpp"
 
 namespace eum::rt {
@@ -75,22 +76,22 @@ Result<KernelCode> Module::code(const Kernel& kernel) {
   });
 }
 
-Result<const TranslatedKernel*> Module::translated(const Kernel& kernel) {
+Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::uint32_t id_run) {
   return within_host(kernel.name, [&]() -> Result<const TranslatedKernel*> {
     Entry& e = entry(kernel);
-    if (!e.translated) {
-      const auto source = code(kernel);
-      if (!source) return source.error();
-      jit::CompileOptions options = run_only;
-      options.limits = device_.options().limits;
-      options.safepoints = device_.options().safepoints;
-      options.exact_registers = device_.options().exact_registers;
-      options.listing = device_.options().listing;
-      auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine(), options);
-      if (!translated) return translated.error();
-      e.translated = std::move(*translated);
-    }
-    return e.translated.get();
+    jit::CompileOptions options = run_only;
+    options.limits = device_.options().limits;
+    options.safepoints = device_.options().safepoints;
+    options.exact_registers = device_.options().exact_registers;
+    options.listing = device_.options().listing;
+    if (id_run != 0) options.ids = {gen::target(program_.family).grf_bytes, kernel.simd_size, id_run};
+    for (const auto& translated : e.translated)
+      if (translated->code.ids == options.promised()) return translated.get();
+    const auto source = code(kernel);
+    if (!source) return source.error();
+    auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine(), options);
+    if (!translated) return translated.error();
+    return e.translated.emplace_back(std::move(*translated)).get();
   });
 }
 

@@ -30,8 +30,9 @@ class Module {
   /// The kernel with this name; an error that lists those that there are.
   Result<const Kernel*> find(std::string_view name) const;
 
-  /// Translated once a device; the result lives as long as the module. `kernel` is one of program().
-  Result<const TranslatedKernel*> translated(const Kernel& kernel);
+  /// Translated once a device; the result lives as long as the module. `kernel` is one of program(). With a
+  /// run of local_id_run(), for walks whose local ids have it.
+  Result<const TranslatedKernel*> translated(const Kernel& kernel, std::uint32_t id_run = 0);
 
   /// What translate() and texts about it take.
   Result<KernelCode> code(const Kernel& kernel);
@@ -41,8 +42,8 @@ class Module {
 
  private:
   struct Entry {
-    std::vector<std::byte> code;  // relocated
-    std::shared_ptr<const TranslatedKernel> translated;
+    std::vector<std::byte> code;                                      // relocated
+    std::vector<std::shared_ptr<const TranslatedKernel>> translated;  // by what they rely on
   };
 
   Module(Device& device, Program program);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "memory/slm.hpp"
+#include "runtime/dispatch/thread_payload.hpp"
 #include "runtime/payload_walk.hpp"
 
 namespace eum::rt {
@@ -105,12 +106,22 @@ class PayloadBuilder {
           &PayloadBuilder::fill_arguments, &PayloadBuilder::fill_samplers, &PayloadBuilder::fill_buffers}) {
       if (auto done = (this->*step)(); !done) return done.error();
     }
-    payload_.walks = plan_walks(kernel_, range_.global, payload_.local_size);
+    payload_.walks = walks();
     for (Walk& walk : payload_.walks) fill_walk(walk);
     return std::move(payload_);
   }
 
+  std::uint32_t local_id_run() {
+    if (kernel_.local_ids.rows() == 0 || !check_range()) return 0;
+    std::uint32_t run = kernel_.simd_size;
+    for (const Walk& walk : walks())
+      run = std::min(run, consecutive_run(walk.per_thread, kernel_.per_thread_bytes, 0, kernel_.simd_size));
+    return run;
+  }
+
  private:
+  std::vector<Walk> walks() const { return plan_walks(kernel_, range_.global, payload_.local_size); }
+
   Result<void> check_range() {
     if (range_.dims < 1 || range_.dims > 3) {
       return error("kernel {}: an N-D range has 1 to 3 dimensions, {} given", kernel_.name, range_.dims);
@@ -387,6 +398,10 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
                               const NdRange& range, const ImplicitBuffers& buffers,
                               const PayloadLimits& limits) {
   return PayloadBuilder(kernel, arguments, range, buffers, limits).build();
+}
+
+std::uint32_t local_id_run(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits) {
+  return PayloadBuilder(kernel, {}, range, {}, limits).local_id_run();
 }
 
 }  // namespace eum::rt

@@ -116,6 +116,10 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
                               const NdRange& range, const ImplicitBuffers& buffers = {},
                               const PayloadLimits& limits = {});
 
+/// The run of channels, 8, 16 or 32, in which the first local id of every thread of the range goes up by 1,
+/// for translations that rely on it; 0: there is none, or build_payload refuses the range.
+std::uint32_t local_id_run(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits = {});
+
 /// What the walker takes to run `walk`, one of `payload`'s; both must outlive it. Code, address space, slots,
 /// scratch and budget are the caller's to fill in.
 WalkerCommand walker_command(const Payload& payload, const Walk& walk);

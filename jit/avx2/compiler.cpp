@@ -49,8 +49,8 @@ int Frame::data_bytes(const ir::Function& function) {
   return static_cast<int>(values) * operand_bytes;
 }
 
-Compiler::Compiler(const ir::Function& f, const Liveness& liveness, std::span<const FileRange> restored,
-                   asmjit::CodeHolder& holder, CodeData& d)
+Compiler::Compiler(const ir::Function& f, const Liveness& liveness, const LinearAccesses& linear,
+                   std::span<const FileRange> restored, asmjit::CodeHolder& holder, CodeData& d)
     : a(&holder),
       function(f),
       layout(StateLayout::of(f)),
@@ -65,7 +65,7 @@ Compiler::Compiler(const ir::Function& f, const Liveness& liveness, std::span<co
       liveness_(liveness),
       restored_(restored),
       loops_(f, liveness),
-      code_(f, liveness),
+      code_(f, liveness, linear),
       versions_(2 * f.blocks.size()),
       leave_live_(a.newLabel()),
       leave_saved_(a.newLabel()),

@@ -49,8 +49,8 @@ const void* register_access_function();
 class Compiler {
  public:
   /// `restored`: what Executable::restored() will be.
-  Compiler(const ir::Function& function, const Liveness& liveness, std::span<const FileRange> restored,
-           asmjit::CodeHolder& code, CodeData& data);
+  Compiler(const ir::Function& function, const Liveness& liveness, const LinearAccesses& linear,
+           std::span<const FileRange> restored, asmjit::CodeHolder& code, CodeData& data);
 
   /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
   /// that the code exceeds.

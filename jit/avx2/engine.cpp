@@ -188,10 +188,11 @@ class Avx2Engine final : public Engine {
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
     const Liveness liveness(function, target.vector_bytes, options.exact_registers);
+    const LinearAccesses linear(function, liveness, options.promised());
     auto data = std::make_unique<CodeData>();
     RegisterUse use = register_use_of(function, liveness);
     const std::vector<FileRange> restored = restored_slots(use);
-    Compiler compiler(function, liveness, restored, code, *data);
+    Compiler compiler(function, liveness, linear, restored, code, *data);
     const auto entry = compiler.run(options.listing, limits);
     if (!entry) return entry.error();
     if (compiler.regs.frame_end() > most_frame_bytes)

@@ -12,9 +12,10 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
-BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness)
+BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, const LinearAccesses& linear)
     : function_(function),
       liveness_(liveness),
+      linear_(linear),
       alias_(function.values.size()),
       constant_(function.values.size()),
       is_constant_(function.values.size()),
@@ -149,6 +150,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
       is_used_[inst.result + k] = 0;
     }
     if (!fold_inst(inst, full)) continue;
+    if (full) inst.linear = linear_.of(block, i);
     if (inst.op == Op::mask_set && inst.imm == 0)
       mask_may_grow_ |= liveness_.role(block, i) != MaskRole::Subset;
     folded_.push_back(inst);

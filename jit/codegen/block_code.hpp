@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/passes/linear.hpp"
 #include "jit/passes/liveness.hpp"
 
 namespace eum::jit::codegen {
@@ -19,13 +20,14 @@ struct CodeInst : ir::Inst {
   std::uint32_t mask_next_use = never;
   /// Bit c: chunk c of a masked reg_write may overwrite the channels outside the mask.
   std::uint32_t overwrite = 0;
+  LinearRun linear;  ///< of the addresses of a memory access
   /// The first use of each result.
   std::span<std::uint32_t> first_use;
 };
 
 class BlockCode {
  public:
-  BlockCode(const ir::Function& function, const Liveness& liveness);
+  BlockCode(const ir::Function& function, const Liveness& liveness, const LinearAccesses& linear);
 
   /// Makes the version of `block` for all channels on (`full`), or for any execution mask.
   void build(ir::BlockId block, bool full);
@@ -64,6 +66,7 @@ class BlockCode {
 
   const ir::Function& function_;
   const Liveness& liveness_;
+  const LinearAccesses& linear_;
   std::vector<CodeInst> folded_, insts_;
   std::vector<std::uint32_t> origin_;  // index in the block of each folded instruction
   std::vector<ir::ValueId> operands_;  // of folded_

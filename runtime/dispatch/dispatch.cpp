@@ -36,6 +36,15 @@ Result<void> check(const WalkerCommand& walk) {
   const std::size_t payload = ThreadPayload(walk).bytes();
   if (payload > code.payload_room)
     return error("walk: a thread's registers hold {} bytes of payload, found {}", code.payload_room, payload);
+  if (const jit::ConsecutiveIds& ids = code.ids; ids.run != 0) {
+    const std::uint32_t found =
+        ids.offset < code.grf_bytes
+            ? 0
+            : consecutive_run(walk.per_thread, walk.per_thread_bytes, ids.offset - code.grf_bytes, ids.count);
+    if (found < ids.run)
+      return error("walk: expected local ids that go up by 1 in runs of {}, as its code relies on, found {}",
+                   ids.run, found == 0 ? "none" : fmt::format("runs of {}", found));
+  }
   if (walk.slm_bytes > mem::slm_max_size)
     return error("walk: a group has at most {} bytes of shared local memory, found {}", mem::slm_max_size,
                  walk.slm_bytes);

@@ -1,8 +1,26 @@
 #include "runtime/dispatch/thread_payload.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace eum::rt {
+
+std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t bytes_per_thread,
+                              std::size_t offset, std::uint32_t count) {
+  constexpr std::uint32_t least = 8;
+  if (count < least || per_thread.empty() || offset + 2 * count > bytes_per_thread) return 0;
+  const auto lowest_bit = [](std::uint32_t n) { return n & (0 - n); };
+  std::uint32_t run = lowest_bit(count);
+  for (std::size_t thread = 0; thread < per_thread.size(); thread += bytes_per_thread) {
+    std::uint16_t before = 0, id = 0;
+    for (std::uint32_t i = 0; i < count; ++i, before = id) {
+      std::memcpy(&id, per_thread.data() + thread + offset + 2 * i, sizeof id);
+      if (id > 0x7fff) return 0;
+      if (i != 0 && id != before + 1) run = std::min(run, lowest_bit(i));
+    }
+  }
+  return run < least ? 0 : run;
+}
 
 std::uint32_t ThreadPayload::dispatch_mask(std::uint32_t thread) const {
   const std::uint32_t all = ir::lane_mask(walk_->code->simd);

@@ -9,6 +9,11 @@
 
 namespace eum::rt {
 
+/// The longest run, 8 to `count`, that `count` 16-bit elements `offset` bytes into each thread's data go up
+/// by 1 in, see jit::ConsecutiveIds; 0: there is none.
+std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t bytes_per_thread,
+                              std::size_t offset, std::uint32_t count);
+
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data that
 /// all threads share; cr0 and sr0. r0 (public GPGPU payload descriptions of Gen8 and Gen9; compiled code
 /// bears out what it uses): r0.1 group id X, r0.5 scratch pointer in 31:10 and thread slot (FFTID) in 8:0,

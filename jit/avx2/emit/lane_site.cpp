@@ -106,6 +106,17 @@ CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asm
   return check_runs(1, (lanes() - 1) * stride + extent(), true, outside);
 }
 
+unsigned LaneSite::known_runs(unsigned stride) const {
+  if (stride == 0 || masked() || wide() || linear_.stride != static_cast<int>(stride)) return 0;
+  if (linear_.run >= lanes()) return 1;
+  return linear_.run >= 8 ? rows() : 0;
+}
+
+CheckedAddress LaneSite::check_known_runs(unsigned runs, unsigned stride, asmjit::Label outside) const {
+  for (unsigned run = 0; run < runs; ++run) c_.a.vmovd(reg.first[run].r32(), places_[run].xmm());
+  return check_runs(runs, (lanes() / runs - 1) * stride + extent(), true, outside);
+}
+
 CheckedAddress LaneSite::check_second_row(unsigned stride, asmjit::Label otherwise,
                                           asmjit::Label outside) const {
   auto& a = c_.a;

@@ -1,6 +1,6 @@
 #pragma once
 // Accesses with an address a lane: eight lanes, a row, in each vector, one or two rows at once. What the
-// addresses look like decides which path is taken at run time:
+// addresses look like decides which path is taken, at run time unless jit/passes/linear knows it:
 //   - all lanes lie side by side, or each row does (a vector move a row, with shuffles between components),
 //   - all lanes are in bounds (gathers, or a loop over the lanes),
 //   - anything else (a call).
@@ -17,7 +17,7 @@ class LaneSite : public MemorySite {
   static unsigned lanes_at_once(Compiler& c, const CodeInst& inst, unsigned values);
 
   LaneSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)
-      : MemorySite(c, inst, first_lane, lanes) {}
+      : MemorySite(c, inst, first_lane, lanes), linear_(inst.linear) {}
 
   unsigned rows() const { return lanes() / 8; }
   /// Vectors that hold a row of elements, or the rows of all.
@@ -37,8 +37,13 @@ class LaneSite : public MemorySite {
   /// Jumps to `otherwise` unless the addresses of all rows are `stride` bytes apart, and to `outside` unless
   /// they are in bounds.
   CheckedAddress check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
-  /// Where that has jumped to `otherwise`, and there are two rows: the same of each of them, which are two
-  /// runs. So groups eight wide access rows of what they work on.
+  /// How many runs the addresses are known to be, if each is `stride` bytes from the one before: one of all
+  /// rows, or one a row. 0: it has to be found out.
+  unsigned known_runs(unsigned stride) const;
+  /// Jumps to `outside` unless such runs are in bounds.
+  CheckedAddress check_known_runs(unsigned runs, unsigned stride, asmjit::Label outside) const;
+  /// Where check_run has jumped to `otherwise`, and there are two rows: the same of each of them, which are
+  /// two runs. So groups eight wide access rows of what they work on.
   CheckedAddress check_second_row(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
   /// Jumps unless the addresses under the mask, all rows together, are `stride` bytes apart, and those
   /// between them in bounds as well. The run begins where lane 0 would be.
@@ -70,6 +75,7 @@ class LaneSite : public MemorySite {
 
   std::span<const x86::Ymm> address_registers() const { return {addresses_.data(), address_vectors()}; }
 
+  LinearRun linear_;
   std::array<x86::Ymm, 2> places_, masks_;
   std::array<x86::Ymm, 4> addresses_;
 

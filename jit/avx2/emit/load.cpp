@@ -24,7 +24,10 @@ class LoadSite : public LaneSite {
     done_ = a.newLabel();
     locate(slow_);
     const unsigned stride = row_stride() != 0 ? row_stride() : side_by_side();
-    if (stride != 0) {
+    const unsigned known = known_runs(side_by_side()) != 0 ? side_by_side() : stride;
+    if (const unsigned runs = known_runs(known)) {
+      load_runs(check_known_runs(runs, known, slow_), runs, known);
+    } else if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
       load_run(stride, spread);
       c_.out_of_line([site = *this, spread, stride] { site.load_otherwise(spread, stride); });
@@ -47,8 +50,7 @@ class LoadSite : public LaneSite {
     a.bind(entry);
     if (rows() == 2 && !masked()) {
       const asmjit::Label spread = a.newLabel();
-      const CheckedAddress memory = check_second_row(stride, spread, slow_);
-      for (unsigned row = 0; row < 2; ++row) load_row(memory, row, row, 0, stride);
+      load_runs(check_second_row(stride, spread, slow_), 2, stride);
       a.jmp(done_);
       a.bind(spread);
     }
@@ -68,15 +70,20 @@ class LoadSite : public LaneSite {
 
   /// All rows from one address on.
   void load_run(unsigned stride, asmjit::Label otherwise) const {
-    const CheckedAddress memory =
-        masked() ? check_run_under_mask(stride, otherwise) : check_run(stride, otherwise, slow_);
-    if (components() > 1) {
-      for (unsigned row = 0; row < rows(); ++row) load_row(memory, 0, row, 8 * row * stride, stride);
+    load_runs(masked() ? check_run_under_mask(stride, otherwise) : check_run(stride, otherwise, slow_), 1,
+              stride);
+    if (masked()) clear_outside_mask();
+  }
+
+  /// One run of all rows, or one a row.
+  void load_runs(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
+    if (components() > 1 || runs > 1) {
+      for (unsigned row = 0; row < rows(); ++row)
+        load_row(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride, stride);
     } else {
       for (unsigned i = 0; i < vectors(); ++i)
         load_chunk(result(0, i), memory, component_offset(0) + 32 * i, std::min(32u, bytes()));
     }
-    if (masked()) clear_outside_mask();
   }
 
   /// Row `row` of the results from `offset` behind the address that run `run` begins at.

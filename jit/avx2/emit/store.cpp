@@ -24,13 +24,15 @@ class StoreSite : public LaneSite {
     locate(slow_);
     // There are no stores of some bytes or words of a vector.
     const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : row_stride();
-    if (stride != 0) {
+    if (const unsigned runs = known_runs(stride)) {
+      store_runs(check_known_runs(runs, stride, slow_), runs, stride);
+    } else if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
       if (masked()) {
         const CheckedAddress memory = check_run_under_mask(stride, spread);
         for (unsigned row = 0; row < rows(); ++row) store_row_under_mask(memory, row, 8 * row * stride);
       } else {
-        store_run(check_run(stride, spread, slow_), stride);
+        store_runs(check_run(stride, spread, slow_), 1, stride);
       }
       c_.out_of_line([site = *this, spread, stride] { site.store_otherwise(spread, stride); });
     } else {
@@ -52,8 +54,7 @@ class StoreSite : public LaneSite {
     a.bind(entry);
     if (rows() == 2 && !masked()) {
       const asmjit::Label spread = a.newLabel();
-      const CheckedAddress memory = check_second_row(stride, spread, slow_);
-      for (unsigned row = 0; row < 2; ++row) store_row(memory, row, row, 0);
+      store_runs(check_second_row(stride, spread, slow_), 2, stride);
       a.jmp(done_);
       a.bind(spread);
     }
@@ -61,10 +62,11 @@ class StoreSite : public LaneSite {
     a.jmp(done_);
   }
 
-  /// All rows from one address on.
-  void store_run(const CheckedAddress& memory, unsigned stride) const {
-    if (components() > 1) {
-      for (unsigned row = 0; row < rows(); ++row) store_row(memory, 0, row, 8 * row * stride);
+  /// One run of all rows, or one a row.
+  void store_runs(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
+    if (components() > 1 || runs > 1) {
+      for (unsigned row = 0; row < rows(); ++row)
+        store_row(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride);
       return;
     }
     for (unsigned i = 0; i < vectors(); ++i)

@@ -190,7 +190,8 @@ std::optional<Failure> Session::prepare(Step& step) {
     }
   }
   // The translation comes first, so that its failure is told from one of the arguments.
-  if (const auto translated = module_->translated(*step.kernel); !translated)
+  if (const auto translated = module_->translated(*step.kernel, rt::local_id_run(*step.kernel, step.range));
+      !translated)
     return Failure{ExitCode::GuestFault, translated.error()};
   auto launch = rt::Launch::prepare(*module_, *step.kernel, values, step.range);
   if (!launch) return Failure{ExitCode::Mismatch, launch.error()};

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "frontend/ir/printer.hpp"
+#include "jit/passes/linear.hpp"
 #include "jit/passes/liveness.hpp"
 #include "tests/jit/text_cases.hpp"
 
@@ -70,6 +71,24 @@ std::string liveness_text(const ir::Function& function, bool exact) {
   return irregular.empty() ? text : text + "irregular:" + irregular + "\n";
 }
 
+/// What is known of each access, with ids in r1.
+std::string linear_text(const ir::Function& function) {
+  const Liveness liveness(function, function.slot_bytes, false);
+  const LinearAccesses linear(function, liveness, {function.slot_bytes, 8, 8});
+  std::string text;
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
+    const auto& insts = function.blocks[b].insts;
+    for (std::size_t i = 0; i < insts.size(); ++i) {
+      if (!ir::shape_of(insts[i].op).has_memory()) continue;
+      const LinearRun run = linear.of(b, i);
+      text +=
+          fmt::format("b{} {}: {}\n", b, ir::print_inst(function, insts[i]),
+                      run.run == 0 ? "unknown" : fmt::format("runs of {}, {} apart", run.run, run.stride));
+    }
+  }
+  return text;
+}
+
 #ifdef __clang__
 constexpr bool built_by_clang = true;
 #else
@@ -118,4 +137,12 @@ TEST_CASE("text: liveness") {
       [](const TextCase& one) { return liveness_text(function_of_text(one.input), one.has("exact")); },
       cases);
   CHECK(cases >= 10);
+}
+
+TEST_CASE("text: accesses whose addresses are known to go up") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/linear.txt", [](const TextCase& one) { return linear_text(function_of_text(one.input)); },
+      cases);
+  CHECK(cases >= 8);
 }

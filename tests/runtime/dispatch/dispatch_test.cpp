@@ -267,6 +267,29 @@ TEST_CASE("a request that cannot be served says what was expected", "[dispatch]"
   CHECK_THAT(refusal([](WalkerCommand& c) { c.groups = {~0u, ~0u, ~0u}; }), Contains("too many"));
 }
 
+TEST_CASE("a walk whose local ids are not what its code relies on is refused", "[dispatch]") {
+  const jit::CompileOptions options{.exact_registers = false, .ids = {32, 16, 16}};
+  Walked walked("b0: ip 0x0 count 1\n  exit\n", jit::EngineKind::avx2, 16, options);
+  walked.command.threads_per_group = 2;
+  walked.complete(1);
+  std::array<std::uint16_t, 32> ids{};
+  walked.command.per_thread = std::as_bytes(std::span(ids));
+  Workers pool(1);
+  const auto refusal = [&] {
+    const auto dispatch = Dispatch::create(pool, walked.command);
+    return dispatch ? std::string() : dispatch.error().message;
+  };
+  for (std::uint16_t i = 0; i < 32; ++i) ids[i] = i;
+  CHECK(refusal().empty());
+  for (std::uint16_t i = 0; i < 32; ++i) ids[i] = i % 8;
+  CHECK(refusal() ==
+        "walk: expected local ids that go up by 1 in runs of 16, as its code relies on, found runs of 8");
+  for (std::uint16_t i = 0; i < 32; ++i) ids[i] = static_cast<std::uint16_t>(0x7ff8 + i % 16);
+  CHECK_THAT(refusal(), Catch::Contains("found none"));
+  for (std::uint16_t i = 0; i < 32; ++i) ids[i] = i == 31 ? 0 : i;
+  CHECK_THAT(refusal(), Catch::Contains("found none"));
+}
+
 TEST_CASE("no groups, no threads", "[dispatch]") {
   Walked w("b0: ip 0 count 1\n  exit\n");
   w.command.groups = {4, 0, 1};

@@ -37,6 +37,7 @@ class Walked {
     if (!executable) FAIL(executable.error().message);
     executable_ = std::move(*executable);
     code_ = thread_code(*function, *executable_, family);
+    code_.ids = options.promised();
     command.code = &code_;
     command.surfaces = &surfaces;
     command.per_thread_bytes = 32;

@@ -1,0 +1,380 @@
+// The register file is tracked by dword: how far each one is above the one before. A block has two states, as
+// the AVX2 engine has two versions of it: for all channels on as it begins, and for any execution mask.
+#include "jit/passes/linear.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace eum::jit {
+namespace {
+
+using ir::BlockId;
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::ValueId;
+
+constexpr unsigned granule = 4;
+constexpr std::int8_t varies = INT8_MIN;  ///< of a difference: not known, or too large to be kept
+
+/// What is known of a value.
+struct Fact {
+  std::uint8_t run = 0;   ///< lanes of each aligned group that `stride` holds in, a power of two; 0: none
+  bool exact = false;     ///< no lane is above the largest signed number: conversions to wider types keep it
+  bool constant = false;  ///< every lane is `bits`, which is no negative number of any type
+  std::uint32_t stride = 0;  ///< modulo 2^32, or modulo 2 to the bits of a narrower type
+  std::uint32_t bits = 0;
+};
+constexpr std::uint8_t all_lanes = ir::max_lanes;
+constexpr Fact uniform{.run = all_lanes, .exact = true};
+
+constexpr unsigned lowest_bit(unsigned n) { return n & (0 - n); }
+
+struct State {
+  std::vector<std::int8_t> above;  ///< dword g + 1 less dword g
+  bool ids = false;                ///< the ids are as the thread began with them
+  bool reached = false;
+};
+
+bool is_access(const Inst& inst) { return inst.op == Op::load || inst.op == Op::store; }
+
+class Solver {
+ public:
+  Solver(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids)
+      : function_(function),
+        liveness_(liveness),
+        ids_(ids),
+        facts_(function.values.size()),
+        states_(2 * function.blocks.size()),
+        is_pending_(2 * function.blocks.size()),
+        addresses_(function.blocks.size()) {}
+
+  void solve() {
+    // Only where channels may come back does what holds under a partial mask matter.
+    for (BlockId b = 0; b < function_.blocks.size(); ++b) may_grow_ |= grows(b);
+    now_.above.assign(function_.file_bytes / granule + 1, varies);
+    now_.ids = now_.reached = true;
+    reach(0, true);
+    if (may_grow_) reach(0, false);
+    while (!pending_.empty()) {
+      const auto [block, full] = pending_.back();
+      pending_.pop_back();
+      is_pending_[2 * block + (full ? 1 : 0)] = false;
+      now_ = state(block, full);
+      pass(block, full);
+    }
+  }
+
+  std::span<const std::pair<std::uint32_t, LinearRun>> addresses(BlockId block) const {
+    return addresses_[block];
+  }
+
+ private:
+  struct Version {
+    BlockId block;
+    bool full;
+  };
+
+  State& state(BlockId block, bool full) { return states_[2 * block + (full ? 1 : 0)]; }
+
+  bool grows(BlockId block) const {
+    const auto& insts = function_.blocks[block].insts;
+    for (std::size_t i = 0; i < insts.size(); ++i)
+      if (insts[i].op == Op::mask_set && insts[i].imm == 0 && liveness_.role(block, i) != MaskRole::Subset)
+        return true;
+    return false;
+  }
+
+  /// Control comes to the block with what is known now.
+  void reach(BlockId block, bool full) {
+    State& at = state(block, full);
+    bool changed = false;
+    if (!at.reached) {
+      at = now_;
+      changed = true;
+    } else {
+      for (std::size_t g = 0; g < at.above.size(); ++g) {
+        if (at.above[g] == now_.above[g] || at.above[g] == varies) continue;
+        at.above[g] = varies;
+        changed = true;
+      }
+      changed |= at.ids && !now_.ids;
+      at.ids &= now_.ids;
+    }
+    const std::size_t version = 2 * block + (full ? 1 : 0);
+    if (!changed || is_pending_[version]) return;
+    is_pending_[version] = true;
+    pending_.push_back({block, full});
+  }
+
+  void pass(BlockId block, bool full) {
+    const auto& insts = function_.blocks[block].insts;
+    bool all_on = full, changes = false;
+    if (full) addresses_[block].clear();
+    for (std::size_t i = 0; i < insts.size(); ++i) {
+      const Inst& inst = insts[i];
+      const bool whole =
+          inst.mask == ir::no_value || (all_on && liveness_.role(block, i) == MaskRole::Execution);
+      switch (inst.op) {
+        case Op::reg_read:
+          facts_[inst.result] = whole ? read(inst) : Fact{};
+          break;
+        case Op::reg_write:
+          write(inst, whole);
+          break;
+        case Op::reg_scatter:
+          std::fill_n(now_.above.begin(), function_.indirect_end() / granule, varies);
+          now_.ids &= ids_.offset >= function_.indirect_end();
+          break;
+        case Op::mask_set:
+          if (inst.imm != 0) break;
+          changes = true;
+          all_on = false;
+          break;
+        default:
+          if (full && is_access(inst)) note(block, i);
+          compute(inst);
+      }
+    }
+    for (BlockId successor : ir::successors(insts.back())) {
+      if (successor == ir::no_block) continue;
+      if (full || (changes && grows(block))) reach(successor, true);
+      if (may_grow_ && (!full || changes)) reach(successor, false);
+    }
+  }
+
+  void note(BlockId block, std::size_t index) {
+    const Inst& inst = function_.blocks[block].insts[index];
+    const ValueId at = function_.arg(inst, function_.access(inst).surface_is_operand ? 1 : 0);
+    const Fact& fact = facts_[at];
+    if (fact.run == 0 || ir::size_of(function_.values[at].type) != 4) return;
+    addresses_[block].push_back(
+        {static_cast<std::uint32_t>(index), {fact.run, static_cast<std::int32_t>(fact.stride)}});
+  }
+
+  // ---- Registers
+
+  Fact read(const Inst& inst) const {
+    const int stride = inst.region.stride(inst.lanes);
+    if (inst.lanes == 1 || stride == 0) return uniform;
+    if (stride != 1) return {};
+    const unsigned bytes = ir::size_of(inst.type);
+    if (bytes == 2) return read_ids(inst);
+    if (bytes != granule || inst.region.offset % granule != 0) return {};
+    const std::int8_t* above = now_.above.data() + inst.region.offset / granule;
+    unsigned run = lowest_bit(inst.lanes);
+    for (unsigned lane = 1; lane < inst.lanes; ++lane)
+      if (above[lane - 1] != above[0]) run = std::min(run, lowest_bit(lane));
+    if (above[0] == varies || run < 2) return {};
+    Fact fact;
+    fact.run = static_cast<std::uint8_t>(run);
+    fact.stride = static_cast<std::uint32_t>(above[0]);
+    fact.exact = fact.stride == 0;
+    return fact;
+  }
+
+  Fact read_ids(const Inst& inst) const {
+    const unsigned begin = inst.region.offset, end = begin + 2u * inst.lanes;
+    if (!now_.ids || !ir::is_int(inst.type) || begin < ids_.offset || end > ids_.offset + 2 * ids_.count ||
+        (begin - ids_.offset) % 2 != 0)
+      return {};
+    const unsigned first = (begin - ids_.offset) / 2;
+    const unsigned run = first == 0 ? ids_.run : std::min(ids_.run, lowest_bit(first));
+    if (run < 2) return {};
+    return {.run = static_cast<std::uint8_t>(run), .exact = true, .stride = 1};
+  }
+
+  void write(const Inst& inst, bool whole) {
+    const SlotRange range = slots_of(inst, granule);
+    if (range.first * granule < ids_.offset + 2 * ids_.count && (range.last + 1) * granule > ids_.offset)
+      now_.ids = false;
+    std::int8_t* above = now_.above.data();
+    const unsigned before = range.first == 0 ? 0 : range.first - 1;
+    std::fill(above + before, above + range.last + 1, varies);
+    const bool dwords = ir::size_of(inst.type) == granule && inst.region.offset % granule == 0;
+    const Fact& fact = facts_[function_.arg(inst, 0)];
+    const auto stride = static_cast<std::int32_t>(fact.stride);
+    if (!whole || !dwords || fact.run == 0 || inst.region.stride(inst.lanes) != 1 || stride <= varies ||
+        stride > INT8_MAX)
+      return;
+    for (unsigned lane = 1; lane < inst.lanes; ++lane)
+      if (lane % fact.run != 0) above[range.first + lane - 1] = static_cast<std::int8_t>(stride);
+  }
+
+  // ---- Values
+
+  void compute(const Inst& inst) {
+    for (unsigned k = 0; k < inst.result_count; ++k) facts_[inst.result + k] = {};
+    if (!ir::is_pure(inst.op) || inst.result_count == 0 || ir::is_mask(inst.type)) return;
+    const Fact fact = of(inst);
+    facts_[inst.result] = fact;
+    // The upper half of a product of equal lanes, and the carry of a sum, are equal as well.
+    if (fact.run != 0 && fact.stride == 0 && ir::info(inst.op).shape == ir::Shape::Wide2)
+      facts_[inst.result + 1] = {.run = fact.run, .exact = true};
+  }
+
+  Fact of(const Inst& inst) const {
+    const auto arg = [&](unsigned k) -> const Fact& { return facts_[function_.arg(inst, k)]; };
+    switch (inst.op) {
+      case Op::constant:
+        return constant(inst, inst.imm);
+      case Op::vconst:
+        return pool_entry(inst);
+      case Op::splat: {
+        Fact fact = arg(0);
+        if (!fact.constant) fact = uniform;
+        return fact;
+      }
+      case Op::slice: {
+        Fact fact = arg(0);
+        if (inst.imm != 0)
+          fact.run = static_cast<std::uint8_t>(
+              std::min<unsigned>(fact.run, lowest_bit(static_cast<unsigned>(inst.imm))));
+        return inst.lanes == 1 ? uniform : fact.run < 2 ? Fact{} : fact;
+      }
+      case Op::concat:
+        return joined(inst, arg(0), arg(1));
+      case Op::bitcast:
+        return ir::size_of(inst.type) == ir::size_of(inst.from) ? arg(0) : Fact{};
+      case Op::convert:
+        if (ir::is_int(inst.type) && ir::is_int(inst.from)) return converted(inst, arg(0));
+        break;
+      default:
+        break;
+    }
+    if (!ir::is_lanewise(inst.op)) return {};
+    if (inst.lanes == 1) return uniform;
+    unsigned run = all_lanes;
+    bool equal = inst.arg_count != 0;
+    for (unsigned k = 0; k < inst.arg_count; ++k) {
+      run = std::min<unsigned>(run, arg(k).run);
+      equal &= arg(k).stride == 0;
+    }
+    if (run < 2) return {};
+    if (equal) return {.run = static_cast<std::uint8_t>(run), .exact = true};
+    if (!ir::is_int(inst.type) || ir::size_of(inst.type) > granule) return {};
+    return moved(inst, arg, run);
+  }
+
+  /// Of a sum, a difference, or a product with a constant.
+  template <class Arg>
+  static Fact moved(const Inst& inst, Arg arg, unsigned run) {
+    const auto by = [&](std::uint32_t stride) {
+      return Fact{.run = static_cast<std::uint8_t>(run), .exact = stride == 0, .stride = stride};
+    };
+    const auto product = [&]() -> Fact {
+      if (arg(0).constant) return by(arg(1).stride * arg(0).bits);
+      if (arg(1).constant) return by(arg(0).stride * arg(1).bits);
+      return {};
+    };
+    switch (inst.op) {
+      case Op::add:
+      case Op::addc:
+        return by(arg(0).stride + arg(1).stride);
+      case Op::sub:
+      case Op::subb:
+        return by(arg(0).stride - arg(1).stride);
+      case Op::shl:
+        if (!arg(1).constant) return {};
+        return by(arg(0).stride << arg(1).bits % (8 * ir::size_of(inst.type)));
+      case Op::mul:
+      case Op::mul_wide:
+        return product();
+      case Op::mad: {
+        Fact fact = product();
+        if (fact.run == 0) return {};
+        return by(fact.stride + arg(2).stride);
+      }
+      default:
+        return {};
+    }
+  }
+
+  static Fact constant(const Inst& inst, std::uint64_t bits) {
+    Fact fact = uniform;
+    const unsigned width = 8 * ir::size_of(inst.type);
+    fact.constant = ir::is_int(inst.type) && bits >> (std::min(width, 32u) - 1) == 0;
+    fact.bits = fact.constant ? static_cast<std::uint32_t>(bits) : 0;
+    return fact;
+  }
+
+  Fact pool_entry(const Inst& inst) const {
+    const ir::PoolEntry& entry = function_.pool[static_cast<std::size_t>(inst.imm)];
+    if (!ir::is_int(inst.type) || inst.lanes < 2) return {};
+    const std::uint64_t limit = std::uint64_t{1} << (std::min(8 * ir::size_of(inst.type), 32u) - 1);
+    unsigned run = lowest_bit(inst.lanes);
+    const std::uint64_t stride = entry[1] - entry[0];
+    for (unsigned lane = 0; lane < inst.lanes; ++lane) {
+      if (entry[lane] >= limit) return {};
+      if (lane != 0 && entry[lane] - entry[lane - 1] != stride) run = std::min(run, lowest_bit(lane));
+    }
+    if (run < 2) return {};
+    return {
+        .run = static_cast<std::uint8_t>(run), .exact = true, .stride = static_cast<std::uint32_t>(stride)};
+  }
+
+  Fact joined(const Inst& inst, const Fact& a, const Fact& b) const {
+    if (a.constant && b.constant && a.bits == b.bits) return a;
+    const unsigned lanes = function_.values[function_.arg(inst, 0)].lanes;
+    const unsigned run = std::min<unsigned>({a.run, b.run, lowest_bit(lanes)});
+    if (run < 2 || a.stride != b.stride) return {};
+    return {.run = static_cast<std::uint8_t>(run), .exact = a.exact && b.exact, .stride = a.stride};
+  }
+
+  static Fact converted(const Inst& inst, Fact fact) {
+    const unsigned to = ir::size_of(inst.type), from = ir::size_of(inst.from);
+    if (to > from) return fact.exact ? fact : Fact{};
+    if (to < from) {
+      fact.exact = fact.stride == 0;
+      fact.constant &= fact.bits >> (8 * to - 1) == 0;
+    }
+    return fact;
+  }
+
+  const ir::Function& function_;
+  const Liveness& liveness_;
+  const ConsecutiveIds ids_;
+  std::vector<Fact> facts_;
+  std::vector<State> states_;     // of each block for some channels on, then for all
+  std::vector<bool> is_pending_;  // as states_
+  std::vector<std::vector<std::pair<std::uint32_t, LinearRun>>> addresses_;
+  std::vector<Version> pending_;
+  State now_;
+  bool may_grow_ = false;
+};
+
+/// Some access has an address of 32 bits a lane, and control goes only where blocks say.
+bool worth_while(const ir::Function& function) {
+  if (function.blocks.size() > LinearAccesses::most_blocks) return false;
+  bool any = false;
+  for (const ir::Block& block : function.blocks) {
+    if (block.insts.back().op == Op::jump_ip) return false;
+    any |= std::any_of(block.insts.begin(), block.insts.end(), [&](const Inst& inst) {
+      return is_access(inst) && ir::info(function.access(inst).space).address == Type::u32;
+    });
+  }
+  return any;
+}
+
+}  // namespace
+
+LinearAccesses::LinearAccesses(const ir::Function& function, const Liveness& liveness,
+                               const ConsecutiveIds& ids) {
+  if (ids.run == 0 || !worth_while(function)) return;
+  Solver solver(function, liveness, ids);
+  solver.solve();
+  found_.resize(function.blocks.size());
+  for (BlockId b = 0; b < function.blocks.size(); ++b)
+    for (const auto& [index, run] : solver.addresses(b)) found_[b].push_back({index, run});
+}
+
+LinearRun LinearAccesses::of(BlockId block, std::size_t index) const {
+  if (found_.empty()) return {};
+  const auto& list = found_[block];
+  const auto at = std::lower_bound(list.begin(), list.end(), index,
+                                   [](const Found& found, std::size_t i) { return found.index < i; });
+  return at != list.end() && at->index == index ? at->run : LinearRun{};
+}
+
+}  // namespace eum::jit

@@ -1,0 +1,134 @@
+// Accesses whose addresses follow from local ids that were promised to be consecutive: every engine does what
+// the reference engine does, wherever the run lies in its memory, around 2^32 included.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "frontend/ir/builder.hpp"
+#include "frontend/ir/printer.hpp"
+#include "tests/jit/world.hpp"
+
+using namespace eum;
+using namespace eum::ir;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+constexpr unsigned id_place = 32, base_place = 3072;
+
+struct Site {
+  MemoryAccess mem;
+  Type type;
+  unsigned lanes, components, stride;
+  bool store;
+
+  /// Address of lane i = base + i-th id * stride; results are kept from byte 1024 on.
+  Function build() const {
+    Function function;
+    function.name = "linear";
+    function.family = "gen9";
+    function.simd = lanes;
+    function.file_bytes = 4096;
+    function.blocks[function.add_block(0x40)].guest_instructions = 1;
+    Builder b(function);
+    b.set_guest_ip(0x40);
+    MemoryAccess access = mem;
+    access.components = components;
+    const unsigned count = access.component_count();
+    const ValueId ids =
+        b.convert(Op::convert, Type::u32, b.reg_read(Type::u16, lanes, Region::packed(id_place)));
+    const ValueId base = b.splat(b.reg_read(Type::u32, 1, Region::packed(base_place)), lanes);
+    const ValueId address =
+        b.lanewise(Op::add, {b.lanewise(Op::mul, {ids, b.constant(Type::u32, lanes, stride)}), base});
+    if (store) {
+      std::vector<ValueId> values;
+      for (unsigned k = 0; k < count; ++k)
+        values.push_back(b.reg_read(type, lanes, Region::packed(512 + 128 * k)));
+      b.store(access, address, values, no_value);
+    } else {
+      const ValueId first = b.load(type, access, address, no_value);
+      for (unsigned k = 0; k < count; ++k) b.reg_write(Region::packed(1024 + 256 * k), first + k);
+    }
+    // What is kept is looked at, though registers are not exact.
+    for (unsigned k = 0; k < count && !store; ++k) {
+      MemoryAccess out = MemoryAccess::in(MemSpace::Slm);
+      out.offset = 64 * k;
+      const ValueId kept = b.reg_read(Type::u32, count == 1 ? 32 : 16, Region::packed(1024 + 256 * k));
+      b.block_store(out, b.constant(Type::u32, 1, 0), kept);
+    }
+    b.exit();
+    return function;
+  }
+};
+
+void check_site(const Site& site, unsigned run) {
+  const Function function = site.build();
+  const auto compile = [&](Engine& engine, bool promise) {
+    Function own = copy(function);
+    CompileOptions options{.exact_registers = false};
+    if (promise) options.ids = {id_place, site.lanes, run};
+    auto executable = engine.compile(own, options);
+    if (!executable) FAIL(executable.error().message);
+    return std::move(*executable);
+  };
+  const auto reference = compile(*make_reference_engine(), false);
+  for (const auto& engine : other_engines()) {
+    const auto plain = compile(*engine, false), promised = compile(*engine, true);
+    if (plain->code_bytes() != 0) CHECK(promised->code_bytes() < plain->code_bytes());
+    static World expected, found;
+    for (const std::uint32_t base : {0u, 4u, 64u, 100u, 480u, 900u, 996u, 1000u, 0x2000u, 0x2100u, 0x21f0u,
+                                     0x80000000u, 0xfffffffcu, 0xfffffff0u, 0xffffff80u}) {
+      const auto place = [&](World& world) {
+        world.reset(function, base);
+        world.masks()[0] = lane_mask(site.lanes);
+        for (unsigned lane = 0; lane < site.lanes; ++lane) {
+          const auto id = static_cast<std::uint16_t>(3 + lane % run + 40 * (lane / run % 2 == 0 ? 1 : 0));
+          std::memcpy(world.file() + id_place + 2 * lane, &id, sizeof id);
+        }
+        std::memcpy(world.file() + base_place, &base, sizeof base);
+      };
+      place(expected);
+      place(found);
+      const std::string problem = difference(expected.run(*reference), found.run(*promised), false);
+      if (problem.empty()) continue;
+      FAIL_CHECK(fmt::format("base {:#x}, run {}: {}\n{}", base, run, problem, print(function)));
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("addresses that are promised to go up: in bounds, beyond them, around the end of 32 bits") {
+  for (const MemoryAccess& mem : {MemoryAccess::in_surface(World::surface), MemoryAccess::in(MemSpace::A32)})
+    for (const bool store : {false, true})
+      for (const unsigned lanes : {8u, 16u, 32u})
+        for (unsigned run = 8; run <= lanes; run *= 2) {
+          for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64})
+            if (size_of(type) >= 4 || lanes < 32)
+              check_site({mem, type, lanes, 1, size_of(type), store}, run);
+          for (const unsigned components : {3u, 15u})
+            check_site({mem, Type::u32, lanes, components, components == 3 ? 8u : 16u, store}, run);
+          if (!store) check_site({mem, Type::u32, lanes, 3, 4, store}, run);
+        }
+}
+
+TEST_CASE("a promise that is broken gives nonsense, but reaches nothing beyond bounds") {
+  const Site site{MemoryAccess::in_surface(World::surface), Type::u32, 16, 1, 4, false};
+  const Function function = site.build();
+  for (const auto& engine : other_engines()) {
+    Function own = copy(function);
+    const auto executable =
+        engine->compile(own, {.exact_registers = false, .ids = {id_place, site.lanes, 16}});
+    REQUIRE(executable);
+    static World world;  // a page that must not be touched follows its memory
+    for (const std::uint32_t base : {0u, World::surface_bytes - 64, World::surface_bytes - 4, ~0u - 60}) {
+      world.reset(function, 5);
+      world.masks()[0] = lane_mask(site.lanes);
+      std::memcpy(world.file() + base_place, &base, sizeof base);  // the ids are random
+      CHECK(world.run(**executable).status == Status::Exited);
+    }
+  }
+}
