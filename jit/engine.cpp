@@ -92,7 +92,7 @@ void Executable::begin(ThreadBatch& batch) const {
   state.fp_mode = batch.fp_mode;
   std::memset(layout_.flags_of(state), 0, layout_.file - layout_.flags);
   std::uint32_t* masks = layout_.masks_of(state);
-  std::memset(masks, 0, layout_.size - layout_.masks);
+  std::memset(masks, 0, layout_.regions - layout_.masks);
   const ThreadBegin& begin = *batch.begins++;
   masks[0] = begin.mask;
   std::byte* file = layout_.file_of(state);

@@ -113,6 +113,9 @@ class Threads {
     FpScope scope;
     return executable_->run(batch, scope);
   }
+  CachedRegion& region(std::uint32_t t, std::uint32_t i) {
+    return executable_->layout().regions_of(state(t))[i];
+  }
   std::uint32_t dword(std::uint32_t t, unsigned reg) {
     std::uint32_t value;
     std::memcpy(&value, executable_->layout().file_of(state(t)) + reg * 32, 4);
@@ -243,5 +246,22 @@ b1: ip 0x30 count 1
         CHECK(threads.dword(t, 3) == expected);
       }
     }
+  });
+}
+
+TEST_CASE("batch: a thread that begins keeps the regions that the one before in its state has found") {
+  on_every_engine([&](Engine& engine) {
+    INFO(engine.name());
+    Threads threads(engine, "b0: ip 0x0 count 1\n  exit\n", 3);
+    for (std::uint32_t t = 0; t < 3; ++t)
+      for (std::uint32_t i = 0; i < StateLayout::region_count; ++i)
+        threads.region(t, i) = {0x1000 * (t + 1), i + 1, nullptr};
+    ThreadBatch batch = threads.batch(true);
+    CHECK(threads.run(batch) == Status::Exited);
+    for (std::uint32_t t = 0; t < 3; ++t)
+      for (std::uint32_t i = 0; i < StateLayout::region_count; ++i) {
+        CHECK(threads.region(t, i).start == 0x1000 * (t + 1));
+        CHECK(threads.region(t, i).size == i + 1);
+      }
   });
 }
