@@ -56,7 +56,8 @@ class Solver {
     now_.above.assign(function_.file_bytes / granule + 1, varies);
     now_.ids = now_.reached = true;
     reach(0, true);
-    if (may_grow_) reach(0, false);
+    // A thread that begins with some channels off may never have all on.
+    if (may_grow_ && !stays_within()) reach(0, false);
     while (!pending_.empty()) {
       const auto [block, full] = pending_.back();
       pending_.pop_back();
@@ -84,6 +85,24 @@ class Solver {
       if (insts[i].op == Op::mask_set && insts[i].imm == 0 && liveness_.role(block, i) != MaskRole::Subset)
         return true;
     return false;
+  }
+
+  /// No mask variable ever gets a channel that was off as the thread began: what they are set to comes from
+  /// them, and of what else there is only a part under them.
+  bool stays_within() const {
+    std::vector<bool> within(function_.values.size());
+    for (const ir::Block& block : function_.blocks)
+      for (const Inst& inst : block.insts) {
+        const auto arg = [&](unsigned k) -> bool { return within[function_.arg(inst, k)]; };
+        if (inst.op == Op::mask_get) within[inst.result] = true;
+        if (inst.op == Op::mask_set && !arg(0)) return false;
+        if (inst.result_count != 1 || !ir::is_mask(inst.type)) continue;
+        if (inst.op == Op::constant) within[inst.result] = (inst.imm & ir::lane_mask(inst.lanes)) == 0;
+        if (inst.op == Op::and_) within[inst.result] = arg(0) || arg(1);
+        if (inst.op == Op::or_) within[inst.result] = arg(0) && arg(1);
+        if (inst.op == Op::andn) within[inst.result] = arg(1);
+      }
+    return true;
   }
 
   /// Control comes to the block with what is known now.

@@ -473,16 +473,11 @@ TEST_CASE("the run in which local ids go up is that of the shortest row") {
     return local_id_run(kernel, range);
   };
   CHECK(run({1024, 1, 1}, {64, 1, 1}) == 32);
-  CHECK(run({1024, 4, 1}, {32, 4, 1}) == 32);
   CHECK(run({1024, 4, 1}, {16, 4, 1}) == 16);
   CHECK(run({1024, 4, 1}, {8, 4, 2}) == 0);  // the range is refused
-  CHECK(run({1024, 4, 2}, {8, 4, 2}) == 8);
   CHECK(run({1024, 4, 1}, {24, 4, 1}, true) == 8);
-  CHECK(run({1024, 4, 1}, {4, 4, 1}) == 0);
   CHECK(run({100, 1, 1}, {100, 1, 1}) == 0);  // channels that are off count on from 0
-  CHECK(run({104, 1, 1}, {104, 1, 1}) == 8);
   CHECK(run({1040, 1, 1}, {64, 1, 1}, true) == 16);
-  CHECK(run({0, 1, 1}, {0, 0, 0}) == 0);
   CHECK(run({~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}) == 0);
 }
 
