@@ -3,7 +3,7 @@
 #include "jit/passes/linear.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <span>
 
 namespace eum::jit {
@@ -16,6 +16,7 @@ using ir::Type;
 using ir::ValueId;
 
 constexpr unsigned granule = 4;
+constexpr std::size_t eight = 8;
 constexpr std::int8_t varies = INT8_MIN;  ///< of a difference: not known, or too large to be kept
 
 /// What is known of a value.
@@ -53,7 +54,7 @@ class Solver {
   void solve() {
     // Only where channels may come back does what holds under a partial mask matter.
     for (BlockId b = 0; b < function_.blocks.size(); ++b) may_grow_ |= grows(b);
-    now_.above.assign(function_.file_bytes / granule + 1, varies);
+    now_.above.assign((function_.file_bytes / granule + eight) / eight * eight, varies);
     now_.ids = now_.reached = true;
     reach(0, true);
     // A thread that begins with some channels off may never have all on.
@@ -113,10 +114,14 @@ class Solver {
       at = now_;
       changed = true;
     } else {
-      for (std::size_t g = 0; g < at.above.size(); ++g) {
-        if (at.above[g] == now_.above[g] || at.above[g] == varies) continue;
-        at.above[g] = varies;
-        changed = true;
+      // Mostly nothing has changed, so that eight at a time are compared first.
+      for (std::size_t g = 0; g < at.above.size(); g += eight) {
+        if (std::memcmp(&at.above[g], &now_.above[g], eight) == 0) continue;
+        for (std::size_t i = g; i < g + eight; ++i) {
+          if (at.above[i] == now_.above[i] || at.above[i] == varies) continue;
+          at.above[i] = varies;
+          changed = true;
+        }
       }
       changed |= at.ids && !now_.ids;
       at.ids &= now_.ids;
