@@ -14,8 +14,8 @@ namespace eum::jit {
 /// Ops on types that hosts do not compute on (f16, some of 8 and 16 bits) become ops on wider ones.
 void widen(ir::Function& function);
 
-/// Elements of 8 and 16 bits that lie apart in registers, and are converted from or to 32 bits, are read and written
-/// as the words or dwords around them.
+/// Elements of 8 and 16 bits that lie apart in registers, and are converted from or to 32 bits, are read and
+/// written as the words or dwords around them.
 void strided_conversions(ir::Function& function);
 
 /// Within each block: reads of registers and flags take the value that was last written or read there, equal

@@ -1,7 +1,7 @@
-// Messages of several lanes whose addresses lie in every way that an engine may treat apart: in a row, in rows
-// of eight, interleaved with components, all the same, scattered, with a lane that is elsewhere; under masks
-// of every kind, with nonsense in the lanes that are off. Every engine does what the reference engine does,
-// to memory, registers and the fault.
+// Messages of several lanes whose addresses lie in every way that an engine may treat apart: in a row, in
+// rows of eight, interleaved with components, all the same, scattered, with a lane that is elsewhere; under
+// masks of every kind, with nonsense in the lanes that are off. Every engine does what the reference engine
+// does, to memory, registers and the fault.
 #include <fmt/format.h>
 
 #include <bit>

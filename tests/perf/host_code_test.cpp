@@ -33,6 +33,4 @@ TEST_CASE("a few packed instructions among many do not make a vector loop", "[pe
   CHECK(HostCode{}.text() == "scalar");
 }
 
-TEST_CASE("a file that is not there is an error", "[perf]") {
-  CHECK_FALSE(inspect_file("/nowhere", ""));
-}
+TEST_CASE("a file that is not there is an error", "[perf]") { CHECK_FALSE(inspect_file("/nowhere", "")); }

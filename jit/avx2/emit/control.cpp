@@ -42,9 +42,7 @@ void emit_trap(Compiler& c, const CodeInst& inst) {
 }
 
 /// A locked op orders as mfence does, for about half the time.
-void emit_fence(Compiler& c, const CodeInst&) {
-  c.a.lock().add(x86::ptr(x86::rsp, Frame::status, 4), 0);
-}
+void emit_fence(Compiler& c, const CodeInst&) { c.a.lock().add(x86::ptr(x86::rsp, Frame::status, 4), 0); }
 
 void emit_barrier_signal(Compiler& c, const CodeInst&) {
   c.a.inc(c.state(offsetof(ThreadState, barrier_signals), 4));
