@@ -167,8 +167,10 @@ class StridedConversions {
     const std::uint64_t field = ((1u << 8 * size_of(original.type)) - 1) << container.shift;
     const ValueId old = read_containers(original, container, false);
     const ValueId placed = shifted(Op::shl, value, container.shift, original);
-    const ValueId change =
-        op2(Op::and_, op2(Op::xor_, placed, old, original), constant_like(old, field, original), original);
+    // One after the other, so that every compiler numbers them alike.
+    const ValueId bits = constant_like(old, field, original);
+    const ValueId different = op2(Op::xor_, placed, old, original);
+    const ValueId change = op2(Op::and_, different, bits, original);
     const ValueId merged = op2(Op::xor_, old, change, original);
     Inst write = original;
     write.type = type;
