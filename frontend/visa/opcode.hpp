@@ -1,0 +1,13 @@
+#pragma once
+// The instructions of vISA: one per row of opcodes.def, whose text is a row of forms.def.
+#include <cstdint>
+
+namespace eum::visa {
+
+enum class Opcode : std::uint8_t {
+#define VISA_OPCODE(name, ...) name,
+#include "frontend/visa/opcodes.def"
+#undef VISA_OPCODE
+};
+
+}  // namespace eum::visa
