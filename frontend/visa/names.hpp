@@ -1,0 +1,77 @@
+#pragma once
+// What the names of a kernel's text mean: its variables, in scopes, and its labels, which branches may name
+// before they stand. It must not know the text's syntax.
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/visa/kernel.hpp"
+
+namespace eum::visa {
+
+class Names {
+ public:
+  /// Fills the kernel's variables with the predefined ones.
+  explicit Names(Kernel& kernel);
+
+  /// no_variable if no declaration so far has this name.
+  VariableId find(std::string_view name) const {
+    const auto found = variables_.find(name);
+    return found == variables_.end() ? no_variable : found->second.id;
+  }
+  /// Adds a variable; false if its name is declared in this scope or predefined. `name` is part of the text.
+  bool declare(std::string_view name, Variable variable);
+
+  void enter_scope() { scopes_.push_back(hidden_.size()); }
+  /// False if there is none.
+  bool leave_scope();
+  bool in_scope() const { return !scopes_.empty(); }
+
+  /// A label that a branch names, at `place`.
+  LabelId refer(std::string_view label, Location place);
+  /// A label that stands before instruction `instruction`; false if another one has its name.
+  bool define(std::string_view label, std::uint32_t instruction, LabelId& id);
+  /// The first label that a branch names and that does not stand anywhere; empty if there is none.
+  struct Missing {
+    std::string_view name;
+    Location place;
+  };
+  Missing missing_label() const;
+
+  /// Gives variables of different scopes different names, so that the kernel can be written without scopes.
+  void make_unique();
+
+  /// The variable that has the storage, and the distance from its first byte.
+  const Kernel::Place& place(VariableId id) const { return places_[id]; }
+  /// How many aliases lie between it and that variable.
+  unsigned depth(VariableId id) const { return depths_[id]; }
+
+ private:
+  struct Entry {
+    VariableId id;
+    std::size_t scope;  ///< number of scopes around it; 0 of the kernel's own
+    bool fixed;         ///< predefined by this very name
+  };
+  struct Hidden {
+    std::string_view name;
+    Entry entry;  ///< id is no_variable: the name meant nothing
+  };
+  struct LabelEntry {
+    LabelId id;
+    bool defined;
+    Location place;
+  };
+  void add(std::string_view name, Variable variable, bool fixed);
+
+  Kernel& kernel_;
+  std::unordered_map<std::string_view, Entry> variables_;
+  std::unordered_map<std::string_view, LabelEntry> labels_;
+  std::vector<Hidden> hidden_;
+  std::vector<std::size_t> scopes_;
+  std::vector<Kernel::Place> places_;
+  std::vector<std::uint16_t> depths_;
+  bool scoped_ = false;  ///< some variable was declared in a scope
+};
+
+}  // namespace eum::visa

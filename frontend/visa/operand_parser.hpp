@@ -1,0 +1,57 @@
+#pragma once
+// Operands of vISA instructions: from text to Operand. It must not know which instruction they belong to; the
+// caller says which kinds its place accepts.
+#include <string>
+
+#include "frontend/visa/form.hpp"
+#include "frontend/visa/lexer.hpp"
+#include "frontend/visa/names.hpp"
+
+namespace eum::visa {
+
+class OperandParser {
+ public:
+  OperandParser(Lexer& in, Names& names, Kernel& kernel) : in_(in), names_(names), kernel_(kernel) {}
+
+  /// A vector operand of one of these kinds; destinations have another region.
+  bool vector(KindSet set, bool destination, Operand& out);
+  /// NAME(row,column) without a region.
+  bool simple(Operand& out);
+  /// NAME.offset or %null.0; `bare`: also NAME and %null alone.
+  bool raw(bool bare, Operand& out);
+  /// NAME alone, of a variable of this kind; `general`: or of a general one.
+  bool name(VariableKind kind, bool general, Operand& out);
+  /// NAME alone, of a variable of any kind.
+  bool any_name(Operand& out);
+  /// NAME, NAME.element, NAME(row,column), or a number of type `type` if `number`: how lsc instructions write
+  /// scalars.
+  bool scalar(bool number, Type type, Operand& out);
+  bool predicate(Predicate& out);
+  /// A word or a quoted string.
+  bool word_or_string(std::string_view what, std::string& out);
+  /// What an operand of these kinds would be, for errors.
+  static std::string describe(KindSet set);
+
+ private:
+  bool variable(std::string_view expected, VariableId& id);
+  bool general(KindSet set, bool destination, VariableId id, Operand& out);
+  bool source_modifier(SourceModifier& modifier);
+  bool immediate(Operand& out);
+  bool float_immediate(std::size_t length, Operand& out);
+  bool indirect(bool destination, Operand& out);
+  bool address_of(Operand& out);
+  bool type(Type& out);
+  bool element(Operand& out, std::string_view what);
+  bool two_offsets(Operand& out);
+  bool destination_region(Region& out);
+  bool source_region(bool indirect, Region& out);
+
+  Lexer& in_;
+  Names& names_;
+  Kernel& kernel_;
+};
+
+/// As Type is spelled, in small or capital letters.
+std::optional<Type> type_of(std::string_view text);
+
+}  // namespace eum::visa
