@@ -66,6 +66,16 @@ void lower_mad(Lowering& l, ir::Op) {
   l.finish(l.b().lanewise(op, {a, l.source(2, type), addend}));
 }
 
+void lower_add3(Lowering& l, ir::Op) {
+  const Instruction& in = l.inst();
+  if (saturates_quadwords(in)) return l.unsupported("saturation of quadwords");
+  const ir::Type type = result_type(in);
+  if (!ir::is_int(type)) return l.unsupported("sum of three floats");
+  const ir::ValueId a = l.source(0, type), c = l.source(1, type);
+  const ir::ValueId sum = l.b().lanewise(ir::Op::add, {a, c});
+  l.finish(l.b().lanewise(ir::Op::add, {sum, l.source(2, type)}));
+}
+
 // dst = src0 * src1 + (1 - src0) * src2.
 void lower_lrp(Lowering& l, ir::Op) {
   ir::Type type = modular_type(l.inst());

@@ -165,6 +165,34 @@ void lower_return(Lowering& l, ir::Op) {
   l.end_block();
 }
 
+void lower_barrier(Lowering& l, ir::Op op) {
+  l.b().effect(ir::Op::barrier_signal);
+  lower_wait(l, op);
+}
+
+void lower_signal(Lowering& l, ir::Op) { l.b().effect(ir::Op::barrier_signal); }
+
+void lower_switch(Lowering& l, ir::Op) {
+  using enum ir::Type;
+  ir::Builder& b = l.b();
+  const std::span<const std::uint32_t> table = l.inst().flow.table;
+  const ir::ValueId index = b.slice(l.source(0, u32), 0, 1);
+  ir::ValueId place = b.constant(u32, 1, table.back());
+  for (std::size_t k = table.size() - 1; k-- > 0;) {
+    const ir::ValueId here = b.compare(ir::Op::cmp_eq, index, b.constant(u32, 1, k));
+    place = b.select(here, b.constant(u32, 1, table[k]), place);
+  }
+  b.jump_ip(place);
+  l.end_block();
+}
+
+void lower_exit(Lowering& l, ir::Op) {
+  l.b().exit();
+  l.end_block();
+}
+
+void lower_fence_instruction(Lowering& l, ir::Op) { l.b().effect(ir::Op::fence); }
+
 void lower_wait(Lowering& l, ir::Op) {
   const FlowInfo& row = info(l.inst().flow.kind);
   if (!all_exist(l, row)) return;

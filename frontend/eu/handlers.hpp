@@ -17,6 +17,8 @@ void lower_exact(Lowering&, ir::Op);
 void lower_mul(Lowering&, ir::Op);
 /// dst = src1 * src2 + src0.
 void lower_mad(Lowering&, ir::Op);
+/// dst = src0 + src1 + src2.
+void lower_add3(Lowering&, ir::Op);
 void lower_lrp(Lowering&, ir::Op);
 void lower_line(Lowering&, ir::Op);
 void lower_pln(Lowering&, ir::Op);
@@ -33,6 +35,12 @@ void lower_shift(Lowering&, ir::Op);
 void lower_bits(Lowering&, ir::Op);
 /// dst = op(sources), 32-bit integers of the destination's type: bit fields, whose data is the last source.
 void lower_bit_field(Lowering&, ir::Op);
+/// dst = src3 with src0 bits from bit src1 on replaced by the low bits of src2.
+void lower_bit_field_insert(Lowering&, ir::Op);
+/// dst = a function of three sources bit by bit: bit 4*src2 + 2*src1 + src0 of Instruction::function.
+void lower_boolean_function(Lowering&, ir::Op);
+/// `op` is the shift of the bits that stay in place: shl rotates left, shr right.
+void lower_rotate(Lowering&, ir::Op);
 
 // convert.cpp
 void lower_mov(Lowering&, ir::Op);
@@ -44,6 +52,23 @@ void lower_cmp(Lowering&, ir::Op);
 void lower_cmpn(Lowering&, ir::Op);
 void lower_sel(Lowering&, ir::Op);
 void lower_csel(Lowering&, ir::Op);
+
+// predicates.cpp
+/// The flags of the instruction's channels = op(flags that the sources name).
+void lower_flag_logic(Lowering&, ir::Op);
+/// The flags of the instruction's channels = the lowest bit of each channel's source; of a scalar source, one
+/// bit a channel, whether it is on or off.
+void lower_set_flags(Lowering&, ir::Op);
+
+// wide.cpp
+/// dst = bits 63:32 of src0 * src1.
+void lower_mul_high(Lowering&, ir::Op);
+/// dst, dst2 = low and high half of src0 * src1 + src2.
+void lower_mad_wide(Lowering&, ir::Op);
+/// dst = sum or difference, dst2 = carry or borrow.
+void lower_carry_out(Lowering&, ir::Op);
+/// dst = src0 + the dot product of four bytes of src1 and src2.
+void lower_dp4a(Lowering&, ir::Op);
 
 // math.cpp
 void lower_math(Lowering&, ir::Op);
@@ -65,6 +90,16 @@ void lower_flow(Lowering&, ir::Op);
 void lower_call(Lowering&, ir::Op);
 void lower_return(Lowering&, ir::Op);
 void lower_wait(Lowering&, ir::Op);
+/// Signals the thread group's barrier and waits for it.
+void lower_barrier(Lowering&, ir::Op);
+/// Signals the barrier alone.
+void lower_signal(Lowering&, ir::Op);
+/// A jump of all channels to the place in Flow::table that the first source counts; the last one if it has
+/// fewer.
+void lower_switch(Lowering&, ir::Op);
+/// The thread ends.
+void lower_exit(Lowering&, ir::Op);
+void lower_fence_instruction(Lowering&, ir::Op);
 void lower_nop(Lowering&, ir::Op);
 void lower_illegal(Lowering&, ir::Op);
 void lower_unsupported(Lowering&, ir::Op);

@@ -26,6 +26,7 @@ struct Predicate {
     AllV,     ///< both
     AnyH,     ///< any of the group of channels
     AllH,     ///< all of the group
+    First,    ///< the bit of the first channel decides for all
   };
   Control control = Control::None;
   std::uint8_t group = 1;  ///< AnyH, AllH: channels, a power of two
@@ -43,13 +44,15 @@ struct Instruction {
   bool writes_accumulator = false;  ///< {AccWrEn}
   Condition condition = Condition::None;
   Predicate predicate;
-  std::uint16_t flag = 0;  ///< bit of channel 0, for predicate and condition alike
-  bool uses_flag = false;  ///< beside predicate and condition
-  bool padding = false;    ///< what lies between functions: nothing leads there
-  std::uint32_t ip = 0;    ///< bytes from the kernel's start
-  std::uint32_t next = 0;  ///< ip of the next instruction
+  std::uint32_t flag = 0;     ///< bit of channel 0, for predicate and condition alike
+  bool uses_flag = false;     ///< beside predicate and condition
+  std::uint8_t function = 0;  ///< table of a function of three bits (lower_boolean_function)
+  bool padding = false;       ///< what lies between functions: nothing leads there
+  std::uint32_t ip = 0;       ///< bytes from the kernel's start
+  std::uint32_t next = 0;     ///< ip of the next instruction
   Operand dst;
-  std::array<Operand, 3> src;
+  Operand dst2;  ///< of handlers that have two results
+  std::array<Operand, 4> src;
   Flow flow;
   Message message;
 

@@ -75,4 +75,103 @@ void lower_bits(Lowering& l, ir::Op op) {
 // bfe extends its data's sign if the destination is signed.
 void lower_bit_field(Lowering& l, ir::Op op) { lower_dwords(l, op, l.inst().dst.type); }
 
+void lower_bit_field_insert(Lowering& l, ir::Op) {
+  const Instruction& in = l.inst();
+  const ir::Type type = in.dst.type;
+  if (!ir::is_int(type) || ir::size_of(type) != 4) return l.unsupported("destination that is not a dword");
+  ir::Builder& b = l.b();
+  const ir::ValueId width = l.source(0, type), place = l.source(1, type);
+  const ir::ValueId field = b.lanewise(ir::Op::bfi1, {width, place});
+  const ir::ValueId moved = b.lanewise(ir::Op::shl, {l.source(2, type), place});
+  l.finish(b.lanewise(ir::Op::bfi2, {field, moved, l.source(3, type)}));
+}
+
+namespace {
+
+/// A function of two values, both results of each: what a table of four bits says, bit 2*b + a.
+ir::ValueId of_two(ir::Builder& b, unsigned table, ir::ValueId x, ir::ValueId y, ir::Type type,
+                   unsigned lanes) {
+  using enum ir::Op;
+  const auto inverted = [&](ir::ValueId value) { return b.lanewise(not_, {value}); };
+  switch (table) {
+    case 0x0:
+      return b.constant(type, lanes, 0);
+    case 0x1:
+      return inverted(b.lanewise(or_, {x, y}));
+    case 0x2:
+      return b.lanewise(andn, {y, x});
+    case 0x3:
+      return inverted(y);
+    case 0x4:
+      return b.lanewise(andn, {x, y});
+    case 0x5:
+      return inverted(x);
+    case 0x6:
+      return b.lanewise(xor_, {x, y});
+    case 0x7:
+      return inverted(b.lanewise(and_, {x, y}));
+    case 0x8:
+      return b.lanewise(and_, {x, y});
+    case 0x9:
+      return inverted(b.lanewise(xor_, {x, y}));
+    case 0xa:
+      return x;
+    case 0xb:
+      return b.lanewise(or_, {x, inverted(y)});
+    case 0xc:
+      return y;
+    case 0xd:
+      return b.lanewise(or_, {inverted(x), y});
+    case 0xe:
+      return b.lanewise(or_, {x, y});
+    default:
+      return inverted(b.constant(type, lanes, 0));
+  }
+}
+
+/// A function of three values whose table has bit 4*z + 2*y + x.
+ir::ValueId of_three(ir::Builder& b, unsigned table, std::array<ir::ValueId, 3> v, ir::Type type,
+                     unsigned lanes) {
+  using enum ir::Op;
+  const auto two = [&](unsigned bits, ir::ValueId x, ir::ValueId y) {
+    return of_two(b, bits, x, y, type, lanes);
+  };
+  // Bits of the table for x, y at z = 0 and z = 1.
+  const unsigned zero = table & 0xf, one = table >> 4;
+  if (zero == one) return two(zero, v[0], v[1]);
+  if ((zero ^ one) == 0xf) return b.lanewise(xor_, {two(zero, v[0], v[1]), v[2]});
+  if (zero == 0) return b.lanewise(and_, {two(one, v[0], v[1]), v[2]});
+  if (one == 0) return b.lanewise(andn, {v[2], two(zero, v[0], v[1])});
+  if (one == 0xf) return b.lanewise(or_, {two(zero, v[0], v[1]), v[2]});
+  if ((zero & one) == zero)  // f = zero | (one & z)
+    return b.lanewise(or_, {two(zero, v[0], v[1]), b.lanewise(and_, {two(one, v[0], v[1]), v[2]})});
+  if ((zero & one) == one)
+    return b.lanewise(or_, {two(one, v[0], v[1]), b.lanewise(andn, {v[2], two(zero, v[0], v[1])})});
+  // (zero ^ one) & z ^ zero
+  return b.lanewise(xor_, {b.lanewise(and_, {two(zero ^ one, v[0], v[1]), v[2]}), two(zero, v[0], v[1])});
+}
+
+}  // namespace
+
+void lower_boolean_function(Lowering& l, ir::Op) {
+  const Instruction& in = l.inst();
+  const ir::Type type = bits_type(in);
+  std::array<ir::ValueId, 3> sources;
+  for (unsigned i = 0; i < 3; ++i) sources[i] = l.logic_source(i, type);
+  l.finish(of_three(l.b(), in.function, sources, type, l.lanes()));
+}
+
+// The count is taken modulo the width of the data.
+void lower_rotate(Lowering& l, ir::Op op) {
+  const Instruction& in = l.inst();
+  const unsigned bytes = ir::size_of(in.dst.type);
+  if (ir::is_float(in.dst.type) || bytes < 2) return l.unsupported("rotation of this type");
+  const ir::Type type = ir::int_type(bytes, false);
+  ir::Builder& b = l.b();
+  const ir::ValueId value = l.source(0, type), count = l.source(1, type);
+  const ir::Op other = op == ir::Op::shl ? ir::Op::shr : ir::Op::shl;
+  const ir::ValueId back = b.lanewise(other, {value, b.lanewise(ir::Op::neg, {count})});
+  l.finish(b.lanewise(ir::Op::or_, {b.lanewise(op, {value, count}), back}));
+}
+
 }  // namespace eum::eu

@@ -93,6 +93,8 @@ class Lowering {
   ir::ValueId scalar(ir::Type type, unsigned offset) {
     return builder_.reg_read(type, 1, ir::Region::packed(offset));
   }
+  /// The first element of an operand, in `type`.
+  ir::ValueId scalar(const Operand& op, ir::Type type);
   /// Byte addresses, u16, of an indirect operand; one lane if all channels read the same.
   ir::ValueId addresses(const Operand& op, unsigned lanes, bool destination);
 

@@ -9,7 +9,8 @@ bool is_division(ir::Op op) { return op == ir::Op::quot || op == ir::Op::rem; }
 /// The type to compute `op` in, or nothing after a trap.
 std::optional<ir::Type> math_type(Lowering& l, ir::Op op) {
   const bool integer = is_division(op);
-  const ir::Type type = integer ? ordered_type(l.inst()) : modular_type(l.inst());
+  ir::Type type = integer ? ordered_type(l.inst()) : modular_type(l.inst());
+  if (integer && ir::is_int(type) && ir::size_of(type) < 4) type = ir::int_type(4, ir::is_signed(type));
   const char* reason = nullptr;
   if (integer && (!ir::is_int(type) || ir::size_of(type) != 4))
     reason = "division of other than dwords";

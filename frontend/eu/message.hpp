@@ -1,9 +1,13 @@
 #pragma once
 // A message as the EU sends it: registers of payload and response, and what it asks of memory. It must not
 // know descriptors or shared function numbers.
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
+#include <vector>
 
+#include "frontend/eu/operand.hpp"
 #include "frontend/ir/image_access.hpp"
 #include "frontend/ir/memory_access.hpp"
 
@@ -26,13 +30,23 @@ enum class OffsetUnit : std::uint8_t {
   Dwords,
 };
 
+/// What a message of a front end without headers and descriptors brings along in operands.
+struct MessageOperands {
+  Operand surface;  ///< index in the binding table; none: Message says it
+  /// Values of one lane. Scattered and block messages: the base of addresses. Sampler: texel offsets and
+  /// masked channels as in a header. Media block: x, y, size as in a header.
+  std::array<Operand, 3> scalars;
+  std::vector<RegisterRange> payload;  ///< in place of Message::payload, one a parameter
+};
+
 struct Message {
   MessageHandler lower = nullptr;
-  ir::MemoryAccess memory;   ///< space, surface, cache hint and atomic; lowering adds offset and components
-  ir::ImageAccess image;     ///< surface, sampler and operation; lowering adds what the payload tells
-  RegisterRange payload[2];  ///< the second only of split sends
-  RegisterRange response;    ///< none where nothing comes back
-  std::uint32_t offset = 0;  ///< Scratch: bytes
+  ir::MemoryAccess memory;  ///< space, surface, cache hint and atomic; lowering adds offset and components
+  ir::ImageAccess image;    ///< surface, sampler and operation; lowering adds what the payload tells
+  std::array<RegisterRange, 2> payload;       ///< the second only of split sends
+  RegisterRange response;                     ///< none where nothing comes back
+  const MessageOperands* operands = nullptr;  ///< which the program keeps
+  std::uint32_t offset = 0;                   ///< Scratch: bytes
   std::uint32_t state_offset = 0;  ///< bindless image: bytes from the heap's base to the surface's state
   std::uint8_t channels = 1;       ///< that it serves; 1 for blocks
   bool header = false;             ///< the first register of the payload is a header
@@ -49,7 +63,14 @@ struct Message {
   std::uint16_t memory_bits = 0;    ///< one element in memory
   std::uint16_t register_bits = 0;  ///< one element in the payload
 
-  unsigned payload_registers() const { return unsigned{payload[0].count} + payload[1].count; }
+  std::span<const RegisterRange> ranges() const {
+    return operands != nullptr ? std::span<const RegisterRange>(operands->payload) : payload;
+  }
+  unsigned payload_registers() const {
+    unsigned count = 0;
+    for (const RegisterRange& range : ranges()) count += range.count;
+    return count;
+  }
   unsigned elements() const { return static_cast<unsigned>(std::popcount(components)); }
 };
 

@@ -41,8 +41,8 @@ struct Operand {
   PackedVector packed = PackedVector::None;  ///< of an Immediate
   Region region;
   std::int16_t address_offset = 0;  ///< Indirect: bytes added to the address
-  /// Register, Accumulator: byte in the register file. Flag: first bit. Indirect: element of the address
-  /// register.
+  /// Register, Accumulator: byte in the register file. Flag: first bit. Indirect: byte in the register file
+  /// of the first address, 16 bits.
   std::uint32_t offset = 0;
   std::uint64_t immediate = 0;  ///< zero-extended from the type's size; of a packed vector 32 bits
 

@@ -62,6 +62,12 @@ ir::ValueId Lowering::predicate() {
     case Channel:
       value = builder_.flag_read(lanes(), flag_bit());
       break;
+    case First: {
+      // All ones or none from the lowest bit, so that lanes need not be looked at one by one.
+      const ir::ValueId bit = builder_.mask_bits(ir::Type::u32, builder_.flag_read(1, flag_bit()));
+      value = builder_.bits_mask(builder_.lanewise(ir::Op::neg, {bit}), lanes());
+      break;
+    }
     case AnyV:
     case AllV: {
       const unsigned bit = flag_bit() % flag_register_bits;

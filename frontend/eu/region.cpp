@@ -9,9 +9,6 @@
 namespace eum::eu {
 namespace {
 
-/// Of the address register: 16 elements a0.0 to a0.15.
-constexpr unsigned address_bytes = 32;
-
 /// Lane i's distance in bytes from the region's origin.
 unsigned lane_distance(const Region& region, unsigned lane, unsigned bytes) {
   return ((lane / region.width) * region.vstride + (lane % region.width) * region.hstride) * bytes;
@@ -103,8 +100,11 @@ const char* Lowering::check_operand(const Operand& op, bool destination) const {
       return destination ? "architecture register that is not modelled" : nullptr;
     case OperandKind::Indirect: {
       const unsigned rows = region.vstride == Region::vxh ? lanes() / sane(region).width : 1;
-      const unsigned end = 2 * (op.offset + std::max(rows, 1u));
-      return end > address_bytes ? "address registers beyond a0.15" : nullptr;
+      const unsigned end = op.offset + address_bytes * std::max(rows, 1u);
+      const bool beyond = op.offset < target_.grf_file_bytes()
+                              ? end > target_.grf_file_bytes()
+                              : end > target_.offset(StateRegister::Address) + address_register_bytes;
+      return beyond ? "addresses beyond the address register" : nullptr;
     }
     case OperandKind::Flag:
       if (op.offset % flag_register_bits + 8 * bytes > flag_register_bits || op.offset >= target_.flag_bits)
@@ -128,6 +128,7 @@ const char* Lowering::check_operand(const Operand& op, bool destination) const {
 const char* Lowering::check_operands() const {
   const Instruction& in = *inst_;
   if (const char* reason = check_operand(in.dst, true)) return reason;
+  if (const char* reason = check_operand(in.dst2, true)) return reason;
   if (in.has_dst() && !in.dst.is_null() && in.dst.region.hstride == 0 && lanes() > 1)
     return "destination stride 0";
   for (unsigned i = 0; i < in.source_count; ++i)
@@ -173,7 +174,7 @@ ir::ValueId Lowering::immediate(const Operand& op, ir::Type exec, unsigned lanes
 
 ir::ValueId Lowering::addresses(const Operand& op, unsigned lanes, bool destination) {
   using ir::Type;
-  unsigned bytes = ir::size_of(op.type), base = target_.offset(StateRegister::Address) + 2u * op.offset;
+  const unsigned bytes = ir::size_of(op.type), base = op.offset;
   Region region = destination ? Region{op.region.hstride, 1, 0} : sane(op.region);
   auto plus_offset = [&](ir::ValueId address) {
     if (op.address_offset == 0) return address;
@@ -229,6 +230,13 @@ ir::ValueId Lowering::read_register(const Operand& op, ir::Type raw) {
   // Lanes that are channels of their own need not be read where the channel is off.
   bool own = region.stride(lanes()) > 0;
   return builder_.reg_read(raw, lanes(), region, own ? lane_mask() : ir::no_value);
+}
+
+ir::ValueId Lowering::scalar(const Operand& op, ir::Type type) {
+  if (op.is_immediate()) return immediate(op, type, 1);
+  if (op.kind != OperandKind::Register) return builder_.slice(read(op, type, false), 0, 1);
+  const ir::ValueId value = builder_.convert(ir::Op::convert, type, scalar(op.type, op.offset));
+  return modify(value, op.modifier, false);
 }
 
 ir::ValueId Lowering::modify(ir::ValueId value, SourceModifier modifier, bool logic) {

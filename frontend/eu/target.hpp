@@ -27,7 +27,7 @@ struct Target {
   const char* name;         ///< as the function's text spells the family: "gen9"
   std::uint16_t grf_bytes;  ///< of one general register
   std::uint16_t grf_count;
-  std::uint16_t flag_bits;  ///< of all flag registers
+  std::uint32_t flag_bits;  ///< of all flag registers
 
   constexpr unsigned grf_file_bytes() const { return unsigned{grf_bytes} * grf_count; }
   /// Byte offset in the file.
@@ -46,6 +46,9 @@ struct Target {
   /// General registers that `count` bytes take.
   constexpr unsigned registers(unsigned count) const { return (count + grf_bytes - 1) / grf_bytes; }
 };
+
+/// Bytes of one address of a register, and of the address register: a0.0 to a0.15.
+inline constexpr unsigned address_bytes = 2, address_register_bytes = 16 * address_bytes;
 
 /// Flags come in registers of so many bits; one instruction's channels see one of them.
 inline constexpr unsigned flag_register_bits = 32;

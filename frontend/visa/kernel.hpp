@@ -83,7 +83,7 @@ enum class OperandKind : std::uint8_t {
   AddressOf,  ///< &NAME[offset]: of a general or surface variable
   Predicate,  ///< NAME
   State,      ///< NAME(column): an element of a surface or sampler variable
-  Raw,        ///< NAME.column: `column` in elements of the variable's type
+  Raw,        ///< NAME.column: `column` in bytes
   Name,       ///< NAME alone: the surface or sampler of a message
   Label,      ///< of a branch, or of the label itself
   Function,   ///< name of a function: `variable` indexes Kernel::strings

@@ -17,7 +17,8 @@ void lower_untyped_atomic(MessageLowering& t) {
   ir::ValueId where = t.address(t.read(t.address_type(), 0));
   std::array<ir::ValueId, 2> sources{};
   for (unsigned i = 0; i < count; ++i) sources[i] = t.read(type, addresses + i * step);
-  ir::ValueId old = t.b().atomic(type, m.memory, where, std::span(sources).first(count), returns, t.mask());
+  ir::ValueId old =
+      t.b().atomic(type, m.memory, where, std::span(sources).first(count), returns, t.mask(), t.surface());
   if (returns) t.write_response(0, old);
 }
 

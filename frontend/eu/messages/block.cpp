@@ -19,15 +19,16 @@ void move_block(MessageLowering& t, ir::MemoryAccess memory, ir::ValueId address
                 unsigned dwords) {
   ir::Builder& b = t.b();
   const std::uint32_t offset = memory.offset;
+  const ir::ValueId surface = t.surface();
   std::vector<std::pair<ir::Region, ir::ValueId>> loaded;
   for (unsigned done = 0; done < dwords; done += ir::max_lanes) {
     unsigned lanes = std::min(dwords - done, ir::max_lanes);
     ir::Region data = ir::Region::packed(file_offset + 4 * done);
     memory.offset = offset + 4 * done;
     if (t.message().write)
-      b.block_store(memory, address, b.reg_read(ir::Type::u32, lanes, data));
+      b.block_store(memory, address, b.reg_read(ir::Type::u32, lanes, data), surface);
     else
-      loaded.push_back({data, b.block_load(ir::Type::u32, lanes, memory, address)});
+      loaded.push_back({data, b.block_load(ir::Type::u32, lanes, memory, address, surface)});
   }
   for (const auto& [data, value] : loaded) b.reg_write(data, value);
 }
@@ -60,12 +61,13 @@ std::optional<unsigned> checked_dwords(MessageLowering& t) {
   const Message& m = t.message();
   unsigned dwords = m.element_count * m.memory_bits / 32u;
   const unsigned registers = t.lowering().target().registers(4 * dwords);
-  if (!m.header) {
+  if (!m.header && !t.has_scalar(0)) {
     t.lowering().unsupported("block message without a header");
     return std::nullopt;
   }
   bool write = m.write;
-  if (!t.check_payload(write ? 1 + registers : 1, write ? 0 : registers)) return std::nullopt;
+  const unsigned front = m.header ? 1 : 0;
+  if (!t.check_payload(write ? front + registers : front, write ? 0 : registers)) return std::nullopt;
   return dwords;
 }
 
@@ -77,7 +79,11 @@ void lower_block_message(MessageLowering& t) {
   if (!dwords) return;
   ir::Builder& b = t.b();
   ir::ValueId address;
-  if (m.memory.space == ir::MemSpace::A64) {
+  if (t.has_scalar(0)) {
+    address = t.scalar(0, t.address_type());
+    if (m.address_unit != 1)
+      address = b.lanewise(ir::Op::mul, {address, b.constant(t.address_type(), 1, m.address_unit)});
+  } else if (m.memory.space == ir::MemSpace::A64) {
     address = t.header(ir::Type::u64, header_address);
   } else {
     address = t.header(ir::Type::u32, header_offset);
@@ -85,7 +91,7 @@ void lower_block_message(MessageLowering& t) {
       address = b.lanewise(ir::Op::mul, {address, b.constant(ir::Type::u32, 1, m.address_unit)});
     if (m.memory.space == ir::MemSpace::A32) address = b.lanewise(ir::Op::add, {address, t.stateless_base()});
   }
-  unsigned offset = m.write ? t.payload_offset(1) : t.response_offset(0);
+  unsigned offset = m.write ? t.payload_offset(m.header ? 1 : 0) : t.response_offset(0);
   move_block(t, m.memory, t.address(address), offset + (m.high_half ? 16 : 0), *dwords);
 }
 

@@ -57,6 +57,11 @@ std::optional<unsigned> coordinates(MessageLowering& t, unsigned others) {
 /// they are on or not.
 std::vector<ir::ValueId> sample_operands(MessageLowering& t, unsigned parameters) {
   std::vector<ir::ValueId> operands = t.surface_operand();
+  if (t.has_scalar(0)) {
+    // Without a header the table of samplers is the thread's own, which r0 names.
+    operands.push_back(t.scalar(0, ir::Type::u32));
+    operands.push_back(t.lowering().scalar(ir::Type::u32, sampler_pointer));
+  }
   if (t.message().header) {
     operands.push_back(t.header(ir::Type::u32, sample_control));
     operands.push_back(t.header(ir::Type::u32, sampler_pointer));
@@ -93,7 +98,7 @@ void lower_sample(MessageLowering& t) {
   const unsigned results = std::min(channels, m.response.count / result_step);
   if (!t.check_payload(header + parameters * step, m.response.count)) return;
   ir::ImageAccess image = t.image();
-  image.scalars = m.header ? ir::sample_header_scalars : 0;
+  image.scalars = m.header || t.has_scalar(0) ? ir::sample_header_scalars : 0;
   const std::vector<ir::ValueId> operands = sample_operands(t, parameters);
   const ir::ValueId first = b.image(ir::Op::sample, t.lanes(), image, operands, results, t.mask());
   write_samples(t, first, results);
@@ -162,20 +167,23 @@ void lower_atomic_counter(MessageLowering& t) {
 void lower_media_block(MessageLowering& t) {
   if (!in_surface(t)) return;
   const Message& m = t.message();
-  if (!m.header || m.payload_registers() == 0)
+  const unsigned front = header_registers(m);
+  if (!t.has_scalar(0) && (!m.header || m.payload_registers() == 0))
     return t.lowering().unsupported("media block message without a header");
-  const unsigned data = m.write ? m.payload_registers() - 1 : m.response.count;
+  const unsigned data = m.write ? m.payload_registers() - front : m.response.count;
   if (data == 0) return;
-  if (!t.check_payload(1 + (m.write ? data : 0), m.write ? 0 : data)) return;
+  if (!t.check_payload(front + (m.write ? data : 0), m.write ? 0 : data)) return;
   ir::Builder& b = t.b();
   const unsigned lanes = t.lowering().target().grf_bytes / 4;
   ir::ImageAccess image = t.image();
   image.scalars = ir::media_scalars;
   std::vector<ir::ValueId> operands = t.surface_operand();
-  for (unsigned offset : {block_x, block_y, block_size}) operands.push_back(t.header(ir::Type::u32, offset));
+  constexpr std::array places{block_x, block_y, block_size};
+  for (unsigned k = 0; k < places.size(); ++k)
+    operands.push_back(m.header ? t.header(ir::Type::u32, places[k]) : t.scalar(k, ir::Type::u32));
   if (m.write) {
     for (unsigned k = 0; k < data; ++k)
-      operands.push_back(b.reg_read(ir::Type::u32, lanes, ir::Region::packed(t.payload_offset(1 + k))));
+      operands.push_back(b.reg_read(ir::Type::u32, lanes, ir::Region::packed(t.payload_offset(front + k))));
     b.image(ir::Op::media_write, lanes, image, operands, 0);
     return;
   }

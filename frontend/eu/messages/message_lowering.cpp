@@ -15,15 +15,29 @@ ir::ValueId MessageLowering::payload_read_mask() {
 }
 
 unsigned MessageLowering::payload_offset(unsigned index) const {
-  const RegisterRange& first = message_.payload[0];
-  const bool second = index >= first.count;
-  const RegisterRange& range = message_.payload[second ? 1 : 0];
-  return range.offset + (second ? index - first.count : index) * l_.target().grf_bytes;
+  const std::span<const RegisterRange> ranges = message_.ranges();
+  std::size_t k = 0;
+  for (; k + 1 < ranges.size() && index >= ranges[k].count; ++k) index -= ranges[k].count;
+  return (ranges.empty() ? 0 : ranges[k].offset) + index * l_.target().grf_bytes;
 }
 
 ir::ValueId MessageLowering::read(ir::Type type, unsigned index, unsigned stride) {
   ir::Region region = ir::Region::strided(payload_offset(index), lanes() == 1 ? 1 : stride);
   return b().reg_read(type, lanes(), region, payload_read_mask());
+}
+
+bool MessageLowering::has_scalar(unsigned index) const {
+  return message_.operands != nullptr && message_.operands->scalars[index].kind != OperandKind::None;
+}
+
+ir::ValueId MessageLowering::scalar(unsigned index, ir::Type type) {
+  return l_.scalar(message_.operands->scalars[index], type);
+}
+
+ir::ValueId MessageLowering::surface() {
+  if (message_.operands == nullptr || message_.operands->surface.kind == OperandKind::None)
+    return ir::no_value;
+  return l_.scalar(message_.operands->surface, ir::Type::u32);
 }
 
 ir::ValueId MessageLowering::header(ir::Type type, unsigned offset) {
@@ -47,13 +61,15 @@ ir::ValueId MessageLowering::stateless_base() {
 
 ir::ImageAccess MessageLowering::image() const {
   ir::ImageAccess image = message_.image;
-  image.surface_is_operand = image.bindless;
+  image.surface_is_operand = image.bindless || (message_.operands != nullptr &&
+                                                message_.operands->surface.kind != OperandKind::None);
   return image;
 }
 
 std::vector<ir::ValueId> MessageLowering::surface_operand() {
-  if (!message_.image.bindless) return {};
-  return {b().constant(ir::Type::u32, 1, message_.state_offset)};
+  if (message_.image.bindless) return {b().constant(ir::Type::u32, 1, message_.state_offset)};
+  const ir::ValueId index = surface();
+  return index == ir::no_value ? std::vector<ir::ValueId>{} : std::vector<ir::ValueId>{index};
 }
 
 bool MessageLowering::check_payload(unsigned payload, unsigned response) {
@@ -66,7 +82,7 @@ bool MessageLowering::check_payload(unsigned payload, unsigned response) {
     l_.unsupported("expected {} payload registers, found {}", payload, found);
     return false;
   }
-  for (const RegisterRange& range : message_.payload)
+  for (const RegisterRange& range : message_.ranges())
     if (range.count != 0 && beyond(range, range.count)) {
       l_.unsupported("payload beyond the last general register");
       return false;

@@ -34,6 +34,11 @@ class MessageLowering {
 
   /// Elements of the channels from payload register `index` on, `stride` elements apart.
   ir::ValueId read(ir::Type type, unsigned index, unsigned stride = 1);
+  /// Whether the message brings a value of one lane along, and the value.
+  bool has_scalar(unsigned index) const;
+  ir::ValueId scalar(unsigned index, ir::Type type);
+  /// Index of the surface where a register holds it, else no_value.
+  ir::ValueId surface();
   /// One element at byte `offset` of the header.
   ir::ValueId header(ir::Type type, unsigned offset);
   /// Byte offset in the register file of payload register `index`.

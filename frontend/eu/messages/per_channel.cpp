@@ -31,6 +31,7 @@ ir::ValueId addresses_of(MessageLowering& t, unsigned index) {
     ir::ValueId offset = b.splat(t.header(type, global_offset), t.lanes());
     where = b.lanewise(ir::Op::add, {where, offset});
   }
+  if (t.has_scalar(0)) where = b.lanewise(ir::Op::add, {where, b.splat(t.scalar(0, type), t.lanes())});
   if (t.message().offset_unit == OffsetUnit::Dwords)
     where = b.lanewise(ir::Op::shl, {where, b.constant(type, t.lanes(), 2)});
   return t.address(where);
@@ -57,9 +58,9 @@ void lower_per_channel(MessageLowering& t) {
     std::vector<ir::ValueId> values;
     for (unsigned i = 0; i < e.count; ++i)
       values.push_back(t.read(e.memory, data + i * step, ir::size_of(e.unit) / ir::size_of(e.memory)));
-    return b.store(memory, where, values, t.mask());
+    return b.store(memory, where, values, t.mask(), t.surface());
   }
-  ir::ValueId first = b.load(e.memory, memory, where, t.mask());
+  ir::ValueId first = b.load(e.memory, memory, where, t.mask(), t.surface());
   for (unsigned i = 0; i < e.count; ++i)
     t.write_response(i * step, b.convert(ir::Op::convert, e.unit, first + i));
 }

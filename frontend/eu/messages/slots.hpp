@@ -10,7 +10,9 @@ class Slots {
  public:
   static constexpr unsigned count = 2, dwords = 4;
   /// What Message::channels says of such a message.
-  static bool serves(const Message& message) { return message.channels == count; }
+  static bool serves(const Message& message) {
+    return message.channels == count && message.operands == nullptr;
+  }
 
   explicit Slots(MessageLowering& t) : t_(t) {}
 

@@ -196,7 +196,7 @@ const char* Translator::operand(const Operand& op, bool destination, eu::Operand
       return nullptr;
     case OperandKind::Indirect:
       result.kind = eu::OperandKind::Indirect;
-      result.offset = op.address_subreg;
+      result.offset = target_.offset(eu::StateRegister::Address) + eu::address_bytes * op.address_subreg;
       result.address_offset = op.address_offset;
       return nullptr;
     case OperandKind::Direct:
@@ -291,8 +291,7 @@ Result<void> Translator::run() {
   out_.condition = condition(in_.cond_mod);
   out_.predicate = predicate(in_.pred_ctrl, in_.pred_inverse);
   out_.uses_flag = is_macro(in_.math);
-  out_.flag = static_cast<std::uint16_t>(eu::flag_register_bits * in_.flag_reg +
-                                         eu::flag_register_bits / 2 * in_.flag_subreg);
+  out_.flag = eu::flag_register_bits * in_.flag_reg + eu::flag_register_bits / 2 * in_.flag_subreg;
   if (is_send(format)) return translate_message(in_, family_, out_.message);
   if (!has_operands(in_, format)) return {};
   if (const char* reason = operands()) return error("{}", reason);

@@ -1,38 +1,51 @@
 #pragma once
-// Where the variables of a kernel and the functions that it calls lie: general, address, surface and sampler
-// variables in one linear register file behind the thread's payload, predicates in flag registers. It must
-// not know instructions.
+// Where the variables of a kernel or function lie: general, address, surface and sampler variables in one
+// linear register file behind the thread's payload, predicates in flag registers. It must not know
+// instructions.
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "frontend/eu/operand.hpp"
 #include "frontend/eu/target.hpp"
 #include "frontend/visa/kernel.hpp"
+#include "frontend/visa/lower/register_file.hpp"
 #include "memory/base/result.hpp"
 
 namespace eum::visa {
 
+/// Where the payload that .input lines name ends, bytes.
+Result<std::uint32_t> payload_bytes(const Kernel& kernel, unsigned grf_bytes);
+
 class Layout {
  public:
-  /// Of `kernel` alone; `base` is the first free byte of the file and the first free flag register.
-  struct Base {
-    std::uint32_t bytes = 0;
-    std::uint32_t flags = 0;
-  };
+  /// Gives every variable that an instruction names a place in `file`; predefined variables that functions
+  /// share get those of `caller`, null for the kernel itself.
+  static Result<Layout> make(const Kernel& kernel, RegisterFile& file, const Layout* caller);
 
   const eu::Target& target() const { return target_; }
-  unsigned grf_bytes() const { return target_.grf_bytes; }
+  /// Set when the whole file is known.
+  void set_target(const eu::Target& target) { target_ = target; }
+  unsigned grf_bytes() const { return grf_bytes_; }
 
   /// Of a general, address, surface or sampler variable: bytes in the register file.
   std::uint32_t offset(VariableId variable) const { return places_[variable]; }
   /// Of a predicate: its first flag bit.
   std::uint32_t flag(VariableId predicate) const { return places_[predicate]; }
 
-  /// A vector operand (General, Indirect, Immediate, Null, Address, State, Predicate) as the EU has it.
+  /// A vector operand (General, Indirect, Immediate, Null, Address, AddressOf, State, Predicate) as the EU
+  /// has it. A predicate is read as an integer of `type`.
   eu::Operand operand(const Kernel& kernel, const Operand& op) const;
   /// A raw operand: packed elements of `type` from its first byte on; Null stays Null.
   eu::Operand raw(const Kernel& kernel, const Operand& op, ir::Type type) const;
+  /// Byte offset of a raw operand.
+  std::uint32_t raw_offset(const Operand& op) const { return places_[op.variable] + op.column; }
+
+ private:
+  eu::Operand general(const Kernel& kernel, const Operand& op) const;
+
+  unsigned grf_bytes_ = 32;
+  std::vector<std::uint32_t> places_;  ///< by variable; no_place: no instruction names it
+  eu::Target target_{};
 };
 
 }  // namespace eum::visa
