@@ -11,7 +11,7 @@ struct Operator {
   std::string_view text;
   unsigned precedence;
 };
-constexpr unsigned shift_precedence = 6, add_precedence = 7, multiply_precedence = 8, unary_precedence = 9;
+constexpr unsigned shift_precedence = 6, add_precedence = 7, multiply_precedence = 8;
 // Longer ones first.
 constexpr Operator operators[] = {{">>>", shift_precedence},
                                   {"<<", shift_precedence},

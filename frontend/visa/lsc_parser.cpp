@@ -124,7 +124,8 @@ bool LscParser::data_shape(Lsc& lsc) {
     return in_.fail("a data size: " + list(lsc_data_size_names));
   in_.advance(size.size());
   if (is_block2d(shape)) return block_shape(lsc);
-  if (in_.peek() == '.') return channel_mask(lsc);
+  if (is_quad(shape)) return in_.expect('.') && channel_mask(lsc);
+  if (shape == LscShape::Atomic && in_.accept('.')) return channel_mask(lsc);
   return elements(lsc);
 }
 
@@ -145,7 +146,6 @@ bool LscParser::elements(Lsc& lsc) {
 }
 
 bool LscParser::channel_mask(Lsc& lsc) {
-  in_.advance(1);  // .
   const std::string_view word = in_.peek_word();
   std::size_t next = 0;
   for (char c : word) {
