@@ -75,6 +75,20 @@ void lower_bits(Lowering& l, ir::Op op) {
 // bfe extends its data's sign if the destination is signed.
 void lower_bit_field(Lowering& l, ir::Op op) { lower_dwords(l, op, l.inst().dst.type); }
 
+// bfi2: the hardware finds the place of the field from the mask that bfi1 made (the compiler's translation of
+// the vISA instruction bfi hands over the value as it is).
+void lower_bit_field_merge(Lowering& l, ir::Op) {
+  const Instruction& in = l.inst();
+  const ir::Type type = in.dst.type;
+  if (!ir::is_int(type) || ir::size_of(type) != 4) return l.unsupported("destination that is not a dword");
+  ir::Builder& b = l.b();
+  const ir::ValueId mask = l.source(0, type), value = l.source(1, type);
+  // Times the mask's lowest bit is a shift to its place.
+  const ir::ValueId lowest = b.lanewise(ir::Op::and_, {mask, b.lanewise(ir::Op::neg, {mask})});
+  const ir::ValueId moved = b.lanewise(ir::Op::mul, {value, lowest});
+  l.finish(b.lanewise(ir::Op::bfi2, {mask, moved, l.source(2, type)}));
+}
+
 void lower_bit_field_insert(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   const ir::Type type = in.dst.type;

@@ -50,7 +50,9 @@ void lower_mad_wide(Lowering& l, ir::Op) {
   const bool is_signed = ir::is_signed(ordered_type(in));
   const ir::Type wide = is_signed ? s64 : u64;
   const ir::ValueId a = l.source(0, wide), c = l.source(1, wide);
-  ir::ValueId sum = b.lanewise(ir::Op::mad, {a, c, l.source(2, wide)});
+  // The addend has no sign, whatever its type: the finaliser adds it with addc.
+  const ir::ValueId addend = b.convert(ir::Op::convert, wide, l.source(2, u32));
+  ir::ValueId sum = b.lanewise(ir::Op::mad, {a, c, addend});
   if (is_signed) sum = b.convert(ir::Op::bitcast, u64, sum);
   const ir::Builder::Pair halves = split(l, sum);
   const ir::ValueId mask = l.write_mask();

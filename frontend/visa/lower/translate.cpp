@@ -347,7 +347,8 @@ Result<void> Translator::run() {
       return plain();
     case Shape::Addend: {
       const Result<void> read = plain();
-      if (read) out_.src = {out_.src[2], out_.src[0], out_.src[1], out_.src[3]};
+      // Factors in the order of the finaliser, which decides whose NaN comes through.
+      if (read) out_.src = {out_.src[2], out_.src[1], out_.src[0], out_.src[3]};
       return read;
     }
     case Shape::Division: {
@@ -375,9 +376,13 @@ Result<void> Translator::run() {
       out_.function = static_cast<std::uint8_t>(in_.suffix[0]);
       return plain();
     case Shape::Minimum:
-    case Shape::Maximum:
+    case Shape::Maximum: {
       out_.condition = meaning.shape == Shape::Minimum ? eu::Condition::lt : eu::Condition::ge;
-      return plain();
+      const Result<void> read = plain();
+      // Immediates go last, which decides between zeros of different sign.
+      if (read && out_.src[0].is_immediate()) std::swap(out_.src[0], out_.src[1]);
+      return read;
+    }
     case Shape::Compare:
       return compare();
     case Shape::SetFlags:

@@ -436,8 +436,9 @@ Result<void> MessageTranslator::run() {
         if (const Result<void> found = memory(operands_[0]); !found) return found;
         return atomic(operands_[1], operands_[4], operands_[2], operands_[3]);
       case Opcode::svm_atomic:
+        // The compiler writes the destination last, whatever the document says.
         message_.memory.space = ir::MemSpace::A64;
-        return atomic(operands_[0], operands_[1], operands_[2], operands_[3]);
+        return atomic(operands_[0], operands_[3], operands_[1], operands_[2]);
       case Opcode::oword_ld:
       case Opcode::oword_ld_unaligned:
       case Opcode::oword_st: {
