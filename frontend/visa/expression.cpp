@@ -100,13 +100,18 @@ class Expression {
     return nullptr;
   }
 
+  /// left = left op right; false if there is no such number of 64 bits, and `left` stays.
   static bool apply(std::string_view op, std::int64_t& left, std::int64_t right) {
     const auto bits = static_cast<std::uint64_t>(left);
     const bool shift = right >= 0 && right < 64;
-    if (op == "+") return !__builtin_add_overflow(left, right, &left);
-    if (op == "-") return !__builtin_sub_overflow(left, right, &left);
-    if (op == "*") return !__builtin_mul_overflow(left, right, &left);
-    if (op == "/" || op == "%") {
+    std::int64_t result = 0;
+    if (op == "+" || op == "-" || op == "*") {
+      if (op == "+"   ? __builtin_add_overflow(left, right, &result)
+          : op == "-" ? __builtin_sub_overflow(left, right, &result)
+                      : __builtin_mul_overflow(left, right, &result))
+        return false;
+      left = result;
+    } else if (op == "/" || op == "%") {
       if (right == 0 || (right == -1 && left == std::numeric_limits<std::int64_t>::min())) return false;
       left = op == "/" ? left / right : left % right;
     } else if (op == "<<" || op == ">>" || op == ">>>") {

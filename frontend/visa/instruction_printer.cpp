@@ -212,7 +212,8 @@ void InstructionPrinter::operand_item(Item item) {
       while (more_operands()) {
         const Operand& operand = next_operand();
         out_ += ' ';
-        if (operand.kind == OperandKind::Raw || item == Item::RawList)
+        const bool is_raw = operand.kind == OperandKind::Raw || operand.kind == OperandKind::Null;
+        if (is_raw && item != Item::OptionalSrcPair)
           raw(operand, false);
         else
           vector(operand, false);

@@ -96,6 +96,8 @@ class Lexer {
     at_ += found.size();
     return found;
   }
+  /// The character directly behind the cursor, which may be a blank.
+  char next() const { return at_ < text_.size() ? text_[at_] : '\n'; }
   /// Goes over what peek_... has shown.
   void advance(std::size_t count) { at_ += count; }
 

@@ -130,15 +130,16 @@ bool LscParser::data_shape(Lsc& lsc) {
 }
 
 bool LscParser::elements(Lsc& lsc) {
-  if (is_letter(in_.peek()) && in_.peek() == 'x') {
+  if (in_.next() == 'x') {
     in_.advance(1);
     std::uint32_t count = 0;
-    if (!small_number(64, "a number of elements", count)) return false;
+    const Location place = in_.location();
+    if (!size(count)) return false;
     if (std::ranges::find(lsc_element_counts, count) == std::end(lsc_element_counts))
-      return in_.fail("1, 2, 3, 4, 8, 16, 32 or 64 elements before this");
+      return in_.fail_at(place, "1, 2, 3, 4, 8, 16, 32 or 64 elements", std::to_string(count));
     lsc.elements = static_cast<std::uint8_t>(count);
   }
-  if (in_.peek() == 't') {
+  if (in_.next() == 't') {
     in_.advance(1);
     lsc.transposed = true;
   }
@@ -163,18 +164,20 @@ bool LscParser::block_shape(Lsc& lsc) {
   std::uint32_t sizes[3] = {};
   unsigned count = 0;
   if (!in_.expect('.')) return false;
-  do {
+  const Location place = in_.location();
+  for (bool more = true; more;) {
     if (count == 3) return in_.fail("blocks x width x height");
-    if (!small_number(0xffff, "a size", sizes[count])) return false;
-    if (sizes[count++] == 0) return in_.fail("a size of at least 1 before this");
-  } while (in_.accept('x'));
+    if (!size(sizes[count++])) return false;
+    more = in_.next() == 'x';
+    if (more) in_.advance(1);
+  }
   if (count < 2) return in_.fail("'x'");
   const std::uint32_t blocks = count == 3 ? sizes[0] : 1;
-  if (blocks > 0xff) return in_.fail("at most 255 blocks before this");
+  if (blocks > 0xff) return in_.fail_at(place, "at most 255 blocks", std::to_string(blocks));
   lsc.blocks = static_cast<std::uint8_t>(blocks);
   lsc.width = static_cast<std::uint16_t>(sizes[count - 2]);
   lsc.height = static_cast<std::uint16_t>(sizes[count - 1]);
-  const std::string_view order = in_.peek_word();
+  const std::string_view order = is_letter(in_.next()) ? in_.peek_word() : std::string_view();
   if (order.size() > 2 || order.find_first_not_of("nt") != std::string_view::npos)
     return in_.fail("nn, nt, tn or tt: transposed, and transformed as VNNI wants it");
   lsc.transposed = order.starts_with('t');
@@ -185,9 +188,7 @@ bool LscParser::block_shape(Lsc& lsc) {
 
 bool LscParser::typed_block_shape(Lsc& lsc) {
   std::uint32_t width = 0, height = 0;
-  if (!small_number(0xffff, "a width", width) || !in_.expect('x') ||
-      !small_number(0xffff, "a height", height))
-    return false;
+  if (!size(width) || !in_.expect('x') || !size(height)) return false;
   lsc.width = static_cast<std::uint16_t>(width);
   lsc.height = static_cast<std::uint16_t>(height);
   return true;
@@ -312,8 +313,10 @@ bool LscParser::address_size(Lsc& lsc) {
   return true;
 }
 
-bool LscParser::small_number(std::uint32_t max, std::string_view what, std::uint32_t& out) {
-  return in_.number(out, max, what);
+bool LscParser::size(std::uint32_t& out) {
+  // What starts with 0 would be taken for a hexadecimal number: 0x8.
+  if (in_.peek() == '0') return in_.fail("a size of at least 1");
+  return in_.number(out, 0xffff, "a size");
 }
 
 }  // namespace eum::visa

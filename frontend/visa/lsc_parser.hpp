@@ -36,7 +36,7 @@ class LscParser {
   bool scale(Lsc& lsc);
   bool offset(std::int32_t& out);
   bool address_size(Lsc& lsc);
-  bool small_number(std::uint32_t max, std::string_view what, std::uint32_t& out);
+  bool size(std::uint32_t& out);
 
   Lexer& in_;
   OperandParser& operands_;
