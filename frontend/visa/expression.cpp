@@ -140,6 +140,7 @@ class Expression {
 }  // namespace
 
 bool expression(Lexer& in, Loosest loosest, std::int64_t& value) {
+  if (in.plain_number(value)) return true;
   Expression parser(in);
   switch (loosest) {
     case Loosest::Any:

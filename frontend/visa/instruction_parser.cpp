@@ -182,8 +182,14 @@ bool InstructionParser::number_item(Item item) {
   switch (item) {
     case Item::ExecSize:
       return exec_size();
-    case Item::Count:
-      return in_.expect('(') && in_.number(value, any, "a number") && in_.expect(')') && suffix(value);
+    case Item::Count: {
+      if (!in_.expect('(')) return false;
+      const Location place = in_.location();
+      if (!in_.number(value, any, "a number")) return false;
+      if (value == 0 || value > 16 || (value & (value - 1)) != 0)
+        return in_.fail_at(place, "1, 2, 4, 8 or 16", std::to_string(value));
+      return in_.expect(')') && suffix(value);
+    }
     case Item::Pair:
       return in_.expect('(') && in_.number(value, any, "a number") && in_.expect(',') &&
              in_.number(second, any, "a number") && in_.expect(')') && suffix(value) && suffix(second);

@@ -108,6 +108,24 @@ class Lexer {
   bool at_number() { return is_digit(peek()); }
   /// 12 or 0x1f.
   bool number(std::uint64_t& value);
+  /// A decimal number with nothing but it in its place, as nearly all are: ',', ';', ':' or a closing bracket
+  /// follows.
+  bool plain_number(std::int64_t& value) {
+    skip_blanks();
+    constexpr std::size_t longest = 9;  // digits
+    std::size_t end = at_;
+    std::int64_t sum = 0;
+    for (; end < text_.size() && is_digit(text_[end]) && end - at_ < longest; ++end)
+      sum = sum * 10 + (text_[end] - '0');
+    if (end == at_ || end + 1 >= text_.size()) return false;
+    const char c = text_[end];
+    const bool closed = c == ',' || c == ';' || c == ':' || c == ')' || c == ']' ||
+                        (c == '>' && text_[end + 1] != '>' && text_[end + 1] != '=');
+    if (!closed) return false;
+    at_ = end;
+    value = sum;
+    return true;
+  }
   bool number(std::uint32_t& value, std::uint32_t max, std::string_view what);
   /// "..." with the escapes of C.
   bool quoted(std::string& value);

@@ -95,10 +95,10 @@ bool OperandParser::vector(KindSet set, bool destination, Operand& out) {
     }
     const Location place = in_.location();
     VariableId id = no_variable;
-    if (!variable(describe(set), id)) return false;
+    if (!variable("a variable", id)) return false;  // a name stands there
     const OperandKind kind = vector_kind(kernel_.variables[id].kind);
     if (!contains(set, kind)) return in_.fail_at(place, describe(set));
-    return general(set, destination, id, out);
+    return general(destination, id, out);
   }
   if (c == '&' && contains(set, OperandKind::AddressOf)) return address_of(out);
   if (destination) return in_.fail(describe(set));
@@ -117,7 +117,7 @@ bool OperandParser::vector(KindSet set, bool destination, Operand& out) {
   return immediate(out);
 }
 
-bool OperandParser::general(KindSet, bool destination, VariableId id, Operand& out) {
+bool OperandParser::general(bool destination, VariableId id, Operand& out) {
   out.variable = id;
   out.kind = vector_kind(kernel_.variables[id].kind);
   switch (out.kind) {

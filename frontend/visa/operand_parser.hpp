@@ -34,7 +34,7 @@ class OperandParser {
 
  private:
   bool variable(std::string_view expected, VariableId& id);
-  bool general(KindSet set, bool destination, VariableId id, Operand& out);
+  bool general(bool destination, VariableId id, Operand& out);
   bool source_modifier(SourceModifier& modifier);
   bool immediate(Operand& out);
   bool float_immediate(std::size_t length, Operand& out);

@@ -12,6 +12,10 @@
 namespace eum::visa {
 namespace {
 
+/// A compiler writes a file per kernel and what it calls. Each has all predefined variables: without a limit,
+/// a small text would take much memory.
+constexpr std::size_t max_kernels = 1024;
+
 /// What a kernel's lines are read with.
 struct KernelParser {
   KernelParser(Lexer& in, Kernel& kernel)
@@ -81,6 +85,8 @@ class Parser {
   bool kernel(bool is_function) {
     if (!end_kernel()) return false;
     const Location place = in_.location();
+    if (module_.kernels.size() == max_kernels)
+      return in_.fail(fmt::format("at most {} kernels", max_kernels));
     Kernel& kernel = module_.kernels.emplace_back();
     kernel.is_function = is_function;
     if (in_.peek() == '"') {

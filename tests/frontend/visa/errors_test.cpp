@@ -108,6 +108,7 @@ TEST_CASE("operands: kinds, regions, numbers") {
       {"gather_scaled.1 (M1, 8) S 0:ud V.0 V.0", "25: expected a surface, found S"},
       {"sample_lz.R (M1, 8) 0:uw T T V.0 V.0", "26: expected a sampler, found T"},
       {"media_ld.nomod (8,1) T 16 0:ud 0:ud V.0", "24: expected a plane from 0 to 15, found 16"},
+      {"oword_ld (3) T 0:ud V.0", "11: expected 1, 2, 4, 8 or 16, found 3"},
       {".file \"a", "9: expected '\"', found the end of the line"},
       {".file \"\\q\"", "9: expected an escape sequence, found q"},
   });
@@ -221,7 +222,11 @@ TEST_CASE("bytes that are no text: shown as numbers, long words cut") {
         "3:1: expected an instruction, found " + std::string(40, 'x') + "...");
 }
 
-TEST_CASE("limits: variables, aliases of aliases, operands, nesting") {
+TEST_CASE("limits: kernels, variables, aliases of aliases, operands, nesting") {
+  std::string kernels = ".version 4.1\n";
+  for (int i = 0; i < 1025; ++i) kernels += fmt::format(".kernel k{}\n", i);
+  CHECK(error_of(kernels) == "1026:9: expected at most 1024 kernels, found k1024");
+
   std::string text = kernel_with("");
   for (int i = 0; i < 40; ++i) text += fmt::format(".decl B{} v_type=G type=q num_elts=65535\n", i);
   CHECK(error_of(text) == "46:7: expected at most 16777216 bytes of variables, found 16777408");
