@@ -304,8 +304,14 @@ bool atomic(const Environment& environment, const Access& access, const AccessOp
             Fault& fault) {
   Memory memory(environment, access, operands, ReadWrite, fault);
   auto* const bytes = static_cast<std::byte*>(data);
-  return ir::size_of(access.type) == 8 ? atomic_lanes<std::uint64_t>(memory, access, operands, bytes)
-                                       : atomic_lanes<std::uint32_t>(memory, access, operands, bytes);
+  switch (ir::size_of(access.type)) {
+    case 2:
+      return atomic_lanes<std::uint16_t>(memory, access, operands, bytes);
+    case 4:
+      return atomic_lanes<std::uint32_t>(memory, access, operands, bytes);
+    default:
+      return atomic_lanes<std::uint64_t>(memory, access, operands, bytes);
+  }
 }
 
 bool block_load(const Environment& environment, const Access& access, const AccessOperands& operands,

@@ -43,7 +43,7 @@ struct AccessOperands {
 /// `data` holds the sources, source k at data + k * lanes * size; results, if the access returns any, come
 /// back at data (0 for lanes outside the mask, and beyond a surface). An address that is no multiple of the
 /// element size is the fault Misaligned; memory that only callbacks reach is the fault OutOfBounds. Elements
-/// have 4 or 8 bytes.
+/// have 2, 4 or 8 bytes.
 [[nodiscard]] bool atomic(const Environment&, const Access&, const AccessOperands&, void* data, Fault& fault);
 
 /// Element i lies at the one address + mem.offset + i * size; it counts as lane i.

@@ -1,5 +1,5 @@
 #pragma once
-// GPU atomic operations on host memory, 32 and 64 bits wide. What each does is one pure function here;
+// GPU atomic operations on host memory, 16, 32 and 64 bits wide. What each does is one pure function here;
 // atomics.def has the rows, and a row without its function does not compile. It must not know messages or
 // their encodings.
 #include <array>
@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+
+#include "memory/image/channel.hpp"
 
 namespace eum::mem {
 
@@ -58,15 +60,15 @@ constexpr std::optional<AtomicOp> parse_atomic(std::string_view name) {
 namespace atomic_meaning {
 template <class T>
 constexpr T and_(T old, T a, T) {
-  return old & a;
+  return static_cast<T>(old & a);
 }
 template <class T>
 constexpr T or_(T old, T a, T) {
-  return old | a;
+  return static_cast<T>(old | a);
 }
 template <class T>
 constexpr T xor_(T old, T a, T) {
-  return old ^ a;
+  return static_cast<T>(old ^ a);
 }
 template <class T>
 constexpr T mov(T, T a, T) {
@@ -74,23 +76,23 @@ constexpr T mov(T, T a, T) {
 }
 template <class T>
 constexpr T inc(T old, T, T) {
-  return old + 1;
+  return static_cast<T>(old + 1);
 }
 template <class T>
 constexpr T dec(T old, T, T) {
-  return old - 1;
+  return static_cast<T>(old - 1);
 }
 template <class T>
 constexpr T add(T old, T a, T) {
-  return old + a;
+  return static_cast<T>(old + a);
 }
 template <class T>
 constexpr T sub(T old, T a, T) {
-  return old - a;
+  return static_cast<T>(old - a);
 }
 template <class T>
 constexpr T revsub(T old, T a, T) {
-  return a - old;
+  return static_cast<T>(a - old);
 }
 template <class T>
 constexpr bool signed_less(T a, T b) {
@@ -118,7 +120,7 @@ constexpr T cmpwr(T old, T compare, T value) {
 }
 template <class T>
 constexpr T predec(T old, T, T) {
-  return old - 1;
+  return static_cast<T>(old - 1);
 }
 template <class T>
 constexpr T load(T old, T, T) {
@@ -153,16 +155,29 @@ constexpr T fsub(T old, T a, T) {
 }
 }  // namespace atomic_meaning
 
-/// The new value as bits, without touching memory. U is std::uint32_t or std::uint64_t.
+/// Halves compute as floats: sums of two of them, rounded twice, are those rounded once.
+inline float half_to_float(std::uint16_t bits) {
+  return std::bit_cast<float>(image::channel::small_float_to_f32<10, true>(bits));
+}
+inline std::uint16_t float_to_half(float value) {
+  return static_cast<std::uint16_t>(
+      image::channel::f32_to_small_float<10, true>(std::bit_cast<std::uint32_t>(value)));
+}
+
+/// The new value as bits, without touching memory. U is std::uint16_t, std::uint32_t or std::uint64_t.
 template <AtomicOp op, class U>
 constexpr U eval_atomic(U old, U src0, U src1) {
-  using Float = std::conditional_t<sizeof(U) == 4, float, double>;
-  const auto call = [&](auto meaning) {
-    if constexpr (info(op).kind == AtomicKind::Float) {
+  using Float = std::conditional_t<sizeof(U) <= 4, float, double>;
+  const auto call = [&](auto meaning) -> U {
+    if constexpr (info(op).kind == AtomicKind::Float && sizeof(U) == 2) {
+      const float from = half_to_float(old), to = meaning(from, half_to_float(src0), half_to_float(src1));
+      // What stays keeps its bits, also those of a NaN.
+      return std::bit_cast<std::uint32_t>(to) == std::bit_cast<std::uint32_t>(from) ? old : float_to_half(to);
+    } else if constexpr (info(op).kind == AtomicKind::Float) {
       return std::bit_cast<U>(
           meaning(std::bit_cast<Float>(old), std::bit_cast<Float>(src0), std::bit_cast<Float>(src1)));
     } else {
-      return meaning(old, src0, src1);
+      return static_cast<U>(meaning(old, src0, src1));
     }
   };
 #define ATOMIC_OP(name, operands, kind, returns) \
@@ -183,7 +198,7 @@ U perform_atomic(std::byte* address, U src0, U src1) {
   if constexpr (op == AtomicOp::sub) return memory.fetch_sub(src0);
   if constexpr (op == AtomicOp::inc) return memory.fetch_add(1);
   if constexpr (op == AtomicOp::dec) return memory.fetch_sub(1);
-  if constexpr (op == AtomicOp::predec) return memory.fetch_sub(1) - 1;
+  if constexpr (op == AtomicOp::predec) return static_cast<U>(memory.fetch_sub(1) - 1);
   if constexpr (op == AtomicOp::mov) return memory.exchange(src0);
   if constexpr (op == AtomicOp::load) return memory.load();
   if constexpr (op == AtomicOp::cmpwr) {

@@ -362,8 +362,8 @@ Result<void> verify_Atomic(const Function& f, const Inst& inst) {
                      "number of an atomic operation");
       !r)
     return r;
-  if (size_of(inst.type) < 4)
-    return error("expected elements of 4 or 8 bytes, found {}", info(inst.type).name);
+  if (size_of(inst.type) < 2)
+    return error("expected elements of 2, 4 or 8 bytes, found {}", info(inst.type).name);
   return {};
 }
 

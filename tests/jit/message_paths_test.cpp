@@ -209,7 +209,7 @@ TEST_CASE("messages: elements of every size, wherever the lanes are") {
 TEST_CASE("messages: every atomic, wherever the lanes are") {
   for (const Space& space : spaces)
     for (std::size_t op = 0; op < mem::atomic_table.size(); ++op)
-      for (Type type : {Type::u32, Type::u64})
+      for (Type type : {Type::u16, Type::u32, Type::u64})
         for (unsigned lanes : {1u, 8u, 16u})
           for (bool masked : {false, true})
             for (bool returns : {false, true})

@@ -502,7 +502,7 @@ class Generator {
     Target target = any_target();
     const bool atomic = shape == Shape::Atomic;
     Type type = any_type(Types::Int);
-    while (atomic && size_of(type) < 4) type = any_type(Types::Int);
+    while (atomic && size_of(type) < 2) type = any_type(Types::Int);
     const unsigned lanes = any_lanes(), element = size_of(type);
     const ValueId mask = lane_mask(lanes);
     switch (shape) {

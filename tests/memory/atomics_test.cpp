@@ -78,9 +78,30 @@ TEST_CASE("integer atomics do what the manual says") {
            {AtomicOp::predec, 0, 0, 0, minus1, minus1},
            {AtomicOp::load, 8, 1, 2, 8, 8},
        }) {
+    check<std::uint16_t>(c);
     check<std::uint32_t>(c);
     check<std::uint64_t>(c);
   }
+}
+
+TEST_CASE("atomics of 16 bits compute on halves, rounded to nearest even") {
+  constexpr std::uint64_t one = 0x3c00, least = 1, greatest = 0x7bff, infinity = 0x7c00, quiet = 0x7e00,
+                          signalling = 0x7d01, minus_zero = 0x8000;
+  for (const Case& c : std::vector<Case>{
+           {AtomicOp::fadd, one, one, 0, 0x4000, one},
+           {AtomicOp::fadd, least, least, 0, 2, least},
+           {AtomicOp::fadd, 0x6800, one, 0, 0x6800, 0x6800},           // 2048 + 1: a tie
+           {AtomicOp::fadd, 0x6801, one, 0, 0x6802, 0x6801},           // 2050 + 1: the other one
+           {AtomicOp::fadd, greatest, 0x4c00, 0, infinity, greatest},  // 65504 + 16
+           {AtomicOp::fsub, one, one, 0, 0, one},
+           {AtomicOp::fmax, signalling, one, 0, one, signalling},
+           {AtomicOp::fmin, one, quiet, 0, one, one},
+           {AtomicOp::fmax, minus_zero, 0, 0, 0, minus_zero},
+           {AtomicOp::fmin, 0, minus_zero, 0, minus_zero, 0},
+           {AtomicOp::fcmpwr, 0, minus_zero, one, one, 0},
+           {AtomicOp::fcmpwr, signalling, signalling, one, signalling, signalling},
+       })
+    check<std::uint16_t>(c);
 }
 
 TEST_CASE("float atomics do what the manual says") {

@@ -322,7 +322,7 @@ TEST_CASE("the verifier names the rule that is broken") {
   broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 a64[%0]\n  exit\n",
          "expected operand of u64x8, found %0 of u32x8");
   broken("  %0 = constant.u32x8 0\n  %1 = load.f32x8 a32[%0]\n  exit\n", "load does not take the type f32");
-  broken("  %0 = constant.u32x8 0\n  %1 = atomic.u16x8 inc a32[%0]\n  exit\n", "elements of 4 or 8 bytes");
+  broken("  %0 = constant.u32x8 0\n  %1 = atomic.u8x8 inc a32[%0]\n  exit\n", "elements of 2, 4 or 8 bytes");
   broken("  %0 = constant.u32x1 0\n  %1 = block_load.u32x8 a32[%0] {1}\n  exit\n", "expected one component");
   broken("  %0 = constant.u64x1 0\n  jump_ip.u64x1 %0\n", "does not take the type u64");
   broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 slm[%0] {0, 64}\n  exit\n", "a number up to 63");
