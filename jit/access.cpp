@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "memory/address_space.hpp"
 #include "memory/atomics.hpp"
@@ -95,11 +96,20 @@ class Memory {
       case ir::MemSpace::Scratch:
         window_ = {0, environment.scratch_bytes, environment.scratch};
         return;
+      case ir::MemSpace::Bindless:
+        read_state(mem::image::SurfaceHeap::Bindless, operands);
+        return;
+      case ir::MemSpace::States:
+        read_state(mem::image::SurfaceHeap::States, operands);
+        return;
       case ir::MemSpace::A32:
       case ir::MemSpace::A64:
         return;
     }
   }
+
+  /// False: the fault says why.
+  bool usable() const { return usable_; }
 
   [[gnu::always_inline]] Place find(const Element& element) {
     if (std::byte* host = window_.find(element)) return {Place::Kind::Host, host};
@@ -118,6 +128,13 @@ class Memory {
     if (place.kind != Place::Kind::Host) return write_elsewhere(place, element, lane, from);
     copy_element(place.host, from, element.bytes);
     return true;
+  }
+
+  /// A read would succeed.
+  bool holds(const Element& element) {
+    const Place place = find(element);
+    if (place.kind != Place::Kind::Elsewhere) return place.kind != Place::Kind::Fault;
+    return environment_.space->find(place.address + element.bytes - 1) != nullptr;
   }
 
   void note_outside(const Element& element, unsigned lane) const {
@@ -164,6 +181,8 @@ class Memory {
   [[gnu::noinline]] Place find_outside_window(const Element& element) {
     switch (access_.mem.space) {
       case ir::MemSpace::Surface:  // one without host memory of its own is a range of the address space
+      case ir::MemSpace::Bindless:
+      case ir::MemSpace::States:
         if (surface_ == nullptr || surface_->base != nullptr || !element.inside(surface_->size))
           return {outside_};
         return find_address(surface_->gpu_address, element);
@@ -190,8 +209,32 @@ class Memory {
     return {Place::Kind::Host, region->host + offset};
   }
 
+  /// The surface that the place of its state names; nobody asks where no lane is on.
+  [[gnu::noinline]] void read_state(mem::image::SurfaceHeap heap, const AccessOperands& operands) {
+    outside_ = Place::Kind::Nowhere;
+    if ((operands.mask & ir::lane_mask(access_.lanes)) == 0) return;
+    mem::Surface& surface = described_.emplace();
+    const mem::image::ImageFault failed =
+        mem::image::read_surface(environment_.heap, environment_.space, operands.surface, surface, heap);
+    if (failed) {
+      const bool unmapped = failed.kind == mem::image::ImageFault::Kind::Unmapped;
+      fault_ = {unmapped ? FaultKind::OutOfBounds : FaultKind::Image,
+                access_.guest_ip,
+                access_.first_lane,
+                failed.bytes,
+                failed.address,
+                failed.reason};
+      usable_ = false;
+      return;
+    }
+    surface_ = &surface;
+    if (surface.base != nullptr) window_ = {0, surface.size, surface.base};
+  }
+
   const Environment& environment_;
   const Access& access_;
+  std::optional<mem::Surface> described_;
+  bool usable_ = true;
   const mem::Surface* surface_ = nullptr;
   std::uint32_t surface_index_;
   Window window_;
@@ -283,6 +326,7 @@ Access Access::of(const ir::Function& function, const ir::Inst& inst) {
 bool load(const Environment& environment, const Access& access, const AccessOperands& operands, void* data,
           Fault& fault) {
   Memory memory(environment, access, operands, Read, fault);
+  if (!memory.usable()) return false;
   auto* const bytes = static_cast<std::byte*>(data);
   return for_each_element(access, operands, [&](const Element& element, unsigned lane, std::size_t at) {
     if (in_mask(operands.mask, lane)) return memory.read(element, lane, bytes + at);
@@ -291,9 +335,23 @@ bool load(const Environment& environment, const Access& access, const AccessOper
   });
 }
 
+bool probe(const Environment& environment, const Access& access, const AccessOperands& operands, void* data,
+           Fault&) {
+  Fault unused;
+  Memory memory(environment, access, operands, Read, unused);
+  auto* const bytes = static_cast<std::byte*>(data);
+  return for_each_element(access, operands, [&](const Element& element, unsigned lane, std::size_t at) {
+    const std::uint64_t found =
+        in_mask(operands.mask, lane) && memory.usable() && memory.holds(element) ? 1 : 0;
+    std::memcpy(bytes + at, &found, element.bytes);
+    return true;
+  });
+}
+
 bool store(const Environment& environment, const Access& access, const AccessOperands& operands,
            const void* data, Fault& fault) {
   Memory memory(environment, access, operands, Write, fault);
+  if (!memory.usable()) return false;
   const auto* const bytes = static_cast<const std::byte*>(data);
   return for_each_element(access, operands, [&](const Element& element, unsigned lane, std::size_t at) {
     return !in_mask(operands.mask, lane) || memory.write(element, lane, bytes + at);
@@ -303,6 +361,7 @@ bool store(const Environment& environment, const Access& access, const AccessOpe
 bool atomic(const Environment& environment, const Access& access, const AccessOperands& operands, void* data,
             Fault& fault) {
   Memory memory(environment, access, operands, ReadWrite, fault);
+  if (!memory.usable()) return false;
   auto* const bytes = static_cast<std::byte*>(data);
   switch (ir::size_of(access.type)) {
     case 2:
@@ -317,6 +376,7 @@ bool atomic(const Environment& environment, const Access& access, const AccessOp
 bool block_load(const Environment& environment, const Access& access, const AccessOperands& operands,
                 void* data, Fault& fault) {
   Memory memory(environment, access, operands, Read, fault);
+  if (!memory.usable()) return false;
   auto* const bytes = static_cast<std::byte*>(data);
   return for_each_of_block(access, operands, [&](const Element& element, unsigned i, std::size_t at) {
     return memory.read(element, i, bytes + at);
@@ -326,6 +386,7 @@ bool block_load(const Environment& environment, const Access& access, const Acce
 bool block_store(const Environment& environment, const Access& access, const AccessOperands& operands,
                  const void* data, Fault& fault) {
   Memory memory(environment, access, operands, Write, fault);
+  if (!memory.usable()) return false;
   const auto* const bytes = static_cast<const std::byte*>(data);
   return for_each_of_block(access, operands, [&](const Element& element, unsigned i, std::size_t at) {
     return memory.write(element, i, bytes + at);

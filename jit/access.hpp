@@ -37,6 +37,8 @@ struct AccessOperands {
 // `fault` is set, the result is false, and what lanes before it did stays done.
 
 [[nodiscard]] bool load(const Environment&, const Access&, const AccessOperands&, void* data, Fault& fault);
+/// data = 1 for elements that load() would read, 0 for others; it succeeds.
+[[nodiscard]] bool probe(const Environment&, const Access&, const AccessOperands&, void* data, Fault& fault);
 [[nodiscard]] bool store(const Environment&, const Access&, const AccessOperands&, const void* data,
                          Fault& fault);
 

@@ -152,7 +152,7 @@ bool access(const Environment& environment, KernelSite* kernel, const ImageSite&
   ImageFault failed;
   if (site.image.bindless) {
     mem::Surface surface;
-    failed = read_surface(environment.heap, environment.space, operands.surface, surface);
+    failed = read_surface(environment.heap, environment.space, operands.surface, surface, site.image.heap);
     if (!failed) failed = send(surface);
   } else {
     failed = send(surface_of(environment, operands));

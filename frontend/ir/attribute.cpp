@@ -265,7 +265,7 @@ void print_access(InstText& t, const MemoryAccess& access) {
     t.out += '[';
     t.next_value();
     t.out += ']';
-  } else if (access.space == MemSpace::Surface) {
+  } else if (info(access.space).surface == SurfaceBy::Index) {
     t.append("{}", access.surface);
   }
   t.out += '[';
@@ -291,16 +291,16 @@ bool parse_space(InstReader& r, MemoryAccess& access) {
   const std::string_view word = r.in.peek_word();
   for (std::size_t i = 0; i < mem_space_count; ++i) {
     access.space = static_cast<MemSpace>(i);
-    const std::string_view name = info(access.space).name;
+    const auto& [name, address, in_space, bounded, by] = info(access.space);
     if (word == name) {
       r.in.word("a memory space");
-      access.surface_is_operand = access.space == MemSpace::Surface;
+      access.surface_is_operand = by != SurfaceBy::Nothing;
       return !access.surface_is_operand || (r.in.expect('[') && r.next_value() && r.in.expect(']'));
     }
-    if (access.space == MemSpace::Surface && word.starts_with(name))
-      return r.in.numbered(name, 255, access.surface);
+    if (by == SurfaceBy::Index && word.starts_with(name)) return r.in.numbered(name, 255, access.surface);
   }
-  return r.in.fail("a64, a32, scratch, slm, or surface and its number or operand");
+  return r.in.fail(
+      "a64, a32, scratch, slm, surface and its number or operand, or bindless or states and an operand");
 }
 bool parse_access(InstReader& r, MemoryAccess access) {
   Cursor& in = r.in;
@@ -330,9 +330,13 @@ Result<void> verify_Memory(const Function& f, const Inst& inst) {
   const MemoryAccess& access = f.access(inst);
   if (static_cast<std::size_t>(access.space) >= mem_space_count)
     return error("expected a memory space, found {}", static_cast<unsigned>(access.space));
-  if (access.surface_is_operand && access.space != MemSpace::Surface)
+  const SurfaceBy by = info(access.space).surface;
+  if (access.surface_is_operand && by == SurfaceBy::Nothing)
     return error("expected a surface operand of surfaces only, found {}", info(access.space).name);
-  const bool vector = inst.op == Op::load || inst.op == Op::store;
+  if (!access.surface_is_operand && by == SurfaceBy::Place)
+    return error("expected an operand that says where the state of a surface is");
+  const Shape shape = info(inst.op).shape;
+  const bool vector = shape == Shape::Load || shape == Shape::Store;
   if (vector ? access.components == 0 : access.components != 1)
     return error("expected {}, found components {:#x}", vector ? "components" : "one component",
                  access.components);

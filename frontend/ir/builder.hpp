@@ -130,6 +130,11 @@ class Builder {
                ValueId surface = no_value) {
     return append_access(make(Op::load, type, lanes_of(address), mask), access, surface, address, {});
   }
+  /// The same of whether `load` would find the elements.
+  ValueId probe(Type type, const MemoryAccess& access, ValueId address, ValueId mask = no_value,
+                ValueId surface = no_value) {
+    return append_access(make(Op::probe, type, lanes_of(address), mask), access, surface, address, {});
+  }
   void store(const MemoryAccess& access, ValueId address, std::span<const ValueId> values,
              ValueId mask = no_value, ValueId surface = no_value) {
     append_access(make(Op::store, type_of(values[0]), lanes_of(address), mask), access, surface, address,

@@ -5,14 +5,15 @@
 #include <cstdint>
 
 #include "memory/image/message.hpp"
+#include "memory/image/state_heap.hpp"
 
 namespace eum::ir {
 
 struct ImageAccess {
   std::uint8_t surface = 0;  ///< index in the binding table
   bool surface_is_operand = false;
-  bool bindless =
-      false;  ///< the operand is where the surface's state lies, bytes from the heap of such states
+  bool bindless = false;  ///< the operand is where the surface's state lies, bytes from the start of `heap`
+  mem::image::SurfaceHeap heap = mem::image::SurfaceHeap::Bindless;
   /// Operands of one lane. sample: 0, or the two words of a header that mean something, SampleControl and the
   /// pointer to the table of samplers. media_read, media_write: 3 words of a header, x, y and the block's
   /// size.

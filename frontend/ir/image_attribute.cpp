@@ -32,13 +32,19 @@ bool parse_operation(InstReader& r, ImageAccess& image) {
   return true;
 }
 
+/// What comes before the operand.
+const char* surface_word(const ImageAccess& image) {
+  if (!image.bindless) return "surface";
+  return image.heap == mem::image::SurfaceHeap::States ? "states" : "bindless";
+}
+
 bool parse_surface(InstReader& r, ImageAccess& image) {
   const std::string_view word = r.in.peek_word();
-  image.bindless = word == "bindless";
+  image.bindless = word == "bindless" || word == "states";
+  if (word == "states") image.heap = mem::image::SurfaceHeap::States;
   if (word != "surface" && !image.bindless) return r.in.numbered("surface", 255, image.surface);
   image.surface_is_operand = true;
-  return r.in.keyword(image.bindless ? "bindless" : "surface") && r.in.expect('[') && r.next_value() &&
-         r.in.expect(']');
+  return r.in.keyword(surface_word(image)) && r.in.expect('[') && r.next_value() && r.in.expect(']');
 }
 
 Result<void> expect(std::string_view what, unsigned least, unsigned most, unsigned found) {
@@ -84,7 +90,7 @@ void print_Image(InstText& t) {
   if (t.inst.op == Op::sample) t.append("{} ", mem::image::info(image.sample).name);
   if (t.inst.op == Op::typed_atomic) t.append("{} ", mem::info(image.atomic).name);
   if (image.surface_is_operand) {
-    t.out += image.bindless ? "bindless[" : "surface[";
+    t.append("{}[", surface_word(image));
     t.next_value();
     t.out += ']';
   } else {
@@ -148,6 +154,8 @@ Result<void> verify_Image(const Function& f, const Inst& inst) {
     return error("expected coordinates, found none");
   if (image.bindless && !image.surface_is_operand)
     return error("expected an operand that says where the state of a bindless surface is");
+  if (!image.bindless && image.heap != mem::image::SurfaceHeap::Bindless)
+    return error("expected a heap of surface states of bindless surfaces only");
   const unsigned front = image.scalars + (image.surface_is_operand ? 1u : 0u);
   if (inst.arg_count < front) return error("expected {} operands or more, found {}", front, inst.arg_count);
   return verify_counts(inst, image, inst.arg_count - front);

@@ -16,18 +16,29 @@ enum class MemSpace : std::uint8_t {
   A64,      ///< the address space; u64 addresses; unmapped: fault
   A32,      ///< the address space, u32 addresses; unmapped: fault
   Scratch,  ///< the thread's scratch; u32 addresses; beyond it: fault
+  // Surfaces whose state lies where an operand says; addresses and bounds as of a surface.
+  Bindless,  ///< bytes from the heap of bindless surface states
+  States,    ///< bytes from the heap of surface states
 };
+
+/// What says which surface an access means.
+enum class SurfaceBy : std::uint8_t { Nothing, Index, Place };
 
 struct MemSpaceInfo {
   const char* name;    ///< in the text form
   Type address;        ///< type of addresses
   bool in_space;       ///< addresses are those of the address space
   bool bounded_reads;  ///< an element out of bounds reads 0 and is dropped when written, else it is a fault
+  SurfaceBy surface = SurfaceBy::Nothing;
 };
 inline constexpr MemSpaceInfo mem_space_table[] = {
-    {"surface", Type::u32, false, true},  {"slm", Type::u32, false, true},
-    {"a64", Type::u64, true, false},      {"a32", Type::u32, true, false},
+    {"surface", Type::u32, false, true, SurfaceBy::Index},
+    {"slm", Type::u32, false, true},
+    {"a64", Type::u64, true, false},
+    {"a32", Type::u32, true, false},
     {"scratch", Type::u32, false, false},
+    {"bindless", Type::u32, false, true, SurfaceBy::Place},
+    {"states", Type::u32, false, true, SurfaceBy::Place},
 };
 inline constexpr std::size_t mem_space_count = std::size(mem_space_table);
 constexpr const MemSpaceInfo& info(MemSpace space) {
@@ -46,7 +57,7 @@ enum class CacheHint : std::uint8_t {
 struct MemoryAccess {
   MemSpace space = MemSpace::Surface;
   std::uint8_t surface = 0;          ///< index in the binding table
-  bool surface_is_operand = false;   ///< the index is operand 0 instead
+  bool surface_is_operand = false;   ///< operand 0 is the index, or the place of the surface's state
   AtomicOp atomic = AtomicOp::and_;  ///< of an atomic
   CacheHint cache = CacheHint::Default;
   std::uint32_t offset = 0;      ///< bytes added to each address; the sum does not wrap around

@@ -349,6 +349,12 @@ Next Interpreter::eval<Op::load>(const Inst& inst) {
 }
 
 template <>
+Next Interpreter::eval<Op::probe>(const Inst& inst) {
+  return access(probe(*state_.environment, Access::of(function_, inst), access_operands(inst),
+                      value(inst.result), state_.fault));
+}
+
+template <>
 Next Interpreter::eval<Op::store>(const Inst& inst) {
   const unsigned bytes = value_bytes(inst.type, inst.lanes), first = first_data(function_, inst);
   std::vector<std::byte> data(std::size_t{bytes} * (inst.arg_count - first));

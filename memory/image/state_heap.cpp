@@ -11,15 +11,28 @@ ImageFault fault_at(ImageFault::Kind kind, std::uint64_t address, std::size_t by
   return {.kind = kind, .bytes = static_cast<std::uint32_t>(bytes), .address = address, .reason = reason};
 }
 
+/// Where a heap is, and what to say where there is none or what lies there is none.
+struct Part {
+  std::uint64_t address;
+  std::uint32_t bytes;
+  const char* missing;
+  const char* wrong;
+};
+
+Part part(const StateHeap& heap, SurfaceHeap which) {
+  if (which == SurfaceHeap::States)
+    return {heap.states, heap.state_bytes, "a surface state where there is no heap of surface states",
+            "a surface state with values that are reserved or not supported"};
+  return {heap.surfaces, heap.surface_bytes, "a bindless surface where there is no heap of their states",
+          "a bindless surface state with values that are reserved or not supported"};
+}
+
 template <std::size_t size>
-ImageFault read_state(const StateHeap& heap, const AddressSpace* space, std::uint32_t offset,
+ImageFault read_state(const Part& heap, const AddressSpace* space, std::uint32_t offset,
                       std::array<std::byte, size>& bytes) {
-  const std::uint64_t address = heap.surfaces + offset;
-  if (heap.surface_bytes == 0)
-    return fault_at(ImageFault::Kind::Unsupported, address, size,
-                    "a bindless surface where there is no heap of their states");
-  if (size > heap.surface_bytes || offset > heap.surface_bytes - size || space == nullptr ||
-      space->read(address, bytes))
+  const std::uint64_t address = heap.address + offset;
+  if (heap.bytes == 0) return fault_at(ImageFault::Kind::Unsupported, address, size, heap.missing);
+  if (size > heap.bytes || offset > heap.bytes - size || space == nullptr || space->read(address, bytes))
     return fault_at(ImageFault::Kind::Unmapped, address, size, "");
   return {};
 }
@@ -38,13 +51,12 @@ Result<Surface> surface_of_state(std::span<const std::byte, surface_state_bytes>
 }
 
 ImageFault read_surface(const StateHeap& heap, const AddressSpace* space, std::uint32_t offset,
-                        Surface& surface) {
+                        Surface& surface, SurfaceHeap which) {
   std::array<std::byte, surface_state_bytes> bytes;
-  if (const ImageFault fault = read_state(heap, space, offset, bytes)) return fault;
+  const Part from = part(heap, which);
+  if (const ImageFault fault = read_state(from, space, offset, bytes)) return fault;
   const Result<Surface> read = surface_of_state(bytes);
-  if (!read)
-    return fault_at(ImageFault::Kind::Unsupported, heap.surfaces + offset, bytes.size(),
-                    "a bindless surface state with values that are reserved or not supported");
+  if (!read) return fault_at(ImageFault::Kind::Unsupported, from.address + offset, bytes.size(), from.wrong);
   surface = *read;
   resolve(surface, *space);
   return {};
@@ -53,7 +65,8 @@ ImageFault read_surface(const StateHeap& heap, const AddressSpace* space, std::u
 ImageFault read_sampler(const StateHeap& heap, const AddressSpace* space, std::uint32_t offset,
                         SamplerState& sampler) {
   std::array<std::byte, sampler_state_bytes> bytes;
-  if (const ImageFault fault = read_state(heap, space, offset, bytes)) return fault;
+  if (const ImageFault fault = read_state(part(heap, SurfaceHeap::Bindless), space, offset, bytes))
+    return fault;
   std::array<std::byte, sizeof SamplerState::border> border;
   const std::uint64_t colour = heap.dynamic + border_color_pointer(bytes);
   const bool has_border = !space->read(colour, border);

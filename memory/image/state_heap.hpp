@@ -9,6 +9,12 @@
 
 namespace eum::mem::image {
 
+/// Which heap a surface's state lies in.
+enum class SurfaceHeap : std::uint8_t {
+  Bindless,  ///< from Bindless Surface State Base Address on
+  States,    ///< from Surface State Base Address on (LSC: ss)
+};
+
 struct StateHeap {
   std::uint64_t surfaces = 0;       ///< Bindless Surface State Base Address
   std::uint32_t surface_bytes = 0;  ///< that states may lie in from there on; 0: there are none
@@ -16,6 +22,8 @@ struct StateHeap {
   /// Pointers to samplers are relative to `surfaces` too, in messages on such surfaces (BXT volume 6,
   /// "Bindless Sampler State").
   bool samplers = false;
+  std::uint64_t states = 0;       ///< Surface State Base Address
+  std::uint32_t state_bytes = 0;  ///< that states may lie in from there on; 0: there are none
 };
 
 /// The surface that a state describes, with the memory that the state needs and no host memory yet.
@@ -23,7 +31,7 @@ Result<Surface> surface_of_state(std::span<const std::byte, surface_state_bytes>
 
 /// The state at byte `offset` of the heap, and the surface's host memory if it is one block of that.
 ImageFault read_surface(const StateHeap& heap, const AddressSpace* space, std::uint32_t offset,
-                        Surface& surface);
+                        Surface& surface, SurfaceHeap which = SurfaceHeap::Bindless);
 ImageFault read_sampler(const StateHeap& heap, const AddressSpace* space, std::uint32_t offset,
                         SamplerState& sampler);
 

@@ -31,6 +31,8 @@ const Space spaces[] = {
     {MemoryAccess::in(MemSpace::A64), World::region, World::region_bytes},
     {MemoryAccess::in(MemSpace::A32), World::low_region, World::low_region_bytes},
     {MemoryAccess::in(MemSpace::Scratch), 0, World::scratch_bytes},
+    {MemoryAccess::in(MemSpace::Bindless), 0, World::buffer_bytes},
+    {MemoryAccess::in(MemSpace::States), 0, World::buffer_bytes},
 };
 
 enum class Pattern : std::uint8_t {
@@ -76,6 +78,9 @@ struct Site {
     mem.atomic = atomic;
     mem.offset = 4;
     const ValueId mask = masked ? b.slice(b.mask_get(0), 0, lanes) : no_value;
+    const ValueId surface = info(mem.space).surface == SurfaceBy::Place
+                                ? b.constant(Type::u32, 1, World::buffer_state)
+                                : no_value;
     // An access in bounds before, so that an engine may remember the region.
     for (bool warm : {true, false}) {
       const ValueId address = b.reg_read(address_type(), lanes, Region::packed(warm ? 3584 : 0));
@@ -84,16 +89,16 @@ struct Site {
         b.reg_write(Region::packed(1024 + 256 * k), value);
       };
       if (shape == Shape::Load || warm) {
-        const ValueId first = b.load(type, mem, address, mask);
+        const ValueId first = b.load(type, mem, address, mask, surface);
         for (unsigned k = 0; k < count(); ++k) keep(first + k, k);
       } else if (shape == Shape::Store) {
         std::vector<ValueId> values;
         for (unsigned k = 0; k < count(); ++k) values.push_back(data(k % 2));
-        b.store(mem, address, values, mask);
+        b.store(mem, address, values, mask, surface);
       } else {
         const std::array<ValueId, 2> sources{data(0), data(1)};
-        const ValueId old =
-            b.atomic(type, mem, address, std::span(sources).first(mem::info(atomic).operands), returns, mask);
+        const ValueId old = b.atomic(type, mem, address, std::span(sources).first(mem::info(atomic).operands),
+                                     returns, mask, surface);
         if (returns) keep(old, 0);
       }
     }

@@ -13,6 +13,10 @@ RandomImage random_image(ir::Op op, Random& random) {
   ir::ImageAccess& image = out.image;
   image.surface = static_cast<std::uint8_t>(surfaces[below(chance(90) ? 2 : std::size(surfaces))]);
   image.bindless = chance(3);
+  if (image.bindless) {
+    image.surface = static_cast<std::uint8_t>(chance(90) ? World::image_state : below(256));
+    if (chance(50)) image.heap = mem::image::SurfaceHeap::States;
+  }
   image.surface_is_operand = image.bindless || chance(20);
   const bool media = op == ir::Op::media_read || op == ir::Op::media_write;
   const bool slots = op != ir::Op::sample && !media && chance(20);  // of SIMD4x2

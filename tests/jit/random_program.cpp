@@ -341,7 +341,7 @@ class Generator {
       case Shape::Atomic:
       case Shape::BlockLoad:
       case Shape::BlockStore:
-        if (options_.memory) append_message(row.shape);
+        if (options_.memory) append_message(op);
         return;
       case Shape::ImageRead:
       case Shape::ImageWrite:
@@ -424,7 +424,9 @@ class Generator {
   }
   Target any_place() {
     using MA = MemoryAccess;
-    switch (below(12)) {
+    switch (below(13)) {
+      case 12:
+        return {MA::in(chance(50) ? MemSpace::Bindless : MemSpace::States), 0, World::buffer_bytes};
       case 0:
       case 10:
         return {MA::in(MemSpace::Slm), 0, World::slm_bytes};
@@ -447,6 +449,8 @@ class Generator {
   }
   /// The surface as an operand, or no_value where the access says it.
   ValueId surface_operand(const Target& target) {
+    if (info(target.mem.space).surface == SurfaceBy::Place)
+      return b_.constant(Type::u32, 1, chance(97) ? World::buffer_state : below(256));
     if (target.mem.space != MemSpace::Surface || chance(75)) return no_value;
     const unsigned index = chance(90) ? target.mem.surface : below(300);
     return chance(50)
@@ -498,18 +502,20 @@ class Generator {
     return chance(40) ? 1 : chance(40) ? 1u << below(4) : chance(80) ? 1 + below(15) : 1 + below(255);
   }
 
-  void append_message(Shape shape) {
+  void append_message(Op op) {
+    const Shape shape = info(op).shape;
     Target target = any_target();
     const bool atomic = shape == Shape::Atomic;
-    Type type = any_type(Types::Int);
-    while (atomic && size_of(type) < 2) type = any_type(Types::Int);
+    const Type type = atomic ? pick(std::array{Type::u16, Type::u32, Type::s64}) : any_type(Types::Int);
     const unsigned lanes = any_lanes(), element = size_of(type);
     const ValueId mask = lane_mask(lanes);
     switch (shape) {
       case Shape::Load: {
         target.mem.components = any_components();
         const ValueId address = addresses(target, lanes, element, 4 * element);
-        const ValueId first = b_.load(type, target.mem, address, mask, surface_operand(target));
+        const ValueId surface = surface_operand(target);
+        const ValueId first = op == Op::probe ? b_.probe(type, target.mem, address, mask, surface)
+                                              : b_.load(type, target.mem, address, mask, surface);
         for (unsigned k = 0; k < target.mem.component_count(); ++k) keep(first + k);
         return;
       }
@@ -533,15 +539,13 @@ class Generator {
         if (returns) keep(old);
         return;
       }
-      case Shape::BlockLoad: {
-        const ValueId address = addresses(target, 1, element, lanes * element);
-        keep(b_.block_load(type, lanes, target.mem, address, surface_operand(target)));
-        return;
-      }
       default: {
-        const ValueId data = value(type, lanes);
-        const ValueId address = addresses(target, 1, element, lanes * element);
-        return b_.block_store(target.mem, address, data, surface_operand(target));
+        const ValueId address = addresses(target, 1, element, lanes * element),
+                      surface = surface_operand(target);
+        if (shape != Shape::BlockLoad)
+          return b_.block_store(target.mem, address, value(type, lanes), surface);
+        keep(b_.block_load(type, lanes, target.mem, address, surface));
+        return;
       }
     }
   }

@@ -132,6 +132,7 @@ World::World(bool at_end)
       read_only_memory_(read_only_bytes, at_end),
       low_memory_(low_region_bytes, at_end),
       callback_memory_(callbacks_bytes, at_end),
+      state_memory_(states_bytes, at_end),
       memory_{&surface_memory_,   &slm_memory_, &scratch_memory_, &region_memory_,
               &read_only_memory_, &low_memory_, &callback_memory_} {
   surfaces_[surface] = mem::buffer_surface(surface_memory_.data(), surface_bytes, 0);
@@ -163,6 +164,17 @@ World::World(bool at_end)
   environment_.samplers = &sampler_;
   environment_.sampler_count = 1;
   environment_.image_kernels = &image_cache_;
+
+  texels.height = 8;
+  const auto put = [&](unsigned offset, const mem::image::SurfaceState& state, std::uint64_t address) {
+    const auto bytes = mem::image::encode(state, address);
+    std::memcpy(state_memory_.data() + offset, bytes.data(), bytes.size());
+  };
+  put(buffer_state, mem::buffer_surface(nullptr, buffer_bytes, region).image, region);
+  put(image_state, texels, low_region);
+  REQUIRE(space_.map(states, states_bytes, state_memory_.data(), mem::Access::Read, "states"));
+  environment_.heap.surfaces = environment_.heap.states = states;
+  environment_.heap.surface_bytes = environment_.heap.state_bytes = states_bytes;
 }
 
 void World::reset(const ir::Function& function, std::uint64_t seed) {

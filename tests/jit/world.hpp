@@ -72,6 +72,10 @@ class World {
   static constexpr std::uint64_t read_only = region + region_bytes, read_only_bytes = 64;
   static constexpr std::uint64_t low_region = 0x2000, low_region_bytes = 512;  // A32
   static constexpr std::uint64_t callbacks = 0x3000, callbacks_bytes = 128;    // A32
+  /// Surface states, which are both heaps: at 0 a buffer in `region`, at 64 an image in `low_region`; at 128
+  /// what is none.
+  static constexpr std::uint64_t states = 0x5000, states_bytes = 192;
+  static constexpr unsigned buffer_state = 0, buffer_bytes = region_bytes - 24, image_state = 64;
 
   /// Memory ends at the page that follows it, or begins at the one before.
   explicit World(bool at_end = true);
@@ -90,7 +94,7 @@ class World {
 
  private:
   GuardedBytes surface_memory_, slm_memory_, scratch_memory_, region_memory_, read_only_memory_, low_memory_,
-      callback_memory_;
+      callback_memory_, state_memory_;
   std::uint64_t callback_sum_ = 0;
   mem::image::SamplerState sampler_;
   mem::image::KernelCache image_cache_;

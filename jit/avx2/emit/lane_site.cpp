@@ -10,7 +10,7 @@ namespace eum::jit::avx2::emit {
 unsigned LaneSite::lanes_at_once(Compiler& c, const CodeInst& inst, unsigned values) {
   const LaneSite all(c, inst, 0, inst.lanes);
   const unsigned element = all.element();
-  if (inst.lanes % 8 != 0 || !all.offset_fits()) return 0;
+  if (inst.lanes % 8 != 0 || !all.fits_in_line()) return 0;
   for (const unsigned lanes : {16u, 8u}) {
     // Elements of several rows may share a vector.
     if (inst.lanes % lanes != 0 || (element < 4 && inst.lanes != lanes)) continue;

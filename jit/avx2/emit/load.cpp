@@ -306,7 +306,7 @@ void load_one_lane(Compiler& c, const CodeInst& inst) {
 void emit_load(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
   if (c.regs.is_scalar(inst.result)) {
-    if (inst.result_count == 1 && site.offset_fits()) return load_one_lane(c, inst);
+    if (inst.result_count == 1 && site.fits_in_line()) return load_one_lane(c, inst);
     return site.call_inline(on_data<jit::load>);
   }
   if (is_of_few_lanes(site)) return load_few_lanes(c, inst);
@@ -318,11 +318,13 @@ void emit_load(Compiler& c, const CodeInst& inst) {
   }
 }
 
+void emit_probe(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_inline(on_data<jit::probe>); }
+
 void emit_block_load(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   MemorySite site(c, inst);
   const bool whole_dwords = site.bytes() % 4 == 0;
-  if (!site.offset_fits() || (!whole_dwords && inst.lanes != 1))
+  if (!site.fits_in_line() || (!whole_dwords && inst.lanes != 1))
     return site.call_inline(on_data<jit::block_load>);
   if (c.regs.is_scalar(inst.result)) return load_one_lane(c, inst);
   std::vector<x86::Ymm> results;

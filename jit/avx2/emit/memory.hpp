@@ -88,8 +88,10 @@ class MemorySite {
   unsigned component_offset(unsigned k) const { return mem().offset + mem().component(k) * element(); }
   /// Bytes from the address to the end of the last component.
   unsigned extent() const { return component_offset(components() - 1) + element(); }
-  /// A large immediate offset leaves the access to the call.
-  bool offset_fits() const { return mem().offset < (1u << 20); }
+  /// A large immediate offset, or a surface whose state has to be read, leaves the access to the call.
+  bool fits_in_line() const {
+    return mem().offset < (1u << 20) && ir::info(mem().space).surface != ir::SurfaceBy::Place;
+  }
 
   struct {
     x86::Gp limit, base;

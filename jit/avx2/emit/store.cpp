@@ -185,7 +185,7 @@ void store_one_lane(Compiler& c, const CodeInst& inst) {
 void emit_store(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
   if (c.regs.is_scalar(site.data(0))) {
-    if (site.data_count() == 1 && site.offset_fits()) return store_one_lane(c, inst);
+    if (site.data_count() == 1 && site.fits_in_line()) return store_one_lane(c, inst);
     return site.call_inline(on_data<jit::store>);
   }
   if (is_of_few_lanes(site)) return store_few_lanes(c, inst);
@@ -199,8 +199,8 @@ void emit_store(Compiler& c, const CodeInst& inst) {
 
 void emit_block_store(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
-  if (c.regs.is_scalar(site.data(0)) && site.offset_fits()) return store_one_lane(c, inst);
-  if (!site.offset_fits() || site.bytes() % 4 != 0) return site.call_inline(on_data<jit::block_store>);
+  if (c.regs.is_scalar(site.data(0)) && site.fits_in_line()) return store_one_lane(c, inst);
+  if (!site.fits_in_line() || site.bytes() % 4 != 0) return site.call_inline(on_data<jit::block_store>);
   auto& a = c.a;
   std::vector<x86::Ymm> data;
   for (unsigned chunk = 0; chunk < c.v.chunks(site.data(0)); ++chunk)

@@ -117,6 +117,10 @@ Function every_op() {
   b.block_store(MemoryAccess::in_surface(2), scalar,
                 b.block_load(Type::u64, 16, MemoryAccess::in(MemSpace::A32), scalar));
   b.load(Type::u8, {}, address, no_value, scalar);
+  b.load(Type::u16, MemoryAccess::in(MemSpace::Bindless), address, m, scalar);
+  access = MemoryAccess::in(MemSpace::States);
+  access.components = 5;
+  b.probe(Type::u64, access, address, no_value, scalar);
   ImageAccess image;
   image.surface = 9;
   image.sample = mem::image::SampleOp::sample_l_c;
@@ -135,6 +139,8 @@ Function every_op() {
   b.image(Op::typed_atomic, 16, image, std::array{address, one, one, one}, 1);
   image.coordinates = 0;
   image.counter = image.bindless = image.surface_is_operand = true;
+  b.image(Op::typed_atomic, 16, image, std::array{scalar, one, one}, 1);
+  image.heap = mem::image::SurfaceHeap::States;
   b.image(Op::typed_atomic, 16, image, std::array{scalar, one, one}, 1);
   image = {};
   image.scalars = media_scalars;
@@ -323,6 +329,7 @@ TEST_CASE("the verifier names the rule that is broken") {
          "expected operand of u64x8, found %0 of u32x8");
   broken("  %0 = constant.u32x8 0\n  %1 = load.f32x8 a32[%0]\n  exit\n", "load does not take the type f32");
   broken("  %0 = constant.u32x8 0\n  %1 = atomic.u8x8 inc a32[%0]\n  exit\n", "elements of 2, 4 or 8 bytes");
+  broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 bindless[%0]\n  exit\n", "expected '['");
   broken("  %0 = constant.u32x1 0\n  %1 = block_load.u32x8 a32[%0] {1}\n  exit\n", "expected one component");
   broken("  %0 = constant.u64x1 0\n  jump_ip.u64x1 %0\n", "does not take the type u64");
   broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 slm[%0] {0, 64}\n  exit\n", "a number up to 63");

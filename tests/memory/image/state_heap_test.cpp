@@ -57,6 +57,22 @@ TEST_CASE("image state heap: a surface is what its state says, with the host mem
   CHECK(surface.base == nullptr);
 }
 
+TEST_CASE("image state heap: the heap of surface states is another one") {
+  Heap h;
+  h.put(128, encode(h.image.state, texels_at));
+  Surface surface;
+  const auto read = [&](std::uint32_t offset) {
+    return read_surface(h.heap, &h.space, offset, surface, SurfaceHeap::States);
+  };
+  CHECK(std::string(read(0).reason) == "a surface state where there is no heap of surface states");
+  h.heap.states = states_at + 64;
+  h.heap.state_bytes = 128;
+  CHECK(!read(64));
+  CHECK(surface.gpu_address == texels_at);
+  CHECK(read(65).kind == ImageFault::Kind::Unmapped);
+  CHECK(std::string(read(0).reason) == "a surface state with values that are reserved or not supported");
+}
+
 TEST_CASE("image state heap: a state beyond the heap or in no memory is a fault, as is a wrong one") {
   Heap h;
   Surface surface;
