@@ -109,4 +109,8 @@ void lower_unsupported(Lowering&, ir::Op);
 // messages/message_lowering.cpp
 void lower_send(Lowering&, ir::Op);
 
+// messages/lsc.cpp
+/// Whatever Instruction::lsc says.
+void lower_lsc(Lowering&, ir::Op);
+
 }  // namespace eum::eu

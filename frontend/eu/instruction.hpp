@@ -11,6 +11,7 @@
 namespace eum::eu {
 
 class Lowering;
+struct LscMessage;
 /// Gives an instruction its meaning in micro-ops (handlers.hpp). `op` is the micro-op that the front end's
 /// table row names, for functions that serve several.
 using Handler = void (*)(Lowering&, ir::Op op);
@@ -55,6 +56,7 @@ struct Instruction {
   std::array<Operand, 4> src;
   Flow flow;
   Message message;
+  const LscMessage* lsc = nullptr;  ///< of lower_lsc; the program keeps it
 
   constexpr bool predicated() const { return predicate.control != Predicate::Control::None; }
   constexpr bool has_dst() const { return dst.kind != OperandKind::None; }
