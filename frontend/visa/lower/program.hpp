@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/eu/messages/lsc.hpp"
 #include "frontend/eu/program.hpp"
 #include "frontend/visa/kernel.hpp"
 #include "frontend/visa/lower/layout.hpp"
@@ -71,6 +72,10 @@ class Program final : public eu::Program {
     message_operands_.push_back(std::move(operands));
     return &message_operands_.back();
   }
+  const eu::LscMessage* keep(eu::LscMessage message) const {
+    lsc_messages_.push_back(std::move(message));
+    return &lsc_messages_.back();
+  }
 
  private:
   struct Entry {
@@ -95,6 +100,7 @@ class Program final : public eu::Program {
   std::vector<Entry> entries_;
   mutable std::deque<std::vector<std::uint32_t>> tables_;
   mutable std::deque<eu::MessageOperands> message_operands_;
+  mutable std::deque<eu::LscMessage> lsc_messages_;
 };
 
 }  // namespace eum::visa

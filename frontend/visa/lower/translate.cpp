@@ -8,6 +8,7 @@
 
 #include "frontend/eu/handlers.hpp"
 #include "frontend/visa/form.hpp"
+#include "frontend/visa/lower/translate_lsc.hpp"
 #include "frontend/visa/lower/translate_message.hpp"
 
 namespace eum::visa {
@@ -37,6 +38,7 @@ enum class Shape : std::uint8_t {
   Barrier,
   Symbol,   ///< name, destination
   Message,  ///< translate_message.cpp
+  Lsc,      ///< translate_lsc.cpp
   Refused,
 };
 
@@ -412,6 +414,12 @@ Result<void> Translator::run() {
       return symbol();
     case Shape::Message:
       return translate_message(program_, unit_, index_, out_);
+    case Shape::Lsc: {
+      eu::LscMessage message;
+      const Result<void> translated = translate_lsc(kernel_, in_, unit_.layout, message);
+      if (translated) out_.lsc = program_.keep(std::move(message));
+      return translated;
+    }
     case Shape::Refused:
       return error("instruction that is not modelled");
   }
