@@ -54,9 +54,10 @@ ir::ValueId LscLowering::read(const Operand& op, ir::Type type, unsigned bytes_b
 
 // ---- memory
 
-/// An offset of the access does not wrap around; sums of 32 bits may.
+/// An offset of the access does not wrap around. Sums of 32 bits may, and so may those with a base.
 bool LscLowering::offset_in_access() const {
-  return m.space == ir::MemSpace::A64 && m.address == ir::Type::u64 && m.offset[0] > 0 &&
+  const bool alone = m.surface.kind == OperandKind::None && !m.indirect_data;
+  return alone && m.space == ir::MemSpace::A64 && m.address == ir::Type::u64 && m.offset[0] > 0 &&
          m.offset[0] <= most_offset;
 }
 

@@ -367,6 +367,7 @@ Result<void> Translator::addresses() {
     if (pitch.kind == OperandKind::Null)
       return error("expected a pitch that is a number or a variable, found null");
     scalars(pitch.present() ? 2 : 1);
+    out_.addresses[0].type = out_.address;  // whatever its variable is declared as
     return {};
   }
   const unsigned bytes = inst_.exec_size * ir::size_of(out_.address), count = typed_ ? 4 : 1;
