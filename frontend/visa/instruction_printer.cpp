@@ -282,7 +282,10 @@ void InstructionPrinter::raw(const Operand& operand, bool bare) {
   const Variable& variable = kernel_.variables[operand.variable];
   out_ += variable.name;
   if (bare && operand.column == 0) return;
-  const std::uint64_t size = std::max<std::uint64_t>(info(variable.type).bytes, 1);
+  // Raw operands count bytes; the address of a strided access is an element, which the text counts in bytes
+  // too.
+  const std::uint64_t size =
+      operand.kind == OperandKind::General ? std::max<std::uint64_t>(info(variable.type).bytes, 1) : 1;
   append(out_, ".{}", operand.column * size);
 }
 

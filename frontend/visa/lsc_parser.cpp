@@ -238,9 +238,14 @@ bool LscParser::untyped_address(Lsc& lsc, LscOperands& out) {
   const Location place = in_.location();
   if (!operands_.raw(true, base)) return false;
   if (base.kind == OperandKind::Null) return in_.fail_at(place, "a variable with addresses");
-  if (strided) {  // one address, not one of each channel
+  if (strided) {  // one address, not one of each channel: an element
+    const std::uint32_t size = operands_.element_bytes(base);
+    if (base.column % size != 0)
+      return in_.fail_at(place, fmt::format("an offset in whole elements of {} bytes", size),
+                         std::to_string(base.column));
     base.kind = OperandKind::General;
     base.region = {0, 1, 0};
+    base.column /= size;
   }
   if (!offset(lsc.offset)) return false;
   if (strided && in_.accept(',') && !operands_.scalar(true, Type::ud, at(out, LscOperand::Address1)))

@@ -163,14 +163,9 @@ bool OperandParser::raw(bool bare, Operand& out) {
   out.kind = null ? OperandKind::Null : OperandKind::Raw;
   if (bare && in_.peek() != '.') return true;
   if (!in_.expect('.')) return false;
-  const Location offset_place = in_.location();
   std::int64_t offset = 0;
   if (!expression(in_, Loosest::Primary, 0, null ? 0 : max_raw_offset, "an offset", offset)) return false;
-  const std::int64_t size = std::max<std::int64_t>(info(found.type).bytes, 1);
-  if (offset % size != 0)
-    return in_.fail_at(offset_place, fmt::format("a multiple of {} bytes, the size of an element", size),
-                       std::to_string(offset));
-  out.column = static_cast<std::uint32_t>(offset / size);
+  out.column = static_cast<std::uint32_t>(offset);
   return true;
 }
 

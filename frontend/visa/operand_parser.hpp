@@ -1,6 +1,7 @@
 #pragma once
 // Operands of vISA instructions: from text to Operand. It must not know which instruction they belong to; the
 // caller says which kinds its place accepts.
+#include <algorithm>
 #include <string>
 
 #include "frontend/visa/form.hpp"
@@ -27,6 +28,10 @@ class OperandParser {
   /// scalars.
   bool scalar(bool number, Type type, Operand& out);
   bool predicate(Predicate& out);
+  /// Size of an element of the operand's variable, at least 1.
+  std::uint32_t element_bytes(const Operand& operand) const {
+    return std::max<std::uint32_t>(info(kernel_.variables[operand.variable].type).bytes, 1);
+  }
   /// A word or a quoted string.
   bool word_or_string(std::string_view what, std::string& out);
   /// What an operand of these kinds would be, for errors.

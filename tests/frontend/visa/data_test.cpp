@@ -60,11 +60,11 @@ TEST_CASE("%null is Null in every place") {
   CHECK(One("lsc_load.ugm (M1, 8) %null:d32 flat[Q]:a64").operand(LscOperand::Dst).kind == OperandKind::Null);
 }
 
-TEST_CASE("the text counts raw operands in bytes, the data in elements") {
+TEST_CASE("raw operands count bytes") {
   const One one("svm_gather.4.1 (M1, 8) Q.64 W.6");
   CHECK(one.operand(0).kind == OperandKind::Raw);
-  CHECK(one.operand(0).column == 8);
-  CHECK(one.operand(1).column == 3);
+  CHECK(one.operand(0).column == 64);
+  CHECK(one.operand(1).column == 6);
 }
 
 TEST_CASE("addresses, indirect operands and states") {
@@ -141,7 +141,7 @@ TEST_CASE("lsc instructions: address, shape, caching, absent operands") {
   CHECK(load.operand(LscOperand::Surface).kind == OperandKind::General);
   CHECK(load.operand(LscOperand::Surface).column == 2);
   CHECK(load.operand(LscOperand::Address0).kind == OperandKind::Raw);
-  CHECK(load.operand(LscOperand::Address0).column == 2);
+  CHECK(load.operand(LscOperand::Address0).column == 4);
   CHECK(!load.operand(LscOperand::Data0).present());
 
   const One block("lsc_load_block2d.ugm (M1, 1) V:d8.2x16x8tn flat[Q,V.1,0x20,V.3,V.4+2,V.5-1]");
@@ -165,7 +165,7 @@ TEST_CASE("lsc instructions: address, shape, caching, absent operands") {
   CHECK(typed.lsc().channel_mask == 9);
   CHECK(typed.lsc().offset == 1);
   CHECK(typed.operand(LscOperand::Surface).immediate == 4);
-  CHECK(typed.operand(LscOperand::Address1).column == 8);
+  CHECK(typed.operand(LscOperand::Address1).column == 32);
   CHECK(!typed.operand(LscOperand::Address2).present());
 
   const One fence("lsc_fence.ugm.flushl3.sysrel");
