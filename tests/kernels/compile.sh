@@ -37,7 +37,7 @@ while IFS='|' read -r stem source options zebin; do
     cat "$work/$stem.zebin.log"
     failures=$((failures + 1))
   fi
-done < <(sed -nE 's/^KERNEL_FILE\(([a-z0-9_]+), *([a-z0-9_]+), *"([^"]*)", *"([^"]*)", *"[^"]*"\)$/\1|\2|\3|\4/p' \
+done < <(sed -nE 's/^KERNEL_FILE\(([a-z0-9_]+), *([a-z0-9_]+), *"([^"]*)", *"([^"]*)", *"[^"]*", *"[^"]*"\)$/\1|\2|\3|\4/p' \
   "$here/manifest.def")
 if [ "$rows" -eq 0 ]; then
   echo "no row of manifest.def matches: $*"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "tests/kernels/case_parts.hpp"
 
@@ -12,7 +13,7 @@ namespace eum::kernels {
 namespace {
 
 constexpr KernelFile kFiles[] = {
-#define KERNEL_FILE(stem, source, options, zebin, pocl) {#stem, #source, options, zebin, pocl},
+#define KERNEL_FILE(stem, source, options, zebin, pvc, pocl) {#stem, #source, options, zebin, pvc, pocl},
 #include "tests/kernels/manifest.def"
 #undef KERNEL_FILE
 };
@@ -117,6 +118,21 @@ std::string source_path(const KernelFile& file) {
 std::string binary_path(const KernelFile& file, Container container) {
   return fmt::format("{}/bin/{}.{}.bin", EUMULATE_KERNEL_DIR, file.stem,
                      container == Container::PatchTokens ? "patch" : "zebin");
+}
+
+namespace {
+
+std::string_view name_of(VisaDevice device) { return device == VisaDevice::Bxt ? "bxt" : "pvc"; }
+
+}  // namespace
+
+std::string visa_path(const KernelFile& file, std::string_view kernel, VisaDevice device) {
+  return fmt::format("{}/visa/{}.{}.{}.visaasm", EUMULATE_KERNEL_DIR, file.stem, kernel, name_of(device));
+}
+
+std::string visa_map_path(const KernelFile& file, VisaDevice device) {
+  const std::string stem = fmt::format("{}/visa/{}.{}.", EUMULATE_KERNEL_DIR, file.stem, name_of(device));
+  return std::filesystem::exists(stem + "zebin") ? stem + "zebin" : stem + "ze_info";
 }
 
 std::vector<KernelCase> corpus() {

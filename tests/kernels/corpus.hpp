@@ -23,10 +23,14 @@ struct KernelFile {
   std::string_view source;        ///< src/SOURCE.cl
   std::string_view options;       ///< of the OpenCL compiler
   std::string_view zebin_reason;  ///< why there is no bin/STEM.zebin.bin
+  std::string_view pvc_reason;    ///< why there is no visa/STEM.pvc.ze_info
   std::string_view pocl_reason;   ///< why PoCL cannot run it
 };
 
 enum class Container : uint8_t { PatchTokens, Zebin };
+
+/// What the compiler wrote vISA text for (compile_visa.sh).
+enum class VisaDevice : uint8_t { Bxt, Pvc };
 
 std::span<const KernelFile> kernel_files();
 /// Null if the manifest has no such row.
@@ -34,6 +38,10 @@ const KernelFile* find_kernel_file(std::string_view stem);
 /// Absolute path of the OpenCL C source, of the binary.
 std::string source_path(const KernelFile& file);
 std::string binary_path(const KernelFile& file, Container container);
+/// Of a kernel's vISA text.
+std::string visa_path(const KernelFile& file, std::string_view kernel, VisaDevice device);
+/// Of what describes the arguments of the file's kernels: .ze_info, or a zebin where the program has data.
+std::string visa_map_path(const KernelFile& file, VisaDevice device);
 
 enum class Element : uint8_t { U8, S8, U16, S16, U32, S32, U64, S64, F16, F32, F64 };
 

@@ -20,6 +20,14 @@ TEST_CASE("every manifest row has its source, its binaries and at least one case
     CHECK(std::filesystem::exists(binary_path(file, Container::Zebin)) == file.zebin_reason.empty());
     CHECK(used.contains(file.stem));
   }
+  for (const KernelCase& c : cases) {
+    const KernelFile& file = *find_kernel_file(c.file);
+    INFO(c.name);
+    CHECK(std::filesystem::exists(visa_path(file, c.kernel, VisaDevice::Bxt)));
+    CHECK(std::filesystem::exists(visa_map_path(file, VisaDevice::Bxt)));
+    CHECK(std::filesystem::exists(visa_path(file, c.kernel, VisaDevice::Pvc)) == file.pvc_reason.empty());
+    CHECK(std::filesystem::exists(visa_map_path(file, VisaDevice::Pvc)) == file.pvc_reason.empty());
+  }
   for (std::string_view stem : used) CHECK(find_kernel_file(stem) != nullptr);
 }
 

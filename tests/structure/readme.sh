@@ -22,6 +22,7 @@ tests/run.sh -R lower: tests/run.sh
 tests/fuzz/run.sh 60: tests/fuzz/run.sh
 tests/fuzz/run.sh 60 decoder: tests/fuzz/decoder.cpp
 tests/kernels/compile.sh saxpy: tests/kernels/compile.sh
+tests/kernels/compile_visa.sh saxpy: tests/kernels/compile_visa.sh
 build/release/perf/perf_translation --benchmark_filter=saxpy: perf/translation.cpp
 perf/compare.sh saxpy --samples 3: perf/compare.sh
 perf/instructions.sh saxpy: perf/instructions.sh
