@@ -34,6 +34,7 @@ class CodeCache {
     std::uint64_t address;
     std::size_t content;  // a hash where the code is not in guest memory, else 0
     gen::Family family;
+    bool text;
     unsigned simd;
     bool listing, exact_registers;
     jit::Safepoints safepoints;

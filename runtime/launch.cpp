@@ -93,7 +93,7 @@ Launch::~Launch() {
 PrintfText Launch::take_printf() {
   if (printf_buffer_.size == 0) return {};
   const Program& program = module_->program();
-  const bool numbered = program.container != Container::Zebin;
+  const bool numbered = program.container != Container::Zebin && program.container != Container::Visa;
   PrintfText text = read_printf_buffer(
       printf_buffer_.bytes(),
       {numbered ? &kernel_->printf_strings : nullptr, &module_->device().memory(), program.pointer_bytes});

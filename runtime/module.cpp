@@ -2,10 +2,11 @@
 #include "runtime/module.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
-#include "frontend/gen/lower/lower.hpp"
+#include "frontend/visa/kernel.hpp"
 #include "memory/base/within_host.hpp"
 
 namespace eum::rt {
@@ -67,6 +68,7 @@ Module::Entry& Module::entry(const Kernel& kernel) {
 Result<KernelCode> Module::code(const Kernel& kernel) {
   return within_host(kernel.name, [&]() -> Result<KernelCode> {
     Entry& e = entry(kernel);
+    if (kernel.text.file) return text_code(kernel, e);
     if (e.code.empty()) {
       auto bytes = relocated_code(kernel, addresses_);
       if (!bytes) return bytes.error();
@@ -74,6 +76,31 @@ Result<KernelCode> Module::code(const Kernel& kernel) {
     }
     return KernelCode{kernel.name, e.code, program_.family, kernel.simd_size};
   });
+}
+
+Result<KernelCode> Module::text_code(const Kernel& kernel, Entry& e) {
+  const KernelText& text = kernel.text;
+  auto& module = texts_[text.file.get()];
+  if (!module) {
+    auto relocated = relocated_text(*text.file, addresses_);
+    if (!relocated) return error("kernel {}: {}", kernel.name, relocated.error().message);
+    module = std::move(*relocated);
+  }
+  if (e.code.empty()) {
+    const auto add = [&e](const auto& value) {
+      const auto bytes = std::as_bytes(std::span(value));
+      e.code.insert(e.code.end(), bytes.begin(), bytes.end());
+    };
+    add(text.file->source);
+    add(std::array{text.kernel, text.grf_bytes});
+    for (const TextRelocation& r : text.file->relocations)
+      add(std::array{addresses_[r.segment].value_or(0) + r.offset});
+  }
+  KernelCode code{kernel.name, e.code, program_.family, kernel.simd_size};
+  code.module = module.get();
+  code.module_kernel = text.kernel;
+  code.grf_bytes = text.grf_bytes;
+  return code;
 }
 
 Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::uint32_t id_run) {
@@ -84,7 +111,11 @@ Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::ui
     options.safepoints = device_.options().safepoints;
     options.exact_registers = device_.options().exact_registers;
     options.listing = device_.options().listing;
-    if (id_run != 0) options.ids = {gen::target(program_.family).grf_bytes, kernel.simd_size, id_run};
+    if (id_run != 0) {
+      const std::uint32_t first =
+          kernel.text.file ? kernel.text.grf_bytes : gen::info(program_.family).grf_bytes;
+      options.ids = {first, kernel.simd_size, id_run};
+    }
     for (const auto& translated : e.translated)
       if (translated->code.ids == options.promised()) return translated.get();
     const auto source = code(kernel);

@@ -15,6 +15,8 @@ std::string_view container_name(Container container) {
       return "patch tokens in ELF";
     case Container::Zebin:
       return "zebin";
+    case Container::Visa:
+      return "vISA text";
   }
   return "invalid container";
 }
@@ -146,6 +148,12 @@ std::string cannot_run(const Kernel& kernel) {
                          image_types[a.image_type].name);
   }
   return {};
+}
+
+std::string target_name(const Program& program) {
+  if (program.container != Container::Visa) return std::string(gen::info(program.family).name);
+  if (program.kernels.empty()) return "no kernels";
+  return fmt::format("registers of {} bytes", program.kernels[0].text.grf_bytes);
 }
 
 std::string describe_arguments(const Kernel& kernel) {

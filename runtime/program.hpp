@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,10 +13,14 @@
 #include "frontend/gen/family.hpp"
 #include "runtime/image/image_format.hpp"
 
+namespace eum::visa {
+struct Module;
+}
+
 namespace eum::rt {
 
-/// How the bytes were packed.
-enum class Container : std::uint8_t { PatchTokens, PatchTokensElf, Zebin };
+/// How the code came.
+enum class Container : std::uint8_t { PatchTokens, PatchTokensElf, Zebin, Visa };
 
 std::string_view container_name(Container container);
 
@@ -160,12 +165,36 @@ struct Relocation {
   bool operator==(const Relocation&) const = default;
 };
 
+/// An instruction of vISA text that takes the address `segment + offset` of a variable of the program.
+struct TextRelocation {
+  std::uint32_t kernel = 0;       ///< the kernel or function of the module
+  std::uint32_t instruction = 0;  ///< in it
+  Segment segment = Segment::Globals;
+  std::uint64_t offset = 0;
+  bool operator==(const TextRelocation&) const = default;
+};
+
+/// A file of vISA text.
+struct TextFile {
+  std::string source;
+  std::shared_ptr<const visa::Module> module;  ///< what it says
+  std::vector<TextRelocation> relocations;     ///< of all of its kernels and functions
+};
+
+/// Where a kernel is that has no machine code.
+struct KernelText {
+  std::shared_ptr<const TextFile> file;  ///< null: it has machine code
+  std::uint32_t kernel = 0;              ///< in the module
+  std::uint32_t instructions = 0;        ///< without those of functions
+  std::uint32_t grf_bytes = 0;           ///< of one general register
+};
+
 /// Where a thread finds its local ids: one row of u16 per dimension, padded to whole registers, in r1 and up.
 struct LocalIds {
   std::array<bool, 3> present{};  // x, y, z; rows are in this order
   std::array<std::uint8_t, 3> walk{
       0, 1, 2};                 // walk[0] is the dimension that changes fastest from channel to channel
-  std::uint32_t row_bytes = 0;  // 64 for SIMD32, otherwise 32
+  std::uint32_t row_bytes = 0;  // 2 a channel, a register at least
 
   unsigned rows() const { return unsigned{present[0]} + unsigned{present[1]} + unsigned{present[2]}; }
   bool operator==(const LocalIds&) const = default;
@@ -175,9 +204,10 @@ using Size3 = std::array<std::uint32_t, 3>;
 
 struct Kernel {
   std::string name;
-  std::vector<std::byte> code;          // without the padding behind it
+  std::vector<std::byte> code;          // without the padding behind it; none of vISA text
   std::vector<Relocation> relocations;  // in code
-  std::uint32_t simd_size = 0;          // 8, 16 or 32
+  KernelText text;
+  std::uint32_t simd_size = 0;  // 8, 16 or 32
   std::uint32_t grf_count = 0;
   std::uint32_t slm_bytes = 0;  // declared in the kernel; __local arguments come on top
   std::uint32_t barrier_count = 0;
@@ -215,7 +245,7 @@ struct Symbol {
 };
 
 struct Program {
-  gen::Family family = gen::Family::Gen9;
+  gen::Family family = gen::Family::Gen9;  // of machine code; vISA text has none, see KernelText
   Container container = Container::PatchTokens;
   std::uint32_t pointer_bytes = 8;
   std::string build_options;  // of the OpenCL compiler; "" where the container does not say
@@ -233,6 +263,8 @@ struct Program {
 
 /// "" or why no launch of the kernel can work.
 std::string cannot_run(const Kernel& kernel);
+/// What the code is for: "Gen9", or of vISA text "registers of 64 bytes".
+std::string target_name(const Program& program);
 /// "no kernel x: expected one of a, b"
 std::string no_such_kernel(const Program& program, std::string_view name);
 /// "x: global const float*", or "#1: pointer" where the binary keeps no names.

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <span>
 
+#include "frontend/visa/kernel.hpp"
+
 namespace eum::rt {
 namespace {
 
@@ -29,6 +31,31 @@ Result<std::vector<std::byte>> relocated_code(const Kernel& kernel, const Segmen
     return error("kernel {}: {}", kernel.name, done.error().message);
   }
   return code;
+}
+
+Result<std::shared_ptr<const visa::Module>> relocated_text(const TextFile& file,
+                                                           const SegmentAddresses& addresses) {
+  if (file.relocations.empty()) return file.module;
+  auto module = std::make_shared<visa::Module>(*file.module);
+  for (const TextRelocation& r : file.relocations) {
+    const auto& base = addresses[r.segment];
+    if (!base) return error("the program's {} have no address, the text needs it", segment_name(r.segment));
+    visa::Kernel& kernel = module->kernels[r.kernel];
+    visa::Instruction& inst = kernel.instructions[r.instruction];
+    // faddr NAME destination
+    const visa::Operand destination = kernel.operands_of(inst)[1];
+    visa::Operand address;
+    address.kind = visa::OperandKind::Immediate;
+    address.type = visa::Type::uq;
+    address.immediate = *base + r.offset;
+    inst.opcode = visa::Opcode::mov;
+    inst.no_mask = true;
+    inst.exec_size = 1;
+    inst.first_operand = static_cast<std::uint32_t>(kernel.operands.size());
+    inst.operand_count = 2;
+    kernel.operands.insert(kernel.operands.end(), {destination, address});
+  }
+  return std::shared_ptr<const visa::Module>(std::move(module));
 }
 
 Result<std::vector<std::byte>> relocated_bytes(const SegmentData& segment,

@@ -1,6 +1,7 @@
 // One arena a translation: everything between bits and host code is dropped at once.
 #include "runtime/translation.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <memory_resource>
 #include <utility>
@@ -8,6 +9,8 @@
 #include "frontend/gen/instruction.hpp"
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/printer.hpp"
+#include "frontend/visa/lower/lower.hpp"
+#include "frontend/visa/printer.hpp"
 #include "memory/base/counted_memory.hpp"
 #include "memory/base/within_host.hpp"
 
@@ -25,8 +28,8 @@ double seconds_between(Clock::time_point a, Clock::time_point b) {
 
 }  // namespace
 
-ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable, gen::Family family) {
-  const eu::Target target = gen::target(family);
+ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable,
+                       const eu::Target& target) {
   ThreadCode code;
   code.executable = &executable;
   code.simd = function.simd;
@@ -69,8 +72,22 @@ Result<ir::Function> lower(const KernelCode& kernel, std::pmr::memory_resource* 
       options.granularity = eu::Granularity::Instruction;
       break;
   }
+  if (kernel.module != nullptr)
+    return visa::lower_kernel(*kernel.module, kernel.module_kernel, kernel.grf_bytes,
+                              std::string(kernel.name), memory, options);
   return gen::lower_kernel(kernel.bytes, kernel.family, kernel.simd, std::string(kernel.name), memory,
                            options);
+}
+
+Result<eu::Target> target_of(const KernelCode& kernel) {
+  if (kernel.module == nullptr) return gen::target(kernel.family);
+  return visa::target(kernel.module->kernels[kernel.module_kernel], kernel.grf_bytes);
+}
+
+/// The instruction of vISA text at `ip`; null if there is none.
+const visa::Instruction* visa_instruction(const visa::Kernel& kernel, std::uint32_t ip) {
+  const std::uint32_t index = ip / eu::Program::unit_bytes;
+  return index < kernel.instructions.size() ? &kernel.instructions[index] : nullptr;
 }
 
 }  // namespace
@@ -88,7 +105,9 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     if (!executable) return executable.error();
     const auto compiled = Clock::now();
     result.executable = std::move(*executable);
-    result.code = thread_code(*function, *result.executable, kernel.family);
+    const auto target = target_of(kernel);
+    if (!target) return target.error();
+    result.code = thread_code(*function, *result.executable, *target);
     result.code.ids = options.promised();
     result.traps = std::move(function->strings);
     result.lower_seconds = seconds_between(begin, lowered);
@@ -114,12 +133,39 @@ std::string single_spaced(std::string_view aligned) {
 }
 
 std::string instruction_text(const KernelCode& kernel, std::uint32_t ip) {
+  if (kernel.module != nullptr) {
+    const visa::Kernel& text = kernel.module->kernels[kernel.module_kernel];
+    const visa::Instruction* instruction = visa_instruction(text, ip);
+    if (instruction == nullptr) return fmt::format("no instruction at {:#x}", ip);
+    return fmt::format("line {}: {}", instruction->location.line,
+                       single_spaced(visa::print(text, *instruction)));
+  }
   const auto instruction = gen::decode(kernel.bytes, ip, kernel.family);
   if (!instruction) return instruction.error().message;
   return single_spaced(gen::print(*instruction, kernel.family));
 }
 
+Result<std::vector<InstructionText>> instruction_texts(const KernelCode& kernel) {
+  std::vector<InstructionText> texts;
+  if (kernel.module != nullptr) {
+    const std::size_t count = kernel.module->kernels[kernel.module_kernel].instructions.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto ip = static_cast<std::uint32_t>(i * eu::Program::unit_bytes);
+      texts.push_back({ip, instruction_text(kernel, ip)});
+    }
+    return texts;
+  }
+  for (std::uint32_t ip = 0; ip < kernel.bytes.size();) {
+    const auto instruction = gen::decode(kernel.bytes, ip, kernel.family);
+    if (!instruction) return instruction.error();
+    texts.push_back({ip, single_spaced(gen::print(*instruction, kernel.family))});
+    ip += instruction->length;
+  }
+  return texts;
+}
+
 std::uint32_t instruction_before(const KernelCode& kernel, std::uint32_t ip) {
+  if (kernel.module != nullptr) return ip - std::min(ip, eu::Program::unit_bytes);
   std::uint32_t before = 0;
   for (std::uint32_t at = 0; at < ip;) {
     before = at;

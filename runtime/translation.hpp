@@ -1,5 +1,5 @@
 #pragma once
-// From a kernel's GEN code to translated code, and the texts that describe each step.
+// From a kernel's code, GEN or vISA, to translated code, and the texts that describe each step.
 // It must not know arguments, memory or dispatch.
 #include <cstddef>
 #include <cstdint>
@@ -9,35 +9,44 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/eu/target.hpp"
 #include "frontend/gen/family.hpp"
 #include "jit/engine.hpp"
 #include "memory/base/result.hpp"
 #include "runtime/dispatch/walker.hpp"
+
+namespace eum::visa {
+struct Module;
+}
 
 namespace eum::rt {
 
 /// What is translated: instructions as the device holds them, relocations applied.
 struct KernelCode {
   std::string_view name;
-  std::span<const std::byte> bytes;
+  std::span<const std::byte> bytes;  ///< of vISA text what tells it from other text, addresses included
   gen::Family family = gen::Family::Gen9;
-  unsigned simd = 8;  ///< 8, 16 or 32
+  unsigned simd = 8;                     ///< 8, 16 or 32
+  const visa::Module* module = nullptr;  ///< of vISA text, which has no family
+  std::uint32_t module_kernel = 0;       ///< which one of it
+  unsigned grf_bytes = 32;               ///< of vISA text
 };
 
 struct TranslatedKernel {
   std::unique_ptr<jit::Executable> executable;
   ThreadCode code;                 ///< of `executable`
   std::vector<std::string> traps;  ///< texts that FaultKind::Unsupported faults number
-  std::size_t instructions = 0;    ///< GEN instructions translated
+  std::size_t instructions = 0;    ///< guest instructions translated
   double lower_seconds = 0;        ///< decoding included
   double compile_seconds = 0;
 
   double seconds() const { return lower_seconds + compile_seconds; }
 };
 
-/// What a walk has to know of `executable`, made from `function`, whose register file is laid out as that of
-/// `family`.
-ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable, gen::Family family);
+/// What a walk has to know of `executable`, made from `function`, whose register file is laid out as `target`
+/// says.
+ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable,
+                       const eu::Target& target);
 
 /// Options for code that only runs: registers that nobody reads any more need not be kept.
 inline constexpr jit::CompileOptions run_only{.exact_registers = false};
@@ -52,6 +61,15 @@ Result<std::string> micro_op_text(const KernelCode& kernel, const jit::Limits& l
 
 /// The instruction at byte `ip`, or why there is none.
 std::string instruction_text(const KernelCode& kernel, std::uint32_t ip);
+
+/// An instruction of a kernel as text.
+struct InstructionText {
+  std::uint32_t ip;
+  std::string text;
+};
+
+/// All of them, by ip. An error says where one does not decode.
+Result<std::vector<InstructionText>> instruction_texts(const KernelCode& kernel);
 
 /// Where the instruction begins that `ip` is behind, by decoding from the beginning.
 std::uint32_t instruction_before(const KernelCode& kernel, std::uint32_t ip);

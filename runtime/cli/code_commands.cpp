@@ -8,16 +8,20 @@
 #include <string>
 
 #include "frontend/gen/instruction.hpp"
+#include "frontend/visa/printer.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/output.hpp"
+#include "runtime/cli/program_file.hpp"
+#include "runtime/cli/text_commands.hpp"
 #include "runtime/module.hpp"
 
 namespace eum::cli {
 namespace {
 
 struct CodeOptions {
-  std::string file, kernel, family;
+  ProgramFile program;
+  std::string kernel, family;
   bool raw = false, offsets = false;
   std::string engine = "avx2";
 };
@@ -31,6 +35,12 @@ Result<void> print_instructions(const CodeOptions& options, std::string_view wha
     if (!instruction) return error("{}: {}", what, instruction.error().message);
     at += instruction->length;
   }
+  return {};
+}
+
+Result<void> print_kernel(const CodeOptions& options, const rt::Kernel& kernel, gen::Family family) {
+  if (!kernel.text.file) return print_instructions(options, kernel.name, kernel.code, family);
+  put(visible_lines(visa::print(*kernel.text.file->module)));
   return {};
 }
 
@@ -50,28 +60,30 @@ int disassemble_raw(const CodeOptions& options) {
   if (!family)
     return fail(ExitCode::Usage,
                 error("--family: expected one of {}, found '{}'", family_names(), options.family));
-  const auto words = read_file(options.file);
+  const auto words = read_file(options.program.file);
   if (!words) return fail(ExitCode::BadInput, words.error());
   if (words->empty())
-    return fail(ExitCode::BadInput, error("{}: expected instruction words, found nothing", options.file));
-  const auto printed = print_instructions(options, options.file, *words, *family);
+    return fail(ExitCode::BadInput,
+                error("{}: expected instruction words, found nothing", options.program.file));
+  const auto printed = print_instructions(options, options.program.file, *words, *family);
   return printed ? number(ExitCode::Ok) : fail(ExitCode::BadInput, printed.error());
 }
 
 int disassemble_program(const CodeOptions& options) {
-  const auto program = read_program(options.file);
-  if (!program) return fail(ExitCode::BadInput, program.error());
+  if (holds_visa_text(options.program.file)) return print_texts(options.program.file, options.kernel);
+  rt::Program program;
+  if (const auto failed = read_program(options.program, program)) return fail(failed->code, failed->error);
   Result<void> printed;  // or the first that failed
   if (!options.kernel.empty()) {
-    const rt::Kernel* kernel = program->find(options.kernel);
+    const rt::Kernel* kernel = program.find(options.kernel);
     if (!kernel)
       return fail(ExitCode::Mismatch,
-                  error("{}: {}", options.file, rt::no_such_kernel(*program, options.kernel)));
-    printed = print_instructions(options, kernel->name, kernel->code, program->family);
+                  error("{}: {}", options.program.file, rt::no_such_kernel(program, options.kernel)));
+    printed = print_kernel(options, *kernel, program.family);
   } else {
-    for (const rt::Kernel& kernel : program->kernels) {
+    for (const rt::Kernel& kernel : program.kernels) {
       print("// kernel {}, SIMD{}\n", visible(kernel.name), kernel.simd_size);
-      const auto one = print_instructions(options, kernel.name, kernel.code, program->family);
+      const auto one = print_kernel(options, kernel, program.family);
       if (printed) printed = one;
     }
   }
@@ -82,23 +94,30 @@ int disassemble_program(const CodeOptions& options) {
 struct Opened {
   std::unique_ptr<rt::Device> device;
   std::unique_ptr<rt::Module> module;
+  OpenedText text;  // or this
   rt::KernelCode code;
 };
 
 /// The exit code if it fails.
 int open(const CodeOptions& options, jit::EngineKind engine, Opened& to) {
-  auto program = read_program(options.file);
-  if (!program) return fail(ExitCode::BadInput, program.error());
   auto device = rt::Device::create({.engine = engine, .workers = 1});
   if (!device) return fail(ExitCode::Internal, device.error());
   to.device = std::move(*device);
-  auto module = rt::Module::create(*to.device, std::move(*program));
-  if (!module) return fail(ExitCode::BadInput, error("{}: {}", options.file, module.error().message));
+  const bool described = !options.program.ze_info.empty() || !options.program.arguments.empty();
+  if (!described && holds_visa_text(options.program.file)) {
+    const int failed = open_text(options.program.file, options.kernel, options.program.grf_bytes, to.text);
+    to.code = to.text.code;
+    return failed;
+  }
+  rt::Program program;
+  if (const auto failed = read_program(options.program, program)) return fail(failed->code, failed->error);
+  auto module = rt::Module::create(*to.device, std::move(program));
+  if (!module) return fail(ExitCode::BadInput, error("{}: {}", options.program.file, module.error().message));
   to.module = std::move(*module);
   const auto kernel = to.module->find(options.kernel);
-  if (!kernel) return fail(ExitCode::Mismatch, error("{}: {}", options.file, kernel.error().message));
+  if (!kernel) return fail(ExitCode::Mismatch, error("{}: {}", options.program.file, kernel.error().message));
   const auto code = to.module->code(**kernel);
-  if (!code) return fail(ExitCode::BadInput, error("{}: {}", options.file, code.error().message));
+  if (!code) return fail(ExitCode::BadInput, error("{}: {}", options.program.file, code.error().message));
   to.code = *code;
   return number(ExitCode::Ok);
 }
@@ -147,8 +166,9 @@ int print_host_code(const CodeOptions& options) {
 
 void add_disasm(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CodeOptions>();
-  CLI::App* command = app.add_subcommand("disasm", "print GEN instructions in the syntax of iga64");
-  command->add_option("file", options->file, "compiled program, or instruction words with --raw")->required();
+  CLI::App* command = app.add_subcommand(
+      "disasm", "print GEN instructions in the syntax of iga64, or vISA text as it is understood");
+  add_program_options(*command, options->program);
   auto* kernel = command->add_option("--kernel", options->kernel, "only this kernel");
   auto* family =
       command->add_option("--family", options->family, fmt::format("one of {}, with --raw", family_names()));
@@ -171,7 +191,7 @@ void add_one_kernel(CLI::App& app, int& exit_code, const char* name, const char*
                     int (*run)(const CodeOptions&)) {
   auto options = std::make_shared<CodeOptions>();
   CLI::App* command = app.add_subcommand(name, what);
-  command->add_option("file", options->file, "compiled program (either container)")->required();
+  add_program_options(*command, options->program);
   command->add_option("--kernel", options->kernel, "name of the kernel")->required();
   command->footer(fmt::format("Example:\n  eumulate {} saxpy_Gen9lp.bin --kernel saxpy\n", name));
   command->callback([options, run, &exit_code] { exit_code = run(*options); });

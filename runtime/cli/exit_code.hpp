@@ -33,6 +33,12 @@ inline constexpr std::array<std::string_view, 8> exit_code_meanings{
     "stopped by --timeout or a signal",
 };
 
+/// A failure with the exit code that it ends the program with.
+struct Failure {
+  ExitCode code;
+  Error error;
+};
+
 /// "Exit codes: 0 done, 1 ..." on one line each.
 std::string exit_code_text();
 

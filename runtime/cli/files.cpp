@@ -10,8 +10,6 @@
 #include <cstring>
 #include <memory>
 
-#include "runtime/loader/loader.hpp"
-
 namespace eum::cli {
 namespace {
 
@@ -21,13 +19,6 @@ struct Close {
 using File = std::unique_ptr<std::FILE, Close>;
 
 constexpr std::size_t most_bytes = std::size_t{1} << 32;  // as much as a surface has; /dev/zero has no end
-
-/// Whether the name is that of a source in OpenCL C.
-bool is_source(std::string_view path) {
-  return path.ends_with(".cl") || path.ends_with(".clcpp") || path.ends_with(".ocl");
-}
-constexpr std::string_view compile_it =
-    "; compile the source first, with ocloc compile -file FILE.cl -device bxt, which writes FILE_Gen9lp.bin";
 
 }  // namespace
 
@@ -83,18 +74,6 @@ Result<void> OutputFile::write(std::initializer_list<std::span<const std::byte>>
   const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
   if (!good || !closed) return error("{}: {}", path_, std::strerror(good ? errno : why));
   return {};
-}
-
-Result<rt::Program> read_program(const std::string& path) {
-  const auto bytes = read_file(path);
-  if (!bytes) return bytes.error();
-  auto program = rt::load_program(*bytes);
-  if (!program) {
-    Error failed = prefixed(path, program.error());
-    if (is_source(path)) failed.message += compile_it;
-    return failed;
-  }
-  return program;
 }
 
 }  // namespace eum::cli

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "memory/base/result.hpp"
-#include "runtime/program.hpp"
 
 namespace eum::cli {
 
@@ -35,8 +34,5 @@ class OutputFile {
   int descriptor_;
   bool created_;
 };
-
-/// The compiled program in a file.
-Result<rt::Program> read_program(const std::string& path);
 
 }  // namespace eum::cli

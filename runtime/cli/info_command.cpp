@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/exit_code.hpp"
-#include "runtime/cli/files.hpp"
 #include "runtime/cli/output.hpp"
+#include "runtime/cli/program_file.hpp"
 #include "runtime/cli/run/image_text.hpp"
+#include "runtime/cli/text_commands.hpp"
 
 namespace eum::cli {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 struct InfoOptions {
-  std::string file;
+  ProgramFile program;
   bool as_json = false;
 };
 
@@ -86,8 +87,11 @@ json to_json(const rt::Kernel& kernel) {
                  {"barriers", kernel.barrier_count},
                  {"scratch_bytes", kernel.scratch_bytes},
                  {"private_bytes", kernel.private_bytes},
-                 {"code_bytes", kernel.code.size()},
                  {"arguments", std::move(arguments)}};
+  if (kernel.text.file)
+    result["instructions"] = kernel.text.instructions;
+  else
+    result["code_bytes"] = kernel.code.size();
   if (kernel.required_local_size[0] != 0) result["required_local_size"] = kernel.required_local_size;
   const std::string reason = rt::cannot_run(kernel);
   result["runs"] = reason.empty();
@@ -97,7 +101,9 @@ json to_json(const rt::Kernel& kernel) {
 
 void print_kernel(const rt::Kernel& kernel) {
   print("\nkernel {}\n", visible(kernel.name));
-  print("  SIMD{}, {} registers, {} bytes of code\n", kernel.simd_size, kernel.grf_count, kernel.code.size());
+  print("  SIMD{}, {} registers, {}\n", kernel.simd_size, kernel.grf_count,
+        kernel.text.file ? fmt::format("{} instructions", kernel.text.instructions)
+                         : fmt::format("{} bytes of code", kernel.code.size()));
   print("  SLM {} bytes, barriers {}, scratch {} bytes a thread, private memory {} bytes a work item\n",
         kernel.slm_bytes, kernel.barrier_count, kernel.scratch_bytes, kernel.private_bytes);
   if (const rt::Size3& size = kernel.required_local_size; size[0] != 0)
@@ -111,25 +117,28 @@ void print_kernel(const rt::Kernel& kernel) {
 }
 
 int execute(const InfoOptions& options) {
-  const auto program = read_program(options.file);
-  if (!program) return fail(ExitCode::BadInput, program.error());
-  const auto container = std::string(rt::container_name(program->container));
-  const auto family = std::string(gen::info(program->family).name);
+  const bool described = !options.program.ze_info.empty() || !options.program.arguments.empty();
+  if (!described && holds_visa_text(options.program.file))
+    return print_text_info(options.program.file, options.program.grf_bytes, options.as_json);
+  rt::Program program;
+  if (const auto failed = read_program(options.program, program)) return fail(failed->code, failed->error);
+  const auto container = std::string(rt::container_name(program.container));
+  const std::string family = rt::target_name(program);
   if (options.as_json) {
     json kernels = json::array();
-    for (const rt::Kernel& kernel : program->kernels) kernels.push_back(to_json(kernel));
+    for (const rt::Kernel& kernel : program.kernels) kernels.push_back(to_json(kernel));
     const json result = {{"container", container},
                          {"family", family},
-                         {"build_options", program->build_options},
+                         {"build_options", program.build_options},
                          {"kernels", std::move(kernels)}};
     // The names come from the file and may be no UTF-8, or something for a terminal.
     print("{}\n", result.dump(2, ' ', true, json::error_handler_t::replace));
     return number(ExitCode::Ok);
   }
-  print("{}: {}, {}, {} kernel{}{}{}\n", options.file, container, family, program->kernels.size(),
-        program->kernels.size() == 1 ? "" : "s", program->build_options.empty() ? "" : ", built with ",
-        visible(program->build_options));
-  for (const rt::Kernel& kernel : program->kernels) print_kernel(kernel);
+  print("{}: {}, {}, {} kernel{}{}{}\n", options.program.file, container, family, program.kernels.size(),
+        program.kernels.size() == 1 ? "" : "s", program.build_options.empty() ? "" : ", built with ",
+        visible(program.build_options));
+  for (const rt::Kernel& kernel : program.kernels) print_kernel(kernel);
   return number(ExitCode::Ok);
 }
 
@@ -138,7 +147,7 @@ int execute(const InfoOptions& options) {
 void add_info_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = app.add_subcommand("info", "show kernels and their arguments");
-  command->add_option("file", options->file, "compiled program (either container)")->required();
+  add_program_options(*command, options->program);
   command->add_flag("--json", options->as_json, "report as JSON");
   command->footer("Example:\n  eumulate info saxpy_Gen9lp.bin\n");
   command->callback([options, &exit_code] { exit_code = execute(*options); });

@@ -124,8 +124,7 @@ void add_run_command(CLI::App& app, int& exit_code, const std::vector<std::vecto
   options->kernels.resize(1);
   auto& first = options->kernels[0];
   CLI::App* command = app.add_subcommand("run", "run a kernel over a range of work items");
-  command->add_option("file", options->file, "compiled program (ocloc -device bxt; either container)")
-      ->required();
+  add_program_options(*command, options->program);
   command->add_option("--kernel", first.kernel, "name of the kernel")->required();
   add_kernel_options(*command, first);
   command->add_option("--engine", options->engine, "avx2 or reference")->capture_default_str();

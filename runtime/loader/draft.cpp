@@ -175,18 +175,18 @@ Result<void> finish_argument(const Kernel& kernel, std::uint32_t index, Argument
   return {};
 }
 
-Result<void> check_resources(Kernel& kernel, const gen::FamilyInfo& family) {
+Result<void> check_resources(Kernel& kernel, const Registers& registers) {
   const auto fail = [&](std::string_view what, std::uint64_t found, std::string_view expected) {
     return error("kernel {}: {} is {}, expected {}", kernel.name, what, found, expected);
   };
-  if (kernel.code.empty() || kernel.code.size() % 8 != 0) {
+  if (kernel.text.file == nullptr && (kernel.code.empty() || kernel.code.size() % 8 != 0)) {
     return fail("size of the code", kernel.code.size(), "a multiple of 8, not 0");
   }
   if (kernel.simd_size != 8 && kernel.simd_size != 16 && kernel.simd_size != 32) {
     return fail("SIMD size", kernel.simd_size, "8, 16 or 32");
   }
-  if (kernel.grf_count != family.grf_count) {
-    return fail("register count", kernel.grf_count, fmt::format("{}", family.grf_count));
+  if (kernel.grf_count != registers.count) {
+    return fail("register count", kernel.grf_count, fmt::format("{}", registers.count));
   }
   if (kernel.slm_bytes > mem::slm_max_size) {
     return fail("shared local memory", kernel.slm_bytes, fmt::format("at most {} bytes", mem::slm_max_size));
@@ -216,16 +216,16 @@ Result<void> check_resources(Kernel& kernel, const gen::FamilyInfo& family) {
   }
 
   // SIMD8 rows are padded to 16 channels: one register, as for SIMD16.
-  kernel.local_ids.row_bytes = std::max<std::uint32_t>(kernel.simd_size * 2, family.grf_bytes);
+  kernel.local_ids.row_bytes = std::max<std::uint32_t>(kernel.simd_size * 2, registers.bytes);
   // The hardware reads at least one register of per-thread data, and compilers count on it.
   kernel.per_thread_bytes =
-      std::max<std::uint32_t>(kernel.local_ids.rows() * kernel.local_ids.row_bytes, family.grf_bytes);
-  const std::uint64_t file = std::uint64_t{family.grf_bytes} * kernel.grf_count;
-  if (kernel.cross_thread_bytes % family.grf_bytes != 0 ||
-      std::uint64_t{family.grf_bytes} + kernel.per_thread_bytes + kernel.cross_thread_bytes > file) {
+      std::max<std::uint32_t>(kernel.local_ids.rows() * kernel.local_ids.row_bytes, registers.bytes);
+  const std::uint64_t file = std::uint64_t{registers.bytes} * kernel.grf_count;
+  if (kernel.cross_thread_bytes % registers.bytes != 0 ||
+      std::uint64_t{registers.bytes} + kernel.per_thread_bytes + kernel.cross_thread_bytes > file) {
     return fail("cross-thread data", kernel.cross_thread_bytes,
-                fmt::format("a multiple of {} bytes that fits the register file behind {}", family.grf_bytes,
-                            family.grf_bytes + kernel.per_thread_bytes));
+                fmt::format("a multiple of {} bytes that fits the register file behind {}", registers.bytes,
+                            registers.bytes + kernel.per_thread_bytes));
   }
   return {};
 }
@@ -274,12 +274,17 @@ std::optional<Relocation::Kind> relocation_kind(std::uint32_t type) {
 }
 
 Result<Kernel> finish(KernelDraft draft, gen::Family family) {
-  Kernel& kernel = draft.kernel;
-  if (kernel.name.empty()) return error("a kernel has no name");
-  if (auto checked = check_resources(kernel, gen::info(family)); !checked) return checked.error();
+  if (draft.inline_data) draft.reject("it takes inline data, which its GPU family does not have");
   if (!gen::info(family).executed)
     draft.reject(
         fmt::format("it is for {}, the execution of which is not supported", gen::info(family).name));
+  return finish(std::move(draft), registers_of(family));
+}
+
+Result<Kernel> finish(KernelDraft draft, const Registers& registers) {
+  Kernel& kernel = draft.kernel;
+  if (kernel.name.empty()) return error("a kernel has no name");
+  if (auto checked = check_resources(kernel, registers); !checked) return checked.error();
 
   const std::uint64_t count =
       draft.arguments.empty() ? 0 : std::uint64_t{draft.arguments.rbegin()->first} + 1;

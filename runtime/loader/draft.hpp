@@ -11,10 +11,20 @@
 
 namespace eum::rt {
 
+/// General registers of a thread.
+struct Registers {
+  std::uint32_t bytes = 32;  ///< of one
+  std::uint32_t count = 128;
+};
+constexpr Registers registers_of(gen::Family family) {
+  return {gen::info(family).grf_bytes, gen::info(family).grf_count};
+}
+
 /// A kernel whose arguments are not yet in order. Sparse, so that a hostile index costs nothing.
 struct KernelDraft {
   Kernel kernel;
   std::map<std::uint32_t, Argument> arguments;
+  bool inline_data = false;  ///< the walker brings the first bytes of the payload
 
   /// Remembers the first reason why the kernel cannot run; the program still loads.
   void reject(std::string reason) {
@@ -39,5 +49,7 @@ inline constexpr std::string_view function_kernel_name = "Intel_Symbol_Table_Voi
 /// Puts arguments in order, merges adjacent patches and checks every number against the family's limits, so
 /// that what uses a Kernel afterwards needs no check of its own.
 Result<Kernel> finish(KernelDraft draft, gen::Family family);
+/// The same for what no family has: a kernel in vISA text.
+Result<Kernel> finish(KernelDraft draft, const Registers& registers);
 
 }  // namespace eum::rt

@@ -8,16 +8,24 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "memory/base/within_host.hpp"
+#include "runtime/loader/argument_map.hpp"
 #include "runtime/loader/elf_file.hpp"
 #include "runtime/loader/patch_tokens.hpp"
+#include "runtime/loader/visa_text.hpp"
+#include "runtime/loader/ze_info.hpp"
 #include "runtime/loader/zebin.hpp"
 
 namespace eum::rt {
 namespace {
 
 using Bytes = std::span<const std::byte>;
+
+/// Registers of a thread that a payload may fill, with the largest register files that there are.
+constexpr std::uint32_t most_registers = 256;
 
 constexpr std::string_view expected =
     "expected an Intel GPU binary (zebin, or patch tokens with or without ELF)";
@@ -86,14 +94,71 @@ Result<Program> load_sections(const ElfFile& file) {
   return error("the device binary in the ELF file: {}", not_a_binary(device->bytes).message);
 }
 
+/// Options of the compiler, where the file has them.
+std::string build_options(const ElfFile& file) {
+  for (const std::string_view name : {"BuildOptions", ".misc.buildOptions"})
+    if (const ElfSection* options = file.find(name)) return text_of(options->bytes);
+  return {};
+}
+
 Result<Program> load_elf(Bytes binary) {
   const auto file = read_elf(binary);
   if (!file) return file.error();
   auto program = load_sections(*file);
-  if (!program || !program->build_options.empty()) return program;
-  for (const std::string_view name : {"BuildOptions", ".misc.buildOptions"})
-    if (const ElfSection* options = file->find(name)) program->build_options = text_of(options->bytes);
+  if (program && program->build_options.empty()) program->build_options = build_options(*file);
   return program;
+}
+
+std::string_view characters(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// What describes the arguments of kernels whose code is elsewhere.
+Result<ZebinData> read_arguments(Bytes bytes, const Registers& registers) {
+  if (looks_like_elf(bytes)) {
+    const auto file = read_elf(bytes);
+    if (!file) return file.error();
+    if (file->machine != elf_machine_intelgt)
+      return error("expected a zebin (ELF for machine {}), found ELF for machine {}", elf_machine_intelgt,
+                   file->machine);
+    auto data = read_zebin_data(*file, registers);
+    if (data) data->program.build_options = build_options(*file);
+    return data;
+  }
+  if (!is_text(bytes) || bytes.empty())
+    return error("expected a zebin, or the text of its section .ze_info, found {}",
+                 bytes.empty() ? "nothing" : "other bytes");
+  auto drafts = read_ze_info(characters(bytes), registers);
+  if (!drafts) return drafts.error();
+  return ZebinData{std::move(*drafts), {}};
+}
+
+Result<ZebinData> read_map(Bytes bytes, const std::vector<ParsedText>& texts, unsigned grf_bytes) {
+  auto drafts = read_argument_map(characters(bytes), texts, grf_bytes);
+  if (!drafts) return drafts.error();
+  return ZebinData{std::move(*drafts), {}};
+}
+
+Result<Program> join(std::span<const NamedFile> texts, const NamedFile& arguments, ArgumentFormat format,
+                     unsigned grf_bytes) {
+  std::vector<ParsedText> parsed;
+  for (const NamedFile& text : texts) {
+    auto one = parse_text(text.name, std::string(characters(text.bytes)));
+    if (!one) return one.error();
+    parsed.push_back(std::move(*one));
+  }
+  const auto written_for = register_bytes(parsed);
+  if (!written_for) return written_for.error();
+  if (grf_bytes == 0) grf_bytes = *written_for;
+  if (grf_bytes != 32 && grf_bytes != 64)
+    return error("expected registers of 32 or 64 bytes, found {}", grf_bytes);
+  auto data = format == ArgumentFormat::Map ? read_map(arguments.bytes, parsed, grf_bytes)
+                                            : read_arguments(arguments.bytes, {grf_bytes, most_registers});
+  if (!data) return prefixed(arguments.name, data.error());
+  auto added =
+      add_text_kernels(std::move(parsed), std::move(data->drafts), grf_bytes, arguments.name, data->program);
+  if (!added) return added.error();
+  return std::move(data->program);
 }
 
 Result<Program> load(Bytes binary) {
@@ -117,6 +182,15 @@ Error in_one_line(Error e) {
 Result<Program> load_program(Bytes binary) {
   return within_host("the binary", [&]() -> Result<Program> {
     auto program = load(binary);
+    if (!program) return in_one_line(program.error());
+    return program;
+  });
+}
+
+Result<Program> load_visa(std::span<const NamedFile> texts, const NamedFile& arguments, ArgumentFormat format,
+                          unsigned grf_bytes) {
+  return within_host("vISA text", [&]() -> Result<Program> {
+    auto program = join(texts, arguments, format, grf_bytes);
     if (!program) return in_one_line(program.error());
     return program;
   });

@@ -3,8 +3,6 @@
 #include "runtime/loader/ze_info.hpp"
 
 #include <yaml-cpp/depthguard.h>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <array>
@@ -12,9 +10,10 @@
 #include <exception>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
+
+#include "runtime/loader/yaml_text.hpp"
 
 namespace eum::rt {
 namespace {
@@ -128,9 +127,7 @@ void read_environment(const YAML::Node& kernel_node, KernelDraft& draft, const s
        {"has_device_enqueue", "require_sync_buffer", "require_assert_buffer", "has_rtcalls"}) {
     if (flag(env, feature, where)) draft.reject(fmt::format("it has {}, which is not emulated", feature));
   }
-  if (number(env, "inline_data_payload_size", 0, where) != 0) {
-    draft.reject("it takes inline data, which its GPU family does not have");
-  }
+  draft.inline_data = number(env, "inline_data_payload_size", 0, where) != 0;
   const YAML::Node user = kernel_node["user_attributes"];
   if (user && user.IsMap() && user["invalid_kernel"]) {
     draft.reject(fmt::format("the compiler marked it invalid: {}", text(user, "invalid_kernel", where)));
@@ -225,14 +222,14 @@ void read_payload_argument(const YAML::Node& node, KernelDraft& draft, const std
   }
 }
 
-void read_local_ids(const YAML::Node& node, KernelDraft& draft, const gen::FamilyInfo& family,
+void read_local_ids(const YAML::Node& node, KernelDraft& draft, const Registers& file,
                     const std::string& where) {
   const std::string type = text(node, "arg_type", where);
   if (type != "local_id") {
     draft.reject(fmt::format("it has per-thread payload {}, which is not emulated", type));
     return;
   }
-  const std::uint32_t row = std::max<std::uint32_t>(draft.kernel.simd_size * 2, family.grf_bytes);
+  const std::uint32_t row = std::max<std::uint32_t>(draft.kernel.simd_size * 2, file.bytes);
   const std::uint32_t size = number(node, "size", 0, where);
   if (number(node, "offset", 0, where) != 0 || size % row != 0 || size / row < 1 || size / row > 3) {
     fail("ze_info: {}: local ids of {} bytes, expected one to three times {} at 0", where, size, row);
@@ -270,7 +267,7 @@ SamplerState read_inline_sampler(const YAML::Node& node, const std::string& wher
   return sampler_state(a->second, f->second, flag(node, "normalized", where));
 }
 
-KernelDraft read_kernel(const YAML::Node& node, const gen::FamilyInfo& family, const std::string& place) {
+KernelDraft read_kernel(const YAML::Node& node, const Registers& file, const std::string& place) {
   KernelDraft draft;
   draft.kernel.name = text(node, "name", place);
   if (draft.kernel.name.empty()) fail("ze_info: {} has no name", place);
@@ -279,7 +276,7 @@ KernelDraft read_kernel(const YAML::Node& node, const gen::FamilyInfo& family, c
   for_each(node, "payload_arguments", where,
            [&](const YAML::Node& n, const std::string& at) { read_payload_argument(n, draft, at); });
   for_each(node, "per_thread_payload_arguments", where,
-           [&](const YAML::Node& n, const std::string& at) { read_local_ids(n, draft, family, at); });
+           [&](const YAML::Node& n, const std::string& at) { read_local_ids(n, draft, file, at); });
   for_each(node, "per_thread_memory_buffers", where,
            [&](const YAML::Node& n, const std::string& at) { read_memory_buffer(n, draft, at); });
   for_each(node, "binding_table_indices", where, [&](const YAML::Node& n, const std::string& at) {
@@ -300,10 +297,10 @@ KernelDraft read_kernel(const YAML::Node& node, const gen::FamilyInfo& family, c
     for (const Patch& p : argument.patches) extend(p);
   }
   for (const Patch& p : draft.kernel.implicit) extend(p);
-  const std::uint64_t registers = (end + family.grf_bytes - 1) / family.grf_bytes;
-  if (registers > family.grf_count)
+  const std::uint64_t registers = (end + file.bytes - 1) / file.bytes;
+  if (registers > file.count)
     fail("ze_info: {}: {} bytes of payload do not fit the register file", where, end);
-  draft.kernel.cross_thread_bytes = static_cast<std::uint32_t>(registers * family.grf_bytes);
+  draft.kernel.cross_thread_bytes = static_cast<std::uint32_t>(registers * file.bytes);
   return draft;
 }
 
@@ -318,14 +315,14 @@ void read_argument_info(const YAML::Node& node, KernelDraft& draft, const std::s
   }
 }
 
-std::vector<KernelDraft> read_document(const YAML::Node& document, const gen::FamilyInfo& family) {
+std::vector<KernelDraft> read_document(const YAML::Node& document, const Registers& file) {
   if (!document.IsMap()) fail("ze_info: the document should have keys and values");
   const std::string version = text(document, "version", "document");
   if (!version.starts_with("1.")) fail("ze_info: version {}, expected 1.x", version);
   std::vector<KernelDraft> drafts;
   std::map<std::string, std::size_t> by_name;
   for_each(document, "kernels", "document", [&](const YAML::Node& node, const std::string& where) {
-    KernelDraft draft = read_kernel(node, family, where);
+    KernelDraft draft = read_kernel(node, file, where);
     if (!by_name.emplace(draft.kernel.name, drafts.size()).second) {
       fail("ze_info: two kernels have the name {}", draft.kernel.name);
     }
@@ -343,54 +340,17 @@ std::vector<KernelDraft> read_document(const YAML::Node& document, const gen::Fa
   return drafts;
 }
 
-// An alias makes of a few bytes any number, in memory and in time, and no compiler writes one: anchors are
-// refused.
-class NoAnchors final : public YAML::EventHandler {
- public:
-  void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { check(mark, anchor); }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override { check(mark, anchor); }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                const std::string&) override {
-    check(mark, anchor);
-  }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
-    check(mark, anchor);
-  }
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
-    check(mark, anchor);
-  }
-  void OnMapEnd() override {}
-
- private:
-  static void check(const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (anchor != YAML::NullAnchor)
-      fail("ze_info: line {}, column {}: expected no anchor, found one", mark.line + 1, mark.column + 1);
-  }
-};
-
-YAML::Node parse(const std::string& text) {
-  if (text.find('&') != std::string::npos) {
-    std::istringstream stream(text);
-    NoAnchors handler;
-    YAML::Parser(stream).HandleNextDocument(handler);
-  }
-  return YAML::Load(text);
-}
-
 }  // namespace
 
-Result<std::vector<KernelDraft>> read_ze_info(std::string_view text, gen::Family family) {
+Result<std::vector<KernelDraft>> read_ze_info(std::string_view text, const Registers& file) {
   if (text.size() > most_ze_info_bytes)
     return error("ze_info: expected at most {} bytes, found {}", most_ze_info_bytes, text.size());
   try {
-    return read_document(parse(std::string(text)), gen::info(family));
+    return read_document(parse_yaml(std::string(text)), file);
   } catch (const Failure& failure) {
     return failure.error;
+  } catch (const AnchorFound& anchor) {
+    return error("ze_info: line {}, column {}: expected no anchor, found one", anchor.line, anchor.column);
   } catch (const YAML::DeepRecursion& e) {
     return error("ze_info: lists and keys in each other deeper than {} levels, expected at most 6",
                  e.depth());

@@ -16,6 +16,6 @@ inline constexpr std::size_t most_ze_info_bytes = std::size_t{4} << 20;
 /// Field names and their meaning: zeinfo.md of intel-graphics-compiler; version 1.x. Drafts are in file order
 /// and have different names. Keys that are not known are skipped, as the format asks;
 /// anchors and aliases are refused.
-Result<std::vector<KernelDraft>> read_ze_info(std::string_view text, gen::Family family);
+Result<std::vector<KernelDraft>> read_ze_info(std::string_view text, const Registers& registers);
 
 }  // namespace eum::rt

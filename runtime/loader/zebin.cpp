@@ -68,7 +68,9 @@ struct ZebinSymbol {
 
 class ZebinReader {
  public:
-  explicit ZebinReader(const ElfFile& file) : file_(file) {}
+  /// With `registers` for code that comes from elsewhere.
+  explicit ZebinReader(const ElfFile& file, std::optional<Registers> registers = std::nullopt)
+      : file_(file), other_code_(registers) {}
 
   Result<Program> read() {
     program_.container = Container::Zebin;
@@ -85,6 +87,13 @@ class ZebinReader {
       program_.kernels.push_back(std::move(*kernel));
     }
     return std::move(program_);
+  }
+
+  Result<ZebinData> read_beside_code() {
+    for (auto step : {&ZebinReader::read_data, &ZebinReader::read_symbols, &ZebinReader::read_kernels,
+                      &ZebinReader::read_relocations, &ZebinReader::export_symbols})
+      if (auto done = (this->*step)(); !done) return done.error();
+    return ZebinData{std::move(drafts_), std::move(program_)};
   }
 
  private:
@@ -128,7 +137,7 @@ class ZebinReader {
     const ElfSection* info = file_.find(section_ze_info);
     if (info == nullptr) return error("zebin: no section of type {:#x} (.ze_info)", section_ze_info);
     auto drafts = read_ze_info({reinterpret_cast<const char*>(info->bytes.data()), info->bytes.size()},
-                               program_.family);
+                               other_code_.value_or(registers_of(program_.family)));
     if (!drafts) return drafts.error();
 
     std::map<std::string_view, const ElfSection*> code;
@@ -141,6 +150,10 @@ class ZebinReader {
         sizes[s.section] = std::max(sizes[s.section], s.size);
     }
     for (KernelDraft& draft : *drafts) {
+      if (other_code_) {
+        if (draft.kernel.name != function_kernel_name) drafts_.push_back(std::move(draft));
+        continue;
+      }
       const auto found = code.find(draft.kernel.name);
       if (found == code.end()) return error("zebin: no section {}{}", text_prefix, draft.kernel.name);
       const ElfSection& section = *found->second;
@@ -261,6 +274,7 @@ class ZebinReader {
   }
 
   const ElfFile& file_;
+  std::optional<Registers> other_code_;
   Program program_;
   std::vector<ZebinSymbol> symbols_;
   std::vector<KernelDraft> drafts_;
@@ -271,5 +285,9 @@ class ZebinReader {
 }  // namespace
 
 Result<Program> load_zebin(const ElfFile& file) { return ZebinReader(file).read(); }
+
+Result<ZebinData> read_zebin_data(const ElfFile& file, const Registers& registers) {
+  return ZebinReader(file, registers).read_beside_code();
+}
 
 }  // namespace eum::rt

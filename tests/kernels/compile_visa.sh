@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Regenerates the vISA text and the argument map of every kernel of manifest.def for bxt and pvc with the vendor's
 # offline compiler: visa/STEM.KERNEL.DEVICE.visaasm, visa/STEM.DEVICE.ze_info, and visa/STEM.DEVICE.zebin where the
-# program has data, of which .ze_info knows nothing.
+# program has data, or is of OpenCL C 2.0 and so may have groups of different sizes: of neither does .ze_info know.
 # Usage: compile_visa.sh [STEM...]   (no STEM: all). Needs ocloc (Debian intel-opencl-icd) and readelf. Ends with 1 if
 # the outcome of any row differs from what the manifest says of it.
 set -u
@@ -39,7 +39,7 @@ compile() {  # stem source options device -> visa/STEM.*
   find "$out/dump" -type f ! -name '*.visaasm' -delete
   rm -f "$here/visa/$stem".*".$device.visaasm" "$here/visa/$stem.$device."*
   section "$out/${stem}"_*.bin .ze_info >"$here/visa/$stem.$device.ze_info"
-  if readelf -SW "$out/${stem}"_*.bin 2>/dev/null | grep -q ' \.data\.'; then
+  if [[ $options == *-cl-std=CL2* ]] || readelf -SW "$out/${stem}"_*.bin 2>/dev/null | grep -q ' \.data\.'; then
     cp "$out/${stem}"_*.bin "$here/visa/$stem.$device.zebin"
   fi
   while read -r name simd; do

@@ -40,7 +40,7 @@ std::string source_path(const KernelFile& file);
 std::string binary_path(const KernelFile& file, Container container);
 /// Of a kernel's vISA text.
 std::string visa_path(const KernelFile& file, std::string_view kernel, VisaDevice device);
-/// Of what describes the arguments of the file's kernels: .ze_info, or a zebin where the program has data.
+/// Of what describes the arguments of the file's kernels: .ze_info, or a zebin where that is not enough.
 std::string visa_map_path(const KernelFile& file, VisaDevice device);
 
 enum class Element : uint8_t { U8, S8, U16, S16, U32, S32, U64, S64, F16, F32, F64 };

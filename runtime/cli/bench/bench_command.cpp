@@ -175,8 +175,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   options->run.kernels.resize(1);
   KernelOptions& kernel = options->run.kernels[0];
   CLI::App* command = app.add_subcommand("bench", "measure what launches of a kernel cost");
-  command->add_option("file", options->run.file, "compiled program (ocloc -device bxt; either container)")
-      ->required();
+  add_program_options(*command, options->run.program);
   command->add_option("--kernel", kernel.kernel, "name of the kernel")->required();
   command->add_option("--global", kernel.global, "work items: X, X,Y or X,Y,Z")->required();
   command->add_option("--local", kernel.local, "work items of a group (default: chosen)");

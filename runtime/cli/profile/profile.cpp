@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "frontend/gen/instruction.hpp"
 #include "runtime/cli/output.hpp"
 
 namespace eum::cli {
@@ -31,12 +30,9 @@ Result<Profile> make_profile(const rt::KernelCode& kernel, const jit::HostMap& m
                              const Sampler::Counts& counts) {
   Profile profile;
   profile.outside = counts.outside;
-  for (std::uint32_t ip = 0; ip < kernel.bytes.size();) {
-    const auto instruction = gen::decode(kernel.bytes, ip, kernel.family);
-    if (!instruction) return instruction.error();
-    profile.instructions.push_back({ip, rt::instruction_text(kernel, ip)});
-    ip += instruction->length;
-  }
+  auto texts = rt::instruction_texts(kernel);
+  if (!texts) return texts.error();
+  for (rt::InstructionText& one : *texts) profile.instructions.push_back({one.ip, std::move(one.text)});
   for (std::size_t i = 0; i < map.places.size(); ++i) {
     const jit::HostPlace& place = map.places[i];
     const std::size_t end = i + 1 < map.places.size() ? map.places[i + 1].offset : map.bytes;

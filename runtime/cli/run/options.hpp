@@ -1,12 +1,11 @@
 #pragma once
-// What the command line of `eumulate run` says, and how a run fails. Plain data.
+// What the command line of `eumulate run` says. Plain data.
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "memory/base/result.hpp"
-#include "runtime/cli/exit_code.hpp"
+#include "runtime/cli/program_file.hpp"
 #include "runtime/device.hpp"
 
 namespace eum::cli {
@@ -18,7 +17,7 @@ struct KernelOptions {
 };
 
 struct RunOptions {
-  std::string file;
+  ProgramFile program;
   std::vector<KernelOptions> kernels;
   std::string engine = "avx2";
   unsigned threads = 0;
@@ -30,12 +29,6 @@ struct RunOptions {
   std::optional<double> timeout;  // seconds
   bool profile = false;
   bool as_json = false;
-};
-
-/// A failure with the exit code that it ends the program with.
-struct Failure {
-  ExitCode code;
-  Error error;
 };
 
 }  // namespace eum::cli

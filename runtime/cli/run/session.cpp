@@ -128,13 +128,13 @@ std::optional<Failure> Session::parse(const KernelOptions& options) {
 }
 
 std::optional<Failure> Session::load() {
-  auto program = read_program(options_.file);
-  if (!program) return Failure{ExitCode::BadInput, program.error()};
-  for (Step& step : steps_) step.range.allow_remainder = program->allows_remainder();
-  auto module = rt::Module::create(*device_, std::move(*program));
+  rt::Program program;
+  if (auto failed = read_program(options_.program, program)) return failed;
+  for (Step& step : steps_) step.range.allow_remainder = program.allows_remainder();
+  auto module = rt::Module::create(*device_, std::move(program));
   if (!module) {
     Error failed = module.error();
-    failed.message = fmt::format("{}: {}", options_.file, failed.message);
+    failed.message = fmt::format("{}: {}", options_.program.file, failed.message);
     return Failure{ExitCode::BadInput, failed};
   }
   module_ = std::move(*module);
@@ -171,7 +171,8 @@ std::optional<Failure> Session::find_buffer(const Step& step, std::size_t index,
 
 std::optional<Failure> Session::prepare(Step& step) {
   const auto kernel = module_->find(step.options->kernel);
-  if (!kernel) return Failure{ExitCode::Mismatch, error("{}: {}", options_.file, kernel.error().message)};
+  if (!kernel)
+    return Failure{ExitCode::Mismatch, error("{}: {}", options_.program.file, kernel.error().message)};
   step.kernel = *kernel;
   if (const std::string what = rt::cannot_run(*step.kernel); !what.empty())
     return Failure{ExitCode::GuestFault, error("kernel {}: {}", step.kernel->name, what)};

@@ -1,0 +1,216 @@
+// Joins each kernel of a text with its draft, and checks that the two are of one compile.
+#include "runtime/loader/visa_text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "frontend/visa/kernel.hpp"
+#include "frontend/visa/lower/lower.hpp"
+#include "frontend/visa/parser.hpp"
+
+namespace eum::rt {
+namespace {
+
+Error at(const std::string& name, const visa::Location& where, const Error& error) {
+  return Error{fmt::format("{}:{}:{}: {}", name, where.line, where.column, error.message), error.cause};
+}
+
+/// Addresses of variables that a text takes, and per kernel or function the name that nobody defines.
+class Addresses {
+ public:
+  Addresses(const visa::Module& module, const Program& program) : missing_(module.kernels.size()) {
+    std::map<std::string_view, const Symbol*> symbols;
+    for (const Symbol& symbol : program.symbols) symbols.emplace(symbol.name, &symbol);
+    std::set<std::string_view> functions;
+    for (const visa::Kernel& kernel : module.kernels) functions.insert(kernel.name);
+    for (std::size_t k = 0; k < module.kernels.size(); ++k) {
+      const visa::Kernel& kernel = module.kernels[k];
+      for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+        const visa::Instruction& inst = kernel.instructions[i];
+        if (inst.opcode != visa::Opcode::faddr) continue;
+        const std::string& name = kernel.strings[kernel.operands_of(inst)[0].variable];
+        if (functions.contains(name)) continue;
+        const auto symbol = symbols.find(name);
+        if (symbol == symbols.end()) {
+          if (missing_[k].empty()) missing_[k] = name;
+          continue;
+        }
+        relocations.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(i),
+                               symbol->second->segment, symbol->second->offset});
+      }
+      if (kernel.is_function && functions_missing_.empty()) functions_missing_ = missing_[k];
+    }
+  }
+
+  /// Empty: the kernel, and the functions that it may call, have all they name.
+  const std::string& missing(std::size_t kernel) const {
+    return missing_[kernel].empty() ? functions_missing_ : missing_[kernel];
+  }
+
+  std::vector<TextRelocation> relocations;
+
+ private:
+  std::vector<std::string> missing_;
+  std::string functions_missing_;
+};
+
+std::string names_of(const std::vector<KernelDraft>& drafts) {
+  std::string names;
+  for (const KernelDraft& draft : drafts) names += (names.empty() ? "" : ", ") + draft.kernel.name;
+  return names.empty() ? "no kernel" : names;
+}
+
+/// Each input lies where the dispatch puts something.
+Result<void> check_inputs(const ParsedText& text, const visa::Kernel& kernel, const Kernel& made) {
+  const std::uint64_t payload =
+      std::uint64_t{made.text.grf_bytes} + made.per_thread_bytes + made.cross_thread_bytes;
+  for (const visa::Input& input : kernel.inputs) {
+    const visa::Variable& variable = kernel.variables[input.variable];
+    const std::uint64_t size = input.size != 0 ? input.size : variable.bytes();
+    if (input.offset + size > payload)
+      return at(text.name, input.location,
+                error("kernel {}: expected inputs within the {} bytes of payload that the arguments make, "
+                      "found {} at bytes {} to {}: text and arguments are not of one compile",
+                      kernel.name, payload, variable.name, input.offset, input.offset + size));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ParsedText> parse_text(std::string name, std::string source) {
+  auto module = visa::parse(source);
+  if (!module) return Error{fmt::format("{}:{}", name, module.error().message), module.error().cause};
+  if (std::none_of(module->kernels.begin(), module->kernels.end(),
+                   [](const visa::Kernel& kernel) { return !kernel.is_function; }))
+    return error("{}: expected a kernel, found functions alone", name);
+  return ParsedText{std::move(name), std::make_shared<const visa::Module>(std::move(*module)),
+                    std::move(source)};
+}
+
+Result<unsigned> register_bytes(const std::vector<ParsedText>& texts) {
+  unsigned bytes = 0;
+  for (const ParsedText& text : texts)
+    for (const visa::Kernel& kernel : text.module->kernels) {
+      if (kernel.is_function) continue;
+      const unsigned found = visa::register_bytes(kernel);
+      if (bytes != 0 && found != bytes)
+        return error("{}: kernel {}: expected registers of {} bytes as in the kernels before, found {}",
+                     text.name, kernel.name, bytes, found);
+      bytes = found;
+    }
+  return bytes;
+}
+
+namespace {
+
+/// Joins kernels with drafts, text by text.
+class Joiner {
+ public:
+  Joiner(std::vector<KernelDraft> drafts, unsigned grf_bytes, std::string_view arguments, Program& program)
+      : described_(names_of(drafts)),
+        drafts_(std::move(drafts)),
+        grf_bytes_(grf_bytes),
+        arguments_(arguments),
+        program_(program) {
+    for (KernelDraft& draft : drafts_) by_name_.emplace(draft.kernel.name, Candidate{&draft, {}, 0, 0});
+  }
+
+  Result<void> add(ParsedText text) {
+    const auto shared = std::make_shared<const ParsedText>(std::move(text));
+    for (std::size_t k = 0; k < shared->module->kernels.size(); ++k) {
+      const visa::Kernel& kernel = shared->module->kernels[k];
+      if (kernel.is_function || kernel.name == function_kernel_name) continue;
+      const auto found = by_name_.find(kernel.name);
+      if (found == by_name_.end())
+        return error("{}: kernel {}: expected one of those that {} describes ({})", shared->name, kernel.name,
+                     arguments_, described_);
+      const auto simd = visa::simd_size(kernel);
+      if (!simd) return error("{}: kernel {}: {}", shared->name, kernel.name, simd.error().message);
+      Candidate& candidate = found->second;
+      candidate.found = *simd;
+      if (*simd != candidate.draft->kernel.simd_size) continue;
+      if (candidate.text == nullptr) order_.push_back(&candidate);
+      candidate.text = shared;
+      candidate.kernel = k;
+    }
+    return {};
+  }
+
+  Result<void> finish_all() {
+    for (const auto& [name, candidate] : by_name_)
+      if (candidate.text == nullptr && candidate.found != 0)
+        return error("kernel {}: expected text for SIMD{} as in {}, found SIMD{}", name,
+                     candidate.draft->kernel.simd_size, arguments_, candidate.found);
+    for (Candidate* candidate : order_)
+      if (auto done = finish_one(*candidate); !done) return done;
+    return {};
+  }
+
+ private:
+  struct Candidate {
+    KernelDraft* draft;
+    std::shared_ptr<const ParsedText> text;  // null: none has its SIMD size
+    std::size_t kernel;                      // in it
+    unsigned found;                          // SIMD size of the last text of this name; 0: there is none
+  };
+  struct File {
+    std::shared_ptr<const TextFile> file;
+    std::unique_ptr<Addresses> addresses;
+  };
+
+  File& file_of(const ParsedText& text) {
+    File& file = files_[&text];
+    if (!file.file) {
+      file.addresses = std::make_unique<Addresses>(*text.module, program_);
+      file.file = std::make_shared<const TextFile>(
+          TextFile{text.source, text.module, std::move(file.addresses->relocations)});
+    }
+    return file;
+  }
+
+  Result<void> finish_one(Candidate& candidate) {
+    const ParsedText& text = *candidate.text;
+    const visa::Kernel& kernel = text.module->kernels[candidate.kernel];
+    KernelDraft draft = std::move(*candidate.draft);
+    const auto target = visa::target(kernel, grf_bytes_);
+    if (!target) return error("{}: kernel {}: {}", text.name, kernel.name, target.error().message);
+    const File& file = file_of(text);
+    draft.kernel.text = {file.file, static_cast<std::uint32_t>(candidate.kernel),
+                         static_cast<std::uint32_t>(kernel.instructions.size()), grf_bytes_};
+    draft.kernel.grf_count = target->grf_count;
+    if (const std::string& name = file.addresses->missing(candidate.kernel); !name.empty())
+      draft.reject(fmt::format(
+          "it takes the address of {}, of which {} says nothing; a zebin of the same compile does", name,
+          arguments_));
+    auto made = finish(std::move(draft), {grf_bytes_, target->grf_count});
+    if (!made) return error("{}: {}", arguments_, made.error().message);
+    if (auto good = check_inputs(text, kernel, *made); !good) return good;
+    program_.kernels.push_back(std::move(*made));
+    return {};
+  }
+
+  const std::string described_;
+  std::vector<KernelDraft> drafts_;
+  const unsigned grf_bytes_;
+  const std::string_view arguments_;
+  Program& program_;
+  std::map<std::string, Candidate> by_name_;
+  std::vector<Candidate*> order_;
+  std::map<const ParsedText*, File> files_;
+};
+
+}  // namespace
+
+Result<void> add_text_kernels(std::vector<ParsedText> texts, std::vector<KernelDraft> drafts,
+                              unsigned grf_bytes, std::string_view arguments, Program& program) {
+  program.container = Container::Visa;
+  Joiner joiner(std::move(drafts), grf_bytes, arguments, program);
+  for (ParsedText& text : texts)
+    if (auto added = joiner.add(std::move(text)); !added) return added;
+  return joiner.finish_all();
+}
+
+}  // namespace eum::rt
