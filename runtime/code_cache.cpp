@@ -16,7 +16,7 @@ Result<std::shared_ptr<const TranslatedKernel>> CodeCache::get(const mem::Addres
                 address,
                 space == nullptr ? std::hash<std::string_view>()(content) : 0,
                 kernel.family,
-                kernel.module != nullptr,
+                kernel.text.module != nullptr,
                 kernel.simd,
                 options.listing,
                 options.exact_registers,

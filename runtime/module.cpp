@@ -51,6 +51,7 @@ Result<void> Module::place_segments() {
     const Buffer& b = placed[static_cast<std::size_t>(segment)];
     return b.size == 0 ? mem::Surface{} : mem::buffer_surface(b.host, b.size, b.address);
   };
+  symbols_ = symbol_addresses(program_, addresses_);
   implicit_.constants = surface(Segment::Constants);
   implicit_.globals = surface(Segment::Globals);
   return {};
@@ -78,28 +79,22 @@ Result<KernelCode> Module::code(const Kernel& kernel) {
   });
 }
 
-Result<KernelCode> Module::text_code(const Kernel& kernel, Entry& e) {
+KernelCode Module::text_code(const Kernel& kernel, Entry& e) {
   const KernelText& text = kernel.text;
-  auto& module = texts_[text.file.get()];
-  if (!module) {
-    auto relocated = relocated_text(*text.file, addresses_);
-    if (!relocated) return error("kernel {}: {}", kernel.name, relocated.error().message);
-    module = std::move(*relocated);
-  }
   if (e.code.empty()) {
-    const auto add = [&e](const auto& value) {
-      const auto bytes = std::as_bytes(std::span(value));
+    const auto add = [&e](const auto& values) {
+      const auto bytes = std::as_bytes(std::span(values));
       e.code.insert(e.code.end(), bytes.begin(), bytes.end());
     };
     add(text.file->source);
     add(std::array{text.kernel, text.grf_bytes});
-    for (const TextRelocation& r : text.file->relocations)
-      add(std::array{addresses_[r.segment].value_or(0) + r.offset});
+    for (const auto& [name, address] : symbols_) {
+      add(name);
+      add(std::array{address});
+    }
   }
   KernelCode code{kernel.name, e.code, program_.family, kernel.simd_size};
-  code.module = module.get();
-  code.module_kernel = text.kernel;
-  code.grf_bytes = text.grf_bytes;
+  code.text = {text.file->module.get(), text.kernel, text.grf_bytes, &symbols_};
   return code;
 }
 

@@ -2,7 +2,6 @@
 // Module: a program on a device: its constants and globals in guest memory, its kernels translated as they
 // are asked for. It must not know arguments or ranges.
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -50,15 +49,15 @@ class Module {
   Module(Device& device, Program program);
   Result<void> place_segments();
   Entry& entry(const Kernel& kernel);
-  Result<KernelCode> text_code(const Kernel& kernel, Entry& entry);
+  KernelCode text_code(const Kernel& kernel, Entry& entry);
 
   Device& device_;
   Program program_;
   SegmentAddresses addresses_;
   std::vector<Buffer> buffers_;
   ImplicitBuffers implicit_;
-  std::vector<Entry> entries_;                                            // by kernel
-  std::map<const TextFile*, std::shared_ptr<const visa::Module>> texts_;  // relocated
+  std::vector<Entry> entries_;  // by kernel
+  visa::Symbols symbols_;       // of vISA text
 };
 
 }  // namespace eum::rt

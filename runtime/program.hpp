@@ -165,20 +165,10 @@ struct Relocation {
   bool operator==(const Relocation&) const = default;
 };
 
-/// An instruction of vISA text that takes the address `segment + offset` of a variable of the program.
-struct TextRelocation {
-  std::uint32_t kernel = 0;       ///< the kernel or function of the module
-  std::uint32_t instruction = 0;  ///< in it
-  Segment segment = Segment::Globals;
-  std::uint64_t offset = 0;
-  bool operator==(const TextRelocation&) const = default;
-};
-
 /// A file of vISA text.
 struct TextFile {
   std::string source;
   std::shared_ptr<const visa::Module> module;  ///< what it says
-  std::vector<TextRelocation> relocations;     ///< of all of its kernels and functions
 };
 
 /// Where a kernel is that has no machine code.

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <span>
 
-#include "frontend/visa/kernel.hpp"
-
 namespace eum::rt {
 namespace {
 
@@ -33,29 +31,11 @@ Result<std::vector<std::byte>> relocated_code(const Kernel& kernel, const Segmen
   return code;
 }
 
-Result<std::shared_ptr<const visa::Module>> relocated_text(const TextFile& file,
-                                                           const SegmentAddresses& addresses) {
-  if (file.relocations.empty()) return file.module;
-  auto module = std::make_shared<visa::Module>(*file.module);
-  for (const TextRelocation& r : file.relocations) {
-    const auto& base = addresses[r.segment];
-    if (!base) return error("the program's {} have no address, the text needs it", segment_name(r.segment));
-    visa::Kernel& kernel = module->kernels[r.kernel];
-    visa::Instruction& inst = kernel.instructions[r.instruction];
-    // faddr NAME destination
-    const visa::Operand destination = kernel.operands_of(inst)[1];
-    visa::Operand address;
-    address.kind = visa::OperandKind::Immediate;
-    address.type = visa::Type::uq;
-    address.immediate = *base + r.offset;
-    inst.opcode = visa::Opcode::mov;
-    inst.no_mask = true;
-    inst.exec_size = 1;
-    inst.first_operand = static_cast<std::uint32_t>(kernel.operands.size());
-    inst.operand_count = 2;
-    kernel.operands.insert(kernel.operands.end(), {destination, address});
-  }
-  return std::shared_ptr<const visa::Module>(std::move(module));
+visa::Symbols symbol_addresses(const Program& program, const SegmentAddresses& addresses) {
+  visa::Symbols symbols;
+  for (const Symbol& symbol : program.symbols)
+    if (const auto& base = addresses[symbol.segment]) symbols.emplace(symbol.name, *base + symbol.offset);
+  return symbols;
 }
 
 Result<std::vector<std::byte>> relocated_bytes(const SegmentData& segment,

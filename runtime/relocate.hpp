@@ -3,10 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
+#include "frontend/visa/lower/lower.hpp"
 #include "memory/base/result.hpp"
 #include "runtime/program.hpp"
 
@@ -25,9 +25,8 @@ struct SegmentAddresses {
 /// The kernel's code with its relocations done. An error names a segment that is needed and not placed.
 Result<std::vector<std::byte>> relocated_code(const Kernel& kernel, const SegmentAddresses& addresses);
 
-/// The module of a text with the addresses of variables as immediates.
-Result<std::shared_ptr<const visa::Module>> relocated_text(const TextFile& file,
-                                                           const SegmentAddresses& addresses);
+/// Where the variables of the program are that vISA text names, as far as their segments are placed.
+visa::Symbols symbol_addresses(const Program& program, const SegmentAddresses& addresses);
 
 /// A segment's initial bytes with the pointers in them; its zero bytes are not included.
 Result<std::vector<std::byte>> relocated_bytes(const SegmentData& segment, const SegmentAddresses& addresses);

@@ -9,8 +9,7 @@
 #include "frontend/gen/instruction.hpp"
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/printer.hpp"
-#include "frontend/visa/lower/lower.hpp"
-#include "frontend/visa/printer.hpp"
+#include "frontend/visa/lower/program.hpp"
 #include "memory/base/counted_memory.hpp"
 #include "memory/base/within_host.hpp"
 
@@ -26,10 +25,18 @@ double seconds_between(Clock::time_point a, Clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
 }
 
+/// As every front end lays the register file out.
+eu::Target target_of(const ir::Function& function) {
+  eu::Target target{nullptr, static_cast<std::uint16_t>(function.slot_bytes), 0, function.flag_bits};
+  target.grf_count =
+      static_cast<std::uint16_t>((function.file_bytes - target.file_bytes()) / target.grf_bytes);
+  return target;
+}
+
 }  // namespace
 
-ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable,
-                       const eu::Target& target) {
+ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable) {
+  const eu::Target target = target_of(function);
   ThreadCode code;
   code.executable = &executable;
   code.simd = function.simd;
@@ -72,22 +79,21 @@ Result<ir::Function> lower(const KernelCode& kernel, std::pmr::memory_resource* 
       options.granularity = eu::Granularity::Instruction;
       break;
   }
-  if (kernel.module != nullptr)
-    return visa::lower_kernel(*kernel.module, kernel.module_kernel, kernel.grf_bytes,
-                              std::string(kernel.name), memory, options);
+  if (const TextCode& text = kernel.text; text.module != nullptr) {
+    visa::LowerRequest request;
+    request.grf_bytes = text.grf_bytes;
+    if (text.symbols != nullptr) request.symbols = *text.symbols;
+    request.options = options;
+    return visa::lower_kernel(*text.module, text.kernel, std::string(kernel.name), request, memory);
+  }
   return gen::lower_kernel(kernel.bytes, kernel.family, kernel.simd, std::string(kernel.name), memory,
                            options);
 }
 
-Result<eu::Target> target_of(const KernelCode& kernel) {
-  if (kernel.module == nullptr) return gen::target(kernel.family);
-  return visa::target(kernel.module->kernels[kernel.module_kernel], kernel.grf_bytes);
-}
-
-/// The instruction of vISA text at `ip`; null if there is none.
-const visa::Instruction* visa_instruction(const visa::Kernel& kernel, std::uint32_t ip) {
-  const std::uint32_t index = ip / eu::Program::unit_bytes;
-  return index < kernel.instructions.size() ? &kernel.instructions[index] : nullptr;
+Result<std::unique_ptr<visa::Program>> program_of(const TextCode& text) {
+  static const visa::Symbols none;
+  return visa::Program::make(*text.module, text.kernel, text.grf_bytes,
+                             text.symbols != nullptr ? *text.symbols : none);
 }
 
 }  // namespace
@@ -105,9 +111,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     if (!executable) return executable.error();
     const auto compiled = Clock::now();
     result.executable = std::move(*executable);
-    const auto target = target_of(kernel);
-    if (!target) return target.error();
-    result.code = thread_code(*function, *result.executable, *target);
+    result.code = thread_code(*function, *result.executable);
     result.code.ids = options.promised();
     result.traps = std::move(function->strings);
     result.lower_seconds = seconds_between(begin, lowered);
@@ -133,12 +137,11 @@ std::string single_spaced(std::string_view aligned) {
 }
 
 std::string instruction_text(const KernelCode& kernel, std::uint32_t ip) {
-  if (kernel.module != nullptr) {
-    const visa::Kernel& text = kernel.module->kernels[kernel.module_kernel];
-    const visa::Instruction* instruction = visa_instruction(text, ip);
-    if (instruction == nullptr) return fmt::format("no instruction at {:#x}", ip);
-    return fmt::format("line {}: {}", instruction->location.line,
-                       single_spaced(visa::print(text, *instruction)));
+  if (kernel.text.module != nullptr) {
+    const auto program = program_of(kernel.text);
+    if (!program) return program.error().message;
+    return ip < (*program)->bytes() ? single_spaced((*program)->text(ip))
+                                    : fmt::format("no instruction at {:#x}", ip);
   }
   const auto instruction = gen::decode(kernel.bytes, ip, kernel.family);
   if (!instruction) return instruction.error().message;
@@ -147,12 +150,11 @@ std::string instruction_text(const KernelCode& kernel, std::uint32_t ip) {
 
 Result<std::vector<InstructionText>> instruction_texts(const KernelCode& kernel) {
   std::vector<InstructionText> texts;
-  if (kernel.module != nullptr) {
-    const std::size_t count = kernel.module->kernels[kernel.module_kernel].instructions.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto ip = static_cast<std::uint32_t>(i * eu::Program::unit_bytes);
-      texts.push_back({ip, instruction_text(kernel, ip)});
-    }
+  if (kernel.text.module != nullptr) {
+    const auto program = program_of(kernel.text);
+    if (!program) return program.error();
+    for (std::uint32_t ip = 0; ip < (*program)->bytes(); ip += (*program)->step(ip))
+      texts.push_back({ip, single_spaced((*program)->text(ip))});
     return texts;
   }
   for (std::uint32_t ip = 0; ip < kernel.bytes.size();) {
@@ -165,7 +167,7 @@ Result<std::vector<InstructionText>> instruction_texts(const KernelCode& kernel)
 }
 
 std::uint32_t instruction_before(const KernelCode& kernel, std::uint32_t ip) {
-  if (kernel.module != nullptr) return ip - std::min(ip, eu::Program::unit_bytes);
+  if (kernel.text.module != nullptr) return ip - std::min(ip, eu::Program::unit_bytes);
   std::uint32_t before = 0;
   for (std::uint32_t at = 0; at < ip;) {
     before = at;

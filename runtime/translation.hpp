@@ -9,27 +9,29 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/eu/target.hpp"
 #include "frontend/gen/family.hpp"
+#include "frontend/visa/lower/lower.hpp"
 #include "jit/engine.hpp"
 #include "memory/base/result.hpp"
 #include "runtime/dispatch/walker.hpp"
 
-namespace eum::visa {
-struct Module;
-}
-
 namespace eum::rt {
+
+/// A kernel of vISA text.
+struct TextCode {
+  const visa::Module* module = nullptr;  ///< null: there is none
+  std::uint32_t kernel = 0;              ///< which one of it
+  unsigned grf_bytes = 32;
+  const visa::Symbols* symbols = nullptr;  ///< may be null: none
+};
 
 /// What is translated: instructions as the device holds them, relocations applied.
 struct KernelCode {
   std::string_view name;
-  std::span<const std::byte> bytes;  ///< of vISA text what tells it from other text, addresses included
+  std::span<const std::byte> bytes;  ///< of text what tells it from other text, addresses included
   gen::Family family = gen::Family::Gen9;
-  unsigned simd = 8;                     ///< 8, 16 or 32
-  const visa::Module* module = nullptr;  ///< of vISA text, which has no family
-  std::uint32_t module_kernel = 0;       ///< which one of it
-  unsigned grf_bytes = 32;               ///< of vISA text
+  unsigned simd = 8;  ///< 8, 16 or 32
+  TextCode text{};    ///< in place of `bytes` and `family`
 };
 
 struct TranslatedKernel {
@@ -43,10 +45,8 @@ struct TranslatedKernel {
   double seconds() const { return lower_seconds + compile_seconds; }
 };
 
-/// What a walk has to know of `executable`, made from `function`, whose register file is laid out as `target`
-/// says.
-ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable,
-                       const eu::Target& target);
+/// What a walk has to know of `executable`, made from `function`.
+ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable);
 
 /// Options for code that only runs: registers that nobody reads any more need not be kept.
 inline constexpr jit::CompileOptions run_only{.exact_registers = false};

@@ -75,9 +75,8 @@ int open_text(const std::string& path, const std::string& kernel, unsigned grf_b
   to.code.name = found.name;
   to.code.bytes = std::as_bytes(std::span(to.source));
   to.code.simd = *simd;
-  to.code.module = to.module.get();
-  to.code.module_kernel = static_cast<std::uint32_t>(place->second);
-  to.code.grf_bytes = grf_bytes != 0 ? grf_bytes : visa::register_bytes(found);
+  to.code.text = {to.module.get(), static_cast<std::uint32_t>(place->second),
+                  grf_bytes != 0 ? grf_bytes : visa::register_bytes(found), nullptr};
   return number(ExitCode::Ok);
 }
 

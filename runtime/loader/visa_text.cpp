@@ -17,44 +17,27 @@ Error at(const std::string& name, const visa::Location& where, const Error& erro
   return Error{fmt::format("{}:{}:{}: {}", name, where.line, where.column, error.message), error.cause};
 }
 
-/// Addresses of variables that a text takes, and per kernel or function the name that nobody defines.
-class Addresses {
- public:
-  Addresses(const visa::Module& module, const Program& program) : missing_(module.kernels.size()) {
-    std::map<std::string_view, const Symbol*> symbols;
-    for (const Symbol& symbol : program.symbols) symbols.emplace(symbol.name, &symbol);
-    std::set<std::string_view> functions;
-    for (const visa::Kernel& kernel : module.kernels) functions.insert(kernel.name);
-    for (std::size_t k = 0; k < module.kernels.size(); ++k) {
-      const visa::Kernel& kernel = module.kernels[k];
-      for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
-        const visa::Instruction& inst = kernel.instructions[i];
-        if (inst.opcode != visa::Opcode::faddr) continue;
-        const std::string& name = kernel.strings[kernel.operands_of(inst)[0].variable];
-        if (functions.contains(name)) continue;
-        const auto symbol = symbols.find(name);
-        if (symbol == symbols.end()) {
-          if (missing_[k].empty()) missing_[k] = name;
-          continue;
-        }
-        relocations.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(i),
-                               symbol->second->segment, symbol->second->offset});
-      }
-      if (kernel.is_function && functions_missing_.empty()) functions_missing_ = missing_[k];
+/// For each kernel or function of a module the first name of a variable whose address it takes and nobody
+/// defines; empty: there is none. Those of functions count for kernels too, which may call them.
+std::vector<std::string> undefined_names(const visa::Module& module, const Program& program) {
+  std::set<std::string_view> defined;
+  for (const Symbol& symbol : program.symbols) defined.insert(symbol.name);
+  for (const visa::Kernel& kernel : module.kernels) defined.insert(kernel.name);
+  std::vector<std::string> names(module.kernels.size());
+  std::string of_functions;
+  for (std::size_t k = 0; k < module.kernels.size(); ++k) {
+    const visa::Kernel& kernel = module.kernels[k];
+    for (const visa::Instruction& inst : kernel.instructions) {
+      if (inst.opcode != visa::Opcode::faddr) continue;
+      const std::string& name = kernel.strings[kernel.operands_of(inst)[0].variable];
+      if (names[k].empty() && !defined.contains(name)) names[k] = name;
     }
+    if (kernel.is_function && of_functions.empty()) of_functions = names[k];
   }
-
-  /// Empty: the kernel, and the functions that it may call, have all they name.
-  const std::string& missing(std::size_t kernel) const {
-    return missing_[kernel].empty() ? functions_missing_ : missing_[kernel];
-  }
-
-  std::vector<TextRelocation> relocations;
-
- private:
-  std::vector<std::string> missing_;
-  std::string functions_missing_;
-};
+  for (std::string& name : names)
+    if (name.empty()) name = of_functions;
+  return names;
+}
 
 std::string names_of(const std::vector<KernelDraft>& drafts) {
   std::string names;
@@ -158,15 +141,14 @@ class Joiner {
   };
   struct File {
     std::shared_ptr<const TextFile> file;
-    std::unique_ptr<Addresses> addresses;
+    std::vector<std::string> undefined;  // by kernel
   };
 
   File& file_of(const ParsedText& text) {
     File& file = files_[&text];
     if (!file.file) {
-      file.addresses = std::make_unique<Addresses>(*text.module, program_);
-      file.file = std::make_shared<const TextFile>(
-          TextFile{text.source, text.module, std::move(file.addresses->relocations)});
+      file.file = std::make_shared<const TextFile>(TextFile{text.source, text.module});
+      file.undefined = undefined_names(*text.module, program_);
     }
     return file;
   }
@@ -175,13 +157,13 @@ class Joiner {
     const ParsedText& text = *candidate.text;
     const visa::Kernel& kernel = text.module->kernels[candidate.kernel];
     KernelDraft draft = std::move(*candidate.draft);
-    const auto target = visa::target(kernel, grf_bytes_);
+    const auto target = visa::target(*text.module, candidate.kernel, grf_bytes_);
     if (!target) return error("{}: kernel {}: {}", text.name, kernel.name, target.error().message);
     const File& file = file_of(text);
     draft.kernel.text = {file.file, static_cast<std::uint32_t>(candidate.kernel),
                          static_cast<std::uint32_t>(kernel.instructions.size()), grf_bytes_};
     draft.kernel.grf_count = target->grf_count;
-    if (const std::string& name = file.addresses->missing(candidate.kernel); !name.empty())
+    if (const std::string& name = file.undefined[candidate.kernel]; !name.empty())
       draft.reject(fmt::format(
           "it takes the address of {}, of which {} says nothing; a zebin of the same compile does", name,
           arguments_));

@@ -71,7 +71,7 @@ rt::ImageType type_of(ImageDimension dimension) {
   return rt::ImageType::image2d;
 }
 
-Result<rt::ImageDescription> description_of(const Image& image, Container container) {
+Result<rt::ImageDescription> description_of(const Image& image, bool tiled) {
   for (const rt::ImageFormat& format : rt::image_formats()) {
     if (rt::info(format.order).number != image.order || rt::info(format.type).number != image.type) continue;
     rt::ImageDescription description;
@@ -83,7 +83,7 @@ Result<rt::ImageDescription> description_of(const Image& image, Container contai
     description.order = format.order;
     description.data_type = format.type;
     // No kernel can tell.
-    if (container == Container::Zebin) description.tiling = mem::image::TileMode::YMAJOR;
+    if (tiled) description.tiling = mem::image::TileMode::YMAJOR;
     return description;
   }
   return error("no image has order {:#x} and type {:#x}", image.order, image.type);
@@ -99,9 +99,28 @@ Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const
   if (!binary) return binary.error();
   auto program = rt::load_program(*binary);
   if (!program) return error("{}: {}", kernel_case.name, program.error().message);
+  return create(device, kernel_case, std::move(*program), container == Container::Zebin);
+}
 
+Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const KernelCase& kernel_case,
+                                                       VisaDevice device_of_text) {
+  const KernelFile* file = find_kernel_file(kernel_case.file);
+  if (!file) return error("{}: no manifest row {}", kernel_case.name, kernel_case.file);
+  const std::string path = visa_path(*file, kernel_case.kernel, device_of_text),
+                    map_path = visa_map_path(*file, device_of_text);
+  const auto text = read_binary(path), map = read_binary(map_path);
+  if (!text) return text.error();
+  if (!map) return map.error();
+  const rt::NamedFile named{path, *text};
+  auto program = rt::load_visa({&named, 1}, {map_path, *map});
+  if (!program) return error("{}: {}", kernel_case.name, program.error().message);
+  return create(device, kernel_case, std::move(*program), true);
+}
+
+Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const KernelCase& kernel_case,
+                                                       rt::Program program, bool tiled) {
   std::unique_ptr<LoadedCase> loaded(new LoadedCase(device, kernel_case));
-  auto module = rt::Module::create(device, std::move(*program));
+  auto module = rt::Module::create(device, std::move(program));
   if (!module) return error("{}: {}", kernel_case.name, module.error().message);
   loaded->module_ = std::move(*module);
   const auto kernel = loaded->module_->find(kernel_case.kernel);
@@ -118,7 +137,7 @@ Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const
     } else if (const auto* sampler = std::get_if<Sampler>(&arg)) {
       values.emplace_back(sampler_of(*sampler));
     } else if (const auto* picture = std::get_if<Image>(&arg)) {
-      const auto description = description_of(*picture, container);
+      const auto description = description_of(*picture, tiled);
       if (!description) return error("{}: {}", kernel_case.name, description.error().message);
       const auto image = rt::make_image(device, *description, "argument");
       if (!image) return error("{}: {}", kernel_case.name, image.error().message);

@@ -17,6 +17,9 @@ class LoadedCase {
   /// `kernel_case` and `device` outlive the result.
   static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
                                                     Container container);
+  /// From vISA text, as the compiler dumps it for `device_of_text`.
+  static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
+                                                    VisaDevice device_of_text);
   ~LoadedCase();
   LoadedCase(const LoadedCase&) = delete;
   LoadedCase& operator=(const LoadedCase&) = delete;
@@ -42,6 +45,8 @@ class LoadedCase {
 
  private:
   LoadedCase(rt::Device& device, const KernelCase& kernel_case) : device_(device), case_(kernel_case) {}
+  static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
+                                                    rt::Program program, bool tiled);
 
   struct Memory {
     rt::Buffer memory;  // size 0 where the argument has none

@@ -36,7 +36,7 @@ class Walked {
     auto executable = engine_->engine().compile(*function, options);
     if (!executable) FAIL(executable.error().message);
     executable_ = std::move(*executable);
-    code_ = thread_code(*function, *executable_, gen::target(family));
+    code_ = thread_code(*function, *executable_);
     code_.ids = options.promised();
     command.code = &code_;
     command.surfaces = &surfaces;
