@@ -4,11 +4,22 @@
 #include <algorithm>
 
 #include "frontend/visa/lower/program.hpp"
+#include "frontend/visa/variable.hpp"
 
 namespace eum::visa {
 
 unsigned register_bytes(const Kernel& kernel) {
   constexpr unsigned small = 32, large = 64;
+  // The compiler declares r0 first, with the size that it has.
+  bool declares_header = false;
+  for (const Variable& variable : kernel.variables) {
+    if (variable.alias == no_variable) continue;
+    const Kernel::Place place = kernel.place(variable.alias);
+    if (place.root != id(PredefinedVariable::r0)) continue;
+    if (place.offset + variable.alias_offset + variable.bytes() > small) return large;
+    declares_header = true;
+  }
+  if (declares_header) return small;
   // Only code for larger registers aligns variables to them.
   for (const Variable& variable : kernel.variables)
     if (!variable.predefined && variable.align_bytes >= large) return large;
