@@ -184,7 +184,10 @@ void lower_rotate(Lowering& l, ir::Op op) {
   ir::Builder& b = l.b();
   const ir::ValueId value = l.source(0, type), count = l.source(1, type);
   const ir::Op other = op == ir::Op::shl ? ir::Op::shr : ir::Op::shl;
-  const ir::ValueId back = b.lanewise(other, {value, b.lanewise(ir::Op::neg, {count})});
+  const ir::ValueId rest = in.src[1].is_immediate()
+                               ? b.constant(type, l.lanes(), (0 - in.src[1].immediate) & (8 * bytes - 1))
+                               : b.lanewise(ir::Op::neg, {count});
+  const ir::ValueId back = b.lanewise(other, {value, rest});
   l.finish(b.lanewise(ir::Op::or_, {b.lanewise(op, {value, count}), back}));
 }
 
