@@ -79,7 +79,7 @@ class Memory {
          mem::Access wanted, Fault& fault)
       : environment_(environment),
         access_(access),
-        surface_index_(operands.surface),
+        surface_index_(static_cast<std::uint32_t>(operands.surface)),
         wanted_(wanted),
         fault_(fault) {
     switch (access.mem.space) {
@@ -104,6 +104,8 @@ class Memory {
         return;
       case ir::MemSpace::A32:
       case ir::MemSpace::A64:
+      case ir::MemSpace::From:
+      case ir::MemSpace::FromUnsigned:
         return;
     }
   }
@@ -189,6 +191,8 @@ class Memory {
       case ir::MemSpace::A32:
         return element.inside(std::uint64_t{1} << 32) ? find_address(0, element) : Place{outside_};
       case ir::MemSpace::A64:
+      case ir::MemSpace::From:
+      case ir::MemSpace::FromUnsigned:
         return element.wraps() ? Place{outside_} : find_address(0, element);
       default:
         return {outside_};
@@ -205,7 +209,8 @@ class Memory {
     if (element.bytes > region->size - offset || region->host == nullptr)
       return {Place::Kind::Elsewhere, nullptr, address};
     if (!mem::allows(region->access, wanted_)) return {};
-    if (access_.mem.space == ir::MemSpace::A64) window_ = {region->address, region->size, region->host};
+    const bool wide = access_.mem.space != ir::MemSpace::A32 && ir::info(access_.mem.space).in_space;
+    if (wide) window_ = {region->address, region->size, region->host};
     return {Place::Kind::Host, region->host + offset};
   }
 
@@ -215,7 +220,7 @@ class Memory {
     if ((operands.mask & ir::lane_mask(access_.lanes)) == 0) return;
     mem::Surface& surface = described_.emplace();
     const mem::image::ImageFault failed =
-        mem::image::read_surface(environment_.heap, environment_.space, operands.surface, surface, heap);
+        mem::image::read_surface(environment_.heap, environment_.space, surface_index_, surface, heap);
     if (failed) {
       const bool unmapped = failed.kind == mem::image::ImageFault::Kind::Unmapped;
       fault_ = {unmapped ? FaultKind::OutOfBounds : FaultKind::Image,
@@ -242,13 +247,6 @@ class Memory {
   mem::Access wanted_;
   Fault& fault_;
 };
-
-std::uint64_t address_of(const Access& access, const AccessOperands& operands, unsigned lane) {
-  const unsigned bytes = ir::size_of(access.address_type());
-  std::uint64_t address = 0;
-  std::memcpy(&address, static_cast<const std::byte*>(operands.addresses) + lane * bytes, bytes);
-  return address;
-}
 
 bool in_mask(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 
@@ -311,6 +309,16 @@ bool atomic_lanes(Memory& memory, const Access& access, const AccessOperands& op
 }
 
 }  // namespace
+
+std::uint64_t address_of(const Access& access, const AccessOperands& operands, unsigned lane) {
+  const unsigned bytes = ir::size_of(access.address_type());
+  std::uint64_t address = 0;
+  std::memcpy(&address, static_cast<const std::byte*>(operands.addresses) + lane * bytes, bytes);
+  if (ir::info(access.mem.space).surface != ir::SurfaceBy::Base) return address;
+  if (ir::is_signed(access.address_type()))
+    address = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(address)});
+  return operands.surface + (address << access.mem.shift);
+}
 
 Access Access::of(const ir::Function& function, const ir::Inst& inst) {
   Access access;

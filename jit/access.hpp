@@ -22,7 +22,7 @@ struct Access {
 
 /// What the operands of a memory op hold at run time.
 struct AccessOperands {
-  std::uint32_t surface = 0;        ///< index in the binding table
+  std::uint64_t surface = 0;        ///< what ir::SurfaceBy of the space says
   const void* addresses = nullptr;  ///< packed, of Access::address_type()
   std::uint32_t mask = ~0u;         ///< lanes that take part; of blocks all do
 };
@@ -35,6 +35,9 @@ struct AccessOperands {
 // An element that a surface does not hold as a whole reads 0, and is dropped when written; addresses do not
 // wrap around. Where A64, A32 or scratch memory does not hold an element (or does not allow the access),
 // `fault` is set, the result is false, and what lanes before it did stays done.
+
+/// Of a lane, or of a block's first element.
+std::uint64_t address_of(const Access&, const AccessOperands&, unsigned lane);
 
 [[nodiscard]] bool load(const Environment&, const Access&, const AccessOperands&, void* data, Fault& fault);
 /// data = 1 for elements that load() would read, 0 for others; it succeeds.

@@ -270,6 +270,7 @@ void print_access(InstText& t, const MemoryAccess& access) {
   }
   t.out += '[';
   t.next_value();
+  if (access.shift != 0) t.append(" << {}", access.shift);
   if (access.offset != 0) t.append(" + {}", access.offset);
   t.out += ']';
   if (access.components != 1) {
@@ -300,12 +301,14 @@ bool parse_space(InstReader& r, MemoryAccess& access) {
     if (by == SurfaceBy::Index && word.starts_with(name)) return r.in.numbered(name, 255, access.surface);
   }
   return r.in.fail(
-      "a64, a32, scratch, slm, surface and its number or operand, or bindless or states and an operand");
+      "a64, a32, scratch, slm, surface and its number or operand, or bindless, states, from or from_unsigned and "
+      "an operand");
 }
 bool parse_access(InstReader& r, MemoryAccess access) {
   Cursor& in = r.in;
   if (!parse_space(r, access)) return false;
   if (!in.expect('[') || !r.next_value()) return false;
+  if (in.accept('<') && !(in.expect('<') && in.number(access.shift, 63))) return false;
   if (in.accept('+') && !in.number(access.offset)) return false;
   if (!in.expect(']')) return false;
   if (in.accept('{')) {
@@ -335,6 +338,9 @@ Result<void> verify_Memory(const Function& f, const Inst& inst) {
     return error("expected a surface operand of surfaces only, found {}", info(access.space).name);
   if (!access.surface_is_operand && by == SurfaceBy::Place)
     return error("expected an operand that says where the state of a surface is");
+  if (!access.surface_is_operand && by == SurfaceBy::Base) return error("expected an operand that is a base");
+  if (access.shift > (by == SurfaceBy::Base ? 31 : 0))
+    return error("expected a shift of at most 31, of distances from a base, found {}", access.shift);
   const Shape shape = info(inst.op).shape;
   const bool vector = shape == Shape::Load || shape == Shape::Store;
   if (vector ? access.components == 0 : access.components != 1)

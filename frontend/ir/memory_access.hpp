@@ -16,13 +16,22 @@ enum class MemSpace : std::uint8_t {
   A64,      ///< the address space; u64 addresses; unmapped: fault
   A32,      ///< the address space, u32 addresses; unmapped: fault
   Scratch,  ///< the thread's scratch; u32 addresses; beyond it: fault
+  // The address space, from a base that an operand gives: addresses are distances from it in units of
+  // 1 << MemoryAccess::shift bytes, and the sum wraps around at 64 bits; unmapped: fault.
+  From,          ///< s32 distances
+  FromUnsigned,  ///< u32 distances
   // Surfaces whose state lies where an operand says; addresses and bounds as of a surface.
   Bindless,  ///< bytes from the heap of bindless surface states
   States,    ///< bytes from the heap of surface states
 };
 
-/// What says which surface an access means.
-enum class SurfaceBy : std::uint8_t { Nothing, Index, Place };
+/// What the operand before the addresses says.
+enum class SurfaceBy : std::uint8_t {
+  Nothing,
+  Index,  ///< of a surface in the binding table; may be in the instruction instead
+  Place,  ///< of a surface's state
+  Base,   ///< of distances, 64 bits
+};
 
 struct MemSpaceInfo {
   const char* name;    ///< in the text form
@@ -37,6 +46,8 @@ inline constexpr MemSpaceInfo mem_space_table[] = {
     {"a64", Type::u64, true, false},
     {"a32", Type::u32, true, false},
     {"scratch", Type::u32, false, false},
+    {"from", Type::s32, true, false, SurfaceBy::Base},
+    {"from_unsigned", Type::u32, true, false, SurfaceBy::Base},
     {"bindless", Type::u32, false, true, SurfaceBy::Place},
     {"states", Type::u32, false, true, SurfaceBy::Place},
 };
@@ -57,7 +68,8 @@ enum class CacheHint : std::uint8_t {
 struct MemoryAccess {
   MemSpace space = MemSpace::Surface;
   std::uint8_t surface = 0;          ///< index in the binding table
-  bool surface_is_operand = false;   ///< operand 0 is the index, or the place of the surface's state
+  bool surface_is_operand = false;   ///< operand 0 is what SurfaceBy says
+  std::uint8_t shift = 0;            ///< of distances
   AtomicOp atomic = AtomicOp::and_;  ///< of an atomic
   CacheHint cache = CacheHint::Default;
   std::uint32_t offset = 0;      ///< bytes added to each address; the sum does not wrap around

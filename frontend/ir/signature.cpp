@@ -62,7 +62,7 @@ ValueInfo Signature::apply(const ValueRule& rule) const {
       info.type = Type::u16;
       break;
     case TypeRule::Index:
-      info.type = Type::u32;
+      info.type = access_ && ir::info(access_->space).surface == SurfaceBy::Base ? Type::u64 : Type::u32;
       break;
   }
   if (rule.lanes == LaneRule::One) info.lanes = 1;

@@ -125,7 +125,9 @@ bool DeclarationParser::align(Variable& variable) {
 }
 
 bool DeclarationParser::alias(Variable& variable) {
-  if (!in_.expect('<')) return false;
+  // The compiler writes <>, vISA document 4 says ().
+  const bool round = in_.accept('(');
+  if (!round && !in_.expect('<')) return false;
   const Location place = in_.location();
   const std::string_view name = in_.peek_name();
   if (name.empty()) return in_.fail("a variable");
@@ -140,7 +142,7 @@ bool DeclarationParser::alias(Variable& variable) {
       !expression(in_, Loosest::Shift, 0, std::numeric_limits<std::int32_t>::max(), "an offset", offset))
     return false;
   variable.alias_offset = static_cast<std::uint32_t>(offset);
-  return in_.expect('>');
+  return in_.expect(round ? ')' : '>');
 }
 
 bool DeclarationParser::check(const Variable& variable) {

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 #include "frontend/visa/variable.hpp"
@@ -16,7 +18,9 @@ Names::Names(Kernel& kernel) : kernel_(kernel) {
     variable.type = row.type;
     variable.predefined = true;
     variable.elements = row.elements;
-    variable.align_bytes = row.type == Type::uq ? 8 : row.type == Type::uw ? 2 : 4;
+    // Those of a register or more are whole registers.
+    variable.align_bytes =
+        static_cast<std::uint16_t>(std::min<std::uint64_t>(std::bit_floor(variable.bytes()), 64));
     variable.name = row.text;
     add(row.text, std::move(variable), true);
   }

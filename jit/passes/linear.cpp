@@ -375,7 +375,7 @@ bool worth_while(const ir::Function& function) {
   for (const ir::Block& block : function.blocks) {
     if (block.insts.back().op == Op::jump_ip) return false;
     any |= std::any_of(block.insts.begin(), block.insts.end(), [&](const Inst& inst) {
-      return is_access(inst) && ir::info(function.access(inst).space).address == Type::u32;
+      return is_access(inst) && ir::size_of(ir::info(function.access(inst).space).address) == granule;
     });
   }
   return any;

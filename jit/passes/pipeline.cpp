@@ -19,6 +19,7 @@ constexpr Pass passes[]{
     {"forward_state", &forward_state},
     {"fuse_mul_mach", &fuse_mul_mach},
     {"scalar_compare", &scalar_compare},
+    {"distances", &distances},
     {"needed_lanes", &needed_lanes},
 };
 

@@ -344,7 +344,7 @@ void atomic_on_one_lane(Compiler& c, const CodeInst& inst) {
 void emit_atomic(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
   const bool in_line = mem::info(site.mem().atomic).kind == mem::AtomicKind::Integer && site.element() >= 4 &&
-                       site.fits_in_line();
+                       site.fits_in_line() && !site.based();
   if (!in_line) return site.call_inline(on_data<jit::atomic>);
   if (inst.lanes == 1) return atomic_on_one_lane(c, inst);
   const unsigned lanes = LaneSite::lanes_at_once(c, inst, site.data_count() + inst.result_count);

@@ -56,6 +56,7 @@ void LaneSite::acquire() {
 
 void LaneSite::locate(asmjit::Label otherwise) const {
   if (!in_space()) return;
+  if (based()) return locate_distances(otherwise);
   auto& a = c_.a;
   if (!wide()) {
     a.vpbroadcastd(t, region(offsetof(CachedRegion, start), 4));
@@ -78,6 +79,49 @@ void LaneSite::locate(asmjit::Label otherwise) const {
       a.vptest(u, u);
     }
     a.jnz(otherwise);
+  }
+}
+
+void LaneSite::base_in_region(x86::Gp to) const {
+  c_.a.mov(to, reg.surface);
+  c_.a.sub(to, region(offsetof(CachedRegion, start), 8));
+}
+
+// With the base 0 to 2^31 - 1 bytes behind the start and each distance of less than 2^31 bytes, an offset modulo 2^32
+// is the offset, or beyond any region that is accessed lane by lane.
+void LaneSite::locate_distances(asmjit::Label otherwise) const {
+  auto& a = c_.a;
+  const unsigned shift = mem().shift;
+  const bool is_signed = ir::is_signed(ir::info(mem().space).address);
+  base_in_region(bits);
+  a.vmovd(t.xmm(), bits.r32());
+  a.shr(bits, 31);
+  a.jnz(otherwise);
+  a.vpbroadcastd(t, t.xmm());
+  for (unsigned row = 0; row < rows(); ++row) {
+    const x86::Ymm distance = addresses_[row], place = places_[row];
+    // Unsigned ones are to have no sign either.
+    const unsigned unused = is_signed ? shift : shift + 1;
+    if (unused != 0) {
+      a.vpslld(u, distance, unused);
+      is_signed ? a.vpsrad(v, u, unused) : a.vpsrld(v, u, unused);
+      a.vpcmpeqd(v, v, distance);
+      if (masked()) {
+        a.vpandn(v, v, masks_[row]);
+        a.vptest(v, v);
+        a.jnz(otherwise);
+      } else {
+        a.vmovmskps(bits.r32(), v);
+        a.cmp(bits.r32(), 0xff);
+        a.jne(otherwise);
+      }
+    }
+    if (shift != 0) {
+      a.vpslld(place, distance, shift);
+      a.vpaddd(place, place, t);
+    } else {
+      a.vpaddd(place, distance, t);
+    }
   }
 }
 
@@ -107,13 +151,32 @@ CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asm
 }
 
 unsigned LaneSite::known_runs(unsigned stride) const {
-  if (stride == 0 || masked() || wide() || linear_.stride != static_cast<int>(stride)) return 0;
+  const std::int64_t known = std::int64_t{linear_.stride} * (std::int64_t{1} << mem().shift);
+  if (stride == 0 || masked() || wide() || known != static_cast<std::int64_t>(stride)) return 0;
   if (linear_.run >= lanes()) return 1;
   return linear_.run >= 8 ? rows() : 0;
 }
 
 CheckedAddress LaneSite::check_known_runs(unsigned runs, unsigned stride, asmjit::Label outside) const {
-  for (unsigned run = 0; run < runs; ++run) c_.a.vmovd(reg.first[run].r32(), places_[run].xmm());
+  auto& a = c_.a;
+  for (unsigned run = 0; run < runs; ++run)
+    a.vmovd(reg.first[run].r32(), (based() ? addresses_[run] : places_[run]).xmm());
+  if (based()) {
+    // That distances go up is known modulo 2^32: none of a run may be where they begin anew.
+    const bool is_signed = ir::is_signed(ir::info(mem().space).address);
+    const auto last = static_cast<std::int32_t>((lanes() / runs - 1) * static_cast<unsigned>(linear_.stride));
+    base_in_region(bits);
+    for (unsigned run = 0; run < runs; ++run) {
+      const x86::Gp first = reg.first[run];
+      a.cmp(first.r32(), INT32_MAX - last);
+      is_signed ? a.jg(outside) : a.ja(outside);
+      if (is_signed) a.movsxd(first, first.r32());
+      if (mem().shift != 0) a.shl(first, mem().shift);
+      a.add(first, bits);
+      a.cmp(first, region(offsetof(CachedRegion, size), 8));
+      a.ja(outside);
+    }
+  }
   return check_runs(runs, (lanes() / runs - 1) * stride + extent(), true, outside);
 }
 

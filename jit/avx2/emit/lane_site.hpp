@@ -32,7 +32,7 @@ class LaneSite : public MemorySite {
   void acquire();
 
   /// In the address space: the offsets of the lanes in the region that the site used last; jumps where they
-  /// are none of 32 bits.
+  /// are none of 32 bits. Known runs of distances need none.
   void locate(asmjit::Label otherwise) const;
   /// Jumps to `otherwise` unless the addresses of all rows are `stride` bytes apart, and to `outside` unless
   /// they are in bounds.
@@ -80,6 +80,9 @@ class LaneSite : public MemorySite {
   std::array<x86::Ymm, 4> addresses_;
 
  private:
+  /// `to` = from the start of the region to the base of distances.
+  void base_in_region(x86::Gp to) const;
+  void locate_distances(asmjit::Label otherwise) const;
   bool needs_fourth() const { return components() == 4 || element() < 4; }
   x86::Mem distances(unsigned row, unsigned stride) const;
   unsigned address_vectors() const { return wide() ? 2 * rows() : rows(); }

@@ -22,10 +22,11 @@ class LoadSite : public LaneSite {
     auto& a = c_.a;
     slow_ = a.newLabel();
     done_ = a.newLabel();
-    locate(slow_);
     const unsigned stride = row_stride() != 0 ? row_stride() : side_by_side();
     const unsigned known = known_runs(side_by_side()) != 0 ? side_by_side() : stride;
-    if (const unsigned runs = known_runs(known)) {
+    const unsigned runs = known_runs(known);
+    if (runs == 0 || !based()) locate(slow_);
+    if (runs != 0) {
       load_runs(check_known_runs(runs, known, slow_), runs, known);
     } else if (stride != 0) {
       const asmjit::Label spread = a.newLabel();

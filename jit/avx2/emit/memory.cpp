@@ -34,15 +34,13 @@ void remember(CachedRegion* regions, const Access& site, const CachedRegion& fou
 void remember_region(ThreadState* state, const CodeData& data, const Access& site,
                      const AccessOperands& operands, const std::byte* frame) {
   if (!ir::info(site.mem.space).in_space || operands.mask == 0 || !state->environment->space) return;
-  const bool wide = site.address_type() == ir::Type::u64;
-  const auto lane = static_cast<std::size_t>(__builtin_ctz(operands.mask));
-  const std::uint64_t address = wide ? static_cast<const std::uint64_t*>(operands.addresses)[lane]
-                                     : static_cast<const std::uint32_t*>(operands.addresses)[lane];
+  const std::uint64_t address =
+      address_of(site, operands, static_cast<unsigned>(__builtin_ctz(operands.mask)));
   const mem::Region* region = state->environment->space->find(address);
   if (!region || !region->host || region->access != mem::Access::ReadWrite) return;
   CachedRegion found{region->address, region->size, region->host};
   // So that the distance of any 32-bit address from the start, modulo 4 GiB, is inside or beyond the size.
-  if (!wide) found.size = std::min(found.size, (std::uint64_t{1} << 32) - found.start);
+  if (site.mem.space == ir::MemSpace::A32) found.size = std::min(found.size, (std::uint64_t{1} << 32) - found.start);
   const auto* batch = word<const ThreadBatch*>(frame, Frame::batch);
   const std::uint32_t threads = batch != nullptr ? batch->threads : 1;
   // The regions are the end of a state.
@@ -52,6 +50,12 @@ void remember_region(ThreadState* state, const CodeData& data, const Access& sit
   auto* at = reinterpret_cast<std::byte*>(state) + data.regions;
   for (std::uint32_t i = 0; i < threads; ++i, at += state_bytes)
     remember(reinterpret_cast<CachedRegion*>(at), site, found);
+}
+
+/// What the operand that says the surface holds, at a place of the frame.
+std::uint64_t surface_operand(const Access& access, const std::byte* frame, int offset) {
+  return ir::info(access.mem.space).surface == ir::SurfaceBy::Base ? word<std::uint64_t>(frame, offset)
+                                                                   : word<std::uint32_t>(frame, offset);
 }
 
 bool perform(ThreadState* state, const CodeData& data, const CodeData::CallSite& site,
@@ -64,7 +68,7 @@ bool perform(ThreadState* state, const CodeData& data, const CodeData::CallSite&
 bool do_access(ThreadState* state, const CodeData* data, std::byte* frame) {
   const CodeData::CallSite& site = data->call_sites[word<std::uint32_t>(frame, Frame::site)];
   return perform(state, *data, site,
-                 {word<std::uint32_t>(frame, Frame::surface), frame + Frame::operands,
+                 {surface_operand(site.access, frame, Frame::surface), frame + Frame::operands,
                   word<std::uint32_t>(frame, Frame::mask)},
                  frame);
 }
@@ -88,7 +92,9 @@ bool do_register_access(ThreadState* state, const CodeData* data, std::byte* fra
   const auto general = [&](std::optional<std::uint8_t> reg, std::uint32_t otherwise) {
     return reg ? word<std::uint32_t>(saved_general(frame, *reg), 0) : otherwise;
   };
-  const AccessOperands operands{general(site.surface, access.mem.surface), addresses,
+  const std::uint64_t surface =
+      site.surface ? surface_operand(access, saved_general(frame, *site.surface), 0) : access.mem.surface;
+  const AccessOperands operands{surface, addresses,
                                 general(site.mask, ir::lane_mask(access.lanes))};
   if (site.address) std::memcpy(addresses, saved_general(frame, *site.address), 8);
   if (!site.in_vectors) {
@@ -363,7 +369,10 @@ void MemorySite::call_inline(AccessFunction function) {
     }
   };
   store(Frame::mask, reg.mask, ir::lane_mask(lanes()));
-  store(Frame::surface, reg.surface, mem().surface);
+  if (based())
+    c_.a.mov(x86::ptr(x86::rsp, Frame::surface, 8), reg.surface);
+  else
+    store(Frame::surface, reg.surface, mem().surface);
   c_.regs.unpin();
   c_.data.call_sites.push_back({access_, function});
   c_.call_site(static_cast<std::uint32_t>(c_.data.call_sites.size() - 1), *inst_);

@@ -80,6 +80,8 @@ class MemorySite {
   /// Addresses are those of the address space, whose regions are found at run time.
   bool in_space() const { return ir::info(mem().space).in_space; }
   bool wide() const { return ir::info(mem().space).address == ir::Type::u64; }
+  /// Addresses are distances from a base.
+  bool based() const { return ir::info(mem().space).surface == ir::SurfaceBy::Base; }
   /// No host thread but the one that runs the thread group accesses this memory.
   bool of_one_host_thread() const {
     return mem().space == ir::MemSpace::Slm || mem().space == ir::MemSpace::Scratch;
@@ -88,15 +90,17 @@ class MemorySite {
   unsigned component_offset(unsigned k) const { return mem().offset + mem().component(k) * element(); }
   /// Bytes from the address to the end of the last component.
   unsigned extent() const { return component_offset(components() - 1) + element(); }
-  /// A large immediate offset, or a surface whose state has to be read, leaves the access to the call.
+  /// A large immediate offset, a surface whose state has to be read, and few distances from a base leave the
+  /// access to the call.
   bool fits_in_line() const {
-    return mem().offset < (1u << 20) && ir::info(mem().space).surface != ir::SurfaceBy::Place;
+    return mem().offset < (1u << 20) && ir::info(mem().space).surface != ir::SurfaceBy::Place &&
+           (!based() || lanes() % 8 == 0);
   }
 
   struct {
     x86::Gp limit, base;
     std::array<x86::Gp, 2> first;  ///< of each row of a run
-    x86::Gp surface;               ///< index in the binding table, if an operand gives it
+    x86::Gp surface;               ///< what ir::SurfaceBy says, if an operand gives it
     x86::Gp mask;                  ///< bits, if there is a mask: lane first_lane() is bit 0
   } reg;
 

@@ -21,10 +21,11 @@ class StoreSite : public LaneSite {
     auto& a = c_.a;
     slow_ = a.newLabel();
     done_ = a.newLabel();
-    locate(slow_);
     // There are no stores of some bytes or words of a vector.
     const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : row_stride();
-    if (const unsigned runs = known_runs(stride)) {
+    const unsigned runs = known_runs(stride);
+    if (runs == 0 || !based()) locate(slow_);
+    if (runs != 0) {
       store_runs(check_known_runs(runs, stride, slow_), runs, stride);
     } else if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
