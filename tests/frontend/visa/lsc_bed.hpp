@@ -32,7 +32,7 @@ inline constexpr unsigned area_bytes = 4096, slm_bytes = 4096, scratch_bytes = 1
 inline constexpr unsigned surface_index = 3, surface_bytes = 1000, bindless_place = 128, state_place = 192;
 /// One more, of R32_UINT texels with an append counter: index, texels, counter (in area Low).
 inline constexpr unsigned image_index = 5, image_width = 16, image_height = 8;
-inline constexpr std::uint64_t counter_address = low_base + 256;
+inline constexpr std::uint64_t counter_address = low_base;  ///< a multiple of a page
 
 using Random = std::mt19937_64;
 

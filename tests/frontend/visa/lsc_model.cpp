@@ -71,13 +71,11 @@ double half(std::uint64_t bits) {
 std::uint64_t half_bits(double value) {
   const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::fabs(value);
-  // The nearest half, the even one of two.
-  std::uint64_t best = 0;
-  for (std::uint64_t bits = 0; bits < 0x7c00; ++bits) {
-    const double distance = std::fabs(half(bits) - magnitude), least = std::fabs(half(best) - magnitude);
-    if (distance < least || (distance == least && bits % 2 == 0)) best = bits;
-  }
-  return sign | (magnitude >= 65520 ? 0x7c00 : best);
+  if (magnitude == 0) return sign;
+  if (magnitude >= 65520) return sign | 0x7c00;
+  const int exponent = std::max(std::ilogb(magnitude), -14);
+  const double units = std::nearbyint(std::ldexp(magnitude, 10 - exponent));  // the even one of two
+  return sign | (static_cast<std::uint64_t>(exponent + 14) * 1024 + static_cast<std::uint64_t>(units));
 }
 
 double number(std::uint64_t bits, unsigned bytes) {
