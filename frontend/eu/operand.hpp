@@ -39,6 +39,7 @@ struct Operand {
   ir::Type type = ir::Type::u8;  ///< of one element
   SourceModifier modifier = SourceModifier::None;
   PackedVector packed = PackedVector::None;  ///< of an Immediate
+  bool by_channel = false;                   ///< of a packed vector: an element a channel, not words
   Region region;
   std::int16_t address_offset = 0;  ///< Indirect: bytes added to the address
   /// Register, Accumulator: byte in the register file. Flag: first bit. Indirect: byte in the register file

@@ -142,11 +142,11 @@ ir::ValueId Lowering::packed_immediate(const Operand& op, ir::Type exec, unsigne
   const unsigned elements = floats ? 4 : 8, bits = 32 / elements;
   const bool direct = floats ? exec != ir::Type::f16 && ir::is_float(exec) : exec != ir::Type::f16;
   const ir::Type type = direct ? exec : op.type;
-  // Integer elements are words, one behind the other: a destination that steps in dwords takes every second
-  // (IGC writes {0, 4} for two dwords as 0x400:uv).
+  // Integer elements of GEN are words, one behind the other: a destination that steps in dwords takes every
+  // second (IGC writes {0, 4} for two dwords as 0x400:uv).
   const Operand& dst = inst().dst;
-  const bool in_dwords = !floats && dst.kind != OperandKind::Null && dst.kind != OperandKind::Indirect &&
-                         dst.region.hstride * ir::size_of(dst.type) >= 4;
+  const bool in_dwords = !floats && !op.by_channel && dst.kind != OperandKind::Null &&
+                         dst.kind != OperandKind::Indirect && dst.region.hstride * ir::size_of(dst.type) >= 4;
   const unsigned step = in_dwords ? 2 : 1;
   std::array<std::uint64_t, ir::max_lanes> values{};
   for (unsigned lane = 0; lane < lanes; ++lane) {

@@ -184,6 +184,7 @@ eu::Operand Layout::operand(const Kernel& kernel, const Operand& op) const {
                       : op.type == Type::uv ? eu::PackedVector::Unsigned
                       : op.type == Type::vf ? eu::PackedVector::Float
                                             : eu::PackedVector::None;
+      result.by_channel = true;
       break;
     case OperandKind::Address:
       result.kind = eu::OperandKind::Register;
