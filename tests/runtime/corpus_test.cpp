@@ -35,11 +35,14 @@ bool has(const KernelFile& file, const Form& form) {
   return form != Form(VisaDevice::Pvc) || file.pvc_reason.empty();
 }
 
+/// Guest instructions that a thread may execute: no case comes near.
+constexpr std::uint64_t budget = 10'000'000;
+
 /// Runs each case under each setting; compares with the reference and with the first setting.
 void check_all(const std::vector<KernelCase>& cases, std::initializer_list<Setting> settings) {
   std::vector<std::unique_ptr<rt::Device>> devices;
   for (const Setting& s : settings) {
-    auto device = rt::Device::create({.engine = s.engine, .workers = s.workers});
+    auto device = rt::Device::create({.engine = s.engine, .workers = s.workers, .budget = budget});
     if (!device) FAIL(device.error().message);
     devices.push_back(std::move(*device));
   }
