@@ -10,6 +10,7 @@
 #include "frontend/visa/form.hpp"
 #include "frontend/visa/lower/translate_lsc.hpp"
 #include "frontend/visa/lower/translate_message.hpp"
+#include "frontend/visa/variable.hpp"
 
 namespace eum::visa {
 namespace {
@@ -110,6 +111,8 @@ class Translator {
   void predicate();
   std::uint32_t flag(const Operand& op) const { return unit_.layout.flag(op.variable); }
   Result<void> halves();
+  bool is_thread_number(const Operand& op) const;
+  Result<void> thread_number();
   Result<void> predicates();
   Result<void> compare();
   void join();
@@ -333,6 +336,28 @@ Result<void> Translator::symbol() {
   return {};
 }
 
+bool Translator::is_thread_number(const Operand& op) const {
+  return op.kind == OperandKind::General && kernel_.place(op.variable).root == id(PredefinedVariable::hw_id);
+}
+
+/// No two threads that run at the same time have the same number: bits 8:0 of r0.5 (Broadwell PRM, volume 7,
+/// "Thread Payload" of the GPGPU walker: FFTID).
+Result<void> Translator::thread_number() {
+  if (const Result<void> typed = check_type(operands_[0]); !typed) return typed;
+  constexpr unsigned offset = 20, mask = 0x1ff;
+  out_.lower = &eu::lower_logic;
+  out_.op = ir::Op::and_;
+  out_.dst = operand(operands_[0]);
+  out_.source_count = 2;
+  out_.src[0].kind = eu::OperandKind::Register;
+  out_.src[0].type = ir::Type::u32;
+  out_.src[0].offset = offset;
+  out_.src[1].kind = eu::OperandKind::Immediate;
+  out_.src[1].type = ir::Type::u32;
+  out_.src[1].immediate = mask;
+  return {};
+}
+
 Result<void> Translator::run() {
   const Meaning& meaning = meanings[static_cast<std::size_t>(in_.opcode)];
   out_.lower = meaning.lower;
@@ -344,6 +369,7 @@ Result<void> Translator::run() {
   out_.no_mask = in_.no_mask;
   out_.saturate = in_.saturate;
   predicate();
+  if (in_.opcode == Opcode::mov && is_thread_number(operands_[1])) return thread_number();
   switch (meaning.shape) {
     case Shape::Plain:
       return plain();
