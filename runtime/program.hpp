@@ -205,8 +205,7 @@ struct Kernel {
   std::uint32_t private_bytes = 0;  // per work-item, at PrivateBase
   Size3 required_local_size{};      // all 0: the caller chooses
   LocalIds local_ids;
-  std::uint32_t per_thread_bytes =
-      0;  // between r0 and the cross-thread data, a multiple of a register, at least one
+  std::uint32_t per_thread_bytes = 0;    // between r0 and the cross-thread data, a multiple of a register
   std::uint32_t cross_thread_bytes = 0;  // a multiple of a register
   std::vector<Argument> arguments;       // by index
   std::vector<Patch> implicit;           // by offset

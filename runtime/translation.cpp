@@ -112,6 +112,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     const auto compiled = Clock::now();
     result.executable = std::move(*executable);
     result.code = thread_code(*function, *result.executable);
+    result.code.text = kernel.text.module != nullptr;
     result.code.ids = options.promised();
     result.traps = std::move(function->strings);
     result.lower_seconds = seconds_between(begin, lowered);

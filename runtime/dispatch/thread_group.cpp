@@ -160,8 +160,11 @@ void ThreadGroup::run_ahead(GroupRange& range, Allowance& allowance, jit::FpScop
     const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(ahead_, range.end - range.begin));
     GroupId id = group_id(*walk_, range.begin);
     for (std::uint32_t g = 0; g < groups; ++g) {
-      const auto header = payload.header(id, shared_slot_);
-      for (std::uint32_t t = 0; t < each; ++t) begins_[g * each + t].header = header;
+      auto header = payload.header(id, shared_slot_);
+      for (std::uint32_t t = 0; t < each; ++t) {
+        payload.set_thread(header, t);
+        begins_[g * each + t].header = header;
+      }
       next_group_id(*walk_, id);
     }
     base_ = 0;
@@ -262,6 +265,7 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
     const ThreadPayload payload(*walk_);
     for (std::uint32_t t = turn_; t < turn_ + threads; ++t) {
       begins_[base_ + t].header = payload.header(id_, slot_[t]);
+      payload.set_thread(begins_[base_ + t].header, t);
       if (walk_->scratch.bytes != 0) std::memset(environments_[t].scratch, 0, walk_->scratch.bytes);
     }
   }

@@ -22,6 +22,20 @@ std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t
   return run < least ? 0 : run;
 }
 
+namespace {
+
+/// sr0.0 of a thread: what kernels in private memory take the gaps out of, to be left with its slot (the
+/// compiler's text for DG2 and Ponte Vecchio): bit 3, then bit 6, with registers of 64 bytes bit 7 too.
+std::uint32_t place_of_slot(std::uint32_t slot, std::uint32_t grf_bytes) {
+  const auto gap = [](std::uint32_t value, unsigned at, unsigned bits) {
+    const std::uint32_t low = (1u << at) - 1;
+    return (value & low) | (value & ~low) << bits;
+  };
+  return gap(gap(slot, 3, 1), 6, grf_bytes == 64 ? 2 : 1);
+}
+
+}  // namespace
+
 std::uint32_t ThreadPayload::dispatch_mask(std::uint32_t thread) const {
   const std::uint32_t all = ir::lane_mask(walk_->code->simd);
   return thread + 1 == walk_->threads_per_group ? all & walk_->last_mask : all;
@@ -42,6 +56,7 @@ void ThreadPayload::write(std::byte* file, std::uint32_t thread) const {
 std::array<std::uint32_t, 8> ThreadPayload::header(const std::array<std::uint32_t, 3>& group,
                                                    std::uint32_t slot) const {
   std::array<std::uint32_t, 8> r0 = walk_->header;
+  if (walk_->code->text) r0[0] = place_of_slot(slot, walk_->code->grf_bytes);
   r0[1] = group[0];
   r0[5] |= (walk_->scratch.address + slot * walk_->scratch.bytes) | slot;
   r0[6] = group[1];

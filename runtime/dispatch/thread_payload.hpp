@@ -17,7 +17,9 @@ std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data that
 /// all threads share; cr0 and sr0. r0 (public GPGPU payload descriptions of Gen8 and Gen9; compiled code
 /// bears out what it uses): r0.1 group id X, r0.5 scratch pointer in 31:10 and thread slot (FFTID) in 8:0,
-/// r0.6 group id Y, r0.7 group id Z; the rest is WalkerCommand::header.
+/// r0.6 group id Y, r0.7 group id Z; the rest is WalkerCommand::header. For vISA text, which may be of a
+/// later GPU, r0.2 holds in 7:0 the thread's number in its group (XeHP), and r0.0 what lowering reads as
+/// sr0.0: where the thread runs, from which kernels compute its slot.
 class ThreadPayload {
  public:
   explicit ThreadPayload(const WalkerCommand& walk) : walk_(&walk) {}
@@ -26,6 +28,10 @@ class ThreadPayload {
   void write(std::byte* file, std::uint32_t thread) const;
   /// r0, the rest.
   std::array<std::uint32_t, 8> header(const std::array<std::uint32_t, 3>& group, std::uint32_t slot) const;
+  /// The same, once made, for another thread of the group.
+  void set_thread(std::array<std::uint32_t, 8>& header, std::uint32_t thread) const {
+    if (walk_->code->text) header[2] = thread;
+  }
 
   /// Channels that are on in thread `thread` of each group.
   std::uint32_t dispatch_mask(std::uint32_t thread) const;

@@ -26,6 +26,7 @@ struct ThreadCode {
   std::uint32_t cr0_offset = 0;    ///< in the file
   std::uint32_t sr0_offset = 0;    ///< in the file
   bool waits = false;              ///< a thread may wait for its group
+  bool text = false;               ///< made from vISA text, which finds more in r0 (ThreadPayload)
   jit::ConsecutiveIds ids;         ///< what was promised of the per-thread data
 };
 

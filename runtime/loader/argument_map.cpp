@@ -108,7 +108,8 @@ class KernelReader {
     const std::uint32_t rows = keys.number("local_ids", 0, 3);
     for (std::size_t d = 0; d < rows; ++d) kernel.local_ids.present[d] = true;
     const std::uint32_t row = std::max<std::uint32_t>(kernel.simd_size * 2, grf_bytes_);
-    cross_thread_ = grf_bytes_ + std::max(rows * row, grf_bytes_);
+    draft_.data_behind_header = rows == 0;  // places count from r0
+    cross_thread_ = grf_bytes_ + rows * row;
     keys.for_each("arguments", [&](const YAML::Node& node) { read_argument(node); });
     keys.for_each("dispatch", [&](const YAML::Node& node) { read_item(node); });
     kernel.cross_thread_bytes = (end_ + grf_bytes_ - 1) / grf_bytes_ * grf_bytes_;

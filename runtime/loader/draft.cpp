@@ -175,7 +175,7 @@ Result<void> finish_argument(const Kernel& kernel, std::uint32_t index, Argument
   return {};
 }
 
-Result<void> check_resources(Kernel& kernel, const Registers& registers) {
+Result<void> check_resources(Kernel& kernel, const Registers& registers, bool data_behind_header) {
   const auto fail = [&](std::string_view what, std::uint64_t found, std::string_view expected) {
     return error("kernel {}: {} is {}, expected {}", kernel.name, what, found, expected);
   };
@@ -217,9 +217,10 @@ Result<void> check_resources(Kernel& kernel, const Registers& registers) {
 
   // SIMD8 rows are padded to 16 channels: one register, as for SIMD16.
   kernel.local_ids.row_bytes = std::max<std::uint32_t>(kernel.simd_size * 2, registers.bytes);
-  // The hardware reads at least one register of per-thread data, and compilers count on it.
+  // Up to Gen12 the hardware reads at least one register of per-thread data, and compilers count on it.
+  const std::uint32_t least = data_behind_header ? 0 : registers.bytes;
   kernel.per_thread_bytes =
-      std::max<std::uint32_t>(kernel.local_ids.rows() * kernel.local_ids.row_bytes, registers.bytes);
+      std::max<std::uint32_t>(kernel.local_ids.rows() * kernel.local_ids.row_bytes, least);
   const std::uint64_t file = std::uint64_t{registers.bytes} * kernel.grf_count;
   if (kernel.cross_thread_bytes % registers.bytes != 0 ||
       std::uint64_t{registers.bytes} + kernel.per_thread_bytes + kernel.cross_thread_bytes > file) {
@@ -284,7 +285,8 @@ Result<Kernel> finish(KernelDraft draft, gen::Family family) {
 Result<Kernel> finish(KernelDraft draft, const Registers& registers) {
   Kernel& kernel = draft.kernel;
   if (kernel.name.empty()) return error("a kernel has no name");
-  if (auto checked = check_resources(kernel, registers); !checked) return checked.error();
+  if (auto checked = check_resources(kernel, registers, draft.data_behind_header); !checked)
+    return checked.error();
 
   const std::uint64_t count =
       draft.arguments.empty() ? 0 : std::uint64_t{draft.arguments.rbegin()->first} + 1;

@@ -25,6 +25,8 @@ struct KernelDraft {
   Kernel kernel;
   std::map<std::uint32_t, Argument> arguments;
   bool inline_data = false;  ///< the walker brings the first bytes of the payload
+  /// Without local ids the cross-thread data is directly behind r0: Gen12.5 and later.
+  bool data_behind_header = false;
 
   /// Remembers the first reason why the kernel cannot run; the program still loads.
   void reject(std::string reason) {

@@ -45,6 +45,17 @@ std::string names_of(const std::vector<KernelDraft>& drafts) {
   return names.empty() ? "no kernel" : names;
 }
 
+/// Inputs that begin where something is described, if the cross-thread data begins at byte `begin`.
+std::size_t inputs_at_patches(const visa::Kernel& kernel, const KernelDraft& draft, std::uint32_t begin) {
+  std::set<std::uint32_t> starts;
+  for (const auto& [index, argument] : draft.arguments)
+    for (const Patch& patch : argument.patches) starts.insert(begin + patch.offset);
+  for (const Patch& patch : draft.kernel.implicit) starts.insert(begin + patch.offset);
+  return static_cast<std::size_t>(
+      std::count_if(kernel.inputs.begin(), kernel.inputs.end(),
+                    [&](const visa::Input& input) { return starts.contains(input.offset); }));
+}
+
 /// Each input lies where the dispatch puts something.
 Result<void> check_inputs(const ParsedText& text, const visa::Kernel& kernel, const Kernel& made) {
   const std::uint64_t payload =
@@ -163,6 +174,10 @@ class Joiner {
     draft.kernel.text = {file.file, static_cast<std::uint32_t>(candidate.kernel),
                          static_cast<std::uint32_t>(kernel.instructions.size()), grf_bytes_};
     draft.kernel.grf_count = target->grf_count;
+    // The text has been written for a GPU that it does not name.
+    if (draft.kernel.local_ids.rows() == 0)
+      draft.data_behind_header =
+          inputs_at_patches(kernel, draft, grf_bytes_) > inputs_at_patches(kernel, draft, 2 * grf_bytes_);
     if (const std::string& name = file.undefined[candidate.kernel]; !name.empty())
       draft.reject(fmt::format(
           "it takes the address of {}, of which {} says nothing; a zebin of the same compile does", name,

@@ -150,7 +150,9 @@ eu::Operand Layout::general(const Kernel& kernel, const Operand& op) const {
   if (row != nullptr && row->kind == Special::Kind::ExecutionMask) {
     result.kind = eu::OperandKind::ExecutionMask;
   } else if (row != nullptr && row->kind == Special::Kind::State) {
-    result.offset = target_.offset(row->reg) + static_cast<std::uint32_t>(place.offset) + distance;
+    const auto at = static_cast<std::uint32_t>(place.offset) + distance;
+    // The dispatcher has sr0.0, where the thread runs, in r0.0, which text does not read.
+    result.offset = row->reg == eu::StateRegister::State && at == 0 ? 0 : target_.offset(row->reg) + at;
   } else {
     result.offset = places_[op.variable] + distance;
   }
