@@ -21,8 +21,9 @@ namespace {
 
 struct Space {
   MemoryAccess mem;
-  std::uint64_t base;
+  std::uint64_t base;  ///< of addresses
   unsigned bytes;
+  std::uint64_t from = 0;  ///< base of distances
 };
 
 const Space spaces[] = {
@@ -33,6 +34,8 @@ const Space spaces[] = {
     {MemoryAccess::in(MemSpace::A64), World::read_only, World::read_only_bytes},
     {MemoryAccess::in(MemSpace::A32), World::low_region, World::low_region_bytes},
     {MemoryAccess::in(MemSpace::Scratch), 0, World::scratch_bytes},
+    {MemoryAccess::in(MemSpace::From), std::uint64_t{0} - 100, World::region_bytes, World::region + 100},
+    {MemoryAccess::in(MemSpace::FromUnsigned), 200, World::region_bytes, World::region - 200},
 };
 
 enum class Order : std::uint8_t { Consecutive, Same, Backwards };
@@ -61,34 +64,36 @@ struct Site {
     mem.atomic = AtomicOp::add;
     const ValueId mask = masked ? b.slice(b.mask_get(0), 0, lanes) : no_value;
     // The first access lets an engine remember the region; it is in bounds.
-    const ValueId near = b.constant(address_type(), 1, space.base);
-    b.reg_write(Region::packed(2048), b.block_load(Type::u32, 1, space.mem, near));
+    const bool based = info(mem.space).surface == SurfaceBy::Base;
+    const ValueId from = based ? b.constant(Type::u64, 1, space.from) : no_value;
+    const ValueId near = b.constant(address_type(), 1, space.base & (address_type() == Type::u64 ? ~0ull : 0xffffffff));
+    b.reg_write(Region::packed(2048), b.block_load(Type::u32, 1, space.mem, near, from));
     const ValueId address = b.reg_read(address_type(), addresses(), Region::packed(0));
     const auto data = [&](unsigned k) { return b.reg_read(type, lanes, Region::packed(512 + 256 * k)); };
     const auto keep = [&](ValueId value, unsigned k) { b.reg_write(Region::packed(1024 + 256 * k), value); };
     const auto count = static_cast<unsigned>(std::popcount(components));
     switch (shape) {
       case Shape::Load: {
-        const ValueId first = b.load(type, mem, address, mask);
+        const ValueId first = b.load(type, mem, address, mask, from);
         for (unsigned k = 0; k < count; ++k) keep(first + k, k);
         break;
       }
       case Shape::Store: {
         std::vector<ValueId> values;
         for (unsigned k = 0; k < count; ++k) values.push_back(data(k % 2));
-        b.store(mem, address, values, mask);
+        b.store(mem, address, values, mask, from);
         break;
       }
       case Shape::Atomic: {
         const std::array<ValueId, 1> sources{data(0)};
-        keep(b.atomic(type, mem, address, sources, true, mask), 0);
+        keep(b.atomic(type, mem, address, sources, true, mask, from), 0);
         break;
       }
       case Shape::BlockLoad:
-        keep(b.block_load(type, lanes, mem, address), 0);
+        keep(b.block_load(type, lanes, mem, address, from), 0);
         break;
       default:
-        b.block_store(mem, address, data(0));
+        b.block_store(mem, address, data(0), from);
         break;
     }
     b.exit();

@@ -21,9 +21,16 @@ namespace {
 
 struct Space {
   MemoryAccess mem;
-  std::uint64_t base;
+  std::uint64_t base;  ///< of addresses
   unsigned bytes;
+  std::uint64_t from = 0;  ///< base of distances
 };
+
+MemoryAccess distances(MemSpace space, unsigned shift) {
+  MemoryAccess access = MemoryAccess::in(space);
+  access.shift = static_cast<std::uint8_t>(shift);
+  return access;
+}
 
 const Space spaces[] = {
     {MemoryAccess::in_surface(World::surface), 0, World::surface_bytes},
@@ -33,6 +40,10 @@ const Space spaces[] = {
     {MemoryAccess::in(MemSpace::Scratch), 0, World::scratch_bytes},
     {MemoryAccess::in(MemSpace::Bindless), 0, World::buffer_bytes},
     {MemoryAccess::in(MemSpace::States), 0, World::buffer_bytes},
+    {distances(MemSpace::From, 0), std::uint64_t{0} - 100, World::region_bytes, World::region + 100},
+    {distances(MemSpace::From, 2), 0, World::region_bytes / 4, World::region},
+    {distances(MemSpace::FromUnsigned, 0), 200, World::region_bytes, World::region - 200},
+    {distances(MemSpace::FromUnsigned, 3), 0, World::region_bytes / 8, World::region},
 };
 
 enum class Pattern : std::uint8_t {
@@ -78,9 +89,10 @@ struct Site {
     mem.atomic = atomic;
     mem.offset = 4;
     const ValueId mask = masked ? b.slice(b.mask_get(0), 0, lanes) : no_value;
-    const ValueId surface = info(mem.space).surface == SurfaceBy::Place
-                                ? b.constant(Type::u32, 1, World::buffer_state)
-                                : no_value;
+    const SurfaceBy by = info(mem.space).surface;
+    const ValueId surface = by == SurfaceBy::Place  ? b.constant(Type::u32, 1, World::buffer_state)
+                            : by == SurfaceBy::Base ? b.constant(Type::u64, 1, space.from)
+                                                    : no_value;
     // An access in bounds before, so that an engine may remember the region.
     for (bool warm : {true, false}) {
       const ValueId address = b.reg_read(address_type(), lanes, Region::packed(warm ? 3584 : 0));

@@ -424,7 +424,12 @@ class Generator {
   }
   Target any_place() {
     using MA = MemoryAccess;
-    switch (below(13)) {
+    switch (below(14)) {
+      case 13: {
+        MA access = MA::in(chance(50) ? MemSpace::From : MemSpace::FromUnsigned);
+        access.shift = static_cast<std::uint8_t>(below(4));
+        return {access, 0, World::region_bytes >> access.shift};
+      }
       case 12:
         return {MA::in(chance(50) ? MemSpace::Bindless : MemSpace::States), 0, World::buffer_bytes};
       case 0:
@@ -451,6 +456,8 @@ class Generator {
   ValueId surface_operand(const Target& target) {
     if (info(target.mem.space).surface == SurfaceBy::Place)
       return b_.constant(Type::u32, 1, chance(97) ? World::buffer_state : below(256));
+    if (info(target.mem.space).surface == SurfaceBy::Base)
+      return b_.constant(Type::u64, 1, World::region - (chance(10) ? below(64) : 0));
     if (target.mem.space != MemSpace::Surface || chance(75)) return no_value;
     const unsigned index = chance(90) ? target.mem.surface : below(300);
     return chance(50)

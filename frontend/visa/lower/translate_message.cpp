@@ -140,7 +140,6 @@ class MessageTranslator {
   Result<void> blocks(const Operand& data, bool write, unsigned owords);
   Result<void> scattered();
   Result<void> atomic(const Operand& addresses, const Operand& dst, const Operand& src0, const Operand& src1);
-  bool svm_atomic_ends_in_destination() const;
   Result<void> typed();
   Result<void> typed_atomic();
   Result<void> sample();
@@ -322,21 +321,6 @@ Result<void> MessageTranslator::atomic(const Operand& addresses, const Operand& 
   return {};
 }
 
-/// The compiler prints addresses, destination and sources, its assembler reads addresses, sources and
-/// destination. What is null tells one from the other; where all are there, the compiler has printed it.
-bool MessageTranslator::svm_atomic_ends_in_destination() const {
-  const auto null = [this](std::size_t k) { return operands_[k].kind == OperandKind::Null; };
-  const std::optional<mem::AtomicOp> op = atomic_op(in_.suffix[0]);
-  switch (op ? mem::info(*op).operands : 0) {
-    case 0:
-      return !null(3);
-    case 1:
-      return null(2);
-    default:
-      return null(3);
-  }
-}
-
 Result<void> MessageTranslator::typed() {
   constexpr unsigned coordinates = 4;
   if (const Result<void> found = image(operands_[0]); !found) return found;
@@ -453,9 +437,10 @@ Result<void> MessageTranslator::run() {
         return atomic(operands_[1], operands_[4], operands_[2], operands_[3]);
       case Opcode::svm_atomic:
         message_.memory.space = ir::MemSpace::A64;
-        return svm_atomic_ends_in_destination()
-                   ? atomic(operands_[0], operands_[3], operands_[1], operands_[2])
-                   : atomic(operands_[0], operands_[1], operands_[2], operands_[3]);
+        // A lone source may stand in either place.
+        if (operands_[2].kind == OperandKind::Null && operands_[3].kind != OperandKind::Null)
+          return atomic(operands_[0], operands_[1], operands_[3], operands_[2]);
+        return atomic(operands_[0], operands_[1], operands_[2], operands_[3]);
       case Opcode::oword_ld:
       case Opcode::oword_ld_unaligned:
       case Opcode::oword_st: {

@@ -31,7 +31,7 @@ std::vector<fs::path> pairs() {
   const char* other = std::getenv("EUMULATE_VISA_DATA");
   std::vector<fs::path> found;
   for (const fs::directory_entry& entry :
-       fs::directory_iterator(other != nullptr ? other : "tests/frontend/visa/data"))
+       fs::directory_iterator(other != nullptr ? other : EUMULATE_SOURCE_DIR "/tests/frontend/visa/data"))
     if (entry.path().extension() == ".visaasm" &&
         fs::exists(fs::path(entry.path()).replace_extension(".dat")))
       found.push_back(entry.path());
