@@ -104,6 +104,7 @@ Result<void> Translator::caching() const {
 /// right before each access: the closest instruction that mentions the variable says whether it is so.
 bool Translator::names_scratch() const {
   constexpr std::uint32_t pointer_dword = 5, pointer_shift = 4;
+  constexpr std::size_t farthest = 64;
   const Operand& surface = at(LscOperand::Surface);
   if (surface.kind != OperandKind::General || surface.row != 0 || surface.column != 0) return false;
   const VariableId root = kernel_.place(surface.variable).root;
@@ -112,8 +113,9 @@ bool Translator::names_scratch() const {
                           op.kind == OperandKind::Indirect || op.kind == OperandKind::AddressOf;
     return variable && kernel_.place(op.variable).root == root;
   };
-  for (const Instruction* inst = &inst_; inst != kernel_.instructions.data();) {
-    --inst;
+  const auto index = static_cast<std::size_t>(&inst_ - kernel_.instructions.data());
+  for (std::size_t i = index; i > 0 && index - i < farthest;) {
+    const Instruction* inst = &kernel_.instructions[--i];
     if (inst->opcode == Opcode::label || inst->opcode == Opcode::subroutine) return false;
     const std::span<const Operand> operands = kernel_.operands_of(*inst);
     if (std::ranges::none_of(operands, mentions)) continue;

@@ -182,6 +182,20 @@ TEST_CASE("lsc: the surface that r0 names is the thread's scratch space, else a 
         ~0u, 64, before, after);
 }
 
+TEST_CASE("lsc: addresses of packed numbers count one after the other, whatever they are added to") {
+  // The finaliser makes 0, 4, 8, 12 of the first (GenX_IR -platform PVC and BXT).
+  Bed bed;
+  Machine before = bed.machine(64, 15);
+  put(before.registers, scalars, 32);
+  Machine after = before;
+  for (unsigned n = 0; n < 4; ++n) {
+    put(after.registers, addresses + 4 * n, 32 + 4 * n);
+    put(after.registers, values + 4 * n, dword(before.areas[Slm].bytes, 32 + 4 * n));
+  }
+  check(bed, "add (M1_NM, 4) A(0,0)<1> S(0,0)<0;1,0> 0xc840:uv\n    lsc_load.slm (M1, 4) V:d32 flat[A]:a32",
+        ~0u, 64, before, after);
+}
+
 TEST_CASE("lsc: fences and prefetches change nothing, wherever addresses lead") {
   Bed bed;
   const Machine before = bed.machine(64, 9);

@@ -197,6 +197,7 @@ TEST_CASE("lsc: loads and stores of every size, vector, order and address model"
       matrix.check(instruction(Kind::Store, data, elements, transposed, exec), model,
                    matrix.count() % 8 == 0 ? "store_uncompressed" : "store", shape);
     });
+  CHECK(matrix.count() == std::size(models) * 2 * 76);
 }
 
 TEST_CASE("lsc: strided loads and stores, packed unless a pitch says otherwise") {
@@ -220,6 +221,7 @@ TEST_CASE("lsc: strided loads and stores, packed unless a pitch says otherwise")
       }
     });
   }
+  CHECK(matrix.count() == std::size(models) * 2 * 76);
 }
 
 TEST_CASE("lsc: quads of every channel mask") {
@@ -237,6 +239,7 @@ TEST_CASE("lsc: quads of every channel mask") {
         matrix.check(in, models[matrix.count() % std::size(models)],
                      kind == Kind::Load ? "load_quad" : "store_quad", shape);
       }
+  CHECK(matrix.count() == std::size_t{15} * 7 * 2);
 }
 
 TEST_CASE("lsc: every atomic of every size and address model") {
@@ -264,6 +267,7 @@ TEST_CASE("lsc: every atomic of every size and address model") {
           if (row.sources > 1) in.source1 = second_source;
           matrix.check(in, model, std::string("atomic_") + row.name, data_names[static_cast<unsigned>(data)]);
         }
+  CHECK(matrix.count() == std::size(models) * std::size(rows) * 3 * 2);
 }
 
 TEST_CASE("lsc: a status has a bit for each channel whose elements are there") {
@@ -273,4 +277,5 @@ TEST_CASE("lsc: a status has a bit for each channel whose elements are there") {
       for (unsigned exec : {1u, 8u, 16u, 32u})
         matrix.check(instruction(Instruction::Kind::Status, data, 1, false, exec), model, "load_status",
                      vector_shape(data, 1, false));
+  CHECK(matrix.count() == std::size(models) * 4 * 4);
 }
