@@ -85,7 +85,8 @@ ir::ValueId LscLowering::displaced(ir::ValueId value) {
   const unsigned count = b.lanes_of(value);
   if (std::has_single_bit(m.scale)) {
     if (m.scale != 1)
-      value = b.lanewise(ir::Op::shl, {value, b.constant(type, count, std::countr_zero(m.scale))});
+      value = b.lanewise(ir::Op::shl,
+                         {value, b.constant(type, count, static_cast<unsigned>(std::countr_zero(m.scale)))});
   } else {
     value = b.lanewise(ir::Op::mul, {value, b.constant(type, count, m.scale)});
   }

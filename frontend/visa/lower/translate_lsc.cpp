@@ -11,8 +11,9 @@
 namespace eum::visa {
 namespace {
 
-// Binding table indices that mean other memory (Broadwell PRM volume 7, "Stateless Model").
-constexpr std::uint64_t slm_index = 254, stateless_index = 255, stateless_non_coherent_index = 253;
+// Binding table indices that mean other memory (Broadwell PRM volume 7, "Stateless Model"): 253 and 255 all
+// of it.
+constexpr std::uint64_t first_special_index = 253, slm_index = 254;
 constexpr std::uint32_t state_bytes = 64;  ///< of a surface
 
 template <class Enum>
@@ -158,7 +159,7 @@ Result<void> Translator::surface() {
       if (op.immediate >= mem::binding_table_size)
         return error("expected an index in the binding table below {}, found {}", mem::binding_table_size,
                      op.immediate);
-      if (op.immediate < stateless_non_coherent_index) {
+      if (op.immediate < first_special_index) {
         out_.surface_index = static_cast<std::uint8_t>(op.immediate);
         return {};
       }
