@@ -50,7 +50,7 @@ struct Flow {
   FlowKind kind = FlowKind::next;
   std::int64_t jip = 0;
   std::int64_t uip = 0;
-  std::span<const std::uint32_t> table;  ///< of a switch: ips, which the program keeps
+  std::span<const std::uint32_t> table = {};  ///< of a switch: ips, which the program keeps
 };
 
 }  // namespace eum::eu
