@@ -338,14 +338,6 @@ TEST_CASE("option --version names the program and its version", "[cli]") {
   CHECK_THAT(done.out, Catch::Matches("eumulate [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-TEST_CASE("a source given as a binary gets told how to compile it", "[cli]") {
-  const auto source =
-      std::as_bytes(std::span(std::string_view("kernel void f(global int* p) { p[0] = 1; }\n")));
-  const auto done = eumulate({"run", cli_test::file("f.cl", source), "--kernel", "f", "--global", "1"});
-  CHECK(done.code == bad_input);
-  CHECK_THAT(done.err, Contains("found text; compile the source first, with ocloc compile -file"));
-}
-
 TEST_CASE("option --bounds reports accesses beyond surfaces", "[cli]") {
   const auto text = eumulate(saxpy("iota:f32:5", "zeros:32", {"--bounds"}));
   CHECK(text.code == 0);
