@@ -64,18 +64,7 @@ TEST_CASE("run takes vISA text with .ze_info, a zebin or a map of arguments", "[
       eumulate(saxpy({corpus_text("saxpy.saxpy.bxt.visaasm"), "--ze-info", cli_test::corpus("saxpy.zebin")}))
           .out,
       Contains(std::string(saxpy_result)));
-  const std::string map = file_of("map.yaml",
-                                  "kernels:\n"
-                                  "  - name: saxpy\n"
-                                  "    local_ids: 3\n"
-                                  "    arguments:\n"
-                                  "      - {kind: value, variable: V0034}\n"
-                                  "      - {kind: buffer, variable: V0035}\n"
-                                  "      - {kind: buffer, variable: V0036}\n"
-                                  "      - {kind: value, variable: V0037}\n"
-                                  "    dispatch:\n"
-                                  "      - {item: global_id_offset, variable: V0040}\n"
-                                  "      - {item: enqueued_local_size, variable: V0041}\n");
+  const std::string map = EUMULATE_SOURCE_DIR "/tests/cli/saxpy.pvc.yaml";
   CHECK_THAT(eumulate(saxpy({pvc_text, "--arguments", map})).out, Contains(std::string(saxpy_result)));
 }
 
