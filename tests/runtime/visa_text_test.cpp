@@ -140,6 +140,19 @@ TEST_CASE("of several texts of a kernel the last with the SIMD size of the descr
   CHECK(run_saxpy(std::move(*program)) == expected_saxpy());
 }
 
+TEST_CASE("the kernel of symbols beside others is no kernel, whatever its text says of registers",
+          "[visa_text]") {
+  const std::string right = corpus_text("saxpy.saxpy.pvc.visaasm"), map = corpus_text("saxpy.pvc.ze_info");
+  const std::string symbols =
+      ".version 4.1\n.kernel \"Intel_Symbol_Table_Void_Program\"\n.kernel_attr SimdSize=32\n"
+      ".function \"_main_0\"\n_main_0:\n    ret (M1, 1)\n";
+  const NamedFile files[] = {named("1", right), named("2", symbols)};
+  auto program = load_visa(files, named("map", map));
+  REQUIRE(error_of(program) == "loads");
+  CHECK(program->kernels.size() == 1);
+  CHECK(run_saxpy(std::move(*program)) == expected_saxpy());
+}
+
 TEST_CASE("a variable whose address text takes needs a zebin", "[visa_text]") {
   const std::string text = corpus_text("globals.globals.pvc.visaasm");
   const auto program = load(text, corpus_text("globals.pvc.ze_info"));
