@@ -301,7 +301,8 @@ bool parse_space(InstReader& r, MemoryAccess& access) {
     if (by == SurfaceBy::Index && word.starts_with(name)) return r.in.numbered(name, 255, access.surface);
   }
   return r.in.fail(
-      "a64, a32, scratch, slm, surface and its number or operand, or bindless, states, from or from_unsigned and "
+      "a64, a32, scratch, slm, surface and its number or operand, or bindless, states, from or from_unsigned "
+      "and "
       "an operand");
 }
 bool parse_access(InstReader& r, MemoryAccess access) {

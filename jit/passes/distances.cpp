@@ -18,7 +18,7 @@ using ir::ValueId;
 /// base + (convert(distance) << shift), the base a sum of scalars.
 struct Form {
   struct Term {
-    ValueId scalar;      ///< one lane of 64 bits, or no_value: `bits`
+    ValueId scalar;  ///< one lane of 64 bits, or no_value: `bits`
     std::uint64_t bits;
     unsigned shift;
   };
@@ -32,7 +32,8 @@ struct Form {
 
 class Finder {
  public:
-  explicit Finder(ir::Function& function) : function_(function), definitions_(function.values.size(), nowhere) {}
+  explicit Finder(ir::Function& function)
+      : function_(function), definitions_(function.values.size(), nowhere) {}
 
   void run(ir::Block& block) {
     bool any = false;
@@ -95,8 +96,10 @@ class Finder {
                add(form, arg(0), shift + static_cast<unsigned>(*by % 64), depth + 1);
       }
       case Op::convert:
-        if (ir::size_of(inst->from) == 8 && ir::is_int(inst->from)) return add(form, arg(0), shift, depth + 1);
-        if (form.distance != ir::no_value || (inst->from != Type::s32 && inst->from != Type::u32)) return false;
+        if (ir::size_of(inst->from) == 8 && ir::is_int(inst->from))
+          return add(form, arg(0), shift, depth + 1);
+        if (form.distance != ir::no_value || (inst->from != Type::s32 && inst->from != Type::u32))
+          return false;
         form.distance = arg(0);
         form.type = inst->from;
         form.shift = shift;

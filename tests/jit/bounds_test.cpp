@@ -66,7 +66,8 @@ struct Site {
     // The first access lets an engine remember the region; it is in bounds.
     const bool based = info(mem.space).surface == SurfaceBy::Base;
     const ValueId from = based ? b.constant(Type::u64, 1, space.from) : no_value;
-    const ValueId near = b.constant(address_type(), 1, space.base & (address_type() == Type::u64 ? ~0ull : 0xffffffff));
+    const ValueId near =
+        b.constant(address_type(), 1, space.base & (address_type() == Type::u64 ? ~0ull : 0xffffffff));
     b.reg_write(Region::packed(2048), b.block_load(Type::u32, 1, space.mem, near, from));
     const ValueId address = b.reg_read(address_type(), addresses(), Region::packed(0));
     const auto data = [&](unsigned k) { return b.reg_read(type, lanes, Region::packed(512 + 256 * k)); };

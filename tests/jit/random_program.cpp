@@ -8,6 +8,7 @@
 
 #include "frontend/ir/builder.hpp"
 #include "tests/jit/random_image.hpp"
+#include "tests/jit/random_target.hpp"
 
 namespace eum::jit::test {
 
@@ -412,45 +413,11 @@ class Generator {
     return b_.select(mask, value, b_.constant(b_.type_of(value), b_.lanes_of(value), 0x5a5a5a5a5a5a5a5a));
   }
 
-  struct Target {
-    MemoryAccess mem;
-    std::uint64_t base;
-    unsigned bytes;  // from base that may be accessed
-  };
+  using Target = RandomTarget;
   Target any_target() {
-    Target target = any_place();
+    Target target = random_target(random_);
     if (chance(10)) target.mem.offset = below(chance(90) ? 64 : ~0u);
     return target;
-  }
-  Target any_place() {
-    using MA = MemoryAccess;
-    switch (below(14)) {
-      case 13: {
-        MA access = MA::in(chance(50) ? MemSpace::From : MemSpace::FromUnsigned);
-        access.shift = static_cast<std::uint8_t>(below(4));
-        return {access, 0, World::region_bytes >> access.shift};
-      }
-      case 12:
-        return {MA::in(chance(50) ? MemSpace::Bindless : MemSpace::States), 0, World::buffer_bytes};
-      case 0:
-      case 10:
-        return {MA::in(MemSpace::Slm), 0, World::slm_bytes};
-      case 1:
-        return {MA::in_surface(World::null_surface), 0, 64};
-      case 2:
-      case 3:
-        return {MA::in(MemSpace::A64), World::region, World::region_bytes};
-      case 4:
-        return {MA::in(MemSpace::A32), World::low_region, World::low_region_bytes};
-      case 5:
-        return {MA::in(MemSpace::A32), World::callbacks, World::callbacks_bytes};
-      case 6:
-        return {MA::in(MemSpace::Scratch), 0, World::scratch_bytes};
-      case 11:
-        return {MA::in_surface(World::indirect_surface), 0, World::region_bytes};
-      default:  // or a little more than it has
-        return {MA::in_surface(World::surface), 0, chance(50) ? 1024 : World::surface_bytes};
-    }
   }
   /// The surface as an operand, or no_value where the access says it.
   ValueId surface_operand(const Target& target) {

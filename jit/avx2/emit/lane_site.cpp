@@ -87,8 +87,8 @@ void LaneSite::base_in_region(x86::Gp to) const {
   c_.a.sub(to, region(offsetof(CachedRegion, start), 8));
 }
 
-// With the base 0 to 2^31 - 1 bytes behind the start and each distance of less than 2^31 bytes, an offset modulo 2^32
-// is the offset, or beyond any region that is accessed lane by lane.
+// With the base 0 to 2^31 - 1 bytes behind the start and each distance of less than 2^31 bytes, an offset
+// modulo 2^32 is the offset, or beyond any region that is accessed lane by lane.
 void LaneSite::locate_distances(asmjit::Label otherwise) const {
   auto& a = c_.a;
   const unsigned shift = mem().shift;

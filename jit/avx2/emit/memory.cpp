@@ -40,7 +40,8 @@ void remember_region(ThreadState* state, const CodeData& data, const Access& sit
   if (!region || !region->host || region->access != mem::Access::ReadWrite) return;
   CachedRegion found{region->address, region->size, region->host};
   // So that the distance of any 32-bit address from the start, modulo 4 GiB, is inside or beyond the size.
-  if (site.mem.space == ir::MemSpace::A32) found.size = std::min(found.size, (std::uint64_t{1} << 32) - found.start);
+  if (site.mem.space == ir::MemSpace::A32)
+    found.size = std::min(found.size, (std::uint64_t{1} << 32) - found.start);
   const auto* batch = word<const ThreadBatch*>(frame, Frame::batch);
   const std::uint32_t threads = batch != nullptr ? batch->threads : 1;
   // The regions are the end of a state.
@@ -94,8 +95,7 @@ bool do_register_access(ThreadState* state, const CodeData* data, std::byte* fra
   };
   const std::uint64_t surface =
       site.surface ? surface_operand(access, saved_general(frame, *site.surface), 0) : access.mem.surface;
-  const AccessOperands operands{surface, addresses,
-                                general(site.mask, ir::lane_mask(access.lanes))};
+  const AccessOperands operands{surface, addresses, general(site.mask, ir::lane_mask(access.lanes))};
   if (site.address) std::memcpy(addresses, saved_general(frame, *site.address), 8);
   if (!site.in_vectors) {
     for (std::size_t k = 0; k < site.data.size(); ++k)

@@ -1,0 +1,40 @@
+#include "tests/jit/random_target.hpp"
+
+namespace eum::jit::test {
+
+using namespace ir;
+
+RandomTarget random_target(Random& random) {
+  using MA = MemoryAccess;
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  const auto chance = [&](unsigned percent) { return below(100) < percent; };
+  switch (below(14)) {
+    case 13: {
+      MA access = MA::in(chance(50) ? MemSpace::From : MemSpace::FromUnsigned);
+      access.shift = static_cast<std::uint8_t>(below(4));
+      return {access, 0, static_cast<unsigned>(World::region_bytes >> access.shift)};
+    }
+    case 12:
+      return {MA::in(chance(50) ? MemSpace::Bindless : MemSpace::States), 0, World::buffer_bytes};
+    case 0:
+    case 10:
+      return {MA::in(MemSpace::Slm), 0, World::slm_bytes};
+    case 1:
+      return {MA::in_surface(World::null_surface), 0, 64};
+    case 2:
+    case 3:
+      return {MA::in(MemSpace::A64), World::region, World::region_bytes};
+    case 4:
+      return {MA::in(MemSpace::A32), World::low_region, World::low_region_bytes};
+    case 5:
+      return {MA::in(MemSpace::A32), World::callbacks, World::callbacks_bytes};
+    case 6:
+      return {MA::in(MemSpace::Scratch), 0, World::scratch_bytes};
+    case 11:
+      return {MA::in_surface(World::indirect_surface), 0, World::region_bytes};
+    default:  // or a little more than it has
+      return {MA::in_surface(World::surface), 0, chance(50) ? 1024 : World::surface_bytes};
+  }
+}
+
+}  // namespace eum::jit::test

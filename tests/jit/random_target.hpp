@@ -1,0 +1,15 @@
+#pragma once
+// Random places in the memory of World that memory ops go to.
+#include "tests/jit/world.hpp"
+
+namespace eum::jit::test {
+
+struct RandomTarget {
+  ir::MemoryAccess mem;
+  std::uint64_t base;
+  unsigned bytes;  ///< from base that may be accessed
+};
+
+RandomTarget random_target(Random& random);
+
+}  // namespace eum::jit::test
