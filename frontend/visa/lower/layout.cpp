@@ -97,6 +97,13 @@ Result<Layout> Layout::make(const Kernel& kernel, RegisterFile& file, const Layo
     places[place.root] = static_cast<std::uint32_t>(input.offset - place.offset);
   }
   const std::vector<Lifetime> lives = lifetimes(kernel);
+  for (VariableId id = 0; id < kernel.variables.size(); ++id) {
+    const Variable& variable = kernel.variables[id];
+    const bool used = lives[id].use != Lifetime::Use::None;
+    if (used && variable.predefined && variable.kind == VariableKind::General &&
+        special(variable) == nullptr && places[id] == no_place)
+      return error("expected predefined variables that a thread group's kernel has, found {}", variable.name);
+  }
   std::vector<VariableId> order;
   for (VariableId id = 0; id < kernel.variables.size(); ++id)
     if (lives[id].use != Lifetime::Use::None && places[id] == no_place) order.push_back(id);

@@ -1,6 +1,6 @@
 // Runs every lowering case of cases/*.visa on the engines and compares variables. The files describe
-// themselves in cases/README.md. Each case becomes a kernel of its own: what it sets comes in the payload, what
-// it expects is stored to a surface.
+// themselves in cases/README.md. Each case becomes a kernel of its own: what it sets comes in the payload,
+// what it expects is stored to a surface.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,7 +77,8 @@ std::vector<Case> parse_file(const fs::path& path) {
       in >> values.variable;
       while (in >> word) {
         const std::size_t star = word.find('*');
-        const unsigned times = star == std::string::npos ? 1 : static_cast<unsigned>(std::stoul(word.substr(star + 1)));
+        const unsigned times =
+            star == std::string::npos ? 1 : static_cast<unsigned>(std::stoul(word.substr(star + 1)));
         values.words.insert(values.words.end(), times, word.substr(0, star));
       }
       (key == "set" ? at.set : at.expect).push_back(std::move(values));
@@ -127,7 +128,9 @@ void run_case(const Case& one) {
   const Kernel& kernel = module->kernels.front();
   const Result<ir::Function> function = lower_kernel(*module, 0, one.name, {one.grf, {{"data", 0x1234}}, {}});
   if (!function) {
-    CHECK(one.fault == function.error().message);
+    INFO(function.error().message);
+    CHECK_FALSE(one.fault.empty());
+    CHECK(function.error().message.find(one.fault) != std::string::npos);
     return;
   }
   if (const Result<void> sound = ir::verify(*function); !sound) FAIL(sound.error().message);
@@ -161,7 +164,9 @@ void run_case(const Case& one) {
         const std::string& word = one.expect[k].words[i];
         if (word == "any") continue;
         std::uint64_t found = 0;
-        std::memcpy(&found, outcome.memory.data() + out_surface * Machine::surface_bytes + 128 * k + i * bytes, bytes);
+        std::memcpy(&found,
+                    outcome.memory.data() + out_surface * Machine::surface_bytes + 128 * k + i * bytes,
+                    bytes);
         const std::uint64_t wanted = bits_of(word, type) << (64 - 8 * bytes) >> (64 - 8 * bytes);
         INFO(one.expect[k].variable << " element " << i);
         CHECK(fmt::format("{:#x}", found) == fmt::format("{:#x}", wanted));
