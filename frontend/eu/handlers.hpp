@@ -35,7 +35,8 @@ void lower_shift(Lowering&, ir::Op);
 void lower_bits(Lowering&, ir::Op);
 /// dst = op(sources), 32-bit integers of the destination's type: bit fields, whose data is the last source.
 void lower_bit_field(Lowering&, ir::Op);
-/// dst = src2 where bits of the mask src0 are 0, elsewhere src1, whose lowest bit goes to the mask's lowest one.
+/// dst = src2 where bits of the mask src0 are 0, elsewhere src1, whose lowest bit goes to the mask's lowest
+/// one.
 void lower_bit_field_merge(Lowering&, ir::Op);
 /// dst = src3 with src0 bits from bit src1 on replaced by the low bits of src2.
 void lower_bit_field_insert(Lowering&, ir::Op);
