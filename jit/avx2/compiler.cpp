@@ -179,22 +179,27 @@ void Compiler::follow_fp_class(FpClass wanted) {
   a.cmp(state(offsetof(ThreadState, fp_mixed), 4), 0);
   a.jne(mixed);
   a.bind(done);
-  out_of_line([this, mixed, done, table = &mxcsr_table[static_cast<std::size_t>(wanted)]] {
-    const auto saved = [](const x86::Gp& r) {
-      return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(r.id()) * 8, 8);
-    };
+  out_of_line([this, mixed, done, wanted] {
     a.bind(mixed);
-    a.mov(saved(x86::rax), x86::rax);
-    a.mov(saved(x86::rcx), x86::rcx);
-    a.mov(x86::eax, state(offsetof(ThreadState, fp_mode), 4));
-    a.shr(x86::eax, cr0_bit::Rounding);
-    a.and_(x86::eax, 15);
-    a.mov(x86::rcx, asmjit::Imm(reinterpret_cast<std::uint64_t>(table->data())));
-    a.vldmxcsr(x86::ptr(x86::rcx, x86::rax, 2, 0, 4));
-    a.mov(x86::rax, saved(x86::rax));
-    a.mov(x86::rcx, saved(x86::rcx));
+    load_mxcsr(wanted);
     a.jmp(done);
   });
+}
+
+void Compiler::load_mxcsr(FpClass wanted) {
+  const auto saved = [](const x86::Gp& r) {
+    return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(r.id()) * 8, 8);
+  };
+  const auto& table = mxcsr_table[static_cast<std::size_t>(wanted)];
+  a.mov(saved(x86::rax), x86::rax);
+  a.mov(saved(x86::rcx), x86::rcx);
+  a.mov(x86::eax, state(offsetof(ThreadState, fp_mode), 4));
+  a.shr(x86::eax, cr0_bit::Rounding);
+  a.and_(x86::eax, 15);
+  a.mov(x86::rcx, asmjit::Imm(reinterpret_cast<std::uint64_t>(table.data())));
+  a.vldmxcsr(x86::ptr(x86::rcx, x86::rax, 2, 0, 4));
+  a.mov(x86::rax, saved(x86::rax));
+  a.mov(x86::rcx, saved(x86::rcx));
 }
 
 void Compiler::flush_if_not_kept(std::function<void()> flush) {

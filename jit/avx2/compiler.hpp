@@ -102,6 +102,8 @@ class Compiler {
 
   /// Of f16 whose denormals the mode does not keep: `flush`, out of line, makes them zeros.
   void flush_if_not_kept(std::function<void()> flush);
+  /// MXCSR as ops of this class want it in the thread's mode. Registers stay as they are.
+  void load_mxcsr(FpClass wanted);
 
   // ---- Calls
   /// The op by its function of frontend/ir/semantics/lane_function.hpp.

@@ -91,25 +91,44 @@ void Program::add_segments() {
   }
 }
 
-/// Channels that go forward wait for the others at the label; so do those that return before the end.
+/// Channels that go forward wait for the others at the label, but where all go that are on and none wait on
+/// the way: that is a jump. Those that return before the end wait there.
 void Program::place_joins() {
   for (Unit& unit : units_) {
     const Kernel& kernel = *unit.kernel;
     const std::size_t count = kernel.instructions.size();
     unit.joins.assign(count, false);
     std::vector<bool> returns_early(segments_.size(), false);
+    struct Uniform {
+      std::uint32_t from, to;
+    };
+    std::vector<Uniform> uniform;
     for (std::uint32_t i = 0; i < count; ++i) {
       const Instruction& inst = kernel.instructions[i];
       const Segment& segment = segments_[unit.segments[i]];
       if (inst.opcode == Opcode::goto_) {
         const std::uint32_t to = kernel.labels[kernel.operands_of(inst)[0].variable].instruction;
         const bool divides = inst.exec_size != 1 && inst.predicate.variable != no_variable;
-        if (to > i) unit.joins[to] = true;
+        if (to > i && divides) unit.joins[to] = true;
+        if (to > i && !divides) uniform.push_back({i, to});
         // Those that do not go back wait behind the loop.
         if (to <= i && divides && i + 1 < segment.last) unit.joins[i + 1] = true;
       } else if (inst.opcode == Opcode::ret || inst.opcode == Opcode::fret) {
         if (i + 1 != segment.last) returns_early[unit.segments[i]] = true;
       }
+    }
+    // One that passes a place where channels wait has to wait itself, and others may pass it then. Mostly the
+    // first round finds nothing; after some the rest wait, which is always right.
+    constexpr unsigned rounds = 8;
+    std::vector<std::uint32_t> joins_before(count + 1);
+    for (unsigned round = 0; round < rounds && !uniform.empty(); ++round) {
+      for (std::size_t i = 0; i < count; ++i) joins_before[i + 1] = joins_before[i] + (unit.joins[i] ? 1 : 0);
+      const auto waits = std::partition(uniform.begin(), uniform.end(), [&](const Uniform& each) {
+        return round + 1 < rounds && joins_before[each.to] == joins_before[each.from + 1];
+      });
+      if (waits == uniform.end()) break;
+      for (auto each = waits; each != uniform.end(); ++each) unit.joins[each->to] = true;
+      uniform.erase(waits, uniform.end());
     }
     unit.next_join.assign(count, no_ip);
     std::uint32_t next = no_ip;

@@ -231,7 +231,7 @@ Result<void> Translator::go_to() {
     return error("expected a label of the same function");
   const bool predicated = out_.predicated(), all = in_.exec_size == 1;
   // Where all channels that are on go the same way and none wait in between, it is a jump.
-  if ((to <= out_.ip || to == next) && (all || !predicated)) {
+  if ((to <= out_.ip || to <= next) && (all || !predicated)) {
     out_.lower = &eu::lower_jump;
     out_.flow.kind = predicated ? eu::FlowKind::jump_if : eu::FlowKind::jump;
     out_.flow.jip = to;

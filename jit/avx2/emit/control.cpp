@@ -48,30 +48,26 @@ void emit_barrier_signal(Compiler& c, const CodeInst&) {
   c.a.inc(c.state(offsetof(ThreadState, barrier_signals), 4));
 }
 
-namespace {
-
-void set_mode(ThreadState* state, std::uint32_t cr0) {
-  state->fp_mode = cr0;
-  state->fp_mixed = is_fp_mixed(cr0) ? 1 : 0;
-  _mm_setcsr(fp_mode_mxcsr(cr0));
-}
-
-}  // namespace
-
+// Most threads set the mode once, to what they begin with; emulated division changes it now and then.
 void emit_fpmode_set(Compiler& c, const CodeInst& inst) {
-  x86::Gp mode = c.g.use(inst.args[0]);
+  const x86::Gp mode = c.g.use(inst.args[0]).r32(), mixed = c.g.scratch().r32();
   asmjit::Label change = c.a.newLabel(), done = c.a.newLabel();
-  c.a.cmp(c.state(offsetof(ThreadState, fp_mode), 4), mode.r32());
+  c.a.cmp(c.state(offsetof(ThreadState, fp_mode), 4), mode);
   c.a.jne(change);
   c.a.bind(done);
-  c.out_of_line([&c, change, done, live = c.regs.live_registers(), mode] {
-    c.a.bind(change);
-    c.a.mov(x86::ptr(x86::rsp, Frame::operands, 8), mode);
-    c.call(live, reinterpret_cast<const void*>(&set_mode), [&] {
-      c.a.mov(x86::rdi, state_reg);
-      c.a.mov(x86::esi, x86::ptr(x86::rsp, Frame::operands, 4));
-    });
-    c.a.jmp(done);
+  c.out_of_line([&c, change, done, mode, mixed] {
+    auto& a = c.a;
+    a.bind(change);
+    a.mov(c.state(offsetof(ThreadState, fp_mode), 4), mode);
+    // is_fp_mixed
+    a.mov(mixed, mode);
+    a.shr(mixed, cr0_bit::Keep32 - cr0_bit::Keep64);
+    a.xor_(mixed, mode);
+    a.shr(mixed, cr0_bit::Keep64);
+    a.and_(mixed, 1);
+    a.mov(c.state(offsetof(ThreadState, fp_mixed), 4), mixed);
+    c.load_mxcsr(FpClass::Single);
+    a.jmp(done);
   });
 }
 
