@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How fast the compiler's vISA text of the eight kernels runs beside its Broxton binary: CPU time of a launch with one
-worker, binary and texts in turns, median of the rounds. Usage: perf/visa.py [ROUNDS [KERNEL...]]   default: 5, all"""
+worker, binary and texts in turns, median of the rounds. Usage: perf/visa.py [ROUNDS [KERNEL...]]   default: 5, all
+$EUMULATE is the program, build/release/eumulate by default."""
 import json, os, statistics, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -25,7 +26,7 @@ WORK = {
 
 def measure(file, name, more):
     size, arguments = WORK[name]
-    command = [os.path.join(ROOT, 'build/release/eumulate'), 'bench', file, '--kernel', name, '--global', str(size),
+    command = [os.environ.get('EUMULATE', os.path.join(ROOT, 'build/release/eumulate')), 'bench', file, '--kernel', name, '--global', str(size),
                '--threads', '1', '--samples', '3', '--seconds', '0.1', '--json'] + more
     for argument in arguments:
         command += ['--arg', argument]

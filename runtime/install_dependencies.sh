@@ -28,6 +28,7 @@ tests     pocl-opencl-icd     PoCL: oracle of kernel results, and what speed is 
 tests     libigc-tools        iga64: oracle of decoding and text
 tests     binutils            objdump: which vectors the compared code uses
 tests     gdb                 steps through programs under the user MSR runner
+tests     python3             perf/visa.py, and what makes data of the tests
 tests     ccache              faster rebuilds
 perf      valgrind            callgrind: host instructions for a guest instruction
 ci        clang               second compiler, libFuzzer

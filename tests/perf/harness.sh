@@ -55,3 +55,6 @@ expect 2 "$compare" report "$work/broken.json"
 expect 0 "$micro" "${quick[@]}" --without-pocl --json "$work/micro.json"
 contains "$work/out" "| barriers |"
 contains "$work/micro.json" '"unit_ns"'
+
+EUMULATE=$1/eumulate expect 0 "$(dirname "$0")/../../perf/visa.py" 1 saxpy
+contains "$work/out" "saxpy"
