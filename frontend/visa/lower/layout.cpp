@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "frontend/visa/lower/lifetimes.hpp"
+#include "frontend/visa/variable.hpp"
 
 namespace eum::visa {
 namespace {
@@ -100,8 +101,9 @@ Result<Layout> Layout::make(const Kernel& kernel, RegisterFile& file, const Layo
   for (VariableId id = 0; id < kernel.variables.size(); ++id) {
     const Variable& variable = kernel.variables[id];
     const bool used = lives[id].use != Lifetime::Use::None;
-    if (used && variable.predefined && variable.kind == VariableKind::General &&
-        special(variable) == nullptr && places[id] == no_place)
+    const bool read_by_mov = id == visa::id(PredefinedVariable::hw_id);
+    const bool has_place = special(variable) != nullptr || read_by_mov;
+    if (used && variable.predefined && variable.kind == VariableKind::General && !has_place)
       return error("expected predefined variables that a thread group's kernel has, found {}", variable.name);
   }
   std::vector<VariableId> order;

@@ -140,6 +140,7 @@ class Translator {
 Result<void> Translator::check_type(const Operand& op) const {
   const bool variable = op.kind == OperandKind::General || op.kind == OperandKind::Raw;
   const Type type = variable ? kernel_.variables[op.variable].type : op.type;
+  if (is_thread_number(op)) return error("expected %hw_id in mov only");
   if (info(type).executes || op.kind == OperandKind::Predicate) return {};
   return error("expected operands that the EU computes with, found type {}", info(type).name);
 }
