@@ -88,7 +88,7 @@ void LaneSite::base_in_region(x86::Gp to) const {
 }
 
 // With the base 0 to 2^31 - 1 bytes behind the start and each distance of less than 2^31 bytes, an offset
-// modulo 2^32 is the offset, or beyond any region that is accessed lane by lane.
+// that is negative in 32 bits may be one below the start, and any other is what it seems.
 void LaneSite::locate_distances(asmjit::Label otherwise) const {
   auto& a = c_.a;
   const unsigned shift = mem().shift;
@@ -99,29 +99,28 @@ void LaneSite::locate_distances(asmjit::Label otherwise) const {
   a.jnz(otherwise);
   a.vpbroadcastd(t, t.xmm());
   for (unsigned row = 0; row < rows(); ++row) {
-    const x86::Ymm distance = addresses_[row], place = places_[row];
-    // Unsigned ones are to have no sign either.
-    const unsigned unused = is_signed ? shift : shift + 1;
-    if (unused != 0) {
-      a.vpslld(u, distance, unused);
-      is_signed ? a.vpsrad(v, u, unused) : a.vpsrld(v, u, unused);
-      a.vpcmpeqd(v, v, distance);
-      if (masked()) {
-        a.vpandn(v, v, masks_[row]);
-        a.vptest(v, v);
-        a.jnz(otherwise);
-      } else {
-        a.vmovmskps(bits.r32(), v);
-        a.cmp(bits.r32(), 0xff);
-        a.jne(otherwise);
-      }
-    }
+    const x86::Ymm distance = addresses_[row], place = places_[row], fine = v;
     if (shift != 0) {
       a.vpslld(place, distance, shift);
       a.vpaddd(place, place, t);
     } else {
       a.vpaddd(place, distance, t);
     }
+    // Unsigned ones are to have no sign either. In the sign bits:
+    const unsigned unused = is_signed ? shift : shift + 1;
+    if (unused != 0) {
+      a.vpslld(u, distance, unused);
+      is_signed ? a.vpsrad(u, u, unused) : a.vpsrld(u, u, unused);
+      a.vpcmpeqd(fine, u, distance);
+      a.vpandn(fine, place, fine);
+    } else {
+      a.vpcmpeqd(fine, fine, fine);
+      a.vpandn(fine, place, fine);
+    }
+    if (masked()) a.vpandn(fine, fine, masks_[row]);
+    a.vmovmskps(bits.r32(), fine);
+    a.cmp(bits.r32(), masked() ? 0 : 0xff);
+    a.jne(otherwise);
   }
 }
 
