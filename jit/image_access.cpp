@@ -135,7 +135,8 @@ namespace {
 bool access(const Environment& environment, KernelSite* kernel, const ImageSite& site,
             const ImageOperands& operands, std::uint32_t* data, Fault& fault) {
   if (operands.mask == 0) {  // no lane on, no fault
-    std::memset(data, 0, std::size_t{site.results} * site.lanes * sizeof *data);
+    std::fill_n(data, std::size_t{site.results} * site.lanes,
+                0u);  // none of no results, where data may be null
     return true;
   }
   const auto send = [&](const mem::Surface& surface) {
