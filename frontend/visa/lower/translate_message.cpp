@@ -9,6 +9,7 @@
 #include "frontend/eu/messages/message_lowering.hpp"
 #include "frontend/visa/suffix.hpp"
 #include "frontend/visa/variable.hpp"
+#include "memory/image/message.hpp"
 
 namespace eum::visa {
 namespace {
@@ -133,9 +134,13 @@ class MessageTranslator {
   Result<void> sampler(const Operand& op);
   eu::Operand surface_index(const Operand& op) const;
   void base(const Operand& op) { brought_.scalars[0] = unit_.layout.operand(kernel_, op); }
+  /// `count` registers from the first byte of `op` on, sent or returned; %null has none.
+  void transfer(const Operand& op, bool write, unsigned count);
   /// A parameter of the payload: `op` from its first byte on, `bytes` a channel.
-  void parameter(const Operand& op, unsigned bytes, unsigned count = 1);
-  void response(const Operand& op, unsigned bytes, unsigned count = 1);
+  void parameter(const Operand& op, unsigned bytes) { transfer(op, true, registers(bytes)); }
+  void response(const Operand& op, unsigned bytes, unsigned count = 1) {
+    transfer(op, false, count * registers(bytes));
+  }
   void move(const Operand& data, bool write, unsigned memory_bits, unsigned components);
   Result<void> blocks(const Operand& data, bool write, unsigned owords);
   Result<void> scattered();
@@ -209,15 +214,13 @@ Result<void> MessageTranslator::sampler(const Operand& op) {
   return {};
 }
 
-void MessageTranslator::parameter(const Operand& op, unsigned bytes, unsigned count) {
+void MessageTranslator::transfer(const Operand& op, bool write, unsigned count) {
   if (op.kind == OperandKind::Null || op.kind == OperandKind::None) return;
-  brought_.payload.push_back(
-      {unit_.layout.raw_offset(op), static_cast<std::uint16_t>(count * registers(bytes))});
-}
-
-void MessageTranslator::response(const Operand& op, unsigned bytes, unsigned count) {
-  if (op.kind == OperandKind::Null || op.kind == OperandKind::None) return;
-  message_.response = {unit_.layout.raw_offset(op), static_cast<std::uint16_t>(count * registers(bytes))};
+  const eu::RegisterRange range{unit_.layout.raw_offset(op), static_cast<std::uint16_t>(count)};
+  if (write)
+    brought_.payload.push_back(range);
+  else
+    message_.response = range;
 }
 
 /// Elements of each channel between memory and registers, dwords there or wider.
@@ -227,8 +230,7 @@ void MessageTranslator::move(const Operand& data, bool write, unsigned memory_bi
   message_.memory_bits = static_cast<std::uint16_t>(memory_bits);
   message_.register_bits = static_cast<std::uint16_t>(std::max(memory_bits, 32u));
   message_.components = static_cast<std::uint8_t>(components);
-  const unsigned bytes = message_.register_bits / 8u, count = message_.elements();
-  write ? parameter(data, bytes, count) : response(data, bytes, count);
+  transfer(data, write, message_.elements() * registers(message_.register_bits / 8u));
 }
 
 Result<void> MessageTranslator::blocks(const Operand& data, bool write, unsigned owords) {
@@ -239,12 +241,7 @@ Result<void> MessageTranslator::blocks(const Operand& data, bool write, unsigned
   message_.write = write;
   message_.memory_bits = oword_bits;
   message_.element_count = static_cast<std::uint8_t>(owords);
-  const auto count = static_cast<std::uint16_t>(target_.registers(owords * oword_bytes));
-  if (data.kind == OperandKind::Null) return {};
-  if (write)
-    brought_.payload.push_back({unit_.layout.raw_offset(data), count});
-  else
-    message_.response = {unit_.layout.raw_offset(data), count};
+  transfer(data, write, target_.registers(owords * oword_bytes));
   out_.no_mask = true;
   return {};
 }
@@ -328,8 +325,7 @@ Result<void> MessageTranslator::typed() {
   message_.write = in_.opcode == Opcode::scatter4_typed;
   message_.components = static_cast<std::uint8_t>(in_.suffix[0]);
   for (unsigned k = 0; k < coordinates; ++k) parameter(operands_[1 + k], 4);
-  const Operand& data = operands_[1 + coordinates];
-  message_.write ? parameter(data, 4, message_.elements()) : response(data, 4, message_.elements());
+  transfer(operands_[1 + coordinates], message_.write, message_.elements() * registers(4));
   return {};
 }
 
@@ -400,20 +396,13 @@ Result<void> MessageTranslator::media() {
   if (width < 1 || width > 64 || height < 1 || height > 64)
     return error("expected media blocks of 1 to 64 bytes by 1 to 64 rows, found {} by {}", width, height);
   if (const Result<void> found = image(operands_[0]); !found) return found;
-  const Operand& data = operands_[3];
   message_.write = in_.opcode == Opcode::media_st;
   message_.lower = &eu::lower_media_block;
   for (unsigned k = 0; k < 2; ++k) brought_.scalars[k] = unit_.layout.operand(kernel_, operands_[1 + k]);
   brought_.scalars[2].kind = eu::OperandKind::Immediate;
   brought_.scalars[2].type = ir::Type::u32;
   brought_.scalars[2].immediate = (height - 1) << 16 | (width - 1);
-  // Rows begin at multiples of their width, a power of two of dwords.
-  const auto count =
-      static_cast<std::uint16_t>(target_.registers(std::bit_ceil(std::max(width, 4u)) * height));
-  if (message_.write)
-    brought_.payload.push_back({unit_.layout.raw_offset(data), count});
-  else
-    message_.response = {unit_.layout.raw_offset(data), count};
+  transfer(operands_[3], message_.write, target_.registers(mem::image::media_row_bytes(width) * height));
   out_.no_mask = true;
   return {};
 }
