@@ -32,10 +32,10 @@ Result<unsigned> simd_size(const Kernel& kernel) {
     const auto* value = std::get_if<std::int64_t>(&attribute.value);
     if (value != nullptr && (*value == 1 || *value == 8 || *value == 16 || *value == 32))
       return static_cast<unsigned>(*value);
-    return error("kernel {}: expected .kernel_attr SimdSize of 1, 8, 16 or 32, found {}", kernel.name,
+    return error("expected .kernel_attr SimdSize of 1, 8, 16 or 32, found {}",
                  value != nullptr ? std::to_string(*value) : "none");
   }
-  return error("kernel {}: expected .kernel_attr SimdSize, found none", kernel.name);
+  return error("expected .kernel_attr SimdSize, found none");
 }
 
 Result<eu::Target> target(const Module& module, std::size_t kernel, unsigned grf_bytes) {
@@ -49,12 +49,10 @@ Result<ir::Function> lower_kernel(const Module& module, std::size_t kernel, std:
                                   const LowerRequest& request, std::pmr::memory_resource* memory) {
   if (request.grf_bytes != 32 && request.grf_bytes != 64)
     return error("kernel {}: expected registers of 32 or 64 bytes, found {}", name, request.grf_bytes);
-  const Result<unsigned> simd = simd_size(module.kernels[kernel]);
-  if (!simd) return simd.error();
   const auto program = Program::make(module, kernel, request.grf_bytes, request.symbols);
   if (!program) return program.error();
   const eu::Target target = (*program)->target();
-  return eu::lower(**program, target, *simd, std::move(name), request.options, memory);
+  return eu::lower(**program, target, (*program)->simd(), std::move(name), request.options, memory);
 }
 
 }  // namespace eum::visa

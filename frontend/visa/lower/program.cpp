@@ -28,6 +28,9 @@ const std::string* called_function(const Kernel& kernel, const Instruction& inst
 Result<std::unique_ptr<Program>> Program::make(const Module& module, std::size_t kernel, unsigned grf_bytes,
                                                const Symbols& symbols) {
   std::unique_ptr<Program> program(new Program(module, symbols));
+  const Result<unsigned> simd = simd_size(module.kernels[kernel]);
+  if (!simd) return error("kernel {}: {}", module.kernels[kernel].name, simd.error().message);
+  program->simd_ = *simd;
   if (const Result<void> added = program->add_units(kernel); !added) return added.error();
   program->add_segments();
   program->place_joins();

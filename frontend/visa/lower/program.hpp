@@ -33,6 +33,8 @@ class Program final : public eu::Program {
                                                const Symbols& symbols);
 
   const eu::Target& target() const { return units_.front().layout.target(); }
+  /// Channels that the kernel is dispatched with.
+  unsigned simd() const { return simd_; }
 
   // ---- eu::Program ----
   std::uint32_t bytes() const override { return static_cast<std::uint32_t>(entries_.size()) * unit_bytes; }
@@ -55,8 +57,6 @@ class Program final : public eu::Program {
   };
   static constexpr std::uint32_t no_ip = ~std::uint32_t{0};
 
-  /// The kernel itself.
-  const Unit& kernel() const { return units_.front(); }
   const Segment& segment(std::uint32_t index) const { return segments_[index]; }
   /// Of the function of that name, or null.
   const Segment* function(std::string_view name) const;
@@ -95,6 +95,7 @@ class Program final : public eu::Program {
 
   const Module& module_;
   const Symbols& symbols_;
+  unsigned simd_ = 0;
   std::vector<Unit> units_;
   std::vector<Segment> segments_;
   std::vector<Entry> entries_;

@@ -116,6 +116,7 @@ class Translator {
   Result<void> predicates();
   Result<void> compare();
   void join();
+  void of_all_channels();
   Result<void> go_to();
   Result<void> jump();
   Result<void> switch_jump();
@@ -226,6 +227,13 @@ void Translator::join() {
   out_.flow.jip = next;
 }
 
+// What one channel decides, all that are on do.
+void Translator::of_all_channels() {
+  out_.exec_size = static_cast<std::uint8_t>(program_.simd());
+  out_.channel_offset = 0;
+  if (out_.predicated()) out_.predicate.control = eu::Predicate::Control::First;
+}
+
 Result<void> Translator::go_to() {
   const std::uint32_t to = target(0), next = unit_.next_join[index_];
   if (unit_.segments[kernel_.labels[operands_[0].variable].instruction] != unit_.segments[index_])
@@ -239,13 +247,7 @@ Result<void> Translator::go_to() {
     out_.no_mask = true;
     return {};
   }
-  if (all) {
-    const Result<unsigned> simd = simd_size(kernel_);
-    if (!simd) return simd.error();
-    out_.exec_size = static_cast<std::uint8_t>(*simd);
-    out_.channel_offset = 0;
-    if (predicated) out_.predicate.control = eu::Predicate::Control::First;
-  }
+  if (all) of_all_channels();
   out_.no_mask = false;
   out_.flow.kind = to <= out_.ip ? eu::FlowKind::while_ : eu::FlowKind::park;
   out_.flow.jip = to <= out_.ip ? to : next;
@@ -285,13 +287,7 @@ Result<void> Translator::call() {
   out_.dst.offset = to->return_slot;
   out_.dst.region = {1, 1, 1};
   // A call of one channel is one of all that are on.
-  if (in_.exec_size == 1) {
-    const Result<unsigned> simd = simd_size(*program_.kernel().kernel);
-    if (!simd) return simd.error();
-    out_.exec_size = static_cast<std::uint8_t>(*simd);
-    out_.channel_offset = 0;
-    if (out_.predicated()) out_.predicate.control = eu::Predicate::Control::First;
-  }
+  if (in_.exec_size == 1) of_all_channels();
   out_.no_mask = false;
   return {};
 }
@@ -310,11 +306,7 @@ void Translator::return_from() {
     out_.flow.jip = segment.end_ip;
     return;
   }
-  if (in_.exec_size == 1) {
-    out_.exec_size = ir::max_lanes;
-    out_.channel_offset = 0;
-    if (out_.predicated()) out_.predicate.control = eu::Predicate::Control::First;
-  }
+  if (in_.exec_size == 1) of_all_channels();
   out_.no_mask = false;
   out_.flow.kind = eu::FlowKind::park;
   out_.flow.jip = next;
