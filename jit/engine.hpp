@@ -379,9 +379,10 @@ struct EngineInfo {
 std::span<const EngineInfo> engines();
 std::unique_ptr<Engine> make_reference_engine();
 Result<std::unique_ptr<Engine>> make_avx2_engine();
+Result<std::unique_ptr<Engine>> make_avx512_engine();
 const EngineInfo& info(EngineKind kind);
 std::optional<EngineKind> parse_engine(std::string_view name);
-/// "avx2, reference"
+/// "avx2, avx512, reference"
 std::string engine_names();
 
 }  // namespace eum::jit

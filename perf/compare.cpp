@@ -76,6 +76,13 @@ Result<std::vector<std::unique_ptr<Contender>>> make_contenders(const CommandLin
     if (!eumulate) return eumulate.error();
     contenders.push_back(std::move(*eumulate));
   }
+  if (wanted("avx512")) {
+    auto eumulate = make_eumulate(line.workers, true);
+    if (eumulate)
+      contenders.push_back(std::move(*eumulate));
+    else
+      fmt::print(stderr, "left out: {}\n", eumulate.error().message);
+  }
   if (wanted("native")) contenders.push_back(make_native(line.workers));
   return contenders;
 }
@@ -159,7 +166,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 60.0))
       ->capture_default_str();
   measure_command->add_option("--without", line.without, "contenders to leave out")
-      ->check(CLI::IsMember({"pocl", "eumulate", "native"}))
+      ->check(CLI::IsMember({"pocl", "eumulate", "avx512", "native"}))
       ->allow_extra_args(false);
   measure_command->add_flag("--quick", line.quick, "the corpus' small sizes: the times mean nothing");
   measure_command->add_option("--json", line.json, "write the record to this file");

@@ -14,7 +14,8 @@
 namespace eum::perf {
 
 /// Names that figures are about; contenders have them.
-inline constexpr std::string_view kPocl = "PoCL", kEumulate = "Eumulate", kNative = "C++";
+inline constexpr std::string_view kPocl = "PoCL", kEumulate = "Eumulate", kNative = "C++",
+                                  kAvx512 = "Eumulate with AVX-512";
 
 struct ContenderRecord {
   std::string name;

@@ -35,8 +35,9 @@ std::string markdown(const Record& record) {
       "{}, {} worker{}; milliseconds a launch ({}): median (least)\n\n"
       "| kernel | PoCL | Eumulate | C++ | Eumulate / PoCL | 95 % interval | Eumulate / C++ | 95 % interval | "
       "PoCL "
-      "vectors | Eumulate vectors | C++ vectors | PoCL build, ms | Eumulate translation, ms |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "vectors | Eumulate vectors | C++ vectors | PoCL build, ms | Eumulate translation, ms | with AVX-512, "
+      "of AVX2 | 95 % interval |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       record.host, record.workers, record.workers == 1 ? "" : "s",
       record.workers == 1 ? "CPU time" : "wall clock");
   std::vector<const KernelRecord*> order;
@@ -50,11 +51,12 @@ std::string markdown(const Record& record) {
   for (const KernelRecord* kernel : order) {
     const ContenderRecord *pocl = kernel->find(kPocl), *eumulate = kernel->find(kEumulate),
                           *native = kernel->find(kNative);
-    table += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", kernel->name,
+    table += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", kernel->name,
                          milliseconds(record, pocl), milliseconds(record, eumulate),
                          milliseconds(record, native), text(ratio(record, *kernel, kEumulate, kPocl)),
                          text(ratio(record, *kernel, kEumulate, kNative)), code(pocl), code(eumulate),
-                         code(native), build(pocl), build(eumulate));
+                         code(native), build(pocl), build(eumulate),
+                         text(ratio(record, *kernel, kAvx512, kEumulate)));
     for (const ContenderRecord& contender : kernel->contenders) {
       if (!contender.failure.empty())
         notes += fmt::format("- {}: {} FAILED: {}\n", kernel->name, contender.name, contender.failure);
@@ -62,8 +64,9 @@ std::string markdown(const Record& record) {
         notes += fmt::format("- {}: not on {}: {}\n", kernel->name, contender.name, contender.absent);
     }
   }
-  table += fmt::format("| geometric mean | | | | {:.3f} | | {:.3f} | | | | | | |\n",
-                       geometric_mean(record, kEumulate, kPocl), geometric_mean(record, kEumulate, kNative));
+  table += fmt::format("| geometric mean | | | | {:.3f} | | {:.3f} | | | | | | | {:.3f} | |\n",
+                       geometric_mean(record, kEumulate, kPocl), geometric_mean(record, kEumulate, kNative),
+                       geometric_mean(record, kAvx512, kEumulate));
   return notes.empty() ? table : table + "\n" + notes;
 }
 

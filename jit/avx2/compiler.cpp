@@ -49,15 +49,16 @@ int Frame::data_bytes(const ir::Function& function) {
   return static_cast<int>(values) * operand_bytes;
 }
 
-Compiler::Compiler(const ir::Function& f, const Liveness& liveness, const LinearAccesses& linear,
-                   std::span<const FileRange> restored, asmjit::CodeHolder& holder, CodeData& d)
-    : a(&holder),
+Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& liveness,
+                   const LinearAccesses& linear, std::span<const FileRange> restored,
+                   asmjit::CodeHolder& holder, CodeData& d)
+    : host(h),
+      a(&holder, pool_, h.evex()),
       function(f),
       layout(StateLayout::of(f)),
       data(d),
-      pool_label_(a.newLabel()),
-      moves_(a, pool_, pool_label_, layout),
-      regs(target, moves_, pool_, f, Frame::data + Frame::data_bytes(f)),
+      moves_(a, pool_, layout, h.evex()),
+      regs(h.target, moves_, pool_, f, Frame::data + Frame::data_bytes(f)),
       v(regs.vectors, moves_),
       g(regs, f, moves_),
       m(regs),
@@ -119,7 +120,7 @@ Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
   entries();
   const asmjit::Label entry = prologue();
   a.align(asmjit::AlignMode::kData, ConstantPool::entry_bytes);
-  a.bind(pool_label_);
+  a.bind(a.pool_label());
   const auto& constants = pool_.entries();
   if (!constants.empty()) a.embed(constants.data(), constants.size() * ConstantPool::entry_bytes);
   return entry;
@@ -159,7 +160,7 @@ void Compiler::block(ir::BlockId id, bool full) {
     if (annotate_) this->annotate(inst);
     follow_fp_class(fp_class_of(inst));
     regs.begin_inst(i);
-    emit::table[static_cast<std::size_t>(inst.op)](*this, inst);
+    host.emitters[static_cast<std::size_t>(inst.op)](*this, inst);
     regs.end_inst(inst);
   }
 }
@@ -326,10 +327,14 @@ void Compiler::call(const codegen::LiveRegisters& live, const void* target,
   const auto general = [](unsigned r) {
     return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(r) * 8, 8);
   };
+  const auto mask = [](unsigned r) {
+    return x86::ptr(x86::rsp, Frame::saved_masks + static_cast<int>(r) * 8, 8);
+  };
   const std::uint32_t generals = live.generals & caller_saved;
-  for (unsigned r = 0; r < 16; ++r) {
+  for (unsigned r = 0; r < 32; ++r) {
     if (live.vectors >> r & 1) a.vmovaps(vector(r), x86::ymm(r));
     if (generals >> r & 1) a.mov(general(r), x86::gpq(r));
+    if (live.masks >> r & 1) a.kmovq(mask(r), x86::k(r));
   }
   arguments();
   a.vzeroupper();
@@ -349,9 +354,10 @@ void Compiler::call(const codegen::LiveRegisters& live, const void* target,
     else
       out_of_line(leaves);
   }
-  for (unsigned r = 0; r < 16; ++r) {
+  for (unsigned r = 0; r < 32; ++r) {
     if (live.vectors >> r & 1) a.vmovaps(x86::ymm(r), vector(r));
     if (generals >> r & 1) a.mov(x86::gpq(r), general(r));
+    if (live.masks >> r & 1) a.kmovq(x86::k(r), mask(r));
   }
 }
 

@@ -46,11 +46,35 @@ struct CodeData {
 const void* access_function();
 const void* register_access_function();
 
+class Compiler;
+
+namespace emit {
+using Emitter = void (*)(Compiler&, const CodeInst&);
+/// One for each op.
+using Table = std::array<Emitter, ir::op_count>;
+}  // namespace emit
+
+/// What hosts differ in.
+struct Host {
+  EngineKind kind;
+  codegen::Target target;
+  const emit::Table& emitters;
+  /// Instructions of AVX-512VL: 32 vector registers, mask registers.
+  bool evex() const { return target.mask_registers != 0; }
+};
+extern const Host avx2_host;
+
+/// The engine that translates for this host. The processor must have its instructions.
+std::unique_ptr<Engine> make_engine(const Host& host);
+
 class Compiler {
+  ConstantPool pool_;
+
  public:
   /// `restored`: what Executable::restored() will be.
-  Compiler(const ir::Function& function, const Liveness& liveness, const LinearAccesses& linear,
-           std::span<const FileRange> restored, asmjit::CodeHolder& code, CodeData& data);
+  Compiler(const Host& host, const ir::Function& function, const Liveness& liveness,
+           const LinearAccesses& linear, std::span<const FileRange> restored, asmjit::CodeHolder& code,
+           CodeData& data);
 
   /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
   /// that the code exceeds.
@@ -59,7 +83,8 @@ class Compiler {
   bool begins_threads() const;
 
   // ---- For emitters
-  x86::Assembler a;
+  const Host& host;
+  Assembler a;
   const ir::Function& function;
   const StateLayout layout;
   CodeData& data;
@@ -89,8 +114,6 @@ class Compiler {
   const ir::MemoryAccess& access(const CodeInst& inst) const { return function.access(inst); }
 
  private:
-  ConstantPool pool_;
-  asmjit::Label pool_label_;
   Moves moves_;
 
  public:

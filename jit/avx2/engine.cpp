@@ -1,4 +1,4 @@
-// The AVX2 engine: passes, translation, executable memory.
+// The engines that translate: passes, translation, executable memory.
 #include <asmjit/x86.h>
 #include <xmmintrin.h>
 
@@ -8,6 +8,7 @@
 
 #include "frontend/ir/printer.hpp"
 #include "jit/avx2/compiler.hpp"
+#include "jit/avx2/emit/emit.hpp"
 #include "jit/code_memory.hpp"
 #include "jit/codegen/bug.hpp"
 #include "jit/engine.hpp"
@@ -60,9 +61,9 @@ bool sets_mode_first(const ir::Function& function) {
   return false;
 }
 
-class Avx2Executable final : public Executable {
+class HostExecutable final : public Executable {
  public:
-  Avx2Executable(const ir::Function& function, RegisterUse use, bool begins_threads,
+  HostExecutable(const ir::Function& function, RegisterUse use, bool begins_threads,
                  std::unique_ptr<CodeData> data, CodeMemory code, std::size_t entry, std::size_t code_bytes,
                  std::string listing, std::vector<HostPlace> places)
       : Executable(function, std::move(use)),
@@ -154,9 +155,10 @@ class FirstError final : public asmjit::ErrorHandler {
   std::string text_;
 };
 
-class Avx2Engine final : public Engine {
+class HostEngine final : public Engine {
  public:
-  std::string_view name() const override { return info(EngineKind::avx2).name; }
+  explicit HostEngine(const Host& host) : host_(host) {}
+  std::string_view name() const override { return info(host_.kind).name; }
 
   Result<std::unique_ptr<Executable>> compile(ir::Function& function,
                                               const CompileOptions& options) override {
@@ -164,16 +166,15 @@ class Avx2Engine final : public Engine {
       try {
         return translate(function, options);
       } catch (const codegen::EngineBug& bug) {
-        return Error{fmt::format("{}: {} (a bug of the AVX2 engine, found in this function)\n{}",
-                                 function.name, bug.what(), ir::print(function)),
+        return Error{fmt::format("{}: {} (a bug of the engine {}, found in this function)\n{}", function.name,
+                                 bug.what(), name(), ir::print(function)),
                      Cause::Bug};
       }
     });
   }
 
  private:
-  static Result<std::unique_ptr<Executable>> translate(ir::Function& function,
-                                                       const CompileOptions& options) {
+  Result<std::unique_ptr<Executable>> translate(ir::Function& function, const CompileOptions& options) const {
     const Limits& limits = options.limits;
     if (auto good = check(Limit::blocks, limits, function.name, function.blocks.size()); !good)
       return good.error();
@@ -192,7 +193,7 @@ class Avx2Engine final : public Engine {
     auto data = std::make_unique<CodeData>();
     RegisterUse use = register_use_of(function, liveness);
     const std::vector<FileRange> restored = restored_slots(use);
-    Compiler compiler(function, liveness, linear, restored, code, *data);
+    Compiler compiler(host_, function, liveness, linear, restored, code, *data);
     const auto entry = compiler.run(options.listing, limits);
     if (!entry) return entry.error();
     if (compiler.regs.frame_end() > most_frame_bytes)
@@ -209,14 +210,21 @@ class Avx2Engine final : public Engine {
         failed(code.copyFlattenedData(memory->data(), memory->size())))
       return errors.error(function.name);
     if (auto sealed = memory->seal(); !sealed) return prefixed(function.name, sealed.error());
-    return std::unique_ptr<Executable>(std::make_unique<Avx2Executable>(
+    return std::unique_ptr<Executable>(std::make_unique<HostExecutable>(
         function, std::move(use), compiler.begins_threads(), std::move(data), *std::move(memory),
         code.labelOffset(*entry), code.codeSize(), std::string(logger.data(), logger.dataSize()),
         std::move(compiler.places)));
   }
+
+  const Host& host_;
 };
 
 }  // namespace
+
+const Host avx2_host{EngineKind::avx2, target, emit::table};
+
+std::unique_ptr<Engine> make_engine(const Host& host) { return std::make_unique<HostEngine>(host); }
+
 }  // namespace avx2
 
 Result<std::unique_ptr<Engine>> make_avx2_engine() {
@@ -224,7 +232,7 @@ Result<std::unique_ptr<Engine>> make_avx2_engine() {
   if (!features.hasAVX2() || !features.hasFMA() || !features.hasBMI() || !features.hasBMI2() ||
       !features.hasF16C())
     return error("the avx2 engine needs a CPU with AVX2, FMA, BMI, BMI2 and F16C; use the reference engine");
-  return std::unique_ptr<Engine>(std::make_unique<avx2::Avx2Engine>());
+  return avx2::make_engine(avx2::avx2_host);
 }
 
 }  // namespace eum::jit

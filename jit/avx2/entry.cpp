@@ -218,7 +218,7 @@ void Compiler::call_site_stub() {
   // Those that C++ keeps, too: they may hold operands.
   std::vector<x86::Gp> generals;
   for (unsigned r = 0; r < 16; ++r)
-    if (target.general_registers >> r & 1) generals.push_back(x86::gpq(r));
+    if (host.target.general_registers >> r & 1) generals.push_back(x86::gpq(r));
   const auto vector = [](unsigned r) {
     return x86::ptr(x86::rsp, below + Frame::saved_vectors + static_cast<int>(r) * 32, 32);
   };
@@ -228,8 +228,13 @@ void Compiler::call_site_stub() {
   const asmjit::Label failed = a.newLabel();
   a.bind(call_site_);
   a.sub(x86::rsp, below - 8);
-  for (unsigned r = 0; r < target.vector_registers; ++r) a.vmovaps(vector(r), x86::ymm(r));
+  for (unsigned r = 0; r < host.target.vector_registers; ++r) a.vmovaps(vector(r), x86::ymm(r));
   for (const x86::Gp& r : generals) a.mov(general(r), r);
+  const auto mask = [](unsigned r) {
+    return x86::ptr(x86::rsp, below + Frame::saved_masks + static_cast<int>(r) * 8, 8);
+  };
+  for (unsigned r = 0; r < 8; ++r)
+    if (host.target.mask_registers >> r & 1) a.kmovq(mask(r), x86::k(r));
   a.mov(x86::rdi, state_reg);
   a.mov(x86::rsi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&data)));
   a.lea(x86::rdx, x86::ptr(x86::rsp, below));
@@ -238,8 +243,10 @@ void Compiler::call_site_stub() {
   a.call(x86::rax);
   a.test(x86::al, x86::al);
   a.jz(failed);
-  for (unsigned r = 0; r < target.vector_registers; ++r) a.vmovaps(x86::ymm(r), vector(r));
+  for (unsigned r = 0; r < host.target.vector_registers; ++r) a.vmovaps(x86::ymm(r), vector(r));
   for (const x86::Gp& r : generals) a.mov(r, general(r));
+  for (unsigned r = 0; r < 8; ++r)
+    if (host.target.mask_registers >> r & 1) a.kmovq(x86::k(r), mask(r));
   a.add(x86::rsp, below - 8);
   a.ret();
   a.bind(failed);
@@ -255,7 +262,7 @@ void Compiler::call_site_stub() {
 
 void Compiler::exits() {
   a.bind(leave_live_);
-  for (unsigned r = 0; r < target.vector_registers; ++r)
+  for (unsigned r = 0; r < host.target.vector_registers; ++r)
     a.vmovaps(x86::ptr(x86::rsp, Frame::saved_vectors + static_cast<int>(r) * 32, 32), x86::ymm(r));
   a.bind(leave_saved_);
   a.mov(x86::ptr(x86::rsp, Frame::status, 4), x86::eax);

@@ -25,6 +25,13 @@ inline constexpr codegen::Target target{
     .general_registers = 0xffff & ~(1u << x86::Gp::kIdSp | 1u << x86::Gp::kIdBx | 7u << x86::Gp::kIdR13),
     .mask_registers = 0,
 };
+/// With AVX-512VL: vectors stay 32 bytes; k0 means no mask, and k7 is the assembler's.
+inline constexpr codegen::Target evex_target{
+    .vector_bytes = target.vector_bytes,
+    .vector_registers = 32,
+    .general_registers = target.general_registers,
+    .mask_registers = 0x7e,
+};
 
 /// Offsets from rsp. Operand areas hold packed lanes for calls of C++ functions.
 struct Frame {
@@ -33,8 +40,9 @@ struct Frame {
   static constexpr int operand_count = 4;
   static_assert(ir::max_pure_operands <= operand_count);
   static constexpr int saved_vectors = operands + operand_count * operand_bytes;
-  static constexpr int saved_generals = saved_vectors + 16 * 32;
-  static constexpr int host_rsp = saved_generals + 16 * 8;
+  static constexpr int saved_generals = saved_vectors + 32 * 32;
+  static constexpr int saved_masks = saved_generals + 16 * 8;
+  static constexpr int host_rsp = saved_masks + 8 * 8;
   static constexpr int status = host_rsp + 8;
   static constexpr int site = status + 4;   ///< of a call of call_site_
   static constexpr int mask = status + 8;   ///< AccessOperands::mask of a call

@@ -15,7 +15,7 @@ x86::Mem Moves::memory(Location location, unsigned bytes) const {
     case Location::Where::RegisterFile:
       return x86::ptr(state_reg, static_cast<std::int32_t>(layout_.file) + location.offset, bytes);
     case Location::Where::Pool:
-      return x86::ptr(pool_label_, location.offset, bytes);
+      return x86::ptr(a_.pool_label(), location.offset, bytes);
     case Location::Where::Nowhere:
       break;
   }
@@ -86,6 +86,11 @@ void Moves::set_general(unsigned reg, std::uint64_t constant) {
 
 void Moves::pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) {
   const x86::Gp to = x86::gpd(bits);
+  if (evex_) {
+    if (width == 1) return (void)a_.kmovd(to, x86::k(lanes));
+    if (width == 2) return (void)a_.kmovw(to, x86::k(lanes));
+    return (void)a_.kmovb(to, x86::k(lanes));
+  }
   const x86::Ymm from = x86::ymm(lanes);
   switch (width) {
     case 1:
@@ -181,6 +186,27 @@ void Moves::spread_mask_pair(unsigned first, unsigned second, unsigned bits, uns
   broadcast_bits(high, x86::gpq(bits), width);
   test_lane_bits(low, high, constant(lane_bits(width, 0)), width);
   test_lane_bits(high, high, constant(lane_bits(width, 32 / width)), width);
+}
+
+void Moves::load_mask(unsigned mask, unsigned bits, unsigned first) {
+  const x86::KReg to = x86::k(mask);
+  a_.kmovd(to, x86::gpd(bits));
+  if (first != 0) a_.kshiftrd(to, to, asmjit::Imm(first));
+}
+
+void Moves::mask_to_lanes(unsigned vector, unsigned mask, unsigned width) {
+  const x86::Ymm to = x86::ymm(vector);
+  const x86::KReg from = x86::k(mask);
+  switch (width) {
+    case 1:
+      return (void)a_.vpmovm2b(to, from);
+    case 2:
+      return (void)a_.vpmovm2w(to, from);
+    case 4:
+      return (void)a_.vpmovm2d(to, from);
+    default:
+      return (void)a_.vpmovm2q(to, from);
+  }
 }
 
 }  // namespace eum::jit::avx2

@@ -1,5 +1,6 @@
 #pragma once
 // What the allocator asks for, in AVX2 instructions.
+#include "jit/avx2/assembler.hpp"
 #include "jit/avx2/frame.hpp"
 #include "jit/codegen/constant_pool.hpp"
 
@@ -7,8 +8,9 @@ namespace eum::jit::avx2 {
 
 class Moves final : public codegen::Moves {
  public:
-  Moves(x86::Assembler& a, codegen::ConstantPool& pool, asmjit::Label pool_label, const StateLayout& layout)
-      : a_(a), pool_(pool), pool_label_(pool_label), layout_(layout) {}
+  /// `evex`: there are mask registers.
+  Moves(Assembler& a, codegen::ConstantPool& pool, const StateLayout& layout, bool evex)
+      : a_(a), pool_(pool), layout_(layout), evex_(evex) {}
 
   x86::Mem memory(codegen::Location location, unsigned bytes) const;
   x86::Mem constant(const codegen::ConstantPool::Entry& entry) {
@@ -24,7 +26,7 @@ class Moves final : public codegen::Moves {
   void move_general(unsigned to, unsigned from) override;
   void set_general(unsigned reg, std::uint64_t constant) override;
   void pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) override;
-  bool packing_needs_vector(unsigned width) const override { return width == 2; }
+  bool packing_needs_vector(unsigned width) const override { return width == 2 && !evex_; }
   void join_bits(unsigned bits, unsigned part, unsigned by) override;
   void keep_bits(unsigned bits, std::uint32_t mask) override;
   void spread_mask(unsigned lanes, unsigned bits, unsigned width, unsigned chunk,
@@ -33,16 +35,18 @@ class Moves final : public codegen::Moves {
   bool spreading_needs_general(unsigned width, unsigned chunk) const override {
     return width <= 2 && chunk > 0;
   }
+  void load_mask(unsigned mask, unsigned bits, unsigned first) override;
+  void mask_to_lanes(unsigned vector, unsigned mask, unsigned width) override;
 
  private:
   static codegen::ConstantPool::Entry lane_bits(unsigned width, unsigned first);
   void broadcast_bits(x86::Ymm to, x86::Gp from, unsigned width);
   void test_lane_bits(x86::Ymm to, x86::Ymm from, const x86::Mem& mask, unsigned width);
 
-  x86::Assembler& a_;
+  Assembler& a_;
   codegen::ConstantPool& pool_;
-  asmjit::Label pool_label_;
   const StateLayout layout_;
+  bool evex_;
 };
 
 /// The scalar at `from` in the form that scalars of the type have in registers: 8 and 16 bits extended to 32

@@ -76,6 +76,13 @@ class MaskRegisters {
   x86::Ymm lanes(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.lanes(mask, width, chunk));
   }
+  /// A mask register.
+  x86::KReg chunk(ir::ValueId mask, unsigned width, unsigned chunk) {
+    return x86::k(allocator_.masks.chunk(mask, width, chunk));
+  }
+  x86::KReg define_chunk(ir::ValueId mask, unsigned chunk) {
+    return x86::k(allocator_.masks.define_chunk(mask, chunk));
+  }
   x86::Gp define_bits(ir::ValueId mask) { return x86::gpq(allocator_.generals.define(mask)); }
   void define_lanes(ir::ValueId mask, unsigned width) { allocator_.masks.define_lanes(mask, width); }
 

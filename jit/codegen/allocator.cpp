@@ -25,6 +25,8 @@ void Allocator::begin_block(BlockCode& code, const EntryState& entry) {
   vector_file_.clear();
   generals.owner_.fill(ir::no_value);
   generals.pinned_ = 0;
+  masks.owner_.fill({});
+  masks.pinned_ = 0;
   frame_.begin_block();
   values_.begin_block(code);
   slots.begin_block(entry);
@@ -33,6 +35,7 @@ void Allocator::begin_block(BlockCode& code, const EntryState& entry) {
 void Allocator::unpin() {
   vector_file_.unpin();
   generals.pinned_ = 0;
+  masks.pinned_ = 0;
 }
 
 void Allocator::end_inst(const CodeInst& inst) {
@@ -59,6 +62,7 @@ void Allocator::release_copy(Place& place, bool is_vector) {
 
 void Allocator::release(ValueId value) {
   Value& v = values_[value];
+  if (v.kind == ValueKind::Mask && target_.mask_registers != 0) masks.drop(value);
   for (unsigned c = 0; c < v.chunks; ++c) {
     Place& p = values_.place(value, c);
     if (p.reg >= 0) vector_file_.drop(static_cast<std::size_t>(p.reg), VectorRef::value(value, c));
@@ -195,6 +199,9 @@ LiveRegisters Allocator::live_registers() const {
   for (unsigned r = 0; r < generals.owner_.size(); ++r)
     if (generals.owner_[r] != ir::no_value) live.generals |= 1u << r;
   live.generals |= generals.pinned_;
+  for (unsigned r = 0; r < masks.owner_.size(); ++r)
+    if (masks.owner_[r].mask != ir::no_value) live.masks |= 1u << r;
+  live.masks |= masks.pinned_;
   return live;
 }
 
@@ -212,6 +219,8 @@ LiveRegisters Allocator::live_after(const CodeInst& inst) const {
       if (ref.is_slot || !dies(ref.id)) live.vectors |= 1u << r;
   for (unsigned r = 0; r < generals.owner_.size(); ++r)
     if (generals.owner_[r] != ir::no_value && !dies(generals.owner_[r])) live.generals |= 1u << r;
+  for (unsigned r = 0; r < masks.owner_.size(); ++r)
+    if (masks.owner_[r].mask != ir::no_value && !dies(masks.owner_[r].mask)) live.masks |= 1u << r;
   return live;
 }
 

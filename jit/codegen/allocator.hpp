@@ -75,20 +75,39 @@ class Generals {
   std::uint32_t pinned_ = 0;
 };
 
-/// The forms of a mask: bits, one a lane, in a general register; lanes, all ones or all zeros, in vectors.
+/// The forms of a mask: bits, one a lane, in a general register; lanes, all ones or all zeros, in vectors;
+/// or, on hosts that have them, mask registers. A mask register is never spilled: before it is taken, the
+/// mask gets its bits.
 class Masks {
  public:
-  explicit Masks(Allocator& all) : all_(all) {}
+  explicit Masks(Allocator& all) : all_(all) { owner_.fill({}); }
 
   /// General register.
   unsigned bits(ir::ValueId mask);
   /// Vector register with lanes of `width` bytes; chunk c holds lanes from c * vector_bytes / width.
   unsigned lanes(ir::ValueId mask, unsigned width, unsigned chunk);
-  /// The result comes as lanes of `width` bytes: each chunk is then defined or bound as that of a vector.
+  /// The result comes as lanes of `width` bytes: each chunk is then defined or bound as that of a vector, or
+  /// with define_chunk.
   void define_lanes(ir::ValueId mask, unsigned width);
 
+  /// Mask register with the lanes of chunk c, as in lanes().
+  unsigned chunk(ir::ValueId mask, unsigned width, unsigned chunk);
+  unsigned define_chunk(ir::ValueId mask, unsigned chunk);
+
  private:
+  friend class Allocator;
+  struct Owner {
+    ir::ValueId mask = ir::no_value;
+    std::uint8_t chunk = 0;
+  };
+  unsigned lanes_from_bits(ir::ValueId mask, unsigned width, unsigned chunk);
+  unsigned take();
+  void bind(ir::ValueId mask, unsigned chunk, unsigned reg);
+  void drop(ir::ValueId mask);
+
   Allocator& all_;
+  std::array<Owner, 8> owner_;
+  std::uint32_t pinned_ = 0;
 };
 
 /// Slots of the register file: which are in registers, and which of those are newer there than in memory.
@@ -139,7 +158,7 @@ class Slots {
 
 /// Registers that a call must keep.
 struct LiveRegisters {
-  std::uint32_t vectors = 0, generals = 0;
+  std::uint32_t vectors = 0, generals = 0, masks = 0;
 };
 
 class Allocator {

@@ -17,7 +17,9 @@ unsigned Masks::bits(ValueId mask) {
   const unsigned per_chunk = all_.target_.lanes_per_vector(width);
   const unsigned bits = all_.generals.define(mask);
   for (unsigned c = 0; c * per_chunk < lanes; ++c) {
-    const unsigned chunk = all_.vectors.use(mask, c);
+    const unsigned chunk = all_.target_.mask_registers != 0
+                               ? static_cast<unsigned>(all_.values_.place(mask, c).reg)
+                               : all_.vectors.use(mask, c);
     const unsigned vector = all_.moves_.packing_needs_vector(width) ? all_.vectors.scratch() : 0;
     if (c == 0) {
       all_.moves_.pack_mask(bits, chunk, width, vector);
@@ -34,6 +36,13 @@ unsigned Masks::bits(ValueId mask) {
 }
 
 unsigned Masks::lanes(ValueId mask, unsigned width, unsigned chunk) {
+  if (all_.target_.mask_registers == 0) return lanes_from_bits(mask, width, chunk);
+  const unsigned from = this->chunk(mask, width, chunk), vector = all_.vectors.scratch();
+  all_.moves_.mask_to_lanes(vector, from, width);
+  return vector;
+}
+
+unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   Value& v = all_.values_[mask];
   if (v.mask_width == width && all_.values_.place(mask, chunk).somewhere())
     return all_.vectors.use(mask, chunk);
@@ -58,6 +67,63 @@ unsigned Masks::lanes(ValueId mask, unsigned width, unsigned chunk) {
   if (v.mask_width == 0) v.mask_width = static_cast<std::uint8_t>(width);
   if (v.mask_width == width) all_.vectors.bind(mask, chunk, lanes);
   return lanes;
+}
+
+// ---- Mask registers
+
+unsigned Masks::take() {
+  int victim = -1;
+  std::uint32_t victim_next = 0;
+  for (unsigned r = 0; r < owner_.size(); ++r) {
+    if (((all_.target_.mask_registers & ~pinned_) >> r & 1) == 0) continue;
+    if (owner_[r].mask == ir::no_value) return r;
+    const std::uint32_t next = all_.values_[owner_[r].mask].next_use;
+    if (victim >= 0 && next <= victim_next) continue;
+    victim = static_cast<int>(r);
+    victim_next = next;
+  }
+  if (victim < 0) throw EngineBug("every mask register is pinned");
+  Owner& owner = owner_[static_cast<std::size_t>(victim)];
+  bits(owner.mask);
+  all_.values_.place(owner.mask, owner.chunk).reg = -1;
+  owner = {};
+  return static_cast<unsigned>(victim);
+}
+
+void Masks::bind(ValueId mask, unsigned chunk, unsigned reg) {
+  owner_[reg] = {mask, static_cast<std::uint8_t>(chunk)};
+  all_.values_.place(mask, chunk).reg = static_cast<std::int8_t>(reg);
+  pinned_ |= 1u << reg;
+}
+
+void Masks::drop(ValueId mask) {
+  for (Owner& owner : owner_) {
+    if (owner.mask != mask) continue;
+    all_.values_.place(mask, owner.chunk).reg = -1;
+    owner = {};
+  }
+}
+
+unsigned Masks::chunk(ValueId mask, unsigned width, unsigned chunk) {
+  Value& v = all_.values_[mask];
+  if (v.mask_width == width && all_.values_.place(mask, chunk).reg >= 0) {
+    const auto reg = static_cast<unsigned>(all_.values_.place(mask, chunk).reg);
+    pinned_ |= 1u << reg;
+    return reg;
+  }
+  const unsigned from = bits(mask);
+  if (v.mask_width != width) drop(mask);
+  v.mask_width = static_cast<std::uint8_t>(width);
+  const unsigned reg = take();
+  all_.moves_.load_mask(reg, from, chunk * all_.target_.lanes_per_vector(width));
+  bind(mask, chunk, reg);
+  return reg;
+}
+
+unsigned Masks::define_chunk(ValueId mask, unsigned chunk) {
+  const unsigned reg = take();
+  bind(mask, chunk, reg);
+  return reg;
 }
 
 }  // namespace eum::jit::codegen

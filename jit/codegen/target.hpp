@@ -12,8 +12,9 @@ struct Target {
   unsigned vector_registers = 16;
   /// Bit r: general register r may be allocated.
   std::uint32_t general_registers = 0;
-  /// Registers for masks; 0: masks are bits in a general register or lanes of vectors.
-  unsigned mask_registers = 0;
+  /// Bit r: mask register r may be allocated. 0: there are none, and masks are bits in a general register or
+  /// lanes of vectors.
+  std::uint32_t mask_registers = 0;
 
   unsigned lanes_per_vector(unsigned element_bytes) const { return vector_bytes / element_bytes; }
 };
@@ -59,7 +60,7 @@ class Moves {
 
   // Masks: lanes of `width` bytes in vector registers, all ones or all zeros, and one bit a lane in a general
   // register. `chunk` counts vectors from the mask's first lane. Scratch registers are given where the host
-  // asks.
+  // asks. With mask registers, `lanes` is one of those, which has a bit for each lane of the chunk.
 
   /// One bit for each lane of a vector.
   virtual void pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) = 0;
@@ -72,6 +73,12 @@ class Moves {
   /// The lanes of chunks 0 and 1 from the same bits.
   virtual void spread_mask_pair(unsigned first, unsigned second, unsigned bits, unsigned width) = 0;
   virtual bool spreading_needs_general(unsigned width, unsigned chunk) const = 0;
+
+  // Where there are mask registers. What they hold above the lanes of a chunk is undefined.
+  /// The bits from `first` on.
+  virtual void load_mask(unsigned mask, unsigned bits, unsigned first) = 0;
+  /// Lanes of `width` bytes in a vector register.
+  virtual void mask_to_lanes(unsigned vector, unsigned mask, unsigned width) = 0;
 };
 
 }  // namespace eum::jit::codegen

@@ -6,8 +6,8 @@
 
 namespace eum::perf {
 
-/// The AVX2 engine with so many workers.
-Result<std::unique_ptr<Contender>> make_eumulate(unsigned workers);
+/// Eumulate with so many workers: the engine avx2, or with `avx512` that one.
+Result<std::unique_ptr<Contender>> make_eumulate(unsigned workers, bool avx512 = false);
 /// PoCL with so many threads. Sets the environment that PoCL reads, so call it before anything else touches
 /// OpenCL, and once a process. Its cache is a folder of its own, so that first runs compile.
 Result<std::unique_ptr<Contender>> make_pocl(unsigned workers);

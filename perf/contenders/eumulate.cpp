@@ -1,5 +1,6 @@
 // One device for all kernels; each is loaded and translated anew.
 #include "perf/contenders/contenders.hpp"
+#include "perf/record.hpp"
 #include "tests/kernels/case_runner.hpp"
 
 namespace eum::perf {
@@ -9,7 +10,9 @@ class Eumulate final : public Contender {
  public:
   explicit Eumulate(rt::DeviceOptions options) : options_(options) {}
 
-  std::string name() const override { return "Eumulate"; }
+  std::string name() const override {
+    return std::string(options_.engine == jit::EngineKind::avx512 ? kAvx512 : kEumulate);
+  }
   std::string cannot(const PerfKernel&, const kernels::KernelCase&) const override { return {}; }
 
   Result<void> prepare(const PerfKernel&, const kernels::KernelCase& kernel_case) override {
@@ -46,8 +49,9 @@ class Eumulate final : public Contender {
 
 }  // namespace
 
-Result<std::unique_ptr<Contender>> make_eumulate(unsigned workers) {
-  const rt::DeviceOptions options{.engine = jit::EngineKind::avx2, .workers = workers};
+Result<std::unique_ptr<Contender>> make_eumulate(unsigned workers, bool avx512) {
+  const rt::DeviceOptions options{.engine = avx512 ? jit::EngineKind::avx512 : jit::EngineKind::avx2,
+                                  .workers = workers};
   if (auto device = rt::Device::create(options); !device) return device.error();
   return std::unique_ptr<Contender>(std::make_unique<Eumulate>(options));
 }

@@ -9,6 +9,7 @@
 
 #include "frontend/gen/instruction.hpp"
 #include "frontend/visa/printer.hpp"
+#include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/output.hpp"
@@ -154,7 +155,11 @@ std::string annotated(std::string_view listing, const rt::KernelCode& code) {
 
 int print_host_code(const CodeOptions& options) {
   Opened opened;
-  if (const int failed = open(options, jit::EngineKind::avx2, opened)) return failed;
+  const auto engine = engine_of(options.engine);
+  if (!engine) return fail(ExitCode::Usage, engine.error());
+  if (*engine == jit::EngineKind::reference)
+    return fail(ExitCode::Usage, error("--engine: expected one that translates, found {}", options.engine));
+  if (const int failed = open(options, *engine, opened)) return failed;
   const auto translated =
       rt::translate(opened.code, opened.device->engine(), {.listing = true, .exact_registers = false});
   if (!translated) return fail(ExitCode::Internal, translated.error());
@@ -187,12 +192,14 @@ void add_disasm(CLI::App& app, int& exit_code) {
   });
 }
 
-void add_one_kernel(CLI::App& app, int& exit_code, const char* name, const char* what,
+/// `translates`: an engine can be chosen.
+void add_one_kernel(CLI::App& app, int& exit_code, const char* name, const char* what, bool translates,
                     int (*run)(const CodeOptions&)) {
   auto options = std::make_shared<CodeOptions>();
   CLI::App* command = app.add_subcommand(name, what);
   add_program_options(*command, options->program);
   command->add_option("--kernel", options->kernel, "name of the kernel")->required();
+  if (translates) add_engine_option(*command, options->engine);
   command->footer(fmt::format("Example:\n  eumulate {} saxpy_Gen9lp.bin --kernel saxpy\n", name));
   command->callback([options, run, &exit_code] { exit_code = run(*options); });
 }
@@ -201,8 +208,8 @@ void add_one_kernel(CLI::App& app, int& exit_code, const char* name, const char*
 
 void add_code_commands(CLI::App& app, int& exit_code) {
   add_disasm(app, exit_code);
-  add_one_kernel(app, exit_code, "ir", "print a kernel as micro-ops", print_micro_ops);
-  add_one_kernel(app, exit_code, "asm", "print a kernel's host code, annotated with guest instructions",
+  add_one_kernel(app, exit_code, "ir", "print a kernel as micro-ops", false, print_micro_ops);
+  add_one_kernel(app, exit_code, "asm", "print a kernel's host code, annotated with guest instructions", true,
                  print_host_code);
 }
 

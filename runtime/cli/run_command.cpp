@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/run/report.hpp"
@@ -127,7 +128,7 @@ void add_run_command(CLI::App& app, int& exit_code, const std::vector<std::vecto
   add_program_options(*command, options->program);
   command->add_option("--kernel", first.kernel, "name of the kernel")->required();
   add_kernel_options(*command, first);
-  command->add_option("--engine", options->engine, "avx2 or reference")->capture_default_str();
+  add_engine_option(*command, options->engine);
   command->add_option("--threads", options->threads, "host threads (default: one for each processor)")
       ->check(CLI::Range(1u, rt::max_thread_slots));
   command->add_option("--budget", options->budget, "guest instructions that one guest thread may execute")

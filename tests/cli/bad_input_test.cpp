@@ -169,7 +169,7 @@ TEST_CASE("command lines that are wrong", "[cli]") {
   CHECK_THAT(complaint({"fly"}, usage), Contains("no command fly: expected run, bench, info, disasm"));
   CHECK_THAT(complaint({"run", binary()}, usage), Contains("--kernel is required") || Contains("required"));
   CHECK_THAT(complaint(saxpy(binary(), good, {"--engine", "fast"}), usage),
-             Contains("expected avx2 or reference, found 'fast'"));
+             Contains("expected one of avx2, avx512, reference, auto, found 'fast'"));
   CHECK_THAT(complaint(saxpy(binary(), good, {"--threads", "0"}), usage), Contains("--threads"));
   CHECK_THAT(complaint(saxpy(binary(), good, {"--local", "8,8"}), usage), Contains("expected 1 numbers"));
   CHECK_THAT(complaint(saxpy(binary(), good, {"--print", "0"}), usage), Contains("buffer argument"));

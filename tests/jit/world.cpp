@@ -247,10 +247,13 @@ std::string difference(const FinalState& a, const FinalState& b, bool exact) {
 const std::vector<std::unique_ptr<Engine>>& other_engines() {
   static const std::vector<std::unique_ptr<Engine>> engines = [] {
     std::vector<std::unique_ptr<Engine>> list;
-    if (auto avx2 = make_avx2_engine())
-      list.push_back(std::move(*avx2));
-    else
-      WARN("not compared: " << avx2.error().message);
+    for (const EngineInfo& info : jit::engines()) {
+      if (info.kind == EngineKind::reference) continue;
+      if (auto engine = info.make())
+        list.push_back(std::move(*engine));
+      else
+        WARN("not compared: " << engine.error().message);
+    }
     return list;
   }();
   return engines;

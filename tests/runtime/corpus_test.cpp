@@ -136,6 +136,17 @@ TEST_CASE("each kernel gives the same bytes from both containers", "[corpus]") {
             {{avx2, 1, Container::PatchTokens}, {avx2, 1, Container::Zebin}, {avx2, 2, Container::Zebin}});
 }
 
+TEST_CASE("each kernel gives the same bytes with AVX-512VL, from the binary and from vISA text", "[corpus]") {
+  using enum jit::EngineKind;
+  if (const auto engine = jit::info(avx512).make(); !engine) {
+    WARN("not run: " << engine.error().message);
+    return;
+  }
+  check_all(some_of(corpus(), EUMULATE_STEP),
+            {{avx2, 1, Container::PatchTokens}, {avx512, 1, Container::PatchTokens}});
+  check_all(some_of(corpus(), EUMULATE_STEP), {{avx2, 1, VisaDevice::Pvc}, {avx512, 1, VisaDevice::Pvc}});
+}
+
 TEST_CASE("a launch can be run again", "[corpus]") {
   auto device = rt::Device::create({.engine = jit::EngineKind::avx2, .workers = 1});
   REQUIRE(device);

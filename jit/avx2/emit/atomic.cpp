@@ -82,7 +82,7 @@ struct AtomicStep {
 
  private:
   x86::Gp own(x86::Gp reg) const { return low_part(reg, bytes); }
-  x86::Assembler& code() const {
+  Assembler& code() const {
     if (locked) c.a.lock();
     return c.a;
   }

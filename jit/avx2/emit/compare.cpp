@@ -109,6 +109,24 @@ constexpr IntCompare greater_equal{IntCompare::Greater, true, true, I::kIdSetge,
 
 }  // namespace
 
+Mask::Mask(Compiler& c, ir::ValueId mask, unsigned bytes, unsigned chunk) : c_(c), bytes_(bytes) {
+  if (c.host.evex())
+    register_ = c.m.chunk(mask, bytes, chunk);
+  else
+    lanes_ = c.m.lanes(mask, bytes, chunk);
+}
+
+void Mask::blend(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const {
+  if (register_.isValid()) {
+    constexpr std::array<std::uint32_t, 9> by_bytes{
+        0, I::kIdVpblendmb, I::kIdVpblendmw, 0, I::kIdVblendmps, 0, 0, 0, I::kIdVblendmpd};
+    c_.a.k(register_);
+    return (void)c_.a.emit(by_bytes[bytes_], to, off, on);
+  }
+  const std::uint32_t id = bytes_ == 4 ? I::kIdVblendvps : bytes_ == 8 ? I::kIdVblendvpd : I::kIdVpblendvb;
+  c_.a.emit(id, to, off, on, lanes_);
+}
+
 void emit_cmp_eq(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x00, equal); }
 void emit_cmp_ne(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x04, not_equal); }
 void emit_cmp_lt(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x11, less); }
@@ -128,12 +146,10 @@ void emit_select(Compiler& c, const CodeInst& inst) {
   }
   const unsigned bytes = ir::size_of(inst.type);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    x86::Ymm mask = c.m.lanes(inst.args[0], bytes, chunk);
+    const Mask mask(c, inst.args[0], bytes, chunk);
     asmjit::Operand a = c.v.operand(inst.args[1], chunk);
     x86::Ymm b = c.v.use(inst.args[2], chunk);
-    x86::Ymm to = c.v.define(inst.result, chunk);
-    std::uint32_t id = bytes == 4 ? I::kIdVblendvps : bytes == 8 ? I::kIdVblendvpd : I::kIdVpblendvb;
-    c.a.emit(id, to, b, a, mask);
+    mask.blend(c.v.define(inst.result, chunk), b, a);
     c.regs.unpin();
   }
 }

@@ -5,9 +5,7 @@
 
 namespace eum::jit::avx2::emit {
 
-using Emitter = void (*)(Compiler&, const CodeInst&);
-
-extern const std::array<Emitter, ir::op_count> table;
+extern const Table table;
 
 #define IR_OP(name, ...) void emit_##name(Compiler& c, const CodeInst& inst);
 #include "frontend/ir/ops.def"
@@ -20,6 +18,20 @@ void emit_image(Compiler& c, const CodeInst& inst);
 void lanewise2(Compiler& c, const CodeInst& inst, std::uint32_t id);
 /// The same with the two operands in either order.
 void commutative2(Compiler& c, const CodeInst& inst, std::uint32_t id);
+
+/// Lanes of `bytes` width of a mask's chunk, in the form that the host blends by.
+class Mask {
+ public:
+  Mask(Compiler& c, ir::ValueId mask, unsigned bytes, unsigned chunk);
+  /// to = `on` in the lanes that are set, `off` in the others.
+  void blend(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const;
+
+ private:
+  Compiler& c_;
+  unsigned bytes_;
+  x86::Ymm lanes_;
+  x86::KReg register_;
+};
 
 /// Two chunks of lanes of `from_bytes` to one of lanes half as wide, whose low parts are kept. `to` may be
 /// `a` only where that is `b` too; `scratch` is none of the others.

@@ -19,7 +19,7 @@ unsigned LaneSite::lanes_at_once(Compiler& c, const CodeInst& inst, unsigned val
     const unsigned registers = part.address_vectors() + (part.in_space() ? rows : 0) +
                                (part.masked() ? rows : 0) + values * part.vectors() +
                                (part.needs_fourth() ? 4 : 3);
-    if (registers <= target.vector_registers) return lanes;
+    if (registers <= c.host.target.vector_registers) return lanes;
   }
   return 0;
 }

@@ -142,13 +142,6 @@ void write_contained(Compiler& c, const CodeInst& inst, unsigned container) {
   }
 }
 
-x86::Ymm blend(Compiler& c, x86::Ymm old, x86::Ymm value, x86::Ymm mask, unsigned bytes) {
-  x86::Ymm to = c.v.scratch();
-  std::uint32_t id = bytes == 4 ? I::kIdVblendvps : bytes == 8 ? I::kIdVblendvpd : I::kIdVpblendvb;
-  c.a.emit(id, to, old, value, mask);
-  return to;
-}
-
 /// Whole slots, one after the other.
 void write_slots(Compiler& c, const CodeInst& inst) {
   const unsigned bytes = ir::size_of(inst.type);
@@ -156,8 +149,10 @@ void write_slots(Compiler& c, const CodeInst& inst) {
     unsigned slot = inst.region.offset / target.vector_bytes + chunk;
     x86::Ymm value = c.v.use(inst.args[0], chunk);
     if (inst.mask != ir::no_value && !(inst.overwrite >> chunk & 1)) {
-      x86::Ymm mask = c.m.lanes(inst.mask, bytes, chunk);
-      value = blend(c, c.s.use(slot), value, mask, bytes);
+      const Mask mask(c, inst.mask, bytes, chunk);
+      const x86::Ymm old = c.s.use(slot), to = c.v.scratch();
+      mask.blend(to, old, value);
+      value = to;
     }
     c.s.set(slot, value);
     c.regs.unpin();
@@ -179,7 +174,7 @@ void write_every_second(Compiler& c, const CodeInst& inst) {
     if (odd) c.a.vpsllq(spread, spread, 32);
     x86::Ymm old = c.s.use(first + i), to = c.v.scratch();
     c.a.vpblendd(to, old, spread, odd ? 0xaa : 0x55);
-    if (inst.mask != ir::no_value) c.a.vblendvpd(to, old, to, c.m.lanes(inst.mask, 8, i));
+    if (inst.mask != ir::no_value) Mask(c, inst.mask, 8, i).blend(to, old, to);
     c.s.set(first + i, to);
     c.regs.unpin();
   }
@@ -194,9 +189,11 @@ void write_packed(Compiler& c, const CodeInst& inst) {
     unsigned at = inst.region.offset + chunk * 32, left = std::min(32u, bytes - chunk * 32);
     if (inst.mask != ir::no_value) {
       const unsigned width = ir::size_of(inst.type);
-      x86::Ymm mask = c.m.lanes(inst.mask, width, chunk), old = c.v.scratch();
+      const Mask mask(c, inst.mask, width, chunk);
+      const x86::Ymm old = c.v.scratch(), to = c.v.scratch();
       c.load(old, at, left);
-      value = blend(c, old, value, mask, width);
+      mask.blend(to, old, value);
+      value = to;
     }
     c.store(at, value, left);
     c.regs.unpin();

@@ -12,6 +12,7 @@
 
 #include "runtime/cli/bench/clock.hpp"
 #include "runtime/cli/bench/statistics.hpp"
+#include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/run/session.hpp"
 
@@ -129,10 +130,12 @@ std::optional<Failure> prepare(Contestant& contestant) {
 }
 
 int execute(const BenchOptions& options) {
-  std::vector<Contestant> contestants(options.run.engine == "both" ? 2 : 1);
+  const std::string engines = options.run.engine == "both" ? "avx2,reference" : options.run.engine;
+  const std::size_t comma = engines.find(',');
+  std::vector<Contestant> contestants(comma == std::string::npos ? 1 : 2);
   for (std::size_t i = 0; i < contestants.size(); ++i) {
     contestants[i].options = options.run;
-    if (contestants.size() == 2) contestants[i].options.engine = i == 0 ? "avx2" : "reference";
+    contestants[i].options.engine = i == 0 ? engines.substr(0, comma) : engines.substr(comma + 1);
     if (const auto failed = prepare(contestants[i])) return fail(failed->code, failed->error);
   }
   const bool same = contestants.size() == 1 || agree(contestants[0], contestants[1]);
@@ -181,7 +184,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_option("--local", kernel.local, "work items of a group (default: chosen)");
   command->add_option("--offset", kernel.offset, "global id of the first work item (default: 0)");
   command->add_option("--arg", kernel.arguments, argument_help())->allow_extra_args(false);
-  command->add_option("--engine", options->run.engine, "avx2, reference or both")->capture_default_str();
+  add_engine_option(*command, options->run.engine, ", two of them with a comma, or both: avx2,reference");
   command->add_option("--threads", options->run.threads, "host threads (default: one for each processor)")
       ->check(CLI::Range(1u, rt::max_thread_slots));
   command->add_option("--samples", options->samples, "samples of each engine, taken in turns")

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/files.hpp"
 
 namespace eum::cli {
@@ -64,16 +65,16 @@ Result<void> set_limit(std::string_view text, rt::DeviceOptions& options) {
 }
 
 Result<rt::DeviceOptions> device_options(const RunOptions& options) {
-  const auto engine = jit::parse_engine(options.engine);
-  if (!engine) return error("--engine: expected avx2 or reference, found '{}'", options.engine);
+  const auto engine = engine_of(options.engine);
+  if (!engine) return engine.error();
   rt::DeviceOptions device;
   device.engine = *engine;
   device.workers = options.threads;
   device.budget = options.budget;
   device.check_bounds = options.bounds;
   if (options.profile) {
-    if (device.engine != jit::EngineKind::avx2)
-      return error("--profile: expected --engine avx2, found {}", options.engine);
+    if (device.engine == jit::EngineKind::reference)
+      return error("--profile: expected an engine that translates, found {}", options.engine);
     if (options.threads > 1) return error("--profile: expected --threads 1, found {}", options.threads);
     device.workers = 1;  // which is the thread that is sampled
     device.listing = true;
