@@ -15,6 +15,7 @@
 
 #include "frontend/ir/function.hpp"
 #include "jit/limits.hpp"
+#include "jit/optimisations.hpp"
 #include "memory/base/result.hpp"
 #include "memory/image/state_heap.hpp"
 
@@ -342,6 +343,7 @@ struct CompileOptions {
   /// reaches nothing that it could not reach otherwise.
   ConsecutiveIds ids = {};
   Limits limits = {};
+  Optimisations optimisations = {};  ///< for an engine that has any
 
   /// Nothing where a thread may go on from registers that somebody else has set.
   ConsecutiveIds promised() const {

@@ -21,7 +21,8 @@ Result<std::shared_ptr<const TranslatedKernel>> CodeCache::get(const mem::Addres
                 options.listing,
                 options.exact_registers,
                 options.safepoints,
-                options.promised()};
+                options.promised(),
+                options.optimisations};
   ++calls_;
   if (const auto found = entries_.find(key); found != entries_.end()) {
     Entry& entry = found->second;

@@ -38,6 +38,7 @@ struct DeviceOptions {
   bool listing = false;       ///< translations keep what jit::Executable::host_map needs, for profiles
   bool check_bounds = false;  ///< launches report accesses beyond surfaces (LaunchReport); they take longer
   jit::Limits limits = {};    ///< of the translation of one kernel
+  jit::Optimisations optimisations = {};  ///< that translations do
   /// Bytes that a program's constants, or its globals, may have. What the binary does not hold of them is
   /// zero and costs nothing until it is touched.
   std::uint64_t most_segment_bytes = std::uint64_t{1} << 32;

@@ -103,6 +103,7 @@ Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::ui
     Entry& e = entry(kernel);
     jit::CompileOptions options = run_only;
     options.limits = device_.options().limits;
+    options.optimisations = device_.options().optimisations;
     options.safepoints = device_.options().safepoints;
     options.exact_registers = device_.options().exact_registers;
     options.listing = device_.options().listing;

@@ -10,6 +10,7 @@
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/printer.hpp"
 #include "frontend/visa/lower/program.hpp"
+#include "jit/passes/passes.hpp"
 #include "memory/base/counted_memory.hpp"
 #include "memory/base/within_host.hpp"
 
@@ -125,6 +126,17 @@ Result<std::string> micro_op_text(const KernelCode& kernel, const jit::Limits& l
   return in_arena(kernel, limits, [&](std::pmr::memory_resource* memory) -> Result<std::string> {
     auto function = lower(kernel, memory, jit::Safepoints::BackEdges);
     if (!function) return function.error();
+    return ir::print(*function);
+  });
+}
+
+Result<std::string> passed_micro_op_text(const KernelCode& kernel, jit::Optimisations optimisations,
+                                         const jit::Limits& limits) {
+  return in_arena(kernel, limits, [&](std::pmr::memory_resource* memory) -> Result<std::string> {
+    auto function = lower(kernel, memory, jit::Safepoints::BackEdges);
+    if (!function) return function.error();
+    jit::mark_safepoints(*function, jit::Safepoints::BackEdges);
+    if (auto done = jit::run_pipeline(*function, optimisations); !done) return done.error();
     return ir::print(*function);
   });
 }

@@ -58,6 +58,9 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
 
 /// The kernel as micro-ops, in the text form of frontend/ir.
 Result<std::string> micro_op_text(const KernelCode& kernel, const jit::Limits& limits = {});
+/// The same as an engine's passes leave it.
+Result<std::string> passed_micro_op_text(const KernelCode& kernel, jit::Optimisations optimisations = {},
+                                         const jit::Limits& limits = {});
 
 /// The instruction at byte `ip`, or why there is none.
 std::string instruction_text(const KernelCode& kernel, std::uint32_t ip);

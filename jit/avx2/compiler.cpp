@@ -50,13 +50,14 @@ int Frame::data_bytes(const ir::Function& function) {
 }
 
 Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& liveness,
-                   const LinearAccesses& linear, std::span<const FileRange> restored,
+                   const LinearAccesses& linear, std::span<const FileRange> restored, Optimisations enabled,
                    asmjit::CodeHolder& holder, CodeData& d)
     : host(h),
       a(&holder, pool_, h.evex()),
       function(f),
       layout(StateLayout::of(f)),
       data(d),
+      optimisations(enabled),
       moves_(a, pool_, layout, h.evex()),
       regs(h.target, moves_, pool_, f, Frame::data + Frame::data_bytes(f)),
       v(regs.vectors, moves_),
@@ -135,7 +136,7 @@ BitSet Compiler::needed(ir::BlockId block, bool full) const {
 
 const codegen::EntryState& Compiler::entry_state(ir::BlockId block, bool full) {
   Version& entered = version(block, full);
-  if (!entered.fixed && block != 0)
+  if (!entered.fixed && block != 0 && optimisations[Optimisation::entry_states])
     entered.entry =
         codegen::fix_entry_state(loops_, block, regs.slots.cached(), needed(block, full), regs.target());
   entered.fixed = true;

@@ -73,8 +73,8 @@ class Compiler {
  public:
   /// `restored`: what Executable::restored() will be.
   Compiler(const Host& host, const ir::Function& function, const Liveness& liveness,
-           const LinearAccesses& linear, std::span<const FileRange> restored, asmjit::CodeHolder& code,
-           CodeData& data);
+           const LinearAccesses& linear, std::span<const FileRange> restored, Optimisations optimisations,
+           asmjit::CodeHolder& code, CodeData& data);
 
   /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
   /// that the code exceeds.
@@ -88,6 +88,7 @@ class Compiler {
   const ir::Function& function;
   const StateLayout layout;
   CodeData& data;
+  const Optimisations optimisations;
   std::vector<HostPlace> places;  ///< filled by run() if it annotates
 
   x86::Mem state(std::size_t offset, unsigned bytes) const {
@@ -196,7 +197,8 @@ class Compiler {
   }
   void follow_fp_class(FpClass wanted);
   bool is_next(ir::BlockId target, bool full) const {
-    return full == full_ && target == current_ + 1 && target < function.blocks.size();
+    return optimisations[Optimisation::fall_through] && full == full_ && target == current_ + 1 &&
+           target < function.blocks.size();
   }
   void set_fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address);
 

@@ -179,7 +179,7 @@ class HostEngine final : public Engine {
     if (auto good = check(Limit::blocks, limits, function.name, function.blocks.size()); !good)
       return good.error();
     mark_safepoints(function, options.safepoints);
-    if (auto done = run_pipeline(function); !done) return done.error();
+    if (auto done = run_pipeline(function, options.optimisations); !done) return done.error();
     asmjit::CodeHolder code;
     FirstError errors;
     asmjit::StringLogger logger;
@@ -189,11 +189,13 @@ class HostEngine final : public Engine {
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
     const Liveness liveness(function, target.vector_bytes, options.exact_registers);
-    const LinearAccesses linear(function, liveness, options.promised());
+    const LinearAccesses linear(
+        function, liveness,
+        options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{});
     auto data = std::make_unique<CodeData>();
     RegisterUse use = register_use_of(function, liveness);
     const std::vector<FileRange> restored = restored_slots(use);
-    Compiler compiler(host_, function, liveness, linear, restored, code, *data);
+    Compiler compiler(host_, function, liveness, linear, restored, options.optimisations, code, *data);
     const auto entry = compiler.run(options.listing, limits);
     if (!entry) return entry.error();
     if (compiler.regs.frame_end() > most_frame_bytes)

@@ -99,6 +99,7 @@ void Compiler::enter() {
 }
 
 bool Compiler::begins_threads() const {
+  if (!optimisations[Optimisation::begun_threads]) return false;
   std::uint32_t slots = 0;
   for (const FileRange& range : restored_) slots += range.bytes / restored_slot_bytes;
   return slots <= most_restored;

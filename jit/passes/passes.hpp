@@ -39,15 +39,16 @@ void needed_lanes(ir::Function& function);
 void mark_safepoints(ir::Function& function, Safepoints where);
 
 struct Pass {
+  Optimisation optimisation;
   std::string_view name;
   void (*run)(ir::Function& function);
 };
 
-/// All of them, in order.
+/// All of them, in the order of jit/optimisations.def.
 std::span<const Pass> pipeline();
 
-/// Runs them. With `verify`, and always in debug builds, the function is verified after each; the error names
-/// the pass and has the function's text.
-Result<void> run_pipeline(ir::Function& function, bool verify = false);
+/// Runs those that are not disabled. With `verify`, and always in debug builds, the function is verified
+/// after each; the error names the pass and has the function's text.
+Result<void> run_pipeline(ir::Function& function, Optimisations optimisations = {}, bool verify = false);
 
 }  // namespace eum::jit

@@ -1,4 +1,4 @@
-// The order of the passes: reads from top to bottom.
+// The passes of jit/optimisations.def, in its order.
 #include "frontend/ir/printer.hpp"
 #include "frontend/ir/verifier.hpp"
 #include "jit/passes/passes.hpp"
@@ -13,22 +13,20 @@ constexpr bool verifies = true;
 #endif
 
 constexpr Pass passes[]{
-    {"expand_math", &expand_math},
-    {"widen", &widen},
-    {"strided_conversions", &strided_conversions},
-    {"forward_state", &forward_state},
-    {"fuse_mul_mach", &fuse_mul_mach},
-    {"scalar_compare", &scalar_compare},
-    {"distances", &distances},
-    {"needed_lanes", &needed_lanes},
+#define PASS(name, kind, doc) {Optimisation::name, #name, &name},
+#define CHOICE(name, doc)
+#include "jit/optimisations.def"
+#undef PASS
+#undef CHOICE
 };
 
 }  // namespace
 
 std::span<const Pass> pipeline() { return passes; }
 
-Result<void> run_pipeline(ir::Function& function, bool verify) {
+Result<void> run_pipeline(ir::Function& function, Optimisations optimisations, bool verify) {
   for (const Pass& pass : passes) {
+    if (!optimisations[pass.optimisation]) continue;
     pass.run(function);
     if (!verifies && !verify) continue;
     if (const auto good = ir::verify(function); !good)

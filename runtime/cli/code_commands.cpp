@@ -9,6 +9,7 @@
 
 #include "frontend/gen/instruction.hpp"
 #include "frontend/visa/printer.hpp"
+#include "runtime/cli/disable.hpp"
 #include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/files.hpp"
@@ -25,6 +26,8 @@ struct CodeOptions {
   std::string kernel, family;
   bool raw = false, offsets = false;
   std::string engine = "avx2";
+  std::vector<std::string> disabled;
+  bool passes = false;
 };
 
 /// Prints what decodes, and says where the first instruction is that does not.
@@ -124,9 +127,12 @@ int open(const CodeOptions& options, jit::EngineKind engine, Opened& to) {
 }
 
 int print_micro_ops(const CodeOptions& options) {
+  const auto left = left_without(options.disabled);
+  if (!left) return fail(ExitCode::Usage, left.error());
   Opened opened;
   if (const int failed = open(options, jit::EngineKind::reference, opened)) return failed;
-  const auto text = rt::micro_op_text(opened.code);
+  const auto text =
+      options.passes ? rt::passed_micro_op_text(opened.code, *left) : rt::micro_op_text(opened.code);
   if (!text) return fail(ExitCode::BadInput, text.error());
   put(visible_lines(*text));
   return number(ExitCode::Ok);
@@ -154,14 +160,16 @@ std::string annotated(std::string_view listing, const rt::KernelCode& code) {
 }
 
 int print_host_code(const CodeOptions& options) {
+  const auto left = left_without(options.disabled);
+  if (!left) return fail(ExitCode::Usage, left.error());
   Opened opened;
   const auto engine = engine_of(options.engine);
   if (!engine) return fail(ExitCode::Usage, engine.error());
   if (*engine == jit::EngineKind::reference)
     return fail(ExitCode::Usage, error("--engine: expected one that translates, found {}", options.engine));
   if (const int failed = open(options, *engine, opened)) return failed;
-  const auto translated =
-      rt::translate(opened.code, opened.device->engine(), {.listing = true, .exact_registers = false});
+  const auto translated = rt::translate(opened.code, opened.device->engine(),
+                                        {.listing = true, .exact_registers = false, .optimisations = *left});
   if (!translated) return fail(ExitCode::Internal, translated.error());
   print("; {}: {} guest instructions, {} bytes of host code\n{}", visible(opened.code.name),
         translated->instructions, translated->executable->code_bytes(),
@@ -192,25 +200,31 @@ void add_disasm(CLI::App& app, int& exit_code) {
   });
 }
 
-/// `translates`: an engine can be chosen.
-void add_one_kernel(CLI::App& app, int& exit_code, const char* name, const char* what, bool translates,
-                    int (*run)(const CodeOptions&)) {
-  auto options = std::make_shared<CodeOptions>();
+CLI::App* add_one_kernel(CLI::App& app, int& exit_code, const char* name, const char* what,
+                         int (*run)(const CodeOptions&), const std::shared_ptr<CodeOptions>& options) {
   CLI::App* command = app.add_subcommand(name, what);
   add_program_options(*command, options->program);
   command->add_option("--kernel", options->kernel, "name of the kernel")->required();
-  if (translates) add_engine_option(*command, options->engine);
+  add_disable_option(*command, options->disabled);
   command->footer(fmt::format("Example:\n  eumulate {} saxpy_Gen9lp.bin --kernel saxpy\n", name));
   command->callback([options, run, &exit_code] { exit_code = run(*options); });
+  return command;
 }
 
 }  // namespace
 
 void add_code_commands(CLI::App& app, int& exit_code) {
   add_disasm(app, exit_code);
-  add_one_kernel(app, exit_code, "ir", "print a kernel as micro-ops", false, print_micro_ops);
-  add_one_kernel(app, exit_code, "asm", "print a kernel's host code, annotated with guest instructions", true,
-                 print_host_code);
+  auto ir = std::make_shared<CodeOptions>();
+  CLI::App* command =
+      add_one_kernel(app, exit_code, "ir", "print a kernel as micro-ops", print_micro_ops, ir);
+  command->add_flag("--passes", ir->passes, "as the passes over micro-ops leave them");
+  command->get_option("--disable")->needs("--passes");
+  auto host = std::make_shared<CodeOptions>();
+  command =
+      add_one_kernel(app, exit_code, "asm", "print a kernel's host code, annotated with guest instructions",
+                     print_host_code, host);
+  add_engine_option(*command, host->engine);
 }
 
 }  // namespace eum::cli

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cli/disable.hpp"
 #include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/output.hpp"
@@ -135,6 +136,7 @@ void add_run_command(CLI::App& app, int& exit_code, const std::vector<std::vecto
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62))
       ->capture_default_str();
   command->add_option("--limit", options->limits, limit_help())->allow_extra_args(false);
+  add_disable_option(*command, options->disabled);
   command->add_flag(
       "--strict", options->strict,
       "an access by address behind the end of a buffer faults, also within the buffer's last page");

@@ -1,4 +1,5 @@
 // Each subcommand on good input.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -154,6 +155,46 @@ TEST_CASE("ir prints micro-ops, asm prints host code with the guest's instructio
   CHECK(host.code == 0);
   CHECK_THAT(host.out, Contains("bytes of host code") && Contains("vmovups") &&
                            Contains("; @0x10  (W) or (1|M0) cr0.0<1>:ud"));
+}
+
+TEST_CASE("commands that translate leave out what --disable names", "[cli]") {
+  const auto lines = [](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, {corpus("saxpy.patch"), "--kernel", "saxpy"});
+    const auto done = eumulate(words);
+    INFO(done.err);
+    REQUIRE(done.code == 0);
+    return std::count(done.out.begin(), done.out.end(), '\n');
+  };
+  CHECK(lines({"asm", "--disable", "memory_in_line"}) < lines({"asm"}));
+  CHECK(lines({"asm", "--disable", "all"}) == lines({"asm", "--disable", "all,linear"}));
+  CHECK(lines({"ir", "--passes"}) < lines({"ir", "--passes", "--disable", "linear,forward_state"}));
+  CHECK(lines({"ir", "--passes", "--disable", "forward_state"}) ==
+        lines({"ir", "--passes", "--disable", "linear", "--disable", "forward_state"}));
+  const auto ran = eumulate({"run", corpus("saxpy.patch"), "--kernel", "saxpy", "--global", "64", "--arg",
+                             "f32:2", "--arg", "iota:f32:64", "--arg", "zeros:256", "--arg", "i32:64",
+                             "--print", "2:4", "--disable", "all"});
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Contains("0 2 4 6"));
+}
+
+TEST_CASE("--disable of what cannot be disabled lists what can", "[cli]") {
+  const std::vector<std::string> kernel{corpus("saxpy.patch"), "--kernel", "saxpy"};
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"asm"},
+                                                  {"ir", "--passes"},
+                                                  {"run", "--global", "64"},
+                                                  {"bench", "--global", "64"}})
+    for (const char* name : {"speed", "expand_math"}) {
+      std::vector<std::string> words = command;
+      words.insert(words.end(), kernel.begin(), kernel.end());
+      words.insert(words.end(), {"--disable", std::string("linear,") + name});
+      const auto done = eumulate(words);
+      INFO(done.err);
+      CHECK(done.code == 1);
+      CHECK(cli_test::is_one_line(done));
+      CHECK_THAT(done.err, Contains("--disable: expected all or one of strided_conversions, forward_state"));
+      CHECK_THAT(done.err, Contains(std::string("found ") + (*name == 's' ? "'speed'" : "expand_math")));
+    }
+  CHECK(eumulate({"ir", corpus("saxpy.patch"), "--kernel", "saxpy", "--disable", "linear"}).code == 1);
 }
 
 TEST_CASE("help names every command, exit code and, for each command, an example", "[cli]") {

@@ -51,6 +51,9 @@ TEST_CASE("the same code in the same place is translated once") {
   CHECK(got(cache, &one, 0x2000, saxpy, **engine) != placed);
   CHECK(got(cache, &other, 0x1000, saxpy, **engine) != placed);
   CHECK(got(cache, &one, 0x1000, saxpy, **engine, {.exact_registers = true}) != placed);
+  jit::CompileOptions without_rows = run_only;
+  without_rows.optimisations.disable(jit::Optimisation::rows);
+  CHECK(got(cache, &one, 0x1000, saxpy, **engine, without_rows) != placed);
   CHECK(got(cache, &one, 0x1000, saxpy, **engine) == placed);
 }
 

@@ -14,7 +14,7 @@ frontend/gen  frontend/gen frontend/eu frontend/ir memory
 frontend/visa frontend/visa frontend/eu frontend/ir memory
 frontend/x86  frontend/x86 frontend/ir memory
 jit           jit frontend memory
-jit/passes    jit/passes jit/engine.hpp frontend/ir memory
+jit/passes    jit/passes jit/engine.hpp jit/optimisations.def frontend/ir memory
 jit/codegen   jit/codegen jit/passes jit/engine.hpp frontend/ir memory
 jit/reference jit/reference jit/passes jit/engine.hpp jit/access.hpp jit/image_access.hpp jit/fpmode.hpp frontend/ir memory
 jit/avx2      jit/avx2 jit/codegen jit/passes jit/engine.hpp jit/access.hpp jit/image_access.hpp jit/fpmode.hpp jit/code_memory.hpp frontend/ir memory

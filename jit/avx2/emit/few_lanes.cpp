@@ -125,7 +125,8 @@ class FewLanes : public MemorySite {
 
 bool is_of_few_lanes(const MemorySite& site) {
   const bool fits = site.bytes() <= (site.components() == 1 ? 32u : 16u) && site.components() <= 4;
-  return (site.lanes() == 2 || site.lanes() == 4) && fits && site.fits_in_line();
+  return site.does(Optimisation::few_lanes) && (site.lanes() == 2 || site.lanes() == 4) && fits &&
+         site.fits_in_line();
 }
 
 void load_few_lanes(Compiler& c, const CodeInst& inst) { FewLanes(c, inst).load(); }

@@ -71,7 +71,9 @@ class LaneSite : public MemorySite {
   /// Components that fill what lies between the addresses of neighbours: dwords.
   bool interleaved() const { return element() == 4 && (mem().components == 3 || mem().components == 15); }
   /// Bytes between the addresses of neighbours that access rows; 0: there is no such distance.
-  unsigned row_stride() const { return components() == 1 || interleaved() ? components() * element() : 0; }
+  unsigned row_stride() const {
+    return does(Optimisation::rows) && (components() == 1 || interleaved()) ? components() * element() : 0;
+  }
 
   std::span<const x86::Ymm> address_registers() const { return {addresses_.data(), address_vectors()}; }
 

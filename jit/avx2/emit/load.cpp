@@ -67,7 +67,9 @@ class LoadSite : public LaneSite {
 
   /// The stride of lanes whose dwords lie side by side, though each takes several: neighbours read the same
   /// ones, as stencils do. 0: elements are no such dwords.
-  unsigned side_by_side() const { return components() > 1 && element() == 4 ? element() : 0; }
+  unsigned side_by_side() const {
+    return does(Optimisation::rows) && components() > 1 && element() == 4 ? element() : 0;
+  }
 
   /// All rows from one address on.
   void load_run(unsigned stride, asmjit::Label otherwise) const {

@@ -90,10 +90,12 @@ class MemorySite {
   unsigned component_offset(unsigned k) const { return mem().offset + mem().component(k) * element(); }
   /// Bytes from the address to the end of the last component.
   unsigned extent() const { return component_offset(components() - 1) + element(); }
+  bool does(Optimisation optimisation) const { return c_.optimisations[optimisation]; }
   /// A large immediate offset, a surface whose state has to be read, and few distances from a base leave the
   /// access to the call.
   bool fits_in_line() const {
-    return mem().offset < (1u << 20) && ir::info(mem().space).surface != ir::SurfaceBy::Place &&
+    return does(Optimisation::memory_in_line) && (does(Optimisation::regions) || !in_space()) &&
+           mem().offset < (1u << 20) && ir::info(mem().space).surface != ir::SurfaceBy::Place &&
            (!based() || lanes() % 8 == 0);
   }
 

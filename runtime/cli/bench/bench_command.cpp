@@ -12,6 +12,7 @@
 
 #include "runtime/cli/bench/clock.hpp"
 #include "runtime/cli/bench/statistics.hpp"
+#include "runtime/cli/disable.hpp"
 #include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/run/session.hpp"
@@ -193,6 +194,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_option("--seconds", options->seconds, "that the launches of a sample fill")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
+  add_disable_option(*command, options->run.disabled);
   command->add_flag("--json", options->run.as_json, "report as JSON");
   command->footer(
       "Buffers keep what they hold from launch to launch. perf/compare.sh compares with other ways to run "

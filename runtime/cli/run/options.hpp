@@ -22,7 +22,7 @@ struct RunOptions {
   std::string engine = "avx2";
   unsigned threads = 0;
   std::uint64_t budget = rt::DeviceOptions{}.budget;
-  std::vector<std::string> limits;
+  std::vector<std::string> limits, disabled;
   bool strict = false;
   bool bounds = false;
   std::uint64_t repeat = 1;

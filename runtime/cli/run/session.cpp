@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/cli/disable.hpp"
 #include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/files.hpp"
 
@@ -82,6 +83,9 @@ Result<rt::DeviceOptions> device_options(const RunOptions& options) {
   if (options.strict) device.reach = rt::Reach::Bytes;
   for (const std::string& text : options.limits)
     if (auto set = set_limit(text, device); !set) return set.error();
+  const auto left = left_without(options.disabled);
+  if (!left) return left.error();
+  device.optimisations = *left;
   return device;
 }
 

@@ -1,0 +1,74 @@
+#pragma once
+// The optimisations by name, jit/optimisations.def, and which of them a translation does: for tests that look
+// for the one that is wrong, and for measuring what each brings. This file must not know what they do.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "memory/base/result.hpp"
+
+namespace eum::jit {
+
+enum class Optimisation : std::uint8_t {
+#define PASS(name, kind, doc) name,
+#define CHOICE(name, doc) name,
+#include "jit/optimisations.def"
+#undef PASS
+#undef CHOICE
+};
+
+enum class OptimisationKind : std::uint8_t {
+  Needed,    ///< a pass that code generation cannot do without: no optimisation
+  Optional,  ///< a pass
+  Choice,    ///< of code generation
+};
+
+struct OptimisationInfo {
+  Optimisation optimisation;
+  std::string_view name;  ///< as the command line takes it
+  OptimisationKind kind;
+  std::string_view doc;
+
+  constexpr bool can_be_disabled() const { return kind != OptimisationKind::Needed; }
+};
+
+inline constexpr OptimisationInfo optimisation_table[] = {
+#define PASS(name, kind, doc) {Optimisation::name, #name, OptimisationKind::kind, doc},
+#define CHOICE(name, doc) {Optimisation::name, #name, OptimisationKind::Choice, doc},
+#include "jit/optimisations.def"
+#undef PASS
+#undef CHOICE
+};
+
+constexpr const OptimisationInfo& info(Optimisation optimisation) {
+  return optimisation_table[static_cast<std::size_t>(optimisation)];
+}
+
+/// Those that a translation does: every row that has not been disabled.
+class Optimisations {
+ public:
+  constexpr bool operator[](Optimisation optimisation) const { return (disabled_ & bit(optimisation)) == 0; }
+  /// What is needed stays.
+  constexpr void disable(Optimisation optimisation) {
+    if (info(optimisation).can_be_disabled()) disabled_ |= bit(optimisation);
+  }
+  bool operator==(const Optimisations&) const = default;
+
+ private:
+  static constexpr std::uint32_t bit(Optimisation optimisation) {
+    return std::uint32_t{1} << static_cast<unsigned>(optimisation);
+  }
+  static_assert(std::size(optimisation_table) <= 32);
+  std::uint32_t disabled_ = 0;
+};
+
+/// All that can be disabled, in one word.
+inline constexpr std::string_view every_optimisation = "all";
+
+/// Those that are left without the named ones. An error has the names that there are.
+Result<Optimisations> without(std::span<const std::string> names);
+/// "strided_conversions, forward_state, ..."
+std::string optimisation_names();
+
+}  // namespace eum::jit
