@@ -137,7 +137,8 @@ class Threads {
 void on_every_engine(const std::function<void(Engine&)>& check) {
   const auto reference = make_reference_engine();
   check(*reference);
-  for (const auto& engine : other_engines()) check(*engine);
+  for (const auto* engines : {&other_engines(), &reduced_engines()})
+    for (const auto& engine : *engines) check(*engine);
 }
 
 }  // namespace

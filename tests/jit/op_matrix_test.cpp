@@ -15,6 +15,7 @@
 #include "jit/fpmode.hpp"
 #include "jit/passes/expand_math.hpp"
 #include "tests/jit/world.hpp"
+#include "tests/optimisations.hpp"
 
 using namespace eum;
 using namespace eum::ir;
@@ -142,6 +143,10 @@ void run_case(Case& c, World& world, std::uint64_t seed, unsigned rounds) {
   std::vector<Runner> others;
   for (const auto& engine : other_engines())
     others.push_back({std::string(engine->name()), compile(*engine, c.function)});
+  if (const auto& reduced = reduced_engines(); !reduced.empty()) {
+    Engine& engine = *reduced[eum::test::in_turn(seed, reduced.size())];
+    others.push_back({std::string(engine.name()), compile(engine, c.function)});
+  }
   if (info(c.op).backend == Backend::Expand) {
     Function expanded = copy(c.function);
     expand_math(expanded);

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "memory/image/format.hpp"
+#include "tests/optimisations.hpp"
 
 namespace eum::jit::test {
 namespace {
@@ -244,18 +245,53 @@ std::string difference(const FinalState& a, const FinalState& b, bool exact) {
   return found;
 }
 
-const std::vector<std::unique_ptr<Engine>>& other_engines() {
-  static const std::vector<std::unique_ptr<Engine>> engines = [] {
-    std::vector<std::unique_ptr<Engine>> list;
-    for (const EngineInfo& info : jit::engines()) {
-      if (info.kind == EngineKind::reference) continue;
-      if (auto engine = info.make())
-        list.push_back(std::move(*engine));
-      else
-        WARN("not compared: " << engine.error().message);
+namespace {
+
+/// An engine that does no other optimisations than these, whatever else it is asked for.
+class ReducedEngine final : public Engine {
+ public:
+  ReducedEngine(std::unique_ptr<Engine> engine, Optimisations left, std::string name)
+      : engine_(std::move(engine)), left_(left), name_(std::move(name)) {}
+  std::string_view name() const override { return name_; }
+  Result<std::unique_ptr<Executable>> compile(ir::Function& function,
+                                              const CompileOptions& options) override {
+    CompileOptions reduced = options;
+    reduced.optimisations = left_;
+    return engine_->compile(function, reduced);
+  }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+  Optimisations left_;
+  std::string name_;
+};
+
+std::vector<std::unique_ptr<Engine>> engines_with(const std::vector<eum::test::Reduced>& settings) {
+  std::vector<std::unique_ptr<Engine>> list;
+  for (const EngineInfo& info : engines()) {
+    if (info.kind == EngineKind::reference) continue;
+    if (const auto possible = info.make(); !possible) {
+      WARN("not compared: " << possible.error().message);
+      continue;
     }
-    return list;
-  }();
+    for (const eum::test::Reduced& setting : settings) {
+      std::string name(info.name);
+      if (!setting.name.empty()) name += " " + setting.name;
+      list.push_back(std::make_unique<ReducedEngine>(*info.make(), setting.left, std::move(name)));
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+const std::vector<std::unique_ptr<Engine>>& other_engines() {
+  static const auto engines = engines_with({eum::test::reduced_by_environment()});
+  return engines;
+}
+
+const std::vector<std::unique_ptr<Engine>>& reduced_engines() {
+  static const auto engines = engines_with(eum::test::every_reduced());
   return engines;
 }
 

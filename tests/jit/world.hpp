@@ -118,5 +118,7 @@ class World {
 
 /// The engines that must agree with the reference engine.
 const std::vector<std::unique_ptr<Engine>>& other_engines();
+/// The same must hold of them without each optimisation alone, and without all.
+const std::vector<std::unique_ptr<Engine>>& reduced_engines();
 
 }  // namespace eum::jit::test

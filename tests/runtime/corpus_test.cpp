@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "tests/kernels/case_runner.hpp"
+#include "tests/optimisations.hpp"
 
 using namespace eum;
 using namespace eum::kernels;
@@ -42,7 +43,10 @@ constexpr std::uint64_t budget = 10'000'000;
 void check_all(const std::vector<KernelCase>& cases, std::initializer_list<Setting> settings) {
   std::vector<std::unique_ptr<rt::Device>> devices;
   for (const Setting& s : settings) {
-    auto device = rt::Device::create({.engine = s.engine, .workers = s.workers, .budget = budget});
+    auto device = rt::Device::create({.engine = s.engine,
+                                      .workers = s.workers,
+                                      .budget = budget,
+                                      .optimisations = test::reduced_by_environment().left});
     if (!device) FAIL(device.error().message);
     devices.push_back(std::move(*device));
   }
@@ -145,6 +149,30 @@ TEST_CASE("each kernel gives the same bytes with AVX-512VL, from the binary and 
   check_all(some_of(corpus(), EUMULATE_STEP),
             {{avx2, 1, Container::PatchTokens}, {avx512, 1, Container::PatchTokens}});
   check_all(some_of(corpus(), EUMULATE_STEP), {{avx2, 1, VisaDevice::Pvc}, {avx512, 1, VisaDevice::Pvc}});
+}
+
+TEST_CASE("each kernel is right whatever is disabled", "[corpus]") {
+  const std::vector<test::Reduced> reduced = test::every_reduced();
+  std::vector<std::unique_ptr<rt::Device>> devices;
+  for (const test::Reduced& setting : reduced) {
+    auto device = rt::Device::create({.workers = 1, .budget = budget, .optimisations = setting.left});
+    if (!device) FAIL(device.error().message);
+    devices.push_back(std::move(*device));
+  }
+  std::size_t number = 0;
+  for (const KernelCase& c : some_of(corpus(), EUMULATE_STEP)) {
+    for (const std::size_t i : {std::size_t{0}, test::in_turn(++number, reduced.size())}) {
+      INFO(c.name << ": " << reduced[i].name);
+      auto loaded = LoadedCase::create(*devices[i], c, Container::PatchTokens);
+      if (!loaded) {
+        FAIL_CHECK(loaded.error().message);
+        continue;
+      }
+      const auto report = (*loaded)->run();
+      CHECK((report ? "" : report.error().message) == "");
+      CHECK((*loaded)->verify() == "");
+    }
+  }
 }
 
 TEST_CASE("a launch can be run again", "[corpus]") {
