@@ -8,6 +8,7 @@
 #include "frontend/ir/builder.hpp"
 #include "frontend/ir/printer.hpp"
 #include "tests/jit/world.hpp"
+#include "tests/optimisations.hpp"
 
 using namespace eum;
 using namespace eum::ir;
@@ -74,9 +75,10 @@ void check_site(const Site& site, unsigned run) {
     return std::move(*executable);
   };
   const auto reference = compile(*make_reference_engine(), false);
+  const bool reduced = eum::test::reduced_by_environment().left != Optimisations();
   for (const auto& engine : other_engines()) {
     const auto plain = compile(*engine, false), promised = compile(*engine, true);
-    if (plain->code_bytes() != 0) CHECK(promised->code_bytes() < plain->code_bytes());
+    if (plain->code_bytes() != 0 && !reduced) CHECK(promised->code_bytes() < plain->code_bytes());
     static World expected, found;
     for (const std::uint32_t base : {0u, 4u, 64u, 100u, 480u, 900u, 996u, 1000u, 0x2000u, 0x2100u, 0x21f0u,
                                      0x80000000u, 0xfffffffcu, 0xfffffff0u, 0xffffff80u}) {

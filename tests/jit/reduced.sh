@@ -11,10 +11,12 @@ names=("$@")
   sed -nE 's/^(PASS\(([a-z_0-9]+), *Optional|CHOICE\(([a-z_0-9]+)),.*/\2\3/p' jit/optimisations.def
 )
 
+failed=0
 for name in "${names[@]}"; do
   echo "without $name"
   export EUMULATE_DISABLE=$name
-  "$build/tests/test_jit" '~code size*' | tail -n 40
-  "$build/tests/test_visa" | tail -n 40
-  "$build/tests/test_runtime" '[corpus]' | tail -n 40
+  "$build/tests/test_jit" '~code size*' | tail -n 40 || failed=1
+  "$build/tests/test_visa" | tail -n 40 || failed=1
+  "$build/tests/test_runtime" '[corpus]' | tail -n 40 || failed=1
 done
+exit $failed

@@ -1,5 +1,6 @@
-// What the AVX2 engine emits, pinned as text: listings.txt holds functions and the host instructions of one
-// version of their blocks. After a change that is meant to give other code:
+// What the AVX2 engine emits, pinned as text: listings.txt (single ops) and hot_paths.txt (what kernels spend
+// their time on) hold functions and the host instructions of one version of their blocks. After a change that
+// is meant to give other code:
 //   EUMULATE_UPDATE=1 build/release/tests/test_jit "text:*"     and read the difference
 #include <fmt/format.h>
 
@@ -7,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "jit/engine.hpp"
@@ -32,15 +34,39 @@ std::string with_own_labels(const std::string& text) {
   return result.append(from, text.end());
 }
 
+/// Without the host's addresses.
+std::string plain(const std::string& line) {
+  static const std::regex address("^mov (r[a-z0-9]+), [0-9]{5,}$");
+  return std::regex_replace(line, address, "mov $1, host");
+}
+
+std::vector<std::string> lines_of(const std::string& listing) {
+  std::vector<std::string> lines;
+  std::istringstream in(listing);
+  for (std::string line; std::getline(in, line);) lines.push_back(plain(line));
+  return lines;
+}
+
+/// From the line `first` on, to the one before `end`.
+std::string lines_between(const std::string& listing, std::string_view first, std::string_view end) {
+  std::string text;
+  for (std::string line : lines_of(listing)) {
+    if (text.empty() && !line.starts_with(first)) continue;
+    if (!text.empty() && line.starts_with(end)) return with_own_labels(text);
+    if (line.starts_with("; b")) line = line.substr(0, line.find(','));
+    if (!line.starts_with("; @")) text += line + '\n';
+  }
+  FAIL("no lines from " << first << " to " << end << " in\n" << listing);
+  return {};
+}
+
 /// Of the listing: one version of all blocks ("all" channels on, or "some"), without the budget and without
 /// the host's addresses.
 std::string version_text(const std::string& listing, std::string_view channels) {
-  static const std::regex address("^mov (r[a-z0-9]+), [0-9]{5,}$");
   const std::string own = fmt::format(", {} channels on", channels);
   std::vector<std::string> lines;
   bool inside = false;
-  std::istringstream in(listing);
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line : lines_of(listing)) {
     if (line.starts_with("; b")) {
       inside = line.find(own) != std::string::npos;
       if (!inside && !lines.empty()) {
@@ -50,7 +76,7 @@ std::string version_text(const std::string& listing, std::string_view channels) 
       line = line.substr(0, line.find(','));
     }
     if (!inside || line.starts_with("; @") || line.starts_with("sub qword ptr [rbx+8], ")) continue;
-    lines.push_back(std::regex_replace(line, address, "mov $1, host"));
+    lines.push_back(line);
     // Exited; what follows the version is out of line.
     if (channels == "some" && line == "mov eax, 0") break;
   }
@@ -58,6 +84,34 @@ std::string version_text(const std::string& listing, std::string_view channels) 
   for (const std::string& line : lines) text += line + '\n';
   return with_own_labels(text);
 }
+
+/// The listing of a case, all of it.
+std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimisations = {}) {
+  CompileOptions options;
+  options.listing = true;
+  options.optimisations = optimisations;
+  if (one.has("ids")) {
+    options.exact_registers = false;
+    options.ids = {32, 8, 8};
+  }
+  ir::Function function = function_of_text(one.input);
+  auto executable = engine.compile(function, options);
+  if (!executable) FAIL(executable.error().message);
+  return (*executable)->listing();
+}
+
+/// The part that is pinned.
+std::string pinned_text(Engine& engine, const TextCase& one) {
+  if (one.has("formula") && !orders_formulas) return one.expected;
+  const std::string listing = listing_of(engine, one);
+  // The prologue comes last, before constants.
+  if (one.has("begin")) return lines_between(listing, "push rbx", "align");
+  // Code for calls out of line follows what is out of line.
+  if (one.has("out")) return lines_between(listing, "; b0", "sub rsp, 56");
+  return version_text(listing, one.has("some") ? "some" : "all");
+}
+
+constexpr std::string_view files[]{"avx2/listings.txt", "avx2/hot_paths.txt"};
 
 }  // namespace
 
@@ -67,17 +121,45 @@ TEST_CASE("text: host instructions of the AVX2 engine") {
     WARN("not compared: " << engine.error().message);
     return;
   }
-  CompileOptions options;
-  options.listing = true;
-  std::size_t cases = 0;
-  check_text_file(
-      "avx2/listings.txt",
-      [&](const TextCase& one) {
-        ir::Function function = function_of_text(one.input);
-        auto executable = (*engine)->compile(function, options);
-        if (!executable) FAIL(executable.error().message);
-        return version_text((*executable)->listing(), one.has("some") ? "some" : "all");
-      },
-      cases);
-  CHECK(cases >= 40);
+  for (const std::string_view file : files) {
+    std::size_t cases = 0;
+    check_text_file(
+        std::string(file), [&](const TextCase& one) { return pinned_text(**engine, one); }, cases);
+    CHECK(cases >= 40);
+  }
+}
+
+TEST_CASE("each optimisation changes the code of a case that is pinned") {
+  auto engine = make_avx2_engine();
+  if (!engine) {
+    WARN("not compared: " << engine.error().message);
+    return;
+  }
+  const auto comparable = [&](const TextCase& one, Optimisations optimisations) {
+    std::string text;
+    for (const std::string& line : lines_of(listing_of(**engine, one, optimisations))) text += line + '\n';
+    return with_own_labels(text);
+  };
+  std::set<std::string_view> seen;
+  for (const std::string_view file : files) {
+    std::size_t cases = 0;
+    check_text_file(
+        std::string(file),
+        [&](const TextCase& one) {
+          const std::string with = comparable(one, {});
+          CHECK(comparable(one, {}) == with);
+          for (const OptimisationInfo& row : optimisation_table) {
+            if (!row.can_be_disabled() || seen.contains(row.name)) continue;
+            Optimisations left;
+            left.disable(row.optimisation);
+            if (comparable(one, left) != with) seen.insert(row.name);
+          }
+          return one.expected;
+        },
+        cases);
+  }
+  for (const OptimisationInfo& row : optimisation_table) {
+    INFO(row.name);
+    CHECK(seen.contains(row.name) == row.can_be_disabled());
+  }
 }
