@@ -66,6 +66,9 @@ refused attribute 'print_RowUnderTest' -fsyntax-only frontend/ir/attribute.cpp
 one_more engine jit/engines.def 'JIT_ENGINE(row_under_test, "row_under_test", "")'
 refused engine 'make_row_under_test_engine' -fsyntax-only jit/engine.cpp
 
+one_more pass jit/optimisations.def 'PASS(row_under_test, Optional, "")'
+refused pass 'row_under_test.*not declared|undeclared identifier .row_under_test' -fsyntax-only jit/passes/pipeline.cpp
+
 one_more format memory/image/formats.def 'FORMAT(R8Q8_UNORM, 0x1f0, sampled)'
 refused format 'a letter that no channel has' -fsyntax-only memory/image/format.cpp
 
