@@ -149,11 +149,16 @@ CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asm
   return check_runs(1, (lanes() - 1) * stride + extent(), true, outside);
 }
 
-unsigned LaneSite::known_runs(unsigned stride) const {
+unsigned LaneSite::known_stride() const {
+  constexpr std::int64_t farthest = 4096;
   const std::int64_t known = std::int64_t{linear_.stride} * (std::int64_t{1} << mem().shift);
-  if (stride == 0 || masked() || wide() || known != static_cast<std::int64_t>(stride)) return 0;
-  if (linear_.run >= lanes()) return 1;
-  return linear_.run >= 8 ? rows() : 0;
+  const bool is_known = !masked() && !wide() && linear_.run >= 8 && known > 0 && known <= farthest;
+  return is_known ? static_cast<unsigned>(known) : 0;
+}
+
+unsigned LaneSite::known_runs(unsigned stride) const {
+  if (stride == 0 || stride != known_stride()) return 0;
+  return linear_.run >= lanes() ? 1 : rows();
 }
 
 CheckedAddress LaneSite::check_known_runs(unsigned runs, unsigned stride, asmjit::Label outside) const {
@@ -266,6 +271,11 @@ void LaneSite::spill_values(std::span<const x86::Ymm> data, unsigned count) cons
   for (std::size_t i = 0; i < data.size(); ++i)
     c_.a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / each * bytes() + i % each * 32), 32),
                  data[i]);
+}
+
+void LaneSite::fetch_place(unsigned row, unsigned lane_of_row) const {
+  const auto at = static_cast<int>(8 * row + lane_of_row) * 4;
+  c_.a.mov(place().r32(), x86::ptr(x86::rsp, Frame::operands + at, 4));
 }
 
 void LaneSite::for_each_lane(const std::function<void()>& emit) const {

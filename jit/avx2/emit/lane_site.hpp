@@ -37,6 +37,9 @@ class LaneSite : public MemorySite {
   /// Jumps to `otherwise` unless the addresses of all rows are `stride` bytes apart, and to `outside` unless
   /// they are in bounds.
   CheckedAddress check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
+  /// Bytes between neighbours of a row or more, where all lanes are on and that is known; 0: it is not, or
+  /// they go down, or are far apart.
+  unsigned known_stride() const;
   /// How many runs the addresses are known to be, if each is `stride` bytes from the one before: one of all
   /// rows, or one a row. 0: it has to be found out.
   unsigned known_runs(unsigned stride) const;
@@ -56,6 +59,8 @@ class LaneSite : public MemorySite {
   /// `to` = the mask with lanes as wide as elements of 1 or 2 bytes.
   void narrow_mask(x86::Ymm to) const;
 
+  /// The offset in memory of lane `lane` of the row, where store_vectors has put the places: to `place`.
+  void fetch_place(unsigned row, unsigned lane) const;
   /// Calls emit(): `lane` and `place`, its offset in memory, are registers of each lane in its turn.
   void for_each_lane(const std::function<void()>& emit) const;
   x86::Gp lane, bits;
@@ -68,13 +73,18 @@ class LaneSite : public MemorySite {
   void store_vectors(int frame_offset, std::span<const x86::Ymm> from) const;
   void spill_values(std::span<const x86::Ymm> data, unsigned count) const;
 
-  /// Components that fill what lies between the addresses of neighbours: dwords.
-  bool interleaved() const { return element() == 4 && (mem().components == 3 || mem().components == 15); }
+  /// Dwords without a gap.
+  bool side_by_side_components() const {
+    return element() == 4 && components() > 1 && mem().components == (1u << components()) - 1;
+  }
   /// Bytes between the addresses of neighbours that access rows; 0: there is no such distance.
   unsigned row_stride() const {
-    return does(Optimisation::rows) && (components() == 1 || interleaved()) ? components() * element() : 0;
+    return does(Optimisation::rows) && (components() == 1 || side_by_side_components())
+               ? components() * element()
+               : 0;
   }
 
+  unsigned address_vectors() const { return wide() ? 2 * rows() : rows(); }
   std::span<const x86::Ymm> address_registers() const { return {addresses_.data(), address_vectors()}; }
 
   LinearRun linear_;
@@ -85,9 +95,8 @@ class LaneSite : public MemorySite {
   /// `to` = from the start of the region to the base of distances.
   void base_in_region(x86::Gp to) const;
   void locate_distances(asmjit::Label otherwise) const;
-  bool needs_fourth() const { return components() == 4 || element() < 4; }
+  bool needs_fourth() const { return components() > 2 || element() < 4; }
   x86::Mem distances(unsigned row, unsigned stride) const;
-  unsigned address_vectors() const { return wide() ? 2 * rows() : rows(); }
   std::span<const x86::Ymm> masks() const { return {masks_.data(), masked() ? rows() : 0}; }
 };
 

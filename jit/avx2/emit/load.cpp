@@ -23,8 +23,9 @@ class LoadSite : public LaneSite {
     slow_ = a.newLabel();
     done_ = a.newLabel();
     const unsigned stride = row_stride() != 0 ? row_stride() : side_by_side();
-    const unsigned known = known_runs(side_by_side()) != 0 ? side_by_side() : stride;
-    const unsigned runs = known_runs(known);
+    const unsigned known = known_stride();
+    const bool serves = known == side_by_side() || known == row_stride() || loads_apart();
+    const unsigned runs = serves ? known_runs(known) : 0;
     if (runs == 0 || !based()) locate(slow_);
     if (runs != 0) {
       load_runs(check_known_runs(runs, known, slow_), runs, known);
@@ -80,7 +81,7 @@ class LoadSite : public LaneSite {
 
   /// One run of all rows, or one a row.
   void load_runs(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
-    if (components() > 1 || runs > 1) {
+    if (components() > 1 || runs > 1 || stride != row_stride()) {
       for (unsigned row = 0; row < rows(); ++row)
         load_row(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride, stride);
     } else {
@@ -101,6 +102,12 @@ class LoadSite : public LaneSite {
         a.vmovups(result(k, row), memory.at(component_offset(k) + offset, 32, run));
       return;
     }
+    if (stride != row_stride() || components() == 3)
+      return load_row_apart(
+          [&](unsigned i, int behind, unsigned bytes) {
+            return at(i * stride + static_cast<unsigned>(behind), bytes);
+          },
+          stride >= 4, row);
     if (components() == 2) return load_pairs(at(0, 32), at(32, 32), row);
     if (components() == 4) return load_quads([&](unsigned i) { return at(16 * i, 16); }, row);
     switch (element()) {
@@ -151,19 +158,72 @@ class LoadSite : public LaneSite {
   /// Eight lanes of 16 bytes, four components, transposed; memory(i) is what lane i has.
   template <class Memory>
   void load_quads(Memory memory, unsigned row) const {
-    auto& a = c_.a;
-    const x86::Ymm x = result(0, row), y = result(1, row), z = result(2, row), last = result(3, row);
     const std::array<x86::Ymm, 4> quad{t, u, v, w};
-    for (unsigned i = 0; i < 4; ++i) a.vmovups(quad[i].xmm(), memory(i));
-    for (unsigned i = 0; i < 4; ++i) a.vinsertf128(quad[i], quad[i], memory(i + 4), 1);
+    for (unsigned i = 0; i < 4; ++i) c_.a.vmovups(quad[i].xmm(), memory(i));
+    for (unsigned i = 0; i < 4; ++i) c_.a.vinsertf128(quad[i], quad[i], memory(i + 4), 1);
+    transpose(row);
+  }
+
+  /// Lanes i and i + 4 in the halves of t, u, v, w to three or four components.
+  void transpose(unsigned row) const {
+    auto& a = c_.a;
+    const x86::Ymm x = result(0, row), y = result(1, row), z = result(2, row);
     a.vunpcklps(x, t, u);
     a.vunpckhps(z, t, u);
     a.vunpcklps(t, v, w);
     a.vunpckhps(u, v, w);
     a.vunpckhpd(y, x, t);
     a.vunpcklpd(x, x, t);
-    a.vunpckhpd(last, z, u);
+    if (components() == 4) a.vunpckhpd(result(3, row), z, u);
     a.vunpcklpd(z, z, u);
+  }
+
+  // ---- Lanes that lie apart: what one has, side by side, comes with one move or two
+
+  bool loads_apart() const { return side_by_side_components() || (element() == 8 && components() == 1); }
+
+  /// memory(i, behind, bytes) is memory of lane i, `behind` its address, in the order of the lanes. `ahead`:
+  /// so that lanes but the last have another dword behind what they load, and the last one before it.
+  template <class Memory>
+  void load_row_apart(Memory memory, bool ahead, unsigned row) const {
+    auto& a = c_.a;
+    const auto qwords = [&](x86::Ymm to, unsigned low, unsigned high) {
+      for (const auto& [half, lane] : {std::pair{to, low}, std::pair{u, high}}) {
+        a.vmovq(half.xmm(), memory(lane, 0, 8));
+        a.vmovhps(half.xmm(), half.xmm(), memory(lane + 1, 0, 8));
+      }
+      a.vinsertf128(to, to, u.xmm(), 1);
+    };
+    if (element() == 8) {
+      qwords(result(0, 2 * row), 0, 2);
+      return qwords(result(0, 2 * row + 1), 4, 6);
+    }
+    const x86::Ymm x = result(0, row), y = result(1, row);
+    if (components() == 2) {
+      qwords(x, 0, 4);
+      qwords(t, 2, 6);
+      a.vshufps(y, x, t, 0xdd);
+      return (void)a.vshufps(x, x, t, 0x88);
+    }
+    if (components() == 4) return load_quads([&](unsigned i) { return memory(i, 0, 16); }, row);
+    const auto triple = [&](x86::Xmm to, unsigned lane) {
+      if (!ahead) {
+        a.vmovq(to, memory(lane, 0, 8));
+        a.vinsertps(to, to, memory(lane, 8, 4), 0x20);
+      } else if (lane < 7) {
+        a.vmovups(to, memory(lane, 0, 16));
+      } else {
+        a.vmovups(to, memory(lane, -4, 16));
+        a.vpsrldq(to, to, 4);
+      }
+    };
+    const std::array<x86::Ymm, 4> quad{t, u, v, w};
+    for (unsigned i = 0; i < 4; ++i) {
+      triple(quad[i].xmm(), i);
+      triple(x.xmm(), i + 4);
+      a.vinsertf128(quad[i], quad[i], x.xmm(), 1);
+    }
+    transpose(row);
   }
 
   // ---- Lanes that are in bounds
@@ -196,10 +256,10 @@ class LoadSite : public LaneSite {
 
   void gather_from(unsigned first_row, const CheckedAddress& memory) const {
     for (unsigned row = first_row; row < rows(); ++row) {
-      if (element() == 8) {
+      if (side_by_side_components() && !masked()) {
+        load_lanes_apart(memory, row);
+      } else if (element() == 8) {
         gather_wide(memory, row);
-      } else if (mem().components == 15 && !masked()) {
-        gather_quads(memory, row);
       } else {
         gather(memory, row);
       }
@@ -242,16 +302,15 @@ class LoadSite : public LaneSite {
       }
   }
 
-  /// 16 bytes a lane, which lie side by side.
-  void gather_quads(const CheckedAddress& memory, unsigned row) const {
-    auto& a = c_.a;
-    a.vmovaps(x86::ptr(x86::rsp, Frame::operands, 32), places_[row]);
-    load_quads(
-        [&](unsigned i) {
-          a.mov(place().r32(), x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 4, 4));
-          return memory.lane(place(), component_offset(0), 16);
+  /// Components side by side, of a lane wherever it is.
+  void load_lanes_apart(const CheckedAddress& memory, unsigned row) const {
+    store_vectors(Frame::operands, {&places_[row], 1});
+    load_row_apart(
+        [&, fetched = 8u](unsigned i, int behind, unsigned bytes) mutable {
+          if (i != std::exchange(fetched, i)) fetch_place(0, i);
+          return memory.lane(place(), component_offset(0) + static_cast<unsigned>(behind), bytes);
         },
-        row);
+        false, row);
   }
 
   /// Elements of 1 or 2 bytes, each from a dword around it: the one that begins there, or the last of the

@@ -23,10 +23,11 @@ class StoreSite : public LaneSite {
     done_ = a.newLabel();
     // There are no stores of some bytes or words of a vector.
     const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : row_stride();
-    const unsigned runs = known_runs(stride);
+    const unsigned known = known_stride();
+    const unsigned runs = known == row_stride() || stores_apart(known) ? known_runs(known) : 0;
     if (runs == 0 || !based()) locate(slow_);
     if (runs != 0) {
-      store_runs(check_known_runs(runs, stride, slow_), runs, stride);
+      store_runs(check_known_runs(runs, known, slow_), runs, known);
     } else if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
       if (masked()) {
@@ -37,7 +38,7 @@ class StoreSite : public LaneSite {
       }
       c_.out_of_line([site = *this, spread, stride] { site.store_otherwise(spread, stride); });
     } else {
-      store_lanes(check_all_lanes(slow_));
+      store_spread(check_all_lanes(slow_));
     }
     a.bind(done_);
     call_out_of_line(slow_, done_, on_data<jit::store>, {.addresses = address_registers(), .data = data_});
@@ -59,15 +60,15 @@ class StoreSite : public LaneSite {
       a.jmp(done_);
       a.bind(spread);
     }
-    store_lanes(check_all_lanes(slow_));
+    store_spread(check_all_lanes(slow_));
     a.jmp(done_);
   }
 
   /// One run of all rows, or one a row.
   void store_runs(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
-    if (components() > 1 || runs > 1) {
+    if (components() > 1 || runs > 1 || stride != row_stride()) {
       for (unsigned row = 0; row < rows(); ++row)
-        store_row(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride);
+        store_row(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride, stride);
       return;
     }
     for (unsigned i = 0; i < vectors(); ++i)
@@ -75,17 +76,21 @@ class StoreSite : public LaneSite {
   }
 
   /// Row `row` of the data to `offset` behind the address that run `run` begins at.
-  void store_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
+  void store_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset,
+                 unsigned stride) const {
     auto& a = c_.a;
     const auto at = [&](unsigned behind, unsigned bytes) {
       return memory.at(component_offset(0) + offset + behind, bytes, run);
     };
+    if (stride != row_stride() || components() > 2)
+      return store_row_apart(
+          [&](unsigned i, unsigned behind, unsigned bytes) { return at(i * stride + behind, bytes); },
+          {.no_overlap = true, .side_by_side = stride == components() * element()}, row);
     if (components() == 2) {
       interleave(row);
       a.vmovups(at(0, 32), v);
       return (void)a.vmovups(at(32, 32), u);
     }
-    if (components() == 4) return store_quads(at, row);
     switch (element()) {
       case 8:
         a.vmovups(at(0, 32), from(0, 2 * row));
@@ -110,26 +115,105 @@ class StoreSite : public LaneSite {
     a.vperm2f128(u, t, u, 0x31);
   }
 
-  /// Four components, transposed to eight lanes of 16 bytes.
-  template <class At>
-  void store_quads(At at, unsigned row) const {
+  // ---- Lanes that lie apart: what one has, side by side, goes with one move or two
+
+  /// Such lanes, `stride` apart, do not overlap.
+  bool stores_apart(unsigned stride) const {
+    if (masked() || stride < components() * element()) return false;
+    return side_by_side_components() || components() == 1;
+  }
+
+  struct Layout {
+    bool no_overlap;    ///< of what lanes store: their order does not matter
+    bool side_by_side;  ///< the next lane begins where one ends
+  };
+
+  /// memory(i, behind, bytes) is memory of lane i, `behind` its address.
+  template <class Memory>
+  void store_row_apart(Memory memory, Layout layout, unsigned row) const {
     auto& a = c_.a;
-    const auto store = [&](unsigned lane, x86::Ymm quad) {
-      a.vmovups(at(16 * lane, 16), quad.xmm());
-      a.vextractf128(at(16 * (lane + 4), 16), quad, 1);
+    if (components() > 2) return store_transposed(memory, layout, row);
+    const auto qwords = [&](unsigned first, x86::Ymm pairs) {
+      for (unsigned half = 0; half < 2; ++half) {
+        const x86::Xmm part = half == 0 ? pairs.xmm() : t.xmm();
+        if (half == 1) a.vextractf128(part, pairs, 1);
+        a.vmovlps(memory(first + 2 * half, 0, 8), part);
+        a.vmovhps(memory(first + 2 * half + 1, 0, 8), part);
+      }
     };
+    if (components() == 2) interleave(row);
+    if (components() == 2 || element() == 8) {
+      qwords(0, components() == 2 ? v : from(0, 2 * row));
+      return qwords(4, components() == 2 ? u : from(0, 2 * row + 1));
+    }
+    // Eight lanes of 4, 2 or 1 bytes from byte 8 * row * element on.
+    for (unsigned i = 0; i < 8; ++i) {
+      const unsigned byte = (8 * row + i) * element();
+      x86::Xmm part = from(0, byte / 32).xmm();
+      if (byte % 32 >= 16) {
+        part = t.xmm();
+        if (byte % 16 == 0) a.vextracti128(part, from(0, byte / 32), 1);
+      }
+      const unsigned index = byte % 16 / element();
+      const x86::Mem to = memory(i, 0, element());
+      if (element() == 4 && index == 0) {
+        a.vmovd(to, part);
+      } else if (element() == 4) {
+        a.vpextrd(to, part, index);
+      } else if (element() == 2) {
+        a.vpextrw(to, part, index);
+      } else {
+        a.vpextrb(to, part, index);
+      }
+    }
+  }
+
+  /// Three or four components, transposed to eight lanes of 16 bytes of which 12 or all are stored.
+  template <class Memory>
+  void store_transposed(Memory memory, Layout layout, unsigned row) const {
+    auto& a = c_.a;
+    const auto low = [&](unsigned lane, x86::Xmm quad) {
+      // The next lane, which comes later, overwrites what is too much.
+      if (components() == 4 || (layout.side_by_side && lane % 4 < 3)) {
+        const unsigned bytes = components() == 4 ? 16 : 12;
+        x86::Mem to = memory(lane, 0, bytes);
+        to.setSize(16);
+        return (void)a.vmovups(to, quad);
+      }
+      a.vmovlps(memory(lane, 0, 8), quad);
+      a.vextractps(memory(lane, 8, 4), quad, 2);
+    };
+    const auto high = [&](unsigned lane, x86::Ymm quad) {
+      if (components() == 4) return (void)a.vextractf128(memory(lane, 0, 16), quad, 1);
+      a.vextractf128(w.xmm(), quad, 1);
+      low(lane, w.xmm());
+    };
+    if (layout.no_overlap)
+      return for_each_quad(row, [&](unsigned lane, x86::Ymm quad) {
+        low(lane, quad.xmm());
+        high(lane + 4, quad);
+      });
+    for_each_quad(row, [&](unsigned lane, x86::Ymm quad) { low(lane, quad.xmm()); });
+    for_each_quad(row, [&](unsigned lane, x86::Ymm quad) { high(lane + 4, quad); });
+  }
+
+  /// Calls put(lane, quad): its lower half is `lane`, the upper one is four lanes further.
+  template <class Put>
+  void for_each_quad(unsigned row, Put put) const {
+    auto& a = c_.a;
+    const x86::Ymm last = from(components() - 1, row);
     a.vunpcklps(t, from(0, row), from(1, row));
-    a.vunpcklps(u, from(2, row), from(3, row));
+    a.vunpcklps(u, from(2, row), last);
     a.vunpcklpd(v, t, u);
-    store(0, v);
+    put(0, v);
     a.vunpckhpd(v, t, u);
-    store(1, v);
+    put(1, v);
     a.vunpckhps(t, from(0, row), from(1, row));
-    a.vunpckhps(u, from(2, row), from(3, row));
+    a.vunpckhps(u, from(2, row), last);
     a.vunpcklpd(v, t, u);
-    store(2, v);
+    put(2, v);
     a.vunpckhpd(v, t, u);
-    store(3, v);
+    put(3, v);
   }
 
   void store_row_under_mask(const CheckedAddress& memory, unsigned row, unsigned offset) const {
@@ -148,7 +232,21 @@ class StoreSite : public LaneSite {
     }
   }
 
-  /// Lanes in bounds, one after the other: of lanes with one address the last one stays, as on the hardware.
+  // ---- Lanes that are in bounds
+
+  void store_spread(const CheckedAddress& memory) const {
+    if (masked() || !side_by_side_components()) return store_lanes(memory);
+    store_vectors(Frame::operands, {places_.data(), rows()});
+    for (unsigned row = 0; row < rows(); ++row)
+      store_row_apart(
+          [&, fetched = 8u](unsigned i, unsigned behind, unsigned bytes) mutable {
+            if (i != std::exchange(fetched, i)) fetch_place(row, i);
+            return memory.lane(place(), component_offset(0) + behind, bytes);
+          },
+          {.no_overlap = false, .side_by_side = false}, row);
+  }
+
+  /// Lane by lane: of lanes with one address the last one stays, as on the hardware.
   void store_lanes(const CheckedAddress& memory) const {
     spill_values(data_, components());
     for_each_lane([&] {
