@@ -29,6 +29,9 @@ void fuse_mul_mach(ir::Function& function);
 /// One lane of a comparison whose operands are the same in every lane becomes a comparison of scalars.
 void scalar_compare(ir::Function& function);
 
+/// Selects by a complemented mask become selects of exchanged values.
+void plain_selects(ir::Function& function);
+
 /// Addresses of 64 bits that are a base plus distances of 32 bits become base and distances.
 void distances(ir::Function& function);
 
