@@ -94,7 +94,11 @@ bool BlockCode::fold_mask(CodeInst& inst) {
 /// False: the instruction is gone.
 bool BlockCode::fold_inst(CodeInst& inst, bool full) {
   if (inst.op == Op::mask_get && inst.imm == 0 && full && !changes_mask_) make_constant(inst, ~0u);
-  if (inst.op == Op::mask_set && inst.imm == 0) changes_mask_ = true;
+  if (inst.op == Op::mask_set && inst.imm == 0) {
+    const std::uint32_t* mask = constant(inst.args[0]);
+    if (full && !changes_mask_ && mask && *mask == lane_mask(function_.simd)) return false;
+    changes_mask_ = true;
+  }
   if (inst.op == Op::reg_read) inst.mask = no_value;  // liveness has used it
   if (const std::uint32_t* mask = constant(inst.mask)) {
     const unsigned lanes = function_.values[inst.mask].lanes;

@@ -88,6 +88,11 @@ class Solver {
     return false;
   }
 
+  bool only_grows(BlockId block, std::size_t index) const {
+    const MaskRole role = liveness_.role(block, index);
+    return role == MaskRole::Superset || role == MaskRole::Execution;
+  }
+
   /// No mask variable ever gets a channel that was off as the thread began: what they are set to comes from
   /// them, and of what else there is only a part under them.
   bool stays_within() const {
@@ -152,7 +157,7 @@ class Solver {
           now_.ids &= ids_.offset >= function_.indirect_end();
           break;
         case Op::mask_set:
-          if (inst.imm != 0) break;
+          if (inst.imm != 0 || (all_on && only_grows(block, i))) break;
           changes = true;
           all_on = false;
           break;

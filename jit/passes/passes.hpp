@@ -11,6 +11,9 @@
 
 namespace eum::jit {
 
+/// An `if` that no channel takes, as the mask is zero whatever the execution mask is, becomes a jump.
+void untaken_branches(ir::Function& function);
+
 /// Ops on types that hosts do not compute on (f16, some of 8 and 16 bits) become ops on wider ones.
 void widen(ir::Function& function);
 
