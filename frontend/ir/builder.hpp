@@ -83,6 +83,9 @@ class Builder {
   ValueId concat(ValueId a, ValueId b) {
     return append(make(Op::concat, type_of(a), lanes_of(a) + lanes_of(b)), {a, b});
   }
+  ValueId join(ValueId low, ValueId high) {
+    return append(make(Op::join, Type::u64, lanes_of(low)), {low, high});
+  }
   ValueId mask_bits(Type type, ValueId mask) { return append(make(Op::mask_bits, type), {mask}); }
   ValueId bits_mask(ValueId scalar, unsigned lanes) {
     Inst inst = make(Op::bits_mask, Type::m, lanes);

@@ -126,6 +126,7 @@ enum class TypeRule : std::uint8_t {
   Address,  ///< what addresses of the memory space have
   Place,    ///< u16: a byte address of the register file
   Index,    ///< u32: an index of the binding table
+  Half,     ///< u32: of an op on u64
 };
 enum class LaneRule : std::uint8_t { Op, One, Any };
 /// How many there are.
@@ -170,6 +171,7 @@ inline constexpr ValueRule from_scalar{TypeRule::From, LaneRule::One};
 inline constexpr ValueRule mask{TypeRule::Mask, LaneRule::Op};
 inline constexpr ValueRule any_mask{TypeRule::Mask, LaneRule::Any};
 inline constexpr ValueRule places{TypeRule::Place, LaneRule::Op};
+inline constexpr ValueRule half{TypeRule::Half, LaneRule::Op};
 inline constexpr ValueRule surface{TypeRule::Index, LaneRule::One, CountRule::SurfaceOperand};
 inline constexpr ValueRule scalars{TypeRule::Op, LaneRule::One, CountRule::Scalars};
 inline constexpr ValueRule addresses{TypeRule::Address, LaneRule::Op};

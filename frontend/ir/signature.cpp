@@ -61,6 +61,9 @@ ValueInfo Signature::apply(const ValueRule& rule) const {
     case TypeRule::Place:
       info.type = Type::u16;
       break;
+    case TypeRule::Half:
+      info.type = Type::u32;
+      break;
     case TypeRule::Index:
       info.type = access_ && ir::info(access_->space).surface == SurfaceBy::Base ? Type::u64 : Type::u32;
       break;

@@ -3,6 +3,7 @@
 // Register contents are tracked by 4-byte granule: each write stamps the granules it touches, and what was
 // known of a region holds as long as no granule of it has a later stamp.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -249,8 +250,23 @@ class BlockForwarder {
           table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask));
       entry.value = function_.arg(inst, 0);
       entry.time = clock_;
+      remember_halves(inst);
     }
     out_.push_back(inst);
+  }
+  /// Of halves that have been joined to be written, each is known.
+  void remember_halves(const Inst& inst) {
+    const Inst* join = out_.empty() ? nullptr : &out_.back();
+    if (!join || join->op != Op::join || join->result != function_.arg(inst, 0) ||
+        inst.region.stride(inst.lanes) != 1)
+      return;
+    const std::array halves{function_.arg(*join, 0), function_.arg(*join, 1)};
+    for (unsigned half = 0; half < 2; ++half) {
+      const auto region = ir::Region::strided(inst.region.offset + 4 * half, 2);
+      Table::Entry& entry = table_.at(region_key(Op::reg_read, Type::u32, inst.lanes, region, inst.mask));
+      entry.value = halves[half];
+      entry.time = clock_;
+    }
   }
 
   void read_flags(Inst& inst) {

@@ -21,6 +21,9 @@ void widen(ir::Function& function);
 /// written as the words or dwords around them.
 void strided_conversions(ir::Function& function);
 
+/// Low and high halves of 64 bits that are written one after the other are written at once.
+void join_halves(ir::Function& function);
+
 /// Within each block: reads of registers and flags take the value that was last written or read there, equal
 /// pure ops are computed once, and writes of flags under a mask become reads, mask arithmetic and plain
 /// writes.

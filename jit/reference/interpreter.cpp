@@ -195,6 +195,14 @@ Next Interpreter::eval<Op::concat>(const Inst& inst) {
 }
 
 template <>
+Next Interpreter::eval<Op::join>(const Inst& inst) {
+  for (unsigned lane = 0; lane < inst.lanes; ++lane)
+    for (unsigned half = 0; half < 2; ++half)
+      std::memcpy(value(inst.result) + lane * 8 + half * 4, arg(inst, half) + lane * 4, 4);
+  return Next::Op;
+}
+
+template <>
 Next Interpreter::eval<Op::mask_bits>(const Inst& inst) {
   const std::uint64_t bits = mask_value(function_.arg(inst, 0));
   std::memcpy(value(inst.result), &bits, size_of(inst.type));

@@ -300,6 +300,9 @@ class Generator {
         keep(pair.second);
         return;
       }
+      case Shape::Join:
+        keep(b_.join(value(Type::u32, lanes), value(Type::u32, lanes)));
+        return;
       case Shape::MaskToInt: {
         const Type type = any_type(row.types);
         keep(b_.mask_bits(type, mask(std::min(lanes, 8 * size_of(type)))));

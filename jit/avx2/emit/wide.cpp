@@ -1,4 +1,5 @@
-// Ops with two results of 32 bits: a 64-bit product, a sum or difference with its carry.
+// Ops with two results of 32 bits: a 64-bit product, a sum or difference with its carry; and two halves that
+// become 64 bits.
 #include "jit/avx2/emit/formula.hpp"
 
 namespace eum::jit::avx2::emit {
@@ -89,6 +90,34 @@ void emit_mul_wide(Compiler& c, const CodeInst& inst) {
   }
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk)
     mul_wide_chunk(c, inst, chunk, low, high);
+}
+
+void emit_join(Compiler& c, const CodeInst& inst) {
+  if (c.regs.is_scalar(inst.result)) {
+    const x86::Gp low = c.g.use(inst.args[0]), high = c.g.use(inst.args[1]), bits = c.g.scratch();
+    const x86::Gp to = c.g.define(inst.result);
+    c.a.mov(bits.r32(), low.r32());
+    c.a.mov(to.r32(), high.r32());
+    c.a.shl(to, 32);
+    return (void)c.a.or_(to, bits);
+  }
+  const unsigned results = c.v.chunks(inst.result);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
+    const x86::Ymm low = c.v.use(inst.args[0], chunk), high = c.v.use(inst.args[1], chunk);
+    const bool both = 2 * chunk + 1 < results;
+    const x86::Ymm outer = c.v.scratch(), first = c.v.define(inst.result, 2 * chunk);
+    c.a.vpunpckhdq(outer, low, high);  // lanes 2, 3, 6, 7
+    if (!both) {
+      c.a.vpunpckldq(first, low, high);
+      c.a.vinserti128(first, first, outer.xmm(), 1);
+    } else {
+      const x86::Ymm second = c.v.define(inst.result, 2 * chunk + 1);
+      c.a.vpunpckldq(second, low, high);
+      c.a.vinserti128(first, second, outer.xmm(), 1);
+      c.a.vperm2i128(second, second, outer, 0x31);
+    }
+    c.regs.unpin();
+  }
 }
 
 void emit_mach(Compiler& c, const CodeInst& inst) {

@@ -88,6 +88,7 @@ Function every_op() {
   b.splat(scalar, 32);
   b.concat(address, scalar);
   b.concat(m, b.slice(m, 8, 8));
+  b.join(address, address);
   b.mask_bits(Type::u16, m);
   b.bits_mask(scalar, 16);
   b.reg_read(Type::u16, 16, Region{130, 16, 8, 2}, m);

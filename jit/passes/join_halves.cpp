@@ -1,0 +1,155 @@
+// 64-bit values that come in halves. Messages move dwords, and arithmetic of 64 bits is that of dwords where
+// the hardware has no other: halves go to the even and to the odd dwords of registers, each of which means
+// taking the registers apart and putting them together again, or a store of a part that the next read of the
+// whole has to wait for. Where both are written and nobody looks in between, the whole is written.
+#include <algorithm>
+#include <vector>
+
+#include "jit/passes/liveness.hpp"
+#include "jit/passes/passes.hpp"
+
+namespace eum::jit {
+namespace {
+
+using namespace ir;
+
+class BlockJoiner {
+ public:
+  explicit BlockJoiner(Function& function) : function_(function) {}
+
+  void run(Block& block) {
+    pending_.clear();
+    out_.clear();
+    find_wholes(block);
+    bool changed = false;
+    for (const Inst& inst : block.insts) {
+      if (inst.op != Op::reg_write || !is_half(inst)) {
+        settle(inst);
+        out_.push_back(inst);
+      } else if (const Half* other = partner(inst)) {
+        changed = true;
+        join(*other, inst);
+      } else {
+        settle(inst);
+        pending_.push_back({inst, out_.size()});
+        out_.push_back(inst);
+      }
+    }
+    if (!changed) return;
+    std::erase_if(out_, [](const Inst& inst) { return inst.op == Op::reg_write && inst.lanes == 0; });
+    block.insts.assign(out_.begin(), out_.end());
+  }
+
+ private:
+  /// A write that may still become a part of another.
+  struct Half {
+    Inst write;
+    std::size_t index;  ///< in out_
+  };
+
+  /// Single dwords are halves only where the block reads 64 bits there.
+  void find_wholes(const Block& block) {
+    wholes_.clear();
+    for (const Inst& inst : block.insts) {
+      if (inst.op != Op::reg_read || size_of(inst.type) != 8 || inst.region.offset % 8 != 0) continue;
+      const SlotRange range = slots_of(inst, 8);
+      for (unsigned whole = range.first; whole <= range.last; ++whole) wholes_.push_back(whole * 8);
+    }
+    std::ranges::sort(wholes_);
+  }
+  bool is_half(const Inst& inst) const {
+    if (size_of(inst.type) != 4 || inst.region.offset % 4 != 0) return false;
+    if (inst.lanes == 1) return std::ranges::binary_search(wholes_, whole_of(inst));
+    return inst.region.stride(inst.lanes) == 2;
+  }
+  static unsigned whole_of(const Inst& inst) { return inst.region.offset & ~7u; }
+
+  const Half* partner(const Inst& inst) const {
+    for (const Half& half : pending_)
+      if (half.write.lanes == inst.lanes && half.write.mask == inst.mask &&
+          whole_of(half.write) == whole_of(inst) && half.write.region.offset != inst.region.offset)
+        return &half;
+    return nullptr;
+  }
+
+  /// Writes that `inst` looks at, or that a thread which leaves there has to have done, stay as they are.
+  void settle(const Inst& inst) {
+    if (pending_.empty()) return;
+    if (may_leave(inst.op) || inst.op == Op::reg_gather || inst.op == Op::reg_scatter)
+      return pending_.clear();
+    if (inst.op != Op::reg_read && inst.op != Op::reg_write) return;
+    constexpr unsigned granule = 4;
+    const SlotRange range = slots_of(inst, granule);
+    std::erase_if(pending_, [&](const Half& half) {
+      const SlotRange own = slots_of(half.write, granule);
+      return range.first <= own.last && own.first <= range.last;
+    });
+  }
+
+  ValueId dwords(const Inst& write) {
+    const ValueId value = function_.arg(write, 0);
+    if (function_.values[value].type == Type::u32) return value;
+    Inst cast;
+    cast.op = Op::bitcast;
+    cast.type = Type::u32;
+    cast.from = function_.values[value].type;
+    return append(cast, {value}, write);
+  }
+  ValueId append(Inst inst, std::initializer_list<ValueId> args, const Inst& at) {
+    inst.lanes = at.lanes;
+    inst.guest_ip = at.guest_ip;
+    function_.set_args(inst, args);
+    inst.result = function_.add_value(inst.type, inst.lanes);
+    inst.result_count = 1;
+    out_.push_back(inst);
+    return inst.result;
+  }
+
+  /// The value of a write, if it is a constant that stands just before it.
+  const Inst* constant(const Inst& write, std::size_t index) const {
+    if (index == 0 || out_[index - 1].op != Op::constant) return nullptr;
+    return out_[index - 1].result == function_.arg(write, 0) ? &out_[index - 1] : nullptr;
+  }
+
+  void join(const Half& other, const Inst& inst) {
+    const bool is_high = inst.region.offset % 8 != 0;
+    const Inst* known = constant(inst, out_.size());
+    const Inst* known_before = constant(other.write, other.index);
+    Inst both;
+    both.type = Type::u64;
+    ValueId whole;
+    if (known && known_before) {
+      const Inst &low = is_high ? *known_before : *known, &high = is_high ? *known : *known_before;
+      both.op = Op::constant;
+      both.imm = (low.imm & ~0u) | high.imm << 32;
+      whole = append(both, {}, inst);
+    } else {
+      both.op = Op::join;
+      const ValueId given = dwords(inst), before = dwords(other.write);
+      whole = append(both, {is_high ? before : given, is_high ? given : before}, inst);
+    }
+    Inst write = inst;
+    write.type = Type::u64;
+    write.region = Region::packed(whole_of(inst));
+    function_.set_args(write, {whole});
+    // What is between the halves, and was written there, would be written by both.
+    out_[other.index].lanes = 0;
+    std::erase_if(pending_, [&](const Half& half) { return half.index == other.index; });
+    settle(write);
+    out_.push_back(write);
+  }
+
+  Function& function_;
+  std::vector<Half> pending_;
+  std::vector<unsigned> wholes_;  ///< places of 64 bits that are read, in order
+  std::vector<Inst> out_;
+};
+
+}  // namespace
+
+void join_halves(Function& function) {
+  BlockJoiner joiner(function);
+  for (Block& block : function.blocks) joiner.run(block);
+}
+
+}  // namespace eum::jit
