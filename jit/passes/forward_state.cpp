@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "jit/passes/liveness.hpp"
 #include "jit/passes/passes.hpp"
 
 namespace eum::jit {
@@ -35,9 +36,10 @@ struct Key {
       h ^= h >> 32;
     };
     mix(head);
-    mix(attribute);
-    for (ValueId arg : args) mix(arg);
-    mix(mask);
+    mix(attribute ^ std::uint64_t{mask} << 32);
+    static_assert(std::tuple_size_v<decltype(args)> == 4);
+    mix(args[0] | std::uint64_t{args[1]} << 32);
+    mix(args[2] | std::uint64_t{args[3]} << 32);
     return h;
   }
 };
@@ -47,8 +49,8 @@ class Table {
   struct Entry {
     Key key;
     ValueId value = ir::no_value;
-    std::uint64_t time = 0;
     std::uint32_t generation = 0;
+    std::uint64_t time = 0;
   };
   /// The slot that holds `key`, or an empty one for it.
   Entry& at(const Key& key) {
@@ -57,7 +59,7 @@ class Table {
     while (entries_[i].generation == generation_ && !(entries_[i].key == key))
       i = (i + 1) & (entries_.size() - 1);
     if (entries_[i].generation != generation_) {
-      entries_[i] = {key, ir::no_value, 0, generation_};
+      entries_[i] = {key, ir::no_value, generation_, 0};
       ++used_;
     }
     return entries_[i];
@@ -69,7 +71,7 @@ class Table {
 
  private:
   void grow() {
-    std::vector<Entry> old(entries_.size() * 2);
+    std::vector<Entry> old(entries_.size() * 4);
     old.swap(entries_);
     used_ = 0;
     for (const Entry& entry : old)
@@ -89,10 +91,9 @@ class BlockForwarder {
         flags_(function.flag_bits) {}
 
   void run(ir::Block& block) {
+    // Stamps stay: whatever comes into the empty table is later than all of them.
     table_.clear();
-    std::fill(stamps_.begin(), stamps_.end(), 0);
     std::fill(flags_.begin(), flags_.end(), FlagBits{});
-    clock_ = 1;
     out_.clear();
     out_.reserve(block.insts.size() + 16);
     for (Inst& inst : block.insts) visit(inst);
@@ -135,7 +136,6 @@ class BlockForwarder {
     inst.op = op;
     inst.type = ir::int_type(ir::size_of(type), false);  // same bits, whatever the type
     inst.lanes = static_cast<std::uint8_t>(lanes);
-    inst.imm = 0;
     // Lanes a fixed distance apart are one region however it is written.
     if (int stride = region.stride(lanes); stride >= 0)
       region = {region.offset, static_cast<std::uint8_t>(lanes == 1 ? 1 : stride), 1, 0};
@@ -144,21 +144,15 @@ class BlockForwarder {
     return key_of(inst);
   }
 
-  std::pair<unsigned, unsigned> granules(const Inst& inst) const {
-    unsigned bytes = ir::size_of(inst.type), high = inst.region.offset;
-    for (unsigned lane = 0; lane < inst.lanes; ++lane)
-      high = std::max(high, inst.region.byte_of(lane, bytes));
-    return {inst.region.offset / granule, (high + bytes - 1) / granule};
-  }
   bool fresh(const Inst& inst, std::uint64_t time) const {
-    auto [first, last] = granules(inst);
+    const auto [first, last] = slots_of(inst, granule);
     for (unsigned g = first; g <= last; ++g)
       if (stamps_[g] > time) return false;
     return true;
   }
   void stamp(const Inst& inst) {
-    auto [first, last] = granules(inst);
-    for (unsigned g = first; g <= last; ++g) stamps_[g] = clock_;
+    const auto [first, last] = slots_of(inst, granule);
+    std::fill(stamps_.begin() + first, stamps_.begin() + last + 1, clock_);
   }
 
   /// The value as `type`: itself, or a bitcast.
