@@ -194,8 +194,7 @@ void Allocator::emit_edge(const EntryState& entry, const BitSet& needed) const {
 
 LiveRegisters Allocator::live_registers() const {
   LiveRegisters live;
-  for (unsigned r = 0; r < target_.vector_registers; ++r)
-    if (vector_file_[r].count != 0 || vector_file_.pinned(r)) live.vectors |= 1u << r;
+  live.vectors = vector_file_.held() | vector_file_.pinned();
   for (unsigned r = 0; r < generals.owner_.size(); ++r)
     if (generals.owner_[r] != ir::no_value) live.generals |= 1u << r;
   live.generals |= generals.pinned_;

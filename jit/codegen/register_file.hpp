@@ -37,11 +37,13 @@ class VectorFile {
 
   void clear() {
     for (Register& reg : registers_) reg.count = 0;
-    pinned_ = 0;
+    held_ = pinned_ = 0;
   }
-  Register& operator[](std::size_t reg) { return registers_[reg]; }
   const Register& operator[](std::size_t reg) const { return registers_[reg]; }
-  bool pinned(std::size_t reg) const { return (pinned_ >> reg & 1) != 0; }
+  /// Bit r: something refers to register r.
+  std::uint32_t held() const { return held_; }
+  /// Bit r: the current instruction uses register r, which is not to be spilled.
+  std::uint32_t pinned() const { return pinned_; }
   void pin(std::size_t reg) { pinned_ |= std::uint32_t{1} << reg; }
   void unpin(std::size_t reg) { pinned_ &= ~(std::uint32_t{1} << reg); }
   void unpin() { pinned_ = 0; }
@@ -49,19 +51,25 @@ class VectorFile {
     Register& r = registers_[reg];
     if (r.full()) throw EngineBug("a register has too many names");
     r.refs[r.count++] = ref;
+    held_ |= std::uint32_t{1} << reg;
   }
   void drop(std::size_t reg, VectorRef ref) {
     Register& r = registers_[reg];
     for (unsigned i = 0; i < r.count; ++i) {
       if (!(r.refs[i] == ref)) continue;
       r.refs[i] = r.refs[--r.count];
+      if (r.count == 0) held_ &= ~(std::uint32_t{1} << reg);
       return;
     }
+  }
+  void drop_all(std::size_t reg) {
+    registers_[reg].count = 0;
+    held_ &= ~(std::uint32_t{1} << reg);
   }
 
  private:
   std::array<Register, max_registers> registers_{};
-  std::uint32_t pinned_ = 0;  ///< what the current instruction uses: not to be spilled
+  std::uint32_t held_ = 0, pinned_ = 0;
 };
 
 }  // namespace eum::jit::codegen

@@ -1,5 +1,6 @@
 // Vector registers: which is taken next, and what is spilled for it.
 #include <algorithm>
+#include <bit>
 
 #include "jit/codegen/allocator.hpp"
 
@@ -12,19 +13,24 @@ unsigned Vectors::chunks(ValueId value) const { return all_.values_[value].chunk
 void Vectors::pin(unsigned reg) { all_.vector_file_.pin(reg); }
 
 unsigned Vectors::take() {
+  const VectorFile& file = all_.vector_file_;
+  const auto every = static_cast<std::uint32_t>((std::uint64_t{1} << all_.target_.vector_registers) - 1);
+  const std::uint32_t movable = every & ~file.pinned();
+  if (const std::uint32_t idle = movable & ~file.held(); idle != 0)
+    return static_cast<unsigned>(std::countr_zero(idle));
+  // Of those that hold something the one that is wanted last.
   int victim = -1;
   std::uint32_t victim_next = 0;
-  for (unsigned r = 0; r < all_.target_.vector_registers; ++r) {
-    const VectorFile::Register& reg = all_.vector_file_[r];
-    if (all_.vector_file_.pinned(r)) continue;
-    if (reg.count == 0) return r;
+  for (std::uint32_t left = movable; left != 0; left &= left - 1) {
+    const int r = std::countr_zero(left);
     std::uint32_t next = never;
-    for (const VectorRef& ref : reg)
+    for (const VectorRef& ref : file[static_cast<std::size_t>(r)]) {
       next = std::min(next, ref.is_slot ? all_.next_slot_use(ref.id) : all_.values_[ref.id].next_use);
-    if (victim < 0 || next > victim_next) {
-      victim = static_cast<int>(r);
-      victim_next = next;
+      if (victim >= 0 && next <= victim_next) break;
     }
+    if (victim >= 0 && next <= victim_next) continue;
+    victim = r;
+    victim_next = next;
   }
   if (victim < 0) throw EngineBug("every vector register is pinned");
   spill(static_cast<unsigned>(victim));
@@ -32,7 +38,7 @@ unsigned Vectors::take() {
 }
 
 void Vectors::spill(unsigned reg) {
-  VectorFile::Register& state = all_.vector_file_[reg];
+  const VectorFile::Register& state = all_.vector_file_[reg];
   const unsigned width = all_.vector_bytes();
   int backing = -1;  // a slot whose memory has the content
   for (unsigned i = state.count; i-- > 0;) {
@@ -62,7 +68,7 @@ void Vectors::spill(unsigned reg) {
       all_.moves_.store_vector(p.copy, reg, width);
     }
   }
-  state.count = 0;
+  all_.vector_file_.drop_all(reg);
 }
 
 unsigned Vectors::use(ValueId value, unsigned chunk) {
