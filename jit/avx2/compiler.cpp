@@ -107,13 +107,13 @@ Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
     }
   }
   for (std::size_t i = 0; i < out_of_line_.size(); ++i) {
-    leaving_dirty_ = &out_of_line_[i].dirty;
+    leaving_row_ = out_of_line_[i].exit_row;
     annotated_ip_ = out_of_line_[i].guest_ip;
     note_place(annotated_ip_);
     out_of_line_[i].emit();
     if (auto good = fits(); !good) return good.error();
   }
-  leaving_dirty_ = nullptr;
+  leaving_row_.reset();
   note_place(HostPlace::no_ip);
   dispatcher();
   call_site_stub();
@@ -204,18 +204,6 @@ void Compiler::load_mxcsr(FpClass wanted) {
   a.mov(x86::rcx, saved(x86::rcx));
 }
 
-void Compiler::flush_if_not_kept(std::function<void()> flush) {
-  const asmjit::Label flushing = a.newLabel(), done = a.newLabel();
-  a.test(state(offsetof(ThreadState, fp_mode), 4), 1u << cr0_bit::Keep16);
-  a.jz(flushing);
-  a.bind(done);
-  out_of_line([this, flushing, done, flush = std::move(flush)] {
-    a.bind(flushing);
-    flush();
-    a.jmp(done);
-  });
-}
-
 void Compiler::enter_same_version(ir::BlockId target) {
   regs.emit_edge(entry_state(target, full_), needed(target, full_));
   if (!is_next(target, full_)) a.jmp(version(target, full_).label);
@@ -232,12 +220,10 @@ void Compiler::change_version(ir::BlockId target) {
       a.je(other);
     }
     // Channels that are off here may be on there, and the other way round.
-    codegen::EntryState dirty = regs.slots.dirty();
-    std::erase_if(dirty, [live = needed(target, true) | needed(target, false)](
-                             const codegen::CachedSlot& cached) { return !live[cached.slot]; });
-    out_of_line([this, other, target, full = full_, dirty = std::move(dirty)] {
+    const std::uint32_t row = row_of_dirty(needed(target, true) | needed(target, false));
+    out_of_line(row, [this, other, target, full = full_, row] {
       a.bind(other);
-      for (const codegen::CachedSlot& cached : dirty)
+      for (const codegen::CachedSlot& cached : data.exits.slots(row))
         store(cached.slot * avx2::target.vector_bytes, x86::ymm(cached.reg), avx2::target.vector_bytes);
       a.jmp(memory_entry(target, !full));
     });
@@ -250,14 +236,11 @@ void Compiler::go_to(ir::BlockId target) {
     asmjit::Label pause = a.newLabel();
     a.test(budget_reg, budget_reg);
     a.jle(pause);
-    out_of_line([this, pause, target] {
+    out_of_line(row_of_dirty(needed(target, false)), [this, pause, target] {
       a.bind(pause);
       a.mov(state(offsetof(ThreadState, resume), 4), target);
       leave(Status::Paused);
     });
-    std::erase_if(
-        out_of_line_.back().dirty,
-        [live = needed(target, false)](const codegen::CachedSlot& cached) { return !live[cached.slot]; });
   }
   if (code_.changes_mask()) return change_version(target);
   enter_same_version(target);
@@ -293,15 +276,17 @@ void Compiler::finish_turn(Status status) {
 
 // ---- Out of line
 
-void Compiler::out_of_line(std::function<void()> emit) {
-  out_of_line_.push_back({std::move(emit), regs.slots.dirty(), annotated_ip_});
+std::uint32_t Compiler::row_of_dirty(const BitSet& needed) {
+  codegen::EntryState dirty = regs.slots.dirty();
+  std::erase_if(dirty, [&](const codegen::CachedSlot& cached) { return !needed[cached.slot]; });
+  return data.exits.add(dirty);
 }
 
 void Compiler::leave(Status status, bool saved) {
   a.mov(x86::eax, static_cast<std::uint32_t>(status));
-  if (!leaving_dirty_) throw codegen::EngineBug("code in line leaves as if it were out of line");
-  if (leaving_dirty_->empty()) return (void)a.jmp(epilogue_);
-  a.mov(x86::esi, data.exits.add(*leaving_dirty_));
+  if (!leaving_row_) throw codegen::EngineBug("code in line leaves as if it were out of line");
+  if (data.exits.slots(*leaving_row_).empty()) return (void)a.jmp(epilogue_);
+  a.mov(x86::esi, *leaving_row_);
   a.jmp(saved ? leave_saved_ : leave_live_);
 }
 
@@ -350,8 +335,8 @@ void Compiler::call(const codegen::LiveRegisters& live, const void* target,
       leave(Status::Faulted, true);
     };
     // What is out of line already leaves with the dirty slots that it has.
-    if (leaving_dirty_)
-      out_of_line_.push_back({leaves, *leaving_dirty_, annotated_ip_});
+    if (leaving_row_)
+      out_of_line(*leaving_row_, leaves);
     else
       out_of_line(leaves);
   }
@@ -375,8 +360,8 @@ void Compiler::call_site(std::uint32_t site, const CodeInst& inst) {
 }
 
 void Compiler::call_site_out_of_line(std::uint32_t site) {
-  if (!leaving_dirty_) throw codegen::EngineBug("code in line calls as if it were out of line");
-  data.call_sites[site].exit_row = data.exits.add(*leaving_dirty_);
+  if (!leaving_row_) throw codegen::EngineBug("code in line calls as if it were out of line");
+  data.call_sites[site].exit_row = *leaving_row_;
   calls_sites_ = true;
   a.mov(x86::ptr(x86::rsp, Frame::site, 4), site);
   a.call(call_site_);

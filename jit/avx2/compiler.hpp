@@ -6,10 +6,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "jit/access.hpp"
 #include "jit/avx2/registers.hpp"
+#include "jit/codegen/closure.hpp"
 #include "jit/codegen/entry_state.hpp"
 #include "jit/codegen/exit_table.hpp"
 #include "jit/fpmode.hpp"
@@ -26,13 +28,15 @@ struct CodeData {
     bool (*function)(const Environment&, const Access&, const AccessOperands&, void* data, Fault&);
     std::uint32_t exit_row = 0;  ///< where it faults
     /// Of a call out of line, numbers of registers: vectors, and general ones for one address, and for data
-    /// and result of one lane.
-    std::vector<std::uint8_t> addresses = {}, data = {}, results = {};
+    /// and result of one lane. In CodeData::registers from `registers` on: addresses, data, results.
+    std::uint32_t registers = 0;
+    std::uint8_t addresses = 0, data = 0, results = 0;
     std::optional<std::uint8_t> address = {}, mask = {}, surface = {};
     bool in_vectors = false;  ///< data and results
   };
   codegen::ExitTable exits{target.vector_bytes};
   std::vector<CallSite> call_sites;
+  std::vector<std::uint8_t> registers;
   struct ImageCall {
     ImageSite site;
     mutable mem::image::KernelSite kernel;  ///< what did it last
@@ -125,7 +129,8 @@ class Compiler {
   SlotRegisters s;
 
   /// Of f16 whose denormals the mode does not keep: `flush`, out of line, makes them zeros.
-  void flush_if_not_kept(std::function<void()> flush);
+  template <class Flush>
+  void flush_if_not_kept(Flush flush);
   /// MXCSR as ops of this class want it in the thread's mode. Registers stay as they are.
   void load_mxcsr(FpClass wanted);
 
@@ -154,7 +159,10 @@ class Compiler {
   // ---- Out of line
   /// Code out of the way, emitted behind the last block, with the dirty slots of now for whatever leaves
   /// there.
-  void out_of_line(std::function<void()> emit);
+  template <class Emit>
+  void out_of_line(Emit emit) {
+    out_of_line(data.exits.add(regs.slots.dirty()), std::move(emit));
+  }
   /// Leaves with this status from out of line. The dirty slots are those of when out_of_line was called;
   /// `saved`: the vector registers are in the frame, as in a call.
   void leave(Status status, bool saved = false);
@@ -179,10 +187,16 @@ class Compiler {
     bool fixed = false;
   };
   struct OutOfLine {
-    std::function<void()> emit;
-    codegen::EntryState dirty;
+    codegen::Closure emit;
+    std::uint32_t exit_row;  ///< of what leaves there
     std::uint32_t guest_ip;  ///< that it belongs to, if run() annotates
   };
+  template <class Emit>
+  void out_of_line(std::uint32_t exit_row, Emit emit) {
+    out_of_line_.push_back({codegen::Closure(closures_, std::move(emit)), exit_row, annotated_ip_});
+  }
+  /// The dirty slots of now that are among `needed`.
+  std::uint32_t row_of_dirty(const BitSet& needed);
 
   Version& version(ir::BlockId block, bool full) { return versions_[2 * block + (full ? 1 : 0)]; }
   const codegen::EntryState& entry_state(ir::BlockId block, bool full);
@@ -222,9 +236,10 @@ class Compiler {
   codegen::LoopSlots loops_;
   codegen::BlockCode code_;
   std::vector<Version> versions_;
-  std::vector<ir::BlockId> resume_points_;              // where a run may begin, or a jump_ip lead
-  std::deque<OutOfLine> out_of_line_;                   // grows while it is emitted
-  const codegen::EntryState* leaving_dirty_ = nullptr;  // of the out-of-line code that is being emitted
+  std::vector<ir::BlockId> resume_points_;  // where a run may begin, or a jump_ip lead
+  std::pmr::monotonic_buffer_resource closures_;
+  std::deque<OutOfLine> out_of_line_;         // grows while it is emitted
+  std::optional<std::uint32_t> leaving_row_;  // of the out-of-line code that is being emitted
   asmjit::Label leave_live_;   // leaves with status eax, row esi of the exit table; vectors are in registers
   asmjit::Label leave_saved_;  // the same, vectors are in the frame
   asmjit::Label call_site_;    // does the access of site [Frame::site], all registers kept
@@ -242,5 +257,18 @@ class Compiler {
   bool annotate_ = false;
   std::uint32_t annotated_ip_ = ~0u;
 };
+
+template <class Flush>
+void Compiler::flush_if_not_kept(Flush flush) {
+  const asmjit::Label flushing = a.newLabel(), done = a.newLabel();
+  a.test(state(offsetof(ThreadState, fp_mode), 4), 1u << cr0_bit::Keep16);
+  a.jz(flushing);
+  a.bind(done);
+  out_of_line([this, flushing, done, flush = std::move(flush)] {
+    a.bind(flushing);
+    flush();
+    a.jmp(done);
+  });
+}
 
 }  // namespace eum::jit::avx2

@@ -134,8 +134,8 @@ class Slots {
 
   /// Slots in registers.
   EntryState cached() const;
-  /// Those that are newer than memory.
-  EntryState dirty() const;
+  /// Those that are newer than memory. Valid until the next call.
+  const EntryState& dirty() const;
 
  private:
   friend class Allocator;
@@ -154,6 +154,7 @@ class Slots {
   std::vector<std::vector<std::pair<ir::ValueId, std::uint8_t>>>
       backing_;                    // values that rely on a slot's memory
   std::vector<unsigned> touched_;  // slots with an entry in backing_
+  mutable EntryState listed_;      // by dirty()
 };
 
 /// Registers that a call must keep.

@@ -19,6 +19,7 @@ struct CachedSlot {
   std::uint16_t slot;
   std::uint8_t reg;
   bool dirty;  ///< memory may hold an older content
+  bool operator==(const CachedSlot&) const = default;
 };
 
 using EntryState = std::vector<CachedSlot>;

@@ -1,4 +1,6 @@
 // Slots of the register file in vector registers.
+#include <bit>
+
 #include "jit/codegen/allocator.hpp"
 
 namespace eum::jit::codegen {
@@ -117,13 +119,15 @@ EntryState Slots::cached() const {
   return cached;
 }
 
-EntryState Slots::dirty() const {
-  EntryState dirty;
-  for (unsigned r = 0; r < all_.target_.vector_registers; ++r)
+const EntryState& Slots::dirty() const {
+  listed_.clear();
+  for (std::uint32_t left = all_.vector_file_.held(); left != 0; left &= left - 1) {
+    const auto r = static_cast<unsigned>(std::countr_zero(left));
     for (const VectorRef& ref : all_.vector_file_[r])
       if (ref.is_slot && dirty_[ref.id])
-        dirty.push_back({static_cast<std::uint16_t>(ref.id), static_cast<std::uint8_t>(r), true});
-  return dirty;
+        listed_.push_back({static_cast<std::uint16_t>(ref.id), static_cast<std::uint8_t>(r), true});
+  }
+  return listed_;
 }
 
 void Slots::uncache(unsigned slot) {

@@ -97,11 +97,15 @@ bool do_register_access(ThreadState* state, const CodeData* data, std::byte* fra
       site.surface ? surface_operand(access, saved_general(frame, *site.surface), 0) : access.mem.surface;
   const AccessOperands operands{surface, addresses, general(site.mask, ir::lane_mask(access.lanes))};
   if (site.address) std::memcpy(addresses, saved_general(frame, *site.address), 8);
+  const auto registers = std::span(data->registers).subspan(site.registers);
+  const auto address_registers = registers.first(site.addresses),
+             data_registers = registers.subspan(site.addresses, site.data),
+             result_registers = registers.subspan(site.addresses + site.data, site.results);
   if (!site.in_vectors) {
-    for (std::size_t k = 0; k < site.data.size(); ++k)
-      std::memcpy(values + k * element, saved_general(frame, site.data[k]), 8);
+    for (std::size_t k = 0; k < data_registers.size(); ++k)
+      std::memcpy(values + k * element, saved_general(frame, data_registers[k]), 8);
     if (!perform(state, *data, site, operands, frame)) return false;
-    if (site.results.empty()) return true;
+    if (result_registers.empty()) return true;
     // In the form that scalars have in registers.
     auto value = word<std::uint64_t>(values, 0);
     if (element < 8) {
@@ -111,18 +115,18 @@ bool do_register_access(ThreadState* state, const CodeData* data, std::byte* fra
                   ? static_cast<std::uint32_t>(static_cast<std::int64_t>(value) >> unused)
                   : value >> unused;
     }
-    std::memcpy(saved_general(frame, site.results[0]), &value, sizeof value);
+    std::memcpy(saved_general(frame, result_registers[0]), &value, sizeof value);
     return true;
   }
-  for (std::size_t i = 0; i < site.addresses.size(); ++i)
-    std::memcpy(addresses + i * 32, saved_vector(frame, site.addresses[i]), 32);
+  for (std::size_t i = 0; i < address_registers.size(); ++i)
+    std::memcpy(addresses + i * 32, saved_vector(frame, address_registers[i]), 32);
   // In order, as a vector may reach beyond the lanes of its value into the next one.
   const auto place = [&](std::size_t i) { return values + i / vectors * bytes + i % vectors * 32; };
-  for (std::size_t i = 0; i < site.data.size(); ++i)
-    std::memcpy(place(i), saved_vector(frame, site.data[i]), 32);
+  for (std::size_t i = 0; i < data_registers.size(); ++i)
+    std::memcpy(place(i), saved_vector(frame, data_registers[i]), 32);
   if (!perform(state, *data, site, operands, frame)) return false;
-  for (std::size_t i = 0; i < site.results.size(); ++i)
-    std::memcpy(saved_vector(frame, site.results[i]), place(i), 32);
+  for (std::size_t i = 0; i < result_registers.size(); ++i)
+    std::memcpy(saved_vector(frame, result_registers[i]), place(i), 32);
   return true;
 }
 
@@ -330,23 +334,23 @@ void MemorySite::call_out_of_line(asmjit::Label entry, asmjit::Label done, Acces
   site.access = access_;
   site.function = function;
   const auto number = [](const auto& reg) { return static_cast<std::uint8_t>(reg.id()); };
-  const auto numbers = [&](const auto& list) {
-    std::vector<std::uint8_t> result;
-    for (const auto& reg : list) result.push_back(number(reg));
-    return result;
+  site.registers = static_cast<std::uint32_t>(c_.data.registers.size());
+  const auto add = [&](const auto& list) {
+    for (const auto& reg : list) c_.data.registers.push_back(number(reg));
+    return static_cast<std::uint8_t>(list.size());
   };
   site.in_vectors = registers.in_vectors;
   if (reg.mask.isValid()) site.mask = number(reg.mask);
   if (reg.surface.isValid()) site.surface = number(reg.surface);
   if (registers.address.isValid()) site.address = number(registers.address);
-  site.addresses = numbers(registers.addresses);
-  site.data = site.in_vectors ? numbers(registers.data) : numbers(registers.generals);
-  site.results =
-      registers.result.isValid() ? std::vector{number(registers.result)} : numbers(registers.results);
-  c_.out_of_line([&c = c_, entry, done, site = std::move(site)] {
+  site.addresses = add(registers.addresses);
+  site.data = site.in_vectors ? add(registers.data) : add(registers.generals);
+  site.results = registers.result.isValid() ? add(std::span(&registers.result, 1)) : add(registers.results);
+  c_.data.call_sites.push_back(site);
+  const auto index = static_cast<std::uint32_t>(c_.data.call_sites.size() - 1);
+  c_.out_of_line([&c = c_, entry, done, index] {
     c.a.bind(entry);
-    c.data.call_sites.push_back(site);
-    c.call_site_out_of_line(static_cast<std::uint32_t>(c.data.call_sites.size() - 1));
+    c.call_site_out_of_line(index);
     c.a.jmp(done);
   });
 }
