@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "memory/base/heap_bytes.hpp"
+
 namespace eum::jit {
 
 namespace {
@@ -52,7 +54,13 @@ Executable::Executable(const ir::Function& function, std::optional<RegisterUse> 
       file_bytes_(function.file_bytes),
       flag_bytes_(function.flag_bits / 8),
       mask_variables_(function.mask_variables) {
+  block_ips_.reserve(function.blocks.size());
   for (const ir::Block& block : function.blocks) block_ips_.push_back(block.guest_ip);
+}
+
+std::size_t Executable::metadata_bytes() const {
+  return heap_bytes(register_use_.read) + heap_bytes(register_use_.written) + heap_bytes(restored_) +
+         heap_bytes(block_ips_);
 }
 
 std::vector<FileRange> intersection(const RegisterUse& use) {

@@ -289,6 +289,8 @@ class Executable {
   std::span<const FileRange> restored() const { return restored_; }
   /// Bytes of host code; 0 for an engine that makes none.
   virtual std::size_t code_bytes() const { return 0; }
+  /// Bytes that are kept beside the code for as long as it lives, listing and places apart.
+  virtual std::size_t metadata_bytes() const;
   /// Host code annotated with guest instruction offsets; empty for an engine that makes none.
   virtual std::string listing() const { return {}; }
   /// Valid as long as the executable.

@@ -1,6 +1,7 @@
 // What each step from bits to host code costs, as Google Benchmark sees it: decoding, lowering (decoding
 // included), each pass, emission (what compiling takes beyond the passes) and the whole way, for each kernel
-// of the corpus and for all together. The counter "each" is the time of the step for one GEN instruction.
+// of the corpus, for all together, and for functions of up to 60,000 instructions. The counter "each" is the
+// time of the step for one GEN instruction; "code" and "metadata" are bytes kept for one.
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
@@ -41,6 +42,27 @@ Result<std::vector<CorpusKernel>> load_corpus() {
       loaded.push_back({fmt::format("{}.{}", file.stem, kernel.name), std::move(kernel)});
   }
   return loaded;
+}
+
+/// The kernel with what comes before its end of thread over and over, in at least so many instructions: a
+/// function as large as one likes, with the messages, branches and loops of a real one.
+Result<CorpusKernel> grown(const CorpusKernel& small, std::size_t instructions) {
+  const rt::KernelCode code = small.code();
+  std::uint32_t end = 0;
+  std::size_t body = 0;
+  for (;; ++body) {
+    const auto instruction = gen::decode(code.bytes, end, code.family);
+    if (!instruction) return instruction.error();
+    if (instruction->send.eot) break;
+    end += instruction->length;
+  }
+  CorpusKernel large{fmt::format("large.{}", instructions), small.kernel};
+  std::vector<std::byte>& bytes = large.kernel.code;
+  bytes.clear();
+  const auto add = [&](auto part) { bytes.insert(bytes.end(), part.begin(), part.end()); };
+  for (std::size_t have = 0; have < instructions; have += body) add(code.bytes.first(end));
+  add(code.bytes.subspan(end));
+  return large;
 }
 
 /// Reports `instructions` an iteration, and the time for one of them.
@@ -149,18 +171,22 @@ void emit(benchmark::State& state, jit::Engine& engine, Chosen chosen) {
   count(state, instructions);
 }
 
-/// Every kernel given, from bits to host code.
+/// Every kernel given, from bits to host code; and what is kept of it for a GEN instruction, in bytes.
 void translate(benchmark::State& state, jit::Engine& engine, Chosen chosen) {
-  std::size_t instructions = 0;
+  std::size_t instructions = 0, code = 0, metadata = 0;
   for (auto _ : state) {
-    instructions = 0;
+    instructions = code = metadata = 0;
     for (const CorpusKernel& corpus_kernel : chosen) {
       const auto translated = rt::translate(corpus_kernel.code(), engine);
       if (!translated) return state.SkipWithError(translated.error().message.c_str());
       instructions += translated->instructions;
+      code += translated->executable->code_bytes();
+      metadata += translated->executable->metadata_bytes();
     }
   }
   count(state, instructions);
+  state.counters["code"] = static_cast<double>(code) / static_cast<double>(instructions);
+  state.counters["metadata"] = static_cast<double>(metadata) / static_cast<double>(instructions);
 }
 
 void add_benchmarks(jit::Engine& engine, std::string_view name, Chosen chosen) {
@@ -197,6 +223,18 @@ int main(int argc, char** argv) {
     return 1;
   }
   add_benchmarks(**engine, "corpus", *corpus);
+  const auto pattern = std::ranges::find(*corpus, "stencil3d.stencil3d", &CorpusKernel::name);
+  if (pattern == corpus->end()) return 1;
+  std::vector<CorpusKernel> large;
+  for (const std::size_t instructions : {1'000, 6'000, 60'000}) {
+    auto kernel = grown(*pattern, instructions);
+    if (!kernel) {
+      fmt::print(stderr, "perf_translation: {}\n", kernel.error().message);
+      return 1;
+    }
+    large.push_back(*std::move(kernel));
+  }
+  for (const CorpusKernel& kernel : large) add_benchmarks(**engine, kernel.name, std::span(&kernel, 1));
   for (const CorpusKernel& kernel : *corpus) add_benchmarks(**engine, kernel.name, std::span(&kernel, 1));
   benchmark::RunSpecifiedBenchmarks();
   return 0;

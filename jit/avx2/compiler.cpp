@@ -39,6 +39,17 @@ void call_on_frame(ir::LaneFunction function, std::byte* operands, void* results
 
 }  // namespace
 
+void CodeData::finish() {
+  exits.finish();
+  call_sites.shrink_to_fit();
+  registers.shrink_to_fit();
+}
+
+std::size_t CodeData::bytes() const {
+  return sizeof *this + exits.bytes() + heap_bytes(call_sites) + heap_bytes(registers) +
+         image_calls.size() * sizeof(ImageCall);
+}
+
 int Frame::data_bytes(const ir::Function& function) {
   unsigned values = 4;
   for (const ir::Block& block : function.blocks)
@@ -124,6 +135,7 @@ Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
   a.bind(a.pool_label());
   const auto& constants = pool_.entries();
   if (!constants.empty()) a.embed(constants.data(), constants.size() * ConstantPool::entry_bytes);
+  data.finish();
   return entry;
 }
 

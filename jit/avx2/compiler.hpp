@@ -43,6 +43,10 @@ struct CodeData {
   };
   std::deque<ImageCall> image_calls;  ///< code points at them
   std::uint32_t regions = 0;          ///< StateLayout::regions
+
+  /// Nothing will be added.
+  void finish();
+  std::size_t bytes() const;
 };
 
 /// What translated code calls for an access: bool (ThreadState*, const CodeData*, std::byte* frame). Operands

@@ -101,6 +101,9 @@ class HostExecutable final : public Executable {
     }
   }
   std::size_t code_bytes() const override { return code_bytes_; }
+  std::size_t metadata_bytes() const override {
+    return Executable::metadata_bytes() + sizeof *this + data_->bytes();
+  }
   std::string listing() const override { return listing_; }
   HostMap host_map() const override { return {code_.data(), code_bytes_, places_}; }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jit/codegen/entry_state.hpp"
+#include "memory/base/heap_bytes.hpp"
 
 namespace eum::jit::codegen {
 
@@ -29,6 +30,12 @@ class ExitTable {
   std::span<const CachedSlot> slots(std::uint32_t row) const {
     return std::span(slots_).subspan(rows_[row].first, rows_[row].count);
   }
+  /// No row will be added.
+  void finish() {
+    rows_.shrink_to_fit();
+    slots_.shrink_to_fit();
+  }
+  std::size_t bytes() const { return heap_bytes(rows_) + heap_bytes(slots_); }
   /// Brings the register file at `file` up to date from the vector registers that lie at `vectors`.
   void write_back(std::uint32_t row, std::byte* file, const std::byte* vectors) const {
     for (const CachedSlot& dirty : slots(row))

@@ -72,6 +72,8 @@ json to_json(const Step& step) {
                  {"guest_instructions", step.report.counts.instructions},
                  {"translated_instructions", t.instructions},
                  {"translation_seconds", t.seconds()},
+                 {"code_bytes", t.executable->code_bytes()},
+                 {"metadata_bytes", t.executable->metadata_bytes()},
                  {"run_seconds", best(step.seconds)},
                  {"guest_instructions_per_second", rate(step)}};
   if (step.seconds.size() > 1) result["run_seconds_each"] = step.seconds;
