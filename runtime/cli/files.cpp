@@ -26,7 +26,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return error("{}: {}", path, std::strerror(errno));
   std::vector<std::byte> bytes;
-  std::vector<std::byte> chunk(std::size_t{1} << 20);
+  std::vector<std::byte> chunk(std::size_t{1} << 16);  // small enough that a small file pays for few pages
   while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
     if (got > most_bytes - bytes.size())
       return error("{}: expected at most {} bytes, found more", path, most_bytes);

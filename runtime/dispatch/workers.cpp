@@ -51,9 +51,7 @@ struct Workers::Arena {
 
 #endif
 
-Workers::Workers(unsigned count)
-    : count_(std::clamp(count, 1u, max_thread_slots)),
-      arena_(count_ > 1 ? std::make_unique<Arena>(count_) : nullptr) {}
+Workers::Workers(unsigned count) : count_(std::clamp(count, 1u, max_thread_slots)) {}
 Workers::~Workers() = default;
 
 std::unique_ptr<ThreadGroup> Workers::take_group() {
@@ -74,6 +72,7 @@ Result<void> Workers::run(unsigned n, const std::function<void(unsigned)>& work)
     if (n == 1) {
       work(0);
     } else {
+      std::call_once(arena_made_, [&] { arena_ = std::make_unique<Arena>(count_); });
       arena_->run(n, work);
     }
   } catch (const std::exception& e) {

@@ -37,7 +37,8 @@ class Workers {
   unsigned count_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ThreadGroup>> spare_;
-  std::unique_ptr<Arena> arena_;
+  std::once_flag arena_made_;
+  std::unique_ptr<Arena> arena_;  ///< made when first needed: oneTBB looks for libraries then
 };
 
 }  // namespace eum::rt
