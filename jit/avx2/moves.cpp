@@ -194,6 +194,21 @@ void Moves::load_mask(unsigned mask, unsigned bits, unsigned first) {
   if (first != 0) a_.kshiftrd(to, to, asmjit::Imm(first));
 }
 
+bool Moves::pack_mask_pair(unsigned bits, unsigned low, unsigned high, unsigned lanes) {
+  switch (lanes) {
+    case 8:
+      a_.kunpckbw(scratch_mask, x86::k(high), x86::k(low));
+      a_.kmovw(x86::gpd(bits), scratch_mask);
+      return true;
+    case 16:
+      a_.kunpckwd(scratch_mask, x86::k(high), x86::k(low));
+      a_.kmovd(x86::gpd(bits), scratch_mask);
+      return true;
+    default:
+      return false;
+  }
+}
+
 void Moves::mask_to_lanes(unsigned vector, unsigned mask, unsigned width) {
   const x86::Ymm to = x86::ymm(vector);
   const x86::KReg from = x86::k(mask);

@@ -36,6 +36,7 @@ class Moves final : public codegen::Moves {
     return width <= 2 && chunk > 0;
   }
   void load_mask(unsigned mask, unsigned bits, unsigned first) override;
+  bool pack_mask_pair(unsigned bits, unsigned low, unsigned high, unsigned lanes) override;
   void mask_to_lanes(unsigned vector, unsigned mask, unsigned width) override;
 
  private:

@@ -66,6 +66,7 @@ class Generals {
 
  private:
   friend class Allocator;
+  friend class Masks;
   friend class Slots;
   unsigned take();
   void spill(unsigned reg);

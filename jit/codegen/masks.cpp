@@ -16,19 +16,25 @@ unsigned Masks::bits(ValueId mask) {
   const unsigned width = v.mask_width, lanes = all_.values_.info(mask).lanes;
   const unsigned per_chunk = all_.target_.lanes_per_vector(width);
   const unsigned bits = all_.generals.define(mask);
-  for (unsigned c = 0; c * per_chunk < lanes; ++c) {
-    const unsigned chunk = all_.target_.mask_registers != 0
-                               ? static_cast<unsigned>(all_.values_.place(mask, c).reg)
-                               : all_.vectors.use(mask, c);
+  const auto chunk_of = [&](unsigned c) {
+    return all_.target_.mask_registers != 0 ? static_cast<unsigned>(all_.values_.place(mask, c).reg)
+                                            : all_.vectors.use(mask, c);
+  };
+  // How many chunks it has packed.
+  const auto pack = [&](unsigned to, unsigned c) {
+    if (all_.target_.mask_registers != 0 && (c + 1) * per_chunk < lanes &&
+        all_.moves_.pack_mask_pair(to, chunk_of(c), chunk_of(c + 1), per_chunk))
+      return 2u;
+    const unsigned chunk = chunk_of(c);
     const unsigned vector = all_.moves_.packing_needs_vector(width) ? all_.vectors.scratch() : 0;
-    if (c == 0) {
-      all_.moves_.pack_mask(bits, chunk, width, vector);
-    } else {
-      const unsigned part = all_.generals.scratch();
-      all_.moves_.pack_mask(part, chunk, width, vector);
-      all_.moves_.join_bits(bits, part, c * per_chunk);
-      all_.generals.unpin(part);
-    }
+    all_.moves_.pack_mask(to, chunk, width, vector);
+    return 1u;
+  };
+  for (unsigned c = pack(bits, 0); c * per_chunk < lanes;) {
+    const unsigned part = all_.generals.scratch(), first = c;
+    c += pack(part, c);
+    all_.moves_.join_bits(bits, part, first * per_chunk);
+    all_.generals.unpin(part);
   }
   // Lanes of the last chunk beyond the mask hold whatever the operands held there.
   if (lanes % per_chunk != 0) all_.moves_.keep_bits(bits, ir::lane_mask(lanes));
@@ -77,14 +83,18 @@ unsigned Masks::take() {
   for (unsigned r = 0; r < owner_.size(); ++r) {
     if (((all_.target_.mask_registers & ~pinned_) >> r & 1) == 0) continue;
     if (owner_[r].mask == ir::no_value) return r;
-    const std::uint32_t next = all_.values_[owner_[r].mask].next_use;
+    // One whose mask has its bits costs nothing.
+    const Value& v = all_.values_[owner_[r].mask];
+    const std::uint32_t next = v.general.somewhere() ? never : v.next_use;
     if (victim >= 0 && next <= victim_next) continue;
     victim = static_cast<int>(r);
     victim_next = next;
   }
   if (victim < 0) throw EngineBug("every mask register is pinned");
   Owner& owner = owner_[static_cast<std::size_t>(victim)];
+  const std::uint32_t pinned = all_.generals.pinned_;
   bits(owner.mask);
+  all_.generals.pinned_ = pinned;
   all_.values_.place(owner.mask, owner.chunk).reg = -1;
   owner = {};
   return static_cast<unsigned>(victim);

@@ -77,6 +77,8 @@ class Moves {
   // Where there are mask registers. What they hold above the lanes of a chunk is undefined.
   /// The bits from `first` on.
   virtual void load_mask(unsigned mask, unsigned bits, unsigned first) = 0;
+  /// bits = those of the mask `low`, then those of `high`, which have `lanes` each. False: there is no way.
+  virtual bool pack_mask_pair(unsigned bits, unsigned low, unsigned high, unsigned lanes) = 0;
   /// Lanes of `width` bytes in a vector register.
   virtual void mask_to_lanes(unsigned vector, unsigned mask, unsigned width) = 0;
 };

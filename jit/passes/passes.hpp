@@ -35,6 +35,9 @@ void fuse_mul_mach(ir::Function& function);
 /// One lane of a comparison whose operands are the same in every lane becomes a comparison of scalars.
 void scalar_compare(ir::Function& function);
 
+/// What two shifts in opposite directions rotate becomes rotl.
+void rotations(ir::Function& function);
+
 /// Selects by a complemented mask become selects of exchanged values.
 void plain_selects(ir::Function& function);
 

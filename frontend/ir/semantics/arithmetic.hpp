@@ -298,6 +298,13 @@ struct Semantics<Op::asr> {
   }
 };
 template <>
+struct Semantics<Op::rotl> {
+  template <Integer32 T>
+  static T eval(T a, T b) {
+    return static_cast<T>(std::rotl(static_cast<Bits<T>>(a), static_cast<int>(shift_count(b))));
+  }
+};
+template <>
 struct Semantics<Op::avg> {
   // (a + b + 1) >> 1 = (a | b) - ((a ^ b) >> 1), which cannot overflow.
   template <Integer T>

@@ -266,39 +266,48 @@ class LoadSite : public LaneSite {
     }
   }
 
-  /// t = the mask, or all lanes. A gather merges with what its result held: that has to be 0 in lanes that
-  /// are off, and must not be waited for.
-  void gather_under(x86::Ymm mask, x86::Ymm to) const {
-    if (!masked()) {
-      c_.a.vpcmpeqd(t, t, t);
-    } else if (mask != t) {
-      c_.a.vmovaps(t, mask);
+  /// `id` under the mask, which has lanes as wide as the elements, or of all lanes; t changes. A gather
+  /// merges with what its result held: that has to be 0 in lanes that are off, and must not be waited for.
+  void gather_under(x86::Ymm mask, std::uint32_t id, x86::Ymm to, const x86::Mem& memory) const {
+    auto& a = c_.a;
+    a.vpxor(to, to, to);
+    if (c_.host.evex()) {
+      if (!masked()) {
+        a.kxnorb(scratch_mask, scratch_mask, scratch_mask);
+      } else if (id == x86::Inst::kIdVpgatherdq) {
+        a.vpmovq2m(scratch_mask, mask);
+      } else {
+        a.vpmovd2m(scratch_mask, mask);
+      }
+      a.k(scratch_mask);
+      return (void)a.emit(id, to, memory);
     }
-    c_.a.vpxor(to, to, to);
+    if (!masked()) {
+      a.vpcmpeqd(t, t, t);
+    } else if (mask != t) {
+      a.vmovaps(t, mask);
+    }
+    a.emit(id, to, memory, t);
   }
 
   void gather(const CheckedAddress& memory, unsigned row) const {
-    auto& a = c_.a;
-    for (unsigned k = 0; k < components(); ++k) {
-      const x86::Ymm to = result(k, row);
-      gather_under(masks_[row], to);
-      a.vpgatherdd(to, memory.gather(places_[row], component_offset(k), 4), t);
-    }
+    for (unsigned k = 0; k < components(); ++k)
+      gather_under(masks_[row], x86::Inst::kIdVpgatherdd, result(k, row),
+                   memory.gather(places_[row], component_offset(k), 4));
   }
 
   void gather_wide(const CheckedAddress& memory, unsigned row) const {
     auto& a = c_.a;
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned half = 0; half < 2; ++half) {
-        const x86::Ymm to = result(k, 2 * row + half);
-        gather_under(t, to);
         if (masked()) wide_mask(t, row, half);
         x86::Xmm place = places_[row].xmm();
         if (half == 1) {
           place = u.xmm();
           a.vextracti128(place, places_[row], 1);
         }
-        a.vpgatherdq(to, memory.gather(place, component_offset(k), 8), t);
+        gather_under(t, x86::Inst::kIdVpgatherdq, result(k, 2 * row + half),
+                     memory.gather(place, component_offset(k), 8));
       }
   }
 
@@ -326,8 +335,8 @@ class LoadSite : public LaneSite {
         a.vpminsd(from, t, places_[row]);
         a.vpsubd(shift, places_[row], from);
         a.vpslld(shift, shift, 3);
-        gather_under(masks_[row], to);
-        a.vpgatherdd(to, memory.gather_around(from, component_offset(k)), t);
+        gather_under(masks_[row], x86::Inst::kIdVpgatherdd, to,
+                     memory.gather_around(from, component_offset(k)));
         a.vpsrlvd(to, to, shift);
         a.vpand(to, to, c_.splat(element() == 1 ? 0xff : 0xffff, 4));
       }

@@ -160,4 +160,60 @@ void emit_shl(Compiler& c, const CodeInst& inst) { emit_shift(c, inst, left); }
 void emit_shr(Compiler& c, const CodeInst& inst) { emit_shift(c, inst, right); }
 void emit_asr(Compiler& c, const CodeInst& inst) { emit_shift(c, inst, right_arithmetic); }
 
+namespace {
+
+void rotate_scalar(Compiler& c, const CodeInst& inst) {
+  const x86::Gp a = c.g.use(inst.args[0]).r32();
+  if (const std::uint64_t* by = c.regs.constant(inst.args[1])) {
+    const x86::Gp to = c.g.define(inst.result).r32();
+    c.a.mov(to, a);
+    return (void)c.a.rol(to, asmjit::Imm(*by % 32));
+  }
+  const x86::Gp count = c.g.use(inst.args[1]).r32(), right = c.g.scratch().r32();
+  const x86::Gp to = c.g.define(inst.result).r32();
+  c.a.mov(right, count);
+  c.a.neg(right);
+  c.a.shrx(right, a, right);
+  c.a.shlx(to, a, count);
+  c.a.or_(to, right);
+}
+
+/// Where the byte of a dword that becomes byte i comes from.
+ConstantPool::Entry rotated_bytes(unsigned bytes) {
+  ConstantPool::Entry entry;
+  for (unsigned i = 0; i < entry.size(); ++i)
+    entry[i] = static_cast<std::uint8_t>(i % 16 / 4 * 4 + (i + 4 - bytes) % 4);
+  return entry;
+}
+
+}  // namespace
+
+void emit_rotl(Compiler& c, const CodeInst& inst) {
+  if (c.regs.is_scalar(inst.result)) return rotate_scalar(c, inst);
+  const std::uint64_t* by = c.regs.constant(inst.args[1]);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    const x86::Ymm a = c.v.use(inst.args[0], chunk);
+    const unsigned bits = by ? static_cast<unsigned>(*by % 32) : 0;
+    if (by && bits % 8 == 0) {
+      c.a.vpshufb(c.v.define_over(inst, chunk), a, c.constant(rotated_bytes(bits / 8)));
+    } else if (by) {
+      const x86::Ymm right = c.v.scratch(), to = c.v.define(inst.result, chunk);
+      c.a.vpsrld(right, a, 32 - bits);
+      c.a.vpslld(to, a, bits);
+      c.a.vpor(to, to, right);
+    } else {
+      const x86::Ymm count = c.v.use(inst.args[1], chunk), left = c.v.scratch(), right = c.v.scratch();
+      const x86::Ymm to = c.v.define(inst.result, chunk);
+      c.a.vpand(left, count, c.splat(31, 4));
+      c.a.vpxor(right, right, right);
+      c.a.vpsubd(right, right, left);
+      c.a.vpand(right, right, c.splat(31, 4));
+      c.a.vpsllvd(to, a, left);
+      c.a.vpsrlvd(right, a, right);
+      c.a.vpor(to, to, right);
+    }
+    c.regs.unpin();
+  }
+}
+
 }  // namespace eum::jit::avx2::emit

@@ -344,6 +344,9 @@ void check_integer(Type type) {
       const Wide sign_extended = static_cast<std::make_signed_t<T>>(a);
       check(Op::asr, run(Op::asr, type, {a, b}), sign_extended >> count, b);
       check(Op::avg, run(Op::avg, type, {a, b}), (x + y + 1) >> 1, b);
+      if constexpr (width == 32)
+        check(Op::rotl, run(Op::rotl, type, {a, b}),
+              (x & ones) << count | (x & ones) >> (count == 0 ? 32 : 32 - count), b);
     }
   }
 }
