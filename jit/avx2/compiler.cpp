@@ -7,6 +7,7 @@
 
 #include "frontend/ir/semantics/lane_function.hpp"
 #include "jit/avx2/emit/emit.hpp"
+#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit::avx2 {
 namespace {
@@ -168,6 +169,7 @@ void Compiler::block(ir::BlockId id, bool full) {
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0) a.sub(budget_reg, count);
   fp_class_ = FpClass::Single;
   auto insts = code_.insts();
+  auto reconverging = full ? std::nullopt : reconverges_from(function, function.blocks[id]);
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     const CodeInst& inst = insts[i];
     if (annotate_) this->annotate(inst);
@@ -175,7 +177,33 @@ void Compiler::block(ir::BlockId id, bool full) {
     regs.begin_inst(i);
     host.emitters[static_cast<std::size_t>(inst.op)](*this, inst);
     regs.end_inst(inst);
+    if (reconverging && inst.op == ir::Op::mask_set && inst.imm == *reconverging) {
+      begin_again_if_full(id);
+      reconverging.reset();
+    }
   }
+}
+
+/// Channels have come back, and none may be off now: then the block's other version does the rest. It begins
+/// at its beginning, as what has been done changes nothing when it is done again.
+void Compiler::begin_again_if_full(ir::BlockId id) {
+  constexpr std::uint32_t worth_it = 4;  // guest instructions
+  const std::uint32_t count = function.blocks[id].guest_instructions;
+  if (count < worth_it) return;
+  const asmjit::Label again = a.newLabel();
+  a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
+  a.je(again);
+  codegen::EntryState dirty = regs.slots.dirty();
+  std::erase_if(dirty, [live = needed(id, true) | needed(id, false)](const codegen::CachedSlot& cached) {
+    return !live[cached.slot];
+  });
+  out_of_line([this, again, id, count, dirty = std::move(dirty)] {
+    a.bind(again);
+    for (const codegen::CachedSlot& cached : dirty)
+      store(cached.slot * avx2::target.vector_bytes, x86::ymm(cached.reg), avx2::target.vector_bytes);
+    a.add(budget_reg, count);
+    a.jmp(memory_entry(id, true));
+  });
 }
 
 void Compiler::annotate(const CodeInst& inst) {

@@ -207,6 +207,7 @@ class Compiler {
   BitSet needed(ir::BlockId block, bool full) const;
   asmjit::Label memory_entry(ir::BlockId block, bool full);
   void block(ir::BlockId id, bool full);
+  void begin_again_if_full(ir::BlockId id);
   void enter_same_version(ir::BlockId target);
   void change_version(ir::BlockId target);
   void annotate(const CodeInst& inst);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jit/passes/passes.hpp"
+#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit {
 namespace {
@@ -60,7 +61,7 @@ class BlockBranch {
     if (!is_zero(mask)) return;
     const std::optional<Parking> parking = parking_of(block, mask);
     const Block& next = function_.blocks[branch.targets.fallthrough];
-    if (!parking || next.safepoint || !comes_back(next, parking->variable)) return;
+    if (!parking || next.safepoint || reconverges_from(function_, next) != parking->variable) return;
     Inst jump;
     jump.op = Op::jump;
     jump.guest_ip = branch.guest_ip;
@@ -221,24 +222,6 @@ class BlockBranch {
     for (auto i = static_cast<std::size_t>(sets[0]) + 1; i + 1 < block.insts.size(); ++i)
       if (block.insts[i].op != Op::mask_set && !is_pure(block.insts[i].op)) return std::nullopt;
     return Parking{parked.imm, sets[0], sets[1]};
-  }
-  /// The block begins by turning on what is parked there.
-  bool comes_back(const Block& block, std::uint64_t variable) const {
-    const auto& insts = block.insts;
-    if (insts.size() < 6) return false;
-    const auto gets = [&](const Inst& inst, std::uint64_t of) {
-      return inst.op == Op::mask_get && inst.imm == of;
-    };
-    const auto is = [&](const Inst& inst, ValueId a, ValueId b) {
-      return inst.op == Op::or_ && ((function_.arg(inst, 0) == a && function_.arg(inst, 1) == b) ||
-                                    (function_.arg(inst, 0) == b && function_.arg(inst, 1) == a));
-    };
-    const Inst &first = insts[0], &second = insts[1];
-    return ((gets(first, variable) && gets(second, 0)) || (gets(first, 0) && gets(second, variable))) &&
-           is(insts[2], first.result, second.result) && insts[3].op == Op::mask_set && insts[3].imm == 0 &&
-           function_.arg(insts[3], 0) == insts[2].result && insts[4].op == Op::constant &&
-           insts[4].imm == 0 && insts[5].op == Op::mask_set && insts[5].imm == variable &&
-           function_.arg(insts[5], 0) == insts[4].result;
   }
 
   Function& function_;

@@ -1,0 +1,30 @@
+#pragma once
+// Where channels come back: a block that begins with
+//   execution mask = execution mask | mask variable k, then mask variable k = 0.
+// Doing that twice is doing it once. It knows no host.
+#include <optional>
+
+#include "frontend/ir/function.hpp"
+
+namespace eum::jit {
+
+/// k, if the block begins so.
+inline std::optional<std::uint64_t> reconverges_from(const ir::Function& function, const ir::Block& block) {
+  const auto& insts = block.insts;
+  if (insts.size() < 7) return std::nullopt;
+  const ir::Inst &first = insts[0], &second = insts[1], &all = insts[2], &on = insts[3], &none = insts[4],
+                 &clear = insts[5];
+  if (first.op != ir::Op::mask_get || second.op != ir::Op::mask_get) return std::nullopt;
+  if ((first.imm == 0) == (second.imm == 0)) return std::nullopt;
+  const std::uint64_t variable = first.imm + second.imm;
+  const auto arg = [&](const ir::Inst& inst, unsigned k) { return function.arg(inst, k); };
+  const bool joins =
+      all.op == ir::Op::or_ && ((arg(all, 0) == first.result && arg(all, 1) == second.result) ||
+                                (arg(all, 0) == second.result && arg(all, 1) == first.result));
+  const bool turns_on = on.op == ir::Op::mask_set && on.imm == 0 && joins && arg(on, 0) == all.result;
+  const bool clears = none.op == ir::Op::constant && none.imm == 0 && clear.op == ir::Op::mask_set &&
+                      clear.imm == variable && arg(clear, 0) == none.result;
+  return turns_on && clears ? std::optional(variable) : std::nullopt;
+}
+
+}  // namespace eum::jit
