@@ -50,16 +50,6 @@ void Allocator::end_inst(const CodeInst& inst) {
     if (values_[inst.result + k].next_use == never) release(inst.result + k);
 }
 
-void Allocator::release_copy(Place& place, bool is_vector) {
-  if (place.copy.where == Location::Where::Frame) {
-    if (is_vector)
-      frame_.release_vector(place.copy.offset);
-    else
-      frame_.release_word(place.copy.offset);
-  }
-  place = {};
-}
-
 void Allocator::release(ValueId value) {
   Value& v = values_[value];
   if (v.kind == ValueKind::Mask && target_.mask_registers != 0) masks.drop(value);
@@ -68,6 +58,7 @@ void Allocator::release(ValueId value) {
     if (p.reg >= 0) vector_file_.drop(static_cast<std::size_t>(p.reg), VectorRef::value(value, c));
     release_copy(p, true);
   }
+  if (v.kind == ValueKind::Vector) return;
   if (v.general.reg >= 0) generals.owner_[static_cast<std::size_t>(v.general.reg)] = ir::no_value;
   release_copy(v.general, false);
 }

@@ -225,7 +225,15 @@ class Allocator {
   friend class Slots;
 
   void release(ir::ValueId value);
-  void release_copy(Place& place, bool is_vector);
+  void release_copy(Place& place, bool is_vector) {
+    if (place.copy.where == Location::Where::Frame) {
+      if (is_vector)
+        frame_.release_vector(place.copy.offset);
+      else
+        frame_.release_word(place.copy.offset);
+    }
+    place = {};
+  }
   unsigned vector_bytes() const { return target_.vector_bytes; }
   /// As next_read, but a slot that must get to memory is nearer than one that need not.
   std::uint32_t next_slot_use(unsigned slot);

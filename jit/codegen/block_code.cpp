@@ -209,7 +209,8 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
   const auto full_until = full ? static_cast<std::size_t>(change - folded_.begin()) + 1 : 0;
   live_out_ = live_.active;
   if (full_until <= folded_.size()) live_out_ |= live_.inactive;
-  insts_.clear();
+  if (room_.size() < folded_.size()) room_.resize(folded_.size());
+  std::size_t first = room_.size();
   for (std::size_t i = folded_.size(); i-- > 0;) {
     CodeInst& inst = folded_[i];
     const MaskRole role = liveness_.role(block, origin_[i]);
@@ -228,18 +229,18 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     }
     for (ValueId arg : inst.args) is_used_[arg] = 1;
     if (inst.mask != no_value) is_used_[inst.mask] = 1;
-    insts_.push_back(inst);
+    room_[--first] = inst;
   }
-  std::reverse(insts_.begin(), insts_.end());
+  kept_ = std::span(room_).subspan(first);
 }
 
 void BlockCode::link_uses() {
   std::size_t count = 0;
-  for (const CodeInst& inst : insts_) count += std::size_t{inst.arg_count} + inst.result_count;
+  for (const CodeInst& inst : kept_) count += std::size_t{inst.arg_count} + inst.result_count;
   uses_.resize(count);
   std::size_t next = 0;
-  for (std::size_t i = insts_.size(); i-- > 0;) {
-    CodeInst& inst = insts_[i];
+  for (std::size_t i = kept_.size(); i-- > 0;) {
+    CodeInst& inst = kept_[i];
     inst.first_use = std::span(uses_).subspan(next, inst.result_count);
     next += inst.result_count;
     inst.next_use = std::span(uses_).subspan(next, inst.arg_count);
@@ -259,8 +260,8 @@ void BlockCode::index_slot_reads() {
   const unsigned slots = liveness_.slots(), bytes = liveness_.slot_bytes();
   read_begin_.assign(slots + 1, 0);
   auto each = [&](auto&& visit) {
-    for (std::uint32_t i = 0; i < insts_.size(); ++i) {
-      const CodeInst& inst = insts_[i];
+    for (std::uint32_t i = 0; i < kept_.size(); ++i) {
+      const CodeInst& inst = kept_[i];
       // A masked or partial write reads what it keeps.
       if (inst.op != Op::reg_read && inst.op != Op::reg_write) continue;
       const SlotRange range = slots_of(inst, bytes);
@@ -277,9 +278,9 @@ void BlockCode::index_slot_reads() {
   gathers_.clear();
   observers_.clear();
   next_gather_ = next_observer_ = 0;
-  for (std::uint32_t i = 0; i < insts_.size(); ++i) {
-    if (insts_[i].op == Op::reg_gather) gathers_.push_back(i);
-    if (liveness_.observes(insts_[i])) observers_.push_back(i);
+  for (std::uint32_t i = 0; i < kept_.size(); ++i) {
+    if (kept_[i].op == Op::reg_gather) gathers_.push_back(i);
+    if (liveness_.observes(kept_[i])) observers_.push_back(i);
   }
 }
 

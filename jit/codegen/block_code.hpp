@@ -32,7 +32,7 @@ class BlockCode {
   /// Makes the version of `block` for all channels on (`full`), or for any execution mask.
   void build(ir::BlockId block, bool full);
 
-  std::span<const CodeInst> insts() const { return insts_; }
+  std::span<const CodeInst> insts() const { return kept_; }
   /// The block changes the execution mask.
   bool changes_mask() const { return changes_mask_; }
   /// And channels may be on at its end that were off at its beginning.
@@ -67,10 +67,11 @@ class BlockCode {
   const ir::Function& function_;
   const Liveness& liveness_;
   const LinearAccesses& linear_;
-  std::vector<CodeInst> folded_, insts_;
+  std::vector<CodeInst> folded_, room_;
+  std::span<CodeInst> kept_;           // of folded_, at the end of room_
   std::vector<std::uint32_t> origin_;  // index in the block of each folded instruction
   std::vector<ir::ValueId> operands_;  // of folded_
-  std::vector<std::uint32_t> uses_;    // next_use and first_use of insts_
+  std::vector<std::uint32_t> uses_;    // next_use and first_use of kept_
   std::vector<ir::ValueId> alias_;
   std::vector<std::uint32_t> constant_;
   std::vector<std::uint8_t> is_constant_;

@@ -40,9 +40,13 @@ class Values {
       : function_(function), vector_bytes_(vector_bytes), values_(function.values.size()) {}
 
   void begin_block(const BlockCode& code) {
-    places_.clear();
+    std::uint32_t places = 0;
     for (const CodeInst& inst : code.insts())
-      for (unsigned k = 0; k < inst.result_count; ++k) add(inst.result + k, inst.first_use[k]);
+      for (unsigned k = 0; k < inst.result_count; ++k) {
+        add(inst.result + k, inst.first_use[k], places);
+        places += values_[inst.result + k].chunks;
+      }
+    places_.assign(places, {});
   }
   Value& operator[](ir::ValueId id) { return values_[id]; }
   const Value& operator[](ir::ValueId id) const { return values_[id]; }
@@ -58,11 +62,11 @@ class Values {
   }
 
  private:
-  void add(ir::ValueId id, std::uint32_t first_use) {
+  void add(ir::ValueId id, std::uint32_t first_use, std::uint32_t first_place) {
     const ir::ValueInfo& v = info(id);
     Value& value = values_[id] = {};
     value.next_use = first_use;
-    value.first_place = static_cast<std::uint32_t>(places_.size());
+    value.first_place = first_place;
     if (ir::is_mask(v.type)) {
       value.kind = ValueKind::Mask;
       value.chunks = static_cast<std::uint8_t>((v.lanes * 8u + vector_bytes_ - 1) / vector_bytes_);
@@ -72,7 +76,6 @@ class Values {
       value.chunks =
           static_cast<std::uint8_t>((v.lanes * ir::size_of(v.type) + vector_bytes_ - 1) / vector_bytes_);
     }
-    places_.resize(places_.size() + value.chunks);
   }
 
   const ir::Function& function_;
