@@ -177,7 +177,7 @@ TEST_CASE("commands that translate leave out what --disable names", "[cli]") {
   CHECK_THAT(ran.out, Contains("0 2 4 6"));
 }
 
-TEST_CASE("--disable of what cannot be disabled lists what can", "[cli]") {
+TEST_CASE("to disable what cannot be disabled is an error that lists what can", "[cli]") {
   const std::vector<std::string> kernel{corpus("saxpy.patch"), "--kernel", "saxpy"};
   for (const std::vector<std::string>& command : {std::vector<std::string>{"asm"},
                                                   {"ir", "--passes"},
