@@ -169,7 +169,9 @@ void Compiler::block(ir::BlockId id, bool full) {
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0) a.sub(budget_reg, count);
   fp_class_ = FpClass::Single;
   auto insts = code_.insts();
-  auto reconverging = full ? std::nullopt : reconverges_from(function, function.blocks[id]);
+  auto reconverging = full || !optimisations[Optimisation::reconvergence]
+                          ? std::nullopt
+                          : reconverges_from(function, function.blocks[id]);
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     const CodeInst& inst = insts[i];
     if (annotate_) this->annotate(inst);
@@ -193,13 +195,10 @@ void Compiler::begin_again_if_full(ir::BlockId id) {
   const asmjit::Label again = a.newLabel();
   a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
   a.je(again);
-  codegen::EntryState dirty = regs.slots.dirty();
-  std::erase_if(dirty, [live = needed(id, true) | needed(id, false)](const codegen::CachedSlot& cached) {
-    return !live[cached.slot];
-  });
-  out_of_line([this, again, id, count, dirty = std::move(dirty)] {
+  const std::uint32_t row = row_of_dirty(needed(id, true) | needed(id, false));
+  out_of_line(row, [this, again, id, count, row] {
     a.bind(again);
-    for (const codegen::CachedSlot& cached : dirty)
+    for (const codegen::CachedSlot& cached : data.exits.slots(row))
       store(cached.slot * avx2::target.vector_bytes, x86::ymm(cached.reg), avx2::target.vector_bytes);
     a.add(budget_reg, count);
     a.jmp(memory_entry(id, true));

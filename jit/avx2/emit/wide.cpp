@@ -114,7 +114,7 @@ void emit_join(Compiler& c, const CodeInst& inst) {
       const x86::Ymm second = c.v.define(inst.result, 2 * chunk + 1);
       c.a.vpunpckldq(second, low, high);
       c.a.vinserti128(first, second, outer.xmm(), 1);
-      c.a.vperm2i128(second, second, outer, 0x31);
+      c.a.vperm2f128(second, second, outer, 0x31);
     }
     c.regs.unpin();
   }
