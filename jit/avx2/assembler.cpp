@@ -98,9 +98,9 @@ asmjit::Error Assembler::emit_evex(asmjit::InstId id, const Operands& o, unsigne
       throw codegen::EngineBug("vperm2f128 of other halves than both low or both high ones");
     return put(I::kIdVshuff32x4, o[0], o[1], o[2], Imm(halves == 0x31 ? 3 : 0));
   }
-  // A comparison into a mask register is EVEX as it is.
-  const bool into_mask = o[0].isReg() && o[0].as<x86::Reg>().isKReg();
-  const Row* row = into_mask ? nullptr : row_of(id);
+  // What names a mask register is EVEX as it is: a comparison into one, and what is under one.
+  const bool has_mask = extraReg().isReg() || (o[0].isReg() && o[0].as<x86::Reg>().isKReg());
+  const Row* row = has_mask ? nullptr : row_of(id);
   if (row == nullptr) {
     if (!x86::InstDB::infoById(id).isEvex())
       throw codegen::EngineBug(fmt::format("instruction {} has no EVEX form", std::uint32_t{id}));
