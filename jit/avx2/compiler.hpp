@@ -147,6 +147,7 @@ class Compiler {
             bool may_fault = false);
   void call(const CodeInst& inst, const void* target, const std::function<void()>& arguments,
             bool may_fault = false) {
+    regs.slots.leave_registers();
     call(regs.live_after(inst), target, arguments, may_fault);
   }
   /// Writes the value's lanes, packed, to the frame at `offset`.

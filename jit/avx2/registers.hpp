@@ -28,7 +28,7 @@ class VectorRegisters {
   x86::Ymm define_over(const CodeInst& inst, unsigned chunk = 0) {
     return x86::ymm(vectors_.define_over(inst, chunk));
   }
-  bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) const {
+  bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) {
     return vectors_.is_dying(inst, arg, chunk);
   }
   void bind(ir::ValueId value, unsigned chunk, x86::Ymm reg) { vectors_.bind(value, chunk, reg.id()); }

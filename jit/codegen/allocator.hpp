@@ -37,7 +37,7 @@ class Vectors {
   /// `inst` that dies here may be taken. Every operand of this chunk must have been used.
   unsigned define_over(const CodeInst& inst, unsigned chunk);
   /// The operand's register may be overwritten: nothing else refers to it and this is its last use.
-  bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) const;
+  bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk);
   /// The register, which something else may hold too, is the chunk's.
   void bind(ir::ValueId value, unsigned chunk, unsigned reg);
   void define_constant(ir::ValueId value, unsigned chunk, const ConstantPool::Entry& entry);
@@ -130,6 +130,8 @@ class Slots {
   void write_back_and_invalidate(unsigned offset, unsigned bytes);
   void write_back_all();
   void invalidate_all();
+  /// Every slot is in memory and in no register: a call has to save and bring back none.
+  void leave_registers();
   /// End of the block: what later blocks read, and what is observed at its end.
   void write_back_live();
 

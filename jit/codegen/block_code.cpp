@@ -293,6 +293,20 @@ std::uint32_t BlockCode::next_read(unsigned slot, std::uint32_t position) {
                   next_gather_ < gathers_.size() ? gathers_[next_gather_] : never);
 }
 
+bool BlockCode::is_overwritten(unsigned slot, std::uint32_t position) const {
+  constexpr std::size_t far = 12;  // the write of a sum follows the sum
+  const unsigned bytes = liveness_.slot_bytes();
+  for (std::size_t i = position + 1; i < std::min(kept_.size(), position + far); ++i) {
+    const CodeInst& inst = kept_[i];
+    if (inst.op == Op::reg_gather || liveness_.observes(inst)) return false;
+    if (inst.op != Op::reg_read && inst.op != Op::reg_write) continue;
+    const SlotRange range = slots_of(inst, bytes);
+    if (slot < range.first || slot > range.last) continue;
+    return inst.op == Op::reg_write && inst.mask == no_value && covers(inst, slot, bytes);
+  }
+  return false;
+}
+
 std::uint32_t BlockCode::next_observer(std::uint32_t position) {
   while (next_observer_ < observers_.size() && observers_[next_observer_] < position) ++next_observer_;
   return next_observer_ < observers_.size() ? observers_[next_observer_] : never;

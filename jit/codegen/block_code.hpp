@@ -45,6 +45,9 @@ class BlockCode {
   bool needs_memory(unsigned slot, std::uint32_t position) {
     return live_out_[slot] || next_observer(position) != never || next_read(slot, position) != never;
   }
+  /// What the slot holds behind the instruction at `position` is overwritten soon, before anything reads it
+  /// or observes the register file.
+  bool is_overwritten(unsigned slot, std::uint32_t position) const;
   /// A later block wants the slot.
   bool live_out(unsigned slot) const { return live_out_[slot]; }
 

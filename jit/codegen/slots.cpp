@@ -104,6 +104,11 @@ void Slots::invalidate_all() {
   for (unsigned slot = 0; slot < slots(); ++slot) before_overwrite(slot);
 }
 
+void Slots::leave_registers() {
+  write_back_all();
+  for (const CachedSlot& slot : cached()) uncache(slot.slot);
+}
+
 void Slots::write_back_live() {
   for (const CachedSlot& cached : dirty())
     if (all_.code_->needs_memory(cached.slot, all_.position_)) store(cached.slot);

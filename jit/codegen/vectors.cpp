@@ -118,12 +118,18 @@ unsigned Vectors::define(ValueId value, unsigned chunk) {
   return reg;
 }
 
-bool Vectors::is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) const {
+bool Vectors::is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) {
   const ValueId value = inst.args[arg];
   const Value& v = all_.values_[value];
   if (inst.next_use[arg] != never || v.kind != ValueKind::Vector || chunk >= v.chunks) return false;
   const Place& p = all_.values_.place(value, chunk);
-  return p.reg >= 0 && all_.vector_file_[static_cast<std::size_t>(p.reg)].count == 1;
+  if (p.reg < 0) return false;
+  const VectorFile::Register& reg = all_.vector_file_[static_cast<std::size_t>(p.reg)];
+  // A slot that the instruction's result is about to be written to is no reason to keep the content.
+  for (unsigned i = reg.count; i-- > 0;)
+    if (reg.refs[i].is_slot && all_.code_->is_overwritten(reg.refs[i].id, all_.position_))
+      all_.slots.uncache(reg.refs[i].id);
+  return reg.count == 1;
 }
 
 unsigned Vectors::define_over(const CodeInst& inst, unsigned chunk) {

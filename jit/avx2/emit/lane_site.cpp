@@ -140,7 +140,17 @@ CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asm
   a.vpbroadcastd(v, places_[0].xmm());
   for (unsigned row = 0; row < rows(); ++row) {
     a.vpaddd(agrees[row], v, distances(row, stride));
-    a.vpcmpeqd(agrees[row], agrees[row], places_[row]);
+    if (c_.host.evex()) {
+      if (row > 0) a.k(scratch_mask);
+      a.vpcmpeqd(scratch_mask, agrees[row], places_[row]);
+    } else {
+      a.vpcmpeqd(agrees[row], agrees[row], places_[row]);
+    }
+  }
+  if (c_.host.evex()) {
+    a.kortestb(scratch_mask, scratch_mask);
+    a.jnc(otherwise);
+    return check_runs(1, (lanes() - 1) * stride + extent(), true, outside);
   }
   if (rows() == 2) a.vpand(u, t, u);
   a.vmovmskps(bits.r32(), agrees[rows() - 1]);
@@ -187,6 +197,9 @@ CheckedAddress LaneSite::check_known_runs(unsigned runs, unsigned stride, asmjit
 CheckedAddress LaneSite::check_second_row(unsigned stride, asmjit::Label otherwise,
                                           asmjit::Label outside) const {
   auto& a = c_.a;
+  // What check_run has left in t: whether the lanes of row 0 agree, or with mask registers where they would
+  // be.
+  if (c_.host.evex()) a.vpcmpeqd(t, t, places_[0]);
   const auto require = [&](x86::Ymm all) {
     a.vmovmskps(bits.r32(), all);
     a.cmp(bits.r32(), 0xff);

@@ -273,7 +273,7 @@ class LoadSite : public LaneSite {
     a.vpxor(to, to, to);
     if (c_.host.evex()) {
       if (!masked()) {
-        a.kxnorb(scratch_mask, scratch_mask, scratch_mask);
+        a.kxnorb(scratch_mask, x86::k0, x86::k0);  // waits for no gather before it
       } else if (id == x86::Inst::kIdVpgatherdq) {
         a.vpmovq2m(scratch_mask, mask);
       } else {
