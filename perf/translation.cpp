@@ -226,7 +226,7 @@ int main(int argc, char** argv) {
   const auto pattern = std::ranges::find(*corpus, "stencil3d.stencil3d", &CorpusKernel::name);
   if (pattern == corpus->end()) return 1;
   std::vector<CorpusKernel> large;
-  for (const std::size_t instructions : {1'000, 6'000, 60'000}) {
+  for (const unsigned instructions : {1'000u, 6'000u, 60'000u}) {
     auto kernel = grown(*pattern, instructions);
     if (!kernel) {
       fmt::print(stderr, "perf_translation: {}\n", kernel.error().message);
