@@ -73,9 +73,10 @@ class LaneSite : public MemorySite {
   void store_vectors(int frame_offset, std::span<const x86::Ymm> from) const;
   void spill_values(std::span<const x86::Ymm> data, unsigned count) const;
 
-  /// Dwords without a gap.
+  /// Two to four dwords without a gap. (vISA has up to eight.)
   bool side_by_side_components() const {
-    return element() == 4 && components() > 1 && mem().components == (1u << components()) - 1;
+    return element() == 4 && components() > 1 && components() <= 4 &&
+           mem().components == (1u << components()) - 1;
   }
   /// Bytes between the addresses of neighbours that access rows; 0: there is no such distance.
   unsigned row_stride() const {
