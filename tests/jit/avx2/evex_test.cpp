@@ -64,6 +64,7 @@ State run(const Form& form, unsigned first, bool evex, State state) {
   a.mov(x86::rax, x86::ptr(x86::rdi, offsetof(State, general), 8));
   const auto o = operands_of(form, first);
   const auto at = [&](std::size_t i) { return i < o.size() ? o[i] : Operand(); };
+  a.xor_(x86::ecx, x86::ecx);  // else ZF is the caller's where the instruction leaves it
   a.emit(form.id, at(0), at(1), at(2), at(3));
   a.setz(x86::byte_ptr(x86::rdi, offsetof(State, zero)));
   a.mov(x86::ptr(x86::rdi, offsetof(State, general), 8), x86::rax);
