@@ -10,6 +10,7 @@ build     g++                 C++20 compiler (12)
 build     cmake               configures the build
 build     ninja-build         runs the build
 build     pkg-config          finds libelf
+build     ccache              faster rebuilds; installed later, it would rebuild everything
 build     libasmjit-dev       jit: writes AVX2 code
 build     libxbyak-dev        memory: writes the sampler code
 build     libmimalloc-dev     the command-line program: its malloc
@@ -29,7 +30,6 @@ tests     libigc-tools        iga64: oracle of decoding and text
 tests     binutils            objdump: which vectors the compared code uses
 tests     gdb                 steps through programs under the user MSR runner
 tests     python3             perf/visa.py, and what makes data of the tests
-tests     ccache              faster rebuilds
 perf      valgrind            callgrind: host instructions for a guest instruction
 ci        clang               second compiler, libFuzzer
 ci        libclang-rt-14-dev  sanitizer and libFuzzer runtimes of clang
