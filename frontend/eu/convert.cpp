@@ -2,35 +2,49 @@
 #include <bit>
 
 #include "frontend/eu/handlers.hpp"
-#include "frontend/eu/target.hpp"
+#include "frontend/eu/integer.hpp"
 
 namespace eum::eu {
 namespace {
 
-/// All 64 bits of integer accumulator channels, for a saturating move out of the accumulator.
-ir::ValueId wide_accumulator(Lowering& l, const Operand& op) {
-  using enum ir::Type;
-  ir::Builder& b = l.b();
-  ir::Region low = ir_region(op.region, op.offset, l.lanes());
-  ir::Region high = low;
-  high.offset += l.accumulator_plane();
-  ir::ValueId lower = b.convert(ir::Op::convert, s64, b.reg_read(u32, l.lanes(), low));
-  ir::ValueId upper = b.convert(ir::Op::convert, s64, b.reg_read(s32, l.lanes(), high));
-  upper = b.lanewise(ir::Op::shl, {upper, b.constant(s64, l.lanes(), 32)});
-  return b.lanewise(ir::Op::or_, {lower, upper});
+/// Whether a move changes nothing of what it moves.
+bool is_plain(const Instruction& inst) {
+  return inst.src[0].modifier == SourceModifier::None && !inst.saturate && inst.condition == Condition::None;
 }
 
-/// The type that a move reads its source in. A move that changes no value copies bits.
+/// The type that a move to or from a float reads its source in. A move that changes no value copies bits.
 ir::Type source_type(const Instruction& inst) {
   const Operand& src = inst.src[0];
-  ir::Type from = src.type, to = inst.dst.type;
+  const ir::Type from = src.type, to = inst.dst.type;
   if (src.is_null()) return from;  // it reads as 0, and takes no part in the choice of an execution type
-  bool plain = src.modifier == SourceModifier::None && !inst.saturate && inst.condition == Condition::None;
-  if (plain && src.is_immediate() && ir::is_int(from) && ir::is_int(to)) return to;
-  if (plain && from == to) return ir::is_int(from) ? from : ir::int_type(ir::size_of(from), false);
-  if (plain) return same_size_ints(from, to) ? to : from;
-  if (inst.saturate) return ir::is_int(from) && !src.is_immediate() ? ordered_type(inst) : from;
-  return modular_type(inst);
+  if (is_plain(inst) && from == to) return ir::int_type(ir::size_of(from), false);
+  if (is_plain(inst)) return from;
+  // No integer holds every negated quadword; a float's sign is as good after its rounding.
+  if (ir::size_of(from) == 8 && !ir::is_float(from) && src.modifier != SourceModifier::None) return to;
+  if (!ir::is_float(from)) return exact_source_type(src, 2);
+  return inst.saturate ? from : modular_type(inst);
+}
+
+/// A move from integers to integers.
+void move_integers(Lowering& l) {
+  const Instruction& in = l.inst();
+  const Operand& src = in.src[0];
+  const ir::Type from = src.type, to = in.dst.type;
+  const bool kept = keeps_exact_result(in), range = looks_at_range(in);
+  if (ir::size_of(from) == 8 && range && src.modifier != SourceModifier::None)
+    return finish128(l, source128(l, 0));
+  const auto exact = [&] { return l.source(0, exact_source_type(src, 1)); };
+  if (range) {
+    const ir::ValueId value = exact();
+    return l.finish(value, kept ? value : ir::no_value);
+  }
+  ir::Type type = modular_type(in);
+  if (is_plain(in)) {
+    const bool widens = src.is_accumulator() && ir::size_of(to) > ir::size_of(from);
+    type = src.is_immediate() || same_size_ints(from, to) ? to : widens ? ir::Type::s64 : from;
+  }
+  const ir::ValueId value = l.source(0, type);
+  l.finish(value, kept ? exact() : ir::no_value);
 }
 
 }  // namespace
@@ -38,9 +52,7 @@ ir::Type source_type(const Instruction& inst) {
 void lower_mov(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   const Operand& src = in.src[0];
-  bool dword_acc = src.is_accumulator() && !ir::is_float(src.type) && ir::size_of(src.type) == 4;
-  if (in.saturate && dword_acc && src.modifier == SourceModifier::None)
-    return l.finish(wide_accumulator(l, src));
+  if (ir::is_int(src.type) && ir::is_int(in.dst.type)) return move_integers(l);
   ir::Type type = source_type(in), to = in.dst.type;
   bool raw = ir::is_int(type) && ir::is_float(src.type);
   if (raw) {
@@ -49,9 +61,8 @@ void lower_mov(Lowering& l, ir::Op) {
       ir::ValueId bits = l.b().constant(type, l.lanes(), src.immediate);
       if (src.packed == PackedVector::None) {
         l.write(in.dst, bits, l.write_mask());
-        if (in.writes_accumulator)
-          l.write_accumulator(l.implicit_acc_offset(to), 1, l.b().convert(ir::Op::bitcast, to, bits),
-                              ir::no_value, l.write_mask());
+        if (in.writes_accumulator && !in.dst.is_accumulator())
+          l.update_accumulator(l.b().convert(ir::Op::bitcast, to, bits));
         return;
       }
       return l.finish(l.immediate(src, to, l.lanes()));
@@ -66,20 +77,23 @@ void lower_mov(Lowering& l, ir::Op) {
   l.finish(l.source(0, type));
 }
 
-// Channels in the immediate mask move; the destination's address register belongs to the single channel that
-// compilers select, at the distance of the channel's place in the destination region.
+// Channels of the mask move; the destination's address register belongs to the single channel that compilers
+// select, at the distance of the channel's place in the destination region.
 void lower_smov(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
-  if (!in.src[1].is_immediate()) return l.unsupported("scattered move without an immediate channel mask");
-  std::uint32_t selected = static_cast<std::uint32_t>(in.src[1].immediate);
-  if (l.lanes() < 32) selected &= (1u << l.lanes()) - 1;
-  if (selected == 0) return;
   ir::Type type = in.dst.type;
   ir::Type from = in.src[0].type;
   ir::ValueId value = l.source(0, same_size_ints(from, type) ? type : from);
   value = l.b().convert(ir::Op::convert, type, value);
-  bool single = std::has_single_bit(selected) && in.dst.kind == OperandKind::Indirect;
   ir::ValueId mask = l.write_mask();
+  if (!in.src[1].is_immediate()) {
+    const ir::ValueId chosen = l.b().bits_mask(l.scalar(in.src[1], ir::Type::u32), l.lanes());
+    return l.write(in.dst, value, l.both(mask, chosen));
+  }
+  std::uint32_t selected = static_cast<std::uint32_t>(in.src[1].immediate);
+  if (l.lanes() < 32) selected &= (1u << l.lanes()) - 1;
+  if (selected == 0) return;
+  bool single = std::has_single_bit(selected) && in.dst.kind == OperandKind::Indirect;
   if (!single) {
     ir::ValueId chosen = l.b().constant(ir::Type::m, l.lanes(), selected);
     return l.write(in.dst, value, l.both(mask, chosen));

@@ -11,9 +11,10 @@ constexpr unsigned smallest_int_bytes = 2;
 
 struct Sources {
   unsigned bytes = smallest_int_bytes;  ///< of the widest integer source
-  unsigned unsigned_bytes = 0;          ///< of the widest unsigned source that may have its top bit set
+  unsigned unsigned_bytes = 0;          ///< of the widest source whose value may need the top bit for its magnitude
   unsigned float_bytes = 0;             ///< of the widest float source
   bool any_signed = false;
+  bool accumulator = false;  ///< an integer accumulator, which has up to 64 bits
 };
 
 /// An immediate that is not negative has no sign to care about.
@@ -36,8 +37,12 @@ Sources look_at(const Instruction& inst) {
     }
     s.bytes = std::max(s.bytes, bytes);
     if (signless(op)) continue;
-    if (!ir::is_signed(type)) s.unsigned_bytes = std::max(s.unsigned_bytes, bytes);
-    if (ir::is_signed(type) || op.modifier != SourceModifier::None) s.any_signed = true;
+    s.accumulator |= op.is_accumulator();
+    // A negated or absolute value may need one bit more than its type has.
+    const bool modified = op.modifier != SourceModifier::None &&
+                          (ir::is_signed(type) || op.modifier != SourceModifier::Abs);
+    if (!ir::is_signed(type) || modified) s.unsigned_bytes = std::max(s.unsigned_bytes, bytes);
+    if (ir::is_signed(type) || modified) s.any_signed = true;
   }
   return s;
 }
@@ -47,6 +52,7 @@ ir::Type float_type(unsigned bytes) {
 }
 
 ir::Type ordered(const Sources& s) {
+  if (s.accumulator) return ir::Type::s64;
   unsigned bytes = s.bytes;
   if (s.any_signed && s.unsigned_bytes == bytes) bytes = std::min(2 * bytes, 8u);
   return ir::int_type(bytes, s.any_signed);

@@ -85,6 +85,8 @@ void lower_wide_mul(Lowering&);
 void lower_mach(Lowering&, ir::Op);
 void lower_carry(Lowering&, ir::Op);
 void lower_mac(Lowering&, ir::Op);
+/// sad2; sada2, whose `op` is add.
+void lower_absolute_differences(Lowering&, ir::Op);
 
 // flow.cpp
 void lower_jump(Lowering&, ir::Op);

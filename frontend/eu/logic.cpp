@@ -1,5 +1,6 @@
 // Bitwise instructions, shifts and bit fields. A negated source of a bitwise instruction is complemented.
 #include "frontend/eu/handlers.hpp"
+#include "frontend/eu/integer.hpp"
 
 namespace eum::eu {
 namespace {
@@ -10,44 +11,99 @@ ir::Type bits_type(const Instruction& inst) {
   return ir::int_type(ir::size_of(type), inst.has_dst() && ir::is_signed(inst.dst.type));
 }
 
+/// A bitwise result overflows nothing.
+void finish_bits(Lowering& l, ir::ValueId result) {
+  const bool overflow = l.inst().condition == Condition::ov;
+  l.finish(result, ir::no_value, overflow ? l.none_of(l.lanes()) : ir::no_value);
+}
+
 }  // namespace
 
 void lower_logic(Lowering& l, ir::Op op) {
   ir::Type type = bits_type(l.inst());
   ir::ValueId a = l.logic_source(0, type);
-  l.finish(l.b().lanewise(op, {a, l.logic_source(1, type)}));
+  finish_bits(l, l.b().lanewise(op, {a, l.logic_source(1, type)}));
 }
 
 void lower_not(Lowering& l, ir::Op) {
   ir::Type type = bits_type(l.inst());
-  l.finish(l.b().lanewise(ir::Op::not_, {l.logic_source(0, type)}));
+  finish_bits(l, l.b().lanewise(ir::Op::not_, {l.logic_source(0, type)}));
 }
 
-// The shift count is taken modulo 64 if a quadword takes part, else modulo 32; so words shift within a dword.
-void lower_shift(Lowering& l, ir::Op op) {
+namespace {
+
+/// The shift count is taken modulo 64 if a quadword takes part, else modulo 32; so words shift within a dword.
+bool shifts_quadwords(const Instruction& in) {
+  return ir::size_of(in.src[0].type) == 8 || ir::size_of(in.dst.type) == 8;
+}
+
+ir::ValueId shift_count(Lowering& l, ir::Type type) {
+  // The low bits of an absolute value are not those of its low bits.
+  const bool narrows = ir::size_of(l.inst().src[1].type) > ir::size_of(type);
+  const bool whole = narrows && l.inst().src[1].modifier != SourceModifier::None;
+  const ir::ValueId count =
+      whole ? l.b().convert(ir::Op::convert, type, l.source(1, ir::Type::s64)) : l.source(1, type);
+  if (ir::size_of(type) < 8 || shifts_quadwords(l.inst())) return count;
+  return l.b().lanewise(ir::Op::and_, {count, l.b().constant(type, l.lanes(), 31)});
+}
+
+void lower_shl(Lowering& l) {
   const Instruction& in = l.inst();
+  const bool wide = shifts_quadwords(in), range = looks_at_range(in);
+  if (wide && range) {
+    const ir::ValueId count = l.b().lanewise(
+        ir::Op::and_, {l.source(1, ir::Type::u64), l.b().constant(ir::Type::u64, l.lanes(), 63)});
+    return finish128(l, shl128(l, source128(l, 0), count));
+  }
+  const auto compute = [&](ir::Type type) {
+    const ir::ValueId value = l.source(0, type);
+    return l.b().lanewise(ir::Op::shl, {value, shift_count(l, type)});
+  };
+  // A dword shifted by at most 31 is exact in 64 bits.
+  const ir::Type modular = ir::int_type(wide ? 8 : 4, ir::is_signed(in.dst.type));
+  const ir::ValueId value = compute(range ? ir::Type::s64 : modular);
+  l.finish(value, keeps_exact_result(in) ? compute(ir::Type::s64) : ir::no_value);
+}
+
+// Zeros enter at the top of the source's own width.
+void lower_shr(Lowering& l) {
   using enum ir::Type;
-  unsigned source_bytes = ir::size_of(in.src[0].type);
-  bool wide = source_bytes == 8 || ir::size_of(in.dst.type) == 8;
-  if (in.saturate && op == ir::Op::shl) {
-    // Exact up to 64 bits: a dword shifted by at most 31.
-    if (wide) return l.unsupported("saturation of quadwords");
-    ir::Type type = s64;
-    ir::ValueId count =
-        l.b().lanewise(ir::Op::and_, {l.source(1, type), l.b().constant(type, l.lanes(), 31)});
-    return l.finish(l.b().lanewise(op, {l.source(0, type), count}));
-  }
-  bool is_signed = op == ir::Op::asr || (op == ir::Op::shl && ir::is_signed(in.dst.type));
-  ir::Type type = ir::int_type(wide ? 8 : 4, is_signed);
+  const Instruction& in = l.inst();
+  const Operand& src = in.src[0];
+  const bool content = src.is_accumulator();
+  const ir::Type type = shifts_quadwords(in) || content ? u64 : u32;
   ir::ValueId value = l.source(0, type);
-  bool narrow_signed = source_bytes < 4 && ir::is_signed(in.src[0].type);
-  if (op == ir::Op::shr && narrow_signed) {
-    // Zeros enter at the top of the source's own width.
-    std::uint64_t ones = 0xffff;
-    value = l.b().lanewise(ir::Op::and_, {value, l.b().constant(type, l.lanes(), ones)});
+  const bool may_be_negative = ir::is_signed(src.type) || src.modifier != SourceModifier::None;
+  if (type == u32 && ir::size_of(src.type) < 4 && may_be_negative)
+    value = l.b().lanewise(ir::Op::and_, {value, l.b().constant(type, l.lanes(), 0xffff)});
+  value = l.b().lanewise(ir::Op::shr, {value, shift_count(l, type)});
+  if (content) value = l.b().convert(ir::Op::convert, s64, value);
+  l.finish(value, keeps_exact_result(in) ? value : ir::no_value);
+}
+
+// The sign enters at the top of a signed source, zeros at that of an unsigned one.
+void lower_asr(Lowering& l) {
+  using enum ir::Type;
+  const Instruction& in = l.inst();
+  const Operand& src = in.src[0];
+  const bool wide = shifts_quadwords(in);
+  if (ir::size_of(src.type) == 8 && src.modifier != SourceModifier::None) {
+    const ir::ValueId count =
+        l.b().lanewise(ir::Op::and_, {l.source(1, u64), l.b().constant(u64, l.lanes(), 63)});
+    return finish128(l, asr128(l, source128(l, 0), count));
   }
-  ir::ValueId count = l.source(1, type);
-  l.finish(l.b().lanewise(op, {value, count}));
+  const ir::Type type = exact_source_type(src, wide ? 8 : 4);
+  ir::ValueId value = l.source(0, type);
+  value = l.b().lanewise(ir::is_signed(type) ? ir::Op::asr : ir::Op::shr, {value, shift_count(l, type)});
+  l.finish(value, keeps_exact_result(in) ? value : ir::no_value);
+}
+
+}  // namespace
+
+void lower_shift(Lowering& l, ir::Op op) {
+  if (op == ir::Op::shl) return lower_shl(l);
+  if (op == ir::Op::shr) return lower_shr(l);
+  lower_asr(l);
 }
 
 namespace {

@@ -25,6 +25,28 @@ class Lowering {
   /// Lowers `inst`, which must outlive the call, into the current block.
   void lower(const Instruction& inst);
   const Instruction& inst() const { return *inst_; }
+  /// Does `part` as if `inst`, which differs in what happens to results, were the instruction.
+  template <class Part>
+  void as(const Instruction& inst, Part&& part) {
+    const Instruction* const own = std::exchange(inst_, &inst);
+    part();
+    inst_ = own;
+  }
+  /// Does `part` with a predicate that holds everywhere.
+  template <class Part>
+  void unpredicated(Part&& part) {
+    const ir::ValueId own = std::exchange(predicate_, ir::no_value);
+    predicate_read_ = true;
+    part();
+    predicate_ = own;
+  }
+  /// Does `part` with no channel written but those of `mask`.
+  template <class Part>
+  void only(ir::ValueId mask, Part&& part) {
+    only_ = mask;
+    part();
+    only_ = ir::no_value;
+  }
   const Target& target() const { return target_; }
   unsigned lanes() const { return inst_->exec_size; }
   ir::Builder& b() { return builder_; }
@@ -73,8 +95,14 @@ class Lowering {
   void write(const Operand& dst, ir::ValueId value, ir::ValueId mask);
   /// `value` in the type of the destination, saturated if the instruction says so.
   ir::ValueId to_destination(ir::ValueId value);
-  /// Condition modifier, saturation, conversion, destination and accumulator of a result.
-  void finish(ir::ValueId result);
+  /// An integer of the destination's size as one of its type.
+  ir::ValueId as_destination(ir::ValueId value);
+  /// Condition modifier, saturation, conversion, destination and accumulator of a result. `exact`: the integer
+  /// that the accumulator takes, if it is not what the destination gets. `overflow`: whether the result is
+  /// beyond the destination's type, if the result does not tell.
+  void finish(ir::ValueId result, ir::ValueId exact = ir::no_value, ir::ValueId overflow = ir::no_value);
+  /// Whether a result is beyond the destination's type.
+  ir::ValueId overflow(ir::ValueId result);
   /// Writes `value` to the destination under the write mask and calls `flags`, which writes flags: after an
   /// indirect destination, whose address may be bad, so that a fault finds the instruction undone.
   template <class Flags>
@@ -85,8 +113,9 @@ class Lowering {
     flags();
     if (!may_fault) write(inst_->dst, value, mask);
   }
-  /// Writes the flags of the condition modifier for `result` against zero.
-  void write_flags(ir::ValueId result);
+  /// Writes the flags of the condition modifier: `seen` is compared with zero, `computed` is what the
+  /// instruction computed, before saturation and conversion.
+  void write_flags(ir::ValueId seen, ir::ValueId computed, ir::ValueId overflow = ir::no_value);
   /// Writes flags under the write mask.
   void write_flag_mask(ir::ValueId value);
   /// 1-lane u32 or other type from byte `offset` of the register file.
@@ -99,15 +128,19 @@ class Lowering {
   ir::ValueId addresses(const Operand& op, unsigned lanes, bool destination);
 
   // ---- accumulator (accumulator.cpp) ----
-  /// Bytes from the accumulator's low plane to its high plane.
-  unsigned accumulator_plane() const { return target_.bytes(StateRegister::Accumulator); }
   /// Byte offset of the accumulator lane that belongs to the instruction's first channel for elements of
   /// `type`.
   unsigned implicit_acc_offset(ir::Type type) const;
-  /// Stores a result as {AccWrEn} does; `high` is bits 63:32 of 32-bit integers, no_value: extended from
-  /// `low`.
-  void write_accumulator(unsigned offset, unsigned stride, ir::ValueId low, ir::ValueId high,
-                         ir::ValueId mask);
+  /// The high plane of a region of integers of `bytes` in the low plane.
+  ir::Region high_plane(const ir::Region& low, unsigned bytes) const;
+  /// The content of integer channels of the accumulator, in an integer type wider than theirs.
+  ir::ValueId read_content(const ir::Region& low, unsigned bytes, ir::Type type, ir::ValueId mask);
+  /// Stores lanes of elements of type `element` from byte `offset` on; integers as exact as `value` has them.
+  void write_accumulator(unsigned offset, unsigned stride, ir::Type element, ir::ValueId value, ir::ValueId mask);
+  /// An exact integer as the accumulator that is the destination holds it.
+  ir::ValueId accumulator_content(ir::ValueId exact);
+  /// What {AccWrEn} does with a result.
+  void update_accumulator(ir::ValueId value);
 
   const ControlFlow& flow() const { return flow_; }
 
@@ -141,6 +174,7 @@ class Lowering {
   ir::ValueId execution_mask_ = ir::no_value;
   ir::ValueId predicate_ = ir::no_value;
   bool predicate_read_ = false;
+  ir::ValueId only_ = ir::no_value;
 };
 
 /// Bytes from the first byte of a region to behind its last, for `lanes` elements of `bytes`.

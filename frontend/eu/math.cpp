@@ -1,4 +1,6 @@
 // The math instruction: one micro-op a function. How exact a function is, is the micro-op's matter.
+#include <algorithm>
+
 #include "frontend/eu/handlers.hpp"
 
 namespace eum::eu {
@@ -9,8 +11,12 @@ bool is_division(ir::Op op) { return op == ir::Op::quot || op == ir::Op::rem; }
 /// The type to compute `op` in, or nothing after a trap.
 std::optional<ir::Type> math_type(Lowering& l, ir::Op op) {
   const bool integer = is_division(op);
-  ir::Type type = integer ? ordered_type(l.inst()) : modular_type(l.inst());
-  if (integer && ir::is_int(type) && ir::size_of(type) < 4) type = ir::int_type(4, ir::is_signed(type));
+  ir::Type type = modular_type(l.inst());
+  if (integer && ir::is_int(type)) {
+    // Both sources have one type, which a modified value wraps to.
+    type = ir::int_type(std::max(ir::size_of(type), 4u), ir::is_signed(l.inst().src[0].type));
+    if (ir::is_signed(l.inst().src[0].type) != ir::is_signed(l.inst().src[1].type)) type = ordered_type(l.inst());
+  }
   const char* reason = nullptr;
   if (integer && (!ir::is_int(type) || ir::size_of(type) != 4))
     reason = "division of other than dwords";

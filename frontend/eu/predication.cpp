@@ -97,7 +97,7 @@ ir::ValueId Lowering::both(ir::ValueId a, ir::ValueId b) {
   return builder_.lanewise(ir::Op::and_, {a, b});
 }
 
-ir::ValueId Lowering::write_mask() { return both(lane_mask(), predicate()); }
+ir::ValueId Lowering::write_mask() { return both(both(lane_mask(), predicate()), only_); }
 
 ir::ValueId Lowering::spread(ir::ValueId mask) {
   unsigned simd = builder_.function().simd;
@@ -114,18 +114,82 @@ ir::ValueId Lowering::spread(ir::ValueId mask) {
 
 void Lowering::write_flag_mask(ir::ValueId value) { builder_.flag_write(flag_bit(), value, write_mask()); }
 
-void Lowering::write_flags(ir::ValueId result) {
+void Lowering::write_flags(ir::ValueId seen, ir::ValueId computed, ir::ValueId overflow) {
   using enum Condition;
   static constexpr std::array<ir::Op, 7> ops{ir::Op::cmp_eq, ir::Op::cmp_eq, ir::Op::cmp_ne, ir::Op::cmp_gt,
                                              ir::Op::cmp_ge, ir::Op::cmp_lt, ir::Op::cmp_le};
-  ir::Type type = builder_.type_of(result);
   if (inst_->condition == un) {
     // Only a NaN is unordered with itself.
-    write_flag_mask(ir::is_float(type) ? builder_.compare(ir::Op::cmp_un, result, result) : none_of(lanes()));
-    return;
+    return write_flag_mask(ir::is_float(builder_.type_of(computed))
+                               ? builder_.compare(ir::Op::cmp_un, computed, computed)
+                               : none_of(lanes()));
   }
-  ir::ValueId zero = builder_.constant(type, lanes(), 0);
-  write_flag_mask(builder_.compare(ops[static_cast<unsigned>(inst_->condition)], result, zero));
+  if (inst_->condition == ov)
+    return write_flag_mask(overflow != ir::no_value ? overflow : this->overflow(computed));
+  ir::ValueId zero = builder_.constant(builder_.type_of(seen), lanes(), 0);
+  write_flag_mask(builder_.compare(ops[static_cast<unsigned>(inst_->condition)], seen, zero));
+}
+
+namespace {
+
+/// The bounds of integer type `type`.
+std::int64_t lowest(ir::Type type) {
+  return ir::is_signed(type) ? std::int64_t{-1} << (8 * ir::size_of(type) - 1) : 0;
+}
+std::uint64_t highest(ir::Type type) {
+  return ~0ull >> (64 - 8 * ir::size_of(type) + (ir::is_signed(type) ? 1 : 0));
+}
+
+/// Bits of the power of two 2^exponent in a float type; none of f16 where it is beyond it.
+std::uint64_t power_of_two(ir::Type type, unsigned exponent) {
+  if (type == ir::Type::f64) return std::uint64_t{1023 + exponent} << 52;
+  if (type == ir::Type::f32) return std::uint64_t{127 + exponent} << 23;
+  return exponent > 15 ? 0x7c00 : std::uint64_t{15 + exponent} << 10;
+}
+
+}  // namespace
+
+ir::ValueId Lowering::overflow(ir::ValueId result) {
+  using enum ir::Op;
+  const ir::Type type = builder_.type_of(result), to = inst_->dst.type;
+  const auto bound_of = [&](std::uint64_t bits) { return builder_.constant(type, lanes(), bits); };
+  const auto either = [&](ir::ValueId a, ir::ValueId b) { return builder_.lanewise(or_, {a, b}); };
+  if (ir::is_int(type) && ir::is_int(to)) {
+    const ir::ValueId below = lowest(to) > lowest(type)
+                                  ? builder_.compare(cmp_lt, result, bound_of(static_cast<std::uint64_t>(lowest(to))))
+                                  : none_of(lanes());
+    if (highest(to) >= highest(type)) return below;
+    return either(below, builder_.compare(cmp_gt, result, bound_of(highest(to))));
+  }
+  if (ir::is_int(to)) {
+    // What truncates to an integer beyond the type.
+    const unsigned bits = 8 * ir::size_of(to);
+    const ir::ValueId beyond =
+        builder_.compare(cmp_ge, result, bound_of(power_of_two(type, ir::is_signed(to) ? bits - 1 : bits)));
+    const ir::ValueId bound = bound_of(power_of_two(type, ir::is_signed(to) ? bits - 1 : 0));
+    const ir::ValueId least = builder_.lanewise(neg, {bound});
+    if (!ir::is_signed(to)) return either(beyond, builder_.compare(cmp_le, result, least));
+    if (type == ir::Type::f16 && bits > 16)  // whose numbers are all within, but infinity
+      return either(beyond, builder_.compare(cmp_le, result, least));
+    // -2^n fits; the next integer below does not.
+    const ir::ValueId whole = builder_.lanewise(rndz, {result});
+    return either(beyond, builder_.compare(cmp_lt, whole, least));
+  }
+  // Infinite, though no operand is: NaN is none either.
+  const auto finite = [&](ir::ValueId value) {
+    const ir::Type own = builder_.type_of(value);
+    const ir::ValueId infinity = builder_.constant(own, lanes(), power_of_two(own, own == ir::Type::f64   ? 1024
+                                                                                   : own == ir::Type::f32 ? 128
+                                                                                                          : 16));
+    return builder_.compare(cmp_lt, builder_.lanewise(abs, {value}), infinity);
+  };
+  const ir::ValueId final = builder_.convert(convert, to, result);
+  const ir::ValueId nan = builder_.compare(cmp_un, final, final);
+  ir::ValueId mask = builder_.lanewise(not_, {either(nan, finite(final))});
+  if (!ir::is_float(type)) return mask;
+  for (unsigned i = 0; i < inst_->source_count; ++i)
+    mask = builder_.lanewise(and_, {mask, finite(source(i, type))});
+  return mask;
 }
 
 }  // namespace eum::eu

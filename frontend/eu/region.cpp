@@ -112,7 +112,7 @@ const char* Lowering::check_operand(const Operand& op, bool destination) const {
       if (ir::is_float(op.type)) return "flag register of a float type";
       return destination && lanes() > 1 ? "flag register written by several channels" : nullptr;
     case OperandKind::Accumulator:
-      if (bytes < 4 && op.type != ir::Type::f16) return "word accumulators";
+      if (bytes == 1) return "byte accumulators, which there are none of";
       return op.offset + span > target_.offset(StateRegister::AccumulatorHigh)
                  ? "region beyond the architecture register"
                  : nullptr;
@@ -133,7 +133,6 @@ const char* Lowering::check_operands() const {
     return "destination stride 0";
   for (unsigned i = 0; i < in.source_count; ++i)
     if (const char* reason = check_operand(in.src[i], false)) return reason;
-  if (in.condition == Condition::ov) return "overflow condition";
   return nullptr;
 }
 
@@ -256,7 +255,18 @@ ir::ValueId Lowering::read(const Operand& op, ir::Type exec, bool logic) {
   bool is_abs = op.modifier == SourceModifier::Abs || op.modifier == SourceModifier::NegAbs;
   // The absolute value needs the sign that the source type has, whatever the execution type says.
   ir::Type type = ir::is_int(exec) && is_abs ? ir::int_type(ir::size_of(exec), ir::is_signed(raw)) : exec;
-  ir::ValueId value = read_register(op, same_size_ints(raw, type) ? type : raw);
+  // An integer channel of the accumulator has more bits than its type; a wider type gets them all.
+  const bool content = op.is_accumulator() && ir::is_int(raw) && ir::size_of(raw) <= 4 &&
+                       (ir::is_float(type) || ir::size_of(type) > ir::size_of(raw));
+  ir::ValueId value;
+  if (content) {
+    const ir::Type wide = ir::is_int(type) ? type : ir::Type::s64;
+    value = read_content(ir_region(op.region, op.offset, lanes()), ir::size_of(raw), wide, ir::no_value);
+    if (is_abs && ir::is_int(type)) type = ir::int_type(ir::size_of(type), true);
+    if (type != wide && ir::is_int(type)) value = builder_.convert(ir::Op::convert, type, value);
+  } else {
+    value = read_register(op, same_size_ints(raw, type) ? type : raw);
+  }
   value = builder_.convert(ir::Op::convert, type, value);
   if (op.modifier != SourceModifier::None) {
     bool unsigned_abs = is_abs && ir::is_int(type) && !ir::is_signed(type);
@@ -274,6 +284,11 @@ ir::ValueId Lowering::to_destination(ir::ValueId value) {
     return builder_.convert(ir::Op::convert_sat, to, value);
   }
   return same_size_ints(from, to) ? value : builder_.convert(ir::Op::convert, to, value);
+}
+
+ir::ValueId Lowering::as_destination(ir::ValueId value) {
+  const ir::Type type = inst_->dst.type, from = builder_.type_of(value);
+  return from != type && same_size_ints(from, type) ? builder_.convert(ir::Op::bitcast, type, value) : value;
 }
 
 void Lowering::write_flag_operand(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
@@ -297,7 +312,7 @@ void Lowering::write(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
   if (dst.kind == OperandKind::None || dst.is_null()) return;
   if (dst.kind == OperandKind::Flag) return write_flag_operand(dst, value, mask);
   const unsigned stride = lanes() == 1 ? 1 : dst.region.hstride;
-  if (dst.is_accumulator()) return write_accumulator(dst.offset, stride, value, ir::no_value, mask);
+  if (dst.is_accumulator()) return write_accumulator(dst.offset, stride, dst.type, as_destination(value), mask);
   builder_.reg_write(ir::Region::strided(dst.offset, stride), value, mask);
   const unsigned control = target_.offset(StateRegister::Control);
   if (dst.offset >= control && dst.offset < control + 4) {
@@ -307,17 +322,24 @@ void Lowering::write(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
   }
 }
 
-void Lowering::finish(ir::ValueId result) {
-  // The condition looks at the result before saturation and before conversion to the destination.
-  const auto flags = [&] {
-    if (inst_->condition != Condition::None) write_flags(result);
-  };
-  const bool used = !inst_->dst.is_null() || inst_->writes_accumulator;
-  if (!used) return flags();
+void Lowering::finish(ir::ValueId result, ir::ValueId exact, ir::ValueId overflow) {
+  // The condition looks at what the destination gets: saturated and converted, as the manual defines the zero
+  // bit (SKL PRM volume 7, "Assigning Conditional Flags") and as hardware does.
+  const bool conditional = inst_->condition != Condition::None;
+  if (inst_->dst.is_null() && !inst_->writes_accumulator && !conditional) return;
   const ir::ValueId value = to_destination(result);
+  if (inst_->dst.is_accumulator() && exact != ir::no_value) {
+    if (conditional) write_flags(accumulator_content(exact), result, overflow);
+    const unsigned stride = lanes() == 1 ? 1 : inst_->dst.region.hstride;
+    return write_accumulator(inst_->dst.offset, stride, inst_->dst.type, exact, write_mask());
+  }
+  const auto flags = [&] {
+    if (!conditional) return;
+    write_flags(as_destination(value), result, overflow);
+  };
   commit(value, flags);
   if (inst_->writes_accumulator && !inst_->dst.is_accumulator())
-    write_accumulator(implicit_acc_offset(builder_.type_of(value)), 1, value, ir::no_value, write_mask());
+    update_accumulator(exact != ir::no_value ? exact : as_destination(value));
 }
 
 }  // namespace eum::eu

@@ -11,7 +11,8 @@ namespace eum::eu {
 /// Registers beside the general ones that the file holds.
 enum class StateRegister : std::uint8_t {
   Accumulator,      ///< acc0 and acc1 as a program sees them
-  AccumulatorHigh,  ///< bits 63:32 of each 32-bit integer channel of the accumulators
+  AccumulatorHigh,  ///< a signed dword for each integer channel of the accumulators: bits 63:32 of a dword, 47:16 of
+                    ///< a word, of which hardware has 33
   Address,
   Control,
   State,
@@ -20,8 +21,8 @@ enum class StateRegister : std::uint8_t {
 };
 
 /// General registers that each needs.
-inline constexpr std::array<std::uint8_t, 7> state_register_sizes{2, 2, 1, 1, 1, 1, 1};
-static_assert(state_register_sizes[0] == state_register_sizes[1], "the planes of the accumulator");
+inline constexpr std::array<std::uint8_t, 7> state_register_sizes{2, 4, 1, 1, 1, 1, 1};
+static_assert(2 * state_register_sizes[0] == state_register_sizes[1], "a dword for each word");
 
 struct Target {
   const char* name;         ///< as the function's text spells the family: "gen9"

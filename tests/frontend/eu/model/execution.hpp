@@ -1,0 +1,86 @@
+#pragma once
+// One instruction under way in the model: its sources as they were before anything is written, masks, and
+// where results go. It must not know what an opcode computes (operations.cpp).
+#include <array>
+#include <optional>
+
+#include "tests/frontend/eu/model/machine.hpp"
+
+namespace eum::model {
+
+/// What an operation gives for one channel.
+struct Result {
+  Number value;
+  /// Bits of the destination, where they are copied.
+  std::optional<std::uint64_t> raw = std::nullopt;
+  /// The accumulator takes the exact integer, not what the destination holds of it.
+  bool exact = false;
+  /// In place of the value, for the accumulator alone.
+  std::optional<Wide> accumulator = std::nullopt;
+  /// A float that only moves: what the mode does to its denormals is open.
+  bool moves = false;
+  bool approximate = false;
+  bool unknown = false;
+  /// Value of the condition, where it is no property of the value (cmp, cmpn).
+  std::optional<bool> holds = std::nullopt;
+};
+
+class Execution {
+ public:
+  Execution(const gen::Instruction& inst, Machine& machine, Outcome& outcome);
+
+  const gen::Instruction& inst() const { return inst_; }
+  const FloatMode& mode() const { return machine_.mode; }
+  unsigned lanes() const { return inst_.exec_size; }
+  /// The float type that the instruction computes in; nothing: in integers.
+  std::optional<Type> float_type() const { return float_type_; }
+  /// An integer accumulator is a source: results have its 64 bits.
+  bool reads_accumulator() const { return reads_accumulator_; }
+  void read_implicit_accumulator() { reads_accumulator_ = true; }
+
+  bool predicate(unsigned channel) const;
+  bool enabled(unsigned channel) const;
+  /// A source in the type of the execution, modifiers applied; `flushed` as operations see it.
+  Number source(unsigned index, unsigned channel, bool flushed = true) const;
+  /// The element as it is, without modifiers.
+  Number element(unsigned index, unsigned channel) const { return value_[index][channel]; }
+  std::uint64_t bits(unsigned index, unsigned channel) const { return raw_[index][channel]; }
+  /// Of an operand with a region of its own (line, pln): element `n` behind the first.
+  Number behind(unsigned index, unsigned bytes) const;
+  /// The accumulator of a channel as an implicit source.
+  Number accumulator(unsigned channel) const;
+
+  /// Condition, saturation, conversion, destination, accumulator.
+  void finish(unsigned channel, const Result& result);
+  /// Writes an element behind the destination, as math's remainder.
+  void write_behind(unsigned channel, unsigned bytes, Wide value);
+  void write_flag(unsigned channel, bool value);
+
+ private:
+  std::uint64_t read(const gen::Operand& op, unsigned channel, bool destination) const;
+  unsigned distance(const gen::Operand& op, unsigned channel, bool destination) const;
+  unsigned address(const gen::Operand& op, unsigned channel, bool destination) const;
+  std::uint64_t immediate(const gen::Operand& op, unsigned channel) const;
+  Wide content(unsigned offset, unsigned bytes) const;
+  void write_content(unsigned offset, unsigned bytes, Wide value);
+  void write_register(unsigned channel, std::uint64_t bits);
+  unsigned implicit_offset(Type type, unsigned channel) const;
+  void write_accumulator(unsigned offset, Type type, const Result& result, const Number& final,
+                         std::uint64_t bits);
+
+  gen::Instruction inst_;
+  Machine& machine_;
+  Outcome& outcome_;
+  Machine before_;
+  std::optional<Type> float_type_;
+  bool reads_accumulator_ = false;
+  std::array<std::array<std::uint64_t, 32>, 3> raw_{};
+  std::array<std::array<Number, 32>, 3> value_{};
+};
+
+constexpr Type element_type(Type type) {
+  return type == Type::uv ? Type::uw : type == Type::v ? Type::w : type == Type::vf ? Type::f : type;
+}
+constexpr bool is_dword(Type type) { return !gen::is_float(type) && gen::size_of(type) == 4; }
+
+}  // namespace eum::model

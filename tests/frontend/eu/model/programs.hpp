@@ -1,0 +1,50 @@
+#pragma once
+// Programs of ALU instructions for the model: each row of instructions.def in each combination of types, with
+// regions, modifiers, conditions, saturation, predicates, sizes and channels chosen by a seed.
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "frontend/gen/instruction.hpp"
+#include "tests/frontend/eu/model/machine.hpp"
+
+namespace eum::model {
+
+/// The types of an instruction: destination, then sources.
+struct Combination {
+  gen::Opcode opcode;
+  gen::MathFunction math = gen::MathFunction::None;
+  gen::Type dst;
+  std::array<gen::Type, 3> src;
+};
+
+/// Every combination of types of the row on Gen9.
+std::vector<Combination> combinations(gen::Opcode opcode);
+
+class Source {
+ public:
+  explicit Source(std::uint64_t seed) : random_(seed) {}
+
+  gen::Instruction instruction(const Combination& types);
+  /// Registers full of edge values; addresses within the general registers.
+  Machine machine();
+
+ private:
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
+  bool one_in(std::size_t n) { return below(n) == 0; }
+  template <class T>
+  T any_of(std::initializer_list<T> list) {
+    return list.begin()[below(list.size())];
+  }
+  std::uint64_t edge(gen::Type type);
+  void flags(gen::Instruction& inst);
+  void destination(gen::Instruction& inst);
+  void source(gen::Instruction& inst, unsigned index);
+  void region(gen::Operand& op, unsigned lanes);
+  void indirect(gen::Operand& op, unsigned span);
+  bool accumulators(gen::Instruction& inst);
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace eum::model

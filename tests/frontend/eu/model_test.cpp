@@ -1,0 +1,374 @@
+// ALU instructions of Gen9 in every combination of types, against the model of model/: after each instruction
+// every register, accumulator and flag is what the model says, on each engine; and run as a whole, a program
+// ends as it does step by step. EUMULATE_PROGRAMS multiplies the number of programs; EUMULATE_SEED repeats a
+// run.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "frontend/gen/lower/lower.hpp"
+#include "frontend/ir/verifier.hpp"
+#include "jit/engine.hpp"
+#include "tests/frontend/eu/model/encode.hpp"
+#include "tests/frontend/eu/model/execution.hpp"
+#include "tests/frontend/eu/model/programs.hpp"
+
+namespace eum::test {
+namespace {
+
+using model::Machine;
+
+constexpr unsigned simd = 32, program_length = 48;
+constexpr std::uint32_t keep_denormals = 0x4c0, keep_half_denormals = 0x400;  // cr0.0
+
+std::uint64_t environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+/// What differs, by its first line; the rest is kept of the first few.
+class Report {
+ public:
+  void add(const std::string& kind, const std::string& text) {
+    ++count_;
+    std::vector<std::string>& kept = kinds_[kind];
+    if (kept.size() < 3) kept.push_back(text);
+  }
+  std::size_t count() const { return count_; }
+  std::string text() const {
+    std::string out;
+    for (const auto& [kind, texts] : kinds_)
+      for (const std::string& text : texts) out += kind + ": " + text + "\n";
+    return out;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> kinds_;
+  std::size_t count_ = 0;
+};
+
+struct Program {
+  std::vector<gen::Instruction> instructions;  ///< as decoded
+  std::vector<std::byte> code;
+};
+
+Program assemble(const std::vector<gen::Instruction>& wanted) {
+  Program out;
+  for (const gen::Instruction& inst : wanted) {
+    const auto word = model::encode(inst);
+    out.code.insert(out.code.end(), word.begin(), word.end());
+  }
+  static constexpr unsigned char end_of_thread[] = {0x31, 0x00, 0x60, 0x07, 0x04, 0x02, 0x00, 0x20,
+                                                    0xe0, 0x0f, 0x00, 0x06, 0x10, 0x00, 0x00, 0x82};
+  for (const unsigned char byte : end_of_thread) out.code.push_back(std::byte{byte});
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Result<gen::Instruction> decoded = gen::decode(out.code, 16 * i, gen::Family::Gen9);
+    if (!decoded) FAIL(decoded.error().message);
+    const Result<gen::Instruction> form = gen::align1_form(*decoded, gen::Family::Gen9);
+    if (!form) FAIL(form.error().message);
+    out.instructions.push_back(*form);
+  }
+  return out;
+}
+
+/// A thread of an engine that the model can be compared with.
+class Thread {
+ public:
+  Thread(jit::Executable& executable, const Machine& start, std::uint32_t fp_mode)
+      : executable_(executable),
+        layout_(executable.layout()),
+        memory_(static_cast<std::byte*>(std::aligned_alloc(64, layout_.size)), &std::free) {
+    std::memset(memory_.get(), 0, layout_.size);
+    new (memory_.get()) jit::ThreadState;
+    state().environment = &environment_;
+    state().fp_mode = fp_mode;
+    layout_.masks_of(state())[0] = start.execution_mask;
+    const eu::Target target = gen::target(gen::Family::Gen9);
+    std::byte* file = layout_.file_of(state());
+    std::memcpy(file, start.grf.data(), start.grf.size());
+    std::memcpy(file + target.offset(eu::StateRegister::Accumulator), start.acc.data(), start.acc.size());
+    std::memcpy(file + target.offset(eu::StateRegister::AccumulatorHigh), start.acc_high.data(),
+                target.bytes(eu::StateRegister::AccumulatorHigh));
+    std::memcpy(file + target.offset(eu::StateRegister::Address), start.address.data(), 32);
+    std::memcpy(layout_.flags_of(state()), &start.flags, 8);
+  }
+  jit::ThreadState& state() { return *reinterpret_cast<jit::ThreadState*>(memory_.get()); }
+
+  jit::Status run(std::int64_t budget) {
+    state().budget = budget;
+    return executable_.run(state());
+  }
+  void skip(jit::Status status) {
+    jit::ThreadImage image = executable_.save(state(), status);
+    image.ip += 16;
+    if (const Result<void> done = executable_.restore(image, state()); !done) FAIL(done.error().message);
+  }
+  Machine machine(const Machine& like) {
+    Machine m = like;
+    const eu::Target target = gen::target(gen::Family::Gen9);
+    const std::byte* file = layout_.file_of(state());
+    std::memcpy(m.grf.data(), file, m.grf.size());
+    std::memcpy(m.acc.data(), file + target.offset(eu::StateRegister::Accumulator), m.acc.size());
+    std::memcpy(m.acc_high.data(), file + target.offset(eu::StateRegister::AccumulatorHigh),
+                target.bytes(eu::StateRegister::AccumulatorHigh));
+    std::memcpy(m.address.data(), file + target.offset(eu::StateRegister::Address), 32);
+    std::memcpy(&m.flags, layout_.flags_of(state()), 8);
+    return m;
+  }
+
+ private:
+  jit::Executable& executable_;
+  jit::StateLayout layout_;
+  std::unique_ptr<std::byte, decltype(&std::free)> memory_;
+  jit::Environment environment_;
+};
+
+/// Takes what the engine has for what the manual leaves open, if it is of the right kind.
+void settle(const model::Outcome& outcome, const Machine& found, Machine& expected) {
+  for (const model::OpenElement& e : outcome.open) {
+    const unsigned bytes = gen::size_of(e.type);
+    const std::uint8_t* from = (e.in_accumulator ? found.acc.data() : found.grf.data()) + e.offset;
+    std::uint8_t* to = (e.in_accumulator ? expected.acc.data() : expected.grf.data()) + e.offset;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, from, bytes);
+    const double value = model::decode(bits, e.type).real;
+    bool fine = false;
+    switch (e.open) {
+      case model::Open::AnyNan:
+        fine = value != value;
+        break;
+      case model::Open::Flushed:
+        fine = value == 0 && std::signbit(value) == std::signbit(e.value);
+        break;
+      case model::Open::Anything:
+        fine = true;
+        break;
+      case model::Open::Approximate: {
+        const double error = e.type == gen::Type::hf ? 0x1p-9 : 0x1p-20;
+        fine = std::fabs(value - e.value) <= std::max(std::fabs(e.value) * error, 0x1p-20) || value == e.value;
+        if (std::fabs(e.value) > 0x1p120 || std::fabs(e.value) < 0x1p-110) fine = true;
+        break;
+      }
+    }
+    if (fine) std::memcpy(to, from, bytes);
+  }
+}
+
+std::string hex(const std::uint8_t* bytes, unsigned count) {
+  std::string out;
+  for (unsigned i = count; i-- > 0;) out += fmt::format("{:02x}", bytes[i]);
+  return out;
+}
+
+std::string difference(const Machine& before, const Machine& wanted, const Machine& found) {
+  std::string out;
+  const auto bytes = [&](const char* name, const auto& w, const auto& f, const auto& b) {
+    for (std::size_t at = 0; at + 8 <= sizeof(w) && out.size() < 600; at += 8) {
+      const auto* pw = reinterpret_cast<const std::uint8_t*>(&w) + at;
+      const auto* pf = reinterpret_cast<const std::uint8_t*>(&f) + at;
+      if (std::memcmp(pw, pf, 8) == 0) continue;
+      out += fmt::format("\n    {}{}.{}: expected {} found {} before {}", name, at / 32, at % 32, hex(pw, 8), hex(pf, 8),
+                         hex(reinterpret_cast<const std::uint8_t*>(&b) + at, 8));
+    }
+  };
+  bytes("r", wanted.grf, found.grf, before.grf);
+  bytes("acc", wanted.acc, found.acc, before.acc);
+  bytes("acch", wanted.acc_high, found.acc_high, before.acc_high);
+  bytes("a", wanted.address, found.address, before.address);
+  if (wanted.flags != found.flags)
+    out += fmt::format("\n    flags: expected {:016x} found {:016x} before {:016x}", wanted.flags, found.flags,
+                       before.flags);
+  return out;
+}
+
+std::string sources(const gen::Instruction& inst, const Machine& before) {
+  Machine copy = before;
+  model::Outcome outcome;
+  const model::Execution x(inst, copy, outcome);
+  std::string out;
+  for (unsigned i = 0; i < inst.source_count; ++i) {
+    out += fmt::format("\n    src{}:", i);
+    for (unsigned n = 0; n < std::min(8u, x.lanes()); ++n) out += fmt::format(" {:x}", x.bits(i, n));
+  }
+  return out + fmt::format("\n    mask {:08x}", before.execution_mask);
+}
+
+bool same(const Machine& a, const Machine& b) {
+  return a.grf == b.grf && a.acc == b.acc && a.acc_high == b.acc_high && a.address == b.address &&
+         a.flags == b.flags;
+}
+
+std::unique_ptr<jit::Executable> compile(jit::Engine& engine, const Program& program, bool steps,
+                                         std::vector<std::string>* texts = nullptr) {
+  eu::LowerOptions options;
+  if (steps) options.granularity = eu::Granularity::Instruction;
+  Result<ir::Function> function = gen::lower_kernel(program.code, gen::Family::Gen9, simd, "model",
+                                                    std::pmr::get_default_resource(), options);
+  if (!function) FAIL(function.error().message);
+  if (Result<void> good = ir::verify(*function); !good) FAIL(good.error().message);
+  if (texts != nullptr) *texts = function->strings;
+  jit::CompileOptions how;
+  if (steps) how.safepoints = jit::Safepoints::Instructions;
+  Result<std::unique_ptr<jit::Executable>> executable = engine.compile(*function, how);
+  if (!executable) FAIL(executable.error().message);
+  return std::move(*executable);
+}
+
+/// Runs the program instruction by instruction beside the model; returns what it ends with, if nothing of it
+/// faulted.
+std::optional<Machine> run_steps(jit::Engine& engine, const Program& program, const Machine& start,
+                                 std::uint32_t fp_mode, Report& report) {
+  std::vector<std::string> texts;
+  const std::unique_ptr<jit::Executable> executable = compile(engine, program, true, &texts);
+  Thread thread(*executable, start, fp_mode);
+  Machine expected = start;
+  bool whole = true;
+  for (const gen::Instruction& inst : program.instructions) {
+    const Machine before = expected;
+    const model::Outcome outcome = model::execute(inst, expected);
+    const jit::Status status = thread.run(1);
+    const std::string text = gen::print(inst, gen::Family::Gen9);
+    const Machine found = thread.machine(before);
+    if (status == jit::Status::Faulted) {
+      whole = false;
+      const jit::Fault& fault = thread.state().fault;
+      const bool told = fault.kind == jit::FaultKind::Unsupported && fault.address < texts.size();
+      report.add(fmt::format("{} {} fault", engine.name(), gen::info(inst.opcode).name),
+                 told ? texts[fault.address]
+                      : fmt::format("{}: fault {} at {:#x}", text, static_cast<unsigned>(fault.kind),
+                                    fault.address));
+      thread.skip(status);
+      expected = found;
+      continue;
+    }
+    settle(outcome, found, expected);
+    if (!same(expected, found))
+      report.add(fmt::format("{} {}", engine.name(), gen::info(inst.opcode).name),
+                 text + sources(inst, before) + difference(before, expected, found));
+    expected = found;
+  }
+  if (!whole) return std::nullopt;
+  return expected;
+}
+
+/// What the program ends with when it is run as a whole, or nothing if it does not end.
+std::optional<Machine> run_whole(jit::Engine& engine, const Program& program, const Machine& start,
+                                 std::uint32_t fp_mode) {
+  const std::unique_ptr<jit::Executable> executable = compile(engine, program, false);
+  Thread thread(*executable, start, fp_mode);
+  if (thread.run(1'000'000) != jit::Status::Exited) return std::nullopt;
+  return thread.machine(start);
+}
+
+/// How the whole program differs from its steps, or from the whole program on another engine.
+std::string whole_difference(jit::Engine& engine, jit::Engine& other, const Program& program,
+                             const Machine& start, std::uint32_t fp_mode) {
+  Report ignored;
+  const std::optional<Machine> stepped = run_steps(engine, program, start, fp_mode, ignored);
+  if (!stepped) return {};
+  const std::optional<Machine> end = run_whole(engine, program, start, fp_mode);
+  if (!end) return "it does not end";
+  if (!same(*stepped, *end)) return "as a whole, unlike step by step" + difference(start, *stepped, *end);
+  const std::optional<Machine> elsewhere = run_whole(other, program, start, fp_mode);
+  if (!elsewhere || same(*elsewhere, *end)) return {};
+  return "unlike another engine" + difference(start, *elsewhere, *end);
+}
+
+/// The program without what the difference does not need.
+Program shrink(jit::Engine& engine, jit::Engine& other, std::vector<gen::Instruction> instructions,
+               const Machine& start, std::uint32_t fp_mode) {
+  for (std::size_t n = instructions.size(); n-- > 0;) {
+    std::vector<gen::Instruction> fewer = instructions;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(n));
+    if (!fewer.empty() && !whole_difference(engine, other, assemble(fewer), start, fp_mode).empty())
+      instructions = std::move(fewer);
+  }
+  return assemble(instructions);
+}
+
+void run(const std::vector<gen::Instruction>& instructions, const Machine& start, std::uint32_t fp_mode,
+         std::span<const std::unique_ptr<jit::Engine>> engines, Report& report) {
+  const Program program = assemble(instructions);
+  for (const std::unique_ptr<jit::Engine>& engine : engines) {
+    run_steps(*engine, program, start, fp_mode, report);
+    if (whole_difference(*engine, *engines.front(), program, start, fp_mode).empty()) continue;
+    const Program least = shrink(*engine, *engines.front(), instructions, start, fp_mode);
+    report.add(fmt::format("{} whole", engine->name()),
+               whole_difference(*engine, *engines.front(), least, start, fp_mode) + "\n" +
+                   gen::disassemble(least.code, gen::Family::Gen9));
+  }
+}
+
+std::vector<std::unique_ptr<jit::Engine>> all_engines() {
+  std::vector<std::unique_ptr<jit::Engine>> out;
+  for (const jit::EngineInfo& row : jit::engines())
+    if (Result<std::unique_ptr<jit::Engine>> made = row.make()) out.push_back(std::move(*made));
+  return out;
+}
+
+/// Opcodes that the model must have: those that compute.
+bool computes(gen::Opcode opcode) {
+  const gen::Format format = gen::shape(opcode, gen::Family::Gen9).format;
+  return format == gen::Format::Unary || format == gen::Format::Binary || format == gen::Format::Ternary ||
+         format == gen::Format::Math;
+}
+
+void run_all(std::uint32_t fp_mode, bool keep, unsigned rounds) {
+  const std::uint64_t seed = environment("EUMULATE_SEED", 20240607);
+  const std::uint64_t times = environment("EUMULATE_PROGRAMS", 1) * rounds;
+  const char* only = std::getenv("EUMULATE_OPCODE");
+  const auto engines = all_engines();
+  model::Source source(seed + fp_mode);
+  Report report;
+  std::size_t total = 0;
+  std::vector<gen::Instruction> pending;
+  const auto flush = [&] {
+    if (pending.empty()) return;
+    Machine start = source.machine();
+    start.mode = {keep, keep, true};
+    run(pending, start, fp_mode, engines, report);
+    pending.clear();
+  };
+  for (std::uint64_t round = 0; round < times; ++round)
+    for (std::size_t n = 0; n < gen::opcode_count; ++n) {
+      const auto opcode = static_cast<gen::Opcode>(n);
+      if (!gen::exists_on(opcode, gen::Family::Gen9) || !model::has_model(opcode)) continue;
+      if (only != nullptr && gen::info(opcode).name != only) continue;
+      const std::vector<model::Combination> all = model::combinations(opcode);
+      // Rows of few types get more variants of the rest.
+      const std::size_t variants = std::max<std::size_t>(1, 96 / all.size());
+      for (const model::Combination& types : all)
+        for (std::size_t k = 0; k < variants; ++k) {
+          pending.push_back(source.instruction(types));
+          ++total;
+          if (pending.size() == program_length) flush();
+        }
+    }
+  flush();
+  INFO("seed " << seed << ", " << total << " instructions");
+  if (report.count() != 0) fmt::print(stderr, "{}", report.text());  // whole lines, which Catch would wrap
+  CHECK(report.count() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("the model has every instruction that computes") {
+  for (std::size_t n = 0; n < gen::opcode_count; ++n) {
+    const auto opcode = static_cast<gen::Opcode>(n);
+    if (!gen::exists_on(opcode, gen::Family::Gen9)) continue;
+    INFO(gen::info(opcode).name);
+    CHECK(model::has_model(opcode) == computes(opcode));
+    if (computes(opcode)) CHECK_FALSE(model::combinations(opcode).empty());
+  }
+}
+
+TEST_CASE("instructions do what the model does, denormals kept") { run_all(keep_denormals, true, 1); }
+TEST_CASE("instructions do what the model does, denormals flushed") { run_all(keep_half_denormals, false, 1); }
+
+}  // namespace eum::test
