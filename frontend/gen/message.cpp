@@ -265,6 +265,11 @@ bool Reader::read(const Row& row) {
 }  // namespace
 
 const MessageInfo& info(MessageKind kind) { return rows[static_cast<std::size_t>(kind)].info; }
+std::string_view shared_function_name(Sfid sfid, Family family) {
+  const auto number = static_cast<unsigned>(sfid);
+  return number < 16 ? function_name(number, family) : std::string_view{};
+}
+
 std::string_view text_of(SampleOp op) { return sample_texts[static_cast<std::size_t>(op)]; }
 
 Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool split, Family family) {

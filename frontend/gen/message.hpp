@@ -84,6 +84,9 @@ struct MessageInfo {
 };
 const MessageInfo& info(MessageKind kind);
 
+/// "hdc.dc1": the shared function, as iga64 comments it; empty where the family has none.
+std::string_view shared_function_name(Sfid sfid, Family family);
+
 /// As iga64 comments it.
 std::string_view text_of(SampleOp op);
 

@@ -12,6 +12,7 @@
 #include "runtime/cli/disable.hpp"
 #include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/exit_code.hpp"
+#include "runtime/cli/family_option.hpp"
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/program_file.hpp"
@@ -48,22 +49,9 @@ Result<void> print_kernel(const CodeOptions& options, const rt::Kernel& kernel, 
   return {};
 }
 
-/// "gen8, gen9, ..."
-std::string family_names() {
-  std::string names;
-  for (const gen::FamilyInfo& family : gen::family_table) {
-    if (!names.empty()) names += ", ";
-    names += family.name;
-    names[names.size() - family.name.size()] = 'g';
-  }
-  return names;
-}
-
 int disassemble_raw(const CodeOptions& options) {
-  const auto family = gen::parse_family(options.family);
-  if (!family)
-    return fail(ExitCode::Usage,
-                error("--family: expected one of {}, found '{}'", family_names(), options.family));
+  const auto family = family_of(options.family);
+  if (!family) return fail(ExitCode::Usage, family.error());
   const auto words = read_file(options.program.file);
   if (!words) return fail(ExitCode::BadInput, words.error());
   if (words->empty())

@@ -13,6 +13,7 @@
 #include "runtime/cli/code_commands.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/info_command.hpp"
+#include "runtime/cli/isa/isa_command.hpp"
 #include "runtime/cli/msr_command.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/run_command.hpp"
@@ -50,6 +51,7 @@ int run(int argc, char** argv) {
   add_bench_command(app, exit_code);
   add_info_command(app, exit_code);
   add_code_commands(app, exit_code);
+  add_isa_command(app, exit_code);
   add_msr_command(app, exit_code);
   try {
     std::reverse(words.begin(), words.end());
