@@ -125,8 +125,8 @@ std::uint32_t local_id_run(const Kernel& kernel, const NdRange& range, const Pay
 WalkerCommand walker_command(const Payload& payload, const Walk& walk);
 
 /// WalkerCommand::header of a kernel's threads: r0.3 the sampler state pointer and in 3:0
-/// log2(scratch / 1 KB), r0.4 the binding table pointer, r0.5 the bit of a GPGPU dispatch (9). Pointers are
-/// multiples of 32 from Dynamic State Base and from Surface State Base. r0.2 holds the barrier's number: 0.
+/// log2(scratch / 1 KB), r0.4 the binding table pointer. Pointers are multiples of 32 from Dynamic State
+/// Base and from Surface State Base. r0.2 holds the barrier's number: 0.
 std::array<std::uint32_t, 8> thread_header(const Kernel& kernel, std::uint32_t sampler_pointer = 0,
                                            std::uint32_t binding_table = 0);
 

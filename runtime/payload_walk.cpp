@@ -111,11 +111,10 @@ WalkerCommand walker_command(const Payload& payload, const Walk& walk) {
 
 std::array<std::uint32_t, 8> thread_header(const Kernel& kernel, std::uint32_t sampler_pointer,
                                            std::uint32_t binding_table) {
-  constexpr std::uint32_t gpgpu_dispatch = 1u << 9;
   std::uint32_t scratch_code = 0;
   if (kernel.scratch_bytes != 0)
     scratch_code = static_cast<std::uint32_t>(std::countr_zero(kernel.scratch_bytes / 1024));
-  return {0, 0, 0, (sampler_pointer & ~0x1fu) | scratch_code, binding_table & ~0x1fu, gpgpu_dispatch, 0, 0};
+  return {0, 0, 0, (sampler_pointer & ~0x1fu) | scratch_code, binding_table & ~0x1fu, 0, 0, 0};
 }
 
 }  // namespace eum::rt

@@ -114,6 +114,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     result.executable = std::move(*executable);
     result.code = thread_code(*function, *result.executable);
     result.code.text = kernel.text.module != nullptr;
+    if (!result.code.text) result.code.slot_bits = gen::info(kernel.family).slot_bits;
     result.code.ids = options.promised();
     result.traps = std::move(function->strings);
     result.lower_seconds = seconds_between(begin, lowered);

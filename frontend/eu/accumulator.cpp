@@ -68,11 +68,11 @@ ir::Region Lowering::high_plane(const ir::Region& low, unsigned bytes) const {
 
 ir::ValueId Lowering::read_content(const ir::Region& low, unsigned bytes, ir::Type type, ir::ValueId mask) {
   const ir::Type raw = ir::int_type(bytes, false);
-  const ir::ValueId lower = builder_.convert(ir::Op::convert, type, builder_.reg_read(raw, lanes(), low, mask));
+  const ir::ValueId lower =
+      builder_.convert(ir::Op::convert, type, builder_.reg_read(raw, lanes(), low, mask));
   const ir::ValueId high = builder_.reg_read(s32, lanes(), high_plane(low, bytes), mask);
-  const ir::ValueId upper =
-      builder_.lanewise(ir::Op::shl, {builder_.convert(ir::Op::convert, type, high),
-                                      builder_.constant(type, lanes(), 8 * bytes)});
+  const ir::ValueId upper = builder_.lanewise(ir::Op::shl, {builder_.convert(ir::Op::convert, type, high),
+                                                            builder_.constant(type, lanes(), 8 * bytes)});
   return builder_.lanewise(ir::Op::or_, {lower, upper});
 }
 
@@ -90,7 +90,8 @@ void Lowering::write_accumulator(unsigned offset, unsigned stride, ir::Type elem
   if (ir::size_of(type) == 8) {
     // A word has 33 bits.
     const ir::ValueId wide = builder_.convert(ir::Op::convert, s64, value);
-    high = shifted(ir::Op::asr, bytes == word ? shifted(ir::Op::shl, wide, 31) : wide, bytes == word ? 47 : 32);
+    high =
+        shifted(ir::Op::asr, bytes == word ? shifted(ir::Op::shl, wide, 31) : wide, bytes == word ? 47 : 32);
   } else {
     const ir::Type wide = ir::is_signed(type) ? s32 : u32;
     const ir::Op shift = ir::is_signed(type) ? ir::Op::asr : ir::Op::shr;
@@ -143,31 +144,53 @@ void lower_wide_mul(Lowering& l) {
   }
 }
 
-// acc = ((src0 * src1[31:16]) << 16) + acc; dst = acc[63:32].
-void lower_mach(Lowering& l, ir::Op op) {
-  const Instruction& in = l.inst();
-  if (has_quadwords(in) || ir::is_float(in.dst.type)) return l.unsupported("high product of other than dwords");
+namespace {
+
+/// acc + ((src0 * src1[31:16]) << 16), low and high half.
+ir::Builder::Pair multiply_add_high_word(Lowering& l, ir::Op op) {
   ir::Builder& b = l.b();
-  ir::Builder::Pair sum;
+  const Instruction& in = l.inst();
   if (std::optional<ir::Type> type = product_type(in)) {
     ir::ValueId a = l.source(0, *type), c = l.source(1, *type);
     ir::ValueId low = read_accumulator(l, *type), high = read_accumulator_high(l, *type);
-    sum = b.wide(op, {a, c, low, high});
-  } else {
-    auto wide = [&](std::uint64_t value) { return b.constant(s64, l.lanes(), value); };
-    ir::ValueId a = l.source(0, s64), c = l.source(1, s64);
-    ir::ValueId low = b.convert(ir::Op::convert, s64, read_accumulator(l, u32));
-    ir::ValueId high = b.convert(ir::Op::convert, s64, read_accumulator_high(l, s32));
-    ir::ValueId acc = b.lanewise(ir::Op::or_, {low, b.lanewise(ir::Op::shl, {high, wide(32)})});
-    ir::ValueId product = b.lanewise(ir::Op::mul, {a, b.lanewise(ir::Op::asr, {c, wide(16)})});
-    sum = split(l, b.lanewise(ir::Op::add, {acc, b.lanewise(ir::Op::shl, {product, wide(16)})}));
+    return b.wide(op, {a, c, low, high});
   }
+  auto wide = [&](std::uint64_t value) { return b.constant(s64, l.lanes(), value); };
+  ir::ValueId a = l.source(0, s64), c = l.source(1, s64);
+  ir::ValueId low = b.convert(ir::Op::convert, s64, read_accumulator(l, u32));
+  ir::ValueId high = b.convert(ir::Op::convert, s64, read_accumulator_high(l, s32));
+  ir::ValueId acc = b.lanewise(ir::Op::or_, {low, b.lanewise(ir::Op::shl, {high, wide(32)})});
+  ir::ValueId product = b.lanewise(ir::Op::mul, {a, b.lanewise(ir::Op::asr, {c, wide(16)})});
+  return split(l, b.lanewise(ir::Op::add, {acc, b.lanewise(ir::Op::shl, {product, wide(16)})}));
+}
+
+bool of_dwords_at_most(Lowering& l) {
+  const Instruction& in = l.inst();
+  if (!has_quadwords(in) && !ir::is_float(in.dst.type)) return true;
+  l.unsupported("product of other than dwords");
+  return false;
+}
+
+}  // namespace
+
+// acc = ((src0 * src1[31:16]) << 16) + acc; dst = acc[63:32].
+void lower_mach(Lowering& l, ir::Op op) {
+  if (!of_dwords_at_most(l)) return;
+  const Instruction& in = l.inst();
+  const ir::Builder::Pair sum = multiply_add_high_word(l, op);
   // Named as the destination, the accumulator gets what a destination gets.
   Instruction plain = in;
   const bool updates = in.writes_accumulator && !in.dst.is_accumulator();
   plain.writes_accumulator = false;
   l.as(plain, [&] { l.finish(sum.second); });
   if (updates) write_halves(l, l.implicit_acc_offset(s32), 1, sum, l.write_mask());
+}
+
+// dst = the low half of that sum; what mach without {AccWrEn} is from Gen11 on (IGC: macl).
+void lower_macl(Lowering& l, ir::Op op) {
+  if (!of_dwords_at_most(l)) return;
+  const ir::Builder::Pair sum = multiply_add_high_word(l, op);
+  l.finish(sum.first);
 }
 
 // The destination takes the low half of the sum or difference, the accumulator the carry or borrow.

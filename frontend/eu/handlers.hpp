@@ -83,6 +83,8 @@ void lower_quotient_and_remainder(Lowering&, ir::Op);
 bool writes_wide_product(const Instruction&);
 void lower_wide_mul(Lowering&);
 void lower_mach(Lowering&, ir::Op);
+/// As lower_mach, with the low half of the sum.
+void lower_macl(Lowering&, ir::Op);
 void lower_carry(Lowering&, ir::Op);
 void lower_mac(Lowering&, ir::Op);
 /// sad2; sada2, whose `op` is add.

@@ -55,6 +55,7 @@ struct Message {
   bool by_channel = false;         ///< Scratch: each dword of a register belongs to a channel
   bool high_half = false;          ///< one-oword block that uses the high half of its register
   bool high_slots = false;         ///< typed: the header's mask is that of channels 8 to 15
+  bool lod_second = false;         ///< sampler: the level of detail comes after u, not after v
   bool ends_thread = false;        ///< the thread ends with it
   std::uint8_t components = 1;     ///< mask of the consecutive elements that a channel transfers
   std::uint8_t element_count = 1;  ///< of a block: owords or registers

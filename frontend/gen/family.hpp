@@ -30,12 +30,13 @@ struct FamilyInfo {
   std::uint8_t grf_bytes;       ///< of one general register
   std::uint16_t grf_count;      ///< of one thread
   std::uint8_t flag_registers;  ///< of one thread; each has 32 bits
+  std::uint8_t slot_bits;       ///< of r0.5, which number the thread's slot
   bool executed;                ///< lowering takes it
 };
 
 inline constexpr std::array family_table{
-#define GEN_FAMILY(name, text, iga64, encoding, grf_bytes, grf_count, flag_registers, executed) \
-  FamilyInfo{text, iga64, Encoding::encoding, grf_bytes, grf_count, flag_registers, executed},
+#define GEN_FAMILY(name, text, iga64, encoding, grf_bytes, grf_count, flag_registers, slot_bits, executed) \
+  FamilyInfo{text, iga64, Encoding::encoding, grf_bytes, grf_count, flag_registers, slot_bits, executed},
 #include "frontend/gen/families.def"
 #undef GEN_FAMILY
 };

@@ -59,6 +59,8 @@ std::array<std::uint32_t, 8> ThreadPayload::header(const std::array<std::uint32_
   if (walk_->code->text) r0[0] = place_of_slot(slot, walk_->code->grf_bytes);
   r0[1] = group[0];
   r0[5] |= (walk_->scratch.address + slot * walk_->scratch.bytes) | slot;
+  constexpr unsigned gpgpu_dispatch = 9;  // a bit that later families count slots with
+  if (walk_->code->slot_bits <= gpgpu_dispatch) r0[5] |= 1u << gpgpu_dispatch;
   r0[6] = group[1];
   r0[7] = group[2];
   return r0;

@@ -16,7 +16,8 @@ std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t
 
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data that
 /// all threads share; cr0 and sr0. r0 (public GPGPU payload descriptions of Gen8 and Gen9; compiled code
-/// bears out what it uses): r0.1 group id X, r0.5 scratch pointer in 31:10 and thread slot (FFTID) in 8:0,
+/// bears out what it uses): r0.1 group id X, r0.5 scratch pointer in 31:10 and thread slot (FFTID) in 8:0
+/// below the bit of a GPGPU dispatch, on Gen11 in 9:0,
 /// r0.6 group id Y, r0.7 group id Z; the rest is WalkerCommand::header. For vISA text, which may be of a
 /// later GPU, r0.2 holds in 7:0 the thread's number in its group (XeHP), and r0.0 what lowering reads as
 /// sr0.0: where the thread runs, from which kernels compute its slot.

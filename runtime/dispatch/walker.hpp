@@ -25,6 +25,7 @@ struct ThreadCode {
   std::uint32_t payload_room = 0;  ///< bytes of general registers, which come first in the file
   std::uint32_t cr0_offset = 0;    ///< in the file
   std::uint32_t sr0_offset = 0;    ///< in the file
+  unsigned slot_bits = 9;          ///< of r0.5, which number the thread's slot
   bool waits = false;              ///< a thread may wait for its group
   bool text = false;               ///< made from vISA text, which finds more in r0 (ThreadPayload)
   jit::ConsecutiveIds ids;         ///< what was promised of the per-thread data

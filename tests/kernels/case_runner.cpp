@@ -89,17 +89,32 @@ Result<rt::ImageDescription> description_of(const Image& image, bool tiled) {
   return error("no image has order {:#x} and type {:#x}", image.order, image.type);
 }
 
+/// The program in the binary that `form` says.
+template <class Form>
+Result<rt::Program> program_of(const KernelCase& kernel_case, const Form& form) {
+  const KernelFile* file = find_kernel_file(kernel_case.file);
+  if (!file) return error("{}: no manifest row {}", kernel_case.name, kernel_case.file);
+  const auto binary = read_binary(binary_path(*file, form));
+  if (!binary) return binary.error();
+  auto program = rt::load_program(*binary);
+  if (!program) return error("{}: {}", kernel_case.name, program.error().message);
+  return program;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const KernelCase& kernel_case,
                                                        Container container) {
-  const KernelFile* file = find_kernel_file(kernel_case.file);
-  if (!file) return error("{}: no manifest row {}", kernel_case.name, kernel_case.file);
-  const auto binary = read_binary(binary_path(*file, container));
-  if (!binary) return binary.error();
-  auto program = rt::load_program(*binary);
-  if (!program) return error("{}: {}", kernel_case.name, program.error().message);
+  auto program = program_of(kernel_case, container);
+  if (!program) return program.error();
   return create(device, kernel_case, std::move(*program), container == Container::Zebin);
+}
+
+Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const KernelCase& kernel_case,
+                                                       const DeviceBinaries& binaries) {
+  auto program = program_of(kernel_case, binaries);
+  if (!program) return program.error();
+  return create(device, kernel_case, std::move(*program), false);
 }
 
 Result<std::unique_ptr<LoadedCase>> LoadedCase::create(rt::Device& device, const KernelCase& kernel_case,

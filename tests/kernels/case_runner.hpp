@@ -17,6 +17,9 @@ class LoadedCase {
   /// `kernel_case` and `device` outlive the result.
   static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
                                                     Container container);
+  /// From the binary for another device than bxt.
+  static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
+                                                    const DeviceBinaries& binaries);
   /// From vISA text, as the compiler dumps it for `device_of_text`.
   static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
                                                     VisaDevice device_of_text);

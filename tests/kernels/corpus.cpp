@@ -18,6 +18,25 @@ constexpr KernelFile kFiles[] = {
 #undef KERNEL_FILE
 };
 
+#define KERNEL_NOT_FOR(device, stem, why)
+constexpr KernelDevice kDevices[] = {
+#define KERNEL_DEVICE(device, family) {#device, family},
+#include "tests/kernels/devices.def"
+#undef KERNEL_DEVICE
+};
+#undef KERNEL_NOT_FOR
+
+struct NotFor {
+  std::string_view device, stem, why;
+};
+#define KERNEL_DEVICE(device, family)
+constexpr NotFor kNotFor[] = {
+#define KERNEL_NOT_FOR(device, stem, why) {#device, #stem, why},
+#include "tests/kernels/devices.def"
+#undef KERNEL_NOT_FOR
+};
+#undef KERNEL_DEVICE
+
 template <class T>
 T load(std::span<const std::byte> bytes, size_t index) {
   T value;
@@ -118,6 +137,22 @@ std::string source_path(const KernelFile& file) {
 std::string binary_path(const KernelFile& file, Container container) {
   return fmt::format("{}/bin/{}.{}.bin", EUMULATE_KERNEL_DIR, file.stem,
                      container == Container::PatchTokens ? "patch" : "zebin");
+}
+
+std::span<const KernelDevice> kernel_devices() { return kDevices; }
+
+DeviceBinaries binaries_for(const KernelDevice& device) {
+  return {device, fmt::format("{}/bin/{}", EUMULATE_KERNEL_DIR, device.name)};
+}
+
+std::string_view reason_against(const KernelFile& file, const KernelDevice& device) {
+  for (const NotFor& row : kNotFor)
+    if (row.device == device.name && row.stem == file.stem) return row.why;
+  return {};
+}
+
+std::string binary_path(const KernelFile& file, const DeviceBinaries& binaries) {
+  return fmt::format("{}/{}.patch.bin", binaries.directory, file.stem);
 }
 
 namespace {

@@ -32,12 +32,30 @@ enum class Container : uint8_t { PatchTokens, Zebin };
 /// What the compiler wrote vISA text for (compile_visa.sh).
 enum class VisaDevice : uint8_t { Bxt, Pvc };
 
+/// One row of devices.def.
+struct KernelDevice {
+  std::string_view name;    ///< as ocloc names it
+  std::string_view family;  ///< of its machine code
+};
+
+/// Binaries in patch tokens, DIRECTORY/STEM.patch.bin, that the compiler made for a device.
+struct DeviceBinaries {
+  KernelDevice device;
+  std::string directory;
+};
+
 std::span<const KernelFile> kernel_files();
+std::span<const KernelDevice> kernel_devices();
+/// Where the binaries for the device are kept.
+DeviceBinaries binaries_for(const KernelDevice& device);
+/// Why the file does not compile for the device; empty where it does.
+std::string_view reason_against(const KernelFile& file, const KernelDevice& device);
 /// Null if the manifest has no such row.
 const KernelFile* find_kernel_file(std::string_view stem);
 /// Absolute path of the OpenCL C source, of the binary.
 std::string source_path(const KernelFile& file);
 std::string binary_path(const KernelFile& file, Container container);
+std::string binary_path(const KernelFile& file, const DeviceBinaries& binaries);
 /// Of a kernel's vISA text.
 std::string visa_path(const KernelFile& file, std::string_view kernel, VisaDevice device);
 /// Of what describes the arguments of the file's kernels: .ze_info, or a zebin where that is not enough.

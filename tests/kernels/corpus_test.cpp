@@ -18,6 +18,9 @@ TEST_CASE("every manifest row has its source, its binaries and at least one case
     CHECK(std::filesystem::exists(source_path(file)));
     CHECK(std::filesystem::exists(binary_path(file, Container::PatchTokens)));
     CHECK(std::filesystem::exists(binary_path(file, Container::Zebin)) == file.zebin_reason.empty());
+    for (const KernelDevice& device : kernel_devices())
+      CHECK(std::filesystem::exists(binary_path(file, binaries_for(device))) ==
+            reason_against(file, device).empty());
     CHECK(used.contains(file.stem));
   }
   for (const KernelCase& c : cases) {

@@ -2,9 +2,14 @@
 // number of workers.
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <span>
 #include <string_view>
 #include <variant>
 
+#include "runtime/loader/loader.hpp"
 #include "tests/kernels/case_runner.hpp"
 #include "tests/optimisations.hpp"
 
@@ -14,7 +19,7 @@ using namespace eum::kernels;
 namespace {
 
 /// How a case's code comes.
-using Form = std::variant<Container, VisaDevice>;
+using Form = std::variant<Container, VisaDevice, DeviceBinaries>;
 
 struct Setting {
   jit::EngineKind engine;
@@ -23,17 +28,26 @@ struct Setting {
 };
 
 std::string text(const Setting& s) {
-  std::string_view form = "patch tokens";
-  if (s.form == Form(Container::Zebin)) form = "zebin";
-  if (s.form == Form(VisaDevice::Bxt)) form = "vISA text for bxt";
-  if (s.form == Form(VisaDevice::Pvc)) form = "vISA text for pvc";
+  struct Text {
+    std::string_view operator()(Container c) const {
+      return c == Container::Zebin ? "zebin" : "patch tokens";
+    }
+    std::string_view operator()(VisaDevice d) const {
+      return d == VisaDevice::Bxt ? "vISA text for bxt" : "vISA text for pvc";
+    }
+    std::string_view operator()(const DeviceBinaries& binaries) const { return binaries.device.name; }
+  };
+  const std::string_view form = std::visit(Text{}, s.form);
   return fmt::format("{}, {} worker(s), {}", jit::info(s.engine).name, s.workers, form);
 }
 
 /// Whether the file has it.
 bool has(const KernelFile& file, const Form& form) {
-  if (form == Form(Container::Zebin)) return file.zebin_reason.empty();
-  return form != Form(VisaDevice::Pvc) || file.pvc_reason.empty();
+  if (const auto* container = std::get_if<Container>(&form))
+    return *container != Container::Zebin || file.zebin_reason.empty();
+  if (const auto* binaries = std::get_if<DeviceBinaries>(&form))
+    return reason_against(file, binaries->device).empty();
+  return std::get<VisaDevice>(form) != VisaDevice::Pvc || file.pvc_reason.empty();
 }
 
 /// Guest instructions that a thread may execute: no case comes near.
@@ -138,6 +152,37 @@ TEST_CASE("each kernel gives the same bytes from both containers", "[corpus]") {
   using enum jit::EngineKind;
   check_all(some_of(corpus(), EUMULATE_STEP, EUMULATE_STEP / 3),
             {{avx2, 1, Container::PatchTokens}, {avx2, 1, Container::Zebin}, {avx2, 2, Container::Zebin}});
+}
+
+namespace {
+
+void check_device(const DeviceBinaries& binaries) {
+  using enum jit::EngineKind;
+  for (const KernelFile& file : kernel_files()) {
+    if (!reason_against(file, binaries.device).empty()) continue;
+    std::ifstream stream(binary_path(file, binaries), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    const auto program = rt::load_program(std::as_bytes(std::span(bytes)));
+    INFO(file.stem << " for " << binaries.device.name);
+    CHECK((program ? gen::info(program->family).name : program.error().message) == binaries.device.family);
+  }
+  check_all(some_of(corpus(), EUMULATE_STEP), {{avx2, 1, binaries}, {reference, 1, binaries}});
+}
+
+}  // namespace
+
+TEST_CASE("each kernel gives the same bytes from the binaries for other devices", "[corpus]") {
+  for (const KernelDevice& device : kernel_devices()) check_device(binaries_for(device));
+}
+
+// tests/kernels/devices.sh compiles them.
+TEST_CASE("each kernel gives the same bytes from binaries that are not kept", "[.device]") {
+  const char *name = std::getenv("EUMULATE_DEVICE"), *family = std::getenv("EUMULATE_DEVICE_FAMILY"),
+             *directory = std::getenv("EUMULATE_DEVICE_BINARIES");
+  REQUIRE(name != nullptr);
+  REQUIRE(family != nullptr);
+  REQUIRE(directory != nullptr);
+  check_device({{name, family}, directory});
 }
 
 TEST_CASE("each kernel gives the same bytes with AVX-512VL, from the binary and from vISA text", "[corpus]") {

@@ -67,7 +67,14 @@ std::vector<ir::ValueId> sample_operands(MessageLowering& t, unsigned parameters
     operands.push_back(t.header(ir::Type::u32, sampler_pointer));
   }
   t.set_reads_all(mem::image::info(t.message().image.sample).lod == LodSource::Computed);
+  const auto first = static_cast<std::ptrdiff_t>(operands.size());
   read_vectors(t, header_registers(t.message()), parameters, operands);
+  if (t.message().lod_second && parameters > 1) {
+    const ir::ValueId lod = operands[static_cast<std::size_t>(first) + 1];
+    operands.erase(operands.begin() + first + 1);
+    if (parameters == 2) operands.push_back(t.b().constant(ir::Type::u32, t.lanes(), 0));  // v
+    operands.insert(operands.begin() + first + 2, lod);
+  }
   return operands;
 }
 

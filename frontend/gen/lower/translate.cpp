@@ -240,7 +240,11 @@ const char* Translator::flow() {
       if (to_register) kind = eu::FlowKind::computed_call;
       return nullptr;
     case goto_:
-      if (in_.branch_ctrl) kind = eu::FlowKind::goto_back;
+      // Up to Gen9 the channels that the predicate does not name go to UIP; IGC writes predicates so.
+      if (in_.branch_ctrl)
+        kind = eu::FlowKind::goto_back;
+      else if (family_ >= Family::Gen11)
+        kind = eu::FlowKind::park;
       return nullptr;
     case if_:
     case else_:
@@ -273,6 +277,8 @@ Result<void> Translator::run() {
                                                           : math_meanings[static_cast<std::size_t>(in_.math)];
   out_.lower = meaning.lower;
   out_.op = meaning.op;
+  // Gen11 multiplies dwords by a word at a time and has no other product of 32 bits; iga64 calls it mach too.
+  if (in_.opcode == Opcode::mach && !in_.acc_wr_en && family_ >= Family::Gen11) out_.lower = &eu::lower_macl;
   out_.flow = {meaning.flow, in_.jip.offset, in_.uip.offset};
   out_.padding = in_.opcode == Opcode::illegal || in_.opcode == Opcode::nop;
   out_.ip = in_.offset;
