@@ -50,9 +50,8 @@ void lower_mad(Lowering& l, ir::Op) {
     return l.b().lanewise(op, {a, l.source(2, type), addend});
   };
   if (const ir::Type type = modular_type(l.inst()); ir::is_float(type)) return l.finish(compute(type));
-  finish_integer(l, compute, [&] {
-    return add128(l, mul128(l, source128(l, 1), source128(l, 2)), source128(l, 0));
-  });
+  finish_integer(l, compute,
+                 [&] { return add128(l, mul128(l, source128(l, 1), source128(l, 2)), source128(l, 0)); });
 }
 
 void lower_add3(Lowering& l, ir::Op) {
@@ -62,9 +61,8 @@ void lower_add3(Lowering& l, ir::Op) {
     const ir::ValueId sum = l.b().lanewise(ir::Op::add, {a, c});
     return l.b().lanewise(ir::Op::add, {sum, l.source(2, type)});
   };
-  finish_integer(l, compute, [&] {
-    return add128(l, add128(l, source128(l, 0), source128(l, 1)), source128(l, 2));
-  });
+  finish_integer(l, compute,
+                 [&] { return add128(l, add128(l, source128(l, 0), source128(l, 1)), source128(l, 2)); });
 }
 
 // dst = src0 * src1 + (1 - src0) * src2.

@@ -113,7 +113,8 @@ void lower_sel(Lowering& l, ir::Op) {
     l.unpredicated([&] { l.as(plain, part); });
   };
   const bool exact = looks_at_range(in) || keeps_exact_result(in);
-  if (ir::is_int(modular_type(in)) && ir::is_int(in.dst.type) && beyond_quadwords(in) && (by_order || exact)) {
+  if (ir::is_int(modular_type(in)) && ir::is_int(in.dst.type) && beyond_quadwords(in) &&
+      (by_order || exact)) {
     const Integer128 a = source128(l, 0), c = source128(l, 1);
     ir::ValueId mask = chosen;
     if (by_order) {

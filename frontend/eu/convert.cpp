@@ -17,10 +17,9 @@ ir::Type source_type(const Instruction& inst) {
   const Operand& src = inst.src[0];
   const ir::Type from = src.type, to = inst.dst.type;
   if (src.is_null()) return from;  // it reads as 0, and takes no part in the choice of an execution type
+  if (src.is_accumulator() && ir::is_int(from)) return ir::Type::s64;
   if (is_plain(inst) && from == to) return ir::int_type(ir::size_of(from), false);
   if (is_plain(inst)) return from;
-  // No integer holds every negated quadword; a float's sign is as good after its rounding.
-  if (ir::size_of(from) == 8 && !ir::is_float(from) && src.modifier != SourceModifier::None) return to;
   if (!ir::is_float(from)) return exact_source_type(src, 2);
   return inst.saturate ? from : modular_type(inst);
 }
@@ -45,6 +44,20 @@ void move_integers(Lowering& l) {
   }
   const ir::ValueId value = l.source(0, type);
   l.finish(value, kept ? exact() : ir::no_value);
+}
+
+/// To a float, whose sign changes in place of the quadword's, as no integer holds every negated one. The
+/// negative of 0 is 0.
+void move_modified_quadword(Lowering& l) {
+  const Instruction& in = l.inst();
+  Operand source = in.src[0];
+  const bool negated = source.modifier != SourceModifier::Abs;
+  const bool absolute = source.modifier != SourceModifier::Neg;
+  source.modifier = SourceModifier::None;
+  ir::ValueId value = l.read(source, in.dst.type, false);
+  if (absolute) value = l.b().lanewise(ir::Op::abs, {value});
+  if (negated) value = l.b().lanewise(ir::Op::sub, {l.b().constant(in.dst.type, l.lanes(), 0), value});
+  l.finish(value);
 }
 
 }  // namespace
@@ -74,6 +87,8 @@ void lower_mov(Lowering& l, ir::Op) {
       return l.write(in.dst, value, mask);
     return l.finish(l.b().convert(ir::Op::bitcast, to, value));
   }
+  if (ir::is_int(src.type) && ir::size_of(src.type) == 8 && src.modifier != SourceModifier::None)
+    return move_modified_quadword(l);
   l.finish(l.source(0, type));
 }
 
@@ -87,7 +102,11 @@ void lower_smov(Lowering& l, ir::Op) {
   value = l.b().convert(ir::Op::convert, type, value);
   ir::ValueId mask = l.write_mask();
   if (!in.src[1].is_immediate()) {
-    const ir::ValueId chosen = l.b().bits_mask(l.scalar(in.src[1], ir::Type::u32), l.lanes());
+    // The first element, whether its channel is on or not.
+    Instruction whole = in;
+    whole.no_mask = true;
+    ir::ValueId chosen = ir::no_value;
+    l.as(whole, [&] { chosen = l.b().bits_mask(l.scalar(in.src[1], ir::Type::u32), l.lanes()); });
     return l.write(in.dst, value, l.both(mask, chosen));
   }
   std::uint32_t selected = static_cast<std::uint32_t>(in.src[1].immediate);

@@ -11,8 +11,8 @@ constexpr unsigned smallest_int_bytes = 2;
 
 struct Sources {
   unsigned bytes = smallest_int_bytes;  ///< of the widest integer source
-  unsigned unsigned_bytes = 0;          ///< of the widest source whose value may need the top bit for its magnitude
-  unsigned float_bytes = 0;             ///< of the widest float source
+  unsigned unsigned_bytes = 0;  ///< of the widest source whose value may need the top bit for its magnitude
+  unsigned float_bytes = 0;     ///< of the widest float source
   bool any_signed = false;
   bool accumulator = false;  ///< an integer accumulator, which has up to 64 bits
 };
@@ -39,8 +39,8 @@ Sources look_at(const Instruction& inst) {
     if (signless(op)) continue;
     s.accumulator |= op.is_accumulator();
     // A negated or absolute value may need one bit more than its type has.
-    const bool modified = op.modifier != SourceModifier::None &&
-                          (ir::is_signed(type) || op.modifier != SourceModifier::Abs);
+    const bool modified =
+        op.modifier != SourceModifier::None && (ir::is_signed(type) || op.modifier != SourceModifier::Abs);
     if (!ir::is_signed(type) || modified) s.unsigned_bytes = std::max(s.unsigned_bytes, bytes);
     if (ir::is_signed(type) || modified) s.any_signed = true;
   }

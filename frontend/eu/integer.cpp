@@ -1,5 +1,5 @@
-// Exact integers: which type holds a result, and arithmetic beyond 64 bits, which only saturation and overflow
-// of quadwords need.
+// Exact integers: which type holds a result, and arithmetic beyond 64 bits, which only saturation and
+// overflow of quadwords need.
 #include "frontend/eu/integer.hpp"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ Integer128 negated(Lowering& l, const Integer128& a) {
   const ir::ValueId low = l.b().lanewise(ir::Op::neg, {a.low});
   // -x = ~x + 1: the upper half takes the carry where the lower one is 0.
   const ir::ValueId zero = l.b().compare(ir::Op::cmp_eq, a.low, constant(l, u64, 0));
-  return {low, l.b().select(zero, l.b().lanewise(ir::Op::neg, {a.high}),
-                            l.b().lanewise(ir::Op::not_, {a.high}))};
+  return {low,
+          l.b().select(zero, l.b().lanewise(ir::Op::neg, {a.high}), l.b().lanewise(ir::Op::not_, {a.high}))};
 }
 
 ir::ValueId is_negative(Lowering& l, const Integer128& a) {
@@ -54,8 +54,8 @@ Integer128 source128(Lowering& l, unsigned index) {
   plain.modifier = SourceModifier::None;
   const bool is_signed = ir::is_signed(plain.type) || plain.is_accumulator();
   const ir::ValueId value = l.read(plain, is_signed ? s64 : u64, false);
-  Integer128 whole{as(l, u64, value), is_signed ? op(l, ir::Op::asr, value, constant(l, s64, 63))
-                                                : constant(l, s64, 0)};
+  Integer128 whole{as(l, u64, value),
+                   is_signed ? op(l, ir::Op::asr, value, constant(l, s64, 63)) : constant(l, s64, 0)};
   const SourceModifier modifier = l.inst().src[index].modifier;
   if (modifier == SourceModifier::Abs || modifier == SourceModifier::NegAbs) whole = magnitude(l, whole);
   if (modifier == SourceModifier::Neg || modifier == SourceModifier::NegAbs) whole = negated(l, whole);
@@ -102,10 +102,8 @@ ir::ValueId compare128(Lowering& l, ir::Op which, const Integer128& a, const Int
   using enum ir::Op;
   ir::Builder& builder = l.b();
   const ir::ValueId same = builder.compare(cmp_eq, a.high, b.high);
-  if (which == cmp_eq)
-    return builder.lanewise(and_, {same, builder.compare(cmp_eq, a.low, b.low)});
-  if (which == cmp_ne)
-    return builder.lanewise(not_, {compare128(l, cmp_eq, a, b)});
+  if (which == cmp_eq) return builder.lanewise(and_, {same, builder.compare(cmp_eq, a.low, b.low)});
+  if (which == cmp_ne) return builder.lanewise(not_, {compare128(l, cmp_eq, a, b)});
   const ir::Op strict = which == cmp_lt || which == cmp_le ? cmp_lt : cmp_gt;
   const ir::ValueId below = builder.lanewise(and_, {same, builder.compare(which, a.low, b.low)});
   return builder.lanewise(or_, {builder.compare(strict, a.high, b.high), below});
@@ -117,15 +115,16 @@ bool looks_at_range(const Instruction& inst) {
 
 bool has_quadwords(const Instruction& inst) {
   for (unsigned i = 0; i < inst.source_count; ++i)
-    if (ir::is_int(inst.src[i].type) && ir::size_of(inst.src[i].type) == 8 && !inst.src[i].is_null()) return true;
+    if (ir::is_int(inst.src[i].type) && ir::size_of(inst.src[i].type) == 8 && !inst.src[i].is_null())
+      return true;
   return false;
 }
 
 ir::Type exact_type(const Instruction& inst) {
   const ir::Type order = ordered_type(inst);
-  const unsigned bytes =
-      inst.has_dst() && ir::is_int(inst.dst.type) ? std::max(ir::size_of(order), ir::size_of(inst.dst.type))
-                                                  : ir::size_of(order);
+  const unsigned bytes = inst.has_dst() && ir::is_int(inst.dst.type)
+                             ? std::max(ir::size_of(order), ir::size_of(inst.dst.type))
+                             : ir::size_of(order);
   return widened(ir::int_type(bytes, ir::is_signed(order)));
 }
 
@@ -146,8 +145,8 @@ bool beyond_quadwords(const Instruction& inst) {
     if (!ir::is_int(source.type) || source.is_null()) continue;
     const bool quad = ir::size_of(source.type) == 8;
     const bool is_signed = ir::is_signed(source.type) || source.is_accumulator();
-    const bool modified = source.modifier != SourceModifier::None &&
-                          (is_signed || source.modifier != SourceModifier::Abs);
+    const bool modified =
+        source.modifier != SourceModifier::None && (is_signed || source.modifier != SourceModifier::Abs);
     any_signed |= is_signed || modified;
     beyond_signed |= quad && !is_signed;
     beyond |= quad && modified;
@@ -173,9 +172,8 @@ void finish128(Lowering& l, const Integer128& result) {
   const ir::ValueId least = constant(l, type, is_signed ? 1ull << 63 : 0);
   const ir::ValueId most = constant(l, type, is_signed ? ~0ull >> 1 : ~0ull);
   const ir::ValueId clamped = b.select(beyond, b.select(negative, least, most), low);
-  const ir::ValueId overflow = in.condition == Condition::ov
-                                   ? b.lanewise(ir::Op::or_, {beyond, l.overflow(clamped)})
-                                   : ir::no_value;
+  const ir::ValueId overflow =
+      in.condition == Condition::ov ? b.lanewise(ir::Op::or_, {beyond, l.overflow(clamped)}) : ir::no_value;
   l.finish(in.saturate ? clamped : low, ir::no_value, overflow);
 }
 

@@ -38,8 +38,8 @@ void finish128(Lowering& l, const Integer128& result);
 /// Whether the accumulator takes a result as exact as it holds it.
 bool keeps_exact_result(const Instruction& inst);
 
-/// Finishes an instruction whose integer result compute(type) gives in any integer type, wrapping; compute128()
-/// gives it exactly, where quadwords take part.
+/// Finishes an instruction whose integer result compute(type) gives in any integer type, wrapping;
+/// compute128() gives it exactly, where quadwords take part.
 template <class Compute, class Compute128>
 void finish_integer(Lowering& l, Compute&& compute, Compute128&& compute128) {
   const Instruction& in = l.inst();

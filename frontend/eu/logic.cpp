@@ -32,7 +32,8 @@ void lower_not(Lowering& l, ir::Op) {
 
 namespace {
 
-/// The shift count is taken modulo 64 if a quadword takes part, else modulo 32; so words shift within a dword.
+/// The shift count is taken modulo 64 if a quadword takes part, else modulo 32; so words shift within a
+/// dword.
 bool shifts_quadwords(const Instruction& in) {
   return ir::size_of(in.src[0].type) == 8 || ir::size_of(in.dst.type) == 8;
 }

@@ -97,9 +97,9 @@ class Lowering {
   ir::ValueId to_destination(ir::ValueId value);
   /// An integer of the destination's size as one of its type.
   ir::ValueId as_destination(ir::ValueId value);
-  /// Condition modifier, saturation, conversion, destination and accumulator of a result. `exact`: the integer
-  /// that the accumulator takes, if it is not what the destination gets. `overflow`: whether the result is
-  /// beyond the destination's type, if the result does not tell.
+  /// Condition modifier, saturation, conversion, destination and accumulator of a result. `exact`: the
+  /// integer that the accumulator takes, if it is not what the destination gets. `overflow`: whether the
+  /// result is beyond the destination's type, if the result does not tell.
   void finish(ir::ValueId result, ir::ValueId exact = ir::no_value, ir::ValueId overflow = ir::no_value);
   /// Whether a result is beyond the destination's type.
   ir::ValueId overflow(ir::ValueId result);
@@ -136,7 +136,8 @@ class Lowering {
   /// The content of integer channels of the accumulator, in an integer type wider than theirs.
   ir::ValueId read_content(const ir::Region& low, unsigned bytes, ir::Type type, ir::ValueId mask);
   /// Stores lanes of elements of type `element` from byte `offset` on; integers as exact as `value` has them.
-  void write_accumulator(unsigned offset, unsigned stride, ir::Type element, ir::ValueId value, ir::ValueId mask);
+  void write_accumulator(unsigned offset, unsigned stride, ir::Type element, ir::ValueId value,
+                         ir::ValueId mask);
   /// An exact integer as the accumulator that is the destination holds it.
   ir::ValueId accumulator_content(ir::ValueId exact);
   /// What {AccWrEn} does with a result.

@@ -15,7 +15,8 @@ std::optional<ir::Type> math_type(Lowering& l, ir::Op op) {
   if (integer && ir::is_int(type)) {
     // Both sources have one type, which a modified value wraps to.
     type = ir::int_type(std::max(ir::size_of(type), 4u), ir::is_signed(l.inst().src[0].type));
-    if (ir::is_signed(l.inst().src[0].type) != ir::is_signed(l.inst().src[1].type)) type = ordered_type(l.inst());
+    if (ir::is_signed(l.inst().src[0].type) != ir::is_signed(l.inst().src[1].type))
+      type = ordered_type(l.inst());
   }
   const char* reason = nullptr;
   if (integer && (!ir::is_int(type) || ir::size_of(type) != 4))
@@ -65,10 +66,10 @@ void lower_quotient_and_remainder(Lowering& l, ir::Op op) {
       in.dst.offset / l.target().grf_bytes * l.target().grf_bytes + 2 * bytes > l.target().grf_file_bytes())
     return l.unsupported("remainder beyond the registers");
   const ir::ValueId a = l.source(0, *type), c = l.source(1, *type);
-  l.write(in.dst, l.b().lanewise(op, {a, c}), l.write_mask());
+  l.finish(l.b().lanewise(op, {a, c}));
   Operand remainder = in.dst;
   remainder.offset += bytes;
-  l.write(remainder, l.b().lanewise(ir::Op::rem, {a, c}), l.write_mask());
+  l.write(remainder, l.to_destination(l.b().lanewise(ir::Op::rem, {a, c})), l.write_mask());
 }
 
 }  // namespace eum::eu

@@ -155,9 +155,10 @@ ir::ValueId Lowering::overflow(ir::ValueId result) {
   const auto bound_of = [&](std::uint64_t bits) { return builder_.constant(type, lanes(), bits); };
   const auto either = [&](ir::ValueId a, ir::ValueId b) { return builder_.lanewise(or_, {a, b}); };
   if (ir::is_int(type) && ir::is_int(to)) {
-    const ir::ValueId below = lowest(to) > lowest(type)
-                                  ? builder_.compare(cmp_lt, result, bound_of(static_cast<std::uint64_t>(lowest(to))))
-                                  : none_of(lanes());
+    const ir::ValueId below =
+        lowest(to) > lowest(type)
+            ? builder_.compare(cmp_lt, result, bound_of(static_cast<std::uint64_t>(lowest(to))))
+            : none_of(lanes());
     if (highest(to) >= highest(type)) return below;
     return either(below, builder_.compare(cmp_gt, result, bound_of(highest(to))));
   }
@@ -178,9 +179,10 @@ ir::ValueId Lowering::overflow(ir::ValueId result) {
   // Infinite, though no operand is: NaN is none either.
   const auto finite = [&](ir::ValueId value) {
     const ir::Type own = builder_.type_of(value);
-    const ir::ValueId infinity = builder_.constant(own, lanes(), power_of_two(own, own == ir::Type::f64   ? 1024
-                                                                                   : own == ir::Type::f32 ? 128
-                                                                                                          : 16));
+    const ir::ValueId infinity = builder_.constant(own, lanes(),
+                                                   power_of_two(own, own == ir::Type::f64   ? 1024
+                                                                     : own == ir::Type::f32 ? 128
+                                                                                            : 16));
     return builder_.compare(cmp_lt, builder_.lanewise(abs, {value}), infinity);
   };
   const ir::ValueId final = builder_.convert(convert, to, result);

@@ -107,10 +107,10 @@ const char* Lowering::check_operand(const Operand& op, bool destination) const {
       return beyond ? "addresses beyond the address register" : nullptr;
     }
     case OperandKind::Flag:
-      if (op.offset % flag_register_bits + 8 * bytes > flag_register_bits || op.offset >= target_.flag_bits)
+      if (8 * bytes > flag_register_bits || op.offset % (8 * bytes) != 0 ||
+          op.offset + 8 * span > target_.flag_bits)
         return "region beyond the flag register";
-      if (ir::is_float(op.type)) return "flag register of a float type";
-      return destination && lanes() > 1 ? "flag register written by several channels" : nullptr;
+      return ir::is_float(op.type) ? "flag register of a float type" : nullptr;
     case OperandKind::Accumulator:
       if (bytes == 1) return "byte accumulators, which there are none of";
       return op.offset + span > target_.offset(StateRegister::AccumulatorHigh)
@@ -203,8 +203,15 @@ ir::ValueId Lowering::addresses(const Operand& op, unsigned lanes, bool destinat
 }
 
 ir::ValueId Lowering::read_flags(const Operand& op, ir::Type raw) {
-  const unsigned bits = std::min(8u * ir::size_of(raw), flag_register_bits);
-  return channel_bits(builder_.flag_read(bits, op.offset), raw);
+  const unsigned bytes = ir::size_of(raw), bits = 8 * bytes;
+  const auto element = [&](unsigned lane) {
+    const unsigned at = op.offset + 8 * lane_distance(sane(op.region), lane, bytes);
+    return channel_bits(builder_.flag_read(bits, at), raw);
+  };
+  ir::ValueId value = element(0);
+  if (is_uniform(op.region, lanes())) return value;
+  for (unsigned lane = 1; lane < lanes(); ++lane) value = builder_.concat(value, element(lane));
+  return value;
 }
 
 ir::ValueId Lowering::channel_bits(ir::ValueId mask, ir::Type type) {
@@ -253,6 +260,10 @@ ir::ValueId Lowering::read(const Operand& op, ir::Type exec, bool logic) {
   ir::Type raw = op.type;
   if (logic && ir::is_float(raw)) raw = ir::int_type(ir::size_of(raw), false);
   bool is_abs = op.modifier == SourceModifier::Abs || op.modifier == SourceModifier::NegAbs;
+  if (is_abs && op.is_accumulator() && ir::is_int(raw) && ir::is_int(exec) && exec != ir::Type::s64) {
+    // The sign is that of all bits of the channel.
+    return builder_.convert(ir::Op::convert, exec, read(op, ir::Type::s64, logic));
+  }
   // The absolute value needs the sign that the source type has, whatever the execution type says.
   ir::Type type = ir::is_int(exec) && is_abs ? ir::int_type(ir::size_of(exec), ir::is_signed(raw)) : exec;
   // An integer channel of the accumulator has more bits than its type; a wider type gets them all.
@@ -292,15 +303,16 @@ ir::ValueId Lowering::as_destination(ir::ValueId value) {
 }
 
 void Lowering::write_flag_operand(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
-  const unsigned first = dst.offset;
-  const unsigned bits = std::min(8u * ir::size_of(builder_.type_of(value)), flag_register_bits);
-  if (ir::Type type = builder_.type_of(value); ir::is_float(type))
-    value = builder_.convert(ir::Op::bitcast, ir::int_type(ir::size_of(type), false), value);
-  if (mask != ir::no_value) {
-    ir::ValueId old = builder_.mask_bits(builder_.type_of(value), builder_.flag_read(bits, first));
-    value = builder_.select(mask, value, old);
+  const unsigned bits = 8 * ir::size_of(builder_.type_of(value));
+  for (unsigned lane = 0; lane < lanes(); ++lane) {
+    const unsigned first = dst.offset + lane * dst.region.hstride * bits;
+    ir::ValueId element = builder_.slice(value, lane, 1);
+    if (mask != ir::no_value) {
+      const ir::ValueId old = builder_.mask_bits(builder_.type_of(value), builder_.flag_read(bits, first));
+      element = builder_.select(builder_.slice(mask, lane, 1), element, old);
+    }
+    builder_.flag_write(first, builder_.bits_mask(element, bits));
   }
-  builder_.flag_write(first, builder_.bits_mask(value, bits));
 }
 
 void Lowering::write(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
@@ -312,7 +324,12 @@ void Lowering::write(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
   if (dst.kind == OperandKind::None || dst.is_null()) return;
   if (dst.kind == OperandKind::Flag) return write_flag_operand(dst, value, mask);
   const unsigned stride = lanes() == 1 ? 1 : dst.region.hstride;
-  if (dst.is_accumulator()) return write_accumulator(dst.offset, stride, dst.type, as_destination(value), mask);
+  if (dst.is_accumulator())
+    return write_accumulator(dst.offset, stride, dst.type, as_destination(value), mask);
+  // Of each dword of a macro accumulator two bits exist.
+  if (target_.is_macro_accumulator(dst.offset) && ir::is_int(builder_.type_of(value)))
+    value = builder_.lanewise(
+        ir::Op::and_, {value, builder_.constant(builder_.type_of(value), builder_.lanes_of(value), 3)});
   builder_.reg_write(ir::Region::strided(dst.offset, stride), value, mask);
   const unsigned control = target_.offset(StateRegister::Control);
   if (dst.offset >= control && dst.offset < control + 4) {

@@ -11,17 +11,18 @@ namespace eum::eu {
 /// Registers beside the general ones that the file holds.
 enum class StateRegister : std::uint8_t {
   Accumulator,      ///< acc0 and acc1 as a program sees them
-  AccumulatorHigh,  ///< a signed dword for each integer channel of the accumulators: bits 63:32 of a dword, 47:16 of
-                    ///< a word, of which hardware has 33
+  AccumulatorHigh,  ///< a signed dword for each integer channel of the accumulators: bits 63:32 of a dword,
+                    ///< 47:16 of a word, of which hardware has 33
   Address,
   Control,
   State,
   Notification,
   Timestamp,
+  MacroAccumulator,  ///< acc2 to acc9, which the steps of math macros hand on
 };
 
 /// General registers that each needs.
-inline constexpr std::array<std::uint8_t, 7> state_register_sizes{2, 4, 1, 1, 1, 1, 1};
+inline constexpr std::array<std::uint8_t, 8> state_register_sizes{2, 4, 1, 1, 1, 1, 1, 8};
 static_assert(2 * state_register_sizes[0] == state_register_sizes[1], "a dword for each word");
 
 struct Target {
@@ -40,9 +41,13 @@ struct Target {
   constexpr unsigned bytes(StateRegister reg) const {
     return unsigned{state_register_sizes[static_cast<std::size_t>(reg)]} * grf_bytes;
   }
+  constexpr bool is_macro_accumulator(unsigned byte) const {
+    const unsigned first = offset(StateRegister::MacroAccumulator);
+    return byte >= first && byte < first + bytes(StateRegister::MacroAccumulator);
+  }
   /// Of the whole file.
   constexpr unsigned file_bytes() const {
-    return offset(StateRegister::Timestamp) + bytes(StateRegister::Timestamp);
+    return offset(StateRegister::MacroAccumulator) + bytes(StateRegister::MacroAccumulator);
   }
   /// General registers that `count` bytes take.
   constexpr unsigned registers(unsigned count) const { return (count + grf_bytes - 1) / grf_bytes; }

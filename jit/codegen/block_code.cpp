@@ -188,12 +188,19 @@ bool BlockCode::needed(CodeInst& inst, MaskRole role, const LiveState& live, boo
 }
 
 /// A flag_write that merges (MaskRole::Merge), whose mask folding has found to be all ones: what it writes is
-/// then neither put together any more nor what was read.
+/// then neither put together any more, nor what was read, nor what was kept of that.
 bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
   const CodeInst& inst = folded_[index];
   if (inst.op != Op::flag_write) return false;
   const ValueId value = inst.args[0];
-  if (value == function_.arg(function_.blocks[block].insts[origin_[index]], 0)) return false;
+  const auto& insts = function_.blocks[block].insts;
+  const ValueId merged = function_.arg(insts[origin_[index]], 0);
+  if (value == merged) return false;
+  for (std::size_t i = origin_[index]; i-- > 0;)
+    if (insts[i].result_count != 0 && insts[i].result == merged) {
+      if (value == function_.arg(insts[i], 0)) return false;  // all zeros go in under the mask
+      break;
+    }
   for (std::size_t i = index; i-- > 0;)
     if (folded_[i].result_count != 0 && folded_[i].result == value) return folded_[i].op != Op::flag_read;
   return false;

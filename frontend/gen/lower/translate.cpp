@@ -169,9 +169,22 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
     default:
       break;
   }
-  const std::optional<eu::StateRegister> reg = state_register(op.arf);
+  std::optional<eu::StateRegister> reg = state_register(op.arf);
   if (!reg) return "architecture register that is not modelled";
   const Region region = destination ? Region{op.region.hstride, 1, 0} : op.region;
+  constexpr unsigned first_macro = 2;
+  if (op.arf == Arf::acc && op.reg >= first_macro) {
+    // acc2 to acc9 are moved to and from, as dwords, and nothing else.
+    if (in_.opcode != Opcode::mov || size_of(op.type) != 4 || is_float(op.type))
+      return "macro accumulator as other than the dwords of a move";
+    reg = eu::StateRegister::MacroAccumulator;
+    const unsigned at = (op.reg - first_macro) * register_bytes + op.subreg;
+    if (at + eu::region_span(region, in_.exec_size, 4) > target_.bytes(*reg))
+      return "region beyond the architecture register";
+    result.kind = eu::OperandKind::Register;
+    result.offset = target_.offset(*reg) + at;
+    return nullptr;
+  }
   const unsigned end = byte + eu::region_span(region, in_.exec_size, size_of(op.type));
   if (end > target_.bytes(*reg)) return "region beyond the architecture register";
   result.kind = op.arf == Arf::acc ? eu::OperandKind::Accumulator : eu::OperandKind::Register;

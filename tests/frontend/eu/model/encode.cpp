@@ -124,8 +124,9 @@ std::array<std::byte, 16> encode(const gen::Instruction& i) {
   w.put(L.pred_inv, i.pred_inverse);
   w.put(L.exec_size, stride_code(i.exec_size) - 1);
   w.put(L.mask_ctrl, i.no_mask);
-  w.put(i.math != gen::MathFunction::None ? L.math_function : L.cond_mod,
-        i.math != gen::MathFunction::None ? static_cast<unsigned>(i.math) : static_cast<unsigned>(i.cond_mod));
+  w.put(
+      i.math != gen::MathFunction::None ? L.math_function : L.cond_mod,
+      i.math != gen::MathFunction::None ? static_cast<unsigned>(i.math) : static_cast<unsigned>(i.cond_mod));
   w.put(L.acc_wr_ctrl, i.acc_wr_en);
   w.put(L.saturate, i.saturate);
   if (i.source_count == 3) {
@@ -146,8 +147,8 @@ std::array<std::byte, 16> encode(const gen::Instruction& i) {
     w.put(L.dst_subreg, i.dst.subreg);
   }
   put_source(w, i.src[0],
-             {L.src0_file, L.src0_type, L.src0_mod, L.src0_addr_mode, L.src0_vstride, L.src0_reg, L.src0_width,
-              L.src0_hstride, L.src0_subreg, L.src0_addr_subreg, L.src0_addr_imm});
+             {L.src0_file, L.src0_type, L.src0_mod, L.src0_addr_mode, L.src0_vstride, L.src0_reg,
+              L.src0_width, L.src0_hstride, L.src0_subreg, L.src0_addr_subreg, L.src0_addr_imm});
   if (i.source_count == 2)
     put_source(w, i.src[1],
                {L.src1_file, L.src1_type, L.src1_mod, L.src1_addr_mode, L.src1_vstride, L.src1_reg,

@@ -16,6 +16,15 @@ double restricted_float(unsigned bits) {
   return sign * std::ldexp(1 + (bits & 15) / 16.0, static_cast<int>(bits >> 4 & 7) - 3);
 }
 
+bool flushes(Type type, const FloatMode& mode) { return flush(0x1p-1074, type, mode) == 0; }
+/// The host flushes what rounds up to the smallest normal number, too.
+bool is_flushable(double value, Type type) {
+  const double least = type == Type::df ? 0x1p-1022 : type == Type::f ? 0x1p-126 : 0x1p-14;
+  return is_denormal(value, type) || std::fabs(value) == least;
+}
+/// Bytes have no accumulators; the pipeline computes in words.
+Type accumulator_type(Type type) { return gen::size_of(type) == 1 ? Type::w : type; }
+
 bool is_acc(const gen::Operand& op) { return op.is_arf(gen::Arf::acc); }
 
 std::optional<Type> execution_float(const gen::Instruction& inst) {
@@ -32,7 +41,11 @@ std::optional<Type> execution_float(const gen::Instruction& inst) {
 }  // namespace
 
 Execution::Execution(const gen::Instruction& inst, Machine& machine, Outcome& outcome)
-    : inst_(inst), machine_(machine), outcome_(outcome), before_(machine), float_type_(execution_float(inst)) {
+    : inst_(inst),
+      machine_(machine),
+      outcome_(outcome),
+      before_(machine),
+      float_type_(execution_float(inst)) {
   for (unsigned i = 0; i < inst_.source_count; ++i) {
     const gen::Operand& op = inst_.src[i];
     const bool content_source = is_acc(op) && op.reg < 2 && !gen::is_float(op.type);
@@ -142,8 +155,7 @@ bool Execution::enabled(unsigned n) const {
 
 Number Execution::source(unsigned index, unsigned n, bool flushed) const {
   const gen::SourceModifier modifier = inst_.src[index].modifier;
-  const bool absolute =
-      modifier == gen::SourceModifier::Abs || modifier == gen::SourceModifier::NegAbs;
+  const bool absolute = modifier == gen::SourceModifier::Abs || modifier == gen::SourceModifier::NegAbs;
   const bool negated = modifier == gen::SourceModifier::Neg || modifier == gen::SourceModifier::NegAbs;
   Number value = value_[index][n];
   if (!float_type_) {
@@ -173,11 +185,6 @@ unsigned Execution::implicit_offset(Type type, unsigned n) const {
   const bool split = gen::is_float(type) && bytes <= 4 && lanes() <= per_register;
   return (split ? inst_.channel_offset / per_register % 2 * register_bytes : 0) + n * bytes;
 }
-
-namespace {
-/// Bytes have no accumulators; the pipeline computes in words.
-Type accumulator_type(Type type) { return gen::size_of(type) == 1 ? Type::w : type; }
-}  // namespace
 
 Number Execution::accumulator(unsigned n) const {
   if (float_type_) {
@@ -244,17 +251,19 @@ void Execution::finish(unsigned n, const Result& result) {
     final = Number::of(truncate(exact.real, type));
   } else {
     overflow = exact.integer < lowest(type) || exact.integer > highest(type);
-    final.integer = inst_.saturate ? std::clamp(exact.integer, lowest(type), highest(type))
-                                   : wrap(exact.integer, type);
+    final.integer =
+        inst_.saturate ? std::clamp(exact.integer, lowest(type), highest(type)) : wrap(exact.integer, type);
   }
-  std::uint64_t bits = final.is_float ? encode_float(final.real, type) : static_cast<std::uint64_t>(final.integer);
+  std::uint64_t bits =
+      final.is_float ? encode_float(final.real, type) : static_cast<std::uint64_t>(final.integer);
   if (result.raw) bits = *result.raw;
   if (!enabled(n)) return;
 
   const bool explicit_acc = is_acc(inst_.dst);
   if (result.holds) {
     write_flag(n, *result.holds);
-  } else if (inst_.cond_mod != None && inst_.opcode != gen::Opcode::sel && inst_.opcode != gen::Opcode::csel) {
+  } else if (inst_.cond_mod != None && inst_.opcode != gen::Opcode::sel &&
+             inst_.opcode != gen::Opcode::csel) {
     // An accumulator keeps the exact integer, and so the condition sees it.
     Number seen = final;
     if (explicit_acc && result.exact && !inst_.saturate && !final.is_float && !exact.is_float)
@@ -290,6 +299,9 @@ void Execution::finish(unsigned n, const Result& result) {
         holds = exact.is_nan();
     }
     write_flag(n, holds);
+    if (seen.is_float && flushes(type, mode()) && is_flushable(seen.real, type))
+      outcome_.open_flags |=
+          1ull << (32u * inst_.flag_reg + 16u * inst_.flag_subreg + inst_.channel_offset + n);
   }
 
   const auto note = [&](bool in_accumulator, unsigned offset) {
@@ -300,7 +312,9 @@ void Execution::finish(unsigned n, const Result& result) {
       outcome_.open.push_back({in_accumulator, offset, type, Open::Approximate, final.real});
     else if (final.is_nan())
       outcome_.open.push_back({in_accumulator, offset, type, Open::AnyNan, final.real});
-    else if (result.moves && is_denormal(final.real, type))
+    else if ((flushes(type, mode()) && is_flushable(final.real, type)) ||
+             (type == Type::df && flushes(Type::f, mode()) && is_denormal(final.real, Type::f) &&
+              result.moves))
       outcome_.open.push_back({in_accumulator, offset, type, Open::Flushed, final.real});
   };
   if (explicit_acc) {
@@ -324,7 +338,9 @@ void Execution::finish(unsigned n, const Result& result) {
 
 void Execution::write_behind(unsigned n, unsigned bytes, Wide value) {
   if (!enabled(n)) return;
-  const auto bits = static_cast<std::uint64_t>(wrap(value, inst_.dst.type));
+  const Type type = inst_.dst.type;
+  if (inst_.saturate) value = std::clamp(value, lowest(type), highest(type));
+  const auto bits = static_cast<std::uint64_t>(wrap(value, type));
   std::memcpy(machine_.grf.data() + address(inst_.dst, n, true) + bytes, &bits, gen::size_of(inst_.dst.type));
 }
 

@@ -27,8 +27,8 @@ struct Machine {
 
 /// What the manual leaves open of a written element: it may hold another value of this kind than the model's.
 enum class Open : std::uint8_t {
-  AnyNan,      ///< the bits of a NaN (2.3.1.2)
-  Flushed,     ///< the denormal, or a zero of its sign
+  AnyNan,       ///< the bits of a NaN (2.3.1.2)
+  Flushed,      ///< the denormal, or a zero of its sign
   Approximate,  ///< a math function within its documented error
   Anything
 };
@@ -42,6 +42,7 @@ struct OpenElement {
 
 struct Outcome {
   std::vector<OpenElement> open;
+  std::uint64_t open_flags = 0;  ///< of what may have been flushed
 };
 
 /// Why the model has no meaning for the instruction, or nothing: an opcode of flow or messages.

@@ -17,7 +17,8 @@ double from_fields(std::uint64_t bits, unsigned exponent_bits, unsigned fraction
   const int bias = (1 << (exponent_bits - 1)) - 1, top = (1 << exponent_bits) - 1;
   double value;
   if (exponent == top)
-    value = fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    value =
+        fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
   else if (exponent == 0)
     value = std::ldexp(static_cast<double>(fraction), 1 - bias - static_cast<int>(fraction_bits));
   else

@@ -67,8 +67,8 @@ std::optional<Result> do_mul(Execution& x, unsigned n) {
   if (x.float_type()) return Result{compute(x, product, a, b)};
   Wide result;
   const bool beyond = __builtin_mul_overflow(a.integer, b.integer, &result);
-  const bool looks = x.inst().saturate || x.inst().cond_mod == gen::CondMod::ov;
-  return arithmetic(beyond && looks ? ~(Wide{1} << 127) : result);
+  // Two unsigned quadwords may exceed even 127 bits: too large, with the right low bits.
+  return arithmetic(beyond ? (result & ((Wide{1} << 64) - 1)) | Wide{1} << 100 : result);
 }
 
 std::optional<Result> do_mac(Execution& x, unsigned n) {
@@ -306,20 +306,25 @@ std::optional<Result> do_frc(Execution& x, unsigned n) {
   return Result{compute(x, fraction, a)};
 }
 std::optional<Result> do_rndd(Execution& x, unsigned n) {
-  return Result{compute(x, [](auto a) { return std::floor(a); }, x.source(0, n))};
+  return Result{compute(
+      x, [](auto a) { return std::floor(a); }, x.source(0, n))};
 }
 std::optional<Result> do_rndu(Execution& x, unsigned n) {
-  return Result{compute(x, [](auto a) { return std::ceil(a); }, x.source(0, n))};
+  return Result{compute(
+      x, [](auto a) { return std::ceil(a); }, x.source(0, n))};
 }
 std::optional<Result> do_rnde(Execution& x, unsigned n) {
-  return Result{compute(x, [](auto a) { return std::nearbyint(a); }, x.source(0, n))};
+  return Result{compute(
+      x, [](auto a) { return std::nearbyint(a); }, x.source(0, n))};
 }
 std::optional<Result> do_rndz(Execution& x, unsigned n) {
-  return Result{compute(x, [](auto a) { return std::trunc(a); }, x.source(0, n))};
+  return Result{compute(
+      x, [](auto a) { return std::trunc(a); }, x.source(0, n))};
 }
 std::optional<Result> do_lrp(Execution& x, unsigned n) {
   const Number a = x.source(0, n), b = x.source(1, n), c = x.source(2, n);
-  const Number rest = compute(x, [](auto v) { return 1 - v; }, a);
+  const Number rest = compute(
+      x, [](auto v) { return 1 - v; }, a);
   return Result{compute(x, fused, a, b, compute(x, product, rest, c))};
 }
 
@@ -329,7 +334,8 @@ Number coefficient(const Execution& x, unsigned index) {
   const gen::SourceModifier modifier = x.inst().src[0].modifier;
   if (modifier == gen::SourceModifier::Abs || modifier == gen::SourceModifier::NegAbs)
     value.real = std::fabs(value.real);
-  if (modifier == gen::SourceModifier::Neg || modifier == gen::SourceModifier::NegAbs) value.real = -value.real;
+  if (modifier == gen::SourceModifier::Neg || modifier == gen::SourceModifier::NegAbs)
+    value.real = -value.real;
   return value;
 }
 std::optional<Result> do_line(Execution& x, unsigned n) {
@@ -381,7 +387,7 @@ std::pair<Wide, Wide> divide(const Execution& x, unsigned n) {
     if (!is_signed) return {0xffffffff, 0xffffffff};
     return {a < 0 ? lowest(Type::d) : highest(Type::d), a};
   }
-  return {a / b, a % b};
+  return {wrap(a / b, x.inst().src[0].type), a % b};
 }
 
 std::optional<Result> do_math(Execution& x, unsigned n) {
@@ -399,7 +405,8 @@ std::optional<Result> do_math(Execution& x, unsigned n) {
     case sqt:
       return exactly_rounded(x, n, [](auto a) { return std::sqrt(a); });
     case fdiv:
-      return Result{compute(x, [](auto a, auto b) { return a / b; }, x.source(0, n), x.source(1, n))};
+      return Result{compute(
+          x, [](auto a, auto b) { return a / b; }, x.source(0, n), x.source(1, n))};
     case rsqt:
       return f([](auto a) { return static_cast<decltype(a)>(1 / std::sqrt(static_cast<double>(a))); });
     case log:
@@ -412,7 +419,8 @@ std::optional<Result> do_math(Execution& x, unsigned n) {
       return angle([](auto a) { return std::cos(a); });
     case pow: {
       const Number a = x.source(0, n), b = x.source(1, n);
-      Result result{compute(x, [](auto p, auto q) { return std::pow(std::fabs(p), q); }, a, b)};
+      Result result{compute(
+          x, [](auto p, auto q) { return std::pow(std::fabs(p), q); }, a, b)};
       if (a.is_nan() || b.is_nan()) result.value.real = std::numeric_limits<double>::quiet_NaN();
       result.approximate = !result.value.is_nan() && !std::isinf(result.value.real);
       return result;

@@ -80,7 +80,8 @@ std::vector<Combination> combinations(Opcode opcode) {
   if (row.format == gen::Format::Math) {
     functions.clear();
     for (unsigned n = 1; n < 16; ++n)
-      if (has_model(static_cast<gen::MathFunction>(n)) && !gen::info(static_cast<gen::MathFunction>(n)).name.empty())
+      if (has_model(static_cast<gen::MathFunction>(n)) &&
+          !gen::info(static_cast<gen::MathFunction>(n)).name.empty())
         functions.push_back(static_cast<gen::MathFunction>(n));
   }
   const std::vector<Type> dsts = members(row.dst_types), srcs = members(row.src_types);
@@ -235,7 +236,8 @@ void Source::destination(gen::Instruction& inst) {
     dst.region.hstride = static_cast<std::uint8_t>(dst.region.hstride * 2);
   const unsigned span = ((lanes - 1) * dst.region.hstride + 1) * bytes;
   dst.reg = static_cast<std::uint8_t>(64 + below(56));
-  dst.subreg = static_cast<std::uint8_t>(span > register_bytes ? 0 : below((register_bytes - span) / bytes + 1) * bytes);
+  dst.subreg = static_cast<std::uint8_t>(
+      span > register_bytes ? 0 : below((register_bytes - span) / bytes + 1) * bytes);
   if (inst.opcode == Opcode::math) {
     dst.subreg = 0;
     return;
@@ -291,23 +293,29 @@ void Source::source(gen::Instruction& inst, unsigned index) {
       (last && immediate_fits && one_in(5) && inst.opcode != Opcode::movi && inst.opcode != Opcode::pln)) {
     op.kind = OperandKind::Immediate;
     op.modifier = SourceModifier::None;
-    op.immediate = op.type == Type::v || op.type == Type::uv || op.type == Type::vf
-                       ? random_() & 0xffffffff
-                       : edge(op.type);
+    op.immediate = op.type == Type::v || op.type == Type::uv || op.type == Type::vf ? random_() & 0xffffffff
+                                                                                    : edge(op.type);
     return;
   }
   op.kind = OperandKind::Direct;
   op.file = gen::RegisterFile::Grf;
   // Registers of values that suit the type; sometimes others, such as results.
   const Type element = op.type;
-  const unsigned home = element == Type::f ? 0 : element == Type::hf ? 8 : element == Type::df ? 16
-                        : bytes == 4 ? 24 : bytes == 2 ? 32 : bytes == 1 ? 40 : 48;
+  const unsigned home = element == Type::f    ? 0
+                        : element == Type::hf ? 8
+                        : element == Type::df ? 16
+                        : bytes == 4          ? 24
+                        : bytes == 2          ? 32
+                        : bytes == 1          ? 40
+                                              : 48;
   op.reg = static_cast<std::uint8_t>(one_in(5) ? below(120) : home + below(6));
   if (inst.source_count == 3) {
     op.replicate = inst.opcode != Opcode::madm && one_in(4);
     op.region = op.replicate ? Region{0, 1, 0} : Region{4, 4, 1};
-    op.subreg = static_cast<std::uint8_t>(op.replicate ? below(register_bytes / std::max(bytes, 4u)) * std::max(bytes, 4u)
-                                          : lanes * bytes <= 16 ? 16 * below(2) : 0);
+    op.subreg = static_cast<std::uint8_t>(op.replicate ? below(register_bytes / std::max(bytes, 4u)) *
+                                                             std::max(bytes, 4u)
+                                          : lanes * bytes <= 16 ? 16 * below(2)
+                                                                : 0);
     return;
   }
   if (line && index == 0) {
@@ -322,7 +330,8 @@ void Source::source(gen::Instruction& inst, unsigned index) {
   }
   region(op, lanes);
   const unsigned span = span_of(op.region, lanes, bytes);
-  op.subreg = static_cast<std::uint8_t>(span > register_bytes ? 0 : below((register_bytes - span) / bytes + 1) * bytes);
+  op.subreg = static_cast<std::uint8_t>(
+      span > register_bytes ? 0 : below((register_bytes - span) / bytes + 1) * bytes);
   const bool may_be_indirect = inst.opcode != Opcode::math && !line && !reads_pairs;
   if (inst.opcode == Opcode::movi || (may_be_indirect && one_in(8))) {
     indirect(op, span);
@@ -351,15 +360,17 @@ bool Source::accumulators(gen::Instruction& inst) {
     if (bytes == 1 || type == Type::q || type == Type::uq) return false;
     return lanes * bytes <= (gen::is_float(type) && bytes < 8 ? 64u : 32u);
   };
-  const bool computes = inst.opcode != Opcode::math && inst.opcode != Opcode::movi && inst.opcode != Opcode::smov &&
-                        inst.source_count < 3 && inst.opcode != Opcode::line && inst.opcode != Opcode::pln;
+  const bool computes = inst.opcode != Opcode::math && inst.opcode != Opcode::movi &&
+                        inst.opcode != Opcode::smov && inst.source_count < 3 && inst.opcode != Opcode::line &&
+                        inst.opcode != Opcode::pln;
   if (!computes) return false;
   // Nothing of 64 bits but df goes with an accumulator.
   for (unsigned i = 0; i <= inst.source_count; ++i) {
     const Type type = i == inst.source_count ? inst.dst.type : inst.src[i].type;
     if (type == Type::q || type == Type::uq) return false;
   }
-  const bool implicit = inst.opcode == Opcode::mac || inst.opcode == Opcode::mach || inst.opcode == Opcode::sada2;
+  const bool implicit =
+      inst.opcode == Opcode::mac || inst.opcode == Opcode::mach || inst.opcode == Opcode::sada2;
   if (one_in(6) && fits(inst.dst.type)) {
     to_acc(inst.dst);
     inst.dst.region.hstride = 1;
@@ -394,12 +405,13 @@ gen::Instruction Source::instruction(const Combination& types) {
     widest = std::max(widest, is_immediate_type(types.src[i]) ? 2 : gen::size_of(types.src[i]));
   }
   // Where groups of channels work together, there must be whole ones.
-  const bool quads = types.opcode == Opcode::dp2 || types.opcode == Opcode::dp3 || types.opcode == Opcode::dp4 ||
-                     types.opcode == Opcode::dph;
+  const bool quads = types.opcode == Opcode::dp2 || types.opcode == Opcode::dp3 ||
+                     types.opcode == Opcode::dp4 || types.opcode == Opcode::dph;
   const unsigned least = quads || inst.source_count == 3 ? 4 : types.opcode == Opcode::pln ? 8 : 1;
   const bool pairs = types.opcode == Opcode::sad2 || types.opcode == Opcode::sada2;
   unsigned most = std::min(32u, 64 / widest);
-  if (types.opcode == Opcode::math || pairs || types.opcode == Opcode::line || inst.source_count == 3) most = std::min(most, 16u);
+  if (types.opcode == Opcode::math || pairs || types.opcode == Opcode::line || inst.source_count == 3)
+    most = std::min(most, 16u);
   if (types.math == gen::MathFunction::idiv) most = std::min(most, 8u);
   std::vector<unsigned> sizes;
   for (unsigned size = pairs ? 2 : least; size <= most; size *= 2) sizes.push_back(size);
