@@ -113,9 +113,9 @@ class Lowering {
     flags();
     if (!may_fault) write(inst_->dst, value, mask);
   }
-  /// Writes the flags of the condition modifier: `seen` is compared with zero, `computed` is what the
-  /// instruction computed, before saturation and conversion.
-  void write_flags(ir::ValueId seen, ir::ValueId computed, ir::ValueId overflow = ir::no_value);
+  /// Writes the flags of the condition modifier: `seen` is compared with zero; `computed` is what the
+  /// instruction computed, before saturation and conversion, and `overflow` what overflow() says of it.
+  void write_flags(ir::ValueId seen, ir::ValueId computed, ir::ValueId overflow);
   /// Writes flags under the write mask.
   void write_flag_mask(ir::ValueId value);
   /// 1-lane u32 or other type from byte `offset` of the register file.

@@ -124,8 +124,7 @@ void Lowering::write_flags(ir::ValueId seen, ir::ValueId computed, ir::ValueId o
                                ? builder_.compare(ir::Op::cmp_un, computed, computed)
                                : none_of(lanes()));
   }
-  if (inst_->condition == ov)
-    return write_flag_mask(overflow != ir::no_value ? overflow : this->overflow(computed));
+  if (inst_->condition == ov) return write_flag_mask(overflow);
   ir::ValueId zero = builder_.constant(builder_.type_of(seen), lanes(), 0);
   write_flag_mask(builder_.compare(ops[static_cast<unsigned>(inst_->condition)], seen, zero));
 }

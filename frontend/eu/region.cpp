@@ -345,6 +345,8 @@ void Lowering::finish(ir::ValueId result, ir::ValueId exact, ir::ValueId overflo
   const bool conditional = inst_->condition != Condition::None;
   if (inst_->dst.is_null() && !inst_->writes_accumulator && !conditional) return;
   const ir::ValueId value = to_destination(result);
+  // It may read the sources, which the destination may lie over.
+  if (inst_->condition == Condition::ov && overflow == ir::no_value) overflow = this->overflow(result);
   if (inst_->dst.is_accumulator() && exact != ir::no_value) {
     if (conditional) write_flags(accumulator_content(exact), result, overflow);
     const unsigned stride = lanes() == 1 ? 1 : inst_->dst.region.hstride;

@@ -73,7 +73,7 @@ unsigned Execution::address(const gen::Operand& op, unsigned n, bool destination
   const bool each_row = !destination && op.region.vstride == gen::Region::vxh;
   const unsigned subreg = op.address_subreg + (each_row ? n / std::max<unsigned>(op.region.width, 1) : 0);
   return static_cast<std::uint16_t>(before_.address[subreg % 16] + op.address_offset +
-                                    distance(op, n, destination));
+                                    static_cast<int>(distance(op, n, destination)));
 }
 
 std::uint64_t Execution::immediate(const gen::Operand& op, unsigned n) const {

@@ -263,8 +263,8 @@ void Source::region(gen::Operand& op, unsigned lanes) {
     // Whatever fits into two registers.
     for (unsigned tries = 0; tries < 20; ++tries) {
       op.region.width = u8(std::min<std::size_t>(1u << below(5), lanes));
-      op.region.hstride = op.region.width == 1 ? 0 : u8(any_of({0, 1, 2, 4}));
-      op.region.vstride = u8(any_of({0, 1, 2, 4, 8, 16, 32}));
+      op.region.hstride = op.region.width == 1 ? 0 : u8(any_of<std::size_t>({0, 1, 2, 4}));
+      op.region.vstride = u8(any_of<std::size_t>({0, 1, 2, 4, 8, 16, 32}));
       if (span_of(op.region, lanes, bytes) <= 64) return;
     }
   }
