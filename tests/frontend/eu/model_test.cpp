@@ -15,16 +15,20 @@
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/verifier.hpp"
 #include "jit/engine.hpp"
-#include "tests/frontend/eu/model/encode.hpp"
 #include "tests/frontend/eu/model/execution.hpp"
 #include "tests/frontend/eu/model/programs.hpp"
+#include "tests/frontend/eu/model/thread.hpp"
 
 namespace eum::test {
 namespace {
 
+using model::assemble;
+using model::compile;
 using model::Machine;
+using model::Program;
+using model::Thread;
 
-constexpr unsigned simd = 32, program_length = 48;
+constexpr unsigned program_length = 48;
 constexpr std::uint32_t keep_denormals = 0x4c0, keep_half_denormals = 0x400;  // cr0.0
 
 std::uint64_t environment(const char* name, std::uint64_t otherwise) {
@@ -51,82 +55,6 @@ class Report {
  private:
   std::map<std::string, std::vector<std::string>> kinds_;
   std::size_t count_ = 0;
-};
-
-struct Program {
-  std::vector<gen::Instruction> instructions;  ///< as decoded
-  std::vector<std::byte> code;
-};
-
-Program assemble(const std::vector<gen::Instruction>& wanted) {
-  Program out;
-  for (const gen::Instruction& inst : wanted) {
-    const auto word = model::encode(inst);
-    out.code.insert(out.code.end(), word.begin(), word.end());
-  }
-  static constexpr unsigned char end_of_thread[] = {0x31, 0x00, 0x60, 0x07, 0x04, 0x02, 0x00, 0x20,
-                                                    0xe0, 0x0f, 0x00, 0x06, 0x10, 0x00, 0x00, 0x82};
-  for (const unsigned char byte : end_of_thread) out.code.push_back(std::byte{byte});
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const Result<gen::Instruction> decoded = gen::decode(out.code, 16 * i, gen::Family::Gen9);
-    if (!decoded) FAIL(decoded.error().message);
-    const Result<gen::Instruction> form = gen::align1_form(*decoded, gen::Family::Gen9);
-    if (!form) FAIL(form.error().message);
-    out.instructions.push_back(*form);
-  }
-  return out;
-}
-
-/// A thread of an engine that the model can be compared with.
-class Thread {
- public:
-  Thread(jit::Executable& executable, const Machine& start, std::uint32_t fp_mode)
-      : executable_(executable),
-        layout_(executable.layout()),
-        memory_(static_cast<std::byte*>(std::aligned_alloc(64, layout_.size)), &std::free) {
-    std::memset(memory_.get(), 0, layout_.size);
-    new (memory_.get()) jit::ThreadState;
-    state().environment = &environment_;
-    state().fp_mode = fp_mode;
-    layout_.masks_of(state())[0] = start.execution_mask;
-    const eu::Target target = gen::target(gen::Family::Gen9);
-    std::byte* file = layout_.file_of(state());
-    std::memcpy(file, start.grf.data(), start.grf.size());
-    std::memcpy(file + target.offset(eu::StateRegister::Accumulator), start.acc.data(), start.acc.size());
-    std::memcpy(file + target.offset(eu::StateRegister::AccumulatorHigh), start.acc_high.data(),
-                target.bytes(eu::StateRegister::AccumulatorHigh));
-    std::memcpy(file + target.offset(eu::StateRegister::Address), start.address.data(), 32);
-    std::memcpy(layout_.flags_of(state()), &start.flags, 8);
-  }
-  jit::ThreadState& state() { return *reinterpret_cast<jit::ThreadState*>(memory_.get()); }
-
-  jit::Status run(std::int64_t budget) {
-    state().budget = budget;
-    return executable_.run(state());
-  }
-  void skip(jit::Status status) {
-    jit::ThreadImage image = executable_.save(state(), status);
-    image.ip += 16;
-    if (const Result<void> done = executable_.restore(image, state()); !done) FAIL(done.error().message);
-  }
-  Machine machine(const Machine& like) {
-    Machine m = like;
-    const eu::Target target = gen::target(gen::Family::Gen9);
-    const std::byte* file = layout_.file_of(state());
-    std::memcpy(m.grf.data(), file, m.grf.size());
-    std::memcpy(m.acc.data(), file + target.offset(eu::StateRegister::Accumulator), m.acc.size());
-    std::memcpy(m.acc_high.data(), file + target.offset(eu::StateRegister::AccumulatorHigh),
-                target.bytes(eu::StateRegister::AccumulatorHigh));
-    std::memcpy(m.address.data(), file + target.offset(eu::StateRegister::Address), 32);
-    std::memcpy(&m.flags, layout_.flags_of(state()), 8);
-    return m;
-  }
-
- private:
-  jit::Executable& executable_;
-  jit::StateLayout layout_;
-  std::unique_ptr<std::byte, decltype(&std::free)> memory_;
-  jit::Environment environment_;
 };
 
 /// Takes what the engine has for what the manual leaves open, if it is of the right kind.
@@ -204,22 +132,6 @@ std::string sources(const gen::Instruction& inst, const Machine& before) {
 bool same(const Machine& a, const Machine& b) {
   return a.grf == b.grf && a.acc == b.acc && a.acc_high == b.acc_high && a.address == b.address &&
          a.flags == b.flags;
-}
-
-std::unique_ptr<jit::Executable> compile(jit::Engine& engine, const Program& program, bool steps,
-                                         std::vector<std::string>* texts = nullptr) {
-  eu::LowerOptions options;
-  if (steps) options.granularity = eu::Granularity::Instruction;
-  Result<ir::Function> function = gen::lower_kernel(program.code, gen::Family::Gen9, simd, "model",
-                                                    std::pmr::get_default_resource(), options);
-  if (!function) FAIL(function.error().message);
-  if (Result<void> good = ir::verify(*function); !good) FAIL(good.error().message);
-  if (texts != nullptr) *texts = function->strings;
-  jit::CompileOptions how;
-  if (steps) how.safepoints = jit::Safepoints::Instructions;
-  Result<std::unique_ptr<jit::Executable>> executable = engine.compile(*function, how);
-  if (!executable) FAIL(executable.error().message);
-  return std::move(*executable);
 }
 
 /// Runs the program instruction by instruction beside the model; returns what it ends with, if nothing of it
@@ -307,13 +219,6 @@ void run(const std::vector<gen::Instruction>& instructions, const Machine& start
   }
 }
 
-std::vector<std::unique_ptr<jit::Engine>> all_engines() {
-  std::vector<std::unique_ptr<jit::Engine>> out;
-  for (const jit::EngineInfo& row : jit::engines())
-    if (Result<std::unique_ptr<jit::Engine>> made = row.make()) out.push_back(std::move(*made));
-  return out;
-}
-
 /// Opcodes that the model must have: those that compute.
 bool computes(gen::Opcode opcode) {
   const gen::Format format = gen::shape(opcode, gen::Family::Gen9).format;
@@ -325,7 +230,7 @@ void run_all(std::uint32_t fp_mode, bool keep, unsigned rounds) {
   const std::uint64_t seed = environment("EUMULATE_SEED", 20240607);
   const std::uint64_t times = environment("EUMULATE_PROGRAMS", 1) * rounds;
   const char* only = std::getenv("EUMULATE_OPCODE");
-  const auto engines = all_engines();
+  const auto engines = model::all_engines();
   model::Source source(seed + fp_mode);
   Report report;
   std::size_t total = 0;

@@ -230,6 +230,11 @@ void Execution::write_flag(unsigned n, bool value) {
 
 void Execution::finish(unsigned n, const Result& result) {
   using enum gen::CondMod;
+  // The manual keeps denormals that a conversion meets; engines flush those of f on the way to df.
+  const auto may_be_flushed = [&](Type to, double value, bool moves) {
+    return (flushes(to, mode()) && is_flushable(value, to)) ||
+           (to == Type::df && flushes(Type::f, mode()) && is_denormal(value, Type::f) && moves);
+  };
   const Type type = inst_.dst.type;
   Number exact = result.value;
   if (!exact.is_float && reads_accumulator_) exact.integer = wrap(exact.integer, 64, true);
@@ -299,7 +304,7 @@ void Execution::finish(unsigned n, const Result& result) {
         holds = exact.is_nan();
     }
     write_flag(n, holds);
-    if (seen.is_float && flushes(type, mode()) && is_flushable(seen.real, type))
+    if (seen.is_float && may_be_flushed(type, seen.real, result.moves))
       outcome_.open_flags |=
           1ull << (32u * inst_.flag_reg + 16u * inst_.flag_subreg + inst_.channel_offset + n);
   }
@@ -312,9 +317,7 @@ void Execution::finish(unsigned n, const Result& result) {
       outcome_.open.push_back({in_accumulator, offset, type, Open::Approximate, final.real});
     else if (final.is_nan())
       outcome_.open.push_back({in_accumulator, offset, type, Open::AnyNan, final.real});
-    else if ((flushes(type, mode()) && is_flushable(final.real, type)) ||
-             (type == Type::df && flushes(Type::f, mode()) && is_denormal(final.real, Type::f) &&
-              result.moves))
+    else if (may_be_flushed(type, final.real, result.moves))
       outcome_.open.push_back({in_accumulator, offset, type, Open::Flushed, final.real});
   };
   if (explicit_acc) {

@@ -20,6 +20,10 @@ Number compute(const Execution& x, F function, Numbers... numbers) {
     value = function(numbers.real...);
   else
     value = function(static_cast<float>(numbers.real)...);
+  // A result below the normal numbers is flushed, though it would round up to the smallest of them.
+  if (type == Type::f && !x.mode().keep_f &&
+      std::fabs(static_cast<double>(function(numbers.real...))) < 0x1p-126)
+    value = std::copysign(0.0, value);
   if (type == Type::hf) value = round_to_half(value);
   return Number::of_float(flush(value, type, x.mode()));
 }
