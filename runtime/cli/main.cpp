@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/cli/bench/bench_command.hpp"
+#include "runtime/cli/check/check_command.hpp"
 #include "runtime/cli/code_commands.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/info_command.hpp"
@@ -52,6 +53,7 @@ int run(int argc, char** argv) {
   add_info_command(app, exit_code);
   add_code_commands(app, exit_code);
   add_isa_command(app, exit_code);
+  add_check_command(app, exit_code);
   add_msr_command(app, exit_code);
   try {
     std::reverse(words.begin(), words.end());

@@ -1,5 +1,6 @@
-// The GEN decoder over any bytes: decode, print, decode the message, disassemble the whole. The last byte
-// picks the family, so that bare kernels are seeds.
+// The GEN decoder and the validator over any bytes: decode, print, decode the message, check; disassemble and
+// check the whole. The last byte picks the family, so that bare kernels are seeds.
+#include "frontend/gen/check/check.hpp"
 #include "frontend/gen/instruction.hpp"
 #include "frontend/gen/message.hpp"
 
@@ -17,8 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (i->offset + i->length > code.size()) __builtin_trap();
     if (const auto message = decode_message(*i, family); message && describe(*message, family).empty())
       __builtin_trap();
+    check::check(*i, {family, check::Core::Lp});
     if (const auto align1 = align1_form(*i, family); align1 && align1->align16) __builtin_trap();
   }
   disassemble(code, family);
+  if (check::check(code, {family, check::Core::Lp})) return 0;
   return 0;
 }

@@ -131,4 +131,23 @@ std::optional<std::map<std::size_t, IgaLine>> run_iga64(std::span<const std::byt
   return out;
 }
 
+std::optional<std::map<std::size_t, std::vector<std::string>>> iga64_warnings(const std::string& assembly,
+                                                                              Family family) {
+  if (!installed()) return std::nullopt;
+  TemporaryFile in(".asm"), out(".krn"), messages(".err");
+  std::ofstream(in.path()) << assembly;
+  const std::string command = "iga64 -a -Wall -p " + std::string(info(family).iga64) + " " + in.path() +
+                              " -o " + out.path() + " >" + messages.path() + " 2>&1";
+  [[maybe_unused]] const int status = std::system(command.c_str());
+  // "line 4.1: warning: register regioning ... (scalar)", and in the next line "see ... (Restriction 2.5)".
+  std::map<std::size_t, std::vector<std::string>> warnings;
+  std::size_t line = 0;
+  const std::string prefix = "line ";
+  for (const std::string& message : read_lines(messages.path())) {
+    if (message.starts_with(prefix)) line = std::stoul(message.substr(prefix.size()));
+    if (message.starts_with(prefix) || message.starts_with("see ")) warnings[line].push_back(message);
+  }
+  return warnings;
+}
+
 }  // namespace eum::gen::test

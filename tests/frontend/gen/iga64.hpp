@@ -27,6 +27,10 @@ std::optional<std::map<std::size_t, IgaLine>> run_iga64(std::span<const std::byt
 /// The text of a whole kernel as iga64 -d prints it, line by line, blanks squeezed.
 std::optional<std::vector<std::string>> iga64_listing(std::span<const std::byte> code, Family family);
 
+/// By line number from 1 on, what `iga64 -a` warns of in `assembly`.
+std::optional<std::map<std::size_t, std::vector<std::string>>> iga64_warnings(const std::string& assembly,
+                                                                              Family family);
+
 /// Runs of blanks become one, none at either end.
 std::string squeeze(std::string_view text);
 /// squeeze() of what stands before a // comment.
