@@ -128,9 +128,7 @@ Status Executable::run(ThreadBatch& batch, FpScope& scope) const {
 
 ThreadImage Executable::save(ThreadState& state, Status status) const {
   ThreadImage image;
-  image.ip = status == Status::Faulted          ? state.fault.guest_ip
-             : state.resume < block_ips_.size() ? block_ips_[state.resume]
-                                                : 0;
+  image.ip = status == Status::Faulted ? state.fault.guest_ip : next_ip(state);
   const std::byte* file = layout_.file_of(state);
   const std::byte* flags = layout_.flags_of(state);
   const std::uint32_t* masks = layout_.masks_of(state);

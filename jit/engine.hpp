@@ -296,6 +296,10 @@ class Executable {
   /// Valid as long as the executable.
   virtual HostMap host_map() const { return {}; }
 
+  /// ip of the next guest instruction of a thread that is paused or waits; save() gives it too.
+  std::uint32_t next_ip(const ThreadState& state) const {
+    return state.resume < block_ips_.size() ? block_ips_[state.resume] : 0;
+  }
   /// The architectural state of a thread that `run` has left with `status`, or that has not run yet
   /// (Paused).
   ThreadImage save(ThreadState& state, Status status) const;

@@ -12,6 +12,7 @@
 #include "runtime/cli/bench/bench_command.hpp"
 #include "runtime/cli/check/check_command.hpp"
 #include "runtime/cli/code_commands.hpp"
+#include "runtime/cli/debug/debug_command.hpp"
 #include "runtime/cli/exit_code.hpp"
 #include "runtime/cli/info_command.hpp"
 #include "runtime/cli/isa/isa_command.hpp"
@@ -49,6 +50,7 @@ int run(int argc, char** argv) {
   std::vector<std::vector<std::string>> following;
   if (!words.empty() && words[0] == "run") following = take_following(words);
   add_run_command(app, exit_code, following);
+  add_debug_command(app, exit_code);
   add_bench_command(app, exit_code);
   add_info_command(app, exit_code);
   add_code_commands(app, exit_code);

@@ -61,6 +61,26 @@ int execute(const RunOptions& options) {
   return outcome(session, options, expectations);
 }
 
+/// The kernels of --then, each with words of its own.
+Result<void> parse_following(const std::vector<std::vector<std::string>>& following, RunOptions& options) {
+  for (const std::vector<std::string>& words : following) {
+    CLI::App command("", std::string(then));
+    KernelOptions kernel;
+    command.set_help_flag();
+    command.add_option("kernel", kernel.kernel, "name of the kernel")->required();
+    add_kernel_options(command, kernel);
+    try {
+      command.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    } catch (const CLI::ParseError& e) {
+      return error("{}: {} (see eumulate run --help)", then, e.what());
+    }
+    options.kernels.push_back(std::move(kernel));
+  }
+  return {};
+}
+
+}  // namespace
+
 void add_kernel_options(CLI::App& command, KernelOptions& to) {
   command.add_option("--global", to.global, "work items: X, X,Y or X,Y,Z")->required();
   command.add_option("--local", to.local, "work items of a group (default: chosen)");
@@ -87,26 +107,6 @@ void add_kernel_options(CLI::App& command, KernelOptions& to) {
           "tolerance")
       ->allow_extra_args(false);
 }
-
-/// The kernels of --then, each with words of its own.
-Result<void> parse_following(const std::vector<std::vector<std::string>>& following, RunOptions& options) {
-  for (const std::vector<std::string>& words : following) {
-    CLI::App command("", std::string(then));
-    KernelOptions kernel;
-    command.set_help_flag();
-    command.add_option("kernel", kernel.kernel, "name of the kernel")->required();
-    add_kernel_options(command, kernel);
-    try {
-      command.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-    } catch (const CLI::ParseError& e) {
-      return error("{}: {} (see eumulate run --help)", then, e.what());
-    }
-    options.kernels.push_back(std::move(kernel));
-  }
-  return {};
-}
-
-}  // namespace
 
 std::vector<std::vector<std::string>> take_following(std::vector<std::string>& words) {
   std::vector<std::vector<std::string>> following;

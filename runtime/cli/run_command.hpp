@@ -5,7 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cli/run/options.hpp"
+
 namespace eum::cli {
+
+/// --global, --arg and so on: what one kernel takes.
+void add_kernel_options(CLI::App& command, KernelOptions& to);
 
 /// Takes "--then KERNEL ..." out of a command line: the words behind each --then.
 std::vector<std::vector<std::string>> take_following(std::vector<std::string>& words);

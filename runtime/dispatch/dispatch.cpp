@@ -246,6 +246,14 @@ WalkerCounts Dispatch::counts() const {
   return counts;
 }
 
+std::optional<ThreadPlace> Dispatch::place() const {
+  std::optional<ThreadPlace> lowest;
+  for (const Worker& worker : worker_)
+    if (worker.group->under_way() && (!lowest || worker.group->index() < lowest->group))
+      lowest = worker.group->next_thread();
+  return lowest;
+}
+
 DispatchImage Dispatch::save() {
   DispatchImage image{restored_, remaining_, counts()};
   for (Worker& worker : worker_) {

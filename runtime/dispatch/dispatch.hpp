@@ -51,6 +51,9 @@ class Dispatch {
   const std::optional<jit::ThreadImage>& faulted_thread() const { return faulted_thread_; }
   WalkerCounts counts() const;
 
+  /// The thread that the lowest group under way runs next: what of save() a debugger asks at each step. Not
+  /// during a step.
+  std::optional<ThreadPlace> place() const;
   /// What is needed, beside memory, to go on later or elsewhere. Not during a step.
   DispatchImage save();
 

@@ -17,6 +17,14 @@ enum class ThreadPhase : std::uint8_t {
   Ended,
 };
 
+/// A thread that runs next.
+struct ThreadPlace {
+  std::uint64_t group = 0;   ///< place in the walk
+  std::uint32_t thread = 0;  ///< in the group
+  ThreadPhase phase = ThreadPhase::Unstarted;
+  std::uint32_t ip = 0;  ///< of its next instruction, where it is Running or Waiting
+};
+
 struct GroupThreadImage {
   ThreadPhase phase = ThreadPhase::Unstarted;
   std::uint32_t slot = 0;   ///< thread slot; scratch and private memory there are the thread's

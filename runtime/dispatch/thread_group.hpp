@@ -80,6 +80,10 @@ class alignas(128) ThreadGroup {
   /// Makes `image`, whose slots are taken, the group under way. An error says what of it does not fit the
   /// walk.
   Result<void> restore(const GroupImage& image);
+  /// The thread that runs next, where it is in the group's turns.
+  ThreadPlace next_thread() {
+    return {index_, turn_, threads_[turn_].phase, walk_->code->executable->next_ip(state(turn_))};
+  }
   /// State of a thread that has started.
   jit::ThreadImage thread_image(std::uint32_t thread);
 

@@ -20,6 +20,13 @@ for source in arguments image_queries layouts printing faults; do
 done
 compile external.patch external bxt Gen9lp -internal_options -library-compilation
 compile external.zebin external bxt Gen9lp -internal_options -library-compilation --format zebin
+# The line table has the name of the source as it is given, beside it the folder: one that is nobody's.
+lines=/tmp/eumulate_lines
+mkdir -p "$lines" && cp "$here/src/lines.cl" "$lines"
+(cd "$lines" && ocloc compile -file lines.cl -device bxt -out_dir "$work/lines" -output k -options "-g" --format zebin \
+  >"$work/log")
+rm -r "$lines"
+mv "$work/lines/k_Gen9lp.bin" "$here/bin/lines.zebin.bin"
 # Pointers are used as addresses, not through surfaces.
 for container in patch zebin; do
   compile read_ahead.$container read_ahead bxt Gen9lp -options "-cl-intel-greater-than-4GB-buffer-required" \

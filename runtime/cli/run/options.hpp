@@ -25,6 +25,7 @@ struct RunOptions {
   std::vector<std::string> limits, disabled;
   bool strict = false;
   bool bounds = false;
+  bool every_instruction = false;  // pauses at each, with exact registers
   std::uint64_t repeat = 1;
   std::optional<double> timeout;  // seconds
   bool profile = false;

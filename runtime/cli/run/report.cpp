@@ -53,14 +53,6 @@ void print_step(Session& session, const Step& step) {
         workers == 1 ? "" : "s", rate(step) / 1e6);
 }
 
-void print_values(const OutputRequest& request) {
-  print("{}, {} of {}{}:\n", request.label, request.shown(), request.elements(),
-        request.buffer->image ? " texels" : "");
-  for (std::uint64_t i = 0; i < request.shown(); ++i)
-    print("{}{}", element_text(request, i),
-          i % values_per_line == values_per_line - 1 || i + 1 == request.shown() ? "\n" : " ");
-}
-
 json to_json(const Step& step) {
   const rt::TranslatedKernel& t = step.launch->translated();
   json result = {{"kernel", step.kernel->name},
@@ -163,6 +155,14 @@ std::string_view ending(Session& session) {
 }
 
 }  // namespace
+
+void print_values(const OutputRequest& request) {
+  print("{}, {} of {}{}:\n", request.label, request.shown(), request.elements(),
+        request.buffer->image ? " texels" : "");
+  for (std::uint64_t i = 0; i < request.shown(); ++i)
+    print("{}{}", element_text(request, i),
+          i % values_per_line == values_per_line - 1 || i + 1 == request.shown() ? "\n" : " ");
+}
 
 void print_text(Session& session) {
   put(session.printf_text());

@@ -13,6 +13,8 @@ struct Expectation {
   Comparison comparison;
 };
 
+/// The elements that a request of --print asks for.
+void print_values(const OutputRequest& request);
 void print_text(Session& session);
 void print_json(Session& session, const std::vector<Expectation>& expectations);
 

@@ -80,6 +80,10 @@ Result<rt::DeviceOptions> device_options(const RunOptions& options) {
     device.workers = 1;  // which is the thread that is sampled
     device.listing = true;
   }
+  if (options.every_instruction) {
+    device.safepoints = jit::Safepoints::Instructions;
+    device.exact_registers = true;
+  }
   if (options.strict) device.reach = rt::Reach::Bytes;
   for (const std::string& text : options.limits)
     if (auto set = set_limit(text, device); !set) return set.error();

@@ -47,6 +47,8 @@ class Session {
 
   std::vector<Step>& steps() { return steps_; }
   rt::Device& device() { return *device_; }
+  rt::Module& module() { return *module_; }
+  Watch& watch() { return watch_; }
   /// In the order in which the arguments made them.
   const std::vector<std::unique_ptr<RunBuffer>>& buffers() const { return buffers_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
