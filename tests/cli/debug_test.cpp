@@ -121,18 +121,16 @@ TEST_CASE("a kernel that was stepped through leaves what one that ran leaves", "
     INFO(kernel[0]);
     const std::string buffer = kernel[2] == "saxpy" ? "2" : "1";
     REQUIRE(eumulate(with(with({"run"}, kernel), {"--dump", buffer + "=expected.bin"})).code == 0);
-    for (const char* script :
-         {"continue\n",
-          "step 100000\nstep 100000\nstep 100000\nstep 100000\nstep 100000\n"
-          "step 100000\nstep 100000\nstep 100000\nstep 100000\n",
-          "break 0x20\ncontinue\nthread 1\nstep 5\nthread 0\nstep 7\ndelete\ncontinue\n"}) {
-      if (kernel[2] == "lines" && std::string(script).find("thread 1") != std::string::npos) continue;
+    const std::string steps = repeated("step 100000\n", 40);
+    for (const std::string& script :
+         {std::string("continue\n"), steps,
+          std::string("break 0x20\ncontinue\nthread 1\nstep 5\nthread 0\nstep 7\ndelete\ncontinue\n")}) {
+      if (kernel[2] == "lines" && script.find("thread 1") != std::string::npos) continue;  // it has one
       INFO(script);
       const auto done = debug(with(kernel, {"--expect", buffer + "=expected.bin"}), script);
       CHECK(done.err == "");
       CHECK(done.code == 0);
       CHECK_THAT(done.out, Contains("the kernel has ended: "));
-      CHECK_THAT(done.out, !Contains("error: ") || Contains("step 100000") || Contains("the kernel is over"));
     }
   }
 }
