@@ -122,29 +122,25 @@ void lower_pln(Lowering& l, ir::Op) {
 
 namespace {
 
-/// One component of each group of four channels, for all of the group.
-ir::ValueId component(Lowering& l, unsigned source, unsigned index) {
-  const Operand& op = l.inst().src[source];
-  const bool packed = op.is_grf(l.target()) && op.type == ir::Type::f32 &&
-                      ir_region(op.region, 0, l.lanes()).stride(l.lanes()) == 1;
-  if (packed) {
-    Operand one = op;
-    one.offset += 4 * index;
-    one.region = {4, 4, 0};
-    return l.read(one, ir::Type::f32, false);
+/// Component `index` of each group of four channels of a source, in all four.
+ir::ValueId read_component(Lowering& l, unsigned source, unsigned index) {
+  Operand op = l.inst().src[source];
+  const bool packed =
+      op.kind == OperandKind::Register && ir_region(op.region, 0, l.lanes()).stride(l.lanes()) == 1;
+  if (packed || (op.kind == OperandKind::Register && op.region.width == 4)) {
+    const unsigned column = op.is_swizzled() ? op.column(index) : packed ? index : index * op.region.hstride;
+    op.offset += column * ir::size_of(op.type);
+    op.region = {packed ? std::uint8_t{4} : op.region.vstride, 4, 0};
+    op.swizzle = identity_swizzle;
+    return l.read(op, ir::Type::f32, false);
   }
-  ir::Builder& b = l.b();
-  // Channels of the group count though they are off.
-  Instruction whole = l.inst();
-  whole.no_mask = true;
-  ir::ValueId all = ir::no_value;
-  l.as(whole, [&] { all = l.read(op, ir::Type::f32, false); });
-  ir::ValueId result = ir::no_value;
-  for (unsigned first = 0; first < l.lanes(); first += 4) {
-    const ir::ValueId group = b.splat(b.slice(all, first + index, 1), 4);
-    result = first == 0 ? group : b.concat(result, group);
+  const ir::ValueId all = l.read_all(source, ir::Type::f32);
+  ir::ValueId value = ir::no_value;
+  for (unsigned lane = index; lane < l.lanes(); lane += 4) {
+    const ir::ValueId group = l.b().splat(l.b().slice(all, lane, 1), 4);
+    value = value == ir::no_value ? group : l.b().concat(value, group);
   }
-  return result;
+  return value;
 }
 
 /// Each group of four channels gets the sum of products of its first components; homogeneous: src0.w counts
@@ -154,9 +150,9 @@ void lower_dot_product(Lowering& l, unsigned components, bool homogeneous) {
   if (!ir::is_float(modular_type(l.inst()))) return l.unsupported("integer operand");
   ir::ValueId sum = ir::no_value;
   for (unsigned i = 0; i < components; ++i) {
-    const ir::ValueId other = component(l, 1, i);
+    const ir::ValueId other = read_component(l, 1, i);
     const ir::ValueId product =
-        homogeneous && i == 3 ? other : l.b().lanewise(ir::Op::mul, {component(l, 0, i), other});
+        homogeneous && i == 3 ? other : l.b().lanewise(ir::Op::mul, {read_component(l, 0, i), other});
     sum = i == 0 ? product : l.b().lanewise(ir::Op::add, {sum, product});
   }
   l.finish(sum);

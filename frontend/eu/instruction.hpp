@@ -22,16 +22,18 @@ enum class Condition : std::uint8_t { None, eq, ne, gt, ge, lt, le, ov, un };
 struct Predicate {
   enum class Control : std::uint8_t {
     None,
-    Channel,  ///< each channel its own bit
-    AnyV,     ///< the bit of flag register 0 or that of flag register 1
-    AllV,     ///< both
-    AnyH,     ///< any of the group of channels
-    AllH,     ///< all of the group
-    First,    ///< the bit of the first channel decides for all
+    Channel,    ///< each channel its own bit
+    AnyV,       ///< the bit of flag register 0 or that of flag register 1
+    AllV,       ///< both
+    AnyH,       ///< any of the group of channels
+    AllH,       ///< all of the group
+    Component,  ///< channel `component` of each group of four
+    First,      ///< the bit of the first channel decides for all
   };
   Control control = Control::None;
-  std::uint8_t group = 1;  ///< AnyH, AllH: channels, a power of two
-  bool inverse = false;    ///< acts on what the control yields
+  std::uint8_t group = 1;  ///< AnyH, AllH, Component: channels, a power of two
+  std::uint8_t component = 0;
+  bool inverse = false;  ///< acts on what the control yields
 };
 
 struct Instruction {
@@ -45,12 +47,13 @@ struct Instruction {
   bool writes_accumulator = false;  ///< {AccWrEn}
   Condition condition = Condition::None;
   Predicate predicate;
-  std::uint32_t flag = 0;     ///< bit of channel 0, for predicate and condition alike
-  bool uses_flag = false;     ///< beside predicate and condition
-  std::uint8_t function = 0;  ///< table of a function of three bits (lower_boolean_function)
-  bool padding = false;       ///< what lies between functions: nothing leads there
-  std::uint32_t ip = 0;       ///< bytes from the kernel's start
-  std::uint32_t next = 0;     ///< ip of the next instruction
+  std::uint32_t flag = 0;       ///< bit of channel 0, for predicate and condition alike
+  bool uses_flag = false;       ///< beside predicate and condition
+  std::uint8_t function = 0;    ///< table of a function of three bits (lower_boolean_function)
+  std::uint32_t enabled = ~0u;  ///< lanes that the destination takes; others neither write nor set flags
+  bool padding = false;         ///< what lies between functions: nothing leads there
+  std::uint32_t ip = 0;         ///< bytes from the kernel's start
+  std::uint32_t next = 0;       ///< ip of the next instruction
   Operand dst;
   Operand dst2;  ///< of handlers that have two results
   std::array<Operand, 4> src;

@@ -48,7 +48,7 @@ void lower_block(Lowering& l, ir::BlockId id) {
 void Lowering::lower(const Instruction& inst) {
   inst_ = &inst;
   builder_.set_guest_ip(inst.ip);
-  predicate_read_ = false;
+  predicate_read_ = lane_mask_read_ = false;
   if (inst.lower == nullptr) return trap(program_.refusal(inst.ip));
   if (const char* reason = check_flags()) return unsupported(reason);
   if (const char* reason = check_operands()) return unsupported(reason);

@@ -29,8 +29,12 @@ class Lowering {
   template <class Part>
   void as(const Instruction& inst, Part&& part) {
     const Instruction* const own = std::exchange(inst_, &inst);
+    const bool mask_read = std::exchange(lane_mask_read_, false);
+    const ir::ValueId mask = lane_mask_;
     part();
     inst_ = own;
+    lane_mask_ = mask;
+    lane_mask_read_ = mask_read;
   }
   /// Does `part` with a predicate that holds everywhere.
   template <class Part>
@@ -70,7 +74,8 @@ class Lowering {
   void set_execution_mask(ir::ValueId mask);
   /// Channels first to first + lanes - 1 of the execution mask; those beyond the dispatch are off.
   ir::ValueId channel_mask(unsigned first, unsigned lanes);
-  /// Execution mask of the instruction's channels, or no_value for NoMask.
+  /// Execution mask of the instruction's channels that the destination takes, or no_value where it is
+  /// every channel.
   ir::ValueId lane_mask();
   /// The predicate over the instruction's channels, or no_value where it has none.
   ir::ValueId predicate();
@@ -89,6 +94,8 @@ class Lowering {
   /// A source of a logic instruction: negation is the complement, floats are bits.
   ir::ValueId logic_source(unsigned index, ir::Type exec) { return read(inst_->src[index], exec, true); }
   ir::ValueId read(const Operand& op, ir::Type exec, bool logic);
+  /// A source whose lanes count where their channels are off too, as others read them.
+  ir::ValueId read_all(unsigned index, ir::Type exec);
   /// Bits of an immediate as a value of type `exec`.
   ir::ValueId immediate(const Operand& op, ir::Type exec, unsigned lanes);
   /// Writes `value` (any type; converted to the destination's) under `mask`.
@@ -153,6 +160,9 @@ class Lowering {
   const char* check_operand(const Operand& op, bool destination) const;
   ir::ValueId packed_immediate(const Operand& op, ir::Type exec, unsigned lanes);
   ir::ValueId read_register(const Operand& op, ir::Type raw);
+  /// Lanes of a source that are read.
+  ir::ValueId needed_lanes() { return reads_all_ ? ir::no_value : lane_mask(); }
+  ir::ValueId read_swizzled(const Operand& op, ir::Type raw);
   /// One bit of a lane of `type` for each channel of `mask`.
   ir::ValueId channel_bits(ir::ValueId mask, ir::Type type);
   ir::ValueId read_flags(const Operand& op, ir::Type raw);
@@ -176,6 +186,9 @@ class Lowering {
   ir::ValueId predicate_ = ir::no_value;
   bool predicate_read_ = false;
   ir::ValueId only_ = ir::no_value;
+  ir::ValueId lane_mask_ = ir::no_value;
+  bool lane_mask_read_ = false;
+  bool reads_all_ = false;
 };
 
 /// Bytes from the first byte of a region to behind its last, for `lanes` elements of `bytes`.

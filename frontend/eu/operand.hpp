@@ -34,6 +34,9 @@ struct Region {
   constexpr bool operator==(const Region&) const = default;
 };
 
+/// Swizzle that selects each channel itself: x, y, z, w, two bits each from bit 0.
+inline constexpr std::uint8_t identity_swizzle = 0xe4;
+
 struct Operand {
   OperandKind kind = OperandKind::None;
   ir::Type type = ir::Type::u8;  ///< of one element
@@ -41,6 +44,9 @@ struct Operand {
   PackedVector packed = PackedVector::None;  ///< of an Immediate
   bool by_channel = false;                   ///< of a packed vector: an element a channel, not words
   Region region;
+  /// Source: lane i takes, in place of column i of its row, the one that the bits of lane i % 4 name. The
+  /// region's rows are then two or four elements wide.
+  std::uint8_t swizzle = identity_swizzle;
   std::int16_t address_offset = 0;  ///< Indirect: bytes added to the address
   /// Register, Accumulator: byte in the register file. Flag: first bit. Indirect: byte in the register file
   /// of the first address, 16 bits.
@@ -49,6 +55,9 @@ struct Operand {
 
   constexpr bool is_null() const { return kind == OperandKind::Null; }
   constexpr bool is_immediate() const { return kind == OperandKind::Immediate; }
+  constexpr bool is_swizzled() const { return swizzle != identity_swizzle; }
+  /// Column of its row that lane `lane` of a swizzled source reads.
+  constexpr unsigned column(unsigned lane) const { return swizzle >> 2 * (lane % 4) & 3; }
   constexpr bool is_accumulator() const { return kind == OperandKind::Accumulator; }
   /// A region that begins in a general register.
   constexpr bool is_grf(const Target& target) const {

@@ -38,7 +38,13 @@ ir::ValueId Lowering::channel_mask(unsigned first, unsigned lanes) {
 }
 
 ir::ValueId Lowering::lane_mask() {
-  return inst_->no_mask ? ir::no_value : channel_mask(inst_->channel_offset, lanes());
+  if (lane_mask_read_) return lane_mask_;
+  lane_mask_read_ = true;
+  lane_mask_ = inst_->no_mask ? ir::no_value : channel_mask(inst_->channel_offset, lanes());
+  // Channels that the destination leaves out stay off without execution mask too (manual, example in 3.2.2).
+  if ((~inst_->enabled & ir::lane_mask(lanes())) != 0)
+    lane_mask_ = both(lane_mask_, builder_.constant(ir::Type::m, lanes(), inst_->enabled));
+  return lane_mask_;
 }
 
 const char* Lowering::check_flags() const {
@@ -62,6 +68,16 @@ ir::ValueId Lowering::predicate() {
     case Channel:
       value = builder_.flag_read(lanes(), flag_bit());
       break;
+    case Component: {
+      // All flags of the group become that of the component.
+      const unsigned skip = inst_->channel_offset % how.group;
+      const unsigned count = round_up(skip + lanes(), how.group);
+      const ir::ValueId flags = builder_.flag_read(count, flag_bit() - skip);
+      const ir::ValueId kept = builder_.constant(ir::Type::m, count, 0x11111111ull << how.component);
+      value = builder_.mask_group(ir::Op::group_any, both(flags, kept), how.group);
+      value = builder_.slice(value, skip, lanes());
+      break;
+    }
     case First: {
       // All ones or none from the lowest bit, so that lanes need not be looked at one by one.
       const ir::ValueId bit = builder_.mask_bits(ir::Type::u32, builder_.flag_read(1, flag_bit()));

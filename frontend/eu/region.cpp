@@ -90,7 +90,9 @@ ir::Region ir_region(const Region& region, unsigned offset, unsigned lanes) {
 
 const char* Lowering::check_operand(const Operand& op, bool destination) const {
   const Region region = destination ? Region{op.region.hstride, 1, 0} : op.region;
-  const unsigned bytes = ir::size_of(op.type), span = region_span(region, lanes(), bytes);
+  // A swizzle reaches any column of the last row.
+  const unsigned columns = op.is_swizzled() ? (lanes() + 3) / 4 * 4 : lanes();
+  const unsigned bytes = ir::size_of(op.type), span = region_span(region, columns, bytes);
   switch (op.kind) {
     case OperandKind::None:
     case OperandKind::Null:
@@ -192,12 +194,14 @@ ir::ValueId Lowering::addresses(const Operand& op, unsigned lanes, bool destinat
     region.vstride = 0;
   } else {
     address = plus_offset(scalar(Type::u16, base));
-    if (is_uniform(region, lanes)) return address;
+    if (is_uniform(region, lanes) && !op.is_swizzled()) return address;
     address = builder_.splat(address, lanes);
   }
-  if (is_uniform(region, lanes)) return address;
+  if (is_uniform(region, lanes) && !op.is_swizzled()) return address;
   std::array<std::uint64_t, ir::max_lanes> distance{};
-  for (unsigned lane = 0; lane < lanes; ++lane) distance[lane] = lane_distance(region, lane, bytes);
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    distance[lane] = op.is_swizzled() ? (lane / region.width * region.vstride + op.column(lane)) * bytes
+                                      : lane_distance(region, lane, bytes);
   return builder_.lanewise(ir::Op::add,
                            {address, builder_.vconst(Type::u16, lanes, std::span(distance).first(lanes))});
 }
@@ -222,20 +226,49 @@ ir::ValueId Lowering::channel_bits(ir::ValueId mask, ir::Type type) {
                           builder_.mask_bits(ir::int_type(ir::size_of(type), false), mask));
 }
 
+ir::ValueId Lowering::read_all(unsigned index, ir::Type exec) {
+  reads_all_ = true;
+  const ir::ValueId value = source(index, exec);
+  reads_all_ = false;
+  return value;
+}
+
+ir::ValueId Lowering::read_swizzled(const Operand& op, ir::Type raw) {
+  // One read a column, which every row repeats; constant masks choose among them.
+  ir::ValueId value = ir::no_value;
+  for (unsigned column = 0; column < op.region.width; ++column) {
+    std::uint64_t chosen = 0;
+    for (unsigned lane = 0; lane < lanes(); ++lane)
+      chosen |= std::uint64_t{op.column(lane) == column} << lane;
+    if (chosen == 0) continue;
+    Operand repeated = op;
+    repeated.swizzle = identity_swizzle;
+    repeated.offset += column * ir::size_of(raw);
+    repeated.region.hstride = 0;
+    ir::ValueId read = read_register(repeated, raw);
+    if (builder_.lanes_of(read) != lanes()) read = builder_.splat(read, lanes());
+    value = value == ir::no_value
+                ? read
+                : builder_.select(builder_.constant(ir::Type::m, lanes(), chosen), read, value);
+  }
+  return value;
+}
+
 ir::ValueId Lowering::read_register(const Operand& op, ir::Type raw) {
   if (op.kind == OperandKind::Indirect) {
-    ir::ValueId where = addresses(op, lanes(), false);
-    ir::ValueId mask = builder_.lanes_of(where) == lanes() ? lane_mask() : ir::no_value;
+    const ir::ValueId where = addresses(op, lanes(), false);
+    ir::ValueId mask = builder_.lanes_of(where) == lanes() ? needed_lanes() : ir::no_value;
     return builder_.reg_gather(raw, where, mask);
   }
   if (op.kind == OperandKind::Flag) return read_flags(op, raw);
   if (op.kind == OperandKind::ExecutionMask) return channel_bits(execution_mask(), raw);
   if (op.is_immediate()) return builder_.constant(raw, 1, op.immediate);
+  if (op.is_swizzled()) return read_swizzled(op, raw);
   if (is_uniform(op.region, lanes())) return scalar(raw, op.offset);
   ir::Region region = ir_region(op.region, op.offset, lanes());
   // Lanes that are channels of their own need not be read where the channel is off.
   bool own = region.stride(lanes()) > 0;
-  return builder_.reg_read(raw, lanes(), region, own ? lane_mask() : ir::no_value);
+  return builder_.reg_read(raw, lanes(), region, own ? needed_lanes() : ir::no_value);
 }
 
 ir::ValueId Lowering::scalar(const Operand& op, ir::Type type) {

@@ -40,11 +40,10 @@ enum class Arf : std::uint8_t {
 enum class RegisterFile : std::uint8_t { Grf, Arf };
 
 // What both layers mean by these is the same.
+using eu::identity_swizzle;
 using eu::Region;
 using eu::SourceModifier;
 
-/// Swizzle that selects each channel itself: x, y, z, w, two bits each from bit 0.
-inline constexpr std::uint8_t identity_swizzle = 0xe4;
 /// Math macro operand without an accumulator (`nomme`); 0 to 7 mean acc2 to acc9.
 inline constexpr std::uint8_t no_mme = 8;
 

@@ -3,6 +3,7 @@
 #include "frontend/gen/lower/translate.hpp"
 
 #include "frontend/eu/handlers.hpp"
+#include "frontend/gen/lower/align16.hpp"
 #include "frontend/gen/lower/lower.hpp"
 
 namespace eum::gen {
@@ -84,13 +85,18 @@ constexpr eu::Predicate predicate(PredCtrl control, bool inverse) {
     case PredCtrl::None:
       return {};
     case PredCtrl::AnyV:
-      return {AnyV, 1, inverse};
+      return {AnyV, 1, 0, inverse};
     case PredCtrl::AllV:
-      return {AllV, 1, inverse};
+      return {AllV, 1, 0, inverse};
+    case PredCtrl::X:
+    case PredCtrl::Y:
+    case PredCtrl::Z:
+    case PredCtrl::W:
+      return {Component, 4, static_cast<std::uint8_t>(value - static_cast<unsigned>(PredCtrl::X)), inverse};
     default:
-      if (value < first) return {Channel, 1, inverse};
+      if (value < first) return {Channel, 1, 0, inverse};
       // Any2H, All2H, Any4H, All4H, ...
-      return {(value - first) % 2 == 0 ? AnyH : AllH, static_cast<std::uint8_t>(2u << (value - first) / 2),
+      return {(value - first) % 2 == 0 ? AnyH : AllH, static_cast<std::uint8_t>(2u << (value - first) / 2), 0,
               inverse};
   }
 }
@@ -130,6 +136,7 @@ class Translator {
  private:
   const char* flow();
   const char* operands();
+  const char* align16();
   const char* operand(const Operand& op, bool destination, eu::Operand& result) const;
   const char* architecture_register(const Operand& op, bool destination, eu::Operand& result) const;
 
@@ -171,7 +178,10 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
   }
   std::optional<eu::StateRegister> reg = state_register(op.arf);
   if (!reg) return "architecture register that is not modelled";
-  const Region region = destination ? Region{op.region.hstride, 1, 0} : op.region;
+  // A row of Align16 is four elements.
+  const Region region = destination   ? Region{op.region.hstride, 1, 0}
+                        : in_.align16 ? Region{op.region.vstride, 4, 1}
+                                      : op.region;
   constexpr unsigned first_macro = 2;
   if (op.arf == Arf::acc && op.reg >= first_macro) {
     // acc2 to acc9 are moved to and from, as dwords, and nothing else.
@@ -233,7 +243,18 @@ const char* Translator::operands() {
   out_.source_count = in_.source_count;
   for (unsigned i = 0; i < in_.source_count; ++i)
     if (const char* reason = operand(in_.src[i], false, out_.src[i])) return reason;
-  return nullptr;
+  return in_.align16 ? align16() : nullptr;
+}
+
+const char* Translator::align16() {
+  const bool ternary = shape(in_.opcode, family_).format == Format::Ternary;
+  const bool plane = in_.opcode == Opcode::line || in_.opcode == Opcode::pln;
+  for (unsigned i = 0; i < in_.source_count; ++i)
+    if (plane && (i == 0 || in_.opcode == Opcode::pln))
+      out_.src[i].region = {0, 1, 0};  // the places of coefficients and coordinates, not regions
+    else if (const char* reason = align16_source(in_.src[i], ternary, out_.src[i]))
+      return reason;
+  return in_.has_dst ? align16_enabled(in_.dst, out_.enabled) : nullptr;
 }
 
 const char* Translator::flow() {
@@ -300,8 +321,6 @@ Result<void> Translator::run() {
   if (is_send(format) && in_.send.eot) out_.flow.kind = eu::FlowKind::stop;
   if (const char* reason = flow()) return error("{}", reason);
 
-  if (in_.align16) return error("Align16 access mode");
-  if (in_.pred_ctrl >= PredCtrl::X) return error("Align16 predicate control");
   out_.exec_size = in_.exec_size;
   out_.channel_offset = in_.channel_offset;
   out_.no_mask = in_.no_mask;
@@ -321,9 +340,16 @@ Result<void> Translator::run() {
 
 Result<void> translate(const Instruction& instruction, Family family, eu::Instruction& result) {
   if (!instruction.align16) return Translator(instruction, family, result).run();
-  // Left in Align16 form, the instruction is refused.
   const Result<Instruction> form = align1_form(instruction, family);
-  return Translator(form ? *form : instruction, family, result).run();
+  if (form && is_equivalent(instruction, *form)) return Translator(*form, family, result).run();
+  // Swizzles and channel enables that name macro accumulators select no channels.
+  const auto names_accumulator = [](const Operand& op) {
+    return op.macro || (op.is_arf(Arf::acc) && op.reg >= 2);
+  };
+  bool macro = instruction.has_dst && names_accumulator(instruction.dst);
+  for (unsigned i = 0; i < instruction.source_count; ++i) macro |= names_accumulator(instruction.src[i]);
+  const Result<void> translated = Translator(instruction, family, result).run();
+  return macro && !form ? form.error() : translated;
 }
 
 }  // namespace eum::gen
