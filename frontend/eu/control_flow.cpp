@@ -53,6 +53,44 @@ void ControlFlow::scan() {
     const Instruction& inst = instructions_[static_cast<std::size_t>(index)];
     park(offset_of(Place::LoopExit, inst));
   }
+  scan_named_places();
+}
+
+bool ControlFlow::leads_anywhere(const Instruction& inst) const {
+  switch (inst.flow.kind) {
+    case FlowKind::computed_jump:
+      // Compilers call functions so, which begin where nothing else leads.
+      return !has_functions_;
+    case FlowKind::computed_branch:
+    case FlowKind::computed_park:
+      return true;
+    case FlowKind::computed_call:
+      return inst.flow.absolute;
+    default:
+      return false;
+  }
+}
+
+void ControlFlow::scan_named_places() {
+  bool anywhere = false, park_anywhere = false, park_returns = false;
+  for (const Instruction& inst : instructions_) {
+    anywhere |= leads_anywhere(inst);
+    park_anywhere |= inst.flow.kind == FlowKind::computed_park;
+    park_returns |= inst.flow.kind == FlowKind::return_if;
+  }
+  if (!anywhere && !park_returns) return;
+  for (const Instruction& inst : instructions_) {
+    if (anywhere) reach(inst.ip);
+    if (park_anywhere) {
+      park(inst.ip);
+      all_.push_back(inst.ip);
+    }
+    const bool calls = inst.flow.kind == FlowKind::call || inst.flow.kind == FlowKind::computed_call;
+    if (park_returns && calls && inside(inst.next)) {
+      park(inst.next);
+      returns_.push_back(inst.next);
+    }
+  }
 }
 
 void ControlFlow::scan_run(std::int64_t offset) {
@@ -88,7 +126,8 @@ void ControlFlow::split_behind(const Instruction& inst) {
 
 bool ControlFlow::may_park(const Instruction& inst) const {
   const Parks parks = info(inst.flow.kind).parks;
-  if (inst.flow.kind == FlowKind::call) return inst.predicated();  // whatever its execution size
+  // Calls: whatever their execution size.
+  if (inst.flow.kind == FlowKind::call || inst.flow.kind == FlowKind::computed_call) return inst.predicated();
   if (parks == Parks::NotTaken) return inst.predicated() || !takes_all_channels(inst);
   return parks != Parks::None;
 }
@@ -118,7 +157,10 @@ void ControlFlow::scan_unreached() {
     const std::uint32_t ip = static_cast<std::uint32_t>(offset);
     if (u.instruction == not_fetched) {
       const Result<Instruction> fetched = program_.fetch(ip);
-      if (fetched && !fetched->padding) return reach(offset);
+      if (fetched && !fetched->padding) {
+        has_functions_ = true;
+        return reach(offset);
+      }
     }
     unreached_ += (known != nullptr ? known->next - known->ip : program_.step(ip)) / Program::unit_bytes;
   }
@@ -128,6 +170,8 @@ std::int64_t ControlFlow::offset_of(Place place, const Instruction& inst) const 
   switch (place) {
     case Place::Next:
       return inst.next;
+    case Place::Self:
+      return inst.ip;
     case Place::Jip:
       return inst.flow.jip;
     case Place::Uip:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,13 @@ class ControlFlow {
     return inst.channel_offset == 0 && inst.exec_size >= simd_;
   }
 
+  /// Whether `inst` may lead to any instruction, as a register says.
+  bool leads_anywhere(const Instruction& inst) const;
+  /// Places where channels may be parked that only a register names: behind calls, or everywhere.
+  std::span<const std::uint32_t> named_places(const Instruction& inst) const {
+    return inst.flow.kind == FlowKind::return_if ? returns_ : all_;
+  }
+
   unsigned mask_variables() const { return mask_variables_; }
   std::size_t instruction_count() const { return instructions_.size(); }
 
@@ -80,6 +88,8 @@ class ControlFlow {
   /// Notes where `inst` leads; false if control does not fall through.
   bool scan_flow(const Instruction& inst);
   void scan_unreached();
+  /// Gives blocks and mask variables to the places that only registers name.
+  void scan_named_places();
   /// The next instruction begins a block if the granularity says so.
   void split_behind(const Instruction& inst);
 
@@ -92,8 +102,11 @@ class ControlFlow {
   std::pmr::vector<std::int32_t> breaks_;  ///< instructions that park behind a loop, whose end is known last
   std::vector<std::string> failures_;
   unsigned mask_variables_ = 1;
+  std::vector<std::uint32_t> returns_;  ///< behind calls, where a predicated return needs them
+  std::vector<std::uint32_t> all_;      ///< every instruction, where a brc needs them
   bool computed_ = false;
-  std::size_t unreached_ = 0;  ///< unit that scan_unreached looks at next
+  bool has_functions_ = false;  ///< code that only registers lead to
+  std::size_t unreached_ = 0;   ///< unit that scan_unreached looks at next
 };
 
 }  // namespace eum::eu

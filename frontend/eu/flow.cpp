@@ -83,6 +83,87 @@ void go_on(Lowering& l, const FlowInfo& row, ValueId on, bool certain) {
   l.b().branch_any(on, any, none);
 }
 
+/// Brings the channels of a branch without execution mask to it, wherever they are parked.
+void gather(Lowering& l) {
+  using enum ir::Op;
+  const Instruction& in = l.inst();
+  ir::Builder& b = l.b();
+  const unsigned simd = b.function().simd;
+  const std::uint64_t range = std::uint64_t{ir::lane_mask(in.exec_size)} << in.channel_offset;
+  const ValueId channels = b.constant(ir::Type::m, simd, range & ir::lane_mask(simd));
+  ValueId on = l.execution_mask();
+  for (unsigned variable = 1; variable < l.flow().mask_variables(); ++variable) {
+    const ValueId parked = b.mask_get(variable);
+    on = b.lanewise(or_, {on, b.lanewise(and_, {parked, channels})});
+    b.mask_set(variable, b.lanewise(andn, {channels, parked}));
+  }
+  l.set_execution_mask(on);
+}
+
+ValueId place(Lowering& l, std::uint64_t ip) { return l.b().constant(ir::Type::u32, 1, ip); }
+
+/// One lane: whether any channel of `mask` is on.
+ValueId any_of(Lowering& l, ValueId mask) {
+  return l.b().compare(ir::Op::cmp_ne, l.b().mask_bits(ir::Type::u32, mask), place(l, 0));
+}
+
+/// Parks channels at the place that `ip` names. Returns where to go at once because it names none; one lane.
+ValueId park_at(Lowering& l, ValueId ip, ValueId channels) {
+  using enum ir::Type;
+  ir::Builder& b = l.b();
+  ValueId unknown = any_of(l, channels);
+  for (const std::uint32_t known : l.flow().named_places(l.inst())) {
+    const ValueId here = b.compare(ir::Op::cmp_eq, ip, place(l, known));
+    const ValueId all = b.bits_mask(b.lanewise(ir::Op::neg, {b.mask_bits(u32, here)}), b.lanes_of(channels));
+    const unsigned variable = l.flow().mask_variable_at(known);
+    b.mask_set(variable,
+               b.lanewise(ir::Op::or_, {b.mask_get(variable), b.lanewise(ir::Op::and_, {channels, all})}));
+    unknown = b.lanewise(ir::Op::andn, {here, unknown});
+  }
+  return unknown;
+}
+
+/// The channels `taken` wait at the place that `ip` names; the others go on. Control goes to `other` if there
+/// are none, and if no channel can be parked there.
+void park_and_go_on(Lowering& l, ValueId ip, ValueId taken, ValueId other) {
+  ir::Builder& b = l.b();
+  const std::uint32_t next = l.inst().next;
+  if (taken == ir::no_value) taken = l.execution_mask();
+  const ValueId unknown = park_at(l, ip, taken);
+  ValueId on = remaining_without(l, taken);
+  l.set_execution_mask(on);
+  if (const unsigned variable = l.flow().mask_variable_at(next))
+    on = b.lanewise(ir::Op::or_, {on, b.mask_get(variable)});
+  const ValueId target = l.b().select(any_of(l, on), place(l, next), other);
+  b.jump_ip(l.b().select(unknown, ip, target));
+  l.end_block();
+}
+
+/// Where a register says that a branch leads: an ip, or bytes from this instruction.
+ValueId computed_target(Lowering& l, ValueId value) {
+  return l.inst().flow.absolute ? value : l.b().lanewise(ir::Op::add, {value, place(l, l.inst().ip)});
+}
+
+void lower_computed_branch(Lowering& l, const FlowInfo& row) {
+  const Instruction& in = l.inst();
+  const auto distance = [&](unsigned index) {
+    Operand op = in.src[0];
+    if (op.kind == OperandKind::Indirect)
+      op.address_offset = static_cast<std::int16_t>(op.address_offset + static_cast<int>(4 * index));
+    else
+      op.offset += 4 * index;
+    return computed_target(l, l.scalar(op, ir::Type::u32));
+  };
+  if (in.flow.kind == FlowKind::computed_park) {
+    const ValueId jip = distance(0), uip = distance(1);
+    return park_and_go_on(l, uip, taken_channels(l), jip);
+  }
+  const ValueId target = distance(0), taken = taken_channels(l);
+  const ValueId staying = park_channels(l, row, taken);
+  l.b().jump_ip(taken == ir::no_value ? target : l.b().select(any_of(l, staying), target, place(l, in.next)));
+  l.end_block();
+}
+
 void follow(Lowering& l, const FlowInfo& row, ValueId taken) {
   const ValueId staying = park_channels(l, row, taken);
   go_on(l, row, staying, !row.empty && taken == ir::no_value);
@@ -102,10 +183,11 @@ void lower_jump(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   const FlowInfo& row = info(in.flow.kind);
   if (row.computed) {
-    if (in.predicated()) return l.unsupported("predicated jump to a register");
     // The offset counts from the next instruction.
     ValueId offset = l.b().slice(l.source(0, ir::Type::u32), 0, 1);
-    l.b().jump_ip(l.b().lanewise(ir::Op::add, {offset, l.b().constant(ir::Type::u32, 1, in.next)}));
+    ValueId target = l.b().lanewise(ir::Op::add, {offset, place(l, in.next)});
+    if (in.predicated()) target = l.b().select(l.b().slice(l.write_mask(), 0, 1), target, place(l, in.next));
+    l.b().jump_ip(target);
     return l.end_block();
   }
   if (!all_exist(l, row)) return;
@@ -121,10 +203,10 @@ void lower_flow(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   const FlowInfo& row = info(in.flow.kind);
   const bool selects = row.parks == Parks::Taken || row.parks == Parks::NotTaken;
-  if (in.predicated() && !selects) return l.unsupported("predicated join");
   if (in.flow.kind == FlowKind::next) return;
   if (!all_exist(l, row)) return;
-  if (in.no_mask) return l.unsupported("branch without execution mask");
+  if (in.no_mask) gather(l);
+  if (row.computed) return lower_computed_branch(l, row);
   follow(l, row, selects ? taken_channels(l) : ir::no_value);
 }
 
@@ -134,34 +216,40 @@ void lower_call(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   const FlowInfo& row = info(in.flow.kind);
   if (!all_exist(l, row)) return;
-  if (!in.dst.is_grf(l.target()) || in.dst.offset % 4 != 0 ||
-      in.dst.offset % l.target().grf_bytes + 8 > l.target().grf_bytes)
+  if (!in.dst.is_null() && (!in.dst.is_grf(l.target()) || in.dst.offset % 4 != 0 ||
+                            in.dst.offset % l.target().grf_bytes + 8 > l.target().grf_bytes))
     return l.unsupported("return address that is not in a general register");
-  if (in.predicated() && (in.no_mask || row.computed))
-    return l.unsupported(in.no_mask ? "branch without execution mask" : "predicated call of a register");
   ir::Builder& b = l.b();
   ValueId target = ir::no_value;
-  if (row.computed) {
-    // A register holds the distance from this instruction.
-    target = b.slice(l.source(0, u32), 0, 1);
-    target = b.lanewise(ir::Op::add, {target, b.constant(u32, 1, in.ip)});
-  }
-  const ValueId taken = in.no_mask ? ir::no_value : taken_channels(l);
+  if (row.computed) target = computed_target(l, b.slice(l.source(0, u32), 0, 1));
+  if (in.no_mask && in.predicated()) gather(l);
+  const ValueId taken = in.no_mask && !in.predicated() ? ir::no_value : taken_channels(l);
   const ValueId channels = taken == ir::no_value ? l.execution_mask() : taken;
-  b.reg_write(ir::Region::packed(in.dst.offset), b.constant(u32, 1, in.next));
-  b.reg_write(ir::Region::packed(in.dst.offset + 4), b.mask_bits(u32, channels));
-  if (row.computed) {
-    b.jump_ip(target);
-    return l.end_block();
+  if (!in.dst.is_null()) {
+    // A call that no channel takes leaves its destination as it is.
+    const ValueId mask = l.flow().may_park(in) ? any_of(l, channels) : ir::no_value;
+    b.reg_write(ir::Region::packed(in.dst.offset), place(l, in.next), mask);
+    b.reg_write(ir::Region::packed(in.dst.offset + 4), b.mask_bits(u32, channels), mask);
   }
-  follow(l, row, l.flow().may_park(in) ? taken : ir::no_value);
+  if (!row.computed) return follow(l, row, l.flow().may_park(in) ? taken : ir::no_value);
+  if (l.flow().may_park(in)) {
+    const ValueId staying = park_channels(l, row, taken);
+    target = l.b().select(any_of(l, staying), target, place(l, in.next));
+  }
+  b.jump_ip(target);
+  l.end_block();
 }
 
 void lower_return(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
-  if (in.predicated()) return l.unsupported("predicated return");
-  if (!in.src[0].is_grf(l.target())) return l.unsupported("return address that is not in a general register");
-  l.b().jump_ip(l.scalar(ir::Type::u32, in.src[0].offset));
+  const Operand& src = in.src[0];
+  const ValueId address =
+      src.is_grf(l.target()) ? l.scalar(ir::Type::u32, src.offset) : l.scalar(src, ir::Type::u32);
+  if (in.flow.kind == FlowKind::return_if) {
+    if (in.no_mask) gather(l);
+    return park_and_go_on(l, address, taken_channels(l), address);
+  }
+  l.b().jump_ip(address);
   l.end_block();
 }
 
@@ -196,6 +284,18 @@ void lower_fence_instruction(Lowering& l, ir::Op) { l.b().effect(ir::Op::fence);
 void lower_wait(Lowering& l, ir::Op) {
   const FlowInfo& row = info(l.inst().flow.kind);
   if (!all_exist(l, row)) return;
+  const unsigned counts = l.target().offset(StateRegister::Notification);
+  if (const Operand& count = l.inst().src[0];
+      l.inst().source_count != 0 && count.kind == OperandKind::Register && count.offset != counts) {
+    // The first count is of the group's barrier; nobody but the program's host adds to the others.
+    ir::Builder& b = l.b();
+    const ValueId old = l.scalar(ir::Type::u32, count.offset);
+    const ValueId some = b.compare(ir::Op::cmp_ne, old, place(l, 0));
+    b.reg_write(ir::Region::packed(count.offset), b.lanewise(ir::Op::sub, {old, place(l, 1)}), some);
+    const BlockId never = l.add_trap("waits for a notification that nobody sends");
+    b.branch_any(some, block_of(l, row.any), never);
+    return l.end_block();
+  }
   l.b().wait(block_of(l, row.any));
   l.end_block();
 }

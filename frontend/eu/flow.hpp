@@ -21,6 +21,7 @@ enum class Parks : std::uint8_t { None, Taken, NotTaken, All };
 enum class Place : std::uint8_t {
   Nowhere,
   Next,  ///< the next instruction
+  Self,  ///< the instruction itself
   Jip,
   Uip,
   LoopExit,  ///< behind the while that UIP names, or UIP
@@ -50,6 +51,7 @@ struct Flow {
   FlowKind kind = FlowKind::next;
   std::int64_t jip = 0;
   std::int64_t uip = 0;
+  bool absolute = false;                      ///< what a register holds is a place, not a distance
   std::span<const std::uint32_t> table = {};  ///< of a switch: ips, which the program keeps
 };
 

@@ -67,6 +67,15 @@ void Lowering::trap(std::string text) {
   ended_ = true;
 }
 
+ir::BlockId Lowering::add_trap(std::string_view reason) {
+  // No instruction begins at an odd ip, so that no jump finds the block.
+  const ir::BlockId id = builder_.function().add_block(inst_->ip | 1), current = builder_.block();
+  builder_.set_block(id);
+  builder_.trap(fmt::format("{}: {}", reason, program_.text(inst_->ip)));
+  builder_.set_block(current);
+  return id;
+}
+
 void Lowering::unsupported(std::string_view reason) {
   trap(fmt::format("unsupported: {} ({})", program_.text(inst_->ip), reason));
 }
@@ -99,7 +108,8 @@ Result<ir::Function> lower(const Program& program, const Target& target, unsigne
   function.values.reserve(flow.instruction_count() * ops_per_instruction);
 
   Lowering lowering(function, target, program, flow);
-  for (std::size_t id = 0; id < function.blocks.size(); ++id)
+  // Lowering adds blocks of its own behind those of instructions.
+  for (std::size_t id = 0, end = function.blocks.size(); id < end; ++id)
     lower_block(lowering, static_cast<ir::BlockId>(id));
   return function;
 }

@@ -63,6 +63,8 @@ class Lowering {
   }
   /// Ends the block with a trap of this text.
   void trap(std::string text);
+  /// A block that ends with such a trap, for the current block to branch to.
+  ir::BlockId add_trap(std::string_view reason);
   /// A terminator has been appended.
   bool ended() const { return ended_; }
   void end_block() { ended_ = true; }

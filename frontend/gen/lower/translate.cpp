@@ -268,10 +268,15 @@ const char* Translator::flow() {
                                 : eu::FlowKind::jump;
       return nullptr;
     case calla:
-      kind = eu::FlowKind::computed_call;
-      return "call of an absolute address";
     case call:
       if (to_register) kind = eu::FlowKind::computed_call;
+      out_.flow.absolute = in_.opcode == calla;
+      return nullptr;
+    case ret:
+      if (in_.predicated()) kind = eu::FlowKind::return_if;
+      return nullptr;
+    case join:
+      if (in_.predicated()) kind = eu::FlowKind::reconverge_if;
       return nullptr;
     case goto_:
       // Up to Gen9 the channels that the predicate does not name go to UIP; IGC writes predicates so.
@@ -284,14 +289,13 @@ const char* Translator::flow() {
     case else_:
       return in_.branch_ctrl ? "branch control of if or else" : nullptr;
     case brd:
+      if (to_register) kind = eu::FlowKind::computed_branch;
+      return nullptr;
     case brc:
-      // Where control goes is not known, nor need be: the instruction is a trap.
-      if (to_register) kind = eu::FlowKind::next;
-      return to_register ? "branch to a register" : nullptr;
+      if (to_register) kind = eu::FlowKind::computed_park;
+      return nullptr;
     case wait:
-      return in_.src[0].is_arf(Arf::n) && in_.src[0].reg == 0 && in_.src[0].subreg == 0
-                 ? nullptr
-                 : "wait for another notification than the thread group's barrier";
+      return in_.src[0].is_arf(Arf::n) && in_.src[0].reg == 0 ? nullptr : "wait for no notification register";
     default:
       return nullptr;
   }
@@ -300,7 +304,7 @@ const char* Translator::flow() {
 /// Whether dst and sources are plain operands. Messages have registers of their own; jumps with a target in
 /// the instruction have none.
 bool has_operands(const Instruction& in, Format format) {
-  if (is_send(format) || format == Format::Wait) return false;
+  if (is_send(format)) return false;
   const bool may_have_target = format == Format::Jump || format == Format::Call ||
                                format == Format::BranchReg || format == Format::BranchRegs;
   return !may_have_target || !in.jip.present || in.has_dst;

@@ -111,6 +111,8 @@ std::optional<Contents> parse_place(std::string_view text) {
     base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::Control);
   else if (name == "sr")
     base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::State);
+  else if (name == "n")
+    base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::Notification);
   else if (name != "r")
     return std::nullopt;
   c.offset = base + 32 * *reg + gen::size_of(c.type) * *sub;

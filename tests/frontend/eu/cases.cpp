@@ -165,11 +165,17 @@ void run_case(const Case& c, jit::Engine& engine) {
   std::vector<std::byte> initial(thread.file(), thread.file() + gen::target(gen::Family::Gen9).file_bytes());
 
   jit::Status status = (*executable)->run(thread.state());
+  if (c.fault == "budget") {
+    CHECK(status == jit::Status::Paused);
+    return;
+  }
   if (!c.fault.empty()) {
     REQUIRE(status == jit::Status::Faulted);
     const jit::Fault& fault = thread.state().fault;
     if (fault.kind == jit::FaultKind::BadRegister) {
       CHECK(fmt::format("register address {:#x}", fault.address) == c.fault);
+    } else if (fault.kind == jit::FaultKind::BadJump) {
+      CHECK(fmt::format("jump to {:#x}", fault.address) == c.fault);
     } else if (fault.kind == jit::FaultKind::Image) {
       CHECK_THAT(fault.reason, Catch::Contains(c.fault));
     } else {
