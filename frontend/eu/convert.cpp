@@ -46,17 +46,29 @@ void move_integers(Lowering& l) {
   l.finish(value, kept ? exact() : ir::no_value);
 }
 
-/// To a float, whose sign changes in place of the quadword's, as no integer holds every negated one. The
-/// negative of 0 is 0.
+/// To a float, of a quadword whose negative or absolute value may need 65 bits.
 void move_modified_quadword(Lowering& l) {
+  using enum ir::Type;
   const Instruction& in = l.inst();
-  Operand source = in.src[0];
-  const bool negated = source.modifier != SourceModifier::Abs;
-  const bool absolute = source.modifier != SourceModifier::Neg;
-  source.modifier = SourceModifier::None;
-  ir::ValueId value = l.read(source, in.dst.type, false);
-  if (absolute) value = l.b().lanewise(ir::Op::abs, {value});
-  if (negated) value = l.b().lanewise(ir::Op::sub, {l.b().constant(in.dst.type, l.lanes(), 0), value});
+  const Operand& source = in.src[0];
+  const ir::Type to = in.dst.type;
+  Operand plain = source;
+  plain.modifier = SourceModifier::None;
+  ir::Builder& b = l.b();
+  const auto lowest = b.constant(s64, l.lanes(), 1ull << 63);
+  if (!ir::is_signed(source.type)) {
+    ir::ValueId value = l.read(plain, to, false);
+    if (source.modifier != SourceModifier::Abs)  // the negative of 0 is 0
+      value = b.lanewise(ir::Op::sub, {b.constant(to, l.lanes(), 0), value});
+    return l.finish(value);
+  }
+  ir::ValueId value = b.convert(ir::Op::convert, to, l.source(0, s64));
+  if (source.modifier != SourceModifier::NegAbs) {
+    // Of the lowest quadword both are 2^63.
+    const ir::ValueId is_lowest = b.compare(ir::Op::cmp_eq, l.read(plain, s64, false), lowest);
+    const ir::ValueId power = b.convert(ir::Op::convert, to, b.constant(u64, l.lanes(), 1ull << 63));
+    value = b.select(is_lowest, power, value);
+  }
   l.finish(value);
 }
 

@@ -1,6 +1,8 @@
 #include "tests/frontend/eu/model/number.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <limits>
 
@@ -55,18 +57,24 @@ Number decode(std::uint64_t bits, Type type) {
 
 double round_to_half(double value) {
   if (value != value || std::isinf(value)) return value;
+  constexpr double largest = 65504;
   const double magnitude = std::fabs(value);
-  if (magnitude >= 65520) return std::copysign(std::numeric_limits<double>::infinity(), value);
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // magnitude = m * 2^exponent with m in [0.5, 1)
   const int unit = std::max(exponent - 11, -24);
-  return std::copysign(std::ldexp(std::nearbyint(std::ldexp(magnitude, -unit)), unit), value);
+  // With its sign, so that rounding up and down know which way that is.
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
+  if (std::fabs(rounded) <= largest) return std::copysign(rounded, value);
+  const int mode = std::fegetround();
+  const bool stays = mode == FE_TOWARDZERO || mode == (value > 0 ? FE_DOWNWARD : FE_UPWARD);
+  return std::copysign(stays ? largest : std::numeric_limits<double>::infinity(), value);
 }
 
 Number to_float(const Number& value, Type type) {
-  if (type == Type::df)
-    return Number::of_float(value.is_float ? value.real : static_cast<double>(value.integer));
-  const float single = value.is_float ? static_cast<float>(value.real) : static_cast<float>(value.integer);
+  // A long double holds 64 bits of an integer, so that there is one rounding.
+  const auto whole = static_cast<long double>(value.integer);
+  if (type == Type::df) return Number::of_float(value.is_float ? value.real : static_cast<double>(whole));
+  const float single = value.is_float ? static_cast<float>(value.real) : static_cast<float>(whole);
   if (type == Type::f) return Number::of_float(single);
   return Number::of_float(round_to_half(single));  // the manual converts df to hf in two steps
 }

@@ -39,7 +39,7 @@ Wide wrap(Wide value, unsigned bits, bool is_signed);
 
 /// Value of the bits of one element.
 Number decode(std::uint64_t bits, Type type);
-/// `value` in a float type: rounded to the nearest, ties to even.
+/// `value` in a float type, rounded as the host rounds.
 Number to_float(const Number& value, Type type);
 /// Bits of a float that the type holds exactly.
 std::uint64_t encode_float(double value, Type type);
@@ -49,7 +49,7 @@ Wide truncate(double value, Type type);
 double flush(double value, Type type, const FloatMode& mode);
 bool is_denormal(double value, Type type);
 
-/// Rounds to the nearest half, ties to even.
+/// Rounds to a half as the host rounds.
 double round_to_half(double value);
 
 }  // namespace eum::model

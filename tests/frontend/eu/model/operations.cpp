@@ -318,8 +318,12 @@ std::optional<Result> do_rndu(Execution& x, unsigned n) {
       x, [](auto a) { return std::ceil(a); }, x.source(0, n))};
 }
 std::optional<Result> do_rnde(Execution& x, unsigned n) {
-  return Result{compute(
-      x, [](auto a) { return std::nearbyint(a); }, x.source(0, n))};
+  // Whatever cr0 says: the remainder is that of the nearest integer, of the even one if two are.
+  constexpr auto nearest = [](auto a) {
+    using T = decltype(a);
+    return std::isinf(a) ? a : std::copysign(a - std::remainder(a, T{1}), a);
+  };
+  return Result{compute(x, nearest, x.source(0, n))};
 }
 std::optional<Result> do_rndz(Execution& x, unsigned n) {
   return Result{compute(
@@ -377,7 +381,7 @@ std::optional<Result> exactly_rounded(Execution& x, unsigned n, F function) {
 template <class F>
 std::optional<Result> approximately(Execution& x, unsigned n, F function) {
   Result result{compute(x, function, x.source(0, n))};
-  result.approximate = !result.value.is_nan() && !std::isinf(result.value.real);
+  result.approximate = !result.value.is_nan();
   return result;
 }
 
@@ -426,7 +430,7 @@ std::optional<Result> do_math(Execution& x, unsigned n) {
       Result result{compute(
           x, [](auto p, auto q) { return std::pow(std::fabs(p), q); }, a, b)};
       if (a.is_nan() || b.is_nan()) result.value.real = std::numeric_limits<double>::quiet_NaN();
-      result.approximate = !result.value.is_nan() && !std::isinf(result.value.real);
+      result.approximate = !result.value.is_nan();
       return result;
     }
     case iqot:
