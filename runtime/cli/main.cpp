@@ -37,6 +37,13 @@ eum::Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, 
   return eum::error("no command {}: expected {}", word, names);
 }
 
+/// The stack grows now: where a limit of address space (ulimit -v) is met later, growth would be a SIGSEGV,
+/// while an allocation is an error. One page is touched; a kernel's binding table is what takes most of it.
+[[gnu::noinline]] void grow_stack() {
+  [[maybe_unused]] volatile char room[512 * 1024];
+  room[0] = 0;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Eumulate, a functional emulator of Intel GEN execution units", "eumulate");
   app.require_subcommand(1);
@@ -50,12 +57,12 @@ int run(int argc, char** argv) {
   std::vector<std::vector<std::string>> following;
   if (!words.empty() && words[0] == "run") following = take_following(words);
   add_run_command(app, exit_code, following);
-  add_debug_command(app, exit_code);
   add_bench_command(app, exit_code);
   add_info_command(app, exit_code);
   add_code_commands(app, exit_code);
   add_isa_command(app, exit_code);
   add_check_command(app, exit_code);
+  add_debug_command(app, exit_code);
   add_msr_command(app, exit_code);
   try {
     std::reverse(words.begin(), words.end());
@@ -75,6 +82,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  grow_stack();
   try {
     return finish_output(run(argc, argv));
   } catch (const std::bad_alloc&) {
