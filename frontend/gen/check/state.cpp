@@ -71,6 +71,7 @@ void rule_acc_other(const Subject& s, Report& found) {
 
 void rule_acc_region(const Subject& s, Report& found) {
   if (!s.regions() || !s.writes() || !in_register(s.in.dst) || s.in.exec_size == 1) return;
+  if (s.mixed_floats()) return;  // with rules of their own (BXT 7)
   const unsigned step = s.in.dst.region.hstride * size_of(s.in.dst.type);
   for (std::size_t i = 0; i < s.sources().size(); ++i) {
     const Operand& op = s.in.src[i];

@@ -154,6 +154,42 @@ void rule_mixed_packed_alignment(const Subject& s, Report& found) {
   found.when(place + bytes > oword, Place::Dst);
 }
 
+void rule_mixed_acc_offset(const Subject& s, Report& found) {
+  if (!s.regions() || !s.writes() || s.in.dst.type != Type::hf || !is_packed(s.in.dst) || s.in.exec_size == 1)
+    return;
+  for (std::size_t i = 0; i < s.sources().size(); ++i) {
+    const Operand& op = s.in.src[i];
+    found.when(op.is_arf(Arf::acc) && is_float(op.type) && op.subreg != 0, source_place(i));
+  }
+}
+
+void rule_mixed_implicit_acc(const Subject& s, Report& found) {
+  if (!s.regions() || !s.writes() || s.in.opcode != Opcode::mac || s.in.exec_size == 1) return;
+  found.when(s.in.dst.type == Type::hf && s.mixed_floats() && is_packed(s.in.dst), Place::Dst);
+}
+
+void rule_mixed_math_stride(const Subject& s, Report& found) {
+  if (!s.regions() || s.format != Format::Math || !s.mixed_floats() || s.in.exec_size == 1) return;
+  constexpr unsigned dword = 4;
+  for (std::size_t i = 0; i < s.sources().size(); ++i) {
+    const Operand& op = s.in.src[i];
+    if (in_register(op) && op.type == Type::hf && !is_scalar(op))
+      found.when(step_of(op) * size_of(op.type) != dword, source_place(i));
+  }
+}
+
+void rule_align16_source(const Subject& s, Report& found) {
+  if (!s.in.align16 || !s.computes() || !s.writes() || is_macro(s.in.math)) return;
+  // Channels that go to one register, of a source that steps with them.
+  const unsigned channels = std::min<unsigned>(s.in.exec_size, s.grf_bytes / size_of(s.in.dst.type));
+  for (std::size_t i = 0; i < s.sources().size(); ++i) {
+    const Operand& op = s.in.src[i];
+    const bool steps = s.format == Format::Ternary ? !op.replicate : op.region.vstride != 0;
+    if (op.is_grf() && steps)
+      found.when(op.subreg + channels * size_of(op.type) > s.grf_bytes, source_place(i));
+  }
+}
+
 void rule_mixed_align16_acc(const Subject& s, Report& found) {
   if (!s.in.align16 || !s.mixed_floats()) return;
   for (std::size_t i = 0; i < s.sources().size(); ++i)
