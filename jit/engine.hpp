@@ -43,11 +43,20 @@ enum class FaultKind : std::uint32_t {
   Unsupported,   ///< index of the text in Function::strings in `address`
   OutOfBounds,   ///< stateless access outside every region, or one that the region does not allow
   Misaligned,    ///< atomic at an address that is no multiple of its size
+  Illegal,       ///< illegal instruction; `address` as of Unsupported
+  Breakpoint,    ///< breakpoint exception, enabled in cr0.1; `address` as of Unsupported
+  Software,      ///< software exception, enabled in cr0.1; `address` as of Unsupported
   BadRegister,   ///< indirect register access beyond the register file
   BadJump,       ///< jump_ip to where no block begins
   OutOfScratch,  ///< scratch access beyond the thread's scratch space; `address` is the offset in it
   Image,         ///< what an image message asks and memory/image does not have; `reason` says what
 };
+
+/// Faults whose `address` is the index of a text in Function::strings.
+constexpr bool has_text(FaultKind kind) {
+  return kind == FaultKind::Unsupported || kind == FaultKind::Illegal || kind == FaultKind::Breakpoint ||
+         kind == FaultKind::Software;
+}
 
 /// A guest error. Plain data: engines write it, callers add thread and text.
 struct Fault {

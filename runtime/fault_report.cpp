@@ -18,6 +18,12 @@ KindText kind_text(jit::FaultKind kind) {
       return {"none", "no fault"};
     case jit::FaultKind::Unsupported:
       return {"unsupported", "unsupported"};
+    case jit::FaultKind::Illegal:
+      return {"illegal", "illegal instruction"};
+    case jit::FaultKind::Breakpoint:
+      return {"breakpoint", "breakpoint"};
+    case jit::FaultKind::Software:
+      return {"software_exception", "software exception"};
     case jit::FaultKind::OutOfBounds:
       return {"out_of_bounds", "stateless access outside the memory that is mapped for it"};
     case jit::FaultKind::OutOfScratch:
@@ -58,6 +64,9 @@ std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translat
   const std::string_view text = kind_text(fault.kind).text;
   switch (fault.kind) {
     case jit::FaultKind::Unsupported:
+    case jit::FaultKind::Illegal:
+    case jit::FaultKind::Breakpoint:
+    case jit::FaultKind::Software:
       if (fault.address < translated.traps.size()) return single_spaced(translated.traps[fault.address]);
       return std::string(text);
     case jit::FaultKind::BadJump:
@@ -102,7 +111,7 @@ void describe_instruction(const GuestFault& fault, const KernelCode& kernel,
     to.address = f.address;
   }
   // A trap's text has the instruction already.
-  const bool trapped = f.kind == jit::FaultKind::Unsupported;
+  const bool trapped = jit::has_text(f.kind);
   to.message = fmt::format("{}: {}; thread {} of {}, instruction at {:#x}{}", kernel.name,
                            fault_text(f, translated, to), fault.thread, where, f.guest_ip,
                            trapped ? std::string() : ": " + to.instruction);

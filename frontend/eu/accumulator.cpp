@@ -81,6 +81,7 @@ void Lowering::write_accumulator(unsigned offset, unsigned stride, ir::Type elem
   const ir::Region low = ir::Region::strided(offset, stride);
   const ir::Type type = builder_.type_of(value);
   const unsigned bytes = ir::size_of(element);
+  if (!inst_->dst.is_accumulator()) mask = accumulator_mask(mask, builder_.lanes_of(value));
   if (!ir::is_int(element) || !ir::is_int(type) || bytes == 8) return builder_.reg_write(low, value, mask);
   const auto shifted = [&](ir::Op op, ir::ValueId of, unsigned count) {
     return builder_.lanewise(op, {of, builder_.constant(builder_.type_of(of), lanes(), count)});

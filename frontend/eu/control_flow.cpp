@@ -12,9 +12,12 @@ constexpr std::size_t bytes_per_instruction = 12;
 }  // namespace
 
 ControlFlow::ControlFlow(const Program& program, unsigned simd, Granularity granularity,
+                         std::optional<std::uint32_t> system_routine, std::uint32_t modes,
                          std::pmr::memory_resource* memory)
     : program_(program),
       simd_(simd),
+      system_routine_(system_routine),
+      modes_(modes),
       granularity_(granularity),
       units_((program.bytes() + Program::unit_bytes - 1) / Program::unit_bytes, memory),
       instructions_(memory),
@@ -40,6 +43,7 @@ void ControlFlow::park(std::int64_t offset) {
 
 void ControlFlow::scan() {
   reach(0);
+  if (system_routine_) reach(*system_routine_);
   do {
     while (!pending_.empty()) {
       std::int64_t offset = pending_.back();
@@ -63,6 +67,7 @@ bool ControlFlow::leads_anywhere(const Instruction& inst) const {
       return !has_functions_;
     case FlowKind::computed_branch:
     case FlowKind::computed_park:
+    case FlowKind::ip_write:
       return true;
     case FlowKind::computed_call:
       return inst.flow.absolute;
@@ -72,7 +77,8 @@ bool ControlFlow::leads_anywhere(const Instruction& inst) const {
 }
 
 void ControlFlow::scan_named_places() {
-  bool anywhere = false, park_anywhere = false, park_returns = false;
+  // The System Routine may come back to any instruction.
+  bool anywhere = system_routine_.has_value(), park_anywhere = false, park_returns = false;
   for (const Instruction& inst : instructions_) {
     anywhere |= leads_anywhere(inst);
     park_anywhere |= inst.flow.kind == FlowKind::computed_park;
@@ -109,6 +115,9 @@ void ControlFlow::scan_run(std::int64_t offset) {
     u.instruction = static_cast<std::int32_t>(instructions_.size());
     instructions_.push_back(*fetched);
     Instruction& inst = instructions_.back();
+    has_clock_ |= inst.reads_clock;
+    modes_ |= inst.modes;
+    if (system_routine_) reach(inst.next);  // the System Routine may pass any instruction
     // A join that leads to the next instruction anyway needs no block behind it.
     if (inst.flow.kind == FlowKind::reconverge && inst.flow.jip == inst.next) inst.flow.kind = FlowKind::next;
     if (!scan_flow(inst)) return;

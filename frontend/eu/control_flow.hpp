@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ enum class Granularity : std::uint8_t {
 class ControlFlow {
  public:
   ControlFlow(const Program& program, unsigned simd, Granularity granularity,
+              std::optional<std::uint32_t> system_routine, std::uint32_t modes,
               std::pmr::memory_resource* memory);
 
   /// Gives each place where a block begins its block, in program order; block 0 is offset 0. Mask variables
@@ -44,6 +46,14 @@ class ControlFlow {
     std::int32_t index = units_[unit(offset)].instruction;
     return index >= 0 ? &instructions_[static_cast<std::size_t>(index)] : nullptr;
   }
+  /// Control reaches `offset`, but no instruction has this encoding.
+  bool is_undefined(std::int64_t offset) const {
+    return inside(offset) && units_[unit(offset)].instruction <= first_failure;
+  }
+  /// Bits of cr0.0 that some instruction may set.
+  std::uint32_t modes() const { return modes_; }
+  /// Whether some instruction reads the clock.
+  bool has_clock() const { return has_clock_; }
   /// Why there is no instruction at `offset`.
   std::string failure_at(std::int64_t offset) const;
   /// Byte offset of a place as `inst` names it, which must not be Nowhere.
@@ -95,6 +105,8 @@ class ControlFlow {
 
   const Program& program_;
   unsigned simd_;
+  std::optional<std::uint32_t> system_routine_;
+  std::uint32_t modes_;
   Granularity granularity_;
   std::pmr::vector<Unit> units_;
   std::pmr::vector<Instruction> instructions_;
@@ -104,6 +116,7 @@ class ControlFlow {
   unsigned mask_variables_ = 1;
   std::vector<std::uint32_t> returns_;  ///< behind calls, where a predicated return needs them
   std::vector<std::uint32_t> all_;      ///< every instruction, where a brc needs them
+  bool has_clock_ = false;
   bool computed_ = false;
   bool has_functions_ = false;  ///< code that only registers lead to
   std::size_t unreached_ = 0;   ///< unit that scan_unreached looks at next

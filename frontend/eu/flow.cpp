@@ -2,6 +2,7 @@
 // goes on; the block that begins there takes the parked channels back (lower.cpp). Who parks where, and where
 // control goes, is in flow.def. Facts: one instruction pointer a channel (manual, 1.1).
 #include "frontend/eu/handlers.hpp"
+#include "frontend/eu/modes.hpp"
 
 namespace eum::eu {
 namespace {
@@ -169,13 +170,30 @@ void follow(Lowering& l, const FlowInfo& row, ValueId taken) {
   go_on(l, row, staying, !row.empty && taken == ir::no_value);
 }
 
+/// All channels branch together while the mode is on: if one of those that are on takes the branch.
+void follow_together(Lowering& l, const FlowInfo& row) {
+  if (!l.may_be_on(mode::SingleProgramFlow)) return;
+  const Instruction& in = l.inst();
+  ir::Builder& b = l.b();
+  const BlockId before = b.block(), together = l.add_block();
+  const ValueId on = l.mode_mask(mode::SingleProgramFlow, 1);
+  b.set_block(together);
+  l.forget_values();
+  const Place taken = row.parks == Parks::NotTaken ? row.any
+                      : row.parks == Parks::None   ? Place::Next
+                                                   : row.at;
+  const Place passed = row.parks == Parks::NotTaken ? row.at : Place::Next;
+  if (in.predicated())
+    b.branch_any(l.write_mask(), block_of(l, taken), block_of(l, passed));
+  else
+    b.jump(block_of(l, taken));
+  b.set_block(before);
+  l.leave_if(on, together);
+}
+
 }  // namespace
 
 void lower_nop(Lowering&, ir::Op) {}
-
-void lower_illegal(Lowering& l, ir::Op) {
-  l.trap(fmt::format("illegal instruction at byte {}", l.inst().ip));
-}
 
 void lower_unsupported(Lowering& l, ir::Op) { l.unsupported("instruction that is not modelled"); }
 
@@ -205,6 +223,7 @@ void lower_flow(Lowering& l, ir::Op) {
   const bool selects = row.parks == Parks::Taken || row.parks == Parks::NotTaken;
   if (in.flow.kind == FlowKind::next) return;
   if (!all_exist(l, row)) return;
+  if (!row.computed) follow_together(l, row);
   if (in.no_mask) gather(l);
   if (row.computed) return lower_computed_branch(l, row);
   follow(l, row, selects ? taken_channels(l) : ir::no_value);

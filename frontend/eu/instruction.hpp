@@ -51,6 +51,9 @@ struct Instruction {
   bool uses_flag = false;       ///< beside predicate and condition
   std::uint8_t function = 0;    ///< table of a function of three bits (lower_boolean_function)
   std::uint32_t enabled = ~0u;  ///< lanes that the destination takes; others neither write nor set flags
+  std::uint32_t modes = 0;      ///< bits of cr0.0 that it may set
+  bool reads_clock = false;     ///< the timestamp register
+  bool breaks = false;          ///< {Breakpoint}
   bool padding = false;         ///< what lies between functions: nothing leads there
   std::uint32_t ip = 0;         ///< bytes from the kernel's start
   std::uint32_t next = 0;       ///< ip of the next instruction

@@ -1,6 +1,7 @@
 // Lowers a kernel block by block; what an instruction means is in the function that it names.
 #include "frontend/eu/lower.hpp"
 
+#include "frontend/eu/exceptions.hpp"
 #include "frontend/eu/handlers.hpp"
 #include "frontend/ir/verifier.hpp"
 
@@ -28,7 +29,10 @@ void lower_block(Lowering& l, ir::BlockId id) {
   while (!l.ended()) {
     const Instruction* inst = flow.at(offset);
     if (inst == nullptr) {
-      l.trap(flow.failure_at(offset));
+      if (flow.is_undefined(offset))
+        raise_illegal(l, static_cast<std::uint32_t>(offset), flow.failure_at(offset));
+      else
+        l.trap(flow.failure_at(offset));
       break;
     }
     l.lower(*inst);
@@ -52,7 +56,23 @@ void Lowering::lower(const Instruction& inst) {
   if (inst.lower == nullptr) return trap(program_.refusal(inst.ip));
   if (const char* reason = check_flags()) return unsupported(reason);
   if (const char* reason = check_operands()) return unsupported(reason);
+  Surroundings surroundings(*this);
+  surroundings.before();
   inst.lower(*this, inst.op);
+  if (!ended_) surroundings.after();
+}
+
+void Lowering::leave_if(ir::ValueId condition, ir::BlockId block) {
+  const ir::BlockId rest = add_block();
+  builder_.branch_any(condition, block, rest);
+  begin_block(rest);
+  forget_values();
+}
+
+void Lowering::forget_values() {
+  execution_mask_ = ir::no_value;
+  slice_count_ = 0;
+  predicate_read_ = lane_mask_read_ = false;
 }
 
 void Lowering::begin_block(ir::BlockId block) {
@@ -68,8 +88,7 @@ void Lowering::trap(std::string text) {
 }
 
 ir::BlockId Lowering::add_trap(std::string_view reason) {
-  // No instruction begins at an odd ip, so that no jump finds the block.
-  const ir::BlockId id = builder_.function().add_block(inst_->ip | 1), current = builder_.block();
+  const ir::BlockId id = add_block(), current = builder_.block();
   builder_.set_block(id);
   builder_.trap(fmt::format("{}: {}", reason, program_.text(inst_->ip)));
   builder_.set_block(current);
@@ -88,7 +107,7 @@ Result<ir::Function> lower(const Program& program, const Target& target, unsigne
     return error("kernel {}: expected at least one instruction, found {} bytes of code", name,
                  program.bytes());
 
-  ControlFlow flow(program, simd, options.granularity, memory);
+  ControlFlow flow(program, simd, options.granularity, options.system_routine, options.modes, memory);
   ir::Function function(memory);
   function.name = std::move(name);
   function.family = target.name;
@@ -107,7 +126,7 @@ Result<ir::Function> lower(const Program& program, const Target& target, unsigne
   flow.make_blocks(function);
   function.values.reserve(flow.instruction_count() * ops_per_instruction);
 
-  Lowering lowering(function, target, program, flow);
+  Lowering lowering(function, target, program, flow, options.system_routine);
   // Lowering adds blocks of its own behind those of instructions.
   for (std::size_t id = 0, end = function.blocks.size(); id < end; ++id)
     lower_block(lowering, static_cast<ir::BlockId>(id));

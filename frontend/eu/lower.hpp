@@ -1,6 +1,7 @@
 #pragma once
 // Kernels into micro-op functions: the door of frontend/eu.
 #include <memory_resource>
+#include <optional>
 #include <string>
 
 #include "frontend/eu/control_flow.hpp"
@@ -14,6 +15,10 @@ namespace eum::eu {
 /// How a kernel is lowered.
 struct LowerOptions {
   Granularity granularity = Granularity::Block;
+  /// SIP: where the System Routine begins in the program, which takes the exceptions that cr0.1 enables.
+  /// Without one they are faults.
+  std::optional<std::uint32_t> system_routine = {};
+  std::uint32_t modes = 0;  ///< bits of cr0.0 (modes.hpp) that threads may begin with
 };
 
 /// Lowers the kernel that starts at byte 0 of `program` and is dispatched `simd` (1, 8, 16 or 32) channels

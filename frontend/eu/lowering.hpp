@@ -18,8 +18,13 @@ namespace eum::eu {
 
 class Lowering {
  public:
-  Lowering(ir::Function& function, const Target& target, const Program& program, const ControlFlow& flow)
-      : builder_(function), target_(target), program_(program), flow_(flow) {}
+  Lowering(ir::Function& function, const Target& target, const Program& program, const ControlFlow& flow,
+           std::optional<std::uint32_t> system_routine)
+      : builder_(function),
+        target_(target),
+        program_(program),
+        flow_(flow),
+        system_routine_(system_routine) {}
 
   // ---- one instruction ----
   /// Lowers `inst`, which must outlive the call, into the current block.
@@ -65,6 +70,17 @@ class Lowering {
   void trap(std::string text);
   /// A block that ends with such a trap, for the current block to branch to.
   ir::BlockId add_trap(std::string_view reason);
+  /// An empty block that no jump to an ip finds.
+  ir::BlockId add_block() { return builder_.function().add_block(inst_ip() | 1); }
+  /// Goes to `block` if `condition` (one lane of a mask) holds; lowering goes on in another block, where no
+  /// value of the current one is known.
+  void leave_if(ir::ValueId condition, ir::BlockId block);
+  /// For lowering into another block, where masks that have been read are unknown.
+  void forget_values();
+  /// The instruction's.
+  std::string text() const { return program_.text(inst_->ip); }
+  /// Where the System Routine begins, if there is one.
+  std::optional<std::uint32_t> system_routine() const { return system_routine_; }
   /// A terminator has been appended.
   bool ended() const { return ended_; }
   void end_block() { ended_ = true; }
@@ -136,6 +152,14 @@ class Lowering {
   /// Byte addresses, u16, of an indirect operand; one lane if all channels read the same.
   ir::ValueId addresses(const Operand& op, unsigned lanes, bool destination);
 
+  // ---- modes of cr0.0 (modes.cpp) ----
+  /// Whether the program may set this bit of cr0.0; else nothing needs to look at it.
+  bool may_be_on(std::uint32_t mode) const;
+  /// Lanes of a mask, all ones if the bit is set.
+  ir::ValueId mode_mask(std::uint32_t mode, unsigned lanes);
+  /// The lanes of an implicit write of the accumulator.
+  ir::ValueId accumulator_mask(ir::ValueId mask, unsigned lanes);
+
   // ---- accumulator (accumulator.cpp) ----
   /// Byte offset of the accumulator lane that belongs to the instruction's first channel for elements of
   /// `type`.
@@ -155,11 +179,17 @@ class Lowering {
   const ControlFlow& flow() const { return flow_; }
 
  private:
+  std::uint32_t inst_ip() const { return inst_ == nullptr ? 0 : inst_->ip; }
   /// Why the flags that the instruction names cannot be read or written, or null (predication.cpp).
   const char* check_flags() const;
   /// Why its operands cannot, or null (region.cpp).
   const char* check_operands() const;
   const char* check_operand(const Operand& op, bool destination) const;
+  ir::ValueId read_operand(const Operand& op, ir::Type exec, bool logic);
+  /// A float that is read, or that is a result, as the alternative mode has it.
+  ir::ValueId as_input(const Operand& op, ir::ValueId value);
+  ir::ValueId as_result(ir::ValueId value);
+  ir::ValueId without_specials(ir::ValueId value);
   ir::ValueId packed_immediate(const Operand& op, ir::Type exec, unsigned lanes);
   ir::ValueId read_register(const Operand& op, ir::Type raw);
   /// Lanes of a source that are read.
@@ -175,6 +205,7 @@ class Lowering {
   const Target& target_;
   const Program& program_;
   const ControlFlow& flow_;
+  std::optional<std::uint32_t> system_routine_;
   const Instruction* inst_ = nullptr;
   bool ended_ = false;
 

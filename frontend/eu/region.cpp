@@ -288,6 +288,11 @@ ir::ValueId Lowering::modify(ir::ValueId value, SourceModifier modifier, bool lo
 }
 
 ir::ValueId Lowering::read(const Operand& op, ir::Type exec, bool logic) {
+  const ir::ValueId value = read_operand(op, exec, logic);
+  return logic ? value : as_input(op, value);
+}
+
+ir::ValueId Lowering::read_operand(const Operand& op, ir::Type exec, bool logic) {
   if (op.is_immediate() && op.modifier == SourceModifier::None) return immediate(op, exec, lanes());
   if (op.kind == OperandKind::None || op.is_null()) return builder_.constant(exec, lanes(), 0);
   ir::Type raw = op.type;
@@ -373,6 +378,7 @@ void Lowering::write(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
 }
 
 void Lowering::finish(ir::ValueId result, ir::ValueId exact, ir::ValueId overflow) {
+  result = as_result(result);
   // The condition looks at what the destination gets: saturated and converted, as the manual defines the zero
   // bit (SKL PRM volume 7, "Assigning Conditional Flags") and as hardware does.
   const bool conditional = inst_->condition != Condition::None;

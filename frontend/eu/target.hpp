@@ -19,10 +19,14 @@ enum class StateRegister : std::uint8_t {
   Notification,
   Timestamp,
   MacroAccumulator,  ///< acc2 to acc9, which the steps of math macros hand on
+  Dependency,
+  Stack,
+  Debug,
+  Jump,  ///< where an instruction leads that writes ip
 };
 
 /// General registers that each needs.
-inline constexpr std::array<std::uint8_t, 8> state_register_sizes{2, 4, 1, 1, 1, 1, 1, 8};
+inline constexpr std::array<std::uint8_t, 12> state_register_sizes{2, 4, 1, 1, 1, 1, 1, 8, 1, 1, 1, 1};
 static_assert(2 * state_register_sizes[0] == state_register_sizes[1], "a dword for each word");
 
 struct Target {
@@ -46,9 +50,7 @@ struct Target {
     return byte >= first && byte < first + bytes(StateRegister::MacroAccumulator);
   }
   /// Of the whole file.
-  constexpr unsigned file_bytes() const {
-    return offset(StateRegister::MacroAccumulator) + bytes(StateRegister::MacroAccumulator);
-  }
+  constexpr unsigned file_bytes() const { return offset(StateRegister::Jump) + bytes(StateRegister::Jump); }
   /// General registers that `count` bytes take.
   constexpr unsigned registers(unsigned count) const { return (count + grf_bytes - 1) / grf_bytes; }
 };

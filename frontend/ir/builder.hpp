@@ -188,9 +188,10 @@ class Builder {
   void jump_ip(ValueId ip) { append(make(Op::jump_ip, type_of(ip)), {ip}); }
   void wait(BlockId resume) { append_targets(make(Op::wait), {resume, no_block}, {}); }
   void exit() { append(make(Op::exit), {}); }
-  void trap(std::string text) {
+  /// trap, or another op of its shape.
+  void trap(std::string text, Op op = Op::trap) {
     function_.strings.push_back(std::move(text));
-    append_imm(make(Op::trap), function_.strings.size() - 1);
+    append_imm(make(op), function_.strings.size() - 1);
   }
 
  private:

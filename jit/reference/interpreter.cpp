@@ -481,6 +481,21 @@ Next Interpreter::eval<Op::trap>(const Inst& inst) {
   return fault(inst, FaultKind::Unsupported, 0, 0, inst.imm);
 }
 
+template <>
+Next Interpreter::eval<Op::illegal>(const Inst& inst) {
+  return fault(inst, FaultKind::Illegal, 0, 0, inst.imm);
+}
+
+template <>
+Next Interpreter::eval<Op::breakpoint>(const Inst& inst) {
+  return fault(inst, FaultKind::Breakpoint, 0, 0, inst.imm);
+}
+
+template <>
+Next Interpreter::eval<Op::software_exception>(const Inst& inst) {
+  return fault(inst, FaultKind::Software, 0, 0, inst.imm);
+}
+
 template <Op op>
 constexpr Interpreter::Eval Interpreter::eval_of() {
   if constexpr (is_lanewise(op))

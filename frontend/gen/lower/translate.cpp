@@ -121,6 +121,14 @@ constexpr std::optional<eu::StateRegister> state_register(Arf arf) {
       return eu::StateRegister::State;
     case Arf::n:
       return eu::StateRegister::Notification;
+    case Arf::tm:
+      return eu::StateRegister::Timestamp;
+    case Arf::tdr:
+      return eu::StateRegister::Dependency;
+    case Arf::sp:
+      return eu::StateRegister::Stack;
+    case Arf::dbg:
+      return eu::StateRegister::Debug;
     default:
       return std::nullopt;
   }
@@ -135,6 +143,7 @@ class Translator {
 
  private:
   const char* flow();
+  std::uint32_t modes() const;
   const char* operands();
   const char* align16();
   const char* operand(const Operand& op, bool destination, eu::Operand& result) const;
@@ -160,13 +169,18 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
       result.offset = eu::flag_register_bits * op.reg + 8u * op.subreg;
       return nullptr;
     case Arf::ip:
-      if (destination) break;
+      if (destination) {
+        if (in_.exec_size != 1 || size_of(op.type) != 4) return "write of ip by other than one dword";
+        result.kind = eu::OperandKind::Register;
+        result.offset = target_.offset(eu::StateRegister::Jump);
+        return nullptr;
+      }
       result.kind = eu::OperandKind::Immediate;
       result.immediate = in_.offset & (size_of(op.type) < 8 ? (1ull << 8 * size_of(op.type)) - 1 : ~0ull);
       return nullptr;
     case Arf::tm:
       // A read into null waits for messages that are under way, which here have ended.
-      if (destination || !in_.dst.is_null()) break;
+      if (!in_.dst.is_null()) break;
       result.kind = eu::OperandKind::Null;
       return nullptr;
     case Arf::ce:
@@ -175,6 +189,10 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
       return nullptr;
     default:
       break;
+  }
+  if (destination && (op.arf == Arf::n || op.arf == Arf::tm || op.arf == Arf::tdr)) {
+    result.kind = eu::OperandKind::Null;  // read only; no thread is there to depend on
+    return nullptr;
   }
   std::optional<eu::StateRegister> reg = state_register(op.arf);
   if (!reg) return "architecture register that is not modelled";
@@ -257,6 +275,31 @@ const char* Translator::align16() {
   return in_.has_dst ? align16_enabled(in_.dst, out_.enabled) : nullptr;
 }
 
+/// Bits of cr0.0 that the instruction may set.
+std::uint32_t Translator::modes() const {
+  if (!in_.has_dst || !in_.dst.is_arf(Arf::cr) || in_.dst.subreg >= 4) return 0;
+  constexpr std::uint32_t any = ~std::uint32_t{0};
+  const auto bits = [](const Operand& op) {
+    const bool number = op.is_immediate() && !is_float(op.type) && size_of(op.type) >= 2 &&
+                        packed_vector(op.type) == eu::PackedVector::None;
+    const auto low = static_cast<std::uint32_t>(op.immediate);
+    return !number ? any : size_of(op.type) == 2 && (low & 0x8000) != 0 ? low | 0xffff0000 : low;
+  };
+  const bool updates = in_.src[0].is_arf(Arf::cr) && in_.src[0].subreg == in_.dst.subreg &&
+                       in_.src[0].modifier == SourceModifier::None && in_.dst.subreg == 0;
+  switch (in_.opcode) {
+    case Opcode::mov:
+      return bits(in_.src[0]);
+    case Opcode::and_:
+      return updates ? 0 : bits(in_.src[1]);
+    case Opcode::or_:
+    case Opcode::xor_:
+      return updates ? bits(in_.src[1]) : any;
+    default:
+      return any;
+  }
+}
+
 const char* Translator::flow() {
   using enum Opcode;
   eu::FlowKind& kind = out_.flow.kind;
@@ -318,6 +361,11 @@ Result<void> Translator::run() {
   // Gen11 multiplies dwords by a word at a time and has no other product of 32 bits; iga64 calls it mach too.
   if (in_.opcode == Opcode::mach && !in_.acc_wr_en && family_ >= Family::Gen11) out_.lower = &eu::lower_macl;
   out_.flow = {meaning.flow, in_.jip.offset, in_.uip.offset};
+  if (in_.has_dst && in_.dst.is_arf(Arf::ip)) out_.flow.kind = eu::FlowKind::ip_write;
+  out_.breaks = in_.debug_ctrl;
+  out_.modes = modes();
+  for (unsigned i = 0; i < in_.source_count; ++i)
+    out_.reads_clock |= in_.src[i].is_arf(Arf::tm) && !in_.dst.is_null();
   out_.padding = in_.opcode == Opcode::illegal || in_.opcode == Opcode::nop;
   out_.ip = in_.offset;
   out_.next = in_.next();

@@ -111,6 +111,8 @@ std::optional<Contents> parse_place(std::string_view text) {
     base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::Control);
   else if (name == "sr")
     base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::State);
+  else if (name == "dbg")
+    base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::Debug);
   else if (name == "n")
     base = gen::target(gen::Family::Gen9).offset(eu::StateRegister::Notification);
   else if (name != "r")
@@ -183,6 +185,10 @@ Result<std::vector<Case>> parse_cases(std::string_view text) {
       std::string filter;
       good = words >> filter && (filter == "linear" || filter == "nearest");
       current.linear_filter = filter == "linear";
+    } else if (key == "system") {
+      unsigned ip = 0;
+      good = static_cast<bool>(words >> ip);
+      current.system_routine = ip;
     } else if (key == "fault") {
       std::getline(words >> std::ws, current.fault);
     } else if (key == "code") {

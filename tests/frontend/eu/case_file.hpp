@@ -3,6 +3,7 @@
 // cases/*.gen describe themselves in README.md next to them. It must not know engines.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,8 +42,9 @@ struct Case {
   unsigned simd = 8;
   std::vector<Contents> before, after;
   std::vector<ImageShape> images;
-  bool linear_filter = false;  ///< of sampler 0, which clamps and takes texels as coordinates
-  std::string fault;           ///< part of the trap's text; empty: the thread ends
+  bool linear_filter = false;              ///< of sampler 0, which clamps and takes texels as coordinates
+  std::optional<unsigned> system_routine;  ///< byte offset in the code
+  std::string fault;                       ///< part of the trap's text; empty: the thread ends
   std::vector<std::byte> code;
 };
 

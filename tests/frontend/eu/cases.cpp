@@ -141,7 +141,14 @@ void check(const Contents& expected, Thread& thread, const std::vector<std::byte
 }
 
 void run_case(const Case& c, jit::Engine& engine) {
-  Result<ir::Function> function = gen::lower_kernel(c.code, gen::Family::Gen9, c.simd, c.name);
+  eu::LowerOptions options;
+  options.system_routine = c.system_routine;
+  for (const Contents& contents : c.before)
+    if (contents.place == Contents::Place::File &&
+        contents.offset == gen::target(gen::Family::Gen9).offset(eu::StateRegister::Control))
+      options.modes = static_cast<std::uint32_t>(contents.elements[0].bits);
+  Result<ir::Function> function =
+      gen::lower_kernel(c.code, gen::Family::Gen9, c.simd, c.name, std::pmr::get_default_resource(), options);
   if (!function) {
     FAIL_CHECK(function.error().message);
     return;
@@ -179,7 +186,7 @@ void run_case(const Case& c, jit::Engine& engine) {
     } else if (fault.kind == jit::FaultKind::Image) {
       CHECK_THAT(fault.reason, Catch::Contains(c.fault));
     } else {
-      REQUIRE(fault.kind == jit::FaultKind::Unsupported);
+      REQUIRE(jit::has_text(fault.kind));
       CHECK_THAT(texts.at(fault.address), Catch::Contains(c.fault));
     }
     for (const Contents& contents : c.after) check(contents, thread, initial);

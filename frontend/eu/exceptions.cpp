@@ -1,0 +1,157 @@
+// Exceptions, and what else an instruction does beside its meaning: ip as a destination, the clock.
+// Facts: the manual's sections on the control, instruction pointer and timestamp registers (IVB PRM volume 4
+// part 3, 3.3.3.8 and 3.3.3.10).
+#include "frontend/eu/exceptions.hpp"
+
+#include "frontend/eu/handlers.hpp"
+
+namespace eum::eu {
+namespace {
+
+using ir::Op;
+using ir::Type;
+using ir::ValueId;
+
+struct ExceptionInfo {
+  unsigned status;  ///< bits of cr0.1
+  unsigned enable;
+  Op fault;  ///< where there is no System Routine
+};
+
+constexpr ExceptionInfo info(Exception kind) {
+  switch (kind) {
+    case Exception::Breakpoint:
+      return {31, 15, Op::breakpoint};
+    case Exception::Software:
+      return {29, 13, Op::software_exception};
+    case Exception::Illegal:
+      break;
+  }
+  return {28, 12, Op::illegal};
+}
+
+/// cr0.0: the thread is in the System Routine; the next breakpoint is passed.
+constexpr unsigned master_bit = 31, suppress_bit = 15;
+
+unsigned control(Lowering& l, unsigned index) {
+  return l.target().offset(StateRegister::Control) + 4 * index;
+}
+ValueId word(Lowering& l, std::uint64_t value) { return l.b().constant(Type::u32, 1, value); }
+void set_bit(Lowering& l, unsigned index, unsigned bit) {
+  const unsigned at = control(l, index);
+  l.b().reg_write(ir::Region::packed(at),
+                  l.b().lanewise(Op::or_, {l.scalar(Type::u32, at), word(l, 1u << bit)}));
+}
+/// One lane of a mask.
+ValueId is_set(Lowering& l, ValueId value, unsigned bit) {
+  return l.b().compare(Op::cmp_ne, l.b().lanewise(Op::and_, {value, word(l, 1u << bit)}), word(l, 0));
+}
+
+/// Enabled, and the thread is not in the System Routine, where there are none.
+ValueId is_enabled(Lowering& l, Exception kind) {
+  const ValueId enabled = is_set(l, l.scalar(Type::u32, control(l, 1)), info(kind).enable);
+  const ValueId inside = is_set(l, l.scalar(Type::u32, control(l, 0)), master_bit);
+  return l.b().lanewise(Op::andn, {inside, enabled});
+}
+
+/// A block that goes to the System Routine, which will come back to `aip`, or that faults.
+ir::BlockId exception_block(Lowering& l, Exception kind, std::uint32_t aip, std::string text) {
+  const ir::BlockId before = l.b().block(), id = l.add_block();
+  l.b().set_block(id);
+  const std::optional<std::uint32_t> routine = l.system_routine();
+  if (!routine) {
+    l.b().set_guest_ip(aip);
+    l.b().trap(std::move(text), info(kind).fault);
+    l.b().set_guest_ip(l.inst().ip);
+  } else if (l.flow().block_at(*routine) == ir::no_block) {
+    l.b().trap(fmt::format("the System Routine at byte {} is outside of the kernel", *routine));
+  } else {
+    set_bit(l, 1, info(kind).status);
+    set_bit(l, 0, master_bit);
+    l.b().reg_write(ir::Region::packed(control(l, 2)), word(l, aip));
+    l.b().jump(l.flow().block_at(*routine));
+  }
+  l.b().set_block(before);
+  return id;
+}
+
+void check_breakpoint(Lowering& l) {
+  ir::Builder& b = l.b();
+  const ValueId modes = l.scalar(Type::u32, control(l, 0));
+  const ValueId enabled = is_enabled(l, Exception::Breakpoint), passed = is_set(l, modes, suppress_bit);
+  b.reg_write(ir::Region::packed(control(l, 0)),
+              b.lanewise(Op::and_, {modes, word(l, ~std::uint32_t{1u << suppress_bit})}),
+              b.lanewise(Op::and_, {enabled, passed}));
+  const std::uint32_t ip = l.inst().ip;
+  l.leave_if(b.lanewise(Op::andn, {passed, enabled}),
+             exception_block(l, Exception::Breakpoint, ip, fmt::format("breakpoint: {}", l.text())));
+}
+
+bool writes_control(const Lowering& l, unsigned index) {
+  const Operand& dst = l.inst().dst;
+  if (dst.kind != OperandKind::Register) return false;
+  const unsigned at = l.target().offset(StateRegister::Control) + 4 * index;
+  const unsigned end = dst.offset + region_span({dst.region.hstride, 1, 0}, l.lanes(), ir::size_of(dst.type));
+  return dst.offset < at + 4 && end > at;
+}
+
+/// What a write of cr0.0 does to its master bit; leaves the System Routine if the bit is cleared there.
+void check_return(Lowering& l, ValueId old) {
+  ir::Builder& b = l.b();
+  const unsigned at = control(l, 0);
+  const ValueId written = l.scalar(Type::u32, at);
+  const ValueId kept = b.lanewise(Op::or_, {old, word(l, ~std::uint32_t{1u << master_bit})});
+  b.reg_write(ir::Region::packed(at), b.lanewise(Op::and_, {written, kept}));
+  const ValueId leaves = b.lanewise(Op::andn, {is_set(l, written, master_bit), is_set(l, old, master_bit)});
+  const ir::BlockId before = b.block(), id = l.add_block();
+  b.set_block(id);
+  b.jump_ip(b.lanewise(Op::and_, {l.scalar(Type::u32, control(l, 2)), word(l, ~std::uint32_t{7})}));
+  b.set_block(before);
+  l.leave_if(leaves, id);
+}
+
+void tick(Lowering& l) {
+  const unsigned at = l.target().offset(StateRegister::Timestamp);
+  const ValueId one = l.b().constant(Type::u64, 1, 1);
+  l.b().reg_write(ir::Region::packed(at), l.b().lanewise(Op::add, {l.scalar(Type::u64, at), one}));
+}
+
+}  // namespace
+
+void Surroundings::before() {
+  const Instruction& in = l_.inst();
+  if (in.breaks) check_breakpoint(l_);
+  if (l_.flow().has_clock()) tick(l_);
+  if (in.flow.kind == FlowKind::ip_write)
+    l_.b().reg_write(ir::Region::packed(l_.target().offset(StateRegister::Jump)), word(l_, in.next));
+  if (l_.system_routine() && writes_control(l_, 0)) old_modes_ = l_.scalar(Type::u32, control(l_, 0));
+}
+
+void Surroundings::after() {
+  const Instruction& in = l_.inst();
+  if (old_modes_ != ir::no_value) check_return(l_, old_modes_);
+  if (writes_control(l_, 1)) {
+    const ValueId raised = is_set(l_, l_.scalar(Type::u32, control(l_, 1)), info(Exception::Software).status);
+    l_.leave_if(
+        l_.b().lanewise(Op::and_, {raised, is_enabled(l_, Exception::Software)}),
+        exception_block(l_, Exception::Software, in.next, fmt::format("software exception: {}", l_.text())));
+  }
+  if (in.flow.kind != FlowKind::ip_write) return;
+  const ValueId ip = l_.scalar(Type::u32, l_.target().offset(StateRegister::Jump));
+  l_.b().jump_ip(l_.b().lanewise(Op::and_, {ip, word(l_, ~std::uint32_t{7})}));
+  l_.end_block();
+}
+
+void raise_illegal(Lowering& l, std::uint32_t ip, std::string text) {
+  l.b().set_guest_ip(ip);
+  if (l.system_routine())
+    l.leave_if(is_enabled(l, Exception::Illegal), exception_block(l, Exception::Illegal, ip, text));
+  l.b().trap(std::move(text), Op::illegal);
+  l.end_block();
+}
+
+void lower_illegal(Lowering& l, ir::Op) {
+  raise_illegal(l, l.inst().ip, fmt::format("illegal instruction at byte {}", l.inst().ip));
+}
+
+}  // namespace eum::eu

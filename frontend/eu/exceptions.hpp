@@ -1,0 +1,28 @@
+#pragma once
+// What surrounds the meaning of an instruction: exceptions, writes of ip, the clock. It must not know what
+// instructions compute.
+#include <string>
+
+#include "frontend/eu/lowering.hpp"
+
+namespace eum::eu {
+
+/// Exceptions that an instruction of the thread itself causes.
+enum class Exception : std::uint8_t { Breakpoint, Software, Illegal };
+
+/// What is lowered before and after an instruction's own micro-ops, if it did not end the block.
+class Surroundings {
+ public:
+  explicit Surroundings(Lowering& l) : l_(l) {}
+  void before();
+  void after();
+
+ private:
+  Lowering& l_;
+  ir::ValueId old_modes_ = ir::no_value;  ///< cr0.0
+};
+
+/// Ends the block with the exception, or with a fault of this text.
+void raise_illegal(Lowering& l, std::uint32_t ip, std::string text);
+
+}  // namespace eum::eu

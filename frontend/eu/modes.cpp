@@ -1,0 +1,64 @@
+// The alternative floating point mode and the accumulator disable bit, as selections by cr0.0: only in
+// programs that may set them. Facts: the manual's 2.3.2, the definition of "ALT mode" in its glossary,
+// and 3.3.3.8.
+#include "frontend/eu/modes.hpp"
+
+#include <bit>
+
+#include "frontend/eu/lowering.hpp"
+
+namespace eum::eu {
+
+using ir::Op;
+using ir::Type;
+using ir::ValueId;
+
+bool Lowering::may_be_on(std::uint32_t mode) const { return (flow_.modes() & mode) != 0; }
+
+ValueId Lowering::mode_mask(std::uint32_t mode, unsigned lanes) {
+  const ValueId modes = scalar(Type::u32, target_.offset(StateRegister::Control));
+  const auto bit = static_cast<unsigned>(std::countr_zero(mode));
+  // All ones or none, from the one bit.
+  const ValueId top = builder_.lanewise(Op::shl, {modes, builder_.constant(Type::u32, 1, 31 - bit)});
+  const ValueId sign = builder_.lanewise(
+      Op::asr, {builder_.convert(Op::bitcast, Type::s32, top), builder_.constant(Type::s32, 1, 31)});
+  return builder_.bits_mask(builder_.convert(Op::bitcast, Type::u32, sign), lanes);
+}
+
+ValueId Lowering::without_specials(ValueId value) {
+  const unsigned lanes = builder_.lanes_of(value);
+  const auto constant = [&](std::uint32_t bits) { return builder_.constant(Type::u32, lanes, bits); };
+  constexpr std::uint32_t infinity = 0x7f800000, largest = 0x7f7fffff, smallest_normal = 0x00800000;
+  const ValueId bits = builder_.convert(Op::bitcast, Type::u32, value);
+  const ValueId sign = builder_.lanewise(Op::and_, {bits, constant(0x80000000)});
+  const ValueId size = builder_.lanewise(Op::and_, {bits, constant(0x7fffffff)});
+  ValueId result = builder_.select(builder_.compare(Op::cmp_lt, size, constant(smallest_normal)), sign, bits);
+  result = builder_.select(builder_.compare(Op::cmp_eq, size, constant(infinity)),
+                           builder_.lanewise(Op::or_, {sign, constant(largest)}), result);
+  result = builder_.select(builder_.compare(Op::cmp_gt, size, constant(infinity)), constant(0), result);
+  result = builder_.select(mode_mask(mode::AlternativeFloats, lanes), result, bits);
+  return builder_.convert(Op::bitcast, Type::f32, result);
+}
+
+ValueId Lowering::as_input(const Operand& op, ValueId value) {
+  if (!may_be_on(mode::AlternativeFloats) || op.type != Type::f32 || builder_.type_of(value) != Type::f32)
+    return value;
+  value = without_specials(value);
+  // Extended math takes the absolute value there, so that neither NaN nor infinity comes out.
+  const Op math = inst_->op;
+  if (math != Op::log2 && math != Op::sqrt && math != Op::rsqrt) return value;
+  return builder_.select(mode_mask(mode::AlternativeFloats, builder_.lanes_of(value)),
+                         builder_.lanewise(Op::abs, {value}), value);
+}
+
+ValueId Lowering::as_result(ValueId value) {
+  if (!may_be_on(mode::AlternativeFloats) || builder_.type_of(value) != Type::f32) return value;
+  return without_specials(value);
+}
+
+ValueId Lowering::accumulator_mask(ValueId mask, unsigned lanes) {
+  if (!may_be_on(mode::AccumulatorDisable)) return mask;
+  return both(mask, builder_.lanewise(Op::not_, {mode_mask(mode::AccumulatorDisable, lanes)}));
+}
+
+}  // namespace eum::eu
