@@ -37,7 +37,7 @@ struct KernelCode {
 struct TranslatedKernel {
   std::unique_ptr<jit::Executable> executable;
   ThreadCode code;                 ///< of `executable`
-  std::vector<std::string> traps;  ///< texts that FaultKind::Unsupported faults number
+  std::vector<std::string> traps;  ///< texts that faults number (jit::has_text)
   std::size_t instructions = 0;    ///< guest instructions translated
   double lower_seconds = 0;        ///< decoding included
   double compile_seconds = 0;

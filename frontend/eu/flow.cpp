@@ -1,6 +1,8 @@
 // Control flow as masks. A channel that leaves the path is parked in the mask variable of the place where it
 // goes on; the block that begins there takes the parked channels back (lower.cpp). Who parks where, and where
 // control goes, is in flow.def. Facts: one instruction pointer a channel (manual, 1.1).
+#include <algorithm>
+
 #include "frontend/eu/handlers.hpp"
 #include "frontend/eu/modes.hpp"
 
@@ -82,6 +84,16 @@ void go_on(Lowering& l, const FlowInfo& row, ValueId on, bool certain) {
     }
   if (on == ir::no_value) return l.b().jump(none);
   l.b().branch_any(on, any, none);
+}
+
+/// Places that one instruction may look at; code would grow with the square of its length.
+constexpr std::size_t max_places = 4096;
+
+/// Whether the instruction looks at so few places where channels are parked; else traps.
+bool looks_at_few(Lowering& l, std::size_t places) {
+  if (places > max_places)
+    l.unsupported("expected at most {} places where channels may be parked, found {}", max_places, places);
+  return places <= max_places;
 }
 
 /// Brings the channels of a branch without execution mask to it, wherever they are parked.
@@ -223,6 +235,9 @@ void lower_flow(Lowering& l, ir::Op) {
   const bool selects = row.parks == Parks::Taken || row.parks == Parks::NotTaken;
   if (in.flow.kind == FlowKind::next) return;
   if (!all_exist(l, row)) return;
+  if (!looks_at_few(l, std::max<std::size_t>(in.no_mask ? l.flow().mask_variables() : 0,
+                                             row.computed ? l.flow().named_places(in).size() : 0)))
+    return;
   if (!row.computed) follow_together(l, row);
   if (in.no_mask) gather(l);
   if (row.computed) return lower_computed_branch(l, row);
@@ -241,7 +256,10 @@ void lower_call(Lowering& l, ir::Op) {
   ir::Builder& b = l.b();
   ValueId target = ir::no_value;
   if (row.computed) target = computed_target(l, b.slice(l.source(0, u32), 0, 1));
-  if (in.no_mask && in.predicated()) gather(l);
+  if (in.no_mask && in.predicated()) {
+    if (!looks_at_few(l, l.flow().mask_variables())) return;
+    gather(l);
+  }
   const ValueId taken = in.no_mask && !in.predicated() ? ir::no_value : taken_channels(l);
   const ValueId channels = taken == ir::no_value ? l.execution_mask() : taken;
   if (!in.dst.is_null()) {
@@ -265,6 +283,9 @@ void lower_return(Lowering& l, ir::Op) {
   const ValueId address =
       src.is_grf(l.target()) ? l.scalar(ir::Type::u32, src.offset) : l.scalar(src, ir::Type::u32);
   if (in.flow.kind == FlowKind::return_if) {
+    if (!looks_at_few(l, std::max<std::size_t>(in.no_mask ? l.flow().mask_variables() : 0,
+                                               l.flow().named_places(in).size())))
+      return;
     if (in.no_mask) gather(l);
     return park_and_go_on(l, address, taken_channels(l), address);
   }

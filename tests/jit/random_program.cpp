@@ -532,7 +532,9 @@ class Generator {
     const auto ahead = [&] { return id + 1 + below(blocks - id - 1); };
     if (id + 1 == blocks || chance(5)) {
       if (chance(95)) return b_.exit();
-      if (chance(50)) return b_.trap("a trap");
+      if (chance(50))
+        return b_.trap("a trap",
+                       pick(std::array{Op::trap, Op::illegal, Op::breakpoint, Op::software_exception}));
       return b_.jump_ip(value(Type::u32, 1));
     }
     switch (below(10)) {
