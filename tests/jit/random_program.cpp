@@ -531,7 +531,7 @@ class Generator {
     const auto blocks = static_cast<unsigned>(function_.blocks.size());
     const auto ahead = [&] { return id + 1 + below(blocks - id - 1); };
     if (id + 1 == blocks || chance(5)) {
-      if (chance(95)) return b_.exit();
+      if (chance(88)) return b_.exit();
       if (chance(50))
         return b_.trap("a trap",
                        pick(std::array{Op::trap, Op::illegal, Op::breakpoint, Op::software_exception}));
