@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Regenerates bin/STEM.{patch,zebin}.bin from the rows of manifest.def with the vendor's offline compiler.
 # Usage: compile.sh [--device DEVICE [--into DIRECTORY]] [STEM...]   (no STEM: all). Needs ocloc (Debian intel-opencl-icd).
-# Without --device for bxt; for other devices as ocloc names them into bin/DEVICE/, patch tokens only. Ends with 1 if the
+# Without --device for bxt; for other devices as ocloc names them into devices/DEVICE/, patch tokens only. Ends with 1 if the
 # outcome of any row differs from what the manifest says of it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,7 +9,7 @@ device=bxt
 into=$here/bin
 if [ "${1:-}" = --device ]; then
   device=$2
-  into=$here/bin/$device
+  into=$here/devices/$device
   shift 2
 fi
 if [ "${1:-}" = --into ]; then

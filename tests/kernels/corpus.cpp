@@ -142,7 +142,7 @@ std::string binary_path(const KernelFile& file, Container container) {
 std::span<const KernelDevice> kernel_devices() { return kDevices; }
 
 DeviceBinaries binaries_for(const KernelDevice& device) {
-  return {device, fmt::format("{}/bin/{}", EUMULATE_KERNEL_DIR, device.name)};
+  return {device, fmt::format("{}/devices/{}", EUMULATE_KERNEL_DIR, device.name)};
 }
 
 std::string_view reason_against(const KernelFile& file, const KernelDevice& device) {

@@ -19,7 +19,6 @@ tests/ctest.sh build/fuzz
 # command: the file that must be there
 elsewhere='
 tests/run.sh -R lower: tests/run.sh
-tests/fuzz/run.sh 60: tests/fuzz/run.sh
 tests/fuzz/run.sh 60 decoder: tests/fuzz/decoder.cpp
 tests/kernels/compile.sh saxpy: tests/kernels/compile.sh
 tests/kernels/compile_visa.sh saxpy: tests/kernels/compile_visa.sh
@@ -58,7 +57,7 @@ check_commands() {  # in $1: the blocks
     grep -qxF -- "$command" "$1"/*.sh || echo "the test knows a command that is not there: $command"
   done <<<"$listed"
   while IFS= read -r command; do
-    grep -qE -- "^$command( |\$)" .ci/run || echo ".ci/run does not run: $command"
+    grep -qE -- "^ *$command( |\$)" .ci/run || echo ".ci/run does not run: $command"
   done < <(sed '/^$/d' <<<"$by_ci")
   while IFS=: read -r command file; do
     [[ -z $command || -f ${file# } ]] || echo "$command: no file$file"
