@@ -259,11 +259,20 @@ void rule_dst_type(const Subject& s, Report& found) {
 
 void rule_src_type(const Subject& s, Report& found) {
   if (!s.computes()) return;
-  for (std::size_t i = 0; i < s.sources().size(); ++i) {
-    const Operand& op = s.in.src[i];
-    if (!op.is_null())
-      found.when(!contains(shape(s.in.opcode, s.family).src_types, op.type), source_place(i));
-  }
+  // Compilers write integers narrower than the manual lists (lzd of uw, addc of w on Gen11), which are
+  // widened.
+  const TypeSet listed = shape(s.in.opcode, s.family).src_types;
+  const auto reads = [&](Type type) {
+    if (contains(listed, type)) return true;
+    for (std::size_t t = 0; t < type_table.size(); ++t) {
+      const auto wider = static_cast<Type>(t);
+      if (contains(listed, wider) && !is_float(wider) && !is_float(type) && size_of(type) <= size_of(wider))
+        return true;
+    }
+    return false;
+  };
+  for (std::size_t i = 0; i < s.sources().size(); ++i)
+    if (!s.in.src[i].is_null()) found.when(!reads(s.in.src[i].type), source_place(i));
 }
 
 void rule_mixed_kinds(const Subject& s, Report& found) {
