@@ -1,5 +1,6 @@
 #pragma once
-// The rows of messages.def as constant tables, and finding a row. For message.cpp, message_text.cpp and isa/ only.
+// The rows of messages.def as constant tables, and finding a row. For message.cpp, message_text.cpp and isa/
+// only.
 #include <array>
 #include <cstdint>
 #include <string_view>

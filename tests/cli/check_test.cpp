@@ -26,11 +26,11 @@ std::string bad_words() {
 
 TEST_CASE("check finds nothing in what the vendor's compiler makes", "[cli]") {
   std::size_t kernels = 0;
-  for (const char* folder : {"/tests/kernels/bin", "/tests/runtime/bin"})
+  for (const char* folder : {"/tests/kernels/bin", "/tests/kernels/devices", "/tests/runtime/bin"})
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(EUMULATE_SOURCE_DIR + std::string(folder))) {
       if (entry.path().extension() != ".bin") continue;
-      // Folders of tests/kernels/bin are named after devices that are not Broxton.
+      // Folders of tests/kernels/devices are named after devices that are not Broxton.
       const auto core =
           entry.path().parent_path().filename() == "bin" ? gen::check::Core::Lp : gen::check::Core::Any;
       const auto program = rt::load_program(cli_test::read(entry.path()));
