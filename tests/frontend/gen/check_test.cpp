@@ -163,10 +163,10 @@ std::vector<Instruction> regions() {
   };
   for (const Type type : {Type::uw, Type::d, Type::df})
     for (unsigned size = 1; size <= 32; size *= 2)
-      for (const unsigned vstride : {0, 1, 2, 4, 8, 16, 32})
+      for (const unsigned vstride : {0u, 1u, 2u, 4u, 8u, 16u, 32u})
         for (unsigned width = 1; width <= 16; width *= 2)
-          for (const unsigned hstride : {0, 1, 2, 4})
-            for (const unsigned subreg : {0, 1}) {
+          for (const unsigned hstride : {0u, 1u, 2u, 4u})
+            for (const unsigned subreg : {0u, 1u}) {
               const Region region{static_cast<std::uint8_t>(vstride), static_cast<std::uint8_t>(width),
                                   static_cast<std::uint8_t>(hstride)};
               add(vstride % 2 ? Opcode::add : Opcode::mov, type, size, region, subreg);
@@ -199,7 +199,7 @@ TEST_CASE("the validator finds what iga64 warns of") {
       const bool ours = has(findings, rule);
       agreed += theirs && ours ? 1 : 0;
       if (theirs == ours) continue;
-      const auto reading = std::find_if(std::begin(readings), std::end(readings), [&](const Reading& r) {
+      const auto reading = std::find_if(std::begin(readings), std::end(readings), [&, rule = rule](const Reading& r) {
         return r.rule == rule && r.ours == ours && r.holds(in);
       });
       if (reading == std::end(readings))
