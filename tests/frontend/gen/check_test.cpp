@@ -199,9 +199,9 @@ TEST_CASE("the validator finds what iga64 warns of") {
       const bool ours = has(findings, rule);
       agreed += theirs && ours ? 1 : 0;
       if (theirs == ours) continue;
-      const auto reading = std::find_if(std::begin(readings), std::end(readings), [&, rule = rule](const Reading& r) {
-        return r.rule == rule && r.ours == ours && r.holds(in);
-      });
+      const auto reading = std::find_if(
+          std::begin(readings), std::end(readings),
+          [&, rule = rule](const Reading& r) { return r.rule == rule && r.ours == ours && r.holds(in); });
       if (reading == std::end(readings))
         FAIL_CHECK(number);
       else
