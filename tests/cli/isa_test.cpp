@@ -113,7 +113,8 @@ TEST_CASE("isa prints as a table what it says in JSON", "[cli]") {
   std::istringstream lines(text.out);
   std::map<std::string, std::string> by_name;
   for (std::string line; std::getline(lines, line);) by_name[line.substr(0, line.find(' '))] = line;
-  for (const json& row : listed(gen::Family::Gen9)["instructions"]) {
+  const json all = listed(gen::Family::Gen9);
+  for (const json& row : all["instructions"]) {
     const std::string name = row["name"];
     INFO(name);
     REQUIRE(by_name.count(name) == 1);

@@ -331,7 +331,9 @@ TEST_CASE("Align16 instructions do what a model of them does") {
     before.mask = random() & 0xffff;
     Machine expected = before;
     step(expected, f);
-    const std::vector<std::byte> word(encode(f).bytes().begin(), encode(f).bytes().end());
+    const auto encoded = encode(f);
+    const auto bytes = encoded.bytes();
+    const std::vector<std::byte> word(bytes.begin(), bytes.end());
     const Result<gen::Instruction> decoded = gen::decode(word, 0, gen::Family::Gen9);
     REQUIRE(decoded);
     INFO("instruction " << i << ": " << gen::print(*decoded, gen::Family::Gen9));
