@@ -58,6 +58,20 @@ constexpr bool has_text(FaultKind kind) {
          kind == FaultKind::Software;
 }
 
+/// The fault that an op of shape Trap raises.
+constexpr FaultKind fault_of(ir::Op op) {
+  switch (op) {
+    case ir::Op::illegal:
+      return FaultKind::Illegal;
+    case ir::Op::breakpoint:
+      return FaultKind::Breakpoint;
+    case ir::Op::software_exception:
+      return FaultKind::Software;
+    default:
+      return FaultKind::Unsupported;
+  }
+}
+
 /// A guest error. Plain data: engines write it, callers add thread and text.
 struct Fault {
   FaultKind kind = FaultKind::None;

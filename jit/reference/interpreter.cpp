@@ -476,25 +476,7 @@ Next Interpreter::eval<Op::exit>(const Inst&) {
   return stop(Status::Exited);
 }
 
-template <>
-Next Interpreter::eval<Op::trap>(const Inst& inst) {
-  return fault(inst, FaultKind::Unsupported, 0, 0, inst.imm);
-}
-
-template <>
-Next Interpreter::eval<Op::illegal>(const Inst& inst) {
-  return fault(inst, FaultKind::Illegal, 0, 0, inst.imm);
-}
-
-template <>
-Next Interpreter::eval<Op::breakpoint>(const Inst& inst) {
-  return fault(inst, FaultKind::Breakpoint, 0, 0, inst.imm);
-}
-
-template <>
-Next Interpreter::eval<Op::software_exception>(const Inst& inst) {
-  return fault(inst, FaultKind::Software, 0, 0, inst.imm);
-}
+Next Interpreter::eval_trap(const Inst& inst) { return fault(inst, fault_of(inst.op), 0, 0, inst.imm); }
 
 template <Op op>
 constexpr Interpreter::Eval Interpreter::eval_of() {
@@ -502,6 +484,8 @@ constexpr Interpreter::Eval Interpreter::eval_of() {
     return &Interpreter::eval_lanewise;
   else if constexpr (shape_of(op).has_image())
     return &Interpreter::eval_image;
+  else if constexpr (info(op).shape == Shape::Trap)
+    return &Interpreter::eval_trap;
   else
     return &Interpreter::eval<op>;
 }

@@ -53,6 +53,7 @@ class Interpreter {
   Next access(bool done);
   AccessOperands access_operands(const ir::Inst& inst);
   Next eval_image(const ir::Inst& inst);
+  Next eval_trap(const ir::Inst& inst);
   void set_mode(std::uint32_t cr0);
 
   std::byte* value(ir::ValueId id) { return values_.data() + places_.offset[id]; }

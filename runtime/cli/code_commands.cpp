@@ -12,10 +12,9 @@
 #include "runtime/cli/disable.hpp"
 #include "runtime/cli/engine_option.hpp"
 #include "runtime/cli/exit_code.hpp"
-#include "runtime/cli/family_option.hpp"
-#include "runtime/cli/files.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/program_file.hpp"
+#include "runtime/cli/raw_words.hpp"
 #include "runtime/cli/text_commands.hpp"
 #include "runtime/module.hpp"
 
@@ -24,8 +23,9 @@ namespace {
 
 struct CodeOptions {
   ProgramFile program;
-  std::string kernel, family;
-  bool raw = false, offsets = false;
+  RawOptions raw;
+  std::string kernel;
+  bool offsets = false;
   std::string engine = "avx2";
   std::vector<std::string> disabled;
   bool passes = false;
@@ -50,14 +50,10 @@ Result<void> print_kernel(const CodeOptions& options, const rt::Kernel& kernel, 
 }
 
 int disassemble_raw(const CodeOptions& options) {
-  const auto family = family_of(options.family);
-  if (!family) return fail(ExitCode::Usage, family.error());
-  const auto words = read_file(options.program.file);
-  if (!words) return fail(ExitCode::BadInput, words.error());
-  if (words->empty())
-    return fail(ExitCode::BadInput,
-                error("{}: expected instruction words, found nothing", options.program.file));
-  const auto printed = print_instructions(options, options.program.file, *words, *family);
+  RawWords words;
+  if (const auto failed = read_raw(options.program.file, options.raw, words))
+    return fail(failed->code, failed->error);
+  const auto printed = print_instructions(options, options.program.file, words.bytes, words.family);
   return printed ? number(ExitCode::Ok) : fail(ExitCode::BadInput, printed.error());
 }
 
@@ -170,13 +166,7 @@ void add_disasm(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "disasm", "print GEN instructions in the syntax of iga64, or vISA text as it is understood");
   add_program_options(*command, options->program);
-  auto* kernel = command->add_option("--kernel", options->kernel, "only this kernel");
-  auto* family =
-      command->add_option("--family", options->family, fmt::format("one of {}, with --raw", family_names()));
-  command->add_flag("--raw", options->raw, "the file holds instruction words and nothing else")
-      ->needs(family)
-      ->excludes(kernel);
-  family->needs(command->get_option("--raw"));
+  add_raw_options(*command, options->raw, options->kernel);
   command->add_flag("--offsets", options->offsets,
                     "where each instruction begins, and labels, in hexadecimal as faults say it");
   command->footer(
@@ -184,7 +174,7 @@ void add_disasm(CLI::App& app, int& exit_code) {
       "--offsets\n"
       "  eumulate disasm words.dat --raw --family gen9\n");
   command->callback([options, &exit_code] {
-    exit_code = options->raw ? disassemble_raw(*options) : disassemble_program(*options);
+    exit_code = options->raw.raw ? disassemble_raw(*options) : disassemble_program(*options);
   });
 }
 

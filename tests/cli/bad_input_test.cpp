@@ -9,15 +9,17 @@
 #include "tests/cli/program.hpp"
 
 using Catch::Contains;
+using cli_test::bad_input;
 using cli_test::corpus;
 using cli_test::eumulate;
 using cli_test::Finished;
+using cli_test::guest_fault;
 using cli_test::is_one_line;
-using Words = std::vector<std::string>;
+using cli_test::mismatch;
+using cli_test::usage;
+using cli_test::Words;
 
 namespace {
-
-constexpr int usage = 1, bad_input = 2, mismatch = 3, guest_fault = 4;
 
 /// Whether it ended with one line on stderr, beside warnings, and nothing on stdout but the report of a
 /// kernel that faulted.

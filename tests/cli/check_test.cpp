@@ -8,13 +8,15 @@
 #include "tests/cli/program.hpp"
 
 using Catch::Contains;
+using cli_test::bad_input;
 using cli_test::eumulate;
+using cli_test::guest_fault;
+using cli_test::mismatch;
+using cli_test::usage;
 using namespace eum;
 using nlohmann::json;
 
 namespace {
-
-constexpr int usage = 1, bad_input = 2, mismatch = 3, guest_fault = 4;
 
 /// mov (8|M0) r10.0<1>:f r20.0<16;8,1>:f: the vertical stride is not width times horizontal stride; then nop.
 std::string bad_words() {

@@ -11,8 +11,8 @@ using Catch::Contains;
 using Catch::EndsWith;
 using cli_test::corpus;
 using cli_test::eumulate;
+using cli_test::Words;
 using nlohmann::json;
-using Words = std::vector<std::string>;
 
 namespace {
 

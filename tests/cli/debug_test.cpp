@@ -7,13 +7,15 @@
 using Catch::Contains;
 using Catch::EndsWith;
 using cli_test::corpus;
+using cli_test::different;
 using cli_test::eumulate;
 using cli_test::Finished;
-using Words = std::vector<std::string>;
+using cli_test::guest_fault;
+using cli_test::mismatch;
+using cli_test::usage;
+using cli_test::Words;
 
 namespace {
-
-constexpr int usage = 1, mismatch = 3, guest_fault = 4, different = 6;
 
 std::string own(const std::string& name) { return EUMULATE_SOURCE_DIR "/tests/runtime/bin/" + name + ".bin"; }
 

@@ -9,13 +9,15 @@
 
 using namespace eum;
 using Catch::Contains;
+using cli_test::bad_input;
+using cli_test::different;
 using cli_test::eumulate;
+using cli_test::mismatch;
+using cli_test::usage;
+using cli_test::Words;
 using nlohmann::json;
-using Words = std::vector<std::string>;
 
 namespace {
-
-constexpr int usage = 1, bad_input = 2, mismatch = 3, different = 6;
 
 std::string own(const std::string& name) { return EUMULATE_SOURCE_DIR "/tests/runtime/bin/" + name + ".bin"; }
 

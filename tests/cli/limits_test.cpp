@@ -9,12 +9,13 @@ using Catch::Contains;
 using cli_test::corpus;
 using cli_test::eumulate;
 using cli_test::Finished;
+using cli_test::guest_fault;
+using cli_test::host_failed;
 using cli_test::is_one_line;
-using Words = std::vector<std::string>;
+using cli_test::usage;
+using cli_test::Words;
 
 namespace {
-
-constexpr int usage = 1, guest_fault = 4, host_failed = 5;
 
 #ifndef __has_feature
 #define __has_feature(feature) 0

@@ -8,8 +8,8 @@
 using Catch::Contains;
 using cli_test::corpus;
 using cli_test::eumulate;
+using cli_test::Words;
 using nlohmann::json;
-using Words = std::vector<std::string>;
 
 namespace {
 

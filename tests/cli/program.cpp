@@ -39,7 +39,7 @@ const std::filesystem::path& scratch() {
   return directory.path;
 }
 
-Finished run(const std::string& program, const std::vector<std::string>& words) {
+Finished run(const std::string& program, const Words& words) {
   const std::filesystem::path out = scratch() / "stdout", err = scratch() / "stderr";
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -61,7 +61,7 @@ Finished run(const std::string& program, const std::vector<std::string>& words) 
   return finished;
 }
 
-Finished eumulate(const std::vector<std::string>& words) { return run(EUMULATE_PROGRAM, words); }
+Finished eumulate(const Words& words) { return run(EUMULATE_PROGRAM, words); }
 
 std::string file(const std::string& name, std::span<const std::byte> bytes) {
   const std::filesystem::path path = scratch() / name;

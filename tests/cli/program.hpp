@@ -8,15 +8,28 @@
 
 namespace cli_test {
 
+using Words = std::vector<std::string>;
+
+/// What the exit codes mean, as README.md lists them.
+enum ExitCode : int {
+  usage = 1,
+  bad_input = 2,
+  mismatch = 3,
+  guest_fault = 4,
+  host_failed = 5,
+  different = 6,
+  stopped = 7
+};
+
 struct Finished {
   int code = -1;  // exit code; 128 + N if signal N ended it
   std::string out, err;
 };
 
 /// `words` without the program's name. Runs in a directory of its own, scratch().
-Finished eumulate(const std::vector<std::string>& words);
+Finished eumulate(const Words& words);
 /// Any program of the PATH.
-Finished run(const std::string& program, const std::vector<std::string>& words);
+Finished run(const std::string& program, const Words& words);
 
 /// A directory for the files of this process, removed at its end.
 const std::filesystem::path& scratch();

@@ -13,14 +13,17 @@
 #include "tests/cli/program.hpp"
 
 using Catch::Contains;
+using cli_test::bad_input;
 using cli_test::corpus;
+using cli_test::different;
 using cli_test::eumulate;
+using cli_test::guest_fault;
+using cli_test::mismatch;
+using cli_test::stopped;
+using cli_test::Words;
 using nlohmann::json;
-using Words = std::vector<std::string>;
 
 namespace {
-
-constexpr int bad_input = 2, mismatch = 3, guest_fault = 4, different = 6, stopped = 7;
 
 std::string own(const std::string& name) { return EUMULATE_SOURCE_DIR "/tests/runtime/bin/" + name + ".bin"; }
 

@@ -12,13 +12,14 @@
 
 using Catch::Contains;
 using Catch::StartsWith;
+using cli_test::bad_input;
 using cli_test::eumulate;
+using cli_test::mismatch;
+using cli_test::usage;
+using cli_test::Words;
 using nlohmann::json;
-using Words = std::vector<std::string>;
 
 namespace {
-
-constexpr int usage = 1, bad_input = 2, mismatch = 3;
 
 std::string corpus_text(const std::string& name) { return EUMULATE_SOURCE_DIR "/tests/kernels/visa/" + name; }
 

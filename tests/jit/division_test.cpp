@@ -43,9 +43,7 @@ void check(std::string_view type, bool one_divisor) {
   REQUIRE(parsed);
   World world;
   for (const auto& engine : other_engines()) {
-    ir::Function own = copy(*parsed);
-    const auto executable = engine->compile(own, {});
-    REQUIRE(executable);
+    const auto executable = compiled(*engine, *parsed);
     Random random(7);
     for (unsigned round = 0; round < 4000 / EUMULATE_STEP; ++round) {
       world.reset(*parsed, 1);
@@ -65,7 +63,7 @@ void check(std::string_view type, bool one_divisor) {
         for (std::uint32_t& divisor : b) divisor &= 0x7fffff;
       std::memcpy(world.file() + 32, a.data(), 32);
       std::memcpy(world.file() + 64, b.data(), 32);
-      REQUIRE(world.run(**executable).status == Status::Exited);
+      REQUIRE(world.run(*executable).status == Status::Exited);
       std::array<T, 8> quotients, rests;
       std::memcpy(quotients.data(), world.file() + 96, 32);
       std::memcpy(rests.data(), world.file() + 128, 32);

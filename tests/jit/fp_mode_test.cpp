@@ -199,9 +199,7 @@ TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a 
   for (const auto& engine : other_engines()) engines.push_back(engine.get());
   std::size_t compared = 0, denormal = 0;
   for (Engine* engine : engines) {
-    ir::Function own = copy(function);
-    auto executable = engine->compile(own, {});
-    if (!executable) FAIL(executable.error().message);
+    const auto executable = compiled(*engine, function);
     World world;
     for (unsigned mix = 0; mix < 32; ++mix)
       for (unsigned round = 0; round < 8; ++round) {
@@ -234,7 +232,7 @@ TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a 
             for (unsigned lane = 0; lane < lanes; ++lane)
               std::memcpy(world.file() + (4 * o + k) * step + lane * f.bytes, &inputs[o][k][lane], f.bytes);
         }
-        REQUIRE(world.run(**executable).status == Status::Exited);
+        REQUIRE(world.run(*executable).status == Status::Exited);
         CHECK(world.state().fp_mode == mode.cr0);
         for (std::size_t o = 0; o < ops.size(); ++o)
           for (unsigned lane = 0; lane < lanes; ++lane) {

@@ -36,14 +36,12 @@ std::string pressure(unsigned rounds, unsigned live) {
 TEST_CASE("host: spilled values give their places back, so a long block runs on a small stack") {
   const ir::Function function = function_of_text(pressure(1000, 40));
   for (const auto& engine : other_engines()) {
-    ir::Function own = copy(function);
-    auto executable = engine->compile(own, {});
-    if (!executable) FAIL(executable.error().message);
+    const auto executable = compiled(*engine, function);
     struct Run {
       World world;
       const Executable& executable;
       FinalState end{};
-    } run{World(), **executable};
+    } run{World(), *executable};
     run.world.reset(function, 3);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);

@@ -67,12 +67,9 @@ struct Site {
 void check_site(const Site& site, unsigned run) {
   const Function function = site.build();
   const auto compile = [&](Engine& engine, bool promise) {
-    Function own = copy(function);
     CompileOptions options{.exact_registers = false};
     if (promise) options.ids = {id_place, site.lanes, run};
-    auto executable = engine.compile(own, options);
-    if (!executable) FAIL(executable.error().message);
-    return std::move(*executable);
+    return compiled(engine, function, options);
   };
   const auto reference = compile(*make_reference_engine(), false);
   const bool reduced = eum::test::reduced_by_environment().left != Optimisations();
@@ -136,16 +133,14 @@ TEST_CASE("a promise that is broken gives nonsense, but reaches nothing beyond b
   const Site site{MemoryAccess::in_surface(World::surface), Type::u32, 16, 1, 4, false};
   const Function function = site.build();
   for (const auto& engine : other_engines()) {
-    Function own = copy(function);
     const auto executable =
-        engine->compile(own, {.exact_registers = false, .ids = {id_place, site.lanes, 16}});
-    REQUIRE(executable);
+        compiled(*engine, function, {.exact_registers = false, .ids = {id_place, site.lanes, 16}});
     static World world;  // a page that must not be touched follows its memory
     for (const std::uint32_t base : {0u, World::surface_bytes - 64, World::surface_bytes - 4, ~0u - 60}) {
       world.reset(function, 5);
       world.masks()[0] = lane_mask(site.lanes);
       std::memcpy(world.file() + base_place, &base, sizeof base);  // the ids are random
-      CHECK(world.run(**executable).status == Status::Exited);
+      CHECK(world.run(*executable).status == Status::Exited);
     }
   }
 }

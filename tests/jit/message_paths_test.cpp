@@ -161,15 +161,9 @@ void check_site(const Site& site) {
   static unsigned sites = 0;
   if (++sites % EUMULATE_STEP != 0) return;
   const Function function = site.build();
-  const auto compile = [&](Engine& engine) {
-    Function own = copy(function);
-    auto executable = engine.compile(own, {});
-    if (!executable) FAIL(executable.error().message);
-    return std::move(*executable);
-  };
-  const auto reference = compile(*make_reference_engine());
+  const auto reference = compiled(*make_reference_engine(), function);
   std::vector<std::unique_ptr<Executable>> others;
-  for (const auto& engine : other_engines()) others.push_back(compile(*engine));
+  for (const auto& engine : other_engines()) others.push_back(compiled(*engine, function));
   static World expected, found;
   // An atomic is done lane by lane, so that rows of any kind are one.
   const bool by_lane = site.shape == Shape::Atomic;

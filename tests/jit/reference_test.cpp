@@ -32,9 +32,7 @@ void on_every_engine(std::string_view blocks, const std::function<void(World&, c
   for (Engine* engine : engines) {
     INFO(engine->name() << "\n" << blocks);
     const ir::Function function = function_of(blocks);
-    ir::Function own = copy(function);
-    auto executable = engine->compile(own, {});
-    if (!executable) FAIL(executable.error().message);
+    const auto executable = compiled(*engine, function);
     World world;
     world.reset(function, 1);
     for (unsigned i = 0; i < function.file_bytes; ++i) world.file()[i] = static_cast<std::byte>(i);
@@ -43,7 +41,7 @@ void on_every_engine(std::string_view blocks, const std::function<void(World&, c
     world.masks()[2] = 0x55;
     world.set_flags(0);
     world.state().fp_mode = 0;
-    body(world, **executable);
+    body(world, *executable);
   }
 }
 
@@ -182,13 +180,11 @@ TEST_CASE("as many mask variables as a function may have") {
   std::vector<Engine*> engines{reference.get()};
   for (const auto& engine : other_engines()) engines.push_back(engine.get());
   for (Engine* engine : engines) {
-    ir::Function own = copy(*parsed);
-    auto executable = engine->compile(own, {});
-    REQUIRE(executable);
+    const auto executable = compiled(*engine, *parsed);
     World world;
     world.reset(*parsed, 1);
     world.masks()[0] = 0x5a;
-    const FinalState end = world.run(**executable);
+    const FinalState end = world.run(*executable);
     CHECK(end.status == Status::Exited);
     CHECK((world.flags() & 0xff) == 0x5a);
     CHECK(end.image.parked.at(last - 1) == 0x5a);

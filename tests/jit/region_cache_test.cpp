@@ -37,12 +37,10 @@ TEST_CASE("accesses of two buffers in turn do not drive each other's buffer out 
   constexpr unsigned count = StateLayout::region_count - StateLayout::narrow_region_count;
   const Function function = loads(count);
   for (const auto& engine : other_engines()) {
-    Function given = copy(function);
-    auto executable = engine->compile(given, {});
-    REQUIRE(executable);
+    const auto executable = compiled(*engine, function);
     World world;
     world.reset(function, 1);
-    const FinalState final_state = world.run(**executable);
+    const FinalState final_state = world.run(*executable);
     REQUIRE(final_state.status == Status::Exited);
     const StateLayout layout = StateLayout::of(function);
     for (unsigned i = 0; i < count; ++i) {

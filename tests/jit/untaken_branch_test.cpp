@@ -64,16 +64,10 @@ TEST_CASE("branches that no channel takes leave what the reference engine leaves
   for (const char* flag : {"flag_write.mx4 flag[4], %c ? %h", "flag_write.mx4 flag[4], %c",
                            "%l = slice.mx4 %e, 0\n  flag_write.mx4 flag[4], %c ? %l"}) {
     const Function function = macro(flag);
-    const auto compile = [&](Engine& engine, bool exact) {
-      Function own = copy(function);
-      auto executable = engine.compile(own, {.exact_registers = exact});
-      if (!executable) FAIL(executable.error().message);
-      return std::move(*executable);
-    };
-    const auto reference = compile(*make_reference_engine(), true);
+    const auto reference = compiled(*make_reference_engine(), function);
     for (const auto& engine : other_engines())
       for (const bool exact : {true, false}) {
-        const auto other = compile(*engine, exact);
+        const auto other = compiled(*engine, function, {.exact_registers = exact});
         static World expected, found;
         for (const std::uint32_t on : {0xffu, 0xf0u, 0x0fu, 0x81u, 0u})
           for (const std::uint32_t parked : {0u, 0x18u, 0xffu}) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "frontend/ir/printer.hpp"
 #include "memory/image/format.hpp"
 #include "tests/optimisations.hpp"
 
@@ -293,6 +294,29 @@ const std::vector<std::unique_ptr<Engine>>& other_engines() {
 const std::vector<std::unique_ptr<Engine>>& reduced_engines() {
   static const auto engines = engines_with(eum::test::every_reduced());
   return engines;
+}
+
+std::unique_ptr<Executable> compiled(Engine& engine, const ir::Function& function,
+                                     const CompileOptions& options) {
+  ir::Function own = copy(function);
+  auto executable = engine.compile(own, options);
+  if (!executable) FAIL(engine.name() << ": " << executable.error().message);
+  return std::move(*executable);
+}
+
+void expect_agreement(const ir::Function& function, std::uint64_t first_seed, unsigned seeds) {
+  static World world;
+  const auto reference = compiled(*make_reference_engine(), function);
+  for (const auto& engine : other_engines()) {
+    const auto executable = compiled(*engine, function);
+    for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+      world.reset(function, seed);
+      const FinalState wanted = world.run(*reference);
+      world.reset(function, seed);
+      const std::string problem = difference(wanted, world.run(*executable));
+      if (!problem.empty()) FAIL(engine->name() << ": " << problem << "\n" << print(function));
+    }
+  }
 }
 
 }  // namespace eum::jit::test

@@ -121,4 +121,11 @@ const std::vector<std::unique_ptr<Engine>>& other_engines();
 /// The same must hold of them without each optimisation alone, and without all.
 const std::vector<std::unique_ptr<Engine>>& reduced_engines();
 
+/// What `engine` makes of a copy of `function`; the test fails where it refuses it.
+std::unique_ptr<Executable> compiled(Engine& engine, const ir::Function& function,
+                                     const CompileOptions& options = {});
+/// Runs `function` from `seeds` random states, from that of `first_seed` on, on the other engines and on the
+/// reference engine; the test fails with the function's text at the first difference.
+void expect_agreement(const ir::Function& function, std::uint64_t first_seed, unsigned seeds);
+
 }  // namespace eum::jit::test

@@ -33,22 +33,22 @@ void emit_exit(Compiler& c, const CodeInst&) {
 
 namespace {
 
-void emit_fault(Compiler& c, const CodeInst& inst, FaultKind kind) {
+void emit_fault(Compiler& c, const CodeInst& inst) {
   const asmjit::Label trap = c.a.newLabel();
   c.a.jmp(trap);
-  c.out_of_line([&c, trap, inst, kind] {
+  c.out_of_line([&c, trap, inst] {
     c.a.bind(trap);
     c.a.mov(x86::rax, asmjit::Imm(inst.imm));
-    c.fault(kind, inst, x86::rax);
+    c.fault(fault_of(inst.op), inst, x86::rax);
   });
 }
 
 }  // namespace
 
-void emit_trap(Compiler& c, const CodeInst& inst) { emit_fault(c, inst, FaultKind::Unsupported); }
-void emit_illegal(Compiler& c, const CodeInst& inst) { emit_fault(c, inst, FaultKind::Illegal); }
-void emit_breakpoint(Compiler& c, const CodeInst& inst) { emit_fault(c, inst, FaultKind::Breakpoint); }
-void emit_software_exception(Compiler& c, const CodeInst& inst) { emit_fault(c, inst, FaultKind::Software); }
+void emit_trap(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
+void emit_illegal(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
+void emit_breakpoint(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
+void emit_software_exception(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 
 /// A locked op orders as mfence does, for about half the time.
 void emit_fence(Compiler& c, const CodeInst&) { c.a.lock().add(x86::ptr(x86::rsp, Frame::status, 4), 0); }

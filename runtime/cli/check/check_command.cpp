@@ -9,10 +9,9 @@
 
 #include "frontend/gen/check/check.hpp"
 #include "runtime/cli/exit_code.hpp"
-#include "runtime/cli/family_option.hpp"
-#include "runtime/cli/files.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/program_file.hpp"
+#include "runtime/cli/raw_words.hpp"
 #include "runtime/translation.hpp"
 
 namespace eum::cli {
@@ -23,8 +22,9 @@ namespace check = gen::check;
 
 struct CheckOptions {
   ProgramFile program;
-  std::string kernel, family;
-  bool raw = false, big_core = false, as_json = false, rules = false;
+  RawOptions raw;
+  std::string kernel;
+  bool big_core = false, as_json = false, rules = false;
 };
 
 /// Code with a name, and what was found in it.
@@ -117,16 +117,12 @@ int execute(const CheckOptions& options) {
     return number(ExitCode::Ok);
   }
   if (options.program.file.empty()) return fail(ExitCode::Usage, error("FILE: expected one, or --rules"));
-  if (options.raw) {
-    const auto family = family_of(options.family);
-    if (!family) return fail(ExitCode::Usage, family.error());
-    const auto words = read_file(options.program.file);
-    if (!words) return fail(ExitCode::BadInput, words.error());
-    if (words->empty())
-      return fail(ExitCode::BadInput,
-                  error("{}: expected instruction words, found nothing", options.program.file));
-    std::vector<Checked> all{{"", *words, {}}};
-    return check_all(options, all, *family);
+  if (options.raw.raw) {
+    RawWords words;
+    if (const auto failed = read_raw(options.program.file, options.raw, words))
+      return fail(failed->code, failed->error);
+    std::vector<Checked> all{{"", words.bytes, {}}};
+    return check_all(options, all, words.family);
   }
   rt::Program program;
   if (const auto failed = read_program(options.program, program)) return fail(failed->code, failed->error);
@@ -151,13 +147,7 @@ void add_check_command(CLI::App& app, int& exit_code) {
       app.add_subcommand("check", "say what of a program's instructions the manuals forbid, with the rule");
   add_program_options(*command, options->program);
   command->get_option("file")->required(false);
-  auto* kernel = command->add_option("--kernel", options->kernel, "only this kernel");
-  auto* family =
-      command->add_option("--family", options->family, fmt::format("one of {}, with --raw", family_names()));
-  command->add_flag("--raw", options->raw, "the file holds instruction words and nothing else")
-      ->needs(family)
-      ->excludes(kernel);
-  family->needs(command->get_option("--raw"));
+  add_raw_options(*command, options->raw, options->kernel);
   command->add_flag("--big-core", options->big_core,
                     "leave out rules of Cherryview and Broxton, as for code for Skylake");
   command->add_flag("--rules", options->rules, "list the rules and their sources");

@@ -1,0 +1,31 @@
+#pragma once
+// Files that hold instruction words and nothing else: the options --raw and --family, and reading one.
+#include <CLI/CLI.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/gen/family.hpp"
+#include "runtime/cli/exit_code.hpp"
+
+namespace eum::cli {
+
+struct RawOptions {
+  bool raw = false;
+  std::string family;
+};
+
+struct RawWords {
+  std::vector<std::byte> bytes;
+  gen::Family family;
+};
+
+/// Adds --raw and --family, which need each other, and --kernel as `kernel`, which excludes them.
+void add_raw_options(CLI::App& command, RawOptions& to, std::string& kernel);
+
+/// The words of `file`, of which there is at least one byte.
+std::optional<Failure> read_raw(const std::string& file, const RawOptions& options, RawWords& words);
+
+}  // namespace eum::cli
