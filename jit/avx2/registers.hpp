@@ -61,6 +61,10 @@ class GeneralRegisters {
   }
   x86::Gp scratch() { return x86::gpq(allocator_.generals.scratch()); }
   x86::Gp define(ir::ValueId value) { return x86::gpq(allocator_.generals.define(value)); }
+  x86::Gp define_over(const CodeInst& inst, unsigned arg) {
+    return x86::gpq(allocator_.generals.define_over(inst, arg));
+  }
+  bool is_dying(const CodeInst& inst, unsigned arg) const { return allocator_.generals.is_dying(inst, arg); }
 
  private:
   codegen::Allocator& allocator_;

@@ -62,6 +62,11 @@ class Generals {
   std::optional<Location> in_memory(ir::ValueId value) const;
   unsigned scratch();
   unsigned define(ir::ValueId value);
+  /// As define(), for an instruction that writes its result over operand `arg`, which has been used: its
+  /// register if it dies here. Else what it holds has to be copied.
+  unsigned define_over(const CodeInst& inst, unsigned arg);
+  /// The operand's register may be overwritten: this is its last use.
+  bool is_dying(const CodeInst& inst, unsigned arg) const;
   void unpin(unsigned reg) { pinned_ &= ~(1u << reg); }
 
  private:

@@ -45,6 +45,20 @@ unsigned Generals::define(ValueId value) {
   return reg;
 }
 
+bool Generals::is_dying(const CodeInst& inst, unsigned arg) const {
+  return inst.next_use[arg] == never && all_.values_[inst.args[arg]].general.reg >= 0;
+}
+
+unsigned Generals::define_over(const CodeInst& inst, unsigned arg) {
+  if (!is_dying(inst, arg)) return define(inst.result);
+  Place& old = all_.values_[inst.args[arg]].general;
+  const std::int8_t reg = old.reg;
+  all_.release_copy(old, false);
+  all_.values_[inst.result].general = {reg, {}};
+  owner_[static_cast<std::size_t>(reg)] = inst.result;
+  return static_cast<unsigned>(reg);
+}
+
 unsigned Generals::use(ValueId value) {
   Value& v = all_.values_[value];
   if (v.general.reg < 0) {

@@ -80,19 +80,19 @@ void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::ui
 }  // namespace
 
 void emit_add(Compiler& c, const CodeInst& inst) {
-  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, I::kIdAdd);
+  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, I::kIdAdd, Commutes::Yes);
   if (ir::is_float(inst.type)) return float2(c, inst, I::kIdVaddps, I::kIdVaddpd);
   commutative2(c, inst, vpadd[inst.type]);
 }
 
 void emit_sub(Compiler& c, const CodeInst& inst) {
-  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, I::kIdSub);
+  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, I::kIdSub, Commutes::No);
   if (ir::is_float(inst.type)) return float2(c, inst, I::kIdVsubps, I::kIdVsubpd);
   lanewise2(c, inst, vpsub[inst.type]);
 }
 
 void emit_mul(Compiler& c, const CodeInst& inst) {
-  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, I::kIdImul);
+  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, I::kIdImul, Commutes::Yes);
   if (ir::is_float(inst.type)) return float2(c, inst, I::kIdVmulps, I::kIdVmulpd);
   switch (ir::size_of(inst.type)) {
     case 2:

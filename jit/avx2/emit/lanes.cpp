@@ -137,11 +137,14 @@ void emit_splat(Compiler& c, const CodeInst& inst) {
 void emit_slice(Compiler& c, const CodeInst& inst) {
   auto first = static_cast<unsigned>(inst.imm);
   if (ir::is_mask(inst.type)) {
-    x86::Gp from = c.m.bits(inst.args[0]), to = c.m.define_bits(inst.result);
-    c.a.mov(to.r32(), from.r32());
-    if (first > 0) c.a.shr(to.r32(), first);
+    const x86::Gp from = c.m.bits(inst.args[0]).r32();
+    if (first == 0 && inst.lanes == 16)
+      return (void)c.a.movzx(c.m.define_bits(inst.result).r32(), from.r16());
+    if (first == 0 && inst.lanes == 8) return (void)c.a.movzx(c.m.define_bits(inst.result).r32(), from.r8());
+    const x86::Gp to = begin_over(c, inst, 0, from);
+    if (first > 0) c.a.shr(to, first);
     if (first + inst.lanes < c.lanes_of(inst.args[0]))
-      c.a.and_(to.r32(), asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(inst.lanes))));
+      c.a.and_(to, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(inst.lanes))));
     return;
   }
   const unsigned bytes = ir::size_of(inst.type);
@@ -162,10 +165,13 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
 void emit_concat(Compiler& c, const CodeInst& inst) {
   const unsigned low_lanes = c.lanes_of(inst.args[0]);
   if (ir::is_mask(inst.type)) {
-    x86::Gp low = c.m.bits(inst.args[0]), high = c.m.bits(inst.args[1]), to = c.m.define_bits(inst.result);
-    c.a.mov(to.r32(), high.r32());
-    c.a.shl(to.r32(), low_lanes);
-    c.a.or_(to.r32(), low.r32());
+    const x86::Gp low = c.m.bits(inst.args[0]).r32(), high = c.m.bits(inst.args[1]).r32();
+    // Over the high part, unless that is the low part too.
+    const x86::Gp to =
+        high.id() == low.id() ? c.m.define_bits(inst.result).r32() : begin_over(c, inst, 1, high);
+    if (high.id() == low.id()) c.a.mov(to, high);
+    c.a.shl(to, low_lanes);
+    c.a.or_(to, low);
     return;
   }
   const unsigned low_bytes = low_lanes * ir::size_of(inst.type);
@@ -191,15 +197,12 @@ void emit_concat(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_mask_bits(Compiler& c, const CodeInst& inst) {
-  x86::Gp bits = c.m.bits(inst.args[0]), to = c.g.define(inst.result);
-  c.a.mov(to.r32(), bits.r32());
-  extend(c, to, inst.type);
+  extend(c, begin_over(c, inst, 0, c.m.bits(inst.args[0]).r32()), inst.type);
 }
 
 void emit_bits_mask(Compiler& c, const CodeInst& inst) {
-  x86::Gp bits = c.g.use(inst.args[0]), to = c.m.define_bits(inst.result);
-  c.a.mov(to.r32(), bits.r32());
-  if (inst.lanes < 32) c.a.and_(to.r32(), asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(inst.lanes))));
+  const x86::Gp to = begin_over(c, inst, 0, c.g.use(inst.args[0]).r32());
+  if (inst.lanes < 32) c.a.and_(to, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(inst.lanes))));
 }
 
 void emit_group_any(Compiler& c, const CodeInst& inst) {

@@ -11,15 +11,14 @@ using ir::Type;
 namespace {
 
 void mask2(Compiler& c, const CodeInst& inst, std::uint32_t id) {
-  x86::Gp a = c.m.bits(inst.args[0]), b = c.m.bits(inst.args[1]);
-  x86::Gp to = c.m.define_bits(inst.result);
-  c.a.mov(to.r32(), a.r32());
-  c.a.emit(id, to.r32(), b.r32());
+  const x86::Gp a = c.m.bits(inst.args[0]).r32(), b = c.m.bits(inst.args[1]).r32();
+  const bool second = !c.g.is_dying(inst, 0) && c.g.is_dying(inst, 1);
+  c.a.emit(id, second ? begin_over(c, inst, 1, b) : begin_over(c, inst, 0, a), second ? a : b);
 }
 
 void logic2(Compiler& c, const CodeInst& inst, std::uint32_t scalar, std::uint32_t vector) {
   if (ir::is_mask(inst.type)) return mask2(c, inst, scalar);
-  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, scalar);
+  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, scalar, Commutes::Yes);
   commutative2(c, inst, vector);
 }
 
@@ -54,8 +53,13 @@ void shift_scalar(Compiler& c, const CodeInst& inst, const Shift& shift) {
     a = wide;
   }
   if (const std::uint64_t* count = c.regs.constant(inst.args[1])) {
-    x86::Gp to = sized(c.g.define(inst.result), inst.type);
-    c.a.mov(to, a);
+    x86::Gp to;
+    if (zero_extend || sign_extend) {
+      to = sized(c.g.define(inst.result), inst.type);
+      c.a.mov(to, a);
+    } else {
+      to = begin_over(c, inst, 0, a);
+    }
     c.a.emit(shift.immediate, to, asmjit::Imm(*count % width));
     return extend(c, to, inst.type);
   }
@@ -139,12 +143,11 @@ void emit_andn(Compiler& c, const CodeInst& inst) {
 
 void emit_not_(Compiler& c, const CodeInst& inst) {
   if (ir::is_mask(inst.type)) {
-    x86::Gp a = c.m.bits(inst.args[0]), to = c.m.define_bits(inst.result);
-    c.a.mov(to.r32(), a.r32());
+    const x86::Gp to = begin_over(c, inst, 0, c.m.bits(inst.args[0]).r32());
     if (inst.lanes == 32) {
-      c.a.not_(to.r32());
+      c.a.not_(to);
     } else {
-      c.a.xor_(to.r32(), asmjit::Imm(ir::lane_mask(inst.lanes)));
+      c.a.xor_(to, asmjit::Imm(ir::lane_mask(inst.lanes)));
     }
     return;
   }

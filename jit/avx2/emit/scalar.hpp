@@ -44,22 +44,36 @@ inline void extend(Compiler& c, x86::Gp reg, ir::Type type) {
   }
 }
 
+/// The result's register, which holds operand `arg`, whose register `a` is, in as many bits.
+inline x86::Gp begin_over(Compiler& c, const CodeInst& inst, unsigned arg, x86::Gp a) {
+  x86::Gp result = c.g.define_over(inst, arg);
+  result.setSignature(a.signature());
+  if (result.id() != a.id()) c.a.mov(result, a);
+  return result;
+}
+
+enum class Commutes : bool { No, Yes };
+
 /// result = a, then `id` result, b.
-inline void scalar2(Compiler& c, const CodeInst& inst, std::uint32_t id) {
+inline void scalar2(Compiler& c, const CodeInst& inst, std::uint32_t id, Commutes commutes) {
   x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);
   asmjit::Operand b = c.g.operand(inst.args[1]);
   if (b.isReg()) b = sized(b.as<x86::Gp>(), inst.type);
-  x86::Gp result = sized(c.g.define(inst.result), inst.type);
-  c.a.mov(result, a);
+  unsigned over = 0;
+  if (commutes == Commutes::Yes && b.isReg() && !c.g.is_dying(inst, 0) && c.g.is_dying(inst, 1)) {
+    over = 1;
+    const x86::Gp first = a;
+    a = b.as<x86::Gp>();
+    b = first;
+  }
+  const x86::Gp result = begin_over(c, inst, over, a);
   c.a.emit(id, result, b);
   extend(c, result, inst.type);
 }
 
 /// result = a, then `id` result.
 inline void scalar1(Compiler& c, const CodeInst& inst, std::uint32_t id) {
-  x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);
-  x86::Gp result = sized(c.g.define(inst.result), inst.type);
-  c.a.mov(result, a);
+  const x86::Gp result = begin_over(c, inst, 0, sized(c.g.use(inst.args[0]), inst.type));
   c.a.emit(id, result);
   extend(c, result, inst.type);
 }
