@@ -135,7 +135,8 @@ void Compiler::begin_thread() {
       }
   }
   // Flags that nothing reads before it has written them may hold anything.
-  const bool flags = liveness_.live_in(0).flags.any_in_range(0, function.flag_bits);
+  const bool flags = liveness_.live_in(0).active_flags.any_in_range(0, function.flag_bits) ||
+                     liveness_.live_in(0).inactive_flags.any_in_range(0, function.flag_bits);
   if (flags || function.mask_variables > 1) a.vpxor(x86::ymm0, x86::ymm0, x86::ymm0);
   if (flags) {
     std::uint32_t at = layout.flags;

@@ -20,6 +20,7 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
       constant_(function.values.size()),
       is_constant_(function.values.size()),
       is_used_(function.values.size()),
+      defined_at_(function.values.size()),
       last_seen_(function.values.size(), never) {}
 
 void BlockCode::build(ir::BlockId block, bool full) {
@@ -157,6 +158,8 @@ void BlockCode::fold(ir::BlockId block, bool full) {
     if (full) inst.linear = linear_.of(block, i);
     if (inst.op == Op::mask_set && inst.imm == 0)
       mask_may_grow_ |= liveness_.role(block, i) != MaskRole::Subset;
+    for (unsigned k = 0; k < inst.result_count; ++k)
+      defined_at_[inst.result + k] = static_cast<std::uint32_t>(folded_.size());
     folded_.push_back(inst);
     origin_.push_back(static_cast<std::uint32_t>(i));
   }
@@ -173,7 +176,11 @@ bool BlockCode::needed(CodeInst& inst, MaskRole role, const LiveState& live, boo
     default:
       break;
   }
-  if (inst.op == Op::flag_write) return live.flags.any_in_range(inst.imm, inst.lanes);
+  if (inst.op == Op::flag_write) {
+    const bool by_channel = role == MaskRole::ExecutionMerge;
+    return live.active_flags.any_in_range(inst.imm, inst.lanes) ||
+           (!(full_here || by_channel) && live.inactive_flags.any_in_range(inst.imm, inst.lanes));
+  }
   if (inst.op != Op::reg_write) return true;
   const unsigned bytes = liveness_.slot_bytes();
   const SlotRange range = slots_of(inst, bytes);
@@ -187,7 +194,24 @@ bool BlockCode::needed(CodeInst& inst, MaskRole role, const LiveState& live, boo
   return any;
 }
 
-/// A flag_write that merges (MaskRole::Merge), whose mask folding has found to be all ones: what it writes is
+/// Of a flag_write by channel: those of the channels that are off, which nobody reads, get what is nearest.
+void BlockCode::keep_nothing(std::size_t index, ir::BlockId block) {
+  CodeInst& inst = folded_[index];
+  inst.mask = no_value;
+  const CodeInst& sum = folded_[defined_at_[inst.args[0]]];
+  if (inst.args[0] != function_.arg(function_.blocks[block].insts[origin_[index]], 0) || sum.op != Op::or_)
+    return;
+  const CodeInst& kept = folded_[defined_at_[sum.args[0]]];
+  if (kept.op != Op::andn) return;
+  inst.args[0] = sum.args[1];
+  // (mask & new), where new is as good.
+  const CodeInst& masked = folded_[defined_at_[sum.args[1]]];
+  if (masked.op != Op::and_) return;
+  for (unsigned k : {0u, 1u})
+    if (masked.args[k] == kept.args[0]) inst.args[0] = masked.args[1 - k];
+}
+
+/// A flag_write that merges, whose mask folding has found to be all ones: what it writes is
 /// then neither put together any more, nor what was read, nor what was kept of that.
 bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
   const CodeInst& inst = folded_[index];
@@ -223,13 +247,15 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     const MaskRole role = liveness_.role(block, origin_[i]);
     const bool full_here = i < full_until;
     if (!needed(inst, role, live_, full_here)) continue;
+    if (role == MaskRole::ExecutionMerge && !live_.inactive_flags.any_in_range(inst.imm, inst.lanes))
+      keep_nothing(i, block);
     // The original's mask decides what the write ends, also where folding has dropped the mask.
     if (inst.op == Op::reg_write && full_here && role == MaskRole::Execution) {
       const unsigned bytes = liveness_.slot_bytes();
       const SlotRange range = slots_of(inst, bytes);
       for (unsigned slot = range.first; slot <= range.last; ++slot)
         if (covers(inst, slot, bytes)) live_.active.reset(slot);
-    } else if (role == MaskRole::Merge && writes_whole_flag(i, block)) {
+    } else if ((role == MaskRole::Merge || role == MaskRole::ExecutionMerge) && writes_whole_flag(i, block)) {
       liveness_.step(inst, MaskRole::Other, live_);
     } else {
       liveness_.step(inst, role, live_);

@@ -58,6 +58,7 @@ class BlockCode {
   void make_constant(CodeInst& inst, std::uint32_t bits);
   void drop_dead(ir::BlockId block, bool full);
   bool needed(CodeInst& inst, MaskRole role, const LiveState& live, bool full_here) const;
+  void keep_nothing(std::size_t index, ir::BlockId block);
   bool writes_whole_flag(std::size_t index, ir::BlockId block) const;
   void link_uses();
   void index_slot_reads();
@@ -79,6 +80,7 @@ class BlockCode {
   std::vector<std::uint32_t> constant_;
   std::vector<std::uint8_t> is_constant_;
   std::vector<std::uint8_t> is_used_;
+  std::vector<std::uint32_t> defined_at_;  // of each value: the instruction in folded_
   std::vector<std::uint32_t> last_seen_;
   std::vector<std::uint32_t> read_begin_, read_next_, reads_, gathers_, observers_;
   std::size_t next_gather_ = 0, next_observer_ = 0;

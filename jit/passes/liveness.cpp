@@ -40,9 +40,11 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
   std::vector<KnownMask> known(function.values.size());
   unsigned epoch = 0;
   std::vector<Definition> definitions(function.values.size());
+  BlockNeeds needs(function);
   for (BlockId b = 0; b < function.blocks.size(); ++b) {
     classify(b, known, epoch);
     find_merges(b, definitions);
+    classify_flags(b, known, needs);
   }
   solve();
 }
@@ -114,6 +116,7 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
   const auto& insts = function_.blocks[block].insts;
   auto& roles = roles_[block];
   roles.assign(insts.size(), MaskRole::Other);
+  flag_accesses_.clear();
   ++epoch;
   const auto find = [&](ir::ValueId value) {
     return known[value].epoch == epoch ? known[value] : KnownMask{};
@@ -166,6 +169,10 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
         }
         break;
       }
+      case Op::flag_read:
+      case Op::flag_write:
+        flag_accesses_.push_back({i, epoch, inst.mask});
+        break;
       default:
         break;
     }
@@ -197,17 +204,45 @@ void Liveness::find_merges(BlockId block, std::vector<Definition>& definitions) 
     const Definition& of = definitions[value];
     return of.known && of.uses == 1 && insts[of.index].op == op ? &insts[of.index] : nullptr;
   };
-  for (std::size_t i = 0; i < insts.size(); ++i) {
+  for (FlagAccess& access : flag_accesses_) {
+    const std::size_t i = access.index;
     if (!is_write(insts[i])) continue;
     const Inst* sum = single(function_.arg(insts[i], 0), Op::or_);
     const Inst* kept = sum ? single(function_.arg(*sum, 0), Op::andn) : nullptr;
     const Inst* old = kept ? single(function_.arg(*kept, 1), Op::flag_read) : nullptr;
     if (!old || old->imm != insts[i].imm || old->lanes != insts[i].lanes) continue;
+    access.mask = function_.arg(*kept, 0);
     roles_[block][i] = MaskRole::Merge;
     roles_[block][definitions[old->result].index] = MaskRole::Merge;
   }
   for (const Inst& inst : insts)
     for (unsigned k = 0; k < inst.result_count; ++k) definitions[inst.result + k] = {};
+}
+
+/// Which flags are those of the channels that are on. Flag b is that of channel b % 32; where an access says
+/// otherwise, it is of any channel.
+void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs) {
+  if (flag_accesses_.empty()) return;
+  constexpr unsigned channels = 32;
+  auto& roles = roles_[block];
+  needs.begin(function_.blocks[block]);
+  for (const FlagAccess& access : flag_accesses_) {
+    const Inst& inst = function_.blocks[block].insts[access.index];
+    const auto by_channel = [&](ir::ValueId mask, unsigned first) {
+      return known[mask].epoch == access.epoch && known[mask].role == MaskRole::Execution &&
+             known[mask].first_lane + first == inst.imm % channels;
+    };
+    if (inst.op == Op::flag_write) {
+      if (access.mask != ir::no_value && by_channel(access.mask, 0))
+        roles[access.index] = MaskRole::ExecutionMerge;
+    } else if (roles[access.index] == MaskRole::Other) {
+      const Need& need = needs.of(inst.result);
+      if (need.what == Need::None) roles[access.index] = MaskRole::Unused;
+      if (need.what == Need::Under && by_channel(need.lanes.mask, need.lanes.first))
+        roles[access.index] = MaskRole::Execution;
+    }
+  }
+  needs.end(function_.blocks[block]);
 }
 
 void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
@@ -239,15 +274,28 @@ void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
       live.inactive.set_range(0, indirect_slots());
       break;
     case Op::flag_write:
-      if (inst.mask == ir::no_value && role != MaskRole::Merge) live.flags.reset_range(inst.imm, inst.lanes);
+      if (role == MaskRole::ExecutionMerge) {
+        live.active_flags.reset_range(inst.imm, inst.lanes);
+      } else if (inst.mask == ir::no_value && role != MaskRole::Merge) {
+        live.active_flags.reset_range(inst.imm, inst.lanes);
+        live.inactive_flags.reset_range(inst.imm, inst.lanes);
+      }
       break;
     case Op::flag_read:
-      if (role != MaskRole::Merge) live.flags.set_range(inst.imm, inst.lanes);
+      if (role == MaskRole::Merge || role == MaskRole::Unused) break;
+      live.active_flags.set_range(inst.imm, inst.lanes);
+      if (role != MaskRole::Execution) live.inactive_flags.set_range(inst.imm, inst.lanes);
       break;
     case Op::mask_set:
       if (inst.imm != 0 || role == MaskRole::Execution) break;
-      if (role == MaskRole::Other || role == MaskRole::Subset) live.active |= live.inactive;
-      if (role == MaskRole::Other || role == MaskRole::Superset) live.inactive |= live.active;
+      if (role == MaskRole::Other || role == MaskRole::Subset) {
+        live.active |= live.inactive;
+        live.active_flags |= live.inactive_flags;
+      }
+      if (role == MaskRole::Other || role == MaskRole::Superset) {
+        live.inactive |= live.active;
+        live.inactive_flags |= live.active_flags;
+      }
       break;
     default:
       break;

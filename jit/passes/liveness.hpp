@@ -2,32 +2,35 @@
 // Which parts of the register file and which flags a block must leave behind, lane-precise for divergent
 // code.
 //
-// The file is tracked in slots of a size that the caller chooses. Of each slot two facts are known: `active`
-// (a channel in the execution mask may read it later) and `inactive` (a channel outside it may). A write
-// under the execution mask ends the first and not the second, which is what lets temporaries of a divergent
-// loop die, and what tells whether such a write must blend with the old value.
+// The file is tracked in slots of a size that the caller chooses, flags bit by bit. Of each two facts are
+// known: `active` (a channel in the execution mask may read it later) and `inactive` (a channel outside it
+// may). A write under the execution mask ends the first and not the second, which is what lets temporaries of
+// a divergent loop die, and what tells whether such a write must blend with the old value.
 #include <cstdint>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
 #include "jit/passes/bit_set.hpp"
+#include "jit/passes/block_needs.hpp"
 
 namespace eum::jit {
 
 struct LiveState {
-  BitSet active, inactive;  ///< slots
-  BitSet flags;             ///< flag bits
+  BitSet active, inactive;              ///< slots
+  BitSet active_flags, inactive_flags;  ///< flag bits
   bool operator==(const LiveState&) const = default;
   LiveState& operator|=(const LiveState& other) {
     active |= other.active;
     inactive |= other.inactive;
-    flags |= other.flags;
+    active_flags |= other.active_flags;
+    inactive_flags |= other.inactive_flags;
     return *this;
   }
   void fill() {
     active.fill();
     inactive.fill();
-    flags.fill();
+    active_flags.fill();
+    inactive_flags.fill();
   }
 };
 
@@ -38,6 +41,8 @@ enum class MaskRole : std::uint8_t {
   Subset,     ///< of the execution mask
   Superset,   ///< of the execution mask
   Merge,      ///< of flag_read and flag_write: the write gives some bits, and what was read to the others
+  Unused,     ///< of flag_read: nothing looks at what was read
+  ExecutionMerge,  ///< of flag_write: a Merge that gives those of the channels that are on
 };
 
 /// Slots [first, last].
@@ -61,7 +66,8 @@ class Liveness {
   unsigned indirect_slots() const { return (function_.indirect_end() + slot_bytes_ - 1) / slot_bytes_; }
   const LiveState& live_out(ir::BlockId block) const { return out_[block]; }
   const LiveState& live_in(ir::BlockId block) const { return in_[block]; }
-  /// Of the mask operand (reg_read, reg_write) or operand 0 (mask_set) of instruction `index`; or Merge.
+  /// Of the mask operand (reg_read, reg_write), of what looks at the result (flag_read), or of operand 0
+  /// (mask_set) of instruction `index`; or a merge.
   MaskRole role(ir::BlockId block, std::size_t index) const { return roles_[block][index]; }
   /// Everything is live before the instruction, whatever is after it.
   bool observes(const ir::Inst& inst) const { return exact_ && ir::may_leave(inst.op); }
@@ -71,7 +77,9 @@ class Liveness {
   bool regular(unsigned slot) const { return !irregular_[slot]; }
 
  private:
-  LiveState empty() const { return {BitSet(slots_), BitSet(slots_), BitSet(function_.flag_bits)}; }
+  LiveState empty() const {
+    return {BitSet(slots_), BitSet(slots_), BitSet(function_.flag_bits), BitSet(function_.flag_bits)};
+  }
   /// What a mask value is of the execution mask, as long as that stays: until the next epoch.
   struct KnownMask {
     MaskRole role = MaskRole::Other;
@@ -85,6 +93,13 @@ class Liveness {
     bool known = false;
   };
   void find_merges(ir::BlockId block, std::vector<Definition>& definitions);
+  /// A flag_read or flag_write, the epoch in which it is, and the mask under which it writes.
+  struct FlagAccess {
+    std::size_t index;
+    unsigned epoch;
+    ir::ValueId mask;
+  };
+  void classify_flags(ir::BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs);
   void note_access(const ir::Inst& inst, unsigned first_lane);
   void solve();
 
@@ -93,7 +108,8 @@ class Liveness {
   bool exact_;
   std::vector<std::vector<MaskRole>> roles_;
   std::vector<LiveState> in_, out_;
-  std::vector<std::uint16_t> keys_;  // lane mapping of the masked accesses of each slot; 0 = none yet
+  std::vector<FlagAccess> flag_accesses_;  // of the block that is being classified
+  std::vector<std::uint16_t> keys_;        // lane mapping of the masked accesses of each slot; 0 = none yet
   BitSet irregular_;
 };
 

@@ -38,14 +38,14 @@ void scalar_compare(ir::Function& function);
 /// What two shifts in opposite directions rotate becomes rotl.
 void rotations(ir::Function& function);
 
-/// Selects by a complemented mask become selects of exchanged values.
-void plain_selects(ir::Function& function);
-
 /// Addresses of 64 bits that are a base plus distances of 32 bits become base and distances.
 void distances(ir::Function& function);
 
 /// Masks that are looked at only under another mask lose what that mask makes of them.
 void needed_lanes(ir::Function& function);
+
+/// What looks at a complemented mask looks at the mask itself: selects, and, andn.
+void complements(ir::Function& function);
 
 /// Marks the blocks at which a thread may pause. Every engine does it first.
 void mark_safepoints(ir::Function& function, Safepoints where);

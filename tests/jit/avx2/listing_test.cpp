@@ -90,10 +90,8 @@ std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimi
   CompileOptions options;
   options.listing = true;
   options.optimisations = optimisations;
-  if (one.has("ids")) {
-    options.exact_registers = false;
-    options.ids = {32, 8, 8};
-  }
+  options.exact_registers = !one.has("ids") && !one.has("run");
+  if (one.has("ids")) options.ids = {32, 8, 8};
   ir::Function function = function_of_text(one.input);
   auto executable = engine.compile(function, options);
   if (!executable) FAIL(executable.error().message);

@@ -50,9 +50,11 @@ std::string liveness_text(const ir::Function& function, bool exact) {
   const Liveness liveness(function, function.slot_bytes, exact);
   std::string text;
   const auto state = [&](const LiveState& live) {
-    return fmt::format("active {} inactive {} flags {}", slots_text(live.active, liveness.slots(), "r"),
+    return fmt::format("active {} inactive {} flags {} inactive {}",
+                       slots_text(live.active, liveness.slots(), "r"),
                        slots_text(live.inactive, liveness.slots(), "r"),
-                       slots_text(live.flags, function.flag_bits, ""));
+                       slots_text(live.active_flags, function.flag_bits, ""),
+                       slots_text(live.inactive_flags, function.flag_bits, ""));
   };
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
     text += fmt::format("b{} in: {}\n", b, state(liveness.live_in(b)));
