@@ -23,6 +23,18 @@ enum class Family : std::uint8_t {
 #undef GEN_FAMILY
 };
 
+/// What instructions and messages of a family do otherwise than those of others, a bit set.
+namespace trait {
+/// A packed destination of hf may take f.
+inline constexpr std::uint16_t PackedHalf = 1;
+/// mach without {AccWrEn} gives the low half of the sum (IGC: macl).
+inline constexpr std::uint16_t LowMach = 2;
+/// goto sends the channels that its predicate names to UIP, not the others.
+inline constexpr std::uint16_t GotoNamed = 4;
+/// The level of detail of the sampler's ld comes after u, not after v (SKL PRM volume 7, "Parameter Types").
+inline constexpr std::uint16_t LodSecond = 8;
+}  // namespace trait
+
 struct FamilyInfo {
   std::string_view name;        ///< "Gen7.5"
   std::string_view iga64;       ///< as iga64 -p spells it: "7p5"
@@ -30,16 +42,24 @@ struct FamilyInfo {
   std::uint8_t grf_bytes;       ///< of one general register
   std::uint16_t grf_count;      ///< of one thread
   std::uint8_t flag_registers;  ///< of one thread; each has 32 bits
+  std::uint8_t address_words;   ///< of the address register
   std::uint8_t slot_bits;       ///< of r0.5, which number the thread's slot
   bool executed;                ///< lowering takes it
+  std::uint16_t traits;
+
+  constexpr bool has(std::uint16_t trait) const { return (traits & trait) != 0; }
 };
 
-inline constexpr std::array family_table{
-#define GEN_FAMILY(name, text, iga64, encoding, grf_bytes, grf_count, flag_registers, slot_bits, executed) \
-  FamilyInfo{text, iga64, Encoding::encoding, grf_bytes, grf_count, flag_registers, slot_bits, executed},
+inline constexpr auto family_table = [] {
+  using namespace trait;
+  return std::array{
+#define GEN_FAMILY(name, text, iga64, encoding, grf_bytes, grf_count, flags, a0, slot_bits, executed, \
+                   traits)                                                                            \
+  FamilyInfo{text, iga64, Encoding::encoding, grf_bytes, grf_count, flags, a0, slot_bits, executed, traits},
 #include "frontend/gen/families.def"
 #undef GEN_FAMILY
-};
+  };
+}();
 inline constexpr std::size_t family_count = family_table.size();
 
 constexpr const FamilyInfo& info(Family family) { return family_table[static_cast<std::size_t>(family)]; }

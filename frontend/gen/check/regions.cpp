@@ -135,9 +135,8 @@ void rule_vxh_channels(const Subject& s, Report& found) {
 }
 
 void rule_vxh_registers(const Subject& s, Report& found) {
-  // a0 has 8 words up to Gen7.5 and 16 from Gen8 on. The group of so many address registers is aligned to
-  // its own size, as far as the registers go.
-  const unsigned words = s.family < Family::Gen8 ? 8 : 16;
+  // The group of so many address registers is aligned to its own size, as far as the registers go.
+  const unsigned words = info(s.family).address_words;
   for_sources(s, [&](const Operand& op, Place place) {
     if (!is_vxh(op)) return;
     const unsigned rows = rows_of(s, op);

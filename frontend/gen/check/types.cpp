@@ -53,9 +53,10 @@ bool is_packed(const Operand& dst) { return dst.region.hstride == 1; }
 bool is_byte(Type type) { return size_of(type) == 1; }
 bool is_word(Type type) { return size_of(type) == 2; }
 
-/// Packed hf where f is computed: allowed from Gen8 on, by rules of its own.
+/// Packed hf where f is computed: allowed by rules of its own.
 bool is_packed_half(const Subject& s) {
-  return s.family >= Family::Gen8 && s.in.dst.type == Type::hf && is_packed(s.in.dst) && s.mixed_floats();
+  return info(s.family).has(trait::PackedHalf) && s.in.dst.type == Type::hf && is_packed(s.in.dst) &&
+         s.mixed_floats();
 }
 
 template <class F>

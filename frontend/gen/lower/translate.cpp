@@ -322,10 +322,9 @@ const char* Translator::flow() {
       if (in_.predicated()) kind = eu::FlowKind::reconverge_if;
       return nullptr;
     case goto_:
-      // Up to Gen9 the channels that the predicate does not name go to UIP; IGC writes predicates so.
       if (in_.branch_ctrl)
         kind = eu::FlowKind::goto_back;
-      else if (family_ >= Family::Gen11)
+      else if (info(family_).has(trait::GotoNamed))
         kind = eu::FlowKind::park;
       return nullptr;
     case if_:
@@ -358,8 +357,8 @@ Result<void> Translator::run() {
                                                           : math_meanings[static_cast<std::size_t>(in_.math)];
   out_.lower = meaning.lower;
   out_.op = meaning.op;
-  // Gen11 multiplies dwords by a word at a time and has no other product of 32 bits; iga64 calls it mach too.
-  if (in_.opcode == Opcode::mach && !in_.acc_wr_en && family_ >= Family::Gen11) out_.lower = &eu::lower_macl;
+  if (in_.opcode == Opcode::mach && !in_.acc_wr_en && info(family_).has(trait::LowMach))
+    out_.lower = &eu::lower_macl;
   out_.flow = {meaning.flow, in_.jip.offset, in_.uip.offset};
   if (in_.has_dst && in_.dst.is_arf(Arf::ip)) out_.flow.kind = eu::FlowKind::ip_write;
   out_.breaks = in_.debug_ctrl;

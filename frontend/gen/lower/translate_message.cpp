@@ -94,8 +94,7 @@ Result<void> translate_message(const Instruction& in, Family family, eu::Message
   out.image.surface = m.bti;
   out.image.sample = m.sample;
   out.image.sampler = m.sampler;
-  // SKL PRM volume 7, "Parameter Types": from Gen9 on the level of detail of ld comes after v.
-  out.lod_second = m.sample == mem::image::SampleOp::ld && family < Family::Gen9;
+  out.lod_second = m.sample == mem::image::SampleOp::ld && info(family).has(trait::LodSecond);
   out.image.half = m.half_precision;
   out.image.atomic = m.atomic;
   out.image.vertical_stride = m.vertical_stride_override;
