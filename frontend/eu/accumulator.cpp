@@ -49,6 +49,18 @@ void write_halves(Lowering& l, unsigned offset, unsigned stride, const ir::Build
   l.b().reg_write(l.high_plane(low, dword), halves.second, mask);
 }
 
+/// Where the 64-bit product of dwords goes.
+void write_wide_product(Lowering& l, const ir::Builder::Pair& product) {
+  const Instruction& in = l.inst();
+  const ir::ValueId mask = l.write_mask();
+  if (in.dst.is_accumulator()) {
+    write_halves(l, in.dst.offset, l.lanes() == 1 ? 1 : in.dst.region.hstride, product, mask);
+  } else {
+    l.write(in.dst, product.first, mask);
+    write_halves(l, l.implicit_acc_offset(s32), 1, product, mask);
+  }
+}
+
 }  // namespace
 
 unsigned Lowering::implicit_acc_offset(ir::Type type) const {
@@ -136,14 +148,10 @@ void lower_wide_mul(Lowering& l) {
     ir::ValueId a = l.source(0, s64);
     product = split(l, b.lanewise(ir::Op::mul, {a, l.source(1, s64)}));
   }
-  ir::ValueId mask = l.write_mask();
-  if (in.dst.is_accumulator()) {
-    write_halves(l, in.dst.offset, l.lanes() == 1 ? 1 : in.dst.region.hstride, product, mask);
-  } else {
-    l.write(in.dst, product.first, mask);
-    write_halves(l, l.implicit_acc_offset(s32), 1, product, mask);
-  }
+  write_wide_product(l, product);
 }
+
+void finish_wide_mul(Lowering& l, ir::ValueId product) { write_wide_product(l, split(l, product)); }
 
 namespace {
 

@@ -43,6 +43,22 @@ void lower_mul(Lowering& l, ir::Op op) {
   lower_wrapping(l, op);
 }
 
+// The word has no sign: the upper one, which mach multiplies, has it.
+void lower_mul_word(Lowering& l, ir::Op op) {
+  const Instruction& in = l.inst();
+  ir::Builder& b = l.b();
+  const auto compute = [&](ir::Type type) {
+    const ir::ValueId a = l.source(0, type), c = l.source(1, ir::Type::u32);
+    const ir::ValueId word = b.lanewise(ir::Op::and_, {c, b.constant(ir::Type::u32, l.lanes(), 0xffff)});
+    return b.lanewise(ir::Op::mul, {a, b.convert(ir::Op::convert, type, word)});
+  };
+  if (ir::is_float(modular_type(in)) || has_quadwords(in)) return lower_mul(l, op);
+  if (writes_wide_product(in)) return finish_wide_mul(l, compute(ir::Type::s64));
+  const ir::Type exact = looks_at_range(in) || keeps_exact_result(in) ? ir::Type::s64 : modular_type(in);
+  const ir::ValueId value = compute(exact);
+  l.finish(value, keeps_exact_result(in) ? value : ir::no_value);
+}
+
 void lower_mad(Lowering& l, ir::Op) {
   const auto compute = [&](ir::Type type) {
     ir::ValueId addend = l.source(0, type), a = l.source(1, type);

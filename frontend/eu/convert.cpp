@@ -138,6 +138,29 @@ void lower_smov(Lowering& l, ir::Op) {
                     mask == ir::no_value ? mask : l.b().slice(mask, lane, 1));
 }
 
+// The upper word of a dword becomes 0 (Mesa's brw_F32TO16).
+void lower_f32to16(Lowering& l, ir::Op op) {
+  Instruction half = l.inst();
+  const bool dwords = ir::size_of(half.dst.type) == 4;
+  half.dst.type = ir::Type::f16;
+  if (dwords) half.dst.region.hstride = static_cast<std::uint8_t>(2 * half.dst.region.hstride);
+  l.as(half, [&] { lower_mov(l, op); });
+  if (!dwords || half.dst.is_null()) return;
+  Operand upper = half.dst;
+  upper.type = ir::Type::u16;
+  if (upper.kind == OperandKind::Indirect)
+    upper.address_offset = static_cast<std::int16_t>(upper.address_offset + 2);
+  else
+    upper.offset += 2;
+  l.as(half, [&] { l.write(upper, l.b().constant(ir::Type::u16, l.lanes(), 0), l.write_mask()); });
+}
+
+void lower_f16to32(Lowering& l, ir::Op op) {
+  Instruction half = l.inst();
+  half.src[0].type = ir::Type::f16;
+  l.as(half, [&] { lower_mov(l, op); });
+}
+
 // movi: lane i takes the element of the source register that the low bits of address element i select.
 void lower_movi(Lowering& l, ir::Op op) {
   const Instruction& in = l.inst();

@@ -152,8 +152,15 @@ void park_and_go_on(Lowering& l, ValueId ip, ValueId taken, ValueId other) {
   l.end_block();
 }
 
-/// Where a register says that a branch leads: an ip, or bytes from this instruction.
+/// What a register holds of a branch, in bytes.
+ValueId in_bytes(Lowering& l, ValueId value) {
+  const unsigned unit = l.inst().flow.unit;
+  return unit == 1 ? value : l.b().lanewise(ir::Op::mul, {value, place(l, unit)});
+}
+
+/// Where a register says that a branch leads: an ip, or a distance from this instruction.
 ValueId computed_target(Lowering& l, ValueId value) {
+  value = in_bytes(l, value);
   return l.inst().flow.absolute ? value : l.b().lanewise(ir::Op::add, {value, place(l, l.inst().ip)});
 }
 
@@ -214,7 +221,7 @@ void lower_jump(Lowering& l, ir::Op) {
   const FlowInfo& row = info(in.flow.kind);
   if (row.computed) {
     // The offset counts from the next instruction.
-    ValueId offset = l.b().slice(l.source(0, ir::Type::u32), 0, 1);
+    ValueId offset = in_bytes(l, l.b().slice(l.source(0, ir::Type::u32), 0, 1));
     ValueId target = l.b().lanewise(ir::Op::add, {offset, place(l, in.next)});
     if (in.predicated()) target = l.b().select(l.b().slice(l.write_mask(), 0, 1), target, place(l, in.next));
     l.b().jump_ip(target);

@@ -52,6 +52,7 @@ struct Flow {
   std::int64_t jip = 0;
   std::int64_t uip = 0;
   bool absolute = false;                      ///< what a register holds is a place, not a distance
+  std::uint8_t unit = 1;                      ///< bytes that one unit of what a register holds means
   std::span<const std::uint32_t> table = {};  ///< of a switch: ips, which the program keeps
 };
 

@@ -15,6 +15,8 @@ void lower_wrapping(Lowering&, ir::Op);
 void lower_exact(Lowering&, ir::Op);
 /// As lower_wrapping, or a product of dwords that goes to the accumulator.
 void lower_mul(Lowering&, ir::Op);
+/// As lower_mul, with the low word of src1, an integer of 32 bits.
+void lower_mul_word(Lowering&, ir::Op);
 /// dst = src1 * src2 + src0.
 void lower_mad(Lowering&, ir::Op);
 /// dst = src0 + src1 + src2.
@@ -49,6 +51,9 @@ void lower_rotate(Lowering&, ir::Op);
 void lower_mov(Lowering&, ir::Op);
 void lower_smov(Lowering&, ir::Op);
 void lower_movi(Lowering&, ir::Op);
+/// Words or dwords = halves in their low word.
+void lower_f32to16(Lowering&, ir::Op);
+void lower_f16to32(Lowering&, ir::Op);
 
 // compare.cpp
 void lower_cmp(Lowering&, ir::Op);
@@ -82,6 +87,8 @@ void lower_quotient_and_remainder(Lowering&, ir::Op);
 /// A mul of dwords whose 64-bit product goes to the accumulator.
 bool writes_wide_product(const Instruction&);
 void lower_wide_mul(Lowering&);
+/// Finishes it with this product, in an integer type of 64 bits.
+void finish_wide_mul(Lowering&, ir::ValueId product);
 void lower_mach(Lowering&, ir::Op);
 /// As lower_mach, with the low half of the sum.
 void lower_macl(Lowering&, ir::Op);

@@ -41,6 +41,7 @@ struct Instruction {
   ir::Op op{};
   std::uint8_t exec_size = 1;
   std::uint8_t channel_offset = 0;  ///< first channel of the dispatch
+  bool paired = false;              ///< each of exec_size lanes takes two channels, of which the first counts
   std::uint8_t source_count = 0;    ///< of src[] that count
   bool no_mask = false;
   bool saturate = false;

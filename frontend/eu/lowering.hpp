@@ -58,6 +58,8 @@ class Lowering {
   }
   const Target& target() const { return target_; }
   unsigned lanes() const { return inst_->exec_size; }
+  /// Channels of the dispatch that the lanes take.
+  unsigned channels() const { return lanes() << (inst_->paired ? 1 : 0); }
   ir::Builder& b() { return builder_; }
 
   /// Ends the block with a trap that shows the instruction and the reason.
@@ -92,6 +94,9 @@ class Lowering {
   void set_execution_mask(ir::ValueId mask);
   /// Channels first to first + lanes - 1 of the execution mask; those beyond the dispatch are off.
   ir::ValueId channel_mask(unsigned first, unsigned lanes);
+  /// A mask over channels() as one over lanes(), and the other way round; no_value stays so.
+  ir::ValueId of_lanes(ir::ValueId channels);
+  ir::ValueId of_channels(ir::ValueId mask);
   /// Execution mask of the instruction's channels that the destination takes, or no_value where it is
   /// every channel.
   ir::ValueId lane_mask();

@@ -37,10 +37,38 @@ ir::ValueId Lowering::channel_mask(unsigned first, unsigned lanes) {
   return value;
 }
 
+ir::ValueId Lowering::of_lanes(ir::ValueId channels) {
+  if (!inst_->paired) return channels;
+  constexpr std::array<std::uint32_t, 5> kept{0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
+  const auto number = [&](std::uint32_t n) { return builder_.constant(ir::Type::u32, 1, n); };
+  ir::ValueId bits = builder_.mask_bits(ir::Type::u32, channels);
+  for (unsigned step = 0; 1u << step <= lanes(); ++step) {
+    if (step != 0)
+      bits = builder_.lanewise(ir::Op::or_,
+                               {bits, builder_.lanewise(ir::Op::shr, {bits, number(1u << (step - 1))})});
+    bits = builder_.lanewise(ir::Op::and_, {bits, number(kept[step])});
+  }
+  return builder_.bits_mask(bits, lanes());
+}
+
+ir::ValueId Lowering::of_channels(ir::ValueId mask) {
+  if (!inst_->paired || mask == ir::no_value) return mask;
+  constexpr std::array<std::uint32_t, 4> kept{0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff};
+  const auto number = [&](std::uint32_t n) { return builder_.constant(ir::Type::u32, 1, n); };
+  const auto with_copy = [&](ir::ValueId bits, unsigned distance) {
+    return builder_.lanewise(ir::Op::or_, {bits, builder_.lanewise(ir::Op::shl, {bits, number(distance)})});
+  };
+  ir::ValueId bits = builder_.mask_bits(ir::Type::u32, mask);
+  for (unsigned step = static_cast<unsigned>(kept.size()); step-- > 0;)
+    if (1u << step < lanes())
+      bits = builder_.lanewise(ir::Op::and_, {with_copy(bits, 1u << step), number(kept[step])});
+  return builder_.bits_mask(with_copy(bits, 1), channels());
+}
+
 ir::ValueId Lowering::lane_mask() {
   if (lane_mask_read_) return lane_mask_;
   lane_mask_read_ = true;
-  lane_mask_ = inst_->no_mask ? ir::no_value : channel_mask(inst_->channel_offset, lanes());
+  lane_mask_ = inst_->no_mask ? ir::no_value : of_lanes(channel_mask(inst_->channel_offset, channels()));
   // Channels that the destination leaves out stay off without execution mask too (manual, example in 3.2.2).
   if ((~inst_->enabled & ir::lane_mask(lanes())) != 0)
     lane_mask_ = both(lane_mask_, builder_.constant(ir::Type::m, lanes(), inst_->enabled));
@@ -51,7 +79,7 @@ const char* Lowering::check_flags() const {
   const Instruction& in = *inst_;
   if (!in.predicated() && in.condition == Condition::None && !in.uses_flag) return nullptr;
   const unsigned end =
-      in.flag % flag_register_bits + round_up(in.channel_offset + lanes(), in.predicate.group);
+      in.flag % flag_register_bits + round_up(in.channel_offset + channels(), in.predicate.group);
   return end > flag_register_bits || in.flag >= target_.flag_bits ? "flags beyond the flag register"
                                                                   : nullptr;
 }
@@ -66,22 +94,22 @@ ir::ValueId Lowering::predicate() {
     case None:
       return predicate_ = ir::no_value;
     case Channel:
-      value = builder_.flag_read(lanes(), flag_bit());
+      value = builder_.flag_read(channels(), flag_bit());
       break;
     case Component: {
       // All flags of the group become that of the component.
       const unsigned skip = inst_->channel_offset % how.group;
-      const unsigned count = round_up(skip + lanes(), how.group);
+      const unsigned count = round_up(skip + channels(), how.group);
       const ir::ValueId flags = builder_.flag_read(count, flag_bit() - skip);
       const ir::ValueId kept = builder_.constant(ir::Type::m, count, 0x11111111ull << how.component);
       value = builder_.mask_group(ir::Op::group_any, both(flags, kept), how.group);
-      value = builder_.slice(value, skip, lanes());
+      value = builder_.slice(value, skip, channels());
       break;
     }
     case First: {
       // All ones or none from the lowest bit, so that lanes need not be looked at one by one.
       const ir::ValueId bit = builder_.mask_bits(ir::Type::u32, builder_.flag_read(1, flag_bit()));
-      value = builder_.bits_mask(builder_.lanewise(ir::Op::neg, {bit}), lanes());
+      value = builder_.bits_mask(builder_.lanewise(ir::Op::neg, {bit}), channels());
       break;
     }
     case AnyV:
@@ -89,20 +117,21 @@ ir::ValueId Lowering::predicate() {
       const unsigned bit = flag_bit() % flag_register_bits;
       value = builder_.lanewise(
           how.control == AnyV ? ir::Op::or_ : ir::Op::and_,
-          {builder_.flag_read(lanes(), bit), builder_.flag_read(lanes(), flag_register_bits + bit)});
+          {builder_.flag_read(channels(), bit), builder_.flag_read(channels(), flag_register_bits + bit)});
       break;
     }
     case AnyH:
     case AllH: {
       // Channels are grouped from channel 0 on, so an instruction sees the flags of whole groups.
       const unsigned skip = inst_->channel_offset % how.group;
-      const unsigned count = round_up(skip + lanes(), how.group);
+      const unsigned count = round_up(skip + channels(), how.group);
       const ir::ValueId flags = builder_.flag_read(count, flag_bit() - skip);
       const ir::Op op = how.control == AnyH ? ir::Op::group_any : ir::Op::group_all;
-      value = builder_.slice(builder_.mask_group(op, flags, how.group), skip, lanes());
+      value = builder_.slice(builder_.mask_group(op, flags, how.group), skip, channels());
       break;
     }
   }
+  value = of_lanes(value);
   if (how.inverse) value = builder_.lanewise(ir::Op::not_, {value});
   return predicate_ = value;
 }
@@ -128,7 +157,9 @@ ir::ValueId Lowering::spread(ir::ValueId mask) {
   return mask;
 }
 
-void Lowering::write_flag_mask(ir::ValueId value) { builder_.flag_write(flag_bit(), value, write_mask()); }
+void Lowering::write_flag_mask(ir::ValueId value) {
+  builder_.flag_write(flag_bit(), of_channels(value), of_channels(write_mask()));
+}
 
 void Lowering::write_flags(ir::ValueId seen, ir::ValueId computed, ir::ValueId overflow) {
   using enum Condition;

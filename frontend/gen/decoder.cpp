@@ -60,13 +60,14 @@ class Decoder : OperandDecoder<E> {
   using OperandDecoder<E>::fail;
 
   /// IP has 32 bits.
-  Target jump_target(std::int32_t raw, std::uint32_t base) const {
-    return {true, Type::d, raw, static_cast<std::int32_t>(base + static_cast<std::uint32_t>(raw))};
+  Target jump_target(std::int32_t raw, int unit, std::uint32_t base) const {
+    return {true, Type::d, static_cast<std::uint8_t>(unit), raw,
+            static_cast<std::int32_t>(base + static_cast<std::uint32_t>(raw))};
   }
   template <Bits B>
   Target target(int unit) const {
     const auto raw = static_cast<std::int32_t>(signed_value<B>(w_) * unit);
-    return jump_target(raw, i_.opcode == Opcode::calla ? 0 : i_.offset);
+    return jump_target(raw, unit, i_.opcode == Opcode::calla ? 0 : i_.offset);
   }
   /// The branches that also take registers say which type the immediate offset `Offset` has: d, or w if it
   /// has 16 bits.
@@ -270,10 +271,11 @@ bool Decoder<E>::branch() {
       return true;
     case Format::Jump:
       if (src1_is_immediate()) {
-        i_.jip =
-            jump_target(static_cast<std::int32_t>(signed_value<L.imm32>(w_) * Data::jump_unit), i_.next());
+        i_.jip = jump_target(static_cast<std::int32_t>(signed_value<L.imm32>(w_) * Data::jump_unit),
+                             Data::jump_unit, i_.next());
         return offset_type<L.src1_type, L.imm32>(i_.jip);
       }
+      i_.jip.unit = Data::jump_unit;
       i_.source_count = 1;
       if (!this->source1(i_.src[0], i_.align16, false, Files::Grf)) return false;
       if (i_.src[0].type != Type::d)
@@ -286,6 +288,7 @@ bool Decoder<E>::branch() {
         i_.jip = target<L.call_offset>(Data::jump_unit);
         return offset_type<L.src1_type, L.call_offset>(i_.jip);
       }
+      i_.jip.unit = Data::jump_unit;
       i_.source_count = 1;
       return this->source1(i_.src[0], i_.align16, false, Files::Grf) && modifiers();
     case Format::Return:
@@ -301,6 +304,7 @@ bool Decoder<E>::branch() {
         }
         return true;
       }
+      i_.jip.unit = Data::branch_unit;
       i_.source_count = 1;
       return this->source0(i_.src[0], i_.align16, false) && modifiers();
   }

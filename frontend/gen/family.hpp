@@ -33,6 +33,12 @@ inline constexpr std::uint16_t LowMach = 2;
 inline constexpr std::uint16_t GotoNamed = 4;
 /// The level of detail of the sampler's ld comes after u, not after v (SKL PRM volume 7, "Parameter Types").
 inline constexpr std::uint16_t LodSecond = 8;
+/// SIMD mode 0 of the sampler is SIMD4x2 only if a header says so (Mesa's brw_eu_defines.h).
+inline constexpr std::uint16_t Simd8D = 16;
+/// Of a source 1 of 32 bits mul takes the low word (IVB, 1.3; Mesa's has_integer_dword_mul).
+inline constexpr std::uint16_t MulWord = 32;
+/// A channel of df is a pair of channels: execution size and regions count their dwords (IVB, 1.3).
+inline constexpr std::uint16_t PairedDoubles = 64;
 }  // namespace trait
 
 struct FamilyInfo {
@@ -44,7 +50,6 @@ struct FamilyInfo {
   std::uint8_t flag_registers;  ///< of one thread; each has 32 bits
   std::uint8_t address_words;   ///< of the address register
   std::uint8_t slot_bits;       ///< of r0.5, which number the thread's slot
-  bool executed;                ///< lowering takes it
   std::uint16_t traits;
 
   constexpr bool has(std::uint16_t trait) const { return (traits & trait) != 0; }
@@ -53,9 +58,8 @@ struct FamilyInfo {
 inline constexpr auto family_table = [] {
   using namespace trait;
   return std::array{
-#define GEN_FAMILY(name, text, iga64, encoding, grf_bytes, grf_count, flags, a0, slot_bits, executed, \
-                   traits)                                                                            \
-  FamilyInfo{text, iga64, Encoding::encoding, grf_bytes, grf_count, flags, a0, slot_bits, executed, traits},
+#define GEN_FAMILY(name, text, iga64, encoding, grf_bytes, grf_count, flags, a0, slot_bits, traits) \
+  FamilyInfo{text, iga64, Encoding::encoding, grf_bytes, grf_count, flags, a0, slot_bits, traits},
 #include "frontend/gen/families.def"
 #undef GEN_FAMILY
   };

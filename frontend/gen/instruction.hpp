@@ -177,6 +177,7 @@ struct SendInfo {
 struct Target {
   bool present = false;
   Type type = Type::d;      ///< of the offset: w where it has 16 bits and says so
+  std::uint8_t unit = 1;    ///< bytes that one unit of the offset means, in a register too
   std::int32_t raw = 0;     ///< in bytes; relative unless the instruction is calla
   std::int64_t offset = 0;  ///< byte offset in the kernel, wrapped to 32 bits as IP is; may lie outside of it
 };
@@ -226,6 +227,11 @@ std::size_t length_at(std::span<const std::byte> kernel, std::size_t offset, Fam
 /// three-source instructions and math macros) into Align1: exec_size, regions and sub-registers then count as
 /// usual. An Align1 instruction is returned as it is. Anything else is an error that names the operand.
 Result<Instruction> align1_form(const Instruction& instruction, Family family);
+
+/// Where df counts dwords in execution size and regions (trait::PairedDoubles), an instruction with a df
+/// operand as other families have it: lane k is that of channel 2k. Any other is returned as it is; regions
+/// that take doubles apart are errors that name the operand.
+Result<Instruction> whole_doubles(const Instruction& instruction, Family family);
 
 /// How a branch target is written.
 enum class LabelStyle : std::uint8_t {

@@ -45,6 +45,7 @@ class Reader {
   bool channel_mask();
   bool three_simd_modes();
   bool slot_group();
+  bool scratch(unsigned registers, bool is_read);
   bool atomic(bool is_float);
   bool fence();
   bool sampler();
@@ -117,6 +118,15 @@ bool Reader::slot_group() {
   return true;
 }
 
+bool Reader::scratch(unsigned registers, bool is_read) {
+  m_.address = AddressModel::Scratch;
+  m_.offset = 32 * get(11, 0);
+  m_.by_channel = get(16, 16);
+  m_.invalidate = is_read && get(15, 15);
+  element(256, 256, registers);
+  return registers != 3 || fail("number of registers", 13, 12);
+}
+
 bool Reader::atomic(bool is_float) {
   const unsigned code = is_float ? get(10, 8) : get(11, 8);
   const AtomicRow* row = find_atomic(is_float, code);
@@ -143,8 +153,10 @@ bool Reader::fence() {
 bool Reader::sampler() {
   const unsigned mode = get(18, 17) | get(29, 29) << 2;
   if (mode > 3) return fail("SIMD mode", 18, 17);
-  // Of 0 the header says whether it is SIMD8D or SIMD4x2 (BXT volume 6, message header of the sampler).
-  if (mode == 0 && !m_.header) return fail("SIMD8D mode is not supported", 18, 17);
+  // Of 0 the header says whether it is SIMD8D or SIMD4x2 (BXT volume 6, message header of the sampler), where
+  // there are both.
+  if (mode == 0 && !m_.header && info(family_).has(trait::Simd8D))
+    return fail("SIMD8D mode is not supported", 18, 17);
   constexpr std::uint8_t modes[] = {two_slots, 8, 16, 32};
   m_.simd = modes[mode];
   const unsigned code = get(16, 12);
@@ -168,7 +180,8 @@ bool Reader::read(const Row& row) {
       bti();
       // The aligned reads (to a dword) count bytes, the others owords.
       const bool aligned = m_.kind == MessageKind::oword_aligned_block_read ||
-                           m_.kind == MessageKind::constant_aligned_block_read;
+                           m_.kind == MessageKind::constant_aligned_block_read ||
+                           m_.kind == MessageKind::dc2_aligned_block_read;
       return blocks_of_owords(aligned ? in_bytes : in_owords);
     }
     case DescriptorLayout::OwordDualBlock:
@@ -187,12 +200,9 @@ bool Reader::read(const Row& row) {
       element(32, 32, 1);
       return true;
     case DescriptorLayout::ScratchBlock:
-      m_.address = AddressModel::Scratch;
-      m_.offset = 32 * get(11, 0);
-      m_.by_channel = get(16, 16);
-      m_.invalidate = is_read && get(15, 15);
-      element(256, 256, 1u << get(13, 12));
-      return true;
+      return scratch(1u << get(13, 12), is_read);
+    case DescriptorLayout::ScratchRegisters:
+      return scratch(1 + get(13, 12), is_read);
     case DescriptorLayout::MemoryFence:
       return fence();
     case DescriptorLayout::Untyped:
@@ -203,6 +213,11 @@ bool Reader::read(const Row& row) {
     case DescriptorLayout::Typed:
       bti();
       return channel_mask() && slot_group();
+    case DescriptorLayout::TypedHalves:
+      bti();
+      m_.simd = 8;
+      m_.high_slots = get(13, 13);
+      return channel_mask();
     case DescriptorLayout::UntypedAtomic:
     case DescriptorLayout::CounterAtomic:
     case DescriptorLayout::FloatAtomic:
@@ -276,9 +291,6 @@ Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool s
   const unsigned sfid = ex_desc & 0xf;
   const Span span = rows_of[sfid];
   const std::string_view function = function_name(sfid, family);
-  if (!families_with_messages[static_cast<std::size_t>(family)])
-    return error("message of shared function {:#x} ({}), descriptor {:#x}: messages of {} are not supported",
-                 sfid, function.empty() ? "not defined" : function, desc, info(family).name);
   if (span.last == 0)
     return error(
         "message of shared function {:#x} ({}), descriptor {:#x}: this shared function is not supported",

@@ -17,6 +17,7 @@ enum class DescriptorLayout : std::uint8_t {
   ByteScattered,
   DwordScattered,
   ScratchBlock,
+  ScratchRegisters,
   MemoryFence,
   Untyped,
   UntypedAtomic,
@@ -24,6 +25,7 @@ enum class DescriptorLayout : std::uint8_t {
   Atomic4x2,
   FloatAtomic4x2,
   Typed,
+  TypedHalves,
   TypedAtomic,
   CounterAtomic,
   MediaBlock,
@@ -117,18 +119,6 @@ inline constexpr auto first_by_type = [] {
       while (row < rows_of[sfid].last && !may_match(rows[row].where, type)) ++row;
       out[sfid][type] = static_cast<std::uint8_t>(row);
     }
-  return out;
-}();
-
-/// Whether any message of the family is in the table.
-constexpr bool has_messages(Family family) {
-  for (const Row& row : rows)
-    if (row.info.families.contains(family)) return true;
-  return false;
-}
-inline constexpr auto families_with_messages = [] {
-  std::array<bool, family_count> out{};
-  for (std::size_t i = 0; i < family_count; ++i) out[i] = has_messages(static_cast<Family>(i));
   return out;
 }();
 

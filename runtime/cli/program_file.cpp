@@ -60,9 +60,9 @@ std::optional<Failure> load_source(const ProgramFile& file, rt::Program& program
   if (!compiled) return Failure{ExitCode::BadInput, prefixed(file.file, compiled.error())};
   const auto binary = read_file(compiled->binary());
   if (!binary) return Failure{ExitCode::BadInput, binary.error()};
-  // Machine code where it is of a family that is executed, else the text.
+  // Machine code where it is of a family that is decoded, else the text.
   auto loaded = rt::load_program(*binary);
-  if (!loaded || !gen::info(loaded->family).executed) {
+  if (!loaded) {
     ProgramFile text;
     text.file = compiled->folder();
     text.ze_info = compiled->binary();

@@ -276,9 +276,6 @@ std::optional<Relocation::Kind> relocation_kind(std::uint32_t type) {
 
 Result<Kernel> finish(KernelDraft draft, gen::Family family) {
   if (draft.inline_data) draft.reject("it takes inline data, which its GPU family does not have");
-  if (!gen::info(family).executed)
-    draft.reject(
-        fmt::format("it is for {}, the execution of which is not supported", gen::info(family).name));
   return finish(std::move(draft), registers_of(family));
 }
 

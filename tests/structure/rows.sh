@@ -96,7 +96,7 @@ fi
 # Families and encodings: nothing but a row for a family; for an encoding all of its data.
 encodings=(-fsyntax-only -x c++ frontend/gen/encoding.hpp)
 one_more family_encoding frontend/gen/families.def \
-  'GEN_FAMILY(RowUnderTest, "Gen99", "99", no_such_encoding, 32, 128, 2, 16, 9, false, 0)'
+  'GEN_FAMILY(RowUnderTest, "Gen99", "99", no_such_encoding, 32, 128, 2, 16, 9, 0)'
 refused family_encoding no_such_encoding "${encodings[@]}"
 
 one_more encoding frontend/gen/encodings.def 'GEN_ENCODING(row_under_test)'
@@ -127,7 +127,7 @@ done
 one_less field frontend/gen/encodings/gen9.hpp '\{s_src1_reg,'
 refused field 'a part of the encoding lacks a field' "${encodings[@]}"
 
-one_more family frontend/gen/families.def 'GEN_FAMILY(RowUnderTest, "Gen99", "99", gen9, 32, 128, 2, 16, 9, false, 0)'
+one_more family frontend/gen/families.def 'GEN_FAMILY(RowUnderTest, "Gen99", "99", gen9, 32, 128, 2, 16, 9, 0)'
 if ! build family -o "$work/one_more_family" tests/structure/one_more_family.cpp frontend/gen/decoder.cpp \
   frontend/gen/printer.cpp "${archives[@]:1}" -lfmt -ldl || ! "$work/one_more_family"; then
   echo "family: one more row did not work"

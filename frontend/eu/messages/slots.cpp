@@ -190,8 +190,8 @@ void lower_atomic_counter_slots(MessageLowering& t) {
   if (returns) slots.write(0, 0, old);
 }
 
-/// Parameters lie four a register in an order of their own, and each channel comes back at its place. The
-/// header, which says that it is SIMD4x2, is there.
+/// Parameters lie four a register in an order of their own, and each channel comes back at its place. A
+/// header masks channels.
 void lower_sample_slots(MessageLowering& t) {
   constexpr unsigned sample_control = 8, sampler_pointer = 12, first_channel_mask = 12;
   const Message& m = t.message();
@@ -203,17 +203,19 @@ void lower_sample_slots(MessageLowering& t) {
   if (m.response.count > 1) return t.lowering().unsupported("SIMD4x2 sampler message with a pixel null mask");
   Slots slots(t);
   const unsigned front = header_registers(m);
-  if (front == 0) return t.lowering().unsupported("SIMD4x2 sampler message without a header");
   if (!slots.check(front, m.response.count)) return;
   const unsigned given = Slots::dwords * (m.payload_registers() - front);
   const auto number = [&](std::uint32_t n) { return b.constant(ir::Type::u32, 1, n); };
-  const ir::ValueId control = t.header(ir::Type::u32, sample_control);
+  ir::ValueId control = ir::no_value;
   ir::ImageAccess image = t.image();
-  image.scalars = ir::sample_header_scalars;
-  // The op returns all channels; those that the header masks are not written here.
   std::vector<ir::ValueId> operands = t.surface_operand();
-  operands.push_back(b.lanewise(ir::Op::and_, {control, number(~(0xfu << first_channel_mask))}));
-  operands.push_back(t.header(ir::Type::u32, sampler_pointer));
+  if (m.header) {
+    control = t.header(ir::Type::u32, sample_control);
+    image.scalars = ir::sample_header_scalars;
+    // The op returns all channels; those that the header masks are not written here.
+    operands.push_back(b.lanewise(ir::Op::and_, {control, number(~(0xfu << first_channel_mask))}));
+    operands.push_back(t.header(ir::Type::u32, sampler_pointer));
+  }
   for (const mem::image::Parameter parameter : operation.parameters) {
     const std::optional<unsigned> place = operation.slots.find(parameter);
     const bool is_given = place && *place < given;
@@ -224,6 +226,10 @@ void lower_sample_slots(MessageLowering& t) {
                                     m.response.count != 0 ? Slots::dwords : 0, slots.mask());
   if (m.response.count == 0) return;
   for (unsigned c = 0; c < Slots::dwords; ++c) {
+    if (!m.header) {
+      slots.write(0, c, first + c);
+      continue;
+    }
     const ir::ValueId masked = b.lanewise(ir::Op::shr, {control, number(first_channel_mask + c)});
     const ir::ValueId kept = b.lanewise(
         ir::Op::sub, {b.lanewise(ir::Op::and_, {masked, number(1)}), number(1)});  // all ones: returned

@@ -18,6 +18,12 @@ bool applies(const RuleInfo& rule, const Target& target) {
   return rule.families.contains(target.family) && (rule.core == Core::Any || rule.core == target.core);
 }
 
+/// As rules see it: they count in elements of an operand's type.
+Instruction whole(const Instruction& instruction, Family family) {
+  const Result<Instruction> form = whole_doubles(instruction, family);
+  return form ? *form : instruction;
+}
+
 void check_one(const Subject& subject, const Target& target, std::vector<Finding>& to) {
   for (std::size_t i = 0; i < functions.size(); ++i) {
     if (!applies(rule_table[i], target)) continue;
@@ -35,7 +41,7 @@ std::string_view name(Place place) {
 
 std::vector<Finding> check(const Instruction& instruction, const Target& target) {
   std::vector<Finding> findings;
-  check_one({instruction, target.family, {}, nullptr}, target, findings);
+  check_one({whole(instruction, target.family), target.family, {}, nullptr}, target, findings);
   return findings;
 }
 
@@ -51,7 +57,8 @@ Result<std::vector<Finding>> check(std::span<const std::byte> kernel, const Targ
   }
   std::vector<Finding> findings;
   for (const Instruction& in : instructions)
-    check_one({in, target.family, kernel.subspan(in.offset, in.length), &places}, target, findings);
+    check_one({whole(in, target.family), target.family, kernel.subspan(in.offset, in.length), &places},
+              target, findings);
   return findings;
 }
 

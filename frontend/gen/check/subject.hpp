@@ -20,7 +20,7 @@ struct KernelPlaces {
 
 /// An instruction with what rules ask of it again and again.
 struct Subject {
-  const Instruction& in;
+  Instruction in;
   Family family;
   std::span<const std::byte> word;       ///< as encoded; empty if it is not known
   const KernelPlaces* kernel = nullptr;  ///< null: nothing is known of the kernel

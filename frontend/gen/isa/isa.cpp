@@ -293,14 +293,11 @@ IsaMessage probe_message(MessageKind kind, Family family) {
 
 Isa instruction_set(Family family) {
   Isa isa;
-  const bool executed = info(family).executed;
-  const std::string not_executed = "the family is decoded and disassembled only";
   Execution messages = Execution::Unsupported;
   for (std::size_t i = 0; i < message_table::rows.size(); ++i) {
     const auto kind = static_cast<MessageKind>(i);
     if (!info(kind).families.contains(family)) continue;
-    isa.messages.push_back(executed ? probe_message(kind, family)
-                                    : IsaMessage{kind, Execution::Unsupported, not_executed});
+    isa.messages.push_back(probe_message(kind, family));
     messages = std::min(messages, isa.messages.back().execution);
   }
   for (std::size_t i = 0; i < opcode_count; ++i) {
@@ -311,9 +308,7 @@ Isa instruction_set(Family family) {
     row.shape = shape(opcode, family);
     row.text = info(opcode).name;
     const auto add = [&] {
-      if (!executed) {
-        row.reason = not_executed;
-      } else if (is_send(opcode)) {
+      if (is_send(opcode)) {
         row.execution = messages;  // which of them are faults, the messages say
       } else {
         probe_row(row, family);

@@ -61,8 +61,6 @@ eu::Target target(Family family) {
 Result<ir::Function> lower_kernel(std::span<const std::byte> code, Family family, unsigned simd,
                                   std::string name, std::pmr::memory_resource* memory,
                                   const eu::LowerOptions& options) {
-  if (!info(family).executed)
-    return error("kernel {}: execution of {} is not supported", name, info(family).name);
   if (code.size() > max_kernel_bytes)
     return error("kernel {}: expected at most {} bytes of code, found {}", name, max_kernel_bytes,
                  code.size());

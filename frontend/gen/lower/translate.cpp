@@ -359,7 +359,12 @@ Result<void> Translator::run() {
   out_.op = meaning.op;
   if (in_.opcode == Opcode::mach && !in_.acc_wr_en && info(family_).has(trait::LowMach))
     out_.lower = &eu::lower_macl;
-  out_.flow = {meaning.flow, in_.jip.offset, in_.uip.offset};
+  if (in_.opcode == Opcode::mul && info(family_).has(trait::MulWord) && !is_float(in_.src[1].type) &&
+      size_of(in_.src[1].type) == 4)
+    out_.lower = &eu::lower_mul_word;
+  // An else of one offset has its channels wait there as well.
+  const Target& wait = in_.uip.present ? in_.uip : in_.jip;
+  out_.flow = {meaning.flow, in_.jip.offset, wait.offset, false, in_.jip.unit};
   if (in_.has_dst && in_.dst.is_arf(Arf::ip)) out_.flow.kind = eu::FlowKind::ip_write;
   out_.breaks = in_.debug_ctrl;
   out_.modes = modes();
@@ -389,7 +394,9 @@ Result<void> Translator::run() {
 
 }  // namespace
 
-Result<void> translate(const Instruction& instruction, Family family, eu::Instruction& result) {
+namespace {
+
+Result<void> translate_whole(const Instruction& instruction, Family family, eu::Instruction& result) {
   if (!instruction.align16) return Translator(instruction, family, result).run();
   const Result<Instruction> form = align1_form(instruction, family);
   if (form && is_equivalent(instruction, *form)) return Translator(*form, family, result).run();
@@ -401,6 +408,16 @@ Result<void> translate(const Instruction& instruction, Family family, eu::Instru
   for (unsigned i = 0; i < instruction.source_count; ++i) macro |= names_accumulator(instruction.src[i]);
   const Result<void> translated = Translator(instruction, family, result).run();
   return macro && !form ? form.error() : translated;
+}
+
+}  // namespace
+
+Result<void> translate(const Instruction& instruction, Family family, eu::Instruction& result) {
+  const Result<Instruction> whole = whole_doubles(instruction, family);
+  const Result<void> translated = translate_whole(whole ? *whole : instruction, family, result);
+  if (!whole) return whole.error();
+  result.paired = whole->exec_size != instruction.exec_size;
+  return translated;
 }
 
 }  // namespace eum::gen

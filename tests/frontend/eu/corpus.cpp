@@ -69,18 +69,6 @@ std::vector<Kernel> corpus() {
 
 }  // namespace
 
-TEST_CASE("a family that is decoded but not executed is refused by name") {
-  const std::vector<std::byte> code(16);
-  for (std::size_t i = 0; i < gen::family_count; ++i) {
-    const auto family = static_cast<gen::Family>(i);
-    if (gen::info(family).executed) continue;
-    const Result<ir::Function> function = gen::lower_kernel(code, family, 8, "k");
-    REQUIRE_FALSE(function);
-    CHECK(function.error().message ==
-          "kernel k: execution of " + std::string(gen::info(family).name) + " is not supported");
-  }
-}
-
 TEST_CASE("every kernel of the corpus lowers to well-formed micro-ops without a trap") {
   std::vector<Kernel> kernels = corpus();
   REQUIRE(kernels.size() > 100);

@@ -197,11 +197,48 @@ TEST_CASE("what is not defined or not supported says so") {
   CHECK(has(rejected(gtwy, 3), {"get timestamp", "not supported"}));
 }
 
-TEST_CASE("messages of families that are not described are refused by name") {
-  for (Family family : {Family::Gen7, Family::Gen7_5})
-    CHECK(has(rejected(dc1, 0x02106e01, family),
-              {"hdc.dc1", info(family).name, "messages of", "not supported"}));
+TEST_CASE(
+    "Gen7 has untyped messages in the data cache and typed ones in the render cache, Gen7.5 in port 1") {
+  constexpr Family ivb = Family::Gen7, hsw = Family::Gen7_5;
+  constexpr unsigned rc = 5;
+  // Descriptors of the Gen7 vectors.
+  const Message read = message(dc0, 0x04215e01, false, ivb);
+  CHECK(describe(read, ivb) == "hdc.dc0; untyped surface read with x");
+  CHECK((read.simd == 16 && read.components == 1 && read.bti == 1 && read.response_length == 2));
+  const Message atomic = message(dc0, 0x0211b601, false, ivb);
+  CHECK((atomic.atomic == mem::AtomicOp::dec && atomic.returns && atomic.simd == 8));
+  CHECK(message(dc0, 0x04036e01, false, ivb).access == Access::Write);
+  for (const bool high : {false, true}) {
+    const Message typed = message(rc, high ? 0x06196e01 : 0x06194e01, false, ivb);
+    CHECK((typed.kind == MessageKind::rc_typed_surface_read && typed.high_slots == high && typed.simd == 8));
+    CHECK((typed.header && typed.components == 1));
+    const Message add = message(rc, high ? 0x08099701 : 0x08098701, false, ivb);
+    CHECK((add.kind == MessageKind::rc_typed_atomic && add.high_slots == high && !add.returns));
+  }
+  CHECK(has(rejected(dc0, 0x04215e01, hsw), {"message type 0x5", "not defined on Gen7.5"}));
+  CHECK(has(rejected(rc, 0x06194e01, hsw), {"message type 0x5", "not defined on Gen7.5"}));
+  CHECK(has(rejected(dc1, 0x02106e01, ivb), {"message type 0x1", "not defined on Gen7"}));
+  CHECK(message(dc1, 0x02106e01, false, hsw).kind == MessageKind::untyped_surface_read);
   CHECK(message(dc1, 0x02106e01, false, Family::Gen11).kind == MessageKind::untyped_surface_read);
+  for (const Family family : {ivb, hsw}) {
+    CHECK(has(rejected(rc, 0x88031400, family), {"render target write", "not supported"}));
+    CHECK(has(rejected(dc1, 0x0c0d0000 | 0x11u << 14, family), {"not defined on"}));  // A64
+    CHECK(message(2, 0x02104001, false, family).simd == 2);                           // no header
+    CHECK(message(3, 0x02008004, false, family).kind == MessageKind::barrier);
+    CHECK(message(4, 0x02284001, false, family).address_unit == 1);
+    CHECK(message(dc0, 0x021880ff, false, family).address == AddressModel::Stateless);
+  }
+}
+
+TEST_CASE("a scratch message of Gen7 counts registers, one of Gen8 their logarithm") {
+  for (const unsigned code : {0u, 1u, 2u, 3u}) {
+    const std::uint32_t desc = 0x02180000 | 2u << 17 | code << 12;
+    CHECK(message(dc0, desc, false, Family::Gen8).element_count == 1u << code);
+    if (code == 2)
+      CHECK(has(rejected(dc0, desc, Family::Gen7), {"number of registers", "13:12"}));
+    else
+      CHECK(message(dc0, desc, false, Family::Gen7_5).element_count == code + 1);
+  }
 }
 
 TEST_CASE("every descriptor of every shared function is a message or an error") {
