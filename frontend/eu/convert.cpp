@@ -138,27 +138,89 @@ void lower_smov(Lowering& l, ir::Op) {
                     mask == ir::no_value ? mask : l.b().slice(mask, lane, 1));
 }
 
+namespace {
+
+// These conversions keep denormals whatever the mode of f16 is, which such families lack (IVB PRM volume 4
+// part 3, 2.3.1.2).
+
+/// Halves, u32, as f32.
+ir::ValueId widen_half(Lowering& l, ir::ValueId half) {
+  using enum ir::Type;
+  ir::Builder& b = l.b();
+  const auto number = [&](std::uint32_t n) { return b.constant(u32, l.lanes(), n); };
+  const auto bits = [&](std::uint32_t mask) { return b.lanewise(ir::Op::and_, {half, number(mask)}); };
+  const ir::ValueId usual =
+      b.convert(ir::Op::convert, f32, b.convert(ir::Op::bitcast, f16, b.convert(ir::Op::convert, u16, half)));
+  constexpr std::uint32_t least = 0x33800000;  // 2^-24
+  const ir::ValueId tiny = b.lanewise(
+      ir::Op::mul, {b.convert(ir::Op::convert, f32, bits(0x3ff)), b.constant(f32, l.lanes(), least)});
+  const ir::ValueId sign = b.lanewise(ir::Op::shl, {bits(0x8000), number(16)});
+  const ir::ValueId signed_tiny = b.lanewise(ir::Op::or_, {b.convert(ir::Op::bitcast, u32, tiny), sign});
+  return b.select(b.compare(ir::Op::cmp_eq, bits(0x7c00), number(0)),
+                  b.convert(ir::Op::bitcast, f32, signed_tiny), usual);
+}
+
+/// f32 as halves, u16.
+ir::ValueId narrow_to_half(Lowering& l, ir::ValueId value) {
+  using enum ir::Type;
+  ir::Builder& b = l.b();
+  const auto number = [&](ir::Type type, std::uint32_t n) { return b.constant(type, l.lanes(), n); };
+  const ir::ValueId bits = b.convert(ir::Op::bitcast, u32, value);
+  const ir::ValueId usual = b.convert(ir::Op::bitcast, u16, b.convert(ir::Op::convert, f16, value));
+  // Below 2^-14 a half counts 2^-24; a sum with 1.5 * 2^23 rounds to an integer as the mode says.
+  constexpr std::uint32_t least_normal = 0x38800000, two_to_24 = 0x4b800000, magic = 0x4b400000;
+  const ir::ValueId sum =
+      b.lanewise(ir::Op::add, {b.lanewise(ir::Op::mul, {value, number(f32, two_to_24)}), number(f32, magic)});
+  const ir::ValueId count =
+      b.lanewise(ir::Op::sub, {b.convert(ir::Op::bitcast, s32, sum), number(s32, magic)});
+  const ir::ValueId size = b.convert(ir::Op::bitcast, u32, b.lanewise(ir::Op::abs, {count}));
+  const ir::ValueId sign =
+      b.lanewise(ir::Op::and_, {b.lanewise(ir::Op::shr, {bits, number(u32, 16)}), number(u32, 0x8000)});
+  const ir::ValueId tiny = b.convert(ir::Op::convert, u16, b.lanewise(ir::Op::or_, {size, sign}));
+  const ir::ValueId is_tiny = b.compare(
+      ir::Op::cmp_lt, b.lanewise(ir::Op::and_, {bits, number(u32, 0x7fffffff)}), number(u32, least_normal));
+  return b.select(is_tiny, tiny, usual);
+}
+
+}  // namespace
+
 // The upper word of a dword becomes 0 (Mesa's brw_F32TO16).
-void lower_f32to16(Lowering& l, ir::Op op) {
-  Instruction half = l.inst();
-  const bool dwords = ir::size_of(half.dst.type) == 4;
-  half.dst.type = ir::Type::f16;
-  if (dwords) half.dst.region.hstride = static_cast<std::uint8_t>(2 * half.dst.region.hstride);
-  l.as(half, [&] { lower_mov(l, op); });
-  if (!dwords || half.dst.is_null()) return;
-  Operand upper = half.dst;
+void lower_f32to16(Lowering& l, ir::Op) {
+  ir::Builder& b = l.b();
+  ir::ValueId value = l.source(0, ir::Type::f32);
+  if (l.inst().saturate) value = b.lanewise(ir::Op::sat, {value});
+  const ir::ValueId half = narrow_to_half(l, value);
+  Instruction words = l.inst();
+  const bool dwords = ir::size_of(words.dst.type) == 4;
+  words.saturate = false;
+  words.dst.type = ir::Type::f16;
+  if (dwords) words.dst.region.hstride = static_cast<std::uint8_t>(2 * words.dst.region.hstride);
+  l.as(words, [&] { l.finish(b.convert(ir::Op::bitcast, ir::Type::f16, half)); });
+  if (!dwords || words.dst.is_null()) return;
+  Operand upper = words.dst;
   upper.type = ir::Type::u16;
   if (upper.kind == OperandKind::Indirect)
     upper.address_offset = static_cast<std::int16_t>(upper.address_offset + 2);
   else
     upper.offset += 2;
-  l.as(half, [&] { l.write(upper, l.b().constant(ir::Type::u16, l.lanes(), 0), l.write_mask()); });
+  l.as(words, [&] { l.write(upper, b.constant(ir::Type::u16, l.lanes(), 0), l.write_mask()); });
 }
 
-void lower_f16to32(Lowering& l, ir::Op op) {
-  Instruction half = l.inst();
-  half.src[0].type = ir::Type::f16;
-  l.as(half, [&] { lower_mov(l, op); });
+void lower_f16to32(Lowering& l, ir::Op) {
+  Operand half = l.inst().src[0];
+  half.modifier = SourceModifier::None;
+  half.type = ir::Type::u16;
+  Instruction plain = l.inst();
+  ir::ValueId bits = ir::no_value;
+  plain.src[0] = half;
+  l.as(plain, [&] { bits = l.source(0, ir::Type::u32); });
+  const SourceModifier modifier = l.inst().src[0].modifier;
+  const auto number = [&](std::uint32_t n) { return l.b().constant(ir::Type::u32, l.lanes(), n); };
+  if (modifier == SourceModifier::Abs || modifier == SourceModifier::NegAbs)
+    bits = l.b().lanewise(ir::Op::and_, {bits, number(0x7fff)});
+  if (modifier == SourceModifier::Neg || modifier == SourceModifier::NegAbs)
+    bits = l.b().lanewise(ir::Op::xor_, {bits, number(0x8000)});
+  l.finish(widen_half(l, bits));
 }
 
 // movi: lane i takes the element of the source register that the low bits of address element i select.

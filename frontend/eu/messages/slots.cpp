@@ -194,6 +194,7 @@ void lower_atomic_counter_slots(MessageLowering& t) {
 /// header masks channels.
 void lower_sample_slots(MessageLowering& t) {
   constexpr unsigned sample_control = 8, sampler_pointer = 12, first_channel_mask = 12;
+  constexpr std::uint32_t two_slots = 1u << 22;  // of the control, where the header has it
   const Message& m = t.message();
   ir::Builder& b = t.b();
   const mem::image::SampleOpInfo& operation = mem::image::info(m.image.sample);
@@ -206,16 +207,17 @@ void lower_sample_slots(MessageLowering& t) {
   if (!slots.check(front, m.response.count)) return;
   const unsigned given = Slots::dwords * (m.payload_registers() - front);
   const auto number = [&](std::uint32_t n) { return b.constant(ir::Type::u32, 1, n); };
-  ir::ValueId control = ir::no_value;
+  const ir::ValueId control = m.header ? t.header(ir::Type::u32, sample_control) : number(0);
   ir::ImageAccess image = t.image();
+  image.scalars = ir::sample_header_scalars;
+  // The op returns all channels; those that the header masks are not written here.
   std::vector<ir::ValueId> operands = t.surface_operand();
-  if (m.header) {
-    control = t.header(ir::Type::u32, sample_control);
-    image.scalars = ir::sample_header_scalars;
-    // The op returns all channels; those that the header masks are not written here.
-    operands.push_back(b.lanewise(ir::Op::and_, {control, number(~(0xfu << first_channel_mask))}));
-    operands.push_back(t.header(ir::Type::u32, sampler_pointer));
-  }
+  ir::ValueId own = b.lanewise(ir::Op::and_, {control, number(~(0xfu << first_channel_mask))});
+  if (!m.header_picks_slots) own = b.lanewise(ir::Op::or_, {own, number(two_slots)});
+  operands.push_back(own);
+  // Without a header the table of samplers is the thread's own, which r0 names.
+  operands.push_back(m.header ? t.header(ir::Type::u32, sampler_pointer)
+                              : t.lowering().scalar(ir::Type::u32, sampler_pointer));
   for (const mem::image::Parameter parameter : operation.parameters) {
     const std::optional<unsigned> place = operation.slots.find(parameter);
     const bool is_given = place && *place < given;
@@ -226,10 +228,6 @@ void lower_sample_slots(MessageLowering& t) {
                                     m.response.count != 0 ? Slots::dwords : 0, slots.mask());
   if (m.response.count == 0) return;
   for (unsigned c = 0; c < Slots::dwords; ++c) {
-    if (!m.header) {
-      slots.write(0, c, first + c);
-      continue;
-    }
     const ir::ValueId masked = b.lanewise(ir::Op::shr, {control, number(first_channel_mask + c)});
     const ir::ValueId kept = b.lanewise(
         ir::Op::sub, {b.lanewise(ir::Op::and_, {masked, number(1)}), number(1)});  // all ones: returned

@@ -95,6 +95,7 @@ Result<void> translate_message(const Instruction& in, Family family, eu::Message
   out.image.sample = m.sample;
   out.image.sampler = m.sampler;
   out.lod_second = m.sample == mem::image::SampleOp::ld && info(family).has(trait::LodSecond);
+  out.header_picks_slots = info(family).has(trait::Simd8D);
   out.image.half = m.half_precision;
   out.image.atomic = m.atomic;
   out.image.vertical_stride = m.vertical_stride_override;

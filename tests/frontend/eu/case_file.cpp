@@ -174,6 +174,11 @@ Result<std::vector<Case>> parse_cases(std::string_view text) {
     bool good = true;
     if (key == "simd") {
       good = static_cast<bool>(words >> current.simd);
+    } else if (key == "family") {
+      std::string family;
+      const auto found = words >> family ? gen::parse_family(family) : std::nullopt;
+      good = found.has_value();
+      if (good) current.family = *found;
     } else if (key == "set" || key == "expect") {
       std::optional<Contents> contents = parse_contents(words);
       good = contents.has_value();

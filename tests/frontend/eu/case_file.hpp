@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/gen/family.hpp"
 #include "frontend/gen/type.hpp"
 #include "memory/base/result.hpp"
 
@@ -39,6 +40,7 @@ struct ImageShape {
 struct Case {
   std::string name;
   unsigned line = 0;
+  gen::Family family = gen::Family::Gen9;
   unsigned simd = 8;
   std::vector<Contents> before, after;
   std::vector<ImageShape> images;
