@@ -32,6 +32,9 @@ void lower_dph(Lowering&, ir::Op);
 // logic.cpp
 void lower_logic(Lowering&, ir::Op);
 void lower_not(Lowering&, ir::Op);
+/// As these two, with source modifiers of numbers.
+void lower_negated_logic(Lowering&, ir::Op);
+void lower_negated_not(Lowering&, ir::Op);
 void lower_shift(Lowering&, ir::Op);
 /// dst = op(sources), 32-bit integers of the first source's type.
 void lower_bits(Lowering&, ir::Op);

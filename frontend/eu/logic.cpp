@@ -1,4 +1,5 @@
-// Bitwise instructions, shifts and bit fields. A negated source of a bitwise instruction is complemented.
+// Bitwise instructions, shifts and bit fields. A negated source of a bitwise instruction is complemented, or
+// negated in families of their own.
 #include "frontend/eu/handlers.hpp"
 #include "frontend/eu/integer.hpp"
 
@@ -28,6 +29,17 @@ void lower_logic(Lowering& l, ir::Op op) {
 void lower_not(Lowering& l, ir::Op) {
   ir::Type type = bits_type(l.inst());
   finish_bits(l, l.b().lanewise(ir::Op::not_, {l.logic_source(0, type)}));
+}
+
+void lower_negated_logic(Lowering& l, ir::Op op) {
+  ir::Type type = bits_type(l.inst());
+  ir::ValueId a = l.source(0, type);
+  finish_bits(l, l.b().lanewise(op, {a, l.source(1, type)}));
+}
+
+void lower_negated_not(Lowering& l, ir::Op) {
+  ir::Type type = bits_type(l.inst());
+  finish_bits(l, l.b().lanewise(ir::Op::not_, {l.source(0, type)}));
 }
 
 namespace {

@@ -39,6 +39,8 @@ inline constexpr std::uint16_t Simd8D = 16;
 inline constexpr std::uint16_t MulWord = 32;
 /// A channel of df is a pair of channels: execution size and regions count their dwords (IVB, 1.3).
 inline constexpr std::uint16_t PairedDoubles = 64;
+/// Source modifiers of bitwise instructions are those of numbers, not a complement (Mesa's brw_fs_nir.cpp).
+inline constexpr std::uint16_t LogicNumbers = 128;
 }  // namespace trait
 
 struct FamilyInfo {

@@ -23,6 +23,9 @@ class LoadedCase {
   /// From vISA text, as the compiler dumps it for `device_of_text`.
   static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
                                                     VisaDevice device_of_text);
+  /// From a program that the caller has loaded. `tiled`: its images are.
+  static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
+                                                    rt::Program program, bool tiled);
   ~LoadedCase();
   LoadedCase(const LoadedCase&) = delete;
   LoadedCase& operator=(const LoadedCase&) = delete;
@@ -48,8 +51,6 @@ class LoadedCase {
 
  private:
   LoadedCase(rt::Device& device, const KernelCase& kernel_case) : device_(device), case_(kernel_case) {}
-  static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
-                                                    rt::Program program, bool tiled);
 
   struct Memory {
     rt::Buffer memory;  // size 0 where the argument has none

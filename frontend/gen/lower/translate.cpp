@@ -362,6 +362,8 @@ Result<void> Translator::run() {
   if (in_.opcode == Opcode::mul && info(family_).has(trait::MulWord) && !is_float(in_.src[1].type) &&
       size_of(in_.src[1].type) == 4)
     out_.lower = &eu::lower_mul_word;
+  if (shape(in_.opcode, family_).has(cap::Logic) && info(family_).has(trait::LogicNumbers))
+    out_.lower = in_.opcode == Opcode::not_ ? &eu::lower_negated_not : &eu::lower_negated_logic;
   // An else of one offset has its channels wait there as well.
   const Target& wait = in_.uip.present ? in_.uip : in_.jip;
   out_.flow = {meaning.flow, in_.jip.offset, wait.offset, false, in_.jip.unit};

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "frontend/gen/encoding.hpp"
 #include "frontend/gen/instruction.hpp"
+#include "tests/frontend/gen/encode.hpp"
 #include "tests/frontend/gen/iga64.hpp"
 
 namespace eum::gen::test {
@@ -33,15 +33,6 @@ TestWord bytes_of(std::string_view hex) {
   return out;
 }
 
-const Layout& layout_of(Family family) {
-  static constexpr const Layout* layouts[] = {
-#define GEN_ENCODING(name) &EncodingData<Encoding::name>::fields,
-#include "frontend/gen/encodings.def"
-#undef GEN_ENCODING
-  };
-  return *layouts[static_cast<std::size_t>(info(family).encoding)];
-}
-
 /// All values of a narrow field; of a wide one those with few ones or few zeros.
 std::vector<std::uint64_t> values(const Bits& field) {
   const unsigned width = field.width();
@@ -60,12 +51,13 @@ std::vector<std::uint64_t> values(const Bits& field) {
 
 }  // namespace
 
-std::vector<TestWord> corpus(Family family) {
-  std::vector<TestWord> out;
+std::vector<std::vector<TestWord>> kernels(Family family) {
+  std::vector<std::vector<TestWord>> all;
   for (const auto& entry : std::filesystem::directory_iterator(data_path(""))) {
     if (entry.path().extension() != ".dat" || family_of_data(entry.path().stem().string()) != family)
       continue;
     const std::vector<std::byte> code = read_bytes(entry.path().string());
+    std::vector<TestWord>& out = all.emplace_back();
     for (std::size_t at = 0; at + 16 <= code.size();) {
       const std::size_t length = length_at(code, at, family);
       out.emplace_back(code.begin() + static_cast<std::ptrdiff_t>(at),
@@ -73,6 +65,13 @@ std::vector<TestWord> corpus(Family family) {
       at += length;
     }
   }
+  return all;
+}
+
+std::vector<TestWord> corpus(Family family) {
+  std::vector<TestWord> out;
+  for (const std::vector<TestWord>& kernel : kernels(family))
+    out.insert(out.end(), kernel.begin(), kernel.end());
   const char* vectors = family <= Family::Gen7_5 ? "vectors_gen7.txt"
                         : family <= Family::Gen9 ? "vectors.txt"
                                                  : nullptr;

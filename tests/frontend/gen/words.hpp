@@ -12,6 +12,9 @@ namespace eum::gen::test {
 /// 8 or 16 bytes.
 using TestWord = std::vector<std::byte>;
 
+/// The committed kernels of `family`, each as its instructions.
+std::vector<std::vector<TestWord>> kernels(Family family);
+
 /// Every instruction of the committed kernels of `family`, and the vectors of its encoding.
 std::vector<TestWord> corpus(Family family);
 

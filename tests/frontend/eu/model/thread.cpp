@@ -5,14 +5,18 @@
 #include <cstring>
 
 #include "frontend/ir/verifier.hpp"
-#include "tests/frontend/eu/model/encode.hpp"
+#include "tests/frontend/gen/encode.hpp"
 
 namespace eum::model {
 
 Program assemble(const std::vector<gen::Instruction>& wanted) {
   Program out;
-  for (const gen::Instruction& inst : wanted) {
-    const auto word = model::encode(inst);
+  for (gen::Instruction inst : wanted) {
+    // Gen9 has three sources in Align16 only: packed or replicated ones here.
+    inst.align16 = inst.source_count == 3;
+    for (gen::Operand* op : {&inst.dst, &inst.src[0], &inst.src[1], &inst.src[2]})
+      op->macro |= inst.opcode == gen::Opcode::madm;  // a step that names no macro register
+    const auto word = gen::test::encode(inst, gen::Family::Gen9);
     out.code.insert(out.code.end(), word.begin(), word.end());
   }
   static constexpr unsigned char end_of_thread[] = {0x31, 0x00, 0x60, 0x07, 0x04, 0x02, 0x00, 0x20,
