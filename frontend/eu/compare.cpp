@@ -147,7 +147,11 @@ void lower_csel(Lowering& l, ir::Op) {
   ir::Type type = modular_type(in);
   ir::ValueId a = l.source(0, type), c = l.source(1, type), key = l.source(2, type);
   ir::ValueId zero = l.b().constant(type, l.lanes(), 0);
-  ir::ValueId holds = *op == ir::Op::cmp_un ? l.b().compare(*op, key, key) : l.b().compare(*op, key, zero);
+  ir::ValueId holds = l.none_of(l.lanes());  // integers are ordered
+  if (*op != ir::Op::cmp_un)
+    holds = l.b().compare(*op, key, zero);
+  else if (ir::is_float(type))
+    holds = l.b().compare(*op, key, key);
   l.write(in.dst, l.to_destination(l.b().select(holds, a, c)), l.write_mask());
 }
 

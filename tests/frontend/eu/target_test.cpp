@@ -193,3 +193,16 @@ TEST_CASE("more places where channels are parked than there are mask variables e
         fmt::format("unsupported: expected at most {} places where channels are parked, found {}",
                     ir::max_mask_variables - 1, ir::max_mask_variables));
 }
+
+TEST_CASE("integers are ordered: csel by unordered takes the second source") {
+  using enum ir::Type;
+  for (const jit::EngineKind kind : {jit::EngineKind::avx2, jit::EngineKind::reference}) {
+    eu::Instruction in = binary(&eu::lower_csel, ir::Op{}, 16, to(254, u32), reg(250, u32), reg(252, u32));
+    in.source_count = 3;
+    in.src[2] = reg(251, u32);
+    in.condition = eu::Condition::un;
+    const Outcome got = run(HandWritten({in, end()}), 16, kind);
+    REQUIRE(got.trap == "");
+    CHECK(dword(got.file, 254 * dwords_in_register) == 252 * dwords_in_register);
+  }
+}
