@@ -1,0 +1,49 @@
+#pragma once
+// Random programs of GEN words: instructions that compute, messages, and structured flow that diverges, with
+// loops that end. It must not know how programs are run.
+#include <string>
+#include <vector>
+
+#include "tests/frontend/eu/random/instructions.hpp"
+#include "tests/frontend/eu/random/messages.hpp"
+
+namespace eum::test {
+
+/// One instruction of a program. Where it leads is an index of Program::labels.
+struct Element {
+  static constexpr int nowhere = -1;
+  gen::Instruction inst;
+  int jip = nowhere;
+  int uip = nowhere;
+  std::int32_t astray = 0;        ///< added to the bytes of its targets
+  std::vector<std::byte> word{};  ///< if it has any: in place of `inst`, of 8 or 16 bytes
+};
+
+struct Program {
+  gen::Family family;
+  unsigned simd;
+  std::vector<Element> elements;
+  std::vector<std::size_t> labels;  ///< the element that each stands before
+
+  /// Its words, one after the other.
+  std::vector<std::byte> code() const;
+  /// The same without element `index`; labels before it are before the next one.
+  Program without(std::size_t index, std::size_t count = 1) const;
+  /// Words in hexadecimal and as text.
+  std::string listing() const;
+};
+
+struct ProgramShape {
+  unsigned length = 40;      ///< of the main program, about
+  unsigned repetitions = 1;  ///< of the whole of it
+  bool flow = true;
+  bool messages = true;
+  bool astray = false;  ///< some branches lead anywhere
+};
+
+Program random_program(gen::Family family, unsigned simd, const ProgramShape& shape, std::uint64_t seed);
+
+/// Words that are mostly random, some of them with legal opcodes or damaged ones of the corpus.
+Program random_words(gen::Family family, unsigned simd, std::uint64_t seed);
+
+}  // namespace eum::test
