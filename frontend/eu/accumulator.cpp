@@ -250,13 +250,8 @@ void lower_absolute_differences(Lowering& l, ir::Op op) {
     if (!ir::is_int(in.src[i].type) || ir::size_of(in.src[i].type) > word)
       return l.unsupported("differences of other than bytes or words");
   // A channel counts though it is off, if the first of its pair is on.
-  Instruction all = in;
-  all.no_mask = true;
-  ir::ValueId each = ir::no_value;
-  l.as(all, [&] {
-    const ir::ValueId a = l.source(0, s32);
-    each = b.lanewise(ir::Op::abs, {b.lanewise(ir::Op::sub, {a, l.source(1, s32)})});
-  });
+  const ir::ValueId a = l.read_all(0, s32), c = l.read_all(1, s32);
+  const ir::ValueId each = b.lanewise(ir::Op::abs, {b.lanewise(ir::Op::sub, {a, c})});
   const ir::ValueId next =
       b.concat(b.slice(each, 1, l.lanes() - 1), b.slice(each, 0, 1));  // of the channel behind
   ir::ValueId sum = b.lanewise(ir::Op::add, {each, next});
