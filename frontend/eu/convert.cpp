@@ -114,11 +114,7 @@ void lower_smov(Lowering& l, ir::Op) {
   value = l.b().convert(ir::Op::convert, type, value);
   ir::ValueId mask = l.write_mask();
   if (!in.src[1].is_immediate()) {
-    // The first element, whether its channel is on or not.
-    Instruction whole = in;
-    whole.no_mask = true;
-    ir::ValueId chosen = ir::no_value;
-    l.as(whole, [&] { chosen = l.b().bits_mask(l.scalar(in.src[1], ir::Type::u32), l.lanes()); });
+    const ir::ValueId chosen = l.b().bits_mask(l.scalar(in.src[1], ir::Type::u32), l.lanes());
     return l.write(in.dst, value, l.both(mask, chosen));
   }
   std::uint32_t selected = static_cast<std::uint32_t>(in.src[1].immediate);

@@ -221,7 +221,7 @@ void lower_jump(Lowering& l, ir::Op) {
   const FlowInfo& row = info(in.flow.kind);
   if (row.computed) {
     // The offset counts from the next instruction.
-    ValueId offset = in_bytes(l, l.b().slice(l.source(0, ir::Type::u32), 0, 1));
+    ValueId offset = in_bytes(l, l.scalar(in.src[0], ir::Type::u32));
     ValueId target = l.b().lanewise(ir::Op::add, {offset, place(l, in.next)});
     if (in.predicated()) target = l.b().select(l.b().slice(l.write_mask(), 0, 1), target, place(l, in.next));
     l.b().jump_ip(target);
@@ -262,7 +262,7 @@ void lower_call(Lowering& l, ir::Op) {
     return l.unsupported("return address that is not in a general register");
   ir::Builder& b = l.b();
   ValueId target = ir::no_value;
-  if (row.computed) target = computed_target(l, b.slice(l.source(0, u32), 0, 1));
+  if (row.computed) target = computed_target(l, l.scalar(in.src[0], u32));
   if (in.no_mask && in.predicated()) {
     if (!looks_at_few(l, l.flow().mask_variables())) return;
     gather(l);

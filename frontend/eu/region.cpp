@@ -271,11 +271,25 @@ ir::ValueId Lowering::read_register(const Operand& op, ir::Type raw) {
   return builder_.reg_read(raw, lanes(), region, own ? needed_lanes() : ir::no_value);
 }
 
+// Whether its channel is on or not.
 ir::ValueId Lowering::scalar(const Operand& op, ir::Type type) {
   if (op.is_immediate()) return immediate(op, type, 1);
-  if (op.kind != OperandKind::Register) return builder_.slice(read(op, type, false), 0, 1);
-  const ir::ValueId value = builder_.convert(ir::Op::convert, type, scalar(op.type, op.offset));
-  return modify(value, op.modifier, false);
+  Operand first = op;
+  if (op.is_swizzled()) {
+    const unsigned distance = op.column(0) * ir::size_of(op.type);
+    first.swizzle = identity_swizzle;
+    if (op.kind == OperandKind::Indirect)
+      first.address_offset = static_cast<std::int16_t>(op.address_offset + static_cast<int>(distance));
+    else
+      first.offset += distance;
+  }
+  Instruction one = inst();
+  one.exec_size = 1;
+  one.no_mask = true;
+  one.enabled = ~0u;
+  ir::ValueId value = ir::no_value;
+  as(one, [&] { value = read(first, type, false); });
+  return value;
 }
 
 ir::ValueId Lowering::modify(ir::ValueId value, SourceModifier modifier, bool logic) {

@@ -206,3 +206,21 @@ TEST_CASE("integers are ordered: csel by unordered takes the second source") {
     CHECK(dword(got.file, 254 * dwords_in_register) == 252 * dwords_in_register);
   }
 }
+
+TEST_CASE("one element for all channels is the one that the swizzle names, on or off") {
+  using enum ir::Type;
+  for (const jit::EngineKind kind : {jit::EngineKind::avx2, jit::EngineKind::reference}) {
+    // The mask is dword y of r3: 3 * 16 + 1 = 0x31.
+    eu::Instruction in = binary(&eu::lower_smov, ir::Op{}, 8, to(254, u32), reg(250, u32), reg(3, u32));
+    in.src[1].region = {4, 4, 1};
+    in.src[1].swizzle = 0x39;
+    in.enabled = ~1u;
+    const Outcome got = run(HandWritten({in, end()}), 8, kind);
+    REQUIRE(got.trap == "");
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      CAPTURE(i);
+      const bool written = (0x30 >> i & 1) != 0;
+      CHECK(dword(got.file, 254 * dwords_in_register + i) == (written ? 250 : 254) * dwords_in_register + i);
+    }
+  }
+}

@@ -19,6 +19,9 @@ constexpr Found found[] = {
     {"sad2 read the second channel of a pair only where it was enabled itself", gen::Family::Gen9, 8,
      "50017503 6922a680 0a016a22 a6950302"},
     {"sada2 of an indirect source as sad2", gen::Family::Gen8, 16, "51018006 4c22910d 64890e22 34026e00"},
+    {"smov took the mask only where the first channel was enabled", gen::Family::Gen9, 8,
+     "0a017100 483b7e00 6a0b6a3a d0856000"},
+    {"smov of a swizzled mask", gen::Family::Gen9, 16, "0a018000 4b53420b af0d6f0a 84836e00"},
 };
 
 Program program_of(const Found& row) {
