@@ -63,7 +63,7 @@ void start(World& world, const ir::Function& function, const Program& program, c
   for (unsigned at = 0; at < target.bytes(eu::StateRegister::AccumulatorHigh); at += 4)
     put(target.offset(eu::StateRegister::AccumulatorHigh) + at, choice.one_in(2) ? 0 : -1);
   for (std::uint32_t n = 0; n < 8; ++n)
-    put(target.offset(eu::StateRegister::Notification) + 4 * n, n == 0 ? 0u : choice.below(4));
+    put(target.offset(eu::StateRegister::Notification) + 4 * n, n == 0 ? 0u : 1000 * choice.below(4));
   const std::uint32_t lanes = ir::lane_mask(program.simd);
   const std::uint32_t dispatched =
       choice.one_in(2) ? lanes : static_cast<std::uint32_t>(choice.bits()) & lanes;

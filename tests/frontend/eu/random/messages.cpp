@@ -33,6 +33,21 @@ struct Range {
   std::uint32_t mask, base;
 };
 
+bool is_image(MessageKind kind) {
+  using enum MessageKind;
+  switch (kind) {
+    case media_block_read:
+    case media_block_write:
+    case typed_surface_read:
+    case typed_surface_write:
+    case typed_atomic:
+    case typed_atomic_4x2:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Operand general(unsigned reg, Type type, unsigned subreg) {
@@ -96,24 +111,17 @@ Instruction MessageSource::attempt(MessageKind kind) {
     inst.pred_inverse = choice_.one_in(2);
     inst.flag_reg = static_cast<std::uint8_t>(choice_.below(2));
   }
-  const unsigned tables[] = {World::surface,
-                             World::surface,
-                             World::surface,
-                             World::indirect_surface,
-                             World::null_surface,
-                             World::image,
-                             World::image,
-                             World::cut_image,
-                             World::color_image,
-                             254,
-                             254,
-                             255,
-                             255,
-                             253,
-                             252};
-  auto desc = static_cast<std::uint32_t>(choice_.bits()) & 0x2007ffff;
-  desc = (desc & ~0xffu) | tables[choice_.below(std::size(tables))];
-  if (choice_.one_in(2)) desc |= 1u << 19;
+  // Images are asked as such, and now and then what is none.
+  const bool image = is_image(kind) || row.info.access == Access::Sample;
+  const unsigned buffers[] =
+      {World::surface, World::surface, World::indirect_surface, World::null_surface, 254, 254, 255, 253, 252},
+                 images[] = {World::image, World::image, World::cut_image, World::color_image, 252};
+  const unsigned table = image != choice_.one_in(40) ? images[choice_.below(std::size(images))]
+                                                     : buffers[choice_.below(std::size(buffers))];
+  auto desc = (static_cast<std::uint32_t>(choice_.bits()) & 0x2007ff00) | table;
+  const bool scratch = row.layout == message_table::DescriptorLayout::ScratchBlock;
+  if (scratch) desc = choice_.one_in(40) ? desc : desc & ~0xfffu;
+  if (scratch || choice_.one_in(2)) desc |= 1u << 19;
   // A payload may be longer than the message needs; a response is as long as the instruction says.
   const unsigned length = choice_.one_in(2) ? 1 + choice_.below(6) : 11;
   const unsigned response = choice_.one_in(2) ? choice_.below(9) : 8;
@@ -149,20 +157,22 @@ void MessageSource::prepare(const Instruction& send, std::vector<Instruction>& o
   const Message& m = *decoded;
   const unsigned payload = send.src[0].reg;
   const Range range = [&]() -> Range {
-    const std::uint32_t low = choice_.one_in(3) ? 3 : 0;
+    const std::uint32_t low = choice_.one_in(m.access == Access::Atomic ? 12 : 3) ? 3 : 0;
+    const std::uint32_t beyond = choice_.one_in(20) ? 0x400 : 0;
     switch (m.address) {
       case AddressModel::Slm:
         return {0xfc | low, 0};
       case AddressModel::Stateless:
-        return choice_.one_in(3) ? Range{0x7c, World::callbacks} : Range{0x1f8 | low, World::low_region};
+        return choice_.one_in(3) ? Range{0x38 | beyond, World::callbacks}
+                                 : Range{0xf8 | low | beyond, World::low_region};
       case AddressModel::A64:
-        return {(m.access == Access::Atomic ? 0x3f8u : 0x3f8u | low), 0};
+        return {0x1f8 | low | beyond, 0};
       default:
         return {choice_.one_in(4) ? 0x7ffu : 0x3fcu | low, 0};
     }
   }();
-  const bool image = m.kind >= MessageKind::media_block_read && m.kind <= MessageKind::typed_surface_write;
-  const std::uint32_t mask = image && m.address != AddressModel::A64 ? 0x1f : range.mask;
+  const bool image = is_image(m.kind);
+  const std::uint32_t mask = image ? 0x1f : range.mask;
   const auto fit = [&](unsigned lanes, const Operand& to) {
     const Operand random =
         general(choice_.below(first_reserved), Type::ud, lanes == 1 ? choice_.below(8) : 0);

@@ -11,12 +11,21 @@
 namespace eum::test {
 
 using namespace gen;
+using gen::test::TestWord;
 
 namespace {
 
 // Reserved registers: what loops count, their limits, addresses to return to.
 constexpr unsigned repetition = 127, counters = first_reserved, return_addresses = 120, max_depth = 3;
 constexpr unsigned functions = 3;
+
+/// Read once.
+const std::vector<TestWord>& corpus_of(Family family) {
+  static std::vector<std::vector<TestWord>> all(family_count);
+  auto& words = all[static_cast<std::size_t>(family)];
+  if (words.empty()) words = gen::test::corpus(family);
+  return words;
+}
 
 class Writer {
  public:
@@ -54,6 +63,7 @@ class Writer {
   void jump(unsigned length, unsigned depth);
   void call();
   void other();
+  void compiled();
 
   Family family() const { return program_.family; }
 
@@ -216,11 +226,26 @@ void Writer::other() {
   add(flow(opcode, !choice_.one_in(8)), enclosing_.back(), loops_.back());
 }
 
+/// A word that a compiler has made, compacted perhaps.
+void Writer::compiled() {
+  const std::vector<TestWord>& words = corpus_of(family());
+  const TestWord& word = words[choice_.below(words.size())];
+  const Result<Instruction> decoded = decode(word, 0, family());
+  if (!decoded || !computes(decoded->opcode, family())) return;
+  if (decoded->has_dst && (decoded->dst.is_arf(Arf::ip) || decoded->dst.is_arf(Arf::cr))) return;
+  Element element{};
+  element.inst = *decoded;
+  element.word = word;
+  program_.elements.push_back(std::move(element));
+}
+
 void Writer::block(unsigned length, unsigned depth) {
   for (unsigned n = 0; n < length; ++n) {
     const unsigned kind = choice_.below(100);
     if (shape_.messages && kind < 8) {
       for (const Instruction& inst : messages_.next()) add(inst);
+    } else if (kind < 12) {
+      compiled();
     } else if (!shape_.flow || kind < 75 || depth >= max_depth) {
       const Instruction inst = source_.computing();
       add(inst);
@@ -364,15 +389,13 @@ Program random_program(Family family, unsigned simd, const ProgramShape& shape, 
 Program random_words(Family family, unsigned simd, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   Choice choice(seed);
-  static std::vector<std::vector<gen::test::TestWord>> corpora(family_count);
-  auto& corpus = corpora[static_cast<std::size_t>(family)];
-  if (corpus.empty()) corpus = gen::test::corpus(family);
+  const std::vector<TestWord>& corpus = corpus_of(family);
   InstructionSource source(family, choice);
   Program out{family, simd, {}, {}};
   for (unsigned length = 2 + choice.below(30); length > 0; --length) {
     Element element{};
-    const unsigned kind = choice.below(10);
-    if (kind < 2) {
+    const unsigned kind = choice.below(16);
+    if (kind >= 8) {
       element.inst = source.computing();
     } else {
       element.word = corpus[choice.below(corpus.size())];
