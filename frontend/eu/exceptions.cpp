@@ -122,6 +122,16 @@ void Surroundings::before() {
   const Instruction& in = l_.inst();
   if (in.breaks) check_breakpoint(l_);
   if (l_.flow().has_clock()) tick(l_);
+  if (in.flow.kind == FlowKind::ip_write && in.condition != Condition::None)
+    old_flag_ = l_.b().flag_read(1, l_.flag_bit());
+  if (in.flow.kind == FlowKind::ip_write && in.writes_accumulator) {
+    const auto all = [&](StateRegister reg) {
+      return l_.b().reg_read(Type::u32, l_.target().bytes(reg) / 4,
+                             ir::Region::packed(l_.target().offset(reg)));
+    };
+    old_accumulator_ = all(StateRegister::Accumulator);
+    old_accumulator_high_ = all(StateRegister::AccumulatorHigh);
+  }
   if (in.flow.kind == FlowKind::ip_write)
     l_.b().reg_write(ir::Region::packed(l_.target().offset(StateRegister::Jump)), word(l_, in.next));
   if (l_.system_routine() && writes_control(l_, 0)) old_modes_ = l_.scalar(Type::u32, control(l_, 0));
@@ -137,8 +147,20 @@ void Surroundings::after() {
         exception_block(l_, Exception::Software, in.next, fmt::format("software exception: {}", l_.text())));
   }
   if (in.flow.kind != FlowKind::ip_write) return;
-  const ValueId ip = l_.scalar(Type::u32, l_.target().offset(StateRegister::Jump));
-  l_.b().jump_ip(l_.b().lanewise(Op::and_, {ip, word(l_, ~std::uint32_t{7})}));
+  ir::Builder& b = l_.b();
+  ValueId ip = l_.scalar(Type::u32, l_.target().offset(StateRegister::Jump));
+  ip = b.lanewise(Op::and_, {ip, word(l_, ~std::uint32_t{7})});
+  // A jump to nowhere is a fault, which finds the instruction undone.
+  const ValueId bad = b.lanewise(Op::not_, {b.is_place(ip)});
+  if (old_flag_ != ir::no_value) b.flag_write(l_.flag_bit(), old_flag_, bad);
+  if (old_accumulator_ != ir::no_value)
+    for (const auto& [offset, value] : {std::pair{StateRegister::Accumulator, old_accumulator_},
+                                        std::pair{StateRegister::AccumulatorHigh, old_accumulator_high_}}) {
+      const unsigned lanes = b.lanes_of(value);
+      const ValueId bits = b.lanewise(Op::neg, {b.mask_bits(Type::u32, bad)});
+      b.reg_write(ir::Region::packed(l_.target().offset(offset)), value, b.bits_mask(bits, lanes));
+    }
+  b.jump_ip(ip);
   l_.end_block();
 }
 

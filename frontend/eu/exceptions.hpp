@@ -20,6 +20,9 @@ class Surroundings {
  private:
   Lowering& l_;
   ir::ValueId old_modes_ = ir::no_value;  ///< cr0.0
+  // What an instruction that writes ip changes beside it.
+  ir::ValueId old_flag_ = ir::no_value;
+  ir::ValueId old_accumulator_ = ir::no_value, old_accumulator_high_ = ir::no_value;
 };
 
 /// Ends the block with the exception, or with a fault of this text.

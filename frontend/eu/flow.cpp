@@ -2,6 +2,9 @@
 // goes on; the block that begins there takes the parked channels back (lower.cpp). Who parks where, and where
 // control goes, is in flow.def. Facts: one instruction pointer a channel (manual, 1.1).
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "frontend/eu/handlers.hpp"
 #include "frontend/eu/modes.hpp"
@@ -120,6 +123,39 @@ ValueId any_of(Lowering& l, ValueId mask) {
   return l.b().compare(ir::Op::cmp_ne, l.b().mask_bits(ir::Type::u32, mask), place(l, 0));
 }
 
+/// Masks of channels before an instruction whose jump may be a fault.
+class Masks {
+ public:
+  /// `all`: it may change those of any place, and not just of the next instruction.
+  Masks(Lowering& l, bool all) : l_(l) {
+    if (all)
+      for (unsigned variable = 1; variable < l.flow().mask_variables(); ++variable) keep(variable);
+    else if (const unsigned variable = l.flow().mask_variable_at(l.inst().next))
+      keep(variable);
+    on_ = l.execution_mask();
+  }
+  /// Goes to `ip`; first undoes everything unless `good` (one lane).
+  void jump(ValueId ip, ValueId good) {
+    using enum ir::Op;
+    ir::Builder& b = l_.b();
+    const ValueId all = b.bits_mask(b.lanewise(neg, {b.mask_bits(ir::Type::u32, good)}), b.function().simd);
+    const auto choose = [&](ValueId now, ValueId before) {
+      return b.lanewise(or_, {b.lanewise(and_, {now, all}), b.lanewise(andn, {all, before})});
+    };
+    for (const auto& [variable, before] : parked_) b.mask_set(variable, choose(b.mask_get(variable), before));
+    if (l_.execution_mask() != on_) l_.set_execution_mask(choose(l_.execution_mask(), on_));
+    b.jump_ip(ip);
+    l_.end_block();
+  }
+
+ private:
+  void keep(unsigned variable) { parked_.emplace_back(variable, l_.b().mask_get(variable)); }
+
+  Lowering& l_;
+  std::vector<std::pair<unsigned, ValueId>> parked_;
+  ValueId on_ = ir::no_value;
+};
+
 /// Parks channels at the place that `ip` names. Returns where to go at once because it names none; one lane.
 ValueId park_at(Lowering& l, ValueId ip, ValueId channels) {
   using enum ir::Type;
@@ -138,7 +174,7 @@ ValueId park_at(Lowering& l, ValueId ip, ValueId channels) {
 
 /// The channels `taken` wait at the place that `ip` names; the others go on. Control goes to `other` if there
 /// are none, and if no channel can be parked there.
-void park_and_go_on(Lowering& l, ValueId ip, ValueId taken, ValueId other) {
+void park_and_go_on(Lowering& l, Masks& masks, ValueId ip, ValueId taken, ValueId other) {
   ir::Builder& b = l.b();
   const std::uint32_t next = l.inst().next;
   if (taken == ir::no_value) taken = l.execution_mask();
@@ -147,9 +183,8 @@ void park_and_go_on(Lowering& l, ValueId ip, ValueId taken, ValueId other) {
   l.set_execution_mask(on);
   if (const unsigned variable = l.flow().mask_variable_at(next))
     on = b.lanewise(ir::Op::or_, {on, b.mask_get(variable)});
-  const ValueId target = l.b().select(any_of(l, on), place(l, next), other);
-  b.jump_ip(l.b().select(unknown, ip, target));
-  l.end_block();
+  const ValueId target = b.select(unknown, ip, b.select(any_of(l, on), place(l, next), other));
+  masks.jump(target, b.lanewise(ir::Op::andn, {unknown, b.is_place(target)}));
 }
 
 /// What a register holds of a branch, in bytes.
@@ -164,7 +199,7 @@ ValueId computed_target(Lowering& l, ValueId value) {
   return l.inst().flow.absolute ? value : l.b().lanewise(ir::Op::add, {value, place(l, l.inst().ip)});
 }
 
-void lower_computed_branch(Lowering& l, const FlowInfo& row) {
+void lower_computed_branch(Lowering& l, Masks& masks, const FlowInfo& row) {
   const Instruction& in = l.inst();
   const auto distance = [&](unsigned index) {
     Operand op = in.src[0];
@@ -176,12 +211,12 @@ void lower_computed_branch(Lowering& l, const FlowInfo& row) {
   };
   if (in.flow.kind == FlowKind::computed_park) {
     const ValueId jip = distance(0), uip = distance(1);
-    return park_and_go_on(l, uip, taken_channels(l), jip);
+    return park_and_go_on(l, masks, uip, taken_channels(l), jip);
   }
-  const ValueId target = distance(0), taken = taken_channels(l);
-  const ValueId staying = park_channels(l, row, taken);
-  l.b().jump_ip(taken == ir::no_value ? target : l.b().select(any_of(l, staying), target, place(l, in.next)));
-  l.end_block();
+  ValueId target = distance(0);
+  const ValueId taken = taken_channels(l), staying = park_channels(l, row, taken);
+  if (taken != ir::no_value) target = l.b().select(any_of(l, staying), target, place(l, in.next));
+  masks.jump(target, l.b().is_place(target));
 }
 
 void follow(Lowering& l, const FlowInfo& row, ValueId taken) {
@@ -245,9 +280,13 @@ void lower_flow(Lowering& l, ir::Op) {
   if (!looks_at_few(l, std::max<std::size_t>(in.no_mask ? l.flow().mask_variables() : 0,
                                              row.computed ? l.flow().named_places(in).size() : 0)))
     return;
-  if (!row.computed) follow_together(l, row);
+  if (row.computed) {
+    Masks masks(l, in.no_mask || in.flow.kind == FlowKind::computed_park);
+    if (in.no_mask) gather(l);
+    return lower_computed_branch(l, masks, row);
+  }
+  follow_together(l, row);
   if (in.no_mask) gather(l);
-  if (row.computed) return lower_computed_branch(l, row);
   follow(l, row, selects ? taken_channels(l) : ir::no_value);
 }
 
@@ -260,44 +299,52 @@ void lower_call(Lowering& l, ir::Op) {
   if (!in.dst.is_null() && (!in.dst.is_grf(l.target()) || in.dst.offset % 4 != 0 ||
                             in.dst.offset % l.target().grf_bytes + 8 > l.target().grf_bytes))
     return l.unsupported("return address that is not in a general register");
+  const bool gathers = in.no_mask && in.predicated();
+  if (gathers && !looks_at_few(l, l.flow().mask_variables())) return;
   ir::Builder& b = l.b();
-  ValueId target = ir::no_value;
-  if (row.computed) target = computed_target(l, l.scalar(in.src[0], u32));
-  if (in.no_mask && in.predicated()) {
-    if (!looks_at_few(l, l.flow().mask_variables())) return;
-    gather(l);
-  }
+  const ValueId address = row.computed ? computed_target(l, l.scalar(in.src[0], u32)) : ir::no_value;
+  std::optional<Masks> masks;
+  if (row.computed) masks.emplace(l, gathers);
+  if (gathers) gather(l);
   const ValueId taken = in.no_mask && !in.predicated() ? ir::no_value : taken_channels(l);
   const ValueId channels = taken == ir::no_value ? l.execution_mask() : taken;
+  const bool parks = l.flow().may_park(in);
+  ValueId target = address, good = ir::no_value;
+  if (row.computed) {
+    if (parks) target = b.select(any_of(l, channels), target, place(l, in.next));
+    good = b.is_place(target);
+  }
   if (!in.dst.is_null()) {
-    // A call that no channel takes leaves its destination as it is.
-    const ValueId mask = l.flow().may_park(in) ? any_of(l, channels) : ir::no_value;
+    // A call that no channel takes leaves its destination as it is, as one that leads nowhere does.
+    const ValueId mask = l.both(parks ? any_of(l, channels) : ir::no_value, good);
     b.reg_write(ir::Region::packed(in.dst.offset), place(l, in.next), mask);
     b.reg_write(ir::Region::packed(in.dst.offset + 4), b.mask_bits(u32, channels), mask);
   }
-  if (!row.computed) return follow(l, row, l.flow().may_park(in) ? taken : ir::no_value);
-  if (l.flow().may_park(in)) {
-    const ValueId staying = park_channels(l, row, taken);
-    target = l.b().select(any_of(l, staying), target, place(l, in.next));
-  }
-  b.jump_ip(target);
-  l.end_block();
+  if (!row.computed) return follow(l, row, parks ? taken : ir::no_value);
+  if (parks) park_channels(l, row, taken);
+  masks->jump(target, good);
 }
 
+// A predicated return leads behind a call: only there are channels parked that have returned.
 void lower_return(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
-  const Operand& src = in.src[0];
-  const ValueId address =
-      src.is_grf(l.target()) ? l.scalar(ir::Type::u32, src.offset) : l.scalar(src, ir::Type::u32);
-  if (in.flow.kind == FlowKind::return_if) {
-    if (!looks_at_few(l, std::max<std::size_t>(in.no_mask ? l.flow().mask_variables() : 0,
-                                               l.flow().named_places(in).size())))
-      return;
-    if (in.no_mask) gather(l);
-    return park_and_go_on(l, address, taken_channels(l), address);
+  ir::Builder& b = l.b();
+  const auto address = [&] { return l.scalar(in.src[0], ir::Type::u32); };
+  if (in.flow.kind != FlowKind::return_if) {
+    b.jump_ip(address());
+    return l.end_block();
   }
-  l.b().jump_ip(address);
-  l.end_block();
+  if (!looks_at_few(l, std::max<std::size_t>(in.no_mask ? l.flow().mask_variables() : 0,
+                                             l.flow().named_places(in).size())))
+    return;
+  const ValueId to = address(), taken = in.no_mask ? l.predicate() : taken_channels(l);
+  ValueId stray = b.lanewise(ir::Op::and_, {b.is_place(to), any_of(l, taken)});
+  for (const std::uint32_t known : l.flow().named_places(in))
+    stray = b.lanewise(ir::Op::andn, {b.compare(ir::Op::cmp_eq, to, place(l, known)), stray});
+  l.leave_if(stray, l.add_trap("returns to where no call comes back"));
+  Masks masks(l, true);
+  if (in.no_mask) gather(l);
+  park_and_go_on(l, masks, address(), taken_channels(l), address());
 }
 
 void lower_barrier(Lowering& l, ir::Op op) {

@@ -29,6 +29,8 @@ void lower_block(Lowering& l, ir::BlockId id) {
   while (!l.ended()) {
     const Instruction* inst = flow.at(offset);
     if (inst == nullptr) {
+      // What is before it has been done.
+      l.b().set_guest_ip(static_cast<std::uint32_t>(offset));
       if (flow.is_undefined(offset))
         raise_illegal(l, static_cast<std::uint32_t>(offset), flow.failure_at(offset));
       else

@@ -88,6 +88,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       epilogue_(a.newLabel()),
       enter_(a.newLabel()),
       dispatch_(a.newLabel()),
+      places_(a.newLabel()),
       entry_table_(a.newLabel()) {
   d.regions = layout.regions;
   // A function of one channel that never changes its mask has just one version.
@@ -96,10 +97,12 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
     version(b, true).label = a.newLabel();
     version(b, false).label = a.newLabel();
     const auto& insts = f.blocks[b].insts;
-    for (const ir::Inst& inst : insts) partial_versions_ |= inst.op == ir::Op::mask_set && inst.imm == 0;
+    for (const ir::Inst& inst : insts) {
+      partial_versions_ |= inst.op == ir::Op::mask_set && inst.imm == 0;
+      dispatches_ |= inst.op == ir::Op::jump_ip || inst.op == ir::Op::is_place;
+    }
     if (f.blocks[b].safepoint) resume_points_.push_back(b);
     if (insts.back().op == ir::Op::wait) resume_points_.push_back(insts.back().targets.taken);
-    dispatches_ |= insts.back().op == ir::Op::jump_ip;
   }
   if (dispatches_)
     for (ir::BlockId b = 0; b < f.blocks.size(); ++b) resume_points_.push_back(b);

@@ -182,6 +182,7 @@ class Compiler {
   /// To the block that begins at the guest byte offset in `ip`: through one dispatcher a function, so that
   /// code grows with blocks plus jumps, not with their product.
   void go_to_ip(x86::Gp ip, std::uint32_t guest_ip);
+  void find_place(x86::Gp ip, x86::Gp at, x86::Gp table, asmjit::Label found, asmjit::Label bad);
 
  private:
   /// A version of a block: where it begins, what it finds in registers.
@@ -254,6 +255,7 @@ class Compiler {
   asmjit::Label epilogue_;     // returns status eax
   asmjit::Label enter_;        // goes to block eax with every slot in memory
   asmjit::Label dispatch_;     // goes to the block at ip eax, or faults at instruction ecx
+  asmjit::Label places_;       // hash table of blocks by ip
   asmjit::Label entry_table_;  // of each version of each block, from the table on
   bool dispatches_ = false;
   ir::BlockId current_ = 0;

@@ -290,11 +290,37 @@ void Compiler::go_to_ip(x86::Gp ip, std::uint32_t guest_ip) {
   a.jmp(dispatch_);
 }
 
-/// Finds the block of an ip in a hash table with linear probing.
+namespace {
+
+constexpr std::uint32_t place_factor = 0x9e3779b1;  // 2^32 / golden ratio: neighbours spread
+
+unsigned place_bits(const ir::Function& function) {
+  return static_cast<unsigned>(std::bit_width(function.blocks.size())) + 1;
+}
+
+}  // namespace
+
+/// Finds the block of an ip in a hash table with linear probing: goes to `found`, with its place in the table
+/// in `at` and the table in `table`, or to `bad`.
+void Compiler::find_place(x86::Gp ip, x86::Gp at, x86::Gp table, asmjit::Label found, asmjit::Label bad) {
+  const unsigned bits = place_bits(function);
+  const asmjit::Label probe = a.newLabel();
+  a.imul(at.r32(), ip.r32(), asmjit::Imm(static_cast<std::int32_t>(place_factor)));
+  a.shr(at.r32(), 32 - bits);
+  a.lea(table.r64(), x86::ptr(places_));
+  a.bind(probe);
+  a.cmp(x86::ptr(table.r64(), at.r64(), 3, 4, 4), asmjit::Imm(static_cast<std::int32_t>(ir::no_block)));
+  a.je(bad);
+  a.cmp(x86::ptr(table.r64(), at.r64(), 3, 0, 4), ip.r32());
+  a.je(found);
+  a.inc(at.r32());
+  a.and_(at.r32(), (1u << bits) - 1);
+  a.jmp(probe);
+}
+
 void Compiler::dispatcher() {
   if (!dispatches_) return;
-  constexpr std::uint32_t factor = 0x9e3779b1;  // 2^32 / golden ratio: neighbours spread
-  const auto bits = static_cast<unsigned>(std::bit_width(function.blocks.size())) + 1;
+  const unsigned bits = place_bits(function);
   const std::uint32_t mask = (1u << bits) - 1;
   struct Place {
     std::uint32_t ip = 0;
@@ -303,28 +329,17 @@ void Compiler::dispatcher() {
   std::vector<Place> places(std::size_t{mask} + 1);
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
     const std::uint32_t ip = function.blocks[b].guest_ip;
-    std::uint32_t at = ip * factor >> (32 - bits);
+    if (ip % 2 != 0) continue;  // within an instruction
+    std::uint32_t at = ip * place_factor >> (32 - bits);
     while (places[at].block != ir::no_block && places[at].ip != ip) at = (at + 1) & mask;
     if (places[at].block == ir::no_block) places[at] = {ip, b};  // of several at one ip the first counts
   }
 
-  const asmjit::Label table = a.newLabel(), probe = a.newLabel(), found = a.newLabel(), bad = a.newLabel();
-  const x86::Mem place_ip = x86::ptr(x86::rsi, x86::rdx, 3, 0, 4),
-                 place_block = x86::ptr(x86::rsi, x86::rdx, 3, 4, 4);
+  const asmjit::Label found = a.newLabel(), bad = a.newLabel();
   a.bind(dispatch_);
-  a.imul(x86::edx, x86::eax, asmjit::Imm(static_cast<std::int32_t>(factor)));
-  a.shr(x86::edx, 32 - bits);
-  a.lea(x86::rsi, x86::ptr(table));
-  a.bind(probe);
-  a.cmp(place_block, asmjit::Imm(static_cast<std::int32_t>(ir::no_block)));
-  a.je(bad);
-  a.cmp(place_ip, x86::eax);
-  a.je(found);
-  a.inc(x86::edx);
-  a.and_(x86::edx, mask);
-  a.jmp(probe);
+  find_place(x86::eax, x86::edx, x86::rsi, found, bad);
   a.bind(found);
-  a.mov(x86::eax, place_block);
+  a.mov(x86::eax, x86::ptr(x86::rsi, x86::rdx, 3, 4, 4));
   a.test(budget_reg, budget_reg);
   a.jg(enter_);
   a.mov(state(offsetof(ThreadState, resume), 4), x86::eax);
@@ -333,7 +348,7 @@ void Compiler::dispatcher() {
   set_fault(FaultKind::BadJump, x86::ecx, x86::rax);
   finish(Status::Faulted);
   a.align(asmjit::AlignMode::kData, 4);
-  a.bind(table);
+  a.bind(places_);
   for (const Place& place : places) {
     a.embedUInt32(place.ip);
     a.embedUInt32(place.block);

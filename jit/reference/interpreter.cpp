@@ -97,6 +97,13 @@ Next Interpreter::pause(BlockId target) {
   return stop(Status::Paused);
 }
 
+/// Where a jump to an ip leads; odd ones are of blocks within an instruction.
+BlockId Interpreter::block_at(std::uint32_t ip) const {
+  for (BlockId id = 0; id < function_.blocks.size() && ip % 2 == 0; ++id)
+    if (function_.blocks[id].guest_ip == ip) return id;
+  return no_block;
+}
+
 /// Control goes to a block.
 Next Interpreter::jump_to(BlockId target) {
   if (function_.blocks[target].safepoint && state_.budget <= 0) return pause(target);
@@ -206,6 +213,12 @@ template <>
 Next Interpreter::eval<Op::mask_bits>(const Inst& inst) {
   const std::uint64_t bits = mask_value(function_.arg(inst, 0));
   std::memcpy(value(inst.result), &bits, size_of(inst.type));
+  return Next::Op;
+}
+
+template <>
+Next Interpreter::eval<Op::is_place>(const Inst& inst) {
+  set_mask_result(inst, block_at(read<std::uint32_t>(arg(inst, 0))) != no_block);
   return Next::Op;
 }
 
@@ -455,14 +468,12 @@ Next Interpreter::eval<Op::branch_any>(const Inst& inst) {
 template <>
 Next Interpreter::eval<Op::jump_ip>(const Inst& inst) {
   const auto ip = read<std::uint32_t>(arg(inst, 0));
-  for (BlockId target = 0; target < function_.blocks.size(); ++target) {
-    if (function_.blocks[target].guest_ip != ip) continue;
-    // Wherever it leads is a safepoint.
-    if (state_.budget <= 0) return pause(target);
-    target_ = target;
-    return Next::Block;
-  }
-  return fault(inst, FaultKind::BadJump, 0, 0, ip);
+  const BlockId target = block_at(ip);
+  if (target == no_block) return fault(inst, FaultKind::BadJump, 0, 0, ip);
+  // Wherever it leads is a safepoint.
+  if (state_.budget <= 0) return pause(target);
+  target_ = target;
+  return Next::Block;
 }
 
 template <>

@@ -47,6 +47,7 @@ class Interpreter {
   static constexpr auto make_table(std::index_sequence<op...>);
 
   Next jump_to(ir::BlockId target);
+  ir::BlockId block_at(std::uint32_t ip) const;
   Next pause(ir::BlockId target);
   Next stop(Status status);
   Next fault(const ir::Inst& inst, FaultKind kind, unsigned lane, unsigned bytes, std::uint64_t address);

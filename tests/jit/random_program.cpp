@@ -314,6 +314,12 @@ class Generator {
         keep(b_.bits_mask(value(from, 1), bits));
         return;
       }
+      case Shape::PlaceTest: {
+        const std::uint32_t here =
+            function_.blocks[below(static_cast<unsigned>(function_.blocks.size()))].guest_ip;
+        keep(b_.is_place(chance(50) ? value(Type::u32, 1) : b_.constant(Type::u32, 1, here + below(2))));
+        return;
+      }
       case Shape::MaskGroup:
         keep(b_.mask_group(op, mask(lanes), divisor_of(lanes)));
         return;

@@ -205,6 +205,17 @@ void emit_bits_mask(Compiler& c, const CodeInst& inst) {
   if (inst.lanes < 32) c.a.and_(to, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(inst.lanes))));
 }
 
+void emit_is_place(Compiler& c, const CodeInst& inst) {
+  x86::Gp ip = c.g.use(inst.args[0]), at = c.g.scratch(), table = c.g.scratch();
+  const x86::Gp to = c.m.define_bits(inst.result).r32();
+  const asmjit::Label found = c.a.newLabel(), bad = c.a.newLabel();
+  c.a.mov(to, 1);
+  c.find_place(ip, at, table, found, bad);
+  c.a.bind(bad);
+  c.a.xor_(to, to);
+  c.a.bind(found);
+}
+
 void emit_group_any(Compiler& c, const CodeInst& inst) {
   x86::Gp from = c.m.bits(inst.args[0]), to = c.m.define_bits(inst.result).r32();
   c.a.mov(to, from.r32());

@@ -91,6 +91,7 @@ Function every_op() {
   b.join(address, address);
   b.mask_bits(Type::u16, m);
   b.bits_mask(scalar, 16);
+  b.is_place(scalar);
   b.reg_read(Type::u16, 16, Region{130, 16, 8, 2}, m);
   b.reg_read(Type::u32, 16, Region{129, 0, 1, 0});
   b.reg_write(Region::strided(96, 2), reg(Type::u16), m);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/verifier.hpp"
@@ -79,6 +80,29 @@ std::string describe(const jit::Fault& fault, const ir::Function& function) {
   return fmt::format("{:#x}: {}", fault.guest_ip, function.strings[fault.address]);
 }
 
+/// What an instruction that has faulted has changed nevertheless; but for the clock, and where instructions
+/// note what they lead to.
+std::string undone(jit::ThreadImage before, const jit::ThreadImage& after, const ir::Function& function,
+                   gen::Family family) {
+  const eu::Target target = gen::target(family);
+  // Channels that are parked here come back before the instruction.
+  for (std::size_t k = 0; k < before.parked.size(); ++k)
+    if (function.park_ips[k] == before.ip)
+      before.execution_mask |= std::exchange(before.parked[k], after.parked[k]);
+  const auto counts = [&](unsigned at) {
+    for (const eu::StateRegister reg : {eu::StateRegister::Timestamp, eu::StateRegister::Jump})
+      if (at >= target.offset(reg) && at < target.offset(reg) + target.bytes(reg)) return false;
+    return true;
+  };
+  for (unsigned at = 0; at < before.registers.size(); ++at)
+    if (before.registers[at] != after.registers[at] && counts(at))
+      return fmt::format("the fault at {:#x} has changed byte {:#x} of the registers", after.ip, at);
+  if (before.flags != after.flags) return fmt::format("the fault at {:#x} has changed flags", after.ip);
+  if (before.execution_mask != after.execution_mask || before.parked != after.parked)
+    return fmt::format("the fault at {:#x} has changed masks", after.ip);
+  return {};
+}
+
 struct Engines {
   std::vector<std::unique_ptr<jit::Engine>> list;
   std::vector<std::unique_ptr<World>> worlds[2];  ///< [1]: memory ends at a page
@@ -130,8 +154,12 @@ Outcome run(const Program& program, const Run& how) {
   auto& worlds = all.worlds[settings.at_end];
   for (auto& world : worlds) start(*world, *function, program, how);
   std::int64_t left = how.budget;
-  for (unsigned stop = 0; left > 0 && stop < 64; ++stop) {
-    const std::int64_t granted = std::min<std::int64_t>(left, how.seed % 7 == 0 ? left / 2 + 1 : left);
+  const bool one_by_one = settings.steps && how.seed % 8 == 0;
+  jit::ThreadImage before;
+  for (unsigned stop = 0; left > 0 && stop < (one_by_one ? 400 : 64); ++stop) {
+    const std::int64_t granted =
+        one_by_one ? 1 : std::min<std::int64_t>(left, how.seed % 7 == 0 ? left / 2 + 1 : left);
+    if (one_by_one) before = executables[0]->save(worlds[0]->state(), jit::Status::Paused);
     std::vector<FinalState> states;
     for (std::size_t n = 0; n < executables.size(); ++n) {
       worlds[n]->state().budget = granted;
@@ -151,6 +179,10 @@ Outcome run(const Program& program, const Run& how) {
     if (state.status != jit::Status::Faulted) continue;
     outcome.fault = describe(state.state.fault, *function);
     if (outcome.fault.empty()) outcome.difference = "a fault without a text";
+    if (one_by_one && before.ip == state.image.ip) {
+      outcome.difference = undone(before, state.image, *function, program.family);
+      if (!outcome.difference.empty()) return outcome;
+    }
     if (!settings.steps) return outcome;
     // On behind the instruction that has faulted.
     for (std::size_t n = 0; n < executables.size(); ++n) {
