@@ -124,6 +124,24 @@ Engines& engines() {
   return all;
 }
 
+/// How the whole differs from a translation where each instruction begins a block.
+std::string difference_step_by_step(const Program& program, const Run& how, Settings settings,
+                                    const FinalState& whole, std::int64_t granted) {
+  settings.lowering.granularity = eu::Granularity::Instruction;
+  const std::vector<std::byte> code = program.code();
+  Result<ir::Function> function = gen::lower_kernel(code, program.family, program.simd, "random",
+                                                    std::pmr::get_default_resource(), settings.lowering);
+  if (!function) return function.error().message;
+  auto executable = engines().list[0]->compile(*function, settings.compiling);
+  if (!executable) return executable.error().message;
+  World& world = *engines().worlds[settings.at_end][0];
+  start(world, *function, program, how);
+  world.state().budget = granted;
+  std::string problem = jit::test::difference(whole, world.run(**executable), true);
+  if (!problem.empty()) problem = "instruction by instruction: " + problem;
+  return problem;
+}
+
 }  // namespace
 
 Outcome run(const Program& program, const Run& how) {
@@ -175,7 +193,11 @@ Outcome run(const Program& program, const Run& how) {
     const std::int64_t used = granted - state.state.budget;
     outcome.instructions += static_cast<std::uint64_t>(std::max<std::int64_t>(used, 0));
     left -= std::max<std::int64_t>(used, 1);
-    if (state.status == jit::Status::Exited) return outcome;
+    if (state.status == jit::Status::Exited) {
+      if (stop == 0 && settings.exact && how.seed % 4 == 2 && state.state.budget > 0)
+        outcome.difference = difference_step_by_step(program, how, settings, state, granted);
+      return outcome;
+    }
     if (state.status != jit::Status::Faulted) continue;
     outcome.fault = describe(state.state.fault, *function);
     if (outcome.fault.empty()) outcome.difference = "a fault without a text";
@@ -197,20 +219,18 @@ Outcome run(const Program& program, const Run& how) {
 }
 
 Program shrink(Program program, const std::function<bool(const Program&)>& fails) {
+  const auto smaller = [&](std::size_t first, std::size_t count) {
+    Program fewer = program.without(first, count);
+    if (fewer.code() == program.code() || !fails(fewer)) return false;
+    program = std::move(fewer);
+    return true;
+  };
   for (bool progress = true; progress;) {
     progress = false;
-    for (std::size_t count = std::max<std::size_t>(program.elements.size() / 2, 1); count > 0; count /= 2)
-      for (std::size_t end = program.elements.size(); end >= count && program.elements.size() > count;) {
-        Program fewer = program.without(end - count, count);
-        if (fails(fewer)) {
-          program = std::move(fewer);
-          progress = true;
-          end = std::min(end - count, program.elements.size());
-          if (end == 0) end = std::min(count, program.elements.size());
-          if (end < count) break;
-        } else {
-          end -= count > 1 && end - count < count ? end : count;
-        }
+    for (std::size_t count = program.elements.size() / 2; count > 0; count /= 2)
+      for (std::size_t end = program.elements.size(); end >= count && end > 0; end -= std::min(end, count)) {
+        end = std::min(end, program.elements.size());
+        if (end >= count && program.elements.size() > 1) progress |= smaller(end - count, count);
       }
   }
   return program;

@@ -25,7 +25,7 @@ constexpr Found found[] = {
 };
 
 Program program_of(const Found& row) {
-  Program out{row.family, row.simd, {}, {}};
+  Program out{row.family, row.simd, {}, {}, false};
   std::vector<std::byte> bytes;
   for (std::size_t at = 0; at + 1 < row.words.size();) {
     if (row.words[at] == ' ') {

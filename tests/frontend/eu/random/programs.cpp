@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <sstream>
 
 #include "tests/frontend/gen/encode.hpp"
 #include "tests/frontend/gen/words.hpp"
@@ -360,6 +360,14 @@ std::vector<std::byte> Program::code() const {
 
 Program Program::without(std::size_t index, std::size_t count) const {
   Program out = *this;
+  if (fixed) {
+    for (std::size_t n = index; n < index + count; ++n)
+      if (Element& e = out.elements[n]; e.word.size() == 16) {
+        e.word.assign(16, std::byte{0});
+        e.word[0] = static_cast<std::byte>(info(Opcode::nop).number);
+      }
+    return out;
+  }
   const auto first = out.elements.begin() + static_cast<std::ptrdiff_t>(index);
   out.elements.erase(first, first + static_cast<std::ptrdiff_t>(count));
   for (std::size_t& label : out.labels)
@@ -369,10 +377,18 @@ Program Program::without(std::size_t index, std::size_t count) const {
 
 std::string Program::listing() const {
   const std::vector<std::byte> bytes = code();
-  std::string out = disassemble(bytes, family, true);
+  // Without what shrinking has put in the place of others.
+  std::string out;
+  std::istringstream lines(disassemble(bytes, family, true));
+  for (std::string line; std::getline(lines, line);)
+    if (!fixed || line.find(" nop ") == std::string::npos) out += line + "\n";
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t left = bytes.size() - at;
     const std::size_t length = left < 16 ? left : length_at(bytes, at, family);
+    if (fixed && std::to_integer<unsigned>(bytes[at]) == info(Opcode::nop).number) {
+      at += length;
+      continue;
+    }
     out += fmt::format("{:#06x}:", at);
     for (std::size_t n = 0; n < length; ++n)
       out += fmt::format("{}{:02x}", n % 4 == 0 ? " " : "", std::to_integer<unsigned>(bytes[at + n]));
@@ -391,7 +407,7 @@ Program random_words(Family family, unsigned simd, std::uint64_t seed) {
   Choice choice(seed);
   const std::vector<TestWord>& corpus = corpus_of(family);
   InstructionSource source(family, choice);
-  Program out{family, simd, {}, {}};
+  Program out{family, simd, {}, {}, false};
   for (unsigned length = 2 + choice.below(30); length > 0; --length) {
     Element element{};
     const unsigned kind = choice.below(16);
@@ -413,6 +429,26 @@ Program random_words(Family family, unsigned simd, std::uint64_t seed) {
     Element end{};
     end.inst = MessageSource(family, choice).end();
     out.elements.push_back(end);
+  }
+  return out;
+}
+
+Program damaged_kernel(Family family, unsigned simd, std::uint64_t seed) {
+  static std::vector<std::vector<std::vector<TestWord>>> all(family_count);
+  auto& kernels = all[static_cast<std::size_t>(family)];
+  if (kernels.empty()) kernels = gen::test::kernels(family);
+  Choice choice(seed);
+  Program out{family, simd, {}, {}, true};
+  if (kernels.empty()) return random_words(family, simd, seed);
+  for (const TestWord& word : kernels[choice.below(kernels.size())]) {
+    Element element{};
+    element.word = word;
+    out.elements.push_back(std::move(element));
+  }
+  for (unsigned damages = choice.below(6); damages > 0; --damages) {
+    TestWord& word = out.elements[choice.below(out.elements.size())].word;
+    const unsigned bit = choice.below(8 * word.size());
+    word[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
   }
   return out;
 }

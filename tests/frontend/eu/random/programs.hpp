@@ -24,11 +24,13 @@ struct Program {
   unsigned simd;
   std::vector<Element> elements;
   std::vector<std::size_t> labels;  ///< the element that each stands before
+  bool fixed = false;               ///< words say where they lead, so that all must stay where they are
 
   /// Its words, one after the other.
   std::vector<std::byte> code() const;
-  /// The same without element `index`; labels before it are before the next one.
-  Program without(std::size_t index, std::size_t count = 1) const;
+  /// The same without `count` elements; labels before them are before the next one. Where places are fixed,
+  /// with nop in place of those that have 16 bytes.
+  Program without(std::size_t index, std::size_t count) const;
   /// Words in hexadecimal and as text.
   std::string listing() const;
 };
@@ -45,5 +47,8 @@ Program random_program(gen::Family family, unsigned simd, const ProgramShape& sh
 
 /// Words that are mostly random, some of them with legal opcodes or damaged ones of the corpus.
 Program random_words(gen::Family family, unsigned simd, std::uint64_t seed);
+
+/// A kernel that a compiler has made, some of its words damaged.
+Program damaged_kernel(gen::Family family, unsigned simd, std::uint64_t seed);
 
 }  // namespace eum::test
