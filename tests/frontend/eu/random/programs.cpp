@@ -17,7 +17,7 @@ namespace {
 
 // Reserved registers: what loops count, their limits, addresses to return to.
 constexpr unsigned repetition = 127, counters = first_reserved, return_addresses = 120, max_depth = 3;
-constexpr unsigned functions = 3;
+constexpr unsigned distances = 126, functions = 3;
 
 /// Read once.
 const std::vector<TestWord>& corpus_of(Family family) {
@@ -61,6 +61,8 @@ class Writer {
   void loop(unsigned length, unsigned depth);
   void unstructured(unsigned length, unsigned depth);
   void jump(unsigned length, unsigned depth);
+  void computed(unsigned length, unsigned depth);
+  void put_distance(unsigned subreg, int to, int from);
   void call();
   void other();
   void compiled();
@@ -189,6 +191,61 @@ void Writer::jump(unsigned length, unsigned depth) {
   bind(end);
 }
 
+/// A distance into a reserved register; `from` nowhere: the place.
+void Writer::put_distance(unsigned subreg, int to, int from) {
+  Element element{};
+  element.inst = plain(Opcode::mov, 1, scalar(distances, subreg), {constant(0, Type::d)});
+  element.distance = to;
+  element.origin = from;
+  if (choice_.one_in(shape_.astray ? 6 : 60)) element.astray = choice_.any_of({1, 4, 8, 16, -16, 4096});
+  program_.elements.push_back(element);
+}
+
+/// Forward, to where a register says.
+void Writer::computed(unsigned length, unsigned depth) {
+  const int end = new_label(), from = new_label();
+  const bool absolute = exists_on(Opcode::calla, family());
+  const Opcode opcode = choice_.any_of({Opcode::jmpi, Opcode::brd, Opcode::brc, Opcode::call,
+                                        absolute ? Opcode::calla : Opcode::call, Opcode::mov});
+  const bool calls = info(opcode).shape.format == Format::Call;
+  const bool place = opcode == Opcode::calla || opcode == Opcode::mov;
+  const unsigned callee = std::min(function_, functions - 1);
+  put_distance(0, calls && function_ < functions ? entry_[callee] : end, place ? Element::nowhere : from);
+  put_distance(1, end, place ? Element::nowhere : from);
+  Instruction inst = flow(opcode, choice_.one_in(2));
+  inst.jip.present = inst.uip.present = false;
+  inst.source_count = 1;
+  inst.src[0] = scalar(distances);
+  if (opcode == Opcode::brc) inst.src[0].region = {2, 2, 1};
+  if (calls) {
+    inst.has_dst = true;
+    inst.dst = general(return_addresses + 2 * callee, Type::ud);
+    inst.dst.region = {0, 1, 1};
+    inst.channel_offset = 0;
+  }
+  if (opcode == Opcode::jmpi || opcode == Opcode::mov) {
+    inst.exec_size = 1;
+    inst.channel_offset = 0;
+    inst.no_mask = true;
+    if (inst.predicated()) inst.pred_ctrl = PredCtrl::Sequential;
+  }
+  if (opcode == Opcode::mov) {
+    inst.has_dst = true;
+    inst.dst = scalar(0);
+    inst.dst.file = RegisterFile::Arf;
+    inst.dst.arf = Arf::ip;
+    inst.dst.type = inst.src[0].type = Type::ud;
+    inst.dst.region = {0, 1, 1};
+    if (choice_.one_in(2)) inst.cond_mod = CondMod::ne;
+    inst.acc_wr_en = choice_.one_in(4);
+  }
+  bind(from);
+  add(inst);
+  if (opcode == Opcode::jmpi) bind(from);  // it counts from the next one
+  block(length, depth + 1);
+  bind(end);
+}
+
 void Writer::call() {
   if (function_ >= functions) return other();
   const unsigned callee = function_ + choice_.below(functions - function_);
@@ -265,7 +322,10 @@ void Writer::block(unsigned length, unsigned depth) {
     } else if (kind < 91) {
       unstructured(length / 3, depth);
     } else if (kind < 93) {
-      jump(length / 3, depth);
+      if (choice_.one_in(2))
+        jump(length / 3, depth);
+      else
+        computed(length / 3, depth);
     } else if (kind < 96) {
       call();
     } else {
@@ -350,6 +410,11 @@ std::vector<std::byte> Program::code() const {
       const std::int64_t to = at[labels[static_cast<std::size_t>(label)]] + e.astray;
       return static_cast<std::int32_t>(inst.opcode == Opcode::calla ? to : to - at[behind ? n + 1 : n]);
     };
+    const auto place = [&](int label) { return at[labels[static_cast<std::size_t>(label)]]; };
+    if (e.distance != Element::nowhere) {
+      const std::int64_t origin = e.origin == Element::nowhere ? 0 : place(e.origin);
+      inst.src[0].immediate = static_cast<std::uint32_t>(place(e.distance) - origin + e.astray);
+    }
     inst.jip.raw = target(e.jip);
     inst.uip.raw = target(e.uip);
     const auto word = gen::test::encode(inst, family);
