@@ -10,6 +10,7 @@
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/ir/verifier.hpp"
 #include "tests/jit/world.hpp"
+#include "tests/optimisations.hpp"
 
 namespace eum::test {
 namespace {
@@ -40,6 +41,11 @@ Settings settings_of(const Program& program, const Run& how) {
   if (how.seed % 16 == 3 && !program.elements.empty())
     s.lowering.system_routine = static_cast<std::uint32_t>(16 * (how.seed / 16 % program.elements.size()));
   s.compiling.exact_registers = s.exact;
+  // In one of six some optimisation is left out, or all are.
+  static const std::vector<Reduced> reduced = every_reduced();
+  static const Reduced usual = reduced_by_environment();
+  s.compiling.optimisations =
+      how.seed % 6 == 5 ? reduced[in_turn(how.seed, reduced.size())].left : usual.left;
   return s;
 }
 

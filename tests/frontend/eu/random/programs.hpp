@@ -6,6 +6,7 @@
 
 #include "tests/frontend/eu/random/instructions.hpp"
 #include "tests/frontend/eu/random/messages.hpp"
+#include "tests/frontend/gen/words.hpp"
 
 namespace eum::test {
 
@@ -44,6 +45,9 @@ struct ProgramShape {
   bool messages = true;
   bool astray = false;  ///< some branches lead anywhere
 };
+
+/// Words that compilers have made, and vectors.
+const std::vector<gen::test::TestWord>& corpus_of(gen::Family family);
 
 Program random_program(gen::Family family, unsigned simd, const ProgramShape& shape, std::uint64_t seed);
 
