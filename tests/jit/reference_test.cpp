@@ -257,6 +257,22 @@ TEST_CASE("jump_ip goes to the block of that address, or faults; trap is a named
   run_from(0x24, Status::Faulted, FaultKind::BadJump, 0x8, 0x24);
 }
 
+TEST_CASE("is_place holds where jump_ip finds a block; none finds one at an odd offset") {
+  const std::string_view blocks =
+      "b0: ip 0x0 count 1\n  %0 = reg_read.u32x1 r0<1;1,0>\n  %1 = is_place.u32x1 %0\n"
+      "  %2 = mask_bits.u32x1 %1\n  reg_write.u32x1 r1<1;1,0>, %2\n  jump_ip.u32x1 %0 @0x8\n"
+      "b1: ip 0x10 count 1\n  exit\n"
+      "b2: ip 0x21 count 1\n  exit\n";
+  for (const auto& [ip, place] : {std::pair{0x10u, 1u}, {0x18u, 0u}, {0x21u, 0u}, {0xffffffffu, 0u}})
+    on_every_engine(blocks, [&, ip = ip, place = place](World& world, const Executable& executable) {
+      CAPTURE(ip);
+      std::memcpy(world.file(), &ip, 4);
+      const FinalState end = world.run(executable);
+      CHECK(at<std::uint32_t>(world, 32) == place);
+      CHECK(end.status == (place != 0 ? Status::Exited : Status::Faulted));
+    });
+}
+
 TEST_CASE("the FP mode acts and the host's comes back") {
   const std::string_view blocks =
       "b0: ip 0x0 count 1\n  %a = reg_read.f32x8 r0<0;1,0>\n  %b = reg_read.f32x8 r0.1<0;1,0>\n"

@@ -9,8 +9,10 @@
 #include <map>
 #include <set>
 
+#include "frontend/gen/lower/lower.hpp"
 #include "frontend/gen/message_table.hpp"
 #include "tests/frontend/eu/random/bed.hpp"
+#include "tests/frontend/gen/encode.hpp"
 
 namespace eum::test {
 namespace {
@@ -22,8 +24,12 @@ std::uint64_t environment(const char* name, std::uint64_t otherwise) {
 
 std::vector<gen::Family> executed_families() {
   std::vector<gen::Family> out;
-  for (std::size_t n = 0; n < gen::family_count; ++n)
-    if (gen::family_table[n].executed) out.push_back(static_cast<gen::Family>(n));
+  for (std::size_t n = 0; n < gen::family_count; ++n) {
+    const auto family = static_cast<gen::Family>(n);
+    gen::Instruction nop;
+    nop.opcode = gen::Opcode::nop;
+    if (gen::lower_kernel(gen::test::encode(nop, family), family, 8, "nop")) out.push_back(family);
+  }
   return out;
 }
 
