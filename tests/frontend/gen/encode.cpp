@@ -411,6 +411,12 @@ void Encoder::send_split() {
 
 const Layout& layout_of(Family family) { return *data_of(family).fields; }
 
+int distance_unit(Opcode opcode, Family family) {
+  const Format format = shape(opcode, family).format;
+  const bool jumps = format == Format::Jump || format == Format::Call;
+  return jumps ? data_of(family).jump_unit : data_of(family).branch_unit;
+}
+
 std::array<std::byte, 16> encode(const Instruction& inst, Family family) {
   return Encoder(inst, family).run();
 }

@@ -13,6 +13,9 @@ namespace eum::gen::test {
 /// Where the fields of the family's words are.
 const Layout& layout_of(Family family);
 
+/// Bytes that the distance of this branch counts.
+int distance_unit(Opcode opcode, Family family);
+
 /// 16 bytes, never compacted. Targets of branches count `raw`; `send` counts as a whole.
 std::array<std::byte, 16> encode(const Instruction& inst, Family family);
 

@@ -41,7 +41,7 @@ std::vector<std::byte> Program::code() const {
     const auto place = [&](int label) { return at[labels[static_cast<std::size_t>(label)]]; };
     if (e.distance != Element::nowhere) {
       const std::int64_t origin = e.origin == Element::nowhere ? 0 : place(e.origin);
-      inst.src[0].immediate = static_cast<std::uint32_t>(place(e.distance) - origin + e.astray);
+      inst.src[0].immediate = static_cast<std::uint32_t>((place(e.distance) - origin + e.astray) / e.unit);
     }
     inst.jip.raw = target(e.jip);
     inst.uip.raw = target(e.uip);

@@ -18,6 +18,7 @@ struct Element {
   int uip = nowhere;
   int distance = nowhere;  ///< its immediate is the bytes to this label from `origin`, or from the start
   int origin = nowhere;
+  int unit = 1;                   ///< bytes that the distance counts
   std::int32_t astray = 0;        ///< added to the bytes of its targets
   std::vector<std::byte> word{};  ///< if it has any: in place of `inst`, of 8 or 16 bytes
 };

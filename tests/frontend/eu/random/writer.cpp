@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tests/frontend/gen/encode.hpp"
+
 namespace eum::test {
 
 using namespace gen;
@@ -50,7 +52,7 @@ class Writer {
   void unstructured(unsigned length, unsigned depth);
   void jump(unsigned length, unsigned depth);
   void computed(unsigned length, unsigned depth);
-  void put_distance(unsigned subreg, int to, int from);
+  void put_distance(unsigned subreg, int to, int from, int unit);
   void call();
   void other();
   void compiled();
@@ -180,11 +182,12 @@ void Writer::jump(unsigned length, unsigned depth) {
 }
 
 /// A distance into a reserved register; `from` nowhere: the place.
-void Writer::put_distance(unsigned subreg, int to, int from) {
+void Writer::put_distance(unsigned subreg, int to, int from, int unit) {
   Element element{};
   element.inst = plain(Opcode::mov, 1, scalar(distances, subreg), {constant(0, Type::d)});
   element.distance = to;
   element.origin = from;
+  element.unit = unit;
   if (choice_.one_in(shape_.astray ? 6 : 60)) element.astray = choice_.any_of({1, 4, 8, 16, -16, 4096});
   program_.elements.push_back(element);
 }
@@ -198,8 +201,10 @@ void Writer::computed(unsigned length, unsigned depth) {
   const bool calls = info(opcode).shape.format == Format::Call;
   const bool place = opcode == Opcode::calla || opcode == Opcode::mov;
   const unsigned callee = std::min(function_, functions - 1);
-  put_distance(0, calls && function_ < functions ? entry_[callee] : end, place ? Element::nowhere : from);
-  put_distance(1, end, place ? Element::nowhere : from);
+  const int unit = opcode == Opcode::mov ? 1 : gen::test::distance_unit(opcode, family());
+  const int origin = place ? Element::nowhere : from;
+  put_distance(0, calls && function_ < functions ? entry_[callee] : end, origin, unit);
+  put_distance(1, end, origin, unit);
   Instruction inst = flow(opcode, choice_.one_in(2));
   inst.jip.present = inst.uip.present = false;
   inst.source_count = 1;
