@@ -182,6 +182,7 @@ ir::ValueId narrow_to_half(Lowering& l, ir::ValueId value) {
 
 // The upper word of a dword becomes 0 (Mesa's brw_F32TO16).
 void lower_f32to16(Lowering& l, ir::Op) {
+  if (l.inst().dst.kind == OperandKind::Flag) return l.unsupported("flag register of a float type");
   ir::Builder& b = l.b();
   ir::ValueId value = l.source(0, ir::Type::f32);
   if (l.inst().saturate) value = b.lanewise(ir::Op::sat, {value});

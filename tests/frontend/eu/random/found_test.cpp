@@ -21,6 +21,10 @@ constexpr Found found[] = {
     {"sada2 of an indirect source as sad2", gen::Family::Gen8, 16, "51018006 4c22910d 64890e22 34026e00"},
     {"smov took the mask only where the first channel was enabled", gen::Family::Gen9, 8,
      "0a017100 483b7e00 6a0b6a3a d0856000"},
+    {"f32to16 took a flag register for its float", gen::Family::Gen7, 16,
+     "13022100 e8020026 00000002 2df2cc3e"},
+    {"f32to16 took a flag register for two words", gen::Family::Gen7_5, 32,
+     "13000080 e4820026 00000000 8e72770c"},
     {"smov of a swizzled mask", gen::Family::Gen9, 16, "0a018000 4b53420b af0d6f0a 84836e00"},
 };
 
