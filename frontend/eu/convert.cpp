@@ -156,6 +156,21 @@ ir::ValueId widen_half(Lowering& l, ir::ValueId half) {
                   b.convert(ir::Op::bitcast, f32, signed_tiny), usual);
 }
 
+/// Denormals as the smallest normal number of their sign, which rounds to the same half and is not flushed.
+ir::ValueId without_denormals(Lowering& l, ir::ValueId value) {
+  using enum ir::Type;
+  ir::Builder& b = l.b();
+  const auto number = [&](std::uint32_t n) { return b.constant(u32, l.lanes(), n); };
+  constexpr std::uint32_t sign_bit = 0x80000000, smallest = 0x00800000;
+  const ir::ValueId bits = b.convert(ir::Op::bitcast, u32, value);
+  const ir::ValueId size = b.lanewise(ir::Op::and_, {bits, number(~sign_bit)});
+  const ir::ValueId is_denormal = b.compare(ir::Op::cmp_lt, b.lanewise(ir::Op::sub, {size, number(1)}),
+                                            number(smallest - 1));  // 0 is beyond
+  const ir::ValueId other =
+      b.lanewise(ir::Op::or_, {b.lanewise(ir::Op::and_, {bits, number(sign_bit)}), number(smallest)});
+  return b.convert(ir::Op::bitcast, f32, b.select(is_denormal, other, bits));
+}
+
 /// f32 as halves, u16.
 ir::ValueId narrow_to_half(Lowering& l, ir::ValueId value) {
   using enum ir::Type;
@@ -184,15 +199,21 @@ ir::ValueId narrow_to_half(Lowering& l, ir::ValueId value) {
 void lower_f32to16(Lowering& l, ir::Op) {
   if (l.inst().dst.kind == OperandKind::Flag) return l.unsupported("flag register of a float type");
   ir::Builder& b = l.b();
-  ir::ValueId value = l.source(0, ir::Type::f32);
-  if (l.inst().saturate) value = b.lanewise(ir::Op::sat, {value});
-  const ir::ValueId half = narrow_to_half(l, value);
+  const ir::ValueId source = without_denormals(l, l.source(0, ir::Type::f32));
+  const ir::ValueId half = narrow_to_half(l, l.inst().saturate ? b.lanewise(ir::Op::sat, {source}) : source);
   Instruction words = l.inst();
   const bool dwords = ir::size_of(words.dst.type) == 4;
   words.saturate = false;
   words.dst.type = ir::Type::f16;
   if (dwords) words.dst.region.hstride = static_cast<std::uint8_t>(2 * words.dst.region.hstride);
-  l.as(words, [&] { l.finish(b.convert(ir::Op::bitcast, ir::Type::f16, half)); });
+  l.as(words, [&] {
+    const ir::ValueId value = b.convert(ir::Op::bitcast, ir::Type::f16, half);
+    const ir::ValueId overflow = words.condition == Condition::ov ? l.overflow(source) : ir::no_value;
+    l.commit(value, [&] {
+      if (words.condition != Condition::None) l.write_flags(value, source, overflow);
+    });
+    if (words.writes_accumulator && !words.dst.is_accumulator()) l.update_accumulator(value);
+  });
   if (!dwords || words.dst.is_null()) return;
   Operand upper = words.dst;
   upper.type = ir::Type::u16;
@@ -217,7 +238,8 @@ void lower_f16to32(Lowering& l, ir::Op) {
     bits = l.b().lanewise(ir::Op::and_, {bits, number(0x7fff)});
   if (modifier == SourceModifier::Neg || modifier == SourceModifier::NegAbs)
     bits = l.b().lanewise(ir::Op::xor_, {bits, number(0x8000)});
-  l.finish(widen_half(l, bits));
+  const bool overflow = l.inst().condition == Condition::ov;  // no half is too large
+  l.finish(widen_half(l, bits), ir::no_value, overflow ? l.none_of(l.lanes()) : ir::no_value);
 }
 
 // movi: lane i takes the element of the source register that the low bits of address element i select.

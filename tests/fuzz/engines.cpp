@@ -127,8 +127,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!avx2_engine) std::abort();
   const auto code = std::as_bytes(std::span(data, size - 1));
   const std::uint8_t choice = data[size - 1];
-  const gen::Family family = (choice & 1) != 0 ? gen::Family::Gen8 : gen::Family::Gen9;
-  const unsigned simd = 8u << (choice >> 1) % 3;
+  const auto family = static_cast<gen::Family>((choice & 7) % gen::family_count);
+  const unsigned simd = 8u << (choice >> 3) % 3;
   Ending avx2, reference;
   if (!run(code, family, simd, **avx2_engine, avx2) || !run(code, family, simd, *reference_engine, reference))
     return 0;

@@ -12,8 +12,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace eum;
   if (size == 0) return 0;
-  const gen::Family family = (data[size - 1] & 1) != 0 ? gen::Family::Gen8 : gen::Family::Gen9;
-  const unsigned simd = 8u << (data[size - 1] >> 1) % 3;
+  const auto family = static_cast<gen::Family>((data[size - 1] & 7) % gen::family_count);
+  const unsigned simd = 8u << (data[size - 1] >> 3) % 3;
   std::pmr::monotonic_buffer_resource memory;
   const auto function =
       gen::lower_kernel(std::as_bytes(std::span(data, size - 1)), family, simd, "fuzz", &memory);

@@ -1,7 +1,7 @@
-// ALU instructions of Gen9 in every combination of types, against the model of model/: after each instruction
-// every register, accumulator and flag is what the model says, on each engine; and run as a whole, a program
-// ends as it does step by step. EUMULATE_PROGRAMS multiplies the number of programs; EUMULATE_SEED repeats a
-// run.
+// ALU instructions of Gen7, Gen7.5 and Gen9 in every combination of types, against the model of model/: after
+// each instruction every register, accumulator and flag is what the model says, on each engine; and run as a
+// whole, a program ends as it does step by step. EUMULATE_PROGRAMS multiplies the number of programs;
+// EUMULATE_SEED repeats a run.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -169,7 +169,7 @@ std::optional<Machine> run_steps(jit::Engine& engine, const Program& program, co
       return model::execute(inst, expected);
     }();
     const jit::Status status = thread.run(1);
-    const std::string text = gen::print(inst, gen::Family::Gen9);
+    const std::string text = gen::print(inst, program.family);
     const Machine found = thread.machine(before);
     if (status == jit::Status::Faulted) {
       whole = false;
@@ -222,38 +222,39 @@ Program shrink(jit::Engine& engine, jit::Engine& other, std::vector<gen::Instruc
   for (std::size_t n = instructions.size(); n-- > 0;) {
     std::vector<gen::Instruction> fewer = instructions;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(n));
-    if (!fewer.empty() && !whole_difference(engine, other, assemble(fewer), start, fp_mode).empty())
+    if (!fewer.empty() &&
+        !whole_difference(engine, other, assemble(fewer, start.family), start, fp_mode).empty())
       instructions = std::move(fewer);
   }
-  return assemble(instructions);
+  return assemble(instructions, start.family);
 }
 
 void run(const std::vector<gen::Instruction>& instructions, const Machine& start, std::uint32_t fp_mode,
          std::span<const std::unique_ptr<jit::Engine>> engines, Report& report) {
-  const Program program = assemble(instructions);
+  const Program program = assemble(instructions, start.family);
   for (const std::unique_ptr<jit::Engine>& engine : engines) {
     run_steps(*engine, program, start, fp_mode, report);
     if (whole_difference(*engine, *engines.front(), program, start, fp_mode).empty()) continue;
     const Program least = shrink(*engine, *engines.front(), instructions, start, fp_mode);
     report.add(fmt::format("{} whole", engine->name()),
                whole_difference(*engine, *engines.front(), least, start, fp_mode) + "\n" +
-                   gen::disassemble(least.code, gen::Family::Gen9));
+                   gen::disassemble(least.code, least.family));
   }
 }
 
 /// Opcodes that the model must have: those that compute.
-bool computes(gen::Opcode opcode) {
-  const gen::Format format = gen::shape(opcode, gen::Family::Gen9).format;
-  return format == gen::Format::Unary || format == gen::Format::Binary || format == gen::Format::Ternary ||
-         format == gen::Format::Math;
+bool computes(gen::Opcode opcode, gen::Family family) {
+  const gen::Format format = gen::shape(opcode, family).format;
+  return format == gen::Format::Unary || format == gen::Format::DoubleImm || format == gen::Format::Binary ||
+         format == gen::Format::Ternary || format == gen::Format::Math;
 }
 
-void run_all(std::uint32_t fp_mode, bool keep, unsigned rounds) {
+void run_all(gen::Family family, std::uint32_t fp_mode, bool keep, unsigned rounds) {
   const std::uint64_t seed = environment("EUMULATE_SEED", 20240607);
   const std::uint64_t times = environment("EUMULATE_PROGRAMS", 1) * rounds;
   const char* only = std::getenv("EUMULATE_OPCODE");
   const auto engines = model::all_engines();
-  model::Source source(seed + fp_mode);
+  model::Source source(seed + fp_mode, family);
   Report report;
   std::size_t total = 0;
   std::vector<gen::Instruction> pending;
@@ -267,9 +268,9 @@ void run_all(std::uint32_t fp_mode, bool keep, unsigned rounds) {
   for (std::uint64_t round = 0; round < times; ++round)
     for (std::size_t n = 0; n < gen::opcode_count; ++n) {
       const auto opcode = static_cast<gen::Opcode>(n);
-      if (!gen::exists_on(opcode, gen::Family::Gen9) || !model::has_model(opcode)) continue;
+      if (!gen::exists_on(opcode, family) || !model::has_model(opcode)) continue;
       if (only != nullptr && gen::info(opcode).name != only) continue;
-      const std::vector<model::Combination> all = model::combinations(opcode);
+      const std::vector<model::Combination> all = model::combinations(opcode, family);
       // Rows of few types get more variants of the rest.
       const std::size_t variants = std::max<std::size_t>(1, 96 / all.size());
       for (const model::Combination& types : all)
@@ -280,7 +281,7 @@ void run_all(std::uint32_t fp_mode, bool keep, unsigned rounds) {
         }
     }
   flush();
-  INFO("seed " << seed << ", " << total << " instructions");
+  INFO(gen::info(family).name << ", seed " << seed << ", " << total << " instructions");
   if (report.count() != 0) fmt::print(stderr, "{}", report.text());  // whole lines, which Catch would wrap
   CHECK(report.count() == 0);
 }
@@ -288,22 +289,34 @@ void run_all(std::uint32_t fp_mode, bool keep, unsigned rounds) {
 }  // namespace
 
 TEST_CASE("the model has every instruction that computes") {
-  for (std::size_t n = 0; n < gen::opcode_count; ++n) {
-    const auto opcode = static_cast<gen::Opcode>(n);
-    if (!gen::exists_on(opcode, gen::Family::Gen9)) continue;
-    INFO(gen::info(opcode).name);
-    CHECK(model::has_model(opcode) == computes(opcode));
-    if (computes(opcode)) CHECK_FALSE(model::combinations(opcode).empty());
-  }
+  for (const gen::Family family : {gen::Family::Gen7, gen::Family::Gen7_5, gen::Family::Gen9})
+    for (std::size_t n = 0; n < gen::opcode_count; ++n) {
+      const auto opcode = static_cast<gen::Opcode>(n);
+      if (!gen::exists_on(opcode, family)) continue;
+      INFO(gen::info(family).name << " " << gen::info(opcode).name);
+      CHECK(model::has_model(opcode) == computes(opcode, family));
+      if (computes(opcode, family)) CHECK_FALSE(model::combinations(opcode, family).empty());
+    }
 }
 
-TEST_CASE("instructions do what the model does, denormals kept") { run_all(keep_denormals, true, 1); }
+TEST_CASE("instructions do what the model does, denormals kept") {
+  run_all(gen::Family::Gen9, keep_denormals, true, 1);
+}
 TEST_CASE("instructions do what the model does, denormals flushed") {
-  run_all(keep_half_denormals, false, 1);
+  run_all(gen::Family::Gen9, keep_half_denormals, false, 1);
 }
 
 TEST_CASE("instructions do what the model does, rounding up, down and to zero") {
-  for (const std::uint32_t rounding : {1u, 2u, 3u}) run_all(keep_denormals | rounding << 4, true, 1);
+  for (const std::uint32_t rounding : {1u, 2u, 3u})
+    run_all(gen::Family::Gen9, keep_denormals | rounding << 4, true, 1);
+}
+
+TEST_CASE("instructions of Gen7 and Gen7.5 do what the model does") {
+  for (const gen::Family family : {gen::Family::Gen7, gen::Family::Gen7_5}) {
+    run_all(family, keep_denormals, true, 1);
+    run_all(family, keep_half_denormals, false, 1);
+    run_all(family, keep_denormals | 2 << 4, true, 1);  // rounding down
+  }
 }
 
 }  // namespace eum::test

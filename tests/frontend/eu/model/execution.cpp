@@ -40,8 +40,15 @@ std::optional<Type> execution_float(const gen::Instruction& inst) {
 
 }  // namespace
 
+bool has_paired_doubles(const gen::Instruction& inst, gen::Family family) {
+  bool any = inst.has_dst && inst.dst.type == Type::df;
+  for (unsigned i = 0; i < inst.source_count; ++i) any |= inst.src[i].type == Type::df;
+  return any && family == gen::Family::Gen7;
+}
+
 Execution::Execution(const gen::Instruction& inst, Machine& machine, Outcome& outcome)
     : inst_(inst),
+      paired_(has_paired_doubles(inst, machine.family)),
       machine_(machine),
       outcome_(outcome),
       before_(machine),
@@ -60,7 +67,11 @@ Execution::Execution(const gen::Instruction& inst, Machine& machine, Outcome& ou
 }
 
 unsigned Execution::distance(const gen::Operand& op, unsigned n, bool destination) const {
-  const unsigned bytes = gen::size_of(op.type);
+  unsigned bytes = gen::size_of(op.type);
+  if (paired_) {
+    n *= 2;
+    if (op.type == Type::df) bytes = 4;
+  }
   if (destination) return n * op.region.hstride * bytes;
   const unsigned width = std::max<unsigned>(op.region.width, 1);
   const unsigned rows = op.region.vstride == gen::Region::vxh ? 0 : n / width * op.region.vstride;
@@ -123,7 +134,7 @@ bool Execution::predicate(unsigned n) const {
   using enum gen::PredCtrl;
   const gen::PredCtrl control = inst_.pred_ctrl;
   if (control == None) return true;
-  const unsigned channel = inst_.channel_offset + n;
+  const unsigned channel = channel_of(n);
   const unsigned first = 32u * inst_.flag_reg + 16u * inst_.flag_subreg;
   const auto bit = [&](unsigned at) { return (before_.flags >> at & 1) != 0; };
   bool value;
@@ -146,8 +157,13 @@ bool Execution::predicate(unsigned n) const {
   return value != inst_.pred_inverse;
 }
 
+/// Those of the element's channels.
+std::uint64_t Execution::flag_bits(unsigned n) const {
+  return std::uint64_t{paired_ ? 3u : 1u} << (32u * inst_.flag_reg + 16u * inst_.flag_subreg + channel_of(n));
+}
+
 bool Execution::enabled(unsigned n) const {
-  const unsigned channel = inst_.channel_offset + n;
+  const unsigned channel = channel_of(n);
   const bool on = inst_.no_mask || (channel < 32 && (before_.execution_mask >> channel & 1) != 0);
   const bool selects = inst_.opcode == gen::Opcode::sel && inst_.cond_mod == gen::CondMod::None;
   return on && (selects || predicate(n));
@@ -223,9 +239,8 @@ void Execution::write_accumulator(unsigned offset, Type type, const Result& resu
 }
 
 void Execution::write_flag(unsigned n, bool value) {
-  const unsigned bit = 32u * inst_.flag_reg + 16u * inst_.flag_subreg + inst_.channel_offset + n;
   if (!enabled(n)) return;
-  machine_.flags = (machine_.flags & ~(1ull << bit)) | std::uint64_t{value} << bit;
+  machine_.flags = (machine_.flags & ~flag_bits(n)) | (value ? flag_bits(n) : 0);
 }
 
 void Execution::finish(unsigned n, const Result& result) {
@@ -235,7 +250,9 @@ void Execution::finish(unsigned n, const Result& result) {
     return (flushes(to, mode()) && is_flushable(value, to)) ||
            (to == Type::df && flushes(Type::f, mode()) && is_denormal(value, Type::f) && moves);
   };
-  const Type type = inst_.dst.type;
+  // Whose destination is an integer that holds a half.
+  const bool halves = inst_.opcode == gen::Opcode::f32to16;
+  const Type type = halves ? Type::hf : inst_.dst.type;
   Number exact = result.value;
   if (!exact.is_float && reads_accumulator_) exact.integer = wrap(exact.integer, 64, true);
   Number final = exact;
@@ -248,7 +265,7 @@ void Execution::finish(unsigned n, const Result& result) {
       for (unsigned i = 0; i < inst_.source_count; ++i)
         finite &= !std::isinf(source(i, n, false).real) && !source(i, n, false).is_nan();
     }
-    overflow = std::isinf(final.real) && finite;
+    overflow = std::isinf(final.real) && finite && inst_.opcode != gen::Opcode::f16to32;
     if (inst_.saturate) final.real = final.real > 0 ? std::min(final.real, 1.0) : 0.0;
   } else if (exact.is_float) {
     overflow = exact.real <= static_cast<double>(lowest(type)) - 1 ||
@@ -304,9 +321,7 @@ void Execution::finish(unsigned n, const Result& result) {
         holds = exact.is_nan();
     }
     write_flag(n, holds);
-    if (seen.is_float && may_be_flushed(type, seen.real, result.moves))
-      outcome_.open_flags |=
-          1ull << (32u * inst_.flag_reg + 16u * inst_.flag_subreg + inst_.channel_offset + n);
+    if (seen.is_float && may_be_flushed(type, seen.real, result.moves)) outcome_.open_flags |= flag_bits(n);
   }
 
   const auto note = [&](bool in_accumulator, unsigned offset) {

@@ -31,7 +31,9 @@ class Execution {
 
   const gen::Instruction& inst() const { return inst_; }
   const FloatMode& mode() const { return machine_.mode; }
-  unsigned lanes() const { return inst_.exec_size; }
+  gen::Family family() const { return machine_.family; }
+  /// Elements; a pair of channels may be one.
+  unsigned lanes() const { return paired_ ? inst_.exec_size / 2u : inst_.exec_size; }
   /// The float type that the instruction computes in; nothing: in integers.
   std::optional<Type> float_type() const { return float_type_; }
   /// An integer accumulator is a source: results have its 64 bits.
@@ -68,7 +70,11 @@ class Execution {
   void write_accumulator(unsigned offset, Type type, const Result& result, const Number& final,
                          std::uint64_t bits);
 
+  unsigned channel_of(unsigned n) const { return inst_.channel_offset + (paired_ ? 2 * n : n); }
+  std::uint64_t flag_bits(unsigned n) const;
+
   gen::Instruction inst_;
+  bool paired_;
   Machine& machine_;
   Outcome& outcome_;
   Machine before_;

@@ -16,6 +16,7 @@ namespace eum::model {
 /// signed dword with the bits above those of its type. So a dword has 64 bits, a word 48, of which the
 /// hardware has 33.
 struct Machine {
+  gen::Family family = gen::Family::Gen9;
   std::array<std::uint8_t, 4096> grf{};
   std::array<std::uint8_t, 64> acc{};
   std::array<std::uint8_t, 128> acc_high{};
@@ -49,7 +50,11 @@ struct Outcome {
 bool has_model(gen::Opcode opcode);
 bool has_model(gen::MathFunction function);
 
-/// Executes `inst` (Gen9).
+/// Whether the instruction has doubles that take two channels each: on Ivy Bridge execution size, width and
+/// strides count their dwords (IVB PRM volume 4 part 3, 1.3).
+bool has_paired_doubles(const gen::Instruction& inst, gen::Family family);
+
+/// Executes `inst` as the machine's family does.
 Outcome execute(const gen::Instruction& inst, Machine& machine);
 
 }  // namespace eum::model

@@ -20,9 +20,10 @@ Number compute(const Execution& x, F function, Numbers... numbers) {
     value = function(numbers.real...);
   else
     value = function(static_cast<float>(numbers.real)...);
-  // A result below the normal numbers is flushed, though it would round up to the smallest of them.
+  // A result below the normal numbers is flushed, though it would round up to the smallest of them, unless it
+  // does so with as many bits as those have.
   if (type == Type::f && !x.mode().keep_f &&
-      std::fabs(static_cast<double>(function(numbers.real...))) < 0x1p-126)
+      std::fabs(static_cast<float>(static_cast<double>(function(numbers.real...)) * 0x1p64)) < 0x1p-62f)
     value = std::copysign(0.0, value);
   if (type == Type::hf) value = round_to_half(value);
   return Number::of_float(flush(value, type, x.mode()));
@@ -52,6 +53,23 @@ std::optional<Result> do_mov(Execution& x, unsigned n) {
   return result;
 }
 
+std::optional<Result> do_f32to16(Execution& x, unsigned n) {
+  Result result;
+  result.value = x.source(0, n, false);
+  return result;
+}
+
+std::optional<Result> do_f16to32(Execution& x, unsigned n) {
+  const gen::SourceModifier modifier = x.inst().src[0].modifier;
+  Result result;
+  result.value = decode(x.bits(0, n), Type::hf);
+  double& value = result.value.real;
+  if (modifier == gen::SourceModifier::Abs || modifier == gen::SourceModifier::NegAbs)
+    value = std::fabs(value);
+  if (modifier == gen::SourceModifier::Neg || modifier == gen::SourceModifier::NegAbs) value = -value;
+  return result;
+}
+
 std::optional<Result> do_smov(Execution& x, unsigned n) {
   if ((x.bits(1, 0) >> n & 1) == 0) return std::nullopt;
   Result result = *do_mov(x, n);
@@ -67,8 +85,11 @@ std::optional<Result> do_add(Execution& x, unsigned n) {
 }
 
 std::optional<Result> do_mul(Execution& x, unsigned n) {
-  const Number a = x.source(0, n), b = x.source(1, n);
+  const Number a = x.source(0, n);
+  Number b = x.source(1, n);
   if (x.float_type()) return Result{compute(x, product, a, b)};
+  // "only the low 16 bits of src1 are used even if src1 is a DWord" (IVB PRM volume 4 part 3, 1.3)
+  if (x.family() < gen::Family::Gen8 && is_dword(x.inst().src[1].type)) b.integer &= 0xffff;
   Wide result;
   const bool beyond = __builtin_mul_overflow(a.integer, b.integer, &result);
   // Two unsigned quadwords may exceed even 127 bits: too large, with the right low bits.
@@ -138,8 +159,9 @@ std::optional<Result> do_sada2(Execution& x, unsigned n) {
   return absolute_differences(x, n, x.accumulator(n).integer);
 }
 
-/// A source of a bitwise instruction: its negation is the complement.
+/// A source of a bitwise instruction: its negation is the complement, before Gen8 the negative.
 Wide logic_source(const Execution& x, unsigned index, unsigned n) {
+  if (x.family() < gen::Family::Gen8) return x.source(index, n).integer;
   const Wide value = x.element(index, n).integer;
   return x.inst().src[index].modifier == gen::SourceModifier::Neg ? ~value : value;
 }
@@ -456,6 +478,9 @@ constexpr std::array<Operation, gen::opcode_count> operations = [] {
   set(mov, do_mov);
   set(movi, do_mov);
   set(smov, do_smov);
+  set(dim, do_mov);
+  set(f32to16, do_f32to16);
+  set(f16to32, do_f16to32);
   set(sel, do_sel);
   set(csel, do_csel);
   set(cmp, do_cmp);
@@ -515,7 +540,7 @@ Outcome execute(const gen::Instruction& inst, Machine& machine) {
   Outcome outcome;
   Execution x(inst, machine, outcome);
   const Operation operation = operations[static_cast<std::size_t>(inst.opcode)];
-  for (unsigned n = 0; n < inst.exec_size; ++n)
+  for (unsigned n = 0; n < x.lanes(); ++n)
     if (const std::optional<Result> result = operation(x, n)) x.finish(n, *result);
   return outcome;
 }

@@ -13,10 +13,17 @@ using gen::SourceModifier;
 
 constexpr unsigned register_bytes = 32;
 
-std::vector<Type> members(gen::TypeSet set) {
+constexpr bool is_early(gen::Family family) { return family < gen::Family::Gen8; }
+unsigned address_words(gen::Family family) { return is_early(family) ? 8 : 16; }
+
+/// Operands have no quadwords and no halves before Gen8.
+std::vector<Type> members(gen::TypeSet set, gen::Family family) {
   std::vector<Type> out;
-  for (unsigned n = 0; n < static_cast<unsigned>(Type::none); ++n)
-    if (gen::contains(set, static_cast<Type>(n))) out.push_back(static_cast<Type>(n));
+  for (unsigned n = 0; n < static_cast<unsigned>(Type::none); ++n) {
+    const auto type = static_cast<Type>(n);
+    if (is_early(family) && (type == Type::q || type == Type::uq || type == Type::hf)) continue;
+    if (gen::contains(set, type)) out.push_back(type);
+  }
   return out;
 }
 bool is_immediate_type(Type type) { return type == Type::uv || type == Type::v || type == Type::vf; }
@@ -30,7 +37,7 @@ unsigned span_of(const Region& region, unsigned lanes, unsigned bytes) {
 }
 
 /// Whether the manual gives the combination a meaning.
-bool legal(const Combination& c, unsigned sources) {
+bool legal(const Combination& c, unsigned sources, gen::Family family) {
   const auto quad = [](Type type) { return type == Type::q || type == Type::uq; };
   // The accumulator holds no quadwords; coordinates of pln are pairs of registers.
   if (c.opcode == Opcode::mac && (quad(c.dst) || quad(c.src[0]) || quad(c.src[1]))) return false;
@@ -46,6 +53,12 @@ bool legal(const Combination& c, unsigned sources) {
     df |= c.src[i] == Type::df;
     other_float |= is(c.src[i]) && c.src[i] != Type::df;
   }
+  // math has no immediates before Gen8.
+  if (is_early(family) && c.opcode == Opcode::math)
+    for (unsigned i = 0; i < sources; ++i)
+      if (is_immediate_type(c.src[i])) return false;
+  // Three sources have Align16 regions; vectors have no place for the second channel of a double.
+  if (family == gen::Family::Gen7 && df && (ternary || is_immediate_type(c.src[sources - 1]))) return false;
   if (ternary) {
     // One type for all, but that f and hf mix; the type of the first source is that of ints.
     for (unsigned i = 1; i < 3; ++i) {
@@ -73,9 +86,9 @@ bool legal(const Combination& c, unsigned sources) {
 
 }  // namespace
 
-std::vector<Combination> combinations(Opcode opcode) {
+std::vector<Combination> combinations(Opcode opcode, gen::Family family) {
   std::vector<Combination> out;
-  const gen::OpcodeShape& row = gen::shape(opcode, gen::Family::Gen9);
+  const gen::OpcodeShape& row = gen::shape(opcode, family);
   std::vector<gen::MathFunction> functions{gen::MathFunction::None};
   if (row.format == gen::Format::Math) {
     functions.clear();
@@ -84,12 +97,12 @@ std::vector<Combination> combinations(Opcode opcode) {
           !gen::info(static_cast<gen::MathFunction>(n)).name.empty())
         functions.push_back(static_cast<gen::MathFunction>(n));
   }
-  const std::vector<Type> dsts = members(row.dst_types), srcs = members(row.src_types);
+  const std::vector<Type> dsts = members(row.dst_types, family), srcs = members(row.src_types, family);
   for (const gen::MathFunction function : functions) {
-    const unsigned sources = row.format == gen::Format::Unary     ? 1
-                             : row.format == gen::Format::Ternary ? 3
-                             : row.format == gen::Format::Math    ? gen::info(function).sources
-                                                                  : 2;
+    const unsigned sources = row.format == gen::Format::Unary || row.format == gen::Format::DoubleImm ? 1
+                             : row.format == gen::Format::Ternary                                     ? 3
+                             : row.format == gen::Format::Math ? gen::info(function).sources
+                                                               : 2;
     for (Type dst : dsts) {
       if (is_immediate_type(dst)) continue;
       for (Type a : srcs)
@@ -97,7 +110,7 @@ std::vector<Combination> combinations(Opcode opcode) {
           for (Type c : srcs) {
             if ((sources < 2 && b != srcs[0]) || (sources < 3 && c != srcs[0])) continue;
             const Combination combination{opcode, function, dst, {a, b, c}};
-            if (legal(combination, sources)) out.push_back(combination);
+            if (legal(combination, sources, family)) out.push_back(combination);
           }
     }
   }
@@ -166,6 +179,7 @@ std::uint64_t Source::edge(Type type) {
 
 Machine Source::machine() {
   Machine m;
+  m.family = family_;
   const Type types[] = {Type::f, Type::hf, Type::df, Type::d, Type::w, Type::b, Type::q, Type::f};
   for (unsigned reg = 0; reg < 128; ++reg) {
     const Type type = types[reg / 8 % 8];
@@ -182,7 +196,8 @@ Machine Source::machine() {
 }
 
 void Source::flags(gen::Instruction& inst) {
-  const gen::OpcodeShape& row = gen::shape(inst.opcode, gen::Family::Gen9);
+  const gen::OpcodeShape& row = gen::shape(inst.opcode, family_);
+  if (row.format == gen::Format::DoubleImm) return;  // whose immediate lies over the flags
   unsigned group = 1;
   if (row.has(gen::cap::Pred) && (one_in(3) || inst.opcode == Opcode::sel)) {
     const bool ternary = row.format == gen::Format::Ternary;
@@ -215,14 +230,15 @@ void Source::flags(gen::Instruction& inst) {
 
 void Source::indirect(gen::Operand& op, unsigned span) {
   op.kind = OperandKind::Indirect;
-  op.address_subreg = static_cast<std::uint8_t>(below(16));
+  op.address_subreg = static_cast<std::uint8_t>(below(address_words(family_)));
   op.address_offset = static_cast<std::int16_t>(8 * (static_cast<int>(below(64)) - 32));
   (void)span;
 }
 
 void Source::destination(gen::Instruction& inst) {
   gen::Operand& dst = inst.dst;
-  const unsigned bytes = gen::size_of(dst.type), lanes = inst.exec_size;
+  const bool pair = has_paired_doubles(inst, family_);
+  const unsigned bytes = pair && dst.type == Type::df ? 4 : gen::size_of(dst.type), lanes = inst.exec_size;
   dst.kind = OperandKind::Direct;
   dst.file = gen::RegisterFile::Grf;
   dst.region.hstride = 1;
@@ -232,12 +248,14 @@ void Source::destination(gen::Instruction& inst) {
     return;
   }
   const unsigned most = inst.opcode == Opcode::math ? 1 : 64 / (lanes * bytes);
-  while (dst.region.hstride < 4 && dst.region.hstride * 2u <= most && one_in(3))
+  const bool packed = pair && dst.type == Type::df;
+  while (!packed && dst.region.hstride < 4 && dst.region.hstride * 2u <= most && one_in(3))
     dst.region.hstride = static_cast<std::uint8_t>(dst.region.hstride * 2);
   const unsigned span = ((lanes - 1) * dst.region.hstride + 1) * bytes;
   dst.reg = static_cast<std::uint8_t>(64 + below(56));
   dst.subreg = static_cast<std::uint8_t>(
       span > register_bytes ? 0 : below((register_bytes - span) / bytes + 1) * bytes);
+  if (packed) dst.subreg &= 0x18;
   if (inst.opcode == Opcode::math) {
     dst.subreg = 0;
     return;
@@ -250,6 +268,13 @@ void Source::destination(gen::Instruction& inst) {
   } else if (one_in(10)) {
     indirect(dst, span);
   }
+}
+
+/// Of doubles that take two channels each: packed pairs, in rows or all alike.
+void Source::paired_region(gen::Operand& op, unsigned channels) {
+  const unsigned width = std::min<unsigned>(channels, any_of<std::uint8_t>({2, 4, 8}));
+  const bool same = one_in(3) && width == 2;
+  op.region = {static_cast<std::uint8_t>(same ? 0 : width), static_cast<std::uint8_t>(width), 1};
 }
 
 void Source::region(gen::Operand& op, unsigned lanes) {
@@ -276,7 +301,8 @@ void Source::region(gen::Operand& op, unsigned lanes) {
 
 void Source::source(gen::Instruction& inst, unsigned index) {
   gen::Operand& op = inst.src[index];
-  const gen::OpcodeShape& row = gen::shape(inst.opcode, gen::Family::Gen9);
+  const gen::OpcodeShape& row = gen::shape(inst.opcode, family_);
+  const bool pair = has_paired_doubles(inst, family_), paired = pair && op.type == Type::df;
   const unsigned lanes = inst.exec_size, bytes = gen::size_of(op.type);
   const bool last = index + 1u == inst.source_count;
   const bool line = inst.opcode == Opcode::line || inst.opcode == Opcode::pln;
@@ -287,9 +313,11 @@ void Source::source(gen::Instruction& inst, unsigned index) {
                             inst.opcode == Opcode::mach || inst.opcode == Opcode::mad;
     if (op.type == Type::uq || (multiplies && op.type == Type::ud)) op.modifier = SourceModifier::None;
   }
-  const bool immediate_fits = bytes >= 2 && (bytes < 8 || inst.source_count == 1) && inst.source_count < 3;
+  const bool early = is_early(family_), immediate_double = row.format == gen::Format::DoubleImm;
+  const bool immediate_fits = !(early && (bytes == 8 || inst.opcode == Opcode::math)) && bytes >= 2 &&
+                              (bytes < 8 || inst.source_count == 1) && inst.source_count < 3;
   const bool reads_pairs = inst.opcode == Opcode::sad2 || inst.opcode == Opcode::sada2;
-  if (is_immediate_type(op.type) ||
+  if (is_immediate_type(op.type) || immediate_double ||
       (last && immediate_fits && one_in(5) && inst.opcode != Opcode::movi && inst.opcode != Opcode::pln)) {
     op.kind = OperandKind::Immediate;
     op.modifier = SourceModifier::None;
@@ -328,21 +356,27 @@ void Source::source(gen::Instruction& inst, unsigned index) {
     op.subreg = 0;
     return;
   }
-  region(op, lanes);
-  const unsigned span = span_of(op.region, lanes, bytes);
+  if (paired)
+    paired_region(op, lanes);
+  else
+    region(op, lanes);
+  const unsigned span = span_of(op.region, lanes, paired ? 4 : bytes);
   op.subreg = static_cast<std::uint8_t>(
       span > register_bytes ? 0 : below((register_bytes - span) / bytes + 1) * bytes);
+  if (paired) op.subreg &= 0x18;
   const bool may_be_indirect = inst.opcode != Opcode::math && !line && !reads_pairs;
   if (inst.opcode == Opcode::movi || (may_be_indirect && one_in(8))) {
     indirect(op, span);
-    if (lanes > 1 && one_in(2)) {
+    if (lanes > 1 && !pair && one_in(2)) {
       // Vx1 and VxH: each row has an address of its own.
       op.region.vstride = Region::vxh;
       op.region.width = static_cast<std::uint8_t>(std::min<std::size_t>(lanes, 1u << below(4)));
-      while (lanes / op.region.width > 16) op.region.width = static_cast<std::uint8_t>(op.region.width * 2);
+      const unsigned words = address_words(family_);
+      while (lanes / op.region.width > words)
+        op.region.width = static_cast<std::uint8_t>(op.region.width * 2);
       op.region.hstride = op.region.width == 1 ? 0 : 1;
       const unsigned rows = lanes / op.region.width;
-      op.address_subreg = static_cast<std::uint8_t>(below(17 - rows));
+      op.address_subreg = static_cast<std::uint8_t>(below(words + 1 - rows));
     }
   }
 }
@@ -390,20 +424,22 @@ bool Source::accumulators(gen::Instruction& inst) {
 
 gen::Instruction Source::instruction(const Combination& types) {
   gen::Instruction inst;
-  const gen::OpcodeShape& row = gen::shape(types.opcode, gen::Family::Gen9);
+  const gen::OpcodeShape& row = gen::shape(types.opcode, family_);
   inst.opcode = types.opcode;
   inst.math = types.math;
   inst.has_dst = true;
-  inst.source_count = row.format == gen::Format::Unary     ? 1
-                      : row.format == gen::Format::Ternary ? 3
-                      : row.format == gen::Format::Math    ? gen::info(types.math).sources
-                                                           : 2;
+  inst.source_count = row.format == gen::Format::Unary || row.format == gen::Format::DoubleImm ? 1
+                      : row.format == gen::Format::Ternary                                     ? 3
+                      : row.format == gen::Format::Math ? gen::info(types.math).sources
+                                                        : 2;
   inst.dst.type = types.dst;
   unsigned widest = gen::size_of(types.dst);
   for (unsigned i = 0; i < inst.source_count; ++i) {
     inst.src[i].type = types.src[i];
     widest = std::max(widest, is_immediate_type(types.src[i]) ? 2 : gen::size_of(types.src[i]));
   }
+  const bool pair = has_paired_doubles(inst, family_);
+  if (pair) widest = 4;
   // Where groups of channels work together, there must be whole ones.
   const bool quads = types.opcode == Opcode::dp2 || types.opcode == Opcode::dp3 ||
                      types.opcode == Opcode::dp4 || types.opcode == Opcode::dph;
@@ -414,14 +450,15 @@ gen::Instruction Source::instruction(const Combination& types) {
     most = std::min(most, 16u);
   if (types.math == gen::MathFunction::idiv) most = std::min(most, 8u);
   std::vector<unsigned> sizes;
-  for (unsigned size = pairs ? 2 : least; size <= most; size *= 2) sizes.push_back(size);
+  for (unsigned size = pairs || pair ? 2 : least; size <= most; size *= 2) sizes.push_back(size);
   inst.exec_size = static_cast<std::uint8_t>(one_in(2) ? sizes.back() : sizes[below(sizes.size())]);
   inst.no_mask = one_in(3);
   inst.saturate = row.has(gen::cap::Sat) && one_in(3);
   flags(inst);
   destination(inst);
   for (unsigned i = 0; i < inst.source_count; ++i) source(inst, i);
-  accumulators(inst);
+  const bool converts = inst.opcode == Opcode::f32to16 || inst.opcode == Opcode::f16to32;
+  if (!pair && !converts && row.format != gen::Format::DoubleImm) accumulators(inst);
   return inst;
 }
 

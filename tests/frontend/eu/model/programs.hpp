@@ -18,12 +18,12 @@ struct Combination {
   std::array<gen::Type, 3> src;
 };
 
-/// Every combination of types of the row on Gen9.
-std::vector<Combination> combinations(gen::Opcode opcode);
+/// Every combination of types of the row on the family.
+std::vector<Combination> combinations(gen::Opcode opcode, gen::Family family);
 
 class Source {
  public:
-  explicit Source(std::uint64_t seed) : random_(seed) {}
+  Source(std::uint64_t seed, gen::Family family) : family_(family), random_(seed) {}
 
   gen::Instruction instruction(const Combination& types);
   /// Registers full of edge values; addresses within the general registers.
@@ -41,9 +41,11 @@ class Source {
   void destination(gen::Instruction& inst);
   void source(gen::Instruction& inst, unsigned index);
   void region(gen::Operand& op, unsigned lanes);
+  void paired_region(gen::Operand& op, unsigned channels);
   void indirect(gen::Operand& op, unsigned span);
   bool accumulators(gen::Instruction& inst);
 
+  gen::Family family_;
   std::mt19937_64 random_;
 };
 

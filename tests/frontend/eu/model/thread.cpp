@@ -9,23 +9,38 @@
 
 namespace eum::model {
 
-Program assemble(const std::vector<gen::Instruction>& wanted) {
+Program assemble(const std::vector<gen::Instruction>& wanted, gen::Family family) {
   Program out;
+  out.family = family;
   for (gen::Instruction inst : wanted) {
     // Gen9 has three sources in Align16 only: packed or replicated ones here.
     inst.align16 = inst.source_count == 3;
     for (gen::Operand* op : {&inst.dst, &inst.src[0], &inst.src[1], &inst.src[2]})
       op->macro |= inst.opcode == gen::Opcode::madm;  // a step that names no macro register
-    const auto word = gen::test::encode(inst, gen::Family::Gen9);
+    const auto word = gen::test::encode(inst, family);
     out.code.insert(out.code.end(), word.begin(), word.end());
   }
-  static constexpr unsigned char end_of_thread[] = {0x31, 0x00, 0x60, 0x07, 0x04, 0x02, 0x00, 0x20,
-                                                    0xe0, 0x0f, 0x00, 0x06, 0x10, 0x00, 0x00, 0x82};
-  for (const unsigned char byte : end_of_thread) out.code.push_back(std::byte{byte});
+  gen::Instruction end;
+  end.opcode = gen::Opcode::send;
+  end.exec_size = 8;
+  end.has_dst = true;
+  end.dst.kind = gen::OperandKind::Null;
+  end.dst.file = gen::RegisterFile::Arf;
+  end.dst.type = end.src[0].type = gen::Type::ud;
+  end.dst.region.hstride = 1;
+  end.source_count = 1;
+  end.src[0].kind = gen::OperandKind::Direct;
+  end.src[0].reg = 127;
+  end.src[0].region = {8, 8, 1};
+  end.send.eot = true;
+  end.send.ex_desc.value = static_cast<unsigned>(gen::Sfid::ts);
+  end.send.desc.value = 0x02000010;
+  const auto last = gen::test::encode(end, family);
+  out.code.insert(out.code.end(), last.begin(), last.end());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const Result<gen::Instruction> decoded = gen::decode(out.code, 16 * i, gen::Family::Gen9);
+    const Result<gen::Instruction> decoded = gen::decode(out.code, 16 * i, family);
     if (!decoded) FAIL(decoded.error().message);
-    const Result<gen::Instruction> form = gen::align1_form(*decoded, gen::Family::Gen9);
+    const Result<gen::Instruction> form = gen::align1_form(*decoded, family);
     if (!form) FAIL(form.error().message);
     out.instructions.push_back(*form);
   }
@@ -43,7 +58,7 @@ std::unique_ptr<jit::Executable> compile(jit::Engine& engine, const Program& pro
                                          std::vector<std::string>* texts) {
   eu::LowerOptions options;
   if (steps) options.granularity = eu::Granularity::Instruction;
-  Result<ir::Function> function = gen::lower_kernel(program.code, gen::Family::Gen9, simd, "model",
+  Result<ir::Function> function = gen::lower_kernel(program.code, program.family, simd, "model",
                                                     std::pmr::get_default_resource(), options);
   if (!function) FAIL(function.error().message);
   if (Result<void> good = ir::verify(*function); !good) FAIL(good.error().message);

@@ -14,12 +14,13 @@ namespace eum::model {
 inline constexpr unsigned simd = 32;
 
 struct Program {
+  gen::Family family = gen::Family::Gen9;
   std::vector<gen::Instruction> instructions;  ///< as decoded
   std::vector<std::byte> code;                 ///< with the message that ends the thread
 };
 
 /// Encodes and decodes; fails the test where either does.
-Program assemble(const std::vector<gen::Instruction>& wanted);
+Program assemble(const std::vector<gen::Instruction>& wanted, gen::Family family = gen::Family::Gen9);
 
 /// Every engine that the host can run.
 std::vector<std::unique_ptr<jit::Engine>> all_engines();
