@@ -44,15 +44,19 @@ auto clamp(B& b, V x, T low, T high) {
 /// 1.5 * 2^23: added to an integral |n| < 2^22 it leaves n in the low bits of the sum.
 inline constexpr float integer_bias = 12582912.0f;
 
-/// 2 to the power of an integral |n| <= 126.
+/// 2 to the power of an integral |n| <= 126; 0 for -127 and infinity for 128.
 template <class B, class V>
 auto power_of_two(B& b, V n) {
   auto biased = b.template bitcast<std::uint32_t>(b.add(n, b.constant(integer_bias + 127)));
   return b.template bitcast<float>(b.shl(biased, b.constant(std::uint32_t{23})));
 }
 
-/// 2^(n + f) for integral |n| <= 250 and |f| <= 0.5. The last multiplication is the only one that may
-/// overflow or underflow, so it rounds denormal results once.
+/// What exponents are clamped to: 2^(n + f) is then exactly 0 at the one, infinity at the other, whatever the
+/// rounding mode, because power_of_two is.
+inline constexpr float least_exponent = -254.0f, most_exponent = 256.0f;
+
+/// 2^(n + f) for integral n between these and |f| <= 0.5. Where the result is neither 0 nor infinity, the
+/// last multiplication is the only one that may overflow or underflow, so it rounds denormal results once.
 template <class B, class V>
 auto exp2_parts(B& b, V n, V f) {
   // Minimax, relative error 2^-29.0.
@@ -66,7 +70,7 @@ auto exp2_parts(B& b, V n, V f) {
 /// 2 to the power x. Error at most 0.92 ulp; gradual underflow.
 template <class B, class V>
 auto exp2(B& b, V x) {
-  auto clamped = clamp(b, x, -200.0f, 200.0f);
+  auto clamped = clamp(b, x, least_exponent, most_exponent);
   auto n = b.rnde(clamped);
   return exp2_parts(b, n, b.sub(clamped, n));
 }
@@ -109,10 +113,10 @@ auto log2(B& b, V x) {
 /// sin(x + quadrant * pi/2). Absolute error at most 2^-23.4 for |x| <= 2^15, 2^-18.5 for |x| < 2^22.
 template <class B, class V>
 auto sin_quadrant(B& b, V x, std::int32_t quadrant) {
-  // Beyond 2^22 an argument has no useful bits below pi/2: it counts as 0. Infinity becomes NaN here, NaN
-  // stays.
+  // Beyond 2^22 an argument has no useful bits below pi/2: it counts as 0 of its sign. Infinity becomes NaN
+  // here, NaN stays.
   auto in_range = b.cmp_lt(b.abs(x), b.constant(0x1p22f));
-  x = b.select(in_range, x, b.sub(x, x));
+  x = b.select(in_range, x, b.mul(x, b.constant(0.0f)));
   auto biased = b.add(b.rnde(b.mul(x, b.constant(0.636619772f))), b.constant(integer_bias));
   auto k = b.sub(biased, b.constant(integer_bias));
   // pi/2 in three parts of 24 bits each, none negative, so that the sign of x = -0 survives.
@@ -165,7 +169,8 @@ auto pow(B& b, V x, V y) {
   log = b.select(b.cmp_eq(magnitude, b.constant(infinity)), b.constant(double{infinity}), log);
   auto exponent = b.mul(log, b.template convert<double>(y));
   // 0 * infinity: the result is 1. A NaN operand is dealt with last.
-  exponent = b.select(b.cmp_un(exponent, exponent), b.constant(0.0), clamp(b, exponent, -200.0, 200.0));
+  exponent = b.select(b.cmp_un(exponent, exponent), b.constant(0.0),
+                      clamp(b, exponent, double{least_exponent}, double{most_exponent}));
   auto n = b.rnde(exponent);
   auto f = b.template convert<float>(b.sub(exponent, n));
   auto result = exp2_parts(b, b.template convert<float>(n), f);
