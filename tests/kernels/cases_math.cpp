@@ -66,6 +66,24 @@ void reference_native(const KernelCase& c, std::vector<Bytes>& buffers) {
   });
 }
 
+/// Quotients and roots of doubles that hold floats round to the float that is nearest to the exact value.
+void reference_divide(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = elements<float>(buffers, 0), b = elements<float>(buffers, 1);
+  fill<1>(c, elements<float>(buffers, 2), [&](size_t i) -> std::array<double, 1> {
+    return {static_cast<double>(a[i]) / static_cast<double>(b[i])};
+  });
+}
+void reference_reciprocal(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = elements<float>(buffers, 0);
+  fill<1>(c, elements<float>(buffers, 1),
+          [&](size_t i) -> std::array<double, 1> { return {1 / static_cast<double>(a[i])}; });
+}
+void reference_root(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = elements<float>(buffers, 0);
+  fill<1>(c, elements<float>(buffers, 1),
+          [&](size_t i) -> std::array<double, 1> { return {std::sqrt(static_cast<double>(a[i]))}; });
+}
+
 /// Exact: FP_CONTRACT is off, and each function is correctly rounded.
 void reference_double_math(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto a = elements<double>(buffers, 0), b = elements<double>(buffers, 1),
@@ -95,6 +113,20 @@ std::vector<float> magnitudes(uint64_t seed, size_t count) {
     const double magnitude = std::ldexp(random.real(1, 2), static_cast<int>(random.integer(-12, 20)));
     values[i] = static_cast<float>(random.next() & 1 ? magnitude : -magnitude);
     if (i < std::size(edges)) values[i] = edges[(i * (seed % 5 + 1)) % std::size(edges)];
+  }
+  return values;
+}
+
+/// The whole range of floats, denormals and infinities included.
+std::vector<float> any_floats(uint64_t seed, size_t count) {
+  Random random(seed);
+  std::vector<float> values(count);
+  const float edges[] = {0.0f, -0.0f, 1.0f, INFINITY, 0x1p-149f, -0x1.fffffcp-127f, 0x1.fffffep127f};
+  for (size_t i = 0; i < count; i++) {
+    const double magnitude = std::ldexp(random.real(1, 2), static_cast<int>(random.integer(-149, 127)));
+    values[i] = static_cast<float>(random.next() & 1 ? magnitude : -magnitude);
+    if (i < std::size(edges) * std::size(edges))
+      values[i] = edges[(seed % 2 != 0 ? i : i / std::size(edges)) % std::size(edges)];
   }
   return values;
 }
@@ -134,6 +166,27 @@ void add_math_cases(std::vector<KernelCase>& cases) {
   cases.push_back(float_case("math_native", 130, random_floats(508, 130, 0.1, 30),
                              random_floats(509, 130, 0.5, 3), 8, {.absolute = 1e-3, .relative = 1e-4},
                              reference_native));
+  const std::vector<float> any = any_floats(513, 300);
+  std::vector<float> roots = any;
+  for (float& value : roots) value = std::fabs(value);
+  cases.push_back({.name = "exact.divide",
+                   .file = "exact",
+                   .kernel = "divide",
+                   .global = {300, 1, 1},
+                   .args = {input(any), input(any_floats(514, 300)), output<float>(300)},
+                   .reference = reference_divide});
+  cases.push_back({.name = "exact.reciprocal",
+                   .file = "exact",
+                   .kernel = "reciprocal",
+                   .global = {300, 1, 1},
+                   .args = {input(any), output<float>(300)},
+                   .reference = reference_reciprocal});
+  cases.push_back({.name = "exact.root",
+                   .file = "exact",
+                   .kernel = "root",
+                   .global = {300, 1, 1},
+                   .args = {input(roots), output<float>(300)},
+                   .reference = reference_root});
   Random random(511);
   std::vector<double> a(120), b(120);
   for (double& value : a) value = std::ldexp(random.real(-2, 2), static_cast<int>(random.integer(-30, 40)));
