@@ -121,8 +121,8 @@ void judge(const MathFunction& f, const Settings& settings, double x, double y, 
   while (r < f.ranges.size() && !(size >= f.ranges[r].low && size <= f.ranges[r].high)) ++r;
   if (r == f.ranges.size()) return;
   // An infinity stands for the power of two behind the largest number.
-  const double unit = ulp(format, exact);
   const double wanted = std::clamp(exact, -limit, limit), found = std::clamp(got, -limit, limit);
+  const double unit = ulp(format, wanted);
   const double absolute = std::fabs(found - wanted), units = absolute / unit;
   Measure::InRange& in = into.ranges[r];
   // What flushing takes away counts as no error.

@@ -1,5 +1,7 @@
 // Kernels of the corpus that were compiled for Gen8, in words of Gen7 and Gen7.5: right on every engine.
 // Those that these families cannot say are counted by what they lack.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -52,6 +54,7 @@ constexpr Share shares[] = {
     {"hf", {6, 6}},
     {"df", {4, 3}},
     {"no csel", {2, 2}},
+    {"no madm", {3, 3}},
     {"no smov", {1, 1}},
     {"a complemented source", {4, 4}},
     {"an immediate of math", {1, 1}},
@@ -96,12 +99,12 @@ TEST_CASE("kernels compiled for Gen8 give the same bytes in words of Gen7 and Ge
       }
     }
     INFO(gen::info(families[f]).name);
-    std::map<std::string, unsigned> found;
-    for (const auto& [name, reason] : kernels) ++found[reason.substr(0, reason.find(':'))];
-    CHECK(found.size() == std::size(shares));
-    for (const Share& share : shares) {
-      INFO(share.reason);
-      CHECK(found[std::string(share.reason)] == share.kernels[f]);
-    }
+    std::map<std::string_view, unsigned> found, expected;
+    for (const auto& [name, reason] : kernels) ++found[std::string_view(reason).substr(0, reason.find(':'))];
+    for (const Share& share : shares) expected[share.reason] = share.kernels[f];
+    std::string text;
+    for (const auto& [reason, count] : found) text += fmt::format("{}: {}\n", reason, count);
+    INFO(text);
+    CHECK(found == expected);
   }
 }

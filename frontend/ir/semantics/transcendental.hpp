@@ -44,19 +44,19 @@ auto clamp(B& b, V x, T low, T high) {
 /// 1.5 * 2^23: added to an integral |n| < 2^22 it leaves n in the low bits of the sum.
 inline constexpr float integer_bias = 12582912.0f;
 
-/// 2 to the power of an integral |n| <= 126; 0 for -127 and infinity for 128.
+/// 2 to the power of an integral |n| <= 126; 0 for -127.
 template <class B, class V>
 auto power_of_two(B& b, V n) {
   auto biased = b.template bitcast<std::uint32_t>(b.add(n, b.constant(integer_bias + 127)));
   return b.template bitcast<float>(b.shl(biased, b.constant(std::uint32_t{23})));
 }
 
-/// What exponents are clamped to: 2^(n + f) is then exactly 0 at the one, infinity at the other, whatever the
-/// rounding mode, because power_of_two is.
-inline constexpr float least_exponent = -254.0f, most_exponent = 256.0f;
+/// What exponents are clamped to. At the one 2^(n + f) is 0, whatever the rounding mode, because power_of_two
+/// is; at the other it overflows, to what the rounding mode says, so that infinity has to be looked at apart.
+inline constexpr float least_exponent = -254.0f, most_exponent = 200.0f;
 
-/// 2^(n + f) for integral n between these and |f| <= 0.5. Where the result is neither 0 nor infinity, the
-/// last multiplication is the only one that may overflow or underflow, so it rounds denormal results once.
+/// 2^(n + f) for integral n between these and |f| <= 0.5. Where the result is not 0, the last multiplication
+/// is the only one that may overflow or underflow, so it rounds denormal results once.
 template <class B, class V>
 auto exp2_parts(B& b, V n, V f) {
   // Minimax, relative error 2^-29.0.
@@ -72,7 +72,7 @@ template <class B, class V>
 auto exp2(B& b, V x) {
   auto clamped = clamp(b, x, least_exponent, most_exponent);
   auto n = b.rnde(clamped);
-  return exp2_parts(b, n, b.sub(clamped, n));
+  return b.select(b.cmp_eq(x, b.constant(infinity)), x, exp2_parts(b, n, b.sub(clamped, n)));
 }
 
 /// x = 2^exponent * (1 + r) for finite x > 0; exponent is integral, sqrt(1/2) <= 1 + r < sqrt(2), r exact.
@@ -169,11 +169,12 @@ auto pow(B& b, V x, V y) {
   log = b.select(b.cmp_eq(magnitude, b.constant(infinity)), b.constant(double{infinity}), log);
   auto exponent = b.mul(log, b.template convert<double>(y));
   // 0 * infinity: the result is 1. A NaN operand is dealt with last.
+  auto infinite = b.cmp_eq(exponent, b.constant(double{infinity}));
   exponent = b.select(b.cmp_un(exponent, exponent), b.constant(0.0),
                       clamp(b, exponent, double{least_exponent}, double{most_exponent}));
   auto n = b.rnde(exponent);
   auto f = b.template convert<float>(b.sub(exponent, n));
-  auto result = exp2_parts(b, b.template convert<float>(n), f);
+  auto result = b.select(infinite, b.constant(infinity), exp2_parts(b, b.template convert<float>(n), f));
   return b.select(b.cmp_un(x, y), b.add(x, y), result);
 }
 

@@ -120,7 +120,7 @@ struct Refusal {
   std::array<unsigned, 2> words;
 };
 constexpr Refusal refusals[] = {
-    {"render target write", {49, 49}},     {"(hdc.urb)", {51, 0}},
+    {"render target write", {49, 49}},   {"(hdc.urb)", {51, 0}},
     {"the descriptor is in a0", {2, 2}}, {"waits for a notification that nobody sends", {2, 0}},
     {"not defined on Gen7.5", {0, 112}},
 };
