@@ -149,7 +149,7 @@ TEST_CASE(
       const unsigned simd = decoded->exec_size + decoded->channel_offset > 8 ? 16 : 8;
       std::vector<Compiled> all;
       for (const std::unique_ptr<jit::Engine>& engine : engines)
-        all.push_back(compile(*engine, code, family, simd));
+        if (all.empty() || total % EUMULATE_STEP == 0) all.push_back(compile(*engine, code, family, simd));
       for (const std::uint32_t seed : {1u, 2u})
         for (const std::uint32_t mask : {0xffffu >> (16 - simd), 0x5au}) {
           const Outcome expected = run(all.front(), seed, mask);
