@@ -256,9 +256,10 @@ void run_all(gen::Family family, std::uint32_t fp_mode, bool keep, unsigned roun
   const auto engines = model::all_engines();
   model::Source source(seed + fp_mode, family);
   Report report;
-  std::size_t total = 0;
+  std::size_t total = 0, programs = 0;
   std::vector<gen::Instruction> pending;
   const auto flush = [&] {
+    if (programs++ % EUMULATE_STEP != 0) pending.clear();
     if (pending.empty()) return;
     Machine start = source.machine();
     start.mode = {keep, keep, true};
