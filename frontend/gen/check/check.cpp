@@ -19,16 +19,17 @@ bool applies(const RuleInfo& rule, const Target& target) {
 }
 
 /// As rules see it: they count in elements of an operand's type.
-Instruction whole(const Instruction& instruction, Family family) {
+Subject subject(const Instruction& instruction, Family family, std::span<const std::byte> word,
+                const KernelPlaces* kernel) {
   const Result<Instruction> form = whole_doubles(instruction, family);
-  return form ? *form : instruction;
+  return {form ? *form : instruction, family, word, kernel, !form};
 }
 
-void check_one(const Subject& subject, const Target& target, std::vector<Finding>& to) {
+void check_one(const Subject& s, const Target& target, std::vector<Finding>& to) {
   for (std::size_t i = 0; i < functions.size(); ++i) {
     if (!applies(rule_table[i], target)) continue;
-    Report report(to, static_cast<Rule>(i), subject.in.offset);
-    functions[i](subject, report);
+    Report report(to, static_cast<Rule>(i), s.in.offset);
+    functions[i](s, report);
   }
 }
 
@@ -41,7 +42,7 @@ std::string_view name(Place place) {
 
 std::vector<Finding> check(const Instruction& instruction, const Target& target) {
   std::vector<Finding> findings;
-  check_one({whole(instruction, target.family), target.family, {}, nullptr}, target, findings);
+  check_one(subject(instruction, target.family, {}, nullptr), target, findings);
   return findings;
 }
 
@@ -57,8 +58,7 @@ Result<std::vector<Finding>> check(std::span<const std::byte> kernel, const Targ
   }
   std::vector<Finding> findings;
   for (const Instruction& in : instructions)
-    check_one({whole(in, target.family), target.family, kernel.subspan(in.offset, in.length), &places},
-              target, findings);
+    check_one(subject(in, target.family, kernel.subspan(in.offset, in.length), &places), target, findings);
   return findings;
 }
 

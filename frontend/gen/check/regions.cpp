@@ -129,6 +129,8 @@ void rule_element_alignment(const Subject& s, Report& found) {
   for (std::size_t i = 0; i < s.sources().size(); ++i) check(s.in.src[i], source_place(i));
 }
 
+void rule_double_pairs(const Subject& s, Report& found) { found.when(s.splits_doubles); }
+
 void rule_vxh_channels(const Subject& s, Report& found) {
   for_sources(s,
               [&](const Operand& op, Place place) { found.when(is_vxh(op) && s.in.exec_size > 16, place); });

@@ -24,6 +24,7 @@ struct Subject {
   Family family;
   std::span<const std::byte> word;       ///< as encoded; empty if it is not known
   const KernelPlaces* kernel = nullptr;  ///< null: nothing is known of the kernel
+  bool splits_doubles = false;           ///< doubles are pairs of channels, and `in` takes one apart
 
   Format format = shape(in.opcode, family).format;
   unsigned grf_bytes = info(family).grf_bytes;

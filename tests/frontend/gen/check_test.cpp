@@ -90,6 +90,17 @@ TEST_CASE("rules of one family or core are not asked of another") {
   }
 }
 
+TEST_CASE("doubles of Gen7 are pairs of channels to each rule") {
+  // mov (16|M0) r4.0<1>:df r2.0<4;4,1>:df, two registers; of Gen7.5 four.
+  const std::array<std::uint32_t, 4> word{0x00800001, 0x20800339, 0x00690040, 0};
+  const auto bytes = std::as_bytes(std::span(word));
+  const auto gen7 = check::check(bytes, {Family::Gen7, check::Core::Any});
+  const auto gen7_5 = check::check(bytes, {Family::Gen7_5, check::Core::Any});
+  REQUIRE((gen7 && gen7_5));
+  CHECK(names(*gen7) == "");
+  CHECK(has(*gen7_5, Rule::execution_bytes));
+}
+
 TEST_CASE("the validator says where a kernel does not decode") {
   std::array<std::byte, 32> words{};
   words[0] = std::byte{0x7e};   // nop
