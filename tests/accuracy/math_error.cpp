@@ -181,7 +181,7 @@ class Runner {
     // Around powers of two, zeros, infinities and the like, whatever part is measured.
     if (begin == 0 && f_.sources == 1)
       for (const std::uint64_t high :
-           {0x000, 0x008, 0x3e0, 0x3f8, 0x400, 0x408, 0x42f, 0x430, 0x431, 0x490, 0x7f0, 0x7f8})
+           {0x000u, 0x008u, 0x3e0u, 0x3f8u, 0x400u, 0x408u, 0x42fu, 0x430u, 0x431u, 0x490u, 0x7f0u, 0x7f8u})
         for (const std::uint64_t sign : {0u, 0x800u}) {
           const std::uint64_t edge = (high | sign) << 20 >> (f_.element == Element::HF ? 16 : 0);
           const std::uint64_t block = edge / MathCode::channels;
