@@ -107,15 +107,11 @@ Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::ui
     options.safepoints = device_.options().safepoints;
     options.exact_registers = device_.options().exact_registers;
     options.listing = device_.options().listing;
-    if (id_run != 0) {
-      const std::uint32_t first =
-          kernel.text.file ? kernel.text.grf_bytes : gen::info(program_.family).grf_bytes;
-      options.ids = {first, kernel.simd_size, id_run};
-    }
-    for (const auto& translated : e.translated)
-      if (translated->code.ids == options.promised()) return translated.get();
     const auto source = code(kernel);
     if (!source) return source.error();
+    if (id_run != 0) options.ids = {first_local_id(*source), kernel.simd_size, id_run};
+    for (const auto& translated : e.translated)
+      if (translated->code.ids == options.promised()) return translated.get();
     auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine(), options);
     if (!translated) return translated.error();
     return e.translated.emplace_back(std::move(*translated)).get();

@@ -34,6 +34,9 @@ struct KernelCode {
   TextCode text{};    ///< in place of `bytes` and `family`
 };
 
+/// Where in the register file a thread finds its first row of local ids.
+std::uint32_t first_local_id(const KernelCode& code);
+
 struct TranslatedKernel {
   std::unique_ptr<jit::Executable> executable;
   ThreadCode code;                 ///< of `executable`

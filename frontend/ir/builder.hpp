@@ -92,6 +92,10 @@ class Builder {
     inst.from = type_of(scalar);
     return append(inst, {scalar});
   }
+  /// RampTest: from two one-lane values.
+  ValueId ramp(Op op, ValueId first, ValueId limit, unsigned lanes) {
+    return append(make(op, type_of(first), lanes), {first, limit});
+  }
   ValueId is_place(ValueId ip) { return append(make(Op::is_place, type_of(ip)), {ip}); }
   ValueId mask_group(Op op, ValueId mask, unsigned group) {
     return append_imm(make(op, Type::m, lanes_of(mask)), group, {mask});

@@ -61,9 +61,9 @@ int Frame::data_bytes(const ir::Function& function) {
   return static_cast<int>(values) * operand_bytes;
 }
 
-Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& liveness,
-                   const LinearAccesses& linear, std::span<const FileRange> restored, Optimisations enabled,
-                   asmjit::CodeHolder& holder, CodeData& d)
+Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& liveness, const ScalarRuns& runs,
+                   std::span<const FileRange> restored, Optimisations enabled, asmjit::CodeHolder& holder,
+                   CodeData& d)
     : host(h),
       a(&holder, pool_, h.evex()),
       function(f),
@@ -79,7 +79,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       liveness_(liveness),
       restored_(restored),
       loops_(f, liveness),
-      code_(f, liveness, linear),
+      code_(f, liveness, runs),
       versions_(2 * f.blocks.size()),
       leave_live_(a.newLabel()),
       leave_saved_(a.newLabel()),

@@ -80,9 +80,9 @@ class Compiler {
 
  public:
   /// `restored`: what Executable::restored() will be.
-  Compiler(const Host& host, const ir::Function& function, const Liveness& liveness,
-           const LinearAccesses& linear, std::span<const FileRange> restored, Optimisations optimisations,
-           asmjit::CodeHolder& code, CodeData& data);
+  Compiler(const Host& host, const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
+           std::span<const FileRange> restored, Optimisations optimisations, asmjit::CodeHolder& code,
+           CodeData& data);
 
   /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
   /// that the code exceeds.

@@ -191,14 +191,15 @@ class HostEngine final : public Engine {
                         asmjit::DebugUtils::errorAsString(failed));
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
-    const Liveness liveness(function, target.vector_bytes, options.exact_registers);
-    const LinearAccesses linear(
+    Liveness liveness(function, target.vector_bytes, options.exact_registers);
+    const LinearUses linear(
         function, liveness,
         options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{});
+    const ScalarRuns runs(function, liveness, linear, options.optimisations);
     auto data = std::make_unique<CodeData>();
     RegisterUse use = register_use_of(function, liveness);
     const std::vector<FileRange> restored = restored_slots(use);
-    Compiler compiler(host_, function, liveness, linear, restored, options.optimisations, code, *data);
+    Compiler compiler(host_, function, liveness, runs, restored, options.optimisations, code, *data);
     const auto entry = compiler.run(options.listing, limits);
     if (!entry) return entry.error();
     if (compiler.regs.frame_end() > most_frame_bytes)

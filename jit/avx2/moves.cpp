@@ -56,6 +56,11 @@ void Moves::store_vector(Location to, unsigned reg, unsigned bytes) {
 
 void Moves::move_vector(unsigned to, unsigned from) { a_.vmovaps(x86::ymm(to), x86::ymm(from)); }
 
+void Moves::take_first_lane(unsigned to, unsigned from, unsigned bytes) {
+  if (bytes == 8) return (void)a_.vmovq(x86::gpq(to), x86::xmm(from));
+  a_.vmovd(x86::gpd(to), x86::xmm(from));
+}
+
 void load_scalar(x86::Assembler& a, x86::Gp to, x86::Mem from, ir::Type type) {
   const unsigned bytes = ir::is_mask(type) ? 4 : ir::size_of(type);
   from.setSize(bytes);

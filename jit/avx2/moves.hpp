@@ -20,6 +20,7 @@ class Moves final : public codegen::Moves {
   void load_vector(unsigned reg, codegen::Location from, unsigned bytes) override;
   void store_vector(codegen::Location to, unsigned reg, unsigned bytes) override;
   void move_vector(unsigned to, unsigned from) override;
+  void take_first_lane(unsigned to, unsigned from, unsigned bytes) override;
   void load_general(unsigned reg, codegen::Location from, ir::Type type) override;
   void store_whole(codegen::Location to, unsigned reg) override;
   void load_whole(unsigned reg, codegen::Location from) override;

@@ -12,10 +12,10 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
-BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, const LinearAccesses& linear)
+BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs)
     : function_(function),
       liveness_(liveness),
-      linear_(linear),
+      runs_(runs),
       alias_(function.values.size()),
       constant_(function.values.size()),
       is_constant_(function.values.size()),
@@ -132,6 +132,20 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
   return true;
 }
 
+/// The addresses of runs in place of those of lanes, if the access turned out to have no mask.
+void BlockCode::access_by_runs(CodeInst& inst, const ScalarRun& run) {
+  if (run.address_count == 0 || inst.mask != no_value) return;
+  const unsigned at = function_.access(inst).surface_is_operand ? 1 : 0;
+  const auto more = run.address_count - 1u;
+  // There is room: fold() has made it behind the operands of an access.
+  inst.args = {inst.args.data(), inst.args.size() + more};
+  std::shift_right(inst.args.begin() + at + 1, inst.args.end(), more);
+  for (unsigned i = 0; i < run.address_count; ++i) inst.args[at + i] = resolve(run.addresses[i]);
+  inst.arg_count = static_cast<std::uint16_t>(inst.args.size());
+  inst.runs = run.address_count;
+  inst.linear = run.run;
+}
+
 void BlockCode::fold(ir::BlockId block, bool full) {
   folded_.clear();
   origin_.clear();
@@ -139,7 +153,8 @@ void BlockCode::fold(ir::BlockId block, bool full) {
   const auto& source = function_.blocks[block].insts;
   std::size_t operands = 0;
   for (const Inst& inst : source) operands += inst.arg_count;
-  operands_.resize(operands);
+  std::span<const ScalarRun> runs = full ? runs_.of(block) : std::span<const ScalarRun>();
+  operands_.resize(operands + runs.size() * (ScalarRun::most_runs - 1));
   std::size_t next = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
     CodeInst inst;
@@ -155,7 +170,16 @@ void BlockCode::fold(ir::BlockId block, bool full) {
       is_used_[inst.result + k] = 0;
     }
     if (!fold_inst(inst, full)) continue;
-    if (full) inst.linear = linear_.of(block, i);
+    if (!runs.empty() && runs.front().index == i) {
+      const ScalarRun& run = runs.front();
+      runs = runs.subspan(1);
+      if (run.mask != no_value) {
+        alias_[inst.result] = resolve(run.mask);
+        continue;
+      }
+      access_by_runs(inst, run);
+      next += inst.args.size() - source[i].arg_count;
+    }
     if (inst.op == Op::mask_set && inst.imm == 0)
       mask_may_grow_ |= liveness_.role(block, i) != MaskRole::Subset;
     for (unsigned k = 0; k < inst.result_count; ++k)

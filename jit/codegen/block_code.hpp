@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
-#include "jit/passes/linear.hpp"
 #include "jit/passes/liveness.hpp"
+#include "jit/passes/scalar_runs.hpp"
 
 namespace eum::jit::codegen {
 
@@ -20,14 +20,17 @@ struct CodeInst : ir::Inst {
   std::uint32_t mask_next_use = never;
   /// Bit c: chunk c of a masked reg_write may overwrite the channels outside the mask.
   std::uint32_t overwrite = 0;
-  LinearRun linear;  ///< of the addresses of a memory access
+  /// Of an access whose addresses are those that runs begin with, one lane each: how many, in place of the
+  /// one operand with the address of each lane, and how the others follow. 0: it is not done by runs.
+  std::uint8_t runs = 0;
+  LinearRun linear;
   /// The first use of each result.
   std::span<std::uint32_t> first_use;
 };
 
 class BlockCode {
  public:
-  BlockCode(const ir::Function& function, const Liveness& liveness, const LinearAccesses& linear);
+  BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs);
 
   /// Makes the version of `block` for all channels on (`full`), or for any execution mask.
   void build(ir::BlockId block, bool full);
@@ -55,6 +58,7 @@ class BlockCode {
   void fold(ir::BlockId block, bool full);
   bool fold_mask(CodeInst& inst);
   bool fold_inst(CodeInst& inst, bool full);
+  void access_by_runs(CodeInst& inst, const ScalarRun& run);
   void make_constant(CodeInst& inst, std::uint32_t bits);
   void drop_dead(ir::BlockId block, bool full);
   bool needed(CodeInst& inst, MaskRole role, const LiveState& live, bool full_here) const;
@@ -70,7 +74,7 @@ class BlockCode {
 
   const ir::Function& function_;
   const Liveness& liveness_;
-  const LinearAccesses& linear_;
+  const ScalarRuns& runs_;
   std::vector<CodeInst> folded_, room_;
   std::span<CodeInst> kept_;           // of folded_, at the end of room_
   std::vector<std::uint32_t> origin_;  // index in the block of each folded instruction

@@ -28,6 +28,11 @@ void Slots::read(const CodeInst& inst) {
   const unsigned offset = inst.region.offset, width = all_.vector_bytes();
   const unsigned bytes = inst.lanes * ir::size_of(inst.type);
   const Value& result = all_.values_[inst.result];
+  // The first lane of what only a register holds.
+  if (const unsigned slot = offset / width; result.kind == ValueKind::Scalar && bytes >= 4 &&
+                                            offset % width == 0 && reg_[slot] >= 0 && dirty_[slot])
+    return all_.moves_.take_first_lane(all_.generals.define(inst.result), static_cast<unsigned>(reg_[slot]),
+                                       bytes);
   // Less than a slot from its beginning: the part, so that no load is wider than the store before it.
   const bool part = bytes < width && reg_[offset / width] < 0;
   if (result.kind == ValueKind::Scalar || offset % width != 0 || part) {

@@ -49,6 +49,8 @@ class Moves {
   /// Exactly `bytes`, a power of two.
   virtual void store_vector(Location to, unsigned reg, unsigned bytes) = 0;
   virtual void move_vector(unsigned to, unsigned from) = 0;
+  /// Lane 0, of 4 or 8 bytes, to a general register.
+  virtual void take_first_lane(unsigned to, unsigned from, unsigned bytes) = 0;
 
   /// A scalar or a mask's bits of `type`, extended to the form that scalars of the type have in registers.
   virtual void load_general(unsigned reg, Location from, ir::Type type) = 0;

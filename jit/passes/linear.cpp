@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 
 namespace eum::jit {
 namespace {
@@ -49,7 +48,7 @@ class Solver {
         facts_(function.values.size()),
         states_(2 * function.blocks.size()),
         is_pending_(2 * function.blocks.size()),
-        addresses_(function.blocks.size()) {}
+        uses_(function.blocks.size()) {}
 
   void solve() {
     // Only where channels may come back does what holds under a partial mask matter.
@@ -68,9 +67,7 @@ class Solver {
     }
   }
 
-  std::span<const std::pair<std::uint32_t, LinearRun>> addresses(BlockId block) const {
-    return addresses_[block];
-  }
+  std::vector<std::vector<LinearUse>> uses() && { return std::move(uses_); }
 
  private:
   struct Version {
@@ -140,7 +137,7 @@ class Solver {
   void pass(BlockId block, bool full) {
     const auto& insts = function_.blocks[block].insts;
     bool all_on = full, changes = false;
-    if (full) addresses_[block].clear();
+    if (full) uses_[block].clear();
     for (std::size_t i = 0; i < insts.size(); ++i) {
       const Inst& inst = insts[i];
       const bool whole =
@@ -162,7 +159,8 @@ class Solver {
           all_on = false;
           break;
         default:
-          if (full && is_access(inst)) note(block, i);
+          if (full && is_access(inst)) note_access(block, i);
+          if (full && ir::info(inst.op).shape == ir::Shape::Compare) note_comparison(block, i);
           compute(inst);
       }
     }
@@ -173,13 +171,25 @@ class Solver {
     }
   }
 
-  void note(BlockId block, std::size_t index) {
+  void note_access(BlockId block, std::size_t index) {
     const Inst& inst = function_.blocks[block].insts[index];
     const ValueId at = function_.arg(inst, function_.access(inst).surface_is_operand ? 1 : 0);
     const Fact& fact = facts_[at];
     if (fact.run == 0 || ir::size_of(function_.values[at].type) != 4) return;
-    addresses_[block].push_back(
+    uses_[block].push_back(
         {static_cast<std::uint32_t>(index), {fact.run, static_cast<std::int32_t>(fact.stride)}});
+  }
+
+  void note_comparison(BlockId block, std::size_t index) {
+    const Inst& inst = function_.blocks[block].insts[index];
+    if (!ir::takes(ir::Types::Int32, inst.type) || inst.lanes < 8) return;
+    const auto goes_up_by = [&](unsigned k, std::uint32_t stride) {
+      const Fact& fact = facts_[function_.arg(inst, k)];
+      return fact.run >= inst.lanes && fact.stride == stride;
+    };
+    for (const unsigned k : {0u, 1u})
+      if (goes_up_by(k, 1) && goes_up_by(1 - k, 0))
+        uses_[block].push_back({.index = static_cast<std::uint32_t>(index), .run = {}, .ramp = k});
   }
 
   // ---- Registers
@@ -367,7 +377,7 @@ class Solver {
   std::vector<Fact> facts_;
   std::vector<State> states_;     // of each block for some channels on, then for all
   std::vector<bool> is_pending_;  // as states_
-  std::vector<std::vector<std::pair<std::uint32_t, LinearRun>>> addresses_;
+  std::vector<std::vector<LinearUse>> uses_;
   std::vector<Version> pending_;
   State now_;
   bool may_grow_ = false;
@@ -375,7 +385,7 @@ class Solver {
 
 /// Some access has an address of 32 bits a lane, and control goes only where blocks say.
 bool worth_while(const ir::Function& function) {
-  if (function.blocks.size() > LinearAccesses::most_blocks) return false;
+  if (function.blocks.size() > LinearUses::most_blocks) return false;
   bool any = false;
   for (const ir::Block& block : function.blocks) {
     if (block.insts.back().op == Op::jump_ip) return false;
@@ -388,22 +398,15 @@ bool worth_while(const ir::Function& function) {
 
 }  // namespace
 
-LinearAccesses::LinearAccesses(const ir::Function& function, const Liveness& liveness,
-                               const ConsecutiveIds& ids) {
+LinearUses::LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids) {
   if (ids.run == 0 || !worth_while(function)) return;
   Solver solver(function, liveness, ids);
   solver.solve();
-  found_.resize(function.blocks.size());
-  for (BlockId b = 0; b < function.blocks.size(); ++b)
-    for (const auto& [index, run] : solver.addresses(b)) found_[b].push_back({index, run});
+  found_ = std::move(solver).uses();
 }
 
-LinearRun LinearAccesses::of(BlockId block, std::size_t index) const {
-  if (found_.empty()) return {};
-  const auto& list = found_[block];
-  const auto at = std::lower_bound(list.begin(), list.end(), index,
-                                   [](const Found& found, std::size_t i) { return found.index < i; });
-  return at != list.end() && at->index == index ? at->run : LinearRun{};
+std::span<const LinearUse> LinearUses::of(BlockId block) const {
+  return found_.empty() ? std::span<const LinearUse>() : found_[block];
 }
 
 }  // namespace eum::jit

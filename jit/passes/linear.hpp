@@ -1,10 +1,13 @@
 #pragma once
-// Which memory accesses are known, when a function is translated, to have addresses a fixed distance apart:
+// Which memory accesses are known, when a function is translated, to have addresses a fixed distance apart,
+// and which comparisons to be of something that goes up by one and something that is the same in every lane:
 // the local ids that a thread begins with go up by one from channel to channel, and what is added to them and
 // what they are multiplied by follows. A forward dataflow over the register file; it knows no host.
 //
 // What is known holds modulo 2^32, as the addresses do. That they are in bounds is not known.
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
@@ -20,22 +23,26 @@ struct LinearRun {
   bool operator==(const LinearRun&) const = default;
 };
 
-class LinearAccesses {
+/// An instruction that looks at such values.
+struct LinearUse {
+  std::uint32_t index = 0;  ///< in its block
+  LinearRun run;            ///< of the addresses of an access
+  /// Of a comparison: the operand that goes up by one, while the other one is the same, in every lane.
+  std::optional<unsigned> ramp = {};
+};
+
+class LinearUses {
  public:
   /// Functions with more blocks than this are left alone.
   static constexpr std::size_t most_blocks = 2000;
 
-  LinearAccesses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids);
+  LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids);
 
-  /// Of instruction `index` of the block, where all channels are on as the block begins.
-  LinearRun of(ir::BlockId block, std::size_t index) const;
+  /// Of the block's instructions, where all channels are on as the block begins, in their order.
+  std::span<const LinearUse> of(ir::BlockId block) const;
 
  private:
-  struct Found {
-    std::uint32_t index;
-    LinearRun run;
-  };
-  std::vector<std::vector<Found>> found_;  // by block, in ascending order
+  std::vector<std::vector<LinearUse>> found_;  // by block; or empty
 };
 
 }  // namespace eum::jit

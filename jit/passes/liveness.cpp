@@ -245,6 +245,16 @@ void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known
   needs.end(function_.blocks[block]);
 }
 
+void Liveness::renumber(BlockId block, std::span<const std::uint32_t> origins) {
+  std::vector<MaskRole> roles;
+  roles.reserve(origins.size());
+  // Channels that are off do not ask for what a new instruction reads: whoever read it before does, if they
+  // do.
+  for (const std::uint32_t origin : origins)
+    roles.push_back(origin == no_origin ? MaskRole::Execution : roles_[block][origin]);
+  roles_[block] = std::move(roles);
+}
+
 void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
   switch (inst.op) {
     case Op::reg_write: {

@@ -7,6 +7,7 @@
 // may). A write under the execution mask ends the first and not the second, which is what lets temporaries of
 // a divergent loop die, and what tells whether such a write must blend with the old value.
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
@@ -69,6 +70,10 @@ class Liveness {
   /// Of the mask operand (reg_read, reg_write), of what looks at the result (flag_read), or of operand 0
   /// (mask_set) of instruction `index`; or a merge.
   MaskRole role(ir::BlockId block, std::size_t index) const { return roles_[block][index]; }
+  /// Instructions have come into the block: `origins` has for each one of now its index before, or no_origin.
+  /// The new ones are pure, or read what an old one reads at the same place.
+  void renumber(ir::BlockId block, std::span<const std::uint32_t> origins);
+  static constexpr std::uint32_t no_origin = ~0u;
   /// Everything is live before the instruction, whatever is after it.
   bool observes(const ir::Inst& inst) const { return exact_ && ir::may_leave(inst.op); }
   /// From the state after an instruction to the state before it.

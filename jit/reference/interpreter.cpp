@@ -216,6 +216,38 @@ Next Interpreter::eval<Op::mask_bits>(const Inst& inst) {
   return Next::Op;
 }
 
+namespace {
+
+/// Lane i: test(first + i), in the type's order.
+template <class Test>
+std::uint32_t test_ramp(Type type, std::uint32_t first, unsigned lanes, Test test) {
+  // Flipping the sign turns the order of signed numbers into that of unsigned ones.
+  const std::uint32_t flip = is_signed(type) ? 0x80000000 : 0;
+  std::uint32_t result = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    result |= static_cast<std::uint32_t>(test((first + lane) ^ flip, flip)) << lane;
+  return result;
+}
+
+}  // namespace
+
+template <>
+Next Interpreter::eval<Op::ramp_lt>(const Inst& inst) {
+  const auto limit = read<std::uint32_t>(arg(inst, 1));
+  set_mask_result(inst, test_ramp(inst.type, read<std::uint32_t>(arg(inst, 0)), inst.lanes,
+                                  [&](std::uint32_t at, std::uint32_t flip) { return at < (limit ^ flip); }));
+  return Next::Op;
+}
+
+template <>
+Next Interpreter::eval<Op::ramp_le>(const Inst& inst) {
+  const auto limit = read<std::uint32_t>(arg(inst, 1));
+  set_mask_result(inst,
+                  test_ramp(inst.type, read<std::uint32_t>(arg(inst, 0)), inst.lanes,
+                            [&](std::uint32_t at, std::uint32_t flip) { return at <= (limit ^ flip); }));
+  return Next::Op;
+}
+
 template <>
 Next Interpreter::eval<Op::is_place>(const Inst& inst) {
   set_mask_result(inst, block_at(read<std::uint32_t>(arg(inst, 0))) != no_block);

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -29,6 +30,7 @@ struct CodeOptions {
   std::string engine = "avx2";
   std::vector<std::string> disabled;
   bool passes = false;
+  std::uint32_t id_run = 0;
 };
 
 /// Prints what decodes, and says where the first instruction is that does not.
@@ -152,12 +154,15 @@ int print_host_code(const CodeOptions& options) {
   if (*engine == jit::EngineKind::reference)
     return fail(ExitCode::Usage, error("--engine: expected one that translates, found {}", options.engine));
   if (const int failed = open(options, *engine, opened)) return failed;
-  const auto translated = rt::translate(opened.code, opened.device->engine(),
-                                        {.listing = true, .exact_registers = false, .optimisations = *left});
+  const rt::KernelCode& code = opened.code;
+  jit::CompileOptions compile{.listing = true, .exact_registers = false, .optimisations = *left};
+  if (options.id_run != 0)
+    compile.ids = {rt::first_local_id(code), code.simd, std::min(options.id_run, code.simd)};
+  const auto translated = rt::translate(code, opened.device->engine(), compile);
   if (!translated) return fail(ExitCode::Internal, translated.error());
-  print("; {}: {} guest instructions, {} bytes of host code\n{}", visible(opened.code.name),
+  print("; {}: {} guest instructions, {} bytes of host code\n{}", visible(code.name),
         translated->instructions, translated->executable->code_bytes(),
-        visible_lines(annotated(translated->executable->listing(), opened.code)));
+        visible_lines(annotated(translated->executable->listing(), code)));
   return number(ExitCode::Ok);
 }
 
@@ -203,6 +208,10 @@ void add_code_commands(CLI::App& app, int& exit_code) {
       add_one_kernel(app, exit_code, "asm", "print a kernel's host code, annotated with guest instructions",
                      print_host_code, host);
   add_engine_option(*command, host->engine);
+  command
+      ->add_option("--id-run", host->id_run,
+                   "as where local ids go up by one in runs of so many channels, which each launch finds out")
+      ->check(CLI::IsMember({8u, 16u, 32u}));
 }
 
 }  // namespace eum::cli

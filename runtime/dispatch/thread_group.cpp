@@ -52,6 +52,7 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   counts_ = {};
   under_way_ = false;
   stopped_.reset();
+  ahead_slot_.reset();
   base_ = 0;
   restored_bytes_ = 0;
   for (const jit::FileRange& range : walk.code->executable->restored()) restored_bytes_ += range.bytes;
@@ -155,16 +156,17 @@ bool ThreadGroup::begin(std::uint64_t index) {
 void ThreadGroup::run_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope) {
   if (ahead_ == 0 || !take_slots()) return;
   const std::uint32_t each = walk_->threads_per_group;
-  const ThreadPayload payload(*walk_);
+  if (ahead_slot_ != shared_slot_) {
+    const ThreadPayload payload(*walk_);
+    for (std::uint32_t i = 0; i < begins_.size(); ++i)
+      payload.write_header(begins_[i].header, {}, shared_slot_, i % each);
+    ahead_slot_ = shared_slot_;
+  }
   while (range.begin != range.end && !allowance.over(range.begin)) {
     const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(ahead_, range.end - range.begin));
     GroupId id = group_id(*walk_, range.begin);
     for (std::uint32_t g = 0; g < groups; ++g) {
-      auto header = payload.header(id, shared_slot_);
-      for (std::uint32_t t = 0; t < each; ++t) {
-        payload.set_thread(header, t);
-        begins_[g * each + t].header = header;
-      }
+      for (std::uint32_t t = 0; t < each; ++t) ThreadPayload::set_group(begins_[g * each + t].header, id);
       next_group_id(*walk_, id);
     }
     base_ = 0;
@@ -263,9 +265,9 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
   }
   if (begin) {
     const ThreadPayload payload(*walk_);
+    ahead_slot_.reset();
     for (std::uint32_t t = turn_; t < turn_ + threads; ++t) {
-      begins_[base_ + t].header = payload.header(id_, slot_[t]);
-      payload.set_thread(begins_[base_ + t].header, t);
+      payload.write_header(begins_[base_ + t].header, id_, slot_[t], t);
       if (walk_->scratch.bytes != 0) std::memset(environments_[t].scratch, 0, walk_->scratch.bytes);
     }
   }

@@ -149,13 +149,14 @@ class alignas(128) ThreadGroup {
   std::uint64_t index_ = 0;
   std::array<std::uint32_t, 3> id_{};
   std::vector<Thread> threads_;
-  std::uint32_t alive_ = 0;      // threads that have not ended
-  std::uint32_t turn_ = 0;       // thread that runs next
-  std::uint64_t slice_ = 0;      // guest instructions left of its turn
-  bool together_ = false;        // every thread has a slot of its own
-  bool moved_ = false;           // a thread has run in this round
-  std::uint32_t completed_ = 0;  // barriers that every thread has signalled
-  std::optional<Ran> stopped_;   // what run_ahead() found
+  std::uint32_t alive_ = 0;                  // threads that have not ended
+  std::uint32_t turn_ = 0;                   // thread that runs next
+  std::uint64_t slice_ = 0;                  // guest instructions left of its turn
+  bool together_ = false;                    // every thread has a slot of its own
+  bool moved_ = false;                       // a thread has run in this round
+  std::uint32_t completed_ = 0;              // barriers that every thread has signalled
+  std::optional<Ran> stopped_;               // what run_ahead() found
+  std::optional<std::uint32_t> ahead_slot_;  // that the headers of begins_ have, for threads of any group
 
   GuestFault fault_;
   WalkerCounts counts_;

@@ -53,17 +53,18 @@ void ThreadPayload::write(std::byte* file, std::uint32_t thread) const {
   std::memcpy(file + code.sr0_offset + 8, &mask, sizeof mask);  // sr0.2: dispatch mask
 }
 
-std::array<std::uint32_t, 8> ThreadPayload::header(const std::array<std::uint32_t, 3>& group,
-                                                   std::uint32_t slot) const {
-  std::array<std::uint32_t, 8> r0 = walk_->header;
-  if (walk_->code->text) r0[0] = place_of_slot(slot, walk_->code->grf_bytes);
-  r0[1] = group[0];
-  r0[5] |= (walk_->scratch.address + slot * walk_->scratch.bytes) | slot;
+void ThreadPayload::write_header(Header& header, const GroupId& group, std::uint32_t slot,
+                                 std::uint32_t thread) const {
+  const ThreadCode& code = *walk_->code;
+  header = walk_->header;
+  if (code.text) {
+    header[0] = place_of_slot(slot, code.grf_bytes);
+    header[2] = thread;
+  }
   constexpr unsigned gpgpu_dispatch = 9;  // a bit that later families count slots with
-  if (walk_->code->slot_bits <= gpgpu_dispatch) r0[5] |= 1u << gpgpu_dispatch;
-  r0[6] = group[1];
-  r0[7] = group[2];
-  return r0;
+  const std::uint32_t dispatched = code.slot_bits <= gpgpu_dispatch ? 1u << gpgpu_dispatch : 0;
+  header[5] = walk_->header[5] | (walk_->scratch.address + slot * walk_->scratch.bytes) | slot | dispatched;
+  set_group(header, group);
 }
 
 }  // namespace eum::rt

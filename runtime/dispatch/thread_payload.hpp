@@ -27,11 +27,21 @@ class ThreadPayload {
 
   /// Writes what does not depend on group and slot to a register file of zeros.
   void write(std::byte* file, std::uint32_t thread) const;
-  /// r0, the rest.
-  std::array<std::uint32_t, 8> header(const std::array<std::uint32_t, 3>& group, std::uint32_t slot) const;
-  /// The same, once made, for another thread of the group.
-  void set_thread(std::array<std::uint32_t, 8>& header, std::uint32_t thread) const {
-    if (walk_->code->text) header[2] = thread;
+  using Header = std::array<std::uint32_t, 8>;
+  using GroupId = std::array<std::uint32_t, 3>;
+  /// r0, the rest. Written in place, dword by dword: a copy of what has just been written so would wait until
+  /// all of it is in the cache, which costs more than everything else that a short thread's start does.
+  void write_header(Header& header, const GroupId& group, std::uint32_t slot, std::uint32_t thread) const;
+  Header header(const GroupId& group, std::uint32_t slot, std::uint32_t thread) const {
+    Header made;
+    write_header(made, group, slot, thread);
+    return made;
+  }
+  /// What of it depends on the group.
+  static void set_group(Header& header, const GroupId& group) {
+    header[1] = group[0];
+    header[6] = group[1];
+    header[7] = group[2];
   }
 
   /// Channels that are on in thread `thread` of each group.

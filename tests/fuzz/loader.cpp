@@ -70,7 +70,7 @@ void use(const rt::Kernel& kernel) {
     code.sr0_offset = code.cr0_offset + 32;
     std::vector<std::byte> registers(start.bytes() + 64);
     start.write(registers.data(), walk.threads_per_group - 1);
-    const auto r0 = start.header(walk.first_group, 0);
+    const auto r0 = start.header(walk.first_group, 0, walk.threads_per_group - 1);
     std::memcpy(registers.data(), r0.data(), sizeof r0);
   }
 }

@@ -314,6 +314,14 @@ class Generator {
         keep(b_.bits_mask(value(from, 1), bits));
         return;
       }
+      case Shape::RampTest: {
+        // Mostly the two are close to each other, now and then where the sum wraps.
+        const Type type = any_type(row.types);
+        const ValueId first = value(type, 1);
+        const ValueId near = b_.lanewise(Op::add, {first, b_.constant(type, 1, below(lanes + 8) - 4)});
+        keep(b_.ramp(op, first, chance(70) ? near : value(type, 1), lanes));
+        return;
+      }
       case Shape::PlaceTest: {
         const std::uint32_t here =
             function_.blocks[below(static_cast<unsigned>(function_.blocks.size()))].guest_ip;

@@ -73,7 +73,7 @@ std::vector<std::byte> registers_of(const Payload& payload, const Walk& walk, st
   code.sr0_offset = code.cr0_offset + 32;
   std::vector<std::byte> file(code.sr0_offset + 32, std::byte{0xcc});
   start.write(file.data(), thread);
-  const auto r0 = start.header(group, slot);
+  const auto r0 = start.header(group, slot, thread);
   std::memcpy(file.data(), r0.data(), sizeof r0);
   file.resize(code.cr0_offset);
   return file;
@@ -546,7 +546,7 @@ TEST_CASE("r0 carries ids, pointers and the thread's slot and scratch") {
   std::vector<std::byte> file(4160, std::byte{0});
   const ThreadPayload payload(command);
   payload.write(file.data(), 1);
-  const auto r0 = payload.header({1, 2, 3}, 0x101);
+  const auto r0 = payload.header({1, 2, 3}, 0x101, 1);
   std::memcpy(file.data(), r0.data(), sizeof r0);
   CHECK(reg<std::uint32_t>(file, 0, 1) == 1);
   CHECK(reg<std::uint32_t>(file, 0, 2) == 0);

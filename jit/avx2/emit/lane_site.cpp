@@ -16,7 +16,7 @@ unsigned LaneSite::lanes_at_once(Compiler& c, const CodeInst& inst, unsigned val
     if (inst.lanes % lanes != 0 || (element < 4 && inst.lanes != lanes)) continue;
     const LaneSite part(c, inst, 0, lanes);
     const unsigned rows = part.rows();
-    const unsigned registers = part.address_vectors() + (part.in_space() ? rows : 0) +
+    const unsigned registers = part.address_vectors() + (part.in_space() && !part.by_runs() ? rows : 0) +
                                (part.masked() ? rows : 0) + values * part.vectors() +
                                (part.needs_fourth() ? 4 : 3);
     if (registers <= c.host.target.vector_registers) return lanes;
@@ -45,8 +45,15 @@ void LaneSite::acquire() {
       reg.mask = part;
     }
   }
-  for (unsigned row = 0; row < rows(); ++row) places_[row] = in_space() ? c_.v.scratch() : addresses_[row];
-  for (x86::Ymm* free : {&t, &u, &v}) *free = c_.v.scratch();
+  if (by_runs()) {
+    for (unsigned run = 0; run < known_runs(); ++run)
+      starts_[run] = c_.g.use(first_address((first_lane() + run * 8) / run_lanes_));
+  } else {
+    for (unsigned row = 0; row < rows(); ++row) places_[row] = in_space() ? c_.v.scratch() : addresses_[row];
+  }
+  t = c_.v.scratch();
+  if (needs_two_more())
+    for (x86::Ymm* free : {&u, &v}) *free = c_.v.scratch();
   if (needs_fourth()) w = c_.v.scratch();
   acquire_window();
   for (x86::Gp* gp : {&reg.first[0], &reg.first[1], &lane, &bits}) *gp = c_.g.scratch();
@@ -159,39 +166,58 @@ CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asm
   return check_runs(1, (lanes() - 1) * stride + extent(), true, outside);
 }
 
-unsigned LaneSite::known_stride() const {
-  constexpr std::int64_t farthest = 4096;
-  const std::int64_t known = std::int64_t{linear_.stride} * (std::int64_t{1} << mem().shift);
-  const bool is_known = !masked() && !wide() && linear_.run >= 8 && known > 0 && known <= farthest;
-  return is_known ? static_cast<unsigned>(known) : 0;
-}
-
-unsigned LaneSite::known_runs(unsigned stride) const {
-  if (stride == 0 || stride != known_stride()) return 0;
-  return linear_.run >= lanes() ? 1 : rows();
-}
-
-CheckedAddress LaneSite::check_known_runs(unsigned runs, unsigned stride, asmjit::Label outside) const {
+CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
   auto& a = c_.a;
-  for (unsigned run = 0; run < runs; ++run)
-    a.vmovd(reg.first[run].r32(), (based() ? addresses_[run] : places_[run]).xmm());
-  if (based()) {
+  const unsigned runs = known_runs(), each = lanes() / runs;
+  if (based()) base_in_region(bits);
+  for (unsigned run = 0; run < runs; ++run) {
+    const auto [address, lanes_before] = run_begin(run);
+    const x86::Gp first = reg.first[run];
+    const auto step = static_cast<unsigned>(linear_.stride);
+    if (lanes_before == 0)
+      a.mov(first.r32(), address.r32());
+    else
+      a.lea(first.r32(), x86::ptr(address.r64(), static_cast<int>(lanes_before * step)));
+    if (!based()) continue;
     // That distances go up is known modulo 2^32: none of a run may be where they begin anew.
     const bool is_signed = ir::is_signed(ir::info(mem().space).address);
-    const auto last = static_cast<std::int32_t>((lanes() / runs - 1) * static_cast<unsigned>(linear_.stride));
-    base_in_region(bits);
-    for (unsigned run = 0; run < runs; ++run) {
-      const x86::Gp first = reg.first[run];
-      a.cmp(first.r32(), INT32_MAX - last);
-      is_signed ? a.jg(outside) : a.ja(outside);
-      if (is_signed) a.movsxd(first, first.r32());
-      if (mem().shift != 0) a.shl(first, mem().shift);
-      a.add(first, bits);
-      a.cmp(first, region(offsetof(CachedRegion, size), 8));
-      a.ja(outside);
-    }
+    a.cmp(first.r32(), INT32_MAX - static_cast<std::int32_t>((each - 1) * step));
+    is_signed ? a.jg(outside) : a.ja(outside);
+    if (is_signed) a.movsxd(first, first.r32());
+    if (mem().shift != 0) a.shl(first, mem().shift);
+    a.add(first, bits);
+    a.cmp(first, region(offsetof(CachedRegion, size), 8));
+    a.ja(outside);
   }
-  return check_runs(runs, (lanes() / runs - 1) * stride + extent(), true, outside);
+  return check_runs(runs, (each - 1) * known_stride() + extent(), based(), outside);
+}
+
+void LaneSite::call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
+                             const CallRegisters& registers) const {
+  const asmjit::Label call = c_.a.newLabel();
+  c_.out_of_line([site = *this, entry, call] {
+    site.c_.a.bind(entry);
+    site.store_known_addresses();
+    site.c_.a.jmp(call);
+  });
+  call_out_of_line(call, done, function, registers);
+}
+
+void LaneSite::store_known_addresses() const {
+  auto& a = c_.a;
+  const auto step = static_cast<unsigned>(linear_.stride);
+  for (unsigned row = 0; row < rows(); ++row) {
+    if (row == 0 || row < known_runs()) {
+      const auto [address, lanes_before] = run_begin(row);
+      a.vmovd(t.xmm(), address.r32());
+      a.vpbroadcastd(t, t.xmm());
+      a.vpaddd(t, t, distances(0, step));
+      if (lanes_before != 0) a.vpaddd(t, t, c_.splat(lanes_before * step, 4));
+    } else {
+      a.vpaddd(t, t, c_.splat(8 * step, 4));
+    }
+    a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(row) * 32, 32), t);
+  }
 }
 
 CheckedAddress LaneSite::check_second_row(unsigned stride, asmjit::Label otherwise,

@@ -17,7 +17,7 @@ class LaneSite : public MemorySite {
   static unsigned lanes_at_once(Compiler& c, const CodeInst& inst, unsigned values);
 
   LaneSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)
-      : MemorySite(c, inst, first_lane, lanes), linear_(inst.linear) {}
+      : MemorySite(c, inst, first_lane, lanes), linear_(inst.linear), run_lanes_(run_lanes(inst)) {}
 
   unsigned rows() const { return lanes() / 8; }
   /// Vectors that hold a row of elements, or the rows of all.
@@ -37,14 +37,15 @@ class LaneSite : public MemorySite {
   /// Jumps to `otherwise` unless the addresses of all rows are `stride` bytes apart, and to `outside` unless
   /// they are in bounds.
   CheckedAddress check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
-  /// Bytes between neighbours of a row or more, where all lanes are on and that is known; 0: it is not, or
-  /// they go down, or are far apart.
-  unsigned known_stride() const;
-  /// How many runs the addresses are known to be, if each is `stride` bytes from the one before: one of all
-  /// rows, or one a row. 0: it has to be found out.
-  unsigned known_runs(unsigned stride) const;
-  /// Jumps to `outside` unless such runs are in bounds.
-  CheckedAddress check_known_runs(unsigned runs, unsigned stride, asmjit::Label outside) const;
+  /// Of an access that is done by runs: bytes between neighbours; and how many runs these lanes are, one of
+  /// all rows, or one a row.
+  unsigned known_stride() const { return static_cast<unsigned>(linear_.stride) << mem().shift; }
+  unsigned known_runs() const { return run_lanes_ >= lanes() ? 1 : rows(); }
+  /// Jumps to `outside` unless those are in bounds.
+  CheckedAddress check_known_runs(asmjit::Label outside) const;
+  /// As call_out_of_line, which begins with the address of each lane.
+  void call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
+                     const CallRegisters& registers) const;
   /// Where check_run has jumped to `otherwise`, and there are two rows: the same of each of them, which are
   /// two runs. So groups eight wide access rows of what they work on.
   CheckedAddress check_second_row(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
@@ -73,11 +74,7 @@ class LaneSite : public MemorySite {
   void store_vectors(int frame_offset, std::span<const x86::Ymm> from) const;
   void spill_values(std::span<const x86::Ymm> data, unsigned count) const;
 
-  /// Two to four dwords without a gap. (vISA has up to eight.)
-  bool side_by_side_components() const {
-    return element() == 4 && components() > 1 && components() <= 4 &&
-           mem().components == (1u << components()) - 1;
-  }
+  bool side_by_side_components() const { return has_side_by_side_components(mem(), element()); }
   /// Bytes between the addresses of neighbours that access rows; 0: there is no such distance.
   unsigned row_stride() const {
     return does(Optimisation::rows) && (components() == 1 || side_by_side_components())
@@ -85,14 +82,30 @@ class LaneSite : public MemorySite {
                : 0;
   }
 
-  unsigned address_vectors() const { return wide() ? 2 * rows() : rows(); }
+  unsigned address_vectors() const { return by_runs() ? 0 : wide() ? 2 * rows() : rows(); }
   std::span<const x86::Ymm> address_registers() const { return {addresses_.data(), address_vectors()}; }
 
-  LinearRun linear_;
+  LinearRun linear_;    // where the access is done by runs
+  unsigned run_lanes_;  // of each of them
   std::array<x86::Ymm, 2> places_, masks_;
   std::array<x86::Ymm, 4> addresses_;
+  std::array<x86::Gp, 2> starts_;  // of runs
 
  private:
+  static unsigned run_lanes(const CodeInst& inst) { return inst.runs == 0 ? 0 : inst.lanes / inst.runs; }
+  /// The scalar that run `run` of these lanes begins with, and how many lanes of it are in front of these.
+  struct RunBegin {
+    x86::Gp address;
+    unsigned lanes_before;
+  };
+  RunBegin run_begin(unsigned run) const {
+    const unsigned at = first_lane() + run * 8;
+    return {starts_[run], at % run_lanes_};
+  }
+  bool needs_two_more() const {
+    return !by_runs() || components() > 1 || element() != 4 || known_stride() != element();
+  }
+  void store_known_addresses() const;
   /// `to` = from the start of the region to the base of distances.
   void base_in_region(x86::Gp to) const;
   void locate_distances(asmjit::Label otherwise) const;

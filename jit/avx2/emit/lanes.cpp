@@ -134,6 +134,28 @@ void emit_splat(Compiler& c, const CodeInst& inst) {
   bind_all(c, inst.result, to);
 }
 
+namespace {
+
+/// One lane of 4 or 8 bytes to a general register.
+void take_lane(Compiler& c, const CodeInst& inst, unsigned lane, unsigned bytes) {
+  auto& a = c.a;
+  const unsigned at = lane * bytes, index = at % 16 / bytes;
+  x86::Xmm from = c.v.use(inst.args[0], at / 32).xmm();
+  const x86::Gp to = c.g.define(inst.result);
+  if (at % 32 >= 16) {
+    const x86::Ymm high = c.v.scratch();
+    a.vextracti128(high.xmm(), from.ymm(), 1);
+    from = high.xmm();
+  }
+  if (bytes == 8) {
+    index == 0 ? a.vmovq(to, from) : a.vpextrq(to, from, index);
+  } else {
+    index == 0 ? a.vmovd(to.r32(), from) : a.vpextrd(to.r32(), from, index);
+  }
+}
+
+}  // namespace
+
 void emit_slice(Compiler& c, const CodeInst& inst) {
   auto first = static_cast<unsigned>(inst.imm);
   if (ir::is_mask(inst.type)) {
@@ -156,6 +178,7 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
     }
     return;
   }
+  if (c.regs.is_scalar(inst.result) && bytes >= 4) return take_lane(c, inst, first, bytes);
   c.store_packed(inst.args[0], Frame::data);
   int offset = Frame::data + static_cast<int>(first * bytes);
   if (c.regs.is_scalar(inst.result)) return c.load_packed(inst.result, offset);

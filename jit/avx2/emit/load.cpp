@@ -22,14 +22,10 @@ class LoadSite : public LaneSite {
     auto& a = c_.a;
     slow_ = a.newLabel();
     done_ = a.newLabel();
+    if (by_runs()) return emit_runs();
     const unsigned stride = row_stride() != 0 ? row_stride() : side_by_side();
-    const unsigned known = known_stride();
-    const bool serves = known == side_by_side() || known == row_stride() || loads_apart();
-    const unsigned runs = serves ? known_runs(known) : 0;
-    if (runs == 0 || !based()) locate(slow_);
-    if (runs != 0) {
-      load_runs(check_known_runs(runs, known, slow_), runs, known);
-    } else if (stride != 0) {
+    locate(slow_);
+    if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
       load_run(stride, spread);
       c_.out_of_line([site = *this, spread, stride] { site.load_otherwise(spread, stride); });
@@ -42,6 +38,12 @@ class LoadSite : public LaneSite {
   }
 
  private:
+  void emit_runs() const {
+    load_runs(check_known_runs(slow_), known_runs(), known_stride());
+    c_.a.bind(done_);
+    call_for_runs(slow_, done_, on_data<jit::load>, {.results = results_});
+  }
+
   x86::Ymm result(unsigned component, unsigned vector = 0) const {
     return results_[component * vectors() + vector];
   }
@@ -179,8 +181,6 @@ class LoadSite : public LaneSite {
   }
 
   // ---- Lanes that lie apart: what one has, side by side, comes with one move or two
-
-  bool loads_apart() const { return side_by_side_components() || (element() == 8 && components() == 1); }
 
   /// memory(i, behind, bytes) is memory of lane i, `behind` its address, in the order of the lanes. `ahead`:
   /// so that lanes but the last have another dword behind what they load, and the last one before it.

@@ -220,13 +220,14 @@ CheckedAddress MemorySite::check_runs(unsigned rows, unsigned extent, bool locat
   const Window window = find_window(otherwise);
   if (in_space() && !located) {
     // A 32-bit address below the region's start is beyond its end in 64 bits.
-    const x86::Gp first = reg.first[0];
-    a.sub(first, region(offsetof(CachedRegion, start), 8));
     a.mov(reg.limit, window.size);
     a.sub(reg.limit, extent);
     a.jb(otherwise);
-    a.cmp(first, reg.limit);
-    a.ja(otherwise);
+    for (unsigned row = 0; row < rows; ++row) {
+      a.sub(reg.first[row], region(offsetof(CachedRegion, start), 8));
+      a.cmp(reg.first[row], reg.limit);
+      a.ja(otherwise);
+    }
   } else {
     for (unsigned row = 0; row < rows; ++row) {
       a.lea(reg.limit, x86::ptr(reg.first[row], static_cast<int>(extent)));  // of 32 bits: it does not wrap

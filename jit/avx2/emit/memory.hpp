@@ -8,6 +8,7 @@
 // of line, so whatever emits them holds registers, not values.
 #include "jit/access.hpp"
 #include "jit/avx2/emit/emit.hpp"
+#include "jit/passes/access_form.hpp"
 
 namespace eum::jit::avx2::emit {
 
@@ -64,8 +65,11 @@ class MemorySite {
   // Operands of the instruction, while it is translated.
   ir::ValueId addresses() const { return inst_->args[first_arg_]; }
   /// The k-th operand behind the addresses.
-  ir::ValueId data(unsigned k) const { return inst_->args[first_arg_ + 1 + k]; }
-  unsigned data_count() const { return inst_->arg_count - first_arg_ - 1; }
+  ir::ValueId data(unsigned k) const { return inst_->args[first_data() + k]; }
+  unsigned data_count() const { return inst_->arg_count - first_data(); }
+  /// The address that a run begins with, where the access is done by runs.
+  ir::ValueId first_address(unsigned run) const { return inst_->args[first_arg_ + run]; }
+  bool by_runs() const { return inst_->runs != 0; }
   const CodeInst& inst() const { return *inst_; }
 
   // What the access is.
@@ -91,13 +95,7 @@ class MemorySite {
   /// Bytes from the address to the end of the last component.
   unsigned extent() const { return component_offset(components() - 1) + element(); }
   bool does(Optimisation optimisation) const { return c_.optimisations[optimisation]; }
-  /// A large immediate offset, a surface whose state has to be read, and few distances from a base leave the
-  /// access to the call.
-  bool fits_in_line() const {
-    return does(Optimisation::memory_in_line) && (does(Optimisation::regions) || !in_space()) &&
-           mem().offset < (1u << 20) && ir::info(mem().space).surface != ir::SurfaceBy::Place &&
-           (!based() || lanes() % 8 == 0);
-  }
+  bool fits_in_line() const { return jit::fits_in_line(c_.optimisations, mem(), lanes()); }
 
   struct {
     x86::Gp limit, base;
@@ -116,7 +114,7 @@ class MemorySite {
   // is the region of an access before. They set reg.base.
 
   /// A run from each of reg.first, 64-bit registers whose upper half is 0 for 32-bit addresses. For the
-  /// address space they are one address, which becomes an offset in the region, or `located`: such offsets.
+  /// address space they are addresses, which become offsets in the region, or `located`: such offsets.
   CheckedAddress check_runs(unsigned rows, unsigned extent, bool located, asmjit::Label otherwise) const;
   /// Offsets of the lanes in that memory, eight in a vector, with masks of those that count, if not all do.
   struct Lanes {
@@ -150,6 +148,7 @@ class MemorySite {
   struct Window {
     x86::Mem base, size;
   };
+  unsigned first_data() const { return first_arg_ + std::max<unsigned>(1, inst_->runs); }
   /// May use reg.base.
   Window find_window(asmjit::Label otherwise) const;
 

@@ -23,12 +23,9 @@ class StoreSite : public LaneSite {
     done_ = a.newLabel();
     // There are no stores of some bytes or words of a vector.
     const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : row_stride();
-    const unsigned known = known_stride();
-    const unsigned runs = known == row_stride() || stores_apart(known) ? known_runs(known) : 0;
-    if (runs == 0 || !based()) locate(slow_);
-    if (runs != 0) {
-      store_runs(check_known_runs(runs, known, slow_), runs, known);
-    } else if (stride != 0) {
+    if (by_runs()) return emit_runs();
+    locate(slow_);
+    if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
       if (masked()) {
         const CheckedAddress memory = check_run_under_mask(stride, spread);
@@ -45,6 +42,12 @@ class StoreSite : public LaneSite {
   }
 
  private:
+  void emit_runs() const {
+    store_runs(check_known_runs(slow_), known_runs(), known_stride());
+    c_.a.bind(done_);
+    call_for_runs(slow_, done_, on_data<jit::store>, {.data = data_});
+  }
+
   x86::Ymm from(unsigned component, unsigned vector = 0) const {
     return data_[component * vectors() + vector];
   }
@@ -116,12 +119,6 @@ class StoreSite : public LaneSite {
   }
 
   // ---- Lanes that lie apart: what one has, side by side, goes with one move or two
-
-  /// Such lanes, `stride` apart, do not overlap.
-  bool stores_apart(unsigned stride) const {
-    if (masked() || stride < components() * element()) return false;
-    return side_by_side_components() || components() == 1;
-  }
 
   struct Layout {
     bool no_overlap;    ///< of what lanes store: their order does not matter

@@ -149,7 +149,7 @@ Result<jit::ThreadImage> Debugger::image() {
   auto& state = *new (memory.data()) jit::ThreadState;
   const rt::ThreadPayload payload(walk);
   payload.write(layout.file_of(state), thread_);
-  const auto header = payload.header(group_id(), thread.slot);
+  const auto header = payload.header(group_id(), thread.slot, thread_);
   std::memcpy(layout.file_of(state), header.data(), sizeof header);
   layout.masks_of(state)[0] = payload.dispatch_mask(thread_);
   return executable.save(state, jit::Status::Paused);

@@ -54,6 +54,9 @@ Function every_op() {
       case Shape::Wide4:
         b.wide(op, {reg(type), reg(type), reg(type), reg(type)});
         break;
+      case Shape::RampTest:
+        b.ramp(op, b.constant(Type::s32, 1, 7), b.constant(Type::s32, 1, 9), 16);
+        break;
       case Shape::MaskGroup:
         b.mask_group(op, m, 4);
         break;

@@ -10,6 +10,7 @@
 #include "frontend/ir/printer.hpp"
 #include "jit/passes/linear.hpp"
 #include "jit/passes/liveness.hpp"
+#include "jit/passes/scalar_runs.hpp"
 #include "tests/jit/text_cases.hpp"
 
 using namespace eum;
@@ -76,18 +77,40 @@ std::string liveness_text(const ir::Function& function, bool exact) {
 /// What is known of each access, with ids in r1.
 std::string linear_text(const ir::Function& function) {
   const Liveness liveness(function, function.slot_bytes, false);
-  const LinearAccesses linear(function, liveness, {function.slot_bytes, 8, 8});
+  const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8});
   std::string text;
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
     const auto& insts = function.blocks[b].insts;
     for (std::size_t i = 0; i < insts.size(); ++i) {
-      if (!ir::shape_of(insts[i].op).has_memory()) continue;
-      const LinearRun run = linear.of(b, i);
-      text +=
-          fmt::format("b{} {}: {}\n", b, ir::print_inst(function, insts[i]),
-                      run.run == 0 ? "unknown" : fmt::format("runs of {}, {} apart", run.run, run.stride));
+      const bool compares = ir::info(insts[i].op).shape == ir::Shape::Compare;
+      if (!compares && !ir::shape_of(insts[i].op).has_memory()) continue;
+      const auto use = std::ranges::find(linear.of(b), i, &LinearUse::index);
+      const bool known = use != linear.of(b).end();
+      text += fmt::format("b{} {}: {}\n", b, ir::print_inst(function, insts[i]),
+                          !known     ? "unknown"
+                          : compares ? fmt::format("operand {} goes up by one", *use->ramp)
+                                     : fmt::format("runs of {}, {} apart", use->run.run, use->run.stride));
     }
   }
+  return text;
+}
+
+/// The function with the scalars beside its vectors, and what takes them, with ids in r1.
+std::string scalar_runs_text(ir::Function& function) {
+  Liveness liveness(function, function.slot_bytes, false);
+  const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8});
+  const ScalarRuns runs(function, liveness, linear, {});
+  std::string text;
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
+    for (const ir::Inst& inst : function.blocks[b].insts)
+      text += fmt::format("b{} {}\n", b, ir::print_inst(function, inst));
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
+    for (const ScalarRun& run : runs.of(b)) {
+      text += fmt::format("{}:", ir::print_inst(function, function.blocks[b].insts[run.index]));
+      for (unsigned i = 0; i < run.address_count; ++i) text += fmt::format(" from %{}", run.addresses[i]);
+      text += run.mask == ir::no_value ? run.address_count == 0 ? " lane by lane\n" : "\n"
+                                       : fmt::format(" is %{}\n", run.mask);
+    }
   return text;
 }
 
@@ -139,4 +162,16 @@ TEST_CASE("text: accesses whose addresses are known to go up") {
       "passes/linear.txt", [](const TextCase& one) { return linear_text(function_of_text(one.input)); },
       cases);
   CHECK(cases >= 8);
+}
+
+TEST_CASE("text: scalars beside what is known to go up") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/scalar_runs.txt",
+      [](const TextCase& one) {
+        ir::Function function = function_of_text(one.input);
+        return scalar_runs_text(function);
+      },
+      cases);
+  CHECK(cases >= 4);
 }

@@ -1,0 +1,41 @@
+#include "jit/passes/access_form.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace eum::jit {
+
+bool fits_in_line(const Optimisations& optimisations, const ir::MemoryAccess& access, unsigned lanes) {
+  const ir::MemSpaceInfo& space = ir::info(access.space);
+  return optimisations[Optimisation::memory_in_line] &&
+         (optimisations[Optimisation::regions] || !space.in_space) && access.offset < (1u << 20) &&
+         space.surface != ir::SurfaceBy::Place && (space.surface != ir::SurfaceBy::Base || lanes % 8 == 0);
+}
+
+bool has_side_by_side_components(const ir::MemoryAccess& access, unsigned element) {
+  const unsigned count = access.component_count();
+  return element == 4 && count > 1 && count <= 4 && access.components == (1u << count) - 1;
+}
+
+unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, unsigned lanes,
+                 const ir::MemoryAccess& access, const LinearRun& linear) {
+  constexpr unsigned row = 8;  // lanes
+  constexpr std::int64_t farthest = 4096;
+  const std::int64_t stride = std::int64_t{linear.stride} * (std::int64_t{1} << access.shift);
+  if (!optimisations[Optimisation::rows] || lanes % row != 0 || linear.run < row || stride <= 0 ||
+      stride > farthest || ir::size_of(ir::info(access.space).address) != 4 ||
+      !fits_in_line(optimisations, access, lanes))
+    return 0;
+  const unsigned element = ir::size_of(type), count = access.component_count();
+  // Elements of several rows may share a vector.
+  if (element < 4 && lanes > 2 * row) return 0;
+  const bool side_by_side = has_side_by_side_components(access, element);
+  const bool dense = (count == 1 || side_by_side) && stride == count * element;
+  const bool neighbours_overlap = op == ir::Op::load && count > 1 && element == 4 && stride == element;
+  const bool apart = op == ir::Op::load ? side_by_side || (element == 8 && count == 1)
+                                        : stride >= count * element && (side_by_side || count == 1);
+  if (!dense && !neighbours_overlap && !apart) return 0;
+  return lanes / std::min<unsigned>(std::bit_floor(linear.run), lanes);
+}
+
+}  // namespace eum::jit

@@ -1,0 +1,24 @@
+#pragma once
+// Which accesses code generation does in line, and which of those by runs: what emitters of loads and stores
+// and what prepares their operands agree on.
+#include <cstdint>
+
+#include "frontend/ir/function.hpp"
+#include "jit/engine.hpp"
+#include "jit/passes/linear.hpp"
+
+namespace eum::jit {
+
+/// A large immediate offset, a surface whose state has to be read, and few distances from a base leave an
+/// access to a call.
+bool fits_in_line(const Optimisations& optimisations, const ir::MemoryAccess& access, unsigned lanes);
+
+/// Two to four dwords of each lane, without a gap. (vISA has up to eight.)
+bool has_side_by_side_components(const ir::MemoryAccess& access, unsigned element);
+
+/// How many runs a load or store of this type without a mask is done by, whose addresses are known to be
+/// linear; 0: they go down, are far apart, or have no such form.
+unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, unsigned lanes,
+                 const ir::MemoryAccess& access, const LinearRun& linear);
+
+}  // namespace eum::jit

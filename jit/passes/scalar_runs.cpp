@@ -1,0 +1,250 @@
+// One lane of a value is what the value's definition makes of one lane of its operands: followed from an
+// address back to registers and constants, that is a chain of scalar ops.
+#include "jit/passes/scalar_runs.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "jit/passes/access_form.hpp"
+
+namespace eum::jit {
+namespace {
+
+using namespace ir;
+
+/// Ops of which one lane can be computed by itself, in a general register.
+bool is_scalar_op(const Inst& inst) {
+  switch (inst.op) {
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::mad:
+    case Op::shl:
+    case Op::shr:
+    case Op::asr:
+    case Op::and_:
+    case Op::or_:
+    case Op::xor_:
+    case Op::not_:
+    case Op::neg:
+      return is_int(inst.type);
+    case Op::convert:
+    case Op::bitcast:
+      return is_int(inst.type) && is_int(inst.from);
+    default:
+      return false;
+  }
+}
+
+class BlockRuns {
+ public:
+  BlockRuns(Function& function, std::vector<std::uint32_t>& definitions, const Optimisations& optimisations)
+      : function_(function), definitions_(definitions), optimisations_(optimisations) {}
+
+  /// False: the block stays as it is.
+  bool run(Block& block, std::span<const LinearUse> uses, std::vector<ScalarRun>& found) {
+    insts_ = std::span(block.insts);
+    lanes_.clear();
+    new_.clear();
+    origins_.clear();
+    found.clear();
+    for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
+    for (std::uint32_t i = 0; i < insts_.size(); ++i)
+      for (unsigned k = 0; k < insts_[i].result_count; ++k) definitions_[insts_[i].result + k] = i;
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      if (uses[i].ramp)
+        compare(uses[i], found[i]);
+      else
+        access(found[i]);
+    }
+    for (const Inst& inst : insts_)
+      for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = none;
+    if (new_.empty()) return false;
+    merge(block, found);
+    return true;
+  }
+  /// Of run(): for Liveness::renumber.
+  std::span<const std::uint32_t> origins() const { return origins_; }
+
+  static constexpr std::uint32_t none = ~0u;
+
+ private:
+  void access(ScalarRun& found) {
+    const Inst inst = insts_[found.index];
+    const MemoryAccess& mem = function_.access(inst);
+    const unsigned runs = runs_of(optimisations_, inst.op, inst.type, inst.lanes, mem, found.run);
+    if (runs == 0 || runs > ScalarRun::most_runs) return;
+    const ValueId addresses = function_.arg(inst, mem.surface_is_operand ? 1 : 0);
+    for (unsigned run = 0; run < runs; ++run)
+      found.addresses[run] = lane(addresses, run * (inst.lanes / runs), 0);
+    found.address_count = static_cast<std::uint8_t>(runs);
+  }
+
+  void compare(const LinearUse& use, ScalarRun& found) {
+    const Inst inst = insts_[use.index];
+    // first + i < limit, or limit < first + i; and their complements.
+    const bool exchanged = *use.ramp == 1;
+    Op op{};
+    bool complement = false;
+    switch (inst.op) {
+      case Op::cmp_lt:
+        op = exchanged ? Op::ramp_le : Op::ramp_lt;
+        complement = exchanged;
+        break;
+      case Op::cmp_le:
+        op = exchanged ? Op::ramp_lt : Op::ramp_le;
+        complement = exchanged;
+        break;
+      case Op::cmp_gt:
+        op = exchanged ? Op::ramp_lt : Op::ramp_le;
+        complement = !exchanged;
+        break;
+      case Op::cmp_ge:
+        op = exchanged ? Op::ramp_le : Op::ramp_lt;
+        complement = !exchanged;
+        break;
+      default:
+        return;
+    }
+    const ValueId first = lane(function_.arg(inst, *use.ramp), 0, 0);
+    const ValueId limit = lane(function_.arg(inst, 1 - *use.ramp), 0, 0);
+    Inst ramp = made(op, inst.type, inst.lanes, inst.guest_ip);
+    ramp.result = function_.add_value(Type::m, inst.lanes);
+    function_.set_args(ramp, {first, limit});
+    insert(use.index, ramp);
+    found.mask = ramp.result;
+    if (!complement) return;
+    Inst flip = made(Op::not_, Type::m, inst.lanes, inst.guest_ip);
+    flip.result = function_.add_value(Type::m, inst.lanes);
+    function_.set_args(flip, {ramp.result});
+    insert(use.index, flip);
+    found.mask = flip.result;
+  }
+
+  /// Lane `index` of a value, as a value of one lane.
+  ValueId lane(ValueId value, unsigned index, unsigned depth) {
+    if (function_.values[value].lanes == 1) return value;
+    const std::uint64_t key = std::uint64_t{value} << 8 | index;
+    if (const auto at = lanes_.find(key); at != lanes_.end()) return at->second;
+    const ValueId found = make_lane(value, index, depth);
+    lanes_.emplace(key, found);
+    return found;
+  }
+
+  ValueId make_lane(ValueId value, unsigned index, unsigned depth) {
+    constexpr unsigned deepest = 64;
+    const std::uint32_t at = definitions_[value];
+    const Inst inst = insts_[at];
+    const auto of = [&](unsigned k, unsigned i) { return lane(function_.arg(inst, k), i, depth + 1); };
+    const auto insert_one = [&](Inst one) {
+      one.lanes = 1;
+      one.mask = no_value;
+      one.result_count = 1;
+      one.result = function_.add_value(one.type, 1);
+      insert(at + 1, one);
+      return one.result;
+    };
+    if (depth < deepest && inst.result == value) {
+      switch (inst.op) {
+        case Op::splat:
+          return of(0, 0);
+        case Op::slice:
+          return of(0, index + static_cast<unsigned>(inst.imm));
+        case Op::concat: {
+          const unsigned low = function_.values[function_.arg(inst, 0)].lanes;
+          return index < low ? of(0, index) : of(1, index - low);
+        }
+        case Op::constant:
+          return insert_one(inst);
+        case Op::vconst: {
+          Inst one = inst;
+          one.op = Op::constant;
+          one.imm = function_.pool[static_cast<std::size_t>(inst.imm)][index];
+          return insert_one(one);
+        }
+        case Op::reg_read: {
+          if (!is_int(inst.type)) break;
+          Inst one = inst;
+          one.region = Region::packed(inst.region.byte_of(index, size_of(inst.type)));
+          return insert_one(one);
+        }
+        default:
+          break;
+      }
+      Inst one = inst;
+      // The low half of a product or a sum.
+      if (inst.op == Op::mul_wide) one.op = Op::mul;
+      if (inst.op == Op::addc) one.op = Op::add;
+      if (inst.op == Op::subb) one.op = Op::sub;
+      if (is_scalar_op(one)) {
+        std::array<ValueId, max_pure_operands> args{};
+        for (unsigned k = 0; k < inst.arg_count; ++k) args[k] = of(k, index);
+        function_.set_args(one, std::span<const ValueId>(args).first(inst.arg_count));
+        return insert_one(one);
+      }
+    }
+    Inst one = made(Op::slice, function_.values[value].type, 1, inst.guest_ip);
+    one.imm = index;
+    function_.set_args(one, {value});
+    return insert_one(one);
+  }
+
+  static Inst made(Op op, Type type, unsigned lanes, std::uint32_t ip) {
+    Inst inst;
+    inst.op = op;
+    inst.type = type;
+    inst.lanes = static_cast<std::uint8_t>(lanes);
+    inst.guest_ip = ip;
+    inst.result_count = 1;
+    return inst;
+  }
+  /// In front of instruction `at`; what is inserted in front of the same one stays in this order.
+  void insert(std::uint32_t at, const Inst& inst) { new_.push_back({at, inst}); }
+
+  void merge(Block& block, std::vector<ScalarRun>& found) {
+    std::ranges::stable_sort(new_, {}, &New::at);
+    merged_.clear();
+    auto next = new_.begin();
+    auto use = found.begin();
+    for (std::uint32_t i = 0; i < insts_.size(); ++i) {
+      for (; next != new_.end() && next->at == i; ++next) {
+        merged_.push_back(next->inst);
+        origins_.push_back(Liveness::no_origin);
+      }
+      for (; use != found.end() && use->index == i; ++use)
+        use->index = static_cast<std::uint32_t>(merged_.size());
+      merged_.push_back(insts_[i]);
+      origins_.push_back(i);
+    }
+    block.insts.assign(merged_.begin(), merged_.end());
+  }
+
+  struct New {
+    std::uint32_t at;
+    Inst inst;
+  };
+  Function& function_;
+  std::vector<std::uint32_t>& definitions_;
+  const Optimisations& optimisations_;
+  std::span<const Inst> insts_;
+  std::unordered_map<std::uint64_t, ValueId> lanes_;
+  std::vector<New> new_;
+  std::vector<Inst> merged_;
+  std::vector<std::uint32_t> origins_;
+};
+
+}  // namespace
+
+ScalarRuns::ScalarRuns(Function& function, Liveness& liveness, const LinearUses& uses,
+                       const Optimisations& optimisations) {
+  std::vector<std::uint32_t> definitions;
+  BlockRuns runs(function, definitions, optimisations);
+  for (BlockId b = 0; b < function.blocks.size(); ++b) {
+    if (uses.of(b).empty()) continue;
+    found_.resize(function.blocks.size());
+    definitions.resize(function.values.size(), BlockRuns::none);
+    if (runs.run(function.blocks[b], uses.of(b), found_[b])) liveness.renumber(b, runs.origins());
+  }
+}
+
+}  // namespace eum::jit
