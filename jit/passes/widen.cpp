@@ -1,5 +1,5 @@
 // Ops on types that hosts do not compute on become the same op on a wider type between conversions: f16 on
-// f32 (what its semantics say anyway), integers of 8 and 16 bits where products, quotients and shifts want
+// f32 (as its semantics do), integers of 8 and 16 bits where products, quotients and shifts want
 // more. Conversions take a step on the way where there is no direct one.
 #include "frontend/ir/float_ops.hpp"
 #include "jit/passes/passes.hpp"
@@ -111,9 +111,11 @@ class Widener {
 
   /// The op on operands of type `wide`.
   ValueId wide_op(Type wide) {
+    // What is rounded twice must not be rounded to a tie.
+    const Op op = inst_.op == Op::fma && wide == Type::f32 ? Op::fma_odd : inst_.op;
     std::array<ValueId, max_pure_operands> args{};
     for (std::size_t k = 0; k < inst_.arg_count; ++k) args[k] = convert(args_[k], wide);
-    return b_.append(Builder::make(inst_.op, wide, inst_.lanes), {args.data(), inst_.arg_count});
+    return b_.append(Builder::make(op, wide, inst_.lanes), {args.data(), inst_.arg_count});
   }
   void on(Type wide) { convert(wide_op(wide), inst_.type); }
 

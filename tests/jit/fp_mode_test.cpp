@@ -1,6 +1,6 @@
-// Every mix of rounding and denormal modes of f32, f64 and f16 against a model of its own: it computes
-// exactly in wider numbers, rounds by itself and flushes by the modes of the operands' and of the result's
-// type. The engines' order of switching MXCSR is tried by mixing types in one block.
+// Every mix of rounding and denormal modes of f32, f64 and f16 against a model of its own (float_model.hpp),
+// which flushes by the modes of the operands' and of the result's type. The engines' order of switching MXCSR
+// is tried by mixing types in one block.
 #include <fmt/format.h>
 
 #include <bit>
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/jit/float_model.hpp"
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
 
@@ -18,109 +19,6 @@ using namespace eum::jit::test;
 using ir::Type;
 
 namespace {
-
-/// A binary format: bits of the fraction, exponent of the least normal number.
-struct Format {
-  Type type;
-  unsigned keep_bit;  ///< of cr0.0
-  int fraction, least;
-  unsigned bytes;
-};
-constexpr Format f16{Type::f16, 10, 10, -14, 2}, f32{Type::f32, 7, 23, -126, 4},
-    f64{Type::f64, 6, 52, -1022, 8};
-
-/// Finite numbers as sign * significand * 2^exponent: what all operands and results here are.
-struct Number {
-  bool is_negative = false;
-  unsigned __int128 significand = 0;
-  int exponent = 0;
-};
-
-Number decode(std::uint64_t bits, const Format& f) {
-  const auto exponent_bits = static_cast<unsigned>(8 * f.bytes - 1) - static_cast<unsigned>(f.fraction);
-  const std::uint64_t fraction = bits & ((std::uint64_t{1} << f.fraction) - 1);
-  const auto field = static_cast<int>(bits >> f.fraction & ((std::uint64_t{1} << exponent_bits) - 1));
-  const bool sign = (bits >> (8 * f.bytes - 1) & 1) != 0;
-  if (field == 0) return {sign, fraction, f.least - f.fraction};
-  return {sign, fraction | std::uint64_t{1} << f.fraction, f.least - f.fraction + field - 1};
-}
-
-/// The bits of the number nearest by `rounding` (cr0.0: even, up, down, to zero); flushed if denormal.
-std::uint64_t encode(Number n, const Format& f, unsigned rounding, bool keeps) {
-  const std::uint64_t sign = n.is_negative ? std::uint64_t{1} << (8 * f.bytes - 1) : 0;
-  if (n.significand == 0) return sign;
-  // Three bits more than the fraction has, the last one sticky; denormals have the least exponent.
-  const auto shift_right = [&](int by) {
-    for (; by > 0; --by, ++n.exponent) n.significand = n.significand >> 1 | (n.significand & 1);
-  };
-  int top = 127;
-  while ((n.significand >> top & 1) == 0) --top;
-  if (top < f.fraction + 3) {
-    n.significand <<= f.fraction + 3 - top;
-    n.exponent -= f.fraction + 3 - top;
-  } else {
-    shift_right(top - f.fraction - 3);
-  }
-  // Tiny is what would be below the least normal number if the exponent had no bounds: rounded at full
-  // precision.
-  const auto rounds_up = [&](unsigned __int128 value) {
-    const auto low = static_cast<unsigned>(value & 7);
-    if (rounding == 0) return low > 4 || (low == 4 && (value >> 3 & 1) != 0);
-    return low != 0 && rounding == (n.is_negative ? 2u : 1u);
-  };
-  const unsigned __int128 full = (n.significand >> 3) + (rounds_up(n.significand) ? 1 : 0);
-  const int least = f.least - f.fraction - 3;
-  const bool carried = (full >> (f.fraction + 1)) != 0;
-  const bool tiny = n.exponent + (carried ? 1 : 0) < least;
-  if (n.exponent < least) shift_right(least - n.exponent);
-  unsigned __int128 rounded = (n.significand >> 3) + (rounds_up(n.significand) ? 1 : 0);
-  const bool is_denormal = (rounded >> f.fraction) == 0;
-  // The host flushes f32 and f64 where they are tiny; f16 where the result is denormal.
-  if (!keeps && (f.type == Type::f16 ? is_denormal : tiny)) return sign;
-  if (is_denormal) return sign | static_cast<std::uint64_t>(rounded);
-  if ((rounded >> (f.fraction + 1)) != 0) {
-    rounded >>= 1;
-    ++n.exponent;
-  }
-  const auto field = static_cast<std::uint64_t>(n.exponent - least + 1);
-  return sign | field << f.fraction |
-         (static_cast<std::uint64_t>(rounded) & ((std::uint64_t{1} << f.fraction) - 1));
-}
-
-/// Exact where no exponents lie far apart, as here.
-Number add(Number a, Number b, unsigned rounding) {
-  if (a.significand == 0 && b.significand == 0)
-    return {a.is_negative == b.is_negative ? a.is_negative : rounding == 2, 0, 0};
-  if (a.significand == 0) return b;
-  if (b.significand == 0) return a;
-  const int low = std::min(a.exponent, b.exponent);
-  a.significand <<= a.exponent - low;
-  b.significand <<= b.exponent - low;
-  if (a.is_negative == b.is_negative) return {a.is_negative, a.significand + b.significand, low};
-  if (a.significand == b.significand) return {rounding == 2, 0, 0};
-  if (a.significand > b.significand) return {a.is_negative, a.significand - b.significand, low};
-  return {b.is_negative, b.significand - a.significand, low};
-}
-Number mul(Number a, Number b) {
-  return {a.is_negative != b.is_negative, a.significand * b.significand, a.exponent + b.exponent};
-}
-
-struct Mode {
-  std::uint32_t cr0;
-  unsigned rounding() const { return cr0 >> 4 & 3; }
-  bool keeps(const Format& f) const { return (cr0 >> f.keep_bit & 1) != 0; }
-  Number operand(std::uint64_t bits, const Format& f) const {
-    Number n = decode(bits, f);
-    if (!keeps(f) && n.significand >> f.fraction == 0) n.significand = 0;
-    return n;
-  }
-  std::uint64_t result(Number n, const Format& f) const { return encode(n, f, rounding(), keeps(f)); }
-  /// f16 is computed in f32 and rounded once more.
-  std::uint64_t arithmetic(Number n, const Format& f) const {
-    if (f.type != Type::f16) return result(n, f);
-    return result(decode(encode(n, f32, rounding(), keeps(f32)), f32), f);
-  }
-};
 
 /// Zero, denormals, the least normal numbers and neighbours of 1: within 2^60 of each other in each format.
 std::vector<std::uint64_t> operands(const Format& f) {
@@ -153,9 +51,9 @@ std::uint64_t expected(const Op& op, const Mode& mode, std::uint64_t a, std::uin
     const Number difference = add(x, {!y.is_negative, y.significand, y.exponent}, 0);
     return difference.significand != 0 && difference.is_negative ? 1 : 0;
   }
-  if (op.text == "add") return mode.arithmetic(add(x, y, mode.rounding()), *op.to);
-  if (op.text == "mul") return mode.arithmetic(mul(x, y), *op.to);
-  return mode.arithmetic(add(mul(x, y), mode.operand(c, *op.from), mode.rounding()), *op.to);
+  if (op.text == "add") return mode.result(add(x, y, mode.rounding()), *op.to);
+  if (op.text == "mul") return mode.result(mul(x, y), *op.to);
+  return mode.result(add(mul(x, y), mode.operand(c, *op.from), mode.rounding()), *op.to);
 }
 
 }  // namespace

@@ -328,6 +328,31 @@ struct Semantics<Op::fma> {
   static T eval(T a, T b, T c) {
     return nan_or(a, b, [=] { return nan_or(c, [=] { return std::fma(a, b, c); }); });
   }
+  template <std::same_as<Half> T>
+  static T eval(T a, T b, T c) {
+    return eval_lane<Op::fma_odd>(a, b, c);
+  }
+};
+/// Whether an f32 may lie midway between two f16: an odd number of halves of their distance, which is 2^-24
+/// below 2^-14.
+inline bool may_be_midway(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t magnitude = bits & 0x7fffffff;
+  return (bits & 0x1fff) == 0x1000 || ((bits & 0xfff) == 0 && magnitude != 0 && magnitude < 0x38800000);
+}
+// Only to nearest can rounding twice differ from rounding once, and only at such a number. Sums of f16 and
+// products of f16 round to f64 without getting there; elsewhere the step away changes no f16.
+template <>
+struct Semantics<Op::fma_odd> {
+  static float eval(float a, float b, float c) {
+    const float sum = eval_lane<Op::fma>(a, b, c);
+    if (!may_be_midway(sum)) return sum;
+    const double rest = std::fma(double{a}, double{b}, double{c}) - double{sum};
+    if (!(rest < 0 || rest > 0)) return sum;
+    const auto bits = std::bit_cast<std::uint32_t>(sum);
+    const bool away = std::signbit(rest) == std::signbit(sum);
+    return std::bit_cast<float>(away ? bits + 1 : bits - 1);
+  }
 };
 template <>
 struct Semantics<Op::mad> {

@@ -5,7 +5,7 @@
 // Floats follow MXCSR (rounding, DAZ, FTZ) as plain SSE arithmetic does, so AVX2 code in the same mode gives
 // the same bits. NaN results: the first NaN operand, quiet; without a NaN operand the default NaN (sign set).
 // Every op on f16, except those that only move bits, converts its operands to f32, computes there and rounds
-// the result to f16.
+// the result to f16; fma computes fma_odd, so that both roundings are one.
 #include <bit>
 #include <concepts>
 #include <limits>

@@ -1,4 +1,6 @@
 // Addition, multiplication and what is built from them, integers and floats.
+#include <array>
+
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 #include "jit/codegen/bug.hpp"
@@ -195,6 +197,95 @@ void emit_fma(Compiler& c, const CodeInst& inst) {
       c.a.emit(I::kIdVmovups, to, sum);
       c.a.emit(f32 ? I::kIdVfmadd231ps : I::kIdVfmadd231pd, to, a, b);
     }
+    c.regs.unpin();
+  }
+}
+
+namespace {
+
+/// sum = a * b + addend, rounded to f32.
+struct RoundedSum {
+  x86::Ymm a, b, addend, sum;
+
+  /// The lanes of `sum` that may_be_midway (frontend/ir/semantics) go one step towards what a * b + addend
+  /// is, which f64 tells. Every other register stays as it is.
+  void step_off_midway(Compiler& c) const;
+};
+
+void RoundedSum::step_off_midway(Compiler& c) const {
+  // Other code is not to lose registers for this.
+  std::array<x86::Ymm, 4> t;
+  unsigned found = 0;
+  for (unsigned id = 0; found < t.size(); ++id)
+    if (id != a.id() && id != b.id() && id != addend.id() && id != sum.id()) t[found++] = x86::ymm(id);
+  const auto saved = [](unsigned i) {
+    return x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 32, 32);
+  };
+  const asmjit::Label none = c.a.newLabel();
+  for (unsigned i = 0; i < t.size(); ++i) c.a.vmovups(saved(i), t[i]);
+  c.a.vpslld(t[0], sum, 19);
+  c.a.vpcmpeqd(t[0], t[0], c.splat(0x80000000, 4));  // an odd half of the distance from 2^-14 on
+  c.a.vandps(t[1], sum, c.splat(0x7fffffff, 4));
+  c.a.vpsubd(t[1], t[1], c.splat(1, 4));
+  c.a.vpminud(t[2], t[1], c.splat(0x387ffffe, 4));
+  c.a.vpcmpeqd(t[1], t[1], t[2]);  // below 2^-14, and not 0
+  c.a.vpslld(t[2], sum, 20);
+  c.a.vpxor(t[3], t[3], t[3]);
+  c.a.vpcmpeqd(t[2], t[2], t[3]);
+  c.a.vpand(t[1], t[1], t[2]);
+  c.a.vpor(t[0], t[0], t[1]);
+  c.a.vptest(t[0], t[0]);
+  c.a.jz(none);
+  // The high dwords of a * b + addend - sum in f64: sign, and exponent of what is not 0.
+  const auto rest = [&](x86::Ymm to, x86::Ymm u, x86::Ymm v, bool high) {
+    const auto part = [&](x86::Ymm into, x86::Ymm of) {
+      if (high) c.a.vextractf128(into.xmm(), of, 1);
+      c.a.vcvtps2pd(into, high ? into.xmm() : of.xmm());
+    };
+    part(to, a);
+    part(u, b);
+    part(v, addend);
+    c.a.vfmadd132pd(to, v, u);
+    part(u, sum);
+    c.a.vsubpd(to, to, u);
+  };
+  rest(t[1], t[2], t[3], false);
+  c.a.vmovups(x86::ptr(x86::rsp, Frame::operands + 4 * 32, 32), t[0]);
+  rest(t[0], t[2], t[3], true);
+  c.a.vshufps(t[1], t[1], t[0], 0xdd);
+  c.a.vpermq(t[1], t[1], 0xd8);
+  c.a.vpxor(t[3], t[3], t[3]);
+  c.a.vcmpps(t[0], t[1], t[3], 0x0c);  // not 0, nor NaN
+  c.a.vandps(t[0], t[0], x86::ptr(x86::rsp, Frame::operands + 4 * 32, 32));
+  c.a.vpxor(t[1], t[1], sum);
+  c.a.vpsrad(t[1], t[1], 31);
+  c.a.vpor(t[1], t[1], c.splat(1, 4));
+  c.a.vpand(t[1], t[1], t[0]);
+  c.a.vpaddd(sum, sum, t[1]);
+  c.a.bind(none);
+  for (unsigned i = 0; i < t.size(); ++i) c.a.vmovups(t[i], saved(i));
+}
+
+}  // namespace
+
+void emit_fma_odd(Compiler& c, const CodeInst& inst) {
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    const x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
+    const x86::Ymm addend = c.v.use(inst.args[2], chunk);
+    const x86::Ymm low = c.v.scratch(), sum = c.v.define(inst.result, chunk);
+    c.a.vmovaps(sum, addend);
+    c.a.vfmadd231ps(sum, a, b);
+    c.a.vpslld(low, sum, 20);
+    c.a.vpcmpeqd(low, low, c.splat(0, 4));
+    c.a.vptest(low, low);
+    const asmjit::Label midway = c.a.newLabel(), done = c.a.newLabel();
+    c.a.jnz(midway);
+    c.a.bind(done);
+    c.out_of_line([&c, midway, done, rounded = RoundedSum{a, b, addend, sum}] {
+      c.a.bind(midway);
+      rounded.step_off_midway(c);
+      c.a.jmp(done);
+    });
     c.regs.unpin();
   }
 }
