@@ -38,6 +38,8 @@ void compare(Compiler& c, const CodeInst& inst, unsigned integer, unsigned real)
       c.a.shl(bits, lanes);
       c.a.or_(bits, part);
     }
+    // The last chunk may hold more than the operands have lanes.
+    if (inst.lanes % lanes != 0) c.a.and_(bits, asmjit::Imm(ir::lane_mask(inst.lanes)));
     return;
   }
   c.m.define_lanes(inst.result, bytes);
