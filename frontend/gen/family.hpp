@@ -41,6 +41,8 @@ inline constexpr std::uint16_t MulWord = 32;
 inline constexpr std::uint16_t PairedDoubles = 64;
 /// Source modifiers of bitwise instructions are those of numbers, not a complement (Mesa's brw_fs_nir.cpp).
 inline constexpr std::uint16_t LogicNumbers = 128;
+/// There is neither hf nor an integer of 64 bits (IVB, 2.2).
+inline constexpr std::uint16_t FewTypes = 256;
 }  // namespace trait
 
 struct FamilyInfo {

@@ -109,6 +109,13 @@ inline constexpr auto shape_table = [] {
   vary(Opcode::name, families, {format, dst, src, caps});
 #include "frontend/gen/instruction_variants.def"
 #undef GEN_OP_VARIANT
+  constexpr auto remaining = static_cast<TypeSet>(~types(Type::hf, Type::uq, Type::q));
+  for (auto& row : out)
+    for (std::size_t i = 0; i < family_count; ++i) {
+      if (!family_table[i].has(trait::FewTypes)) continue;
+      row[i].dst_types &= remaining;
+      row[i].src_types &= remaining;
+    }
   return out;
 }();
 /// What `opcode` may carry on `family`.

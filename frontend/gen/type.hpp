@@ -77,6 +77,9 @@ inline constexpr TypeSet MathTypes = types(f, hf, d, ud, df, vf);
 inline constexpr TypeSet Any = Int | Float;
 inline constexpr TypeSet AnyOrVec = Any | types(uv, v, vf);
 inline constexpr TypeSet AnyOrNone = Any | None;
+/// Channels of an accumulator hold no integers of 64 bits (IVB 3.3.3.5, Accumulator Channel Precision).
+inline constexpr TypeSet AccTypes = IntNoWide | Float;
+inline constexpr TypeSet AccOrVec = AccTypes | types(uv, v, vf);
 inline constexpr TypeSet NoByte = Any & static_cast<TypeSet>(~Byte);
 inline constexpr TypeSet NoWide = IntNoWide | F;
 }  // namespace type_set
