@@ -11,15 +11,18 @@ bool is_division(ir::Op op) { return op == ir::Op::quot || op == ir::Op::rem; }
 /// The type to compute `op` in, or nothing after a trap.
 std::optional<ir::Type> math_type(Lowering& l, ir::Op op) {
   const bool integer = is_division(op);
-  ir::Type type = modular_type(l.inst());
-  if (integer && ir::is_int(type)) {
-    // Both sources have one type, which a modified value wraps to.
-    type = ir::int_type(std::max(ir::size_of(type), 4u), ir::is_signed(l.inst().src[0].type));
-    if (ir::is_signed(l.inst().src[0].type) != ir::is_signed(l.inst().src[1].type))
-      type = ordered_type(l.inst());
+  const Instruction& in = l.inst();
+  ir::Type type = modular_type(in);
+  const bool dwords = ir::is_int(type) && ir::size_of(type) <= 4;
+  if (integer && dwords) {
+    // Both sources have one type, which a modified value wraps to; a d and a ud have one of 64 bits.
+    const bool sign = ir::is_signed(in.src[0].type);
+    type = sign == ir::is_signed(in.src[1].type)
+               ? ir::int_type(4, sign)
+               : ir::int_type(std::max(ir::size_of(ordered_type(in)), 4u), true);
   }
   const char* reason = nullptr;
-  if (integer && (!ir::is_int(type) || ir::size_of(type) != 4))
+  if (integer && !dwords)
     reason = "division of other than dwords";
   else if (!integer && !ir::is_float(type))
     reason = "integer operand";
@@ -30,13 +33,23 @@ std::optional<ir::Type> math_type(Lowering& l, ir::Op op) {
   return std::nullopt;
 }
 
+/// A quotient by 0 is the greatest or the lowest number of the destination, whatever it is computed in.
+ir::ValueId apply(Lowering& l, ir::Op op, ir::ValueId a, ir::ValueId c) {
+  ir::Builder& b = l.b();
+  const ir::ValueId value = b.lanewise(op, {a, c});
+  const ir::Type type = b.type_of(a), to = l.inst().dst.type;
+  if (op != ir::Op::quot || ir::size_of(type) <= 4 || !ir::is_int(to)) return value;
+  const ir::ValueId bound = b.convert(ir::Op::convert, type, b.convert(ir::Op::convert_sat, to, value));
+  return b.select(b.compare(ir::Op::cmp_eq, c, b.constant(type, l.lanes(), 0)), bound, value);
+}
+
 /// The function's result, or nothing after a trap.
 std::optional<ir::ValueId> evaluate(Lowering& l, ir::Op op) {
   const std::optional<ir::Type> type = math_type(l, op);
   if (!type) return std::nullopt;
   ir::ValueId a = l.source(0, *type);
   if (l.inst().source_count == 1) return l.b().lanewise(op, {a});
-  return l.b().lanewise(op, {a, l.source(1, *type)});
+  return apply(l, op, a, l.source(1, *type));
 }
 
 }  // namespace
@@ -66,7 +79,7 @@ void lower_quotient_and_remainder(Lowering& l, ir::Op op) {
       in.dst.offset / l.target().grf_bytes * l.target().grf_bytes + 2 * bytes > l.target().grf_file_bytes())
     return l.unsupported("remainder beyond the registers");
   const ir::ValueId a = l.source(0, *type), c = l.source(1, *type);
-  l.finish(l.b().lanewise(op, {a, c}));
+  l.finish(apply(l, op, a, c));
   Operand remainder = in.dst;
   remainder.offset += bytes;
   l.write(remainder, l.to_destination(l.b().lanewise(ir::Op::rem, {a, c})), l.write_mask());
