@@ -239,9 +239,20 @@ bool Reader::read(const Row& row) {
       if (!a64() || !atomic(false)) return false;
       if (get(12, 12)) element(64, 64, 1);
       return true;
+    case DescriptorLayout::A64Atomic4x2:
+      m_.simd = two_slots;
+      if (!a64() || !atomic(false)) return false;
+      if (get(12, 12)) element(64, 64, 1);
+      return true;
     case DescriptorLayout::A64FloatAtomic:
       simd_at(12);
       return a64() && atomic(true);
+    case DescriptorLayout::A64FloatAtomic4x2:
+      m_.simd = two_slots;
+      return a64() && atomic(true);
+    case DescriptorLayout::A64DualBlock:
+      m_.invalidate = is_read && get(13, 13);
+      return a64() && dual_block();
     case DescriptorLayout::MediaBlock:
       bti();
       m_.vertical_stride_override = static_cast<std::uint8_t>(get(10, 8));

@@ -1,5 +1,6 @@
 // Messages of two slots: SIMD4x2 forms of the untyped, typed and sampler messages, and dual blocks of owords.
-// Of an address payload dword 0 of each slot counts, of typed and sampler messages all four.
+// Of an address payload dword 0 of each slot counts, or the first two where addresses have 64 bits; of typed
+// and sampler messages all four.
 #include "frontend/eu/messages/slots.hpp"
 
 #include <algorithm>
@@ -19,13 +20,15 @@ bool Slots::check(unsigned payload, unsigned response) {
   return t_.check_payload(payload, response);
 }
 
-ir::ValueId Slots::read(unsigned index, unsigned dword) const {
-  return t_.b().reg_read(ir::Type::u32, count,
-                         ir::Region::strided(t_.payload_offset(index) + 4 * dword, dwords));
+ir::ValueId Slots::read(ir::Type type, unsigned index, unsigned element) const {
+  const unsigned bytes = ir::size_of(type);
+  return t_.b().reg_read(type, count,
+                         ir::Region::strided(t_.payload_offset(index) + bytes * element, slot_bytes / bytes));
 }
 
 void Slots::write(unsigned index, unsigned dword, ir::ValueId value, ir::ValueId mask) {
-  t_.b().reg_write(ir::Region::strided(t_.response_offset(index) + 4 * dword, dwords), value, mask);
+  const unsigned stride = slot_bytes / ir::size_of(t_.b().type_of(value));
+  t_.b().reg_write(ir::Region::strided(t_.response_offset(index) + 4 * dword, stride), value, mask);
 }
 
 void Slots::limit(ir::ValueId bits) { limit_ = bits; }
@@ -107,13 +110,12 @@ void use_slot_mask(MessageLowering& t, Slots& slots) {
 void lower_untyped_slots(MessageLowering& t) {
   const Message& m = t.message();
   if (m.header) return t.lowering().unsupported("untyped or A64 message with a header");
-  if (m.memory.space == ir::MemSpace::A64) return t.lowering().unsupported("A64 message in SIMD4x2");
   Slots slots(t);
   if (!m.write && !t.has_response()) return;
   if (!slots.check(m.write ? 2 : 1, m.write ? 0 : 1)) return;
   ir::MemoryAccess memory = m.memory;
   memory.components = m.components;
-  const ir::ValueId where = t.address(slots.read(0, 0));
+  const ir::ValueId where = t.address(slots.addresses(0));
   if (m.write) return t.b().store(memory, where, components_of(slots, 1, m.components), slots.mask());
   write_components(slots, m.components, t.b().load(ir::Type::u32, memory, where, slots.mask()));
 }
@@ -121,16 +123,16 @@ void lower_untyped_slots(MessageLowering& t) {
 void lower_untyped_atomic_slots(MessageLowering& t) {
   const Message& m = t.message();
   if (m.header) return t.lowering().unsupported("atomic message with a header");
-  if (m.memory_bits != 32) return t.lowering().unsupported("atomic message of 64 bits in SIMD4x2");
+  const ir::Type type = ir::int_type(m.memory_bits / 8u, false);
   const unsigned operands = mem::info(m.memory.atomic).operands;
   const bool returns = m.returns && t.has_response();
   Slots slots(t);
   if (!slots.check(operands != 0 ? 2 : 1, returns ? 1 : 0)) return;
-  const ir::ValueId where = t.address(slots.read(0, 0));
+  const ir::ValueId where = t.address(slots.addresses(0));
   std::array<ir::ValueId, 2> sources{};
-  for (unsigned k = 0; k < operands; ++k) sources[k] = slots.read(1, k);
+  for (unsigned k = 0; k < operands; ++k) sources[k] = slots.read(type, 1, k);
   const ir::ValueId old =
-      t.b().atomic(ir::Type::u32, m.memory, where, std::span(sources).first(operands), returns, slots.mask());
+      t.b().atomic(type, m.memory, where, std::span(sources).first(operands), returns, slots.mask());
   if (returns) slots.write(0, 0, old);
 }
 
@@ -241,13 +243,17 @@ void lower_dual_block(MessageLowering& t) {
   const unsigned front = header_registers(m), registers = m.element_count;
   ir::Builder& b = t.b();
   Slots slots(t);
+  if (m.header && m.memory.space == ir::MemSpace::A64)
+    return t.lowering().unsupported("A64 dual block message with a header");
   if (!slots.check(front + 1 + (m.write ? registers : 0), m.write ? 0 : registers)) return;
-  ir::ValueId where = slots.read(front, 0);
-  if (m.header)
-    where = b.lanewise(ir::Op::add, {where, b.splat(t.header(ir::Type::u32, global_offset), Slots::count)});
-  where = b.lanewise(ir::Op::mul, {where, b.constant(ir::Type::u32, Slots::count, oword)});
-  if (m.header && m.memory.space == ir::MemSpace::A32)
-    where = b.lanewise(ir::Op::add, {where, b.splat(t.stateless_base(), Slots::count)});
+  ir::ValueId where = slots.addresses(front);
+  if (m.memory.space != ir::MemSpace::A64) {
+    if (m.header)
+      where = b.lanewise(ir::Op::add, {where, b.splat(t.header(ir::Type::u32, global_offset), Slots::count)});
+    where = b.lanewise(ir::Op::mul, {where, b.constant(ir::Type::u32, Slots::count, oword)});
+    if (m.header && m.memory.space == ir::MemSpace::A32)
+      where = b.lanewise(ir::Op::add, {where, b.splat(t.stateless_base(), Slots::count)});
+  }
   where = t.address(where);
   ir::MemoryAccess memory = m.memory;
   if (!m.write) {

@@ -19,9 +19,13 @@ class Slots {
   /// Whether payload and response have as many registers as the message moves, and the instruction the
   /// channels of two slots; else traps.
   bool check(unsigned payload, unsigned response);
-  /// Dword `dword` of both slots in payload register `index`.
-  ir::ValueId read(unsigned index, unsigned dword) const;
-  /// Writes dword `dword` of both slots in response register `index`, where channel `dword` is on.
+  /// Element `element` of type `type` of both slots in payload register `index`.
+  ir::ValueId read(ir::Type type, unsigned index, unsigned element) const;
+  ir::ValueId read(unsigned index, unsigned dword) const { return read(ir::Type::u32, index, dword); }
+  /// The addresses of both slots in payload register `index`.
+  ir::ValueId addresses(unsigned index) const { return read(t_.address_type(), index, 0); }
+  /// Writes what begins in dword `dword` of both slots in response register `index`, where channel `dword` is
+  /// on.
   void write(unsigned index, unsigned dword, ir::ValueId value) { write(index, dword, value, mask(dword)); }
   void write(unsigned index, unsigned dword, ir::ValueId value, ir::ValueId mask);
   /// Slots of which any channel is on, or no_value: all.
@@ -34,7 +38,7 @@ class Slots {
  private:
   ir::ValueId bits();
   ir::ValueId pick(ir::ValueId bits, unsigned channel);
-  static constexpr unsigned channels = count * dwords;
+  static constexpr unsigned channels = count * dwords, slot_bytes = 4 * dwords;
 
   MessageLowering& t_;
   ir::ValueId limit_ = ir::no_value;
