@@ -328,8 +328,10 @@ const char* Translator::flow() {
         kind = eu::FlowKind::park;
       return nullptr;
     case if_:
-    case else_:
-      return in_.branch_ctrl ? "branch control of if or else" : nullptr;
+      // JIP is then a join before UIP, where control goes on if no channel is left (SKL 2a, if). An else of
+      // its own accord tells the two apart.
+      if (in_.branch_ctrl) kind = eu::FlowKind::goto_;
+      return nullptr;
     case brd:
       if (to_register) kind = eu::FlowKind::computed_branch;
       return nullptr;
