@@ -72,6 +72,12 @@ struct Operand {
   }
   constexpr bool is_null() const { return kind == OperandKind::Null; }
   constexpr bool is_immediate() const { return kind == OperandKind::Immediate; }
+  /// Align16: the swizzle names both dwords of each element of 64 bits, and so do the channel enables.
+  constexpr bool swizzles_pairs() const {
+    // Of each pair of selections the first is x or z, and the second the one behind it.
+    return (swizzle & 0x11) == 0 && ((swizzle | 0x11) & 0x33) == (swizzle >> 2 & 0x33);
+  }
+  constexpr bool enables_pairs() const { return (channel_enable & 5) == (channel_enable >> 1 & 5); }
   /// Byte address of the first element in a linear file of `grf_bytes` wide registers.
   constexpr unsigned byte_address(unsigned grf_bytes) const { return reg * grf_bytes + subreg; }
 };

@@ -117,6 +117,23 @@ void rule_align16_acc(const Subject& s, Report& found) {
                source_place(i));
 }
 
+void rule_align16_pairs(const Subject& s, Report& found) {
+  if (!s.in.align16 || !s.computes() || is_macro(s.in.math) || s.in.opcode == Opcode::madm) return;
+  if (s.writes()) found.when(size_of(s.in.dst.type) == 8 && !s.in.dst.enables_pairs(), Place::Dst);
+  for (std::size_t i = 0; i < s.sources().size(); ++i) {
+    const Operand& op = s.in.src[i];
+    found.when(in_register(op) && !op.replicate && size_of(op.type) == 8 && !op.swizzles_pairs(),
+               source_place(i));
+  }
+}
+
+void rule_align16_rows(const Subject& s, Report& found) {
+  if (!s.in.align16 || !s.regular()) return;
+  for (std::size_t i = 0; i < s.sources().size(); ++i)
+    found.when(s.in.src[i].kind == OperandKind::Indirect && s.in.src[i].region.vstride == Region::vxh,
+               source_place(i));
+}
+
 void rule_sel_simd32(const Subject& s, Report& found) {
   found.when(s.in.opcode == Opcode::sel && s.in.exec_size > 16);
 }

@@ -14,10 +14,8 @@ std::pair<unsigned, std::array<unsigned, 4>> columns(const Operand& op) {
   for (unsigned i = 0; i < 4; ++i) dwords[i] = op.swizzle >> 2 * i & 3;
   if (size_of(op.type) < 8) return {4, dwords};
   std::array<unsigned, 4> elements{};
-  for (unsigned i = 0; i < 2; ++i) {
-    if (dwords[2 * i] % 2 != 0 || dwords[2 * i + 1] != dwords[2 * i] + 1) return {};
-    elements[i] = elements[i + 2] = dwords[2 * i] / 2;
-  }
+  if (!op.swizzles_pairs()) return {};
+  for (unsigned i = 0; i < 2; ++i) elements[i] = elements[i + 2] = dwords[2 * i] / 2;
   return {2, elements};
 }
 
@@ -71,9 +69,8 @@ const char* align16_enabled(const Operand& dst, std::uint32_t& lanes) {
   const unsigned enable = dst.channel_enable;
   unsigned row = enable;
   if (size_of(dst.type) == 8) {
-    const unsigned low = enable & 5, high = enable >> 1 & 5;
-    if (low != high) return "channel enables that split elements of 64 bits";
-    row = (low & 1) * 5 | (low >> 2) * 10;
+    if (!dst.enables_pairs()) return "channel enables that split elements of 64 bits";
+    row = (enable & 1) * 5 | (enable >> 2 & 1) * 10;
   }
   lanes = row * 0x11111111u;
   return nullptr;
