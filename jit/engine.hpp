@@ -353,11 +353,16 @@ enum class Safepoints : std::uint8_t {
 };
 
 /// What the caller promises of the local ids that a thread begins with: `count` elements of 16 bits from byte
-/// `offset` of the register file on go up by 1 within each `run` of them, and none is above 0x7fff.
+/// `offset` of the register file on go up by 1 within each `run` of them, and none is above 0x7fff. Those of
+/// the rows behind it, if there are any, are then all the same.
 struct ConsecutiveIds {
   std::uint32_t offset = 0;
   std::uint32_t count = 0;
   std::uint32_t run = 0;  ///< a power of two; 0: nothing is promised
+  std::uint32_t rows = 1;
+  std::uint32_t row_bytes = 0;  ///< from one row to the next, where there are several
+
+  std::uint32_t end() const { return offset + (rows - 1) * row_bytes + 2 * count; }
   bool operator==(const ConsecutiveIds&) const = default;
 };
 

@@ -109,7 +109,7 @@ Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::ui
     options.listing = device_.options().listing;
     const auto source = code(kernel);
     if (!source) return source.error();
-    if (id_run != 0) options.ids = {first_local_id(*source), kernel.simd_size, id_run};
+    if (id_run != 0) options.ids = consecutive_ids(kernel, source->grf_bytes(), id_run);
     for (const auto& translated : e.translated)
       if (translated->code.ids == options.promised()) return translated.get();
     auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine(), options);

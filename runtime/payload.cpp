@@ -115,7 +115,8 @@ class PayloadBuilder {
     if (kernel_.local_ids.rows() == 0 || !check_range()) return 0;
     std::uint32_t run = kernel_.simd_size;
     for (const Walk& walk : walks())
-      run = std::min(run, consecutive_run(walk.per_thread, kernel_.per_thread_bytes, 0, kernel_.simd_size));
+      run = std::min(run, consecutive_run(walk.per_thread, kernel_.per_thread_bytes, 0,
+                                          consecutive_ids(kernel_, 0, kernel_.simd_size)));
     return run;
   }
 
@@ -398,6 +399,10 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
                               const NdRange& range, const ImplicitBuffers& buffers,
                               const PayloadLimits& limits) {
   return PayloadBuilder(kernel, arguments, range, buffers, limits).build();
+}
+
+jit::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run) {
+  return {first, kernel.simd_size, run, std::max(1u, kernel.local_ids.rows()), kernel.local_ids.row_bytes};
 }
 
 std::uint32_t local_id_run(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits) {

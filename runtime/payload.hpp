@@ -116,6 +116,9 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
                               const NdRange& range, const ImplicitBuffers& buffers = {},
                               const PayloadLimits& limits = {});
 
+/// That the local ids of a kernel's threads, whose data begins at byte `first` of the register file, go up by
+/// 1 within each `run` channels.
+jit::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run);
 /// The run of channels, 8, 16 or 32, in which the first local id of every thread of the range goes up by 1,
 /// for translations that rely on it; 0: there is none, or build_payload refuses the range.
 std::uint32_t local_id_run(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits = {});

@@ -36,10 +36,6 @@ eu::Target target_of(const ir::Function& function) {
 
 }  // namespace
 
-std::uint32_t first_local_id(const KernelCode& code) {
-  return code.text.module != nullptr ? code.text.grf_bytes : gen::info(code.family).grf_bytes;
-}
-
 ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable) {
   const eu::Target target = target_of(function);
   ThreadCode code;

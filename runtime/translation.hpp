@@ -32,10 +32,11 @@ struct KernelCode {
   gen::Family family = gen::Family::Gen9;
   unsigned simd = 8;  ///< 8, 16 or 32
   TextCode text{};    ///< in place of `bytes` and `family`
-};
 
-/// Where in the register file a thread finds its first row of local ids.
-std::uint32_t first_local_id(const KernelCode& code);
+  std::uint32_t grf_bytes() const {
+    return text.module != nullptr ? text.grf_bytes : gen::info(family).grf_bytes;
+  }
+};
 
 struct TranslatedKernel {
   std::unique_ptr<jit::Executable> executable;

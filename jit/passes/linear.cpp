@@ -33,7 +33,7 @@ constexpr unsigned lowest_bit(unsigned n) { return n & (0 - n); }
 
 struct State {
   std::vector<std::int8_t> above;  ///< dword g + 1 less dword g
-  bool ids = false;                ///< the ids are as the thread began with them
+  std::uint32_t id_rows = 0;       ///< bit r: row r of the ids is as the thread began with it
   bool reached = false;
 };
 
@@ -54,7 +54,8 @@ class Solver {
     // Only where channels may come back does what holds under a partial mask matter.
     for (BlockId b = 0; b < function_.blocks.size(); ++b) may_grow_ |= grows(b);
     now_.above.assign((function_.file_bytes / granule + eight) / eight * eight, varies);
-    now_.ids = now_.reached = true;
+    now_.id_rows = ir::lane_mask(ids_.rows);
+    now_.reached = true;
     reach(0, true);
     // A thread that begins with some channels off may never have all on.
     if (may_grow_ && !stays_within()) reach(0, false);
@@ -125,8 +126,8 @@ class Solver {
           changed = true;
         }
       }
-      changed |= at.ids && !now_.ids;
-      at.ids &= now_.ids;
+      changed |= (at.id_rows & ~now_.id_rows) != 0;
+      at.id_rows &= now_.id_rows;
     }
     const std::size_t version = 2 * block + (full ? 1 : 0);
     if (!changed || is_pending_[version]) return;
@@ -151,7 +152,7 @@ class Solver {
           break;
         case Op::reg_scatter:
           std::fill_n(now_.above.begin(), function_.indirect_end() / granule, varies);
-          now_.ids &= ids_.offset >= function_.indirect_end();
+          lose_ids(0, function_.indirect_end());
           break;
         case Op::mask_set:
           if (inst.imm != 0 || (all_on && only_grows(block, i))) break;
@@ -176,20 +177,27 @@ class Solver {
     const ValueId at = function_.arg(inst, function_.access(inst).surface_is_operand ? 1 : 0);
     const Fact& fact = facts_[at];
     if (fact.run == 0 || ir::size_of(function_.values[at].type) != 4) return;
-    uses_[block].push_back(
-        {static_cast<std::uint32_t>(index), {fact.run, static_cast<std::int32_t>(fact.stride)}});
+    uses_[block].push_back({static_cast<std::uint32_t>(index),
+                            LinearUse::Access,
+                            {fact.run, static_cast<std::int32_t>(fact.stride)}});
   }
 
   void note_comparison(BlockId block, std::size_t index) {
     const Inst& inst = function_.blocks[block].insts[index];
-    if (!ir::takes(ir::Types::Int32, inst.type) || inst.lanes < 8) return;
-    const auto goes_up_by = [&](unsigned k, std::uint32_t stride) {
-      const Fact& fact = facts_[function_.arg(inst, k)];
-      return fact.run >= inst.lanes && fact.stride == stride;
+    if (!ir::is_int(inst.type) || ir::size_of(inst.type) > granule || inst.lanes < 8) return;
+    const Fact &a = facts_[function_.arg(inst, 0)], &b = facts_[function_.arg(inst, 1)];
+    const unsigned run = std::min<unsigned>({a.run, b.run, lowest_bit(inst.lanes)});
+    if (run < 8) return;
+    const auto is = [&](std::uint32_t stride_of_a, std::uint32_t stride_of_b) {
+      return a.stride == stride_of_a && b.stride == stride_of_b;
     };
-    for (const unsigned k : {0u, 1u})
-      if (goes_up_by(k, 1) && goes_up_by(1 - k, 0))
-        uses_[block].push_back({.index = static_cast<std::uint32_t>(index), .run = {}, .ramp = k});
+    const bool dword = ir::takes(ir::Types::Int32, inst.type);
+    if (!is(0, 0) && !(dword && (is(1, 0) || is(0, 1)))) return;
+    uses_[block].push_back({static_cast<std::uint32_t>(index),
+                            is(0, 0)   ? LinearUse::BothSame
+                            : is(1, 0) ? LinearUse::FirstGoesUp
+                                       : LinearUse::SecondGoesUp,
+                            {run, 0}});
   }
 
   // ---- Registers
@@ -214,20 +222,30 @@ class Solver {
   }
 
   Fact read_ids(const Inst& inst) const {
-    const unsigned begin = inst.region.offset, end = begin + 2u * inst.lanes;
-    if (!now_.ids || !ir::is_int(inst.type) || begin < ids_.offset || end > ids_.offset + 2 * ids_.count ||
-        (begin - ids_.offset) % 2 != 0)
+    if (!ir::is_int(inst.type) || inst.region.offset < ids_.offset) return {};
+    const unsigned behind = inst.region.offset - ids_.offset;
+    const unsigned row = ids_.row_bytes == 0 ? 0 : behind / ids_.row_bytes;
+    const unsigned begin = behind - row * ids_.row_bytes;
+    if (row >= ids_.rows || (now_.id_rows >> row & 1) == 0 || begin % 2 != 0 ||
+        begin / 2 + inst.lanes > ids_.count)
       return {};
-    const unsigned first = (begin - ids_.offset) / 2;
+    const unsigned first = begin / 2;
     const unsigned run = first == 0 ? ids_.run : std::min(ids_.run, lowest_bit(first));
     if (run < 2) return {};
-    return {.run = static_cast<std::uint8_t>(run), .exact = true, .stride = 1};
+    return {.run = static_cast<std::uint8_t>(run), .exact = true, .stride = row == 0 ? 1u : 0u};
+  }
+
+  /// Something else is written to bytes [begin, end).
+  void lose_ids(unsigned begin, unsigned end) {
+    for (unsigned row = 0; row < ids_.rows; ++row) {
+      const unsigned at = ids_.offset + row * ids_.row_bytes;
+      if (begin < at + 2 * ids_.count && end > at) now_.id_rows &= ~(1u << row);
+    }
   }
 
   void write(const Inst& inst, bool whole) {
     const SlotRange range = slots_of(inst, granule);
-    if (range.first * granule < ids_.offset + 2 * ids_.count && (range.last + 1) * granule > ids_.offset)
-      now_.ids = false;
+    lose_ids(range.first * granule, (range.last + 1) * granule);
     std::int8_t* above = now_.above.data();
     const unsigned before = range.first == 0 ? 0 : range.first - 1;
     std::fill(above + before, above + range.last + 1, varies);

@@ -6,7 +6,6 @@
 //
 // What is known holds modulo 2^32, as the addresses do. That they are in bounds is not known.
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,10 +24,16 @@ struct LinearRun {
 
 /// An instruction that looks at such values.
 struct LinearUse {
+  enum Kind : std::uint8_t {
+    Access,
+    FirstGoesUp,   ///< a comparison whose operand 0 goes up by one, while the other is the same, in each run
+    SecondGoesUp,  ///< the same with the operands exchanged
+    BothSame,      ///< a comparison whose operands are both the same in each run
+  };
+
   std::uint32_t index = 0;  ///< in its block
-  LinearRun run;            ///< of the addresses of an access
-  /// Of a comparison: the operand that goes up by one, while the other one is the same, in every lane.
-  std::optional<unsigned> ramp = {};
+  Kind kind = Access;
+  LinearRun run;  ///< of a comparison `stride` means nothing
 };
 
 class LinearUses {

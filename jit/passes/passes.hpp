@@ -46,6 +46,7 @@ void needed_lanes(ir::Function& function);
 
 /// What looks at a complemented mask looks at the mask itself: selects, and, andn.
 void complements(ir::Function& function);
+void booleans(ir::Function& function);
 
 /// Marks the blocks at which a thread may pause. Every engine does it first.
 void mark_safepoints(ir::Function& function, Safepoints where);

@@ -51,11 +51,14 @@ class BlockRuns {
     for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
     for (std::uint32_t i = 0; i < insts_.size(); ++i)
       for (unsigned k = 0; k < insts_[i].result_count; ++k) definitions_[insts_[i].result + k] = i;
+    selects_.resize(definitions_.size());
+    for (const Inst& inst : insts_)
+      if (inst.op == Op::select) selects_[function_.arg(inst, 0)] = true;
     for (std::size_t i = 0; i < uses.size(); ++i) {
-      if (uses[i].ramp)
-        compare(uses[i], found[i]);
-      else
+      if (uses[i].kind == LinearUse::Access)
         access(found[i]);
+      else
+        compare(uses[i], found[i]);
     }
     for (const Inst& inst : insts_)
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = none;
@@ -80,45 +83,69 @@ class BlockRuns {
     found.address_count = static_cast<std::uint8_t>(runs);
   }
 
+  /// What a comparison of a ramp and a scalar is of a ramp op.
+  struct Comparison {
+    Op op;
+    bool complement;
+  };
+  static Comparison of_ramp(Op compare, bool exchanged) {
+    // first + i < limit, or limit < first + i; and their complements.
+    switch (compare) {
+      case Op::cmp_lt:
+        return exchanged ? Comparison{Op::ramp_le, true} : Comparison{Op::ramp_lt, false};
+      case Op::cmp_le:
+        return exchanged ? Comparison{Op::ramp_lt, true} : Comparison{Op::ramp_le, false};
+      case Op::cmp_gt:
+        return exchanged ? Comparison{Op::ramp_lt, false} : Comparison{Op::ramp_le, true};
+      case Op::cmp_ge:
+        return exchanged ? Comparison{Op::ramp_le, false} : Comparison{Op::ramp_lt, true};
+      default:
+        return {Op::ramp_eq, compare == Op::cmp_ne};
+    }
+  }
+
   void compare(const LinearUse& use, ScalarRun& found) {
     const Inst inst = insts_[use.index];
-    // first + i < limit, or limit < first + i; and their complements.
-    const bool exchanged = *use.ramp == 1;
-    Op op{};
-    bool complement = false;
-    switch (inst.op) {
-      case Op::cmp_lt:
-        op = exchanged ? Op::ramp_le : Op::ramp_lt;
-        complement = exchanged;
-        break;
-      case Op::cmp_le:
-        op = exchanged ? Op::ramp_lt : Op::ramp_le;
-        complement = exchanged;
-        break;
-      case Op::cmp_gt:
-        op = exchanged ? Op::ramp_lt : Op::ramp_le;
-        complement = !exchanged;
-        break;
-      case Op::cmp_ge:
-        op = exchanged ? Op::ramp_le : Op::ramp_lt;
-        complement = !exchanged;
-        break;
-      default:
-        return;
-    }
-    const ValueId first = lane(function_.arg(inst, *use.ramp), 0, 0);
-    const ValueId limit = lane(function_.arg(inst, 1 - *use.ramp), 0, 0);
-    Inst ramp = made(op, inst.type, inst.lanes, inst.guest_ip);
-    ramp.result = function_.add_value(Type::m, inst.lanes);
-    function_.set_args(ramp, {first, limit});
-    insert(use.index, ramp);
-    found.mask = ramp.result;
-    if (!complement) return;
-    Inst flip = made(Op::not_, Type::m, inst.lanes, inst.guest_ip);
-    flip.result = function_.add_value(Type::m, inst.lanes);
-    function_.set_args(flip, {ramp.result});
-    insert(use.index, flip);
-    found.mask = flip.result;
+    // What is chosen by a mask wants it in vectors, as a comparison of vectors gives it.
+    if (selects_[inst.result]) return;
+    const auto append = [&](Op op, Type type, unsigned lanes, std::initializer_list<ValueId> args) {
+      Inst one = made(op, type, lanes, inst.guest_ip);
+      one.result = function_.add_value(is_ramp(op) || is_compare(op) ? Type::m : type, lanes);
+      function_.set_args(one, args);
+      insert(use.index, one);
+      return one.result;
+    };
+    const auto run = [&](unsigned first_lane) {
+      const unsigned lanes = use.run.run;
+      const ValueId a = lane(function_.arg(inst, 0), first_lane, 0),
+                    b = lane(function_.arg(inst, 1), first_lane, 0);
+      if (use.kind == LinearUse::BothSame) {
+        const ValueId bit = append_bit(append(inst.op, inst.type, 1, {a, b}), use.index, inst.guest_ip);
+        Inst spread = made(Op::bits_mask, Type::m, lanes, inst.guest_ip);
+        spread.from = Type::u32;
+        spread.result = function_.add_value(Type::m, lanes);
+        function_.set_args(spread, {append(Op::neg, Type::u32, 1, {bit})});
+        insert(use.index, spread);
+        return spread.result;
+      }
+      const bool exchanged = use.kind == LinearUse::SecondGoesUp;
+      const Comparison how = of_ramp(inst.op, exchanged);
+      const ValueId mask = append(how.op, inst.type, lanes, {exchanged ? b : a, exchanged ? a : b});
+      return how.complement ? append(Op::not_, Type::m, lanes, {mask}) : mask;
+    };
+    found.mask = run(0);
+    for (unsigned lanes = use.run.run; lanes < inst.lanes; lanes += use.run.run)
+      found.mask = append(Op::concat, Type::m, lanes + use.run.run, {found.mask, run(lanes)});
+  }
+  static bool is_ramp(Op op) { return info(op).shape == Shape::RampTest; }
+  static bool is_compare(Op op) { return info(op).shape == Shape::Compare; }
+  /// A mask of one lane as a number.
+  ValueId append_bit(ValueId mask, std::uint32_t at, std::uint32_t ip) {
+    Inst one = made(Op::mask_bits, Type::u32, 1, ip);
+    one.result = function_.add_value(Type::u32, 1);
+    function_.set_args(one, {mask});
+    insert(at, one);
+    return one.result;
   }
 
   /// Lane `index` of a value, as a value of one lane.
@@ -228,6 +255,7 @@ class BlockRuns {
   const Optimisations& optimisations_;
   std::span<const Inst> insts_;
   std::unordered_map<std::uint64_t, ValueId> lanes_;
+  std::vector<bool> selects_;  // masks that a select looks at
   std::vector<New> new_;
   std::vector<Inst> merged_;
   std::vector<std::uint32_t> origins_;

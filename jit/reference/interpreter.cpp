@@ -249,6 +249,15 @@ Next Interpreter::eval<Op::ramp_le>(const Inst& inst) {
 }
 
 template <>
+Next Interpreter::eval<Op::ramp_eq>(const Inst& inst) {
+  const auto limit = read<std::uint32_t>(arg(inst, 1));
+  set_mask_result(inst,
+                  test_ramp(inst.type, read<std::uint32_t>(arg(inst, 0)), inst.lanes,
+                            [&](std::uint32_t at, std::uint32_t flip) { return at == (limit ^ flip); }));
+  return Next::Op;
+}
+
+template <>
 Next Interpreter::eval<Op::is_place>(const Inst& inst) {
   set_mask_result(inst, block_at(read<std::uint32_t>(arg(inst, 0))) != no_block);
   return Next::Op;

@@ -84,7 +84,8 @@ int disassemble_program(const CodeOptions& options) {
 struct Opened {
   std::unique_ptr<rt::Device> device;
   std::unique_ptr<rt::Module> module;
-  OpenedText text;  // or this
+  OpenedText text;                     // or this
+  const rt::Kernel* kernel = nullptr;  // of the module
   rt::KernelCode code;
 };
 
@@ -108,6 +109,7 @@ int open(const CodeOptions& options, jit::EngineKind engine, Opened& to) {
   if (!kernel) return fail(ExitCode::Mismatch, error("{}: {}", options.program.file, kernel.error().message));
   const auto code = to.module->code(**kernel);
   if (!code) return fail(ExitCode::BadInput, error("{}: {}", options.program.file, code.error().message));
+  to.kernel = *kernel;
   to.code = *code;
   return number(ExitCode::Ok);
 }
@@ -156,8 +158,9 @@ int print_host_code(const CodeOptions& options) {
   if (const int failed = open(options, *engine, opened)) return failed;
   const rt::KernelCode& code = opened.code;
   jit::CompileOptions compile{.listing = true, .exact_registers = false, .optimisations = *left};
-  if (options.id_run != 0)
-    compile.ids = {rt::first_local_id(code), code.simd, std::min(options.id_run, code.simd)};
+  if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
+    compile.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
+                                : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};
   const auto translated = rt::translate(code, opened.device->engine(), compile);
   if (!translated) return fail(ExitCode::Internal, translated.error());
   print("; {}: {} guest instructions, {} bytes of host code\n{}", visible(code.name),

@@ -6,19 +6,22 @@
 namespace eum::rt {
 
 std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t bytes_per_thread,
-                              std::size_t offset, std::uint32_t count) {
+                              std::size_t first, const jit::ConsecutiveIds& ids) {
   constexpr std::uint32_t least = 8;
-  if (count < least || per_thread.empty() || offset + 2 * count > bytes_per_thread) return 0;
+  if (ids.count < least || per_thread.empty() || ids.offset < first || ids.end() - first > bytes_per_thread)
+    return 0;
   const auto lowest_bit = [](std::uint32_t n) { return n & (0 - n); };
-  std::uint32_t run = lowest_bit(count);
-  for (std::size_t thread = 0; thread < per_thread.size(); thread += bytes_per_thread) {
-    std::uint16_t before = 0, id = 0;
-    for (std::uint32_t i = 0; i < count; ++i, before = id) {
-      std::memcpy(&id, per_thread.data() + thread + offset + 2 * i, sizeof id);
-      if (id > 0x7fff) return 0;
-      if (i != 0 && id != before + 1) run = std::min(run, lowest_bit(i));
+  std::uint32_t run = lowest_bit(ids.count);
+  for (std::size_t thread = 0; thread < per_thread.size(); thread += bytes_per_thread)
+    for (std::uint32_t row = 0; row < ids.rows; ++row) {
+      const std::byte* at = per_thread.data() + thread + (ids.offset - first) + row * ids.row_bytes;
+      std::uint16_t before = 0, id = 0;
+      for (std::uint32_t i = 0; i < ids.count; ++i, before = id) {
+        std::memcpy(&id, at + 2 * i, sizeof id);
+        if (id > 0x7fff) return 0;
+        if (i != 0 && id != before + (row == 0 ? 1 : 0)) run = std::min(run, lowest_bit(i));
+      }
     }
-  }
   return run < least ? 0 : run;
 }
 

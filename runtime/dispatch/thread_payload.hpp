@@ -9,10 +9,10 @@
 
 namespace eum::rt {
 
-/// The longest run, 8 to `count`, that `count` 16-bit elements `offset` bytes into each thread's data go up
-/// by 1 in, see jit::ConsecutiveIds; 0: there is none.
+/// The longest run for which each thread's data, which begins `first` bytes into its register file, keeps
+/// what `ids` promises, 8 to ids.count; 0: there is none.
 std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t bytes_per_thread,
-                              std::size_t offset, std::uint32_t count);
+                              std::size_t first, const jit::ConsecutiveIds& ids);
 
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data that
 /// all threads share; cr0 and sr0. r0 (public GPGPU payload descriptions of Gen8 and Gen9; compiled code

@@ -129,7 +129,7 @@ void write_contained(Compiler& c, const CodeInst& inst, unsigned container) {
     c.a.emit(extend_id, spread, part);
     if (shift > 0) c.a.emit(container == 2 ? I::kIdVpsllw : I::kIdVpslld, spread, spread, asmjit::Imm(shift));
     x86::Ymm old = c.s.use(first + i);
-    if (bytes == 2 && inst.mask == ir::no_value) {
+    if (bytes == 2 && shift % 16 == 0 && inst.mask == ir::no_value) {
       c.a.vpblendw(spread, old, spread, shift > 0 ? 0xaa : 0x55);
     } else {
       c.a.vpxor(spread, spread, old);

@@ -74,6 +74,12 @@ std::string liveness_text(const ir::Function& function, bool exact) {
   return irregular.empty() ? text : text + "irregular:" + irregular + "\n";
 }
 
+std::string_view comparison_text(LinearUse::Kind kind) {
+  return kind == LinearUse::FirstGoesUp    ? "operand 0 goes up by one"
+         : kind == LinearUse::SecondGoesUp ? "operand 1 goes up by one"
+                                           : "both are the same";
+}
+
 /// What is known of each access, with ids in r1.
 std::string linear_text(const ir::Function& function) {
   const Liveness liveness(function, function.slot_bytes, false);
@@ -86,10 +92,11 @@ std::string linear_text(const ir::Function& function) {
       if (!compares && !ir::shape_of(insts[i].op).has_memory()) continue;
       const auto use = std::ranges::find(linear.of(b), i, &LinearUse::index);
       const bool known = use != linear.of(b).end();
-      text += fmt::format("b{} {}: {}\n", b, ir::print_inst(function, insts[i]),
-                          !known     ? "unknown"
-                          : compares ? fmt::format("operand {} goes up by one", *use->ramp)
-                                     : fmt::format("runs of {}, {} apart", use->run.run, use->run.stride));
+      text +=
+          fmt::format("b{} {}: {}\n", b, ir::print_inst(function, insts[i]),
+                      !known     ? "unknown"
+                      : compares ? fmt::format("{} in runs of {}", comparison_text(use->kind), use->run.run)
+                                 : fmt::format("runs of {}, {} apart", use->run.run, use->run.stride));
     }
   }
   return text;

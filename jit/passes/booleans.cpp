@@ -1,0 +1,192 @@
+// Comparisons that have gone through numbers. Of "x == 0 || y == 0" compilers make a number that is -1 or 0,
+// of that and another mask a number again, and compare that with 0: as masks it is an or.
+#include <array>
+#include <optional>
+
+#include "frontend/ir/semantics/lane_function.hpp"
+#include "jit/passes/passes.hpp"
+
+namespace eum::jit {
+namespace {
+
+using namespace ir;
+
+class BlockBooleans {
+ public:
+  explicit BlockBooleans(Function& function)
+      : function_(function),
+        definitions_(function.values.size(), none),
+        replaced_(function.values.size(), no_value) {}
+
+  void run(Block& block) {
+    bool any = false;
+    for (const Inst& inst : block.insts) any |= inst.op == Op::select && is_int(inst.type);
+    if (!any) return;
+    out_.clear();
+    changes_ = false;
+    for (const Inst& source : block.insts) {
+      Inst inst = source;
+      rename(inst);
+      if (info(inst.op).shape == Shape::Compare && is_int(inst.type) && simplify(inst)) continue;
+      append(inst);
+    }
+    if (changes_) block.insts.assign(out_.begin(), out_.end());
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~0u;
+
+  /// What a comparison gives in a lane: the same for all, or what a mask says.
+  struct Outcome {
+    enum { Zero, One, Mask } what;
+    ValueId mask = no_value;
+  };
+
+  void append(const Inst& inst) {
+    for (unsigned k = 0; k < inst.result_count; ++k)
+      if (inst.result + k < definitions_.size())
+        definitions_[inst.result + k] = static_cast<std::uint32_t>(out_.size());
+    out_.push_back(inst);
+  }
+  ValueId append(Op op, unsigned lanes, std::initializer_list<ValueId> args, std::uint64_t imm = 0) {
+    Inst inst;
+    inst.op = op;
+    inst.type = Type::m;
+    inst.lanes = static_cast<std::uint8_t>(lanes);
+    inst.imm = imm;
+    inst.guest_ip = ip_;
+    function_.set_args(inst, args);
+    inst.result = function_.add_value(Type::m, lanes);
+    inst.result_count = 1;
+    out_.push_back(inst);
+    return inst.result;
+  }
+  void rename(Inst& inst) {
+    const auto now = [&](ValueId value) {
+      return value < replaced_.size() && replaced_[value] != no_value ? replaced_[value] : value;
+    };
+    for (ValueId& arg : function_.args(inst)) arg = now(arg);
+    if (inst.mask != no_value) inst.mask = now(inst.mask);
+  }
+  const Inst* definition(ValueId value) const {
+    if (value >= definitions_.size() || definitions_[value] >= out_.size()) return nullptr;
+    const Inst& inst = out_[definitions_[value]];
+    return inst.result == value ? &inst : nullptr;
+  }
+
+  bool simplify(const Inst& compare) {
+    const auto constant_at = [&](unsigned k) {
+      const Inst* inst = definition(function_.arg(compare, k));
+      return inst && inst->op == Op::constant ? inst : nullptr;
+    };
+    const unsigned tested = constant_at(0) ? 1 : 0;
+    if (constant_at(tested) || !constant_at(1 - tested)) return false;
+    compare_ = &compare;
+    tested_ = tested;
+    other_ = constant_at(1 - tested)->imm;
+    ip_ = compare.guest_ip;
+    steps_ = 0;
+    const std::size_t before = out_.size();
+    const auto outcome = outcome_of(function_.arg(compare, tested), 0);
+    // A lone constant is left to whoever folds those.
+    if (!outcome || outcome->what != Outcome::Mask) {
+      out_.resize(before);
+      return false;
+    }
+    replaced_[compare.result] = outcome->mask;
+    changes_ = true;
+    return true;
+  }
+
+  std::optional<Outcome> outcome_of(ValueId value, unsigned depth) {
+    const Inst* inst = definition(value);
+    if (!inst || depth > deepest || !is_int(inst->type)) return std::nullopt;
+    switch (inst->op) {
+      case Op::constant:
+        return test(inst->imm);
+      case Op::neg:
+      case Op::not_:
+        break;
+      case Op::convert:
+      case Op::bitcast:
+        if (!is_int(inst->from)) return std::nullopt;
+        break;
+      case Op::select:
+        return chosen(*inst, depth);
+      default:
+        return std::nullopt;
+    }
+    if (steps_ == through_.size()) return std::nullopt;
+    through_[steps_++] = {inst->op, inst->type, inst->from};
+    const auto outcome = outcome_of(function_.arg(*inst, 0), depth + 1);
+    --steps_;
+    return outcome;
+  }
+
+  std::optional<Outcome> chosen(const Inst& select, unsigned depth) {
+    const std::array<ValueId, 3> args{function_.arg(select, 0), function_.arg(select, 1),
+                                      function_.arg(select, 2)};
+    const unsigned lanes = select.lanes;
+    const auto a = outcome_of(args[1], depth + 1);
+    if (!a) return std::nullopt;
+    const auto b = outcome_of(args[2], depth + 1);
+    if (!b) return std::nullopt;
+    const ValueId m = args[0];
+    const auto mask = [](ValueId value) { return Outcome{Outcome::Mask, value}; };
+    if (a->what == b->what && a->what != Outcome::Mask) return a;
+    if (a->what == Outcome::One)
+      return mask(b->what == Outcome::Zero ? m : append(Op::or_, lanes, {m, b->mask}));
+    if (a->what == Outcome::Zero)
+      return mask(b->what == Outcome::One ? append(Op::not_, lanes, {m})
+                                          : append(Op::andn, lanes, {m, b->mask}));
+    const ValueId inside = append(Op::and_, lanes, {m, a->mask});
+    if (b->what == Outcome::Zero) return mask(inside);
+    const ValueId outside =
+        b->what == Outcome::One ? append(Op::not_, lanes, {m}) : append(Op::andn, lanes, {m, b->mask});
+    return mask(append(Op::or_, lanes, {inside, outside}));
+  }
+
+  /// The comparison of a constant that goes through what lies between.
+  Outcome test(std::uint64_t bits) const {
+    for (unsigned i = steps_; i-- > 0;) {
+      const void* arg = &bits;
+      std::uint64_t result = 0;
+      lane_function(through_[i].op, through_[i].type, through_[i].from)(&result, &arg, 1);
+      bits = result;
+    }
+    const std::array<const std::uint64_t*, 2> operands =
+        tested_ == 0 ? std::array<const std::uint64_t*, 2>{&bits, &other_}
+                     : std::array<const std::uint64_t*, 2>{&other_, &bits};
+    const std::array<const void*, 2> args{operands[0], operands[1]};
+    std::uint64_t result = 0;
+    lane_function(compare_->op, compare_->type)(&result, args.data(), 1);
+    return {(result & 1) != 0 ? Outcome::One : Outcome::Zero};
+  }
+
+  static constexpr unsigned deepest = 8;
+  struct Step {
+    Op op;
+    Type type, from;
+  };
+  Function& function_;
+  std::vector<std::uint32_t> definitions_;
+  std::vector<ValueId> replaced_;
+  std::vector<Inst> out_;
+  bool changes_ = false;
+  // The comparison that is looked at.
+  const Inst* compare_ = nullptr;
+  unsigned tested_ = 0;
+  std::uint64_t other_ = 0;
+  std::uint32_t ip_ = 0;
+  std::array<Step, deepest> through_{};  // from the comparison inwards
+  unsigned steps_ = 0;
+};
+
+}  // namespace
+
+void booleans(Function& function) {
+  BlockBooleans simplifier(function);
+  for (Block& block : function.blocks) simplifier.run(block);
+}
+
+}  // namespace eum::jit
