@@ -28,7 +28,9 @@ struct Source {
   std::array<unsigned, 4> swizzle{};
 };
 
-enum class Operation { add, sel, cmp_lt, dp4, mad };
+enum class Operation { add, sel, cmp_lt, dp4, mad, line, pln };
+
+constexpr bool is_plane(Operation o) { return o == Operation::line || o == Operation::pln; }
 
 /// The fields of one instruction.
 struct Fields {
@@ -62,7 +64,7 @@ unsigned packed(const std::array<unsigned, 4>& s) { return s[0] | s[1] << 2 | s[
 Word encode(const Fields& f) {
   Word w;
   const bool ternary = f.operation == Operation::mad;
-  constexpr unsigned opcodes[] = {0x40, 0x02, 0x10, 0x54, 0x5b};
+  constexpr unsigned opcodes[] = {0x40, 0x02, 0x10, 0x54, 0x5b, 0x59, 0x5a};
   w.set(6, 0, opcodes[static_cast<unsigned>(f.operation)]);
   w.set(8, 8, 1);
   w.set(13, 11, f.first / 4);
@@ -174,6 +176,15 @@ void step(Machine& m, const Fields& f) {
     if (f.operation != Operation::sel) on &= predicate;
     if (!on) continue;
     const T a = read(f.src[0], lane), b = read(f.src[1], lane);
+    // Of a plane source 0 is the place of p, q and, behind a gap, r, whatever its swizzle says.
+    const auto coefficient = [&](unsigned index) {
+      const T value = load<T>(m, 32 * f.src[0].reg + 16 * f.src[0].oword + 4 * index);
+      return f.src[0].negate ? static_cast<T>(-value) : value;
+    };
+    // Eight channels of u in a register, of v in the next.
+    const auto coordinate = [&](unsigned index) {
+      return load<T>(m, 32 * (f.src[1].reg + lane / 8 * 2 + index) + lane % 8 * 4);
+    };
     T result{};
     switch (f.operation) {
       case Operation::add:
@@ -195,6 +206,13 @@ void step(Machine& m, const Fields& f) {
         break;
       case Operation::mad:
         result = static_cast<T>(a + b * read(f.src[2], lane));
+        break;
+      case Operation::line:
+        result = static_cast<T>(coefficient(0) * b + coefficient(3));
+        break;
+      case Operation::pln:
+        result =
+            static_cast<T>(coefficient(0) * coordinate(0) + coefficient(1) * coordinate(1) + coefficient(3));
         break;
     }
     std::memcpy(&after.file[32 * f.dst + lane * sizeof(T)], &result, sizeof result);
@@ -223,12 +241,13 @@ void step(Machine& m, const Fields& f) {
 Fields random_fields(std::mt19937& random) {
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   Fields f;
-  f.operation = static_cast<Operation>(below(5));
+  f.operation = static_cast<Operation>(below(7));
   f.type = static_cast<Element>(below(4));
-  if (f.operation == Operation::dp4) f.type = Element::f;
+  if (f.operation == Operation::dp4 || is_plane(f.operation)) f.type = Element::f;
   if (f.operation == Operation::mad && f.type == Element::uw) f.type = Element::d;
   f.exec_size = 1u << below(f.type == Element::df ? 4 : 5);
   if (f.operation == Operation::dp4) f.exec_size = 4u << below(3);
+  if (f.operation == Operation::pln) f.exec_size = 8u << below(2);
   const unsigned step = f.exec_size < 4 ? 4 : f.exec_size;
   f.first = below(16 / step) * step;
   f.no_mask = below(2) == 0;
@@ -255,6 +274,12 @@ Fields random_fields(std::mt19937& random) {
         s.swizzle[i] &= 2;
         s.swizzle[i + 1] = s.swizzle[i] + 1;
       }
+  }
+  if (is_plane(f.operation)) f.src[0].indirect = false;
+  if (f.operation == Operation::pln) {
+    for (Source& s : f.src) s.negate = false;
+    f.src[1].indirect = false;
+    f.src[1].oword = 0;
   }
   return f;
 }
