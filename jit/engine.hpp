@@ -46,6 +46,7 @@ enum class FaultKind : std::uint32_t {
   Illegal,       ///< illegal instruction; `address` as of Unsupported
   Breakpoint,    ///< breakpoint exception, enabled in cr0.1; `address` as of Unsupported
   Software,      ///< software exception, enabled in cr0.1; `address` as of Unsupported
+  ExternalHalt,  ///< external halt exception, enabled in cr0.1; `address` as of Unsupported
   BadRegister,   ///< indirect register access beyond the register file
   BadJump,       ///< jump_ip to where no block begins
   OutOfScratch,  ///< scratch access beyond the thread's scratch space; `address` is the offset in it
@@ -55,7 +56,7 @@ enum class FaultKind : std::uint32_t {
 /// Faults whose `address` is the index of a text in Function::strings.
 constexpr bool has_text(FaultKind kind) {
   return kind == FaultKind::Unsupported || kind == FaultKind::Illegal || kind == FaultKind::Breakpoint ||
-         kind == FaultKind::Software;
+         kind == FaultKind::Software || kind == FaultKind::ExternalHalt;
 }
 
 /// The fault that an op of shape Trap raises.
@@ -67,6 +68,8 @@ constexpr FaultKind fault_of(ir::Op op) {
       return FaultKind::Breakpoint;
     case ir::Op::software_exception:
       return FaultKind::Software;
+    case ir::Op::external_halt:
+      return FaultKind::ExternalHalt;
     default:
       return FaultKind::Unsupported;
   }
@@ -139,8 +142,8 @@ struct ThreadState {
       INT64_MAX;             ///< guest instructions left; counted down block by block, checked at safepoints
   std::uint32_t resume = 0;  ///< block to go on at; 0 = the beginning
   std::uint32_t barrier_signals = 0;  ///< barrier_signal ops executed
-  std::uint32_t fp_mode = 0;   ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
-  std::uint32_t fp_mixed = 0;  ///< an engine's copy of is_fp_mixed(fp_mode) while it runs
+  std::uint32_t fp_mode = 0;     ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
+  std::uint32_t fp_mixed = 0;  ///< an engine's copy of fp_mixed(fp_mode) while it runs
   Fault fault;
   Status stopped = Status::Exited;  ///< why the thread's last run in a batch ended: exited or waiting
 };
@@ -248,7 +251,7 @@ struct ThreadBatch {
   const ThreadBegin* begins = nullptr;  ///< of the first, the others follow; null: they go on
   std::uint32_t threads = 0;            ///< how many; afterwards less those that have exited or wait
   std::uint32_t fp_mode = 0;            ///< cr0.0 that a thread begins with
-  std::uint32_t fp_mixed = 0;           ///< an engine's own
+  std::uint32_t fp_mixed = 0;         ///< an engine's own
   std::int64_t granted = 0;             ///< guest instructions that each may execute
   /// Guest instructions that all together may execute, at least `granted`; counted down as threads stop. The
   /// next one runs only while there are as many as `granted`.

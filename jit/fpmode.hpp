@@ -21,32 +21,45 @@ inline constexpr std::uint32_t Rounding = 4, Keep64 = 6, Keep32 = 7,
 /// denormal results (FTZ); an op follows that of its operands' type in the one and that of its results' in
 /// the other.
 enum class FpClass : std::uint8_t {
-  None,      ///< any: nothing is rounded and no denormal is looked at
-  Single,    ///< f32 and f16, and whatever may leave the code: what MXCSR holds between blocks
-  Double,    ///< f64
-  Narrowing  ///< f64 to f32 or f16
+  None,       ///< any: nothing is rounded and no denormal is looked at
+  Single,     ///< f32 and f16, and whatever may leave the code: what MXCSR holds between blocks
+  Double,     ///< f64
+  Narrowing,  ///< f64 to f32 or f16
+  Keeping     ///< keeps denormals in every mode (IVB, 2.3.1.2 and 2.4.6: conversions between f32 and f64)
 };
-inline constexpr std::size_t fp_class_count = 4;
+inline constexpr std::size_t fp_class_count = 5;
 
 constexpr bool is_keeping(std::uint32_t cr0, unsigned bit) { return (cr0 >> bit & 1) != 0; }
-/// f32 and f64 have different modes, so that MXCSR has to follow the classes of ops.
-constexpr bool is_fp_mixed(std::uint32_t cr0) {
-  return is_keeping(cr0, cr0_bit::Keep64) != is_keeping(cr0, cr0_bit::Keep32);
+/// Whether MXCSR has to follow the classes of ops: bit 0 if f32 and f64 have different modes, bit 1 if any
+/// denormals are not kept, so that those that keep them are different.
+constexpr std::uint32_t fp_mixed(std::uint32_t cr0) {
+  static_assert(cr0_bit::Keep32 == cr0_bit::Keep64 + 1);
+  const std::uint32_t flushed = ~cr0 >> cr0_bit::Keep64 & 3;
+  return flushed * 7 >> 1 & 3;
+}
+static_assert(fp_mixed(3u << cr0_bit::Keep64) == 0 && fp_mixed(1u << cr0_bit::Keep64) == 3 &&
+              fp_mixed(1u << cr0_bit::Keep32) == 3 && fp_mixed(0) == 2);
+/// The bit of fp_mixed that says whether going from one class to another changes anything.
+constexpr std::uint32_t fp_mixed_bit(FpClass a, FpClass b) {
+  return a == FpClass::Keeping || b == FpClass::Keeping ? 2 : 1;
 }
 
 constexpr std::uint32_t fp_mode_mxcsr(std::uint32_t cr0, FpClass fp_class = FpClass::Single) {
   constexpr std::uint32_t masked = 0x1f80, daz = 0x40, ftz = 0x8000;  // all exceptions masked
   constexpr std::uint32_t rounding[4] = {0, 2, 1, 3};                 // nearest even, up, down, to zero
   const bool from64 = fp_class == FpClass::Double || fp_class == FpClass::Narrowing;
-  const bool to64 = fp_class == FpClass::Double;
-  return masked | (is_keeping(cr0, from64 ? cr0_bit::Keep64 : cr0_bit::Keep32) ? 0 : daz) |
-         (is_keeping(cr0, to64 ? cr0_bit::Keep64 : cr0_bit::Keep32) ? 0 : ftz) |
+  const bool to64 = fp_class == FpClass::Double, keeps = fp_class == FpClass::Keeping;
+  return masked | (keeps || is_keeping(cr0, from64 ? cr0_bit::Keep64 : cr0_bit::Keep32) ? 0 : daz) |
+         (keeps || is_keeping(cr0, to64 ? cr0_bit::Keep64 : cr0_bit::Keep32) ? 0 : ftz) |
          rounding[cr0 >> cr0_bit::Rounding & 3] << 13;
 }
 
 constexpr FpClass fp_class_of(const ir::Inst& inst) {
   if (computes_on_floats(inst)) {
     const ir::Type from = ir::shape_of(inst.op).has_from() ? inst.from : inst.type;
+    if (inst.op == ir::Op::convert_keep && ((from == ir::Type::f64 && inst.type == ir::Type::f32) ||
+                                            (from == ir::Type::f32 && inst.type == ir::Type::f64)))
+      return FpClass::Keeping;
     if (from != ir::Type::f64)
       return inst.type == ir::Type::f64 && ir::is_int(from) ? FpClass::Double : FpClass::Single;
     return inst.type == ir::Type::f32 || inst.type == ir::Type::f16 ? FpClass::Narrowing : FpClass::Double;

@@ -24,6 +24,8 @@ KindText kind_text(jit::FaultKind kind) {
       return {"breakpoint", "breakpoint"};
     case jit::FaultKind::Software:
       return {"software_exception", "software exception"};
+    case jit::FaultKind::ExternalHalt:
+      return {"external_halt", "external halt"};
     case jit::FaultKind::OutOfBounds:
       return {"out_of_bounds", "stateless access outside the memory that is mapped for it"};
     case jit::FaultKind::OutOfScratch:

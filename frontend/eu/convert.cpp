@@ -101,7 +101,8 @@ void lower_mov(Lowering& l, ir::Op) {
   }
   if (ir::is_int(src.type) && ir::size_of(src.type) == 8 && src.modifier != SourceModifier::None)
     return move_modified_quadword(l);
-  l.finish(l.source(0, type));
+  // The manual keeps denormals in conversions of formats (IVB, 2.3.1.2).
+  l.keeping_denormals([&] { l.finish(l.source(0, type)); });
 }
 
 // Channels of the mask move; the destination's address register belongs to the single channel that compilers

@@ -4,6 +4,7 @@
 #include "frontend/eu/exceptions.hpp"
 
 #include "frontend/eu/handlers.hpp"
+#include "frontend/eu/modes.hpp"
 
 namespace eum::eu {
 namespace {
@@ -22,6 +23,8 @@ constexpr ExceptionInfo info(Exception kind) {
   switch (kind) {
     case Exception::Breakpoint:
       return {31, 15, Op::breakpoint};
+    case Exception::ExternalHalt:
+      return {30, 14, Op::external_halt};
     case Exception::Software:
       return {29, 13, Op::software_exception};
     case Exception::Illegal:
@@ -87,6 +90,13 @@ void check_breakpoint(Lowering& l) {
              exception_block(l, Exception::Breakpoint, ip, fmt::format("breakpoint: {}", l.text())));
 }
 
+/// Goes to `aip` by way of the System Routine if the exception's status and enable bits are set.
+void check_status(Lowering& l, Exception kind, std::uint32_t aip, std::string_view what) {
+  const ValueId raised = is_set(l, l.scalar(Type::u32, control(l, 1)), info(kind).status);
+  l.leave_if(l.b().lanewise(Op::and_, {raised, is_enabled(l, kind)}),
+             exception_block(l, kind, aip, fmt::format("{}: {}", what, l.text())));
+}
+
 bool writes_control(const Lowering& l, unsigned index) {
   const Operand& dst = l.inst().dst;
   if (dst.kind != OperandKind::Register) return false;
@@ -120,6 +130,8 @@ void tick(Lowering& l) {
 
 void Surroundings::before() {
   const Instruction& in = l_.inst();
+  // Who asks for the halt sets its status between two instructions.
+  if (l_.system_routine()) check_status(l_, Exception::ExternalHalt, in.ip, "external halt");
   if (in.breaks) check_breakpoint(l_);
   if (l_.flow().has_clock()) tick(l_);
   if (in.flow.kind == FlowKind::ip_write && in.condition != Condition::None)
@@ -134,17 +146,18 @@ void Surroundings::before() {
   }
   if (in.flow.kind == FlowKind::ip_write)
     l_.b().reg_write(ir::Region::packed(l_.target().offset(StateRegister::Jump)), word(l_, in.next));
-  if (l_.system_routine() && writes_control(l_, 0)) old_modes_ = l_.scalar(Type::u32, control(l_, 0));
+  if (writes_control(l_, 0) && (l_.system_routine() || l_.may_be_on(mode::VectorMask)))
+    old_modes_ = l_.scalar(Type::u32, control(l_, 0));
 }
 
 void Surroundings::after() {
   const Instruction& in = l_.inst();
-  if (old_modes_ != ir::no_value) check_return(l_, old_modes_);
+  if (old_modes_ != ir::no_value && l_.may_be_on(mode::VectorMask))
+    l_.switch_masks(old_modes_, l_.scalar(Type::u32, control(l_, 0)));
+  if (old_modes_ != ir::no_value && l_.system_routine()) check_return(l_, old_modes_);
   if (writes_control(l_, 1)) {
-    const ValueId raised = is_set(l_, l_.scalar(Type::u32, control(l_, 1)), info(Exception::Software).status);
-    l_.leave_if(
-        l_.b().lanewise(Op::and_, {raised, is_enabled(l_, Exception::Software)}),
-        exception_block(l_, Exception::Software, in.next, fmt::format("software exception: {}", l_.text())));
+    check_status(l_, Exception::ExternalHalt, in.next, "external halt");
+    check_status(l_, Exception::Software, in.next, "software exception");
   }
   if (in.flow.kind != FlowKind::ip_write) return;
   ir::Builder& b = l_.b();

@@ -7,8 +7,8 @@
 
 namespace eum::eu {
 
-/// Exceptions that an instruction of the thread itself causes.
-enum class Exception : std::uint8_t { Breakpoint, Software, Illegal };
+/// Exceptions that an instruction of the thread itself causes, and the halt that somebody else asks for.
+enum class Exception : std::uint8_t { Breakpoint, ExternalHalt, Software, Illegal };
 
 /// What is lowered before and after an instruction's own micro-ops, if it did not end the block.
 class Surroundings {

@@ -45,6 +45,7 @@ struct Instruction {
   std::uint8_t source_count = 0;    ///< of src[] that count
   bool no_mask = false;
   bool saturate = false;
+  bool truncates = false;           ///< f64 becomes f32 rounded to zero
   bool writes_accumulator = false;  ///< {AccWrEn}
   Condition condition = Condition::None;
   Predicate predicate;
@@ -56,8 +57,11 @@ struct Instruction {
   bool reads_clock = false;     ///< the timestamp register
   bool breaks = false;          ///< {Breakpoint}
   bool padding = false;         ///< what lies between functions: nothing leads there
-  std::uint32_t ip = 0;         ///< bytes from the kernel's start
-  std::uint32_t next = 0;       ///< ip of the next instruction
+  /// Of a message without handler: dwords of the address register that hold its descriptor and its extended
+  /// one; -1: the instruction does.
+  std::array<std::int8_t, 2> descriptors{-1, -1};
+  std::uint32_t ip = 0;    ///< bytes from the kernel's start
+  std::uint32_t next = 0;  ///< ip of the next instruction
   Operand dst;
   Operand dst2;  ///< of handlers that have two results
   std::array<Operand, 4> src;
@@ -65,6 +69,7 @@ struct Instruction {
   Message message;
   const LscMessage* lsc = nullptr;  ///< of lower_lsc; the program keeps it
 
+  constexpr bool needs_descriptors() const { return descriptors[0] >= 0 || descriptors[1] >= 0; }
   constexpr bool predicated() const { return predicate.control != Predicate::Control::None; }
   constexpr bool has_dst() const { return dst.kind != OperandKind::None; }
 };

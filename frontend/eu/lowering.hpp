@@ -123,6 +123,20 @@ class Lowering {
   ir::ValueId immediate(const Operand& op, ir::Type exec, unsigned lanes);
   /// Writes `value` (any type; converted to the destination's) under `mask`.
   void write(const Operand& dst, ir::ValueId value, ir::ValueId mask);
+  /// Does `part` with conversions between f32 and f64 that keep denormals.
+  template <class Part>
+  void keeping_denormals(Part&& part) {
+    keeps_denormals_ = true;
+    part();
+    keeps_denormals_ = false;
+  }
+  /// An operand or a result in another type.
+  ir::ValueId converted(ir::Type to, ir::ValueId value);
+  bool truncates(ir::Type from, ir::Type to) const {
+    return inst_->truncates && from == ir::Type::f64 && to == ir::Type::f32;
+  }
+  /// f64 as f32, rounded to zero.
+  ir::ValueId truncated(ir::ValueId value);
   /// `value` in the type of the destination, saturated if the instruction says so.
   ir::ValueId to_destination(ir::ValueId value);
   /// An integer of the destination's size as one of its type.
@@ -162,6 +176,8 @@ class Lowering {
   bool may_be_on(std::uint32_t mode) const;
   /// Lanes of a mask, all ones if the bit is set.
   ir::ValueId mode_mask(std::uint32_t mode, unsigned lanes);
+  /// Switches between dispatch mask and vector mask where cr0.0 goes from `old` to `now` (one lane each).
+  void switch_masks(ir::ValueId old, ir::ValueId now);
   /// The lanes of an implicit write of the accumulator.
   ir::ValueId accumulator_mask(ir::ValueId mask, unsigned lanes);
 
@@ -227,6 +243,7 @@ class Lowering {
   ir::ValueId lane_mask_ = ir::no_value;
   bool lane_mask_read_ = false;
   bool reads_all_ = false;
+  bool keeps_denormals_ = false;
 };
 
 /// Bytes from the first byte of a region to behind its last, for `lanes` elements of `bytes`.

@@ -1,6 +1,6 @@
-// The alternative floating point mode and the accumulator disable bit, as selections by cr0.0: only in
-// programs that may set them. Facts: the manual's 2.3.2, the definition of "ALT mode" in its glossary,
-// and 3.3.3.8.
+// The alternative floating point mode, the accumulator disable and vector mask enable bits, as selections by
+// cr0.0: only in programs that may set them. Facts: the manual's 2.3.2, the definition of "ALT mode" in its
+// glossary, 3.3.3.7 and 3.3.3.8.
 #include "frontend/eu/modes.hpp"
 
 #include <bit>
@@ -59,6 +59,28 @@ ValueId Lowering::as_result(ValueId value) {
 ValueId Lowering::accumulator_mask(ValueId mask, unsigned lanes) {
   if (!may_be_on(mode::AccumulatorDisable)) return mask;
   return both(mask, builder_.lanewise(Op::not_, {mode_mask(mode::AccumulatorDisable, lanes)}));
+}
+
+// Channels that only the vector mask has go where control is when it is switched on, and nowhere when it is
+// switched off.
+void Lowering::switch_masks(ValueId old, ValueId now) {
+  const unsigned state = target_.offset(StateRegister::State), simd = builder_.function().simd;
+  const ValueId dispatched = scalar(Type::u32, state + 8), vector = scalar(Type::u32, state + 12);
+  // All ones where the bit is set in `a` and not in `b`.
+  const auto changes = [&](ValueId a, ValueId b) {
+    constexpr unsigned bit = std::countr_zero(mode::VectorMask);
+    const ValueId set = builder_.lanewise(Op::andn, {b, a});
+    const ValueId low = builder_.lanewise(Op::shr, {set, builder_.constant(Type::u32, 1, bit)});
+    return builder_.lanewise(Op::neg,
+                             {builder_.lanewise(Op::and_, {low, builder_.constant(Type::u32, 1, 1)})});
+  };
+  const ValueId more = builder_.bits_mask(builder_.lanewise(Op::and_, {changes(now, old), vector}), simd);
+  const ValueId kept = builder_.bits_mask(
+      builder_.lanewise(Op::or_, {builder_.lanewise(Op::not_, {changes(old, now)}), dispatched}), simd);
+  for (unsigned variable = 1; variable < flow_.mask_variables(); ++variable)
+    builder_.mask_set(variable, builder_.lanewise(Op::and_, {builder_.mask_get(variable), kept}));
+  set_execution_mask(
+      builder_.lanewise(Op::and_, {builder_.lanewise(Op::or_, {execution_mask(), more}), kept}));
 }
 
 }  // namespace eum::eu

@@ -7,7 +7,8 @@ namespace eum::eu {
 
 /// Bits of cr0.0.
 namespace mode {
-inline constexpr std::uint32_t AlternativeFloats = 1, AccumulatorDisable = 2, SingleProgramFlow = 4;
+inline constexpr std::uint32_t AlternativeFloats = 1, AccumulatorDisable = 2, SingleProgramFlow = 4,
+                               VectorMask = 8;
 }  // namespace mode
 
 }  // namespace eum::eu

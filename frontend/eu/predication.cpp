@@ -231,7 +231,7 @@ ir::ValueId Lowering::overflow(ir::ValueId result) {
                                                                                             : 16));
     return builder_.compare(cmp_lt, builder_.lanewise(abs, {value}), infinity);
   };
-  const ir::ValueId final = builder_.convert(convert, to, result);
+  const ir::ValueId final = converted(to, result);
   const ir::ValueId nan = builder_.compare(cmp_un, final, final);
   ir::ValueId mask = builder_.lanewise(not_, {either(nan, finite(final))});
   if (!ir::is_float(type)) return mask;

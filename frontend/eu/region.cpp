@@ -330,7 +330,7 @@ ir::ValueId Lowering::read_operand(const Operand& op, ir::Type exec, bool logic)
   } else {
     value = read_register(op, same_size_ints(raw, type) ? type : raw);
   }
-  value = builder_.convert(ir::Op::convert, type, value);
+  value = converted(type, value);
   if (op.modifier != SourceModifier::None) {
     bool unsigned_abs = is_abs && ir::is_int(type) && !ir::is_signed(type);
     SourceModifier rest = op.modifier == SourceModifier::NegAbs ? SourceModifier::Neg : SourceModifier::None;
@@ -340,13 +340,34 @@ ir::ValueId Lowering::read_operand(const Operand& op, ir::Type exec, bool logic)
   return builder_.lanes_of(value) == lanes() ? value : builder_.splat(value, lanes());
 }
 
+ir::ValueId Lowering::converted(ir::Type to, ir::ValueId value) {
+  const ir::Type from = builder_.type_of(value);
+  if (truncates(from, to)) return truncated(value);
+  const bool keeps = keeps_denormals_ && ir::is_float(from) && ir::is_float(to) &&
+                     std::min(ir::size_of(from), ir::size_of(to)) == 4;
+  return builder_.convert(keeps ? ir::Op::convert_keep : ir::Op::convert, to, value);
+}
+
+ir::ValueId Lowering::truncated(ir::ValueId value) {
+  using enum ir::Type;
+  const unsigned lanes = builder_.lanes_of(value);
+  const ir::ValueId rounded = builder_.convert(ir::Op::convert_keep, f32, value);
+  const auto size = [&](ir::ValueId x) { return builder_.lanewise(ir::Op::abs, {x}); };
+  const ir::ValueId away = builder_.compare(
+      ir::Op::cmp_gt, size(builder_.convert(ir::Op::convert_keep, f64, rounded)), size(value));
+  const ir::ValueId bits = builder_.convert(ir::Op::bitcast, u32, rounded);
+  const ir::ValueId nearer = builder_.lanewise(ir::Op::sub, {bits, builder_.constant(u32, lanes, 1)});
+  return builder_.convert(ir::Op::bitcast, f32, builder_.select(away, nearer, bits));
+}
+
 ir::ValueId Lowering::to_destination(ir::ValueId value) {
   ir::Type from = builder_.type_of(value), to = inst_->dst.type;
   if (inst_->saturate) {
+    if (truncates(from, to)) return builder_.lanewise(ir::Op::sat, {truncated(value)});
     if (from == to && ir::is_float(to)) return builder_.lanewise(ir::Op::sat, {value});
     return builder_.convert(ir::Op::convert_sat, to, value);
   }
-  return same_size_ints(from, to) ? value : builder_.convert(ir::Op::convert, to, value);
+  return same_size_ints(from, to) ? value : converted(to, value);
 }
 
 ir::ValueId Lowering::as_destination(ir::ValueId value) {

@@ -43,6 +43,8 @@ inline constexpr std::uint16_t PairedDoubles = 64;
 inline constexpr std::uint16_t LogicNumbers = 128;
 /// There is neither hf nor an integer of 64 bits (IVB, 2.2).
 inline constexpr std::uint16_t FewTypes = 256;
+/// Conversions of df to f round to zero in every mode (IVB, 2.4.5).
+inline constexpr std::uint16_t DoublesToZero = 512;
 }  // namespace trait
 
 struct FamilyInfo {

@@ -218,10 +218,11 @@ void Compiler::annotate(const CodeInst& inst) {
 /// In the default mode one class is as good as another, and this is a comparison that is never true.
 void Compiler::follow_fp_class(FpClass wanted) {
   if (wanted == FpClass::None || wanted == fp_class_) return;
+  const std::uint32_t bit = fp_mixed_bit(wanted, fp_class_);
   fp_class_ = wanted;
   const asmjit::Label mixed = a.newLabel(), done = a.newLabel();
-  a.cmp(state(offsetof(ThreadState, fp_mixed), 4), 0);
-  a.jne(mixed);
+  a.test(state(offsetof(ThreadState, fp_mixed), 4), bit);
+  a.jnz(mixed);
   a.bind(done);
   out_of_line([this, mixed, done, wanted] {
     a.bind(mixed);

@@ -78,7 +78,7 @@ class HostExecutable final : public Executable {
 
   Status run(ThreadState& state, FpScope& scope) const override {
     if (state.resume == 0) state.fp_mode = first_mode(state.fp_mode, scope);
-    state.fp_mixed = is_fp_mixed(state.fp_mode) ? 1 : 0;
+    state.fp_mixed = fp_mixed(state.fp_mode);
     return enter(state, nullptr, scope);
   }
   Status run(ThreadBatch& batch, FpScope& scope) const override {
@@ -88,7 +88,7 @@ class HostExecutable final : public Executable {
     for (;;) {
       ThreadState& first = *batch.state;
       batch.fp_mode = begins ? first_mode(given, scope) : first.fp_mode;
-      batch.fp_mixed = is_fp_mixed(batch.fp_mode) ? 1 : 0;
+      batch.fp_mixed = fp_mixed(batch.fp_mode);
       if (begins) first.fp_mode = batch.fp_mode;
       if (!begins) first.fp_mixed = batch.fp_mixed;
       const Status status = enter(first, &batch, scope);

@@ -136,7 +136,7 @@ Next Interpreter::eval_lanewise(const Inst& inst) {
     flush_f16(halves[k].data(), inst.lanes);
     args[k] = halves[k].data();
   }
-  const bool mixed = is_fp_mixed(state_.fp_mode);
+  const bool mixed = fp_mixed(state_.fp_mode) != 0;
   if (mixed) _mm_setcsr(fp_mode_mxcsr(state_.fp_mode, fp_class_of(inst)));
   function(value(inst.result), args.data(), inst.lanes);
   if (mixed) _mm_setcsr(fp_mode_mxcsr(state_.fp_mode));

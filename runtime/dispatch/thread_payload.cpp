@@ -37,6 +37,13 @@ std::uint32_t place_of_slot(std::uint32_t slot, std::uint32_t grf_bytes) {
   return gap(gap(slot, 3, 1), 6, grf_bytes == 64 ? 2 : 1);
 }
 
+/// All of each four channels of which any is on.
+constexpr std::uint32_t vector_mask(std::uint32_t mask) {
+  constexpr std::uint32_t firsts = 0x11111111;
+  return ((mask | mask >> 1 | mask >> 2 | mask >> 3) & firsts) * 15;
+}
+static_assert(vector_mask(0x00200001) == 0x00f0000f);
+
 }  // namespace
 
 std::uint32_t ThreadPayload::dispatch_mask(std::uint32_t thread) const {
@@ -54,6 +61,8 @@ void ThreadPayload::write(std::byte* file, std::uint32_t thread) const {
   const std::uint32_t mask = dispatch_mask(thread);
   std::memcpy(file + code.cr0_offset, &initial_control, sizeof initial_control);
   std::memcpy(file + code.sr0_offset + 8, &mask, sizeof mask);  // sr0.2: dispatch mask
+  const std::uint32_t vectors = vector_mask(mask);
+  std::memcpy(file + code.sr0_offset + 12, &vectors, sizeof vectors);  // sr0.3
 }
 
 void ThreadPayload::write_header(Header& header, const GroupId& group, std::uint32_t slot,

@@ -41,11 +41,14 @@ struct Op {
   std::string text;  ///< over %a, %b, %c
   const Format *from, *to;
   bool is_compare = false;
+
+  bool is_convert() const { return text.starts_with("convert"); }
 };
 
 std::uint64_t expected(const Op& op, const Mode& mode, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   const Number x = mode.operand(a, *op.from);
   if (op.text == "convert") return mode.result(x, *op.to);
+  if (op.text == "convert_keep") return encode(decode(a, *op.from), *op.to, mode.rounding(), true);
   const Number y = mode.operand(b, *op.from);
   if (op.is_compare) {
     const Number difference = add(x, {!y.is_negative, y.significand, y.exponent}, 0);
@@ -67,6 +70,8 @@ TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a 
   for (const Format* from : {&f64, &f32, &f16})
     for (const Format* to : {&f32, &f16, &f64})
       if (from != to && !(from == &f64 && to == &f16)) ops.push_back({"convert", from, to});
+  ops.push_back({"convert_keep", &f64, &f32});
+  ops.push_back({"convert_keep", &f32, &f64});
 
   // Each op from its own operands, in this order: types alternate, and both directions are there.
   std::string text =
@@ -78,8 +83,8 @@ TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a 
     for (unsigned k = 0; k < 3; ++k)
       text += fmt::format("  %{}{} = reg_read.{}x16 reg[{}]<1;1,0>\n", "abc"[k], o, from, (4 * o + k) * step);
     const std::string place = fmt::format("reg[{}]<1;1,0>", (4 * o + 3) * step);
-    if (op.text == "convert")
-      text += fmt::format("  %r{0} = convert.{1}.{2}x16 %a{0}\n", o, to, from);
+    if (op.is_convert())
+      text += fmt::format("  %r{0} = {1}.{2}.{3}x16 %a{0}\n", o, op.text, to, from);
     else if (op.text == "fma")
       text += fmt::format("  %r{0} = fma.{1}x16 %a{0}, %b{0}, %c{0}\n", o, to);
     else
@@ -110,7 +115,7 @@ TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a 
           const Format& f = *ops[o].from;
           std::vector<std::uint64_t> small = operands(f), near = factors(f);
           // Conversions: of the wider format the numbers around the narrower one's least.
-          if (ops[o].text == "convert" && f.fraction > ops[o].to->fraction) {
+          if (ops[o].is_convert() && f.fraction > ops[o].to->fraction) {
             const Format& to = *ops[o].to;
             small = operands(to);
             for (std::size_t i = 0; i < small.size(); ++i) {

@@ -385,12 +385,17 @@ Result<void> Translator::run() {
   out_.channel_offset = in_.channel_offset;
   out_.no_mask = in_.no_mask;
   out_.saturate = in_.saturate;
+  out_.truncates = info(family_).has(trait::DoublesToZero);
   out_.writes_accumulator = in_.acc_wr_en;
   out_.condition = condition(in_.cond_mod);
   out_.predicate = predicate(in_.pred_ctrl, in_.pred_inverse);
   out_.uses_flag = is_macro(in_.math);
   out_.flag = eu::flag_register_bits * in_.flag_reg + eu::flag_register_bits / 2 * in_.flag_subreg;
-  if (is_send(format)) return translate_message(in_, family_, out_.message);
+  if (is_send(format)) {
+    for (std::size_t k = 0; const Descriptor* d : {&in_.send.desc, &in_.send.ex_desc})
+      out_.descriptors[k++] = d->is_register ? static_cast<std::int8_t>(d->address_subreg) : std::int8_t{-1};
+    return translate_message(in_, family_, out_.message);
+  }
   if (!has_operands(in_, format)) return {};
   if (const char* reason = operands()) return error("{}", reason);
   return {};

@@ -66,6 +66,13 @@ struct Semantics<Op::convert> {
   }
 };
 template <>
+struct Semantics<Op::convert_keep> {
+  template <class To, class From>
+  static To eval(From x) {
+    return convert<To>(x);
+  }
+};
+template <>
 struct Semantics<Op::bitcast> {
   template <class To, class From>
   static To eval(From x) requires(sizeof(To) == sizeof(From)) {

@@ -49,6 +49,7 @@ void emit_trap(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 void emit_illegal(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 void emit_breakpoint(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 void emit_software_exception(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
+void emit_external_halt(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 
 /// A locked op orders as mfence does, for about half the time.
 void emit_fence(Compiler& c, const CodeInst&) { c.a.lock().add(x86::ptr(x86::rsp, Frame::status, 4), 0); }
@@ -68,12 +69,14 @@ void emit_fpmode_set(Compiler& c, const CodeInst& inst) {
     auto& a = c.a;
     a.bind(change);
     a.mov(c.state(offsetof(ThreadState, fp_mode), 4), mode);
-    // is_fp_mixed
+    // fp_mixed
     a.mov(mixed, mode);
-    a.shr(mixed, cr0_bit::Keep32 - cr0_bit::Keep64);
-    a.xor_(mixed, mode);
+    a.not_(mixed);
     a.shr(mixed, cr0_bit::Keep64);
-    a.and_(mixed, 1);
+    a.and_(mixed, 3);
+    a.imul(mixed, mixed, 7);
+    a.shr(mixed, 1);
+    a.and_(mixed, 3);
     a.mov(c.state(offsetof(ThreadState, fp_mixed), 4), mixed);
     c.load_mxcsr(FpClass::Single);
     a.jmp(done);

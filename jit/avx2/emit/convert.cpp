@@ -310,6 +310,8 @@ void emit_convert(Compiler& c, const CodeInst& inst) {
   c.call_lane_function(inst);
 }
 
+void emit_convert_keep(Compiler& c, const CodeInst& inst) { emit_convert(c, inst); }
+
 void emit_convert_sat(Compiler& c, const CodeInst& inst) {
   if (ir::is_float(inst.from) && ir::is_int(inst.type)) return emit_convert(c, inst);
   c.call_lane_function(inst);

@@ -17,8 +17,6 @@ struct Result {
   bool exact = false;
   /// In place of the value, for the accumulator alone.
   std::optional<Wide> accumulator = std::nullopt;
-  /// A float that only moves: what the mode does to its denormals is open.
-  bool moves = false;
   bool approximate = false;
   bool unknown = false;
   /// Value of the condition, where it is no property of the value (cmp, cmpn).

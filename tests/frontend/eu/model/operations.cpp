@@ -11,12 +11,13 @@ using gen::Opcode;
 /// Nothing: the channel is not written.
 using Operation = std::optional<Result> (*)(Execution&, unsigned channel);
 
-/// A float operation, rounded to the execution type; halves compute as f and round once more.
+/// A float operation, rounded to the execution type; halves compute as df, where sums and products are exact
+/// or as good as that.
 template <class F, class... Numbers>
 Number compute(const Execution& x, F function, Numbers... numbers) {
   const Type type = *x.float_type();
   double value;
-  if (type == Type::df)
+  if (type != Type::f)
     value = function(numbers.real...);
   else
     value = function(static_cast<float>(numbers.real)...);
@@ -45,7 +46,6 @@ std::optional<Result> do_mov(Execution& x, unsigned n) {
   const gen::Operand& src = x.inst().src[0];
   Result result = arithmetic(0);
   result.value = x.source(0, n, false);
-  result.moves = true;
   const bool accumulator = x.reads_accumulator();
   if (element_type(src.type) == x.inst().dst.type && src.modifier == gen::SourceModifier::None &&
       !x.inst().saturate && !accumulator)
@@ -248,7 +248,6 @@ std::optional<Result> do_cmpn(Execution& x, unsigned n) {
 Result moved(const Number& value) {
   Result result = arithmetic(0);
   result.value = value;
-  result.moves = true;
   return result;
 }
 std::optional<Result> do_sel(Execution& x, unsigned n) {
