@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include "frontend/eu/handlers.hpp"
+
 namespace eum::eu {
 namespace {
 
@@ -11,10 +13,11 @@ constexpr std::size_t bytes_per_instruction = 12;
 
 }  // namespace
 
-ControlFlow::ControlFlow(const Program& program, unsigned simd, Granularity granularity,
+ControlFlow::ControlFlow(const Program& program, const Target& target, unsigned simd, Granularity granularity,
                          std::optional<std::uint32_t> system_routine, std::uint32_t modes,
                          std::pmr::memory_resource* memory)
     : program_(program),
+      target_(target),
       simd_(simd),
       system_routine_(system_routine),
       modes_(modes),
@@ -30,7 +33,7 @@ ControlFlow::ControlFlow(const Program& program, unsigned simd, Granularity gran
 void ControlFlow::reach(std::int64_t offset) {
   if (!inside(offset)) return;
   Unit& u = units_[unit(offset)];
-  u.leader = true;
+  u.leader = u.is_target = true;
   if (u.instruction == not_fetched) pending_.push_back(offset);
 }
 
@@ -58,6 +61,75 @@ void ControlFlow::scan() {
     park(offset_of(Place::LoopExit, inst));
   }
   scan_named_places();
+  if (has_descriptors_) resolve_descriptors();
+}
+
+namespace {
+
+/// Constants in the address register, by dwords.
+class AddressConstants {
+ public:
+  explicit AddressConstants(const Target& target) : first_(target.offset(StateRegister::Address)) {}
+
+  void clear() { known_ = {}; }
+  std::optional<std::uint32_t> at(std::int8_t dword) const {
+    return static_cast<std::size_t>(dword) < known_.size() ? known_[static_cast<std::size_t>(dword)]
+                                                           : std::nullopt;
+  }
+  /// What `inst` leaves there.
+  void pass(const Instruction& inst) {
+    const Operand& dst = inst.dst;
+    if (dst.kind != OperandKind::Register) return;
+    const unsigned bytes = ir::size_of(dst.type), span = (inst.exec_size - 1u) * dst.region.hstride + 1;
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+      const unsigned dword = first_ + 4 * static_cast<unsigned>(k);
+      if (dst.offset < dword + 4 && dst.offset + span * bytes > dword) known_[k].reset();
+    }
+    const Operand& src = inst.src[0];
+    const bool moves = inst.lower == &lower_mov && inst.exec_size == 1 && inst.no_mask &&
+                       !inst.predicated() && !inst.saturate && ir::is_int(dst.type) && bytes == 4 &&
+                       src.is_immediate() && src.packed == PackedVector::None && ir::is_int(src.type) &&
+                       ir::size_of(src.type) <= 4;
+    const unsigned place = dst.offset - first_;
+    if (!moves || dst.offset < first_ || place % 4 != 0 || place / 4 >= known_.size()) return;
+    const unsigned unused = 32 - 8 * ir::size_of(src.type);
+    const auto high = static_cast<std::uint32_t>(src.immediate) << unused;
+    known_[place / 4] = ir::is_signed(src.type)
+                            ? static_cast<std::uint32_t>(static_cast<std::int32_t>(high) >> unused)
+                            : high >> unused;
+  }
+
+ private:
+  unsigned first_;
+  std::array<std::optional<std::uint32_t>, address_register_bytes / 4> known_{};
+};
+
+}  // namespace
+
+void ControlFlow::resolve_descriptors() {
+  AddressConstants constants(target_);
+  for (Unit& u : units_) {
+    if (u.is_target) constants.clear();
+    if (u.instruction < 0) continue;
+    Instruction& inst = instructions_[static_cast<std::size_t>(u.instruction)];
+    if (!inst.needs_descriptors()) {
+      constants.pass(inst);
+      continue;
+    }
+    std::array<std::uint32_t, 2> values{};
+    bool known = true;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (inst.descriptors[k] < 0) continue;
+      const std::optional<std::uint32_t> value = constants.at(inst.descriptors[k]);
+      known &= value.has_value();
+      values[k] = value.value_or(0);
+    }
+    if (!known) continue;
+    const Result<Instruction> message = program_.with_descriptors(inst.ip, values);
+    if (!message) continue;
+    inst = *message;
+    split_behind(inst);
+  }
 }
 
 bool ControlFlow::leads_anywhere(const Instruction& inst) const {
@@ -103,7 +175,7 @@ void ControlFlow::scan_run(std::int64_t offset) {
   while (inside(offset)) {
     Unit& u = units_[unit(offset)];
     if (u.instruction != not_fetched) {
-      u.leader = true;
+      u.leader = u.is_target = true;
       return;
     }
     Result<Instruction> fetched = program_.fetch(static_cast<std::uint32_t>(offset));
@@ -116,6 +188,7 @@ void ControlFlow::scan_run(std::int64_t offset) {
     instructions_.push_back(*fetched);
     Instruction& inst = instructions_.back();
     has_clock_ |= inst.reads_clock;
+    has_descriptors_ |= inst.needs_descriptors();
     modes_ |= inst.modes;
     if (system_routine_) reach(inst.next);  // the System Routine may pass any instruction
     // A join that leads to the next instruction anyway needs no block behind it.

@@ -24,7 +24,7 @@ enum class Granularity : std::uint8_t {
 /// Control flow of one kernel. Offsets are bytes from its start.
 class ControlFlow {
  public:
-  ControlFlow(const Program& program, unsigned simd, Granularity granularity,
+  ControlFlow(const Program& program, const Target& target, unsigned simd, Granularity granularity,
               std::optional<std::uint32_t> system_routine, std::uint32_t modes,
               std::pmr::memory_resource* memory);
 
@@ -81,6 +81,7 @@ class ControlFlow {
     ir::BlockId block = ir::no_block;
     std::uint32_t mask_variable = 0;
     bool leader = false;
+    bool is_target = false;  ///< control may come from elsewhere than the instruction before
     bool safepoint = false;
   };
   static constexpr std::int32_t not_fetched = -1, first_failure = -2;
@@ -100,10 +101,13 @@ class ControlFlow {
   void scan_unreached();
   /// Gives blocks and mask variables to the places that only registers name.
   void scan_named_places();
+  /// Completes messages whose descriptors are in registers, where the code before them says what these hold.
+  void resolve_descriptors();
   /// The next instruction begins a block if the granularity says so.
   void split_behind(const Instruction& inst);
 
   const Program& program_;
+  const Target& target_;
   unsigned simd_;
   std::optional<std::uint32_t> system_routine_;
   std::uint32_t modes_;
@@ -117,6 +121,7 @@ class ControlFlow {
   std::vector<std::uint32_t> returns_;  ///< behind calls, where a predicated return needs them
   std::vector<std::uint32_t> all_;      ///< every instruction, where a brc needs them
   bool has_clock_ = false;
+  bool has_descriptors_ = false;  ///< in registers
   bool computed_ = false;
   bool has_functions_ = false;  ///< code that only registers lead to
   std::size_t unreached_ = 0;   ///< unit that scan_unreached looks at next

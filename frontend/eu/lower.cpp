@@ -109,7 +109,7 @@ Result<ir::Function> lower(const Program& program, const Target& target, unsigne
     return error("kernel {}: expected at least one instruction, found {} bytes of code", name,
                  program.bytes());
 
-  ControlFlow flow(program, simd, options.granularity, options.system_routine, options.modes, memory);
+  ControlFlow flow(program, target, simd, options.granularity, options.system_routine, options.modes, memory);
   ir::Function function(memory);
   function.name = std::move(name);
   function.family = target.name;

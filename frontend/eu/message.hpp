@@ -25,7 +25,7 @@ struct RegisterRange {
 
 /// What the addresses of a scattered message and the global offset of its header count.
 enum class OffsetUnit : std::uint8_t {
-  None,  ///< there is no global offset, and a header is refused
+  None,  ///< there is no global offset; a header names slots
   Bytes,
   Dwords,
 };

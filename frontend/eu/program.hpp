@@ -16,6 +16,12 @@ class Program {
   virtual std::uint32_t bytes() const = 0;
   /// The instruction at `ip`, or why there is none there.
   virtual Result<Instruction> fetch(std::uint32_t ip) const = 0;
+  /// The message at `ip` with descriptors that registers are known to hold, where fetch() says that they do.
+  virtual Result<Instruction> with_descriptors(std::uint32_t ip,
+                                               const std::array<std::uint32_t, 2>& values) const {
+    return error("the message at byte {} has its descriptors, {:#x} and {:#x}, in itself", ip, values[0],
+                 values[1]);
+  }
   /// Text of the instruction at `ip`, which fetch() has given.
   virtual std::string text(std::uint32_t ip) const = 0;
   /// Why the front end refuses the instruction at `ip`, which has no handler.

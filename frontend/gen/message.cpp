@@ -285,7 +285,7 @@ bool Reader::read(const Row& row) {
     case DescriptorLayout::Unsupported:
       break;
   }
-  return fail("this message is not supported", 31, 0);
+  return fail("no manual that we have shows its payload: not supported", 31, 0);
 }
 
 }  // namespace

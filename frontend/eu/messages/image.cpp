@@ -12,8 +12,8 @@ using mem::image::LodSource;
 namespace sample_flag = mem::image::sample_flag;
 
 /// Bytes of a header: of the sampler's what offsets and channel masks are in and where its table of samplers
-/// is, of a typed message the channels that take part, of a media block its place and size.
-constexpr unsigned sample_control = 8, sampler_pointer = 12, slot_mask = 28;
+/// is, of a media block its place and size.
+constexpr unsigned sample_control = 8, sampler_pointer = 12;
 constexpr unsigned block_x = 0, block_y = 4, block_size = 8;
 
 unsigned header_registers(const Message& m) { return m.header ? 1 : 0; }
@@ -29,17 +29,6 @@ bool in_surface(MessageLowering& t) {
 void read_vectors(MessageLowering& t, unsigned first, unsigned count, std::vector<ir::ValueId>& to) {
   const unsigned step = t.registers(4);
   for (unsigned k = 0; k < count; ++k) to.push_back(t.read(ir::Type::u32, first + k * step));
-}
-
-/// The mask of a typed message: execution mask, predicate and the slots that its header names.
-ir::ValueId slots(MessageLowering& t) {
-  const ir::ValueId mask = t.mask();
-  if (!t.message().header) return mask;
-  ir::Builder& b = t.b();
-  ir::ValueId bits = t.header(ir::Type::u32, slot_mask);
-  if (t.message().high_slots) bits = b.lanewise(ir::Op::shr, {bits, b.constant(ir::Type::u32, 1, t.lanes())});
-  const ir::ValueId on = b.bits_mask(bits, t.lanes());
-  return mask == ir::no_value ? on : b.lanewise(ir::Op::and_, {mask, on});
 }
 
 /// Coordinates that a typed message gives beside `others`, its components or sources; nothing after a trap.
@@ -128,10 +117,11 @@ void lower_typed_surface(MessageLowering& t) {
   std::vector<ir::ValueId> operands = t.surface_operand();
   read_vectors(t, header_registers(m), *count + (m.write ? components : 0), operands);
   if (m.write) {
-    t.b().image(ir::Op::typed_write, t.lanes(), image, operands, 0, slots(t));
+    t.b().image(ir::Op::typed_write, t.lanes(), image, operands, 0, t.slot_mask());
     return;
   }
-  const ir::ValueId first = t.b().image(ir::Op::typed_read, t.lanes(), image, operands, components, slots(t));
+  const ir::ValueId first =
+      t.b().image(ir::Op::typed_read, t.lanes(), image, operands, components, t.slot_mask());
   for (unsigned k = 0; k < components; ++k) t.write_response(k * step, first + k);
 }
 
@@ -149,7 +139,7 @@ void lower_typed_atomic(MessageLowering& t) {
   std::vector<ir::ValueId> operands = t.surface_operand();
   read_vectors(t, header_registers(m), *count + sources, operands);
   const ir::ValueId old =
-      t.b().image(ir::Op::typed_atomic, t.lanes(), image, operands, returns ? 1 : 0, slots(t));
+      t.b().image(ir::Op::typed_atomic, t.lanes(), image, operands, returns ? 1 : 0, t.slot_mask());
   if (returns) t.write_response(0, old);
 }
 

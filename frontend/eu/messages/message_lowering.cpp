@@ -10,6 +10,14 @@ ir::ValueId MessageLowering::mask() {
   return mask == ir::no_value ? mask : b().slice(mask, 0, lanes());
 }
 
+ir::ValueId MessageLowering::slot_mask() {
+  const ir::ValueId on = mask();
+  if (!message_.header) return on;
+  ir::ValueId bits = header(ir::Type::u32, header_slots);
+  if (message_.high_slots) bits = b().lanewise(ir::Op::shr, {bits, b().constant(ir::Type::u32, 1, lanes())});
+  return l_.both(on, b().bits_mask(bits, lanes()));
+}
+
 ir::ValueId MessageLowering::payload_read_mask() {
   return l_.inst().no_mask || reads_all_ ? ir::no_value : l_.channel_mask(l_.inst().channel_offset, lanes());
 }
@@ -92,6 +100,13 @@ bool MessageLowering::check_payload(unsigned payload, unsigned response) {
     return false;
   }
   return true;
+}
+
+bool has_plain_header(MessageLowering& t) {
+  const Message& m = t.message();
+  if (!m.header || m.memory.space != ir::MemSpace::A64) return true;
+  t.lowering().unsupported("A64 message with a header");
+  return false;
 }
 
 void lower_fence(MessageLowering& t) { t.b().effect(ir::Op::fence); }

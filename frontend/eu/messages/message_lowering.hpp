@@ -29,6 +29,10 @@ class MessageLowering {
   unsigned registers(unsigned bytes) const { return l_.target().registers(mode_ * bytes); }
   /// Execution mask and predicate over lanes(), or no_value.
   ir::ValueId mask();
+  /// The same, and the slots that the header of an untyped or typed message names, if there is one.
+  ir::ValueId slot_mask();
+  /// Byte of such a header that holds a bit a slot.
+  static constexpr unsigned header_slots = 28;
   /// Execution mask over lanes() as a hint for reading the payload.
   ir::ValueId payload_read_mask();
 
@@ -73,6 +77,9 @@ class MessageLowering {
   unsigned mode_;
   bool reads_all_ = false;
 };
+
+/// Whether the message has no header, or one that names slots; else traps.
+bool has_plain_header(MessageLowering&);
 
 // Each returns after a trap where it cannot lower the message.
 /// Untyped and scattered messages: one address a channel.

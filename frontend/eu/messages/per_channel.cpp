@@ -27,7 +27,7 @@ ir::ValueId addresses_of(MessageLowering& t, unsigned index) {
   ir::Builder& b = t.b();
   ir::Type type = t.address_type();
   ir::ValueId where = t.read(type, index);
-  if (t.message().header) {
+  if (t.message().header && t.message().offset_unit != OffsetUnit::None) {
     ir::ValueId offset = b.splat(t.header(type, global_offset), t.lanes());
     where = b.lanewise(ir::Op::add, {where, offset});
   }
@@ -42,8 +42,8 @@ ir::ValueId addresses_of(MessageLowering& t, unsigned index) {
 void lower_per_channel(MessageLowering& t) {
   const Message& m = t.message();
   if (Slots::serves(m)) return lower_untyped_slots(t);
-  if (m.header && m.offset_unit == OffsetUnit::None)
-    return t.lowering().unsupported("untyped or A64 message with a header");
+  const bool scattered = m.offset_unit != OffsetUnit::None;
+  if (!scattered && !has_plain_header(t)) return;
   Elements e = elements_of(m);
   ir::Builder& b = t.b();
   unsigned header = m.header ? 1 : 0, step = t.registers(ir::size_of(e.unit));
@@ -54,13 +54,14 @@ void lower_per_channel(MessageLowering& t) {
   ir::ValueId where = addresses_of(t, header);
   ir::MemoryAccess memory = m.memory;
   memory.components = e.components;
+  const ir::ValueId mask = scattered ? t.mask() : t.slot_mask();
   if (write) {
     std::vector<ir::ValueId> values;
     for (unsigned i = 0; i < e.count; ++i)
       values.push_back(t.read(e.memory, data + i * step, ir::size_of(e.unit) / ir::size_of(e.memory)));
-    return b.store(memory, where, values, t.mask(), t.surface());
+    return b.store(memory, where, values, mask, t.surface());
   }
-  ir::ValueId first = b.load(e.memory, memory, where, t.mask(), t.surface());
+  ir::ValueId first = b.load(e.memory, memory, where, mask, t.surface());
   for (unsigned i = 0; i < e.count; ++i)
     t.write_response(i * step, b.convert(ir::Op::convert, e.unit, first + i));
 }

@@ -71,7 +71,6 @@ ir::ValueId Slots::mask(unsigned channel) {
 
 namespace {
 
-constexpr unsigned slot_mask = 28;        // bytes: where a typed message's header has it
 constexpr unsigned global_offset = 8;     // bytes: of a block's header
 constexpr unsigned oword = 16;            // bytes
 constexpr unsigned most_coordinates = 4;  // u, v, r, lod
@@ -102,35 +101,39 @@ void read_coordinates(MessageLowering& t, const Slots& slots, std::vector<ir::Va
 }
 
 void use_slot_mask(MessageLowering& t, Slots& slots) {
-  if (t.message().header) slots.limit(t.header(ir::Type::u32, slot_mask));
+  if (t.message().header) slots.limit(t.header(ir::Type::u32, MessageLowering::header_slots));
 }
 
 }  // namespace
 
 void lower_untyped_slots(MessageLowering& t) {
   const Message& m = t.message();
-  if (m.header) return t.lowering().unsupported("untyped or A64 message with a header");
+  if (!has_plain_header(t)) return;
   Slots slots(t);
+  const unsigned front = header_registers(m);
   if (!m.write && !t.has_response()) return;
-  if (!slots.check(m.write ? 2 : 1, m.write ? 0 : 1)) return;
+  if (!slots.check(front + (m.write ? 2 : 1), m.write ? 0 : 1)) return;
+  use_slot_mask(t, slots);
   ir::MemoryAccess memory = m.memory;
   memory.components = m.components;
-  const ir::ValueId where = t.address(slots.addresses(0));
-  if (m.write) return t.b().store(memory, where, components_of(slots, 1, m.components), slots.mask());
+  const ir::ValueId where = t.address(slots.addresses(front));
+  if (m.write) return t.b().store(memory, where, components_of(slots, front + 1, m.components), slots.mask());
   write_components(slots, m.components, t.b().load(ir::Type::u32, memory, where, slots.mask()));
 }
 
 void lower_untyped_atomic_slots(MessageLowering& t) {
   const Message& m = t.message();
-  if (m.header) return t.lowering().unsupported("atomic message with a header");
+  if (!has_plain_header(t)) return;
   const ir::Type type = ir::int_type(m.memory_bits / 8u, false);
   const unsigned operands = mem::info(m.memory.atomic).operands;
   const bool returns = m.returns && t.has_response();
   Slots slots(t);
-  if (!slots.check(operands != 0 ? 2 : 1, returns ? 1 : 0)) return;
-  const ir::ValueId where = t.address(slots.addresses(0));
+  const unsigned front = header_registers(m);
+  if (!slots.check(front + (operands != 0 ? 2 : 1), returns ? 1 : 0)) return;
+  use_slot_mask(t, slots);
+  const ir::ValueId where = t.address(slots.addresses(front));
   std::array<ir::ValueId, 2> sources{};
-  for (unsigned k = 0; k < operands; ++k) sources[k] = slots.read(type, 1, k);
+  for (unsigned k = 0; k < operands; ++k) sources[k] = slots.read(type, front + 1, k);
   const ir::ValueId old =
       t.b().atomic(type, m.memory, where, std::span(sources).first(operands), returns, slots.mask());
   if (returns) slots.write(0, 0, old);

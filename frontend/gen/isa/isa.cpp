@@ -240,7 +240,7 @@ IsaMessage probe_message(MessageKind kind, Family family) {
   const message_table::Row& row = message_table::rows[static_cast<std::size_t>(kind)];
   IsaMessage message{kind, Execution::Unsupported, {}};
   if (row.layout == message_table::DescriptorLayout::Unsupported) {
-    message.reason = "its descriptor is not decoded further";
+    message.reason = "no manual that we have shows its payload";
     return message;
   }
   const std::uint32_t selected = put(row.where);

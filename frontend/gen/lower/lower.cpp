@@ -23,6 +23,17 @@ class KernelProgram final : public eu::Program {
     if (!translate(*decoded, family_, translated)) translated.lower = nullptr;
     return translated;
   }
+  Result<eu::Instruction> with_descriptors(std::uint32_t ip,
+                                           const std::array<std::uint32_t, 2>& values) const override {
+    Result<Instruction> decoded = decode(code_, ip, family_);
+    if (!decoded) return decoded.error();
+    Descriptor* const descriptors[] = {&decoded->send.desc, &decoded->send.ex_desc};
+    for (std::size_t k = 0; k < values.size(); ++k)
+      if (descriptors[k]->is_register) *descriptors[k] = {.value = values[k]};
+    eu::Instruction translated;
+    if (const auto done = translate(*decoded, family_, translated); !done) return done.error();
+    return translated;
+  }
   std::string text(std::uint32_t ip) const override {
     const Result<Instruction> decoded = decode(code_, ip, family_);
     return decoded ? print(*decoded, family_) : decoded.error().message;
