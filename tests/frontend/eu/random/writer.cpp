@@ -92,13 +92,29 @@ Instruction Writer::flow(Opcode opcode, bool predicated) {
 }
 
 void Writer::conditional(unsigned length, unsigned depth) {
-  const bool both = choice_.one_in(2);
-  const int behind_else = new_label(), end = new_label();
-  add(flow(Opcode::if_, true), both ? behind_else : end, end);
-  enclosing_.push_back(end);
+  const bool both = choice_.one_in(2), controlled = family() >= Family::Gen8 && choice_.one_in(3);
+  const int behind_else = new_label(), end = new_label(), passed = both ? behind_else : end;
+  if (controlled) {
+    // Others may wait at a join before that, where control goes on if no channel takes the branch.
+    const int join = new_label();
+    if (choice_.one_in(2)) add(flow(Opcode::goto_, true), join, join);
+    Instruction fork = flow(Opcode::if_, true);
+    fork.branch_ctrl = true;
+    add(fork, join, passed);
+    enclosing_.push_back(join);
+    block(length / 4, depth + 1);
+    enclosing_.back() = end;
+    bind(join);
+    add(flow(Opcode::join, false), end);
+  } else {
+    add(flow(Opcode::if_, true), passed, end);
+    enclosing_.push_back(end);
+  }
   block(length / 2, depth + 1);
   if (both) {
-    add(flow(Opcode::else_, false), end, end);
+    Instruction other = flow(Opcode::else_, false);
+    other.branch_ctrl = controlled;
+    add(other, end, end);
     bind(behind_else);
     block(length / 2, depth + 1);
   }
