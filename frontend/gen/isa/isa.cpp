@@ -289,6 +289,32 @@ IsaMessage probe_message(MessageKind kind, Family family) {
   return message;
 }
 
+/// Names the operations of the sampler that are faults.
+void probe_sampler(IsaMessage& message, Family family) {
+  std::string faults;
+  for (const message_table::SampleRow& row : message_table::samples) {
+    if (!row.families.contains(family)) continue;
+    // SIMD8 or 32/64 with a header, and as many registers as any parameters take.
+    constexpr std::uint32_t simd8 = 1, wide = 3, payload = 11, response = 8;
+    Instruction in;
+    in.opcode = Opcode::send;
+    in.exec_size = 8;
+    in.has_dst = true;
+    in.dst = general(dst_register, Type::ud);
+    in.source_count = 1;
+    in.src[0] = general(src_registers[0], Type::ud);
+    in.send.sfid = Sfid::smpl;
+    in.send.ex_desc.value = static_cast<std::uint32_t>(Sfid::smpl);
+    in.send.desc.value = payload << 25 | response << 20 | 1u << 19 | (row.wide ? wide : simd8) << 17 |
+                         std::uint32_t{row.code} << 12;
+    const Probed found = probe(in, family);
+    if (found.execution != Execution::Unsupported) continue;
+    if (message.reason.empty()) message.reason = found.reason;
+    faults += (faults.empty() ? "" : ", ") + std::string(mem::image::info(row.op).name);
+  }
+  if (!faults.empty()) message.reason = fmt::format("fault with {}: {}", faults, message.reason);
+}
+
 }  // namespace
 
 Isa instruction_set(Family family) {
@@ -298,6 +324,7 @@ Isa instruction_set(Family family) {
     const auto kind = static_cast<MessageKind>(i);
     if (!info(kind).families.contains(family)) continue;
     isa.messages.push_back(probe_message(kind, family));
+    if (info(kind).access == Access::Sample) probe_sampler(isa.messages.back(), family);
     messages = std::min(messages, isa.messages.back().execution);
   }
   for (std::size_t i = 0; i < opcode_count; ++i) {

@@ -36,7 +36,7 @@ struct IsaInstruction {
 struct IsaMessage {
   MessageKind kind;
   Execution execution = Execution::Unsupported;
-  std::string reason;  ///< why it is a fault
+  std::string reason;  ///< why it is a fault, or which of its operations are
 };
 
 struct Isa {
