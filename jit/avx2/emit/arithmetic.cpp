@@ -205,24 +205,43 @@ namespace {
 
 /// sum = a * b + addend, rounded to f32.
 struct RoundedSum {
-  x86::Ymm a, b, addend, sum;
+  x86::Ymm a, b, addend, sum, scratch;
 
-  /// The lanes of `sum` that may_be_midway (frontend/ir/semantics) go one step towards what a * b + addend
-  /// is, which f64 tells. Every other register stays as it is.
+  /// Goes to `none` if no lane of `sum` may_be_midway (frontend/ir/semantics), as where few bits are set.
+  void leave_unless_midway(Compiler& c, asmjit::Label none) const;
+  /// Lanes that may be go one step towards what a * b + addend is, which f64 tells. Every other register
+  /// stays as it is.
   void step_off_midway(Compiler& c) const;
 };
 
+void RoundedSum::leave_unless_midway(Compiler& c, asmjit::Label none) const {
+  const asmjit::Label some = c.a.newLabel();
+  c.a.vpslld(scratch, sum, 19);
+  c.a.vpcmpeqd(scratch, scratch, c.splat(0x80000000, 4));
+  c.a.vptest(scratch, scratch);
+  c.a.jnz(some);
+  // Below 2^-14, and not 0; compared without a sign.
+  c.a.vandps(scratch, sum, c.splat(0x7fffffff, 4));
+  c.a.vpsubd(scratch, scratch, c.splat(1, 4));
+  c.a.vpxor(scratch, scratch, c.splat(0x80000000, 4));
+  c.a.vpcmpgtd(scratch, scratch, c.splat(0xb87ffffe, 4));
+  c.a.vpxor(scratch, scratch, all_ones(c));
+  c.a.vptest(scratch, scratch);
+  c.a.jz(none);
+  c.a.bind(some);
+}
+
 void RoundedSum::step_off_midway(Compiler& c) const {
   // Other code is not to lose registers for this.
-  std::array<x86::Ymm, 4> t;
-  unsigned found = 0;
+  std::array<x86::Ymm, 4> t{scratch};
+  unsigned found = 1;
   for (unsigned id = 0; found < t.size(); ++id)
-    if (id != a.id() && id != b.id() && id != addend.id() && id != sum.id()) t[found++] = x86::ymm(id);
+    if (id != a.id() && id != b.id() && id != addend.id() && id != sum.id() && id != scratch.id())
+      t[found++] = x86::ymm(id);
   const auto saved = [](unsigned i) {
     return x86::ptr(x86::rsp, Frame::operands + static_cast<int>(i) * 32, 32);
   };
-  const asmjit::Label none = c.a.newLabel();
-  for (unsigned i = 0; i < t.size(); ++i) c.a.vmovups(saved(i), t[i]);
+  for (unsigned i = 1; i < t.size(); ++i) c.a.vmovups(saved(i), t[i]);
   c.a.vpslld(t[0], sum, 19);
   c.a.vpcmpeqd(t[0], t[0], c.splat(0x80000000, 4));  // an odd half of the distance from 2^-14 on
   c.a.vandps(t[1], sum, c.splat(0x7fffffff, 4));
@@ -234,8 +253,6 @@ void RoundedSum::step_off_midway(Compiler& c) const {
   c.a.vpcmpeqd(t[2], t[2], t[3]);
   c.a.vpand(t[1], t[1], t[2]);
   c.a.vpor(t[0], t[0], t[1]);
-  c.a.vptest(t[0], t[0]);
-  c.a.jz(none);
   // The high dwords of a * b + addend - sum in f64: sign, and exponent of what is not 0.
   const auto rest = [&](x86::Ymm to, x86::Ymm u, x86::Ymm v, bool high) {
     const auto part = [&](x86::Ymm into, x86::Ymm of) {
@@ -262,8 +279,7 @@ void RoundedSum::step_off_midway(Compiler& c) const {
   c.a.vpor(t[1], t[1], c.splat(1, 4));
   c.a.vpand(t[1], t[1], t[0]);
   c.a.vpaddd(sum, sum, t[1]);
-  c.a.bind(none);
-  for (unsigned i = 0; i < t.size(); ++i) c.a.vmovups(t[i], saved(i));
+  for (unsigned i = 1; i < t.size(); ++i) c.a.vmovups(t[i], saved(i));
 }
 
 }  // namespace
@@ -281,8 +297,9 @@ void emit_fma_odd(Compiler& c, const CodeInst& inst) {
     const asmjit::Label midway = c.a.newLabel(), done = c.a.newLabel();
     c.a.jnz(midway);
     c.a.bind(done);
-    c.out_of_line([&c, midway, done, rounded = RoundedSum{a, b, addend, sum}] {
+    c.out_of_line([&c, midway, done, rounded = RoundedSum{a, b, addend, sum, low}] {
       c.a.bind(midway);
+      rounded.leave_unless_midway(c, done);
       rounded.step_off_midway(c);
       c.a.jmp(done);
     });
