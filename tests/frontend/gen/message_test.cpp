@@ -114,6 +114,13 @@ TEST_CASE("block messages") {
   CHECK(a64.kind == MessageKind::a64_oword_aligned_block_read);
   CHECK(a64.element_count == 8);
   CHECK(a64.address_unit == 1);
+  const Message dual = message(dc1, 0x024512ff);
+  CHECK(dual.kind == MessageKind::a64_dual_block_read);
+  CHECK(dual.address == AddressModel::A64);
+  CHECK(dual.element_count == 4);
+  CHECK(dual.simd == 2);
+  CHECK(message(dc1, 0x040550ff).kind == MessageKind::a64_dual_block_write);
+  CHECK(has(rejected(dc1, 0x021511ff), {"number of owords", "9:8"}));
   CHECK(message(dcro, 0x02180200).kind == MessageKind::constant_block_read);
   CHECK(message(dc1, 0x02290008).kind == MessageKind::media_block_read);
 }
@@ -135,6 +142,16 @@ TEST_CASE("atomics") {
   CHECK(describe(wide, Family::Gen9) == "hdc.dc1; untyped a64 atomic int64 integer compare and swap");
   const Message narrow = message(dc1, 0x0404aeff);
   CHECK(narrow.memory_bits == 32);
+  const Message slots = message(dc1, 0x0414f7ff);
+  CHECK(slots.kind == MessageKind::a64_untyped_atomic_4x2);
+  CHECK(slots.address == AddressModel::A64);
+  CHECK(slots.simd == 2);
+  CHECK(slots.memory_bits == 64);
+  CHECK(slots.returns);
+  CHECK(message(dc1, 0x0414e7ff).memory_bits == 32);
+  CHECK(message(dc1, 0x0417a1ff).kind == MessageKind::a64_float_atomic_4x2);
+  CHECK(message(dc1, 0x0417a1ff).atomic == mem::AtomicOp::fmax);
+  CHECK(has(rejected(dc1, 0x0414e701), {"A64", "7:0"}));
   const Message typed = message(dc1, 0x0401b700);
   CHECK(typed.kind == MessageKind::typed_atomic);
   CHECK(typed.high_slots);
