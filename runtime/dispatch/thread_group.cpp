@@ -87,6 +87,11 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
     environment.slm = walk.slm_bytes != 0 ? slm_->data() : nullptr;
     environment.slm_bytes = walk.slm_bytes != 0 ? slm_->size() : 0;
   }
+  // Text of vISA finds its place in r0.
+  reads_place_ = false;
+  for (const jit::FileRange& range : walk.code->executable->register_use().read)
+    reads_place_ |= !walk.code->text && range.offset < walk.code->sr0_offset + 8 &&
+                    range.offset + range.bytes > walk.code->sr0_offset;
   begins_.resize(states);
   for (std::uint32_t i = 0; i < states; ++i) lay_out(i, i % threads);
   return {};
@@ -97,6 +102,21 @@ void ThreadGroup::use_slot(std::uint32_t thread, std::uint32_t slot) {
   const ScratchSpace& scratch = walk_->scratch;
   environments_[thread].scratch =
       scratch.bytes != 0 ? scratch.base + std::size_t{slot} * scratch.bytes : nullptr;
+  if (reads_place_) put_place(thread, slot);
+}
+
+/// Into the states of this thread, and what is brought back to them.
+void ThreadGroup::put_place(std::uint32_t thread, std::uint32_t slot) {
+  const auto ids = ThreadPayload::place(slot);
+  const std::uint32_t at = walk_->code->sr0_offset;
+  for (std::size_t i = thread; i < begins_.size(); i += threads_.size())
+    std::memcpy(layout_.file_of(state_at(static_cast<std::uint32_t>(i))) + at, ids.data(), sizeof ids);
+  std::byte* image = images_.data() + thread * restored_bytes_;
+  for (const jit::FileRange& range : walk_->code->executable->restored()) {
+    if (at >= range.offset && at + sizeof ids <= range.offset + range.bytes)
+      std::memcpy(image + (at - range.offset), ids.data(), sizeof ids);
+    image += range.bytes;
+  }
 }
 
 // Each thread of a group has a state of its own, laid out once and used for that thread of every group.

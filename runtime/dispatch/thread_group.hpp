@@ -123,6 +123,7 @@ class alignas(128) ThreadGroup {
   bool run_together();
   void end();
   void use_slot(std::uint32_t thread, std::uint32_t slot);
+  void put_place(std::uint32_t thread, std::uint32_t slot);
   Outcome faulted(GuestFault::Cause cause, std::uint32_t thread);
   Outcome faulted_by_deadlock();
   jit::ThreadState& state_at(std::uint32_t index) {
@@ -142,6 +143,7 @@ class alignas(128) ThreadGroup {
   std::vector<jit::Environment> environments_;  // of each thread
   std::vector<std::uint32_t> slot_;             // of each thread
   bool has_slots_ = false;         // slot_ is taken: a slot for all threads, or if together_ one for each
+  bool reads_place_ = false;       // the code looks at the ids in sr0
   std::uint32_t shared_slot_ = 0;  // the one that stays when the threads no longer run together
   std::optional<mem::Slm> slm_;
 

@@ -65,6 +65,13 @@ void ThreadPayload::write(std::byte* file, std::uint32_t thread) const {
   std::memcpy(file + code.sr0_offset + 12, &vectors, sizeof vectors);  // sr0.3
 }
 
+std::array<std::uint32_t, 2> ThreadPayload::place(std::uint32_t slot) {
+  // Bits of sr0.0: 27:24 the thread spawner, 12 and 11:8 half slice and EU, 2:0 thread of the EU; of sr0.1:
+  // 31:24.
+  constexpr std::uint32_t spawner = 7;
+  return {spawner << 24 | (slot >> 3 & 31) << 8 | (slot & 7), slot << 24};
+}
+
 void ThreadPayload::write_header(Header& header, const GroupId& group, std::uint32_t slot,
                                  std::uint32_t thread) const {
   const ThreadCode& code = *walk_->code;

@@ -17,10 +17,10 @@ std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data that
 /// all threads share; cr0 and sr0. r0 (public GPGPU payload descriptions of Gen8 and Gen9; compiled code
 /// bears out what it uses): r0.1 group id X, r0.5 scratch pointer in 31:10 and thread slot (FFTID) in 8:0
-/// below the bit of a GPGPU dispatch, on Gen11 in 9:0,
-/// r0.6 group id Y, r0.7 group id Z; the rest is WalkerCommand::header. For vISA text, which may be of a
-/// later GPU, r0.2 holds in 7:0 the thread's number in its group (XeHP), and r0.0 what lowering reads as
-/// sr0.0: where the thread runs, from which kernels compute its slot.
+/// below the bit of a GPGPU dispatch, on Gen11 in 9:0, r0.6 group id Y, r0.7 group id Z; the rest is
+/// WalkerCommand::header. For vISA text, which may be of a later GPU, r0.2 holds in 7:0 the thread's number
+/// in its group (XeHP), and r0.0 what lowering reads as sr0.0: where the thread runs, from which kernels
+/// compute its slot.
 class ThreadPayload {
  public:
   explicit ThreadPayload(const WalkerCommand& walk) : walk_(&walk) {}
@@ -43,6 +43,9 @@ class ThreadPayload {
     header[6] = group[1];
     header[7] = group[2];
   }
+
+  /// sr0.0 and sr0.1 of a thread in this slot: who dispatched it and where it runs, and FFTID (IVB 3.3.3.7).
+  static std::array<std::uint32_t, 2> place(std::uint32_t slot);
 
   /// Channels that are on in thread `thread` of each group.
   std::uint32_t dispatch_mask(std::uint32_t thread) const;

@@ -54,6 +54,39 @@ TEST_CASE("each thread of each group runs once, with its ids, masks and data", "
   }
 }
 
+TEST_CASE("sr0 says in which slot a thread runs, and which vectors have a channel that is on", "[dispatch]") {
+  const unsigned state = gen::target(family).offset(eu::StateRegister::State);
+  for (const jit::EngineKind engine : engines)
+    for (const bool waits : {false, true}) {
+      std::string text = "b0: ip 0 count 1\n";
+      if (waits) text += "  barrier_signal\n  wait b1\nb1: ip 8 count 1\n";
+      text += locate + "  %slot = reg_read.u32x1 r0.5<1;1,0>\n  %c8 = constant.u32x1 8\n";
+      for (const unsigned dword : {0u, 1u, 3u})
+        text += fmt::format("  %s{} = reg_read.u32x1 reg[{}]<1;1,0>\n", dword, state + 4 * dword);
+      text += "  store.u32x1 surface0[%at] {0, 1, 2, 3}, %slot, %s0, %s1, %s3\n";
+      // A register that is written is brought back for the next thread.
+      text += fmt::format("  reg_write.u32x1 reg[{}]<1;1,0>, %c8\n  exit\n", state + 4);
+      Walked w(text, engine);
+      w.command.groups = {7, 1, 1};
+      w.command.threads_per_group = 5;
+      w.command.last_mask = 0x0111;
+      for (const unsigned workers : {1u, 3u}) {
+        CAPTURE(jit::info(engine).name, waits, workers);
+        w.output(4 * 7 * 5);
+        CHECK_FALSE(w.done(workers).fault);
+        std::set<std::uint32_t> slots;
+        for (std::size_t at = 0; at < w.data.size(); at += 4) {
+          const std::uint32_t slot = w.data[at] & 0x1ff;
+          slots.insert(slot);
+          CHECK(w.data[at + 1] == (7u << 24 | (slot / 8 % 32) << 8 | slot % 8));
+          CHECK(w.data[at + 2] == (slot & 0xff) << 24);
+          CHECK(w.data[at + 3] == (at / 4 % 5 == 4 ? 0x0fffu : 0xffffu));
+        }
+        if (waits) CHECK(slots.size() >= 5);
+      }
+    }
+}
+
 TEST_CASE("group ids count from the first group", "[dispatch]") {
   Walked w(
       "b0: ip 0 count 1\n  %x = reg_read.u32x1 r0.1<1;1,0>\n  %c4 = constant.u32x1 4\n"
