@@ -142,7 +142,7 @@ struct ThreadState {
       INT64_MAX;             ///< guest instructions left; counted down block by block, checked at safepoints
   std::uint32_t resume = 0;  ///< block to go on at; 0 = the beginning
   std::uint32_t barrier_signals = 0;  ///< barrier_signal ops executed
-  std::uint32_t fp_mode = 0;     ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
+  std::uint32_t fp_mode = 0;   ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
   std::uint32_t fp_mixed = 0;  ///< an engine's copy of fp_mixed(fp_mode) while it runs
   Fault fault;
   Status stopped = Status::Exited;  ///< why the thread's last run in a batch ended: exited or waiting
@@ -251,7 +251,7 @@ struct ThreadBatch {
   const ThreadBegin* begins = nullptr;  ///< of the first, the others follow; null: they go on
   std::uint32_t threads = 0;            ///< how many; afterwards less those that have exited or wait
   std::uint32_t fp_mode = 0;            ///< cr0.0 that a thread begins with
-  std::uint32_t fp_mixed = 0;         ///< an engine's own
+  std::uint32_t fp_mixed = 0;           ///< an engine's own
   std::int64_t granted = 0;             ///< guest instructions that each may execute
   /// Guest instructions that all together may execute, at least `granted`; counted down as threads stop. The
   /// next one runs only while there are as many as `granted`.
