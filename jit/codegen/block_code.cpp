@@ -189,7 +189,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
   }
 }
 
-bool BlockCode::needed(CodeInst& inst, MaskRole role, const LiveState& live, bool full_here) const {
+bool BlockCode::needed(CodeInst& inst, MaskUse use, const LiveState& live, bool full_here) const {
   if (may_leave(inst.op)) return true;
   switch (info(inst.op).effect) {
     case ir::Effect::Pure:
@@ -201,7 +201,7 @@ bool BlockCode::needed(CodeInst& inst, MaskRole role, const LiveState& live, boo
       break;
   }
   if (inst.op == Op::flag_write) {
-    const bool by_channel = role == MaskRole::ExecutionMerge;
+    const bool by_channel = use.role == MaskRole::ExecutionMerge;
     return live.active_flags.any_in_range(inst.imm, inst.lanes) ||
            (!(full_here || by_channel) && live.inactive_flags.any_in_range(inst.imm, inst.lanes));
   }
@@ -210,7 +210,7 @@ bool BlockCode::needed(CodeInst& inst, MaskRole role, const LiveState& live, boo
   const SlotRange range = slots_of(inst, bytes);
   bool any = false;
   for (unsigned slot = range.first; slot <= range.last; ++slot) {
-    const bool by_channel = role == MaskRole::Execution && liveness_.regular(slot);
+    const bool by_channel = liveness_.by_channel(inst, use, slot, live);
     any |= live.active[slot] || (!(full_here || by_channel) && live.inactive[slot]);
     if (by_channel && covers(inst, slot, bytes) && !live.inactive[slot])
       inst.overwrite |= 1u << (slot - range.first);
@@ -268,9 +268,10 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
   std::size_t first = room_.size();
   for (std::size_t i = folded_.size(); i-- > 0;) {
     CodeInst& inst = folded_[i];
-    const MaskRole role = liveness_.role(block, origin_[i]);
+    const MaskUse use = liveness_.use(block, origin_[i]);
+    const MaskRole role = use.role;
     const bool full_here = i < full_until;
-    if (!needed(inst, role, live_, full_here)) continue;
+    if (!needed(inst, use, live_, full_here)) continue;
     if (role == MaskRole::ExecutionMerge && !live_.inactive_flags.any_in_range(inst.imm, inst.lanes))
       keep_nothing(i, block);
     // The original's mask decides what the write ends, also where folding has dropped the mask.
@@ -278,11 +279,11 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
       const unsigned bytes = liveness_.slot_bytes();
       const SlotRange range = slots_of(inst, bytes);
       for (unsigned slot = range.first; slot <= range.last; ++slot)
-        if (covers(inst, slot, bytes)) live_.active.reset(slot);
+        if (covers(inst, slot, bytes)) live_.end_active(slot);
     } else if ((role == MaskRole::Merge || role == MaskRole::ExecutionMerge) && writes_whole_flag(i, block)) {
       liveness_.step(inst, MaskRole::Other, live_);
     } else {
-      liveness_.step(inst, role, live_);
+      liveness_.step(inst, use, live_);
     }
     for (ValueId arg : inst.args) is_used_[arg] = 1;
     if (inst.mask != no_value) is_used_[inst.mask] = 1;

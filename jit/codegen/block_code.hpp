@@ -61,7 +61,7 @@ class BlockCode {
   void access_by_runs(CodeInst& inst, const ScalarRun& run);
   void make_constant(CodeInst& inst, std::uint32_t bits);
   void drop_dead(ir::BlockId block, bool full);
-  bool needed(CodeInst& inst, MaskRole role, const LiveState& live, bool full_here) const;
+  bool needed(CodeInst& inst, MaskUse use, const LiveState& live, bool full_here) const;
   void keep_nothing(std::size_t index, ir::BlockId block);
   bool writes_whole_flag(std::size_t index, ir::BlockId block) const;
   void link_uses();

@@ -32,11 +32,9 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
       slot_bytes_(slot_bytes),
       slots_((function.file_bytes + slot_bytes - 1) / slot_bytes),
       exact_(exact),
-      roles_(function.blocks.size()),
+      uses_(function.blocks.size()),
       in_(function.blocks.size(), empty()),
-      out_(function.blocks.size(), empty()),
-      keys_(slots_, 0),
-      irregular_(slots_) {
+      out_(function.blocks.size(), empty()) {
   std::vector<KnownMask> known(function.values.size());
   unsigned epoch = 0;
   std::vector<Definition> definitions(function.values.size());
@@ -80,7 +78,7 @@ void Liveness::solve() {
       if (successor != ir::no_block) out |= in_[successor];
     if (insts.back().op == Op::jump_ip) out |= everywhere;
     live = out;
-    for (std::size_t i = insts.size(); i-- > 0;) step(insts[i], roles_[b][i], live);
+    for (std::size_t i = insts.size(); i-- > 0;) step(insts[i], uses_[b][i], live);
     if (exact_ && function_.blocks[b].safepoint) live.fill();
     if (live == in_[b]) continue;
     in_[b] = live;
@@ -93,29 +91,20 @@ void Liveness::solve() {
   }
 }
 
-void Liveness::note_access(const Inst& inst, unsigned first_lane) {
-  SlotRange range = slots_of(inst, slot_bytes_);
-  unsigned bytes = ir::size_of(inst.type);
-  int stride = inst.region.stride(inst.lanes);
-  for (unsigned slot = range.first; slot <= range.last; ++slot) {
-    // Which lane's element begins at the start of the slot, and how many bytes a lane takes.
-    int lane_bytes = stride > 0 ? stride * static_cast<int>(bytes) : 0;
-    int distance = static_cast<int>(slot * slot_bytes_) - static_cast<int>(inst.region.offset);
-    if (lane_bytes == 0 || distance % lane_bytes != 0) {
-      irregular_.set(slot);
-      continue;
-    }
-    int lane = static_cast<int>(first_lane) + distance / lane_bytes;
-    auto key = static_cast<std::uint16_t>(0x8000 | ((lane & 0xff) << 7) | (lane_bytes & 0x7f));
-    if (keys_[slot] == 0) keys_[slot] = key;
-    if (keys_[slot] != key) irregular_.set(slot);
-  }
+/// Which channel's element begins at the start of the slot, and how many bytes one takes.
+Mapping Liveness::mapping_of(const Inst& inst, unsigned first_lane, unsigned slot) const {
+  const int stride = inst.region.stride(inst.lanes);
+  const int lane_bytes = stride > 0 ? stride * static_cast<int>(ir::size_of(inst.type)) : 0;
+  const int distance = static_cast<int>(slot * slot_bytes_) - static_cast<int>(inst.region.offset);
+  if (lane_bytes == 0 || distance % lane_bytes != 0) return LiveState::any;
+  const int lane = static_cast<int>(first_lane) + distance / lane_bytes;
+  return static_cast<Mapping>(0x4000 | ((lane & 0x7f) << 7) | (lane_bytes & 0x7f));
 }
 
 void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& epoch) {
   const auto& insts = function_.blocks[block].insts;
-  auto& roles = roles_[block];
-  roles.assign(insts.size(), MaskRole::Other);
+  auto& uses = uses_[block];
+  uses.assign(insts.size(), {});
   flag_accesses_.clear();
   ++epoch;
   const auto find = [&](ir::ValueId value) {
@@ -152,8 +141,8 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
       case Op::mask_set:
         if (inst.imm == 0) {
           const KnownMask of = find(function_.arg(inst, 0));
-          roles[i] = of.role == MaskRole::Execution && of.first_lane != 0 ? MaskRole::Other : of.role;
-          if (roles[i] != MaskRole::Execution) {
+          uses[i] = of.role == MaskRole::Execution && of.first_lane != 0 ? MaskRole::Other : of.role;
+          if (uses[i].role != MaskRole::Execution) {
             ++epoch;
             known[function_.arg(inst, 0)] = {MaskRole::Execution, 0, epoch};
           }
@@ -163,10 +152,7 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
       case Op::reg_write: {
         if (inst.mask == ir::no_value) break;
         const KnownMask of = find(inst.mask);
-        if (of.role == MaskRole::Execution) {
-          roles[i] = MaskRole::Execution;
-          note_access(inst, of.first_lane);
-        }
+        if (of.role == MaskRole::Execution) uses[i] = {MaskRole::Execution, of.first_lane};
         break;
       }
       case Op::flag_read:
@@ -212,8 +198,8 @@ void Liveness::find_merges(BlockId block, std::vector<Definition>& definitions) 
     const Inst* old = kept ? single(function_.arg(*kept, 1), Op::flag_read) : nullptr;
     if (!old || old->imm != insts[i].imm || old->lanes != insts[i].lanes) continue;
     access.mask = function_.arg(*kept, 0);
-    roles_[block][i] = MaskRole::Merge;
-    roles_[block][definitions[old->result].index] = MaskRole::Merge;
+    uses_[block][i] = MaskRole::Merge;
+    uses_[block][definitions[old->result].index] = MaskRole::Merge;
   }
   for (const Inst& inst : insts)
     for (unsigned k = 0; k < inst.result_count; ++k) definitions[inst.result + k] = {};
@@ -224,7 +210,7 @@ void Liveness::find_merges(BlockId block, std::vector<Definition>& definitions) 
 void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs) {
   if (flag_accesses_.empty()) return;
   constexpr unsigned channels = 32;
-  auto& roles = roles_[block];
+  auto& uses = uses_[block];
   needs.begin(function_.blocks[block]);
   for (const FlagAccess& access : flag_accesses_) {
     const Inst& inst = function_.blocks[block].insts[access.index];
@@ -234,28 +220,61 @@ void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known
     };
     if (inst.op == Op::flag_write) {
       if (access.mask != ir::no_value && by_channel(access.mask, 0))
-        roles[access.index] = MaskRole::ExecutionMerge;
-    } else if (roles[access.index] == MaskRole::Other) {
+        uses[access.index] = MaskRole::ExecutionMerge;
+    } else if (uses[access.index].role == MaskRole::Other) {
       const Need& need = needs.of(inst.result);
-      if (need.what == Need::None) roles[access.index] = MaskRole::Unused;
+      if (need.what == Need::None) uses[access.index] = MaskRole::Unused;
       if (need.what == Need::Under && by_channel(need.lanes.mask, need.lanes.first))
-        roles[access.index] = MaskRole::Execution;
+        uses[access.index] = MaskRole::Execution;
     }
   }
   needs.end(function_.blocks[block]);
 }
 
 void Liveness::renumber(BlockId block, std::span<const std::uint32_t> origins) {
-  std::vector<MaskRole> roles;
-  roles.reserve(origins.size());
+  std::vector<MaskUse> uses;
+  uses.reserve(origins.size());
   // Channels that are off do not ask for what a new instruction reads: whoever read it before does, if they
   // do.
   for (const std::uint32_t origin : origins)
-    roles.push_back(origin == no_origin ? MaskRole::Execution : roles_[block][origin]);
-  roles_[block] = std::move(roles);
+    uses.push_back(origin == no_origin ? MaskRole::Execution : uses_[block][origin]);
+  uses_[block] = std::move(uses);
 }
 
-void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
+LiveState& LiveState::operator|=(const LiveState& other) {
+  active |= other.active;
+  inactive |= other.inactive;
+  active_flags |= other.active_flags;
+  inactive_flags |= other.inactive_flags;
+  if (mapping == other.mapping) return *this;
+  for (unsigned slot = 0; slot < mapping.size(); ++slot) {
+    const Mapping theirs = other.mapping[slot];
+    if (theirs == 0 || theirs == mapping[slot]) continue;
+    if (mapping[slot] == 0)
+      mapping[slot] = theirs;
+    else
+      want(slot, any);
+  }
+  return *this;
+}
+
+void LiveState::fill() {
+  active.fill();
+  inactive.fill();
+  std::fill(mapping.begin(), mapping.end(), any);
+  active_flags.fill();
+  inactive_flags.fill();
+}
+
+void LiveState::want(unsigned slot, Mapping wanted) {
+  if (mapping[slot] != 0 && mapping[slot] != wanted) wanted = any;
+  mapping[slot] = wanted;
+  active.set(slot);
+  if (wanted == any) inactive.set(slot);
+}
+
+void Liveness::step(const Inst& inst, MaskUse use, LiveState& live) const {
+  const MaskRole role = use.role;
   switch (inst.op) {
     case Op::reg_write: {
       if (inst.mask != ir::no_value && role != MaskRole::Execution) break;
@@ -263,25 +282,24 @@ void Liveness::step(const Inst& inst, MaskRole role, LiveState& live) const {
       for (unsigned slot = range.first; slot <= range.last; ++slot) {
         if (!covers(inst, slot, slot_bytes_)) continue;
         if (inst.mask == ir::no_value) {
-          live.active.reset(slot);
-          live.inactive.reset(slot);
-        } else if (regular(slot)) {
-          live.active.reset(slot);
+          live.end(slot);
+        } else if (by_channel(inst, use, slot, live)) {
+          // Of what was wanted whosever it was, the rest is wanted as that of the other channels.
+          if (live.mapping[slot] != 0) live.mapping[slot] = mapping_of(inst, use.first_lane, slot);
+          live.end_active(slot);
         }
       }
       break;
     }
     case Op::reg_read: {
       SlotRange range = slots_of(inst, slot_bytes_);
-      for (unsigned slot = range.first; slot <= range.last; ++slot) {
-        live.active.set(slot);
-        if (role != MaskRole::Execution || !regular(slot)) live.inactive.set(slot);
-      }
+      for (unsigned slot = range.first; slot <= range.last; ++slot)
+        live.want(slot,
+                  role == MaskRole::Execution ? mapping_of(inst, use.first_lane, slot) : LiveState::any);
       break;
     }
     case Op::reg_gather:
-      live.active.set_range(0, indirect_slots());
-      live.inactive.set_range(0, indirect_slots());
+      for (unsigned slot = 0; slot < indirect_slots(); ++slot) live.want(slot, LiveState::any);
       break;
     case Op::flag_write:
       if (role == MaskRole::ExecutionMerge) {

@@ -16,22 +16,29 @@
 
 namespace eum::jit {
 
+/// Which bytes of a slot are which channel's: accesses of one mapping agree about it. 0: none.
+using Mapping = std::uint16_t;
+
 struct LiveState {
+  static constexpr Mapping any = 0xffff;  ///< all bytes are wanted, whose they may be
+
   BitSet active, inactive;              ///< slots
+  std::vector<Mapping> mapping;         ///< that `active` and `inactive` mean; 0 of slots that are in neither
   BitSet active_flags, inactive_flags;  ///< flag bits
   bool operator==(const LiveState&) const = default;
-  LiveState& operator|=(const LiveState& other) {
-    active |= other.active;
-    inactive |= other.inactive;
-    active_flags |= other.active_flags;
-    inactive_flags |= other.inactive_flags;
-    return *this;
+  LiveState& operator|=(const LiveState& other);
+  void fill();
+  /// What is read as channels that are on; `wanted` may be `any`, and then what is off is as well.
+  void want(unsigned slot, Mapping wanted);
+  /// The channels that are on have just got other contents.
+  void end_active(unsigned slot) {
+    active.reset(slot);
+    if (!inactive[slot]) mapping[slot] = 0;
   }
-  void fill() {
-    active.fill();
-    inactive.fill();
-    active_flags.fill();
-    inactive_flags.fill();
+  /// All channels have.
+  void end(unsigned slot) {
+    inactive.reset(slot);
+    end_active(slot);
   }
 };
 
@@ -44,6 +51,14 @@ enum class MaskRole : std::uint8_t {
   Merge,      ///< of flag_read and flag_write: the write gives some bits, and what was read to the others
   Unused,     ///< of flag_read: nothing looks at what was read
   ExecutionMerge,  ///< of flag_write: a Merge that gives those of the channels that are on
+};
+
+/// A role, and of Execution which channel the mask operand's first lane is.
+struct MaskUse {
+  MaskUse(MaskRole what = MaskRole::Other, unsigned lane = 0)
+      : role(what), first_lane(static_cast<std::uint8_t>(lane)) {}
+  MaskRole role;
+  std::uint8_t first_lane;
 };
 
 /// Slots [first, last].
@@ -69,7 +84,8 @@ class Liveness {
   const LiveState& live_in(ir::BlockId block) const { return in_[block]; }
   /// Of the mask operand (reg_read, reg_write), of what looks at the result (flag_read), or of operand 0
   /// (mask_set) of instruction `index`; or a merge.
-  MaskRole role(ir::BlockId block, std::size_t index) const { return roles_[block][index]; }
+  MaskRole role(ir::BlockId block, std::size_t index) const { return uses_[block][index].role; }
+  MaskUse use(ir::BlockId block, std::size_t index) const { return uses_[block][index]; }
   /// Instructions have come into the block: `origins` has for each one of now its index before, or no_origin.
   /// The new ones are pure, or read what an old one reads at the same place.
   void renumber(ir::BlockId block, std::span<const std::uint32_t> origins);
@@ -77,13 +93,18 @@ class Liveness {
   /// Everything is live before the instruction, whatever is after it.
   bool observes(const ir::Inst& inst) const { return exact_ && ir::may_leave(inst.op); }
   /// From the state after an instruction to the state before it.
-  void step(const ir::Inst& inst, MaskRole role, LiveState& live) const;
-  /// Every masked access of the slot maps the same channels to the same bytes.
-  bool regular(unsigned slot) const { return !irregular_[slot]; }
+  void step(const ir::Inst& inst, MaskUse use, LiveState& live) const;
+  /// An access under the execution mask touches in the slot just what its channels have there.
+  bool by_channel(const ir::Inst& inst, MaskUse use, unsigned slot, const LiveState& live) const {
+    if (use.role != MaskRole::Execution) return false;
+    const Mapping own = mapping_of(inst, use.first_lane, slot), wanted = live.mapping[slot];
+    return own != LiveState::any && (wanted == own || wanted == LiveState::any || wanted == 0);
+  }
 
  private:
   LiveState empty() const {
-    return {BitSet(slots_), BitSet(slots_), BitSet(function_.flag_bits), BitSet(function_.flag_bits)};
+    return {BitSet(slots_), BitSet(slots_), std::vector<Mapping>(slots_), BitSet(function_.flag_bits),
+            BitSet(function_.flag_bits)};
   }
   /// What a mask value is of the execution mask, as long as that stays: until the next epoch.
   struct KnownMask {
@@ -105,17 +126,15 @@ class Liveness {
     ir::ValueId mask;
   };
   void classify_flags(ir::BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs);
-  void note_access(const ir::Inst& inst, unsigned first_lane);
+  Mapping mapping_of(const ir::Inst& inst, unsigned first_lane, unsigned slot) const;
   void solve();
 
   const ir::Function& function_;
   unsigned slot_bytes_, slots_;
   bool exact_;
-  std::vector<std::vector<MaskRole>> roles_;
+  std::vector<std::vector<MaskUse>> uses_;
   std::vector<LiveState> in_, out_;
   std::vector<FlagAccess> flag_accesses_;  // of the block that is being classified
-  std::vector<std::uint16_t> keys_;        // lane mapping of the masked accesses of each slot; 0 = none yet
-  BitSet irregular_;
 };
 
 }  // namespace eum::jit

@@ -68,10 +68,7 @@ std::string liveness_text(const ir::Function& function, bool exact) {
     }
     text += fmt::format("b{} out: {}\n", b, state(liveness.live_out(b)));
   }
-  std::string irregular;
-  for (unsigned slot = 0; slot < liveness.slots(); ++slot)
-    if (!liveness.regular(slot)) irregular += fmt::format(" r{}", slot);
-  return irregular.empty() ? text : text + "irregular:" + irregular + "\n";
+  return text;
 }
 
 std::string_view comparison_text(LinearUse::Kind kind) {
