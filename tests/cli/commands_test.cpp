@@ -167,6 +167,8 @@ TEST_CASE("commands that translate leave out what --disable names", "[cli]") {
     return std::count(done.out.begin(), done.out.end(), '\n');
   };
   CHECK(lines({"asm", "--disable", "memory_in_line"}) < lines({"asm"}));
+  CHECK(lines({"asm", "--id-run", "32"}) < lines({"asm"}));
+  CHECK(lines({"asm", "--id-run", "32", "--disable", "linear"}) == lines({"asm", "--disable", "linear"}));
   CHECK(lines({"asm", "--disable", "all"}) == lines({"asm", "--disable", "all,linear"}));
   CHECK(lines({"ir", "--passes"}) < lines({"ir", "--passes", "--disable", "linear,forward_state"}));
   CHECK(lines({"ir", "--passes", "--disable", "forward_state"}) ==

@@ -108,20 +108,23 @@ TEST_CASE("isa knows what executes an instruction", "[cli]") {
 }
 
 TEST_CASE("isa names no fault of an instruction on any family", "[cli]") {
-  for (const gen::Family family : families)
-    for (const json& row : listed(family)["instructions"]) {
+  for (const gen::Family family : families) {
+    const json isa = listed(family);
+    for (const json& row : isa["instructions"]) {
       INFO(gen::info(family).name << " " << row["name"]);
       CHECK(row["reason"] == "");
       CHECK(row["engines"]["avx2"] != "unsupported");
     }
+  }
 }
 
 TEST_CASE("isa names the messages and operations of the sampler that are faults", "[cli]") {
   const std::vector<std::string> known = {"rc_render_target_write", "transpose_read",       "a64_status_read",
                                           "open_gateway",           "close_gateway",        "forward_message",
                                           "get_timestamp",          "update_gateway_state", "mmio_access"};
-  for (const gen::Family family : families)
-    for (const json& row : listed(family)["messages"]) {
+  for (const gen::Family family : families) {
+    const json isa = listed(family);
+    for (const json& row : isa["messages"]) {
       INFO(gen::info(family).name << " " << row["name"]);
       const bool is_fault = std::find(known.begin(), known.end(), row["name"]) != known.end();
       CHECK((row["engines"]["avx2"] == "unsupported") == is_fault);
@@ -130,6 +133,7 @@ TEST_CASE("isa names the messages and operations of the sampler that are faults"
       else
         CHECK((row["reason"] != "") == is_fault);
     }
+  }
 }
 
 TEST_CASE("isa prints as a table what it says in JSON", "[cli]") {
