@@ -73,8 +73,8 @@ class AddressConstants {
 
   void clear() { known_ = {}; }
   std::optional<std::uint32_t> at(std::int8_t dword) const {
-    return static_cast<std::size_t>(dword) < known_.size() ? known_[static_cast<std::size_t>(dword)]
-                                                           : std::nullopt;
+    if (dword < 0 || static_cast<unsigned>(dword) >= known_.size()) return std::nullopt;
+    return known_[static_cast<unsigned>(dword)];
   }
   /// What `inst` leaves there.
   void pass(const Instruction& inst) {
