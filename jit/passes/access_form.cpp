@@ -1,3 +1,4 @@
+// The limits here are those of the emitters: jit/avx2/emit/load.cpp and store.cpp.
 #include "jit/passes/access_form.hpp"
 
 #include <algorithm>

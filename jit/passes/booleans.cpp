@@ -5,6 +5,7 @@
 
 #include "frontend/ir/semantics/lane_function.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
@@ -14,9 +15,7 @@ using namespace ir;
 class BlockBooleans {
  public:
   explicit BlockBooleans(Function& function)
-      : function_(function),
-        definitions_(function.values.size(), none),
-        replaced_(function.values.size(), no_value) {}
+      : function_(function), out_(function), replaced_(function.values.size(), no_value) {}
 
   void run(Block& block) {
     bool any = false;
@@ -28,39 +27,18 @@ class BlockBooleans {
       Inst inst = source;
       rename(inst);
       if (info(inst.op).shape == Shape::Compare && is_int(inst.type) && simplify(inst)) continue;
-      append(inst);
+      out_.keep(inst);
     }
-    if (changes_) block.insts.assign(out_.begin(), out_.end());
+    if (changes_) out_.replace(block);
   }
 
  private:
-  static constexpr std::uint32_t none = ~0u;
-
   /// What a comparison gives in a lane: the same for all, or what a mask says.
   struct Outcome {
     enum { Zero, One, Mask } what;
     ValueId mask = no_value;
   };
 
-  void append(const Inst& inst) {
-    for (unsigned k = 0; k < inst.result_count; ++k)
-      if (inst.result + k < definitions_.size())
-        definitions_[inst.result + k] = static_cast<std::uint32_t>(out_.size());
-    out_.push_back(inst);
-  }
-  ValueId append(Op op, unsigned lanes, std::initializer_list<ValueId> args, std::uint64_t imm = 0) {
-    Inst inst;
-    inst.op = op;
-    inst.type = Type::m;
-    inst.lanes = static_cast<std::uint8_t>(lanes);
-    inst.imm = imm;
-    inst.guest_ip = ip_;
-    function_.set_args(inst, args);
-    inst.result = function_.add_value(Type::m, lanes);
-    inst.result_count = 1;
-    out_.push_back(inst);
-    return inst.result;
-  }
   void rename(Inst& inst) {
     const auto now = [&](ValueId value) {
       return value < replaced_.size() && replaced_[value] != no_value ? replaced_[value] : value;
@@ -68,15 +46,13 @@ class BlockBooleans {
     for (ValueId& arg : function_.args(inst)) arg = now(arg);
     if (inst.mask != no_value) inst.mask = now(inst.mask);
   }
-  const Inst* definition(ValueId value) const {
-    if (value >= definitions_.size() || definitions_[value] >= out_.size()) return nullptr;
-    const Inst& inst = out_[definitions_[value]];
-    return inst.result == value ? &inst : nullptr;
+  ValueId mask_of(Op op, unsigned lanes, std::initializer_list<ValueId> args) {
+    return out_.append(make_op(op, Type::m, lanes, ip_), args);
   }
 
   bool simplify(const Inst& compare) {
     const auto constant_at = [&](unsigned k) {
-      const Inst* inst = definition(function_.arg(compare, k));
+      const Inst* inst = out_.definition(function_.arg(compare, k));
       return inst && inst->op == Op::constant ? inst : nullptr;
     };
     const unsigned tested = constant_at(0) ? 1 : 0;
@@ -86,11 +62,11 @@ class BlockBooleans {
     other_ = constant_at(1 - tested)->imm;
     ip_ = compare.guest_ip;
     steps_ = 0;
-    const std::size_t before = out_.size();
+    const std::size_t before = out_.insts().size();
     const auto outcome = outcome_of(function_.arg(compare, tested), 0);
     // A lone constant is left to whoever folds those.
     if (!outcome || outcome->what != Outcome::Mask) {
-      out_.resize(before);
+      out_.insts().resize(before);
       return false;
     }
     replaced_[compare.result] = outcome->mask;
@@ -99,7 +75,7 @@ class BlockBooleans {
   }
 
   std::optional<Outcome> outcome_of(ValueId value, unsigned depth) {
-    const Inst* inst = definition(value);
+    const Inst* inst = out_.definition(value);
     if (!inst || depth > deepest || !is_int(inst->type)) return std::nullopt;
     switch (inst->op) {
       case Op::constant:
@@ -135,15 +111,15 @@ class BlockBooleans {
     const auto mask = [](ValueId value) { return Outcome{Outcome::Mask, value}; };
     if (a->what == b->what && a->what != Outcome::Mask) return a;
     if (a->what == Outcome::One)
-      return mask(b->what == Outcome::Zero ? m : append(Op::or_, lanes, {m, b->mask}));
+      return mask(b->what == Outcome::Zero ? m : mask_of(Op::or_, lanes, {m, b->mask}));
     if (a->what == Outcome::Zero)
-      return mask(b->what == Outcome::One ? append(Op::not_, lanes, {m})
-                                          : append(Op::andn, lanes, {m, b->mask}));
-    const ValueId inside = append(Op::and_, lanes, {m, a->mask});
+      return mask(b->what == Outcome::One ? mask_of(Op::not_, lanes, {m})
+                                          : mask_of(Op::andn, lanes, {m, b->mask}));
+    const ValueId inside = mask_of(Op::and_, lanes, {m, a->mask});
     if (b->what == Outcome::Zero) return mask(inside);
     const ValueId outside =
-        b->what == Outcome::One ? append(Op::not_, lanes, {m}) : append(Op::andn, lanes, {m, b->mask});
-    return mask(append(Op::or_, lanes, {inside, outside}));
+        b->what == Outcome::One ? mask_of(Op::not_, lanes, {m}) : mask_of(Op::andn, lanes, {m, b->mask});
+    return mask(mask_of(Op::or_, lanes, {inside, outside}));
   }
 
   /// The comparison of a constant that goes through what lies between.
@@ -154,10 +130,9 @@ class BlockBooleans {
       lane_function(through_[i].op, through_[i].type, through_[i].from)(&result, &arg, 1);
       bits = result;
     }
-    const std::array<const std::uint64_t*, 2> operands =
-        tested_ == 0 ? std::array<const std::uint64_t*, 2>{&bits, &other_}
-                     : std::array<const std::uint64_t*, 2>{&other_, &bits};
-    const std::array<const void*, 2> args{operands[0], operands[1]};
+    std::array<const void*, 2> args{};
+    args[tested_] = &bits;
+    args[1 - tested_] = &other_;
     std::uint64_t result = 0;
     lane_function(compare_->op, compare_->type)(&result, args.data(), 1);
     return {(result & 1) != 0 ? Outcome::One : Outcome::Zero};
@@ -169,9 +144,8 @@ class BlockBooleans {
     Type type, from;
   };
   Function& function_;
-  std::vector<std::uint32_t> definitions_;
+  NewBlock out_;
   std::vector<ValueId> replaced_;
-  std::vector<Inst> out_;
   bool changes_ = false;
   // The comparison that is looked at.
   const Inst* compare_ = nullptr;

@@ -7,6 +7,7 @@
 
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
@@ -15,7 +16,7 @@ using namespace ir;
 
 class BlockJoiner {
  public:
-  explicit BlockJoiner(Function& function) : function_(function) {}
+  explicit BlockJoiner(Function& function) : function_(function), out_(function) {}
 
   void run(Block& block) {
     pending_.clear();
@@ -25,19 +26,19 @@ class BlockJoiner {
     for (const Inst& inst : block.insts) {
       if (inst.op != Op::reg_write || !is_half(inst)) {
         settle(inst);
-        out_.push_back(inst);
+        out_.keep(inst);
       } else if (const Half* other = partner(inst)) {
         changed = true;
         join(*other, inst);
       } else {
         settle(inst);
-        pending_.push_back({inst, out_.size()});
-        out_.push_back(inst);
+        pending_.push_back({inst, out_.insts().size()});
+        out_.keep(inst);
       }
     }
     if (!changed) return;
-    std::erase_if(out_, [](const Inst& inst) { return inst.op == Op::reg_write && inst.lanes == 0; });
-    block.insts.assign(out_.begin(), out_.end());
+    std::erase_if(out_.insts(), [](const Inst& inst) { return inst.op == Op::reg_write && inst.lanes == 0; });
+    out_.replace(block);
   }
 
  private:
@@ -89,60 +90,46 @@ class BlockJoiner {
   ValueId dwords(const Inst& write) {
     const ValueId value = function_.arg(write, 0);
     if (function_.values[value].type == Type::u32) return value;
-    Inst cast;
-    cast.op = Op::bitcast;
-    cast.type = Type::u32;
+    Inst cast = make_op(Op::bitcast, Type::u32, write.lanes, write.guest_ip);
     cast.from = function_.values[value].type;
-    return append(cast, {value}, write);
+    return out_.append(cast, {value});
   }
-  ValueId append(Inst inst, std::initializer_list<ValueId> args, const Inst& at) {
-    inst.lanes = at.lanes;
-    inst.guest_ip = at.guest_ip;
-    function_.set_args(inst, args);
-    inst.result = function_.add_value(inst.type, inst.lanes);
-    inst.result_count = 1;
-    out_.push_back(inst);
-    return inst.result;
-  }
-
   /// The value of a write, if it is a constant that stands just before it.
   const Inst* constant(const Inst& write, std::size_t index) const {
-    if (index == 0 || out_[index - 1].op != Op::constant) return nullptr;
-    return out_[index - 1].result == function_.arg(write, 0) ? &out_[index - 1] : nullptr;
+    if (index == 0 || out_.insts()[index - 1].op != Op::constant) return nullptr;
+    return out_.insts()[index - 1].result == function_.arg(write, 0) ? &out_.insts()[index - 1] : nullptr;
   }
 
   void join(const Half& other, const Inst& inst) {
     const bool is_high = inst.region.offset % 8 != 0;
-    const Inst* known = constant(inst, out_.size());
+    const Inst* known = constant(inst, out_.insts().size());
     const Inst* known_before = constant(other.write, other.index);
-    Inst both;
-    both.type = Type::u64;
+    Inst both = make_op(Op::join, Type::u64, inst.lanes, inst.guest_ip);
     ValueId whole;
     if (known && known_before) {
       const Inst &low = is_high ? *known_before : *known, &high = is_high ? *known : *known_before;
       both.op = Op::constant;
       both.imm = (low.imm & ~0u) | high.imm << 32;
-      whole = append(both, {}, inst);
+      whole = out_.append(both, {});
     } else {
-      both.op = Op::join;
       const ValueId given = dwords(inst), before = dwords(other.write);
-      whole = append(both, {is_high ? before : given, is_high ? given : before}, inst);
+      whole = out_.append(both, {is_high ? before : given, is_high ? given : before});
     }
     Inst write = inst;
     write.type = Type::u64;
     write.region = Region::packed(whole_of(inst));
     function_.set_args(write, {whole});
     // What is between the halves, and was written there, would be written by both.
-    out_[other.index].lanes = 0;
+    out_.insts()[other.index].lanes = 0;
     std::erase_if(pending_, [&](const Half& half) { return half.index == other.index; });
     settle(write);
-    out_.push_back(write);
+    out_.keep(write);
   }
 
   Function& function_;
   std::vector<Half> pending_;
   std::vector<unsigned> wholes_;  ///< places of 64 bits that are read, in order
-  std::vector<Inst> out_;
+  NewBlock out_;
 };
 
 }  // namespace

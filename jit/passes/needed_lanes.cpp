@@ -7,6 +7,7 @@
 
 #include "jit/passes/block_needs.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
@@ -16,7 +17,7 @@ using namespace ir;
 class BlockSimplifier {
  public:
   explicit BlockSimplifier(Function& function)
-      : function_(function), needs_(function), made_(function.values.size()) {}
+      : function_(function), needs_(function), made_(function.values.size()), out_(function) {}
 
   void run(Block& block) {
     // Flags are written by masks that are put together: without an or there is nothing to do.
@@ -28,10 +29,10 @@ class BlockSimplifier {
     changes_ = false;
     for (const Inst& inst : block.insts) {
       const Inst rewritten = rewrite(inst);  // which may append
-      out_.push_back(rewritten);
+      out_.keep(rewritten);
     }
     needs_.end(block);
-    if (changes_) block.insts.assign(out_.begin(), out_.end());
+    if (changes_) out_.replace(block);
   }
 
  private:
@@ -43,17 +44,9 @@ class BlockSimplifier {
 
   ValueId append(Op op, unsigned lanes, std::initializer_list<ValueId> args, std::uint64_t imm,
                  std::uint32_t ip) {
-    Inst inst;
-    inst.op = op;
-    inst.type = Type::m;
-    inst.lanes = static_cast<std::uint8_t>(lanes);
+    Inst inst = make_op(op, Type::m, lanes, ip);
     inst.imm = imm;
-    inst.guest_ip = ip;
-    function_.set_args(inst, args);
-    inst.result = function_.add_value(Type::m, lanes);
-    inst.result_count = 1;
-    out_.push_back(inst);
-    return inst.result;
+    return out_.append(inst, args);
   }
   ValueId value_of(const Part& part, unsigned lanes, std::uint32_t ip) {
     if (part.what == Part::Value) return part.value;
@@ -166,7 +159,7 @@ class BlockSimplifier {
   Function& function_;
   BlockNeeds needs_;
   std::vector<Made> made_;
-  std::vector<Inst> out_;
+  NewBlock out_;
   bool changes_ = false;
 };
 

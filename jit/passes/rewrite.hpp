@@ -1,6 +1,7 @@
 #pragma once
-// What passes share that replace an op of one result by several ops.
+// What passes share that put ops in the place of others.
 #include <algorithm>
+#include <initializer_list>
 #include <vector>
 
 #include "frontend/ir/builder.hpp"
@@ -31,5 +32,58 @@ void rewrite(ir::Function& function, Wanted wanted, Append append) {
     }
   }
 }
+
+/// An op of one result, to be completed.
+inline ir::Inst make_op(ir::Op op, ir::Type type, unsigned lanes, std::uint32_t guest_ip) {
+  ir::Inst inst;
+  inst.op = op;
+  inst.type = type;
+  inst.lanes = static_cast<std::uint8_t>(lanes);
+  inst.guest_ip = guest_ip;
+  inst.result_count = 1;
+  return inst;
+}
+
+/// What a pass makes of a block, from its first instruction on.
+class NewBlock {
+ public:
+  explicit NewBlock(ir::Function& function)
+      : function_(function), definitions_(function.values.size(), none) {}
+
+  void clear() { insts_.clear(); }
+  /// An instruction as it is; definition() finds it if its results were there when the pass began.
+  void keep(const ir::Inst& inst) {
+    for (unsigned k = 0; k < inst.result_count; ++k)
+      if (inst.result + k < definitions_.size())
+        definitions_[inst.result + k] = static_cast<std::uint32_t>(insts_.size());
+    insts_.push_back(inst);
+  }
+  /// An op of one result, which gets a new id.
+  ir::ValueId append(ir::Inst inst, std::initializer_list<ir::ValueId> args) {
+    function_.set_args(inst, args);
+    inst.result = function_.add_value(ir::info(inst.op).shape == ir::Shape::Compare ? ir::Type::m : inst.type,
+                                      inst.lanes);
+    inst.result_count = 1;
+    insts_.push_back(inst);
+    return inst.result;
+  }
+  /// What gives a value, if that is in this block already; until the next instruction is put in.
+  const ir::Inst* definition(ir::ValueId value) const {
+    if (value >= definitions_.size() || definitions_[value] >= insts_.size()) return nullptr;
+    const ir::Inst& inst = insts_[definitions_[value]];
+    return value >= inst.result && value < inst.result + inst.result_count ? &inst : nullptr;
+  }
+
+  std::vector<ir::Inst>& insts() { return insts_; }
+  const std::vector<ir::Inst>& insts() const { return insts_; }
+  /// As the instructions of `block`.
+  void replace(ir::Block& block) const { block.insts.assign(insts_.begin(), insts_.end()); }
+
+ private:
+  static constexpr std::uint32_t none = ~0u;
+  ir::Function& function_;
+  std::vector<ir::Inst> insts_;
+  std::vector<std::uint32_t> definitions_;
+};
 
 }  // namespace eum::jit

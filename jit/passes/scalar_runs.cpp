@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "jit/passes/access_form.hpp"
+#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
@@ -109,7 +110,8 @@ class BlockRuns {
     // What is chosen by a mask wants it in vectors, as a comparison of vectors gives it.
     if (selects_[inst.result]) return;
     const auto append = [&](Op op, Type type, unsigned lanes, std::initializer_list<ValueId> args) {
-      Inst one = made(op, type, lanes, inst.guest_ip);
+      Inst one = make_op(op, type, lanes, inst.guest_ip);
+      if (op == Op::bits_mask) one.from = Type::u32;
       one.result = function_.add_value(is_ramp(op) || is_compare(op) ? Type::m : type, lanes);
       function_.set_args(one, args);
       insert(use.index, one);
@@ -120,13 +122,10 @@ class BlockRuns {
       const ValueId a = lane(function_.arg(inst, 0), first_lane, 0),
                     b = lane(function_.arg(inst, 1), first_lane, 0);
       if (use.kind == LinearUse::BothSame) {
-        const ValueId bit = append_bit(append(inst.op, inst.type, 1, {a, b}), use.index, inst.guest_ip);
-        Inst spread = made(Op::bits_mask, Type::m, lanes, inst.guest_ip);
-        spread.from = Type::u32;
-        spread.result = function_.add_value(Type::m, lanes);
-        function_.set_args(spread, {append(Op::neg, Type::u32, 1, {bit})});
-        insert(use.index, spread);
-        return spread.result;
+        // One lane's answer in all of them.
+        const ValueId mask = append(inst.op, inst.type, 1, {a, b});
+        const ValueId bit = append(Op::mask_bits, Type::u32, 1, {mask});
+        return append(Op::bits_mask, Type::m, lanes, {append(Op::neg, Type::u32, 1, {bit})});
       }
       const bool exchanged = use.kind == LinearUse::SecondGoesUp;
       const Comparison how = of_ramp(inst.op, exchanged);
@@ -139,14 +138,6 @@ class BlockRuns {
   }
   static bool is_ramp(Op op) { return info(op).shape == Shape::RampTest; }
   static bool is_compare(Op op) { return info(op).shape == Shape::Compare; }
-  /// A mask of one lane as a number.
-  ValueId append_bit(ValueId mask, std::uint32_t at, std::uint32_t ip) {
-    Inst one = made(Op::mask_bits, Type::u32, 1, ip);
-    one.result = function_.add_value(Type::u32, 1);
-    function_.set_args(one, {mask});
-    insert(at, one);
-    return one.result;
-  }
 
   /// Lane `index` of a value, as a value of one lane.
   ValueId lane(ValueId value, unsigned index, unsigned depth) {
@@ -210,21 +201,12 @@ class BlockRuns {
         return insert_one(one);
       }
     }
-    Inst one = made(Op::slice, function_.values[value].type, 1, inst.guest_ip);
+    Inst one = make_op(Op::slice, function_.values[value].type, 1, inst.guest_ip);
     one.imm = index;
     function_.set_args(one, {value});
     return insert_one(one);
   }
 
-  static Inst made(Op op, Type type, unsigned lanes, std::uint32_t ip) {
-    Inst inst;
-    inst.op = op;
-    inst.type = type;
-    inst.lanes = static_cast<std::uint8_t>(lanes);
-    inst.guest_ip = ip;
-    inst.result_count = 1;
-    return inst;
-  }
   /// In front of instruction `at`; what is inserted in front of the same one stays in this order.
   void insert(std::uint32_t at, const Inst& inst) { new_.push_back({at, inst}); }
 

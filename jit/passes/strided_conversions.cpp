@@ -2,6 +2,7 @@
 // is a dword whose other bytes are cut off (or kept), which stays a vector of dwords, where packing it and
 // widening it again would take a dozen shuffles. One byte in each word likewise.
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
@@ -16,14 +17,15 @@ struct Container {
 
 class StridedConversions {
  public:
-  explicit StridedConversions(Function& function) : function_(function), reads_(function.values.size()) {}
+  explicit StridedConversions(Function& function)
+      : function_(function), reads_(function.values.size()), out_(function) {}
 
   void run(Block& block) {
     out_.clear();
     bool changed = false;
     find_converted(block);
     for (const Inst& inst : block.insts) {
-      out_.push_back(inst);
+      out_.keep(inst);
       changed |= inst.op == Op::reg_read    ? read(inst)
                  : inst.op == Op::convert   ? convert(inst)
                  : inst.op == Op::reg_write ? write(inst)
@@ -31,7 +33,7 @@ class StridedConversions {
     }
     for (const Inst& inst : block.insts)
       if (inst.op == Op::reg_read || inst.op == Op::convert) reads_[inst.result] = {};
-    if (changed) block.insts.assign(out_.begin(), out_.end());
+    if (changed) out_.replace(block);
   }
 
  private:
@@ -62,44 +64,30 @@ class StridedConversions {
       if (widens(inst)) reads_[function_.arg(inst, 0)].converted = true;
   }
 
-  ValueId append(Inst inst, std::initializer_list<ValueId> args, const Inst& at) {
-    inst.guest_ip = at.guest_ip;
-    function_.set_args(inst, args);
-    inst.result = function_.add_value(inst.type, inst.lanes);
-    inst.result_count = 1;
-    out_.push_back(inst);
-    return inst.result;
-  }
-  static Inst make(Op op, Type type, unsigned lanes) {
-    Inst inst;
-    inst.op = op;
-    inst.type = type;
-    inst.lanes = static_cast<std::uint8_t>(lanes);
-    return inst;
-  }
   ValueId op2(Op op, ValueId a, ValueId b, const Inst& at) {
     const ValueInfo info = function_.values[a];
-    return append(make(op, info.type, info.lanes), {a, b}, at);
+    return out_.append(make_op(op, info.type, info.lanes, at.guest_ip), {a, b});
   }
   ValueId constant_like(ValueId value, std::uint64_t bits, const Inst& at) {
-    Inst inst = make(Op::constant, function_.values[value].type, function_.values[value].lanes);
+    const ValueInfo info = function_.values[value];
+    Inst inst = make_op(Op::constant, info.type, info.lanes, at.guest_ip);
     inst.imm = bits;
-    return append(inst, {}, at);
+    return out_.append(inst, {});
   }
   ValueId bitcast(ValueId value, Type type, const Inst& at) {
-    Inst inst = make(Op::bitcast, type, function_.values[value].lanes);
+    Inst inst = make_op(Op::bitcast, type, function_.values[value].lanes, at.guest_ip);
     inst.from = function_.values[value].type;
-    return inst.from == type ? value : append(inst, {value}, at);
+    return inst.from == type ? value : out_.append(inst, {value});
   }
   ValueId shifted(Op op, ValueId value, unsigned by, const Inst& at) {
     return by == 0 ? value : op2(op, value, constant_like(value, by, at), at);
   }
   /// The containers of a region.
   ValueId read_containers(const Inst& inst, Container container, bool is_signed) {
-    Inst read = make(Op::reg_read, int_type(container.bytes, is_signed), inst.lanes);
+    Inst read = make_op(Op::reg_read, int_type(container.bytes, is_signed), inst.lanes, inst.guest_ip);
     read.region = Region::packed(inst.region.offset - container.shift / 8);
     read.mask = inst.mask;
-    return append(read, {}, inst);
+    return out_.append(read, {});
   }
 
   bool read(const Inst& inst) {
@@ -122,7 +110,7 @@ class StridedConversions {
     if (!widens(inst) || reads_[arg].container.bytes == 0) return false;
     const Source source = reads_[arg];
     const Inst original = inst;
-    out_.pop_back();
+    out_.insts().pop_back();
     const unsigned width = 8 * source.container.bytes, bits = 8 * size_of(original.from);
     const unsigned shift = source.container.shift, above = width - shift - bits;
     ValueId value = source.whole;
@@ -135,7 +123,7 @@ class StridedConversions {
         value = op2(Op::and_, value, constant_like(value, (1u << bits) - 1, original), original);
     }
     if (function_.values[value].type == original.type) {
-      out_.back().result = original.result;
+      out_.insts().back().result = original.result;
       function_.values.pop_back();
       return true;
     }
@@ -144,7 +132,7 @@ class StridedConversions {
     last.op = source.container.bytes == 4 && is_int(original.type) ? Op::bitcast : Op::convert;
     last.from = function_.values[value].type;
     function_.set_args(last, {value});
-    out_.push_back(last);
+    out_.keep(last);
     return true;
   }
 
@@ -156,13 +144,13 @@ class StridedConversions {
     if (value == no_value || size_of(function_.values[value].type) < container.bytes) return false;
     if (reads_[function_.arg(inst, 0)].container.bytes != 0) return false;
     const Inst original = inst;
-    out_.pop_back();
+    out_.insts().pop_back();
     const Type type = int_type(container.bytes, false);
     if (function_.values[value].type != type) {
-      Inst cut = make(size_of(function_.values[value].type) == container.bytes ? Op::bitcast : Op::convert,
-                      type, original.lanes);
+      const bool is_as_wide = size_of(function_.values[value].type) == container.bytes;
+      Inst cut = make_op(is_as_wide ? Op::bitcast : Op::convert, type, original.lanes, original.guest_ip);
       cut.from = function_.values[value].type;
-      value = append(cut, {value}, original);
+      value = out_.append(cut, {value});
     }
     const std::uint64_t field = ((1u << 8 * size_of(original.type)) - 1) << container.shift;
     const ValueId old = read_containers(original, container, false);
@@ -176,13 +164,13 @@ class StridedConversions {
     write.type = type;
     write.region = Region::packed(original.region.offset - container.shift / 8);
     function_.set_args(write, {merged});
-    out_.push_back(write);
+    out_.keep(write);
     return true;
   }
 
   Function& function_;
   std::vector<Source> reads_;
-  std::vector<Inst> out_;
+  NewBlock out_;
 };
 
 }  // namespace

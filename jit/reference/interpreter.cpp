@@ -8,6 +8,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "jit/fpmode.hpp"
@@ -218,14 +219,14 @@ Next Interpreter::eval<Op::mask_bits>(const Inst& inst) {
 
 namespace {
 
-/// Lane i: test(first + i), in the type's order.
-template <class Test>
-std::uint32_t test_ramp(Type type, std::uint32_t first, unsigned lanes, Test test) {
+/// Lane i: compare(first + i, limit), in the type's order.
+template <class Compare>
+std::uint32_t test_ramp(const Inst& inst, std::uint32_t first, std::uint32_t limit, Compare compare) {
   // Flipping the sign turns the order of signed numbers into that of unsigned ones.
-  const std::uint32_t flip = is_signed(type) ? 0x80000000 : 0;
+  const std::uint32_t flip = is_signed(inst.type) ? 0x80000000 : 0;
   std::uint32_t result = 0;
-  for (unsigned lane = 0; lane < lanes; ++lane)
-    result |= static_cast<std::uint32_t>(test((first + lane) ^ flip, flip)) << lane;
+  for (unsigned lane = 0; lane < inst.lanes; ++lane)
+    result |= static_cast<std::uint32_t>(compare((first + lane) ^ flip, limit ^ flip)) << lane;
   return result;
 }
 
@@ -233,27 +234,22 @@ std::uint32_t test_ramp(Type type, std::uint32_t first, unsigned lanes, Test tes
 
 template <>
 Next Interpreter::eval<Op::ramp_lt>(const Inst& inst) {
-  const auto limit = read<std::uint32_t>(arg(inst, 1));
-  set_mask_result(inst, test_ramp(inst.type, read<std::uint32_t>(arg(inst, 0)), inst.lanes,
-                                  [&](std::uint32_t at, std::uint32_t flip) { return at < (limit ^ flip); }));
+  set_mask_result(inst, test_ramp(inst, read<std::uint32_t>(arg(inst, 0)), read<std::uint32_t>(arg(inst, 1)),
+                                  std::less<>()));
   return Next::Op;
 }
 
 template <>
 Next Interpreter::eval<Op::ramp_le>(const Inst& inst) {
-  const auto limit = read<std::uint32_t>(arg(inst, 1));
-  set_mask_result(inst,
-                  test_ramp(inst.type, read<std::uint32_t>(arg(inst, 0)), inst.lanes,
-                            [&](std::uint32_t at, std::uint32_t flip) { return at <= (limit ^ flip); }));
+  set_mask_result(inst, test_ramp(inst, read<std::uint32_t>(arg(inst, 0)), read<std::uint32_t>(arg(inst, 1)),
+                                  std::less_equal<>()));
   return Next::Op;
 }
 
 template <>
 Next Interpreter::eval<Op::ramp_eq>(const Inst& inst) {
-  const auto limit = read<std::uint32_t>(arg(inst, 1));
-  set_mask_result(inst,
-                  test_ramp(inst.type, read<std::uint32_t>(arg(inst, 0)), inst.lanes,
-                            [&](std::uint32_t at, std::uint32_t flip) { return at == (limit ^ flip); }));
+  set_mask_result(inst, test_ramp(inst, read<std::uint32_t>(arg(inst, 0)), read<std::uint32_t>(arg(inst, 1)),
+                                  std::equal_to<>()));
   return Next::Op;
 }
 
