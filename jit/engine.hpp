@@ -40,23 +40,25 @@ enum class Status : std::uint32_t {
 
 enum class FaultKind : std::uint32_t {
   None,
-  Unsupported,   ///< index of the text in Function::strings in `address`
-  OutOfBounds,   ///< stateless access outside every region, or one that the region does not allow
-  Misaligned,    ///< atomic at an address that is no multiple of its size
-  Illegal,       ///< illegal instruction; `address` as of Unsupported
-  Breakpoint,    ///< breakpoint exception, enabled in cr0.1; `address` as of Unsupported
-  Software,      ///< software exception, enabled in cr0.1; `address` as of Unsupported
-  ExternalHalt,  ///< external halt exception, enabled in cr0.1; `address` as of Unsupported
-  BadRegister,   ///< indirect register access beyond the register file
-  BadJump,       ///< jump_ip to where no block begins
-  OutOfScratch,  ///< scratch access beyond the thread's scratch space; `address` is the offset in it
-  Image,         ///< what an image message asks and memory/image does not have; `reason` says what
+  Unsupported,      ///< index of the text in Function::strings in `address`
+  OutOfBounds,      ///< stateless access outside every region, or one that the region does not allow
+  Misaligned,       ///< atomic at an address that is no multiple of its size
+  Illegal,          ///< illegal instruction; `address` as of Unsupported
+  Breakpoint,       ///< breakpoint exception, enabled in cr0.1; `address` as of Unsupported
+  Software,         ///< software exception, enabled in cr0.1; `address` as of Unsupported
+  ExternalHalt,     ///< external halt exception, enabled in cr0.1; `address` as of Unsupported
+  RegisterMessage,  ///< message whose descriptors only registers know; `address` as of Unsupported
+  BadRegister,      ///< indirect register access beyond the register file
+  BadJump,          ///< jump_ip to where no block begins
+  OutOfScratch,     ///< scratch access beyond the thread's scratch space; `address` is the offset in it
+  Image,            ///< what an image message asks and memory/image does not have; `reason` says what
+  Refused,          ///< what `reason` says, which lives as long as the executable
 };
 
 /// Faults whose `address` is the index of a text in Function::strings.
 constexpr bool has_text(FaultKind kind) {
   return kind == FaultKind::Unsupported || kind == FaultKind::Illegal || kind == FaultKind::Breakpoint ||
-         kind == FaultKind::Software || kind == FaultKind::ExternalHalt;
+         kind == FaultKind::Software || kind == FaultKind::ExternalHalt || kind == FaultKind::RegisterMessage;
 }
 
 /// The fault that an op of shape Trap raises.
@@ -70,6 +72,8 @@ constexpr FaultKind fault_of(ir::Op op) {
       return FaultKind::Software;
     case ir::Op::external_halt:
       return FaultKind::ExternalHalt;
+    case ir::Op::register_message:
+      return FaultKind::RegisterMessage;
     default:
       return FaultKind::Unsupported;
   }
@@ -82,7 +86,7 @@ struct Fault {
   std::uint32_t lane = 0;
   std::uint32_t bytes = 0;  ///< of the access
   std::uint64_t address = 0;
-  const char* reason = nullptr;  ///< Image: a literal
+  const char* reason = nullptr;  ///< of Image, a literal, and Refused
 };
 
 /// What callback ops call.

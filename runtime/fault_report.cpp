@@ -26,6 +26,9 @@ KindText kind_text(jit::FaultKind kind) {
       return {"software_exception", "software exception"};
     case jit::FaultKind::ExternalHalt:
       return {"external_halt", "external halt"};
+    case jit::FaultKind::RegisterMessage:
+    case jit::FaultKind::Refused:
+      return {"unsupported", "message that is not supported"};
     case jit::FaultKind::OutOfBounds:
       return {"out_of_bounds", "stateless access outside the memory that is mapped for it"};
     case jit::FaultKind::OutOfScratch:
@@ -69,12 +72,16 @@ std::string fault_text(const jit::Fault& fault, const TranslatedKernel& translat
     case jit::FaultKind::Illegal:
     case jit::FaultKind::Breakpoint:
     case jit::FaultKind::Software:
+    case jit::FaultKind::ExternalHalt:
+    case jit::FaultKind::RegisterMessage:
       if (fault.address < translated.traps.size()) return single_spaced(translated.traps[fault.address]);
       return std::string(text);
     case jit::FaultKind::BadJump:
       return fmt::format("{}: {:#x}", text, fault.address);
     case jit::FaultKind::Image:
       return fmt::format("{}: {}", text, fault.reason);
+    case jit::FaultKind::Refused:
+      return fault.reason;
     default:
       if (!is_access(fault.kind)) return std::string(text);
       return fmt::format("{}: {} bytes at {:#x}{}, lane {}", text, fault.bytes, fault.address,

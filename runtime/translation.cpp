@@ -13,6 +13,7 @@
 #include "jit/passes/passes.hpp"
 #include "memory/base/counted_memory.hpp"
 #include "memory/base/within_host.hpp"
+#include "runtime/register_messages.hpp"
 
 namespace eum::rt {
 namespace {
@@ -106,16 +107,26 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     const auto begin = Clock::now();
     auto function = lower(kernel, memory, options.safepoints);
     if (!function) return function.error();
+    jit::CompileOptions used = options;
+    const bool leaves = has_register_messages(*function);
+    if (leaves) {
+      // Threads are left in front of messages, and go on behind them.
+      used.exact_registers = true;
+      used.safepoints = std::max(options.safepoints, jit::Safepoints::Messages);
+      if (used.safepoints != options.safepoints) function = lower(kernel, memory, used.safepoints);
+      if (!function) return function.error();
+    }
     const auto lowered = Clock::now();
     for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
-    auto executable = engine.compile(*function, options);
+    auto executable = engine.compile(*function, used);
     if (!executable) return executable.error();
     const auto compiled = Clock::now();
     result.executable = std::move(*executable);
+    if (leaves) result.executable = with_register_messages(std::move(result.executable), *function, kernel);
     result.code = thread_code(*function, *result.executable);
     result.code.text = kernel.text.module != nullptr;
     if (!result.code.text) result.code.slot_bits = gen::info(kernel.family).slot_bits;
-    result.code.ids = options.promised();
+    result.code.ids = used.promised();
     result.traps = std::move(function->strings);
     result.lower_seconds = seconds_between(begin, lowered);
     result.compile_seconds = seconds_between(lowered, compiled);

@@ -201,7 +201,8 @@ void ControlFlow::scan_run(std::int64_t offset) {
 
 void ControlFlow::split_behind(const Instruction& inst) {
   if (granularity_ == Granularity::Block || !inside(inst.next)) return;
-  if (granularity_ == Granularity::Message && inst.message.lower == nullptr) return;
+  const bool is_message = inst.message.lower != nullptr || inst.needs_descriptors();
+  if (granularity_ == Granularity::Message && !is_message) return;
   Unit& next = units_[unit(inst.next)];
   next.leader = next.safepoint = true;
 }

@@ -55,6 +55,7 @@ void Lowering::lower(const Instruction& inst) {
   inst_ = &inst;
   builder_.set_guest_ip(inst.ip);
   predicate_read_ = lane_mask_read_ = false;
+  if (inst.lower == nullptr && inst.needs_descriptors()) return register_message();
   if (inst.lower == nullptr) return trap(program_.refusal(inst.ip));
   if (const char* reason = check_flags()) return unsupported(reason);
   if (const char* reason = check_operands()) return unsupported(reason);
@@ -62,6 +63,13 @@ void Lowering::lower(const Instruction& inst) {
   surroundings.before();
   inst.lower(*this, inst.op);
   if (!ended_) surroundings.after();
+}
+
+/// Who does the message lowers it by itself.
+void Lowering::register_message() {
+  Surroundings(*this).before();
+  builder_.trap(program_.refusal(inst_->ip), ir::Op::register_message);
+  ended_ = true;
 }
 
 void Lowering::leave_if(ir::ValueId condition, ir::BlockId block) {

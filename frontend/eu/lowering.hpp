@@ -70,6 +70,8 @@ class Lowering {
   }
   /// Ends the block with a trap of this text.
   void trap(std::string text);
+  /// Ends the block where a message begins whose descriptors are in registers.
+  void register_message();
   /// A block that ends with such a trap, for the current block to branch to.
   ir::BlockId add_trap(std::string_view reason);
   /// An empty block that no jump to an ip finds.

@@ -35,15 +35,6 @@ void next_group_id(const WalkerCommand& walk, GroupId& id) {
 
 }  // namespace
 
-Result<void> AlignedBytes::reserve(std::size_t bytes) {
-  if (bytes <= size_) return {};
-  auto* block = static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
-  if (block == nullptr) return host_error("the host has no {} bytes for the state of threads", bytes);
-  bytes_.reset(block);
-  size_ = bytes;
-  return {};
-}
-
 Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots) {
   walk_ = &walk;
   slots_ = &slots;

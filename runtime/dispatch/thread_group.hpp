@@ -4,11 +4,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <optional>
 #include <vector>
 
+#include "memory/base/aligned_bytes.hpp"
 #include "memory/base/result.hpp"
 #include "memory/slm.hpp"
 #include "runtime/dispatch/image.hpp"
@@ -17,21 +16,6 @@
 #include "runtime/dispatch/walker.hpp"
 
 namespace eum::rt {
-
-/// Memory that grows and is 64-byte aligned; growing forgets the contents.
-class AlignedBytes {
- public:
-  Result<void> reserve(std::size_t bytes);
-  std::byte* data() { return bytes_.get(); }
-
- private:
-  static constexpr std::align_val_t alignment{64};
-  struct Delete {
-    void operator()(std::byte* p) const { ::operator delete(p, alignment); }
-  };
-  std::unique_ptr<std::byte, Delete> bytes_;
-  std::size_t size_ = 0;
-};
 
 /// How long a group may go on.
 struct Allowance {
@@ -135,9 +119,9 @@ class alignas(128) ThreadGroup {
   ThreadSlots* slots_ = nullptr;
   jit::StateLayout layout_;
   std::size_t restored_bytes_ = 0;  // of a thread
-  AlignedBytes images_;             // of each thread: the contents of the restored slots, one after the other
+  mem::AlignedBytes images_;        // of each thread: the contents of the restored slots, one after the other
   std::uint32_t ahead_ = 0;         // groups that run in one batch; 0: each by itself
-  AlignedBytes states_;             // of each thread of a group, or of so many groups
+  mem::AlignedBytes states_;        // of each thread of a group, or of so many groups
   std::uint32_t base_ = 0;          // the first of the group under way
   std::vector<jit::ThreadBegin> begins_;        // for each state
   std::vector<jit::Environment> environments_;  // of each thread

@@ -547,8 +547,9 @@ class Generator {
     if (id + 1 == blocks || chance(5)) {
       if (chance(88)) return b_.exit();
       if (chance(50))
-        return b_.trap("a trap", pick(std::array{Op::trap, Op::illegal, Op::breakpoint,
-                                                 Op::software_exception, Op::external_halt}));
+        return b_.trap("a trap",
+                       pick(std::array{Op::trap, Op::illegal, Op::breakpoint, Op::software_exception,
+                                       Op::external_halt, Op::register_message}));
       return b_.jump_ip(value(Type::u32, 1));
     }
     switch (below(10)) {

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "frontend/gen/lower/translate.hpp"
 
 namespace eum::gen {
@@ -56,6 +58,26 @@ class KernelProgram final : public eu::Program {
   Family family_;
 };
 
+/// One message, and nothing behind it.
+class MessageProgram final : public eu::Program {
+ public:
+  MessageProgram(const KernelProgram& message, const eu::Instruction& translated)
+      : message_(message), translated_(translated) {}
+
+  std::uint32_t bytes() const override { return translated_.next + unit_bytes; }
+  Result<eu::Instruction> fetch(std::uint32_t ip) const override {
+    if (ip == 0) return translated_;
+    return error("the message has been done");
+  }
+  std::string text(std::uint32_t ip) const override { return message_.text(ip); }
+  std::string refusal(std::uint32_t ip) const override { return message_.refusal(ip); }
+  std::uint32_t step(std::uint32_t) const override { return unit_bytes; }
+
+ private:
+  const KernelProgram& message_;
+  const eu::Instruction& translated_;
+};
+
 }  // namespace
 
 eu::Target target(Family family) {
@@ -76,6 +98,25 @@ Result<ir::Function> lower_kernel(std::span<const std::byte> code, Family family
     return error("kernel {}: expected at most {} bytes of code, found {}", name, max_kernel_bytes,
                  code.size());
   return eu::lower(KernelProgram(code, family), target(family), simd, std::move(name), options, memory);
+}
+
+Result<RegisterMessage> register_message(std::span<const std::byte> code, Family family, std::uint32_t ip) {
+  const Result<eu::Instruction> message = KernelProgram(code, family).fetch(ip);
+  if (!message) return message.error();
+  if (!message->needs_descriptors())
+    return error("expected a message with a descriptor in a register at byte {:#x}", ip);
+  return RegisterMessage{message->descriptors, message->next - message->ip};
+}
+
+Result<ir::Function> lower_message(std::span<const std::byte> code, Family family, unsigned simd,
+                                   std::uint32_t ip, const std::array<std::uint32_t, 2>& descriptors) {
+  const KernelProgram message(code.subspan(std::min<std::size_t>(ip, code.size())), family);
+  const Result<eu::Instruction> translated = message.with_descriptors(0, descriptors);
+  if (!translated) return translated.error();
+  eu::LowerOptions options;
+  options.granularity = eu::Granularity::Message;
+  return eu::lower(MessageProgram(message, *translated), target(family), simd,
+                   fmt::format("message at byte {:#x}", ip), options);
 }
 
 }  // namespace eum::gen

@@ -1,6 +1,8 @@
 #pragma once
 // GEN kernels into micro-op functions: decoded here, given their meaning by frontend/eu.
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <span>
 #include <string>
@@ -19,5 +21,19 @@ Result<ir::Function> lower_kernel(std::span<const std::byte> code, Family family
                                   std::string name,
                                   std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                                   const eu::LowerOptions& options = {});
+
+/// A message whose descriptor, extended descriptor or both the address register holds.
+struct RegisterMessage {
+  std::array<std::int8_t, 2> dwords{-1, -1};  ///< of the address register; -1: the instruction has it
+  std::uint32_t bytes = 0;                    ///< of the instruction
+};
+/// That at byte `ip`; an error if there is none.
+Result<RegisterMessage> register_message(std::span<const std::byte> code, Family family, std::uint32_t ip);
+
+/// Lowers the message at byte `ip` by itself, with descriptors of these values where registers hold them.
+/// It is the first instruction of the function; a block behind it, at the byte offset of its length, is a
+/// safepoint. An error says what of the descriptors is undefined, or not supported.
+Result<ir::Function> lower_message(std::span<const std::byte> code, Family family, unsigned simd,
+                                   std::uint32_t ip, const std::array<std::uint32_t, 2>& descriptors);
 
 }  // namespace eum::gen

@@ -49,6 +49,7 @@ void emit_trap(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 void emit_illegal(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 void emit_breakpoint(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 void emit_software_exception(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
+void emit_register_message(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 void emit_external_halt(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 
 /// A locked op orders as mfence does, for about half the time.

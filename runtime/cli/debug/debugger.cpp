@@ -143,7 +143,7 @@ Result<jit::ThreadImage> Debugger::image() {
   const rt::WalkerCommand& walk = walks_[walk_];
   const jit::Executable& executable = *walk.code->executable;
   const jit::StateLayout& layout = executable.layout();
-  rt::AlignedBytes memory;
+  mem::AlignedBytes memory;
   if (auto reserved = memory.reserve(layout.size); !reserved) return reserved.error();
   std::memset(memory.data(), 0, layout.size);
   auto& state = *new (memory.data()) jit::ThreadState;

@@ -103,7 +103,9 @@ Outcome run(const Compiled& compiled, std::uint32_t seed, std::uint32_t mask) {
                     : jit::has_text(fault.kind)
                         ? compiled.texts.at(fault.address)
                         : fmt::format("fault {} at {:#x}", static_cast<unsigned>(fault.kind), fault.address);
-  outcome.unsupported = outcome.status == jit::Status::Faulted && fault.kind == jit::FaultKind::Unsupported;
+  outcome.unsupported =
+      outcome.status == jit::Status::Faulted &&
+      (fault.kind == jit::FaultKind::Unsupported || fault.kind == jit::FaultKind::RegisterMessage);
   const auto keep = [&](const std::byte* from, std::size_t bytes) {
     outcome.state.insert(outcome.state.end(), from, from + bytes);
   };

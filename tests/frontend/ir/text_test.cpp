@@ -166,7 +166,8 @@ Function every_op() {
   f.blocks[3].safepoint = true;
   b.set_block(5);
   b.exit();
-  for (const Op op : {Op::illegal, Op::breakpoint, Op::software_exception, Op::external_halt}) {
+  for (const Op op :
+       {Op::illegal, Op::breakpoint, Op::software_exception, Op::external_halt, Op::register_message}) {
     b.set_block(f.add_block());
     b.trap("an instruction", op);
   }

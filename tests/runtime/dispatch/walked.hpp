@@ -1,5 +1,5 @@
 #pragma once
-// A walk whose threads are written as micro-ops.
+// A walk whose threads are written as micro-ops, or as GEN code.
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -38,9 +38,18 @@ class Walked {
     executable_ = std::move(*executable);
     code_ = thread_code(*function, *executable_);
     code_.ids = options.promised();
-    command.code = &code_;
-    command.surfaces = &surfaces;
-    command.per_thread_bytes = 32;
+    set_command();
+  }
+  explicit Walked(const KernelCode& kernel, jit::EngineKind kind,
+                  const jit::CompileOptions& options = run_only) {
+    auto device = Device::create({.engine = kind, .workers = 1});
+    if (!device) FAIL(device.error().message);
+    engine_ = std::move(*device);
+    auto translated = translate(kernel, engine_->engine(), options);
+    if (!translated) FAIL(translated.error().message);
+    executable_ = std::move(translated->executable);
+    code_ = translated->code;
+    set_command();
   }
 
   /// `dwords` of zeros as surface 0.
@@ -55,8 +64,8 @@ class Walked {
     for (std::uint32_t t = 0; t < command.threads_per_group; ++t)
       std::memcpy(per_thread_.data() + 32 * t, &t, 4);
     command.per_thread = per_thread_;
-    const std::array<std::uint32_t, 8> cross{command.groups[0], command.groups[1], command.threads_per_group};
-    std::memcpy(cross_thread_.data(), cross.data(), 32);
+    if (!cross) cross = {command.groups[0], command.groups[1], command.threads_per_group};
+    std::memcpy(cross_thread_.data(), cross->data(), 32);
     command.cross_thread = cross_thread_;
     command.slots = thread_slots(workers, code_.waits, command.threads_per_group);
   }
@@ -83,8 +92,15 @@ class Walked {
   WalkerCommand command;
   mem::BindingTable surfaces;
   std::vector<std::uint32_t> data;
+  std::optional<std::array<std::uint32_t, 8>> cross;  ///< cross-thread data of the test's own
 
  private:
+  void set_command() {
+    command.code = &code_;
+    command.surfaces = &surfaces;
+    command.per_thread_bytes = 32;
+  }
+
   ThreadCode code_;
   std::unique_ptr<Device> engine_;
   std::unique_ptr<jit::Executable> executable_;
