@@ -13,8 +13,8 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
-// The stack overflow exception (cr0.1, bits 27 and 11) is not among them: the manual's instruction set has none
-// that uses a stack, and software that sets the bits sees them unchanged.
+// The stack overflow exception (cr0.1, bits 27 and 11) is not among them: the manual's instruction set has
+// none that uses a stack, and software that sets the bits sees them unchanged.
 struct ExceptionInfo {
   unsigned status;  ///< bits of cr0.1
   unsigned enable;
