@@ -190,7 +190,7 @@ ir::ValueId Lowering::addresses(const Operand& op, unsigned lanes, bool destinat
     address = plus_offset(
         lanes <= region.width
             ? builder_.splat(scalar(Type::u16, base), lanes)
-            : builder_.reg_read(Type::u16, lanes, rows, region.width == 1 ? lane_mask() : ir::no_value));
+            : builder_.reg_read(Type::u16, lanes, rows, region.width == 1 ? needed_lanes() : ir::no_value));
     region.vstride = 0;
   } else {
     address = plus_offset(scalar(Type::u16, base));
