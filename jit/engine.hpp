@@ -121,7 +121,7 @@ struct Environment {
   std::byte* scratch = nullptr;            ///< of this thread
   std::uint64_t scratch_bytes = 0;
   mem::AddressSpace* space = nullptr;  ///< A64 and A32; may be null: every access faults
-  std::byte* slm = nullptr;            ///< of the thread group
+  std::byte* slm = nullptr;            ///< of the thread group, whose threads never run at the same time
   std::uint64_t slm_bytes = 0;
   const Callbacks* callbacks = nullptr;    ///< may be null: every result is all ones
   const BoundsObserver* bounds = nullptr;  ///< may be null

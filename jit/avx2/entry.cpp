@@ -118,10 +118,11 @@ void Compiler::begin_thread() {
   const auto file = [&](std::uint32_t offset) { return state(layout.file + offset, 32); };
   a.mov(x86::qword_ptr(state_reg, offsetof(ThreadState, resume)), 0);
   static_assert(offsetof(ThreadState, barrier_signals) == offsetof(ThreadState, resume) + 4);
-  a.mov(x86::rax, batch_field(offsetof(ThreadBatch, fp_mode), 8));
-  static_assert(offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
-  static_assert(offsetof(ThreadState, fp_mixed) == offsetof(ThreadState, fp_mode) + 4);
-  a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);
+  // Each by itself, as they were stored: a load of both would have to wait for the stores.
+  a.mov(x86::eax, batch_field(offsetof(ThreadBatch, fp_mode), 4));
+  a.mov(x86::ecx, batch_field(offsetof(ThreadBatch, fp_mixed), 4));
+  a.mov(state(offsetof(ThreadState, fp_mode), 4), x86::eax);
+  a.mov(state(offsetof(ThreadState, fp_mixed), 4), x86::ecx);
   a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, begins), 8));
   a.vmovups(x86::ymm0, x86::ptr(x86::rdx, offsetof(ThreadBegin, header), 32));
   a.vmovups(file(0), x86::ymm0);

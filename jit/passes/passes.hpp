@@ -48,6 +48,9 @@ void needed_lanes(ir::Function& function);
 void complements(ir::Function& function);
 void booleans(ir::Function& function);
 
+/// Fences go where no store is before them, since the last fence, that other host threads may see.
+void fences(ir::Function& function);
+
 /// Marks the blocks at which a thread may pause. Every engine does it first.
 void mark_safepoints(ir::Function& function, Safepoints where);
 
