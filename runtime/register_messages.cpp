@@ -12,6 +12,7 @@
 
 #include "frontend/gen/lower/lower.hpp"
 #include "memory/base/aligned_bytes.hpp"
+#include "memory/base/within_host.hpp"
 
 namespace eum::rt {
 namespace {
@@ -42,7 +43,16 @@ class RegisterMessages final : public jit::Executable {
       const jit::Status status = code_->run(state, scope);
       if (status != jit::Status::Faulted || state.fault.kind != jit::FaultKind::RegisterMessage)
         return status;
-      if (const jit::Status after = send(state, scope); after != jit::Status::Paused) return after;
+      const std::uint32_t ip = state.fault.guest_ip;
+      const auto after =
+          within_host("a message", [&]() -> Result<jit::Status> { return send(state, scope); });
+      if (!after) {
+        state.fault = {.kind = jit::FaultKind::Refused,
+                       .guest_ip = ip,
+                       .reason = "the host has no memory for the message"};
+        return jit::Status::Faulted;
+      }
+      if (*after != jit::Status::Paused) return *after;
       if (state.budget <= 0) return jit::Status::Paused;
     }
   }
