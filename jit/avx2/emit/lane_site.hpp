@@ -43,6 +43,8 @@ class LaneSite : public MemorySite {
   unsigned known_runs() const { return run_lanes_ >= lanes() ? 1 : rows(); }
   /// Jumps to `outside` unless those are in bounds.
   CheckedAddress check_known_runs(asmjit::Label outside) const;
+  /// What the next threads will access, if they go on where this run ends, on its way into the caches.
+  void prefetch(const CheckedAddress& memory, bool writes) const;
   /// As call_out_of_line, which begins with the address of each lane.
   void call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                      const CallRegisters& registers) const;

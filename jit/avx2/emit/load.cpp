@@ -39,7 +39,9 @@ class LoadSite : public LaneSite {
 
  private:
   void emit_runs() const {
-    load_runs(check_known_runs(slow_), known_runs(), known_stride());
+    const CheckedAddress memory = check_known_runs(slow_);
+    prefetch(memory, false);
+    load_runs(memory, known_runs(), known_stride());
     c_.a.bind(done_);
     call_for_runs(slow_, done_, on_data<jit::load>, {.results = results_});
   }

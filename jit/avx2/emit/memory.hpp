@@ -22,6 +22,11 @@ class CheckedAddress {
   x86::Mem lane(x86::Gp address, unsigned offset, unsigned bytes) const;
   /// The same for each lane of a vector of 32-bit addresses, as gathers want it.
   x86::Mem gather(x86::Vec addresses, unsigned offset, unsigned bytes) const;
+  /// Memory `distance` bytes behind a byte of a run, which may be none of the guest's: only prefetches, which
+  /// no address makes fault, may name it.
+  x86::Mem ahead(unsigned offset, int distance, unsigned row = 0) const {
+    return x86::ptr(base_, rows_[row], 0, static_cast<int>(offset) + distance);
+  }
   /// A dword of each lane that holds the checked element at `offset`; it may begin before that.
   x86::Mem gather_around(x86::Ymm addresses, unsigned offset) const;
 

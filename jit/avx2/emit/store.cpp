@@ -43,7 +43,9 @@ class StoreSite : public LaneSite {
 
  private:
   void emit_runs() const {
-    store_runs(check_known_runs(slow_), known_runs(), known_stride());
+    const CheckedAddress memory = check_known_runs(slow_);
+    prefetch(memory, true);
+    store_runs(memory, known_runs(), known_stride());
     c_.a.bind(done_);
     call_for_runs(slow_, done_, on_data<jit::store>, {.data = data_});
   }
