@@ -115,8 +115,9 @@ class PayloadBuilder {
     if (kernel_.local_ids.rows() == 0 || !check_range()) return 0;
     std::uint32_t run = kernel_.simd_size;
     for (const Walk& walk : walks())
-      run = std::min(run, consecutive_run(walk.per_thread, kernel_.per_thread_bytes, 0,
-                                          consecutive_ids(kernel_, 0, kernel_.simd_size)));
+      run =
+          std::min(run, consecutive_run({walk.per_thread, kernel_.per_thread_bytes, 0, walk.last_thread_mask},
+                                        consecutive_ids(kernel_, 0, kernel_.simd_size)));
     return run;
   }
 

@@ -224,8 +224,6 @@ class Compiler {
   void set_fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address);
 
   // entry.cpp
-  /// Code for threads that begin brings back no more slots than this.
-  static constexpr std::uint32_t most_restored = 48;
   void environment();
   void enter();
   void begin_thread();

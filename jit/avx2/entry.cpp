@@ -98,12 +98,7 @@ void Compiler::enter() {
   enter_from_memory(0);
 }
 
-bool Compiler::begins_threads() const {
-  if (!optimisations[Optimisation::begun_threads]) return false;
-  std::uint32_t slots = 0;
-  for (const FileRange& range : restored_) slots += range.bytes / restored_slot_bytes;
-  return slots <= most_restored;
-}
+bool Compiler::begins_threads() const { return optimisations[Optimisation::begun_threads]; }
 
 namespace {
 
@@ -128,12 +123,27 @@ void Compiler::begin_thread() {
   a.vmovups(file(0), x86::ymm0);
   if (!restored_.empty()) {
     a.mov(x86::rcx, x86::ptr(x86::rdx, offsetof(ThreadBegin, restored), 8));
+    constexpr std::uint32_t most_unrolled = 8 * restored_slot_bytes;
+    static_assert(restored_slot_bytes == 32);
     std::int32_t from = 0;
-    for (const FileRange& range : restored_)
-      for (std::uint32_t done = 0; done < range.bytes; done += restored_slot_bytes, from += 32) {
-        a.vmovups(x86::ymm0, x86::ptr(x86::rcx, from));
-        a.vmovups(file(range.offset + done), x86::ymm0);
+    for (const FileRange& range : restored_) {
+      if (range.bytes <= most_unrolled) {
+        for (std::uint32_t done = 0; done < range.bytes; done += restored_slot_bytes) {
+          a.vmovups(x86::ymm0, x86::ptr(x86::rcx, from + static_cast<std::int32_t>(done)));
+          a.vmovups(file(range.offset + done), x86::ymm0);
+        }
+      } else {
+        const asmjit::Label loop = a.newLabel();
+        const auto to = static_cast<std::int32_t>(layout.file + range.offset);
+        a.mov(x86::eax, range.bytes);
+        a.bind(loop);
+        a.vmovups(x86::ymm0, x86::ptr(x86::rcx, x86::rax, 0, from - 32, 32));
+        a.vmovups(x86::ptr(state_reg, x86::rax, 0, to - 32, 32), x86::ymm0);
+        a.sub(x86::eax, 32);
+        a.jnz(loop);
       }
+      from += static_cast<std::int32_t>(range.bytes);
+    }
   }
   // Flags that nothing reads before it has written them may hold anything.
   const bool flags = liveness_.live_in(0).active_flags.any_in_range(0, function.flag_bits) ||

@@ -211,7 +211,8 @@ bool BlockCode::needed(CodeInst& inst, MaskUse use, const LiveState& live, bool 
   bool any = false;
   for (unsigned slot = range.first; slot <= range.last; ++slot) {
     const bool by_channel = liveness_.by_channel(inst, use, slot, live);
-    any |= live.active[slot] || (!(full_here || by_channel) && live.inactive[slot]);
+    any |= (live.active[slot] || (!(full_here || by_channel) && live.inactive[slot])) &&
+           (live.bytes[slot] & bytes_of(inst, slot, bytes)) != 0;
     if (by_channel && covers(inst, slot, bytes) && !live.inactive[slot])
       inst.overwrite |= 1u << (slot - range.first);
   }
@@ -279,7 +280,7 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
       const unsigned bytes = liveness_.slot_bytes();
       const SlotRange range = slots_of(inst, bytes);
       for (unsigned slot = range.first; slot <= range.last; ++slot)
-        if (covers(inst, slot, bytes)) live_.end_active(slot);
+        live_.end(slot, bytes_of(inst, slot, bytes));
     } else if ((role == MaskRole::Merge || role == MaskRole::ExecutionMerge) && writes_whole_flag(i, block)) {
       liveness_.step(inst, MaskRole::Other, live_);
     } else {

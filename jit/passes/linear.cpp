@@ -57,7 +57,8 @@ class Solver {
     now_.id_rows = ir::lane_mask(ids_.rows);
     now_.reached = true;
     reach(0, true);
-    // A thread that begins with some channels off may never have all on.
+    // A thread that begins with some channels off, of whose ids nothing is promised, may never have all on.
+    now_.id_rows = 0;
     if (may_grow_ && !stays_within()) reach(0, false);
     while (!pending_.empty()) {
       const auto [block, full] = pending_.back();

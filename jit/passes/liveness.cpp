@@ -21,6 +21,25 @@ SlotRange slots_of(const Inst& inst, unsigned slot_bytes) {
   return {low / slot_bytes, (high + bytes - 1) / slot_bytes};
 }
 
+std::uint64_t bytes_of(const Inst& inst, unsigned slot, unsigned slot_bytes) {
+  const unsigned begin = slot * slot_bytes, end = begin + slot_bytes, element = ir::size_of(inst.type);
+  std::uint64_t bytes = 0;
+  const auto add = [&](unsigned from, unsigned to) {
+    from = std::max(from, begin);
+    to = std::min(to, end);
+    if (from < to) bytes |= (~std::uint64_t{0} >> (64 - (to - from))) << (from - begin);
+  };
+  if (inst.region.stride(inst.lanes) == 1) {
+    add(inst.region.offset, inst.region.offset + inst.lanes * element);
+  } else {
+    for (unsigned lane = 0; lane < inst.lanes; ++lane) {
+      const unsigned at = inst.region.byte_of(lane, element);
+      add(at, at + element);
+    }
+  }
+  return bytes;
+}
+
 bool covers(const Inst& inst, unsigned slot, unsigned slot_bytes) {
   if (inst.region.stride(inst.lanes) != 1) return false;
   unsigned begin = inst.region.offset, end = begin + inst.lanes * ir::size_of(inst.type);
@@ -79,7 +98,7 @@ void Liveness::solve() {
     if (insts.back().op == Op::jump_ip) out |= everywhere;
     live = out;
     for (std::size_t i = insts.size(); i-- > 0;) step(insts[i], uses_[b][i], live);
-    if (exact_ && function_.blocks[b].safepoint) live.fill();
+    if (exact_ && function_.blocks[b].safepoint) live.fill(whole_slot());
     if (live == in_[b]) continue;
     in_[b] = live;
     for (BlockId predecessor : predecessors[b]) again(predecessor);
@@ -244,6 +263,7 @@ void Liveness::renumber(BlockId block, std::span<const std::uint32_t> origins) {
 LiveState& LiveState::operator|=(const LiveState& other) {
   active |= other.active;
   inactive |= other.inactive;
+  for (std::size_t slot = 0; slot < bytes.size(); ++slot) bytes[slot] |= other.bytes[slot];
   active_flags |= other.active_flags;
   inactive_flags |= other.inactive_flags;
   if (mapping == other.mapping) return *this;
@@ -253,20 +273,22 @@ LiveState& LiveState::operator|=(const LiveState& other) {
     if (mapping[slot] == 0)
       mapping[slot] = theirs;
     else
-      want(slot, any);
+      want(slot, any, 0);
   }
   return *this;
 }
 
-void LiveState::fill() {
+void LiveState::fill(std::uint64_t all) {
   active.fill();
   inactive.fill();
   std::fill(mapping.begin(), mapping.end(), any);
+  std::fill(bytes.begin(), bytes.end(), all);
   active_flags.fill();
   inactive_flags.fill();
 }
 
-void LiveState::want(unsigned slot, Mapping wanted) {
+void LiveState::want(unsigned slot, Mapping wanted, std::uint64_t read) {
+  bytes[slot] |= read;
   if (mapping[slot] != 0 && mapping[slot] != wanted) wanted = any;
   mapping[slot] = wanted;
   active.set(slot);
@@ -280,9 +302,10 @@ void Liveness::step(const Inst& inst, MaskUse use, LiveState& live) const {
       if (inst.mask != ir::no_value && role != MaskRole::Execution) break;
       SlotRange range = slots_of(inst, slot_bytes_);
       for (unsigned slot = range.first; slot <= range.last; ++slot) {
-        if (!covers(inst, slot, slot_bytes_)) continue;
         if (inst.mask == ir::no_value) {
-          live.end(slot);
+          live.end(slot, bytes_of(inst, slot, slot_bytes_));
+        } else if (!covers(inst, slot, slot_bytes_)) {
+          continue;
         } else if (by_channel(inst, use, slot, live)) {
           // Of what was wanted whosever it was, the rest is wanted as that of the other channels.
           if (live.mapping[slot] != 0) live.mapping[slot] = mapping_of(inst, use.first_lane, slot);
@@ -294,12 +317,12 @@ void Liveness::step(const Inst& inst, MaskUse use, LiveState& live) const {
     case Op::reg_read: {
       SlotRange range = slots_of(inst, slot_bytes_);
       for (unsigned slot = range.first; slot <= range.last; ++slot)
-        live.want(slot,
-                  role == MaskRole::Execution ? mapping_of(inst, use.first_lane, slot) : LiveState::any);
+        live.want(slot, role == MaskRole::Execution ? mapping_of(inst, use.first_lane, slot) : LiveState::any,
+                  bytes_of(inst, slot, slot_bytes_));
       break;
     }
     case Op::reg_gather:
-      for (unsigned slot = 0; slot < indirect_slots(); ++slot) live.want(slot, LiveState::any);
+      for (unsigned slot = 0; slot < indirect_slots(); ++slot) live.want(slot, LiveState::any, whole_slot());
       break;
     case Op::flag_write:
       if (role == MaskRole::ExecutionMerge) {
@@ -328,7 +351,7 @@ void Liveness::step(const Inst& inst, MaskUse use, LiveState& live) const {
     default:
       break;
   }
-  if (observes(inst)) live.fill();
+  if (observes(inst)) live.fill(whole_slot());
 }
 
 }  // namespace eum::jit

@@ -2,10 +2,12 @@
 // Which parts of the register file and which flags a block must leave behind, lane-precise for divergent
 // code.
 //
-// The file is tracked in slots of a size that the caller chooses, flags bit by bit. Of each two facts are
-// known: `active` (a channel in the execution mask may read it later) and `inactive` (a channel outside it
-// may). A write under the execution mask ends the first and not the second, which is what lets temporaries of
-// a divergent loop die, and what tells whether such a write must blend with the old value.
+// The file is tracked in slots of a size that the caller chooses, of up to 64 bytes, flags bit by bit. Of
+// each two facts are known: `active` (a channel in the execution mask may read it later) and `inactive` (a
+// channel outside it may). A write under the execution mask ends the first and not the second, which is what
+// lets temporaries of a divergent loop die, and what tells whether such a write must blend with the old
+// value. Which bytes of a slot anyone may read is known as well, so that writes of parts end it that write
+// all of it together: halves of 64-bit elements come so.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,21 +26,30 @@ struct LiveState {
 
   BitSet active, inactive;              ///< slots
   std::vector<Mapping> mapping;         ///< that `active` and `inactive` mean; 0 of slots that are in neither
+  std::vector<std::uint64_t> bytes;     ///< that are read of each slot, a bit each; 0 of slots in neither
   BitSet active_flags, inactive_flags;  ///< flag bits
   bool operator==(const LiveState&) const = default;
   LiveState& operator|=(const LiveState& other);
-  void fill();
+  /// Everything, of slots of which `all` are the bytes.
+  void fill(std::uint64_t all);
   /// What is read as channels that are on; `wanted` may be `any`, and then what is off is as well.
-  void want(unsigned slot, Mapping wanted);
+  void want(unsigned slot, Mapping wanted, std::uint64_t read);
   /// The channels that are on have just got other contents.
   void end_active(unsigned slot) {
     active.reset(slot);
-    if (!inactive[slot]) mapping[slot] = 0;
+    if (inactive[slot]) return;
+    mapping[slot] = 0;
+    bytes[slot] = 0;
   }
   /// All channels have.
   void end(unsigned slot) {
     inactive.reset(slot);
     end_active(slot);
+  }
+  /// So have these bytes of all channels.
+  void end(unsigned slot, std::uint64_t written) {
+    bytes[slot] &= ~written;
+    if (bytes[slot] == 0) end(slot);
   }
 };
 
@@ -67,6 +78,8 @@ struct SlotRange {
 };
 /// The slots that a region access touches.
 SlotRange slots_of(const ir::Inst& inst, unsigned slot_bytes);
+/// Which bytes of the slot a region access touches, a bit each.
+std::uint64_t bytes_of(const ir::Inst& inst, unsigned slot, unsigned slot_bytes);
 /// The instruction is a region access that covers every byte of the slot.
 bool covers(const ir::Inst& inst, unsigned slot, unsigned slot_bytes);
 
@@ -103,7 +116,11 @@ class Liveness {
 
  private:
   LiveState empty() const {
-    return {BitSet(slots_), BitSet(slots_), std::vector<Mapping>(slots_), BitSet(function_.flag_bits),
+    return {BitSet(slots_),
+            BitSet(slots_),
+            std::vector<Mapping>(slots_),
+            std::vector<std::uint64_t>(slots_),
+            BitSet(function_.flag_bits),
             BitSet(function_.flag_bits)};
   }
   /// What a mask value is of the execution mask, as long as that stays: until the next epoch.
@@ -127,6 +144,7 @@ class Liveness {
   };
   void classify_flags(ir::BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs);
   Mapping mapping_of(const ir::Inst& inst, unsigned first_lane, unsigned slot) const;
+  std::uint64_t whole_slot() const { return ~std::uint64_t{0} >> (64 - slot_bytes_); }
   void solve();
 
   const ir::Function& function_;

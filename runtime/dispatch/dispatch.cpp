@@ -37,7 +37,8 @@ Result<void> check(const WalkerCommand& walk) {
   if (payload > code.payload_room)
     return error("walk: a thread's registers hold {} bytes of payload, found {}", code.payload_room, payload);
   if (const jit::ConsecutiveIds& ids = code.ids; ids.run != 0) {
-    const std::uint32_t found = consecutive_run(walk.per_thread, walk.per_thread_bytes, code.grf_bytes, ids);
+    const std::uint32_t found =
+        consecutive_run({walk.per_thread, walk.per_thread_bytes, code.grf_bytes, walk.last_mask}, ids);
     if (found < ids.run)
       return error("walk: expected local ids that go up by 1 in runs of {}, as its code relies on, found {}",
                    ids.run, found == 0 ? "none" : fmt::format("runs of {}", found));

@@ -5,16 +5,19 @@
 
 namespace eum::rt {
 
-std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t bytes_per_thread,
-                              std::size_t first, const jit::ConsecutiveIds& ids) {
+std::uint32_t consecutive_run(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
   constexpr std::uint32_t least = 8;
-  if (ids.count < least || per_thread.empty() || ids.offset < first || ids.end() - first > bytes_per_thread)
+  const auto& [bytes, bytes_per_thread, first, last_mask] = threads;
+  if (ids.count < least || bytes.empty() || ids.offset < first || ids.end() - first > bytes_per_thread)
     return 0;
   const auto lowest_bit = [](std::uint32_t n) { return n & (0 - n); };
   std::uint32_t run = lowest_bit(ids.count);
-  for (std::size_t thread = 0; thread < per_thread.size(); thread += bytes_per_thread)
+  // Channels that are off mostly count on from 0.
+  const bool last_is_whole = (~last_mask & ir::lane_mask(ids.count)) == 0;
+  const std::size_t end = bytes.size() - (last_is_whole ? 0 : bytes_per_thread);
+  for (std::size_t thread = 0; thread < end; thread += bytes_per_thread)
     for (std::uint32_t row = 0; row < ids.rows; ++row) {
-      const std::byte* at = per_thread.data() + thread + (ids.offset - first) + row * ids.row_bytes;
+      const std::byte* at = bytes.data() + thread + (ids.offset - first) + row * ids.row_bytes;
       std::uint16_t before = 0, id = 0;
       for (std::uint32_t i = 0; i < ids.count; ++i, before = id) {
         std::memcpy(&id, at + 2 * i, sizeof id);

@@ -9,10 +9,15 @@
 
 namespace eum::rt {
 
-/// The longest run for which each thread's data, which begins `first` bytes into its register file, keeps
-/// what `ids` promises, 8 to ids.count; 0: there is none.
-std::uint32_t consecutive_run(std::span<const std::byte> per_thread, std::size_t bytes_per_thread,
-                              std::size_t first, const jit::ConsecutiveIds& ids);
+/// Data of the threads of a group, one after the other.
+struct PerThreadData {
+  std::span<const std::byte> bytes;
+  std::size_t bytes_per_thread = 0;
+  std::size_t first = 0;          ///< where it begins in the register file
+  std::uint32_t last_mask = ~0u;  ///< channels of the last thread
+};
+/// The longest run for which each thread keeps what `ids` promises, 8 to ids.count; 0: there is none.
+std::uint32_t consecutive_run(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
 
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data that
 /// all threads share; cr0 and sr0. r0 (public GPGPU payload descriptions of Gen8 and Gen9; compiled code

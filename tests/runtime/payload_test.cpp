@@ -476,8 +476,8 @@ TEST_CASE("the run in which local ids go up is that of the shortest row") {
   CHECK(run({1024, 4, 1}, {16, 4, 1}) == 16);
   CHECK(run({1024, 4, 1}, {8, 4, 2}) == 0);  // the range is refused
   CHECK(run({1024, 4, 1}, {24, 4, 1}, true) == 8);
-  CHECK(run({100, 1, 1}, {100, 1, 1}) == 0);  // channels that are off count on from 0
-  CHECK(run({1040, 1, 1}, {64, 1, 1}, true) == 16);
+  CHECK(run({100, 1, 1}, {100, 1, 1}) == 32);
+  CHECK(run({1040, 1, 1}, {64, 1, 1}, true) == 32);
   CHECK(run({~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}) == 0);
 }
 
