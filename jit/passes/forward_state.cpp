@@ -94,6 +94,7 @@ class BlockForwarder {
     // Stamps stay: whatever comes into the empty table is later than all of them.
     table_.clear();
     std::fill(flags_.begin(), flags_.end(), FlagBits{});
+    slices_.clear();
     out_.clear();
     out_.reserve(block.insts.size() + 16);
     for (Inst& inst : block.insts) visit(inst);
@@ -101,6 +102,14 @@ class BlockForwarder {
   }
 
  private:
+  /// Registers of the hosts have so many bytes, or twice as many.
+  static constexpr unsigned part_bytes = 32;
+  /// `mask` is `lanes` lanes of `of`.
+  struct MaskSlice {
+    ValueId mask, of;
+    unsigned first, lanes;
+  };
+  static constexpr ValueId no_such_mask = ir::no_value - 1;
   struct FlagBits {
     ValueId value = ir::no_value;  // of a flag_write or flag_read that covers this bit ...
     std::uint8_t lane = 0;         // ... as this lane of it
@@ -209,6 +218,9 @@ class BlockForwarder {
       case Op::flag_write:
         return write_flags(inst);
       default:
+        if (inst.op == Op::slice && ir::is_mask(inst.type))
+          slices_.push_back(
+              {inst.result, function_.arg(inst, 0), static_cast<unsigned>(inst.imm), inst.lanes});
         if (ir::is_pure(inst.op)) {
           Table::Entry& entry = table_.at(key_of(inst));
           if (entry.value != ir::no_value) return alias(inst, entry.value);
@@ -231,9 +243,86 @@ class BlockForwarder {
     Table::Entry& entry = table_.at(key);
     if (entry.value != ir::no_value && fresh(inst, entry.time))
       return set_alias(inst.result, cast(entry.value, inst.type, inst));
-    entry.value = inst.result;
-    entry.time = clock_;
+    if (const ValueId parts = known_parts(inst); parts != ir::no_value) return set_alias(inst.result, parts);
+    Table::Entry& own = table_.at(key);
+    own.value = inst.result;
+    own.time = clock_;
     out_.push_back(inst);
+  }
+
+  // ---- Reads of a part of what was written at once, or of what was written in parts. Where parts are whole
+  // host registers, taking them apart and putting them together costs nothing.
+
+  /// What the read gives, of what is known of more lanes than it has, or of its halves.
+  ValueId known_parts(const Inst& read) {
+    const unsigned bytes = read.lanes * ir::size_of(read.type);
+    if (read.region.stride(read.lanes) != 1 || bytes % part_bytes != 0) return ir::no_value;
+    if (const ValueId whole = known_around(read); whole != ir::no_value) return whole;
+    if (read.lanes % 2 != 0 || bytes / 2 % part_bytes != 0) return ir::no_value;
+    const unsigned lanes = read.lanes / 2;
+    std::array<ValueId, 2> halves{};
+    for (unsigned half = 0; half < 2; ++half) {
+      const Inst part = part_of(read, half * lanes, lanes);
+      halves[half] = known(part, part);
+      if (halves[half] == ir::no_value) halves[half] = known_parts(part);
+      if (halves[half] == ir::no_value) return ir::no_value;
+      halves[half] = cast(halves[half], read.type, read);
+    }
+    return pure(new_inst(Op::concat, read, read.lanes), {halves[0], halves[1]});
+  }
+
+  /// The same of a region that reaches further, whose lanes the read has some of.
+  ValueId known_around(const Inst& read) {
+    const unsigned element = ir::size_of(read.type);
+    for (unsigned lanes = read.lanes * 2; lanes <= ir::max_lanes; lanes *= 2)
+      for (unsigned before = 0; before < lanes; before += read.lanes) {
+        if (read.region.offset < before * element) break;
+        const ValueId value = known(part_of(read, 0 - before, lanes), read);
+        if (value == ir::no_value) continue;
+        Inst slice = new_inst(Op::slice, read, read.lanes);
+        slice.imm = before;
+        return pure(slice, {cast(value, read.type, read)});
+      }
+    return ir::no_value;
+  }
+
+  /// What has been written to or read from the region of `whole`, under its mask or of all lanes, if that is
+  /// still true of the region of `part`.
+  ValueId known(const Inst& whole, const Inst& part) {
+    for (const ValueId mask : {whole.mask, ir::no_value}) {
+      if (mask == no_such_mask) continue;
+      const Table::Entry& entry =
+          table_.at(region_key(Op::reg_read, whole.type, whole.lanes, whole.region, mask));
+      if (entry.value != ir::no_value && fresh(part, entry.time)) return entry.value;
+    }
+    return ir::no_value;
+  }
+
+  /// Lanes [first, first + lanes) of a read of elements side by side, where the first one may be in front of
+  /// it; under no_such_mask where nothing is under the mask of those channels.
+  Inst part_of(const Inst& read, unsigned first, unsigned lanes) {
+    Inst part = read;
+    part.lanes = static_cast<std::uint8_t>(lanes);
+    part.region = ir::Region::packed(read.region.offset + first * ir::size_of(read.type));
+    if (read.mask == ir::no_value || read.mask == no_such_mask) return part;
+    ValueId root = read.mask;
+    if (const auto own = std::ranges::find(slices_, read.mask, &MaskSlice::mask); own != slices_.end()) {
+      root = own->of;
+      first += own->first;
+    }
+    part.mask = first == 0 && lanes == function_.values[root].lanes ? root : no_such_mask;
+    for (const MaskSlice& slice : slices_)
+      if (slice.of == root && slice.first == first && slice.lanes == lanes) part.mask = slice.mask;
+    return part;
+  }
+
+  Inst new_inst(Op op, const Inst& at, unsigned lanes) const {
+    Inst inst;
+    inst.op = op;
+    inst.type = at.type;
+    inst.lanes = static_cast<std::uint8_t>(lanes);
+    inst.guest_ip = at.guest_ip;
+    return inst;
   }
 
   void write_register(Inst& inst) {
@@ -333,6 +422,7 @@ class BlockForwarder {
   std::vector<ValueId> alias_;
   std::vector<std::uint64_t> stamps_;
   std::vector<FlagBits> flags_;
+  std::vector<MaskSlice> slices_;  // of the block, a few
   Table table_;
   std::uint64_t clock_ = 0;
   std::uint64_t fp_modes_ = 0;  // how often the mode has been set

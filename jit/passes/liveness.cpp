@@ -250,6 +250,37 @@ void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known
   needs.end(function_.blocks[block]);
 }
 
+std::vector<bool> Liveness::needed(BlockId block) const {
+  const auto& insts = function_.blocks[block].insts;
+  std::vector<bool> needed(insts.size());
+  std::vector<bool> used(function_.values.size());
+  LiveState live = out_[block];
+  for (std::size_t i = insts.size(); i-- > 0;) {
+    const Inst& inst = insts[i];
+    bool wanted = true;
+    if (inst.op == Op::reg_write) {
+      const SlotRange range = slots_of(inst, slot_bytes_);
+      wanted = false;
+      for (unsigned slot = range.first; slot <= range.last; ++slot)
+        wanted |= (live.active[slot] || live.inactive[slot]) &&
+                  (live.bytes[slot] & bytes_of(inst, slot, slot_bytes_)) != 0;
+    } else if (inst.op == Op::flag_write) {
+      wanted = live.active_flags.any_in_range(inst.imm, inst.lanes) ||
+               live.inactive_flags.any_in_range(inst.imm, inst.lanes);
+    } else if (!ir::may_leave(inst.op) && (ir::info(inst.op).effect == ir::Effect::Pure ||
+                                           ir::info(inst.op).effect == ir::Effect::ReadsState)) {
+      wanted = false;
+      for (unsigned k = 0; k < inst.result_count; ++k) wanted |= used[inst.result + k];
+    }
+    if (!wanted) continue;
+    needed[i] = true;
+    step(inst, uses_[block][i], live);
+    for (ir::ValueId arg : function_.args(inst)) used[arg] = true;
+    if (inst.mask != ir::no_value) used[inst.mask] = true;
+  }
+  return needed;
+}
+
 void Liveness::renumber(BlockId block, std::span<const std::uint32_t> origins) {
   std::vector<MaskUse> uses;
   uses.reserve(origins.size());

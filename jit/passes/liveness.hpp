@@ -99,6 +99,8 @@ class Liveness {
   /// (mask_set) of instruction `index`; or a merge.
   MaskRole role(ir::BlockId block, std::size_t index) const { return uses_[block][index].role; }
   MaskUse use(ir::BlockId block, std::size_t index) const { return uses_[block][index]; }
+  /// Which of the block's instructions something looks at, in it or behind it.
+  std::vector<bool> needed(ir::BlockId block) const;
   /// Instructions have come into the block: `origins` has for each one of now its index before, or no_origin.
   /// The new ones are pure, or read what an old one reads at the same place.
   void renumber(ir::BlockId block, std::span<const std::uint32_t> origins);

@@ -3,7 +3,9 @@
 #include "jit/passes/scalar_runs.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "jit/passes/access_form.hpp"
 #include "jit/passes/rewrite.hpp"
@@ -39,11 +41,16 @@ bool is_scalar_op(const Inst& inst) {
 
 class BlockRuns {
  public:
-  BlockRuns(Function& function, std::vector<std::uint32_t>& definitions, const Optimisations& optimisations)
-      : function_(function), definitions_(definitions), optimisations_(optimisations) {}
+  BlockRuns(Function& function, const Liveness& liveness, std::vector<std::uint32_t>& definitions,
+            const Optimisations& optimisations)
+      : function_(function),
+        liveness_(liveness),
+        definitions_(definitions),
+        optimisations_(optimisations) {}
 
   /// False: the block stays as it is.
-  bool run(Block& block, std::span<const LinearUse> uses, std::vector<ScalarRun>& found) {
+  bool run(BlockId id, std::span<const LinearUse> uses, std::vector<ScalarRun>& found) {
+    Block& block = function_.blocks[id];
     insts_ = std::span(block.insts);
     lanes_.clear();
     new_.clear();
@@ -53,8 +60,10 @@ class BlockRuns {
     for (std::uint32_t i = 0; i < insts_.size(); ++i)
       for (unsigned k = 0; k < insts_[i].result_count; ++k) definitions_[insts_[i].result + k] = i;
     selects_.resize(definitions_.size());
-    for (const Inst& inst : insts_)
-      if (inst.op == Op::select) selects_[function_.arg(inst, 0)] = true;
+    const std::vector<bool> needed = liveness_.needed(id);
+    for (std::uint32_t i = 0; i < insts_.size(); ++i)
+      if (insts_[i].op == Op::select && needed[i]) selects_[function_.arg(insts_[i], 0)] = true;
+    find_writes(id);
     for (std::size_t i = 0; i < uses.size(); ++i) {
       if (uses[i].kind == LinearUse::Access)
         access(found[i]);
@@ -182,8 +191,17 @@ class BlockRuns {
         }
         case Op::reg_read: {
           if (!is_int(inst.type)) break;
+          const unsigned byte = inst.region.byte_of(index, size_of(inst.type));
+          if (const auto written = last_write(at, byte, size_of(inst.type))) {
+            const ValueId from = lane(function_.arg(insts_[written->index], 0), written->lane, depth + 1);
+            if (function_.values[from].type == inst.type) return from;
+            Inst cast = make_op(Op::bitcast, inst.type, 1, inst.guest_ip);
+            cast.from = function_.values[from].type;
+            function_.set_args(cast, {from});
+            return insert_one(cast);
+          }
           Inst one = inst;
-          one.region = Region::packed(inst.region.byte_of(index, size_of(inst.type)));
+          one.region = Region::packed(byte);
           return insert_one(one);
         }
         default:
@@ -205,6 +223,46 @@ class BlockRuns {
     one.imm = index;
     function_.set_args(one, {value});
     return insert_one(one);
+  }
+
+  /// Notes who writes what to the register file, with all channels on as the block begins.
+  void find_writes(BlockId id) {
+    writes_.clear();
+    bool all_on = true;
+    const auto add = [&](SlotRange range, std::uint32_t index) {
+      for (unsigned g = range.first; g <= range.last; ++g) writes_.push_back({g, index});
+    };
+    kept_.assign(insts_.size(), false);
+    for (std::uint32_t i = 0; i < insts_.size(); ++i) {
+      const Inst& inst = insts_[i];
+      if (inst.op == Op::mask_set && inst.imm == 0) all_on = false;
+      if (inst.op == Op::reg_scatter) add({0, function_.indirect_end() / granule}, i);
+      if (inst.op != Op::reg_write) continue;
+      add(slots_of(inst, granule), i);
+      kept_[i] = inst.mask == no_value || (all_on && liveness_.role(id, i) == MaskRole::Execution);
+    }
+    std::ranges::sort(writes_);
+  }
+
+  struct Written {
+    std::uint32_t index;
+    unsigned lane;
+  };
+  /// Which lane of which write the register file has at this byte before instruction `at`, if that is known.
+  std::optional<Written> last_write(std::uint32_t at, unsigned byte, unsigned bytes) const {
+    const auto end = std::ranges::lower_bound(writes_, std::pair(byte / granule, at));
+    if (end == writes_.begin() || bytes > granule) return std::nullopt;
+    const auto [where, index] = *std::prev(end);
+    const Inst& write = insts_[index];
+    if (where != byte / granule || !kept_[index] || write.op != Op::reg_write || size_of(write.type) != bytes ||
+        !is_int(write.type))
+      return std::nullopt;
+    const int stride = write.region.stride(write.lanes);
+    if (write.lanes == 1) return byte == write.region.offset ? std::optional(Written{index, 0}) : std::nullopt;
+    if (stride <= 0) return std::nullopt;
+    const unsigned step = static_cast<unsigned>(stride) * bytes, behind = byte - write.region.offset;
+    if (byte < write.region.offset || behind % step != 0 || behind / step >= write.lanes) return std::nullopt;
+    return Written{index, behind / step};
   }
 
   /// In front of instruction `at`; what is inserted in front of the same one stays in this order.
@@ -232,12 +290,17 @@ class BlockRuns {
     std::uint32_t at;
     Inst inst;
   };
+  static constexpr unsigned granule = 4;
+
   Function& function_;
+  const Liveness& liveness_;
   std::vector<std::uint32_t>& definitions_;
   const Optimisations& optimisations_;
   std::span<const Inst> insts_;
   std::unordered_map<std::uint64_t, ValueId> lanes_;
   std::vector<bool> selects_;  // masks that a select looks at
+  std::vector<std::pair<unsigned, std::uint32_t>> writes_;  // granules of the file, and who writes them
+  std::vector<bool> kept_;  // of these, whose lanes the file has behind it
   std::vector<New> new_;
   std::vector<Inst> merged_;
   std::vector<std::uint32_t> origins_;
@@ -248,12 +311,12 @@ class BlockRuns {
 ScalarRuns::ScalarRuns(Function& function, Liveness& liveness, const LinearUses& uses,
                        const Optimisations& optimisations) {
   std::vector<std::uint32_t> definitions;
-  BlockRuns runs(function, definitions, optimisations);
+  BlockRuns runs(function, liveness, definitions, optimisations);
   for (BlockId b = 0; b < function.blocks.size(); ++b) {
     if (uses.of(b).empty()) continue;
     found_.resize(function.blocks.size());
     definitions.resize(function.values.size(), BlockRuns::none);
-    if (runs.run(function.blocks[b], uses.of(b), found_[b])) liveness.renumber(b, runs.origins());
+    if (runs.run(b, uses.of(b), found_[b])) liveness.renumber(b, runs.origins());
   }
 }
 

@@ -247,12 +247,49 @@ class StoreSite : public LaneSite {
 
   /// Lane by lane: of lanes with one address the last one stays, as on the hardware.
   void store_lanes(const CheckedAddress& memory) const {
+    if (side_by_side_components() && element() == 4 && components() > 1) return store_tuples(memory);
     spill_values(data_, components());
     for_each_lane([&] {
       for (unsigned k = 0; k < components(); ++k) {
         c_.a.mov(low_part(value(), element()), frame_element(lane, k, lanes(), element()));
         c_.a.mov(memory.lane(place(), component_offset(k), element()), low_part(value(), element()));
       }
+    });
+  }
+
+  /// The same of dwords side by side, which the frame gets lane by lane first: in 8 or 16 bytes each.
+  void store_tuples(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    const auto tuple = [](unsigned at, unsigned bytes) {
+      return x86::ptr(x86::rsp, Frame::data + static_cast<int>(at), bytes);
+    };
+    for (unsigned row = 0; row < rows(); ++row) {
+      if (components() == 2) {
+        interleave(row);
+        a.vmovups(tuple(64 * row, 32), v);
+        a.vmovups(tuple(64 * row + 32, 32), u);
+        continue;
+      }
+      for_each_quad(row, [&](unsigned lane_of_row, x86::Ymm quad) {
+        const unsigned at = (8 * row + lane_of_row) * 16;
+        a.vmovups(tuple(at, 16), quad.xmm());
+        a.vextractf128(tuple(at + 4 * 16, 16), quad, 1);
+      });
+    }
+    const auto to = [&](unsigned behind, unsigned bytes) {
+      return memory.lane(place(), component_offset(0) + behind, bytes);
+    };
+    const x86::Xmm quad = t.xmm();
+    for_each_lane([&] {
+      if (components() == 2) {
+        a.mov(value(), x86::ptr(x86::rsp, lane, 3, Frame::data, 8));
+        return (void)a.mov(to(0, 8), value());
+      }
+      a.add(lane.r32(), lane.r32());
+      a.vmovups(quad, x86::ptr(x86::rsp, lane, 3, Frame::data, 16));
+      if (components() == 4) return (void)a.vmovups(to(0, 16), quad);
+      a.vmovlps(to(0, 8), quad);
+      a.vextractps(to(8, 4), quad, 2);
     });
   }
 
