@@ -1,10 +1,12 @@
 // Addresses of 64 bits in each lane that are a base plus distances of 32 bits become just that: half of the
 // vectors, one bounds check of scalars where the distances are known, and the sums are not needed.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
 
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
@@ -18,18 +20,38 @@ using ir::ValueId;
 /// base + (convert(distance) << shift), the base a sum of scalars.
 struct Form {
   struct Term {
-    ValueId scalar;  ///< one lane of 64 bits, or no_value: `bits`
-    std::uint64_t bits;
-    unsigned shift;
+    ValueId scalar = ir::no_value;  ///< one lane of 64 bits; not given: `bits`
+    std::uint64_t bits = 0;
+    unsigned shift = 0;
+    ValueId high = ir::no_value;  ///< if given, `scalar` has 32 bits, and these are the others
+    bool operator==(const Term&) const = default;
   };
-  static constexpr std::size_t most_terms = 4;
+  static constexpr std::size_t most_terms = 4, most_parts = 4;
   std::array<Term, most_terms> terms;
   std::size_t count = 0;
-  ValueId distance = ir::no_value;
+  std::array<ValueId, most_parts> distances;  ///< lanes of the distance: of the value, and from which on
+  std::array<unsigned, most_parts> firsts;
+  std::size_t parts = 0;
   Type type = Type::s32;  ///< of the distance: how it is widened
   unsigned shift = 0;
+
+  bool add(const Term& term) {
+    if (count == most_terms) return false;
+    terms[count++] = term;
+    return true;
+  }
+  bool add(ValueId distance, unsigned first, Type of, unsigned by) {
+    if (parts != 0) return false;
+    distances[0] = distance;
+    firsts[0] = first;
+    parts = 1;
+    type = of;
+    shift = by;
+    return true;
+  }
 };
 
+/// Reads addresses back to what they were made of.
 class Finder {
  public:
   explicit Finder(ir::Function& function)
@@ -49,7 +71,7 @@ class Finder {
 
  private:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
-  static constexpr unsigned most_shift = 31, most_depth = 8;
+  static constexpr unsigned most_shift = 31, most_depth = 12;
 
   bool candidate(const Inst& inst) const {
     return (inst.op == Op::load || inst.op == Op::store) && inst.lanes % 8 == 0 &&
@@ -66,53 +88,150 @@ class Finder {
   const Inst* definition(ValueId value) const {
     if (value >= definitions_.size() || definitions_[value] >= out_.size()) return nullptr;
     const Inst& inst = out_[definitions_[value]];
-    return inst.result == value ? &inst : nullptr;
+    return value - inst.result < inst.result_count ? &inst : nullptr;
   }
 
+  /// Some lanes of a value, from `first` on.
+  struct Lanes {
+    ValueId value;
+    unsigned first = 0;
+    bool operator==(const Lanes&) const = default;
+  };
+  /// What they are lanes of, or the same bits as another type.
+  Lanes source(Lanes lanes) const {
+    for (const Inst* inst = definition(lanes.value); inst != nullptr; inst = definition(lanes.value)) {
+      const bool slice = inst->op == Op::slice;
+      if (!slice && (inst->op != Op::bitcast || ir::size_of(inst->from) != ir::size_of(inst->type))) break;
+      lanes = {function_.arg(*inst, 0), lanes.first + (slice ? static_cast<unsigned>(inst->imm) : 0)};
+    }
+    return lanes;
+  }
+  Lanes arg(const Inst& inst, unsigned k, unsigned first) const {
+    return source({function_.arg(inst, k), first});
+  }
   /// The one constant that every lane of a value is.
   std::optional<std::uint64_t> constant(ValueId value) const {
-    const Inst* inst = definition(value);
+    const Inst* inst = definition(source({value}).value);
     if (inst == nullptr || inst->op != Op::constant) return std::nullopt;
     return inst->imm;
   }
 
-  /// Adds value << shift to the form.
-  bool add(Form& form, ValueId value, unsigned shift, unsigned depth) const {
-    const Inst* inst = definition(value);
+  /// Adds value << shift, of 64 bits, to the form.
+  bool add(Form& form, Lanes value, unsigned shift, unsigned depth) const {
+    value = source(value);
+    const Inst* inst = definition(value.value);
     if (inst == nullptr || depth == most_depth || shift > most_shift) return false;
-    const auto arg = [&](unsigned k) { return function_.arg(*inst, k); };
+    const auto add_arg = [&](unsigned k, unsigned by) {
+      return add(form, arg(*inst, k, value.first), shift + by, depth + 1);
+    };
     switch (inst->op) {
       case Op::constant:
-        return add_term(form, {ir::no_value, inst->imm, shift});
+        return form.add({ir::no_value, inst->imm, shift});
       case Op::splat:
-        return add_term(form, {arg(0), 0, shift});
+        return form.add({function_.arg(*inst, 0), 0, shift});
       case Op::add:
-        return add(form, arg(0), shift, depth + 1) && add(form, arg(1), shift, depth + 1);
-      case Op::bitcast:
-        return ir::is_int(inst->from) && add(form, arg(0), shift, depth + 1);
+        return add_arg(0, 0) && add_arg(1, 0);
       case Op::shl: {
-        const std::optional<std::uint64_t> by = constant(arg(1));
-        return by && *by % 64 <= most_shift &&
-               add(form, arg(0), shift + static_cast<unsigned>(*by % 64), depth + 1);
+        const std::optional<std::uint64_t> by = constant(function_.arg(*inst, 1));
+        return by && *by % 64 <= most_shift && add_arg(0, static_cast<unsigned>(*by % 64));
       }
       case Op::convert:
-        if (ir::size_of(inst->from) == 8 && ir::is_int(inst->from))
-          return add(form, arg(0), shift, depth + 1);
-        if (form.distance != ir::no_value || (inst->from != Type::s32 && inst->from != Type::u32))
-          return false;
-        form.distance = arg(0);
-        form.type = inst->from;
-        form.shift = shift;
-        return true;
+        if (ir::size_of(inst->from) == 8 && ir::is_int(inst->from)) return add_arg(0, 0);
+        if (inst->from != Type::s32 && inst->from != Type::u32) return false;
+        return form.add(function_.arg(*inst, 0), value.first, inst->from, shift);
+      case Op::join:
+        return add_halves(form, arg(*inst, 0, value.first), arg(*inst, 1, value.first), shift, depth + 1);
+      case Op::concat:
+        return value.first == 0 && add_parts(form, *inst, shift, depth + 1);
       default:
         return false;
     }
   }
-  static bool add_term(Form& form, const Form::Term& term) {
-    if (form.count == Form::most_terms) return false;
-    form.terms[form.count++] = term;
+
+  /// Of two parts that have the same base.
+  bool add_parts(Form& form, const Inst& concat, unsigned shift, unsigned depth) const {
+    Form low, high;
+    if (form.parts != 0 || !add(low, {function_.arg(concat, 0)}, shift, depth) ||
+        !add(high, {function_.arg(concat, 1)}, shift, depth))
+      return false;
+    if (low.terms != high.terms || low.count != high.count || low.type != high.type ||
+        low.shift != high.shift || low.parts == 0 || low.parts != high.parts ||
+        2 * low.parts > Form::most_parts)
+      return false;
+    for (std::size_t k = 0; k < low.count; ++k)
+      if (!form.add(low.terms[k])) return false;
+    form.parts = 2 * low.parts;
+    form.type = low.type;
+    form.shift = low.shift;
+    for (std::size_t k = 0; k < low.parts; ++k) {
+      form.distances[k] = low.distances[k];
+      form.firsts[k] = low.firsts[k];
+      form.distances[low.parts + k] = high.distances[k];
+      form.firsts[low.parts + k] = high.firsts[k];
+    }
     return true;
   }
+
+  // ---- Numbers of 64 bits whose halves were computed each by itself, as Gen9's compiler does
+
+  /// Adds (low | high << 32) << shift.
+  bool add_halves(Form& form, Lanes low, Lanes high, unsigned shift, unsigned depth) const {
+    if (depth >= most_depth) return false;
+    const Inst *l = definition(low.value), *h = definition(high.value);
+    if (l == nullptr || h == nullptr) return false;
+    if (l->op == Op::splat && h->op == Op::splat)
+      return form.add({function_.arg(*l, 0), 0, shift, function_.arg(*h, 0)});
+    if (l->op == Op::addc && low.value == l->result) return add_sum(form, low, high, shift, depth);
+    return add_widened(form, low, high, shift);
+  }
+
+  /// The lower half is x << k and the upper one what that has lost, or x and its sign or 0.
+  bool add_widened(Form& form, Lanes low, Lanes high, unsigned shift) const {
+    const Inst *l = definition(low.value), *h = definition(high.value);
+    const auto by = [&](const Inst& inst) { return constant(function_.arg(inst, 1)).value_or(0) % 32; };
+    if (l->op == Op::constant && h->op == Op::constant)
+      return form.add({ir::no_value, (l->imm & 0xffffffff) | h->imm << 32, shift});
+    if (h->op == Op::constant && h->imm == 0) return form.add(low.value, low.first, Type::u32, shift);
+    if (h->op != Op::shr && h->op != Op::asr) return false;
+    const Type type = h->op == Op::shr ? Type::u32 : Type::s32;
+    const Lanes of = arg(*h, 0, high.first);
+    if (of == low && type == Type::s32 && by(*h) == 31) return form.add(low.value, low.first, type, shift);
+    if (l->op != Op::shl || !(arg(*l, 0, low.first) == of)) return false;
+    const auto left = static_cast<unsigned>(by(*l));
+    return left != 0 && by(*h) == 32 - left && shift + left <= most_shift &&
+           form.add(of.value, of.first, type, shift + left);
+  }
+
+  /// The lower half is the sum of two, the upper one the sum of theirs and the carry.
+  bool add_sum(Form& form, Lanes low, Lanes high, unsigned shift, unsigned depth) const {
+    const Inst& sum = *definition(low.value);
+    std::array<Lanes, 3> terms;
+    std::size_t count = 0;
+    if (!flatten(high, terms, count)) return false;
+    const auto carry = std::find(terms.begin(), terms.begin() + count, Lanes{sum.result + 1, low.first});
+    if (carry == terms.begin() + count || count != 3) return false;
+    std::rotate(carry, carry + 1, terms.end());
+    for (const unsigned first : {0u, 1u}) {
+      Form with = form;
+      if (add_halves(with, arg(sum, 0, low.first), terms[first], shift, depth + 1) &&
+          add_halves(with, arg(sum, 1, low.first), terms[1 - first], shift, depth + 1)) {
+        form = with;
+        return true;
+      }
+    }
+    return false;
+  }
+  bool flatten(Lanes value, std::array<Lanes, 3>& terms, std::size_t& count) const {
+    const Inst* inst = definition(value.value);
+    if (inst != nullptr && inst->op == Op::add)
+      return flatten(arg(*inst, 0, value.first), terms, count) &&
+             flatten(arg(*inst, 1, value.first), terms, count);
+    if (count == terms.size()) return false;
+    terms[count++] = value;
+    return true;
+  }
+
+  // ---- Made anew
 
   ValueId define(Inst inst, std::initializer_list<ValueId> args) {
     inst.type = Type::u64;
@@ -130,24 +249,80 @@ class Finder {
     inst.guest_ip = ip;
     return define(inst, {});
   }
+  ValueId widened(ValueId scalar, std::uint32_t ip) {
+    Inst inst;
+    inst.guest_ip = ip;
+    inst.op = Op::convert;
+    inst.from = function_.values[scalar].type;
+    if (ir::is_signed(inst.from)) {
+      Inst bits = make_op(Op::bitcast, Type::u32, 1, ip);
+      bits.from = inst.from;
+      function_.set_args(bits, {scalar});
+      bits.result = function_.add_value(Type::u32, 1);
+      append(bits);
+      scalar = bits.result;
+      inst.from = Type::u32;
+    }
+    return define(inst, {scalar});
+  }
   ValueId scalar_of(const Form::Term& term, std::uint32_t ip) {
     if (term.scalar == ir::no_value) return constant_of(term.bits << term.shift, ip);
     Inst inst;
     inst.guest_ip = ip;
     ValueId value = term.scalar;
-    if (function_.values[value].type != Type::u64) {
+    if (term.high != ir::no_value) {
+      const ValueId low = widened(term.scalar, ip), high = widened(term.high, ip);
+      inst.op = Op::shl;
+      const ValueId upper = define(inst, {high, constant_of(32, ip)});
+      inst.op = Op::or_;
+      value = define(inst, {low, upper});
+    } else if (function_.values[value].type != Type::u64) {
       inst.op = Op::bitcast;
       inst.from = function_.values[value].type;
       value = define(inst, {value});
+      inst.from = {};
     }
     if (term.shift == 0) return value;
     inst.op = Op::shl;
     return define(inst, {value, constant_of(term.shift, ip)});
   }
 
+  ValueId define_lanes(Inst inst, std::initializer_list<ValueId> args) {
+    function_.set_args(inst, args);
+    inst.result = function_.add_value(inst.type, inst.lanes);
+    append(inst);
+    return inst.result;
+  }
+  /// The distance of all lanes.
+  ValueId distance_of(const Form& form, unsigned lanes, std::uint32_t ip) {
+    const auto each = static_cast<unsigned>(lanes / form.parts);
+    bool together = true;
+    for (std::size_t k = 1; k < form.parts; ++k)
+      together &= form.distances[k] == form.distances[0] && form.firsts[k] == form.firsts[0] + k * each;
+    const auto part = [&](std::size_t k, unsigned count) {
+      ValueId value = form.distances[k];
+      const ir::ValueInfo from = function_.values[value];
+      if (from.lanes != count) {
+        Inst slice = make_op(Op::slice, from.type, count, ip);
+        slice.imm = form.firsts[k];
+        value = define_lanes(slice, {value});
+      }
+      if (from.type == form.type) return value;
+      Inst cast = make_op(Op::bitcast, form.type, count, ip);
+      cast.from = from.type;
+      return define_lanes(cast, {value});
+    };
+    if (together) return part(0, lanes);
+    ValueId all = part(0, each);
+    for (std::size_t k = 1; k < form.parts; ++k)
+      all = define_lanes(make_op(Op::concat, form.type, static_cast<unsigned>(k + 1) * each, ip),
+                         {all, part(k, each)});
+    return all;
+  }
+
   void rewrite(Inst& inst) {
     Form form;
-    if (!add(form, function_.arg(inst, 0), 0, 0) || form.distance == ir::no_value) return;
+    if (!add(form, {function_.arg(inst, 0)}, 0, 0) || form.parts == 0) return;
     ValueId base = ir::no_value;
     for (std::size_t k = 0; k < form.count; ++k) {
       const ValueId term = scalar_of(form.terms[k], inst.guest_ip);
@@ -161,7 +336,7 @@ class Finder {
       base = define(sum, {base, term});
     }
     if (base == ir::no_value) base = constant_of(0, inst.guest_ip);
-    std::vector<ValueId> args{base, form.distance};
+    std::vector<ValueId> args{base, distance_of(form, inst.lanes, inst.guest_ip)};
     const auto old = function_.args(inst);
     args.insert(args.end(), old.begin() + 1, old.end());
     ir::MemoryAccess access = function_.access(inst);

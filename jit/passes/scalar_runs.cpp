@@ -43,10 +43,7 @@ class BlockRuns {
  public:
   BlockRuns(Function& function, const Liveness& liveness, std::vector<std::uint32_t>& definitions,
             const Optimisations& optimisations)
-      : function_(function),
-        liveness_(liveness),
-        definitions_(definitions),
-        optimisations_(optimisations) {}
+      : function_(function), liveness_(liveness), definitions_(definitions), optimisations_(optimisations) {}
 
   /// False: the block stays as it is.
   bool run(BlockId id, std::span<const LinearUse> uses, std::vector<ScalarRun>& found) {
@@ -254,11 +251,12 @@ class BlockRuns {
     if (end == writes_.begin() || bytes > granule) return std::nullopt;
     const auto [where, index] = *std::prev(end);
     const Inst& write = insts_[index];
-    if (where != byte / granule || !kept_[index] || write.op != Op::reg_write || size_of(write.type) != bytes ||
-        !is_int(write.type))
+    if (where != byte / granule || !kept_[index] || write.op != Op::reg_write ||
+        size_of(write.type) != bytes || !is_int(write.type))
       return std::nullopt;
     const int stride = write.region.stride(write.lanes);
-    if (write.lanes == 1) return byte == write.region.offset ? std::optional(Written{index, 0}) : std::nullopt;
+    if (write.lanes == 1)
+      return byte == write.region.offset ? std::optional(Written{index, 0}) : std::nullopt;
     if (stride <= 0) return std::nullopt;
     const unsigned step = static_cast<unsigned>(stride) * bytes, behind = byte - write.region.offset;
     if (byte < write.region.offset || behind % step != 0 || behind / step >= write.lanes) return std::nullopt;
@@ -298,9 +296,9 @@ class BlockRuns {
   const Optimisations& optimisations_;
   std::span<const Inst> insts_;
   std::unordered_map<std::uint64_t, ValueId> lanes_;
-  std::vector<bool> selects_;  // masks that a select looks at
+  std::vector<bool> selects_;                               // masks that a select looks at
   std::vector<std::pair<unsigned, std::uint32_t>> writes_;  // granules of the file, and who writes them
-  std::vector<bool> kept_;  // of these, whose lanes the file has behind it
+  std::vector<bool> kept_;                                  // of these, whose lanes the file has behind it
   std::vector<New> new_;
   std::vector<Inst> merged_;
   std::vector<std::uint32_t> origins_;

@@ -2,12 +2,15 @@
 // the start of the region.
 #include <sys/mman.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "frontend/ir/builder.hpp"
+#include "jit/passes/passes.hpp"
 #include "tests/jit/world.hpp"
 
 using namespace eum;
@@ -38,7 +41,109 @@ Function loads(MemSpace space, std::uint64_t base, bool masked) {
   return function;
 }
 
+/// How each distance becomes 64 bits.
+struct Widening {
+  Type type;
+  unsigned shift;
+  std::uint32_t added;  ///< to the address
+};
+
+/// Loads a dword for each distance in r1 and r2 from the base in r0, and leaves what it finds in r3 and r4:
+/// with the sums of 64 bits that Gen9's compiler makes of halves, eight channels each.
+Function loads_by_halves(const Widening& widening) {
+  Function function;
+  function.name = "halves";
+  function.family = "gen9";
+  function.simd = 16;
+  function.file_bytes = 4096;
+  function.blocks[function.add_block(0)].guest_instructions = 1;
+  Builder b(function);
+  const auto in_u32 = [&](ValueId value) { return b.convert(Op::bitcast, Type::u32, value); };
+  const auto constant = [&](unsigned lanes, std::uint32_t bits) {
+    return b.constant(Type::u32, lanes, bits);
+  };
+  const ValueId x = b.reg_read(widening.type, 16, Region::packed(32));
+  const bool is_signed = widening.type == Type::s32;
+  const ValueId low =
+      in_u32(b.lanewise(Op::shl, {x, b.convert(Op::bitcast, widening.type, constant(16, widening.shift))}));
+  const ValueId lost = b.convert(Op::bitcast, widening.type,
+                                 constant(16, is_signed && widening.shift == 0 ? 31 : 32 - widening.shift));
+  const ValueId high = widening.shift == 0 && !is_signed
+                           ? constant(16, 0)
+                           : in_u32(b.lanewise(is_signed ? Op::asr : Op::shr, {x, lost}));
+  const auto base = [&](unsigned dword) {
+    return b.splat(b.reg_read(Type::u32, 1, Region::packed(4 * dword)), 8);
+  };
+  const ValueId base_low = base(0), base_high = base(1);
+  std::array<ValueId, 2> parts{};
+  for (unsigned part = 0; part < 2; ++part) {
+    const auto [sum, carry] =
+        b.wide(Op::addc, {b.slice(widening.shift == 0 ? in_u32(x) : low, 8 * part, 8), base_low});
+    const ValueId upper = b.lanewise(Op::add, {b.slice(high, 8 * part, 8), base_high});
+    parts[part] = b.join(sum, b.lanewise(Op::add, {carry, upper}));
+    if (widening.added != 0)
+      parts[part] = b.lanewise(Op::add, {parts[part], b.constant(Type::u64, 8, widening.added)});
+  }
+  const ValueId address = b.concat(parts[0], parts[1]);
+  b.reg_write(Region::packed(96), b.load(Type::u32, MemoryAccess::in(MemSpace::A64), address, no_value));
+  b.exit();
+  return function;
+}
+
 }  // namespace
+
+TEST_CASE("addresses whose halves were added by themselves are a base and distances") {
+  // The region has a multiple of 2^32 in its middle.
+  constexpr std::uint64_t middle = 0x11'0000'0000, half = 0x1000;
+  std::vector<std::uint32_t> memory(2 * half / 4);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint32_t>(i * 2654435761u);
+  mem::AddressSpace space;
+  REQUIRE(space.map(middle - half, 2 * half, reinterpret_cast<std::byte*>(memory.data()),
+                    mem::Access::ReadWrite, "middle"));
+  const std::unique_ptr<Engine> reference = make_reference_engine();
+  std::vector<Engine*> engines{reference.get()};
+  for (const auto& other : other_engines()) engines.push_back(other.get());
+  for (const Widening& widening :
+       {Widening{Type::u32, 2, 0}, Widening{Type::s32, 2, 16}, Widening{Type::s32, 0, 0},
+        Widening{Type::u32, 5, 16}, Widening{Type::u32, 0, 4}}) {
+    Function shape = loads_by_halves(widening);
+    distances(shape);
+    REQUIRE(shape.accesses.back().shift == widening.shift);
+    CHECK(shape.accesses.back().space ==
+          (widening.type == Type::s32 ? MemSpace::From : MemSpace::FromUnsigned));
+    for (Engine* engine : engines) {
+      INFO(info(widening.type).name << " << " << widening.shift << " + " << widening.added);
+      Function function = loads_by_halves(widening);
+      auto executable = engine->compile(function, {});
+      REQUIRE(executable);
+      const StateLayout layout = (*executable)->layout();
+      const std::unique_ptr<std::byte, decltype(&std::free)> state_bytes(
+          static_cast<std::byte*>(std::aligned_alloc(64, layout.size)), &std::free);
+      std::memset(state_bytes.get(), 0, layout.size);
+      ThreadState& state = *new (state_bytes.get()) ThreadState;
+      Environment environment;
+      environment.space = &space;
+      state.environment = &environment;
+      layout.masks_of(state)[0] = 0xffff;
+      const std::uint64_t base = middle - 0x80;
+      std::array<std::uint32_t, 24> file{static_cast<std::uint32_t>(base),
+                                         static_cast<std::uint32_t>(base >> 32)};
+      std::array<std::uint32_t, 16> expected{};
+      for (std::uint32_t i = 0; i < 16; ++i) {
+        const bool is_signed = widening.type == Type::s32;
+        const std::int64_t distance =
+            (is_signed ? 37 - 7 * std::int64_t{i} : 5 * std::int64_t{i}) * (widening.shift == 0 ? 4 : 1);
+        file[8 + i] = static_cast<std::uint32_t>(distance);
+        const std::uint64_t address =
+            base + static_cast<std::uint64_t>(distance * (1 << widening.shift)) + widening.added;
+        expected[i] = memory[(address - (middle - half)) / 4];
+      }
+      std::memcpy(layout.file_of(state), file.data(), sizeof file);
+      REQUIRE((*executable)->run(state) == Status::Exited);
+      CHECK(std::memcmp(layout.file_of(state) + 96, expected.data(), sizeof expected) == 0);
+    }
+  }
+}
 
 TEST_CASE("distances in a region of more than 2 GiB") {
   void* const memory =
