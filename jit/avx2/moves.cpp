@@ -193,6 +193,26 @@ void Moves::spread_mask_pair(unsigned first, unsigned second, unsigned bits, uns
   test_lane_bits(high, high, constant(lane_bits(width, 32 / width)), width);
 }
 
+void Moves::spread_signs(unsigned first, unsigned second, unsigned bits, unsigned width, unsigned chunk) {
+  const x86::Ymm all = x86::ymm(second);
+  broadcast_bits(all, x86::gpq(bits), width);
+  const auto shift_up = [&](unsigned to, unsigned of_chunk) {
+    ConstantPool::Entry by{};
+    const unsigned lanes = 32 / width;
+    for (unsigned i = 0; i < lanes; ++i)
+      by[i * width] = static_cast<std::uint8_t>(8 * width - 1 - (of_chunk * lanes + i));
+    a_.emit(width == 4 ? x86::Inst::kIdVpsllvd : x86::Inst::kIdVpsllvq, x86::ymm(to), all, constant(by));
+  };
+  if (first != second) shift_up(first, chunk);
+  shift_up(second, first != second ? chunk + 1 : chunk);
+}
+
+void Moves::complete_signs(unsigned lanes, unsigned width) {
+  const x86::Ymm vector = x86::ymm(lanes);
+  a_.vpsrad(vector, vector, 31);
+  if (width == 8) a_.vpshufd(vector, vector, 0xf5);
+}
+
 void Moves::load_mask(unsigned mask, unsigned bits, unsigned first) {
   const x86::KReg to = x86::k(mask);
   a_.kmovd(to, x86::gpd(bits));

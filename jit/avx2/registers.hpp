@@ -80,6 +80,10 @@ class MaskRegisters {
   x86::Ymm lanes(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.lanes(mask, width, chunk));
   }
+  /// Of which only the sign of each lane is right.
+  x86::Ymm signs(ir::ValueId mask, unsigned width, unsigned chunk) {
+    return x86::ymm(allocator_.masks.signs(mask, width, chunk));
+  }
   /// A mask register.
   x86::KReg chunk(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::k(allocator_.masks.chunk(mask, width, chunk));

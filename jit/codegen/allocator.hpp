@@ -92,6 +92,8 @@ class Masks {
   unsigned bits(ir::ValueId mask);
   /// Vector register with lanes of `width` bytes; chunk c holds lanes from c * vector_bytes / width.
   unsigned lanes(ir::ValueId mask, unsigned width, unsigned chunk);
+  /// The same for who looks at the sign of each lane only, as blends do: it takes fewer instructions.
+  unsigned signs(ir::ValueId mask, unsigned width, unsigned chunk);
   /// The result comes as lanes of `width` bytes: each chunk is then defined or bound as that of a vector, or
   /// with define_chunk.
   void define_lanes(ir::ValueId mask, unsigned width);
@@ -107,6 +109,7 @@ class Masks {
     std::uint8_t chunk = 0;
   };
   unsigned lanes_from_bits(ir::ValueId mask, unsigned width, unsigned chunk);
+  bool is_first_of_two(ir::ValueId mask, unsigned width, unsigned chunk) const;
   unsigned take();
   void bind(ir::ValueId mask, unsigned chunk, unsigned reg);
   void drop(ir::ValueId mask);

@@ -7,6 +7,7 @@ using ir::ValueId;
 
 void Masks::define_lanes(ValueId mask, unsigned width) {
   all_.values_[mask].mask_width = static_cast<std::uint8_t>(width);
+  all_.values_[mask].signs_only = false;
 }
 
 unsigned Masks::bits(ValueId mask) {
@@ -50,12 +51,15 @@ unsigned Masks::lanes(ValueId mask, unsigned width, unsigned chunk) {
 
 unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   Value& v = all_.values_[mask];
-  if (v.mask_width == width && all_.values_.place(mask, chunk).somewhere())
-    return all_.vectors.use(mask, chunk);
+  if (v.mask_width == width && all_.values_.place(mask, chunk).somewhere()) {
+    const unsigned known = all_.vectors.use(mask, chunk);
+    // In place, as registers may be few; a copy in the frame keeps what it has.
+    if (v.signs_only) all_.moves_.complete_signs(known, width);
+    return known;
+  }
   const unsigned from = bits(mask);
   const unsigned lanes = all_.vectors.scratch();
-  const bool first_of_two =
-      chunk == 0 && all_.values_.info(mask).lanes == 2 * all_.target_.lanes_per_vector(width);
+  const bool first_of_two = is_first_of_two(mask, width, chunk);
   if (first_of_two && v.mask_width == 0 && !all_.moves_.spreading_needs_general(width, 1)) {
     // Who wants one half wants the other one next.
     const unsigned second = all_.vectors.scratch();
@@ -73,6 +77,30 @@ unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   if (v.mask_width == 0) v.mask_width = static_cast<std::uint8_t>(width);
   if (v.mask_width == width) all_.vectors.bind(mask, chunk, lanes);
   return lanes;
+}
+
+bool Masks::is_first_of_two(ValueId mask, unsigned width, unsigned chunk) const {
+  return chunk == 0 && all_.values_.info(mask).lanes == 2 * all_.target_.lanes_per_vector(width);
+}
+
+unsigned Masks::signs(ValueId mask, unsigned width, unsigned chunk) {
+  Value& v = all_.values_[mask];
+  if (v.mask_width == width && all_.values_.place(mask, chunk).somewhere())
+    return all_.vectors.use(mask, chunk);
+  if (width < 4 || (v.mask_width != 0 && (v.mask_width != width || !v.signs_only)))
+    return lanes_from_bits(mask, width, chunk);
+  const bool both = is_first_of_two(mask, width, chunk) && v.mask_width == 0;
+  const unsigned from = bits(mask), first = all_.vectors.scratch();
+  const unsigned second = both ? all_.vectors.scratch() : first;
+  all_.moves_.spread_signs(first, second, from, width, chunk);
+  v.mask_width = static_cast<std::uint8_t>(width);
+  v.signs_only = true;
+  all_.vectors.bind(mask, chunk, first);
+  if (both) {
+    all_.vectors.bind(mask, 1, second);
+    all_.vector_file_.unpin(second);
+  }
+  return first;
 }
 
 // ---- Mask registers

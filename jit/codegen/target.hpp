@@ -74,6 +74,11 @@ class Moves {
                            unsigned general_scratch) = 0;
   /// The lanes of chunks 0 and 1 from the same bits.
   virtual void spread_mask_pair(unsigned first, unsigned second, unsigned bits, unsigned width) = 0;
+  /// The same of lanes of 4 or 8 bytes of which only the sign is right; in `second`, if it is another
+  /// register, the chunk that follows. And what makes such lanes whole.
+  virtual void spread_signs(unsigned first, unsigned second, unsigned bits, unsigned width,
+                            unsigned chunk) = 0;
+  virtual void complete_signs(unsigned lanes, unsigned width) = 0;
   virtual bool spreading_needs_general(unsigned width, unsigned chunk) const = 0;
 
   // Where there are mask registers. What they hold above the lanes of a chunk is undefined.

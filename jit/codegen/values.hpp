@@ -27,6 +27,7 @@ struct Value {
   ValueKind kind = ValueKind::Vector;
   std::uint8_t chunks = 0;      ///< vector registers that it may take
   std::uint8_t mask_width = 0;  ///< bytes of a lane of a mask's vector form; 0 = it has none
+  bool signs_only = false;      ///< of a mask's vector form, the sign of each lane is right, and nothing else
   bool is_constant = false;
   std::uint32_t first_place = 0;  ///< of chunks
   std::uint32_t next_use = never;

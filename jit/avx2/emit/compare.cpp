@@ -113,7 +113,7 @@ Mask::Mask(Compiler& c, ir::ValueId mask, unsigned bytes, unsigned chunk) : c_(c
   if (c.host.evex())
     register_ = c.m.chunk(mask, bytes, chunk);
   else
-    lanes_ = c.m.lanes(mask, bytes, chunk);
+    lanes_ = c.m.signs(mask, bytes, chunk);
 }
 
 void Mask::blend(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const {
