@@ -234,7 +234,7 @@ class StoreSite : public LaneSite {
   // ---- Lanes that are in bounds
 
   void store_spread(const CheckedAddress& memory) const {
-    if (masked() || !side_by_side_components()) return store_lanes(memory);
+    if (masked() || (components() > 1 && !side_by_side_components())) return store_lanes(memory);
     store_vectors(Frame::operands, {places_.data(), rows()});
     for (unsigned row = 0; row < rows(); ++row)
       store_row_apart(
