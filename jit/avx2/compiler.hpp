@@ -226,6 +226,7 @@ class Compiler {
   // entry.cpp
   void environment();
   void enter();
+  void restore(const std::function<bool(std::uint32_t slot)>& wanted);
   void begin_thread();
   void next_thread();
   bool uses(ir::MemSpace space) const;

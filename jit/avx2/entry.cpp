@@ -108,6 +108,43 @@ x86::Mem batch_field(std::size_t offset, unsigned bytes) {
 
 }  // namespace
 
+/// Copies those of the restored slots that are wanted, from rcx on.
+void Compiler::restore(const std::function<bool(std::uint32_t slot)>& wanted) {
+  static_assert(restored_slot_bytes == target.vector_bytes);
+  constexpr std::uint32_t most_unrolled = 8, at_once = 4;
+  const auto copy = [&](x86::Mem from, x86::Mem to, std::uint32_t slots) {
+    for (std::uint32_t i = 0; i < slots; ++i) a.vmovups(x86::ymm(i), from.cloneAdjusted(32 * i));
+    for (std::uint32_t i = 0; i < slots; ++i) a.vmovups(to.cloneAdjusted(32 * i), x86::ymm(i));
+  };
+  std::int32_t from = 0;
+  for (const FileRange& range : restored_) {
+    const std::uint32_t first = range.offset / restored_slot_bytes, slots = range.bytes / restored_slot_bytes;
+    const auto to = static_cast<std::int32_t>(layout.file + range.offset);
+    for (std::uint32_t begin = 0, end = 0; begin < slots; begin = end + 1) {
+      for (end = begin; end < slots && wanted(first + end);) ++end;
+      const auto behind = static_cast<std::int32_t>(32 * begin);
+      std::uint32_t left = end - begin;
+      if (left > most_unrolled) {
+        // Counted up to 0 from below.
+        const std::uint32_t looped = left / at_once * at_once;
+        const auto bytes = static_cast<std::int32_t>(32 * looped);
+        const asmjit::Label loop = a.newLabel();
+        a.mov(x86::rax, -bytes);
+        a.bind(loop);
+        copy(x86::ptr(x86::rcx, x86::rax, 0, from + behind + bytes, 32),
+             x86::ptr(state_reg, x86::rax, 0, to + behind + bytes, 32), at_once);
+        a.add(x86::rax, 32 * at_once);
+        a.jnz(loop);
+        left -= looped;
+      }
+      for (std::uint32_t at = end - left; at < end; at += at_once)
+        copy(x86::ptr(x86::rcx, from + static_cast<std::int32_t>(32 * at), 32),
+             x86::ptr(state_reg, to + static_cast<std::int32_t>(32 * at), 32), std::min(at_once, end - at));
+    }
+    from += static_cast<std::int32_t>(range.bytes);
+  }
+}
+
 /// Executable::begin(), of the batch at rsi.
 void Compiler::begin_thread() {
   const auto file = [&](std::uint32_t offset) { return state(layout.file + offset, 32); };
@@ -121,28 +158,23 @@ void Compiler::begin_thread() {
   a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, begins), 8));
   a.vmovups(x86::ymm0, x86::ptr(x86::rdx, offsetof(ThreadBegin, header), 32));
   a.vmovups(file(0), x86::ymm0);
+  a.mov(mask_reg, x86::ptr(x86::rdx, offsetof(ThreadBegin, mask), 4));
   if (!restored_.empty()) {
     a.mov(x86::rcx, x86::ptr(x86::rdx, offsetof(ThreadBegin, restored), 8));
-    constexpr std::uint32_t most_unrolled = 8 * restored_slot_bytes;
-    static_assert(restored_slot_bytes == 32);
-    std::int32_t from = 0;
-    for (const FileRange& range : restored_) {
-      if (range.bytes <= most_unrolled) {
-        for (std::uint32_t done = 0; done < range.bytes; done += restored_slot_bytes) {
-          a.vmovups(x86::ymm0, x86::ptr(x86::rcx, from + static_cast<std::int32_t>(done)));
-          a.vmovups(file(range.offset + done), x86::ymm0);
-        }
-      } else {
-        const asmjit::Label loop = a.newLabel();
-        const auto to = static_cast<std::int32_t>(layout.file + range.offset);
-        a.mov(x86::eax, range.bytes);
-        a.bind(loop);
-        a.vmovups(x86::ymm0, x86::ptr(x86::rcx, x86::rax, 0, from - 32, 32));
-        a.vmovups(x86::ptr(state_reg, x86::rax, 0, to - 32, 32), x86::ymm0);
-        a.sub(x86::eax, 32);
-        a.jnz(loop);
-      }
-      from += static_cast<std::int32_t>(range.bytes);
+    // What only channels that are off may read is of no use to a thread that begins with none.
+    const LiveState& live = liveness_.live_in(0);
+    const bool all_wanted = (live.active | live.inactive) == live.active;
+    if (partial_versions_ && !all_wanted) {
+      const asmjit::Label all = a.newLabel(), copied = a.newLabel();
+      a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
+      a.jne(all);
+      restore([&](std::uint32_t slot) { return live.active[slot]; });
+      a.jmp(copied);
+      a.bind(all);
+      restore([](std::uint32_t) { return true; });
+      a.bind(copied);
+    } else {
+      restore([](std::uint32_t) { return true; });
     }
   }
   // Flags that nothing reads before it has written them may hold anything.
@@ -169,7 +201,6 @@ void Compiler::begin_thread() {
       a.jnz(loop);
     }
   }
-  a.mov(mask_reg, x86::ptr(x86::rdx, offsetof(ThreadBegin, mask), 4));
   a.add(batch_field(offsetof(ThreadBatch, begins), 8), sizeof(ThreadBegin));
   if (partial_versions_) {
     a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
