@@ -3,7 +3,12 @@
 #include "jit/passes/linear.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
+
+#include "jit/passes/contents.hpp"
+#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit {
 namespace {
@@ -16,7 +21,6 @@ using ir::ValueId;
 
 constexpr unsigned granule = 4;
 constexpr std::size_t eight = 8;
-constexpr std::int8_t varies = INT8_MIN;  ///< of a difference: not known, or too large to be kept
 
 /// What is known of a value.
 struct Fact {
@@ -25,6 +29,7 @@ struct Fact {
   bool constant = false;  ///< every lane is `bits`, which is no negative number of any type
   std::uint32_t stride = 0;  ///< modulo 2^32, or modulo 2 to the bits of a narrower type
   std::uint32_t bits = 0;
+  SymbolicSum first{};  ///< lane 0, of a value that is one run
 };
 constexpr std::uint8_t all_lanes = ir::max_lanes;
 constexpr Fact uniform{.run = all_lanes, .exact = true};
@@ -32,8 +37,8 @@ constexpr Fact uniform{.run = all_lanes, .exact = true};
 constexpr unsigned lowest_bit(unsigned n) { return n & (0 - n); }
 
 struct State {
-  std::vector<std::int8_t> above;  ///< dword g + 1 less dword g
-  std::uint32_t id_rows = 0;       ///< bit r: row r of the ids is as the thread began with it
+  std::vector<Step> above;    ///< dword g + 1 less dword g
+  std::uint32_t id_rows = 0;  ///< bit r: row r of the ids is as the thread began with it
   bool reached = false;
 };
 
@@ -45,7 +50,8 @@ class Solver {
       : function_(function),
         liveness_(liveness),
         ids_(ids),
-        facts_(function.values.size()),
+        facts_of_{std::vector<Fact>(function.values.size()), std::vector<Fact>(function.values.size())},
+        contents_(symbols_, function.file_bytes / granule + eight),
         states_(2 * function.blocks.size()),
         is_pending_(2 * function.blocks.size()),
         uses_(function.blocks.size()) {}
@@ -70,6 +76,12 @@ class Solver {
   }
 
   std::vector<std::vector<LinearUse>> uses() && { return std::move(uses_); }
+  std::vector<Ramp> ramps() const {
+    std::vector<Ramp> ramps;
+    ramps.reserve(facts_of_[1].size());
+    for (const Fact& fact : facts_of_[1]) ramps.push_back({fact.first, fact.stride});
+    return ramps;
+  }
 
  private:
   struct Version {
@@ -139,6 +151,11 @@ class Solver {
   void pass(BlockId block, bool full) {
     const auto& insts = function_.blocks[block].insts;
     bool all_on = full, changes = false;
+    facts_ = facts_of_[full ? 1 : 0];
+    symbols_.clear();
+    contents_.clear();
+    // Where channels come back and all are on, the version for all of them begins the block again.
+    if (!full && reconverges_from(function_, function_.blocks[block])) reach(block, true);
     if (full) uses_[block].clear();
     for (std::size_t i = 0; i < insts.size(); ++i) {
       const Inst& inst = insts[i];
@@ -153,6 +170,7 @@ class Solver {
           break;
         case Op::reg_scatter:
           std::fill_n(now_.above.begin(), function_.indirect_end() / granule, varies);
+          contents_.lose(0, function_.indirect_end() / granule);
           lose_ids(0, function_.indirect_end());
           break;
         case Op::mask_set:
@@ -203,14 +221,20 @@ class Solver {
 
   // ---- Registers
 
-  Fact read(const Inst& inst) const {
+  Fact read(const Inst& inst) {
     const int stride = inst.region.stride(inst.lanes);
-    if (inst.lanes == 1 || stride == 0) return uniform;
-    if (stride != 1) return {};
     const unsigned bytes = ir::size_of(inst.type);
+    const bool dwords = bytes == granule && inst.region.offset % granule == 0;
+    if (inst.lanes == 1 || stride == 0) {
+      Fact fact = uniform;
+      if (dwords) fact.first = contents_.of(inst.region.offset / granule, now_.above, 0);
+      if (fact.first.symbol == no_symbol) fact.first = unlike_others(inst.result);
+      return fact;
+    }
+    if (stride != 1) return {};
     if (bytes == 2) return read_ids(inst);
-    if (bytes != granule || inst.region.offset % granule != 0) return {};
-    const std::int8_t* above = now_.above.data() + inst.region.offset / granule;
+    if (!dwords) return {};
+    const Step* above = now_.above.data() + inst.region.offset / granule;
     unsigned run = lowest_bit(inst.lanes);
     for (unsigned lane = 1; lane < inst.lanes; ++lane)
       if (above[lane - 1] != above[0]) run = std::min(run, lowest_bit(lane));
@@ -219,10 +243,11 @@ class Solver {
     fact.run = static_cast<std::uint8_t>(run);
     fact.stride = static_cast<std::uint32_t>(above[0]);
     fact.exact = fact.stride == 0;
+    if (run >= inst.lanes) fact.first = contents_.of(inst.region.offset / granule, now_.above, above[0]);
     return fact;
   }
 
-  Fact read_ids(const Inst& inst) const {
+  Fact read_ids(const Inst& inst) {
     if (!ir::is_int(inst.type) || inst.region.offset < ids_.offset) return {};
     const unsigned behind = inst.region.offset - ids_.offset;
     const unsigned row = ids_.row_bytes == 0 ? 0 : behind / ids_.row_bytes;
@@ -233,7 +258,10 @@ class Solver {
     const unsigned first = begin / 2;
     const unsigned run = first == 0 ? ids_.run : std::min(ids_.run, lowest_bit(first));
     if (run < 2) return {};
-    return {.run = static_cast<std::uint8_t>(run), .exact = true, .stride = row == 0 ? 1u : 0u};
+    Fact fact{.run = static_cast<std::uint8_t>(run), .exact = true, .stride = row == 0 ? 1u : 0u};
+    if (run >= inst.lanes)
+      fact.first = {symbols_.of({Symbols::Ids, row, first / ids_.run}), first % ids_.run * fact.stride};
+    return fact;
   }
 
   /// Something else is written to bytes [begin, end).
@@ -247,17 +275,24 @@ class Solver {
   void write(const Inst& inst, bool whole) {
     const SlotRange range = slots_of(inst, granule);
     lose_ids(range.first * granule, (range.last + 1) * granule);
-    std::int8_t* above = now_.above.data();
+    Step* above = now_.above.data();
     const unsigned before = range.first == 0 ? 0 : range.first - 1;
     std::fill(above + before, above + range.last + 1, varies);
+    contents_.lose(range.first, range.last + 1);
     const bool dwords = ir::size_of(inst.type) == granule && inst.region.offset % granule == 0;
     const Fact& fact = facts_[function_.arg(inst, 0)];
+    if (!whole || !dwords || (inst.lanes != 1 && inst.region.stride(inst.lanes) != 1)) return;
+    if (fact.first.symbol != no_symbol) {
+      for (unsigned lane = 0; lane < inst.lanes; ++lane)
+        contents_.set(range.first + lane, Ramp{fact.first, fact.stride}.lane(lane));
+      // What belongs together may be written piece by piece.
+      if (range.first != 0) above[range.first - 1] = contents_.step(range.first - 1);
+      above[range.last] = contents_.step(range.last);
+    }
     const auto stride = static_cast<std::int32_t>(fact.stride);
-    if (!whole || !dwords || fact.run == 0 || inst.region.stride(inst.lanes) != 1 || stride <= varies ||
-        stride > INT8_MAX)
-      return;
+    if (fact.run == 0 || stride <= varies || stride > INT8_MAX) return;
     for (unsigned lane = 1; lane < inst.lanes; ++lane)
-      if (lane % fact.run != 0) above[range.first + lane - 1] = static_cast<std::int8_t>(stride);
+      if (lane % fact.run != 0) above[range.first + lane - 1] = static_cast<Step>(stride);
   }
 
   // ---- Values
@@ -265,11 +300,103 @@ class Solver {
   void compute(const Inst& inst) {
     for (unsigned k = 0; k < inst.result_count; ++k) facts_[inst.result + k] = {};
     if (!ir::is_pure(inst.op) || inst.result_count == 0 || ir::is_mask(inst.type)) return;
-    const Fact fact = of(inst);
+    Fact fact = of(inst);
+    // A concat knows itself where two runs are one.
+    if (inst.op != Op::concat && (inst.lanes == 1 || (fact.run != 0 && fact.run >= inst.lanes)))
+      fact.first = first_of(inst, fact);
     facts_[inst.result] = fact;
     // The upper half of a product of equal lanes, and the carry of a sum, are equal as well.
     if (fact.run != 0 && fact.stride == 0 && ir::info(inst.op).shape == ir::Shape::Wide2)
-      facts_[inst.result + 1] = {.run = fact.run, .exact = true};
+      facts_[inst.result + 1] = {.run = fact.run, .exact = true, .first = computed(inst, 1)};
+  }
+
+  // ---- First lanes
+
+  SymbolicSum unlike_others(ValueId value) { return {symbols_.of({Symbols::Itself, value}), 0}; }
+
+  /// Of result `k` of an op whose operands are each the same in every lane.
+  SymbolicSum computed(const Inst& inst, unsigned k) {
+    constexpr unsigned most = 2;
+    // What floats become depends on the mode as well.
+    const bool integer = ir::is_int(inst.type) && (inst.op != Op::convert || ir::is_int(inst.from));
+    if (!integer || !ir::is_lanewise(inst.op) || inst.arg_count == 0 || inst.arg_count > most ||
+        inst.imm > UINT32_MAX)
+      return {};
+    Symbols::Key key{Symbols::Computed | k << 8, static_cast<std::uint32_t>(inst.op),
+                     static_cast<std::uint32_t>(inst.type) << 8 | static_cast<std::uint32_t>(inst.from),
+                     static_cast<std::uint32_t>(inst.imm)};
+    for (unsigned i = 0; i < inst.arg_count; ++i) {
+      const Fact& fact = facts_[function_.arg(inst, i)];
+      if (fact.first.symbol == no_symbol || fact.stride != 0) return {};
+      key[4 + 2 * i] = fact.first.symbol;
+      key[5 + 2 * i] = fact.first.offset;
+    }
+    return {symbols_.of(key), 0};
+  }
+
+  /// Of an op whose result is one run.
+  SymbolicSum first_of(const Inst& inst, const Fact& result) {
+    SymbolicSum first = followed(inst, result);
+    if (first.symbol == no_symbol && result.stride == 0) first = computed(inst, 0);
+    if (first.symbol == no_symbol && inst.lanes == 1) first = unlike_others(inst.result);
+    return first;
+  }
+
+  SymbolicSum followed(const Inst& inst, const Fact& result) {
+    const auto arg = [&](unsigned k) -> const Fact& { return facts_[function_.arg(inst, k)]; };
+    const bool dwords = ir::is_int(inst.type) && ir::size_of(inst.type) == granule;
+    switch (inst.op) {
+      case Op::constant:
+        return result.constant || dwords ? SymbolicSum{zero_symbol, static_cast<std::uint32_t>(inst.imm)}
+                                         : SymbolicSum{};
+      case Op::vconst:
+        return {zero_symbol,
+                static_cast<std::uint32_t>(function_.pool[static_cast<std::size_t>(inst.imm)][0])};
+      case Op::splat:
+        return arg(0).first;
+      case Op::slice:
+        if (arg(0).first.symbol == no_symbol) return {};
+        return {arg(0).first.symbol,
+                arg(0).first.offset + static_cast<std::uint32_t>(inst.imm) * arg(0).stride};
+      case Op::bitcast:
+        return ir::size_of(inst.type) == ir::size_of(inst.from) ? arg(0).first : SymbolicSum{};
+      case Op::convert: {
+        if (!ir::is_int(inst.type) || !ir::is_int(inst.from)) return {};
+        if (ir::size_of(inst.type) == ir::size_of(inst.from) || result.constant) return arg(0).first;
+        // No lane wraps where the result goes up.
+        if (result.stride == 0 || arg(0).first.symbol == no_symbol) return {};
+        return {
+            symbols_.of({Symbols::Computed, static_cast<std::uint32_t>(Op::convert),
+                         static_cast<std::uint32_t>(inst.type) << 8 | static_cast<std::uint32_t>(inst.from),
+                         arg(0).first.symbol}),
+            arg(0).first.offset};
+      }
+      default:
+        break;
+    }
+    if (!dwords) return {};
+    switch (inst.op) {
+      case Op::add:
+      case Op::addc:
+        return symbols_.sum(arg(0).first, arg(1).first);
+      case Op::sub:
+      case Op::subb:
+        return symbols_.difference(arg(0).first, arg(1).first);
+      case Op::shl:
+        return arg(1).constant ? symbols_.product(arg(0).first, 1u << arg(1).bits % 32) : SymbolicSum{};
+      case Op::mul:
+      case Op::mul_wide:
+        return scaled(arg(0), arg(1));
+      case Op::mad:
+        return symbols_.sum(scaled(arg(0), arg(1)), arg(2).first);
+      default:
+        return {};
+    }
+  }
+  SymbolicSum scaled(const Fact& a, const Fact& b) {
+    return a.constant   ? symbols_.product(b.first, a.bits)
+           : b.constant ? symbols_.product(a.first, b.bits)
+                        : SymbolicSum{};
   }
 
   Fact of(const Inst& inst) const {
@@ -375,9 +502,16 @@ class Solver {
   Fact joined(const Inst& inst, const Fact& a, const Fact& b) const {
     if (a.constant && b.constant && a.bits == b.bits) return a;
     const unsigned lanes = function_.values[function_.arg(inst, 0)].lanes;
-    const unsigned run = std::min<unsigned>({a.run, b.run, lowest_bit(lanes)});
-    if (run < 2 || a.stride != b.stride) return {};
-    return {.run = static_cast<std::uint8_t>(run), .exact = a.exact && b.exact, .stride = a.stride};
+    unsigned run = std::min<unsigned>({a.run, b.run, lowest_bit(lanes)});
+    if (a.stride != b.stride) return {};
+    const SymbolicSum next{a.first.symbol, a.first.offset + lanes * a.stride};
+    const bool one_run = next.symbol != no_symbol && next == b.first && lowest_bit(inst.lanes) == inst.lanes;
+    if (one_run) run = inst.lanes;
+    if (run < 2) return {};
+    return {.run = static_cast<std::uint8_t>(run),
+            .exact = a.exact && b.exact,
+            .stride = a.stride,
+            .first = one_run ? a.first : SymbolicSum{}};
   }
 
   static Fact converted(const Inst& inst, Fact fact) {
@@ -393,7 +527,10 @@ class Solver {
   const ir::Function& function_;
   const Liveness& liveness_;
   const ConsecutiveIds ids_;
-  std::vector<Fact> facts_;
+  std::array<std::vector<Fact>, 2> facts_of_;  // of each value, as states_
+  std::span<Fact> facts_;                      // those of the version that is looked at
+  Symbols symbols_;
+  Contents contents_;
   std::vector<State> states_;     // of each block for some channels on, then for all
   std::vector<bool> is_pending_;  // as states_
   std::vector<std::vector<LinearUse>> uses_;
@@ -421,6 +558,7 @@ LinearUses::LinearUses(const ir::Function& function, const Liveness& liveness, c
   if (ids.run == 0 || !worth_while(function)) return;
   Solver solver(function, liveness, ids);
   solver.solve();
+  ramps_ = solver.ramps();
   found_ = std::move(solver).uses();
 }
 

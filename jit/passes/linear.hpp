@@ -12,6 +12,7 @@
 #include "frontend/ir/function.hpp"
 #include "jit/engine.hpp"
 #include "jit/passes/liveness.hpp"
+#include "jit/passes/symbols.hpp"
 
 namespace eum::jit {
 
@@ -36,6 +37,13 @@ struct LinearUse {
   LinearRun run;  ///< of a comparison `stride` means nothing
 };
 
+/// A value whose lanes go up evenly from the first to the last: by nothing, if they are the same.
+struct Ramp {
+  SymbolicSum first;  ///< lane 0; its symbol is of the block that the value is of
+  std::uint32_t stride = 0;
+  SymbolicSum lane(unsigned index) const { return {first.symbol, first.offset + index * stride}; }
+};
+
 class LinearUses {
  public:
   /// Functions with more blocks than this are left alone.
@@ -45,9 +53,12 @@ class LinearUses {
 
   /// Of the block's instructions, where all channels are on as the block begins, in their order.
   std::span<const LinearUse> of(ir::BlockId block) const;
+  /// What the value is, where all channels are on as its block begins; no symbol: not known.
+  Ramp ramp(ir::ValueId value) const { return value < ramps_.size() ? ramps_[value] : Ramp{}; }
 
  private:
   std::vector<std::vector<LinearUse>> found_;  // by block; or empty
+  std::vector<Ramp> ramps_;                    // by value; or empty
 };
 
 }  // namespace eum::jit

@@ -41,15 +41,21 @@ bool is_scalar_op(const Inst& inst) {
 
 class BlockRuns {
  public:
-  BlockRuns(Function& function, const Liveness& liveness, std::vector<std::uint32_t>& definitions,
-            const Optimisations& optimisations)
-      : function_(function), liveness_(liveness), definitions_(definitions), optimisations_(optimisations) {}
+  BlockRuns(Function& function, const Liveness& liveness, const LinearUses& linear,
+            std::vector<std::uint32_t>& definitions, const Optimisations& optimisations)
+      : function_(function),
+        liveness_(liveness),
+        linear_(linear),
+        definitions_(definitions),
+        optimisations_(optimisations) {}
 
   /// False: the block stays as it is.
-  bool run(BlockId id, std::span<const LinearUse> uses, std::vector<ScalarRun>& found) {
+  bool run(BlockId id, std::vector<ScalarRun>& found) {
+    const std::span<const LinearUse> uses = linear_.of(id);
     Block& block = function_.blocks[id];
     insts_ = std::span(block.insts);
     lanes_.clear();
+    sums_.clear();
     new_.clear();
     origins_.clear();
     found.clear();
@@ -150,9 +156,54 @@ class BlockRuns {
     if (function_.values[value].lanes == 1) return value;
     const std::uint64_t key = std::uint64_t{value} << 8 | index;
     if (const auto at = lanes_.find(key); at != lanes_.end()) return at->second;
-    const ValueId found = make_lane(value, index, depth);
+    const SymbolicSum sum = linear_.ramp(value).lane(index);
+    ValueId found = computed_before(value, sum);
+    if (found == no_value) {
+      found = make_lane(value, index, depth);
+      note(value, sum, found);
+    }
     lanes_.emplace(key, found);
     return found;
+  }
+
+  /// A lane of a value, from one that has the same symbol and is there already.
+  ValueId computed_before(ValueId value, const SymbolicSum& sum) {
+    const Type type = function_.values[value].type;
+    if (sum.symbol <= zero_symbol || size_of(type) != granule || !is_int(type)) return no_value;
+    // The scalar of a splat is there already.
+    if (insts_[definitions_[value]].op == Op::splat) return no_value;
+    const std::uint32_t at = definitions_[value] + 1;
+    const auto same = sums_.find(sum.symbol);
+    if (same == sums_.end()) return no_value;
+    const Computed* base = nullptr;
+    for (const Computed& one : same->second)
+      if (one.at <= at && (base == nullptr || one.offset == sum.offset)) base = &one;
+    if (base == nullptr) return no_value;
+    ValueId found = base->value;
+    if (base->offset != sum.offset) {
+      Inst constant = make_op(Op::constant, Type::u32, 1, insts_[at - 1].guest_ip);
+      constant.imm = sum.offset - base->offset;
+      constant.type = function_.values[found].type;
+      constant.result = function_.add_value(constant.type, 1);
+      insert(at, constant);
+      Inst add = make_op(Op::add, constant.type, 1, constant.guest_ip);
+      function_.set_args(add, {found, constant.result});
+      add.result = found = function_.add_value(add.type, 1);
+      insert(at, add);
+    }
+    if (function_.values[found].type == type) return found;
+    Inst cast = make_op(Op::bitcast, type, 1, insts_[at - 1].guest_ip);
+    cast.from = function_.values[found].type;
+    function_.set_args(cast, {found});
+    cast.result = function_.add_value(type, 1);
+    insert(at, cast);
+    return cast.result;
+  }
+  /// `found`, put in behind the definition of `value`, is that sum.
+  void note(ValueId value, const SymbolicSum& sum, ValueId found) {
+    const Type type = function_.values[found].type;
+    if (sum.symbol <= zero_symbol || size_of(type) != granule || !is_int(type)) return;
+    sums_[sum.symbol].push_back({sum.offset, definitions_[value] + 1, found});
   }
 
   ValueId make_lane(ValueId value, unsigned index, unsigned depth) {
@@ -292,10 +343,17 @@ class BlockRuns {
 
   Function& function_;
   const Liveness& liveness_;
+  const LinearUses& linear_;
   std::vector<std::uint32_t>& definitions_;
   const Optimisations& optimisations_;
   std::span<const Inst> insts_;
   std::unordered_map<std::uint64_t, ValueId> lanes_;
+  struct Computed {
+    std::uint32_t offset;
+    std::uint32_t at;  // the instruction that it is in front of
+    ValueId value;
+  };
+  std::unordered_map<Symbol, std::vector<Computed>> sums_;
   std::vector<bool> selects_;                               // masks that a select looks at
   std::vector<std::pair<unsigned, std::uint32_t>> writes_;  // granules of the file, and who writes them
   std::vector<bool> kept_;                                  // of these, whose lanes the file has behind it
@@ -309,12 +367,12 @@ class BlockRuns {
 ScalarRuns::ScalarRuns(Function& function, Liveness& liveness, const LinearUses& uses,
                        const Optimisations& optimisations) {
   std::vector<std::uint32_t> definitions;
-  BlockRuns runs(function, liveness, definitions, optimisations);
+  BlockRuns runs(function, liveness, uses, definitions, optimisations);
   for (BlockId b = 0; b < function.blocks.size(); ++b) {
     if (uses.of(b).empty()) continue;
     found_.resize(function.blocks.size());
     definitions.resize(function.values.size(), BlockRuns::none);
-    if (runs.run(b, uses.of(b), found_[b])) liveness.renumber(b, runs.origins());
+    if (runs.run(b, found_[b])) liveness.renumber(b, runs.origins());
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "frontend/ir/builder.hpp"
 #include "frontend/ir/printer.hpp"
+#include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
 #include "tests/optimisations.hpp"
 
@@ -141,6 +142,64 @@ TEST_CASE("a promise that is broken gives nonsense, but reaches nothing beyond b
       world.masks()[0] = lane_mask(site.lanes);
       std::memcpy(world.file() + base_place, &base, sizeof base);  // the ids are random
       CHECK(world.run(*executable).status == Status::Exited);
+    }
+  }
+}
+
+TEST_CASE("paths on which addresses go up join where some channels took the one and some the other") {
+  // All channels go up by 4 on both paths, but those of the one are 32 bytes further than those of the other.
+  const Function function = function_of_text(R"(b0: ip 0x0 count 4
+  %i = reg_read.u16x8 r1<1;1,0>
+  %w = convert.u32.u16x8 %i
+  %c = constant.u32x8 4
+  %a = mul.u32x8 %w, %c
+  reg_write.u32x8 r4<1;1,0>, %a
+  %e = mask_get.mx8 mask0
+  %f = flag_read.mx8 f0.0
+  %m = and.mx8 %f, %e
+  %p = andn.mx8 %f, %e
+  mask_set.mx8 mask1, %p
+  mask_set.mx8 mask0, %m
+  branch_any.mx8 %m, b1, b2
+b1: ip 0x10 count 1
+  %e = mask_get.mx8 mask0
+  %a = reg_read.u32x8 r4<1;1,0> ? %e
+  %d = constant.u32x8 32
+  %s = add.u32x8 %a, %d
+  reg_write.u32x8 r4<1;1,0>, %s ? %e
+  jump b2
+b2: ip 0x20 count 5
+  %e = mask_get.mx8 mask0
+  %k = mask_get.mx8 mask1
+  %o = or.mx8 %e, %k
+  mask_set.mx8 mask0, %o
+  %z = constant.mx8 0x0
+  mask_set.mx8 mask1, %z
+  %a = reg_read.u32x8 r4<1;1,0> ? %o
+  %x = reg_read.u32x8 r3<1;1,0> ? %o
+  store.u32x8 slm[%a], %x ? %o
+  exit
+)");
+  const auto compile = [&](Engine& engine) {
+    CompileOptions options{.exact_registers = false};
+    options.ids = {id_place, 8, 8};
+    return compiled(engine, function, options);
+  };
+  const auto reference = compile(*make_reference_engine());
+  for (const auto& engine : other_engines()) {
+    const auto other = compile(*engine);
+    static World expected, found;
+    for (unsigned taken = 0; taken < 256; ++taken) {
+      for (World* world : {&expected, &found}) {
+        world->reset(function, taken);
+        world->set_flags(taken);
+        world->masks()[0] = 0xff;
+        world->masks()[1] = 0;
+        for (std::uint16_t lane = 0; lane < 8; ++lane)
+          std::memcpy(world->file() + id_place + std::size_t{2} * lane, &lane, sizeof lane);
+      }
+      INFO("channels " << taken);
+      REQUIRE(difference(expected.run(*reference), found.run(*other), false).empty());
     }
   }
 }

@@ -1,0 +1,61 @@
+#pragma once
+// What passes/linear knows of the register file within a block.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "jit/passes/symbols.hpp"
+
+namespace eum::jit {
+
+/// How far a dword is above the one before.
+using Step = std::int8_t;
+constexpr Step varies = INT8_MIN;  ///< not known, or too large to be kept
+
+/// What the dwords of the register file hold, in one version of a block.
+class Contents {
+ public:
+  Contents(Symbols& symbols, std::size_t dwords) : symbols_(symbols), written_(dwords) {}
+
+  void clear() { ++era_; }
+  /// Something unknown is written to dwords [begin, end).
+  void lose(unsigned begin, unsigned end) {
+    std::fill(written_.begin() + begin, written_.begin() + end, Written{{}, era_});
+  }
+  /// Of a dword that has just been lost.
+  void set(unsigned g, const SymbolicSum& sum) { written_[g].sum = sum; }
+  /// Of dword g, which may be part of a run of `stride`.
+  SymbolicSum of(unsigned g, std::span<const Step> above, Step stride) {
+    if (is_written(g)) return written_[g].sum;
+    // From the beginning of a run, so that all of it has one symbol.
+    constexpr unsigned farthest = 64;
+    unsigned begin = g;
+    if (above[g] == stride)
+      while (begin > 0 && g - begin < farthest && above[begin - 1] == stride && !is_written(begin - 1))
+        --begin;
+    return {symbols_.of({Symbols::Content, begin}), (g - begin) * static_cast<std::uint32_t>(stride)};
+  }
+  /// How far dword g + 1 is above dword g, if the block has written both.
+  Step step(unsigned g) const {
+    if (!is_written(g) || !is_written(g + 1)) return varies;
+    const SymbolicSum &low = written_[g].sum, &high = written_[g + 1].sum;
+    const auto step = static_cast<std::int32_t>(high.offset - low.offset);
+    const bool known = low.symbol != no_symbol && low.symbol == high.symbol;
+    return known && step > varies && step <= INT8_MAX ? static_cast<Step>(step) : varies;
+  }
+
+ private:
+  struct Written {
+    SymbolicSum sum;
+    std::uint32_t era = 0;  ///< of another one than that of the block: not written
+  };
+  bool is_written(unsigned g) const { return written_[g].era == era_; }
+
+  Symbols& symbols_;
+  std::vector<Written> written_;
+  std::uint32_t era_ = 0;
+};
+
+}  // namespace eum::jit
