@@ -132,9 +132,9 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
   return true;
 }
 
-/// The addresses of runs in place of those of lanes, if the access turned out to have no mask.
+/// The addresses of runs in place of those of lanes, if it can be done with the mask that the access has.
 void BlockCode::access_by_runs(CodeInst& inst, const ScalarRun& run) {
-  if (run.address_count == 0 || inst.mask != no_value) return;
+  if (run.address_count == 0 || (inst.mask != no_value && !run.under_mask)) return;
   const unsigned at = function_.access(inst).surface_is_operand ? 1 : 0;
   const auto more = run.address_count - 1u;
   // There is room: fold() has made it behind the operands of an access.
@@ -153,7 +153,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
   const auto& source = function_.blocks[block].insts;
   std::size_t operands = 0;
   for (const Inst& inst : source) operands += inst.arg_count;
-  std::span<const ScalarRun> runs = full ? runs_.of(block) : std::span<const ScalarRun>();
+  std::span<const ScalarRun> runs = runs_.of(block, full);
   operands_.resize(operands + runs.size() * (ScalarRun::most_runs - 1));
   std::size_t next = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {

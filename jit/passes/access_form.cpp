@@ -39,4 +39,13 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
   return lanes / std::min<unsigned>(std::bit_floor(linear.run), lanes);
 }
 
+bool has_masked_runs(ir::Op op, ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {
+  // What lanes that are off have around them can be read, but must stay as it is; and hosts have no stores of
+  // some bytes or words of a vector.
+  if (op == ir::Op::load) return true;
+  const unsigned element = ir::size_of(type), count = access.component_count();
+  const std::int64_t stride = std::int64_t{linear.stride} * (std::int64_t{1} << access.shift);
+  return element >= 4 && count <= 2 && stride == count * element;
+}
+
 }  // namespace eum::jit

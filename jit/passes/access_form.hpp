@@ -20,5 +20,7 @@ bool has_side_by_side_components(const ir::MemoryAccess& access, unsigned elemen
 /// linear; 0: they go down, are far apart, or have no such form.
 unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, unsigned lanes,
                  const ir::MemoryAccess& access, const LinearRun& linear);
+/// Such an access has a form with a mask as well.
+bool has_masked_runs(ir::Op op, ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear);
 
 }  // namespace eum::jit

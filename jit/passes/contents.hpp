@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,35 @@ namespace eum::jit {
 /// How far a dword is above the one before.
 using Step = std::int8_t;
 constexpr Step varies = INT8_MIN;  ///< not known, or too large to be kept
+
+/// What holds of the register file in front of a block.
+struct FileState {
+  static constexpr std::size_t eight = 8;
+
+  std::vector<Step> above;    ///< dword g + 1 less dword g; a multiple of eight of them
+  std::uint32_t id_rows = 0;  ///< bit r: row r of the ids is as the thread began with it
+  bool reached = false;
+
+  /// Becomes what holds in both. True: it has changed.
+  bool meet(const FileState& other) {
+    if (!reached) {
+      *this = other;
+      return true;
+    }
+    bool changed = (id_rows & ~other.id_rows) != 0;
+    id_rows &= other.id_rows;
+    // Mostly nothing has changed, so that eight at a time are compared first.
+    for (std::size_t g = 0; g < above.size(); g += eight) {
+      if (std::memcmp(&above[g], &other.above[g], eight) == 0) continue;
+      for (std::size_t i = g; i < g + eight; ++i) {
+        if (above[i] == other.above[i] || above[i] == varies) continue;
+        above[i] = varies;
+        changed = true;
+      }
+    }
+    return changed;
+  }
+};
 
 /// What the dwords of the register file hold, in one version of a block.
 class Contents {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "jit/passes/contents.hpp"
@@ -20,7 +19,7 @@ using ir::Type;
 using ir::ValueId;
 
 constexpr unsigned granule = 4;
-constexpr std::size_t eight = 8;
+constexpr std::size_t eight = FileState::eight;
 
 /// What is known of a value.
 struct Fact {
@@ -36,12 +35,6 @@ constexpr Fact uniform{.run = all_lanes, .exact = true};
 
 constexpr unsigned lowest_bit(unsigned n) { return n & (0 - n); }
 
-struct State {
-  std::vector<Step> above;    ///< dword g + 1 less dword g
-  std::uint32_t id_rows = 0;  ///< bit r: row r of the ids is as the thread began with it
-  bool reached = false;
-};
-
 bool is_access(const Inst& inst) { return inst.op == Op::load || inst.op == Op::store; }
 
 class Solver {
@@ -52,44 +45,52 @@ class Solver {
         ids_(ids),
         facts_of_{std::vector<Fact>(function.values.size()), std::vector<Fact>(function.values.size())},
         contents_(symbols_, function.file_bytes / granule + eight),
-        states_(2 * function.blocks.size()),
-        is_pending_(2 * function.blocks.size()),
-        uses_(function.blocks.size()) {}
+        states_(versions * function.blocks.size()),
+        is_pending_(versions * function.blocks.size()),
+        uses_{std::vector<std::vector<LinearUse>>(function.blocks.size()),
+              std::vector<std::vector<LinearUse>>(function.blocks.size())} {}
 
   void solve() {
-    // Only where channels may come back does what holds under a partial mask matter.
-    for (BlockId b = 0; b < function_.blocks.size(); ++b) may_grow_ |= grows(b);
     now_.above.assign((function_.file_bytes / granule + eight) / eight * eight, varies);
     now_.id_rows = ir::lane_mask(ids_.rows);
     now_.reached = true;
-    reach(0, true);
-    // A thread that begins with some channels off, of whose ids nothing is promised, may never have all on.
-    now_.id_rows = 0;
-    if (may_grow_ && !stays_within()) reach(0, false);
+    reach(0, All);
+    if (!stays_within()) now_.id_rows = 0;
+    reach(0, now_.id_rows != 0 ? Tail : Some);
     while (!pending_.empty()) {
-      const auto [block, full] = pending_.back();
+      const auto [block, version] = pending_.back();
       pending_.pop_back();
-      is_pending_[2 * block + (full ? 1 : 0)] = false;
-      now_ = state(block, full);
-      pass(block, full);
+      is_pending_[versions * block + version] = false;
+      now_ = state(block, version);
+      pass(block, version);
     }
+    for (BlockId block = 0; block < function_.blocks.size(); ++block) look_at_some(block);
   }
 
-  std::vector<std::vector<LinearUse>> uses() && { return std::move(uses_); }
-  std::vector<Ramp> ramps() const {
+  std::vector<std::vector<LinearUse>> uses(bool full) && { return std::move(uses_[full ? 1 : 0]); }
+  std::vector<Ramp> ramps(bool full) const {
+    const std::vector<Fact>& facts = facts_of_[full ? 1 : 0];
     std::vector<Ramp> ramps;
-    ramps.reserve(facts_of_[1].size());
-    for (const Fact& fact : facts_of_[1]) ramps.push_back({fact.first, fact.stride});
+    ramps.reserve(facts.size());
+    for (const Fact& fact : facts) ramps.push_back({fact.first, fact.stride});
     return ramps;
   }
 
  private:
-  struct Version {
+  /// Which channels are on as control comes to a block.
+  enum Version : std::uint8_t {
+    Some,  ///< whichever
+    All,
+    Tail,  ///< all of those that a thread began with, which are the lowest ones: the last of a group has
+           ///< fewer
+  };
+  static constexpr std::size_t versions = 3;
+  struct Visit {
     BlockId block;
-    bool full;
+    Version version;
   };
 
-  State& state(BlockId block, bool full) { return states_[2 * block + (full ? 1 : 0)]; }
+  FileState& state(BlockId block, Version version) { return states_[versions * block + version]; }
 
   bool grows(BlockId block) const {
     const auto& insts = function_.blocks[block].insts;
@@ -105,65 +106,72 @@ class Solver {
   }
 
   /// No mask variable ever gets a channel that was off as the thread began: what they are set to comes from
-  /// them, and of what else there is only a part under them.
-  bool stays_within() const {
-    std::vector<bool> within(function_.values.size());
+  /// them, and of what else there is only a part under them. So what is known of a thread that began with
+  /// some channels off is known of the others, and only they may be accessed by it: notes which masks are so.
+  bool stays_within() {
+    within_.assign(function_.values.size(), false);
+    bool all = true;
     for (const ir::Block& block : function_.blocks)
       for (const Inst& inst : block.insts) {
-        const auto arg = [&](unsigned k) -> bool { return within[function_.arg(inst, k)]; };
-        if (inst.op == Op::mask_get) within[inst.result] = true;
-        if (inst.op == Op::mask_set && !arg(0)) return false;
+        const auto arg = [&](unsigned k) -> bool { return within_[function_.arg(inst, k)]; };
+        if (inst.op == Op::mask_get) within_[inst.result] = true;
+        if (inst.op == Op::mask_set) all &= arg(0);
         if (inst.result_count != 1 || !ir::is_mask(inst.type)) continue;
-        if (inst.op == Op::constant) within[inst.result] = (inst.imm & ir::lane_mask(inst.lanes)) == 0;
-        if (inst.op == Op::and_) within[inst.result] = arg(0) || arg(1);
-        if (inst.op == Op::or_) within[inst.result] = arg(0) && arg(1);
-        if (inst.op == Op::andn) within[inst.result] = arg(1);
+        if (inst.op == Op::constant) within_[inst.result] = (inst.imm & ir::lane_mask(inst.lanes)) == 0;
+        if (inst.op == Op::and_) within_[inst.result] = arg(0) || arg(1);
+        if (inst.op == Op::or_) within_[inst.result] = arg(0) && arg(1);
+        if (inst.op == Op::andn) within_[inst.result] = arg(1);
+        if (inst.op == Op::slice) within_[inst.result] = arg(0);
       }
-    return true;
+    return all;
   }
 
   /// Control comes to the block with what is known now.
-  void reach(BlockId block, bool full) {
-    State& at = state(block, full);
-    bool changed = false;
-    if (!at.reached) {
-      at = now_;
-      changed = true;
-    } else {
-      // Mostly nothing has changed, so that eight at a time are compared first.
-      for (std::size_t g = 0; g < at.above.size(); g += eight) {
-        if (std::memcmp(&at.above[g], &now_.above[g], eight) == 0) continue;
-        for (std::size_t i = g; i < g + eight; ++i) {
-          if (at.above[i] == now_.above[i] || at.above[i] == varies) continue;
-          at.above[i] = varies;
-          changed = true;
-        }
-      }
-      changed |= (at.id_rows & ~now_.id_rows) != 0;
-      at.id_rows &= now_.id_rows;
-    }
-    const std::size_t version = 2 * block + (full ? 1 : 0);
-    if (!changed || is_pending_[version]) return;
-    is_pending_[version] = true;
-    pending_.push_back({block, full});
+  void reach(BlockId block, Version version) {
+    const std::size_t index = versions * block + version;
+    if (!states_[index].meet(now_) || is_pending_[index]) return;
+    is_pending_[index] = true;
+    pending_.push_back({block, version});
   }
 
-  void pass(BlockId block, bool full) {
+  void pass(BlockId block, Version version) {
+    // Where channels come back and all are on, the version for all of them begins the block again.
+    if (version == Some && reconverges_from(function_, function_.blocks[block])) reach(block, All);
+    const bool changes = follow(block, version, version == All ? &uses_[1][block] : nullptr);
+    for (BlockId successor : ir::successors(function_.blocks[block].insts.back())) {
+      if (successor == ir::no_block) continue;
+      if (version != Some) reach(successor, version);
+      if (version == Some && changes && grows(block)) reach(successor, All);
+      if (version == Some || changes) reach(successor, Some);
+    }
+  }
+
+  /// The code for some channels serves threads that began with fewer as well.
+  void look_at_some(BlockId block) {
+    const FileState &some = state(block, Some), &tail = state(block, Tail);
+    if (!some.reached && !tail.reached) return;
+    now_ = some.reached ? some : tail;
+    if (tail.reached) now_.meet(tail);
+    follow(block, some.reached ? Some : Tail, &uses_[0][block]);
+  }
+
+  /// From what is known in front of the block to what is known behind it. Notes uses, if there is a list;
+  /// true: other channels may be on.
+  bool follow(BlockId block, Version version, std::vector<LinearUse>* uses) {
     const auto& insts = function_.blocks[block].insts;
-    bool all_on = full, changes = false;
+    const bool full = full_ = version == All;
+    bool all_on = version != Some, changes = false;
     facts_ = facts_of_[full ? 1 : 0];
     symbols_.clear();
     contents_.clear();
-    // Where channels come back and all are on, the version for all of them begins the block again.
-    if (!full && reconverges_from(function_, function_.blocks[block])) reach(block, true);
-    if (full) uses_[block].clear();
+    if (uses != nullptr) uses->clear();
     for (std::size_t i = 0; i < insts.size(); ++i) {
       const Inst& inst = insts[i];
       const bool whole =
           inst.mask == ir::no_value || (all_on && liveness_.role(block, i) == MaskRole::Execution);
       switch (inst.op) {
         case Op::reg_read:
-          facts_[inst.result] = whole ? read(inst) : Fact{};
+          facts_[inst.result] = read(inst);
           break;
         case Op::reg_write:
           write(inst, whole);
@@ -179,30 +187,27 @@ class Solver {
           all_on = false;
           break;
         default:
-          if (full && is_access(inst)) note_access(block, i);
-          if (full && ir::info(inst.op).shape == ir::Shape::Compare) note_comparison(block, i);
+          if (uses != nullptr && is_access(inst) &&
+              (full || (inst.mask != ir::no_value && within_[inst.mask])))
+            note_access(inst, i, *uses);
+          if (uses != nullptr && full && ir::info(inst.op).shape == ir::Shape::Compare)
+            note_comparison(inst, i, *uses);
           compute(inst);
       }
     }
-    for (BlockId successor : ir::successors(insts.back())) {
-      if (successor == ir::no_block) continue;
-      if (full || (changes && grows(block))) reach(successor, true);
-      if (may_grow_ && (!full || changes)) reach(successor, false);
-    }
+    return changes;
   }
 
-  void note_access(BlockId block, std::size_t index) {
-    const Inst& inst = function_.blocks[block].insts[index];
+  void note_access(const Inst& inst, std::size_t index, std::vector<LinearUse>& uses) const {
     const ValueId at = function_.arg(inst, function_.access(inst).surface_is_operand ? 1 : 0);
     const Fact& fact = facts_[at];
     if (fact.run == 0 || ir::size_of(function_.values[at].type) != 4) return;
-    uses_[block].push_back({static_cast<std::uint32_t>(index),
-                            LinearUse::Access,
-                            {fact.run, static_cast<std::int32_t>(fact.stride)}});
+    uses.push_back({static_cast<std::uint32_t>(index),
+                    LinearUse::Access,
+                    {fact.run, static_cast<std::int32_t>(fact.stride)}});
   }
 
-  void note_comparison(BlockId block, std::size_t index) {
-    const Inst& inst = function_.blocks[block].insts[index];
+  void note_comparison(const Inst& inst, std::size_t index, std::vector<LinearUse>& uses) const {
     if (!ir::is_int(inst.type) || ir::size_of(inst.type) > granule || inst.lanes < 8) return;
     const Fact &a = facts_[function_.arg(inst, 0)], &b = facts_[function_.arg(inst, 1)];
     const unsigned run = std::min<unsigned>({a.run, b.run, lowest_bit(inst.lanes)});
@@ -212,11 +217,11 @@ class Solver {
     };
     const bool dword = ir::takes(ir::Types::Int32, inst.type);
     if (!is(0, 0) && !(dword && (is(1, 0) || is(0, 1)))) return;
-    uses_[block].push_back({static_cast<std::uint32_t>(index),
-                            is(0, 0)   ? LinearUse::BothSame
-                            : is(1, 0) ? LinearUse::FirstGoesUp
-                                       : LinearUse::SecondGoesUp,
-                            {run, 0}});
+    uses.push_back({static_cast<std::uint32_t>(index),
+                    is(0, 0)   ? LinearUse::BothSame
+                    : is(1, 0) ? LinearUse::FirstGoesUp
+                               : LinearUse::SecondGoesUp,
+                    {run, 0}});
   }
 
   // ---- Registers
@@ -227,7 +232,8 @@ class Solver {
     const bool dwords = bytes == granule && inst.region.offset % granule == 0;
     if (inst.lanes == 1 || stride == 0) {
       Fact fact = uniform;
-      if (dwords) fact.first = contents_.of(inst.region.offset / granule, now_.above, 0);
+      // One lane may be that of a channel that is off, of which less is known than of the others.
+      if (dwords && full_) fact.first = contents_.of(inst.region.offset / granule, now_.above, 0);
       if (fact.first.symbol == no_symbol) fact.first = unlike_others(inst.result);
       return fact;
     }
@@ -527,16 +533,17 @@ class Solver {
   const ir::Function& function_;
   const Liveness& liveness_;
   const ConsecutiveIds ids_;
-  std::array<std::vector<Fact>, 2> facts_of_;  // of each value, as states_
+  std::array<std::vector<Fact>, 2> facts_of_;  // of each value with some channels on, then with all
+  bool full_ = true;                           // all channels are on in the version that is looked at
   std::span<Fact> facts_;                      // those of the version that is looked at
   Symbols symbols_;
   Contents contents_;
-  std::vector<State> states_;     // of each block for some channels on, then for all
-  std::vector<bool> is_pending_;  // as states_
-  std::vector<std::vector<LinearUse>> uses_;
-  std::vector<Version> pending_;
-  State now_;
-  bool may_grow_ = false;
+  std::vector<FileState> states_;                            // of each block in each version
+  std::vector<bool> is_pending_;                             // as states_
+  std::array<std::vector<std::vector<LinearUse>>, 2> uses_;  // by block, as facts_of_
+  std::vector<Visit> pending_;
+  std::vector<bool> within_;  // of each mask: no lane of it was off as the thread began
+  FileState now_;
 };
 
 /// Some access has an address of 32 bits a lane, and control goes only where blocks say.
@@ -558,12 +565,15 @@ LinearUses::LinearUses(const ir::Function& function, const Liveness& liveness, c
   if (ids.run == 0 || !worth_while(function)) return;
   Solver solver(function, liveness, ids);
   solver.solve();
-  ramps_ = solver.ramps();
-  found_ = std::move(solver).uses();
+  for (const bool full : {false, true}) {
+    ramps_[full ? 1 : 0] = solver.ramps(full);
+    found_[full ? 1 : 0] = std::move(solver).uses(full);
+  }
 }
 
-std::span<const LinearUse> LinearUses::of(BlockId block) const {
-  return found_.empty() ? std::span<const LinearUse>() : found_[block];
+std::span<const LinearUse> LinearUses::of(BlockId block, bool full) const {
+  const auto& found = found_[full ? 1 : 0];
+  return found.empty() ? std::span<const LinearUse>() : found[block];
 }
 
 }  // namespace eum::jit

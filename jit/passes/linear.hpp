@@ -5,6 +5,7 @@
 // what they are multiplied by follows. A forward dataflow over the register file; it knows no host.
 //
 // What is known holds modulo 2^32, as the addresses do. That they are in bounds is not known.
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -51,14 +52,19 @@ class LinearUses {
 
   LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids);
 
-  /// Of the block's instructions, where all channels are on as the block begins, in their order.
-  std::span<const LinearUse> of(ir::BlockId block) const;
-  /// What the value is, where all channels are on as its block begins; no symbol: not known.
-  Ramp ramp(ir::ValueId value) const { return value < ramps_.size() ? ramps_[value] : Ramp{}; }
+  /// Of the block's instructions, in their order, where all channels are on as the block begins (`full`), or
+  /// whichever are.
+  std::span<const LinearUse> of(ir::BlockId block, bool full) const;
+  /// What the value is there; no symbol: not known.
+  Ramp ramp(ir::ValueId value, bool full) const {
+    const std::vector<Ramp>& ramps = ramps_[full ? 1 : 0];
+    return value < ramps.size() ? ramps[value] : Ramp{};
+  }
 
  private:
-  std::vector<std::vector<LinearUse>> found_;  // by block; or empty
-  std::vector<Ramp> ramps_;                    // by value; or empty
+  // Each for some channels on, then for all.
+  std::array<std::vector<std::vector<LinearUse>>, 2> found_;  // by block; or empty
+  std::array<std::vector<Ramp>, 2> ramps_;                    // by value; or empty
 };
 
 }  // namespace eum::jit

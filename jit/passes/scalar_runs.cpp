@@ -49,30 +49,19 @@ class BlockRuns {
         definitions_(definitions),
         optimisations_(optimisations) {}
 
-  /// False: the block stays as it is.
-  bool run(BlockId id, std::vector<ScalarRun>& found) {
-    const std::span<const LinearUse> uses = linear_.of(id);
+  /// Both versions of a block. False: it stays as it is.
+  bool run(BlockId id, std::array<std::vector<ScalarRun>, 2>& found) {
     Block& block = function_.blocks[id];
     insts_ = std::span(block.insts);
-    lanes_.clear();
-    sums_.clear();
     new_.clear();
     origins_.clear();
-    found.clear();
-    for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
     for (std::uint32_t i = 0; i < insts_.size(); ++i)
       for (unsigned k = 0; k < insts_[i].result_count; ++k) definitions_[insts_[i].result + k] = i;
     selects_.resize(definitions_.size());
     const std::vector<bool> needed = liveness_.needed(id);
     for (std::uint32_t i = 0; i < insts_.size(); ++i)
       if (insts_[i].op == Op::select && needed[i]) selects_[function_.arg(insts_[i], 0)] = true;
-    find_writes(id);
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-      if (uses[i].kind == LinearUse::Access)
-        access(found[i]);
-      else
-        compare(uses[i], found[i]);
-    }
+    for (const bool full : {false, true}) run(id, full, found[full ? 1 : 0]);
     for (const Inst& inst : insts_)
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = none;
     if (new_.empty()) return false;
@@ -85,11 +74,28 @@ class BlockRuns {
   static constexpr std::uint32_t none = ~0u;
 
  private:
+  void run(BlockId id, bool full, std::vector<ScalarRun>& found) {
+    const std::span<const LinearUse> uses = linear_.of(id, full);
+    full_ = full;
+    lanes_.clear();
+    sums_.clear();
+    for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
+    find_writes(id);
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      if (uses[i].kind == LinearUse::Access)
+        access(found[i]);
+      else
+        compare(uses[i], found[i]);
+    }
+  }
+
   void access(ScalarRun& found) {
     const Inst inst = insts_[found.index];
     const MemoryAccess& mem = function_.access(inst);
     const unsigned runs = runs_of(optimisations_, inst.op, inst.type, inst.lanes, mem, found.run);
+    found.under_mask = has_masked_runs(inst.op, inst.type, mem, found.run);
     if (runs == 0 || runs > ScalarRun::most_runs) return;
+    if (!full_ && inst.mask != no_value && !found.under_mask) return;
     const ValueId addresses = function_.arg(inst, mem.surface_is_operand ? 1 : 0);
     for (unsigned run = 0; run < runs; ++run)
       found.addresses[run] = lane(addresses, run * (inst.lanes / runs), 0);
@@ -156,7 +162,7 @@ class BlockRuns {
     if (function_.values[value].lanes == 1) return value;
     const std::uint64_t key = std::uint64_t{value} << 8 | index;
     if (const auto at = lanes_.find(key); at != lanes_.end()) return at->second;
-    const SymbolicSum sum = linear_.ramp(value).lane(index);
+    const SymbolicSum sum = linear_.ramp(value, full_).lane(index);
     ValueId found = computed_before(value, sum);
     if (found == no_value) {
       found = make_lane(value, index, depth);
@@ -166,10 +172,11 @@ class BlockRuns {
     return found;
   }
 
-  /// A lane of a value, from one that has the same symbol and is there already.
+  /// A lane of a value, from one that has the same symbol and is there already. Not where channels may be
+  /// off: of lanes of those that a thread did not begin with nothing is known.
   ValueId computed_before(ValueId value, const SymbolicSum& sum) {
     const Type type = function_.values[value].type;
-    if (sum.symbol <= zero_symbol || size_of(type) != granule || !is_int(type)) return no_value;
+    if (!full_ || sum.symbol <= zero_symbol || size_of(type) != granule || !is_int(type)) return no_value;
     // The scalar of a splat is there already.
     if (insts_[definitions_[value]].op == Op::splat) return no_value;
     const std::uint32_t at = definitions_[value] + 1;
@@ -180,24 +187,16 @@ class BlockRuns {
       if (one.at <= at && (base == nullptr || one.offset == sum.offset)) base = &one;
     if (base == nullptr) return no_value;
     ValueId found = base->value;
+    const Type found_as = function_.values[found].type;
     if (base->offset != sum.offset) {
-      Inst constant = make_op(Op::constant, Type::u32, 1, insts_[at - 1].guest_ip);
+      Inst constant = make_op(Op::constant, found_as, 1, insts_[at - 1].guest_ip);
       constant.imm = sum.offset - base->offset;
-      constant.type = function_.values[found].type;
-      constant.result = function_.add_value(constant.type, 1);
-      insert(at, constant);
-      Inst add = make_op(Op::add, constant.type, 1, constant.guest_ip);
-      function_.set_args(add, {found, constant.result});
-      add.result = found = function_.add_value(add.type, 1);
-      insert(at, add);
+      const ValueId distance = insert_lane(at, constant);
+      Inst add = make_op(Op::add, found_as, 1, constant.guest_ip);
+      function_.set_args(add, {found, distance});
+      found = insert_lane(at, add);
     }
-    if (function_.values[found].type == type) return found;
-    Inst cast = make_op(Op::bitcast, type, 1, insts_[at - 1].guest_ip);
-    cast.from = function_.values[found].type;
-    function_.set_args(cast, {found});
-    cast.result = function_.add_value(type, 1);
-    insert(at, cast);
-    return cast.result;
+    return found_as == type ? found : insert_cast(at, type, found);
   }
   /// `found`, put in behind the definition of `value`, is that sum.
   void note(ValueId value, const SymbolicSum& sum, ValueId found) {
@@ -211,14 +210,7 @@ class BlockRuns {
     const std::uint32_t at = definitions_[value];
     const Inst inst = insts_[at];
     const auto of = [&](unsigned k, unsigned i) { return lane(function_.arg(inst, k), i, depth + 1); };
-    const auto insert_one = [&](Inst one) {
-      one.lanes = 1;
-      one.mask = no_value;
-      one.result_count = 1;
-      one.result = function_.add_value(one.type, 1);
-      insert(at + 1, one);
-      return one.result;
-    };
+    const auto insert_one = [&](const Inst& one) { return insert_lane(at + 1, one); };
     if (depth < deepest && inst.result == value) {
       switch (inst.op) {
         case Op::splat:
@@ -242,11 +234,7 @@ class BlockRuns {
           const unsigned byte = inst.region.byte_of(index, size_of(inst.type));
           if (const auto written = last_write(at, byte, size_of(inst.type))) {
             const ValueId from = lane(function_.arg(insts_[written->index], 0), written->lane, depth + 1);
-            if (function_.values[from].type == inst.type) return from;
-            Inst cast = make_op(Op::bitcast, inst.type, 1, inst.guest_ip);
-            cast.from = function_.values[from].type;
-            function_.set_args(cast, {from});
-            return insert_one(cast);
+            return function_.values[from].type == inst.type ? from : insert_cast(at + 1, inst.type, from);
           }
           Inst one = inst;
           one.region = Region::packed(byte);
@@ -273,10 +261,10 @@ class BlockRuns {
     return insert_one(one);
   }
 
-  /// Notes who writes what to the register file, with all channels on as the block begins.
+  /// Notes who writes what to the register file.
   void find_writes(BlockId id) {
     writes_.clear();
-    bool all_on = true;
+    bool all_on = full_;
     const auto add = [&](SlotRange range, std::uint32_t index) {
       for (unsigned g = range.first; g <= range.last; ++g) writes_.push_back({g, index});
     };
@@ -314,21 +302,39 @@ class BlockRuns {
     return Written{index, behind / step};
   }
 
+  /// An op of one lane in front of instruction `at`.
+  ValueId insert_lane(std::uint32_t at, Inst one) {
+    one.lanes = 1;
+    one.mask = no_value;
+    one.result_count = 1;
+    one.result = function_.add_value(one.type, 1);
+    insert(at, one);
+    return one.result;
+  }
+  ValueId insert_cast(std::uint32_t at, Type type, ValueId from) {
+    Inst cast = make_op(Op::bitcast, type, 1, insts_[at - 1].guest_ip);
+    cast.from = function_.values[from].type;
+    function_.set_args(cast, {from});
+    return insert_lane(at, cast);
+  }
+
   /// In front of instruction `at`; what is inserted in front of the same one stays in this order.
   void insert(std::uint32_t at, const Inst& inst) { new_.push_back({at, inst}); }
 
-  void merge(Block& block, std::vector<ScalarRun>& found) {
+  void merge(Block& block, std::array<std::vector<ScalarRun>, 2>& found) {
     std::ranges::stable_sort(new_, {}, &New::at);
     merged_.clear();
     auto next = new_.begin();
-    auto use = found.begin();
+    std::array<std::size_t, 2> use{};
     for (std::uint32_t i = 0; i < insts_.size(); ++i) {
       for (; next != new_.end() && next->at == i; ++next) {
         merged_.push_back(next->inst);
         origins_.push_back(Liveness::no_origin);
       }
-      for (; use != found.end() && use->index == i; ++use)
-        use->index = static_cast<std::uint32_t>(merged_.size());
+      for (unsigned version : {0u, 1u})
+        for (auto& runs = found[version]; use[version] < runs.size() && runs[use[version]].index == i;
+             ++use[version])
+          runs[use[version]].index = static_cast<std::uint32_t>(merged_.size());
       merged_.push_back(insts_[i]);
       origins_.push_back(i);
     }
@@ -346,6 +352,7 @@ class BlockRuns {
   const LinearUses& linear_;
   std::vector<std::uint32_t>& definitions_;
   const Optimisations& optimisations_;
+  bool full_ = true;  ///< which version is looked at
   std::span<const Inst> insts_;
   std::unordered_map<std::uint64_t, ValueId> lanes_;
   struct Computed {
@@ -369,7 +376,7 @@ ScalarRuns::ScalarRuns(Function& function, Liveness& liveness, const LinearUses&
   std::vector<std::uint32_t> definitions;
   BlockRuns runs(function, liveness, uses, definitions, optimisations);
   for (BlockId b = 0; b < function.blocks.size(); ++b) {
-    if (uses.of(b).empty()) continue;
+    if (uses.of(b, false).empty() && uses.of(b, true).empty()) continue;
     found_.resize(function.blocks.size());
     definitions.resize(function.values.size(), BlockRuns::none);
     if (runs.run(b, found_[b])) liveness.renumber(b, runs.origins());

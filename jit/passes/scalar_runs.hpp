@@ -1,7 +1,7 @@
 #pragma once
 // What passes/linear has found, as scalars: the first address of each run of an access, and the first lane of
-// a comparison. They are computed beside the vectors; the version of a block for all channels takes them, and
-// so has no use for the vectors, and its other version has none for the scalars.
+// a comparison. They are computed beside the vectors; a version of a block that takes them has no use for the
+// vectors, and one that does not has none for the scalars.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace eum::jit {
 
-/// What stands for operands or results of an instruction where all channels are on as its block begins.
+/// What stands for operands or results of an instruction in one version of its block.
 struct ScalarRun {
   static constexpr unsigned most_runs = 4;
 
@@ -21,6 +21,7 @@ struct ScalarRun {
   /// The address of the first lane of each run, if it is accessed by those.
   std::array<ir::ValueId, most_runs> addresses{};
   std::uint8_t address_count = 0;
+  bool under_mask = false;          ///< also where the access has a mask
   ir::ValueId mask = ir::no_value;  ///< what a comparison gives
 };
 
@@ -30,13 +31,14 @@ class ScalarRuns {
   ScalarRuns(ir::Function& function, Liveness& liveness, const LinearUses& uses,
              const Optimisations& optimisations);
 
-  /// Of the block's instructions, in their order.
-  std::span<const ScalarRun> of(ir::BlockId block) const {
-    return found_.empty() ? std::span<const ScalarRun>() : found_[block];
+  /// Of the block's instructions, in their order, where all channels are on as it begins (`full`), or
+  /// whichever are.
+  std::span<const ScalarRun> of(ir::BlockId block, bool full) const {
+    return found_.empty() ? std::span<const ScalarRun>() : found_[block][full ? 1 : 0];
   }
 
  private:
-  std::vector<std::vector<ScalarRun>> found_;  // by block; or empty
+  std::vector<std::array<std::vector<ScalarRun>, 2>> found_;  // by block; or empty
 };
 
 }  // namespace eum::jit

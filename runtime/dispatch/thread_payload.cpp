@@ -1,6 +1,7 @@
 #include "runtime/dispatch/thread_payload.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace eum::rt {
@@ -12,19 +13,22 @@ std::uint32_t consecutive_run(const PerThreadData& threads, const jit::Consecuti
     return 0;
   const auto lowest_bit = [](std::uint32_t n) { return n & (0 - n); };
   std::uint32_t run = lowest_bit(ids.count);
-  // Channels that are off mostly count on from 0.
-  const bool last_is_whole = (~last_mask & ir::lane_mask(ids.count)) == 0;
-  const std::size_t end = bytes.size() - (last_is_whole ? 0 : bytes_per_thread);
-  for (std::size_t thread = 0; thread < end; thread += bytes_per_thread)
+  // The last thread's channels that are off mostly count on from 0.
+  const std::uint32_t last_on = last_mask & ir::lane_mask(ids.count);
+  if ((last_on & (last_on + 1)) != 0) return 0;
+  for (std::size_t thread = 0; thread < bytes.size(); thread += bytes_per_thread) {
+    const bool last = thread + bytes_per_thread >= bytes.size();
+    const std::uint32_t on = last ? static_cast<std::uint32_t>(std::popcount(last_on)) : ids.count;
     for (std::uint32_t row = 0; row < ids.rows; ++row) {
       const std::byte* at = bytes.data() + thread + (ids.offset - first) + row * ids.row_bytes;
       std::uint16_t before = 0, id = 0;
-      for (std::uint32_t i = 0; i < ids.count; ++i, before = id) {
+      for (std::uint32_t i = 0; i < on; ++i, before = id) {
         std::memcpy(&id, at + 2 * i, sizeof id);
         if (id > 0x7fff) return 0;
         if (i != 0 && id != before + (row == 0 ? 1 : 0)) run = std::min(run, lowest_bit(i));
       }
     }
+  }
   return run < least ? 0 : run;
 }
 

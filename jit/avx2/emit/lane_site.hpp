@@ -105,7 +105,7 @@ class LaneSite : public MemorySite {
     return {starts_[run], at % run_lanes_};
   }
   bool needs_two_more() const {
-    return !by_runs() || components() > 1 || element() != 4 || known_stride() != element();
+    return !by_runs() || masked() || components() > 1 || element() != 4 || known_stride() != element();
   }
   void store_known_addresses() const;
   /// `to` = from the start of the region to the base of distances.

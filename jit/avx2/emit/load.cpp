@@ -42,6 +42,7 @@ class LoadSite : public LaneSite {
     const CheckedAddress memory = check_known_runs(slow_);
     prefetch(memory, false);
     load_runs(memory, known_runs(), known_stride());
+    if (masked()) clear_outside_mask();
     c_.a.bind(done_);
     call_for_runs(slow_, done_, on_data<jit::load>, {.results = results_});
   }

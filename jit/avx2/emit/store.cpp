@@ -28,8 +28,7 @@ class StoreSite : public LaneSite {
     if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
       if (masked()) {
-        const CheckedAddress memory = check_run_under_mask(stride, spread);
-        for (unsigned row = 0; row < rows(); ++row) store_row_under_mask(memory, row, 8 * row * stride);
+        store_runs_under_mask(check_run_under_mask(stride, spread), 1, stride);
       } else {
         store_runs(check_run(stride, spread, slow_), 1, stride);
       }
@@ -45,7 +44,10 @@ class StoreSite : public LaneSite {
   void emit_runs() const {
     const CheckedAddress memory = check_known_runs(slow_);
     prefetch(memory, true);
-    store_runs(memory, known_runs(), known_stride());
+    if (masked())
+      store_runs_under_mask(memory, known_runs(), known_stride());
+    else
+      store_runs(memory, known_runs(), known_stride());
     c_.a.bind(done_);
     call_for_runs(slow_, done_, on_data<jit::store>, {.data = data_});
   }
@@ -215,9 +217,16 @@ class StoreSite : public LaneSite {
     put(3, v);
   }
 
-  void store_row_under_mask(const CheckedAddress& memory, unsigned row, unsigned offset) const {
+  void store_runs_under_mask(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
+    for (unsigned row = 0; row < rows(); ++row)
+      store_row_under_mask(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride);
+  }
+
+  void store_row_under_mask(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
     auto& a = c_.a;
-    const auto at = [&](unsigned behind) { return memory.at(component_offset(0) + offset + behind, 32); };
+    const auto at = [&](unsigned behind) {
+      return memory.at(component_offset(0) + offset + behind, 32, run);
+    };
     if (element() == 4 && components() == 1) return (void)a.vmaskmovps(at(0), masks_[row], from(0, row));
     std::array<x86::Ymm, 2> halves{v, u};
     if (components() == 2) {

@@ -87,13 +87,15 @@ std::string linear_text(const ir::Function& function) {
     for (std::size_t i = 0; i < insts.size(); ++i) {
       const bool compares = ir::info(insts[i].op).shape == ir::Shape::Compare;
       if (!compares && !ir::shape_of(insts[i].op).has_memory()) continue;
-      const auto use = std::ranges::find(linear.of(b), i, &LinearUse::index);
-      const bool known = use != linear.of(b).end();
-      text +=
-          fmt::format("b{} {}: {}\n", b, ir::print_inst(function, insts[i]),
-                      !known     ? "unknown"
-                      : compares ? fmt::format("{} in runs of {}", comparison_text(use->kind), use->run.run)
-                                 : fmt::format("runs of {}, {} apart", use->run.run, use->run.stride));
+      const auto known = [&](bool full) -> std::string {
+        const auto use = std::ranges::find(linear.of(b, full), i, &LinearUse::index);
+        if (use == linear.of(b, full).end()) return "unknown";
+        return compares ? fmt::format("{} in runs of {}", comparison_text(use->kind), use->run.run)
+                        : fmt::format("runs of {}, {} apart", use->run.run, use->run.stride);
+      };
+      text += fmt::format("b{} {}: {}\n", b, ir::print_inst(function, insts[i]), known(true));
+      if (known(false) != "unknown")
+        text += fmt::format("    with some channels off: {}\n", known(false));
     }
   }
   return text;
@@ -109,7 +111,7 @@ std::string scalar_runs_text(ir::Function& function) {
     for (const ir::Inst& inst : function.blocks[b].insts)
       text += fmt::format("b{} {}\n", b, ir::print_inst(function, inst));
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
-    for (const ScalarRun& run : runs.of(b)) {
+    for (const ScalarRun& run : runs.of(b, true)) {
       text += fmt::format("{}:", ir::print_inst(function, function.blocks[b].insts[run.index]));
       for (unsigned i = 0; i < run.address_count; ++i) text += fmt::format(" from %{}", run.addresses[i]);
       text += run.mask == ir::no_value ? run.address_count == 0 ? " lane by lane\n" : "\n"
