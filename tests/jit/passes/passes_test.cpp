@@ -94,8 +94,7 @@ std::string linear_text(const ir::Function& function) {
                         : fmt::format("runs of {}, {} apart", use->run.run, use->run.stride);
       };
       text += fmt::format("b{} {}: {}\n", b, ir::print_inst(function, insts[i]), known(true));
-      if (known(false) != "unknown")
-        text += fmt::format("    with some channels off: {}\n", known(false));
+      if (known(false) != "unknown") text += fmt::format("    with some channels off: {}\n", known(false));
     }
   }
   return text;
