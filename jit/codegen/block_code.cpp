@@ -120,6 +120,14 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
       return false;
     }
   }
+  // In a general register the same number of bits is the same number.
+  const bool same_bits = (inst.op == Op::bitcast || inst.op == Op::convert) && inst.lanes == 1 &&
+                         is_int(inst.type) && is_int(inst.from) &&
+                         ir::size_of(inst.type) == ir::size_of(inst.from) && ir::size_of(inst.type) >= 4;
+  if (same_bits) {
+    alias_[inst.result] = inst.args[0];
+    return false;
+  }
   if (inst.op == Op::branch_any) {
     if (const std::uint32_t* mask = constant(inst.args[0])) {
       inst.op = Op::jump;

@@ -37,6 +37,20 @@ void mul64(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
   c.a.vpaddq(to, to, t);
 }
 
+/// A sum whose operands are both wanted later has a register of its own, without a copy of one first.
+void scalar_add(Compiler& c, const CodeInst& inst) {
+  const x86::Gp a = c.g.use(inst.args[0]);
+  const asmjit::Operand b = c.g.operand(inst.args[1]);
+  const bool b_stays = b.isImm() || (b.isReg() && !c.g.is_dying(inst, 1));
+  if (ir::size_of(inst.type) < 4 || c.g.is_dying(inst, 0) || !b_stays)
+    return scalar2(c, inst, I::kIdAdd, Commutes::Yes);
+  const x86::Gp result = sized(c.g.define(inst.result), inst.type);
+  if (b.isImm())
+    c.a.lea(result, x86::ptr(a.r64(), static_cast<std::int32_t>(b.as<asmjit::Imm>().value())));
+  else
+    c.a.lea(result, x86::ptr(a.r64(), b.as<x86::Gp>().r64()));
+}
+
 void scalar_min_max(Compiler& c, const CodeInst& inst, std::uint32_t signed_cmov,
                     std::uint32_t unsigned_cmov) {
   x86::Gp a = sized(c.g.use(inst.args[0]), inst.type), b = sized(c.g.use(inst.args[1]), inst.type);
@@ -82,7 +96,7 @@ void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::ui
 }  // namespace
 
 void emit_add(Compiler& c, const CodeInst& inst) {
-  if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, I::kIdAdd, Commutes::Yes);
+  if (c.regs.is_scalar(inst.result)) return scalar_add(c, inst);
   if (ir::is_float(inst.type)) return float2(c, inst, I::kIdVaddps, I::kIdVaddpd);
   commutative2(c, inst, vpadd[inst.type]);
 }
