@@ -23,7 +23,7 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
   constexpr unsigned row = 8;  // lanes
   constexpr std::int64_t farthest = 4096;
   const std::int64_t stride = std::int64_t{linear.stride} * (std::int64_t{1} << access.shift);
-  if (!optimisations[Optimisation::rows] || lanes % row != 0 || linear.run < row || stride <= 0 ||
+  if (!optimisations[Optimisation::rows] || lanes % row != 0 || linear.run < row || stride < 0 ||
       stride > farthest || ir::size_of(ir::info(access.space).address) != 4 ||
       !fits_in_line(optimisations, access, lanes))
     return 0;
@@ -31,12 +31,15 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
   // Elements of several rows may share a vector.
   if (element < 4 && lanes > 2 * row) return 0;
   const bool side_by_side = has_side_by_side_components(access, element);
+  const unsigned runs = lanes / std::min<unsigned>(std::bit_floor(linear.run), lanes);
+  if (stride == 0)
+    return op == ir::Op::load && (count == 1 || side_by_side) && (element >= 4 || runs == 1) ? runs : 0;
   const bool dense = (count == 1 || side_by_side) && stride == count * element;
   const bool neighbours_overlap = op == ir::Op::load && count > 1 && element == 4 && stride == element;
   const bool apart = op == ir::Op::load ? side_by_side || (element == 8 && count == 1)
                                         : stride >= count * element && (side_by_side || count == 1);
   if (!dense && !neighbours_overlap && !apart) return 0;
-  return lanes / std::min<unsigned>(std::bit_floor(linear.run), lanes);
+  return runs;
 }
 
 bool has_masked_runs(ir::Op op, ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {

@@ -20,7 +20,7 @@ struct FileState {
   static constexpr std::size_t eight = 8;
 
   std::vector<Step> above;    ///< dword g + 1 less dword g; a multiple of eight of them
-  std::uint32_t id_rows = 0;  ///< bit r: row r of the ids is as the thread began with it
+  std::uint32_t id_parts = 0;  ///< bit p: part p of the ids is as the thread began with it
   bool reached = false;
 
   /// Becomes what holds in both. True: it has changed.
@@ -29,8 +29,8 @@ struct FileState {
       *this = other;
       return true;
     }
-    bool changed = (id_rows & ~other.id_rows) != 0;
-    id_rows &= other.id_rows;
+    bool changed = (id_parts & ~other.id_parts) != 0;
+    id_parts &= other.id_parts;
     // Mostly nothing has changed, so that eight at a time are compared first.
     for (std::size_t g = 0; g < above.size(); g += eight) {
       if (std::memcmp(&above[g], &other.above[g], eight) == 0) continue;

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "jit/passes/contents.hpp"
+#include "jit/passes/fact.hpp"
 #include "jit/passes/reconvergence.hpp"
+#include "memory/slm.hpp"
 
 namespace eum::jit {
 namespace {
@@ -21,20 +23,6 @@ using ir::ValueId;
 constexpr unsigned granule = 4;
 constexpr std::size_t eight = FileState::eight;
 
-/// What is known of a value.
-struct Fact {
-  std::uint8_t run = 0;   ///< lanes of each aligned group that `stride` holds in, a power of two; 0: none
-  bool exact = false;     ///< no lane is above the largest signed number: conversions to wider types keep it
-  bool constant = false;  ///< every lane is `bits`, which is no negative number of any type
-  std::uint32_t stride = 0;  ///< modulo 2^32, or modulo 2 to the bits of a narrower type
-  std::uint32_t bits = 0;
-  SymbolicSum first{};  ///< lane 0, of a value that is one run
-};
-constexpr std::uint8_t all_lanes = ir::max_lanes;
-constexpr Fact uniform{.run = all_lanes, .exact = true};
-
-constexpr unsigned lowest_bit(unsigned n) { return n & (0 - n); }
-
 bool is_access(const Inst& inst) { return inst.op == Op::load || inst.op == Op::store; }
 
 class Solver {
@@ -44,6 +32,7 @@ class Solver {
         liveness_(liveness),
         ids_(ids),
         facts_of_{std::vector<Fact>(function.values.size()), std::vector<Fact>(function.values.size())},
+        cut_(function.values.size()),
         contents_(symbols_, function.file_bytes / granule + eight),
         states_(versions * function.blocks.size()),
         is_pending_(versions * function.blocks.size()),
@@ -52,11 +41,11 @@ class Solver {
 
   void solve() {
     now_.above.assign((function_.file_bytes / granule + eight) / eight * eight, varies);
-    now_.id_rows = ir::lane_mask(ids_.rows);
+    for (unsigned row = 0; row < ids_.rows; ++row) now_.id_parts |= parts_of(row, 0, 2 * ids_.count);
     now_.reached = true;
     reach(0, All);
-    if (!stays_within()) now_.id_rows = 0;
-    reach(0, now_.id_rows != 0 ? Tail : Some);
+    if (!stays_within()) now_.id_parts = 0;
+    reach(0, now_.id_parts != 0 ? Tail : Some);
     while (!pending_.empty()) {
       const auto [block, version] = pending_.back();
       pending_.pop_back();
@@ -193,6 +182,7 @@ class Solver {
           if (uses != nullptr && full && ir::info(inst.op).shape == ir::Shape::Compare)
             note_comparison(inst, i, *uses);
           compute(inst);
+          if (inst.op == Op::load && all_on && full) note_loaded(inst, whole);
       }
     }
     return changes;
@@ -200,11 +190,20 @@ class Solver {
 
   void note_access(const Inst& inst, std::size_t index, std::vector<LinearUse>& uses) const {
     const ValueId at = function_.arg(inst, function_.access(inst).surface_is_operand ? 1 : 0);
-    const Fact& fact = facts_[at];
-    if (fact.run == 0 || ir::size_of(function_.values[at].type) != 4) return;
-    uses.push_back({static_cast<std::uint32_t>(index),
-                    LinearUse::Access,
-                    {fact.run, static_cast<std::int32_t>(fact.stride)}});
+    if (ir::size_of(function_.values[at].type) != 4) return;
+    Fact fact = facts_[at];
+    LinearRun run;
+    // A run of a space that is no larger than what the addresses are cut to either fits it or is out of
+    // bounds.
+    if (const Cut& cut = cut_[at]; fact.run == 0 && cut.bits >= mem::slm_max_size - 1 &&
+                                   function_.access(inst).space == ir::MemSpace::Slm) {
+      fact = facts_[cut.value];
+      run.within = cut.bits;
+    }
+    if (fact.run == 0) return;
+    run.run = fact.run;
+    run.stride = static_cast<std::int32_t>(fact.stride);
+    uses.push_back({static_cast<std::uint32_t>(index), LinearUse::Access, run});
   }
 
   void note_comparison(const Inst& inst, std::size_t index, std::vector<LinearUse>& uses) const {
@@ -222,6 +221,16 @@ class Solver {
                     : is(1, 0) ? LinearUse::FirstGoesUp
                                : LinearUse::SecondGoesUp,
                     {run, 0}});
+  }
+
+  /// What lanes load from one address is the same in all of them.
+  void note_loaded(const Inst& inst, bool whole) {
+    const Fact& at = facts_[function_.arg(inst, function_.access(inst).surface_is_operand ? 1 : 0)];
+    if (!whole || at.run < inst.lanes || at.stride != 0) return;
+    for (unsigned k = 0; k < inst.result_count; ++k) {
+      facts_[inst.result + k] = uniform;
+      facts_[inst.result + k].first = unlike_others(inst.result + k);
+    }
   }
 
   // ---- Registers
@@ -258,9 +267,9 @@ class Solver {
     const unsigned behind = inst.region.offset - ids_.offset;
     const unsigned row = ids_.row_bytes == 0 ? 0 : behind / ids_.row_bytes;
     const unsigned begin = behind - row * ids_.row_bytes;
-    if (row >= ids_.rows || (now_.id_rows >> row & 1) == 0 || begin % 2 != 0 ||
-        begin / 2 + inst.lanes > ids_.count)
-      return {};
+    if (row >= ids_.rows || begin % 2 != 0 || begin / 2 + inst.lanes > ids_.count) return {};
+    const std::uint32_t parts = parts_of(row, begin, begin + 2u * inst.lanes);
+    if ((now_.id_parts & parts) != parts) return {};
     const unsigned first = begin / 2;
     const unsigned run = first == 0 ? ids_.run : std::min(ids_.run, lowest_bit(first));
     if (run < 2) return {};
@@ -270,11 +279,20 @@ class Solver {
     return fact;
   }
 
+  /// Bytes [begin, end) of a row of ids, as bits of FileState::id_parts.
+  static std::uint32_t parts_of(unsigned row, unsigned begin, unsigned end) {
+    constexpr unsigned part_bytes = 32, parts_of_row = 2 * ir::max_lanes / part_bytes;
+    std::uint32_t parts = 0;
+    for (unsigned part = begin / part_bytes; part <= (end - 1) / part_bytes; ++part)
+      parts |= std::uint32_t{1} << (row * parts_of_row + part);
+    return parts;
+  }
   /// Something else is written to bytes [begin, end).
   void lose_ids(unsigned begin, unsigned end) {
     for (unsigned row = 0; row < ids_.rows; ++row) {
-      const unsigned at = ids_.offset + row * ids_.row_bytes;
-      if (begin < at + 2 * ids_.count && end > at) now_.id_rows &= ~(1u << row);
+      const unsigned at = ids_.offset + row * ids_.row_bytes, behind = at + 2 * ids_.count;
+      if (begin < behind && end > at)
+        now_.id_parts &= ~parts_of(row, std::max(begin, at) - at, std::min(end, behind) - at);
     }
   }
 
@@ -306,7 +324,8 @@ class Solver {
   void compute(const Inst& inst) {
     for (unsigned k = 0; k < inst.result_count; ++k) facts_[inst.result + k] = {};
     if (!ir::is_pure(inst.op) || inst.result_count == 0 || ir::is_mask(inst.type)) return;
-    Fact fact = of(inst);
+    if (inst.op == Op::and_) cut_[inst.result] = cut_of(inst);
+    Fact fact = fact_of(function_, inst, facts_);
     // A concat knows itself where two runs are one.
     if (inst.op != Op::concat && (inst.lanes == 1 || (fact.run != 0 && fact.run >= inst.lanes)))
       fact.first = first_of(inst, fact);
@@ -314,6 +333,19 @@ class Solver {
     // The upper half of a product of equal lanes, and the carry of a sum, are equal as well.
     if (fact.run != 0 && fact.stride == 0 && ir::info(inst.op).shape == ir::Shape::Wide2)
       facts_[inst.result + 1] = {.run = fact.run, .exact = true, .first = computed(inst, 1)};
+  }
+
+  /// What is left of a value if only its lowest bits are kept.
+  struct Cut {
+    ValueId value = ir::no_value;
+    std::uint32_t bits = 0;  ///< that are kept; 0: it is no such value
+  };
+  Cut cut_of(const Inst& inst) const {
+    for (const unsigned k : {0u, 1u}) {
+      const Fact& mask = facts_[function_.arg(inst, k)];
+      if (mask.constant && (mask.bits & (mask.bits + 1)) == 0) return {function_.arg(inst, 1 - k), mask.bits};
+    }
+    return {};
   }
 
   // ---- First lanes
@@ -405,137 +437,13 @@ class Solver {
                         : SymbolicSum{};
   }
 
-  Fact of(const Inst& inst) const {
-    const auto arg = [&](unsigned k) -> const Fact& { return facts_[function_.arg(inst, k)]; };
-    switch (inst.op) {
-      case Op::constant:
-        return constant(inst, inst.imm);
-      case Op::vconst:
-        return pool_entry(inst);
-      case Op::splat: {
-        Fact fact = arg(0);
-        if (!fact.constant) fact = uniform;
-        return fact;
-      }
-      case Op::slice: {
-        Fact fact = arg(0);
-        if (inst.imm != 0)
-          fact.run = static_cast<std::uint8_t>(
-              std::min<unsigned>(fact.run, lowest_bit(static_cast<unsigned>(inst.imm))));
-        return inst.lanes == 1 ? uniform : fact.run < 2 ? Fact{} : fact;
-      }
-      case Op::concat:
-        return joined(inst, arg(0), arg(1));
-      case Op::bitcast:
-        return ir::size_of(inst.type) == ir::size_of(inst.from) ? arg(0) : Fact{};
-      case Op::convert:
-        if (ir::is_int(inst.type) && ir::is_int(inst.from)) return converted(inst, arg(0));
-        break;
-      default:
-        break;
-    }
-    if (!ir::is_lanewise(inst.op)) return {};
-    if (inst.lanes == 1) return uniform;
-    unsigned run = all_lanes;
-    bool equal = inst.arg_count != 0;
-    for (unsigned k = 0; k < inst.arg_count; ++k) {
-      run = std::min<unsigned>(run, arg(k).run);
-      equal &= arg(k).stride == 0;
-    }
-    if (run < 2) return {};
-    if (equal) return {.run = static_cast<std::uint8_t>(run), .exact = true};
-    if (!ir::is_int(inst.type) || ir::size_of(inst.type) > granule) return {};
-    return moved(inst, arg, run);
-  }
-
-  /// Of a sum, a difference, or a product with a constant.
-  template <class Arg>
-  static Fact moved(const Inst& inst, Arg arg, unsigned run) {
-    const auto by = [&](std::uint32_t stride) {
-      return Fact{.run = static_cast<std::uint8_t>(run), .exact = stride == 0, .stride = stride};
-    };
-    const auto product = [&]() -> Fact {
-      if (arg(0).constant) return by(arg(1).stride * arg(0).bits);
-      if (arg(1).constant) return by(arg(0).stride * arg(1).bits);
-      return {};
-    };
-    switch (inst.op) {
-      case Op::add:
-      case Op::addc:
-        return by(arg(0).stride + arg(1).stride);
-      case Op::sub:
-      case Op::subb:
-        return by(arg(0).stride - arg(1).stride);
-      case Op::shl:
-        if (!arg(1).constant) return {};
-        return by(arg(0).stride << arg(1).bits % (8 * ir::size_of(inst.type)));
-      case Op::mul:
-      case Op::mul_wide:
-        return product();
-      case Op::mad: {
-        Fact fact = product();
-        if (fact.run == 0) return {};
-        return by(fact.stride + arg(2).stride);
-      }
-      default:
-        return {};
-    }
-  }
-
-  static Fact constant(const Inst& inst, std::uint64_t bits) {
-    Fact fact = uniform;
-    const unsigned width = 8 * ir::size_of(inst.type);
-    fact.constant = ir::is_int(inst.type) && bits >> (std::min(width, 32u) - 1) == 0;
-    fact.bits = fact.constant ? static_cast<std::uint32_t>(bits) : 0;
-    return fact;
-  }
-
-  Fact pool_entry(const Inst& inst) const {
-    const ir::PoolEntry& entry = function_.pool[static_cast<std::size_t>(inst.imm)];
-    if (!ir::is_int(inst.type) || inst.lanes < 2) return {};
-    const std::uint64_t limit = std::uint64_t{1} << (std::min(8 * ir::size_of(inst.type), 32u) - 1);
-    unsigned run = lowest_bit(inst.lanes);
-    const std::uint64_t stride = entry[1] - entry[0];
-    for (unsigned lane = 0; lane < inst.lanes; ++lane) {
-      if (entry[lane] >= limit) return {};
-      if (lane != 0 && entry[lane] - entry[lane - 1] != stride) run = std::min(run, lowest_bit(lane));
-    }
-    if (run < 2) return {};
-    return {
-        .run = static_cast<std::uint8_t>(run), .exact = true, .stride = static_cast<std::uint32_t>(stride)};
-  }
-
-  Fact joined(const Inst& inst, const Fact& a, const Fact& b) const {
-    if (a.constant && b.constant && a.bits == b.bits) return a;
-    const unsigned lanes = function_.values[function_.arg(inst, 0)].lanes;
-    unsigned run = std::min<unsigned>({a.run, b.run, lowest_bit(lanes)});
-    if (a.stride != b.stride) return {};
-    const SymbolicSum next{a.first.symbol, a.first.offset + lanes * a.stride};
-    const bool one_run = next.symbol != no_symbol && next == b.first && lowest_bit(inst.lanes) == inst.lanes;
-    if (one_run) run = inst.lanes;
-    if (run < 2) return {};
-    return {.run = static_cast<std::uint8_t>(run),
-            .exact = a.exact && b.exact,
-            .stride = a.stride,
-            .first = one_run ? a.first : SymbolicSum{}};
-  }
-
-  static Fact converted(const Inst& inst, Fact fact) {
-    const unsigned to = ir::size_of(inst.type), from = ir::size_of(inst.from);
-    if (to > from) return fact.exact ? fact : Fact{};
-    if (to < from) {
-      fact.exact = fact.stride == 0;
-      fact.constant &= fact.bits >> (8 * to - 1) == 0;
-    }
-    return fact;
-  }
-
   const ir::Function& function_;
   const Liveness& liveness_;
   const ConsecutiveIds ids_;
   std::array<std::vector<Fact>, 2> facts_of_;  // of each value with some channels on, then with all
   bool full_ = true;                           // all channels are on in the version that is looked at
   std::span<Fact> facts_;                      // those of the version that is looked at
+  std::vector<Cut> cut_;                       // of each value
   Symbols symbols_;
   Contents contents_;
   std::vector<FileState> states_;                            // of each block in each version

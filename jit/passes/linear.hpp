@@ -21,6 +21,7 @@ namespace eum::jit {
 struct LinearRun {
   std::uint32_t run = 0;  ///< a power of two; 0: nothing is known
   std::int32_t stride = 0;
+  std::uint32_t within = ~0u;  ///< the bits of each that count: addresses of a smaller space begin anew
   bool operator==(const LinearRun&) const = default;
 };
 

@@ -25,7 +25,9 @@ struct Site {
   Type type;
   unsigned lanes, components, stride;
   bool store;
-  bool masked = false;  ///< by the execution mask
+  bool masked = false;     ///< by the execution mask
+  std::uint32_t cut = 0;   ///< the bits of addresses that count, or 0
+  unsigned one_place = 0;  ///< so many lanes, of stride 0, have one address each
 
   /// Address of lane i = base + i-th id * stride; results are kept from byte 1024 on.
   Function build() const {
@@ -42,9 +44,11 @@ struct Site {
     const unsigned count = access.component_count();
     const ValueId ids =
         b.convert(Op::convert, Type::u32, b.reg_read(Type::u16, lanes, Region::packed(id_place)));
-    const ValueId base = b.splat(b.reg_read(Type::u32, 1, Region::packed(base_place)), lanes);
-    const ValueId address =
+    const ValueId first_base = b.reg_read(Type::u32, 1, Region::packed(base_place));
+    const ValueId base = one_place != 0 ? base_of_each(b, first_base) : b.splat(first_base, lanes);
+    ValueId address =
         b.lanewise(Op::add, {b.lanewise(Op::mul, {ids, b.constant(Type::u32, lanes, stride)}), base});
+    if (cut != 0) address = b.lanewise(Op::and_, {address, b.constant(Type::u32, lanes, cut)});
     const ValueId mask = masked ? b.mask_get(0) : no_value;
     if (store) {
       std::vector<ValueId> values;
@@ -65,6 +69,17 @@ struct Site {
     b.exit();
     return function;
   }
+
+ private:
+  ValueId base_of_each(Builder& b, ValueId first) const {
+    ValueId all = no_value;
+    for (unsigned lane = 0; lane < lanes; lane += one_place) {
+      const ValueId own = b.lanewise(Op::add, {first, b.constant(Type::u32, 1, 28 * lane)});
+      const ValueId part = b.splat(own, one_place);
+      all = all == no_value ? part : b.concat(all, part);
+    }
+    return all;
+  }
 };
 
 void check_site(const Site& site, unsigned run) {
@@ -80,8 +95,9 @@ void check_site(const Site& site, unsigned run) {
     const auto plain = compile(*engine, false), promised = compile(*engine, true);
     if (plain->code_bytes() != 0 && !reduced) CHECK(promised->code_bytes() <= plain->code_bytes());
     static World expected, found;
-    for (const std::uint32_t base : {0u, 4u, 64u, 100u, 480u, 900u, 996u, 1000u, 0x2000u, 0x2100u, 0x21f0u,
-                                     0x80000000u, 0xfffffffcu, 0xfffffff0u, 0xffffff80u}) {
+    for (const std::uint32_t base :
+         {0u, 4u, 64u, 100u, 480u, 900u, 996u, 1000u, 0x2000u, 0x2100u, 0x21f0u, 0xffe0u, 0xfffcu, 0x10004u,
+          0x2fff8u, 0x80000000u, 0xfffffffcu, 0xfffffff0u, 0xffffff80u}) {
       // Some channels on: the run may go beyond memory where they do not.
       Random random(base + site.stride);
       std::uint32_t on = ~0u;
@@ -119,6 +135,36 @@ TEST_CASE("addresses that are promised to go up: in bounds, beyond them, around 
           for (const unsigned components : {3u, 15u})
             check_site({mem, Type::u32, lanes, components, components == 3 ? 8u : 16u, store, masked}, run);
           if (!store) check_site({mem, Type::u32, lanes, 3, 4, store, masked}, run);
+        }
+}
+
+TEST_CASE("addresses of shared local memory that are promised to go up, of which 16 bits count") {
+  const MemoryAccess slm = MemoryAccess::in(MemSpace::Slm);
+  for (const auto& [store, masked] :
+       {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}})
+    for (const unsigned lanes : {8u, 16u, 32u})
+      for (unsigned run = 8; run <= lanes; run *= 2)
+        for (const std::uint32_t cut : {0xffffu, 0xfffffffu}) {
+          for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64})
+            if (size_of(type) >= 4 || lanes < 32)
+              check_site({slm, type, lanes, 1, size_of(type), store, masked, cut}, run);
+          for (const unsigned components : {3u, 15u})
+            check_site({slm, Type::u32, lanes, components, components == 3 ? 8u : 16u, store, masked, cut},
+                       run);
+        }
+}
+
+TEST_CASE("loads of one address for all lanes, or for each eight of them") {
+  for (const MemoryAccess& mem : {MemoryAccess::in_surface(World::surface), MemoryAccess::in(MemSpace::A32),
+                                  MemoryAccess::in(MemSpace::Slm)})
+    for (const bool masked : {false, true})
+      for (const unsigned lanes : {8u, 16u, 32u})
+        for (unsigned one = 8; one <= lanes; one *= 2) {
+          const std::uint32_t cut = mem.space == MemSpace::Slm ? 0xffff : 0;
+          for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64})
+            check_site({mem, type, lanes, 1, 0, false, masked, cut, one}, lanes);
+          for (const unsigned components : {3u, 5u, 7u, 15u})
+            check_site({mem, Type::u32, lanes, components, 0, false, masked, cut, one}, lanes);
         }
 }
 

@@ -232,6 +232,7 @@ void LaneSite::store_known_addresses() const {
     } else {
       a.vpaddd(t, t, c_.splat(8 * step, 4));
     }
+    if (linear_.within != ~0u) a.vpand(t, t, c_.splat(linear_.within, 4));
     a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(row) * 32, 32), t);
   }
 }

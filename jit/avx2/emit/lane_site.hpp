@@ -104,14 +104,17 @@ class LaneSite : public MemorySite {
     const unsigned at = first_lane() + run * 8;
     return {starts_[run], at % run_lanes_};
   }
+  /// Every lane of a run is known to access the same.
+  bool is_one_address() const { return by_runs() && linear_.stride == 0; }
   bool needs_two_more() const {
-    return !by_runs() || masked() || components() > 1 || element() != 4 || known_stride() != element();
+    if (!by_runs() || masked()) return true;
+    return !is_one_address() && (components() > 1 || element() != 4 || known_stride() != element());
   }
   void store_known_addresses() const;
   /// `to` = from the start of the region to the base of distances.
   void base_in_region(x86::Gp to) const;
   void locate_distances(asmjit::Label otherwise) const;
-  bool needs_fourth() const { return components() > 2 || element() < 4; }
+  bool needs_fourth() const { return !is_one_address() && (components() > 2 || element() < 4); }
   x86::Mem distances(unsigned row, unsigned stride) const;
   std::span<const x86::Ymm> masks() const { return {masks_.data(), masked() ? rows() : 0}; }
 };

@@ -102,6 +102,7 @@ class LoadSite : public LaneSite {
     const auto at = [&](unsigned behind, unsigned bytes) {
       return memory.at(component_offset(0) + offset + behind, bytes, run);
     };
+    if (stride == 0) return load_one_address(memory, run, row);
     if (stride == side_by_side()) {
       for (unsigned k = 0; k < components(); ++k)
         a.vmovups(result(k, row), memory.at(component_offset(k) + offset, 32, run));
@@ -127,6 +128,21 @@ class LoadSite : public LaneSite {
       default:
         if (row == 0) return (void)a.vmovq(result(0).xmm(), at(0, 8));
         return (void)a.vmovhps(result(0).xmm(), result(0).xmm(), at(0, 8));
+    }
+  }
+
+  /// The same for every lane.
+  void load_one_address(const CheckedAddress& memory, unsigned run, unsigned row) const {
+    namespace I = x86::Inst;
+    constexpr std::array<std::uint32_t, 9> broadcast{
+        0, I::kIdVpbroadcastb, I::kIdVpbroadcastw, 0, I::kIdVbroadcastss, 0, 0, 0, I::kIdVbroadcastsd};
+    const unsigned each = std::max(1u, vectors() / rows());  // vectors of a row
+    if (row > 0 && vectors() == 1) return;                   // rows of bytes and words share one
+    for (unsigned k = 0; k < components(); ++k) {
+      const x86::Ymm first = result(k, run * each);
+      if (row == run)
+        c_.a.emit(broadcast[element()], first, memory.at(component_offset(k), element(), run));
+      for (unsigned i = row == run ? 1 : 0; i < each; ++i) c_.a.vmovaps(result(k, row * each + i), first);
     }
   }
 
