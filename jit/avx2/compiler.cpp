@@ -174,7 +174,7 @@ void Compiler::block(ir::BlockId id, bool full) {
   auto insts = code_.insts();
   auto reconverging = full || !optimisations[Optimisation::reconvergence]
                           ? std::nullopt
-                          : reconverges_from(function, function.blocks[id]);
+                          : begins_again_from(function, function.blocks[id]);
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     const CodeInst& inst = insts[i];
     if (annotate_) this->annotate(inst);
@@ -192,9 +192,7 @@ void Compiler::block(ir::BlockId id, bool full) {
 /// Channels have come back, and none may be off now: then the block's other version does the rest. It begins
 /// at its beginning, as what has been done changes nothing when it is done again.
 void Compiler::begin_again_if_full(ir::BlockId id) {
-  constexpr std::uint32_t worth_it = 4;  // guest instructions
   const std::uint32_t count = function.blocks[id].guest_instructions;
-  if (count < worth_it) return;
   const asmjit::Label again = a.newLabel();
   a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
   a.je(again);

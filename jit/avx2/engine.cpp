@@ -194,7 +194,8 @@ class HostEngine final : public Engine {
     Liveness liveness(function, target.vector_bytes, options.exact_registers);
     const LinearUses linear(
         function, liveness,
-        options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{});
+        options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{},
+        options.optimisations[Optimisation::reconvergence]);
     const ScalarRuns runs(function, liveness, linear, options.optimisations);
     auto data = std::make_unique<CodeData>();
     RegisterUse use = register_use_of(function, liveness);

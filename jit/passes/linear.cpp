@@ -27,10 +27,12 @@ bool is_access(const Inst& inst) { return inst.op == Op::load || inst.op == Op::
 
 class Solver {
  public:
-  Solver(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids)
+  Solver(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids,
+         bool begins_again)
       : function_(function),
         liveness_(liveness),
         ids_(ids),
+        begins_again_(begins_again),
         facts_of_{std::vector<Fact>(function.values.size()), std::vector<Fact>(function.values.size())},
         cut_(function.values.size()),
         contents_(symbols_, function.file_bytes / granule + eight),
@@ -81,9 +83,17 @@ class Solver {
 
   FileState& state(BlockId block, Version version) { return states_[versions * block + version]; }
 
+  /// Where channels come back, and the block begins again with all of them.
+  bool begins_again(BlockId block) const {
+    return begins_again_ && begins_again_from(function_, function_.blocks[block]);
+  }
+
+  /// All channels may be on behind the block, though some were off in front of it.
   bool grows(BlockId block) const {
     const auto& insts = function_.blocks[block].insts;
-    for (std::size_t i = 0; i < insts.size(); ++i)
+    // Where they are on at once it has begun again.
+    constexpr std::size_t behind_return = 6;
+    for (std::size_t i = begins_again(block) ? behind_return : 0; i < insts.size(); ++i)
       if (insts[i].op == Op::mask_set && insts[i].imm == 0 && liveness_.role(block, i) != MaskRole::Subset)
         return true;
     return false;
@@ -125,7 +135,7 @@ class Solver {
 
   void pass(BlockId block, Version version) {
     // Where channels come back and all are on, the version for all of them begins the block again.
-    if (version == Some && reconverges_from(function_, function_.blocks[block])) reach(block, All);
+    if (version == Some && begins_again(block)) reach(block, All);
     const bool changes = follow(block, version, version == All ? &uses_[1][block] : nullptr);
     for (BlockId successor : ir::successors(function_.blocks[block].insts.back())) {
       if (successor == ir::no_block) continue;
@@ -440,6 +450,7 @@ class Solver {
   const ir::Function& function_;
   const Liveness& liveness_;
   const ConsecutiveIds ids_;
+  const bool begins_again_;
   std::array<std::vector<Fact>, 2> facts_of_;  // of each value with some channels on, then with all
   bool full_ = true;                           // all channels are on in the version that is looked at
   std::span<Fact> facts_;                      // those of the version that is looked at
@@ -469,9 +480,10 @@ bool worth_while(const ir::Function& function) {
 
 }  // namespace
 
-LinearUses::LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids) {
+LinearUses::LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids,
+                       bool begins_again) {
   if (ids.run == 0 || !worth_while(function)) return;
-  Solver solver(function, liveness, ids);
+  Solver solver(function, liveness, ids, begins_again);
   solver.solve();
   for (const bool full : {false, true}) {
     ramps_[full ? 1 : 0] = solver.ramps(full);

@@ -51,7 +51,10 @@ class LinearUses {
   /// Functions with more blocks than this are left alone.
   static constexpr std::size_t most_blocks = 2000;
 
-  LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids);
+  /// `begins_again`: the version of a block for some channels does so, where none is off any more; see
+  /// passes/reconvergence.
+  LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids,
+             bool begins_again);
 
   /// Of the block's instructions, in their order, where all channels are on as the block begins (`full`), or
   /// whichever are.

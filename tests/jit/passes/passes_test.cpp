@@ -80,7 +80,7 @@ std::string_view comparison_text(LinearUse::Kind kind) {
 /// What is known of each access, with ids in r1.
 std::string linear_text(const ir::Function& function) {
   const Liveness liveness(function, function.slot_bytes, false);
-  const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8});
+  const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8}, true);
   std::string text;
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
     const auto& insts = function.blocks[b].insts;
@@ -103,7 +103,7 @@ std::string linear_text(const ir::Function& function) {
 /// The function with the scalars beside its vectors, and what takes them, with ids in r1.
 std::string scalar_runs_text(ir::Function& function) {
   Liveness liveness(function, function.slot_bytes, false);
-  const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8});
+  const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8}, true);
   const ScalarRuns runs(function, liveness, linear, {});
   std::string text;
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
