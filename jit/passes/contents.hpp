@@ -19,7 +19,7 @@ constexpr Step varies = INT8_MIN;  ///< not known, or too large to be kept
 struct FileState {
   static constexpr std::size_t eight = 8;
 
-  std::vector<Step> above;    ///< dword g + 1 less dword g; a multiple of eight of them
+  std::vector<Step> above;     ///< dword g + 1 less dword g; a multiple of eight of them
   std::uint32_t id_parts = 0;  ///< bit p: part p of the ids is as the thread began with it
   bool reached = false;
 

@@ -8,6 +8,7 @@
 
 #include "jit/passes/contents.hpp"
 #include "jit/passes/fact.hpp"
+#include "jit/passes/parked.hpp"
 #include "jit/passes/reconvergence.hpp"
 #include "memory/slm.hpp"
 
@@ -27,12 +28,12 @@ bool is_access(const Inst& inst) { return inst.op == Op::load || inst.op == Op::
 
 class Solver {
  public:
-  Solver(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids,
-         bool begins_again)
+  Solver(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids, bool begins_again)
       : function_(function),
         liveness_(liveness),
         ids_(ids),
         begins_again_(begins_again),
+        parked_(function),
         facts_of_{std::vector<Fact>(function.values.size()), std::vector<Fact>(function.values.size())},
         cut_(function.values.size()),
         contents_(symbols_, function.file_bytes / granule + eight),
@@ -46,8 +47,9 @@ class Solver {
     for (unsigned row = 0; row < ids_.rows; ++row) now_.id_parts |= parts_of(row, 0, 2 * ids_.count);
     now_.reached = true;
     reach(0, All);
-    if (!stays_within()) now_.id_parts = 0;
-    reach(0, now_.id_parts != 0 ? Tail : Some);
+    follows_tails_ = stays_within();
+    if (!follows_tails_) now_.id_parts = 0;
+    reach(0, follows_tails_ ? Tail : Some);
     while (!pending_.empty()) {
       const auto [block, version] = pending_.back();
       pending_.pop_back();
@@ -99,6 +101,8 @@ class Solver {
     return false;
   }
 
+  bool all_of_tails_are_back(BlockId block) const { return follows_tails_ && parked_.all_are_back(block); }
+
   bool only_grows(BlockId block, std::size_t index) const {
     const MaskRole role = liveness_.role(block, index);
     return role == MaskRole::Superset || role == MaskRole::Execution;
@@ -135,7 +139,8 @@ class Solver {
 
   void pass(BlockId block, Version version) {
     // Where channels come back and all are on, the version for all of them begins the block again.
-    if (version == Some && begins_again(block)) reach(block, All);
+    if (version == Some && (begins_again(block) || parked_.all_are_back(block))) reach(block, All);
+    if (version == Some && all_of_tails_are_back(block)) return reach(block, Tail);
     const bool changes = follow(block, version, version == All ? &uses_[1][block] : nullptr);
     for (BlockId successor : ir::successors(function_.blocks[block].insts.back())) {
       if (successor == ir::no_block) continue;
@@ -149,9 +154,10 @@ class Solver {
   void look_at_some(BlockId block) {
     const FileState &some = state(block, Some), &tail = state(block, Tail);
     if (!some.reached && !tail.reached) return;
-    now_ = some.reached ? some : tail;
+    const bool any = some.reached && !all_of_tails_are_back(block);
+    now_ = any ? some : tail;
     if (tail.reached) now_.meet(tail);
-    follow(block, some.reached ? Some : Tail, &uses_[0][block]);
+    follow(block, any ? Some : Tail, &uses_[0][block]);
   }
 
   /// From what is known in front of the block to what is known behind it. Notes uses, if there is a list;
@@ -451,6 +457,7 @@ class Solver {
   const Liveness& liveness_;
   const ConsecutiveIds ids_;
   const bool begins_again_;
+  const ParkedChannels parked_;
   std::array<std::vector<Fact>, 2> facts_of_;  // of each value with some channels on, then with all
   bool full_ = true;                           // all channels are on in the version that is looked at
   std::span<Fact> facts_;                      // those of the version that is looked at
@@ -461,7 +468,8 @@ class Solver {
   std::vector<bool> is_pending_;                             // as states_
   std::array<std::vector<std::vector<LinearUse>>, 2> uses_;  // by block, as facts_of_
   std::vector<Visit> pending_;
-  std::vector<bool> within_;  // of each mask: no lane of it was off as the thread began
+  bool follows_tails_ = false;  // what is known of threads that begin with some channels is known of those
+  std::vector<bool> within_;    // of each mask: no lane of it was off as the thread began
   FileState now_;
 };
 

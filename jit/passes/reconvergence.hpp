@@ -27,8 +27,8 @@ inline std::optional<std::uint64_t> reconverges_from(const ir::Function& functio
   return turns_on && clears ? std::optional(variable) : std::nullopt;
 }
 
-/// The same of a block that begins again, in its version for all channels, where none is off after that: it is
-/// worth it.
+/// The same of a block that begins again, in its version for all channels, where none is off after that: it
+/// is worth it.
 inline std::optional<std::uint64_t> begins_again_from(const ir::Function& function, const ir::Block& block) {
   constexpr std::uint32_t worth_it = 4;  // guest instructions
   return block.guest_instructions < worth_it ? std::nullopt : reconverges_from(function, block);

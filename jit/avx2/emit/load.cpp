@@ -140,8 +140,7 @@ class LoadSite : public LaneSite {
     if (row > 0 && vectors() == 1) return;                   // rows of bytes and words share one
     for (unsigned k = 0; k < components(); ++k) {
       const x86::Ymm first = result(k, run * each);
-      if (row == run)
-        c_.a.emit(broadcast[element()], first, memory.at(component_offset(k), element(), run));
+      if (row == run) c_.a.emit(broadcast[element()], first, memory.at(component_offset(k), element(), run));
       for (unsigned i = row == run ? 1 : 0; i < each; ++i) c_.a.vmovaps(result(k, row * each + i), first);
     }
   }

@@ -10,6 +10,7 @@
 #include "frontend/ir/printer.hpp"
 #include "jit/passes/linear.hpp"
 #include "jit/passes/liveness.hpp"
+#include "jit/passes/parked.hpp"
 #include "jit/passes/scalar_runs.hpp"
 #include "tests/jit/text_cases.hpp"
 
@@ -167,6 +168,22 @@ TEST_CASE("text: accesses whose addresses are known to go up") {
       "passes/linear.txt", [](const TextCase& one) { return linear_text(function_of_text(one.input)); },
       cases);
   CHECK(cases >= 8);
+}
+
+TEST_CASE("text: where every channel is on again") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/parked.txt",
+      [](const TextCase& one) {
+        const ir::Function function = function_of_text(one.input);
+        const ParkedChannels parked(function);
+        std::string text;
+        for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
+          if (parked.all_are_back(b)) text += fmt::format("b{}\n", b);
+        return text;
+      },
+      cases);
+  CHECK(cases >= 7);
 }
 
 TEST_CASE("text: scalars beside what is known to go up") {
