@@ -175,8 +175,14 @@ void Compiler::block(ir::BlockId id, bool full) {
   auto reconverging = full || !optimisations[Optimisation::reconvergence]
                           ? std::nullopt
                           : begins_again_from(function, function.blocks[id]);
+  const auto parting =
+      full && optimisations[Optimisation::whole_branches] ? parting_branch(insts) : std::nullopt;
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     const CodeInst& inst = insts[i];
+    if (parting && i == parting->begin) {
+      regs.begin_inst(static_cast<std::uint32_t>(insts.size() - 1));
+      return part(*parting);
+    }
     if (annotate_) this->annotate(inst);
     follow_fp_class(fp_class_of(inst));
     regs.begin_inst(i);
@@ -272,17 +278,20 @@ void Compiler::change_version(ir::BlockId target) {
   enter_same_version(target);
 }
 
+void Compiler::pause_if_due(ir::BlockId target) {
+  if (!function.blocks[target].safepoint) return;
+  asmjit::Label pause = a.newLabel();
+  a.test(budget_reg, budget_reg);
+  a.jle(pause);
+  out_of_line(row_of_dirty(needed(target, false)), [this, pause, target] {
+    a.bind(pause);
+    a.mov(state(offsetof(ThreadState, resume), 4), target);
+    leave(Status::Paused);
+  });
+}
+
 void Compiler::go_to(ir::BlockId target) {
-  if (function.blocks[target].safepoint) {
-    asmjit::Label pause = a.newLabel();
-    a.test(budget_reg, budget_reg);
-    a.jle(pause);
-    out_of_line(row_of_dirty(needed(target, false)), [this, pause, target] {
-      a.bind(pause);
-      a.mov(state(offsetof(ThreadState, resume), 4), target);
-      leave(Status::Paused);
-    });
-  }
+  pause_if_due(target);
   if (code_.changes_mask()) return change_version(target);
   enter_same_version(target);
 }

@@ -210,6 +210,7 @@ class Compiler {
   asmjit::Label memory_entry(ir::BlockId block, bool full);
   void block(ir::BlockId id, bool full);
   void begin_again_if_full(ir::BlockId id);
+  void pause_if_due(ir::BlockId target);
   void enter_same_version(ir::BlockId target);
   void change_version(ir::BlockId target);
   void annotate(const CodeInst& inst);
@@ -222,6 +223,19 @@ class Compiler {
            target < function.blocks.size();
   }
   void set_fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address);
+
+  // parting.cpp
+  /// A branch at the end of a block that parts the channels.
+  struct PartingBranch {
+    ir::ValueId bits;        ///< a mask
+    bool bits_go;            ///< its channels go where the branch leads, the others are parked; else they are
+    std::uint64_t variable;  ///< where
+    std::size_t begin;       ///< the first of the instructions that do it
+    const CodeInst* branch;
+  };
+  static std::optional<PartingBranch> parting_branch(std::span<const CodeInst> insts);
+  void part(const PartingBranch& parting);
+  void enter_partial(ir::BlockId target);
 
   // entry.cpp
   void environment();

@@ -1,0 +1,98 @@
+// Branches that part channels, in the version for all of them on: the mask is taken apart out of line, where
+// some channels go the one way and some the other.
+#include <optional>
+
+#include "jit/avx2/compiler.hpp"
+#include "jit/avx2/emit/emit.hpp"
+#include "jit/passes/reconvergence.hpp"
+
+namespace eum::jit::avx2 {
+
+/// The end of a block:
+///   %stay = not %go, or the other way round
+///   variable |= %stay; execution mask = %go; branch_any %go
+std::optional<Compiler::PartingBranch> Compiler::parting_branch(std::span<const CodeInst> insts) {
+  constexpr std::size_t length = 6;
+  using ir::Op;
+  if (insts.size() < length) return std::nullopt;
+  const auto end = insts.last(length);
+  const CodeInst &complement = end[0], &get = end[1], &sum = end[2], &park = end[3], &turn_on = end[4],
+                 &branch = end[5];
+  const bool ops = complement.op == Op::not_ && get.op == Op::mask_get && sum.op == Op::or_ &&
+                   park.op == Op::mask_set && turn_on.op == Op::mask_set && branch.op == Op::branch_any;
+  if (!ops || get.imm == 0 || park.imm != get.imm || turn_on.imm != 0) return std::nullopt;
+  const ir::ValueId whole = complement.args[0], rest = complement.result, on = turn_on.args[0];
+  if ((on != whole && on != rest) || branch.args[0] != on || park.args[0] != sum.result) return std::nullopt;
+  const ir::ValueId off = on == whole ? rest : whole;
+  const bool adds =
+      (sum.args[0] == get.result && sum.args[1] == off) || (sum.args[1] == get.result && sum.args[0] == off);
+  if (!adds || branch.targets.taken == branch.targets.fallthrough) return std::nullopt;
+  return PartingBranch{whole, on == whole, get.imm, insts.size() - length, &branch};
+}
+
+void Compiler::part(const PartingBranch& parting) {
+  const ir::BlockId taken = parting.branch->targets.taken, none = parting.branch->targets.fallthrough;
+  annotate(*parting.branch);
+  follow_fp_class(fp_class_of(*parting.branch));
+  const x86::Gp bits = m.bits(parting.bits).r32();
+  const asmjit::Imm all(static_cast<std::int32_t>(ir::lane_mask(function.simd)));
+  const asmjit::Label some = a.newLabel(), other = a.newLabel();
+  const auto all_go = [&] { parting.bits_go ? a.cmp(bits, all) : a.test(bits, bits); };
+  const auto none_goes = [&] { parting.bits_go ? a.test(bits, bits) : a.cmp(bits, all); };
+  const auto go = [&] {
+    pause_if_due(taken);
+    enter_same_version(taken);
+  };
+  // Where none goes, and the other block has all of them come back, they need not have been away.
+  const bool come_back = reconverges_from(function, function.blocks[none]) == parting.variable &&
+                         !function.blocks[none].safepoint;
+  all_go();
+  if (!come_back) {
+    a.jne(some);
+    go();
+  } else if (is_next(taken, full_)) {
+    a.je(other);
+    none_goes();
+    a.jne(some);
+    enter_same_version(none);
+    a.bind(other);
+    go();
+  } else {
+    a.jne(other);
+    go();
+    a.bind(other);
+    none_goes();
+    a.jne(some);
+    enter_same_version(none);
+  }
+  const std::uint32_t row = row_of_dirty(needed(taken, false) | needed(none, false));
+  out_of_line(row, [this, parting, some, bits, all, row, taken, none, come_back] {
+    a.bind(some);
+    for (const codegen::CachedSlot& cached : data.exits.slots(row))
+      store(cached.slot * avx2::target.vector_bytes, x86::ymm(cached.reg), avx2::target.vector_bytes);
+    if (parting.bits_go) a.mov(mask_reg, bits);
+    if (parting.bits_go) a.xor_(bits, all);
+    a.or_(mask_variable(parting.variable), bits);
+    if (!parting.bits_go) a.xor_(bits, all);
+    if (!parting.bits_go) a.mov(mask_reg, bits);
+    const asmjit::Label goes = a.newLabel();
+    if (!come_back) {
+      a.test(mask_reg, mask_reg);
+      a.jnz(goes);
+      enter_partial(none);
+      a.bind(goes);
+    }
+    enter_partial(taken);
+  });
+}
+
+/// From out of line, with every slot in memory.
+void Compiler::enter_partial(ir::BlockId target) {
+  if (!function.blocks[target].safepoint) return (void)a.jmp(memory_entry(target, false));
+  a.test(budget_reg, budget_reg);
+  a.jg(memory_entry(target, false));
+  a.mov(state(offsetof(ThreadState, resume), 4), target);
+  leave(Status::Paused);
+}
+
+}  // namespace eum::jit::avx2
