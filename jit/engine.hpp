@@ -248,8 +248,8 @@ struct alignas(64) ThreadBegin {
 };
 
 /// Threads that run one after the other, as long as each exits or waits. Their states lie layout().size bytes
-/// apart. Either all of them begin, or all go on where they have stopped. Standard layout: translated code
-/// reads it.
+/// apart, and their environments differ in scratch memory only. Either all of them begin, or all go on where
+/// they have stopped. Standard layout: translated code reads it.
 struct ThreadBatch {
   ThreadState* state = nullptr;  ///< of the thread that runs first; afterwards of the one that ran last
   const ThreadBegin* begins = nullptr;  ///< of the first, the others follow; null: they go on

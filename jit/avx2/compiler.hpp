@@ -239,6 +239,8 @@ class Compiler {
 
   // entry.cpp
   void environment();
+  void own_environment();
+  void copy_words(x86::Gp from, std::initializer_list<std::pair<int, std::size_t>> words);
   void enter();
   void restore(const std::function<bool(std::uint32_t slot)>& wanted);
   void begin_thread();

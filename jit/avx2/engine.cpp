@@ -87,8 +87,7 @@ class HostExecutable final : public Executable {
     const std::uint32_t given = batch.fp_mode;
     for (;;) {
       ThreadState& first = *batch.state;
-      batch.fp_mode = begins ? first_mode(given, scope) : first.fp_mode;
-      batch.fp_mixed = fp_mixed(batch.fp_mode);
+      set_modes(batch, begins ? first_mode(given, scope) : first.fp_mode);
       if (begins) first.fp_mode = batch.fp_mode;
       if (!begins) first.fp_mixed = batch.fp_mixed;
       const Status status = enter(first, &batch, scope);
@@ -108,6 +107,13 @@ class HostExecutable final : public Executable {
   HostMap host_map() const override { return {code_.data(), code_bytes_, places_}; }
 
  private:
+  /// At once, as translated code loads them: it need not wait for two stores.
+  static void set_modes(ThreadBatch& batch, std::uint32_t mode) {
+    const std::array<std::uint32_t, 2> modes{mode, fp_mixed(mode)};
+    std::uint64_t both = 0;
+    std::memcpy(&both, modes.data(), sizeof both);
+    std::memcpy(reinterpret_cast<std::byte*>(&batch) + offsetof(ThreadBatch, fp_mode), &both, sizeof both);
+  }
   /// The mode that a thread begins with. Most threads set the one that the thread before has left: then MXCSR
   /// stays as it is.
   std::uint32_t first_mode(std::uint32_t given, const FpScope& scope) const {

@@ -62,6 +62,7 @@ asmjit::Label Compiler::prologue() {
   a.test(x86::rsi, x86::rsi);
   a.jnz(batch);
   environment();
+  own_environment();
   a.mov(budget_reg, state(offsetof(ThreadState, budget), 8));
   enter();
   a.bind(batch);
@@ -69,22 +70,29 @@ asmjit::Label Compiler::prologue() {
   return entry;
 }
 
-/// What code keeps at hand of the state's environment.
+/// What code keeps at hand of the state's environment that all threads of a batch have.
 void Compiler::environment() {
   a.mov(surfaces_reg, state(offsetof(ThreadState, environment), 8));
-  const auto copy = [&](int to, std::size_t from) {
-    a.mov(x86::rax, x86::ptr(surfaces_reg, static_cast<int>(from), 8));
-    a.mov(x86::ptr(x86::rsp, to, 8), x86::rax);
-  };
-  if (uses(ir::MemSpace::Slm)) {
-    copy(Frame::slm, offsetof(Environment, slm));
-    copy(Frame::slm_bytes, offsetof(Environment, slm_bytes));
-  }
-  if (uses(ir::MemSpace::Scratch)) {
-    copy(Frame::scratch, offsetof(Environment, scratch));
-    copy(Frame::scratch_bytes, offsetof(Environment, scratch_bytes));
-  }
+  if (uses(ir::MemSpace::Slm))
+    copy_words(surfaces_reg, {{Frame::slm, offsetof(Environment, slm)},
+                              {Frame::slm_bytes, offsetof(Environment, slm_bytes)}});
   a.mov(surfaces_reg, x86::ptr(surfaces_reg, offsetof(Environment, surfaces), 8));
+}
+
+/// And what each thread has for itself.
+void Compiler::own_environment() {
+  if (!uses(ir::MemSpace::Scratch)) return;
+  a.mov(x86::rdx, state(offsetof(ThreadState, environment), 8));
+  copy_words(x86::rdx, {{Frame::scratch, offsetof(Environment, scratch)},
+                        {Frame::scratch_bytes, offsetof(Environment, scratch_bytes)}});
+}
+
+/// To places of the frame, from memory behind `from`.
+void Compiler::copy_words(x86::Gp from, std::initializer_list<std::pair<int, std::size_t>> words) {
+  for (const auto& [to, at] : words) {
+    a.mov(x86::rax, x86::ptr(from, static_cast<int>(at), 8));
+    a.mov(x86::ptr(x86::rsp, to, 8), x86::rax);
+  }
 }
 
 /// Goes on where the state says.
@@ -150,11 +158,10 @@ void Compiler::begin_thread() {
   const auto file = [&](std::uint32_t offset) { return state(layout.file + offset, 32); };
   a.mov(x86::qword_ptr(state_reg, offsetof(ThreadState, resume)), 0);
   static_assert(offsetof(ThreadState, barrier_signals) == offsetof(ThreadState, resume) + 4);
-  // Each by itself, as they were stored: a load of both would have to wait for the stores.
-  a.mov(x86::eax, batch_field(offsetof(ThreadBatch, fp_mode), 4));
-  a.mov(x86::ecx, batch_field(offsetof(ThreadBatch, fp_mixed), 4));
-  a.mov(state(offsetof(ThreadState, fp_mode), 4), x86::eax);
-  a.mov(state(offsetof(ThreadState, fp_mixed), 4), x86::ecx);
+  a.mov(x86::rax, batch_field(offsetof(ThreadBatch, fp_mode), 8));
+  a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);
+  static_assert(offsetof(ThreadState, fp_mixed) == offsetof(ThreadState, fp_mode) + 4 &&
+                offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
   a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, begins), 8));
   a.vmovups(x86::ymm0, x86::ptr(x86::rdx, offsetof(ThreadBegin, header), 32));
   a.vmovups(file(0), x86::ymm0);
@@ -182,9 +189,13 @@ void Compiler::begin_thread() {
                      liveness_.live_in(0).inactive_flags.any_in_range(0, function.flag_bits);
   if (flags || function.mask_variables > 1) a.vpxor(x86::ymm0, x86::ymm0, x86::ymm0);
   if (flags) {
+    // The last 32 bytes may overlap those before.
+    constexpr std::uint32_t at_once = 32;
     std::uint32_t at = layout.flags;
-    for (; at + 32 <= layout.file; at += 32) a.vmovups(state(at, 32), x86::ymm0);
-    for (; at < layout.file; at += 8) a.mov(x86::qword_ptr(state_reg, static_cast<std::int32_t>(at)), 0);
+    for (; at + at_once <= layout.file; at += at_once) a.vmovups(state(at, at_once), x86::ymm0);
+    if (at > layout.flags && at < layout.file) a.vmovups(state(layout.file - at_once, at_once), x86::ymm0);
+    if (at == layout.flags)
+      for (; at < layout.file; at += 8) a.mov(x86::qword_ptr(state_reg, static_cast<std::int32_t>(at)), 0);
   }
   if (function.mask_variables > 1) {
     constexpr std::uint32_t most_unrolled = 256;
@@ -212,17 +223,29 @@ void Compiler::begin_thread() {
 /// Runs the thread of state rbx in the batch at rsi. And what comes after each: the next one, or back to the
 /// caller.
 void Compiler::next_thread() {
-  const asmjit::Label next = a.newLabel(), continued = a.newLabel();
-  a.bind(next);
-  a.mov(batch_field(offsetof(ThreadBatch, state), 8), state_reg);
+  const asmjit::Label next = a.newLabel(), continued = a.newLabel(), advance = a.newLabel();
+  const auto provide = [&] {
+    own_environment();
+    a.mov(budget_reg, batch_field(offsetof(ThreadBatch, granted), 8));
+  };
   environment();
-  a.mov(budget_reg, batch_field(offsetof(ThreadBatch, granted), 8));
   if (begins_threads()) {
     a.cmp(batch_field(offsetof(ThreadBatch, begins), 8), 0);
     a.je(continued);
+    const asmjit::Label begin = a.newLabel();
+    a.jmp(begin);
+    a.bind(advance);
+    a.add(state_reg, layout.size);
+    a.bind(begin);
+    provide();
     begin_thread();
-    a.bind(continued);
+  } else {
+    a.jmp(continued);
   }
+  a.bind(next);
+  a.add(state_reg, layout.size);
+  a.bind(continued);
+  provide();
   enter();
 
   a.bind(turn_over_);
@@ -245,14 +268,13 @@ void Compiler::next_thread() {
   a.mov(x86::edx, batch_field(offsetof(ThreadBatch, fp_mode), 4));
   a.cmp(state(offsetof(ThreadState, fp_mode), 4), x86::edx);
   a.jne(epilogue_);
-  const asmjit::Label advance = a.newLabel();
-  a.cmp(batch_field(offsetof(ThreadBatch, begins), 8), 0);
-  a.jne(advance);
+  if (begins_threads()) {
+    a.cmp(batch_field(offsetof(ThreadBatch, begins), 8), 0);
+    a.jne(advance);
+  }
   a.cmp(state(layout.size + offsetof(ThreadState, fp_mode), 4), x86::edx);
-  a.jne(epilogue_);
-  a.bind(advance);
-  a.add(state_reg, layout.size);
-  a.jmp(next);
+  a.je(next);
+  a.jmp(epilogue_);
 }
 
 /// One piece of code for all accesses out of line: smaller than saving at each of them what lives there.
@@ -320,6 +342,12 @@ void Compiler::exits() {
   a.bind(epilogue_);
   a.mov(state(offsetof(ThreadState, budget), 8), budget_reg);
   a.mov(mask_variable(0), mask_reg);
+  const asmjit::Label alone = a.newLabel();
+  a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
+  a.test(x86::rsi, x86::rsi);
+  a.jz(alone);
+  a.mov(batch_field(offsetof(ThreadBatch, state), 8), state_reg);
+  a.bind(alone);
   a.vzeroupper();
   a.mov(x86::rsp, x86::ptr(x86::rsp, Frame::host_rsp, 8));
   for (std::size_t i = std::size(callee_saved); i-- > 0;) a.pop(callee_saved[i]);

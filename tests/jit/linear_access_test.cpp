@@ -18,7 +18,7 @@ using namespace eum::jit::test;
 
 namespace {
 
-constexpr unsigned id_place = 32, base_place = 3072;
+constexpr unsigned id_place = 32, base_place = 3072, limits_place = 128;
 
 struct Site {
   MemoryAccess mem;
@@ -255,4 +255,48 @@ b2: ip 0x20 count 5
       REQUIRE(difference(expected.run(*reference), found.run(*other), false).empty());
     }
   }
+}
+
+TEST_CASE("two halves of what goes up are compared with one limit, around the limits of numbers") {
+  for (const std::string_view op : {"cmp_lt", "cmp_le", "cmp_gt", "cmp_ge"})
+    for (const std::string_view type : {"u32", "s32"})
+      for (const unsigned distance : {8u, 7u, 16u}) {
+        const Function function = function_of_text(fmt::format(R"(b0: ip 0x0 count 1
+  %i = reg_read.u16x8 r1<1;1,0>
+  %w = convert.{0}.u16x8 %i
+  %x = reg_read.{0}x1 r{3}<1;1,0>
+  %s = splat.{0}x8 %x
+  %a = add.{0}x8 %w, %s
+  %c = constant.{0}x8 {1}
+  %b = add.{0}x8 %a, %c
+  %l = reg_read.{0}x1 r{3}.1<1;1,0>
+  %m = splat.{0}x8 %l
+  %t = {2}.{0}x8 %a, %m
+  %u = {2}.{0}x8 %b, %m
+  %v = concat.mx16 %t, %u
+  %n = mask_bits.u32x1 %v
+  %z = constant.u32x1 0
+  store.u32x1 slm[%z], %n
+  exit
+)",
+                                                               type, distance, op, limits_place / 32));
+        const auto reference = compiled(*make_reference_engine(), function, {.exact_registers = false});
+        for (const auto& engine : other_engines()) {
+          const auto other = compiled(*engine, function, {.exact_registers = false, .ids = {id_place, 8, 8}});
+          static World expected, found;
+          for (const std::uint32_t start :
+               {0u, 100u, 0x7ffffff0u, 0x7ffffff8u, 0x80000000u, 0xfffffff0u, 0xfffffffau})
+            for (int limit = -3; limit < 30; ++limit) {
+              const std::array<std::uint32_t, 2> numbers{start, start + static_cast<std::uint32_t>(limit)};
+              for (World* world : {&expected, &found}) {
+                world->reset(function, start);
+                for (std::uint16_t lane = 0; lane < 8; ++lane)
+                  std::memcpy(world->file() + id_place + std::size_t{2} * lane, &lane, sizeof lane);
+                std::memcpy(world->file() + limits_place, numbers.data(), sizeof numbers);
+              }
+              INFO(op << "." << type << " from " << start << " to " << numbers[1] << ", " << distance);
+              REQUIRE(difference(expected.run(*reference), found.run(*other), false).empty());
+            }
+        }
+      }
 }
