@@ -3,7 +3,9 @@
 #include "jit/passes/scalar_runs.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -79,6 +81,7 @@ class BlockRuns {
     full_ = full;
     lanes_.clear();
     sums_.clear();
+    compared_.clear();
     for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
     find_writes(id);
     for (std::size_t i = 0; i < uses.size(); ++i) {
@@ -135,10 +138,8 @@ class BlockRuns {
       insert(use.index, one);
       return one.result;
     };
-    const auto run = [&](unsigned first_lane) {
-      const unsigned lanes = use.run.run;
-      const ValueId a = lane(function_.arg(inst, 0), first_lane, 0),
-                    b = lane(function_.arg(inst, 1), first_lane, 0);
+    const unsigned lanes = use.run.run;
+    const auto compare_scalars = [&](ValueId a, ValueId b) {
       if (use.kind == LinearUse::BothSame) {
         // One lane's answer in all of them.
         const ValueId mask = append(inst.op, inst.type, 1, {a, b});
@@ -150,9 +151,17 @@ class BlockRuns {
       const ValueId mask = append(how.op, inst.type, lanes, {exchanged ? b : a, exchanged ? a : b});
       return how.complement ? append(Op::not_, Type::m, lanes, {mask}) : mask;
     };
+    const auto run = [&](unsigned first_lane) {
+      const ValueId a = lane(function_.arg(inst, 0), first_lane, 0),
+                    b = lane(function_.arg(inst, 1), first_lane, 0);
+      // Both halves of the channels may be in one row, and so compare the same.
+      const auto [known, is_new] = compared_.try_emplace({a, b, inst.op, inst.type, use.kind, lanes});
+      if (is_new) known->second = compare_scalars(a, b);
+      return known->second;
+    };
     found.mask = run(0);
-    for (unsigned lanes = use.run.run; lanes < inst.lanes; lanes += use.run.run)
-      found.mask = append(Op::concat, Type::m, lanes + use.run.run, {found.mask, run(lanes)});
+    for (unsigned first = lanes; first < inst.lanes; first += lanes)
+      found.mask = append(Op::concat, Type::m, first + lanes, {found.mask, run(first)});
   }
   static bool is_ramp(Op op) { return info(op).shape == Shape::RampTest; }
   static bool is_compare(Op op) { return info(op).shape == Shape::Compare; }
@@ -355,6 +364,8 @@ class BlockRuns {
   bool full_ = true;  ///< which version is looked at
   std::span<const Inst> insts_;
   std::unordered_map<std::uint64_t, ValueId> lanes_;
+  /// Masks that scalars have been compared to.
+  std::map<std::tuple<ValueId, ValueId, Op, Type, LinearUse::Kind, unsigned>, ValueId> compared_;
   struct Computed {
     std::uint32_t offset;
     std::uint32_t at;  // the instruction that it is in front of
