@@ -361,7 +361,8 @@ enum class Safepoints : std::uint8_t {
 
 /// What the caller promises of the local ids of the channels that threads begin with, which are the lowest
 /// ones: `count` elements of 16 bits from byte `offset` of the register file on go up by 1 within each `run`
-/// of them, and none is above 0x7fff. Those of the rows behind it, if there are any, are then all the same.
+/// of them, from a multiple of `run`, and none is above 0x7fff. Those of the rows behind it, if there are
+/// any, are then all the same.
 struct ConsecutiveIds {
   std::uint32_t offset = 0;
   std::uint32_t count = 0;

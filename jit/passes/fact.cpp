@@ -1,6 +1,7 @@
 #include "jit/passes/fact.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace eum::jit {
 namespace {
@@ -8,34 +9,86 @@ namespace {
 using ir::Inst;
 using ir::Op;
 
+/// A power of two that any multiple of n is a multiple of.
+constexpr std::uint32_t alignment_of(std::uint32_t n) { return n == 0 ? 1u << 31 : lowest_bit(n); }
+constexpr std::uint32_t scaled(std::uint32_t align, std::uint32_t by) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(1u << 31, std::uint64_t{align} * alignment_of(by)));
+}
+
+/// The same of what the first lane of each `run` lanes is, which may be fewer than those of the fact.
+std::uint32_t align_of(const Fact& of, unsigned run) {
+  return run < of.run ? std::min(of.align, alignment_of(run * of.stride)) : of.align;
+}
+
+/// How many lanes of each aligned group have their value in one block of `size`, a power of two.
+unsigned lanes_in_block(const Fact& of, unsigned run, std::uint64_t size) {
+  if (!std::has_single_bit(of.stride) || of.stride >= size) return 0;
+  return static_cast<unsigned>(
+      std::min<std::uint64_t>({run, size / of.stride, align_of(of, run) / of.stride}));
+}
+
+/// The place of each lane in its block of a power of two, and the number of its block.
+Fact remainder(const Fact& of, unsigned run, std::uint32_t mask) {
+  const unsigned lanes = (mask & (mask + 1)) == 0 ? lanes_in_block(of, run, std::uint64_t{mask} + 1) : 0;
+  if (lanes < 2) return {};
+  return {.run = static_cast<std::uint8_t>(lanes),
+          .exact = true,
+          .stride = of.stride,
+          .align = lanes * of.stride};
+}
+Fact quotient(const Fact& of, unsigned run, unsigned shift, bool exact) {
+  if (of.exact && of.stride % (1u << shift) == 0)
+    return {.run = static_cast<std::uint8_t>(run),
+            .exact = true,
+            .stride = of.stride >> shift,
+            .align = std::max(1u, align_of(of, run) >> shift)};
+  const unsigned lanes = lanes_in_block(of, run, std::uint64_t{1} << shift);
+  if (lanes < 2) return {};
+  return {.run = static_cast<std::uint8_t>(lanes), .exact = exact};
+}
+
 /// Of a sum, a difference, or a product with a constant.
 template <class Arg>
 Fact moved(const Inst& inst, Arg arg, unsigned run) {
-  const auto by = [&](std::uint32_t stride) {
-    return Fact{.run = static_cast<std::uint8_t>(run), .exact = stride == 0, .stride = stride};
+  const auto by = [&](std::uint32_t stride, std::uint32_t align) {
+    return Fact{
+        .run = static_cast<std::uint8_t>(run), .exact = stride == 0, .stride = stride, .align = align};
   };
+  const auto align = [&](unsigned k) { return align_of(arg(k), run); };
   const auto product = [&]() -> Fact {
-    if (arg(0).constant) return by(arg(1).stride * arg(0).bits);
-    if (arg(1).constant) return by(arg(0).stride * arg(1).bits);
+    for (const unsigned k : {0u, 1u})
+      if (const Fact& factor = arg(k); factor.constant)
+        return by(arg(1 - k).stride * factor.bits, scaled(align(1 - k), factor.bits));
     return {};
   };
+  const unsigned width = 8 * ir::size_of(inst.type);
   switch (inst.op) {
     case Op::add:
     case Op::addc:
-      return by(arg(0).stride + arg(1).stride);
+      return by(arg(0).stride + arg(1).stride, std::min(align(0), align(1)));
     case Op::sub:
     case Op::subb:
-      return by(arg(0).stride - arg(1).stride);
+      return by(arg(0).stride - arg(1).stride, std::min(align(0), align(1)));
     case Op::shl:
       if (!arg(1).constant) return {};
-      return by(arg(0).stride << arg(1).bits % (8 * ir::size_of(inst.type)));
+      return by(arg(0).stride << arg(1).bits % width, scaled(align(0), 1u << arg(1).bits % width));
     case Op::mul:
     case Op::mul_wide:
       return product();
+    case Op::and_:
+      for (const unsigned k : {0u, 1u})
+        if (arg(k).constant) return remainder(arg(1 - k), run, arg(k).bits);
+      return {};
+    case Op::shr:
+    case Op::asr:
+      if (!arg(1).constant) return {};
+      return quotient(arg(0), run, arg(1).bits % width,
+                      arg(0).exact || (inst.op == Op::shr && arg(1).bits % width != 0));
     case Op::mad: {
       Fact fact = product();
       if (fact.run == 0) return {};
-      return by(fact.stride + arg(2).stride);
+      return by(fact.stride + arg(2).stride, std::min(fact.align, align(2)));
     }
     default:
       return {};
@@ -47,6 +100,7 @@ Fact constant(const Inst& inst, std::uint64_t bits) {
   const unsigned width = 8 * ir::size_of(inst.type);
   fact.constant = ir::is_int(inst.type) && bits >> (std::min(width, 32u) - 1) == 0;
   fact.bits = fact.constant ? static_cast<std::uint32_t>(bits) : 0;
+  if (fact.constant) fact.align = alignment_of(fact.bits);
   return fact;
 }
 
@@ -85,6 +139,7 @@ Fact converted(const Inst& inst, Fact fact) {
   if (to < from) {
     fact.exact = fact.stride == 0;
     fact.constant &= fact.bits >> (8 * to - 1) == 0;
+    fact.align = 1;
   }
   return fact;
 }
@@ -105,9 +160,11 @@ Fact fact_of(const ir::Function& function, const Inst& inst, std::span<const Fac
     }
     case Op::slice: {
       Fact fact = arg(0);
-      if (inst.imm != 0)
-        fact.run = static_cast<std::uint8_t>(
-            std::min<unsigned>(fact.run, lowest_bit(static_cast<unsigned>(inst.imm))));
+      if (inst.imm != 0) {
+        const unsigned run = std::min<unsigned>(fact.run, lowest_bit(static_cast<unsigned>(inst.imm)));
+        fact.align = align_of(fact, run);
+        fact.run = static_cast<std::uint8_t>(run);
+      }
       return inst.lanes == 1 ? uniform : fact.run < 2 ? Fact{} : fact;
     }
     case Op::concat:

@@ -15,7 +15,8 @@ struct Fact {
   bool constant = false;  ///< every lane is `bits`, which is no negative number of any type
   std::uint32_t stride = 0;  ///< modulo 2^32, or modulo 2 to the bits of a narrower type
   std::uint32_t bits = 0;
-  SymbolicSum first{};  ///< lane 0, of a value that is one run
+  std::uint32_t align = 1;  ///< a power of two that the first lane of each run is a multiple of
+  SymbolicSum first{};      ///< lane 0, of a value that is one run
 };
 inline constexpr std::uint8_t all_lanes = ir::max_lanes;
 inline constexpr Fact uniform{.run = all_lanes, .exact = true};

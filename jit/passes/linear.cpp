@@ -290,6 +290,7 @@ class Solver {
     const unsigned run = first == 0 ? ids_.run : std::min(ids_.run, lowest_bit(first));
     if (run < 2) return {};
     Fact fact{.run = static_cast<std::uint8_t>(run), .exact = true, .stride = row == 0 ? 1u : 0u};
+    if (row == 0) fact.align = run;
     if (run >= inst.lanes)
       fact.first = {symbols_.of({Symbols::Ids, row, first / ids_.run}), first % ids_.run * fact.stride};
     return fact;

@@ -26,6 +26,8 @@ std::uint32_t consecutive_run(const PerThreadData& threads, const jit::Consecuti
         std::memcpy(&id, at + 2 * i, sizeof id);
         if (id > 0x7fff) return 0;
         if (i != 0 && id != before + (row == 0 ? 1 : 0)) run = std::min(run, lowest_bit(i));
+        if (const std::uint32_t ahead = id - i; row == 0 && ahead != 0)
+          run = std::min(run, lowest_bit(ahead));
       }
     }
   }

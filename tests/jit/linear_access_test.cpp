@@ -106,7 +106,7 @@ void check_site(const Site& site, unsigned run) {
         world.reset(function, base);
         world.masks()[0] = on & lane_mask(site.lanes);
         for (unsigned lane = 0; lane < site.lanes; ++lane) {
-          const auto id = static_cast<std::uint16_t>(3 + lane % run + 40 * (lane / run % 2 == 0 ? 1 : 0));
+          const auto id = static_cast<std::uint16_t>(lane % run + run * (lane / run % 2 == 0 ? 3 : 1));
           std::memcpy(world.file() + id_place + 2 * lane, &id, sizeof id);
         }
         std::memcpy(world.file() + base_place, &base, sizeof base);
