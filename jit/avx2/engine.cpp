@@ -203,6 +203,15 @@ class HostEngine final : public Engine {
         options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{},
         options.optimisations[Optimisation::reconvergence]);
     const ScalarRuns runs(function, liveness, linear, options.optimisations);
+    if (options.optimisations[Optimisation::first_lanes] && !runs.empty() && function.blocks.size() > 1) {
+      // Who takes runs has no use for the lanes.
+      codegen::BlockCode code(function, liveness, runs);
+      liveness.solve_again([&](ir::BlockId block) {
+        LiveState live = code.live_in(block, false);
+        live |= code.live_in(block, true);
+        return live;
+      });
+    }
     auto data = std::make_unique<CodeData>();
     RegisterUse use = register_use_of(function, liveness);
     const std::vector<FileRange> restored = restored_slots(use);

@@ -30,6 +30,12 @@ void BlockCode::build(ir::BlockId block, bool full) {
   index_slot_reads();
 }
 
+const LiveState& BlockCode::live_in(ir::BlockId block, bool full) {
+  fold(block, full);
+  drop_dead(block, full);
+  return live_;
+}
+
 void BlockCode::make_constant(CodeInst& inst, std::uint32_t bits) {
   inst.op = Op::constant;
   inst.arg_count = 0;
@@ -174,6 +180,11 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
 
 /// The addresses of runs in place of those of lanes, if it can be done with the mask that the access has.
 void BlockCode::access_by_runs(CodeInst& inst, const ScalarRun& run) {
+  if (inst.op == Op::reg_write) {
+    inst.first_lanes = {inst.args.data() + inst.args.size(), run.address_count};
+    for (unsigned i = 0; i < run.address_count; ++i) inst.first_lanes[i] = resolve(run.addresses[i]);
+    return;
+  }
   if (run.address_count == 0 || (inst.mask != no_value && !run.under_mask)) return;
   const unsigned at = function_.access(inst).surface_is_operand ? 1 : 0;
   const auto more = run.address_count - 1u;
@@ -194,7 +205,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
   std::size_t operands = 0;
   for (const Inst& inst : source) operands += inst.arg_count;
   std::span<const ScalarRun> runs = runs_.of(block, full);
-  operands_.resize(operands + runs.size() * (ScalarRun::most_runs - 1));
+  operands_.resize(operands + runs.size() * ScalarRun::most_runs);
   std::size_t next = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
     CodeInst inst;
@@ -210,6 +221,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
       is_used_[inst.result + k] = 0;
     }
     if (!fold_inst(inst, full)) continue;
+    while (!runs.empty() && runs.front().index < i) runs = runs.subspan(1);
     if (!runs.empty() && runs.front().index == i) {
       const ScalarRun& run = runs.front();
       runs = runs.subspan(1);
@@ -218,7 +230,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
         continue;
       }
       access_by_runs(inst, run);
-      next += inst.args.size() - source[i].arg_count;
+      next += inst.args.size() - source[i].arg_count + inst.first_lanes.size();
     }
     if (inst.op == Op::mask_set && inst.imm == 0)
       mask_may_grow_ |= liveness_.role(block, i) != MaskRole::Subset;
@@ -305,7 +317,9 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
   const auto full_until = full ? static_cast<std::size_t>(change - folded_.begin()) + 1 : 0;
   live_out_ = live_.active;
   if (full_until <= folded_.size()) live_out_ |= live_.inactive;
-  if (room_.size() < folded_.size()) room_.resize(folded_.size());
+  std::size_t most = folded_.size();
+  for (const CodeInst& inst : folded_) most += inst.first_lanes.size();
+  if (room_.size() < most) room_.resize(most);
   std::size_t first = room_.size();
   for (std::size_t i = folded_.size(); i-- > 0;) {
     CodeInst& inst = folded_[i];
@@ -313,6 +327,7 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     const MaskRole role = use.role;
     const bool full_here = i < full_until;
     if (!needed(inst, use, live_, full_here)) continue;
+    if (full_here && writes_first_lanes(inst, first)) continue;
     if (role == MaskRole::ExecutionMerge && !live_.inactive_flags.any_in_range(inst.imm, inst.lanes))
       keep_nothing(i, block);
     // The original's mask decides what the write ends, also where folding has dropped the mask.
@@ -331,6 +346,27 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     room_[--first] = inst;
   }
   kept_ = std::span(room_).subspan(first);
+}
+
+/// Of a reg_write of which only the first lanes of slots are read: writes these, in front of room_[first].
+bool BlockCode::writes_first_lanes(const CodeInst& inst, std::size_t& first) {
+  if (inst.first_lanes.empty() || inst.mask != no_value) return false;
+  const unsigned slot_bytes = liveness_.slot_bytes();
+  const std::uint64_t first_lane = (std::uint64_t{1} << ir::size_of(inst.type)) - 1;
+  const SlotRange range = slots_of(inst, slot_bytes);
+  for (unsigned slot = range.first; slot <= range.last; ++slot)
+    if ((live_.bytes[slot] & ~first_lane) != 0) return false;
+  for (unsigned slot = range.first; slot <= range.last; ++slot) {
+    if (!live_.active[slot] && !live_.inactive[slot]) continue;
+    CodeInst& one = room_[--first] = inst;
+    one.lanes = 1;
+    one.region = ir::Region::packed(slot * slot_bytes);
+    one.args = inst.first_lanes.subspan(slot - range.first, 1);
+    one.first_lanes = {};
+    is_used_[one.args[0]] = 1;
+    live_.end(slot);
+  }
+  return true;
 }
 
 void BlockCode::link_uses() {

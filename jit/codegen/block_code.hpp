@@ -24,6 +24,8 @@ struct CodeInst : ir::Inst {
   /// one operand with the address of each lane, and how the others follow. 0: it is not done by runs.
   std::uint8_t runs = 0;
   LinearRun linear;
+  /// Of a reg_write: the first lane of each slot, if those may be written alone.
+  std::span<ir::ValueId> first_lanes;
   /// The first use of each result.
   std::span<std::uint32_t> first_use;
 };
@@ -34,6 +36,9 @@ class BlockCode {
 
   /// Makes the version of `block` for all channels on (`full`), or for any execution mask.
   void build(ir::BlockId block, bool full);
+
+  /// What the version wants of the state in front of the block.
+  const LiveState& live_in(ir::BlockId block, bool full);
 
   std::span<const CodeInst> insts() const { return kept_; }
   /// The block changes the execution mask.
@@ -71,6 +76,7 @@ class BlockCode {
   bool needed(CodeInst& inst, MaskUse use, const LiveState& live, bool full_here) const;
   void keep_nothing(std::size_t index, ir::BlockId block);
   bool writes_whole_flag(std::size_t index, ir::BlockId block) const;
+  bool writes_first_lanes(const CodeInst& inst, std::size_t& first);
   void link_uses();
   void index_slot_reads();
   std::uint32_t next_observer(std::uint32_t position);

@@ -43,8 +43,10 @@ std::vector<std::pair<std::uint16_t, bool>> LoopSlots::wanted(BlockId header, st
     }
   }
   std::vector<std::pair<std::uint16_t, bool>> slots;
+  const std::uint64_t first_lane = 0xf;  // is read where it is
   for (unsigned slot = 0; slot < reads.size(); ++slot)
-    if (reads[slot] > 0) slots.push_back({static_cast<std::uint16_t>(slot), written[slot]});
+    if (reads[slot] > 0 && (live.bytes[slot] & ~first_lane) != 0)
+      slots.push_back({static_cast<std::uint16_t>(slot), written[slot]});
   // What the loop also writes saves a store besides the load.
   const auto gain = [&](const auto& slot) { return reads[slot.first] + (slot.second ? 2u : 0u); };
   std::stable_sort(slots.begin(), slots.end(),

@@ -65,7 +65,7 @@ class Solver {
     const std::vector<Fact>& facts = facts_of_[full ? 1 : 0];
     std::vector<Ramp> ramps;
     ramps.reserve(facts.size());
-    for (const Fact& fact : facts) ramps.push_back({fact.first, fact.stride});
+    for (const Fact& fact : facts) ramps.push_back({fact.first, fact.stride, fact.run});
     return ramps;
   }
 

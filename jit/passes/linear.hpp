@@ -43,6 +43,8 @@ struct LinearUse {
 struct Ramp {
   SymbolicSum first;  ///< lane 0; its symbol is of the block that the value is of
   std::uint32_t stride = 0;
+  /// So many lanes of each aligned group go up so, whatever is known of the first one; 0: none.
+  std::uint8_t run = 0;
   SymbolicSum lane(unsigned index) const { return {first.symbol, first.offset + index * stride}; }
 };
 

@@ -63,12 +63,25 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
     find_merges(b, definitions);
     classify_flags(b, known, needs);
   }
-  solve();
+  solve([&](BlockId b) {
+    const auto& insts = function_.blocks[b].insts;
+    LiveState live = out_[b];
+    for (std::size_t i = insts.size(); i-- > 0;) step(insts[i], uses_[b][i], live);
+    if (exact_ && function_.blocks[b].safepoint) live.fill(whole_slot());
+    return live;
+  });
+}
+
+void Liveness::solve_again(const std::function<LiveState(BlockId)>& before) {
+  if (exact_) return;
+  std::ranges::fill(in_, empty());
+  std::ranges::fill(out_, empty());
+  solve(before);
 }
 
 /// A block is looked at again when what follows it has grown: each pass over a loop nest is bounded by the
 /// slots that become live, not by the number of blocks.
-void Liveness::solve() {
+void Liveness::solve(const std::function<LiveState(BlockId)>& before) {
   const auto count = static_cast<BlockId>(function_.blocks.size());
   std::vector<std::vector<BlockId>> predecessors(count);
   std::vector<BlockId> dispatching;  // end in jump_ip, which may lead anywhere
@@ -96,16 +109,14 @@ void Liveness::solve() {
     for (BlockId successor : successors(insts.back()))
       if (successor != ir::no_block) out |= in_[successor];
     if (insts.back().op == Op::jump_ip) out |= everywhere;
-    live = out;
-    for (std::size_t i = insts.size(); i-- > 0;) step(insts[i], uses_[b][i], live);
-    if (exact_ && function_.blocks[b].safepoint) live.fill(whole_slot());
+    live = before(b);
     if (live == in_[b]) continue;
     in_[b] = live;
     for (BlockId predecessor : predecessors[b]) again(predecessor);
     if (dispatching.empty()) continue;
-    const LiveState before = everywhere;
+    const LiveState known = everywhere;
     everywhere |= live;
-    if (before == everywhere) continue;
+    if (known == everywhere) continue;
     for (BlockId predecessor : dispatching) again(predecessor);
   }
 }
@@ -281,13 +292,17 @@ std::vector<bool> Liveness::needed(BlockId block) const {
   return needed;
 }
 
-void Liveness::renumber(BlockId block, std::span<const std::uint32_t> origins) {
+void Liveness::renumber(BlockId block, std::span<const Origin> origins) {
   std::vector<MaskUse> uses;
   uses.reserve(origins.size());
-  // Channels that are off do not ask for what a new instruction reads: whoever read it before does, if they
-  // do.
-  for (const std::uint32_t origin : origins)
-    uses.push_back(origin == no_origin ? MaskRole::Execution : uses_[block][origin]);
+  for (const Origin& origin : origins) {
+    if (origin.index == Origin::none) {
+      uses.push_back(MaskRole::Execution);
+      continue;
+    }
+    const MaskUse use = uses_[block][origin.index];
+    uses.push_back({use.role, static_cast<unsigned>(use.first_lane) + origin.lane});
+  }
   uses_[block] = std::move(uses);
 }
 

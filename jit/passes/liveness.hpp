@@ -9,6 +9,7 @@
 // value. Which bytes of a slot anyone may read is known as well, so that writes of parts end it that write
 // all of it together: halves of 64-bit elements come so.
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -101,10 +102,18 @@ class Liveness {
   MaskUse use(ir::BlockId block, std::size_t index) const { return uses_[block][index]; }
   /// Which of the block's instructions something looks at, in it or behind it.
   std::vector<bool> needed(ir::BlockId block) const;
-  /// Instructions have come into the block: `origins` has for each one of now its index before, or no_origin.
-  /// The new ones are pure, or read what an old one reads at the same place.
-  void renumber(ir::BlockId block, std::span<const std::uint32_t> origins);
-  static constexpr std::uint32_t no_origin = ~0u;
+  /// What an instruction was before others came into its block. Of a new one that reads one lane of what an
+  /// old one reads at the same place: that one, and the lane.
+  struct Origin {
+    static constexpr std::uint32_t none = ~0u;
+    std::uint32_t index = none;
+    std::uint8_t lane = 0;
+  };
+  /// Instructions have come into the block: `origins` has one for each of now. Those without are pure.
+  void renumber(ir::BlockId block, std::span<const Origin> origins);
+  /// Solves it anew for code that looks at less: `before` gives what is wanted in front of a block, from
+  /// live_out() of it. Not if `exact`.
+  void solve_again(const std::function<LiveState(ir::BlockId)>& before);
   /// Everything is live before the instruction, whatever is after it.
   bool observes(const ir::Inst& inst) const { return exact_ && ir::may_leave(inst.op); }
   /// From the state after an instruction to the state before it.
@@ -147,7 +156,7 @@ class Liveness {
   void classify_flags(ir::BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs);
   Mapping mapping_of(const ir::Inst& inst, unsigned first_lane, unsigned slot) const;
   std::uint64_t whole_slot() const { return ~std::uint64_t{0} >> (64 - slot_bytes_); }
-  void solve();
+  void solve(const std::function<LiveState(ir::BlockId)>& before);
 
   const ir::Function& function_;
   unsigned slot_bytes_, slots_;

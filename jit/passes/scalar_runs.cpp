@@ -49,7 +49,29 @@ class BlockRuns {
         liveness_(liveness),
         linear_(linear),
         definitions_(definitions),
-        optimisations_(optimisations) {}
+        optimisations_(optimisations),
+        run_slots_(liveness.slots()) {
+    // Where addresses may be kept from block to block.
+    if (!optimisations[Optimisation::first_lanes]) return;
+    for (BlockId b = 0; b < function.blocks.size(); ++b) {
+      if (!has_uses(b)) continue;
+      for (const Inst& inst : function.blocks[b].insts)
+        if (inst.op == Op::reg_read && inst.lanes > 1 && is_int(inst.type) && size_of(inst.type) == granule) {
+          const SlotRange slots = slots_of(inst, liveness.slot_bytes());
+          run_slots_.set_range(slots.first, slots.last - slots.first + 1);
+        }
+    }
+  }
+
+  /// Something in the block is known to go up.
+  bool has_uses(BlockId id) const { return !linear_.of(id, false).empty() || !linear_.of(id, true).empty(); }
+  /// The block writes where addresses may be kept.
+  bool writes_runs(BlockId id) const {
+    return std::ranges::any_of(function_.blocks[id].insts, [&](const Inst& inst) {
+      return inst.op == Op::reg_write && inst.lanes > 1 &&
+             run_slots_[inst.region.offset / liveness_.slot_bytes()];
+    });
+  }
 
   /// Both versions of a block. False: it stays as it is.
   bool run(BlockId id, std::array<std::vector<ScalarRun>, 2>& found) {
@@ -71,7 +93,7 @@ class BlockRuns {
     return true;
   }
   /// Of run(): for Liveness::renumber.
-  std::span<const std::uint32_t> origins() const { return origins_; }
+  std::span<const Liveness::Origin> origins() const { return origins_; }
 
   static constexpr std::uint32_t none = ~0u;
 
@@ -90,6 +112,34 @@ class BlockRuns {
       else
         compare(uses[i], found[i]);
     }
+    if (!full) return;
+    const std::size_t accesses = found.size();
+    for (std::uint32_t i = 0; i < insts_.size(); ++i) write(id, i, found);
+    std::ranges::inplace_merge(found, found.begin() + static_cast<std::ptrdiff_t>(accesses), {},
+                               &ScalarRun::index);
+  }
+
+  /// Of what goes up and is written to slots that other blocks look for runs in.
+  void write(BlockId id, std::uint32_t index, std::vector<ScalarRun>& found) {
+    const Inst inst = insts_[index];
+    if (inst.op != Op::reg_write || !kept_[index] || !is_int(inst.type) || size_of(inst.type) != granule)
+      return;
+    const unsigned slot_bytes = liveness_.slot_bytes(), lanes = slot_bytes / granule;
+    const ValueId value = function_.arg(inst, 0);
+    if (inst.region.stride(inst.lanes) != 1 || inst.region.offset % slot_bytes != 0 ||
+        inst.lanes % lanes != 0 || inst.lanes / lanes > ScalarRun::most_runs ||
+        linear_.ramp(value, true).run <= lanes)
+      return;
+    const SlotRange slots = slots_of(inst, slot_bytes);
+    bool wanted = false;
+    for (unsigned slot = slots.first; slot <= slots.last; ++slot)
+      wanted |= run_slots_[slot] && liveness_.live_out(id).active[slot];
+    if (!wanted) return;
+    ScalarRun run;
+    run.index = index;
+    for (unsigned lane_of_slot = 0; lane_of_slot < inst.lanes; lane_of_slot += lanes)
+      run.addresses[run.address_count++] = lane(value, lane_of_slot, 0);
+    found.push_back(run);
   }
 
   void access(ScalarRun& found) {
@@ -135,7 +185,7 @@ class BlockRuns {
       if (op == Op::bits_mask) one.from = Type::u32;
       one.result = function_.add_value(is_ramp(op) || is_compare(op) ? Type::m : type, lanes);
       function_.set_args(one, args);
-      insert(use.index, one);
+      new_.push_back({use.index, one, {}});
       return one.result;
     };
     const unsigned lanes = use.run.run;
@@ -247,7 +297,7 @@ class BlockRuns {
           }
           Inst one = inst;
           one.region = Region::packed(byte);
-          return insert_one(one);
+          return insert_lane(at + 1, one, {at, static_cast<std::uint8_t>(index)});
         }
         default:
           break;
@@ -311,13 +361,14 @@ class BlockRuns {
     return Written{index, behind / step};
   }
 
-  /// An op of one lane in front of instruction `at`.
-  ValueId insert_lane(std::uint32_t at, Inst one) {
+  /// An op of one lane in front of instruction `at`; what is inserted in front of the same one stays in this
+  /// order.
+  ValueId insert_lane(std::uint32_t at, Inst one, Liveness::Origin origin = {}) {
     one.lanes = 1;
     one.mask = no_value;
     one.result_count = 1;
     one.result = function_.add_value(one.type, 1);
-    insert(at, one);
+    new_.push_back({at, one, origin});
     return one.result;
   }
   ValueId insert_cast(std::uint32_t at, Type type, ValueId from) {
@@ -327,9 +378,6 @@ class BlockRuns {
     return insert_lane(at, cast);
   }
 
-  /// In front of instruction `at`; what is inserted in front of the same one stays in this order.
-  void insert(std::uint32_t at, const Inst& inst) { new_.push_back({at, inst}); }
-
   void merge(Block& block, std::array<std::vector<ScalarRun>, 2>& found) {
     std::ranges::stable_sort(new_, {}, &New::at);
     merged_.clear();
@@ -338,14 +386,14 @@ class BlockRuns {
     for (std::uint32_t i = 0; i < insts_.size(); ++i) {
       for (; next != new_.end() && next->at == i; ++next) {
         merged_.push_back(next->inst);
-        origins_.push_back(Liveness::no_origin);
+        origins_.push_back(next->origin);
       }
       for (unsigned version : {0u, 1u})
         for (auto& runs = found[version]; use[version] < runs.size() && runs[use[version]].index == i;
              ++use[version])
           runs[use[version]].index = static_cast<std::uint32_t>(merged_.size());
       merged_.push_back(insts_[i]);
-      origins_.push_back(i);
+      origins_.push_back({i});
     }
     block.insts.assign(merged_.begin(), merged_.end());
   }
@@ -353,6 +401,7 @@ class BlockRuns {
   struct New {
     std::uint32_t at;
     Inst inst;
+    Liveness::Origin origin;
   };
   static constexpr unsigned granule = 4;
 
@@ -361,6 +410,7 @@ class BlockRuns {
   const LinearUses& linear_;
   std::vector<std::uint32_t>& definitions_;
   const Optimisations& optimisations_;
+  BitSet run_slots_;  ///< that blocks read in which something is known to go up
   bool full_ = true;  ///< which version is looked at
   std::span<const Inst> insts_;
   std::unordered_map<std::uint64_t, ValueId> lanes_;
@@ -377,7 +427,7 @@ class BlockRuns {
   std::vector<bool> kept_;                                  // of these, whose lanes the file has behind it
   std::vector<New> new_;
   std::vector<Inst> merged_;
-  std::vector<std::uint32_t> origins_;
+  std::vector<Liveness::Origin> origins_;
 };
 
 }  // namespace
@@ -387,7 +437,7 @@ ScalarRuns::ScalarRuns(Function& function, Liveness& liveness, const LinearUses&
   std::vector<std::uint32_t> definitions;
   BlockRuns runs(function, liveness, uses, definitions, optimisations);
   for (BlockId b = 0; b < function.blocks.size(); ++b) {
-    if (uses.of(b, false).empty() && uses.of(b, true).empty()) continue;
+    if (!runs.has_uses(b) && !runs.writes_runs(b)) continue;
     found_.resize(function.blocks.size());
     definitions.resize(function.values.size(), BlockRuns::none);
     if (runs.run(b, found_[b])) liveness.renumber(b, runs.origins());

@@ -18,7 +18,8 @@ struct ScalarRun {
 
   std::uint32_t index = 0;  ///< in its block
   LinearRun run;            ///< of an access
-  /// The address of the first lane of each run, if it is accessed by those.
+  /// The address of the first lane of each run, if it is accessed by those. Of a reg_write the first lane of
+  /// each slot: that will do where nothing reads the others.
   std::array<ir::ValueId, most_runs> addresses{};
   std::uint8_t address_count = 0;
   bool under_mask = false;          ///< also where the access has a mask
@@ -33,6 +34,7 @@ class ScalarRuns {
 
   /// Of the block's instructions, in their order, where all channels are on as it begins (`full`), or
   /// whichever are.
+  bool empty() const { return found_.empty(); }
   std::span<const ScalarRun> of(ir::BlockId block, bool full) const {
     return found_.empty() ? std::span<const ScalarRun>() : found_[block][full ? 1 : 0];
   }

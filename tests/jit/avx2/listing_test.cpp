@@ -91,7 +91,8 @@ std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimi
   options.listing = true;
   options.optimisations = optimisations;
   options.exact_registers = !one.has("ids") && !one.has("run");
-  if (one.has("ids")) options.ids = {32, 8, 8};
+  const std::uint32_t ids = one.has("wide") ? 16 : 8;
+  if (one.has("ids")) options.ids = {32, ids, ids};
   ir::Function function = function_of_text(one.input);
   auto executable = engine.compile(function, options);
   if (!executable) FAIL(executable.error().message);
