@@ -80,18 +80,23 @@ void emit_ramp(Compiler& c, const CodeInst& inst, bool or_equal) {
 
 }  // namespace
 
+/// At most one lane agrees, and in few threads one does.
 void emit_ramp_eq(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   const x86::Gp first = c.g.use(inst.args[0]).r32(), limit = c.g.use(inst.args[1]).r32();
-  const x86::Gp lane = c.g.scratch().r32(), none = c.g.scratch().r32();
-  const x86::Gp to = c.m.define_bits(inst.result).r32();
+  const x86::Gp lane = c.g.scratch().r32(), to = c.m.define_bits(inst.result).r32();
   a.mov(lane, limit);
   a.sub(lane, first);
-  a.mov(to, 1);
-  a.shlx(to, to, lane);
-  a.xor_(none, none);
+  a.xor_(to, to);
+  const asmjit::Label one = a.newLabel(), done = a.newLabel();
   a.cmp(lane, inst.lanes);
-  a.cmovae(to, none);
+  a.jb(one);
+  a.bind(done);
+  c.out_of_line([&c, lane, to, one, done] {
+    c.a.bind(one);
+    c.a.bts(to, lane);
+    c.a.jmp(done);
+  });
 }
 void emit_ramp_lt(Compiler& c, const CodeInst& inst) { emit_ramp(c, inst, false); }
 void emit_ramp_le(Compiler& c, const CodeInst& inst) { emit_ramp(c, inst, true); }
