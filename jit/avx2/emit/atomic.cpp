@@ -68,8 +68,13 @@ struct AtomicStep {
     } else if (exchanges()) {
       exchange(memory);
     } else if (op == AtomicOp::cmpwr) {
-      c.a.mov(own(old), own(value));
+      // Lanes that meet at one place mostly find that another one was faster, and then need no lock.
+      const asmjit::Label differs = c.a.newLabel();
+      c.a.mov(own(old), memory);
+      c.a.cmp(own(old), own(value));
+      c.a.jne(differs);
       c.a.lock().cmpxchg(memory, own(second), own(old));
+      c.a.bind(differs);
     } else {
       const asmjit::Label again = c.a.newLabel();
       c.a.mov(own(old), memory);
