@@ -282,23 +282,43 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
       if (walk_->scratch.bytes != 0) std::memset(environments_[t].scratch, 0, walk_->scratch.bytes);
     }
   }
-  const Ran ran = run_batch({turn_, threads, begin, granted}, allowance, scope);
-  for (std::uint32_t t = turn_; t < turn_ + ran.done; ++t) {
-    Thread& thread = threads_[t];
-    const jit::ThreadState& s = state(t);
-    const auto used = static_cast<std::uint64_t>(static_cast<std::int64_t>(granted) - s.budget);
-    thread.budget -= std::min(thread.budget, used);
-    if (s.stopped == jit::Status::Waiting) {
-      thread.phase = ThreadPhase::Waiting;
-      ++thread.waits;
-    } else {
-      thread.phase = ThreadPhase::Ended;
-      --alive_;
-    }
+  Ran ran = run_batch({turn_, threads, begin, granted}, allowance, scope);
+  Arrivals arrived = account(turn_, ran.done, granted);
+  // As next_turn() would, where the whole group has come to a barrier and nothing else is to be seen to.
+  while (!ran.stopped && arrived.waiting == count && arrived.waits <= arrived.signals &&
+         !allowance.over(index_)) {
+    completed_ = arrived.signals;
+    slice_ = turn_instructions;
+    granted = std::min({arrived.budget, turn_instructions, allowance.left});
+    ran = run_batch({0, count, false, granted}, allowance, scope);
+    arrived = account(0, ran.done, granted);
   }
   moved_ = true;
   turn_ += ran.stopped ? ran.done : ran.done - 1;
   return ran;
+}
+
+/// Those `threads` from `first` on have exited or come to a barrier, with `granted` instructions each.
+ThreadGroup::Arrivals ThreadGroup::account(std::uint32_t first, std::uint32_t threads,
+                                           std::uint64_t granted) {
+  Arrivals arrived;
+  jit::ThreadState* s = &state(first);
+  for (Thread& thread : std::span(threads_).subspan(first, threads)) {
+    const auto used = static_cast<std::uint64_t>(static_cast<std::int64_t>(granted) - s->budget);
+    thread.budget -= std::min(thread.budget, used);
+    if (s->stopped == jit::Status::Waiting) {
+      thread.phase = ThreadPhase::Waiting;
+      ++arrived.waiting;
+      arrived.waits = std::max(arrived.waits, ++thread.waits);
+      arrived.signals = std::min(arrived.signals, s->barrier_signals);
+      arrived.budget = std::min(arrived.budget, thread.budget);
+    } else {
+      thread.phase = ThreadPhase::Ended;
+      --alive_;
+    }
+    s = layout_.next(*s);
+  }
+  return arrived;
 }
 
 /// Gives the turn to the next thread; false after a round in which none could run.

@@ -99,9 +99,17 @@ class alignas(128) ThreadGroup {
     std::uint32_t done = 0;                    // threads before it, or with it
     std::int64_t granted = 0;
   };
+  /// Of threads that have run: those that are at barriers.
+  struct Arrivals {
+    std::uint32_t waiting = 0;
+    std::uint32_t waits = 0;                   // of the one that has been at most of them
+    std::uint32_t signals = ~0u;               // of the one that has signalled fewest
+    std::uint64_t budget = ~std::uint64_t{0};  // the least
+  };
   /// Of states from base_ on, whose begins_ are complete.
   Ran run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope);
   Ran run_turns(Allowance& allowance, jit::FpScope& scope);
+  Arrivals account(std::uint32_t first, std::uint32_t threads, std::uint64_t granted);
   std::optional<Outcome> thread_stopped(const Ran& ran);
   bool next_turn();
   bool run_together();
