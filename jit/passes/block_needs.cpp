@@ -55,6 +55,11 @@ void BlockNeeds::propagate(const Inst& inst) {
   const auto args = function_.args(inst);
   if (inst.mask != ir::no_value) need_[inst.mask].add(all);
   if (inst.op == Op::reg_write) return need_[args[0]].add(inst.mask != ir::no_value ? under(inst.mask) : all);
+  if (inst.mask != ir::no_value && ir::shape_of(inst.op).has_memory()) {
+    const std::size_t surface = function_.access(inst).surface_is_operand ? 1 : 0;
+    for (std::size_t k = 0; k < args.size(); ++k) need_[args[k]].add(k < surface ? all : under(inst.mask));
+    return;
+  }
   const Need own = of_results(inst);
   if (is_pure(inst.op) && own.what == Need::None) return;
   if (own.what == Need::All && is_mask(inst.type) && (inst.op == Op::and_ || inst.op == Op::andn)) {

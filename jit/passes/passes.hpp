@@ -35,6 +35,9 @@ void fuse_mul_mach(ir::Function& function);
 /// One lane of a comparison whose operands are the same in every lane becomes a comparison of scalars.
 void scalar_compare(ir::Function& function);
 
+/// What is read of all lanes, and looked at under a mask, is what was written under it.
+void masked_reads(ir::Function& function);
+
 /// What two shifts in opposite directions rotate becomes rotl.
 void rotations(ir::Function& function);
 
@@ -46,6 +49,8 @@ void needed_lanes(ir::Function& function);
 
 /// What looks at a complemented mask looks at the mask itself: selects, and, andn.
 void complements(ir::Function& function);
+
+/// Comparisons of what masks have chosen among constants become masks.
 void booleans(ir::Function& function);
 
 /// Fences go where no store is before them, since the last fence, that other host threads may see.
