@@ -1,5 +1,6 @@
 // Comparisons that have gone through numbers. Of "x == 0 || y == 0" compilers make a number that is -1 or 0,
-// of that and another mask a number again, and compare that with 0: as masks it is an or.
+// of that and another mask a number again, and compare that with 0: as masks it is an or. Or they make two
+// numbers that are 1 or 0, and compare what and makes of these.
 #include <array>
 #include <optional>
 
@@ -50,11 +51,15 @@ class BlockBooleans {
     return out_.append(make_op(op, Type::m, lanes, ip_), args);
   }
 
+  /// What is the same constant in every lane.
+  const Inst* constant_of(ValueId value) const {
+    const Inst* inst = out_.definition(value);
+    if (inst && inst->op == Op::splat) inst = out_.definition(function_.arg(*inst, 0));
+    return inst && inst->op == Op::constant ? inst : nullptr;
+  }
+
   bool simplify(const Inst& compare) {
-    const auto constant_at = [&](unsigned k) {
-      const Inst* inst = out_.definition(function_.arg(compare, k));
-      return inst && inst->op == Op::constant ? inst : nullptr;
-    };
+    const auto constant_at = [&](unsigned k) { return constant_of(function_.arg(compare, k)); };
     const unsigned tested = constant_at(0) ? 1 : 0;
     if (constant_at(tested) || !constant_at(1 - tested)) return false;
     compare_ = &compare;
@@ -80,6 +85,8 @@ class BlockBooleans {
     switch (inst->op) {
       case Op::constant:
         return test(inst->imm);
+      case Op::splat:
+        return outcome_of(function_.arg(*inst, 0), depth + 1);
       case Op::neg:
       case Op::not_:
         break;
@@ -89,6 +96,9 @@ class BlockBooleans {
         break;
       case Op::select:
         return chosen(*inst, depth);
+      case Op::and_:
+      case Op::or_:
+        return joined(value, depth);
       default:
         return std::nullopt;
     }
@@ -120,6 +130,38 @@ class BlockBooleans {
     const ValueId outside =
         b->what == Outcome::One ? mask_of(Op::not_, lanes, {m}) : mask_of(Op::andn, lanes, {m, b->mask});
     return mask(mask_of(Op::or_, lanes, {inside, outside}));
+  }
+
+  /// A number that is `on` where the mask is set, and elsewhere 0.
+  struct Choice {
+    ValueId mask;
+    std::uint64_t on;
+  };
+  std::optional<Choice> choice_of(ValueId value, unsigned depth) {
+    const Inst* found = out_.definition(value);
+    if (!found || depth > deepest || !is_int(found->type)) return std::nullopt;
+    const Inst inst = *found;
+    if (inst.op == Op::select) {
+      const Inst* on = constant_of(function_.arg(inst, 1));
+      const Inst* off = constant_of(function_.arg(inst, 2));
+      if (!on || !off || off->imm != 0) return std::nullopt;
+      return Choice{function_.arg(inst, 0), on->imm};
+    }
+    if (inst.op != Op::and_ && inst.op != Op::or_) return std::nullopt;
+    const auto a = choice_of(function_.arg(inst, 0), depth + 1);
+    if (!a) return std::nullopt;
+    const auto b = choice_of(function_.arg(inst, 1), depth + 1);
+    if (!b || (inst.op == Op::or_ && a->on != b->on)) return std::nullopt;
+    return Choice{mask_of(inst.op, inst.lanes, {a->mask, b->mask}), a->on & b->on};
+  }
+  std::optional<Outcome> joined(ValueId value, unsigned depth) {
+    const unsigned lanes = function_.values[value].lanes;
+    const auto choice = choice_of(value, depth);
+    if (!choice) return std::nullopt;
+    const Outcome on = test(choice->on), off = test(0);
+    if (on.what == off.what) return on;
+    if (on.what == Outcome::One) return Outcome{Outcome::Mask, choice->mask};
+    return Outcome{Outcome::Mask, mask_of(Op::not_, lanes, {choice->mask})};
   }
 
   /// The comparison of a constant that goes through what lies between.
