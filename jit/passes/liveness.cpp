@@ -63,13 +63,49 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
     find_merges(b, definitions);
     classify_flags(b, known, needs);
   }
+  UsedValues used(function.values.size());
   solve([&](BlockId b) {
-    const auto& insts = function_.blocks[b].insts;
     LiveState live = out_[b];
-    for (std::size_t i = insts.size(); i-- > 0;) step(insts[i], uses_[b][i], live);
+    walk(b, live, used, [](std::size_t) {});
     if (exact_ && function_.blocks[b].safepoint) live.fill(whole_slot());
     return live;
   });
+}
+
+/// From the state behind the block to the one in front of it; found(index) for each instruction that
+/// something looks at, in the block or behind it, from the last one on.
+template <class Found>
+void Liveness::walk(BlockId block, LiveState& live, UsedValues& used, Found found) const {
+  const auto& insts = function_.blocks[block].insts;
+  used.begin();
+  for (std::size_t i = insts.size(); i-- > 0;) {
+    const Inst& inst = insts[i];
+    if (!wants(inst, live, used)) continue;
+    found(i);
+    step(inst, uses_[block][i], live);
+    for (ir::ValueId arg : function_.args(inst)) used.add(arg);
+    if (inst.mask != ir::no_value) used.add(inst.mask);
+  }
+}
+
+bool Liveness::wants(const Inst& inst, const LiveState& live, const UsedValues& used) const {
+  if (ir::may_leave(inst.op)) return true;
+  if (inst.op == Op::reg_write) {
+    const SlotRange range = slots_of(inst, slot_bytes_);
+    for (unsigned slot = range.first; slot <= range.last; ++slot)
+      if ((live.active[slot] || live.inactive[slot]) &&
+          (live.bytes[slot] & bytes_of(inst, slot, slot_bytes_)) != 0)
+        return true;
+    return false;
+  }
+  if (inst.op == Op::flag_write)
+    return live.active_flags.any_in_range(inst.imm, inst.lanes) ||
+           live.inactive_flags.any_in_range(inst.imm, inst.lanes);
+  const ir::Effect effect = ir::info(inst.op).effect;
+  if (effect != ir::Effect::Pure && effect != ir::Effect::ReadsState) return true;
+  for (unsigned k = 0; k < inst.result_count; ++k)
+    if (used[inst.result + k]) return true;
+  return false;
 }
 
 void Liveness::solve_again(const std::function<LiveState(BlockId)>& before) {
@@ -262,33 +298,10 @@ void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known
 }
 
 std::vector<bool> Liveness::needed(BlockId block) const {
-  const auto& insts = function_.blocks[block].insts;
-  std::vector<bool> needed(insts.size());
-  std::vector<bool> used(function_.values.size());
+  std::vector<bool> needed(function_.blocks[block].insts.size());
+  UsedValues used(function_.values.size());
   LiveState live = out_[block];
-  for (std::size_t i = insts.size(); i-- > 0;) {
-    const Inst& inst = insts[i];
-    bool wanted = true;
-    if (inst.op == Op::reg_write) {
-      const SlotRange range = slots_of(inst, slot_bytes_);
-      wanted = false;
-      for (unsigned slot = range.first; slot <= range.last; ++slot)
-        wanted |= (live.active[slot] || live.inactive[slot]) &&
-                  (live.bytes[slot] & bytes_of(inst, slot, slot_bytes_)) != 0;
-    } else if (inst.op == Op::flag_write) {
-      wanted = live.active_flags.any_in_range(inst.imm, inst.lanes) ||
-               live.inactive_flags.any_in_range(inst.imm, inst.lanes);
-    } else if (!ir::may_leave(inst.op) && (ir::info(inst.op).effect == ir::Effect::Pure ||
-                                           ir::info(inst.op).effect == ir::Effect::ReadsState)) {
-      wanted = false;
-      for (unsigned k = 0; k < inst.result_count; ++k) wanted |= used[inst.result + k];
-    }
-    if (!wanted) continue;
-    needed[i] = true;
-    step(inst, uses_[block][i], live);
-    for (ir::ValueId arg : function_.args(inst)) used[arg] = true;
-    if (inst.mask != ir::no_value) used[inst.mask] = true;
-  }
+  walk(block, live, used, [&](std::size_t index) { needed[index] = true; });
   return needed;
 }
 

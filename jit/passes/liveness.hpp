@@ -156,6 +156,22 @@ class Liveness {
   void classify_flags(ir::BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs);
   Mapping mapping_of(const ir::Inst& inst, unsigned first_lane, unsigned slot) const;
   std::uint64_t whole_slot() const { return ~std::uint64_t{0} >> (64 - slot_bytes_); }
+  /// Of the values of one block at a time.
+  class UsedValues {
+   public:
+    explicit UsedValues(std::size_t values) : used_in_(values) {}
+    void begin() { ++block_; }
+    void add(ir::ValueId value) { used_in_[value] = block_; }
+    bool operator[](ir::ValueId value) const { return used_in_[value] == block_; }
+
+   private:
+    std::vector<std::uint32_t> used_in_;
+    std::uint32_t block_ = 0;
+  };
+  template <class Found>
+  void walk(ir::BlockId block, LiveState& live, UsedValues& used, Found found) const;
+  /// Something behind the instruction looks at it.
+  bool wants(const ir::Inst& inst, const LiveState& live, const UsedValues& used) const;
   void solve(const std::function<LiveState(ir::BlockId)>& before);
 
   const ir::Function& function_;
