@@ -66,7 +66,6 @@ bool BlockCode::fold_mask(CodeInst& inst) {
       break;
     case Op::concat:
       if (a && b) return become(*a | *b << function_.values[inst.args[0]].lanes);
-      join_ramps(inst);
       break;
     case Op::not_:
       if (a) return become(~*a);
@@ -97,37 +96,6 @@ bool BlockCode::fold_mask(CodeInst& inst) {
       break;
   }
   return true;
-}
-
-/// Of a concat of what two ramps are compared to one limit: the one ramp that they are, if they are one.
-void BlockCode::join_ramps(CodeInst& inst) const {
-  const CodeInst *low = definition(inst.args[0]), *high = definition(inst.args[1]);
-  const bool compare =
-      low && high && low->op == high->op && (low->op == Op::ramp_lt || low->op == Op::ramp_le);
-  if (!compare || low->type != high->type || low->args[1] != high->args[1]) return;
-  const Place first = place(low->args[0]), next = place(high->args[0]);
-  if (first.base != next.base || static_cast<std::uint32_t>(next.offset - first.offset) != low->lanes) return;
-  inst.op = low->op;
-  inst.type = low->type;
-  std::ranges::copy(low->args, inst.args.begin());
-}
-
-/// The instruction that gives the value, if the block has it.
-const CodeInst* BlockCode::definition(ValueId value) const {
-  const std::uint32_t at = defined_at_[value];
-  if (at >= folded_.size()) return nullptr;
-  const CodeInst& inst = folded_[at];
-  return value >= inst.result && value < inst.result + inst.result_count ? &inst : nullptr;
-}
-
-/// One lane as the sum of another one and a constant.
-BlockCode::Place BlockCode::place(ValueId value) const {
-  const CodeInst* sum = definition(value);
-  if (sum && sum->op == Op::add && ir::size_of(sum->type) == 4)
-    for (const unsigned k : {0u, 1u})
-      if (const CodeInst* constant = definition(sum->args[k]); constant && constant->op == Op::constant)
-        return {sum->args[1 - k], static_cast<std::uint32_t>(constant->imm)};
-  return {value, 0};
 }
 
 /// False: the instruction is gone.

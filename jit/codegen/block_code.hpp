@@ -62,13 +62,6 @@ class BlockCode {
  private:
   void fold(ir::BlockId block, bool full);
   bool fold_mask(CodeInst& inst);
-  void join_ramps(CodeInst& inst) const;
-  const CodeInst* definition(ir::ValueId value) const;
-  struct Place {
-    ir::ValueId base;
-    std::uint32_t offset;
-  };
-  Place place(ir::ValueId value) const;
   bool fold_inst(CodeInst& inst, bool full);
   void access_by_runs(CodeInst& inst, const ScalarRun& run);
   void make_constant(CodeInst& inst, std::uint32_t bits);

@@ -82,9 +82,9 @@ class BlockRuns {
     for (std::uint32_t i = 0; i < insts_.size(); ++i)
       for (unsigned k = 0; k < insts_[i].result_count; ++k) definitions_[insts_[i].result + k] = i;
     selects_.resize(definitions_.size());
-    const std::vector<bool> needed = liveness_.needed(id);
+    needed_ = liveness_.needed(id);
     for (std::uint32_t i = 0; i < insts_.size(); ++i)
-      if (insts_[i].op == Op::select && needed[i]) selects_[function_.arg(insts_[i], 0)] = true;
+      if (insts_[i].op == Op::select && needed_[i]) selects_[function_.arg(insts_[i], 0)] = true;
     for (const bool full : {false, true}) run(id, full, found[full ? 1 : 0]);
     for (const Inst& inst : insts_)
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = none;
@@ -104,6 +104,7 @@ class BlockRuns {
     lanes_.clear();
     sums_.clear();
     compared_.clear();
+    compares_.clear();
     for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
     find_writes(id);
     for (std::size_t i = 0; i < uses.size(); ++i) {
@@ -114,7 +115,15 @@ class BlockRuns {
     }
     if (!full) return;
     const std::size_t accesses = found.size();
-    for (std::uint32_t i = 0; i < insts_.size(); ++i) write(id, i, found);
+    bool all_on = true;
+    for (std::uint32_t i = 0; i < insts_.size(); ++i) {
+      const Inst& inst = insts_[i];
+      all_on &= inst.op != Op::mask_set || inst.imm != 0;
+      if (inst.op == Op::reg_write)
+        write(id, i, found);
+      else if (inst.op == Op::concat && is_mask(inst.type) && all_on && needed_[i] && !compares_.empty())
+        join(i, found);
+    }
     std::ranges::inplace_merge(found, found.begin() + static_cast<std::ptrdiff_t>(accesses), {},
                                &ScalarRun::index);
   }
@@ -122,8 +131,7 @@ class BlockRuns {
   /// Of what goes up and is written to slots that other blocks look for runs in.
   void write(BlockId id, std::uint32_t index, std::vector<ScalarRun>& found) {
     const Inst inst = insts_[index];
-    if (inst.op != Op::reg_write || !kept_[index] || !is_int(inst.type) || size_of(inst.type) != granule)
-      return;
+    if (!kept_[index] || !is_int(inst.type) || size_of(inst.type) != granule) return;
     const unsigned slot_bytes = liveness_.slot_bytes(), lanes = slot_bytes / granule;
     const ValueId value = function_.arg(inst, 0);
     if (inst.region.stride(inst.lanes) != 1 || inst.region.offset % slot_bytes != 0 ||
@@ -176,42 +184,127 @@ class BlockRuns {
     }
   }
 
+  /// A new op of masks, or one that gives a mask, in front of instruction `at`.
+  ValueId append(std::uint32_t at, Op op, Type type, unsigned lanes, std::initializer_list<ValueId> args) {
+    Inst one = make_op(op, type, lanes, insts_[at].guest_ip);
+    if (op == Op::bits_mask) one.from = Type::u32;
+    one.result = function_.add_value(is_ramp(op) || is_compare(op) ? Type::m : type, lanes);
+    function_.set_args(one, args);
+    new_.push_back({at, one, {}});
+    return one.result;
+  }
+
+  /// The comparison of `lanes` lanes, of which a and b are the first, in front of instruction `at`.
+  ValueId compare_scalars(std::uint32_t at, const Inst& inst, LinearUse::Kind kind, unsigned lanes, ValueId a,
+                          ValueId b) {
+    if (kind == LinearUse::BothSame) {
+      // One lane's answer in all of them.
+      const ValueId mask = append(at, inst.op, inst.type, 1, {a, b});
+      const ValueId bit = append(at, Op::mask_bits, Type::u32, 1, {mask});
+      return append(at, Op::bits_mask, Type::m, lanes, {append(at, Op::neg, Type::u32, 1, {bit})});
+    }
+    const bool exchanged = kind == LinearUse::SecondGoesUp;
+    const Comparison how = of_ramp(inst.op, exchanged);
+    const ValueId mask = append(at, how.op, inst.type, lanes, {exchanged ? b : a, exchanged ? a : b});
+    return how.complement ? append(at, Op::not_, Type::m, lanes, {mask}) : mask;
+  }
+
   void compare(const LinearUse& use, ScalarRun& found) {
     const Inst inst = insts_[use.index];
     // What is chosen by a mask wants it in vectors, as a comparison of vectors gives it.
     if (selects_[inst.result]) return;
-    const auto append = [&](Op op, Type type, unsigned lanes, std::initializer_list<ValueId> args) {
-      Inst one = make_op(op, type, lanes, inst.guest_ip);
-      if (op == Op::bits_mask) one.from = Type::u32;
-      one.result = function_.add_value(is_ramp(op) || is_compare(op) ? Type::m : type, lanes);
-      function_.set_args(one, args);
-      new_.push_back({use.index, one, {}});
-      return one.result;
-    };
     const unsigned lanes = use.run.run;
-    const auto compare_scalars = [&](ValueId a, ValueId b) {
-      if (use.kind == LinearUse::BothSame) {
-        // One lane's answer in all of them.
-        const ValueId mask = append(inst.op, inst.type, 1, {a, b});
-        const ValueId bit = append(Op::mask_bits, Type::u32, 1, {mask});
-        return append(Op::bits_mask, Type::m, lanes, {append(Op::neg, Type::u32, 1, {bit})});
-      }
-      const bool exchanged = use.kind == LinearUse::SecondGoesUp;
-      const Comparison how = of_ramp(inst.op, exchanged);
-      const ValueId mask = append(how.op, inst.type, lanes, {exchanged ? b : a, exchanged ? a : b});
-      return how.complement ? append(Op::not_, Type::m, lanes, {mask}) : mask;
-    };
     const auto run = [&](unsigned first_lane) {
       const ValueId a = lane(function_.arg(inst, 0), first_lane, 0),
                     b = lane(function_.arg(inst, 1), first_lane, 0);
       // Both halves of the channels may be in one row, and so compare the same.
       const auto [known, is_new] = compared_.try_emplace({a, b, inst.op, inst.type, use.kind, lanes});
-      if (is_new) known->second = compare_scalars(a, b);
+      if (is_new) known->second = compare_scalars(use.index, inst, use.kind, lanes, a, b);
       return known->second;
     };
     found.mask = run(0);
     for (unsigned first = lanes; first < inst.lanes; first += lanes)
-      found.mask = append(Op::concat, Type::m, first + lanes, {found.mask, run(first)});
+      found.mask = append(use.index, Op::concat, Type::m, first + lanes, {found.mask, run(first)});
+    if (lanes == inst.lanes) compares_.emplace(inst.result, &use);
+  }
+
+  // ---- Conditions of both halves of the channels, each made of comparisons that are known, and put together
+  // at last: they are put together first. All channels are on there.
+
+  void join(std::uint32_t index, std::vector<ScalarRun>& found) {
+    const Inst& inst = insts_[index];
+    const ValueId low = function_.arg(inst, 0), high = function_.arg(inst, 1);
+    if (function_.values[low].lanes != function_.values[high].lanes) return;
+    const std::size_t before = new_.size();
+    const ValueId mask = joined(index, low, high, 0);
+    if (mask == no_value) return new_.resize(before);
+    ScalarRun run;
+    run.index = index;
+    run.mask = mask;
+    found.push_back(run);
+  }
+
+  static constexpr ValueId all_ones = no_value - 1, all_zeros = no_value - 2;
+  const Inst* definition(ValueId value) const {
+    const std::uint32_t at = value < definitions_.size() ? definitions_[value] : none;
+    return at != none ? &insts_[at] : nullptr;
+  }
+  /// What is the same where all channels are on.
+  ValueId with_all_on(ValueId value) const {
+    const Inst* inst = definition(value);
+    if (!inst) return value;
+    if (inst->op == Op::mask_get && inst->imm == 0) return all_ones;
+    if (inst->op == Op::slice) return with_all_on(function_.arg(*inst, 0)) == all_ones ? all_ones : value;
+    if (inst->op != Op::and_ && inst->op != Op::andn && inst->op != Op::or_) return value;
+    const ValueId a = with_all_on(function_.arg(*inst, 0)), b = with_all_on(function_.arg(*inst, 1));
+    if (inst->op == Op::andn) {
+      if (a == all_ones || b == all_zeros) return all_zeros;
+      return a == all_zeros ? b : value;
+    }
+    const ValueId nothing = inst->op == Op::and_ ? all_ones : all_zeros;
+    if (a == nothing) return b;
+    if (b == nothing) return a;
+    return a == all_ones || a == all_zeros ? a : b == all_ones || b == all_zeros ? b : value;
+  }
+
+  ValueId joined(std::uint32_t at, ValueId low, ValueId high, unsigned depth) {
+    constexpr unsigned deepest = 12;
+    low = with_all_on(low);
+    high = with_all_on(high);
+    const Inst* a = low < all_zeros ? definition(low) : nullptr;
+    const Inst* b = high < all_zeros ? definition(high) : nullptr;
+    if (!a || !b || a->op != b->op || depth > deepest) return no_value;
+    if (const auto one = compares_.find(low); one != compares_.end()) {
+      const auto other = compares_.find(high);
+      return other != compares_.end() ? joined(at, *one->second, *other->second) : no_value;
+    }
+    if (a->op != Op::and_ && a->op != Op::andn && a->op != Op::or_ && a->op != Op::not_) return no_value;
+    const auto part = [&](unsigned k) {
+      return joined(at, function_.arg(*a, k), function_.arg(*b, k), depth + 1);
+    };
+    const unsigned lanes = 2u * a->lanes;
+    const ValueId first = part(0);
+    if (first == no_value) return no_value;
+    if (a->op == Op::not_) return append(at, Op::not_, Type::m, lanes, {first});
+    const ValueId second = part(1);
+    return second != no_value ? append(at, a->op, Type::m, lanes, {first, second}) : no_value;
+  }
+  /// Two comparisons, if the second one goes on where the first one ends.
+  ValueId joined(std::uint32_t at, const LinearUse& low, const LinearUse& high) {
+    const Inst a = insts_[low.index], b = insts_[high.index];
+    if (a.type != b.type || low.kind != high.kind) return no_value;
+    std::array<ValueId, 2> first{};
+    for (const unsigned k : {0u, 1u}) {
+      const bool goes_up = low.kind == (k == 0 ? LinearUse::FirstGoesUp : LinearUse::SecondGoesUp);
+      first[k] = lane(function_.arg(a, k), 0, 0);
+      if (!goes_up && first[k] == lane(function_.arg(b, k), 0, 0)) continue;
+      const SymbolicSum here = linear_.ramp(function_.arg(a, k), full_).lane(0);
+      const SymbolicSum there = linear_.ramp(function_.arg(b, k), full_).lane(0);
+      if (here.symbol == no_symbol || here.symbol != there.symbol ||
+          there.offset - here.offset != (goes_up ? a.lanes : 0u))
+        return no_value;
+    }
+    return compare_scalars(at, a, low.kind, 2u * a.lanes, first[0], first[1]);
   }
   static bool is_ramp(Op op) { return info(op).shape == Shape::RampTest; }
   static bool is_compare(Op op) { return info(op).shape == Shape::Compare; }
@@ -416,12 +509,14 @@ class BlockRuns {
   std::unordered_map<std::uint64_t, ValueId> lanes_;
   /// Masks that scalars have been compared to.
   std::map<std::tuple<ValueId, ValueId, Op, Type, LinearUse::Kind, unsigned>, ValueId> compared_;
+  std::unordered_map<ValueId, const LinearUse*> compares_;  ///< the comparisons that one run is of
   struct Computed {
     std::uint32_t offset;
     std::uint32_t at;  // the instruction that it is in front of
     ValueId value;
   };
   std::unordered_map<Symbol, std::vector<Computed>> sums_;
+  std::vector<bool> needed_;                                // instructions that something looks at
   std::vector<bool> selects_;                               // masks that a select looks at
   std::vector<std::pair<unsigned, std::uint32_t>> writes_;  // granules of the file, and who writes them
   std::vector<bool> kept_;                                  // of these, whose lanes the file has behind it
