@@ -105,6 +105,8 @@ class BlockRuns {
     sums_.clear();
     compared_.clear();
     compares_.clear();
+    simplified_.clear();
+    joined_.clear();
     for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
     find_writes(id);
     for (std::size_t i = 0; i < uses.size(); ++i) {
@@ -119,6 +121,7 @@ class BlockRuns {
     for (std::uint32_t i = 0; i < insts_.size(); ++i) {
       const Inst& inst = insts_[i];
       all_on &= inst.op != Op::mask_set || inst.imm != 0;
+      if (inst.result_count == 1 && is_mask(inst.type) && all_on && !compares_.empty()) simplify(inst);
       if (inst.op == Op::reg_write)
         write(id, i, found);
       else if (inst.op == Op::concat && is_mask(inst.type) && all_on && needed_[i] && !compares_.empty())
@@ -237,7 +240,11 @@ class BlockRuns {
     if (function_.values[low].lanes != function_.values[high].lanes) return;
     const std::size_t before = new_.size();
     const ValueId mask = joined(index, low, high, 0);
-    if (mask == no_value) return new_.resize(before);
+    if (mask == no_value) {
+      new_.resize(before);
+      joined_.clear();
+      return;
+    }
     ScalarRun run;
     run.index = index;
     run.mask = mask;
@@ -249,28 +256,43 @@ class BlockRuns {
     const std::uint32_t at = value < definitions_.size() ? definitions_[value] : none;
     return at != none ? &insts_[at] : nullptr;
   }
-  /// What is the same where all channels are on.
+  /// What is the same where all channels are on. Operands are simplified before what is made of them.
   ValueId with_all_on(ValueId value) const {
-    const Inst* inst = definition(value);
-    if (!inst) return value;
-    if (inst->op == Op::mask_get && inst->imm == 0) return all_ones;
-    if (inst->op == Op::slice) return with_all_on(function_.arg(*inst, 0)) == all_ones ? all_ones : value;
-    if (inst->op != Op::and_ && inst->op != Op::andn && inst->op != Op::or_) return value;
-    const ValueId a = with_all_on(function_.arg(*inst, 0)), b = with_all_on(function_.arg(*inst, 1));
-    if (inst->op == Op::andn) {
+    const auto one = simplified_.find(value);
+    return one != simplified_.end() ? one->second : value;
+  }
+  void simplify(const Inst& inst) {
+    const ValueId same = simple(inst);
+    if (same != inst.result) simplified_.emplace(inst.result, same);
+  }
+  ValueId simple(const Inst& inst) const {
+    if (inst.op == Op::mask_get) return inst.imm == 0 ? all_ones : inst.result;
+    if (inst.op != Op::slice && inst.op != Op::and_ && inst.op != Op::andn && inst.op != Op::or_)
+      return inst.result;
+    const ValueId a = with_all_on(function_.arg(inst, 0));
+    if (inst.op == Op::slice) return a == all_ones ? a : inst.result;
+    const ValueId b = with_all_on(function_.arg(inst, 1));
+    if (inst.op == Op::andn) {
       if (a == all_ones || b == all_zeros) return all_zeros;
-      return a == all_zeros ? b : value;
+      return a == all_zeros ? b : inst.result;
     }
-    const ValueId nothing = inst->op == Op::and_ ? all_ones : all_zeros;
+    const ValueId nothing = inst.op == Op::and_ ? all_ones : all_zeros;
     if (a == nothing) return b;
     if (b == nothing) return a;
-    return a == all_ones || a == all_zeros ? a : b == all_ones || b == all_zeros ? b : value;
+    return a == all_ones || a == all_zeros ? a : b == all_ones || b == all_zeros ? b : inst.result;
   }
 
   ValueId joined(std::uint32_t at, ValueId low, ValueId high, unsigned depth) {
-    constexpr unsigned deepest = 12;
     low = with_all_on(low);
     high = with_all_on(high);
+    // A condition is often part of many: each pair is put together once.
+    if (const auto one = joined_.find({low, high}); one != joined_.end()) return one->second;
+    const ValueId mask = make_joined(at, low, high, depth);
+    joined_.emplace(std::pair(low, high), mask);
+    return mask;
+  }
+  ValueId make_joined(std::uint32_t at, ValueId low, ValueId high, unsigned depth) {
+    constexpr unsigned deepest = 12;
     const Inst* a = low < all_zeros ? definition(low) : nullptr;
     const Inst* b = high < all_zeros ? definition(high) : nullptr;
     if (!a || !b || a->op != b->op || depth > deepest) return no_value;
@@ -510,6 +532,8 @@ class BlockRuns {
   /// Masks that scalars have been compared to.
   std::map<std::tuple<ValueId, ValueId, Op, Type, LinearUse::Kind, unsigned>, ValueId> compared_;
   std::unordered_map<ValueId, const LinearUse*> compares_;  ///< the comparisons that one run is of
+  std::unordered_map<ValueId, ValueId> simplified_;        ///< masks that all channels being on makes another
+  std::map<std::pair<ValueId, ValueId>, ValueId> joined_;  ///< both halves, and what they are put together
   struct Computed {
     std::uint32_t offset;
     std::uint32_t at;  // the instruction that it is in front of

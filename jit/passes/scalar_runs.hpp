@@ -32,9 +32,10 @@ class ScalarRuns {
   ScalarRuns(ir::Function& function, Liveness& liveness, const LinearUses& uses,
              const Optimisations& optimisations);
 
+  /// Nothing was found in any block.
+  bool empty() const { return found_.empty(); }
   /// Of the block's instructions, in their order, where all channels are on as it begins (`full`), or
   /// whichever are.
-  bool empty() const { return found_.empty(); }
   std::span<const ScalarRun> of(ir::BlockId block, bool full) const {
     return found_.empty() ? std::span<const ScalarRun>() : found_[block][full ? 1 : 0];
   }

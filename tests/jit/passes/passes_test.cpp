@@ -197,3 +197,37 @@ TEST_CASE("text: scalars beside what is known to go up") {
       cases);
   CHECK(cases >= 4);
 }
+
+// Each condition is made of the one before it twice: to follow every path through them would take for ever.
+TEST_CASE("conditions of both halves that are parts of many are put together once") {
+  const auto text_of = [](unsigned levels) {
+    std::string text = R"(b0: ip 0x0 count 1
+  %i = reg_read.u16x8 r1<1;1,0>
+  %w = convert.s32.u16x8 %i
+  %k = constant.s32x8 8
+  %b = add.s32x8 %w, %k
+  %h = reg_read.s32x1 r5<1;1,0>
+  %l = splat.s32x8 %h
+  %m0 = cmp_lt.s32x8 %w, %l
+  %n0 = cmp_lt.s32x8 %b, %l
+)";
+    for (unsigned i = 0; i < levels; ++i)
+      for (const char half : {'m', 'n'})
+        text += fmt::format("  %{0}{2} = {3}.mx8 %{0}{1}, %{0}{1}\n", half, i, i + 1, i % 2 ? "and" : "or");
+    text += fmt::format("  %v = concat.mx16 %m{0}, %n{0}\n  %z = constant.u32x1 0\n", levels);
+    text += "  %r = mask_bits.u32x1 %v\n  store.u32x1 slm[%z], %r\n  exit\n";
+    ir::Function function = function_of_text(text);
+    return scalar_runs_text(function);
+  };
+  const auto count = [](std::string_view text, std::string_view what) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string_view::npos; ++at) ++found;
+    return found;
+  };
+  constexpr unsigned few = 10, many = 100;
+  const std::string joined = text_of(few);
+  CHECK(count(joined, ".mx16 ") == few + 2);  // one each, and twice the concat
+  CHECK(count(joined, ": is %") == 3);        // both comparisons and the concat
+  // What is made of too many stays in its halves.
+  CHECK(count(text_of(many), ": is %") == 2);
+}
