@@ -146,13 +146,14 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
   return true;
 }
 
+/// The first lanes of a write's slots, behind its operands: fold() has made room there.
+void BlockCode::add_first_lanes(CodeInst& inst, const ScalarRun& run) {
+  inst.first_lanes = {inst.args.data() + inst.args.size(), run.address_count};
+  for (unsigned i = 0; i < run.address_count; ++i) inst.first_lanes[i] = resolve(run.addresses[i]);
+}
+
 /// The addresses of runs in place of those of lanes, if it can be done with the mask that the access has.
 void BlockCode::access_by_runs(CodeInst& inst, const ScalarRun& run) {
-  if (inst.op == Op::reg_write) {
-    inst.first_lanes = {inst.args.data() + inst.args.size(), run.address_count};
-    for (unsigned i = 0; i < run.address_count; ++i) inst.first_lanes[i] = resolve(run.addresses[i]);
-    return;
-  }
   if (run.address_count == 0 || (inst.mask != no_value && !run.under_mask)) return;
   const unsigned at = function_.access(inst).surface_is_operand ? 1 : 0;
   const auto more = run.address_count - 1u;
@@ -197,7 +198,10 @@ void BlockCode::fold(ir::BlockId block, bool full) {
         alias_[inst.result] = resolve(run.mask);
         continue;
       }
-      access_by_runs(inst, run);
+      if (inst.op == Op::reg_write)
+        add_first_lanes(inst, run);
+      else
+        access_by_runs(inst, run);
       next += inst.args.size() - source[i].arg_count + inst.first_lanes.size();
     }
     if (inst.op == Op::mask_set && inst.imm == 0)
@@ -320,10 +324,9 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
 bool BlockCode::writes_first_lanes(const CodeInst& inst, std::size_t& first) {
   if (inst.first_lanes.empty() || inst.mask != no_value) return false;
   const unsigned slot_bytes = liveness_.slot_bytes();
-  const std::uint64_t first_lane = (std::uint64_t{1} << ir::size_of(inst.type)) - 1;
   const SlotRange range = slots_of(inst, slot_bytes);
   for (unsigned slot = range.first; slot <= range.last; ++slot)
-    if ((live_.bytes[slot] & ~first_lane) != 0) return false;
+    if (live_.reads_beyond(slot, ir::size_of(inst.type))) return false;
   for (unsigned slot = range.first; slot <= range.last; ++slot) {
     if (!live_.active[slot] && !live_.inactive[slot]) continue;
     CodeInst& one = room_[--first] = inst;

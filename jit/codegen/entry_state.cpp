@@ -43,9 +43,9 @@ std::vector<std::pair<std::uint16_t, bool>> LoopSlots::wanted(BlockId header, st
     }
   }
   std::vector<std::pair<std::uint16_t, bool>> slots;
-  const std::uint64_t first_lane = 0xf;  // is read where it is
   for (unsigned slot = 0; slot < reads.size(); ++slot)
-    if (reads[slot] > 0 && (live.bytes[slot] & ~first_lane) != 0)
+    // A first lane that nothing is read behind is read where it is.
+    if (reads[slot] > 0 && live.reads_beyond(slot, sizeof(std::uint32_t)))
       slots.push_back({static_cast<std::uint16_t>(slot), written[slot]});
   // What the loop also writes saves a store besides the load.
   const auto gain = [&](const auto& slot) { return reads[slot.first] + (slot.second ? 2u : 0u); };

@@ -35,6 +35,8 @@ struct LiveState {
   void fill(std::uint64_t all);
   /// What is read as channels that are on; `wanted` may be `any`, and then what is off is as well.
   void want(unsigned slot, Mapping wanted, std::uint64_t read);
+  /// Some of the slot's bytes behind the first `count` are read.
+  bool reads_beyond(unsigned slot, unsigned count) const { return bytes[slot] >> count != 0; }
   /// The channels that are on have just got other contents.
   void end_active(unsigned slot) {
     active.reset(slot);

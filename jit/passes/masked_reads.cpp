@@ -113,14 +113,9 @@ class BlockReads {
     if (!is_lanewise(inst.op)) return inst;
     const Need need = needs_.of_results(inst);
     if (need.what != Need::Under) return inst;
-    std::array<ValueId, max_pure_operands> args{};
-    const std::size_t count = inst.arg_count;
-    for (unsigned k = 0; k < count; ++k) args[k] = under(function_.arg(inst, k), need.lanes, inst.guest_ip);
-    if (std::ranges::equal(function_.args(inst), std::span(args).first(count))) return inst;
-    changes_ = true;
-    Inst changed = inst;
-    function_.set_args(changed, std::span<const ValueId>(args).first(count));
-    return changed;
+    return with_operands(function_, inst, changes_, [&](unsigned k) {
+      return under(function_.arg(inst, k), need.lanes, inst.guest_ip);
+    });
   }
 
   /// What does in place of `value` where it is looked at for these lanes.

@@ -124,29 +124,25 @@ class BlockSimplifier {
     if (!is_lanewise(inst.op)) return inst;
     const Need own = needs_.of_results(inst);
     if (own.what == Need::None) return inst;
-    const std::size_t count = inst.arg_count;
-    std::array<ValueId, max_pure_operands> args{};
-    std::ranges::copy(function_.args(inst), args.begin());
-    const auto replace = [&](unsigned k, const MaskLanes& lanes, bool inside) {
-      const Part part = simplify(args[k], lanes, inside, inst.guest_ip);
-      args[k] = value_of(part, function_.values[args[k]].lanes, inst.guest_ip);
+    const auto arg = [&](unsigned k) { return function_.arg(inst, k); };
+    const auto simple = [&](unsigned k, const MaskLanes& lanes, bool inside) {
+      return value_of(simplify(arg(k), lanes, inside, inst.guest_ip), function_.values[arg(k)].lanes,
+                      inst.guest_ip);
     };
     if (own.what == Need::Under) {
       // Masks of masks stay as they are: whoever looks at them looks through them.
-      for (unsigned k = 0; k < count && !is_mask(inst.type); ++k)
-        if (is_mask(function_.values[args[k]].type)) replace(k, own.lanes, true);
-    } else if (is_mask(inst.type) && (inst.op == Op::and_ || inst.op == Op::andn)) {
-      for (unsigned k : {0u, 1u}) {
-        if (!needs_.is_variable(args[k])) continue;
-        replace(1 - k, needs_.root(args[k]), inst.op == Op::and_ || k == 1);
-        break;
-      }
+      if (is_mask(inst.type)) return inst;
+      return with_operands(function_, inst, changes_, [&](unsigned k) {
+        return is_mask(function_.values[arg(k)].type) ? simple(k, own.lanes, true) : arg(k);
+      });
     }
-    if (std::ranges::equal(function_.args(inst), std::span(args).first(count))) return inst;
-    changes_ = true;
-    Inst changed = inst;
-    function_.set_args(changed, std::span<const ValueId>(args).first(count));
-    return changed;
+    if (!is_mask(inst.type) || (inst.op != Op::and_ && inst.op != Op::andn)) return inst;
+    const unsigned variable = needs_.is_variable(arg(0)) ? 0 : 1;
+    if (!needs_.is_variable(arg(variable))) return inst;
+    const bool inside = inst.op == Op::and_ || variable == 1;
+    return with_operands(function_, inst, changes_, [&](unsigned k) {
+      return k == variable ? arg(k) : simple(k, needs_.root(arg(variable)), inside);
+    });
   }
 
   /// The value that has been appended for lanes of another.

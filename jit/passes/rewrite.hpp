@@ -1,7 +1,9 @@
 #pragma once
 // What passes share that put ops in the place of others.
 #include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "frontend/ir/builder.hpp"
@@ -42,6 +44,19 @@ inline ir::Inst make_op(ir::Op op, ir::Type type, unsigned lanes, std::uint32_t 
   inst.guest_ip = guest_ip;
   inst.result_count = 1;
   return inst;
+}
+
+/// The instruction with operand(k) in the place of each of its operands; `changes` is set if one is another.
+template <class Operand>
+ir::Inst with_operands(ir::Function& function, const ir::Inst& inst, bool& changes, Operand operand) {
+  std::array<ir::ValueId, ir::max_pure_operands> storage{};
+  const std::span args = std::span(storage).first(inst.arg_count);
+  for (unsigned k = 0; k < args.size(); ++k) args[k] = operand(k);
+  if (std::ranges::equal(function.args(inst), args)) return inst;
+  changes = true;
+  ir::Inst changed = inst;
+  function.set_args(changed, args);
+  return changed;
 }
 
 /// What a pass makes of a block, from its first instruction on.
