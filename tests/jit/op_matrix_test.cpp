@@ -188,6 +188,7 @@ TEST_CASE("op matrix: every lanewise row, type, lane count, mask and mode") {
   constexpr std::uint64_t seed = 20240601;
   World world;
   std::size_t cases = 0;
+  constexpr std::size_t case_step = EUMULATE_STEP == 1 ? 1 : 4;  // of nine a row
   for (std::size_t o = 0; o < op_count; ++o) {
     const Op op = static_cast<Op>(o);
     if (!is_lanewise(op)) continue;
@@ -198,12 +199,12 @@ TEST_CASE("op matrix: every lanewise row, type, lane count, mask and mode") {
         if (lane_function(op, type, from) == nullptr) continue;
         for (unsigned lanes : {1u, 2u, 4u, 8u, 16u, 32u}) {
           Case c{op, type, from, lanes};
-          run_case(c, world, seed + 1000 * ++cases, lanes >= 8 ? 20 : 40);
+          if (++cases % case_step == 0) run_case(c, world, seed + 1000 * cases, lanes >= 8 ? 20 : 40);
         }
         // Any number of lanes is legal; of those that are no power of two each row takes a few.
         for (std::size_t lanes : {3 + cases % 5, 9 + cases % 7, 17 + cases % 15}) {
           Case c{op, type, from, static_cast<unsigned>(lanes)};
-          run_case(c, world, seed + 1000 * ++cases, 4);
+          if (++cases % case_step == 0) run_case(c, world, seed + 1000 * cases, 4);
         }
       }
   }

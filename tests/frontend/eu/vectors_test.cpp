@@ -143,6 +143,7 @@ TEST_CASE(
     std::array<unsigned, std::size(refusals)> refused{};
     unsigned total = 0;
     for (std::string line; std::getline(file, line); ++total) {
+      if (total % EUMULATE_STEP != 0) continue;
       INFO(gen::info(family).name << " " << line);
       const std::string_view hex = std::string_view(line).substr(0, line.find(' '));
       const std::vector<std::byte> code = kernel_of(bytes_of(hex), family);
@@ -151,7 +152,7 @@ TEST_CASE(
       const unsigned simd = decoded->exec_size + decoded->channel_offset > 8 ? 16 : 8;
       std::vector<Compiled> all;
       for (const std::unique_ptr<jit::Engine>& engine : engines)
-        if (all.empty() || total % EUMULATE_STEP == 0) all.push_back(compile(*engine, code, family, simd));
+        all.push_back(compile(*engine, code, family, simd));
       for (const std::uint32_t seed : {1u, 2u})
         for (const std::uint32_t mask : {0xffffu >> (16 - simd), 0x5au}) {
           const Outcome expected = run(all.front(), seed, mask);
@@ -176,7 +177,10 @@ TEST_CASE(
     CHECK(total > 1000);
     for (std::size_t i = 0; i < std::size(refusals); ++i) {
       INFO(refusals[i].text);
-      CHECK(refused[i] == refusals[i].words[f]);
+      if (EUMULATE_STEP == 1)
+        CHECK(refused[i] == refusals[i].words[f]);
+      else
+        CHECK(refused[i] <= refusals[i].words[f]);
     }
   }
 }

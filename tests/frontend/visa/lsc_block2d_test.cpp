@@ -47,6 +47,7 @@ class Blocks {
  public:
   void check(unsigned size, const Order& order, const Shape& shape, bool store) {
     const unsigned grf = ++count_ % 2 == 0 ? 32 : 64;
+    if (count_ % EUMULATE_STEP != 0) return;
     const std::string data =
         fmt::format("V:d{}.{}x{}x{}{}", 8 * size, shape.blocks, shape.width, shape.height, order.text);
     // Numbers that are added to x and y.

@@ -123,6 +123,7 @@ void Matrix::place(lsc_model::Machine& machine, const Instruction& in, const Mod
 void Matrix::check(Instruction in, const Model& model, const std::string& name, const std::string& shape,
                    const std::string& pitch) {
   const unsigned grf = ++count_ % 3 == 0 ? 32 : 64;
+  if (count_ % EUMULATE_STEP != 0) return;
   // Numbers that have 16 bits go through offsets and scales of such.
   Scaling scaling = scalings[count_ % std::size(scalings)];
   if (in.address_bytes == 2 && scaling.offset > 0x7fff) scaling.offset = 64;
