@@ -32,6 +32,9 @@ class VectorRegisters {
     return vectors_.is_dying(inst, arg, chunk);
   }
   void bind(ir::ValueId value, unsigned chunk, x86::Ymm reg) { vectors_.bind(value, chunk, reg.id()); }
+  void share(ir::ValueId value, unsigned chunk, ir::ValueId of, unsigned of_chunk) {
+    vectors_.share(value, chunk, of, of_chunk);
+  }
   void define_constant(ir::ValueId value, unsigned chunk, const ConstantPool::Entry& entry) {
     vectors_.define_constant(value, chunk, entry);
   }

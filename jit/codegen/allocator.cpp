@@ -70,14 +70,7 @@ void Allocator::alias(ValueId value, ValueId of) {
     const unsigned from = generals.use(of);
     return moves_.move_general(generals.define(value), from);
   }
-  for (unsigned c = 0; c < values_[value].chunks; ++c) {
-    const Place& p = values_.place(of, c);
-    if (p.reg < 0 && p.copy.where == Location::Where::Pool) {
-      values_.place(value, c) = p;
-    } else {
-      vectors.bind(value, c, vectors.use(of, c));
-    }
-  }
+  for (unsigned c = 0; c < values_[value].chunks; ++c) vectors.share(value, c, of, c);
 }
 
 void Allocator::define_constant(ValueId value, std::uint64_t bits) {

@@ -40,6 +40,8 @@ class Vectors {
   bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk);
   /// The register, which something else may hold too, is the chunk's.
   void bind(ir::ValueId value, unsigned chunk, unsigned reg);
+  /// The chunk is the same as one of another value: wherever that is, be it in memory alone.
+  void share(ir::ValueId value, unsigned chunk, ir::ValueId of, unsigned of_chunk);
   void define_constant(ir::ValueId value, unsigned chunk, const ConstantPool::Entry& entry);
 
  private:

@@ -126,10 +126,11 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
       return false;
     }
   }
-  // In a general register the same number of bits is the same number.
-  const bool same_bits = (inst.op == Op::bitcast || inst.op == Op::convert) && inst.lanes == 1 &&
-                         is_int(inst.type) && is_int(inst.from) &&
-                         ir::size_of(inst.type) == ir::size_of(inst.from) && ir::size_of(inst.type) >= 4;
+  // In a general register the same number of bits is the same number, and in a vector the same lanes.
+  const bool integer = is_int(inst.type) && is_int(inst.from);
+  const bool same_bits = (inst.op == Op::bitcast || (inst.op == Op::convert && integer)) &&
+                         ir::size_of(inst.type) == ir::size_of(inst.from) &&
+                         (inst.lanes > 1 || (integer && ir::size_of(inst.type) >= 4));
   if (same_bits) {
     alias_[inst.result] = inst.args[0];
     return false;

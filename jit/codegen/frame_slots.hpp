@@ -1,6 +1,6 @@
 #pragma once
-// FrameSlots: places of the host stack frame for spilled values of one block. A place that a value has left
-// is taken again, so that the frame has the size of what is spilled at the same time.
+// FrameSlots: places of the host stack frame for spilled values of one block. A place that all of its values
+// have left is taken again, so that the frame has the size of what is spilled at the same time.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -15,13 +15,17 @@ class FrameSlots {
 
   void begin_block() {
     next_ = base_;
+    sharers_.clear();
     vectors_.clear();
     words_.clear();
   }
   std::int32_t take_vector() {
-    if (vectors_.empty()) return grow(vector_bytes_);
-    return pop(vectors_);
+    const std::int32_t place = vectors_.empty() ? grow(vector_bytes_) : pop(vectors_);
+    sharers(place) = 1;
+    return place;
   }
+  /// One more value lies at a place that has been taken.
+  void share_vector(std::int32_t place) { ++sharers(place); }
   std::int32_t take_word() {
     if (words_.empty()) {
       // A vector's place cut into words.
@@ -30,7 +34,9 @@ class FrameSlots {
     }
     return pop(words_);
   }
-  void release_vector(std::int32_t place) { vectors_.push_back(place); }
+  void release_vector(std::int32_t place) {
+    if (--sharers(place) == 0) vectors_.push_back(place);
+  }
   void release_word(std::int32_t place) { words_.push_back(place); }
 
   /// Bytes of frame, from offset 0, that all blocks so far need.
@@ -43,6 +49,11 @@ class FrameSlots {
     end_ = std::max(end_, next_);
     return place;
   }
+  std::uint32_t& sharers(std::int32_t place) {
+    const auto index = static_cast<std::size_t>((place - base_) / vector_bytes_);
+    if (index >= sharers_.size()) sharers_.resize(index + 1);
+    return sharers_[index];
+  }
   static std::int32_t pop(std::vector<std::int32_t>& places) {
     const std::int32_t place = places.back();
     places.pop_back();
@@ -52,6 +63,7 @@ class FrameSlots {
   std::int32_t base_, vector_bytes_, next_;
   std::int32_t end_;
   std::vector<std::int32_t> vectors_, words_;
+  std::vector<std::uint32_t> sharers_;  ///< how many values lie at each place for a vector
 };
 
 }  // namespace eum::jit::codegen

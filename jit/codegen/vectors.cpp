@@ -56,15 +56,19 @@ void Vectors::spill(unsigned reg) {
     all_.slots.reg_[ref.id] = -1;
     all_.vector_file_.drop(reg, ref);
   }
+  Location stored;
   for (const VectorRef& ref : state) {
     Place& p = all_.values_.place(ref.id, ref.chunk);
     p.reg = -1;
     if (p.copy) continue;
-    if (backing >= 0) {
+    if (stored) {
+      p.copy = stored;
+      all_.frame_.share_vector(stored.offset);
+    } else if (backing >= 0) {
       p.copy = Location::file(static_cast<unsigned>(backing) * width);
       all_.slots.note_backing(static_cast<unsigned>(backing), ref.id, ref.chunk);
     } else {
-      p.copy = Location::frame(all_.frame_.take_vector());
+      p.copy = stored = Location::frame(all_.frame_.take_vector());
       all_.moves_.store_vector(p.copy, reg, width);
     }
   }
@@ -155,6 +159,21 @@ void Vectors::bind(ValueId value, unsigned chunk, unsigned reg) {
   all_.values_.place(value, chunk) = {static_cast<std::int8_t>(reg), {}};
   all_.vector_file_.add(reg, VectorRef::value(value, chunk));
   pin(reg);
+}
+
+void Vectors::share(ValueId value, unsigned chunk, ValueId of, unsigned of_chunk) {
+  const Location copy = all_.values_.place(of, of_chunk).copy;
+  if (all_.values_.place(of, of_chunk).reg >= 0)
+    bind(value, chunk, use(of, of_chunk));
+  else if (!copy)
+    throw EngineBug("a value is shared that is nowhere");
+  all_.values_.place(value, chunk).copy = copy;
+  if (copy.where == Location::Where::Frame) all_.frame_.share_vector(copy.offset);
+  if (copy.where != Location::Where::RegisterFile) return;
+  const unsigned width = all_.vector_bytes(), offset = static_cast<unsigned>(copy.offset);
+  const unsigned bytes = std::min(width, all_.values_.bytes_from(value, chunk));
+  for (unsigned slot = offset / width; slot <= (offset + bytes - 1) / width; ++slot)
+    all_.slots.note_backing(slot, value, chunk);
 }
 
 void Vectors::define_constant(ValueId value, unsigned chunk, const ConstantPool::Entry& entry) {

@@ -1,7 +1,9 @@
-// Lanewise integer ops whose second operand is the same constant in every lane, for which engines have
-// shorter ways: every engine against the reference engine, with constants at the edges of each type.
+// Lanewise integer ops whose second operand is the same constant in every lane, and constants as another
+// type, for which engines have shorter ways: every engine against the reference engine, with constants at the
+// edges of each type.
 #include <fmt/format.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "frontend/ir/builder.hpp"
@@ -14,13 +16,18 @@ using namespace eum::jit::test;
 
 namespace {
 
-Function function_of(Op op, Type type, std::uint64_t constant) {
+Function empty_function() {
   Function function;
   function.name = "constant";
   function.family = "gen9";
   function.simd = 16;
   function.file_bytes = 1024;
   function.blocks[function.add_block()].guest_instructions = 1;
+  return function;
+}
+
+Function function_of(Op op, Type type, std::uint64_t constant) {
+  Function function = empty_function();
   Builder b(function);
   const ValueId a = b.reg_read(type, 16, Region::packed(0));
   const ValueId result = b.lanewise(op, {a, b.constant(type, 16, constant)});
@@ -30,6 +37,12 @@ Function function_of(Op op, Type type, std::uint64_t constant) {
     b.reg_write(Region::packed(512), result);
   b.exit();
   return function;
+}
+
+/// The edges of integers of `bytes`.
+std::array<std::uint64_t, 8> edges(unsigned bytes) {
+  const std::uint64_t top = std::uint64_t{1} << (8 * bytes - 1);
+  return {0, 1, 5, top - 1, top, top + 1, 2 * top - 2, 2 * top - 1};
 }
 
 }  // namespace
@@ -43,13 +56,33 @@ TEST_CASE("operands that are constants at the edges of their types") {
     for (std::size_t t = 0; t < type_count; ++t) {
       const Type type = static_cast<Type>(t);
       if (!is_int(type) || !takes(info(op).types, type)) continue;
-      const std::uint64_t top = std::uint64_t{1} << (8 * size_of(type) - 1);
-      for (const std::uint64_t constant : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5}, top - 1, top,
-                                           top + 1, 2 * top - 2, 2 * top - 1}) {
+      for (const std::uint64_t constant : edges(size_of(type))) {
         expect_agreement(function_of(op, type, constant), cases, 3);
         cases += 3;
       }
     }
   }
   CHECK(cases > 1000);
+}
+
+TEST_CASE("constants as another type of the same size, one lane and all, and converted from there") {
+  std::size_t cases = 0;
+  for (std::size_t f = 0; f < type_count; ++f)
+    for (std::size_t t = 0; t < type_count; ++t) {
+      const Type from = static_cast<Type>(f), to = static_cast<Type>(t);
+      if (from == to || is_mask(from) || is_mask(to) || size_of(from) != size_of(to)) continue;
+      for (const std::uint64_t constant : edges(size_of(from)))
+        for (const unsigned lanes : {1u, 16u}) {
+          Function function = empty_function();
+          Builder b(function);
+          const ValueId other = b.convert(Op::bitcast, to, b.constant(from, lanes, constant));
+          b.reg_write(Region::packed(256), other);
+          if (is_int(to)) b.reg_write(Region::packed(512), b.convert(Op::convert, Type::s64, other));
+          if (lanes == 1) b.reg_write(Region::packed(768), b.splat(other, 16));
+          b.exit();
+          expect_agreement(function, cases, 1);
+          ++cases;
+        }
+    }
+  CHECK(cases > 100);
 }

@@ -318,6 +318,11 @@ void emit_convert_sat(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_bitcast(Compiler& c, const CodeInst& inst) {
+  if (const std::uint64_t* bits = c.regs.constant(inst.args[0]); bits && inst.lanes == 1) {
+    CodeInst constant = inst;
+    constant.imm = *bits;
+    return emit_constant(c, constant);
+  }
   const bool scalar_from = c.regs.is_scalar(inst.args[0]), scalar_to = c.regs.is_scalar(inst.result);
   if (scalar_from && scalar_to) return convert_scalar(c, inst);
   if (!scalar_from && !scalar_to) return c.regs.alias(inst.result, inst.args[0]);

@@ -173,7 +173,7 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
   if (c.regs.is_scalar(inst.args[0])) return c.regs.alias(inst.result, inst.args[0]);
   if (first * bytes % 32 == 0 && !c.regs.is_scalar(inst.result)) {
     for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-      c.v.bind(inst.result, chunk, c.v.use(inst.args[0], first * bytes / 32 + chunk));
+      c.v.share(inst.result, chunk, inst.args[0], first * bytes / 32 + chunk);
       c.regs.unpin();
     }
     return;
@@ -201,7 +201,7 @@ void emit_concat(Compiler& c, const CodeInst& inst) {
   if (low_bytes % 32 == 0 && !c.regs.is_scalar(inst.args[1])) {
     for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
       bool low = chunk < low_bytes / 32;
-      c.v.bind(inst.result, chunk, c.v.use(inst.args[low ? 0 : 1], low ? chunk : chunk - low_bytes / 32));
+      c.v.share(inst.result, chunk, inst.args[low ? 0 : 1], low ? chunk : chunk - low_bytes / 32);
       c.regs.unpin();
     }
     return;
