@@ -244,10 +244,27 @@ class BlockForwarder {
     if (entry.value != ir::no_value && fresh(inst, entry.time))
       return set_alias(inst.result, cast(entry.value, inst.type, inst));
     if (const ValueId parts = known_parts(inst); parts != ir::no_value) return set_alias(inst.result, parts);
+    if (const ValueId halves = known_low_halves(inst); halves != ir::no_value)
+      return set_alias(inst.result, halves);
     Table::Entry& own = table_.at(key);
     own.value = inst.result;
     own.time = clock_;
     out_.push_back(inst);
+  }
+
+  /// Words that are the low halves of dwords that are known.
+  ValueId known_low_halves(const Inst& read) {
+    if (!ir::is_int(read.type) || ir::size_of(read.type) != 2 ||
+        (read.lanes != 1 && read.region.stride(read.lanes) != 2))
+      return ir::no_value;
+    Inst dwords = read;
+    dwords.type = Type::u32;
+    dwords.region = ir::Region::packed(read.region.offset);
+    const ValueId whole = known(dwords, dwords);
+    if (whole == ir::no_value) return ir::no_value;
+    Inst halves = new_inst(Op::convert, read, read.lanes);
+    halves.from = Type::u32;
+    return pure(halves, {cast(whole, Type::u32, read)});
   }
 
   // ---- Reads of a part of what was written at once, or of what was written in parts. Where parts are whole

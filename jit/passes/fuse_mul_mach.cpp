@@ -1,7 +1,11 @@
-// GEN multiplies 32-bit integers in two steps: `mul acc a b.low16`, then `mach r a b`. The accumulator that
-// mach reads is by then a value of the same block, so the pair can be seen and made one 64-bit product.
+// GEN multiplies 32-bit integers in two steps: `mul acc a b.low16`, then `mach r a b`. Where mach finds in
+// the accumulator what such a mul has left there, and a and b as mul has read them, it is one 64-bit product.
+// That is asked of registers, not of values: mul reads all lanes, mach mostly those under a mask, so that one
+// has other values than the other as soon as values are forwarded.
 #include <algorithm>
+#include <vector>
 
+#include "jit/passes/liveness.hpp"
 #include "jit/passes/passes.hpp"
 
 namespace eum::jit {
@@ -13,96 +17,150 @@ using ir::ValueId;
 
 class Fuser {
  public:
-  Fuser(ir::Function& function, ir::Block& block, std::vector<std::uint32_t>& definitions)
-      : function_(function), block_(block), definitions_(definitions) {}
+  explicit Fuser(ir::Function& function)
+      : function_(function),
+        definitions_(function.values.size(), none),
+        written_(function.file_bytes / granule + 64) {}
 
-  void run() {
-    for (std::uint32_t i = 0; i < block_.insts.size(); ++i) {
-      Inst& inst = block_.insts[i];
-      for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = i;
+  void run(ir::Block& block) {
+    if (std::ranges::none_of(block.insts, [](const Inst& inst) { return inst.op == Op::mach; })) return;
+    insts_ = block.insts;
+    begin_ = clock_;
+    for (Inst& inst : block.insts) {
+      ++clock_;
+      for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = clock_;
       if (inst.op == Op::mach && fits(inst)) {
         inst.op = Op::mul_wide;
         inst.arg_count = 2;
       }
+      if (inst.op == Op::reg_write) {
+        const auto [first, last] = slots_of(inst, granule);
+        std::fill(written_.begin() + first, written_.begin() + last + 1, clock_);
+      }
+      if (inst.op == Op::reg_scatter)
+        std::fill_n(written_.begin(), (function_.indirect_end() + granule - 1) / granule, clock_);
+      if (inst.op == Op::mask_set) mask_set_ = clock_;
     }
   }
 
  private:
+  static constexpr unsigned granule = 4;
+  static constexpr std::uint32_t none = ~0u;
+
+  /// Instructions have times, which go on from block to block.
+  const Inst& at(std::uint32_t time) const { return insts_[time - begin_ - 1]; }
   const Inst* definition(ValueId value) const {
-    std::uint32_t index = definitions_[value];
-    if (index >= block_.insts.size()) return nullptr;
-    const Inst& inst = block_.insts[index];
-    return value >= inst.result && value < inst.result + inst.result_count ? &inst : nullptr;
+    const std::uint32_t time = definitions_[value];
+    return time != none && time > begin_ ? &at(time) : nullptr;
   }
-  /// The value behind copies that keep the bits: splat, bitcast, zero extension.
-  const Inst* source(ValueId value) const {
+  ValueId without_bitcasts(ValueId value) const {
     const Inst* inst = definition(value);
-    while (inst && (inst->op == Op::splat || inst->op == Op::bitcast ||
-                    (inst->op == Op::convert && ir::is_int(inst->type) && ir::is_int(inst->from) &&
-                     (ir::size_of(inst->type) == ir::size_of(inst->from) ||
-                      (ir::size_of(inst->type) > ir::size_of(inst->from) && !ir::is_signed(inst->from))))))
-      inst = definition(function_.arg(*inst, 0));
-    return inst;
+    for (; inst && inst->op == Op::bitcast; inst = definition(value)) value = function_.arg(*inst, 0);
+    return value;
   }
-  /// `low` is the zero-extended low 16 bits of each lane of `whole`.
-  bool is_low_half(ValueId low, ValueId whole) const {
-    const Inst* l = source(low);
-    const Inst* w = source(whole);
-    if (!l || !w) return false;
-    if (l->op == Op::constant && w->op == Op::constant)
-      return (l->imm & 0xffffffff) == (w->imm & 0xffff) && ir::size_of(l->type) >= 2;
-    if (l->op == Op::reg_read && w->op == Op::reg_read && l->type == ir::Type::u16 &&
-        ir::size_of(w->type) == 4 && l->lanes == w->lanes && l->region.offset == w->region.offset &&
-        same_stride(*l, *w)) {
-      auto [first, last] = std::minmax(l, w);
-      unsigned begin = w->region.offset, end = w->region.byte_of(w->lanes - 1u, 4) + 4;
-      for (const Inst* inst = first; inst != last; ++inst) {
-        if (inst->op == Op::reg_scatter) return false;
-        if (inst->op != Op::reg_write) continue;
-        unsigned bytes = ir::size_of(inst->type);
-        for (unsigned lane = 0; lane < inst->lanes; ++lane) {
-          unsigned at = inst->region.byte_of(lane, bytes);
-          if (at < end && at + bytes > begin) return false;
-        }
-      }
-      return true;
-    }
-    return false;
-  }
-  static bool same_stride(const Inst& words, const Inst& dwords) {
-    int w = words.region.stride(words.lanes), d = dwords.region.stride(dwords.lanes);
-    return words.lanes == 1 || (d > 0 && w == 2 * d);
-  }
-  bool fits(const Inst& mach) const {
-    const Inst* low = definition(function_.arg(mach, 2));
-    const Inst* high = definition(function_.arg(mach, 3));
-    while (low && low->op == Op::bitcast) low = definition(function_.arg(*low, 0));
-    while (high && high->op == Op::bitcast) high = definition(function_.arg(*high, 0));
-    if (!low || low != high || low->op != Op::mul_wide || low->type != mach.type) return false;
-    if (strip(function_.arg(mach, 2)) != low->result || strip(function_.arg(mach, 3)) != low->result + 1)
-      return false;
-    return strip(function_.arg(*low, 0)) == strip(function_.arg(mach, 0)) &&
-           is_low_half(function_.arg(*low, 1), function_.arg(mach, 1));
-  }
-  ValueId strip(ValueId value) const {
+  /// The value behind copies that keep the number: splat, bitcast, zero extension.
+  ValueId source(ValueId value) const {
+    const auto keeps = [](const Inst& inst) {
+      if (inst.op != Op::convert) return inst.op == Op::splat || inst.op == Op::bitcast;
+      const unsigned to = ir::size_of(inst.type), from = ir::size_of(inst.from);
+      return ir::is_int(inst.type) && ir::is_int(inst.from) &&
+             (to == from || (to > from && !ir::is_signed(inst.from)));
+    };
     const Inst* inst = definition(value);
-    while (inst && inst->op == Op::bitcast) {
-      value = function_.arg(*inst, 0);
-      inst = definition(value);
-    }
+    for (; inst && keeps(*inst); inst = definition(value)) value = function_.arg(*inst, 0);
     return value;
   }
 
+  bool fits(const Inst& mach) const {
+    const Inst* product = accumulated(function_.arg(mach, 2), 0);
+    return product && product == accumulated(function_.arg(mach, 3), 1) && product->type == mach.type &&
+           product->lanes == mach.lanes && is_same(function_.arg(*product, 0), function_.arg(mach, 0)) &&
+           is_low_half(function_.arg(*product, 1), function_.arg(mach, 1));
+  }
+
+  /// The product whose result `k` the value is, itself or through the register that it has been written to.
+  const Inst* accumulated(ValueId value, unsigned k) const {
+    value = without_bitcasts(value);
+    const Inst* inst = definition(value);
+    if (inst && inst->op == Op::reg_read) {
+      const Inst* write = written(*inst);
+      if (!write) return nullptr;
+      value = without_bitcasts(function_.arg(*write, 0));
+      inst = definition(value);
+    }
+    return inst && inst->op == Op::mul_wide && value == inst->result + k ? inst : nullptr;
+  }
+  /// The write that gave every lane of what is read, if one did.
+  const Inst* written(const Inst& read) const {
+    const auto [first, last] = slots_of(read, granule);
+    const std::uint32_t time = written_[first];
+    if (time <= begin_) return nullptr;
+    for (unsigned g = first; g <= last; ++g)
+      if (written_[g] != time) return nullptr;
+    const Inst& write = at(time);
+    const bool whole = write.op == Op::reg_write && write.lanes == read.lanes &&
+                       write.region.offset == read.region.offset && write.region.stride(write.lanes) == 1 &&
+                       read.region.stride(read.lanes) == 1 &&
+                       ir::size_of(write.type) == ir::size_of(read.type);
+    return whole && (write.mask == ir::no_value || is_same_mask(write.mask, read.mask)) ? &write : nullptr;
+  }
+  bool is_same_mask(ValueId a, ValueId b) const {
+    if (a == b) return true;
+    if (a == ir::no_value || b == ir::no_value) return false;
+    const Inst* x = definition(a);
+    const Inst* y = definition(b);
+    if (!x || !y || x->op != y->op || x->imm != y->imm || x->lanes != y->lanes) return false;
+    if (x->op == Op::mask_get) return mask_set_ < std::min(definitions_[a], definitions_[b]);
+    return x->op == Op::slice && is_same_mask(function_.arg(*x, 0), function_.arg(*y, 0));
+  }
+
+  bool is_same(ValueId a, ValueId b) const {
+    a = source(a);
+    b = source(b);
+    if (a == b) return true;
+    const Inst* x = definition(a);
+    const Inst* y = definition(b);
+    if (!x || !y || x->op != y->op || x->type != y->type) return false;
+    if (x->op == Op::constant || x->op == Op::vconst) return x->imm == y->imm;
+    return x->op == Op::reg_read && x->lanes == y->lanes && x->region.offset == y->region.offset &&
+           x->region.stride(x->lanes) == y->region.stride(y->lanes) && x->region.stride(x->lanes) >= 0 &&
+           is_kept(*x, definitions_[a], definitions_[b]);
+  }
+  /// `low` is the zero-extended low 16 bits of each lane of `whole`.
+  bool is_low_half(ValueId low, ValueId whole) const {
+    low = source(low);
+    whole = source(whole);
+    const Inst* l = definition(low);
+    const Inst* w = definition(whole);
+    if (!l || !w) return false;
+    if (l->op == Op::constant && w->op == Op::constant)
+      return (l->imm & 0xffffffff) == (w->imm & 0xffff) && ir::size_of(l->type) >= 2;
+    if (l->op != Op::reg_read || w->op != Op::reg_read || l->type != ir::Type::u16 ||
+        ir::size_of(w->type) != 4 || l->lanes != w->lanes || l->region.offset != w->region.offset)
+      return false;
+    const int words = l->region.stride(l->lanes), dwords = w->region.stride(w->lanes);
+    return (l->lanes == 1 || (dwords > 0 && words == 2 * dwords)) &&
+           is_kept(*w, definitions_[low], definitions_[whole]);
+  }
+  /// What is read at both times has not been written in between, or since.
+  bool is_kept(const Inst& read, std::uint32_t a, std::uint32_t b) const {
+    const auto [first, last] = slots_of(read, granule);
+    return std::all_of(written_.begin() + first, written_.begin() + last + 1,
+                       [&](std::uint32_t time) { return time < std::min(a, b); });
+  }
+
   ir::Function& function_;
-  ir::Block& block_;
-  std::vector<std::uint32_t>& definitions_;
+  std::span<const Inst> insts_;             // of the block
+  std::vector<std::uint32_t> definitions_;  // of each value: when
+  std::vector<std::uint32_t> written_;      // each granule of the file: when
+  std::uint32_t clock_ = 0, begin_ = 0, mask_set_ = 0;
 };
 
 }  // namespace
 
 void fuse_mul_mach(ir::Function& function) {
-  std::vector<std::uint32_t> definitions(function.values.size(), ~0u);
-  for (ir::Block& block : function.blocks) Fuser(function, block, definitions).run();
+  Fuser fuser(function);
+  for (ir::Block& block : function.blocks) fuser.run(block);
 }
 
 }  // namespace eum::jit
