@@ -13,11 +13,32 @@
 
 namespace eum::mem {
 
+/// A number of bytes, and where in them accesses may begin: what translated code compares an offset with, as
+/// it is, for lengths that are common.
+class ReachableBytes {
+ public:
+  static constexpr std::array<std::uint32_t, 4> lengths{4, 32, 64, 128};
+
+  constexpr ReachableBytes(std::uint64_t bytes = 0) : bytes_(bytes) {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      ends_[i] = bytes < lengths[i] ? 0 : bytes - lengths[i] + 1;
+  }
+  constexpr operator std::uint64_t() const { return bytes_; }  // NOLINT(google-explicit-constructor)
+
+  /// In the object: the first offset at which an access of lengths[i] may not begin.
+  static constexpr std::size_t end_offset(std::size_t i) { return sizeof(bytes_) + i * sizeof(ends_[0]); }
+
+ private:
+  std::uint64_t bytes_;
+  std::array<std::uint64_t, lengths.size()> ends_;
+};
+static_assert(std::is_standard_layout_v<ReachableBytes>);
+
 /// One surface. Reads beyond `size` give 0 and writes there are dropped; the null surface has size 0, so it
 /// needs no case of its own.
 struct Surface {
   std::byte* base = nullptr;  // host memory of byte 0; null: only the address space knows where it is
-  std::uint64_t direct = 0;   // bytes that may be accessed through `base`: `size`, or 0 where that is null
+  ReachableBytes direct;      // bytes that may be accessed through `base`: `size`, or 0 where that is null
   std::uint64_t size = 0;     // bytes that may be accessed
   std::uint64_t gpu_address = 0;  // Surface Base Address, for messages and statistics
   image::SurfaceState image;      // what typed and sampler messages see

@@ -1,6 +1,7 @@
 // Surface and Slm: where a surface has host memory, null surfaces, sizes of local memory.
 #include <catch2/catch.hpp>
 
+#include <cstring>
 #include <vector>
 
 #include "memory/address_space.hpp"
@@ -74,4 +75,24 @@ TEST_CASE("shared local memory comes in the hardware's sizes") {
   slm->data()[17] = std::byte{5};
   slm->reset();
   CHECK(slm->data()[17] == std::byte{0});
+}
+
+TEST_CASE("reachable bytes know where accesses of common lengths may no longer begin") {
+  const auto end = [](std::uint64_t bytes, std::size_t i) {
+    const ReachableBytes reachable = bytes;
+    std::uint64_t value = 0;
+    std::memcpy(&value, reinterpret_cast<const char*>(&reachable) + ReachableBytes::end_offset(i),
+                sizeof value);
+    return value;
+  };
+  CHECK(ReachableBytes() == 0);
+  for (std::size_t i = 0; i < ReachableBytes::lengths.size(); ++i) {
+    const std::uint64_t length = ReachableBytes::lengths[i];
+    for (const std::uint64_t bytes : {std::uint64_t{0}, length - 1})  // nowhere
+      CHECK(end(bytes, i) == 0);
+    CHECK(end(length, i) == 1);
+    CHECK(end(length + 7, i) == 8);
+    CHECK(end(~std::uint64_t{0}, i) == ~std::uint64_t{0} - length + 1);
+    CHECK(ReachableBytes(length) == length);
+  }
 }

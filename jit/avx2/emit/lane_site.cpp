@@ -55,7 +55,13 @@ void LaneSite::acquire() {
   if (needs_two_more())
     for (x86::Ymm* free : {&u, &v}) *free = c_.v.scratch();
   if (needs_fourth()) w = c_.v.scratch();
+  if (has_end()) return (void)(reg.base = c_.g.scratch());
   acquire_window();
+  if (by_runs()) {
+    for (unsigned run = 0; run < known_runs(); ++run) reg.first[run] = c_.g.scratch();
+    if (based()) bits = c_.g.scratch();
+    return;
+  }
   for (x86::Gp* gp : {&reg.first[0], &reg.first[1], &lane, &bits}) *gp = c_.g.scratch();
 }
 
@@ -169,6 +175,7 @@ CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asm
 CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
   auto& a = c_.a;
   const unsigned runs = known_runs(), each = lanes() / runs;
+  if (has_end()) return check_runs_by_end(std::span(starts_).first(runs), run_bytes(), outside);
   if (based()) base_in_region(bits);
   for (unsigned run = 0; run < runs; ++run) {
     const auto [address, lanes_before] = run_begin(run);
@@ -189,7 +196,7 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
     a.cmp(first, region(offsetof(CachedRegion, size), 8));
     a.ja(outside);
   }
-  return check_runs(runs, (each - 1) * known_stride() + extent(), based(), outside);
+  return check_runs(runs, run_bytes(), based(), outside);
 }
 
 // Threads take too many instructions each for the processor to have enough of their misses under way, and its

@@ -84,6 +84,8 @@ class LaneSite : public MemorySite {
                : 0;
   }
 
+  /// Every lane of a load is known to get the same: one register serves for all of its vectors.
+  bool all_lanes_alike() const { return is_one_address() && known_runs() == 1 && !masked(); }
   unsigned address_vectors() const { return by_runs() ? 0 : wide() ? 2 * rows() : rows(); }
   std::span<const x86::Ymm> address_registers() const { return {addresses_.data(), address_vectors()}; }
 
@@ -103,6 +105,15 @@ class LaneSite : public MemorySite {
   RunBegin run_begin(unsigned run) const {
     const unsigned at = first_lane() + run * 8;
     return {starts_[run], at % run_lanes_};
+  }
+  /// From the first byte that a known run accesses to the last.
+  unsigned run_bytes() const { return (lanes() / known_runs() - 1) * known_stride() + extent(); }
+  /// The addresses of known runs are compared as they are.
+  bool has_end() const {
+    if (!by_runs() || !end_of(run_bytes())) return false;
+    for (unsigned run = 0; run < known_runs(); ++run)
+      if (run_begin(run).lanes_before != 0) return false;
+    return true;
   }
   /// Every lane of a run is known to access the same.
   bool is_one_address() const { return by_runs() && linear_.stride == 0; }

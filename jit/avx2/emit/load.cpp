@@ -13,8 +13,14 @@ class LoadSite : public LaneSite {
       : LaneSite(c, inst, first_lane, lanes) {
     fetch_mask_bits();
     for (unsigned k = 0; k < components(); ++k)
-      for (unsigned i = 0; i < vectors(); ++i)
-        results_.push_back(c.v.define(inst.result + k, first_chunk() + i));
+      for (unsigned i = 0; i < vectors(); ++i) {
+        if (i > 0 && all_lanes_alike()) {
+          results_.push_back(results_.back());
+          c.v.bind(inst.result + k, first_chunk() + i, results_.back());
+        } else {
+          results_.push_back(c.v.define(inst.result + k, first_chunk() + i));
+        }
+      }
     acquire();
   }
 
@@ -141,7 +147,8 @@ class LoadSite : public LaneSite {
     for (unsigned k = 0; k < components(); ++k) {
       const x86::Ymm first = result(k, run * each);
       if (row == run) c_.a.emit(broadcast[element()], first, memory.at(component_offset(k), element(), run));
-      for (unsigned i = row == run ? 1 : 0; i < each; ++i) c_.a.vmovaps(result(k, row * each + i), first);
+      for (unsigned i = row == run ? 1 : 0; i < each; ++i)
+        if (const x86::Ymm to = result(k, row * each + i); to != first) c_.a.vmovaps(to, first);
     }
   }
 

@@ -214,6 +214,28 @@ MemorySite::Window MemorySite::find_window(asmjit::Label otherwise) const {
   }
 }
 
+std::optional<x86::Mem> MemorySite::end_of(unsigned extent) const {
+  constexpr auto& lengths = mem::ReachableBytes::lengths;
+  const auto length = std::ranges::find(lengths, extent);
+  if (mem().space != ir::MemSpace::Surface || mem().surface_is_operand || length == lengths.end())
+    return std::nullopt;
+  const std::size_t end = offsetof(mem::Surface, direct) +
+                          mem::ReachableBytes::end_offset(static_cast<std::size_t>(length - lengths.begin()));
+  return x86::ptr(surfaces_reg, static_cast<int>(mem().surface * sizeof(mem::Surface) + end), 8);
+}
+
+CheckedAddress MemorySite::check_runs_by_end(std::span<const x86::Gp> addresses, unsigned extent,
+                                             asmjit::Label otherwise) const {
+  std::array<x86::Gp, 2> rows;
+  for (std::size_t row = 0; row < addresses.size(); ++row) {
+    rows[row] = addresses[row].r64();  // all of it, as it is accessed
+    c_.a.cmp(rows[row], end_of(extent).value());
+    c_.a.jae(otherwise);
+  }
+  c_.a.mov(reg.base, find_window(otherwise).base);
+  return {reg.base, rows, extent};
+}
+
 CheckedAddress MemorySite::check_runs(unsigned rows, unsigned extent, bool located,
                                       asmjit::Label otherwise) const {
   auto& a = c_.a;

@@ -121,6 +121,12 @@ class MemorySite {
   /// A run from each of reg.first, 64-bit registers whose upper half is 0 for 32-bit addresses. For the
   /// address space they are addresses, which become offsets in the region, or `located`: such offsets.
   CheckedAddress check_runs(unsigned rows, unsigned extent, bool located, asmjit::Label otherwise) const;
+  /// Where the surface has the first offset at which no access of so many bytes may begin, if it has.
+  std::optional<x86::Mem> end_of(unsigned extent) const;
+  /// The same as check_runs by that, which takes registers that hold the addresses as they are, whatever
+  /// there is above 32 bits.
+  CheckedAddress check_runs_by_end(std::span<const x86::Gp> addresses, unsigned extent,
+                                   asmjit::Label otherwise) const;
   /// Offsets of the lanes in that memory, eight in a vector, with masks of those that count, if not all do.
   struct Lanes {
     std::span<const x86::Ymm> places, masks;
