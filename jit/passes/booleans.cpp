@@ -85,8 +85,11 @@ class BlockBooleans {
     switch (inst->op) {
       case Op::constant:
         return test(inst->imm);
-      case Op::splat:
-        return outcome_of(function_.arg(*inst, 0), depth + 1);
+      case Op::splat: {
+        const auto outcome = outcome_of(function_.arg(*inst, 0), depth + 1);
+        // A mask of one lane is none of all.
+        return outcome && outcome->what == Outcome::Mask ? std::nullopt : outcome;
+      }
       case Op::neg:
       case Op::not_:
         break;
