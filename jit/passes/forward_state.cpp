@@ -1,14 +1,13 @@
 // Block-local value numbering over pure ops and architectural state.
 //
-// Register contents are tracked by 4-byte granule: each write stamps the granules it touches, and what was
-// known of a region holds as long as no granule of it has a later stamp.
+// What was known of a region of registers holds until one of its granules is written.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
 
-#include "jit/passes/liveness.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/write_times.hpp"
 
 namespace eum::jit {
 namespace {
@@ -17,8 +16,6 @@ using ir::Inst;
 using ir::Op;
 using ir::Type;
 using ir::ValueId;
-
-constexpr unsigned granule = 4;
 
 /// What makes two instructions the same computation.
 struct Key {
@@ -50,7 +47,7 @@ class Table {
     Key key;
     ValueId value = ir::no_value;
     std::uint32_t generation = 0;
-    std::uint64_t time = 0;
+    WriteTimes::Time time = 0;
   };
   /// The slot that holds `key`, or an empty one for it.
   Entry& at(const Key& key) {
@@ -87,11 +84,11 @@ class BlockForwarder {
   explicit BlockForwarder(ir::Function& function)
       : function_(function),
         alias_(function.values.size(), ir::no_value),
-        stamps_(function.file_bytes / granule + 64),
+        writes_(function),
         flags_(function.flag_bits) {}
 
   void run(ir::Block& block) {
-    // Stamps stay: whatever comes into the empty table is later than all of them.
+    // Times of writes stay: whatever comes into the empty table is later than all of them.
     table_.clear();
     std::fill(flags_.begin(), flags_.end(), FlagBits{});
     slices_.clear();
@@ -153,17 +150,6 @@ class BlockForwarder {
     return key_of(inst);
   }
 
-  bool fresh(const Inst& inst, std::uint64_t time) const {
-    const auto [first, last] = slots_of(inst, granule);
-    for (unsigned g = first; g <= last; ++g)
-      if (stamps_[g] > time) return false;
-    return true;
-  }
-  void stamp(const Inst& inst) {
-    const auto [first, last] = slots_of(inst, granule);
-    std::fill(stamps_.begin() + first, stamps_.begin() + last + 1, clock_);
-  }
-
   /// The value as `type`: itself, or a bitcast.
   ValueId cast(ValueId value, Type type, const Inst& at) {
     Type from = function_.values[value].type;
@@ -201,15 +187,12 @@ class BlockForwarder {
   void visit(Inst& inst) {
     for (ValueId& arg : function_.args(inst)) arg = resolve(arg);
     inst.mask = resolve(inst.mask);
-    ++clock_;
+    writes_.note(inst, ++clock_);
     switch (inst.op) {
       case Op::reg_read:
         return read_register(inst);
       case Op::reg_write:
         return write_register(inst);
-      case Op::reg_scatter:
-        std::fill_n(stamps_.begin(), (function_.indirect_end() + granule - 1) / granule, clock_);
-        break;
       case Op::fpmode_set:
         ++fp_modes_;
         break;
@@ -237,34 +220,17 @@ class BlockForwarder {
       // with and without a mask then have one value.
       Table::Entry& all =
           table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, ir::no_value));
-      if (all.value != ir::no_value && fresh(inst, all.time))
+      if (all.value != ir::no_value && writes_.is_kept(inst, all.time))
         return set_alias(inst.result, cast(all.value, inst.type, inst));
     }
     Table::Entry& entry = table_.at(key);
-    if (entry.value != ir::no_value && fresh(inst, entry.time))
+    if (entry.value != ir::no_value && writes_.is_kept(inst, entry.time))
       return set_alias(inst.result, cast(entry.value, inst.type, inst));
     if (const ValueId parts = known_parts(inst); parts != ir::no_value) return set_alias(inst.result, parts);
-    if (const ValueId halves = known_low_halves(inst); halves != ir::no_value)
-      return set_alias(inst.result, halves);
     Table::Entry& own = table_.at(key);
     own.value = inst.result;
     own.time = clock_;
     out_.push_back(inst);
-  }
-
-  /// Words that are the low halves of dwords that are known.
-  ValueId known_low_halves(const Inst& read) {
-    if (!ir::is_int(read.type) || ir::size_of(read.type) != 2 ||
-        (read.lanes != 1 && read.region.stride(read.lanes) != 2))
-      return ir::no_value;
-    Inst dwords = read;
-    dwords.type = Type::u32;
-    dwords.region = ir::Region::packed(read.region.offset);
-    const ValueId whole = known(dwords, dwords);
-    if (whole == ir::no_value) return ir::no_value;
-    Inst halves = new_inst(Op::convert, read, read.lanes);
-    halves.from = Type::u32;
-    return pure(halves, {cast(whole, Type::u32, read)});
   }
 
   // ---- Reads of a part of what was written at once, or of what was written in parts. Where parts are whole
@@ -310,7 +276,7 @@ class BlockForwarder {
       if (mask == no_such_mask) continue;
       const Table::Entry& entry =
           table_.at(region_key(Op::reg_read, whole.type, whole.lanes, whole.region, mask));
-      if (entry.value != ir::no_value && fresh(part, entry.time)) return entry.value;
+      if (entry.value != ir::no_value && writes_.is_kept(part, entry.time)) return entry.value;
     }
     return ir::no_value;
   }
@@ -343,7 +309,6 @@ class BlockForwarder {
   }
 
   void write_register(Inst& inst) {
-    stamp(inst);
     // A later read under the same mask needs just the lanes that this write gives.
     if (inst.region.stride(inst.lanes) > 0) {
       Table::Entry& entry =
@@ -437,11 +402,11 @@ class BlockForwarder {
 
   ir::Function& function_;
   std::vector<ValueId> alias_;
-  std::vector<std::uint64_t> stamps_;
+  WriteTimes writes_;
   std::vector<FlagBits> flags_;
   std::vector<MaskSlice> slices_;  // of the block, a few
   Table table_;
-  std::uint64_t clock_ = 0;
+  WriteTimes::Time clock_ = 0;
   std::uint64_t fp_modes_ = 0;  // how often the mode has been set
   std::vector<Inst> out_;
 };

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "jit/passes/liveness.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/write_times.hpp"
 
 namespace eum::jit {
 namespace {
@@ -18,9 +18,7 @@ using ir::ValueId;
 class Fuser {
  public:
   explicit Fuser(ir::Function& function)
-      : function_(function),
-        definitions_(function.values.size(), none),
-        written_(function.file_bytes / granule + 64) {}
+      : function_(function), definitions_(function.values.size(), none), writes_(function) {}
 
   void run(ir::Block& block) {
     if (std::ranges::none_of(block.insts, [](const Inst& inst) { return inst.op == Op::mach; })) return;
@@ -33,24 +31,19 @@ class Fuser {
         inst.op = Op::mul_wide;
         inst.arg_count = 2;
       }
-      if (inst.op == Op::reg_write) {
-        const auto [first, last] = slots_of(inst, granule);
-        std::fill(written_.begin() + first, written_.begin() + last + 1, clock_);
-      }
-      if (inst.op == Op::reg_scatter)
-        std::fill_n(written_.begin(), (function_.indirect_end() + granule - 1) / granule, clock_);
+      writes_.note(inst, clock_);
       if (inst.op == Op::mask_set) mask_set_ = clock_;
     }
   }
 
  private:
-  static constexpr unsigned granule = 4;
-  static constexpr std::uint32_t none = ~0u;
+  using Time = WriteTimes::Time;
+  static constexpr Time none = ~0u;
 
   /// Instructions have times, which go on from block to block.
-  const Inst& at(std::uint32_t time) const { return insts_[time - begin_ - 1]; }
+  const Inst& at(Time time) const { return insts_[time - begin_ - 1]; }
   const Inst* definition(ValueId value) const {
-    const std::uint32_t time = definitions_[value];
+    const Time time = definitions_[value];
     return time != none && time > begin_ ? &at(time) : nullptr;
   }
   ValueId without_bitcasts(ValueId value) const {
@@ -92,11 +85,8 @@ class Fuser {
   }
   /// The write that gave every lane of what is read, if one did.
   const Inst* written(const Inst& read) const {
-    const auto [first, last] = slots_of(read, granule);
-    const std::uint32_t time = written_[first];
+    const Time time = writes_.last_write(read);
     if (time <= begin_) return nullptr;
-    for (unsigned g = first; g <= last; ++g)
-      if (written_[g] != time) return nullptr;
     const Inst& write = at(time);
     const bool whole = write.op == Op::reg_write && write.lanes == read.lanes &&
                        write.region.offset == read.region.offset && write.region.stride(write.lanes) == 1 &&
@@ -143,17 +133,13 @@ class Fuser {
            is_kept(*w, definitions_[low], definitions_[whole]);
   }
   /// What is read at both times has not been written in between, or since.
-  bool is_kept(const Inst& read, std::uint32_t a, std::uint32_t b) const {
-    const auto [first, last] = slots_of(read, granule);
-    return std::all_of(written_.begin() + first, written_.begin() + last + 1,
-                       [&](std::uint32_t time) { return time < std::min(a, b); });
-  }
+  bool is_kept(const Inst& read, Time a, Time b) const { return writes_.is_kept(read, std::min(a, b)); }
 
   ir::Function& function_;
-  std::span<const Inst> insts_;             // of the block
-  std::vector<std::uint32_t> definitions_;  // of each value: when
-  std::vector<std::uint32_t> written_;      // each granule of the file: when
-  std::uint32_t clock_ = 0, begin_ = 0, mask_set_ = 0;
+  std::span<const Inst> insts_;    // of the block
+  std::vector<Time> definitions_;  // of each value
+  WriteTimes writes_;
+  Time clock_ = 0, begin_ = 0, mask_set_ = 0;
 };
 
 }  // namespace

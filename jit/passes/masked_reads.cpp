@@ -6,9 +6,9 @@
 #include <span>
 
 #include "jit/passes/block_needs.hpp"
-#include "jit/passes/liveness.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
+#include "jit/passes/write_times.hpp"
 
 namespace eum::jit {
 namespace {
@@ -21,14 +21,14 @@ class BlockReads {
       : function_(function),
         needs_(function),
         out_(function),
-        written_(function.file_bytes / granule + 64),
+        writes_(function),
         reads_(function.values.size()) {}
 
   void run(Block& block) {
     if (std::ranges::none_of(block.insts, is_candidate)) return;
     needs_.begin(block);
     out_.clear();
-    writes_.assign(1, {});
+    insts_ = block.insts;
     masks_.clear();
     begin_ = clock_;
     changes_ = false;
@@ -43,53 +43,30 @@ class BlockReads {
   }
 
  private:
-  static constexpr std::uint32_t unknown = 0;
-  struct Write {
-    ValueId value = no_value;
-    unsigned offset = 0;
-    MaskLanes lanes;
-  };
-  struct Written {
-    std::uint32_t time = 0;
-    std::uint32_t write = unknown;
-  };
+  using Time = WriteTimes::Time;
   struct Read {
-    std::uint32_t time = 0;
-    std::uint32_t write = unknown;
+    Time time = 0;
+    const Inst* write = nullptr;  // under a mask, which all that is read is of
     ValueId replaced_by = no_value;
     MaskLanes lanes;
   };
 
-  static constexpr unsigned granule = 4;
   static bool is_candidate(const Inst& inst) {
     return inst.op == Op::reg_read && inst.mask == no_value && inst.lanes > 1 && is_packed(inst);
   }
   static bool is_packed(const Inst& inst) {
-    return size_of(inst.type) == granule && inst.region.offset % granule == 0 &&
+    return size_of(inst.type) == WriteTimes::granule && inst.region.offset % WriteTimes::granule == 0 &&
            inst.region.stride(inst.lanes) == 1;
   }
 
   void note(const Inst& inst) {
+    writes_.note(inst, clock_);
     switch (inst.op) {
       case Op::slice:
         if (is_mask(inst.type)) masks_.push_back(inst.result);
         break;
       case Op::mask_get:
         masks_.push_back(inst.result);
-        break;
-      case Op::reg_write: {
-        const auto [first, last] = slots_of(inst, granule);
-        std::uint32_t write = unknown;
-        if (inst.mask != no_value && is_packed(inst)) {
-          write = static_cast<std::uint32_t>(writes_.size());
-          writes_.push_back({function_.arg(inst, 0), inst.region.offset, needs_.root(inst.mask)});
-        }
-        std::fill(written_.begin() + first, written_.begin() + last + 1, Written{clock_, write});
-        break;
-      }
-      case Op::reg_scatter:
-        std::fill_n(written_.begin(), (function_.indirect_end() + granule - 1) / granule,
-                    Written{clock_, unknown});
         break;
       case Op::reg_read:
         if (is_candidate(inst)) reads_[inst.result] = {clock_, last_write(inst), no_value, {}};
@@ -99,14 +76,12 @@ class BlockReads {
     }
   }
 
-  /// The write that all lanes are of, if one of this block is.
-  std::uint32_t last_write(const Inst& read) const {
-    const auto [first, last] = slots_of(read, granule);
-    const Written& found = written_[first];
-    if (found.time <= begin_) return unknown;
-    for (unsigned g = first; g <= last; ++g)
-      if (written_[g].time != found.time) return unknown;
-    return found.write;
+  /// The write under a mask that all lanes are of, if one of this block is.
+  const Inst* last_write(const Inst& read) const {
+    const Time time = writes_.last_write(read);
+    if (time <= begin_) return nullptr;
+    const Inst& write = insts_[time - begin_ - 1];
+    return write.op == Op::reg_write && write.mask != no_value && is_packed(write) ? &write : nullptr;
   }
 
   Inst rewrite(const Inst& inst) {
@@ -124,17 +99,18 @@ class BlockReads {
     if (!read || !is_candidate(*read)) return value;
     Read& known = reads_[value];
     if (known.replaced_by != no_value && known.lanes == lanes) return known.replaced_by;
-    const ValueId found = known.write != unknown ? written(*read, writes_[known.write], lanes, ip)
-                                                 : read_again(*read, known, lanes, ip);
+    const ValueId found =
+        known.write ? written(*read, *known.write, lanes, ip) : read_again(*read, known, lanes, ip);
     if (found == no_value) return value;
     known.replaced_by = found;
     known.lanes = lanes;
     return found;
   }
-  ValueId written(const Inst& read, const Write& write, const MaskLanes& lanes, std::uint32_t ip) {
-    const unsigned first = (read.region.offset - write.offset) / granule;
-    if (write.lanes.mask != lanes.mask || write.lanes.first + first != lanes.first) return no_value;
-    ValueId found = write.value;
+  ValueId written(const Inst& read, const Inst& write, const MaskLanes& lanes, std::uint32_t ip) {
+    const unsigned first = (read.region.offset - write.region.offset) / WriteTimes::granule;
+    const MaskLanes under = needs_.root(write.mask);
+    if (under.mask != lanes.mask || under.first + first != lanes.first) return no_value;
+    ValueId found = function_.arg(write, 0);
     const Type type = function_.values[found].type;
     if (function_.values[found].lanes != read.lanes) {
       Inst slice = make_op(Op::slice, type, read.lanes, ip);
@@ -147,9 +123,7 @@ class BlockReads {
     return out_.append(cast, {found});
   }
   ValueId read_again(const Inst& read, const Read& known, const MaskLanes& lanes, std::uint32_t ip) {
-    const auto [first, last] = slots_of(read, granule);
-    for (unsigned g = first; g <= last; ++g)
-      if (written_[g].time > known.time) return no_value;
+    if (!writes_.is_kept(read, known.time)) return no_value;
     const auto mask = std::ranges::find_if(masks_, [&](ValueId one) {
       return function_.values[one].lanes == read.lanes && needs_.root(one) == lanes;
     });
@@ -163,11 +137,11 @@ class BlockReads {
   Function& function_;
   BlockNeeds needs_;
   NewBlock out_;
-  std::vector<Write> writes_;     // of this block, under masks; the first one is none
-  std::vector<Written> written_;  // granules of the file
-  std::vector<Read> reads_;       // by value
-  std::vector<ValueId> masks_;    // of this block so far: what mask variables hold, and parts of that
-  std::uint32_t clock_ = 0, begin_ = 0;
+  std::span<const Inst> insts_;  // of the block
+  WriteTimes writes_;
+  std::vector<Read> reads_;     // by value
+  std::vector<ValueId> masks_;  // of this block so far: what mask variables hold, and parts of that
+  Time clock_ = 0, begin_ = 0;
   bool changes_ = false;
 };
 
