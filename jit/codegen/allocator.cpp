@@ -85,17 +85,13 @@ void Allocator::define_constant(ValueId value, std::uint64_t bits) {
 void Allocator::define_in_file(ValueId value, unsigned offset) {
   const ir::ValueInfo& info = values_.info(value);
   const unsigned bytes = info.lanes * ir::size_of(info.type), width = vector_bytes();
-  const auto note = [&](unsigned at, unsigned length, unsigned chunk) {
-    for (unsigned slot = at / width; slot <= (at + length - 1) / width; ++slot)
-      slots.note_backing(slot, value, chunk);
-  };
   if (values_[value].kind == ValueKind::Scalar) {
     values_[value].general = {-1, Location::file(offset)};
-    return note(offset, bytes, Slots::general_chunk);
+    return slots.note_backing(offset, bytes, value, Slots::general_chunk);
   }
   for (unsigned c = 0; c < values_[value].chunks; ++c) {
     values_.place(value, c) = {-1, Location::file(offset + c * width)};
-    note(offset + c * width, std::min(width, bytes - c * width), c);
+    slots.note_backing(offset + c * width, std::min(width, bytes - c * width), value, c);
   }
 }
 

@@ -157,8 +157,8 @@ class Slots {
   void store(unsigned slot);
   void uncache(unsigned slot);
   void before_overwrite(unsigned slot);
-  /// The value's chunk (general_chunk: the scalar) relies on memory of the slot.
-  void note_backing(unsigned slot, ir::ValueId value, unsigned chunk);
+  /// The value's chunk (general_chunk: the scalar) relies on these bytes of the file in memory.
+  void note_backing(unsigned offset, unsigned bytes, ir::ValueId value, unsigned chunk);
 
   static constexpr std::uint8_t general_chunk = 0xff;
   Allocator& all_;

@@ -128,9 +128,10 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
   }
   // In a general register the same number of bits is the same number, and in a vector the same lanes.
   const bool integer = is_int(inst.type) && is_int(inst.from);
-  const bool same_bits = (inst.op == Op::bitcast || (inst.op == Op::convert && integer)) &&
-                         ir::size_of(inst.type) == ir::size_of(inst.from) &&
-                         (inst.lanes > 1 || (integer && ir::size_of(inst.type) >= 4));
+  const bool converts = inst.op == Op::convert || inst.op == Op::convert_keep;
+  const bool same_bits =
+      (inst.op == Op::bitcast || (converts && integer)) && ir::size_of(inst.type) == ir::size_of(inst.from) &&
+      (inst.lanes > 1 || inst.type == inst.from || (integer && ir::size_of(inst.type) >= 4));
   if (same_bits) {
     alias_[inst.result] = inst.args[0];
     return false;

@@ -19,9 +19,12 @@ void Slots::begin_block(const EntryState& entry) {
   }
 }
 
-void Slots::note_backing(unsigned slot, ValueId value, unsigned chunk) {
-  if (backing_[slot].empty()) touched_.push_back(slot);
-  backing_[slot].push_back({value, static_cast<std::uint8_t>(chunk)});
+void Slots::note_backing(unsigned offset, unsigned bytes, ValueId value, unsigned chunk) {
+  const unsigned width = all_.vector_bytes();
+  for (unsigned slot = offset / width; slot <= (offset + bytes - 1) / width; ++slot) {
+    if (backing_[slot].empty()) touched_.push_back(slot);
+    backing_[slot].push_back({value, static_cast<std::uint8_t>(chunk)});
+  }
 }
 
 void Slots::read(const CodeInst& inst) {
@@ -44,13 +47,13 @@ void Slots::read(const CodeInst& inst) {
     const bool last_read = all_.code_->next_read(slot, all_.position_ + 1) == never;
     if (reg_[slot] < 0 && last_read) {
       all_.values_.place(inst.result, c) = {-1, Location::file(slot * width)};
-      note_backing(slot, inst.result, c);
+      note_backing(slot * width, width, inst.result, c);
     } else {
       all_.vectors.bind(inst.result, c, use(slot));
       // Memory serves too, as long as it holds the same.
       if (dirty_[slot]) continue;
       all_.values_.place(inst.result, c).copy = Location::file(slot * width);
-      note_backing(slot, inst.result, c);
+      note_backing(slot * width, width, inst.result, c);
     }
   }
 }

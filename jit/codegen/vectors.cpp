@@ -65,8 +65,9 @@ void Vectors::spill(unsigned reg) {
       p.copy = stored;
       all_.frame_.share_vector(stored.offset);
     } else if (backing >= 0) {
-      p.copy = Location::file(static_cast<unsigned>(backing) * width);
-      all_.slots.note_backing(static_cast<unsigned>(backing), ref.id, ref.chunk);
+      const unsigned offset = static_cast<unsigned>(backing) * width;
+      p.copy = Location::file(offset);
+      all_.slots.note_backing(offset, width, ref.id, ref.chunk);
     } else {
       p.copy = stored = Location::frame(all_.frame_.take_vector());
       all_.moves_.store_vector(p.copy, reg, width);
@@ -170,10 +171,8 @@ void Vectors::share(ValueId value, unsigned chunk, ValueId of, unsigned of_chunk
   all_.values_.place(value, chunk).copy = copy;
   if (copy.where == Location::Where::Frame) all_.frame_.share_vector(copy.offset);
   if (copy.where != Location::Where::RegisterFile) return;
-  const unsigned width = all_.vector_bytes(), offset = static_cast<unsigned>(copy.offset);
-  const unsigned bytes = std::min(width, all_.values_.bytes_from(value, chunk));
-  for (unsigned slot = offset / width; slot <= (offset + bytes - 1) / width; ++slot)
-    all_.slots.note_backing(slot, value, chunk);
+  const unsigned bytes = std::min(all_.vector_bytes(), all_.values_.bytes_from(value, chunk));
+  all_.slots.note_backing(static_cast<unsigned>(copy.offset), bytes, value, chunk);
 }
 
 void Vectors::define_constant(ValueId value, unsigned chunk, const ConstantPool::Entry& entry) {

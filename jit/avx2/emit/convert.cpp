@@ -293,9 +293,7 @@ void emit_convert(Compiler& c, const CodeInst& inst) {
   const unsigned to_bytes = ir::size_of(to), from_bytes = ir::size_of(from);
   if (c.regs.is_scalar(inst.args[0]) && c.regs.is_scalar(inst.result)) return convert_scalar(c, inst);
   if (ir::is_int(to) && ir::is_int(from)) {
-    if (to_bytes == from_bytes) return c.regs.alias(inst.result, inst.args[0]);
-    if (to_bytes > from_bytes) return widen(c, inst);
-    return narrow(c, inst);
+    return to_bytes > from_bytes ? widen(c, inst) : narrow(c, inst);  // of one size: BlockCode::fold
   }
   if (to == Type::f32 && ir::is_int(from) && from_bytes <= 4) return int_to_f32(c, inst);
   if (from == Type::f32 && ir::is_int(to) && to_bytes == 4) return f32_to_int(c, inst);
@@ -325,7 +323,6 @@ void emit_bitcast(Compiler& c, const CodeInst& inst) {
   }
   const bool scalar_from = c.regs.is_scalar(inst.args[0]), scalar_to = c.regs.is_scalar(inst.result);
   if (scalar_from && scalar_to) return convert_scalar(c, inst);
-  if (!scalar_from && !scalar_to) return c.regs.alias(inst.result, inst.args[0]);
   if (scalar_to) return define_from_vector(c, inst.result, c.v.use(inst.args[0]));
   c.v.bind(inst.result, 0, to_vector(c, inst.args[0]));
 }
