@@ -104,9 +104,8 @@ struct Site {
 
 /// Compares the engines over `distance`s of the access's last byte from the end of the space.
 void check_site(const Site& site, Order order, unsigned step) {
-  static unsigned sites = 0;
-  constexpr unsigned site_step = EUMULATE_STEP == 1 ? 1 : 4 * EUMULATE_STEP;  // each is many runs
-  if (++sites % site_step != 0) return;
+  static SiteSample sample(many_runs_step);
+  if (!sample.takes_next()) return;
   const Function function = site.build();
   const auto reference = compiled(*make_reference_engine(), function);
   std::vector<std::unique_ptr<Executable>> others;

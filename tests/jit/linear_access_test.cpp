@@ -83,8 +83,8 @@ struct Site {
 };
 
 void check_site(const Site& site, unsigned run) {
-  static unsigned sites = 0;
-  if (++sites % EUMULATE_STEP != 0) return;
+  static SiteSample sample(EUMULATE_STEP);
+  if (!sample.takes_next()) return;
   const Function function = site.build();
   const auto compile = [&](Engine& engine, bool promise) {
     CompileOptions options{.exact_registers = false};

@@ -158,9 +158,8 @@ constexpr std::uint32_t masks[] = {~0u,        0,          1,          0x8000800
                                    0x55555555, 0x7ffe7ffe, 0x0ff00ff0, 0xfffefffe, 0x00010000, 0x0007ffff};
 
 void check_site(const Site& site) {
-  static unsigned sites = 0;
-  constexpr unsigned site_step = EUMULATE_STEP == 1 ? 1 : 4 * EUMULATE_STEP;  // each is many runs
-  if (++sites % site_step != 0) return;
+  static SiteSample sample(many_runs_step);
+  if (!sample.takes_next()) return;
   const Function function = site.build();
   const auto reference = compiled(*make_reference_engine(), function);
   std::vector<std::unique_ptr<Executable>> others;

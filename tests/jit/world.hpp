@@ -20,6 +20,19 @@ namespace eum::jit::test {
 
 using Random = std::mt19937_64;
 
+/// Sites that are hundreds of runs each: with sanitizers, one in this many is checked.
+constexpr unsigned many_runs_step = EUMULATE_STEP == 1 ? 1 : 4 * EUMULATE_STEP;
+
+/// One site in `step` is checked.
+class SiteSample {
+ public:
+  explicit SiteSample(unsigned step) : step_(step) {}
+  bool takes_next() { return ++seen_ % step_ == 0; }
+
+ private:
+  unsigned step_, seen_ = 0;
+};
+
 /// A function of its own: engines may rewrite what they compile.
 ir::Function copy(const ir::Function& function);
 
