@@ -14,6 +14,7 @@
 #include "jit/codegen/closure.hpp"
 #include "jit/codegen/entry_state.hpp"
 #include "jit/codegen/exit_table.hpp"
+#include "jit/codegen/schedule.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/image_access.hpp"
 #include "memory/image/kernels/kernel_cache.hpp"
@@ -256,6 +257,7 @@ class Compiler {
   const Liveness& liveness_;
   std::span<const FileRange> restored_;
   codegen::LoopSlots loops_;
+  codegen::Scheduler scheduler_;
   codegen::BlockCode code_;
   std::vector<Version> versions_;
   std::vector<ir::BlockId> resume_points_;  // where a run may begin, or a jump_ip lead

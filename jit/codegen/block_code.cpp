@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "jit/codegen/schedule.hpp"
+
 namespace eum::jit::codegen {
 
 using ir::Inst;
@@ -12,10 +14,12 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
-BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs)
+BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
+                     Scheduler* scheduler)
     : function_(function),
       liveness_(liveness),
       runs_(runs),
+      scheduler_(scheduler),
       alias_(function.values.size()),
       constant_(function.values.size()),
       is_constant_(function.values.size()),
@@ -26,6 +30,7 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
 void BlockCode::build(ir::BlockId block, bool full) {
   fold(block, full);
   drop_dead(block, full);
+  if (scheduler_) scheduler_->run(kept_);
   link_uses();
   index_slot_reads();
 }

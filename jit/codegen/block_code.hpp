@@ -30,9 +30,13 @@ struct CodeInst : ir::Inst {
   std::span<std::uint32_t> first_use;
 };
 
+class Scheduler;
+
 class BlockCode {
  public:
-  BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs);
+  /// `scheduler`, if there is one, gives build() an order.
+  BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
+            Scheduler* scheduler = nullptr);
 
   /// Makes the version of `block` for all channels on (`full`), or for any execution mask.
   void build(ir::BlockId block, bool full);
@@ -82,6 +86,7 @@ class BlockCode {
   const ir::Function& function_;
   const Liveness& liveness_;
   const ScalarRuns& runs_;
+  Scheduler* scheduler_;
   std::vector<CodeInst> folded_, room_;
   std::span<CodeInst> kept_;           // of folded_, at the end of room_
   std::vector<std::uint32_t> origin_;  // index in the block of each folded instruction

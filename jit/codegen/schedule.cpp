@@ -1,0 +1,257 @@
+// Connected parts of the data flow, one after the other; see schedule.hpp.
+#include "jit/codegen/schedule.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace eum::jit::codegen {
+namespace {
+
+using ir::no_value;
+using ir::Op;
+using ir::ValueId;
+
+bool may_move(const CodeInst& inst) {
+  if (ir::may_leave(inst.op)) return false;
+  switch (inst.op) {
+    case Op::reg_read:
+    case Op::reg_write:
+    case Op::flag_read:
+    case Op::flag_write:
+    case Op::mask_get:
+      return true;
+    default:
+      return ir::info(inst.op).effect == ir::Effect::Pure;
+  }
+}
+
+/// What computations may have in common without being one: numbers that all channels have, masks, and what is
+/// in memory anyway.
+bool is_common(const CodeInst& inst) {
+  switch (inst.op) {
+    case Op::splat:
+    case Op::constant:
+    case Op::vconst:
+    case Op::mask_get:
+    case Op::reg_read:
+      return true;
+    case Op::slice:
+      return ir::is_mask(inst.type);
+    default:
+      return inst.lanes == 1;
+  }
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const ir::Function& function, const Target& target)
+    : function_(function),
+      target_(target),
+      used_behind_(function.values.size()),
+      definitions_(function.values.size()),
+      next_uses_(function.values.size()),
+      slots_(function.file_bytes / target.vector_bytes + 2) {}
+
+void Scheduler::run(std::span<CodeInst> insts) {
+  // A branch is emitted together with the masks in front of it.
+  std::size_t end = insts.size();
+  while (end > 0 && (ir::is_mask(insts[end - 1].type) || !may_move(insts[end - 1]))) --end;
+  ++block_;
+  note_uses(insts.subspan(end));
+  while (end > 0) {
+    std::size_t begin = end;
+    while (begin > 0 && may_move(insts[begin - 1])) --begin;
+    order(insts.subspan(begin, end - begin));
+    while (begin > 0 && !may_move(insts[begin - 1])) --begin;
+    note_uses(insts.subspan(begin, end - begin));
+    end = begin;
+  }
+}
+
+void Scheduler::note_uses(std::span<const CodeInst> insts) {
+  for (const CodeInst& inst : insts)
+    for (ValueId arg : inst.args) used_behind_[arg] = block_;
+}
+
+unsigned Scheduler::registers_of(ValueId value) const {
+  const ir::ValueInfo& info = function_.values[value];
+  if (ir::is_mask(info.type) || info.lanes == 1) return 0;
+  return (info.lanes * ir::size_of(info.type) + target_.vector_bytes - 1) / target_.vector_bytes;
+}
+
+void Scheduler::find_next_uses(std::span<const CodeInst> insts) {
+  ++epoch_;
+  uses_.clear();
+  const auto end = static_cast<std::uint32_t>(insts.size());
+  const auto next_use = [&](ValueId value) {
+    if (next_uses_[value].epoch == epoch_) return next_uses_[value].inst;
+    return used_behind_[value] == block_ ? end : none;
+  };
+  for (std::uint32_t i = end; i-- > 0;) {
+    const CodeInst& inst = insts[i];
+    for (unsigned k = inst.result_count; k-- > 0;) uses_.push_back(next_use(inst.result + k));
+    for (std::size_t k = inst.args.size(); k-- > 0;) uses_.push_back(next_use(inst.args[k]));
+    for (ValueId arg : inst.args) next_uses_[arg] = {epoch_, i};
+  }
+}
+
+/// How many vectors are moved to memory and back by an allocator that gives up what is used last.
+unsigned Scheduler::spills(std::span<const CodeInst> insts) {
+  find_next_uses(insts);
+  held_.clear();
+  registers_held_ = moves_ = 0;
+  for (const CodeInst& inst : insts) {
+    for (ValueId arg : inst.args) use(arg);
+    for (unsigned k = 0; k < inst.result_count; ++k) hold(inst.result + k, inst.op == Op::reg_read);
+  }
+  return moves_;
+}
+
+/// The next of uses_ is the value's.
+void Scheduler::use(ValueId value) {
+  const auto found = std::ranges::find(held_, value, &Held::value);
+  if (found == held_.end()) {
+    moves_ += registers_of(value);
+    return hold(value, true);
+  }
+  found->next_use = uses_.back();
+  uses_.pop_back();
+  if (found->next_use == none) drop(static_cast<std::size_t>(found - held_.begin()));
+}
+
+void Scheduler::hold(ValueId value, bool in_memory) {
+  const unsigned registers = registers_of(value);
+  const std::uint32_t next_use = uses_.back();
+  uses_.pop_back();
+  if (registers == 0 || next_use == none) return;
+  registers_held_ += registers;
+  held_.push_back({value, next_use, in_memory});
+  while (registers_held_ > target_.vector_registers) {
+    const auto last = std::ranges::max_element(held_, {}, &Held::next_use);
+    if (!last->in_memory) moves_ += registers_of(last->value);
+    drop(static_cast<std::size_t>(last - held_.begin()));
+  }
+}
+
+void Scheduler::drop(std::size_t held) {
+  registers_held_ -= registers_of(held_[held].value);
+  held_[held] = held_.back();
+  held_.pop_back();
+}
+
+void Scheduler::order(std::span<CodeInst> insts) {
+  // Below that, what it does to latencies is as much.
+  constexpr std::size_t instructions_a_move = 16;
+  const unsigned before = spills(insts);
+  if (before * instructions_a_move < insts.size()) return;
+  find_edges(insts);
+  rank(insts);
+  sort(insts);
+  const unsigned after = spills(ordered_);
+  if (after < before && (before - after) * instructions_a_move >= insts.size())
+    std::ranges::copy(ordered_, insts.begin());
+}
+
+void Scheduler::find_edges(std::span<const CodeInst> insts) {
+  ++epoch_;
+  edges_.clear();
+  parent_.resize(insts.size());
+  std::iota(parent_.begin(), parent_.end(), 0);
+  for (std::uint32_t i = 0; i < insts.size(); ++i) {
+    const CodeInst& inst = insts[i];
+    const bool joins = inst.op != Op::concat && !is_common(inst);
+    const auto use = [&](ValueId value) {
+      if (value == no_value || definitions_[value].epoch != epoch_) return;
+      const std::uint32_t definition = definitions_[value].inst;
+      edges_.push_back({definition, i});
+      if (!joins || is_common(insts[definition])) return;
+      const std::uint32_t a = computation(definition), b = computation(i);
+      parent_[std::max(a, b)] = std::min(a, b);
+    };
+    for (ValueId arg : inst.args) use(arg);
+    for (ValueId arg : inst.first_lanes) use(arg);
+    use(inst.mask);
+    for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = {epoch_, i};
+    if (inst.op == Op::reg_read || inst.op == Op::reg_write) {
+      const SlotRange range = slots_of(inst, target_.vector_bytes);
+      for (unsigned slot = range.first; slot <= range.last; ++slot)
+        access(slots_[slot], i, inst.op == Op::reg_write);
+    } else if (inst.op == Op::flag_read || inst.op == Op::flag_write) {
+      access(slots_.back(), i, inst.op == Op::flag_write);
+    }
+  }
+}
+
+void Scheduler::access(Slot& slot, std::uint32_t inst, bool writes) {
+  if (slot.epoch != epoch_) {
+    slot.epoch = epoch_;
+    slot.last_write = none;
+    slot.reads.clear();
+  }
+  if (slot.last_write != none) edges_.push_back({slot.last_write, inst});
+  if (!writes) return slot.reads.push_back(inst);
+  for (std::uint32_t read : slot.reads) edges_.push_back({read, inst});
+  slot.reads.clear();
+  slot.last_write = inst;
+}
+
+/// The first instruction of the computation.
+std::uint32_t Scheduler::computation(std::uint32_t inst) {
+  while (parent_[inst] != inst) inst = parent_[inst] = parent_[parent_[inst]];
+  return inst;
+}
+
+std::span<const Scheduler::Edge> Scheduler::edges_from(std::uint32_t inst) const {
+  return std::span(edges_).subspan(first_edge_[inst], first_edge_[inst + 1] - first_edge_[inst]);
+}
+
+/// In what order instructions are wanted: by computations, and in those as they were. What is common comes
+/// with the first one that uses it.
+void Scheduler::rank(std::span<const CodeInst> insts) {
+  const auto count = static_cast<std::uint32_t>(insts.size());
+  std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.from < b.from; });
+  first_edge_.assign(count + 1, 0);
+  waits_.assign(count, 0);
+  for (const Edge& edge : edges_) {
+    ++first_edge_[edge.from + 1];
+    ++waits_[edge.to];
+  }
+  std::partial_sum(first_edge_.begin(), first_edge_.end(), first_edge_.begin());
+  keys_.resize(count);
+  for (std::uint32_t i = count; i-- > 0;) {
+    keys_[i] = std::uint64_t{computation(i)} << 32 | i;
+    if (!is_common(insts[i]) || edges_from(i).empty()) continue;
+    keys_[i] = ~std::uint64_t{0};
+    for (const Edge& edge : edges_from(i)) keys_[i] = std::min(keys_[i], keys_[edge.to]);
+  }
+  by_rank_.resize(count);
+  std::iota(by_rank_.begin(), by_rank_.end(), 0);
+  std::sort(by_rank_.begin(), by_rank_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return keys_[a] != keys_[b] ? keys_[a] < keys_[b] : a < b;
+  });
+  rank_.resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) rank_[by_rank_[i]] = i;
+}
+
+/// Into ordered_: of those that wait for nothing, always the one of the lowest rank.
+void Scheduler::sort(std::span<const CodeInst> insts) {
+  ready_.clear();
+  const auto add = [&](std::uint32_t inst) {
+    ready_.push_back(rank_[inst]);
+    std::push_heap(ready_.begin(), ready_.end(), std::greater());
+  };
+  for (std::uint32_t i = 0; i < insts.size(); ++i)
+    if (waits_[i] == 0) add(i);
+  ordered_.clear();
+  while (!ready_.empty()) {
+    std::pop_heap(ready_.begin(), ready_.end(), std::greater());
+    const std::uint32_t inst = by_rank_[ready_.back()];
+    ready_.pop_back();
+    ordered_.push_back(insts[inst]);
+    for (const Edge& edge : edges_from(inst))
+      if (--waits_[edge.to] == 0) add(edge.to);
+  }
+}
+
+}  // namespace eum::jit::codegen
