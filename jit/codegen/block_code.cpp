@@ -30,7 +30,7 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
 void BlockCode::build(ir::BlockId block, bool full) {
   fold(block, full);
   drop_dead(block, full);
-  if (scheduler_) scheduler_->run(kept_);
+  if (scheduler_ && full) scheduler_->run(kept_);
   link_uses();
   index_slot_reads();
 }

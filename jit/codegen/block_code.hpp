@@ -34,7 +34,8 @@ class Scheduler;
 
 class BlockCode {
  public:
-  /// `scheduler`, if there is one, gives build() an order.
+  /// `scheduler`, if there is one, orders versions for all channels: where only some are on, threads are
+  /// seldom for long, and it takes time.
   BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
             Scheduler* scheduler = nullptr);
 

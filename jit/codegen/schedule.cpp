@@ -46,12 +46,18 @@ bool is_common(const CodeInst& inst) {
 }  // namespace
 
 Scheduler::Scheduler(const ir::Function& function, const Target& target)
-    : function_(function),
-      target_(target),
+    : target_(target),
       used_behind_(function.values.size()),
       definitions_(function.values.size()),
       next_uses_(function.values.size()),
-      slots_(function.file_bytes / target.vector_bytes + 2) {}
+      slots_(function.file_bytes / target.vector_bytes + 2) {
+  registers_.reserve(function.values.size());
+  for (const ir::ValueInfo& value : function.values) {
+    const bool vector = !ir::is_mask(value.type) && value.lanes != 1;
+    const unsigned bytes = vector ? value.lanes * ir::size_of(value.type) : 0;
+    registers_.push_back(static_cast<std::uint8_t>((bytes + target.vector_bytes - 1) / target.vector_bytes));
+  }
+}
 
 void Scheduler::run(std::span<CodeInst> insts) {
   // A branch is emitted together with the masks in front of it.
@@ -74,12 +80,6 @@ void Scheduler::note_uses(std::span<const CodeInst> insts) {
     for (ValueId arg : inst.args) used_behind_[arg] = block_;
 }
 
-unsigned Scheduler::registers_of(ValueId value) const {
-  const ir::ValueInfo& info = function_.values[value];
-  if (ir::is_mask(info.type) || info.lanes == 1) return 0;
-  return (info.lanes * ir::size_of(info.type) + target_.vector_bytes - 1) / target_.vector_bytes;
-}
-
 void Scheduler::find_next_uses(std::span<const CodeInst> insts) {
   ++epoch_;
   uses_.clear();
@@ -89,19 +89,20 @@ void Scheduler::find_next_uses(std::span<const CodeInst> insts) {
     return used_behind_[value] == block_ ? end : none;
   };
   for (std::uint32_t i = end; i-- > 0;) {
-    const CodeInst& inst = insts[i];
+    const CodeInst& inst = insts[order_[i]];
     for (unsigned k = inst.result_count; k-- > 0;) uses_.push_back(next_use(inst.result + k));
     for (std::size_t k = inst.args.size(); k-- > 0;) uses_.push_back(next_use(inst.args[k]));
     for (ValueId arg : inst.args) next_uses_[arg] = {epoch_, i};
   }
 }
 
-/// How many vectors are moved to memory and back by an allocator that gives up what is used last.
+/// How many vectors an allocator that gives up what is used last moves to memory and back, in this order.
 unsigned Scheduler::spills(std::span<const CodeInst> insts) {
   find_next_uses(insts);
   held_.clear();
   registers_held_ = moves_ = 0;
-  for (const CodeInst& inst : insts) {
+  for (std::uint32_t i : order_) {
+    const CodeInst& inst = insts[i];
     for (ValueId arg : inst.args) use(arg);
     for (unsigned k = 0; k < inst.result_count; ++k) hold(inst.result + k, inst.op == Op::reg_read);
   }
@@ -112,7 +113,7 @@ unsigned Scheduler::spills(std::span<const CodeInst> insts) {
 void Scheduler::use(ValueId value) {
   const auto found = std::ranges::find(held_, value, &Held::value);
   if (found == held_.end()) {
-    moves_ += registers_of(value);
+    moves_ += registers_[value];
     return hold(value, true);
   }
   found->next_use = uses_.back();
@@ -121,7 +122,7 @@ void Scheduler::use(ValueId value) {
 }
 
 void Scheduler::hold(ValueId value, bool in_memory) {
-  const unsigned registers = registers_of(value);
+  const unsigned registers = registers_[value];
   const std::uint32_t next_use = uses_.back();
   uses_.pop_back();
   if (registers == 0 || next_use == none) return;
@@ -129,13 +130,13 @@ void Scheduler::hold(ValueId value, bool in_memory) {
   held_.push_back({value, next_use, in_memory});
   while (registers_held_ > target_.vector_registers) {
     const auto last = std::ranges::max_element(held_, {}, &Held::next_use);
-    if (!last->in_memory) moves_ += registers_of(last->value);
+    if (!last->in_memory) moves_ += registers_[last->value];
     drop(static_cast<std::size_t>(last - held_.begin()));
   }
 }
 
 void Scheduler::drop(std::size_t held) {
-  registers_held_ -= registers_of(held_[held].value);
+  registers_held_ -= registers_[held_[held].value];
   held_[held] = held_.back();
   held_.pop_back();
 }
@@ -143,14 +144,20 @@ void Scheduler::drop(std::size_t held) {
 void Scheduler::order(std::span<CodeInst> insts) {
   // Below that, what it does to latencies is as much.
   constexpr std::size_t instructions_a_move = 16;
+  if (insts.size() < target_.vector_registers) return;
+  order_.resize(insts.size());
+  std::iota(order_.begin(), order_.end(), 0);
   const unsigned before = spills(insts);
   if (before * instructions_a_move < insts.size()) return;
   find_edges(insts);
+  if (is_one_computation(insts)) return;
   rank(insts);
-  sort(insts);
-  const unsigned after = spills(ordered_);
-  if (after < before && (before - after) * instructions_a_move >= insts.size())
-    std::ranges::copy(ordered_, insts.begin());
+  sort();
+  const unsigned after = spills(insts);
+  if (after >= before || (before - after) * instructions_a_move < insts.size()) return;
+  ordered_.clear();
+  for (std::uint32_t i : order_) ordered_.push_back(insts[i]);
+  std::ranges::copy(ordered_, insts.begin());
 }
 
 void Scheduler::find_edges(std::span<const CodeInst> insts) {
@@ -202,15 +209,26 @@ std::uint32_t Scheduler::computation(std::uint32_t inst) {
   return inst;
 }
 
-std::span<const Scheduler::Edge> Scheduler::edges_from(std::uint32_t inst) const {
-  return std::span(edges_).subspan(first_edge_[inst], first_edge_[inst + 1] - first_edge_[inst]);
+/// Beside what is common.
+bool Scheduler::is_one_computation(std::span<const CodeInst> insts) {
+  std::uint32_t first = none;
+  for (std::uint32_t i = 0; i < insts.size(); ++i) {
+    if (is_common(insts[i])) continue;
+    if (first == none) first = computation(i);
+    if (computation(i) != first) return false;
+  }
+  return true;
+}
+
+/// What must come behind the instruction.
+std::span<const std::uint32_t> Scheduler::behind(std::uint32_t inst) const {
+  return std::span(targets_).subspan(first_edge_[inst], first_edge_[inst + 1] - first_edge_[inst]);
 }
 
 /// In what order instructions are wanted: by computations, and in those as they were. What is common comes
 /// with the first one that uses it.
 void Scheduler::rank(std::span<const CodeInst> insts) {
   const auto count = static_cast<std::uint32_t>(insts.size());
-  std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.from < b.from; });
   first_edge_.assign(count + 1, 0);
   waits_.assign(count, 0);
   for (const Edge& edge : edges_) {
@@ -218,12 +236,15 @@ void Scheduler::rank(std::span<const CodeInst> insts) {
     ++waits_[edge.to];
   }
   std::partial_sum(first_edge_.begin(), first_edge_.end(), first_edge_.begin());
+  targets_.resize(edges_.size());
+  next_edge_.assign(first_edge_.begin(), first_edge_.end() - 1);
+  for (const Edge& edge : edges_) targets_[next_edge_[edge.from]++] = edge.to;
   keys_.resize(count);
   for (std::uint32_t i = count; i-- > 0;) {
     keys_[i] = std::uint64_t{computation(i)} << 32 | i;
-    if (!is_common(insts[i]) || edges_from(i).empty()) continue;
+    if (!is_common(insts[i]) || behind(i).empty()) continue;
     keys_[i] = ~std::uint64_t{0};
-    for (const Edge& edge : edges_from(i)) keys_[i] = std::min(keys_[i], keys_[edge.to]);
+    for (std::uint32_t user : behind(i)) keys_[i] = std::min(keys_[i], keys_[user]);
   }
   by_rank_.resize(count);
   std::iota(by_rank_.begin(), by_rank_.end(), 0);
@@ -234,23 +255,23 @@ void Scheduler::rank(std::span<const CodeInst> insts) {
   for (std::uint32_t i = 0; i < count; ++i) rank_[by_rank_[i]] = i;
 }
 
-/// Into ordered_: of those that wait for nothing, always the one of the lowest rank.
-void Scheduler::sort(std::span<const CodeInst> insts) {
+/// Into order_: of those that wait for nothing, always the one of the lowest rank.
+void Scheduler::sort() {
+  order_.clear();
   ready_.clear();
   const auto add = [&](std::uint32_t inst) {
     ready_.push_back(rank_[inst]);
     std::push_heap(ready_.begin(), ready_.end(), std::greater());
   };
-  for (std::uint32_t i = 0; i < insts.size(); ++i)
+  for (std::uint32_t i = 0; i < waits_.size(); ++i)
     if (waits_[i] == 0) add(i);
-  ordered_.clear();
   while (!ready_.empty()) {
     std::pop_heap(ready_.begin(), ready_.end(), std::greater());
     const std::uint32_t inst = by_rank_[ready_.back()];
     ready_.pop_back();
-    ordered_.push_back(insts[inst]);
-    for (const Edge& edge : edges_from(inst))
-      if (--waits_[edge.to] == 0) add(edge.to);
+    order_.push_back(inst);
+    for (std::uint32_t next : behind(inst))
+      if (--waits_[next] == 0) add(next);
   }
 }
 

@@ -43,7 +43,6 @@ class Scheduler {
 
   void note_uses(std::span<const CodeInst> insts);
   void order(std::span<CodeInst> insts);
-  unsigned registers_of(ir::ValueId value) const;
   void find_next_uses(std::span<const CodeInst> insts);
   unsigned spills(std::span<const CodeInst> insts);
   void hold(ir::ValueId value, bool in_memory);
@@ -52,12 +51,13 @@ class Scheduler {
   void find_edges(std::span<const CodeInst> insts);
   void access(Slot& slot, std::uint32_t inst, bool writes);
   void rank(std::span<const CodeInst> insts);
-  void sort(std::span<const CodeInst> insts);
+  void sort();
   std::uint32_t computation(std::uint32_t inst);
-  std::span<const Edge> edges_from(std::uint32_t inst) const;
+  bool is_one_computation(std::span<const CodeInst> insts);
+  std::span<const std::uint32_t> behind(std::uint32_t inst) const;
 
-  const ir::Function& function_;
   const Target target_;
+  std::vector<std::uint8_t> registers_;     // that each value takes, if it is a vector
   std::uint32_t block_ = 0;                 // counts blocks
   std::vector<std::uint32_t> used_behind_;  // of each value: the block in which it is used behind the run
 
@@ -68,12 +68,15 @@ class Scheduler {
   std::vector<Held> held_;
   unsigned registers_held_ = 0, moves_ = 0;
   std::vector<Slot> slots_;                // of the register file, and the flags behind them
-  std::vector<Edge> edges_;                // by what comes first
-  std::vector<std::uint32_t> first_edge_;  // of each instruction
-  std::vector<std::uint32_t> parent_;      // of each instruction: towards the first one of its computation
-  std::vector<std::uint32_t> waits_;       // of each instruction: how many must come before it
-  std::vector<std::uint64_t> keys_;        // of each instruction: computation, place in it
+  std::vector<Edge> edges_;                // as they are found; and then
+  std::vector<std::uint32_t> targets_;     // of the edges, by what comes first
+  std::vector<std::uint32_t> first_edge_;  // in targets_, of each instruction
+  std::vector<std::uint32_t> next_edge_;
+  std::vector<std::uint32_t> parent_;  // of each instruction: towards the first one of its computation
+  std::vector<std::uint32_t> waits_;   // of each instruction: how many must come before it
+  std::vector<std::uint64_t> keys_;    // of each instruction: computation, place in it
   std::vector<std::uint32_t> by_rank_, rank_, ready_;
+  std::vector<std::uint32_t> order_;  // numbers of instructions
   std::vector<CodeInst> ordered_;
 };
 
