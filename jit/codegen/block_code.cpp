@@ -173,6 +173,29 @@ void BlockCode::access_by_runs(CodeInst& inst, const ScalarRun& run) {
   inst.linear = run.run;
 }
 
+/// In place of a write of registers that have been put together: the same of each of them.
+bool BlockCode::write_parts(const CodeInst& write, std::size_t index) {
+  const CodeInst& value = folded_[defined_at_[write.args[0]]];
+  if (write.op != Op::reg_write || write.mask != no_value || value.op != Op::concat) return false;
+  const unsigned low_lanes = function_.values[value.args[0]].lanes;
+  const unsigned low_bytes = low_lanes * ir::size_of(write.type), slot_bytes = liveness_.slot_bytes();
+  if (write.region.stride(write.lanes) != 1 || write.region.offset % slot_bytes != 0 ||
+      low_bytes % slot_bytes != 0)
+    return false;
+  CodeInst low = write, high = write;
+  low.lanes = static_cast<std::uint8_t>(low_lanes);
+  low.args = value.args.subspan(0, 1);
+  high.lanes = static_cast<std::uint8_t>(write.lanes - low_lanes);
+  high.region.offset += low_bytes;
+  high.args = value.args.subspan(1, 1);
+  for (const CodeInst& part : {low, high}) {
+    if (write_parts(part, index)) continue;
+    folded_.push_back(part);
+    origin_.push_back(static_cast<std::uint32_t>(index));
+  }
+  return true;
+}
+
 void BlockCode::fold(ir::BlockId block, bool full) {
   folded_.clear();
   origin_.clear();
@@ -210,6 +233,8 @@ void BlockCode::fold(ir::BlockId block, bool full) {
       else
         access_by_runs(inst, run);
       next += inst.args.size() - source[i].arg_count + inst.first_lanes.size();
+    } else if (full && !changes_mask_ && inst.op == Op::reg_write && write_parts(inst, i)) {
+      continue;
     }
     if (inst.op == Op::mask_set && inst.imm == 0)
       mask_may_grow_ |= liveness_.role(block, i) != MaskRole::Subset;

@@ -68,6 +68,7 @@ class BlockCode {
   void fold(ir::BlockId block, bool full);
   bool fold_mask(CodeInst& inst);
   bool fold_inst(CodeInst& inst, bool full);
+  bool write_parts(const CodeInst& write, std::size_t index);
   void add_first_lanes(CodeInst& inst, const ScalarRun& run);
   void access_by_runs(CodeInst& inst, const ScalarRun& run);
   void make_constant(CodeInst& inst, std::uint32_t bits);

@@ -26,8 +26,8 @@ bool may_move(const CodeInst& inst) {
   }
 }
 
-/// What computations may have in common without being one: numbers that all channels have, masks, and what is
-/// in memory anyway.
+/// What computations may have in common without being one: numbers that all channels have, masks, what is in
+/// memory anyway, and what has several of their values in it.
 bool is_common(const CodeInst& inst) {
   switch (inst.op) {
     case Op::splat:
@@ -35,9 +35,9 @@ bool is_common(const CodeInst& inst) {
     case Op::vconst:
     case Op::mask_get:
     case Op::reg_read:
-      return true;
     case Op::slice:
-      return ir::is_mask(inst.type);
+    case Op::concat:
+      return true;
     default:
       return inst.lanes == 1;
   }
@@ -167,7 +167,7 @@ void Scheduler::find_edges(std::span<const CodeInst> insts) {
   std::iota(parent_.begin(), parent_.end(), 0);
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     const CodeInst& inst = insts[i];
-    const bool joins = inst.op != Op::concat && !is_common(inst);
+    const bool joins = !is_common(inst);
     const auto use = [&](ValueId value) {
       if (value == no_value || definitions_[value].epoch != epoch_) return;
       const std::uint32_t definition = definitions_[value].inst;

@@ -53,6 +53,9 @@ void complements(ir::Function& function);
 /// Comparisons of what masks have chosen among constants become masks.
 void booleans(ir::Function& function);
 
+/// Computations whose values do not fit the host's registers are done in parts of a register each.
+void split_lanes(ir::Function& function);
+
 /// Fences go where no store is before them, since the last fence, that other host threads may see.
 void fences(ir::Function& function);
 

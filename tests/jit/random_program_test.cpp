@@ -11,6 +11,8 @@
 #include "frontend/ir/parser.hpp"
 #include "frontend/ir/printer.hpp"
 #include "frontend/ir/verifier.hpp"
+#include "jit/passes/passes.hpp"
+#include "tests/jit/random_formula.hpp"
 #include "tests/jit/random_program.hpp"
 #include "tests/jit/shrink.hpp"
 #include "tests/optimisations.hpp"
@@ -75,7 +77,7 @@ void check_programs(std::uint64_t first, std::uint64_t programs,
     options.memory = seed % 4 != 0;
     options.control = seed % 3 != 0;
     options.max_block_ops = seed % 5 == 0 ? 100 : 24;
-    const ir::Function function = random_program(seed, options);
+    const ir::Function function = seed % 9 == 0 ? random_formula(seed) : random_program(seed, options);
     const std::size_t only = engines.empty() ? 0 : eum::test::in_turn(seed, engines.size());
     for (std::size_t e = 0; e < engines.size(); ++e) {
       if (in_turns && e != only) continue;
@@ -95,7 +97,7 @@ void check_programs(std::uint64_t first, std::uint64_t programs,
 TEST_CASE("random programs verify and survive their text form") {
   std::set<ir::Op> used;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    const ir::Function function = random_program(seed);
+    const ir::Function function = seed % 9 == 0 ? random_formula(seed) : random_program(seed);
     const auto verified = ir::verify(function);
     INFO(ir::print(function));
     INFO((verified ? "" : verified.error().message));
@@ -108,6 +110,18 @@ TEST_CASE("random programs verify and survive their text form") {
       for (const ir::Inst& inst : block.insts) used.insert(inst.op);
   }
   CHECK(used.size() == ir::op_count);
+}
+
+TEST_CASE("random formulas have too many values for a host's registers") {
+  unsigned split = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const ir::Function function = random_formula(seed);
+    ir::Function parts = copy(function);
+    split_lanes(parts);
+    split += ir::difference(function, parts) != "";
+    REQUIRE(ir::verify(parts));
+  }
+  CHECK(split >= 50);
 }
 
 TEST_CASE("random programs end in the same state on every engine") {
