@@ -173,6 +173,67 @@ void BlockCode::access_by_runs(CodeInst& inst, const ScalarRun& run) {
   inst.linear = run.run;
 }
 
+/// What is not the block's.
+void BlockCode::add_new(const CodeInst& inst, std::size_t index) {
+  for (unsigned k = 0; k < inst.result_count; ++k) {
+    alias_[inst.result + k] = inst.result + k;
+    is_constant_[inst.result + k] = 0;
+    is_used_[inst.result + k] = 0;
+    defined_at_[inst.result + k] = static_cast<std::uint32_t>(folded_.size());
+  }
+  folded_.push_back(inst);
+  origin_.push_back(static_cast<std::uint32_t>(index));
+}
+
+/// Of a pair, `inst` being one of it: both are done at the first load, or at the second store. `room`: for
+/// two operands.
+void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& run,
+                               const ScalarRun& other, std::span<ValueId> room) {
+  const bool loads = inst.op == Op::load, is_first = run.index < other.index;
+  if (loads != is_first) return;
+  const ScalarRun& first = is_first ? run : other;
+  const auto& source = function_.blocks[current_].insts;
+  const Inst& a = source[first.index];
+  const Inst& b = source[is_first ? other.index : run.index];
+  CodeInst both = inst;
+  both.guest_ip = a.guest_ip;
+  both.second_ip = b.guest_ip;
+  both.lanes = static_cast<std::uint8_t>(2 * a.lanes);
+  both.mask = no_value;
+  both.runs = 1;
+  both.linear = first.run;
+  both.linear.run = both.lanes;
+  CodeInst part;
+  part.type = inst.type;
+  part.guest_ip = inst.guest_ip;
+  part.result_count = part.arg_count = 1;
+  both.args[0] = resolve(first.addresses[0]);
+  if (loads) {
+    both.result = run.pair;
+    add_new(both, index);
+    part.op = Op::slice;
+    part.lanes = a.lanes;
+    part.args = room.first(1);
+    part.args[0] = run.pair;
+    for (const Inst* of : {&a, &b}) {
+      part.result = of->result;
+      part.imm = of == &a ? 0 : a.lanes;
+      add_new(part, index);
+    }
+    return;
+  }
+  part.op = Op::concat;
+  part.lanes = both.lanes;
+  part.arg_count = 2;
+  part.args = room.first(2);
+  part.args[0] = resolve(function_.arg(a, 1));
+  part.args[1] = resolve(function_.arg(b, 1));
+  part.result = run.pair;
+  add_new(part, index);
+  both.args[1] = run.pair;
+  add_new(both, index);
+}
+
 /// In place of a write of registers that have been put together: the same of each of them.
 bool BlockCode::write_parts(const CodeInst& write, std::size_t index) {
   const CodeInst& value = folded_[defined_at_[write.args[0]]];
@@ -203,7 +264,9 @@ void BlockCode::fold(ir::BlockId block, bool full) {
   const auto& source = function_.blocks[block].insts;
   std::size_t operands = 0;
   for (const Inst& inst : source) operands += inst.arg_count;
-  std::span<const ScalarRun> runs = runs_.of(block, full);
+  current_ = block;
+  const std::span<const ScalarRun> all_runs = runs_.of(block, full);
+  std::span<const ScalarRun> runs = all_runs;
   operands_.resize(operands + runs.size() * ScalarRun::most_runs);
   std::size_t next = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -226,6 +289,13 @@ void BlockCode::fold(ir::BlockId block, bool full) {
       runs = runs.subspan(1);
       if (run.mask != no_value) {
         alias_[inst.result] = resolve(run.mask);
+        continue;
+      }
+      if (run.pair != no_value) {
+        const auto other = std::ranges::find_if(
+            all_runs, [&](const ScalarRun& one) { return one.pair == run.pair && one.index != run.index; });
+        access_at_once(inst, i, run, *other, std::span(operands_).subspan(next, 2));
+        next += 2;
         continue;
       }
       if (inst.op == Op::reg_write)

@@ -2,6 +2,7 @@
 // One version of a block, ready for emission: with all channels on, masks fold away; what nothing needs is
 // gone; and of each operand it is known which instruction uses the value next.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct CodeInst : ir::Inst {
   /// one operand with the address of each lane, and how the others follow. 0: it is not done by runs.
   std::uint8_t runs = 0;
   LinearRun linear;
+  /// Where the latter half of the lanes comes from, of an access that is two of the guest's.
+  std::optional<std::uint32_t> second_ip;
   /// Of a reg_write: the first lane of each slot, if those may be written alone.
   std::span<ir::ValueId> first_lanes;
   /// The first use of each result.
@@ -68,6 +71,9 @@ class BlockCode {
   void fold(ir::BlockId block, bool full);
   bool fold_mask(CodeInst& inst);
   bool fold_inst(CodeInst& inst, bool full);
+  void access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& run, const ScalarRun& other,
+                      std::span<ir::ValueId> room);
+  void add_new(const CodeInst& inst, std::size_t index);
   bool write_parts(const CodeInst& write, std::size_t index);
   void add_first_lanes(CodeInst& inst, const ScalarRun& run);
   void access_by_runs(CodeInst& inst, const ScalarRun& run);
@@ -89,6 +95,7 @@ class BlockCode {
   const Liveness& liveness_;
   const ScalarRuns& runs_;
   Scheduler* scheduler_;
+  ir::BlockId current_ = 0;
   std::vector<CodeInst> folded_, room_;
   std::span<CodeInst> kept_;           // of folded_, at the end of room_
   std::vector<std::uint32_t> origin_;  // index in the block of each folded instruction

@@ -15,12 +15,22 @@ namespace eum::jit {
 using Step = std::int8_t;
 constexpr Step varies = INT8_MIN;  ///< not known, or too large to be kept
 
+/// The first dword of a register is `distance` above that of another one: the halves of the channels have
+/// registers of their own for what goes on from one to the other.
+struct Relation {
+  std::uint16_t dword, other;
+  std::uint32_t distance;  ///< modulo 2^32
+  bool operator==(const Relation&) const = default;
+};
+
 /// What holds of the register file in front of a block.
 struct FileState {
   static constexpr std::size_t eight = 8;
 
   std::vector<Step> above;     ///< dword g + 1 less dword g; a multiple of eight of them
   std::uint32_t id_parts = 0;  ///< bit p: part p of the ids is as the thread began with it
+  /// Where all channels are on, by their first dwords; no `other` is a first one.
+  std::vector<Relation> relations;
   bool reached = false;
 
   /// Becomes what holds in both. True: it has changed.
@@ -31,6 +41,9 @@ struct FileState {
     }
     bool changed = (id_parts & ~other.id_parts) != 0;
     id_parts &= other.id_parts;
+    changed |= std::erase_if(relations, [&](const Relation& relation) {
+                 return std::ranges::find(other.relations, relation) == other.relations.end();
+               }) != 0;
     // Mostly nothing has changed, so that eight at a time are compared first.
     for (std::size_t g = 0; g < above.size(); g += eight) {
       if (std::memcmp(&above[g], &other.above[g], eight) == 0) continue;
@@ -49,13 +62,21 @@ class Contents {
  public:
   Contents(Symbols& symbols, std::size_t dwords) : symbols_(symbols), written_(dwords) {}
 
-  void clear() { ++era_; }
+  /// A block begins where these hold.
+  void begin(std::span<const Relation> relations) {
+    ++era_;
+    entry_.assign(relations.begin(), relations.end());
+    known_.clear();
+  }
   /// Something unknown is written to dwords [begin, end).
   void lose(unsigned begin, unsigned end) {
     std::fill(written_.begin() + begin, written_.begin() + end, Written{{}, era_});
   }
   /// Of a dword that has just been lost.
-  void set(unsigned g, const SymbolicSum& sum) { written_[g].sum = sum; }
+  void set(unsigned g, const SymbolicSum& sum) {
+    written_[g].sum = sum;
+    if (g % dwords_of_register == 0) known_.push_back(g);
+  }
   /// Of dword g, which may be part of a run of `stride`.
   SymbolicSum of(unsigned g, std::span<const Step> above, Step stride) {
     if (is_written(g)) return written_[g].sum;
@@ -65,8 +86,15 @@ class Contents {
     if (above[g] == stride)
       while (begin > 0 && g - begin < farthest && above[begin - 1] == stride && !is_written(begin - 1))
         --begin;
-    return {symbols_.of({Symbols::Content, begin}), (g - begin) * static_cast<std::uint32_t>(stride)};
+    const auto behind = (g - begin) * static_cast<std::uint32_t>(stride);
+    const auto relation = std::ranges::find(entry_, begin, &Relation::dword);
+    if (relation != entry_.end())
+      return {symbols_.of({Symbols::Content, relation->other}), relation->distance + behind};
+    if (begin % dwords_of_register == 0) known_.push_back(begin);
+    return {symbols_.of({Symbols::Content, begin}), behind};
   }
+  /// What holds behind the block.
+  std::vector<Relation> relations();
   /// How far dword g + 1 is above dword g, if the block has written both.
   Step step(unsigned g) const {
     if (!is_written(g) || !is_written(g + 1)) return varies;
@@ -81,11 +109,14 @@ class Contents {
     SymbolicSum sum;
     std::uint32_t era = 0;  ///< of another one than that of the block: not written
   };
+  static constexpr unsigned dwords_of_register = 8;
   bool is_written(unsigned g) const { return written_[g].era == era_; }
 
   Symbols& symbols_;
   std::vector<Written> written_;
   std::uint32_t era_ = 0;
+  std::vector<Relation> entry_;  // in front of the block
+  std::vector<unsigned> known_;  // first dwords of registers that have been read, or written
 };
 
 }  // namespace eum::jit

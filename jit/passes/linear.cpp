@@ -168,7 +168,7 @@ class Solver {
     bool all_on = version != Some, changes = false;
     facts_ = facts_of_[full ? 1 : 0];
     symbols_.clear();
-    contents_.clear();
+    contents_.begin(full ? now_.relations : std::vector<Relation>());
     if (uses != nullptr) uses->clear();
     for (std::size_t i = 0; i < insts.size(); ++i) {
       const Inst& inst = insts[i];
@@ -201,6 +201,7 @@ class Solver {
           if (inst.op == Op::load && all_on && full) note_loaded(inst, whole);
       }
     }
+    now_.relations = full ? contents_.relations() : std::vector<Relation>();
     return changes;
   }
 

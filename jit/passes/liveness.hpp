@@ -92,6 +92,7 @@ class Liveness {
   /// faults nothing is, and at safepoints and barriers what is read later.
   Liveness(const ir::Function& function, unsigned slot_bytes, bool exact);
 
+  bool exact() const { return exact_; }
   unsigned slot_bytes() const { return slot_bytes_; }
   unsigned slots() const { return slots_; }
   /// The first so many are within reach of register addresses.

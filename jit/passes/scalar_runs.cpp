@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "jit/passes/access_form.hpp"
+#include "jit/passes/access_pairs.hpp"
 #include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
@@ -50,7 +51,8 @@ class BlockRuns {
         linear_(linear),
         definitions_(definitions),
         optimisations_(optimisations),
-        run_slots_(liveness.slots()) {
+        run_slots_(liveness.slots()),
+        pairs_(function, liveness, linear, optimisations) {
     // Where addresses may be kept from block to block.
     if (!optimisations[Optimisation::first_lanes]) return;
     for (BlockId b = 0; b < function.blocks.size(); ++b) {
@@ -110,10 +112,11 @@ class BlockRuns {
     for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
     find_writes(id);
     for (std::size_t i = 0; i < uses.size(); ++i) {
-      if (uses[i].kind == LinearUse::Access)
-        access(found[i]);
-      else
+      if (uses[i].kind == LinearUse::Access) {
+        if (!full || !pairs_.add(insts_, definitions_, std::span(found).first(i + 1))) access(found[i]);
+      } else {
         compare(uses[i], found[i]);
+      }
     }
     if (!full) return;
     const std::size_t accesses = found.size();
@@ -526,6 +529,7 @@ class BlockRuns {
   std::vector<std::uint32_t>& definitions_;
   const Optimisations& optimisations_;
   BitSet run_slots_;  ///< that blocks read in which something is known to go up
+  AccessPairs pairs_;
   bool full_ = true;  ///< which version is looked at
   std::span<const Inst> insts_;
   std::unordered_map<std::uint64_t, ValueId> lanes_;

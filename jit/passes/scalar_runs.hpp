@@ -24,6 +24,10 @@ struct ScalarRun {
   std::uint8_t address_count = 0;
   bool under_mask = false;          ///< also where the access has a mask
   ir::ValueId mask = ir::no_value;  ///< what a comparison gives
+  /// Of two loads or stores of which the second one's lanes go on where those of the first one end: what they
+  /// load or store together, which both have here. They may be one access of all these lanes, at the place of
+  /// the first load or of the second store.
+  ir::ValueId pair = ir::no_value;
 };
 
 class ScalarRuns {

@@ -11,6 +11,7 @@ unsigned LaneSite::lanes_at_once(Compiler& c, const CodeInst& inst, unsigned val
   const LaneSite all(c, inst, 0, inst.lanes);
   const unsigned element = all.element();
   if (inst.lanes % 8 != 0 || !all.fits_in_line()) return 0;
+  if (inst.second_ip) return inst.lanes;  // one run of whole vectors
   for (const unsigned lanes : {16u, 8u}) {
     // Elements of several rows may share a vector.
     if (inst.lanes % lanes != 0 || (element < 4 && inst.lanes != lanes)) continue;
@@ -217,13 +218,33 @@ void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
 
 void LaneSite::call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                              const CallRegisters& registers) const {
+  if (!inst().second_ip) return call_for_lanes(entry, done, function, registers);
+  // Two accesses of the guest, the first one first: reports name the lanes of each.
+  const unsigned each = lanes() / 2;
+  const asmjit::Label next = c_.a.newLabel();
+  for (const bool is_second : {false, true}) {
+    const auto half = [&](std::span<const x86::Ymm> all) {
+      return all.subspan(is_second ? all.size() / 2 : 0, all.size() / 2);
+    };
+    LaneSite site = *this;
+    site.take_lanes(is_second ? each : 0, each);
+    if (is_second) site.set_guest_ip(*inst().second_ip);
+    site.call_for_lanes(is_second ? next : entry, is_second ? done : next, function,
+                        {.data = half(registers.data), .results = half(registers.results)});
+  }
+}
+
+void LaneSite::call_for_lanes(asmjit::Label entry, asmjit::Label done, AccessFunction function,
+                              const CallRegisters& registers) const {
   const asmjit::Label call = c_.a.newLabel();
   c_.out_of_line([site = *this, entry, call] {
     site.c_.a.bind(entry);
     site.store_known_addresses();
     site.c_.a.jmp(call);
   });
-  call_out_of_line(call, done, function, registers);
+  LaneSite from_zero = *this;
+  if (inst().second_ip) from_zero.take_lanes(0, lanes());
+  from_zero.call_out_of_line(call, done, function, registers);
 }
 
 void LaneSite::store_known_addresses() const {

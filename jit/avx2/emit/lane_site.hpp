@@ -121,6 +121,8 @@ class LaneSite : public MemorySite {
     if (!by_runs() || masked()) return true;
     return !is_one_address() && (components() > 1 || element() != 4 || known_stride() != element());
   }
+  void call_for_lanes(asmjit::Label entry, asmjit::Label done, AccessFunction function,
+                      const CallRegisters& registers) const;
   void store_known_addresses() const;
   /// `to` = from the start of the region to the base of distances.
   void base_in_region(x86::Gp to) const;

@@ -152,6 +152,12 @@ class MemorySite {
                    x86::Ymm free) const;
 
  protected:
+  void take_lanes(unsigned first, unsigned count) {
+    access_.first_lane = static_cast<std::uint8_t>(first);
+    access_.lanes = static_cast<std::uint8_t>(count);
+  }
+  void set_guest_ip(std::uint32_t ip) { access_.guest_ip = ip; }
+
   Compiler& c_;
 
  private:

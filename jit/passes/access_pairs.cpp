@@ -1,0 +1,79 @@
+#include "jit/passes/access_pairs.hpp"
+
+#include "jit/passes/access_form.hpp"
+
+namespace eum::jit {
+
+using ir::Effect;
+using ir::Inst;
+using ir::no_value;
+using ir::Op;
+
+bool AccessPairs::add(std::span<const Inst> insts, std::span<const std::uint32_t> definitions,
+                      std::span<ScalarRun> found) {
+  constexpr std::size_t farthest = 8;  // accesses
+  // Where a thread stops, what the first one has loaded is to be there, and nothing of the second one.
+  if (!optimisations_[Optimisation::pairs] || liveness_.exact()) return false;
+  insts_ = insts;
+  definitions_ = definitions;
+  ScalarRun& second = found.back();
+  if (!may_pair(second)) return false;
+  for (std::size_t i = found.size() - 1; i-- > 0 && i + farthest >= found.size();) {
+    ScalarRun& first = found[i];
+    if (first.pair != no_value || first.address_count != 1 || !may_pair(first) || !goes_on(first, second) ||
+        !may_be_at_once(first.index, second.index))
+      continue;
+    const Inst& inst = insts_[first.index];
+    first.pair = second.pair = function_.add_value(inst.type, 2 * inst.lanes);
+    return true;
+  }
+  return false;
+}
+
+/// Whole vectors, of memory where nothing is a fault: both halves are found to be in bounds before either is
+/// accessed.
+bool AccessPairs::may_pair(const ScalarRun& access) const {
+  const Inst& inst = insts_[access.index];
+  if ((inst.op != Op::load && inst.op != Op::store) || inst.lanes > ir::max_lanes / 2) return false;
+  const ir::MemoryAccess& mem = function_.access(inst);
+  const LinearRun both{2u * inst.lanes, access.run.stride, access.run.within};
+  return mem.component_count() == 1 && ir::size_of(inst.type) == element && access.run.run >= inst.lanes &&
+         access.run.stride == static_cast<int>(element) && access.run.within == ~0u &&
+         ir::info(mem.space).bounded_reads && !mem.surface_is_operand &&
+         runs_of(optimisations_, inst.op, inst.type, both.run, mem, both) == 1 && has_all_on(inst.mask);
+}
+
+bool AccessPairs::goes_on(const ScalarRun& first, const ScalarRun& second) const {
+  const Inst &a = insts_[first.index], &b = insts_[second.index];
+  if (a.op != b.op || a.type != b.type || a.lanes != b.lanes || function_.access(a) != function_.access(b))
+    return false;
+  const SymbolicSum here = linear_.ramp(function_.arg(a, 0), true).lane(0),
+                    there = linear_.ramp(function_.arg(b, 0), true).lane(0);
+  return here.symbol != no_symbol && here.symbol == there.symbol &&
+         there.offset - here.offset == a.lanes * element;
+}
+
+/// Nothing between them may tell: loads are done at the first place, stores at the second one.
+bool AccessPairs::may_be_at_once(std::uint32_t first, std::uint32_t second) const {
+  const bool loads = insts_[first].op == Op::load;
+  for (std::uint32_t i = 0; i < second; ++i) {
+    const Inst& inst = insts_[i];
+    if (inst.op == Op::mask_set && inst.imm == 0) return false;  // channels may be off there
+    if (i <= first) continue;
+    const Effect effect = ir::info(inst.op).effect;
+    if (effect == Effect::WritesMemory || effect == Effect::Effect || effect == Effect::Control) return false;
+    const bool is_load = inst.op == Op::load && ir::info(function_.access(inst).space).bounded_reads;
+    if (loads ? ir::may_leave(inst.op) && !is_load : effect == Effect::ReadsMemory || ir::may_leave(inst.op))
+      return false;
+  }
+  return true;
+}
+
+/// Every lane of the mask is on where all channels are.
+bool AccessPairs::has_all_on(ir::ValueId mask) const {
+  if (mask == no_value) return true;
+  const Inst& inst = insts_[definitions_[mask]];
+  return inst.op == Op::mask_get ? inst.imm == 0 : inst.op == Op::slice && has_all_on(function_.arg(inst, 0));
+}
+
+}  // namespace eum::jit

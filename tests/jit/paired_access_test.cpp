@@ -1,0 +1,114 @@
+// Accesses of both halves of the channels, of which the second one goes on where the first one ends: they may
+// be done as one, and every engine leaves what the reference engine leaves.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "tests/jit/text_cases.hpp"
+#include "tests/jit/world.hpp"
+#include "tests/optimisations.hpp"
+
+using namespace eum;
+using namespace eum::ir;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+constexpr unsigned id_place = 32, base_place = 96;
+
+struct Case {
+  std::string_view from, to;  ///< memory that is loaded from and stored to
+  int distance;               ///< bytes from the addresses of the first half to those of the second one
+  unsigned offset;            ///< bytes from what is loaded to what is stored
+  std::string_view between_loads = "", between_stores = "";
+
+  /// Each lane gets what `offset` bytes before it has, and one more.
+  Function build() const {
+    return function_of_text(fmt::format(R"(kernel @k simd 16 family gen9 file 512 slot 32 masks 3
+b0: ip 0x0 count 1
+  %i = reg_read.u16x8 r1<1;1,0>
+  %w = convert.u32.u16x8 %i
+  %c = constant.u32x8 4
+  %a = mul.u32x8 %w, %c
+  %x = reg_read.u32x1 r3<1;1,0>
+  %s = splat.u32x8 %x
+  %p = add.u32x8 %a, %s
+  %d = constant.u32x8 {2:#x}
+  %q = add.u32x8 %p, %d
+  reg_write.u32x8 r4<1;1,0>, %p
+  reg_write.u32x8 r6<1;1,0>, %q
+  jump b1
+b1: ip 0x10 count 1
+  %e = mask_get.mx16 mask0
+  %l = slice.mx8 %e, 0
+  %h = slice.mx8 %e, 8
+  %z = constant.u32x1 128
+  %k = constant.u32x8 1
+  %p = reg_read.u32x8 r4<1;1,0> ? %l
+  %q = reg_read.u32x8 r6<1;1,0> ? %h
+  %u = load.u32x8 {0}[%p] ? %l
+  reg_write.u32x8 r10<1;1,0>, %u ? %l
+{4}
+  %v = load.u32x8 {0}[%q] ? %h
+  reg_write.u32x8 r11<1;1,0>, %v ? %h
+  %m = add.u32x8 %u, %k
+  %n = add.u32x8 %v, %k
+  store.u32x8 {1}[%p + {3}], %m ? %l
+{5}
+  store.u32x8 {1}[%q + {3}], %n ? %h
+  exit
+)",
+                                        from, to, static_cast<std::uint32_t>(distance), offset, between_loads,
+                                        between_stores));
+  }
+};
+
+/// The kernel on memory where the run lies inside and around each end.
+void check(const Case& one) {
+  const Function function = one.build();
+  CompileOptions options{.exact_registers = false};
+  const auto reference = compiled(*make_reference_engine(), function, options);
+  options.ids = {id_place, 8, 8};
+  for (const auto& engine : other_engines()) {
+    const auto other = compiled(*engine, function, options);
+    static World expected, found;
+    for (const std::uint32_t base : {0u, 4u, 60u, 128u, 192u, 196u, 224u, 932u, 936u, 940u, 964u, 996u, 1000u,
+                                     0x7fffffe0u, 0xffffffc0u, 0xffffffe0u, 0xfffffffcu})
+      for (const std::uint32_t on : {0xffffu, 0x7fffu, 0xff00u, 0x0f0fu}) {
+        for (World* world : {&expected, &found}) {
+          world->reset(function, base);
+          world->masks()[0] = on;
+          for (std::uint16_t lane = 0; lane < 8; ++lane)
+            std::memcpy(world->file() + id_place + std::size_t{2} * lane, &lane, sizeof lane);
+          std::memcpy(world->file() + base_place, &base, sizeof base);
+        }
+        INFO(one.from << " to " << one.to << ", base " << base << ", distance " << one.distance << ", offset "
+                      << one.offset << ", channels " << on << one.between_loads << one.between_stores);
+        REQUIRE(difference(expected.run(*reference), found.run(*other), false).empty());
+      }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("pairs of accesses: in bounds, beyond them, around the end of 32 bits") {
+  for (const std::string_view memory : {"surface3", "slm", "surface4", "surface7", "scratch", "a32"})
+    for (const int distance : {32, 28, 36, 0, -32}) check({memory, memory, distance, 64});
+}
+
+TEST_CASE("pairs of accesses that overlap, or whose memory something else writes or reads between them") {
+  for (const std::string_view memory : {"surface3", "slm"}) {
+    for (const unsigned offset : {0u, 4u, 16u, 32u, 48u}) check({memory, memory, 32, offset});
+    const std::string store = fmt::format("  store.u32x8 {}[%q], %k", memory);
+    const std::string load =
+        fmt::format("  %b = load.u32x8 {}[%q + 32]\n  store.u32x8 slm[%q + 64], %b", memory);
+    const std::string set = "  %g = flag_read.mx16 f0.0\n  %j = and.mx16 %g, %e\n  mask_set.mx16 mask0, %j";
+    for (const std::string_view between : {std::string_view(store), std::string_view(load),
+                                           std::string_view("  fence"), std::string_view(set)}) {
+      check({memory, memory, 32, 64, between, ""});
+      check({memory, memory, 32, 64, "", between});
+    }
+  }
+}
