@@ -92,6 +92,7 @@ class BlockForwarder {
     table_.clear();
     std::fill(flags_.begin(), flags_.end(), FlagBits{});
     slices_.clear();
+    copies_.clear();
     out_.clear();
     out_.reserve(block.insts.size() + 16);
     for (Inst& inst : block.insts) visit(inst);
@@ -107,6 +108,11 @@ class BlockForwarder {
     unsigned first, lanes;
   };
   static constexpr ValueId no_such_mask = ir::no_value - 1;
+  /// `bytes` of the register file, at `time`.
+  struct Copy {
+    unsigned from, to, bytes;
+    WriteTimes::Time time;
+  };
   struct FlagBits {
     ValueId value = ir::no_value;  // of a flag_write or flag_read that covers this bit ...
     std::uint8_t lane = 0;         // ... as this lane of it
@@ -214,6 +220,7 @@ class BlockForwarder {
   }
 
   void read_register(Inst& inst) {
+    if (inst.lanes == 1) read_original(inst);
     Key key = region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask);
     if (inst.mask != ir::no_value) {
       // What has been read of all lanes serves a reader of some, before what was written to these: readers
@@ -308,7 +315,30 @@ class BlockForwarder {
     return inst;
   }
 
+  /// A read of one lane of what has been copied reads what it was copied from: a lane is in a general
+  /// register, the copy in a vector, if anything else looks at it.
+  void read_original(Inst& inst) const {
+    for (const Copy& copy : copies_) {
+      if (inst.region.offset < copy.to || inst.region.offset >= copy.to + copy.bytes) continue;
+      Inst original = inst;
+      original.region = ir::Region::packed(copy.from + inst.region.offset - copy.to);
+      if (!writes_.is_kept(inst, copy.time) || !writes_.is_kept(original, copy.time)) continue;
+      inst = original;
+      return;
+    }
+  }
+  void remember_copy(const Inst& write) {
+    const Inst* read = out_.empty() ? nullptr : &out_.back();
+    if (!read || read->op != Op::reg_read || read->result != function_.arg(write, 0) || write.lanes == 1 ||
+        write.mask != ir::no_value || write.region.stride(write.lanes) != 1 ||
+        read->region.stride(read->lanes) != 1)
+      return;
+    copies_.push_back(
+        {read->region.offset, write.region.offset, write.lanes * ir::size_of(write.type), clock_});
+  }
+
   void write_register(Inst& inst) {
+    remember_copy(inst);
     // A later read under the same mask needs just the lanes that this write gives.
     if (inst.region.stride(inst.lanes) > 0) {
       Table::Entry& entry =
@@ -405,6 +435,7 @@ class BlockForwarder {
   WriteTimes writes_;
   std::vector<FlagBits> flags_;
   std::vector<MaskSlice> slices_;  // of the block, a few
+  std::vector<Copy> copies_;
   Table table_;
   WriteTimes::Time clock_ = 0;
   std::uint64_t fp_modes_ = 0;  // how often the mode has been set
