@@ -57,7 +57,7 @@ class HostPages {
   /// At least `bytes`, zero; nothing if the host has no more.
   std::optional<HostMemory> allocate(std::size_t bytes);
 
-  /// Blocks above this are mappings of their own.
+  /// Blocks above this are mappings of their own, in huge pages where they are large and the host has those.
   static constexpr std::size_t most_pooled = 128 * 1024;
 
  private:
