@@ -13,9 +13,13 @@ bool fits_in_line(const Optimisations& optimisations, const ir::MemoryAccess& ac
          space.surface != ir::SurfaceBy::Place && (space.surface != ir::SurfaceBy::Base || lanes % 8 == 0);
 }
 
-bool has_side_by_side_components(const ir::MemoryAccess& access, unsigned element) {
-  const unsigned count = access.component_count();
-  return element == 4 && count > 1 && count <= 4 && access.components == (1u << count) - 1;
+unsigned component_span(const ir::MemoryAccess& access) {
+  return static_cast<unsigned>(std::bit_width(access.components) - std::countr_zero(access.components));
+}
+
+bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsigned element) {
+  const unsigned count = access.component_count(), span = component_span(access);
+  return element == 4 && count > 1 && span <= 4 && (op == ir::Op::load || span == count);
 }
 
 unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, unsigned lanes,
@@ -30,11 +34,12 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
   const unsigned element = ir::size_of(type), count = access.component_count();
   // Elements of several rows may share a vector.
   if (element < 4 && lanes > 2 * row) return 0;
-  const bool side_by_side = has_side_by_side_components(access, element);
+  const bool side_by_side = has_side_by_side_components(op, access, element);
+  const unsigned span = component_span(access);
   const unsigned runs = lanes / std::min<unsigned>(std::bit_floor(linear.run), lanes);
   if (stride == 0)
     return op == ir::Op::load && (count == 1 || side_by_side) && (element >= 4 || runs == 1) ? runs : 0;
-  const bool dense = (count == 1 || side_by_side) && stride == count * element;
+  const bool dense = (count == 1 || side_by_side) && stride == span * element;
   const bool neighbours_overlap = op == ir::Op::load && count > 1 && element == 4 && stride == element;
   const bool apart = op == ir::Op::load ? side_by_side || (element == 8 && count == 1)
                                         : stride >= count * element && (side_by_side || count == 1);

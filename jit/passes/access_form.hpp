@@ -13,8 +13,11 @@ namespace eum::jit {
 /// access to a call.
 bool fits_in_line(const Optimisations& optimisations, const ir::MemoryAccess& access, unsigned lanes);
 
-/// Two to four dwords of each lane, without a gap. (vISA has up to eight.)
-bool has_side_by_side_components(const ir::MemoryAccess& access, unsigned element);
+/// From the first component that is accessed to the last.
+unsigned component_span(const ir::MemoryAccess& access);
+/// Several dwords of each lane that are accessed together, as they are of two to four (vISA has up to eight)
+/// side by side: a load may fetch what lies between those that it is of.
+bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsigned element);
 
 /// How many runs a load or store of this type without a mask is done by, whose addresses are known to be
 /// linear; 0: they go down, are far apart, or have no such form.

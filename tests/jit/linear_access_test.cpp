@@ -134,7 +134,7 @@ TEST_CASE("addresses that are promised to go up: in bounds, beyond them, around 
           for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64})
             if (size_of(type) >= 4 || lanes < 32)
               check_site({mem, type, lanes, 1, size_of(type), store, masked}, run);
-          for (const unsigned components : {3u, 15u})
+          for (const unsigned components : {3u, 15u, 5u, 6u, 9u, 10u, 11u, 13u, 14u})
             check_site({mem, Type::u32, lanes, components, components == 3 ? 8u : 16u, store, masked}, run);
           if (!store) check_site({mem, Type::u32, lanes, 3, 4, store, masked}, run);
         }
@@ -150,7 +150,7 @@ TEST_CASE("addresses of shared local memory that are promised to go up, of which
           for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64})
             if (size_of(type) >= 4 || lanes < 32)
               check_site({slm, type, lanes, 1, size_of(type), store, masked, cut}, run);
-          for (const unsigned components : {3u, 15u})
+          for (const unsigned components : {3u, 15u, 5u, 6u, 9u, 10u, 11u, 13u, 14u})
             check_site({slm, Type::u32, lanes, components, components == 3 ? 8u : 16u, store, masked, cut},
                        run);
         }

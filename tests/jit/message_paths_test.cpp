@@ -203,7 +203,7 @@ void check_site(const Site& site) {
 TEST_CASE("messages: components of dwords, wherever the lanes are") {
   for (const Space& space : spaces)
     for (Shape shape : {Shape::Load, Shape::Store})
-      for (unsigned components : {1u, 2u, 3u, 5u, 7u, 15u, 255u})
+      for (unsigned components : {1u, 2u, 3u, 5u, 6u, 7u, 9u, 13u, 15u, 255u})
         for (unsigned lanes : {2u, 4u, 8u, 16u, 32u})
           for (bool masked : {false, true}) check_site({shape, space, Type::u32, lanes, components, masked});
 }

@@ -17,7 +17,10 @@ class LaneSite : public MemorySite {
   static unsigned lanes_at_once(Compiler& c, const CodeInst& inst, unsigned values);
 
   LaneSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)
-      : MemorySite(c, inst, first_lane, lanes), linear_(inst.linear), run_lanes_(run_lanes(inst)) {}
+      : MemorySite(c, inst, first_lane, lanes),
+        linear_(inst.linear),
+        run_lanes_(run_lanes(inst)),
+        side_by_side_(has_side_by_side_components(inst.op, mem(), element())) {}
 
   unsigned rows() const { return lanes() / 8; }
   /// Vectors that hold a row of elements, or the rows of all.
@@ -76,12 +79,13 @@ class LaneSite : public MemorySite {
   void store_vectors(int frame_offset, std::span<const x86::Ymm> from) const;
   void spill_values(std::span<const x86::Ymm> data, unsigned count) const;
 
-  bool side_by_side_components() const { return has_side_by_side_components(mem(), element()); }
+  bool side_by_side_components() const { return side_by_side_; }
+  /// Components from the first one to the last.
+  unsigned span() const { return component_span(mem()); }
   /// Bytes between the addresses of neighbours that access rows; 0: there is no such distance.
   unsigned row_stride() const {
-    return does(Optimisation::rows) && (components() == 1 || side_by_side_components())
-               ? components() * element()
-               : 0;
+    return does(Optimisation::rows) && (components() == 1 || side_by_side_components()) ? span() * element()
+                                                                                        : 0;
   }
 
   /// Every lane of a load is known to get the same: one register serves for all of its vectors.
@@ -91,6 +95,7 @@ class LaneSite : public MemorySite {
 
   LinearRun linear_;    // where the access is done by runs
   unsigned run_lanes_;  // of each of them
+  bool side_by_side_;   // several components of a lane are accessed together
   std::array<x86::Ymm, 2> places_, masks_;
   std::array<x86::Ymm, 4> addresses_;
   std::array<x86::Gp, 2> starts_;  // of runs
@@ -127,7 +132,9 @@ class LaneSite : public MemorySite {
   /// `to` = from the start of the region to the base of distances.
   void base_in_region(x86::Gp to) const;
   void locate_distances(asmjit::Label otherwise) const;
-  bool needs_fourth() const { return !is_one_address() && (components() > 2 || element() < 4); }
+  bool needs_fourth() const {
+    return !is_one_address() && (components() > 2 || (side_by_side_ && span() > 2) || element() < 4);
+  }
   x86::Mem distances(unsigned row, unsigned stride) const;
   std::span<const x86::Ymm> masks() const { return {masks_.data(), masked() ? rows() : 0}; }
 };

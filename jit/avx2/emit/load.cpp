@@ -114,14 +114,14 @@ class LoadSite : public LaneSite {
         a.vmovups(result(k, row), memory.at(component_offset(k) + offset, 32, run));
       return;
     }
-    if (stride != row_stride() || components() == 3)
+    if (stride != row_stride() || span() == 3)
       return load_row_apart(
           [&](unsigned i, int behind, unsigned bytes) {
             return at(i * stride + static_cast<unsigned>(behind), bytes);
           },
           stride >= 4, row);
-    if (components() == 2) return load_pairs(at(0, 32), at(32, 32), row);
-    if (components() == 4) return load_quads([&](unsigned i) { return at(16 * i, 16); }, row);
+    if (span() == 2) return load_pairs(at(0, 32), at(32, 32), row);
+    if (span() == 4) return load_quads([&](unsigned i) { return at(16 * i, 16); }, row);
     switch (element()) {
       case 8:
         a.vmovups(result(0, 2 * row), at(0, 32));
@@ -191,18 +191,22 @@ class LoadSite : public LaneSite {
     transpose(row);
   }
 
-  /// Lanes i and i + 4 in the halves of t, u, v, w to three or four components.
+  /// Lanes i and i + 4 in the halves of t, u, v, w to the components of a span of three or four, of which the
+  /// first one and the last one are wanted.
   void transpose(unsigned row) const {
     auto& a = c_.a;
-    const x86::Ymm x = result(0, row), y = result(1, row), z = result(2, row);
+    const auto place = [&](unsigned k) { return mem().component(k) - mem().component(0); };
+    std::array<std::optional<x86::Ymm>, 4> to;
+    for (unsigned k = 0; k < components(); ++k) to[place(k)] = result(k, row);
+    const x86::Ymm x = *to[0], last = result(components() - 1, row), high = to[2].value_or(last);
     a.vunpcklps(x, t, u);
-    a.vunpckhps(z, t, u);
+    a.vunpckhps(high, t, u);
     a.vunpcklps(t, v, w);
     a.vunpckhps(u, v, w);
-    a.vunpckhpd(y, x, t);
+    if (to[1]) a.vunpckhpd(*to[1], x, t);
     a.vunpcklpd(x, x, t);
-    if (components() == 4) a.vunpckhpd(result(3, row), z, u);
-    a.vunpcklpd(z, z, u);
+    if (to[3]) a.vunpckhpd(*to[3], high, u);
+    if (to[2]) a.vunpcklpd(*to[2], high, u);
   }
 
   // ---- Lanes that lie apart: what one has, side by side, comes with one move or two
@@ -223,14 +227,15 @@ class LoadSite : public LaneSite {
       qwords(result(0, 2 * row), 0, 2);
       return qwords(result(0, 2 * row + 1), 4, 6);
     }
-    const x86::Ymm x = result(0, row), y = result(1, row);
-    if (components() == 2) {
+    const x86::Ymm x = result(0, row);
+    if (span() == 2) {
+      const x86::Ymm y = result(1, row);
       qwords(x, 0, 4);
       qwords(t, 2, 6);
       a.vshufps(y, x, t, 0xdd);
       return (void)a.vshufps(x, x, t, 0x88);
     }
-    if (components() == 4) return load_quads([&](unsigned i) { return memory(i, 0, 16); }, row);
+    if (span() == 4) return load_quads([&](unsigned i) { return memory(i, 0, 16); }, row);
     const auto triple = [&](x86::Xmm to, unsigned lane) {
       if (!ahead) {
         a.vmovq(to, memory(lane, 0, 8));
