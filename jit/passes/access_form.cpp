@@ -14,7 +14,8 @@ bool fits_in_line(const Optimisations& optimisations, const ir::MemoryAccess& ac
 }
 
 unsigned component_span(const ir::MemoryAccess& access) {
-  return static_cast<unsigned>(std::bit_width(access.components) - std::countr_zero(access.components));
+  const auto end = static_cast<unsigned>(std::bit_width(access.components));
+  return end - static_cast<unsigned>(std::countr_zero(access.components));
 }
 
 bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsigned element) {

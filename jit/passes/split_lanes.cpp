@@ -72,7 +72,6 @@ class SplitLanes {
   }
 
  private:
-  static constexpr std::uint32_t none = ~0u;
   /// Of a value of block `block`.
   struct Definition {
     std::uint32_t block = 0, inst = 0;
