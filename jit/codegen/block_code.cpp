@@ -173,28 +173,29 @@ void BlockCode::access_by_runs(CodeInst& inst, const ScalarRun& run) {
   inst.linear = run.run;
 }
 
-/// What is not the block's.
-void BlockCode::add_new(const CodeInst& inst, std::size_t index) {
+/// Nothing is known of the results yet.
+void BlockCode::begin_results(const Inst& inst) {
   for (unsigned k = 0; k < inst.result_count; ++k) {
     alias_[inst.result + k] = inst.result + k;
     is_constant_[inst.result + k] = 0;
     is_used_[inst.result + k] = 0;
-    defined_at_[inst.result + k] = static_cast<std::uint32_t>(folded_.size());
   }
+}
+
+/// Behind the others; instruction `index` of the block is where it comes from.
+void BlockCode::put(const CodeInst& inst, std::size_t index) {
+  for (unsigned k = 0; k < inst.result_count; ++k)
+    defined_at_[inst.result + k] = static_cast<std::uint32_t>(folded_.size());
   folded_.push_back(inst);
   origin_.push_back(static_cast<std::uint32_t>(index));
 }
 
-/// Of a pair, `inst` being one of it: both are done at the first load, or at the second store. `room`: for
+/// Both accesses of a pair in the place of `inst`, which is the first load or the second store. `room`: for
 /// two operands.
-void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& run,
-                               const ScalarRun& other, std::span<ValueId> room) {
-  const bool loads = inst.op == Op::load, is_first = run.index < other.index;
-  if (loads != is_first) return;
-  const ScalarRun& first = is_first ? run : other;
+void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& first,
+                               const ScalarRun& second, std::span<ValueId> room) {
   const auto& source = function_.blocks[current_].insts;
-  const Inst& a = source[first.index];
-  const Inst& b = source[is_first ? other.index : run.index];
+  const Inst &a = source[first.index], &b = source[second.index];
   CodeInst both = inst;
   both.guest_ip = a.guest_ip;
   both.second_ip = b.guest_ip;
@@ -203,22 +204,25 @@ void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const Sc
   both.runs = 1;
   both.linear = first.run;
   both.linear.run = both.lanes;
+  both.args[0] = resolve(first.addresses[0]);
   CodeInst part;
   part.type = inst.type;
   part.guest_ip = inst.guest_ip;
-  part.result_count = part.arg_count = 1;
-  both.args[0] = resolve(first.addresses[0]);
-  if (loads) {
-    both.result = run.pair;
-    add_new(both, index);
+  part.result_count = 1;
+  if (inst.op == Op::load) {
+    both.result = first.pair;
+    begin_results(both);
+    put(both, index);
     part.op = Op::slice;
     part.lanes = a.lanes;
+    part.arg_count = 1;
     part.args = room.first(1);
-    part.args[0] = run.pair;
+    part.args[0] = first.pair;
     for (const Inst* of : {&a, &b}) {
       part.result = of->result;
       part.imm = of == &a ? 0 : a.lanes;
-      add_new(part, index);
+      begin_results(part);
+      put(part, index);
     }
     return;
   }
@@ -228,10 +232,11 @@ void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const Sc
   part.args = room.first(2);
   part.args[0] = resolve(function_.arg(a, 1));
   part.args[1] = resolve(function_.arg(b, 1));
-  part.result = run.pair;
-  add_new(part, index);
-  both.args[1] = run.pair;
-  add_new(both, index);
+  part.result = first.pair;
+  begin_results(part);
+  put(part, index);
+  both.args[1] = first.pair;
+  put(both, index);
 }
 
 /// In place of a write of registers that have been put together: the same of each of them.
@@ -250,9 +255,7 @@ bool BlockCode::write_parts(const CodeInst& write, std::size_t index) {
   high.region.offset += low_bytes;
   high.args = value.args.subspan(1, 1);
   for (const CodeInst& part : {low, high}) {
-    if (write_parts(part, index)) continue;
-    folded_.push_back(part);
-    origin_.push_back(static_cast<std::uint32_t>(index));
+    if (!write_parts(part, index)) put(part, index);
   }
   return true;
 }
@@ -277,11 +280,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
     const auto args = function_.args(source[i]);
     for (std::size_t k = 0; k < args.size(); ++k) inst.args[k] = resolve(args[k]);
     inst.mask = resolve(inst.mask);
-    for (unsigned k = 0; k < inst.result_count; ++k) {
-      alias_[inst.result + k] = inst.result + k;
-      is_constant_[inst.result + k] = 0;
-      is_used_[inst.result + k] = 0;
-    }
+    begin_results(inst);
     if (!fold_inst(inst, full)) continue;
     while (!runs.empty() && runs.front().index < i) runs = runs.subspan(1);
     if (!runs.empty() && runs.front().index == i) {
@@ -292,10 +291,17 @@ void BlockCode::fold(ir::BlockId block, bool full) {
         continue;
       }
       if (run.pair != no_value) {
-        const auto other = std::ranges::find_if(
-            all_runs, [&](const ScalarRun& one) { return one.pair == run.pair && one.index != run.index; });
-        access_at_once(inst, i, run, *other, std::span(operands_).subspan(next, 2));
-        next += 2;
+        const bool loads = inst.op == Op::load, is_first = run.address_count != 0;
+        if (loads != is_first) continue;
+        const std::span room = std::span(operands_).subspan(next, 2);
+        next += room.size();
+        // The other one is not far.
+        const auto is_other = [&](const ScalarRun& one) { return one.pair == run.pair; };
+        const auto before = all_runs.first(static_cast<std::size_t>(&run - all_runs.data()));
+        if (loads)
+          access_at_once(inst, i, run, *std::ranges::find_if(runs, is_other), room);
+        else
+          access_at_once(inst, i, *std::find_if(before.rbegin(), before.rend(), is_other), run, room);
         continue;
       }
       if (inst.op == Op::reg_write)
@@ -308,10 +314,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
     }
     if (inst.op == Op::mask_set && inst.imm == 0)
       mask_may_grow_ |= liveness_.role(block, i) != MaskRole::Subset;
-    for (unsigned k = 0; k < inst.result_count; ++k)
-      defined_at_[inst.result + k] = static_cast<std::uint32_t>(folded_.size());
-    folded_.push_back(inst);
-    origin_.push_back(static_cast<std::uint32_t>(i));
+    put(inst, i);
   }
 }
 

@@ -71,9 +71,10 @@ class BlockCode {
   void fold(ir::BlockId block, bool full);
   bool fold_mask(CodeInst& inst);
   bool fold_inst(CodeInst& inst, bool full);
-  void access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& run, const ScalarRun& other,
-                      std::span<ir::ValueId> room);
-  void add_new(const CodeInst& inst, std::size_t index);
+  void access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& first,
+                      const ScalarRun& second, std::span<ir::ValueId> room);
+  void begin_results(const ir::Inst& inst);
+  void put(const CodeInst& inst, std::size_t index);
   bool write_parts(const CodeInst& write, std::size_t index);
   void add_first_lanes(CodeInst& inst, const ScalarRun& run);
   void access_by_runs(CodeInst& inst, const ScalarRun& run);

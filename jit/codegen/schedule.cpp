@@ -163,8 +163,7 @@ void Scheduler::order(std::span<CodeInst> insts) {
 void Scheduler::find_edges(std::span<const CodeInst> insts) {
   ++epoch_;
   edges_.clear();
-  parent_.resize(insts.size());
-  std::iota(parent_.begin(), parent_.end(), 0);
+  computations_.reset(insts.size());
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     const CodeInst& inst = insts[i];
     const bool joins = !is_common(inst);
@@ -172,9 +171,7 @@ void Scheduler::find_edges(std::span<const CodeInst> insts) {
       if (value == no_value || definitions_[value].epoch != epoch_) return;
       const std::uint32_t definition = definitions_[value].inst;
       edges_.push_back({definition, i});
-      if (!joins || is_common(insts[definition])) return;
-      const std::uint32_t a = computation(definition), b = computation(i);
-      parent_[std::max(a, b)] = std::min(a, b);
+      if (joins && !is_common(insts[definition])) computations_.join(definition, i);
     };
     for (ValueId arg : inst.args) use(arg);
     for (ValueId arg : inst.first_lanes) use(arg);
@@ -203,19 +200,13 @@ void Scheduler::access(Slot& slot, std::uint32_t inst, bool writes) {
   slot.last_write = inst;
 }
 
-/// The first instruction of the computation.
-std::uint32_t Scheduler::computation(std::uint32_t inst) {
-  while (parent_[inst] != inst) inst = parent_[inst] = parent_[parent_[inst]];
-  return inst;
-}
-
 /// Beside what is common.
 bool Scheduler::is_one_computation(std::span<const CodeInst> insts) {
   std::uint32_t first = none;
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     if (is_common(insts[i])) continue;
-    if (first == none) first = computation(i);
-    if (computation(i) != first) return false;
+    if (first == none) first = computations_.first(i);
+    if (computations_.first(i) != first) return false;
   }
   return true;
 }
@@ -241,7 +232,7 @@ void Scheduler::rank(std::span<const CodeInst> insts) {
   for (const Edge& edge : edges_) targets_[next_edge_[edge.from]++] = edge.to;
   keys_.resize(count);
   for (std::uint32_t i = count; i-- > 0;) {
-    keys_[i] = std::uint64_t{computation(i)} << 32 | i;
+    keys_[i] = std::uint64_t{computations_.first(i)} << 32 | i;
     if (!is_common(insts[i]) || behind(i).empty()) continue;
     keys_[i] = ~std::uint64_t{0};
     for (std::uint32_t user : behind(i)) keys_[i] = std::min(keys_[i], keys_[user]);

@@ -8,6 +8,7 @@
 
 #include "jit/codegen/block_code.hpp"
 #include "jit/codegen/target.hpp"
+#include "jit/passes/disjoint_sets.hpp"
 
 namespace eum::jit::codegen {
 
@@ -52,7 +53,6 @@ class Scheduler {
   void access(Slot& slot, std::uint32_t inst, bool writes);
   void rank(std::span<const CodeInst> insts);
   void sort();
-  std::uint32_t computation(std::uint32_t inst);
   bool is_one_computation(std::span<const CodeInst> insts);
   std::span<const std::uint32_t> behind(std::uint32_t inst) const;
 
@@ -72,9 +72,9 @@ class Scheduler {
   std::vector<std::uint32_t> targets_;     // of the edges, by what comes first
   std::vector<std::uint32_t> first_edge_;  // in targets_, of each instruction
   std::vector<std::uint32_t> next_edge_;
-  std::vector<std::uint32_t> parent_;  // of each instruction: towards the first one of its computation
-  std::vector<std::uint32_t> waits_;   // of each instruction: how many must come before it
-  std::vector<std::uint64_t> keys_;    // of each instruction: computation, place in it
+  DisjointSets computations_;         // of instructions
+  std::vector<std::uint32_t> waits_;  // of each instruction: how many must come before it
+  std::vector<std::uint64_t> keys_;   // of each instruction: computation, place in it
   std::vector<std::uint32_t> by_rank_, rank_, ready_;
   std::vector<std::uint32_t> order_;  // numbers of instructions
   std::vector<CodeInst> ordered_;

@@ -1,5 +1,7 @@
 #include "jit/passes/access_pairs.hpp"
 
+#include <algorithm>
+
 #include "jit/passes/access_form.hpp"
 
 namespace eum::jit {
@@ -9,15 +11,20 @@ using ir::Inst;
 using ir::no_value;
 using ir::Op;
 
-bool AccessPairs::add(std::span<const Inst> insts, std::span<const std::uint32_t> definitions,
-                      std::span<ScalarRun> found) {
+void AccessPairs::begin(std::span<const Inst> insts, std::span<const std::uint32_t> definitions) {
+  insts_ = insts;
+  definitions_ = definitions;
+  const auto set =
+      std::ranges::find_if(insts, [](const Inst& inst) { return inst.op == Op::mask_set && inst.imm == 0; });
+  mask_set_ = static_cast<std::size_t>(set - insts.begin());
+}
+
+bool AccessPairs::add(std::span<ScalarRun> found) {
   constexpr std::size_t farthest = 8;  // accesses
   // Where a thread stops, what the first one has loaded is to be there, and nothing of the second one.
   if (!optimisations_[Optimisation::pairs] || liveness_.exact()) return false;
-  insts_ = insts;
-  definitions_ = definitions;
   ScalarRun& second = found.back();
-  if (!may_pair(second)) return false;
+  if (second.index > mask_set_ || !may_pair(second)) return false;
   for (std::size_t i = found.size() - 1; i-- > 0 && i + farthest >= found.size();) {
     ScalarRun& first = found[i];
     if (first.pair != no_value || first.address_count != 1 || !may_pair(first) || !goes_on(first, second) ||
@@ -56,10 +63,8 @@ bool AccessPairs::goes_on(const ScalarRun& first, const ScalarRun& second) const
 /// Nothing between them may tell: loads are done at the first place, stores at the second one.
 bool AccessPairs::may_be_at_once(std::uint32_t first, std::uint32_t second) const {
   const bool loads = insts_[first].op == Op::load;
-  for (std::uint32_t i = 0; i < second; ++i) {
+  for (std::uint32_t i = first + 1; i < second; ++i) {
     const Inst& inst = insts_[i];
-    if (inst.op == Op::mask_set && inst.imm == 0) return false;  // channels may be off there
-    if (i <= first) continue;
     const Effect effect = ir::info(inst.op).effect;
     if (effect == Effect::WritesMemory || effect == Effect::Effect || effect == Effect::Control) return false;
     const bool is_load = inst.op == Op::load && ir::info(function_.access(inst).space).bounded_reads;

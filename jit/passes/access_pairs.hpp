@@ -17,11 +17,12 @@ class AccessPairs {
               const Optimisations& optimisations)
       : function_(function), liveness_(liveness), linear_(linear), optimisations_(optimisations) {}
 
+  /// The version of a block for all channels. `definitions` says of each value of the block which instruction
+  /// gives it.
+  void begin(std::span<const ir::Inst> insts, std::span<const std::uint32_t> definitions);
   /// `found`: the accesses of the version of a block for all channels, up to one that now becomes a pair with
   /// an earlier one, which gets a value for it. False: it goes on after none.
-  /// `definitions` says of each value of the block which instruction gives it.
-  bool add(std::span<const ir::Inst> insts, std::span<const std::uint32_t> definitions,
-           std::span<ScalarRun> found);
+  bool add(std::span<ScalarRun> found);
 
  private:
   bool may_pair(const ScalarRun& access) const;
@@ -36,6 +37,8 @@ class AccessPairs {
   const Optimisations& optimisations_;
   std::span<const ir::Inst> insts_;  // of the block that is looked at
   std::span<const std::uint32_t> definitions_;
+  std::size_t mask_set_ =
+      0;  // the first one of the execution mask, or the end: all channels are on before it
 };
 
 }  // namespace eum::jit

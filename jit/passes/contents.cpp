@@ -15,13 +15,7 @@ std::vector<Relation> Contents::relations() {
   };
   std::vector<Known> registers;
   for (const unsigned g : known_) {
-    SymbolicSum sum = written_[g].sum;
-    if (!is_written(g)) {
-      const auto relation = std::ranges::find(entry_, g, &Relation::dword);
-      sum = relation != entry_.end()
-                ? SymbolicSum{symbols_.of({Symbols::Content, relation->other}), relation->distance}
-                : SymbolicSum{symbols_.of({Symbols::Content, g}), 0};
-    }
+    const SymbolicSum sum = is_written(g) ? written_[g].sum : at_entry(g);
     if (sum.symbol > zero_symbol) registers.push_back({sum, g});
   }
   // Each of those that have a symbol in common, to the first one of them.

@@ -86,12 +86,10 @@ class Contents {
     if (above[g] == stride)
       while (begin > 0 && g - begin < farthest && above[begin - 1] == stride && !is_written(begin - 1))
         --begin;
-    const auto behind = (g - begin) * static_cast<std::uint32_t>(stride);
-    const auto relation = std::ranges::find(entry_, begin, &Relation::dword);
-    if (relation != entry_.end())
-      return {symbols_.of({Symbols::Content, relation->other}), relation->distance + behind};
     if (begin % dwords_of_register == 0) known_.push_back(begin);
-    return {symbols_.of({Symbols::Content, begin}), behind};
+    SymbolicSum sum = at_entry(begin);
+    sum.offset += (g - begin) * static_cast<std::uint32_t>(stride);
+    return sum;
   }
   /// What holds behind the block.
   std::vector<Relation> relations();
@@ -111,6 +109,12 @@ class Contents {
   };
   static constexpr unsigned dwords_of_register = 8;
   bool is_written(unsigned g) const { return written_[g].era == era_; }
+  /// What dword g held as the block began.
+  SymbolicSum at_entry(unsigned g) {
+    const auto relation = std::ranges::find(entry_, g, &Relation::dword);
+    if (relation == entry_.end()) return {symbols_.of({Symbols::Content, g}), 0};
+    return {symbols_.of({Symbols::Content, relation->other}), relation->distance};
+  }
 
   Symbols& symbols_;
   std::vector<Written> written_;

@@ -85,7 +85,8 @@ class BlockForwarder {
       : function_(function),
         alias_(function.values.size(), ir::no_value),
         writes_(function),
-        flags_(function.flag_bits) {}
+        flags_(function.flag_bits),
+        copy_at_(function.file_bytes / WriteTimes::granule + 64) {}
 
   void run(ir::Block& block) {
     // Times of writes stay: whatever comes into the empty table is later than all of them.
@@ -318,14 +319,13 @@ class BlockForwarder {
   /// A read of one lane of what has been copied reads what it was copied from: a lane is in a general
   /// register, the copy in a vector, if anything else looks at it.
   void read_original(Inst& inst) const {
-    for (const Copy& copy : copies_) {
-      if (inst.region.offset < copy.to || inst.region.offset >= copy.to + copy.bytes) continue;
-      Inst original = inst;
-      original.region = ir::Region::packed(copy.from + inst.region.offset - copy.to);
-      if (!writes_.is_kept(inst, copy.time) || !writes_.is_kept(original, copy.time)) continue;
-      inst = original;
-      return;
-    }
+    const std::uint32_t last = copy_at_[inst.region.offset / WriteTimes::granule];
+    if (last >= copies_.size()) return;
+    const Copy& copy = copies_[last];
+    if (inst.region.offset < copy.to || inst.region.offset >= copy.to + copy.bytes) return;
+    Inst original = inst;
+    original.region = ir::Region::packed(copy.from + inst.region.offset - copy.to);
+    if (writes_.is_kept(inst, copy.time) && writes_.is_kept(original, copy.time)) inst = original;
   }
   void remember_copy(const Inst& write) {
     const Inst* read = out_.empty() ? nullptr : &out_.back();
@@ -333,6 +333,9 @@ class BlockForwarder {
         write.mask != ir::no_value || write.region.stride(write.lanes) != 1 ||
         read->region.stride(read->lanes) != 1)
       return;
+    const auto [first, last] = slots_of(write, WriteTimes::granule);
+    std::fill(copy_at_.begin() + first, copy_at_.begin() + last + 1,
+              static_cast<std::uint32_t>(copies_.size()));
     copies_.push_back(
         {read->region.offset, write.region.offset, write.lanes * ir::size_of(write.type), clock_});
   }
@@ -434,8 +437,9 @@ class BlockForwarder {
   std::vector<ValueId> alias_;
   WriteTimes writes_;
   std::vector<FlagBits> flags_;
-  std::vector<MaskSlice> slices_;  // of the block, a few
-  std::vector<Copy> copies_;
+  std::vector<MaskSlice> slices_;       // of the block, a few
+  std::vector<Copy> copies_;            // of the block
+  std::vector<std::uint32_t> copy_at_;  // of each granule: which copy wrote it last, if that is one of these
   Table table_;
   WriteTimes::Time clock_ = 0;
   std::uint64_t fp_modes_ = 0;  // how often the mode has been set

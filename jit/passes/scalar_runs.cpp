@@ -111,9 +111,10 @@ class BlockRuns {
     joined_.clear();
     for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
     find_writes(id);
+    if (full) pairs_.begin(insts_, definitions_);
     for (std::size_t i = 0; i < uses.size(); ++i) {
       if (uses[i].kind == LinearUse::Access) {
-        if (!full || !pairs_.add(insts_, definitions_, std::span(found).first(i + 1))) access(found[i]);
+        if (!full || !pairs_.add(std::span(found).first(i + 1))) access(found[i]);
       } else {
         compare(uses[i], found[i]);
       }

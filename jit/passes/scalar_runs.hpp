@@ -26,7 +26,7 @@ struct ScalarRun {
   ir::ValueId mask = ir::no_value;  ///< what a comparison gives
   /// Of two loads or stores of which the second one's lanes go on where those of the first one end: what they
   /// load or store together, which both have here. They may be one access of all these lanes, at the place of
-  /// the first load or of the second store.
+  /// the first load or of the second store. Only the first one has its address.
   ir::ValueId pair = ir::no_value;
 };
 

@@ -16,7 +16,7 @@
 #include <array>
 #include <vector>
 
-#include "jit/passes/liveness.hpp"
+#include "jit/passes/disjoint_sets.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -60,7 +60,8 @@ class SplitLanes {
       : function_(function),
         definitions_(function.values.size()),
         marks_(function.values.size()),
-        parts_(function.values.size()) {}
+        parts_(function.values.size()),
+        out_(function) {}
 
   void run() {
     for (ir::Block& block : function_.blocks) {
@@ -98,6 +99,11 @@ class SplitLanes {
     }
   };
 
+  /// Of the widest elements that the instruction works on.
+  static unsigned element_bytes(const Inst& inst) {
+    const unsigned bytes = ir::size_of(inst.type);
+    return ir::shape_of(inst.op).has_from() ? std::max(bytes, unsigned{ir::size_of(inst.from)}) : bytes;
+  }
   unsigned bytes(ValueId value) const {
     const ir::ValueInfo& info = function_.values[value];
     // A mask takes as much as what it was compared from, mostly elements of 32 bits.
@@ -111,7 +117,7 @@ class SplitLanes {
   bool may_split(const Inst& inst) const;
   void connect(const ir::Block& block);
   bool measure(const ir::Block& block);
-  std::uint32_t computation(std::uint32_t inst);
+  Computation& computation(std::uint32_t inst) { return computations_[sets_.first(inst)]; }
   const Inst* member(const ir::Block& block, ValueId value) const;
 
   void split(ir::Block& block);
@@ -119,18 +125,17 @@ class SplitLanes {
   void split(const ir::Block& block, const Inst& inst, unsigned lanes);
   void find_parts(const ir::Block& block, ValueId value, unsigned lanes);
   void make_whole(ValueId value);
-  ValueId append(Inst inst, std::initializer_list<ValueId> args);
 
   ir::Function& function_;
   std::uint32_t block_ = 0;  // counts blocks
   std::vector<Definition> definitions_;
   std::vector<Marks> marks_;
   std::vector<std::uint8_t> is_member_;    // of each instruction
-  std::vector<std::uint32_t> parent_;      // towards the first instruction of its computation
+  DisjointSets sets_;                      // of instructions: the computations
   std::vector<unsigned> cycles_;           // of each member: until its result is there
   std::vector<Computation> computations_;  // by their first instructions
   std::vector<Parts> parts_;               // of the values that there were at first
-  std::vector<Inst> insts_;                // what the block becomes
+  NewBlock out_;                           // what the block becomes
   std::uint32_t guest_ip_ = 0;
 };
 
@@ -141,9 +146,7 @@ bool SplitLanes::may_split(const Inst& inst) const {
            inst.region.offset % function_.slot_bytes == 0 && bytes(inst.result) % function_.slot_bytes == 0;
   if (!ir::is_pure(inst.op) || !ir::shape_of(inst.op).lanewise() || ir::is_mask(inst.type)) return false;
   if (ir::info(inst.op).backend != ir::Backend::Native) return false;
-  unsigned widest = inst.lanes * ir::size_of(inst.type);
-  if (ir::shape_of(inst.op).has_from()) widest = std::max(widest, inst.lanes * ir::size_of(inst.from));
-  if (widest <= function_.slot_bytes) return false;
+  if (inst.lanes * element_bytes(inst) <= function_.slot_bytes) return false;
   return ir::info(inst.op).shape != Shape::Compare || marks_[inst.result].chooses == block_;
 }
 
@@ -182,25 +185,17 @@ const Inst* SplitLanes::member(const ir::Block& block, ValueId value) const {
   return &block.insts[definition.inst];
 }
 
-/// The first instruction of the computation.
-std::uint32_t SplitLanes::computation(std::uint32_t inst) {
-  while (parent_[inst] != inst) inst = parent_[inst] = parent_[parent_[inst]];
-  return inst;
-}
-
 void SplitLanes::connect(const ir::Block& block) {
-  parent_.resize(block.insts.size());
+  sets_.reset(block.insts.size());
   cycles_.resize(block.insts.size());
-  for (std::uint32_t i = 0; i < parent_.size(); ++i) {
-    parent_[i] = i;
+  for (std::uint32_t i = 0; i < block.insts.size(); ++i) {
     if (is_member_[i] == 0) continue;
     cycles_[i] = 0;
     for (ValueId arg : function_.args(block.insts[i])) {
       if (!member(block, arg)) continue;
       const std::uint32_t definition = definitions_[arg].inst;
       cycles_[i] = std::max(cycles_[i], cycles_[definition]);
-      const std::uint32_t a = computation(definition), b = computation(i);
-      parent_[std::max(a, b)] = std::min(a, b);
+      sets_.join(definition, i);
     }
     cycles_[i] += latency(block.insts[i]);
   }
@@ -212,16 +207,14 @@ bool SplitLanes::measure(const ir::Block& block) {
   const auto use = [&](ValueId value) {
     if (marks_[value].used == block_ || !member(block, value)) return;
     marks_[value].used = block_;
-    computations_[computation(definitions_[value].inst)].registers += registers(value);
+    computation(definitions_[value].inst).registers += registers(value);
   };
   for (auto i = static_cast<std::uint32_t>(block.insts.size()); i-- > 0;) {
     const Inst& inst = block.insts[i];
     if (is_member_[i] != 0) {
-      Computation& its = computations_[computation(i)];
+      Computation& its = computation(i);
       its.path = std::max(its.path, cycles_[i]);
-      its.element_bytes = std::max<unsigned>(its.element_bytes, ir::size_of(inst.type));
-      if (ir::shape_of(inst.op).has_from())
-        its.element_bytes = std::max<unsigned>(its.element_bytes, ir::size_of(inst.from));
+      its.element_bytes = std::max(its.element_bytes, element_bytes(inst));
       if (inst.op != Op::reg_read) {
         ++its.ops;
         if (its.registers > host_registers) its.excess += its.registers - host_registers;
@@ -236,7 +229,7 @@ bool SplitLanes::measure(const ir::Block& block) {
 }
 
 void SplitLanes::split(ir::Block& block) {
-  insts_.clear();
+  out_.clear();
   for (std::uint32_t i = 0; i < block.insts.size(); ++i) {
     const Inst& inst = block.insts[i];
     guest_ip_ = inst.guest_ip;
@@ -247,15 +240,15 @@ void SplitLanes::split(ir::Block& block) {
     // By number, as operands move.
     for (unsigned k = 0; k < inst.arg_count; ++k) make_whole(function_.arg(inst, k));
     if (inst.mask != no_value) make_whole(inst.mask);
-    insts_.push_back(inst);
+    out_.keep(inst);
   }
-  block.insts.assign(insts_.begin(), insts_.end());
+  out_.replace(block);
 }
 
 /// Lanes of each part of a member, or 0 if it stays whole.
 unsigned SplitLanes::part_lanes(std::uint32_t index, const Inst& inst) {
   if (is_member_[index] == 0) return 0;
-  const Computation& its = computations_[computation(index)];
+  const Computation& its = computation(index);
   if (!its.splits()) return 0;
   const unsigned lanes = function_.slot_bytes / its.element_bytes;
   const auto fills_registers = [&](ir::Type type) {
@@ -287,7 +280,7 @@ void SplitLanes::split(const ir::Block& block, const Inst& inst, unsigned lanes)
         its = {block_, static_cast<std::uint8_t>(lanes), static_cast<std::uint8_t>(count), false, {}};
       its.values[part] = value;
     }
-    insts_.push_back(one);
+    out_.keep(one);
   }
 }
 
@@ -305,12 +298,12 @@ void SplitLanes::find_parts(const ir::Block& block, ValueId value, unsigned lane
     one.lanes = static_cast<std::uint8_t>(lanes);
     one.result = function_.add_value(info.type, lanes);
     its.values.fill(one.result);
-    return insts_.push_back(one);
+    return out_.keep(one);
   }
   for (unsigned part = 0; part < its.count; ++part) {
     Inst slice = make_op(Op::slice, info.type, lanes, guest_ip_);
     slice.imm = part * lanes;
-    its.values[part] = append(slice, {value});
+    its.values[part] = out_.append(slice, {value});
   }
 }
 
@@ -322,16 +315,9 @@ void SplitLanes::make_whole(ValueId value) {
   const ir::Type type = function_.values[value].type;
   ValueId sum = its.values[0];
   for (unsigned part = 1; part < its.count; ++part)
-    sum = append(make_op(Op::concat, type, (part + 1) * its.lanes, guest_ip_), {sum, its.values[part]});
-  insts_.back().result = value;
+    sum = out_.append(make_op(Op::concat, type, (part + 1) * its.lanes, guest_ip_), {sum, its.values[part]});
+  out_.insts().back().result = value;
   function_.values.pop_back();
-}
-
-ValueId SplitLanes::append(Inst inst, std::initializer_list<ValueId> args) {
-  function_.set_args(inst, args);
-  inst.result = function_.add_value(inst.type, inst.lanes);
-  insts_.push_back(inst);
-  return inst.result;
 }
 
 }  // namespace

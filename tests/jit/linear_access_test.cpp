@@ -250,8 +250,7 @@ b2: ip 0x20 count 5
         world->set_flags(taken);
         world->masks()[0] = 0xff;
         world->masks()[1] = 0;
-        for (std::uint16_t lane = 0; lane < 8; ++lane)
-          std::memcpy(world->file() + id_place + std::size_t{2} * lane, &lane, sizeof lane);
+        world->put_ids(id_place, 8);
       }
       INFO("channels " << taken);
       REQUIRE(difference(expected.run(*reference), found.run(*other), false).empty());
@@ -292,8 +291,7 @@ TEST_CASE("two halves of what goes up are compared with one limit, around the li
               const std::array<std::uint32_t, 2> numbers{start, start + static_cast<std::uint32_t>(limit)};
               for (World* world : {&expected, &found}) {
                 world->reset(function, start);
-                for (std::uint16_t lane = 0; lane < 8; ++lane)
-                  std::memcpy(world->file() + id_place + std::size_t{2} * lane, &lane, sizeof lane);
+                world->put_ids(id_place, 8);
                 std::memcpy(world->file() + limits_place, numbers.data(), sizeof numbers);
               }
               INFO(op << "." << type << " from " << start << " to " << numbers[1] << ", " << distance);

@@ -80,8 +80,7 @@ void check(const Case& one) {
         for (World* world : {&expected, &found}) {
           world->reset(function, base);
           world->masks()[0] = on;
-          for (std::uint16_t lane = 0; lane < 8; ++lane)
-            std::memcpy(world->file() + id_place + std::size_t{2} * lane, &lane, sizeof lane);
+          world->put_ids(id_place, 8);
           std::memcpy(world->file() + base_place, &base, sizeof base);
         }
         INFO(one.from << " to " << one.to << ", base " << base << ", distance " << one.distance << ", offset "

@@ -97,6 +97,11 @@ class World {
   void reset(const ir::Function& function, std::uint64_t seed);
   ThreadState& state() { return *state_; }
   std::byte* file() { return layout_.file_of(*state_); }
+  /// Local ids of so many channels, 0 up, as words from byte `place` of the register file on.
+  void put_ids(unsigned place, std::uint16_t count) {
+    for (std::uint16_t id = 0; id < count; ++id)
+      std::memcpy(file() + place + std::size_t{2} * id, &id, sizeof id);
+  }
   std::uint32_t* masks() { return layout_.masks_of(*state_); }
   /// The first 64 flag bits.
   std::uint64_t flags() { return get_flags(layout_.flags_of(*state_)); }
