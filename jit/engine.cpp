@@ -92,6 +92,14 @@ std::vector<FileRange> restored_slots(const RegisterUse& use) {
   return slots;
 }
 
+void Executable::clear(ThreadState& state) const {
+  auto* const bytes = reinterpret_cast<std::byte*>(&state);
+  std::memset(bytes, 0, layout_.file);
+  for (const FileRange& range : register_use_.read)
+    std::memset(bytes + layout_.file + range.offset, 0, range.bytes);
+  std::memset(bytes + layout_.masks, 0, layout_.size - layout_.masks);
+}
+
 /// The thread whose turn it is in the batch.
 void Executable::begin(ThreadBatch& batch) const {
   ThreadState& state = *batch.state;

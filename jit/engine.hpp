@@ -170,6 +170,7 @@ struct StateLayout {
     layout.size = up(layout.regions + region_count * sizeof(CachedRegion));
     return layout;
   }
+  bool operator==(const StateLayout&) const = default;
   /// The state behind this one in an array of them.
   ThreadState* next(ThreadState& state) const {
     return reinterpret_cast<ThreadState*>(reinterpret_cast<std::byte*>(&state) + size);
@@ -317,6 +318,9 @@ class Executable {
   /// the code may read before it has written them, and may have written. What a thread does never depends on
   /// the thread whose state it takes over. Ascending.
   std::span<const FileRange> restored() const { return restored_; }
+  /// Clears what the function may look at in a state that has held a thread of the same layout: all but
+  /// registers that it does not read before it writes them.
+  void clear(ThreadState& state) const;
   /// Bytes of host code; 0 for an engine that makes none.
   virtual std::size_t code_bytes() const { return 0; }
   /// Bytes that are kept beside the code for as long as it lives, listing and places apart.

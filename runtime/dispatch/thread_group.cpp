@@ -38,7 +38,7 @@ void next_group_id(const WalkerCommand& walk, GroupId& id) {
 Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots) {
   walk_ = &walk;
   slots_ = &slots;
-  layout_ = walk.code->executable->layout();
+  const jit::StateLayout layout_before = std::exchange(layout_, walk.code->executable->layout());
   fault_ = {};
   counts_ = {};
   under_way_ = false;
@@ -52,7 +52,9 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   const bool apart = !walk.code->waits && walk.slm_bytes == 0 && walk.scratch.bytes == 0;
   ahead_ = apart ? std::max(1u, states_ahead / threads) : 0;
   const std::uint32_t states = std::max(1u, ahead_) * threads;
+  const std::byte* const states_before = states_.data();
   if (auto reserved = states_.reserve(std::size_t{states} * layout_.size); !reserved) return reserved;
+  if (layout_ != layout_before || states_.data() != states_before) laid_out_ = 0;
   if (auto reserved = images_.reserve(threads * restored_bytes_); !reserved) return reserved;
   threads_.assign(threads, {});
   if (walk.slm_bytes != 0 && (!slm_ || slm_->size() != mem::slm_allocation(walk.slm_bytes))) {
@@ -85,6 +87,7 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
                     range.offset + range.bytes > walk.code->sr0_offset;
   begins_.resize(states);
   for (std::uint32_t i = 0; i < states; ++i) lay_out(i, i % threads);
+  laid_out_ = std::max(laid_out_, states);
   return {};
 }
 
@@ -115,7 +118,11 @@ void ThreadGroup::put_place(std::uint32_t thread, std::uint32_t slot) {
 void ThreadGroup::lay_out(std::uint32_t index, std::uint32_t thread) {
   const ThreadPayload payload(*walk_);
   jit::ThreadState& s = state_at(index);
-  std::memset(static_cast<void*>(&s), 0, layout_.size);
+  // A small launch would spend more time on registers that no instruction looks at than on its threads.
+  if (index < laid_out_)
+    walk_->code->executable->clear(s);
+  else
+    std::memset(static_cast<void*>(&s), 0, layout_.size);
   new (&s) jit::ThreadState;
   s.environment = &environments_[thread];
   std::byte* file = layout_.file_of(s);

@@ -130,6 +130,7 @@ class alignas(128) ThreadGroup {
   mem::AlignedBytes images_;        // of each thread: the contents of the restored slots, one after the other
   std::uint32_t ahead_ = 0;         // groups that run in one batch; 0: each by itself
   mem::AlignedBytes states_;        // of each thread of a group, or of so many groups
+  std::uint32_t laid_out_ = 0;      // states that have held threads of this layout, and nothing else
   std::uint32_t base_ = 0;          // the first of the group under way
   std::vector<jit::ThreadBegin> begins_;        // for each state
   std::vector<jit::Environment> environments_;  // of each thread

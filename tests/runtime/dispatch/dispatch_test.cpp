@@ -117,6 +117,33 @@ TEST_CASE("registers that no payload fills are zero, whatever ran before", "[dis
   }
 }
 
+TEST_CASE("registers that another walk's code has written are zero for code that reads them", "[dispatch]") {
+  for (const jit::EngineKind engine : engines) {
+    // Exact, so that the writes are done though nothing reads them.
+    Walked writer("b0: ip 0 count 1\n" + locate +
+                      "  reg_write.u32x1 r3.2<1;1,0>, %c16\n  reg_write.u32x1 r77.3<1;1,0>, %c16\n"
+                      "  %m = mask_get.mx16 mask0\n  flag_write.mx16 f1.0, %m\n"
+                      "  store.u32x1 surface0[%at], %c16\n  exit\n",
+                  engine, 16, {.exact_registers = true});
+    Walked reader("b0: ip 0 count 1\n" + locate +
+                      "  %near = reg_read.u32x1 r3.2<1;1,0>\n  %far = reg_read.u32x1 r77.3<1;1,0>\n"
+                      "  %f = flag_read.mx16 f1.0\n  %flags = mask_bits.u32x1 %f\n"
+                      "  store.u32x1 surface0[%at] {0, 1, 2}, %near, %far, %flags\n  exit\n",
+                  engine);
+    Workers pool(1);
+    for (Walked* walked : {&writer, &reader}) {
+      walked->command.groups = {20, 1, 1};
+      walked->command.threads_per_group = 2;
+      walked->output(std::size_t{4} * 40);
+      const auto outcome = walked->run(pool, 1);
+      REQUIRE(outcome);
+      CHECK_FALSE(outcome->fault);
+    }
+    CHECK(writer.data[0] == 16);
+    CHECK(reader.data == std::vector<std::uint32_t>(std::size_t{4} * 40, 0));
+  }
+}
+
 namespace {
 
 /// Each thread puts its number + 1 into SLM, waits, and stores what its neighbour put there; twice.

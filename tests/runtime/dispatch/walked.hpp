@@ -71,8 +71,12 @@ class Walked {
   }
 
   Result<Outcome> run(unsigned workers) {
-    complete(workers);
     Workers pool(workers);
+    return run(pool, workers);
+  }
+  /// By workers that may have run other walks before.
+  Result<Outcome> run(Workers& pool, unsigned workers) {
+    complete(workers);
     const auto dispatch = Dispatch::create(pool, command);
     if (!dispatch) return dispatch.error();
     if (const auto progress = (*dispatch)->step(); !progress) return progress.error();
