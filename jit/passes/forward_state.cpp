@@ -333,11 +333,13 @@ class BlockForwarder {
         write.mask != ir::no_value || write.region.stride(write.lanes) != 1 ||
         read->region.stride(read->lanes) != 1)
       return;
+    const Copy copy{read->region.offset, write.region.offset, write.lanes * ir::size_of(write.type), clock_};
+    // The write itself, which is at the copy's time, takes from the source what it overlaps.
+    if (copy.from < copy.to + copy.bytes && copy.to < copy.from + copy.bytes) return;
     const auto [first, last] = slots_of(write, WriteTimes::granule);
     std::fill(copy_at_.begin() + first, copy_at_.begin() + last + 1,
               static_cast<std::uint32_t>(copies_.size()));
-    copies_.push_back(
-        {read->region.offset, write.region.offset, write.lanes * ir::size_of(write.type), clock_});
+    copies_.push_back(copy);
   }
 
   void write_register(Inst& inst) {
