@@ -174,6 +174,12 @@ class Compiler {
   void leave(Status status, bool saved = false);
   void fault(FaultKind kind, const CodeInst& inst, x86::Gp address);
 
+  // ---- Fences
+  /// Orders stores before later loads, as mfence does, for about half the time.
+  void fence() { a.lock().add(x86::ptr(x86::rsp, Frame::status, 4), 0); }
+  /// One where the code is left, for all that has run by then.
+  void fence_when_left() { fences_when_left_ = true; }
+
   // ---- Ends of blocks: memory is up to date
   void finish(Status status);
   /// The same where the thread exits or waits, and the next one of a batch may run.
@@ -275,6 +281,7 @@ class Compiler {
   asmjit::Label places_;       // hash table of blocks by ip
   asmjit::Label entry_table_;  // of each version of each block, from the table on
   bool dispatches_ = false;
+  bool fences_when_left_ = false;
   ir::BlockId current_ = 0;
   bool full_ = true;
   FpClass fp_class_ = FpClass::Single;  ///< whose mode MXCSR has, where f32 and f64 have different ones

@@ -348,6 +348,7 @@ void Compiler::exits() {
   a.jz(alone);
   a.mov(batch_field(offsetof(ThreadBatch, state), 8), state_reg);
   a.bind(alone);
+  if (fences_when_left_) fence();
   a.vzeroupper();
   a.mov(x86::rsp, x86::ptr(x86::rsp, Frame::host_rsp, 8));
   for (std::size_t i = std::size(callee_saved); i-- > 0;) a.pop(callee_saved[i]);

@@ -1,6 +1,8 @@
-// Fences that have nothing to order. Hosts keep every order but that of a store before a later load, so a
-// fence matters behind a store that others may see. Compilers put one in front of each barrier, mostly behind
-// stores to shared local memory, which only threads see that never run at the same time.
+// Fences that have nothing to order, or less than a fence in its place does. Hosts keep every order but that
+// of a store before a later load, so a fence matters behind a store that others may see and in front of a
+// load of what they may have written. Compilers put one in front of each barrier, mostly behind stores to
+// shared local memory, which only threads see that never run at the same time; and what a thread loads behind
+// the barrier it loads in a later turn, so that one fence does for all threads of a batch.
 #include <utility>
 #include <vector>
 
@@ -11,14 +13,22 @@ namespace {
 
 using namespace ir;
 
-/// Whether other host threads may see what `inst` writes.
-bool is_seen(const Function& function, const Inst& inst) {
-  const OpInfo& op = info(inst.op);
-  if (op.effect == Effect::Effect) return inst.op == Op::callback;
-  if (op.effect != Effect::WritesMemory) return false;
+/// Whether `inst` is of `effect` and acts on memory that other host threads have as well.
+bool acts_on_shared(const Function& function, const Inst& inst, Effect effect) {
+  if (info(inst.op).effect != effect) return false;
   if (!shape_of(inst.op).has_memory()) return true;  // images
   const MemSpace space = function.access(inst).space;
   return space != MemSpace::Slm && space != MemSpace::Scratch;
+}
+
+/// Whether other host threads may see what `inst` writes.
+bool is_seen(const Function& function, const Inst& inst) {
+  return inst.op == Op::callback || acts_on_shared(function, inst, Effect::WritesMemory);
+}
+
+/// Whether `inst` may see what other host threads have written. Those that write as well, atomics, may.
+bool sees(const Function& function, const Inst& inst) {
+  return is_seen(function, inst) || acts_on_shared(function, inst, Effect::ReadsMemory);
 }
 
 /// Whether a store may be without a fence behind it where a block ends, given how it is where it begins.
@@ -27,17 +37,14 @@ bool is_pending_behind(const Function& function, const Block& block, bool pendin
   return pending;
 }
 
-}  // namespace
+/// Whether other host threads' writes may be seen before the turn is over from `inst` on, given whether they
+/// may be from behind it on.
+bool may_see(const Function& function, const Inst& inst, bool behind) {
+  return inst.op != Op::wait && (behind || sees(function, inst));
+}
 
-void fences(Function& function) {
-  bool any = false, computed = false;
-  for (const Block& block : function.blocks)
-    for (const Inst& inst : block.insts) {
-      any |= inst.op == Op::fence;
-      computed |= inst.op == Op::jump_ip;
-    }
-  if (!any) return;
-  // A computed jump may come from anywhere.
+/// Where pending stores may be before each block.
+std::vector<bool> pending_before(const Function& function, bool computed) {
   std::vector<bool> pending(function.blocks.size(), computed);
   for (bool changed = true; changed;) {
     changed = false;
@@ -50,6 +57,40 @@ void fences(Function& function) {
       }
     }
   }
+  return pending;
+}
+
+/// Where others' writes may be seen behind each block, before the turn is over.
+std::vector<bool> seen_behind(const Function& function, bool computed) {
+  std::vector<bool> before(function.blocks.size(), computed), behind(function.blocks.size(), computed);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (BlockId b = static_cast<BlockId>(function.blocks.size()); b-- > 0;) {
+      const Block& block = function.blocks[b];
+      for (const BlockId next : successors(block.insts.back()))
+        if (next != no_block && before[next]) behind[b] = true;
+      bool seen = behind[b];
+      for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst)
+        seen = may_see(function, *inst, seen);
+      if (seen == before[b] || before[b]) continue;
+      before[b] = changed = true;
+    }
+  }
+  return behind;
+}
+
+}  // namespace
+
+void fences(Function& function) {
+  bool any = false, computed = false;
+  for (const Block& block : function.blocks)
+    for (const Inst& inst : block.insts) {
+      any |= inst.op == Op::fence;
+      computed |= inst.op == Op::jump_ip;
+    }
+  if (!any) return;
+  // A computed jump may come from anywhere, and lead anywhere.
+  const std::vector<bool> pending = pending_before(function, computed);
   for (BlockId b = 0; b < function.blocks.size(); ++b) {
     bool before = pending[b];
     std::erase_if(function.blocks[b].insts, [&](const Inst& inst) {
@@ -57,6 +98,15 @@ void fences(Function& function) {
       before |= is_seen(function, inst);
       return false;
     });
+  }
+  const std::vector<bool> seen = seen_behind(function, computed);
+  for (BlockId b = 0; b < function.blocks.size(); ++b) {
+    bool behind = seen[b];
+    auto& insts = function.blocks[b].insts;
+    for (auto inst = insts.rbegin(); inst != insts.rend(); ++inst) {
+      if (inst->op == Op::fence && !behind) inst->op = Op::turn_fence;
+      behind = may_see(function, *inst, behind);
+    }
   }
 }
 

@@ -474,6 +474,11 @@ Next Interpreter::eval<Op::fence>(const Inst&) {
 }
 
 template <>
+Next Interpreter::eval<Op::turn_fence>(const Inst& inst) {
+  return eval<Op::fence>(inst);
+}
+
+template <>
 Next Interpreter::eval<Op::barrier_signal>(const Inst&) {
   ++state_.barrier_signals;
   return Next::Op;

@@ -52,8 +52,10 @@ void emit_software_exception(Compiler& c, const CodeInst& inst) { emit_fault(c, 
 void emit_register_message(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 void emit_external_halt(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 
-/// A locked op orders as mfence does, for about half the time.
-void emit_fence(Compiler& c, const CodeInst&) { c.a.lock().add(x86::ptr(x86::rsp, Frame::status, 4), 0); }
+void emit_fence(Compiler& c, const CodeInst&) { c.fence(); }
+
+// Threads that wait go on when the function is called again.
+void emit_turn_fence(Compiler& c, const CodeInst&) { c.fence_when_left(); }
 
 void emit_barrier_signal(Compiler& c, const CodeInst&) {
   c.a.inc(c.state(offsetof(ThreadState, barrier_signals), 4));

@@ -105,6 +105,7 @@ std::string pinned_text(Engine& engine, const TextCase& one) {
   const std::string listing = listing_of(engine, one);
   // The prologue comes last, before constants.
   if (one.has("begin")) return lines_between(listing, "push rbx", "align");
+  if (one.has("leave")) return lines_between(listing, "lea rcx, [rsp+", "ret");
   // Code for calls out of line follows what is out of line.
   if (one.has("out")) return lines_between(listing, "; b0", "sub rsp, 56");
   return version_text(listing, one.has("some") ? "some" : "all");
