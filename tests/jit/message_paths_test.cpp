@@ -10,6 +10,7 @@
 
 #include "frontend/ir/builder.hpp"
 #include "frontend/ir/printer.hpp"
+#include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
 
 using namespace eum;
@@ -225,4 +226,32 @@ TEST_CASE("messages: every atomic, wherever the lanes are") {
           for (bool masked : {false, true})
             for (bool returns : {false, true})
               check_site({Shape::Atomic, space, type, lanes, 1, masked, static_cast<AtomicOp>(op), returns});
+}
+
+// Constants in registers give way first, so that an atomic may get any register that one of them had.
+TEST_CASE("atomics of one lane, where general registers are few") {
+  const auto program = [](unsigned living, std::string_view atomic, std::string_view mask) {
+    std::string before, behind;
+    for (unsigned k = 0; k < living; ++k) {
+      before += fmt::format("  %w{0} = reg_read.u32x1 r2.{0}<1;1,0>\n  %v{0} = {1}.u32x1 %w{0}\n", k,
+                            k % 2 == 0 ? "cbit" : "lzd");
+      behind += fmt::format("  reg_write.u32x1 r{}<1;1,0>, %v{}\n", 5 + k, k);
+    }
+    return fmt::format(
+        "b0: ip 0 count 1\n"
+        "  %some = constant.mx22 0x24cc04\n  %groups = group_all.mx22 %some, 2\n{}"
+        "  %bits = reg_read.u16x1 r1<1;1,0>\n  %m = bits_mask.m.u16x1 %bits\n"
+        "  %r = reg_read.u32x1 r1.1<1;1,0>\n  %few = constant.u32x1 60\n  %at = and.u32x1 %r, %few\n"
+        "  %x = reg_read.u32x1 r1.2<1;1,0>\n  %y = reg_read.u32x1 r1.3<1;1,0>\n"
+        "  %old = atomic.u32x1 {}{}\n  reg_write.u32x1 r3<1;1,0>, %old\n{}"
+        "  %wide = reg_read.u16x22 r2<1;1,0>\n  reg_write.u16x22 r13<1;1,0>, %wide ? %some\n"
+        "  reg_write.u16x22 r14<1;1,0>, %wide ? %groups\n"
+        "  reg_write.u32x1 r4<1;1,0>, %at\n  reg_write.u32x1 r4.1<1;1,0>, %x\n"
+        "  reg_write.u32x1 r4.2<1;1,0>, %y\n  exit\n",
+        before, atomic, mask, behind);
+  };
+  for (unsigned living = 0; living <= 8; ++living)
+    for (const std::string_view mask : {"", " ? %m"})
+      for (const std::string_view atomic : {"and surface3[%at], %x", "cmpwr slm[%at], %x, %y"})
+        expect_agreement(function_of_text(program(living, atomic, mask)), 100 * living, 8);
 }

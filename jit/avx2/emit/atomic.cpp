@@ -304,8 +304,7 @@ void atomic_on_one_lane(Compiler& c, const CodeInst& inst) {
                   {}};
   std::array<x86::Gp, 2> source;
   for (unsigned k = 0; k < sources; ++k) source[k] = c.g.use(site.data(k));
-  site.acquire_scalar();
-  const x86::Gp address = c.g.use(site.addresses());
+  const x86::Gp address = site.acquire_scalar_registers();
   const x86::Gp result = step.returns ? c.g.define(inst.result) : c.g.scratch();
   step.value = source[0];
   step.second = source[1];
@@ -325,6 +324,7 @@ void atomic_on_one_lane(Compiler& c, const CodeInst& inst) {
     a.test(site.reg.mask.r8(), 1);
     a.jz(done);
   }
+  site.copy_address(address);
   const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
   const unsigned offset = site.component_offset(0);
   a.lea(step.changed, memory.at(offset, bytes));

@@ -174,11 +174,17 @@ void MemorySite::acquire_window() {
   reg.base = c_.g.scratch();
 }
 
-void MemorySite::acquire_scalar() {
+x86::Gp MemorySite::acquire_scalar_registers() {
   const x86::Gp address = c_.g.use(addresses());
   if (masked()) reg.mask = c_.m.bits(inst_->mask);
   acquire_window();
   reg.first[0] = c_.g.scratch();
+  return address;
+}
+
+void MemorySite::acquire_scalar() { copy_address(acquire_scalar_registers()); }
+
+void MemorySite::copy_address(x86::Gp address) {
   if (wide()) {
     c_.a.mov(reg.first[0], address);
   } else {

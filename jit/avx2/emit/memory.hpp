@@ -111,6 +111,10 @@ class MemorySite {
 
   /// Takes the registers of an access of one address, and copies the address into reg.first[0].
   void acquire_scalar();
+  /// The same in two steps: first the registers, then what check_runs wants in them. The address stays in the
+  /// register that the first returns.
+  x86::Gp acquire_scalar_registers();
+  void copy_address(x86::Gp address);
   /// Takes reg.surface, reg.limit, reg.base.
   void acquire_window();
 
