@@ -157,12 +157,15 @@ void Liveness::solve(const std::function<LiveState(BlockId)>& before) {
   }
 }
 
-/// Which channel's element begins at the start of the slot, and how many bytes one takes.
+/// Which channel's bytes begin at the start of the slot, and how many of them are one channel's, of which the
+/// element may be any part.
 Mapping Liveness::mapping_of(const Inst& inst, unsigned first_lane, unsigned slot) const {
-  const int stride = inst.region.stride(inst.lanes);
-  const int lane_bytes = stride > 0 ? stride * static_cast<int>(ir::size_of(inst.type)) : 0;
-  const int distance = static_cast<int>(slot * slot_bytes_) - static_cast<int>(inst.region.offset);
-  if (lane_bytes == 0 || distance % lane_bytes != 0) return LiveState::any;
+  const int stride = inst.region.stride(inst.lanes), element = static_cast<int>(ir::size_of(inst.type));
+  const int lane_bytes = stride > 0 ? stride * element : 0, offset = static_cast<int>(inst.region.offset);
+  if (lane_bytes == 0) return LiveState::any;
+  const int within = offset % lane_bytes;
+  const int distance = static_cast<int>(slot * slot_bytes_) - (offset - within);
+  if (within + element > lane_bytes || distance % lane_bytes != 0) return LiveState::any;
   const int lane = static_cast<int>(first_lane) + distance / lane_bytes;
   return static_cast<Mapping>(0x4000 | ((lane & 0x7f) << 7) | (lane_bytes & 0x7f));
 }
@@ -363,9 +366,11 @@ void Liveness::step(const Inst& inst, MaskUse use, LiveState& live) const {
       for (unsigned slot = range.first; slot <= range.last; ++slot) {
         if (inst.mask == ir::no_value) {
           live.end(slot, bytes_of(inst, slot, slot_bytes_));
-        } else if (!covers(inst, slot, slot_bytes_)) {
+        } else if (!by_channel(inst, use, slot, live)) {
           continue;
-        } else if (by_channel(inst, use, slot, live)) {
+        } else if (!covers(inst, slot, slot_bytes_)) {
+          if (!live.inactive[slot]) live.end(slot, bytes_of(inst, slot, slot_bytes_));
+        } else {
           // Of what was wanted whosever it was, the rest is wanted as that of the other channels.
           if (live.mapping[slot] != 0) live.mapping[slot] = mapping_of(inst, use.first_lane, slot);
           live.end_active(slot);
