@@ -24,6 +24,10 @@ class StoreSite : public LaneSite {
     // There are no stores of some bytes or words of a vector.
     const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : row_stride();
     if (by_runs()) return emit_runs();
+    if (masked() && stride == 0) {  // lane by lane, with much ado before
+      a.test(reg.mask.r32(), reg.mask.r32());
+      a.jz(done_);
+    }
     locate(slow_);
     if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
