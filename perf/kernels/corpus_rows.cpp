@@ -73,8 +73,10 @@ constexpr Row kRows[] = {
 
 void add_corpus_rows(std::vector<PerfKernel>& rows) {
   for (const auto& [small, items] : kRows) {
+    constexpr uint32_t whole = 64;  // so that groups can be whole vectors of anyone's, as users make them
     const auto make = [small = small, items = items] {
-      return enlarged(small, std::max(1u, items / find_small(small)->global[0]));
+      const uint32_t times = items / find_small(small)->global[0];
+      return enlarged(small, times < whole ? std::max(1u, times) : times / whole * whole);
     };
     // The file tells a kernel from its twins that were compiled in another way; the case does not matter
     // here.
