@@ -1,6 +1,8 @@
 // Bytes and words that lie apart in the register file and are converted from or to 32 bits: one in each dword
 // is a dword whose other bytes are cut off (or kept), which stays a vector of dwords, where packing it and
-// widening it again would take a dozen shuffles. One byte in each word likewise.
+// widening it again would take a dozen shuffles. One byte in each word likewise. And what is computed of such
+// elements to be put into dwords again, by ops whose low bits are those of their operands' low bits, is
+// computed of the dwords.
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -18,30 +20,36 @@ struct Container {
 class StridedConversions {
  public:
   explicit StridedConversions(Function& function)
-      : function_(function), reads_(function.values.size()), out_(function) {}
+      : function_(function), values_(function.values.size()), out_(function) {}
 
   void run(Block& block) {
     out_.clear();
     bool changed = false;
-    find_converted(block);
+    find_uses(block);
     for (const Inst& inst : block.insts) {
       out_.keep(inst);
       changed |= inst.op == Op::reg_read    ? read(inst)
                  : inst.op == Op::convert   ? convert(inst)
                  : inst.op == Op::reg_write ? write(inst)
+                 : is_of_low_bits(inst)     ? compute_low(inst)
                                             : false;
     }
     for (const Inst& inst : block.insts)
-      if (inst.op == Op::reg_read || inst.op == Op::convert) reads_[inst.result] = {};
+      for (unsigned k = 0; k < inst.result_count; ++k) values_[inst.result + k] = {};
     if (changed) out_.replace(block);
   }
 
  private:
-  /// Of a narrow value: what it was read or converted from.
+  static constexpr unsigned all_bits = 64;
+  /// Of a narrow value: what it was read or converted from, and what looks at it.
   struct Source {
     Container container{};
     ValueId whole = no_value;  ///< the containers that it was read with, or the 32 bits that it was cut from
+    ValueId low = no_value;    ///< dwords with the value's low bits
+    unsigned low_bits = 0;     ///< so many of them
     bool converted = false;    ///< somebody widens it
+    bool wants_low = false;    ///< somebody would rather have it as dwords
+    unsigned wanted = 0;       ///< how many of its low bits anybody looks at
   };
 
   Container container_of(const Inst& inst) const {
@@ -59,9 +67,46 @@ class StridedConversions {
     return inst.op == Op::convert && is_int(inst.from) && size_of(inst.from) < 4 && is_dword(inst.type);
   }
 
-  void find_converted(const Block& block) {
-    for (const Inst& inst : block.insts)
-      if (widens(inst)) reads_[function_.arg(inst, 0)].converted = true;
+  static bool is_cut(const Inst& inst) {
+    return inst.op == Op::convert && is_int(inst.type) && is_int(inst.from) &&
+           size_of(inst.type) < size_of(inst.from) && size_of(inst.from) <= 4;
+  }
+  /// Bytes to words.
+  static bool is_extension(const Inst& inst) {
+    return inst.op == Op::convert && is_int(inst.type) && size_of(inst.type) == 2 && is_int(inst.from) &&
+           size_of(inst.from) == 1;
+  }
+  /// The low bits of the result are known from as many of the operands'.
+  static bool is_of_low_bits(const Inst& inst) {
+    switch (inst.op) {
+      case Op::add:
+      case Op::sub:
+      case Op::and_:
+      case Op::or_:
+      case Op::xor_:
+      case Op::not_:
+      case Op::bitcast:
+        return is_int(inst.type) && size_of(inst.type) == 2;
+      default:
+        return false;
+    }
+  }
+
+  void find_uses(const Block& block) {
+    for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst) {
+      unsigned wanted = all_bits;
+      if (is_cut(*inst))
+        wanted = 8 * size_of(inst->type);
+      else if (is_of_low_bits(*inst) || is_extension(*inst))
+        wanted = values_[inst->result].wanted;
+      else if (inst->op == Op::reg_write && container_of(*inst).bytes == 4)
+        wanted = 8 * size_of(inst->type);
+      for (const ValueId arg : function_.args(*inst)) {
+        values_[arg].converted |= widens(*inst);
+        values_[arg].wants_low |= wanted <= 16;
+        values_[arg].wanted = std::max(values_[arg].wanted, wanted);
+      }
+    }
   }
 
   ValueId op2(Op op, ValueId a, ValueId b, const Inst& at) {
@@ -90,10 +135,58 @@ class StridedConversions {
     return out_.append(read, {});
   }
 
+  /// Dwords with the low bits of a value, if there are any.
+  Source& low_of(ValueId value, const Inst& at) {
+    Source& source = values_[value];
+    if (source.low != no_value) return source;
+    const Inst* definition = out_.definition(value);
+    if (source.container.bytes == 4) {
+      source.low_bits = 8 * size_of(function_.values[value].type);
+      source.low = shifted(Op::shr, bitcast(source.whole, Type::u32, at), source.container.shift, at);
+    } else if (definition && definition->op == Op::constant && size_of(definition->type) == 2) {
+      Inst constant = make_op(Op::constant, Type::u32, definition->lanes, at.guest_ip);
+      constant.imm = definition->imm & 0xffff;
+      source.low_bits = 16;
+      source.low = out_.append(constant, {});
+    }
+    return source;
+  }
+  void set_low(ValueId value, const Source& as, unsigned bits) {
+    values_[value].low = as.low;
+    values_[value].low_bits = std::min(as.low_bits, bits);
+  }
+
+  /// An op of words: of dwords too, where that is enough for all that looks at it.
+  bool compute_low(const Inst& inst) {
+    const unsigned wanted = values_[inst.result].wanted;
+    if (wanted == 0 || wanted > 16 || inst.lanes < 8) return false;
+    std::array<ValueId, 2> operands{no_value, no_value};
+    unsigned bits = 16;
+    bool is_read = false;  // not from constants alone
+    for (unsigned k = 0; k < inst.arg_count; ++k) {
+      const Source& operand = low_of(function_.arg(inst, k), inst);
+      if (operand.low == no_value || operand.low_bits < wanted) return false;
+      operands[k] = operand.low;
+      bits = std::min(bits, operand.low_bits);
+      is_read |= operand.wants_low;
+    }
+    if (!is_read) return false;
+    ValueId low = operands[0];
+    if (inst.op != Op::bitcast) {
+      const Inst op = make_op(inst.op, Type::u32, inst.lanes, inst.guest_ip);
+      low =
+          inst.arg_count == 1 ? out_.append(op, {operands[0]}) : out_.append(op, {operands[0], operands[1]});
+    }
+    values_[inst.result].low = low;
+    values_[inst.result].low_bits = bits;
+    return true;
+  }
+
   bool read(const Inst& inst) {
-    Source& source = reads_[inst.result];
+    Source& source = values_[inst.result];
     const Container container = container_of(inst);
-    if (container.bytes == 0 || !source.converted) return false;
+    if (container.bytes == 0 || !(source.converted || (source.wants_low && container.bytes == 4)))
+      return false;
     source.container = container;
     source.whole = read_containers(inst, container, is_signed(inst.type));
     return true;
@@ -102,13 +195,18 @@ class StridedConversions {
   /// Of a conversion of elements to 32 bits: cut from their containers. Of one from 32 bits: remembers them.
   bool convert(const Inst& inst) {
     const ValueId arg = function_.arg(inst, 0);
-    if (is_int(inst.type) && is_int(inst.from) && size_of(inst.type) < size_of(inst.from) &&
-        size_of(inst.from) <= 4) {
-      reads_[inst.result].whole = arg;
+    if (is_cut(inst)) {
+      values_[inst.result].whole = arg;
+      set_low(inst.result, values_[arg], 8 * size_of(inst.type));
       return false;
     }
-    if (!widens(inst) || reads_[arg].container.bytes == 0) return false;
-    const Source source = reads_[arg];
+    if (is_extension(inst) && values_[inst.result].wanted <= 8) {
+      const Source& low = low_of(arg, inst);
+      set_low(inst.result, low, 8);
+      return low.low != no_value;
+    }
+    if (!widens(inst) || values_[arg].container.bytes == 0) return false;
+    const Source source = values_[arg];
     const Inst original = inst;
     out_.insts().pop_back();
     const unsigned width = 8 * source.container.bytes, bits = 8 * size_of(original.from);
@@ -140,11 +238,17 @@ class StridedConversions {
   bool write(const Inst& inst) {
     const Container container = container_of(inst);
     if (container.bytes == 0) return false;
-    ValueId value = reads_[function_.arg(inst, 0)].whole;
-    if (value == no_value || size_of(function_.values[value].type) < container.bytes) return false;
-    if (reads_[function_.arg(inst, 0)].container.bytes != 0) return false;
     const Inst original = inst;
+    const ValueId arg = function_.arg(inst, 0);
     out_.insts().pop_back();
+    ValueId value = values_[arg].whole;
+    if (container.bytes == 4 && low_of(arg, original).low_bits >= 8 * size_of(original.type)) {
+      value = values_[arg].low;
+    } else if (value == no_value || size_of(function_.values[value].type) < container.bytes ||
+               values_[arg].container.bytes != 0) {
+      out_.keep(original);
+      return false;
+    }
     const Type type = int_type(container.bytes, false);
     if (function_.values[value].type != type) {
       const bool is_as_wide = size_of(function_.values[value].type) == container.bytes;
@@ -169,7 +273,7 @@ class StridedConversions {
   }
 
   Function& function_;
-  std::vector<Source> reads_;
+  std::vector<Source> values_;
   NewBlock out_;
 };
 
