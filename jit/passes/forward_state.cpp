@@ -322,7 +322,8 @@ class BlockForwarder {
     const std::uint32_t last = copy_at_[inst.region.offset / WriteTimes::granule];
     if (last >= copies_.size()) return;
     const Copy& copy = copies_[last];
-    if (inst.region.offset < copy.to || inst.region.offset >= copy.to + copy.bytes) return;
+    if (inst.region.offset < copy.to || inst.region.offset + ir::size_of(inst.type) > copy.to + copy.bytes)
+      return;
     Inst original = inst;
     original.region = ir::Region::packed(copy.from + inst.region.offset - copy.to);
     if (writes_.is_kept(inst, copy.time) && writes_.is_kept(original, copy.time)) inst = original;
