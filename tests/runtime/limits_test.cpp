@@ -5,6 +5,7 @@
 
 #include "binaries.hpp"
 #include "frontend/gen/lower/lower.hpp"
+#include "host_engines.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/loader/loader.hpp"
 
@@ -51,7 +52,7 @@ TEST_CASE("zero-initialised globals cost nothing until they are touched, up to t
 }
 
 TEST_CASE("a translation beyond a limit is an error that names it, on every engine") {
-  for (const jit::EngineInfo& engine : jit::engines()) {
+  for (const jit::EngineInfo& engine : test::host_engines()) {
     CAPTURE(engine.name);
     for (const jit::LimitInfo& limit : jit::limit_table) {
       DeviceOptions options{.engine = engine.kind, .workers = 1};

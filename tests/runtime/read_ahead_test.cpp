@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "binaries.hpp"
+#include "host_engines.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/loader/loader.hpp"
 
@@ -64,7 +65,7 @@ Buffer from(const Buffer& buffer, std::uint32_t offset) {
 TEST_CASE(
     "constant buffers of 1 to 64 bytes are read to their last dword by vload2, vload3 and a block of 16 "
     "bytes") {
-  for (const jit::EngineInfo& engine : jit::engines())
+  for (const jit::EngineInfo& engine : test::host_engines())
     for (const char* binary : {"read_ahead.patch", "read_ahead.zebin"}) {
       CAPTURE(engine.name, binary);
       Setup setup(engine.kind, binary, Reach::Pages);
@@ -101,7 +102,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the page that a buffer ends in is the end of what addresses reach") {
-  for (const jit::EngineInfo& engine : jit::engines()) {
+  for (const jit::EngineInfo& engine : test::host_engines()) {
     CAPTURE(engine.name);
     Setup setup(engine.kind, "read_ahead.zebin", Reach::Pages);
     const auto constants = setup.device->allocate(12, "constants");
@@ -113,7 +114,7 @@ TEST_CASE("the page that a buffer ends in is the end of what addresses reach") {
 }
 
 TEST_CASE("a strict device lets addresses reach no dword beyond a buffer") {
-  for (const jit::EngineInfo& engine : jit::engines()) {
+  for (const jit::EngineInfo& engine : test::host_engines()) {
     CAPTURE(engine.name);
     Setup setup(engine.kind, "read_ahead.zebin", Reach::Bytes);
     const auto constants = setup.device->allocate(12, "constants");

@@ -10,6 +10,7 @@
 
 #include "runtime/loader/loader.hpp"
 #include "tests/kernels/case_runner.hpp"
+#include "tests/runtime/host_engines.hpp"
 #include "tests/runtime/reencode.hpp"
 
 using namespace eum;
@@ -69,12 +70,11 @@ TEST_CASE("kernels compiled for Gen8 give the same bytes in words of Gen7 and Ge
   REQUIRE(broadwell != nullptr);
   const DeviceBinaries binaries = binaries_for(*broadwell);
   std::vector<std::unique_ptr<rt::Device>> devices;
-  for (const jit::EngineInfo& engine : jit::engines())
-    if (engine.make()) {
-      auto device = rt::Device::create({.engine = engine.kind, .workers = 1, .budget = budget});
-      REQUIRE(device);
-      devices.push_back(std::move(*device));
-    }
+  for (const jit::EngineInfo& engine : test::host_engines()) {
+    auto device = rt::Device::create({.engine = engine.kind, .workers = 1, .budget = budget});
+    REQUIRE(device);
+    devices.push_back(std::move(*device));
+  }
   constexpr gen::Family families[] = {gen::Family::Gen7, gen::Family::Gen7_5};
   const std::vector<KernelCase> cases = corpus();
   for (std::size_t f = 0; f < std::size(families); ++f) {

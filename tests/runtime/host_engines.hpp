@@ -1,0 +1,22 @@
+#pragma once
+// The engines that tests can run here.
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "jit/engine.hpp"
+
+namespace eum::test {
+
+/// Those for which the host has what they need; a warning says why each other one is left out.
+inline std::vector<jit::EngineInfo> host_engines() {
+  std::vector<jit::EngineInfo> list;
+  for (const jit::EngineInfo& engine : jit::engines()) {
+    if (const auto made = engine.make())
+      list.push_back(engine);
+    else
+      WARN("not tested: " << made.error().message);
+  }
+  return list;
+}
+
+}  // namespace eum::test
