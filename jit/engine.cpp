@@ -109,6 +109,8 @@ void Executable::begin(ThreadBatch& batch) const {
   std::memset(layout_.flags_of(state), 0, layout_.file - layout_.flags);
   std::uint32_t* masks = layout_.masks_of(state);
   std::memset(masks, 0, layout_.regions - layout_.masks);
+  const Environment& environment = *state.environment;
+  if (environment.scratch_bytes != 0) std::memset(environment.scratch, 0, environment.scratch_bytes);
   const ThreadBegin& begin = *batch.begins++;
   masks[0] = begin.mask;
   std::byte* file = layout_.file_of(state);

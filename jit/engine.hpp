@@ -115,13 +115,15 @@ struct BoundsObserver {
   void (*outside)(void* context, const OutOfSurface& access) = nullptr;  ///< on any thread; must not throw
 };
 
+inline constexpr std::uint32_t scratch_granule = 64;
+
 /// What a thread can reach. Standard layout: translated code reads it.
 struct Environment {
   const mem::Surface* surfaces = nullptr;  ///< the binding table: 256 entries; may be null: each is null
-  std::byte* scratch = nullptr;            ///< of this thread
-  std::uint64_t scratch_bytes = 0;
-  mem::AddressSpace* space = nullptr;  ///< A64 and A32; may be null: every access faults
-  std::byte* slm = nullptr;            ///< of the thread group, whose threads never run at the same time
+  std::byte* scratch = nullptr;            ///< of this thread; zeroed as it begins in a batch
+  std::uint64_t scratch_bytes = 0;         ///< a multiple of scratch_granule
+  mem::AddressSpace* space = nullptr;      ///< A64 and A32; may be null: every access faults
+  std::byte* slm = nullptr;                ///< of the thread group, whose threads never run at the same time
   std::uint64_t slm_bytes = 0;
   const Callbacks* callbacks = nullptr;    ///< may be null: every result is all ones
   const BoundsObserver* bounds = nullptr;  ///< may be null

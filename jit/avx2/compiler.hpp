@@ -253,6 +253,8 @@ class Compiler {
   void begin_thread();
   void next_thread();
   bool uses(ir::MemSpace space) const;
+  bool may_reach_scratch() const;
+  void clear_scratch();
   void call_site_stub();
   void exits();
   void dispatcher();

@@ -41,6 +41,14 @@ bool Compiler::uses(ir::MemSpace space) const {
                      [&](const ir::MemoryAccess& access) { return access.space == space; });
 }
 
+/// As scratch, at its address, or by a surface that an operand names.
+bool Compiler::may_reach_scratch() const {
+  return std::ranges::any_of(function.accesses, [](const ir::MemoryAccess& access) {
+    if (access.space == ir::MemSpace::Slm) return false;
+    return access.space != ir::MemSpace::Surface || access.surface_is_operand;
+  });
+}
+
 /// The frame's size is known by now, so the prologue comes last. ThreadState in rdi, ThreadBatch or null in
 /// rsi.
 asmjit::Label Compiler::prologue() {
@@ -153,8 +161,26 @@ void Compiler::restore(const std::function<bool(std::uint32_t slot)>& wanted) {
   }
 }
 
+void Compiler::clear_scratch() {
+  const asmjit::Label next = a.newLabel(), cleared = a.newLabel();
+  a.mov(x86::rcx, state(offsetof(ThreadState, environment), 8));
+  a.mov(x86::rax, x86::ptr(x86::rcx, offsetof(Environment, scratch_bytes), 8));
+  a.test(x86::rax, x86::rax);
+  a.jz(cleared);
+  a.mov(x86::rcx, x86::ptr(x86::rcx, offsetof(Environment, scratch), 8));
+  a.vpxor(x86::ymm0, x86::ymm0, x86::ymm0);
+  a.bind(next);
+  static_assert(scratch_granule == 2 * target.vector_bytes);
+  for (int half = 0; half < 2; ++half)
+    a.vmovups(x86::ptr(x86::rcx, x86::rax, 0, 32 * half - 64, 32), x86::ymm0);
+  a.sub(x86::rax, scratch_granule);
+  a.jnz(next);
+  a.bind(cleared);
+}
+
 /// Executable::begin(), of the batch at rsi.
 void Compiler::begin_thread() {
+  if (may_reach_scratch()) clear_scratch();
   const auto file = [&](std::uint32_t offset) { return state(layout.file + offset, 32); };
   a.mov(x86::qword_ptr(state_reg, offsetof(ThreadState, resume)), 0);
   static_assert(offsetof(ThreadState, barrier_signals) == offsetof(ThreadState, resume) + 4);

@@ -52,6 +52,9 @@ Result<void> check(const WalkerCommand& walk) {
   if (walk.scratch.bytes != 0 && (!walk.scratch.base || walk.scratch.slots < walk.slots))
     return error("walk: expected scratch memory for {} threads, found {}", walk.slots,
                  walk.scratch.base ? walk.scratch.slots : 0);
+  if (walk.scratch.bytes % jit::scratch_granule != 0)
+    return error("walk: expected scratch memory in units of {} bytes, found {}", jit::scratch_granule,
+                 walk.scratch.bytes);
   constexpr std::uint64_t most_groups = std::uint64_t{1} << 60;
   const std::uint64_t plane = std::uint64_t{walk.groups[0]} * walk.groups[1];
   if (plane != 0 && walk.groups[2] > most_groups / plane)

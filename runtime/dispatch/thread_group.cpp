@@ -49,7 +49,7 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   for (const jit::FileRange& range : walk.code->executable->restored()) restored_bytes_ += range.bytes;
 
   const std::uint32_t threads = walk.threads_per_group;
-  const bool apart = !walk.code->waits && walk.slm_bytes == 0 && walk.scratch.bytes == 0;
+  const bool apart = !walk.code->waits && walk.slm_bytes == 0;
   ahead_ = apart ? std::max(1u, states_ahead / threads) : 0;
   const std::uint32_t states = std::max(1u, ahead_) * threads;
   const std::byte* const states_before = states_.data();
@@ -236,12 +236,6 @@ void ThreadGroup::abandon() {
   has_slots_ = false;
 }
 
-/// How many of the threads from `first` on can begin in one batch. Threads that share a slot share scratch
-/// memory, which is cleared for each.
-std::uint32_t ThreadGroup::beginners(std::uint32_t first) const {
-  return walk_->scratch.bytes != 0 && !together_ ? 1 : static_cast<std::uint32_t>(threads_.size()) - first;
-}
-
 ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope) {
   const auto [first, threads, begin, granted] = run;
   jit::ThreadBatch batch;
@@ -274,8 +268,7 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
   std::uint64_t granted = std::min({first.budget, slice_, allowance.left});
   // In the middle of its turn a thread goes on alone.
   if (slice_ == turn_instructions) {
-    const std::uint32_t most = begin ? beginners(turn_) : count - turn_;
-    for (; threads < most; ++threads) {
+    for (; threads < count - turn_; ++threads) {
       const Thread& next = threads_[turn_ + threads];
       if (!can_run(next) || (next.phase == ThreadPhase::Unstarted) != begin) break;
       granted = std::min(granted, next.budget);
@@ -284,10 +277,8 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
   if (begin) {
     const ThreadPayload payload(*walk_);
     ahead_slot_.reset();
-    for (std::uint32_t t = turn_; t < turn_ + threads; ++t) {
+    for (std::uint32_t t = turn_; t < turn_ + threads; ++t)
       payload.write_header(begins_[base_ + t].header, id_, slot_[t], t);
-      if (walk_->scratch.bytes != 0) std::memset(environments_[t].scratch, 0, walk_->scratch.bytes);
-    }
   }
   Ran ran = run_batch({turn_, threads, begin, granted}, allowance, scope);
   Arrivals arrived = account(turn_, ran.done, granted);

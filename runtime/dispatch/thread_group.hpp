@@ -84,7 +84,6 @@ class alignas(128) ThreadGroup {
   bool can_run(const Thread& thread) const {
     return thread.phase != ThreadPhase::Ended && thread.waits <= completed_;
   }
-  std::uint32_t beginners(std::uint32_t first) const;
 
   /// Threads that run in one batch.
   struct Run {

@@ -270,44 +270,47 @@ TEST_CASE("the fault of the lowest group is reported, whatever the workers do", 
 }
 
 TEST_CASE("scratch is a thread's own while it runs, zeroed, at the place that r0.5 names", "[dispatch]") {
-  for (const jit::EngineKind engine : engines)
-    for (const unsigned workers : {1u, 2u}) {
-      CAPTURE(jit::info(engine).name, workers);
-      // Adds 1 to its scratch through a scratch message, and stores what an A32 message then finds there.
-      Walked w("b0: ip 0 count 1\n" + locate +
-                   "  %where = constant.u32x1 8\n  %one = constant.u32x1 1\n"
-                   "  %old = load.u32x1 scratch[%where]\n  %new = add.u32x1 %old, %one\n"
-                   "  store.u32x1 scratch[%where], %new\n"
-                   "  %r05 = reg_read.u32x1 r0.5<1;1,0>\n  %page = constant.u32x1 0xfffffc00\n"
-                   "  %base = and.u32x1 %r05, %page\n  %flat = add.u32x1 %base, %where\n"
-                   "  %seen = load.u32x1 a32[%flat]\n"
-                   "  store.u32x1 surface0[%at] {0, 1}, %seen, %r05\n"
-                   "  barrier_signal\n  wait b1\nb1: ip 0 count 1\n  exit\n",
-               engine);
-      auto device = Device::create({.engine = jit::EngineKind::reference, .workers = workers});
-      REQUIRE(device);
-      const std::uint32_t slots = thread_slots(workers, true, 3);
-      CHECK(slots == 3 * workers);
-      const auto scratch = (*device)->scratch(2048, slots);
-      REQUIRE(scratch);
-      w.command.scratch = *scratch;
-      w.command.space = &(*device)->memory();
-      w.command.groups = {10, 1, 1};
-      w.command.threads_per_group = 3;
-      w.output(4 * 30);
-      CHECK_FALSE(w.done(workers).fault);
-      for (std::uint32_t group = 0; group < 10; ++group) {
-        std::set<std::uint32_t> r05;
-        for (std::uint32_t t = 0; t < 3; ++t) {
-          const std::uint32_t at = 4 * (group * 3 + t);
-          CHECK(w.data[at] == 1);
-          r05.insert(w.data[at + 1]);
-          const std::uint32_t slot = w.data[at + 1] & 0x1ff;
-          CHECK((w.data[at + 1] & ~1023u) == scratch->address + 2048 * slot);
-        }
-        CHECK(r05.size() == 3);
+  // Threads that wait have a slot each; others run one after the other in that of their worker.
+  const auto check = [](jit::EngineKind engine, unsigned workers, bool waits) {
+    CAPTURE(jit::info(engine).name, workers, waits);
+    // Adds 1 to its scratch through a scratch message, and stores what an A32 message then finds there.
+    Walked w("b0: ip 0 count 1\n" + locate +
+                 "  %where = constant.u32x1 8\n  %one = constant.u32x1 1\n"
+                 "  %old = load.u32x1 scratch[%where]\n  %new = add.u32x1 %old, %one\n"
+                 "  store.u32x1 scratch[%where], %new\n"
+                 "  %r05 = reg_read.u32x1 r0.5<1;1,0>\n  %page = constant.u32x1 0xfffffc00\n"
+                 "  %base = and.u32x1 %r05, %page\n  %flat = add.u32x1 %base, %where\n"
+                 "  %seen = load.u32x1 a32[%flat]\n"
+                 "  store.u32x1 surface0[%at] {0, 1}, %seen, %r05\n" +
+                 (waits ? "  barrier_signal\n  wait b1\nb1: ip 0 count 1\n  exit\n" : "  exit\n"),
+             engine);
+    auto device = Device::create({.engine = jit::EngineKind::reference, .workers = workers});
+    REQUIRE(device);
+    const std::uint32_t slots = thread_slots(workers, waits, 3);
+    CHECK(slots == (waits ? 3 * workers : workers + 2));
+    const auto scratch = (*device)->scratch(2048, slots);
+    REQUIRE(scratch);
+    w.command.scratch = *scratch;
+    w.command.space = &(*device)->memory();
+    w.command.groups = {10, 1, 1};
+    w.command.threads_per_group = 3;
+    w.output(4 * 30);
+    CHECK_FALSE(w.done(workers).fault);
+    for (std::uint32_t group = 0; group < 10; ++group) {
+      std::set<std::uint32_t> r05;
+      for (std::uint32_t t = 0; t < 3; ++t) {
+        const std::uint32_t at = 4 * (group * 3 + t);
+        CHECK(w.data[at] == 1);
+        r05.insert(w.data[at + 1]);
+        const std::uint32_t slot = w.data[at + 1] & 0x1ff;
+        CHECK((w.data[at + 1] & ~1023u) == scratch->address + 2048 * slot);
       }
+      CHECK(r05.size() == (waits ? 3 : 1));
     }
+  };
+  for (const jit::EngineKind engine : engines)
+    for (const unsigned workers : {1u, 2u})
+      for (const bool waits : {true, false}) check(engine, workers, waits);
 }
 
 TEST_CASE("a request that cannot be served says what was expected", "[dispatch]") {
@@ -323,6 +326,11 @@ TEST_CASE("a request that cannot be served says what was expected", "[dispatch]"
   CHECK_THAT(refusal([](WalkerCommand& c) { c.per_thread_bytes = 64; }), Contains("expected 64 bytes"));
   CHECK_THAT(refusal([](WalkerCommand& c) { c.scratch.bytes = 1024; }),
              Contains("scratch memory for 1 threads, found 0"));
+  CHECK_THAT(refusal([](WalkerCommand& c) {
+               static std::byte memory[100];
+               c.scratch = {.base = memory, .bytes = 100, .slots = 1};
+             }),
+             Contains("scratch memory in units of 64 bytes, found 100"));
   CHECK_THAT(refusal([](WalkerCommand& c) { c.surfaces = nullptr; }), Contains("binding table"));
   CHECK_THAT(refusal([](WalkerCommand& c) { c.groups = {~0u, ~0u, ~0u}; }), Contains("too many"));
 }
