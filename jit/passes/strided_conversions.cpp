@@ -162,15 +162,12 @@ class StridedConversions {
     if (wanted == 0 || wanted > 16 || inst.lanes < 8) return false;
     std::array<ValueId, 2> operands{no_value, no_value};
     unsigned bits = 16;
-    bool is_read = false;  // not from constants alone
     for (unsigned k = 0; k < inst.arg_count; ++k) {
       const Source& operand = low_of(function_.arg(inst, k), inst);
       if (operand.low == no_value || operand.low_bits < wanted) return false;
       operands[k] = operand.low;
       bits = std::min(bits, operand.low_bits);
-      is_read |= operand.wants_low;
     }
-    if (!is_read) return false;
     ValueId low = operands[0];
     if (inst.op != Op::bitcast) {
       const Inst op = make_op(inst.op, Type::u32, inst.lanes, inst.guest_ip);
