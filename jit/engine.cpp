@@ -111,28 +111,39 @@ void Executable::begin(ThreadBatch& batch) const {
   std::memset(masks, 0, layout_.regions - layout_.masks);
   const Environment& environment = *state.environment;
   if (environment.scratch_bytes != 0) std::memset(environment.scratch, 0, environment.scratch_bytes);
-  const ThreadBegin& begin = *batch.begins++;
-  masks[0] = begin.mask;
+  masks[0] = state.begin.mask;
+  std::array<std::uint32_t, 8> header = state.begin.header;
+  for (std::size_t i = 0; i < header.size(); ++i) header[i] |= batch.groups->bits[i];
   std::byte* file = layout_.file_of(state);
-  std::memcpy(file, begin.header.data(), sizeof begin.header);
-  const std::byte* from = begin.restored;
+  std::memcpy(file, header.data(), sizeof header);
+  const std::byte* from = state.begin.restored;
   for (const FileRange& range : restored_) {
     std::memcpy(file + range.offset, from, range.bytes);
     from += range.bytes;
   }
 }
 
+void Executable::advance(ThreadBatch& batch) const {
+  const std::size_t group_bytes = std::size_t{batch.group_threads} * layout_.size;
+  batch.state = layout_.next(*batch.state);
+  if (batch.groups == nullptr || reinterpret_cast<std::byte*>(batch.state) !=
+                                     reinterpret_cast<std::byte*>(batch.group_states) + group_bytes)
+    return;
+  batch.state = batch.group_states;
+  ++batch.groups;
+}
+
 Status Executable::run(ThreadBatch& batch, FpScope& scope) const {
   for (;;) {
     ThreadState& state = *batch.state;
-    if (batch.begins != nullptr) begin(batch);
+    if (batch.groups != nullptr) begin(batch);
     state.budget = batch.granted;
     const Status status = run(state, scope);
     batch.left -= batch.granted - state.budget;
     if (status != Status::Exited && status != Status::Waiting) return status;
     state.stopped = status;
     if (--batch.threads == 0 || batch.left < batch.granted) return status;
-    batch.state = layout_.next(state);
+    advance(batch);
   }
 }
 

@@ -141,6 +141,20 @@ struct CachedRegion {
   std::byte* host = nullptr;
 };
 
+/// What a thread that begins in a batch finds, whichever group it is of. Standard layout: translated code
+/// reads it.
+struct ThreadBegin {
+  /// The register file's first 32 bytes, but for what the group gives them.
+  alignas(32) std::array<std::uint32_t, 8> header{};
+  const std::byte* restored = nullptr;  ///< contents of Executable::restored(), one slot after the other
+  std::uint32_t mask = 0;               ///< dispatch mask
+};
+
+/// Bits that come to the headers of all threads of a group.
+struct alignas(32) GroupHeader {
+  std::array<std::uint32_t, 8> bits{};
+};
+
 /// The fixed head of a thread's state. Flags, register file and mask variables follow it, see StateLayout.
 struct ThreadState {
   const Environment* environment = nullptr;
@@ -150,8 +164,11 @@ struct ThreadState {
   std::uint32_t barrier_signals = 0;  ///< barrier_signal ops executed
   std::uint32_t fp_mode = 0;   ///< cr0.0 as the last fpmode_set gave it, or as the caller starts the thread
   std::uint32_t fp_mixed = 0;  ///< an engine's copy of fp_mixed(fp_mode) while it runs
+  ThreadBegin begin;           ///< for each thread that begins here
   Fault fault;
-  Status stopped = Status::Exited;  ///< why the thread's last run in a batch ended: exited or waiting
+  /// Why the thread's last run in a batch ended, exited or waiting, of a function whose threads may wait;
+  /// `budget` and mask variable 0 are up to date then, too.
+  Status stopped = Status::Exited;
 };
 
 /// Where the variable parts of a thread's state lie, in bytes from the ThreadState.
@@ -243,26 +260,25 @@ struct FileRange {
   bool operator==(const FileRange&) const = default;
 };
 
-/// What a thread that begins finds. Standard layout: translated code reads it.
-struct alignas(64) ThreadBegin {
-  std::array<std::uint32_t, 8> header{};  ///< the register file's first 32 bytes
-  const std::byte* restored = nullptr;    ///< contents of Executable::restored(), one slot after the other
-  std::uint32_t mask = 0;                 ///< dispatch mask
-};
-
 /// Threads that run one after the other, as long as each exits or waits. Their states lie layout().size bytes
-/// apart, and their environments differ in scratch memory only. Either all of them begin, or all go on where
-/// they have stopped. Standard layout: translated code reads it.
+/// apart, and their environments differ in scratch memory only. Either all of them begin, group after group
+/// in the same states, or all go on where they have stopped. Standard layout: translated code reads it.
 struct ThreadBatch {
-  ThreadState* state = nullptr;  ///< of the thread that runs first; afterwards of the one that ran last
-  const ThreadBegin* begins = nullptr;  ///< of the first, the others follow; null: they go on
-  std::uint32_t threads = 0;            ///< how many; afterwards less those that have exited or wait
-  std::uint32_t fp_mode = 0;            ///< cr0.0 that a thread begins with
-  std::uint32_t fp_mixed = 0;           ///< an engine's own
+  ThreadState* state = nullptr;     ///< of the thread that runs first; afterwards of the one that ran last
+  std::uint32_t threads = 0;        ///< how many; afterwards less those that have exited or wait
+  std::uint32_t fp_mode = 0;        ///< cr0.0 that a thread begins with
+  std::uint32_t fp_mixed = 0;       ///< an engine's own
+  std::uint32_t group_threads = 0;  ///< of threads that begin: how many each group has
+  const GroupHeader* groups = nullptr;  ///< of the first thread's group, others follow; null: they go on
+  ThreadState* group_states = nullptr;  ///< where each group's threads begin
   std::int64_t granted = 0;             ///< guest instructions that each may execute
   /// Guest instructions that all together may execute, at least `granted`; counted down as threads stop. The
   /// next one runs only while there are as many as `granted`.
   std::int64_t left = 0;
+
+  // An engine's own: what it runs at once.
+  const ThreadState* last = nullptr;  ///< of each group
+  std::uint64_t whole_groups = 1;     ///< that are left, counting this one
 };
 
 /// What a function does to the register file, for who prepares threads: ranges in ascending order.
@@ -311,8 +327,8 @@ class Executable {
   /// The same within a scope of the calling host thread.
   virtual Status run(ThreadState& state, FpScope& scope) const = 0;
   /// Runs the threads of a batch. The status is that of the thread that ran last; for threads before it,
-  /// ThreadState::stopped says it. Exited or Waiting with threads left: ThreadBatch::left does not do for the
-  /// next one.
+  /// ThreadState::stopped says it, where any may wait. Exited or Waiting with threads left: ThreadBatch::left
+  /// does not do for the next one.
   virtual Status run(ThreadBatch& batch, FpScope& scope) const;
   const StateLayout& layout() const { return layout_; }
   const RegisterUse& register_use() const { return register_use_; }
@@ -345,6 +361,8 @@ class Executable {
   Result<void> restore(const ThreadImage& image, ThreadState& state) const;
 
  protected:
+  /// To the thread that follows in the batch.
+  void advance(ThreadBatch& batch) const;
   /// By default everything is read and written.
   explicit Executable(const ir::Function& function, std::optional<RegisterUse> use = std::nullopt);
 
@@ -380,6 +398,11 @@ struct ConsecutiveIds {
   bool operator==(const ConsecutiveIds&) const = default;
 };
 
+/// A dword of the register file that every thread begins with.
+struct KnownRegister {
+  std::uint32_t offset = 0, value = 0;
+};
+
 struct CompileOptions {
   bool listing = false;  ///< keep what Executable::listing and the places of host_map need
   /// Whenever the thread stops, its registers and flags hold exactly what the function has written. Without
@@ -390,13 +413,17 @@ struct CompileOptions {
   /// An engine may rely on it where promised() gives it. A thread that breaks it computes nonsense, but
   /// reaches nothing that it could not reach otherwise.
   ConsecutiveIds ids = {};
+  /// cr0.0, promised likewise: promised_control().
+  std::optional<KnownRegister> control = {};
   Limits limits = {};
   Optimisations optimisations = {};  ///< for an engine that has any
 
   /// Nothing where a thread may go on from registers that somebody else has set.
-  ConsecutiveIds promised() const {
-    return exact_registers || safepoints != Safepoints::BackEdges ? ConsecutiveIds{} : ids;
-  }
+  ConsecutiveIds promised() const { return keeps_promises() ? ids : ConsecutiveIds{}; }
+  std::optional<KnownRegister> promised_control() const { return keeps_promises() ? control : std::nullopt; }
+
+ private:
+  bool keeps_promises() const { return !exact_registers && safepoints == Safepoints::BackEdges; }
 };
 
 class Engine {

@@ -118,6 +118,8 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     }
     const auto lowered = Clock::now();
     for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
+    // As ThreadPayload writes it.
+    used.control = {target_of(*function).offset(eu::StateRegister::Control), initial_control};
     auto executable = engine.compile(*function, used);
     if (!executable) return executable.error();
     const auto compiled = Clock::now();

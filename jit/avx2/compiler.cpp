@@ -105,6 +105,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
     if (f.blocks[b].safepoint) resume_points_.push_back(b);
     if (insts.back().op == ir::Op::wait) resume_points_.push_back(insts.back().targets.taken);
   }
+  batches_ = batch_code();
   if (dispatches_)
     for (ir::BlockId b = 0; b < f.blocks.size(); ++b) resume_points_.push_back(b);
   std::sort(resume_points_.begin(), resume_points_.end());

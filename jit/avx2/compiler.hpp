@@ -17,6 +17,7 @@
 #include "jit/codegen/schedule.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/image_access.hpp"
+#include "jit/passes/control.hpp"
 #include "memory/image/kernels/kernel_cache.hpp"
 
 namespace eum::jit::avx2 {
@@ -55,6 +56,15 @@ struct CodeData {
 const void* access_function();
 const void* register_access_function();
 
+/// How a function's code runs the threads of a batch.
+struct BatchCode {
+  bool begins_threads = false;  ///< it begins them itself
+  bool goes_on = false;         ///< threads may wait, so that batches of those that go on are more than one
+  /// No thread executes more: nothing looks at the budget while it runs.
+  std::optional<std::int64_t> most_instructions;
+  ModeUse mode;
+};
+
 class Compiler;
 
 namespace emit {
@@ -88,8 +98,7 @@ class Compiler {
   /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
   /// that the code exceeds.
   Result<asmjit::Label> run(bool annotate, const Limits& limits);
-  /// The code begins the threads of a batch itself.
-  bool begins_threads() const;
+  const BatchCode& batches() const { return batches_; }
 
   // ---- For emitters
   const Host& host;
@@ -245,13 +254,16 @@ class Compiler {
   void enter_partial(ir::BlockId target);
 
   // entry.cpp
+  BatchCode batch_code() const;
   void environment();
   void own_environment();
   void copy_words(x86::Gp from, std::initializer_list<std::pair<int, std::size_t>> words);
   void enter();
   void restore(const std::function<bool(std::uint32_t slot)>& wanted);
   void begin_thread();
-  void next_thread();
+  void run_batch();
+  void leave_if_mode_differs();
+  void count_instructions();
   bool uses(ir::MemSpace space) const;
   bool may_reach_scratch() const;
   void clear_scratch();
@@ -282,6 +294,7 @@ class Compiler {
   asmjit::Label dispatch_;     // goes to the block at ip eax, or faults at instruction ecx
   asmjit::Label places_;       // hash table of blocks by ip
   asmjit::Label entry_table_;  // of each version of each block, from the table on
+  BatchCode batches_;
   bool dispatches_ = false;
   bool fences_when_left_ = false;
   ir::BlockId current_ = 0;

@@ -2,6 +2,7 @@
 #include <asmjit/x86.h>
 #include <xmmintrin.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <new>
@@ -13,6 +14,7 @@
 #include "jit/codegen/bug.hpp"
 #include "jit/engine.hpp"
 #include "jit/fpmode.hpp"
+#include "jit/passes/control.hpp"
 #include "jit/passes/passes.hpp"
 #include "memory/base/within_host.hpp"
 
@@ -20,7 +22,7 @@ namespace eum::jit {
 namespace avx2 {
 namespace {
 
-using Entry = std::uint32_t (*)(ThreadState*, ThreadBatch*);
+using Entry = std::uint32_t (*)(ThreadBatch*);
 
 /// What the code may need of the host's stack: more is a translation that went wrong, and no thread's stack
 /// has room.
@@ -52,23 +54,13 @@ RegisterUse register_use_of(const ir::Function& function, const Liveness& livene
   return {ranges(read), ranges(written)};
 }
 
-/// A thread that begins sets its mode before anything follows it, or could show it: as compiled kernels do.
-bool sets_mode_first(const ir::Function& function) {
-  for (const ir::Inst& inst : function.blocks[0].insts) {
-    if (inst.op == ir::Op::fpmode_set) return true;
-    if (may_leave(inst.op) || fp_class_of(inst) != FpClass::None) return false;
-  }
-  return false;
-}
-
 class HostExecutable final : public Executable {
  public:
-  HostExecutable(const ir::Function& function, RegisterUse use, bool begins_threads,
+  HostExecutable(const ir::Function& function, RegisterUse use, const BatchCode& batches,
                  std::unique_ptr<CodeData> data, CodeMemory code, std::size_t entry, std::size_t code_bytes,
                  std::string listing, std::vector<HostPlace> places)
       : Executable(function, std::move(use)),
-        begins_threads_(begins_threads),
-        sets_mode_first_(sets_mode_first(function)),
+        batches_(batches),
         data_(std::move(data)),
         code_(std::move(code)),
         entry_(reinterpret_cast<Entry>(code_.data() + entry)),
@@ -79,24 +71,33 @@ class HostExecutable final : public Executable {
   Status run(ThreadState& state, FpScope& scope) const override {
     if (state.resume == 0) state.fp_mode = first_mode(state.fp_mode, scope);
     state.fp_mixed = fp_mixed(state.fp_mode);
-    return enter(state, nullptr, scope);
+    ThreadBatch alone;
+    alone.state = &state;
+    alone.last = &state;
+    alone.granted = state.budget;
+    return enter(alone, state.fp_mode, scope);
   }
   Status run(ThreadBatch& batch, FpScope& scope) const override {
-    const bool begins = batch.begins != nullptr;
-    if (begins && !begins_threads_) return Executable::run(batch, scope);
+    const bool begins = batch.groups != nullptr;
+    if (begins && !batches_.begins_threads) return Executable::run(batch, scope);
     const std::uint32_t given = batch.fp_mode;
     for (;;) {
       ThreadState& first = *batch.state;
       set_modes(batch, begins ? first_mode(given, scope) : first.fp_mode);
       if (begins) first.fp_mode = batch.fp_mode;
       if (!begins) first.fp_mixed = batch.fp_mixed;
-      const Status status = enter(first, &batch, scope);
-      if (status != Status::Exited && status != Status::Waiting) {
-        batch.left -= batch.granted - batch.state->budget;
-        return status;
-      }
-      if (batch.threads == 0 || batch.left < batch.granted) return status;
-      batch.state = layout().next(*batch.state);
+      const std::uint32_t before = threads_before(batch);
+      const GroupHeader* const first_group = batch.groups;
+      plan(batch, before);
+      const Status status = enter(batch, batch.fp_mode, scope);
+      const auto groups = static_cast<std::uint32_t>(batch.groups - first_group);
+      std::uint32_t done = groups * batch.group_threads - before;
+      done += begins ? threads_before(batch) : count(first, *batch.state);
+      batch.left -= batch.granted - batch.state->budget;
+      batch.threads -= done;
+      if (status != Status::Exited && status != Status::Waiting) return status;
+      if (--batch.threads == 0 || batch.left < batch.granted) return status;
+      advance(batch);
     }
   }
   std::size_t code_bytes() const override { return code_bytes_; }
@@ -117,25 +118,54 @@ class HostExecutable final : public Executable {
   /// The mode that a thread begins with. Most threads set the one that the thread before has left: then MXCSR
   /// stays as it is.
   std::uint32_t first_mode(std::uint32_t given, const FpScope& scope) const {
+    if (batches_.mode.always) return *batches_.mode.always;
     const std::uint32_t usual = usual_mode_.load(std::memory_order_relaxed);
-    return sets_mode_first_ && fp_mode_mxcsr(usual) == scope.set ? usual : given;
+    return batches_.mode.first && fp_mode_mxcsr(usual) == scope.set ? usual : given;
   }
-  Status enter(ThreadState& state, ThreadBatch* batch, FpScope& scope) const {
-    const std::uint32_t before = state.fp_mode, mode = fp_mode_mxcsr(before);
-    if (mode != scope.set) {
+  /// States from `first` to `state`, which does not count.
+  std::uint32_t count(const ThreadState& first, const ThreadState& state) const {
+    const auto bytes =
+        reinterpret_cast<const std::byte*>(&state) - reinterpret_cast<const std::byte*>(&first);
+    return static_cast<std::uint32_t>(bytes) / layout().size;
+  }
+  std::uint32_t threads_before(const ThreadBatch& batch) const {
+    return batch.groups != nullptr ? count(*batch.group_states, *batch.state) : 0;
+  }
+  /// Which of the threads run without a look at the allowance: it does for them, whatever they execute.
+  void plan(ThreadBatch& batch, std::uint32_t before) const {
+    std::int64_t most = batch.granted;
+    if (batches_.most_instructions) most = std::min(most, *batches_.most_instructions);
+    const std::int64_t spare = std::max<std::int64_t>(batch.left - batch.granted, 0);
+    const auto allowed = static_cast<std::uint32_t>(
+        std::min<std::int64_t>(spare / std::max<std::int64_t>(most, 1), batch.threads - std::int64_t{1}) + 1);
+    batch.whole_groups = 1;
+    std::uint32_t threads = allowed;
+    if (batch.groups != nullptr && before == 0 && allowed >= batch.group_threads) {
+      batch.whole_groups = allowed / batch.group_threads;
+      threads = batch.group_threads;
+    } else if (batch.groups != nullptr) {
+      threads = std::min(allowed, batch.group_threads - before);
+    } else if (!batches_.goes_on) {
+      threads = 1;
+    }
+    batch.last = reinterpret_cast<const ThreadState*>(reinterpret_cast<const std::byte*>(batch.state) +
+                                                      std::size_t{threads - 1} * layout().size);
+  }
+  /// `before`: the mode of the first thread.
+  Status enter(ThreadBatch& batch, std::uint32_t before, FpScope& scope) const {
+    if (const std::uint32_t mode = fp_mode_mxcsr(before); mode != scope.set) {
       _mm_setcsr(mode);
       scope.set = mode;
     }
-    const auto status = static_cast<Status>(entry_(&state, batch));
-    const std::uint32_t after = (batch != nullptr ? *batch->state : state).fp_mode;
+    const auto status = static_cast<Status>(entry_(&batch));
+    const std::uint32_t after = batch.state->fp_mode;
     if (after != before || status == Status::Faulted) scope.set = FpScope::current();
     if (after != usual_mode_.load(std::memory_order_relaxed))
       usual_mode_.store(after, std::memory_order_relaxed);
     return status;
   }
 
-  bool begins_threads_;
-  bool sets_mode_first_;
+  BatchCode batches_;
   mutable std::atomic<std::uint32_t> usual_mode_ = 0;  ///< a guess: what threads have set
   std::unique_ptr<CodeData> data_;
   CodeMemory code_;
@@ -188,6 +218,9 @@ class HostEngine final : public Engine {
     if (auto good = check(Limit::blocks, limits, function.name, function.blocks.size()); !good)
       return good.error();
     mark_safepoints(function, options.safepoints);
+    if (const auto control = options.promised_control();
+        control && options.optimisations[Optimisation::known_control])
+      fold_control(function, *control);
     if (auto done = run_pipeline(function, options.optimisations); !done) return done.error();
     asmjit::CodeHolder code;
     FirstError errors;
@@ -233,7 +266,7 @@ class HostEngine final : public Engine {
       return errors.error(function.name);
     if (auto sealed = memory->seal(); !sealed) return prefixed(function.name, sealed.error());
     return std::unique_ptr<Executable>(std::make_unique<HostExecutable>(
-        function, std::move(use), compiler.begins_threads(), std::move(data), *std::move(memory),
+        function, std::move(use), compiler.batches(), std::move(data), *std::move(memory),
         code.labelOffset(*entry), code.codeSize(), std::string(logger.data(), logger.dataSize()),
         std::move(compiler.places)));
   }

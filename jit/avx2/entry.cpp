@@ -49,15 +49,13 @@ bool Compiler::may_reach_scratch() const {
   });
 }
 
-/// The frame's size is known by now, so the prologue comes last. ThreadState in rdi, ThreadBatch or null in
-/// rsi.
+/// The frame's size is known by now, so the prologue comes last. ThreadBatch in rdi.
 asmjit::Label Compiler::prologue() {
   const asmjit::Label entry = a.newLabel();
   constexpr int page = 4096;
   const int frame = (regs.frame_end() + 127) & ~63;
   a.bind(entry);
   for (const x86::Gp& reg : callee_saved) a.push(reg);
-  a.mov(state_reg, x86::rdi);
   a.mov(x86::rax, x86::rsp);
   // Page by page, so that a stack that is too small meets its guard page.
   for (int touched = page; touched < frame; touched += page)
@@ -65,16 +63,9 @@ asmjit::Label Compiler::prologue() {
   a.sub(x86::rsp, frame);
   a.and_(x86::rsp, -64);
   a.mov(x86::ptr(x86::rsp, Frame::host_rsp, 8), x86::rax);
-  a.mov(x86::ptr(x86::rsp, Frame::batch, 8), x86::rsi);
-  const asmjit::Label batch = a.newLabel();
-  a.test(x86::rsi, x86::rsi);
-  a.jnz(batch);
-  environment();
-  own_environment();
-  a.mov(budget_reg, state(offsetof(ThreadState, budget), 8));
-  enter();
-  a.bind(batch);
-  next_thread();
+  a.mov(x86::ptr(x86::rsp, Frame::batch, 8), x86::rdi);
+  a.mov(x86::rsi, x86::rdi);
+  run_batch();
   return entry;
 }
 
@@ -114,7 +105,21 @@ void Compiler::enter() {
   enter_from_memory(0);
 }
 
-bool Compiler::begins_threads() const { return optimisations[Optimisation::begun_threads]; }
+BatchCode Compiler::batch_code() const {
+  BatchCode batches;
+  batches.begins_threads = optimisations[Optimisation::begun_threads];
+  batches.mode = mode_use_of(function);
+  // Without a way back no block is executed twice.
+  bool comes_back = dispatches_;
+  std::int64_t all = 0;
+  for (const ir::Block& block : function.blocks) {
+    comes_back |= block.safepoint;
+    batches.goes_on |= block.insts.back().op == ir::Op::wait;
+    all += block.guest_instructions;
+  }
+  if (!comes_back && !batches.goes_on) batches.most_instructions = all;
+  return batches;
+}
 
 namespace {
 
@@ -181,19 +186,26 @@ void Compiler::clear_scratch() {
 /// Executable::begin(), of the batch at rsi.
 void Compiler::begin_thread() {
   if (may_reach_scratch()) clear_scratch();
-  const auto file = [&](std::uint32_t offset) { return state(layout.file + offset, 32); };
+  const auto of_begin = [&](std::size_t offset, unsigned bytes) {
+    return state(offsetof(ThreadState, begin) + offset, bytes);
+  };
   a.mov(x86::qword_ptr(state_reg, offsetof(ThreadState, resume)), 0);
   static_assert(offsetof(ThreadState, barrier_signals) == offsetof(ThreadState, resume) + 4);
-  a.mov(x86::rax, batch_field(offsetof(ThreadBatch, fp_mode), 8));
-  a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);
-  static_assert(offsetof(ThreadState, fp_mixed) == offsetof(ThreadState, fp_mode) + 4 &&
-                offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
-  a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, begins), 8));
-  a.vmovups(x86::ymm0, x86::ptr(x86::rdx, offsetof(ThreadBegin, header), 32));
-  a.vmovups(file(0), x86::ymm0);
-  a.mov(mask_reg, x86::ptr(x86::rdx, offsetof(ThreadBegin, mask), 4));
+  if (const auto mode = batches_.mode.always) {
+    a.mov(state(offsetof(ThreadState, fp_mode), 4), *mode);
+    a.mov(state(offsetof(ThreadState, fp_mixed), 4), fp_mixed(*mode));
+  } else {
+    a.mov(x86::rax, batch_field(offsetof(ThreadBatch, fp_mode), 8));
+    a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);
+    static_assert(offsetof(ThreadState, fp_mixed) == offsetof(ThreadState, fp_mode) + 4 &&
+                  offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
+  }
+  a.vmovaps(x86::ymm0, of_begin(offsetof(ThreadBegin, header), 32));
+  a.vpor(x86::ymm0, x86::ymm0, x86::ptr(x86::rsp, Frame::group, 32));
+  a.vmovaps(state(layout.file, 32), x86::ymm0);
+  a.mov(mask_reg, of_begin(offsetof(ThreadBegin, mask), 4));
   if (!restored_.empty()) {
-    a.mov(x86::rcx, x86::ptr(x86::rdx, offsetof(ThreadBegin, restored), 8));
+    a.mov(x86::rcx, of_begin(offsetof(ThreadBegin, restored), 8));
     // What only channels that are off may read is of no use to a thread that begins with none.
     const LiveState& live = liveness_.live_in(0);
     const bool all_wanted = (live.active | live.inactive) == live.active;
@@ -238,7 +250,6 @@ void Compiler::begin_thread() {
       a.jnz(loop);
     }
   }
-  a.add(batch_field(offsetof(ThreadBatch, begins), 8), sizeof(ThreadBegin));
   if (partial_versions_) {
     a.cmp(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
     a.jne(memory_entry(0, false));
@@ -246,61 +257,104 @@ void Compiler::begin_thread() {
   a.jmp(memory_entry(0, true));
 }
 
-/// Runs the thread of state rbx in the batch at rsi. And what comes after each: the next one, or back to the
-/// caller.
-void Compiler::next_thread() {
-  const asmjit::Label next = a.newLabel(), continued = a.newLabel(), advance = a.newLabel();
-  const auto provide = [&] {
-    own_environment();
-    a.mov(budget_reg, batch_field(offsetof(ThreadBatch, granted), 8));
+/// Runs the threads of the batch at rsi from its first one to ThreadBatch::last, and those of the groups
+/// behind it; then back to the caller.
+void Compiler::run_batch() {
+  const asmjit::Label begin = a.newLabel(), continued = a.newLabel(), group_over = a.newLabel();
+  const auto take_group = [&](x86::Gp groups) {
+    a.vmovaps(x86::ymm0, x86::ptr(groups, 0, 32));
+    a.vmovaps(x86::ptr(x86::rsp, Frame::group, 32), x86::ymm0);
   };
+  a.mov(state_reg, batch_field(offsetof(ThreadBatch, state), 8));
   environment();
-  if (begins_threads()) {
-    a.cmp(batch_field(offsetof(ThreadBatch, begins), 8), 0);
-    a.je(continued);
-    const asmjit::Label begin = a.newLabel();
+  copy_words(x86::rsi, {{Frame::last, offsetof(ThreadBatch, last)}});
+  a.mov(budget_reg, batch_field(offsetof(ThreadBatch, granted), 8));
+  if (batches_.begins_threads) {
+    a.mov(x86::rax, batch_field(offsetof(ThreadBatch, groups), 8));
+    a.test(x86::rax, x86::rax);
+    a.jz(continued);
+    take_group(x86::rax);
     a.jmp(begin);
-    a.bind(advance);
-    a.add(state_reg, layout.size);
-    a.bind(begin);
-    provide();
-    begin_thread();
   } else {
     a.jmp(continued);
   }
-  a.bind(next);
-  a.add(state_reg, layout.size);
-  a.bind(continued);
-  provide();
-  enter();
 
   a.bind(turn_over_);
-  a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
-  a.test(x86::rsi, x86::rsi);
-  a.jz(epilogue_);
-  a.mov(state(offsetof(ThreadState, stopped), 4), x86::eax);
-  a.mov(state(offsetof(ThreadState, budget), 8), budget_reg);
-  a.mov(mask_variable(0), mask_reg);
-  a.mov(x86::rcx, batch_field(offsetof(ThreadBatch, granted), 8));
-  a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, left), 8));
-  a.sub(x86::rdx, x86::rcx);
-  a.add(x86::rdx, budget_reg);
-  a.mov(batch_field(offsetof(ThreadBatch, left), 8), x86::rdx);
-  a.dec(batch_field(offsetof(ThreadBatch, threads), 4));
-  a.jz(epilogue_);
-  a.cmp(x86::rdx, x86::rcx);
-  a.jl(epilogue_);
-  // The next thread finds the mode in MXCSR that this one has begun with; else the caller sets it.
+  if (batches_.goes_on) {
+    a.mov(state(offsetof(ThreadState, stopped), 4), x86::eax);
+    a.mov(state(offsetof(ThreadState, budget), 8), budget_reg);
+    a.mov(mask_variable(0), mask_reg);
+  }
+  a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
+  a.je(group_over);
+  if (!batches_.mode.always || !batches_.most_instructions)
+    a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
+  if (batches_.goes_on) {
+    const asmjit::Label begins = a.newLabel();
+    a.cmp(batch_field(offsetof(ThreadBatch, groups), 8), 0);
+    a.jne(begins);
+    // The next one finds the mode in MXCSR that this one has; else the caller sets it.
+    a.mov(x86::edx, state(offsetof(ThreadState, fp_mode), 4));
+    a.cmp(state(layout.size + offsetof(ThreadState, fp_mode), 4), x86::edx);
+    a.jne(epilogue_);
+    a.cmp(batch_field(offsetof(ThreadBatch, fp_mode), 4), x86::edx);
+    a.jne(epilogue_);
+    count_instructions();
+    a.add(state_reg, layout.size);
+    a.jmp(continued);
+    a.bind(begins);
+  }
+  if (batches_.begins_threads) {
+    leave_if_mode_differs();
+    count_instructions();
+    a.add(state_reg, layout.size);
+    a.bind(begin);
+    own_environment();
+    begin_thread();
+  } else {
+    a.jmp(epilogue_);
+  }
+
+  a.bind(group_over);
+  if (batches_.begins_threads) {
+    a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
+    a.cmp(batch_field(offsetof(ThreadBatch, whole_groups), 8), 1);
+    a.je(epilogue_);
+    leave_if_mode_differs();
+    count_instructions();
+    a.dec(batch_field(offsetof(ThreadBatch, whole_groups), 8));
+    a.mov(x86::rax, batch_field(offsetof(ThreadBatch, groups), 8));
+    a.add(x86::rax, sizeof(GroupHeader));
+    a.mov(batch_field(offsetof(ThreadBatch, groups), 8), x86::rax);
+    take_group(x86::rax);
+    a.mov(state_reg, batch_field(offsetof(ThreadBatch, group_states), 8));
+    a.jmp(begin);
+  } else {
+    a.jmp(epilogue_);
+  }
+
+  a.bind(continued);
+  own_environment();
+  enter();
+}
+
+/// A thread begins in the batch's mode, and MXCSR has what the one before it has left: the caller sets it
+/// then.
+void Compiler::leave_if_mode_differs() {
+  if (batches_.mode.always) return;
   a.mov(x86::edx, batch_field(offsetof(ThreadBatch, fp_mode), 4));
   a.cmp(state(offsetof(ThreadState, fp_mode), 4), x86::edx);
   a.jne(epilogue_);
-  if (begins_threads()) {
-    a.cmp(batch_field(offsetof(ThreadBatch, begins), 8), 0);
-    a.jne(advance);
-  }
-  a.cmp(state(layout.size + offsetof(ThreadState, fp_mode), 4), x86::edx);
-  a.je(next);
-  a.jmp(epilogue_);
+}
+
+/// Of the thread that is over, and gives the next one its budget; unless the budget just goes down from the
+/// first one to the last.
+void Compiler::count_instructions() {
+  if (batches_.most_instructions) return;
+  a.mov(x86::rcx, batch_field(offsetof(ThreadBatch, granted), 8));
+  a.sub(budget_reg, x86::rcx);
+  a.add(batch_field(offsetof(ThreadBatch, left), 8), budget_reg);
+  a.mov(budget_reg, x86::rcx);
 }
 
 /// One piece of code for all accesses out of line: smaller than saving at each of them what lives there.
@@ -368,12 +422,8 @@ void Compiler::exits() {
   a.bind(epilogue_);
   a.mov(state(offsetof(ThreadState, budget), 8), budget_reg);
   a.mov(mask_variable(0), mask_reg);
-  const asmjit::Label alone = a.newLabel();
   a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
-  a.test(x86::rsi, x86::rsi);
-  a.jz(alone);
   a.mov(batch_field(offsetof(ThreadBatch, state), 8), state_reg);
-  a.bind(alone);
   if (fences_when_left_) fence();
   a.vzeroupper();
   a.mov(x86::rsp, x86::ptr(x86::rsp, Frame::host_rsp, 8));

@@ -51,9 +51,11 @@ struct Frame {
   static constexpr int slm_bytes = slm + 8;
   static constexpr int scratch = slm_bytes + 8;
   static constexpr int scratch_bytes = scratch + 8;
-  static constexpr int batch = scratch_bytes + 8;  ///< the ThreadBatch that runs; 0: a single thread
-  static constexpr int data = batch + 32;          ///< components of a message, or results
-  static_assert(data % 32 == 0);
+  static constexpr int batch = scratch_bytes + 8;  ///< the ThreadBatch that runs
+  static constexpr int last = batch + 8;           ///< ThreadBatch::last
+  static constexpr int group = batch + 32;         ///< the GroupHeader of now
+  static constexpr int data = group + 32;          ///< components of a message, or results
+  static_assert(group % 32 == 0 && data % 32 == 0);
 
   /// Bytes of `data` that the function needs; spilled values follow.
   static int data_bytes(const ir::Function& function);

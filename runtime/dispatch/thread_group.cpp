@@ -12,9 +12,10 @@ namespace {
 /// so that a thread may spin on what another one does.
 constexpr std::uint64_t turn_instructions = std::uint64_t{1} << 20;
 
-/// States of threads that run_ahead() goes through at once: enough that a small group's costs are those of
-/// its threads, and few enough for the first-level cache.
-constexpr std::uint32_t states_ahead = 16;
+/// Groups that run_ahead() starts at once, so that a small group's costs are those of its threads; and how
+/// many guest instructions they may take, so that it looks often enough at whether it should stop.
+constexpr std::uint32_t groups_ahead = 64;
+constexpr std::uint64_t instructions_ahead = 16 * turn_instructions;
 
 using GroupId = std::array<std::uint32_t, 3>;
 
@@ -43,17 +44,13 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   counts_ = {};
   under_way_ = false;
   stopped_.reset();
-  ahead_slot_.reset();
-  base_ = 0;
   restored_bytes_ = 0;
   for (const jit::FileRange& range : walk.code->executable->restored()) restored_bytes_ += range.bytes;
 
   const std::uint32_t threads = walk.threads_per_group;
-  const bool apart = !walk.code->waits && walk.slm_bytes == 0;
-  ahead_ = apart ? std::max(1u, states_ahead / threads) : 0;
-  const std::uint32_t states = std::max(1u, ahead_) * threads;
+  apart_ = !walk.code->waits && walk.slm_bytes == 0;
   const std::byte* const states_before = states_.data();
-  if (auto reserved = states_.reserve(std::size_t{states} * layout_.size); !reserved) return reserved;
+  if (auto reserved = states_.reserve(std::size_t{threads} * layout_.size); !reserved) return reserved;
   if (layout_ != layout_before || states_.data() != states_before) laid_out_ = 0;
   if (auto reserved = images_.reserve(threads * restored_bytes_); !reserved) return reserved;
   threads_.assign(threads, {});
@@ -85,9 +82,9 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   for (const jit::FileRange& range : walk.code->executable->register_use().read)
     reads_place_ |= !walk.code->text && range.offset < walk.code->sr0_offset + 8 &&
                     range.offset + range.bytes > walk.code->sr0_offset;
-  begins_.resize(states);
-  for (std::uint32_t i = 0; i < states; ++i) lay_out(i, i % threads);
-  laid_out_ = std::max(laid_out_, states);
+  headers_.resize(groups_ahead);
+  for (std::uint32_t t = 0; t < threads; ++t) lay_out(t);
+  laid_out_ = std::max(laid_out_, threads);
   return {};
 }
 
@@ -96,15 +93,15 @@ void ThreadGroup::use_slot(std::uint32_t thread, std::uint32_t slot) {
   const ScratchSpace& scratch = walk_->scratch;
   environments_[thread].scratch =
       scratch.bytes != 0 ? scratch.base + std::size_t{slot} * scratch.bytes : nullptr;
+  ThreadPayload(*walk_).write_header(state(thread).begin.header, {}, slot, thread);
   if (reads_place_) put_place(thread, slot);
 }
 
-/// Into the states of this thread, and what is brought back to them.
+/// Into the state of this thread, and what is brought back to it.
 void ThreadGroup::put_place(std::uint32_t thread, std::uint32_t slot) {
   const auto ids = ThreadPayload::place(slot);
   const std::uint32_t at = walk_->code->sr0_offset;
-  for (std::size_t i = thread; i < begins_.size(); i += threads_.size())
-    std::memcpy(layout_.file_of(state_at(static_cast<std::uint32_t>(i))) + at, ids.data(), sizeof ids);
+  std::memcpy(layout_.file_of(state(thread)) + at, ids.data(), sizeof ids);
   std::byte* image = images_.data() + thread * restored_bytes_;
   for (const jit::FileRange& range : walk_->code->executable->restored()) {
     if (at >= range.offset && at + sizeof ids <= range.offset + range.bytes)
@@ -115,11 +112,11 @@ void ThreadGroup::put_place(std::uint32_t thread, std::uint32_t slot) {
 
 // Each thread of a group has a state of its own, laid out once and used for that thread of every group.
 // Before a start only those slots are brought back that the code reads and may have written.
-void ThreadGroup::lay_out(std::uint32_t index, std::uint32_t thread) {
+void ThreadGroup::lay_out(std::uint32_t thread) {
   const ThreadPayload payload(*walk_);
-  jit::ThreadState& s = state_at(index);
+  jit::ThreadState& s = state(thread);
   // A small launch would spend more time on registers that no instruction looks at than on its threads.
-  if (index < laid_out_)
+  if (thread < laid_out_)
     walk_->code->executable->clear(s);
   else
     std::memset(static_cast<void*>(&s), 0, layout_.size);
@@ -128,8 +125,8 @@ void ThreadGroup::lay_out(std::uint32_t index, std::uint32_t thread) {
   std::byte* file = layout_.file_of(s);
   payload.write(file, thread);
   std::byte* image = images_.data() + thread * restored_bytes_;
-  begins_[index].mask = payload.dispatch_mask(thread);
-  begins_[index].restored = image;
+  s.begin.mask = payload.dispatch_mask(thread);
+  s.begin.restored = image;
   for (const jit::FileRange& range : walk_->code->executable->restored()) {
     std::memcpy(image, file + range.offset, range.bytes);
     image += range.bytes;
@@ -150,6 +147,7 @@ bool ThreadGroup::take_slots() {
 void ThreadGroup::place(std::uint64_t index, std::uint32_t ended) {
   index_ = index;
   id_ = group_id(*walk_, index);
+  ThreadPayload::set_group(headers_[0].bits, id_);
   under_way_ = true;
   const auto count = static_cast<std::uint32_t>(threads_.size());
   for (std::uint32_t t = 0; t < count; ++t) {
@@ -165,36 +163,28 @@ void ThreadGroup::place(std::uint64_t index, std::uint32_t ended) {
 
 bool ThreadGroup::begin(std::uint64_t index) {
   if (!take_slots()) return false;
-  base_ = 0;
   if (walk_->slm_bytes != 0) slm_->reset();
   place(index, 0);
   return true;
 }
 
 void ThreadGroup::run_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope) {
-  if (ahead_ == 0 || !take_slots()) return;
+  if (!apart_ || !take_slots()) return;
   const std::uint32_t each = walk_->threads_per_group;
-  if (ahead_slot_ != shared_slot_) {
-    const ThreadPayload payload(*walk_);
-    for (std::uint32_t i = 0; i < begins_.size(); ++i)
-      payload.write_header(begins_[i].header, {}, shared_slot_, i % each);
-    ahead_slot_ = shared_slot_;
-  }
   while (range.begin != range.end && !allowance.over(range.begin)) {
-    const auto groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(ahead_, range.end - range.begin));
+    const auto groups =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(groups_ahead, range.end - range.begin));
     GroupId id = group_id(*walk_, range.begin);
-    for (std::uint32_t g = 0; g < groups; ++g) {
-      for (std::uint32_t t = 0; t < each; ++t) ThreadPayload::set_group(begins_[g * each + t].header, id);
+    for (jit::GroupHeader& header : std::span(headers_).first(groups)) {
+      ThreadPayload::set_group(header.bits, id);
       next_group_id(*walk_, id);
     }
-    base_ = 0;
     const std::uint64_t granted = std::min({walk_->budget, turn_instructions, allowance.left});
-    const Ran ran = run_batch({0, groups * each, true, granted}, allowance, scope);
+    const Ran ran = run_batch({0, groups * each, true, granted, instructions_ahead}, allowance, scope);
     const std::uint32_t whole = ran.done / each, part = ran.done % each;
     counts_.groups += whole;
     range.begin += whole;
     if (part == 0 && !ran.stopped) continue;
-    base_ = whole * each;
     place(range.begin++, part);
     if (ran.stopped) stopped_ = ran;
     return;
@@ -227,7 +217,7 @@ void ThreadGroup::end() {
 }
 
 void ThreadGroup::memory_changed() {
-  for (std::uint32_t i = 0; i < begins_.size(); ++i) layout_.forget_regions(state_at(i));
+  for (std::uint32_t t = 0; t < threads_.size(); ++t) layout_.forget_regions(state(t));
 }
 
 void ThreadGroup::abandon() {
@@ -237,15 +227,17 @@ void ThreadGroup::abandon() {
 }
 
 ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope) {
-  const auto [first, threads, begin, granted] = run;
+  const auto [first, threads, begin, granted, most] = run;
   jit::ThreadBatch batch;
   batch.state = &state(first);
   batch.threads = threads;
   batch.granted = static_cast<std::int64_t>(granted);
-  batch.left = static_cast<std::int64_t>(std::min<std::uint64_t>(allowance.left, INT64_MAX));
+  batch.left = static_cast<std::int64_t>(std::min(allowance.left, most));
   const std::int64_t before = batch.left;
   if (begin) {
-    batch.begins = &begins_[base_ + first];
+    batch.groups = headers_.data();
+    batch.group_threads = walk_->threads_per_group;
+    batch.group_states = &state(0);
     batch.fp_mode = initial_control;
   }
   const jit::Status status = walk_->code->executable->run(batch, scope);
@@ -274,12 +266,6 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
       granted = std::min(granted, next.budget);
     }
   }
-  if (begin) {
-    const ThreadPayload payload(*walk_);
-    ahead_slot_.reset();
-    for (std::uint32_t t = turn_; t < turn_ + threads; ++t)
-      payload.write_header(begins_[base_ + t].header, id_, slot_[t], t);
-  }
   Ran ran = run_batch({turn_, threads, begin, granted}, allowance, scope);
   Arrivals arrived = account(turn_, ran.done, granted);
   // As next_turn() would, where the whole group has come to a barrier and nothing else is to be seen to.
@@ -300,6 +286,11 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
 ThreadGroup::Arrivals ThreadGroup::account(std::uint32_t first, std::uint32_t threads,
                                            std::uint64_t granted) {
   Arrivals arrived;
+  if (!walk_->code->waits) {
+    for (Thread& thread : std::span(threads_).subspan(first, threads)) thread.phase = ThreadPhase::Ended;
+    alive_ -= threads;
+    return arrived;
+  }
   jit::ThreadState* s = &state(first);
   for (Thread& thread : std::span(threads_).subspan(first, threads)) {
     const auto used = static_cast<std::uint64_t>(static_cast<std::int64_t>(granted) - s->budget);
@@ -422,7 +413,6 @@ Result<void> ThreadGroup::restore(const GroupImage& image) {
     return error("group image: expected a slot for each thread of code that waits");
 
   abandon();
-  base_ = 0;
   stopped_.reset();
   has_slots_ = true;
   together_ = image.together;

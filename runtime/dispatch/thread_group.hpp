@@ -78,7 +78,7 @@ class alignas(128) ThreadGroup {
     std::uint64_t budget = 0;
   };
 
-  void lay_out(std::uint32_t index, std::uint32_t thread);
+  void lay_out(std::uint32_t thread);
   void place(std::uint64_t index, std::uint32_t ended);
   bool take_slots();
   bool can_run(const Thread& thread) const {
@@ -88,8 +88,9 @@ class alignas(128) ThreadGroup {
   /// Threads that run in one batch.
   struct Run {
     std::uint32_t first, threads;
-    bool begin;             // they begin, or go on
-    std::uint64_t granted;  // guest instructions of each, at most what the allowance has left
+    bool begin;                      // they begin, or go on
+    std::uint64_t granted;           // guest instructions of each, at most what the allowance has left
+    std::uint64_t most = INT64_MAX;  // of all together
   };
   /// What came of it.
   struct Ran {
@@ -105,7 +106,7 @@ class alignas(128) ThreadGroup {
     std::uint32_t signals = ~0u;               // of the one that has signalled fewest
     std::uint64_t budget = ~std::uint64_t{0};  // the least
   };
-  /// Of states from base_ on, whose begins_ are complete.
+  /// Those that begin are of the groups of headers_.
   Ran run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope);
   Ran run_turns(Allowance& allowance, jit::FpScope& scope);
   Arrivals account(std::uint32_t first, std::uint32_t threads, std::uint64_t granted);
@@ -117,21 +118,19 @@ class alignas(128) ThreadGroup {
   void put_place(std::uint32_t thread, std::uint32_t slot);
   Outcome faulted(GuestFault::Cause cause, std::uint32_t thread);
   Outcome faulted_by_deadlock();
-  jit::ThreadState& state_at(std::uint32_t index) {
-    return *reinterpret_cast<jit::ThreadState*>(states_.data() + std::size_t{index} * layout_.size);
+  jit::ThreadState& state(std::uint32_t thread) {
+    return *reinterpret_cast<jit::ThreadState*>(states_.data() + std::size_t{thread} * layout_.size);
   }
-  jit::ThreadState& state(std::uint32_t thread) { return state_at(base_ + thread); }
 
   const WalkerCommand* walk_ = nullptr;
   ThreadSlots* slots_ = nullptr;
   jit::StateLayout layout_;
   std::size_t restored_bytes_ = 0;  // of a thread
   mem::AlignedBytes images_;        // of each thread: the contents of the restored slots, one after the other
-  std::uint32_t ahead_ = 0;         // groups that run in one batch; 0: each by itself
-  mem::AlignedBytes states_;        // of each thread of a group, or of so many groups
+  bool apart_ = false;              // threads have nothing to do with each other
+  mem::AlignedBytes states_;        // of each thread of a group
   std::uint32_t laid_out_ = 0;      // states that have held threads of this layout, and nothing else
-  std::uint32_t base_ = 0;          // the first of the group under way
-  std::vector<jit::ThreadBegin> begins_;        // for each state
+  std::vector<jit::GroupHeader> headers_;       // of the groups that begin
   std::vector<jit::Environment> environments_;  // of each thread
   std::vector<std::uint32_t> slot_;             // of each thread
   bool has_slots_ = false;         // slot_ is taken: a slot for all threads, or if together_ one for each
@@ -143,14 +142,13 @@ class alignas(128) ThreadGroup {
   std::uint64_t index_ = 0;
   std::array<std::uint32_t, 3> id_{};
   std::vector<Thread> threads_;
-  std::uint32_t alive_ = 0;                  // threads that have not ended
-  std::uint32_t turn_ = 0;                   // thread that runs next
-  std::uint64_t slice_ = 0;                  // guest instructions left of its turn
-  bool together_ = false;                    // every thread has a slot of its own
-  bool moved_ = false;                       // a thread has run in this round
-  std::uint32_t completed_ = 0;              // barriers that every thread has signalled
-  std::optional<Ran> stopped_;               // what run_ahead() found
-  std::optional<std::uint32_t> ahead_slot_;  // that the headers of begins_ have, for threads of any group
+  std::uint32_t alive_ = 0;      // threads that have not ended
+  std::uint32_t turn_ = 0;       // thread that runs next
+  std::uint64_t slice_ = 0;      // guest instructions left of its turn
+  bool together_ = false;        // every thread has a slot of its own
+  bool moved_ = false;           // a thread has run in this round
+  std::uint32_t completed_ = 0;  // barriers that every thread has signalled
+  std::optional<Ran> stopped_;   // what run_ahead() found
 
   GuestFault fault_;
   WalkerCounts counts_;

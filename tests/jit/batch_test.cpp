@@ -1,6 +1,7 @@
 // Threads in batches: whatever the one before left in the state that a thread takes over, it begins as the
 // header and the restored slots say; a batch stops where a thread faults or pauses, where the allowance is
 // over, and goes on from there.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
@@ -65,10 +66,9 @@ b1: ip 0x30 count 2
 /// `count` threads of a function: thread t finds t in r1, and the header holds 100.
 class Threads {
  public:
-  Threads(Engine& engine, std::string_view text, std::uint32_t count) : count_(count) {
+  Threads(Engine& engine, std::string_view text, std::uint32_t count, CompileOptions options = {})
+      : count_(count) {
     ir::Function function = function_of_text(text);
-    CompileOptions options;
-    options.exact_registers = true;
     auto compiled = engine.compile(function, options);
     if (!compiled) FAIL(compiled.error().message);
     executable_ = *std::move(compiled);
@@ -88,23 +88,29 @@ class Threads {
           restored_.insert(restored_.end(), bytes, bytes + 4);
         }
     }
-    begins_.resize(count);
     for (std::uint32_t t = 0; t < count; ++t)
-      begins_[t] = {{}, restored_.data() + t * (restored_.size() / count), 0xff};
+      state(t).begin = {{}, restored_.data() + t * (restored_.size() / count), 0xff};
     set_header(100);
   }
   void set_header(std::uint32_t value) {
-    for (ThreadBegin& begin : begins_) begin.header.fill(value);
+    for (std::uint32_t t = 0; t < count_; ++t) state(t).begin.header.fill(value);
   }
 
   ThreadState& state(std::uint32_t t) {
     return *reinterpret_cast<ThreadState*>(states_.get() + t * std::size_t{executable_->layout().size});
   }
-  ThreadBatch batch(bool begins) {
+  /// Of all threads of so many groups, 0x1000 apart in the header.
+  ThreadBatch batch(bool begins, std::uint32_t groups = 1) {
     ThreadBatch batch;
     batch.state = &state(0);
-    batch.threads = count_;
-    batch.begins = begins ? begins_.data() : nullptr;
+    batch.threads = groups * count_;
+    if (begins) {
+      headers_.resize(groups);
+      for (std::uint32_t g = 0; g < groups; ++g) headers_[g].bits.fill(0x1000 * g);
+      batch.groups = headers_.data();
+      batch.group_threads = count_;
+      batch.group_states = &state(0);
+    }
     batch.granted = 1000;
     batch.left = 1'000'000;
     return batch;
@@ -112,6 +118,12 @@ class Threads {
   Status run(ThreadBatch& batch) {
     FpScope scope;
     return executable_->run(batch, scope);
+  }
+  const Executable& executable() const { return *executable_; }
+  bool register_use_reads(std::uint32_t offset) const {
+    return std::ranges::any_of(executable_->register_use().read, [&](const FileRange& range) {
+      return offset >= range.offset && offset < range.offset + range.bytes;
+    });
   }
   CachedRegion& region(std::uint32_t t, std::uint32_t i) {
     return executable_->layout().regions_of(state(t))[i];
@@ -131,7 +143,7 @@ class Threads {
   Environment environment_;
   std::unique_ptr<std::byte, Delete> states_;
   std::vector<std::byte> restored_;
-  std::vector<ThreadBegin> begins_;
+  std::vector<GroupHeader> headers_;
 };
 
 void on_every_engine(const std::function<void(Engine&)>& check) {
@@ -157,7 +169,6 @@ TEST_CASE("batch: each thread begins as if it were the first in its state") {
         CHECK(threads.dword(t, 4) == 100 + t);
         CHECK(threads.dword(t, 5) == 0);
         CHECK(threads.dword(t, 6) == 0);
-        CHECK(threads.state(t).stopped == Status::Exited);
         CHECK(threads.state(t).barrier_signals == 0);
       }
     }
@@ -193,6 +204,124 @@ TEST_CASE("batch: the next thread runs only while the allowance does for it") {
     CHECK(batch.left == 996);
     CHECK(batch.state == &threads.state(1));
   });
+}
+
+TEST_CASE("batch: groups follow one another in the same states, each with its header") {
+  // r7 counts, and nothing brings it back: which thread runs in which state shows.
+  constexpr std::string_view counts = R"(
+b0: ip 0x0 count 4
+  %h = reg_read.u32x8 r0<1;1,0>
+  %c = reg_read.u32x1 r0<1;1,0>
+  %limit = constant.u32x1 0x3064
+  %faults = cmp_eq.u32x1 %c, %limit
+  reg_write.u32x8 r4<1;1,0>, %h
+  %wide = constant.u16x1 600
+  %bad = reg_gather.u32x1 [%wide] ? %faults
+  exit
+)";
+  on_every_engine([&](Engine& engine) {
+    INFO(engine.name());
+    for (const std::uint32_t count : {1u, 3u}) {
+      Threads threads(engine, counts, count);
+      ThreadBatch batch = threads.batch(true, 3);
+      CHECK(threads.run(batch) == Status::Exited);
+      CHECK(batch.threads == 0);
+      CHECK(batch.left == 1'000'000 - 3 * count * 4);
+      CHECK(batch.groups->bits[0] == 0x2000);
+      for (std::uint32_t t = 0; t < count; ++t) CHECK(threads.dword(t, 4) == 0x2064);
+      // The allowance does for so many threads: then another batch goes on in the middle of a group.
+      for (std::uint32_t allowed = 1; allowed < 3 * count; ++allowed) {
+        CAPTURE(count, allowed);
+        batch = threads.batch(true, 3);
+        batch.left = 1000 + 4 * (allowed - 1);
+        CHECK(threads.run(batch) == Status::Exited);
+        CHECK(batch.threads == 3 * count - allowed);
+        CHECK(batch.left == 996);
+        CHECK(batch.state == &threads.state((allowed - 1) % count));
+        CHECK(batch.groups->bits[0] == 0x1000 * ((allowed - 1) / count));
+      }
+      // A fault in the fourth group.
+      batch = threads.batch(true, 5);
+      CHECK(threads.run(batch) == Status::Faulted);
+      CHECK(batch.threads == 2 * count);
+      CHECK(batch.state == &threads.state(0));
+      CHECK(batch.groups->bits[0] == 0x3000);
+    }
+  });
+}
+
+TEST_CASE("batch: budgets of threads with loops are counted one by one") {
+  constexpr std::string_view loops = R"(
+b0: ip 0x0 count 1
+  %n = reg_read.u32x1 r1<1;1,0>
+  reg_write.u32x1 r2<1;1,0>, %n
+  jump b1
+b1: ip 0x10 count 2
+  %i = reg_read.s32x1 r2<1;1,0>
+  %one = constant.s32x1 1
+  %next = sub.s32x1 %i, %one
+  %zero = constant.s32x1 0
+  reg_write.s32x1 r2<1;1,0>, %next
+  %more = cmp_gt.s32x1 %next, %zero
+  branch_any.mx1 %more, b1, b2
+b2: ip 0x30 count 1
+  %r = reg_read.u32x1 r1<1;1,0>
+  reg_write.u32x1 r1<1;1,0>, %r
+  exit
+)";
+  on_every_engine([&](Engine& engine) {
+    INFO(engine.name());
+    Threads threads(engine, loops, 4);
+    ThreadBatch batch = threads.batch(true, 2);
+    CHECK(threads.run(batch) == Status::Exited);
+    CHECK(batch.threads == 0);
+    // Of threads 0 to 3: as many turns as their number, at least one.
+    CHECK(batch.left == 1'000'000 - 2 * (4 + 4 + 6 + 8));
+    batch = threads.batch(true, 2);
+    batch.granted = 5;
+    batch.left = 1000;
+    CHECK(threads.run(batch) == Status::Paused);
+    CHECK(batch.state == &threads.state(3));
+    CHECK(batch.threads == 5);
+  });
+}
+
+TEST_CASE("batch: cr0 that every thread begins with is promised, and the mode that follows from it is set") {
+  constexpr std::string_view divides = R"(
+b0: ip 0x0 count 3
+  %m = reg_read.u32x1 r7<1;1,0>
+  %up = constant.u32x1 0x10
+  %all = or.u32x1 %m, %up
+  reg_write.u32x1 r7<1;1,0>, %all
+  fpmode_set.u32x1 %all
+  %a = constant.f32x8 0x3f800000
+  %c = constant.f32x8 0x40400000
+  %r = div.f32x8 %a, %c
+  reg_write.f32x8 r2<1;1,0>, %r
+  exit
+)";
+  CompileOptions options;
+  options.exact_registers = false;
+  options.control = KnownRegister{7 * 32, 0xc0};
+  const auto check = [&](Engine& engine) {
+    INFO(engine.name());
+    Threads threads(engine, divides, 2, options);
+    CHECK(threads.register_use_reads(7 * 32) == (engine.name() == "reference"));
+    for (unsigned round = 0; round < 2; ++round) {
+      ThreadBatch batch = threads.batch(true, 2);
+      batch.fp_mode = 0xc0;
+      CHECK(threads.run(batch) == Status::Exited);
+      for (std::uint32_t t = 0; t < 2; ++t) CHECK(threads.state(t).fp_mode % 0x40 == 0x10);
+      // Alone, from the beginning.
+      ThreadState& alone = threads.state(0);
+      alone.resume = 0;
+      alone.fp_mode = 0xc0;
+      FpScope scope;
+      threads.executable().layout().masks_of(alone)[0] = 0xff;
+      CHECK(threads.executable().run(alone, scope) == Status::Exited);
+    }
+  };
+  for (const auto& engine : other_engines()) check(*engine);
 }
 
 TEST_CASE("batch: threads wait, and go on together") {

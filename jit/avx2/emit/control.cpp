@@ -63,6 +63,7 @@ void emit_barrier_signal(Compiler& c, const CodeInst&) {
 
 // Most threads set the mode once, to what they begin with; emulated division changes it now and then.
 void emit_fpmode_set(Compiler& c, const CodeInst& inst) {
+  if (c.batches().mode.always) return;  // threads begin in that mode
   const x86::Gp mode = c.g.use(inst.args[0]).r32(), mixed = c.g.scratch().r32();
   asmjit::Label change = c.a.newLabel(), done = c.a.newLabel();
   c.a.cmp(c.state(offsetof(ThreadState, fp_mode), 4), mode);

@@ -42,15 +42,15 @@ void remember_region(ThreadState* state, const CodeData& data, const Access& sit
   // So that the distance of any 32-bit address from the start, modulo 4 GiB, is inside or beyond the size.
   if (site.mem.space == ir::MemSpace::A32)
     found.size = std::min(found.size, (std::uint64_t{1} << 32) - found.start);
+  // In the states that threads may still run in.
   const auto* batch = word<const ThreadBatch*>(frame, Frame::batch);
-  const std::uint32_t threads = batch != nullptr ? batch->threads : 1;
+  auto* at = reinterpret_cast<std::byte*>(batch->groups != nullptr ? batch->group_states : state);
+  const auto* const last = reinterpret_cast<const std::byte*>(batch->last);
   // The regions are the end of a state.
   constexpr std::size_t region_bytes = StateLayout::region_count * sizeof(CachedRegion);
   static_assert(region_bytes % 64 == 0);
-  const std::size_t state_bytes = data.regions + region_bytes;
-  auto* at = reinterpret_cast<std::byte*>(state) + data.regions;
-  for (std::uint32_t i = 0; i < threads; ++i, at += state_bytes)
-    remember(reinterpret_cast<CachedRegion*>(at), site, found);
+  for (; at <= last; at += data.regions + region_bytes)
+    remember(reinterpret_cast<CachedRegion*>(at + data.regions), site, found);
 }
 
 /// What the operand that says the surface holds, at a place of the frame.
