@@ -268,10 +268,14 @@ struct ThreadBatch {
   std::uint32_t threads = 0;        ///< how many; afterwards less those that have exited or wait
   std::uint32_t fp_mode = 0;        ///< cr0.0 that a thread begins with
   std::uint32_t fp_mixed = 0;       ///< an engine's own
-  std::uint32_t group_threads = 0;  ///< of threads that begin: how many each group has
+  std::uint32_t group_threads = 0;  ///< how many each group has
   const GroupHeader* groups = nullptr;  ///< of the first thread's group, others follow; null: they go on
   ThreadState* group_states = nullptr;  ///< where each group's threads begin
-  std::int64_t granted = 0;             ///< guest instructions that each may execute
+  /// At which of its barriers each thread of the group is when it waits next; 0: that differs. An engine may
+  /// begin another turn where all of them have come to it, and have signalled it, ...
+  std::uint32_t waits = 0;
+  std::uint32_t turns = 0;   ///< ... and says here how many it has; each thread's budget is for all of them
+  std::int64_t granted = 0;  ///< guest instructions that each may execute
   /// Guest instructions that all together may execute, at least `granted`; counted down as threads stop. The
   /// next one runs only while there are as many as `granted`.
   std::int64_t left = 0;
@@ -279,6 +283,7 @@ struct ThreadBatch {
   // An engine's own: what it runs at once.
   const ThreadState* last = nullptr;  ///< of each group
   std::uint64_t whole_groups = 1;     ///< that are left, counting this one
+  std::uint32_t turn_threads = ~0u;   ///< all that a turn is of, if others may follow it
 };
 
 /// What a function does to the register file, for who prepares threads: ranges in ascending order.

@@ -86,6 +86,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       leave_saved_(a.newLabel()),
       call_site_(a.newLabel()),
       turn_over_(a.newLabel()),
+      wait_over_(a.newLabel()),
       epilogue_(a.newLabel()),
       enter_(a.newLabel()),
       dispatch_(a.newLabel()),
@@ -323,7 +324,7 @@ void Compiler::finish(Status status) {
 
 void Compiler::finish_turn(Status status) {
   a.mov(x86::eax, static_cast<std::uint32_t>(status));
-  a.jmp(turn_over_);
+  a.jmp(status == Status::Waiting ? wait_over_ : turn_over_);
 }
 
 // ---- Out of line

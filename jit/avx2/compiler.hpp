@@ -263,6 +263,7 @@ class Compiler {
   void begin_thread();
   void run_batch();
   void leave_if_mode_differs();
+  void leave_if_next_mode_differs(const x86::Mem& next);
   void count_instructions();
   bool uses(ir::MemSpace space) const;
   bool may_reach_scratch() const;
@@ -288,7 +289,8 @@ class Compiler {
   asmjit::Label leave_saved_;  // the same, vectors are in the frame
   asmjit::Label call_site_;    // does the access of site [Frame::site], all registers kept
   bool calls_sites_ = false;
-  asmjit::Label turn_over_;    // the thread exits or waits, status eax
+  asmjit::Label turn_over_;    // the thread exits, status eax
+  asmjit::Label wait_over_;    // the same where it waits
   asmjit::Label epilogue_;     // returns status eax
   asmjit::Label enter_;        // goes to block eax with every slot in memory
   asmjit::Label dispatch_;     // goes to the block at ip eax, or faults at instruction ecx

@@ -78,22 +78,31 @@ class HostExecutable final : public Executable {
     return enter(alone, state.fp_mode, scope);
   }
   Status run(ThreadBatch& batch, FpScope& scope) const override {
-    const bool begins = batch.groups != nullptr;
-    if (begins && !batches_.begins_threads) return Executable::run(batch, scope);
+    if (batch.groups != nullptr && !batches_.begins_threads) return Executable::run(batch, scope);
     const std::uint32_t given = batch.fp_mode;
     for (;;) {
+      const bool begins = batch.groups != nullptr;
       ThreadState& first = *batch.state;
       set_modes(batch, begins ? first_mode(given, scope) : first.fp_mode);
       if (begins) first.fp_mode = batch.fp_mode;
       if (!begins) first.fp_mixed = batch.fp_mixed;
-      const std::uint32_t before = threads_before(batch);
+      const std::uint32_t before = begins ? count(*batch.group_states, first) : 0;
       const GroupHeader* const first_group = batch.groups;
-      plan(batch, before);
+      const std::uint32_t planned = plan(batch, before);
+      if (batches_.goes_on && !begins) grant(first, planned, batch.granted);
       const Status status = enter(batch, batch.fp_mode, scope);
-      const auto groups = static_cast<std::uint32_t>(batch.groups - first_group);
-      std::uint32_t done = groups * batch.group_threads - before;
-      done += begins ? threads_before(batch) : count(first, *batch.state);
-      batch.left -= batch.granted - batch.state->budget;
+      std::uint32_t done = planned - 1;
+      if (batch.turns != 0) {
+        done = count(*batch.group_states, *batch.state);
+      } else if (batch.state != batch.last || batch.whole_groups != 1) {
+        const auto groups = static_cast<std::uint32_t>(batch.groups - first_group);
+        done =
+            groups * batch.group_threads - before + count(begins ? *batch.group_states : first, *batch.state);
+      }
+      if (batches_.goes_on)
+        batch.left -= used(first, batch.turns != 0 ? planned : done + 1, batch.granted);
+      else
+        batch.left -= batch.granted - batch.state->budget;
       batch.threads -= done;
       if (status != Status::Exited && status != Status::Waiting) return status;
       if (--batch.threads == 0 || batch.left < batch.granted) return status;
@@ -126,30 +135,49 @@ class HostExecutable final : public Executable {
   std::uint32_t count(const ThreadState& first, const ThreadState& state) const {
     const auto bytes =
         reinterpret_cast<const std::byte*>(&state) - reinterpret_cast<const std::byte*>(&first);
-    return static_cast<std::uint32_t>(bytes) / layout().size;
+    return bytes == 0 ? 0 : static_cast<std::uint32_t>(bytes) / layout().size;
   }
-  std::uint32_t threads_before(const ThreadBatch& batch) const {
-    return batch.groups != nullptr ? count(*batch.group_states, *batch.state) : 0;
+  /// Where threads go on, their states have the budget; and have what is left of it where they may wait.
+  void grant(ThreadState& first, std::uint32_t threads, std::int64_t budget) const {
+    ThreadState* state = &first;
+    for (std::uint32_t t = 0; t < threads; ++t, state = layout().next(*state)) state->budget = budget;
   }
-  /// Which of the threads run without a look at the allowance: it does for them, whatever they execute.
-  void plan(ThreadBatch& batch, std::uint32_t before) const {
+  std::int64_t used(ThreadState& first, std::uint32_t threads, std::int64_t granted) const {
+    std::int64_t all = 0;
+    ThreadState* state = &first;
+    for (std::uint32_t t = 0; t < threads; ++t, state = layout().next(*state)) all += granted - state->budget;
+    return all;
+  }
+  /// How many of the threads the allowance does for, whatever they execute.
+  std::uint32_t allowed(const ThreadBatch& batch) const {
     std::int64_t most = batch.granted;
     if (batches_.most_instructions) most = std::min(most, *batches_.most_instructions);
-    const std::int64_t spare = std::max<std::int64_t>(batch.left - batch.granted, 0);
-    const auto allowed = static_cast<std::uint32_t>(
-        std::min<std::int64_t>(spare / std::max<std::int64_t>(most, 1), batch.threads - std::int64_t{1}) + 1);
+    const std::int64_t spare = batch.left - batch.granted;
+    const std::uint32_t more = batch.threads - 1;
+    constexpr std::int64_t far = std::int64_t{1} << 32;
+    if (most < far && spare >= most * std::int64_t{more}) return batch.threads;
+    return 1 + (spare > 0 ? static_cast<std::uint32_t>(std::min<std::int64_t>(spare / most, more)) : 0);
+  }
+  /// Which threads run without a look at the allowance; returns how many. `before`: those of the first one's
+  /// group that are in front of it.
+  std::uint32_t plan(ThreadBatch& batch, std::uint32_t before) const {
     batch.whole_groups = 1;
-    std::uint32_t threads = allowed;
-    if (batch.groups != nullptr && before == 0 && allowed >= batch.group_threads) {
-      batch.whole_groups = allowed / batch.group_threads;
+    std::uint32_t threads = allowed(batch), planned = threads;
+    if (batch.groups != nullptr && before == 0 && threads > batch.group_threads && !batches_.goes_on) {
+      batch.whole_groups = threads / batch.group_threads;
       threads = batch.group_threads;
+      planned = threads * static_cast<std::uint32_t>(batch.whole_groups);
     } else if (batch.groups != nullptr) {
-      threads = std::min(allowed, batch.group_threads - before);
+      planned = threads = std::min(threads, batch.group_threads - before);
     } else if (!batches_.goes_on) {
-      threads = 1;
+      planned = threads = 1;
     }
     batch.last = reinterpret_cast<const ThreadState*>(reinterpret_cast<const std::byte*>(batch.state) +
                                                       std::size_t{threads - 1} * layout().size);
+    const bool whole = batch.state == batch.group_states && planned == batch.group_threads;
+    batch.turn_threads =
+        batch.waits != 0 && whole && batch.threads == planned && batches_.mode.always ? planned : ~0u;
+    return planned;
   }
   /// `before`: the mode of the first thread.
   Status enter(ThreadBatch& batch, std::uint32_t before, FpScope& scope) const {

@@ -269,6 +269,7 @@ void Compiler::run_batch() {
   environment();
   copy_words(x86::rsi, {{Frame::last, offsetof(ThreadBatch, last)}});
   a.mov(budget_reg, batch_field(offsetof(ThreadBatch, granted), 8));
+  if (batches_.goes_on) a.mov(x86::ptr(x86::rsp, Frame::regular, 4), 0);
   if (batches_.begins_threads) {
     a.mov(x86::rax, batch_field(offsetof(ThreadBatch, groups), 8));
     a.test(x86::rax, x86::rax);
@@ -279,30 +280,40 @@ void Compiler::run_batch() {
     a.jmp(continued);
   }
 
-  a.bind(turn_over_);
+  const asmjit::Label all_over = a.newLabel();
   if (batches_.goes_on) {
-    a.mov(state(offsetof(ThreadState, stopped), 4), x86::eax);
-    a.mov(state(offsetof(ThreadState, budget), 8), budget_reg);
-    a.mov(mask_variable(0), mask_reg);
-  }
-  a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
-  a.je(group_over);
-  if (!batches_.mode.always || !batches_.most_instructions)
-    a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
-  if (batches_.goes_on) {
-    const asmjit::Label begins = a.newLabel();
+    const auto note = [&](Status status) {
+      a.mov(state(offsetof(ThreadState, stopped), 4), static_cast<std::uint32_t>(status));
+      a.mov(state(offsetof(ThreadState, budget), 8), budget_reg);
+      a.mov(mask_variable(0), mask_reg);
+      a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
+    };
+    const asmjit::Label over = a.newLabel(), begins = a.newLabel();
+    a.bind(turn_over_);
+    note(Status::Exited);
+    a.jmp(over);
+    a.bind(wait_over_);
+    note(Status::Waiting);
+    // One more that is where the whole group is to be.
+    a.mov(x86::ecx, state(offsetof(ThreadState, barrier_signals), 4));
+    a.cmp(x86::ecx, batch_field(offsetof(ThreadBatch, waits), 4));
+    a.cmc();
+    a.adc(x86::ptr(x86::rsp, Frame::regular, 4), 0);
+    a.bind(over);
+    a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
+    a.je(all_over);
     a.cmp(batch_field(offsetof(ThreadBatch, groups), 8), 0);
     a.jne(begins);
-    // The next one finds the mode in MXCSR that this one has; else the caller sets it.
-    a.mov(x86::edx, state(offsetof(ThreadState, fp_mode), 4));
-    a.cmp(state(layout.size + offsetof(ThreadState, fp_mode), 4), x86::edx);
-    a.jne(epilogue_);
-    a.cmp(batch_field(offsetof(ThreadBatch, fp_mode), 4), x86::edx);
-    a.jne(epilogue_);
-    count_instructions();
+    leave_if_next_mode_differs(x86::ptr(state_reg, static_cast<std::int32_t>(layout.size)));
     a.add(state_reg, layout.size);
     a.jmp(continued);
     a.bind(begins);
+  } else {
+    a.bind(turn_over_);
+    a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
+    a.je(group_over);
+    if (!batches_.mode.always || !batches_.most_instructions)
+      a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
   }
   if (batches_.begins_threads) {
     leave_if_mode_differs();
@@ -315,6 +326,21 @@ void Compiler::run_batch() {
     a.jmp(epilogue_);
   }
 
+  if (batches_.goes_on) {
+    a.bind(all_over);
+    a.mov(x86::ecx, x86::ptr(x86::rsp, Frame::regular, 4));
+    a.cmp(x86::ecx, batch_field(offsetof(ThreadBatch, turn_threads), 4));
+    a.jne(group_over);
+    a.mov(x86::rdi, batch_field(offsetof(ThreadBatch, group_states), 8));
+    leave_if_next_mode_differs(x86::ptr(x86::rdi));
+    if (fences_when_left_) fence();
+    a.mov(x86::ptr(x86::rsp, Frame::regular, 4), 0);
+    a.inc(batch_field(offsetof(ThreadBatch, waits), 4));
+    a.inc(batch_field(offsetof(ThreadBatch, turns), 4));
+    a.mov(batch_field(offsetof(ThreadBatch, groups), 8), 0);
+    a.mov(state_reg, x86::rdi);
+    a.jmp(continued);
+  }
   a.bind(group_over);
   if (batches_.begins_threads) {
     a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
@@ -334,8 +360,21 @@ void Compiler::run_batch() {
   }
 
   a.bind(continued);
+  if (batches_.goes_on) a.mov(budget_reg, state(offsetof(ThreadState, budget), 8));
   own_environment();
   enter();
+}
+
+/// The next thread, whose state is at `next`, goes on, and finds the mode in MXCSR that this one and the
+/// batch have; else the caller sets it.
+void Compiler::leave_if_next_mode_differs(const x86::Mem& next) {
+  a.mov(x86::edx, state(offsetof(ThreadState, fp_mode), 4));
+  x86::Mem mode = next.cloneAdjusted(offsetof(ThreadState, fp_mode));
+  mode.setSize(4);
+  a.cmp(mode, x86::edx);
+  a.jne(epilogue_);
+  a.cmp(batch_field(offsetof(ThreadBatch, fp_mode), 4), x86::edx);
+  a.jne(epilogue_);
 }
 
 /// A thread begins in the batch's mode, and MXCSR has what the one before it has left: the caller sets it
@@ -348,12 +387,14 @@ void Compiler::leave_if_mode_differs() {
 }
 
 /// Of the thread that is over, and gives the next one its budget; unless the budget just goes down from the
-/// first one to the last.
+/// first one to the last. The caller counts those of threads that wait: their states have what is left.
 void Compiler::count_instructions() {
   if (batches_.most_instructions) return;
   a.mov(x86::rcx, batch_field(offsetof(ThreadBatch, granted), 8));
-  a.sub(budget_reg, x86::rcx);
-  a.add(batch_field(offsetof(ThreadBatch, left), 8), budget_reg);
+  if (!batches_.goes_on) {
+    a.sub(budget_reg, x86::rcx);
+    a.add(batch_field(offsetof(ThreadBatch, left), 8), budget_reg);
+  }
   a.mov(budget_reg, x86::rcx);
 }
 

@@ -53,6 +53,7 @@ struct Frame {
   static constexpr int scratch_bytes = scratch + 8;
   static constexpr int batch = scratch_bytes + 8;  ///< the ThreadBatch that runs
   static constexpr int last = batch + 8;           ///< ThreadBatch::last
+  static constexpr int regular = last + 8;  ///< threads that have come to the barrier of ThreadBatch::waits
   static constexpr int group = batch + 32;         ///< the GroupHeader of now
   static constexpr int data = group + 32;          ///< components of a message, or results
   static_assert(group % 32 == 0 && data % 32 == 0);

@@ -227,19 +227,20 @@ void ThreadGroup::abandon() {
 }
 
 ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope) {
-  const auto [first, threads, begin, granted, most] = run;
+  const auto [first, threads, begin, granted, most, waits] = run;
   jit::ThreadBatch batch;
   batch.state = &state(first);
   batch.threads = threads;
   batch.granted = static_cast<std::int64_t>(granted);
   batch.left = static_cast<std::int64_t>(std::min(allowance.left, most));
   const std::int64_t before = batch.left;
+  batch.group_threads = walk_->threads_per_group;
+  batch.group_states = &state(0);
   if (begin) {
     batch.groups = headers_.data();
-    batch.group_threads = walk_->threads_per_group;
-    batch.group_states = &state(0);
     batch.fp_mode = initial_control;
   }
+  batch.waits = waits;
   const jit::Status status = walk_->code->executable->run(batch, scope);
   const auto used = static_cast<std::uint64_t>(before - batch.left);
   counts_.instructions += used;
@@ -247,7 +248,7 @@ ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, ji
   const std::uint32_t done = threads - batch.threads;
   const bool stopped = status == jit::Status::Faulted || status == jit::Status::Paused;
   if (begin) counts_.threads += done + (stopped ? 1 : 0);
-  return {status, stopped, done, batch.granted};
+  return {status, stopped, done, batch.granted, batch.turns};
 }
 
 /// Runs those threads from turn_ on that can go on, or begin, in one batch. turn_ is then the thread that ran
@@ -266,48 +267,44 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
       granted = std::min(granted, next.budget);
     }
   }
-  Ran ran = run_batch({turn_, threads, begin, granted}, allowance, scope);
-  Arrivals arrived = account(turn_, ran.done, granted);
-  // As next_turn() would, where the whole group has come to a barrier and nothing else is to be seen to.
-  while (!ran.stopped && arrived.waiting == count && arrived.waits <= arrived.signals &&
-         !allowance.over(index_)) {
-    completed_ = arrived.signals;
-    slice_ = turn_instructions;
-    granted = std::min({arrived.budget, turn_instructions, allowance.left});
-    ran = run_batch({0, count, false, granted}, allowance, scope);
-    arrived = account(0, ran.done, granted);
-  }
+  // A whole group whose threads have all been at as many barriers may have several turns.
+  const bool together = threads == count && std::ranges::all_of(threads_, [&](const Thread& thread) {
+                          return thread.waits == first.waits;
+                        });
+  const std::uint32_t waits = walk_->code->waits && together ? first.waits + 1 : 0;
+  const Ran ran = run_batch({turn_, threads, begin, granted, INT64_MAX, waits}, allowance, scope);
+  if (ran.turns != 0) completed_ = waits - 1 + ran.turns;
+  account(turn_, ran);
   moved_ = true;
   turn_ += ran.stopped ? ran.done : ran.done - 1;
   return ran;
 }
 
-/// Those `threads` from `first` on have exited or come to a barrier, with `granted` instructions each.
-ThreadGroup::Arrivals ThreadGroup::account(std::uint32_t first, std::uint32_t threads,
-                                           std::uint64_t granted) {
-  Arrivals arrived;
+/// Of threads from `first` on those that the batch has run, with `granted` instructions each, have exited or
+/// come to a barrier; but for one that has stopped.
+void ThreadGroup::account(std::uint32_t first, const Ran& ran) {
   if (!walk_->code->waits) {
-    for (Thread& thread : std::span(threads_).subspan(first, threads)) thread.phase = ThreadPhase::Ended;
-    alive_ -= threads;
-    return arrived;
+    for (Thread& thread : std::span(threads_).subspan(first, ran.done)) thread.phase = ThreadPhase::Ended;
+    alive_ -= ran.done;
+    return;
   }
-  jit::ThreadState* s = &state(first);
-  for (Thread& thread : std::span(threads_).subspan(first, threads)) {
-    const auto used = static_cast<std::uint64_t>(static_cast<std::int64_t>(granted) - s->budget);
+  const auto all = static_cast<std::uint32_t>(threads_.size());
+  const std::uint32_t end = ran.turns != 0 ? all : first + ran.done;
+  for (std::uint32_t t = first; t < end; ++t) {
+    Thread& thread = threads_[t];
+    const jit::ThreadState& s = state(t);
+    thread.waits += ran.turns;
+    if (t == first + ran.done && ran.stopped) continue;
+    const auto used = static_cast<std::uint64_t>(ran.granted - s.budget);
     thread.budget -= std::min(thread.budget, used);
-    if (s->stopped == jit::Status::Waiting) {
+    if (t >= first + ran.done || s.stopped == jit::Status::Waiting) {
       thread.phase = ThreadPhase::Waiting;
-      ++arrived.waiting;
-      arrived.waits = std::max(arrived.waits, ++thread.waits);
-      arrived.signals = std::min(arrived.signals, s->barrier_signals);
-      arrived.budget = std::min(arrived.budget, thread.budget);
+      if (t < first + ran.done) ++thread.waits;
     } else {
       thread.phase = ThreadPhase::Ended;
       --alive_;
     }
-    s = layout_.next(*s);
   }
-  return arrived;
 }
 
 /// Gives the turn to the next thread; false after a round in which none could run.

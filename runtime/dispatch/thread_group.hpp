@@ -91,6 +91,7 @@ class alignas(128) ThreadGroup {
     bool begin;                      // they begin, or go on
     std::uint64_t granted;           // guest instructions of each, at most what the allowance has left
     std::uint64_t most = INT64_MAX;  // of all together
+    std::uint32_t waits = 0;         // jit::ThreadBatch::waits
   };
   /// What came of it.
   struct Ran {
@@ -98,18 +99,12 @@ class alignas(128) ThreadGroup {
     bool stopped = false;                      // that one neither exited nor waits
     std::uint32_t done = 0;                    // threads before it, or with it
     std::int64_t granted = 0;
-  };
-  /// Of threads that have run: those that are at barriers.
-  struct Arrivals {
-    std::uint32_t waiting = 0;
-    std::uint32_t waits = 0;                   // of the one that has been at most of them
-    std::uint32_t signals = ~0u;               // of the one that has signalled fewest
-    std::uint64_t budget = ~std::uint64_t{0};  // the least
+    std::uint32_t turns = 0;  // that the whole group had before the one that it is in now
   };
   /// Those that begin are of the groups of headers_.
   Ran run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope);
   Ran run_turns(Allowance& allowance, jit::FpScope& scope);
-  Arrivals account(std::uint32_t first, std::uint32_t threads, std::uint64_t granted);
+  void account(std::uint32_t first, const Ran& ran);
   std::optional<Outcome> thread_stopped(const Ran& ran);
   bool next_turn();
   bool run_together();
