@@ -65,6 +65,33 @@ TEST_CASE("operands that are constants at the edges of their types") {
   CHECK(cases > 1000);
 }
 
+TEST_CASE("the lesser and the greater of a number and a constant") {
+  std::size_t cases = 0;
+  for (const Op op : {Op::min, Op::max})
+    for (const Type type : {Type::f32, Type::f64}) {
+      const unsigned bits = 8 * size_of(type), fraction = type == Type::f32 ? 23 : 52;
+      const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
+      const std::uint64_t infinity = sign - (std::uint64_t{1} << fraction);
+      const std::uint64_t one = infinity / 2 & infinity;
+      for (const std::uint64_t magnitude :
+           {std::uint64_t{0}, std::uint64_t{1}, one, infinity, infinity + 1, infinity | infinity >> 1})
+        for (const std::uint64_t constant : {magnitude, magnitude | sign})
+          for (const bool first : {true, false})
+            for (const bool keeps : {true, false}) {
+              Function function = empty_function();
+              Builder b(function);
+              b.effect(Op::fpmode_set, b.constant(Type::u32, 1, keeps ? 0x4c0 : 0x400));
+              const ValueId a = b.reg_read(type, 16, Region::packed(0));
+              const ValueId c = b.constant(type, 16, constant);
+              b.reg_write(Region::packed(512), first ? b.lanewise(op, {c, a}) : b.lanewise(op, {a, c}));
+              b.exit();
+              expect_agreement(function, cases, 12);
+              cases += 12;
+            }
+    }
+  CHECK(cases > 1000);
+}
+
 TEST_CASE("constants as another type of the same size, one lane and all, and converted from there") {
   std::size_t cases = 0;
   for (std::size_t f = 0; f < type_count; ++f)

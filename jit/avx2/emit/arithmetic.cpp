@@ -1,9 +1,11 @@
 // Addition, multiplication and what is built from them, integers and floats.
 #include <array>
+#include <optional>
 
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 #include "jit/codegen/bug.hpp"
+#include "jit/fpmode.hpp"
 
 namespace eum::jit::avx2::emit {
 
@@ -79,16 +81,52 @@ void integer_min_max(Compiler& c, const CodeInst& inst, const BySize& vector, bo
   }
 }
 
+enum class Number : std::uint8_t { NaN, PlusZero, Subnormal, Other };
+
+Number number_of(Type type, std::uint64_t bits) {
+  const unsigned fraction_bits = type == Type::f32 ? 23 : 52, all = 8 * ir::size_of(type);
+  const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << (all - 1)) & ~std::uint64_t{0} >> (64 - all);
+  const std::uint64_t fraction = magnitude & ((std::uint64_t{1} << fraction_bits) - 1);
+  const std::uint64_t infinity = (std::uint64_t{1} << (all - 1)) - (std::uint64_t{1} << fraction_bits);
+  if (magnitude > infinity) return Number::NaN;
+  if (magnitude == 0 && bits == magnitude) return Number::PlusZero;
+  return magnitude == fraction ? Number::Subnormal : Number::Other;  // -0 among the former
+}
+
 /// The hardware gives its second operand where either is NaN and where both are equal: right unless that one,
-/// operand `second` of the op, is NaN.
+/// operand `second` of the op, is NaN. Where one operand is a constant, less will do.
 void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::uint32_t f64, unsigned second) {
   const bool single = inst.type == Type::f32;
+  const std::uint32_t id = single ? f32 : f64;
+  const auto constant = [&](unsigned arg) -> std::optional<Number> {
+    const std::uint64_t* bits = c.regs.constant(inst.args[arg]);
+    return bits ? std::optional(number_of(inst.type, *bits)) : std::nullopt;
+  };
+  const auto first_number = constant(1 - second), last_number = constant(second);
+  const auto mode = c.batches().mode.always;
+  const bool keeps = mode && is_keeping(*mode, single ? cr0_bit::Keep32 : cr0_bit::Keep64);  // denormals
+  const bool is_max = second == 0;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    x86::Ymm first = c.v.use(inst.args[1 - second], chunk), last = c.v.use(inst.args[second], chunk);
-    x86::Ymm nan = c.v.scratch(), to = c.v.define(inst.result, chunk);
-    c.a.emit(single ? I::kIdVcmpps : I::kIdVcmppd, nan, last, last, asmjit::Imm(3));
-    c.a.emit(single ? f32 : f64, to, first, last);
-    c.a.emit(single ? I::kIdVblendvps : I::kIdVblendvpd, to, to, first, nan);
+    if (last_number == Number::NaN) {
+      c.v.share(inst.result, chunk, inst.args[1 - second], chunk);
+      continue;
+    }
+    const x86::Ymm first = c.v.use(inst.args[1 - second], chunk), last = c.v.use(inst.args[second], chunk);
+    const x86::Ymm to = c.v.define(inst.result, chunk);
+    if (last_number) {
+      c.a.emit(id, to, first, last);
+    } else if (first_number == Number::Other) {
+      c.a.emit(id, to, last, first);  // they are never equal in value and not in bits
+    } else if (first_number == Number::PlusZero && is_max && keeps) {
+      constexpr int greater_equal = 0x1d;  // no NaN is
+      c.a.emit(single ? I::kIdVcmpps : I::kIdVcmppd, to, last, first, asmjit::Imm(greater_equal));
+      c.a.vandps(to, to, last);
+    } else {
+      const x86::Ymm nan = c.v.scratch();
+      c.a.emit(single ? I::kIdVcmpps : I::kIdVcmppd, nan, last, last, asmjit::Imm(3));
+      c.a.emit(id, to, first, last);
+      c.a.emit(single ? I::kIdVblendvps : I::kIdVblendvpd, to, to, first, nan);
+    }
     c.regs.unpin();
   }
 }
