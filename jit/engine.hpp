@@ -420,6 +420,8 @@ struct CompileOptions {
   ConsecutiveIds ids = {};
   /// cr0.0, promised likewise: promised_control().
   std::optional<KnownRegister> control = {};
+  /// What threads access is more than the host's caches hold: it is worth fetching ahead.
+  bool beyond_caches = false;
   Limits limits = {};
   Optimisations optimisations = {};  ///< for an engine that has any
 

@@ -39,6 +39,7 @@ class CodeCache {
     bool listing, exact_registers;
     jit::Safepoints safepoints;
     jit::ConsecutiveIds ids;
+    bool beyond_caches;
     jit::Optimisations optimisations;
     bool operator==(const Key&) const = default;
   };

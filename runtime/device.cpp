@@ -1,6 +1,8 @@
 // Choice of engine, and guest memory by address.
 #include "runtime/device.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -61,6 +63,12 @@ Result<ScratchSpace> Device::scratch(std::uint32_t bytes_per_thread, std::uint32
     scratch_ = *region;
   }
   return ScratchSpace{scratch_->host, static_cast<std::uint32_t>(scratch_->address), bytes_per_thread, slots};
+}
+
+bool Device::is_beyond_caches(std::uint64_t bytes) {
+  constexpr long usual = 8 << 20;
+  static const auto held = static_cast<std::uint64_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), usual));
+  return bytes > held;
 }
 
 }  // namespace eum::rt

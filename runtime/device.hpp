@@ -76,6 +76,8 @@ class Device {
   CodeCache& code_cache() { return code_cache_; }
   mem::image::KernelCache& image_kernels() { return image_kernels_; }
   const DeviceOptions& options() const { return options_; }
+  /// So many bytes are more than the host's caches hold.
+  static bool is_beyond_caches(std::uint64_t bytes);
 
  private:
   Device(const DeviceOptions& options, std::unique_ptr<jit::Engine> engine, unsigned workers)

@@ -15,6 +15,16 @@ bool prints(const Kernel& kernel) {
                      [](const Patch& patch) { return patch.item == PayloadItem::PrintfBuffer; });
 }
 
+/// Of buffers and images together.
+std::uint64_t bytes_of(std::span<const ArgumentValue> arguments) {
+  std::uint64_t bytes = 0;
+  for (const ArgumentValue& argument : arguments) {
+    if (const auto* buffer = std::get_if<BufferValue>(&argument)) bytes += buffer->surface.size;
+    if (const auto* image = std::get_if<ImageValue>(&argument)) bytes += image->surface.size;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<const ArgumentValue> arguments,
@@ -29,7 +39,8 @@ Result<LaunchReport> Launch::run() {
 Result<Launch> Launch::assemble(Module& module, const Kernel& kernel,
                                 std::span<const ArgumentValue> arguments, const NdRange& range) {
   if (!kernel.unsupported.empty()) return error("kernel {}: {}", kernel.name, kernel.unsupported);
-  const auto translated = module.translated(kernel, local_id_run(kernel, range));
+  const auto translated =
+      module.translated(kernel, local_id_run(kernel, range), Device::is_beyond_caches(bytes_of(arguments)));
   if (!translated) return translated.error();
   Launch launch(module, kernel, **translated);
   ImplicitBuffers implicit = module.segments();

@@ -98,7 +98,8 @@ KernelCode Module::text_code(const Kernel& kernel, Entry& e) {
   return code;
 }
 
-Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::uint32_t id_run) {
+Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::uint32_t id_run,
+                                                   bool beyond_caches) {
   return within_host(kernel.name, [&]() -> Result<const TranslatedKernel*> {
     Entry& e = entry(kernel);
     jit::CompileOptions options = run_only;
@@ -110,8 +111,10 @@ Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::ui
     const auto source = code(kernel);
     if (!source) return source.error();
     if (id_run != 0) options.ids = consecutive_ids(kernel, source->grf_bytes(), id_run);
+    options.beyond_caches = beyond_caches;
     for (const auto& translated : e.translated)
-      if (translated->code.ids == options.promised()) return translated.get();
+      if (translated->code.ids == options.promised() && translated->code.beyond_caches == beyond_caches)
+        return translated.get();
     auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine(), options);
     if (!translated) return translated.error();
     return e.translated.emplace_back(std::move(*translated)).get();

@@ -129,6 +129,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     result.code.text = kernel.text.module != nullptr;
     if (!result.code.text) result.code.slot_bits = gen::info(kernel.family).slot_bits;
     result.code.ids = used.promised();
+    result.code.beyond_caches = used.beyond_caches;
     result.traps = std::move(function->strings);
     result.lower_seconds = seconds_between(begin, lowered);
     result.compile_seconds = seconds_between(lowered, compiled);

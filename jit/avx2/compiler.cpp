@@ -62,14 +62,15 @@ int Frame::data_bytes(const ir::Function& function) {
 }
 
 Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& liveness, const ScalarRuns& runs,
-                   std::span<const FileRange> restored, Optimisations enabled, asmjit::CodeHolder& holder,
-                   CodeData& d)
+                   std::span<const FileRange> restored, const CompileOptions& options,
+                   asmjit::CodeHolder& holder, CodeData& d)
     : host(h),
       a(&holder, pool_, h.evex()),
       function(f),
       layout(StateLayout::of(f)),
       data(d),
-      optimisations(enabled),
+      optimisations(options.optimisations),
+      fetches_ahead(options.beyond_caches && optimisations[Optimisation::prefetch]),
       moves_(a, pool_, layout, h.evex()),
       regs(h.target, moves_, pool_, f, Frame::data + Frame::data_bytes(f)),
       v(regs.vectors, moves_),
@@ -80,7 +81,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       restored_(restored),
       loops_(f, liveness),
       scheduler_(f, h.target),
-      code_(f, liveness, runs, enabled[Optimisation::schedule] ? &scheduler_ : nullptr),
+      code_(f, liveness, runs, optimisations[Optimisation::schedule] ? &scheduler_ : nullptr),
       versions_(2 * f.blocks.size()),
       leave_live_(a.newLabel()),
       leave_saved_(a.newLabel()),

@@ -92,7 +92,7 @@ class Compiler {
  public:
   /// `restored`: what Executable::restored() will be.
   Compiler(const Host& host, const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
-           std::span<const FileRange> restored, Optimisations optimisations, asmjit::CodeHolder& code,
+           std::span<const FileRange> restored, const CompileOptions& options, asmjit::CodeHolder& code,
            CodeData& data);
 
   /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
@@ -107,6 +107,7 @@ class Compiler {
   const StateLayout layout;
   CodeData& data;
   const Optimisations optimisations;
+  const bool fetches_ahead;  ///< of runs that are known
   std::vector<HostPlace> places;  ///< filled by run() if it annotates
 
   x86::Mem state(std::size_t offset, unsigned bytes) const {

@@ -276,7 +276,7 @@ class HostEngine final : public Engine {
     auto data = std::make_unique<CodeData>();
     RegisterUse use = register_use_of(function, liveness);
     const std::vector<FileRange> restored = restored_slots(use);
-    Compiler compiler(host_, function, liveness, runs, restored, options.optimisations, code, *data);
+    Compiler compiler(host_, function, liveness, runs, restored, options, code, *data);
     const auto entry = compiler.run(options.listing, limits);
     if (!entry) return entry.error();
     if (compiler.regs.frame_end() > most_frame_bytes)

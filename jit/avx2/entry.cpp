@@ -192,8 +192,12 @@ void Compiler::begin_thread() {
   a.mov(x86::qword_ptr(state_reg, offsetof(ThreadState, resume)), 0);
   static_assert(offsetof(ThreadState, barrier_signals) == offsetof(ThreadState, resume) + 4);
   if (const auto mode = batches_.mode.always) {
-    a.mov(state(offsetof(ThreadState, fp_mode), 4), *mode);
-    a.mov(state(offsetof(ThreadState, fp_mixed), 4), fp_mixed(*mode));
+    if (fp_mixed(*mode) == 0 && *mode <= INT32_MAX) {
+      a.mov(state(offsetof(ThreadState, fp_mode), 8), *mode);
+    } else {
+      a.mov(state(offsetof(ThreadState, fp_mode), 4), *mode);
+      a.mov(state(offsetof(ThreadState, fp_mixed), 4), fp_mixed(*mode));
+    }
   } else {
     a.mov(x86::rax, batch_field(offsetof(ThreadBatch, fp_mode), 8));
     a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);

@@ -205,7 +205,7 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
 void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
   constexpr unsigned line = 64, most_lines = 4;
   constexpr int distance = 2048;  // 1 to 4 KB did as well
-  if (!does(Optimisation::prefetch) || masked() || of_one_host_thread() || known_runs() != 1 ||
+  if (!c_.fetches_ahead || masked() || of_one_host_thread() || known_runs() != 1 ||
       known_stride() == 0)
     return;
   const unsigned begin = component_offset(0), end = (lanes() - 1) * known_stride() + extent();

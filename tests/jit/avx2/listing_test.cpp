@@ -91,6 +91,7 @@ std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimi
   options.listing = true;
   options.optimisations = optimisations;
   options.exact_registers = !one.has("ids") && !one.has("run") && !one.has("control");
+  options.beyond_caches = one.has("far");
   if (one.has("control")) options.control = KnownRegister{7 * 32, 0};
   const std::uint32_t ids = one.has("wide") ? 16 : 8;
   if (one.has("ids")) options.ids = {32, ids, ids};
