@@ -235,6 +235,7 @@ class BlockForwarder {
     if (entry.value != ir::no_value && writes_.is_kept(inst, entry.time))
       return set_alias(inst.result, cast(entry.value, inst.type, inst));
     if (const ValueId parts = known_parts(inst); parts != ir::no_value) return set_alias(inst.result, parts);
+    if (const ValueId cut = cut_from_known(inst); cut != ir::no_value) return set_alias(inst.result, cut);
     Table::Entry& own = table_.at(key);
     own.value = inst.result;
     own.time = clock_;
@@ -275,6 +276,31 @@ class BlockForwarder {
         return pure(slice, {cast(value, read.type, read)});
       }
     return ir::no_value;
+  }
+
+  /// Bytes or words that lie apart, of what is known of the words or dwords around them.
+  ValueId cut_from_known(const Inst& read) {
+    const unsigned bytes = ir::size_of(read.type);
+    const int stride = read.region.stride(read.lanes);
+    if (read.lanes < 8 || bytes > 2 || stride < 2 || stride * bytes > 4) return ir::no_value;
+    const unsigned container = static_cast<unsigned>(stride) * bytes, within = read.region.offset % container;
+    if (within % bytes != 0) return ir::no_value;
+    Inst around = read;
+    around.type = ir::int_type(container, false);
+    around.region = ir::Region::packed(read.region.offset - within);
+    ValueId value = known(around, read);
+    if (value == ir::no_value) return ir::no_value;
+    value = cast(value, around.type, read);
+    if (within != 0) {
+      Inst by = new_inst(Op::constant, around, read.lanes);
+      by.imm = 8 * within;
+      const ValueId count = pure(by, {});
+      value = pure(new_inst(Op::shr, around, read.lanes), {value, count});
+    }
+    Inst cut = new_inst(Op::convert, read, read.lanes);
+    cut.type = ir::int_type(bytes, ir::is_signed(read.type));
+    cut.from = around.type;
+    return cast(pure(cut, {value}), read.type, read);
   }
 
   /// What has been written to or read from the region of `whole`, under its mask or of all lanes, if that is

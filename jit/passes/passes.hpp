@@ -29,6 +29,9 @@ void join_halves(ir::Function& function);
 /// writes.
 void forward_state(ir::Function& function);
 
+/// What is cut to fewer bits is computed from less, and bits that cannot be set are not masked.
+void low_bits(ir::Function& function);
+
 /// `mach` whose accumulator holds the product with the low half of the same factor becomes one mul_wide.
 void fuse_mul_mach(ir::Function& function);
 
