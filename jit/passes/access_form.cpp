@@ -23,6 +23,12 @@ bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsi
   return element == 4 && count > 1 && span <= 4 && (op == ir::Op::load || span == count);
 }
 
+bool is_narrow_and_apart(ir::Op op, const ir::MemoryAccess& access, unsigned element, unsigned lanes,
+                         std::int64_t stride) {
+  return op == ir::Op::load && access.component_count() == 1 && element < 4 && lanes == 16 && stride >= 1 &&
+         stride <= 4 && stride != element;
+}
+
 unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, unsigned lanes,
                  const ir::MemoryAccess& access, const LinearRun& linear) {
   constexpr unsigned row = 8;  // lanes
@@ -44,6 +50,7 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
   const bool neighbours_overlap = op == ir::Op::load && count > 1 && element == 4 && stride == element;
   const bool apart = op == ir::Op::load ? side_by_side || (element == 8 && count == 1)
                                         : stride >= count * element && (side_by_side || count == 1);
+  if (is_narrow_and_apart(op, access, element, lanes, stride)) return runs == 1 ? runs : 0;
   if (!dense && !neighbours_overlap && !apart) return 0;
   return runs;
 }

@@ -19,6 +19,11 @@ unsigned component_span(const ir::MemoryAccess& access);
 /// side by side: a load may fetch what lies between those that it is of.
 bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsigned element);
 
+/// A load of 16 bytes or words that go up by one to four bytes, but not one after the other: vectors around four
+/// of them have them.
+bool is_narrow_and_apart(ir::Op op, const ir::MemoryAccess& access, unsigned element, unsigned lanes,
+                         std::int64_t stride);
+
 /// How many runs a load or store of this type without a mask is done by, whose addresses are known to be
 /// linear; 0: they go down, are far apart, or have no such form.
 unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, unsigned lanes,

@@ -213,7 +213,8 @@ class LowBits {
 
   /// Of what was cut from 32 bits: these, masked or with the sign spread.
   ValueId widened(Inst& inst) {
-    if (inst.lanes < 8 || size_of(inst.type) != 4 || size_of(inst.from) > 2) return no_value;
+    const bool to_words = is_int(inst.type) && size_of(inst.type) == 2 && !is_signed(inst.from);
+    if (inst.lanes < 8 || (size_of(inst.type) != 4 && !to_words) || size_of(inst.from) > 2) return no_value;
     ValueId narrow = function_.arg(inst, 0);
     while (const Inst* same = as(narrow, Op::bitcast)) {
       if (!is_int(same->from)) return no_value;
@@ -224,6 +225,11 @@ class LowBits {
     const Inst at = inst;
     const unsigned bits = bits_of(at.from), above = 32 - bits;
     ValueId value = function_.arg(*source, 0);
+    if (to_words) {
+      const bool fits = (possible(value) & ~low_bits_of(bits)) == 0;
+      value = append(Op::convert, Type::u16, type_of(value), value, at);
+      return cast(fits ? value : with_constant(Op::and_, value, low_bits_of(bits), at), at.type, at);
+    }
     if (is_signed(at.from)) {
       value = cast(value, Type::s32, at);
       value = with_constant(Op::asr, with_constant(Op::shl, value, above, at), above, at);

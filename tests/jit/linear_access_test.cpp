@@ -185,6 +185,19 @@ TEST_CASE("addresses that are promised to go up by more than what is accessed, o
         }
 }
 
+TEST_CASE("bytes and words that are promised to go up by one to five bytes") {
+  for (const MemoryAccess& mem : {MemoryAccess::in_surface(World::surface), MemoryAccess::in(MemSpace::A32),
+                                  MemoryAccess::in(MemSpace::Slm)})
+    for (const bool masked : {false, true})
+      for (const unsigned lanes : {8u, 16u})
+        for (unsigned run = 8; run <= lanes; run *= 2)
+          for (const Type type : {Type::u8, Type::u16})
+            for (const unsigned stride : {1u, 2u, 3u, 4u, 5u})
+              check_site(
+                  {mem, type, lanes, 1, stride, false, masked, mem.space == MemSpace::Slm ? 0xffffu : 0},
+                  run);
+}
+
 TEST_CASE("a promise that is broken gives nonsense, but reaches nothing beyond bounds") {
   const Site site{MemoryAccess::in_surface(World::surface), Type::u32, 16, 1, 4, false};
   const Function function = site.build();

@@ -92,6 +92,7 @@ class LoadSite : public LaneSite {
 
   /// One run of all rows, or one a row.
   void load_runs(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
+    if (element() < 4 && stride != 0 && stride != row_stride()) return load_narrow_apart(memory, stride);
     if (components() > 1 || runs > 1 || stride != row_stride()) {
       for (unsigned row = 0; row < rows(); ++row)
         load_row(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride, stride);
@@ -99,6 +100,35 @@ class LoadSite : public LaneSite {
       for (unsigned i = 0; i < vectors(); ++i)
         load_chunk(result(0, i), memory, component_offset(0) + 32 * i, std::min(32u, bytes()));
     }
+  }
+
+  /// is_narrow_and_apart: four lanes from each 16 bytes that hold them, none of which is behind the last
+  /// lane.
+  void load_narrow_apart(const CheckedAddress& memory, unsigned stride) const {
+    constexpr unsigned vector = 16, each = 4;
+    constexpr std::uint8_t none = 0x80;
+    auto& a = c_.a;
+    const x86::Ymm to = result(0);
+    const unsigned last = (lanes() - 1) * stride + element() - vector;
+    std::array<ConstantPool::Entry, 2> shuffles;
+    for (unsigned group = 0; group < lanes() / each; ++group) {
+      const unsigned begin = std::min(each * group * stride, last), half = group / 2;
+      const x86::Ymm into = group % 2 == 0 ? to : t;
+      const x86::Mem from = memory.at(component_offset(0) + begin, vector);
+      if (half == 0)
+        a.vmovups(into.xmm(), from);
+      else
+        a.vinserti128(into, into, from, 1);
+      auto* shuffle = shuffles[group % 2].data() + vector * half;
+      std::fill_n(shuffle, vector, none);
+      for (unsigned i = 0; i < each * element(); ++i)
+        shuffle[group % 2 * each * element() + i] =
+            static_cast<std::uint8_t>((each * group + i / element()) * stride + i % element() - begin);
+    }
+    a.vpshufb(to, to, c_.constant(shuffles[0]));
+    a.vpshufb(t, t, c_.constant(shuffles[1]));
+    a.vpor(to, to, t);
+    if (element() == 1) a.vpermq(to, to, 0x08);
   }
 
   /// Row `row` of the results from `offset` behind the address that run `run` begins at.
