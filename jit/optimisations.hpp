@@ -56,11 +56,11 @@ class Optimisations {
   bool operator==(const Optimisations&) const = default;
 
  private:
-  static constexpr std::uint32_t bit(Optimisation optimisation) {
-    return std::uint32_t{1} << static_cast<unsigned>(optimisation);
+  static constexpr std::uint64_t bit(Optimisation optimisation) {
+    return std::uint64_t{1} << static_cast<unsigned>(optimisation);
   }
-  static_assert(std::size(optimisation_table) <= 32);
-  std::uint32_t disabled_ = 0;
+  static_assert(std::size(optimisation_table) <= 64);
+  std::uint64_t disabled_ = 0;
 };
 
 /// All that can be disabled, in one word.

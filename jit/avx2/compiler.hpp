@@ -107,7 +107,7 @@ class Compiler {
   const StateLayout layout;
   CodeData& data;
   const Optimisations optimisations;
-  const bool fetches_ahead;  ///< of runs that are known
+  const bool fetches_ahead;       ///< of runs that are known
   std::vector<HostPlace> places;  ///< filled by run() if it annotates
 
   x86::Mem state(std::size_t offset, unsigned bytes) const {
@@ -183,6 +183,9 @@ class Compiler {
   /// `saved`: the vector registers are in the frame, as in a call.
   void leave(Status status, bool saved = false);
   void fault(FaultKind kind, const CodeInst& inst, x86::Gp address);
+
+  /// Which byte of Frame::scattered is that of the next access of lanes.
+  unsigned next_lane_site() { return lane_sites_++ % Frame::scattered_bytes; }
 
   // ---- Fences
   /// Orders stores before later loads, as mfence does, for about half the time.
@@ -290,6 +293,7 @@ class Compiler {
   asmjit::Label leave_saved_;  // the same, vectors are in the frame
   asmjit::Label call_site_;    // does the access of site [Frame::site], all registers kept
   bool calls_sites_ = false;
+  unsigned lane_sites_ = 0;
   asmjit::Label turn_over_;    // the thread exits, status eax
   asmjit::Label wait_over_;    // the same where it waits
   asmjit::Label epilogue_;     // returns status eax

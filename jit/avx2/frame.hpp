@@ -35,8 +35,12 @@ inline constexpr codegen::Target evex_target{
 
 /// Offsets from rsp. Operand areas hold packed lanes for calls of C++ functions.
 struct Frame {
+  /// For accesses of lanes, a byte each, which some of them share: how often they have not been a run. First,
+  /// as code has these offsets often.
+  static constexpr int scattered = 0;
+  static constexpr int scattered_bytes = 64;
   static constexpr int operand_bytes = ir::max_lanes * 8;
-  static constexpr int operands = 0;
+  static constexpr int operands = scattered + scattered_bytes;
   static constexpr int operand_count = 4;
   static_assert(ir::max_pure_operands <= operand_count);
   static constexpr int saved_vectors = operands + operand_count * operand_bytes;
@@ -54,8 +58,8 @@ struct Frame {
   static constexpr int batch = scratch_bytes + 8;  ///< the ThreadBatch that runs
   static constexpr int last = batch + 8;           ///< ThreadBatch::last
   static constexpr int regular = last + 8;  ///< threads that have come to the barrier of ThreadBatch::waits
-  static constexpr int group = batch + 32;         ///< the GroupHeader of now
-  static constexpr int data = group + 32;          ///< components of a message, or results
+  static constexpr int group = batch + 32;  ///< the GroupHeader of now
+  static constexpr int data = group + 32;   ///< components of a message, or results
   static_assert(group % 32 == 0 && data % 32 == 0);
 
   /// Bytes of `data` that the function needs; spilled values follow.

@@ -82,7 +82,6 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   for (const jit::FileRange& range : walk.code->executable->register_use().read)
     reads_place_ |= !walk.code->text && range.offset < walk.code->sr0_offset + 8 &&
                     range.offset + range.bytes > walk.code->sr0_offset;
-  headers_.resize(groups_ahead);
   for (std::uint32_t t = 0; t < threads; ++t) lay_out(t);
   laid_out_ = std::max(laid_out_, threads);
   return {};

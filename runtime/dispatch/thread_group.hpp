@@ -1,6 +1,7 @@
 #pragma once
 // ThreadGroup: one thread group at a time, with memory that is reused from group to group. A dispatch has one
 // for each worker. It must not know which groups there are, nor other workers.
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -117,6 +118,10 @@ class alignas(128) ThreadGroup {
     return *reinterpret_cast<jit::ThreadState*>(states_.data() + std::size_t{thread} * layout_.size);
   }
 
+  /// Groups that run_ahead() starts at once, so that a small group's costs are those of its threads.
+  static constexpr std::uint32_t groups_ahead = 64;
+
+  alignas(128) std::array<jit::GroupHeader, groups_ahead> headers_;  // of the groups that begin
   const WalkerCommand* walk_ = nullptr;
   ThreadSlots* slots_ = nullptr;
   jit::StateLayout layout_;
@@ -125,7 +130,6 @@ class alignas(128) ThreadGroup {
   bool apart_ = false;              // threads have nothing to do with each other
   mem::AlignedBytes states_;        // of each thread of a group
   std::uint32_t laid_out_ = 0;      // states that have held threads of this layout, and nothing else
-  std::vector<jit::GroupHeader> headers_;       // of the groups that begin
   std::vector<jit::Environment> environments_;  // of each thread
   std::vector<std::uint32_t> slot_;             // of each thread
   bool has_slots_ = false;         // slot_ is taken: a slot for all threads, or if together_ one for each

@@ -147,6 +147,41 @@ x86::Mem LaneSite::distances(unsigned row, unsigned stride) const {
   return c_.constant(entry);
 }
 
+x86::Mem LaneSite::scattered_times() const {
+  return x86::ptr(x86::rsp, Frame::scattered + static_cast<int>(site_), 1);
+}
+
+namespace {
+
+/// How often in a row before it is taken for granted, and how often then.
+constexpr int scattered_before = 3, scattered_after = 31;
+
+}  // namespace
+
+void LaneSite::go_if_scattered(asmjit::Label scattered) {
+  if (!counts_scattered()) return;
+  site_ = c_.next_lane_site();
+  c_.a.cmp(scattered_times(), scattered_before);
+  c_.a.ja(scattered);
+}
+
+void LaneSite::note_run() const {
+  if (counts_scattered()) c_.a.mov(scattered_times(), 0);
+}
+
+void LaneSite::bind_scattered(asmjit::Label scattered) const {
+  if (!counts_scattered()) return;
+  auto& a = c_.a;
+  const asmjit::Label both = a.newLabel();
+  a.inc(scattered_times());
+  a.cmp(scattered_times(), scattered_before);
+  a.jbe(both);
+  a.mov(scattered_times(), scattered_before + scattered_after);
+  a.bind(scattered);
+  a.dec(scattered_times());
+  a.bind(both);
+}
+
 CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const {
   auto& a = c_.a;
   const std::array<x86::Ymm, 2> agrees{t, u};
@@ -205,8 +240,7 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
 void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
   constexpr unsigned line = 64, most_lines = 4;
   constexpr int distance = 2048;  // 1 to 4 KB did as well
-  if (!c_.fetches_ahead || masked() || of_one_host_thread() || known_runs() != 1 ||
-      known_stride() == 0)
+  if (!c_.fetches_ahead || masked() || of_one_host_thread() || known_runs() != 1 || known_stride() == 0)
     return;
   const unsigned begin = component_offset(0), end = (lanes() - 1) * known_stride() + extent();
   if (end - begin > most_lines * line) return;

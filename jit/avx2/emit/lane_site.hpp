@@ -37,6 +37,13 @@ class LaneSite : public MemorySite {
   /// In the address space: the offsets of the lanes in the region that the site used last; jumps where they
   /// are none of 32 bits. Known runs of distances need none.
   void locate(asmjit::Label otherwise) const;
+  /// Jumps, for some times, where the lanes of this access have not been a run again and again. A guess:
+  /// whatever comes of it is right.
+  void go_if_scattered(asmjit::Label scattered);
+  /// Where they have been found to be a run.
+  void note_run() const;
+  /// Where they have been found to be none, and where go_if_scattered has jumped to.
+  void bind_scattered(asmjit::Label scattered) const;
   /// Jumps to `otherwise` unless the addresses of all rows are `stride` bytes apart, and to `outside` unless
   /// they are in bounds.
   CheckedAddress check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
@@ -95,6 +102,7 @@ class LaneSite : public MemorySite {
 
   LinearRun linear_;    // where the access is done by runs
   unsigned run_lanes_;  // of each of them
+  unsigned site_ = 0;   // Frame::scattered
   bool side_by_side_;   // several components of a lane are accessed together
   std::array<x86::Ymm, 2> places_, masks_;
   std::array<x86::Ymm, 4> addresses_;
@@ -110,6 +118,11 @@ class LaneSite : public MemorySite {
   RunBegin run_begin(unsigned run) const {
     const unsigned at = first_lane() + run * 8;
     return {starts_[run], at % run_lanes_};
+  }
+  x86::Mem scattered_times() const;
+  /// Local memory and bytes are mostly runs, so that it would cost more than it gives.
+  bool counts_scattered() const {
+    return does(Optimisation::scattered) && !of_one_host_thread() && element() >= 4;
   }
   /// From the first byte that a known run accesses to the last.
   unsigned run_bytes() const { return (lanes() / known_runs() - 1) * known_stride() + extent(); }

@@ -32,9 +32,12 @@ class LoadSite : public LaneSite {
     const unsigned stride = row_stride() != 0 ? row_stride() : side_by_side();
     locate(slow_);
     if (stride != 0) {
-      const asmjit::Label spread = a.newLabel();
+      const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
+      go_if_scattered(scattered);
       load_run(stride, spread);
-      c_.out_of_line([site = *this, spread, stride] { site.load_otherwise(spread, stride); });
+      note_run();
+      c_.out_of_line(
+          [site = *this, spread, scattered, stride] { site.load_otherwise(spread, scattered, stride); });
     } else {
       load_spread(check_all_lanes(slow_));
     }
@@ -58,21 +61,24 @@ class LoadSite : public LaneSite {
   }
   // ---- Rows
 
-  void load_otherwise(asmjit::Label entry, unsigned stride) const {
+  void load_otherwise(asmjit::Label entry, asmjit::Label scattered, unsigned stride) const {
     auto& a = c_.a;
     a.bind(entry);
     if (rows() == 2 && !masked()) {
       const asmjit::Label spread = a.newLabel();
       load_runs(check_second_row(stride, spread, slow_), 2, stride);
+      note_run();
       a.jmp(done_);
       a.bind(spread);
     }
     if (side_by_side() != 0 && stride != side_by_side()) {
       const asmjit::Label spread = a.newLabel();
       load_run(side_by_side(), spread);
+      note_run();
       a.jmp(done_);
       a.bind(spread);
     }
+    bind_scattered(scattered);
     load_spread(check_all_lanes(slow_));
     a.jmp(done_);
   }

@@ -30,13 +30,16 @@ class StoreSite : public LaneSite {
     }
     locate(slow_);
     if (stride != 0) {
-      const asmjit::Label spread = a.newLabel();
+      const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
+      go_if_scattered(scattered);
       if (masked()) {
         store_runs_under_mask(check_run_under_mask(stride, spread), 1, stride);
       } else {
         store_runs(check_run(stride, spread, slow_), 1, stride);
       }
-      c_.out_of_line([site = *this, spread, stride] { site.store_otherwise(spread, stride); });
+      note_run();
+      c_.out_of_line(
+          [site = *this, spread, scattered, stride] { site.store_otherwise(spread, scattered, stride); });
     } else {
       store_spread(check_all_lanes(slow_));
     }
@@ -62,15 +65,17 @@ class StoreSite : public LaneSite {
 
   // ---- Rows
 
-  void store_otherwise(asmjit::Label entry, unsigned stride) const {
+  void store_otherwise(asmjit::Label entry, asmjit::Label scattered, unsigned stride) const {
     auto& a = c_.a;
     a.bind(entry);
     if (rows() == 2 && !masked()) {
       const asmjit::Label spread = a.newLabel();
       store_runs(check_second_row(stride, spread, slow_), 2, stride);
+      note_run();
       a.jmp(done_);
       a.bind(spread);
     }
+    bind_scattered(scattered);
     store_spread(check_all_lanes(slow_));
     a.jmp(done_);
   }
