@@ -12,9 +12,8 @@ namespace {
 /// so that a thread may spin on what another one does.
 constexpr std::uint64_t turn_instructions = std::uint64_t{1} << 20;
 
-/// Groups that run_ahead() starts at once, so that a small group's costs are those of its threads; and how
-/// many guest instructions they may take, so that it looks often enough at whether it should stop.
-constexpr std::uint32_t groups_ahead = 64;
+/// Guest instructions that groups started at once may take, so that run_ahead() looks often enough at whether
+/// it should stop.
 constexpr std::uint64_t instructions_ahead = 16 * turn_instructions;
 
 using GroupId = std::array<std::uint32_t, 3>;
