@@ -220,23 +220,43 @@ MemorySite::Window MemorySite::find_window(asmjit::Label otherwise) const {
   }
 }
 
-std::optional<x86::Mem> MemorySite::end_of(unsigned extent) const {
+std::optional<MemorySite::End> MemorySite::end_of(unsigned extent) const {
   constexpr auto& lengths = mem::ReachableBytes::lengths;
-  const auto length = std::ranges::find(lengths, extent);
+  const auto length = std::ranges::lower_bound(lengths, extent);
   if (mem().space != ir::MemSpace::Surface || mem().surface_is_operand || length == lengths.end())
     return std::nullopt;
   const std::size_t end = offsetof(mem::Surface, direct) +
                           mem::ReachableBytes::end_offset(static_cast<std::size_t>(length - lengths.begin()));
-  return x86::ptr(surfaces_reg, static_cast<int>(mem().surface * sizeof(mem::Surface) + end), 8);
+  return End{x86::ptr(surfaces_reg, static_cast<int>(mem().surface * sizeof(mem::Surface) + end), 8),
+             *length == extent};
 }
 
 CheckedAddress MemorySite::check_runs_by_end(std::span<const x86::Gp> addresses, unsigned extent,
                                              asmjit::Label otherwise) const {
   std::array<x86::Gp, 2> rows;
+  const End end = end_of(extent).value();
   for (std::size_t row = 0; row < addresses.size(); ++row) {
-    rows[row] = addresses[row].r64();  // all of it, as it is accessed
-    c_.a.cmp(rows[row], end_of(extent).value());
-    c_.a.jae(otherwise);
+    const x86::Gp address = addresses[row].r64();  // all of it, as it is accessed
+    rows[row] = address;
+    c_.a.cmp(address, end.at);
+    if (end.is_exact) {
+      c_.a.jae(otherwise);
+      continue;
+    }
+    const asmjit::Label near_end = c_.a.newLabel(), inside = c_.a.newLabel();
+    c_.a.jae(near_end);
+    c_.a.bind(inside);
+    c_.out_of_line([site = *this, near_end, inside, otherwise, address, extent] {
+      auto& a = site.c_.a;
+      const x86::Gp last = site.reg.base;
+      a.bind(near_end);
+      a.mov(last, site.find_window(otherwise).size);
+      a.sub(last, extent);
+      a.jb(otherwise);
+      a.cmp(address, last);
+      a.jbe(inside);
+      a.jmp(otherwise);
+    });
   }
   c_.a.mov(reg.base, find_window(otherwise).base);
   return {reg.base, rows, extent};

@@ -126,7 +126,11 @@ class MemorySite {
   /// address space they are addresses, which become offsets in the region, or `located`: such offsets.
   CheckedAddress check_runs(unsigned rows, unsigned extent, bool located, asmjit::Label otherwise) const;
   /// Where the surface has the first offset at which no access of so many bytes may begin, if it has.
-  std::optional<x86::Mem> end_of(unsigned extent) const;
+  struct End {
+    x86::Mem at;
+    bool is_exact;  ///< else it is that of somewhat longer accesses
+  };
+  std::optional<End> end_of(unsigned extent) const;
   /// The same as check_runs by that, which takes registers that hold the addresses as they are, whatever
   /// there is above 32 bits.
   CheckedAddress check_runs_by_end(std::span<const x86::Gp> addresses, unsigned extent,
