@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "jit/codegen/interleaved.hpp"
 #include "jit/codegen/schedule.hpp"
 
 namespace eum::jit::codegen {
@@ -15,11 +16,12 @@ using ir::Type;
 using ir::ValueId;
 
 BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
-                     Scheduler* scheduler)
+                     Scheduler* scheduler, bool interleaves)
     : function_(function),
       liveness_(liveness),
       runs_(runs),
       scheduler_(scheduler),
+      interleaves_(interleaves),
       alias_(function.values.size()),
       constant_(function.values.size()),
       is_constant_(function.values.size()),
@@ -30,6 +32,7 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
 void BlockCode::build(ir::BlockId block, bool full) {
   fold(block, full);
   drop_dead(block, full);
+  if (interleaves_ && full) mark_interleaved(function_, kept_);
   if (scheduler_ && full) scheduler_->run(kept_);
   link_uses();
   index_slot_reads();

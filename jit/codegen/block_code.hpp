@@ -25,6 +25,8 @@ struct CodeInst : ir::Inst {
   /// one operand with the address of each lane, and how the others follow. 0: it is not done by runs.
   std::uint8_t runs = 0;
   LinearRun linear;
+  /// Of an access of four dwords a lane: registers have them in the order of memory, see interleaved.hpp.
+  bool interleaved = false;
   /// Where the latter half of the lanes comes from, of an access that is two of the guest's.
   std::optional<std::uint32_t> second_ip;
   /// Of a reg_write: the first lane of each slot, if those may be written alone.
@@ -40,7 +42,7 @@ class BlockCode {
   /// `scheduler`, if there is one, orders versions for all channels: where only some are on, threads are
   /// seldom for long, and it takes time.
   BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
-            Scheduler* scheduler = nullptr);
+            Scheduler* scheduler = nullptr, bool interleaves = false);
 
   /// Makes the version of `block` for all channels on (`full`), or for any execution mask.
   void build(ir::BlockId block, bool full);
@@ -96,6 +98,7 @@ class BlockCode {
   const Liveness& liveness_;
   const ScalarRuns& runs_;
   Scheduler* scheduler_;
+  bool interleaves_;
   ir::BlockId current_ = 0;
   std::vector<CodeInst> folded_, room_;
   std::span<CodeInst> kept_;           // of folded_, at the end of room_

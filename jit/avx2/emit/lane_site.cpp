@@ -356,6 +356,47 @@ CheckedAddress LaneSite::check_all_lanes(asmjit::Label otherwise) const {
   return memory;
 }
 
+// ---- Four components of each lane
+
+void LaneSite::interleave_quads(std::span<const x86::Ymm, 4> quad) const {
+  auto& a = c_.a;
+  const auto &x = quad[0], &y = quad[1], &z = quad[2], &last = quad[3];
+  a.vunpcklps(t, x, y);
+  a.vunpckhps(u, x, y);
+  a.vunpcklps(v, z, last);
+  a.vunpckhps(w, z, last);
+  a.vunpcklpd(x, t, v);  // lanes 0 and 4
+  a.vunpckhpd(y, t, v);
+  a.vunpcklpd(z, u, w);
+  a.vunpckhpd(last, u, w);
+  a.vperm2f128(t, x, y, 0x20);
+  a.vperm2f128(u, x, y, 0x31);
+  a.vperm2f128(v, z, last, 0x20);
+  a.vperm2f128(last, z, last, 0x31);
+  a.vmovaps(x, t);
+  a.vmovaps(y, v);
+  a.vmovaps(z, u);
+}
+
+void LaneSite::part_quads(std::span<const x86::Ymm, 4> quad) const {
+  auto& a = c_.a;
+  const auto &x = quad[0], &y = quad[1], &z = quad[2], &last = quad[3];
+  a.vperm2f128(t, x, z, 0x20);  // lanes 0 and 4
+  a.vperm2f128(u, x, z, 0x31);
+  a.vperm2f128(v, y, last, 0x20);
+  a.vperm2f128(w, y, last, 0x31);
+  a.vunpcklps(x, t, u);
+  a.vunpckhps(z, t, u);
+  a.vunpcklps(y, v, w);
+  a.vunpckhps(last, v, w);
+  a.vunpcklpd(t, x, y);
+  a.vunpckhpd(y, x, y);
+  a.vmovaps(x, t);
+  a.vunpcklpd(t, z, last);
+  a.vunpckhpd(last, z, last);
+  a.vmovaps(z, t);
+}
+
 // ---- Masks
 
 void LaneSite::wide_mask(x86::Ymm to, unsigned row, unsigned half) const {

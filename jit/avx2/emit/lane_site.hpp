@@ -20,6 +20,7 @@ class LaneSite : public MemorySite {
       : MemorySite(c, inst, first_lane, lanes),
         linear_(inst.linear),
         run_lanes_(run_lanes(inst)),
+        interleaved_(inst.interleaved),
         side_by_side_(has_side_by_side_components(inst.op, mem(), element())) {}
 
   unsigned rows() const { return lanes() / 8; }
@@ -86,6 +87,11 @@ class LaneSite : public MemorySite {
   void store_vectors(int frame_offset, std::span<const x86::Ymm> from) const;
   void spill_values(std::span<const x86::Ymm> data, unsigned count) const;
 
+  /// x y z w of eight lanes, a register each, to the order of memory, two lanes a register; and back. t, u,
+  /// v, w change.
+  void interleave_quads(std::span<const x86::Ymm, 4> quad) const;
+  void part_quads(std::span<const x86::Ymm, 4> quad) const;
+
   bool side_by_side_components() const { return side_by_side_; }
   /// Components from the first one to the last.
   unsigned span() const { return component_span(mem()); }
@@ -103,6 +109,7 @@ class LaneSite : public MemorySite {
   LinearRun linear_;    // where the access is done by runs
   unsigned run_lanes_;  // of each of them
   unsigned site_ = 0;   // Frame::scattered
+  bool interleaved_;    // CodeInst::interleaved
   bool side_by_side_;   // several components of a lane are accessed together
   std::array<x86::Ymm, 2> places_, masks_;
   std::array<x86::Ymm, 4> addresses_;

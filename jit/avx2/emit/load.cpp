@@ -50,10 +50,32 @@ class LoadSite : public LaneSite {
   void emit_runs() const {
     const CheckedAddress memory = check_known_runs(slow_);
     prefetch(memory, false);
+    if (interleaved_) return emit_interleaved(memory);
     load_runs(memory, known_runs(), known_stride());
     if (masked()) clear_outside_mask();
     c_.a.bind(done_);
     call_for_runs(slow_, done_, on_data<jit::load>, {.results = results_});
+  }
+
+  void emit_interleaved(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    constexpr unsigned row_bytes = 128;
+    const unsigned runs = known_runs();
+    for (unsigned row = 0; row < rows(); ++row)
+      for (unsigned k = 0; k < components(); ++k)
+        a.vmovups(result(k, row), memory.at(component_offset(0) + (runs > 1 ? 0 : row * row_bytes) + 32 * k,
+                                            32, runs > 1 ? row : 0));
+    a.bind(done_);
+    const asmjit::Label called = a.newLabel();
+    c_.out_of_line([site = *this, called] {
+      site.c_.a.bind(called);
+      for (unsigned row = 0; row < site.rows(); ++row) site.interleave_quads(site.quad(row));
+      site.c_.a.jmp(site.done_);
+    });
+    call_for_runs(slow_, called, on_data<jit::load>, {.results = results_});
+  }
+  std::array<x86::Ymm, 4> quad(unsigned row) const {
+    return {result(0, row), result(1, row), result(2, row), result(3, row)};
   }
 
   x86::Ymm result(unsigned component, unsigned vector = 0) const {

@@ -51,12 +51,40 @@ class StoreSite : public LaneSite {
   void emit_runs() const {
     const CheckedAddress memory = check_known_runs(slow_);
     prefetch(memory, true);
+    if (interleaved_) return emit_interleaved(memory);
     if (masked())
       store_runs_under_mask(memory, known_runs(), known_stride());
     else
       store_runs(memory, known_runs(), known_stride());
     c_.a.bind(done_);
     call_for_runs(slow_, done_, on_data<jit::store>, {.data = data_});
+  }
+
+  void emit_interleaved(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    constexpr unsigned row_bytes = 128;
+    const unsigned runs = known_runs();
+    for (unsigned row = 0; row < rows(); ++row)
+      for (unsigned k = 0; k < components(); ++k)
+        a.vmovups(memory.at(component_offset(0) + (runs > 1 ? 0 : row * row_bytes) + 32 * k, 32,
+                            runs > 1 ? row : 0),
+                  from(k, row));
+    a.bind(done_);
+    const asmjit::Label parted = a.newLabel(), called = a.newLabel();
+    c_.out_of_line([site = *this, parted, called] {
+      auto& code = site.c_.a;
+      code.bind(site.slow_);
+      for (unsigned row = 0; row < site.rows(); ++row) site.part_quads(site.quad(row));
+      code.jmp(parted);
+      // What they hold may be looked at again.
+      code.bind(called);
+      for (unsigned row = 0; row < site.rows(); ++row) site.interleave_quads(site.quad(row));
+      code.jmp(site.done_);
+    });
+    call_for_runs(parted, called, on_data<jit::store>, {.data = data_});
+  }
+  std::array<x86::Ymm, 4> quad(unsigned row) const {
+    return {from(0, row), from(1, row), from(2, row), from(3, row)};
   }
 
   x86::Ymm from(unsigned component, unsigned vector = 0) const {

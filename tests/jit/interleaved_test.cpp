@@ -1,0 +1,142 @@
+// Four components of each lane that are loaded, computed with and stored: where all are treated alike they
+// may stay in the order of memory, and every engine leaves what the reference engine leaves, whatever is done
+// to them.
+#include <fmt/format.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "tests/jit/text_cases.hpp"
+#include "tests/jit/world.hpp"
+#include "tests/optimisations.hpp"
+
+using namespace eum;
+using namespace eum::ir;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+constexpr unsigned id_place = 32, base_place = 128, end_place = 132;
+
+/// `lanes` float4 from %p on, and others from %q on, `body`, and four components to %q.
+Function build(unsigned lanes, std::string_view memory, std::string_view body,
+               const std::array<std::string_view, 4>& stored) {
+  std::string loaded, casts;
+  for (const char name : std::string_view("xyzwabgh"))
+    loaded += fmt::format("  %{1} = bitcast.f32.u32x{0} %l{1}\n", lanes, name);
+  for (std::size_t k = 0; k < stored.size(); ++k)
+    casts += fmt::format("  %s{1} = bitcast.u32.f32x{0} %{2}\n", lanes, k, stored[k]);
+  return function_of_text(fmt::format(R"(kernel @k simd {0} family gen9 file 2048 slot 32 masks 1
+b0: ip 0x0 count 1
+  %i = reg_read.u16x{0} r1<1;1,0>
+  %ids = convert.u32.u16x{0} %i
+  %four = constant.u32x{0} 4
+  %distance = shl.u32x{0} %ids, %four
+  %base = reg_read.u32x1 r4<1;1,0>
+  %end = reg_read.u32x1 r4.1<1;1,0>
+  %bases = splat.u32x{0} %base
+  %ends = splat.u32x{0} %end
+  %p = add.u32x{0} %distance, %bases
+  %q = add.u32x{0} %distance, %ends
+  %e = mask_get.mx{0} mask0
+  %sc = reg_read.f32x1 r5<1;1,0>
+  %s = splat.f32x{0} %sc
+  %vector = reg_read.f32x{0} r6<1;1,0>
+  %c = constant.f32x{0} 0x3fc00000
+  %lx, %ly, %lz, %lw = load.u32x{0} {1}[%p] {{0, 1, 2, 3}} ? %e
+  %la, %lb, %lg, %lh = load.u32x{0} {1}[%q] {{0, 1, 2, 3}} ? %e
+{2}
+{3}
+{4}
+  store.u32x{0} {1}[%q] {{0, 1, 2, 3}}, %s0, %s1, %s2, %s3 ? %e
+  exit
+)",
+                                      lanes, memory, loaded, body, casts));
+}
+
+void check(std::string_view memory, std::string_view body, const std::array<std::string_view, 4>& stored) {
+  for (const unsigned lanes : {8u, 16u}) {
+    std::string own(body);
+    for (std::size_t at; (at = own.find("xN")) != std::string::npos;)
+      own.replace(at, 2, fmt::format("x{}", lanes));
+    const Function function = build(lanes, memory, own, stored);
+    CompileOptions options{.exact_registers = false};
+    const auto reference = compiled(*make_reference_engine(), function, options);
+    options.ids = {id_place, lanes, lanes};
+    for (const auto& engine : other_engines()) {
+      const auto other = compiled(*engine, function, options);
+      static World expected, found;
+      constexpr std::uint32_t all = World::surface_bytes;
+      for (const std::uint32_t base :
+           {0u, 16u, 96u, all - 256, all - 240, all - 128, all - 100, all - 16, ~0u - 31})
+        for (const std::uint32_t end : {0u, 256u, all - 256, all - 128, all - 124})
+          for (const std::uint32_t on : {0xffffu, 0x7fffu, 0x00f1u}) {
+            for (World* world : {&expected, &found}) {
+              world->reset(function, base + end);
+              world->masks()[0] = on & lane_mask(lanes);
+              world->put_ids(id_place, static_cast<std::uint16_t>(lanes));
+              std::memcpy(world->file() + base_place, &base, sizeof base);
+              std::memcpy(world->file() + end_place, &end, sizeof end);
+            }
+            INFO(lanes << " lanes, " << memory << ", base " << base << ", end " << end << ", channels " << on
+                       << '\n'
+                       << body);
+            REQUIRE(difference(expected.run(*reference), found.run(*other), false).empty());
+          }
+    }
+  }
+}
+
+constexpr std::string_view sums = R"(
+  %j = fma.f32xN %x, %s, %a
+  %k = fma.f32xN %y, %s, %b
+  %l = fma.f32xN %z, %s, %g
+  %m = fma.f32xN %w, %s, %h)";
+
+}  // namespace
+
+TEST_CASE("components that are treated alike, in bounds and beyond them") {
+  for (const std::string_view memory : {"surface3", "slm", "a32"}) {
+    check(memory, "", {"x", "y", "z", "w"});
+    check(memory, sums, {"j", "k", "l", "m"});
+  }
+  check("surface3",
+        fmt::format(R"({}
+  %j1 = bitcast.u32.f32xN %j
+  %k1 = bitcast.u32.f32xN %k
+  %l1 = bitcast.u32.f32xN %l
+  %m1 = bitcast.u32.f32xN %m
+  %j2 = add.u32xN %j1, %j1
+  %k2 = add.u32xN %k1, %k1
+  %l2 = add.u32xN %l1, %l1
+  %m2 = add.u32xN %m1, %m1
+  %j3 = bitcast.f32.u32xN %j2
+  %k3 = bitcast.f32.u32xN %k2
+  %l3 = bitcast.f32.u32xN %l2
+  %m3 = bitcast.f32.u32xN %m2
+  %j4 = max.f32xN %j3, %c
+  %k4 = max.f32xN %k3, %c
+  %l4 = max.f32xN %l3, %c
+  %m4 = max.f32xN %m3, %c)",
+                    sums),
+        {"j4", "k4", "l4", "m4"});
+}
+
+TEST_CASE("components of which something looks at one, or at one of another") {
+  check("surface3", sums, {"k", "j", "l", "m"});
+  check("surface3", sums, {"j", "j", "l", "m"});
+  check("surface3", sums, {"x", "k", "l", "m"});
+  check("surface3", sums, {"j", "k", "l", "vector"});
+  for (const std::string_view more : {"  reg_write.f32xN r20<1;1,0>, %k", "  reg_write.f32xN r20<1;1,0>, %w",
+                                      "  %n = add.f32xN %j, %k\n"
+                                      "  reg_write.f32xN r20<1;1,0>, %n",
+                                      "  %n = bitcast.u32.f32xN %m\n  store.u32xN surface3[%p], %n ? %e"})
+    check("surface3", fmt::format("{}\n{}", sums, more), {"j", "k", "l", "m"});
+  // One is treated otherwise.
+  for (const std::string_view other :
+       {"mul.f32xN %w, %s", "fma.f32xN %w, %c, %h", "fma.f32xN %w, %vector, %h", "fma.f32xN %h, %s, %w",
+        "fma.f32xN %w, %s, %g", "fma.f32xN %w, %w, %h"})
+    check("surface3", fmt::format("{}\n  %n = {}", sums, other), {"j", "k", "l", "n"});
+}
