@@ -282,7 +282,8 @@ class BlockForwarder {
   ValueId cut_from_known(const Inst& read) {
     const unsigned bytes = ir::size_of(read.type);
     const int stride = read.region.stride(read.lanes);
-    if (read.lanes < 8 || bytes > 2 || stride < 2 || stride * bytes > 4) return ir::no_value;
+    if (read.lanes < 8 || bytes > 2 || stride < 2 || stride > 4 || static_cast<unsigned>(stride) * bytes > 4)
+      return ir::no_value;
     const unsigned container = static_cast<unsigned>(stride) * bytes, within = read.region.offset % container;
     if (within % bytes != 0) return ir::no_value;
     Inst around = read;
