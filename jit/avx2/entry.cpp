@@ -65,7 +65,7 @@ asmjit::Label Compiler::prologue() {
   a.mov(x86::ptr(x86::rsp, Frame::host_rsp, 8), x86::rax);
   a.mov(x86::ptr(x86::rsp, Frame::batch, 8), x86::rdi);
   a.mov(x86::rsi, x86::rdi);
-  if (lane_sites_ != 0 && optimisations[Optimisation::scattered]) {
+  if (lane_sites_ != 0) {
     a.vpxor(x86::ymm0, x86::ymm0, x86::ymm0);
     for (int at = 0; at < Frame::scattered_bytes; at += 32)
       a.vmovups(x86::ptr(x86::rsp, Frame::scattered + at, 32), x86::ymm0);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace eum::jit::codegen {
@@ -86,7 +87,7 @@ class Interleaved {
   void visit(CodeInst& inst) {
     if (is_quad_access(inst)) return inst.op == Op::load ? begin(inst) : end(inst);
     if (inst.op == Op::splat || inst.op == Op::constant) {
-      if (inst.lanes > 1) uniform_.emplace(inst.result, true);
+      if (inst.lanes > 1) uniform_.insert(inst.result);
       return refuse_operands(inst);
     }
     if (std::ranges::none_of(inst.args, [&](ValueId arg) { return member(arg) != nullptr; })) return;
@@ -153,7 +154,7 @@ class Interleaved {
   std::span<CodeInst> insts_;
   std::vector<Quad> quads_;
   std::unordered_map<ValueId, Member> members_;
-  std::unordered_map<ValueId, bool> uniform_;  // of more lanes than one
+  std::unordered_set<ValueId> uniform_;  // of more lanes than one
   std::map<Key, std::uint32_t> made_;
   std::vector<std::pair<CodeInst*, std::uint32_t>> accesses_;
 };

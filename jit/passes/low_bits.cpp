@@ -188,7 +188,6 @@ class LowBits {
       const ValueId narrow = function_.arg(*inner, 0);
       const Inst at = inst;
       if (bits_of(inner->from) == bits) return cast(narrow, inst.type, at);
-      if (bits_of(inner->from) < bits) return append(Op::convert, inst.type, type_of(narrow), narrow, at);
       return append(Op::convert, inst.type, type_of(narrow), narrow, at);
     }
     if (const Inst* shift = as(source, Op::shr); shift && !is_signed(shift->type)) {

@@ -397,6 +397,13 @@ void LaneSite::part_quads(std::span<const x86::Ymm, 4> quad) const {
   a.vmovaps(z, t);
 }
 
+x86::Mem LaneSite::part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const {
+  constexpr unsigned vector = 32, row_bytes = 4 * vector;
+  const bool own_run = known_runs() > 1;
+  return memory.at(component_offset(0) + (own_run ? 0 : row * row_bytes) + part * vector, vector,
+                   own_run ? row : 0);
+}
+
 // ---- Masks
 
 void LaneSite::wide_mask(x86::Ymm to, unsigned row, unsigned half) const {

@@ -91,6 +91,8 @@ class LaneSite : public MemorySite {
   /// v, w change.
   void interleave_quads(std::span<const x86::Ymm, 4> quad) const;
   void part_quads(std::span<const x86::Ymm, 4> quad) const;
+  /// Of eight lanes with four components, which known runs have: the vector `part` in memory's order.
+  x86::Mem part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const;
 
   bool side_by_side_components() const { return side_by_side_; }
   /// Components from the first one to the last.

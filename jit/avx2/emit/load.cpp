@@ -59,12 +59,8 @@ class LoadSite : public LaneSite {
 
   void emit_interleaved(const CheckedAddress& memory) const {
     auto& a = c_.a;
-    constexpr unsigned row_bytes = 128;
-    const unsigned runs = known_runs();
     for (unsigned row = 0; row < rows(); ++row)
-      for (unsigned k = 0; k < components(); ++k)
-        a.vmovups(result(k, row), memory.at(component_offset(0) + (runs > 1 ? 0 : row * row_bytes) + 32 * k,
-                                            32, runs > 1 ? row : 0));
+      for (unsigned k = 0; k < components(); ++k) a.vmovups(result(k, row), part_of_row(memory, row, k));
     a.bind(done_);
     const asmjit::Label called = a.newLabel();
     c_.out_of_line([site = *this, called] {

@@ -62,13 +62,8 @@ class StoreSite : public LaneSite {
 
   void emit_interleaved(const CheckedAddress& memory) const {
     auto& a = c_.a;
-    constexpr unsigned row_bytes = 128;
-    const unsigned runs = known_runs();
     for (unsigned row = 0; row < rows(); ++row)
-      for (unsigned k = 0; k < components(); ++k)
-        a.vmovups(memory.at(component_offset(0) + (runs > 1 ? 0 : row * row_bytes) + 32 * k, 32,
-                            runs > 1 ? row : 0),
-                  from(k, row));
+      for (unsigned k = 0; k < components(); ++k) a.vmovups(part_of_row(memory, row, k), from(k, row));
     a.bind(done_);
     const asmjit::Label parted = a.newLabel(), called = a.newLabel();
     c_.out_of_line([site = *this, parted, called] {
