@@ -44,6 +44,9 @@ constexpr std::uint32_t fp_mixed_bit(FpClass a, FpClass b) {
   return a == FpClass::Keeping || b == FpClass::Keeping ? 2 : 1;
 }
 
+/// The field of MXCSR that says how results are rounded.
+inline constexpr std::uint32_t mxcsr_rounding = 3u << 13;
+
 constexpr std::uint32_t fp_mode_mxcsr(std::uint32_t cr0, FpClass fp_class = FpClass::Single) {
   constexpr std::uint32_t masked = 0x1f80, daz = 0x40, ftz = 0x8000;  // all exceptions masked
   constexpr std::uint32_t rounding[4] = {0, 2, 1, 3};                 // nearest even, up, down, to zero
@@ -65,12 +68,22 @@ constexpr FpClass fp_class_of(const ir::Inst& inst) {
     return inst.type == ir::Type::f32 || inst.type == ir::Type::f16 ? FpClass::Narrowing : FpClass::Double;
   }
   switch (ir::info(inst.op).effect) {
-    case ir::Effect::Control:
-    case ir::Effect::Effect:
-    case ir::Effect::WritesMemory:  // float atomics
-      return FpClass::Single;
-    default:
+    case ir::Effect::Pure:
+    case ir::Effect::ReadsState:
+    case ir::Effect::WritesState:
       return FpClass::None;
+    default:
+      break;
+  }
+  switch (inst.op) {
+    case ir::Op::load:
+    case ir::Op::probe:
+    case ir::Op::store:
+    case ir::Op::block_load:
+    case ir::Op::block_store:
+      return FpClass::None;
+    default:  // float atomics, texels, and what leaves
+      return FpClass::Single;
   }
 }
 

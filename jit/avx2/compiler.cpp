@@ -175,7 +175,7 @@ void Compiler::block(ir::BlockId id, bool full) {
   note_place(function.blocks[id].guest_ip);
   regs.begin_block(code_, own.entry);
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0) a.sub(budget_reg, count);
-  fp_class_ = FpClass::Single;
+  begin_fp_state(id);
   auto insts = code_.insts();
   auto reconverging = full || !optimisations[Optimisation::reconvergence]
                           ? std::nullopt
@@ -189,7 +189,7 @@ void Compiler::block(ir::BlockId id, bool full) {
       return part(*parting);
     }
     if (annotate_) this->annotate(inst);
-    follow_fp_class(fp_class_of(inst));
+    follow_mode(inst);
     regs.begin_inst(i);
     host.emitters[static_cast<std::size_t>(inst.op)](*this, inst);
     regs.end_inst(inst);
@@ -222,38 +222,6 @@ void Compiler::annotate(const CodeInst& inst) {
   annotated_ip_ = inst.guest_ip;
   a.commentf("; @0x%x", inst.guest_ip);
   note_place(inst.guest_ip);
-}
-
-/// In the default mode one class is as good as another, and this is a comparison that is never true.
-void Compiler::follow_fp_class(FpClass wanted) {
-  if (wanted == FpClass::None || wanted == fp_class_) return;
-  const std::uint32_t bit = fp_mixed_bit(wanted, fp_class_);
-  fp_class_ = wanted;
-  const asmjit::Label mixed = a.newLabel(), done = a.newLabel();
-  a.test(state(offsetof(ThreadState, fp_mixed), 4), bit);
-  a.jnz(mixed);
-  a.bind(done);
-  out_of_line([this, mixed, done, wanted] {
-    a.bind(mixed);
-    load_mxcsr(wanted);
-    a.jmp(done);
-  });
-}
-
-void Compiler::load_mxcsr(FpClass wanted) {
-  const auto saved = [](const x86::Gp& r) {
-    return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(r.id()) * 8, 8);
-  };
-  const auto& table = mxcsr_table[static_cast<std::size_t>(wanted)];
-  a.mov(saved(x86::rax), x86::rax);
-  a.mov(saved(x86::rcx), x86::rcx);
-  a.mov(x86::eax, state(offsetof(ThreadState, fp_mode), 4));
-  a.shr(x86::eax, cr0_bit::Rounding);
-  a.and_(x86::eax, 15);
-  a.mov(x86::rcx, asmjit::Imm(reinterpret_cast<std::uint64_t>(table.data())));
-  a.vldmxcsr(x86::ptr(x86::rcx, x86::rax, 2, 0, 4));
-  a.mov(x86::rax, saved(x86::rax));
-  a.mov(x86::rcx, saved(x86::rcx));
 }
 
 void Compiler::enter_same_version(ir::BlockId target) {

@@ -143,11 +143,19 @@ class Compiler {
   MaskRegisters m;
   SlotRegisters s;
 
-  /// Of f16 whose denormals the mode does not keep: `flush`, out of line, makes them zeros.
+  // ---- The floating point mode: fp_mode.cpp
+  /// cr0.0 as the thread has last set it, where constants say it.
+  std::optional<std::uint32_t> known_mode() const { return fp_.mode; }
+  /// The thread's mode becomes that of the cr0.0 in `mode`, or of a constant one. MXCSR follows a constant
+  /// one where an op wants it.
+  void set_mode(x86::Gp mode);
+  void set_mode(std::uint32_t cr0);
+  /// Of vcvtps2ph.
+  unsigned rounding_to_half() const;
+  /// Of f16 whose denormals the mode does not keep: `flush`, out of line where the mode is not known, makes
+  /// them zeros.
   template <class Flush>
   void flush_if_not_kept(Flush flush);
-  /// MXCSR as ops of this class want it in the thread's mode. Registers stay as they are.
-  void load_mxcsr(FpClass wanted);
 
   // ---- Calls
   /// The op by its function of frontend/ir/semantics/lane_function.hpp.
@@ -237,7 +245,20 @@ class Compiler {
   void note_place(std::uint32_t guest_ip) {
     if (annotate_) places.push_back({static_cast<std::uint32_t>(a.offset()), guest_ip});
   }
+
+  // fp_mode.cpp
+  /// What is known of MXCSR as code is made.
+  struct FpState {
+    FpClass loaded = FpClass::Single;   ///< what it is for
+    std::optional<std::uint32_t> mode;  ///< cr0.0 that the thread has last set
+    std::uint32_t mxcsr = 0;            ///< where `mode` is known
+  };
+  void begin_fp_state(ir::BlockId block);
+  void follow_mode(const CodeInst& inst);
   void follow_fp_class(FpClass wanted);
+  void load_mxcsr(FpClass wanted);
+  void write_mode(std::uint32_t cr0);
+
   bool is_next(ir::BlockId target, bool full) const {
     return optimisations[Optimisation::fall_through] && full == full_ && target == current_ + 1 &&
            target < function.blocks.size();
@@ -306,7 +327,7 @@ class Compiler {
   bool fences_when_left_ = false;
   ir::BlockId current_ = 0;
   bool full_ = true;
-  FpClass fp_class_ = FpClass::Single;  ///< whose mode MXCSR has, where f32 and f64 have different ones
+  FpState fp_;
   bool partial_versions_ = true;
   bool annotate_ = false;
   std::uint32_t annotated_ip_ = ~0u;
@@ -314,6 +335,10 @@ class Compiler {
 
 template <class Flush>
 void Compiler::flush_if_not_kept(Flush flush) {
+  if (fp_.mode) {
+    if (!is_keeping(*fp_.mode, cr0_bit::Keep16)) flush();
+    return;
+  }
   const asmjit::Label flushing = a.newLabel(), done = a.newLabel();
   a.test(state(offsetof(ThreadState, fp_mode), 4), 1u << cr0_bit::Keep16);
   a.jz(flushing);

@@ -127,7 +127,7 @@ class HostExecutable final : public Executable {
   /// The mode that a thread begins with. Most threads set the one that the thread before has left: then MXCSR
   /// stays as it is.
   std::uint32_t first_mode(std::uint32_t given, const FpScope& scope) const {
-    if (batches_.mode.always) return *batches_.mode.always;
+    if (batches_.mode.usual) return *batches_.mode.usual;
     const std::uint32_t usual = usual_mode_.load(std::memory_order_relaxed);
     return batches_.mode.first && fp_mode_mxcsr(usual) == scope.set ? usual : given;
   }
@@ -176,7 +176,7 @@ class HostExecutable final : public Executable {
                                                       std::size_t{threads - 1} * layout().size);
     const bool whole = batch.state == batch.group_states && planned == batch.group_threads;
     batch.turn_threads =
-        batch.waits != 0 && whole && batch.threads == planned && batches_.mode.always ? planned : ~0u;
+        batch.waits != 0 && whole && batch.threads == planned && batches_.mode.usual ? planned : ~0u;
     return planned;
   }
   /// `before`: the mode of the first thread.

@@ -196,18 +196,12 @@ void Compiler::begin_thread() {
   };
   a.mov(x86::qword_ptr(state_reg, offsetof(ThreadState, resume)), 0);
   static_assert(offsetof(ThreadState, barrier_signals) == offsetof(ThreadState, resume) + 4);
-  if (const auto mode = batches_.mode.always) {
-    if (fp_mixed(*mode) == 0 && *mode <= INT32_MAX) {
-      a.mov(state(offsetof(ThreadState, fp_mode), 8), *mode);
-    } else {
-      a.mov(state(offsetof(ThreadState, fp_mode), 4), *mode);
-      a.mov(state(offsetof(ThreadState, fp_mixed), 4), fp_mixed(*mode));
-    }
+  if (const auto mode = batches_.mode.usual) {
+    write_mode(*mode);
   } else {
     a.mov(x86::rax, batch_field(offsetof(ThreadBatch, fp_mode), 8));
     a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);
-    static_assert(offsetof(ThreadState, fp_mixed) == offsetof(ThreadState, fp_mode) + 4 &&
-                  offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
+    static_assert(offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
   }
   a.vmovaps(x86::ymm0, of_begin(offsetof(ThreadBegin, header), 32));
   a.vpor(x86::ymm0, x86::ymm0, x86::ptr(x86::rsp, Frame::group, 32));
@@ -321,7 +315,7 @@ void Compiler::run_batch() {
     a.bind(turn_over_);
     a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
     a.je(group_over);
-    if (!batches_.mode.always || !batches_.most_instructions)
+    if (!batches_.mode.usual || !batches_.most_instructions)
       a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
   }
   if (batches_.begins_threads) {
@@ -389,7 +383,7 @@ void Compiler::leave_if_next_mode_differs(const x86::Mem& next) {
 /// A thread begins in the batch's mode, and MXCSR has what the one before it has left: the caller sets it
 /// then.
 void Compiler::leave_if_mode_differs() {
-  if (batches_.mode.always) return;
+  if (batches_.mode.usual) return;
   a.mov(x86::edx, batch_field(offsetof(ThreadBatch, fp_mode), 4));
   a.cmp(state(offsetof(ThreadState, fp_mode), 4), x86::edx);
   a.jne(epilogue_);

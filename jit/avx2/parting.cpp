@@ -33,7 +33,7 @@ std::optional<Compiler::PartingBranch> Compiler::parting_branch(std::span<const 
 void Compiler::part(const PartingBranch& parting) {
   const ir::BlockId taken = parting.branch->targets.taken, none = parting.branch->targets.fallthrough;
   annotate(*parting.branch);
-  follow_fp_class(fp_class_of(*parting.branch));
+  follow_mode(*parting.branch);
   const x86::Gp bits = m.bits(parting.bits).r32();
   const asmjit::Imm all(static_cast<std::int32_t>(ir::lane_mask(function.simd)));
   const asmjit::Label some = a.newLabel(), other = a.newLabel();

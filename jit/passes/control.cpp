@@ -1,7 +1,9 @@
 #include "jit/passes/control.hpp"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "frontend/ir/float_ops.hpp"
 #include "jit/passes/liveness.hpp"
@@ -21,11 +23,16 @@ bool is_begun_only(const ir::Function& function) {
   });
 }
 
+/// Whether it may write a part of the dword at `offset` of the register file.
 bool touches(const Inst& inst, std::uint32_t offset) {
   if (inst.op == Op::reg_scatter) return true;
   if (inst.op != Op::reg_write) return false;
   const SlotRange range = slots_of(inst, sizeof(std::uint32_t));
   return offset / sizeof(std::uint32_t) >= range.first && offset / sizeof(std::uint32_t) <= range.last;
+}
+
+bool is_dword(const Inst& inst) {
+  return inst.lanes == 1 && ir::is_int(inst.type) && ir::size_of(inst.type) == sizeof(std::uint32_t);
 }
 
 bool depends_on_mode(const Inst& inst) {
@@ -39,6 +46,12 @@ void make_constant(Inst& inst, std::uint32_t bits) {
   inst.mask = ir::no_value;
   inst.arg_count = 0;
   inst.imm = bits;
+}
+
+std::optional<std::uint32_t> constant_in(std::span<const Inst> insts, ValueId value) {
+  const auto found = std::ranges::find(insts, value, &Inst::result);
+  if (found == insts.end() || found->op != Op::constant) return std::nullopt;
+  return static_cast<std::uint32_t>(found->imm);
 }
 
 /// Of two constants; nothing: an op that cr0 is not computed by.
@@ -55,41 +68,118 @@ std::optional<std::uint32_t> combined(Op op, std::uint32_t a, std::uint32_t b) {
   }
 }
 
+using Known = std::optional<std::uint32_t>;
+
+/// What is known of a number as each block is entered: at block 0 it is `begin`. through(block, known) is
+/// what is known behind a block.
+template <class Through>
+std::vector<Known> known_as_entered(const ir::Function& function, Known begin, Through through) {
+  std::vector<Known> entered(function.blocks.size());
+  if (!is_begun_only(function)) return entered;
+  std::vector<bool> reached(function.blocks.size());
+  std::vector<ir::BlockId> changed{0};
+  entered[0] = begin;
+  reached[0] = true;
+  while (!changed.empty()) {
+    const ir::BlockId block = changed.back();
+    changed.pop_back();
+    const Known behind = through(block, entered[block]);
+    for (const ir::BlockId next : ir::successors(function.blocks[block].insts.back())) {
+      if (next == ir::no_block) continue;
+      const Known met = !reached[next] || entered[next] == behind ? behind : std::nullopt;
+      if (reached[next] && entered[next] == met) continue;
+      reached[next] = true;
+      entered[next] = met;
+      changed.push_back(next);
+    }
+  }
+  return entered;
+}
+
+/// The constants of a block that cr0 is computed from.
+class Constants {
+ public:
+  void add(const Inst& inst) {
+    if (inst.op == Op::constant && is_dword(inst)) known_[inst.result] = static_cast<std::uint32_t>(inst.imm);
+  }
+  void add(ValueId value, std::uint32_t bits) { known_[value] = bits; }
+  Known of(ValueId value) const {
+    const auto found = known_.find(value);
+    return found == known_.end() ? Known() : found->second;
+  }
+
+ private:
+  std::unordered_map<ValueId, std::uint32_t> known_;
+};
+
+/// The mode behind a block.
+Known mode_behind(const ir::Function& function, ir::BlockId block, Known mode) {
+  const auto& insts = function.blocks[block].insts;
+  const auto set =
+      std::find_if(insts.rbegin(), insts.rend(), [](const Inst& inst) { return inst.op == Op::fpmode_set; });
+  return set == insts.rend() ? mode : constant_in(insts, function.args(*set)[0]);
+}
+
+/// cr0.0 behind a block, whose register is at `offset`; calls found(inst, bits) for what is computed of it.
+template <class Block, class Found>
+Known control_behind(const ir::Function& function, Block& block, std::uint32_t offset, Known control,
+                     Found found) {
+  Constants known;
+  for (auto& inst : block.insts) {
+    known.add(inst);
+    if (touches(inst, offset)) {
+      const bool whole =
+          inst.op == Op::reg_write && inst.region.offset == offset && inst.mask == ir::no_value;
+      control = whole && is_dword(inst) ? known.of(function.arg(inst, 0)) : std::nullopt;
+    }
+    if (!is_dword(inst)) continue;
+    Known bits;
+    if (inst.op == Op::reg_read && inst.region.offset == offset) {
+      bits = control;
+    } else if (inst.arg_count == 2) {
+      const Known a = known.of(function.arg(inst, 0)), b = known.of(function.arg(inst, 1));
+      if (a && b) bits = combined(inst.op, *a, *b);
+    }
+    if (!bits) continue;
+    known.add(inst.result, *bits);
+    found(inst, *bits);
+  }
+  return control;
+}
+
 }  // namespace
 
 ModeUse mode_use_of(const ir::Function& function) {
   ModeUse use;
+  Known set;
   const auto& begin = function.blocks[0].insts;
   for (const Inst& inst : begin) {
     if (inst.op == Op::fpmode_set) {
       use.first = true;
-      const auto mode = std::ranges::find(begin, function.args(inst)[0], &Inst::result);
-      if (mode->op == Op::constant) use.always = static_cast<std::uint32_t>(mode->imm);
+      set = constant_in(begin, function.args(inst)[0]);
       break;
     }
     if (ir::may_leave(inst.op) || depends_on_mode(inst)) break;
   }
-  std::size_t sets = 0;
-  for (const ir::Block& block : function.blocks)
-    sets += static_cast<std::size_t>(std::ranges::count(block.insts, Op::fpmode_set, &Inst::op));
-  if (sets != 1 || !is_begun_only(function)) use.always.reset();
+  const auto behind = [&](ir::BlockId block, Known mode) { return mode_behind(function, block, mode); };
+  use.entered = known_as_entered(function, std::nullopt, behind);
+  if (!set || !is_begun_only(function)) return use;
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
+    const Op end = function.blocks[b].insts.back().op;
+    if ((end == Op::exit || end == Op::wait) && behind(b, use.entered[b]) != set) return use;
+  }
+  use.usual = set;
+  use.entered[0] = set;
   return use;
 }
 
 void fold_control(ir::Function& function, const KnownRegister& control) {
-  if (!is_begun_only(function)) return;
-  std::unordered_map<ValueId, std::uint32_t> known;
-  for (Inst& inst : function.blocks[0].insts) {
-    if (inst.op == Op::fpmode_set || touches(inst, control.offset)) return;
-    if (inst.lanes != 1 || ir::size_of(inst.type) != sizeof control.value || !ir::is_int(inst.type)) continue;
-    if (inst.op == Op::reg_read && inst.region.offset == control.offset) {
-      make_constant(inst, control.value);
-    } else if (inst.arg_count == 2 && combined(inst.op, 0, 0)) {
-      const auto a = known.find(function.arg(inst, 0)), b = known.find(function.arg(inst, 1));
-      if (a != known.end() && b != known.end()) make_constant(inst, *combined(inst.op, a->second, b->second));
-    }
-    if (inst.op == Op::constant) known[inst.result] = static_cast<std::uint32_t>(inst.imm);
-  }
+  const auto entered = known_as_entered(function, control.value, [&](ir::BlockId block, Known known) {
+    return control_behind(function, std::as_const(function.blocks[block]), control.offset, known,
+                          [](const Inst&, std::uint32_t) {});
+  });
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
+    control_behind(function, function.blocks[b], control.offset, entered[b], make_constant);
 }
 
 }  // namespace eum::jit

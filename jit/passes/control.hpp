@@ -3,6 +3,7 @@
 // they set it first.
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "frontend/ir/function.hpp"
 #include "jit/engine.hpp"
@@ -13,12 +14,14 @@ namespace eum::jit {
 struct ModeUse {
   /// A thread that begins sets it before anything follows it, or could show it: as compiled kernels do.
   bool first = false;
-  /// And never to anything but this cr0.0.
-  std::optional<std::uint32_t> always;
+  /// To this cr0.0, which it has again wherever the thread exits or waits: it may as well begin with it.
+  std::optional<std::uint32_t> usual;
+  /// For each block the cr0.0 of the mode that it is entered in, where constants say it.
+  std::vector<std::optional<std::uint32_t>> entered;
 };
 ModeUse mode_use_of(const ir::Function& function);
 
-/// What the first block computes of cr0.0, which every thread begins with, becomes constants.
+/// What is computed of cr0.0, which every thread begins with, becomes constants.
 void fold_control(ir::Function& function, const KnownRegister& control);
 
 }  // namespace eum::jit

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "jit/fpmode.hpp"
 #include "tests/jit/float_model.hpp"
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
@@ -164,4 +165,67 @@ TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a 
   }
   CHECK(compared == engines.size() * 32 * 8 * ops.size() * lanes);
   CHECK(denormal > compared / 20);  // the modes matter here
+}
+
+TEST_CASE("fp mode: set to constants one after the other, in blocks that part and meet") {
+  Random random(7);
+  const std::vector<std::string_view> types{"f32", "f64", "f16"};
+  const auto pick = [&](std::size_t count) { return random() % count; };
+  std::size_t compared = 0;
+  for (unsigned round = 0; round < 400; ++round) {
+    unsigned next = 0;
+    std::string text = "kernel @k simd 8 family gen9 file 4096 slot 32 masks 1\n";
+    const auto set = [&] {
+      const unsigned n = next++;
+      text += fmt::format(
+          "  %m{} = constant.u32x1 {:#x}\n  fpmode_set.u32x1 %m{}\n", n,
+          pick(4) << cr0_bit::Rounding | pick(4) << cr0_bit::Keep64 | pick(2) << cr0_bit::Keep16, n);
+    };
+    const auto compute = [&] {
+      const unsigned n = next++;
+      const std::string_view from = types[pick(3)], to = types[pick(3)];
+      text += fmt::format("  %a{0} = reg_read.{1}x8 reg[{2}]<1;1,0>\n", n, from, 64 * pick(16));
+      if (from == to || pick(3) == 0)
+        text += fmt::format("  %r{0} = mul.{1}x8 %a{0}, %a{0}\n  reg_write.{1}x8 reg[{2}]<1;1,0>, %r{0}\n", n,
+                            from, 1024 + 64 * pick(48));
+      else
+        text += fmt::format("  %r{0} = convert.{1}.{2}x8 %a{0}\n  reg_write.{1}x8 reg[{3}]<1;1,0>, %r{0}\n",
+                            n, to, from, 1024 + 64 * pick(48));
+      if (pick(4) == 0)
+        text += fmt::format(
+            "  %p{0} = constant.u32x8 {1}\n  %v{0} = reg_read.u32x8 reg[0]<1;1,0>\n"
+            "  store.u32x8 surface3[%p{0}], %v{0}\n",
+            n, pick(240) * 4);
+    };
+    const auto block = [&](unsigned number, std::string_view end) {
+      text += fmt::format("b{}: ip {:#x} count 1\n", number, 16 * number);
+      for (std::size_t parts = 1 + pick(6); parts > 0; --parts) pick(2) == 0 ? set() : compute();
+      text += end;
+    };
+    const bool begins = pick(2) == 0;
+    if (begins) {
+      text += "b0: ip 0 count 1\n";
+      set();
+      text += "  jump b1\n";
+    } else {
+      block(0, "  jump b1\n");
+    }
+    block(1,
+          "  %q = reg_read.u8x8 reg[0]<1;1,0>\n  %k = constant.u8x8 0x18\n"
+          "  %c = cmp_lt.u8x8 %q, %k\n  branch_any.mx8 %c, b2, b3\n");
+    block(2, "  jump b3\n");
+    block(3, "  exit\n");
+    const ir::Function function = function_of_text(text);
+    const auto reference = make_reference_engine();
+    for (const auto& engine : other_engines()) {
+      World x, y;
+      x.reset(function, round);
+      y.reset(function, round);
+      const std::string found =
+          difference(x.run(*compiled(*reference, function)), y.run(*compiled(*engine, function)));
+      if (!found.empty()) FAIL(engine->name() << ": " << found << '\n' << text);
+      ++compared;
+    }
+  }
+  CHECK(compared == 400 * other_engines().size());
 }

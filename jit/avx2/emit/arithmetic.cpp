@@ -103,7 +103,7 @@ void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::ui
     return bits ? std::optional(number_of(inst.type, *bits)) : std::nullopt;
   };
   const auto first_number = constant(1 - second), last_number = constant(second);
-  const auto mode = c.batches().mode.always;
+  const auto mode = c.known_mode();
   const bool keeps = mode && is_keeping(*mode, single ? cr0_bit::Keep32 : cr0_bit::Keep64);  // denormals
   const bool is_max = second == 0;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {

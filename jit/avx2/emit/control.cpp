@@ -1,6 +1,4 @@
 // Ends of blocks, the floating point mode, fences and barriers.
-#include <xmmintrin.h>
-
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 #include "jit/fpmode.hpp"
@@ -61,30 +59,11 @@ void emit_barrier_signal(Compiler& c, const CodeInst&) {
   c.a.inc(c.state(offsetof(ThreadState, barrier_signals), 4));
 }
 
-// Most threads set the mode once, to what they begin with; emulated division changes it now and then.
 void emit_fpmode_set(Compiler& c, const CodeInst& inst) {
-  if (c.batches().mode.always) return;  // threads begin in that mode
-  const x86::Gp mode = c.g.use(inst.args[0]).r32(), mixed = c.g.scratch().r32();
-  asmjit::Label change = c.a.newLabel(), done = c.a.newLabel();
-  c.a.cmp(c.state(offsetof(ThreadState, fp_mode), 4), mode);
-  c.a.jne(change);
-  c.a.bind(done);
-  c.out_of_line([&c, change, done, mode, mixed] {
-    auto& a = c.a;
-    a.bind(change);
-    a.mov(c.state(offsetof(ThreadState, fp_mode), 4), mode);
-    // fp_mixed
-    a.mov(mixed, mode);
-    a.not_(mixed);
-    a.shr(mixed, cr0_bit::Keep64);
-    a.and_(mixed, 3);
-    a.imul(mixed, mixed, 7);
-    a.shr(mixed, 1);
-    a.and_(mixed, 3);
-    a.mov(c.state(offsetof(ThreadState, fp_mixed), 4), mixed);
-    c.load_mxcsr(FpClass::Single);
-    a.jmp(done);
-  });
+  if (const std::uint64_t* mode = c.regs.constant(inst.args[0]))
+    c.set_mode(static_cast<std::uint32_t>(*mode));
+  else
+    c.set_mode(c.g.use(inst.args[0]).r32());
 }
 
 }  // namespace eum::jit::avx2::emit

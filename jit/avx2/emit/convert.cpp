@@ -235,7 +235,7 @@ void narrow_float(Compiler& c, const CodeInst& inst) {
   auto half = [&](x86::Xmm to, unsigned chunk) {
     x86::Ymm from = c.v.use(inst.args[0], chunk);
     if (inst.type == Type::f16) {
-      c.a.vcvtps2ph(to, from, 4);
+      c.a.vcvtps2ph(to, from, c.rounding_to_half());
     } else {
       c.a.vcvtpd2ps(to, from);
     }
