@@ -96,6 +96,9 @@ class MaskRegisters {
   }
   x86::Gp define_bits(ir::ValueId mask) { return x86::gpq(allocator_.generals.define(mask)); }
   void define_lanes(ir::ValueId mask, unsigned width) { allocator_.masks.define_lanes(mask, width); }
+  void note_part(ir::ValueId mask, ir::ValueId of, unsigned first_lane) {
+    allocator_.masks.note_part(mask, of, first_lane);
+  }
 
  private:
   codegen::Allocator& allocator_;

@@ -83,8 +83,8 @@ class Generals {
   std::uint32_t pinned_ = 0;
 };
 
-/// The forms of a mask: bits, one a lane, in a general register; lanes, all ones or all zeros, in vectors;
-/// or, on hosts that have them, mask registers. A mask register is never spilled: before it is taken, the
+/// The forms of a mask: bits, one a lane, in a general register; lanes of each width that is asked for, all
+/// ones or all zeros, in vectors; or, on hosts that have them, mask registers. A mask register is never spilled: before it is taken, the
 /// mask gets its bits.
 class Masks {
  public:
@@ -99,6 +99,8 @@ class Masks {
   /// The result comes as lanes of `width` bytes: each chunk is then defined or bound as that of a vector, or
   /// with define_chunk.
   void define_lanes(ir::ValueId mask, unsigned width);
+  /// A mask whose bits are those of another one from a lane on: it may take its lanes too.
+  void note_part(ir::ValueId mask, ir::ValueId of, unsigned first_lane);
 
   /// Mask register with the lanes of chunk c, as in lanes().
   unsigned chunk(ir::ValueId mask, unsigned width, unsigned chunk);
@@ -110,8 +112,12 @@ class Masks {
     ir::ValueId mask = ir::no_value;
     std::uint8_t chunk = 0;
   };
+  Place& place(ir::ValueId mask, unsigned width, unsigned chunk);
   unsigned lanes_from_bits(ir::ValueId mask, unsigned width, unsigned chunk);
-  bool is_first_of_two(ir::ValueId mask, unsigned width, unsigned chunk) const;
+  unsigned known_lanes(ir::ValueId mask, unsigned width, unsigned chunk);
+  bool take_from_whole(ir::ValueId mask, unsigned width, unsigned chunk, bool signs);
+  bool begins_pair(ir::ValueId mask, unsigned width, unsigned chunk);
+  void bind_lanes(ir::ValueId mask, unsigned width, unsigned chunk, unsigned reg);
   unsigned take();
   void bind(ir::ValueId mask, unsigned chunk, unsigned reg);
   void drop(ir::ValueId mask);

@@ -7,7 +7,22 @@ using ir::ValueId;
 
 void Masks::define_lanes(ValueId mask, unsigned width) {
   all_.values_[mask].mask_width = static_cast<std::uint8_t>(width);
-  all_.values_[mask].signs_only = false;
+  all_.values_[mask].signs_only = 0;
+}
+
+void Masks::note_part(ValueId mask, ValueId of, unsigned first_lane) {
+  all_.values_[mask].part_of = of;
+  all_.values_[mask].first_lane = static_cast<std::uint8_t>(first_lane);
+}
+
+Place& Masks::place(ValueId mask, unsigned width, unsigned chunk) {
+  return all_.values_.place(mask, all_.values_.mask_chunk(mask, width, chunk));
+}
+
+void Masks::bind_lanes(ValueId mask, unsigned width, unsigned chunk, unsigned reg) {
+  Value& v = all_.values_[mask];
+  if (v.mask_width == 0) v.mask_width = static_cast<std::uint8_t>(width);
+  all_.vectors.bind(mask, all_.values_.mask_chunk(mask, width, chunk), reg);
 }
 
 unsigned Masks::bits(ValueId mask) {
@@ -49,23 +64,41 @@ unsigned Masks::lanes(ValueId mask, unsigned width, unsigned chunk) {
   return vector;
 }
 
+/// Of a chunk that is somewhere.
+unsigned Masks::known_lanes(ValueId mask, unsigned width, unsigned chunk) {
+  return all_.vectors.use(mask, all_.values_.mask_chunk(mask, width, chunk));
+}
+
+/// A part of a mask that is used later takes the chunk from there: who wants one part wants others too.
+bool Masks::take_from_whole(ValueId mask, unsigned width, unsigned chunk, bool signs) {
+  const Value v = all_.values_[mask];
+  const unsigned per_chunk = all_.target_.lanes_per_vector(width);
+  if (v.part_of == ir::no_value || all_.values_[v.part_of].next_use == never) return false;
+  const unsigned first = v.first_lane + chunk * per_chunk;
+  if (first % per_chunk != 0) return false;
+  const ValueId whole = v.part_of;
+  const unsigned reg = signs ? this->signs(whole, width, first / per_chunk)
+                             : lanes_from_bits(whole, width, first / per_chunk);
+  bind_lanes(mask, width, chunk, reg);
+  if ((all_.values_[whole].signs_only & width) != 0)
+    all_.values_[mask].signs_only |= static_cast<std::uint8_t>(width);
+  return true;
+}
+
 unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   Value& v = all_.values_[mask];
-  if (v.mask_width == width && all_.values_.place(mask, chunk).somewhere()) {
-    const unsigned known = all_.vectors.use(mask, chunk);
+  if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, false)) {
+    const unsigned known = known_lanes(mask, width, chunk);
     // In place, as registers may be few; a copy in the frame keeps what it has.
-    if (v.signs_only) all_.moves_.complete_signs(known, width);
+    if ((v.signs_only & width) != 0) all_.moves_.complete_signs(known, width);
     return known;
   }
   const unsigned from = bits(mask);
   const unsigned lanes = all_.vectors.scratch();
-  const bool first_of_two = is_first_of_two(mask, width, chunk);
-  if (first_of_two && v.mask_width == 0 && !all_.moves_.spreading_needs_general(width, 1)) {
-    // Who wants one half wants the other one next.
+  if (begins_pair(mask, width, chunk) && !all_.moves_.spreading_needs_general(width, 1)) {
     const unsigned second = all_.vectors.scratch();
     all_.moves_.spread_mask_pair(lanes, second, from, width);
-    v.mask_width = static_cast<std::uint8_t>(width);
-    all_.vectors.bind(mask, 1, second);
+    bind_lanes(mask, width, 1, second);
     all_.vector_file_.unpin(second);
   } else if (all_.moves_.spreading_needs_general(width, chunk)) {
     const unsigned scratch = all_.generals.scratch();
@@ -74,30 +107,33 @@ unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   } else {
     all_.moves_.spread_mask(lanes, from, width, chunk, 0);
   }
-  if (v.mask_width == 0) v.mask_width = static_cast<std::uint8_t>(width);
-  if (v.mask_width == width) all_.vectors.bind(mask, chunk, lanes);
+  bind_lanes(mask, width, chunk, lanes);
   return lanes;
 }
 
-bool Masks::is_first_of_two(ValueId mask, unsigned width, unsigned chunk) const {
-  return chunk == 0 && all_.values_.info(mask).lanes == 2 * all_.target_.lanes_per_vector(width);
+/// Who wants the first half of a mask wants the other one next.
+bool Masks::begins_pair(ValueId mask, unsigned width, unsigned chunk) {
+  return chunk == 0 && all_.values_.info(mask).lanes == 2 * all_.target_.lanes_per_vector(width) &&
+         !place(mask, width, 1).somewhere();
 }
 
 unsigned Masks::signs(ValueId mask, unsigned width, unsigned chunk) {
+  if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, true))
+    return known_lanes(mask, width, chunk);
   Value& v = all_.values_[mask];
-  if (v.mask_width == width && all_.values_.place(mask, chunk).somewhere())
-    return all_.vectors.use(mask, chunk);
-  if (width < 4 || (v.mask_width != 0 && (v.mask_width != width || !v.signs_only)))
-    return lanes_from_bits(mask, width, chunk);
-  const bool both = is_first_of_two(mask, width, chunk) && v.mask_width == 0;
+  // Chunks of a form are all of one kind.
+  bool has_lanes = false;
+  for (unsigned c = 0; c * all_.target_.lanes_per_vector(width) < all_.values_.info(mask).lanes; ++c)
+    has_lanes |= place(mask, width, c).somewhere() && (v.signs_only & width) == 0;
+  if (width < 4 || has_lanes) return lanes_from_bits(mask, width, chunk);
+  const bool both = begins_pair(mask, width, chunk);
   const unsigned from = bits(mask), first = all_.vectors.scratch();
   const unsigned second = both ? all_.vectors.scratch() : first;
   all_.moves_.spread_signs(first, second, from, width, chunk);
-  v.mask_width = static_cast<std::uint8_t>(width);
-  v.signs_only = true;
-  all_.vectors.bind(mask, chunk, first);
+  v.signs_only |= static_cast<std::uint8_t>(width);
+  bind_lanes(mask, width, chunk, first);
   if (both) {
-    all_.vectors.bind(mask, 1, second);
+    bind_lanes(mask, width, 1, second);
     all_.vector_file_.unpin(second);
   }
   return first;

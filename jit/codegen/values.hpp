@@ -25,13 +25,18 @@ enum class ValueKind : std::uint8_t {
 
 struct Value {
   ValueKind kind = ValueKind::Vector;
-  std::uint8_t chunks = 0;      ///< vector registers that it may take
-  std::uint8_t mask_width = 0;  ///< bytes of a lane of a mask's vector form; 0 = it has none
-  bool signs_only = false;      ///< of a mask's vector form, the sign of each lane is right, and nothing else
+  std::uint8_t chunks = 0;  ///< vector registers that it may take
+  /// Bytes of a lane of a mask's first vector form, which has all chunks unless it has bits; 0 = it has none.
+  std::uint8_t mask_width = 0;
+  /// Sum of those widths of a mask's vector forms of which the sign of each lane is right, and nothing else.
+  std::uint8_t signs_only = 0;
   bool is_constant = false;
   std::uint32_t first_place = 0;  ///< of chunks
   std::uint32_t next_use = never;
   Place general;  ///< of a scalar, or of a mask's bits
+  /// A mask that is a part of another one, from this lane on.
+  ir::ValueId part_of = ir::no_value;
+  std::uint8_t first_lane = 0;
   std::uint64_t constant = 0;
 };
 
@@ -55,6 +60,15 @@ class Values {
   const Place& place(ir::ValueId id, unsigned chunk) const {
     return places_[values_[id].first_place + chunk];
   }
+  /// Which place has a chunk of the form of a mask with lanes of `width` bytes: behind those of its first form
+  /// those of the others.
+  unsigned mask_chunk(ir::ValueId mask, unsigned width, unsigned chunk) const {
+    if (values_[mask].mask_width == width) return chunk;
+    const unsigned most = chunks_of_mask(mask, 8);
+    unsigned first = most;
+    for (unsigned wider = 8; wider > width; wider /= 2) first += chunks_of_mask(mask, wider);
+    return first + chunk;
+  }
   const ir::ValueInfo& info(ir::ValueId id) const { return function_.values[id]; }
   /// Bytes of a vector value from `chunk` on; of a mask's lanes a whole register.
   unsigned bytes_from(ir::ValueId id, unsigned chunk) const {
@@ -70,13 +84,19 @@ class Values {
     value.first_place = first_place;
     if (ir::is_mask(v.type)) {
       value.kind = ValueKind::Mask;
-      value.chunks = static_cast<std::uint8_t>((v.lanes * 8u + vector_bytes_ - 1) / vector_bytes_);
+      unsigned chunks = chunks_of_mask(id, 8);
+      for (const unsigned width : {8u, 4u, 2u, 1u}) chunks += chunks_of_mask(id, width);
+      value.chunks = static_cast<std::uint8_t>(chunks);
     } else if (v.lanes == 1 && ir::is_int(v.type)) {
       value.kind = ValueKind::Scalar;
     } else {
       value.chunks =
           static_cast<std::uint8_t>((v.lanes * ir::size_of(v.type) + vector_bytes_ - 1) / vector_bytes_);
     }
+  }
+
+  unsigned chunks_of_mask(ir::ValueId mask, unsigned width) const {
+    return (info(mask).lanes * width + vector_bytes_ - 1) / vector_bytes_;
   }
 
   const ir::Function& function_;
