@@ -150,7 +150,8 @@ struct ThreadBegin {
   std::uint32_t mask = 0;               ///< dispatch mask
 };
 
-/// Bits that come to the headers of all threads of a group.
+/// Bits that come to the headers of all threads of a group; what CompileOptions::group_dwords says comes from
+/// here alone.
 struct alignas(32) GroupHeader {
   std::array<std::uint32_t, 8> bits{};
 };
@@ -420,6 +421,8 @@ struct CompileOptions {
   ConsecutiveIds ids = {};
   /// cr0.0, promised likewise: promised_control().
   std::optional<KnownRegister> control = {};
+  /// Bit d: ThreadBegin::header is 0 in dword d, which threads have from their group.
+  std::uint32_t group_dwords = 0;
   /// What threads access is more than the host's caches hold: it is worth fetching ahead.
   bool beyond_caches = false;
   Limits limits = {};

@@ -13,6 +13,7 @@
 #include "jit/passes/passes.hpp"
 #include "memory/base/counted_memory.hpp"
 #include "memory/base/within_host.hpp"
+#include "runtime/dispatch/thread_payload.hpp"
 #include "runtime/register_messages.hpp"
 
 namespace eum::rt {
@@ -119,6 +120,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     const auto lowered = Clock::now();
     for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
     // As ThreadPayload writes it.
+    used.group_dwords = ThreadPayload::group_dwords;
     used.control = {target_of(*function).offset(eu::StateRegister::Control), initial_control};
     auto executable = engine.compile(*function, used);
     if (!executable) return executable.error();

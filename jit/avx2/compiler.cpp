@@ -71,6 +71,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       data(d),
       optimisations(options.optimisations),
       fetches_ahead(options.beyond_caches && optimisations[Optimisation::prefetch]),
+      group_dwords(options.group_dwords),
       moves_(a, pool_, layout, h.evex()),
       regs(h.target, moves_, pool_, f, Frame::data + Frame::data_bytes(f)),
       v(regs.vectors, moves_),
@@ -174,6 +175,7 @@ void Compiler::block(ir::BlockId id, bool full) {
     a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
   note_place(function.blocks[id].guest_ip);
   regs.begin_block(code_, own.entry);
+  if (id == 0 && batches_.begins_once) regs.slots.begin_with_header(group_dwords);
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0) a.sub(budget_reg, count);
   begin_fp_state(id);
   auto insts = code_.insts();

@@ -63,6 +63,7 @@ struct BatchCode {
   /// No thread executes more: nothing looks at the budget while it runs.
   std::optional<std::int64_t> most_instructions;
   ModeUse mode;
+  bool begins_once = true;  ///< nothing but the beginning of a thread leads to the first block
 };
 
 class Compiler;
@@ -108,6 +109,7 @@ class Compiler {
   CodeData& data;
   const Optimisations optimisations;
   const bool fetches_ahead;       ///< of runs that are known
+  const std::uint32_t group_dwords;
   std::vector<HostPlace> places;  ///< filled by run() if it annotates
 
   x86::Mem state(std::size_t offset, unsigned bytes) const {

@@ -119,9 +119,11 @@ BatchCode Compiler::batch_code() const {
   std::int64_t all = 0;
   for (const ir::Block& block : function.blocks) {
     comes_back |= block.safepoint;
+    for (const ir::BlockId next : ir::successors(block.insts.back())) batches.begins_once &= next != 0;
     batches.goes_on |= block.insts.back().op == ir::Op::wait;
     all += block.guest_instructions;
   }
+  batches.begins_once &= !dispatches_;
   if (!comes_back && !batches.goes_on) batches.most_instructions = all;
   return batches;
 }
@@ -364,6 +366,10 @@ void Compiler::run_batch() {
 
   a.bind(continued);
   if (batches_.goes_on) a.mov(budget_reg, state(offsetof(ThreadState, budget), 8));
+  if (regs.slots.reads_header()) {
+    a.vmovaps(x86::ymm0, state(layout.file, 32));
+    a.vmovaps(x86::ptr(x86::rsp, Frame::group, 32), x86::ymm0);
+  }
   own_environment();
   enter();
 }

@@ -1,6 +1,7 @@
 // Moves between registers and memory, and between the forms of masks.
 #include "jit/avx2/moves.hpp"
 
+#include "jit/avx2/frame.hpp"
 #include "jit/codegen/bug.hpp"
 
 namespace eum::jit::avx2 {
@@ -16,6 +17,8 @@ x86::Mem Moves::memory(Location location, unsigned bytes) const {
       return x86::ptr(state_reg, static_cast<std::int32_t>(layout_.file) + location.offset, bytes);
     case Location::Where::Pool:
       return x86::ptr(a_.pool_label(), location.offset, bytes);
+    case Location::Where::Header:
+      return x86::ptr(x86::rsp, Frame::group + location.offset, bytes);
     case Location::Where::Nowhere:
       break;
   }

@@ -133,6 +133,11 @@ class Slots {
   Slots(Allocator& all, unsigned count) : all_(all), reg_(count, -1), dirty_(count, 0), backing_(count) {}
 
   unsigned slots() const { return static_cast<unsigned>(reg_.size()); }
+  /// In the block with which threads begin: bit d of `dwords` says that dword d of the register file is that
+  /// of the group's header, until it is written.
+  void begin_with_header(std::uint32_t dwords) { header_dwords_ = dwords; }
+  /// Something reads the group's header in the place of the register file.
+  bool reads_header() const { return reads_header_; }
   /// The result of a reg_read of consecutive elements.
   void read(const CodeInst& inst);
   /// The slot's current content in a vector register.
@@ -174,6 +179,8 @@ class Slots {
       backing_;                    // values that rely on a slot's memory
   std::vector<unsigned> touched_;  // slots with an entry in backing_
   mutable EntryState listed_;      // by dirty()
+  std::uint32_t header_dwords_ = 0;
+  bool reads_header_ = false;
 };
 
 /// Registers that a call must keep.

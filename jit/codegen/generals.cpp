@@ -80,7 +80,9 @@ unsigned Generals::use(ValueId value) {
 
 std::optional<Location> Generals::in_memory(ValueId value) const {
   const Value& v = all_.values_[value];
-  if (v.general.reg >= 0 || v.general.copy.where != Location::Where::RegisterFile) return std::nullopt;
+  const auto where = v.general.copy.where;
+  if (v.general.reg >= 0) return std::nullopt;
+  if (where != Location::Where::RegisterFile && where != Location::Where::Header) return std::nullopt;
   return v.general.copy;
 }
 

@@ -8,6 +8,7 @@ namespace eum::jit::codegen {
 using ir::ValueId;
 
 void Slots::begin_block(const EntryState& entry) {
+  header_dwords_ = 0;
   std::fill(reg_.begin(), reg_.end(), std::int8_t{-1});
   std::fill(dirty_.begin(), dirty_.end(), std::uint8_t{0});
   for (unsigned slot : touched_) backing_[slot].clear();
@@ -31,6 +32,14 @@ void Slots::read(const CodeInst& inst) {
   const unsigned offset = inst.region.offset, width = all_.vector_bytes();
   const unsigned bytes = inst.lanes * ir::size_of(inst.type);
   const Value& result = all_.values_[inst.result];
+  // What has just been written there in one piece takes its time to come back.
+  constexpr unsigned header_bytes = 32;
+  if (result.kind == ValueKind::Scalar && bytes == 4 && offset % 4 == 0 && offset < header_bytes &&
+      (header_dwords_ >> offset / 4 & 1) != 0) {
+    all_.values_[inst.result].general = {-1, Location::header(offset)};
+    reads_header_ = true;
+    return;
+  }
   // The first lane of what only a register holds.
   if (const unsigned slot = offset / width; result.kind == ValueKind::Scalar && bytes >= 4 &&
                                             offset % width == 0 && reg_[slot] >= 0 && dirty_[slot])
@@ -152,6 +161,7 @@ void Slots::uncache(unsigned slot) {
 /// Memory of the slot is about to hold something else: values that are only there move to registers, and no
 /// register stands for the slot any more, so that none of them is spilled to this memory again.
 void Slots::before_overwrite(unsigned slot) {
+  if (slot == 0) header_dwords_ = 0;
   uncache(slot);
   if (backing_[slot].empty()) return;
   const auto values = std::exchange(backing_[slot], {});

@@ -26,6 +26,7 @@ struct Location {
     Frame,         ///< byte of the host stack frame
     RegisterFile,  ///< byte of the guest's register file in the thread's state
     Pool,          ///< byte of the constant pool
+    Header,        ///< byte of the header that the group of a thread that begins has; it never changes
   } where = Where::Nowhere;
   std::int32_t offset = 0;
 
@@ -36,6 +37,7 @@ struct Location {
   static Location frame(std::int32_t offset) { return {Where::Frame, offset}; }
   static Location file(unsigned offset) { return {Where::RegisterFile, static_cast<std::int32_t>(offset)}; }
   static Location pool(std::int32_t offset) { return {Where::Pool, offset}; }
+  static Location header(unsigned offset) { return {Where::Header, static_cast<std::int32_t>(offset)}; }
 };
 
 /// The moves that allocation needs between registers and memory; a host emits them. Registers are numbers of
