@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "frontend/ir/printer.hpp"
 #include "jit/avx2/compiler.hpp"
@@ -16,6 +17,7 @@
 #include "jit/fpmode.hpp"
 #include "jit/passes/control.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/split_loops.hpp"
 #include "memory/base/within_host.hpp"
 
 namespace eum::jit {
@@ -258,12 +260,20 @@ class HostEngine final : public Engine {
                         asmjit::DebugUtils::errorAsString(failed));
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
-    Liveness liveness(function, target.vector_bytes, options.exact_registers);
-    const LinearUses linear(
-        function, liveness,
-        options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{},
-        options.optimisations[Optimisation::reconvergence]);
-    const ScalarRuns runs(function, liveness, linear, options.optimisations);
+    std::optional<Liveness> found;
+    std::optional<LinearUses> linear;
+    const auto analyse = [&] {
+      found.emplace(function, target.vector_bytes, options.exact_registers);
+      linear.emplace(function, *found,
+                     options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{},
+                     options.optimisations[Optimisation::reconvergence]);
+    };
+    analyse();
+    if (!options.exact_registers && options.optimisations[Optimisation::split_loops] &&
+        split_loops(function, *linear))
+      analyse();
+    Liveness& liveness = *found;
+    const ScalarRuns runs(function, liveness, *linear, options.optimisations);
     if (options.optimisations[Optimisation::first_lanes] && !runs.empty() && function.blocks.size() > 1) {
       // Who takes runs has no use for the lanes.
       codegen::BlockCode code(function, liveness, runs);
