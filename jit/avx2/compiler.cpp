@@ -170,6 +170,7 @@ void Compiler::block(ir::BlockId id, bool full) {
   code_.build(id, full);
   Version& own = version(id, full);
   own.fixed = true;
+  if (loops_.heads_loop(id)) a.align(asmjit::AlignMode::kCode, 32);
   a.bind(own.label);
   if (annotate_)
     a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);

@@ -108,7 +108,7 @@ class Compiler {
   const StateLayout layout;
   CodeData& data;
   const Optimisations optimisations;
-  const bool fetches_ahead;       ///< of runs that are known
+  const bool fetches_ahead;  ///< of runs that are known
   const std::uint32_t group_dwords;
   std::vector<HostPlace> places;  ///< filled by run() if it annotates
 

@@ -1,6 +1,6 @@
 // The thread's floating point mode and MXCSR. Where constants say what the mode is, it is followed as code is
-// made: MXCSR is loaded in front of an op for which another value is wrong. Elsewhere it is what the mode says
-// whenever an op of FpClass::Single may run, and between blocks always.
+// made: MXCSR is loaded in front of an op for which another value is wrong. Elsewhere it is what the mode
+// says whenever an op of FpClass::Single may run, and between blocks always.
 #include "jit/avx2/compiler.hpp"
 
 namespace eum::jit::avx2 {

@@ -84,8 +84,8 @@ class Generals {
 };
 
 /// The forms of a mask: bits, one a lane, in a general register; lanes of each width that is asked for, all
-/// ones or all zeros, in vectors; or, on hosts that have them, mask registers. A mask register is never spilled: before it is taken, the
-/// mask gets its bits.
+/// ones or all zeros, in vectors; or, on hosts that have them, mask registers. A mask register is never
+/// spilled: before it is taken, the mask gets its bits.
 class Masks {
  public:
   explicit Masks(Allocator& all) : all_(all) { owner_.fill({}); }

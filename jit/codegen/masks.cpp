@@ -77,8 +77,8 @@ bool Masks::take_from_whole(ValueId mask, unsigned width, unsigned chunk, bool s
   const unsigned first = v.first_lane + chunk * per_chunk;
   if (first % per_chunk != 0) return false;
   const ValueId whole = v.part_of;
-  const unsigned reg = signs ? this->signs(whole, width, first / per_chunk)
-                             : lanes_from_bits(whole, width, first / per_chunk);
+  const unsigned reg =
+      signs ? this->signs(whole, width, first / per_chunk) : lanes_from_bits(whole, width, first / per_chunk);
   bind_lanes(mask, width, chunk, reg);
   if ((all_.values_[whole].signs_only & width) != 0)
     all_.values_[mask].signs_only |= static_cast<std::uint8_t>(width);

@@ -60,8 +60,8 @@ class Values {
   const Place& place(ir::ValueId id, unsigned chunk) const {
     return places_[values_[id].first_place + chunk];
   }
-  /// Which place has a chunk of the form of a mask with lanes of `width` bytes: behind those of its first form
-  /// those of the others.
+  /// Which place has a chunk of the form of a mask with lanes of `width` bytes: behind those of its first
+  /// form those of the others.
   unsigned mask_chunk(ir::ValueId mask, unsigned width, unsigned chunk) const {
     if (values_[mask].mask_width == width) return chunk;
     const unsigned most = chunks_of_mask(mask, 8);

@@ -45,7 +45,8 @@ class LoopParts {
 
   /// False: the loop stays as it is.
   bool find() {
-    return is_counted() && classify() && connect() && find_rows() && find_beginnings();
+    return is_counted() && classify() && connect() && find_rows() && !reads_by_what_is_read() &&
+           find_beginnings();
   }
   void split();
 
@@ -60,6 +61,7 @@ class LoopParts {
   bool is_same(const Inst& inst) const;
   bool connect();
   bool find_rows();
+  bool reads_by_what_is_read() const;
   bool find_beginnings();
   /// A scalar of the register file as the loop begins.
   struct Beginning {
@@ -164,6 +166,31 @@ bool LoopParts::find_rows() {
     if (std::ranges::find(parts_, sets_.first(i)) == parts_.end()) parts_.push_back(sets_.first(i));
   }
   return parts_.size() > 1;
+}
+
+/// Whether addresses depend on what has been read, be it in an earlier turn of the loop: such a loop waits
+/// for memory, and more channels are more to do meanwhile.
+bool LoopParts::reads_by_what_is_read() const {
+  std::vector<bool> depends(insts_.size());
+  const auto given_by_dependent = [&](ValueId value) {
+    const auto given = given_by_.find(value);
+    return given != given_by_.end() && depends[given->second];
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t i = 0; i + 1 < insts_.size(); ++i) {
+      const Inst& inst = insts_[i];
+      if (depends[i] || kinds_[i] == Kind::Same) continue;
+      const bool by_value = std::ranges::any_of(function_.args(inst), given_by_dependent);
+      if (by_value && inst.op == Op::load) return true;
+      bool by_register = false;
+      for (std::uint32_t k = 0; inst.op == Op::reg_read && k + 1 < insts_.size(); ++k)
+        by_register |= depends[k] && insts_[k].op == Op::reg_write && overlap(insts_[k], inst);
+      depends[i] = by_value || by_register || inst.op == Op::load;
+      changed |= depends[i];
+    }
+  }
+  return false;
 }
 
 /// What the register of `read` holds as the loop is entered, if all that enter it give it the same constant.

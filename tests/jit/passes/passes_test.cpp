@@ -8,10 +8,12 @@
 #include <catch2/catch.hpp>
 
 #include "frontend/ir/printer.hpp"
+#include "frontend/ir/verifier.hpp"
 #include "jit/passes/linear.hpp"
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/parked.hpp"
 #include "jit/passes/scalar_runs.hpp"
+#include "jit/passes/split_loops.hpp"
 #include "tests/jit/text_cases.hpp"
 
 using namespace eum;
@@ -166,6 +168,25 @@ TEST_CASE("text: accesses whose addresses are known to go up") {
   std::size_t cases = 0;
   check_text_file(
       "passes/linear.txt", [](const TextCase& one) { return linear_text(function_of_text(one.input)); },
+      cases);
+  CHECK(cases >= 8);
+}
+
+TEST_CASE("text: loops over rows") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/split_loops.txt",
+      [](const TextCase& one) {
+        ir::Function function = function_of_text(one.input);
+        const Liveness liveness(function, function.slot_bytes, false);
+        const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8}, true);
+        const std::string before = blocks_text(function);
+        const bool changed = split_loops(function, linear);
+        const std::string after = blocks_text(function);
+        CHECK(changed == (before != after));
+        CHECK(ir::verify(function));
+        return changed ? after : "stays as it is\n";
+      },
       cases);
   CHECK(cases >= 8);
 }
