@@ -176,7 +176,7 @@ void Compiler::block(ir::BlockId id, bool full) {
     a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
   note_place(function.blocks[id].guest_ip);
   regs.begin_block(code_, own.entry);
-  if (id == 0 && batches_.begins_once) regs.slots.begin_with_header(group_dwords);
+  if (id == 0 && is_begun_only(function)) regs.slots.begin_with_header(group_dwords);
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0) a.sub(budget_reg, count);
   begin_fp_state(id);
   auto insts = code_.insts();

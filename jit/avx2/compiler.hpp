@@ -63,7 +63,6 @@ struct BatchCode {
   /// No thread executes more: nothing looks at the budget while it runs.
   std::optional<std::int64_t> most_instructions;
   ModeUse mode;
-  bool begins_once = true;  ///< nothing but the beginning of a thread leads to the first block
 };
 
 class Compiler;

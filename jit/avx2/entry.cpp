@@ -119,11 +119,9 @@ BatchCode Compiler::batch_code() const {
   std::int64_t all = 0;
   for (const ir::Block& block : function.blocks) {
     comes_back |= block.safepoint;
-    for (const ir::BlockId next : ir::successors(block.insts.back())) batches.begins_once &= next != 0;
     batches.goes_on |= block.insts.back().op == ir::Op::wait;
     all += block.guest_instructions;
   }
-  batches.begins_once &= !dispatches_;
   if (!comes_back && !batches.goes_on) batches.most_instructions = all;
   return batches;
 }

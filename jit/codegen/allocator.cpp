@@ -100,10 +100,8 @@ std::optional<Location> Allocator::whole_in_memory(ValueId value) const {
   const Place* p = v.kind == ValueKind::Scalar ? &v.general
                    : v.chunks == 1             ? &values_.place(value, 0)
                                                : nullptr;
-  if (p == nullptr || p->reg >= 0) return std::nullopt;
-  if (p->copy.where != Location::Where::RegisterFile && p->copy.where != Location::Where::Header)
-    return std::nullopt;
-  return p->copy;
+  if (p && p->reg < 0 && p->copy.has_registers()) return p->copy;
+  return std::nullopt;
 }
 
 std::uint32_t Allocator::next_slot_use(unsigned slot) {

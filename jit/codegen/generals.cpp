@@ -79,11 +79,9 @@ unsigned Generals::use(ValueId value) {
 }
 
 std::optional<Location> Generals::in_memory(ValueId value) const {
-  const Value& v = all_.values_[value];
-  const auto where = v.general.copy.where;
-  if (v.general.reg >= 0) return std::nullopt;
-  if (where != Location::Where::RegisterFile && where != Location::Where::Header) return std::nullopt;
-  return v.general.copy;
+  const Place& place = all_.values_[value].general;
+  if (place.reg >= 0 || !place.copy.has_registers()) return std::nullopt;
+  return place.copy;
 }
 
 }  // namespace eum::jit::codegen

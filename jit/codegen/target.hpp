@@ -30,6 +30,8 @@ struct Location {
   } where = Where::Nowhere;
   std::int32_t offset = 0;
 
+  /// Holds what the guest's register file does: scalars are read from there as they are.
+  bool has_registers() const { return where == Where::RegisterFile || where == Where::Header; }
   explicit operator bool() const { return where != Where::Nowhere; }
   bool operator==(const Location&) const = default;
   Location plus(std::int32_t bytes) const { return {where, offset + bytes}; }

@@ -64,8 +64,7 @@ class Values {
   /// form those of the others.
   unsigned mask_chunk(ir::ValueId mask, unsigned width, unsigned chunk) const {
     if (values_[mask].mask_width == width) return chunk;
-    const unsigned most = chunks_of_mask(mask, 8);
-    unsigned first = most;
+    unsigned first = chunks_of_mask(mask, 8);
     for (unsigned wider = 8; wider > width; wider /= 2) first += chunks_of_mask(mask, wider);
     return first + chunk;
   }

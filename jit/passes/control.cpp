@@ -15,14 +15,6 @@ using ir::Inst;
 using ir::Op;
 using ir::ValueId;
 
-bool is_begun_only(const ir::Function& function) {
-  return std::ranges::none_of(function.blocks, [](const ir::Block& block) {
-    const Inst& end = block.insts.back();
-    return end.op == Op::jump_ip ||
-           std::ranges::any_of(ir::successors(end), [](ir::BlockId b) { return b == 0; });
-  });
-}
-
 /// Whether it may write a part of the dword at `offset` of the register file.
 bool touches(const Inst& inst, std::uint32_t offset) {
   if (inst.op == Op::reg_scatter) return true;
@@ -148,6 +140,14 @@ Known control_behind(const ir::Function& function, Block& block, std::uint32_t o
 }
 
 }  // namespace
+
+bool is_begun_only(const ir::Function& function) {
+  return std::ranges::none_of(function.blocks, [](const ir::Block& block) {
+    const Inst& end = block.insts.back();
+    return end.op == Op::jump_ip ||
+           std::ranges::any_of(ir::successors(end), [](ir::BlockId b) { return b == 0; });
+  });
+}
 
 ModeUse mode_use_of(const ir::Function& function) {
   ModeUse use;

@@ -10,6 +10,9 @@
 
 namespace eum::jit {
 
+/// Nothing but the beginning of a thread leads to the first block, and none jumps to an address.
+bool is_begun_only(const ir::Function& function);
+
 /// How the threads of a function set their mode.
 struct ModeUse {
   /// A thread that begins sets it before anything follows it, or could show it: as compiled kernels do.

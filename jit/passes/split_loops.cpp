@@ -27,6 +27,9 @@ using ir::Op;
 using ir::ValueId;
 
 constexpr std::uint32_t dword = 4;
+/// In longer loops lines are not what takes the time, and finding the sets is: it compares accesses of
+/// registers with each other.
+constexpr std::size_t most_insts = 512;
 /// Lanes that are closer to each other than this share lines, and are accessed as a run if they are known.
 constexpr std::uint32_t widest_run_stride = 16;
 
@@ -87,6 +90,7 @@ class LoopParts {
 
 /// One block that leads to itself, as long as a comparison of scalars says so.
 bool LoopParts::is_counted() {
+  if (insts_.size() > most_insts) return false;
   const Inst& end = insts_.back();
   if (end.op != Op::branch_any || function_.values[function_.arg(end, 0)].lanes != 1) return false;
   const auto& [taken, otherwise] = end.targets;
@@ -96,10 +100,7 @@ bool LoopParts::is_counted() {
 }
 
 bool LoopParts::is_same(const Inst& inst) const {
-  const auto same = [&](ValueId value) {
-    const auto found = given_by_.find(value);
-    return found != given_by_.end() && kinds_[found->second] == Kind::Same;
-  };
+  const auto same = [&](ValueId value) { return kinds_[given_by_.at(value)] == Kind::Same; };
   if (inst.mask != no_value && !same(inst.mask)) return false;
   if (!std::ranges::all_of(function_.args(inst), same)) return false;
   if (inst.op == Op::load) return inst.lanes == 1;
@@ -119,15 +120,12 @@ bool LoopParts::classify() {
     if (!ir::is_pure(inst.op) && !is_access_of_registers(inst) && inst.op != Op::mask_get &&
         inst.op != Op::flag_write && !reads_surface)
       return false;
-    const auto known = [&](ValueId value) { return given_by_.contains(value); };
-    if (!std::ranges::all_of(function_.args(inst), known)) return false;
     kinds_.push_back(is_same(inst) ? Kind::Same : Kind::Own);
     if (inst.op == Op::flag_write && kinds_.back() == Kind::Own) return false;
     if (inst.op == Op::reg_read && inst.lanes == 1 && inst.mask != no_value) return false;
     for (unsigned k = 0; k < inst.result_count; ++k) given_by_[inst.result + k] = i;
   }
-  const auto condition = given_by_.find(function_.arg(insts_.back(), 0));
-  return condition != given_by_.end() && kinds_[condition->second] == Kind::Same;
+  return kinds_[given_by_.at(function_.arg(insts_.back(), 0))] == Kind::Same;
 }
 
 /// Instructions of one set pass values or registers to each other. False: what is the same in each and what
@@ -137,12 +135,12 @@ bool LoopParts::connect() {
   const auto is_own = [&](std::uint32_t i) { return kinds_[i] == Kind::Own; };
   for (std::uint32_t i = 0; i + 1 < insts_.size(); ++i) {
     const Inst& inst = insts_[i];
+    const auto join = [&](ValueId value) {
+      if (is_own(given_by_.at(value))) sets_.join(given_by_.at(value), i);
+    };
     if (is_own(i)) {
-      for (const ValueId arg : function_.args(inst))
-        if (const auto given = given_by_.find(arg); given != given_by_.end() && is_own(given->second))
-          sets_.join(given->second, i);
-      if (const auto given = given_by_.find(inst.mask); given != given_by_.end() && is_own(given->second))
-        sets_.join(given->second, i);
+      std::ranges::for_each(function_.args(inst), join);
+      if (inst.mask != no_value) join(inst.mask);
     }
     if (inst.op != Op::reg_write) continue;
     for (std::uint32_t other = 0; other + 1 < insts_.size(); ++other) {
@@ -172,10 +170,7 @@ bool LoopParts::find_rows() {
 /// for memory, and more channels are more to do meanwhile.
 bool LoopParts::reads_by_what_is_read() const {
   std::vector<bool> depends(insts_.size());
-  const auto given_by_dependent = [&](ValueId value) {
-    const auto given = given_by_.find(value);
-    return given != given_by_.end() && depends[given->second];
-  };
+  const auto given_by_dependent = [&](ValueId value) -> bool { return depends[given_by_.at(value)]; };
   for (bool changed = true; changed;) {
     changed = false;
     for (std::uint32_t i = 0; i + 1 < insts_.size(); ++i) {

@@ -42,9 +42,9 @@ class ThreadPayload {
     write_header(made, group, slot, thread);
     return made;
   }
-  /// What of it depends on the group.
   /// Bit d: set_group() writes dword d.
   static constexpr std::uint32_t group_dwords = 1u << 1 | 1u << 6 | 1u << 7;
+  /// What of it depends on the group.
   static void set_group(Header& header, const GroupId& group) {
     header[1] = group[0];
     header[6] = group[1];
