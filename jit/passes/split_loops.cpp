@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "frontend/ir/builder.hpp"
@@ -27,6 +27,8 @@ using ir::Op;
 using ir::ValueId;
 
 constexpr std::uint32_t dword = 4;
+/// In all sets from one place where a thread may pause to the next.
+constexpr std::uint32_t turns_at_once = 1024;
 /// In longer loops lines are not what takes the time, and finding the sets is: it compares accesses of
 /// registers with each other.
 constexpr std::size_t most_insts = 512;
@@ -49,7 +51,7 @@ class LoopParts {
   /// False: the loop stays as it is.
   bool find() {
     return is_counted() && classify() && connect() && find_rows() && !reads_by_what_is_read() &&
-           find_beginnings();
+           find_carried() && find_room();
   }
   void split();
 
@@ -65,17 +67,11 @@ class LoopParts {
   bool connect();
   bool find_rows();
   bool reads_by_what_is_read() const;
-  bool find_beginnings();
-  /// A scalar of the register file as the loop begins.
-  struct Beginning {
-    ir::Region region;
-    ir::Type type;
-    std::uint64_t bits;
-  };
-  std::optional<Beginning> beginning(const Inst& read) const;
+  bool find_carried();
+  bool find_room();
   static bool is_whole(const Inst& write, const Inst& read);
   Inst own_copy(const Inst& inst, std::unordered_map<ValueId, ValueId>& values);
-  void begin_anew(BlockId id, std::uint32_t guest_ip);
+  void begin(BlockId id);
 
   ir::Function& function_;
   const LinearUses& uses_;
@@ -85,7 +81,14 @@ class LoopParts {
   std::unordered_map<ValueId, std::uint32_t> given_by_;  // instructions of the loop
   DisjointSets sets_;                                    // of instructions
   std::vector<std::uint32_t> parts_;                     // first instructions of the sets that read rows
-  std::vector<Beginning> beginnings_;
+  /// Scalars of the register file that go on from one turn of the loop to the next, and where they are kept.
+  struct Carried {
+    ir::Region region;
+    ir::Type type;
+    std::uint32_t kept = 0;
+  };
+  std::vector<Carried> carried_;
+  std::uint32_t turns_left_ = 0, goes_on_ = 0;  // where the register file has them
 };
 
 /// One block that leads to itself, as long as a comparison of scalars says so.
@@ -188,48 +191,59 @@ bool LoopParts::reads_by_what_is_read() const {
   return false;
 }
 
-/// What the register of `read` holds as the loop is entered, if all that enter it give it the same constant.
-std::optional<LoopParts::Beginning> LoopParts::beginning(const Inst& read) const {
-  std::optional<Beginning> found;
-  for (BlockId b = 0; b < function_.blocks.size(); ++b) {
-    const auto& from = function_.blocks[b].insts;
-    const auto next = ir::successors(from.back());
-    if (b == loop_ || std::ranges::find(next, loop_) == next.end()) continue;
-    const auto write = std::find_if(from.rbegin(), from.rend(), [&](const Inst& inst) {
-      return inst.op == Op::reg_scatter || (inst.op == Op::reg_write && overlap(inst, read));
-    });
-    if (write == from.rend() || write->op != Op::reg_write || !is_whole(*write, read)) return std::nullopt;
-    const auto value = std::ranges::find(from, function_.arg(*write, 0), &Inst::result);
-    if (value == from.end() || value->op != Op::constant) return std::nullopt;
-    if (found && found->bits != value->imm) return std::nullopt;
-    found = {write->region, write->type, value->imm};
-  }
-  return found;
-}
-
 /// The write gives all that is read.
 bool LoopParts::is_whole(const Inst& write, const Inst& read) {
   return write.mask == no_value && write.lanes == 1 && write.region.offset == read.region.offset &&
          ir::size_of(write.type) == ir::size_of(read.type);
 }
 
-/// Scalars that go on from one turn of the loop to the next begin anew for each set.
-bool LoopParts::find_beginnings() {
+/// False: what goes on from one turn to the next is written in parts.
+bool LoopParts::find_carried() {
   for (std::uint32_t i = 0; i + 1 < insts_.size(); ++i) {
     const Inst& read = insts_[i];
     if (read.op != Op::reg_read || kinds_[i] == Kind::Own) continue;
     bool written = false, anew = false;
     for (std::uint32_t k = 0; k + 1 < insts_.size(); ++k) {
       if (insts_[k].op != Op::reg_write || !overlap(insts_[k], read)) continue;
+      if (insts_[k].lanes != 1) return false;
       written = true;
       anew |= k < i && is_whole(insts_[k], read);
     }
     if (!written || anew) continue;
-    const auto found = beginning(read);
-    if (!found) return false;
-    beginnings_.push_back(*found);
+    if (read.lanes != 1) return false;
+    carried_.push_back({read.region, read.type});
   }
   return true;
+}
+
+/// Registers that nothing in the function uses. False: there are not as many.
+bool LoopParts::find_room() {
+  constexpr std::uint32_t granule = 32, each = 8;
+  const std::uint32_t granules = std::min(function_.file_bytes, function_.indirect_end()) / granule;
+  std::vector<bool> used(granules, false);
+  const auto use = [&](std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t g = first; g <= last && g < granules; ++g) used[g] = true;
+  };
+  use(0, 0);  // what threads begin with
+  for (const Block& block : function_.blocks)
+    for (const Inst& inst : block.insts) {
+      if (inst.op == Op::reg_gather || inst.op == Op::reg_scatter) return false;
+      if (!is_access_of_registers(inst)) continue;
+      const SlotRange range = slots_of(inst, granule);
+      use(range.first, range.last);
+    }
+  const auto wanted = static_cast<std::uint32_t>((carried_.size() + 2) * each + granule - 1) / granule;
+  std::uint32_t run = 0;
+  for (std::uint32_t g = granules; g-- > 0;) {
+    run = used[g] ? 0 : run + 1;
+    if (run < wanted) continue;
+    turns_left_ = g * granule;
+    goes_on_ = turns_left_ + dword;
+    std::uint32_t at = turns_left_ + each;
+    for (Carried& carried : carried_) carried.kept = std::exchange(at, at + each);
+    return true;
+  }
+  return false;
 }
 
 /// With values of its own.
@@ -248,48 +262,72 @@ Inst LoopParts::own_copy(const Inst& inst, std::unordered_map<ValueId, ValueId>&
   return copy;
 }
 
-/// Behind the loop, for each set but the first one: a block that begins anew, and the loop.
+/// head:       a thread may pause here: all channels are as far as each other. Keeps what is carried.
+/// first set:  the loop for its channels, some turns at most
+/// again:      what is carried is as at the head
+/// ...         the other sets
+/// tail:       to the head, or on
 void LoopParts::split() {
-  const auto more = static_cast<BlockId>(2 * (parts_.size() - 1));
+  const auto parts = static_cast<BlockId>(parts_.size()), more = 2 * parts, tail = loop_ + more;
   const std::vector<Inst> all(insts_.begin(), insts_.end());
+  const std::uint32_t guest_ip = function_.blocks[loop_].guest_ip;
   const auto moved = [&](BlockId b) { return b == ir::no_block || b <= loop_ ? b : b + more; };
   for (Block& block : function_.blocks)
     if (ir::shape_of(block.insts.back().op).targets() > 0) {
       ir::Targets& targets = block.insts.back().targets;
       targets = {moved(targets.taken), moved(targets.fallthrough)};
     }
-  const std::uint32_t guest_ip = function_.blocks[loop_].guest_ip;
   function_.blocks.insert(function_.blocks.begin() + loop_ + 1, more, Block(function_.resource));
-  for (std::uint32_t part = 0; part < parts_.size(); ++part) {
-    const BlockId own = loop_ + 2 * part;
-    const bool last = part + 1 == parts_.size();
-    Block& block = function_.blocks[own];
-    block.guest_ip = guest_ip;
-    block.safepoint = true;
-    block.insts.clear();
+  for (BlockId b = loop_; b <= tail; ++b) function_.blocks[b].guest_ip = guest_ip;
+  ir::Builder builder(function_);
+  builder.set_guest_ip(guest_ip);
+  function_.blocks[loop_].insts.clear();
+  begin(loop_);
+  // Of what is done for each set, only the first one counts.
+  function_.blocks[loop_ + 1].guest_instructions =
+      std::exchange(function_.blocks[loop_].guest_instructions, 0);
+  for (BlockId part = 0; part < parts; ++part) {
+    const BlockId own = loop_ + 1 + 2 * part;
+    if (part != 0) begin(own - 1);
     std::unordered_map<ValueId, ValueId> values;
     for (std::uint32_t i = 0; i + 1 < all.size(); ++i) {
       const std::uint32_t set = sets_.first(i);
       const bool of_none = std::ranges::find(parts_, set) == parts_.end();
       if (kinds_[i] == Kind::Own && (of_none ? part != 0 : set != parts_[part])) continue;
-      block.insts.push_back(part == 0 ? all[i] : own_copy(all[i], values));
+      const Inst inst = part == 0 ? all[i] : own_copy(all[i], values);
+      function_.blocks[own].insts.push_back(inst);
     }
-    Inst end = all.back();
-    if (part != 0) end = own_copy(end, values);
-    const BlockId next = last ? moved(exit_) : own + 1;
-    end.targets = all.back().targets.taken == loop_ ? ir::Targets{own, next} : ir::Targets{next, own};
-    block.insts.push_back(end);
-    if (!last) begin_anew(own + 1, guest_ip);
+    builder.set_block(own);
+    ValueId condition = function_.arg(all.back(), 0);
+    if (part != 0) condition = values.at(condition);
+    if (all.back().targets.taken != loop_) condition = builder.lanewise(Op::not_, {condition});
+    const ir::Region left = ir::Region::packed(turns_left_);
+    const ValueId one = builder.constant(ir::Type::u32, 1, 1), none = builder.constant(ir::Type::u32, 1, 0);
+    const ValueId turns = builder.lanewise(Op::sub, {builder.reg_read(ir::Type::u32, 1, left), one});
+    builder.reg_write(left, turns);
+    if (part + 1 == parts)
+      builder.reg_write(ir::Region::packed(goes_on_), builder.select(condition, one, none));
+    builder.branch_any(builder.lanewise(Op::and_, {condition, builder.compare(Op::cmp_ne, turns, none)}), own,
+                       own + 1);
   }
+  builder.set_block(tail);
+  const ValueId goes_on = builder.reg_read(ir::Type::u32, 1, ir::Region::packed(goes_on_));
+  builder.branch_any(builder.compare(Op::cmp_ne, goes_on, builder.constant(ir::Type::u32, 1, 0)), loop_,
+                     moved(exit_));
 }
 
-void LoopParts::begin_anew(BlockId id, std::uint32_t guest_ip) {
+/// In front of a set: at the head what is carried is kept, and for the others comes back.
+void LoopParts::begin(BlockId id) {
   ir::Builder builder(function_);
-  function_.blocks[id].guest_ip = guest_ip;
   builder.set_block(id);
-  builder.set_guest_ip(guest_ip);
-  for (const Beginning& beginning : beginnings_)
-    builder.reg_write(beginning.region, builder.constant(beginning.type, 1, beginning.bits));
+  builder.set_guest_ip(function_.blocks[id].guest_ip);
+  for (const Carried& carried : carried_) {
+    const ir::Region kept = ir::Region::packed(carried.kept);
+    const bool keeps = id == loop_;
+    builder.reg_write(keeps ? kept : carried.region,
+                      builder.reg_read(carried.type, 1, keeps ? carried.region : kept));
+  }
+  builder.reg_write(ir::Region::packed(turns_left_), builder.constant(ir::Type::u32, 1, turns_at_once));
   builder.jump(id + 1);
 }
 

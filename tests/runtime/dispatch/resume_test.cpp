@@ -184,45 +184,46 @@ TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispa
     const std::vector<Bytes> expected = (*loaded)->buffers();
     const auto code = (*loaded)->code();
     REQUIRE(code);
-    // Every other case behind messages, the rest anywhere.
-    const bool anywhere = pauses % 2 == 0;
-    const jit::CompileOptions options{
-        .exact_registers = false,
-        .safepoints = anywhere ? jit::Safepoints::Instructions : jit::Safepoints::Messages};
-    auto fast = translate(*code, (*device)->engine(), options);
-    auto slow = translate(*code, *reference, options);
-    REQUIRE(fast);
-    REQUIRE(slow);
-    auto walks = (*loaded)->commands();
-    REQUIRE(walks);
-    // About ten pauses a case and way of choosing the engines.
-    std::uniform_int_distribution<std::uint64_t> budget(1, whole->counts.instructions / 5 + 2);
-    const std::vector<std::vector<const TranslatedKernel*>> ways{{&*fast}, {&*slow}, {&*fast, &*slow}};
-    for (const auto& engines_in_turn : ways) {
-      (*loaded)->reset();
-      std::size_t turn = 0;
-      WalkerCounts counts;
-      for (WalkerCommand walk : *walks) {
-        std::optional<DispatchImage> image;
-        Progress progress = Progress::Paused;
-        while (progress == Progress::Paused) {
-          walk.code = &engines_in_turn[turn % engines_in_turn.size()]->code;
-          Workers workers(1 + turn % 2);
-          ++turn;
-          const auto dispatch = begun(workers, walk, image ? &*image : nullptr);
-          progress = stepped(*dispatch, budget(random));
-          image = dispatch->save();
+    // Where loops begin, as in code that nobody asks for more; and anywhere, or behind messages.
+    for (const jit::Safepoints places :
+         {jit::Safepoints::BackEdges,
+          pauses % 2 == 0 ? jit::Safepoints::Instructions : jit::Safepoints::Messages}) {
+      const jit::CompileOptions options{.exact_registers = false, .safepoints = places};
+      auto fast = translate(*code, (*device)->engine(), options);
+      auto slow = translate(*code, *reference, options);
+      REQUIRE(fast);
+      REQUIRE(slow);
+      auto walks = (*loaded)->commands();
+      REQUIRE(walks);
+      // About ten pauses a case and way of choosing the engines.
+      std::uniform_int_distribution<std::uint64_t> budget(1, whole->counts.instructions / 5 + 2);
+      const std::vector<std::vector<const TranslatedKernel*>> ways{{&*fast}, {&*slow}, {&*fast, &*slow}};
+      for (const auto& engines_in_turn : ways) {
+        (*loaded)->reset();
+        std::size_t turn = 0;
+        WalkerCounts counts;
+        for (WalkerCommand walk : *walks) {
+          std::optional<DispatchImage> image;
+          Progress progress = Progress::Paused;
+          while (progress == Progress::Paused) {
+            walk.code = &engines_in_turn[turn % engines_in_turn.size()]->code;
+            Workers workers(1 + turn % 2);
+            ++turn;
+            const auto dispatch = begun(workers, walk, image ? &*image : nullptr);
+            progress = stepped(*dispatch, budget(random));
+            image = dispatch->save();
+          }
+          REQUIRE(progress == Progress::Done);
+          counts += image->counts;
         }
-        REQUIRE(progress == Progress::Done);
-        counts += image->counts;
+        pauses += turn;
+        CHECK(counts.threads == whole->counts.threads);
+        CHECK(counts.instructions == whole->counts.instructions);
+        if (c.order_free)
+          CHECK((*loaded)->buffers() == expected);
+        else
+          CHECK((*loaded)->verify() == "");
       }
-      pauses += turn;
-      CHECK(counts.threads == whole->counts.threads);
-      CHECK(counts.instructions == whole->counts.instructions);
-      if (c.order_free)
-        CHECK((*loaded)->buffers() == expected);
-      else
-        CHECK((*loaded)->verify() == "");
     }
   }
   CHECK(pauses > 1000);
