@@ -185,12 +185,14 @@ struct StateLayout {
     StateLayout layout;
     layout.flags = (sizeof(ThreadState) + 7) & ~7u;
     layout.file = up(layout.flags + function.flag_bits / 8 + 8);
-    layout.masks = up(layout.file + function.file_bytes);
+    layout.masks = up(layout.file + function.file_bytes + beyond_file_bytes);
     layout.regions = up(layout.masks + 4 * function.mask_variables);
     layout.size = up(layout.regions + region_count * sizeof(CachedRegion));
     return layout;
   }
   bool operator==(const StateLayout&) const = default;
+  /// Behind the register file: an engine may write here what nobody wants.
+  static constexpr std::uint32_t beyond_file_bytes = 8;
   /// The state behind this one in an array of them.
   ThreadState* next(ThreadState& state) const {
     return reinterpret_cast<ThreadState*>(reinterpret_cast<std::byte*>(&state) + size);

@@ -257,6 +257,32 @@ void print_File(InstText& t) {
 bool parse_File(InstReader& r) { return r.item() && r.in.expect('[') && r.next_value() && r.in.expect(']'); }
 Result<void> verify_File(const Function&, const Inst&) { return {}; }
 
+// OwnInsts
+
+void print_OwnInsts(InstText& t) {
+  t.item("[");
+  t.next_value();
+  if (t.inst.own.given) t.append(" own {} ip {}", t.inst.own.source, t.inst.own.ip_step);
+  t.out += ']';
+}
+bool parse_OwnInsts(InstReader& r) {
+  r.inst.own = {};
+  if (!r.item() || !r.in.expect('[') || !r.next_value()) return false;
+  if (r.in.peek_word() == "own") {
+    r.inst.own.given = true;
+    if (!r.in.keyword("own") || !r.in.number(r.inst.own.source, max_file_bytes) || !r.in.keyword("ip") ||
+        !r.in.number(r.inst.own.ip_step))
+      return false;
+  }
+  return r.in.expect(']');
+}
+Result<void> verify_OwnInsts(const Function& f, const Inst& inst) {
+  const std::uint32_t end = inst.own.source + inst.lanes * size_of(inst.type);
+  if (!inst.own.given || end <= f.file_bytes) return {};
+  return error("expected values within a register file of {} bytes, found bytes {} to {}", f.file_bytes,
+               inst.own.source, end - 1);
+}
+
 // Memory
 
 void print_access(InstText& t, const MemoryAccess& access) {

@@ -49,6 +49,15 @@ struct Region {
   }
 };
 
+/// Of a reg_scatter whose lanes are instructions of the guest's own, one behind the other: each reads its
+/// value when those before it have written theirs. The second operand is what they read if none writes there.
+struct OwnInsts {
+  std::uint32_t source = 0;   ///< byte of the register file where the values lie, one after the other
+  std::uint16_t ip_step = 0;  ///< from the guest_ip of one lane to that of the next
+  bool given = false;
+  constexpr bool operator==(const OwnInsts&) const = default;
+};
+
 /// Where control goes.
 struct Targets {
   BlockId taken = no_block;
@@ -73,6 +82,7 @@ struct Inst {
   union {
     std::uint64_t imm;
     Region region;
+    OwnInsts own;
     Targets targets;
   };
 };

@@ -15,6 +15,15 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
+namespace {
+
+/// Which slots, only registers say.
+bool reads_any_slot(const Inst& inst) {
+  return inst.op == Op::reg_gather || (inst.op == Op::reg_scatter && inst.own.given);
+}
+
+}  // namespace
+
 BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
                      Scheduler* scheduler, bool interleaves)
     : function_(function),
@@ -493,7 +502,7 @@ void BlockCode::index_slot_reads() {
   observers_.clear();
   next_gather_ = next_observer_ = 0;
   for (std::uint32_t i = 0; i < kept_.size(); ++i) {
-    if (kept_[i].op == Op::reg_gather) gathers_.push_back(i);
+    if (reads_any_slot(kept_[i])) gathers_.push_back(i);
     if (liveness_.observes(kept_[i])) observers_.push_back(i);
   }
 }
@@ -512,7 +521,7 @@ bool BlockCode::is_overwritten(unsigned slot, std::uint32_t position) const {
   const unsigned bytes = liveness_.slot_bytes();
   for (std::size_t i = position + 1; i < std::min(kept_.size(), position + far); ++i) {
     const CodeInst& inst = kept_[i];
-    if (inst.op == Op::reg_gather || liveness_.observes(inst)) return false;
+    if (reads_any_slot(inst) || liveness_.observes(inst)) return false;
     if (inst.op != Op::reg_read && inst.op != Op::reg_write) continue;
     const SlotRange range = slots_of(inst, bytes);
     if (slot < range.first || slot > range.last) continue;

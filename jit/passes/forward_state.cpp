@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "jit/passes/lane_constants.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/write_times.hpp"
 
@@ -84,6 +85,7 @@ class BlockForwarder {
   explicit BlockForwarder(ir::Function& function)
       : function_(function),
         alias_(function.values.size(), ir::no_value),
+        constants_(function),
         writes_(function),
         flags_(function.flag_bits),
         copy_at_(function.file_bytes / WriteTimes::granule + 64) {}
@@ -94,6 +96,7 @@ class BlockForwarder {
     std::fill(flags_.begin(), flags_.end(), FlagBits{});
     slices_.clear();
     copies_.clear();
+    constants_.begin_block();
     out_.clear();
     out_.reserve(block.insts.size() + 16);
     for (Inst& inst : block.insts) visit(inst);
@@ -212,12 +215,22 @@ class BlockForwarder {
           slices_.push_back(
               {inst.result, function_.arg(inst, 0), static_cast<unsigned>(inst.imm), inst.lanes});
         if (ir::is_pure(inst.op)) {
+          if (const auto lanes = constants_.result(inst)) make_constant(inst, *lanes);
           Table::Entry& entry = table_.at(key_of(inst));
           if (entry.value != ir::no_value) return alias(inst, entry.value);
           entry.value = inst.result;
+          constants_.note(inst);
         }
     }
     out_.push_back(inst);
+  }
+
+  void make_constant(Inst& inst, const ir::PoolEntry& lanes) {
+    inst.op = Op::vconst;
+    inst.from = Type::u32;
+    inst.arg_count = 0;
+    inst.imm = function_.pool.size();
+    function_.pool.push_back(lanes);
   }
 
   void read_register(Inst& inst) {
@@ -234,6 +247,12 @@ class BlockForwarder {
     Table::Entry& entry = table_.at(key);
     if (entry.value != ir::no_value && writes_.is_kept(inst, entry.time))
       return set_alias(inst.result, cast(entry.value, inst.type, inst));
+    if (const auto lanes = constant_halves(inst)) {
+      make_constant(inst, *lanes);
+      inst.mask = ir::no_value;
+      constants_.note(inst);
+      return out_.push_back(inst);
+    }
     if (const ValueId parts = known_parts(inst); parts != ir::no_value) return set_alias(inst.result, parts);
     if (const ValueId cut = cut_from_known(inst); cut != ir::no_value) return set_alias(inst.result, cut);
     Table::Entry& own = table_.at(key);
@@ -261,6 +280,23 @@ class BlockForwarder {
       halves[half] = cast(halves[half], read.type, read);
     }
     return pure(new_inst(Op::concat, read, read.lanes), {halves[0], halves[1]});
+  }
+
+  /// Of halves that are no whole host registers each, where every lane of both is known.
+  std::optional<ir::PoolEntry> constant_halves(const Inst& read) {
+    const unsigned bytes = read.lanes * ir::size_of(read.type), lanes = read.lanes / 2;
+    if (read.lanes < 2 || read.lanes % 2 != 0 || bytes / 2 % part_bytes == 0 || !ir::is_int(read.type) ||
+        read.region.stride(read.lanes) != 1)
+      return std::nullopt;
+    ir::PoolEntry all{};
+    for (unsigned half = 0; half < 2; ++half) {
+      const Inst part = part_of(read, half * lanes, lanes);
+      const ValueId value = known(part, part);
+      const auto values = value == ir::no_value ? std::nullopt : constants_.lanes_of(value);
+      if (!values) return std::nullopt;
+      std::copy_n(values->begin(), lanes, all.begin() + half * lanes);
+    }
+    return all;
   }
 
   /// The same of a region that reaches further, whose lanes the read has some of.
@@ -465,6 +501,7 @@ class BlockForwarder {
 
   ir::Function& function_;
   std::vector<ValueId> alias_;
+  LaneConstants constants_;
   WriteTimes writes_;
   std::vector<FlagBits> flags_;
   std::vector<MaskSlice> slices_;       // of the block, a few

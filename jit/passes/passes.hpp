@@ -24,6 +24,10 @@ void strided_conversions(ir::Function& function);
 /// Low and high halves of 64 bits that are written one after the other are written at once.
 void join_halves(ir::Function& function);
 
+/// Lanes of a register that instructions of their own write by register address, one channel each, are
+/// written at once.
+void join_scatters(ir::Function& function);
+
 /// Within each block: reads of registers and flags take the value that was last written or read there, equal
 /// pure ops are computed once, and writes of flags under a mask become reads, mask arithmetic and plain
 /// writes.

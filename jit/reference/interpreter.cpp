@@ -337,6 +337,18 @@ Next Interpreter::eval<Op::reg_scatter>(const Inst& inst) {
   const unsigned bytes = size_of(inst.type);
   const std::uint32_t mask = mask_of(inst);
   const auto at = [&](unsigned lane) { return read<std::uint16_t>(arg(inst, 0) + 2 * lane); };
+  if (inst.own.given) {
+    for (unsigned lane = 0; lane < inst.lanes; ++lane) {
+      if (!has_lane(mask, lane)) continue;
+      if (at(lane) + bytes > function_.indirect_end()) {
+        Inst own = inst;
+        own.guest_ip += lane * inst.own.ip_step;
+        return fault(own, FaultKind::BadRegister, 0, bytes, at(lane));
+      }
+      std::memmove(file_.data() + at(lane), file_.data() + inst.own.source + lane * bytes, bytes);
+    }
+    return Next::Op;
+  }
   for (unsigned lane = 0; lane < inst.lanes; ++lane)
     if (has_lane(mask, lane) && at(lane) + bytes > function_.indirect_end())
       return fault(inst, FaultKind::BadRegister, lane, bytes, at(lane));

@@ -131,6 +131,36 @@ TEST_CASE("faults: an op whose result is dead faults all the same") {
     }
 }
 
+TEST_CASE("faults: lanes that are instructions of their own have been done up to the one that faults") {
+  const auto text = [](std::string_view places) {
+    return fmt::format(
+        "b0: ip 0x40 count 4\n  %v = vconst.u32x8 {{1, 2, 3, 4, 5, 6, 7, 8}}\n  reg_write.u32x8 r1<1;1,0>, "
+        "%v\n"
+        "  %p = vconst.u16x8 {{{}}}\n  %0 = reg_read.u32x8 r1<1;1,0>\n"
+        "  reg_scatter.u32x8 [%p own 32 ip 16], %0\n  exit\n",
+        places);
+  };
+  // The third one writes what the second one has read.
+  on_every_engine(text("64, 68, 36, 72, 76, 80, 84, 28"), true, [](World&, const FinalState& end) {
+    CHECK(end.status == Status::Exited);
+    CHECK(dword_of(end, 68) == 2);
+    CHECK(dword_of(end, 36) == 3);
+    CHECK(dword_of(end, 28) == 8);
+  });
+  // Each writes what the next one reads.
+  on_every_engine(text("36, 40, 44, 48, 52, 56, 60, 64"), true, [](World&, const FinalState& end) {
+    for (unsigned at = 32; at <= 64; at += 4) CHECK(dword_of(end, at) == 1);
+  });
+  on_every_engine(text("64, 68, 72, 76, 80, 84, 88, 509"), true, [](World&, const FinalState& end) {
+    REQUIRE(end.status == Status::Faulted);
+    CHECK(end.state.fault.kind == FaultKind::BadRegister);
+    CHECK(end.state.fault.guest_ip == 0x40 + 7 * 16);
+    CHECK(end.state.fault.lane == 0);
+    CHECK(end.state.fault.address == 509);
+    CHECK(dword_of(end, 88) == 7);
+  });
+}
+
 TEST_CASE("faults: no lane under the mask, no fault") {
   for (std::string_view op : {"  %0 = reg_gather.u32x8 [%p] ? %m\n", "  reg_scatter.u32x8 [%p], %v ? %m\n",
                               "  %0 = load.u32x8 a64[%q] ? %m\n", "  store.u32x8 a64[%q], %v ? %m\n",

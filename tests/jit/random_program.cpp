@@ -420,6 +420,12 @@ class Generator {
       addresses = b_.lanewise(Op::add, {first, b_.vconst(Type::u16, lanes, std::span(steps).first(lanes))});
     }
     const ValueId mask = lane_mask(lanes);
+    if (op == Op::reg_scatter && lanes > 1 && chance(40)) {
+      const unsigned bytes = size_of(type), source = below(function_.file_bytes / bytes - lanes + 1) * bytes;
+      b_.reg_scatter(addresses, b_.reg_read(type, lanes, Region::packed(source), mask), mask);
+      function_.blocks[b_.block()].insts.back().own = {source, 8, true};
+      return;
+    }
     if (op == Op::reg_scatter) return b_.reg_scatter(addresses, value(type, lanes), mask);
     keep(defined(b_.reg_gather(type, addresses, mask), mask));
   }

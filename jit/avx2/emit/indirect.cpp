@@ -14,6 +14,7 @@ namespace {
 
 struct RegisterAccess {
   std::uint32_t end, lanes, guest_ip;
+  ir::OwnInsts own;
 };
 
 enum class Direction : bool { Read, Write };
@@ -40,6 +41,35 @@ bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess*
   return true;
 }
 
+/// Each lane as the instruction that it is: the value is what the register file has by then.
+template <class Element>
+bool write_one_by_one(ThreadState* state, std::byte* file, const RegisterAccess* access,
+                      const std::uint16_t* addresses, std::byte*, std::uint32_t mask) {
+  for (std::uint32_t left = mask & ir::lane_mask(access->lanes); left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    if (addresses[lane] + sizeof(Element) > access->end) {
+      state->fault = {FaultKind::BadRegister, access->guest_ip + lane * access->own.ip_step, 0,
+                      sizeof(Element), addresses[lane]};
+      return false;
+    }
+    std::memmove(file + addresses[lane], file + access->own.source + lane * sizeof(Element), sizeof(Element));
+  }
+  return true;
+}
+
+const void* one_by_one(unsigned bytes) {
+  switch (bytes) {
+    case 1:
+      return reinterpret_cast<const void*>(&write_one_by_one<std::uint8_t>);
+    case 2:
+      return reinterpret_cast<const void*>(&write_one_by_one<std::uint16_t>);
+    case 4:
+      return reinterpret_cast<const void*>(&write_one_by_one<std::uint32_t>);
+    default:
+      return reinterpret_cast<const void*>(&write_one_by_one<std::uint64_t>);
+  }
+}
+
 template <Direction direction>
 const void* register_access(unsigned bytes) {
   switch (bytes) {
@@ -63,16 +93,20 @@ class Indirect {
         element_(ir::size_of(inst.type)),
         bytes_(inst.lanes * element_),
         end_(c.function.indirect_end()),
-        writes_(inst.op == ir::Op::reg_scatter) {}
+        writes_(inst.op == ir::Op::reg_scatter),
+        one_by_one_(writes_ && inst.own.given) {}
 
   void emit() {
     c_.regs.slots.write_back_all();
     if (writes_) c_.regs.slots.invalidate_all();
-    const bool run = is_run() && bytes_ <= end_ && (bytes_ % 32 == 0 || std::has_single_bit(bytes_));
+    const bool run =
+        !one_by_one_ && is_run() && bytes_ <= end_ && (bytes_ % 32 == 0 || std::has_single_bit(bytes_));
     if (run && inst_.lanes == 1) return one();
     // A write takes two or three registers a chunk.
     if (run && bytes_ >= 4 && !(writes_ && bytes_ > 128)) return writes_ ? scatter_run() : gather_run();
     if (!writes_ && element_ <= 4 && inst_.lanes % 8 == 0 && end_ >= 4) return gather_lanes();
+    const bool has_room = c_.function.file_bytes + StateLayout::beyond_file_bytes <= 0x10000;
+    if (writes_ && inst_.lanes % 8 == 0 && end_ >= element_ && has_room) return scatter_lanes();
     call_in_line();
   }
 
@@ -263,6 +297,53 @@ class Indirect {
     finish();
   }
 
+  /// One element after the other, without branches: lanes outside the mask go to where nobody looks.
+  void scatter_lanes() {
+    fetch();
+    const x86::Gp element = c_.g.scratch();
+    const x86::Ymm place = c_.v.scratch(), test = c_.v.scratch();
+    const auto leave_if_any = [&](bool wanted) {
+      c_.a.vpmovmskb(first_.r32(), test);
+      if (!wanted) c_.a.not_(first_.r32());
+      c_.a.test(first_.r32(), asmjit::Imm(inst_.lanes == 8 ? 0xffff : -1));
+      c_.a.jnz(slow_);
+    };
+    for (unsigned k = 0; k < addresses_.size(); ++k) {
+      const bool masked = bits_.isValid();
+      const x86::Ymm on = masked ? c_.m.lanes(inst_.mask, 2, k) : x86::Ymm();
+      masked ? c_.a.vpand(place, addresses_[k], on) : c_.a.vmovdqa(place, addresses_[k]);
+      c_.a.vpminuw(test, place, c_.splat(end_ - element_, 2));
+      c_.a.vpcmpeqw(test, test, place);
+      leave_if_any(false);
+      if (one_by_one_) {
+        // Some write overlaps a value that another lane reads.
+        c_.a.vpsubw(place, place, c_.splat((inst_.own.source - element_ + 1) & 0xffff, 2));
+        c_.a.vpminuw(test, place, c_.splat(bytes_ + element_ - 2, 2));
+        c_.a.vpcmpeqw(test, test, place);
+        leave_if_any(true);
+      }
+      x86::Ymm to = addresses_[k];
+      if (masked) {
+        c_.a.vmovdqu(place, c_.splat(c_.function.file_bytes, 2));
+        c_.a.vpblendvb(place, place, to, on);
+        to = place;
+      }
+      c_.a.vmovups(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(k) * 32, 32), to);
+    }
+    for (std::size_t k = 0; k < data_.size(); ++k)
+      c_.a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(k) * 32, 32), data_[k]);
+    for (unsigned lane = 0; lane < inst_.lanes; ++lane) {
+      c_.a.movzx(first_.r32(), x86::ptr(x86::rsp, Frame::operands + static_cast<int>(2 * lane), 2));
+      const x86::Mem from = x86::ptr(x86::rsp, Frame::data + static_cast<int>(lane * element_), element_);
+      if (element_ < 4)
+        c_.a.movzx(element.r32(), from);
+      else
+        c_.a.mov(low_part(element, element_), from);
+      c_.a.mov(file(first_, 0, element_), low_part(element, element_));
+    }
+    finish();
+  }
+
   /// Operands in the frame.
   void store_operands() const {
     const auto store = [&](int offset, x86::Gp scalar, const std::vector<x86::Ymm>& vectors) {
@@ -282,8 +363,9 @@ class Indirect {
     }
   }
   void call(const codegen::LiveRegisters& live, const x86::Mem& access) const {
-    const void* function =
-        writes_ ? register_access<Direction::Write>(element_) : register_access<Direction::Read>(element_);
+    const void* function = !writes_      ? register_access<Direction::Read>(element_)
+                           : one_by_one_ ? one_by_one(element_)
+                                         : register_access<Direction::Write>(element_);
     c_.call(
         live, function,
         [this, access] {
@@ -297,7 +379,8 @@ class Indirect {
         true);
   }
   x86::Mem access() const {
-    RegisterAccess access{end_, inst_.lanes, inst_.guest_ip};
+    RegisterAccess access{end_, inst_.lanes, inst_.guest_ip, {}};
+    if (writes_) access.own = inst_.own;
     ConstantPool::Entry entry{};
     std::memcpy(entry.data(), &access, sizeof access);
     return c_.constant(entry);
@@ -334,6 +417,7 @@ class Indirect {
   const CodeInst& inst_;
   const unsigned element_, bytes_, end_;
   bool writes_;
+  const bool one_by_one_;
   x86::Gp bits_, address_, first_, scalar_;  // scalar_: one lane's data
   std::vector<x86::Ymm> addresses_, data_;
   const asmjit::Label slow_ = c_.a.newLabel(), done_ = c_.a.newLabel();

@@ -1,0 +1,193 @@
+// Arrays of a work item that are indexed by data lie in registers. Compilers write to them channel by
+// channel, with one selective move each, as the hardware writes to one place that an address register says:
+//   smov r[a0.0] r9.0 0x1, smov r[a0.1] r9.1 0x2, ...
+// Each is a branch, an address and a bound of its own. Together they are one reg_scatter, whose lanes are
+// instructions of their own: it matters where one writes what another one reads, and where one faults.
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/ir/builder.hpp"
+#include "jit/passes/liveness.hpp"
+#include "jit/passes/passes.hpp"
+
+namespace eum::jit {
+namespace {
+
+using namespace ir;
+
+class ScatterJoiner {
+ public:
+  explicit ScatterJoiner(Function& function) : function_(function) {}
+
+  void run(BlockId id) {
+    block_ = id;
+    given_by_.clear();
+    run_.clear();
+    wholes_.clear();
+    reads_.clear();
+    same_since_ = masks_since_ = 0;
+    const auto& insts = function_.blocks[id].insts;
+    for (std::uint32_t i = 0; i < insts.size(); ++i) {
+      const Inst& inst = insts[i];
+      for (unsigned k = 0; k < inst.result_count; ++k) given_by_[inst.result + k] = i;
+      if (inst.op == Op::reg_scatter && inst.lanes == 1) {
+        take(i);
+        reads_.clear();
+      } else if (inst.op == Op::reg_read) {
+        reads_.push_back(i);
+      } else if (!is_pure(inst.op) && inst.op != Op::mask_get) {
+        end_run();
+        same_since_ = i + 1;
+        if (inst.op == Op::mask_set) masks_since_ = i + 1;
+      }
+    }
+    end_run();
+    if (!wholes_.empty()) replace();
+  }
+
+ private:
+  /// One channel's: `address` bytes and `value` bytes of the register file, `mask_lane` of the execution
+  /// mask.
+  struct Part {
+    std::uint32_t index;
+    Inst inst;
+    std::uint32_t address, value;
+    std::uint16_t distance;  ///< that is added to the address
+    int mask_lane;           ///< -1: none
+    ValueId mask;            ///< what it is a lane of
+  };
+
+  const Inst* definition(ValueId value) const {
+    const auto found = given_by_.find(value);
+    return found == given_by_.end() ? nullptr : &function_.blocks[block_].insts[found->second];
+  }
+  /// One element that is read under no mask, behind the scatter before.
+  const Inst* read(ValueId value) const {
+    const Inst* inst = definition(value);
+    if (inst == nullptr || inst->op != Op::reg_read || inst->lanes != 1 || inst->mask != no_value)
+      return nullptr;
+    return std::ranges::find(reads_, given_by_.at(value)) != reads_.end() ? inst : nullptr;
+  }
+
+  std::optional<Part> part(std::uint32_t index) const {
+    const Inst& inst = function_.blocks[block_].insts[index];
+    if (inst.own.given) return std::nullopt;
+    Part part{index, inst, 0, 0, 0, -1, no_value};
+    ValueId address = function_.arg(inst, 0), value = function_.arg(inst, 1);
+    if (const Inst* sum = definition(address); sum != nullptr && sum->op == Op::add) {
+      const Inst* distance = definition(function_.arg(*sum, 1));
+      if (distance == nullptr || distance->op != Op::constant) return std::nullopt;
+      part.distance = static_cast<std::uint16_t>(distance->imm);
+      address = function_.arg(*sum, 0);
+    }
+    if (const Inst* slice = definition(value); slice != nullptr && slice->op == Op::slice) {
+      const Inst* splat = definition(function_.arg(*slice, 0));
+      if (splat == nullptr || splat->op != Op::splat) return std::nullopt;
+      value = function_.arg(*splat, 0);
+    }
+    // Addresses are beyond what addresses reach; values are read after what the ones before have written.
+    const Inst *from = read(address), *what = read(value);
+    if (from == nullptr || what == nullptr || from->region.offset < function_.indirect_end() ||
+        what->type != inst.type)
+      return std::nullopt;
+    part.address = from->region.offset;
+    part.value = what->region.offset;
+    if (inst.mask == no_value) return part;
+    const Inst* lane = definition(inst.mask);
+    const Inst* mask =
+        lane != nullptr && lane->op == Op::slice ? definition(function_.arg(*lane, 0)) : nullptr;
+    if (mask == nullptr || mask->op != Op::mask_get || mask->imm != 0 ||
+        given_by_.at(mask->result) < masks_since_)
+      return std::nullopt;
+    part.mask_lane = static_cast<int>(lane->imm);
+    part.mask = mask->result;
+    return part;
+  }
+
+  bool follows(const Part& next) const {
+    const Part& last = run_.back();
+    const bool first_step = run_.size() == 1;
+    const std::uint32_t step = next.inst.guest_ip - last.inst.guest_ip;
+    return next.inst.type == last.inst.type && next.address == last.address + 2 &&
+           next.value == last.value + size_of(next.inst.type) &&
+           (last.mask_lane < 0 ? next.mask_lane < 0 : next.mask_lane == last.mask_lane + 1) &&
+           (first_step ? step <= UINT16_MAX
+                       : step == last.inst.guest_ip - run_[run_.size() - 2].inst.guest_ip);
+  }
+
+  void take(std::uint32_t index) {
+    // What else is read in between would see what is written too early.
+    std::erase_if(reads_, [&](std::uint32_t read) { return read < same_since_; });
+    const std::optional<Part> next = part(index);
+    if (!run_.empty() && (!next || run_.size() == max_lanes || reads_.size() != 2 || !follows(*next)))
+      end_run();
+    if (next) run_.push_back(*next);
+  }
+
+  void end_run() {
+    constexpr std::size_t fewest = 8;
+    while (run_.size() > fewest && !std::has_single_bit(run_.size())) run_.pop_back();
+    if (run_.size() >= fewest) wholes_.push_back(run_);
+    run_.clear();
+  }
+
+  void replace() {
+    const std::vector<Inst> insts(function_.blocks[block_].insts.begin(),
+                                  function_.blocks[block_].insts.end());
+    function_.blocks[block_].insts.clear();
+    Builder builder(function_);
+    builder.set_block(block_);
+    auto whole = wholes_.begin();
+    std::size_t dropped = 0;
+    for (std::uint32_t i = 0; i < insts.size(); ++i) {
+      if (whole == wholes_.end() || i != (*whole)[dropped].index) {
+        function_.blocks[block_].insts.push_back(insts[i]);
+        continue;
+      }
+      if (dropped == 0) append(builder, *whole);
+      if (++dropped == whole->size()) {
+        dropped = 0;
+        ++whole;
+      }
+    }
+  }
+
+  void append(Builder& builder, const std::vector<Part>& parts) {
+    const Part& first = parts.front();
+    const auto lanes = static_cast<unsigned>(parts.size());
+    builder.set_guest_ip(first.inst.guest_ip);
+    ValueId mask = no_value;
+    if (first.mask_lane >= 0) mask = builder.slice(first.mask, static_cast<unsigned>(first.mask_lane), lanes);
+    std::vector<std::uint64_t> distances;
+    for (const Part& part : parts) distances.push_back(part.distance);
+    const ValueId from = builder.reg_read(Type::u16, lanes, Region::packed(first.address), mask);
+    const ValueId address = builder.lanewise(Op::add, {from, builder.vconst(Type::u16, lanes, distances)});
+    const ValueId value = builder.reg_read(first.inst.type, lanes, Region::packed(first.value), mask);
+    builder.reg_scatter(address, value, mask);
+    Inst& inst = function_.blocks[block_].insts.back();
+    inst.own.source = first.value;
+    inst.own.ip_step = static_cast<std::uint16_t>(parts[1].inst.guest_ip - first.inst.guest_ip);
+    inst.own.given = true;
+  }
+
+  Function& function_;
+  BlockId block_ = 0;
+  std::unordered_map<ValueId, std::uint32_t> given_by_;  // instructions of the block
+  std::vector<std::uint32_t> reads_;                     // of registers, behind the last scatter
+  // Since these instructions no other one but scatters has written registers, and none masks.
+  std::uint32_t same_since_ = 0, masks_since_ = 0;
+  std::vector<Part> run_;
+  std::vector<std::vector<Part>> wholes_;
+};
+
+}  // namespace
+
+void join_scatters(Function& function) {
+  ScatterJoiner joiner(function);
+  for (BlockId block = 0; block < function.blocks.size(); ++block) joiner.run(block);
+}
+
+}  // namespace eum::jit
