@@ -302,6 +302,9 @@ class Indirect {
     fetch();
     const x86::Gp element = c_.g.scratch();
     const x86::Ymm place = c_.v.scratch(), test = c_.v.scratch();
+    const bool masked = bits_.isValid();
+    std::vector<x86::Ymm> on(addresses_.size());
+    for (unsigned k = 0; masked && k < on.size(); ++k) on[k] = c_.m.lanes(inst_.mask, 2, k);
     const auto leave_if_any = [&](bool wanted) {
       c_.a.vpmovmskb(first_.r32(), test);
       if (!wanted) c_.a.not_(first_.r32());
@@ -309,9 +312,7 @@ class Indirect {
       c_.a.jnz(slow_);
     };
     for (unsigned k = 0; k < addresses_.size(); ++k) {
-      const bool masked = bits_.isValid();
-      const x86::Ymm on = masked ? c_.m.lanes(inst_.mask, 2, k) : x86::Ymm();
-      masked ? c_.a.vpand(place, addresses_[k], on) : c_.a.vmovdqa(place, addresses_[k]);
+      masked ? c_.a.vpand(place, addresses_[k], on[k]) : c_.a.vmovdqa(place, addresses_[k]);
       c_.a.vpminuw(test, place, c_.splat(end_ - element_, 2));
       c_.a.vpcmpeqw(test, test, place);
       leave_if_any(false);
@@ -325,7 +326,7 @@ class Indirect {
       x86::Ymm to = addresses_[k];
       if (masked) {
         c_.a.vmovdqu(place, c_.splat(c_.function.file_bytes, 2));
-        c_.a.vpblendvb(place, place, to, on);
+        c_.a.vpblendvb(place, place, to, on[k]);
         to = place;
       }
       c_.a.vmovups(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(k) * 32, 32), to);
