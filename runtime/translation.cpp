@@ -47,7 +47,13 @@ ThreadCode thread_code(const ir::Function& function, const jit::Executable& exec
   code.payload_room = target.grf_file_bytes();
   code.cr0_offset = target.offset(eu::StateRegister::Control);
   code.sr0_offset = target.offset(eu::StateRegister::State);
-  for (const ir::Block& block : function.blocks) code.waits |= block.insts.back().op == ir::Op::wait;
+  for (const ir::Block& block : function.blocks) {
+    code.waits |= block.insts.back().op == ir::Op::wait;
+    code.contends |= std::ranges::any_of(block.insts, [&](const ir::Inst& inst) {
+      return inst.op == ir::Op::typed_atomic ||
+             (inst.op == ir::Op::atomic && function.access(inst).space != ir::MemSpace::Slm);
+    });
+  }
   return code;
 }
 

@@ -3,6 +3,8 @@
 #include "runtime/dispatch/dispatch.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <numeric>
 
 #include "memory/base/within_host.hpp"
 #include "memory/slm.hpp"
@@ -13,9 +15,17 @@ namespace {
 /// Guest instructions that a worker takes of a budget at a time.
 constexpr std::uint64_t most_granted = std::uint64_t{1} << 22;
 
-/// Of a walk of so few threads the calling thread does so many guest instructions alone, some tens of
-/// microseconds: to wake other workers may take longer than the whole walk.
-constexpr std::uint64_t few_threads = 1024, done_alone = std::uint64_t{1} << 16;
+/// For so long the calling thread works alone at first: to wake other workers takes as long, and may take
+/// longer than the whole walk.
+constexpr std::chrono::microseconds alone_at_first{60};
+/// And not beyond so many guest instructions, as what it does may wait for other groups.
+constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 18, most_alone = std::uint64_t{1} << 24;
+/// Guest instructions that each worker does to see how fast they are together: some tens of microseconds.
+constexpr std::uint64_t tried = std::uint64_t{1} << 15;
+/// Workers whose atomics go to the same lines may be slower together than one of them alone. Where they do
+/// less than this part of what one did, one goes on alone, and looks again after a while.
+constexpr double worth_it = 0.75;
+constexpr std::chrono::milliseconds looked_again{6};
 
 Result<void> check(const WalkerCommand& walk) {
   if (!walk.code || !walk.code->executable) return error("walk: expected code, found none");
@@ -99,7 +109,7 @@ Result<std::unique_ptr<Dispatch>> Dispatch::prepare(Workers& workers, const Walk
   const std::uint32_t each = walk.code->waits ? walk.threads_per_group : 1;
   const auto count = std::min({std::uint64_t{workers.count()}, groups, std::uint64_t{walk.slots / each}});
   for (std::uint64_t w = 0; w < count; ++w) {
-    dispatch->worker_.push_back({workers.take_group(), {}});
+    dispatch->worker_.push_back({workers.take_group(), {}, {}});
     if (auto ready = dispatch->worker_.back().group->prepare(walk, dispatch->slots_); !ready)
       return ready.error();
   }
@@ -154,6 +164,7 @@ Result<bool> Dispatch::next_group(Worker& worker, Allowance& allowance, jit::FpS
         if (auto restored = group.restore(image); !restored) return restored.error();
         return true;
       }
+      if (worker.until && Clock::now() >= *worker.until) return false;
       if (!hand_out(mine)) return false;
     }
     if (!wanted(mine.begin)) return false;
@@ -213,29 +224,68 @@ bool Dispatch::finished() const {
                       [&](const GroupImage& g) { return wanted(g.index); });
 }
 
+/// Guest instructions a second, while it worked. It takes no other groups after so long.
+Result<double> Dispatch::rate(Worker& worker, std::chrono::microseconds time, std::uint64_t budget) {
+  const std::uint64_t before = worker.group->counts().instructions;
+  const auto begin = Clock::now();
+  worker.until = begin + time;
+  std::atomic<std::uint64_t> own{budget};
+  const auto worked = work(worker, own);
+  worker.until.reset();
+  if (!worked) return worked.error();
+  const std::chrono::duration<double> seconds = Clock::now() - begin;
+  return static_cast<double>(worker.group->counts().instructions - before) / std::max(seconds.count(), 1e-9);
+}
+
+/// Calls `work` for every worker, at the same time if there is room.
+Result<void> Dispatch::all(const std::function<Result<void>(Worker&)>& work) {
+  std::optional<Error> failed;
+  const auto ran = workers_.run(static_cast<unsigned>(worker_.size()), [&](unsigned w) {
+    if (auto worked = work(worker_[w]); !worked) {
+      const std::scoped_lock lock(mutex_);
+      failed = worked.error();
+    }
+  });
+  if (!ran) return ran.error();
+  if (failed) return *failed;
+  return {};
+}
+
+/// By one worker for as long as others would only be in its way.
+Result<void> Dispatch::work_alone() {
+  const auto goes_on = [&] { return !finished() && !stop_.load(std::memory_order_relaxed); };
+  auto one = rate(worker_[0], alone_at_first, most_alone_at_first);
+  if (!one) return one.error();
+  if (!walk_.code->contends) return {};
+  while (goes_on()) {
+    std::vector<double> rates(worker_.size());
+    const auto together = all([&](Worker& worker) -> Result<void> {
+      const auto own = rate(worker, looked_again, tried);
+      if (!own) return own.error();
+      rates[static_cast<std::size_t>(&worker - worker_.data())] = *own;
+      return {};
+    });
+    if (!together) return together.error();
+    const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
+    if (!goes_on() || sum >= worth_it * *one) break;
+    // Or what is done now takes longer, whoever does it.
+    one = rate(worker_[0], looked_again, tried);
+    if (!one) return one.error();
+    if (!goes_on() || sum >= worth_it * *one) break;
+    if (auto worked = rate(worker_[0], looked_again, most_alone); !worked) return worked.error();
+  }
+  return {};
+}
+
 Result<Dispatch::Progress> Dispatch::step(std::uint64_t budget) {
   std::atomic<std::uint64_t> left{budget};
   if (stepped_)
     for (Worker& worker : worker_) worker.group->memory_changed();
   stepped_ = true;
-  const bool few = walk_.group_count() <= few_threads / walk_.threads_per_group;
-  if (!finished() && worker_.size() > 1 && few) {
-    std::atomic<std::uint64_t> alone{std::min(budget, done_alone)};
-    if (budget != unlimited) left -= alone;
-    if (auto worked = work(worker_[0], alone); !worked) return worked.error();
-    if (budget != unlimited) left += alone;
-  }
-  if (!finished() && left != 0 && !stop_) {
-    std::optional<Error> failed;
-    const auto ran = workers_.run(static_cast<unsigned>(worker_.size()), [&](unsigned w) {
-      if (auto worked = work(worker_[w], left); !worked) {
-        const std::scoped_lock lock(mutex_);
-        failed = worked.error();
-      }
-    });
-    if (!ran) return ran.error();
-    if (failed) return *failed;
-  }
+  if (!finished() && worker_.size() > 1 && budget == unlimited)
+    if (auto worked = work_alone(); !worked) return worked.error();
+  if (!finished() && left != 0 && !stop_)
+    if (auto worked = all([&](Worker& worker) { return work(worker, left); }); !worked) return worked.error();
   stop_ = false;
   if (!finished()) return Progress::Paused;
   return fault_ ? Progress::Faulted : Progress::Done;

@@ -2,7 +2,9 @@
 // Dispatch: the thread groups of a WalkerCommand under way on a number of workers. It can be stepped, stopped
 // from any thread, saved and restored. It must not know kernel arguments or binaries.
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -58,9 +60,11 @@ class Dispatch {
   DispatchImage save();
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct alignas(128) Worker {  // as ThreadGroup: on cache lines of its own
     std::unique_ptr<ThreadGroup> group;
-    GroupRange mine;  // groups that it has been handed
+    GroupRange mine;                         // groups that it has been handed
+    std::optional<Clock::time_point> until;  // it takes no others then
   };
 
   Dispatch(Workers& workers, const WalkerCommand& walk);
@@ -68,6 +72,9 @@ class Dispatch {
                                                    const DispatchImage* from);
   Result<void> adopt(const DispatchImage& image);
   Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget);
+  Result<double> rate(Worker& worker, std::chrono::microseconds time, std::uint64_t budget);
+  Result<void> all(const std::function<Result<void>(Worker&)>& work);
+  Result<void> work_alone();
   Result<bool> next_group(Worker& worker, Allowance& allowance, jit::FpScope& scope);
   bool hand_out(GroupRange& range);
   void note_fault(ThreadGroup& group);

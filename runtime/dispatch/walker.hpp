@@ -27,6 +27,7 @@ struct ThreadCode {
   std::uint32_t sr0_offset = 0;    ///< in the file
   unsigned slot_bits = 9;          ///< of r0.5, which number the thread's slot
   bool waits = false;              ///< a thread may wait for its group
+  bool contends = false;           ///< it has atomics on memory that threads of other groups may reach
   bool text = false;               ///< made from vISA text, which finds more in r0 (ThreadPayload)
   jit::ConsecutiveIds ids;         ///< what was promised of the per-thread data
   bool beyond_caches = false;      ///< jit::CompileOptions::beyond_caches

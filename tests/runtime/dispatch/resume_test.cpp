@@ -79,6 +79,28 @@ TEST_CASE("groups that wait at the same time find slots one after the other", "[
   CHECK(w.data == std::vector<std::uint32_t>(16, 1));
 }
 
+TEST_CASE("a group may wait for one that another worker does") {
+  // The first group waits for the last one, alone at first; with and without atomics, for whose sake workers
+  // see how fast they are together.
+  for (const bool atomics : {false, true}) {
+    const std::string counts = "  %p = constant.u32x1 4\n  atomic.u32x1 inc surface0[%p]\n";
+    const std::string text = "b0: ip 0 count 1\n" + locate + (atomics ? counts : "") +
+                             "  %g = reg_read.u32x1 r0.1<1;1,0>\n  %zero = constant.u32x1 0\n"
+                             "  %m = cmp_eq.u32x1 %g, %zero\n  branch_any.mx1 %m, b1, b3\n"
+                             "b1: ip 0x10 count 1 safepoint\n  %a = constant.u32x1 0\n"
+                             "  %flag = load.u32x1 surface0[%a]\n  %none = constant.u32x1 0\n"
+                             "  %wait = cmp_eq.u32x1 %flag, %none\n  branch_any.mx1 %wait, b1, b2\n"
+                             "b2: ip 0x20 count 1\n  exit\n"
+                             "b3: ip 0x30 count 1\n  %b = constant.u32x1 0\n  %one = constant.u32x1 1\n"
+                             "  store.u32x1 surface0[%b], %one\n  exit\n";
+    Walked w(text, jit::EngineKind::avx2);
+    w.command.groups = {2, 1, 1};
+    w.output(2);
+    CHECK_FALSE(w.done(2).fault);
+    CHECK(w.data == std::vector<std::uint32_t>{1, atomics ? 2u : 0u});
+  }
+}
+
 TEST_CASE("stop() from another thread pauses a dispatch that never ends", "[dispatch]") {
   for (const jit::EngineKind engine : engines)
     for (const unsigned count : {1u, 2u}) {
