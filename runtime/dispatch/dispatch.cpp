@@ -19,7 +19,7 @@ constexpr std::uint64_t most_granted = std::uint64_t{1} << 22;
 /// longer than the whole walk.
 constexpr std::chrono::microseconds alone_at_first{60};
 /// And not beyond so many guest instructions, as what it does may wait for other groups.
-constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 18, most_alone = std::uint64_t{1} << 24;
+constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 22, most_alone = std::uint64_t{1} << 24;
 /// Guest instructions that each worker does to see how fast they are together: some tens of microseconds.
 constexpr std::uint64_t tried = std::uint64_t{1} << 15;
 /// Workers whose atomics go to the same lines may be slower together than one of them alone. Where they do
