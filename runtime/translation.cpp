@@ -49,10 +49,10 @@ ThreadCode thread_code(const ir::Function& function, const jit::Executable& exec
   code.sr0_offset = target.offset(eu::StateRegister::State);
   for (const ir::Block& block : function.blocks) {
     code.waits |= block.insts.back().op == ir::Op::wait;
-    code.contends |= std::ranges::any_of(block.insts, [&](const ir::Inst& inst) {
-      return inst.op == ir::Op::typed_atomic ||
-             (inst.op == ir::Op::atomic && function.access(inst).space != ir::MemSpace::Slm);
-    });
+    code.contends = code.contends || std::ranges::any_of(block.insts, [&](const ir::Inst& inst) {
+                      return inst.op == ir::Op::typed_atomic ||
+                             (inst.op == ir::Op::atomic && function.access(inst).space != ir::MemSpace::Slm);
+                    });
   }
   return code;
 }

@@ -232,7 +232,7 @@ bool LoopParts::find_room() {
       const SlotRange range = slots_of(inst, granule);
       use(range.first, range.last);
     }
-  const auto wanted = static_cast<std::uint32_t>((carried_.size() + 2) * each + granule - 1) / granule;
+  const auto wanted = static_cast<std::uint32_t>((carried_.size() + 1) * each + granule - 1) / granule;
   std::uint32_t run = 0;
   for (std::uint32_t g = granules; g-- > 0;) {
     run = used[g] ? 0 : run + 1;

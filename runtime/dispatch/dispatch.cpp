@@ -224,11 +224,11 @@ bool Dispatch::finished() const {
                       [&](const GroupImage& g) { return wanted(g.index); });
 }
 
-/// Guest instructions a second, while it worked. It takes no other groups after so long.
-Result<double> Dispatch::rate(Worker& worker, std::chrono::microseconds time, std::uint64_t budget) {
+/// Guest instructions a second, while it worked. It takes no other groups after `time`, if that is given.
+Result<double> Dispatch::rate(Worker& worker, std::uint64_t budget, std::optional<Clock::duration> time) {
   const std::uint64_t before = worker.group->counts().instructions;
   const auto begin = Clock::now();
-  worker.until = begin + time;
+  if (time) worker.until = begin + *time;
   std::atomic<std::uint64_t> own{budget};
   const auto worked = work(worker, own);
   worker.until.reset();
@@ -254,13 +254,13 @@ Result<void> Dispatch::all(const std::function<Result<void>(Worker&)>& work) {
 /// By one worker for as long as others would only be in its way.
 Result<void> Dispatch::work_alone() {
   const auto goes_on = [&] { return !finished() && !stop_.load(std::memory_order_relaxed); };
-  auto one = rate(worker_[0], alone_at_first, most_alone_at_first);
+  auto one = rate(worker_[0], most_alone_at_first, alone_at_first);
   if (!one) return one.error();
   if (!walk_.code->contends) return {};
   while (goes_on()) {
     std::vector<double> rates(worker_.size());
     const auto together = all([&](Worker& worker) -> Result<void> {
-      const auto own = rate(worker, looked_again, tried);
+      const auto own = rate(worker, tried);
       if (!own) return own.error();
       rates[static_cast<std::size_t>(&worker - worker_.data())] = *own;
       return {};
@@ -269,10 +269,10 @@ Result<void> Dispatch::work_alone() {
     const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
     if (!goes_on() || sum >= worth_it * *one) break;
     // Or what is done now takes longer, whoever does it.
-    one = rate(worker_[0], looked_again, tried);
+    one = rate(worker_[0], tried);
     if (!one) return one.error();
     if (!goes_on() || sum >= worth_it * *one) break;
-    if (auto worked = rate(worker_[0], looked_again, most_alone); !worked) return worked.error();
+    if (auto worked = rate(worker_[0], most_alone, looked_again); !worked) return worked.error();
   }
   return {};
 }

@@ -72,7 +72,7 @@ class Dispatch {
                                                    const DispatchImage* from);
   Result<void> adopt(const DispatchImage& image);
   Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget);
-  Result<double> rate(Worker& worker, std::chrono::microseconds time, std::uint64_t budget);
+  Result<double> rate(Worker& worker, std::uint64_t budget, std::optional<Clock::duration> time = {});
   Result<void> all(const std::function<Result<void>(Worker&)>& work);
   Result<void> work_alone();
   Result<bool> next_group(Worker& worker, Allowance& allowance, jit::FpScope& scope);

@@ -17,13 +17,32 @@ struct RegisterAccess {
   ir::OwnInsts own;
 };
 
-enum class Direction : bool { Read, Write };
+/// OneByOne: a write whose lanes are instructions of their own.
+enum class Direction : std::uint8_t { Read, Write, OneByOne };
+
+/// Each lane as the instruction that it is: the value is what the register file has by then.
+template <class Element>
+bool write_one_by_one(ThreadState* state, std::byte* file, const RegisterAccess* access,
+                      const std::uint16_t* addresses, std::uint32_t mask) {
+  for (std::uint32_t left = mask & ir::lane_mask(access->lanes); left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    if (addresses[lane] + sizeof(Element) > access->end) {
+      state->fault = {FaultKind::BadRegister, access->guest_ip + lane * access->own.ip_step, 0,
+                      sizeof(Element), addresses[lane]};
+      return false;
+    }
+    std::memmove(file + addresses[lane], file + access->own.source + lane * sizeof(Element), sizeof(Element));
+  }
+  return true;
+}
 
 /// Lane by lane at byte addresses of the register file; data packed. False: a fault is in the state, and
 /// nothing is written.
 template <class Element, Direction direction>
 bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess* access,
                       const std::uint16_t* addresses, std::byte* data, std::uint32_t mask) {
+  if constexpr (direction == Direction::OneByOne)
+    return write_one_by_one<Element>(state, file, access, addresses, mask);
   mask &= ir::lane_mask(access->lanes);
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
@@ -39,35 +58,6 @@ bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess*
                 direction == Direction::Write ? element : place, sizeof(Element));
   }
   return true;
-}
-
-/// Each lane as the instruction that it is: the value is what the register file has by then.
-template <class Element>
-bool write_one_by_one(ThreadState* state, std::byte* file, const RegisterAccess* access,
-                      const std::uint16_t* addresses, std::byte*, std::uint32_t mask) {
-  for (std::uint32_t left = mask & ir::lane_mask(access->lanes); left != 0; left &= left - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-    if (addresses[lane] + sizeof(Element) > access->end) {
-      state->fault = {FaultKind::BadRegister, access->guest_ip + lane * access->own.ip_step, 0,
-                      sizeof(Element), addresses[lane]};
-      return false;
-    }
-    std::memmove(file + addresses[lane], file + access->own.source + lane * sizeof(Element), sizeof(Element));
-  }
-  return true;
-}
-
-const void* one_by_one(unsigned bytes) {
-  switch (bytes) {
-    case 1:
-      return reinterpret_cast<const void*>(&write_one_by_one<std::uint8_t>);
-    case 2:
-      return reinterpret_cast<const void*>(&write_one_by_one<std::uint16_t>);
-    case 4:
-      return reinterpret_cast<const void*>(&write_one_by_one<std::uint32_t>);
-    default:
-      return reinterpret_cast<const void*>(&write_one_by_one<std::uint64_t>);
-  }
 }
 
 template <Direction direction>
@@ -365,7 +355,7 @@ class Indirect {
   }
   void call(const codegen::LiveRegisters& live, const x86::Mem& access) const {
     const void* function = !writes_      ? register_access<Direction::Read>(element_)
-                           : one_by_one_ ? one_by_one(element_)
+                           : one_by_one_ ? register_access<Direction::OneByOne>(element_)
                                          : register_access<Direction::Write>(element_);
     c_.call(
         live, function,

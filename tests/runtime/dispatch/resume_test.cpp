@@ -79,7 +79,7 @@ TEST_CASE("groups that wait at the same time find slots one after the other", "[
   CHECK(w.data == std::vector<std::uint32_t>(16, 1));
 }
 
-TEST_CASE("a group may wait for one that another worker does") {
+TEST_CASE("a group may wait for one that another worker does", "[dispatch]") {
   // The first group waits for the last one, alone at first; with and without atomics, for whose sake workers
   // see how fast they are together.
   for (const bool atomics : {false, true}) {
