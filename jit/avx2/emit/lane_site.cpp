@@ -56,11 +56,16 @@ void LaneSite::acquire() {
   if (needs_two_more())
     for (x86::Ymm* free : {&u, &v}) *free = c_.v.scratch();
   if (needs_fourth()) w = c_.v.scratch();
-  if (has_end()) return (void)(reg.base = c_.g.scratch());
+  if (has_end()) {
+    reg.base = c_.g.scratch();
+    if (masked())
+      for (x86::Gp* gp : {&reg.limit, &bits}) *gp = c_.g.scratch();
+    return;
+  }
   acquire_window();
   if (by_runs()) {
     for (unsigned run = 0; run < known_runs(); ++run) reg.first[run] = c_.g.scratch();
-    if (based()) bits = c_.g.scratch();
+    if (based() || masked()) bits = c_.g.scratch();
     return;
   }
   for (x86::Gp* gp : {&reg.first[0], &reg.first[1], &lane, &bits}) *gp = c_.g.scratch();
@@ -282,21 +287,51 @@ void LaneSite::call_for_lanes(asmjit::Label entry, asmjit::Label done, AccessFun
 }
 
 void LaneSite::store_known_addresses() const {
+  for (unsigned row = 0; row < rows(); ++row) {
+    known_addresses(row, t);
+    store_vectors(Frame::operands + static_cast<int>(row) * 32, {&t, 1});
+  }
+}
+
+void LaneSite::known_addresses(unsigned row, x86::Ymm to) const {
   auto& a = c_.a;
   const auto step = static_cast<unsigned>(linear_.stride);
-  for (unsigned row = 0; row < rows(); ++row) {
-    if (row == 0 || row < known_runs()) {
-      const auto [address, lanes_before] = run_begin(row);
-      a.vmovd(t.xmm(), address.r32());
-      a.vpbroadcastd(t, t.xmm());
-      a.vpaddd(t, t, distances(0, step));
-      if (lanes_before != 0) a.vpaddd(t, t, c_.splat(lanes_before * step, 4));
-    } else {
-      a.vpaddd(t, t, c_.splat(8 * step, 4));
+  const bool own_run = row < known_runs();
+  const auto [address, lanes_before] = run_begin(own_run ? row : 0);
+  const unsigned before = lanes_before + (own_run ? 0 : 8 * row);
+  a.vmovd(to.xmm(), address.r32());
+  a.vpbroadcastd(to, to.xmm());
+  a.vpaddd(to, to, distances(0, step));
+  if (before != 0) a.vpaddd(to, to, c_.splat(before * step, 4));
+  if (linear_.within != ~0u) a.vpand(to, to, c_.splat(linear_.within, 4));
+}
+
+void LaneSite::retry_under_mask(asmjit::Label entry, asmjit::Label done, asmjit::Label otherwise,
+                                std::span<const x86::Ymm> results) const {
+  auto& a = c_.a;
+  const asmjit::Label some = a.newLabel();
+  a.bind(entry);
+  a.test(reg.mask.r32(), reg.mask.r32());
+  a.jnz(some);
+  for (const x86::Ymm& result : results) a.vpxor(result, result, result);
+  a.jmp(done);
+  a.bind(some);
+  if (!results.empty() && components() == 1 && element() == 4 && !based()) {
+    for (unsigned row = 0; row < rows(); ++row) {
+      known_addresses(row, v);
+      if (in_space()) {
+        a.vpbroadcastd(t, region(offsetof(CachedRegion, start), 4));
+        a.vpsubd(v, v, t);
+      }
+      const CheckedAddress memory =
+          check_lanes({{&v, 1}, {&masks_[row], 1}, t, u, {}, bits}, extent(), otherwise);
+      gather_under(masks_[row], x86::Inst::kIdVpgatherdd, results[row],
+                   memory.gather(v, component_offset(0), 4));
     }
-    if (linear_.within != ~0u) a.vpand(t, t, c_.splat(linear_.within, 4));
-    a.vmovaps(x86::ptr(x86::rsp, Frame::operands + static_cast<int>(row) * 32, 32), t);
+    a.jmp(done);
+    return;
   }
+  a.jmp(otherwise);
 }
 
 CheckedAddress LaneSite::check_second_row(unsigned stride, asmjit::Label otherwise,
@@ -405,6 +440,30 @@ x86::Mem LaneSite::part_of_row(const CheckedAddress& memory, unsigned row, unsig
 }
 
 // ---- Masks
+
+// A gather merges with what its result held: that has to be 0 in lanes that are off, and must not be waited
+// for.
+void LaneSite::gather_under(x86::Ymm mask, std::uint32_t id, x86::Ymm to, const x86::Mem& memory) const {
+  auto& a = c_.a;
+  a.vpxor(to, to, to);
+  if (c_.host.evex()) {
+    if (!masked()) {
+      a.kxnorb(scratch_mask, x86::k0, x86::k0);  // waits for no gather before it
+    } else if (id == x86::Inst::kIdVpgatherdq) {
+      a.vpmovq2m(scratch_mask, mask);
+    } else {
+      a.vpmovd2m(scratch_mask, mask);
+    }
+    a.k(scratch_mask);
+    return (void)a.emit(id, to, memory);
+  }
+  if (!masked()) {
+    a.vpcmpeqd(t, t, t);
+  } else if (mask != t) {
+    a.vmovaps(t, mask);
+  }
+  a.emit(id, to, memory, t);
+}
 
 void LaneSite::wide_mask(x86::Ymm to, unsigned row, unsigned half) const {
   auto& a = c_.a;

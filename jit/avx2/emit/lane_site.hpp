@@ -56,6 +56,10 @@ class LaneSite : public MemorySite {
   CheckedAddress check_known_runs(asmjit::Label outside) const;
   /// What the next threads will access, if they go on where this run ends, on its way into the caches.
   void prefetch(const CheckedAddress& memory, bool writes) const;
+  /// Of known runs under a mask, some of which are not in bounds: what does the access from `entry` on, where
+  /// the lanes that are on have it in bounds. Neighbours beyond an edge are mostly off.
+  void retry_under_mask(asmjit::Label entry, asmjit::Label done, asmjit::Label otherwise,
+                        std::span<const x86::Ymm> results) const;
   /// As call_out_of_line, which begins with the address of each lane.
   void call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                      const CallRegisters& registers) const;
@@ -68,6 +72,9 @@ class LaneSite : public MemorySite {
   /// The check of all lanes, in memory of at least a dword.
   CheckedAddress check_all_lanes(asmjit::Label otherwise) const;
 
+  /// A gather, vpgatherdd or vpgatherdq, under the mask, which has lanes as wide as the elements, or of all
+  /// lanes; t changes. Lanes that are off become 0.
+  void gather_under(x86::Ymm mask, std::uint32_t id, x86::Ymm to, const x86::Mem& memory) const;
   /// `to` = the mask of half a row, with lanes of 64 bits.
   void wide_mask(x86::Ymm to, unsigned row, unsigned half) const;
   /// `to` = the mask with lanes as wide as elements of 1 or 2 bytes.
@@ -151,6 +158,8 @@ class LaneSite : public MemorySite {
   void call_for_lanes(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                       const CallRegisters& registers) const;
   void store_known_addresses() const;
+  /// `to` = the addresses of a row of known runs.
+  void known_addresses(unsigned row, x86::Ymm to) const;
   /// `to` = from the start of the region to the base of distances.
   void base_in_region(x86::Gp to) const;
   void locate_distances(asmjit::Label otherwise) const;

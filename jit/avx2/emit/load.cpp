@@ -54,7 +54,13 @@ class LoadSite : public LaneSite {
     load_runs(memory, known_runs(), known_stride());
     if (masked()) clear_outside_mask();
     c_.a.bind(done_);
-    call_for_runs(slow_, done_, on_data<jit::load>, {.results = results_});
+    asmjit::Label call = slow_;
+    if (masked()) {
+      call = c_.a.newLabel();
+      c_.out_of_line(
+          [site = *this, call] { site.retry_under_mask(site.slow_, site.done_, call, site.results_); });
+    }
+    call_for_runs(call, done_, on_data<jit::load>, {.results = results_});
   }
 
   void emit_interleaved(const CheckedAddress& memory) const {
@@ -348,30 +354,6 @@ class LoadSite : public LaneSite {
         gather(memory, row);
       }
     }
-  }
-
-  /// `id` under the mask, which has lanes as wide as the elements, or of all lanes; t changes. A gather
-  /// merges with what its result held: that has to be 0 in lanes that are off, and must not be waited for.
-  void gather_under(x86::Ymm mask, std::uint32_t id, x86::Ymm to, const x86::Mem& memory) const {
-    auto& a = c_.a;
-    a.vpxor(to, to, to);
-    if (c_.host.evex()) {
-      if (!masked()) {
-        a.kxnorb(scratch_mask, x86::k0, x86::k0);  // waits for no gather before it
-      } else if (id == x86::Inst::kIdVpgatherdq) {
-        a.vpmovq2m(scratch_mask, mask);
-      } else {
-        a.vpmovd2m(scratch_mask, mask);
-      }
-      a.k(scratch_mask);
-      return (void)a.emit(id, to, memory);
-    }
-    if (!masked()) {
-      a.vpcmpeqd(t, t, t);
-    } else if (mask != t) {
-      a.vmovaps(t, mask);
-    }
-    a.emit(id, to, memory, t);
   }
 
   void gather(const CheckedAddress& memory, unsigned row) const {

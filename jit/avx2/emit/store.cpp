@@ -57,7 +57,12 @@ class StoreSite : public LaneSite {
     else
       store_runs(memory, known_runs(), known_stride());
     c_.a.bind(done_);
-    call_for_runs(slow_, done_, on_data<jit::store>, {.data = data_});
+    asmjit::Label call = slow_;
+    if (masked()) {
+      call = c_.a.newLabel();
+      c_.out_of_line([site = *this, call] { site.retry_under_mask(site.slow_, site.done_, call, {}); });
+    }
+    call_for_runs(call, done_, on_data<jit::store>, {.data = data_});
   }
 
   void emit_interleaved(const CheckedAddress& memory) const {
