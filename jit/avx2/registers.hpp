@@ -114,6 +114,19 @@ class SlotRegisters {
     return use(slot);
   }
   void set(unsigned slot, x86::Ymm reg) { slots_.set(slot, reg.id()); }
+  /// One of them is newer in a register than in memory.
+  bool is_newer(SlotRange range) const {
+    for (unsigned slot = range.first; slot <= range.last; ++slot)
+      if (slots_.is_newer(slot)) return true;
+    return false;
+  }
+  /// What a write of a part of slots leaves should stay in registers.
+  bool is_joined(const CodeInst& write) const {
+    const SlotRange range = slots_of(write, target.vector_bytes);
+    for (unsigned slot = range.first; slot <= range.last; ++slot)
+      if (slots_.is_joined(slot, bytes_of(write, slot, target.vector_bytes))) return true;
+    return false;
+  }
   void write_back(unsigned offset, unsigned bytes) { slots_.write_back(offset, bytes); }
   void write_back_and_invalidate(unsigned offset, unsigned bytes) {
     slots_.write_back_and_invalidate(offset, bytes);

@@ -143,6 +143,11 @@ class Slots {
   /// The slot's current content in a vector register.
   unsigned use(unsigned slot);
   std::optional<Location> in_memory(unsigned slot) const;
+  /// A register holds what memory does not have.
+  bool is_newer(unsigned slot) const { return reg_[slot] >= 0 && dirty_[slot]; }
+  /// Whether what is written to `bytes` of the slot, a bit each, should join what a register holds: from
+  /// memory it would be read back together with what is beside it.
+  bool is_joined(unsigned slot, std::uint64_t bytes) const;
   /// The register holds the slot's new content; memory has an older one.
   void set(unsigned slot, unsigned reg);
   /// Brings these bytes of memory up to date.

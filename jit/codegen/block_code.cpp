@@ -516,6 +516,17 @@ std::uint32_t BlockCode::next_read(unsigned slot, std::uint32_t position) {
                   next_gather_ < gathers_.size() ? gathers_[next_gather_] : never);
 }
 
+bool BlockCode::is_read_beyond(unsigned slot, std::uint32_t position, std::uint64_t bytes) {
+  if (next_read(slot, position) == never) return false;
+  for (std::uint32_t i = read_next_[slot]; i < read_begin_[slot + 1]; ++i) {
+    const CodeInst& inst = kept_[reads_[i]];
+    if (inst.lanes == 1) return false;  // comes from memory
+    if (inst.op == Op::reg_write) continue;
+    return (bytes_of(inst, slot, liveness_.slot_bytes()) & ~bytes) != 0;
+  }
+  return false;
+}
+
 bool BlockCode::is_overwritten(unsigned slot, std::uint32_t position) const {
   constexpr std::size_t far = 12;  // the write of a sum follows the sum
   const unsigned bytes = liveness_.slot_bytes();

@@ -59,6 +59,9 @@ class BlockCode {
   // Positions only grow from one call to the next.
   /// The first instruction from `position` on that reads the slot, or never.
   std::uint32_t next_read(unsigned slot, std::uint32_t position);
+  /// The first vector that is read of the slot from `position` on, before any scalar, has more of it than
+  /// `bytes`.
+  bool is_read_beyond(unsigned slot, std::uint32_t position, std::uint64_t bytes);
   /// The slot's content at `position` must get to memory some time, whether the block reads it or not.
   bool needs_memory(unsigned slot, std::uint32_t position) {
     return live_out_[slot] || next_observer(position) != never || next_read(slot, position) != never;

@@ -83,6 +83,10 @@ std::optional<Location> Slots::in_memory(unsigned slot) const {
   return Location::file(slot * all_.vector_bytes());
 }
 
+bool Slots::is_joined(unsigned slot, std::uint64_t bytes) const {
+  return reg_[slot] >= 0 || all_.code_->is_read_beyond(slot, all_.position_ + 1, bytes);
+}
+
 void Slots::set(unsigned slot, unsigned reg) {
   before_overwrite(slot);
   if (all_.vector_file_[reg].full()) {

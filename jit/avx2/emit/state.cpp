@@ -1,6 +1,7 @@
 // Register regions, flags and mask variables.
 #include <bit>
 
+#include "jit/avx2/emit/dword_regions.hpp"
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
@@ -250,13 +251,21 @@ x86::Mem flag_bytes(Compiler& c, const CodeInst& inst, unsigned bytes) {
 }  // namespace
 
 void emit_reg_read(Compiler& c, const CodeInst& inst) {
-  if (inst.region.stride(inst.lanes) == 1) return c.regs.slots.read(inst);
-  const bool dwords = ir::size_of(inst.type) == 4 && !c.regs.is_scalar(inst.result);
+  const bool scalar = c.regs.is_scalar(inst.result);
+  if (inst.region.stride(inst.lanes) == 1) {
+    const bool whole = inst.lanes * ir::size_of(inst.type) % target.vector_bytes == 0 &&
+                       inst.region.offset % target.vector_bytes == 0;
+    if (!scalar && !whole && is_of_dwords(c, inst) && c.s.is_newer(slots_of(inst, target.vector_bytes)))
+      return read_dwords(c, inst);
+    return c.regs.slots.read(inst);
+  }
+  const bool dwords = ir::size_of(inst.type) == 4 && !scalar;
   if (const unsigned container = container_bytes(inst, ir::size_of(inst.type)))
     return read_contained(c, inst, container);
   if (dwords && inst.region.stride(inst.lanes) == 2 && inst.lanes % 8 == 0 &&
       inst.region.offset % target.vector_bytes < 8 && inst.region.offset % 4 == 0)
     return read_stride2(c, inst);
+  if (!scalar && is_of_dwords(c, inst)) return read_dwords(c, inst);
   gather_elements(c, inst);
 }
 
@@ -266,12 +275,14 @@ void emit_reg_write(Compiler& c, const CodeInst& inst) {
   const int stride = inst.region.stride(inst.lanes);
   const bool whole = inst.lanes * bytes % target.vector_bytes == 0;
   if (stride == 1 && whole && inst.region.offset % target.vector_bytes == 0) return write_slots(c, inst);
+  if (stride == 1 && !whole && is_of_dwords(c, inst) && c.s.is_joined(inst)) return write_dwords(c, inst);
   if (stride == 1 && std::has_single_bit(inst.lanes * bytes % target.vector_bytes | (whole ? 1u : 0u)))
     return write_packed(c, inst);
   if (const unsigned container = container_bytes(inst, bytes)) return write_contained(c, inst, container);
   if (stride == 2 && bytes == 4 && inst.lanes % 4 == 0 && inst.region.offset % target.vector_bytes < 8 &&
       inst.region.offset % 4 == 0)
     return write_every_second(c, inst);
+  if (is_of_dwords(c, inst)) return write_dwords(c, inst);
   scatter_elements(c, inst);
 }
 
