@@ -186,6 +186,18 @@ TEST_CASE("addresses that are promised to go up by more than what is accessed, o
         }
 }
 
+TEST_CASE("loads of single dwords that are promised to lie apart, or to overlap") {
+  for (const MemoryAccess& mem : {MemoryAccess::in_surface(World::surface), MemoryAccess::in(MemSpace::A32),
+                                  MemoryAccess::in(MemSpace::Slm)})
+    for (const bool masked : {false, true})
+      for (const unsigned lanes : {8u, 16u, 32u})
+        for (unsigned run = 8; run <= lanes; run *= 2)
+          for (const unsigned stride : {1u, 3u, 5u, 8u, 12u, 20u, 68u, 1000u})
+            check_site(
+                {mem, Type::u32, lanes, 1, stride, false, masked, mem.space == MemSpace::Slm ? 0xffffu : 0},
+                run);
+}
+
 TEST_CASE("bytes and words that are promised to go up by one to five bytes") {
   for (const MemoryAccess& mem : {MemoryAccess::in_surface(World::surface), MemoryAccess::in(MemSpace::A32),
                                   MemoryAccess::in(MemSpace::Slm)})

@@ -56,16 +56,17 @@ void LaneSite::acquire() {
   if (needs_two_more())
     for (x86::Ymm* free : {&u, &v}) *free = c_.v.scratch();
   if (needs_fourth()) w = c_.v.scratch();
+  const bool needs_bits = based() || masked() || is_gathered_run(known_stride());
   if (has_end()) {
     reg.base = c_.g.scratch();
-    if (masked())
-      for (x86::Gp* gp : {&reg.limit, &bits}) *gp = c_.g.scratch();
+    if (masked()) reg.limit = c_.g.scratch();
+    if (needs_bits) bits = c_.g.scratch();
     return;
   }
   acquire_window();
   if (by_runs()) {
     for (unsigned run = 0; run < known_runs(); ++run) reg.first[run] = c_.g.scratch();
-    if (based() || masked()) bits = c_.g.scratch();
+    if (needs_bits) bits = c_.g.scratch();
     return;
   }
   for (x86::Gp* gp : {&reg.first[0], &reg.first[1], &lane, &bits}) *gp = c_.g.scratch();

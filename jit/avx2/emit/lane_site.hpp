@@ -102,6 +102,13 @@ class LaneSite : public MemorySite {
   x86::Mem part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const;
 
   bool side_by_side_components() const { return side_by_side_; }
+  /// Known runs of single dwords that do not lie side by side are gathered by one address, which `bits` then
+  /// holds.
+  bool is_gathered_run(unsigned stride) const {
+    return by_runs() && element() == 4 && components() == 1 && stride != 0 && stride != element();
+  }
+  /// How far lanes of a row are from lane 0 of the access.
+  x86::Mem distances(unsigned row, unsigned stride) const;
   /// Components from the first one to the last.
   unsigned span() const { return component_span(mem()); }
   /// Bytes between the addresses of neighbours that access rows; 0: there is no such distance.
@@ -166,7 +173,6 @@ class LaneSite : public MemorySite {
   bool needs_fourth() const {
     return !is_one_address() && (components() > 2 || (side_by_side_ && span() > 2) || element() < 4);
   }
-  x86::Mem distances(unsigned row, unsigned stride) const;
   std::span<const x86::Ymm> masks() const { return {masks_.data(), masked() ? rows() : 0}; }
 };
 

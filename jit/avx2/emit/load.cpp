@@ -52,7 +52,7 @@ class LoadSite : public LaneSite {
     prefetch(memory, false);
     if (interleaved_) return emit_interleaved(memory);
     load_runs(memory, known_runs(), known_stride());
-    if (masked()) clear_outside_mask();
+    if (masked() && !is_gathered_run(known_stride())) clear_outside_mask();
     c_.a.bind(done_);
     asmjit::Label call = slow_;
     if (masked()) {
@@ -169,6 +169,7 @@ class LoadSite : public LaneSite {
       return memory.at(component_offset(0) + offset + behind, bytes, run);
     };
     if (stride == 0) return load_one_address(memory, run, row);
+    if (is_gathered_run(stride)) return gather_row(memory, run, row, offset);
     if (stride == side_by_side()) {
       for (unsigned k = 0; k < components(); ++k)
         a.vmovups(result(k, row), memory.at(component_offset(k) + offset, 32, run));
@@ -195,6 +196,14 @@ class LoadSite : public LaneSite {
         if (row == 0) return (void)a.vmovq(result(0).xmm(), at(0, 8));
         return (void)a.vmovhps(result(0).xmm(), result(0).xmm(), at(0, 8));
     }
+  }
+
+  void gather_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
+    auto& a = c_.a;
+    if (row == run) memory.point_to(a, bits, run);
+    if (row == 0) a.vmovups(u, distances(0, known_stride()));
+    gather_under(masked() ? masks_[row] : t, x86::Inst::kIdVpgatherdd, result(0, row),
+                 memory.gather_run(bits, u, component_offset(0) + offset, 4));
   }
 
   /// The same for every lane.
