@@ -142,6 +142,7 @@ Status Executable::run(ThreadBatch& batch, FpScope& scope) const {
     batch.left -= batch.granted - state.budget;
     if (status != Status::Exited && status != Status::Waiting) return status;
     state.stopped = status;
+    batch.exited += status == Status::Exited ? 1 : 0;
     if (--batch.threads == 0 || batch.left < batch.granted) return status;
     advance(batch);
   }

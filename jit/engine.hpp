@@ -278,6 +278,7 @@ struct ThreadBatch {
   /// begin another turn where all of them have come to it, and have signalled it, ...
   std::uint32_t waits = 0;
   std::uint32_t turns = 0;   ///< ... and says here how many it has; each thread's budget is for all of them
+  std::uint32_t exited = 0;  ///< of code that waits: how many threads have exited
   std::int64_t granted = 0;  ///< guest instructions that each may execute
   /// Guest instructions that all together may execute, at least `granted`; counted down as threads stop. The
   /// next one runs only while there are as many as `granted`.

@@ -294,6 +294,7 @@ void Compiler::run_batch() {
     const asmjit::Label over = a.newLabel(), begins = a.newLabel();
     a.bind(turn_over_);
     note(Status::Exited);
+    a.inc(batch_field(offsetof(ThreadBatch, exited), 4));
     a.jmp(over);
     a.bind(wait_over_);
     note(Status::Waiting);

@@ -152,6 +152,7 @@ void ThreadGroup::place(std::uint64_t index, std::uint32_t ended) {
     threads_[t] = {t < ended ? ThreadPhase::Ended : ThreadPhase::Unstarted, 0, walk_->budget};
     state(t).barrier_signals = 0;
   }
+  fresh_ = ended == 0;
   alive_ = count - ended;
   turn_ = ended;
   slice_ = turn_instructions;
@@ -246,13 +247,16 @@ ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, ji
   const std::uint32_t done = threads - batch.threads;
   const bool stopped = status == jit::Status::Faulted || status == jit::Status::Paused;
   if (begin) counts_.threads += done + (stopped ? 1 : 0);
-  return {status, stopped, done, batch.granted, batch.turns};
+  return {status, stopped, done, batch.granted, batch.turns, batch.exited};
 }
 
-/// Runs those threads from turn_ on that can go on, or begin, in one batch. turn_ is then the thread that ran
-/// last.
-ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scope) {
+/// Those from turn_ on that can go on, or begin.
+ThreadGroup::Run ThreadGroup::next_run(const Allowance& allowance) const {
   const auto count = static_cast<std::uint32_t>(threads_.size());
+  if (fresh_)
+    return {0,         count,
+            true,      std::min({walk_->budget, slice_, allowance.left}),
+            INT64_MAX, walk_->code->waits ? 1u : 0u};
   const Thread& first = threads_[turn_];
   const bool begin = first.phase == ThreadPhase::Unstarted;
   std::uint32_t threads = 1;
@@ -270,8 +274,15 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
                           return thread.waits == first.waits;
                         });
   const std::uint32_t waits = walk_->code->waits && together ? first.waits + 1 : 0;
-  const Ran ran = run_batch({turn_, threads, begin, granted, INT64_MAX, waits}, allowance, scope);
-  if (ran.turns != 0) completed_ = waits - 1 + ran.turns;
+  return {turn_, threads, begin, granted, INT64_MAX, waits};
+}
+
+/// Runs them in one batch. turn_ is then the thread that ran last.
+ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scope) {
+  const Run run = next_run(allowance);
+  fresh_ = false;
+  const Ran ran = run_batch(run, allowance, scope);
+  if (ran.turns != 0) completed_ = run.waits - 1 + ran.turns;
   account(turn_, ran);
   moved_ = true;
   turn_ += ran.stopped ? ran.done : ran.done - 1;
@@ -281,6 +292,10 @@ ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scop
 /// Of threads from `first` on those that the batch has run, with `granted` instructions each, have exited or
 /// come to a barrier; but for one that has stopped.
 void ThreadGroup::account(std::uint32_t first, const Ran& ran) {
+  if (ran.exited == alive_) {  // nobody looks at them any more
+    alive_ = 0;
+    return;
+  }
   if (!walk_->code->waits) {
     for (Thread& thread : std::span(threads_).subspan(first, ran.done)) thread.phase = ThreadPhase::Ended;
     alive_ -= ran.done;
@@ -322,6 +337,7 @@ bool ThreadGroup::next_turn() {
 std::optional<ThreadGroup::Outcome> ThreadGroup::thread_stopped(const Ran& ran) {
   Thread& thread = threads_[turn_];
   const auto used = static_cast<std::uint64_t>(ran.granted - state(turn_).budget);
+  fresh_ = false;
   thread.phase = ThreadPhase::Running;
   thread.budget -= std::min(thread.budget, used);
   slice_ -= std::min(slice_, used);
@@ -347,6 +363,7 @@ ThreadGroup::Outcome ThreadGroup::advance(Allowance& allowance, jit::FpScope& sc
         if (const auto outcome = thread_stopped(ran)) return *outcome;
         continue;
       }
+      if (alive_ == 0) break;
     }
     if (!next_turn()) return faulted_by_deadlock();
   }
@@ -414,6 +431,7 @@ Result<void> ThreadGroup::restore(const GroupImage& image) {
   for (std::uint32_t t = 0; t < threads_.size(); ++t) use_slot(t, image.threads[together_ ? t : 0].slot);
   shared_slot_ = slot_[0];
   place(image.index, 0);
+  fresh_ = false;
   turn_ = image.turn;
   slice_ = std::min(image.slice, turn_instructions);
   completed_ = image.completed;

@@ -100,10 +100,13 @@ class alignas(128) ThreadGroup {
     bool stopped = false;                      // that one neither exited nor waits
     std::uint32_t done = 0;                    // threads before it, or with it
     std::int64_t granted = 0;
-    std::uint32_t turns = 0;  // that the whole group had before the one that it is in now
+    std::uint32_t turns = 0;   // that the whole group had before the one that it is in now
+    std::uint32_t exited = 0;  // of code that waits
   };
   /// Those that begin are of the groups of headers_.
   Ran run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope);
+  /// The threads that have the next turn.
+  Run next_run(const Allowance& allowance) const;
   Ran run_turns(Allowance& allowance, jit::FpScope& scope);
   void account(std::uint32_t first, const Ran& ran);
   std::optional<Outcome> thread_stopped(const Ran& ran);
@@ -141,6 +144,7 @@ class alignas(128) ThreadGroup {
   std::uint64_t index_ = 0;
   std::array<std::uint32_t, 3> id_{};
   std::vector<Thread> threads_;
+  bool fresh_ = false;           // none of its threads has begun, or ended
   std::uint32_t alive_ = 0;      // threads that have not ended
   std::uint32_t turn_ = 0;       // thread that runs next
   std::uint64_t slice_ = 0;      // guest instructions left of its turn

@@ -339,6 +339,7 @@ TEST_CASE("batch: threads wait, and go on together") {
     ThreadBatch batch = threads.batch(true);
     CHECK(threads.run(batch) == Status::Waiting);
     CHECK(batch.threads == 0);
+    CHECK(batch.exited == 0);
     for (std::uint32_t t = 0; t < 4; ++t) {
       CHECK(threads.state(t).stopped == Status::Waiting);
       CHECK(threads.state(t).barrier_signals == 1);
@@ -371,6 +372,7 @@ TEST_CASE("batch: a group whose threads have all come to the barrier has another
         CHECK(batch.left == 1'000'000 - 4 * 5);
       }
       CHECK(batch.state == &threads.state(3));
+      CHECK(batch.exited == 4);
       for (std::uint32_t t = 0; t < 4; ++t) {
         CHECK(threads.dword(t, 1) == 2 * (t + 1));
         CHECK(threads.state(t).stopped == Status::Exited);
