@@ -34,8 +34,9 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
   constexpr unsigned row = 8;  // lanes
   constexpr std::int64_t farthest = 4096;
   const std::int64_t stride = std::int64_t{linear.stride} * (std::int64_t{1} << access.shift);
-  if (!optimisations[Optimisation::rows] || lanes % row != 0 || linear.run < row || stride < 0 ||
-      stride > farthest || ir::size_of(ir::info(access.space).address) != 4 ||
+  const bool goes_down = is_reversed(type, access, linear);
+  if (!optimisations[Optimisation::rows] || lanes % row != 0 || linear.run < row ||
+      (stride < 0 && !goes_down) || stride > farthest || ir::size_of(ir::info(access.space).address) != 4 ||
       !fits_in_line(optimisations, access, lanes))
     return 0;
   const unsigned element = ir::size_of(type), count = access.component_count();
@@ -46,13 +47,18 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
   const unsigned runs = lanes / std::min<unsigned>(std::bit_floor(linear.run), lanes);
   if (stride == 0)
     return op == ir::Op::load && (count == 1 || side_by_side) && (element >= 4 || runs == 1) ? runs : 0;
-  const bool dense = (count == 1 || side_by_side) && stride == span * element;
+  const bool dense = goes_down || ((count == 1 || side_by_side) && stride == span * element);
   const bool neighbours_overlap = op == ir::Op::load && count > 1 && element == 4 && stride == element;
   const bool apart = op == ir::Op::load ? side_by_side || (element >= 4 && count == 1)
                                         : stride >= count * element && (side_by_side || count == 1);
   if (is_narrow_and_apart(op, access, element, lanes, stride)) return runs == 1 ? runs : 0;
   if (!dense && !neighbours_overlap && !apart) return 0;
   return runs;
+}
+
+bool is_reversed(ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {
+  return ir::size_of(type) == 4 && access.component_count() == 1 && linear.stride == -4 &&
+         ir::info(access.space).surface != ir::SurfaceBy::Base;
 }
 
 bool has_masked_runs(ir::Op op, ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {

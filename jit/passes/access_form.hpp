@@ -24,8 +24,11 @@ bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsi
 bool is_narrow_and_apart(ir::Op op, const ir::MemoryAccess& access, unsigned element, unsigned lanes,
                          std::int64_t stride);
 
+/// Dwords that lie side by side, the last lane's first.
+bool is_reversed(ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear);
+
 /// How many runs a load or store of this type without a mask is done by, whose addresses are known to be
-/// linear; 0: they go down, are far apart, or have no such form.
+/// linear; 0: they are far apart, or have no such form.
 unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, unsigned lanes,
                  const ir::MemoryAccess& access, const LinearRun& linear);
 /// Such an access has a form with a mask as well.

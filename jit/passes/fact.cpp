@@ -70,6 +70,10 @@ Fact moved(const Inst& inst, Arg arg, unsigned run) {
     case Op::sub:
     case Op::subb:
       return by(arg(0).stride - arg(1).stride, std::min(align(0), align(1)));
+    case Op::neg:
+      return by(0 - arg(0).stride, align(0));
+    case Op::not_:  // -1 - x
+      return by(0 - arg(0).stride, 1);
     case Op::shl:
       if (!arg(1).constant) return {};
       return by(arg(0).stride << arg(1).bits % width, scaled(align(0), 1u << arg(1).bits % width));

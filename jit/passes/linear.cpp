@@ -438,6 +438,10 @@ class Solver {
       case Op::sub:
       case Op::subb:
         return symbols_.difference(arg(0).first, arg(1).first);
+      case Op::neg:
+        return symbols_.difference({zero_symbol, 0}, arg(0).first);
+      case Op::not_:
+        return symbols_.difference({zero_symbol, ~0u}, arg(0).first);
       case Op::shl:
         return arg(1).constant ? symbols_.product(arg(0).first, 1u << arg(1).bits % 32) : SymbolicSum{};
       case Op::mul:

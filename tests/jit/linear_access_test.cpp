@@ -171,7 +171,7 @@ TEST_CASE("loads of one address for all lanes, or for each eight of them") {
         }
 }
 
-TEST_CASE("addresses that are promised to go up by more than what is accessed, or by less") {
+TEST_CASE("addresses that are promised to go up by more than what is accessed, or by less, or down") {
   for (const MemoryAccess& mem : {MemoryAccess::in_surface(World::surface), MemoryAccess::in(MemSpace::A32)})
     for (const bool store : {false, true})
       for (const unsigned lanes : {8u, 16u, 32u})
@@ -179,6 +179,9 @@ TEST_CASE("addresses that are promised to go up by more than what is accessed, o
           for (const unsigned stride : {1u, 3u, 4u, 8u, 12u, 16u, 20u, 32u, 66u, 100u})
             for (const unsigned components : {3u, 5u, 7u, 15u})
               check_site({mem, Type::u32, lanes, components, stride, store}, run);
+          for (const bool masked : {false, true})
+            for (const std::uint32_t stride : {0u - 4u, 0u - 8u})
+              check_site({mem, Type::u32, lanes, 1, stride, store, masked}, run);
           for (const Type type : {Type::u8, Type::u16, Type::u32, Type::u64})
             for (const unsigned times : {2u, 3u, 5u})
               if (size_of(type) >= 4 || lanes < 32)
@@ -192,7 +195,7 @@ TEST_CASE("loads of single dwords that are promised to lie apart, or to overlap"
     for (const bool masked : {false, true})
       for (const unsigned lanes : {8u, 16u, 32u})
         for (unsigned run = 8; run <= lanes; run *= 2)
-          for (const unsigned stride : {1u, 3u, 5u, 8u, 12u, 20u, 68u, 1000u})
+          for (const unsigned stride : {1u, 3u, 5u, 8u, 12u, 20u, 68u, 1000u, 0u - 4u})
             check_site(
                 {mem, Type::u32, lanes, 1, stride, false, masked, mem.space == MemSpace::Slm ? 0xffffu : 0},
                 run);

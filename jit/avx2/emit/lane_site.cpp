@@ -153,6 +153,22 @@ x86::Mem LaneSite::distances(unsigned row, unsigned stride) const {
   return c_.constant(entry);
 }
 
+x86::Mem LaneSite::reversing() const {
+  ConstantPool::Entry entry{};
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    const std::uint32_t from = 7 - i;
+    std::memcpy(entry.data() + i * 4, &from, 4);
+  }
+  return c_.constant(entry);
+}
+
+x86::Mem LaneSite::reversed_row(const CheckedAddress& memory, unsigned row) const {
+  constexpr unsigned bytes = 32;
+  const bool own_run = known_runs() > 1;
+  return memory.at(component_offset(0) + (own_run ? 0 : (rows() - 1 - row) * bytes), bytes,
+                   own_run ? row : 0);
+}
+
 x86::Mem LaneSite::scattered_times() const {
   return x86::ptr(x86::rsp, Frame::scattered + static_cast<int>(site_), 1);
 }
@@ -227,6 +243,7 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
       a.mov(first.r32(), address.r32());
     else
       a.lea(first.r32(), x86::ptr(address.r64(), static_cast<int>(lanes_before * step)));
+    if (goes_down()) a.sub(first.r32(), (each - 1) * known_stride());
     if (!based()) continue;
     // That distances go up is known modulo 2^32: none of a run may be where they begin anew.
     const bool is_signed = ir::is_signed(ir::info(mem().space).address);
@@ -246,7 +263,8 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
 void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
   constexpr unsigned line = 64, most_lines = 4;
   constexpr int distance = 2048;  // 1 to 4 KB did as well
-  if (!c_.fetches_ahead || masked() || of_one_host_thread() || known_runs() != 1 || known_stride() == 0)
+  if (!c_.fetches_ahead || masked() || of_one_host_thread() || known_runs() != 1 || known_stride() == 0 ||
+      goes_down())
     return;
   const unsigned begin = component_offset(0), end = (lanes() - 1) * known_stride() + extent();
   if (end - begin > most_lines * line) return;

@@ -50,7 +50,11 @@ class LaneSite : public MemorySite {
   CheckedAddress check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
   /// Of an access that is done by runs: bytes between neighbours; and how many runs these lanes are, one of
   /// all rows, or one a row.
-  unsigned known_stride() const { return static_cast<unsigned>(linear_.stride) << mem().shift; }
+  unsigned known_stride() const {
+    return goes_down() ? element() : static_cast<unsigned>(linear_.stride) << mem().shift;
+  }
+  /// Then the last lane has the first address, and what follows is known of dwords side by side.
+  bool goes_down() const { return by_runs() && linear_.stride < 0; }
   unsigned known_runs() const { return run_lanes_ >= lanes() ? 1 : rows(); }
   /// Jumps to `outside` unless those are in bounds.
   CheckedAddress check_known_runs(asmjit::Label outside) const;
@@ -107,6 +111,10 @@ class LaneSite : public MemorySite {
   bool is_gathered_run(unsigned stride) const {
     return by_runs() && element() == 4 && components() == 1 && stride != 0 && stride != element();
   }
+  /// For vpermd: the eight dwords of a register in the other order.
+  x86::Mem reversing() const;
+  /// Where a row of a run that goes down begins.
+  x86::Mem reversed_row(const CheckedAddress& memory, unsigned row) const;
   /// How far lanes of a row are from lane 0 of the access.
   x86::Mem distances(unsigned row, unsigned stride) const;
   /// Components from the first one to the last.
@@ -151,7 +159,7 @@ class LaneSite : public MemorySite {
   unsigned run_bytes() const { return (lanes() / known_runs() - 1) * known_stride() + extent(); }
   /// The addresses of known runs are compared as they are.
   bool has_end() const {
-    if (!by_runs() || !end_of(run_bytes())) return false;
+    if (!by_runs() || goes_down() || !end_of(run_bytes())) return false;
     for (unsigned run = 0; run < known_runs(); ++run)
       if (run_begin(run).lanes_before != 0) return false;
     return true;
@@ -159,7 +167,7 @@ class LaneSite : public MemorySite {
   /// Every lane of a run is known to access the same.
   bool is_one_address() const { return by_runs() && linear_.stride == 0; }
   bool needs_two_more() const {
-    if (!by_runs() || masked()) return true;
+    if (!by_runs() || masked() || goes_down()) return true;
     return !is_one_address() && (components() > 1 || element() != 4 || known_stride() != element());
   }
   void call_for_lanes(asmjit::Label entry, asmjit::Label done, AccessFunction function,

@@ -51,7 +51,10 @@ class LoadSite : public LaneSite {
     const CheckedAddress memory = check_known_runs(slow_);
     prefetch(memory, false);
     if (interleaved_) return emit_interleaved(memory);
-    load_runs(memory, known_runs(), known_stride());
+    if (goes_down())
+      load_reversed(memory);
+    else
+      load_runs(memory, known_runs(), known_stride());
     if (masked() && !is_gathered_run(known_stride())) clear_outside_mask();
     c_.a.bind(done_);
     asmjit::Label call = slow_;
@@ -61,6 +64,11 @@ class LoadSite : public LaneSite {
           [site = *this, call] { site.retry_under_mask(site.slow_, site.done_, call, site.results_); });
     }
     call_for_runs(call, done_, on_data<jit::load>, {.results = results_});
+  }
+
+  void load_reversed(const CheckedAddress& memory) const {
+    c_.a.vmovups(t, reversing());
+    for (unsigned row = 0; row < rows(); ++row) c_.a.vpermd(result(0, row), t, reversed_row(memory, row));
   }
 
   void emit_interleaved(const CheckedAddress& memory) const {

@@ -54,6 +54,8 @@ class StoreSite : public LaneSite {
     if (interleaved_) return emit_interleaved(memory);
     if (masked())
       store_runs_under_mask(memory, known_runs(), known_stride());
+    else if (goes_down())
+      store_reversed(memory);
     else
       store_runs(memory, known_runs(), known_stride());
     c_.a.bind(done_);
@@ -63,6 +65,14 @@ class StoreSite : public LaneSite {
       c_.out_of_line([site = *this, call] { site.retry_under_mask(site.slow_, site.done_, call, {}); });
     }
     call_for_runs(call, done_, on_data<jit::store>, {.data = data_});
+  }
+
+  void store_reversed(const CheckedAddress& memory) const {
+    c_.a.vmovups(t, reversing());
+    for (unsigned row = 0; row < rows(); ++row) {
+      c_.a.vpermd(u, t, from(0, row));
+      c_.a.vmovups(reversed_row(memory, row), u);
+    }
   }
 
   void emit_interleaved(const CheckedAddress& memory) const {
