@@ -1,0 +1,150 @@
+// Known runs: accesses whose lanes are known, when the function is translated, to have addresses a fixed
+// distance apart. Their first address is checked, and what they access has its place from there; see
+// lane_site.hpp.
+#include <cstddef>
+#include <cstring>
+
+#include "jit/avx2/emit/lane_site.hpp"
+
+namespace eum::jit::avx2::emit {
+
+x86::Mem LaneSite::reversing() const {
+  ConstantPool::Entry entry{};
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    const std::uint32_t from = 7 - i;
+    std::memcpy(entry.data() + i * 4, &from, 4);
+  }
+  return c_.constant(entry);
+}
+
+x86::Mem LaneSite::reversed_row(const CheckedAddress& memory, unsigned row) const {
+  constexpr unsigned bytes = 32;
+  const bool own_run = known_runs() > 1;
+  return memory.at(component_offset(0) + (own_run ? 0 : (rows() - 1 - row) * bytes), bytes,
+                   own_run ? row : 0);
+}
+
+CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
+  auto& a = c_.a;
+  const unsigned runs = known_runs(), each = lanes() / runs;
+  if (has_end()) return check_runs_by_end(std::span(starts_).first(runs), run_bytes(), outside);
+  if (based()) base_in_region(bits);
+  for (unsigned run = 0; run < runs; ++run) {
+    const auto [address, lanes_before] = run_begin(run);
+    const x86::Gp first = reg.first[run];
+    const auto step = static_cast<unsigned>(linear_.stride);
+    if (lanes_before == 0)
+      a.mov(first.r32(), address.r32());
+    else
+      a.lea(first.r32(), x86::ptr(address.r64(), static_cast<int>(lanes_before * step)));
+    if (goes_down()) a.sub(first.r32(), (each - 1) * known_stride());
+    if (!based()) continue;
+    // That distances go up is known modulo 2^32: none of a run may be where they begin anew.
+    const bool is_signed = ir::is_signed(ir::info(mem().space).address);
+    a.cmp(first.r32(), INT32_MAX - static_cast<std::int32_t>((each - 1) * step));
+    is_signed ? a.jg(outside) : a.ja(outside);
+    if (is_signed) a.movsxd(first, first.r32());
+    if (mem().shift != 0) a.shl(first, mem().shift);
+    a.add(first, bits);
+    a.cmp(first, region(offsetof(CachedRegion, size), 8));
+    a.ja(outside);
+  }
+  return check_runs(runs, run_bytes(), based(), outside);
+}
+
+// Threads take too many instructions each for the processor to have enough of their misses under way, and its
+// own prefetchers stop at the end of a page.
+void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
+  constexpr unsigned line = 64, most_lines = 4;
+  constexpr int distance = 2048;  // 1 to 4 KB did as well
+  if (!c_.fetches_ahead || masked() || of_one_host_thread() || known_runs() != 1 || known_stride() == 0 ||
+      goes_down())
+    return;
+  const unsigned begin = component_offset(0), end = (lanes() - 1) * known_stride() + extent();
+  if (end - begin > most_lines * line) return;
+  for (unsigned at = begin; at < end; at += line) {
+    const x86::Mem ahead = memory.ahead(at, distance);
+    writes ? c_.a.prefetchw(ahead) : c_.a.prefetcht0(ahead);
+  }
+}
+
+void LaneSite::call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
+                             const CallRegisters& registers) const {
+  if (!inst().second_ip) return call_for_lanes(entry, done, function, registers);
+  // Two accesses of the guest, the first one first: reports name the lanes of each.
+  const unsigned each = lanes() / 2;
+  const asmjit::Label next = c_.a.newLabel();
+  for (const bool is_second : {false, true}) {
+    const auto half = [&](std::span<const x86::Ymm> all) {
+      return all.subspan(is_second ? all.size() / 2 : 0, all.size() / 2);
+    };
+    LaneSite site = *this;
+    site.take_lanes(is_second ? each : 0, each);
+    if (is_second) site.set_guest_ip(*inst().second_ip);
+    site.call_for_lanes(is_second ? next : entry, is_second ? done : next, function,
+                        {.data = half(registers.data), .results = half(registers.results)});
+  }
+}
+
+void LaneSite::call_for_lanes(asmjit::Label entry, asmjit::Label done, AccessFunction function,
+                              const CallRegisters& registers) const {
+  const asmjit::Label call = c_.a.newLabel();
+  c_.out_of_line([site = *this, entry, call] {
+    site.c_.a.bind(entry);
+    site.store_known_addresses();
+    site.c_.a.jmp(call);
+  });
+  LaneSite from_zero = *this;
+  if (inst().second_ip) from_zero.take_lanes(0, lanes());
+  from_zero.call_out_of_line(call, done, function, registers);
+}
+
+void LaneSite::store_known_addresses() const {
+  for (unsigned row = 0; row < rows(); ++row) {
+    known_addresses(row, t);
+    store_vectors(Frame::operands + static_cast<int>(row) * 32, {&t, 1});
+  }
+}
+
+void LaneSite::known_addresses(unsigned row, x86::Ymm to) const {
+  auto& a = c_.a;
+  const auto step = static_cast<unsigned>(linear_.stride);
+  const bool own_run = row < known_runs();
+  const auto [address, lanes_before] = run_begin(own_run ? row : 0);
+  const unsigned before = lanes_before + (own_run ? 0 : 8 * row);
+  a.vmovd(to.xmm(), address.r32());
+  a.vpbroadcastd(to, to.xmm());
+  a.vpaddd(to, to, distances(0, step));
+  if (before != 0) a.vpaddd(to, to, c_.splat(before * step, 4));
+  if (linear_.within != ~0u) a.vpand(to, to, c_.splat(linear_.within, 4));
+}
+
+void LaneSite::retry_under_mask(asmjit::Label entry, asmjit::Label done, asmjit::Label otherwise,
+                                std::span<const x86::Ymm> results) const {
+  auto& a = c_.a;
+  const asmjit::Label some = a.newLabel();
+  a.bind(entry);
+  a.test(reg.mask.r32(), reg.mask.r32());
+  a.jnz(some);
+  for (const x86::Ymm& result : results) a.vpxor(result, result, result);
+  a.jmp(done);
+  a.bind(some);
+  if (!results.empty() && components() == 1 && element() == 4 && !based()) {
+    for (unsigned row = 0; row < rows(); ++row) {
+      known_addresses(row, v);
+      if (in_space()) {
+        a.vpbroadcastd(t, region(offsetof(CachedRegion, start), 4));
+        a.vpsubd(v, v, t);
+      }
+      const CheckedAddress memory =
+          check_lanes({{&v, 1}, {&masks_[row], 1}, t, u, {}, bits}, extent(), otherwise);
+      gather_under(masks_[row], x86::Inst::kIdVpgatherdd, results[row],
+                   memory.gather(v, component_offset(0), 4));
+    }
+    a.jmp(done);
+    return;
+  }
+  a.jmp(otherwise);
+}
+
+}  // namespace eum::jit::avx2::emit
