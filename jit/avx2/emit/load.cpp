@@ -337,7 +337,7 @@ class LoadSite : public LaneSite {
 
   void load_spread(const CheckedAddress& memory) const {
     auto& a = c_.a;
-    if (element() < 4) return gather_narrow(memory);
+    if (element() < 4) return masked() ? gather_narrow(memory) : insert_narrow(memory);
     if (element() == 8 || masked()) return gather_from(0, memory);
     // Rows of one address each, as long as there are such.
     const asmjit::Label end = a.newLabel();
@@ -403,6 +403,30 @@ class LoadSite : public LaneSite {
           return memory.lane(place(), component_offset(0) + static_cast<unsigned>(behind), bytes);
         },
         false, row);
+  }
+
+  /// Elements of 1 or 2 bytes, one after the other, in two chains: a gather would have to be of the dwords
+  /// around them.
+  void insert_narrow(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    store_vectors(Frame::operands, {places_.data(), rows()});
+    for (unsigned k = 0; k < components(); ++k) {
+      const x86::Xmm low = result(k).xmm(), high = u.xmm();
+      for (const x86::Xmm& half : {low, high}) a.vpxor(half, half, half);
+      for (unsigned i = 0; i < lanes(); ++i) {
+        const unsigned lane = i / 2 + i % 2 * (lanes() / 2);
+        fetch_place(lane / 8, lane % 8);
+        const x86::Mem from = memory.lane(place(), component_offset(k), element());
+        const x86::Xmm half = i % 2 == 0 ? low : high;
+        element() == 1 ? a.vpinsrb(half, half, from, i / 2) : a.vpinsrw(half, half, from, i / 2);
+      }
+      if (bytes() == 32)
+        a.vinserti128(result(k), result(k), high, 1);
+      else if (bytes() == 16)
+        a.vpunpcklqdq(low, low, high);
+      else
+        a.vpunpckldq(low, low, high);
+    }
   }
 
   /// Elements of 1 or 2 bytes, each from a dword around it: the one that begins there, or the last of the
