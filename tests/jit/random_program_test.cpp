@@ -96,8 +96,8 @@ void check_programs(std::uint64_t first, std::uint64_t programs,
 
 TEST_CASE("random programs verify and survive their text form") {
   std::set<ir::Op> used;
-  // Which programs the seeds give depends on the compiler (it may evaluate arguments in any order), so how many of them
-  // it takes to have drawn every op does too.
+  // Which programs the seeds give depends on the compiler (it may evaluate arguments in any order), so how
+  // many of them it takes to have drawn every op does too.
   for (std::uint64_t seed = 1; seed <= 400 || (used.size() < ir::op_count && seed <= 4000); ++seed) {
     const ir::Function function = seed % 9 == 0 ? random_formula(seed) : random_program(seed);
     const auto verified = ir::verify(function);
