@@ -211,7 +211,7 @@ class LoadSite : public LaneSite {
     if (row == run) memory.point_to(a, bits, run);
     if (row == 0) a.vmovups(u, distances(0, known_stride()));
     gather_under(masked() ? masks_[row] : t, x86::Inst::kIdVpgatherdd, result(0, row),
-                 memory.gather_run(bits, u, component_offset(0) + offset, 4));
+                 memory.gather_run(bits, u, 7 * known_stride(), component_offset(0) + offset, 4));
   }
 
   /// The same for every lane.

@@ -152,9 +152,10 @@ x86::Mem CheckedAddress::gather(x86::Vec addresses, unsigned offset, unsigned by
   return x86::ptr(base_, addresses, 0, displacement(offset, bytes), bytes);
 }
 
-x86::Mem CheckedAddress::gather_run(x86::Gp pointer, x86::Vec distances, unsigned offset,
+x86::Mem CheckedAddress::gather_run(x86::Gp pointer, x86::Vec distances, unsigned farthest, unsigned offset,
                                     unsigned bytes) const {
-  return x86::ptr(pointer, distances, 0, displacement(offset, bytes), bytes);
+  const int last = displacement(offset + farthest, bytes);
+  return x86::ptr(pointer, distances, 0, last - static_cast<int>(farthest), bytes);
 }
 
 void CheckedAddress::point_to(Assembler& a, x86::Gp pointer, unsigned row) const {
