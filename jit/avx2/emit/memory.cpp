@@ -174,7 +174,8 @@ MemorySite::MemorySite(Compiler& c, const CodeInst& inst, unsigned first_lane, u
       inst_(&inst),
       access_(Access::of(c.function, inst)),
       first_arg_(access_.mem.surface_is_operand ? 1 : 0),
-      masked_(inst.mask != ir::no_value) {
+      masked_(inst.mask != ir::no_value),
+      by_runs_(inst.runs != 0) {
   access_.first_lane = static_cast<std::uint8_t>(first_lane);
   access_.lanes = static_cast<std::uint8_t>(lanes);
 }

@@ -80,10 +80,10 @@ class MemorySite {
   unsigned data_count() const { return inst_->arg_count - first_data(); }
   /// The address that a run begins with, where the access is done by runs.
   ir::ValueId first_address(unsigned run) const { return inst_->args[first_arg_ + run]; }
-  bool by_runs() const { return inst_->runs != 0; }
   const CodeInst& inst() const { return *inst_; }
 
   // What the access is.
+  bool by_runs() const { return by_runs_; }
   const ir::MemoryAccess& mem() const { return access_.mem; }
   bool masked() const { return masked_; }
   unsigned first_lane() const { return access_.first_lane; }
@@ -186,7 +186,7 @@ class MemorySite {
   const CodeInst* inst_;  // dangles in code out of line
   Access access_;
   unsigned first_arg_;
-  bool masked_;
+  bool masked_, by_runs_;
 };
 
 }  // namespace eum::jit::avx2::emit
