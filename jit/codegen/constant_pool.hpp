@@ -28,6 +28,16 @@ class ConstantPool {
     for (unsigned i = 0; i < entry_bytes; i += bytes) std::memcpy(entry.data() + i, &bits, bytes);
     return entry;
   }
+  /// value(i) in dword i.
+  template <class Value>
+  static Entry dwords(Value value) {
+    Entry entry;
+    for (std::uint32_t i = 0; i < entry_bytes / 4; ++i) {
+      const std::uint32_t bits = value(i);
+      std::memcpy(entry.data() + i * 4, &bits, 4);
+    }
+    return entry;
+  }
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:

@@ -1,8 +1,8 @@
 #include "jit/avx2/emit/dword_regions.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
+#include <array>
+#include <optional>
 
 namespace eum::jit::avx2::emit {
 
@@ -46,12 +46,8 @@ class Places {
   }
   /// vpermd's.
   ConstantPool::Entry indices() const {
-    ConstantPool::Entry entry{};
-    for (unsigned i = 0; i < dwords; ++i) {
-      const std::uint32_t from = from_[i] == none ? i : static_cast<std::uint32_t>(from_[i]);
-      std::memcpy(entry.data() + i * dword, &from, dword);
-    }
-    return entry;
+    return ConstantPool::dwords(
+        [&](std::uint32_t i) { return from_[i] == none ? i : static_cast<std::uint32_t>(from_[i]); });
   }
 
  private:
@@ -74,19 +70,25 @@ unsigned file_dword(const CodeInst& inst, unsigned i) {
   return inst.region.byte_of(i * dword / bytes, bytes) / dword + i * dword % bytes / dword;
 }
 
+/// Calls each(i, at) for the dwords that chunk `chunk` of the value and `slot` have in common: dword i there,
+/// `at` here.
+template <class Each>
+void for_each_common(const CodeInst& inst, unsigned slot, unsigned chunk, Each each) {
+  for (unsigned i = chunk * dwords; i < std::min(dword_count(inst), (chunk + 1) * dwords); ++i)
+    if (const unsigned at = file_dword(inst, i); at / dwords == slot) each(i % dwords, at % dwords);
+}
+
 /// Where dwords of `slot` come from chunk `chunk` of the value.
 Places into_slot(const CodeInst& inst, unsigned slot, unsigned chunk) {
   Places places;
-  for (unsigned i = chunk * dwords; i < std::min(dword_count(inst), (chunk + 1) * dwords); ++i)
-    if (const unsigned at = file_dword(inst, i); at / dwords == slot) places.set(at % dwords, i % dwords);
+  for_each_common(inst, slot, chunk, [&](unsigned i, unsigned at) { places.set(at, i); });
   return places;
 }
 
 /// Where dwords of chunk `chunk` of the value come from `slot`.
 Places into_chunk(const CodeInst& inst, unsigned slot, unsigned chunk) {
   Places places;
-  for (unsigned i = chunk * dwords; i < std::min(dword_count(inst), (chunk + 1) * dwords); ++i)
-    if (const unsigned at = file_dword(inst, i); at / dwords == slot) places.set(i % dwords, at % dwords);
+  for_each_common(inst, slot, chunk, [&](unsigned i, unsigned at) { places.set(i, at); });
   return places;
 }
 
@@ -155,7 +157,7 @@ void write_dwords(Compiler& c, const CodeInst& inst) {
       take(c, to, rest, c.v.use(inst.args[0], chunk), places);
       rest = to;
       if (inst.mask == ir::no_value) continue;
-      const x86::Ymm lanes = mask.value_or(x86::Ymm()), spread = mask ? lanes : c.v.scratch();
+      const x86::Ymm spread = mask ? *mask : c.v.scratch();
       take(c, spread, mask, c.m.lanes(inst.mask, bytes, chunk), places);
       mask = spread;
     }

@@ -2,19 +2,13 @@
 // distance apart. Their first address is checked, and what they access has its place from there; see
 // lane_site.hpp.
 #include <cstddef>
-#include <cstring>
 
 #include "jit/avx2/emit/lane_site.hpp"
 
 namespace eum::jit::avx2::emit {
 
 x86::Mem LaneSite::reversing() const {
-  ConstantPool::Entry entry{};
-  for (std::uint32_t i = 0; i < 8; ++i) {
-    const std::uint32_t from = 7 - i;
-    std::memcpy(entry.data() + i * 4, &from, 4);
-  }
-  return c_.constant(entry);
+  return c_.constant(ConstantPool::dwords([](std::uint32_t i) { return 7 - i; }));
 }
 
 x86::Mem LaneSite::reversed_row(const CheckedAddress& memory, unsigned row) const {

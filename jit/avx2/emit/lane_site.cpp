@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 namespace eum::jit::avx2::emit {
 
@@ -145,12 +144,7 @@ void LaneSite::locate_distances(asmjit::Label otherwise) const {
 }
 
 x86::Mem LaneSite::distances(unsigned row, unsigned stride) const {
-  ConstantPool::Entry entry{};
-  for (std::uint32_t i = 0; i < 8; ++i) {
-    const std::uint32_t bytes = (8 * row + i) * stride;
-    std::memcpy(entry.data() + i * 4, &bytes, 4);
-  }
-  return c_.constant(entry);
+  return c_.constant(ConstantPool::dwords([&](std::uint32_t i) { return (8 * row + i) * stride; }));
 }
 
 x86::Mem LaneSite::scattered_times() const {

@@ -53,9 +53,9 @@ class LaneSite : public MemorySite {
   unsigned known_stride() const {
     return goes_down() ? element() : static_cast<unsigned>(linear_.stride) << mem().shift;
   }
-  /// Then the last lane has the first address, and what follows is known of dwords side by side.
-  bool goes_down() const { return by_runs() && linear_.stride < 0; }
   unsigned known_runs() const { return run_lanes_ >= lanes() ? 1 : rows(); }
+  /// Then they are of dwords side by side, and the last lane has the first address.
+  bool goes_down() const { return by_runs() && linear_.stride < 0; }
   /// Jumps to `outside` unless those are in bounds.
   CheckedAddress check_known_runs(asmjit::Label outside) const;
   /// What the next threads will access, if they go on where this run ends, on its way into the caches.

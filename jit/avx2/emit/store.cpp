@@ -60,7 +60,7 @@ class StoreSite : public LaneSite {
       store_runs(memory, known_runs(), known_stride());
     c_.a.bind(done_);
     asmjit::Label call = slow_;
-    if (masked()) {
+    if (masked() && rows() == 1) {  // others have been asked whether any lane is on
       call = c_.a.newLabel();
       c_.out_of_line([site = *this, call] { site.retry_under_mask(site.slow_, site.done_, call, {}); });
     }
