@@ -38,6 +38,22 @@ void call_on_frame(ir::LaneFunction function, std::byte* operands, void* results
   function(results, args, lanes);
 }
 
+// Positions come first, one for each eight lanes of a load, then the windows.
+
+int windows_of(const RowWalk& walk) { return walk.lanes / 8; }
+
+int bytes_of_positions(const RowWalks& walks) {
+  int windows = 0;
+  for (const RowWalk& walk : walks.found) windows += windows_of(walk);
+  return (RowWindow::position_bytes * windows + 31) & ~31;
+}
+
+int bytes_of_rows(const RowWalks& walks) {
+  int bytes = bytes_of_positions(walks);
+  for (const RowWalk& walk : walks.found) bytes += windows_of(walk) * RowWindow::window_bytes;
+  return bytes;
+}
+
 }  // namespace
 
 void CodeData::finish() {
@@ -62,7 +78,7 @@ int Frame::data_bytes(const ir::Function& function) {
 }
 
 Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& liveness, const ScalarRuns& runs,
-                   std::span<const FileRange> restored, const CompileOptions& options,
+                   const RowWalks& walks, std::span<const FileRange> restored, const CompileOptions& options,
                    asmjit::CodeHolder& holder, CodeData& d)
     : host(h),
       a(&holder, pool_, h.evex()),
@@ -73,12 +89,13 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       fetches_ahead(options.beyond_caches && optimisations[Optimisation::prefetch]),
       group_dwords(options.group_dwords),
       moves_(a, pool_, layout, h.evex()),
-      regs(h.target, moves_, pool_, f, Frame::data + Frame::data_bytes(f)),
+      regs(h.target, moves_, pool_, f, Frame::data + Frame::data_bytes(f) + bytes_of_rows(walks)),
       v(regs.vectors, moves_),
       g(regs, f, moves_),
       m(regs),
       s(regs.slots, moves_),
       liveness_(liveness),
+      walks_(walks),
       restored_(restored),
       loops_(f, liveness),
       scheduler_(f, h.target),
@@ -193,6 +210,7 @@ void Compiler::block(ir::BlockId id, bool full) {
     }
     if (annotate_) this->annotate(inst);
     follow_mode(inst);
+    forget_rows(&inst);
     regs.begin_inst(i);
     host.emitters[static_cast<std::size_t>(inst.op)](*this, inst);
     regs.end_inst(inst);
@@ -298,6 +316,31 @@ void Compiler::finish(Status status) {
 void Compiler::finish_turn(Status status) {
   a.mov(x86::eax, static_cast<std::uint32_t>(status));
   a.jmp(status == Status::Waiting ? wait_over_ : turn_over_);
+}
+
+// ---- Rows
+
+std::optional<RowWindow> Compiler::row_window(ir::ValueId result, unsigned first_lane) const {
+  int window = 0;
+  for (const RowWalk& walk : walks_.found) {
+    if (walk.result == result) {
+      window += static_cast<int>(first_lane) / 8;
+      return RowWindow{rows_begin() + RowWindow::position_bytes * window,
+                       rows_begin() + bytes_of_positions(walks_) + window * RowWindow::window_bytes,
+                       walk.step};
+    }
+    window += windows_of(walk);
+  }
+  return std::nullopt;
+}
+
+/// What has been fetched may not be what memory holds.
+void Compiler::forget_rows(const ir::Inst* inst) {
+  for (const RowWalk& walk : walks_.found) {
+    if (inst && !RowWalks::ends(function, *inst, walk)) continue;
+    for (unsigned lane = 0; lane < walk.lanes; lane += 8)
+      a.mov(row_window(walk.result, lane)->at(), RowWindow::no_position);
+  }
 }
 
 // ---- Out of line

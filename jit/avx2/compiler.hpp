@@ -18,6 +18,7 @@
 #include "jit/fpmode.hpp"
 #include "jit/image_access.hpp"
 #include "jit/passes/control.hpp"
+#include "jit/passes/row_walks.hpp"
 #include "memory/image/kernels/kernel_cache.hpp"
 
 namespace eum::jit::avx2 {
@@ -65,6 +66,38 @@ struct BatchCode {
   ModeUse mode;
 };
 
+/// Where in the frame the rows are that some lanes of a load go along: for each vector of eight lanes the
+/// places that they begin at, and 32 bytes of each row, dword by dword of all eight.
+struct RowWindow {
+  static constexpr int row_bytes = 32;
+  static constexpr int first_bytes = 32, window_bytes = first_bytes + 8 * row_bytes;  ///< of eight lanes
+  static constexpr int position_bytes = 16;
+  static constexpr int no_position = row_bytes;
+
+  /// Four bytes: how far from their beginning the lanes probably are; no_position: nothing is there. Eight
+  /// bytes behind it: the start of the region that places are offsets in, in the address space.
+  int position;
+  int windows;
+  int step;
+
+  x86::Mem at() const { return x86::ptr(x86::rsp, position, 4); }
+  x86::Mem region_start() const { return x86::ptr(x86::rsp, position + 8, 8); }
+  x86::Mem firsts(unsigned row) const { return x86::ptr(x86::rsp, of(row), 32); }
+  x86::Mem first(unsigned lane) const {
+    return x86::ptr(x86::rsp, of(lane / 8) + static_cast<int>(lane % 8) * 4, 4);
+  }
+  /// The dword of all eight lanes; `offset`: in their rows, a multiple of 4.
+  x86::Mem dwords(unsigned row, int offset) const {
+    return x86::ptr(x86::rsp, of(row) + first_bytes + offset * 8, 32);
+  }
+  x86::Mem dwords(unsigned row, x86::Gp offset) const {
+    return x86::ptr(x86::rsp, offset.r64(), 3, of(row) + first_bytes, 32);
+  }
+
+ private:
+  int of(unsigned row) const { return windows + static_cast<int>(row) * window_bytes; }
+};
+
 class Compiler;
 
 namespace emit {
@@ -92,8 +125,8 @@ class Compiler {
  public:
   /// `restored`: what Executable::restored() will be.
   Compiler(const Host& host, const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
-           std::span<const FileRange> restored, const CompileOptions& options, asmjit::CodeHolder& code,
-           CodeData& data);
+           const RowWalks& walks, std::span<const FileRange> restored, const CompileOptions& options,
+           asmjit::CodeHolder& code, CodeData& data);
 
   /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
   /// that the code exceeds.
@@ -193,6 +226,11 @@ class Compiler {
   void leave(Status status, bool saved = false);
   void fault(FaultKind kind, const CodeInst& inst, x86::Gp address);
 
+  /// Of a load that goes along rows, if it does; `first_lane` is a multiple of 8.
+  std::optional<RowWindow> row_window(ir::ValueId result, unsigned first_lane) const;
+  /// Surfaces that the function writes.
+  std::span<const std::uint8_t> written_surfaces() const { return walks_.written; }
+
   /// Which byte of Frame::scattered is that of the next access of lanes.
   unsigned next_lane_site() { return lane_sites_++ % Frame::scattered_bytes; }
 
@@ -291,6 +329,9 @@ class Compiler {
   void leave_if_mode_differs();
   void leave_if_next_mode_differs(const x86::Mem& next);
   void count_instructions();
+  /// Of all walks, or of those that the instruction ends.
+  void forget_rows(const ir::Inst* inst = nullptr);
+  int rows_begin() const { return Frame::data + Frame::data_bytes(function); }
   bool uses(ir::MemSpace space) const;
   bool may_reach_scratch() const;
   void clear_scratch();
@@ -302,6 +343,7 @@ class Compiler {
   void enter_from_memory(ir::BlockId target);
 
   const Liveness& liveness_;
+  const RowWalks& walks_;
   std::span<const FileRange> restored_;
   codegen::LoopSlots loops_;
   codegen::Scheduler scheduler_;

@@ -17,7 +17,7 @@
 #include "jit/fpmode.hpp"
 #include "jit/passes/control.hpp"
 #include "jit/passes/passes.hpp"
-#include "jit/passes/split_loops.hpp"
+#include "jit/passes/row_walks.hpp"
 #include "memory/base/within_host.hpp"
 
 namespace eum::jit {
@@ -260,20 +260,12 @@ class HostEngine final : public Engine {
                         asmjit::DebugUtils::errorAsString(failed));
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
-    std::optional<Liveness> found;
-    std::optional<LinearUses> linear;
-    const auto analyse = [&] {
-      found.emplace(function, target.vector_bytes, options.exact_registers);
-      linear.emplace(function, *found,
-                     options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{},
-                     options.optimisations[Optimisation::reconvergence]);
-    };
-    analyse();
-    if (!options.exact_registers && options.optimisations[Optimisation::split_loops] &&
-        split_loops(function, *linear))
-      analyse();
-    Liveness& liveness = *found;
-    const ScalarRuns runs(function, liveness, *linear, options.optimisations);
+    Liveness liveness(function, target.vector_bytes, options.exact_registers);
+    const LinearUses linear(
+        function, liveness,
+        options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{},
+        options.optimisations[Optimisation::reconvergence]);
+    const ScalarRuns runs(function, liveness, linear, options.optimisations);
     if (options.optimisations[Optimisation::first_lanes] && !runs.empty() && function.blocks.size() > 1) {
       // Who takes runs has no use for the lanes.
       codegen::BlockCode code(function, liveness, runs);
@@ -286,7 +278,9 @@ class HostEngine final : public Engine {
     auto data = std::make_unique<CodeData>();
     RegisterUse use = register_use_of(function, liveness);
     const std::vector<FileRange> restored = restored_slots(use);
-    Compiler compiler(host_, function, liveness, runs, restored, options, code, *data);
+    RowWalks walks;
+    if (options.optimisations[Optimisation::row_windows]) walks = RowWalks(function, linear);
+    Compiler compiler(host_, function, liveness, runs, walks, restored, options, code, *data);
     const auto entry = compiler.run(options.listing, limits);
     if (!entry) return entry.error();
     if (compiler.regs.frame_end() > most_frame_bytes)

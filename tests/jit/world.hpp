@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,8 @@ class World {
       std::memcpy(file() + place + std::size_t{2} * id, &id, sizeof id);
   }
   std::uint32_t* masks() { return layout_.masks_of(*state_); }
+  /// Of `surface`.
+  std::span<std::byte> surface_memory() { return {surface_memory_.data(), surface_bytes}; }
   /// The first 64 flag bits.
   std::uint64_t flags() { return get_flags(layout_.flags_of(*state_)); }
   void set_flags(std::uint64_t flags) { std::memcpy(layout_.flags_of(*state_), &flags, sizeof flags); }

@@ -1,7 +1,6 @@
 // What loads, stores and atomics with an address a lane share; see lane_site.hpp.
 #include "jit/avx2/emit/lane_site.hpp"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace eum::jit::avx2::emit {
@@ -16,8 +15,10 @@ unsigned LaneSite::lanes_at_once(Compiler& c, const CodeInst& inst, unsigned val
     if (inst.lanes % lanes != 0 || (element < 4 && inst.lanes != lanes)) continue;
     const LaneSite part(c, inst, 0, lanes);
     const unsigned rows = part.rows();
+    // Both versions of a block have the same windows of rows.
+    const bool counts_mask = part.masked() || part.goes_along_rows();
     const unsigned registers = part.address_vectors() + (part.in_space() && !part.by_runs() ? rows : 0) +
-                               (part.masked() ? rows : 0) + values * part.vectors() +
+                               (counts_mask ? rows : 0) + values * part.vectors() +
                                (part.needs_fourth() ? 4 : 3);
     if (registers <= c.host.target.vector_registers) return lanes;
   }

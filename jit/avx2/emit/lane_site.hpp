@@ -21,6 +21,7 @@ class LaneSite : public MemorySite {
         linear_(inst.linear),
         run_lanes_(run_lanes(inst)),
         interleaved_(inst.interleaved),
+        window_(by_runs() ? std::nullopt : c.row_window(inst.result, first_lane)),
         side_by_side_(has_side_by_side_components(inst.op, mem(), element())) {}
 
   unsigned rows() const { return lanes() / 8; }
@@ -75,6 +76,15 @@ class LaneSite : public MemorySite {
   CheckedAddress check_run_under_mask(unsigned stride, asmjit::Label otherwise) const;
   /// The check of all lanes, in memory of at least a dword.
   CheckedAddress check_all_lanes(asmjit::Label otherwise) const;
+
+  // ---- Of a load whose lanes go along rows: row_window.cpp
+  bool goes_along_rows() const { return window_.has_value(); }
+  /// Takes the elements from what has been fetched of the rows; jumps where that is not what the lanes want.
+  /// Binds `serve`, where they are taken from a window that has just been filled.
+  void take_from_window(std::span<const x86::Ymm> results, asmjit::Label miss, asmjit::Label serve) const;
+  /// Fetches what the lanes, one of which is on, want in this turn and the next ones, and jumps to `serve`;
+  /// to `otherwise` where not all of it is in bounds, or what the function writes is of the same memory.
+  void fill_window(std::span<const x86::Ymm> results, asmjit::Label otherwise, asmjit::Label serve) const;
 
   /// A gather, vpgatherdd or vpgatherdq, under the mask, which has lanes as wide as the elements, or of all
   /// lanes; t changes. Lanes that are off become 0.
@@ -134,7 +144,8 @@ class LaneSite : public MemorySite {
   unsigned run_lanes_;  // of each of them
   unsigned site_ = 0;   // Frame::scattered
   bool interleaved_;    // CodeInst::interleaved
-  bool side_by_side_;   // several components of a lane are accessed together
+  std::optional<RowWindow> window_;
+  bool side_by_side_;  // several components of a lane are accessed together
   std::array<x86::Ymm, 2> places_, masks_;
   std::array<x86::Ymm, 4> addresses_;
   std::array<x86::Gp, 2> starts_;  // of runs
@@ -153,8 +164,13 @@ class LaneSite : public MemorySite {
   x86::Mem scattered_times() const;
   /// Local memory and bytes are mostly runs, so that it would cost more than it gives.
   bool counts_scattered() const {
-    return does(Optimisation::scattered) && !of_one_host_thread() && element() >= 4;
+    return does(Optimisation::scattered) && !of_one_host_thread() && element() >= 4 && !goes_along_rows();
   }
+  void narrow_from_window(x86::Ymm to) const;
+  void store_firsts(std::span<const x86::Ymm> firsts) const;
+  void go_if_written(asmjit::Label otherwise) const;
+  void transpose_half(std::span<const x86::Ymm> free, const CheckedAddress& memory, unsigned row,
+                      int half) const;
   /// From the first byte that a known run accesses to the last.
   unsigned run_bytes() const { return (lanes() / known_runs() - 1) * known_stride() + extent(); }
   /// The addresses of known runs are compared as they are.

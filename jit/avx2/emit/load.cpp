@@ -29,6 +29,7 @@ class LoadSite : public LaneSite {
     slow_ = a.newLabel();
     done_ = a.newLabel();
     if (by_runs()) return emit_runs();
+    if (goes_along_rows()) return emit_rows();
     const unsigned stride = row_stride() != 0 ? row_stride() : side_by_side();
     locate(slow_);
     if (stride != 0) {
@@ -47,6 +48,35 @@ class LoadSite : public LaneSite {
   }
 
  private:
+  void emit_rows() {
+    auto& a = c_.a;
+    const asmjit::Label miss = a.newLabel();
+    serve_ = a.newLabel();
+    locate(slow_);
+    take_from_window(results_, miss, serve_);
+    a.bind(done_);
+    c_.out_of_line([site = *this, miss] {
+      auto& a = site.c_.a;
+      const unsigned stride = site.row_stride();
+      a.bind(miss);
+      if (site.masked()) {
+        const asmjit::Label some = a.newLabel();
+        a.test(site.reg.mask.r32(), site.reg.mask.r32());
+        a.jnz(some);
+        for (const x86::Ymm& result : site.results_) a.vpxor(result, result, result);
+        a.jmp(site.done_);
+        a.bind(some);
+      }
+      if (stride == 0) return site.load_apart({});
+      const asmjit::Label spread = a.newLabel();
+      site.load_run(stride, spread);
+      a.jmp(site.done_);
+      site.load_otherwise(spread, {}, stride);
+    });
+    call_out_of_line(slow_, done_, on_data<jit::load>,
+                     {.addresses = address_registers(), .results = results_});
+  }
+
   void emit_runs() const {
     const CheckedAddress memory = check_known_runs(slow_);
     prefetch(memory, false);
@@ -110,7 +140,18 @@ class LoadSite : public LaneSite {
       a.jmp(done_);
       a.bind(spread);
     }
+    load_apart(scattered);
+  }
+
+  /// Of lanes that are no run.
+  void load_apart(asmjit::Label scattered) const {
+    auto& a = c_.a;
     bind_scattered(scattered);
+    if (goes_along_rows()) {
+      const asmjit::Label near_end = a.newLabel();
+      fill_window(results_, near_end, serve_);
+      a.bind(near_end);
+    }
     load_spread(check_all_lanes(slow_));
     a.jmp(done_);
   }
@@ -374,9 +415,18 @@ class LoadSite : public LaneSite {
   }
 
   void gather(const CheckedAddress& memory, unsigned row) const {
+    auto& a = c_.a;
+    // Lanes that have left a loop are off for long, and a gather of none takes as long as one of all.
+    const asmjit::Label none = a.newLabel();
+    if (masked()) {
+      for (unsigned k = 0; k < components(); ++k) a.vpxor(result(k, row), result(k, row), result(k, row));
+      a.test(reg.mask.r32(), 0xffu << 8 * row);
+      a.jz(none);
+    }
     for (unsigned k = 0; k < components(); ++k)
       gather_under(masks_[row], x86::Inst::kIdVpgatherdd, result(k, row),
                    memory.gather(places_[row], component_offset(k), 4));
+    a.bind(none);
   }
 
   void gather_wide(const CheckedAddress& memory, unsigned row) const {
@@ -457,7 +507,7 @@ class LoadSite : public LaneSite {
   }
 
   std::vector<x86::Ymm> results_;
-  asmjit::Label slow_, done_;
+  asmjit::Label slow_, done_, serve_;
 };
 
 /// One lane, through general registers.
