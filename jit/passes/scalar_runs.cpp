@@ -11,6 +11,7 @@
 
 #include "jit/passes/access_form.hpp"
 #include "jit/passes/access_pairs.hpp"
+#include "jit/passes/block_writers.hpp"
 #include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
@@ -87,6 +88,7 @@ class BlockRuns {
     needed_ = liveness_.needed(id);
     for (std::uint32_t i = 0; i < insts_.size(); ++i)
       if (insts_[i].op == Op::select && needed_[i]) selects_[function_.arg(insts_[i], 0)] = true;
+    writers_.find(function_, insts_);
     for (const bool full : {false, true}) run(id, full, found[full ? 1 : 0]);
     for (const Inst& inst : insts_)
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = none;
@@ -110,7 +112,7 @@ class BlockRuns {
     simplified_.clear();
     joined_.clear();
     for (const LinearUse& use : uses) found.push_back({.index = use.index, .run = use.run});
-    find_writes(id);
+    find_kept(id);
     if (full) pairs_.begin(insts_, definitions_);
     for (std::size_t i = 0; i < uses.size(); ++i) {
       if (uses[i].kind == LinearUse::Access) {
@@ -439,23 +441,16 @@ class BlockRuns {
     return insert_one(one);
   }
 
-  /// Notes who writes what to the register file.
-  void find_writes(BlockId id) {
-    writes_.clear();
+  /// Notes which writes are of all lanes, in this version.
+  void find_kept(BlockId id) {
     bool all_on = full_;
-    const auto add = [&](SlotRange range, std::uint32_t index) {
-      for (unsigned g = range.first; g <= range.last; ++g) writes_.push_back({g, index});
-    };
     kept_.assign(insts_.size(), false);
     for (std::uint32_t i = 0; i < insts_.size(); ++i) {
       const Inst& inst = insts_[i];
       if (inst.op == Op::mask_set && inst.imm == 0) all_on = false;
-      if (inst.op == Op::reg_scatter) add({0, function_.indirect_end() / granule}, i);
       if (inst.op != Op::reg_write) continue;
-      add(slots_of(inst, granule), i);
       kept_[i] = inst.mask == no_value || (all_on && liveness_.role(id, i) == MaskRole::Execution);
     }
-    std::ranges::sort(writes_);
   }
 
   struct Written {
@@ -464,20 +459,18 @@ class BlockRuns {
   };
   /// Which lane of which write the register file has at this byte before instruction `at`, if that is known.
   std::optional<Written> last_write(std::uint32_t at, unsigned byte, unsigned bytes) const {
-    const auto end = std::ranges::lower_bound(writes_, std::pair(byte / granule, at));
-    if (end == writes_.begin() || bytes > granule) return std::nullopt;
-    const auto [where, index] = *std::prev(end);
-    const Inst& write = insts_[index];
-    if (where != byte / granule || !kept_[index] || write.op != Op::reg_write ||
-        size_of(write.type) != bytes || !is_int(write.type))
+    const auto index = bytes > granule ? std::nullopt : writers_.last(byte / granule, at);
+    if (!index) return std::nullopt;
+    const Inst& write = insts_[*index];
+    if (!kept_[*index] || write.op != Op::reg_write || size_of(write.type) != bytes || !is_int(write.type))
       return std::nullopt;
     const int stride = write.region.stride(write.lanes);
     if (write.lanes == 1)
-      return byte == write.region.offset ? std::optional(Written{index, 0}) : std::nullopt;
+      return byte == write.region.offset ? std::optional(Written{*index, 0}) : std::nullopt;
     if (stride <= 0) return std::nullopt;
     const unsigned step = static_cast<unsigned>(stride) * bytes, behind = byte - write.region.offset;
     if (byte < write.region.offset || behind % step != 0 || behind / step >= write.lanes) return std::nullopt;
-    return Written{index, behind / step};
+    return Written{*index, behind / step};
   }
 
   /// An op of one lane in front of instruction `at`; what is inserted in front of the same one stays in this
@@ -522,7 +515,7 @@ class BlockRuns {
     Inst inst;
     Liveness::Origin origin;
   };
-  static constexpr unsigned granule = 4;
+  static constexpr unsigned granule = BlockWriters::granule;
 
   Function& function_;
   const Liveness& liveness_;
@@ -545,10 +538,10 @@ class BlockRuns {
     ValueId value;
   };
   std::unordered_map<Symbol, std::vector<Computed>> sums_;
-  std::vector<bool> needed_;                                // instructions that something looks at
-  std::vector<bool> selects_;                               // masks that a select looks at
-  std::vector<std::pair<unsigned, std::uint32_t>> writes_;  // granules of the file, and who writes them
-  std::vector<bool> kept_;                                  // of these, whose lanes the file has behind it
+  std::vector<bool> needed_;   // instructions that something looks at
+  std::vector<bool> selects_;  // masks that a select looks at
+  BlockWriters writers_;
+  std::vector<bool> kept_;  // of these, whose lanes the file has behind it
   std::vector<New> new_;
   std::vector<Inst> merged_;
   std::vector<Liveness::Origin> origins_;
