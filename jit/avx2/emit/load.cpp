@@ -404,7 +404,7 @@ class LoadSite : public LaneSite {
 
   void gather_from(unsigned first_row, const CheckedAddress& memory) const {
     for (unsigned row = first_row; row < rows(); ++row) {
-      if (side_by_side_components() && !masked()) {
+      if (side_by_side_components()) {
         load_lanes_apart(memory, row);
       } else if (element() == 8) {
         gather_wide(memory, row);
@@ -415,18 +415,21 @@ class LoadSite : public LaneSite {
   }
 
   void gather(const CheckedAddress& memory, unsigned row) const {
-    auto& a = c_.a;
-    // Lanes that have left a loop are off for long, and a gather of none takes as long as one of all.
-    const asmjit::Label none = a.newLabel();
-    if (masked()) {
-      for (unsigned k = 0; k < components(); ++k) a.vpxor(result(k, row), result(k, row), result(k, row));
-      a.test(reg.mask.r32(), 0xffu << 8 * row);
-      a.jz(none);
-    }
+    const asmjit::Label none = c_.a.newLabel();
+    go_if_none(row, none);
     for (unsigned k = 0; k < components(); ++k)
       gather_under(masks_[row], x86::Inst::kIdVpgatherdd, result(k, row),
                    memory.gather(places_[row], component_offset(k), 4));
-    a.bind(none);
+    c_.a.bind(none);
+  }
+
+  /// The results of a row are 0 and that is all where none of its lanes is on. Lanes that have left a loop are
+  /// off for long, and a gather of none takes as long as one of all.
+  void go_if_none(unsigned row, asmjit::Label none) const {
+    if (!masked()) return;
+    for (unsigned k = 0; k < components(); ++k) c_.a.vpxor(result(k, row), result(k, row), result(k, row));
+    c_.a.test(reg.mask.r32(), 0xffu << 8 * row);
+    c_.a.jz(none);
   }
 
   void gather_wide(const CheckedAddress& memory, unsigned row) const {
@@ -444,15 +447,31 @@ class LoadSite : public LaneSite {
       }
   }
 
-  /// Components side by side, of a lane wherever it is.
+  /// Components side by side, of a lane wherever it is. Lanes that are off load what one that is on does.
   void load_lanes_apart(const CheckedAddress& memory, unsigned row) const {
+    auto& a = c_.a;
+    const asmjit::Label none = a.newLabel();
+    go_if_none(row, none);
     store_vectors(Frame::operands, {&places_[row], 1});
+    if (masked()) {
+      a.mov(bits.r32(), reg.mask.r32());
+      if (row != 0) a.shr(bits.r32(), 8 * row);
+      a.tzcnt(bits.r32(), bits.r32());
+      a.vpbroadcastd(t, x86::ptr(x86::rsp, bits, 2, Frame::operands, 4));
+      a.vpxor(u, t, places_[row]);
+      a.vpand(u, u, masks_[row]);
+      a.vpxor(t, t, u);
+      store_vectors(Frame::operands, {&t, 1});
+    }
     load_row_apart(
         [&, fetched = 8u](unsigned i, int behind, unsigned bytes) mutable {
           if (i != std::exchange(fetched, i)) fetch_place(0, i);
           return memory.lane(place(), component_offset(0) + static_cast<unsigned>(behind), bytes);
         },
         false, row);
+    if (masked())
+      for (unsigned k = 0; k < components(); ++k) a.vpand(result(k, row), result(k, row), masks_[row]);
+    a.bind(none);
   }
 
   /// Elements of 1 or 2 bytes, one after the other, in two chains: a gather would have to be of the dwords
