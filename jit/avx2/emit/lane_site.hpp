@@ -169,6 +169,7 @@ class LaneSite : public MemorySite {
   void narrow_from_window(x86::Ymm to) const;
   void store_firsts(std::span<const x86::Ymm> firsts) const;
   void go_if_written(asmjit::Label otherwise) const;
+  void prefetch_rows(const CheckedAddress& memory, unsigned row) const;
   void transpose_half(std::span<const x86::Ymm> free, const CheckedAddress& memory, unsigned row,
                       int half) const;
   /// From the first byte that a known run accesses to the last.

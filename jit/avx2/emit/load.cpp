@@ -423,8 +423,8 @@ class LoadSite : public LaneSite {
     c_.a.bind(none);
   }
 
-  /// The results of a row are 0 and that is all where none of its lanes is on. Lanes that have left a loop are
-  /// off for long, and a gather of none takes as long as one of all.
+  /// The results of a row are 0 and that is all where none of its lanes is on. Lanes that have left a loop
+  /// are off for long, and a gather of none takes as long as one of all.
   void go_if_none(unsigned row, asmjit::Label none) const {
     if (!masked()) return;
     for (unsigned k = 0; k < components(); ++k) c_.a.vpxor(result(k, row), result(k, row), result(k, row));

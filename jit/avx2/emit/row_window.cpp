@@ -8,6 +8,13 @@
 #include "jit/avx2/emit/lane_site.hpp"
 
 namespace eum::jit::avx2::emit {
+namespace {
+
+/// Rows that lie one behind the other are fetched so far ahead. Farther apart they may fall on the same lines
+/// of a cache, and processors fetch ahead along long ones by themselves.
+constexpr int rows_ahead = 1024;
+
+}  // namespace
 
 void LaneSite::take_from_window(std::span<const x86::Ymm> results, asmjit::Label miss,
                                 asmjit::Label serve) const {
@@ -163,11 +170,31 @@ void LaneSite::fill_window(std::span<const x86::Ymm> results, asmjit::Label othe
   };
   for (const x86::Ymm& vector : borrowed) a.vmovaps(kept(vector), vector);
   free.insert(free.end(), borrowed.begin(), borrowed.end());
-  for (unsigned row = 0; row < rows(); ++row)
+  for (unsigned row = 0; row < rows(); ++row) {
     for (int half = 0; half < 2; ++half) transpose_half(free, memory, row, half);
+    prefetch_rows(memory, row);
+  }
   for (const x86::Ymm& vector : borrowed) a.vmovaps(vector, kept(vector));
   a.mov(bits.r32(), position);
   a.jmp(serve);
+}
+
+/// Of rows that lie one behind the other those that the next threads go along.
+void LaneSite::prefetch_rows(const CheckedAddress& memory, unsigned row) const {
+  if (!does(Optimisation::prefetch) || of_one_host_thread()) return;
+  auto& a = c_.a;
+  const RowWindow& window = *window_;
+  const x86::Gp distance = lane;
+  const asmjit::Label apart = a.newLabel();
+  a.mov(distance.r32(), window.first(8 * row + 7));
+  a.sub(distance.r32(), window.first(8 * row));
+  a.cmp(distance.r32(), rows_ahead);
+  a.ja(apart);
+  for (unsigned i = 0; i < 8; ++i) {
+    a.mov(place().r32(), window.first(8 * row + i));
+    a.prefetcht0(memory.ahead_of_lane(place(), component_offset(0), rows_ahead));
+  }
+  a.bind(apart);
 }
 
 /// Four dwords of eight rows. `free`: six vectors.
