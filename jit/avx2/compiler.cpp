@@ -210,7 +210,7 @@ void Compiler::block(ir::BlockId id, bool full) {
     }
     if (annotate_) this->annotate(inst);
     follow_mode(inst);
-    forget_rows(&inst);
+    forget_rows(inst);
     regs.begin_inst(i);
     host.emitters[static_cast<std::size_t>(inst.op)](*this, inst);
     regs.end_inst(inst);
@@ -325,21 +325,31 @@ std::optional<RowWindow> Compiler::row_window(ir::ValueId result, unsigned first
   for (const RowWalk& walk : walks_.found) {
     if (walk.result == result) {
       window += static_cast<int>(first_lane) / 8;
-      return RowWindow{rows_begin() + RowWindow::position_bytes * window,
-                       rows_begin() + bytes_of_positions(walks_) + window * RowWindow::window_bytes,
-                       walk.step};
+      const int position = rows_begin() + RowWindow::position_bytes * window;
+      const int windows = rows_begin() + bytes_of_positions(walks_) + RowWindow::window_bytes * window;
+      return RowWindow{position, windows, std::abs(walk.step), walk.step < 0};
     }
     window += windows_of(walk);
   }
   return std::nullopt;
 }
 
-/// What has been fetched may not be what memory holds.
-void Compiler::forget_rows(const ir::Inst* inst) {
+/// Nothing has been fetched yet.
+void Compiler::begin_rows() {
+  for (const RowWalk& walk : walks_.found)
+    for (unsigned lane = 0; lane < walk.lanes; lane += 8) {
+      const RowWindow window = *row_window(walk.result, lane);
+      a.mov(window.at(), RowWindow::forgotten + RowWindow::row_bytes);
+      a.mov(window.short_rows(), 0);
+    }
+}
+
+/// What has been fetched may not be what memory holds behind the instruction.
+void Compiler::forget_rows(const ir::Inst& inst) {
   for (const RowWalk& walk : walks_.found) {
-    if (inst && !RowWalks::ends(function, *inst, walk)) continue;
+    if (!RowWalks::ends(function, inst, walk)) continue;
     for (unsigned lane = 0; lane < walk.lanes; lane += 8)
-      a.mov(row_window(walk.result, lane)->at(), RowWindow::no_position);
+      a.or_(row_window(walk.result, lane)->at(), RowWindow::forgotten);
   }
 }
 

@@ -67,31 +67,35 @@ struct BatchCode {
 };
 
 /// Where in the frame the rows are that some lanes of a load go along: for each vector of eight lanes the
-/// places that they begin at, and 32 bytes of each row, dword by dword of all eight.
+/// places that they were at, and 32 bytes of each row from there on, dword by dword of all eight.
 struct RowWindow {
   static constexpr int row_bytes = 32;
   static constexpr int first_bytes = 32, window_bytes = first_bytes + 8 * row_bytes;  ///< of eight lanes
   static constexpr int position_bytes = 16;
-  static constexpr int no_position = row_bytes;
+  /// Added to a position: memory may have changed, so that there is nothing.
+  static constexpr int forgotten = 2 * row_bytes;
 
-  /// Four bytes: how far from their beginning the lanes probably are; no_position: nothing is there. Eight
-  /// bytes behind it: the start of the region that places are offsets in, in the address space.
   int position;
   int windows;
-  int step;
+  int step;   ///< bytes in a turn
+  bool down;  ///< to lower addresses: dwords lie in this order, too
 
+  /// Four bytes: how far the lanes probably have gone.
   x86::Mem at() const { return x86::ptr(x86::rsp, position, 4); }
+  /// A byte: how many rows have been left too soon, lately.
+  x86::Mem short_rows() const { return x86::ptr(x86::rsp, position + 4, 1); }
+  /// In the address space: the start of the region that places are offsets in.
   x86::Mem region_start() const { return x86::ptr(x86::rsp, position + 8, 8); }
   x86::Mem firsts(unsigned row) const { return x86::ptr(x86::rsp, of(row), 32); }
   x86::Mem first(unsigned lane) const {
     return x86::ptr(x86::rsp, of(lane / 8) + static_cast<int>(lane % 8) * 4, 4);
   }
-  /// The dword of all eight lanes; `offset`: in their rows, a multiple of 4.
-  x86::Mem dwords(unsigned row, int offset) const {
-    return x86::ptr(x86::rsp, of(row) + first_bytes + offset * 8, 32);
+  /// The dword of all eight lanes; `distance`: from where they were, a multiple of 4.
+  x86::Mem dwords(unsigned row, int distance) const {
+    return x86::ptr(x86::rsp, of(row) + first_bytes + distance * 8, 32);
   }
-  x86::Mem dwords(unsigned row, x86::Gp offset) const {
-    return x86::ptr(x86::rsp, offset.r64(), 3, of(row) + first_bytes, 32);
+  x86::Mem dwords(unsigned row, x86::Gp distance) const {
+    return x86::ptr(x86::rsp, distance.r64(), 3, of(row) + first_bytes, 32);
   }
 
  private:
@@ -329,8 +333,8 @@ class Compiler {
   void leave_if_mode_differs();
   void leave_if_next_mode_differs(const x86::Mem& next);
   void count_instructions();
-  /// Of all walks, or of those that the instruction ends.
-  void forget_rows(const ir::Inst* inst = nullptr);
+  void begin_rows();
+  void forget_rows(const ir::Inst& inst);
   int rows_begin() const { return Frame::data + Frame::data_bytes(function); }
   bool uses(ir::MemSpace space) const;
   bool may_reach_scratch() const;

@@ -70,7 +70,7 @@ asmjit::Label Compiler::prologue() {
     for (int at = 0; at < Frame::scattered_bytes; at += 32)
       a.vmovups(x86::ptr(x86::rsp, Frame::scattered + at, 32), x86::ymm0);
   }
-  forget_rows();
+  begin_rows();
   run_batch();
   return entry;
 }

@@ -159,9 +159,8 @@ constexpr int scattered_before = 3, scattered_after = 31;
 
 }  // namespace
 
-void LaneSite::go_if_scattered(asmjit::Label scattered) {
+void LaneSite::go_if_scattered(asmjit::Label scattered) const {
   if (!counts_scattered()) return;
-  site_ = c_.next_lane_site();
   c_.a.cmp(scattered_times(), scattered_before);
   c_.a.ja(scattered);
 }

@@ -39,9 +39,13 @@ class LaneSite : public MemorySite {
   /// In the address space: the offsets of the lanes in the region that the site used last; jumps where they
   /// are none of 32 bits. Known runs of distances need none.
   void locate(asmjit::Label otherwise) const;
+  /// In front of what follows: takes a counter.
+  void count_scattered() {
+    if (counts_scattered()) site_ = c_.next_lane_site();
+  }
   /// Jumps, for some times, where the lanes of this access have not been a run again and again. A guess:
   /// whatever comes of it is right.
-  void go_if_scattered(asmjit::Label scattered);
+  void go_if_scattered(asmjit::Label scattered) const;
   /// Where they have been found to be a run.
   void note_run() const;
   /// Where they have been found to be none, and where go_if_scattered has jumped to.
@@ -164,10 +168,13 @@ class LaneSite : public MemorySite {
   x86::Mem scattered_times() const;
   /// Local memory and bytes are mostly runs, so that it would cost more than it gives.
   bool counts_scattered() const {
-    return does(Optimisation::scattered) && !of_one_host_thread() && element() >= 4 && !goes_along_rows();
+    return does(Optimisation::scattered) && !of_one_host_thread() && element() >= 4;
   }
   void narrow_from_window(x86::Ymm to) const;
-  void store_firsts(std::span<const x86::Ymm> firsts) const;
+  void store_firsts() const;
+  void go_if_short(asmjit::Label otherwise) const;
+  /// Of a row that lanes go down: from its first byte to the element that they are at.
+  int down_bytes() const { return RowWindow::row_bytes - static_cast<int>(element()); }
   void go_if_written(asmjit::Label otherwise) const;
   void prefetch_rows(const CheckedAddress& memory, unsigned row) const;
   void transpose_half(std::span<const x86::Ymm> free, const CheckedAddress& memory, unsigned row,

@@ -34,6 +34,7 @@ class LoadSite : public LaneSite {
     locate(slow_);
     if (stride != 0) {
       const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
+      count_scattered();
       go_if_scattered(scattered);
       load_run(stride, spread);
       note_run();
@@ -55,6 +56,7 @@ class LoadSite : public LaneSite {
     locate(slow_);
     take_from_window(results_, miss, serve_);
     a.bind(done_);
+    count_scattered();
     c_.out_of_line([site = *this, miss] {
       auto& a = site.c_.a;
       const unsigned stride = site.row_stride();
@@ -67,11 +69,13 @@ class LoadSite : public LaneSite {
         a.jmp(site.done_);
         a.bind(some);
       }
-      if (stride == 0) return site.load_apart({});
-      const asmjit::Label spread = a.newLabel();
+      if (stride == 0) return site.load_apart(a.newLabel());
+      const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
+      site.go_if_scattered(scattered);
       site.load_run(stride, spread);
+      site.note_run();
       a.jmp(site.done_);
-      site.load_otherwise(spread, {}, stride);
+      site.load_otherwise(spread, scattered, stride);
     });
     call_out_of_line(slow_, done_, on_data<jit::load>,
                      {.addresses = address_registers(), .results = results_});

@@ -14,6 +14,10 @@ namespace {
 /// of a cache, and processors fetch ahead along long ones by themselves.
 constexpr int rows_ahead = 1024;
 
+/// Fetching pays from so many turns on. When that many rows in a row were left before, the next ones of so
+/// many are not fetched.
+constexpr int least_turns = 4, short_rows_before = 1, short_rows_after = 126;
+
 }  // namespace
 
 void LaneSite::take_from_window(std::span<const x86::Ymm> results, asmjit::Label miss,
@@ -31,7 +35,12 @@ void LaneSite::take_from_window(std::span<const x86::Ymm> results, asmjit::Label
   a.vpbroadcastd(t, window.at());
   for (unsigned row = 0; row < rows(); ++row) {
     const x86::Ymm agrees = row == 0 ? u : v;
-    a.vpaddd(agrees, t, window.firsts(row));
+    if (window.down) {
+      a.vmovups(agrees, window.firsts(row));
+      a.vpsubd(agrees, agrees, t);
+    } else {
+      a.vpaddd(agrees, t, window.firsts(row));
+    }
     a.vpcmpeqd(agrees, agrees, places_[row]);
     if (masked()) a.vpandn(agrees, agrees, masks_[row]);
   }
@@ -62,7 +71,12 @@ void LaneSite::take_from_window(std::span<const x86::Ymm> results, asmjit::Label
 void LaneSite::narrow_from_window(x86::Ymm to) const {
   auto& a = c_.a;
   a.mov(place().r32(), bits.r32());
-  a.mov(lane.r32(), bits.r32());
+  if (window_->down) {
+    a.mov(lane.r32(), RowWindow::row_bytes - static_cast<int>(element()));
+    a.sub(lane.r32(), bits.r32());
+  } else {
+    a.mov(lane.r32(), bits.r32());
+  }
   a.and_(place().r32(), -4);
   a.and_(lane.r32(), 3);
   a.shl(lane.r32(), 3);
@@ -108,14 +122,14 @@ void LaneSite::go_if_written(asmjit::Label otherwise) const {
 
 // Lanes that are off get the row of one that is on, and are there where that is: should one of them come back
 // there, it is right.
-void LaneSite::store_firsts(std::span<const x86::Ymm> firsts) const {
+void LaneSite::store_firsts() const {
   auto& a = c_.a;
   const RowWindow& window = *window_;
   if (in_space()) {
     a.mov(bits, region(offsetof(CachedRegion, start), 8));
     a.mov(window.region_start(), bits);
   }
-  for (unsigned row = 0; row < rows(); ++row) a.vmovups(window.firsts(row), firsts[row]);
+  for (unsigned row = 0; row < rows(); ++row) a.vmovups(window.firsts(row), places_[row]);
   if (!masked()) return;
   a.tzcnt(bits.r32(), reg.mask.r32());
   const x86::Gp of_first = lane;
@@ -132,29 +146,53 @@ void LaneSite::store_firsts(std::span<const x86::Ymm> firsts) const {
   first.setIndex(of_first.r64());
   a.vpbroadcastd(t, first);
   for (unsigned row = 0; row < rows(); ++row) {
-    a.vpxor(u, t, firsts[row]);
+    a.vpxor(u, t, places_[row]);
     a.vpand(u, u, masks_[row]);
     a.vpxor(u, u, t);
     a.vmovups(window.firsts(row), u);
   }
 }
 
+/// Rows that are left after a turn or two cost more than they give.
+void LaneSite::go_if_short(asmjit::Label otherwise) const {
+  auto& a = c_.a;
+  const RowWindow& window = *window_;
+  const asmjit::Label skip = a.newLabel(), is_short = a.newLabel(), fill = a.newLabel();
+  a.cmp(window.short_rows(), short_rows_before);
+  a.ja(skip);
+  a.mov(bits.r32(), window.at());
+  a.and_(bits.r32(), RowWindow::forgotten - 1);
+  a.cmp(bits.r32(), std::min(least_turns * window.step, RowWindow::row_bytes));
+  a.jb(is_short);
+  a.mov(window.short_rows(), 0);
+  a.jmp(fill);
+  a.bind(is_short);
+  a.inc(window.short_rows());
+  a.cmp(window.short_rows(), short_rows_before);
+  a.jbe(fill);
+  a.mov(window.at(), RowWindow::forgotten + RowWindow::row_bytes);
+  a.mov(window.short_rows(), short_rows_before + short_rows_after + 1);
+  a.bind(skip);
+  a.dec(window.short_rows());
+  a.jmp(otherwise);
+  a.bind(fill);
+}
+
 void LaneSite::fill_window(std::span<const x86::Ymm> results, asmjit::Label otherwise,
                            asmjit::Label serve) const {
   auto& a = c_.a;
+  go_if_short(otherwise);
   go_if_written(otherwise);
-  std::array<x86::Ymm, 2> firsts = places_;
-  // Who goes down has what comes next in front.
-  const int position = window_->step > 0 ? 0 : RowWindow::row_bytes - static_cast<int>(element());
-  if (position != 0) {
-    firsts = {results[0], element() == 4 ? results.back() : w};
+  std::array<x86::Ymm, 2> begins = places_;
+  if (window_->down) {
+    begins = {results[0], element() == 4 ? results.back() : w};
     for (unsigned row = 0; row < rows(); ++row)
-      a.vpsubd(firsts[row], places_[row], c_.splat(static_cast<unsigned>(position), 4));
+      a.vpsubd(begins[row], places_[row], c_.splat(static_cast<unsigned>(down_bytes()), 4));
   }
   const CheckedAddress memory =
-      check_lanes({{firsts.data(), rows()}, masks(), t, u, v, bits},
+      check_lanes({{begins.data(), rows()}, masks(), t, u, v, bits},
                   component_offset(0) + static_cast<unsigned>(RowWindow::row_bytes), otherwise);
-  store_firsts(firsts);
+  store_firsts();
   // Six vectors, of which some have to be borrowed.
   std::vector<x86::Ymm> free{t, u, v};
   free.insert(free.end(), results.begin(), results.end());
@@ -175,7 +213,7 @@ void LaneSite::fill_window(std::span<const x86::Ymm> results, asmjit::Label othe
     prefetch_rows(memory, row);
   }
   for (const x86::Ymm& vector : borrowed) a.vmovaps(vector, kept(vector));
-  a.mov(bits.r32(), position);
+  a.xor_(bits.r32(), bits.r32());
   a.jmp(serve);
 }
 
@@ -205,6 +243,7 @@ void LaneSite::transpose_half(std::span<const x86::Ymm> free, const CheckedAddre
   const RowWindow& window = *window_;
   const auto part_of = [&](unsigned lane_of_row) {
     a.mov(place().r32(), window.first(8 * row + lane_of_row));
+    if (window.down) a.sub(place().r32(), down_bytes());
     return memory.lane(place(), component_offset(0) + static_cast<unsigned>(half * half_bytes), half_bytes);
   };
   for (unsigned i = 0; i < 4; ++i) {
@@ -222,7 +261,7 @@ void LaneSite::transpose_half(std::span<const x86::Ymm> free, const CheckedAddre
   a.vunpckhpd(low, high, q);
   int offset = half * half_bytes;
   for (const x86::Ymm& dwords : {r, s, p, low}) {
-    a.vmovups(window.dwords(row, offset), dwords);
+    a.vmovups(window.dwords(row, window.down ? RowWindow::row_bytes - 4 - offset : offset), dwords);
     offset += 4;
   }
 }

@@ -31,6 +31,7 @@ class StoreSite : public LaneSite {
     locate(slow_);
     if (stride != 0) {
       const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
+      count_scattered();
       go_if_scattered(scattered);
       if (masked()) {
         store_runs_under_mask(check_run_under_mask(stride, spread), 1, stride);
