@@ -2,8 +2,11 @@
 // on what happens above them: a byte that was put between other bytes of a dword, and is taken out again, is
 // the byte from before. What is widened again after a cut need not be packed between. And a mask that takes
 // away what cannot be there is none.
+#include <algorithm>
 #include <optional>
+#include <vector>
 
+#include "jit/passes/demanded_bits.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -27,6 +30,10 @@ class LowBits {
   void run(Block& block) {
     out_.clear();
     changed_ = false;
+    const auto widens = [](const Inst& inst) {
+      return converts(inst) && size_of(inst.from) < size_of(inst.type) && size_of(inst.from) <= 2;
+    };
+    if (std::ranges::any_of(block.insts, widens)) demanded_.find(function_, block);
     for (const Inst& inst : block.insts) {
       for (ValueId& arg : function_.args(inst)) arg = resolve(arg);
       Inst own = inst;
@@ -122,8 +129,12 @@ class LowBits {
         return function_.arg(inst, 1 - k);
     return no_value;
   }
-  /// Of a ^ ((b ^ a) & mask), which is b where the mask has bits and else a.
-  ValueId unmerged(const Inst& inst, Bits wanted) const {
+  /// a ^ ((b ^ a) & mask), which is b where the mask has bits and else a.
+  struct Merge {
+    ValueId a, b;
+    Bits mask;
+  };
+  std::optional<Merge> merge_of(const Inst& inst) const {
     for (const unsigned k : {0u, 1u}) {
       const ValueId a = function_.arg(inst, k);
       const Inst* change = as(function_.arg(inst, 1 - k), Op::and_);
@@ -132,14 +143,42 @@ class LowBits {
         const auto mask = constant(function_.arg(*change, m));
         const Inst* different = as(function_.arg(*change, 1 - m), Op::xor_);
         if (!mask || !different) continue;
-        for (const unsigned o : {0u, 1u}) {
-          if (function_.arg(*different, o) != a) continue;
-          if ((wanted & ~*mask) == 0) return function_.arg(*different, 1 - o);
-          if ((wanted & *mask) == 0) return a;
-        }
+        for (const unsigned o : {0u, 1u})
+          if (function_.arg(*different, o) == a) return Merge{a, function_.arg(*different, 1 - o), *mask};
       }
     }
-    return no_value;
+    return std::nullopt;
+  }
+  ValueId unmerged(const Inst& inst, Bits wanted) const {
+    const auto merge = merge_of(inst);
+    if (!merge) return no_value;
+    if ((wanted & ~merge->mask) == 0) return merge->b;
+    return (wanted & merge->mask) == 0 ? merge->a : no_value;
+  }
+
+  /// What several merges, one after the other, have given all bits of: what was there before is gone.
+  ValueId put_together(const Inst& inst) {
+    const Bits all = low_bits_of(bits_of(inst.type));
+    std::vector<Merge> parts;  // the last one first
+    Bits given = 0;
+    for (const Inst* at = &inst; at && given != all;) {
+      const auto merge = merge_of(*at);
+      if (!merge) return no_value;
+      if ((merge->mask & ~given) != 0) parts.push_back({merge->a, merge->b, merge->mask & ~given});
+      given |= merge->mask;
+      at = as(merge->a, Op::xor_);
+    }
+    if (given != all || parts.size() < 2) return no_value;
+    const Inst at = inst;
+    ValueId whole = no_value;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+      ValueId bits = part->b;
+      if ((possible(bits) & ~part->mask) != 0) bits = with_constant(Op::and_, bits, part->mask, at);
+      whole = whole == no_value
+                  ? bits
+                  : remembered(out_.append(make_op(Op::or_, at.type, at.lanes, at.guest_ip), {whole, bits}));
+    }
+    return whole;
   }
 
   ValueId append(Op op, Type type, Type from, ValueId value, const Inst& at) {
@@ -174,6 +213,7 @@ class LowBits {
           return function_.arg(inst, 1 - k);
       return no_value;
     }
+    if (inst.op == Op::xor_ && is_int(inst.type) && inst.mask == no_value) return put_together(inst);
     if (inst.op != Op::convert || inst.mask != no_value || !is_int(inst.from)) return no_value;
     if (is_int(inst.type) && bits_of(inst.type) < bits_of(inst.from)) return cut(inst);
     return widened(inst);
@@ -210,9 +250,10 @@ class LowBits {
     return no_value;
   }
 
-  /// Of what was cut from 32 bits: these, masked or with the sign spread.
+  /// Of what was cut from 16 or 32 bits: these as they are, where nothing looks at what is above, or masked,
+  /// or with the sign spread.
   ValueId widened(Inst& inst) {
-    const bool to_words = is_int(inst.type) && size_of(inst.type) == 2 && !is_signed(inst.from);
+    const bool to_words = is_int(inst.type) && size_of(inst.type) == 2;
     if (inst.lanes < 8 || (size_of(inst.type) != 4 && !to_words) || size_of(inst.from) > 2) return no_value;
     ValueId narrow = function_.arg(inst, 0);
     while (const Inst* same = as(narrow, Op::bitcast)) {
@@ -220,28 +261,40 @@ class LowBits {
       narrow = function_.arg(*same, 0);
     }
     const Inst* source = out_.definition(narrow);
-    if (!source || !converts(*source) || size_of(source->from) != 4) return no_value;
+    if (!source || !converts(*source) || size_of(source->from) <= size_of(inst.from) ||
+        size_of(source->from) > 4)
+      return no_value;
     const Inst at = inst;
-    const unsigned bits = bits_of(at.from), above = 32 - bits;
+    const unsigned bits = bits_of(at.from);
     ValueId value = function_.arg(*source, 0);
-    if (to_words) {
-      const bool fits = (possible(value) & ~low_bits_of(bits)) == 0;
+    if (is_int(at.type) && (demanded_.of(at.result) & ~low_bits_of(bits)) == 0)
+      return resized(value, at.type, at);
+    if (to_words && size_of(source->from) == 4)
       value = append(Op::convert, Type::u16, type_of(value), value, at);
-      return cast(fits ? value : with_constant(Op::and_, value, low_bits_of(bits), at), at.type, at);
-    }
+    const bool of_words = size_of(type_of(value)) == 2;
     if (is_signed(at.from)) {
-      value = cast(value, Type::s32, at);
+      const unsigned above = bits_of(type_of(value)) - bits;
+      value = cast(value, of_words ? Type::s16 : Type::s32, at);
       value = with_constant(Op::asr, with_constant(Op::shl, value, above, at), above, at);
     } else if ((possible(value) & ~low_bits_of(bits)) != 0) {
-      value = with_constant(Op::and_, cast(value, Type::u32, at), low_bits_of(bits), at);
+      value = cast(value, of_words ? Type::u16 : Type::u32, at);
+      value = with_constant(Op::and_, value, low_bits_of(bits), at);
     }
-    if (is_int(at.type)) return cast(value, at.type, at);
+    if (is_int(at.type)) return resized(value, at.type, at);
+    if (of_words) return append(Op::convert, at.type, type_of(value), value, at);
     return append(Op::convert, at.type, Type::s32, cast(value, Type::s32, at), at);
+  }
+
+  /// The value in this type, whose bits it has if it is as wide.
+  ValueId resized(ValueId value, Type type, const Inst& at) {
+    if (size_of(type_of(value)) == size_of(type)) return cast(value, type, at);
+    return append(Op::convert, type, type_of(value), value, at);
   }
 
   Function& function_;
   std::vector<ValueId> alias_;
   std::vector<Bits> possible_;  // bits of each value that may be set
+  DemandedBits demanded_;
   NewBlock out_;
   bool changed_ = false;
 };

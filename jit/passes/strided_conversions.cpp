@@ -241,8 +241,7 @@ class StridedConversions {
     ValueId value = values_[arg].whole;
     if (container.bytes == 4 && low_of(arg, original).low_bits >= 8 * size_of(original.type)) {
       value = values_[arg].low;
-    } else if (value == no_value || size_of(function_.values[value].type) < container.bytes ||
-               values_[arg].container.bytes != 0) {
+    } else if (value == no_value || values_[arg].container.bytes != 0) {
       out_.keep(original);
       return false;
     }

@@ -1,0 +1,92 @@
+#pragma once
+// Which bits of a block's integers anything looks at.
+#include <bit>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/ir/function.hpp"
+
+namespace eum::jit {
+
+class DemandedBits {
+ public:
+  using Bits = std::uint64_t;
+
+  void find(const ir::Function& function, const ir::Block& block) {
+    using ir::Op;
+    constants_.clear();
+    for (const ir::Inst& inst : block.insts)
+      if (inst.op == Op::constant) constants_.emplace(inst.result, inst.imm);
+    for (auto i = block.insts.rbegin(); i != block.insts.rend(); ++i) {
+      const ir::Inst& inst = *i;
+      const auto args = function.args(inst);
+      const auto demand = [&](unsigned k, Bits bits) { at(args[k]) |= bits; };
+      if (inst.result_count != 1 || !ir::is_int(inst.type) || inst.mask != ir::no_value) {
+        for (unsigned k = 0; k < args.size(); ++k) demand(k, ~Bits{0});
+        continue;
+      }
+      const Bits wanted = of(inst.result) & all_of(inst.type);
+      // What is carried goes up only.
+      const Bits below = wanted == 0 ? 0 : ~Bits{0} >> std::countl_zero(wanted);
+      switch (inst.op) {
+        case Op::add:
+        case Op::sub:
+        case Op::mul:
+        case Op::mad:
+        case Op::neg:
+          for (unsigned k = 0; k < args.size(); ++k) demand(k, below);
+          break;
+        case Op::shl:
+          demand(0, below);
+          demand(1, ~Bits{0});
+          break;
+        case Op::and_:
+          for (const unsigned k : {0u, 1u}) demand(k, wanted & constant(args[1 - k]));
+          break;
+        case Op::or_:
+        case Op::xor_:
+        case Op::not_:
+        case Op::slice:
+        case Op::concat:
+        case Op::splat:
+          for (unsigned k = 0; k < args.size(); ++k) demand(k, wanted);
+          break;
+        case Op::select:
+          demand(0, ~Bits{0});
+          for (const unsigned k : {1u, 2u}) demand(k, wanted);
+          break;
+        case Op::bitcast:
+          demand(0, ir::is_int(inst.from) ? wanted : ~Bits{0});
+          break;
+        case Op::convert:
+          if (!ir::is_int(inst.from)) {
+            demand(0, ~Bits{0});
+          } else {
+            const Bits all = all_of(inst.from), sign = all ^ (all >> 1);
+            demand(0, (wanted & all) | ((wanted & ~all) != 0 ? sign : 0));
+          }
+          break;
+        default:
+          for (unsigned k = 0; k < args.size(); ++k) demand(k, ~Bits{0});
+      }
+    }
+  }
+  /// Of a value of the block that find() has seen.
+  Bits of(ir::ValueId value) const { return value < demanded_.size() ? demanded_[value] : 0; }
+
+ private:
+  static Bits all_of(ir::Type type) { return ~Bits{0} >> (64 - 8 * ir::size_of(type)); }
+  Bits& at(ir::ValueId value) {
+    if (value >= demanded_.size()) demanded_.resize(value + 1);
+    return demanded_[value];
+  }
+  Bits constant(ir::ValueId value) const {
+    const auto known = constants_.find(value);
+    return known == constants_.end() ? ~Bits{0} : known->second;
+  }
+  std::vector<Bits> demanded_;
+  std::unordered_map<ir::ValueId, Bits> constants_;
+};
+
+}  // namespace eum::jit
