@@ -87,6 +87,9 @@ class MaskRegisters {
   x86::Ymm signs(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.signs(mask, width, chunk));
   }
+  std::optional<unsigned> common_width(ir::ValueId a, ir::ValueId b) {
+    return allocator_.masks.common_width(a, b);
+  }
   /// A mask register.
   x86::KReg chunk(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::k(allocator_.masks.chunk(mask, width, chunk));

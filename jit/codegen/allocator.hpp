@@ -96,6 +96,9 @@ class Masks {
   unsigned lanes(ir::ValueId mask, unsigned width, unsigned chunk);
   /// The same for who looks at the sign of each lane only, as blends do: it takes fewer instructions.
   unsigned signs(ir::ValueId mask, unsigned width, unsigned chunk);
+  /// In which width a logical op on the two masks needs neither bits made of lanes nor lanes made of bits;
+  /// none if both have bits, or there is no such width.
+  std::optional<unsigned> common_width(ir::ValueId a, ir::ValueId b);
   /// The result comes as lanes of `width` bytes: each chunk is then defined or bound as that of a vector, or
   /// with define_chunk.
   void define_lanes(ir::ValueId mask, unsigned width);
@@ -113,6 +116,8 @@ class Masks {
     std::uint8_t chunk = 0;
   };
   Place& place(ir::ValueId mask, unsigned width, unsigned chunk);
+  bool has_bits(ir::ValueId mask) const;
+  bool has_lanes(ir::ValueId mask, unsigned width);
   unsigned lanes_from_bits(ir::ValueId mask, unsigned width, unsigned chunk);
   unsigned known_lanes(ir::ValueId mask, unsigned width, unsigned chunk);
   bool take_from_whole(ir::ValueId mask, unsigned width, unsigned chunk, bool signs);

@@ -75,6 +75,8 @@ class BlockCode {
  private:
   void fold(ir::BlockId block, bool full);
   bool fold_mask(CodeInst& inst);
+  ir::ValueId complemented(ir::ValueId mask) const;
+  std::optional<ir::ValueId> fold_masks(CodeInst& inst) const;
   bool fold_inst(CodeInst& inst, bool full);
   void access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& first,
                       const ScalarRun& second, std::span<ir::ValueId> room);

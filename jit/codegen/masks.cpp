@@ -25,6 +25,27 @@ void Masks::bind_lanes(ValueId mask, unsigned width, unsigned chunk, unsigned re
   all_.vectors.bind(mask, all_.values_.mask_chunk(mask, width, chunk), reg);
 }
 
+bool Masks::has_bits(ValueId mask) const {
+  const Value& v = all_.values_[mask];
+  return v.general.somewhere() || v.is_constant;
+}
+
+bool Masks::has_lanes(ValueId mask, unsigned width) {
+  const Value& v = all_.values_[mask];
+  if (v.is_constant || v.mask_width == 0 || (v.signs_only & width) != 0) return false;
+  const unsigned per_chunk = all_.target_.lanes_per_vector(width);
+  for (unsigned c = 0; c * per_chunk < all_.values_.info(mask).lanes; ++c)
+    if (!place(mask, width, c).somewhere()) return false;
+  return true;
+}
+
+std::optional<unsigned> Masks::common_width(ValueId a, ValueId b) {
+  if (all_.target_.mask_registers != 0 || (has_bits(a) && has_bits(b))) return std::nullopt;
+  const unsigned width = all_.values_[has_bits(a) ? b : a].mask_width;
+  if (width == 0 || !has_lanes(a, width) || !has_lanes(b, width)) return std::nullopt;
+  return width;
+}
+
 unsigned Masks::bits(ValueId mask) {
   Value& v = all_.values_[mask];
   if (v.general.somewhere() || v.is_constant) return all_.generals.use(mask);

@@ -10,6 +10,20 @@ using ir::Type;
 
 namespace {
 
+/// In vectors, where both masks have lanes of one width; false: they have not.
+bool mask2_of_lanes(Compiler& c, const CodeInst& inst, std::uint32_t vector) {
+  const auto width = c.m.common_width(inst.args[0], inst.args[1]);
+  if (!width) return false;
+  c.m.define_lanes(inst.result, *width);
+  const unsigned per_chunk = 32 / *width;
+  for (unsigned chunk = 0; chunk * per_chunk < inst.lanes; ++chunk) {
+    const x86::Ymm a = c.m.lanes(inst.args[0], *width, chunk), b = c.m.lanes(inst.args[1], *width, chunk);
+    c.a.emit(vector, c.v.define(inst.result, chunk), a, b);
+    c.regs.unpin();
+  }
+  return true;
+}
+
 void mask2(Compiler& c, const CodeInst& inst, std::uint32_t id) {
   const x86::Gp a = c.m.bits(inst.args[0]).r32(), b = c.m.bits(inst.args[1]).r32();
   const bool second = !c.g.is_dying(inst, 0) && c.g.is_dying(inst, 1);
@@ -17,7 +31,10 @@ void mask2(Compiler& c, const CodeInst& inst, std::uint32_t id) {
 }
 
 void logic2(Compiler& c, const CodeInst& inst, std::uint32_t scalar, std::uint32_t vector) {
-  if (ir::is_mask(inst.type)) return mask2(c, inst, scalar);
+  if (ir::is_mask(inst.type)) {
+    if (!mask2_of_lanes(c, inst, vector)) mask2(c, inst, scalar);
+    return;
+  }
   if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, scalar, Commutes::Yes);
   commutative2(c, inst, vector);
 }
@@ -128,6 +145,7 @@ void emit_xor_(Compiler& c, const CodeInst& inst) { logic2(c, inst, I::kIdXor, I
 
 void emit_andn(Compiler& c, const CodeInst& inst) {
   if (ir::is_mask(inst.type)) {
+    if (mask2_of_lanes(c, inst, I::kIdVpandn)) return;
     x86::Gp a = c.m.bits(inst.args[0]), b = c.m.bits(inst.args[1]);
     c.a.andn(c.m.define_bits(inst.result).r32(), a.r32(), b.r32());
     return;
@@ -143,6 +161,15 @@ void emit_andn(Compiler& c, const CodeInst& inst) {
 
 void emit_not_(Compiler& c, const CodeInst& inst) {
   if (ir::is_mask(inst.type)) {
+    if (const auto width = c.m.common_width(inst.args[0], inst.args[0])) {
+      c.m.define_lanes(inst.result, *width);
+      for (unsigned chunk = 0; chunk * (32 / *width) < inst.lanes; ++chunk) {
+        const x86::Ymm a = c.m.lanes(inst.args[0], *width, chunk);
+        c.a.vpxor(c.v.define(inst.result, chunk), a, all_ones(c));
+        c.regs.unpin();
+      }
+      return;
+    }
     const x86::Gp to = begin_over(c, inst, 0, c.m.bits(inst.args[0]).r32());
     if (inst.lanes == 32) {
       c.a.not_(to);
