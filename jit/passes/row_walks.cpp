@@ -18,12 +18,16 @@ using ir::ValueId;
 constexpr std::size_t most_blocks = 64, most_insts = 2048;
 /// Of what is computed from one another.
 constexpr unsigned deepest = 24;
+/// Bytes from one turn to the next, or of something that they are computed from.
+using Step = std::int64_t;
 /// Larger ones leave too little of a row at hand.
-constexpr std::int32_t largest_step = 8;
+constexpr Step largest_step = 8;
+/// Nothing is known of what goes further, so that no sum or product of steps is too large.
+constexpr Step farthest = 1 << 20;
 /// Looking at more whenever a row is fetched would take too long.
 constexpr std::size_t most_written = 4;
 /// Lanes that are no further apart share lines, and are accessed as a run if they are known.
-constexpr std::int32_t widest_run_stride = 16;
+constexpr Step widest_run_stride = 16;
 
 constexpr std::uint32_t dword = 4;
 
@@ -80,7 +84,7 @@ class Loop {
         if (!is_candidate(insts[i])) continue;
         const auto known = uses.of(b, true);
         const auto use = std::ranges::find(known, i, &LinearUse::index);
-        if (use != known.end() && use->run.run != 0 && std::abs(use->run.stride) <= widest_run_stride)
+        if (use != known.end() && use->run.run != 0 && std::abs(Step{use->run.stride}) <= widest_run_stride)
           continue;
         if (walks.size() == RowWalks::most) return;
         if (std::ranges::find(walks, insts[i].result, &RowWalk::result) != walks.end()) continue;
@@ -90,7 +94,7 @@ class Loop {
         const auto ends = [&](const Inst* inst) { return RowWalks::ends(*function_, *inst, walk); };
         if (std::ranges::any_of(writers_, ends)) continue;
         if (by_.empty()) index();
-        const auto element = static_cast<std::int32_t>(ir::size_of(insts[i].type));
+        const auto element = static_cast<Step>(ir::size_of(insts[i].type));
         const auto step = this->step(function_->args(insts[i])[0], 0);
         if (!step || std::abs(*step) < element || std::abs(*step) > largest_step || *step % element != 0)
           continue;
@@ -117,14 +121,18 @@ class Loop {
       }
   }
 
+  static std::optional<Step> near(std::optional<Step> step) {
+    return step && std::abs(*step) <= farthest ? step : std::nullopt;
+  }
   /// How much more the value is in each turn.
-  std::optional<std::int32_t> step(ValueId value, unsigned depth) {
+  std::optional<Step> step(ValueId value, unsigned depth) {
     const auto [found, is_new] = steps_.try_emplace(value);
     if (!is_new) return found->second;  // nothing is known of what depends on itself
-    return steps_[value] = find_step(value, depth);
+    const auto step = find_step(value, depth);
+    return steps_[value] = near(step);
   }
 
-  std::optional<std::int32_t> find_step(ValueId value, unsigned depth) {
+  std::optional<Step> find_step(ValueId value, unsigned depth) {
     const auto by = by_.find(value);
     if (by == by_.end() || depth > deepest) return std::nullopt;
     const Inst& inst = *by->second;
@@ -148,7 +156,7 @@ class Loop {
         return product(args[0], args[1], depth);
       case Op::shl:
         if (const auto bits = number(args[1], depth + 1); bits && *bits < 16)
-          if (const auto a = of(0)) return static_cast<std::int32_t>(static_cast<std::uint32_t>(*a) << *bits);
+          if (const auto a = of(0)) return *a * (Step{1} << *bits);
         break;
       case Op::convert:
       case Op::bitcast:
@@ -167,15 +175,13 @@ class Loop {
     return stays ? std::optional(0) : std::nullopt;
   }
 
-  std::optional<std::int32_t> product(ValueId a, ValueId b, unsigned depth) {
+  std::optional<Step> product(ValueId a, ValueId b, unsigned depth) {
     const auto x = step(a, depth + 1), y = step(b, depth + 1);
     if (!x || !y) return std::nullopt;
     if (*x == 0 && *y == 0) return 0;
     const auto factor = number(*x == 0 ? a : b, depth + 1);
-    const std::int32_t step = *x == 0 ? *y : *x;
-    if ((*x != 0 && *y != 0) || !factor || *factor > UINT16_MAX || std::abs(step) > INT16_MAX)
-      return std::nullopt;
-    return step * static_cast<std::int32_t>(*factor);
+    if ((*x != 0 && *y != 0) || !factor) return std::nullopt;
+    return (*x == 0 ? *y : *x) * Step{*factor};
   }
 
   /// What is the same in all lanes and known.
@@ -189,10 +195,10 @@ class Loop {
     return passes ? number(function_->args(inst)[0], depth + 1) : std::nullopt;
   }
 
-  std::optional<std::int32_t> step_of_register(const Inst& read, unsigned depth) {
+  std::optional<Step> step_of_register(const Inst& read, unsigned depth) {
     if (scatters_) return std::nullopt;
     const SlotRange range = slots_of(read, dword);
-    std::optional<std::int32_t> step = 0;
+    std::optional<Step> step = 0;
     bool written = false;
     for (const Write& write : writes_) {
       if (!overlap(write.slots, range)) continue;
@@ -207,7 +213,7 @@ class Loop {
   }
 
   /// What the value is more than the register that it is written to was.
-  std::optional<std::int32_t> increment(ValueId value, const SlotRange& slots, unsigned depth) const {
+  std::optional<Step> increment(ValueId value, const SlotRange& slots, unsigned depth) const {
     const auto by = by_.find(value);
     if (by == by_.end() || depth > deepest) return std::nullopt;
     const Inst& inst = *by->second;
@@ -254,7 +260,7 @@ class Loop {
   std::vector<BlockId> blocks_;
   std::vector<const Inst*> writers_;
   std::unordered_map<ValueId, const Inst*> by_;  // instructions of the loop that give values
-  std::unordered_map<ValueId, std::optional<std::int32_t>> steps_;
+  std::unordered_map<ValueId, std::optional<Step>> steps_;
   std::vector<Write> writes_;
   bool scatters_ = false;
 };
