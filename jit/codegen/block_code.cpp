@@ -1,4 +1,4 @@
-// Folding of masks, removal of what is dead, and next uses; see block_code.hpp.
+// Folding of instructions, removal of what is dead, and next uses; see block_code.hpp.
 #include "jit/codegen/block_code.hpp"
 
 #include <algorithm>
@@ -58,101 +58,6 @@ void BlockCode::make_constant(CodeInst& inst, std::uint32_t bits) {
   inst.arg_count = 0;
   inst.args = {};
   inst.imm = bits & lane_mask(inst.lanes);
-}
-
-/// The mask that this one is the complement of; or no value.
-ValueId BlockCode::complemented(ValueId mask) const {
-  if (defined_at_[mask] >= folded_.size()) return no_value;
-  const CodeInst& inst = folded_[defined_at_[mask]];
-  return inst.op == Op::not_ && inst.result == mask ? inst.args[0] : no_value;
-}
-
-/// An op of two masks, one of which is made of the other, as what merges a flag under itself is: the mask
-/// that it is, no value for none of the lanes, or nothing, though the operands may change.
-std::optional<ValueId> BlockCode::fold_masks(CodeInst& inst) const {
-  ValueId &a = inst.args[0], &b = inst.args[1];
-  if (a == b) return inst.op == Op::andn ? no_value : a;
-  const bool opposite = complemented(a) == b || complemented(b) == a;
-  if (inst.op == Op::and_ && opposite) return no_value;
-  if (inst.op == Op::andn && opposite) return b;
-  if (inst.op != Op::or_) return std::nullopt;
-  // x | (~x & y)
-  for (auto [x, other] : {std::pair<ValueId, ValueId*>{a, &b}, {b, &a}}) {
-    if (defined_at_[*other] >= folded_.size()) continue;
-    const CodeInst& part = folded_[defined_at_[*other]];
-    if (part.result != *other) continue;
-    if (part.op == Op::andn && part.args[0] == x) *other = part.args[1];
-    if (part.op != Op::and_) continue;
-    for (const unsigned k : {0u, 1u})
-      if (complemented(part.args[k]) == x) *other = part.args[1 - k];
-  }
-  return std::nullopt;
-}
-
-/// Folds an op that yields a mask. False: the instruction is gone, its result is an alias.
-bool BlockCode::fold_mask(CodeInst& inst) {
-  const std::uint32_t all = lane_mask(inst.lanes);
-  const std::uint32_t* a = inst.arg_count > 0 ? constant(inst.args[0]) : nullptr;
-  const std::uint32_t* b = inst.arg_count > 1 ? constant(inst.args[1]) : nullptr;
-  auto become = [&](std::uint32_t bits) {
-    make_constant(inst, bits);
-    is_constant_[inst.result] = 1;
-    constant_[inst.result] = bits & all;
-    return true;
-  };
-  auto same = [&](ValueId value) {
-    alias_[inst.result] = value;
-    return false;
-  };
-  switch (inst.op) {
-    case Op::and_:
-    case Op::or_:
-    case Op::andn:
-      if (const auto known = fold_masks(inst)) return *known == no_value ? become(0) : same(*known);
-      a = constant(inst.args[0]);
-      b = constant(inst.args[1]);
-      break;
-    default:
-      break;
-  }
-  switch (inst.op) {
-    case Op::constant:
-      return become(static_cast<std::uint32_t>(inst.imm));
-    case Op::slice:
-      if (a) return become(*a >> inst.imm);
-      break;
-    case Op::concat:
-      if (a && b) return become(*a | *b << function_.values[inst.args[0]].lanes);
-      break;
-    case Op::not_:
-      if (a) return become(~*a);
-      break;
-    case Op::and_:
-      if (a && b) return become(*a & *b);
-      if (a && *a == all) return same(inst.args[1]);
-      if (b && *b == all) return same(inst.args[0]);
-      if ((a && *a == 0) || (b && *b == 0)) return become(0);
-      break;
-    case Op::or_:
-      if (a && b) return become(*a | *b);
-      if (a && *a == 0) return same(inst.args[1]);
-      if (b && *b == 0) return same(inst.args[0]);
-      if ((a && *a == all) || (b && *b == all)) return become(all);
-      break;
-    case Op::andn:
-      if (a && b) return become(~*a & *b);
-      if ((a && *a == all) || (b && *b == 0)) return become(0);
-      if (a && *a == 0) return same(inst.args[1]);
-      if (b && *b == all) {
-        inst.op = Op::not_;
-        inst.arg_count = 1;
-        inst.args = inst.args.first(1);
-      }
-      break;
-    default:
-      break;
-  }
-  return true;
 }
 
 /// False: the instruction is gone.

@@ -1,7 +1,7 @@
-// Loads: rows of consecutive elements, one address for all lanes, gathered, or by call; and blocks.
+// Loads: rows of consecutive elements, one address for all lanes, gathered, or by call.
 #include "jit/avx2/emit/few_lanes.hpp"
 #include "jit/avx2/emit/lane_site.hpp"
-#include "jit/avx2/emit/scalar.hpp"
+#include "jit/avx2/emit/one_address.hpp"
 
 namespace eum::jit::avx2::emit {
 
@@ -533,25 +533,6 @@ class LoadSite : public LaneSite {
   asmjit::Label slow_, done_, serve_;
 };
 
-/// One lane, through general registers.
-void load_one_lane(Compiler& c, const CodeInst& inst) {
-  auto& a = c.a;
-  MemorySite site(c, inst);
-  site.acquire_scalar();
-  const x86::Gp to = c.g.define(inst.result), address = c.g.use(site.addresses());
-  asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  if (site.masked()) {
-    a.xor_(to.r32(), to.r32());
-    a.test(site.reg.mask.r8(), 1);
-    a.jz(done);
-  }
-  const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
-  load_scalar(a, to, memory.at(site.component_offset(0), site.element()), inst.type);
-  site.call_out_of_line(slow, done, on_data<jit::load>,
-                        {.address = address, .in_vectors = false, .result = to});
-  a.bind(done);
-}
-
 }  // namespace
 
 void emit_load(Compiler& c, const CodeInst& inst) {
@@ -570,26 +551,5 @@ void emit_load(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_probe(Compiler& c, const CodeInst& inst) { MemorySite(c, inst).call_inline(on_data<jit::probe>); }
-
-void emit_block_load(Compiler& c, const CodeInst& inst) {
-  auto& a = c.a;
-  MemorySite site(c, inst);
-  const bool whole_dwords = site.bytes() % 4 == 0;
-  if (!site.fits_in_line() || (!whole_dwords && inst.lanes != 1))
-    return site.call_inline(on_data<jit::block_load>);
-  if (c.regs.is_scalar(inst.result)) return load_one_lane(c, inst);
-  std::vector<x86::Ymm> results;
-  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk)
-    results.push_back(c.v.define(inst.result, chunk));
-  site.acquire_scalar();
-  asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  const x86::Gp address = c.g.use(site.addresses());
-  const unsigned offset = site.component_offset(0);
-  const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
-  for (unsigned i = 0; i < results.size(); ++i)
-    site.load_chunk(results[i], memory, offset + i * 32, std::min(32u, site.bytes() - i * 32));
-  site.call_out_of_line(slow, done, on_data<jit::block_load>, {.address = address, .results = results});
-  a.bind(done);
-}
 
 }  // namespace eum::jit::avx2::emit

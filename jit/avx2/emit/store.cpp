@@ -1,6 +1,7 @@
-// Stores: rows of consecutive elements, lane by lane, or by call; and blocks.
+// Stores: rows of consecutive elements, lane by lane, or by call.
 #include "jit/avx2/emit/few_lanes.hpp"
 #include "jit/avx2/emit/lane_site.hpp"
+#include "jit/avx2/emit/one_address.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
 namespace eum::jit::avx2::emit {
@@ -366,24 +367,6 @@ class StoreSite : public LaneSite {
   asmjit::Label slow_, done_;
 };
 
-/// One lane, through general registers.
-void store_one_lane(Compiler& c, const CodeInst& inst) {
-  auto& a = c.a;
-  MemorySite site(c, inst);
-  const x86::Gp value = c.g.use(site.data(0)), address = c.g.use(site.addresses());
-  site.acquire_scalar();
-  asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  if (site.masked()) {
-    a.test(site.reg.mask.r8(), 1);
-    a.jz(done);
-  }
-  const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
-  a.mov(memory.at(site.component_offset(0), site.element()), low_part(value, site.element()));
-  site.call_out_of_line(slow, done, on_data<jit::store>,
-                        {.address = address, .in_vectors = false, .generals = {&value, 1}});
-  a.bind(done);
-}
-
 }  // namespace
 
 void emit_store(Compiler& c, const CodeInst& inst) {
@@ -399,27 +382,6 @@ void emit_store(Compiler& c, const CodeInst& inst) {
     StoreSite(c, inst, first, lanes).emit();
     c.regs.unpin();
   }
-}
-
-void emit_block_store(Compiler& c, const CodeInst& inst) {
-  MemorySite site(c, inst);
-  if (c.regs.is_scalar(site.data(0)) && site.fits_in_line()) return store_one_lane(c, inst);
-  if (!site.fits_in_line() || site.bytes() % 4 != 0) return site.call_inline(on_data<jit::block_store>);
-  auto& a = c.a;
-  std::vector<x86::Ymm> data;
-  for (unsigned chunk = 0; chunk < c.v.chunks(site.data(0)); ++chunk)
-    data.push_back(c.v.use(site.data(0), chunk));
-  const bool whole = site.bytes() % 32 == 0;
-  const x86::Ymm free = whole ? x86::Ymm() : c.v.scratch();
-  site.acquire_scalar();
-  const asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  const x86::Gp address = c.g.use(site.addresses());
-  const unsigned offset = site.component_offset(0);
-  const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
-  for (unsigned i = 0; i < data.size(); ++i)
-    site.store_chunk(memory, offset + i * 32, data[i], std::min(32u, site.bytes() - i * 32), free);
-  site.call_out_of_line(slow, done, on_data<jit::block_store>, {.address = address, .data = data});
-  a.bind(done);
 }
 
 }  // namespace eum::jit::avx2::emit
