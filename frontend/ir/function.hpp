@@ -190,6 +190,15 @@ inline std::array<BlockId, 2> successors(const Inst& terminator) {
   }
 }
 
+/// Of each block those that may lead to it, but by jump_ip.
+inline std::vector<std::vector<BlockId>> predecessors(const Function& function) {
+  std::vector<std::vector<BlockId>> blocks(function.blocks.size());
+  for (BlockId b = 0; b < function.blocks.size(); ++b)
+    for (const BlockId target : successors(function.blocks[b].insts.back()))
+      if (target != no_block) blocks[target].push_back(b);
+  return blocks;
+}
+
 /// The lowest `lanes` bits.
 constexpr std::uint32_t lane_mask(unsigned lanes) {
   return lanes >= 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << lanes) - 1;

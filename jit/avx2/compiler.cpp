@@ -89,7 +89,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       fetches_ahead(options.beyond_caches && optimisations[Optimisation::prefetch]),
       group_dwords(options.group_dwords),
       moves_(a, pool_, layout, h.evex()),
-      regs(h.target, moves_, pool_, f, Frame::data + Frame::data_bytes(f) + bytes_of_rows(walks)),
+      regs(h.target, moves_, pool_, f, rows_begin() + bytes_of_rows(walks)),
       v(regs.vectors, moves_),
       g(regs, f, moves_),
       m(regs),

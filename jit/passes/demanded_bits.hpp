@@ -22,8 +22,11 @@ class DemandedBits {
       const ir::Inst& inst = *i;
       const auto args = function.args(inst);
       const auto demand = [&](unsigned k, Bits bits) { at(args[k]) |= bits; };
+      const auto demand_of_all = [&](Bits bits) {
+        for (const ir::ValueId arg : args) at(arg) |= bits;
+      };
       if (inst.result_count != 1 || !ir::is_int(inst.type) || inst.mask != ir::no_value) {
-        for (unsigned k = 0; k < args.size(); ++k) demand(k, ~Bits{0});
+        demand_of_all(~Bits{0});
         continue;
       }
       const Bits wanted = of(inst.result) & all_of(inst.type);
@@ -35,7 +38,7 @@ class DemandedBits {
         case Op::mul:
         case Op::mad:
         case Op::neg:
-          for (unsigned k = 0; k < args.size(); ++k) demand(k, below);
+          demand_of_all(below);
           break;
         case Op::shl:
           demand(0, below);
@@ -50,7 +53,7 @@ class DemandedBits {
         case Op::slice:
         case Op::concat:
         case Op::splat:
-          for (unsigned k = 0; k < args.size(); ++k) demand(k, wanted);
+          demand_of_all(wanted);
           break;
         case Op::select:
           demand(0, ~Bits{0});
@@ -68,7 +71,7 @@ class DemandedBits {
           }
           break;
         default:
-          for (unsigned k = 0; k < args.size(); ++k) demand(k, ~Bits{0});
+          demand_of_all(~Bits{0});
       }
     }
   }

@@ -81,10 +81,7 @@ class BlockJoiner {
     if (inst.op != Op::reg_read && inst.op != Op::reg_write) return;
     constexpr unsigned granule = 4;
     const SlotRange range = slots_of(inst, granule);
-    std::erase_if(pending_, [&](const Half& half) {
-      const SlotRange own = slots_of(half.write, granule);
-      return range.first <= own.last && own.first <= range.last;
-    });
+    std::erase_if(pending_, [&](const Half& half) { return overlap(range, slots_of(half.write, granule)); });
   }
 
   ValueId dwords(const Inst& write) {

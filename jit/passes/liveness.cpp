@@ -119,14 +119,10 @@ void Liveness::solve_again(const std::function<LiveState(BlockId)>& before) {
 /// slots that become live, not by the number of blocks.
 void Liveness::solve(const std::function<LiveState(BlockId)>& before) {
   const auto count = static_cast<BlockId>(function_.blocks.size());
-  std::vector<std::vector<BlockId>> predecessors(count);
+  const auto predecessors = ir::predecessors(function_);
   std::vector<BlockId> dispatching;  // end in jump_ip, which may lead anywhere
-  for (BlockId b = 0; b < count; ++b) {
-    const Inst& last = function_.blocks[b].insts.back();
-    for (BlockId successor : successors(last))
-      if (successor != ir::no_block) predecessors[successor].push_back(b);
-    if (last.op == Op::jump_ip) dispatching.push_back(b);
-  }
+  for (BlockId b = 0; b < count; ++b)
+    if (function_.blocks[b].insts.back().op == Op::jump_ip) dispatching.push_back(b);
   LiveState everywhere = empty(), live = empty();
   std::vector<BlockId> pending(count);
   for (BlockId b = 0; b < count; ++b) pending[b] = b;  // from the end, as a stack

@@ -79,6 +79,9 @@ struct MaskUse {
 struct SlotRange {
   unsigned first, last;
 };
+constexpr bool overlap(const SlotRange& a, const SlotRange& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 /// The slots that a region access touches.
 SlotRange slots_of(const ir::Inst& inst, unsigned slot_bytes);
 /// Which bytes of the slot a region access touches, a bit each.

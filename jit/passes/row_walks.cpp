@@ -31,8 +31,6 @@ constexpr Step widest_run_stride = 16;
 
 constexpr std::uint32_t dword = 4;
 
-bool overlap(const SlotRange& a, const SlotRange& b) { return a.first <= b.last && b.first <= a.last; }
-
 /// Writes memory, orders what others write, or lets them go on.
 bool may_end_walks(Op op) {
   switch (ir::info(op).effect) {
@@ -286,10 +284,7 @@ RowWalks::RowWalks(const ir::Function& function, const LinearUses& uses) {
     for (const BlockId target : ir::successors(function.blocks[b].insts.back()))
       if (target <= b) back.push_back({target, b});
   if (back.empty()) return;
-  std::vector<std::vector<BlockId>> predecessors(function.blocks.size());
-  for (BlockId b = 0; b < function.blocks.size(); ++b)
-    for (const BlockId target : ir::successors(function.blocks[b].insts.back()))
-      if (target != ir::no_block) predecessors[target].push_back(b);
+  const auto predecessors = ir::predecessors(function);
   std::vector<Loop> loops;
   for (const Edge& edge : back) loops.emplace_back(function, predecessors, edge.head, edge.last);
   // From the innermost ones on.

@@ -116,13 +116,8 @@ void LaneSite::known_addresses(unsigned row, x86::Ymm to) const {
 void LaneSite::retry_under_mask(asmjit::Label entry, asmjit::Label done, asmjit::Label otherwise,
                                 std::span<const x86::Ymm> results) const {
   auto& a = c_.a;
-  const asmjit::Label some = a.newLabel();
   a.bind(entry);
-  a.test(reg.mask.r32(), reg.mask.r32());
-  a.jnz(some);
-  for (const x86::Ymm& result : results) a.vpxor(result, result, result);
-  a.jmp(done);
-  a.bind(some);
+  go_if_no_lane(results, done);
   if (!results.empty() && components() == 1 && element() == 4 && !based()) {
     for (unsigned row = 0; row < rows(); ++row) {
       known_addresses(row, v);

@@ -294,16 +294,22 @@ void LaneSite::part_quads(std::span<const x86::Ymm, 4> quad) const {
   a.vperm2f128(u, x, z, 0x31);
   a.vperm2f128(v, y, last, 0x20);
   a.vperm2f128(w, y, last, 0x31);
-  a.vunpcklps(x, t, u);
-  a.vunpckhps(z, t, u);
-  a.vunpcklps(y, v, w);
-  a.vunpckhps(last, v, w);
-  a.vunpcklpd(t, x, y);
-  a.vunpckhpd(y, x, y);
-  a.vmovaps(x, t);
-  a.vunpcklpd(t, z, last);
-  a.vunpckhpd(last, z, last);
-  a.vmovaps(z, t);
+  transpose_quads(std::array{t, u, v, w}, {x, y, z, last});
+}
+
+void LaneSite::transpose_quads(std::span<const x86::Ymm, 4> from,
+                               const std::array<std::optional<x86::Ymm>, 4>& to) const {
+  auto& a = c_.a;
+  const auto &p = from[0], &q = from[1], &r = from[2], &s = from[3];
+  const x86::Ymm low = *to[0], high = to[2] ? *to[2] : *to[3];
+  a.vunpcklps(low, p, q);
+  a.vunpckhps(high, p, q);
+  a.vunpcklps(p, r, s);
+  a.vunpckhps(q, r, s);
+  if (to[1]) a.vunpckhpd(*to[1], low, p);
+  a.vunpcklpd(low, low, p);
+  if (to[3]) a.vunpckhpd(*to[3], high, q);
+  if (to[2]) a.vunpcklpd(*to[2], high, q);
 }
 
 x86::Mem LaneSite::part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const {
@@ -354,6 +360,33 @@ void LaneSite::narrow_mask(x86::Ymm to) const {
   // 8 or 16 words to bytes, in the lower half.
   a.vpacksswb(to, to, to);
   a.vpermq(to, to, 0xd8);
+}
+
+void LaneSite::places_or(x86::Ymm chosen, unsigned row, x86::Ymm to) const {
+  c_.a.vpxor(to, chosen, places_[row]);
+  c_.a.vpand(to, to, masks_[row]);
+  c_.a.vpxor(to, to, chosen);
+}
+
+void LaneSite::go_if_no_lane(std::span<const x86::Ymm> results, asmjit::Label done) const {
+  auto& a = c_.a;
+  const asmjit::Label some = a.newLabel();
+  a.test(reg.mask.r32(), reg.mask.r32());
+  a.jnz(some);
+  for (const x86::Ymm& result : results) a.vpxor(result, result, result);
+  a.jmp(done);
+  a.bind(some);
+}
+
+// ---- Elements of 1 or 2 bytes
+
+void LaneSite::pack_narrow(x86::Ymm to, x86::Ymm second) const {
+  auto& a = c_.a;
+  a.vpackusdw(to, to, rows() == 1 ? to : second);
+  a.vpermq(to, to, 0xd8);
+  if (element() == 2) return;
+  a.vextracti128(t.xmm(), to, 1);
+  a.vpackuswb(to.xmm(), to.xmm(), t.xmm());
 }
 
 // ---- Lanes one by one

@@ -65,6 +65,8 @@ class LaneSite : public MemorySite {
   CheckedAddress check_known_runs(asmjit::Label outside) const;
   /// What the next threads will access, if they go on where this run ends, on its way into the caches.
   void prefetch(const CheckedAddress& memory, bool writes) const;
+  /// Where no lane is on: the results are 0, and jumps.
+  void go_if_no_lane(std::span<const x86::Ymm> results, asmjit::Label done) const;
   /// Of known runs under a mask, some of which are not in bounds: what does the access from `entry` on, where
   /// the lanes that are on have it in bounds. Neighbours beyond an edge are mostly off.
   void retry_under_mask(asmjit::Label entry, asmjit::Label done, asmjit::Label otherwise,
@@ -97,6 +99,16 @@ class LaneSite : public MemorySite {
   void wide_mask(x86::Ymm to, unsigned row, unsigned half) const;
   /// `to` = the mask with lanes as wide as elements of 1 or 2 bytes.
   void narrow_mask(x86::Ymm to) const;
+  /// `to` = the places of the row's lanes, of those that are off `chosen`.
+  void places_or(x86::Ymm chosen, unsigned row, x86::Ymm to) const;
+
+  /// Elements of 1 or 2 bytes in the dwords of `to`, which has the first row, and `second` become vectors of
+  /// such elements in `to`; t changes.
+  void pack_narrow(x86::Ymm to, x86::Ymm second) const;
+  /// Lanes i and i + 4 of four dwords in the halves of from[i], which change: to[k] = dword k of all lanes,
+  /// where that is wanted. Of the last two one is.
+  void transpose_quads(std::span<const x86::Ymm, 4> from,
+                       const std::array<std::optional<x86::Ymm>, 4>& to) const;
 
   /// The offset in memory of lane `lane` of the row, where store_vectors has put the places: to `place`.
   void fetch_place(unsigned row, unsigned lane) const;

@@ -29,10 +29,11 @@ class LoadSite : public LaneSite {
     slow_ = a.newLabel();
     done_ = a.newLabel();
     if (by_runs()) return emit_runs();
-    if (goes_along_rows()) return emit_rows();
     const unsigned stride = row_stride() != 0 ? row_stride() : side_by_side();
     locate(slow_);
-    if (stride != 0) {
+    if (goes_along_rows()) {
+      emit_rows();
+    } else if (stride != 0) {
       const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
       count_scattered();
       go_if_scattered(scattered);
@@ -53,22 +54,13 @@ class LoadSite : public LaneSite {
     auto& a = c_.a;
     const asmjit::Label miss = a.newLabel();
     serve_ = a.newLabel();
-    locate(slow_);
     take_from_window(results_, miss, serve_);
-    a.bind(done_);
     count_scattered();
     c_.out_of_line([site = *this, miss] {
       auto& a = site.c_.a;
       const unsigned stride = site.row_stride();
       a.bind(miss);
-      if (site.masked()) {
-        const asmjit::Label some = a.newLabel();
-        a.test(site.reg.mask.r32(), site.reg.mask.r32());
-        a.jnz(some);
-        for (const x86::Ymm& result : site.results_) a.vpxor(result, result, result);
-        a.jmp(site.done_);
-        a.bind(some);
-      }
+      if (site.masked()) site.go_if_no_lane(site.results_, site.done_);
       if (stride == 0) return site.load_apart(a.newLabel());
       const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
       site.go_if_scattered(scattered);
@@ -77,8 +69,6 @@ class LoadSite : public LaneSite {
       a.jmp(site.done_);
       site.load_otherwise(spread, scattered, stride);
     });
-    call_out_of_line(slow_, done_, on_data<jit::load>,
-                     {.addresses = address_registers(), .results = results_});
   }
 
   void emit_runs() const {
@@ -316,19 +306,10 @@ class LoadSite : public LaneSite {
   /// Lanes i and i + 4 in the halves of t, u, v, w to the components of a span of three or four, of which the
   /// first one and the last one are wanted.
   void transpose(unsigned row) const {
-    auto& a = c_.a;
     const auto place = [&](unsigned k) { return mem().component(k) - mem().component(0); };
     std::array<std::optional<x86::Ymm>, 4> to;
     for (unsigned k = 0; k < components(); ++k) to[place(k)] = result(k, row);
-    const x86::Ymm x = *to[0], last = result(components() - 1, row), high = to[2].value_or(last);
-    a.vunpcklps(x, t, u);
-    a.vunpckhps(high, t, u);
-    a.vunpcklps(t, v, w);
-    a.vunpckhps(u, v, w);
-    if (to[1]) a.vunpckhpd(*to[1], x, t);
-    a.vunpcklpd(x, x, t);
-    if (to[3]) a.vunpckhpd(*to[3], high, u);
-    if (to[2]) a.vunpcklpd(*to[2], high, u);
+    transpose_quads(std::array{t, u, v, w}, to);
   }
 
   // ---- Lanes that lie apart: what one has, side by side, comes with one move or two
@@ -462,10 +443,8 @@ class LoadSite : public LaneSite {
       if (row != 0) a.shr(bits.r32(), 8 * row);
       a.tzcnt(bits.r32(), bits.r32());
       a.vpbroadcastd(t, x86::ptr(x86::rsp, bits, 2, Frame::operands, 4));
-      a.vpxor(u, t, places_[row]);
-      a.vpand(u, u, masks_[row]);
-      a.vpxor(t, t, u);
-      store_vectors(Frame::operands, {&t, 1});
+      places_or(t, row, u);
+      store_vectors(Frame::operands, {&u, 1});
     }
     load_row_apart(
         [&, fetched = 8u](unsigned i, int behind, unsigned bytes) mutable {
@@ -520,12 +499,7 @@ class LoadSite : public LaneSite {
         a.vpsrlvd(to, to, shift);
         a.vpand(to, to, c_.splat(element() == 1 ? 0xff : 0xffff, 4));
       }
-      const x86::Ymm to = result(k);
-      a.vpackusdw(to, to, rows() == 1 ? to : w);
-      a.vpermq(to, to, 0xd8);
-      if (element() == 2) continue;
-      a.vextracti128(t.xmm(), to, 1);
-      a.vpackuswb(to.xmm(), to.xmm(), t.xmm());
+      pack_narrow(result(k), w);
     }
   }
 

@@ -1,7 +1,7 @@
 // Loads whose lanes go along rows: what they will want in several turns of their loop is fetched at once,
 // into the frame, and transposed, so that each turn takes vectors. Whether it is what they want is asked each
-// time; that it is what memory holds, as nothing is written in such loops, and what is written anywhere else
-// makes the code forget it.
+// time. It is what memory holds: such loops write nothing but surfaces that are found to be other memory
+// when it is fetched, and whatever else may change memory makes the code forget it.
 //
 // A gather of eight dwords takes an EPYC of Zen 4 eleven cycles, and fetching eight rows of eight dwords
 // about thirty.
@@ -88,11 +88,7 @@ void LaneSite::narrow_from_window(x86::Ymm to) const {
     a.vpand(dwords, dwords, c_.splat(element() == 1 ? 0xff : 0xffff, 4));
     if (masked()) a.vpand(dwords, dwords, masks_[row]);
   }
-  a.vpackusdw(to, to, rows() == 1 ? to : v);
-  a.vpermq(to, to, 0xd8);
-  if (element() == 2) return;
-  a.vextracti128(t.xmm(), to, 1);
-  a.vpackuswb(to.xmm(), to.xmm(), t.xmm());
+  pack_narrow(to, v);
 }
 
 // A row that is written through another surface is one that its loop may change.
@@ -129,27 +125,14 @@ void LaneSite::store_firsts() const {
     a.mov(bits, region(offsetof(CachedRegion, start), 8));
     a.mov(window.region_start(), bits);
   }
-  for (unsigned row = 0; row < rows(); ++row) a.vmovups(window.firsts(row), places_[row]);
-  if (!masked()) return;
-  a.tzcnt(bits.r32(), reg.mask.r32());
-  const x86::Gp of_first = lane;
-  a.mov(of_first.r32(), bits.r32());
-  // Windows of a second row begin further on.
-  if (rows() == 2) {
-    a.shr(of_first.r32(), 3);
-    a.imul(of_first.r32(), of_first.r32(), RowWindow::window_bytes - RowWindow::first_bytes);
-    a.lea(of_first, x86::ptr(of_first, bits, 2));
-  } else {
-    a.shl(of_first.r32(), 2);
+  if (masked()) {
+    store_vectors(Frame::operands, {places_.data(), rows()});
+    a.tzcnt(bits.r32(), reg.mask.r32());
+    a.vpbroadcastd(t, x86::ptr(x86::rsp, bits, 2, Frame::operands, 4));
   }
-  x86::Mem first = window.first(0);
-  first.setIndex(of_first.r64());
-  a.vpbroadcastd(t, first);
   for (unsigned row = 0; row < rows(); ++row) {
-    a.vpxor(u, t, places_[row]);
-    a.vpand(u, u, masks_[row]);
-    a.vpxor(u, u, t);
-    a.vmovups(window.firsts(row), u);
+    if (masked()) places_or(t, row, u);
+    a.vmovups(window.firsts(row), masked() ? u : places_[row]);
   }
 }
 
@@ -250,18 +233,11 @@ void LaneSite::transpose_half(std::span<const x86::Ymm> free, const CheckedAddre
     a.vmovups(free[i].xmm(), part_of(i));
     a.vinsertf128(free[i], free[i], part_of(i + 4), 1);
   }
-  const auto &p = free[0], &q = free[1], &r = free[2], &s = free[3], &low = free[4], &high = free[5];
-  a.vunpcklps(low, p, q);
-  a.vunpckhps(high, p, q);
-  a.vunpcklps(p, r, s);
-  a.vunpckhps(q, r, s);
-  a.vunpcklpd(r, low, p);
-  a.vunpckhpd(s, low, p);
-  a.vunpcklpd(p, high, q);
-  a.vunpckhpd(low, high, q);
+  const std::array dwords{free[4], free[2], free[5], free[3]};
+  transpose_quads(free.first<4>(), {dwords[0], dwords[1], dwords[2], dwords[3]});
   int offset = half * half_bytes;
-  for (const x86::Ymm& dwords : {r, s, p, low}) {
-    a.vmovups(window.dwords(row, window.down ? RowWindow::row_bytes - 4 - offset : offset), dwords);
+  for (const x86::Ymm& of_all : dwords) {
+    a.vmovups(window.dwords(row, window.down ? RowWindow::row_bytes - 4 - offset : offset), of_all);
     offset += 4;
   }
 }
