@@ -111,6 +111,8 @@ void Executable::begin(ThreadBatch& batch) const {
   std::memset(masks, 0, layout_.regions - layout_.masks);
   const Environment& environment = *state.environment;
   if (environment.scratch_bytes != 0) std::memset(environment.scratch, 0, environment.scratch_bytes);
+  if (environment.slm_bytes != 0 && batch.group_threads == 1)
+    std::memset(environment.slm, 0, environment.slm_bytes);
   masks[0] = state.begin.mask;
   std::array<std::uint32_t, 8> header = state.begin.header;
   for (std::size_t i = 0; i < header.size(); ++i) header[i] |= batch.groups->bits[i];

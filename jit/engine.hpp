@@ -124,7 +124,7 @@ struct Environment {
   std::uint64_t scratch_bytes = 0;         ///< a multiple of scratch_granule
   mem::AddressSpace* space = nullptr;      ///< A64 and A32; may be null: every access faults
   std::byte* slm = nullptr;                ///< of the thread group, whose threads never run at the same time
-  std::uint64_t slm_bytes = 0;
+  std::uint64_t slm_bytes = 0;             ///< where groups of one thread begin in a batch, as scratch_bytes
   const Callbacks* callbacks = nullptr;    ///< may be null: every result is all ones
   const BoundsObserver* bounds = nullptr;  ///< may be null
   const mem::image::SamplerState* samplers = nullptr;
@@ -265,7 +265,8 @@ struct FileRange {
 
 /// Threads that run one after the other, as long as each exits or waits. Their states lie layout().size bytes
 /// apart, and their environments differ in scratch memory only. Either all of them begin, group after group
-/// in the same states, or all go on where they have stopped. Standard layout: translated code reads it.
+/// in the same states, or all go on where they have stopped. A thread that is its group finds shared local
+/// memory zeroed as it begins; for others the caller does it. Standard layout: translated code reads it.
 struct ThreadBatch {
   ThreadState* state = nullptr;     ///< of the thread that runs first; afterwards of the one that ran last
   std::uint32_t threads = 0;        ///< how many; afterwards less those that have exited or wait
@@ -412,6 +413,17 @@ struct KnownRegister {
   std::uint32_t offset = 0, value = 0;
 };
 
+/// What is the same in all threads that begin in a launch.
+struct LaunchFacts {
+  ConsecutiveIds ids = {};
+  /// The lowest so many channels are on as a thread begins, and no others; 0: nothing is promised.
+  std::uint32_t channels = 0;
+  bool lone_threads = false;  ///< each is a group of its own
+  /// What threads access is more than the host's caches hold: it is worth fetching ahead.
+  bool beyond_caches = false;
+  bool operator==(const LaunchFacts&) const = default;
+};
+
 struct CompileOptions {
   bool listing = false;  ///< keep what Executable::listing and the places of host_map need
   /// Whenever the thread stops, its registers and flags hold exactly what the function has written. Without
@@ -419,20 +431,19 @@ struct CompileOptions {
   /// faulted cannot be continued.
   bool exact_registers = true;
   Safepoints safepoints = Safepoints::BackEdges;
-  /// An engine may rely on it where promised() gives it. A thread that breaks it computes nonsense, but
-  /// reaches nothing that it could not reach otherwise.
-  ConsecutiveIds ids = {};
+  /// An engine may rely on what promised() gives of it.
+  LaunchFacts launch = {};
   /// cr0.0, promised likewise: promised_control().
   std::optional<KnownRegister> control = {};
   /// Bit d: ThreadBegin::header is 0 in dword d, which threads have from their group.
   std::uint32_t group_dwords = 0;
-  /// What threads access is more than the host's caches hold: it is worth fetching ahead.
-  bool beyond_caches = false;
   Limits limits = {};
   Optimisations optimisations = {};  ///< for an engine that has any
 
   /// Nothing where a thread may go on from registers that somebody else has set.
-  ConsecutiveIds promised() const { return keeps_promises() ? ids : ConsecutiveIds{}; }
+  LaunchFacts promised() const {
+    return keeps_promises() ? launch : LaunchFacts{.beyond_caches = launch.beyond_caches};
+  }
   std::optional<KnownRegister> promised_control() const { return keeps_promises() ? control : std::nullopt; }
 
  private:

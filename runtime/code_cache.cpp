@@ -22,7 +22,6 @@ Result<std::shared_ptr<const TranslatedKernel>> CodeCache::get(const mem::Addres
                 options.exact_registers,
                 options.safepoints,
                 options.promised(),
-                options.beyond_caches,
                 options.optimisations};
   ++calls_;
   if (const auto found = entries_.find(key); found != entries_.end()) {

@@ -38,8 +38,7 @@ class CodeCache {
     unsigned simd;
     bool listing, exact_registers;
     jit::Safepoints safepoints;
-    jit::ConsecutiveIds ids;
-    bool beyond_caches;
+    jit::LaunchFacts promised;
     jit::Optimisations optimisations;
     bool operator==(const Key&) const = default;
   };

@@ -27,6 +27,15 @@ std::uint64_t bytes_of(std::span<const ArgumentValue> arguments) {
 
 }  // namespace
 
+Result<jit::LaunchFacts> launch_facts(Module& module, const Kernel& kernel,
+                                      std::span<const ArgumentValue> arguments, const NdRange& range) {
+  const auto code = module.code(kernel);
+  if (!code) return code.error();
+  jit::LaunchFacts facts = thread_facts(kernel, range, code->grf_bytes());
+  facts.beyond_caches = Device::is_beyond_caches(bytes_of(arguments));
+  return facts;
+}
+
 Result<Launch> Launch::prepare(Module& module, const Kernel& kernel, std::span<const ArgumentValue> arguments,
                                const NdRange& range) {
   return within_host(kernel.name, [&] { return assemble(module, kernel, arguments, range); });
@@ -39,8 +48,9 @@ Result<LaunchReport> Launch::run() {
 Result<Launch> Launch::assemble(Module& module, const Kernel& kernel,
                                 std::span<const ArgumentValue> arguments, const NdRange& range) {
   if (!kernel.unsupported.empty()) return error("kernel {}: {}", kernel.name, kernel.unsupported);
-  const auto translated =
-      module.translated(kernel, local_id_run(kernel, range), Device::is_beyond_caches(bytes_of(arguments)));
+  const auto facts = launch_facts(module, kernel, arguments, range);
+  if (!facts) return facts.error();
+  const auto translated = module.translated(kernel, *facts);
   if (!translated) return translated.error();
   Launch launch(module, kernel, **translated);
   ImplicitBuffers implicit = module.segments();

@@ -19,6 +19,10 @@
 
 namespace eum::rt {
 
+/// What the translation for a launch may rely on.
+Result<jit::LaunchFacts> launch_facts(Module& module, const Kernel& kernel,
+                                      std::span<const ArgumentValue> arguments, const NdRange& range);
+
 struct LaunchReport {
   WalkerCounts counts;
   double seconds = 0;                       ///< from the first thread's start to the last one's end

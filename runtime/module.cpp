@@ -98,8 +98,7 @@ KernelCode Module::text_code(const Kernel& kernel, Entry& e) {
   return code;
 }
 
-Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::uint32_t id_run,
-                                                   bool beyond_caches) {
+Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, const jit::LaunchFacts& launch) {
   return within_host(kernel.name, [&]() -> Result<const TranslatedKernel*> {
     Entry& e = entry(kernel);
     jit::CompileOptions options = run_only;
@@ -110,11 +109,9 @@ Result<const TranslatedKernel*> Module::translated(const Kernel& kernel, std::ui
     options.listing = device_.options().listing;
     const auto source = code(kernel);
     if (!source) return source.error();
-    if (id_run != 0) options.ids = consecutive_ids(kernel, source->grf_bytes(), id_run);
-    options.beyond_caches = beyond_caches;
+    options.launch = launch;
     for (const auto& translated : e.translated)
-      if (translated->code.ids == options.promised() && translated->code.beyond_caches == beyond_caches)
-        return translated.get();
+      if (translated->code.promised == options.promised()) return translated.get();
     auto translated = device_.code_cache().get(nullptr, 0, *source, device_.engine(), options);
     if (!translated) return translated.error();
     return e.translated.emplace_back(std::move(*translated)).get();

@@ -30,11 +30,9 @@ class Module {
   /// The kernel with this name; an error that lists those that there are.
   Result<const Kernel*> find(std::string_view name) const;
 
-  /// Translated once a device; the result lives as long as the module. `kernel` is one of program(). With a
-  /// run of local_id_run(), for walks whose local ids have it; `beyond_caches`: for buffers of a size of
-  /// beyond_caches().
-  Result<const TranslatedKernel*> translated(const Kernel& kernel, std::uint32_t id_run = 0,
-                                             bool beyond_caches = false);
+  /// Translated once a device, for walks of which these facts hold; the result lives as long as the module.
+  /// `kernel` is one of program().
+  Result<const TranslatedKernel*> translated(const Kernel& kernel, const jit::LaunchFacts& launch = {});
 
   /// What translate() and texts about it take.
   Result<KernelCode> code(const Kernel& kernel);

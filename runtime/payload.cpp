@@ -111,14 +111,24 @@ class PayloadBuilder {
     return std::move(payload_);
   }
 
-  std::uint32_t local_id_run() {
-    if (kernel_.local_ids.rows() == 0 || !check_range()) return 0;
-    std::uint32_t run = kernel_.simd_size;
-    for (const Walk& walk : walks())
-      run =
-          std::min(run, consecutive_run({walk.per_thread, kernel_.per_thread_bytes, 0, walk.last_thread_mask},
-                                        consecutive_ids(kernel_, 0, kernel_.simd_size)));
-    return run;
+  jit::LaunchFacts thread_facts(std::uint32_t first) {
+    jit::LaunchFacts facts;
+    if (!check_range()) return facts;
+    const std::vector<Walk> all = walks();
+    const auto mask = all.front().last_thread_mask;
+    facts.lone_threads =
+        std::ranges::all_of(all, [](const Walk& walk) { return walk.threads_per_group == 1; });
+    if (facts.lone_threads &&
+        std::ranges::all_of(all, [&](const Walk& walk) { return walk.last_thread_mask == mask; }))
+      facts.channels = static_cast<std::uint32_t>(std::popcount(mask));
+    std::uint32_t run = kernel_.local_ids.rows() == 0 ? 0 : kernel_.simd_size;
+    for (const Walk& walk : all)
+      if (run != 0)
+        run = std::min(run,
+                       consecutive_run({walk.per_thread, kernel_.per_thread_bytes, 0, walk.last_thread_mask},
+                                       consecutive_ids(kernel_, 0, kernel_.simd_size)));
+    if (run != 0) facts.ids = consecutive_ids(kernel_, first, run);
+    return facts;
   }
 
  private:
@@ -406,8 +416,9 @@ jit::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, s
   return {first, kernel.simd_size, run, std::max(1u, kernel.local_ids.rows()), kernel.local_ids.row_bytes};
 }
 
-std::uint32_t local_id_run(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits) {
-  return PayloadBuilder(kernel, {}, range, {}, limits).local_id_run();
+jit::LaunchFacts thread_facts(const Kernel& kernel, const NdRange& range, std::uint32_t first,
+                              const PayloadLimits& limits) {
+  return PayloadBuilder(kernel, {}, range, {}, limits).thread_facts(first);
 }
 
 }  // namespace eum::rt

@@ -119,9 +119,11 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
 /// That the local ids of a kernel's threads, whose data begins at byte `first` of the register file, go up by
 /// 1 within each `run` channels.
 jit::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run);
-/// The run of channels, 8, 16 or 32, in which the first local id of every thread of the range goes up by 1,
-/// for translations that rely on it; 0: there is none, or build_payload refuses the range.
-std::uint32_t local_id_run(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits = {});
+/// What is the same in all threads of the range, whose data begins at byte `first` of the register file: in
+/// which runs of 8, 16 or 32 channels the first local id goes up by 1, and the channels of threads that are
+/// groups of their own. Nothing where build_payload refuses the range.
+jit::LaunchFacts thread_facts(const Kernel& kernel, const NdRange& range, std::uint32_t first,
+                              const PayloadLimits& limits = {});
 
 /// What the walker takes to run `walk`, one of `payload`'s; both must outlive it. Code, address space, slots,
 /// scratch and budget are the caller's to fill in.

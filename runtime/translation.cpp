@@ -38,11 +38,11 @@ eu::Target target_of(const ir::Function& function) {
 
 }  // namespace
 
-ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable) {
+ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable, unsigned simd) {
   const eu::Target target = target_of(function);
   ThreadCode code;
   code.executable = &executable;
-  code.simd = function.simd;
+  code.simd = simd;
   code.grf_bytes = target.grf_bytes;
   code.payload_room = target.grf_file_bytes();
   code.cr0_offset = target.offset(eu::StateRegister::Control);
@@ -133,11 +133,10 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     const auto compiled = Clock::now();
     result.executable = std::move(*executable);
     if (leaves) result.executable = with_register_messages(std::move(result.executable), *function, kernel);
-    result.code = thread_code(*function, *result.executable);
+    result.code = thread_code(*function, *result.executable, kernel.simd);
     result.code.text = kernel.text.module != nullptr;
     if (!result.code.text) result.code.slot_bits = gen::info(kernel.family).slot_bits;
-    result.code.ids = used.promised();
-    result.code.beyond_caches = used.beyond_caches;
+    result.code.promised = used.promised();
     result.traps = std::move(function->strings);
     result.lower_seconds = seconds_between(begin, lowered);
     result.compile_seconds = seconds_between(lowered, compiled);

@@ -49,8 +49,8 @@ struct TranslatedKernel {
   double seconds() const { return lower_seconds + compile_seconds; }
 };
 
-/// What a walk has to know of `executable`, made from `function`.
-ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable);
+/// What a walk has to know of `executable`, made from `function`, of a kernel of so many channels.
+ThreadCode thread_code(const ir::Function& function, const jit::Executable& executable, unsigned simd);
 
 /// Options for code that only runs: registers that nobody reads any more need not be kept.
 inline constexpr jit::CompileOptions run_only{.exact_registers = false};

@@ -86,7 +86,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       layout(StateLayout::of(f)),
       data(d),
       optimisations(options.optimisations),
-      fetches_ahead(options.beyond_caches && optimisations[Optimisation::prefetch]),
+      fetches_ahead(options.launch.beyond_caches && optimisations[Optimisation::prefetch]),
       group_dwords(options.group_dwords),
       moves_(a, pool_, layout, h.evex()),
       regs(h.target, moves_, pool_, f, rows_begin() + bytes_of_rows(walks)),

@@ -151,6 +151,10 @@ class Compiler {
   x86::Mem state(std::size_t offset, unsigned bytes) const {
     return x86::ptr(state_reg, static_cast<std::int32_t>(offset), bytes);
   }
+  /// Of the batch at rsi.
+  static x86::Mem batch_field(std::size_t offset, unsigned bytes) {
+    return x86::ptr(x86::rsi, static_cast<std::int32_t>(offset), bytes);
+  }
   /// Of the parked channels of variable `index`; that of the execution mask is not up to date while the
   /// thread runs.
   x86::Mem mask_variable(std::uint64_t index) const { return state(layout.masks + 4 * index, 4); }
@@ -338,7 +342,7 @@ class Compiler {
   int rows_begin() const { return Frame::data + Frame::data_bytes(function); }
   bool uses(ir::MemSpace space) const;
   bool may_reach_scratch() const;
-  void clear_scratch();
+  void clear_memory(std::size_t address, std::size_t bytes);
   void call_site_stub();
   void exits();
   void dispatcher();

@@ -16,6 +16,7 @@
 #include "jit/engine.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/passes/control.hpp"
+#include "jit/passes/few_channels.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/row_walks.hpp"
 #include "memory/base/within_host.hpp"
@@ -247,7 +248,11 @@ class HostEngine final : public Engine {
     const Limits& limits = options.limits;
     if (auto good = check(Limit::blocks, limits, function.name, function.blocks.size()); !good)
       return good.error();
+    const LaunchFacts promised = options.promised();
+    if (promised.lone_threads && options.optimisations[Optimisation::lone_threads]) lone_threads(function);
     mark_safepoints(function, options.safepoints);
+    if (promised.channels != 0 && options.optimisations[Optimisation::few_channels])
+      few_channels(function, promised.channels);
     if (const auto control = options.promised_control();
         control && options.optimisations[Optimisation::known_control])
       fold_control(function, *control);
@@ -261,10 +266,9 @@ class HostEngine final : public Engine {
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
     Liveness liveness(function, target.vector_bytes, options.exact_registers);
-    const LinearUses linear(
-        function, liveness,
-        options.optimisations[Optimisation::linear] ? options.promised() : ConsecutiveIds{},
-        options.optimisations[Optimisation::reconvergence]);
+    const LinearUses linear(function, liveness,
+                            options.optimisations[Optimisation::linear] ? promised.ids : ConsecutiveIds{},
+                            options.optimisations[Optimisation::reconvergence]);
     const ScalarRuns runs(function, liveness, linear, options.optimisations);
     if (options.optimisations[Optimisation::first_lanes] && !runs.empty() && function.blocks.size() > 1) {
       // Who takes runs has no use for the lanes.

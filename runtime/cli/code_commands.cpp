@@ -31,6 +31,7 @@ struct CodeOptions {
   std::vector<std::string> disabled;
   bool passes = false;
   std::uint32_t id_run = 0;
+  std::uint32_t group_items = 0;
 };
 
 /// Prints what decodes, and says where the first instruction is that does not.
@@ -159,8 +160,12 @@ int print_host_code(const CodeOptions& options) {
   const rt::KernelCode& code = opened.code;
   jit::CompileOptions compile{.listing = true, .exact_registers = false, .optimisations = *left};
   if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
-    compile.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
-                                : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};
+    compile.launch.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
+                                       : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};
+  if (options.group_items != 0 && options.group_items <= code.simd) {
+    compile.launch.channels = options.group_items;
+    compile.launch.lone_threads = true;
+  }
   const auto translated = rt::translate(code, opened.device->engine(), compile);
   if (!translated) return fail(ExitCode::Internal, translated.error());
   print("; {}: {} guest instructions, {} bytes of host code\n{}", visible(code.name),
@@ -215,6 +220,8 @@ void add_code_commands(CLI::App& app, int& exit_code) {
       ->add_option("--id-run", host->id_run,
                    "as where local ids go up by one in runs of so many channels, which each launch finds out")
       ->check(CLI::IsMember({8u, 16u, 32u}));
+  command->add_option("--group-items", host->group_items,
+                      "as where each group has so many work items, which one thread has channels for");
 }
 
 }  // namespace eum::cli

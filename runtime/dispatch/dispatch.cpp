@@ -46,7 +46,17 @@ Result<void> check(const WalkerCommand& walk) {
   const std::size_t payload = ThreadPayload(walk).bytes();
   if (payload > code.payload_room)
     return error("walk: a thread's registers hold {} bytes of payload, found {}", code.payload_room, payload);
-  if (const jit::ConsecutiveIds& ids = code.ids; ids.run != 0) {
+  if (code.promised.lone_threads && walk.threads_per_group != 1)
+    return error("walk: expected groups of one thread, as its code relies on, found {} threads",
+                 walk.threads_per_group);
+  if (const std::uint32_t channels = code.promised.channels; channels != 0) {
+    const ThreadPayload payload(walk);
+    for (std::uint32_t thread = 0; thread < walk.threads_per_group; ++thread)
+      if (payload.dispatch_mask(thread) != ir::lane_mask(channels))
+        return error("walk: expected threads of {} channels, as its code relies on, found the mask {:#x}",
+                     channels, payload.dispatch_mask(thread));
+  }
+  if (const jit::ConsecutiveIds& ids = code.promised.ids; ids.run != 0) {
     const std::uint32_t found =
         consecutive_run({walk.per_thread, walk.per_thread_bytes, code.grf_bytes, walk.last_mask}, ids);
     if (found < ids.run)

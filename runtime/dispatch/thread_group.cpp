@@ -47,7 +47,7 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   for (const jit::FileRange& range : walk.code->executable->restored()) restored_bytes_ += range.bytes;
 
   const std::uint32_t threads = walk.threads_per_group;
-  apart_ = !walk.code->waits && walk.slm_bytes == 0;
+  apart_ = !walk.code->waits && (walk.slm_bytes == 0 || threads == 1);
   const std::byte* const states_before = states_.data();
   if (auto reserved = states_.reserve(std::size_t{threads} * layout_.size); !reserved) return reserved;
   if (layout_ != layout_before || states_.data() != states_before) laid_out_ = 0;

@@ -29,8 +29,7 @@ struct ThreadCode {
   bool waits = false;              ///< a thread may wait for its group
   bool contends = false;           ///< it has atomics on memory that threads of other groups may reach
   bool text = false;               ///< made from vISA text, which finds more in r0 (ThreadPayload)
-  jit::ConsecutiveIds ids;         ///< what was promised of the per-thread data
-  bool beyond_caches = false;      ///< jit::CompileOptions::beyond_caches
+  jit::LaunchFacts promised;       ///< what it relies on
 };
 
 /// Memory for threads that run at the same time: slot s has `bytes` from base + s * bytes.

@@ -64,7 +64,7 @@ void check(std::string_view memory, std::string_view body, const std::array<std:
     const Function function = build(lanes, memory, own, stored);
     CompileOptions options{.exact_registers = false};
     const auto reference = compiled(*make_reference_engine(), function, options);
-    options.ids = {id_place, lanes, lanes};
+    options.launch.ids = {id_place, lanes, lanes};
     for (const auto& engine : other_engines()) {
       const auto other = compiled(*engine, function, options);
       static World expected, found;

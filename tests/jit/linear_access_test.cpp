@@ -88,7 +88,7 @@ void check_site(const Site& site, unsigned run) {
   const Function function = site.build();
   const auto compile = [&](Engine& engine, bool promise) {
     CompileOptions options{.exact_registers = false};
-    if (promise) options.ids = {id_place, site.lanes, run};
+    if (promise) options.launch.ids = {id_place, site.lanes, run};
     return compiled(engine, function, options);
   };
   const auto reference = compile(*make_reference_engine(), false);
@@ -218,8 +218,8 @@ TEST_CASE("a promise that is broken gives nonsense, but reaches nothing beyond b
   const Site site{MemoryAccess::in_surface(World::surface), Type::u32, 16, 1, 4, false};
   const Function function = site.build();
   for (const auto& engine : other_engines()) {
-    const auto executable =
-        compiled(*engine, function, {.exact_registers = false, .ids = {id_place, site.lanes, 16}});
+    const auto executable = compiled(
+        *engine, function, {.exact_registers = false, .launch = {.ids = {id_place, site.lanes, 16}}});
     static World world;  // a page that must not be touched follows its memory
     for (const std::uint32_t base : {0u, World::surface_bytes - 64, World::surface_bytes - 4, ~0u - 60}) {
       world.reset(function, 5);
@@ -266,7 +266,7 @@ b2: ip 0x20 count 5
 )");
   const auto compile = [&](Engine& engine) {
     CompileOptions options{.exact_registers = false};
-    options.ids = {id_place, 8, 8};
+    options.launch.ids = {id_place, 8, 8};
     return compiled(engine, function, options);
   };
   const auto reference = compile(*make_reference_engine());
@@ -312,7 +312,8 @@ TEST_CASE("two halves of what goes up are compared with one limit, around the li
                                                                type, distance, op, limits_place / 32));
         const auto reference = compiled(*make_reference_engine(), function, {.exact_registers = false});
         for (const auto& engine : other_engines()) {
-          const auto other = compiled(*engine, function, {.exact_registers = false, .ids = {id_place, 8, 8}});
+          const auto other =
+              compiled(*engine, function, {.exact_registers = false, .launch = {.ids = {id_place, 8, 8}}});
           static World expected, found;
           for (const std::uint32_t start :
                {0u, 100u, 0x7ffffff0u, 0x7ffffff8u, 0x80000000u, 0xfffffff0u, 0xfffffffau})

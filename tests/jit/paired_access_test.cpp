@@ -70,7 +70,7 @@ void check(const Case& one) {
   const Function function = one.build();
   CompileOptions options{.exact_registers = false};
   const auto reference = compiled(*make_reference_engine(), function, options);
-  options.ids = {id_place, 8, 8};
+  options.launch.ids = {id_place, 8, 8};
   for (const auto& engine : other_engines()) {
     const auto other = compiled(*engine, function, options);
     static World expected, found;

@@ -11,7 +11,9 @@
 #include "frontend/ir/parser.hpp"
 #include "frontend/ir/printer.hpp"
 #include "frontend/ir/verifier.hpp"
+#include "jit/passes/few_channels.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 #include "tests/jit/random_formula.hpp"
 #include "tests/jit/random_program.hpp"
 #include "tests/jit/shrink.hpp"
@@ -28,12 +30,36 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
 }
 
+/// The program with every mask variable but for channels that are off when it is set.
+ir::Function below_execution_mask(const ir::Function& function) {
+  ir::Function below = copy(function);
+  NewBlock out(below);
+  for (ir::Block& block : below.blocks) {
+    out.clear();
+    for (ir::Inst inst : block.insts) {
+      if (inst.op == ir::Op::mask_set) {
+        const auto op = [&](ir::Op op) { return make_op(op, ir::Type::m, inst.lanes, inst.guest_ip); };
+        const ir::ValueId on = out.append(op(ir::Op::mask_get), {});
+        const ir::ValueId both = out.append(op(ir::Op::and_), {on, below.arg(inst, 0)});
+        below.set_args(inst, {both});
+      }
+      out.keep(inst);
+    }
+    out.replace(block);
+  }
+  return below;
+}
+
 /// Runs `function` from one start, on through waits and pauses, on the reference engine and on `engine`. The
-/// first difference in words, or nothing. In one of three runs registers that nobody reads do not count.
-std::string compare(const ir::Function& function, Engine& engine, std::uint64_t state_seed) {
+/// first difference in words, or nothing. In one of three runs registers that nobody reads do not count. With
+/// `channels` the thread begins with so many, and `engine` knows it.
+std::string compare(const ir::Function& function, Engine& engine, std::uint64_t state_seed,
+                    unsigned channels = 0) {
   CompileOptions options;
-  options.exact_registers = state_seed % 3 != 0;
-  options.safepoints = state_seed % 5 == 0 ? Safepoints::Instructions : Safepoints::BackEdges;
+  options.exact_registers = state_seed % 3 != 0 && channels == 0;
+  options.safepoints =
+      state_seed % 5 == 0 && channels == 0 ? Safepoints::Instructions : Safepoints::BackEdges;
+  options.launch.channels = channels;
   ir::Function for_reference = copy(function), for_engine = copy(function);
   auto reference = make_reference_engine()->compile(for_reference, options);
   if (!reference) return "the reference engine: " + reference.error().message;
@@ -44,6 +70,10 @@ std::string compare(const ir::Function& function, Engine& engine, std::uint64_t 
   for (World* world : {&expected, &found}) {
     world->reset(function, state_seed);
     world->state().budget = static_cast<std::int64_t>(state_seed % 60);
+    if (channels == 0) continue;
+    for (std::uint32_t& mask : std::span(world->masks(), function.mask_variables))
+      mask &= ir::lane_mask(channels);
+    *world->masks() = ir::lane_mask(channels);
   }
   for (int run = 0; run < 6; ++run) {
     const FinalState a = expected.run(**reference), b = found.run(**other);
@@ -133,6 +163,34 @@ TEST_CASE("random programs end in the same state on every engine") {
   const std::uint64_t programs = number_from_environment("EUMULATE_PROGRAMS", 1500 / EUMULATE_STEP);
   const std::uint64_t first = number_from_environment("EUMULATE_SEED", 1);
   check_programs(first, programs, other_engines(), false);
+}
+
+TEST_CASE("random programs end in the same state where threads begin with fewer channels than they have") {
+  const std::uint64_t programs = number_from_environment("EUMULATE_PROGRAMS", 1500 / EUMULATE_STEP);
+  const std::uint64_t first = number_from_environment("EUMULATE_SEED", 1);
+  unsigned narrowed = 0;
+  for (std::uint64_t seed = first; seed < first + programs; ++seed) {
+    ProgramOptions options;
+    options.memory = seed % 4 != 0;
+    options.control = seed % 3 != 0;
+    const ir::Function function = below_execution_mask(random_program(seed, options));
+    const unsigned channels = 1 + static_cast<unsigned>(seed / 2 % function.simd);
+    ir::Function narrow = copy(function);
+    few_channels(narrow, channels);
+    REQUIRE(ir::verify(narrow));
+    narrowed += narrow.simd < function.simd;
+    for (const auto& engine : other_engines()) {
+      const std::string problem = compare(function, *engine, seed * 31, channels);
+      if (problem.empty()) continue;
+      const ir::Function small = shrink(function, [&](const ir::Function& candidate) {
+        return candidate.simd == function.simd && !compare(candidate, *engine, seed * 31, channels).empty();
+      });
+      FAIL("seed " << seed << ", " << channels << " channels: reference and " << engine->name() << ", "
+                   << compare(small, *engine, seed * 31, channels) << "\n"
+                   << ir::print(small));
+    }
+  }
+  CHECK(narrowed >= programs / 4);
 }
 
 TEST_CASE("random programs end in the same state whatever is disabled") {

@@ -460,27 +460,6 @@ TEST_CASE("walks cover a range exactly once") {
   }
 }
 
-TEST_CASE("the run in which local ids go up is that of the shortest row") {
-  const Program program = load("saxpy.patch", true);
-  const Kernel& kernel = program.kernels[0];
-  REQUIRE(kernel.simd_size == 32);
-  const auto run = [&](Size3 global, Size3 local, bool remainder = false) {
-    NdRange range;
-    range.dims = 3;
-    range.global = global;
-    range.local = local;
-    range.allow_remainder = remainder;
-    return local_id_run(kernel, range);
-  };
-  CHECK(run({1024, 1, 1}, {64, 1, 1}) == 32);
-  CHECK(run({1024, 4, 1}, {16, 4, 1}) == 16);
-  CHECK(run({1024, 4, 1}, {8, 4, 2}) == 0);  // the range is refused
-  CHECK(run({1024, 4, 1}, {24, 4, 1}, true) == 8);
-  CHECK(run({100, 1, 1}, {100, 1, 1}) == 32);
-  CHECK(run({1040, 1, 1}, {64, 1, 1}, true) == 32);
-  CHECK(run({~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}) == 0);
-}
-
 TEST_CASE("local ids follow the walk order") {
   const Program program = load("layouts.patch");
   Kernel kernel = *program.find("order");

@@ -200,8 +200,9 @@ std::optional<Failure> Session::prepare(Step& step) {
     }
   }
   // The translation comes first, so that its failure is told from one of the arguments.
-  if (const auto translated = module_->translated(*step.kernel, rt::local_id_run(*step.kernel, step.range));
-      !translated)
+  const auto facts = rt::launch_facts(*module_, *step.kernel, values, step.range);
+  if (!facts) return Failure{ExitCode::GuestFault, facts.error()};
+  if (const auto translated = module_->translated(*step.kernel, *facts); !translated)
     return Failure{ExitCode::GuestFault, translated.error()};
   auto launch = rt::Launch::prepare(*module_, *step.kernel, values, step.range);
   if (!launch) return Failure{ExitCode::Mismatch, launch.error()};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <map>
 #include <regex>
@@ -61,8 +62,8 @@ std::string lines_between(const std::string& listing, std::string_view first, st
 }
 
 /// Of the listing: one version of all blocks ("all" channels on, or "some"), without the budget and without
-/// the host's addresses.
-std::string version_text(const std::string& listing, std::string_view channels) {
+/// the host's addresses. `only`: there is no other one.
+std::string version_text(const std::string& listing, std::string_view channels, bool only) {
   const std::string own = fmt::format(", {} channels on", channels);
   std::vector<std::string> lines;
   bool inside = false;
@@ -78,7 +79,7 @@ std::string version_text(const std::string& listing, std::string_view channels) 
     if (!inside || line.starts_with("; @") || line.starts_with("sub qword ptr [rbx+8], ")) continue;
     lines.push_back(line);
     // Exited; what follows the version is out of line.
-    if (channels == "some" && line == "mov eax, 0") break;
+    if ((only || channels == "some") && line == "mov eax, 0") break;
   }
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
@@ -90,11 +91,14 @@ std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimi
   CompileOptions options;
   options.listing = true;
   options.optimisations = optimisations;
-  options.exact_registers = !one.has("ids") && !one.has("run") && !one.has("control");
-  options.beyond_caches = one.has("far");
+  options.launch.lone_threads = one.has("lone");
+  if (one.has("few") || one.has("one")) options.launch.channels = one.has("few") ? 8 : 1;
+  options.exact_registers = std::ranges::none_of(std::array{"ids", "run", "control", "lone", "few", "one"},
+                                                 [&](const char* option) { return one.has(option); });
+  options.launch.beyond_caches = one.has("far");
   if (one.has("control")) options.control = KnownRegister{7 * 32, 0};
   const std::uint32_t ids = one.has("wide") ? 16 : 8;
-  if (one.has("ids")) options.ids = {32, ids, ids};
+  if (one.has("ids")) options.launch.ids = {32, ids, ids};
   ir::Function function = function_of_text(one.input);
   auto executable = engine.compile(function, options);
   if (!executable) FAIL(executable.error().message);
@@ -110,7 +114,7 @@ std::string pinned_text(Engine& engine, const TextCase& one) {
   if (one.has("leave")) return lines_between(listing, "lea rcx, [rsp+", "ret");
   // Code for calls out of line follows what is out of line.
   if (one.has("out")) return lines_between(listing, "; b0", "sub rsp, 56");
-  return version_text(listing, one.has("some") ? "some" : "all");
+  return version_text(listing, one.has("some") ? "some" : "all", one.has("one"));
 }
 
 constexpr std::string_view files[]{"avx2/listings.txt", "avx2/hot_paths.txt"};

@@ -9,6 +9,7 @@
 
 #include "frontend/ir/printer.hpp"
 #include "frontend/ir/verifier.hpp"
+#include "jit/passes/few_channels.hpp"
 #include "jit/passes/linear.hpp"
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/parked.hpp"
@@ -140,6 +141,37 @@ TEST_CASE("text: every pass of the pipeline") {
     INFO(pass.name);
     CHECK(cases >= 4);
   }
+}
+
+TEST_CASE("text: fewer channels than a function is for") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/few_channels.txt",
+      [](const TextCase& one) {
+        ir::Function function = function_of_text(one.input);
+        few_channels(function, one.has("one") ? 1 : 8);
+        return fmt::format("simd {}\n{}", function.simd, blocks_text(function));
+      },
+      cases);
+  CHECK(cases >= 8);
+  CHECK(channels_needed(32, 1) == 1);
+  CHECK(channels_needed(32, 4) == 8);
+  CHECK(channels_needed(32, 9) == 16);
+  CHECK(channels_needed(32, 17) == 32);
+  CHECK(channels_needed(8, 3) == 8);
+}
+
+TEST_CASE("text: threads that are groups of their own") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/lone_threads.txt",
+      [](const TextCase& one) {
+        ir::Function function = function_of_text(one.input);
+        lone_threads(function);
+        return blocks_text(function);
+      },
+      cases);
+  CHECK(cases >= 3);
 }
 
 TEST_CASE("text: safepoints") {

@@ -336,7 +336,7 @@ TEST_CASE("a request that cannot be served says what was expected", "[dispatch]"
 }
 
 TEST_CASE("a walk whose local ids are not what its code relies on is refused", "[dispatch]") {
-  const jit::CompileOptions options{.exact_registers = false, .ids = {32, 16, 16}};
+  const jit::CompileOptions options{.exact_registers = false, .launch = {.ids = {32, 16, 16}}};
   Walked walked("b0: ip 0x0 count 1\n  exit\n", jit::EngineKind::avx2, 16, options);
   walked.command.threads_per_group = 2;
   walked.complete(1);
@@ -358,6 +358,55 @@ TEST_CASE("a walk whose local ids are not what its code relies on is refused", "
   CHECK_THAT(refusal(), Catch::Contains("found none"));
   walked.command.last_mask = 0x7fff;  // of a thread that begins with a channel off nothing is expected
   CHECK(refusal().empty());
+}
+
+TEST_CASE("a walk whose threads are not what its code relies on is refused", "[dispatch]") {
+  const jit::CompileOptions options{.exact_registers = false,
+                                    .launch = {.channels = 8, .lone_threads = true}};
+  Walked walked("b0: ip 0x0 count 1\n  exit\n", jit::EngineKind::avx2, 16, options);
+  walked.command.threads_per_group = 1;
+  Workers pool(1);
+  const auto refusal = [&] {
+    walked.complete(1);
+    const auto dispatch = Dispatch::create(pool, walked.command);
+    return dispatch ? std::string() : dispatch.error().message;
+  };
+  walked.command.last_mask = 0xff;
+  CHECK(refusal().empty());
+  walked.command.last_mask = 0x1ff;
+  CHECK(refusal() == "walk: expected threads of 8 channels, as its code relies on, found the mask 0x1ff");
+  walked.command.last_mask = 0xff;
+  walked.command.threads_per_group = 2;
+  CHECK(refusal() == "walk: expected groups of one thread, as its code relies on, found 2 threads");
+}
+
+TEST_CASE("groups of one thread find local memory zeroed, and do not wait", "[dispatch]") {
+  // Each group adds to local memory and writes what it has found there.
+  const std::string body = locate +
+                           "  %zero = constant.u32x1 0\n  %old = load.u32x1 slm[%zero]\n"
+                           "  %one = constant.u32x1 1\n  %new = add.u32x1 %old, %one\n"
+                           "  store.u32x1 slm[%zero], %new\n  barrier_signal\n  wait b1\n"
+                           "b1: ip 0x10 count 1\n" +
+                           locate +
+                           "  %zero = constant.u32x1 0\n  %now = load.u32x1 slm[%zero]\n"
+                           "  store.u32x1 surface0[%at], %now\n  exit\n";
+  for (const jit::EngineInfo& engine : jit::engines()) {
+    if (!engine.make()) continue;  // the host cannot
+    for (const bool lone : {false, true}) {
+      for (const std::uint32_t slm : {64u, 5000u}) {
+        INFO(engine.name << (lone ? ", known" : "") << ", " << slm);
+        const jit::CompileOptions options{.exact_registers = false, .launch = {.lone_threads = lone}};
+        Walked walked("b0: ip 0x0 count 1\n" + body, engine.kind, 16, options);
+        walked.command.groups = {100, 3, 1};
+        walked.command.slm_bytes = slm;
+        walked.output(4 * 300);
+        const auto outcome = walked.done(2);
+        CHECK(outcome.counts.groups == 300);
+        CHECK(outcome.counts.threads == 300);
+        for (std::size_t group = 0; group < 300; ++group) REQUIRE(walked.data[4 * group] == 1);
+      }
+    }
+  }
 }
 
 TEST_CASE("no groups, no threads", "[dispatch]") {

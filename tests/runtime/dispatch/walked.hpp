@@ -36,8 +36,8 @@ class Walked {
     auto executable = engine_->engine().compile(*function, options);
     if (!executable) FAIL(executable.error().message);
     executable_ = std::move(*executable);
-    code_ = thread_code(*function, *executable_);
-    code_.ids = options.promised();
+    code_ = thread_code(*function, *executable_, simd);
+    code_.promised = options.promised();
     set_command();
   }
   explicit Walked(const KernelCode& kernel, jit::EngineKind kind,
