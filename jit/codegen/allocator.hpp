@@ -50,6 +50,7 @@ class Vectors {
   unsigned take();
   void spill(unsigned reg);
   void pin(unsigned reg);
+  bool is_whole_slot(ir::ValueId value, unsigned chunk) const;
 
   Allocator& all_;
 };

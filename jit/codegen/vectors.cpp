@@ -76,13 +76,21 @@ void Vectors::spill(unsigned reg) {
   all_.vector_file_.drop_all(reg);
 }
 
+/// The chunk is a slot in memory that may be read as a whole. Where only a scalar of it is wanted, the rest may
+/// have been written just now, by other stores, which a wider load would wait for.
+bool Vectors::is_whole_slot(ValueId value, unsigned chunk) const {
+  const Location copy = all_.values_.place(value, chunk).copy;
+  const auto width = static_cast<std::int32_t>(all_.vector_bytes());
+  return copy.where == Location::Where::RegisterFile && copy.offset % width == 0 &&
+         all_.values_.bytes_from(value, chunk) > sizeof(std::uint64_t);
+}
+
 unsigned Vectors::use(ValueId value, unsigned chunk) {
   Place& p = all_.values_.place(value, chunk);
   if (p.reg < 0) {
     if (!p.copy) throw EngineBug("a value is used that is nowhere");
     const unsigned reg = take(), width = all_.vector_bytes();
-    const bool whole_slot = p.copy.where == Location::Where::RegisterFile &&
-                            p.copy.offset % static_cast<std::int32_t>(width) == 0;
+    const bool whole_slot = is_whole_slot(value, chunk);
     const bool whole = p.copy.where == Location::Where::Pool || whole_slot;
     all_.moves_.load_vector(reg, p.copy,
                             whole ? width : std::min(width, all_.values_.bytes_from(value, chunk)));
@@ -104,10 +112,8 @@ std::optional<Location> Vectors::in_memory(ValueId value, unsigned chunk) const 
   const Place& p = all_.values_.place(value, chunk);
   const unsigned width = all_.vector_bytes();
   if (p.reg >= 0 || !p.copy) return std::nullopt;
-  const bool whole_slot =
-      p.copy.where == Location::Where::RegisterFile && p.copy.offset % static_cast<std::int32_t>(width) == 0;
-  const bool readable =
-      p.copy.where == Location::Where::Pool || whole_slot || all_.values_.bytes_from(value, chunk) >= width;
+  const bool readable = p.copy.where == Location::Where::Pool || is_whole_slot(value, chunk) ||
+                        all_.values_.bytes_from(value, chunk) >= width;
   return readable ? std::optional(p.copy) : std::nullopt;
 }
 
