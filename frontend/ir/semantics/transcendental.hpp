@@ -26,11 +26,12 @@ namespace eum::ir::math {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// coefficients[0] + x * (coefficients[1] + x * ...).
+/// coefficients[0] + x * (coefficients[1] + x * ...). The sum is the second factor: hosts that overwrite it
+/// then take the coefficient from memory.
 template <class B, class V, class T>
 auto polynomial(B& b, V x, std::span<const T> coefficients) {
   auto sum = b.constant(coefficients.back());
-  for (std::size_t i = coefficients.size() - 1; i-- > 0;) sum = b.fma(sum, x, b.constant(coefficients[i]));
+  for (std::size_t i = coefficients.size() - 1; i-- > 0;) sum = b.fma(x, sum, b.constant(coefficients[i]));
   return sum;
 }
 

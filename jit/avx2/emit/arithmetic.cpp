@@ -236,8 +236,13 @@ void emit_fma(Compiler& c, const CodeInst& inst) {
       asmjit::Operand b = c.v.operand(y, chunk);
       c.v.bind(inst.result, chunk, sum);
       c.a.emit(f32 ? I::kIdVfmadd231ps : I::kIdVfmadd231pd, sum, a, b);
+    } else if (c.v.is_dying(inst, 1, chunk) && y != x && y != z) {
+      // Of several NaNs each form takes a's first, then b's: 213 with b as what it overwrites.
+      x86::Ymm b = c.v.use(y, chunk);
+      asmjit::Operand sum = c.v.operand(z, chunk);
+      c.v.bind(inst.result, chunk, b);
+      c.a.emit(f32 ? I::kIdVfmadd213ps : I::kIdVfmadd213pd, b, a, sum);
     } else if (c.v.is_dying(inst, 0, chunk) && x != y && x != z) {
-      // Of several NaNs the form 132 takes a's first, then b's, as 231 does; 213 would take b's.
       x86::Ymm sum = c.v.use(z, chunk);
       asmjit::Operand b = c.v.operand(y, chunk);
       c.v.bind(inst.result, chunk, a);
