@@ -98,6 +98,8 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       walks_(walks),
       restored_(restored),
       loops_(f, liveness),
+      loop_scalars_(optimisations[Optimisation::loop_scalars] ? codegen::LoopScalars(f, loops_, h.target)
+                                                              : codegen::LoopScalars()),
       scheduler_(f, h.target),
       code_(f, liveness, runs, optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,
             optimisations[Optimisation::interleaved]),
@@ -176,8 +178,8 @@ BitSet Compiler::needed(ir::BlockId block, bool full) const {
 const codegen::EntryState& Compiler::entry_state(ir::BlockId block, bool full) {
   Version& entered = version(block, full);
   if (!entered.fixed && block != 0 && optimisations[Optimisation::entry_states])
-    entered.entry =
-        codegen::fix_entry_state(loops_, block, regs.slots.cached(), needed(block, full), regs.target());
+    entered.entry = codegen::fix_entry_state(loops_, block, regs.slots.cached(), needed(block, full),
+                                             regs.target(), loop_scalars_.of(block));
   entered.fixed = true;
   return entered.entry;
 }
@@ -192,7 +194,7 @@ void Compiler::block(ir::BlockId id, bool full) {
   if (annotate_)
     a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
   note_place(function.blocks[id].guest_ip);
-  regs.begin_block(code_, own.entry);
+  regs.begin_block(code_, own.entry, loop_scalars_.of(id));
   if (id == 0 && is_begun_only(function)) regs.slots.begin_with_header(group_dwords);
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0) a.sub(budget_reg, count);
   begin_fp_state(id);
@@ -246,7 +248,7 @@ void Compiler::annotate(const CodeInst& inst) {
 }
 
 void Compiler::enter_same_version(ir::BlockId target) {
-  regs.emit_edge(entry_state(target, full_), needed(target, full_));
+  regs.emit_edge(entry_state(target, full_), loop_scalars_.of(target), needed(target, full_));
   if (!is_next(target, full_)) a.jmp(version(target, full_).label);
 }
 

@@ -354,6 +354,7 @@ class Compiler {
   const RowWalks& walks_;
   std::span<const FileRange> restored_;
   codegen::LoopSlots loops_;
+  codegen::LoopScalars loop_scalars_;
   codegen::Scheduler scheduler_;
   codegen::BlockCode code_;
   std::vector<Version> versions_;

@@ -22,7 +22,7 @@ std::uint32_t exit_row(const CodeData* data, std::uint32_t site) { return data->
 /// Where to go with every slot in memory.
 asmjit::Label Compiler::memory_entry(ir::BlockId block, bool full) {
   Version& entered = version(block, full);
-  if (entered.fixed && entered.entry.empty()) return entered.label;
+  if (entered.fixed && entered.entry.empty() && loop_scalars_.of(block).empty()) return entered.label;
   if (!entered.from_memory.isValid()) entered.from_memory = a.newLabel();
   return entered.from_memory;
 }
@@ -286,12 +286,14 @@ void Compiler::entries() {
     for (ir::BlockId target : resume_points_)
       for (std::size_t v = 0; v < versions; ++v) table[v * count + target] = memory_entry(target, v == 0);
   }
-  for (Version& entered : versions_) {
-    if (!entered.from_memory.isValid()) continue;
-    a.bind(entered.from_memory);
-    regs.emit_entry(entered.entry);
-    a.jmp(entered.label);
-  }
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
+    for (const bool full : {false, true}) {
+      const Version& entered = version(b, full);
+      if (!entered.from_memory.isValid()) continue;
+      a.bind(entered.from_memory);
+      regs.emit_entry(entered.entry, loop_scalars_.of(b));
+      a.jmp(entered.label);
+    }
   if (table.empty()) return;
   a.align(asmjit::AlignMode::kData, 4);
   a.bind(entry_table_);

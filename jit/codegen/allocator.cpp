@@ -20,8 +20,11 @@ Allocator::Allocator(const Target& target, Moves& moves, ConstantPool& pool, con
       values_(function, target.vector_bytes),
       frame_(frame_base, static_cast<std::int32_t>(target.vector_bytes)) {}
 
-void Allocator::begin_block(BlockCode& code, const EntryState& entry) {
+void Allocator::begin_block(BlockCode& code, const EntryState& entry, std::span<const LoopScalar> scalars) {
   code_ = &code;
+  scalars_ = scalars;
+  reserved_ = 0;
+  for (const LoopScalar& scalar : scalars) reserved_ |= std::uint32_t{1} << scalar.reg;
   vector_file_.clear();
   generals.owner_.fill(ir::no_value);
   generals.pinned_ = 0;
@@ -117,12 +120,24 @@ void Allocator::emit_write_back(const BitSet& needed) const {
       moves_.store_vector(Location::file(cached.slot * vector_bytes()), cached.reg, vector_bytes());
 }
 
-void Allocator::emit_entry(const EntryState& entry) const {
-  for (const CachedSlot& cached : entry)
-    moves_.load_vector(cached.reg, Location::file(cached.slot * vector_bytes()), vector_bytes());
+const LoopScalar* Allocator::loop_scalar(unsigned offset, unsigned bytes) const {
+  const auto found = std::ranges::find_if(
+      scalars_, [&](const LoopScalar& scalar) { return scalar.offset == offset && scalar.bytes == bytes; });
+  return found == scalars_.end() ? nullptr : &*found;
 }
 
-void Allocator::emit_edge(const EntryState& entry, const BitSet& needed) const {
+void Allocator::load(const LoopScalar& scalar) const {
+  moves_.load_vector(scalar.reg, Location::file(scalar.offset), scalar.bytes);
+}
+
+void Allocator::emit_entry(const EntryState& entry, std::span<const LoopScalar> scalars) const {
+  for (const CachedSlot& cached : entry)
+    moves_.load_vector(cached.reg, Location::file(cached.slot * vector_bytes()), vector_bytes());
+  for (const LoopScalar& scalar : scalars) load(scalar);
+}
+
+void Allocator::emit_edge(const EntryState& entry, std::span<const LoopScalar> scalars,
+                          const BitSet& needed) const {
   BitSet kept_dirty(slots.slots());
   std::array<int, VectorFile::max_registers>
       source;  // of each register that the entry state has: where it is now
@@ -167,14 +182,16 @@ void Allocator::emit_edge(const EntryState& entry, const BitSet& needed) const {
     moves_.load_vector(hole, turned, vector_bytes());
     source[hole] = -1;
   }
-  emit_entry(loads);
+  emit_entry(loads, {});
+  for (const LoopScalar& scalar : scalars)
+    if (std::ranges::find(scalars_, scalar) == scalars_.end()) load(scalar);
 }
 
 // ---- Calls
 
 LiveRegisters Allocator::live_registers() const {
-  LiveRegisters live;
-  live.vectors = vector_file_.held() | vector_file_.pinned();
+  LiveRegisters live{.vectors = reserved_};
+  live.vectors |= vector_file_.held() | vector_file_.pinned();
   for (unsigned r = 0; r < generals.owner_.size(); ++r)
     if (generals.owner_[r] != ir::no_value) live.generals |= 1u << r;
   live.generals |= generals.pinned_;
@@ -192,7 +209,7 @@ LiveRegisters Allocator::live_after(const CodeInst& inst) const {
     if (inst.mask == value) return inst.mask_next_use == never;
     return value >= inst.result && value < inst.result + inst.result_count;
   };
-  LiveRegisters live;
+  LiveRegisters live{.vectors = reserved_};
   for (unsigned r = 0; r < target_.vector_registers; ++r)
     for (const VectorRef& ref : vector_file_[r])
       if (ref.is_slot || !dies(ref.id)) live.vectors |= 1u << r;

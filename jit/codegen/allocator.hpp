@@ -15,6 +15,7 @@
 #include "jit/codegen/constant_pool.hpp"
 #include "jit/codegen/entry_state.hpp"
 #include "jit/codegen/frame_slots.hpp"
+#include "jit/codegen/loop_scalars.hpp"
 #include "jit/codegen/register_file.hpp"
 #include "jit/codegen/values.hpp"
 
@@ -205,8 +206,10 @@ class Allocator {
             std::int32_t frame_base);
 
   // ---- One block
-  /// `entry` is what the block finds in registers.
-  void begin_block(BlockCode& code, const EntryState& entry);
+  /// `entry` and `scalars` are what the block finds in registers.
+  void begin_block(BlockCode& code, const EntryState& entry, std::span<const LoopScalar> scalars);
+  /// The scalar of exactly these bytes of the register file that has a register in this block, else null.
+  const LoopScalar* loop_scalar(unsigned offset, unsigned bytes) const;
   void begin_inst(std::uint32_t position) { position_ = position; }
   /// Lets registers go that an instruction pinned: it begins on its next chunk and fetches what it needs
   /// anew.
@@ -239,10 +242,11 @@ class Allocator {
   // them.
   /// Dirty slots of `needed` go to memory.
   void emit_write_back(const BitSet& needed) const;
-  /// From what is in registers now to `entry`; dirty slots of `needed` that it does not hold go to memory.
-  void emit_edge(const EntryState& entry, const BitSet& needed) const;
-  /// From everything in memory to `entry`.
-  void emit_entry(const EntryState& entry) const;
+  /// From what is in registers now to `entry` and `scalars`; dirty slots of `needed` that `entry` does not hold
+  /// go to memory.
+  void emit_edge(const EntryState& entry, std::span<const LoopScalar> scalars, const BitSet& needed) const;
+  /// From everything in memory to `entry` and `scalars`.
+  void emit_entry(const EntryState& entry, std::span<const LoopScalar> scalars) const;
 
   // ---- Calls
   /// Registers that hold anything now, pinned ones among them.
@@ -273,6 +277,7 @@ class Allocator {
   unsigned vector_bytes() const { return target_.vector_bytes; }
   /// As next_read, but a slot that must get to memory is nearer than one that need not.
   std::uint32_t next_slot_use(unsigned slot);
+  void load(const LoopScalar& scalar) const;
 
   const Target target_;
   Moves& moves_;
@@ -280,6 +285,8 @@ class Allocator {
   const ir::Function& function_;
   BlockCode* code_ = nullptr;
   std::uint32_t position_ = 0;
+  std::span<const LoopScalar> scalars_;  // of the block
+  std::uint32_t reserved_ = 0;           // vector registers that they have
   Values values_;
   VectorFile vector_file_;
   FrameSlots frame_;

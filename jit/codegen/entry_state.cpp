@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "jit/codegen/loop_scalars.hpp"
+
 namespace eum::jit::codegen {
 
 using ir::BlockId;
@@ -56,11 +58,16 @@ std::vector<std::pair<std::uint16_t, bool>> LoopSlots::wanted(BlockId header, st
 }
 
 EntryState fix_entry_state(const LoopSlots& loops, BlockId block, const EntryState& first_edge,
-                           const BitSet& live, const Target& target) {
+                           const BitSet& live, const Target& target, std::span<const LoopScalar> scalars) {
   // Enough registers stay free for what the block itself computes.
-  const std::size_t most = target.vector_registers * 10 / 16;
+  const std::size_t most = target.vector_registers * 10 / 16 - scalars.size();
   EntryState state;
   std::uint64_t taken = 0;
+  for (const LoopScalar& scalar : scalars) taken |= std::uint64_t{1} << scalar.reg;
+  const auto has_scalar = [&](unsigned slot) {
+    return std::ranges::any_of(
+        scalars, [&](const LoopScalar& scalar) { return scalar.offset / target.vector_bytes == slot; });
+  };
   const auto add = [&](unsigned slot, unsigned reg, bool dirty) {
     state.push_back({static_cast<std::uint16_t>(slot), static_cast<std::uint8_t>(reg), dirty});
     taken |= std::uint64_t{1} << reg;
@@ -69,11 +76,13 @@ EntryState fix_entry_state(const LoopSlots& loops, BlockId block, const EntrySta
   if (!loops.heads_loop(block)) {
     for (const CachedSlot& cached : first_edge) {
       if (!live[cached.slot] || is_taken(cached.reg) || state.size() == most) continue;
+      if (has_scalar(cached.slot)) continue;
       if (cached.dirty || loops.reads(block, cached.slot)) add(cached.slot, cached.reg, cached.dirty);
     }
     return state;
   }
-  const auto wanted = loops.wanted(block, most);
+  auto wanted = loops.wanted(block, most);
+  std::erase_if(wanted, [&](const auto& slot) { return has_scalar(slot.first); });
   const auto find = [&](unsigned slot) {
     return std::find_if(first_edge.begin(), first_edge.end(),
                         [&](const CachedSlot& cached) { return cached.slot == slot; });

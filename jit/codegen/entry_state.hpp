@@ -6,6 +6,7 @@
 // Later edges bring their registers into the same order. Who comes from elsewhere, with every slot in memory,
 // enters through code that loads them.
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
@@ -31,6 +32,8 @@ class LoopSlots {
   LoopSlots(const ir::Function& function, const Liveness& liveness);
 
   bool heads_loop(ir::BlockId block) const { return last_[block] != ir::no_block; }
+  /// Of the blocks of the loop that this one heads.
+  ir::BlockId last(ir::BlockId header) const { return last_[header]; }
   bool reads(ir::BlockId block, unsigned slot) const { return reads_[block][slot]; }
   /// Slots that the loop of `header` reads whole before it writes them, those first that gain most by staying
   /// in a register; at most `limit`. Second: the loop writes it.
@@ -46,9 +49,11 @@ class LoopSlots {
   std::vector<BitSet> reads_, writes_;
 };
 
+struct LoopScalar;
+
 /// Decides the entry state of `block` from the slots that the first edge has in registers. `live`: slots that
-/// the version needs.
+/// the version needs; `scalars`: what has registers there, which no slot that holds any of it takes.
 EntryState fix_entry_state(const LoopSlots& loops, ir::BlockId block, const EntryState& first_edge,
-                           const BitSet& live, const Target& target);
+                           const BitSet& live, const Target& target, std::span<const LoopScalar> scalars);
 
 }  // namespace eum::jit::codegen

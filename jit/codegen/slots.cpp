@@ -40,6 +40,9 @@ void Slots::read(const CodeInst& inst) {
     reads_header_ = true;
     return;
   }
+  if (inst.lanes == 1 && result.kind == ValueKind::Vector)
+    if (const LoopScalar* scalar = all_.loop_scalar(offset, bytes))
+      return all_.moves_.move_vector(all_.vectors.define(inst.result, 0), scalar->reg);
   // The first lane of what only a register holds.
   if (const unsigned slot = offset / width; result.kind == ValueKind::Scalar && bytes >= 4 &&
                                             offset % width == 0 && reg_[slot] >= 0 && dirty_[slot])

@@ -15,7 +15,7 @@ void Vectors::pin(unsigned reg) { all_.vector_file_.pin(reg); }
 unsigned Vectors::take() {
   const VectorFile& file = all_.vector_file_;
   const auto every = static_cast<std::uint32_t>((std::uint64_t{1} << all_.target_.vector_registers) - 1);
-  const std::uint32_t movable = every & ~file.pinned();
+  const std::uint32_t movable = every & ~file.pinned() & ~all_.reserved_;
   if (const std::uint32_t idle = movable & ~file.held(); idle != 0)
     return static_cast<unsigned>(std::countr_zero(idle));
   // Of those that hold something the one that is wanted last.
@@ -76,8 +76,8 @@ void Vectors::spill(unsigned reg) {
   all_.vector_file_.drop_all(reg);
 }
 
-/// The chunk is a slot in memory that may be read as a whole. Where only a scalar of it is wanted, the rest may
-/// have been written just now, by other stores, which a wider load would wait for.
+/// The chunk is a slot in memory that may be read as a whole. Where only a scalar of it is wanted, the rest
+/// may have been written just now, by other stores, which a wider load would wait for.
 bool Vectors::is_whole_slot(ValueId value, unsigned chunk) const {
   const Location copy = all_.values_.place(value, chunk).copy;
   const auto width = static_cast<std::int32_t>(all_.vector_bytes());

@@ -197,6 +197,8 @@ void write_packed(Compiler& c, const CodeInst& inst) {
       value = to;
     }
     c.store(at, value, left);
+    if (const codegen::LoopScalar* scalar = inst.lanes == 1 ? c.regs.loop_scalar(at, left) : nullptr)
+      c.a.vmovaps(x86::ymm(scalar->reg), value);
     c.regs.unpin();
   }
 }
@@ -227,6 +229,7 @@ void write_scalar(Compiler& c, const CodeInst& inst) {
   const unsigned bytes = ir::size_of(inst.type);
   x86::Mem to = c.s.memory(inst.region.offset, bytes);
   asmjit::Operand value = c.g.operand(inst.args[0]);
+  const codegen::LoopScalar* const scalar = c.regs.loop_scalar(inst.region.offset, bytes);
   if (value.isMem()) value = c.g.use(inst.args[0]);
   c.s.write_back_and_invalidate(inst.region.offset, bytes);
   asmjit::Label skip = c.a.newLabel();
@@ -236,6 +239,8 @@ void write_scalar(Compiler& c, const CodeInst& inst) {
   }
   if (value.isReg()) value = low_part(value.as<x86::Gp>(), bytes);
   c.a.emit(I::kIdMov, to, value);
+  if (scalar)
+    c.a.emit(bytes == 8 ? I::kIdVmovq : I::kIdVmovd, x86::xmm(scalar->reg), value.isReg() ? value : to);
   c.a.bind(skip);
 }
 
@@ -275,7 +280,9 @@ void emit_reg_write(Compiler& c, const CodeInst& inst) {
   const int stride = inst.region.stride(inst.lanes);
   const bool whole = inst.lanes * bytes % target.vector_bytes == 0;
   if (stride == 1 && whole && inst.region.offset % target.vector_bytes == 0) return write_slots(c, inst);
-  if (stride == 1 && !whole && is_of_dwords(c, inst) && c.s.is_joined(inst)) return write_dwords(c, inst);
+  const bool stays = inst.lanes == 1 && c.regs.loop_scalar(inst.region.offset, bytes) != nullptr;
+  if (stride == 1 && !whole && !stays && is_of_dwords(c, inst) && c.s.is_joined(inst))
+    return write_dwords(c, inst);
   if (stride == 1 && std::has_single_bit(inst.lanes * bytes % target.vector_bytes | (whole ? 1u : 0u)))
     return write_packed(c, inst);
   if (const unsigned container = container_bytes(inst, bytes)) return write_contained(c, inst, container);

@@ -1,0 +1,41 @@
+#pragma once
+// LoopScalars: floats in one channel that a loop reads and writes have a vector register there for
+// themselves, beside their place in the register file. Writes go to both, so that whoever leaves the loop, or
+// looks at the file, finds it as it is; reads need not wait for the store before them. Of integers hosts
+// forward what is stored without such help: with registers of their own they were no faster (Zen 4).
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "frontend/ir/function.hpp"
+#include "jit/codegen/entry_state.hpp"
+#include "jit/codegen/target.hpp"
+
+namespace eum::jit::codegen {
+
+/// 4 or 8 bytes of the register file.
+struct LoopScalar {
+  std::uint32_t offset;
+  std::uint8_t bytes;
+  std::uint8_t reg;  ///< vector register, whose first lane it is
+  bool operator==(const LoopScalar&) const = default;
+};
+
+class LoopScalars {
+ public:
+  /// None.
+  LoopScalars() = default;
+  LoopScalars(const ir::Function& function, const LoopSlots& loops, const Target& target);
+
+  /// Those that every edge into the block loads, or has.
+  std::span<const LoopScalar> of(ir::BlockId block) const {
+    if (block >= loop_of_.size()) return {};
+    return loops_[loop_of_[block]];
+  }
+
+ private:
+  std::vector<std::vector<LoopScalar>> loops_;  // the first one stands for no loop
+  std::vector<std::uint16_t> loop_of_;          // by block
+};
+
+}  // namespace eum::jit::codegen
