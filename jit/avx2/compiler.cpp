@@ -101,8 +101,10 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       loop_scalars_(optimisations[Optimisation::loop_scalars] ? codegen::LoopScalars(f, loops_, h.target)
                                                               : codegen::LoopScalars()),
       scheduler_(f, h.target),
-      code_(f, liveness, runs, optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,
-            optimisations[Optimisation::interleaved]),
+      code_(f, liveness, runs,
+            {.scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,
+             .interleaves = optimisations[Optimisation::interleaved],
+             .joins_branches = optimisations[Optimisation::scalar_branches]}),
       versions_(2 * f.blocks.size()),
       leave_live_(a.newLabel()),
       leave_saved_(a.newLabel()),
@@ -214,6 +216,13 @@ void Compiler::block(ir::BlockId id, bool full) {
     follow_mode(inst);
     forget_rows(inst);
     regs.begin_inst(i);
+    if (code_.ends_in_comparison() && i + 2 == insts.size()) {
+      const x86::CondCode condition = emit::compare_scalars(*this, inst);
+      regs.end_inst(inst);
+      const ir::Targets& targets = insts[i + 1].targets;
+      regs.begin_inst(i + 1);
+      return branch(condition, targets.taken, targets.fallthrough);
+    }
     host.emitters[static_cast<std::size_t>(inst.op)](*this, inst);
     regs.end_inst(inst);
     if (reconverging && inst.op == ir::Op::mask_set && inst.imm == *reconverging) {
@@ -294,20 +303,19 @@ void Compiler::go_to(ir::BlockId target) {
 
 void Compiler::branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough) {
   if (taken == fallthrough) return go_to(taken);
-  const asmjit::Label second = a.newLabel();
   a.test(bits.r32(), bits.r32());
+  branch(x86::CondCode::kNotZero, taken, fallthrough);
+}
+
+void Compiler::branch(x86::CondCode condition, ir::BlockId taken, ir::BlockId fallthrough) {
+  if (taken == fallthrough) return go_to(taken);
+  const asmjit::Label second = a.newLabel();
   // The edge that may fall through comes last.
-  if (is_next(taken, full_)) {
-    a.jnz(second);
-    go_to(fallthrough);
-    a.bind(second);
-    go_to(taken);
-  } else {
-    a.jz(second);
-    go_to(taken);
-    a.bind(second);
-    go_to(fallthrough);
-  }
+  const bool falls = is_next(taken, full_);
+  a.j(falls ? condition : x86::negateCond(condition), second);
+  go_to(falls ? fallthrough : taken);
+  a.bind(second);
+  go_to(falls ? taken : fallthrough);
 }
 
 void Compiler::finish(Status status) {

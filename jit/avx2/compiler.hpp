@@ -254,6 +254,8 @@ class Compiler {
   void finish_turn(Status status);
   void go_to(ir::BlockId target);
   void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
+  /// The same by the processor's flags.
+  void branch(x86::CondCode condition, ir::BlockId taken, ir::BlockId fallthrough);
   /// To the block that begins at the guest byte offset in `ip`: through one dispatcher a function, so that
   /// code grows with blocks plus jumps, not with their product.
   void go_to_ip(x86::Gp ip, std::uint32_t guest_ip);

@@ -272,7 +272,7 @@ class HostEngine final : public Engine {
     const ScalarRuns runs(function, liveness, linear, options.optimisations);
     if (options.optimisations[Optimisation::first_lanes] && !runs.empty() && function.blocks.size() > 1) {
       // Who takes runs has no use for the lanes.
-      codegen::BlockCode code(function, liveness, runs);
+      codegen::BlockCode code(function, liveness, runs, {});
       liveness.solve_again([&](ir::BlockId block) {
         LiveState live = code.live_in(block, false);
         live |= code.live_in(block, true);

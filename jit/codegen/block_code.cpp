@@ -25,12 +25,11 @@ bool reads_any_slot(const Inst& inst) {
 }  // namespace
 
 BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
-                     Scheduler* scheduler, bool interleaves)
+                     const Choices& choices)
     : function_(function),
       liveness_(liveness),
       runs_(runs),
-      scheduler_(scheduler),
-      interleaves_(interleaves),
+      choices_(choices),
       alias_(function.values.size()),
       constant_(function.values.size()),
       is_constant_(function.values.size()),
@@ -41,8 +40,9 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
 void BlockCode::build(ir::BlockId block, bool full) {
   fold(block, full);
   drop_dead(block, full);
-  if (interleaves_ && full) mark_interleaved(function_, kept_);
-  if (scheduler_ && full) scheduler_->run(kept_);
+  if (choices_.interleaves && full) mark_interleaved(function_, kept_);
+  if (choices_.scheduler && full) choices_.scheduler->run(kept_);
+  ends_in_comparison_ = choices_.joins_branches && move_comparison();
   link_uses();
   index_slot_reads();
 }
@@ -400,6 +400,26 @@ bool BlockCode::writes_first_lanes(const CodeInst& inst, std::size_t& first) {
     live_.end(slot);
   }
   return true;
+}
+
+/// What a branch alone looks at, if that is a comparison of scalars, comes just before it.
+bool BlockCode::move_comparison() {
+  const CodeInst& branch = kept_.back();
+  if (branch.op != Op::branch_any || branch.lanes != 1) return false;
+  const ValueId mask = branch.args[0];
+  const auto uses = [&](const CodeInst& inst) {
+    return inst.mask == mask || std::ranges::find(inst.args, mask) != inst.args.end();
+  };
+  for (std::size_t i = kept_.size() - 1; i-- > 0;) {
+    const CodeInst& inst = kept_[i];
+    if (uses(inst)) return false;
+    if (inst.result_count != 1 || inst.result != mask) continue;
+    if (info(inst.op).shape != ir::Shape::Compare || !is_int(inst.type)) return false;
+    std::rotate(kept_.begin() + static_cast<std::ptrdiff_t>(i),
+                kept_.begin() + static_cast<std::ptrdiff_t>(i) + 1, kept_.end() - 1);
+    return true;
+  }
+  return false;
 }
 
 void BlockCode::link_uses() {

@@ -39,10 +39,15 @@ class Scheduler;
 
 class BlockCode {
  public:
-  /// `scheduler`, if there is one, orders versions for all channels: where only some are on, threads are
-  /// seldom for long, and it takes time.
+  struct Choices {
+    /// Orders versions for all channels, if there is one: where only some are on, threads are seldom for
+    /// long, and it takes time.
+    Scheduler* scheduler = nullptr;
+    bool interleaves = false;
+    bool joins_branches = false;
+  };
   BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
-            Scheduler* scheduler = nullptr, bool interleaves = false);
+            const Choices& choices);
 
   /// Makes the version of `block` for all channels on (`full`), or for any execution mask.
   void build(ir::BlockId block, bool full);
@@ -51,6 +56,8 @@ class BlockCode {
   const LiveState& live_in(ir::BlockId block, bool full);
 
   std::span<const CodeInst> insts() const { return kept_; }
+  /// The last two instructions are a comparison of scalars and the branch that alone looks at it.
+  bool ends_in_comparison() const { return ends_in_comparison_; }
   /// The block changes the execution mask.
   bool changes_mask() const { return changes_mask_; }
   /// And channels may be on at its end that were off at its beginning.
@@ -91,6 +98,7 @@ class BlockCode {
   void keep_nothing(std::size_t index, ir::BlockId block);
   bool writes_whole_flag(std::size_t index, ir::BlockId block) const;
   bool writes_first_lanes(const CodeInst& inst, std::size_t& first);
+  bool move_comparison();
   void link_uses();
   void index_slot_reads();
   std::uint32_t next_observer(std::uint32_t position);
@@ -102,8 +110,7 @@ class BlockCode {
   const ir::Function& function_;
   const Liveness& liveness_;
   const ScalarRuns& runs_;
-  Scheduler* scheduler_;
-  bool interleaves_;
+  Choices choices_;
   ir::BlockId current_ = 0;
   std::vector<CodeInst> folded_, room_;
   std::span<CodeInst> kept_;           // of folded_, at the end of room_
@@ -122,6 +129,7 @@ class BlockCode {
   BitSet live_out_;
   bool changes_mask_ = false;
   bool mask_may_grow_ = false;
+  bool ends_in_comparison_ = false;
 };
 
 }  // namespace eum::jit::codegen

@@ -15,21 +15,37 @@ namespace {
 struct IntCompare {
   enum Base { Equal, Greater } base;
   bool exchange, negate;
-  std::uint32_t set_signed, set_unsigned;
+  x86::CondCode of_signed, of_unsigned;
 };
+
+constexpr IntCompare equal{IntCompare::Equal, false, false, x86::CondCode::kE, x86::CondCode::kE};
+constexpr IntCompare not_equal{IntCompare::Equal, false, true, x86::CondCode::kNE, x86::CondCode::kNE};
+constexpr IntCompare less{IntCompare::Greater, true, false, x86::CondCode::kL, x86::CondCode::kB};
+constexpr IntCompare less_equal{IntCompare::Greater, false, true, x86::CondCode::kLE, x86::CondCode::kBE};
+constexpr IntCompare greater{IntCompare::Greater, false, false, x86::CondCode::kG, x86::CondCode::kA};
+constexpr IntCompare greater_equal{IntCompare::Greater, true, true, x86::CondCode::kGE, x86::CondCode::kAE};
+
+const IntCompare& comparison(ir::Op op) {
+  switch (op) {
+    case ir::Op::cmp_eq:
+      return equal;
+    case ir::Op::cmp_ne:
+      return not_equal;
+    case ir::Op::cmp_lt:
+      return less;
+    case ir::Op::cmp_le:
+      return less_equal;
+    case ir::Op::cmp_gt:
+      return greater;
+    case ir::Op::cmp_ge:
+      return greater_equal;
+    default:
+      throw codegen::EngineBug("no comparison of integers");
+  }
+}
 
 constexpr BySize vpcmpeq{{I::kIdVpcmpeqb, I::kIdVpcmpeqw, I::kIdVpcmpeqd, I::kIdVpcmpeqq}};
 constexpr BySize vpcmpgt{{I::kIdVpcmpgtb, I::kIdVpcmpgtw, I::kIdVpcmpgtd, I::kIdVpcmpgtq}};
-
-void compare_scalar(Compiler& c, const CodeInst& inst, const IntCompare& how) {
-  x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);
-  asmjit::Operand b = c.g.operand(inst.args[1]);
-  if (b.isReg()) b = sized(b.as<x86::Gp>(), inst.type);
-  x86::Gp to = c.m.define_bits(inst.result);
-  c.a.emit(I::kIdCmp, a, b);
-  c.a.emit(ir::is_signed(inst.type) ? how.set_signed : how.set_unsigned, to.r8());
-  c.a.movzx(to.r32(), to.r8());
-}
 
 constexpr BySize vpminu{{I::kIdVpminub, I::kIdVpminuw, I::kIdVpminud, 0}};
 constexpr BySize vpmaxu{{I::kIdVpmaxub, I::kIdVpmaxuw, I::kIdVpmaxud, 0}};
@@ -86,9 +102,16 @@ void compare_vector(Compiler& c, const CodeInst& inst, const IntCompare& how) {
   }
 }
 
+void compare_scalar(Compiler& c, const CodeInst& inst) {
+  const x86::CondCode condition = compare_scalars(c, inst);
+  const x86::Gp to = c.m.define_bits(inst.result);
+  c.a.set(condition, to.r8());
+  c.a.movzx(to.r32(), to.r8());
+}
+
 /// `predicate`: of vcmpps.
 void compare(Compiler& c, const CodeInst& inst, unsigned predicate, const IntCompare& how) {
-  if (c.regs.is_scalar(inst.args[0])) return compare_scalar(c, inst, how);
+  if (c.regs.is_scalar(inst.args[0])) return compare_scalar(c, inst);
   if (!ir::is_float(inst.type)) return compare_vector(c, inst, how);
   c.m.define_lanes(inst.result, ir::size_of(inst.type));
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
@@ -100,14 +123,16 @@ void compare(Compiler& c, const CodeInst& inst, unsigned predicate, const IntCom
   }
 }
 
-constexpr IntCompare equal{IntCompare::Equal, false, false, I::kIdSete, I::kIdSete};
-constexpr IntCompare not_equal{IntCompare::Equal, false, true, I::kIdSetne, I::kIdSetne};
-constexpr IntCompare less{IntCompare::Greater, true, false, I::kIdSetl, I::kIdSetb};
-constexpr IntCompare less_equal{IntCompare::Greater, false, true, I::kIdSetle, I::kIdSetbe};
-constexpr IntCompare greater{IntCompare::Greater, false, false, I::kIdSetg, I::kIdSeta};
-constexpr IntCompare greater_equal{IntCompare::Greater, true, true, I::kIdSetge, I::kIdSetae};
-
 }  // namespace
+
+x86::CondCode compare_scalars(Compiler& c, const CodeInst& inst) {
+  const x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);
+  asmjit::Operand b = c.g.operand(inst.args[1]);
+  if (b.isReg()) b = sized(b.as<x86::Gp>(), inst.type);
+  c.a.emit(I::kIdCmp, a, b);
+  const IntCompare& how = comparison(inst.op);
+  return ir::is_signed(inst.type) ? how.of_signed : how.of_unsigned;
+}
 
 Mask::Mask(Compiler& c, ir::ValueId mask, unsigned bytes, unsigned chunk) : c_(c), bytes_(bytes) {
   if (c.host.evex())

@@ -11,6 +11,9 @@ extern const Table table;
 #include "frontend/ir/ops.def"
 #undef IR_OP
 
+/// Of integers of one lane; the condition under which the result is one.
+x86::CondCode compare_scalars(Compiler& c, const CodeInst& inst);
+
 /// Every op with an Image attribute.
 void emit_image(Compiler& c, const CodeInst& inst);
 
