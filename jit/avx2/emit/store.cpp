@@ -313,8 +313,8 @@ class StoreSite : public LaneSite {
       a.vmovups(at(32 * half), changed);
     }
   }
-  /// What is in the memory can be read and written back, as no other host thread writes there: AMD's processors
-  /// take a third of the time that they take for a store under lanes.
+  /// What is in the memory can be read and written back, as no other host thread writes there: AMD's
+  /// processors take a third of the time that they take for a store under lanes.
   bool is_rewritten() const { return !c_.host.evex() && of_one_host_thread(); }
 
   // ---- Lanes that are in bounds
