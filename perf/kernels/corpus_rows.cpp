@@ -17,6 +17,7 @@ constexpr Row kRows[] = {
     {"fence.fence.48", 1 << 20},
     {"bigslm.bigslm", 1 << 18},
     {"ids.ids.line", 1 << 20},
+    {"small_groups.group_walk.8", 1 << 17},
     {"structarg.structarg", 1 << 20},
     {"shading.shading", 1 << 19},
     {"shading_fast.shading", 1 << 19},

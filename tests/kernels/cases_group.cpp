@@ -1,6 +1,8 @@
 // Kernels whose groups work together through SLM and barriers: reduce, scan, transpose, bitonic, dot64,
 // fence, bigslm.
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "tests/kernels/case_parts.hpp"
 
@@ -184,9 +186,77 @@ KernelCase fence(uint32_t global, uint32_t local, uint32_t rounds) {
           .reference = reference_fence};
 }
 
+void reference_group_tile(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = elements<float>(buffers, 0), b = elements<float>(buffers, 1),
+             out = elements<float>(buffers, 2);
+  const auto n = static_cast<size_t>(value_of<int32_t>(c, 3));
+  for (size_t row = 0; row < n; row++)
+    for (size_t column = 0; column < n; column++) {
+      float sum = 0;  // of multiples of 1/16 below 2^10: no order rounds
+      for (size_t k = 0; k < n; k++) sum += a[row * n + k] * b[k * n + column];
+      out[row * n + column] = sum;
+    }
+}
+
+KernelCase group_tile(uint32_t n, uint32_t size) {
+  return {.name = "small_groups.group_tile." + std::to_string(size),
+          .file = "small_groups",
+          .kernel = "group_tile",
+          .dimensions = 2,
+          .global = {n, n, 1},
+          .local = {size, size, 1},
+          .args = {input(random_steps(151, size_t{n} * n, -2, 2, 0.25)),
+                   input(random_steps(152, size_t{n} * n, -2, 2, 0.25)), output<float>(size_t{n} * n),
+                   scalar(static_cast<int32_t>(n))},
+          .reference = reference_group_tile};
+}
+
+void reference_group_walk(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto in = elements<uint32_t>(buffers, 0), out = elements<uint32_t>(buffers, 1);
+  for (size_t group = 0; group < c.global[0]; group += c.local[0]) {
+    uint32_t sum = 0;
+    for (size_t l = 0; l < c.local[0]; l++) {
+      uint32_t x = in[group + l], count = 0;
+      for (; x > 1 && count < 60; count++) x = (x & 1) ? 3 * x + 1 : x >> 1;
+      out[group + l] = x;
+      sum += count * static_cast<uint32_t>(l + 1);
+    }
+    for (size_t l = 0; l < c.local[0]; l++) out[group + l] ^= sum;
+  }
+}
+
+KernelCase group_walk(uint32_t size) {
+  return {.name = "small_groups.group_walk." + std::to_string(size),
+          .file = "small_groups",
+          .kernel = "group_walk",
+          .global = {size * 13, 1, 1},
+          .local = {size, 1, 1},
+          .args = {input(random_bits<uint32_t>(153, size_t{size} * 13)), output<uint32_t>(size_t{size} * 13)},
+          .reference = reference_group_walk};
+}
+
+void reference_task(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto in = elements<float>(buffers, 0), sums = elements<float>(buffers, 1);
+  const auto sorted = elements<uint32_t>(buffers, 2);
+  const auto n = static_cast<size_t>(value_of<int32_t>(c, 3));
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sums[i] = sum = std::fma(sum, 0.5f, in[i]);
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
 }  // namespace
 
 void add_group_cases(std::vector<KernelCase>& cases) {
+  for (uint32_t size : {1, 2, 3, 4, 8}) cases.push_back(group_tile(24, size));
+  for (uint32_t size : {1, 3, 8, 12, 16, 32}) cases.push_back(group_walk(size));
+  cases.push_back({.name = "small_groups.task",
+                   .file = "small_groups",
+                   .kernel = "task",
+                   .global = {1, 1, 1},
+                   .local = {1, 1, 1},
+                   .args = {input(random_steps(154, 150, -2, 2, 0.25)), output<float>(150),
+                            in_out(random_bits<uint32_t>(155, 150)), scalar(int32_t{150})},
+                   .reference = reference_task});
   cases.push_back(reduce("several_groups", 256, 64, 1000));
   cases.push_back(reduce("one_thread", 8, 8, 5));
   cases.push_back(reduce("wide", 512, 256, 4099));
