@@ -208,11 +208,8 @@ class Narrower {
     Inst one = inst;
     one.lanes = static_cast<std::uint8_t>(lanes);
     args_.resize(inst.arg_count);
-    for (unsigned k = 0; k < inst.arg_count; ++k) {
-      const ValueId arg = function_.arg(inst, k);
-      args_[k] = inst.op == Op::concat ? fitting(arg, function_.values[arg].lanes)
-                                       : fitting(arg, operand_lanes(inst, k, lanes));
-    }
+    for (unsigned k = 0; k < inst.arg_count; ++k)
+      args_[k] = fitting(function_.arg(inst, k), operand_lanes(inst, k, lanes));
     if (!std::ranges::equal(function_.args(inst), args_)) function_.set_args(one, args_);
     if (inst.mask != no_value) one.mask = fitting(inst.mask, lanes);
     if (lanes == inst.lanes) {
@@ -227,12 +224,13 @@ class Narrower {
     }
     out_.keep(one);
   }
-  /// Of operand k: all, or as many as the op has left.
+  /// In how many lanes the op gets operand k: all, or as many as it has left.
   unsigned operand_lanes(const Inst& inst, unsigned k, unsigned lanes) const {
     const ValueId arg = function_.arg(inst, k);
     const unsigned whole = function_.values[arg].lanes;
+    if (inst.op == Op::concat) return whole;
     if (inst.op == Op::mask_bits) return whole_or_narrow(whole, known_[arg]);
-    return whole == inst.lanes ? lanes : whole;
+    return lanes_taken(inst, k, lanes);
   }
   void slice(const Inst& inst, unsigned lanes) {
     const ValueId arg = function_.arg(inst, 0);
