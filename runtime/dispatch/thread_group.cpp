@@ -423,6 +423,16 @@ Result<void> ThreadGroup::restore(const GroupImage& image) {
                  image.slm.size());
   if (walk_->code->waits && !image.together)
     return error("group image: expected a slot for each thread of code that waits");
+  // Code looks at no others, and so checks none of their addresses.
+  const ThreadCode& code = *walk_->code;
+  const std::uint32_t channels =
+      ir::lane_mask(code.promised.channels != 0 ? code.promised.channels : code.simd);
+  for (const GroupThreadImage& thread : image.threads) {
+    std::uint32_t found = thread.state.execution_mask;
+    for (const std::uint32_t parked : thread.state.parked) found |= parked;
+    if ((found & ~channels) != 0)
+      return error("group image: expected threads with channels of {:#x}, found {:#x}", channels, found);
+  }
 
   abandon();
   stopped_.reset();

@@ -183,6 +183,8 @@ TEST_CASE("an image that does not fit is refused", "[dispatch]") {
              Contains("no block of the code begins at 0x14"));
   CHECK_THAT(refusal([](DispatchImage& i) { i.groups[0].threads[0].state.registers.pop_back(); }),
              Contains("bytes of registers"));
+  CHECK_THAT(refusal([](DispatchImage& i) { i.groups[0].threads[0].state.execution_mask = 0x10001; }),
+             Contains("channels of 0xffff, found 0x10001"));
   CHECK_THAT(refusal([](DispatchImage& i) { i.remaining = {{0, 2}}; }), Contains("found 0 to 2"));
   CHECK(refusal([](DispatchImage&) {}) == "taken");
 }
