@@ -247,8 +247,8 @@ void reference_task(const KernelCase& c, std::vector<Bytes>& buffers) {
 }  // namespace
 
 void add_group_cases(std::vector<KernelCase>& cases) {
-  for (uint32_t size : {1, 2, 3, 4, 8}) cases.push_back(group_tile(24, size));
-  for (uint32_t size : {1, 3, 8, 12, 16, 32}) cases.push_back(group_walk(size));
+  for (uint32_t size : {1u, 2u, 3u, 4u, 8u}) cases.push_back(group_tile(24, size));
+  for (uint32_t size : {1u, 3u, 8u, 12u, 16u, 32u}) cases.push_back(group_walk(size));
   cases.push_back({.name = "small_groups.task",
                    .file = "small_groups",
                    .kernel = "task",
