@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "jit/passes/liveness.hpp"
 
@@ -21,7 +20,6 @@ constexpr unsigned among_vectors = 2, among_scalars = 6;
 
 struct Uses {
   unsigned float_reads = 0, writes = 0;
-  bool spoiled = false;
 };
 
 bool is_scalar(const Inst& inst) {
@@ -48,16 +46,13 @@ std::map<std::pair<std::uint32_t, std::uint8_t>, Uses> uses_of(const ir::Functio
   for (BlockId b = first; b <= last && !uses.empty(); ++b)
     for (const Inst& inst : function.blocks[b].insts) {
       if (inst.op != Op::reg_write) continue;
-      const SlotRange range = slots_of(inst, dword);
-      const auto from = uses.lower_bound({range.first * dword - std::min(range.first, 1u) * dword, 0});
-      for (auto use = from; use != uses.end() && use->first.first <= range.last * dword; ++use) {
-        const auto [offset, bytes] = use->first;
-        if (offset + bytes <= range.first * dword) continue;
+      const SlotRange written = slots_of(inst, dword);
+      std::erase_if(uses, [&](const auto& use) {
+        const auto [offset, bytes] = use.first;
         const bool same = is_scalar(inst) && inst.region.offset == offset && ir::size_of(inst.type) == bytes;
-        use->second.spoiled |= !same;
-      }
+        return !same && overlap(written, {offset / dword, (offset + bytes - 1) / dword});
+      });
     }
-  std::erase_if(uses, [](const auto& use) { return use.second.spoiled; });
   return uses;
 }
 

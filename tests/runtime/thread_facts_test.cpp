@@ -17,17 +17,21 @@ Program saxpy() {
   return std::move(*program);
 }
 
+jit::LaunchFacts facts_of(const Kernel& kernel, Size3 global, Size3 local, bool remainder) {
+  NdRange range;
+  range.dims = 3;
+  range.global = global;
+  range.local = local;
+  range.allow_remainder = remainder;
+  return thread_facts(kernel, range, 32);
+}
+
 }  // namespace
 
 TEST_CASE("groups of one thread, and the channels that it begins with, are known") {
   const Program program = saxpy();
   const auto facts = [&](Size3 global, Size3 local, bool remainder = false) {
-    NdRange range;
-    range.dims = 3;
-    range.global = global;
-    range.local = local;
-    range.allow_remainder = remainder;
-    const jit::LaunchFacts found = thread_facts(program.kernels[0], range, 32);
+    const jit::LaunchFacts found = facts_of(program.kernels[0], global, local, remainder);
     return std::pair{found.lone_threads, found.channels};
   };
   CHECK(facts({1024, 1, 1}, {64, 1, 1}) == std::pair{false, 0u});
@@ -44,12 +48,7 @@ TEST_CASE("the run in which local ids go up is that of the shortest row") {
   const Kernel& kernel = program.kernels[0];
   REQUIRE(kernel.simd_size == 32);
   const auto run = [&](Size3 global, Size3 local, bool remainder = false) {
-    NdRange range;
-    range.dims = 3;
-    range.global = global;
-    range.local = local;
-    range.allow_remainder = remainder;
-    return thread_facts(kernel, range, 32).ids.run;
+    return facts_of(kernel, global, local, remainder).ids.run;
   };
   CHECK(run({1024, 1, 1}, {64, 1, 1}) == 32);
   CHECK(run({1024, 4, 1}, {16, 4, 1}) == 16);

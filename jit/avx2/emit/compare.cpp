@@ -110,9 +110,9 @@ void compare_scalar(Compiler& c, const CodeInst& inst) {
 }
 
 /// `predicate`: of vcmpps.
-void compare(Compiler& c, const CodeInst& inst, unsigned predicate, const IntCompare& how) {
+void compare(Compiler& c, const CodeInst& inst, unsigned predicate) {
   if (c.regs.is_scalar(inst.args[0])) return compare_scalar(c, inst);
-  if (!ir::is_float(inst.type)) return compare_vector(c, inst, how);
+  if (!ir::is_float(inst.type)) return compare_vector(c, inst, comparison(inst.op));
   c.m.define_lanes(inst.result, ir::size_of(inst.type));
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[0], chunk);
@@ -152,13 +152,13 @@ void Mask::blend(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const {
   c_.a.emit(id, to, off, on, lanes_);
 }
 
-void emit_cmp_eq(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x00, equal); }
-void emit_cmp_ne(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x04, not_equal); }
-void emit_cmp_lt(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x11, less); }
-void emit_cmp_le(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x12, less_equal); }
-void emit_cmp_gt(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x1e, greater); }
-void emit_cmp_ge(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x1d, greater_equal); }
-void emit_cmp_un(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x03, equal); }
+void emit_cmp_eq(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x00); }
+void emit_cmp_ne(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x04); }
+void emit_cmp_lt(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x11); }
+void emit_cmp_le(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x12); }
+void emit_cmp_gt(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x1e); }
+void emit_cmp_ge(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x1d); }
+void emit_cmp_un(Compiler& c, const CodeInst& inst) { compare(c, inst, 0x03); }
 
 void emit_select(Compiler& c, const CodeInst& inst) {
   if (c.regs.is_scalar(inst.result)) {
