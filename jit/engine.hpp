@@ -124,7 +124,7 @@ struct Environment {
   std::uint64_t scratch_bytes = 0;         ///< a multiple of scratch_granule
   mem::AddressSpace* space = nullptr;      ///< A64 and A32; may be null: every access faults
   std::byte* slm = nullptr;                ///< of the thread group, whose threads never run at the same time
-  std::uint64_t slm_bytes = 0;             ///< where groups of one thread begin in a batch, as scratch_bytes
+  std::uint64_t slm_bytes = 0;             ///< a multiple of scratch_granule where threads begin in a batch
   const Callbacks* callbacks = nullptr;    ///< may be null: every result is all ones
   const BoundsObserver* bounds = nullptr;  ///< may be null
   const mem::image::SamplerState* samplers = nullptr;
@@ -415,8 +415,10 @@ struct KnownRegister {
 
 /// What is the same in all threads that begin in a launch.
 struct LaunchFacts {
+  /// A thread that breaks it computes nonsense, but reaches nothing that it could not reach otherwise.
   ConsecutiveIds ids = {};
-  /// The lowest so many channels are on as a thread begins, and no others; 0: nothing is promised.
+  /// The lowest so many channels are on as a thread begins, and no others; 0: nothing is promised. The caller
+  /// has to see to it, where threads are restored too: of other channels code checks no address.
   std::uint32_t channels = 0;
   bool lone_threads = false;  ///< each is a group of its own
   /// What threads access is more than the host's caches hold: it is worth fetching ahead.
