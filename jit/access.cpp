@@ -327,7 +327,6 @@ Access Access::of(const ir::Function& function, const ir::Inst& inst) {
   access.lanes = inst.lanes;
   access.returns = inst.result_count != 0;
   access.guest_ip = inst.guest_ip;
-  access.region = StateLayout::region_of(access.mem.space, inst.imm);
   return access;
 }
 

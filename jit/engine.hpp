@@ -204,12 +204,6 @@ struct StateLayout {
     return space == ir::MemSpace::A32 ? std::pair{0u, narrow_region_count}
                                       : std::pair{narrow_region_count, region_count};
   }
-  /// The one of the access with this number in Function::accesses. Accesses of different buffers must not
-  /// take turns in one, as each would find there what the other left.
-  static constexpr std::uint8_t region_of(ir::MemSpace space, std::uint64_t number) {
-    const auto [begin, end] = regions_for(space);
-    return static_cast<std::uint8_t>(begin + number % (end - begin));
-  }
   CachedRegion* regions_of(ThreadState& state) const {
     return reinterpret_cast<CachedRegion*>(reinterpret_cast<std::byte*>(&state) + regions);
   }

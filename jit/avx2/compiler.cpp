@@ -88,6 +88,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       optimisations(options.optimisations),
       fetches_ahead(options.launch.beyond_caches && optimisations[Optimisation::prefetch]),
       group_dwords(options.group_dwords),
+      region_numbers(f),
       moves_(a, pool_, layout, h.evex()),
       regs(h.target, moves_, pool_, f, rows_begin() + bytes_of_rows(walks)),
       v(regs.vectors, moves_),

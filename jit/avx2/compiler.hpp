@@ -18,6 +18,7 @@
 #include "jit/fpmode.hpp"
 #include "jit/image_access.hpp"
 #include "jit/passes/control.hpp"
+#include "jit/passes/region_numbers.hpp"
 #include "jit/passes/row_walks.hpp"
 #include "memory/image/kernels/kernel_cache.hpp"
 
@@ -146,6 +147,7 @@ class Compiler {
   const Optimisations optimisations;
   const bool fetches_ahead;  ///< of runs that are known
   const std::uint32_t group_dwords;
+  const RegionNumbers region_numbers;
   std::vector<HostPlace> places;  ///< filled by run() if it annotates
 
   x86::Mem state(std::size_t offset, unsigned bytes) const {

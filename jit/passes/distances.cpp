@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "jit/passes/passes.hpp"
@@ -93,7 +94,7 @@ class Finder {
 
   /// Some lanes of a value, from `first` on.
   struct Lanes {
-    ValueId value;
+    ValueId value = ir::no_value;
     unsigned first = 0;
     bool operator==(const Lanes&) const = default;
   };
@@ -174,54 +175,17 @@ class Finder {
 
   // ---- Numbers of 64 bits whose halves were computed each by itself, as Gen9's compiler does
 
+  /// What an upper half is the sum of; none: it is 0.
+  using Terms = std::span<const Lanes>;
+  static constexpr std::size_t most_summands = 6;
+
   /// Adds (low | high << 32) << shift.
   bool add_halves(Form& form, Lanes low, Lanes high, unsigned shift, unsigned depth) const {
-    if (depth >= most_depth) return false;
-    const Inst *l = definition(low.value), *h = definition(high.value);
-    if (l == nullptr || h == nullptr) return false;
-    if (l->op == Op::splat && h->op == Op::splat)
-      return form.add({function_.arg(*l, 0), 0, shift, function_.arg(*h, 0)});
-    if (l->op == Op::addc && low.value == l->result) return add_sum(form, low, high, shift, depth);
-    return add_widened(form, low, high, shift);
-  }
-
-  /// The lower half is x << k and the upper one what that has lost, or x and its sign or 0.
-  bool add_widened(Form& form, Lanes low, Lanes high, unsigned shift) const {
-    const Inst *l = definition(low.value), *h = definition(high.value);
-    const auto by = [&](const Inst& inst) { return constant(function_.arg(inst, 1)).value_or(0) % 32; };
-    if (l->op == Op::constant && h->op == Op::constant)
-      return form.add({ir::no_value, (l->imm & 0xffffffff) | h->imm << 32, shift});
-    if (h->op == Op::constant && h->imm == 0) return form.add(low.value, low.first, Type::u32, shift);
-    if (h->op != Op::shr && h->op != Op::asr) return false;
-    const Type type = h->op == Op::shr ? Type::u32 : Type::s32;
-    const Lanes of = arg(*h, 0, high.first);
-    if (of == low && type == Type::s32 && by(*h) == 31) return form.add(low.value, low.first, type, shift);
-    if (l->op != Op::shl || !(arg(*l, 0, low.first) == of)) return false;
-    const auto left = static_cast<unsigned>(by(*l));
-    return left != 0 && by(*h) == 32 - left && shift + left <= most_shift &&
-           form.add(of.value, of.first, type, shift + left);
-  }
-
-  /// The lower half is the sum of two, the upper one the sum of theirs and the carry.
-  bool add_sum(Form& form, Lanes low, Lanes high, unsigned shift, unsigned depth) const {
-    const Inst& sum = *definition(low.value);
-    std::array<Lanes, 3> terms;
+    std::array<Lanes, most_summands> terms;
     std::size_t count = 0;
-    if (!flatten(high, terms, count)) return false;
-    const auto carry = std::find(terms.begin(), terms.begin() + count, Lanes{sum.result + 1, low.first});
-    if (carry == terms.begin() + count || count != 3) return false;
-    std::rotate(carry, carry + 1, terms.end());
-    for (const unsigned first : {0u, 1u}) {
-      Form with = form;
-      if (add_halves(with, arg(sum, 0, low.first), terms[first], shift, depth + 1) &&
-          add_halves(with, arg(sum, 1, low.first), terms[1 - first], shift, depth + 1)) {
-        form = with;
-        return true;
-      }
-    }
-    return false;
+    return flatten(high, terms, count) && add_halves(form, low, Terms(terms).first(count), shift, depth);
   }
-  bool flatten(Lanes value, std::array<Lanes, 3>& terms, std::size_t& count) const {
+  bool flatten(Lanes value, std::array<Lanes, most_summands>& terms, std::size_t& count) const {
     const Inst* inst = definition(value.value);
     if (inst != nullptr && inst->op == Op::add)
       return flatten(arg(*inst, 0, value.first), terms, count) &&
@@ -229,6 +193,87 @@ class Finder {
     if (count == terms.size()) return false;
     terms[count++] = value;
     return true;
+  }
+
+  bool add_halves(Form& form, Lanes low, Terms high, unsigned shift, unsigned depth) const {
+    const Inst* l = definition(low.value);
+    if (l == nullptr || depth >= most_depth) return false;
+    if (l->op == Op::addc && low.value == l->result) return add_sum(form, low, high, shift, depth);
+    if (high.size() > 1) return false;
+    const Inst* h = high.empty() ? nullptr : definition(high[0].value);
+    if (l->op == Op::splat)
+      return h != nullptr && h->op == Op::splat &&
+             form.add({function_.arg(*l, 0), 0, shift, function_.arg(*h, 0)});
+    if (!high.empty() && (h == nullptr || h->op != Op::constant))
+      return add_widened(form, low, high[0], shift);
+    const std::uint64_t above = h == nullptr ? 0 : h->imm;
+    if (l->op == Op::constant) return form.add({ir::no_value, (l->imm & 0xffffffff) | above << 32, shift});
+    return above == 0 && form.add(low.value, low.first, Type::u32, shift);
+  }
+
+  /// The lower half is the sum of two; of the upper one a term is the carry, and the others are of the one or
+  /// the other.
+  bool add_sum(Form& form, Lanes low, Terms high, unsigned shift, unsigned depth) const {
+    const Inst& sum = *definition(low.value);
+    const auto carry = std::ranges::find(high, Lanes{sum.result + 1, low.first});
+    if (carry == high.end()) return false;
+    for (unsigned of_first = 0; of_first < 1u << (high.size() - 1); ++of_first) {
+      std::array<std::array<Lanes, most_summands>, 2> terms;
+      std::array<std::size_t, 2> counts{};
+      unsigned left = of_first;
+      for (auto term = high.begin(); term != high.end(); ++term) {
+        if (term == carry) continue;
+        const unsigned k = left & 1;
+        left >>= 1;
+        terms[k][counts[k]++] = *term;
+      }
+      Form with = form;
+      if (add_halves(with, arg(sum, 0, low.first), Terms(terms[0]).first(counts[0]), shift, depth + 1) &&
+          add_halves(with, arg(sum, 1, low.first), Terms(terms[1]).first(counts[1]), shift, depth + 1)) {
+        form = with;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The lower half is x << k and the upper one what that has lost, or x and its sign.
+  bool add_widened(Form& form, Lanes low, Lanes high, unsigned shift) const {
+    if (const std::optional<Lanes> of = is_sign(high); of == low)
+      return form.add(low.value, low.first, Type::s32, shift);
+    const Inst* l = definition(low.value);
+    if (l->op != Op::shl) return false;
+    const Lanes of = arg(*l, 0, low.first);
+    const unsigned left = shift_of(*l);
+    const std::optional<Type> type = lost(high, of, left);
+    return type && shift + left <= most_shift && form.add(of.value, of.first, *type, shift + left);
+  }
+  unsigned shift_of(const Inst& inst) const { return constant(function_.arg(inst, 1)).value_or(0) % 32; }
+  /// What the lanes are the sign of, in every bit.
+  std::optional<Lanes> is_sign(Lanes lanes) const {
+    const Inst* inst = definition(lanes.value);
+    if (inst == nullptr || inst->op != Op::asr || shift_of(*inst) != 31) return std::nullopt;
+    return arg(*inst, 0, lanes.first);
+  }
+  /// Lanes that are what `of` << `left` has lost of 64 bits: how `of` was widened to them.
+  std::optional<Type> lost(Lanes lanes, Lanes of, unsigned left) const {
+    const Inst* inst = definition(lanes.value);
+    if (inst == nullptr || left == 0) return std::nullopt;
+    if (inst->op == Op::or_) {
+      // (sign << left) | (bits >> (32 - left)).
+      for (const unsigned k : {0u, 1u}) {
+        const Lanes upper = arg(*inst, k, lanes.first), bits = arg(*inst, 1 - k, lanes.first);
+        const Inst* sign = definition(upper.value);
+        if (sign != nullptr && sign->op == Op::shl && shift_of(*sign) == left &&
+            is_sign(arg(*sign, 0, upper.first)) == of && lost(bits, of, left) == Type::u32)
+          return Type::s32;
+      }
+      return std::nullopt;
+    }
+    if ((inst->op != Op::shr && inst->op != Op::asr) || shift_of(*inst) != 32 - left ||
+        !(arg(*inst, 0, lanes.first) == of))
+      return std::nullopt;
+    return inst->op == Op::shr ? Type::u32 : Type::s32;
   }
 
   // ---- Made anew

@@ -46,6 +46,9 @@ struct Widening {
   Type type;
   unsigned shift;
   std::uint32_t added;  ///< to the address
+  /// What is lost by the shift is put together from the sign and the other bits; what is added is added in
+  /// halves.
+  bool apart = false;
 };
 
 /// Loads a dword for each distance in r1 and r2 from the base in r0, and leaves what it finds in r3 and r4:
@@ -68,9 +71,14 @@ Function loads_by_halves(const Widening& widening) {
       in_u32(b.lanewise(Op::shl, {x, b.convert(Op::bitcast, widening.type, constant(16, widening.shift))}));
   const ValueId lost = b.convert(Op::bitcast, widening.type,
                                  constant(16, is_signed && widening.shift == 0 ? 31 : 32 - widening.shift));
-  const ValueId high = widening.shift == 0 && !is_signed
-                           ? constant(16, 0)
-                           : in_u32(b.lanewise(is_signed ? Op::asr : Op::shr, {x, lost}));
+  ValueId high = widening.shift == 0 && !is_signed
+                     ? constant(16, 0)
+                     : in_u32(b.lanewise(is_signed ? Op::asr : Op::shr, {x, lost}));
+  if (widening.apart && is_signed) {
+    const ValueId sign = b.lanewise(Op::asr, {x, b.convert(Op::bitcast, Type::s32, constant(16, 31))});
+    high = b.lanewise(Op::or_, {b.lanewise(Op::shl, {in_u32(sign), constant(16, widening.shift)}),
+                                b.lanewise(Op::shr, {in_u32(x), constant(16, 32 - widening.shift)})});
+  }
   const auto base = [&](unsigned dword) {
     return b.splat(b.reg_read(Type::u32, 1, Region::packed(4 * dword)), 8);
   };
@@ -79,8 +87,15 @@ Function loads_by_halves(const Widening& widening) {
   for (unsigned part = 0; part < 2; ++part) {
     const auto [sum, carry] =
         b.wide(Op::addc, {b.slice(widening.shift == 0 ? in_u32(x) : low, 8 * part, 8), base_low});
-    const ValueId upper = b.lanewise(Op::add, {b.slice(high, 8 * part, 8), base_high});
-    parts[part] = b.join(sum, b.lanewise(Op::add, {carry, upper}));
+    const ValueId above = b.lanewise(Op::add, {b.slice(high, 8 * part, 8), base_high});
+    const ValueId upper = b.lanewise(Op::add, {carry, above});
+    if (widening.apart) {
+      // The upper half of what is added is 0.
+      const auto [last, last_carry] = b.wide(Op::addc, {sum, constant(8, widening.added)});
+      parts[part] = b.join(last, b.lanewise(Op::add, {last_carry, upper}));
+      continue;
+    }
+    parts[part] = b.join(sum, upper);
     if (widening.added != 0)
       parts[part] = b.lanewise(Op::add, {parts[part], b.constant(Type::u64, 8, widening.added)});
   }
@@ -105,7 +120,8 @@ TEST_CASE("addresses whose halves were added by themselves are a base and distan
   for (const auto& other : other_engines()) engines.push_back(other.get());
   for (const Widening& widening :
        {Widening{Type::u32, 2, 0}, Widening{Type::s32, 2, 16}, Widening{Type::s32, 0, 0},
-        Widening{Type::u32, 5, 16}, Widening{Type::u32, 0, 4}}) {
+        Widening{Type::u32, 5, 16}, Widening{Type::u32, 0, 4}, Widening{Type::s32, 2, 12, true},
+        Widening{Type::u32, 4, 8, true}}) {
     Function shape = loads_by_halves(widening);
     distances(shape);
     REQUIRE(shape.accesses.back().shift == widening.shift);
@@ -167,6 +183,16 @@ TEST_CASE("distances in a region of more than 2 GiB") {
       {MemSpace::FromUnsigned, start + 0x100, 0xa0000000u, true},  // behind 2 GiB
       {MemSpace::FromUnsigned, start + 0x100, 0xfffffe00u, false},
       {MemSpace::FromUnsigned, start - 0xff000000ull, 0xff000100u, true},
+      {MemSpace::From, start - 0x100, 0x100, true},  // base below the region
+      {MemSpace::From, start - 0x100, 0xfc, false},
+      {MemSpace::From, start - 0x100, 0u - 0x100, false},
+      {MemSpace::From, start - 0x7fffff00, 0x7fffff00, true},  // nearly 2 GiB below
+      {MemSpace::From, start - 0x70000000, 0x80000000u,
+       false},  // so are both: the offset seems to be 256 MiB
+      {MemSpace::From, start - 0x80000000ull, 0x80000000u, false},
+      {MemSpace::From, start - 0x80000100ull, 0x7ffffff0, false},
+      {MemSpace::FromUnsigned, start - 0x100, 0x100, true},
+      {MemSpace::FromUnsigned, start - 0x100, 0xfc, false},
   };
   const std::unique_ptr<Engine> reference = make_reference_engine();
   std::vector<Engine*> engines{reference.get()};
@@ -195,8 +221,9 @@ TEST_CASE("distances in a region of more than 2 GiB") {
             distances[i] = static_cast<std::uint32_t>(start + 0x1000 - way.base) + 4 * i;
             distances[8 + i] = way.first + step * i;
           }
-          const bool reaches =
-              way.space == MemSpace::From ? way.base - start < 0x7fff0000 : way.base - start < 0x1000;
+          const auto known = static_cast<std::int64_t>(start + 0x1000 - way.base);
+          const bool reaches = way.space == MemSpace::From ? known == static_cast<std::int32_t>(known)
+                                                           : known == static_cast<std::uint32_t>(known);
           if (!reaches) std::memcpy(distances, distances + 8, 32);
           std::memcpy(layout.file_of(state), distances, sizeof distances);
           const Status status = (*executable)->run(state);

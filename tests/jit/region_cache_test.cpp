@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "frontend/ir/builder.hpp"
+#include "jit/passes/region_numbers.hpp"
 #include "tests/jit/world.hpp"
 
 using namespace eum;
@@ -43,19 +44,47 @@ TEST_CASE("accesses of two buffers in turn do not drive each other's buffer out 
     const FinalState final_state = world.run(*executable);
     REQUIRE(final_state.status == Status::Exited);
     const StateLayout layout = StateLayout::of(function);
-    for (unsigned i = 0; i < count; ++i) {
-      const CachedRegion& cached = layout.regions_of(world.state())[StateLayout::region_of(MemSpace::A64, i)];
+    const RegionNumbers numbers(function);
+    unsigned i = 0;
+    for (const Inst& inst : function.blocks[0].insts) {
+      if (inst.op != Op::load) continue;
+      const CachedRegion& cached = layout.regions_of(world.state())[numbers.of(inst)];
       INFO(engine->name() << ", access " << i);
       CHECK(cached.start == (i % 2 == 0 ? World::region : World::low_region));
       CHECK(cached.size == (i % 2 == 0 ? World::region_bytes : World::low_region_bytes));
+      ++i;
     }
+    CHECK(i == count);
   }
 }
 
-TEST_CASE("accesses by 32-bit addresses have cached regions of their own") {
-  for (unsigned i = 0; i < 100; ++i) {
-    CHECK(StateLayout::region_of(MemSpace::A32, i) < StateLayout::narrow_region_count);
-    CHECK(StateLayout::region_of(MemSpace::A64, i) >= StateLayout::narrow_region_count);
-    CHECK(StateLayout::region_of(MemSpace::A64, i) < StateLayout::region_count);
+// A kernel of 10 loads of each of its buffers has more accesses than there are regions to remember.
+TEST_CASE("many accesses by two pointers look into two regions") {
+  constexpr unsigned count = 3 * StateLayout::region_count;
+  Function function;
+  function.name = "pointers";
+  function.family = "gen9";
+  function.simd = 8;
+  function.file_bytes = 4096;
+  function.blocks[function.add_block(0)].guest_instructions = 1;
+  Builder b(function);
+  for (unsigned i = 0; i < count; ++i) {
+    const ValueId pointer = b.reg_read(Type::u64, 1, Region::packed(8 * (i % 2)));
+    const ValueId distance = b.constant(Type::u64, 1, 4 * i);
+    b.reg_write(Region::packed(64), b.block_load(Type::u32, 8, MemoryAccess::in(MemSpace::A64),
+                                                 b.lanewise(Op::add, {pointer, distance})));
   }
+  b.exit();
+  const RegionNumbers numbers(function);
+  std::array<std::uint8_t, 2> of_pointers{};
+  unsigned i = 0;
+  for (const Inst& inst : function.blocks[0].insts) {
+    if (inst.op != Op::block_load) continue;
+    std::uint8_t& number = of_pointers[i % 2];
+    if (i < 2) number = numbers.of(inst);
+    CHECK(numbers.of(inst) == number);
+    ++i;
+  }
+  REQUIRE(i == count);
+  CHECK(of_pointers[0] != of_pointers[1]);
 }

@@ -2,6 +2,7 @@
 #include "jit/avx2/emit/lane_site.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace eum::jit::avx2::emit {
 
@@ -107,39 +108,49 @@ void LaneSite::base_in_region(x86::Gp to) const {
   c_.a.sub(to, region(offsetof(CachedRegion, start), 8));
 }
 
-// With the base 0 to 2^31 - 1 bytes behind the start and each distance of less than 2^31 bytes, an offset
-// that is negative in 32 bits may be one below the start, and any other is what it seems.
+// With base and distance of 32 bits with a sign, their sum is what it seems where it has no sign, unless both
+// of them have one: that may be far below the start.
 void LaneSite::locate_distances(asmjit::Label otherwise) const {
   auto& a = c_.a;
   const unsigned shift = mem().shift;
   const bool is_signed = ir::is_signed(ir::info(mem().space).address);
   base_in_region(bits);
   a.vmovd(t.xmm(), bits.r32());
-  a.shr(bits, 31);
+  a.sub(bits, INT32_MIN);
+  a.shr(bits, 32);
   a.jnz(otherwise);
   a.vpbroadcastd(t, t.xmm());
   for (unsigned row = 0; row < rows(); ++row) {
-    const x86::Ymm distance = addresses_[row], place = places_[row], fine = v;
+    const x86::Ymm distance = addresses_[row], place = places_[row], below = u, same = v;
     if (shift != 0) {
       a.vpslld(place, distance, shift);
       a.vpaddd(place, place, t);
     } else {
       a.vpaddd(place, distance, t);
     }
-    // Unsigned ones are to have no sign either. In the sign bits:
+    // Unsigned ones are to have no sign once they are bytes.
     const unsigned unused = is_signed ? shift : shift + 1;
     if (unused != 0) {
       a.vpslld(u, distance, unused);
       is_signed ? a.vpsrad(u, u, unused) : a.vpsrld(u, u, unused);
-      a.vpcmpeqd(fine, u, distance);
-      a.vpandn(fine, place, fine);
-    } else {
-      a.vpcmpeqd(fine, fine, fine);
-      a.vpandn(fine, place, fine);
+      a.vpcmpeqd(same, u, distance);
     }
-    if (masked()) a.vpandn(fine, fine, masks_[row]);
-    a.vmovmskps(bits.r32(), fine);
-    a.cmp(bits.r32(), masked() ? 0 : 0xff);
+    // In the sign bits:
+    if (is_signed) {
+      a.vpand(below, distance, t);
+      a.vpor(below, below, place);
+    }
+    const x86::Ymm refused = is_signed ? below : place;
+    if (unused == 0) {
+      if (masked()) a.vpand(below, refused, masks_[row]);
+      a.vmovmskps(bits.r32(), masked() ? below : refused);
+      a.test(bits.r32(), bits.r32());
+    } else {
+      a.vpandn(same, refused, same);
+      if (masked()) a.vpandn(same, same, masks_[row]);
+      a.vmovmskps(bits.r32(), same);
+      a.cmp(bits.r32(), masked() ? 0 : 0xff);
+    }
     a.jne(otherwise);
   }
 }

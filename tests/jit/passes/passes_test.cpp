@@ -13,6 +13,7 @@
 #include "jit/passes/linear.hpp"
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/parked.hpp"
+#include "jit/passes/region_numbers.hpp"
 #include "jit/passes/row_walks.hpp"
 #include "jit/passes/scalar_runs.hpp"
 #include "tests/jit/text_cases.hpp"
@@ -120,6 +121,17 @@ std::string scalar_runs_text(ir::Function& function) {
       text += run.mask == ir::no_value ? run.address_count == 0 ? " lane by lane\n" : "\n"
                                        : fmt::format(" is %{}\n", run.mask);
     }
+  return text;
+}
+
+/// Each access of the address space, and the region that it looks into.
+std::string region_numbers_text(const ir::Function& function) {
+  const RegionNumbers numbers(function);
+  std::string text;
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
+    for (const ir::Inst& inst : function.blocks[b].insts)
+      if (ir::shape_of(inst.op).has_memory() && ir::info(function.access(inst).space).in_space)
+        text += fmt::format("b{} {}: {}\n", b, ir::print_inst(function, inst), numbers.of(inst));
   return text;
 }
 
@@ -283,4 +295,12 @@ TEST_CASE("conditions of both halves that are parts of many are put together onc
   CHECK(count(joined, ": is %") == 3);        // both comparisons and the concat
   // What is made of too many stays in its halves.
   CHECK(count(text_of(many), ": is %") == 2);
+}
+
+TEST_CASE("text: which regions accesses look into") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/region_numbers.txt",
+      [](const TextCase& one) { return region_numbers_text(function_of_text(one.input)); }, cases);
+  CHECK(cases >= 6);
 }

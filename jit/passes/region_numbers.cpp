@@ -1,0 +1,243 @@
+#include "jit/passes/region_numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "jit/engine.hpp"
+#include "jit/passes/liveness.hpp"
+
+namespace eum::jit {
+namespace {
+
+using ir::Inst;
+using ir::Op;
+using ir::ValueId;
+
+/// What an address is computed from that is no sum: contents of registers, each by who wrote them, and what
+/// is loaded in the access's own block.
+struct Pointer {
+  using Origin = std::uint64_t;
+  static constexpr std::size_t most_origins = 4;
+  std::array<Origin, most_origins> origins{};  ///< ascending, each once; behind them 0
+  std::size_t count = 0;
+  auto operator<=>(const Pointer&) const = default;
+
+  void add(Origin origin) {
+    const auto end = origins.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto at = std::lower_bound(origins.begin(), end, origin);
+    if (count == most_origins || (at != end && *at == origin)) return;
+    std::copy_backward(at, end, end + 1);
+    *at = origin;
+    ++count;
+  }
+};
+
+/// Who wrote what is read of the register file.
+class Contents {
+ public:
+  /// A number of an instruction that writes, from 1 on; 0: the thread begins with it; beyond `met`: the
+  /// contents of two ways that meet at the block met + number.
+  using Writer = std::uint32_t;
+  static constexpr Writer met = 1u << 31, unseen = ~Writer{0};
+  static constexpr unsigned granule = 4;
+
+  explicit Contents(const ir::Function& function)
+      : function_(function), granules_(function.file_bytes / granule + 64), of_read_(function.values.size()) {
+    in_.resize(granules_ * function.blocks.size(), unseen);
+    std::fill_n(in_.begin(), granules_, Writer{0});
+    for (const ir::Block& block : function.blocks) {
+      first_.push_back(static_cast<Writer>(writers_.size()));
+      for (const Inst& inst : block.insts)
+        if (inst.op == Op::reg_write || inst.op == Op::reg_scatter) writers_.push_back(&inst);
+    }
+    std::vector<ir::BlockId> left{0};
+    while (!left.empty()) {
+      const ir::BlockId block = left.back();
+      left.pop_back();
+      walk(block, [](const Inst&) {});
+      for (const ir::BlockId next : ir::successors(function.blocks[block].insts.back()))
+        if (next != ir::no_block && meet(next)) left.push_back(next);
+    }
+    for (ir::BlockId block = 0; block < function.blocks.size(); ++block)
+      walk(block, [&](const Inst& read) { of_read_[read.result] = now_[slots_of(read, granule).first]; });
+  }
+
+  /// Of the first granule that a reg_read reads.
+  Writer writer(const Inst& read) const { return of_read_[read.result]; }
+  /// Null: there is not one.
+  const Inst* instruction(Writer writer) const {
+    return writer == 0 || writer >= met ? nullptr : writers_[writer - 1];
+  }
+
+ private:
+  template <class Visit>
+  void walk(ir::BlockId block, Visit visit) {
+    const auto begin = in_.begin() + static_cast<std::ptrdiff_t>(granules_ * block);
+    now_.assign(begin, begin + static_cast<std::ptrdiff_t>(granules_));
+    Writer number = first_[block];
+    for (const Inst& inst : function_.blocks[block].insts) {
+      if (inst.op == Op::reg_read) visit(inst);
+      if (inst.op != Op::reg_write && inst.op != Op::reg_scatter) continue;
+      const SlotRange range = inst.op == Op::reg_write ? slots_of(inst, granule)
+                                                       : SlotRange{0, function_.indirect_end() / granule};
+      std::fill(now_.begin() + range.first, now_.begin() + range.last + 1, ++number);
+    }
+  }
+
+  /// What the walk has ended with comes to this block.
+  bool meet(ir::BlockId block) {
+    bool changed = false;
+    for (std::size_t g = 0; g < granules_; ++g) {
+      Writer& writer = in_[granules_ * block + g];
+      if (writer == now_[g] || writer == met + block) continue;
+      writer = writer == unseen ? now_[g] : met + block;
+      changed = true;
+    }
+    return changed;
+  }
+
+  const ir::Function& function_;
+  std::size_t granules_;
+  std::vector<Writer> in_,
+      now_;  ///< by granule; of all blocks, one after the other, and as far as a walk has come
+  std::vector<Writer> first_;         ///< by block: what its first writer's number follows
+  std::vector<const Inst*> writers_;  ///< by number - 1
+  std::vector<Writer> of_read_;       ///< by value
+};
+
+/// Reads addresses back to their pointers.
+class Finder {
+ public:
+  /// Functions with more than this are left alone.
+  static constexpr std::size_t most_granules = 1 << 20;
+  static bool understands(const ir::Function& function) {
+    return function.file_bytes / Contents::granule * function.blocks.size() <= most_granules &&
+           std::ranges::none_of(function.blocks,
+                                [](const ir::Block& block) { return block.insts.back().op == Op::jump_ip; });
+  }
+
+  explicit Finder(const ir::Function& function)
+      : function_(function), contents_(function), definitions_(function.values.size(), nullptr) {
+    for (const ir::Block& block : function.blocks)
+      for (const Inst& inst : block.insts)
+        for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = &inst;
+  }
+
+  /// No origins: it is not known.
+  Pointer pointer(ValueId address) {
+    wide_ = narrow_ = {};
+    left_ = most_steps;
+    follow(address);
+    return wide_.count != 0 ? wide_ : narrow_;
+  }
+
+ private:
+  static constexpr unsigned most_steps = 64;
+  /// Origins beside writers and registers.
+  static constexpr Pointer::Origin loaded = Pointer::Origin{1} << 63;
+
+  void follow(ValueId value) {
+    const Inst* inst = definitions_[value];
+    if (inst == nullptr || left_ == 0) return;
+    --left_;
+    switch (inst->op) {
+      case Op::reg_read:
+        return follow_register(*inst);
+      case Op::load:
+      case Op::block_load:
+        return add(loaded | value, *inst);
+      case Op::mad:
+        return follow(function_.arg(*inst, 2));
+      case Op::sub:
+      case Op::slice:
+      case Op::bitcast:
+      case Op::convert:
+      case Op::splat:
+        return follow(function_.arg(*inst, 0));
+      case Op::add:
+      case Op::addc:
+      case Op::or_:
+      case Op::join:
+      case Op::concat:
+        for (const ValueId arg : function_.args(*inst)) follow(arg);
+        return;
+      default:
+        return;
+    }
+  }
+
+  void follow_register(const Inst& read) {
+    const Contents::Writer writer = contents_.writer(read);
+    if (const Inst* inst = contents_.instruction(writer); inst != nullptr && inst->op == Op::reg_write)
+      return follow(function_.arg(*inst, 0));
+    add(Pointer::Origin{writer} << 16 | slots_of(read, Contents::granule).first, read);
+  }
+
+  /// Pointers have 64 bits; what else is summed up may, too, or they are read in halves.
+  void add(Pointer::Origin origin, const Inst& inst) {
+    (ir::size_of(inst.type) == 8 ? wide_ : narrow_).add(origin);
+  }
+
+  const ir::Function& function_;
+  Contents contents_;
+  std::vector<const Inst*> definitions_;  ///< by value
+  Pointer wide_, narrow_;
+  unsigned left_ = 0;
+};
+
+/// The accesses of one kind of address.
+class Accesses {
+ public:
+  void add(const Pointer& pointer, std::uint8_t& number) {
+    const std::uint32_t known =
+        pointer.count == 0 ? unknown : known_.try_emplace(pointer, known_.size()).first->second;
+    list_.push_back({known, &number});
+  }
+
+  /// Of the regions in this range, pointers get the first ones and accesses without one the others.
+  void number(std::pair<std::uint32_t, std::uint32_t> range) const {
+    const std::uint32_t all = range.second - range.first;
+    const std::uint32_t of_pointers = std::min(static_cast<std::uint32_t>(known_.size()), all - all / 4);
+    std::uint32_t others = 0;
+    for (const auto& [known, number] : list_) {
+      const std::uint32_t of_range =
+          known != unknown ? known % of_pointers : of_pointers + others++ % (all - of_pointers);
+      *number = static_cast<std::uint8_t>(range.first + of_range);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+  struct Entry {
+    std::uint32_t known;  ///< number of the pointer
+    std::uint8_t* number;
+  };
+  std::map<Pointer, std::uint32_t> known_;
+  std::vector<Entry> list_;
+};
+
+}  // namespace
+
+RegionNumbers::RegionNumbers(const ir::Function& function) {
+  const auto in_space = [](const ir::MemoryAccess& access) { return ir::info(access.space).in_space; };
+  if (std::ranges::none_of(function.accesses, in_space)) return;
+  numbers_.resize(function.accesses.size());
+  std::optional<Finder> finder;
+  if (Finder::understands(function)) finder.emplace(function);
+  Accesses narrow, wide;
+  for (const ir::Block& block : function.blocks) {
+    for (const Inst& inst : block.insts) {
+      if (!ir::shape_of(inst.op).has_memory() || !in_space(function.access(inst))) continue;
+      Accesses& accesses = function.access(inst).space == ir::MemSpace::A32 ? narrow : wide;
+      accesses.add(finder ? finder->pointer(function.arg(inst, 0)) : Pointer(),
+                   numbers_[static_cast<std::size_t>(inst.imm)]);
+    }
+  }
+  narrow.number(StateLayout::regions_for(ir::MemSpace::A32));
+  wide.number(StateLayout::regions_for(ir::MemSpace::A64));
+}
+
+}  // namespace eum::jit

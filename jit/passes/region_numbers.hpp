@@ -1,0 +1,24 @@
+#pragma once
+// Which of the regions that a thread's state remembers (StateLayout::regions) each access by address looks
+// into. Accesses by one pointer share one: accesses of different buffers that took turns in one would each
+// find there what the other has left, and be done by calls.
+#include <cstdint>
+#include <vector>
+
+#include "frontend/ir/function.hpp"
+
+namespace eum::jit {
+
+class RegionNumbers {
+ public:
+  RegionNumbers() = default;
+  explicit RegionNumbers(const ir::Function& function);
+
+  /// Of an instruction that accesses the address space.
+  std::uint8_t of(const ir::Inst& inst) const { return numbers_[static_cast<std::size_t>(inst.imm)]; }
+
+ private:
+  std::vector<std::uint8_t> numbers_;  ///< by access of the function; or empty: it has none by address
+};
+
+}  // namespace eum::jit
