@@ -46,6 +46,19 @@ FpScope::~FpScope() {
   if (set != host_) _mm_setcsr(host_);
 }
 
+bool uses_scratch(const ir::Function& function) {
+  return std::ranges::any_of(function.accesses, [](const ir::MemoryAccess& access) {
+    return access.space == ir::MemSpace::Scratch;
+  });
+}
+
+std::uint32_t StateLayout::regions_of_all(const ir::Function& function) {
+  const auto accesses = std::ranges::count_if(
+      function.accesses, [](const ir::MemoryAccess& access) { return ir::info(access.space).in_space; });
+  if (accesses == 0) return 0;
+  return std::min(narrow_region_count + static_cast<std::uint32_t>(accesses), most_regions);
+}
+
 Executable::Executable(const ir::Function& function, std::optional<RegisterUse> use)
     : layout_(StateLayout::of(function)),
       register_use_(use ? *std::move(use)
@@ -53,7 +66,8 @@ Executable::Executable(const ir::Function& function, std::optional<RegisterUse> 
       restored_(restored_slots(register_use_)),
       file_bytes_(function.file_bytes),
       flag_bytes_(function.flag_bits / 8),
-      mask_variables_(function.mask_variables) {
+      mask_variables_(function.mask_variables),
+      uses_scratch_(uses_scratch(function)) {
   block_ips_.reserve(function.blocks.size());
   for (const ir::Block& block : function.blocks) block_ips_.push_back(block.guest_ip);
 }
@@ -110,7 +124,8 @@ void Executable::begin(ThreadBatch& batch) const {
   std::uint32_t* masks = layout_.masks_of(state);
   std::memset(masks, 0, layout_.regions - layout_.masks);
   const Environment& environment = *state.environment;
-  if (environment.scratch_bytes != 0) std::memset(environment.scratch, 0, environment.scratch_bytes);
+  if (uses_scratch_ && environment.scratch_bytes != 0)
+    std::memset(environment.scratch, 0, environment.scratch_bytes);
   if (environment.slm_bytes != 0 && batch.group_threads == 1)
     std::memset(environment.slm, 0, environment.slm_bytes);
   masks[0] = state.begin.mask;

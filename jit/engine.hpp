@@ -116,11 +116,15 @@ struct BoundsObserver {
 };
 
 inline constexpr std::uint32_t scratch_granule = 64;
+/// The function accesses scratch memory as such: it is zeroed as a thread begins in a batch. Where only
+/// addresses lead there, as from calls on a stack, a thread finds what others left, as in any memory by
+/// address.
+bool uses_scratch(const ir::Function& function);
 
 /// What a thread can reach. Standard layout: translated code reads it.
 struct Environment {
   const mem::Surface* surfaces = nullptr;  ///< the binding table: 256 entries; may be null: each is null
-  std::byte* scratch = nullptr;            ///< of this thread; zeroed as it begins in a batch
+  std::byte* scratch = nullptr;            ///< of this thread, see uses_scratch()
   std::uint64_t scratch_bytes = 0;         ///< a multiple of scratch_granule
   mem::AddressSpace* space = nullptr;      ///< A64 and A32; may be null: every access faults
   std::byte* slm = nullptr;                ///< of the thread group, whose threads never run at the same time
@@ -178,7 +182,8 @@ struct StateLayout {
   std::uint32_t file = 0;     ///< register file, 64-byte aligned
   std::uint32_t masks = 0;    ///< u32 for each mask variable; [0] is the execution mask
   std::uint32_t regions = 0;  ///< region_count CachedRegions, 64-byte aligned: an engine's cache
-  std::uint32_t size = 0;     ///< of the whole, a multiple of 64
+  std::uint32_t region_count = 0;
+  std::uint32_t size = 0;  ///< of the whole, a multiple of 64
 
   static StateLayout of(const ir::Function& function) {
     constexpr auto up = [](std::uint32_t n) { return (n + 63) & ~63u; };
@@ -187,7 +192,8 @@ struct StateLayout {
     layout.file = up(layout.flags + function.flag_bits / 8 + 8);
     layout.masks = up(layout.file + function.file_bytes + beyond_file_bytes);
     layout.regions = up(layout.masks + 4 * function.mask_variables);
-    layout.size = up(layout.regions + region_count * sizeof(CachedRegion));
+    layout.region_count = regions_of_all(function);
+    layout.size = up(layout.regions + layout.region_count * sizeof(CachedRegion));
     return layout;
   }
   bool operator==(const StateLayout&) const = default;
@@ -197,10 +203,10 @@ struct StateLayout {
   ThreadState* next(ThreadState& state) const {
     return reinterpret_cast<ThreadState*>(reinterpret_cast<std::byte*>(&state) + size);
   }
-  static constexpr std::uint32_t narrow_region_count = 4, region_count = 32;
+  static constexpr std::uint32_t narrow_region_count = 4, most_regions = 128;
   /// Those for accesses of this space. Accesses of 32-bit addresses have their own, as what these hold ends
   /// at 4 GiB.
-  static constexpr std::pair<std::uint32_t, std::uint32_t> regions_for(ir::MemSpace space) {
+  std::pair<std::uint32_t, std::uint32_t> regions_for(ir::MemSpace space) const {
     return space == ir::MemSpace::A32 ? std::pair{0u, narrow_region_count}
                                       : std::pair{narrow_region_count, region_count};
   }
@@ -216,6 +222,10 @@ struct StateLayout {
   std::uint32_t* masks_of(ThreadState& state) const {
     return reinterpret_cast<std::uint32_t*>(reinterpret_cast<std::byte*>(&state) + masks);
   }
+
+ private:
+  /// One for each access of the address space, if it has any.
+  static std::uint32_t regions_of_all(const ir::Function& function);
 };
 
 /// The architectural state of a thread, apart from any engine: what is saved, compared, inspected, and
@@ -377,6 +387,7 @@ class Executable {
   RegisterUse register_use_;
   std::vector<FileRange> restored_;
   std::uint32_t file_bytes_, flag_bytes_, mask_variables_;
+  bool uses_scratch_;
   std::vector<std::uint32_t> block_ips_;
 };
 

@@ -88,7 +88,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       optimisations(options.optimisations),
       fetches_ahead(options.launch.beyond_caches && optimisations[Optimisation::prefetch]),
       group_dwords(options.group_dwords),
-      region_numbers(f),
+      region_numbers(f, layout),
       moves_(a, pool_, layout, h.evex()),
       regs(h.target, moves_, pool_, f, rows_begin() + bytes_of_rows(walks)),
       v(regs.vectors, moves_),
@@ -117,7 +117,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       dispatch_(a.newLabel()),
       places_(a.newLabel()),
       entry_table_(a.newLabel()) {
-  d.regions = layout.regions;
+  d.layout = layout;
   // A function of one channel that never changes its mask has just one version.
   partial_versions_ = f.simd > 1;
   for (ir::BlockId b = 0; b < f.blocks.size(); ++b) {

@@ -46,7 +46,7 @@ struct CodeData {
     mutable mem::image::KernelSite kernel;  ///< what did it last
   };
   std::deque<ImageCall> image_calls;  ///< code points at them
-  std::uint32_t regions = 0;          ///< StateLayout::regions
+  StateLayout layout;
 
   /// Nothing will be added.
   void finish();
@@ -345,7 +345,6 @@ class Compiler {
   void forget_rows(const ir::Inst& inst);
   int rows_begin() const { return Frame::data + Frame::data_bytes(function); }
   bool uses(ir::MemSpace space) const;
-  bool may_reach_scratch() const;
   void clear_memory(std::size_t address, std::size_t bytes);
   void call_site_stub();
   void exits();

@@ -41,14 +41,6 @@ bool Compiler::uses(ir::MemSpace space) const {
                      [&](const ir::MemoryAccess& access) { return access.space == space; });
 }
 
-/// As scratch, at its address, or by a surface that an operand names.
-bool Compiler::may_reach_scratch() const {
-  return std::ranges::any_of(function.accesses, [](const ir::MemoryAccess& access) {
-    if (access.space == ir::MemSpace::Slm) return false;
-    return access.space != ir::MemSpace::Surface || access.surface_is_operand;
-  });
-}
-
 /// The frame's size is known by now, so the prologue comes last. ThreadBatch in rdi.
 asmjit::Label Compiler::prologue() {
   const asmjit::Label entry = a.newLabel();
@@ -86,7 +78,7 @@ void Compiler::environment() {
 
 /// And what each thread has for itself.
 void Compiler::own_environment() {
-  if (!uses(ir::MemSpace::Scratch)) return;
+  if (!uses_scratch(function)) return;
   a.mov(x86::rdx, state(offsetof(ThreadState, environment), 8));
   copy_words(x86::rdx, {{Frame::scratch, offsetof(Environment, scratch)},
                         {Frame::scratch_bytes, offsetof(Environment, scratch_bytes)}});

@@ -269,6 +269,7 @@ class BlockForwarder {
     const unsigned bytes = read.lanes * ir::size_of(read.type);
     if (read.region.stride(read.lanes) != 1 || bytes % part_bytes != 0) return ir::no_value;
     if (const ValueId whole = known_around(read); whole != ir::no_value) return whole;
+    if (const ValueId joined = known_halves(read); joined != ir::no_value) return joined;
     if (read.lanes % 2 != 0 || bytes / 2 % part_bytes != 0) return ir::no_value;
     const unsigned lanes = read.lanes / 2;
     std::array<ValueId, 2> halves{};
@@ -280,6 +281,23 @@ class BlockForwarder {
       halves[half] = cast(halves[half], read.type, read);
     }
     return pure(new_inst(Op::concat, read, read.lanes), {halves[0], halves[1]});
+  }
+
+  /// Of elements of 64 bits whose low and high dwords are known, each by themselves.
+  ValueId known_halves(const Inst& read) {
+    if (ir::size_of(read.type) != 8) return ir::no_value;
+    std::array<ValueId, 2> halves{};
+    for (unsigned half = 0; half < 2; ++half) {
+      Inst dwords = read;
+      dwords.type = Type::u32;
+      dwords.region = ir::Region::strided(read.region.offset + 4 * half, 2);
+      halves[half] = known(dwords, dwords);
+      if (halves[half] == ir::no_value) return ir::no_value;
+      halves[half] = cast(halves[half], Type::u32, read);
+    }
+    Inst join = new_inst(Op::join, read, read.lanes);
+    join.type = Type::u64;
+    return cast(pure(join, {halves[0], halves[1]}), read.type, read);
   }
 
   /// Of halves that are no whole host registers each, where every lane of both is known.

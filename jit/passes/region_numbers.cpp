@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 
-#include "jit/engine.hpp"
 #include "jit/passes/liveness.hpp"
 
 namespace eum::jit {
@@ -47,19 +46,18 @@ class Contents {
   explicit Contents(const ir::Function& function)
       : function_(function), granules_(function.file_bytes / granule + 64), of_read_(function.values.size()) {
     in_.resize(granules_ * function.blocks.size(), unseen);
-    std::fill_n(in_.begin(), granules_, Writer{0});
     for (const ir::Block& block : function.blocks) {
       first_.push_back(static_cast<Writer>(writers_.size()));
       for (const Inst& inst : block.insts)
         if (inst.op == Op::reg_write || inst.op == Op::reg_scatter) writers_.push_back(&inst);
     }
-    std::vector<ir::BlockId> left{0};
-    while (!left.empty()) {
-      const ir::BlockId block = left.back();
-      left.pop_back();
-      walk(block, [](const Inst&) {});
-      for (const ir::BlockId next : ir::successors(function.blocks[block].insts.back()))
-        if (next != ir::no_block && meet(next)) left.push_back(next);
+    if (std::ranges::any_of(function.blocks,
+                            [](const ir::Block& block) { return block.insts.back().op == Op::jump_ip; })) {
+      // Any block may follow any other.
+      for (ir::BlockId block = 0; block < function.blocks.size(); ++block) begin(block, met + block);
+    } else {
+      begin(0, 0);
+      follow_ways();
     }
     for (ir::BlockId block = 0; block < function.blocks.size(); ++block)
       walk(block, [&](const Inst& read) { of_read_[read.result] = now_[slots_of(read, granule).first]; });
@@ -73,6 +71,21 @@ class Contents {
   }
 
  private:
+  void begin(ir::BlockId block, Writer writer) {
+    std::fill_n(in_.begin() + static_cast<std::ptrdiff_t>(granules_ * block), granules_, writer);
+  }
+
+  void follow_ways() {
+    std::vector<ir::BlockId> left{0};
+    while (!left.empty()) {
+      const ir::BlockId block = left.back();
+      left.pop_back();
+      walk(block, [](const Inst&) {});
+      for (const ir::BlockId next : ir::successors(function_.blocks[block].insts.back()))
+        if (next != ir::no_block && meet(next)) left.push_back(next);
+    }
+  }
+
   template <class Visit>
   void walk(ir::BlockId block, Visit visit) {
     const auto begin = in_.begin() + static_cast<std::ptrdiff_t>(granules_ * block);
@@ -197,15 +210,20 @@ class Accesses {
     list_.push_back({known, &number});
   }
 
-  /// Of the regions in this range, pointers get the first ones and accesses without one the others.
+  /// Of the regions in this range, which has some, pointers get the first ones and accesses without one the
+  /// others.
   void number(std::pair<std::uint32_t, std::uint32_t> range) const {
     const std::uint32_t all = range.second - range.first;
-    const std::uint32_t of_pointers = std::min(static_cast<std::uint32_t>(known_.size()), all - all / 4);
+    const bool all_known =
+        std::ranges::none_of(list_, [](const Entry& entry) { return entry.known == unknown; });
+    const std::uint32_t kept = all_known ? 0 : std::max(1u, all / 4);
+    const std::uint32_t of_pointers =
+        std::min(static_cast<std::uint32_t>(known_.size()), std::max(1u, all - kept));
     std::uint32_t others = 0;
     for (const auto& [known, number] : list_) {
       const std::uint32_t of_range =
-          known != unknown ? known % of_pointers : of_pointers + others++ % (all - of_pointers);
-      *number = static_cast<std::uint8_t>(range.first + of_range);
+          known != unknown ? known % of_pointers : of_pointers + others++ % std::max(1u, all - of_pointers);
+      *number = static_cast<std::uint8_t>(range.first + of_range % all);
     }
   }
 
@@ -221,7 +239,7 @@ class Accesses {
 
 }  // namespace
 
-RegionNumbers::RegionNumbers(const ir::Function& function) {
+RegionNumbers::RegionNumbers(const ir::Function& function, const StateLayout& layout) {
   const auto in_space = [](const ir::MemoryAccess& access) { return ir::info(access.space).in_space; };
   if (std::ranges::none_of(function.accesses, in_space)) return;
   numbers_.resize(function.accesses.size());
@@ -236,8 +254,8 @@ RegionNumbers::RegionNumbers(const ir::Function& function) {
                    numbers_[static_cast<std::size_t>(inst.imm)]);
     }
   }
-  narrow.number(StateLayout::regions_for(ir::MemSpace::A32));
-  wide.number(StateLayout::regions_for(ir::MemSpace::A64));
+  narrow.number(layout.regions_for(ir::MemSpace::A32));
+  wide.number(layout.regions_for(ir::MemSpace::A64));
 }
 
 }  // namespace eum::jit

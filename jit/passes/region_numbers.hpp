@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/engine.hpp"
 
 namespace eum::jit {
 
 class RegionNumbers {
  public:
-  RegionNumbers() = default;
-  explicit RegionNumbers(const ir::Function& function);
+  /// `layout`: of the function.
+  RegionNumbers(const ir::Function& function, const StateLayout& layout);
 
   /// Of an instruction that accesses the address space.
   std::uint8_t of(const ir::Inst& inst) const { return numbers_[static_cast<std::size_t>(inst.imm)]; }

@@ -49,6 +49,11 @@ bool is_fixed_surface(const ir::MemoryAccess& access) {
   return access.space == ir::MemSpace::Surface && !access.surface_is_operand;
 }
 
+/// By distances from a base.
+bool is_based(const ir::MemoryAccess& access) {
+  return ir::info(access.space).surface == ir::SurfaceBy::Base;
+}
+
 /// One loop: the blocks from which its last one is reached without its first one.
 class Loop {
  public:
@@ -82,18 +87,19 @@ class Loop {
         if (!is_candidate(insts[i])) continue;
         const auto known = uses.of(b, true);
         const auto use = std::ranges::find(known, i, &LinearUse::index);
-        if (use != known.end() && use->run.run != 0 && std::abs(Step{use->run.stride}) <= widest_run_stride)
+        const ir::MemoryAccess& access = function_->access(insts[i]);
+        const Step unit = Step{1} << access.shift;
+        if (use != known.end() && use->run.run != 0 && std::abs(use->run.stride * unit) <= widest_run_stride)
           continue;
         if (walks.size() == RowWalks::most) return;
         if (std::ranges::find(walks, insts[i].result, &RowWalk::result) != walks.end()) continue;
-        const ir::MemoryAccess& access = function_->access(insts[i]);
         RowWalk walk{insts[i].result, insts[i].lanes, 0, access.space,
                      static_cast<std::uint8_t>(access.surface)};
         const auto ends = [&](const Inst* inst) { return RowWalks::ends(*function_, *inst, walk); };
         if (std::ranges::any_of(writers_, ends)) continue;
         if (by_.empty()) index();
         const auto element = static_cast<Step>(ir::size_of(insts[i].type));
-        const auto step = this->step(function_->args(insts[i])[0], 0);
+        const auto step = step_of_address(insts[i]);
         if (!step || std::abs(*step) < element || std::abs(*step) > largest_step || *step % element != 0)
           continue;
         walk.step = static_cast<std::int8_t>(*step);
@@ -106,8 +112,17 @@ class Loop {
   bool is_candidate(const Inst& inst) const {
     if (inst.op != Op::load || inst.lanes % 8 != 0 || inst.result_count != 1) return false;
     const ir::MemoryAccess& access = function_->access(inst);
-    return ir::size_of(inst.type) <= dword && !access.surface_is_operand &&
+    return ir::size_of(inst.type) <= dword && (!access.surface_is_operand || is_based(access)) &&
            access.space != ir::MemSpace::Scratch;
+  }
+
+  std::optional<Step> step_of_address(const Inst& load) {
+    const ir::MemoryAccess& access = function_->access(load);
+    const auto args = function_->args(load);
+    if (!is_based(access)) return step(args[0], 0);
+    const auto of_base = step(args[0], 0), of_distance = step(args[1], 0);
+    if (!of_base || !of_distance) return std::nullopt;
+    return *of_base + *of_distance * (Step{1} << access.shift);
   }
 
   void index() {

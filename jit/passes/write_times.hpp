@@ -21,20 +21,22 @@ class WriteTimes {
 
   /// What the instruction writes, it writes at this time.
   void note(const ir::Inst& inst, Time time) {
-    if (inst.op == ir::Op::reg_write) {
-      const auto [first, last] = slots_of(inst, granule);
-      std::fill(times_.begin() + first, times_.begin() + last + 1, time);
-    } else if (inst.op == ir::Op::reg_scatter) {
+    if (inst.op == ir::Op::reg_write)
+      each(inst, [&](unsigned first, unsigned last) {
+        std::fill(times_.begin() + first, times_.begin() + last + 1, time);
+        return true;
+      });
+    else if (inst.op == ir::Op::reg_scatter)
       std::fill_n(times_.begin(), (indirect_end_ + granule - 1) / granule, time);
-    }
   }
 
   /// Nothing of the region that the instruction reads or writes was written later.
   bool is_kept(const ir::Inst& inst, Time since) const {
-    const auto [first, last] = slots_of(inst, granule);
-    for (unsigned g = first; g <= last; ++g)
-      if (times_[g] > since) return false;
-    return true;
+    return each(inst, [&](unsigned first, unsigned last) {
+      for (unsigned g = first; g <= last; ++g)
+        if (times_[g] > since) return false;
+      return true;
+    });
   }
 
   /// When one instruction wrote to all granules of the region, and none to any of them since; 0: no one did.
@@ -46,6 +48,23 @@ class WriteTimes {
   }
 
  private:
+  /// visit(first, last) of the granules of the region, while it is true: of each lane, where others lie
+  /// between them.
+  template <class Visit>
+  static bool each(const ir::Inst& inst, Visit visit) {
+    const unsigned element = ir::size_of(inst.type);
+    const int stride = inst.region.stride(inst.lanes);
+    if (stride <= 1 || element % granule != 0 || inst.region.offset % granule != 0) {
+      const auto [first, last] = slots_of(inst, granule);
+      return visit(first, last);
+    }
+    for (unsigned lane = 0; lane < inst.lanes; ++lane) {
+      const unsigned first = inst.region.byte_of(lane, element) / granule;
+      if (!visit(first, first + element / granule - 1)) return false;
+    }
+    return true;
+  }
+
   std::vector<Time> times_;
   unsigned indirect_end_;
 };

@@ -480,14 +480,19 @@ b1: ip 0x30 count 1
 TEST_CASE("batch: a thread that begins keeps the regions that the one before in its state has found") {
   on_every_engine([&](Engine& engine) {
     INFO(engine.name());
-    Threads threads(engine, "b0: ip 0x0 count 1\n  exit\n", 3);
+    // It has accesses by address, which no thread does.
+    Threads threads(engine,
+                    "b0: ip 0x0 count 1\n  %none = constant.mx1 0\n  %a = constant.u64x1 0x1000\n"
+                    "  %x = load.u32x1 a64[%a] ? %none\n  exit\n",
+                    3);
+    const std::uint32_t regions = threads.executable().layout().region_count;
+    REQUIRE(regions == StateLayout::narrow_region_count + 1);
     for (std::uint32_t t = 0; t < 3; ++t)
-      for (std::uint32_t i = 0; i < StateLayout::region_count; ++i)
-        threads.region(t, i) = {0x1000 * (t + 1), i + 1, nullptr};
+      for (std::uint32_t i = 0; i < regions; ++i) threads.region(t, i) = {0x1000 * (t + 1), i + 1, nullptr};
     ThreadBatch batch = threads.batch(true);
     CHECK(threads.run(batch) == Status::Exited);
     for (std::uint32_t t = 0; t < 3; ++t)
-      for (std::uint32_t i = 0; i < StateLayout::region_count; ++i) {
+      for (std::uint32_t i = 0; i < regions; ++i) {
         CHECK(threads.region(t, i).start == 0x1000 * (t + 1));
         CHECK(threads.region(t, i).size == i + 1);
       }

@@ -35,7 +35,7 @@ Function loads(unsigned count) {
 }  // namespace
 
 TEST_CASE("accesses of two buffers in turn do not drive each other's buffer out of the cache") {
-  constexpr unsigned count = StateLayout::region_count - StateLayout::narrow_region_count;
+  constexpr unsigned count = 28;
   const Function function = loads(count);
   for (const auto& engine : other_engines()) {
     const auto executable = compiled(*engine, function);
@@ -44,7 +44,7 @@ TEST_CASE("accesses of two buffers in turn do not drive each other's buffer out 
     const FinalState final_state = world.run(*executable);
     REQUIRE(final_state.status == Status::Exited);
     const StateLayout layout = StateLayout::of(function);
-    const RegionNumbers numbers(function);
+    const RegionNumbers numbers(function, layout);
     unsigned i = 0;
     for (const Inst& inst : function.blocks[0].insts) {
       if (inst.op != Op::load) continue;
@@ -60,7 +60,7 @@ TEST_CASE("accesses of two buffers in turn do not drive each other's buffer out 
 
 // A kernel of 10 loads of each of its buffers has more accesses than there are regions to remember.
 TEST_CASE("many accesses by two pointers look into two regions") {
-  constexpr unsigned count = 3 * StateLayout::region_count;
+  constexpr unsigned count = 3 * StateLayout::most_regions;
   Function function;
   function.name = "pointers";
   function.family = "gen9";
@@ -75,7 +75,9 @@ TEST_CASE("many accesses by two pointers look into two regions") {
                                                  b.lanewise(Op::add, {pointer, distance})));
   }
   b.exit();
-  const RegionNumbers numbers(function);
+  const StateLayout layout = StateLayout::of(function);
+  CHECK(layout.region_count == StateLayout::most_regions);
+  const RegionNumbers numbers(function, layout);
   std::array<std::uint8_t, 2> of_pointers{};
   unsigned i = 0;
   for (const Inst& inst : function.blocks[0].insts) {
@@ -87,4 +89,12 @@ TEST_CASE("many accesses by two pointers look into two regions") {
   }
   REQUIRE(i == count);
   CHECK(of_pointers[0] != of_pointers[1]);
+}
+
+TEST_CASE("a function that accesses nothing by address has no regions") {
+  Function function;
+  function.file_bytes = 4096;
+  function.add_block(0);
+  Builder(function).exit();
+  CHECK(StateLayout::of(function).region_count == 0);
 }

@@ -27,7 +27,8 @@ struct Rows {
 /// of the outer one. Each channel has a sum of its row in r5, r6, which is stored behind every turn of the
 /// outer loop.
 std::string program(const Rows& rows) {
-  const bool wide = rows.space == "a64";
+  // By distances, with a sign or without one.
+  const bool is_signed = rows.space == "signed", wide = rows.space == "a64" || is_signed;
   const std::string_view address = wide ? "%w" : "%a";
   return fmt::format(
       R"(kernel @k simd 16 family gen9 file 2048 slot 32 masks 1
@@ -77,12 +78,12 @@ b3: ip 0x30 count 3
 b4: ip 0x40 count 1
   exit
 )",
-      fmt::arg("who", rows.who), fmt::arg("type", rows.type), fmt::arg("space", rows.space),
-      fmt::arg("address", address), fmt::arg("store", rows.store), fmt::arg("step", rows.step),
-      fmt::arg("rounds", rows.rounds),
-      fmt::arg("wide", wide ? fmt::format("  %u = convert.u64.u32x16 %a\n  %b = constant.u64x16 "
-                                          "{:#x}\n  %w = add.u64x16 %u, %b\n",
-                                          World::region)
+      fmt::arg("who", rows.who), fmt::arg("type", rows.type),
+      fmt::arg("space", is_signed ? "a64" : rows.space), fmt::arg("address", address),
+      fmt::arg("store", rows.store), fmt::arg("step", rows.step), fmt::arg("rounds", rows.rounds),
+      fmt::arg("wide", wide ? fmt::format("  %as = bitcast.s32.u32x16 %a\n  %u = convert.u64.{}x16 {}\n"
+                                          "  %b = constant.u64x16 {:#x}\n  %w = add.u64x16 %u, %b\n",
+                                          is_signed ? "s32" : "u32", is_signed ? "%as" : "%a", World::region)
                             : ""));
 }
 
@@ -147,7 +148,7 @@ TEST_CASE("loads along rows, in bounds and beyond, all channels and some, with p
   SiteSample sample(EUMULATE_STEP);
   std::size_t runs = 0, programs = 0;
   for (const std::string_view type : {"u32", "u16", "u8"})
-    for (const std::string_view space : {"surface3", "slm", "a64"})
+    for (const std::string_view space : {"surface3", "slm", "a64", "signed"})
       for (const std::string_view step : {"4", "0xfffffffc", "2", "1", "0xffffffff", "8", "20"})
         for (const std::string_view who : {all_on, leaving, coming_back})
           for (const unsigned rounds : {3u, 19u}) {

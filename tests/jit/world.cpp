@@ -190,6 +190,8 @@ void World::reset(const ir::Function& function, std::uint64_t seed) {
   for (const GuardedBytes* part : memory_) fill(part->data(), part->size());
   callback_sum_ = random();
   layout_ = StateLayout::of(function);
+  // Engines may access more than the function says.
+  layout_.size += StateLayout::most_regions * sizeof(CachedRegion);
   file_bytes_ = function.file_bytes;
   mask_variables_ = function.mask_variables;
   state_bytes_.assign(layout_.size + 64, std::byte{0});

@@ -19,12 +19,13 @@ T word(const std::byte* frame, int offset) {
   return value;
 }
 
-void remember(CachedRegion* regions, const Access& site, const CachedRegion& found) {
+void remember(const StateLayout& layout, ThreadState& state, const Access& site, const CachedRegion& found) {
+  CachedRegion* const regions = layout.regions_of(state);
   const bool first = regions[site.region].size == 0;
   regions[site.region] = found;
   if (!first) return;
   // For accesses that have not looked for theirs yet, a guess that costs nothing.
-  const auto [begin, end] = StateLayout::regions_for(site.mem.space);
+  const auto [begin, end] = layout.regions_for(site.mem.space);
   for (std::uint32_t i = begin; i < end; ++i)
     if (regions[i].size == 0) regions[i] = found;
 }
@@ -44,13 +45,8 @@ void remember_region(ThreadState* state, const CodeData& data, const Access& sit
     found.size = std::min(found.size, (std::uint64_t{1} << 32) - found.start);
   // In the states that threads may still run in.
   const auto* batch = word<const ThreadBatch*>(frame, Frame::batch);
-  auto* at = reinterpret_cast<std::byte*>(batch->groups != nullptr ? batch->group_states : state);
-  const auto* const last = reinterpret_cast<const std::byte*>(batch->last);
-  // The regions are the end of a state.
-  constexpr std::size_t region_bytes = StateLayout::region_count * sizeof(CachedRegion);
-  static_assert(region_bytes % 64 == 0);
-  for (; at <= last; at += data.regions + region_bytes)
-    remember(reinterpret_cast<CachedRegion*>(at + data.regions), site, found);
+  ThreadState* at = batch->groups != nullptr ? batch->group_states : state;
+  for (; at <= batch->last; at = data.layout.next(*at)) remember(data.layout, *at, site, found);
 }
 
 /// What the operand that says the surface holds, at a place of the frame.

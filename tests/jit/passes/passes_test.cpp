@@ -126,7 +126,7 @@ std::string scalar_runs_text(ir::Function& function) {
 
 /// Each access of the address space, and the region that it looks into.
 std::string region_numbers_text(const ir::Function& function) {
-  const RegionNumbers numbers(function);
+  const RegionNumbers numbers(function, StateLayout::of(function));
   std::string text;
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
     for (const ir::Inst& inst : function.blocks[b].insts)
