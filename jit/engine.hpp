@@ -193,7 +193,7 @@ struct StateLayout {
     layout.masks = up(layout.file + function.file_bytes + beyond_file_bytes);
     layout.regions = up(layout.masks + 4 * function.mask_variables);
     layout.region_count = regions_of_all(function);
-    layout.size = up(layout.regions + layout.region_count * sizeof(CachedRegion));
+    layout.size = up(layout.regions + layout.region_count * std::uint32_t{sizeof(CachedRegion)});
     return layout;
   }
   bool operator==(const StateLayout&) const = default;

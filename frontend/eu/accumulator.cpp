@@ -1,5 +1,8 @@
 // The accumulator: the planes that hold its channels, and the instructions whose meaning it is: wide
 // multiplication, carry and borrow, multiply-accumulate, sums of absolute differences.
+#include <array>
+#include <optional>
+
 #include "frontend/eu/handlers.hpp"
 #include "frontend/eu/integer.hpp"
 #include "frontend/eu/target.hpp"
@@ -25,6 +28,30 @@ std::optional<ir::Type> product_type(const Instruction& inst) {
   ir::Type type = ordered_type(inst);
   if (ir::size_of(type) > dword) return std::nullopt;
   return ir::int_type(dword, ir::is_signed(type));
+}
+
+/// Of a product of a signed and an unsigned integer that are read as they are: which one has the sign.
+std::optional<unsigned> signed_factor(const Instruction& inst) {
+  for (unsigned k = 0; k < 2; ++k) {
+    const Operand& source = inst.src[k];
+    if (!ir::is_int(source.type) || ir::size_of(source.type) > dword ||
+        source.modifier != SourceModifier::None)
+      return std::nullopt;
+  }
+  if (ir::is_signed(inst.src[0].type) == ir::is_signed(inst.src[1].type)) return std::nullopt;
+  return ir::is_signed(inst.src[0].type) ? 0 : 1;
+}
+
+/// What a product of dwords without a sign becomes where one of them is negative: it was taken for 2^32 more,
+/// so that the upper half has got the other one too many.
+ir::Builder::Pair with_sign(Lowering& l, const ir::Builder::Pair& product, ir::ValueId negative,
+                            ir::ValueId other) {
+  ir::Builder& b = l.b();
+  const ir::ValueId sign =
+      b.lanewise(ir::Op::asr, {b.convert(ir::Op::bitcast, s32, negative), b.constant(s32, l.lanes(), 31)});
+  const ir::ValueId more = b.lanewise(ir::Op::and_, {b.convert(ir::Op::bitcast, u32, sign), other});
+  const auto as_signed = [&](ir::ValueId half) { return b.convert(ir::Op::bitcast, s32, half); };
+  return {as_signed(product.first), as_signed(b.lanewise(ir::Op::sub, {product.second, more}))};
 }
 
 /// Low and high half of 64-bit integers.
@@ -144,6 +171,10 @@ void lower_wide_mul(Lowering& l) {
   if (std::optional<ir::Type> type = product_type(in)) {
     ir::ValueId a = l.source(0, *type);
     product = b.wide(ir::Op::mul_wide, {a, l.source(1, *type)});
+  } else if (const std::optional<unsigned> negative = signed_factor(in)) {
+    const std::array factors{l.source(0, u32), l.source(1, u32)};
+    product = with_sign(l, b.wide(ir::Op::mul_wide, {factors[0], factors[1]}), factors[*negative],
+                        factors[1 - *negative]);
   } else {
     ir::ValueId a = l.source(0, s64);
     product = split(l, b.lanewise(ir::Op::mul, {a, l.source(1, s64)}));
@@ -163,6 +194,13 @@ ir::Builder::Pair multiply_add_high_word(Lowering& l, ir::Op op) {
     ir::ValueId a = l.source(0, *type), c = l.source(1, *type);
     ir::ValueId low = read_accumulator(l, *type), high = read_accumulator_high(l, *type);
     return b.wide(op, {a, c, low, high});
+  }
+  if (const std::optional<unsigned> negative = signed_factor(in)) {
+    const ir::ValueId a = l.source(0, u32), c = l.source(1, u32);
+    const ir::ValueId low = read_accumulator(l, u32), high = read_accumulator_high(l, u32);
+    const ir::Builder::Pair sum = b.wide(op, {a, c, low, high});
+    if (*negative == 1) return with_sign(l, sum, c, a);
+    return with_sign(l, sum, a, b.lanewise(ir::Op::and_, {c, b.constant(u32, l.lanes(), 0xffff0000)}));
   }
   auto wide = [&](std::uint64_t value) { return b.constant(s64, l.lanes(), value); };
   ir::ValueId a = l.source(0, s64), c = l.source(1, s64);

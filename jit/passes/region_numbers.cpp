@@ -51,14 +51,10 @@ class Contents {
       for (const Inst& inst : block.insts)
         if (inst.op == Op::reg_write || inst.op == Op::reg_scatter) writers_.push_back(&inst);
     }
-    if (std::ranges::any_of(function.blocks,
-                            [](const ir::Block& block) { return block.insts.back().op == Op::jump_ip; })) {
-      // Any block may follow any other.
+    const bool jumps = std::ranges::any_of(
+        function.blocks, [](const ir::Block& block) { return block.insts.back().op == Op::jump_ip; });
+    if (jumps || !follow_ways())
       for (ir::BlockId block = 0; block < function.blocks.size(); ++block) begin(block, met + block);
-    } else {
-      begin(0, 0);
-      follow_ways();
-    }
     for (ir::BlockId block = 0; block < function.blocks.size(); ++block)
       walk(block, [&](const Inst& read) { of_read_[read.result] = now_[slots_of(read, granule).first]; });
   }
@@ -75,15 +71,24 @@ class Contents {
     std::fill_n(in_.begin() + static_cast<std::ptrdiff_t>(granules_ * block), granules_, writer);
   }
 
-  void follow_ways() {
-    std::vector<ir::BlockId> left{0};
-    while (!left.empty()) {
-      const ir::BlockId block = left.back();
-      left.pop_back();
-      walk(block, [](const Inst&) {});
-      for (const ir::BlockId next : ir::successors(function_.blocks[block].insts.back()))
-        if (next != ir::no_block && meet(next)) left.push_back(next);
+  /// False: it takes too long, as no compiler's code does.
+  bool follow_ways() {
+    constexpr unsigned most_rounds = 16;
+    begin(0, 0);
+    std::vector<bool> changed(function_.blocks.size());
+    changed[0] = true;
+    for (unsigned round = 0; round < most_rounds; ++round) {
+      bool any = false;
+      for (ir::BlockId block = 0; block < changed.size(); ++block) {
+        if (!changed[block]) continue;
+        changed[block] = false;
+        walk(block, [](const Inst&) {});
+        for (const ir::BlockId next : ir::successors(function_.blocks[block].insts.back()))
+          if (next != ir::no_block && meet(next)) any = changed[next] = true;
+      }
+      if (!any) return true;
     }
+    return false;
   }
 
   template <class Visit>
@@ -127,9 +132,7 @@ class Finder {
   /// Functions with more than this are left alone.
   static constexpr std::size_t most_granules = 1 << 20;
   static bool understands(const ir::Function& function) {
-    return function.file_bytes / Contents::granule * function.blocks.size() <= most_granules &&
-           std::ranges::none_of(function.blocks,
-                                [](const ir::Block& block) { return block.insts.back().op == Op::jump_ip; });
+    return function.file_bytes / Contents::granule * function.blocks.size() <= most_granules;
   }
 
   explicit Finder(const ir::Function& function)
