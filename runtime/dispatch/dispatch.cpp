@@ -1,5 +1,5 @@
-// Groups are handed out in order, a few at a time. A fault stops the hand-out; groups before it still finish,
-// so that the one that is reported does not depend on timing.
+// Groups are handed out a few at a time. A fault stops the hand-out of those behind it; groups before it
+// still finish, so that the one that is reported does not depend on timing.
 #include "runtime/dispatch/dispatch.hpp"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 /// Guest instructions that a worker takes of a budget at a time.
 constexpr std::uint64_t most_granted = std::uint64_t{1} << 22;
 
-/// For so long the calling thread works alone at first: to wake other workers takes as long, and may take
-/// longer than the whole walk.
-constexpr std::chrono::microseconds alone_at_first{60};
+/// The calling thread works alone at first, to see how fast it is, and goes on where so little is left for
+/// it: to wake other workers takes as long.
+constexpr std::chrono::microseconds looked_first{8}, worth_waking{60};
 /// And not beyond so many guest instructions, as what it does may wait for other groups.
 constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 22, most_alone = std::uint64_t{1} << 24;
 /// Guest instructions that each worker does to see how fast they are together: some tens of microseconds.
@@ -119,18 +119,32 @@ Result<std::unique_ptr<Dispatch>> Dispatch::prepare(Workers& workers, const Walk
   const std::uint32_t each = walk.code->waits ? walk.threads_per_group : 1;
   const auto count = std::min({std::uint64_t{workers.count()}, groups, std::uint64_t{walk.slots / each}});
   for (std::uint64_t w = 0; w < count; ++w) {
-    dispatch->worker_.push_back({workers.take_group(), {}, {}});
+    dispatch->worker_.push_back({workers.take_group(), {}, {}, {}});
     if (auto ready = dispatch->worker_.back().group->prepare(walk, dispatch->slots_); !ready)
       return ready.error();
   }
   if (groups == 0) return dispatch;
   dispatch->portion_ = std::clamp<std::uint64_t>(groups / (count * 16), 1, 256);
   if (from == nullptr) {
-    dispatch->remaining_.push_back({0, groups});
+    dispatch->hand_homes(groups);
   } else if (auto adopted = dispatch->adopt(*from); !adopted) {
     return adopted.error();
   }
   return dispatch;
+}
+
+/// Neighbours mostly access neighbouring memory, and the same launch after launch: what a worker's caches
+/// hold.
+void Dispatch::hand_homes(std::uint64_t groups) {
+  // Groups that may wait for those before them are best begun in order.
+  if (walk_.code->contends) return remaining_.push_back({0, groups});
+  const std::uint64_t count = worker_.size();
+  std::uint64_t begin = 0;
+  for (std::uint64_t w = 0; w < count; ++w) {
+    const std::uint64_t end = groups / count * (w + 1) + groups % count * (w + 1) / count;
+    worker_[w].home = {begin, end};
+    begin = end;
+  }
 }
 
 Result<void> Dispatch::adopt(const DispatchImage& image) {
@@ -149,15 +163,36 @@ Result<void> Dispatch::adopt(const DispatchImage& image) {
   return {};
 }
 
-bool Dispatch::hand_out(GroupRange& range) {
-  while (!remaining_.empty()) {
-    GroupRange& first = remaining_.front();
-    range = {first.begin, std::min(first.begin + portion_, first.end)};
-    first.begin = range.end;
-    if (first.begin == first.end) remaining_.erase(remaining_.begin());
-    if (range.begin < range.end) return wanted(range.begin);
+/// Groups that nobody has been handed; none are left: an empty range.
+GroupRange Dispatch::take(Worker& worker) {
+  const auto first_of = [&](GroupRange& range) {
+    const GroupRange taken{range.begin, std::min(range.begin + portion_, range.end)};
+    range.begin = taken.end;
+    return taken;
+  };
+  const auto left = [](const GroupRange& range) { return range.end - range.begin; };
+  if (!remaining_.empty()) {
+    const GroupRange taken = first_of(remaining_.front());
+    if (left(remaining_.front()) == 0) remaining_.erase(remaining_.begin());
+    return taken;
   }
-  return false;
+  if (left(worker.home) != 0) return first_of(worker.home);
+  GroupRange& most =
+      std::ranges::max_element(worker_, {}, [&](const Worker& w) { return left(w.home); })->home;
+  const GroupRange taken{std::max(most.begin, most.end - std::min(most.end, portion_)), most.end};
+  most.end = taken.begin;
+  return taken;
+}
+
+bool Dispatch::hand_out(Worker& worker) {
+  for (;;) {
+    worker.mine = take(worker);
+    if (worker.mine.begin == worker.mine.end) return false;
+    if (wanted(worker.mine.begin)) return true;
+    // Nor are those behind them.
+    const std::uint64_t stop = stop_below_.load(std::memory_order_relaxed);
+    for (Worker& other : worker_) other.home.end = std::max(other.home.begin, std::min(other.home.end, stop));
+  }
 }
 
 /// Whether the worker has a group to go on with.
@@ -175,7 +210,7 @@ Result<bool> Dispatch::next_group(Worker& worker, Allowance& allowance, jit::FpS
         return true;
       }
       if (worker.until && Clock::now() >= *worker.until) return false;
-      if (!hand_out(mine)) return false;
+      if (!hand_out(worker)) return false;
     }
     if (!wanted(mine.begin)) return false;
     group.run_ahead(mine, allowance, scope);
@@ -225,9 +260,11 @@ Result<void> Dispatch::work(Worker& worker, std::atomic<std::uint64_t>& budget) 
 
 bool Dispatch::finished() const {
   const auto nothing = [&](std::uint64_t begin, std::uint64_t end) { return begin == end || !wanted(begin); };
-  return std::all_of(
-             worker_.begin(), worker_.end(),
-             [&](const Worker& w) { return !w.group->under_way() && nothing(w.mine.begin, w.mine.end); }) &&
+  return std::all_of(worker_.begin(), worker_.end(),
+                     [&](const Worker& w) {
+                       return !w.group->under_way() && nothing(w.mine.begin, w.mine.end) &&
+                              nothing(w.home.begin, w.home.end);
+                     }) &&
          std::all_of(remaining_.begin(), remaining_.end(),
                      [&](const GroupRange& r) { return nothing(r.begin, r.end); }) &&
          std::none_of(restored_.begin(), restored_.end(),
@@ -261,11 +298,31 @@ Result<void> Dispatch::all(const std::function<Result<void>(Worker&)>& work) {
   return {};
 }
 
+/// That nobody has begun.
+std::uint64_t Dispatch::groups_left() const {
+  std::uint64_t left = restored_.size();
+  const auto add = [&](const GroupRange& range) { left += range.end - range.begin; };
+  std::ranges::for_each(remaining_, add);
+  for (const Worker& worker : worker_) {
+    add(worker.mine);
+    add(worker.home);
+  }
+  return left;
+}
+
 /// By one worker for as long as others would only be in its way.
 Result<void> Dispatch::work_alone() {
   const auto goes_on = [&] { return !finished() && !stop_.load(std::memory_order_relaxed); };
-  auto one = rate(worker_[0], most_alone_at_first, alone_at_first);
+  const std::uint64_t before = worker_[0].group->counts().groups;
+  const auto begin = Clock::now();
+  auto one = rate(worker_[0], most_alone_at_first, looked_first);
   if (!one) return one.error();
+  const std::uint64_t done = worker_[0].group->counts().groups - before;
+  const std::chrono::duration<double> took = Clock::now() - begin;
+  if (goes_on() && took * static_cast<double>(groups_left()) < worth_waking * static_cast<double>(done)) {
+    one = rate(worker_[0], most_alone_at_first, worth_waking);
+    if (!one) return one.error();
+  }
   if (!walk_.code->contends) return {};
   while (goes_on()) {
     std::vector<double> rates(worker_.size());
@@ -319,7 +376,8 @@ DispatchImage Dispatch::save() {
   DispatchImage image{restored_, remaining_, counts()};
   for (Worker& worker : worker_) {
     if (worker.group->under_way()) image.groups.push_back(worker.group->save());
-    if (worker.mine.begin != worker.mine.end) image.remaining.push_back(worker.mine);
+    for (const GroupRange& range : {worker.mine, worker.home})
+      if (range.begin != range.end) image.remaining.push_back(range);
   }
   std::sort(image.groups.begin(), image.groups.end(),
             [](const GroupImage& a, const GroupImage& b) { return a.index < b.index; });

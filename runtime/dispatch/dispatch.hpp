@@ -64,19 +64,23 @@ class Dispatch {
   struct alignas(128) Worker {  // as ThreadGroup: on cache lines of its own
     std::unique_ptr<ThreadGroup> group;
     GroupRange mine;                         // groups that it has been handed
+    GroupRange home;                         // those that it is handed first; others get what is left of them
     std::optional<Clock::time_point> until;  // it takes no others then
   };
 
   Dispatch(Workers& workers, const WalkerCommand& walk);
   static Result<std::unique_ptr<Dispatch>> prepare(Workers& workers, const WalkerCommand& walk,
                                                    const DispatchImage* from);
+  void hand_homes(std::uint64_t groups);
   Result<void> adopt(const DispatchImage& image);
   Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget);
   Result<double> rate(Worker& worker, std::uint64_t budget, std::optional<Clock::duration> time = {});
   Result<void> all(const std::function<Result<void>(Worker&)>& work);
+  std::uint64_t groups_left() const;
   Result<void> work_alone();
   Result<bool> next_group(Worker& worker, Allowance& allowance, jit::FpScope& scope);
-  bool hand_out(GroupRange& range);
+  bool hand_out(Worker& worker);
+  GroupRange take(Worker& worker);
   void note_fault(ThreadGroup& group);
   bool wanted(std::uint64_t group) const { return group < stop_below_.load(std::memory_order_relaxed); }
   bool finished() const;
@@ -93,7 +97,7 @@ class Dispatch {
 
   std::mutex mutex_;                   // for what follows, while workers run
   std::vector<GroupImage> restored_;   // groups of the image that nobody goes on with yet
-  std::vector<GroupRange> remaining_;  // groups that nobody has been handed, in ascending order
+  std::vector<GroupRange> remaining_;  // other groups that nobody has been handed, in ascending order
   std::optional<GuestFault> fault_;
   std::optional<jit::ThreadImage> faulted_thread_;
 };
