@@ -35,7 +35,13 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
       is_constant_(function.values.size()),
       is_used_(function.values.size()),
       defined_at_(function.values.size()),
-      last_seen_(function.values.size(), never) {}
+      last_seen_(function.values.size(), never) {
+  std::size_t most = 0;
+  for (const ir::Block& block : function.blocks) most = std::max(most, block.insts.size());
+  folded_.reserve(most);
+  room_.reserve(most);
+  origin_.reserve(most);
+}
 
 void BlockCode::build(ir::BlockId block, bool full) {
   fold(block, full);

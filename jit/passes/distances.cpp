@@ -63,6 +63,7 @@ class Finder {
     for (const Inst& inst : block.insts) any |= candidate(inst);
     if (!any) return;
     out_.clear();
+    bases_.clear();
     for (Inst inst : block.insts) {
       if (candidate(inst)) rewrite(inst);
       append(inst);
@@ -365,22 +366,32 @@ class Finder {
     return all;
   }
 
-  void rewrite(Inst& inst) {
-    Form form;
-    if (!add(form, {function_.arg(inst, 0)}, 0, 0) || form.parts == 0) return;
+  /// The sum of the terms, which accesses of the block by one pointer have in common.
+  ValueId base_of(const Form& form, std::uint32_t ip) {
+    for (const Base& base : bases_)
+      if (base.terms == form.terms && base.count == form.count) return base.value;
     ValueId base = ir::no_value;
     for (std::size_t k = 0; k < form.count; ++k) {
-      const ValueId term = scalar_of(form.terms[k], inst.guest_ip);
+      const ValueId term = scalar_of(form.terms[k], ip);
       if (base == ir::no_value) {
         base = term;
         continue;
       }
       Inst sum;
       sum.op = Op::add;
-      sum.guest_ip = inst.guest_ip;
+      sum.guest_ip = ip;
       base = define(sum, {base, term});
     }
-    if (base == ir::no_value) base = constant_of(0, inst.guest_ip);
+    if (base == ir::no_value) base = constant_of(0, ip);
+    constexpr std::size_t most_bases = 32;
+    if (bases_.size() < most_bases) bases_.push_back({form.terms, form.count, base});
+    return base;
+  }
+
+  void rewrite(Inst& inst) {
+    Form form;
+    if (!add(form, {function_.arg(inst, 0)}, 0, 0) || form.parts == 0) return;
+    const ValueId base = base_of(form, inst.guest_ip);
     std::vector<ValueId> args{base, distance_of(form, inst.lanes, inst.guest_ip)};
     const auto old = function_.args(inst);
     args.insert(args.end(), old.begin() + 1, old.end());
@@ -395,6 +406,12 @@ class Finder {
   ir::Function& function_;
   std::vector<std::uint32_t> definitions_;  ///< by value: in out_
   std::vector<Inst> out_;
+  struct Base {
+    std::array<Form::Term, Form::most_terms> terms;
+    std::size_t count;
+    ValueId value;
+  };
+  std::vector<Base> bases_;  ///< that the block has
 };
 
 }  // namespace

@@ -196,6 +196,7 @@ void add_work_rows(std::vector<PerfKernel>& rows) {
           {"half_saxpy", "stream.half_saxpy", [] { return half_saxpy(1 << 22); }, native::half_saxpy, 4096},
           {"take", "stream.take", [] { return take(1 << 22, 1 << 16); }, native::take, 4096},
           {"gather", "gather.gather", gather, native::gather, 4096},
+          {"lattice_a64", "pointers_a64.lattice", [] { return lattice("pointers_a64", 1026, 514); }},
           {"transpose", "transpose.transpose.whole_tiles", transpose, native::transpose, 16},
           {"stencil3d", "stencil3d.stencil3d.driver_groups", stencil3d, native::stencil3d},
           {"conv3x3_f32", "conv3x3.conv3x3_f32", conv_f32, native::conv3x3_f32, 8},

@@ -19,6 +19,7 @@ void add_convert_cases(std::vector<KernelCase>& cases);
 void add_half_cases(std::vector<KernelCase>& cases);
 void add_flow_cases(std::vector<KernelCase>& cases);
 void add_memory_cases(std::vector<KernelCase>& cases);
+void add_pointer_cases(std::vector<KernelCase>& cases);
 void add_vector_cases(std::vector<KernelCase>& cases);
 void add_atomic_cases(std::vector<KernelCase>& cases);
 void add_subgroup_cases(std::vector<KernelCase>& cases);

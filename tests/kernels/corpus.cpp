@@ -182,6 +182,7 @@ std::vector<KernelCase> corpus() {
   add_half_cases(cases);
   add_flow_cases(cases);
   add_memory_cases(cases);
+  add_pointer_cases(cases);
   add_vector_cases(cases);
   add_atomic_cases(cases);
   add_subgroup_cases(cases);

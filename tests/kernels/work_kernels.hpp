@@ -30,6 +30,9 @@ KernelCase take(uint32_t items, uint32_t places);
 /// A multiple of 256.
 KernelCase reduce_tree(uint32_t items);
 
+/// Of pointers or pointers_a64, by all but the cells of the border.
+KernelCase lattice(const char* file, uint32_t width, uint32_t height);
+
 /// Names of the kernels of micro.cl and micro_subgroup.cl.
 std::vector<std::string> micro_names();
 /// One of them over `items` work items (a multiple of 256), the thing that it is about `n` times each.
