@@ -35,7 +35,7 @@ struct Pointer {
 };
 
 /// Who wrote what is read of the register file.
-class Contents {
+class Writers {
  public:
   /// A number of an instruction that writes, from 1 on; 0: the thread begins with it; beyond `met`: the
   /// contents of two ways that meet at the block met + number.
@@ -43,7 +43,7 @@ class Contents {
   static constexpr Writer met = 1u << 31, unseen = ~Writer{0};
   static constexpr unsigned granule = 4;
 
-  explicit Contents(const ir::Function& function)
+  explicit Writers(const ir::Function& function)
       : function_(function), granules_(function.file_bytes / granule + 64), of_read_(function.values.size()) {
     in_.resize(granules_ * function.blocks.size(), unseen);
     for (const ir::Block& block : function.blocks) {
@@ -119,8 +119,8 @@ class Contents {
 
   const ir::Function& function_;
   std::size_t granules_;
-  std::vector<Writer> in_,
-      now_;  ///< by granule; of all blocks, one after the other, and as far as a walk has come
+  std::vector<Writer> in_;            ///< by granule, of all blocks one after the other
+  std::vector<Writer> now_;           ///< by granule, as far as a walk has come
   std::vector<Writer> first_;         ///< by block: what its first writer's number follows
   std::vector<const Inst*> writers_;  ///< by number - 1
   std::vector<Writer> of_read_;       ///< by value
@@ -132,11 +132,11 @@ class Finder {
   /// Functions with more than this are left alone.
   static constexpr std::size_t most_granules = 1 << 20;
   static bool understands(const ir::Function& function) {
-    return function.file_bytes / Contents::granule * function.blocks.size() <= most_granules;
+    return function.file_bytes / Writers::granule * function.blocks.size() <= most_granules;
   }
 
   explicit Finder(const ir::Function& function)
-      : function_(function), contents_(function), definitions_(function.values.size(), nullptr) {
+      : function_(function), writers_(function), definitions_(function.values.size(), nullptr) {
     for (const ir::Block& block : function.blocks)
       for (const Inst& inst : block.insts)
         for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = &inst;
@@ -186,10 +186,10 @@ class Finder {
   }
 
   void follow_register(const Inst& read) {
-    const Contents::Writer writer = contents_.writer(read);
-    if (const Inst* inst = contents_.instruction(writer); inst != nullptr && inst->op == Op::reg_write)
+    const Writers::Writer writer = writers_.writer(read);
+    if (const Inst* inst = writers_.instruction(writer); inst != nullptr && inst->op == Op::reg_write)
       return follow(function_.arg(*inst, 0));
-    add(Pointer::Origin{writer} << 16 | slots_of(read, Contents::granule).first, read);
+    add(Pointer::Origin{writer} << 16 | slots_of(read, Writers::granule).first, read);
   }
 
   /// Pointers have 64 bits; what else is summed up may, too, or they are read in halves.
@@ -198,7 +198,7 @@ class Finder {
   }
 
   const ir::Function& function_;
-  Contents contents_;
+  Writers writers_;
   std::vector<const Inst*> definitions_;  ///< by value
   Pointer wide_, narrow_;
   unsigned left_ = 0;
