@@ -167,7 +167,8 @@ void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const Sc
   both.runs = 1;
   both.linear = first.run;
   both.linear.run = both.lanes;
-  both.args[0] = resolve(first.addresses[0]);
+  const unsigned at = function_.access(a).surface_is_operand ? 1 : 0;
+  both.args[at] = resolve(first.addresses[0]);
   CodeInst part;
   part.type = inst.type;
   part.guest_ip = inst.guest_ip;
@@ -193,12 +194,12 @@ void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const Sc
   part.lanes = both.lanes;
   part.arg_count = 2;
   part.args = room.first(2);
-  part.args[0] = resolve(function_.arg(a, 1));
-  part.args[1] = resolve(function_.arg(b, 1));
+  part.args[0] = resolve(function_.arg(a, at + 1));
+  part.args[1] = resolve(function_.arg(b, at + 1));
   part.result = first.pair;
   begin_results(part);
   put(part, index);
-  both.args[1] = first.pair;
+  both.args[at + 1] = first.pair;
   put(both, index);
 }
 

@@ -37,16 +37,17 @@ bool AccessPairs::add(std::span<ScalarRun> found) {
   return false;
 }
 
-/// Whole vectors, of memory where nothing is a fault: both halves are found to be in bounds before either is
-/// accessed.
+/// Whole vectors, of memory where nothing is a fault, or by distances from a base: both halves are found to
+/// be in bounds before either is accessed, and where they are not, one is accessed after the other.
 bool AccessPairs::may_pair(const ScalarRun& access) const {
   const Inst& inst = insts_[access.index];
   if ((inst.op != Op::load && inst.op != Op::store) || inst.lanes > ir::max_lanes / 2) return false;
   const ir::MemoryAccess& mem = function_.access(inst);
   const LinearRun both{2u * inst.lanes, access.run.stride, access.run.within};
+  const bool is_fixed = ir::info(mem.space).bounded_reads && !mem.surface_is_operand;
   return mem.component_count() == 1 && ir::size_of(inst.type) == element && access.run.run >= inst.lanes &&
-         access.run.stride == static_cast<int>(element) && access.run.within == ~0u &&
-         ir::info(mem.space).bounded_reads && !mem.surface_is_operand &&
+         access.run.stride == static_cast<int>(element >> mem.shift) && mem.shift <= 2 &&
+         access.run.within == ~0u && (is_fixed || is_based(mem)) &&
          runs_of(optimisations_, inst.op, inst.type, both.run, mem, both) == 1 && has_all_on(inst.mask);
 }
 
@@ -54,13 +55,16 @@ bool AccessPairs::goes_on(const ScalarRun& first, const ScalarRun& second) const
   const Inst &a = insts_[first.index], &b = insts_[second.index];
   if (a.op != b.op || a.type != b.type || a.lanes != b.lanes || function_.access(a) != function_.access(b))
     return false;
-  const SymbolicSum here = linear_.ramp(function_.arg(a, 0), true).lane(0),
-                    there = linear_.ramp(function_.arg(b, 0), true).lane(0);
+  const ir::MemoryAccess& mem = function_.access(a);
+  if (mem.surface_is_operand && function_.arg(a, 0) != function_.arg(b, 0)) return false;
+  const unsigned at = mem.surface_is_operand ? 1 : 0;
+  const SymbolicSum here = linear_.ramp(function_.arg(a, at), true).lane(0),
+                    there = linear_.ramp(function_.arg(b, at), true).lane(0);
   return here.symbol != no_symbol && here.symbol == there.symbol &&
-         there.offset - here.offset == a.lanes * element;
+         there.offset - here.offset == a.lanes * (element >> mem.shift);
 }
 
-/// Nothing between them may tell: loads are done at the first place, stores at the second one.
+/// Nothing between them may tell, or fault: loads are done at the first place, stores at the second one.
 bool AccessPairs::may_be_at_once(std::uint32_t first, std::uint32_t second) const {
   const bool loads = insts_[first].op == Op::load;
   for (std::uint32_t i = first + 1; i < second; ++i) {

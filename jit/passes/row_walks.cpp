@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "jit/passes/access_form.hpp"
 #include "jit/passes/liveness.hpp"
 
 namespace eum::jit {
@@ -47,11 +48,6 @@ bool may_end_walks(Op op) {
 
 bool is_fixed_surface(const ir::MemoryAccess& access) {
   return access.space == ir::MemSpace::Surface && !access.surface_is_operand;
-}
-
-/// By distances from a base.
-bool is_based(const ir::MemoryAccess& access) {
-  return ir::info(access.space).surface == ir::SurfaceBy::Base;
 }
 
 /// One loop: the blocks from which its last one is reached without its first one.

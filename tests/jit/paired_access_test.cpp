@@ -17,6 +17,7 @@ using namespace eum::jit::test;
 namespace {
 
 constexpr unsigned id_place = 32, base_place = 96;
+constexpr std::string_view by_distances = "from_unsigned[%bb]";
 
 struct Case {
   std::string_view from, to;  ///< memory that is loaded from and stored to
@@ -46,6 +47,7 @@ b1: ip 0x10 count 1
   %h = slice.mx8 %e, 8
   %z = constant.u32x1 128
   %k = constant.u32x8 1
+  %bb = constant.u64x1 {6:#x}
   %p = reg_read.u32x8 r4<1;1,0> ? %l
   %q = reg_read.u32x8 r6<1;1,0> ? %h
   %u = load.u32x8 {0}[%p] ? %l
@@ -61,7 +63,7 @@ b1: ip 0x10 count 1
   exit
 )",
                                         from, to, static_cast<std::uint32_t>(distance), offset, between_loads,
-                                        between_stores));
+                                        between_stores, World::region));
   }
 };
 
@@ -93,18 +95,21 @@ void check(const Case& one) {
 }  // namespace
 
 TEST_CASE("pairs of accesses: in bounds, beyond them, around the end of 32 bits") {
-  for (const std::string_view memory : {"surface3", "slm", "surface4", "surface7", "scratch", "a32"})
+  for (const std::string_view memory : std::initializer_list<std::string_view>{
+           "surface3", "slm", "surface4", "surface7", "scratch", "a32", by_distances})
     for (const int distance : {32, 28, 36, 0, -32}) check({memory, memory, distance, 64});
 }
 
 TEST_CASE("pairs of accesses that overlap, or whose memory something else writes or reads between them") {
-  for (const std::string_view memory : {"surface3", "slm"}) {
+  for (const std::string_view memory :
+       {std::string_view("surface3"), std::string_view("slm"), by_distances}) {
     for (const unsigned offset : {0u, 4u, 16u, 32u, 48u}) check({memory, memory, 32, offset});
     const std::string store = fmt::format("  store.u32x8 {}[%q], %k", memory);
     const std::string load =
         fmt::format("  %b = load.u32x8 {}[%q + 32]\n  store.u32x8 slm[%q + 64], %b", memory);
     const std::string set = "  %g = flag_read.mx16 f0.0\n  %j = and.mx16 %g, %e\n  mask_set.mx16 mask0, %j";
-    for (const std::string_view between : {std::string_view(store), std::string_view(load),
+    constexpr std::string_view faulting = "  %b = load.u32x8 from_unsigned[%bb][%q + 64]";
+    for (const std::string_view between : {std::string_view(store), std::string_view(load), faulting,
                                            std::string_view("  fence"), std::string_view(set)}) {
       check({memory, memory, 32, 64, between, ""});
       check({memory, memory, 32, 64, "", between});
