@@ -163,36 +163,22 @@ Result<void> Dispatch::adopt(const DispatchImage& image) {
   return {};
 }
 
-/// Groups that nobody has been handed; none are left: an empty range.
-GroupRange Dispatch::take(Worker& worker) {
-  const auto first_of = [&](GroupRange& range) {
-    const GroupRange taken{range.begin, std::min(range.begin + portion_, range.end)};
-    range.begin = taken.end;
-    return taken;
-  };
-  const auto left = [](const GroupRange& range) { return range.end - range.begin; };
-  if (!remaining_.empty()) {
-    const GroupRange taken = first_of(remaining_.front());
-    if (left(remaining_.front()) == 0) remaining_.erase(remaining_.begin());
-    return taken;
-  }
-  if (left(worker.home) != 0) return first_of(worker.home);
-  GroupRange& most =
-      std::ranges::max_element(worker_, {}, [&](const Worker& w) { return left(w.home); })->home;
-  const GroupRange taken{std::max(most.begin, most.end - std::min(most.end, portion_)), most.end};
-  most.end = taken.begin;
-  return taken;
-}
-
 bool Dispatch::hand_out(Worker& worker) {
-  for (;;) {
-    worker.mine = take(worker);
-    if (worker.mine.begin == worker.mine.end) return false;
-    if (wanted(worker.mine.begin)) return true;
-    // Nor are those behind them.
-    const std::uint64_t stop = stop_below_.load(std::memory_order_relaxed);
-    for (Worker& other : worker_) other.home.end = std::max(other.home.begin, std::min(other.home.end, stop));
-  }
+  // Of groups behind one that has faulted none is wanted.
+  const std::uint64_t stop = stop_below_.load(std::memory_order_relaxed);
+  const auto left = [&](const GroupRange& range) {
+    return range.begin < stop ? std::min(range.end, stop) - range.begin : 0;
+  };
+  while (!remaining_.empty() && remaining_.front().begin == remaining_.front().end)
+    remaining_.erase(remaining_.begin());
+  GroupRange* from = &worker.home;
+  if (!remaining_.empty())
+    from = &remaining_.front();
+  else if (left(*from) == 0)
+    from = &std::ranges::max_element(worker_, {}, [&](const Worker& w) { return left(w.home); })->home;
+  worker.mine = {from->begin, from->begin + std::min(portion_, left(*from))};
+  from->begin = worker.mine.end;
+  return worker.mine.begin != worker.mine.end;
 }
 
 /// Whether the worker has a group to go on with.

@@ -80,7 +80,6 @@ class Dispatch {
   Result<void> work_alone();
   Result<bool> next_group(Worker& worker, Allowance& allowance, jit::FpScope& scope);
   bool hand_out(Worker& worker);
-  GroupRange take(Worker& worker);
   void note_fault(ThreadGroup& group);
   bool wanted(std::uint64_t group) const { return group < stop_below_.load(std::memory_order_relaxed); }
   bool finished() const;

@@ -269,6 +269,24 @@ TEST_CASE("the fault of the lowest group is reported, whatever the workers do", 
     }
 }
 
+TEST_CASE("a fault ends a walk of very many groups at once", "[dispatch]") {
+  // With atomics groups are handed out in order, and without them each worker has its own.
+  const std::string count =
+      "  %a = constant.u32x1 0\n  %one = constant.u32x1 1\n  atomic.u32x1 add surface0[%a], %one\n";
+  for (const std::string& first : {std::string(), count})
+    for (const unsigned workers : {1u, 2u}) {
+      CAPTURE(first, workers);
+      // The last one of those that are handed out at once.
+      Walked w("b0: ip 0x10 count 1\n" + first +
+               "  %x = reg_read.u32x1 r0.1<1;1,0>\n  %last = constant.u32x1 255\n"
+               "  %m = cmp_eq.u32x1 %x, %last\n  branch_any.mx1 %m, b1, b2\n"
+               "b1: ip 0x20 count 1\n  trap \"no such thing\"\nb2: ip 0x30 count 1\n  exit\n");
+      w.output(1);
+      w.command.groups = {1u << 20, 1u << 20, 1u << 20};
+      CHECK(w.fault(workers).group == std::array<std::uint32_t, 3>{255, 0, 0});
+    }
+}
+
 TEST_CASE("scratch is a thread's own while it runs, zeroed, at the place that r0.5 names", "[dispatch]") {
   // Threads that wait have a slot each; others run one after the other in that of their worker.
   const auto check = [](jit::EngineKind engine, unsigned workers, bool waits) {
