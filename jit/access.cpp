@@ -314,7 +314,7 @@ std::uint64_t address_of(const Access& access, const AccessOperands& operands, u
   const unsigned bytes = ir::size_of(access.address_type());
   std::uint64_t address = 0;
   std::memcpy(&address, static_cast<const std::byte*>(operands.addresses) + lane * bytes, bytes);
-  if (ir::info(access.mem.space).surface != ir::SurfaceBy::Base) return address;
+  if (!access.mem.is_based()) return address;
   if (ir::is_signed(access.address_type()))
     address = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(address)});
   return operands.surface + (address << access.mem.shift);

@@ -46,10 +46,9 @@ FpScope::~FpScope() {
   if (set != host_) _mm_setcsr(host_);
 }
 
-bool uses_scratch(const ir::Function& function) {
-  return std::ranges::any_of(function.accesses, [](const ir::MemoryAccess& access) {
-    return access.space == ir::MemSpace::Scratch;
-  });
+bool uses_space(const ir::Function& function, ir::MemSpace space) {
+  return std::ranges::any_of(function.accesses,
+                             [&](const ir::MemoryAccess& access) { return access.space == space; });
 }
 
 std::uint32_t StateLayout::regions_of_all(const ir::Function& function) {
@@ -67,7 +66,7 @@ Executable::Executable(const ir::Function& function, std::optional<RegisterUse> 
       file_bytes_(function.file_bytes),
       flag_bytes_(function.flag_bits / 8),
       mask_variables_(function.mask_variables),
-      uses_scratch_(uses_scratch(function)) {
+      uses_scratch_(uses_space(function, ir::MemSpace::Scratch)) {
   block_ips_.reserve(function.blocks.size());
   for (const ir::Block& block : function.blocks) block_ips_.push_back(block.guest_ip);
 }

@@ -116,15 +116,16 @@ struct BoundsObserver {
 };
 
 inline constexpr std::uint32_t scratch_granule = 64;
-/// The function accesses scratch memory as such: it is zeroed as a thread begins in a batch. Where only
-/// addresses lead there, as from calls on a stack, a thread finds what others left, as in any memory by
-/// address.
-bool uses_scratch(const ir::Function& function);
+/// The function has accesses of this memory.
+bool uses_space(const ir::Function& function, ir::MemSpace space);
 
 /// What a thread can reach. Standard layout: translated code reads it.
 struct Environment {
   const mem::Surface* surfaces = nullptr;  ///< the binding table: 256 entries; may be null: each is null
-  std::byte* scratch = nullptr;            ///< of this thread, see uses_scratch()
+  /// Of this thread; zeroed as it begins in a batch of a function that uses MemSpace::Scratch. Where only
+  /// addresses lead there, as from calls on a stack, a thread finds what others left, as in any memory by
+  /// address.
+  std::byte* scratch = nullptr;
   std::uint64_t scratch_bytes = 0;         ///< a multiple of scratch_granule
   mem::AddressSpace* space = nullptr;      ///< A64 and A32; may be null: every access faults
   std::byte* slm = nullptr;                ///< of the thread group, whose threads never run at the same time

@@ -77,6 +77,10 @@ struct MemoryAccess {
 
   constexpr bool operator==(const MemoryAccess&) const = default;
 
+  /// Addresses are distances from a base.
+  bool is_based() const { return info(space).surface == SurfaceBy::Base; }
+  /// Which operand the addresses are.
+  unsigned address_operand() const { return surface_is_operand ? 1 : 0; }
   unsigned component_count() const { return static_cast<unsigned>(std::popcount(components)); }
   /// The k-th component that is accessed.
   unsigned component(unsigned k) const {

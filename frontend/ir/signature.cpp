@@ -65,7 +65,7 @@ ValueInfo Signature::apply(const ValueRule& rule) const {
       info.type = Type::u32;
       break;
     case TypeRule::Index:
-      info.type = access_ && ir::info(access_->space).surface == SurfaceBy::Base ? Type::u64 : Type::u32;
+      info.type = access_ && access_->is_based() ? Type::u64 : Type::u32;
       break;
   }
   if (rule.lanes == LaneRule::One) info.lanes = 1;

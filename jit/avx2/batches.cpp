@@ -78,9 +78,9 @@ void Compiler::clear_memory(std::size_t address, std::size_t bytes) {
 
 /// Executable::begin(), of the batch at rsi.
 void Compiler::begin_thread() {
-  if (uses_scratch(function))
+  if (uses_space(function, ir::MemSpace::Scratch))
     clear_memory(offsetof(Environment, scratch), offsetof(Environment, scratch_bytes));
-  if (uses(ir::MemSpace::Slm)) {
+  if (uses_space(function, ir::MemSpace::Slm)) {
     const asmjit::Label of_group = a.newLabel();
     a.cmp(batch_field(offsetof(ThreadBatch, group_threads), 4), 1);
     a.jne(of_group);

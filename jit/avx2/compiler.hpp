@@ -344,7 +344,6 @@ class Compiler {
   void begin_rows();
   void forget_rows(const ir::Inst& inst);
   int rows_begin() const { return Frame::data + Frame::data_bytes(function); }
-  bool uses(ir::MemSpace space) const;
   void clear_memory(std::size_t address, std::size_t bytes);
   void call_site_stub();
   void exits();

@@ -36,11 +36,6 @@ void Compiler::enter_from_memory(ir::BlockId target) {
   a.jmp(memory_entry(target, true));
 }
 
-bool Compiler::uses(ir::MemSpace space) const {
-  return std::any_of(function.accesses.begin(), function.accesses.end(),
-                     [&](const ir::MemoryAccess& access) { return access.space == space; });
-}
-
 /// The frame's size is known by now, so the prologue comes last. ThreadBatch in rdi.
 asmjit::Label Compiler::prologue() {
   const asmjit::Label entry = a.newLabel();
@@ -70,7 +65,7 @@ asmjit::Label Compiler::prologue() {
 /// What code keeps at hand of the state's environment that all threads of a batch have.
 void Compiler::environment() {
   a.mov(surfaces_reg, state(offsetof(ThreadState, environment), 8));
-  if (uses(ir::MemSpace::Slm))
+  if (uses_space(function, ir::MemSpace::Slm))
     copy_words(surfaces_reg, {{Frame::slm, offsetof(Environment, slm)},
                               {Frame::slm_bytes, offsetof(Environment, slm_bytes)}});
   a.mov(surfaces_reg, x86::ptr(surfaces_reg, offsetof(Environment, surfaces), 8));
@@ -78,7 +73,7 @@ void Compiler::environment() {
 
 /// And what each thread has for itself.
 void Compiler::own_environment() {
-  if (!uses_scratch(function)) return;
+  if (!uses_space(function, ir::MemSpace::Scratch)) return;
   a.mov(x86::rdx, state(offsetof(ThreadState, environment), 8));
   copy_words(x86::rdx, {{Frame::scratch, offsetof(Environment, scratch)},
                         {Frame::scratch_bytes, offsetof(Environment, scratch_bytes)}});

@@ -125,7 +125,7 @@ void BlockCode::add_first_lanes(CodeInst& inst, const ScalarRun& run) {
 /// The addresses of runs in place of those of lanes, if it can be done with the mask that the access has.
 void BlockCode::access_by_runs(CodeInst& inst, const ScalarRun& run) {
   if (run.address_count == 0 || (inst.mask != no_value && !run.under_mask)) return;
-  const unsigned at = function_.access(inst).surface_is_operand ? 1 : 0;
+  const unsigned at = function_.access(inst).address_operand();
   const auto more = run.address_count - 1u;
   // There is room: fold() has made it behind the operands of an access.
   inst.args = {inst.args.data(), inst.args.size() + more};
@@ -167,7 +167,7 @@ void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const Sc
   both.runs = 1;
   both.linear = first.run;
   both.linear.run = both.lanes;
-  const unsigned at = function_.access(a).surface_is_operand ? 1 : 0;
+  const unsigned at = function_.access(a).address_operand();
   both.args[at] = resolve(first.addresses[0]);
   CodeInst part;
   part.type = inst.type;

@@ -57,8 +57,7 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
 }
 
 bool is_reversed(ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {
-  return ir::size_of(type) == 4 && access.component_count() == 1 && linear.stride == -4 &&
-         ir::info(access.space).surface != ir::SurfaceBy::Base;
+  return ir::size_of(type) == 4 && access.component_count() == 1 && linear.stride == -4 && !access.is_based();
 }
 
 bool has_masked_runs(ir::Op op, ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {

@@ -13,11 +13,6 @@ namespace eum::jit {
 /// access to a call.
 bool fits_in_line(const Optimisations& optimisations, const ir::MemoryAccess& access, unsigned lanes);
 
-/// By distances from a base.
-constexpr bool is_based(const ir::MemoryAccess& access) {
-  return ir::info(access.space).surface == ir::SurfaceBy::Base;
-}
-
 /// From the first component that is accessed to the last.
 unsigned component_span(const ir::MemoryAccess& access);
 /// Several dwords of each lane that are accessed together, as they are of two to four (vISA has up to eight)

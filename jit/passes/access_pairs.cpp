@@ -47,7 +47,7 @@ bool AccessPairs::may_pair(const ScalarRun& access) const {
   const bool is_fixed = ir::info(mem.space).bounded_reads && !mem.surface_is_operand;
   return mem.component_count() == 1 && ir::size_of(inst.type) == element && access.run.run >= inst.lanes &&
          access.run.stride == static_cast<int>(element >> mem.shift) && mem.shift <= 2 &&
-         access.run.within == ~0u && (is_fixed || is_based(mem)) &&
+         access.run.within == ~0u && (is_fixed || mem.is_based()) &&
          runs_of(optimisations_, inst.op, inst.type, both.run, mem, both) == 1 && has_all_on(inst.mask);
 }
 
@@ -57,7 +57,7 @@ bool AccessPairs::goes_on(const ScalarRun& first, const ScalarRun& second) const
     return false;
   const ir::MemoryAccess& mem = function_.access(a);
   if (mem.surface_is_operand && function_.arg(a, 0) != function_.arg(b, 0)) return false;
-  const unsigned at = mem.surface_is_operand ? 1 : 0;
+  const unsigned at = mem.address_operand();
   const SymbolicSum here = linear_.ramp(function_.arg(a, at), true).lane(0),
                     there = linear_.ramp(function_.arg(b, at), true).lane(0);
   return here.symbol != no_symbol && here.symbol == there.symbol &&

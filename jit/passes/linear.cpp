@@ -206,7 +206,7 @@ class Solver {
   }
 
   void note_access(const Inst& inst, std::size_t index, std::vector<LinearUse>& uses) const {
-    const ValueId at = function_.arg(inst, function_.access(inst).surface_is_operand ? 1 : 0);
+    const ValueId at = function_.arg(inst, function_.access(inst).address_operand());
     if (ir::size_of(function_.values[at].type) != 4) return;
     Fact fact = facts_[at];
     LinearRun run;
@@ -242,7 +242,7 @@ class Solver {
 
   /// What lanes load from one address is the same in all of them.
   void note_loaded(const Inst& inst, bool whole) {
-    const Fact& at = facts_[function_.arg(inst, function_.access(inst).surface_is_operand ? 1 : 0)];
+    const Fact& at = facts_[function_.arg(inst, function_.access(inst).address_operand())];
     if (!whole || at.run < inst.lanes || at.stride != 0) return;
     for (unsigned k = 0; k < inst.result_count; ++k) {
       facts_[inst.result + k] = uniform;

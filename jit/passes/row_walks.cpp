@@ -4,7 +4,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "jit/passes/access_form.hpp"
 #include "jit/passes/liveness.hpp"
 
 namespace eum::jit {
@@ -108,14 +107,14 @@ class Loop {
   bool is_candidate(const Inst& inst) const {
     if (inst.op != Op::load || inst.lanes % 8 != 0 || inst.result_count != 1) return false;
     const ir::MemoryAccess& access = function_->access(inst);
-    return ir::size_of(inst.type) <= dword && (!access.surface_is_operand || is_based(access)) &&
+    return ir::size_of(inst.type) <= dword && (!access.surface_is_operand || access.is_based()) &&
            access.space != ir::MemSpace::Scratch;
   }
 
   std::optional<Step> step_of_address(const Inst& load) {
     const ir::MemoryAccess& access = function_->access(load);
     const auto args = function_->args(load);
-    if (!is_based(access)) return step(args[0], 0);
+    if (!access.is_based()) return step(args[0], 0);
     const auto of_base = step(args[0], 0), of_distance = step(args[1], 0);
     if (!of_base || !of_distance) return std::nullopt;
     return *of_base + *of_distance * (Step{1} << access.shift);

@@ -166,7 +166,7 @@ class BlockRuns {
     found.under_mask = has_masked_runs(inst.op, inst.type, mem, found.run);
     if (runs == 0 || runs > ScalarRun::most_runs) return;
     if (!full_ && inst.mask != no_value && !found.under_mask) return;
-    const ValueId addresses = function_.arg(inst, mem.surface_is_operand ? 1 : 0);
+    const ValueId addresses = function_.arg(inst, mem.address_operand());
     for (unsigned run = 0; run < runs; ++run)
       found.addresses[run] = lane(addresses, run * (inst.lanes / runs), 0);
     found.address_count = static_cast<std::uint8_t>(runs);

@@ -399,11 +399,10 @@ Next Interpreter::eval<Op::fpmode_set>(const Inst& inst) {
 
 AccessOperands Interpreter::access_operands(const Inst& inst) {
   const MemoryAccess& memory = function_.access(inst);
-  const unsigned first = memory.surface_is_operand ? 1 : 0;
+  const unsigned first = memory.address_operand();
   std::uint64_t surface = memory.surface;
   if (first != 0)
-    surface = info(memory.space).surface == SurfaceBy::Base ? read<std::uint64_t>(arg(inst, 0))
-                                                            : read<std::uint32_t>(arg(inst, 0));
+    surface = memory.is_based() ? read<std::uint64_t>(arg(inst, 0)) : read<std::uint32_t>(arg(inst, 0));
   return {surface, arg(inst, first), mask_of(inst)};
 }
 

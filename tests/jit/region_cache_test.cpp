@@ -1,5 +1,6 @@
 // Which part of the address space an access by address finds is remembered in the thread's state, so that
 // the next time it needs no call.
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "frontend/ir/builder.hpp"
@@ -13,14 +14,19 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// Loads by A64 addresses, at guest instructions 8 or 16 bytes long, of two buffers in turn.
-Function loads(unsigned count) {
+Function one_block(const char* name) {
   Function function;
-  function.name = "turns";
+  function.name = name;
   function.family = "gen9";
   function.simd = 8;
   function.file_bytes = 4096;
   function.blocks[function.add_block(0)].guest_instructions = 1;
+  return function;
+}
+
+/// Loads by A64 addresses, at guest instructions 8 or 16 bytes long, of two buffers in turn.
+Function loads(unsigned count) {
+  Function function = one_block("turns");
   Builder b(function);
   for (unsigned i = 0; i < count; ++i) {
     b.set_guest_ip(i * 24 + i % 3 * 8);
@@ -61,12 +67,7 @@ TEST_CASE("accesses of two buffers in turn do not drive each other's buffer out 
 // A kernel of 10 loads of each of its buffers has more accesses than there are regions to remember.
 TEST_CASE("many accesses by two pointers look into two regions") {
   constexpr unsigned count = 3 * StateLayout::most_regions;
-  Function function;
-  function.name = "pointers";
-  function.family = "gen9";
-  function.simd = 8;
-  function.file_bytes = 4096;
-  function.blocks[function.add_block(0)].guest_instructions = 1;
+  Function function = one_block("pointers");
   Builder b(function);
   for (unsigned i = 0; i < count; ++i) {
     const ValueId pointer = b.reg_read(Type::u64, 1, Region::packed(8 * (i % 2)));
@@ -92,9 +93,7 @@ TEST_CASE("many accesses by two pointers look into two regions") {
 }
 
 TEST_CASE("a function that accesses nothing by address has no regions") {
-  Function function;
-  function.file_bytes = 4096;
-  function.add_block(0);
+  Function function = one_block("nothing");
   Builder(function).exit();
   CHECK(StateLayout::of(function).region_count == 0);
 }

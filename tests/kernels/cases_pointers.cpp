@@ -43,15 +43,18 @@ void reference_row_products(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-KernelCase row_products(const char* file, uint32_t items, uint32_t n) {
-  return {.name = std::string(file) + ".row_products",
+/// A row of n elements a work item, of two buffers.
+template <class T>
+KernelCase rows(const char* file, const char* kernel, uint64_t seed, uint32_t items, uint32_t n,
+                decltype(KernelCase::reference) reference) {
+  return {.name = std::string(file) + "." + kernel,
           .file = file,
-          .kernel = "row_products",
+          .kernel = kernel,
           .global = {items, 1, 1},
-          .args = {input(random_bits<int32_t>(321, size_t{items} * n)),
-                   input(random_bits<int32_t>(322, size_t{items} * n)), output<int32_t>(items),
+          .args = {input(random_bits<T>(seed, size_t{items} * n)),
+                   input(random_bits<T>(seed + 1, size_t{items} * n)), output<T>(items),
                    scalar(static_cast<int32_t>(n))},
-          .reference = reference_row_products};
+          .reference = reference};
 }
 
 void reference_chosen(const KernelCase& c, std::vector<Bytes>& buffers) {
@@ -66,17 +69,6 @@ void reference_chosen(const KernelCase& c, std::vector<Bytes>& buffers) {
     }
     out[i] = sum;
   }
-}
-
-KernelCase chosen(const char* file, uint32_t items, uint32_t n) {
-  return {.name = std::string(file) + ".chosen",
-          .file = file,
-          .kernel = "chosen",
-          .global = {items, 1, 1},
-          .args = {input(random_bits<uint32_t>(331, size_t{items} * n)),
-                   input(random_bits<uint32_t>(332, size_t{items} * n)), output<uint32_t>(items),
-                   scalar(static_cast<int32_t>(n))},
-          .reference = reference_chosen};
 }
 
 }  // namespace
@@ -101,8 +93,8 @@ KernelCase work::lattice(const char* file, uint32_t width, uint32_t height) {
 void add_pointer_cases(std::vector<KernelCase>& cases) {
   for (const char* file : {"pointers", "pointers_a64"}) {
     cases.push_back(work::lattice(file, 42, 11));
-    cases.push_back(row_products(file, 80, 37));
-    cases.push_back(chosen(file, 70, 9));
+    cases.push_back(rows<int32_t>(file, "row_products", 321, 80, 37, reference_row_products));
+    cases.push_back(rows<uint32_t>(file, "chosen", 331, 70, 9, reference_chosen));
   }
 }
 

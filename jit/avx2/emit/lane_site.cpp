@@ -140,13 +140,12 @@ void LaneSite::locate_distances(asmjit::Label otherwise) const {
       a.vpand(below, distance, t);
       a.vpor(below, below, place);
     }
-    const x86::Ymm refused = is_signed ? below : place;
-    if (unused == 0) {
-      if (masked()) a.vpand(below, refused, masks_[row]);
-      a.vmovmskps(bits.r32(), masked() ? below : refused);
+    if (unused == 0) {  // with a sign, and as they are
+      if (masked()) a.vpand(below, below, masks_[row]);
+      a.vmovmskps(bits.r32(), below);
       a.test(bits.r32(), bits.r32());
     } else {
-      a.vpandn(same, refused, same);
+      a.vpandn(same, is_signed ? below : place, same);
       if (masked()) a.vpandn(same, same, masks_[row]);
       a.vmovmskps(bits.r32(), same);
       a.cmp(bits.r32(), masked() ? 0 : 0xff);

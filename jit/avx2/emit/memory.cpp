@@ -51,8 +51,7 @@ void remember_region(ThreadState* state, const CodeData& data, const Access& sit
 
 /// What the operand that says the surface holds, at a place of the frame.
 std::uint64_t surface_operand(const Access& access, const std::byte* frame, int offset) {
-  return ir::info(access.mem.space).surface == ir::SurfaceBy::Base ? word<std::uint64_t>(frame, offset)
-                                                                   : word<std::uint32_t>(frame, offset);
+  return access.mem.is_based() ? word<std::uint64_t>(frame, offset) : word<std::uint32_t>(frame, offset);
 }
 
 bool perform(ThreadState* state, const CodeData& data, const CodeData::CallSite& site,
@@ -169,7 +168,7 @@ MemorySite::MemorySite(Compiler& c, const CodeInst& inst, unsigned first_lane, u
     : c_(c),
       inst_(&inst),
       access_(Access::of(c.function, inst)),
-      first_arg_(access_.mem.surface_is_operand ? 1 : 0),
+      first_arg_(access_.mem.address_operand()),
       masked_(inst.mask != ir::no_value),
       by_runs_(inst.runs != 0) {
   access_.first_lane = static_cast<std::uint8_t>(first_lane);

@@ -100,7 +100,7 @@ class MemorySite {
   bool in_space() const { return ir::info(mem().space).in_space; }
   bool wide() const { return ir::info(mem().space).address == ir::Type::u64; }
   /// Addresses are distances from a base.
-  bool based() const { return ir::info(mem().space).surface == ir::SurfaceBy::Base; }
+  bool based() const { return mem().is_based(); }
   /// No host thread but the one that runs the thread group accesses this memory.
   bool of_one_host_thread() const {
     return mem().space == ir::MemSpace::Slm || mem().space == ir::MemSpace::Scratch;
