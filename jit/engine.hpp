@@ -284,16 +284,21 @@ struct ThreadBatch {
   /// begin another turn where all of them have come to it, and have signalled it, ...
   std::uint32_t waits = 0;
   std::uint32_t turns = 0;   ///< ... and says here how many it has; each thread's budget is for all of them
-  std::uint32_t exited = 0;  ///< of code that waits: how many threads have exited
+  std::uint32_t exited = 0;  ///< of code that waits: how many threads of the group have exited
+  /// Of code that waits, where all threads of a group begin: how many groups may follow, each once all
+  /// threads of the one before have exited. Counted down; what is said of threads is of the group begun last,
+  /// of which ThreadState::barrier_signals of threads that have not begun says nothing.
+  std::uint32_t more_groups = 0;
   std::int64_t granted = 0;  ///< guest instructions that each may execute
   /// Guest instructions that all together may execute, at least `granted`; counted down as threads stop. The
   /// next one runs only while there are as many as `granted`.
   std::int64_t left = 0;
 
   // An engine's own: what it runs at once.
-  const ThreadState* last = nullptr;  ///< of each group
-  std::uint64_t whole_groups = 1;     ///< that are left, counting this one
-  std::uint32_t turn_threads = ~0u;   ///< all that a turn is of, if others may follow it
+  const ThreadState* last = nullptr;       ///< of each group
+  std::uint64_t whole_groups = 1;          ///< that are left, counting this one
+  const GroupHeader* following = nullptr;  ///< of the next of them, where code waits
+  std::uint32_t turn_threads = ~0u;        ///< all that a turn is of, if others may follow it
 };
 
 /// What a function does to the register file, for who prepares threads: ranges in ascending order.

@@ -338,6 +338,8 @@ class Compiler {
   void restore(const std::function<bool(std::uint32_t slot)>& wanted);
   void begin_thread();
   void run_batch();
+  void follow_group(asmjit::Label begin);
+  void take_group(x86::Gp header);
   void leave_if_mode_differs();
   void leave_if_next_mode_differs(const x86::Mem& next);
   void count_instructions();

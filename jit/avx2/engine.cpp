@@ -92,20 +92,22 @@ class HostExecutable final : public Executable {
       const std::uint32_t before = begins ? count(*batch.group_states, first) : 0;
       const GroupHeader* const first_group = batch.groups;
       const std::uint32_t planned = plan(batch, before);
+      const std::uint64_t groups = batch.whole_groups;
       if (batches_.goes_on && !begins) grant(first, planned, batch.granted);
       const Status status = enter(batch, batch.fp_mode, scope);
       std::uint32_t done = planned - 1;
-      if (batch.turns != 0) {
-        done = count(*batch.group_states, *batch.state);
-      } else if (batch.state != batch.last || batch.whole_groups != 1) {
-        const auto groups = static_cast<std::uint32_t>(batch.groups - first_group);
-        done =
-            groups * batch.group_threads - before + count(begins ? *batch.group_states : first, *batch.state);
-      }
-      if (batches_.goes_on)
+      if (batches_.goes_on) {
+        batch.more_groups -= static_cast<std::uint32_t>(groups - batch.whole_groups);
+        if (batch.state != batch.last) done = count(first, *batch.state);
         batch.left -= used(first, batch.turns != 0 ? planned : done + 1, batch.granted);
-      else
+      } else {
+        if (batch.state != batch.last || batch.whole_groups != 1) {
+          const auto over = static_cast<std::uint32_t>(batch.groups - first_group);
+          done =
+              over * batch.group_threads - before + count(begins ? *batch.group_states : first, *batch.state);
+        }
         batch.left -= batch.granted - batch.state->budget;
+      }
       batch.threads -= done;
       if (status != Status::Exited && status != Status::Waiting) return status;
       if (--batch.threads == 0 || batch.left < batch.granted) return status;
@@ -178,8 +180,12 @@ class HostExecutable final : public Executable {
     batch.last = reinterpret_cast<const ThreadState*>(reinterpret_cast<const std::byte*>(batch.state) +
                                                       std::size_t{threads - 1} * layout().size);
     const bool whole = batch.state == batch.group_states && planned == batch.group_threads;
-    batch.turn_threads =
-        batch.waits != 0 && whole && batch.threads == planned && batches_.mode.usual ? planned : ~0u;
+    const bool turns = batch.waits != 0 && whole && batch.threads == planned && batches_.mode.usual;
+    batch.turn_threads = turns ? planned : ~0u;
+    if (turns && batch.groups != nullptr) {
+      batch.whole_groups = std::uint64_t{1} + batch.more_groups;
+      batch.following = batch.groups + 1;
+    }
     return planned;
   }
   /// `before`: the mode of the first thread.

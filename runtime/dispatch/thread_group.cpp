@@ -167,17 +167,24 @@ bool ThreadGroup::begin(std::uint64_t index) {
   return true;
 }
 
+/// Heads the next groups of the range, as many as are begun at once.
+std::uint32_t ThreadGroup::head_groups(const GroupRange& range) {
+  const auto groups =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(groups_ahead, range.end - range.begin));
+  GroupId id = group_id(*walk_, range.begin);
+  for (jit::GroupHeader& header : std::span(headers_).first(groups)) {
+    ThreadPayload::set_group(header.bits, id);
+    next_group_id(*walk_, id);
+  }
+  return groups;
+}
+
 void ThreadGroup::run_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope) {
+  if (walk_->code->waits) return run_waiting_ahead(range, allowance, scope);
   if (!apart_ || !take_slots()) return;
   const std::uint32_t each = walk_->threads_per_group;
   while (range.begin != range.end && !allowance.over(range.begin)) {
-    const auto groups =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(groups_ahead, range.end - range.begin));
-    GroupId id = group_id(*walk_, range.begin);
-    for (jit::GroupHeader& header : std::span(headers_).first(groups)) {
-      ThreadPayload::set_group(header.bits, id);
-      next_group_id(*walk_, id);
-    }
+    const std::uint32_t groups = head_groups(range);
     const std::uint64_t granted = std::min({walk_->budget, turn_instructions, allowance.left});
     const Ran ran = run_batch({0, groups * each, true, granted, instructions_ahead}, allowance, scope);
     const std::uint32_t whole = ran.done / each, part = ran.done % each;
@@ -187,6 +194,22 @@ void ThreadGroup::run_ahead(GroupRange& range, Allowance& allowance, jit::FpScop
     place(range.begin++, part);
     if (ran.stopped) stopped_ = ran;
     return;
+  }
+}
+
+/// Of code that waits: one group after the other, each with all of its threads.
+void ThreadGroup::run_waiting_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope) {
+  while (range.begin != range.end && !allowance.over(range.begin) && begin(range.begin)) {
+    Run run = next_run(allowance);
+    run.more_groups = head_groups(range) - 1;
+    // What the first group may use is no matter; the others are begun only while there is as much for each.
+    run.most = instructions_ahead + run.granted * run.threads;
+    const Ran ran = run_turns(run, allowance, scope);
+    range.begin += ran.groups + 1;
+    if (ran.stopped) stopped_ = ran;
+    if (alive_ != 0) return;
+    ++counts_.groups;
+    end();
   }
 }
 
@@ -226,7 +249,7 @@ void ThreadGroup::abandon() {
 }
 
 ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope) {
-  const auto [first, threads, begin, granted, most, waits] = run;
+  const auto [first, threads, begin, granted, most, waits, more_groups] = run;
   jit::ThreadBatch batch;
   batch.state = &state(first);
   batch.threads = threads;
@@ -240,23 +263,28 @@ ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, ji
     batch.fp_mode = initial_control;
   }
   batch.waits = waits;
+  batch.more_groups = more_groups;
   const jit::Status status = walk_->code->executable->run(batch, scope);
   const auto used = static_cast<std::uint64_t>(before - batch.left);
   counts_.instructions += used;
   allowance.left -= std::min(allowance.left, used);
   const std::uint32_t done = threads - batch.threads;
   const bool stopped = status == jit::Status::Faulted || status == jit::Status::Paused;
-  if (begin) counts_.threads += done + (stopped ? 1 : 0);
-  return {status, stopped, done, batch.granted, batch.turns, batch.exited};
+  const std::uint32_t over = more_groups - batch.more_groups;
+  counts_.groups += over;
+  if (begin) counts_.threads += over * threads + (batch.turns != 0 ? threads : done + (stopped ? 1 : 0));
+  return {status, stopped, done, batch.granted, batch.turns, batch.exited, over};
 }
 
 /// Those from turn_ on that can go on, or begin.
 ThreadGroup::Run ThreadGroup::next_run(const Allowance& allowance) const {
   const auto count = static_cast<std::uint32_t>(threads_.size());
   if (fresh_)
-    return {0,         count,
-            true,      std::min({walk_->budget, slice_, allowance.left}),
-            INT64_MAX, walk_->code->waits ? 1u : 0u};
+    return {.first = 0,
+            .threads = count,
+            .begin = true,
+            .granted = std::min({walk_->budget, slice_, allowance.left}),
+            .waits = walk_->code->waits ? 1u : 0u};
   const Thread& first = threads_[turn_];
   const bool begin = first.phase == ThreadPhase::Unstarted;
   std::uint32_t threads = 1;
@@ -278,10 +306,17 @@ ThreadGroup::Run ThreadGroup::next_run(const Allowance& allowance) const {
 }
 
 /// Runs them in one batch. turn_ is then the thread that ran last.
-ThreadGroup::Ran ThreadGroup::run_turns(Allowance& allowance, jit::FpScope& scope) {
-  const Run run = next_run(allowance);
+ThreadGroup::Ran ThreadGroup::run_turns(const Run& run, Allowance& allowance, jit::FpScope& scope) {
   fresh_ = false;
   const Ran ran = run_batch(run, allowance, scope);
+  if (ran.groups != 0) {
+    index_ += ran.groups;
+    id_ = group_id(*walk_, index_);
+    // States of threads that have not begun are as the group before has left them.
+    if (ran.turns == 0)
+      for (std::uint32_t t = ran.done + (ran.stopped ? 1 : 0); t < threads_.size(); ++t)
+        state(t).barrier_signals = 0;
+  }
   if (ran.turns != 0) completed_ = run.waits - 1 + ran.turns;
   account(turn_, ran);
   moved_ = true;
@@ -359,7 +394,7 @@ ThreadGroup::Outcome ThreadGroup::advance(Allowance& allowance, jit::FpScope& sc
   while (alive_ != 0) {
     if (can_run(threads_[turn_])) {
       if (allowance.over(index_)) return Outcome::Paused;
-      if (const Ran ran = run_turns(allowance, scope); ran.stopped) {
+      if (const Ran ran = run_turns(next_run(allowance), allowance, scope); ran.stopped) {
         if (const auto outcome = thread_stopped(ran)) return *outcome;
         continue;
       }

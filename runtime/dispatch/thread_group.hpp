@@ -37,7 +37,7 @@ class alignas(128) ThreadGroup {
   /// Makes ready for groups of `walk`, which must be valid (Dispatch checks it); both outlive their use.
   Result<void> prepare(const WalkerCommand& walk, ThreadSlots& slots);
 
-  /// Runs whole groups of the range, of a walk whose threads have nothing to do with each other, and takes
+  /// Runs whole groups of the range, of a walk whose groups have nothing to do with each other, and takes
   /// them off it. A group whose thread stops early, or that the allowance does not do for, is then under way.
   /// No other one is before.
   void run_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope);
@@ -93,6 +93,7 @@ class alignas(128) ThreadGroup {
     std::uint64_t granted;           // guest instructions of each, at most what the allowance has left
     std::uint64_t most = INT64_MAX;  // of all together
     std::uint32_t waits = 0;         // jit::ThreadBatch::waits
+    std::uint32_t more_groups = 0;   // jit::ThreadBatch::more_groups
   };
   /// What came of it.
   struct Ran {
@@ -102,12 +103,15 @@ class alignas(128) ThreadGroup {
     std::int64_t granted = 0;
     std::uint32_t turns = 0;   // that the whole group had before the one that it is in now
     std::uint32_t exited = 0;  // of code that waits
+    std::uint32_t groups = 0;  // that are over; the rest is said of the one after them
   };
   /// Those that begin are of the groups of headers_.
   Ran run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope);
   /// The threads that have the next turn.
   Run next_run(const Allowance& allowance) const;
-  Ran run_turns(Allowance& allowance, jit::FpScope& scope);
+  Ran run_turns(const Run& run, Allowance& allowance, jit::FpScope& scope);
+  void run_waiting_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope);
+  std::uint32_t head_groups(const GroupRange& range);
   void account(std::uint32_t first, const Ran& ran);
   std::optional<Outcome> thread_stopped(const Ran& ran);
   bool next_turn();

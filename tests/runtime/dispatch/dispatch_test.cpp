@@ -194,6 +194,56 @@ TEST_CASE("threads of a group meet at barriers, and each group has fresh local m
       }
 }
 
+TEST_CASE("groups that wait and follow each other are as if each ran alone", "[dispatch]") {
+  // Code that sets its mode first, as compilers' does: an engine may begin the next group by itself. In group
+  // 70 thread 1 stops, before its barrier or behind it: it traps, or spins until its budget is used up.
+  const std::string mode = "b0: ip 0 count 1\n  %mode = constant.u32x1 0x4c0\n  fpmode_set.u32x1 %mode\n";
+  const std::string wanted = locate +
+                             "  %c70 = constant.u32x1 70\n  %g = cmp_eq.u32x1 %x, %c70\n"
+                             "  %c1 = constant.u32x1 1\n  %n = cmp_eq.u32x1 %t, %c1\n"
+                             "  %m = and.mx1 %g, %n\n";
+  const std::string count =
+      "  %v = load.u32x1 slm[%t]\n  %w = add.u32x1 %v, %c16\n  store.u32x1 slm[%t], %w\n"
+      "  store.u32x1 surface0[%at], %w\n";
+  for (const bool behind : {false, true})
+    for (const std::string stop : {"  exit\n", "  trap \"no such thing\"\n", "  jump b4\n"}) {
+      const std::string first = behind ? "  jump b1\n" : "  branch_any.mx1 %m, b4, b1\n";
+      const std::string second = behind ? "  branch_any.mx1 %m, b4, b3\n" : "  jump b3\n";
+      const std::string body = mode + wanted + first + "b1: ip 0x10 count 3\n  barrier_signal\n  wait b2\n" +
+                               "b2: ip 0x20 count 5\n" + wanted + count + second +
+                               "b3: ip 0x30 count 1\n  exit\nb4: ip 0x40 count 2\n" + stop;
+      for (const std::uint32_t threads : {2u, 3u, 7u}) {
+        CAPTURE(behind, stop, threads);
+        std::vector<std::unique_ptr<Walked>> walked;
+        std::vector<Outcome> outcomes;
+        for (const jit::EngineKind engine : engines) {
+          Walked& w = *walked.emplace_back(std::make_unique<Walked>(body, engine));
+          w.command.groups = {150, 1, 1};
+          w.command.threads_per_group = threads;
+          w.command.slm_bytes = 64;
+          w.command.budget = 1000;
+          w.output(std::size_t{4} * 150 * threads);
+          outcomes.push_back(w.done(1));
+        }
+        const auto& [reference, fast] = std::tie(outcomes[0], outcomes[1]);
+        CHECK(walked[0]->data == walked[1]->data);
+        CHECK(fast.counts.groups == reference.counts.groups);
+        CHECK(fast.counts.threads == reference.counts.threads);
+        CHECK(fast.counts.instructions == reference.counts.instructions);
+        REQUIRE(fast.fault.has_value() == reference.fault.has_value());
+        const bool deadlock = stop == "  exit\n" && !behind;
+        if (!fast.fault) {
+          CHECK(fast.counts.groups == 150);
+          continue;
+        }
+        CHECK(fast.counts.groups == 70);
+        CHECK(fast.fault->cause == reference.fault->cause);
+        CHECK(fast.fault->group == std::array<std::uint32_t, 3>{70, 0, 0});
+        CHECK(fast.fault->thread == (deadlock ? 0u : 1u));
+      }
+    }
+}
+
 TEST_CASE("a barrier that a thread never reaches is a named fault", "[dispatch]") {
   // Thread 0 ends at once; the others wait.
   const std::string body = "b0: ip 0 count 1\n" + locate +
