@@ -113,8 +113,8 @@ void lower_smov(Lowering& l, ir::Op) {
   ir::Type from = in.src[0].type;
   ir::ValueId value = l.source(0, same_size_ints(from, type) ? type : from);
   value = l.b().convert(ir::Op::convert, type, value);
-  ir::ValueId mask = l.write_mask();
   if (!in.src[1].is_immediate()) {
+    ir::ValueId mask = l.write_mask();
     const ir::ValueId chosen = l.b().bits_mask(l.scalar(in.src[1], ir::Type::u32), l.lanes());
     return l.write(in.dst, value, l.both(mask, chosen));
   }
@@ -124,15 +124,16 @@ void lower_smov(Lowering& l, ir::Op) {
   bool single = std::has_single_bit(selected) && in.dst.kind == OperandKind::Indirect;
   if (!single) {
     ir::ValueId chosen = l.b().constant(ir::Type::m, l.lanes(), selected);
-    return l.write(in.dst, value, l.both(mask, chosen));
+    return l.write(in.dst, value, l.both(l.write_mask(), chosen));
   }
   unsigned lane = static_cast<unsigned>(std::countr_zero(selected));
+  value = l.b().slice(value, lane, 1);
+  ir::ValueId mask = l.write_mask();
   Operand place = in.dst;
   place.address_offset = static_cast<std::int16_t>(
       place.address_offset + static_cast<int>(lane * place.region.hstride * ir::size_of(place.type)));
   ir::ValueId where = l.addresses(place, 1, true);
-  l.b().reg_scatter(where, l.b().slice(value, lane, 1),
-                    mask == ir::no_value ? mask : l.b().slice(mask, lane, 1));
+  l.b().reg_scatter(where, value, mask == ir::no_value ? mask : l.b().slice(mask, lane, 1));
 }
 
 namespace {

@@ -263,6 +263,7 @@ void print_OwnInsts(InstText& t) {
   t.item("[");
   t.next_value();
   if (t.inst.own.given) t.append(" own {} ip {}", t.inst.own.source, t.inst.own.ip_step);
+  if (t.inst.own.lane != 0) t.append(" lane {}", t.inst.own.lane);
   t.out += ']';
 }
 bool parse_OwnInsts(InstReader& r) {
@@ -274,9 +275,13 @@ bool parse_OwnInsts(InstReader& r) {
         !r.in.number(r.inst.own.ip_step))
       return false;
   }
+  if (r.in.peek_word() == "lane" && (!r.in.keyword("lane") || !r.in.number(r.inst.own.lane, max_lanes - 1)))
+    return false;
   return r.in.expect(']');
 }
 Result<void> verify_OwnInsts(const Function& f, const Inst& inst) {
+  if (inst.own.lane + inst.lanes > max_lanes)
+    return error("expected lanes below {}, found {} from {} on", max_lanes, inst.lanes, inst.own.lane);
   const std::uint32_t end = inst.own.source + inst.lanes * size_of(inst.type);
   if (!inst.own.given || end <= f.file_bytes) return {};
   return error("expected values within a register file of {} bytes, found bytes {} to {}", f.file_bytes,

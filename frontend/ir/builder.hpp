@@ -76,8 +76,13 @@ class Builder {
     if (lanes == 1) return scalar;
     return append(make(Op::splat, type_of(scalar), lanes), {scalar});
   }
+  /// Returns the value itself where all lanes are wanted, and what it is a splat of where that has just been
+  /// appended and one is.
   ValueId slice(ValueId value, unsigned first, unsigned lanes) {
     if (first == 0 && lanes == lanes_of(value)) return value;
+    const auto& insts = function_.blocks[block_].insts;
+    if (lanes == 1 && !insts.empty() && insts.back().op == Op::splat && insts.back().result == value)
+      return function_.arg(insts.back(), 0);
     return append_imm(make(Op::slice, type_of(value), lanes), first, {value});
   }
   ValueId concat(ValueId a, ValueId b) {

@@ -55,6 +55,7 @@ struct OwnInsts {
   std::uint32_t source = 0;   ///< byte of the register file where the values lie, one after the other
   std::uint16_t ip_step = 0;  ///< from the guest_ip of one lane to that of the next
   bool given = false;
+  std::uint8_t lane = 0;  ///< of other ones: which lane of the guest instruction the first one is
   constexpr bool operator==(const OwnInsts&) const = default;
 };
 

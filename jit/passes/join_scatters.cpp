@@ -74,7 +74,7 @@ class ScatterJoiner {
 
   std::optional<Part> part(std::uint32_t index) const {
     const Inst& inst = function_.blocks[block_].insts[index];
-    if (inst.own.given) return std::nullopt;
+    if (inst.own.given || inst.own.lane != 0) return std::nullopt;
     Part part{index, inst, 0, 0, 0, -1, no_value};
     ValueId address = function_.arg(inst, 0), value = function_.arg(inst, 1);
     if (const Inst* sum = definition(address); sum != nullptr && sum->op == Op::add) {
@@ -96,13 +96,15 @@ class ScatterJoiner {
     part.address = from->region.offset;
     part.value = what->region.offset;
     if (inst.mask == no_value) return part;
-    const Inst* lane = definition(inst.mask);
-    const Inst* mask =
-        lane != nullptr && lane->op == Op::slice ? definition(function_.arg(*lane, 0)) : nullptr;
+    // A lane of the mask, or of a half of it.
+    const Inst* mask = definition(inst.mask);
+    std::uint64_t lane = 0;
+    for (; mask != nullptr && mask->op == Op::slice; mask = definition(function_.arg(*mask, 0)))
+      lane += mask->imm;
     if (mask == nullptr || mask->op != Op::mask_get || mask->imm != 0 ||
         given_by_.at(mask->result) < masks_since_)
       return std::nullopt;
-    part.mask_lane = static_cast<int>(lane->imm);
+    part.mask_lane = static_cast<int>(lane);
     part.mask = mask->result;
     return part;
   }

@@ -33,6 +33,9 @@ void join_scatters(ir::Function& function);
 /// writes.
 void forward_state(ir::Function& function);
 
+/// Writes by register address of which a constant mask leaves one channel become writes of one.
+void lone_scatters(ir::Function& function);
+
 /// What is cut to fewer bits is computed from less, and bits that cannot be set are not masked.
 void low_bits(ir::Function& function);
 

@@ -419,12 +419,17 @@ class Generator {
       const ValueId first = b_.splat(b_.slice(addresses, 0, 1), lanes);
       addresses = b_.lanewise(Op::add, {first, b_.vconst(Type::u16, lanes, std::span(steps).first(lanes))});
     }
-    const ValueId mask = lane_mask(lanes);
+    ValueId mask = lane_mask(lanes);
     if (op == Op::reg_scatter && lanes > 1 && chance(40)) {
       const unsigned bytes = size_of(type), source = below(function_.file_bytes / bytes - lanes + 1) * bytes;
       b_.reg_scatter(addresses, b_.reg_read(type, lanes, Region::packed(source), mask), mask);
       function_.blocks[b_.block()].insts.back().own = {source, 8, true};
       return;
+    }
+    if (op == Op::reg_scatter && chance(30)) {
+      // Of one lane, as a flag that is set to a constant leaves.
+      const ValueId one = b_.constant(Type::m, lanes, std::uint64_t{1} << below(lanes));
+      mask = mask == no_value ? one : b_.lanewise(Op::and_, {mask, one});
     }
     if (op == Op::reg_scatter) return b_.reg_scatter(addresses, value(type, lanes), mask);
     keep(defined(b_.reg_gather(type, addresses, mask), mask));

@@ -47,7 +47,8 @@ bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess*
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     if (addresses[lane] + sizeof(Element) <= access->end) continue;
-    state->fault = {FaultKind::BadRegister, access->guest_ip, lane, sizeof(Element), addresses[lane]};
+    state->fault = {FaultKind::BadRegister, access->guest_ip, access->own.lane + lane, sizeof(Element),
+                    addresses[lane]};
     return false;
   }
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
