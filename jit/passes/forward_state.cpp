@@ -3,11 +3,13 @@
 // What was known of a region of registers holds until one of its granules is written.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <vector>
 
 #include "jit/passes/lane_constants.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 #include "jit/passes/write_times.hpp"
 
 namespace eum::jit {
@@ -452,26 +454,19 @@ class BlockForwarder {
   }
 
   void read_flags(Inst& inst) {
-    ValueId value = known_flags(static_cast<unsigned>(inst.imm), inst.lanes, inst);
+    const auto first = static_cast<unsigned>(inst.imm);
+    ValueId value = known_flags(first, inst.lanes, inst);
+    if (value == ir::no_value && knows_a_byte(first, inst.lanes))
+      value = flags_in_parts(first, inst.lanes, inst);
     if (value != ir::no_value) return set_alias(inst.result, value);
-    remember_flags(static_cast<unsigned>(inst.imm), inst.lanes, inst.result);
+    remember_flags(first, inst.lanes, inst.result);
     out_.push_back(inst);
   }
   void write_flags(Inst& inst) {
     auto first = static_cast<unsigned>(inst.imm);
     if (inst.mask != ir::no_value) {
       ValueId old = known_flags(first, inst.lanes, inst);
-      if (old == ir::no_value) {
-        Inst read;
-        read.op = Op::flag_read;
-        read.type = Type::m;
-        read.lanes = inst.lanes;
-        read.imm = first;
-        read.guest_ip = inst.guest_ip;
-        read.result = old = function_.add_value(Type::m, inst.lanes);
-        read.result_count = 1;
-        out_.push_back(read);
-      }
+      if (old == ir::no_value) old = read_of_flags(first, inst.lanes, inst);
       ValueId kept = mask_op(Op::andn, inst.mask, old, inst);
       ValueId given = mask_op(Op::and_, inst.mask, function_.arg(inst, 0), inst);
       const ValueId merged = mask_op(Op::or_, kept, given, inst);
@@ -485,36 +480,58 @@ class BlockForwarder {
     for (unsigned i = 0; i < lanes && first + i < flags_.size(); ++i)
       flags_[first + i] = {value, static_cast<std::uint8_t>(i)};
   }
+  /// Whether the block knows these bits as consecutive lanes of one value.
+  bool is_run_of_flags(unsigned first, unsigned lanes) const {
+    const FlagBits head = flags_[first];
+    for (unsigned i = 1; i < lanes; ++i)
+      if (flags_[first + i].value != head.value || flags_[first + i].lane != head.lane + i) return false;
+    return head.value != ir::no_value;
+  }
+  ValueId run_of_flags(unsigned first, unsigned lanes, const Inst& at) {
+    if (!is_run_of_flags(first, lanes)) return ir::no_value;
+    const FlagBits head = flags_[first];
+    if (head.lane == 0 && function_.values[head.value].lanes == lanes) return head.value;
+    Inst slice = make_op(Op::slice, Type::m, lanes, at.guest_ip);
+    slice.imm = head.lane;
+    return pure(slice, {head.value});
+  }
   /// The value of these flag bits where the block knows it: one value, a slice of one, or two halves.
   ValueId known_flags(unsigned first, unsigned lanes, const Inst& at) {
     if (first + lanes > flags_.size()) return ir::no_value;
-    auto run = [&](unsigned begin, unsigned count) {
-      FlagBits head = flags_[begin];
-      if (head.value == ir::no_value) return ir::no_value;
-      for (unsigned i = 1; i < count; ++i)
-        if (flags_[begin + i].value != head.value || flags_[begin + i].lane != head.lane + i)
-          return ir::no_value;
-      if (head.lane == 0 && function_.values[head.value].lanes == count) return head.value;
-      Inst slice;
-      slice.op = Op::slice;
-      slice.type = Type::m;
-      slice.lanes = static_cast<std::uint8_t>(count);
-      slice.imm = head.lane;
-      slice.guest_ip = at.guest_ip;
-      return pure(slice, {head.value});
-    };
-    if (ValueId whole = run(first, lanes); whole != ir::no_value) return whole;
+    if (const ValueId whole = run_of_flags(first, lanes, at); whole != ir::no_value) return whole;
     if (lanes < 2 || lanes % 2 != 0) return ir::no_value;
-    ValueId low = run(first, lanes / 2);
+    const ValueId low = run_of_flags(first, lanes / 2, at);
     if (low == ir::no_value) return ir::no_value;
-    ValueId high = run(first + lanes / 2, lanes / 2);
+    const ValueId high = run_of_flags(first + lanes / 2, lanes / 2, at);
     if (high == ir::no_value) return ir::no_value;
-    Inst concat;
-    concat.op = Op::concat;
-    concat.type = Type::m;
-    concat.lanes = static_cast<std::uint8_t>(lanes);
-    concat.guest_ip = at.guest_ip;
-    return pure(concat, {low, high});
+    return pure(make_op(Op::concat, Type::m, lanes, at.guest_ip), {low, high});
+  }
+  static constexpr unsigned byte_lanes = 8;
+  bool knows_a_byte(unsigned first, unsigned lanes) const {
+    if (first % byte_lanes != 0 || lanes % byte_lanes != 0 || !std::has_single_bit(lanes)) return false;
+    for (unsigned i = 0; i < lanes; i += byte_lanes)
+      if (is_run_of_flags(first + i, byte_lanes)) return true;
+    return false;
+  }
+  /// Of whole bytes, of which the block knows some: what it does not know is read by itself. A read of all
+  /// would wait for the writes of parts of it.
+  ValueId flags_in_parts(unsigned first, unsigned lanes, const Inst& at) {
+    if (const ValueId run = run_of_flags(first, lanes, at); run != ir::no_value) return run;
+    if (!knows_a_byte(first, lanes)) {
+      const ValueId read = read_of_flags(first, lanes, at);
+      remember_flags(first, lanes, read);
+      return read;
+    }
+    const ValueId low = flags_in_parts(first, lanes / 2, at);
+    const ValueId high = flags_in_parts(first + lanes / 2, lanes / 2, at);
+    return pure(make_op(Op::concat, Type::m, lanes, at.guest_ip), {low, high});
+  }
+  ValueId read_of_flags(unsigned first, unsigned lanes, const Inst& at) {
+    Inst read = make_op(Op::flag_read, Type::m, lanes, at.guest_ip);
+    read.imm = first;
+    read.result = function_.add_value(Type::m, lanes);
+    out_.push_back(read);
+    return read.result;
   }
 
   ir::Function& function_;
