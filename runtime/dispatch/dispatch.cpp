@@ -103,7 +103,8 @@ Dispatch::Dispatch(Workers& workers, const WalkerCommand& walk)
     : workers_(workers), walk_(walk), slots_(walk.slots) {}
 
 Dispatch::~Dispatch() {
-  for (Worker& worker : worker_) workers_.give_back(std::move(worker.group));
+  for (Worker& worker : worker_)
+    if (worker.group) workers_.give_back(std::move(worker.group));
 }
 
 Result<std::unique_ptr<Dispatch>> Dispatch::create(Workers& workers, const WalkerCommand& walk,
@@ -118,12 +119,10 @@ Result<std::unique_ptr<Dispatch>> Dispatch::prepare(Workers& workers, const Walk
   const std::uint64_t groups = walk.group_count();
   const std::uint32_t each = walk.code->waits ? walk.threads_per_group : 1;
   const auto count = std::min({std::uint64_t{workers.count()}, groups, std::uint64_t{walk.slots / each}});
-  for (std::uint64_t w = 0; w < count; ++w) {
-    dispatch->worker_.push_back({workers.take_group(), {}, {}, {}});
-    if (auto ready = dispatch->worker_.back().group->prepare(walk, dispatch->slots_); !ready)
-      return ready.error();
-  }
   if (groups == 0) return dispatch;
+  dispatch->worker_.resize(count);
+  // The others once they are needed: often one does it all.
+  if (auto ready = dispatch->make_ready(dispatch->worker_[0]); !ready) return ready.error();
   dispatch->portion_ = std::clamp<std::uint64_t>(groups / (count * 16), 1, 256);
   if (from == nullptr) {
     dispatch->hand_homes(groups);
@@ -131,6 +130,14 @@ Result<std::unique_ptr<Dispatch>> Dispatch::prepare(Workers& workers, const Walk
     return adopted.error();
   }
   return dispatch;
+}
+
+Result<void> Dispatch::make_ready(Worker& worker) {
+  if (worker.group) return {};
+  std::unique_ptr<ThreadGroup> group = workers_.take_group();
+  if (auto ready = within_host("dispatch", [&] { return group->prepare(walk_, slots_); }); !ready) return ready;
+  worker.group = std::move(group);
+  return {};
 }
 
 /// Neighbours mostly access neighbouring memory, and the same launch after launch: what a worker's caches
@@ -248,7 +255,7 @@ bool Dispatch::finished() const {
   const auto nothing = [&](std::uint64_t begin, std::uint64_t end) { return begin == end || !wanted(begin); };
   return std::all_of(worker_.begin(), worker_.end(),
                      [&](const Worker& w) {
-                       return !w.group->under_way() && nothing(w.mine.begin, w.mine.end) &&
+                       return !(w.group && w.group->under_way()) && nothing(w.mine.begin, w.mine.end) &&
                               nothing(w.home.begin, w.home.end);
                      }) &&
          std::all_of(remaining_.begin(), remaining_.end(),
@@ -274,10 +281,11 @@ Result<double> Dispatch::rate(Worker& worker, std::uint64_t budget, std::optiona
 Result<void> Dispatch::all(const std::function<Result<void>(Worker&)>& work) {
   std::optional<Error> failed;
   const auto ran = workers_.run(static_cast<unsigned>(worker_.size()), [&](unsigned w) {
-    if (auto worked = work(worker_[w]); !worked) {
-      const std::scoped_lock lock(mutex_);
-      failed = worked.error();
-    }
+    auto worked = make_ready(worker_[w]);
+    if (worked) worked = work(worker_[w]);
+    if (worked) return;
+    const std::scoped_lock lock(mutex_);
+    failed = worked.error();
   });
   if (!ran) return ran.error();
   if (failed) return *failed;
@@ -333,7 +341,8 @@ Result<void> Dispatch::work_alone() {
 Result<Dispatch::Progress> Dispatch::step(std::uint64_t budget) {
   std::atomic<std::uint64_t> left{budget};
   if (stepped_)
-    for (Worker& worker : worker_) worker.group->memory_changed();
+    for (Worker& worker : worker_)
+      if (worker.group) worker.group->memory_changed();
   stepped_ = true;
   if (!finished() && worker_.size() > 1 && budget == unlimited)
     if (auto worked = work_alone(); !worked) return worked.error();
@@ -346,14 +355,15 @@ Result<Dispatch::Progress> Dispatch::step(std::uint64_t budget) {
 
 WalkerCounts Dispatch::counts() const {
   WalkerCounts counts = counts_before_;
-  for (const Worker& worker : worker_) counts += worker.group->counts();
+  for (const Worker& worker : worker_)
+    if (worker.group) counts += worker.group->counts();
   return counts;
 }
 
 std::optional<ThreadPlace> Dispatch::place() const {
   std::optional<ThreadPlace> lowest;
   for (const Worker& worker : worker_)
-    if (worker.group->under_way() && (!lowest || worker.group->index() < lowest->group))
+    if (worker.group && worker.group->under_way() && (!lowest || worker.group->index() < lowest->group))
       lowest = worker.group->next_thread();
   return lowest;
 }
@@ -361,7 +371,7 @@ std::optional<ThreadPlace> Dispatch::place() const {
 DispatchImage Dispatch::save() {
   DispatchImage image{restored_, remaining_, counts()};
   for (Worker& worker : worker_) {
-    if (worker.group->under_way()) image.groups.push_back(worker.group->save());
+    if (worker.group && worker.group->under_way()) image.groups.push_back(worker.group->save());
     for (const GroupRange& range : {worker.mine, worker.home})
       if (range.begin != range.end) image.remaining.push_back(range);
   }

@@ -62,7 +62,7 @@ class Dispatch {
  private:
   using Clock = std::chrono::steady_clock;
   struct alignas(128) Worker {  // as ThreadGroup: on cache lines of its own
-    std::unique_ptr<ThreadGroup> group;
+    std::unique_ptr<ThreadGroup> group;      // null until it has something to do
     GroupRange mine;                         // groups that it has been handed
     GroupRange home;                         // those that it is handed first; others get what is left of them
     std::optional<Clock::time_point> until;  // it takes no others then
@@ -71,6 +71,7 @@ class Dispatch {
   Dispatch(Workers& workers, const WalkerCommand& walk);
   static Result<std::unique_ptr<Dispatch>> prepare(Workers& workers, const WalkerCommand& walk,
                                                    const DispatchImage* from);
+  Result<void> make_ready(Worker& worker);
   void hand_homes(std::uint64_t groups);
   Result<void> adopt(const DispatchImage& image);
   Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget);
