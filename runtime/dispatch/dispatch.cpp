@@ -20,8 +20,10 @@ constexpr std::uint64_t most_granted = std::uint64_t{1} << 22;
 constexpr std::chrono::microseconds looked_first{8}, worth_waking{60};
 /// And not beyond so many guest instructions, as what it does may wait for other groups.
 constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 22, most_alone = std::uint64_t{1} << 24;
-/// Guest instructions that each worker does to see how fast they are together: some tens of microseconds.
-constexpr std::uint64_t tried = std::uint64_t{1} << 15;
+/// Guest instructions that each worker does to see how fast they are together, from when all have come but at
+/// the latest after a while: some tens of microseconds where they are in each other's way.
+constexpr std::uint64_t tried = std::uint64_t{1} << 13;
+constexpr std::chrono::microseconds waited_for_others{100};
 /// Workers whose atomics go to the same lines may be slower together than one of them alone. Where they do
 /// less than this part of what one did, one goes on alone, and looks again after a while.
 constexpr double worth_it = 0.75;
@@ -135,7 +137,8 @@ Result<std::unique_ptr<Dispatch>> Dispatch::prepare(Workers& workers, const Walk
 Result<void> Dispatch::make_ready(Worker& worker) {
   if (worker.group) return {};
   std::unique_ptr<ThreadGroup> group = workers_.take_group();
-  if (auto ready = within_host("dispatch", [&] { return group->prepare(walk_, slots_); }); !ready) return ready;
+  if (auto ready = within_host("dispatch", [&] { return group->prepare(walk_, slots_); }); !ready)
+    return ready;
   worker.group = std::move(group);
   return {};
 }
@@ -320,7 +323,12 @@ Result<void> Dispatch::work_alone() {
   if (!walk_.code->contends) return {};
   while (goes_on()) {
     std::vector<double> rates(worker_.size());
+    std::atomic<std::size_t> here{0};
     const auto together = all([&](Worker& worker) -> Result<void> {
+      ++here;
+      for (const auto until = Clock::now() + waited_for_others;
+           here.load(std::memory_order_relaxed) != worker_.size() && Clock::now() < until;) {
+      }
       const auto own = rate(worker, tried);
       if (!own) return own.error();
       rates[static_cast<std::size_t>(&worker - worker_.data())] = *own;
