@@ -94,6 +94,7 @@ class BlockForwarder {
 
   void run(ir::Block& block) {
     // Times of writes stay: whatever comes into the empty table is later than all of them.
+    begun_ = clock_;
     table_.clear();
     std::fill(flags_.begin(), flags_.end(), FlagBits{});
     slices_.clear();
@@ -257,6 +258,8 @@ class BlockForwarder {
     }
     if (const ValueId parts = known_parts(inst); parts != ir::no_value) return set_alias(inst.result, parts);
     if (const ValueId cut = cut_from_known(inst); cut != ir::no_value) return set_alias(inst.result, cut);
+    if (const ValueId joined = written_in_parts(inst); joined != ir::no_value)
+      return set_alias(inst.result, joined);
     Table::Entry& own = table_.at(key);
     own.value = inst.result;
     own.time = clock_;
@@ -279,6 +282,24 @@ class BlockForwarder {
       const Inst part = part_of(read, half * lanes, lanes);
       halves[half] = known(part, part);
       if (halves[half] == ir::no_value) halves[half] = known_parts(part);
+      if (halves[half] == ir::no_value) return ir::no_value;
+      halves[half] = cast(halves[half], read.type, read);
+    }
+    return pure(new_inst(Op::concat, read, read.lanes), {halves[0], halves[1]});
+  }
+
+  /// What fits a host register and this block has written in parts, each of which it knows: a read of all
+  /// would wait until the parts have left the store buffer.
+  ValueId written_in_parts(const Inst& read) {
+    const unsigned bytes = read.lanes * ir::size_of(read.type), lanes = read.lanes / 2;
+    if (bytes < 8 || bytes > part_bytes || !std::has_single_bit(bytes) || !std::has_single_bit(read.lanes) ||
+        lanes == 0 || read.region.stride(read.lanes) != 1 || writes_.is_kept(read, begun_))
+      return ir::no_value;
+    std::array<ValueId, 2> halves{};
+    for (unsigned half = 0; half < 2; ++half) {
+      const Inst part = part_of(read, half * lanes, lanes);
+      halves[half] = known(part, part);
+      if (halves[half] == ir::no_value) halves[half] = written_in_parts(part);
       if (halves[half] == ir::no_value) return ir::no_value;
       halves[half] = cast(halves[half], read.type, read);
     }
@@ -544,6 +565,7 @@ class BlockForwarder {
   std::vector<std::uint32_t> copy_at_;  // of each granule: which copy wrote it last, if that is one of these
   Table table_;
   WriteTimes::Time clock_ = 0;
+  WriteTimes::Time begun_ = 0;  // the block
   std::uint64_t fp_modes_ = 0;  // how often the mode has been set
   std::vector<Inst> out_;
 };

@@ -186,6 +186,36 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
   move_through_frame(c, inst, offset);
 }
 
+namespace {
+
+/// Two parts of `bytes` each, 4, 8 or 16, in a register.
+void join_parts(Compiler& c, const CodeInst& inst, unsigned bytes) {
+  x86::Ymm low;
+  if (c.regs.is_scalar(inst.args[0])) {
+    low = c.v.scratch();
+    const x86::Gp from = c.g.use(inst.args[0]);
+    bytes == 4 ? c.a.vmovd(low.xmm(), from.r32()) : c.a.vmovq(low.xmm(), from.r64());
+  } else {
+    low = c.v.use(inst.args[0], 0);
+  }
+  if (c.regs.is_scalar(inst.args[1])) {
+    const x86::Gp high = c.g.use(inst.args[1]);
+    const x86::Xmm to = c.v.define(inst.result, 0).xmm();
+    bytes == 4 ? c.a.vpinsrd(to, low.xmm(), high.r32(), 1) : c.a.vpinsrq(to, low.xmm(), high.r64(), 1);
+    return;
+  }
+  const x86::Ymm high = c.v.use(inst.args[1], 0);
+  const x86::Ymm to = c.v.define(inst.result, 0);
+  if (bytes == 4)
+    c.a.vpunpckldq(to.xmm(), low.xmm(), high.xmm());
+  else if (bytes == 8)
+    c.a.vpunpcklqdq(to.xmm(), low.xmm(), high.xmm());
+  else
+    c.a.vinserti128(to, low, high.xmm(), 1);
+}
+
+}  // namespace
+
 void emit_concat(Compiler& c, const CodeInst& inst) {
   const unsigned low_lanes = c.lanes_of(inst.args[0]);
   if (ir::is_mask(inst.type)) {
@@ -207,6 +237,8 @@ void emit_concat(Compiler& c, const CodeInst& inst) {
     }
     return;
   }
+  if (low_lanes * 2 == inst.lanes && low_bytes >= 4 && low_bytes <= 16 && std::has_single_bit(low_bytes))
+    return join_parts(c, inst, low_bytes);
   c.store_packed(inst.args[0], Frame::data);
   // The second operand may begin anywhere: unaligned stores, lane area has room beyond.
   if (c.regs.is_scalar(inst.args[1])) {
