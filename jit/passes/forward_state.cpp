@@ -293,8 +293,9 @@ class BlockForwarder {
   ValueId written_in_parts(const Inst& read) {
     const unsigned bytes = read.lanes * ir::size_of(read.type), lanes = read.lanes / 2;
     if (bytes < 8 || bytes > part_bytes || !std::has_single_bit(bytes) || !std::has_single_bit(read.lanes) ||
-        lanes == 0 || read.region.stride(read.lanes) != 1 || writes_.is_kept(read, begun_))
+        read.region.stride(read.lanes) != 1 || writes_.is_kept(read, begun_))
       return ir::no_value;
+    if (lanes == 0) return known_halves(read);
     std::array<ValueId, 2> halves{};
     for (unsigned half = 0; half < 2; ++half) {
       const Inst part = part_of(read, half * lanes, lanes);
@@ -318,9 +319,13 @@ class BlockForwarder {
       if (halves[half] == ir::no_value) return ir::no_value;
       halves[half] = cast(halves[half], Type::u32, read);
     }
-    Inst join = new_inst(Op::join, read, read.lanes);
-    join.type = Type::u64;
-    return cast(pure(join, {halves[0], halves[1]}), read.type, read);
+    const auto low = constants_.lanes_of(halves[0]), high = constants_.lanes_of(halves[1]);
+    Inst whole = new_inst(Op::join, read, read.lanes);
+    whole.type = Type::u64;
+    if (!low || !high || read.lanes != 1) return cast(pure(whole, {halves[0], halves[1]}), read.type, read);
+    whole.op = Op::constant;
+    whole.imm = ((*low)[0] & 0xffffffff) | (*high)[0] << 32;
+    return cast(pure(whole, {}), read.type, read);
   }
 
   /// Of halves that are no whole host registers each, where every lane of both is known.
