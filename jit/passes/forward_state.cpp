@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jit/passes/lane_constants.hpp"
+#include "jit/passes/op_table.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 #include "jit/passes/write_times.hpp"
@@ -19,68 +20,6 @@ using ir::Inst;
 using ir::Op;
 using ir::Type;
 using ir::ValueId;
-
-/// What makes two instructions the same computation.
-struct Key {
-  std::uint64_t head = 0;  // op, type, lanes, from
-  std::uint64_t attribute = 0;
-  std::array<ValueId, ir::max_pure_operands> args{};
-  ValueId mask = ir::no_value;
-  bool operator==(const Key&) const = default;
-
-  std::uint64_t hash() const {
-    // A product carries upwards only: its upper half has to come down before the next word joins.
-    std::uint64_t h = 0;
-    const auto mix = [&](std::uint64_t word) {
-      h = (h ^ word) * 0x9e3779b97f4a7c15ull;
-      h ^= h >> 32;
-    };
-    mix(head);
-    mix(attribute ^ std::uint64_t{mask} << 32);
-    static_assert(std::tuple_size_v<decltype(args)> == 4);
-    mix(args[0] | std::uint64_t{args[1]} << 32);
-    mix(args[2] | std::uint64_t{args[3]} << 32);
-    return h;
-  }
-};
-
-class Table {
- public:
-  struct Entry {
-    Key key;
-    ValueId value = ir::no_value;
-    std::uint32_t generation = 0;
-    WriteTimes::Time time = 0;
-  };
-  /// The slot that holds `key`, or an empty one for it.
-  Entry& at(const Key& key) {
-    if (used_ * 2 > entries_.size()) grow();
-    std::size_t i = key.hash() & (entries_.size() - 1);
-    while (entries_[i].generation == generation_ && !(entries_[i].key == key))
-      i = (i + 1) & (entries_.size() - 1);
-    if (entries_[i].generation != generation_) {
-      entries_[i] = {key, ir::no_value, generation_, 0};
-      ++used_;
-    }
-    return entries_[i];
-  }
-  void clear() {
-    ++generation_;
-    used_ = 0;
-  }
-
- private:
-  void grow() {
-    std::vector<Entry> old(entries_.size() * 4);
-    old.swap(entries_);
-    used_ = 0;
-    for (const Entry& entry : old)
-      if (entry.generation == generation_) at(entry.key) = entry;
-  }
-  std::vector<Entry> entries_ = std::vector<Entry>(256);
-  std::size_t used_ = 0;
-  std::uint32_t generation_ = 1;
-};
 
 class BlockForwarder {
  public:
@@ -138,8 +77,8 @@ class BlockForwarder {
     alias_[from] = to;
   }
 
-  Key key_of(const Inst& inst) const {
-    Key key;
+  OpKey key_of(const Inst& inst) const {
+    OpKey key;
     key.head = static_cast<std::uint64_t>(inst.op) | static_cast<std::uint64_t>(inst.type) << 8 |
                static_cast<std::uint64_t>(inst.lanes) << 16 | static_cast<std::uint64_t>(inst.from) << 24;
     key.attribute = inst.imm;
@@ -150,7 +89,7 @@ class BlockForwarder {
     key.mask = inst.mask;
     return key;
   }
-  Key region_key(Op op, Type type, unsigned lanes, ir::Region region, ValueId mask) const {
+  OpKey region_key(Op op, Type type, unsigned lanes, ir::Region region, ValueId mask) const {
     Inst inst;
     inst.op = op;
     inst.type = ir::int_type(ir::size_of(type), false);  // same bits, whatever the type
@@ -178,7 +117,7 @@ class BlockForwarder {
   /// Appends a new pure instruction, or finds its equal.
   ValueId pure(Inst inst, std::initializer_list<ValueId> args) {
     function_.set_args(inst, args);
-    Table::Entry& entry = table_.at(key_of(inst));
+    OpTable::Entry& entry = table_.at(key_of(inst));
     if (entry.value != ir::no_value) {
       function_.operands.resize(inst.first_arg);
       return entry.value;
@@ -219,7 +158,7 @@ class BlockForwarder {
               {inst.result, function_.arg(inst, 0), static_cast<unsigned>(inst.imm), inst.lanes});
         if (ir::is_pure(inst.op)) {
           if (const auto lanes = constants_.result(inst)) make_constant(inst, *lanes);
-          Table::Entry& entry = table_.at(key_of(inst));
+          OpTable::Entry& entry = table_.at(key_of(inst));
           if (entry.value != ir::no_value) return alias(inst, entry.value);
           entry.value = inst.result;
           constants_.note(inst);
@@ -238,16 +177,16 @@ class BlockForwarder {
 
   void read_register(Inst& inst) {
     if (inst.lanes == 1) read_original(inst);
-    Key key = region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask);
+    OpKey key = region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask);
     if (inst.mask != ir::no_value) {
       // What has been read of all lanes serves a reader of some, before what was written to these: readers
       // with and without a mask then have one value.
-      Table::Entry& all =
+      OpTable::Entry& all =
           table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, ir::no_value));
       if (all.value != ir::no_value && writes_.is_kept(inst, all.time))
         return set_alias(inst.result, cast(all.value, inst.type, inst));
     }
-    Table::Entry& entry = table_.at(key);
+    OpTable::Entry& entry = table_.at(key);
     if (entry.value != ir::no_value && writes_.is_kept(inst, entry.time))
       return set_alias(inst.result, cast(entry.value, inst.type, inst));
     if (const auto lanes = constant_halves(inst)) {
@@ -260,7 +199,7 @@ class BlockForwarder {
     if (const ValueId cut = cut_from_known(inst); cut != ir::no_value) return set_alias(inst.result, cut);
     if (const ValueId joined = written_in_parts(inst); joined != ir::no_value)
       return set_alias(inst.result, joined);
-    Table::Entry& own = table_.at(key);
+    OpTable::Entry& own = table_.at(key);
     own.value = inst.result;
     own.time = clock_;
     out_.push_back(inst);
@@ -391,7 +330,7 @@ class BlockForwarder {
   ValueId known(const Inst& whole, const Inst& part) {
     for (const ValueId mask : {whole.mask, ir::no_value}) {
       if (mask == no_such_mask) continue;
-      const Table::Entry& entry =
+      const OpTable::Entry& entry =
           table_.at(region_key(Op::reg_read, whole.type, whole.lanes, whole.region, mask));
       if (entry.value != ir::no_value && writes_.is_kept(part, entry.time)) return entry.value;
     }
@@ -456,7 +395,7 @@ class BlockForwarder {
     remember_copy(inst);
     // A later read under the same mask needs just the lanes that this write gives.
     if (inst.region.stride(inst.lanes) > 0) {
-      Table::Entry& entry =
+      OpTable::Entry& entry =
           table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask));
       entry.value = function_.arg(inst, 0);
       entry.time = clock_;
@@ -473,7 +412,7 @@ class BlockForwarder {
     const std::array halves{function_.arg(*join, 0), function_.arg(*join, 1)};
     for (unsigned half = 0; half < 2; ++half) {
       const auto region = ir::Region::strided(inst.region.offset + 4 * half, 2);
-      Table::Entry& entry = table_.at(region_key(Op::reg_read, Type::u32, inst.lanes, region, inst.mask));
+      OpTable::Entry& entry = table_.at(region_key(Op::reg_read, Type::u32, inst.lanes, region, inst.mask));
       entry.value = halves[half];
       entry.time = clock_;
     }
@@ -568,7 +507,7 @@ class BlockForwarder {
   std::vector<MaskSlice> slices_;       // of the block, a few
   std::vector<Copy> copies_;            // of the block
   std::vector<std::uint32_t> copy_at_;  // of each granule: which copy wrote it last, if that is one of these
-  Table table_;
+  OpTable table_;
   WriteTimes::Time clock_ = 0;
   WriteTimes::Time begun_ = 0;  // the block
   std::uint64_t fp_modes_ = 0;  // how often the mode has been set

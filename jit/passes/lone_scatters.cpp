@@ -16,19 +16,20 @@ using ir::Inst;
 using ir::Op;
 using ir::ValueId;
 
+/// Of several channels, under a mask.
+bool is_wide_scatter(const Inst& inst) {
+  return inst.op == Op::reg_scatter && inst.lanes > 1 && inst.mask != ir::no_value && !inst.own.given;
+}
+
 class LoneScatters {
  public:
   explicit LoneScatters(ir::Function& function) : function_(function), new_(function) {}
 
   void run(ir::Block& block) {
-    const auto scatters = [](const Inst& inst) {
-      return inst.op == Op::reg_scatter && inst.lanes > 1 && inst.mask != ir::no_value && !inst.own.given;
-    };
-    if (std::ranges::none_of(block.insts, scatters)) return;
     new_.clear();
     bool changes = false;
     for (const Inst& inst : block.insts) {
-      const std::uint32_t lanes = scatters(inst) ? possible(inst.mask) : 0;
+      const std::uint32_t lanes = is_wide_scatter(inst) ? possible(inst.mask) : 0;
       if (!std::has_single_bit(lanes)) {
         new_.keep(inst);
         continue;
@@ -123,8 +124,12 @@ class LoneScatters {
 }  // namespace
 
 void lone_scatters(ir::Function& function) {
-  LoneScatters pass(function);
-  for (ir::Block& block : function.blocks) pass.run(block);
+  std::optional<LoneScatters> pass;  // most functions need none
+  for (ir::Block& block : function.blocks) {
+    if (std::ranges::none_of(block.insts, is_wide_scatter)) continue;
+    if (!pass) pass.emplace(function);
+    pass->run(block);
+  }
 }
 
 }  // namespace eum::jit

@@ -1,0 +1,75 @@
+#pragma once
+// What has been computed: pure ops and reads of state by op, attributes and operands.
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "frontend/ir/function.hpp"
+#include "jit/passes/write_times.hpp"
+
+namespace eum::jit {
+
+/// What makes two instructions the same computation.
+struct OpKey {
+  std::uint64_t head = 0;  // op, type, lanes, from
+  std::uint64_t attribute = 0;
+  std::array<ir::ValueId, ir::max_pure_operands> args{};
+  ir::ValueId mask = ir::no_value;
+  bool operator==(const OpKey&) const = default;
+
+  std::uint64_t hash() const {
+    // A product carries upwards only: its upper half has to come down before the next word joins.
+    std::uint64_t h = 0;
+    const auto mix = [&](std::uint64_t word) {
+      h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+      h ^= h >> 32;
+    };
+    mix(head);
+    mix(attribute ^ std::uint64_t{mask} << 32);
+    static_assert(std::tuple_size_v<decltype(args)> == 4);
+    mix(args[0] | std::uint64_t{args[1]} << 32);
+    mix(args[2] | std::uint64_t{args[3]} << 32);
+    return h;
+  }
+};
+
+/// Values by what computed them, of a block; from block to block it keeps its room.
+class OpTable {
+ public:
+  struct Entry {
+    OpKey key;
+    ir::ValueId value = ir::no_value;
+    std::uint32_t generation = 0;
+    WriteTimes::Time time = 0;
+  };
+  /// The slot that holds `key`, or an empty one for it.
+  Entry& at(const OpKey& key) {
+    if (used_ * 2 > entries_.size()) grow();
+    std::size_t i = key.hash() & (entries_.size() - 1);
+    while (entries_[i].generation == generation_ && !(entries_[i].key == key))
+      i = (i + 1) & (entries_.size() - 1);
+    if (entries_[i].generation != generation_) {
+      entries_[i] = {key, ir::no_value, generation_, 0};
+      ++used_;
+    }
+    return entries_[i];
+  }
+  void clear() {
+    ++generation_;
+    used_ = 0;
+  }
+
+ private:
+  void grow() {
+    std::vector<Entry> old(entries_.size() * 4);
+    old.swap(entries_);
+    used_ = 0;
+    for (const Entry& entry : old)
+      if (entry.generation == generation_) at(entry.key) = entry;
+  }
+  std::vector<Entry> entries_ = std::vector<Entry>(256);
+  std::size_t used_ = 0;
+  std::uint32_t generation_ = 1;
+};
+
+}  // namespace eum::jit
