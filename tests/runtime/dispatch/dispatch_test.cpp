@@ -244,6 +244,52 @@ TEST_CASE("groups that wait and follow each other are as if each ran alone", "[d
     }
 }
 
+TEST_CASE("rows of local memory are those of the group, where a batch has several", "[dispatch]") {
+  // Groups with an even number fill rows of local memory; each channel then goes along its own.
+  const std::string rows =
+      "  %r = vconst.u32x16 {0, 64, 128, 192, 256, 320, 384, 448, 512, 576, 640, 704, 768, 832, 896, 960}\n";
+  std::string fill = "b1: ip 0x10 count 1\n" + rows + "  %v = constant.u32x16 7\n";
+  for (int k = 0; k < 16; ++k)
+    fill += fmt::format(
+        "  %c{0} = constant.u32x16 {1}\n  %a{0} = add.u32x16 %r, %c{0}\n"
+        "  store.u32x16 slm[%a{0}], %v\n",
+        k, 4 * k);
+  for (const bool waits : {false, true}) {
+    const std::string body =
+        "b0: ip 0 count 1\n  %mode = constant.u32x1 0x4c0\n  fpmode_set.u32x1 %mode\n" + locate +
+        "  %one = constant.u32x1 1\n  %odd = and.u32x1 %x, %one\n  %m = cmp_eq.u32x1 %odd, %one\n"
+        "  branch_any.mx1 %m, b2, b1\n" +
+        fill + "  jump b2\nb2: ip 0x20 count 1\n" + rows +
+        "  %z = constant.u32x16 0\n  %i = constant.u32x1 0\n  reg_write.u32x16 r20<1;1,0>, %r\n"
+        "  reg_write.u32x16 r22<1;1,0>, %z\n  reg_write.u32x1 r24<1;1,0>, %i\n" +
+        (waits ? "  barrier_signal\n  wait b3\n" : "  jump b3\n") +
+        "b3: ip 0x30 count 1 safepoint\n  %a = reg_read.u32x16 r20<1;1,0>\n  %v = load.u32x16 slm[%a]\n"
+        "  %s = reg_read.u32x16 r22<1;1,0>\n  %sv = add.u32x16 %s, %v\n"
+        "  reg_write.u32x16 r22<1;1,0>, %sv\n  %four = constant.u32x16 4\n  %b = add.u32x16 %a, %four\n"
+        "  reg_write.u32x16 r20<1;1,0>, %b\n  %i = reg_read.u32x1 r24<1;1,0>\n"
+        "  %one = constant.u32x1 1\n  %j = add.u32x1 %i, %one\n  reg_write.u32x1 r24<1;1,0>, %j\n"
+        "  %n = constant.u32x1 16\n  %m = cmp_lt.u32x1 %j, %n\n  branch_any.mx1 %m, b3, b4\n"
+        "b4: ip 0x40 count 1\n" +
+        locate +
+        "  %s = reg_read.u32x16 r22<1;1,0>\n  %four = constant.u32x1 4\n  %o = mul.u32x1 %at, %four\n"
+        "  %os = splat.u32x16 %o\n"
+        "  %l = vconst.u32x16 {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60}\n"
+        "  %to = add.u32x16 %os, %l\n  store.u32x16 surface0[%to], %s\n  exit\n";
+    for (const jit::EngineKind engine : engines)
+      for (const std::uint32_t threads : {1u, 2u}) {
+        CAPTURE(jit::info(engine).name, waits, threads);
+        Walked w(body, engine);
+        w.command.groups = {20, 1, 1};
+        w.command.threads_per_group = threads;
+        w.command.slm_bytes = 1024;
+        w.output(std::size_t{16} * 20 * threads);
+        CHECK_FALSE(w.done(1).fault);
+        for (std::size_t i = 0; i < w.data.size(); ++i)
+          REQUIRE(w.data[i] == (i / (16 * threads) % 2 == 0 ? 16u * 7 : 0u));
+      }
+  }
+}
+
 TEST_CASE("a barrier that a thread never reaches is a named fault", "[dispatch]") {
   // Thread 0 ends at once; the others wait.
   const std::string body = "b0: ip 0 count 1\n" + locate +
