@@ -29,7 +29,13 @@ class BlockForwarder {
         constants_(function),
         writes_(function),
         flags_(function.flag_bits),
-        copy_at_(function.file_bytes / WriteTimes::granule + 64) {}
+        halves_written_(function.flag_bits / flag_lanes + 1),
+        copy_at_(function.file_bytes / WriteTimes::granule + 64) {
+    for (const ir::Block& block : function.blocks)
+      for (const Inst& inst : block.insts)
+        if (inst.op == Op::flag_write && inst.lanes < flag_lanes)
+          halves_written_[inst.imm / flag_lanes] = true;
+  }
 
   void run(ir::Block& block) {
     // Times of writes stay: whatever comes into the empty table is later than all of them.
@@ -418,11 +424,21 @@ class BlockForwarder {
     }
   }
 
+  /// A flag of 32 bits, parts of which are written by themselves: mostly in the block before, a loop's body.
+  bool is_written_in_halves(unsigned first, unsigned lanes) const {
+    return lanes == flag_lanes && first % flag_lanes == 0 && halves_written_[first / flag_lanes];
+  }
+
   void read_flags(Inst& inst) {
     const auto first = static_cast<unsigned>(inst.imm);
     ValueId value = known_flags(first, inst.lanes, inst);
-    if (value == ir::no_value && knows_a_byte(first, inst.lanes))
+    if (value == ir::no_value && knows_a_byte(first, inst.lanes)) {
       value = flags_in_parts(first, inst.lanes, inst);
+    } else if (value == ir::no_value && is_written_in_halves(first, inst.lanes)) {
+      const unsigned half = inst.lanes / 2u;
+      const ValueId low = flags_in_parts(first, half, inst), high = flags_in_parts(first + half, half, inst);
+      value = pure(make_op(Op::concat, Type::m, inst.lanes, inst.guest_ip), {low, high});
+    }
     if (value != ir::no_value) return set_alias(inst.result, value);
     remember_flags(first, inst.lanes, inst.result);
     out_.push_back(inst);
@@ -471,7 +487,7 @@ class BlockForwarder {
     if (high == ir::no_value) return ir::no_value;
     return pure(make_op(Op::concat, Type::m, lanes, at.guest_ip), {low, high});
   }
-  static constexpr unsigned byte_lanes = 8;
+  static constexpr unsigned byte_lanes = 8, flag_lanes = 32;
   bool knows_a_byte(unsigned first, unsigned lanes) const {
     if (first % byte_lanes != 0 || lanes % byte_lanes != 0 || !std::has_single_bit(lanes)) return false;
     for (unsigned i = 0; i < lanes; i += byte_lanes)
@@ -504,6 +520,7 @@ class BlockForwarder {
   LaneConstants constants_;
   WriteTimes writes_;
   std::vector<FlagBits> flags_;
+  std::vector<bool> halves_written_;    // of each flag, whether parts of it are written by themselves
   std::vector<MaskSlice> slices_;       // of the block, a few
   std::vector<Copy> copies_;            // of the block
   std::vector<std::uint32_t> copy_at_;  // of each granule: which copy wrote it last, if that is one of these

@@ -139,7 +139,7 @@ class Generator {
   ValueId make_mask(unsigned lanes) {
     switch (below(8)) {
       case 0:
-        return b_.constant(Type::m, lanes, chance(40) ? ~std::uint64_t{0} : chance(30) ? 0 : random_());
+        return b_.constant(Type::m, lanes, mask_bits(lanes));
       case 1: {
         const Type type = any_type(Types::Arith);
         return b_.compare(pick(std::array{Op::cmp_eq, Op::cmp_ne, Op::cmp_lt, Op::cmp_ge}),
@@ -161,16 +161,16 @@ class Generator {
                         lanes);
     }
   }
+  std::uint64_t mask_bits(unsigned lanes) {
+    return chance(40) ? ~std::uint64_t{0} : chance(30) ? 0 : chance(40) ? 1ull << below(lanes) : random_();
+  }
   /// A lane mask, or none.
   ValueId lane_mask(unsigned lanes) { return chance(40) ? no_value : mask(lanes); }
-
-  // Regions.
 
   unsigned place(unsigned extent, unsigned alignment) {
     const unsigned last = function_.file_bytes - extent;
     // Near the start, so that regions meet.
-    const unsigned range = chance(70) ? std::min(last, 160u) : last;
-    unsigned offset = below(range + 1);
+    const unsigned offset = below((chance(70) ? std::min(last, 160u) : last) + 1);
     if (chance(50)) alignment = std::max(alignment, 32u);
     return offset / alignment * alignment;
   }
@@ -419,17 +419,12 @@ class Generator {
       const ValueId first = b_.splat(b_.slice(addresses, 0, 1), lanes);
       addresses = b_.lanewise(Op::add, {first, b_.vconst(Type::u16, lanes, std::span(steps).first(lanes))});
     }
-    ValueId mask = lane_mask(lanes);
+    const ValueId mask = lane_mask(lanes);
     if (op == Op::reg_scatter && lanes > 1 && chance(40)) {
       const unsigned bytes = size_of(type), source = below(function_.file_bytes / bytes - lanes + 1) * bytes;
       b_.reg_scatter(addresses, b_.reg_read(type, lanes, Region::packed(source), mask), mask);
       function_.blocks[b_.block()].insts.back().own = {source, 8, true};
       return;
-    }
-    if (op == Op::reg_scatter && chance(30)) {
-      // Of one lane, as a flag that is set to a constant leaves.
-      const ValueId one = b_.constant(Type::m, lanes, std::uint64_t{1} << below(lanes));
-      mask = mask == no_value ? one : b_.lanewise(Op::and_, {mask, one});
     }
     if (op == Op::reg_scatter) return b_.reg_scatter(addresses, value(type, lanes), mask);
     keep(defined(b_.reg_gather(type, addresses, mask), mask));
