@@ -61,7 +61,8 @@ class Dispatch {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct alignas(128) Worker {  // as ThreadGroup: on cache lines of its own
+  /// On cache lines of its own, as ThreadGroup.
+  struct alignas(128) Worker {
     std::unique_ptr<ThreadGroup> group;      // null until it has something to do
     GroupRange mine;                         // groups that it has been handed
     GroupRange home;                         // those that it is handed first; others get what is left of them
