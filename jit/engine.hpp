@@ -295,10 +295,10 @@ struct ThreadBatch {
   std::int64_t left = 0;
 
   // An engine's own: what it runs at once.
-  const ThreadState* last = nullptr;       ///< of each group
-  std::uint64_t whole_groups = 1;          ///< that are left, counting this one
-  const GroupHeader* following = nullptr;  ///< of the next of them, where code waits
-  std::uint32_t turn_threads = ~0u;        ///< all that a turn is of, if others may follow it
+  const ThreadState* last = nullptr;    ///< of each group
+  std::uint64_t whole_groups = 1;       ///< that are left, counting this one
+  const GroupHeader* header = nullptr;  ///< of this one, where code waits
+  std::uint32_t turn_threads = ~0u;     ///< all that a turn is of, if others may follow it
 };
 
 /// What a function does to the register file, for who prepares threads: ranges in ascending order.

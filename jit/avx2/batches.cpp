@@ -156,9 +156,9 @@ void Compiler::begin_thread() {
   a.jmp(memory_entry(0, true));
 }
 
-/// Of code that waits: goes to `begin` for the threads of the group that follows in the batch at rsi, whose
-/// header is then at rax, if all of this one have exited and the allowance does for it; else leaves.
-void Compiler::follow_group(asmjit::Label begin) {
+/// Of code that waits: makes ready for the group that follows in the batch at rsi, if all threads of this one
+/// have exited and the allowance does for it; else leaves.
+void Compiler::end_waiting_group() {
   const asmjit::Label sum = a.newLabel();
   a.mov(x86::ecx, batch_field(offsetof(ThreadBatch, group_threads), 4));
   a.cmp(x86::ecx, batch_field(offsetof(ThreadBatch, exited), 4));
@@ -177,7 +177,6 @@ void Compiler::follow_group(asmjit::Label begin) {
   a.cmp(x86::rdi, x86::rdx);
   a.jl(epilogue_);
   a.mov(batch_field(offsetof(ThreadBatch, left), 8), x86::rdi);
-  a.mov(state_reg, batch_field(offsetof(ThreadBatch, group_states), 8));
   a.mov(budget_reg, batch_field(offsetof(ThreadBatch, granted), 8));
   if (uses_space(function, ir::MemSpace::Slm))
     clear_memory(offsetof(Environment, slm), offsetof(Environment, slm_bytes));
@@ -186,24 +185,16 @@ void Compiler::follow_group(asmjit::Label begin) {
   a.mov(batch_field(offsetof(ThreadBatch, waits), 4), 1);
   a.mov(batch_field(offsetof(ThreadBatch, turns), 4), 0);
   a.mov(batch_field(offsetof(ThreadBatch, exited), 4), 0);
-  a.dec(batch_field(offsetof(ThreadBatch, whole_groups), 8));
-  a.mov(x86::rax, batch_field(offsetof(ThreadBatch, following), 8));
-  a.mov(batch_field(offsetof(ThreadBatch, groups), 8), x86::rax);
-  a.add(batch_field(offsetof(ThreadBatch, following), 8), sizeof(GroupHeader));
-  take_group(x86::rax);
-  a.jmp(begin);
-}
-
-/// Whose header is at `header`.
-void Compiler::take_group(x86::Gp header) {
-  a.vmovaps(x86::ymm0, x86::ptr(header, 0, 32));
-  a.vmovaps(x86::ptr(x86::rsp, Frame::group, 32), x86::ymm0);
 }
 
 /// Runs the threads of the batch at rsi from its first one to ThreadBatch::last, and those of the groups
 /// behind it; then back to the caller.
 void Compiler::run_batch() {
   const asmjit::Label begin = a.newLabel(), continued = a.newLabel(), group_over = a.newLabel();
+  const auto take_group = [&](x86::Gp groups) {
+    a.vmovaps(x86::ymm0, x86::ptr(groups, 0, 32));
+    a.vmovaps(x86::ptr(x86::rsp, Frame::group, 32), x86::ymm0);
+  };
   a.mov(state_reg, batch_field(offsetof(ThreadBatch, state), 8));
   environment();
   copy_words(x86::rsi, {{Frame::last, offsetof(ThreadBatch, last)}});
@@ -287,18 +278,21 @@ void Compiler::run_batch() {
     a.cmp(batch_field(offsetof(ThreadBatch, whole_groups), 8), 1);
     a.je(epilogue_);
     if (batches_.goes_on) {
-      follow_group(begin);
+      end_waiting_group();
     } else {
       leave_if_mode_differs();
       count_instructions();
-      a.dec(batch_field(offsetof(ThreadBatch, whole_groups), 8));
-      a.mov(x86::rax, batch_field(offsetof(ThreadBatch, groups), 8));
-      a.add(x86::rax, sizeof(GroupHeader));
-      a.mov(batch_field(offsetof(ThreadBatch, groups), 8), x86::rax);
-      take_group(x86::rax);
-      a.mov(state_reg, batch_field(offsetof(ThreadBatch, group_states), 8));
-      a.jmp(begin);
     }
+    a.dec(batch_field(offsetof(ThreadBatch, whole_groups), 8));
+    const std::size_t header =
+        batches_.goes_on ? offsetof(ThreadBatch, header) : offsetof(ThreadBatch, groups);
+    a.mov(x86::rax, batch_field(header, 8));
+    a.add(x86::rax, sizeof(GroupHeader));
+    a.mov(batch_field(offsetof(ThreadBatch, groups), 8), x86::rax);
+    if (batches_.goes_on) a.mov(batch_field(header, 8), x86::rax);
+    take_group(x86::rax);
+    a.mov(state_reg, batch_field(offsetof(ThreadBatch, group_states), 8));
+    a.jmp(begin);
   } else {
     a.jmp(epilogue_);
   }

@@ -338,8 +338,7 @@ class Compiler {
   void restore(const std::function<bool(std::uint32_t slot)>& wanted);
   void begin_thread();
   void run_batch();
-  void follow_group(asmjit::Label begin);
-  void take_group(x86::Gp header);
+  void end_waiting_group();
   void leave_if_mode_differs();
   void leave_if_next_mode_differs(const x86::Mem& next);
   void count_instructions();

@@ -184,7 +184,7 @@ class HostExecutable final : public Executable {
     batch.turn_threads = turns ? planned : ~0u;
     if (turns && batch.groups != nullptr) {
       batch.whole_groups = std::uint64_t{1} + batch.more_groups;
-      batch.following = batch.groups + 1;
+      batch.header = batch.groups;
     }
     return planned;
   }

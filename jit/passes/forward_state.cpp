@@ -134,12 +134,7 @@ class BlockForwarder {
     return entry.value = inst.result;
   }
   ValueId mask_op(Op op, ValueId a, ValueId b, const Inst& at) {
-    Inst inst;
-    inst.op = op;
-    inst.type = Type::m;
-    inst.lanes = function_.values[a].lanes;
-    inst.guest_ip = at.guest_ip;
-    return pure(inst, {a, b});
+    return pure(make_op(op, Type::m, function_.values[a].lanes, at.guest_ip), {a, b});
   }
 
   void visit(Inst& inst) {
@@ -221,12 +216,18 @@ class BlockForwarder {
     if (const ValueId whole = known_around(read); whole != ir::no_value) return whole;
     if (const ValueId joined = known_halves(read); joined != ir::no_value) return joined;
     if (read.lanes % 2 != 0 || bytes / 2 % part_bytes != 0) return ir::no_value;
+    return joined(read, [&](const Inst& half) { return known_parts(half); });
+  }
+
+  /// Both halves of the lanes, each known or else what `parts` finds of it.
+  template <class Parts>
+  ValueId joined(const Inst& read, Parts parts) {
     const unsigned lanes = read.lanes / 2;
     std::array<ValueId, 2> halves{};
     for (unsigned half = 0; half < 2; ++half) {
       const Inst part = part_of(read, half * lanes, lanes);
       halves[half] = known(part, part);
-      if (halves[half] == ir::no_value) halves[half] = known_parts(part);
+      if (halves[half] == ir::no_value) halves[half] = parts(part);
       if (halves[half] == ir::no_value) return ir::no_value;
       halves[half] = cast(halves[half], read.type, read);
     }
@@ -236,20 +237,12 @@ class BlockForwarder {
   /// What fits a host register and this block has written in parts, each of which it knows: a read of all
   /// would wait until the parts have left the store buffer.
   ValueId written_in_parts(const Inst& read) {
-    const unsigned bytes = read.lanes * ir::size_of(read.type), lanes = read.lanes / 2;
+    const unsigned bytes = read.lanes * ir::size_of(read.type);
     if (bytes < 8 || bytes > part_bytes || !std::has_single_bit(bytes) || !std::has_single_bit(read.lanes) ||
         read.region.stride(read.lanes) != 1 || writes_.is_kept(read, begun_))
       return ir::no_value;
-    if (lanes == 0) return known_halves(read);
-    std::array<ValueId, 2> halves{};
-    for (unsigned half = 0; half < 2; ++half) {
-      const Inst part = part_of(read, half * lanes, lanes);
-      halves[half] = known(part, part);
-      if (halves[half] == ir::no_value) halves[half] = written_in_parts(part);
-      if (halves[half] == ir::no_value) return ir::no_value;
-      halves[half] = cast(halves[half], read.type, read);
-    }
-    return pure(new_inst(Op::concat, read, read.lanes), {halves[0], halves[1]});
+    if (read.lanes == 1) return known_halves(read);
+    return joined(read, [&](const Inst& half) { return written_in_parts(half); });
   }
 
   /// Of elements of 64 bits whose low and high dwords are known, each by themselves.
@@ -362,12 +355,7 @@ class BlockForwarder {
   }
 
   Inst new_inst(Op op, const Inst& at, unsigned lanes) const {
-    Inst inst;
-    inst.op = op;
-    inst.type = at.type;
-    inst.lanes = static_cast<std::uint8_t>(lanes);
-    inst.guest_ip = at.guest_ip;
-    return inst;
+    return make_op(op, at.type, lanes, at.guest_ip);
   }
 
   /// A read of one lane of what has been copied reads what it was copied from: a lane is in a general
@@ -424,21 +412,11 @@ class BlockForwarder {
     }
   }
 
-  /// A flag of 32 bits, parts of which are written by themselves: mostly in the block before, a loop's body.
-  bool is_written_in_halves(unsigned first, unsigned lanes) const {
-    return lanes == flag_lanes && first % flag_lanes == 0 && halves_written_[first / flag_lanes];
-  }
-
   void read_flags(Inst& inst) {
     const auto first = static_cast<unsigned>(inst.imm);
     ValueId value = known_flags(first, inst.lanes, inst);
-    if (value == ir::no_value && knows_a_byte(first, inst.lanes)) {
+    if (value == ir::no_value && has_parts(first, inst.lanes))
       value = flags_in_parts(first, inst.lanes, inst);
-    } else if (value == ir::no_value && is_written_in_halves(first, inst.lanes)) {
-      const unsigned half = inst.lanes / 2u;
-      const ValueId low = flags_in_parts(first, half, inst), high = flags_in_parts(first + half, half, inst);
-      value = pure(make_op(Op::concat, Type::m, inst.lanes, inst.guest_ip), {low, high});
-    }
     if (value != ir::no_value) return set_alias(inst.result, value);
     remember_flags(first, inst.lanes, inst.result);
     out_.push_back(inst);
@@ -488,17 +466,19 @@ class BlockForwarder {
     return pure(make_op(Op::concat, Type::m, lanes, at.guest_ip), {low, high});
   }
   static constexpr unsigned byte_lanes = 8, flag_lanes = 32;
-  bool knows_a_byte(unsigned first, unsigned lanes) const {
+  /// Whole bytes some of which the block knows; or a flag of 32 bits, parts of which are written by
+  /// themselves, mostly in the block before, a loop's body.
+  bool has_parts(unsigned first, unsigned lanes) const {
     if (first % byte_lanes != 0 || lanes % byte_lanes != 0 || !std::has_single_bit(lanes)) return false;
+    if (lanes == flag_lanes && first % flag_lanes == 0 && halves_written_[first / flag_lanes]) return true;
     for (unsigned i = 0; i < lanes; i += byte_lanes)
       if (is_run_of_flags(first + i, byte_lanes)) return true;
     return false;
   }
-  /// Of whole bytes, of which the block knows some: what it does not know is read by itself. A read of all
-  /// would wait for the writes of parts of it.
+  /// What the block does not know is read by itself: a read of all would wait for the writes of parts of it.
   ValueId flags_in_parts(unsigned first, unsigned lanes, const Inst& at) {
     if (const ValueId run = run_of_flags(first, lanes, at); run != ir::no_value) return run;
-    if (!knows_a_byte(first, lanes)) {
+    if (!has_parts(first, lanes)) {
       const ValueId read = read_of_flags(first, lanes, at);
       remember_flags(first, lanes, read);
       return read;

@@ -76,20 +76,15 @@ class ScatterJoiner {
     const Inst& inst = function_.blocks[block_].insts[index];
     if (inst.own.given || inst.own.lane != 0) return std::nullopt;
     Part part{index, inst, 0, 0, 0, -1, no_value};
-    ValueId address = function_.arg(inst, 0), value = function_.arg(inst, 1);
+    ValueId address = function_.arg(inst, 0);
     if (const Inst* sum = definition(address); sum != nullptr && sum->op == Op::add) {
       const Inst* distance = definition(function_.arg(*sum, 1));
       if (distance == nullptr || distance->op != Op::constant) return std::nullopt;
       part.distance = static_cast<std::uint16_t>(distance->imm);
       address = function_.arg(*sum, 0);
     }
-    if (const Inst* slice = definition(value); slice != nullptr && slice->op == Op::slice) {
-      const Inst* splat = definition(function_.arg(*slice, 0));
-      if (splat == nullptr || splat->op != Op::splat) return std::nullopt;
-      value = function_.arg(*splat, 0);
-    }
     // Addresses are beyond what addresses reach; values are read after what the ones before have written.
-    const Inst *from = read(address), *what = read(value);
+    const Inst *from = read(address), *what = read(function_.arg(inst, 1));
     if (from == nullptr || what == nullptr || from->region.offset < function_.indirect_end() ||
         what->type != inst.type)
       return std::nullopt;

@@ -64,7 +64,7 @@ class LoneScatters {
   }
 
   void append_lane(const Inst& scatter, unsigned lane) {
-    const ValueId mask = slice(scatter, set_by(scatter.mask, lane), lane);
+    const ValueId mask = slice(scatter, set_by(scatter.mask), lane);
     const ValueId address = address_of(scatter, lane);
     const ValueId value = slice(scatter, function_.arg(scatter, 1), lane);
     Inst one = scatter;
@@ -75,8 +75,8 @@ class LoneScatters {
     new_.keep(one);
   }
 
-  /// The operands of a sum of one value in every lane and of a constant for each, as compilers' addresses
-  /// are.
+  /// One lane's. Of a sum of one value in every lane and a constant for each, as compilers' addresses are, it
+  /// is computed by itself.
   ValueId address_of(const Inst& scatter, unsigned lane) {
     const ValueId addresses = function_.arg(scatter, 0);
     const Inst* sum = new_.definition(addresses);
@@ -94,12 +94,12 @@ class LoneScatters {
     return new_.append(make_op(Op::add, ir::Type::u16, 1, scatter.guest_ip), {of_lane, by});
   }
 
-  /// What says whether this lane of the mask, which may be set, is.
-  ValueId set_by(ValueId mask, unsigned lane) const {
+  /// What says whether a lane of the mask that may be set is.
+  ValueId set_by(ValueId mask) const {
     const Inst* inst = new_.definition(mask);
     if (inst == nullptr || inst->op != Op::and_) return mask;
     for (const unsigned k : {0u, 1u})
-      if (is_constant(function_.arg(*inst, k))) return set_by(function_.arg(*inst, 1 - k), lane);
+      if (is_constant(function_.arg(*inst, k))) return set_by(function_.arg(*inst, 1 - k));
     return mask;
   }
   bool is_constant(ValueId mask) const {

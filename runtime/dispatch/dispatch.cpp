@@ -258,7 +258,7 @@ bool Dispatch::finished() const {
   const auto nothing = [&](std::uint64_t begin, std::uint64_t end) { return begin == end || !wanted(begin); };
   return std::all_of(worker_.begin(), worker_.end(),
                      [&](const Worker& w) {
-                       return !(w.group && w.group->under_way()) && nothing(w.mine.begin, w.mine.end) &&
+                       return !w.under_way() && nothing(w.mine.begin, w.mine.end) &&
                               nothing(w.home.begin, w.home.end);
                      }) &&
          std::all_of(remaining_.begin(), remaining_.end(),
@@ -371,7 +371,7 @@ WalkerCounts Dispatch::counts() const {
 std::optional<ThreadPlace> Dispatch::place() const {
   std::optional<ThreadPlace> lowest;
   for (const Worker& worker : worker_)
-    if (worker.group && worker.group->under_way() && (!lowest || worker.group->index() < lowest->group))
+    if (worker.under_way() && (!lowest || worker.group->index() < lowest->group))
       lowest = worker.group->next_thread();
   return lowest;
 }
@@ -379,7 +379,7 @@ std::optional<ThreadPlace> Dispatch::place() const {
 DispatchImage Dispatch::save() {
   DispatchImage image{restored_, remaining_, counts()};
   for (Worker& worker : worker_) {
-    if (worker.group && worker.group->under_way()) image.groups.push_back(worker.group->save());
+    if (worker.under_way()) image.groups.push_back(worker.group->save());
     for (const GroupRange& range : {worker.mine, worker.home})
       if (range.begin != range.end) image.remaining.push_back(range);
   }

@@ -67,6 +67,8 @@ class Dispatch {
     GroupRange mine;                         // groups that it has been handed
     GroupRange home;                         // those that it is handed first; others get what is left of them
     std::optional<Clock::time_point> until;  // it takes no others then
+
+    bool under_way() const { return group && group->under_way(); }
   };
 
   Dispatch(Workers& workers, const WalkerCommand& walk);

@@ -202,7 +202,7 @@ void ThreadGroup::run_waiting_ahead(GroupRange& range, Allowance& allowance, jit
   while (range.begin != range.end && !allowance.over(range.begin) && begin(range.begin)) {
     Run run = next_run(allowance);
     run.more_groups = head_groups(range) - 1;
-    // What the first group may use is no matter; the others are begun only while there is as much for each.
+    // Each group after the first begins only while there is as much left as all of its threads may use.
     run.most = instructions_ahead + run.granted * run.threads;
     const Ran ran = run_turns(run, allowance, scope);
     range.begin += ran.groups + 1;

@@ -14,6 +14,11 @@ namespace {
 constexpr BySize vpbroadcast{
     {I::kIdVpbroadcastb, I::kIdVpbroadcastw, I::kIdVpbroadcastd, I::kIdVpbroadcastq}};
 
+/// 4 or 8 bytes, the others of the register are zero.
+void to_vector(Compiler& c, x86::Ymm to, x86::Gp from, unsigned bytes) {
+  bytes == 8 ? c.a.vmovq(to.xmm(), from.r64()) : c.a.vmovd(to.xmm(), from.r32());
+}
+
 void bind_all(Compiler& c, ir::ValueId value, x86::Ymm reg) {
   for (unsigned chunk = 0; chunk < c.v.chunks(value); ++chunk) c.v.bind(value, chunk, reg);
 }
@@ -125,11 +130,7 @@ void emit_splat(Compiler& c, const CodeInst& inst) {
   }
   x86::Gp from = c.g.use(scalar);
   x86::Ymm to = c.v.scratch();
-  if (ir::size_of(inst.type) == 8) {
-    c.a.vmovq(to.xmm(), from);
-  } else {
-    c.a.vmovd(to.xmm(), from.r32());
-  }
+  to_vector(c, to, from, ir::size_of(inst.type));
   c.a.emit(id, to, to.xmm());
   bind_all(c, inst.result, to);
 }
@@ -193,8 +194,7 @@ void join_parts(Compiler& c, const CodeInst& inst, unsigned bytes) {
   x86::Ymm low;
   if (c.regs.is_scalar(inst.args[0])) {
     low = c.v.scratch();
-    const x86::Gp from = c.g.use(inst.args[0]);
-    bytes == 4 ? c.a.vmovd(low.xmm(), from.r32()) : c.a.vmovq(low.xmm(), from.r64());
+    to_vector(c, low, c.g.use(inst.args[0]), bytes);
   } else {
     low = c.v.use(inst.args[0], 0);
   }
