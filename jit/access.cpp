@@ -317,7 +317,7 @@ std::uint64_t address_of(const Access& access, const AccessOperands& operands, u
   if (!access.mem.is_based()) return address;
   if (ir::is_signed(access.address_type()))
     address = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(address)});
-  return operands.surface + (address << access.mem.shift);
+  return operands.surface + address * access.mem.scale;
 }
 
 Access Access::of(const ir::Function& function, const ir::Inst& inst) {

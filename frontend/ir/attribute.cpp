@@ -301,7 +301,7 @@ void print_access(InstText& t, const MemoryAccess& access) {
   }
   t.out += '[';
   t.next_value();
-  if (access.shift != 0) t.append(" << {}", access.shift);
+  if (access.scale != 1) t.append(" * {}", access.scale);
   if (access.offset != 0) t.append(" + {}", access.offset);
   t.out += ']';
   if (access.components != 1) {
@@ -340,7 +340,7 @@ bool parse_access(InstReader& r, MemoryAccess access) {
   Cursor& in = r.in;
   if (!parse_space(r, access)) return false;
   if (!in.expect('[') || !r.next_value()) return false;
-  if (in.accept('<') && !(in.expect('<') && in.number(access.shift, 63))) return false;
+  if (in.accept('*') && !in.number(access.scale)) return false;
   if (in.accept('+') && !in.number(access.offset)) return false;
   if (!in.expect(']')) return false;
   if (in.accept('{')) {
@@ -371,8 +371,9 @@ Result<void> verify_Memory(const Function& f, const Inst& inst) {
   if (!access.surface_is_operand && by == SurfaceBy::Place)
     return error("expected an operand that says where the state of a surface is");
   if (!access.surface_is_operand && by == SurfaceBy::Base) return error("expected an operand that is a base");
-  if (access.shift > (by == SurfaceBy::Base ? 31 : 0))
-    return error("expected a shift of at most 31, of distances from a base, found {}", access.shift);
+  const std::uint32_t most = by == SurfaceBy::Base ? MemoryAccess::most_scale : 1;
+  if (access.scale == 0 || access.scale > most)
+    return error("expected a scale of 1 to {}, found {}", most, access.scale);
   const Shape shape = info(inst.op).shape;
   const bool vector = shape == Shape::Load || shape == Shape::Store;
   if (vector ? access.components == 0 : access.components != 1)

@@ -17,7 +17,7 @@ enum class MemSpace : std::uint8_t {
   A32,      ///< the address space, u32 addresses; unmapped: fault
   Scratch,  ///< the thread's scratch; u32 addresses; beyond it: fault
   // The address space, from a base that an operand gives: addresses are distances from it in units of
-  // 1 << MemoryAccess::shift bytes, and the sum wraps around at 64 bits; unmapped: fault.
+  // MemoryAccess::scale bytes, and the sum wraps around at 64 bits; unmapped: fault.
   From,          ///< s32 distances
   FromUnsigned,  ///< u32 distances
   // Surfaces whose state lies where an operand says; addresses and bounds as of a surface.
@@ -66,12 +66,14 @@ enum class CacheHint : std::uint8_t {
 };
 
 struct MemoryAccess {
+  static constexpr std::uint32_t most_scale = INT32_MAX;
+
   MemSpace space = MemSpace::Surface;
   std::uint8_t surface = 0;          ///< index in the binding table
   bool surface_is_operand = false;   ///< operand 0 is what SurfaceBy says
-  std::uint8_t shift = 0;            ///< of distances
   AtomicOp atomic = AtomicOp::and_;  ///< of an atomic
   CacheHint cache = CacheHint::Default;
+  std::uint32_t scale = 1;       ///< bytes of a distance of one; at most most_scale
   std::uint32_t offset = 0;      ///< bytes added to each address; the sum does not wrap around
   std::uint64_t components = 1;  ///< bit k: component k, at address + k * element size
 

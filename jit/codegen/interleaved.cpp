@@ -52,7 +52,7 @@ class Interleaved {
     const ir::MemoryAccess& access = function_.access(inst);
     constexpr unsigned all = (1u << components) - 1;
     return access.components == all && ir::size_of(inst.type) == 4 &&
-           inst.linear.stride * (std::int64_t{1} << access.shift) == 16;
+           std::int64_t{inst.linear.stride} * access.scale == 16;
   }
   bool begins_any() const {
     return std::ranges::any_of(

@@ -20,7 +20,7 @@ unsigned component_span(const ir::MemoryAccess& access) {
 
 bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsigned element) {
   const unsigned count = access.component_count(), span = component_span(access);
-  return element == 4 && count > 1 && span <= 4 && (op == ir::Op::load || span == count);
+  return element >= 4 && count > 1 && span * element <= 16 && (op == ir::Op::load || span == count);
 }
 
 bool is_narrow_and_apart(ir::Op op, const ir::MemoryAccess& access, unsigned element, unsigned lanes,
@@ -33,7 +33,7 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
                  const ir::MemoryAccess& access, const LinearRun& linear) {
   constexpr unsigned row = 8;  // lanes
   constexpr std::int64_t farthest = 4096;
-  const std::int64_t stride = std::int64_t{linear.stride} * (std::int64_t{1} << access.shift);
+  const std::int64_t stride = std::int64_t{linear.stride} * access.scale;
   const bool goes_down = is_reversed(type, access, linear);
   if (!optimisations[Optimisation::rows] || lanes % row != 0 || linear.run < row ||
       (stride < 0 && !goes_down) || stride > farthest || ir::size_of(ir::info(access.space).address) != 4 ||
@@ -57,7 +57,8 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
 }
 
 bool is_reversed(ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {
-  return ir::size_of(type) == 4 && access.component_count() == 1 && linear.stride == -4 && !access.is_based();
+  return ir::size_of(type) == 4 && access.component_count() == 1 &&
+         std::int64_t{linear.stride} * access.scale == -4;
 }
 
 bool has_masked_runs(ir::Op op, ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {
@@ -65,7 +66,7 @@ bool has_masked_runs(ir::Op op, ir::Type type, const ir::MemoryAccess& access, c
   // some bytes or words of a vector.
   if (op == ir::Op::load) return true;
   const unsigned element = ir::size_of(type), count = access.component_count();
-  const std::int64_t stride = std::int64_t{linear.stride} * (std::int64_t{1} << access.shift);
+  const std::int64_t stride = std::int64_t{linear.stride} * access.scale;
   return element >= 4 && count <= 2 && stride == count * element;
 }
 

@@ -15,8 +15,8 @@ bool fits_in_line(const Optimisations& optimisations, const ir::MemoryAccess& ac
 
 /// From the first component that is accessed to the last.
 unsigned component_span(const ir::MemoryAccess& access);
-/// Several dwords of each lane that are accessed together, as they are of two to four (vISA has up to eight)
-/// side by side: a load may fetch what lies between those that it is of.
+/// Several components of each lane that are accessed together, in 16 bytes at most: two to four dwords (vISA
+/// has up to eight), of which a load may fetch what lies between those that it is of, or two qwords.
 bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsigned element);
 
 /// A load of 16 bytes or words that go up by one to four bytes, but not one after the other: vectors around

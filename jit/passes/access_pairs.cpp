@@ -46,8 +46,8 @@ bool AccessPairs::may_pair(const ScalarRun& access) const {
   const LinearRun both{2u * inst.lanes, access.run.stride, access.run.within};
   const bool is_fixed = ir::info(mem.space).bounded_reads && !mem.surface_is_operand;
   return mem.component_count() == 1 && ir::size_of(inst.type) == element && access.run.run >= inst.lanes &&
-         access.run.stride == static_cast<int>(element >> mem.shift) && mem.shift <= 2 &&
-         access.run.within == ~0u && (is_fixed || mem.is_based()) &&
+         access.run.stride * std::int64_t{mem.scale} == element && access.run.within == ~0u &&
+         (is_fixed || mem.is_based()) &&
          runs_of(optimisations_, inst.op, inst.type, both.run, mem, both) == 1 && has_all_on(inst.mask);
 }
 
@@ -61,7 +61,7 @@ bool AccessPairs::goes_on(const ScalarRun& first, const ScalarRun& second) const
   const SymbolicSum here = linear_.ramp(function_.arg(a, at), true).lane(0),
                     there = linear_.ramp(function_.arg(b, at), true).lane(0);
   return here.symbol != no_symbol && here.symbol == there.symbol &&
-         there.offset - here.offset == a.lanes * (element >> mem.shift);
+         (there.offset - here.offset) * std::uint64_t{mem.scale} == a.lanes * element;
 }
 
 /// Nothing between them may tell, or fault: loads are done at the first place, stores at the second one.

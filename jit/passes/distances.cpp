@@ -2,6 +2,7 @@
 // vectors, one bounds check of scalars where the distances are known, and the sums are not needed.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,12 +19,12 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
-/// base + (convert(distance) << shift), the base a sum of scalars.
+/// base + convert(distance) * scale, the base a sum of scalars.
 struct Form {
   struct Term {
     ValueId scalar = ir::no_value;  ///< one lane of 64 bits; not given: `bits`
     std::uint64_t bits = 0;
-    unsigned shift = 0;
+    std::uint64_t scale = 1;
     ValueId high = ir::no_value;  ///< if given, `scalar` has 32 bits, and these are the others
     bool operator==(const Term&) const = default;
   };
@@ -34,20 +35,20 @@ struct Form {
   std::array<unsigned, most_parts> firsts;
   std::size_t parts = 0;
   Type type = Type::s32;  ///< of the distance: how it is widened
-  unsigned shift = 0;
+  std::uint64_t scale = 1;
 
   bool add(const Term& term) {
     if (count == most_terms) return false;
     terms[count++] = term;
     return true;
   }
-  bool add(ValueId distance, unsigned first, Type of, unsigned by) {
+  bool add(ValueId distance, unsigned first, Type of, std::uint64_t by) {
     if (parts != 0) return false;
     distances[0] = distance;
     firsts[0] = first;
     parts = 1;
     type = of;
-    shift = by;
+    scale = by;
     return true;
   }
 };
@@ -73,7 +74,8 @@ class Finder {
 
  private:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
-  static constexpr unsigned most_shift = 31, most_depth = 12;
+  static constexpr unsigned most_depth = 12;
+  static constexpr std::uint64_t most_scale = ir::MemoryAccess::most_scale;
 
   bool candidate(const Inst& inst) const {
     return (inst.op == Op::load || inst.op == Op::store) && inst.lanes % 8 == 0 &&
@@ -93,78 +95,96 @@ class Finder {
     return value - inst.result < inst.result_count ? &inst : nullptr;
   }
 
-  /// Some lanes of a value, from `first` on.
+  /// `count` lanes of a value, from `first` on.
   struct Lanes {
     ValueId value = ir::no_value;
     unsigned first = 0;
+    unsigned count = 0;
     bool operator==(const Lanes&) const = default;
   };
+  Lanes all_lanes(ValueId value) const { return {value, 0, function_.values[value].lanes}; }
   /// What they are lanes of, or the same bits as another type.
   Lanes source(Lanes lanes) const {
     for (const Inst* inst = definition(lanes.value); inst != nullptr; inst = definition(lanes.value)) {
-      const bool slice = inst->op == Op::slice;
-      if (!slice && (inst->op != Op::bitcast || ir::size_of(inst->from) != ir::size_of(inst->type))) break;
-      lanes = {function_.arg(*inst, 0), lanes.first + (slice ? static_cast<unsigned>(inst->imm) : 0)};
+      if (inst->op == Op::slice) {
+        lanes.first += static_cast<unsigned>(inst->imm);
+        lanes.value = function_.arg(*inst, 0);
+      } else if (inst->op == Op::bitcast && ir::size_of(inst->from) == ir::size_of(inst->type)) {
+        lanes.value = function_.arg(*inst, 0);
+      } else if (inst->op == Op::concat) {
+        const unsigned low = function_.values[function_.arg(*inst, 0)].lanes;
+        const bool of_high = lanes.first >= low;
+        if (!of_high && lanes.first + lanes.count > low) break;
+        if (of_high) lanes.first -= low;
+        lanes.value = function_.arg(*inst, of_high ? 1 : 0);
+      } else {
+        break;
+      }
     }
     return lanes;
   }
-  Lanes arg(const Inst& inst, unsigned k, unsigned first) const {
-    return source({function_.arg(inst, k), first});
+  /// The same lanes of an operand.
+  Lanes arg(const Inst& inst, unsigned k, const Lanes& lanes) const {
+    return source({function_.arg(inst, k), lanes.first, lanes.count});
   }
   /// The one constant that every lane of a value is.
   std::optional<std::uint64_t> constant(ValueId value) const {
-    const Inst* inst = definition(source({value}).value);
+    const Inst* inst = definition(source(all_lanes(value)).value);
     if (inst == nullptr || inst->op != Op::constant) return std::nullopt;
     return inst->imm;
   }
 
-  /// Adds value << shift, of 64 bits, to the form.
-  bool add(Form& form, Lanes value, unsigned shift, unsigned depth) const {
+  /// Adds value * scale, of 64 bits, to the form.
+  bool add(Form& form, Lanes value, std::uint64_t scale, unsigned depth) const {
     value = source(value);
     const Inst* inst = definition(value.value);
-    if (inst == nullptr || depth == most_depth || shift > most_shift) return false;
-    const auto add_arg = [&](unsigned k, unsigned by) {
-      return add(form, arg(*inst, k, value.first), shift + by, depth + 1);
+    if (inst == nullptr || depth == most_depth || scale == 0 || scale > most_scale) return false;
+    const auto add_arg = [&](unsigned k, std::uint64_t by) {
+      return by <= most_scale && add(form, arg(*inst, k, value), scale * by, depth + 1);
     };
     switch (inst->op) {
       case Op::constant:
-        return form.add({ir::no_value, inst->imm, shift});
+        return form.add({ir::no_value, inst->imm, scale});
       case Op::splat:
-        return form.add({function_.arg(*inst, 0), 0, shift});
+        return form.add({function_.arg(*inst, 0), 0, scale});
       case Op::add:
-        return add_arg(0, 0) && add_arg(1, 0);
+        return add_arg(0, 1) && add_arg(1, 1);
       case Op::shl: {
         const std::optional<std::uint64_t> by = constant(function_.arg(*inst, 1));
-        return by && *by % 64 <= most_shift && add_arg(0, static_cast<unsigned>(*by % 64));
+        return by && add_arg(0, std::uint64_t{1} << *by % 64);
       }
+      case Op::mul:
+        for (const unsigned k : {0u, 1u})
+          if (const auto factor = constant(function_.arg(*inst, k))) return add_arg(1 - k, *factor);
+        return false;
       case Op::convert:
-        if (ir::size_of(inst->from) == 8 && ir::is_int(inst->from)) return add_arg(0, 0);
+        if (ir::size_of(inst->from) == 8 && ir::is_int(inst->from)) return add_arg(0, 1);
         if (inst->from != Type::s32 && inst->from != Type::u32) return false;
-        return form.add(function_.arg(*inst, 0), value.first, inst->from, shift);
+        return form.add(function_.arg(*inst, 0), value.first, inst->from, scale);
       case Op::join:
-        return add_halves(form, arg(*inst, 0, value.first), arg(*inst, 1, value.first), shift, depth + 1);
+        return add_halves(form, arg(*inst, 0, value), arg(*inst, 1, value), scale, depth + 1);
       case Op::concat:
-        return value.first == 0 && add_parts(form, *inst, shift, depth + 1);
+        return value.first == 0 && value.count == inst->lanes && add_parts(form, *inst, scale, depth + 1);
       default:
         return false;
     }
   }
 
   /// Of two parts that have the same base.
-  bool add_parts(Form& form, const Inst& concat, unsigned shift, unsigned depth) const {
+  bool add_parts(Form& form, const Inst& concat, std::uint64_t scale, unsigned depth) const {
     Form low, high;
-    if (form.parts != 0 || !add(low, {function_.arg(concat, 0)}, shift, depth) ||
-        !add(high, {function_.arg(concat, 1)}, shift, depth))
+    if (form.parts != 0 || !add(low, all_lanes(function_.arg(concat, 0)), scale, depth) ||
+        !add(high, all_lanes(function_.arg(concat, 1)), scale, depth))
       return false;
     if (low.terms != high.terms || low.count != high.count || low.type != high.type ||
-        low.shift != high.shift || low.parts == 0 || low.parts != high.parts ||
+        low.scale != high.scale || low.parts == 0 || low.parts != high.parts ||
         2 * low.parts > Form::most_parts)
       return false;
     for (std::size_t k = 0; k < low.count; ++k)
       if (!form.add(low.terms[k])) return false;
     form.parts = 2 * low.parts;
     form.type = low.type;
-    form.shift = low.shift;
+    form.scale = low.scale;
     for (std::size_t k = 0; k < low.parts; ++k) {
       form.distances[k] = low.distances[k];
       form.firsts[k] = low.firsts[k];
@@ -180,43 +200,43 @@ class Finder {
   using Terms = std::span<const Lanes>;
   static constexpr std::size_t most_summands = 6;
 
-  /// Adds (low | high << 32) << shift.
-  bool add_halves(Form& form, Lanes low, Lanes high, unsigned shift, unsigned depth) const {
+  /// Adds (low | high << 32) * scale.
+  bool add_halves(Form& form, Lanes low, Lanes high, std::uint64_t scale, unsigned depth) const {
     std::array<Lanes, most_summands> terms;
     std::size_t count = 0;
-    return flatten(high, terms, count) && add_halves(form, low, Terms(terms).first(count), shift, depth);
+    return flatten(high, terms, count) && add_halves(form, low, Terms(terms).first(count), scale, depth);
   }
   bool flatten(Lanes value, std::array<Lanes, most_summands>& terms, std::size_t& count) const {
     const Inst* inst = definition(value.value);
     if (inst != nullptr && inst->op == Op::add)
-      return flatten(arg(*inst, 0, value.first), terms, count) &&
-             flatten(arg(*inst, 1, value.first), terms, count);
+      return flatten(arg(*inst, 0, value), terms, count) && flatten(arg(*inst, 1, value), terms, count);
     if (count == terms.size()) return false;
     terms[count++] = value;
     return true;
   }
 
-  bool add_halves(Form& form, Lanes low, Terms high, unsigned shift, unsigned depth) const {
+  bool add_halves(Form& form, Lanes low, Terms high, std::uint64_t scale, unsigned depth) const {
     const Inst* l = definition(low.value);
     if (l == nullptr || depth >= most_depth) return false;
-    if (l->op == Op::addc && low.value == l->result) return add_sum(form, low, high, shift, depth);
+    if (l->op == Op::addc && low.value == l->result) return add_sum(form, low, high, scale, depth);
+    if (l->op == Op::mul_wide && low.value == l->result) return add_product(form, low, high, scale);
     if (high.size() > 1) return false;
     const Inst* h = high.empty() ? nullptr : definition(high[0].value);
     if (l->op == Op::splat)
       return h != nullptr && h->op == Op::splat &&
-             form.add({function_.arg(*l, 0), 0, shift, function_.arg(*h, 0)});
+             form.add({function_.arg(*l, 0), 0, scale, function_.arg(*h, 0)});
     if (!high.empty() && (h == nullptr || h->op != Op::constant))
-      return add_widened(form, low, high[0], shift);
+      return add_widened(form, low, high[0], scale);
     const std::uint64_t above = h == nullptr ? 0 : h->imm;
-    if (l->op == Op::constant) return form.add({ir::no_value, (l->imm & 0xffffffff) | above << 32, shift});
-    return above == 0 && form.add(low.value, low.first, Type::u32, shift);
+    if (l->op == Op::constant) return form.add({ir::no_value, (l->imm & 0xffffffff) | above << 32, scale});
+    return above == 0 && form.add(low.value, low.first, Type::u32, scale);
   }
 
   /// The lower half is the sum of two; of the upper one a term is the carry, and the others are of the one or
   /// the other.
-  bool add_sum(Form& form, Lanes low, Terms high, unsigned shift, unsigned depth) const {
+  bool add_sum(Form& form, Lanes low, Terms high, std::uint64_t scale, unsigned depth) const {
     const Inst& sum = *definition(low.value);
-    const auto carry = std::ranges::find(high, Lanes{sum.result + 1, low.first});
+    const auto carry = std::ranges::find(high, Lanes{sum.result + 1, low.first, low.count});
     if (carry == high.end()) return false;
     for (unsigned of_first = 0; of_first < 1u << (high.size() - 1); ++of_first) {
       std::array<std::array<Lanes, most_summands>, 2> terms;
@@ -229,8 +249,8 @@ class Finder {
         terms[k][counts[k]++] = *term;
       }
       Form with = form;
-      if (add_halves(with, arg(sum, 0, low.first), Terms(terms[0]).first(counts[0]), shift, depth + 1) &&
-          add_halves(with, arg(sum, 1, low.first), Terms(terms[1]).first(counts[1]), shift, depth + 1)) {
+      if (add_halves(with, arg(sum, 0, low), Terms(terms[0]).first(counts[0]), scale, depth + 1) &&
+          add_halves(with, arg(sum, 1, low), Terms(terms[1]).first(counts[1]), scale, depth + 1)) {
         form = with;
         return true;
       }
@@ -238,23 +258,54 @@ class Finder {
     return false;
   }
 
+  /// Both halves of x * factor: of the upper one a term is that of the product, and where x has a sign
+  /// another one is what that would be worth above 32 bits.
+  bool add_product(Form& form, Lanes low, Terms high, std::uint64_t scale) const {
+    const Inst& product = *definition(low.value);
+    const Lanes upper{product.result + 1, low.first, low.count};
+    for (const unsigned k : {0u, 1u}) {
+      const std::optional<std::uint64_t> factor = constant(function_.arg(product, k));
+      // As bits of 32, which are a number without a sign: a signed op takes it as it is then.
+      if (!factor || *factor > most_scale) continue;
+      const Lanes of = arg(product, 1 - k, low);
+      const auto by = scale * *factor;
+      if (by == 0 || by > most_scale) return false;
+      if (high.size() == 1 && high[0] == upper) return form.add(of.value, of.first, product.type, by);
+      if (high.size() != 2 || product.type != Type::u32) return false;
+      const auto own = std::ranges::find(high, upper);
+      if (own == high.end()) return false;
+      return is_sign_times(high[own == high.begin() ? 1 : 0], of, *factor) &&
+             form.add(of.value, of.first, Type::s32, by);
+    }
+    return false;
+  }
+  /// Lanes that are the sign of `of`, in every bit, times the factor.
+  bool is_sign_times(const Lanes& lanes, const Lanes& of, std::uint64_t factor) const {
+    const Inst* inst = definition(lanes.value);
+    if (inst == nullptr || inst->op != Op::mul) return false;
+    for (const unsigned k : {0u, 1u})
+      if (constant(function_.arg(*inst, k)) == factor) return is_sign(arg(*inst, 1 - k, lanes)) == of;
+    return false;
+  }
+
   /// The lower half is x << k and the upper one what that has lost, or x and its sign.
-  bool add_widened(Form& form, Lanes low, Lanes high, unsigned shift) const {
+  bool add_widened(Form& form, Lanes low, Lanes high, std::uint64_t scale) const {
     if (const std::optional<Lanes> of = is_sign(high); of == low)
-      return form.add(low.value, low.first, Type::s32, shift);
+      return form.add(low.value, low.first, Type::s32, scale);
     const Inst* l = definition(low.value);
     if (l->op != Op::shl) return false;
-    const Lanes of = arg(*l, 0, low.first);
+    const Lanes of = arg(*l, 0, low);
     const unsigned left = shift_of(*l);
     const std::optional<Type> type = lost(high, of, left);
-    return type && shift + left <= most_shift && form.add(of.value, of.first, *type, shift + left);
+    const std::uint64_t by = scale << left;
+    return type && by <= most_scale && form.add(of.value, of.first, *type, by);
   }
   unsigned shift_of(const Inst& inst) const { return constant(function_.arg(inst, 1)).value_or(0) % 32; }
   /// What the lanes are the sign of, in every bit.
   std::optional<Lanes> is_sign(Lanes lanes) const {
     const Inst* inst = definition(lanes.value);
     if (inst == nullptr || inst->op != Op::asr || shift_of(*inst) != 31) return std::nullopt;
-    return arg(*inst, 0, lanes.first);
+    return arg(*inst, 0, lanes);
   }
   /// Lanes that are what `of` << `left` has lost of 64 bits: how `of` was widened to them.
   std::optional<Type> lost(Lanes lanes, Lanes of, unsigned left) const {
@@ -263,16 +314,16 @@ class Finder {
     if (inst->op == Op::or_) {
       // (sign << left) | (bits >> (32 - left)).
       for (const unsigned k : {0u, 1u}) {
-        const Lanes upper = arg(*inst, k, lanes.first), bits = arg(*inst, 1 - k, lanes.first);
+        const Lanes upper = arg(*inst, k, lanes), bits = arg(*inst, 1 - k, lanes);
         const Inst* sign = definition(upper.value);
         if (sign != nullptr && sign->op == Op::shl && shift_of(*sign) == left &&
-            is_sign(arg(*sign, 0, upper.first)) == of && lost(bits, of, left) == Type::u32)
+            is_sign(arg(*sign, 0, upper)) == of && lost(bits, of, left) == Type::u32)
           return Type::s32;
       }
       return std::nullopt;
     }
     if ((inst->op != Op::shr && inst->op != Op::asr) || shift_of(*inst) != 32 - left ||
-        !(arg(*inst, 0, lanes.first) == of))
+        !(arg(*inst, 0, lanes) == of))
       return std::nullopt;
     return inst->op == Op::shr ? Type::u32 : Type::s32;
   }
@@ -312,7 +363,7 @@ class Finder {
     return define(inst, {scalar});
   }
   ValueId scalar_of(const Form::Term& term, std::uint32_t ip) {
-    if (term.scalar == ir::no_value) return constant_of(term.bits << term.shift, ip);
+    if (term.scalar == ir::no_value) return constant_of(term.bits * term.scale, ip);
     Inst inst;
     inst.guest_ip = ip;
     ValueId value = term.scalar;
@@ -328,9 +379,11 @@ class Finder {
       value = define(inst, {value});
       inst.from = {};
     }
-    if (term.shift == 0) return value;
-    inst.op = Op::shl;
-    return define(inst, {value, constant_of(term.shift, ip)});
+    if (term.scale == 1) return value;
+    const bool shifts = std::has_single_bit(term.scale);
+    inst.op = shifts ? Op::shl : Op::mul;
+    const auto by = shifts ? static_cast<unsigned>(std::countr_zero(term.scale)) : term.scale;
+    return define(inst, {value, constant_of(by, ip)});
   }
 
   ValueId define_lanes(Inst inst, std::initializer_list<ValueId> args) {
@@ -390,7 +443,7 @@ class Finder {
 
   void rewrite(Inst& inst) {
     Form form;
-    if (!add(form, {function_.arg(inst, 0)}, 0, 0) || form.parts == 0) return;
+    if (!add(form, all_lanes(function_.arg(inst, 0)), 1, 0) || form.parts == 0) return;
     const ValueId base = base_of(form, inst.guest_ip);
     std::vector<ValueId> args{base, distance_of(form, inst.lanes, inst.guest_ip)};
     const auto old = function_.args(inst);
@@ -398,7 +451,7 @@ class Finder {
     ir::MemoryAccess access = function_.access(inst);
     access.space = form.type == Type::s32 ? MemSpace::From : MemSpace::FromUnsigned;
     access.surface_is_operand = true;
-    access.shift = static_cast<std::uint8_t>(form.shift);
+    access.scale = static_cast<std::uint32_t>(form.scale);
     function_.set_access(inst, access);
     function_.set_args(inst, args);
   }

@@ -83,7 +83,7 @@ class Loop {
         const auto known = uses.of(b, true);
         const auto use = std::ranges::find(known, i, &LinearUse::index);
         const ir::MemoryAccess& access = function_->access(insts[i]);
-        const Step unit = Step{1} << access.shift;
+        const Step unit{access.scale};
         if (use != known.end() && use->run.run != 0 && std::abs(use->run.stride * unit) <= widest_run_stride)
           continue;
         if (walks.size() == RowWalks::most) return;
@@ -117,7 +117,7 @@ class Loop {
     if (!access.is_based()) return step(args[0], 0);
     const auto of_base = step(args[0], 0), of_distance = step(args[1], 0);
     if (!of_base || !of_distance) return std::nullopt;
-    return *of_base + *of_distance * (Step{1} << access.shift);
+    return *of_base + *of_distance * Step{access.scale};
   }
 
   void index() {

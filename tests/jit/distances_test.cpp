@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,7 @@ namespace {
 constexpr std::uint64_t start = 0x10'0000'0000, bytes = 3ull << 30;
 
 /// Loads eight dwords by the distances in r0, then by those in r1.
-Function loads(MemSpace space, std::uint64_t base, bool masked) {
+Function loads(MemSpace space, std::uint32_t scale, std::uint64_t base, bool masked) {
   Function function;
   function.name = "far";
   function.family = "gen9";
@@ -34,6 +35,7 @@ Function loads(MemSpace space, std::uint64_t base, bool masked) {
   const ValueId from = b.constant(Type::u64, 1, base), mask = masked ? b.mask_get(0) : no_value;
   for (unsigned i = 0; i < 2; ++i) {
     MemoryAccess access = MemoryAccess::in(space);
+    access.scale = scale;
     const ValueId distance = b.reg_read(info(space).address, 8, Region::packed(32 * i));
     b.reg_write(Region::packed(64 + 32 * i), b.load(Type::u32, access, distance, mask, from));
   }
@@ -44,7 +46,7 @@ Function loads(MemSpace space, std::uint64_t base, bool masked) {
 /// How each distance becomes 64 bits.
 struct Widening {
   Type type;
-  unsigned shift;
+  std::uint32_t scale;  ///< a power of two by shifts, any other one by products
   std::uint32_t added;  ///< to the address
   /// What is lost by the shift is put together from the sign and the other bits; what is added is added in
   /// halves.
@@ -67,17 +69,27 @@ Function loads_by_halves(const Widening& widening) {
   };
   const ValueId x = b.reg_read(widening.type, 16, Region::packed(32));
   const bool is_signed = widening.type == Type::s32;
-  const ValueId low =
-      in_u32(b.lanewise(Op::shl, {x, b.convert(Op::bitcast, widening.type, constant(16, widening.shift))}));
-  const ValueId lost = b.convert(Op::bitcast, widening.type,
-                                 constant(16, is_signed && widening.shift == 0 ? 31 : 32 - widening.shift));
-  ValueId high = widening.shift == 0 && !is_signed
-                     ? constant(16, 0)
-                     : in_u32(b.lanewise(is_signed ? Op::asr : Op::shr, {x, lost}));
-  if (widening.apart && is_signed) {
-    const ValueId sign = b.lanewise(Op::asr, {x, b.convert(Op::bitcast, Type::s32, constant(16, 31))});
-    high = b.lanewise(Op::or_, {b.lanewise(Op::shl, {in_u32(sign), constant(16, widening.shift)}),
-                                b.lanewise(Op::shr, {in_u32(x), constant(16, 32 - widening.shift)})});
+  const unsigned shift = static_cast<unsigned>(std::countr_zero(widening.scale));
+  ValueId low = in_u32(b.lanewise(Op::shl, {x, b.convert(Op::bitcast, widening.type, constant(16, shift))}));
+  const ValueId lost =
+      b.convert(Op::bitcast, widening.type, constant(16, is_signed && shift == 0 ? 31 : 32 - shift));
+  ValueId high = shift == 0 && !is_signed ? constant(16, 0)
+                                          : in_u32(b.lanewise(is_signed ? Op::asr : Op::shr, {x, lost}));
+  const auto sign = [&] {
+    return in_u32(b.lanewise(Op::asr, {x, b.convert(Op::bitcast, Type::s32, constant(16, 31))}));
+  };
+  if (!std::has_single_bit(widening.scale)) {
+    const auto product = [&](unsigned part) {
+      return b.wide(Op::mul_wide, {b.slice(in_u32(x), 8 * part, 8), constant(8, widening.scale)});
+    };
+    const auto left = product(0), right = product(1);
+    low = b.concat(left.first, right.first);
+    high = b.concat(left.second, right.second);
+    if (is_signed)
+      high = b.lanewise(Op::add, {high, b.lanewise(Op::mul, {sign(), constant(16, widening.scale)})});
+  } else if (widening.apart && is_signed) {
+    high = b.lanewise(Op::or_, {b.lanewise(Op::shl, {sign(), constant(16, shift)}),
+                                b.lanewise(Op::shr, {in_u32(x), constant(16, 32 - shift)})});
   }
   const auto base = [&](unsigned dword) {
     return b.splat(b.reg_read(Type::u32, 1, Region::packed(4 * dword)), 8);
@@ -86,7 +98,7 @@ Function loads_by_halves(const Widening& widening) {
   std::array<ValueId, 2> parts{};
   for (unsigned part = 0; part < 2; ++part) {
     const auto [sum, carry] =
-        b.wide(Op::addc, {b.slice(widening.shift == 0 ? in_u32(x) : low, 8 * part, 8), base_low});
+        b.wide(Op::addc, {b.slice(widening.scale == 1 ? in_u32(x) : low, 8 * part, 8), base_low});
     const ValueId above = b.lanewise(Op::add, {b.slice(high, 8 * part, 8), base_high});
     const ValueId upper = b.lanewise(Op::add, {carry, above});
     if (widening.apart) {
@@ -119,16 +131,17 @@ TEST_CASE("addresses whose halves were added by themselves are a base and distan
   std::vector<Engine*> engines{reference.get()};
   for (const auto& other : other_engines()) engines.push_back(other.get());
   for (const Widening& widening :
-       {Widening{Type::u32, 2, 0}, Widening{Type::s32, 2, 16}, Widening{Type::s32, 0, 0},
-        Widening{Type::u32, 5, 16}, Widening{Type::u32, 0, 4}, Widening{Type::s32, 2, 12, true},
-        Widening{Type::u32, 4, 8, true}}) {
+       {Widening{Type::u32, 4, 0}, Widening{Type::s32, 4, 16}, Widening{Type::s32, 1, 0},
+        Widening{Type::u32, 32, 16}, Widening{Type::u32, 1, 4}, Widening{Type::s32, 4, 12, true},
+        Widening{Type::u32, 16, 8, true}, Widening{Type::s32, 12, 0}, Widening{Type::u32, 12, 8},
+        Widening{Type::s32, 20, 4, true}, Widening{Type::u32, 44, 0, true}}) {
     Function shape = loads_by_halves(widening);
     distances(shape);
-    REQUIRE(shape.accesses.back().shift == widening.shift);
+    REQUIRE(shape.accesses.back().scale == widening.scale);
     CHECK(shape.accesses.back().space ==
           (widening.type == Type::s32 ? MemSpace::From : MemSpace::FromUnsigned));
     for (Engine* engine : engines) {
-      INFO(info(widening.type).name << " << " << widening.shift << " + " << widening.added);
+      INFO(info(widening.type).name << " * " << widening.scale << " + " << widening.added);
       Function function = loads_by_halves(widening);
       auto executable = engine->compile(function, {});
       REQUIRE(executable);
@@ -148,10 +161,10 @@ TEST_CASE("addresses whose halves were added by themselves are a base and distan
       for (std::uint32_t i = 0; i < 16; ++i) {
         const bool is_signed = widening.type == Type::s32;
         const std::int64_t distance =
-            (is_signed ? 37 - 7 * std::int64_t{i} : 5 * std::int64_t{i}) * (widening.shift == 0 ? 4 : 1);
+            (is_signed ? 37 - 7 * std::int64_t{i} : 5 * std::int64_t{i}) * (widening.scale == 1 ? 4 : 1);
         file[8 + i] = static_cast<std::uint32_t>(distance);
         const std::uint64_t address =
-            base + static_cast<std::uint64_t>(distance * (1 << widening.shift)) + widening.added;
+            base + static_cast<std::uint64_t>(distance * widening.scale) + widening.added;
         expected[i] = memory[(address - (middle - half)) / 4];
       }
       std::memcpy(layout.file_of(state), file.data(), sizeof file);
@@ -172,6 +185,7 @@ TEST_CASE("distances in a region of more than 2 GiB") {
     std::uint64_t base;
     std::uint32_t first;  ///< distance of the first lane
     bool inside;
+    std::uint32_t scale = 1;
   };
   const Way ways[] = {
       {MemSpace::From, start + 0x100, 0u - 0x100, true},    // the region's first bytes
@@ -193,6 +207,18 @@ TEST_CASE("distances in a region of more than 2 GiB") {
       {MemSpace::From, start - 0x80000100ull, 0x7ffffff0, false},
       {MemSpace::FromUnsigned, start - 0x100, 0x100, true},
       {MemSpace::FromUnsigned, start - 0x100, 0xfc, false},
+      {MemSpace::From, start, 0x0aaaaaab, true, 12},                   // just more than 31 bits
+      {MemSpace::From, start, 0x15555556, false, 12},                  // 4 GiB: 32 bits of the offset are 8
+      {MemSpace::From, start - 0x100000000ull, 0x15555560, true, 12},  // and what that should be
+      {MemSpace::From, start + 0x80000000ull, 0u - 0x0aaaaaaa, true, 12},
+      {MemSpace::From, start + 0x80000000ull, 0u - 0x0aaaaaab, false, 12},
+      {MemSpace::From, start + 0x100, 0u - 0x15555556, false, 12},
+      {MemSpace::FromUnsigned, start, 0x0aaaaaab, true, 12},
+      {MemSpace::FromUnsigned, start, 0x15555556, false, 12},
+      {MemSpace::FromUnsigned, start - 0x100000000ull, 0x15555560, true, 12},
+      {MemSpace::FromUnsigned, start, 0x2aaaaaac, false, 6},
+      {MemSpace::From, start, 0x7fffff00, false, 4},
+      {MemSpace::FromUnsigned, start, 0x40000000, false, 4},
   };
   const std::unique_ptr<Engine> reference = make_reference_engine();
   std::vector<Engine*> engines{reference.get()};
@@ -203,7 +229,7 @@ TEST_CASE("distances in a region of more than 2 GiB") {
         INFO(info(way.space).name << " base " << std::hex << way.base << " distance " << way.first << " step "
                                   << step << (masked ? " masked" : ""));
         for (Engine* engine : engines) {
-          Function function = loads(way.space, way.base, masked);
+          Function function = loads(way.space, way.scale, way.base, masked);
           auto executable = engine->compile(function, {});
           REQUIRE(executable);
           const StateLayout layout = (*executable)->layout();
@@ -216,12 +242,13 @@ TEST_CASE("distances in a region of more than 2 GiB") {
           state.environment = &environment;
           layout.masks_of(state)[0] = 0xff;
           std::uint32_t distances[16];
+          const auto near = static_cast<std::int64_t>(start + 0x1000 - way.base);
           for (std::uint32_t i = 0; i < 8; ++i) {
             // The first load is in bounds, so that the region is remembered.
-            distances[i] = static_cast<std::uint32_t>(start + 0x1000 - way.base) + 4 * i;
+            distances[i] = static_cast<std::uint32_t>(near / way.scale) + 4 * i;
             distances[8 + i] = way.first + step * i;
           }
-          const auto known = static_cast<std::int64_t>(start + 0x1000 - way.base);
+          const std::int64_t known = near / way.scale;
           const bool reaches = way.space == MemSpace::From ? known == static_cast<std::int32_t>(known)
                                                            : known == static_cast<std::uint32_t>(known);
           if (!reaches) std::memcpy(distances, distances + 8, 32);

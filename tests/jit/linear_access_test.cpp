@@ -28,6 +28,7 @@ struct Site {
   bool masked = false;     ///< by the execution mask
   std::uint32_t cut = 0;   ///< the bits of addresses that count, or 0
   unsigned one_place = 0;  ///< so many lanes, of stride 0, have one address each
+  std::uint64_t from = 0;  ///< where `mem` has distances: their base
 
   /// Address of lane i = base + i-th id * stride; results are kept from byte 1024 on.
   Function build() const {
@@ -48,24 +49,26 @@ struct Site {
     const ValueId base = one_place != 0 ? base_of_each(b, first_base) : b.splat(first_base, lanes);
     ValueId address =
         b.lanewise(Op::add, {b.lanewise(Op::mul, {ids, b.constant(Type::u32, lanes, stride)}), base});
+    const ValueId from_base = mem.is_based() ? b.constant(Type::u64, 1, from) : no_value;
+    if (mem.space == MemSpace::From) address = b.convert(Op::bitcast, Type::s32, address);
     if (cut != 0) address = b.lanewise(Op::and_, {address, b.constant(Type::u32, lanes, cut)});
     const ValueId mask = masked ? b.mask_get(0) : no_value;
     if (store) {
       std::vector<ValueId> values;
       for (unsigned k = 0; k < count; ++k)
         values.push_back(b.reg_read(type, lanes, Region::packed(512 + 128 * k)));
-      b.store(access, address, values, mask);
+      b.store(access, address, values, mask, from_base);
     } else {
-      const ValueId first = b.load(type, access, address, mask);
+      const ValueId first = b.load(type, access, address, mask, from_base);
       for (unsigned k = 0; k < count; ++k) b.reg_write(Region::packed(1024 + 256 * k), first + k);
     }
     // What is kept is looked at, though registers are not exact.
-    for (unsigned k = 0; k < count && !store; ++k) {
-      MemoryAccess out = MemoryAccess::in(MemSpace::Slm);
-      out.offset = 64 * k;
-      const ValueId kept = b.reg_read(Type::u32, count == 1 ? 32 : 16, Region::packed(1024 + 256 * k));
-      b.block_store(out, b.constant(Type::u32, 1, 0), kept);
-    }
+    ValueId all = b.constant(Type::u32, 16, 0);
+    for (unsigned k = 0; k < count && !store; ++k)
+      for (unsigned at = 0; at < lanes * size_of(type); at += 64)
+        all = b.lanewise(Op::add, {b.lanewise(Op::mul, {all, b.constant(Type::u32, 16, 0x9e3779b1)}),
+                                   b.reg_read(Type::u32, 16, Region::packed(1024 + 256 * k + at))});
+    if (!store) b.block_store(MemoryAccess::in(MemSpace::Slm), b.constant(Type::u32, 1, 0), all);
     b.exit();
     return function;
   }
@@ -187,6 +190,40 @@ TEST_CASE("addresses that are promised to go up by more than what is accessed, o
               if (size_of(type) >= 4 || lanes < 32)
                 check_site({mem, type, lanes, 1, times * size_of(type), store}, run);
         }
+}
+
+TEST_CASE("distances that are promised to go up or down") {
+  for (const MemSpace space : {MemSpace::From, MemSpace::FromUnsigned})
+    for (const unsigned scale : {1u, 4u, 8u, 12u, 24u})
+      for (const auto& [store, masked] :
+           {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}})
+        for (const unsigned lanes : {8u, 16u, 32u})
+          for (unsigned run = 8; run <= lanes; run *= 2)
+            for (const std::uint32_t stride : {1u, 4u, 0u - 1u, 0u - 4u}) {
+              MemoryAccess mem = MemoryAccess::in(space);
+              mem.scale = scale;
+              const std::uint64_t from = World::region + (scale == 1 ? 100 : 0);
+              const auto check = [&](Type type, unsigned components) {
+                check_site({mem, type, lanes, components, stride, store, masked, 0, 0, from}, run);
+              };
+              check(Type::u32, 1);
+              check(Type::u32, scale == 8 ? 3 : scale == 12 ? 7 : 15);
+              check(Type::u64, scale == 8 ? 1 : 3);
+            }
+}
+
+TEST_CASE("two qwords of each lane that are promised to go up") {
+  for (const MemoryAccess& mem : {MemoryAccess::in_surface(World::surface), MemoryAccess::in(MemSpace::A32),
+                                  MemoryAccess::in(MemSpace::Slm)})
+    for (const auto& [store, masked] :
+         {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}})
+      for (const unsigned lanes : {8u, 16u, 32u})
+        for (unsigned run = 8; run <= lanes; run *= 2)
+          for (const unsigned stride : {0u, 4u, 8u, 16u, 24u, 32u, 0u - 16u}) {
+            if (stride == 0 && store) continue;
+            const std::uint32_t cut = mem.space == MemSpace::Slm ? 0xffff : 0;
+            check_site({mem, Type::u64, lanes, 3, stride, store, masked, cut}, run);
+          }
 }
 
 TEST_CASE("loads of single dwords that are promised to lie apart, or to overlap") {

@@ -27,9 +27,9 @@ struct Space {
   std::uint64_t from = 0;  ///< base of distances
 };
 
-MemoryAccess distances(MemSpace space, unsigned shift) {
+MemoryAccess distances(MemSpace space, unsigned scale) {
   MemoryAccess access = MemoryAccess::in(space);
-  access.shift = static_cast<std::uint8_t>(shift);
+  access.scale = scale;
   return access;
 }
 
@@ -41,10 +41,12 @@ const Space spaces[] = {
     {MemoryAccess::in(MemSpace::Scratch), 0, World::scratch_bytes},
     {MemoryAccess::in(MemSpace::Bindless), 0, World::buffer_bytes},
     {MemoryAccess::in(MemSpace::States), 0, World::buffer_bytes},
-    {distances(MemSpace::From, 0), std::uint64_t{0} - 100, World::region_bytes, World::region + 100},
-    {distances(MemSpace::From, 2), 0, World::region_bytes / 4, World::region},
-    {distances(MemSpace::FromUnsigned, 0), 200, World::region_bytes, World::region - 200},
-    {distances(MemSpace::FromUnsigned, 3), 0, World::region_bytes / 8, World::region},
+    {distances(MemSpace::From, 1), std::uint64_t{0} - 100, World::region_bytes, World::region + 100},
+    {distances(MemSpace::From, 4), 0, World::region_bytes / 4, World::region},
+    {distances(MemSpace::FromUnsigned, 1), 200, World::region_bytes, World::region - 200},
+    {distances(MemSpace::FromUnsigned, 8), 0, World::region_bytes / 8, World::region},
+    {distances(MemSpace::From, 12), 0, World::region_bytes / 12, World::region},
+    {distances(MemSpace::FromUnsigned, 6), 0, World::region_bytes / 6, World::region},
 };
 
 enum class Pattern : std::uint8_t {

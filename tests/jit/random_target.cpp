@@ -11,8 +11,8 @@ RandomTarget random_target(Random& random) {
   switch (below(14)) {
     case 13: {
       MA access = MA::in(chance(50) ? MemSpace::From : MemSpace::FromUnsigned);
-      access.shift = static_cast<std::uint8_t>(below(4));
-      return {access, 0, static_cast<unsigned>(World::region_bytes >> access.shift)};
+      access.scale = chance(50) ? 1u << below(4) : 1 + below(20);
+      return {access, 0, static_cast<unsigned>(World::region_bytes / access.scale)};
     }
     case 12:
       return {MA::in(chance(50) ? MemSpace::Bindless : MemSpace::States), 0, World::buffer_bytes};

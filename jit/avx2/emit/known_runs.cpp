@@ -1,6 +1,7 @@
 // Known runs: accesses whose lanes are known, when the function is translated, to have addresses a fixed
 // distance apart. Their first address is checked, and what they access has its place from there; see
 // lane_site.hpp.
+#include <bit>
 #include <cstddef>
 
 #include "jit/avx2/emit/lane_site.hpp"
@@ -27,18 +28,22 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
     const auto [address, lanes_before] = run_begin(run);
     const x86::Gp first = reg.first[run];
     const auto step = static_cast<unsigned>(linear_.stride);
+    const unsigned from_first_to_last = (each - 1) * (goes_down() ? 0 - step : step);
     if (lanes_before == 0)
       a.mov(first.r32(), address.r32());
     else
       a.lea(first.r32(), x86::ptr(address.r64(), static_cast<int>(lanes_before * step)));
-    if (goes_down()) a.sub(first.r32(), (each - 1) * known_stride());
+    if (goes_down()) a.sub(first.r32(), from_first_to_last);
     if (!based()) continue;
-    // That distances go up is known modulo 2^32: none of a run may be where they begin anew.
+    // How distances go is known modulo 2^32: none of a run may be where they begin anew.
     const bool is_signed = ir::is_signed(ir::info(mem().space).address);
-    a.cmp(first.r32(), INT32_MAX - static_cast<std::int32_t>((each - 1) * step));
+    a.cmp(first.r32(), INT32_MAX - static_cast<std::int32_t>(from_first_to_last));
     is_signed ? a.jg(outside) : a.ja(outside);
     if (is_signed) a.movsxd(first, first.r32());
-    if (mem().shift != 0) a.shl(first, mem().shift);
+    if (!std::has_single_bit(mem().scale))
+      a.imul(first, first, static_cast<int>(mem().scale));
+    else if (mem().scale != 1)
+      a.shl(first, static_cast<unsigned>(std::countr_zero(mem().scale)));
     a.add(first, bits);
     a.cmp(first, region(offsetof(CachedRegion, size), 8));
     a.ja(outside);

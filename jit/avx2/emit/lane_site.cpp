@@ -1,6 +1,7 @@
 // What loads, stores and atomics with an address a lane share; see lane_site.hpp.
 #include "jit/avx2/emit/lane_site.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -112,8 +113,8 @@ void LaneSite::base_in_region(x86::Gp to) const {
 // of them have one: that may be far below the start.
 void LaneSite::locate_distances(asmjit::Label otherwise) const {
   auto& a = c_.a;
-  const unsigned shift = mem().shift;
   const bool is_signed = ir::is_signed(ir::info(mem().space).address);
+  const std::uint32_t scale = mem().scale;
   base_in_region(bits);
   a.vmovd(t.xmm(), bits.r32());
   a.sub(bits, INT32_MIN);
@@ -122,25 +123,28 @@ void LaneSite::locate_distances(asmjit::Label otherwise) const {
   a.vpbroadcastd(t, t.xmm());
   for (unsigned row = 0; row < rows(); ++row) {
     const x86::Ymm distance = addresses_[row], place = places_[row], below = u, same = v;
-    if (shift != 0) {
-      a.vpslld(place, distance, shift);
-      a.vpaddd(place, place, t);
-    } else {
+    if (scale == 1) {
       a.vpaddd(place, distance, t);
+    } else {
+      if (std::has_single_bit(scale))
+        a.vpslld(place, distance, static_cast<unsigned>(std::countr_zero(scale)));
+      else
+        a.vpmulld(place, distance, c_.splat(scale, 4));
+      a.vpaddd(place, place, t);
     }
-    // Unsigned ones are to have no sign once they are bytes.
-    const unsigned unused = is_signed ? shift : shift + 1;
-    if (unused != 0) {
-      a.vpslld(u, distance, unused);
-      is_signed ? a.vpsrad(u, u, unused) : a.vpsrld(u, u, unused);
-      a.vpcmpeqd(same, u, distance);
+    // Bytes of 32 bits, and unsigned ones without a sign.
+    const bool is_any = is_signed && scale == 1;
+    if (!is_any) {
+      if (is_signed) a.vpabsd(u, distance);
+      a.vpminud(same, is_signed ? u : distance, c_.splat(ir::MemoryAccess::most_scale / scale, 4));
+      a.vpcmpeqd(same, same, is_signed ? u : distance);
     }
     // In the sign bits:
     if (is_signed) {
       a.vpand(below, distance, t);
       a.vpor(below, below, place);
     }
-    if (unused == 0) {  // with a sign, and as they are
+    if (is_any) {
       if (masked()) a.vpand(below, below, masks_[row]);
       a.vmovmskps(bits.r32(), below);
       a.test(bits.r32(), bits.r32());

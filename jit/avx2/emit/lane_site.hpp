@@ -56,7 +56,7 @@ class LaneSite : public MemorySite {
   /// Of an access that is done by runs: bytes between neighbours; and how many runs these lanes are, one of
   /// all rows, or one a row.
   unsigned known_stride() const {
-    return goes_down() ? element() : static_cast<unsigned>(linear_.stride) << mem().shift;
+    return goes_down() ? element() : static_cast<unsigned>(linear_.stride) * mem().scale;
   }
   unsigned known_runs() const { return run_lanes_ >= lanes() ? 1 : rows(); }
   /// Then they are of dwords side by side, and the last lane has the first address.

@@ -224,6 +224,8 @@ class LoadSite : public LaneSite {
             return at(i * stride + static_cast<unsigned>(behind), bytes);
           },
           stride >= 4, row);
+    if (element() == 8 && span() == 2)
+      return load_qword_pairs([&](unsigned i) { return at(16 * i, 16); }, row);
     if (span() == 2) return load_pairs(at(0, 32), at(32, 32), row);
     if (span() == 4) return load_quads([&](unsigned i) { return at(16 * i, 16); }, row);
     switch (element()) {
@@ -276,21 +278,39 @@ class LoadSite : public LaneSite {
     a.vpermq(x, x, 0xd8);
   }
 
+  /// The same of qwords; memory(i) is what lane i has.
+  template <class Memory>
+  void load_qword_pairs(Memory memory, unsigned row) const {
+    auto& a = c_.a;
+    for (unsigned half = 0; half < 2; ++half) {
+      const x86::Ymm x = result(0, 2 * row + half), y = result(1, 2 * row + half);
+      const unsigned lane = 4 * half;
+      for (const auto& [pairs, first] : {std::pair{x, lane}, std::pair{t, lane + 1}}) {
+        a.vmovups(pairs.xmm(), memory(first));
+        a.vinsertf128(pairs, pairs, memory(first + 2), 1);
+      }
+      a.vunpckhpd(y, x, t);
+      a.vunpcklpd(x, x, t);
+    }
+  }
+
   void clear_outside_mask() const {
     auto& a = c_.a;
     if (element() < 4) {
       narrow_mask(t);
       return (void)a.vpand(result(0), result(0), t);
     }
-    for (unsigned row = 0; row < rows(); ++row) {
-      if (element() == 4) {
-        for (unsigned k = 0; k < components(); ++k) a.vpand(result(k, row), result(k, row), masks_[row]);
-        continue;
-      }
-      for (unsigned half = 0; half < 2; ++half) {
-        wide_mask(t, row, half);
-        a.vpand(result(0, 2 * row + half), result(0, 2 * row + half), t);
-      }
+    for (unsigned row = 0; row < rows(); ++row) clear_outside_mask(row);
+  }
+  /// Of elements of 4 or 8 bytes.
+  void clear_outside_mask(unsigned row) const {
+    auto& a = c_.a;
+    const unsigned each = element() / 4;
+    for (unsigned i = 0; i < each; ++i) {
+      const x86::Ymm mask = each == 1 ? masks_[row] : t;
+      if (each > 1) wide_mask(mask, row, i);
+      for (unsigned k = 0; k < components(); ++k)
+        a.vpand(result(k, each * row + i), result(k, each * row + i), mask);
     }
   }
 
@@ -326,6 +346,8 @@ class LoadSite : public LaneSite {
       }
       a.vinsertf128(to, to, u.xmm(), 1);
     };
+    if (element() == 8 && span() == 2)
+      return load_qword_pairs([&](unsigned i) { return memory(i, 0, 16); }, row);
     if (element() == 8) {
       qwords(result(0, 2 * row), 0, 2);
       return qwords(result(0, 2 * row + 1), 4, 6);
@@ -412,7 +434,10 @@ class LoadSite : public LaneSite {
   /// are off for long, and a gather of none takes as long as one of all.
   void go_if_none(unsigned row, asmjit::Label none) const {
     if (!masked()) return;
-    for (unsigned k = 0; k < components(); ++k) c_.a.vpxor(result(k, row), result(k, row), result(k, row));
+    const unsigned each = element() / 4;
+    for (unsigned k = 0; k < components(); ++k)
+      for (unsigned i = each * row; i < each * (row + 1); ++i)
+        c_.a.vpxor(result(k, i), result(k, i), result(k, i));
     c_.a.test(reg.mask.r32(), 0xffu << 8 * row);
     c_.a.jz(none);
   }
@@ -452,8 +477,7 @@ class LoadSite : public LaneSite {
           return memory.lane(place(), component_offset(0) + static_cast<unsigned>(behind), bytes);
         },
         false, row);
-    if (masked())
-      for (unsigned k = 0; k < components(); ++k) a.vpand(result(k, row), result(k, row), masks_[row]);
+    if (masked()) clear_outside_mask(row);
     a.bind(none);
   }
 

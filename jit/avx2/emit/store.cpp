@@ -143,9 +143,12 @@ class StoreSite : public LaneSite {
           [&](unsigned i, unsigned behind, unsigned bytes) { return at(i * stride + behind, bytes); },
           {.no_overlap = true, .side_by_side = stride == components() * element()}, row);
     if (components() == 2) {
-      interleave(row);
-      a.vmovups(at(0, 32), v);
-      return (void)a.vmovups(at(32, 32), u);
+      for (unsigned half = 0; half < element() / 4; ++half) {
+        interleave(row, half);
+        a.vmovups(at(64 * half, 32), v);
+        a.vmovups(at(64 * half + 32, 32), u);
+      }
+      return;
     }
     switch (element()) {
       case 8:
@@ -162,13 +165,25 @@ class StoreSite : public LaneSite {
     }
   }
 
-  /// x0 x1 ... and y0 y1 ... to v = x0 y0 x1 y1 ... and u, what follows.
-  void interleave(unsigned row) const {
+  /// x0 x1 ... and y0 y1 ... to v = x0 y0 x1 y1 ... and u, what follows; of qwords those of half a row.
+  void interleave(unsigned row, unsigned half = 0) const {
     auto& a = c_.a;
-    a.vunpcklps(t, from(0, row), from(1, row));
-    a.vunpckhps(u, from(0, row), from(1, row));
+    unpack_pairs(row, half);
     a.vperm2f128(v, t, u, 0x20);
     a.vperm2f128(u, t, u, 0x31);
+  }
+  /// Each half of them by itself: t = x0 y0 ... | x4 y4 ... and u, what is between, or of qwords t = x0 y0 |
+  /// x2 y2 and u = x1 y1 | x3 y3.
+  void unpack_pairs(unsigned row, unsigned half) const {
+    auto& a = c_.a;
+    const unsigned i = row * (element() / 4) + half;
+    if (element() == 8) {
+      a.vunpcklpd(t, from(0, i), from(1, i));
+      a.vunpckhpd(u, from(0, i), from(1, i));
+    } else {
+      a.vunpcklps(t, from(0, i), from(1, i));
+      a.vunpckhps(u, from(0, i), from(1, i));
+    }
   }
 
   // ---- Lanes that lie apart: what one has, side by side, goes with one move or two
@@ -183,6 +198,7 @@ class StoreSite : public LaneSite {
   void store_row_apart(Memory memory, Layout layout, unsigned row) const {
     auto& a = c_.a;
     if (components() > 2) return store_transposed(memory, layout, row);
+    if (components() == 2 && element() == 8) return store_qword_pairs(memory, row);
     const auto qwords = [&](unsigned first, x86::Ymm pairs) {
       for (unsigned half = 0; half < 2; ++half) {
         const x86::Xmm part = half == 0 ? pairs.xmm() : t.xmm();
@@ -214,6 +230,20 @@ class StoreSite : public LaneSite {
         a.vpextrw(to, part, index);
       } else {
         a.vpextrb(to, part, index);
+      }
+    }
+  }
+
+  /// Two qwords of each lane, in the order of the lanes.
+  template <class Memory>
+  void store_qword_pairs(Memory memory, unsigned row) const {
+    auto& a = c_.a;
+    for (unsigned half = 0; half < 2; ++half) {
+      unpack_pairs(row, half);
+      for (unsigned i = 0; i < 4; ++i) {
+        const x86::Ymm pairs = i % 2 == 0 ? t : u;
+        const x86::Mem to = memory(4 * half + i, 0, 16);
+        i < 2 ? a.vmovups(to, pairs.xmm()) : a.vextractf128(to, pairs, 1);
       }
     }
   }
@@ -294,23 +324,21 @@ class StoreSite : public LaneSite {
       a.vblendvps(t, t, from(0, row), masks_[row]);
       return (void)a.vmovups(at(0), t);
     }
-    std::array<x86::Ymm, 2> halves{v, u};
-    if (components() == 2) {
-      interleave(row);
-    } else {
-      halves = {from(0, 2 * row), from(0, 2 * row + 1)};
-    }
-    for (unsigned half = 0; half < 2; ++half) {
-      wide_mask(t, row, half);
+    const bool pairs = components() == 2;
+    const unsigned qwords = components() * element() / 8;  // of a lane
+    for (unsigned i = 0; i < 2 * qwords; ++i) {
+      if (pairs && i % 2 == 0) interleave(row, i / 2);
+      const x86::Ymm changed = i % 2 == 0 ? v : u, data = pairs ? changed : from(0, 2 * row + i);
+      wide_mask(t, row, i / qwords);
+      if (qwords == 2) a.vpermq(t, t, i % 2 == 0 ? 0x50 : 0xfa);
       if (!is_rewritten()) {
-        a.vmaskmovpd(at(32 * half), t, halves[half]);
+        a.vmaskmovpd(at(32 * i), t, data);
         continue;
       }
-      const x86::Ymm changed = half == 0 ? v : u;
-      a.vxorpd(changed, halves[half], at(32 * half));
+      a.vxorpd(changed, data, at(32 * i));
       a.vandpd(changed, changed, t);
-      a.vxorpd(changed, changed, at(32 * half));
-      a.vmovups(at(32 * half), changed);
+      a.vxorpd(changed, changed, at(32 * i));
+      a.vmovups(at(32 * i), changed);
     }
   }
   /// What is in the memory can be read and written back, as no other host thread writes there: AMD's
