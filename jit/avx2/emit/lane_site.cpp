@@ -123,21 +123,24 @@ void LaneSite::locate_distances(asmjit::Label otherwise) const {
   a.vpbroadcastd(t, t.xmm());
   for (unsigned row = 0; row < rows(); ++row) {
     const x86::Ymm distance = addresses_[row], place = places_[row], below = u, same = v;
-    if (scale == 1) {
-      a.vpaddd(place, distance, t);
-    } else {
-      if (std::has_single_bit(scale))
-        a.vpslld(place, distance, static_cast<unsigned>(std::countr_zero(scale)));
-      else
-        a.vpmulld(place, distance, c_.splat(scale, 4));
-      a.vpaddd(place, place, t);
-    }
-    // Bytes of 32 bits, and unsigned ones without a sign.
+    // As bytes they are to fit 32 bits, and unsigned ones are to have no sign.
     const bool is_any = is_signed && scale == 1;
-    if (!is_any) {
-      if (is_signed) a.vpabsd(u, distance);
-      a.vpminud(same, is_signed ? u : distance, c_.splat(ir::MemoryAccess::most_scale / scale, 4));
-      a.vpcmpeqd(same, same, is_signed ? u : distance);
+    if (std::has_single_bit(scale)) {  // without constants, which scattered lanes drive out of the cache
+      const auto shift = static_cast<unsigned>(std::countr_zero(scale)), unused = shift + (is_signed ? 0 : 1);
+      if (shift != 0) a.vpslld(place, distance, shift);
+      a.vpaddd(place, shift != 0 ? place : distance, t);
+      if (!is_any) {
+        a.vpslld(u, distance, unused);
+        is_signed ? a.vpsrad(u, u, unused) : a.vpsrld(u, u, unused);
+        a.vpcmpeqd(same, u, distance);
+      }
+    } else {
+      a.vpmulld(place, distance, c_.splat(scale, 4));
+      a.vpaddd(place, place, t);
+      const x86::Ymm size = is_signed ? u : distance;
+      if (is_signed) a.vpabsd(size, distance);
+      a.vpminud(same, size, c_.splat(ir::MemoryAccess::most_scale / scale, 4));
+      a.vpcmpeqd(same, same, size);
     }
     // In the sign bits:
     if (is_signed) {
