@@ -226,7 +226,7 @@ class Finder {
       return h != nullptr && h->op == Op::splat &&
              form.add({function_.arg(*l, 0), 0, scale, function_.arg(*h, 0)});
     if (!high.empty() && (h == nullptr || h->op != Op::constant))
-      return add_widened(form, low, high[0], scale);
+      return add_widened(form, low, high[0], scale, depth);
     const std::uint64_t above = h == nullptr ? 0 : h->imm;
     if (l->op == Op::constant) return form.add({ir::no_value, (l->imm & 0xffffffff) | above << 32, scale});
     return above == 0 && form.add(low.value, low.first, Type::u32, scale);
@@ -288,17 +288,26 @@ class Finder {
     return false;
   }
 
-  /// The lower half is x << k and the upper one what that has lost, or x and its sign.
-  bool add_widened(Form& form, Lanes low, Lanes high, std::uint64_t scale) const {
-    if (const std::optional<Lanes> of = is_sign(high); of == low)
-      return form.add(low.value, low.first, Type::s32, scale);
-    const Inst* l = definition(low.value);
-    if (l->op != Op::shl) return false;
-    const Lanes of = arg(*l, 0, low);
-    const unsigned left = shift_of(*l);
-    const std::optional<Type> type = lost(high, of, left);
+  /// The upper half is the sign of the lower one; or that is x << k, and the upper one what it has lost: of x
+  /// as 32 bits that are widened, or as the lower half of 64.
+  bool add_widened(Form& form, Lanes low, Lanes high, std::uint64_t scale, unsigned depth) const {
+    if (is_sign(high) == low) return form.add(low.value, low.first, Type::s32, scale);
+    const Inst& shift = *definition(low.value);
+    if (shift.op != Op::shl) return false;
+    const Lanes of = arg(shift, 0, low);
+    const unsigned left = shift_of(shift);
     const std::uint64_t by = scale << left;
-    return type && by <= most_scale && form.add(of.value, of.first, *type, by);
+    if (left == 0 || by > most_scale) return false;
+    if (const std::optional<Type> type = lost(high, of, left)) return form.add(of.value, of.first, *type, by);
+    const Inst* both = definition(high.value);
+    if (both == nullptr || both->op != Op::or_) return false;
+    for (const unsigned k : {0u, 1u}) {
+      const Lanes upper = arg(*both, k, high), bits = arg(*both, 1 - k, high);
+      const Inst* own = definition(upper.value);
+      if (own != nullptr && own->op == Op::shl && shift_of(*own) == left && lost(bits, of, left) == Type::u32)
+        return add_halves(form, of, arg(*own, 0, upper), by, depth + 1);
+    }
+    return false;
   }
   unsigned shift_of(const Inst& inst) const { return constant(function_.arg(inst, 1)).value_or(0) % 32; }
   /// What the lanes are the sign of, in every bit.
@@ -310,19 +319,7 @@ class Finder {
   /// Lanes that are what `of` << `left` has lost of 64 bits: how `of` was widened to them.
   std::optional<Type> lost(Lanes lanes, Lanes of, unsigned left) const {
     const Inst* inst = definition(lanes.value);
-    if (inst == nullptr || left == 0) return std::nullopt;
-    if (inst->op == Op::or_) {
-      // (sign << left) | (bits >> (32 - left)).
-      for (const unsigned k : {0u, 1u}) {
-        const Lanes upper = arg(*inst, k, lanes), bits = arg(*inst, 1 - k, lanes);
-        const Inst* sign = definition(upper.value);
-        if (sign != nullptr && sign->op == Op::shl && shift_of(*sign) == left &&
-            is_sign(arg(*sign, 0, upper)) == of && lost(bits, of, left) == Type::u32)
-          return Type::s32;
-      }
-      return std::nullopt;
-    }
-    if ((inst->op != Op::shr && inst->op != Op::asr) || shift_of(*inst) != 32 - left ||
+    if (inst == nullptr || (inst->op != Op::shr && inst->op != Op::asr) || shift_of(*inst) != 32 - left ||
         !(arg(*inst, 0, lanes) == of))
       return std::nullopt;
     return inst->op == Op::shr ? Type::u32 : Type::s32;
