@@ -63,25 +63,44 @@ void read_stride2(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// 8 or 16-bit elements, one in each word or dword (whose size this is), from the beginning of a slot on. 0:
+/// 8 or 16-bit elements, one in each word or dword (whose size this is), of whole slots or of half a slot. 0:
 /// not that.
 unsigned container_bytes(const CodeInst& inst, unsigned bytes) {
   const int stride = inst.region.stride(inst.lanes);
   if (stride < 2 || bytes > 2) return 0;
   const unsigned container = static_cast<unsigned>(stride) * bytes;
-  const bool fits = (container == 2 || container == 4) && inst.lanes * container % target.vector_bytes == 0 &&
-                    inst.region.offset % target.vector_bytes + bytes <= container;
+  const unsigned all = inst.lanes * container, half = target.vector_bytes / 2;
+  const bool fits = (container == 2 || container == 4) && (all % target.vector_bytes == 0 || all == half) &&
+                    inst.region.offset % std::min(all, target.vector_bytes) + bytes <= container;
   return fits ? container : 0;
+}
+
+/// Which half of a slot the containers are in.
+enum class InSlot : std::uint8_t { Both, Low, High };
+InSlot in_slot(const CodeInst& inst, unsigned container) {
+  constexpr unsigned half = target.vector_bytes / 2;
+  if (inst.lanes * container != half) return InSlot::Both;
+  return inst.region.offset % target.vector_bytes < half ? InSlot::Low : InSlot::High;
 }
 
 void read_contained(Compiler& c, const CodeInst& inst, unsigned container) {
   const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % container * 8;
   const unsigned first = inst.region.offset / target.vector_bytes;
-  const unsigned slots = inst.lanes * container / target.vector_bytes;
+  const unsigned slots = std::max(1u, inst.lanes * container / target.vector_bytes);
+  const InSlot where = in_slot(inst, container);
   const std::uint64_t field = bytes == 1 ? 0xff : 0xffff;
   auto element = [&](unsigned slot) {
-    x86::Ymm to = c.v.scratch();
-    x86::Ymm from = c.s.use(first + slot);
+    x86::Ymm to = c.v.scratch(), from = to;
+    if (where != InSlot::Both && !c.s.is_newer({first, first})) {
+      constexpr unsigned half = target.vector_bytes / 2;  // alone, as that may just have been written
+      c.a.vmovdqu(to.xmm(), c.s.memory(inst.region.offset / half * half, half));
+    } else {
+      from = c.s.use(first + slot);
+      if (where == InSlot::High) {
+        c.a.vextracti128(to.xmm(), from, 1);
+        from = to;
+      }
+    }
     if (shift > 0) {
       c.a.emit(container == 2 ? I::kIdVpsrlw : I::kIdVpsrld, to, from, asmjit::Imm(shift));
       from = to;
@@ -94,7 +113,7 @@ void read_contained(Compiler& c, const CodeInst& inst, unsigned container) {
     // Of lanes beyond the value, anything.
     x86::Ymm high = 2 * pair + 1 < count ? of(2 * pair + 1) : low;
     c.a.emit(id, low, low, high);
-    c.a.vpermq(low, low, 0xd8);
+    if (where == InSlot::Both) c.a.vpermq(low, low, 0xd8);
     return low;
   };
   auto words = [&](unsigned pair) { return packed(pair, element, slots, I::kIdVpackusdw); };
@@ -110,8 +129,13 @@ void read_contained(Compiler& c, const CodeInst& inst, unsigned container) {
 void write_contained(Compiler& c, const CodeInst& inst, unsigned container) {
   const unsigned bytes = ir::size_of(inst.type), shift = inst.region.offset % container * 8;
   const unsigned first = inst.region.offset / target.vector_bytes;
-  const unsigned slots = inst.lanes * container / target.vector_bytes;
-  const std::uint64_t field = (bytes == 1 ? 0xffu : 0xffffu) << shift;
+  const unsigned slots = std::max(1u, inst.lanes * container / target.vector_bytes);
+  const InSlot where = in_slot(inst, container);
+  const auto fields = [&](std::uint32_t byte) -> std::uint32_t {  // of the four bytes from there on
+    const std::uint32_t field = (bytes == 1 ? 0xffu : 0xffffu) << shift;
+    if (where != InSlot::Both && (byte < target.vector_bytes / 2) != (where == InSlot::Low)) return 0;
+    return container == 2 ? field | field << 16 : field;
+  };
   const std::uint32_t extend_id = container == 2 ? I::kIdVpmovzxbw
                                   : bytes == 1   ? I::kIdVpmovzxbd
                                                  : I::kIdVpmovzxwd;
@@ -130,12 +154,22 @@ void write_contained(Compiler& c, const CodeInst& inst, unsigned container) {
     c.a.emit(extend_id, spread, part);
     if (shift > 0) c.a.emit(container == 2 ? I::kIdVpsllw : I::kIdVpslld, spread, spread, asmjit::Imm(shift));
     x86::Ymm old = c.s.use(first + i);
-    if (bytes == 2 && shift % 16 == 0 && inst.mask == ir::no_value) {
+    if (where == InSlot::High) c.a.vpermq(spread, spread, 0x44);
+    if (bytes == 2 && shift % 16 == 0 && inst.mask == ir::no_value && where == InSlot::Both) {
       c.a.vpblendw(spread, old, spread, shift > 0 ? 0xaa : 0x55);
     } else {
       c.a.vpxor(spread, spread, old);
-      c.a.vpand(spread, spread, c.splat(field, container));
-      if (inst.mask != ir::no_value) c.a.vpand(spread, spread, c.m.lanes(inst.mask, container, i));
+      c.a.vpand(spread, spread,
+                c.constant(ConstantPool::dwords([&](std::uint32_t d) { return fields(4 * d); })));
+      if (inst.mask != ir::no_value) {
+        x86::Ymm lanes = c.m.lanes(inst.mask, container, i);
+        if (where == InSlot::High) {
+          const x86::Ymm moved = c.v.scratch();
+          c.a.vpermq(moved, lanes, 0x44);
+          lanes = moved;
+        }
+        c.a.vpand(spread, spread, lanes);
+      }
       c.a.vpxor(spread, spread, old);
     }
     c.s.set(first + i, spread);
