@@ -25,7 +25,7 @@ bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsi
 
 bool is_narrow_and_apart(ir::Op op, const ir::MemoryAccess& access, unsigned element, unsigned lanes,
                          std::int64_t stride) {
-  return op == ir::Op::load && access.component_count() == 1 && element < 4 && lanes == 16 && stride >= 1 &&
+  return op == ir::Op::load && access.component_count() == 1 && element < 4 && lanes <= 16 && stride >= 1 &&
          stride <= 4 && stride != element;
 }
 

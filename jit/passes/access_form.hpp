@@ -19,8 +19,8 @@ unsigned component_span(const ir::MemoryAccess& access);
 /// has up to eight), of which a load may fetch what lies between those that it is of, or two qwords.
 bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsigned element);
 
-/// A load of 16 bytes or words that go up by one to four bytes, but not one after the other: vectors around
-/// four of them have them.
+/// A load of 8 or 16 bytes or words that go up by one to four bytes, but not one after the other: vectors
+/// around four of them have them.
 bool is_narrow_and_apart(ir::Op op, const ir::MemoryAccess& access, unsigned element, unsigned lanes,
                          std::int64_t stride);
 

@@ -175,20 +175,22 @@ class LoadSite : public LaneSite {
     }
   }
 
-  /// is_narrow_and_apart: four lanes from each 16 bytes that hold them, none of which is behind the last
-  /// lane.
+  /// is_narrow_and_apart: four lanes from each 16 bytes that hold them, or 8 where all have fewer, none of
+  /// which is behind the last lane.
   void load_narrow_apart(const CheckedAddress& memory, unsigned stride) const {
     constexpr unsigned vector = 16, each = 4;
     constexpr std::uint8_t none = 0x80;
     auto& a = c_.a;
     const x86::Ymm to = result(0);
-    const unsigned last = (lanes() - 1) * stride + element() - vector;
+    const unsigned all = (lanes() - 1) * stride + element(), window = all < vector ? vector / 2 : vector;
     std::array<ConstantPool::Entry, 2> shuffles;
     for (unsigned group = 0; group < lanes() / each; ++group) {
-      const unsigned begin = std::min(each * group * stride, last), half = group / 2;
+      const unsigned begin = std::min(each * group * stride, all - window), half = group / 2;
       const x86::Ymm into = group % 2 == 0 ? to : t;
-      const x86::Mem from = memory.at(component_offset(0) + begin, vector);
-      if (half == 0)
+      const x86::Mem from = memory.at(component_offset(0) + begin, window);
+      if (window < vector)
+        a.vmovq(into.xmm(), from);
+      else if (half == 0)
         a.vmovups(into.xmm(), from);
       else
         a.vinserti128(into, into, from, 1);
@@ -201,7 +203,7 @@ class LoadSite : public LaneSite {
     a.vpshufb(to, to, c_.constant(shuffles[0]));
     a.vpshufb(t, t, c_.constant(shuffles[1]));
     a.vpor(to, to, t);
-    if (element() == 1) a.vpermq(to, to, 0x08);
+    if (bytes() == vector && element() == 1) a.vpermq(to, to, 0x08);
   }
 
   /// Row `row` of the results from `offset` behind the address that run `run` begins at.
