@@ -111,11 +111,8 @@ void Moves::pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned ve
       a_.vpmovmskb(to, packed);
       break;
     }
-    case 4:
-      a_.vmovmskps(to, from);
-      break;
     default:
-      a_.vmovmskpd(to, from);
+      pack_lanes(bits, lanes, width);
       break;
   }
 }
@@ -235,6 +232,12 @@ bool Moves::pack_mask_pair(unsigned bits, unsigned low, unsigned high, unsigned 
     default:
       return false;
   }
+}
+
+void Moves::pack_lanes(unsigned bits, unsigned lanes, unsigned width) {
+  const x86::Gp to = x86::gpd(bits);
+  if (width == 4) return (void)a_.vmovmskps(to, x86::ymm(lanes));
+  a_.vmovmskpd(to, x86::ymm(lanes));
 }
 
 void Moves::mask_to_lanes(unsigned vector, unsigned mask, unsigned width) {

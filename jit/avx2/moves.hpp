@@ -26,6 +26,7 @@ class Moves final : public codegen::Moves {
   void load_whole(unsigned reg, codegen::Location from) override;
   void move_general(unsigned to, unsigned from) override;
   void set_general(unsigned reg, std::uint64_t constant) override;
+  void pack_lanes(unsigned bits, unsigned lanes, unsigned width) override;
   void pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) override;
   bool packing_needs_vector(unsigned width) const override { return width == 2 && !evex_; }
   void join_bits(unsigned bits, unsigned part, unsigned by) override;

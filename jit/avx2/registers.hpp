@@ -98,6 +98,11 @@ class MaskRegisters {
     return x86::k(allocator_.masks.define_chunk(mask, chunk));
   }
   x86::Gp define_bits(ir::ValueId mask) { return x86::gpq(allocator_.generals.define(mask)); }
+  void keep_in_vectors(ir::ValueId mask) { allocator_.masks.keep_in_vectors(mask); }
+  bool in_vectors(ir::ValueId mask) const { return allocator_.masks.in_vectors(mask); }
+  bool suits_vectors(const CodeInst& compare, unsigned width) const {
+    return allocator_.masks.suits_vectors(compare, width);
+  }
   void define_lanes(ir::ValueId mask, unsigned width) { allocator_.masks.define_lanes(mask, width); }
   void note_part(ir::ValueId mask, ir::ValueId of, unsigned first_lane) {
     allocator_.masks.note_part(mask, of, first_lane);

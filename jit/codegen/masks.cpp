@@ -1,4 +1,7 @@
 // Masks between their forms.
+#include <algorithm>
+#include <bit>
+
 #include "jit/codegen/allocator.hpp"
 
 namespace eum::jit::codegen {
@@ -8,6 +11,41 @@ using ir::ValueId;
 void Masks::define_lanes(ValueId mask, unsigned width) {
   all_.values_[mask].mask_width = static_cast<std::uint8_t>(width);
   all_.values_[mask].signs_only = 0;
+}
+
+void Masks::keep_in_vectors(ValueId mask) { all_.values_[mask].in_vectors = true; }
+bool Masks::in_vectors(ValueId mask) const { return all_.values_[mask].in_vectors; }
+
+bool Masks::suits_vectors(const CodeInst& compare, unsigned width) const {
+  constexpr int most_held = 12;  // of the 16 that instructions without mask registers reach
+  if (std::popcount(all_.vector_file_.held()) > most_held) return false;
+  // Bits come from several mask registers by fewer instructions.
+  const bool bits_too = compare.lanes * width == all_.vector_bytes();
+  const auto insts = all_.code_->insts();
+  for (std::uint32_t at = compare.first_use[0]; at != never;) {
+    const CodeInst& use = insts[at];
+    if (use.mask == compare.result || std::ranges::count(use.args, compare.result) != 1) return false;
+    at = use.next_use[static_cast<std::size_t>(std::ranges::find(use.args, compare.result) -
+                                               use.args.begin())];
+    switch (use.op) {
+      case ir::Op::select:
+        if (use.args[0] != compare.result || ir::size_of(use.type) != width) return false;
+        break;
+      case ir::Op::and_:
+      case ir::Op::or_:
+      case ir::Op::andn:
+      case ir::Op::not_:
+      case ir::Op::flag_write:
+      case ir::Op::mask_set:
+      case ir::Op::mask_bits:
+      case ir::Op::branch_any:
+        if (!bits_too) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
 }
 
 void Masks::note_part(ValueId mask, ValueId of, unsigned first_lane) {
@@ -55,12 +93,17 @@ unsigned Masks::bits(ValueId mask) {
   const unsigned width = v.mask_width, lanes = all_.values_.info(mask).lanes;
   const unsigned per_chunk = all_.target_.lanes_per_vector(width);
   const unsigned bits = all_.generals.define(mask);
+  const bool in_registers = all_.target_.mask_registers != 0 && !v.in_vectors;
   const auto chunk_of = [&](unsigned c) {
-    return all_.target_.mask_registers != 0 ? static_cast<unsigned>(all_.values_.place(mask, c).reg)
-                                            : all_.vectors.use(mask, c);
+    return in_registers ? static_cast<unsigned>(all_.values_.place(mask, c).reg) : all_.vectors.use(mask, c);
   };
+
   // How many chunks it has packed.
   const auto pack = [&](unsigned to, unsigned c) {
+    if (v.in_vectors) {
+      all_.moves_.pack_lanes(to, chunk_of(c), width);
+      return 1u;
+    }
     if (all_.target_.mask_registers != 0 && (c + 1) * per_chunk < lanes &&
         all_.moves_.pack_mask_pair(to, chunk_of(c), chunk_of(c + 1), per_chunk))
       return 2u;

@@ -90,6 +90,8 @@ class Moves {
   virtual void load_mask(unsigned mask, unsigned bits, unsigned first) = 0;
   /// bits = those of the mask `low`, then those of `high`, which have `lanes` each. False: there is no way.
   virtual bool pack_mask_pair(unsigned bits, unsigned low, unsigned high, unsigned lanes) = 0;
+  /// One bit for each lane of 4 or 8 bytes of a vector, as without mask registers.
+  virtual void pack_lanes(unsigned bits, unsigned lanes, unsigned width) = 0;
   /// Lanes of `width` bytes in a vector register.
   virtual void mask_to_lanes(unsigned vector, unsigned mask, unsigned width) = 0;
 };

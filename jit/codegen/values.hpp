@@ -31,6 +31,8 @@ struct Value {
   /// Sum of those widths of a mask's vector forms of which the sign of each lane is right, and nothing else.
   std::uint8_t signs_only = 0;
   bool is_constant = false;
+  /// A mask has lanes in vectors though there are mask registers.
+  bool in_vectors = false;
   std::uint32_t first_place = 0;  ///< of chunks
   std::uint32_t next_use = never;
   Place general;  ///< of a scalar, or of a mask's bits

@@ -135,7 +135,7 @@ x86::CondCode compare_scalars(Compiler& c, const CodeInst& inst) {
 }
 
 Mask::Mask(Compiler& c, ir::ValueId mask, unsigned bytes, unsigned chunk) : c_(c), bytes_(bytes) {
-  if (c.host.evex())
+  if (c.host.evex() && !c.m.in_vectors(mask))
     register_ = c.m.chunk(mask, bytes, chunk);
   else
     lanes_ = c.m.signs(mask, bytes, chunk);
