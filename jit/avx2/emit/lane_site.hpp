@@ -132,11 +132,14 @@ class LaneSite : public MemorySite {
   x86::Mem part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const;
 
   bool side_by_side_components() const { return side_by_side_; }
-  /// Known runs of single dwords that do not lie side by side are gathered by one address, which `bits` then
-  /// holds.
+  /// Known runs of single dwords that lie farther apart than vectors around them are wide, or overlap, are
+  /// gathered by one address, which `bits` then holds.
   bool is_gathered_run(unsigned stride) const {
-    return by_runs() && element() == 4 && components() == 1 && stride != 0 && stride != element();
+    return has_dwords_apart(stride) && (stride < element() || stride > farthest_in_vectors);
   }
+  /// Other ones are blended of such vectors.
+  static constexpr unsigned farthest_in_vectors = 64;
+  bool is_blended_run(unsigned stride) const { return has_dwords_apart(stride) && !is_gathered_run(stride); }
   /// For vpermd: the eight dwords of a register in the other order.
   x86::Mem reversing() const;
   /// Where a row of a run that goes down begins.
@@ -167,6 +170,9 @@ class LaneSite : public MemorySite {
   std::array<x86::Gp, 2> starts_;  // of runs
 
  private:
+  bool has_dwords_apart(unsigned stride) const {
+    return by_runs() && element() == 4 && components() == 1 && stride != 0 && stride != element();
+  }
   static unsigned run_lanes(const CodeInst& inst) { return inst.runs == 0 ? 0 : inst.lanes / inst.runs; }
   /// The scalar that run `run` of these lanes begins with, and how many lanes of it are in front of these.
   struct RunBegin {

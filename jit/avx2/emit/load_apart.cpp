@@ -1,0 +1,173 @@
+// Rows whose lanes lie apart; what a lane has side by side comes with one move or two. See load_site.hpp.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "jit/avx2/emit/load_site.hpp"
+
+namespace eum::jit::avx2::emit {
+
+void LoadSite::load_narrow_apart(const CheckedAddress& memory, unsigned stride) const {
+  constexpr unsigned vector = 16, each = 4;
+  constexpr std::uint8_t none = 0x80;
+  auto& a = c_.a;
+  const x86::Ymm to = result(0);
+  const unsigned all = (lanes() - 1) * stride + element(), window = all < vector ? vector / 2 : vector;
+  std::array<ConstantPool::Entry, 2> shuffles;
+  for (unsigned group = 0; group < lanes() / each; ++group) {
+    const unsigned begin = std::min(each * group * stride, all - window), half = group / 2;
+    const x86::Ymm into = group % 2 == 0 ? to : t;
+    const x86::Mem from = memory.at(component_offset(0) + begin, window);
+    if (window < vector)
+      a.vmovq(into.xmm(), from);
+    else if (half == 0)
+      a.vmovups(into.xmm(), from);
+    else
+      a.vinserti128(into, into, from, 1);
+    auto* shuffle = shuffles[group % 2].data() + vector * half;
+    std::fill_n(shuffle, vector, none);
+    for (unsigned i = 0; i < each * element(); ++i)
+      shuffle[group % 2 * each * element() + i] =
+          static_cast<std::uint8_t>((each * group + i / element()) * stride + i % element() - begin);
+  }
+  a.vpshufb(to, to, c_.constant(shuffles[0]));
+  a.vpshufb(t, t, c_.constant(shuffles[1]));
+  a.vpor(to, to, t);
+  if (bytes() == vector && element() == 1) a.vpermq(to, to, 0x08);
+}
+
+void LoadSite::gather_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
+  auto& a = c_.a;
+  if (row == run) memory.point_to(a, bits, run);
+  if (row == 0) a.vmovups(u, distances(0, known_stride()));
+  gather_under(masked() ? masks_[row] : t, x86::Inst::kIdVpgatherdd, result(0, row),
+               memory.gather_run(bits, u, 7 * known_stride(), component_offset(0) + offset, 4));
+}
+
+void LoadSite::blend_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset,
+                         unsigned stride) const {
+  auto& a = c_.a;
+  const x86::Ymm to = result(0, row);
+  const std::array<BlendedLane, 8> lanes = blended_lanes(row, stride);
+  std::optional<int> done;
+  for (const BlendedLane& first : lanes) {
+    if (done && first.begin <= *done) continue;
+    unsigned positions = 0;
+    for (const BlendedLane& lane : lanes)
+      if (lane.begin == first.begin) positions |= 1u << lane.position;
+    const x86::Mem from = memory.at(
+        component_offset(0) + static_cast<unsigned>(static_cast<int>(offset) + first.begin), 32, run);
+    if (!done)
+      a.vmovups(to, from);
+    else
+      a.vpblendd(to, to, from, positions);
+    done = first.begin;
+  }
+  if (lanes[1].position == 1 && lanes[2].position == 2) return;
+  a.vmovups(u, c_.constant(ConstantPool::dwords([&](std::uint32_t i) { return lanes[i].position; })));
+  a.vpermd(to, u, to);
+}
+
+std::array<LoadSite::BlendedLane, 8> LoadSite::blended_lanes(unsigned row, unsigned stride) const {
+  constexpr int vector = 8;  // dwords
+  const int step = static_cast<int>(stride / 4), last = 7 * step;
+  const bool neighbours = known_runs() == 1 && rows() > 1;
+  std::array<BlendedLane, 8> lanes;
+  for (int i = 0; i < vector; ++i) {
+    const int at = step * i;
+    BlendedLane& lane = lanes[static_cast<std::size_t>(i)];
+    // Each at its own place in a vector of its own.
+    lane = {i * (static_cast<int>(stride) - 4), static_cast<unsigned>(i)};
+    int begin = 0;
+    if (stride % 4 != 0) {
+      continue;
+    } else if (step == 2 || step == 6) {
+      // Four lanes at even places, then four at odd ones.
+      begin = i < 4 ? at / vector * vector : last - 7 - (last - at) / vector * vector;
+    } else if (step == 4) {
+      begin = i / 2 * 7;
+    } else if (step % 2 == 1 && step < vector && neighbours) {
+      // All places are others already; vectors of the last row end where it does.
+      const int before = row + 1 == rows() ? step - 1 : 0;
+      begin = (at + before) / vector * vector - before;
+    } else {
+      continue;
+    }
+    lane = {4 * begin, static_cast<unsigned>(at - begin)};
+  }
+  return lanes;
+}
+
+void LoadSite::load_row_apart(const PartOfLane& memory, bool ahead, unsigned row) const {
+  auto& a = c_.a;
+  const auto qwords = [&](x86::Ymm to, unsigned low, unsigned high) {
+    for (const auto& [half, lane] : {std::pair{to, low}, std::pair{u, high}}) {
+      a.vmovq(half.xmm(), memory(lane, 0, 8));
+      a.vmovhps(half.xmm(), half.xmm(), memory(lane + 1, 0, 8));
+    }
+    a.vinsertf128(to, to, u.xmm(), 1);
+  };
+  if (element() == 8 && span() == 2)
+    return load_qword_pairs([&](unsigned i) { return memory(i, 0, 16); }, row);
+  if (element() == 8) {
+    qwords(result(0, 2 * row), 0, 2);
+    return qwords(result(0, 2 * row + 1), 4, 6);
+  }
+  const x86::Ymm x = result(0, row);
+  if (span() == 2) {
+    const x86::Ymm y = result(1, row);
+    qwords(x, 0, 4);
+    qwords(t, 2, 6);
+    a.vshufps(y, x, t, 0xdd);
+    return (void)a.vshufps(x, x, t, 0x88);
+  }
+  if (span() == 4) return load_quads([&](unsigned i) { return memory(i, 0, 16); }, row);
+  const auto triple = [&](x86::Xmm to, unsigned lane) {
+    if (!ahead) {
+      a.vmovq(to, memory(lane, 0, 8));
+      a.vinsertps(to, to, memory(lane, 8, 4), 0x20);
+    } else if (lane < 7) {
+      a.vmovups(to, memory(lane, 0, 16));
+    } else {
+      a.vmovups(to, memory(lane, -4, 16));
+      a.vpsrldq(to, to, 4);
+    }
+  };
+  const std::array<x86::Ymm, 4> quad{t, u, v, w};
+  for (unsigned i = 0; i < 4; ++i) {
+    triple(quad[i].xmm(), i);
+    triple(x.xmm(), i + 4);
+    a.vinsertf128(quad[i], quad[i], x.xmm(), 1);
+  }
+  transpose(row);
+}
+
+void LoadSite::load_quads(const MemoryOfLane& memory, unsigned row) const {
+  const std::array<x86::Ymm, 4> quad{t, u, v, w};
+  for (unsigned i = 0; i < 4; ++i) c_.a.vmovups(quad[i].xmm(), memory(i));
+  for (unsigned i = 0; i < 4; ++i) c_.a.vinsertf128(quad[i], quad[i], memory(i + 4), 1);
+  transpose(row);
+}
+
+void LoadSite::transpose(unsigned row) const {
+  const auto place = [&](unsigned k) { return mem().component(k) - mem().component(0); };
+  std::array<std::optional<x86::Ymm>, 4> to;
+  for (unsigned k = 0; k < components(); ++k) to[place(k)] = result(k, row);
+  transpose_quads(std::array{t, u, v, w}, to);
+}
+
+void LoadSite::load_qword_pairs(const MemoryOfLane& memory, unsigned row) const {
+  auto& a = c_.a;
+  for (unsigned half = 0; half < 2; ++half) {
+    const x86::Ymm x = result(0, 2 * row + half), y = result(1, 2 * row + half);
+    const unsigned lane = 4 * half;
+    for (const auto& [pairs, first] : {std::pair{x, lane}, std::pair{t, lane + 1}}) {
+      a.vmovups(pairs.xmm(), memory(first));
+      a.vinsertf128(pairs, pairs, memory(first + 2), 1);
+    }
+    a.vunpckhpd(y, x, t);
+    a.vunpcklpd(x, x, t);
+  }
+}
+
+}  // namespace eum::jit::avx2::emit

@@ -1,0 +1,145 @@
+// Lanes that are in bounds, wherever they are. See load_site.hpp.
+#include <utility>
+
+#include "jit/avx2/emit/load_site.hpp"
+
+namespace eum::jit::avx2::emit {
+
+void LoadSite::load_spread(const CheckedAddress& memory) const {
+  auto& a = c_.a;
+  if (element() < 4) return masked() ? gather_narrow(memory) : insert_narrow(memory);
+  if (element() == 8 || masked()) return gather_from(0, memory);
+  // Rows of one address each, as long as there are such.
+  const asmjit::Label end = a.newLabel();
+  std::array<asmjit::Label, 2> varied{a.newLabel(), a.newLabel()};
+  for (unsigned row = 0; row < rows(); ++row) {
+    const x86::Ymm all = places_[row];
+    a.vpbroadcastd(t, all.xmm());
+    a.vpcmpeqd(t, t, all);
+    a.vmovmskps(bits.r32(), t);
+    a.cmp(bits.r32(), 0xff);
+    a.jne(varied[row]);
+    a.vmovd(place().r32(), all.xmm());
+    for (unsigned k = 0; k < components(); ++k)
+      a.vbroadcastss(result(k, row), memory.lane(place(), component_offset(k), 4));
+  }
+  for (unsigned row = 0; row < rows(); ++row) {
+    a.jmp(end);
+    a.bind(varied[row]);
+    gather_from(row, memory);
+  }
+  a.bind(end);
+}
+
+void LoadSite::gather_from(unsigned first_row, const CheckedAddress& memory) const {
+  for (unsigned row = first_row; row < rows(); ++row) {
+    if (side_by_side_components()) {
+      load_lanes_apart(memory, row);
+    } else if (element() == 8) {
+      gather_wide(memory, row);
+    } else {
+      gather(memory, row);
+    }
+  }
+}
+
+void LoadSite::gather(const CheckedAddress& memory, unsigned row) const {
+  const asmjit::Label none = c_.a.newLabel();
+  go_if_none(row, none);
+  for (unsigned k = 0; k < components(); ++k)
+    gather_under(masks_[row], x86::Inst::kIdVpgatherdd, result(k, row),
+                 memory.gather(places_[row], component_offset(k), 4));
+  c_.a.bind(none);
+}
+
+void LoadSite::go_if_none(unsigned row, asmjit::Label none) const {
+  if (!masked()) return;
+  const unsigned each = element() / 4;
+  for (unsigned k = 0; k < components(); ++k)
+    for (unsigned i = each * row; i < each * (row + 1); ++i)
+      c_.a.vpxor(result(k, i), result(k, i), result(k, i));
+  c_.a.test(reg.mask.r32(), 0xffu << 8 * row);
+  c_.a.jz(none);
+}
+
+void LoadSite::gather_wide(const CheckedAddress& memory, unsigned row) const {
+  auto& a = c_.a;
+  for (unsigned k = 0; k < components(); ++k)
+    for (unsigned half = 0; half < 2; ++half) {
+      if (masked()) wide_mask(t, row, half);
+      x86::Xmm place = places_[row].xmm();
+      if (half == 1) {
+        place = u.xmm();
+        a.vextracti128(place, places_[row], 1);
+      }
+      gather_under(t, x86::Inst::kIdVpgatherdq, result(k, 2 * row + half),
+                   memory.gather(place, component_offset(k), 8));
+    }
+}
+
+void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row) const {
+  auto& a = c_.a;
+  const asmjit::Label none = a.newLabel();
+  go_if_none(row, none);
+  store_vectors(Frame::operands, {&places_[row], 1});
+  if (masked()) {
+    a.mov(bits.r32(), reg.mask.r32());
+    if (row != 0) a.shr(bits.r32(), 8 * row);
+    a.tzcnt(bits.r32(), bits.r32());
+    a.vpbroadcastd(t, x86::ptr(x86::rsp, bits, 2, Frame::operands, 4));
+    places_or(t, row, u);
+    store_vectors(Frame::operands, {&u, 1});
+  }
+  load_row_apart(
+      [&, fetched = 8u](unsigned i, int behind, unsigned bytes) mutable {
+        if (i != std::exchange(fetched, i)) fetch_place(0, i);
+        return memory.lane(place(), component_offset(0) + static_cast<unsigned>(behind), bytes);
+      },
+      false, row);
+  if (masked()) clear_outside_mask(row);
+  a.bind(none);
+}
+
+void LoadSite::insert_narrow(const CheckedAddress& memory) const {
+  auto& a = c_.a;
+  store_vectors(Frame::operands, {places_.data(), rows()});
+  for (unsigned k = 0; k < components(); ++k) {
+    const x86::Xmm low = result(k).xmm(), high = u.xmm();
+    for (const x86::Xmm& half : {low, high}) a.vpxor(half, half, half);
+    for (unsigned i = 0; i < lanes(); ++i) {
+      const unsigned lane = i / 2 + i % 2 * (lanes() / 2);
+      fetch_place(lane / 8, lane % 8);
+      const x86::Mem from = memory.lane(place(), component_offset(k), element());
+      const x86::Xmm half = i % 2 == 0 ? low : high;
+      element() == 1 ? a.vpinsrb(half, half, from, i / 2) : a.vpinsrw(half, half, from, i / 2);
+    }
+    if (bytes() == 32)
+      a.vinserti128(result(k), result(k), high, 1);
+    else if (bytes() == 16)
+      a.vpunpcklqdq(low, low, high);
+    else
+      a.vpunpckldq(low, low, high);
+  }
+}
+
+void LoadSite::gather_narrow(const CheckedAddress& memory) const {
+  auto& a = c_.a;
+  for (unsigned k = 0; k < components(); ++k) {
+    for (unsigned row = 0; row < rows(); ++row) {
+      const x86::Ymm to = row == 0 ? result(k) : w, from = u, shift = v;
+      a.lea(bits, x86::ptr(reg.limit, static_cast<int>(extent() - component_offset(k)) - 4));
+      a.vmovd(t.xmm(), bits.r32());
+      a.vpbroadcastd(t, t.xmm());
+      a.vpminsd(from, t, places_[row]);
+      a.vpsubd(shift, places_[row], from);
+      a.vpslld(shift, shift, 3);
+      gather_under(masks_[row], x86::Inst::kIdVpgatherdd, to,
+                   memory.gather_around(from, component_offset(k)));
+      a.vpsrlvd(to, to, shift);
+      a.vpand(to, to, c_.splat(element() == 1 ? 0xff : 0xffff, 4));
+    }
+    pack_narrow(result(k), w);
+  }
+}
+
+}  // namespace eum::jit::avx2::emit
