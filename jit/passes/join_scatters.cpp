@@ -23,6 +23,7 @@ class ScatterJoiner {
   explicit ScatterJoiner(Function& function) : function_(function) {}
 
   void run(BlockId id) {
+    if (std::ranges::count_if(function_.blocks[id].insts, is_one) < std::ptrdiff_t{fewest}) return;
     block_ = id;
     given_by_.clear();
     run_.clear();
@@ -33,7 +34,7 @@ class ScatterJoiner {
     for (std::uint32_t i = 0; i < insts.size(); ++i) {
       const Inst& inst = insts[i];
       for (unsigned k = 0; k < inst.result_count; ++k) given_by_[inst.result + k] = i;
-      if (inst.op == Op::reg_scatter && inst.lanes == 1) {
+      if (is_one(inst)) {
         take(i);
         reads_.clear();
       } else if (inst.op == Op::reg_read) {
@@ -49,6 +50,10 @@ class ScatterJoiner {
   }
 
  private:
+  static constexpr std::size_t fewest = 8;  ///< that are joined
+
+  static bool is_one(const Inst& inst) { return inst.op == Op::reg_scatter && inst.lanes == 1; }
+
   /// One channel's: `address` bytes and `value` bytes of the register file, `mask_lane` of the execution
   /// mask.
   struct Part {
@@ -125,7 +130,6 @@ class ScatterJoiner {
   }
 
   void end_run() {
-    constexpr std::size_t fewest = 8;
     while (run_.size() > fewest && !std::has_single_bit(run_.size())) run_.pop_back();
     if (run_.size() >= fewest) wholes_.push_back(run_);
     run_.clear();
