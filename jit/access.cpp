@@ -250,16 +250,23 @@ class Memory {
 
 bool in_mask(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 
+/// The first component that a lane may access, `bytes` long.
+Element first_element(const Access& access, const AccessOperands& operands, unsigned lane, unsigned bytes) {
+  const std::uint64_t address = address_of(access, operands, lane);
+  if (access.mem.wraps_around()) return {address + access.mem.offset, 0, bytes};
+  return {address, access.mem.offset, bytes};
+}
+
 /// Calls visit(element, lane, byte offset in the data) for each element of each lane until one returns false.
 template <class Visit>
 bool for_each_element(const Access& access, const AccessOperands& operands, Visit visit) {
   const unsigned bytes = ir::size_of(access.type);
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
-    const std::uint64_t base = address_of(access, operands, lane);
+    const Element first = first_element(access, operands, lane, bytes);
     std::size_t at = std::size_t{lane} * bytes;
     for (std::uint64_t left = access.mem.components; left != 0; left &= left - 1) {
-      const std::uint64_t offset = access.mem.offset + std::uint64_t(std::countr_zero(left)) * bytes;
-      if (!visit(Element{base, offset, bytes}, lane, at)) return false;
+      const std::uint64_t offset = first.offset + std::uint64_t(std::countr_zero(left)) * bytes;
+      if (!visit(Element{first.base, offset, bytes}, lane, at)) return false;
       at += std::size_t{access.lanes} * bytes;
     }
   }
@@ -269,10 +276,11 @@ bool for_each_element(const Access& access, const AccessOperands& operands, Visi
 /// The same for the elements of a block.
 template <class Visit>
 bool for_each_of_block(const Access& access, const AccessOperands& operands, Visit visit) {
-  const std::uint64_t base = address_of(access, operands, 0);
   const unsigned bytes = ir::size_of(access.type);
+  const Element first = first_element(access, operands, 0, bytes);
   for (unsigned i = 0; i < access.lanes; ++i)
-    if (!visit(Element{base, access.mem.offset + std::uint64_t{i} * bytes, bytes}, i, std::size_t{i} * bytes))
+    if (!visit(Element{first.base, first.offset + std::uint64_t{i} * bytes, bytes}, i,
+               std::size_t{i} * bytes))
       return false;
   return true;
 }
@@ -287,7 +295,7 @@ bool atomic_lanes(Memory& memory, const Access& access, const AccessOperands& op
       U sources[2] = {};
       for (unsigned k = 0; k < source_count; ++k)
         std::memcpy(&sources[k], at + k * access.lanes * sizeof(U), sizeof(U));
-      const Element element{address_of(access, operands, lane), access.mem.offset, sizeof(U)};
+      const Element element = first_element(access, operands, lane, sizeof(U));
       const Place place = memory.find(element);
       switch (place.kind) {
         case Place::Kind::Host:

@@ -74,13 +74,15 @@ struct MemoryAccess {
   AtomicOp atomic = AtomicOp::and_;  ///< of an atomic
   CacheHint cache = CacheHint::Default;
   std::uint32_t scale = 1;       ///< bytes of a distance of one; at most most_scale
-  std::uint32_t offset = 0;      ///< bytes added to each address; the sum does not wrap around
+  std::uint32_t offset = 0;      ///< bytes added to each address; see wraps_around()
   std::uint64_t components = 1;  ///< bit k: component k, at address + k * element size
 
   constexpr bool operator==(const MemoryAccess&) const = default;
 
   /// Addresses are distances from a base.
   bool is_based() const { return info(space).surface == SurfaceBy::Base; }
+  /// The sum of an address and the offset does, which has 64 bits then.
+  bool wraps_around() const { return is_based() || info(space).address == Type::u64; }
   /// Which operand the addresses are.
   unsigned address_operand() const { return surface_is_operand ? 1 : 0; }
   unsigned component_count() const { return static_cast<unsigned>(std::popcount(components)); }

@@ -75,6 +75,7 @@ class Finder {
  private:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
   static constexpr unsigned most_depth = 12;
+  static constexpr std::uint32_t most_offset = 4096;  ///< what code is sure to reach
   static constexpr std::uint64_t most_scale = ir::MemoryAccess::most_scale;
 
   bool candidate(const Inst& inst) const {
@@ -438,14 +439,33 @@ class Finder {
     return base;
   }
 
+  /// What is added to all addresses is the access' own, and the base that of its neighbours, if it is no more
+  /// than `most`.
+  static std::uint32_t take_constants(Form& form, std::uint64_t most) {
+    std::uint64_t sum = 0;
+    Form left = form;
+    left.count = 0;
+    for (const Form::Term& term : std::span(form.terms).first(form.count)) {
+      if (term.scalar == ir::no_value)
+        sum += term.bits * term.scale;
+      else
+        left.terms[left.count++] = term;
+    }
+    std::fill(left.terms.begin() + static_cast<std::ptrdiff_t>(left.count), left.terms.end(), Form::Term{});
+    if (sum > most || left.count == 0) return 0;
+    form = left;
+    return static_cast<std::uint32_t>(sum);
+  }
+
   void rewrite(Inst& inst) {
     Form form;
     if (!add(form, all_lanes(function_.arg(inst, 0)), 1, 0) || form.parts == 0) return;
+    ir::MemoryAccess access = function_.access(inst);
+    access.offset += take_constants(form, most_offset - std::min(access.offset, most_offset));
     const ValueId base = base_of(form, inst.guest_ip);
     std::vector<ValueId> args{base, distance_of(form, inst.lanes, inst.guest_ip)};
     const auto old = function_.args(inst);
     args.insert(args.end(), old.begin() + 1, old.end());
-    ir::MemoryAccess access = function_.access(inst);
     access.space = form.type == Type::s32 ? MemSpace::From : MemSpace::FromUnsigned;
     access.surface_is_operand = true;
     access.scale = static_cast<std::uint32_t>(form.scale);

@@ -259,3 +259,51 @@ TEST_CASE("distances in a region of more than 2 GiB") {
       }
   munmap(memory, bytes);
 }
+
+TEST_CASE("addresses of 64 bits and what is added to them wrap around") {
+  constexpr std::uint64_t low = 0x1000, last = ~std::uint64_t{0} - 15;
+  std::array<std::uint32_t, 64> memory{};
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint32_t>(7 * i + 1);
+  mem::AddressSpace space;
+  REQUIRE(space.map(low, sizeof memory, reinterpret_cast<std::byte*>(memory.data()), mem::Access::ReadWrite,
+                    "low"));
+  const std::unique_ptr<Engine> reference = make_reference_engine();
+  std::vector<Engine*> engines{reference.get()};
+  for (const auto& other : other_engines()) engines.push_back(other.get());
+  for (const bool is_based : {false, true})
+    for (Engine* engine : engines) {
+      INFO(engine->name() << (is_based ? " from a base" : " a64"));
+      Function function;
+      function.name = "wraps";
+      function.family = "gen9";
+      function.simd = 8;
+      function.file_bytes = 4096;
+      function.blocks[function.add_block(0)].guest_instructions = 1;
+      Builder b(function);
+      MemoryAccess access = MemoryAccess::in(is_based ? MemSpace::FromUnsigned : MemSpace::A64);
+      access.offset = static_cast<std::uint32_t>(low - last);
+      const ValueId distance = b.reg_read(Type::u32, 8, Region::packed(0));
+      const ValueId base = b.constant(Type::u64, is_based ? 1 : 8, last);
+      const ValueId all =
+          is_based ? distance : b.lanewise(Op::add, {b.convert(Op::convert, Type::u64, distance), base});
+      b.reg_write(Region::packed(64), b.load(Type::u32, access, all, no_value, is_based ? base : no_value));
+      b.exit();
+      auto executable = engine->compile(function, {});
+      REQUIRE(executable);
+      const StateLayout layout = (*executable)->layout();
+      const std::unique_ptr<std::byte, decltype(&std::free)> state_bytes(
+          static_cast<std::byte*>(std::aligned_alloc(64, layout.size)), &std::free);
+      std::memset(state_bytes.get(), 0, layout.size);
+      ThreadState& state = *new (state_bytes.get()) ThreadState;
+      Environment environment;
+      environment.space = &space;
+      state.environment = &environment;
+      layout.masks_of(state)[0] = 0xff;
+      const std::array<std::uint32_t, 8> distances{0, 4, 8, 12, 16, 20, 64, 252};
+      std::memcpy(layout.file_of(state), distances.data(), sizeof distances);
+      REQUIRE((*executable)->run(state) == Status::Exited);
+      std::array<std::uint32_t, 8> found{};
+      std::memcpy(found.data(), layout.file_of(state) + 64, sizeof found);
+      for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == memory[distances[i] / 4]);
+    }
+}
