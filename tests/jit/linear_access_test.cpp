@@ -203,8 +203,8 @@ TEST_CASE("distances that are promised to go up or down") {
               MemoryAccess mem = MemoryAccess::in(space);
               mem.scale = scale;
               const std::uint64_t from = World::region + (scale == 1 ? 100 : 0);
-              const auto check = [&](Type type, unsigned components) {
-                check_site({mem, type, lanes, components, stride, store, masked, 0, 0, from}, run);
+              const auto check = [&, stores = store, under_mask = masked](Type type, unsigned components) {
+                check_site({mem, type, lanes, components, stride, stores, under_mask, 0, 0, from}, run);
               };
               check(Type::u32, 1);
               check(Type::u32, scale == 8 ? 3 : scale == 12 ? 7 : 15);
