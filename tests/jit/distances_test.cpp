@@ -23,14 +23,45 @@ namespace {
 
 constexpr std::uint64_t start = 0x10'0000'0000, bytes = 3ull << 30;
 
-/// Loads eight dwords by the distances in r0, then by those in r1.
-Function loads(MemSpace space, std::uint32_t scale, std::uint64_t base, bool masked) {
+/// A function of one block, to be filled.
+Function begin_function(unsigned simd) {
   Function function;
-  function.name = "far";
+  function.name = "distances";
   function.family = "gen9";
-  function.simd = 8;
+  function.simd = simd;
   function.file_bytes = 4096;
   function.blocks[function.add_block(0)].guest_instructions = 1;
+  return function;
+}
+
+/// A thread that reaches nothing but an address space, all channels on.
+class SpaceThread {
+ public:
+  SpaceThread(const Executable& executable, mem::AddressSpace& space, unsigned simd)
+      : executable_(executable),
+        layout_(executable.layout()),
+        bytes_(static_cast<std::byte*>(std::aligned_alloc(64, layout_.size)), &std::free) {
+    std::memset(bytes_.get(), 0, layout_.size);
+    new (bytes_.get()) ThreadState;
+    environment_.space = &space;
+    state().environment = &environment_;
+    layout_.masks_of(state())[0] = lane_mask(simd);
+  }
+  std::byte* file() { return layout_.file_of(state()); }
+  Status run() { return executable_.run(state()); }
+
+ private:
+  ThreadState& state() { return *reinterpret_cast<ThreadState*>(bytes_.get()); }
+
+  const Executable& executable_;
+  const StateLayout layout_;
+  const std::unique_ptr<std::byte, decltype(&std::free)> bytes_;
+  Environment environment_;
+};
+
+/// Loads eight dwords by the distances in r0, then by those in r1.
+Function loads(MemSpace space, std::uint32_t scale, std::uint64_t base, bool masked) {
+  Function function = begin_function(8);
   Builder b(function);
   const ValueId from = b.constant(Type::u64, 1, base), mask = masked ? b.mask_get(0) : no_value;
   for (unsigned i = 0; i < 2; ++i) {
@@ -56,12 +87,7 @@ struct Widening {
 /// Loads a dword for each distance in r1 and r2 from the base in r0, and leaves what it finds in r3 and r4:
 /// with the sums of 64 bits that Gen9's compiler makes of halves, eight channels each.
 Function loads_by_halves(const Widening& widening) {
-  Function function;
-  function.name = "halves";
-  function.family = "gen9";
-  function.simd = 16;
-  function.file_bytes = 4096;
-  function.blocks[function.add_block(0)].guest_instructions = 1;
+  Function function = begin_function(16);
   Builder b(function);
   const auto in_u32 = [&](ValueId value) { return b.convert(Op::bitcast, Type::u32, value); };
   const auto constant = [&](unsigned lanes, std::uint32_t bits) {
@@ -127,9 +153,6 @@ TEST_CASE("addresses whose halves were added by themselves are a base and distan
   mem::AddressSpace space;
   REQUIRE(space.map(middle - half, 2 * half, reinterpret_cast<std::byte*>(memory.data()),
                     mem::Access::ReadWrite, "middle"));
-  const std::unique_ptr<Engine> reference = make_reference_engine();
-  std::vector<Engine*> engines{reference.get()};
-  for (const auto& other : other_engines()) engines.push_back(other.get());
   for (const Widening& widening :
        {Widening{Type::u32, 4, 0}, Widening{Type::s32, 4, 16}, Widening{Type::s32, 1, 0},
         Widening{Type::u32, 32, 16}, Widening{Type::u32, 1, 4}, Widening{Type::s32, 4, 12, true},
@@ -140,20 +163,12 @@ TEST_CASE("addresses whose halves were added by themselves are a base and distan
     REQUIRE(shape.accesses.back().scale == widening.scale);
     CHECK(shape.accesses.back().space ==
           (widening.type == Type::s32 ? MemSpace::From : MemSpace::FromUnsigned));
-    for (Engine* engine : engines) {
+    for (Engine* engine : every_engine()) {
       INFO(info(widening.type).name << " * " << widening.scale << " + " << widening.added);
       Function function = loads_by_halves(widening);
       auto executable = engine->compile(function, {});
       REQUIRE(executable);
-      const StateLayout layout = (*executable)->layout();
-      const std::unique_ptr<std::byte, decltype(&std::free)> state_bytes(
-          static_cast<std::byte*>(std::aligned_alloc(64, layout.size)), &std::free);
-      std::memset(state_bytes.get(), 0, layout.size);
-      ThreadState& state = *new (state_bytes.get()) ThreadState;
-      Environment environment;
-      environment.space = &space;
-      state.environment = &environment;
-      layout.masks_of(state)[0] = 0xffff;
+      SpaceThread thread(**executable, space, 16);
       const std::uint64_t base = middle - 0x80;
       std::array<std::uint32_t, 24> file{static_cast<std::uint32_t>(base),
                                          static_cast<std::uint32_t>(base >> 32)};
@@ -167,9 +182,9 @@ TEST_CASE("addresses whose halves were added by themselves are a base and distan
             base + static_cast<std::uint64_t>(distance * widening.scale) + widening.added;
         expected[i] = memory[(address - (middle - half)) / 4];
       }
-      std::memcpy(layout.file_of(state), file.data(), sizeof file);
-      REQUIRE((*executable)->run(state) == Status::Exited);
-      CHECK(std::memcmp(layout.file_of(state) + 96, expected.data(), sizeof expected) == 0);
+      std::memcpy(thread.file(), file.data(), sizeof file);
+      REQUIRE(thread.run() == Status::Exited);
+      CHECK(std::memcmp(thread.file() + 96, expected.data(), sizeof expected) == 0);
     }
   }
 }
@@ -220,27 +235,16 @@ TEST_CASE("distances in a region of more than 2 GiB") {
       {MemSpace::From, start, 0x7fffff00, false, 4},
       {MemSpace::FromUnsigned, start, 0x40000000, false, 4},
   };
-  const std::unique_ptr<Engine> reference = make_reference_engine();
-  std::vector<Engine*> engines{reference.get()};
-  for (const auto& other : other_engines()) engines.push_back(other.get());
   for (const Way& way : ways)
     for (const bool masked : {false, true})
       for (const unsigned step : {4u, 8u}) {
         INFO(info(way.space).name << " base " << std::hex << way.base << " distance " << way.first << " step "
                                   << step << (masked ? " masked" : ""));
-        for (Engine* engine : engines) {
+        for (Engine* engine : every_engine()) {
           Function function = loads(way.space, way.scale, way.base, masked);
           auto executable = engine->compile(function, {});
           REQUIRE(executable);
-          const StateLayout layout = (*executable)->layout();
-          const std::unique_ptr<std::byte, decltype(&std::free)> state_bytes(
-              static_cast<std::byte*>(std::aligned_alloc(64, layout.size)), &std::free);
-          std::memset(state_bytes.get(), 0, layout.size);
-          ThreadState& state = *new (state_bytes.get()) ThreadState;
-          Environment environment;
-          environment.space = &space;
-          state.environment = &environment;
-          layout.masks_of(state)[0] = 0xff;
+          SpaceThread thread(**executable, space, 8);
           std::uint32_t distances[16];
           const auto near = static_cast<std::int64_t>(start + 0x1000 - way.base);
           for (std::uint32_t i = 0; i < 8; ++i) {
@@ -252,8 +256,8 @@ TEST_CASE("distances in a region of more than 2 GiB") {
           const bool reaches = way.space == MemSpace::From ? known == static_cast<std::int32_t>(known)
                                                            : known == static_cast<std::uint32_t>(known);
           if (!reaches) std::memcpy(distances, distances + 8, 32);
-          std::memcpy(layout.file_of(state), distances, sizeof distances);
-          const Status status = (*executable)->run(state);
+          std::memcpy(thread.file(), distances, sizeof distances);
+          const Status status = thread.run();
           CHECK((status == Status::Exited) == way.inside);
         }
       }
@@ -267,18 +271,10 @@ TEST_CASE("addresses of 64 bits and what is added to them wrap around") {
   mem::AddressSpace space;
   REQUIRE(space.map(low, sizeof memory, reinterpret_cast<std::byte*>(memory.data()), mem::Access::ReadWrite,
                     "low"));
-  const std::unique_ptr<Engine> reference = make_reference_engine();
-  std::vector<Engine*> engines{reference.get()};
-  for (const auto& other : other_engines()) engines.push_back(other.get());
   for (const bool is_based : {false, true})
-    for (Engine* engine : engines) {
+    for (Engine* engine : every_engine()) {
       INFO(engine->name() << (is_based ? " from a base" : " a64"));
-      Function function;
-      function.name = "wraps";
-      function.family = "gen9";
-      function.simd = 8;
-      function.file_bytes = 4096;
-      function.blocks[function.add_block(0)].guest_instructions = 1;
+      Function function = begin_function(8);
       Builder b(function);
       MemoryAccess access = MemoryAccess::in(is_based ? MemSpace::FromUnsigned : MemSpace::A64);
       access.offset = static_cast<std::uint32_t>(low - last);
@@ -290,20 +286,12 @@ TEST_CASE("addresses of 64 bits and what is added to them wrap around") {
       b.exit();
       auto executable = engine->compile(function, {});
       REQUIRE(executable);
-      const StateLayout layout = (*executable)->layout();
-      const std::unique_ptr<std::byte, decltype(&std::free)> state_bytes(
-          static_cast<std::byte*>(std::aligned_alloc(64, layout.size)), &std::free);
-      std::memset(state_bytes.get(), 0, layout.size);
-      ThreadState& state = *new (state_bytes.get()) ThreadState;
-      Environment environment;
-      environment.space = &space;
-      state.environment = &environment;
-      layout.masks_of(state)[0] = 0xff;
+      SpaceThread thread(**executable, space, 8);
       const std::array<std::uint32_t, 8> distances{0, 4, 8, 12, 16, 20, 64, 252};
-      std::memcpy(layout.file_of(state), distances.data(), sizeof distances);
-      REQUIRE((*executable)->run(state) == Status::Exited);
+      std::memcpy(thread.file(), distances.data(), sizeof distances);
+      REQUIRE(thread.run() == Status::Exited);
       std::array<std::uint32_t, 8> found{};
-      std::memcpy(found.data(), layout.file_of(state) + 64, sizeof found);
+      std::memcpy(found.data(), thread.file() + 64, sizeof found);
       for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == memory[distances[i] / 4]);
     }
 }

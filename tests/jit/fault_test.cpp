@@ -81,10 +81,7 @@ const std::multimap<ir::Op, Faulting>& faulting_ops() {
 /// Runs the same text on every engine; `check` sees how each ends.
 void on_every_engine(std::string_view text, bool exact,
                      const std::function<void(World&, const FinalState&)>& check) {
-  const auto reference = make_reference_engine();
-  std::vector<Engine*> engines{reference.get()};
-  for (const auto& engine : other_engines()) engines.push_back(engine.get());
-  for (Engine* engine : engines) {
+  for (Engine* engine : every_engine()) {
     INFO(engine->name() << (exact ? ", exact\n" : "\n") << text);
     ir::Function function = function_of_text(text);
     CompileOptions options;

@@ -26,10 +26,7 @@ ir::Function function_of(std::string_view blocks) {
 /// Runs one block on every engine from the same start: registers hold their byte's index, flags 0, all
 /// channels on.
 void on_every_engine(std::string_view blocks, const std::function<void(World&, const Executable&)>& body) {
-  const auto reference = make_reference_engine();
-  std::vector<Engine*> engines{reference.get()};
-  for (const auto& engine : other_engines()) engines.push_back(engine.get());
-  for (Engine* engine : engines) {
+  for (Engine* engine : every_engine()) {
     INFO(engine->name() << "\n" << blocks);
     const ir::Function function = function_of(blocks);
     const auto executable = compiled(*engine, function);
@@ -176,10 +173,7 @@ TEST_CASE("as many mask variables as a function may have") {
       last + 1, last, last));
   REQUIRE(parsed);
   REQUIRE(ir::verify(*parsed));
-  const auto reference = make_reference_engine();
-  std::vector<Engine*> engines{reference.get()};
-  for (const auto& engine : other_engines()) engines.push_back(engine.get());
-  for (Engine* engine : engines) {
+  for (Engine* engine : every_engine()) {
     const auto executable = compiled(*engine, *parsed);
     World world;
     world.reset(*parsed, 1);

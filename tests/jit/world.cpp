@@ -293,6 +293,16 @@ const std::vector<std::unique_ptr<Engine>>& other_engines() {
   return engines;
 }
 
+const std::vector<Engine*>& every_engine() {
+  static const std::unique_ptr<Engine> reference = make_reference_engine();
+  static const std::vector<Engine*> engines = [] {
+    std::vector<Engine*> all{reference.get()};
+    for (const auto& engine : other_engines()) all.push_back(engine.get());
+    return all;
+  }();
+  return engines;
+}
+
 const std::vector<std::unique_ptr<Engine>>& reduced_engines() {
   static const auto engines = engines_with(eum::test::every_reduced());
   return engines;

@@ -139,6 +139,8 @@ class World {
 
 /// The engines that must agree with the reference engine.
 const std::vector<std::unique_ptr<Engine>>& other_engines();
+/// The reference engine, and then those.
+const std::vector<Engine*>& every_engine();
 /// The same must hold of them without each optimisation alone, and without all.
 const std::vector<std::unique_ptr<Engine>>& reduced_engines();
 
