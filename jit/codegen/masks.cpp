@@ -97,14 +97,13 @@ unsigned Masks::bits(ValueId mask) {
   const auto chunk_of = [&](unsigned c) {
     return in_registers ? static_cast<unsigned>(all_.values_.place(mask, c).reg) : all_.vectors.use(mask, c);
   };
-
   // How many chunks it has packed.
   const auto pack = [&](unsigned to, unsigned c) {
     if (v.in_vectors) {
       all_.moves_.pack_lanes(to, chunk_of(c), width);
       return 1u;
     }
-    if (all_.target_.mask_registers != 0 && (c + 1) * per_chunk < lanes &&
+    if (in_registers && (c + 1) * per_chunk < lanes &&
         all_.moves_.pack_mask_pair(to, chunk_of(c), chunk_of(c + 1), per_chunk))
       return 2u;
     const unsigned chunk = chunk_of(c);

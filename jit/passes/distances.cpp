@@ -5,6 +5,7 @@
 #include <bit>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "jit/passes/passes.hpp"
@@ -19,11 +20,10 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
-/// base + convert(distance) * scale, the base a sum of scalars.
+/// base + convert(distance) * scale, the base a sum of scalars and a constant.
 struct Form {
   struct Term {
-    ValueId scalar = ir::no_value;  ///< one lane of 64 bits; not given: `bits`
-    std::uint64_t bits = 0;
+    ValueId scalar = ir::no_value;  ///< one lane of 64 bits
     std::uint64_t scale = 1;
     ValueId high = ir::no_value;  ///< if given, `scalar` has 32 bits, and these are the others
     bool operator==(const Term&) const = default;
@@ -31,6 +31,7 @@ struct Form {
   static constexpr std::size_t most_terms = 4, most_parts = 4;
   std::array<Term, most_terms> terms;
   std::size_t count = 0;
+  std::uint64_t constant = 0;
   std::array<ValueId, most_parts> distances;  ///< lanes of the distance: of the value, and from which on
   std::array<unsigned, most_parts> firsts;
   std::size_t parts = 0;
@@ -145,9 +146,10 @@ class Finder {
     };
     switch (inst->op) {
       case Op::constant:
-        return form.add({ir::no_value, inst->imm, scale});
+        form.constant += inst->imm * scale;
+        return true;
       case Op::splat:
-        return form.add({function_.arg(*inst, 0), 0, scale});
+        return form.add({function_.arg(*inst, 0), scale});
       case Op::add:
         return add_arg(0, 1) && add_arg(1, 1);
       case Op::shl: {
@@ -177,12 +179,13 @@ class Finder {
     if (form.parts != 0 || !add(low, all_lanes(function_.arg(concat, 0)), scale, depth) ||
         !add(high, all_lanes(function_.arg(concat, 1)), scale, depth))
       return false;
-    if (low.terms != high.terms || low.count != high.count || low.type != high.type ||
-        low.scale != high.scale || low.parts == 0 || low.parts != high.parts ||
+    if (low.terms != high.terms || low.count != high.count || low.constant != high.constant ||
+        low.type != high.type || low.scale != high.scale || low.parts == 0 || low.parts != high.parts ||
         2 * low.parts > Form::most_parts)
       return false;
     for (std::size_t k = 0; k < low.count; ++k)
       if (!form.add(low.terms[k])) return false;
+    form.constant += low.constant;
     form.parts = 2 * low.parts;
     form.type = low.type;
     form.scale = low.scale;
@@ -225,11 +228,14 @@ class Finder {
     const Inst* h = high.empty() ? nullptr : definition(high[0].value);
     if (l->op == Op::splat)
       return h != nullptr && h->op == Op::splat &&
-             form.add({function_.arg(*l, 0), 0, scale, function_.arg(*h, 0)});
+             form.add({function_.arg(*l, 0), scale, function_.arg(*h, 0)});
     if (!high.empty() && (h == nullptr || h->op != Op::constant))
       return add_widened(form, low, high[0], scale, depth);
     const std::uint64_t above = h == nullptr ? 0 : h->imm;
-    if (l->op == Op::constant) return form.add({ir::no_value, (l->imm & 0xffffffff) | above << 32, scale});
+    if (l->op == Op::constant) {
+      form.constant += ((l->imm & 0xffffffff) | above << 32) * scale;
+      return true;
+    }
     return above == 0 && form.add(low.value, low.first, Type::u32, scale);
   }
 
@@ -361,7 +367,6 @@ class Finder {
     return define(inst, {scalar});
   }
   ValueId scalar_of(const Form::Term& term, std::uint32_t ip) {
-    if (term.scalar == ir::no_value) return constant_of(term.bits * term.scale, ip);
     Inst inst;
     inst.guest_ip = ip;
     ValueId value = term.scalar;
@@ -420,48 +425,29 @@ class Finder {
   /// The sum of the terms, which accesses of the block by one pointer have in common.
   ValueId base_of(const Form& form, std::uint32_t ip) {
     for (const Base& base : bases_)
-      if (base.terms == form.terms && base.count == form.count) return base.value;
+      if (base.terms == form.terms && base.count == form.count && base.constant == form.constant)
+        return base.value;
     ValueId base = ir::no_value;
-    for (std::size_t k = 0; k < form.count; ++k) {
-      const ValueId term = scalar_of(form.terms[k], ip);
-      if (base == ir::no_value) {
-        base = term;
-        continue;
-      }
+    const auto add = [&](ValueId term) {
       Inst sum;
       sum.op = Op::add;
       sum.guest_ip = ip;
-      base = define(sum, {base, term});
-    }
-    if (base == ir::no_value) base = constant_of(0, ip);
+      base = base == ir::no_value ? term : define(sum, {base, term});
+    };
+    for (std::size_t k = 0; k < form.count; ++k) add(scalar_of(form.terms[k], ip));
+    if (form.constant != 0 || form.count == 0) add(constant_of(form.constant, ip));
     constexpr std::size_t most_bases = 32;
-    if (bases_.size() < most_bases) bases_.push_back({form.terms, form.count, base});
+    if (bases_.size() < most_bases) bases_.push_back({form.terms, form.count, form.constant, base});
     return base;
-  }
-
-  /// What is added to all addresses is the access' own, and the base that of its neighbours, if it is no more
-  /// than `most`.
-  static std::uint32_t take_constants(Form& form, std::uint64_t most) {
-    std::uint64_t sum = 0;
-    Form left = form;
-    left.count = 0;
-    for (const Form::Term& term : std::span(form.terms).first(form.count)) {
-      if (term.scalar == ir::no_value)
-        sum += term.bits * term.scale;
-      else
-        left.terms[left.count++] = term;
-    }
-    std::fill(left.terms.begin() + static_cast<std::ptrdiff_t>(left.count), left.terms.end(), Form::Term{});
-    if (sum > most || left.count == 0) return 0;
-    form = left;
-    return static_cast<std::uint32_t>(sum);
   }
 
   void rewrite(Inst& inst) {
     Form form;
     if (!add(form, all_lanes(function_.arg(inst, 0)), 1, 0) || form.parts == 0) return;
     ir::MemoryAccess access = function_.access(inst);
-    access.offset += take_constants(form, most_offset - std::min(access.offset, most_offset));
+    // What is added to all addresses is the access' own, and the base that of its neighbours.
+    if (form.count != 0 && access.offset <= most_offset && form.constant <= most_offset - access.offset)
+      access.offset += static_cast<std::uint32_t>(std::exchange(form.constant, 0));
     const ValueId base = base_of(form, inst.guest_ip);
     std::vector<ValueId> args{base, distance_of(form, inst.lanes, inst.guest_ip)};
     const auto old = function_.args(inst);
@@ -479,6 +465,7 @@ class Finder {
   struct Base {
     std::array<Form::Term, Form::most_terms> terms;
     std::size_t count;
+    std::uint64_t constant;
     ValueId value;
   };
   std::vector<Base> bases_;  ///< that the block has

@@ -168,15 +168,13 @@ void LoadSite::load_row(const CheckedAddress& memory, unsigned run, unsigned row
       a.vmovups(result(k, row), memory.at(component_offset(k) + offset, 32, run));
     return;
   }
-  if (stride != row_stride() || span() == 3)
-    return load_row_apart(
-        [&](unsigned i, int behind, unsigned bytes) {
-          return at(i * stride + static_cast<unsigned>(behind), bytes);
-        },
-        stride >= 4, row);
-  if (element() == 8 && span() == 2) return load_qword_pairs([&](unsigned i) { return at(16 * i, 16); }, row);
+  const auto of_lane = [&](unsigned i, int behind, unsigned bytes) {
+    return at(i * stride + static_cast<unsigned>(behind), bytes);
+  };
+  if (stride != row_stride() || span() == 3) return load_row_apart(of_lane, stride >= 4, row);
+  if (element() == 8 && span() == 2) return load_qword_pairs(of_lane, row);
   if (span() == 2) return load_pairs(at(0, 32), at(32, 32), row);
-  if (span() == 4) return load_quads([&](unsigned i) { return at(16 * i, 16); }, row);
+  if (span() == 4) return load_quads(of_lane, row);
   switch (element()) {
     case 8:
       a.vmovups(result(0, 2 * row), at(0, 32));

@@ -49,21 +49,17 @@ void LoadSite::blend_row(const CheckedAddress& memory, unsigned run, unsigned ro
   auto& a = c_.a;
   const x86::Ymm to = result(0, row);
   const std::array<BlendedLane, 8> lanes = blended_lanes(row, stride);
-  std::optional<int> done;
-  for (const BlendedLane& first : lanes) {
-    if (done && first.begin <= *done) continue;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const int begin = lanes[i].begin;
+    if (i != 0 && begin == lanes[i - 1].begin) continue;
     unsigned positions = 0;
     for (const BlendedLane& lane : lanes)
-      if (lane.begin == first.begin) positions |= 1u << lane.position;
-    const x86::Mem from = memory.at(
-        component_offset(0) + static_cast<unsigned>(static_cast<int>(offset) + first.begin), 32, run);
-    if (!done)
-      a.vmovups(to, from);
-    else
-      a.vpblendd(to, to, from, positions);
-    done = first.begin;
+      if (lane.begin == begin) positions |= 1u << lane.position;
+    const x86::Mem from =
+        memory.at(component_offset(0) + static_cast<unsigned>(static_cast<int>(offset) + begin), 32, run);
+    i == 0 ? a.vmovups(to, from) : a.vpblendd(to, to, from, positions);
   }
-  if (lanes[1].position == 1 && lanes[2].position == 2) return;
+  if (lanes[1].position == 1 && lanes[2].position == 2) return;  // in order
   a.vmovups(u, c_.constant(ConstantPool::dwords([&](std::uint32_t i) { return lanes[i].position; })));
   a.vpermd(to, u, to);
 }
@@ -72,33 +68,30 @@ std::array<LoadSite::BlendedLane, 8> LoadSite::blended_lanes(unsigned row, unsig
   constexpr int vector = 8;  // dwords
   const int step = static_cast<int>(stride / 4), last = 7 * step;
   const bool neighbours = known_runs() == 1 && rows() > 1;
+  const bool share = stride % 4 == 0 && step < vector && (step % 2 == 0 || neighbours);
   std::array<BlendedLane, 8> lanes;
   for (int i = 0; i < vector; ++i) {
     const int at = step * i;
     BlendedLane& lane = lanes[static_cast<std::size_t>(i)];
-    // Each at its own place in a vector of its own.
-    lane = {i * (static_cast<int>(stride) - 4), static_cast<unsigned>(i)};
-    int begin = 0;
-    if (stride % 4 != 0) {
+    if (!share) {  // each at its own place in a vector of its own
+      lane = {i * (static_cast<int>(stride) - 4), static_cast<unsigned>(i)};
       continue;
-    } else if (step == 2 || step == 6) {
-      // Four lanes at even places, then four at odd ones.
-      begin = i < 4 ? at / vector * vector : last - 7 - (last - at) / vector * vector;
-    } else if (step == 4) {
-      begin = i / 2 * 7;
-    } else if (step % 2 == 1 && step < vector && neighbours) {
+    }
+    int begin = i / 2 * 7;  // of 4: two lanes each
+    if (step % 2 == 1) {
       // All places are others already; vectors of the last row end where it does.
       const int before = row + 1 == rows() ? step - 1 : 0;
       begin = (at + before) / vector * vector - before;
-    } else {
-      continue;
+    } else if (step != 4) {
+      // Four lanes at even places, then four at odd ones.
+      begin = i < 4 ? at / vector * vector : last - 7 - (last - at) / vector * vector;
     }
     lane = {4 * begin, static_cast<unsigned>(at - begin)};
   }
   return lanes;
 }
 
-void LoadSite::load_row_apart(const PartOfLane& memory, bool ahead, unsigned row) const {
+void LoadSite::load_row_apart(const MemoryOfLane& memory, bool ahead, unsigned row) const {
   auto& a = c_.a;
   const auto qwords = [&](x86::Ymm to, unsigned low, unsigned high) {
     for (const auto& [half, lane] : {std::pair{to, low}, std::pair{u, high}}) {
@@ -107,8 +100,7 @@ void LoadSite::load_row_apart(const PartOfLane& memory, bool ahead, unsigned row
     }
     a.vinsertf128(to, to, u.xmm(), 1);
   };
-  if (element() == 8 && span() == 2)
-    return load_qword_pairs([&](unsigned i) { return memory(i, 0, 16); }, row);
+  if (element() == 8 && span() == 2) return load_qword_pairs(memory, row);
   if (element() == 8) {
     qwords(result(0, 2 * row), 0, 2);
     return qwords(result(0, 2 * row + 1), 4, 6);
@@ -121,7 +113,7 @@ void LoadSite::load_row_apart(const PartOfLane& memory, bool ahead, unsigned row
     a.vshufps(y, x, t, 0xdd);
     return (void)a.vshufps(x, x, t, 0x88);
   }
-  if (span() == 4) return load_quads([&](unsigned i) { return memory(i, 0, 16); }, row);
+  if (span() == 4) return load_quads(memory, row);
   const auto triple = [&](x86::Xmm to, unsigned lane) {
     if (!ahead) {
       a.vmovq(to, memory(lane, 0, 8));
@@ -144,8 +136,8 @@ void LoadSite::load_row_apart(const PartOfLane& memory, bool ahead, unsigned row
 
 void LoadSite::load_quads(const MemoryOfLane& memory, unsigned row) const {
   const std::array<x86::Ymm, 4> quad{t, u, v, w};
-  for (unsigned i = 0; i < 4; ++i) c_.a.vmovups(quad[i].xmm(), memory(i));
-  for (unsigned i = 0; i < 4; ++i) c_.a.vinsertf128(quad[i], quad[i], memory(i + 4), 1);
+  for (unsigned i = 0; i < 4; ++i) c_.a.vmovups(quad[i].xmm(), memory(i, 0, 16));
+  for (unsigned i = 0; i < 4; ++i) c_.a.vinsertf128(quad[i], quad[i], memory(i + 4, 0, 16), 1);
   transpose(row);
 }
 
@@ -162,8 +154,8 @@ void LoadSite::load_qword_pairs(const MemoryOfLane& memory, unsigned row) const 
     const x86::Ymm x = result(0, 2 * row + half), y = result(1, 2 * row + half);
     const unsigned lane = 4 * half;
     for (const auto& [pairs, first] : {std::pair{x, lane}, std::pair{t, lane + 1}}) {
-      a.vmovups(pairs.xmm(), memory(first));
-      a.vinsertf128(pairs, pairs, memory(first + 2), 1);
+      a.vmovups(pairs.xmm(), memory(first, 0, 16));
+      a.vinsertf128(pairs, pairs, memory(first + 2, 0, 16), 1);
     }
     a.vunpckhpd(y, x, t);
     a.vunpcklpd(x, x, t);

@@ -15,9 +15,8 @@ class LoadSite : public LaneSite {
   void emit();
 
  private:
-  /// Memory that a lane loads, all of it, or `bytes` from `behind` its address.
-  using MemoryOfLane = std::function<x86::Mem(unsigned lane)>;
-  using PartOfLane = std::function<x86::Mem(unsigned lane, int behind, unsigned bytes)>;
+  /// `bytes` of what a lane loads, from `behind` its address.
+  using MemoryOfLane = std::function<x86::Mem(unsigned lane, int behind, unsigned bytes)>;
 
   void emit_rows();
   void emit_runs() const;
@@ -67,10 +66,10 @@ class LoadSite : public LaneSite {
     unsigned position;  ///< its dword in that vector
   };
   std::array<BlendedLane, 8> blended_lanes(unsigned row, unsigned stride) const;
-  /// memory(i, behind, bytes) is memory of lane i, `behind` its address, in the order of the lanes. `ahead`:
-  /// so that lanes but the last have another dword behind what they load, and the last one before it.
-  void load_row_apart(const PartOfLane& memory, bool ahead, unsigned row) const;
-  /// Eight lanes of 16 bytes, four components, transposed; memory(i) is what lane i has.
+  /// Asks for memory in the order of the lanes. `ahead`: so that lanes but the last have another dword behind
+  /// what they load, and the last one before it.
+  void load_row_apart(const MemoryOfLane& memory, bool ahead, unsigned row) const;
+  /// Eight lanes of 16 bytes, four components, transposed.
   void load_quads(const MemoryOfLane& memory, unsigned row) const;
   /// x0 y0 x1 y1 ... of qwords to x0 x1 ... and y0 y1 ...
   void load_qword_pairs(const MemoryOfLane& memory, unsigned row) const;

@@ -16,17 +16,17 @@ constexpr BySize vpcmpu{{I::kIdVpcmpub, I::kIdVpcmpuw, I::kIdVpcmpud, I::kIdVpcm
 /// `integer` and `real`: predicates of vpcmpd and of vcmpps.
 void compare(Compiler& c, const CodeInst& inst, unsigned integer, unsigned real) {
   if (c.regs.is_scalar(inst.args[0])) return avx2::emit::table[static_cast<std::size_t>(inst.op)](c, inst);
-  const unsigned width = ir::size_of(inst.type);
+  const unsigned bytes = ir::size_of(inst.type);
   const std::uint32_t id = inst.type == Type::f32     ? I::kIdVcmpps
                            : inst.type == Type::f64   ? I::kIdVcmppd
                            : ir::is_signed(inst.type) ? vpcmp[inst.type]
                                                       : vpcmpu[inst.type];
-  if (width >= 4 && c.m.suits_vectors(inst, width)) {
+  if (bytes >= 4 && c.m.suits_vectors(inst, bytes)) {
     c.m.keep_in_vectors(inst.result);
     return avx2::emit::table[static_cast<std::size_t>(inst.op)](c, inst);
   }
   const asmjit::Imm predicate(ir::is_float(inst.type) ? real : integer);
-  const unsigned bytes = ir::size_of(inst.type), chunks = c.v.chunks(inst.args[0]);
+  const unsigned chunks = c.v.chunks(inst.args[0]);
   const auto into = [&](x86::KReg to, unsigned chunk) {
     const x86::Ymm a = c.v.use(inst.args[0], chunk);
     c.a.emit(id, to, a, c.v.operand(inst.args[1], chunk), predicate);
