@@ -1,9 +1,11 @@
 // Each element of an access is resolved by itself, to host memory or to callbacks of the address space.
 #include "jit/access.hpp"
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "memory/address_space.hpp"
 #include "memory/atomics.hpp"
@@ -45,10 +47,10 @@ struct Window {
   std::uint64_t size = 0;
   std::byte* host = nullptr;
 
-  /// Null: not all of the element is inside.
-  std::byte* find(const Element& element) const {
+  /// All of the element is inside.
+  bool holds(const Element& element) const {
     const std::uint64_t at = element.address() - address;
-    return element.wraps() || at > size || element.bytes > size - at ? nullptr : host + at;
+    return !element.wraps() & (at <= size) & (element.bytes <= size - at);
   }
 };
 
@@ -87,14 +89,14 @@ class Memory {
         outside_ = Place::Kind::Nowhere;
         if (environment.surfaces == nullptr || operands.surface >= mem::binding_table_size) return;
         surface_ = &environment.surfaces[operands.surface];
-        if (surface_->base != nullptr) window_ = {0, surface_->size, surface_->base};
+        if (surface_->base != nullptr) windows_[0] = {0, surface_->size, surface_->base};
         return;
       case ir::MemSpace::Slm:
         outside_ = Place::Kind::Nowhere;
-        window_ = {0, environment.slm_bytes, environment.slm};
+        windows_[0] = {0, environment.slm_bytes, environment.slm};
         return;
       case ir::MemSpace::Scratch:
-        window_ = {0, environment.scratch_bytes, environment.scratch};
+        windows_[0] = {0, environment.scratch_bytes, environment.scratch};
         return;
       case ir::MemSpace::Bindless:
         read_state(mem::image::SurfaceHeap::Bindless, operands);
@@ -114,8 +116,12 @@ class Memory {
   bool usable() const { return usable_; }
 
   [[gnu::always_inline]] Place find(const Element& element) {
-    if (std::byte* host = window_.find(element)) return {Place::Kind::Host, host};
-    return find_outside_window(element);
+    // Lanes may be in two regions by turns, which no branch predictor knows.
+    const bool in_first = windows_[0].holds(element);
+    const Window& window = windows_[in_first ? 0 : 1];
+    if (in_first | window.holds(element))
+      return {Place::Kind::Host, window.host + (element.address() - window.address)};
+    return find_outside_windows(element);
   }
 
   [[gnu::always_inline]] bool read(const Element& element, unsigned lane, std::byte* to) {
@@ -180,7 +186,7 @@ class Memory {
     return refuse(outside_fault(), element, lane);
   }
 
-  [[gnu::noinline]] Place find_outside_window(const Element& element) {
+  [[gnu::noinline]] Place find_outside_windows(const Element& element) {
     switch (access_.mem.space) {
       case ir::MemSpace::Surface:  // one without host memory of its own is a range of the address space
       case ir::MemSpace::Bindless:
@@ -210,7 +216,7 @@ class Memory {
       return {Place::Kind::Elsewhere, nullptr, address};
     if (!mem::allows(region->access, wanted_)) return {};
     const bool wide = access_.mem.space != ir::MemSpace::A32 && ir::info(access_.mem.space).in_space;
-    if (wide) window_ = {region->address, region->size, region->host};
+    if (wide) windows_[1] = std::exchange(windows_[0], {region->address, region->size, region->host});
     return {Place::Kind::Host, region->host + offset};
   }
 
@@ -233,7 +239,7 @@ class Memory {
       return;
     }
     surface_ = &surface;
-    if (surface.base != nullptr) window_ = {0, surface.size, surface.base};
+    if (surface.base != nullptr) windows_[0] = {0, surface.size, surface.base};
   }
 
   const Environment& environment_;
@@ -242,27 +248,62 @@ class Memory {
   bool usable_ = true;
   const mem::Surface* surface_ = nullptr;
   std::uint32_t surface_index_;
-  Window window_;
+  std::array<Window, 2> windows_;  ///< that accesses before have been in
   Place::Kind outside_ = Place::Kind::Fault;
   mem::Access wanted_;
   Fault& fault_;
 };
 
+constexpr std::byte zeros[8] = {};
+
 bool in_mask(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 
-/// The first component that a lane may access, `bytes` long.
-Element first_element(const Access& access, const AccessOperands& operands, unsigned lane, unsigned bytes) {
-  const std::uint64_t address = address_of(access, operands, lane);
-  if (access.mem.wraps_around()) return {address + access.mem.offset, 0, bytes};
-  return {address, access.mem.offset, bytes};
-}
+/// The addresses of the lanes, with what the access says of them looked up once.
+class Addresses {
+ public:
+  Addresses(const Access& access, const AccessOperands& operands)
+      : packed_(static_cast<const std::byte*>(operands.addresses)),
+        base_(access.mem.is_based() ? operands.surface : 0),
+        scale_(access.mem.is_based() ? access.mem.scale : 1),
+        offset_(access.mem.offset),
+        is_wide_(ir::size_of(access.address_type()) == 8),
+        is_signed_(access.mem.is_based() && ir::is_signed(access.address_type())),
+        wraps_around_(access.mem.wraps_around()) {}
+
+  [[gnu::always_inline]] std::uint64_t of(unsigned lane) const {
+    if (is_wide_) return load<std::uint64_t>(lane);
+    const auto distance = load<std::uint32_t>(lane);
+    const std::uint64_t extended =
+        is_signed_ ? static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(distance)}) : distance;
+    return base_ + extended * scale_;
+  }
+  /// The first component that a lane may access, `bytes` long.
+  [[gnu::always_inline]] Element first_element(unsigned lane, unsigned bytes) const {
+    if (wraps_around_) return {of(lane) + offset_, 0, bytes};
+    return {of(lane), offset_, bytes};
+  }
+
+ private:
+  template <class T>
+  T load(unsigned lane) const {
+    T value;
+    std::memcpy(&value, packed_ + lane * sizeof value, sizeof value);
+    return value;
+  }
+
+  const std::byte* packed_;
+  std::uint64_t base_;
+  std::uint32_t scale_, offset_;
+  bool is_wide_, is_signed_, wraps_around_;
+};
 
 /// Calls visit(element, lane, byte offset in the data) for each element of each lane until one returns false.
 template <class Visit>
 bool for_each_element(const Access& access, const AccessOperands& operands, Visit visit) {
   const unsigned bytes = ir::size_of(access.type);
+  const Addresses addresses(access, operands);
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
-    const Element first = first_element(access, operands, lane, bytes);
+    const Element first = addresses.first_element(lane, bytes);
     std::size_t at = std::size_t{lane} * bytes;
     for (std::uint64_t left = access.mem.components; left != 0; left &= left - 1) {
       const std::uint64_t offset = first.offset + std::uint64_t(std::countr_zero(left)) * bytes;
@@ -277,7 +318,7 @@ bool for_each_element(const Access& access, const AccessOperands& operands, Visi
 template <class Visit>
 bool for_each_of_block(const Access& access, const AccessOperands& operands, Visit visit) {
   const unsigned bytes = ir::size_of(access.type);
-  const Element first = first_element(access, operands, 0, bytes);
+  const Element first = Addresses(access, operands).first_element(0, bytes);
   for (unsigned i = 0; i < access.lanes; ++i)
     if (!visit(Element{first.base, first.offset + std::uint64_t{i} * bytes, bytes}, i,
                std::size_t{i} * bytes))
@@ -288,6 +329,7 @@ bool for_each_of_block(const Access& access, const AccessOperands& operands, Vis
 template <class U>
 bool atomic_lanes(Memory& memory, const Access& access, const AccessOperands& operands, std::byte* data) {
   const unsigned source_count = mem::info(access.mem.atomic).operands;
+  const Addresses addresses(access, operands);
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
     U result = 0;
     std::byte* const at = data + lane * sizeof(U);
@@ -295,7 +337,7 @@ bool atomic_lanes(Memory& memory, const Access& access, const AccessOperands& op
       U sources[2] = {};
       for (unsigned k = 0; k < source_count; ++k)
         std::memcpy(&sources[k], at + k * access.lanes * sizeof(U), sizeof(U));
-      const Element element = first_element(access, operands, lane, sizeof(U));
+      const Element element = addresses.first_element(lane, sizeof(U));
       const Place place = memory.find(element);
       switch (place.kind) {
         case Place::Kind::Host:
@@ -319,13 +361,7 @@ bool atomic_lanes(Memory& memory, const Access& access, const AccessOperands& op
 }  // namespace
 
 std::uint64_t address_of(const Access& access, const AccessOperands& operands, unsigned lane) {
-  const unsigned bytes = ir::size_of(access.address_type());
-  std::uint64_t address = 0;
-  std::memcpy(&address, static_cast<const std::byte*>(operands.addresses) + lane * bytes, bytes);
-  if (!access.mem.is_based()) return address;
-  if (ir::is_signed(access.address_type()))
-    address = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(address)});
-  return operands.surface + address * access.mem.scale;
+  return Addresses(access, operands).of(lane);
 }
 
 Access Access::of(const ir::Function& function, const ir::Inst& inst) {
@@ -345,7 +381,7 @@ bool load(const Environment& environment, const Access& access, const AccessOper
   auto* const bytes = static_cast<std::byte*>(data);
   return for_each_element(access, operands, [&](const Element& element, unsigned lane, std::size_t at) {
     if (in_mask(operands.mask, lane)) return memory.read(element, lane, bytes + at);
-    std::memset(bytes + at, 0, element.bytes);
+    copy_element(bytes + at, zeros, element.bytes);
     return true;
   });
 }

@@ -262,7 +262,9 @@ Result<void> verify_File(const Function&, const Inst&) { return {}; }
 void print_OwnInsts(InstText& t) {
   t.item("[");
   t.next_value();
-  if (t.inst.own.given) t.append(" own {} ip {}", t.inst.own.source, t.inst.own.ip_step);
+  const OwnInsts& own = t.inst.own;
+  if (own.given())
+    t.append(" own {}{} ip {}", own.values == OwnValues::Same ? "same " : "", own.source, own.ip_step);
   if (t.inst.own.lane != 0) t.append(" lane {}", t.inst.own.lane);
   t.out += ']';
 }
@@ -270,9 +272,11 @@ bool parse_OwnInsts(InstReader& r) {
   r.inst.own = {};
   if (!r.item() || !r.in.expect('[') || !r.next_value()) return false;
   if (r.in.peek_word() == "own") {
-    r.inst.own.given = true;
-    if (!r.in.keyword("own") || !r.in.number(r.inst.own.source, max_file_bytes) || !r.in.keyword("ip") ||
-        !r.in.number(r.inst.own.ip_step))
+    if (!r.in.keyword("own")) return false;
+    const bool same = r.in.peek_word() == "same";
+    r.inst.own.values = same ? OwnValues::Same : OwnValues::Each;
+    if ((same && !r.in.keyword("same")) || !r.in.number(r.inst.own.source, max_file_bytes) ||
+        !r.in.keyword("ip") || !r.in.number(r.inst.own.ip_step))
       return false;
   }
   if (r.in.peek_word() == "lane" && (!r.in.keyword("lane") || !r.in.number(r.inst.own.lane, max_lanes - 1)))
@@ -282,8 +286,8 @@ bool parse_OwnInsts(InstReader& r) {
 Result<void> verify_OwnInsts(const Function& f, const Inst& inst) {
   if (inst.own.lane + inst.lanes > max_lanes)
     return error("expected lanes below {}, found {} from {} on", max_lanes, inst.lanes, inst.own.lane);
-  const std::uint32_t end = inst.own.source + inst.lanes * size_of(inst.type);
-  if (!inst.own.given || end <= f.file_bytes) return {};
+  const std::uint32_t end = inst.own.source + inst.own.source_bytes(inst.lanes, size_of(inst.type));
+  if (!inst.own.given() || end <= f.file_bytes) return {};
   return error("expected values within a register file of {} bytes, found bytes {} to {}", f.file_bytes,
                inst.own.source, end - 1);
 }

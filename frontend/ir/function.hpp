@@ -49,13 +49,24 @@ struct Region {
   }
 };
 
+/// Which values instructions of their own read: each the next one, or all the same.
+enum class OwnValues : std::uint8_t { None, Each, Same };
+
 /// Of a reg_scatter whose lanes are instructions of the guest's own, one behind the other: each reads its
 /// value when those before it have written theirs. The second operand is what they read if none writes there.
 struct OwnInsts {
-  std::uint32_t source = 0;   ///< byte of the register file where the values lie, one after the other
+  std::uint32_t source = 0;   ///< byte of the register file where the first value lies
   std::uint16_t ip_step = 0;  ///< from the guest_ip of one lane to that of the next
-  bool given = false;
+  OwnValues values = OwnValues::None;
   std::uint8_t lane = 0;  ///< of other ones: which lane of the guest instruction the first one is
+  constexpr bool given() const { return values != OwnValues::None; }
+  /// From there on this many bytes are read, by so many lanes of so many bytes.
+  constexpr std::uint32_t source_bytes(unsigned lanes, unsigned bytes) const {
+    return values == OwnValues::Same ? bytes : lanes * bytes;
+  }
+  constexpr std::uint32_t source_of(unsigned lane, unsigned bytes) const {
+    return source + (values == OwnValues::Same ? 0 : lane * bytes);
+  }
   constexpr bool operator==(const OwnInsts&) const = default;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 /// Which slots, only registers say.
 bool reads_any_slot(const Inst& inst) {
-  return inst.op == Op::reg_gather || (inst.op == Op::reg_scatter && inst.own.given);
+  return inst.op == Op::reg_gather || (inst.op == Op::reg_scatter && inst.own.given());
 }
 
 }  // namespace

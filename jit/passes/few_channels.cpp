@@ -135,8 +135,8 @@ class Narrower {
       case Op::atomic:
         return inst.mask == no_value ? inst.lanes : whole_or_narrow(inst.lanes, known_[inst.mask]);
       case Op::reg_scatter:
-        return inst.mask == no_value || inst.own.given ? inst.lanes
-                                                       : whole_or_narrow(inst.lanes, known_[inst.mask]);
+        return inst.mask == no_value || inst.own.given() ? inst.lanes
+                                                         : whole_or_narrow(inst.lanes, known_[inst.mask]);
       case Op::reg_read:
       case Op::flag_read:
         break;

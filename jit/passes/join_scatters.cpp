@@ -54,15 +54,14 @@ class ScatterJoiner {
 
   static bool is_one(const Inst& inst) { return inst.op == Op::reg_scatter && inst.lanes == 1; }
 
-  /// One channel's: `address` bytes and `value` bytes of the register file, `mask_lane` of the execution
-  /// mask.
+  /// One channel's: `address` bytes and `value` bytes of the register file, `mask_lane` of `mask`.
   struct Part {
     std::uint32_t index;
     Inst inst;
     std::uint32_t address, value;
     std::uint16_t distance;  ///< that is added to the address
     int mask_lane;           ///< -1: none
-    ValueId mask;            ///< what it is a lane of
+    ValueId mask;
   };
 
   const Inst* definition(ValueId value) const {
@@ -79,7 +78,7 @@ class ScatterJoiner {
 
   std::optional<Part> part(std::uint32_t index) const {
     const Inst& inst = function_.blocks[block_].insts[index];
-    if (inst.own.given || inst.own.lane != 0) return std::nullopt;
+    if (inst.own.given() || inst.own.lane != 0) return std::nullopt;
     Part part{index, inst, 0, 0, 0, -1, no_value};
     ValueId address = function_.arg(inst, 0);
     if (const Inst* sum = definition(address); sum != nullptr && sum->op == Op::add) {
@@ -96,26 +95,35 @@ class ScatterJoiner {
     part.address = from->region.offset;
     part.value = what->region.offset;
     if (inst.mask == no_value) return part;
-    // A lane of the mask, or of a half of it.
-    const Inst* mask = definition(inst.mask);
-    std::uint64_t lane = 0;
-    for (; mask != nullptr && mask->op == Op::slice; mask = definition(function_.arg(*mask, 0)))
-      lane += mask->imm;
-    if (mask == nullptr || mask->op != Op::mask_get || mask->imm != 0 ||
-        given_by_.at(mask->result) < masks_since_)
-      return std::nullopt;
-    part.mask_lane = static_cast<int>(lane);
-    part.mask = mask->result;
+    // A lane of a mask, or of a half of it.
+    part.mask = inst.mask;
+    part.mask_lane = 0;
+    const Inst* mask = definition(part.mask);
+    for (; mask != nullptr && mask->op == Op::slice; mask = definition(part.mask)) {
+      part.mask_lane += static_cast<int>(mask->imm);
+      part.mask = function_.arg(*mask, 0);
+    }
     return part;
+  }
+
+  /// The execution mask of now, which instructions get each for itself.
+  bool is_current_mask(ValueId value) const {
+    const Inst* get = definition(value);
+    return get != nullptr && get->op == Op::mask_get && get->imm == 0 && given_by_.at(value) >= masks_since_;
+  }
+  bool is_same_mask(ValueId a, ValueId b) const {
+    return a == b || (is_current_mask(a) && is_current_mask(b));
   }
 
   bool follows(const Part& next) const {
     const Part& last = run_.back();
     const bool first_step = run_.size() == 1;
-    const std::uint32_t step = next.inst.guest_ip - last.inst.guest_ip;
+    const std::uint32_t step = next.inst.guest_ip - last.inst.guest_ip, value_step = next.value - last.value;
     return next.inst.type == last.inst.type && next.address == last.address + 2 &&
-           next.value == last.value + size_of(next.inst.type) &&
-           (last.mask_lane < 0 ? next.mask_lane < 0 : next.mask_lane == last.mask_lane + 1) &&
+           (value_step == 0 || value_step == size_of(next.inst.type)) &&
+           (first_step || value_step == last.value - run_[run_.size() - 2].value) &&
+           is_same_mask(next.mask, last.mask) &&
+           (last.mask_lane < 0 || next.mask_lane == last.mask_lane + 1) &&
            (first_step ? step <= UINT16_MAX
                        : step == last.inst.guest_ip - run_[run_.size() - 2].inst.guest_ip);
   }
@@ -166,12 +174,14 @@ class ScatterJoiner {
     for (const Part& part : parts) distances.push_back(part.distance);
     const ValueId from = builder.reg_read(Type::u16, lanes, Region::packed(first.address), mask);
     const ValueId address = builder.lanewise(Op::add, {from, builder.vconst(Type::u16, lanes, distances)});
-    const ValueId value = builder.reg_read(first.inst.type, lanes, Region::packed(first.value), mask);
+    const bool same = parts[1].value == first.value;
+    const ValueId value =
+        builder.reg_read(first.inst.type, lanes, Region::strided(first.value, same ? 0 : 1), mask);
     builder.reg_scatter(address, value, mask);
     Inst& inst = function_.blocks[block_].insts.back();
     inst.own.source = first.value;
     inst.own.ip_step = static_cast<std::uint16_t>(parts[1].inst.guest_ip - first.inst.guest_ip);
-    inst.own.given = true;
+    inst.own.values = same ? OwnValues::Same : OwnValues::Each;
   }
 
   Function& function_;

@@ -385,8 +385,8 @@ void Liveness::step(const Inst& inst, MaskUse use, LiveState& live) const {
       for (unsigned slot = 0; slot < indirect_slots(); ++slot) live.want(slot, LiveState::any, whole_slot());
       break;
     case Op::reg_scatter: {
-      if (!inst.own.given) break;
-      const unsigned bytes = inst.lanes * ir::size_of(inst.type);
+      if (!inst.own.given()) break;
+      const unsigned bytes = inst.own.source_bytes(inst.lanes, ir::size_of(inst.type));
       for (unsigned slot = inst.own.source / slot_bytes_; slot * slot_bytes_ < inst.own.source + bytes;
            ++slot)
         live.want(slot, LiveState::any, whole_slot());

@@ -18,7 +18,7 @@ using ir::ValueId;
 
 /// Of several channels, under a mask.
 bool is_wide_scatter(const Inst& inst) {
-  return inst.op == Op::reg_scatter && inst.lanes > 1 && inst.mask != ir::no_value && !inst.own.given;
+  return inst.op == Op::reg_scatter && inst.lanes > 1 && inst.mask != ir::no_value && !inst.own.given();
 }
 
 class LoneScatters {

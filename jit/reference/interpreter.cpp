@@ -337,7 +337,7 @@ Next Interpreter::eval<Op::reg_scatter>(const Inst& inst) {
   const unsigned bytes = size_of(inst.type);
   const std::uint32_t mask = mask_of(inst);
   const auto at = [&](unsigned lane) { return read<std::uint16_t>(arg(inst, 0) + 2 * lane); };
-  if (inst.own.given) {
+  if (inst.own.given()) {
     for (unsigned lane = 0; lane < inst.lanes; ++lane) {
       if (!has_lane(mask, lane)) continue;
       if (at(lane) + bytes > function_.indirect_end()) {
@@ -345,7 +345,7 @@ Next Interpreter::eval<Op::reg_scatter>(const Inst& inst) {
         own.guest_ip += lane * inst.own.ip_step;
         return fault(own, FaultKind::BadRegister, 0, bytes, at(lane));
       }
-      std::memmove(file_.data() + at(lane), file_.data() + inst.own.source + lane * bytes, bytes);
+      std::memmove(file_.data() + at(lane), file_.data() + inst.own.source_of(lane, bytes), bytes);
     }
     return Next::Op;
   }

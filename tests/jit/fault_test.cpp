@@ -129,13 +129,13 @@ TEST_CASE("faults: an op whose result is dead faults all the same") {
 }
 
 TEST_CASE("faults: lanes that are instructions of their own have been done up to the one that faults") {
-  const auto text = [](std::string_view places) {
+  const auto text = [](std::string_view places, bool same = false) {
     return fmt::format(
         "b0: ip 0x40 count 4\n  %v = vconst.u32x8 {{1, 2, 3, 4, 5, 6, 7, 8}}\n  reg_write.u32x8 r1<1;1,0>, "
         "%v\n"
-        "  %p = vconst.u16x8 {{{}}}\n  %0 = reg_read.u32x8 r1<1;1,0>\n"
-        "  reg_scatter.u32x8 [%p own 32 ip 16], %0\n  exit\n",
-        places);
+        "  %p = vconst.u16x8 {{{}}}\n  %0 = reg_read.u32x8 r1<{};1,0>\n"
+        "  reg_scatter.u32x8 [%p own {}32 ip 16], %0\n  exit\n",
+        places, same ? 0 : 1, same ? "same " : "");
   };
   // The third one writes what the second one has read.
   on_every_engine(text("64, 68, 36, 72, 76, 80, 84, 28"), true, [](World&, const FinalState& end) {
@@ -155,6 +155,22 @@ TEST_CASE("faults: lanes that are instructions of their own have been done up to
     CHECK(end.state.fault.lane == 0);
     CHECK(end.state.fault.address == 509);
     CHECK(dword_of(end, 88) == 7);
+  });
+  // All read the first value, of which the third one overwrites a byte.
+  on_every_engine(text("64, 68, 33, 72, 76, 80, 84, 88", true), true, [](World&, const FinalState& end) {
+    CHECK(end.status == Status::Exited);
+    CHECK(dword_of(end, 68) == 1);
+    CHECK(dword_of(end, 32) == 0x101);
+    CHECK(dword_of(end, 36) == 0);
+    CHECK(dword_of(end, 88) == 0x101);
+  });
+  // Beside it, but no part of it.
+  on_every_engine(text("64, 68, 36, 28, 76, 80, 84, 509", true), true, [](World&, const FinalState& end) {
+    REQUIRE(end.status == Status::Faulted);
+    CHECK(end.state.fault.guest_ip == 0x40 + 7 * 16);
+    CHECK(dword_of(end, 28) == 1);
+    CHECK(dword_of(end, 36) == 1);
+    CHECK(dword_of(end, 84) == 1);
   });
 }
 

@@ -412,8 +412,7 @@ class Generator {
     addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, std::bit_floor(room) - 1)});
     if (chance(70))
       addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, 0x10000u - size_of(type))});
-    if (lanes > 1 && chance(40)) {
-      // A run, as from a region behind one address register.
+    if (lanes > 1 && chance(40)) {  // a run, as from a region behind one address register
       std::array<std::uint64_t, max_lanes> steps;
       for (unsigned i = 0; i < lanes; ++i) steps[i] = std::uint64_t{i} * size_of(type);
       const ValueId first = b_.splat(b_.slice(addresses, 0, 1), lanes);
@@ -422,9 +421,10 @@ class Generator {
     const ValueId mask = lane_mask(lanes);
     if (op == Op::reg_scatter && lanes > 1 && chance(40)) {
       const unsigned bytes = size_of(type), source = below(function_.file_bytes / bytes - lanes + 1) * bytes;
-      b_.reg_scatter(addresses, b_.reg_read(type, lanes, Region::packed(source), mask), mask);
-      function_.blocks[b_.block()].insts.back().own = {source, 8, true};
-      return;
+      const OwnValues values = chance(70) ? OwnValues::Each : OwnValues::Same;
+      const unsigned stride = values == OwnValues::Each ? 1 : 0;
+      b_.reg_scatter(addresses, b_.reg_read(type, lanes, Region::strided(source, stride), mask), mask);
+      return void(function_.blocks[b_.block()].insts.back().own = {source, 8, values});
     }
     if (op == Op::reg_scatter) return b_.reg_scatter(addresses, value(type, lanes), mask);
     keep(defined(b_.reg_gather(type, addresses, mask), mask));

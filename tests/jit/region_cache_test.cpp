@@ -64,6 +64,34 @@ TEST_CASE("accesses of two buffers in turn do not drive each other's buffer out 
   }
 }
 
+// As a kernel has that chooses between pointers.
+TEST_CASE("lanes of two buffers leave what is remembered as it is") {
+  Function function = one_block("mixed");
+  Builder b(function);
+  const MemoryAccess access = MemoryAccess::in(MemSpace::A64);
+  std::array<std::uint64_t, 8> places, more;
+  for (unsigned i = 0; i < 8; ++i) {
+    places[i] = World::region + 4 * i;
+    more[i] = (i % 2 == 0 ? World::low_region : World::region) + 4 * i;
+  }
+  b.reg_write(Region::packed(32), b.load(Type::u32, access, b.vconst(Type::u64, 8, places)));
+  b.reg_write(Region::packed(64), b.load(Type::u32, access, b.vconst(Type::u64, 8, more)));
+  const std::array value{b.reg_read(Type::u32, 8, Region::packed(32))};
+  b.store(access, b.vconst(Type::u64, 8, more), value);
+  b.exit();
+  expect_agreement(function, 1, 20);
+  for (const auto& engine : other_engines()) {
+    const auto executable = compiled(*engine, function);
+    World world;
+    world.reset(function, 1);
+    REQUIRE(world.run(*executable).status == Status::Exited);
+    const StateLayout layout = StateLayout::of(function);
+    INFO(engine->name());
+    for (std::uint32_t i = 0; i < layout.region_count; ++i)
+      CHECK(layout.regions_of(world.state())[i].start != World::low_region);
+  }
+}
+
 // A kernel of 10 loads of each of its buffers has more accesses than there are regions to remember.
 TEST_CASE("many accesses by two pointers look into two regions") {
   constexpr unsigned count = 3 * StateLayout::most_regions;

@@ -1,5 +1,4 @@
-// Conversions between element types. Those of 64-bit integers to and from floats, but to f64, call their
-// function.
+// Conversions between element types. Those of floats to 64-bit integers call their function.
 #include "jit/avx2/emit/formula.hpp"
 
 namespace eum::jit::avx2::emit {
@@ -160,21 +159,60 @@ void u32_to_f64(Compiler& c, const CodeInst& inst) {
 
 /// (2^84 + high * 2^32) - (2^84 + 2^52) is exact, adding 2^52 + low rounds once. Of s64 the high half is
 /// biased by 2^31. 0 is 0 in every mode.
+void int64_as_f64(Compiler& c, Type from, x86::Ymm to, x86::Ymm x, x86::Ymm low) {
+  const bool is_signed = ir::is_signed(from);
+  c.a.vmovdqu(low, c.splat(two_to_52, 8));
+  c.a.vpblendd(low, low, x, 0x55);
+  c.a.vpsrlq(to, x, 32);
+  c.a.vpxor(to, to, c.splat(is_signed ? 0x4530000080000000 : 0x4530000000000000, 8));
+  c.a.vsubpd(to, to, c.splat(is_signed ? 0x4530000080100000 : 0x4530000000100000, 8));
+  c.a.vaddpd(to, to, low);
+  c.a.vpxor(low, low, low);
+  c.a.vpcmpeqq(low, low, x);
+  c.a.vandnpd(to, low, to);
+}
+
+x86::Ymm qwords(Compiler& c, ir::ValueId value, unsigned chunk) {
+  return c.regs.is_scalar(value) ? to_vector(c, value) : c.v.use(value, chunk);
+}
+
 void int64_to_f64(Compiler& c, const CodeInst& inst) {
-  const bool is_signed = ir::is_signed(inst.from);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    const x86::Ymm x =
-        c.regs.is_scalar(inst.args[0]) ? to_vector(c, inst.args[0]) : c.v.use(inst.args[0], chunk);
-    const x86::Ymm low = c.v.scratch(), to = c.v.define(inst.result, chunk);
-    c.a.vmovdqu(low, c.splat(two_to_52, 8));
-    c.a.vpblendd(low, low, x, 0x55);
-    c.a.vpsrlq(to, x, 32);
-    c.a.vpxor(to, to, c.splat(is_signed ? 0x4530000080000000 : 0x4530000000000000, 8));
-    c.a.vsubpd(to, to, c.splat(is_signed ? 0x4530000080100000 : 0x4530000000100000, 8));
-    c.a.vaddpd(to, to, low);
-    c.a.vpxor(low, low, low);
-    c.a.vpcmpeqq(low, low, x);
-    c.a.vandnpd(to, low, to);
+    const x86::Ymm x = qwords(c, inst.args[0], chunk);
+    int64_as_f64(c, inst.from, c.v.define(inst.result, chunk), x, c.v.scratch());
+    c.regs.unpin();
+  }
+}
+
+/// By way of f64, which rounds once: of what has more bits than that, those that it has not become one,
+/// which makes the second rounding what one would be.
+void int64_to_f32(Compiler& c, const CodeInst& inst) {
+  const bool is_signed = ir::is_signed(inst.from);
+  const auto half = [&](x86::Xmm to, unsigned chunk) {
+    const x86::Ymm x = qwords(c, inst.args[0], chunk);
+    const x86::Ymm odd = c.v.scratch(), rest = c.v.scratch(), large = c.v.scratch();
+    c.a.vpand(rest, x, c.splat(0x7ff, 8));
+    c.a.vpaddd(rest, rest, c.splat(0x7ff, 8));
+    c.a.vpor(odd, rest, x);
+    c.a.vpand(odd, odd, c.splat(~std::uint64_t{0x7ff}, 8));
+    // Bits 53 on of the magnitude, in the upper dword.
+    c.a.vpaddd(large, x, c.splat(is_signed ? 0x20000000000000 : 0, 8));
+    c.a.vpsrld(large, large, is_signed ? 22 : 21);
+    c.a.vpxor(rest, rest, rest);
+    c.a.vpcmpeqd(large, large, rest);
+    c.a.vpshufd(large, large, 0xf5);
+    c.a.vpblendvb(odd, odd, x, large);
+    int64_as_f64(c, inst.from, large, odd, rest);
+    c.a.vcvtpd2ps(to, large);
+  };
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    const x86::Ymm to = c.v.define(inst.result, chunk);
+    half(to.xmm(), 2 * chunk);
+    if (2 * chunk + 1 < (inst.lanes + 3u) / 4) {
+      const x86::Ymm upper = c.v.scratch();
+      half(upper.xmm(), 2 * chunk + 1);
+      c.a.vinserti128(to, to, upper.xmm(), 1);
+    }
     c.regs.unpin();
   }
 }
@@ -301,6 +339,7 @@ void emit_convert(Compiler& c, const CodeInst& inst) {
   if (from == Type::f64 && ir::is_int(to) && to_bytes == 4) return f64_to_int(c, inst);
   if (to == Type::f64 && from == Type::u32) return u32_to_f64(c, inst);
   if (to == Type::f64 && ir::is_int(from) && from_bytes == 8) return int64_to_f64(c, inst);
+  if (to == Type::f32 && ir::is_int(from) && from_bytes == 8) return int64_to_f32(c, inst);
   if (to == Type::f64 && from == Type::s32) return widen_float(c, inst, I::kIdVcvtdq2pd);
   if (to == Type::f32 && from == Type::f16) return widen_float(c, inst, I::kIdVcvtph2ps);
   if ((to == Type::f32 && from == Type::f64) || (to == Type::f16 && from == Type::f32))

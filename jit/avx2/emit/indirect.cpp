@@ -31,7 +31,8 @@ bool write_one_by_one(ThreadState* state, std::byte* file, const RegisterAccess*
                       sizeof(Element), addresses[lane]};
       return false;
     }
-    std::memmove(file + addresses[lane], file + access->own.source + lane * sizeof(Element), sizeof(Element));
+    std::memmove(file + addresses[lane], file + access->own.source_of(lane, sizeof(Element)),
+                 sizeof(Element));
   }
   return true;
 }
@@ -85,7 +86,7 @@ class Indirect {
         bytes_(inst.lanes * element_),
         end_(c.function.indirect_end()),
         writes_(inst.op == ir::Op::reg_scatter),
-        one_by_one_(writes_ && inst.own.given) {}
+        one_by_one_(writes_ && inst.own.given()) {}
 
   void emit() {
     c_.regs.slots.write_back_all();
@@ -310,7 +311,8 @@ class Indirect {
       if (one_by_one_) {
         // Some write overlaps a value that another lane reads.
         c_.a.vpsubw(place, place, c_.splat((inst_.own.source - element_ + 1) & 0xffff, 2));
-        c_.a.vpminuw(test, place, c_.splat(bytes_ + element_ - 2, 2));
+        const std::uint32_t read = inst_.own.source_bytes(inst_.lanes, element_);
+        c_.a.vpminuw(test, place, c_.splat(read + element_ - 2, 2));
         c_.a.vpcmpeqw(test, test, place);
         leave_if_any(true);
       }

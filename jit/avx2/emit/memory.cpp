@@ -2,6 +2,7 @@
 #include "jit/avx2/emit/memory.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "jit/codegen/bug.hpp"
@@ -30,13 +31,24 @@ void remember(const StateLayout& layout, ThreadState& state, const Access& site,
     if (regions[i].size == 0) regions[i] = found;
 }
 
+/// Some lane's element begins in the region: then it is not what the access misses, but its lanes are of
+/// several regions.
+bool serves_some(const CachedRegion& region, const Access& site, const AccessOperands& operands) {
+  for (std::uint32_t left = operands.mask & ir::lane_mask(site.lanes); left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    if (address_of(site, operands, lane) - region.start < region.size) return true;
+  }
+  return false;
+}
+
 /// The next access of translated code may find its region at once, in this thread and in those that run after
 /// it in the batch.
 void remember_region(ThreadState* state, const CodeData& data, const Access& site,
                      const AccessOperands& operands, const std::byte* frame) {
   if (!ir::info(site.mem.space).in_space || operands.mask == 0 || !state->environment->space) return;
+  if (serves_some(data.layout.regions_of(*state)[site.region], site, operands)) return;
   const std::uint64_t address =
-      address_of(site, operands, static_cast<unsigned>(__builtin_ctz(operands.mask)));
+      address_of(site, operands, static_cast<unsigned>(std::countr_zero(operands.mask)));
   const mem::Region* region = state->environment->space->find(address);
   if (!region || !region->host || region->access != mem::Access::ReadWrite) return;
   CachedRegion found{region->address, region->size, region->host};
