@@ -101,6 +101,8 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       loops_(f, liveness),
       loop_scalars_(optimisations[Optimisation::loop_scalars] ? codegen::LoopScalars(f, loops_, h.target)
                                                               : codegen::LoopScalars()),
+      small_loops_(optimisations[Optimisation::small_loops] ? codegen::SmallLoops(f, loops_)
+                                                            : codegen::SmallLoops()),
       scheduler_(f, h.target),
       code_(f, liveness, runs,
             {.scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,

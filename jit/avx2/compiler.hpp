@@ -15,6 +15,7 @@
 #include "jit/codegen/entry_state.hpp"
 #include "jit/codegen/exit_table.hpp"
 #include "jit/codegen/schedule.hpp"
+#include "jit/codegen/small_loops.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/image_access.hpp"
 #include "jit/passes/control.hpp"
@@ -176,6 +177,8 @@ class Compiler {
   /// The instructions of the block that is emitted.
   std::span<const CodeInst> block_insts() const { return code_.insts(); }
   const ir::MemoryAccess& access(const CodeInst& inst) const { return function.access(inst); }
+  /// Code of the block that is emitted may be long where it is faster so.
+  bool in_small_loop() const { return small_loops_.contain(current_); }
 
  private:
   Moves moves_;
@@ -358,6 +361,7 @@ class Compiler {
   std::span<const FileRange> restored_;
   codegen::LoopSlots loops_;
   codegen::LoopScalars loop_scalars_;
+  codegen::SmallLoops small_loops_;
   codegen::Scheduler scheduler_;
   codegen::BlockCode code_;
   std::vector<Version> versions_;

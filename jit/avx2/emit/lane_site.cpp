@@ -4,6 +4,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+
+#include "jit/codegen/bug.hpp"
 
 namespace eum::jit::avx2::emit {
 
@@ -58,7 +61,7 @@ void LaneSite::acquire() {
   if (needs_two_more())
     for (x86::Ymm* free : {&u, &v}) *free = c_.v.scratch();
   if (needs_fourth()) w = c_.v.scratch();
-  const bool needs_bits = based() || masked() || is_gathered_run(known_stride());
+  const bool needs_bits = based() || masked();
   if (has_end()) {
     reg.base = c_.g.scratch();
     if (masked()) reg.limit = c_.g.scratch();
@@ -422,9 +425,41 @@ void LaneSite::spill_values(std::span<const x86::Ymm> data, unsigned count) cons
                  data[i]);
 }
 
-void LaneSite::fetch_place(unsigned row, unsigned lane_of_row) const {
+void LaneSite::fetch_place(x86::Gp to, unsigned row, unsigned lane_of_row) const {
   const auto at = static_cast<int>(8 * row + lane_of_row) * 4;
-  c_.a.mov(place().r32(), x86::ptr(x86::rsp, Frame::operands + at, 4));
+  c_.a.mov(to.r32(), x86::ptr(x86::rsp, Frame::operands + at, 4));
+}
+
+LaneSite::RowPlaces::RowPlaces(const LaneSite& site, unsigned row)
+    : a_(site.c_.a),
+      pairs_{site.reg.first[0].r64(), site.reg.first[1].r64(), site.lane.r64(), site.bits.r64()},
+      even_(site.reg.limit) {
+  x86::Ymm places = site.places_[row];
+  if (site.masked()) {
+    a_.vpand(site.t, places, site.masks_[row]);
+    places = site.t;
+  }
+  const x86::Xmm low = places.xmm(), high = site.u.xmm();
+  a_.vextracti128(high, places, 1);
+  a_.vmovq(pairs_[0], low);
+  a_.vpextrq(pairs_[1], low, 1);
+  a_.vmovq(pairs_[2], high);
+  a_.vpextrq(pairs_[3], high, 1);
+}
+
+x86::Gp LaneSite::RowPlaces::of(unsigned lane) {
+  const unsigned pair = lane / 2;
+  const bool is_odd = lane % 2 != 0;
+  if (lane != std::exchange(last_, lane)) {
+    if ((parted_ >> pair & 1) != 0) throw codegen::EngineBug("a place was asked for behind its neighbour's");
+    if (is_odd) {
+      a_.shr(pairs_[pair], 32);
+      parted_ |= 1u << pair;
+    } else {
+      a_.mov(even_.r32(), pairs_[pair].r32());
+    }
+  }
+  return is_odd ? pairs_[pair] : even_;
 }
 
 void LaneSite::for_each_lane(const std::function<void()>& emit) const {

@@ -110,8 +110,25 @@ class LaneSite : public MemorySite {
   void transpose_quads(std::span<const x86::Ymm, 4> from,
                        const std::array<std::optional<x86::Ymm>, 4>& to) const;
 
-  /// The offset in memory of lane `lane` of the row, where store_vectors has put the places: to `place`.
-  void fetch_place(unsigned row, unsigned lane) const;
+  /// `to` = the offset in memory of lane `lane` of the row, where store_vectors has put the places.
+  void fetch_place(x86::Gp to, unsigned row, unsigned lane) const;
+  /// The same without memory, for loads: processors store by the way that vectors take to general registers.
+  /// Making it brings the places of a row there, two in each (of lanes that are off 0, which is in bounds as
+  /// well); t and u change.
+  class RowPlaces {
+   public:
+    RowPlaces(const LaneSite& site, unsigned row);
+    /// A register with the offset in memory of the lane; of two neighbours the even one is asked for first.
+    /// It holds that until another lane is asked for.
+    x86::Gp of(unsigned lane);
+
+   private:
+    Assembler& a_;
+    std::array<x86::Gp, 4> pairs_;
+    x86::Gp even_;
+    unsigned last_ = ~0u;
+    unsigned parted_ = 0;  ///< bit i: of pair i the odd lane is left
+  };
   /// Calls emit(): `lane` and `place`, its offset in memory, are registers of each lane in its turn.
   void for_each_lane(const std::function<void()>& emit) const;
   x86::Gp lane, bits;
@@ -132,14 +149,12 @@ class LaneSite : public MemorySite {
   x86::Mem part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const;
 
   bool side_by_side_components() const { return side_by_side_; }
-  /// Known runs of single dwords that lie farther apart than vectors around them are wide, or overlap, are
-  /// gathered by one address, which `bits` then holds.
-  bool is_gathered_run(unsigned stride) const {
-    return has_dwords_apart(stride) && (stride < element() || stride > farthest_in_vectors);
-  }
-  /// Other ones are blended of such vectors.
+  /// Known runs of single dwords that vectors around them hold some of each are blended of those.
   static constexpr unsigned farthest_in_vectors = 64;
-  bool is_blended_run(unsigned stride) const { return has_dwords_apart(stride) && !is_gathered_run(stride); }
+  bool is_blended_run(unsigned stride) const {
+    return by_runs() && element() == 4 && components() == 1 && stride > element() &&
+           stride <= farthest_in_vectors;
+  }
   /// For vpermd: the eight dwords of a register in the other order.
   x86::Mem reversing() const;
   /// Where a row of a run that goes down begins.
@@ -170,9 +185,6 @@ class LaneSite : public MemorySite {
   std::array<x86::Gp, 2> starts_;  // of runs
 
  private:
-  bool has_dwords_apart(unsigned stride) const {
-    return by_runs() && element() == 4 && components() == 1 && stride != 0 && stride != element();
-  }
   static unsigned run_lanes(const CodeInst& inst) { return inst.runs == 0 ? 0 : inst.lanes / inst.runs; }
   /// The scalar that run `run` of these lanes begins with, and how many lanes of it are in front of these.
   struct RunBegin {

@@ -6,7 +6,7 @@
 namespace eum::jit::avx2::emit {
 
 LoadSite::LoadSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)
-    : LaneSite(c, inst, first_lane, lanes) {
+    : LaneSite(c, inst, first_lane, lanes), in_small_loop_(c.in_small_loop()) {
   fetch_mask_bits();
   for (unsigned k = 0; k < components(); ++k)
     for (unsigned i = 0; i < vectors(); ++i) {
@@ -73,7 +73,7 @@ void LoadSite::emit_runs() const {
     load_reversed(memory);
   else
     load_runs(memory, known_runs(), known_stride());
-  if (masked() && !is_gathered_run(known_stride())) clear_outside_mask();
+  if (masked()) clear_outside_mask();
   c_.a.bind(done_);
   asmjit::Label call = slow_;
   if (masked()) {
@@ -161,7 +161,6 @@ void LoadSite::load_row(const CheckedAddress& memory, unsigned run, unsigned row
     return memory.at(component_offset(0) + offset + behind, bytes, run);
   };
   if (stride == 0) return load_one_address(memory, run, row);
-  if (is_gathered_run(stride)) return gather_row(memory, run, row, offset);
   if (is_blended_run(stride)) return blend_row(memory, run, row, offset, stride);
   if (stride == side_by_side()) {
     for (unsigned k = 0; k < components(); ++k)

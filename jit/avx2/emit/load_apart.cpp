@@ -36,14 +36,6 @@ void LoadSite::load_narrow_apart(const CheckedAddress& memory, unsigned stride) 
   if (bytes() == vector && element() == 1) a.vpermq(to, to, 0x08);
 }
 
-void LoadSite::gather_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
-  auto& a = c_.a;
-  if (row == run) memory.point_to(a, bits, run);
-  if (row == 0) a.vmovups(u, distances(0, known_stride()));
-  gather_under(masked() ? masks_[row] : t, x86::Inst::kIdVpgatherdd, result(0, row),
-               memory.gather_run(bits, u, 7 * known_stride(), component_offset(0) + offset, 4));
-}
-
 void LoadSite::blend_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset,
                          unsigned stride) const {
   auto& a = c_.a;
@@ -106,6 +98,12 @@ void LoadSite::load_row_apart(const MemoryOfLane& memory, bool ahead, unsigned r
     return qwords(result(0, 2 * row + 1), 4, 6);
   }
   const x86::Ymm x = result(0, row);
+  if (span() == 1) {  // in two chains; a processor gathers for longer
+    for (unsigned i = 0; i < 4; ++i)
+      for (const auto& [half, lane] : {std::pair{x.xmm(), i}, std::pair{t.xmm(), i + 4}})
+        i == 0 ? a.vmovd(half, memory(lane, 0, 4)) : a.vpinsrd(half, half, memory(lane, 0, 4), i);
+    return (void)a.vinserti128(x, x, t.xmm(), 1);
+  }
   if (span() == 2) {
     const x86::Ymm y = result(1, row);
     qwords(x, 0, 4);

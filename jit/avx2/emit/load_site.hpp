@@ -56,7 +56,6 @@ class LoadSite : public LaneSite {
   /// is_narrow_and_apart: four lanes from each 16 bytes that hold them, or 8 where all have fewer, none of
   /// which is behind the last lane.
   void load_narrow_apart(const CheckedAddress& memory, unsigned stride) const;
-  void gather_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const;
   /// Eight dwords of vectors that hold some each, every one in a lane of its own, and none of which reaches
   /// beyond the run: a processor gathers for longer.
   void blend_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset,
@@ -79,13 +78,13 @@ class LoadSite : public LaneSite {
 
   // ---- Lanes that are in bounds
   void load_spread(const CheckedAddress& memory) const;
-  void gather_from(unsigned first_row, const CheckedAddress& memory) const;
+  void load_row_spread(const CheckedAddress& memory, unsigned row) const;
   void gather(const CheckedAddress& memory, unsigned row) const;
   /// The results of a row are 0 and that is all where none of its lanes is on. Lanes that have left a loop
   /// are off for long, and a gather of none takes as long as one of all.
   void go_if_none(unsigned row, asmjit::Label none) const;
   void gather_wide(const CheckedAddress& memory, unsigned row) const;
-  /// Components side by side, of a lane wherever it is. Lanes that are off load what one that is on does.
+  /// What a lane has side by side comes with one move or two, wherever it is; also where that is one element.
   void load_lanes_apart(const CheckedAddress& memory, unsigned row) const;
   /// Elements of 1 or 2 bytes, one after the other, in two chains: a gather would have to be of the dwords
   /// around them.
@@ -95,6 +94,7 @@ class LoadSite : public LaneSite {
   void gather_narrow(const CheckedAddress& memory) const;
 
   std::vector<x86::Ymm> results_;
+  bool in_small_loop_;
   asmjit::Label slow_, done_, serve_;
 };
 

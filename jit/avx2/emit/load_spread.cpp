@@ -1,6 +1,4 @@
 // Lanes that are in bounds, wherever they are. See load_site.hpp.
-#include <utility>
-
 #include "jit/avx2/emit/load_site.hpp"
 
 namespace eum::jit::avx2::emit {
@@ -8,11 +6,11 @@ namespace eum::jit::avx2::emit {
 void LoadSite::load_spread(const CheckedAddress& memory) const {
   auto& a = c_.a;
   if (element() < 4) return masked() ? gather_narrow(memory) : insert_narrow(memory);
-  if (element() == 8 || masked()) return gather_from(0, memory);
-  // Rows of one address each, as long as there are such.
   const asmjit::Label end = a.newLabel();
   std::array<asmjit::Label, 2> varied{a.newLabel(), a.newLabel()};
-  for (unsigned row = 0; row < rows(); ++row) {
+  // Rows of one address each, as long as there are such.
+  const bool looks = element() == 4 && !masked();
+  for (unsigned row = 0; looks && row < rows(); ++row) {
     const x86::Ymm all = places_[row];
     a.vpbroadcastd(t, all.xmm());
     a.vpcmpeqd(t, t, all);
@@ -23,24 +21,19 @@ void LoadSite::load_spread(const CheckedAddress& memory) const {
     for (unsigned k = 0; k < components(); ++k)
       a.vbroadcastss(result(k, row), memory.lane(place(), component_offset(k), 4));
   }
+  if (looks) a.jmp(end);
   for (unsigned row = 0; row < rows(); ++row) {
-    a.jmp(end);
     a.bind(varied[row]);
-    gather_from(row, memory);
+    load_row_spread(memory, row);
   }
   a.bind(end);
 }
 
-void LoadSite::gather_from(unsigned first_row, const CheckedAddress& memory) const {
-  for (unsigned row = first_row; row < rows(); ++row) {
-    if (side_by_side_components()) {
-      load_lanes_apart(memory, row);
-    } else if (element() == 8) {
-      gather_wide(memory, row);
-    } else {
-      gather(memory, row);
-    }
-  }
+void LoadSite::load_row_spread(const CheckedAddress& memory, unsigned row) const {
+  if (side_by_side_components() || (components() == 1 && in_small_loop_))
+    return load_lanes_apart(memory, row);
+  if (element() == 8) return gather_wide(memory, row);
+  gather(memory, row);
 }
 
 void LoadSite::gather(const CheckedAddress& memory, unsigned row) const {
@@ -78,40 +71,39 @@ void LoadSite::gather_wide(const CheckedAddress& memory, unsigned row) const {
 }
 
 void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row) const {
-  auto& a = c_.a;
-  const asmjit::Label none = a.newLabel();
+  const asmjit::Label none = c_.a.newLabel();
   go_if_none(row, none);
-  store_vectors(Frame::operands, {&places_[row], 1});
-  if (masked()) {
-    a.mov(bits.r32(), reg.mask.r32());
-    if (row != 0) a.shr(bits.r32(), 8 * row);
-    a.tzcnt(bits.r32(), bits.r32());
-    a.vpbroadcastd(t, x86::ptr(x86::rsp, bits, 2, Frame::operands, 4));
-    places_or(t, row, u);
-    store_vectors(Frame::operands, {&u, 1});
-  }
+  RowPlaces places(*this, row);
   load_row_apart(
-      [&, fetched = 8u](unsigned i, int behind, unsigned bytes) mutable {
-        if (i != std::exchange(fetched, i)) fetch_place(0, i);
-        return memory.lane(place(), component_offset(0) + static_cast<unsigned>(behind), bytes);
+      [&](unsigned lane_of_row, int behind, unsigned bytes) {
+        return memory.lane(places.of(lane_of_row), component_offset(0) + static_cast<unsigned>(behind),
+                           bytes);
       },
       false, row);
   if (masked()) clear_outside_mask(row);
-  a.bind(none);
+  c_.a.bind(none);
 }
 
 void LoadSite::insert_narrow(const CheckedAddress& memory) const {
   auto& a = c_.a;
-  store_vectors(Frame::operands, {places_.data(), rows()});
+  const unsigned each = lanes() / 2;  // of a half
+  if (rows() == 2) store_vectors(Frame::operands, {places_.data(), rows()});
   for (unsigned k = 0; k < components(); ++k) {
-    const x86::Xmm low = result(k).xmm(), high = u.xmm();
+    const x86::Xmm low = result(k).xmm(), high = v.xmm();
     for (const x86::Xmm& half : {low, high}) a.vpxor(half, half, half);
-    for (unsigned i = 0; i < lanes(); ++i) {
-      const unsigned lane = i / 2 + i % 2 * (lanes() / 2);
-      fetch_place(lane / 8, lane % 8);
-      const x86::Mem from = memory.lane(place(), component_offset(k), element());
-      const x86::Xmm half = i % 2 == 0 ? low : high;
-      element() == 1 ? a.vpinsrb(half, half, from, i / 2) : a.vpinsrw(half, half, from, i / 2);
+    RowPlaces places(*this, 0);
+    for (unsigned i = 0; i < each; ++i) {
+      for (const x86::Xmm& half : {low, high}) {
+        const unsigned lane = half == low ? i : i + each;
+        // Rows come two ways, so that neither has to wait for the other.
+        x86::Gp place = reg.limit;
+        if (lane < 8)
+          place = places.of(lane);
+        else
+          fetch_place(place, 1, lane - 8);
+        const x86::Mem from = memory.lane(place, component_offset(k), element());
+        element() == 1 ? a.vpinsrb(half, half, from, i) : a.vpinsrw(half, half, from, i);
+      }
     }
     if (bytes() == 32)
       a.vinserti128(result(k), result(k), high, 1);

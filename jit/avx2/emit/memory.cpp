@@ -159,17 +159,6 @@ x86::Mem CheckedAddress::gather(x86::Vec addresses, unsigned offset, unsigned by
   return x86::ptr(base_, addresses, 0, displacement(offset, bytes), bytes);
 }
 
-x86::Mem CheckedAddress::gather_run(x86::Gp pointer, x86::Vec distances, unsigned farthest, unsigned offset,
-                                    unsigned bytes) const {
-  const int last = displacement(offset + farthest, bytes);
-  return x86::ptr(pointer, distances, 0, last - static_cast<int>(farthest), bytes);
-}
-
-void CheckedAddress::point_to(Assembler& a, x86::Gp pointer, unsigned row) const {
-  if (!rows_[row].isValid()) throw codegen::EngineBug("a run was not checked");
-  a.lea(pointer, x86::ptr(base_, rows_[row]));
-}
-
 x86::Mem CheckedAddress::gather_around(x86::Ymm addresses, unsigned offset) const {
   return x86::ptr(base_, addresses, 0, displacement(offset, 1), 4);
 }

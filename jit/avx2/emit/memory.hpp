@@ -22,12 +22,6 @@ class CheckedAddress {
   x86::Mem lane(x86::Gp address, unsigned offset, unsigned bytes) const;
   /// The same for each lane of a vector of 32-bit addresses, as gathers want it.
   x86::Mem gather(x86::Vec addresses, unsigned offset, unsigned bytes) const;
-  /// The same for lanes of a run that point_to has put into `pointer`: at `distances` of up to `farthest`
-  /// bytes.
-  x86::Mem gather_run(x86::Gp pointer, x86::Vec distances, unsigned farthest, unsigned offset,
-                      unsigned bytes) const;
-  /// pointer = where run `row` begins on the host.
-  void point_to(Assembler& a, x86::Gp pointer, unsigned row) const;
   /// Memory `distance` bytes behind a byte of a run, which may be none of the guest's: only prefetches, which
   /// no address makes fault, may name it.
   x86::Mem ahead(unsigned offset, int distance, unsigned row = 0) const {

@@ -353,7 +353,7 @@ class StoreSite : public LaneSite {
     for (unsigned row = 0; row < rows(); ++row)
       store_row_apart(
           [&, fetched = 8u](unsigned i, unsigned behind, unsigned bytes) mutable {
-            if (i != std::exchange(fetched, i)) fetch_place(row, i);
+            if (i != std::exchange(fetched, i)) fetch_place(place(), row, i);
             return memory.lane(place(), component_offset(0) + behind, bytes);
           },
           {.no_overlap = false, .side_by_side = false}, row);

@@ -1,0 +1,38 @@
+#include "jit/codegen/small_loops.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace eum::jit::codegen {
+
+namespace {
+
+constexpr std::size_t most_vectors = 48;  ///< of eight dwords; 170 bytes each
+
+/// Vectors of dwords that the block loads by an address a lane.
+std::size_t loaded_vectors(const ir::Function& function, const ir::Block& block) {
+  std::size_t vectors = 0;
+  for (const ir::Inst& inst : block.insts)
+    if (inst.op == ir::Op::load && ir::size_of(inst.type) == 4 &&
+        function.access(inst).component_count() == 1)
+      vectors += inst.lanes / 8;
+  return vectors;
+}
+
+}  // namespace
+
+SmallLoops::SmallLoops(const ir::Function& function, const LoopSlots& loops) {
+  const auto blocks = static_cast<ir::BlockId>(function.blocks.size());
+  std::vector<std::size_t> before(blocks + 1);  // in front of each block
+  for (ir::BlockId b = 0; b < blocks; ++b)
+    before[b + 1] = before[b] + loaded_vectors(function, function.blocks[b]);
+  blocks_.assign(blocks, before[blocks] <= most_vectors);
+  // Inner loops come behind the outer ones that they are in.
+  for (ir::BlockId header = 0; header < blocks; ++header) {
+    if (!loops.heads_loop(header)) continue;
+    const ir::BlockId end = loops.last(header) + 1;
+    std::fill(blocks_.begin() + header, blocks_.begin() + end, before[end] - before[header] <= most_vectors);
+  }
+}
+
+}  // namespace eum::jit::codegen
