@@ -9,14 +9,17 @@ namespace {
 
 constexpr std::size_t most_vectors = 48;  ///< of eight dwords; 170 bytes each
 
-/// Vectors of dwords that the block loads by an address a lane.
+/// Vectors of dwords and qwords that the block loads by an address a lane, and of dwords of the register
+/// file.
 std::size_t loaded_vectors(const ir::Function& function, const ir::Block& block) {
-  std::size_t vectors = 0;
-  for (const ir::Inst& inst : block.insts)
-    if (inst.op == ir::Op::load && ir::size_of(inst.type) == 4 &&
-        function.access(inst).component_count() == 1)
-      vectors += inst.lanes / 8;
-  return vectors;
+  std::size_t bytes = 0;
+  for (const ir::Inst& inst : block.insts) {
+    const bool loads = inst.op == ir::Op::load && function.access(inst).component_count() == 1;
+    const std::size_t element = ir::size_of(inst.type);
+    if ((loads && element >= 4) || (inst.op == ir::Op::reg_gather && element == 4))
+      bytes += inst.lanes * element;
+  }
+  return bytes / 32;
 }
 
 }  // namespace

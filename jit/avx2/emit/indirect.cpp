@@ -252,6 +252,10 @@ class Indirect {
     for (unsigned i = 0; i < count; ++i)
       dwords.push_back(element_ == 4 ? c_.v.define(inst_.result, i) : c_.v.scratch());
     const x86::Ymm index = c_.v.scratch(), on = c_.v.scratch();
+    const bool one_by_one = element_ == 4 && c_.in_small_loop();
+    std::array<x86::Gp, 2> places;
+    for (x86::Gp& gp : places)
+      if (one_by_one) gp = c_.g.scratch();
     for (unsigned k = 0; k < addresses_.size(); ++k) {
       c_.a.vpminuw(index, addresses_[k], c_.splat(end_ - 4, 2));
       c_.a.vpcmpeqw(index, index, addresses_[k]);
@@ -265,6 +269,10 @@ class Indirect {
       if (i % 2 != 0) {
         c_.a.vextracti128(index.xmm(), addresses_[i / 2], 1);
         words = index.xmm();
+      }
+      if (one_by_one) {
+        insert_dwords(dwords[i], on, words, places);
+        continue;
       }
       c_.a.vpmovzxwd(index, words);
       c_.a.vpcmpeqd(on, on, on);
@@ -287,6 +295,21 @@ class Indirect {
       for (unsigned chunk = 0; chunk < data_.size(); ++chunk) c_.v.bind(inst_.result, chunk, data_[chunk]);
     }
     finish();
+  }
+
+  /// `to` = eight dwords at the places that `words` has, by `places`, which hold four words each.
+  void insert_dwords(x86::Ymm to, x86::Ymm upper, x86::Xmm words, std::array<x86::Gp, 2> places) {
+    auto& a = c_.a;
+    a.vmovq(places[0].r64(), words);
+    a.vpextrq(places[1].r64(), words, 1);
+    for (unsigned i = 0; i < 4; ++i)
+      for (const auto& [half, four] : {std::pair{to.xmm(), places[0]}, std::pair{upper.xmm(), places[1]}}) {
+        const x86::Gp place = i < 3 ? first_ : four;
+        if (i < 3) a.movzx(first_.r32(), four.r16());
+        i == 0 ? a.vmovd(half, file(place.r64(), 0, 4)) : a.vpinsrd(half, half, file(place.r64(), 0, 4), i);
+        if (i < 3) a.shr(four.r64(), 16);
+      }
+    a.vinserti128(to, to, upper.xmm(), 1);
   }
 
   /// One element after the other, without branches: lanes outside the mask go to where nobody looks.
