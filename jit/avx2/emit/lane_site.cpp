@@ -275,14 +275,7 @@ CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label oth
 }
 
 CheckedAddress LaneSite::check_all_lanes(asmjit::Label otherwise) const {
-  const CheckedAddress memory =
-      check_lanes({{places_.data(), rows()}, masks(), t, u, v, bits}, extent(), otherwise);
-  // A window of less than a dword is none to gather elements from.
-  if (extent() < 4) {
-    c_.a.cmp(reg.limit, 4 - extent());
-    c_.a.jb(otherwise);
-  }
-  return memory;
+  return check_lanes({{places_.data(), rows()}, masks(), t, u, v, bits}, extent(), otherwise);
 }
 
 // ---- Four components of each lane

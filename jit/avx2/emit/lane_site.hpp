@@ -80,7 +80,7 @@ class LaneSite : public MemorySite {
   /// Jumps unless the addresses under the mask, all rows together, are `stride` bytes apart, and those
   /// between them in bounds as well. The run begins where lane 0 would be.
   CheckedAddress check_run_under_mask(unsigned stride, asmjit::Label otherwise) const;
-  /// The check of all lanes, in memory of at least a dword.
+  /// The check of all lanes.
   CheckedAddress check_all_lanes(asmjit::Label otherwise) const;
 
   // ---- Of a load whose lanes go along rows: row_window.cpp

@@ -86,12 +86,8 @@ class LoadSite : public LaneSite {
   void gather_wide(const CheckedAddress& memory, unsigned row) const;
   /// What a lane has side by side comes with one move or two, wherever it is; also where that is one element.
   void load_lanes_apart(const CheckedAddress& memory, unsigned row) const;
-  /// Elements of 1 or 2 bytes, one after the other, in two chains: a gather would have to be of the dwords
-  /// around them.
+  /// Elements of 1 or 2 bytes, one after the other, in two chains.
   void insert_narrow(const CheckedAddress& memory) const;
-  /// Elements of 1 or 2 bytes, each from a dword around it: the one that begins there, or the last of the
-  /// window.
-  void gather_narrow(const CheckedAddress& memory) const;
 
   std::vector<x86::Ymm> results_;
   bool in_small_loop_;

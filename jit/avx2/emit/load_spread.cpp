@@ -5,7 +5,7 @@ namespace eum::jit::avx2::emit {
 
 void LoadSite::load_spread(const CheckedAddress& memory) const {
   auto& a = c_.a;
-  if (element() < 4) return masked() ? gather_narrow(memory) : insert_narrow(memory);
+  if (element() < 4) return insert_narrow(memory);
   const asmjit::Label end = a.newLabel();
   std::array<asmjit::Label, 2> varied{a.newLabel(), a.newLabel()};
   // Rows of one address each, as long as there are such.
@@ -87,7 +87,14 @@ void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row) cons
 void LoadSite::insert_narrow(const CheckedAddress& memory) const {
   auto& a = c_.a;
   const unsigned each = lanes() / 2;  // of a half
-  if (rows() == 2) store_vectors(Frame::operands, {places_.data(), rows()});
+  if (rows() == 2) {
+    x86::Ymm second = places_[1];
+    if (masked()) {
+      second = t;
+      a.vpand(second, places_[1], masks_[1]);
+    }
+    a.vmovaps(x86::ptr(x86::rsp, Frame::operands, 32), second);
+  }
   for (unsigned k = 0; k < components(); ++k) {
     const x86::Xmm low = result(k).xmm(), high = v.xmm();
     for (const x86::Xmm& half : {low, high}) a.vpxor(half, half, half);
@@ -100,7 +107,7 @@ void LoadSite::insert_narrow(const CheckedAddress& memory) const {
         if (lane < 8)
           place = places.of(lane);
         else
-          fetch_place(place, 1, lane - 8);
+          fetch_place(place, 0, lane - 8);
         const x86::Mem from = memory.lane(place, component_offset(k), element());
         element() == 1 ? a.vpinsrb(half, half, from, i) : a.vpinsrw(half, half, from, i);
       }
@@ -111,26 +118,10 @@ void LoadSite::insert_narrow(const CheckedAddress& memory) const {
       a.vpunpcklqdq(low, low, high);
     else
       a.vpunpckldq(low, low, high);
-  }
-}
-
-void LoadSite::gather_narrow(const CheckedAddress& memory) const {
-  auto& a = c_.a;
-  for (unsigned k = 0; k < components(); ++k) {
-    for (unsigned row = 0; row < rows(); ++row) {
-      const x86::Ymm to = row == 0 ? result(k) : w, from = u, shift = v;
-      a.lea(bits, x86::ptr(reg.limit, static_cast<int>(extent() - component_offset(k)) - 4));
-      a.vmovd(t.xmm(), bits.r32());
-      a.vpbroadcastd(t, t.xmm());
-      a.vpminsd(from, t, places_[row]);
-      a.vpsubd(shift, places_[row], from);
-      a.vpslld(shift, shift, 3);
-      gather_under(masks_[row], x86::Inst::kIdVpgatherdd, to,
-                   memory.gather_around(from, component_offset(k)));
-      a.vpsrlvd(to, to, shift);
-      a.vpand(to, to, c_.splat(element() == 1 ? 0xff : 0xffff, 4));
+    if (masked()) {
+      narrow_mask(t);
+      a.vpand(result(k), result(k), t);
     }
-    pack_narrow(result(k), w);
   }
 }
 

@@ -159,10 +159,6 @@ x86::Mem CheckedAddress::gather(x86::Vec addresses, unsigned offset, unsigned by
   return x86::ptr(base_, addresses, 0, displacement(offset, bytes), bytes);
 }
 
-x86::Mem CheckedAddress::gather_around(x86::Ymm addresses, unsigned offset) const {
-  return x86::ptr(base_, addresses, 0, displacement(offset, 1), 4);
-}
-
 // ---- Sites
 
 MemorySite::MemorySite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)

@@ -31,8 +31,6 @@ class CheckedAddress {
   x86::Mem ahead_of_lane(x86::Gp address, unsigned offset, int distance) const {
     return x86::ptr(base_, address, 0, static_cast<int>(offset) + distance);
   }
-  /// A dword of each lane that holds the checked element at `offset`; it may begin before that.
-  x86::Mem gather_around(x86::Ymm addresses, unsigned offset) const;
 
  private:
   friend class MemorySite;
