@@ -17,7 +17,7 @@ constexpr std::uint64_t most_granted = std::uint64_t{1} << 22;
 
 /// The calling thread works alone at first, to see how fast it is, and goes on where so little is left for
 /// it: to wake other workers takes as long.
-constexpr std::chrono::microseconds looked_first{8}, worth_waking{60};
+constexpr std::chrono::microseconds looked_first{4}, worth_waking{60};
 /// And not beyond so many guest instructions, as what it does may wait for other groups.
 constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 22, most_alone = std::uint64_t{1} << 24;
 /// Guest instructions that each worker does to see how fast they are together, from when all have come but at
@@ -26,7 +26,7 @@ constexpr std::uint64_t tried = std::uint64_t{1} << 13;
 constexpr std::chrono::microseconds waited_for_others{100};
 /// Workers whose atomics go to the same lines may be slower together than one of them alone. Where they do
 /// less than this part of what one did, one goes on alone, and looks again after a while.
-constexpr double worth_it = 0.75;
+constexpr double worth_it = 1;
 constexpr std::chrono::milliseconds looked_again{6};
 
 Result<void> check(const WalkerCommand& walk) {
@@ -307,6 +307,13 @@ std::uint64_t Dispatch::groups_left() const {
   return left;
 }
 
+/// Those that were handed out and not begun: another worker may take them, the first ones first.
+void Dispatch::take_back_groups() {
+  for (Worker& worker : worker_)
+    if (worker.mine.begin != worker.mine.end) remaining_.push_back(std::exchange(worker.mine, {}));
+  std::ranges::sort(remaining_, {}, &GroupRange::begin);
+}
+
 /// By one worker for as long as others would only be in its way.
 Result<void> Dispatch::work_alone() {
   const auto goes_on = [&] { return !finished() && !stop_.load(std::memory_order_relaxed); };
@@ -317,10 +324,19 @@ Result<void> Dispatch::work_alone() {
   const std::uint64_t done = worker_[0].group->counts().groups - before;
   const std::chrono::duration<double> took = Clock::now() - begin;
   if (goes_on() && took * static_cast<double>(groups_left()) < worth_waking * static_cast<double>(done)) {
+    // In few portions, as to hand one out and to look at the clock takes as long as small groups do.
+    const std::uint64_t portion = std::exchange(portion_, groups_left() / 4 + 1);
     one = rate(worker_[0], most_alone_at_first, worth_waking);
+    portion_ = portion;
     if (!one) return one.error();
+    take_back_groups();
   }
   if (!walk_.code->contends) return {};
+  const void* const code = walk_.code->executable;
+  if (goes_on() && workers_.is_faster_alone(code)) {
+    one = rate(worker_[0], most_alone, looked_again);
+    if (!one) return one.error();
+  }
   while (goes_on()) {
     std::vector<double> rates(worker_.size());
     std::atomic<std::size_t> here{0};
@@ -336,11 +352,18 @@ Result<void> Dispatch::work_alone() {
     });
     if (!together) return together.error();
     const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
-    if (!goes_on() || sum >= worth_it * *one) break;
-    // Or what is done now takes longer, whoever does it.
-    one = rate(worker_[0], tried);
-    if (!one) return one.error();
-    if (!goes_on() || sum >= worth_it * *one) break;
+    if (!goes_on()) break;
+    take_back_groups();
+    bool is_alone = sum < worth_it * *one;
+    if (is_alone) {
+      // Or what is done now takes longer, whoever does it.
+      one = rate(worker_[0], tried);
+      if (!one) return one.error();
+      if (*one == 0) break;  // only others have groups under way
+      is_alone = sum < worth_it * *one;
+    }
+    workers_.note_faster_alone(code, is_alone);
+    if (!goes_on() || !is_alone) break;
     if (auto worked = rate(worker_[0], most_alone, looked_again); !worked) return worked.error();
   }
   return {};

@@ -81,6 +81,7 @@ class Dispatch {
   Result<double> rate(Worker& worker, std::uint64_t budget, std::optional<Clock::duration> time = {});
   Result<void> all(const std::function<Result<void>(Worker&)>& work);
   std::uint64_t groups_left() const;
+  void take_back_groups();
   Result<void> work_alone();
   Result<bool> next_group(Worker& worker, Allowance& allowance, jit::FpScope& scope);
   bool hand_out(Worker& worker);

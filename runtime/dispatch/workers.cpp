@@ -67,6 +67,26 @@ void Workers::give_back(std::unique_ptr<ThreadGroup> group) {
   spare_.push_back(std::move(group));
 }
 
+namespace {
+
+constexpr unsigned launches_until_tried = 16;
+
+}  // namespace
+
+void Workers::note_faster_alone(const void* code, bool is_faster) {
+  const std::scoped_lock lock(mutex_);
+  if (!is_faster && faster_alone_ != code) return;
+  faster_alone_ = is_faster ? code : nullptr;
+  launches_alone_ = launches_until_tried;
+}
+
+bool Workers::is_faster_alone(const void* code) {
+  const std::scoped_lock lock(mutex_);
+  if (faster_alone_ != code || launches_alone_ == 0) return false;
+  --launches_alone_;
+  return true;
+}
+
 Result<void> Workers::run(unsigned n, const std::function<void(unsigned)>& work) {
   try {
     if (n == 1) {

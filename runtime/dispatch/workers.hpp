@@ -32,11 +32,19 @@ class Workers {
   std::unique_ptr<ThreadGroup> take_group();
   void give_back(std::unique_ptr<ThreadGroup> group);
 
+  /// Code that one worker was faster with than all of them is left to one for some launches, as to find that
+  /// out again takes time. A guess: only the last such code is remembered, by the address of what it was. Any
+  /// thread.
+  void note_faster_alone(const void* code, bool is_faster);
+  bool is_faster_alone(const void* code);
+
  private:
   struct Arena;
   unsigned count_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ThreadGroup>> spare_;
+  const void* faster_alone_ = nullptr;
+  unsigned launches_alone_ = 0;  ///< that are left
   std::once_flag arena_made_;
   std::unique_ptr<Arena> arena_;  ///< made when first needed: oneTBB looks for libraries then
 };
