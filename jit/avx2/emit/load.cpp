@@ -129,9 +129,10 @@ void LoadSite::load_without_run(asmjit::Label scattered) const {
   auto& a = c_.a;
   bind_scattered(scattered);
   if (goes_along_rows()) {
-    const asmjit::Label near_end = a.newLabel();
-    fill_window(results_, near_end, serve_);
-    a.bind(near_end);
+    const asmjit::Label spread = a.newLabel();
+    if (element() == 4 && !masked()) go_if_one_place(spread);
+    fill_window(results_, spread, serve_);
+    a.bind(spread);
   }
   load_spread(check_all_lanes(slow_));
   a.jmp(done_);

@@ -78,6 +78,9 @@ class LoadSite : public LaneSite {
 
   // ---- Lanes that are in bounds
   void load_spread(const CheckedAddress& memory) const;
+  /// Where all lanes are at the same place, which load_spread broadcasts: rows of it would be fetched for
+  /// each.
+  void go_if_one_place(asmjit::Label one) const;
   void load_row_spread(const CheckedAddress& memory, unsigned row) const;
   void gather(const CheckedAddress& memory, unsigned row) const;
   /// The results of a row are 0 and that is all where none of its lanes is on. Lanes that have left a loop

@@ -29,6 +29,19 @@ void LoadSite::load_spread(const CheckedAddress& memory) const {
   a.bind(end);
 }
 
+void LoadSite::go_if_one_place(asmjit::Label one) const {
+  auto& a = c_.a;
+  a.vpbroadcastd(t, places_[0].xmm());
+  a.vpcmpeqd(u, t, places_[0]);
+  if (rows() == 2) {
+    a.vpcmpeqd(t, t, places_[1]);
+    a.vpand(u, u, t);
+  }
+  a.vmovmskps(bits.r32(), u);
+  a.cmp(bits.r32(), 0xff);
+  a.je(one);
+}
+
 void LoadSite::load_row_spread(const CheckedAddress& memory, unsigned row) const {
   if (side_by_side_components() || (components() == 1 && in_small_loop_))
     return load_lanes_apart(memory, row);
