@@ -153,6 +153,7 @@ void Scheduler::order(std::span<CodeInst> insts) {
   if (is_one_computation(insts)) return;
   rank(insts);
   sort();
+  if (has_chain(insts)) return;
   const unsigned after = spills(insts);
   if (after >= before || (before - after) * instructions_a_move < insts.size()) return;
   ordered_.clear();
@@ -209,6 +210,29 @@ bool Scheduler::is_one_computation(std::span<const CodeInst> insts) {
     if (computations_.first(i) != first) return false;
   }
   return true;
+}
+
+/// A computation is longer than what a processor looks at, and mostly waits for itself: then others beside it
+/// are worth more than their registers.
+bool Scheduler::has_chain(std::span<const CodeInst> insts) {
+  constexpr std::uint32_t long_vectors = 128;
+  constexpr double least_at_once = 2.5;  // XTEA has 2.4; RIPEMD has 2.65, and is faster as a whole
+  depth_.assign(insts.size(), 0);
+  work_.assign(insts.size(), 0);
+  for (std::uint32_t i : order_) {
+    const CodeInst& inst = insts[i];
+    if (is_common(inst)) continue;
+    const std::uint32_t own = computations_.first(i);
+    const std::uint32_t vectors = inst.result_count == 0 ? 0 : registers_[inst.result];
+    work_[own] += vectors;
+    depth_[i] += vectors != 0 ? 1 : 0;
+    depth_[own] = std::max(depth_[own], depth_[i]);
+    for (std::uint32_t next : behind(i))
+      if (computations_.first(next) == own) depth_[next] = std::max(depth_[next], depth_[i]);
+  }
+  for (std::uint32_t i = 0; i < insts.size(); ++i)
+    if (work_[i] > long_vectors && work_[i] < least_at_once * depth_[i]) return true;
+  return false;
 }
 
 /// What must come behind the instruction.

@@ -54,6 +54,7 @@ class Scheduler {
   void rank(std::span<const CodeInst> insts);
   void sort();
   bool is_one_computation(std::span<const CodeInst> insts);
+  bool has_chain(std::span<const CodeInst> insts);
   std::span<const std::uint32_t> behind(std::uint32_t inst) const;
 
   const Target target_;
@@ -74,6 +75,8 @@ class Scheduler {
   std::vector<std::uint32_t> next_edge_;
   DisjointSets computations_;         // of instructions
   std::vector<std::uint32_t> waits_;  // of each instruction: how many must come before it
+  std::vector<std::uint32_t> depth_;  // of each instruction: those that it waits for, one after the other
+  std::vector<std::uint32_t> work_;   // of the first instruction of each computation: vectors in it
   std::vector<std::uint64_t> keys_;   // of each instruction: computation, place in it
   std::vector<std::uint32_t> by_rank_, rank_, ready_;
   std::vector<std::uint32_t> order_;  // numbers of instructions
