@@ -184,8 +184,8 @@ void int64_to_f64(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// By way of f64, which rounds once: of what has more bits than that, those that it has not become one,
-/// which makes the second rounding what one would be.
+/// By way of f64, which is exact: of numbers that need more bits than it has, the last eleven become one that
+/// says whether any was set (rounding to odd), so that the rounding to f32 is the only one.
 void int64_to_f32(Compiler& c, const CodeInst& inst) {
   const bool is_signed = ir::is_signed(inst.from);
   const auto half = [&](x86::Xmm to, unsigned chunk) {
@@ -196,8 +196,8 @@ void int64_to_f32(Compiler& c, const CodeInst& inst) {
     c.a.vpor(odd, rest, x);
     c.a.vpand(odd, odd, c.splat(~std::uint64_t{0x7ff}, 8));
     // Bits 53 on of the magnitude, in the upper dword.
-    c.a.vpaddd(large, x, c.splat(is_signed ? 0x20000000000000 : 0, 8));
-    c.a.vpsrld(large, large, is_signed ? 22 : 21);
+    if (is_signed) c.a.vpaddd(large, x, c.splat(0x20000000000000, 8));
+    c.a.vpsrld(large, is_signed ? large : x, is_signed ? 22 : 21);
     c.a.vpxor(rest, rest, rest);
     c.a.vpcmpeqd(large, large, rest);
     c.a.vpshufd(large, large, 0xf5);

@@ -233,7 +233,8 @@ class LaneSite : public MemorySite {
   void base_in_region(x86::Gp to) const;
   void locate_distances(asmjit::Label otherwise) const;
   bool needs_fourth() const {
-    return !is_one_address() && (components() > 2 || (side_by_side_ && span() > 2) || element() < 4);
+    const bool quads = components() > 2 || (side_by_side_ && span() > 2);
+    return !is_one_address() && (quads || (element() < 4 && goes_along_rows()));
   }
   std::span<const x86::Ymm> masks() const { return {masks_.data(), masked() ? rows() : 0}; }
 };

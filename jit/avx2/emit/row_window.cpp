@@ -3,8 +3,8 @@
 // time. It is what memory holds: such loops write nothing but surfaces that are found to be other memory
 // when it is fetched, and whatever else may change memory makes the code forget it.
 //
-// A gather of eight dwords takes an EPYC of Zen 4 eleven cycles, and fetching eight rows of eight dwords
-// about thirty.
+// Eight dwords that lie anywhere take an EPYC of Zen 4 eight cycles (eleven to gather), and fetching eight
+// rows of eight dwords about thirty.
 #include "jit/avx2/emit/lane_site.hpp"
 
 namespace eum::jit::avx2::emit {
