@@ -24,9 +24,8 @@ constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 22, most_alone
 /// the latest after a while: some tens of microseconds where they are in each other's way.
 constexpr std::uint64_t tried = std::uint64_t{1} << 13;
 constexpr std::chrono::microseconds waited_for_others{100};
-/// Workers whose atomics go to the same lines may be slower together than one of them alone. Where they do
-/// less than this part of what one did, one goes on alone, and looks again after a while.
-constexpr double worth_it = 1;
+/// Workers whose atomics go to the same lines may be slower together than one of them alone. Where they are,
+/// one goes on alone, and looks again after a while.
 constexpr std::chrono::milliseconds looked_again{6};
 
 Result<void> check(const WalkerCommand& walk) {
@@ -354,13 +353,13 @@ Result<void> Dispatch::work_alone() {
     const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
     if (!goes_on()) break;
     take_back_groups();
-    bool is_alone = sum < worth_it * *one;
+    bool is_alone = sum < *one;
     if (is_alone) {
       // Or what is done now takes longer, whoever does it.
       one = rate(worker_[0], tried);
       if (!one) return one.error();
       if (*one == 0) break;  // only others have groups under way
-      is_alone = sum < worth_it * *one;
+      is_alone = sum < *one;
     }
     workers_.note_faster_alone(code, is_alone);
     if (!goes_on() || !is_alone) break;

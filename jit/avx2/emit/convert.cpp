@@ -184,6 +184,19 @@ void int64_to_f64(Compiler& c, const CodeInst& inst) {
   }
 }
 
+/// Chunk `chunk` of a result half as wide as the operand, of which half(to, k) converts chunk k of `chunks`.
+template <class Half>
+x86::Ymm define_by_halves(Compiler& c, const CodeInst& inst, unsigned chunk, unsigned chunks, Half half) {
+  const x86::Ymm to = c.v.define(inst.result, chunk);
+  half(to.xmm(), 2 * chunk);
+  if (2 * chunk + 1 < chunks) {
+    const x86::Ymm upper = c.v.scratch();
+    half(upper.xmm(), 2 * chunk + 1);
+    c.a.vinserti128(to, to, upper.xmm(), 1);
+  }
+  return to;
+}
+
 /// By way of f64, which is exact: of numbers that need more bits than it has, the last eleven become one that
 /// says whether any was set (rounding to odd), so that the rounding to f32 is the only one.
 void int64_to_f32(Compiler& c, const CodeInst& inst) {
@@ -206,13 +219,7 @@ void int64_to_f32(Compiler& c, const CodeInst& inst) {
     c.a.vcvtpd2ps(to, large);
   };
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    const x86::Ymm to = c.v.define(inst.result, chunk);
-    half(to.xmm(), 2 * chunk);
-    if (2 * chunk + 1 < (inst.lanes + 3u) / 4) {
-      const x86::Ymm upper = c.v.scratch();
-      half(upper.xmm(), 2 * chunk + 1);
-      c.a.vinserti128(to, to, upper.xmm(), 1);
-    }
+    define_by_halves(c, inst, chunk, (inst.lanes + 3u) / 4, half);
     c.regs.unpin();
   }
 }
@@ -279,13 +286,7 @@ void narrow_float(Compiler& c, const CodeInst& inst) {
     }
   };
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    x86::Ymm to = c.v.define(inst.result, chunk);
-    half(to.xmm(), 2 * chunk);
-    if (2 * chunk + 1 < c.v.chunks(inst.args[0])) {
-      x86::Ymm upper = c.v.scratch();
-      half(upper.xmm(), 2 * chunk + 1);
-      c.a.vinserti128(to, to, upper.xmm(), 1);
-    }
+    const x86::Ymm to = define_by_halves(c, inst, chunk, c.v.chunks(inst.args[0]), half);
     if (inst.type == Type::f16)
       c.flush_if_not_kept([&c, to, small = c.v.scratch(), zero = c.v.scratch()] {
         c.a.vpand(small, to, c.splat(0x7c00, 2));

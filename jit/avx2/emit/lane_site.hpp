@@ -112,9 +112,10 @@ class LaneSite : public MemorySite {
 
   /// `to` = the offset in memory of lane `lane` of the row, where store_vectors has put the places.
   void fetch_place(x86::Gp to, unsigned row, unsigned lane) const;
-  /// The same without memory, for loads: processors store by the way that vectors take to general registers.
-  /// Making it brings the places of a row there, two in each (of lanes that are off 0, which is in bounds as
-  /// well); t and u change.
+  /// The places of a row, of lanes that are off 0, which is in bounds as well; under a mask t has them.
+  x86::Ymm places_in_bounds(unsigned row) const;
+  /// As fetch_place, but without memory, for loads: processors store by the way that vectors take to general
+  /// registers. Making it brings the places of a row there, two in each; t and u change.
   class RowPlaces {
    public:
     RowPlaces(const LaneSite& site, unsigned row);

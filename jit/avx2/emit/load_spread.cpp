@@ -101,12 +101,8 @@ void LoadSite::insert_narrow(const CheckedAddress& memory) const {
   auto& a = c_.a;
   const unsigned each = lanes() / 2;  // of a half
   if (rows() == 2) {
-    x86::Ymm second = places_[1];
-    if (masked()) {
-      second = t;
-      a.vpand(second, places_[1], masks_[1]);
-    }
-    a.vmovaps(x86::ptr(x86::rsp, Frame::operands, 32), second);
+    const x86::Ymm second = places_in_bounds(1);
+    store_vectors(Frame::operands, {&second, 1});
   }
   for (unsigned k = 0; k < components(); ++k) {
     const x86::Xmm low = result(k).xmm(), high = v.xmm();
