@@ -174,29 +174,38 @@ x86::Mem LaneSite::scattered_times() const {
 
 namespace {
 
-/// How often in a row before it is taken for granted, and how often then.
-constexpr int scattered_before = 3, scattered_after = 31;
+/// Each look takes something from the counter, and adds more where there is no run. From some count on, which
+/// four in a row reach, it is taken for granted, for so many times.
+constexpr int each_look = 1, no_run = 2, scattered_from = 5, scattered_times_more = 31;
 
 }  // namespace
 
+// Where there are runs, the counter is 0 and only read: some processors have a load wait that once read what
+// a store behind another branch had written, until every store before it is in the cache.
 void LaneSite::go_if_scattered(asmjit::Label scattered) const {
   if (!counts_scattered()) return;
-  c_.a.cmp(scattered_times(), scattered_before);
-  c_.a.ja(scattered);
-}
-
-void LaneSite::note_run() const {
-  if (counts_scattered()) c_.a.mov(scattered_times(), 0);
+  const asmjit::Label noted = c_.a.newLabel(), look = c_.a.newLabel();
+  c_.a.cmp(scattered_times(), 0);
+  c_.a.jne(noted);
+  c_.a.bind(look);
+  c_.out_of_line([site = *this, scattered, noted, look] {
+    auto& a = site.c_.a;
+    a.bind(noted);
+    a.cmp(site.scattered_times(), scattered_from);
+    a.jae(scattered);
+    a.sub(site.scattered_times(), each_look);
+    a.jmp(look);
+  });
 }
 
 void LaneSite::bind_scattered(asmjit::Label scattered) const {
   if (!counts_scattered()) return;
   auto& a = c_.a;
   const asmjit::Label both = a.newLabel();
-  a.inc(scattered_times());
-  a.cmp(scattered_times(), scattered_before);
-  a.jbe(both);
-  a.mov(scattered_times(), scattered_before + scattered_after);
+  a.add(scattered_times(), no_run);
+  a.cmp(scattered_times(), scattered_from);
+  a.jb(both);
+  a.mov(scattered_times(), scattered_from + scattered_times_more);
   a.bind(scattered);
   a.dec(scattered_times());
   a.bind(both);

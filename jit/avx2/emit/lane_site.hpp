@@ -46,8 +46,6 @@ class LaneSite : public MemorySite {
   /// Jumps, for some times, where the lanes of this access have not been a run again and again. A guess:
   /// whatever comes of it is right.
   void go_if_scattered(asmjit::Label scattered) const;
-  /// Where they have been found to be a run.
-  void note_run() const;
   /// Where they have been found to be none, and where go_if_scattered has jumped to.
   void bind_scattered(asmjit::Label scattered) const;
   /// Jumps to `otherwise` unless the addresses of all rows are `stride` bytes apart, and to `outside` unless

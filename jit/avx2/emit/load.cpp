@@ -34,7 +34,6 @@ void LoadSite::emit() {
     count_scattered();
     go_if_scattered(scattered);
     load_run(stride, spread);
-    note_run();
     c_.out_of_line(
         [site = *this, spread, scattered, stride] { site.load_otherwise(spread, scattered, stride); });
   } else {
@@ -59,7 +58,6 @@ void LoadSite::emit_rows() {
     const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
     site.go_if_scattered(scattered);
     site.load_run(stride, spread);
-    site.note_run();
     a.jmp(site.done_);
     site.load_otherwise(spread, scattered, stride);
   });
@@ -111,14 +109,12 @@ void LoadSite::load_otherwise(asmjit::Label entry, asmjit::Label scattered, unsi
   if (rows() == 2 && !masked()) {
     const asmjit::Label spread = a.newLabel();
     load_runs(check_second_row(stride, spread, slow_), 2, stride);
-    note_run();
     a.jmp(done_);
     a.bind(spread);
   }
   if (side_by_side() != 0 && stride != side_by_side()) {
     const asmjit::Label spread = a.newLabel();
     load_run(side_by_side(), spread);
-    note_run();
     a.jmp(done_);
     a.bind(spread);
   }

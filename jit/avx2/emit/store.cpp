@@ -39,7 +39,6 @@ class StoreSite : public LaneSite {
       } else {
         store_runs(check_run(stride, spread, slow_), 1, stride);
       }
-      note_run();
       c_.out_of_line(
           [site = *this, spread, scattered, stride] { site.store_otherwise(spread, scattered, stride); });
     } else {
@@ -111,7 +110,6 @@ class StoreSite : public LaneSite {
     if (rows() == 2 && !masked()) {
       const asmjit::Label spread = a.newLabel();
       store_runs(check_second_row(stride, spread, slow_), 2, stride);
-      note_run();
       a.jmp(done_);
       a.bind(spread);
     }
