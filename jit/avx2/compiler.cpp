@@ -86,7 +86,6 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       layout(StateLayout::of(f)),
       data(d),
       optimisations(options.optimisations),
-      fetches_ahead(options.launch.beyond_caches && optimisations[Optimisation::prefetch]),
       group_dwords(options.group_dwords),
       region_numbers(f, layout),
       moves_(a, pool_, layout, h.evex()),
@@ -103,6 +102,9 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
                                                               : codegen::LoopScalars()),
       small_loops_(optimisations[Optimisation::small_loops] ? codegen::SmallLoops(f, loops_)
                                                             : codegen::SmallLoops()),
+      beyond_caches_(options.launch.beyond_caches
+                         ? codegen::BeyondCaches(f, runs, loops_, region_numbers, optimisations)
+                         : codegen::BeyondCaches()),
       scheduler_(f, h.target),
       code_(f, liveness, runs,
             {.scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,

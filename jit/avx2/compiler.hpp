@@ -11,6 +11,7 @@
 
 #include "jit/access.hpp"
 #include "jit/avx2/registers.hpp"
+#include "jit/codegen/beyond_caches.hpp"
 #include "jit/codegen/closure.hpp"
 #include "jit/codegen/entry_state.hpp"
 #include "jit/codegen/exit_table.hpp"
@@ -146,7 +147,6 @@ class Compiler {
   const StateLayout layout;
   CodeData& data;
   const Optimisations optimisations;
-  const bool fetches_ahead;  ///< of runs that are known
   const std::uint32_t group_dwords;
   const RegionNumbers region_numbers;
   std::vector<HostPlace> places;  ///< filled by run() if it annotates
@@ -179,6 +179,7 @@ class Compiler {
   const ir::MemoryAccess& access(const CodeInst& inst) const { return function.access(inst); }
   /// Code of the block that is emitted may be long where it is faster so.
   bool in_small_loop() const { return small_loops_.contain(current_); }
+  const codegen::BeyondCaches& beyond_caches() const { return beyond_caches_; }
 
  private:
   Moves moves_;
@@ -362,6 +363,7 @@ class Compiler {
   codegen::LoopSlots loops_;
   codegen::LoopScalars loop_scalars_;
   codegen::SmallLoops small_loops_;
+  codegen::BeyondCaches beyond_caches_;
   codegen::Scheduler scheduler_;
   codegen::BlockCode code_;
   std::vector<Version> versions_;

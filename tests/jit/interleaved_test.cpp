@@ -20,8 +20,8 @@ namespace {
 
 constexpr unsigned id_place = 32, base_place = 128, end_place = 132;
 
-/// `lanes` float4 from %p on, and others from %q on, `body`, and four components to %q.
-Function build(unsigned lanes, std::string_view memory, std::string_view body,
+/// `lanes` float4 from %p on, and others from %q on, `body`, and four components to %q of `to`.
+Function build(unsigned lanes, std::string_view memory, std::string_view to, std::string_view body,
                const std::array<std::string_view, 4>& stored) {
   std::string loaded, casts;
   for (const char name : std::string_view("xyzwabgh"))
@@ -50,28 +50,30 @@ b0: ip 0x0 count 1
 {2}
 {3}
 {4}
-  store.u32x{0} {1}[%q] {{0, 1, 2, 3}}, %s0, %s1, %s2, %s3 ? %e
+  store.u32x{0} {5}[%q] {{0, 1, 2, 3}}, %s0, %s1, %s2, %s3 ? %e
   exit
 )",
-                                      lanes, memory, loaded, body, casts));
+                                      lanes, memory, loaded, body, casts, to));
 }
 
-void check(std::string_view memory, std::string_view body, const std::array<std::string_view, 4>& stored) {
+void check(std::string_view memory, std::string_view to, std::string_view body,
+           const std::array<std::string_view, 4>& stored) {
   for (const unsigned lanes : {8u, 16u}) {
     std::string own(body);
     for (std::size_t at; (at = own.find("xN")) != std::string::npos;)
       own.replace(at, 2, fmt::format("x{}", lanes));
-    const Function function = build(lanes, memory, own, stored);
+    const Function function = build(lanes, memory, to, own, stored);
     CompileOptions options{.exact_registers = false};
     const auto reference = compiled(*make_reference_engine(), function, options);
     options.launch.ids = {id_place, lanes, lanes};
+    options.launch.beyond_caches = to != memory;
     for (const auto& engine : other_engines()) {
       const auto other = compiled(*engine, function, options);
       static World expected, found;
       constexpr std::uint32_t all = World::surface_bytes;
       for (const std::uint32_t base :
            {0u, 16u, 96u, all - 256, all - 240, all - 128, all - 100, all - 16, ~0u - 31})
-        for (const std::uint32_t end : {0u, 256u, all - 256, all - 128, all - 124})
+        for (const std::uint32_t end : {0u, 40u, 256u, all - 256, all - 128, all - 124})
           for (const std::uint32_t on : {0xffffu, 0x7fffu, 0x00f1u}) {
             for (World* world : {&expected, &found}) {
               world->reset(function, base + end);
@@ -87,6 +89,10 @@ void check(std::string_view memory, std::string_view body, const std::array<std:
           }
     }
   }
+}
+
+void check(std::string_view memory, std::string_view body, const std::array<std::string_view, 4>& stored) {
+  check(memory, memory, body, stored);
 }
 
 constexpr std::string_view sums = R"(
@@ -122,6 +128,11 @@ TEST_CASE("components that are treated alike, in bounds and beyond them") {
   %m4 = max.f32xN %m3, %c)",
                     sums),
         {"j4", "k4", "l4", "m4"});
+}
+
+TEST_CASE("components that are treated alike, and written past the caches") {
+  check("a32", "surface3", sums, {"j", "k", "l", "m"});
+  check("surface3", "a32", sums, {"j", "k", "l", "m"});
 }
 
 TEST_CASE("components of which something looks at one, or at one of another") {

@@ -29,6 +29,7 @@ struct Site {
   std::uint32_t cut = 0;   ///< the bits of addresses that count, or 0
   unsigned one_place = 0;  ///< so many lanes, of stride 0, have one address each
   std::uint64_t from = 0;  ///< where `mem` has distances: their base
+  bool far = false;        ///< buffers are more than caches hold, and another one is read
 
   /// Address of lane i = base + i-th id * stride; results are kept from byte 1024 on.
   Function build() const {
@@ -68,7 +69,10 @@ struct Site {
       for (unsigned at = 0; at < lanes * size_of(type); at += 64)
         all = b.lanewise(Op::add, {b.lanewise(Op::mul, {all, b.constant(Type::u32, 16, 0x9e3779b1)}),
                                    b.reg_read(Type::u32, 16, Region::packed(1024 + 256 * k + at))});
-    if (!store) b.block_store(MemoryAccess::in(MemSpace::Slm), b.constant(Type::u32, 1, 0), all);
+    if (far)
+      all = b.load(Type::u32, MemoryAccess::in_surface(World::indirect_surface),
+                   b.reg_read(Type::u32, 16, Region::packed(2048)), no_value);
+    if (!store || far) b.block_store(MemoryAccess::in(MemSpace::Slm), b.constant(Type::u32, 1, 0), all);
     b.exit();
     return function;
   }
@@ -92,6 +96,7 @@ void check_site(const Site& site, unsigned run) {
   const auto compile = [&](Engine& engine, bool promise) {
     CompileOptions options{.exact_registers = false};
     if (promise) options.launch.ids = {id_place, site.lanes, run};
+    options.launch.beyond_caches = site.far;
     return compiled(engine, function, options);
   };
   const auto reference = compile(*make_reference_engine(), false);
@@ -101,8 +106,9 @@ void check_site(const Site& site, unsigned run) {
     if (plain->code_bytes() != 0 && !reduced) CHECK(promised->code_bytes() <= plain->code_bytes());
     static World expected, found;
     for (const std::uint32_t base :
-         {0u, 4u, 64u, 100u, 480u, 900u, 996u, 1000u, 0x2000u, 0x2100u, 0x21f0u, 0xffe0u, 0xfffcu, 0x10004u,
-          0x2fff8u, 0x80000000u, 0xfffffffcu, 0xfffffff0u, 0xffffff80u}) {
+         {0u,      4u,       40u,      64u,         100u,        168u,        480u,
+          900u,    996u,     1000u,    0x2000u,     0x2100u,     0x21f0u,     0xffe0u,
+          0xfffcu, 0x10004u, 0x2fff8u, 0x80000000u, 0xfffffffcu, 0xfffffff0u, 0xffffff80u}) {
       // Some channels on, or none: the run may go beyond memory where they do not.
       Random random(base + site.stride);
       std::uint32_t on = ~0u;
@@ -142,6 +148,32 @@ TEST_CASE("addresses that are promised to go up: in bounds, beyond them, around 
             check_site({mem, Type::u32, lanes, components, components == 3 ? 8u : 16u, store, masked}, run);
           if (!store) check_site({mem, Type::u32, lanes, 3, 4, store, masked}, run);
         }
+}
+
+TEST_CASE("whole lines that are promised, and written past the caches") {
+  for (const MemoryAccess& mem : {MemoryAccess::in_surface(World::surface), MemoryAccess::in(MemSpace::A32)})
+    for (const bool masked : {false, true})
+      for (const unsigned lanes : {16u, 32u})
+        for (unsigned run = 16; run <= lanes; run *= 2)
+          for (const Type type : {Type::u16, Type::u32, Type::u64}) {
+            const unsigned bytes = size_of(type);
+            if (bytes < 4 && lanes == 32) continue;
+            const auto check = [&, under_mask = masked](unsigned components, unsigned stride) {
+              check_site({.mem = mem,
+                          .type = type,
+                          .lanes = lanes,
+                          .components = components,
+                          .stride = stride,
+                          .store = true,
+                          .masked = under_mask,
+                          .far = true},
+                         run);
+            };
+            check(1, bytes);
+            if (bytes == 4) check(1, 2 * bytes);
+            if (bytes >= 4) check(3, 2 * bytes);
+            if (bytes == 4) check(15, 4 * bytes);
+          }
 }
 
 TEST_CASE("addresses of shared local memory that are promised to go up, of which 16 bits count") {

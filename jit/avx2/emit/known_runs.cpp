@@ -56,8 +56,8 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
 void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
   constexpr unsigned line = 64, most_lines = 4;
   constexpr int distance = 2048;  // 1 to 4 KB did as well
-  if (!c_.fetches_ahead || masked() || of_one_host_thread() || known_runs() != 1 || known_stride() == 0 ||
-      goes_down())
+  if (!c_.beyond_caches().fetches_ahead() || masked() || of_one_host_thread() || known_runs() != 1 ||
+      known_stride() == 0 || goes_down())
     return;
   const unsigned begin = component_offset(0), end = (lanes() - 1) * known_stride() + extent();
   if (end - begin > most_lines * line) return;

@@ -16,6 +16,7 @@ class StoreSite : public LaneSite {
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned i = 0; i < vectors(); ++i) data_.push_back(c.v.use(data(k), first_chunk() + i));
     acquire();
+    if (is_streamed()) first_byte_ = c.g.scratch();
   }
 
   void emit() {
@@ -51,15 +52,18 @@ class StoreSite : public LaneSite {
  private:
   void emit_runs() const {
     const CheckedAddress memory = check_known_runs(slow_);
-    prefetch(memory, true);
-    if (interleaved_) return emit_interleaved(memory);
+    if (is_streamed())
+      stream(memory);
+    else
+      prefetch(memory, true);
     if (masked())
       store_runs_under_mask(memory, known_runs(), known_stride());
     else if (goes_down())
       store_reversed(memory);
-    else
-      store_runs(memory, known_runs(), known_stride());
+    else if (!is_streamed())
+      store_known_runs(memory);
     c_.a.bind(done_);
+    if (interleaved_) return call_for_interleaved();
     asmjit::Label call = slow_;
     if (masked() && rows() == 1) {  // others have been asked whether any lane is on
       call = c_.a.newLabel();
@@ -76,11 +80,47 @@ class StoreSite : public LaneSite {
     }
   }
 
-  void emit_interleaved(const CheckedAddress& memory) const {
-    auto& a = c_.a;
+  void store_known_runs(const CheckedAddress& memory) const {
+    if (!interleaved_) return store_runs(memory, known_runs(), known_stride());
     for (unsigned row = 0; row < rows(); ++row)
-      for (unsigned k = 0; k < components(); ++k) a.vmovups(part_of_row(memory, row, k), from(k, row));
-    a.bind(done_);
+      for (unsigned k = 0; k < components(); ++k) put(part_of_row(memory, row, k), from(k, row));
+  }
+
+  // ---- Past the caches
+
+  static constexpr unsigned line = 64;
+
+  /// Whole lines, if they begin at one.
+  bool is_streamed() const {
+    const bool whole =
+        (components() == 1 || interleaved_ || (components() == 2 && side_by_side_components())) &&
+        known_stride() == components() * element();
+    return c_.beyond_caches().is_stream(inst()) && by_runs() && !masked() && !goes_down() &&
+           known_runs() == 1 && whole && lanes() * known_stride() % line == 0;
+  }
+  void stream(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    const asmjit::Label within_line = a.newLabel();
+    a.lea(first_byte_, memory.at(component_offset(0), line));
+    a.test(first_byte_.r8(), line - 1);
+    a.jnz(within_line);
+    StoreSite streamed = *this;
+    streamed.past_caches_ = true;
+    streamed.store_known_runs(memory);
+    c_.fence_when_left();
+    c_.out_of_line([site = *this, memory, within_line] {
+      site.c_.a.bind(within_line);
+      site.store_known_runs(memory);
+      site.c_.a.jmp(site.done_);
+    });
+  }
+  void put(const x86::Mem& to, x86::Ymm vector) const {
+    past_caches_ ? c_.a.vmovntps(to, vector) : c_.a.vmovups(to, vector);
+  }
+
+  /// The call wants the components of each lane apart.
+  void call_for_interleaved() const {
+    auto& a = c_.a;
     const asmjit::Label parted = a.newLabel(), called = a.newLabel();
     c_.out_of_line([site = *this, parted, called] {
       auto& code = site.c_.a;
@@ -126,7 +166,10 @@ class StoreSite : public LaneSite {
       return;
     }
     for (unsigned i = 0; i < vectors(); ++i)
-      store_chunk(memory, component_offset(0) + 32 * i, from(0, i), std::min(32u, bytes()), t);
+      if (const unsigned at = component_offset(0) + 32 * i; bytes() >= 32)
+        put(memory.at(at, 32), from(0, i));
+      else
+        store_chunk(memory, at, from(0, i), bytes(), t);
   }
 
   /// Row `row` of the data to `offset` behind the address that run `run` begins at.
@@ -143,8 +186,8 @@ class StoreSite : public LaneSite {
     if (components() == 2) {
       for (unsigned half = 0; half < element() / 4; ++half) {
         interleave(row, half);
-        a.vmovups(at(64 * half, 32), v);
-        a.vmovups(at(64 * half + 32, 32), u);
+        put(at(64 * half, 32), v);
+        put(at(64 * half + 32, 32), u);
       }
       return;
     }
@@ -406,6 +449,8 @@ class StoreSite : public LaneSite {
   }
 
   std::vector<x86::Ymm> data_;
+  x86::Gp first_byte_;  ///< of a stream
+  bool past_caches_ = false;
   asmjit::Label slow_, done_;
 };
 

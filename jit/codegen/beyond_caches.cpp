@@ -1,0 +1,86 @@
+#include "jit/codegen/beyond_caches.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+
+namespace eum::jit::codegen {
+
+namespace {
+
+using ir::Inst;
+using ir::MemSpace;
+using ir::Op;
+
+bool accesses_lanes(const Inst& inst) {
+  return ir::shape_of(inst.op).has_memory() && inst.op != Op::block_load && inst.op != Op::block_store;
+}
+
+bool is_in_buffers(const ir::MemoryAccess& access) {
+  return access.space != MemSpace::Slm && access.space != MemSpace::Scratch;
+}
+
+/// Some lanes of the function lie anywhere.
+bool has_lanes_anywhere(const ir::Function& function, const ScalarRuns& runs) {
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
+    const auto& insts = function.blocks[b].insts;
+    const auto found = runs.of(b, true);
+    for (std::uint32_t i = 0; i < insts.size(); ++i)
+      if (insts[i].lanes > 1 && accesses_lanes(insts[i]) && is_in_buffers(function.access(insts[i])) &&
+          std::ranges::find(found, i, &ScalarRun::index) == found.end())
+        return true;
+  }
+  return false;
+}
+
+/// Surfaces, then regions of accesses by address, each of which is taken for one buffer, then whatever else
+/// is accessed: what is known only at run time, and memory that is no buffer.
+constexpr std::size_t most = std::numeric_limits<std::uint8_t>::max() + std::size_t{1};
+constexpr std::size_t unknown = 2 * most;
+using Buffers = std::array<bool, unknown + 1>;
+
+std::size_t buffer_of(const Inst& inst, const ir::MemoryAccess& access, const RegionNumbers& regions) {
+  if (ir::info(access.space).in_space) return most + regions.of(inst);
+  return access.space == MemSpace::Surface && !access.surface_is_operand ? access.surface : unknown;
+}
+
+}  // namespace
+
+BeyondCaches::BeyondCaches(const ir::Function& function, const ScalarRuns& runs, const LoopSlots& loops,
+                           const RegionNumbers& regions, const Optimisations& optimisations)
+    : fetches_ahead_(optimisations[Optimisation::prefetch] && has_lanes_anywhere(function, runs)) {
+  if (optimisations[Optimisation::streams]) find_streams(function, loops, regions);
+}
+
+void BeyondCaches::find_streams(const ir::Function& function, const LoopSlots& loops,
+                                const RegionNumbers& regions) {
+  Buffers reads{};
+  bool reads_none = true;
+  for (const ir::Block& block : function.blocks)
+    for (const Inst& inst : block.insts) {
+      if (!ir::shape_of(inst.op).has_memory() || inst.op == Op::store || inst.op == Op::block_store) continue;
+      const ir::MemoryAccess& access = function.access(inst);
+      // What goes by local memory is mostly transposed: each line lies far from the one before, and caches
+      // bring them into an order that memory is faster with.
+      if (access.space == MemSpace::Slm) return;
+      if (!is_in_buffers(access)) continue;
+      reads[buffer_of(inst, access, regions)] = true;
+      reads_none = false;
+    }
+  // What is nothing but written takes no longer in the caches.
+  if (reads_none || reads[unknown]) return;
+  streams_.resize(function.accesses.size());
+  ir::BlockId behind_loops = 0;  // of those that have begun
+  for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
+    if (loops.heads_loop(b)) behind_loops = std::max(behind_loops, loops.last(b) + 1);
+    if (b < behind_loops) continue;
+    for (const Inst& inst : function.blocks[b].insts) {
+      if (inst.op != Op::store) continue;
+      const std::size_t buffer = buffer_of(inst, function.access(inst), regions);
+      streams_[static_cast<std::size_t>(inst.imm)] = buffer != unknown && !reads[buffer];
+    }
+  }
+}
+
+}  // namespace eum::jit::codegen

@@ -1,0 +1,80 @@
+// Which runs are fetched ahead, and which stores go past the caches, where buffers are more than those hold.
+#include "jit/codegen/beyond_caches.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "jit/engine.hpp"
+#include "tests/jit/text_cases.hpp"
+
+using namespace eum;
+using namespace eum::jit;
+
+namespace {
+
+struct Found {
+  bool fetches_ahead = false;
+  std::string streams;  ///< of each store, in order
+};
+
+/// A block, which a branch may lead back to, that does `body` with %a, addresses of 16 channels, between
+/// blocks that do `before` and `behind`.
+Found find(std::string_view before, std::string_view body, bool loops = false, std::string_view behind = "") {
+  constexpr std::string_view addresses =
+      "  %a = reg_read.u32x16 r1<1;1,0>\n  %d = reg_read.u32x16 r3<1;1,0>\n";
+  ir::Function function = test::function_of_text(
+      fmt::format("b0: ip 0 count 1\n{0}{1}  jump b1\n"
+                  "b1: ip 16 count 1\n{0}{2}  %m = flag_read.mx16 f0.0\n  branch_any.mx16 %m, b{4}, b2\n"
+                  "b2: ip 32 count 1\n{0}{3}  exit\n",
+                  addresses, before, body, behind, loops ? 1 : 2));
+  Liveness liveness(function, 32, true);
+  const codegen::LoopSlots slots(function, liveness);
+  const Optimisations all;
+  const LinearUses uses(function, liveness, {}, false);
+  const ScalarRuns runs(function, liveness, uses, all);
+  const codegen::BeyondCaches found(function, runs, slots, RegionNumbers(function, StateLayout::of(function)),
+                                    all);
+  Found result{found.fetches_ahead(), {}};
+  for (const ir::Block& block : function.blocks)
+    for (const ir::Inst& inst : block.insts)
+      if (inst.op == ir::Op::store) result.streams += found.is_stream(inst) ? '1' : '0';
+  return result;
+}
+
+constexpr std::string_view load = "  %r = load.u32x16 surface3[%a]\n",
+                           store = "  store.u32x16 surface4[%a], %d\n";
+
+}  // namespace
+
+TEST_CASE("stores of what is computed from other buffers are streams") {
+  CHECK(find(load, store).streams == "1");
+  CHECK(find("", store, false, load).streams == "1");
+  CHECK(find("", store).streams == "0");  // nothing is read
+  CHECK(find(load, "  store.u32x16 surface3[%a], %d\n").streams == "0");
+  CHECK(find(load, fmt::format("{}  store.u32x16 surface3[%a], %d\n", store)).streams == "10");
+  CHECK(find(load, fmt::format("{}  %o = atomic.u32x16 add surface4[%a], %d\n", store)).streams == "0");
+}
+
+TEST_CASE("stores in loops, and those of functions that read local memory, are no streams") {
+  CHECK(find(load, store, true).streams == "0");
+  CHECK(find(load, load, true, store).streams == "1");
+  CHECK(find(fmt::format("{}{}", load, store), load, true).streams == "1");
+  CHECK(find(load, store, false, "  %l = load.u32x16 slm[%a]\n").streams == "0");
+  CHECK(find(load, store, false, "  store.u32x16 slm[%a], %d\n").streams == "10");
+}
+
+TEST_CASE("a surface that is known at run time alone may be any") {
+  constexpr std::string_view index = "  %s = reg_read.u32x1 r6<1;1,0>\n";
+  CHECK(find(load, store, false, fmt::format("{}  %q = load.u32x16 surface[%s][%a]\n", index)).streams ==
+        "0");
+  CHECK(find(load, fmt::format("{}  store.u32x16 surface[%s][%a], %d\n", index)).streams == "0");
+}
+
+TEST_CASE("runs are fetched ahead beside lanes that lie anywhere, in buffers") {
+  CHECK(find(load, "").fetches_ahead);
+  CHECK_FALSE(find("", "").fetches_ahead);
+  CHECK_FALSE(find("  %l = load.u32x16 slm[%a]\n", "").fetches_ahead);
+  CHECK_FALSE(codegen::BeyondCaches().fetches_ahead());
+}
