@@ -245,8 +245,8 @@ class Compiler {
   /// Surfaces that the function writes.
   std::span<const std::uint8_t> written_surfaces() const { return walks_.written; }
 
-  /// Which byte of Frame::scattered is that of the next access of lanes.
-  unsigned next_lane_site() { return lane_sites_++ % Frame::scattered_bytes; }
+  /// Which counter of Frame::scattered is that of the next access of lanes.
+  unsigned next_lane_site() { return lane_sites_++ % Frame::scattered_counters; }
 
   // ---- Fences
   /// Orders stores before later loads, as mfence does, for about half the time.

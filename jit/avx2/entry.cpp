@@ -1,5 +1,6 @@
 // How a host thread enters translated code and leaves it: prologue, entry table, dispatcher of computed
 // jumps, exits.
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 
@@ -54,8 +55,9 @@ asmjit::Label Compiler::prologue() {
   a.mov(x86::rsi, x86::rdi);
   if (lane_sites_ != 0) {
     a.vpxor(x86::ymm0, x86::ymm0, x86::ymm0);
-    for (int at = 0; at < Frame::scattered_bytes; at += 32)
-      a.vmovups(x86::ptr(x86::rsp, Frame::scattered + at, 32), x86::ymm0);
+    const int used =
+        std::min(static_cast<int>(lane_sites_) * Frame::scattered_counter, Frame::scattered_bytes);
+    for (int at = 0; at < used; at += 32) a.vmovups(x86::ptr(x86::rsp, Frame::scattered + at, 32), x86::ymm0);
   }
   begin_rows();
   run_batch();

@@ -35,10 +35,12 @@ inline constexpr codegen::Target evex_target{
 
 /// Offsets from rsp. Operand areas hold packed lanes for calls of C++ functions.
 struct Frame {
-  /// For accesses of lanes, a byte each, which some of them share: how often they have not been a run. First,
-  /// as code has these offsets often.
+  /// For accesses of lanes, a dword each, which some of them share: how often they have not been a run. First,
+  /// as code has these offsets often. Bytes side by side would wait for each other: AMD's processors tell
+  /// stores from loads by whole dwords.
   static constexpr int scattered = 0;
-  static constexpr int scattered_bytes = 64;
+  static constexpr int scattered_counters = 64, scattered_counter = 4;
+  static constexpr int scattered_bytes = scattered_counters * scattered_counter;
   static constexpr int operand_bytes = ir::max_lanes * 8;
   static constexpr int operands = scattered + scattered_bytes;
   static constexpr int operand_count = 4;

@@ -48,9 +48,20 @@ std::size_t buffer_of(const Inst& inst, const ir::MemoryAccess& access, const Re
 }  // namespace
 
 BeyondCaches::BeyondCaches(const ir::Function& function, const ScalarRuns& runs, const LoopSlots& loops,
-                           const RegionNumbers& regions, const Optimisations& optimisations)
-    : fetches_ahead_(optimisations[Optimisation::prefetch] && has_lanes_anywhere(function, runs)) {
+                           const RegionNumbers& regions, const Optimisations& optimisations) {
   if (optimisations[Optimisation::streams]) find_streams(function, loops, regions);
+  fetches_ahead_ = optimisations[Optimisation::prefetch] &&
+                   (has_lanes_anywhere(function, runs) || writes_several(function, regions));
+}
+
+bool BeyondCaches::writes_several(const ir::Function& function, const RegionNumbers& regions) const {
+  Buffers written{};
+  for (const ir::Block& block : function.blocks)
+    for (const Inst& inst : block.insts)
+      if ((inst.op == Op::store || inst.op == Op::block_store) && is_in_buffers(function.access(inst)) &&
+          !is_stream(inst))
+        written[buffer_of(inst, function.access(inst), regions)] = true;
+  return std::ranges::count(written, true) > 1;
 }
 
 void BeyondCaches::find_streams(const ir::Function& function, const LoopSlots& loops,
@@ -78,7 +89,8 @@ void BeyondCaches::find_streams(const ir::Function& function, const LoopSlots& l
     for (const Inst& inst : function.blocks[b].insts) {
       if (inst.op != Op::store) continue;
       const std::size_t buffer = buffer_of(inst, function.access(inst), regions);
-      streams_[static_cast<std::size_t>(inst.imm)] = buffer != unknown && !reads[buffer];
+      streams_[static_cast<std::size_t>(inst.imm)] =
+          ir::size_of(inst.type) >= 4 && buffer != unknown && !reads[buffer];
     }
   }
 }

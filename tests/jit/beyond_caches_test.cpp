@@ -19,11 +19,12 @@ struct Found {
   std::string streams;  ///< of each store, in order
 };
 
-/// A block, which a branch may lead back to, that does `body` with %a, addresses of 16 channels, between
-/// blocks that do `before` and `behind`.
+/// A block, which a branch may lead back to, that does `body` between blocks that do `before` and `behind`,
+/// with %a, addresses of 16 channels that are a run, and %d, of which nothing is known.
 Found find(std::string_view before, std::string_view body, bool loops = false, std::string_view behind = "") {
   constexpr std::string_view addresses =
-      "  %a = reg_read.u32x16 r1<1;1,0>\n  %d = reg_read.u32x16 r3<1;1,0>\n";
+      "  %i = reg_read.u16x16 r1<1;1,0>\n  %w = convert.u32.u16x16 %i\n  %s = constant.u32x16 2\n"
+      "  %a = shl.u32x16 %w, %s\n  %d = reg_read.u32x16 r3<1;1,0>\n";
   ir::Function function = test::function_of_text(
       fmt::format("b0: ip 0 count 1\n{0}{1}  jump b1\n"
                   "b1: ip 16 count 1\n{0}{2}  %m = flag_read.mx16 f0.0\n  branch_any.mx16 %m, b{4}, b2\n"
@@ -32,7 +33,7 @@ Found find(std::string_view before, std::string_view body, bool loops = false, s
   Liveness liveness(function, 32, true);
   const codegen::LoopSlots slots(function, liveness);
   const Optimisations all;
-  const LinearUses uses(function, liveness, {}, false);
+  const LinearUses uses(function, liveness, {.offset = 32, .count = 16, .run = 16}, false);
   const ScalarRuns runs(function, liveness, uses, all);
   const codegen::BeyondCaches found(function, runs, slots, RegionNumbers(function, StateLayout::of(function)),
                                     all);
@@ -66,15 +67,30 @@ TEST_CASE("stores in loops, and those of functions that read local memory, are n
 }
 
 TEST_CASE("a surface that is known at run time alone may be any") {
-  constexpr std::string_view index = "  %s = reg_read.u32x1 r6<1;1,0>\n";
-  CHECK(find(load, store, false, fmt::format("{}  %q = load.u32x16 surface[%s][%a]\n", index)).streams ==
+  constexpr std::string_view index = "  %n = reg_read.u32x1 r6<1;1,0>\n";
+  CHECK(find(load, store, false, fmt::format("{}  %q = load.u32x16 surface[%n][%a]\n", index)).streams ==
         "0");
-  CHECK(find(load, fmt::format("{}  store.u32x16 surface[%s][%a], %d\n", index)).streams == "0");
+  CHECK(find(load, fmt::format("{}  store.u32x16 surface[%n][%a], %d\n", index)).streams == "0");
+}
+
+TEST_CASE("elements of less than four bytes are no streams") {
+  CHECK(find(load, "  %h = convert.u16.u32x16 %d\n  store.u16x16 surface4[%a], %h\n").streams == "0");
 }
 
 TEST_CASE("runs are fetched ahead beside lanes that lie anywhere, in buffers") {
-  CHECK(find(load, "").fetches_ahead);
-  CHECK_FALSE(find("", "").fetches_ahead);
-  CHECK_FALSE(find("  %l = load.u32x16 slm[%a]\n", "").fetches_ahead);
+  CHECK(find(load, "  %l = load.u32x16 surface4[%d]\n").fetches_ahead);
+  CHECK(find("", "  store.u32x16 surface4[%d], %a\n").fetches_ahead);
+  CHECK_FALSE(find(load, "").fetches_ahead);
+  CHECK_FALSE(find(load, "  %l = load.u32x16 slm[%d]\n").fetches_ahead);
   CHECK_FALSE(codegen::BeyondCaches().fetches_ahead());
+}
+
+TEST_CASE("runs are fetched ahead where several buffers are written by way of the caches") {
+  const std::string both = fmt::format("{}  store.u32x16 surface5[%a], %d\n", store);
+  CHECK(find("", both).fetches_ahead);
+  CHECK_FALSE(find(load, both).fetches_ahead);  // both are streams
+  CHECK_FALSE(find("", store, false, store).fetches_ahead);
+  CHECK(
+      find(fmt::format("{}  %r4 = load.u32x16 surface4[%a]\n  %r5 = load.u32x16 surface5[%a]\n", load), both)
+          .fetches_ahead);
 }

@@ -169,46 +169,58 @@ x86::Mem LaneSite::distances(unsigned row, unsigned stride) const {
 }
 
 x86::Mem LaneSite::scattered_times() const {
-  return x86::ptr(x86::rsp, Frame::scattered + static_cast<int>(site_), 1);
+  return x86::ptr(x86::rsp, Frame::scattered + static_cast<int>(counter_) * Frame::scattered_counter,
+                  Frame::scattered_counter);
 }
 
 namespace {
 
-/// Each look takes something from the counter, and adds more where there is no run. From some count on, which
-/// four in a row reach, it is taken for granted, for so many times.
-constexpr int each_look = 1, no_run = 2, scattered_from = 5, scattered_times_more = 31;
+// The counter is 0 where there are runs. Below, there have been none: each look adds something, and takes
+// more off where it finds none, until a limit, which four in a row reach. Above, it is the number of times
+// for which that is taken for granted; the first look behind them is to go on from the limit.
+constexpr int each_look = 1, no_run = 2, limit = -5, times_granted = 31;
+constexpr int behind_granted = limit + no_run - each_look;
 
 }  // namespace
 
-// Where there are runs, the counter is 0 and only read: some processors have a load wait that once read what
-// a store behind another branch had written, until every store before it is in the cache.
-void LaneSite::go_if_scattered(asmjit::Label scattered) const {
+void LaneSite::count_scattered() {
   if (!counts_scattered()) return;
-  const asmjit::Label noted = c_.a.newLabel(), look = c_.a.newLabel();
-  c_.a.cmp(scattered_times(), 0);
-  c_.a.jne(noted);
-  c_.a.bind(look);
-  c_.out_of_line([site = *this, scattered, noted, look] {
-    auto& a = site.c_.a;
-    a.bind(noted);
-    a.cmp(site.scattered_times(), scattered_from);
-    a.jae(scattered);
-    a.sub(site.scattered_times(), each_look);
-    a.jmp(look);
-  });
+  counter_ = c_.next_lane_site();
+  look_ = c_.a.newLabel();
+  noted_ = c_.a.newLabel();
 }
 
-void LaneSite::bind_scattered(asmjit::Label scattered) const {
+// Where there are runs it is only read.
+void LaneSite::go_if_scattered() const {
+  if (!counts_scattered()) return;
+  c_.a.cmp(scattered_times(), 0);
+  c_.a.jne(noted_);
+  c_.a.bind(look_);
+}
+
+void LaneSite::bind_scattered() const {
   if (!counts_scattered()) return;
   auto& a = c_.a;
-  const asmjit::Label both = a.newLabel();
-  a.add(scattered_times(), no_run);
-  a.cmp(scattered_times(), scattered_from);
-  a.jb(both);
-  a.mov(scattered_times(), scattered_from + scattered_times_more);
-  a.bind(scattered);
-  a.dec(scattered_times());
+  const asmjit::Label few = a.newLabel(), last = a.newLabel(), both = a.newLabel();
+  a.sub(scattered_times(), no_run);
+  a.cmp(scattered_times(), limit);
+  a.jg(both);
+  a.mov(scattered_times(), times_granted);
+  a.jmp(both);
+  a.bind(noted_);
+  a.jl(few);
+  a.sub(scattered_times(), 1);
+  a.jz(last);
   a.bind(both);
+  c_.out_of_line([site = *this, few, last, both] {
+    auto& code = site.c_.a;
+    code.bind(few);
+    code.add(site.scattered_times(), each_look);
+    code.jmp(site.look_);
+    code.bind(last);
+    code.mov(site.scattered_times(), behind_granted);
+    code.jmp(both);
+  });
 }
 
 CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const {

@@ -39,15 +39,13 @@ class LaneSite : public MemorySite {
   /// In the address space: the offsets of the lanes in the region that the site used last; jumps where they
   /// are none of 32 bits. Known runs of distances need none.
   void locate(asmjit::Label otherwise) const;
-  /// In front of what follows: takes a counter.
-  void count_scattered() {
-    if (counts_scattered()) site_ = c_.next_lane_site();
-  }
+  /// In front of what follows, which all come or none does: takes a counter.
+  void count_scattered();
   /// Jumps, for some times, where the lanes of this access have not been a run again and again. A guess:
   /// whatever comes of it is right.
-  void go_if_scattered(asmjit::Label scattered) const;
+  void go_if_scattered() const;
   /// Where they have been found to be none, and where go_if_scattered has jumped to.
-  void bind_scattered(asmjit::Label scattered) const;
+  void bind_scattered() const;
   /// Jumps to `otherwise` unless the addresses of all rows are `stride` bytes apart, and to `outside` unless
   /// they are in bounds.
   CheckedAddress check_run(unsigned stride, asmjit::Label otherwise, asmjit::Label outside) const;
@@ -173,10 +171,11 @@ class LaneSite : public MemorySite {
   unsigned address_vectors() const { return by_runs() ? 0 : wide() ? 2 * rows() : rows(); }
   std::span<const x86::Ymm> address_registers() const { return {addresses_.data(), address_vectors()}; }
 
-  LinearRun linear_;    // where the access is done by runs
-  unsigned run_lanes_;  // of each of them
-  unsigned site_ = 0;   // Frame::scattered
-  bool interleaved_;    // CodeInst::interleaved
+  LinearRun linear_;            // where the access is done by runs
+  unsigned run_lanes_;          // of each of them
+  unsigned counter_ = 0;        // of Frame::scattered
+  asmjit::Label look_, noted_;  // whether there is a run; where there have been none lately
+  bool interleaved_;            // CodeInst::interleaved
   std::optional<RowWindow> window_;
   bool side_by_side_;  // several components of a lane are accessed together
   std::array<x86::Ymm, 2> places_, masks_;

@@ -30,12 +30,11 @@ void LoadSite::emit() {
   if (goes_along_rows()) {
     emit_rows();
   } else if (stride != 0) {
-    const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
+    const asmjit::Label spread = a.newLabel();
     count_scattered();
-    go_if_scattered(scattered);
+    go_if_scattered();
     load_run(stride, spread);
-    c_.out_of_line(
-        [site = *this, spread, scattered, stride] { site.load_otherwise(spread, scattered, stride); });
+    c_.out_of_line([site = *this, spread, stride] { site.load_otherwise(spread, stride); });
   } else {
     load_spread(check_all_lanes(slow_));
   }
@@ -54,12 +53,12 @@ void LoadSite::emit_rows() {
     const unsigned stride = site.row_stride();
     a.bind(miss);
     if (site.masked()) site.go_if_no_lane(site.results_, site.done_);
-    if (stride == 0) return site.load_without_run(a.newLabel());
-    const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
-    site.go_if_scattered(scattered);
+    if (stride == 0) return site.load_anywhere();
+    const asmjit::Label spread = a.newLabel();
+    site.go_if_scattered();
     site.load_run(stride, spread);
     a.jmp(site.done_);
-    site.load_otherwise(spread, scattered, stride);
+    site.load_otherwise(spread, stride);
   });
 }
 
@@ -103,7 +102,7 @@ void LoadSite::emit_interleaved(const CheckedAddress& memory) const {
 
 // ---- Rows
 
-void LoadSite::load_otherwise(asmjit::Label entry, asmjit::Label scattered, unsigned stride) const {
+void LoadSite::load_otherwise(asmjit::Label entry, unsigned stride) const {
   auto& a = c_.a;
   a.bind(entry);
   if (rows() == 2 && !masked()) {
@@ -118,12 +117,12 @@ void LoadSite::load_otherwise(asmjit::Label entry, asmjit::Label scattered, unsi
     a.jmp(done_);
     a.bind(spread);
   }
-  load_without_run(scattered);
+  bind_scattered();
+  load_anywhere();
 }
 
-void LoadSite::load_without_run(asmjit::Label scattered) const {
+void LoadSite::load_anywhere() const {
   auto& a = c_.a;
-  bind_scattered(scattered);
   if (goes_along_rows()) {
     const asmjit::Label spread = a.newLabel();
     if (element() == 4 && !masked()) go_if_one_place(spread);

@@ -30,8 +30,9 @@ class LoadSite : public LaneSite {
   }
 
   // ---- Rows
-  void load_otherwise(asmjit::Label entry, asmjit::Label scattered, unsigned stride) const;
-  void load_without_run(asmjit::Label scattered) const;
+  void load_otherwise(asmjit::Label entry, unsigned stride) const;
+  /// Lanes that are no run.
+  void load_anywhere() const;
   /// The stride of lanes whose dwords lie side by side, though each takes several: neighbours read the same
   /// ones, as stencils do. 0: elements are no such dwords.
   unsigned side_by_side() const {

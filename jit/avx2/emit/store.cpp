@@ -32,16 +32,15 @@ class StoreSite : public LaneSite {
     if (by_runs()) return emit_runs();
     locate(slow_);
     if (stride != 0) {
-      const asmjit::Label spread = a.newLabel(), scattered = a.newLabel();
+      const asmjit::Label spread = a.newLabel();
       count_scattered();
-      go_if_scattered(scattered);
+      go_if_scattered();
       if (masked()) {
         store_runs_under_mask(check_run_under_mask(stride, spread), 1, stride);
       } else {
         store_runs(check_run(stride, spread, slow_), 1, stride);
       }
-      c_.out_of_line(
-          [site = *this, spread, scattered, stride] { site.store_otherwise(spread, scattered, stride); });
+      c_.out_of_line([site = *this, spread, stride] { site.store_otherwise(spread, stride); });
     } else {
       store_spread(check_all_lanes(slow_));
     }
@@ -144,7 +143,7 @@ class StoreSite : public LaneSite {
 
   // ---- Rows
 
-  void store_otherwise(asmjit::Label entry, asmjit::Label scattered, unsigned stride) const {
+  void store_otherwise(asmjit::Label entry, unsigned stride) const {
     auto& a = c_.a;
     a.bind(entry);
     if (rows() == 2 && !masked()) {
@@ -153,7 +152,7 @@ class StoreSite : public LaneSite {
       a.jmp(done_);
       a.bind(spread);
     }
-    bind_scattered(scattered);
+    bind_scattered();
     store_spread(check_all_lanes(slow_));
     a.jmp(done_);
   }
