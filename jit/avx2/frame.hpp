@@ -35,9 +35,9 @@ inline constexpr codegen::Target evex_target{
 
 /// Offsets from rsp. Operand areas hold packed lanes for calls of C++ functions.
 struct Frame {
-  /// For accesses of lanes, a dword each, which some of them share: how often they have not been a run. First,
-  /// as code has these offsets often. Bytes side by side would wait for each other: AMD's processors tell
-  /// stores from loads by whole dwords.
+  /// For accesses of lanes, a dword each, which some of them share: how often they have not been a run.
+  /// First, as code has these offsets often. Bytes side by side would wait for each other: AMD's processors
+  /// tell stores from loads by whole dwords.
   static constexpr int scattered = 0;
   static constexpr int scattered_counters = 64, scattered_counter = 4;
   static constexpr int scattered_bytes = scattered_counters * scattered_counter;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 
 namespace eum::jit::codegen {
 
@@ -13,25 +15,8 @@ using ir::Inst;
 using ir::MemSpace;
 using ir::Op;
 
-bool accesses_lanes(const Inst& inst) {
-  return ir::shape_of(inst.op).has_memory() && inst.op != Op::block_load && inst.op != Op::block_store;
-}
-
 bool is_in_buffers(const ir::MemoryAccess& access) {
   return access.space != MemSpace::Slm && access.space != MemSpace::Scratch;
-}
-
-/// Some lanes of the function lie anywhere.
-bool has_lanes_anywhere(const ir::Function& function, const ScalarRuns& runs) {
-  for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
-    const auto& insts = function.blocks[b].insts;
-    const auto found = runs.of(b, true);
-    for (std::uint32_t i = 0; i < insts.size(); ++i)
-      if (insts[i].lanes > 1 && accesses_lanes(insts[i]) && is_in_buffers(function.access(insts[i])) &&
-          std::ranges::find(found, i, &ScalarRun::index) == found.end())
-        return true;
-  }
-  return false;
 }
 
 /// Surfaces, then regions of accesses by address, each of which is taken for one buffer, then whatever else
@@ -45,26 +30,40 @@ std::size_t buffer_of(const Inst& inst, const ir::MemoryAccess& access, const Re
   return access.space == MemSpace::Surface && !access.surface_is_operand ? access.surface : unknown;
 }
 
+/// The store at `index` is known to write all of a run, if all channels are on.
+bool fills_run(const Inst& store, std::uint32_t index, const ir::MemoryAccess& access,
+               std::span<const ScalarRun> runs) {
+  const std::size_t element = ir::size_of(store.type);
+  const auto run = std::ranges::find(runs, index, &ScalarRun::index);
+  return element >= 4 && run != runs.end() &&
+         static_cast<std::int64_t>(run->run.stride) * access.scale ==
+             static_cast<std::int64_t>(access.component_count() * element);
+}
+
 }  // namespace
 
 BeyondCaches::BeyondCaches(const ir::Function& function, const ScalarRuns& runs, const LoopSlots& loops,
                            const RegionNumbers& regions, const Optimisations& optimisations) {
-  if (optimisations[Optimisation::streams]) find_streams(function, loops, regions);
-  fetches_ahead_ = optimisations[Optimisation::prefetch] &&
-                   (has_lanes_anywhere(function, runs) || writes_several(function, regions));
+  if (optimisations[Optimisation::streams]) find_streams(function, runs, loops, regions);
+  fetches_ahead_ = optimisations[Optimisation::prefetch] && writes_several(function, regions);
 }
 
 bool BeyondCaches::writes_several(const ir::Function& function, const RegionNumbers& regions) const {
   Buffers written{};
+  bool in_caches = false;
   for (const ir::Block& block : function.blocks)
-    for (const Inst& inst : block.insts)
-      if ((inst.op == Op::store || inst.op == Op::block_store) && is_in_buffers(function.access(inst)) &&
-          !is_stream(inst))
-        written[buffer_of(inst, function.access(inst), regions)] = true;
-  return std::ranges::count(written, true) > 1;
+    for (const Inst& inst : block.insts) {
+      if (inst.op != Op::store && inst.op != Op::block_store) continue;
+      const ir::MemoryAccess& access = function.access(inst);
+      if (!is_in_buffers(access)) continue;
+      written[buffer_of(inst, access, regions)] = true;
+      // Code generation may find that more components are no whole lines.
+      in_caches |= !is_stream(inst) || access.component_count() > 2;
+    }
+  return in_caches && std::ranges::count(written, true) > 1;
 }
 
-void BeyondCaches::find_streams(const ir::Function& function, const LoopSlots& loops,
+void BeyondCaches::find_streams(const ir::Function& function, const ScalarRuns& runs, const LoopSlots& loops,
                                 const RegionNumbers& regions) {
   Buffers reads{};
   bool reads_none = true;
@@ -86,11 +85,13 @@ void BeyondCaches::find_streams(const ir::Function& function, const LoopSlots& l
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
     if (loops.heads_loop(b)) behind_loops = std::max(behind_loops, loops.last(b) + 1);
     if (b < behind_loops) continue;
-    for (const Inst& inst : function.blocks[b].insts) {
-      if (inst.op != Op::store) continue;
-      const std::size_t buffer = buffer_of(inst, function.access(inst), regions);
-      streams_[static_cast<std::size_t>(inst.imm)] =
-          ir::size_of(inst.type) >= 4 && buffer != unknown && !reads[buffer];
+    const auto& insts = function.blocks[b].insts;
+    for (std::uint32_t i = 0; i < insts.size(); ++i) {
+      if (insts[i].op != Op::store) continue;
+      const ir::MemoryAccess& access = function.access(insts[i]);
+      const std::size_t buffer = buffer_of(insts[i], access, regions);
+      streams_[static_cast<std::size_t>(insts[i].imm)] =
+          buffer != unknown && !reads[buffer] && fills_run(insts[i], i, access, runs.of(b, true));
     }
   }
 }

@@ -24,7 +24,7 @@ struct Found {
 Found find(std::string_view before, std::string_view body, bool loops = false, std::string_view behind = "") {
   constexpr std::string_view addresses =
       "  %i = reg_read.u16x16 r1<1;1,0>\n  %w = convert.u32.u16x16 %i\n  %s = constant.u32x16 2\n"
-      "  %a = shl.u32x16 %w, %s\n  %d = reg_read.u32x16 r3<1;1,0>\n";
+      "  %a = shl.u32x16 %w, %s\n  %b = shl.u32x16 %a, %s\n  %d = reg_read.u32x16 r3<1;1,0>\n";
   ir::Function function = test::function_of_text(
       fmt::format("b0: ip 0 count 1\n{0}{1}  jump b1\n"
                   "b1: ip 16 count 1\n{0}{2}  %m = flag_read.mx16 f0.0\n  branch_any.mx16 %m, b{4}, b2\n"
@@ -73,24 +73,22 @@ TEST_CASE("a surface that is known at run time alone may be any") {
   CHECK(find(load, fmt::format("{}  store.u32x16 surface[%n][%a], %d\n", index)).streams == "0");
 }
 
-TEST_CASE("elements of less than four bytes are no streams") {
+TEST_CASE(
+    "what is no run, or not all of one, is no stream, and neither are elements of less than four bytes") {
+  CHECK(find(load, "  store.u32x16 surface4[%d], %a\n").streams == "0");
+  CHECK(find(load, "  store.u32x16 surface4[%b], %d\n").streams == "0");
+  CHECK(find(load, "  store.u32x16 surface4[%b] {0, 1, 2, 3}, %d, %d, %d, %d\n").streams == "1");
   CHECK(find(load, "  %h = convert.u16.u32x16 %d\n  store.u16x16 surface4[%a], %h\n").streams == "0");
 }
 
-TEST_CASE("runs are fetched ahead beside lanes that lie anywhere, in buffers") {
-  CHECK(find(load, "  %l = load.u32x16 surface4[%d]\n").fetches_ahead);
-  CHECK(find("", "  store.u32x16 surface4[%d], %a\n").fetches_ahead);
-  CHECK_FALSE(find(load, "").fetches_ahead);
-  CHECK_FALSE(find(load, "  %l = load.u32x16 slm[%d]\n").fetches_ahead);
-  CHECK_FALSE(codegen::BeyondCaches().fetches_ahead());
-}
-
-TEST_CASE("runs are fetched ahead where several buffers are written by way of the caches") {
+TEST_CASE("runs are fetched ahead where several buffers are written, one of them by way of the caches") {
   const std::string both = fmt::format("{}  store.u32x16 surface5[%a], %d\n", store);
   CHECK(find("", both).fetches_ahead);
-  CHECK_FALSE(find(load, both).fetches_ahead);  // both are streams
+  CHECK_FALSE(find(load, both).fetches_ahead);
+  CHECK(find(load, both, false, "  %q = load.u32x16 surface5[%a]\n").fetches_ahead);
   CHECK_FALSE(find("", store, false, store).fetches_ahead);
-  CHECK(
-      find(fmt::format("{}  %r4 = load.u32x16 surface4[%a]\n  %r5 = load.u32x16 surface5[%a]\n", load), both)
-          .fetches_ahead);
+  CHECK_FALSE(find("", fmt::format("{}  store.u32x16 slm[%a], %d\n", store)).fetches_ahead);
+  CHECK(find(load, fmt::format("{}  store.u32x16 surface5[%b] {{0, 1, 2, 3}}, %d, %d, %d, %d\n", store))
+            .fetches_ahead);
+  CHECK_FALSE(codegen::BeyondCaches().fetches_ahead());
 }
