@@ -105,6 +105,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       beyond_caches_(options.launch.beyond_caches
                          ? codegen::BeyondCaches(f, runs, loops_, region_numbers, optimisations)
                          : codegen::BeyondCaches()),
+      alike_bits_(optimisations[Optimisation::apart] ? AlikeBits(f) : AlikeBits()),
       scheduler_(f, h.target),
       code_(f, liveness, runs,
             {.scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,

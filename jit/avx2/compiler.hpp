@@ -19,6 +19,7 @@
 #include "jit/codegen/small_loops.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/image_access.hpp"
+#include "jit/passes/alike_bits.hpp"
 #include "jit/passes/control.hpp"
 #include "jit/passes/region_numbers.hpp"
 #include "jit/passes/row_walks.hpp"
@@ -180,6 +181,7 @@ class Compiler {
   /// Code of the block that is emitted may be long where it is faster so.
   bool in_small_loop() const { return small_loops_.contain(current_); }
   const codegen::BeyondCaches& beyond_caches() const { return beyond_caches_; }
+  const AlikeBits& alike_bits() const { return alike_bits_; }
 
  private:
   Moves moves_;
@@ -364,6 +366,7 @@ class Compiler {
   codegen::LoopScalars loop_scalars_;
   codegen::SmallLoops small_loops_;
   codegen::BeyondCaches beyond_caches_;
+  AlikeBits alike_bits_;
   codegen::Scheduler scheduler_;
   codegen::BlockCode code_;
   std::vector<Version> versions_;

@@ -22,7 +22,8 @@ class LaneSite : public MemorySite {
         run_lanes_(run_lanes(inst)),
         interleaved_(inst.interleaved),
         window_(by_runs() ? std::nullopt : c.row_window(inst.result, first_lane)),
-        side_by_side_(has_side_by_side_components(inst.op, mem(), element())) {}
+        side_by_side_(has_side_by_side_components(inst.op, mem(), element())),
+        alike_bits_(by_runs() ? 0 : c.alike_bits().of(addresses())) {}
 
   unsigned rows() const { return lanes() / 8; }
   /// Vectors that hold a row of elements, or the rows of all.
@@ -166,6 +167,12 @@ class LaneSite : public MemorySite {
                                                                                         : 0;
   }
 
+  /// The stride, if lanes that are a run may be so many bytes apart, else 0.
+  unsigned possible(unsigned stride) const {
+    const unsigned scale = based() ? static_cast<unsigned>(std::countr_zero(mem().scale)) : 0;
+    return stride != 0 && alike_bits_ + scale <= static_cast<unsigned>(std::countr_zero(stride)) ? stride : 0;
+  }
+
   /// Every lane of a load is known to get the same: one register serves for all of its vectors.
   bool all_lanes_alike() const { return is_one_address() && known_runs() == 1 && !masked(); }
   unsigned address_vectors() const { return by_runs() ? 0 : wide() ? 2 * rows() : rows(); }
@@ -177,7 +184,8 @@ class LaneSite : public MemorySite {
   asmjit::Label look_, noted_;  // whether there is a run; where there have been none lately
   bool interleaved_;            // CodeInst::interleaved
   std::optional<RowWindow> window_;
-  bool side_by_side_;  // several components of a lane are accessed together
+  bool side_by_side_;    // several components of a lane are accessed together
+  unsigned alike_bits_;  // of addresses that are not known to be a run
   std::array<x86::Ymm, 2> places_, masks_;
   std::array<x86::Ymm, 4> addresses_;
   std::array<x86::Gp, 2> starts_;  // of runs

@@ -25,7 +25,7 @@ void LoadSite::emit() {
   slow_ = a.newLabel();
   done_ = a.newLabel();
   if (by_runs()) return emit_runs();
-  const unsigned stride = row_stride() != 0 ? row_stride() : side_by_side();
+  const unsigned stride = possible(row_stride() != 0 ? row_stride() : side_by_side());
   locate(slow_);
   if (goes_along_rows()) {
     emit_rows();
@@ -50,7 +50,7 @@ void LoadSite::emit_rows() {
   count_scattered();
   c_.out_of_line([site = *this, miss] {
     auto& a = site.c_.a;
-    const unsigned stride = site.row_stride();
+    const unsigned stride = site.possible(site.row_stride());
     a.bind(miss);
     if (site.masked()) site.go_if_no_lane(site.results_, site.done_);
     if (stride == 0) return site.load_anywhere();

@@ -24,7 +24,7 @@ class StoreSite : public LaneSite {
     slow_ = a.newLabel();
     done_ = a.newLabel();
     // There are no stores of some bytes or words of a vector.
-    const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : row_stride();
+    const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : possible(row_stride());
     if (masked() && (stride == 0 || rows() > 1)) {  // with much ado before, and stores that take their time
       a.test(reg.mask.r32(), reg.mask.r32());
       a.jz(done_);

@@ -1,0 +1,33 @@
+#pragma once
+// AlikeBits: how many of the lowest bits of a value are the same in all of its lanes. Where those of an index
+// are multiplied, lanes lie at least so far apart, or at one place.
+#include <cstdint>
+#include <vector>
+
+#include "frontend/ir/function.hpp"
+
+namespace eum::jit {
+
+class AlikeBits {
+ public:
+  static constexpr unsigned all = 64;
+
+  /// Nothing is known.
+  AlikeBits() = default;
+  explicit AlikeBits(const ir::Function& function);
+
+  /// `all`: there is one lane, or every lane is the same.
+  unsigned of(ir::ValueId value) const { return value < bits_.size() ? bits_[value] : 0; }
+
+ private:
+  unsigned of_result(const ir::Function& function, const ir::Inst& inst) const;
+  const std::uint64_t* constant(ir::ValueId value) const {
+    return is_constant_[value] ? &constants_[value] : nullptr;
+  }
+
+  std::vector<std::uint8_t> bits_;  // by value
+  std::vector<std::uint64_t> constants_;
+  std::vector<bool> is_constant_;
+};
+
+}  // namespace eum::jit
