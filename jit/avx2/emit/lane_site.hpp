@@ -169,6 +169,7 @@ class LaneSite : public MemorySite {
 
   /// The stride, if lanes that are a run may be so many bytes apart, else 0.
   unsigned possible(unsigned stride) const {
+    if (!does(Optimisation::apart)) return stride;
     const unsigned scale = based() ? static_cast<unsigned>(std::countr_zero(mem().scale)) : 0;
     return stride != 0 && alike_bits_ + scale <= static_cast<unsigned>(std::countr_zero(stride)) ? stride : 0;
   }
