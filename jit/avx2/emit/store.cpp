@@ -100,7 +100,7 @@ class StoreSite : public LaneSite {
   void stream(const CheckedAddress& memory) const {
     auto& a = c_.a;
     const asmjit::Label within_line = a.newLabel();
-    a.lea(first_byte_, memory.at(component_offset(0), line));
+    a.lea(first_byte_, memory.at(component_offset(0), 1));
     a.test(first_byte_.r8(), line - 1);
     a.jnz(within_line);
     StoreSite streamed = *this;
