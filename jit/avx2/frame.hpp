@@ -36,8 +36,8 @@ inline constexpr codegen::Target evex_target{
 /// Offsets from rsp. Operand areas hold packed lanes for calls of C++ functions.
 struct Frame {
   /// For accesses of lanes, a dword each, which some of them share: how often they have not been a run.
-  /// First, as code has these offsets often. Bytes side by side would wait for each other: AMD's processors
-  /// tell stores from loads by whole dwords.
+  /// First, as code has these offsets often. A byte would be loaded late, where its neighbours have just been
+  /// stored: Zen 5 waits until those are in the cache.
   static constexpr int scattered = 0;
   static constexpr int scattered_counters = 64, scattered_counter = 4;
   static constexpr int scattered_bytes = scattered_counters * scattered_counter;
