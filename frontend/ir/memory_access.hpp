@@ -79,6 +79,10 @@ struct MemoryAccess {
 
   constexpr bool operator==(const MemoryAccess&) const = default;
 
+  /// A surface that the instruction names.
+  bool is_fixed_surface() const { return space == MemSpace::Surface && !surface_is_operand; }
+  /// Threads of other groups may access the memory as well.
+  bool is_global() const { return space != MemSpace::Slm && space != MemSpace::Scratch; }
   /// Addresses are distances from a base.
   bool is_based() const { return info(space).surface == SurfaceBy::Base; }
   /// The sum of an address and the offset does, which has 64 bits then.

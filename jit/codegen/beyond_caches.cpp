@@ -15,10 +15,6 @@ using ir::Inst;
 using ir::MemSpace;
 using ir::Op;
 
-bool is_in_buffers(const ir::MemoryAccess& access) {
-  return access.space != MemSpace::Slm && access.space != MemSpace::Scratch;
-}
-
 /// Surfaces, then regions of accesses by address, each of which is taken for one buffer, then whatever else
 /// is accessed: what is known only at run time, and memory that is no buffer.
 constexpr std::size_t most = std::numeric_limits<std::uint8_t>::max() + std::size_t{1};
@@ -27,15 +23,15 @@ using Buffers = std::array<bool, unknown + 1>;
 
 std::size_t buffer_of(const Inst& inst, const ir::MemoryAccess& access, const RegionNumbers& regions) {
   if (ir::info(access.space).in_space) return most + regions.of(inst);
-  return access.space == MemSpace::Surface && !access.surface_is_operand ? access.surface : unknown;
+  return access.is_fixed_surface() ? access.surface : unknown;
 }
 
 /// The store at `index` is known to write all of a run, if all channels are on.
 bool fills_run(const Inst& store, std::uint32_t index, const ir::MemoryAccess& access,
                std::span<const ScalarRun> runs) {
   const std::size_t element = ir::size_of(store.type);
-  const auto run = std::ranges::find(runs, index, &ScalarRun::index);
-  return element >= 4 && run != runs.end() &&
+  const auto run = std::ranges::lower_bound(runs, index, {}, &ScalarRun::index);
+  return element >= 4 && run != runs.end() && run->index == index &&
          static_cast<std::int64_t>(run->run.stride) * access.scale ==
              static_cast<std::int64_t>(access.component_count() * element);
 }
@@ -55,7 +51,7 @@ bool BeyondCaches::writes_several(const ir::Function& function, const RegionNumb
     for (const Inst& inst : block.insts) {
       if (inst.op != Op::store && inst.op != Op::block_store) continue;
       const ir::MemoryAccess& access = function.access(inst);
-      if (!is_in_buffers(access)) continue;
+      if (!access.is_global()) continue;
       written[buffer_of(inst, access, regions)] = true;
       // Code generation may find that more components are no whole lines.
       in_caches |= !is_stream(inst) || access.component_count() > 2;
@@ -74,7 +70,7 @@ void BeyondCaches::find_streams(const ir::Function& function, const ScalarRuns& 
       // What goes by local memory is mostly transposed: each line lies far from the one before, and caches
       // bring them into an order that memory is faster with.
       if (access.space == MemSpace::Slm) return;
-      if (!is_in_buffers(access)) continue;
+      if (!access.is_global()) continue;
       reads[buffer_of(inst, access, regions)] = true;
       reads_none = false;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <span>
+#include <utility>
 
 namespace eum::jit {
 
@@ -20,30 +21,42 @@ unsigned alike(std::span<const std::uint64_t> lanes) {
 
 unsigned zeros(std::uint64_t constant) { return static_cast<unsigned>(std::countr_zero(constant)); }
 
-}  // namespace
+/// Goes from operands to results.
+class Finder {
+ public:
+  explicit Finder(const ir::Function& function)
+      : function_(function), bits_(function.values.size()), definition_(function.values.size()) {}
 
-AlikeBits::AlikeBits(const ir::Function& function)
-    : bits_(function.values.size()),
-      constants_(function.values.size()),
-      is_constant_(function.values.size()) {
-  for (const ir::Block& block : function.blocks)
-    for (const Inst& inst : block.insts) {
-      if (inst.result_count != 1) continue;
-      if (inst.op == Op::constant) {
-        constants_[inst.result] = inst.imm;
-        is_constant_[inst.result] = true;
+  std::vector<std::uint8_t> run() {
+    for (const ir::Block& block : function_.blocks)
+      for (const Inst& inst : block.insts) {
+        if (inst.result_count != 1) continue;
+        definition_[inst.result] = &inst;
+        const ir::ValueInfo& value = function_.values[inst.result];
+        unsigned bits = value.lanes == 1 ? AlikeBits::all : of_result(inst);
+        if (bits >= 8 * ir::size_of(value.type)) bits = AlikeBits::all;
+        bits_[inst.result] = static_cast<std::uint8_t>(bits);
       }
-      const ir::ValueInfo& value = function.values[inst.result];
-      unsigned bits = value.lanes == 1 ? all : of_result(function, inst);
-      if (bits >= 8 * ir::size_of(value.type)) bits = all;
-      bits_[inst.result] = static_cast<std::uint8_t>(bits);
-    }
-}
+    return std::move(bits_);
+  }
 
-unsigned AlikeBits::of_result(const ir::Function& function, const Inst& inst) const {
-  const auto args = function.args(inst);
+ private:
+  unsigned of(ir::ValueId value) const { return bits_[value]; }
+  const std::uint64_t* constant(ir::ValueId value) const {
+    const Inst* inst = definition_[value];
+    return inst != nullptr && inst->op == Op::constant ? &inst->imm : nullptr;
+  }
+  unsigned of_result(const Inst& inst) const;
+
+  const ir::Function& function_;
+  std::vector<std::uint8_t> bits_;
+  std::vector<const Inst*> definition_;
+};
+
+unsigned Finder::of_result(const Inst& inst) const {
+  const auto args = function_.args(inst);
   const auto least = [&] {
-    unsigned bits = all;
+    unsigned bits = AlikeBits::all;
     for (const ir::ValueId arg : args) bits = std::min(bits, of(arg));
     return bits;
   };
@@ -57,11 +70,11 @@ unsigned AlikeBits::of_result(const ir::Function& function, const Inst& inst) co
   switch (inst.op) {
     case Op::constant:
     case Op::splat:
-      return all;
+      return AlikeBits::all;
     case Op::vconst:
-      return alike(std::span(function.pool[static_cast<std::size_t>(inst.imm)]).first(inst.lanes));
+      return alike(std::span(function_.pool[static_cast<std::size_t>(inst.imm)]).first(inst.lanes));
     case Op::reg_read:
-      return inst.region.stride(inst.lanes) == 0 ? all : 0;
+      return inst.region.stride(inst.lanes) == 0 ? AlikeBits::all : 0;
     case Op::add:
     case Op::sub:
     case Op::neg:
@@ -74,8 +87,9 @@ unsigned AlikeBits::of_result(const ir::Function& function, const Inst& inst) co
     case Op::and_:
       return beside_constant([&](unsigned bits, std::uint64_t mask) { return std::max(bits, zeros(mask)); });
     case Op::mul:
-      return beside_constant(
-          [&](unsigned bits, std::uint64_t factor) { return std::min(bits + zeros(factor), all); });
+      return beside_constant([&](unsigned bits, std::uint64_t factor) {
+        return std::min(bits + zeros(factor), AlikeBits::all);
+      });
     case Op::shl: {
       const std::uint64_t* count = constant(args[1]);
       return count != nullptr && *count < 8 * ir::size_of(inst.type)
@@ -89,5 +103,9 @@ unsigned AlikeBits::of_result(const ir::Function& function, const Inst& inst) co
       return 0;
   }
 }
+
+}  // namespace
+
+AlikeBits::AlikeBits(const ir::Function& function) : bits_(Finder(function).run()) {}
 
 }  // namespace eum::jit

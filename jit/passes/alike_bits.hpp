@@ -20,14 +20,7 @@ class AlikeBits {
   unsigned of(ir::ValueId value) const { return value < bits_.size() ? bits_[value] : 0; }
 
  private:
-  unsigned of_result(const ir::Function& function, const ir::Inst& inst) const;
-  const std::uint64_t* constant(ir::ValueId value) const {
-    return is_constant_[value] ? &constants_[value] : nullptr;
-  }
-
   std::vector<std::uint8_t> bits_;  // by value
-  std::vector<std::uint64_t> constants_;
-  std::vector<bool> is_constant_;
 };
 
 }  // namespace eum::jit

@@ -17,8 +17,7 @@ using namespace ir;
 bool acts_on_shared(const Function& function, const Inst& inst, Effect effect) {
   if (info(inst.op).effect != effect) return false;
   if (!shape_of(inst.op).has_memory()) return true;  // images
-  const MemSpace space = function.access(inst).space;
-  return space != MemSpace::Slm && space != MemSpace::Scratch;
+  return function.access(inst).is_global();
 }
 
 /// Whether other host threads may see what `inst` writes.

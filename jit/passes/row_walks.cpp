@@ -45,10 +45,6 @@ bool may_end_walks(Op op) {
   }
 }
 
-bool is_fixed_surface(const ir::MemoryAccess& access) {
-  return access.space == ir::MemSpace::Surface && !access.surface_is_operand;
-}
-
 /// One loop: the blocks from which its last one is reached without its first one.
 class Loop {
  public:
@@ -280,7 +276,7 @@ bool RowWalks::ends(const ir::Function& function, const Inst& inst, const RowWal
   if (!ir::shape_of(inst.op).has_memory()) return true;
   const ir::MemoryAccess& access = function.access(inst);
   if (access.space == ir::MemSpace::Slm) return walk.space == ir::MemSpace::Slm;
-  if (!is_fixed_surface(access)) return true;
+  if (!access.is_fixed_surface()) return true;
   if (walk.space == ir::MemSpace::Slm) return false;
   return walk.space != ir::MemSpace::Surface || access.surface == walk.surface;
 }
@@ -308,7 +304,7 @@ RowWalks::RowWalks(const ir::Function& function, const LinearUses& uses) {
         continue;
       const ir::MemoryAccess& access = function.access(inst);
       const auto surface = static_cast<std::uint8_t>(access.surface);
-      if (is_fixed_surface(access) && std::ranges::find(written, surface) == written.end())
+      if (access.is_fixed_surface() && std::ranges::find(written, surface) == written.end())
         written.push_back(surface);
     }
   if (written.size() > most_written) found.clear();

@@ -2,7 +2,6 @@
 // the reference engine does, wherever the run lies in its memory, around 2^32 included.
 #include <fmt/format.h>
 
-#include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -97,6 +96,8 @@ void check_site(const Site& site, unsigned run) {
   const auto compile = [&](Engine& engine, bool promise) {
     CompileOptions options{.exact_registers = false};
     if (promise) options.launch.ids = {id_place, site.lanes, run};
+    // Without the promise, what is known to be no run would be shorter than what is one.
+    if (!promise) options.optimisations.disable(Optimisation::apart);
     options.launch.beyond_caches = site.far;
     return compiled(engine, function, options);
   };
@@ -104,10 +105,7 @@ void check_site(const Site& site, unsigned run) {
   const bool reduced = eum::test::reduced_by_environment().left != Optimisations();
   for (const auto& engine : other_engines()) {
     const auto plain = compile(*engine, false), promised = compile(*engine, true);
-    // What is known to be no run without the promise is shorter than either.
-    const bool may_be_run = std::countr_zero(site.stride) <= std::countr_zero(size_of(site.type));
-    if (plain->code_bytes() != 0 && !reduced && may_be_run)
-      CHECK(promised->code_bytes() <= plain->code_bytes());
+    if (plain->code_bytes() != 0 && !reduced) CHECK(promised->code_bytes() <= plain->code_bytes());
     static World expected, found;
     for (const std::uint32_t base :
          {0u,      4u,       40u,      64u,         100u,        168u,        480u,

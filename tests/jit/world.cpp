@@ -250,7 +250,7 @@ std::string difference(const FinalState& a, const FinalState& b, bool exact) {
 
 namespace {
 
-/// An engine that does no other optimisations than these, whatever else it is asked for.
+/// An engine that does no other optimisations than these of those that it is asked for.
 class ReducedEngine final : public Engine {
  public:
   ReducedEngine(std::unique_ptr<Engine> engine, Optimisations left, std::string name)
@@ -259,7 +259,8 @@ class ReducedEngine final : public Engine {
   Result<std::unique_ptr<Executable>> compile(ir::Function& function,
                                               const CompileOptions& options) override {
     CompileOptions reduced = options;
-    reduced.optimisations = left_;
+    for (const OptimisationInfo& row : optimisation_table)
+      if (!left_[row.optimisation]) reduced.optimisations.disable(row.optimisation);
     return engine_->compile(function, reduced);
   }
 

@@ -54,14 +54,14 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
 // Threads take too many instructions each for the processor to have enough of their misses under way, and its
 // own prefetchers stop at the end of a page.
 void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
-  constexpr unsigned line = 64, most_lines = 4;
+  constexpr unsigned most_lines = 4;
   constexpr int distance = 2048;  // 1 to 4 KB did as well
   if (!c_.beyond_caches().fetches_ahead() || masked() || of_one_host_thread() || known_runs() != 1 ||
       known_stride() == 0 || goes_down())
     return;
   const unsigned begin = component_offset(0), end = (lanes() - 1) * known_stride() + extent();
-  if (end - begin > most_lines * line) return;
-  for (unsigned at = begin; at < end; at += line) {
+  if (end - begin > most_lines * cache_line) return;
+  for (unsigned at = begin; at < end; at += cache_line) {
     const x86::Mem ahead = memory.ahead(at, distance);
     writes ? c_.a.prefetchw(ahead) : c_.a.prefetcht0(ahead);
   }

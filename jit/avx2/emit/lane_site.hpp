@@ -60,6 +60,7 @@ class LaneSite : public MemorySite {
   bool goes_down() const { return by_runs() && linear_.stride < 0; }
   /// Jumps to `outside` unless those are in bounds.
   CheckedAddress check_known_runs(asmjit::Label outside) const;
+  static constexpr unsigned cache_line = 64;
   /// What the next threads will access, if they go on where this run ends, on its way into the caches.
   void prefetch(const CheckedAddress& memory, bool writes) const;
   /// Where no lane is on: the results are 0, and jumps.
@@ -170,8 +171,8 @@ class LaneSite : public MemorySite {
   /// The stride, if lanes that are a run may be so many bytes apart, else 0.
   unsigned possible(unsigned stride) const {
     if (!does(Optimisation::apart)) return stride;
-    const unsigned scale = based() ? static_cast<unsigned>(std::countr_zero(mem().scale)) : 0;
-    return stride != 0 && alike_bits_ + scale <= static_cast<unsigned>(std::countr_zero(stride)) ? stride : 0;
+    const unsigned apart = alike_bits_ + static_cast<unsigned>(std::countr_zero(mem().scale));
+    return stride != 0 && apart <= static_cast<unsigned>(std::countr_zero(stride)) ? stride : 0;
   }
 
   /// Every lane of a load is known to get the same: one register serves for all of its vectors.

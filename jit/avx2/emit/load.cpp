@@ -28,7 +28,7 @@ void LoadSite::emit() {
   const unsigned stride = possible(row_stride() != 0 ? row_stride() : side_by_side());
   locate(slow_);
   if (goes_along_rows()) {
-    emit_rows();
+    emit_rows(stride);
   } else if (stride != 0) {
     const asmjit::Label spread = a.newLabel();
     count_scattered();
@@ -42,15 +42,14 @@ void LoadSite::emit() {
   call_out_of_line(slow_, done_, on_data<jit::load>, {.addresses = address_registers(), .results = results_});
 }
 
-void LoadSite::emit_rows() {
+void LoadSite::emit_rows(unsigned stride) {
   auto& a = c_.a;
   const asmjit::Label miss = a.newLabel();
   serve_ = a.newLabel();
   take_from_window(results_, miss, serve_);
-  count_scattered();
-  c_.out_of_line([site = *this, miss] {
+  if (stride != 0) count_scattered();
+  c_.out_of_line([site = *this, miss, stride] {
     auto& a = site.c_.a;
-    const unsigned stride = site.possible(site.row_stride());
     a.bind(miss);
     if (site.masked()) site.go_if_no_lane(site.results_, site.done_);
     if (stride == 0) return site.load_anywhere();

@@ -18,7 +18,8 @@ class LoadSite : public LaneSite {
   /// `bytes` of what a lane loads, from `behind` its address.
   using MemoryOfLane = std::function<x86::Mem(unsigned lane, int behind, unsigned bytes)>;
 
-  void emit_rows();
+  /// `stride`: of a run, or 0.
+  void emit_rows(unsigned stride);
   void emit_runs() const;
   void load_reversed(const CheckedAddress& memory) const;
   void emit_interleaved(const CheckedAddress& memory) const;

@@ -228,8 +228,7 @@ MemorySite::Window MemorySite::find_window(asmjit::Label otherwise) const {
 std::optional<MemorySite::End> MemorySite::end_of(unsigned extent) const {
   constexpr auto& lengths = mem::ReachableBytes::lengths;
   const auto length = std::ranges::lower_bound(lengths, extent);
-  if (mem().space != ir::MemSpace::Surface || mem().surface_is_operand || length == lengths.end())
-    return std::nullopt;
+  if (!mem().is_fixed_surface() || length == lengths.end()) return std::nullopt;
   const std::size_t end = offsetof(mem::Surface, direct) +
                           mem::ReachableBytes::end_offset(static_cast<std::size_t>(length - lengths.begin()));
   return End{x86::ptr(surfaces_reg, static_cast<int>(mem().surface * sizeof(mem::Surface) + end), 8),

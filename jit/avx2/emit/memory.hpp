@@ -94,9 +94,7 @@ class MemorySite {
   /// Addresses are distances from a base.
   bool based() const { return mem().is_based(); }
   /// No host thread but the one that runs the thread group accesses this memory.
-  bool of_one_host_thread() const {
-    return mem().space == ir::MemSpace::Slm || mem().space == ir::MemSpace::Scratch;
-  }
+  bool of_one_host_thread() const { return !mem().is_global(); }
   /// From an address to the k-th component that is accessed.
   unsigned component_offset(unsigned k) const { return mem().offset + mem().component(k) * element(); }
   /// Bytes from the address to the end of the last component.

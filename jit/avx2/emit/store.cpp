@@ -16,7 +16,8 @@ class StoreSite : public LaneSite {
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned i = 0; i < vectors(); ++i) data_.push_back(c.v.use(data(k), first_chunk() + i));
     acquire();
-    if (is_streamed()) first_byte_ = c.g.scratch();
+    streamed_ = is_streamed();
+    if (streamed_) first_byte_ = c.g.scratch();
   }
 
   void emit() {
@@ -51,15 +52,14 @@ class StoreSite : public LaneSite {
  private:
   void emit_runs() const {
     const CheckedAddress memory = check_known_runs(slow_);
-    if (is_streamed())
-      stream(memory);
-    else
-      prefetch(memory, true);
+    if (!streamed_) prefetch(memory, true);
     if (masked())
       store_runs_under_mask(memory, known_runs(), known_stride());
     else if (goes_down())
       store_reversed(memory);
-    else if (!is_streamed())
+    else if (streamed_)
+      stream(memory);
+    else
       store_known_runs(memory);
     c_.a.bind(done_);
     if (interleaved_) return call_for_interleaved();
@@ -87,26 +87,24 @@ class StoreSite : public LaneSite {
 
   // ---- Past the caches
 
-  static constexpr unsigned line = 64;
-
   /// Whole lines, if they begin at one.
   bool is_streamed() const {
     const bool whole =
         (components() == 1 || interleaved_ || (components() == 2 && side_by_side_components())) &&
         known_stride() == components() * element();
     return c_.beyond_caches().is_stream(inst()) && by_runs() && !masked() && !goes_down() &&
-           known_runs() == 1 && whole && lanes() * known_stride() % line == 0;
+           known_runs() == 1 && whole && lanes() * known_stride() % cache_line == 0;
   }
   void stream(const CheckedAddress& memory) const {
     auto& a = c_.a;
     const asmjit::Label within_line = a.newLabel();
     a.lea(first_byte_, memory.at(component_offset(0), 1));
-    a.test(first_byte_.r8(), line - 1);
+    a.test(first_byte_.r8(), cache_line - 1);
     a.jnz(within_line);
     StoreSite streamed = *this;
     streamed.past_caches_ = true;
     streamed.store_known_runs(memory);
-    c_.fence_when_left();
+    c_.fence_when_left();  // other host threads may look then
     c_.out_of_line([site = *this, memory, within_line] {
       site.c_.a.bind(within_line);
       site.store_known_runs(memory);
@@ -448,8 +446,9 @@ class StoreSite : public LaneSite {
   }
 
   std::vector<x86::Ymm> data_;
-  x86::Gp first_byte_;  ///< of a stream
-  bool past_caches_ = false;
+  bool streamed_ = false;
+  x86::Gp first_byte_;        ///< of a stream
+  bool past_caches_ = false;  ///< what put() does
   asmjit::Label slow_, done_;
 };
 
