@@ -19,9 +19,10 @@ enum class Optimisation : std::uint8_t {
 };
 
 enum class OptimisationKind : std::uint8_t {
-  Needed,    ///< a pass that code generation cannot do without: no optimisation
-  Optional,  ///< a pass
-  Choice,    ///< of code generation
+  Needed,      ///< a pass that code generation cannot do without: no optimisation
+  Optional,    ///< a pass
+  Unobserved,  ///< a pass for functions whose registers nobody looks at where a thread stops
+  Choice,      ///< of code generation
 };
 
 struct OptimisationInfo {

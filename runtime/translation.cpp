@@ -158,7 +158,8 @@ Result<std::string> passed_micro_op_text(const KernelCode& kernel, jit::Optimisa
     auto function = lower(kernel, memory, jit::Safepoints::BackEdges);
     if (!function) return function.error();
     jit::mark_safepoints(*function, jit::Safepoints::BackEdges);
-    if (auto done = jit::run_pipeline(*function, optimisations); !done) return done.error();
+    if (auto done = jit::run_pipeline(*function, {.optimisations = optimisations}); !done)
+      return done.error();
     return ir::print(*function);
   });
 }

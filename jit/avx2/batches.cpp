@@ -16,6 +16,8 @@ BatchCode Compiler::batch_code() const {
     comes_back |= block.safepoint;
     batches.goes_on |= block.insts.back().op == ir::Op::wait;
     all += block.guest_instructions;
+    for (const ir::Inst& inst : block.insts)
+      if (inst.op == ir::Op::spend) all += static_cast<std::int64_t>(inst.imm);
   }
   if (!comes_back && !batches.goes_on) batches.most_instructions = all;
   return batches;

@@ -186,8 +186,10 @@ BitSet Compiler::needed(ir::BlockId block, bool full) const {
 const codegen::EntryState& Compiler::entry_state(ir::BlockId block, bool full) {
   Version& entered = version(block, full);
   if (!entered.fixed && block != 0 && optimisations[Optimisation::entry_states])
-    entered.entry = codegen::fix_entry_state(loops_, block, regs.slots.cached(), needed(block, full),
-                                             regs.target(), loop_scalars_.of(block));
+    entered.entry = codegen::fix_entry_state(
+        loops_, block, regs.slots.cached(), needed(block, full),
+        {regs.slots.slots(), full || !optimisations[Optimisation::mask_lanes] ? 0 : regs.slots.mask_slots()},
+        regs.target(), loop_scalars_.of(block));
   entered.fixed = true;
   return entered.entry;
 }

@@ -262,7 +262,10 @@ class HostEngine final : public Engine {
     if (const auto control = options.promised_control();
         control && options.optimisations[Optimisation::known_control])
       fold_control(function, *control);
-    if (auto done = run_pipeline(function, options.optimisations); !done) return done.error();
+    if (auto done = run_pipeline(
+            function, {.optimisations = options.optimisations, .exact_registers = options.exact_registers});
+        !done)
+      return done.error();
     asmjit::CodeHolder code;
     FirstError errors;
     asmjit::StringLogger logger;

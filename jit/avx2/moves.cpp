@@ -213,6 +213,10 @@ void Moves::complete_signs(unsigned lanes, unsigned width) {
   if (width == 8) a_.vpshufd(vector, vector, 0xf5);
 }
 
+void Moves::spread_execution(unsigned first, unsigned second, unsigned width, unsigned chunk) {
+  spread_signs(first, second, mask_reg.id(), width, chunk);
+}
+
 void Moves::load_mask(unsigned mask, unsigned bits, unsigned first) {
   const x86::KReg to = x86::k(mask);
   a_.kmovd(to, x86::gpd(bits));

@@ -87,9 +87,11 @@ class MaskRegisters {
   x86::Ymm signs(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.signs(mask, width, chunk));
   }
-  std::optional<unsigned> common_width(ir::ValueId a, ir::ValueId b) {
-    return allocator_.masks.common_width(a, b);
+  codegen::MaskForms forms(const CodeInst& inst) { return allocator_.masks.forms(inst); }
+  bool has_whole_lanes(ir::ValueId mask, unsigned width) const {
+    return allocator_.masks.has_whole_lanes(mask, width);
   }
+  void keep_signs_only(ir::ValueId mask, unsigned width) { allocator_.masks.keep_signs_only(mask, width); }
   /// A mask register.
   x86::KReg chunk(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::k(allocator_.masks.chunk(mask, width, chunk));

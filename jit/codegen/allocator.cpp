@@ -7,12 +7,24 @@ namespace eum::jit::codegen {
 
 using ir::ValueId;
 
+namespace {
+
+/// Lanes of more channels take too many registers, and mask registers need none.
+unsigned mask_slots(const ir::Function& function, const Target& target) {
+  const unsigned lanes = target.lanes_per_vector(mask_width);
+  if (target.mask_registers != 0 || function.simd % lanes != 0) return 0;
+  return function.simd / lanes <= 2 ? function.simd / lanes : 0;
+}
+
+}  // namespace
+
 Allocator::Allocator(const Target& target, Moves& moves, ConstantPool& pool, const ir::Function& function,
                      std::int32_t frame_base)
     : vectors(*this),
       generals(*this),
       masks(*this),
-      slots(*this, (function.file_bytes + target.vector_bytes - 1) / target.vector_bytes),
+      slots(*this, (function.file_bytes + target.vector_bytes - 1) / target.vector_bytes,
+            mask_slots(function, target)),
       target_(target),
       moves_(moves),
       pool_(pool),
@@ -108,6 +120,8 @@ std::optional<Location> Allocator::whole_in_memory(ValueId value) const {
 }
 
 std::uint32_t Allocator::next_slot_use(unsigned slot) {
+  // What is wanted by the next block, if not by this one.
+  if (slots.is_mask(slot)) return never - 2;
   const std::uint32_t next = code_->next_read(slot, position_);
   return next == never && code_->needs_memory(slot, position_) ? never - 1 : next;
 }
@@ -131,8 +145,18 @@ void Allocator::load(const LoopScalar& scalar) const {
 }
 
 void Allocator::emit_entry(const EntryState& entry, std::span<const LoopScalar> scalars) const {
-  for (const CachedSlot& cached : entry)
-    moves_.load_vector(cached.reg, Location::file(cached.slot * vector_bytes()), vector_bytes());
+  const CachedSlot* mask = nullptr;
+  for (const CachedSlot& cached : entry) {
+    if (!slots.is_mask(cached.slot)) {
+      moves_.load_vector(cached.reg, Location::file(cached.slot * vector_bytes()), vector_bytes());
+    } else if (mask != nullptr) {
+      moves_.spread_execution(mask->reg, cached.reg, mask_width, 0);
+      mask = nullptr;
+    } else {
+      mask = &cached;
+    }
+  }
+  if (mask != nullptr) moves_.spread_execution(mask->reg, mask->reg, mask_width, mask->slot - slots.slots());
   for (const LoopScalar& scalar : scalars) load(scalar);
 }
 

@@ -85,6 +85,12 @@ class Generals {
   std::uint32_t pinned_ = 0;
 };
 
+/// In which forms something is done with masks.
+struct MaskForms {
+  unsigned width = 0;  ///< bytes of the lanes; 0: not in lanes
+  bool bits = false;
+};
+
 /// The forms of a mask: bits, one a lane, in a general register; lanes of each width that is asked for, all
 /// ones or all zeros, in vectors; or, on hosts that have them, mask registers. A mask register is never
 /// spilled: before it is taken, the mask gets its bits.
@@ -98,9 +104,14 @@ class Masks {
   unsigned lanes(ir::ValueId mask, unsigned width, unsigned chunk);
   /// The same for who looks at the sign of each lane only, as blends do: it takes fewer instructions.
   unsigned signs(ir::ValueId mask, unsigned width, unsigned chunk);
-  /// In which width a logical op on the two masks needs neither bits made of lanes nor lanes made of bits;
-  /// none if both have bits, or there is no such width.
-  std::optional<unsigned> common_width(ir::ValueId a, ir::ValueId b);
+  /// In which forms a logical op on masks is done best. Of the lanes the signs are right.
+  MaskForms forms(const CodeInst& inst);
+  /// The same of one mask, whose lanes are not what its bits have been made.
+  bool has_own_signs(ir::ValueId mask, unsigned width);
+  /// And not only the signs.
+  bool has_whole_lanes(ir::ValueId mask, unsigned width) const;
+  /// Of lanes that have been defined.
+  void keep_signs_only(ir::ValueId mask, unsigned width);
   /// The result comes as lanes of `width` bytes: each chunk is then defined or bound as that of a vector, or
   /// with define_chunk.
   void define_lanes(ir::ValueId mask, unsigned width);
@@ -120,13 +131,15 @@ class Masks {
 
  private:
   friend class Allocator;
+  friend class Slots;
   struct Owner {
     ir::ValueId mask = ir::no_value;
     std::uint8_t chunk = 0;
   };
   Place& place(ir::ValueId mask, unsigned width, unsigned chunk);
   bool has_bits(ir::ValueId mask) const;
-  bool has_lanes(ir::ValueId mask, unsigned width);
+  bool is_used_in_lanes(const CodeInst& inst, unsigned depth = 0) const;
+  bool has_signs(ir::ValueId mask, unsigned width);
   unsigned lanes_from_bits(ir::ValueId mask, unsigned width, unsigned chunk);
   unsigned known_lanes(ir::ValueId mask, unsigned width, unsigned chunk);
   bool take_from_whole(ir::ValueId mask, unsigned width, unsigned chunk, bool signs);
@@ -144,9 +157,23 @@ class Masks {
 /// Slots of the register file: which are in registers, and which of those are newer there than in memory.
 class Slots {
  public:
-  Slots(Allocator& all, unsigned count) : all_(all), reg_(count, -1), dirty_(count, 0), backing_(count) {}
+  /// `masks`: registers that the lanes of the execution mask take.
+  Slots(Allocator& all, unsigned count, unsigned masks)
+      : all_(all),
+        count_(count),
+        reg_(count + masks, -1),
+        dirty_(count + masks, 0),
+        backing_(count + masks) {}
 
-  unsigned slots() const { return static_cast<unsigned>(reg_.size()); }
+  unsigned slots() const { return count_; }
+  /// Behind the slots of the file: vectors of the execution mask, with lanes of mask_width bytes of which the
+  /// signs are right. No memory has them.
+  unsigned mask_slots() const { return static_cast<unsigned>(reg_.size()) - count_; }
+  bool is_mask(unsigned slot) const { return slot >= count_; }
+  /// `mask` is the execution mask: it gets the lanes that are in registers.
+  void read_mask(ir::ValueId mask);
+  /// The execution mask becomes `mask`, and has its lanes if they are in registers.
+  void write_mask(ir::ValueId mask);
   /// In the block with which threads begin: bit d of `dwords` says that dword d of the register file is that
   /// of the group's header, until it is written.
   void begin_with_header(std::uint32_t dwords) { header_dwords_ = dwords; }
@@ -192,6 +219,7 @@ class Slots {
 
   static constexpr std::uint8_t general_chunk = 0xff;
   Allocator& all_;
+  unsigned count_;
   std::vector<std::int8_t> reg_;
   std::vector<std::uint8_t> dirty_;
   std::vector<std::vector<std::pair<ir::ValueId, std::uint8_t>>>

@@ -71,8 +71,9 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
   if (inst.op == Op::mask_get && inst.imm == 0 && full && !changes_mask_) make_constant(inst, ~0u);
   if (inst.op == Op::mask_set && inst.imm == 0) {
     const std::uint32_t* mask = constant(inst.args[0]);
-    if (full && !changes_mask_ && mask && *mask == lane_mask(function_.simd)) return false;
-    changes_mask_ = true;
+    const bool all = full && mask && *mask == lane_mask(function_.simd);
+    if (!changes_mask_ && all) return false;
+    changes_mask_ = !all;
   }
   if (inst.op == Op::reg_read) inst.mask = no_value;  // liveness has used it
   if (const std::uint32_t* mask = constant(inst.mask)) {
@@ -227,7 +228,8 @@ bool BlockCode::write_parts(const CodeInst& write, std::size_t index) {
 void BlockCode::fold(ir::BlockId block, bool full) {
   folded_.clear();
   origin_.clear();
-  changes_mask_ = mask_may_grow_ = false;
+  changes_mask_ = false;
+  mask_may_grow_ = liveness_.may_grow(block);
   const auto& source = function_.blocks[block].insts;
   std::size_t operands = 0;
   for (const Inst& inst : source) operands += inst.arg_count;
@@ -276,8 +278,6 @@ void BlockCode::fold(ir::BlockId block, bool full) {
     } else if (full && !changes_mask_ && inst.op == Op::reg_write && write_parts(inst, i)) {
       continue;
     }
-    if (inst.op == Op::mask_set && inst.imm == 0)
-      mask_may_grow_ |= liveness_.role(block, i) != MaskRole::Subset;
     put(inst, i);
   }
 }
@@ -316,6 +316,8 @@ bool BlockCode::needed(CodeInst& inst, MaskUse use, const LiveState& live, bool 
 void BlockCode::keep_nothing(std::size_t index, ir::BlockId block) {
   CodeInst& inst = folded_[index];
   inst.mask = no_value;
+  // Under a mask of its own, what it writes is not put together.
+  if (function_.blocks[block].insts[origin_[index]].mask != no_value) return;
   const CodeInst& sum = folded_[defined_at_[inst.args[0]]];
   if (inst.args[0] != function_.arg(function_.blocks[block].insts[origin_[index]], 0) || sum.op != Op::or_)
     return;
@@ -336,6 +338,7 @@ bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
   if (inst.op != Op::flag_write) return false;
   const ValueId value = inst.args[0];
   const auto& insts = function_.blocks[block].insts;
+  if (insts[origin_[index]].mask != no_value) return inst.mask == no_value;
   const ValueId merged = function_.arg(insts[origin_[index]], 0);
   if (value == merged) return false;
   for (std::size_t i = origin_[index]; i-- > 0;)
@@ -348,16 +351,25 @@ bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
   return false;
 }
 
+/// In front of which instructions all channels are on.
+void BlockCode::find_full(bool full) {
+  const bool may_be = full;
+  is_full_.resize(folded_.size());
+  for (std::size_t i = 0; i < folded_.size(); ++i) {
+    is_full_[i] = full;
+    const CodeInst& inst = folded_[i];
+    if (inst.op != Op::mask_set || inst.imm != 0) continue;
+    const std::uint32_t* mask = constant(inst.args[0]);
+    full = may_be && mask && *mask == lane_mask(function_.simd);
+  }
+}
+
 /// Marks what is needed, from the end of the block to its beginning, and keeps that.
 void BlockCode::drop_dead(ir::BlockId block, bool full) {
   live_ = liveness_.live_out(block);
-  // All channels are on until the block changes the execution mask.
-  const auto change = std::find_if(folded_.begin(), folded_.end(), [](const CodeInst& inst) {
-    return inst.op == Op::mask_set && inst.imm == 0;
-  });
-  const auto full_until = full ? static_cast<std::size_t>(change - folded_.begin()) + 1 : 0;
   live_out_ = live_.active;
-  if (full_until <= folded_.size()) live_out_ |= live_.inactive;
+  if (!full || changes_mask_) live_out_ |= live_.inactive;
+  find_full(full);
   std::size_t most = folded_.size();
   for (const CodeInst& inst : folded_) most += inst.first_lanes.size();
   if (room_.size() < most) room_.resize(most);
@@ -366,7 +378,7 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     CodeInst& inst = folded_[i];
     const MaskUse use = liveness_.use(block, origin_[i]);
     const MaskRole role = use.role;
-    const bool full_here = i < full_until;
+    const bool full_here = is_full_[i];
     if (!needed(inst, use, live_, full_here)) continue;
     if (full_here && writes_first_lanes(inst, first)) continue;
     if (role == MaskRole::ExecutionMerge && !live_.inactive_flags.any_in_range(inst.imm, inst.lanes))

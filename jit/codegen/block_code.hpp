@@ -93,6 +93,7 @@ class BlockCode {
   void add_first_lanes(CodeInst& inst, const ScalarRun& run);
   void access_by_runs(CodeInst& inst, const ScalarRun& run);
   void make_constant(CodeInst& inst, std::uint32_t bits);
+  void find_full(bool full);
   void drop_dead(ir::BlockId block, bool full);
   bool needed(CodeInst& inst, MaskUse use, const LiveState& live, bool full_here) const;
   void keep_nothing(std::size_t index, ir::BlockId block);
@@ -121,6 +122,7 @@ class BlockCode {
   std::vector<std::uint32_t> constant_;
   std::vector<std::uint8_t> is_constant_;
   std::vector<std::uint8_t> is_used_;
+  std::vector<bool> is_full_;              // of folded_
   std::vector<std::uint32_t> defined_at_;  // of each value: the instruction in folded_
   std::vector<std::uint32_t> last_seen_;
   std::vector<std::uint32_t> read_begin_, read_next_, reads_, gathers_, observers_;

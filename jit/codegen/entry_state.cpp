@@ -15,9 +15,15 @@ LoopSlots::LoopSlots(const ir::Function& function, const Liveness& liveness)
       liveness_(liveness),
       last_(function.blocks.size(), ir::no_block),
       reads_(function.blocks.size(), BitSet(liveness.slots())),
-      writes_(function.blocks.size(), BitSet(liveness.slots())) {
+      writes_(function.blocks.size(), BitSet(liveness.slots())),
+      reads_mask_(function.blocks.size()) {
   for (BlockId b = 0; b < function.blocks.size(); ++b) {
+    bool gets = false;
     for (const ir::Inst& inst : function.blocks[b].insts) {
+      gets |= inst.op == ir::Op::mask_get && inst.imm == 0;
+      const bool merges = ir::is_mask(inst.type) && (inst.op == ir::Op::and_ || inst.op == ir::Op::andn);
+      if (gets && (merges || (inst.op == ir::Op::reg_write && inst.mask != ir::no_value && inst.lanes > 1)))
+        reads_mask_[b] = true;
       if (inst.op != ir::Op::reg_read && inst.op != ir::Op::reg_write) continue;
       const SlotRange range = slots_of(inst, liveness.slot_bytes());
       auto& set = inst.op == ir::Op::reg_read ? reads_[b] : writes_[b];
@@ -57,8 +63,31 @@ std::vector<std::pair<std::uint16_t, bool>> LoopSlots::wanted(BlockId header, st
   return slots;
 }
 
+bool LoopSlots::wants_mask(BlockId block) const {
+  if (!heads_loop(block)) return reads_mask_[block];
+  // What the execution mask was set to last.
+  for (BlockId b = last_[block] + 1; b-- > block;) {
+    const auto& insts = function_.blocks[b].insts;
+    const auto set = std::find_if(insts.rbegin(), insts.rend(), [](const ir::Inst& inst) {
+      return inst.op == ir::Op::mask_set && inst.imm == 0;
+    });
+    if (set == insts.rend()) continue;
+    const ir::ValueId mask = function_.arg(*set, 0);
+    const auto made = std::ranges::find(insts, mask, &ir::Inst::result);
+    return made != insts.end() && (made->op == ir::Op::and_ || made->op == ir::Op::andn);
+  }
+  return false;
+}
+
 EntryState fix_entry_state(const LoopSlots& loops, BlockId block, const EntryState& first_edge,
-                           const BitSet& live, const Target& target, std::span<const LoopScalar> scalars) {
+                           const BitSet& live, const MaskSlots& masks, const Target& target,
+                           std::span<const LoopScalar> scalars) {
+  const bool heads_loop = loops.heads_loop(block);
+  const auto find = [&](unsigned slot) {
+    return std::find_if(first_edge.begin(), first_edge.end(),
+                        [&](const CachedSlot& cached) { return cached.slot == slot; });
+  };
+  const auto is_mask = [&](const CachedSlot& cached) { return cached.slot >= masks.first; };
   // Enough registers stay free for what the block itself computes.
   const std::size_t most = target.vector_registers * 10 / 16 - scalars.size();
   EntryState state;
@@ -73,20 +102,28 @@ EntryState fix_entry_state(const LoopSlots& loops, BlockId block, const EntrySta
     taken |= std::uint64_t{1} << reg;
   };
   const auto is_taken = [&](unsigned reg) { return (taken >> reg & 1) != 0; };
-  if (!loops.heads_loop(block)) {
+  // They take no register from anything else: lanes are made of bits sooner than slots are loaded.
+  const auto add_masks = [&] {
+    if (masks.count == 0 || state.size() + masks.count > most || !loops.wants_mask(block)) return;
+    if (!heads_loop && std::ranges::count_if(first_edge, is_mask) != masks.count) return;
+    for (unsigned slot = masks.first; slot < masks.first + masks.count; ++slot) {
+      const auto cached = find(slot);
+      const bool stays = cached != first_edge.end() && !is_taken(cached->reg);
+      add(slot, stays ? cached->reg : static_cast<unsigned>(std::countr_one(taken)), false);
+    }
+  };
+  if (!heads_loop) {
     for (const CachedSlot& cached : first_edge) {
+      if (is_mask(cached)) continue;
       if (!live[cached.slot] || is_taken(cached.reg) || state.size() == most) continue;
       if (has_scalar(cached.slot)) continue;
       if (cached.dirty || loops.reads(block, cached.slot)) add(cached.slot, cached.reg, cached.dirty);
     }
+    add_masks();
     return state;
   }
   auto wanted = loops.wanted(block, most);
   std::erase_if(wanted, [&](const auto& slot) { return has_scalar(slot.first); });
-  const auto find = [&](unsigned slot) {
-    return std::find_if(first_edge.begin(), first_edge.end(),
-                        [&](const CachedSlot& cached) { return cached.slot == slot; });
-  };
   // Those in a register stay where they are, the others take what is left.
   std::vector<std::pair<std::uint16_t, bool>> homeless;
   for (const auto& [slot, written] : wanted) {
@@ -101,6 +138,7 @@ EntryState fix_entry_state(const LoopSlots& loops, BlockId block, const EntrySta
     add(slot, static_cast<unsigned>(std::countr_one(taken)),
         written || (cached != first_edge.end() && cached->dirty));
   }
+  add_masks();
   return state;
 }
 

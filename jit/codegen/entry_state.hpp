@@ -25,6 +25,9 @@ struct CachedSlot {
 
 using EntryState = std::vector<CachedSlot>;
 
+/// Bytes of the lanes that the execution mask has in registers.
+inline constexpr unsigned mask_width = 4;
+
 /// Which slots each block reads, and what the loops that it heads read and write. Loops are taken from back
 /// edges: structured code lays out their blocks one after the other.
 class LoopSlots {
@@ -38,6 +41,9 @@ class LoopSlots {
   /// Slots that the loop of `header` reads whole before it writes them, those first that gain most by staying
   /// in a register; at most `limit`. Second: the loop writes it.
   std::vector<std::pair<std::uint16_t, bool>> wanted(ir::BlockId header, std::size_t limit) const;
+  /// The block computes under the execution mask. Of a block that heads a loop: and the mask comes back as
+  /// what lanes have been compared.
+  bool wants_mask(ir::BlockId block) const;
 
  private:
   /// A longer span of blocks is no loop whose registers are worth a plan.
@@ -47,13 +53,21 @@ class LoopSlots {
   const Liveness& liveness_;
   std::vector<ir::BlockId> last_;  // of the blocks of the loop that a block heads; no_block: it heads none
   std::vector<BitSet> reads_, writes_;
+  std::vector<bool> reads_mask_;
 };
 
 struct LoopScalar;
 
+/// Where the lanes of the execution mask are: `count` slots from `first` on. 0: the version does not want
+/// them.
+struct MaskSlots {
+  unsigned first = 0, count = 0;
+};
+
 /// Decides the entry state of `block` from the slots that the first edge has in registers. `live`: slots that
 /// the version needs; `scalars`: what has registers there, which no slot that holds any of it takes.
 EntryState fix_entry_state(const LoopSlots& loops, ir::BlockId block, const EntryState& first_edge,
-                           const BitSet& live, const Target& target, std::span<const LoopScalar> scalars);
+                           const BitSet& live, const MaskSlots& masks, const Target& target,
+                           std::span<const LoopScalar> scalars);
 
 }  // namespace eum::jit::codegen

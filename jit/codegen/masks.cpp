@@ -11,6 +11,7 @@ using ir::ValueId;
 void Masks::define_lanes(ValueId mask, unsigned width) {
   all_.values_[mask].mask_width = static_cast<std::uint8_t>(width);
   all_.values_[mask].signs_only = 0;
+  all_.values_[mask].of_bits = 0;
 }
 
 void Masks::keep_in_vectors(ValueId mask) { all_.values_[mask].in_vectors = true; }
@@ -38,6 +39,7 @@ bool Masks::suits_vectors(const CodeInst& compare, unsigned width) const {
       case ir::Op::flag_write:
       case ir::Op::mask_set:
       case ir::Op::mask_bits:
+      case ir::Op::spend:
       case ir::Op::branch_any:
         if (!bits_too) return false;
         break;
@@ -68,9 +70,9 @@ bool Masks::has_bits(ValueId mask) const {
   return v.general.somewhere() || v.is_constant;
 }
 
-bool Masks::has_lanes(ValueId mask, unsigned width) {
+bool Masks::has_signs(ValueId mask, unsigned width) {
   const Value& v = all_.values_[mask];
-  if (v.is_constant || v.mask_width == 0 || (v.signs_only & width) != 0) return false;
+  if (v.is_constant || v.mask_width == 0) return false;
   const unsigned per_chunk = all_.target_.lanes_per_vector(width);
   for (unsigned c = 0; c * per_chunk < all_.values_.info(mask).lanes; ++c)
     if (!place(mask, width, c).somewhere()) return false;
@@ -79,11 +81,47 @@ bool Masks::has_lanes(ValueId mask, unsigned width) {
 
 // Mask registers go to general ones by one instruction: logical ops on them were slower (convert_int64 1.18,
 // loops8 1.28 on an EPYC of Zen 4).
-std::optional<unsigned> Masks::common_width(ValueId a, ValueId b) {
-  if (all_.target_.mask_registers != 0 || (has_bits(a) && has_bits(b))) return std::nullopt;
+MaskForms Masks::forms(const CodeInst& inst) {
+  const ValueId a = inst.args.front(), b = inst.args.back();
+  const bool both_bits = has_bits(a) && has_bits(b);
   const unsigned width = all_.values_[has_bits(a) ? b : a].mask_width;
-  if (width == 0 || !has_lanes(a, width) || !has_lanes(b, width)) return std::nullopt;
-  return width;
+  if (all_.target_.mask_registers != 0 || width == 0 || !has_signs(a, width) || !has_signs(b, width))
+    return {.width = 0, .bits = true};
+  // Lanes that have been made of bits come later than these.
+  if (has_own_signs(a, width) && has_own_signs(b, width) && is_used_in_lanes(inst))
+    return {.width = width, .bits = both_bits || inst.lanes > all_.target_.lanes_per_vector(width)};
+  const bool whole = has_whole_lanes(a, width) && has_whole_lanes(b, width);
+  return both_bits || !whole ? MaskForms{.width = 0, .bits = true} : MaskForms{.width = width, .bits = false};
+}
+
+bool Masks::has_whole_lanes(ValueId mask, unsigned width) const {
+  return (all_.values_[mask].signs_only & width) == 0;
+}
+
+void Masks::keep_signs_only(ValueId mask, unsigned width) {
+  all_.values_[mask].signs_only |= static_cast<std::uint8_t>(width);
+}
+
+bool Masks::has_own_signs(ValueId mask, unsigned width) {
+  return has_signs(mask, width) && (all_.values_[mask].of_bits & width) == 0;
+}
+
+/// Something looks at lanes of the mask, or of masks that are made of it.
+bool Masks::is_used_in_lanes(const CodeInst& inst, unsigned depth) const {
+  constexpr unsigned most_depth = 4;
+  if (depth == most_depth) return false;
+  const auto insts = all_.code_->insts();
+  for (std::uint32_t at = inst.first_use[0]; at != never;) {
+    const CodeInst& use = insts[at];
+    const auto operand = std::ranges::find(use.args, inst.result);
+    if (use.mask == inst.result) return true;
+    if (operand == use.args.end()) return false;
+    if (use.op == ir::Op::select && operand == use.args.begin()) return true;
+    if (use.op == ir::Op::mask_set && use.imm == 0) return true;
+    if (use.result_count == 1 && ir::is_mask(use.type) && is_used_in_lanes(use, depth + 1)) return true;
+    at = use.next_use[static_cast<std::size_t>(operand - use.args.begin())];
+  }
+  return false;
 }
 
 unsigned Masks::bits(ValueId mask) {
@@ -145,8 +183,8 @@ bool Masks::take_from_whole(ValueId mask, unsigned width, unsigned chunk, bool s
   const unsigned reg =
       signs ? this->signs(whole, width, first / per_chunk) : lanes_from_bits(whole, width, first / per_chunk);
   bind_lanes(mask, width, chunk, reg);
-  if ((all_.values_[whole].signs_only & width) != 0)
-    all_.values_[mask].signs_only |= static_cast<std::uint8_t>(width);
+  all_.values_[mask].signs_only |= static_cast<std::uint8_t>(all_.values_[whole].signs_only & width);
+  all_.values_[mask].of_bits |= static_cast<std::uint8_t>(all_.values_[whole].of_bits & width);
   return true;
 }
 
@@ -159,6 +197,7 @@ unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
     return known;
   }
   const unsigned from = bits(mask);
+  v.of_bits |= static_cast<std::uint8_t>(width);
   const unsigned lanes = all_.vectors.scratch();
   if (begins_pair(mask, width, chunk) && !all_.moves_.spreading_needs_general(width, 1)) {
     const unsigned second = all_.vectors.scratch();
@@ -196,6 +235,7 @@ unsigned Masks::signs(ValueId mask, unsigned width, unsigned chunk) {
   const unsigned second = both ? all_.vectors.scratch() : first;
   all_.moves_.spread_signs(first, second, from, width, chunk);
   v.signs_only |= static_cast<std::uint8_t>(width);
+  v.of_bits |= static_cast<std::uint8_t>(width);
   bind_lanes(mask, width, chunk, first);
   if (both) {
     bind_lanes(mask, width, 1, second);

@@ -20,6 +20,25 @@ void Slots::begin_block(const EntryState& entry) {
   }
 }
 
+void Slots::read_mask(ValueId mask) {
+  for (unsigned c = 0; c < mask_slots(); ++c)
+    if (reg_[count_ + c] < 0) return;
+  for (unsigned c = 0; c < mask_slots(); ++c)
+    all_.masks.bind_lanes(mask, mask_width, c, static_cast<unsigned>(reg_[count_ + c]));
+  if (mask_slots() != 0) all_.masks.keep_signs_only(mask, mask_width);
+}
+
+void Slots::write_mask(ValueId mask) {
+  for (unsigned c = 0; c < mask_slots(); ++c) uncache(count_ + c);
+  if (!all_.masks.has_own_signs(mask, mask_width)) return;
+  for (unsigned c = 0; c < mask_slots(); ++c) {
+    const int reg = all_.masks.place(mask, mask_width, c).reg;
+    if (reg < 0 || all_.vector_file_[static_cast<std::size_t>(reg)].full()) continue;
+    reg_[count_ + c] = static_cast<std::int8_t>(reg);
+    all_.vector_file_.add(static_cast<std::size_t>(reg), VectorRef::slot(count_ + c));
+  }
+}
+
 void Slots::note_backing(unsigned offset, unsigned bytes, ValueId value, unsigned chunk) {
   const unsigned width = all_.vector_bytes();
   for (unsigned slot = offset / width; slot <= (offset + bytes - 1) / width; ++slot) {

@@ -83,6 +83,8 @@ class Moves {
   virtual void spread_signs(unsigned first, unsigned second, unsigned bits, unsigned width,
                             unsigned chunk) = 0;
   virtual void complete_signs(unsigned lanes, unsigned width) = 0;
+  /// spread_signs() of the execution mask.
+  virtual void spread_execution(unsigned first, unsigned second, unsigned width, unsigned chunk) = 0;
   virtual bool spreading_needs_general(unsigned width, unsigned chunk) const = 0;
 
   // Where there are mask registers. What they hold above the lanes of a chunk is undefined.

@@ -30,6 +30,8 @@ struct Value {
   std::uint8_t mask_width = 0;
   /// Sum of those widths of a mask's vector forms of which the sign of each lane is right, and nothing else.
   std::uint8_t signs_only = 0;
+  /// Sum of those widths of a mask's vector forms that have been made of its bits.
+  std::uint8_t of_bits = 0;
   bool is_constant = false;
   /// A mask has lanes in vectors though there are mask registers.
   bool in_vectors = false;

@@ -44,7 +44,9 @@ void Vectors::spill(unsigned reg) {
   for (unsigned i = state.count; i-- > 0;) {
     const VectorRef ref = state.refs[i];
     if (!ref.is_slot) continue;
-    if (all_.slots.dirty_[ref.id]) {
+    if (all_.slots.is_mask(ref.id)) {
+      // It is made of the mask's bits where it is wanted.
+    } else if (all_.slots.dirty_[ref.id]) {
       all_.slots.dirty_[ref.id] = 0;
       if (all_.code_->needs_memory(ref.id, all_.position_)) {
         all_.moves_.store_vector(Location::file(ref.id * width), reg, width);
@@ -138,7 +140,8 @@ bool Vectors::is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) {
   const VectorFile::Register& reg = all_.vector_file_[static_cast<std::size_t>(p.reg)];
   // A slot that the instruction's result is about to be written to is no reason to keep the content.
   for (unsigned i = reg.count; i-- > 0;)
-    if (reg.refs[i].is_slot && all_.code_->is_overwritten(reg.refs[i].id, all_.position_))
+    if (reg.refs[i].is_slot && !all_.slots.is_mask(reg.refs[i].id) &&
+        all_.code_->is_overwritten(reg.refs[i].id, all_.position_))
       all_.slots.uncache(reg.refs[i].id);
   return reg.count == 1;
 }

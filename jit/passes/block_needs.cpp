@@ -8,18 +8,20 @@ using ir::Inst;
 using ir::Op;
 using ir::ValueId;
 
-void Need::add(const Need& other) {
-  if (what == All || other.what == None) return;
-  if (what == None) {
-    *this = other;
-  } else if (other.what == All || !(lanes == other.lanes)) {
-    what = All;
-  }
+namespace {
+
+constexpr unsigned most_depth = 8;  // of masks that are made of masks
+
 }
 
 void BlockNeeds::begin(const ir::Block& block) {
   for (const Inst& inst : block.insts)
-    for (unsigned k = 0; k < inst.result_count; ++k) definition_[inst.result + k] = &inst;
+    for (unsigned k = 0; k < inst.result_count; ++k) {
+      definition_[inst.result + k] = &inst;
+      is_set_[inst.result + k] = false;
+    }
+  for (const Inst& inst : block.insts)
+    if (inst.op == Op::mask_set && inst.imm == 0) is_set_[function_.arg(inst, 0)] = true;
   for (std::size_t i = block.insts.size(); i-- > 0;) propagate(block.insts[i]);
 }
 
@@ -28,9 +30,30 @@ void BlockNeeds::end(const ir::Block& block) {
     for (unsigned k = 0; k < inst.result_count; ++k) need_[inst.result + k] = {};
 }
 
+void BlockNeeds::add(Need& need, const Need& other) const {
+  if (need.what == Need::All || other.what == Need::None) return;
+  if (need.what == Need::None || other.what == Need::All || is_within(need.lanes, other.lanes))
+    need = other;
+  else if (!is_within(other.lanes, need.lanes))
+    need = {Need::All, {}};
+}
+
+/// Every lane that `inner` has, `outer` has too.
+bool BlockNeeds::is_within(const MaskLanes& inner, const MaskLanes& outer, unsigned depth) const {
+  if (inner == outer) return true;
+  const Inst* inst = definition(inner.mask);
+  if (!inst || depth == most_depth) return false;
+  const auto is_operand_within = [&](unsigned k) {
+    const MaskLanes operand = root(function_.arg(*inst, k));
+    return is_within({operand.mask, operand.first + inner.first}, outer, depth + 1);
+  };
+  if (inst->op == Op::and_) return is_operand_within(0) || is_operand_within(1);
+  return inst->op == Op::andn && is_operand_within(1);
+}
+
 Need BlockNeeds::of_results(const Inst& inst) const {
   Need all;
-  for (unsigned k = 0; k < inst.result_count; ++k) all.add(need_[inst.result + k]);
+  for (unsigned k = 0; k < inst.result_count; ++k) add(all, need_[inst.result + k]);
   return all;
 }
 
@@ -47,48 +70,76 @@ MaskLanes BlockNeeds::root(ValueId mask) const {
 
 bool BlockNeeds::is_variable(ValueId mask) const {
   const Inst* inst = definition(root(mask).mask);
-  return inst && inst->op == Op::mask_get;
+  return inst && (inst->op == Op::mask_get || is_set_[inst->result]);
+}
+
+std::optional<MaskLanes> BlockNeeds::variable_above(ValueId mask, unsigned depth) const {
+  if (is_variable(mask)) return root(mask);
+  const Inst* inst = definition(mask);
+  if (!inst || depth == most_depth) return std::nullopt;
+  const auto above = [&](unsigned k) { return variable_above(function_.arg(*inst, k), depth + 1); };
+  switch (inst->op) {
+    case Op::and_: {
+      const auto first = above(0);
+      return first ? first : above(1);
+    }
+    case Op::andn:
+      return above(1);
+    case Op::slice: {
+      auto whole = above(0);
+      if (whole) whole->first += static_cast<unsigned>(inst->imm);
+      return whole;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<unsigned> BlockNeeds::decider(const Inst& inst) const {
+  const ValueId a = function_.arg(inst, 0), b = function_.arg(inst, 1);
+  if (inst.op == Op::and_ && is_variable(a)) return 0;
+  if (is_variable(b)) return 1;
+  if (inst.op == Op::and_ && variable_above(a)) return 0;
+  return variable_above(b) ? std::optional(1u) : std::nullopt;
 }
 
 void BlockNeeds::propagate(const Inst& inst) {
   constexpr Need all{Need::All, {}};
   const auto args = function_.args(inst);
-  if (inst.mask != ir::no_value) need_[inst.mask].add(all);
-  if (inst.op == Op::reg_write) return need_[args[0]].add(inst.mask != ir::no_value ? under(inst.mask) : all);
+  if (inst.mask != ir::no_value) add(inst.mask, all);
+  if (inst.op == Op::reg_write || inst.op == Op::flag_write)
+    return add(args[0], inst.mask != ir::no_value ? under(inst.mask) : all);
   if (inst.mask != ir::no_value && ir::shape_of(inst.op).has_memory()) {
     const std::size_t surface = function_.access(inst).surface_is_operand ? 1 : 0;
-    for (std::size_t k = 0; k < args.size(); ++k) need_[args[k]].add(k < surface ? all : under(inst.mask));
+    for (std::size_t k = 0; k < args.size(); ++k) add(args[k], k < surface ? all : under(inst.mask));
     return;
   }
   const Need own = of_results(inst);
   if (is_pure(inst.op) && own.what == Need::None) return;
   if (own.what == Need::All && is_mask(inst.type) && (inst.op == Op::and_ || inst.op == Op::andn)) {
-    // Of two, the one that a variable held says where the other is needed.
-    for (unsigned k : {0u, 1u}) {
-      const bool decides = is_variable(args[k]) && (inst.op == Op::and_ || k == 1);
-      if (!decides) continue;
-      need_[args[k]].add(all);
-      need_[args[1 - k]].add(under(args[k]));
+    if (const auto k = decider(inst)) {
+      add(args[*k], all);
+      add(args[1 - *k], {Need::Under, *variable_above(args[*k])});
       return;
     }
   }
   if (own.what == Need::Under) {
     const unsigned first = own.lanes.first;
     if (is_lanewise(inst.op)) {
-      for (ValueId arg : args) need_[arg].add(own);
+      for (ValueId arg : args) add(arg, own);
       return;
     }
     if (inst.op == Op::concat) {
-      need_[args[0]].add(own);
-      need_[args[1]].add({Need::Under, {own.lanes.mask, first + function_.values[args[0]].lanes}});
+      add(args[0], own);
+      add(args[1], {Need::Under, {own.lanes.mask, first + function_.values[args[0]].lanes}});
       return;
     }
     if (inst.op == Op::slice && first >= inst.imm) {
-      need_[args[0]].add({Need::Under, {own.lanes.mask, first - static_cast<unsigned>(inst.imm)}});
+      add(args[0], {Need::Under, {own.lanes.mask, first - static_cast<unsigned>(inst.imm)}});
       return;
     }
   }
-  for (ValueId arg : args) need_[arg].add(all);
+  for (ValueId arg : args) add(arg, all);
 }
 
 }  // namespace eum::jit

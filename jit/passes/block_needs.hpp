@@ -1,6 +1,7 @@
 #pragma once
 // Which lanes of the values of a block are looked at: none, those that another mask says, or all. Most of
 // what is computed under the execution mask is looked at under it only.
+#include <optional>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
@@ -17,14 +18,15 @@ struct MaskLanes {
 struct Need {
   enum { None, Under, All } what = None;
   MaskLanes lanes;  ///< of Under
-
-  void add(const Need& other);
 };
 
 class BlockNeeds {
  public:
   explicit BlockNeeds(const ir::Function& function)
-      : function_(function), need_(function.values.size()), definition_(function.values.size()) {}
+      : function_(function),
+        need_(function.values.size()),
+        definition_(function.values.size()),
+        is_set_(function.values.size()) {}
 
   void begin(const ir::Block& block);
   /// Values are those of one block: the tables are clean again for the next.
@@ -39,16 +41,24 @@ class BlockNeeds {
   }
   /// What the mask is a slice of.
   MaskLanes root(ir::ValueId mask) const;
-  /// Whether the mask is what a mask variable held, or a slice of that.
+  /// Whether the mask is what a mask variable held, or what the execution mask becomes, or a slice of that.
   bool is_variable(ir::ValueId mask) const;
+  /// The mask, which is_variable(), that has every lane that this one has; none: it is not known.
+  std::optional<MaskLanes> variable_above(ir::ValueId mask, unsigned depth = 0) const;
+  /// Of an `and` or `andn` of masks: which operand says by itself that only lanes of variable_above() count.
+  std::optional<unsigned> decider(const ir::Inst& inst) const;
 
  private:
   void propagate(const ir::Inst& inst);
+  void add(ir::ValueId value, const Need& other) { add(need_[value], other); }
+  void add(Need& need, const Need& other) const;
+  bool is_within(const MaskLanes& inner, const MaskLanes& outer, unsigned depth = 0) const;
   Need under(ir::ValueId mask) const { return {Need::Under, root(mask)}; }
 
   const ir::Function& function_;
   std::vector<Need> need_;
   std::vector<const ir::Inst*> definition_;
+  std::vector<bool> is_set_;  // the execution mask becomes it
 };
 
 }  // namespace eum::jit

@@ -92,13 +92,9 @@ class Solver {
 
   /// All channels may be on behind the block, though some were off in front of it.
   bool grows(BlockId block) const {
-    const auto& insts = function_.blocks[block].insts;
     // Where they are on at once it has begun again.
     constexpr std::size_t behind_return = 6;
-    for (std::size_t i = begins_again(block) ? behind_return : 0; i < insts.size(); ++i)
-      if (insts[i].op == Op::mask_set && insts[i].imm == 0 && liveness_.role(block, i) != MaskRole::Subset)
-        return true;
-    return false;
+    return liveness_.may_grow(block, begins_again(block) ? behind_return : 0);
   }
 
   bool all_of_tails_are_back(BlockId block) const { return follows_tails_ && parked_.all_are_back(block); }
@@ -188,6 +184,12 @@ class Solver {
           break;
         case Op::mask_set:
           if (inst.imm != 0 || (all_on && only_grows(block, i))) break;
+          // Those that were on in front of the block are again.
+          if (liveness_.role(block, i) == MaskRole::Restore) {
+            changes = false;
+            all_on = version != Some;
+            break;
+          }
           changes = true;
           all_on = false;
           break;

@@ -171,21 +171,24 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
   auto& uses = uses_[block];
   uses.assign(insts.size(), {});
   flag_accesses_.clear();
-  ++epoch;
-  const auto find = [&](ir::ValueId value) {
-    return known[value].epoch == epoch ? known[value] : KnownMask{};
-  };
+  const unsigned first = ++epoch;
+  unsigned now = first;
+  nested_ = {first};
+  const auto find = [&](ir::ValueId value) { return known[value].epoch == now ? known[value] : KnownMask{}; };
   for (std::size_t i = 0; i < insts.size(); ++i) {
     const Inst& inst = insts[i];
     switch (inst.op) {
       case Op::mask_get:
-        if (inst.imm == 0) known[inst.result] = {MaskRole::Execution, 0, epoch};
+        if (inst.imm == 0) known[inst.result] = {MaskRole::Execution, 0, now};
+        break;
+      case Op::constant:
+        if (ir::is_mask(inst.type) && inst.imm == 0) known[inst.result] = {MaskRole::Subset, 0, now};
         break;
       case Op::slice: {
         if (!ir::is_mask(inst.type)) break;
         const KnownMask of = find(function_.arg(inst, 0));
         if (of.role == MaskRole::Execution)
-          known[inst.result] = {of.role, of.first_lane + static_cast<unsigned>(inst.imm), epoch};
+          known[inst.result] = {of.role, of.first_lane + static_cast<unsigned>(inst.imm), now};
         break;
       }
       case Op::and_:
@@ -197,19 +200,32 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
         bool b_below = whole(b) || b.role == MaskRole::Subset;
         bool a_below = whole(a) || a.role == MaskRole::Subset;
         if (inst.op == Op::or_) {
-          if (whole(a) || whole(b)) known[inst.result] = {MaskRole::Superset, 0, epoch};
+          if (whole(a) || whole(b)) known[inst.result] = {MaskRole::Superset, 0, now};
         } else if (b_below || (inst.op == Op::and_ && a_below)) {
-          known[inst.result] = {MaskRole::Subset, 0, epoch};
+          known[inst.result] = {MaskRole::Subset, 0, now};
         }
         break;
       }
       case Op::mask_set:
         if (inst.imm == 0) {
+          KnownMask& mask = known[function_.arg(inst, 0)];
+          const auto before = std::find(nested_.begin(), nested_.end(), mask.epoch);
+          if (mask.role == MaskRole::Execution && mask.first_lane == 0 && mask.epoch != now &&
+              before != nested_.end()) {
+            uses[i] = mask.epoch == first ? MaskRole::Restore : MaskRole::Superset;
+            now = mask.epoch;
+            nested_.erase(before + 1, nested_.end());
+            break;
+          }
           const KnownMask of = find(function_.arg(inst, 0));
           uses[i] = of.role == MaskRole::Execution && of.first_lane != 0 ? MaskRole::Other : of.role;
           if (uses[i].role != MaskRole::Execution) {
-            ++epoch;
-            known[function_.arg(inst, 0)] = {MaskRole::Execution, 0, epoch};
+            // Another part of a mask of before.
+            const bool is_part = mask.role == MaskRole::Subset && before != nested_.end();
+            if (uses[i].role != MaskRole::Subset)
+              nested_.erase(is_part ? before + 1 : nested_.begin(), nested_.end());
+            nested_.push_back(now = ++epoch);
+            mask = {MaskRole::Execution, 0, now};
           }
         }
         break;
@@ -222,7 +238,7 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
       }
       case Op::flag_read:
       case Op::flag_write:
-        flag_accesses_.push_back({i, epoch, inst.mask});
+        flag_accesses_.push_back({i, now, inst.mask});
         break;
       default:
         break;
@@ -294,6 +310,16 @@ void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known
     }
   }
   needs.end(function_.blocks[block]);
+}
+
+bool Liveness::may_grow(BlockId block, std::size_t first) const {
+  const auto& insts = function_.blocks[block].insts;
+  bool grows = false;
+  for (std::size_t i = first; i < insts.size(); ++i) {
+    if (insts[i].op != Op::mask_set || insts[i].imm != 0 || role(block, i) == MaskRole::Subset) continue;
+    grows = role(block, i) != MaskRole::Restore;
+  }
+  return grows;
 }
 
 std::vector<bool> Liveness::needed(BlockId block) const {
@@ -411,7 +437,7 @@ void Liveness::step(const Inst& inst, MaskUse use, LiveState& live) const {
         live.active |= live.inactive;
         live.active_flags |= live.inactive_flags;
       }
-      if (role == MaskRole::Other || role == MaskRole::Superset) {
+      if (role == MaskRole::Other || role == MaskRole::Superset || role == MaskRole::Restore) {
         live.inactive |= live.active;
         live.inactive_flags |= live.active_flags;
       }

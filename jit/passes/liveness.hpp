@@ -62,6 +62,7 @@ enum class MaskRole : std::uint8_t {
   Execution,  ///< lanes of the execution mask as it is there
   Subset,     ///< of the execution mask
   Superset,   ///< of the execution mask
+  Restore,    ///< the Superset of it that the block began with
   Merge,      ///< of flag_read and flag_write: the write gives some bits, and what was read to the others
   Unused,     ///< of flag_read: nothing looks at what was read
   ExecutionMerge,  ///< of flag_write: a Merge that gives those of the channels that are on
@@ -105,6 +106,9 @@ class Liveness {
   /// Of the mask operand (reg_read, reg_write), of what looks at the result (flag_read), or of operand 0
   /// (mask_set) of instruction `index`; or a merge.
   MaskRole role(ir::BlockId block, std::size_t index) const { return uses_[block][index].role; }
+  /// Channels may be on behind the block, for what its instructions from `first` on do, that were off in
+  /// front of it.
+  bool may_grow(ir::BlockId block, std::size_t first = 0) const;
   MaskUse use(ir::BlockId block, std::size_t index) const { return uses_[block][index]; }
   /// Which of the block's instructions something looks at, in it or behind it.
   std::vector<bool> needed(ir::BlockId block) const;
@@ -186,6 +190,7 @@ class Liveness {
   std::vector<std::vector<MaskUse>> uses_;
   std::vector<LiveState> in_, out_;
   std::vector<FlagAccess> flag_accesses_;  // of the block that is being classified
+  std::vector<unsigned> nested_;           // epochs whose masks are each a part of the one before
 };
 
 }  // namespace eum::jit

@@ -1,6 +1,8 @@
 // Masks that are looked at under another mask only. A flag that an instruction writes under the execution
 // mask keeps its other channels: f = (~mask & old) | (mask & compared). Whoever reads it under the same mask,
-// as nearly everything does, needs `compared` alone, which is in vectors already.
+// as nearly everything does, needs `compared` alone, which is in vectors already. Where flags are written
+// several times, each time under what the time before has left on, the last one too keeps what other channels
+// had, and says so by its mask.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -25,6 +27,10 @@ class BlockSimplifier {
     for (const Inst& inst : block.insts) any |= inst.op == Op::or_ && is_mask(inst.type);
     if (!any) return;
     needs_.begin(block);
+    if (write_under_masks(block)) {
+      needs_.end(block);
+      needs_.begin(block);
+    }
     out_.clear();
     changes_ = false;
     for (const Inst& inst : block.insts) {
@@ -42,6 +48,69 @@ class BlockSimplifier {
     ValueId value = no_value;
   };
 
+  // ---- Flags that keep what they had
+
+  /// What a flag had in front of the block, where an execution mask is off.
+  struct Kept {
+    const Inst* read = nullptr;
+    ValueId mask = no_value;
+  };
+
+  bool write_under_masks(Block& block) {
+    bool changes = false;
+    writers_.assign(function_.flag_bits, {});
+    for (Inst& inst : block.insts) {
+      if (inst.op != Op::flag_write) continue;
+      const std::span bits = std::span(writers_).subspan(static_cast<std::size_t>(inst.imm), inst.lanes);
+      const Kept kept = inst.mask == no_value ? kept_by(inst, function_.arg(inst, 0)) : Kept{};
+      const auto fits = [&](const Writer& writer) {
+        return !writer.any || (writer.merges && writer.lanes == needs_.root(kept.mask));
+      };
+      const bool merges = kept.read && std::ranges::all_of(bits, fits);
+      std::ranges::fill(bits, Writer{true, merges, merges ? needs_.root(kept.mask) : MaskLanes{}});
+      if (!merges || is_plain(inst, kept)) continue;
+      inst.mask = kept.mask;
+      changes = true;
+    }
+    return changes;
+  }
+  Kept kept_by(const Inst& write, ValueId value, unsigned depth = 0) const {
+    const Inst* inst = needs_.definition(value);
+    if (!inst || depth == most_depth) return {};
+    if (inst->op == Op::andn && needs_.is_variable(function_.arg(*inst, 0))) {
+      const Inst* read = needs_.definition(function_.arg(*inst, 1));
+      const Kept found{read, function_.arg(*inst, 0)};
+      if (read && read->op == Op::flag_read && read->imm == write.imm && read->lanes == write.lanes) {
+        const Part rest = outside(function_.arg(write, 0), needs_.root(found.mask), 0);
+        return rest.what == Part::Value && rest.value == read->result ? found : Kept{};
+      }
+    }
+    if (inst->op != Op::or_ && inst->op != Op::andn) return {};
+    for (unsigned k = 2; k-- > 0;)
+      if (const Kept found = kept_by(write, function_.arg(*inst, k), depth + 1); found.read) return found;
+    return {};
+  }
+  /// The value where the lanes say zero, if that is simple.
+  Part outside(ValueId value, const MaskLanes& lanes, unsigned depth) const {
+    if (needs_.variable_above(value) == lanes) return {Part::Zero, no_value};
+    const Inst* inst = needs_.definition(value);
+    if (!inst || depth == most_depth || (inst->op != Op::or_ && inst->op != Op::andn))
+      return {Part::Value, value};
+    const Part a = outside(function_.arg(*inst, 0), lanes, depth + 1);
+    const Part b = outside(function_.arg(*inst, 1), lanes, depth + 1);
+    if (a.what == Part::Zero) return b;
+    if (b.what == Part::Zero) return inst->op == Op::or_ ? a : b;
+    return {Part::Value, value};
+  }
+  /// (~mask & read) | ...: others see by themselves that it merges.
+  bool is_plain(const Inst& write, const Kept& kept) const {
+    const Inst* sum = needs_.definition(function_.arg(write, 0));
+    const Inst* old = sum->op == Op::or_ ? needs_.definition(function_.arg(*sum, 0)) : nullptr;
+    return old && old->op == Op::andn && function_.arg(*old, 1) == kept.read->result;
+  }
+
+  // ---- Masks under others
+
   ValueId append(Op op, unsigned lanes, std::initializer_list<ValueId> args, std::uint64_t imm,
                  std::uint32_t ip) {
     Inst inst = make_op(op, Type::m, lanes, ip);
@@ -57,7 +126,7 @@ class BlockSimplifier {
   Part simplify(ValueId value, const MaskLanes& lanes, bool inside, std::uint32_t ip, unsigned depth = 0) {
     if (needs_.root(value) == lanes) return {inside ? Part::One : Part::Zero, no_value};
     const Inst* inst = needs_.definition(value);
-    if (!inst || depth == 8) return {Part::Value, value};
+    if (!inst || depth == most_depth) return {Part::Value, value};
     Made& made = made_[value];
     if (made.value != no_value && made.lanes == lanes && made.inside == inside)
       return {Part::Value, made.value};
@@ -75,24 +144,32 @@ class BlockSimplifier {
     const auto changed = [&](const Part& p, unsigned k) {
       return p.what != Part::Value || p.value != function_.arg(inst, k);
     };
+    const auto is_same = [](const Part& a, const Part& b) {
+      return a.what == Part::Value && b.what == Part::Value && a.value == b.value;
+    };
+    const auto made = [&](const Part& a, const Part& b) -> Part {
+      return {Part::Value, append(inst.op, inst.lanes, {a.value, b.value}, 0, ip)};
+    };
     switch (inst.op) {
       case Op::or_: {
         const Part a = part(0, lanes.first), b = part(1, lanes.first);
         if (a.what == Part::One || b.what == Part::Zero) return a;
-        if (b.what == Part::One || a.what == Part::Zero) return b;
-        return same;
+        if (b.what == Part::One || a.what == Part::Zero || is_same(a, b)) return b;
+        return changed(a, 0) || changed(b, 1) ? made(a, b) : same;
       }
       case Op::and_: {
         const Part a = part(0, lanes.first), b = part(1, lanes.first);
         if (a.what == Part::Zero || b.what == Part::One) return a;
-        if (b.what == Part::Zero || a.what == Part::One) return b;
-        return same;
+        if (b.what == Part::Zero || a.what == Part::One || is_same(a, b)) return b;
+        return changed(a, 0) || changed(b, 1) ? made(a, b) : same;
       }
       case Op::andn: {
         const Part a = part(0, lanes.first), b = part(1, lanes.first);
-        if (a.what == Part::One) return {Part::Zero, no_value};
+        if (a.what == Part::One || is_same(a, b)) return {Part::Zero, no_value};
         if (a.what == Part::Zero || b.what == Part::Zero) return b;
-        return same;
+        // Of all lanes, the complement costs as much.
+        if (b.what == Part::One) return same;
+        return changed(a, 0) || changed(b, 1) ? made(a, b) : same;
       }
       case Op::not_: {
         const Part a = part(0, lanes.first);
@@ -121,6 +198,11 @@ class BlockSimplifier {
   }
 
   Inst rewrite(const Inst& inst) {
+    if (inst.op == Op::flag_write && inst.mask != no_value)
+      return with_operands(function_, inst, changes_, [&](unsigned k) {
+        return value_of(simplify(function_.arg(inst, k), needs_.root(inst.mask), true, inst.guest_ip),
+                        inst.lanes, inst.guest_ip);
+      });
     if (!is_lanewise(inst.op)) return inst;
     const Need own = needs_.of_results(inst);
     if (own.what == Need::None) return inst;
@@ -137,14 +219,23 @@ class BlockSimplifier {
       });
     }
     if (!is_mask(inst.type) || (inst.op != Op::and_ && inst.op != Op::andn)) return inst;
-    const unsigned variable = needs_.is_variable(arg(0)) ? 0 : 1;
-    if (!needs_.is_variable(arg(variable))) return inst;
-    const bool inside = inst.op == Op::and_ || variable == 1;
-    return with_operands(function_, inst, changes_, [&](unsigned k) {
-      return k == variable ? arg(k) : simple(k, needs_.root(arg(variable)), inside);
-    });
+    const auto decider = needs_.decider(inst);
+    const bool outside = !decider && inst.op == Op::andn && needs_.is_variable(arg(0));
+    if (!decider && !outside) return inst;
+    const unsigned variable = decider.value_or(0);
+    const MaskLanes lanes = *needs_.variable_above(arg(variable));
+    return with_operands(function_, inst, changes_,
+                         [&](unsigned k) { return k == variable ? arg(k) : simple(k, lanes, !outside); });
   }
 
+  static constexpr unsigned most_depth = 8;
+
+  /// What has written a flag in this block.
+  struct Writer {
+    bool any = false;
+    bool merges = false;  ///< each has kept what these lanes say zero of
+    MaskLanes lanes;
+  };
   /// The value that has been appended for lanes of another.
   struct Made {
     MaskLanes lanes;
@@ -155,6 +246,7 @@ class BlockSimplifier {
   Function& function_;
   BlockNeeds needs_;
   std::vector<Made> made_;
+  std::vector<Writer> writers_;  // by flag
   NewBlock out_;
   bool changes_ = false;
 };

@@ -39,6 +39,9 @@ void lone_scatters(ir::Function& function);
 /// What is cut to fewer bits is computed from less, and bits that cannot be set are not masked.
 void low_bits(ir::Function& function);
 
+/// What an `if` skips is done under the mask, where that is little.
+void short_branches(ir::Function& function);
+
 /// `mach` whose accumulator holds the product with the low half of the same factor becomes one mul_wide.
 void fuse_mul_mach(ir::Function& function);
 
@@ -81,8 +84,14 @@ struct Pass {
 /// All of them, in the order of jit/optimisations.def.
 std::span<const Pass> pipeline();
 
-/// Runs those that are not disabled. With `verify`, and always in debug builds, the function is verified
-/// after each; the error names the pass and has the function's text.
-Result<void> run_pipeline(ir::Function& function, Optimisations optimisations = {}, bool verify = false);
+struct PipelineOptions {
+  Optimisations optimisations = {};
+  bool verify = false;           ///< after each pass, as debug builds always do
+  bool exact_registers = false;  ///< as in CompileOptions: no pass that is Unobserved
+};
+
+/// Runs the passes that are not disabled. The error names the pass that has left an invalid function, and has
+/// the function's text.
+Result<void> run_pipeline(ir::Function& function, const PipelineOptions& options);
 
 }  // namespace eum::jit

@@ -24,11 +24,12 @@ constexpr Pass passes[]{
 
 std::span<const Pass> pipeline() { return passes; }
 
-Result<void> run_pipeline(ir::Function& function, Optimisations optimisations, bool verify) {
+Result<void> run_pipeline(ir::Function& function, const PipelineOptions& options) {
   for (const Pass& pass : passes) {
-    if (!optimisations[pass.optimisation]) continue;
+    if (!options.optimisations[pass.optimisation]) continue;
+    if (options.exact_registers && info(pass.optimisation).kind == OptimisationKind::Unobserved) continue;
     pass.run(function);
-    if (!verifies && !verify) continue;
+    if (!verifies && !options.verify) continue;
     if (const auto good = ir::verify(function); !good)
       return Error{fmt::format("{}: {} produced an invalid function: {}\n{}", function.name, pass.name,
                                good.error().message, ir::print(function)),

@@ -126,7 +126,7 @@ class BlockRuns {
     bool all_on = true;
     for (std::uint32_t i = 0; i < insts_.size(); ++i) {
       const Inst& inst = insts_[i];
-      all_on &= inst.op != Op::mask_set || inst.imm != 0;
+      if (inst.op == Op::mask_set && inst.imm == 0) all_on = liveness_.role(id, i) == MaskRole::Restore;
       if (inst.result_count == 1 && is_mask(inst.type) && all_on && !compares_.empty()) simplify(inst);
       if (inst.op == Op::reg_write)
         write(id, i, found);
@@ -447,7 +447,8 @@ class BlockRuns {
     kept_.assign(insts_.size(), false);
     for (std::uint32_t i = 0; i < insts_.size(); ++i) {
       const Inst& inst = insts_[i];
-      if (inst.op == Op::mask_set && inst.imm == 0) all_on = false;
+      if (inst.op == Op::mask_set && inst.imm == 0)
+        all_on = full_ && liveness_.role(id, i) == MaskRole::Restore;
       if (inst.op != Op::reg_write) continue;
       kept_[i] = inst.mask == no_value || (all_on && liveness_.role(id, i) == MaskRole::Execution);
     }

@@ -388,6 +388,12 @@ Next Interpreter::eval<Op::mask_set>(const Inst& inst) {
 }
 
 template <>
+Next Interpreter::eval<Op::spend>(const Inst& inst) {
+  if (mask_value(function_.arg(inst, 0)) != 0) state_.budget -= static_cast<std::int64_t>(inst.imm);
+  return Next::Op;
+}
+
+template <>
 Next Interpreter::eval<Op::fpmode_set>(const Inst& inst) {
   std::uint64_t cr0 = 0;
   std::memcpy(&cr0, arg(inst, 0), size_of(inst.type));

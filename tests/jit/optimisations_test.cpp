@@ -64,7 +64,7 @@ TEST_CASE("a disabled pass does not run, and one that is needed does") {
 )";
   const auto reads = [&](Optimisations optimisations) {
     ir::Function function = test::function_of_text(text);
-    REQUIRE(run_pipeline(function, optimisations, true));
+    REQUIRE(run_pipeline(function, {.optimisations = optimisations, .verify = true}));
     std::size_t count = 0;
     for (const ir::Inst& inst : function.blocks[0].insts) {
       CHECK(inst.op != ir::Op::exp2);

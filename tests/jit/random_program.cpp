@@ -343,11 +343,11 @@ class Generator {
         mask(lanes);
         return;
       case Shape::MaskSet:
-        b_.mask_set(below(function_.mask_variables), mask(function_.simd));
-        return;
+        return b_.mask_set(below(function_.mask_variables), mask(function_.simd));
+      case Shape::Spend:
+        return b_.spend(below(4), mask(lanes));
       case Shape::Effect0:
-        b_.effect(op);
-        return;
+        return b_.effect(op);
       case Shape::Effect1:
         b_.effect(op, b_.constant(Type::u32, 1,
                                   below(4) << 4 | (chance(50)   ? 0x4c0u

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <cstring>
 
 #include "frontend/ir/printer.hpp"
 #include "tests/jit/text_cases.hpp"
@@ -17,9 +18,13 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// `flag`: what writes the flag bits of channels 4 to 7, which the branch then asks for.
+/// Channels of r5 are parked in front of the branch; a thread begins with none. `flag`: what writes the flag
+/// bits of channels 4 to 7, which the branch then asks for.
 Function macro(std::string_view flag) {
   return function_of_text(fmt::format(R"(b0: ip 0x0 count 2
+  %q = reg_read.u32x1 r5<1;1,0>
+  %w = bits_mask.m.u32x8 %q
+  mask_set.mx8 mask1, %w
   %e = mask_get.mx8 mask0
   %h = slice.mx4 %e, 4
   %x = reg_read.u32x8 r1<1;1,0>
@@ -74,7 +79,8 @@ TEST_CASE("branches that no channel takes leave what the reference engine leaves
             const auto place = [&](World& world) {
               world.reset(function, on + parked);
               world.masks()[0] = on;
-              world.masks()[1] = parked;
+              world.masks()[1] = 0;
+              std::memcpy(world.file() + 5 * function.slot_bytes, &parked, sizeof parked);
             };
             place(expected);
             place(found);

@@ -55,6 +55,19 @@ void emit_fence(Compiler& c, const CodeInst&) { c.fence(); }
 // Threads that wait go on when the function is called again.
 void emit_turn_fence(Compiler& c, const CodeInst&) { c.fence_when_left(); }
 
+void emit_spend(Compiler& c, const CodeInst& inst) {
+  if (const std::uint64_t* mask = c.regs.constant(inst.args[0])) {
+    if (*mask != 0) c.a.sub(budget_reg, asmjit::Imm(inst.imm));
+    return;
+  }
+  const x86::Gp bits = c.m.bits(inst.args[0]), count = c.g.scratch().r64();
+  const auto all = static_cast<std::int32_t>(inst.imm);
+  c.a.cmp(bits.r32(), 1);
+  c.a.sbb(count, count);  // all ones if no lane is on
+  c.a.and_(count, all);
+  c.a.lea(budget_reg, x86::ptr(budget_reg, count, 0, -all));
+}
+
 void emit_barrier_signal(Compiler& c, const CodeInst&) {
   c.a.inc(c.state(offsetof(ThreadState, barrier_signals), 4));
 }

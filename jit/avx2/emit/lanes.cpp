@@ -274,6 +274,13 @@ void emit_is_place(Compiler& c, const CodeInst& inst) {
 
 void emit_group_any(Compiler& c, const CodeInst& inst) {
   x86::Gp from = c.m.bits(inst.args[0]), to = c.m.define_bits(inst.result).r32();
+  if (inst.imm == inst.lanes) {
+    c.a.mov(to, from.r32());
+    c.a.neg(to);
+    c.a.sbb(to, to);  // all ones if any lane is
+    if (inst.lanes < 32) c.a.and_(to, asmjit::Imm(ir::lane_mask(inst.lanes)));
+    return;
+  }
   c.a.mov(to, from.r32());
   fold_groups(c, to, inst.lanes, static_cast<unsigned>(inst.imm));
 }

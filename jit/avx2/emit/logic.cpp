@@ -10,30 +10,45 @@ using ir::Type;
 
 namespace {
 
-/// In vectors, where both masks have lanes of one width; false: they have not.
-bool mask2_of_lanes(Compiler& c, const CodeInst& inst, std::uint32_t vector) {
-  const auto width = c.m.common_width(inst.args[0], inst.args[1]);
-  if (!width) return false;
-  c.m.define_lanes(inst.result, *width);
-  const unsigned per_chunk = 32 / *width;
-  for (unsigned chunk = 0; chunk * per_chunk < inst.lanes; ++chunk) {
-    const x86::Ymm a = c.m.lanes(inst.args[0], *width, chunk), b = c.m.lanes(inst.args[1], *width, chunk);
-    c.a.emit(vector, c.v.define(inst.result, chunk), a, b);
-    c.regs.unpin();
-  }
-  return true;
+/// Of a logical op on masks: they are as whole as those of its operands.
+void define_lanes(Compiler& c, const CodeInst& inst, unsigned width) {
+  c.m.define_lanes(inst.result, width);
+  for (const ir::ValueId arg : inst.args)
+    if (!c.m.has_whole_lanes(arg, width)) c.m.keep_signs_only(inst.result, width);
 }
 
-void mask2(Compiler& c, const CodeInst& inst, std::uint32_t id) {
-  const x86::Gp a = c.m.bits(inst.args[0]).r32(), b = c.m.bits(inst.args[1]).r32();
-  const bool second = !c.g.is_dying(inst, 0) && c.g.is_dying(inst, 1);
-  c.a.emit(id, second ? begin_over(c, inst, 1, b) : begin_over(c, inst, 0, a), second ? a : b);
+template <class Emit>
+void each_chunk(Compiler& c, const CodeInst& inst, unsigned width, Emit emit) {
+  define_lanes(c, inst, width);
+  const unsigned per_chunk = 32 / width;
+  for (unsigned chunk = 0; chunk * per_chunk < inst.lanes; ++chunk) {
+    const x86::Ymm a = c.m.signs(inst.args.front(), width, chunk),
+                   b = c.m.signs(inst.args.back(), width, chunk);
+    emit(c.v.define(inst.result, chunk), a, b);
+    c.regs.unpin();
+  }
+}
+
+/// bits(a, b) computes them, where they are wanted.
+template <class Bits>
+void mask2(Compiler& c, const CodeInst& inst, std::uint32_t vector, Bits bits) {
+  const codegen::MaskForms forms = c.m.forms(inst);
+  if (forms.bits) {
+    const x86::Gp a = c.m.bits(inst.args[0]).r32(), b = c.m.bits(inst.args[1]).r32();
+    bits(a, b);
+    c.regs.unpin();
+  }
+  if (forms.width != 0)
+    each_chunk(c, inst, forms.width,
+               [&](x86::Ymm to, x86::Ymm a, x86::Ymm b) { c.a.emit(vector, to, a, b); });
 }
 
 void logic2(Compiler& c, const CodeInst& inst, std::uint32_t scalar, std::uint32_t vector) {
   if (ir::is_mask(inst.type)) {
-    if (!mask2_of_lanes(c, inst, vector)) mask2(c, inst, scalar);
-    return;
+    return mask2(c, inst, vector, [&](x86::Gp a, x86::Gp b) {
+      const bool second = !c.g.is_dying(inst, 0) && c.g.is_dying(inst, 1);
+      c.a.emit(scalar, second ? begin_over(c, inst, 1, b) : begin_over(c, inst, 0, a), second ? a : b);
+    });
   }
   if (c.regs.is_scalar(inst.result)) return scalar2(c, inst, scalar, Commutes::Yes);
   commutative2(c, inst, vector);
@@ -145,10 +160,8 @@ void emit_xor_(Compiler& c, const CodeInst& inst) { logic2(c, inst, I::kIdXor, I
 
 void emit_andn(Compiler& c, const CodeInst& inst) {
   if (ir::is_mask(inst.type)) {
-    if (mask2_of_lanes(c, inst, I::kIdVpandn)) return;
-    x86::Gp a = c.m.bits(inst.args[0]), b = c.m.bits(inst.args[1]);
-    c.a.andn(c.m.define_bits(inst.result).r32(), a.r32(), b.r32());
-    return;
+    return mask2(c, inst, I::kIdVpandn,
+                 [&](x86::Gp a, x86::Gp b) { c.a.andn(c.m.define_bits(inst.result).r32(), a, b); });
   }
   if (c.regs.is_scalar(inst.result)) {
     x86::Gp a = sized(c.g.use(inst.args[0]), inst.type), b = sized(c.g.use(inst.args[1]), inst.type);
@@ -161,15 +174,11 @@ void emit_andn(Compiler& c, const CodeInst& inst) {
 
 void emit_not_(Compiler& c, const CodeInst& inst) {
   if (ir::is_mask(inst.type)) {
-    if (const auto width = c.m.common_width(inst.args[0], inst.args[0])) {
-      c.m.define_lanes(inst.result, *width);
-      for (unsigned chunk = 0; chunk * (32 / *width) < inst.lanes; ++chunk) {
-        const x86::Ymm a = c.m.lanes(inst.args[0], *width, chunk);
-        c.a.vpxor(c.v.define(inst.result, chunk), a, all_ones(c));
-        c.regs.unpin();
-      }
-      return;
-    }
+    const codegen::MaskForms forms = c.m.forms(inst);
+    if (forms.width != 0)
+      each_chunk(c, inst, forms.width,
+                 [&](x86::Ymm to, x86::Ymm a, x86::Ymm) { c.a.vpxor(to, a, all_ones(c)); });
+    if (!forms.bits) return;
     const x86::Gp to = begin_over(c, inst, 0, c.m.bits(inst.args[0]).r32());
     if (inst.lanes == 32) {
       c.a.not_(to);

@@ -353,6 +353,17 @@ void emit_flag_write(Compiler& c, const CodeInst& inst) {
     c.a.emit(I::kIdMov, flag_bytes(c, inst, inst.lanes / 8u), low_part(bits, inst.lanes / 8u));
     return;
   }
+  if (whole_bytes(inst)) {
+    const unsigned bytes = inst.lanes / 8u;
+    const x86::Gp given = c.g.scratch().r32(), kept = c.g.scratch().r32(), mask = c.m.bits(inst.mask).r32();
+    load_scalar(c.a, kept, flag_bytes(c, inst, bytes), ir::int_type(bytes, false));
+    c.a.mov(given, bits.r32());
+    c.a.and_(given, mask);
+    c.a.andn(kept, mask, kept);
+    c.a.or_(kept, given);
+    c.a.emit(I::kIdMov, flag_bytes(c, inst, bytes), low_part(kept, bytes));
+    return;
+  }
   // new = old ^ ((old ^ value) & mask), on the 64 bits from the first byte.
   x86::Gp old = c.g.scratch(), change = c.g.scratch(), mask = c.g.scratch();
   c.a.mov(old, flag_bytes(c, inst, 8));
@@ -380,6 +391,7 @@ void emit_mask_get(Compiler& c, const CodeInst& inst) {
     c.a.mov(to, c.mask_variable(inst.imm));
   }
   if (inst.lanes < 32 && inst.lanes < c.function.simd) c.a.and_(to, asmjit::Imm((1u << inst.lanes) - 1));
+  if (inst.imm == 0 && inst.lanes == c.function.simd) c.regs.slots.read_mask(inst.result);
 }
 
 void emit_mask_set(Compiler& c, const CodeInst& inst) {
@@ -389,6 +401,7 @@ void emit_mask_set(Compiler& c, const CodeInst& inst) {
   } else {
     c.a.emit(I::kIdMov, to, c.m.bits(inst.args[0]).r32());
   }
+  if (inst.imm == 0) c.regs.slots.write_mask(inst.args[0]);
 }
 
 }  // namespace eum::jit::avx2::emit

@@ -88,7 +88,7 @@ TEST_CASE("every pass leaves every kernel of the corpus well formed, and its tex
     INFO(kernel.name);
     Result<ir::Function> function = gen::lower_kernel(kernel.code, gen::Family::Gen9, 16, kernel.name);
     REQUIRE(function);
-    const auto done = jit::run_pipeline(*function, {}, true);
+    const auto done = jit::run_pipeline(*function, {.verify = true});
     if (!done) FAIL_CHECK(done.error().message);
     // Passes leave gaps in the numbers of values, which the parser closes.
     const auto parsed = ir::parse(ir::print(*function));

@@ -69,6 +69,9 @@ Function every_op() {
       case Shape::Effect0:
         b.effect(op);
         break;
+      case Shape::Spend:
+        b.spend(7, m);
+        break;
       case Shape::Convert:
         b.convert(op, Type::s32, reg(Type::f32));
         break;
