@@ -265,7 +265,10 @@ void print_OwnInsts(InstText& t) {
   const OwnInsts& own = t.inst.own;
   if (own.given())
     t.append(" own {}{} ip {}", own.values == OwnValues::Same ? "same " : "", own.source, own.ip_step);
-  if (t.inst.own.lane != 0) t.append(" lane {}", t.inst.own.lane);
+  if (own.goes_up)
+    t.append(" lanes {}", unsigned{own.lane});
+  else if (own.lane != 0)
+    t.append(" lane {}", unsigned{own.lane});
   t.out += ']';
 }
 bool parse_OwnInsts(InstReader& r) {
@@ -279,13 +282,21 @@ bool parse_OwnInsts(InstReader& r) {
         !r.in.keyword("ip") || !r.in.number(r.inst.own.ip_step))
       return false;
   }
-  if (r.in.peek_word() == "lane" && (!r.in.keyword("lane") || !r.in.number(r.inst.own.lane, max_lanes - 1)))
-    return false;
+  const std::string_view word = r.in.peek_word();
+  if (word == "lane" || word == "lanes") {
+    std::uint8_t lane = 0;
+    if (!r.in.keyword(word) || !r.in.number(lane, max_lanes - 1)) return false;
+    r.inst.own.lane = lane & 0x7f;
+    r.inst.own.goes_up = word == "lanes";
+  }
   return r.in.expect(']');
 }
 Result<void> verify_OwnInsts(const Function& f, const Inst& inst) {
-  if (inst.own.lane + inst.lanes > max_lanes)
-    return error("expected lanes below {}, found {} from {} on", max_lanes, inst.lanes, inst.own.lane);
+  if (inst.own.lane + unsigned{inst.lanes} > max_lanes)
+    return error("expected lanes below {}, found {} from {} on", max_lanes, inst.lanes,
+                 unsigned{inst.own.lane});
+  if (inst.own.goes_up && !inst.own.given())
+    return error("expected lanes that go up of instructions of their own");
   const std::uint32_t end = inst.own.source + inst.own.source_bytes(inst.lanes, size_of(inst.type));
   if (!inst.own.given() || end <= f.file_bytes) return {};
   return error("expected values within a register file of {} bytes, found bytes {} to {}", f.file_bytes,

@@ -58,12 +58,16 @@ struct OwnInsts {
   std::uint32_t source = 0;   ///< byte of the register file where the first value lies
   std::uint16_t ip_step = 0;  ///< from the guest_ip of one lane to that of the next
   OwnValues values = OwnValues::None;
-  std::uint8_t lane = 0;  ///< of other ones: which lane of the guest instruction the first one is
+  std::uint8_t lane : 7 = 0;  ///< which lane of its guest instruction the first one is
+  /// The others are the lanes behind it, each of its own instruction; else all are the same lane.
+  bool goes_up : 1 = false;
   constexpr bool given() const { return values != OwnValues::None; }
   /// From there on this many bytes are read, by so many lanes of so many bytes.
   constexpr std::uint32_t source_bytes(unsigned lanes, unsigned bytes) const {
     return values == OwnValues::Same ? bytes : lanes * bytes;
   }
+  /// Of which lane of its guest instruction a lane is.
+  constexpr unsigned guest_lane(unsigned index) const { return lane + (given() && !goes_up ? 0 : index); }
   constexpr std::uint32_t source_of(unsigned lane, unsigned bytes) const {
     return source + (values == OwnValues::Same ? 0 : lane * bytes);
   }

@@ -20,7 +20,8 @@ using namespace ir;
 
 class ScatterJoiner {
  public:
-  explicit ScatterJoiner(Function& function) : function_(function) {}
+  /// `lone`: of lone_scatters, with flags written between them that nothing looks at before the last one.
+  ScatterJoiner(Function& function, bool lone) : function_(function), lone_(lone) {}
 
   void run(BlockId id) {
     if (std::ranges::count_if(function_.blocks[id].insts, is_one) < std::ptrdiff_t{fewest}) return;
@@ -39,7 +40,7 @@ class ScatterJoiner {
         reads_.clear();
       } else if (inst.op == Op::reg_read) {
         reads_.push_back(i);
-      } else if (!is_pure(inst.op) && inst.op != Op::mask_get) {
+      } else if (!is_pure(inst.op) && inst.op != Op::mask_get && !(lone_ && inst.op == Op::flag_write)) {
         end_run();
         same_since_ = i + 1;
         if (inst.op == Op::mask_set) masks_since_ = i + 1;
@@ -78,7 +79,7 @@ class ScatterJoiner {
 
   std::optional<Part> part(std::uint32_t index) const {
     const Inst& inst = function_.blocks[block_].insts[index];
-    if (inst.own.given() || inst.own.lane != 0) return std::nullopt;
+    if (inst.own.given() || (!lone_ && inst.own.lane != 0)) return std::nullopt;
     Part part{index, inst, 0, 0, 0, -1, no_value};
     ValueId address = function_.arg(inst, 0);
     if (const Inst* sum = definition(address); sum != nullptr && sum->op == Op::add) {
@@ -122,7 +123,7 @@ class ScatterJoiner {
     return next.inst.type == last.inst.type && next.address == last.address + 2 &&
            (value_step == 0 || value_step == size_of(next.inst.type)) &&
            (first_step || value_step == last.value - run_[run_.size() - 2].value) &&
-           is_same_mask(next.mask, last.mask) &&
+           next.inst.own.lane == last.inst.own.lane + (lone_ ? 1 : 0) && is_same_mask(next.mask, last.mask) &&
            (last.mask_lane < 0 || next.mask_lane == last.mask_lane + 1) &&
            (first_step ? step <= UINT16_MAX
                        : step == last.inst.guest_ip - run_[run_.size() - 2].inst.guest_ip);
@@ -182,9 +183,12 @@ class ScatterJoiner {
     inst.own.source = first.value;
     inst.own.ip_step = static_cast<std::uint16_t>(parts[1].inst.guest_ip - first.inst.guest_ip);
     inst.own.values = same ? OwnValues::Same : OwnValues::Each;
+    inst.own.lane = first.inst.own.lane;
+    inst.own.goes_up = lone_;
   }
 
   Function& function_;
+  const bool lone_;
   BlockId block_ = 0;
   std::unordered_map<ValueId, std::uint32_t> given_by_;  // instructions of the block
   std::vector<std::uint32_t> reads_;                     // of registers, behind the last scatter
@@ -197,7 +201,12 @@ class ScatterJoiner {
 }  // namespace
 
 void join_scatters(Function& function) {
-  ScatterJoiner joiner(function);
+  ScatterJoiner joiner(function, false);
+  for (BlockId block = 0; block < function.blocks.size(); ++block) joiner.run(block);
+}
+
+void join_lone_scatters(Function& function) {
+  ScatterJoiner joiner(function, true);
   for (BlockId block = 0; block < function.blocks.size(); ++block) joiner.run(block);
 }
 

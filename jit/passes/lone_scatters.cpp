@@ -70,7 +70,7 @@ class LoneScatters {
     Inst one = scatter;
     one.lanes = 1;
     one.mask = mask;
-    one.own.lane = static_cast<std::uint8_t>(scatter.own.lane + lane);
+    one.own.lane = (scatter.own.lane + lane) & 0x7f;
     function_.set_args(one, {{address, value}});
     new_.keep(one);
   }

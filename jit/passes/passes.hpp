@@ -36,6 +36,9 @@ void forward_state(ir::Function& function);
 /// Writes by register address of which a constant mask leaves one channel become writes of one.
 void lone_scatters(ir::Function& function);
 
+/// Those that follow one another, each of another channel, are written at once.
+void join_lone_scatters(ir::Function& function);
+
 /// What is cut to fewer bits is computed from less, and bits that cannot be set are not masked.
 void low_bits(ir::Function& function);
 

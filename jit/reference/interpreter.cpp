@@ -343,7 +343,7 @@ Next Interpreter::eval<Op::reg_scatter>(const Inst& inst) {
       if (at(lane) + bytes > function_.indirect_end()) {
         Inst own = inst;
         own.guest_ip += lane * inst.own.ip_step;
-        return fault(own, FaultKind::BadRegister, 0, bytes, at(lane));
+        return fault(own, FaultKind::BadRegister, inst.own.guest_lane(lane), bytes, at(lane));
       }
       std::memmove(file_.data() + at(lane), file_.data() + inst.own.source_of(lane, bytes), bytes);
     }
@@ -351,7 +351,7 @@ Next Interpreter::eval<Op::reg_scatter>(const Inst& inst) {
   }
   for (unsigned lane = 0; lane < inst.lanes; ++lane)
     if (has_lane(mask, lane) && at(lane) + bytes > function_.indirect_end())
-      return fault(inst, FaultKind::BadRegister, inst.own.lane + lane, bytes, at(lane));
+      return fault(inst, FaultKind::BadRegister, inst.own.guest_lane(lane), bytes, at(lane));
   for (unsigned lane = 0; lane < inst.lanes; ++lane)
     if (has_lane(mask, lane)) std::memcpy(file_.data() + at(lane), arg(inst, 1) + lane * bytes, bytes);
   return Next::Op;

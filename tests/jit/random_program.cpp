@@ -424,7 +424,7 @@ class Generator {
       const OwnValues values = chance(70) ? OwnValues::Each : OwnValues::Same;
       const unsigned stride = values == OwnValues::Each ? 1 : 0;
       b_.reg_scatter(addresses, b_.reg_read(type, lanes, Region::strided(source, stride), mask), mask);
-      return void(function_.blocks[b_.block()].insts.back().own = {source, 8, values});
+      return void(function_.blocks[b_.block()].insts.back().own = {source, 8, values, 0, chance(30)});
     }
     if (op == Op::reg_scatter) return b_.reg_scatter(addresses, value(type, lanes), mask);
     keep(defined(b_.reg_gather(type, addresses, mask), mask));

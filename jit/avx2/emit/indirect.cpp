@@ -27,8 +27,8 @@ bool write_one_by_one(ThreadState* state, std::byte* file, const RegisterAccess*
   for (std::uint32_t left = mask & ir::lane_mask(access->lanes); left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     if (addresses[lane] + sizeof(Element) > access->end) {
-      state->fault = {FaultKind::BadRegister, access->guest_ip + lane * access->own.ip_step, 0,
-                      sizeof(Element), addresses[lane]};
+      state->fault = {FaultKind::BadRegister, access->guest_ip + lane * access->own.ip_step,
+                      access->own.guest_lane(lane), sizeof(Element), addresses[lane]};
       return false;
     }
     std::memmove(file + addresses[lane], file + access->own.source_of(lane, sizeof(Element)),
@@ -48,7 +48,7 @@ bool access_registers(ThreadState* state, std::byte* file, const RegisterAccess*
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
     if (addresses[lane] + sizeof(Element) <= access->end) continue;
-    state->fault = {FaultKind::BadRegister, access->guest_ip, access->own.lane + lane, sizeof(Element),
+    state->fault = {FaultKind::BadRegister, access->guest_ip, access->own.guest_lane(lane), sizeof(Element),
                     addresses[lane]};
     return false;
   }
