@@ -309,6 +309,13 @@ void Compiler::go_to(ir::BlockId target) {
   enter_same_version(target);
 }
 
+/// Whether go_to() is nothing else.
+bool Compiler::is_jump(ir::BlockId target) {
+  const bool asks = code_.changes_mask() && (full_ || code_.mask_may_grow());
+  return !function.blocks[target].safepoint && !asks && optimisations[Optimisation::fall_through] &&
+         regs.is_free_edge(entry_state(target, full_), loop_scalars_.of(target), needed(target, full_));
+}
+
 void Compiler::branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough) {
   if (taken == fallthrough) return go_to(taken);
   a.test(bits.r32(), bits.r32());
@@ -317,6 +324,14 @@ void Compiler::branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough) 
 
 void Compiler::branch(x86::CondCode condition, ir::BlockId taken, ir::BlockId fallthrough) {
   if (taken == fallthrough) return go_to(taken);
+  if (!is_next(taken, full_) && is_jump(taken)) {
+    a.j(condition, version(taken, full_).label);
+    return go_to(fallthrough);
+  }
+  if (!is_next(fallthrough, full_) && is_jump(fallthrough)) {
+    a.j(x86::negateCond(condition), version(fallthrough, full_).label);
+    return go_to(taken);
+  }
   const asmjit::Label second = a.newLabel();
   // The edge that may fall through comes last.
   const bool falls = is_next(taken, full_);

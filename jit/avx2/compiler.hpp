@@ -261,6 +261,7 @@ class Compiler {
   /// The same where the thread exits or waits, and the next one of a batch may run.
   void finish_turn(Status status);
   void go_to(ir::BlockId target);
+  bool is_jump(ir::BlockId target);
   void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
   /// The same by the processor's flags.
   void branch(x86::CondCode condition, ir::BlockId taken, ir::BlockId fallthrough);

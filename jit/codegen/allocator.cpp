@@ -211,6 +211,20 @@ void Allocator::emit_edge(const EntryState& entry, std::span<const LoopScalar> s
     if (std::ranges::find(scalars_, scalar) == scalars_.end()) load(scalar);
 }
 
+bool Allocator::is_free_edge(const EntryState& entry, std::span<const LoopScalar> scalars,
+                             const BitSet& needed) const {
+  const auto stays = [&](const CachedSlot& cached) { return slots.reg_[cached.slot] == cached.reg; };
+  const auto is_stored = [&](const CachedSlot& dirty) {
+    const auto kept = std::ranges::find(entry, dirty.slot, &CachedSlot::slot);
+    return needed[dirty.slot] && (kept == entry.end() || !kept->dirty);
+  };
+  const auto is_there = [&](const LoopScalar& scalar) {
+    return std::ranges::find(scalars_, scalar) != scalars_.end();
+  };
+  return std::ranges::all_of(entry, stays) && std::ranges::none_of(slots.dirty(), is_stored) &&
+         std::ranges::all_of(scalars, is_there);
+}
+
 // ---- Calls
 
 LiveRegisters Allocator::live_registers() const {

@@ -280,6 +280,8 @@ class Allocator {
   /// From what is in registers now to `entry` and `scalars`; dirty slots of `needed` that `entry` does not
   /// hold go to memory.
   void emit_edge(const EntryState& entry, std::span<const LoopScalar> scalars, const BitSet& needed) const;
+  /// emit_edge() emits nothing.
+  bool is_free_edge(const EntryState& entry, std::span<const LoopScalar> scalars, const BitSet& needed) const;
   /// From everything in memory to `entry` and `scalars`.
   void emit_entry(const EntryState& entry, std::span<const LoopScalar> scalars) const;
 

@@ -108,7 +108,7 @@ bool Masks::has_own_signs(ValueId mask, unsigned width) {
 
 /// Something looks at lanes of the mask, or of masks that are made of it.
 bool Masks::is_used_in_lanes(const CodeInst& inst, unsigned depth) const {
-  constexpr unsigned most_depth = 4;
+  constexpr unsigned most_depth = 2;
   if (depth == most_depth) return false;
   const auto insts = all_.code_->insts();
   for (std::uint32_t at = inst.first_use[0]; at != never;) {

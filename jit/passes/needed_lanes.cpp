@@ -147,7 +147,11 @@ class BlockSimplifier {
     const auto is_same = [](const Part& a, const Part& b) {
       return a.what == Part::Value && b.what == Part::Value && a.value == b.value;
     };
+    // Put together anew if all that look at it look at these lanes: else it is there besides.
+    const Need& need = needs_.of(value);
+    const bool is_replaced = need.what == Need::Under && need.lanes == lanes;
     const auto made = [&](const Part& a, const Part& b) -> Part {
+      if (!is_replaced || (!changed(a, 0) && !changed(b, 1))) return same;
       return {Part::Value, append(inst.op, inst.lanes, {a.value, b.value}, 0, ip)};
     };
     switch (inst.op) {
@@ -155,13 +159,13 @@ class BlockSimplifier {
         const Part a = part(0, lanes.first), b = part(1, lanes.first);
         if (a.what == Part::One || b.what == Part::Zero) return a;
         if (b.what == Part::One || a.what == Part::Zero || is_same(a, b)) return b;
-        return changed(a, 0) || changed(b, 1) ? made(a, b) : same;
+        return made(a, b);
       }
       case Op::and_: {
         const Part a = part(0, lanes.first), b = part(1, lanes.first);
         if (a.what == Part::Zero || b.what == Part::One) return a;
         if (b.what == Part::Zero || a.what == Part::One || is_same(a, b)) return b;
-        return changed(a, 0) || changed(b, 1) ? made(a, b) : same;
+        return made(a, b);
       }
       case Op::andn: {
         const Part a = part(0, lanes.first), b = part(1, lanes.first);
@@ -169,7 +173,7 @@ class BlockSimplifier {
         if (a.what == Part::Zero || b.what == Part::Zero) return b;
         // Of all lanes, the complement costs as much.
         if (b.what == Part::One) return same;
-        return changed(a, 0) || changed(b, 1) ? made(a, b) : same;
+        return made(a, b);
       }
       case Op::not_: {
         const Part a = part(0, lanes.first);

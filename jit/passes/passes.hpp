@@ -33,6 +33,9 @@ void join_scatters(ir::Function& function);
 /// writes.
 void forward_state(ir::Function& function);
 
+/// Flags that have been kept or computed as numbers are masks again.
+void flag_numbers(ir::Function& function);
+
 /// Writes by register address of which a constant mask leaves one channel become writes of one.
 void lone_scatters(ir::Function& function);
 
