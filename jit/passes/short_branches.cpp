@@ -556,12 +556,20 @@ void short_branches(Function& function) {
   // Control may come from anywhere.
   if (std::ranges::any_of(blocks, [](const Block& block) { return block.insts.back().op == Op::jump_ip; }))
     return;
+  const auto is_short = [](const Block& block) {
+    unsigned cost = 0;
+    return std::ranges::none_of(block.insts.begin(), block.insts.end() - 1, [&](const Inst& inst) {
+      const std::optional<unsigned> own = cost_of(inst);
+      return !own || (cost += *own) > most_cost;
+    });
+  };
   const auto skips = [&](const Block& block) {
     const Inst& branch = block.insts.back();
     if (branch.op != Op::branch_any || branch.lanes != function.simd) return false;
-    const Inst& leads = blocks[branch.targets.taken].insts.back();
+    const Block& skipped = blocks[branch.targets.taken];
+    const Inst& leads = skipped.insts.back();
     return (leads.op == Op::jump || leads.op == Op::branch_any) &&
-           leads.targets.taken == branch.targets.fallthrough;
+           leads.targets.taken == branch.targets.fallthrough && is_short(skipped);
   };
   if (std::ranges::any_of(blocks, skips)) Joiner(function).run();
 }
