@@ -198,4 +198,38 @@ ParkedChannels::ParkedChannels(const ir::Function& function) : all_back_(functio
   }
 }
 
+MayBeParked::MayBeParked(const ir::Function& function)
+    : before_(function.blocks.size(), BitSet(function.mask_variables)) {
+  std::vector<bool> reached(function.blocks.size());
+  std::vector<BlockId> pending{0};
+  reached[0] = true;
+  while (!pending.empty()) {
+    const BlockId block = pending.back();
+    pending.pop_back();
+    const BitSet now = behind(function, block);
+    for (const BlockId successor : ir::successors(function.blocks[block].insts.back())) {
+      if (successor == ir::no_block) continue;
+      const BitSet all = before_[successor] | now;
+      if (reached[successor] && all == before_[successor]) continue;
+      reached[successor] = true;
+      before_[successor] = all;
+      pending.push_back(successor);
+    }
+  }
+}
+
+BitSet MayBeParked::behind(const ir::Function& function, BlockId block) const {
+  BitSet now = before_[block];
+  std::vector<ValueId> zeros;
+  for (const Inst& inst : function.blocks[block].insts) {
+    if (inst.op == Op::constant && ir::is_mask(inst.type) && inst.imm == 0) zeros.push_back(inst.result);
+    if (inst.op != Op::mask_set) continue;
+    if (std::ranges::find(zeros, function.arg(inst, 0)) != zeros.end())
+      now.reset(inst.imm);
+    else
+      now.set(inst.imm);
+  }
+  return now;
+}
+
 }  // namespace eum::jit

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/passes/bit_set.hpp"
 
 namespace eum::jit {
 
@@ -17,6 +18,20 @@ class ParkedChannels {
 
  private:
   std::vector<bool> all_back_;  // by block
+};
+
+/// Of each block the mask variables in which channels may be parked in front of it. A thread begins with
+/// none.
+class MayBeParked {
+ public:
+  explicit MayBeParked(const ir::Function& function);
+
+  bool operator()(ir::BlockId block, std::uint64_t variable) const { return before_[block][variable]; }
+
+ private:
+  BitSet behind(const ir::Function& function, ir::BlockId block) const;
+
+  std::vector<BitSet> before_;
 };
 
 }  // namespace eum::jit

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "jit/passes/liveness.hpp"
+#include "jit/passes/parked.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/reconvergence.hpp"
 #include "jit/passes/rewrite.hpp"
@@ -83,49 +84,6 @@ std::optional<unsigned> cost_of(const Inst& inst) {
   return each * std::max(1u, (bytes + vector_bytes - 1) / vector_bytes);
 }
 
-/// Of each block the mask variables in which channels may be parked in front of it.
-class MayBeParked {
- public:
-  explicit MayBeParked(const Function& function)
-      : before_(function.blocks.size(), BitSet(function.mask_variables)) {
-    std::vector<bool> reached(function.blocks.size());
-    std::vector<BlockId> pending{0};
-    reached[0] = true;
-    while (!pending.empty()) {
-      const BlockId block = pending.back();
-      pending.pop_back();
-      const BitSet behind = this->behind(function, block);
-      for (const BlockId successor : successors(function.blocks[block].insts.back())) {
-        if (successor == no_block) continue;
-        const BitSet all = before_[successor] | behind;
-        if (reached[successor] && all == before_[successor]) continue;
-        reached[successor] = true;
-        before_[successor] = all;
-        pending.push_back(successor);
-      }
-    }
-  }
-  bool operator()(BlockId block, std::uint64_t variable) const { return before_[block][variable]; }
-
- private:
-  BitSet behind(const Function& function, BlockId block) {
-    BitSet now = before_[block];
-    zeros_.clear();
-    for (const Inst& inst : function.blocks[block].insts) {
-      if (inst.op == Op::constant && is_mask(inst.type) && inst.imm == 0) zeros_.push_back(inst.result);
-      if (inst.op != Op::mask_set) continue;
-      if (std::ranges::find(zeros_, function.arg(inst, 0)) != zeros_.end())
-        now.reset(inst.imm);
-      else
-        now.set(inst.imm);
-    }
-    return now;
-  }
-
-  std::vector<BitSet> before_;
-  std::vector<ValueId> zeros_;
-};
-
 class Joiner {
  public:
   explicit Joiner(Function& function)
@@ -133,7 +91,8 @@ class Joiner {
         parked_(function),
         liveness_(function, vector_bytes, false),
         predecessors_(function.blocks.size()),
-        loops_(function.blocks.size()) {
+        loops_(function.blocks.size()),
+        sets_(function.mask_variables) {
     for (BlockId block = 0; block < function.blocks.size(); ++block)
       for (const BlockId target : successors(function.blocks[block].insts.back())) {
         if (target == no_block) continue;
@@ -143,18 +102,31 @@ class Joiner {
   }
 
   void run() {
-    bool joined = false;
-    for (BlockId block = static_cast<BlockId>(function_.blocks.size()); block-- > 0;)
-      while (!function_.blocks[block].insts.empty() &&
-             (join_masked(block) || join_other(block) || join_next(block)))
-        joined = true;
-    if (joined) drop_blocks();
+    const auto blocks = static_cast<BlockId>(function_.blocks.size());
+    std::vector<bool> is_skipped(blocks);
+    for (const Block& block : function_.blocks) {
+      const Inst& branch = block.insts.back();
+      if (branch.op == Op::branch_any) is_skipped[branch.targets.taken] = true;
+    }
+    // What is skipped first, inner ones before those around them; then what they are joined to grows at its
+    // end.
+    for (BlockId block = blocks; block-- > 0;)
+      if (is_skipped[block]) grow(block);
+    for (BlockId block = 0; block < blocks; ++block) grow(block);
+    drop_blocks();
   }
 
  private:
+  void grow(BlockId block) {
+    if (function_.blocks[block].insts.empty()) return;
+    while (join_masked(block) || join_other(block) || join_next(block)) {
+    }
+    if (begun_ == block) put_back();
+  }
+
   ValueId arg(const Inst& inst, unsigned k) const { return function_.arg(inst, k); }
-  static const Inst* definition(const auto& insts, ValueId value) {
-    for (const Inst& inst : insts)
+  static const Inst* definition(const Block& block, ValueId value) {
+    for (const Inst& inst : block.insts)
       if (value >= inst.result && value < inst.result + inst.result_count) return &inst;
     return nullptr;
   }
@@ -165,8 +137,7 @@ class Joiner {
   /// The block that the branch skips if no channel is on, behind those of `id`. It leads to where the branch
   /// would have led; what it is not done for may have a block of its own there.
   bool join_masked(BlockId id) {
-    const Block& block = function_.blocks[id];
-    const Inst& branch = block.insts.back();
+    const Inst branch = terminator(id);
     if (branch.op != Op::branch_any) return false;
     const BlockId masked = branch.targets.taken, end = branch.targets.fallthrough;
     if (!may_join(id, masked) || end == masked) return false;
@@ -184,16 +155,15 @@ class Joiner {
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(on, skipped);
     for (std::size_t i = 0; i + 1 < skipped.insts.size(); ++i) keep(skipped.insts[i]);
-    Inst last = leads;
+    terminator_ = leads;
     if (has_other) {
       // It had gone to the other one with no channel on too.
       const ValueId none =
           append(Op::not_, function_.simd, {append(Op::group_any, function_.simd, {on}, function_.simd)});
       other_->wanted = append(Op::or_, function_.simd, {other_->mask, none});
-      function_.set_args(last, {other_->wanted});
+      function_.set_args(terminator_, {other_->wanted});
     }
-    insts_.push_back(last);
-    finish(id, masked);
+    drop(masked);
     --predecessors_[end];
     return true;
   }
@@ -212,14 +182,14 @@ class Joiner {
     if (!variable || parked_(id, *variable) || !is_inert_other(end, skipped.insts.back().targets.fallthrough))
       return std::nullopt;
     const ValueId* const parked = content(*variable);
-    const Inst* asked = definition(skipped.insts, arg(skipped.insts.back(), 0));
+    const Inst* asked = definition(skipped, arg(skipped.insts.back(), 0));
     if (!parked || !asked || asked->op != Op::mask_get || asked->imm != *variable) return std::nullopt;
     ValueId left = on;
     for (const Inst& inst : skipped.insts) {
       if (inst.op == Op::mask_set && inst.imm == *variable) return std::nullopt;
       if (inst.op == Op::mask_set && inst.imm == 0) left = arg(inst, 0);
     }
-    const Inst* none = definition(skipped.insts, left);
+    const Inst* none = definition(skipped, left);
     if (!none || none->op != Op::constant || none->imm != 0) return std::nullopt;
     const Other other{id, *variable, without_variable(*parked, *variable)};
     return other.mask != no_value ? std::optional(other) : std::nullopt;
@@ -237,17 +207,14 @@ class Joiner {
 
   /// What is done for the other channels.
   bool join_other(BlockId id) {
-    const Inst& branch = function_.blocks[id].insts.back();
-    if (!other_ || other_->block != id || branch.op != Op::branch_any) return false;
-    const BlockId masked = branch.targets.taken, end = branch.targets.fallthrough;
+    if (!other_ || other_->block != id) return false;
+    const BlockId masked = terminator_.targets.taken, end = terminator_.targets.fallthrough;
     const Block& skipped = function_.blocks[masked];
-    begin(id);
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(other_->wanted, skipped);
-    for (std::size_t i = append_reconvergence(id, skipped, other_->variable); i < skipped.insts.size(); ++i)
-      keep(skipped.insts[i]);
+    append_rest(skipped, append_reconvergence(id, skipped, other_->variable));
     other_.reset();
-    finish(id, masked);
+    drop(masked);
     --predecessors_[end];
     return true;
   }
@@ -255,32 +222,29 @@ class Joiner {
   /// Channels that the block may have turned off are on again behind the one that is skipped. Those that have
   /// left a loop are not: there the version for all channels ends, unless none leaves.
   bool come_back(ValueId on, BlockId end) const {
-    const Inst* made = definition(insts_, on);
+    const Inst* made = definition(on);
     if (!made || (made->op != Op::and_ && made->op != Op::andn)) return true;
     const auto variable = reconverges_from(function_, function_.blocks[end]);
-    return variable && is_joined(end) && std::ranges::any_of(insts_, [&](const Inst& inst) {
-             return inst.op == Op::mask_set && inst.imm == *variable;
-           });
+    return variable && is_joined(end) && !sets_[*variable].empty();
   }
 
   /// The block that follows, whatever the masks are.
   bool join_next(BlockId id) {
-    Block& block = function_.blocks[id];
-    const Inst& leads = block.insts.back();
+    const Inst& leads = terminator(id);
     if (leads.op != Op::jump || !may_join(id, leads.targets.taken)) return false;
     const BlockId next = leads.targets.taken;
     const Block& rest = function_.blocks[next];
     begin(id);
     guest_ip_ = rest.insts.front().guest_ip;
-    if (!std::ranges::any_of(insts_, [](const Inst& inst) { return may_leave(inst.op); }))
-      block.guest_instructions += rest.guest_instructions;
+    if (behind_leaving_ == 0)
+      function_.blocks[id].guest_instructions += rest.guest_instructions;
     else
       append_spend(append(Op::constant, function_.simd, {}, lane_mask(function_.simd)), rest);
     std::size_t first = 0;
     if (const auto variable = reconverges_from(function_, rest))
       first = append_reconvergence(id, rest, *variable);
-    for (std::size_t i = first; i < rest.insts.size(); ++i) keep(rest.insts[i]);
-    finish(id, next);
+    append_rest(rest, first);
+    drop(next);
     return true;
   }
 
@@ -340,10 +304,10 @@ class Joiner {
   }
   /// Channels of the execution mask to those that the variable has.
   bool only_adds(const Block& block, const Inst& set) const {
-    const Inst* sum = definition(block.insts, arg(set, 0));
+    const Inst* sum = definition(block, arg(set, 0));
     if (!sum || sum->op != Op::or_) return false;
     for (const unsigned k : {0u, 1u}) {
-      const Inst* get = definition(block.insts, arg(*sum, k));
+      const Inst* get = definition(block, arg(*sum, k));
       if (get && get->op == Op::mask_get && get->imm == set.imm && is_part(arg(*sum, 1 - k))) return true;
     }
     return false;
@@ -368,17 +332,56 @@ class Joiner {
 
   // ---- The one block
 
+  /// From now on `id` is what follows, until put_back().
   void begin(BlockId id) {
+    if (begun_ == id) return;
+    begun_ = id;
     insts_.clear();
-    aliases_.clear();
     now_.clear();
-    const auto& insts = function_.blocks[id].insts;
-    for (std::size_t i = 0; i + 1 < insts.size(); ++i) keep(insts[i]);
+    for (const std::uint64_t variable : set_variables_) sets_[variable].clear();
+    set_variables_.clear();
+    behind_leaving_ = 0;
+    append_rest(function_.blocks[id], 0);
   }
-  void finish(BlockId id, BlockId joined) {
-    function_.blocks[id].insts.assign(insts_.begin(), insts_.end());
+  const Inst& terminator(BlockId id) const {
+    return begun_ == id ? terminator_ : function_.blocks[id].insts.back();
+  }
+  void put_back() {
+    auto& insts = function_.blocks[begun_].insts;
+    insts.clear();
+    for (const Inst& inst : insts_)
+      if (!is_dropped(inst)) insts.push_back(inst);
+    insts.push_back(terminator_);
+    begun_ = no_block;
+  }
+  void drop(BlockId joined) {
     function_.blocks[joined].insts.clear();
     predecessors_[joined] = 0;
+  }
+  /// Instructions keep their places until put_back().
+  static bool is_dropped(const Inst& inst) { return inst.op == Op::mask_set && inst.arg_count == 0; }
+  void drop_set(std::size_t index) {
+    std::erase(sets_[insts_[index].imm], index);
+    insts_[index].arg_count = 0;
+  }
+  const Inst* definition(ValueId value) const {
+    if (value >= places_.size() || places_[value] >= insts_.size()) return nullptr;
+    const Inst& inst = insts_[places_[value]];
+    return value >= inst.result && value < inst.result + inst.result_count ? &inst : nullptr;
+  }
+  void put(const Inst& inst) {
+    const std::size_t place = insts_.size();
+    if (inst.result_count != 0 && places_.size() < inst.result + inst.result_count)
+      places_.resize(inst.result + inst.result_count);
+    for (unsigned k = 0; k < inst.result_count; ++k)
+      places_[inst.result + k] = static_cast<std::uint32_t>(place);
+    if (inst.op == Op::mask_set) {
+      sets_[inst.imm].push_back(place);
+      set_variables_.push_back(inst.imm);
+      set_content(inst.imm, arg(inst, 0));
+    }
+    if (may_leave(inst.op)) behind_leaving_ = place + 1;
+    insts_.push_back(inst);
   }
 
   ValueId append(Op op, unsigned lanes, std::initializer_list<ValueId> args, std::uint64_t imm = 0) {
@@ -389,16 +392,18 @@ class Joiner {
       inst.result_count = 0;
     else
       inst.result = function_.add_value(Type::m, lanes);
-    insts_.push_back(inst);
+    put(inst);
     return inst.result;
   }
   void append_spend(ValueId mask, const Block& block) {
     if (block.guest_instructions != 0) append(Op::spend, function_.simd, {mask}, block.guest_instructions);
   }
   ValueId resolve(ValueId value) const {
-    for (const auto& [of, as] : aliases_)
-      if (of == value) return as;
-    return value;
+    return value < aliases_.size() && aliases_[value] != no_value ? aliases_[value] : value;
+  }
+  void add_alias(ValueId value, ValueId same) {
+    if (aliases_.size() <= value) aliases_.resize(value + 1, no_value);
+    aliases_[value] = same;
   }
   /// What a mask variable holds, once that is known.
   ValueId* content(std::uint64_t variable) {
@@ -414,13 +419,21 @@ class Joiner {
   /// Masks have one name each: what sets them can then go.
   void keep(Inst inst) {
     if (inst.op == Op::mask_get) {
-      if (const ValueId* const now = content(inst.imm)) return (void)aliases_.emplace_back(inst.result, *now);
+      if (const ValueId* const now = content(inst.imm)) return add_alias(inst.result, *now);
       set_content(inst.imm, inst.result);
     }
+    resolve_operands(inst);
+    put(inst);
+  }
+  void resolve_operands(Inst& inst) {
     for (ValueId& operand : function_.args(inst)) operand = resolve(operand);
     if (inst.mask != no_value) inst.mask = resolve(inst.mask);
-    if (inst.op == Op::mask_set) set_content(inst.imm, arg(inst, 0));
-    insts_.push_back(inst);
+  }
+  /// Instructions of a block from `first` on.
+  void append_rest(const Block& block, std::size_t first) {
+    for (std::size_t i = first; i + 1 < block.insts.size(); ++i) keep(block.insts[i]);
+    terminator_ = block.insts.back();
+    resolve_operands(terminator_);
   }
 
   /// Execution mask = execution mask | variable, variable = none, with which `rest` begins; returns how many
@@ -429,18 +442,14 @@ class Joiner {
   std::size_t append_reconvergence(BlockId id, const Block& rest, std::uint64_t variable) {
     const std::size_t all = 2, none = 4, clear = 5, others = 6;
     for (std::size_t i = 0; i < all; ++i) keep(rest.insts[i]);
-    std::size_t first = insts_.size();
-    while (first > 0 && !may_leave(insts_[first - 1].op)) --first;
-    const auto sets_it = [&](const Inst& inst) { return inst.op == Op::mask_set && inst.imm == variable; };
-    const auto begin = insts_.begin() + static_cast<std::ptrdiff_t>(first);
     ValueId parked = *content(variable);
     const bool was_empty = !parked_(id, variable);
     bool is_empty = false;
     if (was_empty) {
       parked = without_variable(parked, variable);
-      is_empty = std::none_of(insts_.begin(), begin, sets_it);
+      is_empty = sets_[variable].empty() || sets_[variable].front() >= behind_leaving_;
       if (is_empty)
-        insts_.erase(std::remove_if(begin, insts_.end(), sets_it), insts_.end());
+        while (!sets_[variable].empty()) drop_set(sets_[variable].back());
       else
         drop_empty(variable);
     }
@@ -451,7 +460,7 @@ class Joiner {
       append(Op::mask_set, function_.simd, {on});
     }
     set_content(0, on);
-    aliases_.emplace_back(rest.insts[all].result, on);
+    add_alias(rest.insts[all].result, on);
     keep(rest.insts[none]);
     if (is_empty)
       set_content(variable, rest.insts[none].result);
@@ -461,19 +470,19 @@ class Joiner {
   }
   /// The variable held nothing before it was set.
   void drop_empty(std::uint64_t variable) {
-    for (Inst& inst : insts_) {
-      if (inst.op != Op::mask_set || inst.imm != variable) continue;
-      const Inst* sum = definition(insts_, arg(inst, 0));
+    for (const std::size_t set : sets_[variable]) {
+      Inst& inst = insts_[set];
+      const Inst* sum = definition(arg(inst, 0));
       if (!sum || sum->op != Op::or_) continue;
       for (const unsigned k : {0u, 1u}) {
-        const Inst* get = definition(insts_, arg(*sum, k));
+        const Inst* get = definition(arg(*sum, k));
         if (get && get->op == Op::mask_get && get->imm == variable)
           function_.args(inst)[0] = arg(*sum, 1 - k);
       }
     }
   }
   ValueId sum_of(ValueId on, ValueId off) {
-    const Inst* none = definition(insts_, on);
+    const Inst* none = definition(on);
     if (none && none->op == Op::constant && none->imm == 0) return off;
     for (const auto& [a, b] : {std::pair{on, off}, std::pair{off, on}})
       if (const ValueId whole = whole_of(a, b); whole != no_value) return whole;
@@ -481,18 +490,15 @@ class Joiner {
   }
   /// The execution mask is set again: nothing is done under what it was set to just now.
   void drop_unseen_set() {
-    for (std::size_t i = insts_.size(); i-- > 0 && is_pure_or_mask(insts_[i]);) {
-      if (insts_[i].op != Op::mask_set || insts_[i].imm != 0) continue;
-      insts_.erase(insts_.begin() + static_cast<std::ptrdiff_t>(i));
-      return;
-    }
+    for (std::size_t i = insts_.size(); i-- > 0 && is_pure_or_mask(insts_[i]);)
+      if (insts_[i].op == Op::mask_set && insts_[i].imm == 0 && !is_dropped(insts_[i])) return drop_set(i);
   }
   static bool is_pure_or_mask(const Inst& inst) {
     return is_pure(inst.op) || inst.op == Op::mask_get || inst.op == Op::mask_set || inst.op == Op::spend;
   }
   /// The mask of which `off` is what is left without `on`; no_value: there is none.
   ValueId whole_of(ValueId on, ValueId off) const {
-    const Inst *part = definition(insts_, on), *rest = definition(insts_, off);
+    const Inst *part = definition(on), *rest = definition(off);
     if (!part || !rest || rest->op != Op::andn || arg(*rest, 0) != on) return no_value;
     const ValueId whole = arg(*rest, 1);
     const bool is_part = (part->op == Op::and_ && (arg(*part, 0) == whole || arg(*part, 1) == whole)) ||
@@ -501,7 +507,7 @@ class Joiner {
   }
   /// The union without what the variable held; no_value: nothing is left.
   ValueId without_variable(ValueId mask, std::uint64_t variable) {
-    const Inst* made = definition(insts_, mask);
+    const Inst* made = definition(mask);
     if (!made) return mask;
     if (made->op == Op::mask_get && made->imm == variable) return no_value;
     if (made->op != Op::or_) return mask;
@@ -535,8 +541,15 @@ class Joiner {
   std::vector<unsigned> predecessors_;
   std::vector<bool> loops_;     // which blocks are in one
   std::vector<ValueId> parts_;  // of it: masks that are parts of the execution mask
+  // The block that is put together, but for its terminator.
+  BlockId begun_ = no_block;
   std::vector<Inst> insts_;
-  std::vector<std::pair<ValueId, ValueId>> aliases_;
+  Inst terminator_;
+  std::size_t behind_leaving_ = 0;              // the last instruction where the thread may leave
+  std::vector<std::uint32_t> places_;           // of the instructions that give values
+  std::vector<ValueId> aliases_;                // of values, those that they are
+  std::vector<std::vector<std::size_t>> sets_;  // by mask variable: the instructions that set it
+  std::vector<std::uint64_t> set_variables_;
   struct Content {
     std::uint64_t variable;
     ValueId mask;

@@ -39,6 +39,21 @@ class StructuredFunction {
     b_.exit();
     return std::move(function_);
   }
+  Function make_ifs(unsigned count) {
+    const unsigned at_end = new_variable();
+    for (unsigned i = 0; i < count; ++i) {
+      const ValueId staying = part(at_end);
+      const BlockId inner = later_block(), end = later_block();
+      b_.branch_any(staying, inner, end);
+      begin(inner);
+      compute();
+      b_.jump(end);
+      begin(end);
+      reconverge(at_end);
+    }
+    b_.exit();
+    return std::move(function_);
+  }
 
  private:
   static constexpr unsigned registers = 6;
@@ -258,4 +273,13 @@ TEST_CASE("structured control flow on every engine leaves what the reference eng
   CHECK(joined * EUMULATE_STEP > functions / 3);
   CHECK(faults > runs / 50);
   CHECK(faults < runs / 2);
+}
+
+TEST_CASE("ifs one after the other become one block, however many they are") {
+  constexpr unsigned ifs = 3000;
+  Random random(1);
+  Function function = StructuredFunction(random, 8).make_ifs(ifs);
+  REQUIRE(function.blocks.size() == 2 * ifs + 1);
+  short_branches(function);
+  CHECK(function.blocks.size() == 1);
 }
