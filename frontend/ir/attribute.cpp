@@ -146,6 +146,15 @@ void print_Number(InstText& t) { t.item("{:#x}", t.inst.imm); }
 bool parse_Number(InstReader& r) { return r.item() && r.in.number(r.inst.imm); }
 Result<void> verify_Number(const Function&, const Inst&) { return {}; }
 
+// Count
+
+void print_Count(InstText& t) { print_Number(t); }
+bool parse_Count(InstReader& r) { return parse_Number(r); }
+Result<void> verify_Count(const Function&, const Inst& inst) {
+  if (inst.imm <= INT32_MAX) return {};
+  return error("expected at most {} guest instructions, found {}", INT32_MAX, inst.imm);
+}
+
 // Flag
 
 void print_Flag(InstText& t) {

@@ -15,8 +15,7 @@ using namespace ir;
 
 class BlockBooleans {
  public:
-  explicit BlockBooleans(Function& function)
-      : function_(function), out_(function), replaced_(function.values.size(), no_value) {}
+  explicit BlockBooleans(Function& function) : function_(function), out_(function) {}
 
   void run(Block& block) {
     bool any = false;
@@ -26,7 +25,7 @@ class BlockBooleans {
     changes_ = false;
     for (const Inst& source : block.insts) {
       Inst inst = source;
-      rename(inst);
+      same_.resolve(function_, inst);
       if (info(inst.op).shape == Shape::Compare && is_int(inst.type) && simplify(inst)) continue;
       out_.keep(inst);
     }
@@ -40,13 +39,6 @@ class BlockBooleans {
     ValueId mask = no_value;
   };
 
-  void rename(Inst& inst) {
-    const auto now = [&](ValueId value) {
-      return value < replaced_.size() && replaced_[value] != no_value ? replaced_[value] : value;
-    };
-    for (ValueId& arg : function_.args(inst)) arg = now(arg);
-    if (inst.mask != no_value) inst.mask = now(inst.mask);
-  }
   ValueId mask_of(Op op, unsigned lanes, std::initializer_list<ValueId> args) {
     return out_.append(make_op(op, Type::m, lanes, ip_), args);
   }
@@ -74,7 +66,7 @@ class BlockBooleans {
       out_.insts().resize(before);
       return false;
     }
-    replaced_[compare.result] = outcome->mask;
+    same_.add(compare.result, outcome->mask);
     changes_ = true;
     return true;
   }
@@ -190,7 +182,7 @@ class BlockBooleans {
   };
   Function& function_;
   NewBlock out_;
-  std::vector<ValueId> replaced_;
+  SameValues same_;
   bool changes_ = false;
   // The comparison that is looked at.
   const Inst* compare_ = nullptr;

@@ -15,32 +15,26 @@ using namespace ir;
 
 class BlockMasks {
  public:
-  explicit BlockMasks(Function& function)
-      : function_(function), out_(function), replaced_(function.values.size(), no_value) {}
+  explicit BlockMasks(Function& function) : function_(function), out_(function) {}
 
   void run(Block& block) {
-    if (std::ranges::none_of(block.insts, [](const Inst& inst) { return inst.op == Op::bits_mask; })) return;
     out_.clear();
     bool changes = false;
     for (const Inst& source : block.insts) {
       Inst inst = source;
-      for (ValueId& arg : function_.args(inst)) arg = now(arg);
-      if (inst.mask != no_value) inst.mask = now(inst.mask);
+      same_.resolve(function_, inst);
       const ValueId same = is_mask(inst.type) && inst.result_count == 1 ? simpler(inst) : no_value;
       if (same == no_value) {
         out_.keep(inst);
         continue;
       }
-      replaced_[inst.result] = same;
+      same_.add(inst.result, same);
       changes = true;
     }
     if (changes) out_.replace(block);
   }
 
  private:
-  ValueId now(ValueId value) const {
-    return value < replaced_.size() && replaced_[value] != no_value ? replaced_[value] : value;
-  }
   const Inst* definition(ValueId value) const { return out_.definition(value); }
 
   /// A value that is the same; no_value: there is none.
@@ -119,7 +113,7 @@ class BlockMasks {
 
   Function& function_;
   NewBlock out_;
-  std::vector<ValueId> replaced_;
+  SameValues same_;
   std::uint32_t ip_ = 0;
 };
 
@@ -128,6 +122,7 @@ class BlockMasks {
 void flag_numbers(Function& function) {
   std::optional<BlockMasks> pass;  // many functions need none
   for (Block& block : function.blocks) {
+    if (std::ranges::find(block.insts, Op::bits_mask, &Inst::op) == block.insts.end()) continue;
     if (!pass) pass.emplace(function);
     pass->run(block);
   }

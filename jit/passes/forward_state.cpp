@@ -25,7 +25,6 @@ class BlockForwarder {
  public:
   explicit BlockForwarder(ir::Function& function)
       : function_(function),
-        alias_(function.values.size(), ir::no_value),
         constants_(function),
         writes_(function),
         flags_(function.flag_bits),
@@ -70,17 +69,8 @@ class BlockForwarder {
     std::uint8_t lane = 0;         // ... as this lane of it
   };
 
-  ValueId resolve(ValueId value) const {
-    while (value != ir::no_value && value < alias_.size() && alias_[value] != ir::no_value)
-      value = alias_[value];
-    return value;
-  }
   void alias(const Inst& inst, ValueId to) {
-    for (unsigned k = 0; k < inst.result_count; ++k) set_alias(inst.result + k, to + k);
-  }
-  void set_alias(ValueId from, ValueId to) {
-    if (alias_.size() <= from) alias_.resize(function_.values.size(), ir::no_value);
-    alias_[from] = to;
+    for (unsigned k = 0; k < inst.result_count; ++k) same_.add(inst.result + k, to + k);
   }
 
   OpKey key_of(const Inst& inst) const {
@@ -138,8 +128,7 @@ class BlockForwarder {
   }
 
   void visit(Inst& inst) {
-    for (ValueId& arg : function_.args(inst)) arg = resolve(arg);
-    inst.mask = resolve(inst.mask);
+    same_.resolve(function_, inst);
     writes_.note(inst, ++clock_);
     switch (inst.op) {
       case Op::reg_read:
@@ -185,21 +174,21 @@ class BlockForwarder {
       OpTable::Entry& all =
           table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, ir::no_value));
       if (all.value != ir::no_value && writes_.is_kept(inst, all.time))
-        return set_alias(inst.result, cast(all.value, inst.type, inst));
+        return same_.add(inst.result, cast(all.value, inst.type, inst));
     }
     OpTable::Entry& entry = table_.at(key);
     if (entry.value != ir::no_value && writes_.is_kept(inst, entry.time))
-      return set_alias(inst.result, cast(entry.value, inst.type, inst));
+      return same_.add(inst.result, cast(entry.value, inst.type, inst));
     if (const auto lanes = constant_halves(inst)) {
       make_constant(inst, *lanes);
       inst.mask = ir::no_value;
       constants_.note(inst);
       return out_.push_back(inst);
     }
-    if (const ValueId parts = known_parts(inst); parts != ir::no_value) return set_alias(inst.result, parts);
-    if (const ValueId cut = cut_from_known(inst); cut != ir::no_value) return set_alias(inst.result, cut);
+    if (const ValueId parts = known_parts(inst); parts != ir::no_value) return same_.add(inst.result, parts);
+    if (const ValueId cut = cut_from_known(inst); cut != ir::no_value) return same_.add(inst.result, cut);
     if (const ValueId joined = written_in_parts(inst); joined != ir::no_value)
-      return set_alias(inst.result, joined);
+      return same_.add(inst.result, joined);
     OpTable::Entry& own = table_.at(key);
     own.value = inst.result;
     own.time = clock_;
@@ -417,7 +406,7 @@ class BlockForwarder {
     ValueId value = known_flags(first, inst.lanes, inst);
     if (value == ir::no_value && has_parts(first, inst.lanes))
       value = flags_in_parts(first, inst.lanes, inst);
-    if (value != ir::no_value) return set_alias(inst.result, value);
+    if (value != ir::no_value) return same_.add(inst.result, value);
     remember_flags(first, inst.lanes, inst.result);
     out_.push_back(inst);
   }
@@ -496,7 +485,7 @@ class BlockForwarder {
   }
 
   ir::Function& function_;
-  std::vector<ValueId> alias_;
+  SameValues same_;
   LaneConstants constants_;
   WriteTimes writes_;
   std::vector<FlagBits> flags_;

@@ -23,6 +23,11 @@ class ScatterJoiner {
   /// `lone`: of lone_scatters, with flags written between them that nothing looks at before the last one.
   ScatterJoiner(Function& function, bool lone) : function_(function), lone_(lone) {}
 
+  void run() {
+    for (BlockId block = 0; block < function_.blocks.size(); ++block) run(block);
+  }
+
+ private:
   void run(BlockId id) {
     if (std::ranges::count_if(function_.blocks[id].insts, is_one) < std::ptrdiff_t{fewest}) return;
     block_ = id;
@@ -50,7 +55,6 @@ class ScatterJoiner {
     if (!wholes_.empty()) replace();
   }
 
- private:
   static constexpr std::size_t fewest = 8;  ///< that are joined
 
   static bool is_one(const Inst& inst) { return inst.op == Op::reg_scatter && inst.lanes == 1; }
@@ -200,14 +204,7 @@ class ScatterJoiner {
 
 }  // namespace
 
-void join_scatters(Function& function) {
-  ScatterJoiner joiner(function, false);
-  for (BlockId block = 0; block < function.blocks.size(); ++block) joiner.run(block);
-}
-
-void join_lone_scatters(Function& function) {
-  ScatterJoiner joiner(function, true);
-  for (BlockId block = 0; block < function.blocks.size(); ++block) joiner.run(block);
-}
+void join_scatters(Function& function) { ScatterJoiner(function, false).run(); }
+void join_lone_scatters(Function& function) { ScatterJoiner(function, true).run(); }
 
 }  // namespace eum::jit

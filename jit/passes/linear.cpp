@@ -93,8 +93,7 @@ class Solver {
   /// All channels may be on behind the block, though some were off in front of it.
   bool grows(BlockId block) const {
     // Where they are on at once it has begun again.
-    constexpr std::size_t behind_return = 6;
-    return liveness_.may_grow(block, begins_again(block) ? behind_return : 0);
+    return liveness_.may_grow(block, begins_again(block) ? Reconvergence::end : 0);
   }
 
   bool all_of_tails_are_back(BlockId block) const { return follows_tails_ && parked_.all_are_back(block); }

@@ -88,19 +88,21 @@ void Liveness::walk(BlockId block, LiveState& live, UsedValues& used, Found foun
   }
 }
 
+bool Liveness::is_written_for(const Inst& write, const LiveState& live) const {
+  if (write.op == Op::flag_write)
+    return live.active_flags.any_in_range(write.imm, write.lanes) ||
+           live.inactive_flags.any_in_range(write.imm, write.lanes);
+  const SlotRange range = slots_of(write, slot_bytes_);
+  for (unsigned slot = range.first; slot <= range.last; ++slot)
+    if ((live.active[slot] || live.inactive[slot]) &&
+        (live.bytes[slot] & bytes_of(write, slot, slot_bytes_)) != 0)
+      return true;
+  return false;
+}
+
 bool Liveness::wants(const Inst& inst, const LiveState& live, const UsedValues& used) const {
   if (ir::may_leave(inst.op)) return true;
-  if (inst.op == Op::reg_write) {
-    const SlotRange range = slots_of(inst, slot_bytes_);
-    for (unsigned slot = range.first; slot <= range.last; ++slot)
-      if ((live.active[slot] || live.inactive[slot]) &&
-          (live.bytes[slot] & bytes_of(inst, slot, slot_bytes_)) != 0)
-        return true;
-    return false;
-  }
-  if (inst.op == Op::flag_write)
-    return live.active_flags.any_in_range(inst.imm, inst.lanes) ||
-           live.inactive_flags.any_in_range(inst.imm, inst.lanes);
+  if (inst.op == Op::reg_write || inst.op == Op::flag_write) return is_written_for(inst, live);
   const ir::Effect effect = ir::info(inst.op).effect;
   if (effect != ir::Effect::Pure && effect != ir::Effect::ReadsState) return true;
   for (unsigned k = 0; k < inst.result_count; ++k)
@@ -166,14 +168,39 @@ Mapping Liveness::mapping_of(const Inst& inst, unsigned first_lane, unsigned slo
   return static_cast<Mapping>(0x4000 | ((lane & 0x7f) << 7) | (lane_bytes & 0x7f));
 }
 
+/// The execution mask becomes `mask`, from epoch `now` to another one: to that of before, where it is the
+/// mask of before. `last`: of the epochs so far.
+MaskRole Liveness::set_execution(KnownMask& mask, unsigned& now, unsigned& last) {
+  const auto before = std::find(nested_.begin(), nested_.end(), mask.epoch);
+  const bool is_nested = before != nested_.end();
+  if (mask.role == MaskRole::Execution && mask.first_lane == 0 && mask.epoch != now && is_nested) {
+    now = mask.epoch;
+    nested_.erase(before + 1, nested_.end());
+    return nested_.size() == 1 && is_entry_ ? MaskRole::Restore : MaskRole::Superset;
+  }
+  MaskRole role = mask.epoch == now ? mask.role : MaskRole::Other;
+  if (role == MaskRole::Execution && mask.first_lane != 0) role = MaskRole::Other;
+  if (role == MaskRole::Execution) return role;
+  // Another one may be a part of a mask of before too.
+  if (role != MaskRole::Subset && mask.role == MaskRole::Subset && is_nested) {
+    nested_.erase(before + 1, nested_.end());
+  } else if (role != MaskRole::Subset) {
+    nested_.clear();
+    is_entry_ = false;
+  }
+  nested_.push_back(now = ++last);
+  mask = {MaskRole::Execution, 0, now};
+  return role;
+}
+
 void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& epoch) {
   const auto& insts = function_.blocks[block].insts;
   auto& uses = uses_[block];
   uses.assign(insts.size(), {});
   flag_accesses_.clear();
-  const unsigned first = ++epoch;
-  unsigned now = first;
-  nested_ = {first};
+  unsigned now = ++epoch;
+  nested_ = {now};
+  is_entry_ = true;
   const auto find = [&](ir::ValueId value) { return known[value].epoch == now ? known[value] : KnownMask{}; };
   for (std::size_t i = 0; i < insts.size(); ++i) {
     const Inst& inst = insts[i];
@@ -207,27 +234,7 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
         break;
       }
       case Op::mask_set:
-        if (inst.imm == 0) {
-          KnownMask& mask = known[function_.arg(inst, 0)];
-          const auto before = std::find(nested_.begin(), nested_.end(), mask.epoch);
-          if (mask.role == MaskRole::Execution && mask.first_lane == 0 && mask.epoch != now &&
-              before != nested_.end()) {
-            uses[i] = mask.epoch == first ? MaskRole::Restore : MaskRole::Superset;
-            now = mask.epoch;
-            nested_.erase(before + 1, nested_.end());
-            break;
-          }
-          const KnownMask of = find(function_.arg(inst, 0));
-          uses[i] = of.role == MaskRole::Execution && of.first_lane != 0 ? MaskRole::Other : of.role;
-          if (uses[i].role != MaskRole::Execution) {
-            // Another part of a mask of before.
-            const bool is_part = mask.role == MaskRole::Subset && before != nested_.end();
-            if (uses[i].role != MaskRole::Subset)
-              nested_.erase(is_part ? before + 1 : nested_.begin(), nested_.end());
-            nested_.push_back(now = ++epoch);
-            mask = {MaskRole::Execution, 0, now};
-          }
-        }
+        if (inst.imm == 0) uses[i] = set_execution(known[function_.arg(inst, 0)], now, epoch);
         break;
       case Op::reg_read:
       case Op::reg_write: {

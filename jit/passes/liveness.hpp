@@ -110,6 +110,8 @@ class Liveness {
   /// front of it.
   bool may_grow(ir::BlockId block, std::size_t first = 0) const;
   MaskUse use(ir::BlockId block, std::size_t index) const { return uses_[block][index]; }
+  /// Something looks at what a reg_write or flag_write has written, if this is wanted behind it.
+  bool is_written_for(const ir::Inst& write, const LiveState& live) const;
   /// Which of the block's instructions something looks at, in it or behind it.
   std::vector<bool> needed(ir::BlockId block) const;
   /// What an instruction was before others came into its block. Of a new one that reads one lane of what an
@@ -150,6 +152,7 @@ class Liveness {
     unsigned first_lane = 0;
     unsigned epoch = 0;
   };
+  MaskRole set_execution(KnownMask& mask, unsigned& now, unsigned& last);
   void classify(ir::BlockId block, std::vector<KnownMask>& known, unsigned& epoch);
   /// Where a value of the block comes from, and how many operands it is of ops that are not dead.
   struct Definition {
@@ -191,6 +194,7 @@ class Liveness {
   std::vector<LiveState> in_, out_;
   std::vector<FlagAccess> flag_accesses_;  // of the block that is being classified
   std::vector<unsigned> nested_;           // epochs whose masks are each a part of the one before
+  bool is_entry_ = true;                   // the first of them is what the block began with
 };
 
 }  // namespace eum::jit

@@ -22,10 +22,7 @@ constexpr Bits low_bits_of(unsigned count) { return ~Bits{0} >> (64 - count); }
 class LowBits {
  public:
   explicit LowBits(Function& function)
-      : function_(function),
-        alias_(function.values.size(), no_value),
-        possible_(function.values.size(), ~Bits{0}),
-        out_(function) {}
+      : function_(function), possible_(function.values.size(), ~Bits{0}), out_(function) {}
 
   void run(Block& block) {
     out_.clear();
@@ -35,12 +32,11 @@ class LowBits {
     };
     if (std::ranges::any_of(block.insts, widens)) demanded_.find(function_, block);
     for (const Inst& inst : block.insts) {
-      for (ValueId& arg : function_.args(inst)) arg = resolve(arg);
       Inst own = inst;
-      own.mask = resolve(own.mask);
+      same_.resolve(function_, own);
       if (own.result_count == 1) {
         if (const ValueId known = simplified(own); known != no_value) {
-          alias_[own.result] = known;
+          same_.add(own.result, known);
           changed_ = true;
           continue;
         }
@@ -53,9 +49,6 @@ class LowBits {
 
  private:
   static unsigned bits_of(Type type) { return 8 * size_of(type); }
-  ValueId resolve(ValueId value) const {
-    return value < alias_.size() && alias_[value] != no_value ? alias_[value] : value;
-  }
   Type type_of(ValueId value) const { return function_.values[value].type; }
   Bits possible(ValueId value) const {
     const Type type = type_of(value);
@@ -198,7 +191,6 @@ class LowBits {
   }
   ValueId remembered(ValueId value) {
     const Bits bits = possible_of(out_.insts().back());
-    alias_.resize(function_.values.size(), no_value);
     possible_.resize(function_.values.size(), ~Bits{0});
     possible_[value] = bits;
     return value;
@@ -292,7 +284,7 @@ class LowBits {
   }
 
   Function& function_;
-  std::vector<ValueId> alias_;
+  SameValues same_;
   std::vector<Bits> possible_;  // bits of each value that may be set
   DemandedBits demanded_;
   NewBlock out_;

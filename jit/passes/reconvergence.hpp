@@ -8,12 +8,19 @@
 
 namespace eum::jit {
 
+/// Which instructions of such a block do it: both masks, what is on then, that it is; none, that none is
+/// left. What the block does beside begins at `end`.
+struct Reconvergence {
+  static constexpr std::size_t all = 2, turn_on = 3, none = 4, clear = 5, end = 6;
+};
+
 /// k, if the block begins so.
 inline std::optional<std::uint64_t> reconverges_from(const ir::Function& function, const ir::Block& block) {
   const auto& insts = block.insts;
-  if (insts.size() < 7) return std::nullopt;
-  const ir::Inst &first = insts[0], &second = insts[1], &all = insts[2], &on = insts[3], &none = insts[4],
-                 &clear = insts[5];
+  using At = Reconvergence;
+  if (insts.size() <= At::end) return std::nullopt;
+  const ir::Inst &first = insts[0], &second = insts[1], &all = insts[At::all], &on = insts[At::turn_on],
+                 &none = insts[At::none], &clear = insts[At::clear];
   if (first.op != ir::Op::mask_get || second.op != ir::Op::mask_get) return std::nullopt;
   if ((first.imm == 0) == (second.imm == 0)) return std::nullopt;
   const std::uint64_t variable = first.imm + second.imm;

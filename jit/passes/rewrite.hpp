@@ -59,6 +59,27 @@ ir::Inst with_operands(ir::Function& function, const ir::Inst& inst, bool& chang
   return changed;
 }
 
+/// Values that are other ones, which stand in their place.
+class SameValues {
+ public:
+  void add(ir::ValueId value, ir::ValueId same) {
+    if (same_.size() <= value) same_.resize(value + 1, ir::no_value);
+    same_[value] = same;
+  }
+  ir::ValueId resolve(ir::ValueId value) const {
+    while (value < same_.size() && same_[value] != ir::no_value) value = same_[value];
+    return value;
+  }
+  /// Operands and mask.
+  void resolve(ir::Function& function, ir::Inst& inst) const {
+    for (ir::ValueId& arg : function.args(inst)) arg = resolve(arg);
+    inst.mask = resolve(inst.mask);
+  }
+
+ private:
+  std::vector<ir::ValueId> same_;
+};
+
 /// What a pass makes of a block, from its first instruction on.
 class NewBlock {
  public:

@@ -84,6 +84,32 @@ std::optional<unsigned> cost_of(const Inst& inst) {
   return each * std::max(1u, (bytes + vector_bytes - 1) / vector_bytes);
 }
 
+/// What the block does from instruction `first` on, but for where it leads, costs no more than that.
+bool is_short(const Block& block, std::size_t first, unsigned most) {
+  unsigned cost = 0;
+  return std::none_of(block.insts.begin() + static_cast<std::ptrdiff_t>(first), block.insts.end() - 1,
+                      [&](const Inst& inst) {
+                        const std::optional<unsigned> own = cost_of(inst);
+                        return !own || (cost += *own) > most;
+                      });
+}
+
+/// Which blocks are in a loop, as blocks lie one after the other.
+std::vector<bool> blocks_in_loops(const Function& function) {
+  const auto blocks = static_cast<BlockId>(function.blocks.size());
+  std::vector<BlockId> ends(blocks);  // of what each is the head of: behind the last block
+  for (BlockId block = 0; block < blocks; ++block)
+    for (const BlockId target : successors(function.blocks[block].insts.back()))
+      if (target <= block) ends[target] = block + 1;
+  std::vector<bool> found(blocks);
+  BlockId end = 0;
+  for (BlockId block = 0; block < blocks; ++block) {
+    end = std::max(end, ends[block]);
+    found[block] = block < end;
+  }
+  return found;
+}
+
 class Joiner {
  public:
   explicit Joiner(Function& function)
@@ -91,14 +117,11 @@ class Joiner {
         parked_(function),
         liveness_(function, vector_bytes, false),
         predecessors_(function.blocks.size()),
-        loops_(function.blocks.size()),
-        sets_(function.mask_variables) {
-    for (BlockId block = 0; block < function.blocks.size(); ++block)
-      for (const BlockId target : successors(function.blocks[block].insts.back())) {
-        if (target == no_block) continue;
-        ++predecessors_[target];
-        for (BlockId b = target; b <= block; ++b) loops_[b] = true;
-      }
+        is_in_loop_(blocks_in_loops(function)),
+        variables_(function.mask_variables) {
+    for (const Block& block : function.blocks)
+      for (const BlockId target : successors(block.insts.back()))
+        if (target != no_block) ++predecessors_[target];
   }
 
   void run() {
@@ -141,7 +164,7 @@ class Joiner {
     if (branch.op != Op::branch_any) return false;
     const BlockId masked = branch.targets.taken, end = branch.targets.fallthrough;
     if (!may_join(id, masked) || end == masked) return false;
-    in_loop_ = loops_[id];
+    most_ = is_in_loop_[id] ? most_cost_in_loop : most_cost;
     const Block& skipped = function_.blocks[masked];
     const Inst& leads = skipped.insts.back();
     const bool has_other = leads.op == Op::branch_any;
@@ -149,7 +172,7 @@ class Joiner {
     if (!is_inert(skipped, 0, no_value)) return false;
     begin(id);
     const ValueId on = resolve(arg(branch, 0));
-    if (const ValueId* const now = content(0); !now || *now != on || !come_back(on, end)) return false;
+    if (content(0) != on || !come_back(on, end)) return false;
     other_ = has_other ? other_of(id, skipped, on, end) : std::nullopt;
     if (has_other && !other_) return false;
     guest_ip_ = skipped.insts.front().guest_ip;
@@ -181,26 +204,24 @@ class Joiner {
     const auto variable = reconverges_from(function_, function_.blocks[end]);
     if (!variable || parked_(id, *variable) || !is_inert_other(end, skipped.insts.back().targets.fallthrough))
       return std::nullopt;
-    const ValueId* const parked = content(*variable);
     const Inst* asked = definition(skipped, arg(skipped.insts.back(), 0));
-    if (!parked || !asked || asked->op != Op::mask_get || asked->imm != *variable) return std::nullopt;
+    if (content(*variable) == no_value || !asked || asked->op != Op::mask_get || asked->imm != *variable)
+      return std::nullopt;
     ValueId left = on;
     for (const Inst& inst : skipped.insts) {
       if (inst.op == Op::mask_set && inst.imm == *variable) return std::nullopt;
       if (inst.op == Op::mask_set && inst.imm == 0) left = arg(inst, 0);
     }
-    const Inst* none = definition(skipped, left);
-    if (!none || none->op != Op::constant || none->imm != 0) return std::nullopt;
-    const Other other{id, *variable, without_variable(*parked, *variable)};
+    if (!is_none(definition(skipped, left))) return std::nullopt;
+    const Other other{id, *variable, without_variable(content(*variable), *variable)};
     return other.mask != no_value ? std::optional(other) : std::nullopt;
   }
   bool is_inert_other(BlockId other, BlockId end) {
     const Block& block = function_.blocks[other];
     const Inst& leads = block.insts.back();
-    const std::size_t reconverged = 6, all = 2;
     return predecessors_[other] == 2 && !block.safepoint && leads.op == Op::jump &&
            leads.targets.taken == end && is_joined(end) &&
-           is_inert(block, reconverged, block.insts[all].result);
+           is_inert(block, Reconvergence::end, block.insts[Reconvergence::all].result);
   }
   /// Two ways lead to the block, which become one.
   bool is_joined(BlockId end) const { return predecessors_[end] == 2 && !function_.blocks[end].safepoint; }
@@ -225,7 +246,7 @@ class Joiner {
     const Inst* made = definition(on);
     if (!made || (made->op != Op::and_ && made->op != Op::andn)) return true;
     const auto variable = reconverges_from(function_, function_.blocks[end]);
-    return variable && is_joined(end) && !sets_[*variable].empty();
+    return variable && is_joined(end) && !variables_[*variable].sets.empty();
   }
 
   /// The block that follows, whatever the masks are.
@@ -256,12 +277,10 @@ class Joiner {
 
   /// Nothing of it, from instruction `first` on, shows if no channel is on; `on` is the execution mask.
   bool is_inert(const Block& block, std::size_t first, ValueId on) {
+    if (!is_short(block, first, most_)) return false;
     parts_ = {on};
-    unsigned cost = 0;
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
       const Inst& inst = block.insts[i];
-      const std::optional<unsigned> own = cost_of(inst);
-      if (!own || (cost += *own) > (in_loop_ ? most_cost_in_loop : most_cost)) return false;
       const bool is_write = inst.op == Op::reg_write || inst.op == Op::flag_write;
       if (!is_inert(block, inst) && (!is_write || is_wanted(inst, block.insts.back()))) return false;
       if (is_mask(inst.type) && inst.result_count == 1 && is_part_made(inst)) parts_.push_back(inst.result);
@@ -304,30 +323,30 @@ class Joiner {
   }
   /// Channels of the execution mask to those that the variable has.
   bool only_adds(const Block& block, const Inst& set) const {
-    const Inst* sum = definition(block, arg(set, 0));
-    if (!sum || sum->op != Op::or_) return false;
-    for (const unsigned k : {0u, 1u}) {
-      const Inst* get = definition(block, arg(*sum, k));
-      if (get && get->op == Op::mask_get && get->imm == set.imm && is_part(arg(*sum, 1 - k))) return true;
-    }
-    return false;
+    const ValueId more = added(set, [&](ValueId value) { return definition(block, value); });
+    return more != no_value && is_part(more);
   }
   /// By one of the blocks that follow.
   bool is_wanted(const Inst& write, const Inst& terminator) const {
-    return std::ranges::any_of(successors(terminator),
-                               [&](BlockId next) { return next != no_block && is_wanted_by(next, write); });
+    return std::ranges::any_of(successors(terminator), [&](BlockId next) {
+      return next != no_block && liveness_.is_written_for(write, liveness_.live_in(next));
+    });
   }
-  bool is_wanted_by(BlockId next, const Inst& write) const {
-    const LiveState& live = liveness_.live_in(next);
-    if (write.op == Op::flag_write)
-      return live.active_flags.any_in_range(write.imm, write.lanes) ||
-             live.inactive_flags.any_in_range(write.imm, write.lanes);
-    const SlotRange range = slots_of(write, vector_bytes);
-    for (unsigned slot = range.first; slot <= range.last; ++slot)
-      if ((live.active[slot] || live.inactive[slot]) &&
-          (live.bytes[slot] & bytes_of(write, slot, vector_bytes)) != 0)
-        return true;
-    return false;
+
+  // ---- Masks
+
+  static bool is_none(const Inst* mask) { return mask && mask->op == Op::constant && mask->imm == 0; }
+  static bool is_content(const Inst* mask, std::uint64_t variable) {
+    return mask && mask->op == Op::mask_get && mask->imm == variable;
+  }
+  /// What a mask_set puts to what the variable held; no_value: it does something else.
+  template <class Definition>
+  ValueId added(const Inst& set, Definition definition) const {
+    const Inst* sum = definition(arg(set, 0));
+    if (!sum || sum->op != Op::or_) return no_value;
+    for (const unsigned k : {0u, 1u})
+      if (is_content(definition(arg(*sum, k)), set.imm)) return arg(*sum, 1 - k);
+    return no_value;
   }
 
   // ---- The one block
@@ -337,9 +356,8 @@ class Joiner {
     if (begun_ == id) return;
     begun_ = id;
     insts_.clear();
-    now_.clear();
-    for (const std::uint64_t variable : set_variables_) sets_[variable].clear();
-    set_variables_.clear();
+    for (const std::uint64_t variable : known_) variables_[variable] = {};
+    known_.clear();
     behind_leaving_ = 0;
     append_rest(function_.blocks[id], 0);
   }
@@ -360,9 +378,10 @@ class Joiner {
   }
   /// Instructions keep their places until put_back().
   static bool is_dropped(const Inst& inst) { return inst.op == Op::mask_set && inst.arg_count == 0; }
-  void drop_set(std::size_t index) {
-    std::erase(sets_[insts_[index].imm], index);
-    insts_[index].arg_count = 0;
+  void drop_last_set(std::uint64_t variable) {
+    auto& sets = variables_[variable].sets;
+    insts_[sets.back()].arg_count = 0;
+    sets.pop_back();
   }
   const Inst* definition(ValueId value) const {
     if (value >= places_.size() || places_[value] >= insts_.size()) return nullptr;
@@ -376,9 +395,8 @@ class Joiner {
     for (unsigned k = 0; k < inst.result_count; ++k)
       places_[inst.result + k] = static_cast<std::uint32_t>(place);
     if (inst.op == Op::mask_set) {
-      sets_[inst.imm].push_back(place);
-      set_variables_.push_back(inst.imm);
       set_content(inst.imm, arg(inst, 0));
+      variables_[inst.imm].sets.push_back(place);
     }
     if (may_leave(inst.op)) behind_leaving_ = place + 1;
     insts_.push_back(inst);
@@ -398,100 +416,79 @@ class Joiner {
   void append_spend(ValueId mask, const Block& block) {
     if (block.guest_instructions != 0) append(Op::spend, function_.simd, {mask}, block.guest_instructions);
   }
-  ValueId resolve(ValueId value) const {
-    return value < aliases_.size() && aliases_[value] != no_value ? aliases_[value] : value;
-  }
-  void add_alias(ValueId value, ValueId same) {
-    if (aliases_.size() <= value) aliases_.resize(value + 1, no_value);
-    aliases_[value] = same;
-  }
-  /// What a mask variable holds, once that is known.
-  ValueId* content(std::uint64_t variable) {
-    const auto found = std::ranges::find(now_, variable, &Content::variable);
-    return found == now_.end() ? nullptr : &found->mask;
-  }
+  ValueId resolve(ValueId value) const { return same_.resolve(value); }
+  /// What a mask variable holds; no_value: that is not known yet.
+  ValueId content(std::uint64_t variable) const { return variables_[variable].content; }
   void set_content(std::uint64_t variable, ValueId mask) {
-    if (ValueId* const now = content(variable))
-      *now = mask;
-    else
-      now_.push_back({variable, mask});
+    if (content(variable) == no_value) known_.push_back(variable);
+    variables_[variable].content = mask;
   }
   /// Masks have one name each: what sets them can then go.
   void keep(Inst inst) {
     if (inst.op == Op::mask_get) {
-      if (const ValueId* const now = content(inst.imm)) return add_alias(inst.result, *now);
+      if (content(inst.imm) != no_value) return same_.add(inst.result, content(inst.imm));
       set_content(inst.imm, inst.result);
     }
-    resolve_operands(inst);
+    same_.resolve(function_, inst);
     put(inst);
-  }
-  void resolve_operands(Inst& inst) {
-    for (ValueId& operand : function_.args(inst)) operand = resolve(operand);
-    if (inst.mask != no_value) inst.mask = resolve(inst.mask);
   }
   /// Instructions of a block from `first` on.
   void append_rest(const Block& block, std::size_t first) {
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) keep(block.insts[i]);
     terminator_ = block.insts.back();
-    resolve_operands(terminator_);
+    same_.resolve(function_, terminator_);
   }
 
   /// Execution mask = execution mask | variable, variable = none, with which `rest` begins; returns how many
   /// of its instructions that were. Where nobody looks at those that come back while they are parked, they
   /// need not be.
   std::size_t append_reconvergence(BlockId id, const Block& rest, std::uint64_t variable) {
-    const std::size_t all = 2, none = 4, clear = 5, others = 6;
-    for (std::size_t i = 0; i < all; ++i) keep(rest.insts[i]);
-    ValueId parked = *content(variable);
-    const bool was_empty = !parked_(id, variable);
-    bool is_empty = false;
-    if (was_empty) {
+    using At = Reconvergence;
+    for (std::size_t i = 0; i < At::all; ++i) keep(rest.insts[i]);
+    ValueId parked = content(variable);
+    bool is_unseen = false;
+    if (!parked_(id, variable)) {
       parked = without_variable(parked, variable);
-      is_empty = sets_[variable].empty() || sets_[variable].front() >= behind_leaving_;
-      if (is_empty)
-        while (!sets_[variable].empty()) drop_set(sets_[variable].back());
+      const auto& sets = variables_[variable].sets;
+      is_unseen = sets.empty() || sets.front() >= behind_leaving_;
+      if (is_unseen)
+        while (!sets.empty()) drop_last_set(variable);
       else
         drop_empty(variable);
     }
-    ValueId on = *content(0);
+    ValueId on = content(0);
     if (parked != no_value) {
       on = sum_of(on, parked);
       drop_unseen_set();
       append(Op::mask_set, function_.simd, {on});
     }
     set_content(0, on);
-    add_alias(rest.insts[all].result, on);
-    keep(rest.insts[none]);
-    if (is_empty)
-      set_content(variable, rest.insts[none].result);
+    same_.add(rest.insts[At::all].result, on);
+    keep(rest.insts[At::none]);
+    if (is_unseen)
+      set_content(variable, rest.insts[At::none].result);
     else
-      keep(rest.insts[clear]);
-    return others;
+      keep(rest.insts[At::clear]);
+    return At::end;
   }
   /// The variable held nothing before it was set.
   void drop_empty(std::uint64_t variable) {
-    for (const std::size_t set : sets_[variable]) {
-      Inst& inst = insts_[set];
-      const Inst* sum = definition(arg(inst, 0));
-      if (!sum || sum->op != Op::or_) continue;
-      for (const unsigned k : {0u, 1u}) {
-        const Inst* get = definition(arg(*sum, k));
-        if (get && get->op == Op::mask_get && get->imm == variable)
-          function_.args(inst)[0] = arg(*sum, 1 - k);
-      }
+    for (const std::size_t set : variables_[variable].sets) {
+      const ValueId more = added(insts_[set], [&](ValueId value) { return definition(value); });
+      if (more != no_value) function_.args(insts_[set])[0] = more;
     }
   }
   ValueId sum_of(ValueId on, ValueId off) {
-    const Inst* none = definition(on);
-    if (none && none->op == Op::constant && none->imm == 0) return off;
+    if (is_none(definition(on))) return off;
     for (const auto& [a, b] : {std::pair{on, off}, std::pair{off, on}})
       if (const ValueId whole = whole_of(a, b); whole != no_value) return whole;
     return append(Op::or_, function_.simd, {on, off});
   }
   /// The execution mask is set again: nothing is done under what it was set to just now.
   void drop_unseen_set() {
-    for (std::size_t i = insts_.size(); i-- > 0 && is_pure_or_mask(insts_[i]);)
-      if (insts_[i].op == Op::mask_set && insts_[i].imm == 0 && !is_dropped(insts_[i])) return drop_set(i);
+    const auto& sets = variables_[0].sets;
+    const auto behind = insts_.begin() + static_cast<std::ptrdiff_t>(sets.empty() ? 0 : sets.back());
+    if (!sets.empty() && std::all_of(behind, insts_.end(), is_pure_or_mask)) drop_last_set(0);
   }
   static bool is_pure_or_mask(const Inst& inst) {
     return is_pure(inst.op) || inst.op == Op::mask_get || inst.op == Op::mask_set || inst.op == Op::spend;
@@ -509,7 +506,7 @@ class Joiner {
   ValueId without_variable(ValueId mask, std::uint64_t variable) {
     const Inst* made = definition(mask);
     if (!made) return mask;
-    if (made->op == Op::mask_get && made->imm == variable) return no_value;
+    if (is_content(made, variable)) return no_value;
     if (made->op != Op::or_) return mask;
     const ValueId a = arg(*made, 0), b = arg(*made, 1);
     const ValueId left = without_variable(a, variable), right = without_variable(b, variable);
@@ -539,24 +536,23 @@ class Joiner {
   MayBeParked parked_;
   Liveness liveness_;  // as it was before blocks were joined
   std::vector<unsigned> predecessors_;
-  std::vector<bool> loops_;     // which blocks are in one
-  std::vector<ValueId> parts_;  // of it: masks that are parts of the execution mask
+  std::vector<bool> is_in_loop_;  // by block
+  unsigned most_ = 0;             // that what is skipped may cost
+  std::vector<ValueId> parts_;    // of it: masks that are parts of the execution mask
   // The block that is put together, but for its terminator.
   BlockId begun_ = no_block;
   std::vector<Inst> insts_;
   Inst terminator_;
-  std::size_t behind_leaving_ = 0;              // the last instruction where the thread may leave
-  std::vector<std::uint32_t> places_;           // of the instructions that give values
-  std::vector<ValueId> aliases_;                // of values, those that they are
-  std::vector<std::vector<std::size_t>> sets_;  // by mask variable: the instructions that set it
-  std::vector<std::uint64_t> set_variables_;
-  struct Content {
-    std::uint64_t variable;
-    ValueId mask;
+  std::size_t behind_leaving_ = 0;     // the last instruction where the thread may leave
+  std::vector<std::uint32_t> places_;  // of the instructions that give values
+  SameValues same_;
+  struct Variable {
+    ValueId content = no_value;
+    std::vector<std::size_t> sets;  ///< instructions
   };
-  std::vector<Content> now_;  // of mask variables
+  std::vector<Variable> variables_;   // mask variables
+  std::vector<std::uint64_t> known_;  // those of which something is
   std::optional<Other> other_;
-  bool in_loop_ = false;
   std::uint32_t guest_ip_ = 0;
 };
 
@@ -569,20 +565,13 @@ void short_branches(Function& function) {
   // Control may come from anywhere.
   if (std::ranges::any_of(blocks, [](const Block& block) { return block.insts.back().op == Op::jump_ip; }))
     return;
-  const auto is_short = [](const Block& block) {
-    unsigned cost = 0;
-    return std::ranges::none_of(block.insts.begin(), block.insts.end() - 1, [&](const Inst& inst) {
-      const std::optional<unsigned> own = cost_of(inst);
-      return !own || (cost += *own) > most_cost;
-    });
-  };
   const auto skips = [&](const Block& block) {
     const Inst& branch = block.insts.back();
     if (branch.op != Op::branch_any || branch.lanes != function.simd) return false;
     const Block& skipped = blocks[branch.targets.taken];
     const Inst& leads = skipped.insts.back();
     return (leads.op == Op::jump || leads.op == Op::branch_any) &&
-           leads.targets.taken == branch.targets.fallthrough && is_short(skipped);
+           leads.targets.taken == branch.targets.fallthrough && is_short(skipped, 0, most_cost);
   };
   if (std::ranges::any_of(blocks, skips)) Joiner(function).run();
 }

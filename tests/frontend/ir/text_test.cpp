@@ -338,6 +338,8 @@ TEST_CASE("the verifier names the rule that is broken") {
   broken("  %0 = flag_read.mx8 flag[57]\n  exit\n", "expected flag bits below 64");
   broken("  %0 = mask_get.mx8 mask2\n  exit\n", "expected a mask variable below 2");
   broken("  %0 = mask_get.mx4 mask0\n  exit\n", "expected 8 lanes, found 4");
+  broken("  %0 = constant.mx8 0\n  spend.mx8 0x80000000, %0\n  exit\n",
+         "expected at most 2147483647 guest instructions, found 2147483648");
   broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 a64[%0]\n  exit\n",
          "expected operand of u64x8, found %0 of u32x8");
   broken("  %0 = constant.u32x8 0\n  %1 = load.f32x8 a32[%0]\n  exit\n", "load does not take the type f32");
