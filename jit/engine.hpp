@@ -432,6 +432,9 @@ struct LaunchFacts {
   /// has to see to it, where threads are restored too: of other channels code checks no address.
   std::uint32_t channels = 0;
   bool lone_threads = false;  ///< each is a group of its own
+  /// Threads are restored only from images that this executable has saved, if at all: loops may be gone, and
+  /// with them the blocks in which those of another one may have paused.
+  bool own_images = false;
   /// What threads access is more than the host's caches hold: it is worth fetching ahead.
   bool beyond_caches = false;
   bool operator==(const LaunchFacts&) const = default;

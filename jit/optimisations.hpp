@@ -22,6 +22,7 @@ enum class OptimisationKind : std::uint8_t {
   Needed,      ///< a pass that code generation cannot do without: no optimisation
   Optional,    ///< a pass
   Unobserved,  ///< a pass for functions whose registers nobody looks at where a thread stops
+  Unrestored,  ///< an Unobserved one for functions into whose loops nobody puts a thread
   Choice,      ///< of code generation
 };
 

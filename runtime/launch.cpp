@@ -32,6 +32,7 @@ Result<jit::LaunchFacts> launch_facts(Module& module, const Kernel& kernel,
   const auto code = module.code(kernel);
   if (!code) return code.error();
   jit::LaunchFacts facts = thread_facts(kernel, range, code->grf_bytes());
+  facts.own_images = true;
   facts.beyond_caches = Device::is_beyond_caches(bytes_of(arguments));
   return facts;
 }

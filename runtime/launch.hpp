@@ -49,7 +49,9 @@ class Launch {
   void stop();
 
   /// What run() dispatches, one after the other, for who steps, saves and restores a Dispatch. Valid until
-  /// the next call for this device, and as long as the launch.
+  /// the next call for this device, and as long as the launch. Its code goes on from images that it has
+  /// saved; for those of other code take one of translate(), or a device without the optimisation
+  /// long_division.
   Result<std::vector<WalkerCommand>> commands();
 
   /// What the kernel has printed since the last call, for who runs commands() themselves.

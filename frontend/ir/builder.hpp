@@ -134,8 +134,9 @@ class Builder {
   void mask_set(unsigned variable, ValueId mask) {
     append_imm(make(Op::mask_set, Type::m, lanes_of(mask)), variable, {mask});
   }
-  void spend(std::uint64_t instructions, ValueId mask) {
-    append_imm(make(Op::spend, Type::m, lanes_of(mask)), instructions, {mask});
+  /// spend or spend_bits.
+  void spend(Op op, std::uint64_t instructions, ValueId value) {
+    append_imm(make(op, type_of(value), lanes_of(value)), instructions, {value});
   }
   void effect(Op op) { append(make(op), {}); }
   void effect(Op op, ValueId value) { append(make(op, type_of(value)), {value}); }

@@ -17,7 +17,8 @@ BatchCode Compiler::batch_code() const {
     batches.goes_on |= block.insts.back().op == ir::Op::wait;
     all += block.guest_instructions;
     for (const ir::Inst& inst : block.insts)
-      if (inst.op == ir::Op::spend) all += static_cast<std::int64_t>(inst.imm);
+      if (inst.op == ir::Op::spend || inst.op == ir::Op::spend_bits)
+        all += static_cast<std::int64_t>(inst.imm) * (inst.op == ir::Op::spend ? 1 : 64);
   }
   if (!comes_back && !batches.goes_on) batches.most_instructions = all;
   return batches;

@@ -293,11 +293,11 @@ void Liveness::find_merges(BlockId block, std::vector<Definition>& definitions) 
     for (unsigned k = 0; k < inst.result_count; ++k) definitions[inst.result + k] = {};
 }
 
-/// Which flags are those of the channels that are on. Flag b is that of channel b % 32; where an access says
-/// otherwise, it is of any channel.
+/// Which flags are those of the channels that are on. Flag b is that of channel b % 32, or b % 16 where no
+/// more than 16 channels are; where an access says otherwise, it is of any channel.
 void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs) {
   if (flag_accesses_.empty()) return;
-  constexpr unsigned channels = 32;
+  const unsigned channels = function_.simd <= 16 ? 16 : 32;
   auto& uses = uses_[block];
   needs.begin(function_.blocks[block]);
   for (const FlagAccess& access : flag_accesses_) {

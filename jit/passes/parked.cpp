@@ -198,6 +198,20 @@ ParkedChannels::ParkedChannels(const ir::Function& function) : all_back_(functio
   }
 }
 
+namespace {
+
+/// The variable that the mask has been read from, and that still holds it behind the block.
+std::optional<std::uint64_t> held_by(const ir::Block& block, ValueId mask) {
+  std::optional<std::uint64_t> variable;
+  for (const Inst& inst : block.insts) {
+    if (inst.op == Op::mask_get && inst.result == mask) variable = inst.imm;
+    if (inst.op == Op::mask_set && variable == inst.imm) variable.reset();
+  }
+  return variable;
+}
+
+}  // namespace
+
 MayBeParked::MayBeParked(const ir::Function& function)
     : before_(function.blocks.size(), BitSet(function.mask_variables)) {
   std::vector<bool> reached(function.blocks.size());
@@ -206,9 +220,15 @@ MayBeParked::MayBeParked(const ir::Function& function)
   while (!pending.empty()) {
     const BlockId block = pending.back();
     pending.pop_back();
-    const BitSet now = behind(function, block);
-    for (const BlockId successor : ir::successors(function.blocks[block].insts.back())) {
+    const BitSet behind_block = behind(function, block);
+    const Inst& last = function.blocks[block].insts.back();
+    for (const BlockId successor : ir::successors(last)) {
       if (successor == ir::no_block) continue;
+      BitSet now = behind_block;
+      // There it goes where none was in the variable.
+      if (last.op == Op::branch_any && successor == last.targets.fallthrough &&
+          successor != last.targets.taken)
+        if (const auto asked = held_by(function.blocks[block], function.arg(last, 0))) now.reset(*asked);
       const BitSet all = before_[successor] | now;
       if (reached[successor] && all == before_[successor]) continue;
       reached[successor] = true;

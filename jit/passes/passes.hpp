@@ -45,6 +45,9 @@ void join_lone_scatters(ir::Function& function);
 /// What is cut to fewer bits is computed from less, and bits that cannot be set are not masked.
 void low_bits(ir::Function& function);
 
+/// Loops that divide 64 bits, one a turn, become quotients and remainders.
+void long_division(ir::Function& function);
+
 /// What an `if` skips is done under the mask, where that is little.
 void short_branches(ir::Function& function);
 
@@ -93,7 +96,8 @@ std::span<const Pass> pipeline();
 struct PipelineOptions {
   Optimisations optimisations = {};
   bool verify = false;           ///< after each pass, as debug builds always do
-  bool exact_registers = false;  ///< as in CompileOptions: no pass that is Unobserved
+  bool exact_registers = false;  ///< as in CompileOptions: no pass that is Unobserved or Unrestored
+  bool own_images = true;        ///< as in LaunchFacts: else no pass that is Unrestored
 };
 
 /// Runs the passes that are not disabled. The error names the pass that has left an invalid function, and has

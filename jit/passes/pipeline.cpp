@@ -27,7 +27,10 @@ std::span<const Pass> pipeline() { return passes; }
 Result<void> run_pipeline(ir::Function& function, const PipelineOptions& options) {
   for (const Pass& pass : passes) {
     if (!options.optimisations[pass.optimisation]) continue;
-    if (options.exact_registers && info(pass.optimisation).kind == OptimisationKind::Unobserved) continue;
+    const OptimisationKind kind = info(pass.optimisation).kind;
+    const bool looks_away = kind == OptimisationKind::Unobserved || kind == OptimisationKind::Unrestored;
+    if (options.exact_registers && looks_away) continue;
+    if (!options.own_images && kind == OptimisationKind::Unrestored) continue;
     pass.run(function);
     if (!verifies && !options.verify) continue;
     if (const auto good = ir::verify(function); !good)

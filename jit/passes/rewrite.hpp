@@ -80,6 +80,25 @@ class SameValues {
   std::vector<ir::ValueId> same_;
 };
 
+/// Without blocks that have no instructions, which nothing leads to.
+inline void drop_empty_blocks(ir::Function& function) {
+  std::vector<ir::BlockId> now(function.blocks.size());
+  ir::BlockId kept = 0;
+  for (ir::BlockId block = 0; block < function.blocks.size(); ++block) {
+    now[block] = kept;
+    if (function.blocks[block].insts.empty()) continue;
+    if (kept != block) function.blocks[kept] = std::move(function.blocks[block]);
+    ++kept;
+  }
+  function.blocks.erase(function.blocks.begin() + kept, function.blocks.end());
+  for (ir::Block& block : function.blocks) {
+    ir::Inst& last = block.insts.back();
+    const unsigned targets = ir::shape_of(last.op).targets();
+    if (targets > 0) last.targets.taken = now[last.targets.taken];
+    if (targets > 1) last.targets.fallthrough = now[last.targets.fallthrough];
+  }
+}
+
 /// What a pass makes of a block, from its first instruction on.
 class NewBlock {
  public:

@@ -136,7 +136,7 @@ class Joiner {
     for (BlockId block = blocks; block-- > 0;)
       if (is_skipped[block]) grow(block);
     for (BlockId block = 0; block < blocks; ++block) grow(block);
-    drop_blocks();
+    drop_empty_blocks(function_);
   }
 
  private:
@@ -512,24 +512,6 @@ class Joiner {
     const ValueId left = without_variable(a, variable), right = without_variable(b, variable);
     if (left == no_value || right == no_value) return left == no_value ? right : left;
     return left == a && right == b ? mask : append(Op::or_, function_.simd, {left, right});
-  }
-
-  void drop_blocks() {
-    std::vector<BlockId> now(function_.blocks.size());
-    BlockId kept = 0;
-    for (BlockId block = 0; block < function_.blocks.size(); ++block) {
-      now[block] = kept;
-      if (function_.blocks[block].insts.empty()) continue;
-      if (kept != block) function_.blocks[kept] = std::move(function_.blocks[block]);
-      ++kept;
-    }
-    function_.blocks.erase(function_.blocks.begin() + kept, function_.blocks.end());
-    for (Block& block : function_.blocks) {
-      Inst& last = block.insts.back();
-      const unsigned targets = shape_of(last.op).targets();
-      if (targets > 0) last.targets.taken = now[last.targets.taken];
-      if (targets > 1) last.targets.fallthrough = now[last.targets.fallthrough];
-    }
   }
 
   Function& function_;

@@ -394,6 +394,18 @@ Next Interpreter::eval<Op::spend>(const Inst& inst) {
 }
 
 template <>
+Next Interpreter::eval<Op::spend_bits>(const Inst& inst) {
+  std::uint64_t all = 0;
+  for (unsigned lane = 0; lane < inst.lanes; ++lane) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, static_cast<const std::byte*>(arg(inst, 0)) + lane * sizeof bits, sizeof bits);
+    all |= bits;
+  }
+  state_.budget -= static_cast<std::int64_t>(inst.imm) * std::popcount(all);
+  return Next::Op;
+}
+
+template <>
 Next Interpreter::eval<Op::fpmode_set>(const Inst& inst) {
   std::uint64_t cr0 = 0;
   std::memcpy(&cr0, arg(inst, 0), size_of(inst.type));

@@ -36,7 +36,9 @@ class Eumulate final : public Contender {
   Result<HostCode> code() const override {
     const auto code = case_->code();
     if (!code) return code.error();
-    const auto listed = rt::translate(*code, device_->engine(), {.listing = true, .exact_registers = false});
+    const auto listed =
+        rt::translate(*code, device_->engine(),
+                      {.listing = true, .exact_registers = false, .launch = {.own_images = true}});
     if (!listed) return listed.error();
     return inspect_listing(listed->executable->listing());
   }

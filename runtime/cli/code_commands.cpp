@@ -159,6 +159,7 @@ int print_host_code(const CodeOptions& options) {
   if (const int failed = open(options, *engine, opened)) return failed;
   const rt::KernelCode& code = opened.code;
   jit::CompileOptions compile{.listing = true, .exact_registers = false, .optimisations = *left};
+  compile.launch.own_images = true;
   if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
     compile.launch.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
                                        : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};

@@ -345,7 +345,7 @@ class Generator {
       case Shape::MaskSet:
         return b_.mask_set(below(function_.mask_variables), mask(function_.simd));
       case Shape::Spend:
-        return b_.spend(below(4), mask(lanes));
+        return b_.spend(op, below(4), op == Op::spend ? mask(lanes) : value(Type::u64, lanes));
       case Shape::Effect0:
         return b_.effect(op);
       case Shape::Effect1:

@@ -1,4 +1,6 @@
 // Integer kernels of 8 to 64 bits: strfind, collatz, primes, arith64, intdiv, bits32, pair.
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "tests/kernels/case_parts.hpp"
@@ -96,6 +98,52 @@ void reference_divide64(const KernelCase& c, std::vector<Bytes>& buffers) {
     s[i * 2 + 1] = a[i] % b[i];
     u[i * 2] = static_cast<uint64_t>(a[i]) / static_cast<uint64_t>(b[i]);
     u[i * 2 + 1] = static_cast<uint64_t>(a[i]) % static_cast<uint64_t>(b[i]);
+  }
+}
+
+void reference_power_modulo(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto base = elements<uint64_t>(buffers, 0), power = elements<uint64_t>(buffers, 2);
+  const auto modulus = value_of<uint64_t>(c, 1);
+  for (uint32_t i = 0; i < c.global[0]; i++) {
+    uint64_t square = base[i] % modulus;
+    power[i] = 1 % modulus;
+    for (uint32_t exponent = i * 7; exponent != 0; exponent >>= 1) {
+      if (exponent % 2 != 0) power[i] = power[i] * square % modulus;
+      square = square * square % modulus;
+    }
+  }
+}
+
+void reference_divide_by_one(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = elements<uint64_t>(buffers, 0), quotient = elements<uint64_t>(buffers, 2);
+  for (size_t i = 0; i < c.global[0]; i++) quotient[i] = a[i] / value_of<uint64_t>(c, 1);
+}
+
+void reference_divide_once(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = value_of<uint64_t>(c, 0), divisor = value_of<uint64_t>(c, 1);
+  const auto result = elements<uint64_t>(buffers, 2);
+  for (size_t i = 0; i < c.global[0]; i++) result[i] = a / divisor + a % divisor * i;
+}
+
+void reference_divide_some(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = elements<uint64_t>(buffers, 0), divisor = elements<uint64_t>(buffers, 1),
+             result = elements<uint64_t>(buffers, 2);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    uint64_t left = a[i];
+    if (divisor[i] > 3) left = left / divisor[i] + 1;
+    if (i % 2 != 0)
+      left += static_cast<uint64_t>(static_cast<int64_t>(left) % static_cast<int64_t>(divisor[i] | 1));
+    result[i] = left;
+  }
+}
+
+void reference_digits(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = elements<uint64_t>(buffers, 0);
+  const auto base = value_of<uint64_t>(c, 1);
+  const auto sum = elements<uint32_t>(buffers, 2);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    sum[i] = 0;
+    for (uint64_t left = a[i]; left != 0; left /= base) sum[i] += static_cast<uint32_t>(left % base);
   }
 }
 
@@ -275,6 +323,30 @@ void add_integer_cases(std::vector<KernelCase>& cases) {
        .global = {251, 1, 1},
        .args = {input(quotients.first), input(quotients.second), output<int64_t>(502), output<uint64_t>(502)},
        .reference = reference_divide64});
+  const Pairs<uint64_t> numbers = edge_pairs<uint64_t>(323, 203);
+  const auto division = [&](const char* kernel, const char* variant, std::vector<Arg> args, auto reference) {
+    cases.push_back({.name = fmt::format("division.{}{}", kernel, variant),
+                     .file = "division",
+                     .kernel = kernel,
+                     .global = {203, 1, 1},
+                     .args = std::move(args),
+                     .reference = reference});
+  };
+  for (const auto& [variant, divisor] : {std::pair{".small", uint64_t{97}},
+                                         {".middle", uint64_t{0x123456789ab}},
+                                         {".large", uint64_t{0xffffffffffffffc5}}}) {
+    division("power_modulo", variant, {input(numbers.first), scalar(divisor), output<uint64_t>(203)},
+             reference_power_modulo);
+    division("divide_by_one", variant, {input(numbers.first), scalar(divisor), output<uint64_t>(203)},
+             reference_divide_by_one);
+    division("divide_once", variant,
+             {scalar(uint64_t{0xfedcba9876543210}), scalar(divisor), output<uint64_t>(203)},
+             reference_divide_once);
+    division("digits", variant, {input(numbers.first), scalar(divisor), output<uint32_t>(203)},
+             reference_digits);
+  }
+  division("divide_some", "", {input(numbers.first), input(numbers.second), output<uint64_t>(203)},
+           reference_divide_some);
   cases.push_back(intdiv<int8_t>("intdiv8", 260));
   cases.push_back(intdiv<int16_t>("intdiv16", 230));
   cases.push_back(intdiv<int32_t>("intdiv32", 210));

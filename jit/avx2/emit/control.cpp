@@ -68,6 +68,36 @@ void emit_spend(Compiler& c, const CodeInst& inst) {
   c.a.lea(budget_reg, x86::ptr(budget_reg, count, 0, -all));
 }
 
+void emit_spend_bits(Compiler& c, const CodeInst& inst) {
+  const ir::ValueId value = inst.args[0];
+  const x86::Gp count = c.g.scratch().r64();
+  if (c.regs.is_scalar(value)) {
+    c.a.popcnt(count, c.g.use(value).r64());
+  } else {
+    constexpr unsigned chunk_lanes = 4;
+    const x86::Ymm part = c.v.scratch(), sum = c.v.scratch(), high = c.v.scratch();
+    x86::Ymm all = c.v.use(value, 0);
+    for (unsigned chunk = 0; chunk < c.v.chunks(value); ++chunk) {
+      x86::Ymm bits = c.v.use(value, chunk);
+      if (const unsigned lanes = inst.lanes - chunk_lanes * chunk; lanes < chunk_lanes) {
+        c.a.vpxor(part, part, part);
+        c.a.vpblendd(part, part, bits, (1u << 2 * lanes) - 1);  // those behind the last one are anything
+        bits = part;
+      }
+      if (chunk != 0) c.a.vpor(sum, all, bits);
+      all = chunk != 0 ? sum : bits;
+    }
+    c.a.vextracti128(high.xmm(), all, 1);
+    c.a.vpor(sum.xmm(), all.xmm(), high.xmm());
+    c.a.vpshufd(high.xmm(), sum.xmm(), 0x4e);
+    c.a.vpor(sum.xmm(), sum.xmm(), high.xmm());
+    c.a.vmovq(count, sum.xmm());
+    c.a.popcnt(count, count);
+  }
+  c.a.imul(count, count, asmjit::Imm(inst.imm));
+  c.a.sub(budget_reg, count);
+}
+
 void emit_barrier_signal(Compiler& c, const CodeInst&) {
   c.a.inc(c.state(offsetof(ThreadState, barrier_signals), 4));
 }

@@ -70,7 +70,7 @@ Function every_op() {
         b.effect(op);
         break;
       case Shape::Spend:
-        b.spend(7, m);
+        b.spend(op, 7, op == Op::spend ? m : reg(Type::u64));
         break;
       case Shape::Convert:
         b.convert(op, Type::s32, reg(Type::f32));

@@ -96,6 +96,7 @@ std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimi
   if (one.has("few") || one.has("one")) options.launch.channels = one.has("few") ? 8 : 1;
   options.exact_registers = std::ranges::none_of(std::array{"ids", "run", "control", "lone", "few", "one"},
                                                  [&](const char* option) { return one.has(option); });
+  options.launch.own_images = !options.exact_registers;
   options.launch.beyond_caches = one.has("far");
   if (one.has("control")) options.control = KnownRegister{7 * 32, 0};
   const std::uint32_t ids = one.has("wide") ? 16 : 8;

@@ -253,6 +253,45 @@ TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispa
   CHECK(pauses > 1000);
 }
 
+// LaunchFacts::own_images: what divides bit by bit has become a division.
+TEST_CASE("a launch's own code refuses who has paused in a loop that it has not, and goes on from the others",
+          "[dispatch]") {
+  using eum::kernels::corpus, eum::kernels::LoadedCase;
+  auto device = Device::create({.engine = jit::EngineKind::avx2, .workers = 1});
+  REQUIRE(device);
+  const auto cases = corpus();
+  const auto c = std::ranges::find(cases, "division.digits.middle", &eum::kernels::KernelCase::name);
+  REQUIRE(c != cases.end());
+  auto loaded = LoadedCase::create(**device, *c, eum::kernels::Container::PatchTokens);
+  REQUIRE(loaded);
+  auto walks = (*loaded)->commands();
+  const auto code = (*loaded)->code();
+  REQUIRE((walks && code && walks->size() == 1));
+  const auto slow = translate(*code, *jit::make_reference_engine(), {.exact_registers = false});
+  REQUIRE(slow);
+  std::size_t refused = 0, done = 0;
+  for (std::uint64_t budget = 1; budget < 4000; budget += 331) {
+    (*loaded)->reset();
+    WalkerCommand walk = walks->front(), own = walk;
+    walk.code = &slow->code;
+    Workers workers(1);
+    const auto first = begun(workers, walk);
+    REQUIRE(stepped(*first, budget) == Progress::Paused);
+    const DispatchImage image = first->save();
+    const auto second = Dispatch::create(workers, own, &image);
+    const auto progress = second ? (*second)->step() : Result<Progress>(second.error());
+    if (progress) {
+      ++done;
+      CHECK((*loaded)->verify() == "");
+    } else {
+      ++refused;
+      CHECK_THAT(progress.error().message, Contains("no block of the code begins at"));
+    }
+  }
+  CHECK(refused > 0);
+  CHECK(done > 0);
+}
+
 // Registers, flags, masks and parked channels of every thread, compared wherever it can pause.
 TEST_CASE("one instruction at a time both engines are in the same state", "[dispatch][corpus]") {
   using eum::kernels::corpus, eum::kernels::KernelCase, eum::kernels::LoadedCase;

@@ -1,0 +1,84 @@
+#pragma once
+// What the last writes of a block leave in the register file.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "frontend/ir/function.hpp"
+#include "jit/passes/division/loop_turns.hpp"
+#include "jit/passes/division/terms.hpp"
+
+namespace eum::jit {
+
+class LastWrites {
+ public:
+  LastWrites(const ir::Function& function, const ir::Block& block) : function_(function), block_(block) {}
+
+  /// Dwords of one lane that hold this number then.
+  std::vector<Place> dwords_of(std::uint64_t number) const {
+    std::vector<Place> found;
+    ir::ValueId value = ir::no_value;
+    for (const ir::Inst& inst : block_.insts) {
+      if (inst.op == ir::Op::constant && inst.lanes == 1 && inst.imm == number && ir::size_of(inst.type) == 4)
+        value = inst.result;
+      if (inst.op != ir::Op::reg_write || inst.lanes != 1 || inst.mask != ir::no_value) continue;
+      const Place place{Place::File, 4, 1, inst.region.offset};
+      if (function_.arg(inst, 0) == value && writer_of(place) == &inst) found.push_back(place);
+    }
+    return found;
+  }
+
+  /// Zero there, of the channels of this group that are on then, or of one lane.
+  bool is_zero(const Place& place, unsigned group) const {
+    const ir::Inst* write = writer_of(place);
+    if (write == nullptr || write->op != ir::Op::reg_write) return false;
+    const ir::Inst* value = definition(function_.arg(*write, 0));
+    const unsigned bytes = ir::size_of(write->type);
+    const std::uint32_t first = write->region.offset, end = first + write->lanes * bytes;
+    if (!value || value->op != ir::Op::constant || value->imm != 0) return false;
+    if (write->region.stride(write->lanes) != 1 || first > place.first || end < place.end()) return false;
+    if (write->mask == ir::no_value) return true;
+    // The lanes are those of the same channels.
+    const ir::Inst* mask = definition(write->mask);
+    unsigned channel = 0;
+    if (mask && mask->op == ir::Op::slice) {
+      channel = static_cast<unsigned>(mask->imm);
+      mask = definition(function_.arg(*mask, 0));
+    }
+    return mask && is_execution_mask(*mask) && place.lanes > 1 && bytes == place.bytes &&
+           (place.first - first) % bytes == 0 &&
+           channel + (place.first - first) / bytes == group_lanes * group;
+  }
+
+ private:
+  const ir::Inst* definition(ir::ValueId value) const {
+    for (const ir::Inst& inst : block_.insts)
+      if (value >= inst.result && value < inst.result + inst.result_count) return &inst;
+    return nullptr;
+  }
+  /// As it is behind the block.
+  bool is_execution_mask(const ir::Inst& mask) const {
+    if (mask.op != ir::Op::mask_get || mask.imm != 0) return false;
+    return std::none_of(&mask, block_.insts.data() + block_.insts.size(),
+                        [](const ir::Inst& inst) { return inst.op == ir::Op::mask_set && inst.imm == 0; });
+  }
+  /// The last instruction that may write to the place.
+  const ir::Inst* writer_of(const Place& place) const {
+    for (std::size_t i = block_.insts.size(); i-- > 0;) {
+      const ir::Inst& inst = block_.insts[i];
+      if (inst.op == ir::Op::reg_scatter) return &inst;
+      if (inst.op != ir::Op::reg_write) continue;
+      const unsigned bytes = ir::size_of(inst.type);
+      for (unsigned lane = 0; lane < inst.lanes; ++lane) {
+        const std::uint32_t at = inst.region.byte_of(lane, bytes);
+        if (at < place.end() && place.first < at + bytes) return &inst;
+      }
+    }
+    return nullptr;
+  }
+
+  const ir::Function& function_;
+  const ir::Block& block_;
+};
+
+}  // namespace eum::jit

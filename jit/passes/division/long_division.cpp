@@ -1,0 +1,389 @@
+// Long division. No GEN divides 64 bits: compilers make a loop of 64 turns, one for each bit, of some forty
+// instructions each. Hosts divide in one instruction a lane. A loop of which every way through every turn
+// is proved to be such a step becomes quotients and remainders, and counts what its turns would have counted.
+#include "jit/passes/division/long_division.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+#include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
+
+namespace eum::jit {
+
+using namespace ir;
+
+namespace {
+
+using Blocks = std::vector<std::vector<BlockId>>;
+
+/// The loop whose last block is `latch`, if nothing but the end of one block leads into it.
+std::optional<Loop> loop_of(const Function& function, const Blocks& predecessors, BlockId header,
+                            BlockId latch) {
+  Loop loop{.header = header, .blocks = std::vector<bool>(function.blocks.size())};
+  for (const BlockId block : predecessors[header])
+    if (block != latch) loop.before = block;
+  if (predecessors[header].size() != 2 || loop.before == no_block || loop.before == header)
+    return std::nullopt;
+  if (function.blocks[loop.before].insts.back().op != Op::jump) return std::nullopt;
+  loop.blocks[header] = true;
+  std::vector<BlockId> pending{latch};
+  while (!pending.empty()) {
+    const BlockId block = pending.back();
+    pending.pop_back();
+    if (loop.blocks[block]) continue;
+    if (block == loop.before || block == 0) return std::nullopt;
+    loop.blocks[block] = true;
+    pending.insert(pending.end(), predecessors[block].begin(), predecessors[block].end());
+  }
+  return loop;
+}
+
+}  // namespace
+
+LongDivision::LongDivision(Function& function, const MayBeParked& parked, Loop loop, const Place& counter)
+    : function_(function),
+      parked_(parked),
+      loop_(std::move(loop)),
+      counter_(counter),
+      turns_(function, loop_, parked, terms_),
+      before_(function, function.blocks[loop_.before]) {}
+
+bool LongDivision::check() {
+  if (!turns_.walk(counter_, ~Turns{0})) return false;
+  dividers_ = Divider::find(terms_);
+  if (dividers_.empty()) return false;
+  for (Divider& divider : dividers_)
+    if (!divider.check(terms_, turns_) || !begins_with_zero(divider)) return false;
+  if (is_scalar() ? dividers_.size() != 1 : !is_one_of_each_group()) return false;
+  ways_.assign(turns_.ways().begin(), turns_.ways().end());
+  return check_ways() && check_costs() && check_without_channels();
+}
+
+bool LongDivision::begins_with_zero(const Divider& divider) const {
+  const auto is_zero = [&](Term part) { return before_.is_zero(terms_.place(part), divider.group()); };
+  const Number& remainder = divider.remainder();
+  return is_zero(remainder.low) && (remainder.is_whole() || is_zero(remainder.high));
+}
+
+bool LongDivision::is_one_of_each_group() const {
+  std::vector<unsigned> dividers(turns_.groups());
+  for (const Divider& divider : dividers_) {
+    if (divider.is_scalar()) return false;
+    ++dividers[divider.group()];
+  }
+  return std::ranges::all_of(dividers, [](unsigned count) { return count == 1; });
+}
+
+/// From bit 63 down to bit 0 turns follow one another, and then the loop ends; masks are only changed there.
+bool LongDivision::check_ways() {
+  Turns go_on = 0;
+  for (std::size_t number = 0; number < ways_.size(); ++number) {
+    const Turn& way = ways_[number];
+    const bool ends = !turns_.goes_on(way);
+    const Term behind = terms_.compute(Op::sub, Type::u32, {terms_.counter(), terms_.constant(1)});
+    const auto counter = std::ranges::find(way.cells, counter_, &Cell::at);
+    for (Turns left = way.turns; left != 0 && !ends; left &= left - 1) {
+      const auto turn = static_cast<unsigned>(std::countr_zero(left));
+      if (!terms_.is_known(counter->term) || terms_.value(counter->term, turn) != terms_.value(behind, turn))
+        return false;
+    }
+    std::vector<MaskBehind> masks;
+    for (unsigned variable = 0; variable < function_.mask_variables; ++variable) {
+      const std::optional<MaskBehind> mask = mask_behind(number, variable);
+      if (!mask || (!ends && *mask != MaskBehind::Same)) return false;
+      masks.push_back(*mask);
+    }
+    if (!ends) {
+      go_on |= way.turns;
+      continue;
+    }
+    if (way.turns != 1 || (exit_ != no_block && (exit_ != way.leads_to || masks_ != masks))) return false;
+    if (!terms_.is_known(counter->term)) return false;
+    exit_ = way.leads_to;
+    masks_ = masks;
+    counter_behind_ = terms_.value(counter->term, 0);
+  }
+  return exit_ != no_block && go_on == ~Turns{1};
+}
+
+std::optional<LongDivision::MaskBehind> LongDivision::mask_behind(std::size_t way, unsigned variable) {
+  std::optional<MaskBehind> all;
+  for (unsigned group = 0; group < turns_.groups(); ++group) {
+    const std::optional<MaskBehind> one = mask_behind(way, variable, group);
+    if (!one || (all && all != one)) return std::nullopt;
+    all = one;
+  }
+  return all;
+}
+
+std::optional<LongDivision::MaskBehind> LongDivision::mask_behind(std::size_t number, unsigned variable,
+                                                                  unsigned group) {
+  const Turn& way = ways_[number];
+  const Term before = turns_.masks_before()[variable][group];
+  if (way.masks[variable][group] == before) return MaskBehind::Same;
+  const auto divider = std::ranges::find(dividers_, group, &Divider::group);
+  const Term on = is_scalar() ? mask_if(true, way, variable, group) : divider->mask_behind(number, variable);
+  const Term off = mask_if(false, way, variable, group);
+  if (on == no_term) return std::nullopt;
+  const std::optional<bool> is_on = terms_.truth(on, way.turns), is_off = terms_.truth(off, way.turns);
+  if (variable == 0) {
+    if (is_off != false || !is_on) return std::nullopt;
+    return *is_on ? MaskBehind::Same : MaskBehind::None;
+  }
+  const bool was_none = terms_.is_known(before);
+  if (is_off == false && is_on) {
+    if (*is_on) return MaskBehind::Execution;
+    return was_none ? MaskBehind::Same : MaskBehind::None;
+  }
+  if (off != before) return std::nullopt;
+  return on == before    ? std::optional(MaskBehind::Same)
+         : is_on == true ? std::optional(MaskBehind::Added)
+                         : std::nullopt;
+}
+
+/// Of a channel that is on in front of the turn, or is not.
+Term LongDivision::mask_if(bool is_on, const Turn& way, unsigned variable, unsigned group) {
+  const Term on = turns_.is_on(group);
+  return Terms::Rebuilt(terms_, way.turns, [&](const Terms::Entry&, Term term) {
+    return term == on ? terms_.truth(is_on) : no_term;
+  })(way.masks[variable][group]);
+}
+
+/// How many guest instructions all turns are, and which bits of the quotient make them more.
+bool LongDivision::check_costs() {
+  for (unsigned turn = 0; turn < Divider::bits; ++turn) {
+    const Divider::Cost& cost = dividers_.front().costs()[turn];
+    if (!cost.always || !cost.zero || !cost.one) return false;
+    for (const Divider& divider : dividers_) {
+      const Divider::Cost& other = divider.costs()[turn];
+      if (other.always != cost.always || other.zero != cost.zero || other.one != cost.one) return false;
+    }
+    // One lane gets one of both.
+    const std::uint64_t both = dividers_.front().is_scalar() ? std::min(*cost.zero, *cost.one) : 0;
+    instructions_ += *cost.always + both;
+    if (*cost.zero != both) zeros_[*cost.zero - both] |= std::uint64_t{1} << turn;
+    if (*cost.one != both) ones_[*cost.one - both] |= std::uint64_t{1} << turn;
+  }
+  return instructions_ <= INT32_MAX;
+}
+
+/// With no channel on there are the same turns, or one, which does for one lane what the first turn does
+/// otherwise.
+bool LongDivision::check_without_channels() {
+  const Turns first = Turns{1} << last_bit;
+  if (!turns_.asks_channels()) return true;
+  if (!turns_.walk_without_channels(counter_, first)) return false;
+  const auto goes_on = [&](const Turn& way) { return turns_.goes_on(way); };
+  ends_without_channels_ = std::ranges::none_of(turns_.ways(), goes_on);
+  if (!ends_without_channels_ && !turns_.walk_without_channels(counter_, ~Turns{0})) return false;
+  ways_without_.assign(turns_.ways().begin(), turns_.ways().end());
+  const auto same_as = [&](const Turn& way) {
+    return std::ranges::find_if(ways_, [&](const Turn& other) {
+      return (way.turns & ~other.turns) == 0 && way.chosen == other.chosen;
+    });
+  };
+  const auto is_same = [&](const Turn& way) {
+    const auto same = same_as(way);
+    return same != ways_.end() && same->leads_to == way.leads_to && same->instructions == way.instructions &&
+           keeps_masks(way);
+  };
+  if (!ends_without_channels_) return !is_scalar() && std::ranges::all_of(ways_without_, is_same);
+  if (std::ranges::count(loop_.blocks, true) < 2) return false;  // it takes two in their place
+  std::optional<std::uint64_t> zero, one;
+  for (const Turn& way : ways_without_) {
+    if (exit_without_ != no_block && exit_without_ != way.leads_to) return false;
+    exit_without_ = way.leads_to;
+    const auto counter = std::ranges::find(way.cells, counter_, &Cell::at);
+    if (!terms_.is_known(counter->term) || !keeps_masks(way)) return false;
+    counter_without_ = terms_.value(counter->term, last_bit);
+    const auto same = same_as(way);
+    if (same == ways_.end() || !does_the_same(way, *same)) return false;
+    const bool is_any = !is_scalar() || way.chosen.empty();
+    const std::optional<bool> bit = is_any ? std::nullopt : dividers_.front().bit_of(terms_, way);
+    if (!is_any && !bit) return false;
+    if (is_any || !*bit) zero = way.instructions;
+    if (is_any || *bit) one = way.instructions;
+  }
+  if (!zero || !one || *one < *zero) return false;
+  instructions_without_ = *zero;
+  one_without_ = *one - *zero;
+  return *zero <= INT32_MAX;
+}
+
+/// Of no channel, if none is on.
+bool LongDivision::keeps_masks(const Turn& way) {
+  for (unsigned variable = 0; variable < function_.mask_variables; ++variable)
+    for (unsigned group = 0; group < turns_.groups(); ++group) {
+      const Term before = turns_.masks_before()[variable][group], off = mask_if(false, way, variable, group);
+      if (variable == 0 ? terms_.truth(off, way.turns) != false : off != before) return false;
+    }
+  return true;
+}
+
+/// In the places of a division of one lane.
+bool LongDivision::does_the_same(const Turn& way, const Turn& other) const {
+  const auto is_same = [&](const Place& place) {
+    const auto a = std::ranges::find(way.cells, place, &Cell::at);
+    const auto b = std::ranges::find(other.cells, place, &Cell::at);
+    const bool is_known = a != way.cells.end() && b != other.cells.end();
+    return is_known ? a->term == b->term : a == way.cells.end() && b == other.cells.end();
+  };
+  if (!is_scalar()) return true;
+  return std::ranges::all_of(dividers_.front().results(), [&](const Divider::Result& result) {
+    return is_same(result.at) && (!result.is_quotient || is_same(result.added_to));
+  });
+}
+
+// ---- What else is looked at
+
+bool LongDivision::find_others(const Liveness& liveness) {
+  const auto is_wanted = [&](const Inst& inst) {
+    return liveness.is_written_for(inst, liveness.live_in(exit_)) ||
+           (exit_without_ != no_block && liveness.is_written_for(inst, liveness.live_in(exit_without_)));
+  };
+  ChannelReads reads(function_, parked_);
+  for (BlockId block = 0; block < function_.blocks.size(); ++block) {
+    if (!loop_.blocks[block]) continue;
+    for (const Inst& inst : function_.blocks[block].insts) {
+      if ((inst.op != Op::reg_write && inst.op != Op::flag_write) || !is_wanted(inst)) continue;
+      const std::optional<std::vector<Place>> places = LoopTurns::places_of(inst);
+      if (!places) return false;
+      for (const Place& place : *places)
+        if (!is_replaced(place) && is_read(reads, place) && !find_other(place)) return false;
+    }
+  }
+  return true;
+}
+
+bool LongDivision::is_replaced(const Place& place) const {
+  const auto is_there = [&](const auto& known) { return known.at == place; };
+  return place == counter_ || std::ranges::any_of(others_, is_there) ||
+         std::ranges::any_of(dividers_, [&](const Divider& divider) {
+           return std::ranges::any_of(divider.results(), is_there);
+         });
+}
+
+/// Somebody may read what the channels of the loop have written there.
+bool LongDivision::is_read(ChannelReads& reads, const Place& place) const {
+  std::uint8_t group = Cell::everywhere;
+  for (const Turn& way : ways_)
+    for (const Cell& cell : way.cells) {
+      if (!(cell.at == place)) {
+        if (cell.at.overlaps(place)) return true;
+        continue;
+      }
+      if (group == Cell::everywhere) group = cell.group;
+      if (group != cell.group) return true;
+    }
+  if (group >= turns_.groups() || place.space != Place::File) return true;
+  std::uint64_t variables = 0;
+  for (unsigned variable = 0; variable < masks_.size() && variable < ChannelReads::most_variables; ++variable)
+    if (masks_[variable] == MaskBehind::Added || masks_[variable] == MaskBehind::Execution ||
+        (variable == 0 && masks_[0] == MaskBehind::Same))
+      variables |= std::uint64_t{1} << variable;
+  return reads.may_read(place, group, exit_, variables);
+}
+
+/// What lies there behind the loop, if that can be computed.
+bool LongDivision::find_other(const Place& place) {
+  const auto cell_of = [&](const Turn& way) {
+    const auto cell = std::ranges::find(way.cells, place, &Cell::at);
+    return cell == way.cells.end() ? nullptr : &*cell;
+  };
+  std::optional<Other> other;
+  for (const Turn& way : ways_) {
+    if (turns_.goes_on(way)) continue;
+    const Cell* cell = cell_of(way);
+    if (cell == nullptr) return false;
+    const Divider* divider = nullptr;
+    if (cell->group != Cell::everywhere && !is_scalar()) {
+      const auto own = std::ranges::find(dividers_, unsigned{cell->group}, &Divider::group);
+      if (own == dividers_.end()) return false;
+      divider = &*own;
+    }
+    const Term on = divider != nullptr ? turns_.is_on(divider->group()) : no_term;
+    const Term term = Terms::Rebuilt(terms_, way.turns, [&](const Terms::Entry&, Term each) {
+      return each == on ? terms_.truth(true) : no_term;
+    })(cell->term);
+    if (!is_computable(divider, term) || (other && other->term != term)) return false;
+    other = {place, term, divider};
+  }
+  others_.push_back(*other);
+  if (other->divider != nullptr) return true;
+  // It is written with no channel on too.
+  for (const Turn& way : ways_without_) {
+    if (turns_.goes_on(way)) continue;
+    const Cell* cell = cell_of(way);
+    if (cell == nullptr || !terms_.is_known(cell->term)) return false;
+    const std::uint64_t bits = terms_.value(cell->term, ends_without_channels_ ? last_bit : 0);
+    if (!ends_without_channels_ && bits != terms_.value(other->term, 0)) return false;
+    const Other without{place, terms_.constant(bits), nullptr};
+    const auto known = std::ranges::find(others_without_, place, &Other::at);
+    if (known == others_without_.end())
+      others_without_.push_back(without);
+    else if (known->term != without.term)
+      return false;
+  }
+  return true;
+}
+
+/// In the last turn, from what the division gives and what the loop leaves as it was.
+bool LongDivision::is_computable(const Divider* divider, Term term) const {
+  const Terms::Entry& entry = terms_[term];
+  if (terms_.is_known(term)) return true;
+  if (divider == nullptr) return false;
+  if (entry.kind == Terms::Kind::Computed)
+    return std::ranges::all_of(entry.args,
+                               [&](Term arg) { return arg == no_term || is_computable(divider, arg); });
+  if (entry.kind != Terms::Kind::Initial || terms_.place(term).space != Place::File) return false;
+  const Number& remainder = divider->remainder();
+  const bool is_quotient = std::ranges::any_of(divider->results(), [&](const Divider::Result& result) {
+    return result.is_quotient && result.added_to == terms_.place(term);
+  });
+  return term == remainder.low || term == remainder.high || is_quotient ||
+         std::ranges::all_of(ways_, [&](const Turn& way) { return is_kept(terms_, way, term); });
+}
+
+void long_division(Function& function) {
+  if (function.simd < group_lanes || function.simd % group_lanes != 0) return;
+  const auto count = static_cast<BlockId>(function.blocks.size());
+  std::vector<BlockId> latches(count, no_block);  // by header
+  for (BlockId block = 0; block < count; ++block) {
+    const Inst& last = function.blocks[block].insts.back();
+    if (last.op == Op::jump_ip) return;  // control may come from anywhere
+    for (const BlockId header : successors(last))
+      if (header != no_block && header <= block) latches[header] = block;
+  }
+  std::optional<Blocks> before;
+  std::optional<MayBeParked> parked;
+  std::optional<Liveness> liveness;
+  std::vector<std::unique_ptr<LongDivision>> found;
+  const auto look_at = [&](BlockId block, BlockId header) {
+    for (const Place& counter :
+         LastWrites(function, function.blocks[block]).dwords_of(LongDivision::last_bit)) {
+      if (!before) {
+        before = predecessors(function);
+        parked.emplace(function);
+      }
+      std::optional<Loop> loop = loop_of(function, *before, header, latches[header]);
+      if (!loop || loop->before != block) return;
+      auto division = std::make_unique<LongDivision>(function, *parked, std::move(*loop), counter);
+      if (!division->check()) continue;
+      if (!liveness) liveness.emplace(function, 32, false);
+      if (!division->find_others(*liveness)) continue;
+      found.push_back(std::move(division));
+      return;
+    }
+  };
+  for (BlockId block = 0; block < count; ++block) {
+    const Inst& last = function.blocks[block].insts.back();
+    if (last.op == Op::jump && latches[last.targets.taken] != no_block) look_at(block, last.targets.taken);
+  }
+  if (found.empty()) return;
+  for (const auto& division : found) division->replace();
+  drop_empty_blocks(function);
+}
+
+}  // namespace eum::jit

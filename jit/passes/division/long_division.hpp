@@ -1,0 +1,106 @@
+#pragma once
+// A loop that divides: what has been found out about it, and the code that takes its place. The pass
+// long_division looks for them (jit/passes/division/long_division.cpp); the code is made in
+// long_division_code.cpp.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "frontend/ir/builder.hpp"
+#include "jit/passes/division/channel_reads.hpp"
+#include "jit/passes/division/divider.hpp"
+#include "jit/passes/division/last_writes.hpp"
+#include "jit/passes/division/loop_turns.hpp"
+#include "jit/passes/liveness.hpp"
+#include "jit/passes/parked.hpp"
+
+namespace eum::jit {
+
+class LongDivision {
+ public:
+  static constexpr unsigned last_bit = Divider::bits - 1;
+
+  LongDivision(ir::Function& function, const MayBeParked& parked, Loop loop, const Place& counter);
+
+  /// The loop is nothing but divisions.
+  bool check();
+  /// What else is looked at behind it can be computed from what they give.
+  bool find_others(const Liveness& liveness);
+  /// Puts them in its place. Blocks that are left without instructions are to be dropped.
+  void replace();
+
+ private:
+  bool is_scalar() const { return dividers_.front().is_scalar(); }
+  bool begins_with_zero(const Divider& divider) const;
+  bool is_one_of_each_group() const;
+
+  /// What a mask variable holds behind the last turn: what it held, no channel, those that are on too, or
+  /// they.
+  enum class MaskBehind : std::uint8_t { Same, None, Added, Execution };
+  bool check_ways();
+  std::optional<MaskBehind> mask_behind(std::size_t way, unsigned variable);
+  std::optional<MaskBehind> mask_behind(std::size_t way, unsigned variable, unsigned group);
+  Term mask_if(bool is_on, const Turn& way, unsigned variable, unsigned group);
+  bool check_costs();
+
+  bool check_without_channels();
+  bool keeps_masks(const Turn& way);
+  bool does_the_same(const Turn& way, const Turn& other) const;
+
+  bool is_replaced(const Place& place) const;
+  bool is_read(ChannelReads& reads, const Place& place) const;
+  bool find_other(const Place& place);
+  bool is_computable(const Divider* divider, Term term) const;
+
+  // Code.
+  struct Divided {
+    ir::ValueId dividend, divisor, quotient, remainder;
+  };
+  Divided divide(ir::Builder& builder, const Divider& divider, ir::ValueId on, bool first_turn);
+  void write(ir::Builder& builder, const Divider& divider, const Divided& divided, ir::ValueId on);
+  ir::ValueId read(ir::Builder& builder, Term part, ir::Type type, unsigned lanes, ir::ValueId on);
+  void count(ir::Builder& builder, const std::map<std::uint64_t, std::uint64_t>& costs,
+             const std::vector<ir::ValueId>& quotients);
+  /// The values of terms in the last turn.
+  struct TurnCode {
+    const Divider* divider;
+    Divided divided;
+    ir::ValueId on;
+    ir::ValueId shifted = ir::no_value;  // the remainder with the last bit in it
+    std::map<Term, ir::ValueId> values{};
+  };
+  ir::ValueId constant(ir::Builder& builder, Term known, ir::Type type, unsigned lanes);
+  ir::ValueId value_of(ir::Builder& builder, TurnCode& code, Term term, ir::Type type);
+  ir::ValueId initial_of(ir::Builder& builder, TurnCode& code, Term term);
+  void write_other(ir::Builder& builder, const Place& place, ir::ValueId value, ir::ValueId on);
+
+  ir::Function& function_;
+  const MayBeParked& parked_;
+  Loop loop_;
+  Place counter_;
+  Terms terms_;
+  LoopTurns turns_;
+  LastWrites before_;
+  std::vector<Divider> dividers_;
+  std::vector<Turn> ways_, ways_without_;  // through a turn, and with no channel on
+  // Behind the last turn, and behind the one that there is with no channel on.
+  ir::BlockId exit_ = ir::no_block, exit_without_ = ir::no_block;
+  std::uint64_t counter_behind_ = 0, counter_without_ = 0;
+  std::vector<MaskBehind> masks_;  // by variable
+  std::uint64_t instructions_ = 0, instructions_without_ = 0;
+  std::uint64_t one_without_ = 0;       // of one lane: more if it gets a 1
+  bool ends_without_channels_ = false;  // then there is one turn
+  // Bits of the quotient by the instructions that each takes if it is a 0, or a 1.
+  std::map<std::uint64_t, std::uint64_t> zeros_, ones_;
+  /// A place that is looked at behind the loop, and its term in the last turn.
+  struct Other {
+    Place at;
+    Term term;
+    const Divider* divider;  ///< of the channels that have it; none: of all
+  };
+  std::vector<Other> others_, others_without_;
+};
+
+}  // namespace eum::jit

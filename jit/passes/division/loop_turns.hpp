@@ -1,0 +1,133 @@
+#pragma once
+// What a turn of a loop that counts does, in terms: which ways there are through it, for which values of the
+// counter, and what registers, flags and masks hold behind each. A branch that the counter decides parts the
+// ways. One that channels decide is gone into under their masks, as most of them would do.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "frontend/ir/function.hpp"
+#include "jit/passes/division/terms.hpp"
+#include "jit/passes/parked.hpp"
+
+namespace eum::jit {
+
+/// A loop with one way in.
+struct Loop {
+  ir::BlockId before = ir::no_block;  ///< leads to nothing but the header
+  ir::BlockId header = ir::no_block;
+  std::vector<bool> blocks;  ///< those of the function that are part of it
+};
+
+/// Channels are followed in groups of eight, whose lanes all have one term.
+inline constexpr unsigned group_lanes = 8;
+using GroupTerms = std::array<Term, ir::max_lanes / group_lanes>;
+
+/// What lies at a place.
+struct Cell {
+  static constexpr std::uint8_t everywhere = 0xff;
+  Place at;
+  Term term = no_term;
+  std::uint8_t group =
+      everywhere;          ///< it has been written for these channels where they are on, and no others
+  bool is_unsure = false;  ///< written where perhaps nobody went
+};
+
+/// Blocks of a turn that are gone into if a channel is in a mask.
+struct Part {
+  GroupTerms mask{};
+  std::uint64_t instructions = 0;  ///< of the guest
+};
+
+/// A way through a turn.
+struct Turn {
+  Turns turns = 0;  ///< that take it
+  ir::BlockId leads_to = ir::no_block;
+  std::uint64_t instructions = 0;  ///< of the guest, without those of `parts`
+  std::vector<Part> parts;
+  std::vector<std::pair<Term, bool>> chosen;  ///< that branches of one lane were decided so
+  std::vector<Cell> cells;                    ///< places that have been read or written
+  std::vector<GroupTerms> masks;              ///< by variable
+};
+
+/// Nothing is written where this lies before the turn.
+bool is_kept(const Terms& terms, const Turn& way, Term initial);
+
+class LoopTurns {
+ public:
+  /// Where a reg_write or flag_write writes; nothing if that is not said in places.
+  static std::optional<std::vector<Place>> places_of(const ir::Inst& write);
+
+  LoopTurns(const ir::Function& function, const Loop& loop, const MayBeParked& parked, Terms& terms);
+
+  /// Ways through the turns from the header on, where `counter` is the counter; false: there are some that it
+  /// does not follow. At least one channel is on.
+  bool walk(const Place& counter, Turns turns);
+  /// The same with no channel on; ways() are then those.
+  bool walk_without_channels(const Place& counter, Turns turns);
+
+  std::span<const Turn> ways() const { return ways_; }
+  /// Another turn follows.
+  bool goes_on(const Turn& way) const { return way.leads_to == loop_.header; }
+  /// Some branch depends on which channels are on.
+  bool asks_channels() const { return asks_channels_; }
+  unsigned groups() const { return groups_; }
+  /// Truth that the channel is on in front of the turn.
+  Term is_on(unsigned group) const { return before_[0][group]; }
+  const std::vector<GroupTerms>& masks_before() const { return before_; }
+
+ private:
+  struct State {
+    Turn way;
+    ir::BlockId block;
+    std::vector<bool> visited;
+    ir::BlockId join = ir::no_block;       // where the part that it is in ends
+    std::vector<GroupTerms> masks_before;  // masks in front of that
+  };
+  /// Of a value: its lanes in groups, or the one it has.
+  struct Lanes {
+    GroupTerms terms{};
+    unsigned count = 0;
+  };
+
+  bool start(const Place& counter, Turns turns);
+  bool follow(State state);
+  bool leave(State& state, ir::BlockId next);
+  bool end_part(State& state);
+  bool begin_part(State& state, const ir::Inst& inst);
+  bool branch(State state, const ir::Inst& inst);
+  bool fork(const State& state, const ir::Inst& inst, Turns taken);
+
+  bool execute(const ir::Inst& inst, State& state);
+  void write(const ir::Inst& inst, State& state);
+  void compute(const ir::Inst& inst);
+  Term read(State& state, const Place& place);
+  void write(State& state, const Place& place, Term value, Term mask);
+  void lose(State& state, std::uint32_t first, std::uint32_t end);
+  static constexpr std::uint8_t nothing = 0xfe;
+  std::uint8_t part_of(Term mask) const;
+  bool is_under(const Lanes& mask, const State& state) const;
+  Term if_on(Term mask, unsigned group, Turns turns);
+
+  Lanes& lanes(ir::ValueId value) { return values_[value]; }
+  void set(ir::ValueId value, const GroupTerms& terms, unsigned count) { values_[value] = {terms, count}; }
+  GroupTerms unknown();
+  unsigned count_of(ir::ValueId value) const {
+    const unsigned lanes = function_.values[value].lanes;
+    return lanes % group_lanes == 0 ? lanes / group_lanes : 1;
+  }
+
+  const ir::Function& function_;
+  const Loop& loop_;
+  Terms& terms_;
+  unsigned groups_;
+  bool any_is_on_ = true, asks_channels_ = false;
+  std::vector<GroupTerms> before_;
+  std::vector<Turn> ways_;
+  std::vector<Lanes> values_;
+};
+
+}  // namespace eum::jit
