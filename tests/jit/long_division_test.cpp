@@ -41,14 +41,15 @@ enum class Mistake {
 /// How it is written.
 struct Form {
   unsigned simd = 8;
-  bool halves = true;       ///< numbers of two dwords
-  bool scalar = false;      ///< one lane
-  bool quotient = true;     ///< it gives one
-  bool selects = false;     ///< subtracts what a select gives
-  bool has_else = false;    ///< something is done for the channels that get a 0 too
-  bool breaks = true;       ///< leaves by masks
-  bool copies = false;      ///< the quotient has another place behind the loop
-  bool shows_rest = false;  ///< what the last turn leaves elsewhere is looked at
+  bool halves = true;              ///< numbers of two dwords
+  bool scalar = false;             ///< one lane
+  bool quotient = true;            ///< it gives one
+  bool selects = false;            ///< subtracts what a select gives
+  bool has_else = false;           ///< something is done for the channels that get a 0 too
+  bool breaks = true;              ///< leaves by masks
+  bool copies = false;             ///< the quotient has another place behind the loop
+  bool counts_by_channel = false;  ///< each channel has a counter of its own
+  bool shows_rest = false;         ///< what the last turn leaves elsewhere is looked at
   Mistake mistake = Mistake::None;
 };
 
@@ -120,23 +121,37 @@ class DivisionLoop {
     b_.mask_set(0, op(Op::or_, b_.mask_get(0), b_.mask_get(variable)));
     b_.mask_set(variable, none());
   }
-  ValueId count() { return b_.reg_read(Type::u32, 1, place(counter)); }
+  unsigned counters() const { return form_.counts_by_channel ? form_.simd : 1; }
+  ValueId count_mask() { return form_.counts_by_channel ? b_.mask_get(0) : no_value; }
+  ValueId count() { return b_.reg_read(Type::u32, counters(), place(counter), count_mask()); }
+  ValueId count_number(std::uint64_t bits) { return b_.constant(Type::u32, counters(), bits); }
+  ValueId for_lanes(ValueId of_counters) {
+    return form_.counts_by_channel ? of_counters : every_lane(of_counters);
+  }
 
   void start() {
     for (unsigned part = 0; part < parts(); ++part) {
       write(quotient, part, number(0));
       b_.reg_write(place(remainder, part), number(is(Mistake::BeginsWithOne) ? 1 : 0), on());
     }
-    b_.reg_write(place(counter), b_.constant(Type::u32, 1, is(Mistake::FewerTurns) ? 62 : 63));
+    b_.reg_write(place(counter), count_number(is(Mistake::FewerTurns) ? 62 : 63), count_mask());
   }
 
   /// Bit c of the dividend, as number 0 or 1.
   ValueId bit() {
     const ValueId c = count();
     if (!form_.halves) {
-      ValueId amount = every_lane(b_.convert(Op::convert, Type::u64, c));
+      ValueId amount = for_lanes(b_.convert(Op::convert, Type::u64, c));
       if (is(Mistake::NextBit)) amount = op(Op::xor_, amount, number(1));
       return op(Op::and_, op(Op::shr, read(dividend), amount), number(1));
+    }
+    if (form_.counts_by_channel) {
+      if (is(Mistake::NextBit))
+        return op(Op::and_, op(Op::shr, read(dividend), op(Op::xor_, c, number(1))), number(1));
+      const ValueId is_low = b_.compare(Op::cmp_lt, c, number(32));
+      const ValueId low = op(Op::shr, read(dividend), c),
+                    high = op(Op::shr, read(dividend, 1), op(Op::sub, c, number(32)));
+      return op(Op::and_, b_.select(is_low, low, high), number(1));
     }
     // 0; below 32; 32 and more: a block each, as some compilers have them.
     const unsigned place_of_bit = subtracted + 8;
@@ -219,8 +234,7 @@ class DivisionLoop {
     if (!form_.quotient) return;
     const std::array masks = masks_of_bit();
     for (unsigned part = 0; part < parts(); ++part)
-      write(quotient, part,
-            op(Op::or_, read(quotient, part), b_.select(below, number(0), every_lane(masks[part]))));
+      write(quotient, part, op(Op::or_, read(quotient, part), b_.select(below, number(0), masks[part])));
   }
 
   void subtract() {
@@ -233,19 +247,19 @@ class DivisionLoop {
     write(remainder, 1, high);
   }
 
-  /// 1 << c, of one lane.
+  /// 1 << c, as the counter has it.
   std::array<ValueId, 2> masks_of_bit() {
-    const ValueId c = count(), one = b_.constant(type(), 1, is(Mistake::BitOfQuotient) ? 2 : 1);
-    if (!form_.halves) return {op(Op::shl, one, b_.convert(Op::convert, Type::u64, c)), no_value};
-    const ValueId bit = op(Op::shl, one, c), none = b_.constant(Type::u32, 1, 0);
-    const ValueId is_low = b_.compare(Op::cmp_lt, c, b_.constant(Type::u32, 1, 32));
-    return {b_.select(is_low, bit, none), b_.select(is_low, none, bit)};
+    const ValueId c = count(), one = b_.constant(type(), counters(), is(Mistake::BitOfQuotient) ? 2 : 1);
+    if (!form_.halves) return {for_lanes(op(Op::shl, one, b_.convert(Op::convert, Type::u64, c))), no_value};
+    const ValueId bit = op(Op::shl, one, c), none = count_number(0);
+    const ValueId is_low = b_.compare(Op::cmp_lt, c, count_number(32));
+    return {for_lanes(b_.select(is_low, bit, none)), for_lanes(b_.select(is_low, none, bit))};
   }
   void set_bit() {
     if (!form_.quotient) return;
     const std::array masks = masks_of_bit();
     for (unsigned part = 0; part < parts(); ++part)
-      write(quotient, part, op(Op::or_, read(quotient, part), every_lane(masks[part])));
+      write(quotient, part, op(Op::or_, read(quotient, part), masks[part]));
   }
 
   void end_turn(BlockId header) {
@@ -254,20 +268,20 @@ class DivisionLoop {
       for (unsigned part = 0; part < parts(); ++part) write(result, part, read(quotient, part));
     const BlockId again = block(), exit = block();
     const ValueId c = count();
-    const ValueId ends = b_.compare(Op::cmp_eq, c, b_.constant(Type::u32, 1, is(Mistake::EndsEarly) ? 1 : 0));
+    const ValueId ends = b_.compare(Op::cmp_eq, c, count_number(is(Mistake::EndsEarly) ? 1 : 0));
     if (!form_.breaks) {
       b_.branch_any(ends, exit, again);
     } else {
-      const ValueId on = b_.mask_get(0),
-                    all = b_.compare(Op::cmp_eq, b_.splat(c, form_.simd),
-                                     b_.constant(Type::u32, form_.simd, is(Mistake::EndsEarly)));
+      const ValueId on = b_.mask_get(0), by_lane = form_.counts_by_channel ? c : b_.splat(c, form_.simd);
+      const ValueId all =
+          b_.compare(Op::cmp_eq, by_lane, b_.constant(Type::u32, form_.simd, is(Mistake::EndsEarly)));
       const ValueId stay = op(Op::andn, all, on);
       park(at_exit, op(Op::and_, all, on));
       b_.mask_set(0, stay);
       b_.branch_any(stay, again, exit);
     }
     begin(again, 1);
-    b_.reg_write(place(counter), op(Op::sub, count(), b_.constant(Type::u32, 1, 1)));
+    b_.reg_write(place(counter), op(Op::sub, count(), count_number(1)), count_mask());
     b_.jump(header);
     begin(exit, 2);
     if (form_.breaks) come_back(at_exit);
@@ -295,7 +309,7 @@ class DivisionLoop {
     store_place(remainder);
     if (form_.shows_rest) {
       store_place(shifted);
-      store(count());
+      if (!form_.counts_by_channel) store(count());
     }
     come_back(outer);
     const ValueId all = b_.mask_get(0);
@@ -320,6 +334,7 @@ Form random_form(Random& random) {
   form.quotient = chance();
   form.has_else = !form.scalar && !form.selects && chance();
   form.breaks = chance();
+  form.counts_by_channel = !form.scalar && form.breaks && chance();
   form.copies = form.quotient && chance();
   form.shows_rest = random() % 4 == 0;
   if (chance()) form.mistake = static_cast<Mistake>(random() % static_cast<unsigned>(Mistake::Count));
@@ -328,9 +343,10 @@ Form random_form(Random& random) {
 
 std::string text_of(const Form& form) {
   return fmt::format(
-      "simd {} halves {} scalar {} quotient {} selects {} else {} breaks {} copies {} rest {} mistake {}",
+      "simd {} halves {} scalar {} quotient {} selects {} else {} breaks {} copies {} own counters {} rest "
+      "{} mistake {}",
       form.simd, form.halves, form.scalar, form.quotient, form.selects, form.has_else, form.breaks,
-      form.copies, form.shows_rest, static_cast<int>(form.mistake));
+      form.copies, form.counts_by_channel, form.shows_rest, static_cast<int>(form.mistake));
 }
 
 /// Of one lane the pass does not compute what else is looked at; and with no channel on another part of the

@@ -6,29 +6,52 @@ namespace eum::jit {
 
 using namespace ir;
 
-bool ChannelReads::may_read(const Place& place, unsigned group, BlockId block, std::uint64_t variables) {
+bool ChannelReads::may_read(const Place& place, unsigned group, BlockId block, const Variables& variables) {
   if (function_.mask_variables > most_variables) return true;
   place_ = place;
-  own_channels_ = {place.lanes * group};
-  if (may_read(block, variables, own_channels_[0])) return true;
-  // To others, who know the place as theirs, it is what anybody has written.
-  std::uint64_t all = 1;
-  for (unsigned variable = 1; variable < function_.mask_variables; ++variable)
-    all |= std::uint64_t{parked_(block, variable)} << variable;
-  for (std::size_t i = 1; i < own_channels_.size(); ++i)
-    if (may_read(block, all, own_channels_[i])) return true;
+  first_channels_ = {place.lanes * group};
+  return may_read(block, variables, first_channels_[0]) || others_may_read(block);
+}
+
+bool ChannelReads::may_read(const Place& place, BlockId block) {
+  if (function_.mask_variables > most_variables) return true;
+  place_ = place;
+  // Flags are each of one channel, whichever that is.
+  if (place.space == Place::Flags) return may_read(block, wherever_channels_are(block), 0);
+  // Byte by byte, as accesses of some may follow.
+  for (std::uint32_t byte = place.first; byte < place.end(); ++byte) {
+    if (place.lanes == 1) place_ = {Place::File, 1, 1, byte};
+    first_channels_ = {no_channel};
+    if (may_read(block, Variables(1), no_channel) || others_may_read(block)) return true;
+    if (place.lanes != 1) break;
+  }
   return false;
 }
 
-bool ChannelReads::may_read(BlockId block, std::uint64_t variables, unsigned first_channel) {
+/// To others, who know the place as theirs, it is what anybody has written.
+bool ChannelReads::others_may_read(BlockId block) {
+  const Variables all = wherever_channels_are(block);
+  for (std::size_t i = 1; i < first_channels_.size(); ++i)
+    if (may_read(block, all, first_channels_[i])) return true;
+  return false;
+}
+
+ChannelReads::Variables ChannelReads::wherever_channels_are(BlockId block) const {
+  Variables all(1);
+  for (unsigned variable = 1; variable < function_.mask_variables; ++variable)
+    all[variable] = parked_(block, variable);
+  return all;
+}
+
+bool ChannelReads::may_read(BlockId block, const Variables& variables, unsigned first_channel) {
   first_channel_ = first_channel;
-  std::vector<std::uint64_t> before(function_.blocks.size());
+  std::vector<Variables> before(function_.blocks.size());
   before[block] = variables;
   std::vector<BlockId> pending{block};
   while (!pending.empty()) {
     const BlockId now = pending.back();
     pending.pop_back();
-    const std::optional<std::uint64_t> left = behind(now, before[now]);
+    const std::optional<Variables> left = behind(now, before[now]);
     if (!left) return true;
     for (const BlockId next : successors(function_.blocks[now].insts.back())) {
       if (next == no_block || (before[next] | *left) == before[next]) continue;
@@ -40,44 +63,55 @@ bool ChannelReads::may_read(BlockId block, std::uint64_t variables, unsigned fir
 }
 
 /// In which variables they may be behind the block, still with what they had; nothing: it may be read.
-std::optional<std::uint64_t> ChannelReads::behind(BlockId id, std::uint64_t variables) {
+std::optional<ChannelReads::Variables> ChannelReads::behind(BlockId id, Variables variables) {
   ValueId on = no_value;  // the execution mask
-  for (const Inst& inst : function_.blocks[id].insts) {
-    if (variables == 0) return 0;
+  const auto& insts = function_.blocks[id].insts;
+  for (std::size_t i = 0; i < insts.size(); ++i) {
+    const Inst& inst = insts[i];
+    if (variables.none()) return variables;
     for (unsigned k = 0; k < inst.result_count; ++k) roots_[inst.result + k] = {inst.result + k, 0};
     switch (inst.op) {
       case Op::mask_get:
-        holds_[inst.result] = (variables >> inst.imm & 1) != 0;
+        holds_[inst.result] = variables[inst.imm];
         if (inst.imm == 0 && on != no_value) roots_[inst.result] = {on, 0};
         if (inst.imm == 0 && on == no_value) on = inst.result;
         break;
       case Op::mask_set: {
+        if (first_channel_ == no_channel) break;  // what one lane has is nobody's
         const ValueId set = function_.arg(inst, 0);
-        const std::uint64_t bit = std::uint64_t{1} << inst.imm;
-        variables = holds_[root(set).mask] ? variables | bit : variables & ~bit;
-        if (inst.imm == 0) on = root(set).first == 0 ? root(set).mask : no_value;
+        variables[inst.imm] = holds_[root(set).mask];
+        if (inst.imm == 0) on = root(set).mask;
         break;
       }
       case Op::reg_gather:
-        return std::nullopt;
+        if (place_.space == Place::File) return std::nullopt;
+        break;
       case Op::reg_scatter:
-        if (inst.own.given()) return std::nullopt;
+        if (place_.space == Place::File && inst.own.given()) return std::nullopt;
         break;
       case Op::reg_read:
-        if (!overlaps(inst)) break;
-        if (const auto channel = channel_of(inst); !channel) {
-          return std::nullopt;
-        } else if (*channel == first_channel_) {
-          if (holds_[root(inst.mask).mask]) return std::nullopt;
-        } else if (std::ranges::find(own_channels_, *channel) == own_channels_.end()) {
-          own_channels_.push_back(*channel);
-        }
+        if (place_.space == Place::File && overlaps(inst) && reads_registers(inst)) return std::nullopt;
         break;
       case Op::reg_write: {
+        if (place_.space != Place::File || !covers(inst)) break;
+        if (inst.mask == no_value) return Variables();
         if (channel_of(inst) != first_channel_) break;
         const Root mask = root(inst.mask);
         holds_[mask.mask] = false;
-        if (mask.mask == on) variables &= ~std::uint64_t{1};
+        if (mask.mask == on) variables.reset(0);
+        break;
+      }
+      case Op::flag_read:
+        if (reads_flags(inst, liveness_.use(id, i), variables)) return std::nullopt;
+        holds_[inst.result] = true;
+        break;
+      case Op::flag_write: {
+        if (place_.space != Place::Flags || inst.imm > place_.first || inst.imm + inst.lanes < place_.end())
+          break;
+        const MaskRole role = liveness_.role(id, i);
+        if (role == MaskRole::ExecutionMerge) variables.reset(0);
+        if (inst.mask == no_value && role != MaskRole::ExecutionMerge && role != MaskRole::Merge)
+          return Variables();
         break;
       }
       default:
@@ -91,6 +125,30 @@ std::optional<std::uint64_t> ChannelReads::behind(BlockId id, std::uint64_t vari
     }
   }
   return variables;
+}
+
+/// Something of the place, by one of those channels.
+bool ChannelReads::reads_registers(const Inst& read) {
+  const std::optional<unsigned> channel = channel_of(read);
+  if (!channel) return true;
+  if (*channel == first_channel_) return holds_[root(read.mask).mask];
+  if (std::ranges::find(first_channels_, *channel) == first_channels_.end())
+    first_channels_.push_back(*channel);
+  return false;
+}
+
+bool ChannelReads::reads_flags(const Inst& read, const MaskUse& use, const Variables& variables) const {
+  if (place_.space != Place::Flags || read.imm >= place_.end() || read.imm + read.lanes <= place_.first)
+    return false;
+  switch (use.role) {
+    case MaskRole::Unused:
+    case MaskRole::Merge:  // it goes to who writes it back
+      return false;
+    case MaskRole::Execution:
+      return variables[0];
+    default:
+      return true;
+  }
 }
 
 /// What a mask is made of may tell that none of them is in it.
@@ -111,23 +169,40 @@ bool ChannelReads::holds(const Inst& made) const {
   }
 }
 
-bool ChannelReads::overlaps(const Inst& access) const {
+bool ChannelReads::overlaps(const Inst& access) const { return shared_bytes(access) != 0; }
+
+/// Every byte of the place.
+bool ChannelReads::covers(const Inst& access) const {
+  return shared_bytes(access) == place_.end() - place_.first;
+}
+
+unsigned ChannelReads::shared_bytes(const Inst& access) const {
   const unsigned bytes = size_of(access.type);
+  unsigned shared = 0;
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
     const std::uint32_t at = access.region.byte_of(lane, bytes);
-    if (at < place_.end() && place_.first < at + bytes) return true;
+    const std::uint32_t first = std::max(at, place_.first), end = std::min(at + bytes, place_.end());
+    if (first < end) shared += end - first;
   }
-  return false;
+  return shared;
 }
 
 /// The first channel of those that have the place, as the access has it; nothing: not channel by channel.
 std::optional<unsigned> ChannelReads::channel_of(const Inst& access) const {
-  const unsigned bytes = size_of(access.type);
-  if (access.mask == no_value || bytes != place_.bytes || access.region.stride(access.lanes) != 1)
-    return std::nullopt;
-  const std::uint32_t first = access.region.offset, end = first + access.lanes * bytes;
-  if (first > place_.first || end < place_.end() || (place_.first - first) % bytes != 0) return std::nullopt;
-  return root(access.mask).first + (place_.first - first) / bytes;
+  if (access.mask == no_value) return std::nullopt;
+  const unsigned bytes = size_of(access.type), first_lane = root(access.mask).first;
+  std::optional<unsigned> found;
+  for (unsigned lane = 0; lane < access.lanes; ++lane) {
+    const std::uint32_t at = access.region.byte_of(lane, bytes);
+    if (at >= place_.end() || at + bytes <= place_.first) continue;
+    const std::uint32_t first = std::max(at, place_.first) - place_.first;
+    const std::uint32_t last = std::min(at + bytes, place_.end()) - 1 - place_.first;
+    const unsigned own = first / place_.bytes, channel = first_lane + lane - own;
+    if (last / place_.bytes != own || first_lane + lane < own || (found && found != channel))
+      return std::nullopt;
+    found = channel;
+  }
+  return found;
 }
 
 }  // namespace eum::jit

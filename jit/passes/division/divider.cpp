@@ -93,7 +93,7 @@ const Cell* cell_at(const Turn& way, const Place& place) {
 
 }  // namespace
 
-std::vector<Divider> Divider::find(const Terms& terms) {
+std::vector<Divider> Divider::find(Terms& terms, const LoopTurns& turns) {
   std::vector<Divider> found;
   const auto is_input = [&](Term term) {
     return terms.is_known(term) ||
@@ -109,9 +109,20 @@ std::vector<Divider> Divider::find(const Terms& terms) {
     divider.divisor_ = divisor;
     found.push_back(divider);
   };
-  const auto size = static_cast<Term>(terms.size());
-  for (Term term = 0; term < size; ++term) {
-    const auto& args = terms[term].args;
+  // As they are in the channels that are on.
+  const auto if_on = [&](const Terms::Entry&, Term term) {
+    for (unsigned group = 0; group < turns.groups(); ++group)
+      if (term == turns.is_on(group)) return terms.truth(true);
+    return no_term;
+  };
+  std::vector<Term> comparisons;
+  Terms::Rebuilt now(terms, turns.ways().front().turns, if_on);
+  for (Term term = 0, size = static_cast<Term>(terms.size()); term < size; ++term)
+    if (terms[term].kind == Terms::Kind::Computed &&
+        (terms[term].op == Op::cmp_eq || terms[term].op == Op::cmp_lt))
+      comparisons.push_back(now(term));
+  for (const Term term : comparisons) {
+    const auto args = terms[term].args;
     if (is_computed(terms, term, Op::cmp_lt, Type::u64)) {
       const Term low = shifted_from(terms, args[0], Type::u64);
       if (low != no_term) add({low, no_term}, {args[1], no_term});
@@ -121,7 +132,7 @@ std::vector<Divider> Divider::find(const Terms& terms) {
       Term low = no_term;
       const Term high = shifted_high_from(terms, args[k], low), divisor_high = args[1 - k];
       if (high == no_term) continue;
-      for (Term other = 0; other < size; ++other)
+      for (const Term other : comparisons)
         if (is_computed(terms, other, Op::cmp_lt, Type::u32) &&
             shifted_from(terms, terms[other].args[0], Type::u32) == low)
           add({low, high}, {terms[other].args[1], divisor_high});
@@ -130,10 +141,11 @@ std::vector<Divider> Divider::find(const Terms& terms) {
   return found;
 }
 
-std::span<const Divider::Outcome> Divider::outcomes() const {
+std::span<const Divider::Outcome> Divider::outcomes(const Terms& terms) const {
   static constexpr Outcome whole[]{{0, true}, {0, false}};
   static constexpr Outcome halves[]{{-1, true}, {-1, false}, {0, true}, {0, false}, {1, true}, {1, false}};
-  return remainder_.is_whole() ? std::span<const Outcome>(whole) : std::span<const Outcome>(halves);
+  if (remainder_.is_whole()) return whole;
+  return std::span(halves).subspan(terms.is(divisor_.high, 0) ? 2 : 0);  // nothing is below 0
 }
 
 /// What comparisons of the remainder say; no_term: it is none of them.
@@ -198,7 +210,7 @@ bool Divider::check_way(Terms& terms, const LoopTurns& turns, const Turn& way) {
   shifted_ = {};
   is_of_one_.assign(way.parts.size(), std::nullopt);
   masks_behind_.emplace_back();
-  for (const Outcome& outcome : outcomes())
+  for (const Outcome& outcome : outcomes(terms))
     if (!check_outcome(terms, turns, way, outcome)) return false;
   if (!find_bits(terms, way.turns) || (!is_scalar() && !note_costs(way))) return false;
   const auto is_kept_or_none = [&](Term part) {
@@ -236,7 +248,7 @@ bool Divider::check_outcome(Terms& terms, const LoopTurns& turns, const Turn& wa
 /// Of one lane.
 std::optional<bool> Divider::bit_of(Terms& terms, const Turn& way) {
   std::optional<bool> bit;
-  for (const Outcome& outcome : outcomes()) {
+  for (const Outcome& outcome : outcomes(terms)) {
     Terms::Rebuilt now = rebuilt(terms, way.turns, no_term, outcome);
     if (!is_possible(terms, way, now)) continue;
     if (bit && *bit == outcome.is_below()) return std::nullopt;
@@ -379,25 +391,38 @@ void Divider::find_results(const Terms& terms) {
 
 // ---- The dividend
 
+namespace {
+
+/// The term that it is in a turn, where selects choose by the counter.
+Term chosen(const Terms& terms, Term term, unsigned turn) {
+  while (terms[term].kind == Terms::Kind::Computed && terms[term].op == Op::select &&
+         terms.is_known(terms[term].args[0]))
+    term = terms[term].args[terms.value(terms[term].args[0], turn) != 0 ? 1 : 2];
+  return term;
+}
+
+}  // namespace
+
 /// What bit 0 of the term is in a turn.
 std::optional<Divider::Bit> Divider::low_bit(const Terms& terms, Term term, unsigned turn) {
+  term = chosen(terms, term, turn);
   const Terms::Entry& entry = terms[term];
   if (terms.is_known(term)) return Bit{no_term, static_cast<unsigned>(terms.value(term, turn) & 1)};
   if (entry.kind == Terms::Kind::Initial) return Bit{term, 0};
-  if (entry.kind != Terms::Kind::Computed) return std::nullopt;
-  const auto& args = entry.args;
+  if (entry.kind != Terms::Kind::Computed || entry.args[1] == no_term) return std::nullopt;
+  const Term first = chosen(terms, entry.args[0], turn), second = chosen(terms, entry.args[1], turn);
   const unsigned width = 8 * size_of(entry.type);
-  const auto amount = [&] { return static_cast<unsigned>(terms.value(args[1], turn) % width); };
+  const auto amount = [&] { return static_cast<unsigned>(terms.value(second, turn) % width); };
   switch (entry.op) {
     case Op::shr:
-      if (!terms.is_known(args[1]) || terms[args[0]].kind != Terms::Kind::Initial) return std::nullopt;
-      return Bit{args[0], amount()};
+      if (!terms.is_known(second) || terms[first].kind != Terms::Kind::Initial) return std::nullopt;
+      return Bit{first, amount()};
     case Op::shl:
-      if (!terms.is_known(args[1])) return std::nullopt;
-      return amount() != 0 ? Bit{no_term, 0} : low_bit(terms, args[0], turn);
+      if (!terms.is_known(second)) return std::nullopt;
+      return amount() != 0 ? Bit{no_term, 0} : low_bit(terms, first, turn);
     case Op::or_:
     case Op::and_: {
-      const std::optional<Bit> a = low_bit(terms, args[0], turn), b = low_bit(terms, args[1], turn);
+      const std::optional<Bit> a = low_bit(terms, first, turn), b = low_bit(terms, second, turn);
       if (!a || !b) return std::nullopt;
       const Bit neutral{no_term, entry.op == Op::and_ ? 1u : 0u};
       if (*a == neutral || *b == neutral) return *a == neutral ? b : a;

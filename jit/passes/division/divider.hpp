@@ -25,7 +25,7 @@ class Divider {
   static constexpr unsigned bits = 64;
 
   /// Those that the terms of a loop have comparisons of.
-  static std::vector<Divider> find(const Terms& terms);
+  static std::vector<Divider> find(Terms& terms, const LoopTurns& turns);
 
   /// Checks it against all ways through the turns, and finds what else it is made of; false: this it is not.
   /// `groups` is of `turns`.
@@ -66,7 +66,7 @@ class Divider {
     bool low_is_below = false;
     bool is_below() const { return high < 0 || (high == 0 && low_is_below); }
   };
-  std::span<const Outcome> outcomes() const;
+  std::span<const Outcome> outcomes(const Terms& terms) const;
   Terms::Rebuilt rebuilt(Terms& terms, Turns turns, Term on, const Outcome& outcome);
   Term decide(Terms& terms, const Terms::Entry& entry, const Outcome& outcome);
   void add_candidate(const Place& at);

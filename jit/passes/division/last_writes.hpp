@@ -14,30 +14,39 @@ class LastWrites {
  public:
   LastWrites(const ir::Function& function, const ir::Block& block) : function_(function), block_(block) {}
 
-  /// Dwords of one lane that hold this number then.
-  std::vector<Place> dwords_of(std::uint64_t number) const {
-    std::vector<Place> found;
+  /// Where a number lies then: a dword of one lane each, and a dword of every channel that is on, by group.
+  std::vector<std::vector<Place>> dwords_of(std::uint64_t number, unsigned groups) const {
+    std::vector<std::vector<Place>> found;
+    std::vector<Place> by_group(groups);
     ir::ValueId value = ir::no_value;
     for (const ir::Inst& inst : block_.insts) {
-      if (inst.op == ir::Op::constant && inst.lanes == 1 && inst.imm == number && ir::size_of(inst.type) == 4)
+      if (inst.op == ir::Op::constant && inst.imm == number && ir::size_of(inst.type) == 4)
         value = inst.result;
-      if (inst.op != ir::Op::reg_write || inst.lanes != 1 || inst.mask != ir::no_value) continue;
-      const Place place{Place::File, 4, 1, inst.region.offset};
-      if (function_.arg(inst, 0) == value && writer_of(place) == &inst) found.push_back(place);
+      if (inst.op != ir::Op::reg_write || function_.arg(inst, 0) != value) continue;
+      const std::uint32_t first = inst.region.offset;
+      if (inst.lanes == 1 && inst.mask == ir::no_value && holds({Place::File, 4, 1, first}, 0, number))
+        found.push_back({{Place::File, 4, 1, first}});
+      for (unsigned lane = 0; lane + group_lanes <= inst.lanes; lane += group_lanes)
+        for (unsigned group = 0; group < groups && inst.mask != ir::no_value; ++group)
+          if (const Place place{Place::File, 4, group_lanes, first + 4 * lane}; holds(place, group, number))
+            by_group[group] = place;
     }
+    if (std::ranges::all_of(by_group, [](const Place& place) { return place.lanes != 0; }))
+      found.push_back(by_group);
     return found;
   }
 
-  /// Zero there, of the channels of this group that are on then, or of one lane.
-  bool is_zero(const Place& place, unsigned group) const {
+  /// The place has this number then, of the channels of this group that are on, or of one lane.
+  bool holds(const Place& place, unsigned group, std::uint64_t number) const {
     const ir::Inst* write = writer_of(place);
     if (write == nullptr || write->op != ir::Op::reg_write) return false;
     const ir::Inst* value = definition(function_.arg(*write, 0));
     const unsigned bytes = ir::size_of(write->type);
     const std::uint32_t first = write->region.offset, end = first + write->lanes * bytes;
-    if (!value || value->op != ir::Op::constant || value->imm != 0) return false;
+    if (!value || value->op != ir::Op::constant || value->imm != number) return false;
     if (write->region.stride(write->lanes) != 1 || first > place.first || end < place.end()) return false;
-    if (write->mask == ir::no_value) return true;
+    const bool has_its_lanes = bytes == place.bytes && (place.first - first) % bytes == 0;
+    if (write->mask == ir::no_value) return number == 0 || has_its_lanes;
     // The lanes are those of the same channels.
     const ir::Inst* mask = definition(write->mask);
     unsigned channel = 0;
@@ -45,8 +54,7 @@ class LastWrites {
       channel = static_cast<unsigned>(mask->imm);
       mask = definition(function_.arg(*mask, 0));
     }
-    return mask && is_execution_mask(*mask) && place.lanes > 1 && bytes == place.bytes &&
-           (place.first - first) % bytes == 0 &&
+    return mask && is_execution_mask(*mask) && place.lanes > 1 && has_its_lanes &&
            channel + (place.first - first) / bytes == group_lanes * group;
   }
 

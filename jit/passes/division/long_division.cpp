@@ -42,17 +42,18 @@ std::optional<Loop> loop_of(const Function& function, const Blocks& predecessors
 
 }  // namespace
 
-LongDivision::LongDivision(Function& function, const MayBeParked& parked, Loop loop, const Place& counter)
+LongDivision::LongDivision(Function& function, const MayBeParked& parked, Loop loop,
+                           std::vector<Place> counter)
     : function_(function),
       parked_(parked),
       loop_(std::move(loop)),
-      counter_(counter),
+      counter_(std::move(counter)),
       turns_(function, loop_, parked, terms_),
       before_(function, function.blocks[loop_.before]) {}
 
 bool LongDivision::check() {
   if (!turns_.walk(counter_, ~Turns{0})) return false;
-  dividers_ = Divider::find(terms_);
+  dividers_ = Divider::find(terms_, turns_);
   if (dividers_.empty()) return false;
   for (Divider& divider : dividers_)
     if (!divider.check(terms_, turns_) || !begins_with_zero(divider)) return false;
@@ -62,7 +63,7 @@ bool LongDivision::check() {
 }
 
 bool LongDivision::begins_with_zero(const Divider& divider) const {
-  const auto is_zero = [&](Term part) { return before_.is_zero(terms_.place(part), divider.group()); };
+  const auto is_zero = [&](Term part) { return before_.holds(terms_.place(part), divider.group(), 0); };
   const Number& remainder = divider.remainder();
   return is_zero(remainder.low) && (remainder.is_whole() || is_zero(remainder.high));
 }
@@ -82,13 +83,7 @@ bool LongDivision::check_ways() {
   for (std::size_t number = 0; number < ways_.size(); ++number) {
     const Turn& way = ways_[number];
     const bool ends = !turns_.goes_on(way);
-    const Term behind = terms_.compute(Op::sub, Type::u32, {terms_.counter(), terms_.constant(1)});
-    const auto counter = std::ranges::find(way.cells, counter_, &Cell::at);
-    for (Turns left = way.turns; left != 0 && !ends; left &= left - 1) {
-      const auto turn = static_cast<unsigned>(std::countr_zero(left));
-      if (!terms_.is_known(counter->term) || terms_.value(counter->term, turn) != terms_.value(behind, turn))
-        return false;
-    }
+    if (!check_counter(way)) return false;
     std::vector<MaskBehind> masks;
     for (unsigned variable = 0; variable < function_.mask_variables; ++variable) {
       const std::optional<MaskBehind> mask = mask_behind(number, variable);
@@ -100,12 +95,37 @@ bool LongDivision::check_ways() {
       continue;
     }
     if (way.turns != 1 || (exit_ != no_block && (exit_ != way.leads_to || masks_ != masks))) return false;
-    if (!terms_.is_known(counter->term)) return false;
     exit_ = way.leads_to;
     masks_ = masks;
-    counter_behind_ = terms_.value(counter->term, 0);
+    counter_behind_ = terms_.value(counter_behind(way, 0), 0);
   }
   return exit_ != no_block && go_on == ~Turns{1};
+}
+
+/// It goes down by one, and ends as one number.
+bool LongDivision::check_counter(const Turn& way) {
+  const Term less = terms_.compute(Op::sub, Type::u32, {terms_.counter(), terms_.constant(1)});
+  const Term first = counter_behind(way, 0);
+  for (unsigned group = 0; group < counter_.size(); ++group) {
+    const Term behind = counter_behind(way, group);
+    if (!terms_.is_known(behind)) return false;
+    for (Turns left = way.turns; left != 0; left &= left - 1) {
+      const auto turn = static_cast<unsigned>(std::countr_zero(left));
+      if (terms_.value(behind, turn) != terms_.value(turns_.goes_on(way) ? less : first, turn)) return false;
+    }
+  }
+  return true;
+}
+
+/// Of the channels that are on, or one lane.
+Term LongDivision::counter_behind(const Turn& way, unsigned group) {
+  const Cell& cell = *std::ranges::find(way.cells, counter_[group], &Cell::at);
+  const Term on = turns_.is_on(group);
+  if (counter_[group].lanes > 1 && cell.group != group && cell.term != terms_.counter())
+    return terms_.unknown();
+  return Terms::Rebuilt(terms_, way.turns, [&](const Terms::Entry&, Term term) {
+    return term == on ? terms_.truth(true) : no_term;
+  })(cell.term);
 }
 
 std::optional<LongDivision::MaskBehind> LongDivision::mask_behind(std::size_t way, unsigned variable) {
@@ -195,9 +215,12 @@ bool LongDivision::check_without_channels() {
   for (const Turn& way : ways_without_) {
     if (exit_without_ != no_block && exit_without_ != way.leads_to) return false;
     exit_without_ = way.leads_to;
-    const auto counter = std::ranges::find(way.cells, counter_, &Cell::at);
-    if (!terms_.is_known(counter->term) || !keeps_masks(way)) return false;
-    counter_without_ = terms_.value(counter->term, last_bit);
+    if (!keeps_masks(way)) return false;
+    if (counter_.front().lanes == 1) {
+      const Term counter = counter_behind(way, 0);
+      if (!terms_.is_known(counter)) return false;
+      counter_without_ = terms_.value(counter, last_bit);
+    }
     const auto same = same_as(way);
     if (same == ways_.end() || !does_the_same(way, *same)) return false;
     const bool is_any = !is_scalar() || way.chosen.empty();
@@ -243,7 +266,7 @@ bool LongDivision::find_others(const Liveness& liveness) {
     return liveness.is_written_for(inst, liveness.live_in(exit_)) ||
            (exit_without_ != no_block && liveness.is_written_for(inst, liveness.live_in(exit_without_)));
   };
-  ChannelReads reads(function_, parked_);
+  ChannelReads reads(function_, parked_, liveness);
   for (BlockId block = 0; block < function_.blocks.size(); ++block) {
     if (!loop_.blocks[block]) continue;
     for (const Inst& inst : function_.blocks[block].insts) {
@@ -259,74 +282,95 @@ bool LongDivision::find_others(const Liveness& liveness) {
 
 bool LongDivision::is_replaced(const Place& place) const {
   const auto is_there = [&](const auto& known) { return known.at == place; };
-  return place == counter_ || std::ranges::any_of(others_, is_there) ||
+  return std::ranges::find(counter_, place) != counter_.end() || std::ranges::any_of(others_, is_there) ||
          std::ranges::any_of(dividers_, [&](const Divider& divider) {
            return std::ranges::any_of(divider.results(), is_there);
          });
 }
 
-/// Somebody may read what the channels of the loop have written there.
+/// Somebody may read what the loop has written there.
 bool LongDivision::is_read(ChannelReads& reads, const Place& place) const {
   std::uint8_t group = Cell::everywhere;
-  for (const Turn& way : ways_)
-    for (const Cell& cell : way.cells) {
-      if (!(cell.at == place)) {
-        if (cell.at.overlaps(place)) return true;
-        continue;
-      }
-      if (group == Cell::everywhere) group = cell.group;
-      if (group != cell.group) return true;
-    }
-  if (group >= turns_.groups() || place.space != Place::File) return true;
-  std::uint64_t variables = 0;
+  for (const Turn& way : ways_) {
+    const auto cell = std::ranges::find(way.cells, place, &Cell::at);
+    if (cell == way.cells.end()) continue;
+    if (group == Cell::everywhere) group = cell->group;
+    if (group != cell->group) return true;
+  }
+  // With no channel on, those of a group have written nothing.
+  if (group >= turns_.groups())
+    return reads.may_read(place, exit_) ||
+           (exit_without_ != no_block && reads.may_read(place, exit_without_));
+  ChannelReads::Variables variables;
   for (unsigned variable = 0; variable < masks_.size() && variable < ChannelReads::most_variables; ++variable)
     if (masks_[variable] == MaskBehind::Added || masks_[variable] == MaskBehind::Execution ||
         (variable == 0 && masks_[0] == MaskBehind::Same))
-      variables |= std::uint64_t{1} << variable;
+      variables.set(variable);
   return reads.may_read(place, group, exit_, variables);
 }
 
 /// What lies there behind the loop, if that can be computed.
 bool LongDivision::find_other(const Place& place) {
-  const auto cell_of = [&](const Turn& way) {
-    const auto cell = std::ranges::find(way.cells, place, &Cell::at);
-    return cell == way.cells.end() ? nullptr : &*cell;
-  };
-  std::optional<Other> other;
-  for (const Turn& way : ways_) {
-    if (turns_.goes_on(way)) continue;
-    const Cell* cell = cell_of(way);
-    if (cell == nullptr) return false;
-    const Divider* divider = nullptr;
-    if (cell->group != Cell::everywhere && !is_scalar()) {
-      const auto own = std::ranges::find(dividers_, unsigned{cell->group}, &Divider::group);
-      if (own == dividers_.end()) return false;
-      divider = &*own;
-    }
-    const Term on = divider != nullptr ? turns_.is_on(divider->group()) : no_term;
-    const Term term = Terms::Rebuilt(terms_, way.turns, [&](const Terms::Entry&, Term each) {
-      return each == on ? terms_.truth(true) : no_term;
-    })(cell->term);
-    if (!is_computable(divider, term) || (other && other->term != term)) return false;
-    other = {place, term, divider};
-  }
-  others_.push_back(*other);
-  if (other->divider != nullptr) return true;
+  const std::optional<Other> other = left_by(ways_, place, 0);
+  if (!other || (!other->is_kept() && !is_computable(other->divider, other->term))) return false;
+  if (!other->is_kept()) others_.push_back(*other);
+  if ((other->divider != nullptr && other->off == no_term) || !turns_.asks_channels()) return true;
   // It is written with no channel on too.
-  for (const Turn& way : ways_without_) {
-    if (turns_.goes_on(way)) continue;
-    const Cell* cell = cell_of(way);
-    if (cell == nullptr || !terms_.is_known(cell->term)) return false;
-    const std::uint64_t bits = terms_.value(cell->term, ends_without_channels_ ? last_bit : 0);
-    if (!ends_without_channels_ && bits != terms_.value(other->term, 0)) return false;
-    const Other without{place, terms_.constant(bits), nullptr};
-    const auto known = std::ranges::find(others_without_, place, &Other::at);
-    if (known == others_without_.end())
-      others_without_.push_back(without);
-    else if (known->term != without.term)
-      return false;
-  }
+  std::optional<Other> without = left_by(ways_without_, place, ends_without_channels_ ? last_bit : 0);
+  if (!without) return false;
+  if (!ends_without_channels_) return *without == *other;
+  if (without->is_kept()) return true;
+  if (without->off != no_term) *without = {place, without->off, nullptr};
+  if (without->divider != nullptr || !terms_.is_known(without->term)) return false;
+  others_without_.push_back(*without);
   return true;
+}
+
+/// What is left there by turns of which `last` is the last one: in it, or if it leaves what is there, in the
+/// turn before it. Then it has to be known. No term: no turn writes there. Nothing: that is not one term.
+std::optional<LongDivision::Other> LongDivision::left_by(const std::vector<Turn>& ways, const Place& place,
+                                                         unsigned last) {
+  const Term initial = terms_.initial(place);
+  for (unsigned turn = last; turn < Divider::bits; ++turn) {
+    std::optional<Other> left;
+    for (const Turn& way : ways) {
+      if ((way.turns >> turn & 1) == 0) continue;
+      const std::optional<Other> by_way = left_by(way, place, turn);
+      if (!by_way || (left && *left != *by_way)) return std::nullopt;
+      left = by_way;
+    }
+    if (!left || (turn != last && left->term != initial && !terms_.is_known(left->term))) return std::nullopt;
+    if (left->term != initial) return left;
+  }
+  return Other{place, no_term, nullptr};
+}
+
+std::optional<LongDivision::Other> LongDivision::left_by(const Turn& way, const Place& place, unsigned turn) {
+  const Other kept{place, terms_.initial(place), nullptr};
+  const auto cell = std::ranges::find(way.cells, place, &Cell::at);
+  if (cell == way.cells.end() || cell->term == kept.term) return kept;
+  const auto in_turn = [&](const Divider* divider, bool is_on) {
+    const Term on = divider != nullptr ? turns_.is_on(divider->group()) : no_term;
+    return Terms::Rebuilt(terms_, Turns{1} << turn, [&](const Terms::Entry&, Term each) {
+      return each == on ? terms_.truth(is_on) : no_term;
+    })(cell->term);
+  };
+  const Divider* divider = nullptr;
+  Term off = no_term;
+  if (cell->group != Cell::everywhere && !is_scalar()) {
+    const auto own = std::ranges::find(dividers_, unsigned{cell->group}, &Divider::group);
+    if (own == dividers_.end()) return std::nullopt;
+    divider = &*own;
+  } else if (!is_scalar() && place.lanes > 1 && !terms_.is_known(in_turn(nullptr, false))) {
+    // Written for all channels, and then for those that are on.
+    for (const Divider& each : dividers_)
+      if (const Term others = in_turn(&each, false); terms_.is_known(others)) {
+        divider = &each;
+        off = others;
+      }
+  }
+  const Term term = in_turn(divider, true);
+  return term == kept.term ? kept : Other{place, term, divider, off};
 }
 
 /// In the last turn, from what the division gives and what the loop leaves as it was.
@@ -361,15 +405,16 @@ void long_division(Function& function) {
   std::optional<Liveness> liveness;
   std::vector<std::unique_ptr<LongDivision>> found;
   const auto look_at = [&](BlockId block, BlockId header) {
-    for (const Place& counter :
-         LastWrites(function, function.blocks[block]).dwords_of(LongDivision::last_bit)) {
+    const LastWrites writes(function, function.blocks[block]);
+    for (std::vector<Place>& counter :
+         writes.dwords_of(LongDivision::last_bit, function.simd / group_lanes)) {
       if (!before) {
         before = predecessors(function);
         parked.emplace(function);
       }
       std::optional<Loop> loop = loop_of(function, *before, header, latches[header]);
       if (!loop || loop->before != block) return;
-      auto division = std::make_unique<LongDivision>(function, *parked, std::move(*loop), counter);
+      auto division = std::make_unique<LongDivision>(function, *parked, std::move(*loop), std::move(counter));
       if (!division->check()) continue;
       if (!liveness) liveness.emplace(function, 32, false);
       if (!division->find_others(*liveness)) continue;

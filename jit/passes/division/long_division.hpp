@@ -22,7 +22,7 @@ class LongDivision {
  public:
   static constexpr unsigned last_bit = Divider::bits - 1;
 
-  LongDivision(ir::Function& function, const MayBeParked& parked, Loop loop, const Place& counter);
+  LongDivision(ir::Function& function, const MayBeParked& parked, Loop loop, std::vector<Place> counter);
 
   /// The loop is nothing but divisions.
   bool check();
@@ -40,6 +40,8 @@ class LongDivision {
   /// they.
   enum class MaskBehind : std::uint8_t { Same, None, Added, Execution };
   bool check_ways();
+  bool check_counter(const Turn& way);
+  Term counter_behind(const Turn& way, unsigned group);
   std::optional<MaskBehind> mask_behind(std::size_t way, unsigned variable);
   std::optional<MaskBehind> mask_behind(std::size_t way, unsigned variable, unsigned group);
   Term mask_if(bool is_on, const Turn& way, unsigned variable, unsigned group);
@@ -49,9 +51,20 @@ class LongDivision {
   bool keeps_masks(const Turn& way);
   bool does_the_same(const Turn& way, const Turn& other) const;
 
+  /// A place that is looked at behind the loop, and its term in the last turn.
+  struct Other {
+    Place at;
+    Term term;
+    const Divider* divider;  ///< of the channels that have it; none: of all
+    Term off = no_term;      ///< what the others have then, if that is something else
+    bool operator==(const Other&) const = default;
+    bool is_kept() const { return term == no_term; }
+  };
   bool is_replaced(const Place& place) const;
   bool is_read(ChannelReads& reads, const Place& place) const;
   bool find_other(const Place& place);
+  std::optional<Other> left_by(const std::vector<Turn>& ways, const Place& place, unsigned last);
+  std::optional<Other> left_by(const Turn& way, const Place& place, unsigned turn);
   bool is_computable(const Divider* divider, Term term) const;
 
   // Code.
@@ -79,7 +92,7 @@ class LongDivision {
   ir::Function& function_;
   const MayBeParked& parked_;
   Loop loop_;
-  Place counter_;
+  std::vector<Place> counter_;  // of one lane, or of each group
   Terms terms_;
   LoopTurns turns_;
   LastWrites before_;
@@ -94,12 +107,6 @@ class LongDivision {
   bool ends_without_channels_ = false;  // then there is one turn
   // Bits of the quotient by the instructions that each takes if it is a 0, or a 1.
   std::map<std::uint64_t, std::uint64_t> zeros_, ones_;
-  /// A place that is looked at behind the loop, and its term in the last turn.
-  struct Other {
-    Place at;
-    Term term;
-    const Divider* divider;  ///< of the channels that have it; none: of all
-  };
   std::vector<Other> others_, others_without_;
 };
 

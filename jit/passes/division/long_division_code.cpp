@@ -24,32 +24,36 @@ void LongDivision::replace() {
     block.guest_instructions = static_cast<std::uint32_t>(instructions);
     builder.set_block(blocks[index]);
   };
-  const auto end = [&](std::uint64_t counter, const std::vector<Other>& others, BlockId next) {
+  // What all channels have, whatever those get that are on.
+  const auto write_known = [&](const std::vector<Other>& others) {
     for (const Other& other : others) {
-      if (other.divider != nullptr) continue;
-      const bool is_flags = other.at.space == Place::Flags;
-      write_other(
-          builder, other.at,
-          constant(builder, other.term, is_flags ? Type::m : int_type(other.at.bytes, false), other.at.lanes),
-          no_value);
+      if (other.divider != nullptr && other.off == no_term) continue;
+      const Type type = other.at.space == Place::Flags ? Type::m : int_type(other.at.bytes, false);
+      const Term known = other.divider != nullptr ? other.off : other.term;
+      write_other(builder, other.at, constant(builder, known, type, other.at.lanes), no_value);
     }
-    builder.reg_write(Region::packed(counter_.first), builder.constant(Type::u32, 1, counter));
+  };
+  const auto end = [&](std::uint64_t counter, BlockId next) {
+    if (counter_.front().lanes == 1)
+      builder.reg_write(Region::packed(counter_.front().first), builder.constant(Type::u32, 1, counter));
     builder.jump(next);
   };
   if (ends_without_channels_) {
     begin(1, instructions_without_);
+    write_known(others_without_);
     if (is_scalar()) {
       const Divided divided = divide(builder, dividers_.front(), no_value, true);
       write(builder, dividers_.front(), divided, no_value);
       if (one_without_ != 0) builder.spend(Op::spend_bits, one_without_, divided.quotient);
     }
-    end(counter_without_, others_without_, exit_without_);
+    end(counter_without_, exit_without_);
     // The block in front of the loop asks which it is.
     function_.blocks[loop_.before].insts.pop_back();
     builder.set_block(loop_.before);
     builder.branch_any(builder.mask_get(0), blocks[0], blocks[1]);
   }
   begin(0, instructions_);
+  write_known(others_);
   const ValueId on = builder.mask_get(0);
   std::vector<ValueId> zeros, ones;  // of channels that are on
   for (const Divider& divider : dividers_) {
@@ -82,7 +86,11 @@ void LongDivision::replace() {
     if (behind == MaskBehind::Added)
       builder.mask_set(variable, builder.lanewise(Op::or_, {builder.mask_get(variable), on}));
   }
-  end(counter_behind_, others_, exit_);
+  for (unsigned group = 0; group < counter_.size() && counter_.front().lanes > 1; ++group)
+    builder.reg_write(Region::packed(counter_[group].first),
+                      builder.constant(Type::u32, group_lanes, counter_behind_),
+                      builder.slice(on, group_lanes * group, group_lanes));
+  end(counter_behind_, exit_);
 }
 
 ValueId LongDivision::read(Builder& builder, Term part, Type type, unsigned lanes, ValueId on) {
@@ -124,7 +132,7 @@ void LongDivision::write(Builder& builder, const Divider& divider, const Divided
       value = builder.lanewise(Op::shr, {value, builder.constant(Type::u64, lanes, result.first)});
     const Type type = int_type(result.at.bytes, false);
     if (type != Type::u64) value = builder.convert(Op::convert, type, value);
-    if (result.is_quotient && !before_.is_zero(result.added_to, divider.group())) {
+    if (result.is_quotient && !before_.holds(result.added_to, divider.group(), 0)) {
       const ValueId before = builder.reg_read(type, lanes, Region::packed(result.added_to.first), on);
       value = builder.lanewise(Op::or_, {value, before});
     }

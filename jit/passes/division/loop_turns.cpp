@@ -50,22 +50,23 @@ LoopTurns::LoopTurns(const Function& function, const Loop& loop, const MayBePark
               : terms.truth(false);
 }
 
-bool LoopTurns::walk(const Place& counter, Turns turns) {
+bool LoopTurns::walk(std::span<const Place> counter, Turns turns) {
   any_is_on_ = true;
   return start(counter, turns);
 }
 
-bool LoopTurns::walk_without_channels(const Place& counter, Turns turns) {
+bool LoopTurns::walk_without_channels(std::span<const Place> counter, Turns turns) {
   any_is_on_ = false;
   return start(counter, turns);
 }
 
-bool LoopTurns::start(const Place& counter, Turns turns) {
+bool LoopTurns::start(std::span<const Place> counter, Turns turns) {
   ways_.clear();
   State state;
   state.way.turns = turns;
   state.way.masks = before_;
-  state.way.cells.push_back({counter, terms_.counter()});
+  for (const Place& place : counter)
+    state.way.cells.push_back({place, terms_.counter(), place.lanes == 1 ? Cell::everywhere : nothing});
   state.block = loop_.header;
   state.visited.resize(function_.blocks.size());
   return follow(std::move(state));

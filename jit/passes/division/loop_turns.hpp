@@ -63,11 +63,12 @@ class LoopTurns {
 
   LoopTurns(const ir::Function& function, const Loop& loop, const MayBeParked& parked, Terms& terms);
 
-  /// Ways through the turns from the header on, where `counter` is the counter; false: there are some that it
+  /// Ways through the turns from the header on, where `counter` is the counter: one lane, or a place of each
+  /// group, where all channels that are on have the same number; false: there are some that it
   /// does not follow. At least one channel is on.
-  bool walk(const Place& counter, Turns turns);
+  bool walk(std::span<const Place> counter, Turns turns);
   /// The same with no channel on; ways() are then those.
-  bool walk_without_channels(const Place& counter, Turns turns);
+  bool walk_without_channels(std::span<const Place> counter, Turns turns);
 
   std::span<const Turn> ways() const { return ways_; }
   /// Another turn follows.
@@ -93,7 +94,7 @@ class LoopTurns {
     unsigned count = 0;
   };
 
-  bool start(const Place& counter, Turns turns);
+  bool start(std::span<const Place> counter, Turns turns);
   bool follow(State state);
   bool leave(State& state, ir::BlockId next);
   bool end_part(State& state);
