@@ -48,6 +48,7 @@ struct Form {
   bool has_else = false;           ///< something is done for the channels that get a 0 too
   bool breaks = true;              ///< leaves by masks
   bool copies = false;             ///< the quotient has another place behind the loop
+  bool copies_back = false;        ///< and gets to its own in front of the next turn
   bool counts_by_channel = false;  ///< each channel has a counter of its own
   bool shows_rest = false;         ///< what the last turn leaves elsewhere is looked at
   Mistake mistake = Mistake::None;
@@ -169,7 +170,13 @@ class DivisionLoop {
     return op(Op::and_, read(place_of_bit), number(1));
   }
 
+  unsigned new_quotient() const { return form_.copies_back ? result : quotient; }
+  void copy(unsigned from, unsigned to) {
+    for (unsigned part = 0; part < parts(); ++part) write(to, part, read(from, part));
+  }
+
   void turn() {
+    if (form_.copies_back) copy(quotient, result);
     const ValueId next = bit(), one = number(is(Mistake::ShiftByTwo) ? 2 : 1);
     const ValueId low = op(Op::or_, op(Op::shl, read(remainder), one), next);
     if (form_.halves) {
@@ -234,7 +241,8 @@ class DivisionLoop {
     if (!form_.quotient) return;
     const std::array masks = masks_of_bit();
     for (unsigned part = 0; part < parts(); ++part)
-      write(quotient, part, op(Op::or_, read(quotient, part), b_.select(below, number(0), masks[part])));
+      write(new_quotient(), part,
+            op(Op::or_, read(quotient, part), b_.select(below, number(0), masks[part])));
   }
 
   void subtract() {
@@ -259,13 +267,12 @@ class DivisionLoop {
     if (!form_.quotient) return;
     const std::array masks = masks_of_bit();
     for (unsigned part = 0; part < parts(); ++part)
-      write(quotient, part, op(Op::or_, read(quotient, part), masks[part]));
+      write(new_quotient(), part, op(Op::or_, read(quotient, part), masks[part]));
   }
 
   void end_turn(BlockId header) {
     if (is(Mistake::ChangesDivisor)) write(divisor, 0, op(Op::xor_, read(divisor), number(1)));
-    if (form_.copies)
-      for (unsigned part = 0; part < parts(); ++part) write(result, part, read(quotient, part));
+    if (form_.copies && !form_.copies_back) copy(quotient, result);
     const BlockId again = block(), exit = block();
     const ValueId c = count();
     const ValueId ends = b_.compare(Op::cmp_eq, c, count_number(is(Mistake::EndsEarly) ? 1 : 0));
@@ -281,6 +288,7 @@ class DivisionLoop {
       b_.branch_any(stay, again, exit);
     }
     begin(again, 1);
+    if (form_.copies_back) copy(result, quotient);
     b_.reg_write(place(counter), op(Op::sub, count(), count_number(1)), count_mask());
     b_.jump(header);
     begin(exit, 2);
@@ -336,6 +344,7 @@ Form random_form(Random& random) {
   form.breaks = chance();
   form.counts_by_channel = !form.scalar && form.breaks && chance();
   form.copies = form.quotient && chance();
+  form.copies_back = form.copies && chance();
   form.shows_rest = random() % 4 == 0;
   if (chance()) form.mistake = static_cast<Mistake>(random() % static_cast<unsigned>(Mistake::Count));
   return form;
@@ -343,10 +352,11 @@ Form random_form(Random& random) {
 
 std::string text_of(const Form& form) {
   return fmt::format(
-      "simd {} halves {} scalar {} quotient {} selects {} else {} breaks {} copies {} own counters {} rest "
+      "simd {} halves {} scalar {} quotient {} selects {} else {} breaks {} copies {} back {} own counters "
+      "{} rest "
       "{} mistake {}",
       form.simd, form.halves, form.scalar, form.quotient, form.selects, form.has_else, form.breaks,
-      form.copies, form.counts_by_channel, form.shows_rest, static_cast<int>(form.mistake));
+      form.copies, form.copies_back, form.counts_by_channel, form.shows_rest, static_cast<int>(form.mistake));
 }
 
 /// Of one lane the pass does not compute what else is looked at; and with no channel on another part of the
@@ -432,4 +442,35 @@ TEST_CASE(
        {Mistake::FewerTurns, Mistake::LessOrEqual, Mistake::SignedLess, Mistake::ShiftByTwo, Mistake::NextBit,
         Mistake::SubtractsDividend, Mistake::EndsEarly, Mistake::BeginsWithOne, Mistake::ChangesDivisor})
     CHECK(divided[mistake] == 0);
+}
+
+TEST_CASE("a loop in which everything is made of itself twice, again and again, is looked at once") {
+  constexpr unsigned doublings = 150;
+  Function function;
+  function.name = "doublings";
+  function.family = "gen9";
+  function.simd = 8;
+  function.file_bytes = 1024;
+  for (unsigned ip = 0; ip < 3; ++ip) function.add_block(0x10 * ip);
+  Builder b(function);
+  b.set_block(0);
+  b.reg_write(Region::packed(0), b.constant(Type::u32, 1, 63));
+  b.jump(1);
+  b.set_block(1);
+  const ValueId c = b.reg_read(Type::u32, 1, Region::packed(0)), on = b.mask_get(0);
+  ValueId sum = b.reg_read(Type::u32, 8, Region::packed(32)), bits = sum, mask = on;
+  for (unsigned i = 0; i < doublings; ++i) {
+    sum = b.lanewise(Op::add, {sum, sum});
+    bits = b.lanewise(Op::or_, {bits, b.lanewise(Op::shl, {bits, b.splat(c, 8)})});
+    mask = b.lanewise(Op::and_, {mask, b.lanewise(Op::or_, {mask, b.flag_read(8, 0)})});
+  }
+  b.reg_write(Region::packed(64), b.lanewise(Op::add, {sum, bits}), mask);
+  b.reg_write(Region::packed(0), b.lanewise(Op::sub, {c, b.constant(Type::u32, 1, 1)}));
+  b.mask_set(0, mask);
+  b.branch_any(mask, 1, 2);
+  b.set_block(2);
+  b.exit();
+  const std::string before = print(function);
+  long_division(function);
+  CHECK(print(function) == before);
 }

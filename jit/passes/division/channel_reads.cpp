@@ -1,6 +1,7 @@
 #include "jit/passes/division/channel_reads.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace eum::jit {
 
@@ -45,8 +46,7 @@ ChannelReads::Variables ChannelReads::wherever_channels_are(BlockId block) const
 
 bool ChannelReads::may_read(BlockId block, const Variables& variables, unsigned first_channel) {
   first_channel_ = first_channel;
-  std::vector<Variables> before(function_.blocks.size());
-  before[block] = variables;
+  std::unordered_map<BlockId, Variables> before{{block, variables}};
   std::vector<BlockId> pending{block};
   while (!pending.empty()) {
     const BlockId now = pending.back();
@@ -54,8 +54,10 @@ bool ChannelReads::may_read(BlockId block, const Variables& variables, unsigned 
     const std::optional<Variables> left = behind(now, before[now]);
     if (!left) return true;
     for (const BlockId next : successors(function_.blocks[now].insts.back())) {
-      if (next == no_block || (before[next] | *left) == before[next]) continue;
-      before[next] |= *left;
+      if (next == no_block || left->none()) continue;
+      Variables& there = before[next];
+      if ((there | *left) == there) continue;
+      there |= *left;
       pending.push_back(next);
     }
   }
@@ -178,6 +180,12 @@ bool ChannelReads::covers(const Inst& access) const {
 
 unsigned ChannelReads::shared_bytes(const Inst& access) const {
   const unsigned bytes = size_of(access.type);
+  if (access.region.offset >= place_.end()) return 0;
+  if (access.region.stride(access.lanes) == 1) {
+    const std::uint32_t end = std::min(access.region.offset + access.lanes * bytes, place_.end());
+    const std::uint32_t first = std::max(access.region.offset, place_.first);
+    return first < end ? end - first : 0;
+  }
   unsigned shared = 0;
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
     const std::uint32_t at = access.region.byte_of(lane, bytes);

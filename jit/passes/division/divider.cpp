@@ -52,14 +52,16 @@ Term shifted_high_from(const Terms& terms, Term term, Term& low) {
 
 /// A sum of terms, each added or subtracted.
 struct Sum {
+  static constexpr unsigned most_depth = 4;
   std::vector<Term> plus, minus;
   std::uint64_t constant = 0;
 
-  void add(const Terms& terms, Term term, Type type, bool is_minus) {
+  void add(const Terms& terms, Term term, Type type, bool is_minus, unsigned depth = 0) {
     const Terms::Entry& entry = terms[term];
-    if (is_computed(terms, term, Op::add, type) || is_computed(terms, term, Op::sub, type)) {
-      add(terms, entry.args[0], type, is_minus);
-      add(terms, entry.args[1], type, is_minus != (entry.op == Op::sub));
+    const bool is_sum = is_computed(terms, term, Op::add, type) || is_computed(terms, term, Op::sub, type);
+    if (is_sum && depth < most_depth) {
+      add(terms, entry.args[0], type, is_minus, depth + 1);
+      add(terms, entry.args[1], type, is_minus != (entry.op == Op::sub), depth + 1);
     } else if (terms.is_constant(term)) {
       constant += is_minus ? 0 - terms.value(term, 0) : terms.value(term, 0);
     } else {
@@ -404,12 +406,14 @@ Term chosen(const Terms& terms, Term term, unsigned turn) {
 }  // namespace
 
 /// What bit 0 of the term is in a turn.
-std::optional<Divider::Bit> Divider::low_bit(const Terms& terms, Term term, unsigned turn) {
+std::optional<Divider::Bit> Divider::low_bit(const Terms& terms, Term term, unsigned turn, unsigned depth) {
+  constexpr unsigned most_depth = 6;
   term = chosen(terms, term, turn);
   const Terms::Entry& entry = terms[term];
   if (terms.is_known(term)) return Bit{no_term, static_cast<unsigned>(terms.value(term, turn) & 1)};
   if (entry.kind == Terms::Kind::Initial) return Bit{term, 0};
-  if (entry.kind != Terms::Kind::Computed || entry.args[1] == no_term) return std::nullopt;
+  if (entry.kind != Terms::Kind::Computed || entry.args[1] == no_term || depth == most_depth)
+    return std::nullopt;
   const Term first = chosen(terms, entry.args[0], turn), second = chosen(terms, entry.args[1], turn);
   const unsigned width = 8 * size_of(entry.type);
   const auto amount = [&] { return static_cast<unsigned>(terms.value(second, turn) % width); };
@@ -419,10 +423,11 @@ std::optional<Divider::Bit> Divider::low_bit(const Terms& terms, Term term, unsi
       return Bit{first, amount()};
     case Op::shl:
       if (!terms.is_known(second)) return std::nullopt;
-      return amount() != 0 ? Bit{no_term, 0} : low_bit(terms, first, turn);
+      return amount() != 0 ? Bit{no_term, 0} : low_bit(terms, first, turn, depth + 1);
     case Op::or_:
     case Op::and_: {
-      const std::optional<Bit> a = low_bit(terms, first, turn), b = low_bit(terms, second, turn);
+      const std::optional<Bit> a = low_bit(terms, first, turn, depth + 1),
+                               b = low_bit(terms, second, turn, depth + 1);
       if (!a || !b) return std::nullopt;
       const Bit neutral{no_term, entry.op == Op::and_ ? 1u : 0u};
       if (*a == neutral || *b == neutral) return *a == neutral ? b : a;

@@ -98,7 +98,7 @@ class Divider {
     unsigned index = 0;
     bool operator==(const Bit&) const = default;
   };
-  static std::optional<Bit> low_bit(const Terms& terms, Term term, unsigned turn);
+  static std::optional<Bit> low_bit(const Terms& terms, Term term, unsigned turn, unsigned depth = 0);
   std::array<std::optional<Bit>, bits> dividend_bits_;
   /// A place to which each turn may add a bit.
   struct Candidate {

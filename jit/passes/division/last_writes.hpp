@@ -19,10 +19,12 @@ class LastWrites {
     std::vector<std::vector<Place>> found;
     std::vector<Place> by_group(groups);
     ir::ValueId value = ir::no_value;
+    unsigned tries_left = 64;
     for (const ir::Inst& inst : block_.insts) {
       if (inst.op == ir::Op::constant && inst.imm == number && ir::size_of(inst.type) == 4)
         value = inst.result;
       if (inst.op != ir::Op::reg_write || function_.arg(inst, 0) != value) continue;
+      if (tries_left-- == 0) break;
       const std::uint32_t first = inst.region.offset;
       if (inst.lanes == 1 && inst.mask == ir::no_value && holds({Place::File, 4, 1, first}, 0, number))
         found.push_back({{Place::File, 4, 1, first}});

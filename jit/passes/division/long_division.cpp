@@ -18,6 +18,9 @@ namespace {
 
 using Blocks = std::vector<std::vector<BlockId>>;
 
+/// Compilers make some 700 micro-ops of a division by 32 channels. Terms are followed by recursion.
+constexpr std::size_t most_insts = 1500;
+
 /// The loop whose last block is `latch`, if nothing but the end of one block leads into it.
 std::optional<Loop> loop_of(const Function& function, const Blocks& predecessors, BlockId header,
                             BlockId latch) {
@@ -28,12 +31,14 @@ std::optional<Loop> loop_of(const Function& function, const Blocks& predecessors
     return std::nullopt;
   if (function.blocks[loop.before].insts.back().op != Op::jump) return std::nullopt;
   loop.blocks[header] = true;
+  std::size_t insts = function.blocks[header].insts.size();
   std::vector<BlockId> pending{latch};
   while (!pending.empty()) {
     const BlockId block = pending.back();
     pending.pop_back();
     if (loop.blocks[block]) continue;
-    if (block == loop.before || block == 0) return std::nullopt;
+    insts += function.blocks[block].insts.size();
+    if (block == loop.before || block == 0 || insts > most_insts) return std::nullopt;
     loop.blocks[block] = true;
     pending.insert(pending.end(), predecessors[block].begin(), predecessors[block].end());
   }
@@ -43,12 +48,11 @@ std::optional<Loop> loop_of(const Function& function, const Blocks& predecessors
 }  // namespace
 
 LongDivision::LongDivision(Function& function, const MayBeParked& parked, Loop loop,
-                           std::vector<Place> counter)
+                           std::vector<Place> counter, std::vector<Lanes>& values)
     : function_(function),
-      parked_(parked),
       loop_(std::move(loop)),
       counter_(std::move(counter)),
-      turns_(function, loop_, parked, terms_),
+      turns_(function, loop_, parked, terms_, values),
       before_(function, function.blocks[loop_.before]) {}
 
 bool LongDivision::check() {
@@ -222,7 +226,7 @@ bool LongDivision::check_without_channels() {
       counter_without_ = terms_.value(counter, last_bit);
     }
     const auto same = same_as(way);
-    if (same == ways_.end() || !does_the_same(way, *same)) return false;
+    if (same == ways_.end() || !note_results(way, *same)) return false;
     const bool is_any = !is_scalar() || way.chosen.empty();
     const std::optional<bool> bit = is_any ? std::nullopt : dividers_.front().bit_of(terms_, way);
     if (!is_any && !bit) return false;
@@ -245,28 +249,36 @@ bool LongDivision::keeps_masks(const Turn& way) {
   return true;
 }
 
-/// In the places of a division of one lane.
-bool LongDivision::does_the_same(const Turn& way, const Turn& other) const {
-  const auto is_same = [&](const Place& place) {
-    const auto a = std::ranges::find(way.cells, place, &Cell::at);
-    const auto b = std::ranges::find(other.cells, place, &Cell::at);
-    const bool is_known = a != way.cells.end() && b != other.cells.end();
-    return is_known ? a->term == b->term : a == way.cells.end() && b == other.cells.end();
-  };
+/// Of a division of one lane: the way leaves in each place of a result what the other one hands on, or what
+/// was there.
+bool LongDivision::note_results(const Turn& way, const Turn& other) {
   if (!is_scalar()) return true;
-  return std::ranges::all_of(dividers_.front().results(), [&](const Divider::Result& result) {
-    return is_same(result.at) && (!result.is_quotient || is_same(result.added_to));
-  });
+  const auto term_at = [&](const Turn& of, const Place& place) {
+    const auto cell = std::ranges::find(of.cells, place, &Cell::at);
+    return cell == of.cells.end() ? terms_.initial(place) : cell->term;
+  };
+  const Divider& divider = dividers_.front();
+  results_without_.resize(divider.results().size());
+  for (std::size_t i = 0; i < results_without_.size(); ++i) {
+    const Divider::Result& result = divider.results()[i];
+    const Term part = result.first == 0 ? divider.remainder().low : divider.remainder().high;
+    const Term handed_on = term_at(other, result.is_quotient ? result.added_to : terms_.place(part));
+    const Term left = term_at(way, result.at);
+    ResultWithout& without = results_without_[i];
+    without.is_written = without.is_written && left == handed_on;
+    without.is_kept = without.is_kept && left == terms_.initial(result.at);
+    if (!without.is_written && !without.is_kept) return false;
+  }
+  return true;
 }
 
 // ---- What else is looked at
 
-bool LongDivision::find_others(const Liveness& liveness) {
+bool LongDivision::find_others(const Liveness& liveness, ChannelReads& reads) {
   const auto is_wanted = [&](const Inst& inst) {
     return liveness.is_written_for(inst, liveness.live_in(exit_)) ||
            (exit_without_ != no_block && liveness.is_written_for(inst, liveness.live_in(exit_without_)));
   };
-  ChannelReads reads(function_, parked_, liveness);
   for (BlockId block = 0; block < function_.blocks.size(); ++block) {
     if (!loop_.blocks[block]) continue;
     for (const Inst& inst : function_.blocks[block].insts) {
@@ -375,19 +387,32 @@ std::optional<LongDivision::Other> LongDivision::left_by(const Turn& way, const 
 
 /// In the last turn, from what the division gives and what the loop leaves as it was.
 bool LongDivision::is_computable(const Divider* divider, Term term) const {
-  const Terms::Entry& entry = terms_[term];
   if (terms_.is_known(term)) return true;
   if (divider == nullptr) return false;
-  if (entry.kind == Terms::Kind::Computed)
-    return std::ranges::all_of(entry.args,
-                               [&](Term arg) { return arg == no_term || is_computable(divider, arg); });
-  if (entry.kind != Terms::Kind::Initial || terms_.place(term).space != Place::File) return false;
-  const Number& remainder = divider->remainder();
-  const bool is_quotient = std::ranges::any_of(divider->results(), [&](const Divider::Result& result) {
-    return result.is_quotient && result.added_to == terms_.place(term);
-  });
-  return term == remainder.low || term == remainder.high || is_quotient ||
-         std::ranges::all_of(ways_, [&](const Turn& way) { return is_kept(terms_, way, term); });
+  const auto is_given = [&](Term initial) {
+    const Place& place = terms_.place(initial);
+    const auto is_it = [&](const Divider::Result& result) {
+      return result.is_quotient && result.added_to == place;
+    };
+    return initial == divider->remainder().low || initial == divider->remainder().high ||
+           std::ranges::any_of(divider->results(), is_it) ||
+           (place.space == Place::File &&
+            std::ranges::all_of(ways_, [&](const Turn& way) { return is_kept(terms_, way, initial); }));
+  };
+  std::vector<bool> is_seen(terms_.size());
+  std::vector<Term> pending{term};
+  while (!pending.empty()) {
+    const Term next = pending.back();
+    pending.pop_back();
+    if (next == no_term || is_seen[next] || terms_.is_known(next)) continue;
+    is_seen[next] = true;
+    const Terms::Entry& entry = terms_[next];
+    if (entry.kind == Terms::Kind::Unknown) return false;
+    if (entry.kind == Terms::Kind::Initial && !is_given(next)) return false;
+    if (entry.kind == Terms::Kind::Computed)
+      pending.insert(pending.end(), entry.args.begin(), entry.args.end());
+  }
+  return true;
 }
 
 void long_division(Function& function) {
@@ -400,9 +425,14 @@ void long_division(Function& function) {
     for (const BlockId header : successors(last))
       if (header != no_block && header <= block) latches[header] = block;
   }
+  // Programs are few that have many of them, and hostile that have many that are nearly such ones.
+  constexpr std::size_t most_divisions = 256;
+  unsigned failures_left = 32;
   std::optional<Blocks> before;
   std::optional<MayBeParked> parked;
   std::optional<Liveness> liveness;
+  std::optional<ChannelReads> reads;
+  std::vector<Lanes> values;
   std::vector<std::unique_ptr<LongDivision>> found;
   const auto look_at = [&](BlockId block, BlockId header) {
     const LastWrites writes(function, function.blocks[block]);
@@ -411,20 +441,29 @@ void long_division(Function& function) {
       if (!before) {
         before = predecessors(function);
         parked.emplace(function);
+        values.resize(function.values.size());
       }
       std::optional<Loop> loop = loop_of(function, *before, header, latches[header]);
-      if (!loop || loop->before != block) return;
-      auto division = std::make_unique<LongDivision>(function, *parked, std::move(*loop), std::move(counter));
+      if (!loop || loop->before != block || failures_left == 0) return;
+      auto division =
+          std::make_unique<LongDivision>(function, *parked, std::move(*loop), std::move(counter), values);
+      --failures_left;
       if (!division->check()) continue;
-      if (!liveness) liveness.emplace(function, 32, false);
-      if (!division->find_others(*liveness)) continue;
+      if (!liveness) {
+        constexpr unsigned slot_bytes = 32;
+        liveness.emplace(function, slot_bytes, false);
+        reads.emplace(function, *parked, *liveness);
+      }
+      if (!division->find_others(*liveness, *reads)) continue;
+      ++failures_left;
       found.push_back(std::move(division));
       return;
     }
   };
   for (BlockId block = 0; block < count; ++block) {
     const Inst& last = function.blocks[block].insts.back();
-    if (last.op == Op::jump && latches[last.targets.taken] != no_block) look_at(block, last.targets.taken);
+    if (last.op == Op::jump && latches[last.targets.taken] != no_block && found.size() < most_divisions)
+      look_at(block, last.targets.taken);
   }
   if (found.empty()) return;
   for (const auto& division : found) division->replace();

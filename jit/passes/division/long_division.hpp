@@ -22,12 +22,14 @@ class LongDivision {
  public:
   static constexpr unsigned last_bit = Divider::bits - 1;
 
-  LongDivision(ir::Function& function, const MayBeParked& parked, Loop loop, std::vector<Place> counter);
+  /// `values` is as of LoopTurns.
+  LongDivision(ir::Function& function, const MayBeParked& parked, Loop loop, std::vector<Place> counter,
+               std::vector<Lanes>& values);
 
   /// The loop is nothing but divisions.
   bool check();
   /// What else is looked at behind it can be computed from what they give.
-  bool find_others(const Liveness& liveness);
+  bool find_others(const Liveness& liveness, ChannelReads& reads);
   /// Puts them in its place. Blocks that are left without instructions are to be dropped.
   void replace();
 
@@ -49,7 +51,7 @@ class LongDivision {
 
   bool check_without_channels();
   bool keeps_masks(const Turn& way);
-  bool does_the_same(const Turn& way, const Turn& other) const;
+  bool note_results(const Turn& way, const Turn& other);
 
   /// A place that is looked at behind the loop, and its term in the last turn.
   struct Other {
@@ -72,7 +74,8 @@ class LongDivision {
     ir::ValueId dividend, divisor, quotient, remainder;
   };
   Divided divide(ir::Builder& builder, const Divider& divider, ir::ValueId on, bool first_turn);
-  void write(ir::Builder& builder, const Divider& divider, const Divided& divided, ir::ValueId on);
+  void write(ir::Builder& builder, const Divider& divider, const Divided& divided, ir::ValueId on,
+             bool first_turn);
   ir::ValueId read(ir::Builder& builder, Term part, ir::Type type, unsigned lanes, ir::ValueId on);
   void count(ir::Builder& builder, const std::map<std::uint64_t, std::uint64_t>& costs,
              const std::vector<ir::ValueId>& quotients);
@@ -90,7 +93,6 @@ class LongDivision {
   void write_other(ir::Builder& builder, const Place& place, ir::ValueId value, ir::ValueId on);
 
   ir::Function& function_;
-  const MayBeParked& parked_;
   Loop loop_;
   std::vector<Place> counter_;  // of one lane, or of each group
   Terms terms_;
@@ -105,6 +107,11 @@ class LongDivision {
   std::uint64_t instructions_ = 0, instructions_without_ = 0;
   std::uint64_t one_without_ = 0;       // of one lane: more if it gets a 1
   bool ends_without_channels_ = false;  // then there is one turn
+  /// Which of the results of one lane that turn writes.
+  struct ResultWithout {
+    bool is_written = true, is_kept = true;
+  };
+  std::vector<ResultWithout> results_without_;
   // Bits of the quotient by the instructions that each takes if it is a 0, or a 1.
   std::map<std::uint64_t, std::uint64_t> zeros_, ones_;
   std::vector<Other> others_, others_without_;

@@ -43,7 +43,7 @@ void LongDivision::replace() {
     write_known(others_without_);
     if (is_scalar()) {
       const Divided divided = divide(builder, dividers_.front(), no_value, true);
-      write(builder, dividers_.front(), divided, no_value);
+      write(builder, dividers_.front(), divided, no_value, true);
       if (one_without_ != 0) builder.spend(Op::spend_bits, one_without_, divided.quotient);
     }
     end(counter_without_, exit_without_);
@@ -67,7 +67,7 @@ void LongDivision::replace() {
       const Type type = other.at.space == Place::Flags ? Type::m : int_type(other.at.bytes, false);
       if (other.divider == &divider) values.push_back(value_of(builder, code, other.term, type));
     }
-    write(builder, divider, divided, own);
+    write(builder, divider, divided, own, false);
     auto value = values.begin();
     for (const Other& other : others_)
       if (other.divider == &divider) write_other(builder, other.at, *value++, own);
@@ -122,7 +122,8 @@ LongDivision::Divided LongDivision::divide(Builder& builder, const Divider& divi
   return divided;
 }
 
-void LongDivision::write(Builder& builder, const Divider& divider, const Divided& divided, ValueId on) {
+void LongDivision::write(Builder& builder, const Divider& divider, const Divided& divided, ValueId on,
+                         bool first_turn) {
   const unsigned lanes = divider.is_scalar() ? 1 : group_lanes;
   // What is added to is read before anything is written there.
   std::vector<ValueId> values;
@@ -139,7 +140,8 @@ void LongDivision::write(Builder& builder, const Divider& divider, const Divided
     values.push_back(value);
   }
   for (std::size_t i = 0; i < values.size(); ++i)
-    builder.reg_write(Region::packed(divider.results()[i].at.first), values[i], on);
+    if (!first_turn || results_without_[i].is_written)
+      builder.reg_write(Region::packed(divider.results()[i].at.first), values[i], on);
 }
 
 /// A turn takes more instructions if some channel's quotient gets this bit in it.

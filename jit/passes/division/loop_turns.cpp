@@ -35,13 +35,14 @@ std::optional<std::vector<Place>> LoopTurns::places_of(const Inst& write) {
   return places;
 }
 
-LoopTurns::LoopTurns(const Function& function, const Loop& loop, const MayBeParked& parked, Terms& terms)
+LoopTurns::LoopTurns(const Function& function, const Loop& loop, const MayBeParked& parked, Terms& terms,
+                     std::vector<Lanes>& values)
     : function_(function),
       loop_(loop),
       terms_(terms),
       groups_(function.simd / group_lanes),
       before_(function.mask_variables),
-      values_(function.values.size()) {
+      values_(values) {
   for (unsigned variable = 0; variable < before_.size(); ++variable)
     for (unsigned group = 0; group < groups_; ++group)
       before_[variable][group] =
@@ -192,7 +193,13 @@ Term LoopTurns::if_on(Term mask, unsigned group, Turns turns) {
 }
 
 /// The group whose execution mask in front of the turn has whatever the mask has; `nothing` if it is empty.
-std::uint8_t LoopTurns::part_of(Term mask) const {
+std::uint8_t LoopTurns::part_of(Term mask) {
+  if (parts_.size() < terms_.size()) parts_.resize(terms_.size(), not_found_yet);
+  if (parts_[mask] == not_found_yet) parts_[mask] = find_part(mask);
+  return parts_[mask];
+}
+
+std::uint8_t LoopTurns::find_part(Term mask) {
   const Terms::Entry& entry = terms_[mask];
   if (entry.kind == Terms::Kind::Known) return terms_.where(mask) == 0 ? nothing : Cell::everywhere;
   for (unsigned group = 0; group < groups_; ++group)

@@ -56,12 +56,20 @@ struct Turn {
 /// Nothing is written where this lies before the turn.
 bool is_kept(const Terms& terms, const Turn& way, Term initial);
 
+/// Of a value: its lanes in groups, or the one it has.
+struct Lanes {
+  GroupTerms terms{};
+  unsigned count = 0;
+};
+
 class LoopTurns {
  public:
   /// Where a reg_write or flag_write writes; nothing if that is not said in places.
   static std::optional<std::vector<Place>> places_of(const ir::Inst& write);
 
-  LoopTurns(const ir::Function& function, const Loop& loop, const MayBeParked& parked, Terms& terms);
+  /// `values` has room for those of the function; what it holds is of no matter before and afterwards.
+  LoopTurns(const ir::Function& function, const Loop& loop, const MayBeParked& parked, Terms& terms,
+            std::vector<Lanes>& values);
 
   /// Ways through the turns from the header on, where `counter` is the counter: one lane, or a place of each
   /// group, where all channels that are on have the same number; false: there are some that it
@@ -88,12 +96,6 @@ class LoopTurns {
     ir::BlockId join = ir::no_block;       // where the part that it is in ends
     std::vector<GroupTerms> masks_before;  // masks in front of that
   };
-  /// Of a value: its lanes in groups, or the one it has.
-  struct Lanes {
-    GroupTerms terms{};
-    unsigned count = 0;
-  };
-
   bool start(std::span<const Place> counter, Turns turns);
   bool follow(State state);
   bool leave(State& state, ir::BlockId next);
@@ -108,8 +110,9 @@ class LoopTurns {
   Term read(State& state, const Place& place);
   void write(State& state, const Place& place, Term value, Term mask);
   void lose(State& state, std::uint32_t first, std::uint32_t end);
-  static constexpr std::uint8_t nothing = 0xfe;
-  std::uint8_t part_of(Term mask) const;
+  static constexpr std::uint8_t nothing = 0xfe, not_found_yet = 0xfd;
+  std::uint8_t part_of(Term mask);
+  std::uint8_t find_part(Term mask);
   bool is_under(const Lanes& mask, const State& state) const;
   Term if_on(Term mask, unsigned group, Turns turns);
 
@@ -128,7 +131,8 @@ class LoopTurns {
   bool any_is_on_ = true, asks_channels_ = false;
   std::vector<GroupTerms> before_;
   std::vector<Turn> ways_;
-  std::vector<Lanes> values_;
+  std::vector<Lanes>& values_;
+  std::vector<std::uint8_t> parts_;  // part_of() by term
 };
 
 }  // namespace eum::jit
