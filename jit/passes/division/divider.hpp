@@ -28,7 +28,6 @@ class Divider {
   static std::vector<Divider> find(Terms& terms, const LoopTurns& turns);
 
   /// Checks it against all ways through the turns, and finds what else it is made of; false: this it is not.
-  /// `groups` is of `turns`.
   bool check(Terms& terms, const LoopTurns& turns);
 
   bool is_scalar() const { return lanes_ == 1; }

@@ -34,6 +34,8 @@ void LongDivision::replace() {
     }
   };
   const auto end = [&](std::uint64_t counter, BlockId next) {
+    // The loop would have stopped a thread whose budget is used up.
+    function_.blocks[next].safepoint = true;
     if (counter_.front().lanes == 1)
       builder.reg_write(Region::packed(counter_.front().first), builder.constant(Type::u32, 1, counter));
     builder.jump(next);

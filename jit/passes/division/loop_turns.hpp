@@ -72,8 +72,8 @@ class LoopTurns {
             std::vector<Lanes>& values);
 
   /// Ways through the turns from the header on, where `counter` is the counter: one lane, or a place of each
-  /// group, where all channels that are on have the same number; false: there are some that it
-  /// does not follow. At least one channel is on.
+  /// group, where all channels that are on have the same number; false: there are some that it does not
+  /// follow. At least one channel is on.
   bool walk(std::span<const Place> counter, Turns turns);
   /// The same with no channel on; ways() are then those.
   bool walk_without_channels(std::span<const Place> counter, Turns turns);

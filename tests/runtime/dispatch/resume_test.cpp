@@ -290,6 +290,13 @@ TEST_CASE("a launch's own code refuses who has paused in a loop that it has not,
   }
   CHECK(refused > 0);
   CHECK(done > 0);
+  // A division is not less than the loop was: behind it a thread stops that has used up its budget.
+  (*loaded)->reset();
+  Workers workers(1);
+  const auto stopped = begun(workers, walks->front());
+  REQUIRE(stepped(*stopped, 300) == Progress::Paused);
+  CHECK(stepped(*stopped) == Progress::Done);
+  CHECK((*loaded)->verify() == "");
 }
 
 // Registers, flags, masks and parked channels of every thread, compared wherever it can pause.
