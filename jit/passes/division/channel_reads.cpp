@@ -92,7 +92,8 @@ std::optional<ChannelReads::Variables> ChannelReads::behind(BlockId id, Variable
         if (place_.space == Place::File && inst.own.given()) return std::nullopt;
         break;
       case Op::reg_read:
-        if (place_.space == Place::File && overlaps(inst) && reads_registers(inst)) return std::nullopt;
+        if (place_.space == Place::File && shared_bytes(inst, place_) != 0 && reads_registers(inst))
+          return std::nullopt;
         break;
       case Op::reg_write: {
         if (place_.space != Place::File || !covers(inst)) break;
@@ -171,28 +172,9 @@ bool ChannelReads::holds(const Inst& made) const {
   }
 }
 
-bool ChannelReads::overlaps(const Inst& access) const { return shared_bytes(access) != 0; }
-
 /// Every byte of the place.
 bool ChannelReads::covers(const Inst& access) const {
-  return shared_bytes(access) == place_.end() - place_.first;
-}
-
-unsigned ChannelReads::shared_bytes(const Inst& access) const {
-  const unsigned bytes = size_of(access.type);
-  if (access.region.offset >= place_.end()) return 0;
-  if (access.region.stride(access.lanes) == 1) {
-    const std::uint32_t end = std::min(access.region.offset + access.lanes * bytes, place_.end());
-    const std::uint32_t first = std::max(access.region.offset, place_.first);
-    return first < end ? end - first : 0;
-  }
-  unsigned shared = 0;
-  for (unsigned lane = 0; lane < access.lanes; ++lane) {
-    const std::uint32_t at = access.region.byte_of(lane, bytes);
-    const std::uint32_t first = std::max(at, place_.first), end = std::min(at + bytes, place_.end());
-    if (first < end) shared += end - first;
-  }
-  return shared;
+  return shared_bytes(access, place_) == place_.end() - place_.first;
 }
 
 /// The first channel of those that have the place, as the access has it; nothing: not channel by channel.

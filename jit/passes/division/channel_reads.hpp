@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/passes/division/loop_turns.hpp"
 #include "jit/passes/division/terms.hpp"
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/parked.hpp"
@@ -50,9 +51,7 @@ class ChannelReads {
   bool reads_registers(const ir::Inst& read);
   bool reads_flags(const ir::Inst& read, const MaskUse& use, const Variables& variables) const;
   bool holds(const ir::Inst& made) const;
-  bool overlaps(const ir::Inst& access) const;
   bool covers(const ir::Inst& access) const;
-  unsigned shared_bytes(const ir::Inst& access) const;
   std::optional<unsigned> channel_of(const ir::Inst& access) const;
   Root root(ir::ValueId mask) const { return roots_[mask]; }
 

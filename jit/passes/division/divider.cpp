@@ -69,7 +69,7 @@ struct Sum {
     }
   }
   void finish(Type type) {
-    constant &= ~std::uint64_t{0} >> (64 - 8 * size_of(type));
+    constant &= ones_of(type);
     std::ranges::sort(plus);
     std::ranges::sort(minus);
   }
@@ -86,11 +86,6 @@ bool is_difference(const Terms& terms, Term term, Type type, Term a, Term b, uns
   found.finish(type);
   wanted.finish(type);
   return found == wanted;
-}
-
-const Cell* cell_at(const Turn& way, const Place& place) {
-  const auto found = std::ranges::find(way.cells, place, &Cell::at);
-  return found == way.cells.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -187,7 +182,7 @@ bool Divider::check(Terms& terms, const LoopTurns& turns) {
   const auto goes_on = [&](const Turn& way) { return turns.goes_on(way); };
   const auto way = std::ranges::find_if(turns.ways(), goes_on);
   if (way == turns.ways().end()) return false;
-  const Cell* cell = cell_at(*way, terms.place(remainder_.low));
+  const Cell* cell = way->cell(terms.place(remainder_.low));
   if (cell == nullptr || (cell->group == Cell::everywhere) != is_scalar()) return false;
   group_ = is_scalar() ? 0 : cell->group;
   if (group_ >= turns.groups()) return false;
@@ -304,7 +299,7 @@ bool Divider::note_cost(Turns turns, std::optional<std::uint64_t> Cost::*which, 
 
 /// What lies there behind a turn; no_term: that is not for these channels alone.
 Term Divider::half_behind(Terms& terms, const Turn& way, const Place& place, Terms::Rebuilt& now) {
-  const Cell* cell = cell_at(way, place);
+  const Cell* cell = way.cell(place);
   if (cell == nullptr) return terms.initial(place);
   if (!is_scalar() && cell->group != group_ && cell->term != terms.initial(place)) return no_term;
   return now(cell->term);

@@ -78,11 +78,7 @@ class LastWrites {
       const ir::Inst& inst = block_.insts[i];
       if (inst.op == ir::Op::reg_scatter) return &inst;
       if (inst.op != ir::Op::reg_write) continue;
-      const unsigned bytes = ir::size_of(inst.type);
-      for (unsigned lane = 0; lane < inst.lanes; ++lane) {
-        const std::uint32_t at = inst.region.byte_of(lane, bytes);
-        if (at < place.end() && place.first < at + bytes) return &inst;
-      }
+      if (shared_bytes(inst, place) != 0) return &inst;
     }
     return nullptr;
   }

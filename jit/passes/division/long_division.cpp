@@ -123,13 +123,10 @@ bool LongDivision::check_counter(const Turn& way) {
 
 /// Of the channels that are on, or one lane.
 Term LongDivision::counter_behind(const Turn& way, unsigned group) {
-  const Cell& cell = *std::ranges::find(way.cells, counter_[group], &Cell::at);
-  const Term on = turns_.is_on(group);
+  const Cell& cell = *way.cell(counter_[group]);
   if (counter_[group].lanes > 1 && cell.group != group && cell.term != terms_.counter())
     return terms_.unknown();
-  return Terms::Rebuilt(terms_, way.turns, [&](const Terms::Entry&, Term term) {
-    return term == on ? terms_.truth(true) : no_term;
-  })(cell.term);
+  return turns_.in_channel(cell.term, group, true, way.turns);
 }
 
 std::optional<LongDivision::MaskBehind> LongDivision::mask_behind(std::size_t way, unsigned variable) {
@@ -148,8 +145,9 @@ std::optional<LongDivision::MaskBehind> LongDivision::mask_behind(std::size_t nu
   const Term before = turns_.masks_before()[variable][group];
   if (way.masks[variable][group] == before) return MaskBehind::Same;
   const auto divider = std::ranges::find(dividers_, group, &Divider::group);
-  const Term on = is_scalar() ? mask_if(true, way, variable, group) : divider->mask_behind(number, variable);
-  const Term off = mask_if(false, way, variable, group);
+  const Term mask = way.masks[variable][group], off = turns_.in_channel(mask, group, false, way.turns);
+  const Term on =
+      is_scalar() ? turns_.in_channel(mask, group, true, way.turns) : divider->mask_behind(number, variable);
   if (on == no_term) return std::nullopt;
   const std::optional<bool> is_on = terms_.truth(on, way.turns), is_off = terms_.truth(off, way.turns);
   if (variable == 0) {
@@ -165,14 +163,6 @@ std::optional<LongDivision::MaskBehind> LongDivision::mask_behind(std::size_t nu
   return on == before    ? std::optional(MaskBehind::Same)
          : is_on == true ? std::optional(MaskBehind::Added)
                          : std::nullopt;
-}
-
-/// Of a channel that is on in front of the turn, or is not.
-Term LongDivision::mask_if(bool is_on, const Turn& way, unsigned variable, unsigned group) {
-  const Term on = turns_.is_on(group);
-  return Terms::Rebuilt(terms_, way.turns, [&](const Terms::Entry&, Term term) {
-    return term == on ? terms_.truth(is_on) : no_term;
-  })(way.masks[variable][group]);
 }
 
 /// How many guest instructions all turns are, and which bits of the quotient make them more.
@@ -243,7 +233,8 @@ bool LongDivision::check_without_channels() {
 bool LongDivision::keeps_masks(const Turn& way) {
   for (unsigned variable = 0; variable < function_.mask_variables; ++variable)
     for (unsigned group = 0; group < turns_.groups(); ++group) {
-      const Term before = turns_.masks_before()[variable][group], off = mask_if(false, way, variable, group);
+      const Term before = turns_.masks_before()[variable][group];
+      const Term off = turns_.in_channel(way.masks[variable][group], group, false, way.turns);
       if (variable == 0 ? terms_.truth(off, way.turns) != false : off != before) return false;
     }
   return true;
@@ -254,8 +245,8 @@ bool LongDivision::keeps_masks(const Turn& way) {
 bool LongDivision::note_results(const Turn& way, const Turn& other) {
   if (!is_scalar()) return true;
   const auto term_at = [&](const Turn& of, const Place& place) {
-    const auto cell = std::ranges::find(of.cells, place, &Cell::at);
-    return cell == of.cells.end() ? terms_.initial(place) : cell->term;
+    const Cell* cell = of.cell(place);
+    return cell == nullptr ? terms_.initial(place) : cell->term;
   };
   const Divider& divider = dividers_.front();
   results_without_.resize(divider.results().size());
@@ -304,8 +295,8 @@ bool LongDivision::is_replaced(const Place& place) const {
 bool LongDivision::is_read(ChannelReads& reads, const Place& place) const {
   std::uint8_t group = Cell::everywhere;
   for (const Turn& way : ways_) {
-    const auto cell = std::ranges::find(way.cells, place, &Cell::at);
-    if (cell == way.cells.end()) continue;
+    const Cell* cell = way.cell(place);
+    if (cell == nullptr) continue;
     if (group == Cell::everywhere) group = cell->group;
     if (group != cell->group) return true;
   }
@@ -359,13 +350,11 @@ std::optional<LongDivision::Other> LongDivision::left_by(const std::vector<Turn>
 
 std::optional<LongDivision::Other> LongDivision::left_by(const Turn& way, const Place& place, unsigned turn) {
   const Other kept{place, terms_.initial(place), nullptr};
-  const auto cell = std::ranges::find(way.cells, place, &Cell::at);
-  if (cell == way.cells.end() || cell->term == kept.term) return kept;
-  const auto in_turn = [&](const Divider* divider, bool is_on) {
-    const Term on = divider != nullptr ? turns_.is_on(divider->group()) : no_term;
-    return Terms::Rebuilt(terms_, Turns{1} << turn, [&](const Terms::Entry&, Term each) {
-      return each == on ? terms_.truth(is_on) : no_term;
-    })(cell->term);
+  const Cell* cell = way.cell(place);
+  if (cell == nullptr || cell->term == kept.term) return kept;
+  const auto in_turn = [&](const Divider* of, bool is_on) {
+    return of == nullptr ? turns_.in_turns(cell->term, Turns{1} << turn)
+                         : turns_.in_channel(cell->term, of->group(), is_on, Turns{1} << turn);
   };
   const Divider* divider = nullptr;
   Term off = no_term;

@@ -46,7 +46,6 @@ class LongDivision {
   Term counter_behind(const Turn& way, unsigned group);
   std::optional<MaskBehind> mask_behind(std::size_t way, unsigned variable);
   std::optional<MaskBehind> mask_behind(std::size_t way, unsigned variable, unsigned group);
-  Term mask_if(bool is_on, const Turn& way, unsigned variable, unsigned group);
   bool check_costs();
 
   bool check_without_channels();

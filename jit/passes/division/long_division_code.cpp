@@ -28,9 +28,8 @@ void LongDivision::replace() {
   const auto write_known = [&](const std::vector<Other>& others) {
     for (const Other& other : others) {
       if (other.divider != nullptr && other.off == no_term) continue;
-      const Type type = other.at.space == Place::Flags ? Type::m : int_type(other.at.bytes, false);
       const Term known = other.divider != nullptr ? other.off : other.term;
-      write_other(builder, other.at, constant(builder, known, type, other.at.lanes), no_value);
+      write_other(builder, other.at, constant(builder, known, other.at.type(), other.at.lanes), no_value);
     }
   };
   const auto end = [&](std::uint64_t counter, BlockId next) {
@@ -65,10 +64,8 @@ void LongDivision::replace() {
     // What is read lies where results will.
     TurnCode code{.divider = &divider, .divided = divided, .on = own};
     std::vector<ValueId> values;
-    for (const Other& other : others_) {
-      const Type type = other.at.space == Place::Flags ? Type::m : int_type(other.at.bytes, false);
-      if (other.divider == &divider) values.push_back(value_of(builder, code, other.term, type));
-    }
+    for (const Other& other : others_)
+      if (other.divider == &divider) values.push_back(value_of(builder, code, other.term, other.at.type()));
     write(builder, divider, divided, own, false);
     auto value = values.begin();
     for (const Other& other : others_)
@@ -133,7 +130,7 @@ void LongDivision::write(Builder& builder, const Divider& divider, const Divided
     ValueId value = result.is_quotient ? divided.quotient : divided.remainder;
     if (result.first != 0)
       value = builder.lanewise(Op::shr, {value, builder.constant(Type::u64, lanes, result.first)});
-    const Type type = int_type(result.at.bytes, false);
+    const Type type = result.at.type();
     if (type != Type::u64) value = builder.convert(Op::convert, type, value);
     if (result.is_quotient && !before_.holds(result.added_to, divider.group(), 0)) {
       const ValueId before = builder.reg_read(type, lanes, Region::packed(result.added_to.first), on);
@@ -198,7 +195,7 @@ ValueId LongDivision::initial_of(Builder& builder, TurnCode& code, Term term) {
   const Divider& divider = *code.divider;
   const unsigned lanes = divider.is_scalar() ? 1 : group_lanes;
   const Place& place = terms_.place(term);
-  const Type type = int_type(place.bytes, false);
+  const Type type = place.type();
   const auto number = [&](std::uint64_t bits) { return builder.constant(Type::u64, lanes, bits); };
   const auto part = [&](ValueId whole, unsigned first) {
     if (first != 0) whole = builder.lanewise(Op::shr, {whole, number(first)});

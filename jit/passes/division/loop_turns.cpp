@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "jit/passes/liveness.hpp"
+
 namespace eum::jit {
 
 using namespace ir;
@@ -13,6 +15,29 @@ constexpr std::size_t most_ways = 16;
 bool is_whole(unsigned lanes) { return lanes == 1 || lanes % group_lanes == 0; }
 
 }  // namespace
+
+const Cell* Turn::cell(const Place& place) const {
+  const auto found = std::ranges::find(cells, place, &Cell::at);
+  return found == cells.end() ? nullptr : &*found;
+}
+
+unsigned shared_bytes(const Inst& access, const Place& place) {
+  const unsigned bytes = size_of(access.type);
+  if (access.region.offset >= place.end()) return 0;
+  const auto shared = [&](std::uint32_t first, std::uint32_t end) {
+    first = std::max(first, place.first);
+    end = std::min(end, place.end());
+    return first < end ? end - first : 0;
+  };
+  const std::uint32_t at = access.region.offset;
+  if (access.region.stride(access.lanes) == 1) return shared(at, at + access.lanes * bytes);
+  unsigned sum = 0;
+  for (unsigned lane = 0; lane < access.lanes; ++lane) {
+    const std::uint32_t lane_at = access.region.byte_of(lane, bytes);
+    sum += shared(lane_at, lane_at + bytes);
+  }
+  return sum;
+}
 
 bool is_kept(const Terms& terms, const Turn& way, Term initial) {
   const Place& place = terms.place(initial);
@@ -108,11 +133,8 @@ bool LoopTurns::end_part(State& state) {
     for (unsigned group = 0; group < groups_; ++group) {
       const Term now = state.way.masks[variable][group], then = state.masks_before[variable][group];
       if (now == then) continue;
-      const auto nothing_decided = [](const Terms::Entry&, Term) { return no_term; };
-      const Term mask = Terms::Rebuilt(terms_, state.way.turns, nothing_decided)(inside[group]);
-      Terms::Rebuilt outside(terms_, state.way.turns, [&](const Terms::Entry&, Term term) {
-        return term == mask ? terms_.truth(false) : no_term;
-      });
+      const Term mask = in_turns(inside[group], state.way.turns);
+      const auto outside = [&](Term term) { return decided(term, mask, false, state.way.turns); };
       if (outside(now) != outside(then)) return false;
     }
   state.join = no_block;
@@ -164,7 +186,9 @@ bool LoopTurns::branch(State state, const Inst& inst) {
   }
   if (!any_is_on_) return leave(state, inst.targets.fallthrough);
   // All that are on decide alike, by the counter.
-  const auto by_counter = [&](unsigned group) { return if_on(asked.terms[group], group, state.way.turns); };
+  const auto by_counter = [&](unsigned group) {
+    return in_channel(asked.terms[group], group, true, state.way.turns);
+  };
   const Term first = by_counter(0);
   bool is_alike = terms_.is_known(first);
   for (unsigned group = 1; group < groups_ && is_alike; ++group) is_alike = by_counter(group) == first;
@@ -184,12 +208,11 @@ bool LoopTurns::is_under(const Lanes& mask, const State& state) const {
          is_it([&](unsigned group) { return terms_.truth(on[group], state.way.turns) == false; });
 }
 
-/// The mask of a channel that is on.
-Term LoopTurns::if_on(Term mask, unsigned group, Turns turns) {
-  const Term on = is_on(group);
-  return Terms::Rebuilt(terms_, turns, [&](const Terms::Entry&, Term term) {
-    return term == on ? terms_.truth(true) : no_term;
-  })(mask);
+/// The term where a truth in it holds, or does not.
+Term LoopTurns::decided(Term term, Term truth, bool holds, Turns turns) const {
+  return Terms::Rebuilt(terms_, turns, [&](const Terms::Entry&, Term each) {
+    return each == truth ? terms_.truth(holds) : no_term;
+  })(term);
 }
 
 /// The group whose execution mask in front of the turn has whatever the mask has; `nothing` if it is empty.
@@ -201,7 +224,7 @@ std::uint8_t LoopTurns::part_of(Term mask) {
 
 std::uint8_t LoopTurns::find_part(Term mask) {
   const Terms::Entry& entry = terms_[mask];
-  if (entry.kind == Terms::Kind::Known) return terms_.where(mask) == 0 ? nothing : Cell::everywhere;
+  if (terms_.is_known(mask)) return terms_.where(mask) == 0 ? nothing : Cell::everywhere;
   for (unsigned group = 0; group < groups_; ++group)
     if (mask == is_on(group)) return static_cast<std::uint8_t>(group);
   if (entry.kind != Terms::Kind::Computed || !is_mask(entry.type)) return Cell::everywhere;
@@ -234,7 +257,7 @@ void LoopTurns::write(State& state, const Place& place, Term value, Term mask) {
     group = part_of(mask);
     const Term old = read(state, place);
     if (place.space == Place::File) {
-      value = terms_.compute(Op::select, int_type(place.bytes, false), {mask, value, old});
+      value = terms_.compute(Op::select, place.type(), {mask, value, old});
     } else {
       const Term written = terms_.compute(Op::and_, Type::m, {mask, value});
       const Term kept = terms_.compute(Op::andn, Type::m, {mask, old});
@@ -285,7 +308,7 @@ bool LoopTurns::execute(const Inst& inst, State& state) {
         if (on != 0 && on != all) return false;
         bits = on != 0 ? 1 : 0;
       } else {
-        bits &= ~std::uint64_t{0} >> (64 - 8 * size_of(inst.type));
+        bits &= ones_of(inst.type);
       }
       terms.fill(terms_.constant(bits));
       break;
@@ -391,11 +414,8 @@ void LoopTurns::write(const Inst& inst, State& state) {
       write(state, (*places)[k], value.terms[k], inst.mask == no_value ? no_term : lanes(inst.mask).terms[k]);
     return;
   }
-  const unsigned bytes = size_of(inst.type);
-  std::uint32_t end = inst.region.offset;
-  for (unsigned lane = 0; lane < inst.lanes; ++lane)
-    end = std::max(end, inst.region.byte_of(lane, bytes) + bytes);
-  lose(state, inst.region.offset, end);
+  const SlotRange bytes = slots_of(inst, 1);
+  lose(state, bytes.first, bytes.last + 1);
 }
 
 }  // namespace eum::jit

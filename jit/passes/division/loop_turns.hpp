@@ -51,7 +51,13 @@ struct Turn {
   std::vector<std::pair<Term, bool>> chosen;  ///< that branches of one lane were decided so
   std::vector<Cell> cells;                    ///< places that have been read or written
   std::vector<GroupTerms> masks;              ///< by variable
+
+  /// Nothing: the place has been neither read nor written.
+  const Cell* cell(const Place& place) const;
 };
+
+/// How many bytes of a place in the register file a reg_read or reg_write touches.
+unsigned shared_bytes(const ir::Inst& access, const Place& place);
 
 /// Nothing is written where this lies before the turn.
 bool is_kept(const Terms& terms, const Turn& way, Term initial);
@@ -87,6 +93,12 @@ class LoopTurns {
   /// Truth that the channel is on in front of the turn.
   Term is_on(unsigned group) const { return before_[0][group]; }
   const std::vector<GroupTerms>& masks_before() const { return before_; }
+  /// The term in these turns.
+  Term in_turns(Term term, Turns turns) const { return decided(term, no_term, false, turns); }
+  /// The same as a channel of the group has it that is on in front of them, or is not.
+  Term in_channel(Term term, unsigned group, bool is_on, Turns turns) const {
+    return decided(term, this->is_on(group), is_on, turns);
+  }
 
  private:
   struct State {
@@ -114,7 +126,7 @@ class LoopTurns {
   std::uint8_t part_of(Term mask);
   std::uint8_t find_part(Term mask);
   bool is_under(const Lanes& mask, const State& state) const;
-  Term if_on(Term mask, unsigned group, Turns turns);
+  Term decided(Term term, Term truth, bool holds, Turns turns) const;
 
   Lanes& lanes(ir::ValueId value) { return values_[value]; }
   void set(ir::ValueId value, const GroupTerms& terms, unsigned count) { values_[value] = {terms, count}; }

@@ -13,10 +13,6 @@ using namespace ir;
 
 namespace {
 
-constexpr std::uint64_t ones_of(Type type) {
-  return is_mask(type) ? 1 : ~std::uint64_t{0} >> (64 - 8 * size_of(type));
-}
-
 /// Numbers of the same bits come out, whichever sign the operands have.
 bool is_signless(Op op) {
   switch (op) {

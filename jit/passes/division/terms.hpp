@@ -21,6 +21,10 @@ using Turns = std::uint64_t;
 /// By the counter's value: the bits of a number, or 0 and 1 of a truth.
 using Table = std::array<std::uint64_t, 64>;
 
+constexpr std::uint64_t ones_of(ir::Type type) {
+  return ir::is_mask(type) ? 1 : ~std::uint64_t{0} >> (64 - 8 * ir::size_of(type));
+}
+
 /// Where a value lies before the turn: some lanes in the register file, one after the other, or some bits of
 /// the flags or of a mask variable.
 struct Place {
@@ -31,6 +35,7 @@ struct Place {
   std::uint32_t first = 0;  ///< byte of the file, or bit; of masks lane 32 * variable + lane
   bool operator==(const Place&) const = default;
 
+  ir::Type type() const { return space == File ? ir::int_type(bytes, false) : ir::Type::m; }
   std::uint32_t end() const { return first + lanes * (space == File ? bytes : 1u); }
   bool overlaps(const Place& other) const {
     return space == other.space && first < other.end() && other.first < end();
