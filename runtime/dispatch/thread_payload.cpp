@@ -6,12 +6,52 @@
 
 namespace eum::rt {
 
+namespace {
+
+constexpr std::uint32_t least_run = 8;
+
+std::uint32_t lowest_bit(std::uint32_t n) { return n & (0 - n); }
+
+/// The longest run, at most `longest`, that `on` ids of a thread keep: they are the same within a run, or
+/// increase by 1 from a multiple of its length. 0: less than least_run, or an id exceeds 0x7fff.
+std::uint32_t run_of_row(const std::byte* row, std::uint32_t on, bool increase, std::uint32_t longest) {
+  // Four ids at a time, which no run of least_run splits.
+  constexpr std::uint64_t every_id = 0x0001000100010001;
+  const std::uint64_t steps = increase ? 0x0003000200010000 : 0;
+  const std::uint32_t step = increase ? 4 : 0;
+  std::uint32_t run = longest, expected = ~0u;
+  // `counted`: the bits of the ids that there are.
+  const auto keep = [&](const std::byte* at, std::uint64_t ids, std::uint64_t counted) {
+    const std::uint32_t id = ids & 0xffff;
+    if ((ids & every_id * 0x8000) != 0 || ids != ((id * every_id + steps) & counted)) return false;
+    if (id != expected) {
+      const auto i = static_cast<std::uint32_t>(at - row) / 2, begins = increase ? i | (id - i) : i;
+      if (begins != 0) run = std::min(run, lowest_bit(begins));
+    }
+    expected = id + step;
+    return true;
+  };
+  const std::uint32_t rest = on % 4;
+  const std::byte *at = row, *const end = row + std::size_t{2} * (on - rest);
+  std::uint64_t ids = 0;
+  for (; at != end; at += sizeof ids) {
+    std::memcpy(&ids, at, sizeof ids);
+    if (!keep(at, ids, ~std::uint64_t{0})) return 0;
+  }
+  if (rest != 0) {
+    ids = 0;
+    std::memcpy(&ids, at, std::size_t{2} * rest);
+    if (!keep(at, ids, (std::uint64_t{1} << 16 * rest) - 1)) return 0;
+  }
+  return run < least_run ? 0 : run;
+}
+
+}  // namespace
+
 std::uint32_t consecutive_run(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
-  constexpr std::uint32_t least = 8;
   const auto& [bytes, bytes_per_thread, first, last_mask] = threads;
-  if (ids.count < least || bytes.empty() || ids.offset < first || ids.end() - first > bytes_per_thread)
+  if (ids.count < least_run || bytes.empty() || ids.offset < first || ids.end() - first > bytes_per_thread)
     return 0;
-  const auto lowest_bit = [](std::uint32_t n) { return n & (0 - n); };
   std::uint32_t run = lowest_bit(ids.count);
   // The last thread's channels that are off mostly count on from 0.
   const std::uint32_t last_on = last_mask & ir::lane_mask(ids.count);
@@ -19,19 +59,10 @@ std::uint32_t consecutive_run(const PerThreadData& threads, const jit::Consecuti
   for (std::size_t thread = 0; thread < bytes.size(); thread += bytes_per_thread) {
     const bool last = thread + bytes_per_thread >= bytes.size();
     const std::uint32_t on = last ? static_cast<std::uint32_t>(std::popcount(last_on)) : ids.count;
-    for (std::uint32_t row = 0; row < ids.rows; ++row) {
-      const std::byte* at = bytes.data() + thread + (ids.offset - first) + row * ids.row_bytes;
-      std::uint16_t before = 0, id = 0;
-      for (std::uint32_t i = 0; i < on; ++i, before = id) {
-        std::memcpy(&id, at + 2 * i, sizeof id);
-        if (id > 0x7fff) return 0;
-        if (i != 0 && id != before + (row == 0 ? 1 : 0)) run = std::min(run, lowest_bit(i));
-        if (const std::uint32_t ahead = id - i; row == 0 && ahead != 0)
-          run = std::min(run, lowest_bit(ahead));
-      }
-    }
+    for (std::uint32_t row = 0; row < ids.rows && run != 0; ++row)
+      run = run_of_row(bytes.data() + thread + (ids.offset - first) + row * ids.row_bytes, on, row == 0, run);
   }
-  return run < least ? 0 : run;
+  return run < least_run ? 0 : run;
 }
 
 namespace {

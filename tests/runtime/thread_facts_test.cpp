@@ -1,8 +1,13 @@
 // What is known of all threads of a range before they begin, for translations that rely on it.
+#include <bit>
 #include <catch2/catch.hpp>
+#include <cstring>
+#include <random>
 #include <utility>
+#include <vector>
 
 #include "binaries.hpp"
+#include "runtime/dispatch/thread_payload.hpp"
 #include "runtime/loader/loader.hpp"
 #include "runtime/payload.hpp"
 
@@ -24,6 +29,23 @@ jit::LaunchFacts facts_of(const Kernel& kernel, Size3 global, Size3 local, bool 
   range.local = local;
   range.allow_remainder = remainder;
   return thread_facts(kernel, range, 32);
+}
+
+/// Whether the ids of every thread keep the promise of ConsecutiveIds with runs of `run`.
+bool keeps_promise(const std::vector<std::uint16_t>& ids, std::uint32_t channels, std::uint32_t rows,
+                   std::uint32_t last_on, std::uint32_t run) {
+  const std::size_t per_thread = std::size_t{channels} * rows;
+  for (std::size_t thread = 0; thread < ids.size(); thread += per_thread) {
+    const std::uint32_t on = thread + per_thread == ids.size() ? last_on : channels;
+    for (std::uint32_t row = 0; row < rows; ++row)
+      for (std::uint32_t i = 0; i < on; ++i) {
+        const std::uint16_t *of_row = ids.data() + thread + row * channels, id = of_row[i];
+        const std::uint16_t first = of_row[i / run * run];
+        if (id > 0x7fff || id != first + (row == 0 ? i % run : 0)) return false;
+        if (row == 0 && first % run != 0) return false;
+      }
+  }
+  return true;
 }
 
 }  // namespace
@@ -57,4 +79,36 @@ TEST_CASE("the run in which local ids go up is that of the shortest row") {
   CHECK(run({100, 1, 1}, {100, 1, 1}) == 32);
   CHECK(run({1040, 1, 1}, {64, 1, 1}, true) == 32);
   CHECK(run({~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}) == 0);
+}
+
+TEST_CASE("the run of local ids is the longest one for which all threads keep the promise") {
+  std::mt19937 random(1);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+  unsigned found[3] = {};
+  for (unsigned round = 0; round < 20000; ++round) {
+    const std::uint32_t channels = 8u << below(3), rows = 1 + below(3), threads = 1 + below(3);
+    const std::uint32_t width = 8u << below(4), last_on = 1 + below(channels);
+    std::vector<std::uint16_t> ids;
+    for (std::uint32_t thread = 0; thread < threads; ++thread)
+      for (std::uint32_t row = 0; row < rows; ++row)
+        for (std::uint32_t i = 0; i < channels; ++i) {
+          const std::uint32_t item = thread * channels + i;
+          ids.push_back(static_cast<std::uint16_t>(row == 0 ? item % width : item / width));
+        }
+    if (below(2) == 0) {
+      std::uint16_t& changed = ids[below(static_cast<std::uint32_t>(ids.size()))];
+      changed = static_cast<std::uint16_t>(changed ^ 1u << below(16));
+    }
+    std::uint32_t longest = 0;
+    for (std::uint32_t run = 8; run <= channels; run *= 2)
+      if (keeps_promise(ids, channels, rows, last_on, run)) longest = run;
+    const jit::ConsecutiveIds promised{
+        .offset = 32, .count = channels, .rows = rows, .row_bytes = 2 * channels};
+    const PerThreadData data{std::as_bytes(std::span(ids)), std::size_t{2} * channels * rows, 32,
+                             static_cast<std::uint32_t>((std::uint64_t{1} << last_on) - 1)};
+    INFO(channels << " channels, " << rows << " rows, " << threads << " threads, " << last_on << " on");
+    REQUIRE(consecutive_run(data, promised) == longest);
+    if (longest != 0) ++found[std::countr_zero(longest) - 3];
+  }
+  for (const unsigned count : found) CHECK(count > 1000);
 }
