@@ -9,15 +9,15 @@ namespace {
 
 constexpr std::size_t most_vectors = 48;  ///< of eight dwords; 170 bytes each
 
-/// Vectors of dwords and qwords that the block loads by an address a lane, and of dwords of the register
-/// file.
+/// Vectors of dwords and qwords that the block loads with an address per lane, and of eight elements that it
+/// reads so from the register file.
 std::size_t loaded_vectors(const ir::Function& function, const ir::Block& block) {
   std::size_t bytes = 0;
   for (const ir::Inst& inst : block.insts) {
     const bool loads = inst.op == ir::Op::load && function.access(inst).component_count() == 1;
     const std::size_t element = ir::size_of(inst.type);
-    if ((loads && element >= 4) || (inst.op == ir::Op::reg_gather && element == 4))
-      bytes += inst.lanes * element;
+    if (loads && element >= 4) bytes += inst.lanes * element;
+    if (inst.op == ir::Op::reg_gather && element <= 4) bytes += std::size_t{4} * inst.lanes;
   }
   return bytes / 32;
 }

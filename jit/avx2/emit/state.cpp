@@ -1,6 +1,7 @@
 // Register regions, flags and mask variables.
 #include <bit>
 
+#include "jit/avx2/emit/byte_regions.hpp"
 #include "jit/avx2/emit/dword_regions.hpp"
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
@@ -305,6 +306,7 @@ void emit_reg_read(Compiler& c, const CodeInst& inst) {
       inst.region.offset % target.vector_bytes < 8 && inst.region.offset % 4 == 0)
     return read_stride2(c, inst);
   if (!scalar && is_of_dwords(c, inst)) return read_dwords(c, inst);
+  if (!scalar && is_of_bytes(c, inst)) return read_bytes(c, inst);
   gather_elements(c, inst);
 }
 
