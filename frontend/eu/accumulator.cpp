@@ -1,4 +1,4 @@
-// The accumulator: the planes that hold its channels, and the instructions whose meaning it is: wide
+// The accumulator: the planes that hold its channels, and the instructions defined by it: wide
 // multiplication, carry and borrow, multiply-accumulate, sums of absolute differences.
 #include <array>
 #include <optional>
@@ -23,14 +23,14 @@ ir::ValueId read_accumulator_high(Lowering& l, ir::Type type) {
   return l.b().reg_read(type, l.lanes(), l.high_plane(low, dword), l.lane_mask());
 }
 
-/// Type of a 32-bit by 32-bit multiplication, or nothing if a signed meets an unsigned dword.
+/// Type of a 32-bit by 32-bit multiplication, or nothing if one dword is signed and the other unsigned.
 std::optional<ir::Type> product_type(const Instruction& inst) {
   ir::Type type = ordered_type(inst);
   if (ir::size_of(type) > dword) return std::nullopt;
   return ir::int_type(dword, ir::is_signed(type));
 }
 
-/// Of a product of a signed and an unsigned integer that are read as they are: which one has the sign.
+/// Index of the signed factor if one is signed, the other unsigned and both are read without modifier.
 std::optional<unsigned> signed_factor(const Instruction& inst) {
   for (unsigned k = 0; k < 2; ++k) {
     const Operand& source = inst.src[k];
@@ -42,8 +42,8 @@ std::optional<unsigned> signed_factor(const Instruction& inst) {
   return ir::is_signed(inst.src[0].type) ? 0 : 1;
 }
 
-/// What a product of dwords without a sign becomes where one of them is negative: it was taken for 2^32 more,
-/// so that the upper half has got the other one too many.
+/// Corrects an unsigned product of dwords for the factor `negative`, if that is below 0: it was taken for
+/// 2^32 more, so the upper half is too large by `other`.
 ir::Builder::Pair with_sign(Lowering& l, const ir::Builder::Pair& product, ir::ValueId negative,
                             ir::ValueId other) {
   ir::Builder& b = l.b();
@@ -62,7 +62,7 @@ ir::Builder::Pair split(Lowering& l, ir::ValueId whole) {
   return {low, b.convert(ir::Op::convert, s32, upper)};
 }
 
-/// What bytes are computed in has accumulators.
+/// Type of the accumulator channels for the destination's type: bytes are computed in words.
 ir::Type accumulator_type(const Instruction& inst) {
   const ir::Type type = inst.dst.type;
   return ir::size_of(type) == 1 ? ir::int_type(word, ir::is_signed(type)) : type;
@@ -76,7 +76,7 @@ void write_halves(Lowering& l, unsigned offset, unsigned stride, const ir::Build
   l.b().reg_write(l.high_plane(low, dword), halves.second, mask);
 }
 
-/// Where the 64-bit product of dwords goes.
+/// Writes the 64-bit product of dwords to the destination and the accumulator.
 void write_wide_product(Lowering& l, const ir::Builder::Pair& product) {
   const Instruction& in = l.inst();
   const ir::ValueId mask = l.write_mask();
@@ -128,7 +128,7 @@ void Lowering::write_accumulator(unsigned offset, unsigned stride, ir::Type elem
   builder_.reg_write(low, builder_.convert(ir::Op::convert, ir::int_type(bytes, false), value), mask);
   ir::ValueId high;
   if (ir::size_of(type) == 8) {
-    // A word has 33 bits.
+    // A word channel has 33 bits.
     const ir::ValueId wide = builder_.convert(ir::Op::convert, s64, value);
     high =
         shifted(ir::Op::asr, bytes == word ? shifted(ir::Op::shl, wide, 31) : wide, bytes == word ? 47 : 32);
@@ -225,7 +225,7 @@ void lower_mach(Lowering& l, ir::Op op) {
   if (!of_dwords_at_most(l)) return;
   const Instruction& in = l.inst();
   const ir::Builder::Pair sum = multiply_add_high_word(l, op);
-  // Named as the destination, the accumulator gets what a destination gets.
+  // As the destination, the accumulator receives what any destination would.
   Instruction plain = in;
   const bool updates = in.writes_accumulator && !in.dst.is_accumulator();
   plain.writes_accumulator = false;
@@ -233,7 +233,7 @@ void lower_mach(Lowering& l, ir::Op op) {
   if (updates) write_halves(l, l.implicit_acc_offset(s32), 1, sum, l.write_mask());
 }
 
-// dst = the low half of that sum; what mach without {AccWrEn} is from Gen11 on (IGC: macl).
+// dst = the low half of that sum: what mach without {AccWrEn} does from Gen11 on (IGC: macl).
 void lower_macl(Lowering& l, ir::Op op) {
   if (!of_dwords_at_most(l)) return;
   const ir::Builder::Pair sum = multiply_add_high_word(l, op);
@@ -279,7 +279,7 @@ void lower_mac(Lowering& l, ir::Op) {
   l.finish(sum, keeps_exact_result(in) ? sum : ir::no_value);
 }
 
-// Each pair of channels gives the first of them |a0 - b0| + |a1 - b1|, sada2 with the accumulator added.
+// The first channel of each pair receives |a0 - b0| + |a1 - b1|; sada2 adds the accumulator.
 void lower_absolute_differences(Lowering& l, ir::Op op) {
   const Instruction& in = l.inst();
   ir::Builder& b = l.b();
@@ -287,11 +287,11 @@ void lower_absolute_differences(Lowering& l, ir::Op op) {
   for (unsigned i = 0; i < in.source_count; ++i)
     if (!ir::is_int(in.src[i].type) || ir::size_of(in.src[i].type) > word)
       return l.unsupported("differences of other than bytes or words");
-  // A channel counts though it is off, if the first of its pair is on.
+  // An inactive channel contributes too if the first of its pair is active.
   const ir::ValueId a = l.read_all(0, s32), c = l.read_all(1, s32);
   const ir::ValueId each = b.lanewise(ir::Op::abs, {b.lanewise(ir::Op::sub, {a, c})});
   const ir::ValueId next =
-      b.concat(b.slice(each, 1, l.lanes() - 1), b.slice(each, 0, 1));  // of the channel behind
+      b.concat(b.slice(each, 1, l.lanes() - 1), b.slice(each, 0, 1));  // of the next channel
   ir::ValueId sum = b.lanewise(ir::Op::add, {each, next});
   if (op == ir::Op::add) {
     const ir::Type channel = accumulator_type(in);

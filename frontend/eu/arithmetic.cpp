@@ -15,7 +15,7 @@ void lower_wrapping(Lowering& l, ir::Op op) {
   const auto compute = [&](ir::Type type) {
     unsigned negated = in.src[1].modifier == SourceModifier::Neg ? 1 : 0;
     if (op == ir::Op::add && in.src[negated].modifier == SourceModifier::Neg) {
-      // A sum with a negated source is a difference, to the bit.
+      // A sum with a negated source is a difference, bit for bit.
       Operand subtrahend = in.src[negated];
       subtrahend.modifier = SourceModifier::None;
       ir::ValueId a = l.source(1 - negated, type);
@@ -43,7 +43,7 @@ void lower_mul(Lowering& l, ir::Op op) {
   lower_wrapping(l, op);
 }
 
-// The word has no sign: the upper one, which mach multiplies, has it.
+// The low word is unsigned: the sign is in the upper one, which mach multiplies.
 void lower_mul_word(Lowering& l, ir::Op op) {
   const Instruction& in = l.inst();
   ir::Builder& b = l.b();
@@ -159,8 +159,8 @@ ir::ValueId read_component(Lowering& l, unsigned source, unsigned index) {
   return value;
 }
 
-/// Each group of four channels gets the sum of products of its first components; homogeneous: src0.w counts
-/// as 1.
+/// Each group of four channels receives the sum of products of its first `components` components;
+/// homogeneous: src0.w counts as 1.
 void lower_dot_product(Lowering& l, unsigned components, bool homogeneous) {
   if (l.lanes() % 4 != 0) return l.unsupported("dot product of fewer than four channels");
   if (!ir::is_float(modular_type(l.inst()))) return l.unsupported("integer operand");

@@ -5,8 +5,7 @@
 namespace eum::eu {
 namespace {
 
-/// The comparison of a condition modifier; None counts as ne, which compares with zero where it stands for
-/// truth.
+/// The comparison of a condition modifier. None means ne: a comparison with zero for the truth value.
 std::optional<ir::Op> compare_op(Condition condition) {
   switch (condition) {
     case Condition::eq:
@@ -58,7 +57,7 @@ ir::ValueId nan_aware(Lowering& l, ir::Op op) {
   return l.b().lanewise(op == ir::Op::cmp_ne ? ir::Op::andn : ir::Op::or_, {nan, holds});
 }
 
-/// The lower or higher source by the manual's rules, or null after a trap.
+/// The smaller or larger source by the manual's rules, or nothing after a trap.
 std::optional<ir::ValueId> ordered_source(Lowering& l) {
   const Instruction& in = l.inst();
   ir::Builder& b = l.b();
@@ -69,9 +68,9 @@ std::optional<ir::ValueId> ordered_source(Lowering& l) {
       return b.lanewise(ir::Op::min, {a, c});
     case Condition::ge:
       return b.lanewise(ir::Op::max, {a, c});
-    case Condition::le:  // a where they are equal
+    case Condition::le:  // a if they are equal
       return b.lanewise(ir::Op::min, {c, a});
-    case Condition::gt:  // b where they are equal
+    case Condition::gt:  // b if they are equal
       return b.lanewise(ir::Op::max, {c, a});
     case Condition::eq:
     case Condition::ne:
@@ -98,8 +97,8 @@ void lower_cmpn(Lowering& l, ir::Op) {
   finish_compare(l, nan_aware(l, *op));
 }
 
-// With a condition modifier sel takes the lower or higher source and writes no flag, else the predicate
-// selects; without one, every channel takes the first source.
+// With a condition modifier sel takes the smaller or larger source and writes no flag; otherwise the
+// predicate selects. Without a predicate either, every channel takes the first source.
 void lower_sel(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   ir::Builder& b = l.b();

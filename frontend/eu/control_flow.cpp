@@ -1,4 +1,5 @@
-// Finds what control can reach: fetches along every path once, notes targets and where channels are parked.
+// Finds the code that control can reach: fetches each instruction once and records branch targets and the
+// places where channels are parked.
 #include "frontend/eu/control_flow.hpp"
 
 #include <fmt/core.h>
@@ -8,7 +9,7 @@
 namespace eum::eu {
 namespace {
 
-/// Bytes of code an instruction takes about; room is reserved for so many.
+/// Approximate bytes of code per instruction, for reserving memory.
 constexpr std::size_t bytes_per_instruction = 12;
 
 }  // namespace
@@ -66,7 +67,7 @@ void ControlFlow::scan() {
 
 namespace {
 
-/// Constants in the address register, by dwords.
+/// Constants known to be in the address register, by dword.
 class AddressConstants {
  public:
   explicit AddressConstants(const Target& target) : first_(target.offset(StateRegister::Address)) {}
@@ -76,7 +77,7 @@ class AddressConstants {
     if (dword < 0 || static_cast<unsigned>(dword) >= known_.size()) return std::nullopt;
     return known_[static_cast<unsigned>(dword)];
   }
-  /// What `inst` leaves there.
+  /// Updates the known constants with the effect of `inst`.
   void pass(const Instruction& inst) {
     const Operand& dst = inst.dst;
     if (dst.kind != OperandKind::Register) return;
@@ -135,7 +136,7 @@ void ControlFlow::resolve_descriptors() {
 bool ControlFlow::leads_anywhere(const Instruction& inst) const {
   switch (inst.flow.kind) {
     case FlowKind::computed_jump:
-      // Compilers call functions so, which begin where nothing else leads.
+      // Compilers call functions this way; their entries are not reached otherwise.
       return !has_functions_;
     case FlowKind::computed_branch:
     case FlowKind::computed_park:
@@ -149,7 +150,7 @@ bool ControlFlow::leads_anywhere(const Instruction& inst) const {
 }
 
 void ControlFlow::scan_named_places() {
-  // The System Routine may come back to any instruction.
+  // The System Routine may return to any instruction.
   bool anywhere = system_routine_.has_value(), park_anywhere = false, park_returns = false;
   for (const Instruction& inst : instructions_) {
     anywhere |= leads_anywhere(inst);
@@ -190,8 +191,8 @@ void ControlFlow::scan_run(std::int64_t offset) {
     has_clock_ |= inst.reads_clock;
     has_descriptors_ |= inst.needs_descriptors();
     modes_ |= inst.modes;
-    if (system_routine_) reach(inst.next);  // the System Routine may pass any instruction
-    // A join that leads to the next instruction anyway needs no block behind it.
+    if (system_routine_) reach(inst.next);  // the System Routine may skip any instruction
+    // A join whose JIP is the next instruction needs no block after it.
     if (inst.flow.kind == FlowKind::reconverge && inst.flow.jip == inst.next) inst.flow.kind = FlowKind::next;
     if (!scan_flow(inst)) return;
     split_behind(inst);
@@ -209,7 +210,7 @@ void ControlFlow::split_behind(const Instruction& inst) {
 
 bool ControlFlow::may_park(const Instruction& inst) const {
   const Parks parks = info(inst.flow.kind).parks;
-  // Calls: whatever their execution size.
+  // Calls park whatever their execution size, if predicated.
   if (inst.flow.kind == FlowKind::call || inst.flow.kind == FlowKind::computed_call) return inst.predicated();
   if (parks == Parks::NotTaken) return inst.predicated() || !takes_all_channels(inst);
   return parks != Parks::None;

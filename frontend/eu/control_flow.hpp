@@ -14,10 +14,10 @@
 
 namespace eum::eu {
 
-/// Where a block begins whose entry is a safepoint, beside the targets of flow.
+/// Where blocks with a safepoint at their entry begin, in addition to the blocks at branch targets.
 enum class Granularity : std::uint8_t {
   Block,        ///< nowhere
-  Message,      ///< behind each message
+  Message,      ///< after each message
   Instruction,  ///< at each instruction
 };
 
@@ -28,8 +28,8 @@ class ControlFlow {
               std::optional<std::uint32_t> system_routine, std::uint32_t modes,
               std::pmr::memory_resource* memory);
 
-  /// Gives each place where a block begins its block, in program order; block 0 is offset 0. Mask variables
-  /// get their ips.
+  /// Adds a block for each block leader, in program order; block 0 is offset 0. Sets the ips of mask
+  /// variables.
   void make_blocks(ir::Function& function);
 
   /// The block that begins at `offset`, or no_block.
@@ -46,28 +46,28 @@ class ControlFlow {
     std::int32_t index = units_[unit(offset)].instruction;
     return index >= 0 ? &instructions_[static_cast<std::size_t>(index)] : nullptr;
   }
-  /// Control reaches `offset`, but no instruction has this encoding.
+  /// Whether control reaches `offset`, but no instruction has this encoding.
   bool is_undefined(std::int64_t offset) const {
     return inside(offset) && units_[unit(offset)].instruction <= first_failure;
   }
-  /// Bits of cr0.0 that some instruction may set.
+  /// Bits of cr0.0 that may be set: at the thread's start or by an instruction.
   std::uint32_t modes() const { return modes_; }
   /// Whether some instruction reads the clock.
   bool has_clock() const { return has_clock_; }
   /// Why there is no instruction at `offset`.
   std::string failure_at(std::int64_t offset) const;
-  /// Byte offset of a place as `inst` names it, which must not be Nowhere.
+  /// Byte offset of `place` for `inst`; `place` must not be Nowhere.
   std::int64_t offset_of(Place place, const Instruction& inst) const;
-  /// Whether `inst` may park channels, so that their place needs a mask variable.
+  /// Whether `inst` may park channels, so that the place needs a mask variable.
   bool may_park(const Instruction& inst) const;
-  /// Its channels are all of the dispatch.
+  /// Whether `inst` has all channels of the dispatch.
   bool takes_all_channels(const Instruction& inst) const {
     return inst.channel_offset == 0 && inst.exec_size >= simd_;
   }
 
-  /// Whether `inst` may lead to any instruction, as a register says.
+  /// Whether `inst` may branch to any instruction, depending on a register.
   bool leads_anywhere(const Instruction& inst) const;
-  /// Places where channels may be parked that only a register names: behind calls, or everywhere.
+  /// Places where channels may be parked at an address from a register: after calls, or everywhere.
   std::span<const std::uint32_t> named_places(const Instruction& inst) const {
     return inst.flow.kind == FlowKind::return_if ? returns_ : all_;
   }
@@ -81,7 +81,7 @@ class ControlFlow {
     ir::BlockId block = ir::no_block;
     std::uint32_t mask_variable = 0;
     bool leader = false;
-    bool is_target = false;  ///< control may come from elsewhere than the instruction before
+    bool is_target = false;  ///< control may arrive from elsewhere than the previous instruction
     bool safepoint = false;
   };
   static constexpr std::int32_t not_fetched = -1, first_failure = -2;
@@ -96,14 +96,14 @@ class ControlFlow {
   void park(std::int64_t offset);
   void scan();
   void scan_run(std::int64_t offset);
-  /// Notes where `inst` leads; false if control does not fall through.
+  /// Records where `inst` leads; returns false if control does not fall through.
   bool scan_flow(const Instruction& inst);
   void scan_unreached();
-  /// Gives blocks and mask variables to the places that only registers name.
+  /// Gives blocks and mask variables to the places that are addressed by registers only.
   void scan_named_places();
-  /// Completes messages whose descriptors are in registers, where the code before them says what these hold.
+  /// Completes messages whose descriptors are in registers, where the preceding code determines their values.
   void resolve_descriptors();
-  /// The next instruction begins a block if the granularity says so.
+  /// Begins a block after `inst` if the granularity requires it.
   void split_behind(const Instruction& inst);
 
   const Program& program_;
@@ -115,16 +115,16 @@ class ControlFlow {
   std::pmr::vector<Unit> units_;
   std::pmr::vector<Instruction> instructions_;
   std::pmr::vector<std::int64_t> pending_;
-  std::pmr::vector<std::int32_t> breaks_;  ///< instructions that park behind a loop, whose end is known last
+  std::pmr::vector<std::int32_t> breaks_;  ///< instructions that park after a loop; resolved last
   std::vector<std::string> failures_;
   unsigned mask_variables_ = 1;
-  std::vector<std::uint32_t> returns_;  ///< behind calls, where a predicated return needs them
-  std::vector<std::uint32_t> all_;      ///< every instruction, where a brc needs them
+  std::vector<std::uint32_t> returns_;  ///< after calls, if a predicated return needs them
+  std::vector<std::uint32_t> all_;      ///< every instruction, if a brc needs them
   bool has_clock_ = false;
-  bool has_descriptors_ = false;  ///< in registers
+  bool has_descriptors_ = false;  ///< some message has its descriptors in registers
   bool computed_ = false;
-  bool has_functions_ = false;  ///< code that only registers lead to
-  std::size_t unreached_ = 0;   ///< unit that scan_unreached looks at next
+  bool has_functions_ = false;  ///< there is code that is reached through registers only
+  std::size_t unreached_ = 0;   ///< the unit that scan_unreached examines next
 };
 
 }  // namespace eum::eu

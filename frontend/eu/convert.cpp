@@ -7,12 +7,12 @@
 namespace eum::eu {
 namespace {
 
-/// Whether a move changes nothing of what it moves.
+/// Whether a move leaves the value unchanged, conversion aside.
 bool is_plain(const Instruction& inst) {
   return inst.src[0].modifier == SourceModifier::None && !inst.saturate && inst.condition == Condition::None;
 }
 
-/// The type that a move to or from a float reads its source in. A move that changes no value copies bits.
+/// The type in which a move to or from a float reads its source. A move that changes no value copies bits.
 ir::Type source_type(const Instruction& inst) {
   const Operand& src = inst.src[0];
   const ir::Type from = src.type, to = inst.dst.type;
@@ -46,7 +46,7 @@ void move_integers(Lowering& l) {
   l.finish(value, kept ? exact() : ir::no_value);
 }
 
-/// To a float, of a quadword whose negative or absolute value may need 65 bits.
+/// Moves a quadword, whose negative or absolute value may need 65 bits, to a float.
 void move_modified_quadword(Lowering& l) {
   using enum ir::Type;
   const Instruction& in = l.inst();
@@ -64,7 +64,7 @@ void move_modified_quadword(Lowering& l) {
   }
   ir::ValueId value = b.convert(ir::Op::convert, to, l.source(0, s64));
   if (source.modifier != SourceModifier::NegAbs) {
-    // Of the lowest quadword both are 2^63.
+    // For the lowest quadword, both the negative and the absolute value are 2^63.
     const ir::ValueId is_lowest = b.compare(ir::Op::cmp_eq, l.read(plain, s64, false), lowest);
     const ir::ValueId power = b.convert(ir::Op::convert, to, b.constant(u64, l.lanes(), 1ull << 63));
     value = b.select(is_lowest, power, value);
@@ -81,7 +81,7 @@ void lower_mov(Lowering& l, ir::Op) {
   ir::Type type = source_type(in), to = in.dst.type;
   bool raw = ir::is_int(type) && ir::is_float(src.type);
   if (raw) {
-    // A raw copy of floats: no NaN is quieted, no denorm flushed.
+    // A raw copy of floats: no NaN is quieted, no denormal flushed.
     if (src.is_immediate()) {
       ir::ValueId bits = l.b().constant(type, l.lanes(), src.immediate);
       if (src.packed == PackedVector::None) {
@@ -105,8 +105,8 @@ void lower_mov(Lowering& l, ir::Op) {
   l.keeping_denormals([&] { l.finish(l.source(0, type)); });
 }
 
-// Channels of the mask move; the destination's address register belongs to the single channel that compilers
-// select, at the distance of the channel's place in the destination region.
+// Moves the channels of the mask. A single channel with an indirect destination, the case that compilers use,
+// goes to the address register's value plus the channel's distance within the destination region.
 void lower_smov(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   ir::Type type = in.dst.type;
@@ -138,10 +138,10 @@ void lower_smov(Lowering& l, ir::Op) {
 
 namespace {
 
-// These conversions keep denormals whatever the mode of f16 is, which such families lack (IVB PRM volume 4
-// part 3, 2.3.1.2).
+// These conversions keep denormals whatever the denormal mode of f16, which families with these instructions
+// do not have (IVB PRM volume 4 part 3, 2.3.1.2).
 
-/// Halves, u32, as f32.
+/// Converts halves in u32 to f32.
 ir::ValueId widen_half(Lowering& l, ir::ValueId half) {
   using enum ir::Type;
   ir::Builder& b = l.b();
@@ -158,7 +158,7 @@ ir::ValueId widen_half(Lowering& l, ir::ValueId half) {
                   b.convert(ir::Op::bitcast, f32, signed_tiny), usual);
 }
 
-/// Denormals as the smallest normal number of their sign, which rounds to the same half and is not flushed.
+/// Replaces denormals by the smallest normal of their sign, which rounds to the same half and is not flushed.
 ir::ValueId without_denormals(Lowering& l, ir::ValueId value) {
   using enum ir::Type;
   ir::Builder& b = l.b();
@@ -167,20 +167,20 @@ ir::ValueId without_denormals(Lowering& l, ir::ValueId value) {
   const ir::ValueId bits = b.convert(ir::Op::bitcast, u32, value);
   const ir::ValueId size = b.lanewise(ir::Op::and_, {bits, number(~sign_bit)});
   const ir::ValueId is_denormal = b.compare(ir::Op::cmp_lt, b.lanewise(ir::Op::sub, {size, number(1)}),
-                                            number(smallest - 1));  // 0 is beyond
+                                            number(smallest - 1));  // 0 wraps and fails
   const ir::ValueId other =
       b.lanewise(ir::Op::or_, {b.lanewise(ir::Op::and_, {bits, number(sign_bit)}), number(smallest)});
   return b.convert(ir::Op::bitcast, f32, b.select(is_denormal, other, bits));
 }
 
-/// f32 as halves, u16.
+/// Converts f32 to halves in u16.
 ir::ValueId narrow_to_half(Lowering& l, ir::ValueId value) {
   using enum ir::Type;
   ir::Builder& b = l.b();
   const auto number = [&](ir::Type type, std::uint32_t n) { return b.constant(type, l.lanes(), n); };
   const ir::ValueId bits = b.convert(ir::Op::bitcast, u32, value);
   const ir::ValueId usual = b.convert(ir::Op::bitcast, u16, b.convert(ir::Op::convert, f16, value));
-  // Below 2^-14 a half counts 2^-24; a sum with 1.5 * 2^23 rounds to an integer as the mode says.
+  // Below 2^-14 halves are multiples of 2^-24; adding 1.5 * 2^23 rounds to an integer in the current mode.
   constexpr std::uint32_t least_normal = 0x38800000, two_to_24 = 0x4b800000, magic = 0x4b400000;
   const ir::ValueId sum =
       b.lanewise(ir::Op::add, {b.lanewise(ir::Op::mul, {value, number(f32, two_to_24)}), number(f32, magic)});
@@ -197,7 +197,7 @@ ir::ValueId narrow_to_half(Lowering& l, ir::ValueId value) {
 
 }  // namespace
 
-// The upper word of a dword becomes 0 (Mesa's brw_F32TO16).
+// The upper word of a dword destination becomes 0 (Mesa's brw_F32TO16).
 void lower_f32to16(Lowering& l, ir::Op) {
   if (l.inst().dst.kind == OperandKind::Flag) return l.unsupported("flag register of a float type");
   ir::Builder& b = l.b();

@@ -1,4 +1,4 @@
-// Exceptions, and what else an instruction does beside its meaning: ip as a destination, the clock.
+// Exceptions, and effects besides an instruction's meaning: ip as a destination, the clock.
 // Facts: the manual's sections on the control, instruction pointer and timestamp registers (IVB PRM volume 4
 // part 3, 3.3.3.8 and 3.3.3.10).
 #include "frontend/eu/exceptions.hpp"
@@ -13,12 +13,12 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
-// The stack overflow exception (cr0.1, bits 27 and 11) is not among them: the manual's instruction set has
-// none that uses a stack, and software that sets the bits sees them unchanged.
+// The stack overflow exception (cr0.1, bits 27 and 11) is absent: no instruction in the manual uses a stack,
+// and software that sets the bits reads them back unchanged.
 struct ExceptionInfo {
-  unsigned status;  ///< bits of cr0.1
+  unsigned status;  ///< number of the bit in cr0.1
   unsigned enable;
-  Op fault;  ///< where there is no System Routine
+  Op fault;  ///< if there is no System Routine
 };
 
 constexpr ExceptionInfo info(Exception kind) {
@@ -35,7 +35,7 @@ constexpr ExceptionInfo info(Exception kind) {
   return {28, 12, Op::illegal};
 }
 
-/// cr0.0: the thread is in the System Routine; the next breakpoint is passed.
+/// Bits of cr0.0: the thread is in the System Routine; the next breakpoint is skipped.
 constexpr unsigned master_bit = 31, suppress_bit = 15;
 
 unsigned control(Lowering& l, unsigned index) {
@@ -47,19 +47,19 @@ void set_bit(Lowering& l, unsigned index, unsigned bit) {
   l.b().reg_write(ir::Region::packed(at),
                   l.b().lanewise(Op::or_, {l.scalar(Type::u32, at), word(l, 1u << bit)}));
 }
-/// One lane of a mask.
+/// A mask of one lane.
 ValueId is_set(Lowering& l, ValueId value, unsigned bit) {
   return l.b().compare(Op::cmp_ne, l.b().lanewise(Op::and_, {value, word(l, 1u << bit)}), word(l, 0));
 }
 
-/// Enabled, and the thread is not in the System Routine, where there are none.
+/// Whether the exception is enabled and the thread is not in the System Routine, which masks exceptions.
 ValueId is_enabled(Lowering& l, Exception kind) {
   const ValueId enabled = is_set(l, l.scalar(Type::u32, control(l, 1)), info(kind).enable);
   const ValueId inside = is_set(l, l.scalar(Type::u32, control(l, 0)), master_bit);
   return l.b().lanewise(Op::andn, {inside, enabled});
 }
 
-/// A block that goes to the System Routine, which will come back to `aip`, or that faults.
+/// A block that jumps to the System Routine, which will return to `aip`, or that faults.
 ir::BlockId exception_block(Lowering& l, Exception kind, std::uint32_t aip, std::string text) {
   const ir::BlockId before = l.b().block(), id = l.add_block();
   l.b().set_block(id);
@@ -92,7 +92,7 @@ void check_breakpoint(Lowering& l) {
              exception_block(l, Exception::Breakpoint, ip, fmt::format("breakpoint: {}", l.text())));
 }
 
-/// Goes to `aip` by way of the System Routine if the exception's status and enable bits are set.
+/// Enters the System Routine, to return to `aip`, if the exception's status and enable bits are set.
 void check_status(Lowering& l, Exception kind, std::uint32_t aip, std::string_view what) {
   const ValueId raised = is_set(l, l.scalar(Type::u32, control(l, 1)), info(kind).status);
   l.leave_if(l.b().lanewise(Op::and_, {raised, is_enabled(l, kind)}),
@@ -107,7 +107,8 @@ bool writes_control(const Lowering& l, unsigned index) {
   return dst.offset < at + 4 && end > at;
 }
 
-/// What a write of cr0.0 does to its master bit; leaves the System Routine if the bit is cleared there.
+/// Completes a write of cr0.0: it can clear the master bit but not set it. Clearing it leaves the System
+/// Routine.
 void check_return(Lowering& l, ValueId old) {
   ir::Builder& b = l.b();
   const unsigned at = control(l, 0);
@@ -132,7 +133,7 @@ void tick(Lowering& l) {
 
 void Surroundings::before() {
   const Instruction& in = l_.inst();
-  // Who asks for the halt sets its status between two instructions.
+  // The requester of the halt sets its status bit between two instructions.
   if (l_.system_routine()) check_status(l_, Exception::ExternalHalt, in.ip, "external halt");
   if (in.breaks) check_breakpoint(l_);
   if (l_.flow().has_clock()) tick(l_);
@@ -165,7 +166,7 @@ void Surroundings::after() {
   ir::Builder& b = l_.b();
   ValueId ip = l_.scalar(Type::u32, l_.target().offset(StateRegister::Jump));
   ip = b.lanewise(Op::and_, {ip, word(l_, ~std::uint32_t{7})});
-  // A jump to nowhere is a fault, which finds the instruction undone.
+  // A jump to an address without a block is a fault, for which the instruction's effects are undone.
   const ValueId bad = b.lanewise(Op::not_, {b.is_place(ip)});
   if (old_flag_ != ir::no_value) b.flag_write(l_.flag_bit(), old_flag_, bad);
   if (old_accumulator_ != ir::no_value)

@@ -1,5 +1,5 @@
 #pragma once
-// What surrounds the meaning of an instruction: exceptions, writes of ip, the clock. It must not know what
+// Effects around an instruction's own meaning: exceptions, writes of ip, the clock. It must not know what
 // instructions compute.
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace eum::eu {
 
-/// Exceptions that an instruction of the thread itself causes, and the halt that somebody else asks for.
+/// Exceptions caused by an instruction of the thread itself, and the halt requested from outside.
 enum class Exception : std::uint8_t { Breakpoint, ExternalHalt, Software, Illegal };
 
 /// What is lowered before and after an instruction's own micro-ops, if it did not end the block.
@@ -19,8 +19,8 @@ class Surroundings {
 
  private:
   Lowering& l_;
-  ir::ValueId old_modes_ = ir::no_value;  ///< cr0.0
-  // What an instruction that writes ip changes beside it.
+  ir::ValueId old_modes_ = ir::no_value;  ///< value of cr0.0 before the instruction
+  // State that an instruction that writes ip changes as well, to be restored on a fault.
   ir::ValueId old_flag_ = ir::no_value;
   ir::ValueId old_accumulator_ = ir::no_value, old_accumulator_high_ = ir::no_value;
 };

@@ -17,7 +17,7 @@ struct Sources {
   bool accumulator = false;  ///< an integer accumulator, which has up to 64 bits
 };
 
-/// An immediate that is not negative has no sign to care about.
+/// An immediate that is not negative may count as signed or unsigned.
 bool signless(const Operand& op) {
   if (!op.is_immediate() || op.packed == PackedVector::Signed) return false;
   unsigned bits = 8 * ir::size_of(op.type);

@@ -1,6 +1,6 @@
 // Control flow as masks. A channel that leaves the path is parked in the mask variable of the place where it
-// goes on; the block that begins there takes the parked channels back (lower.cpp). Who parks where, and where
-// control goes, is in flow.def. Facts: one instruction pointer a channel (manual, 1.1).
+// resumes; the block that begins there reconverges it (lower.cpp). flow.def says which channels park where,
+// and where control goes. Facts: one instruction pointer per channel (manual, 1.1).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -17,7 +17,7 @@ using ir::ValueId;
 
 BlockId block_of(Lowering& l, Place place) { return l.flow().block_at(l.flow().offset_of(place, l.inst())); }
 
-/// Whether `place` begins a block; else traps.
+/// Whether `place` begins a block; traps if not.
 bool exists(Lowering& l, Place place) {
   if (place == Place::Nowhere || block_of(l, place) != ir::no_block) return true;
   const std::int64_t offset = l.flow().offset_of(place, l.inst());
@@ -30,7 +30,7 @@ bool all_exist(Lowering& l, const FlowInfo& row) {
          exists(l, row.none);
 }
 
-/// Channels of the dispatch that take the branch; no_value: all that are on.
+/// Channels of the dispatch that take the branch; no_value: all active ones.
 ValueId taken_channels(Lowering& l) {
   const Instruction& in = l.inst();
   const unsigned simd = l.b().function().simd;
@@ -42,20 +42,20 @@ ValueId taken_channels(Lowering& l) {
   return l.both(l.execution_mask(), predicate);
 }
 
-/// Those channels that are on and not in `channels`.
+/// The active channels that are not in `channels`.
 ValueId remaining_without(Lowering& l, ValueId channels) {
   return l.b().lanewise(ir::Op::andn, {channels, l.execution_mask()});
 }
 
-/// Adds channels to those that are parked at `place`.
+/// Adds `channels` to those parked at `place`.
 void park(Lowering& l, Place place, ValueId channels) {
   const unsigned variable = l.flow().mask_variable_at(l.flow().offset_of(place, l.inst()));
   const ValueId parked = l.b().mask_get(variable);
   l.b().mask_set(variable, l.b().lanewise(ir::Op::or_, {parked, channels}));
 }
 
-/// Parks what the row says of the channels `taken`, no_value: all that are on. Returns those that stay on;
-/// no_value: none.
+/// Parks the channels that the row says, given the channels `taken` (no_value: all active ones). Returns
+/// those that stay active; no_value: none.
 ValueId park_channels(Lowering& l, const FlowInfo& row, ValueId taken) {
   const ValueId on = l.execution_mask();
   ValueId parked = ir::no_value, staying = on;
@@ -75,7 +75,7 @@ ValueId park_channels(Lowering& l, const FlowInfo& row, ValueId taken) {
   return staying;
 }
 
-/// Ends the block: to `any` if a channel is on, else to `none`.
+/// Ends the block: to `any` if a channel is active, else to `none`.
 void go_on(Lowering& l, const FlowInfo& row, ValueId on, bool certain) {
   const BlockId any = block_of(l, row.any), none = block_of(l, row.none);
   l.end_block();
@@ -89,17 +89,18 @@ void go_on(Lowering& l, const FlowInfo& row, ValueId on, bool certain) {
   l.b().branch_any(on, any, none);
 }
 
-/// Places that one instruction may look at; code would grow with the square of its length.
+/// Limit of parking places that one instruction may examine, or code would grow with the square of its
+/// length.
 constexpr std::size_t max_places = 4096;
 
-/// Whether the instruction looks at so few places where channels are parked; else traps.
+/// Whether `places` is within that limit; traps if not.
 bool looks_at_few(Lowering& l, std::size_t places) {
   if (places > max_places)
     l.unsupported("expected at most {} places where channels may be parked, found {}", max_places, places);
   return places <= max_places;
 }
 
-/// Brings the channels of a branch without execution mask to it, wherever they are parked.
+/// Activates the channels of a branch without execution mask, wherever they are parked.
 void gather(Lowering& l) {
   using enum ir::Op;
   const Instruction& in = l.inst();
@@ -118,15 +119,15 @@ void gather(Lowering& l) {
 
 ValueId place(Lowering& l, std::uint64_t ip) { return l.b().constant(ir::Type::u32, 1, ip); }
 
-/// One lane: whether any channel of `mask` is on.
+/// One lane: whether any lane of `mask` is one.
 ValueId any_of(Lowering& l, ValueId mask) {
   return l.b().compare(ir::Op::cmp_ne, l.b().mask_bits(ir::Type::u32, mask), place(l, 0));
 }
 
-/// Masks of channels before an instruction whose jump may be a fault.
+/// Saves the channel masks before an instruction whose jump may fault.
 class Masks {
  public:
-  /// `all`: it may change those of any place, and not just of the next instruction.
+  /// `all`: the instruction may change the masks of any place, not only that of the next instruction.
   Masks(Lowering& l, bool all) : l_(l) {
     if (all)
       for (unsigned variable = 1; variable < l.flow().mask_variables(); ++variable) keep(variable);
@@ -134,7 +135,7 @@ class Masks {
       keep(variable);
     on_ = l.execution_mask();
   }
-  /// Goes to `ip`; first undoes everything unless `good` (one lane).
+  /// Jumps to `ip`; first restores all masks unless `good` (one lane).
   void jump(ValueId ip, ValueId good) {
     using enum ir::Op;
     ir::Builder& b = l_.b();
@@ -156,7 +157,8 @@ class Masks {
   ValueId on_ = ir::no_value;
 };
 
-/// Parks channels at the place that `ip` names. Returns where to go at once because it names none; one lane.
+/// Parks `channels` at the known place equal to `ip`. Returns (one lane) whether there are channels but no
+/// such place, so that control must go to `ip` at once.
 ValueId park_at(Lowering& l, ValueId ip, ValueId channels) {
   using enum ir::Type;
   ir::Builder& b = l.b();
@@ -172,8 +174,8 @@ ValueId park_at(Lowering& l, ValueId ip, ValueId channels) {
   return unknown;
 }
 
-/// The channels `taken` wait at the place that `ip` names; the others go on. Control goes to `other` if there
-/// are none, and if no channel can be parked there.
+/// Parks the channels `taken` at `ip`; the others continue. If there are none, control goes to `other`; if
+/// channels cannot be parked at `ip`, to `ip` itself, which faults.
 void park_and_go_on(Lowering& l, Masks& masks, ValueId ip, ValueId taken, ValueId other) {
   ir::Builder& b = l.b();
   const std::uint32_t next = l.inst().next;
@@ -187,13 +189,13 @@ void park_and_go_on(Lowering& l, Masks& masks, ValueId ip, ValueId taken, ValueI
   masks.jump(target, b.lanewise(ir::Op::andn, {unknown, b.is_place(target)}));
 }
 
-/// What a register holds of a branch, in bytes.
+/// Converts a branch distance or address from a register to bytes.
 ValueId in_bytes(Lowering& l, ValueId value) {
   const unsigned unit = l.inst().flow.unit;
   return unit == 1 ? value : l.b().lanewise(ir::Op::mul, {value, place(l, unit)});
 }
 
-/// Where a register says that a branch leads: an ip, or a distance from this instruction.
+/// The target of a branch given in a register: an ip, or a distance from this instruction.
 ValueId computed_target(Lowering& l, ValueId value) {
   value = in_bytes(l, value);
   return l.inst().flow.absolute ? value : l.b().lanewise(ir::Op::add, {value, place(l, l.inst().ip)});
@@ -224,7 +226,7 @@ void follow(Lowering& l, const FlowInfo& row, ValueId taken) {
   go_on(l, row, staying, !row.empty && taken == ir::no_value);
 }
 
-/// All channels branch together while the mode is on: if one of those that are on takes the branch.
+/// While the mode is on, all channels branch together if any active one takes the branch.
 void follow_together(Lowering& l, const FlowInfo& row) {
   if (!l.may_be_on(mode::SingleProgramFlow)) return;
   const Instruction& in = l.inst();
@@ -255,7 +257,7 @@ void lower_jump(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   const FlowInfo& row = info(in.flow.kind);
   if (row.computed) {
-    // The offset counts from the next instruction.
+    // The offset is relative to the next instruction.
     ValueId offset = in_bytes(l, l.scalar(in.src[0], ir::Type::u32));
     ValueId target = l.b().lanewise(ir::Op::add, {offset, place(l, in.next)});
     if (in.predicated()) target = l.b().select(l.b().slice(l.write_mask(), 0, 1), target, place(l, in.next));
@@ -290,7 +292,7 @@ void lower_flow(Lowering& l, ir::Op) {
   follow(l, row, selects ? taken_channels(l) : ir::no_value);
 }
 
-// dst.0 takes the address to return to, dst.1 the channels of the call.
+// dst.0 receives the return address, dst.1 the channels of the call.
 void lower_call(Lowering& l, ir::Op) {
   using enum ir::Type;
   const Instruction& in = l.inst();
@@ -315,7 +317,7 @@ void lower_call(Lowering& l, ir::Op) {
     good = b.is_place(target);
   }
   if (!in.dst.is_null()) {
-    // A call that no channel takes leaves its destination as it is, as one that leads nowhere does.
+    // A call that no channel takes, or whose target does not exist, leaves its destination unchanged.
     const ValueId mask = l.both(parks ? any_of(l, channels) : ir::no_value, good);
     b.reg_write(ir::Region::packed(in.dst.offset), place(l, in.next), mask);
     b.reg_write(ir::Region::packed(in.dst.offset + 4), b.mask_bits(u32, channels), mask);
@@ -325,7 +327,7 @@ void lower_call(Lowering& l, ir::Op) {
   masks->jump(target, good);
 }
 
-// A predicated return leads behind a call: only there are channels parked that have returned.
+// A predicated return must lead to the instruction after a call: returned channels are parked only there.
 void lower_return(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   ir::Builder& b = l.b();
@@ -381,7 +383,7 @@ void lower_wait(Lowering& l, ir::Op) {
   const unsigned counts = l.target().offset(StateRegister::Notification);
   if (const Operand& count = l.inst().src[0];
       l.inst().source_count != 0 && count.kind == OperandKind::Register && count.offset != counts) {
-    // The first count is of the group's barrier; nobody but the program's host adds to the others.
+    // The first count is the group barrier's; only the embedding program adds to the others.
     ir::Builder& b = l.b();
     const ValueId old = l.scalar(ir::Type::u32, count.offset);
     const ValueId some = b.compare(ir::Op::cmp_ne, old, place(l, 0));

@@ -14,7 +14,7 @@ enum class FlowKind : std::uint8_t {
 #undef EU_FLOW
 };
 
-/// Which of the channels that are on are parked. Taken are those that the predicate names.
+/// Which of the active channels are parked. Taken: those that the predicate selects.
 enum class Parks : std::uint8_t { None, Taken, NotTaken, All };
 
 /// A place that control goes to or channels are parked at.
@@ -24,7 +24,7 @@ enum class Place : std::uint8_t {
   Self,  ///< the instruction itself
   Jip,
   Uip,
-  LoopExit,  ///< behind the while that UIP names, or UIP
+  LoopExit,  ///< after the while that UIP names, or UIP if that is none
 };
 
 struct FlowInfo {
@@ -46,14 +46,14 @@ inline constexpr auto flow_table = [] {
 }();
 constexpr const FlowInfo& info(FlowKind kind) { return flow_table[static_cast<std::size_t>(kind)]; }
 
-/// Where an instruction leads: bytes from the kernel's start, which may lie outside of it.
+/// Where an instruction leads: bytes from the kernel's start, possibly outside of the kernel.
 struct Flow {
   FlowKind kind = FlowKind::next;
   std::int64_t jip = 0;
   std::int64_t uip = 0;
-  bool absolute = false;                      ///< what a register holds is a place, not a distance
-  std::uint8_t unit = 1;                      ///< bytes that one unit of what a register holds means
-  std::span<const std::uint32_t> table = {};  ///< of a switch: ips, which the program keeps
+  bool absolute = false;                      ///< the register holds an address, not a distance
+  std::uint8_t unit = 1;                      ///< bytes per unit of the register's value
+  std::span<const std::uint32_t> table = {};  ///< of a switch: ips, owned by the program
 };
 
 }  // namespace eum::eu

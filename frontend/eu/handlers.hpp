@@ -9,7 +9,7 @@ namespace eum::eu {
 // arithmetic.cpp
 /// dst = op(src0), floats.
 void lower_float_unary(Lowering&, ir::Op);
-/// dst = op(src0, src1) where only the low bits of an integer result count, or of floats.
+/// dst = op(src0, src1) if only the low bits of an integer result count, or of floats.
 void lower_wrapping(Lowering&, ir::Op);
 /// dst = op(src0, src1) of integers whose order counts.
 void lower_exact(Lowering&, ir::Op);
@@ -32,7 +32,7 @@ void lower_dph(Lowering&, ir::Op);
 // logic.cpp
 void lower_logic(Lowering&, ir::Op);
 void lower_not(Lowering&, ir::Op);
-/// As these two, with source modifiers of numbers.
+/// As the two above, with arithmetic source modifiers.
 void lower_negated_logic(Lowering&, ir::Op);
 void lower_negated_not(Lowering&, ir::Op);
 void lower_shift(Lowering&, ir::Op);
@@ -40,8 +40,8 @@ void lower_shift(Lowering&, ir::Op);
 void lower_bits(Lowering&, ir::Op);
 /// dst = op(sources), 32-bit integers of the destination's type: bit fields, whose data is the last source.
 void lower_bit_field(Lowering&, ir::Op);
-/// dst = src2 where bits of the mask src0 are 0, elsewhere src1, whose lowest bit goes to the mask's lowest
-/// one.
+/// dst = src2 where bits of the mask src0 are 0, elsewhere src1, shifted so that its lowest bit is at the
+/// lowest one of the mask.
 void lower_bit_field_merge(Lowering&, ir::Op);
 /// dst = src3 with src0 bits from bit src1 on replaced by the low bits of src2.
 void lower_bit_field_insert(Lowering&, ir::Op);
@@ -54,7 +54,7 @@ void lower_rotate(Lowering&, ir::Op);
 void lower_mov(Lowering&, ir::Op);
 void lower_smov(Lowering&, ir::Op);
 void lower_movi(Lowering&, ir::Op);
-/// Words or dwords = halves in their low word.
+/// Words or dwords whose low words receive the halves.
 void lower_f32to16(Lowering&, ir::Op);
 void lower_f16to32(Lowering&, ir::Op);
 
@@ -67,8 +67,8 @@ void lower_csel(Lowering&, ir::Op);
 // predicates.cpp
 /// The flags of the instruction's channels = op(flags that the sources name).
 void lower_flag_logic(Lowering&, ir::Op);
-/// The flags of the instruction's channels = the lowest bit of each channel's source; of a scalar source, one
-/// bit a channel, whether it is on or off.
+/// The flags of the instruction's channels = the lowest bit of each channel's source; for a scalar source,
+/// one bit per channel, active or not.
 void lower_set_flags(Lowering&, ir::Op);
 
 // wide.cpp
@@ -90,7 +90,7 @@ void lower_quotient_and_remainder(Lowering&, ir::Op);
 /// A mul of dwords whose 64-bit product goes to the accumulator.
 bool writes_wide_product(const Instruction&);
 void lower_wide_mul(Lowering&);
-/// Finishes it with this product, in an integer type of 64 bits.
+/// Finishes it with this product, in a 64-bit integer type.
 void finish_wide_mul(Lowering&, ir::ValueId product);
 void lower_mach(Lowering&, ir::Op);
 /// As lower_mach, with the low half of the sum.
@@ -102,17 +102,17 @@ void lower_absolute_differences(Lowering&, ir::Op);
 
 // flow.cpp
 void lower_jump(Lowering&, ir::Op);
-/// Whatever the row of flow.def says.
+/// As the row of flow.def says.
 void lower_flow(Lowering&, ir::Op);
 void lower_call(Lowering&, ir::Op);
 void lower_return(Lowering&, ir::Op);
 void lower_wait(Lowering&, ir::Op);
 /// Signals the thread group's barrier and waits for it.
 void lower_barrier(Lowering&, ir::Op);
-/// Signals the barrier alone.
+/// Signals the barrier only.
 void lower_signal(Lowering&, ir::Op);
-/// A jump of all channels to the place in Flow::table that the first source counts; the last one if it has
-/// fewer.
+/// A jump of all channels to the entry of Flow::table that the first source indexes; to the last one if the
+/// index is beyond it.
 void lower_switch(Lowering&, ir::Op);
 /// The thread ends.
 void lower_exit(Lowering&, ir::Op);
@@ -125,7 +125,7 @@ void lower_unsupported(Lowering&, ir::Op);
 void lower_send(Lowering&, ir::Op);
 
 // messages/lsc.cpp
-/// Whatever Instruction::lsc says.
+/// As Instruction::lsc says.
 void lower_lsc(Lowering&, ir::Op);
 
 }  // namespace eum::eu

@@ -1,5 +1,5 @@
-// Exact integers: which type holds a result, and arithmetic beyond 64 bits, which only saturation and
-// overflow of quadwords need.
+// Exact integers: which type holds a result, and arithmetic beyond 64 bits, needed only for saturation and
+// overflow of quadwords.
 #include "frontend/eu/integer.hpp"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ Integer128 mul128(Lowering& l, const Integer128& a, const Integer128& b) {
   const ir::ValueId differ = l.b().lanewise(ir::Op::xor_, {is_negative(l, a), is_negative(l, b)});
   const Integer128 x = magnitude(l, a), y = magnitude(l, b);
   const ir::ValueId upper = as(l, s64, high_product(l, x.low, y.low));
-  // A magnitude of 128 bits is beyond every type, as is the largest of 127.
+  // A magnitude of 128 bits exceeds every type, as the largest of 127 does.
   const ir::ValueId top = l.b().compare(ir::Op::cmp_lt, upper, constant(l, s64, 0));
   const Integer128 product{op(l, ir::Op::mul, x.low, y.low),
                            l.b().select(top, constant(l, s64, ~0ull >> 1), upper)};

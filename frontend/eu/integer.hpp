@@ -1,7 +1,8 @@
 #pragma once
-// Integer results as the manual means them: exact until the destination takes them. Where saturation, an
-// overflow condition or the accumulator look at the exact value, the computation is done in a type that holds
-// it; elsewhere in the narrowest that gives the destination's bits. It must not know single instructions.
+// Integer results as the manual defines them: exact until written to the destination. Where saturation, an
+// overflow condition or the accumulator need the exact value, the computation is done in a type that holds
+// it; elsewhere in the narrowest type that gives the destination's bits. It must not know individual
+// instructions.
 #include "frontend/eu/lowering.hpp"
 
 namespace eum::eu {
@@ -19,26 +20,26 @@ Integer128 mul128(Lowering& l, const Integer128& a, const Integer128& b);
 Integer128 shl128(Lowering& l, const Integer128& a, ir::ValueId count);
 Integer128 asr128(Lowering& l, const Integer128& a, ir::ValueId count);
 Integer128 select128(Lowering& l, ir::ValueId mask, const Integer128& a, const Integer128& b);
-/// A comparison by order or for equality.
+/// An ordered or equality comparison.
 ir::ValueId compare128(Lowering& l, ir::Op op, const Integer128& a, const Integer128& b);
 
 /// Whether the exact result matters beyond the bits that the destination keeps.
 bool looks_at_range(const Instruction& inst);
-/// A quadword is among the sources.
+/// Whether a quadword is among the sources.
 bool has_quadwords(const Instruction& inst);
-/// An integer type that holds sums, differences and products of the sources, quadwords apart.
+/// An integer type that holds sums, differences and products of the sources, unless these are quadwords.
 ir::Type exact_type(const Instruction& inst);
 /// An integer type of at least `bytes` that holds the source with its modifiers, up to 64 bits.
 ir::Type exact_source_type(const Operand& source, unsigned bytes);
-/// Whether no type holds the values of all sources.
+/// Whether no integer type holds the values of all sources.
 bool beyond_quadwords(const Instruction& inst);
 
 /// Finishes an instruction with a result beyond 64 bits.
 void finish128(Lowering& l, const Integer128& result);
-/// Whether the accumulator takes a result as exact as it holds it.
+/// Whether the accumulator receives the result exactly, up to its width.
 bool keeps_exact_result(const Instruction& inst);
 
-/// Finishes an instruction whose integer result compute(type) gives in any integer type, wrapping;
+/// Finishes an instruction: compute(type) gives the integer result in any integer type, wrapping;
 /// compute128() gives it exactly, where quadwords take part.
 template <class Compute, class Compute128>
 void finish_integer(Lowering& l, Compute&& compute, Compute128&& compute128) {

@@ -1,5 +1,5 @@
-// Bitwise instructions, shifts and bit fields. A negated source of a bitwise instruction is complemented, or
-// negated in families of their own.
+// Bitwise instructions, shifts and bit fields. A negated source of a bitwise instruction is complemented, in
+// some families negated.
 #include "frontend/eu/handlers.hpp"
 #include "frontend/eu/integer.hpp"
 
@@ -12,7 +12,7 @@ ir::Type bits_type(const Instruction& inst) {
   return ir::int_type(ir::size_of(type), inst.has_dst() && ir::is_signed(inst.dst.type));
 }
 
-/// A bitwise result overflows nothing.
+/// A bitwise result never overflows.
 void finish_bits(Lowering& l, ir::ValueId result) {
   const bool overflow = l.inst().condition == Condition::ov;
   l.finish(result, ir::no_value, overflow ? l.none_of(l.lanes()) : ir::no_value);
@@ -51,7 +51,7 @@ bool shifts_quadwords(const Instruction& in) {
 }
 
 ir::ValueId shift_count(Lowering& l, ir::Type type) {
-  // The low bits of an absolute value are not those of its low bits.
+  // The modifier applies to the whole value: the low bits of an absolute value depend on its sign.
   const bool narrows = ir::size_of(l.inst().src[1].type) > ir::size_of(type);
   const bool whole = narrows && l.inst().src[1].modifier != SourceModifier::None;
   const ir::ValueId count =
@@ -94,7 +94,7 @@ void lower_shr(Lowering& l) {
   l.finish(value, keeps_exact_result(in) ? value : ir::no_value);
 }
 
-// The sign enters at the top of a signed source, zeros at that of an unsigned one.
+// The sign is shifted in at the top of a signed source, zeros at that of an unsigned one.
 void lower_asr(Lowering& l) {
   using enum ir::Type;
   const Instruction& in = l.inst();
@@ -144,15 +144,15 @@ void lower_bits(Lowering& l, ir::Op op) {
 // bfe extends its data's sign if the destination is signed.
 void lower_bit_field(Lowering& l, ir::Op op) { lower_dwords(l, op, l.inst().dst.type); }
 
-// bfi2: the hardware finds the place of the field from the mask that bfi1 made (the compiler's translation of
-// the vISA instruction bfi hands over the value as it is).
+// bfi2: the hardware finds the position of the field from the mask that bfi1 made (the compiler's translation
+// of the vISA instruction bfi passes the value as it is).
 void lower_bit_field_merge(Lowering& l, ir::Op) {
   const Instruction& in = l.inst();
   const ir::Type type = in.dst.type;
   if (!ir::is_int(type) || ir::size_of(type) != 4) return l.unsupported("destination that is not a dword");
   ir::Builder& b = l.b();
   const ir::ValueId mask = l.source(0, type), value = l.source(1, type);
-  // Times the mask's lowest bit is a shift to its place.
+  // Multiplying by the mask's lowest bit shifts the value to its place.
   const ir::ValueId lowest = b.lanewise(ir::Op::and_, {mask, b.lanewise(ir::Op::neg, {mask})});
   const ir::ValueId moved = b.lanewise(ir::Op::mul, {value, lowest});
   l.finish(b.lanewise(ir::Op::bfi2, {mask, moved, l.source(2, type)}));
@@ -171,7 +171,7 @@ void lower_bit_field_insert(Lowering& l, ir::Op) {
 
 namespace {
 
-/// A function of two values, both results of each: what a table of four bits says, bit 2*b + a.
+/// A function of two values, bit by bit: `table` has four bits, and bit 2*y + x is the result.
 ir::ValueId of_two(ir::Builder& b, unsigned table, ir::ValueId x, ir::ValueId y, ir::Type type,
                    unsigned lanes) {
   using enum ir::Op;

@@ -1,4 +1,4 @@
-// Lowers a kernel block by block; what an instruction means is in the function that it names.
+// Lowers a kernel block by block; the function that an instruction names lowers its meaning.
 #include "frontend/eu/lower.hpp"
 
 #include "frontend/eu/exceptions.hpp"
@@ -8,10 +8,10 @@
 namespace eum::eu {
 namespace {
 
-/// Micro-ops that an instruction becomes, about; blocks reserve room for so many.
+/// Approximate micro-ops per instruction, for which blocks reserve room.
 constexpr std::size_t ops_per_instruction = 6;
 
-/// The channels that are parked at this place come back.
+/// Activates the channels parked at this place.
 void reconverge(Lowering& l, unsigned variable) {
   const ir::ValueId parked = l.b().mask_get(variable);
   l.set_execution_mask(l.b().lanewise(ir::Op::or_, {l.execution_mask(), parked}));
@@ -29,7 +29,7 @@ void lower_block(Lowering& l, ir::BlockId id) {
   while (!l.ended()) {
     const Instruction* inst = flow.at(offset);
     if (inst == nullptr) {
-      // What is before it has been done.
+      // The instructions before it have been executed.
       l.b().set_guest_ip(static_cast<std::uint32_t>(offset));
       if (flow.is_undefined(offset))
         raise_illegal(l, static_cast<std::uint32_t>(offset), flow.failure_at(offset));
@@ -65,7 +65,7 @@ void Lowering::lower(const Instruction& inst) {
   if (!ended_) surroundings.after();
 }
 
-/// Who does the message lowers it by itself.
+/// The receiver of the trap, which performs the message, lowers it separately.
 void Lowering::register_message() {
   Surroundings(*this).before();
   builder_.trap(program_.refusal(inst_->ip), ir::Op::register_message);
@@ -137,7 +137,7 @@ Result<ir::Function> lower(const Program& program, const Target& target, unsigne
   function.values.reserve(flow.instruction_count() * ops_per_instruction);
 
   Lowering lowering(function, target, program, flow, options.system_routine);
-  // Lowering adds blocks of its own behind those of instructions.
+  // Lowering appends blocks of its own to those of instructions.
   for (std::size_t id = 0, end = function.blocks.size(); id < end; ++id)
     lower_block(lowering, static_cast<ir::BlockId>(id));
   return function;

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels into micro-op functions: the door of frontend/eu.
+// Lowers kernels into micro-op functions: the entry point of frontend/eu.
 #include <memory_resource>
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ namespace eum::eu {
 /// How a kernel is lowered.
 struct LowerOptions {
   Granularity granularity = Granularity::Block;
-  /// SIP: where the System Routine begins in the program, which takes the exceptions that cr0.1 enables.
+  /// SIP: where in the program the System Routine begins, which handles the exceptions that cr0.1 enables.
   /// Without one they are faults.
   std::optional<std::uint32_t> system_routine = {};
   std::uint32_t modes = 0;  ///< bits of cr0.0 (modes.hpp) that threads may begin with

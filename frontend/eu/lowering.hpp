@@ -1,6 +1,6 @@
 #pragma once
 // The state of lowering one kernel, and what all instruction lowerings share: reading sources, writing
-// destinations, masks and labels. It must not know single instructions.
+// destinations, masks and labels. It must not know individual instructions.
 #include <fmt/core.h>
 
 #include <array>
@@ -30,7 +30,7 @@ class Lowering {
   /// Lowers `inst`, which must outlive the call, into the current block.
   void lower(const Instruction& inst);
   const Instruction& inst() const { return *inst_; }
-  /// Does `part` as if `inst`, which differs in what happens to results, were the instruction.
+  /// Runs `part` with `inst` as the current instruction: a variant that differs in what happens to results.
   template <class Part>
   void as(const Instruction& inst, Part&& part) {
     const Instruction* const own = std::exchange(inst_, &inst);
@@ -41,7 +41,7 @@ class Lowering {
     lane_mask_ = mask;
     lane_mask_read_ = mask_read;
   }
-  /// Does `part` with a predicate that holds everywhere.
+  /// Runs `part` with a predicate that is true everywhere.
   template <class Part>
   void unpredicated(Part&& part) {
     const ir::ValueId own = std::exchange(predicate_, ir::no_value);
@@ -49,7 +49,7 @@ class Lowering {
     part();
     predicate_ = own;
   }
-  /// Does `part` with no channel written but those of `mask`.
+  /// Runs `part` with writes restricted to the channels of `mask`.
   template <class Part>
   void only(ir::ValueId mask, Part&& part) {
     only_ = mask;
@@ -58,7 +58,7 @@ class Lowering {
   }
   const Target& target() const { return target_; }
   unsigned lanes() const { return inst_->exec_size; }
-  /// Channels of the dispatch that the lanes take.
+  /// The number of dispatch channels that the lanes cover.
   unsigned channels() const { return lanes() << (inst_->paired ? 1 : 0); }
   ir::Builder& b() { return builder_; }
 
@@ -70,22 +70,22 @@ class Lowering {
   }
   /// Ends the block with a trap of this text.
   void trap(std::string text);
-  /// Ends the block where a message begins whose descriptors are in registers.
+  /// Ends the block before a message whose descriptors are in registers.
   void register_message();
-  /// A block that ends with such a trap, for the current block to branch to.
+  /// A block that ends with an `unsupported` trap, for the current block to branch to.
   ir::BlockId add_trap(std::string_view reason);
   /// An empty block that no jump to an ip finds.
   ir::BlockId add_block() { return builder_.function().add_block(inst_ip() | 1); }
-  /// Goes to `block` if `condition` (one lane of a mask) holds; lowering goes on in another block, where no
-  /// value of the current one is known.
+  /// Branches to `block` if `condition` (one lane of a mask) holds, else continues in another block, in which
+  /// no value of the current one is known.
   void leave_if(ir::ValueId condition, ir::BlockId block);
-  /// For lowering into another block, where masks that have been read are unknown.
+  /// Forgets the masks that have been read, which are unknown in another block.
   void forget_values();
-  /// The instruction's.
+  /// Text of the current instruction.
   std::string text() const { return program_.text(inst_->ip); }
   /// Where the System Routine begins, if there is one.
   std::optional<std::uint32_t> system_routine() const { return system_routine_; }
-  /// A terminator has been appended.
+  /// Whether a terminator has been appended.
   bool ended() const { return ended_; }
   void end_block() { ended_ = true; }
   void begin_block(ir::BlockId block);
@@ -94,19 +94,19 @@ class Lowering {
   /// The execution mask, all channels of the dispatch.
   ir::ValueId execution_mask();
   void set_execution_mask(ir::ValueId mask);
-  /// Channels first to first + lanes - 1 of the execution mask; those beyond the dispatch are off.
+  /// Channels first to first + lanes - 1 of the execution mask; those beyond the dispatch are inactive.
   ir::ValueId channel_mask(unsigned first, unsigned lanes);
-  /// A mask over channels() as one over lanes(), and the other way round; no_value stays so.
+  /// Converts a mask over channels() to one over lanes(), and back; no_value stays no_value.
   ir::ValueId of_lanes(ir::ValueId channels);
   ir::ValueId of_channels(ir::ValueId mask);
-  /// Execution mask of the instruction's channels that the destination takes, or no_value where it is
-  /// every channel.
+  /// Execution mask of the instruction's channels that the destination takes, or no_value if that is every
+  /// channel.
   ir::ValueId lane_mask();
-  /// The predicate over the instruction's channels, or no_value where it has none.
+  /// The predicate over the instruction's channels, or no_value if it has none.
   ir::ValueId predicate();
-  /// lane_mask and predicate, or no_value where every channel is on.
+  /// lane_mask and predicate, or no_value if every channel is active.
   ir::ValueId write_mask();
-  /// `mask` over the instruction's channels as a mask of the whole dispatch, other channels off.
+  /// `mask` over the instruction's channels as a mask of the whole dispatch, other channels inactive.
   ir::ValueId spread(ir::ValueId mask);
   /// Flag bit of the instruction's first channel (condition modifier and predicate).
   unsigned flag_bit() const { return inst_->flag + inst_->channel_offset; }
@@ -114,18 +114,18 @@ class Lowering {
   ir::ValueId none_of(unsigned lanes) { return builder_.constant(ir::Type::m, lanes, 0); }
 
   // ---- operands (region.cpp) ----
-  /// A source in type `exec`, modifiers applied.
+  /// Source `index` in type `exec`, modifiers applied.
   ir::ValueId source(unsigned index, ir::Type exec) { return read(inst_->src[index], exec, false); }
   /// A source of a logic instruction: negation is the complement, floats are bits.
   ir::ValueId logic_source(unsigned index, ir::Type exec) { return read(inst_->src[index], exec, true); }
   ir::ValueId read(const Operand& op, ir::Type exec, bool logic);
-  /// A source whose lanes count where their channels are off too, as others read them.
+  /// A source whose inactive lanes are needed too, because other lanes read them.
   ir::ValueId read_all(unsigned index, ir::Type exec);
   /// Bits of an immediate as a value of type `exec`.
   ir::ValueId immediate(const Operand& op, ir::Type exec, unsigned lanes);
   /// Writes `value` (any type; converted to the destination's) under `mask`.
   void write(const Operand& dst, ir::ValueId value, ir::ValueId mask);
-  /// Does `part` with conversions between f32 and f64 that keep denormals.
+  /// Runs `part` with conversions between f32 and f64 that keep denormals.
   template <class Part>
   void keeping_denormals(Part&& part) {
     keeps_denormals_ = true;
@@ -141,16 +141,17 @@ class Lowering {
   ir::ValueId truncated(ir::ValueId value);
   /// `value` in the type of the destination, saturated if the instruction says so.
   ir::ValueId to_destination(ir::ValueId value);
-  /// An integer of the destination's size as one of its type.
+  /// Converts an integer of the destination's size to the destination's type.
   ir::ValueId as_destination(ir::ValueId value);
-  /// Condition modifier, saturation, conversion, destination and accumulator of a result. `exact`: the
-  /// integer that the accumulator takes, if it is not what the destination gets. `overflow`: whether the
-  /// result is beyond the destination's type, if the result does not tell.
+  /// Applies condition modifier, saturation and conversion to a result and writes destination and
+  /// accumulator. `exact`: the integer for the accumulator, if it differs from the destination's. `overflow`:
+  /// whether the result exceeds the destination's type, if the result itself does not tell.
   void finish(ir::ValueId result, ir::ValueId exact = ir::no_value, ir::ValueId overflow = ir::no_value);
-  /// Whether a result is beyond the destination's type.
+  /// Whether a result exceeds the destination's type.
   ir::ValueId overflow(ir::ValueId result);
-  /// Writes `value` to the destination under the write mask and calls `flags`, which writes flags: after an
-  /// indirect destination, whose address may be bad, so that a fault finds the instruction undone.
+  /// Writes `value` to the destination under the write mask and calls `flags`, which writes flags. An
+  /// indirect destination, whose address may be bad, is written first, so that flags are unchanged at a
+  /// fault.
   template <class Flags>
   void commit(ir::ValueId value, Flags&& flags) {
     const ir::ValueId mask = write_mask();
@@ -159,44 +160,45 @@ class Lowering {
     flags();
     if (!may_fault) write(inst_->dst, value, mask);
   }
-  /// Writes the flags of the condition modifier: `seen` is compared with zero; `computed` is what the
-  /// instruction computed, before saturation and conversion, and `overflow` what overflow() says of it.
+  /// Writes the flags of the condition modifier: `seen` is compared with zero; `computed` is the result
+  /// before saturation and conversion, and `overflow` its overflow().
   void write_flags(ir::ValueId seen, ir::ValueId computed, ir::ValueId overflow);
   /// Writes flags under the write mask.
   void write_flag_mask(ir::ValueId value);
-  /// 1-lane u32 or other type from byte `offset` of the register file.
+  /// One lane of type `type` at byte `offset` of the register file.
   ir::ValueId scalar(ir::Type type, unsigned offset) {
     return builder_.reg_read(type, 1, ir::Region::packed(offset));
   }
   /// The first element of an operand, in `type`.
   ir::ValueId scalar(const Operand& op, ir::Type type);
-  /// Byte addresses, u16, of an indirect operand; one lane if all channels read the same.
+  /// Byte addresses (u16) of an indirect operand; one lane if all channels read the same one.
   ir::ValueId addresses(const Operand& op, unsigned lanes, bool destination);
 
   // ---- modes of cr0.0 (modes.cpp) ----
-  /// Whether the program may set this bit of cr0.0; else nothing needs to look at it.
+  /// Whether the program may set this bit of cr0.0; otherwise nothing needs to check it.
   bool may_be_on(std::uint32_t mode) const;
-  /// Lanes of a mask, all ones if the bit is set.
+  /// A mask of `lanes` lanes, all ones if the bit is set.
   ir::ValueId mode_mask(std::uint32_t mode, unsigned lanes);
-  /// Switches between dispatch mask and vector mask where cr0.0 goes from `old` to `now` (one lane each).
+  /// Switches between dispatch mask and vector mask if cr0.0 changes so from `old` to `now` (one lane each).
   void switch_masks(ir::ValueId old, ir::ValueId now);
   /// The lanes of an implicit write of the accumulator.
   ir::ValueId accumulator_mask(ir::ValueId mask, unsigned lanes);
 
   // ---- accumulator (accumulator.cpp) ----
-  /// Byte offset of the accumulator lane that belongs to the instruction's first channel for elements of
-  /// `type`.
+  /// Byte offset, for elements of `type`, of the accumulator lane that belongs to the instruction's first
+  /// channel.
   unsigned implicit_acc_offset(ir::Type type) const;
-  /// The high plane of a region of integers of `bytes` in the low plane.
+  /// The region of the high plane that belongs to a region of `bytes`-sized integers in the low plane.
   ir::Region high_plane(const ir::Region& low, unsigned bytes) const;
-  /// The content of integer channels of the accumulator, in an integer type wider than theirs.
+  /// The full value of integer channels of the accumulator, in an integer type wider than theirs.
   ir::ValueId read_content(const ir::Region& low, unsigned bytes, ir::Type type, ir::ValueId mask);
-  /// Stores lanes of elements of type `element` from byte `offset` on; integers as exact as `value` has them.
+  /// Writes lanes of elements of type `element` from byte `offset` on; integers as exactly as `value` has
+  /// them.
   void write_accumulator(unsigned offset, unsigned stride, ir::Type element, ir::ValueId value,
                          ir::ValueId mask);
-  /// An exact integer as the accumulator that is the destination holds it.
+  /// An exact integer as an accumulator destination holds it.
   ir::ValueId accumulator_content(ir::ValueId exact);
-  /// What {AccWrEn} does with a result.
+  /// Writes a result to the accumulator as {AccWrEn} requires.
   void update_accumulator(ir::ValueId value);
 
   const ControlFlow& flow() const { return flow_; }
@@ -205,20 +207,20 @@ class Lowering {
   std::uint32_t inst_ip() const { return inst_ == nullptr ? 0 : inst_->ip; }
   /// Why the flags that the instruction names cannot be read or written, or null (predication.cpp).
   const char* check_flags() const;
-  /// Why its operands cannot, or null (region.cpp).
+  /// Why the operands cannot be read or written, or null (region.cpp).
   const char* check_operands() const;
   const char* check_operand(const Operand& op, bool destination) const;
   ir::ValueId read_operand(const Operand& op, ir::Type exec, bool logic);
-  /// A float that is read, or that is a result, as the alternative mode has it.
+  /// An f32 source or result as the alternative floating point mode changes it.
   ir::ValueId as_input(const Operand& op, ir::ValueId value);
   ir::ValueId as_result(ir::ValueId value);
   ir::ValueId without_specials(ir::ValueId value);
   ir::ValueId packed_immediate(const Operand& op, ir::Type exec, unsigned lanes);
   ir::ValueId read_register(const Operand& op, ir::Type raw);
-  /// Lanes of a source that are read.
+  /// Lanes of a source that must be read.
   ir::ValueId needed_lanes() { return reads_all_ ? ir::no_value : lane_mask(); }
   ir::ValueId read_swizzled(const Operand& op, ir::Type raw);
-  /// One bit of a lane of `type` for each channel of `mask`.
+  /// The channels of `mask` as the bits of one lane of `type`.
   ir::ValueId channel_bits(ir::ValueId mask, ir::Type type);
   ir::ValueId read_flags(const Operand& op, ir::Type raw);
   ir::ValueId modify(ir::ValueId value, SourceModifier modifier, bool logic);
@@ -248,11 +250,11 @@ class Lowering {
   bool keeps_denormals_ = false;
 };
 
-/// Bytes from the first byte of a region to behind its last, for `lanes` elements of `bytes`.
+/// Bytes from the first byte of a region to the end of its last element, for `lanes` elements of `bytes`.
 unsigned region_span(const Region& region, unsigned lanes, unsigned bytes);
-/// Region of a direct operand at byte `offset`, constant strides as such.
+/// Region of a direct operand at byte `offset`; a constant distance between lanes becomes a simple stride.
 ir::Region ir_region(const Region& region, unsigned offset, unsigned lanes);
-/// Every lane reads the same element.
+/// Whether every lane reads the same element.
 bool is_uniform(const Region& region, unsigned lanes);
 
 }  // namespace eum::eu

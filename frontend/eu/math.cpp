@@ -1,4 +1,4 @@
-// The math instruction: one micro-op a function. How exact a function is, is the micro-op's matter.
+// The math instruction: one micro-op per function, which determines the function's accuracy.
 #include <algorithm>
 
 #include "frontend/eu/handlers.hpp"
@@ -15,7 +15,7 @@ std::optional<ir::Type> math_type(Lowering& l, ir::Op op) {
   ir::Type type = modular_type(in);
   const bool dwords = ir::is_int(type) && ir::size_of(type) <= 4;
   if (integer && dwords) {
-    // Both sources have one type, which a modified value wraps to; a d and a ud have one of 64 bits.
+    // Two d or two ud are computed in that type, to which modified values wrap; a d and a ud in a 64-bit one.
     const bool sign = ir::is_signed(in.src[0].type);
     type = sign == ir::is_signed(in.src[1].type)
                ? ir::int_type(4, sign)
@@ -33,7 +33,8 @@ std::optional<ir::Type> math_type(Lowering& l, ir::Op op) {
   return std::nullopt;
 }
 
-/// A quotient by 0 is the greatest or the lowest number of the destination, whatever it is computed in.
+/// Division by 0 gives the largest or smallest number of the destination's type, whatever type it is computed
+/// in.
 ir::ValueId apply(Lowering& l, ir::Op op, ir::ValueId a, ir::ValueId c) {
   ir::Builder& b = l.b();
   const ir::ValueId value = b.lanewise(op, {a, c});
@@ -58,9 +59,9 @@ void lower_math(Lowering& l, ir::Op op) {
   if (std::optional<ir::ValueId> result = evaluate(l, op)) l.finish(*result);
 }
 
-// The macro's first instruction may finish early, channel by channel, and says so in the flag; the rest of
-// the macro runs where the flag is clear. Every channel finishes here, with the correctly rounded quotient or
-// root.
+// The macro's first instruction may finish some channels early and sets their flags; the rest of the macro
+// runs for channels whose flag is clear. Here every channel finishes at once, with the correctly rounded
+// quotient or root.
 void lower_math_macro(Lowering& l, ir::Op op) {
   std::optional<ir::ValueId> result = evaluate(l, op);
   if (!result) return;
@@ -69,7 +70,7 @@ void lower_math_macro(Lowering& l, ir::Op op) {
            [&] { l.write_flag_mask(l.b().constant(ir::Type::m, l.lanes(), (1ull << l.lanes()) - 1)); });
 }
 
-// The registers behind the quotient take the remainder.
+// The remainder goes to the registers after the quotient.
 void lower_quotient_and_remainder(Lowering& l, ir::Op op) {
   const Instruction& in = l.inst();
   const std::optional<ir::Type> type = math_type(l, op);

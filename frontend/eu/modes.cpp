@@ -1,6 +1,6 @@
-// The alternative floating point mode, the accumulator disable and vector mask enable bits, as selections by
-// cr0.0: only in programs that may set them. Facts: the manual's 2.3.2, the definition of "ALT mode" in its
-// glossary, 3.3.3.7 and 3.3.3.8.
+// The alternative floating point mode and the accumulator disable and vector mask enable bits, as selections
+// by cr0.0, only in programs that may set them. Facts: the manual's 2.3.2, the definition of "ALT mode" in
+// its glossary, 3.3.3.7 and 3.3.3.8.
 #include "frontend/eu/modes.hpp"
 
 #include <bit>
@@ -18,7 +18,7 @@ bool Lowering::may_be_on(std::uint32_t mode) const { return (flow_.modes() & mod
 ValueId Lowering::mode_mask(std::uint32_t mode, unsigned lanes) {
   const ValueId modes = scalar(Type::u32, target_.offset(StateRegister::Control));
   const auto bit = static_cast<unsigned>(std::countr_zero(mode));
-  // All ones or none, from the one bit.
+  // Spreads the one bit to all ones or all zeros.
   const ValueId top = builder_.lanewise(Op::shl, {modes, builder_.constant(Type::u32, 1, 31 - bit)});
   const ValueId sign = builder_.lanewise(
       Op::asr, {builder_.convert(Op::bitcast, Type::s32, top), builder_.constant(Type::s32, 1, 31)});
@@ -44,7 +44,7 @@ ValueId Lowering::as_input(const Operand& op, ValueId value) {
   if (!may_be_on(mode::AlternativeFloats) || op.type != Type::f32 || builder_.type_of(value) != Type::f32)
     return value;
   value = without_specials(value);
-  // Extended math takes the absolute value there, so that neither NaN nor infinity comes out.
+  // In this mode extended math takes the absolute value, so that neither NaN nor infinity results.
   const Op math = inst_->op;
   if (math != Op::log2 && math != Op::sqrt && math != Op::rsqrt) return value;
   return builder_.select(mode_mask(mode::AlternativeFloats, builder_.lanes_of(value)),
@@ -61,12 +61,12 @@ ValueId Lowering::accumulator_mask(ValueId mask, unsigned lanes) {
   return both(mask, builder_.lanewise(Op::not_, {mode_mask(mode::AccumulatorDisable, lanes)}));
 }
 
-// Channels that only the vector mask has go where control is when it is switched on, and nowhere when it is
-// switched off.
+// Channels of the vector mask only are activated at the current instruction when it is switched on, and
+// removed from the execution mask and all parking places when it is switched off.
 void Lowering::switch_masks(ValueId old, ValueId now) {
   const unsigned state = target_.offset(StateRegister::State), simd = builder_.function().simd;
   const ValueId dispatched = scalar(Type::u32, state + 8), vector = scalar(Type::u32, state + 12);
-  // All ones where the bit is set in `a` and not in `b`.
+  // All ones if the bit is set in `a` and not in `b`, else 0.
   const auto changes = [&](ValueId a, ValueId b) {
     constexpr unsigned bit = std::countr_zero(mode::VectorMask);
     const ValueId set = builder_.lanewise(Op::andn, {b, a});

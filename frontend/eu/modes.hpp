@@ -1,6 +1,6 @@
 #pragma once
-// Modes of cr0.0 that change what instructions mean, where a program may switch them on. Rounding and
-// denormals are the engine's (jit/fpmode.hpp). It must not know single instructions.
+// Modes of cr0.0 that change what instructions mean, if a program may switch them on. Rounding and denormal
+// modes belong to the engine (jit/fpmode.hpp). It must not know individual instructions.
 #include <cstdint>
 
 namespace eum::eu {

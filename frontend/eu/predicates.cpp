@@ -4,7 +4,7 @@
 namespace eum::eu {
 namespace {
 
-/// The flags of the instruction's channels in the register that `op` names.
+/// The flags of the instruction's channels in the flag register of `op`.
 ir::ValueId read_flags_of(Lowering& l, const Operand& op) {
   return l.b().flag_read(l.lanes(), op.offset + l.inst().channel_offset);
 }

@@ -1,4 +1,4 @@
-// Which channels of an instruction count: execution mask, predicate, flag bits.
+// Which channels of an instruction take part: execution mask, predicate, flag bits.
 #include "frontend/eu/lowering.hpp"
 
 namespace eum::eu {
@@ -69,7 +69,8 @@ ir::ValueId Lowering::lane_mask() {
   if (lane_mask_read_) return lane_mask_;
   lane_mask_read_ = true;
   lane_mask_ = inst_->no_mask ? ir::no_value : of_lanes(channel_mask(inst_->channel_offset, channels()));
-  // Channels that the destination leaves out stay off without execution mask too (manual, example in 3.2.2).
+  // Channels outside the destination's mask stay inactive without execution mask too (manual, example in
+  // 3.2.2).
   if ((~inst_->enabled & ir::lane_mask(lanes())) != 0)
     lane_mask_ = both(lane_mask_, builder_.constant(ir::Type::m, lanes(), inst_->enabled));
   return lane_mask_;
@@ -97,7 +98,7 @@ ir::ValueId Lowering::predicate() {
       value = builder_.flag_read(channels(), flag_bit());
       break;
     case Component: {
-      // All flags of the group become that of the component.
+      // Every flag of a group becomes that of the component.
       const unsigned skip = inst_->channel_offset % how.group;
       const unsigned count = round_up(skip + channels(), how.group);
       const ir::ValueId flags = builder_.flag_read(count, flag_bit() - skip);
@@ -107,7 +108,7 @@ ir::ValueId Lowering::predicate() {
       break;
     }
     case First: {
-      // All ones or none from the lowest bit, so that lanes need not be looked at one by one.
+      // All ones or all zeros from the lowest bit, so that lanes need not be examined one by one.
       const ir::ValueId bit = builder_.mask_bits(ir::Type::u32, builder_.flag_read(1, flag_bit()));
       value = builder_.bits_mask(builder_.lanewise(ir::Op::neg, {bit}), channels());
       break;
@@ -122,7 +123,7 @@ ir::ValueId Lowering::predicate() {
     }
     case AnyH:
     case AllH: {
-      // Channels are grouped from channel 0 on, so an instruction sees the flags of whole groups.
+      // Groups begin at channel 0, so an instruction uses the flags of whole groups.
       const unsigned skip = inst_->channel_offset % how.group;
       const unsigned count = round_up(skip + channels(), how.group);
       const ir::ValueId flags = builder_.flag_read(count, flag_bit() - skip);
@@ -166,7 +167,7 @@ void Lowering::write_flags(ir::ValueId seen, ir::ValueId computed, ir::ValueId o
   static constexpr std::array<ir::Op, 7> ops{ir::Op::cmp_eq, ir::Op::cmp_eq, ir::Op::cmp_ne, ir::Op::cmp_gt,
                                              ir::Op::cmp_ge, ir::Op::cmp_lt, ir::Op::cmp_le};
   if (inst_->condition == un) {
-    // Only a NaN is unordered with itself.
+    // Only NaN is unordered with itself.
     return write_flag_mask(ir::is_float(builder_.type_of(computed))
                                ? builder_.compare(ir::Op::cmp_un, computed, computed)
                                : none_of(lanes()));
@@ -186,7 +187,7 @@ std::uint64_t highest(ir::Type type) {
   return ~0ull >> (64 - 8 * ir::size_of(type) + (ir::is_signed(type) ? 1 : 0));
 }
 
-/// Bits of the power of two 2^exponent in a float type; none of f16 where it is beyond it.
+/// Bits of 2^exponent in a float type; for f16, infinity if it exceeds the type.
 std::uint64_t power_of_two(ir::Type type, unsigned exponent) {
   if (type == ir::Type::f64) return std::uint64_t{1023 + exponent} << 52;
   if (type == ir::Type::f32) return std::uint64_t{127 + exponent} << 23;
@@ -209,20 +210,20 @@ ir::ValueId Lowering::overflow(ir::ValueId result) {
     return either(below, builder_.compare(cmp_gt, result, bound_of(highest(to))));
   }
   if (ir::is_int(to)) {
-    // What truncates to an integer beyond the type.
+    // The values that truncate to an integer beyond the type.
     const unsigned bits = 8 * ir::size_of(to);
     const ir::ValueId beyond =
         builder_.compare(cmp_ge, result, bound_of(power_of_two(type, ir::is_signed(to) ? bits - 1 : bits)));
     const ir::ValueId bound = bound_of(power_of_two(type, ir::is_signed(to) ? bits - 1 : 0));
     const ir::ValueId least = builder_.lanewise(neg, {bound});
     if (!ir::is_signed(to)) return either(beyond, builder_.compare(cmp_le, result, least));
-    if (type == ir::Type::f16 && bits > 16)  // whose numbers are all within, but infinity
+    if (type == ir::Type::f16 && bits > 16)  // all finite f16 are in range
       return either(beyond, builder_.compare(cmp_le, result, least));
     // -2^n fits; the next integer below does not.
     const ir::ValueId whole = builder_.lanewise(rndz, {result});
     return either(beyond, builder_.compare(cmp_lt, whole, least));
   }
-  // Infinite, though no operand is: NaN is none either.
+  // Overflow: the result is infinite though no operand is infinite or NaN.
   const auto finite = [&](ir::ValueId value) {
     const ir::Type own = builder_.type_of(value);
     const ir::ValueId infinity = builder_.constant(own, lanes(),

@@ -9,12 +9,12 @@
 namespace eum::eu {
 namespace {
 
-/// Lane i's distance in bytes from the region's origin.
+/// Distance of a lane from the region's origin in bytes.
 unsigned lane_distance(const Region& region, unsigned lane, unsigned bytes) {
   return ((lane / region.width) * region.vstride + (lane % region.width) * region.hstride) * bytes;
 }
 
-/// Width as the hardware uses it: never 0, whatever an encoding says.
+/// The region with a width that is never 0, as the hardware uses it, whatever the encoding.
 Region sane(Region region) {
   if (region.width == 0) region.width = 1;
   return region;
@@ -54,7 +54,7 @@ std::uint64_t low_bits(std::uint64_t value, ir::Type type) {
   return value << unused >> unused;
 }
 
-/// A scalar immediate in `exec`, or nothing if the conversion rounds.
+/// A scalar immediate in `exec`, or nothing if the conversion would round.
 std::optional<std::uint64_t> fold_immediate(const Operand& op, ir::Type exec) {
   ir::Type raw = op.type;
   if (raw == exec) return op.immediate;
@@ -143,8 +143,8 @@ ir::ValueId Lowering::packed_immediate(const Operand& op, ir::Type exec, unsigne
   const unsigned elements = floats ? 4 : 8, bits = 32 / elements;
   const bool direct = floats ? exec != ir::Type::f16 && ir::is_float(exec) : exec != ir::Type::f16;
   const ir::Type type = direct ? exec : op.type;
-  // Integer elements of GEN are words, one behind the other: a destination that steps in dwords takes every
-  // second (IGC writes {0, 4} for two dwords as 0x400:uv).
+  // GEN's integer vectors have consecutive word elements: a destination with a stride of dwords takes every
+  // second one (IGC writes {0, 4} for two dwords as 0x400:uv).
   const Operand& dst = inst().dst;
   const bool in_dwords = !floats && !op.by_channel && dst.kind != OperandKind::Null &&
                          dst.kind != OperandKind::Indirect && dst.region.hstride * ir::size_of(dst.type) >= 4;
@@ -234,7 +234,7 @@ ir::ValueId Lowering::read_all(unsigned index, ir::Type exec) {
 }
 
 ir::ValueId Lowering::read_swizzled(const Operand& op, ir::Type raw) {
-  // One read a column, which every row repeats; constant masks choose among them.
+  // Reads each column once, repeated along its row; constant masks select among the columns.
   ir::ValueId value = ir::no_value;
   for (unsigned column = 0; column < op.region.width; ++column) {
     std::uint64_t chosen = 0;
@@ -266,12 +266,12 @@ ir::ValueId Lowering::read_register(const Operand& op, ir::Type raw) {
   if (op.is_swizzled()) return read_swizzled(op, raw);
   if (is_uniform(op.region, lanes())) return scalar(raw, op.offset);
   ir::Region region = ir_region(op.region, op.offset, lanes());
-  // Lanes that are channels of their own need not be read where the channel is off.
+  // If lanes and channels correspond, inactive ones need not be read.
   bool own = region.stride(lanes()) > 0;
   return builder_.reg_read(raw, lanes(), region, own ? needed_lanes() : ir::no_value);
 }
 
-// Whether its channel is on or not.
+// The channel may be inactive.
 ir::ValueId Lowering::scalar(const Operand& op, ir::Type type) {
   if (op.is_immediate()) return immediate(op, type, 1);
   Operand first = op;
@@ -313,12 +313,12 @@ ir::ValueId Lowering::read_operand(const Operand& op, ir::Type exec, bool logic)
   if (logic && ir::is_float(raw)) raw = ir::int_type(ir::size_of(raw), false);
   bool is_abs = op.modifier == SourceModifier::Abs || op.modifier == SourceModifier::NegAbs;
   if (is_abs && op.is_accumulator() && ir::is_int(raw) && ir::is_int(exec) && exec != ir::Type::s64) {
-    // The sign is that of all bits of the channel.
+    // The sign is that of the whole accumulator channel.
     return builder_.convert(ir::Op::convert, exec, read(op, ir::Type::s64, logic));
   }
-  // The absolute value needs the sign that the source type has, whatever the execution type says.
+  // The absolute value depends on the sign in the source's type, whatever the execution type.
   ir::Type type = ir::is_int(exec) && is_abs ? ir::int_type(ir::size_of(exec), ir::is_signed(raw)) : exec;
-  // An integer channel of the accumulator has more bits than its type; a wider type gets them all.
+  // An integer accumulator channel has more bits than its type; a wider execution type receives all of them.
   const bool content = op.is_accumulator() && ir::is_int(raw) && ir::size_of(raw) <= 4 &&
                        (ir::is_float(type) || ir::size_of(type) > ir::size_of(raw));
   ir::ValueId value;
@@ -399,7 +399,7 @@ void Lowering::write(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
   const unsigned stride = lanes() == 1 ? 1 : dst.region.hstride;
   if (dst.is_accumulator())
     return write_accumulator(dst.offset, stride, dst.type, as_destination(value), mask);
-  // Of each dword of a macro accumulator two bits exist.
+  // Only two bits of each dword of a macro accumulator exist.
   if (target_.is_macro_accumulator(dst.offset) && ir::is_int(builder_.type_of(value)))
     value = builder_.lanewise(
         ir::Op::and_, {value, builder_.constant(builder_.type_of(value), builder_.lanes_of(value), 3)});
@@ -414,12 +414,12 @@ void Lowering::write(const Operand& dst, ir::ValueId value, ir::ValueId mask) {
 
 void Lowering::finish(ir::ValueId result, ir::ValueId exact, ir::ValueId overflow) {
   result = as_result(result);
-  // The condition looks at what the destination gets: saturated and converted, as the manual defines the zero
-  // bit (SKL PRM volume 7, "Assigning Conditional Flags") and as hardware does.
+  // The condition is evaluated on what the destination receives, saturated and converted, as the manual
+  // defines the zero bit (SKL PRM volume 7, "Assigning Conditional Flags") and as hardware does.
   const bool conditional = inst_->condition != Condition::None;
   if (inst_->dst.is_null() && !inst_->writes_accumulator && !conditional) return;
   const ir::ValueId value = to_destination(result);
-  // It may read the sources, which the destination may lie over.
+  // Computed before the destination is written, because it may read sources that the destination overlaps.
   if (inst_->condition == Condition::ov && overflow == ir::no_value) overflow = this->overflow(result);
   if (inst_->dst.is_accumulator() && exact != ir::no_value) {
     if (conditional) write_flags(accumulator_content(exact), result, overflow);

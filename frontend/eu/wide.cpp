@@ -6,7 +6,7 @@ namespace {
 
 constexpr unsigned dword = 4;
 
-/// Type of a product of two dwords, or nothing if a signed meets an unsigned one.
+/// Type of a product of two dwords, or nothing if one is signed and the other unsigned.
 std::optional<ir::Type> product_type(const Instruction& inst) {
   const ir::Type type = ordered_type(inst);
   if (!ir::is_int(type) || ir::size_of(type) > dword) return std::nullopt;
@@ -50,7 +50,7 @@ void lower_mad_wide(Lowering& l, ir::Op) {
   const bool is_signed = ir::is_signed(ordered_type(in));
   const ir::Type wide = is_signed ? s64 : u64;
   const ir::ValueId a = l.source(0, wide), c = l.source(1, wide);
-  // The addend has no sign, whatever its type: the finaliser adds it with addc.
+  // The addend is unsigned, whatever its type: the finaliser adds it with addc.
   const ir::ValueId addend = b.convert(ir::Op::convert, wide, l.source(2, u32));
   ir::ValueId sum = b.lanewise(ir::Op::mad, {a, c, addend});
   if (is_signed) sum = b.convert(ir::Op::bitcast, u64, sum);

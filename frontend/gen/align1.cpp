@@ -1,5 +1,6 @@
-// Align16 to Align1 where Align1 can say the same: three-source instructions with whole or scalar operands,
-// math macros, saves and restores of the macro accumulators. One place, so that printer and lowering agree.
+// Converts Align16 to Align1 where Align1 can express the same: three-source instructions with whole or
+// scalar operands, math macros, saves and restores of the macro accumulators. In one place, so that printer
+// and lowering agree.
 #include "frontend/gen/instruction.hpp"
 
 namespace eum::gen {
@@ -18,7 +19,8 @@ Error inconvertible(const Instruction& i, const char* operand, const char* why) 
                info(i.opcode).name, operand, why);
 }
 
-/// A three-source destination. Channel enables of one element make a scalar: hardware lacks SIMD1 in Align16.
+/// A three-source destination. Enabling a single element makes a scalar, because hardware lacks SIMD1 in
+/// Align16.
 const char* ternary_destination(Instruction& i, unsigned grf_bytes) {
   Operand& dst = i.dst;
   if (dst.channel_enable == all_channels) return i.exec_size == 1 ? "execution size 1" : nullptr;
@@ -38,7 +40,7 @@ const char* ternary_destination(Instruction& i, unsigned grf_bytes) {
   return nullptr;
 }
 
-/// A three-source operand. In df an element is a pair of channels: xyxy is the first, zwzw the second.
+/// A three-source operand. In df an element is a pair of channels: xyxy selects the first, zwzw the second.
 const char* ternary_source(Operand& src) {
   if (src.replicate) return nullptr;
   if (src.swizzle == identity_swizzle) {
@@ -54,8 +56,8 @@ const char* ternary_source(Operand& src) {
 
 const char* basic_destination(Operand& dst) {
   if (dst.is_arf(Arf::acc) && dst.reg >= 2) {
-    // Context save and restore: the channel enables, not the register, name acc2 to acc9;
-    // xyzw means acc9 as xyz does.
+    // Context save and restore: the channel enables, not the register, select acc2 to acc9; xyzw selects
+    // acc9, as xyz does.
     const unsigned n = dst.channel_enable == all_channels ? 7 : dst.channel_enable;
     if (n > 7) return "channel enables that name no macro accumulator";
     dst.reg = static_cast<std::uint8_t>(2 + n);

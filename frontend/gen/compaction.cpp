@@ -1,4 +1,4 @@
-// How the fields of a 64-bit compacted word, which are the same in every encoding, become a 128-bit word.
+// Expands the fields of a 64-bit compacted word, which are the same in every encoding, to a 128-bit word.
 #include "frontend/gen/compaction.hpp"
 
 #include "frontend/gen/operand.hpp"
@@ -25,7 +25,7 @@ InstructionWord expand_basic(std::uint64_t compact) {
   put<L.src0_reg>(word, take(compact, 55, 48));
   put<C.source0>(word, compaction::sources[take(compact, 34, 30)]);
   const std::uint64_t subreg = compaction::subregs[take(compact, 22, 18)];
-  // Where source 0 or source 1 is an immediate, the fields that would hold source 1 are 13 bits of value.
+  // If source 0 or source 1 is an immediate, the fields of source 1 hold 13 bits of its value.
   if (get<L.src0_file>(word) == file_immediate || get<L.src1_file>(word) == file_immediate) {
     put<L.src0_subreg>(word, subreg >> 5);
     put<L.dst_subreg>(word, subreg);

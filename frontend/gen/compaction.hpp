@@ -12,8 +12,7 @@ constexpr bool has_compacted_form(Format format) {
   return (EncodingData<E>::compaction.formats & formats(format)) != 0;
 }
 
-/// The 128-bit form of a compacted instruction whose opcode has `format`. The compaction control bit is zero
-/// in it.
+/// The 128-bit form of a compacted instruction whose opcode has `format`, with a compaction control bit of 0.
 template <Encoding E>
 InstructionWord expand(std::uint64_t compact, Format format);
 

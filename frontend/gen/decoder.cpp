@@ -1,5 +1,5 @@
-// Bits to Instruction. It knows fields and their defined values, not what an instruction does.
-// Every value that the manual leaves undefined is an error that names the field.
+// Decodes bits to Instruction. It knows fields and their defined values, not what an instruction does. Every
+// value that the manual leaves undefined is an error that names the field.
 #include <array>
 #include <cstring>
 #include <iterator>
@@ -11,7 +11,7 @@
 namespace eum::gen {
 namespace {
 
-/// By family: opcode field to row; opcode_count where the number is free.
+/// For each family: the row of each opcode number; opcode_count for unassigned numbers.
 using OpcodeMap = std::array<std::uint8_t, 128>;
 constexpr auto opcode_maps = [] {
   std::array<OpcodeMap, family_count> out{};
@@ -21,7 +21,7 @@ constexpr auto opcode_maps = [] {
     for (std::size_t i = 0; i < opcode_count; ++i) {
       if (!exists_on(static_cast<Opcode>(i), family)) continue;
       std::uint8_t& row = map[opcode_table[i].*number];
-      // A row that claims a number twice stops the build here.
+      // If two rows claim a number, the build stops here.
       if (row != opcode_count) throw "two instructions claim one opcode";
       row = static_cast<std::uint8_t>(i);
     }
@@ -33,7 +33,7 @@ constexpr auto opcode_maps = [] {
   return out;
 }();
 
-/// Decodes one word. Each step returns false after it recorded why.
+/// Decodes one word. Each step returns false after recording the reason.
 template <Encoding E>
 class Decoder : OperandDecoder<E> {
  public:
@@ -59,7 +59,7 @@ class Decoder : OperandDecoder<E> {
 
   using OperandDecoder<E>::fail;
 
-  /// IP has 32 bits.
+  /// Targets wrap around at the 32 bits of IP.
   Target jump_target(std::int32_t raw, int unit, std::uint32_t base) const {
     return {true, Type::d, static_cast<std::uint8_t>(unit), raw,
             static_cast<std::int32_t>(base + static_cast<std::uint32_t>(raw))};
@@ -69,8 +69,8 @@ class Decoder : OperandDecoder<E> {
     const auto raw = static_cast<std::int32_t>(signed_value<B>(w_) * unit);
     return jump_target(raw, unit, i_.opcode == Opcode::calla ? 0 : i_.offset);
   }
-  /// The branches that also take registers say which type the immediate offset `Offset` has: d, or w if it
-  /// has 16 bits.
+  /// In branches that also take registers, a field has the type of the immediate offset `Offset`: d, or w if
+  /// it has 16 bits.
   template <Bits TypeBits, Bits Offset>
   bool offset_type(Target& out) {
     out.type = Data::types.immediates[get<TypeBits>(w_)];
@@ -214,8 +214,8 @@ bool Decoder<E>::basic() {
   if (i_.source_count > 1) {
     if (i_.src[0].is_immediate())
       return fail("register file of source 0 (of two)", file_immediate, L.src0_file);
-    // Source 1 is no architecture register (IVB PRM volume 4 part 3, 1.1) but for movi, which has null there
-    // (GED).
+    // Source 1 must not be an architecture register (IVB PRM volume 4 part 3, 1.1), except in movi, where it
+    // is null (GED).
     const Files files = i_.opcode == Opcode::movi ? Files::Arf : Files::Grf;
     if (!this->source1(i_.src[1], i_.align16, macro, files)) return false;
   }
@@ -238,7 +238,7 @@ bool Decoder<E>::math_operands() {
   return true;
 }
 
-/// Instructions without source modifiers must not carry any.
+/// Instructions without source modifiers must not have any set.
 template <Encoding E>
 bool Decoder<E>::modifiers() {
   if (shape_.has(cap::SrcMod)) return true;
@@ -393,7 +393,7 @@ Result<Instruction> decode_as(std::span<const std::byte> kernel, std::size_t off
   InstructionWord word;
   std::memcpy(&word.low, bytes.data(), 8);
 
-  // A copy of constant bytes, which costs less than storing field by field.
+  // Copying a constant is cheaper than initialising field by field.
   static constexpr Instruction blank{};
   Result<Instruction> result{blank};
   Instruction& out = *result;
@@ -434,7 +434,7 @@ constexpr std::array decoders{
 #undef GEN_ENCODING
 };
 
-/// Bits 31:0 of a word say whether it is compacted.
+/// The bit within 31:0 of a word that marks it as compacted.
 constexpr std::array compaction_masks{
 #define GEN_ENCODING(name) 1u << EncodingData<Encoding::name>::fields.cmpt_ctrl.ranges[0].lo,
 #include "frontend/gen/encodings.def"

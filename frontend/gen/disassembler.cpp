@@ -1,4 +1,5 @@
-// A whole kernel to text: labels where iga64 puts them, and why an instruction does not decode.
+// Disassembles a whole kernel: labels where iga64 puts them, and the reason where an instruction does not
+// decode.
 #include <algorithm>
 #include <charconv>
 #include <vector>
@@ -12,7 +13,7 @@ std::string label_text(std::int64_t offset) {
   return offset < 0 ? fmt::format("L_N{}:\n", -offset) : fmt::format("L{}:\n", offset);
 }
 
-/// Labels of `line` in hexadecimal.
+/// `line` with its labels in hexadecimal.
 std::string with_hex_labels(std::string_view line) {
   std::string text;
   for (std::size_t at = 0; at < line.size();) {
@@ -36,7 +37,7 @@ std::string with_hex_labels(std::string_view line) {
 }  // namespace
 
 std::string disassemble(std::span<const std::byte> kernel, Family family, bool offsets) {
-  // First the labels: the start, what branches lead to, and what follows a branch or the end of the thread.
+  // First pass, labels: the start, branch targets, and instructions after a branch or the end of the thread.
   std::vector<std::int64_t> labels{0};
   const auto for_each = [&](auto&& visit) {
     std::size_t offset = 0;

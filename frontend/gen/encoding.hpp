@@ -1,5 +1,5 @@
 #pragma once
-// The data of every encoding, checked. An encoding is added by a row of encodings.def, its file in
+// The data of every encoding, checked. To add an encoding, add a row to encodings.def, its file in
 // encodings/, and the line that includes it here.
 #include "frontend/gen/encodings/gen11.hpp"
 #include "frontend/gen/encodings/gen7.hpp"
@@ -9,7 +9,7 @@
 
 namespace eum::gen {
 
-/// Asserts all that an encoding must have, so that the file that lacks it is named.
+/// Asserts everything that an encoding must have, so that the error names the file that lacks it.
 template <Encoding E>
 constexpr bool is_sound() {
   using Data = EncodingData<E>;

@@ -1,6 +1,6 @@
 #pragma once
-// What the data of an encoding of instruction words consists of. encodings/NAME.hpp fills it in, one file for
-// each encoding; nothing has a default, so what a file forgets does not compile where the decoder reads it.
+// The data that describes an encoding of instruction words. encodings/NAME.hpp provides it, one file per
+// encoding; nothing has a default, so omissions do not compile where the decoder reads them.
 #include <array>
 #include <cstdint>
 
@@ -17,22 +17,22 @@ namespace eum::gen {
 /// - fields: a Layout
 /// - types: TypeCodes
 /// - branches_in_align16: whether branches may be in Align16
-/// - branch_unit: bytes that JIP and UIP count
-/// - jump_unit: bytes that the offset of jmpi, call and calla counts
+/// - branch_unit: bytes per unit of JIP and UIP
+/// - jump_unit: bytes per unit of the offset of jmpi, call and calla
 /// - math_functions: those that are defined
-/// - math_takes_immediates: whether sources of math may be other than general registers, addressed directly
-/// - thread_ctrls: the values of thread control that are defined
-/// - send_thread_ctrls: those that are for messages; none where these have no thread control
+/// - math_takes_immediates: whether sources of math may be other than directly addressed general registers
+/// - thread_ctrls: the defined values of thread control
+/// - send_thread_ctrls: those allowed for messages; none if messages have no thread control
 /// - send_has_region: whether send has a region of source 0
 /// - send_takes_arf: whether the payload of send may be an architecture register
 /// - compaction: Compaction
 template <Encoding E>
 struct EncodingData;
 
-/// Type by its code; Type::none is undefined.
+/// Types by code; Type::none marks an undefined code.
 class TypeList {
  public:
-  /// The types of codes 0, 1, and so on; the rest is undefined.
+  /// The types of codes 0, 1, and so on; further codes are undefined.
   template <class... T>
   requires(sizeof...(T) > 0 && sizeof...(T) <= 16) constexpr explicit TypeList(T... type) {
     by_code_.fill(Type::none);
@@ -50,8 +50,8 @@ inline constexpr TypeList no_types{Type::none};
 struct TypeCodes {
   TypeList registers;
   TypeList immediates;
-  TypeList ternary;        ///< of an instruction with three sources
-  TypeList ternary_float;  ///< where a bit says that the execution type is a float
+  TypeList ternary;        ///< for an instruction with three sources
+  TypeList ternary_float;  ///< the same if a bit says that the execution type is a float
 };
 
 /// A set of math functions, one bit each.
@@ -74,18 +74,18 @@ constexpr bool contains(ThreadCtrlSet set, ThreadCtrl value) {
   return set >> static_cast<unsigned>(value) & 1;
 }
 
-/// How the tables write sets of formats.
+/// A set of formats, as the tables write it.
 using FormatSet = std::uint32_t;
 template <class... F>
 constexpr FormatSet formats(F... format) {
   return (0u | ... | (1u << static_cast<unsigned>(format)));
 }
 
-/// How 64-bit words expand. What the fields of the compacted word are is the same everywhere
-/// (compaction.cpp), as are the tables of controls, sub-registers and sources.
+/// How 64-bit words expand. The fields of the compacted word are the same in all encodings (compaction.cpp),
+/// as are the tables of controls, sub-registers and sources.
 struct Compaction {
-  FormatSet formats;  ///< that have a compacted form
-  Bits control;       ///< where an entry of compaction_tables.hpp goes
+  FormatSet formats;  ///< those that have a compacted form
+  Bits control;       ///< destination bits of an entry of compaction_tables.hpp
   Bits datatype;
   Bits source0;
   Bits source1;

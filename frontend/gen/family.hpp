@@ -1,6 +1,6 @@
 #pragma once
-// The GEN families as an enum, what differs between them, and ranges of them. The rows are families.def.
-// It must not know how instruction words are encoded (encoding.hpp).
+// The GEN families as an enum, their differences, and ranges of them. The rows are in families.def. It must
+// not know how instruction words are encoded (encoding.hpp).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,32 +16,32 @@ enum class Encoding : std::uint8_t {
 #undef GEN_ENCODING
 };
 
-/// In order of time.
+/// In chronological order.
 enum class Family : std::uint8_t {
 #define GEN_FAMILY(name, ...) name,
 #include "frontend/gen/families.def"
 #undef GEN_FAMILY
 };
 
-/// What instructions and messages of a family do otherwise than those of others, a bit set.
+/// How instructions and messages of a family differ from those of others, a bit set.
 namespace trait {
-/// A packed destination of hf may take f.
+/// A packed hf destination may receive f.
 inline constexpr std::uint16_t PackedHalf = 1;
 /// mach without {AccWrEn} gives the low half of the sum (IGC: macl).
 inline constexpr std::uint16_t LowMach = 2;
-/// goto sends the channels that its predicate names to UIP, not the others.
+/// goto sends the channels that its predicate selects to UIP, instead of the others.
 inline constexpr std::uint16_t GotoNamed = 4;
 /// The level of detail of the sampler's ld comes after u, not after v (SKL PRM volume 7, "Parameter Types").
 inline constexpr std::uint16_t LodSecond = 8;
-/// SIMD mode 0 of the sampler is SIMD4x2 only if a header says so (Mesa's brw_eu_defines.h).
+/// SIMD mode 0 of the sampler is SIMD4x2 only if a header requests it (Mesa's brw_eu_defines.h).
 inline constexpr std::uint16_t Simd8D = 16;
-/// Of a source 1 of 32 bits mul takes the low word (IVB, 1.3; Mesa's has_integer_dword_mul).
+/// mul uses only the low word of a 32-bit source 1 (IVB, 1.3; Mesa's has_integer_dword_mul).
 inline constexpr std::uint16_t MulWord = 32;
 /// A channel of df is a pair of channels: execution size and regions count their dwords (IVB, 1.3).
 inline constexpr std::uint16_t PairedDoubles = 64;
-/// Source modifiers of bitwise instructions are those of numbers, not a complement (Mesa's brw_fs_nir.cpp).
+/// Source modifiers of bitwise instructions are arithmetic, not a complement (Mesa's brw_fs_nir.cpp).
 inline constexpr std::uint16_t LogicNumbers = 128;
-/// There is neither hf nor an integer of 64 bits (IVB, 2.2).
+/// There are neither hf nor 64-bit integers (IVB, 2.2).
 inline constexpr std::uint16_t FewTypes = 256;
 /// Conversions of df to f round to zero in every mode (IVB, 2.4.5).
 inline constexpr std::uint16_t DoublesToZero = 512;
@@ -49,13 +49,13 @@ inline constexpr std::uint16_t DoublesToZero = 512;
 
 struct FamilyInfo {
   std::string_view name;        ///< "Gen7.5"
-  std::string_view iga64;       ///< as iga64 -p spells it: "7p5"
+  std::string_view iga64;       ///< as spelled by iga64 -p: "7p5"
   Encoding encoding;            ///< of its instruction words
   std::uint8_t grf_bytes;       ///< of one general register
   std::uint16_t grf_count;      ///< of one thread
   std::uint8_t flag_registers;  ///< of one thread; each has 32 bits
   std::uint8_t address_words;   ///< of the address register
-  std::uint8_t slot_bits;       ///< of r0.5, which number the thread's slot
+  std::uint8_t slot_bits;       ///< bits of r0.5 that hold the thread's slot number
   std::uint16_t traits;
 
   constexpr bool has(std::uint16_t trait) const { return (traits & trait) != 0; }
@@ -74,7 +74,7 @@ inline constexpr std::size_t family_count = family_table.size();
 
 constexpr const FamilyInfo& info(Family family) { return family_table[static_cast<std::size_t>(family)]; }
 
-/// The family that `name` means, with "gen" before its number or without, in upper or lower case: "Gen7.5",
+/// The family called `name`, with or without "gen" before its number, in upper or lower case: "Gen7.5",
 /// "gen7_5", "7p5".
 constexpr std::optional<Family> parse_family(std::string_view name) {
   constexpr auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -96,7 +96,7 @@ constexpr std::optional<Family> parse_family(std::string_view name) {
   return std::nullopt;
 }
 
-/// Families from one to another; both ends count.
+/// A range of families, both ends included.
 struct FamilyRange {
   Family first;
   Family last;
@@ -106,7 +106,7 @@ struct FamilyRange {
   }
 };
 
-/// How the tables write ranges.
+/// Ranges as the tables write them.
 namespace family_range {
 using enum Family;
 inline constexpr FamilyRange every{Family{}, static_cast<Family>(family_count - 1)};

@@ -1,4 +1,4 @@
-// Shortest of %g, %e and hex that reads back to the same bits.
+// The shortest of %g, %e and hex that reads back as the same bits.
 #include "frontend/gen/float_text.hpp"
 
 #include <fmt/core.h>
@@ -13,7 +13,8 @@
 namespace eum::gen {
 namespace {
 
-/// Prints with six digits in `format` to `text`; the length, or 0 if the text does not read back as `value`.
+/// Prints with six digits in `format` to `text`; returns the length, or 0 if the text does not read back as
+/// `value`.
 template <class F>
 std::size_t try_format(F value, std::chars_format format, char (&text)[64]) {
   const auto end = std::to_chars(text, text + sizeof text, static_cast<double>(value), format, 6).ptr;
@@ -22,14 +23,14 @@ std::size_t try_format(F value, std::chars_format format, char (&text)[64]) {
   return static_cast<F>(back) == value ? static_cast<std::size_t>(end - text) : 0;
 }
 
-/// A NaN: sign, quiet or signaling, and the payload below the quiet bit.
+/// The text of a NaN: sign, quiet or signalling, and the payload below the quiet bit.
 std::string nan_text(std::uint64_t bits, unsigned mantissa, unsigned width) {
   const std::uint64_t quiet = 1ull << (mantissa - 1);
   return fmt::format("{}{}(0x{:X})", bits >> (width - 1) & 1 ? "-" : "", bits & quiet ? "qnan" : "snan",
                      bits & (quiet - 1));
 }
 
-/// Empty if no decimal form reads back.
+/// The decimal text of a number; empty if no decimal form reads back.
 template <class F>
 std::string decimal_text(F value) {
   if (std::isinf(value)) return std::signbit(value) ? "-inf" : "inf";

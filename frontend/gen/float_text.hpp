@@ -1,6 +1,6 @@
 #pragma once
-// Text of floating-point immediates as iga64 writes them: decimal where it reads back exactly, else the bits
-// in hex. It must not depend on the locale.
+// Text of floating-point immediates as iga64 writes them: decimal if it reads back exactly, else the bits in
+// hex. It must not depend on the locale.
 #include <cstdint>
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The decoded form of one GEN instruction: plain data, no heap, nothing but what the encoding says.
-// It must not know bit positions (layout.hpp) nor what an instruction means (frontend/eu).
+// The decoded form of one GEN instruction: plain data, no heap, only the content of the encoding. It must not
+// know bit positions (layout.hpp) nor what an instruction means (frontend/eu).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +39,7 @@ enum class Arf : std::uint8_t {
 
 enum class RegisterFile : std::uint8_t { Grf, Arf };
 
-// What both layers mean by these is the same.
+// These mean the same in both layers.
 using eu::identity_swizzle;
 using eu::Region;
 using eu::SourceModifier;
@@ -50,16 +50,16 @@ inline constexpr std::uint8_t no_mme = 8;
 struct Operand {
   OperandKind kind = OperandKind::None;
   RegisterFile file = RegisterFile::Grf;  ///< Direct and Null
-  Arf arf = Arf::null;                    ///< where file is Arf
+  Arf arf = Arf::null;                    ///< if `file` is Arf
   Type type = Type::none;
-  SourceModifier modifier = SourceModifier::None;  ///< of and, or, xor, not: Neg is the bitwise complement
+  SourceModifier modifier = SourceModifier::None;  ///< in and, or, xor, not: Neg is the bitwise complement
   std::uint8_t reg = 0;                            ///< GRF number, or number within the Arf (acc1: 1)
   std::uint8_t subreg = 0;                         ///< in BYTES within the register
   Region region;                                   ///< Align1; Align16: vstride only
   std::uint8_t channel_enable = 0xf;               ///< Align16 destination: bit 0 is x
   std::uint8_t swizzle = identity_swizzle;         ///< Align16 source
   bool replicate = false;  ///< Align16 three-source operand: one element for all channels
-  bool macro = false;      ///< math macro operand: `mme` counts
+  bool macro = false;      ///< math macro operand, which uses `mme`
   std::uint8_t mme = no_mme;
   std::uint8_t address_subreg = 0;  ///< Indirect: word sub-register of a0
   std::int16_t address_offset = 0;  ///< Indirect: signed bytes added to the address
@@ -72,17 +72,17 @@ struct Operand {
   }
   constexpr bool is_null() const { return kind == OperandKind::Null; }
   constexpr bool is_immediate() const { return kind == OperandKind::Immediate; }
-  /// Align16: the swizzle names both dwords of each element of 64 bits, and so do the channel enables.
+  /// Align16: whether swizzle (or channel enables) select both dwords of each 64-bit element.
   constexpr bool swizzles_pairs() const {
-    // Of each pair of selections the first is x or z, and the second the one behind it.
+    // In each pair of selections the first is x or z, and the second is the next dword.
     return (swizzle & 0x11) == 0 && ((swizzle | 0x11) & 0x33) == (swizzle >> 2 & 0x33);
   }
   constexpr bool enables_pairs() const { return (channel_enable & 5) == (channel_enable >> 1 & 5); }
-  /// Byte address of the first element in a linear file of `grf_bytes` wide registers.
+  /// Byte address of the first element in a linear file of registers of `grf_bytes` bytes.
   constexpr unsigned byte_address(unsigned grf_bytes) const { return reg * grf_bytes + subreg; }
 };
 
-/// Values 2 to 13 as Align1 encodes them. X to W, Any4H and All4H are what Align16 encodes as 2 to 7.
+/// Values 2 to 13 as Align1 encodes them. Align16 encodes X to W, Any4H and All4H as 2 to 7.
 enum class PredCtrl : std::uint8_t {
   None,
   Sequential,
@@ -117,7 +117,7 @@ enum class CondMod : std::uint8_t {
   un = 9
 };
 
-/// Math functions; the value is the encoding. The rows are math_functions.def.
+/// Math functions; the value is the encoding. The rows are in math_functions.def.
 enum class MathFunction : std::uint8_t {
   None = 0,
 #define GEN_MATH(name, code, ...) name = code,
@@ -160,14 +160,14 @@ enum class Sfid : std::uint8_t {
   from_register = 0xff,  ///< the extended descriptor is in a0
 };
 
-/// An immediate, or the a0 sub-register that holds it.
+/// An immediate, or the sub-register of a0 that holds it.
 struct Descriptor {
   std::uint32_t value = 0;
   bool is_register = false;
   std::uint8_t address_subreg = 0;  ///< in DWORDS: a0.0, a0.2 of :ud are 0, 2
 };
 
-/// What send and its relatives carry beside dst, src[0] and src[1].
+/// The operands of send and similar instructions besides dst, src[0] and src[1].
 struct SendInfo {
   Sfid sfid = Sfid::null;
   Descriptor ex_desc;
@@ -179,13 +179,13 @@ struct SendInfo {
   bool no_src_dep_set = false;
 };
 
-/// A branch offset as encoded and where it leads.
+/// A branch offset as encoded, and its target.
 struct Target {
   bool present = false;
-  Type type = Type::d;      ///< of the offset: w where it has 16 bits and says so
-  std::uint8_t unit = 1;    ///< bytes that one unit of the offset means, in a register too
+  Type type = Type::d;      ///< of the offset: w if it has 16 bits and is so marked
+  std::uint8_t unit = 1;    ///< bytes per unit of the offset, also if in a register
   std::int32_t raw = 0;     ///< in bytes; relative unless the instruction is calla
-  std::int64_t offset = 0;  ///< byte offset in the kernel, wrapped to 32 bits as IP is; may lie outside of it
+  std::int64_t offset = 0;  ///< byte offset in the kernel, wrapped to 32 bits as IP is; may be outside of it
 };
 
 struct Instruction {
@@ -193,7 +193,7 @@ struct Instruction {
   std::uint8_t length = 16;  ///< in bytes: 8 if compacted
   std::uint8_t exec_size = 1;
   std::uint8_t channel_offset = 0;  ///< first channel: 0, 4, .. 28
-  std::uint8_t source_count = 0;    ///< of src[] that count
+  std::uint8_t source_count = 0;    ///< number of elements of src[] in use
   bool has_dst = false;
   bool no_mask = false;
   bool align16 = false;
@@ -223,20 +223,21 @@ struct Instruction {
 };
 
 /// Decodes the instruction at byte `offset` of `kernel`, compacted or not. Undefined opcodes and field values
-/// are errors that say byte offset, bits and reason. Never allocates unless it fails.
+/// are errors that give byte offset, bits and reason. Allocates only if it fails.
 Result<Instruction> decode(std::span<const std::byte> kernel, std::size_t offset, Family family);
 
-/// 8 or 16, the bytes that the instruction at byte `offset` takes; four bytes of it must be in `kernel`.
+/// Length in bytes (8 or 16) of the instruction at byte `offset`; `kernel` must contain four bytes of it.
 std::size_t length_at(std::span<const std::byte> kernel, std::size_t offset, Family family);
 
-/// Rewrites an Align16 instruction whose swizzles and channel enables Align1 can say (what compilers emit for
-/// three-source instructions and math macros) into Align1: exec_size, regions and sub-registers then count as
-/// usual. An Align1 instruction is returned as it is. Anything else is an error that names the operand.
+/// Rewrites an Align16 instruction into Align1 if that can express its swizzles and channel enables (what
+/// compilers emit for three-source instructions and math macros); exec_size, regions and sub-registers then
+/// have their usual meaning. An Align1 instruction is returned unchanged. Anything else is an error that
+/// names the operand.
 Result<Instruction> align1_form(const Instruction& instruction, Family family);
 
-/// Where df counts dwords in execution size and regions (trait::PairedDoubles), an instruction with a df
-/// operand as other families have it: lane k is that of channel 2k. Any other is returned as it is; regions
-/// that take doubles apart are errors that name the operand.
+/// For families in which execution size and regions of df count dwords (trait::PairedDoubles): an instruction
+/// with a df operand in the form of other families, lane k of which is channel 2k. Any other is returned
+/// unchanged; regions that split doubles are errors that name the operand.
 Result<Instruction> whole_doubles(const Instruction& instruction, Family family);
 
 /// How a branch target is written.
@@ -249,9 +250,9 @@ enum class LabelStyle : std::uint8_t {
 std::string print(const Instruction& instruction, Family family, LabelStyle labels = LabelStyle::Name);
 
 /// Text of a whole kernel with labels, as iga64 -d prints it. Instructions that do not decode are printed as
-/// `illegal` with the reason as a comment; decoding resumes after them.
-/// With `offsets` each line ends with where its instruction begins, and labels are in hexadecimal too, as
-/// faults say it: "L0x88: ... // 0x88".
+/// `illegal` with the reason as a comment; decoding resumes after them. With `offsets` each line ends with
+/// the offset of its instruction, and labels are hexadecimal too, as in the texts of faults:
+/// "L0x88: ... // 0x88".
 std::string disassemble(std::span<const std::byte> kernel, Family family, bool offsets = false);
 
 }  // namespace eum::gen

@@ -1,6 +1,6 @@
 #pragma once
-// Where the fields of an instruction word are: a Layout for each encoding. The rows of the fields are
-// fields.def. The checks that a Layout must pass are here too; it must not know what values of fields mean.
+// Where the fields of an instruction word are: a Layout per encoding, with the fields of fields.def. Also the
+// checks that a Layout must pass. It must not know what values of fields mean.
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -158,7 +158,7 @@ constexpr Layout layout(std::initializer_list<FieldBits> fields) {
   return out;
 }
 
-/// `base` without the parts that `lacks` names and with the bits of `fields` in place of its own.
+/// `base` without the parts in `lacks`, with `fields` replacing its own bits.
 constexpr Layout layout(const Layout& base, PartSet lacks, std::initializer_list<FieldBits> fields) {
   Layout out = base;
   for (const FieldRow& row : field_table)
@@ -170,7 +170,7 @@ constexpr Layout layout(const Layout& base, PartSet lacks, std::initializer_list
 
 namespace layout_check {
 
-/// The shapes that instructions take: sets of parts. An encoding has those all of whose parts it has.
+/// The shapes of instructions: sets of parts. An encoding has a shape if it has all parts of it.
 inline constexpr auto shapes = [] {
   using enum Part;
   constexpr PartSet plain = parts(Head, DepCtrl, AccWr, Saturate);
@@ -238,7 +238,7 @@ constexpr PartSet parts_of(const Layout& layout) {
   return out;
 }
 
-/// Ranges are within one half of the word, and fields do not repeat a bit.
+/// Whether ranges are within one half of the word, and fields do not repeat a bit.
 constexpr bool well_formed(const Layout& layout) {
   for (const FieldRow& row : field_table)
     for (unsigned i = 0; i < (layout.*row.bits).count; ++i) {
@@ -248,7 +248,7 @@ constexpr bool well_formed(const Layout& layout) {
   return true;
 }
 
-/// The encoding has each field of the parts that it has.
+/// Whether the encoding has every field of the parts that it has.
 constexpr bool whole_parts(const Layout& layout) {
   const PartSet present = parts_of(layout);
   for (const FieldRow& row : field_table)
@@ -278,7 +278,7 @@ constexpr bool disjoint(const Layout& layout) {
   return true;
 }
 
-/// Each part occurs in some shape of the encoding, so each field is checked.
+/// Whether each part occurs in some shape of the encoding, so that each field is checked.
 constexpr bool covered(const Layout& layout) {
   const PartSet present = parts_of(layout);
   PartSet used;

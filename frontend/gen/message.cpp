@@ -1,5 +1,5 @@
-// Descriptors to Message. Bits of the descriptor that mean the same in every message are read once, the rest
-// by the layout that the message's row in messages.def names.
+// Decodes descriptors to Message. Bits of the descriptor that mean the same in every message are read once,
+// the rest by the layout named in the message's row of messages.def.
 #include "frontend/gen/message.hpp"
 
 #include "frontend/gen/message_table.hpp"
@@ -11,7 +11,7 @@ using namespace message_table;
 
 namespace {
 
-/// Reads one descriptor into a Message; remembers the field that is wrong.
+/// Reads one descriptor into a Message; records the field that is wrong.
 class Reader {
  public:
   Reader(std::uint32_t desc, Family family, Message& out) : desc_(desc), family_(family), m_(out) {}
@@ -34,7 +34,7 @@ class Reader {
     m_.register_bits = static_cast<std::uint16_t>(register_bits);
     m_.element_count = static_cast<std::uint8_t>(count);
   }
-  /// 0 is SIMD8, 1 is SIMD16.
+  /// Bit `bit`: 0 is SIMD8, 1 is SIMD16.
   void simd_at(unsigned bit) { m_.simd = get(bit, bit) ? 16 : 8; }
 
   void bti();
@@ -69,7 +69,7 @@ bool Reader::a64() {
          fail("the binding table index of an A64 message is 255 or 253", 7, 0);
 }
 
-/// Bits 10:8: one oword in the low or the high half of a register, or 2, 4, 8.
+/// Bits 10:8: one oword in the low or the high half of a register, or 2, 4 or 8 owords.
 bool Reader::blocks_of_owords(unsigned unit) {
   const unsigned code = get(10, 8);
   if (code > 4) return fail("number of owords", 10, 8);
@@ -79,7 +79,7 @@ bool Reader::blocks_of_owords(unsigned unit) {
   return true;
 }
 
-/// Bits 9:8: one oword at each of two offsets, or four.
+/// Bits 9:8: one or four owords at each of two offsets.
 bool Reader::dual_block() {
   const unsigned code = get(9, 8);
   if (code != 0 && code != 2) return fail("number of owords", 9, 8);
@@ -88,7 +88,7 @@ bool Reader::dual_block() {
   return true;
 }
 
-/// Bits 11:10: bytes at each address, each in a dword of the payload.
+/// Bits 11:10: number of bytes at each address, each in a dword of the payload.
 bool Reader::byte_size() {
   const unsigned code = get(11, 10);
   if (code > 2) return fail("data size", 11, 10);
@@ -135,7 +135,7 @@ bool Reader::atomic(bool is_float) {
   m_.atomic_code = static_cast<std::uint8_t>(code);
   m_.returns = get(13, 13);
   element(32, 32, 1);
-  // Code 0 is the compare and write of two words: 64 bits in a message of 32.
+  // Code 0 compares and writes two dwords: 64 bits in a message of 32.
   if (!is_float && code == 0) element(64, 64, 1);
   return true;
 }
@@ -153,8 +153,8 @@ bool Reader::fence() {
 bool Reader::sampler() {
   const unsigned mode = get(18, 17) | get(29, 29) << 2;
   if (mode > 3) return fail("SIMD mode", 18, 17);
-  // Of 0 the header says whether it is SIMD8D or SIMD4x2 (BXT volume 6, message header of the sampler), where
-  // there are both.
+  // For mode 0 the header selects SIMD8D or SIMD4x2 (BXT volume 6, message header of the sampler), in
+  // families that have both.
   if (mode == 0 && !m_.header && info(family_).has(trait::Simd8D))
     return fail("SIMD8D mode is not supported", 18, 17);
   constexpr std::uint8_t modes[] = {two_slots, 8, 16, 32};
@@ -178,7 +178,7 @@ bool Reader::read(const Row& row) {
   switch (row.layout) {
     case DescriptorLayout::OwordBlock: {
       bti();
-      // The aligned reads (to a dword) count bytes, the others owords.
+      // The offsets of aligned reads (to a dword) are in bytes, those of others in owords.
       const bool aligned = m_.kind == MessageKind::oword_aligned_block_read ||
                            m_.kind == MessageKind::constant_aligned_block_read ||
                            m_.kind == MessageKind::dc2_aligned_block_read;
@@ -330,7 +330,7 @@ Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool s
   m.length = desc >> 25 & 0xf;
   m.response_length = desc >> 20 & 0x1f;
   m.extended_length = split ? static_cast<std::uint8_t>(ex_desc >> 6 & 0xf) : std::uint8_t{0};
-  // In units of 64 bytes.
+  // The field is in units of 64 bytes.
   m.state_offset = ex_desc >> 12 << 6;
   Reader reader(desc, family, m);
   if (!reader.read(*row))

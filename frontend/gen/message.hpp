@@ -1,7 +1,6 @@
 #pragma once
-// What a send asks of a shared function, read from its descriptors. Plain data, no heap.
-// The rows are messages.def. It must not know payload layouts (frontend/eu/messages) nor what memory does
-// with it (memory/).
+// What a send requests of a shared function, read from its descriptors. Plain data, no heap. The rows are in
+// messages.def. It must not know payload layouts (frontend/eu/messages) nor how memory performs it (memory/).
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,15 +19,15 @@ enum class MessageKind : std::uint8_t {
 
 enum class Access : std::uint8_t { Read, Write, Atomic, Fence, Sample, Signal, End };
 
-/// Which memory the addresses of a message mean.
+/// The memory to which the addresses of a message refer.
 enum class AddressModel : std::uint8_t {
   None,       ///< no address (barrier, end of thread, global fence)
-  Surface,    ///< offset in the surface that binding table entry `bti` describes
+  Surface,    ///< offset in the surface described by binding table entry `bti`
   Stateless,  ///< 32-bit offset from General State Base Address (binding table index 255 or 253)
   Slm,        ///< offset in shared local memory (binding table index 254)
-  Bindless,   ///< surface state offset in the extended descriptor (binding table index 252, family 9)
+  Bindless,   ///< surface state offset in the extended descriptor (binding table index 252, from Gen9 on)
   A64,        ///< 64-bit graphics address
-  Scratch,    ///< `offset` from the thread's scratch space, whose base r0.5 holds
+  Scratch,    ///< `offset` from the base of the thread's scratch space, in r0.5
 };
 
 using SampleOp = mem::image::SampleOp;
@@ -46,13 +45,13 @@ struct Message {
   std::uint8_t response_length = 0;  ///< registers written back (rlen)
   std::uint8_t bti = 0;              ///< binding table index as encoded
   std::uint8_t simd = 1;        ///< channels of the message: 8 or 16; 1 for blocks; 2: slots of four channels
-  bool high_slots = false;      ///< typed: channels 8 to 15 of the execution mask count
+  bool high_slots = false;      ///< typed: uses channels 8 to 15 of the execution mask
   std::uint8_t components = 0;  ///< untyped and typed surface: mask of what is transferred, bit 0 is x
   std::uint16_t memory_bits = 0;   ///< one element in memory: 8, 16, 32, 64, 128 (oword), 256 (hword)
   std::uint8_t element_count = 1;  ///< elements per address; of a block: owords or hwords
   bool high_half = false;          ///< one-oword block that uses the high half of its register
-  std::uint8_t address_unit = 1;   ///< bytes that one unit of a block's offset means: 1 or 16
-  bool returns = false;            ///< atomic: the old value comes back
+  std::uint8_t address_unit = 1;   ///< bytes per unit of a block's offset: 1 or 16
+  bool returns = false;            ///< atomic: the old value is returned
   mem::AtomicOp atomic = mem::AtomicOp::add;
   std::uint8_t atomic_code = 0;     ///< as encoded
   std::uint16_t register_bits = 0;  ///< one element in the payload: 32, 64; blocks as memory_bits
@@ -90,16 +89,16 @@ std::string_view shared_function_name(Sfid sfid, Family family);
 /// As iga64 comments it.
 std::string_view text_of(SampleOp op);
 
-/// The message of a send whose descriptors are immediate. A descriptor in a0 is an error that says so: what
-/// it holds is known at run time only, and the second form takes it then. Undefined or unsupported
-/// descriptors are errors that name shared function, bits and reason.
+/// The message of a send with immediate descriptors. A descriptor in a0 is an error that says so, because its
+/// value is known at run time only; the second overload takes it then. Undefined or unsupported descriptors
+/// are errors that name shared function, bits and reason.
 Result<Message> decode_message(const Instruction& instruction, Family family);
 
-/// The message of descriptor values, whoever held them. `split`: the instruction is sends or sendsc.
+/// The message for these descriptor values. `split`: the instruction is sends or sendsc.
 Result<Message> decode_message(std::uint32_t ex_desc, std::uint32_t desc, bool split, Family family);
 
-/// "hdc.dc1; untyped surface read with xy": the shared function and the message, as iga64's comment words
-/// them.
+/// "hdc.dc1; untyped surface read with xy": the shared function and the message, in the wording of iga64's
+/// comments.
 std::string describe(const Message& message, Family family);
 
 }  // namespace eum::gen

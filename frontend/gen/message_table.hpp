@@ -1,6 +1,6 @@
 #pragma once
-// The rows of messages.def as constant tables, and finding a row. For message.cpp, message_text.cpp and isa/
-// only.
+// The rows of messages.def as constant tables, and look-up in them. For message.cpp, message_text.cpp and
+// isa/ only.
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace eum::gen::message_table {
 
-/// How the descriptor of a message is read beyond what selects it.
+/// How the descriptor of a message is read, apart from the bits that select the message.
 enum class DescriptorLayout : std::uint8_t {
   OwordBlock,
   OwordDualBlock,
@@ -45,7 +45,7 @@ enum class DescriptorLayout : std::uint8_t {
   Unsupported,
 };
 
-/// Bits of the descriptor and the value that they must have.
+/// Bits of the descriptor and their required value.
 struct Selector {
   Bits field;
   std::uint32_t value = 0;
@@ -105,15 +105,15 @@ inline constexpr auto rows_of = [] {
   return out;
 }();
 
-/// Whether a descriptor with `type` in bits 18:14 may match: the first range of a selector decides if it is
-/// there.
+/// Whether a descriptor with `type` in bits 18:14 may match, judged by the first range of the selector, if
+/// that begins at bit 18.
 constexpr bool may_match(const Selector& s, std::uint32_t type) {
   if (s.field.count == 0 || s.field.ranges[0].hi != 18) return true;
   const Bits first = bits(18, s.field.ranges[0].lo);
   return take(type << 14, first) == s.value >> (s.field.width() - first.width());
 }
 
-/// By shared function and bits 18:14: the first row that can match; subtypes follow it.
+/// For each shared function and value of bits 18:14, the first row that can match; subtypes follow it.
 inline constexpr auto first_by_type = [] {
   std::array<std::array<std::uint8_t, 32>, 16> out{};
   for (unsigned sfid = 0; sfid < 16; ++sfid)
@@ -139,7 +139,7 @@ inline constexpr auto atomics = [] {
   });
 }();
 
-/// Rows of atomics by set and code; one past the last where the manual defines none.
+/// Rows of atomics by set and code; one past the last if the manual defines none.
 inline constexpr auto atomic_by_code = [] {
   std::array<std::array<std::uint8_t, 16>, 2> out{};
   for (auto& set : out) set.fill(static_cast<std::uint8_t>(atomics.size()));
@@ -168,7 +168,7 @@ inline constexpr auto samples = [] {
   });
 }();
 
-/// Rows of samples by family, SIMD mode and code; one past the last where the family has none.
+/// Rows of samples by family, SIMD mode and code; one past the last if the family has none.
 inline constexpr auto sample_by_code = [] {
   std::array<std::array<std::array<std::uint8_t, 32>, 2>, family_count> out{};
   for (std::size_t family = 0; family < family_count; ++family) {
@@ -187,7 +187,7 @@ constexpr const SampleRow* find_sample(Family family, bool wide, unsigned code) 
   return row < samples.size() ? &samples[row] : nullptr;
 }
 
-/// The text of each operation of the sampler; one that no message asks for fails the build.
+/// The text of each operation of the sampler; an operation without a message fails the build.
 inline constexpr auto sample_texts = [] {
   std::array<std::string_view, mem::image::sample_op_table.size()> out{};
   for (const SampleRow& row : samples) out[static_cast<std::size_t>(row.op)] = row.text;
@@ -196,7 +196,7 @@ inline constexpr auto sample_texts = [] {
   return out;
 }();
 
-/// What addresses mean, by family and binding table index.
+/// The address model by family and binding table index.
 inline constexpr auto address_models = [] {
   using namespace family_range;
   using enum Family;
@@ -212,7 +212,7 @@ inline constexpr auto address_models = [] {
   return out;
 }();
 
-/// The names of shared functions; empty where the family has none.
+/// The names of shared functions; empty if the family has none.
 inline constexpr auto function_names = [] {
   using namespace family_range;
   using enum Family;

@@ -1,5 +1,5 @@
 #pragma once
-// Opcodes of the GEN EU and what each instruction may carry. The rows are instructions.def and
+// Opcodes of the GEN EU and the properties of each instruction. The rows are in instructions.def and
 // instruction_variants.def. This file must not know bit positions (layout.hpp).
 #include <array>
 #include <cstddef>
@@ -24,7 +24,7 @@ enum class Format : std::uint8_t {
   DoubleImm,   ///< dst, a double (dim)
   Binary,      ///< dst, src0, src1
   Ternary,     ///< dst, src0, src1, src2
-  Math,        ///< dst, src0 and perhaps src1, by math function
+  Math,        ///< dst, src0 and, for some math functions, src1
   Branch1,     ///< JIP
   Branch2,     ///< JIP, UIP
   BranchReg,   ///< JIP, or a register that holds it
@@ -43,7 +43,7 @@ inline constexpr std::uint8_t Pred = 1, CMod = 2, Sat = 4, SrcMod = 8, Logic = 1
                               DstType = 64;
 }
 
-/// What an instruction may carry.
+/// Operand types and capabilities of an instruction.
 struct OpcodeShape {
   Format format;
   TypeSet dst_types;
@@ -54,10 +54,10 @@ struct OpcodeShape {
 };
 
 struct OpcodeInfo {
-  std::string_view name;  ///< as the manual spells it
+  std::string_view name;  ///< as spelled in the manual
   std::uint8_t number;    ///< opcode field of the encodings gen7 to gen11
-  FamilyRange families;   ///< that have it
-  OpcodeShape shape;      ///< but for variants; shape() knows them
+  FamilyRange families;   ///< those that have it
+  OpcodeShape shape;      ///< without variants; shape() includes them
 };
 
 inline constexpr auto opcode_table = [] {
@@ -80,7 +80,7 @@ constexpr bool exists_on(Opcode opcode, Family family) { return info(opcode).fam
 
 constexpr bool is_send(Format f) { return f == Format::Send || f == Format::SendSplit; }
 constexpr bool is_send(Opcode opcode) { return is_send(info(opcode).shape.format); }
-/// Changes the instruction pointer of some channel.
+/// Whether the instruction changes the instruction pointer of some channel.
 constexpr bool is_branch(Format f) { return f >= Format::Branch1 && f <= Format::Return; }
 constexpr bool is_branch(Opcode opcode) { return is_branch(info(opcode).shape.format); }
 
@@ -118,7 +118,7 @@ inline constexpr auto shape_table = [] {
     }
   return out;
 }();
-/// What `opcode` may carry on `family`.
+/// The shape of `opcode` on `family`.
 constexpr const OpcodeShape& shape(Opcode opcode, Family family) {
   return shape_table[static_cast<std::size_t>(opcode)][static_cast<std::size_t>(family)];
 }

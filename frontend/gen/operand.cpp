@@ -50,7 +50,7 @@ bool OperandDecoder<E>::type(Type& out, const TypeList& types, const char* what)
   return out != Type::none || fail(what, get<B>(w_), B);
 }
 
-/// `out.file` is set; the number must exist.
+/// Decodes the register number; `out.file` is already set. The register must exist.
 template <Encoding E>
 template <Bits B>
 bool OperandDecoder<E>::register_number(Operand& out) {
@@ -205,7 +205,7 @@ bool OperandDecoder<E>::double_immediate(Operand& out) {
   if constexpr (L.has(Part::DimImm)) {
     if (get<L.src0_file>(w_) != file_immediate)
       return fail("source register file", get<L.src0_file>(w_), L.src0_file);
-    // Its type is written as f, but it is a df.
+    // The encoded type is f, but the immediate is a df.
     if (!type<L.src0_type>(out.type, Data::types.immediates, "immediate data type")) return false;
     if (out.type != Type::f) return fail("immediate data type", get<L.src0_type>(w_), L.src0_type);
     out.kind = OperandKind::Immediate;
@@ -324,7 +324,7 @@ bool OperandDecoder<E>::ternary1_type(Type& out) {
                  "three-source data type");
 }
 
-/// An immediate has 16 bits; a dword or word takes them with or without their sign.
+/// An immediate has 16 bits, which are sign-extended for d.
 template <Encoding E>
 template <Bits TypeBits, Bits Imm>
 bool OperandDecoder<E>::ternary1_immediate(Operand& out) {
@@ -346,7 +346,7 @@ bool OperandDecoder<E>::ternary1_source(Operand& out, bool macro) {
     constexpr std::uint8_t vertical[4] = {0, 2, 4, 8};
     out.region.vstride = vertical[u8<Vert>(w_)];
   } else {
-    out.region.vstride = out.region.hstride;  // of a row of one element
+    out.region.vstride = out.region.hstride;  // for rows of one element
   }
   const bool rows = Vert.present() && out.region.hstride != 0 && out.region.vstride > out.region.hstride;
   out.region.width = static_cast<std::uint8_t>(rows ? out.region.vstride / out.region.hstride : 1);

@@ -1,6 +1,6 @@
 #pragma once
-// Operand fields to Operand, for each place where an instruction may hold one. It knows encodings of types,
-// regions, registers and modifiers; not which operands an instruction has (decoder.cpp).
+// Decodes operand fields to Operand, for each place of an operand in an instruction. It knows encodings of
+// types, regions, registers and modifiers; not which operands an instruction has (decoder.cpp).
 #include <cstdint>
 #include <string>
 
@@ -22,16 +22,16 @@ struct ArfInfo {
   std::uint8_t count;  ///< RegNum[3:0] is below it
   bool numbered;       ///< the text carries the number
   bool subregs;        ///< the text carries a sub-register
-  bool scaled;         ///< which counts elements of the operand's type
+  bool scaled;         ///< the sub-register is in elements of the operand's type
 };
 
-/// By RegNum[7:4]; count is 0 where no register of the family has the code.
+/// The register with code RegNum[7:4]; count is 0 if the family has none.
 const ArfInfo& arf_info(Family family, unsigned code);
 
 /// Codes of register files.
 inline constexpr unsigned file_arf = 0, file_grf = 1, file_immediate = 3;
 
-/// Where the fields of source 0 or source 1 are.
+/// Where the fields of source 0 or of source 1 are.
 struct SourceFields {
   Bits file, type, mod, addr_mode, vstride, reg, width, hstride, subreg, addr_subreg, addr_imm;
   Bits chan_sel, subreg16, addr_imm16;  // Align16
@@ -42,14 +42,14 @@ struct SourceFields {
 /// Register files that an operand may be in.
 enum class Files : std::uint8_t { Any, Grf, Arf };
 
-/// One word that is being decoded, and what is undefined in it.
+/// One word being decoded, and what is undefined in it.
 class WordDecoder {
  public:
   WordDecoder(const InstructionWord& word, Family family, Undefined& undefined)
       : w_(word), family_(family), undefined_(undefined) {}
 
  protected:
-  /// Records the first undefined value; false.
+  /// Records the first undefined value; returns false.
   bool fail(const char* what, std::uint64_t value, const Bits& field) {
     undefined_ = {what, value, field};
     return false;
@@ -60,7 +60,7 @@ class WordDecoder {
   Undefined& undefined_;
 };
 
-/// Decodes operands of one word. Each function returns false after it recorded what is undefined.
+/// Decodes operands of one word. Each function returns false after recording what is undefined.
 template <Encoding E>
 class OperandDecoder : public WordDecoder {
  public:
@@ -81,7 +81,7 @@ class OperandDecoder : public WordDecoder {
   using Data = EncodingData<E>;
   static constexpr const Layout& L = Data::fields;
   static constexpr bool has_align16 = L.has(Part::AccessMode);
-  /// Math macros are in Align1; in the other encodings they are in Align16.
+  /// Whether math macros are in Align1; in the other encodings they are in Align16.
   static constexpr bool macros_in_align1 = L.has(Part::MathMacro1);
 
   template <SourceFields F>

@@ -1,6 +1,6 @@
 // Doubles of families whose channels have 32 bits: "in Align1 mode, all regioning parameters like stride,
 // execution size and width use the syntax of a pair of packed floats" (IVB PRM volume 4 part 3, special
-// requirements for double precision; 1.3 in short). One place, so that lowering and rules agree.
+// requirements for double precision; 1.3 in brief). In one place, so that lowering and rules agree.
 #include "frontend/gen/instruction.hpp"
 
 namespace eum::gen {
@@ -10,7 +10,8 @@ Error inconvertible(const Instruction& i, const char* operand, const char* why) 
   return error("instruction at byte {:#x}: {}: {}: {}", i.offset, info(i.opcode).name, operand, why);
 }
 
-/// Elements of even channels. An operand of other than df gives one of each pair.
+/// Reduces a source to the elements of even channels. Of types other than df, each pair contributes one
+/// element.
 const char* even_channels(Operand& src, unsigned exec_size) {
   Region& r = src.region;
   if (r.vstride == Region::vxh) return "addresses of its own for each row of doubles";
@@ -51,7 +52,7 @@ Result<Instruction> whole_doubles(const Instruction& instruction, Family family)
   for (unsigned n = 0; n < i.source_count; ++n) {
     Operand& src = i.src[n];
     if (src.is_null() || src.is_immediate()) continue;
-    // Rows of Align16 are 16 bytes, whatever they hold.
+    // Rows of Align16 are 16 bytes, whatever the type.
     const char* why = !i.align16             ? even_channels(src, i.exec_size)
                       : src.type == Type::df ? nullptr
                                              : "other than doubles in Align16";

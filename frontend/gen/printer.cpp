@@ -1,4 +1,4 @@
-// Instruction to text in the syntax of iga64. It only reads Instruction; it knows no bit positions.
+// Prints an instruction in the syntax of iga64. It only reads Instruction; it knows no bit positions.
 #include <array>
 #include <bit>
 
@@ -14,7 +14,7 @@ constexpr std::string_view predicate_text[] = {"",        "",        ".anyv",  "
                                                ".any32h", ".all32h", ".x",     ".y",     ".z",      ".w"};
 constexpr std::string_view condition_text[] = {"", "eq", "ne", "gt", "ge", "lt", "le", "", "ov", "un"};
 
-/// jmpi, call, calla, ret, brd, brc: their operands have a type that is only written where it is not d.
+/// jmpi, call, calla, ret, brd, brc: the type of their operands is written only if it is not d.
 constexpr bool is_typed_branch(Format f) {
   return f == Format::Jump || f == Format::Call || f == Format::Return || f == Format::BranchReg ||
          f == Format::BranchRegs;

@@ -7,7 +7,7 @@
 
 namespace eum::gen {
 
-/// As the manual spells them; uv, v, vf are packed vectors and only occur as immediates. nf is the format in
+/// As spelled in the manual; uv, v, vf are packed vectors and occur as immediates only. nf is the format in
 /// which an accumulator holds a float; its regions are those of f.
 enum class Type : std::uint8_t { ub, b, uw, w, ud, d, uq, q, hf, f, df, uv, v, vf, nf, none };
 
@@ -77,7 +77,7 @@ inline constexpr TypeSet MathTypes = types(f, hf, d, ud, df, vf);
 inline constexpr TypeSet Any = Int | Float;
 inline constexpr TypeSet AnyOrVec = Any | types(uv, v, vf);
 inline constexpr TypeSet AnyOrNone = Any | None;
-/// Channels of an accumulator hold no integers of 64 bits (IVB 3.3.3.5, Accumulator Channel Precision).
+/// Accumulator channels hold no 64-bit integers (IVB 3.3.3.5, Accumulator Channel Precision).
 inline constexpr TypeSet AccTypes = IntNoWide | Float;
 inline constexpr TypeSet AccOrVec = AccTypes | types(uv, v, vf);
 inline constexpr TypeSet NoByte = Any & static_cast<TypeSet>(~Byte);

@@ -1,6 +1,6 @@
 #pragma once
-// The 128 bits of an instruction, ranges of bits in them, and reading and writing these.
-// It must not know which fields an instruction has (layout.hpp).
+// The 128 bits of an instruction, ranges of bits in them, and functions to read and write these. It must not
+// know which fields an instruction has (layout.hpp).
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ struct InstructionWord {
   constexpr bool operator==(const InstructionWord&) const = default;
 };
 
-/// Up to five ranges of bits, most significant first; both ends count. None where an encoding lacks the
+/// Up to five ranges of bits, most significant first; both ends are included. Empty if an encoding lacks the
 /// field.
 struct Bits {
   struct Range {
@@ -52,7 +52,7 @@ std::string to_string(const Bits& field);
 
 constexpr std::uint64_t low_mask(unsigned width) { return width >= 64 ? ~0ull : (1ull << width) - 1; }
 
-/// The value of field `B`; each range lies within one 64-bit half.
+/// The value of field `B`; each range is within one 64-bit half.
 template <Bits B>
 constexpr std::uint64_t get(const InstructionWord& word) {
   static_assert(B.present(), "this encoding lacks the field");

@@ -30,13 +30,13 @@ class InstText {
   void append(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
   }
-  /// After the item before it.
+  /// Appends an item, separated from the one before it by a comma.
   template <class... Args>
   void item(fmt::format_string<Args...> format, Args&&... args) {
     separate(", ");
     append(format, std::forward<Args>(args)...);
   }
-  /// What the next item follows directly.
+  /// Appends the pending separator; `next` is the one before the following item.
   void separate(const char* next) {
     out += separator_;
     separator_ = next;
@@ -62,10 +62,10 @@ struct InstReader {
   Function& function;
   Inst& inst;
   std::vector<ValueId>& args;
-  std::function<bool(ValueId&)> use;  ///< a value that is defined before
+  std::function<bool(ValueId&)> use;  ///< resolves a reference to a value defined earlier
   bool first_item = true;
 
-  /// What separates an item from the one before it.
+  /// Reads the separator between an item and the one before it.
   bool item() {
     if (!first_item) return in.expect(',');
     first_item = false;

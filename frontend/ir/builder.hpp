@@ -1,6 +1,6 @@
 #pragma once
-// Appends micro-ops to a block of a function. Results follow from the shape's rules; the methods below only
-// give the attributes names. The lowerings and tests use nothing else. It checks nothing: the verifier does.
+// Appends micro-ops to a block of a function. The shape's rules determine the results; the methods below only
+// name the attributes. Lowerings and tests use nothing else. Nothing is checked here: the verifier does that.
 #include <initializer_list>
 #include <span>
 
@@ -20,7 +20,7 @@ class Builder {
   Type type_of(ValueId value) const { return function_.values[value].type; }
   unsigned lanes_of(ValueId value) const { return function_.values[value].lanes; }
 
-  /// An instruction without operands, attribute or place; complete it, then append() it.
+  /// An instruction without operands or attribute, not yet in a block; complete it, then append() it.
   static Inst make(Op op, Type type = Type::u32, unsigned lanes = 1, ValueId mask = no_value) {
     Inst inst;
     inst.op = op;
@@ -56,7 +56,7 @@ class Builder {
     if (inst.from == to && (op != Op::convert_sat || !is_float(to))) return value;
     return append(inst, {value});
   }
-  /// Ops of one or more operands of the op's type: the type is that of the first operand.
+  /// Ops with one or more operands of the op's type, which is that of the first operand.
   ValueId lanewise(Op op, std::initializer_list<ValueId> args) {
     return append(make(op, type_of(*args.begin()), lanes_of(*args.begin())), args);
   }
@@ -76,8 +76,8 @@ class Builder {
     if (lanes == 1) return scalar;
     return append(make(Op::splat, type_of(scalar), lanes), {scalar});
   }
-  /// Returns the value itself where all lanes are wanted, and what it is a splat of where that has just been
-  /// appended and one is.
+  /// Returns the value itself if all lanes are wanted; for one lane of a splat appended just before, the
+  /// splat's operand.
   ValueId slice(ValueId value, unsigned first, unsigned lanes) {
     if (first == 0 && lanes == lanes_of(value)) return value;
     const auto& insts = function_.blocks[block_].insts;
@@ -141,13 +141,13 @@ class Builder {
   void effect(Op op) { append(make(op), {}); }
   void effect(Op op, ValueId value) { append(make(op, type_of(value)), {value}); }
 
-  /// One result a component of `access`, of consecutive ids; the first is returned. `surface` is the operand
-  /// of an access whose surface is one.
+  /// One result per component of `access`, with consecutive ids; returns the first. `surface` is the surface
+  /// operand, if the access has one.
   ValueId load(Type type, const MemoryAccess& access, ValueId address, ValueId mask = no_value,
                ValueId surface = no_value) {
     return append_access(make(Op::load, type, lanes_of(address), mask), access, surface, address, {});
   }
-  /// The same of whether `load` would find the elements.
+  /// As load(), but each result says whether `load` would read the element without a fault.
   ValueId probe(Type type, const MemoryAccess& access, ValueId address, ValueId mask = no_value,
                 ValueId surface = no_value) {
     return append_access(make(Op::probe, type, lanes_of(address), mask), access, surface, address, {});
@@ -185,13 +185,13 @@ class Builder {
     return append_results(inst, results);
   }
 
-  /// `results` consecutive values; the first is returned.
+  /// Has `results` consecutive results; returns the first.
   ValueId callback(std::uint64_t number, std::span<const ValueId> args, unsigned results) {
     Inst inst = make(Op::callback, Type::u64);
     inst.imm = number;
     inst.guest_ip = guest_ip_;
     function_.set_args(inst, args);
-    inst.result_count = static_cast<std::uint16_t>(results);  // the shape's rule is: as many as there are
+    inst.result_count = static_cast<std::uint16_t>(results);  // the shape allows any number
     return append_results(inst, results);
   }
 

@@ -44,7 +44,7 @@ class Cursor {
     skip_lines();
     return at_ == text_.size();
   }
-  /// Blanks, comments and line ends.
+  /// Skips blanks, comments and line ends.
   void skip_lines() {
     while (at_line_end() && at_ < text_.size()) ++at_;
   }
@@ -58,7 +58,7 @@ class Cursor {
     skip_blanks();
     return at_ < text_.size() && text_[at_] == c;
   }
-  /// Takes `c` if it is next.
+  /// Consumes `c` if it is next.
   bool accept(char c) {
     if (!next_is(c)) return false;
     ++at_;
@@ -177,7 +177,7 @@ class Cursor {
   }
   void skip_blanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
-    // Within a region `;` stands between numbers; after a blank it begins a comment.
+    // Within a region `;` separates numbers; at the start of a line or after a blank it begins a comment.
     const bool comment =
         at_ < text_.size() && text_[at_] == ';' &&
         (at_ == 0 || text_[at_ - 1] == ' ' || text_[at_ - 1] == '\t' || text_[at_ - 1] == '\n');

@@ -1,11 +1,11 @@
 #pragma once
-// Which ops look at the value of a float. Modes of rounding and denormals are theirs; who moves bits has
-// none.
+// Which ops compute with float values. Rounding and denormal modes apply to these only, not to ops that move
+// bits.
 #include "frontend/ir/function.hpp"
 
 namespace eum::ir {
 
-/// The op computes on floats, rather than moving their bits.
+/// Whether the op computes on floats, rather than moving their bits.
 constexpr bool computes_on_floats(const Inst& inst) {
   using enum Op;
   if (!is_lanewise(inst.op) || inst.op == bitcast || inst.op == abs || inst.op == neg || inst.op == select)

@@ -1,7 +1,7 @@
 #pragma once
 // A micro-op function: blocks of instructions over block-local SSA values.
-// Blocks talk to each other only through architectural state (register file, flags, mask variables); the ops
-// that touch it are explicit. It knows nothing of any guest encoding or host.
+// Blocks communicate only through architectural state (register file, flags, mask variables); the ops that
+// access it are explicit. It knows nothing of any guest encoding or host.
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -34,7 +34,7 @@ struct Region {
   }
   constexpr bool operator==(const Region&) const = default;
 
-  /// `lanes` elements one after the other.
+  /// Consecutive elements.
   static constexpr Region packed(unsigned offset) { return {offset, 1, 1, 0}; }
   /// Elements `stride` apart.
   static constexpr Region strided(unsigned offset, unsigned stride) {
@@ -49,24 +49,25 @@ struct Region {
   }
 };
 
-/// Which values instructions of their own read: each the next one, or all the same.
+/// Which source values the lanes of an OwnInsts scatter read: each lane the next one, or all the same.
 enum class OwnValues : std::uint8_t { None, Each, Same };
 
-/// Of a reg_scatter whose lanes are instructions of the guest's own, one behind the other: each reads its
-/// value when those before it have written theirs. The second operand is what they read if none writes there.
+/// Describes a reg_scatter whose lanes are consecutive guest instructions: each reads its source value after
+/// the earlier ones have written theirs. The second operand holds the values they read if no lane writes to
+/// them.
 struct OwnInsts {
-  std::uint32_t source = 0;   ///< byte of the register file where the first value lies
+  std::uint32_t source = 0;   ///< byte offset of the first source value in the register file
   std::uint16_t ip_step = 0;  ///< from the guest_ip of one lane to that of the next
   OwnValues values = OwnValues::None;
-  std::uint8_t lane : 7 = 0;  ///< which lane of its guest instruction the first one is
-  /// The others are the lanes behind it, each of its own instruction; else all are the same lane.
+  std::uint8_t lane : 7 = 0;  ///< index of lane 0 within its guest instruction
+  /// Lane k is lane `lane` + k of its guest instruction; otherwise each is lane `lane` of its own.
   bool goes_up : 1 = false;
   constexpr bool given() const { return values != OwnValues::None; }
-  /// From there on this many bytes are read, by so many lanes of so many bytes.
+  /// Bytes read from `source` on by `lanes` lanes of `bytes` bytes each.
   constexpr std::uint32_t source_bytes(unsigned lanes, unsigned bytes) const {
     return values == OwnValues::Same ? bytes : lanes * bytes;
   }
-  /// Of which lane of its guest instruction a lane is.
+  /// Index of lane `index` within its guest instruction.
   constexpr unsigned guest_lane(unsigned index) const { return lane + (given() && !goes_up ? 0 : index); }
   constexpr std::uint32_t source_of(unsigned lane, unsigned bytes) const {
     return source + (values == OwnValues::Same ? 0 : lane * bytes);
@@ -81,7 +82,7 @@ struct Targets {
   constexpr bool operator==(const Targets&) const = default;
 };
 
-/// One micro-op. Which fields mean something follows from its row of ops.def. Its operands are
+/// One micro-op. Its row of ops.def determines which fields are meaningful. Its operands are
 /// Function::args(inst).
 struct Inst {
   Inst() : imm(0) {}
@@ -135,19 +136,19 @@ struct Function {
   std::string family;           ///< "gen8", "gen9", "x86", ...
   unsigned simd = 1;            ///< lanes of the execution mask
   unsigned file_bytes = 0;      ///< of the register file
-  unsigned indirect_bytes = 0;  ///< how much of it register addresses reach; 0 = all
+  unsigned indirect_bytes = 0;  ///< bytes of it that register addresses reach; 0 = all
   unsigned slot_bytes = 32;     ///< of one register
   unsigned flag_bits = 64;      ///< of the flag registers
   unsigned mask_variables = 1;  ///< variable 0 is the execution mask
-  /// Guest ip where the channels in variable k + 1 are parked; may be shorter than the variables.
+  /// park_ips[k]: guest ip where the channels of mask variable k + 1 are parked; may be shorter.
   std::vector<std::uint32_t> park_ips;
   std::pmr::vector<Block> blocks;  ///< block 0 is the entry
   std::pmr::vector<ValueInfo> values;
   std::pmr::vector<ValueId> operands;       ///< of all instructions; see args()
-  std::pmr::vector<MemoryAccess> accesses;  ///< what instructions with a Memory attribute number
-  std::pmr::vector<ImageAccess> images;     ///< what instructions with an Image attribute number
+  std::pmr::vector<MemoryAccess> accesses;  ///< indexed by instructions with a Memory attribute
+  std::pmr::vector<ImageAccess> images;     ///< indexed by instructions with an Image attribute
   std::pmr::vector<PoolEntry> pool;         ///< lane values of vconst, each in the low bits
-  std::vector<std::string> strings;         ///< of trap
+  std::vector<std::string> strings;         ///< texts of traps
   std::pmr::memory_resource* resource;
 
   /// Where the register file ends for reg_gather and reg_scatter.
@@ -170,7 +171,7 @@ struct Function {
     return std::span<ValueId>(operands).subspan(inst.first_arg, inst.arg_count);
   }
   ValueId arg(const Inst& inst, unsigned k) const { return operands[inst.first_arg + k]; }
-  /// Gives `inst` operands of its own, in place of those that it had.
+  /// Gives `inst` the operands `list` in place of those it had.
   void set_args(Inst& inst, std::span<const ValueId> list) {
     inst.first_arg = static_cast<std::uint32_t>(operands.size());
     inst.arg_count = static_cast<std::uint16_t>(list.size());
@@ -180,13 +181,13 @@ struct Function {
     set_args(inst, std::span(list.begin(), list.size()));
   }
 
-  /// Of an instruction with a Memory attribute.
+  /// The access of an instruction with a Memory attribute.
   const MemoryAccess& access(const Inst& inst) const { return accesses[static_cast<std::size_t>(inst.imm)]; }
   void set_access(Inst& inst, const MemoryAccess& access) {
     inst.imm = accesses.size();
     accesses.push_back(access);
   }
-  /// Of an instruction with an Image attribute.
+  /// The access of an instruction with an Image attribute.
   const ImageAccess& image(const Inst& inst) const { return images[static_cast<std::size_t>(inst.imm)]; }
   void set_image(Inst& inst, const ImageAccess& image) {
     inst.imm = images.size();
@@ -194,7 +195,7 @@ struct Function {
   }
 };
 
-/// The blocks that control may reach from this terminator; jump_ip may reach any.
+/// The blocks that this terminator may branch to; jump_ip may reach any.
 inline std::array<BlockId, 2> successors(const Inst& terminator) {
   switch (shape_of(terminator.op).targets()) {
     case 1:
@@ -206,7 +207,7 @@ inline std::array<BlockId, 2> successors(const Inst& terminator) {
   }
 }
 
-/// Of each block those that may lead to it, but by jump_ip.
+/// For each block, the blocks that may branch to it other than by jump_ip.
 inline std::vector<std::vector<BlockId>> predecessors(const Function& function) {
   std::vector<std::vector<BlockId>> blocks(function.blocks.size());
   for (BlockId b = 0; b < function.blocks.size(); ++b)

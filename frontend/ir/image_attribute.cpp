@@ -1,4 +1,4 @@
-// The Image attribute: the operation of a sample or an atomic, the surface, and what else the op asks.
+// The Image attribute: the operation of a sample or an atomic, the surface, and the other options of the op.
 #include <bit>
 
 #include "frontend/ir/attribute.hpp"
@@ -7,7 +7,7 @@ namespace eum::ir {
 namespace {
 
 constexpr unsigned most_coordinates = 4, all_components = 15;
-constexpr unsigned most_registers = 31;  // of a response; of a payload one less
+constexpr unsigned most_registers = 31;  // of a response; a payload has one fewer
 
 bool is_media(Op op) { return op == Op::media_read || op == Op::media_write; }
 bool is_typed(Op op) { return op == Op::typed_read || op == Op::typed_write || op == Op::typed_atomic; }
@@ -32,7 +32,7 @@ bool parse_operation(InstReader& r, ImageAccess& image) {
   return true;
 }
 
-/// What comes before the operand.
+/// The word before the surface operand.
 const char* surface_word(const ImageAccess& image) {
   if (!image.bindless) return "surface";
   return image.heap == mem::image::SurfaceHeap::States ? "states" : "bindless";
@@ -53,7 +53,7 @@ Result<void> expect(std::string_view what, unsigned least, unsigned most, unsign
   return error("expected {} to {} {}, found {}", least, most, what, found);
 }
 
-/// Of `operands` beside surface and scalars, and of results.
+/// Checks the number of results and of `operands`, which excludes surface and scalars.
 Result<void> verify_counts(const Inst& inst, const ImageAccess& image, unsigned operands) {
   const auto components = static_cast<unsigned>(std::popcount(image.components));
   const auto both = [&](Result<void> first, Result<void> second) { return first ? second : first; };

@@ -1,6 +1,6 @@
 #pragma once
-// What a memory op accesses, beside its element type, lanes and operands. Plain data in a side table of the
-// function, so that instructions stay small and a new kind of access needs no new field of theirs.
+// What a memory op accesses, besides its element type, lanes and operands. Plain data in a side table of the
+// function, so that instructions stay small and a new kind of access adds no field to them.
 #include <bit>
 #include <cstdint>
 
@@ -12,32 +12,32 @@ namespace eum::ir {
 /// Which memory an access goes to.
 enum class MemSpace : std::uint8_t {
   Surface,  ///< an entry of the binding table; u32 addresses; out of bounds reads 0, writes are dropped
-  Slm,      ///< shared local memory of the thread group; u32 addresses; bounds as of a surface
+  Slm,      ///< shared local memory of the thread group; u32 addresses; bounds as for a surface
   A64,      ///< the address space; u64 addresses; unmapped: fault
   A32,      ///< the address space, u32 addresses; unmapped: fault
   Scratch,  ///< the thread's scratch; u32 addresses; beyond it: fault
-  // The address space, from a base that an operand gives: addresses are distances from it in units of
+  // The address space, relative to a base operand: addresses are distances from it in units of
   // MemoryAccess::scale bytes, and the sum wraps around at 64 bits; unmapped: fault.
   From,          ///< s32 distances
   FromUnsigned,  ///< u32 distances
-  // Surfaces whose state lies where an operand says; addresses and bounds as of a surface.
-  Bindless,  ///< bytes from the heap of bindless surface states
-  States,    ///< bytes from the heap of surface states
+  // Surfaces whose state an operand locates; addresses and bounds as for a surface.
+  Bindless,  ///< byte offset in the heap of bindless surface states
+  States,    ///< byte offset in the heap of surface states
 };
 
-/// What the operand before the addresses says.
+/// What the operand before the addresses is.
 enum class SurfaceBy : std::uint8_t {
   Nothing,
-  Index,  ///< of a surface in the binding table; may be in the instruction instead
-  Place,  ///< of a surface's state
-  Base,   ///< of distances, 64 bits
+  Index,  ///< index of a surface in the binding table; may be in the instruction instead
+  Place,  ///< location of a surface's state
+  Base,   ///< 64-bit base of the distances
 };
 
 struct MemSpaceInfo {
   const char* name;    ///< in the text form
   Type address;        ///< type of addresses
   bool in_space;       ///< addresses are those of the address space
-  bool bounded_reads;  ///< an element out of bounds reads 0 and is dropped when written, else it is a fault
+  bool bounded_reads;  ///< elements out of bounds read 0 and writes to them are dropped; otherwise they fault
   SurfaceBy surface = SurfaceBy::Nothing;
 };
 inline constexpr MemSpaceInfo mem_space_table[] = {
@@ -59,7 +59,7 @@ constexpr const MemSpaceInfo& info(MemSpace space) {
 /// What an atomic does: the rows of memory/atomics.def.
 using AtomicOp = mem::AtomicOp;
 
-/// What the message asks of the caches. Without effect on results.
+/// Cache control that the message requests; no effect on results.
 enum class CacheHint : std::uint8_t {
   Default,
   Invalidate,  ///< the lines are invalidated after the read
@@ -73,24 +73,24 @@ struct MemoryAccess {
   bool surface_is_operand = false;   ///< operand 0 is what SurfaceBy says
   AtomicOp atomic = AtomicOp::and_;  ///< of an atomic
   CacheHint cache = CacheHint::Default;
-  std::uint32_t scale = 1;       ///< bytes of a distance of one; at most most_scale
+  std::uint32_t scale = 1;       ///< bytes per unit of distance; at most most_scale
   std::uint32_t offset = 0;      ///< bytes added to each address; see wraps_around()
   std::uint64_t components = 1;  ///< bit k: component k, at address + k * element size
 
   constexpr bool operator==(const MemoryAccess&) const = default;
 
-  /// A surface that the instruction names.
+  /// Whether the instruction itself names the surface.
   bool is_fixed_surface() const { return space == MemSpace::Surface && !surface_is_operand; }
-  /// Threads of other groups may access the memory as well.
+  /// Whether threads of other groups may access the memory as well.
   bool is_global() const { return space != MemSpace::Slm && space != MemSpace::Scratch; }
-  /// Addresses are distances from a base.
+  /// Whether addresses are distances from a base.
   bool is_based() const { return info(space).surface == SurfaceBy::Base; }
-  /// The sum of an address and the offset does, which has 64 bits then.
+  /// Whether the sum of an address and the offset, 64 bits wide in that case, wraps around.
   bool wraps_around() const { return is_based() || info(space).address == Type::u64; }
-  /// Which operand the addresses are.
+  /// Index of the operand that holds the addresses.
   unsigned address_operand() const { return surface_is_operand ? 1 : 0; }
   unsigned component_count() const { return static_cast<unsigned>(std::popcount(components)); }
-  /// The k-th component that is accessed.
+  /// The index of the k-th accessed component.
   unsigned component(unsigned k) const {
     std::uint64_t set = components;
     for (; k > 0; --k) set &= set - 1;

@@ -70,7 +70,7 @@ inline constexpr std::size_t op_count = op_table.size();
 
 constexpr const OpInfo& info(Op op) { return op_table[static_cast<std::size_t>(op)]; }
 
-/// Text name of an op: the identifier without the `_` that keeps it apart from a C++ keyword.
+/// Text name of an op: the identifier without the `_` that distinguishes it from a C++ keyword.
 constexpr std::string_view op_name(Op op) {
   std::string_view name = info(op).name;
   if (name.back() == '_') name.remove_suffix(1);
@@ -123,24 +123,24 @@ enum class TypeRule : std::uint8_t {
   Op,       ///< the op's
   From,     ///< the op's second type
   Mask,     ///< m
-  Address,  ///< what addresses of the memory space have
+  Address,  ///< the address type of the memory space
   Place,    ///< u16: a byte address of the register file
   Index,    ///< u32: an index of the binding table
-  Half,     ///< u32: of an op on u64
+  Half,     ///< u32, for an op on u64
 };
 enum class LaneRule : std::uint8_t { Op, One, Any };
-/// How many there are.
+/// How many operands or results a rule stands for.
 enum class CountRule : std::uint8_t {
   One,
   Maybe,           ///< none or one
-  Any,             ///< as many as the instruction has beside the others; one rule of a list at most
-  SurfaceOperand,  ///< one where surface_is_operand of the MemoryAccess or ImageAccess
+  Any,             ///< as many as the instruction has besides the others; at most one rule of a list
+  SurfaceOperand,  ///< one if surface_is_operand is set in the MemoryAccess or ImageAccess
   Scalars,         ///< ImageAccess::scalars
   Components,      ///< one for each bit of MemoryAccess::components
-  AtomicSources,   ///< what MemoryAccess::atomic takes
+  AtomicSources,   ///< as many as MemoryAccess::atomic takes
 };
 
-/// A row of operands or results that have the same rules.
+/// Consecutive operands or results under the same rules.
 struct ValueRule {
   TypeRule type = TypeRule::Op;
   LaneRule lanes = LaneRule::Op;
@@ -200,12 +200,12 @@ struct ShapeInfo {
   constexpr bool lanewise() const { return (flags & shape_flag::Lanewise) != 0; }
   constexpr bool has_from() const { return (flags & shape_flag::From) != 0; }
   constexpr bool maskable() const { return (flags & shape_flag::Maskable) != 0; }
-  /// What the instruction's attribute is an index of.
+  /// Whether the instruction's attribute is the index of a MemoryAccess; has_image: of an ImageAccess.
   constexpr bool has_memory() const {
     return attribute == Attribute::Memory || attribute == Attribute::Atomic;
   }
   constexpr bool has_image() const { return attribute == Attribute::Image; }
-  /// Whether there may be more operands than the rules say.
+  /// Whether a rule allows any number of operands.
   constexpr bool any_operands() const {
     for (const ValueRule& rule : operands)
       if (rule.count == CountRule::Any) return true;
@@ -236,7 +236,7 @@ inline constexpr std::size_t attribute_count = 0
 #undef IR_ATTRIBUTE
     ;
 
-/// The most operands of a pure op: each of its rules stands for one.
+/// The largest number of operands of a pure op, each of whose rules stands for one.
 inline constexpr std::size_t max_pure_operands = [] {
   std::size_t most = 0;
   for (const OpInfo& op : op_table) {

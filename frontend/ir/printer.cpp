@@ -23,7 +23,7 @@ bool is_word(std::string_view text) {
 
 std::string word_or_quoted(std::string_view text) { return is_word(text) ? std::string(text) : quoted(text); }
 
-/// `name_values`: with the numbers of values, else as if each were the same.
+/// `name_values`: print the numbers of values; otherwise all values print alike.
 void write_inst(const Function& function, const Inst& inst, std::string& out, bool name_values) {
   InstText text(function, inst, out, name_values);
   for (unsigned k = 0; k < inst.result_count; ++k) {
@@ -93,7 +93,7 @@ class Printer {
     }
   }
 
-  /// The value of a float constant.
+  /// Prints the value of a float constant as a comment.
   void print_comment(const Inst& inst) {
     if (inst.op != Op::constant || !is_float(inst.type)) return;
     const double value = inst.type == Type::f16   ? to_float(Half{static_cast<std::uint16_t>(inst.imm)})
@@ -106,7 +106,7 @@ class Printer {
   std::string& out_;
 };
 
-/// Everything that an instruction says but which values it means.
+/// The text of an instruction without the numbers of values.
 std::string text_without_values(const Function& function, const Inst& inst) {
   std::string out;
   write_inst(function, inst, out, false);
@@ -166,7 +166,7 @@ class Comparison {
 
   const Function& a_;
   const Function& b_;
-  std::vector<ValueId> partner_;  // of each value of a_, in b_
+  std::vector<ValueId> partner_;  // value of b_ that corresponds to each value of a_
   std::vector<bool> taken_;
 };
 

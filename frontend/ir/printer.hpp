@@ -13,20 +13,20 @@
 //     reg_write.f32x16 r18<1;1,0>, %3 ? %0
 //     exit
 //
-// The head may say `indirect 4096` and `flags 128` before the masks: see Function.
+// The head may have `indirect 4096` and `flags 128` before the masks: see Function.
 // An op is followed by its type and lanes, its attribute and its operands; `? %m` is the lane mask.
 // Attributes:
 //   constant 0x..            lane bits            vconst {0x1, 0x2}         one value a lane
 //   slice %v, first lane     group_any %m, size   mask_get mask3, mask_set mask3, %m
 //   reg_read r14.2<8;8,1>    register and element in it, or reg[byte offset]<vstride;width,hstride>
 //   flag_read f0.1           or flag[bit]
-//   load surface3[%a] {0, 2} components; slm, a64, a32 and scratch are the other spaces; {0} is left out
+//   load surface3[%a] {0, 2} components; other spaces have the names of mem_space_table; {0} is left out
 //   atomic add slm[%a], %source
 //   jump b1, branch_any %m, b1, b2, wait b1, trap "text"
 //   convert.s32.f32x8 %v     the operand's type may follow the type
-// A value is `%` and a name, and belongs to its block. `@0x8` is the guest ip of this and later instructions
-// of the block; it begins at that of the block. `;` at the
-// beginning of a line or after a blank begins a comment.
+// A value is `%` and a name, local to its block. `@0x8` is the guest ip of this and later instructions of the
+// block; instructions before the first such mark have that of the block. `;` at the beginning of a line or
+// after a blank begins a comment.
 #include <string>
 
 #include "frontend/ir/function.hpp"
@@ -38,12 +38,12 @@ std::string print(const Function& function);
 /// One line without indentation, guest ip or line end.
 std::string print_inst(const Function& function, const Inst& inst);
 
-/// Whether `a` and `b` are the same but for the numbers of values, pool entries and strings: the first
-/// difference in words, or nothing. Both must be well formed.
+/// The first difference between `a` and `b` in words; empty if they differ at most in the numbering of
+/// values, pool entries and strings. Both must be well formed.
 std::string difference(const Function& a, const Function& b);
 inline bool equal(const Function& a, const Function& b) { return difference(a, b).empty(); }
 
-/// The bits of `imm` that a lane of `type` has; for a mask those of `lanes`.
+/// `imm` reduced to the bits of one lane of `type`; for a mask, to `lanes` bits.
 std::uint64_t lane_bits(Type type, unsigned lanes, std::uint64_t imm);
 
 }  // namespace eum::ir

@@ -5,7 +5,7 @@
 
 namespace eum::ir {
 
-/// Of a rule that is not CountRule::Any.
+/// The count of a rule that is not CountRule::Any.
 unsigned Signature::fixed_count(const ValueRule& rule) const {
   switch (rule.count) {
     case CountRule::One:

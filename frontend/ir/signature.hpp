@@ -1,11 +1,11 @@
 #pragma once
 // The operands and results that an instruction must have: the rules of its shape, applied to its type, lanes
-// and attribute. It must not know single ops.
+// and attribute. It must not know individual ops.
 #include "frontend/ir/function.hpp"
 
 namespace eum::ir {
 
-/// What the rules ask of one instruction.
+/// What the rules require of one instruction.
 class Signature {
  public:
   /// `function` holds the instruction's MemoryAccess or ImageAccess, if it has one.
@@ -16,9 +16,9 @@ class Signature {
                                                                            : nullptr),
         image_(shape_.has_image() && inst.imm < function.images.size() ? &function.image(inst) : nullptr) {}
 
-  /// How many operands there must be; where any number will do, those that there are.
+  /// The required number of operands; where any number is allowed, the actual number.
   unsigned operands() const { return total(shape_.operands, inst_.arg_count); }
-  /// Of operand k: lanes 0 is any number of lanes.
+  /// Type and lanes of operand k; 0 lanes: any number.
   ValueInfo operand(unsigned k) const { return value(shape_.operands, inst_.arg_count, k); }
 
   unsigned min_results() const;

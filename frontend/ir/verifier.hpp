@@ -1,6 +1,6 @@
 #pragma once
-// Says whether a function is well formed: whatever its rows and shapes imply. What passes here an engine may
-// run without further checks.
+// Checks that a function is well formed: everything that its rows and shapes imply. An engine may run a
+// function that passes without further checks.
 #include "frontend/ir/function.hpp"
 #include "memory/base/result.hpp"
 
@@ -9,7 +9,7 @@ namespace eum::ir {
 /// The first rule that `function` breaks, with block, instruction and text of the instruction.
 Result<void> verify(const Function& function);
 
-/// The most a function may have of these.
+/// Upper bounds of a function.
 inline constexpr unsigned max_file_bytes = 65536;  // register addresses have 16 bits
 inline constexpr unsigned max_mask_variables = 65536;
 inline constexpr unsigned max_flag_bits = 65536;

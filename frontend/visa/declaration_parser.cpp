@@ -1,4 +1,4 @@
-// Variables, where the payload has them, and attributes.
+// Parses declarations of variables, their positions in the payload, and attributes.
 #include "frontend/visa/declaration_parser.hpp"
 
 #include <limits>
@@ -13,18 +13,18 @@ namespace {
 constexpr std::int64_t max_elements = 0xffff;
 /// A predicate has a bit per channel.
 constexpr std::int64_t max_predicate_bits = 32;
-/// Of all variables of a kernel: each thread has them all, and no compiler comes near.
+/// Limit of all variables of a kernel, which every thread has; far above what compilers emit.
 constexpr std::uint64_t max_bytes = 16u << 20;
-/// Who follows aliases one by one must come to an end soon.
+/// Limits how many aliases have to be followed one by one.
 constexpr unsigned max_alias_depth = 64;
-/// Bytes of the payload's offsets and sizes: fields of 16 bits.
+/// Maximum of the payload's offsets and sizes in bytes: fields of 16 bits.
 constexpr std::int64_t max_input = 0xffff;
 
 struct Align {
   std::string_view text;
   std::uint16_t bytes;
 };
-// Registers are counted as the larger ones of 64 bytes.
+// Register sizes are those of the larger registers, 64 bytes.
 constexpr Align aligns[] = {
     {"byte", 1},   {"word", 2},     {"dword", 4},     {"qword", 8}, {"oword", 16},
     {"hword", 32}, {"wordx32", 64}, {"wordx64", 128}, {"GRF", 64},  {"GRFx2", 128},
@@ -125,7 +125,7 @@ bool DeclarationParser::align(Variable& variable) {
 }
 
 bool DeclarationParser::alias(Variable& variable) {
-  // The compiler writes <>, vISA document 4 says ().
+  // The compiler writes <>, but vISA document 4 says ().
   const bool round = in_.accept('(');
   if (!round && !in_.expect('<')) return false;
   const Location place = in_.location();

@@ -12,7 +12,7 @@ class DeclarationParser {
  public:
   DeclarationParser(Lexer& in, Names& names, Kernel& kernel) : in_(in), names_(names), kernel_(kernel) {}
 
-  // What is behind the directive's word.
+  // Each parses the text after the directive's word.
   bool decl();
   bool input(std::string_view directive, Location place);
   bool kernel_attribute();
@@ -30,7 +30,7 @@ class DeclarationParser {
   Lexer& in_;
   Names& names_;
   Kernel& kernel_;
-  std::uint64_t bytes_ = 0;  ///< of all variables with storage
+  std::uint64_t bytes_ = 0;  ///< total of all variables with storage
 };
 
 }  // namespace eum::visa

@@ -1,18 +1,18 @@
 // Precedence climbing over the operators of vISA's integer expressions (grammar of the vISA assembler: the
-// logical operators bind least, '|' tighter than '^', that tighter than '&').
+// logical operators bind least tightly, '|' tighter than '^', and '^' tighter than '&').
 #include "frontend/visa/expression.hpp"
 
 namespace eum::visa {
 namespace {
 
-constexpr unsigned max_depth = 64;  // of parentheses and signs: the text must not exhaust the host's stack
+constexpr unsigned max_depth = 64;  // of parentheses and signs: a text must not exhaust the host's stack
 
 struct Operator {
   std::string_view text;
   unsigned precedence;
 };
 constexpr unsigned shift_precedence = 6, add_precedence = 7, multiply_precedence = 8;
-// Longer ones first.
+// Operators that are prefixes of others come after these.
 constexpr Operator operators[] = {{">>>", shift_precedence},
                                   {"<<", shift_precedence},
                                   {">>", shift_precedence},
@@ -100,7 +100,7 @@ class Expression {
     return nullptr;
   }
 
-  /// left = left op right; false if there is no such number of 64 bits, and `left` stays.
+  /// left = left op right; false if the result does not exist or fit 64 bits, and `left` is unchanged.
   static bool apply(std::string_view op, std::int64_t& left, std::int64_t right) {
     const auto bits = static_cast<std::uint64_t>(left);
     const bool shift = right >= 0 && right < 64;

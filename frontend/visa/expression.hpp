@@ -1,6 +1,6 @@
 #pragma once
-// Integer expressions of constants, as offsets, sizes and immediates may be written. %sizeof and
-// %DispatchSimd, which need what the text does not say, are refused by name.
+// Constant integer expressions, as allowed for offsets, sizes and immediates. %sizeof and %DispatchSimd,
+// whose values are not in the text, are refused by name.
 #include <cstdint>
 #include <string_view>
 
@@ -8,10 +8,10 @@
 
 namespace eum::visa {
 
-/// The loosest operator that an expression may have without parentheses.
+/// The operators of lowest precedence that an expression may have outside of parentheses.
 enum class Loosest : std::uint8_t {
   Any,    ///< also "a ? b : c"
-  Shift,  ///< within <>, where '>' ends it
+  Shift,  ///< within <>, which a '>' ends
   Add,
   Multiply,
   Unary,
@@ -19,7 +19,7 @@ enum class Loosest : std::uint8_t {
 };
 
 bool expression(Lexer& in, Loosest loosest, std::int64_t& value);
-/// The same, from `min` to `max`; `what` is for the error.
+/// The same, with the value limited to `min` to `max`; `what` is for the error.
 bool expression(Lexer& in, Loosest loosest, std::int64_t min, std::int64_t max, std::string_view what,
                 std::int64_t& value);
 

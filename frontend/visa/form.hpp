@@ -1,6 +1,6 @@
 #pragma once
-// How instructions are written: each opcode's name, and the items of its form (forms.def) that the parser and
-// the printer both walk. It must not know how items are read or printed.
+// The syntax of instructions: each opcode's name, and the items of its form (forms.def), which both parser
+// and printer follow. It must not know how items are read or printed.
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -12,9 +12,9 @@
 namespace eum::visa {
 
 enum class Item : std::uint8_t {
-  Predicate,  ///< "(P1) ": may be absent
+  Predicate,  ///< "(P1) ", optional
   Name,       ///< the opcode's text
-  // Behind the name; those that are no fields of Instruction take one of Instruction::suffix each.
+  // After the name; items that are not fields of Instruction use one element of Instruction::suffix each.
   Saturate,         ///< ".sat" or nothing
   Condition,        ///< ".eq" ...
   Channels,         ///< ".RGBA": bit 0 R ... bit 3 A
@@ -31,11 +31,11 @@ enum class Item : std::uint8_t {
   CallFlags,        ///< ".uniform", ".noreturn": set of CallFlag
   SamplerFlags,     ///< ".pixel_null_mask", ".cps", ".divS": set of SamplerFlag
   TargetFlags,      ///< ".<PS><Z>": set of TargetFlag
-  // Numbers and words among the operands; they take suffixes too.
+  // Numbers and words among the operands; these use suffix elements too.
   ExecSize,    ///< "(M1, 16)": fields of Instruction
   Count,       ///< "(8)"
   Pair,        ///< "(32,1)": two suffixes
-  Plane,       ///< "0", which may be absent
+  Plane,       ///< "0", optional
   Integer,     ///< "3"
   HexInteger,  ///< "0x3"
   AvsControl,  ///< "AVS_16_FULL": value of AvsControl
@@ -49,7 +49,7 @@ enum class Item : std::uint8_t {
   DstState,          ///< state or general
   Src,               ///< general, indirect or immediate
   SrcDirect,         ///< general or immediate
-  SrcLikeDst,        ///< predicate if the first operand is one, as Src if not
+  SrcLikeDst,        ///< a predicate if the first operand is one, else as Src
   SrcAny,            ///< as Src, or address, address-of, predicate
   SrcState,          ///< state, or as Src
   SrcBase,           ///< general, address or address-of
@@ -58,7 +58,7 @@ enum class Item : std::uint8_t {
   PredicateOperand,  ///< predicate
   Raw,               ///< raw or %null
   Surface,           ///< name of a surface
-  SurfaceOrPointer,  ///< the same, or of a general variable that holds its address
+  SurfaceOrPointer,  ///< the same, or name of a general variable that holds its address
   Sampler,           ///< name of a sampler
   Variable,          ///< name of any variable
   Label,
@@ -68,11 +68,11 @@ enum class Item : std::uint8_t {
   FunctionHere,  ///< ".function "NAME""
   // Several operands.
   LabelList,        ///< "(a, b)"
-  RawList,          ///< raw operands up to the line's end
-  TargetList,       ///< general, immediate or raw operands up to the line's end
+  RawList,          ///< raw operands up to the end of the line
+  TargetList,       ///< general, immediate or raw operands up to the end of the line
   OptionalSrcPair,  ///< two of Src, or none
   SrcTriple,        ///< "(a, b, c)" of Src
-  Lsc,              ///< all of an lsc instruction (lsc_form.hpp)
+  Lsc,              ///< the whole rest of an lsc instruction (lsc_form.hpp)
 };
 
 /// A set of operand kinds.
@@ -83,8 +83,8 @@ constexpr KindSet kinds(Kinds... kind) {
 }
 constexpr bool contains(KindSet set, OperandKind kind) { return (set & kinds(kind)) != 0; }
 
-/// What the place of an operand accepts; 0 for items that are none. SrcLikeDst: if the first operand is no
-/// predicate.
+/// The operand kinds that an item accepts; 0 for items that are not operands. SrcLikeDst: if the first
+/// operand is not a predicate.
 constexpr KindSet accepted(Item item) {
   using enum OperandKind;
   constexpr KindSet source = kinds(General, Indirect, Immediate, Null);
@@ -149,7 +149,7 @@ inline constexpr Forms forms{};
 struct OpcodeInfo {
   std::string_view text;  ///< of the name
   std::uint8_t number;
-  std::int16_t sub;  ///< value of the field that distinguishes rows with the same number; -1: none does
+  std::int16_t sub;  ///< value of the field that distinguishes rows with the same number; -1: there is none
   const Form* form;
 };
 inline constexpr OpcodeInfo opcode_table[] = {

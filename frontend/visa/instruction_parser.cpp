@@ -1,4 +1,4 @@
-// Reads the items of an instruction's form.
+// Parses the items of an instruction's form.
 #include "frontend/visa/instruction_parser.hpp"
 
 #include <limits>
@@ -9,10 +9,10 @@
 namespace eum::visa {
 namespace {
 
-/// The operand count that the binary format has room for; only tables of jumps come near.
+/// Operand count limit of the binary format; only jump tables come near it.
 constexpr std::size_t max_operands = 255;
 
-/// Names in the text: of opcodes, and their older spellings.
+/// The names of opcodes in the text, including their older spellings.
 const std::unordered_map<std::string_view, Opcode>& opcodes() {
   static const std::unordered_map<std::string_view, Opcode> table = [] {
     std::unordered_map<std::string_view, Opcode> all;
@@ -51,7 +51,7 @@ bool InstructionParser::instruction() {
     inst_.opcode = Opcode::lsc;
   } else {
     const bool known = find(word_, inst_.opcode);
-    // Some names have a '.' in them; what is behind it may be a suffix of another.
+    // Some names contain a '.'; after other names it begins a suffix.
     const std::string_view rest = in_.rest();
     if (rest.size() > word_.size() && rest[word_.size()] == '.' && (!known || inst_.opcode == Opcode::add3)) {
       std::size_t end = word_.size() + 1;
@@ -109,7 +109,7 @@ bool InstructionParser::finish() {
 }
 
 bool InstructionParser::item(Item item) {
-  if (item < Item::Saturate) return true;  // predicate and name have been read
+  if (item < Item::Saturate) return true;  // predicate and name have already been parsed
   if (item < Item::ExecSize) return name_suffix(item);
   if (item < Item::Dst) return number_item(item);
   if (item < Item::LabelList) return operand_item(item);
@@ -194,7 +194,7 @@ bool InstructionParser::number_item(Item item) {
       return in_.expect('(') && in_.number(value, any, "a number") && in_.expect(',') &&
              in_.number(second, any, "a number") && in_.expect(')') && suffix(value) && suffix(second);
     case Item::Plane: {
-      // A number with a type is the operand behind it.
+      // A number with a type is already the operand that follows the plane.
       const std::string_view rest = in_.rest();
       std::size_t end = 0;
       while (end < rest.size() && is_word(rest[end])) ++end;
@@ -310,7 +310,7 @@ bool InstructionParser::suffix(std::uint32_t value) {
 }
 
 bool InstructionParser::table_suffix(std::span<const SuffixText> table, std::string_view what) {
-  // A suffix may start with a digit, and its letters may be capital ones.
+  // A suffix may start with a digit and contain capital letters.
   const std::string_view text = in_.rest();
   std::size_t end = 0;
   while (end < text.size() && is_word(text[end])) ++end;

@@ -1,5 +1,6 @@
 #pragma once
-// One instruction: its form's items (forms.def) in turn, from text to Instruction and operands.
+// Parses one instruction, from text to Instruction and operands, by the items of its form (forms.def) in
+// order.
 #include <string_view>
 
 #include "frontend/visa/form.hpp"
@@ -16,9 +17,9 @@ class InstructionParser {
 
   /// A line that starts with an instruction's name or its predicate.
   bool instruction();
-  /// A label, which has been read.
+  /// A label whose name has been read.
   bool label(std::string_view name, Location place);
-  /// .function, .file and .loc, which have been read.
+  /// .function, .file or .loc, whose word has been read.
   bool directive(Opcode opcode, Location place);
 
  private:

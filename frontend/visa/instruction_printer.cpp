@@ -282,8 +282,8 @@ void InstructionPrinter::raw(const Operand& operand, bool bare) {
   const Variable& variable = kernel_.variables[operand.variable];
   out_ += variable.name;
   if (bare && operand.column == 0) return;
-  // Raw operands count bytes; the address of a strided access is an element, which the text counts in bytes
-  // too.
+  // The column of a raw operand is in bytes; that of a strided access's address in elements, which the text
+  // gives in bytes too.
   const std::uint64_t size =
       operand.kind == OperandKind::General ? std::max<std::uint64_t>(info(variable.type).bytes, 1) : 1;
   append(out_, ".{}", operand.column * size);

@@ -1,6 +1,5 @@
 #pragma once
-// Instructions and operands to text: walks the same forms as the parser. It must not know what instructions
-// do.
+// Prints instructions and operands by the same forms as the parser. It must not know what instructions do.
 #include <string>
 #include <string_view>
 
@@ -48,9 +47,9 @@ class InstructionPrinter {
   std::size_t suffix_ = 0;
 };
 
-/// "text" with what the lexer would take for its end escaped.
+/// Appends `text` in quotes, escaping what the lexer would take for its end.
 void append_quoted(std::string& out, std::string_view text);
-/// As it is if it is a word, quoted if not.
+/// Appends `name`, quoted unless it is a word.
 void append_name(std::string& out, std::string_view name);
 
 }  // namespace eum::visa

@@ -1,6 +1,6 @@
 #pragma once
 // A file of vISA text as data: kernels and functions with their variables, inputs, attributes and
-// instructions. What the parser makes and the printer and lowering read. It must not know what an instruction
+// instructions. Produced by the parser, read by printer and lowering. It must not know what an instruction
 // does.
 #include <array>
 #include <cstdint>
@@ -20,7 +20,7 @@ using VariableId = std::uint32_t;
 using LabelId = std::uint32_t;
 inline constexpr VariableId no_variable = ~VariableId{0};
 
-/// Place in the text; both count from 1.
+/// Position in the text; both count from 1.
 struct Location {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
@@ -36,26 +36,26 @@ struct Attribute {
 
 struct Variable {
   VariableKind kind = VariableKind::General;
-  Type type = Type::ud;        ///< of General; Address: uw
-  bool predefined = false;     ///< %r0 and the like: no .decl
+  Type type = Type::ud;        ///< if General; Address: uw
+  bool predefined = false;     ///< %r0 and others without a .decl
   std::uint32_t elements = 0;  ///< Predicate: bits
-  std::string align;           ///< as the text spells it: "dword", "hword", "wordx32"; empty: none
+  std::string align;           ///< as spelled in the text: "dword", "hword", "wordx32"; empty: none
   std::uint16_t align_bytes = 1;
-  VariableId alias = no_variable;  ///< the variable in whose storage it lies, which may be an alias itself
+  VariableId alias = no_variable;  ///< the variable whose storage it shares, which may be an alias itself
   std::uint32_t alias_offset = 0;  ///< bytes
   std::string name;
-  std::string symbol;  ///< v_name=, of samplers and surfaces
+  std::string symbol;  ///< v_name=, for samplers and surfaces
   std::vector<Attribute> attributes;
   Location location;
 
   constexpr std::uint64_t bytes() const { return std::uint64_t{elements} * info(type).bytes; }
 };
 
-/// .input and .implicit_NAME: where a variable lies in the thread's payload.
+/// .input and .implicit_NAME: where a variable is in the thread's payload.
 struct Input {
   VariableId variable = no_variable;
   std::uint32_t offset = 0;  ///< bytes from r0
-  std::uint32_t size = 0;    ///< bytes; 0: not said, that of the variable
+  std::uint32_t size = 0;    ///< bytes; 0: not given, that of the variable
   std::string directive;     ///< "input", "implicit_LOCAL_SIZE", ...
   std::vector<Attribute> attributes;
   Location location;
@@ -65,7 +65,7 @@ enum class SourceModifier : std::uint8_t { None, Neg, Abs, NegAbs, Not };
 
 /// <vertical; width, horizontal> of a source, <horizontal> of a destination, in elements.
 struct Region {
-  /// `vertical` of an indirect source whose rows have an address each: <width, horizontal>.
+  /// `vertical` of an indirect source with one address per row: <width, horizontal>.
   static constexpr std::uint8_t no_stride = 0xff;
   std::uint8_t vertical = 0;
   std::uint8_t width = 1;
@@ -84,15 +84,15 @@ enum class OperandKind : std::uint8_t {
   Predicate,  ///< NAME
   State,      ///< NAME(column): an element of a surface or sampler variable
   Raw,        ///< NAME.column: `column` in bytes
-  Name,       ///< NAME alone: the surface or sampler of a message
-  Label,      ///< of a branch, or of the label itself
+  Name,       ///< NAME only: the surface or sampler of a message
+  Label,      ///< target of a branch, or the label itself
   Function,   ///< name of a function: `variable` indexes Kernel::strings
   Text,       ///< a string: `variable` indexes Kernel::strings
 };
 
 struct Operand {
   OperandKind kind = OperandKind::None;
-  Type type = Type::ud;  ///< of Indirect and Immediate; others have that of their variable
+  Type type = Type::ud;  ///< of Indirect and Immediate; other operands have their variable's type
   SourceModifier modifier = SourceModifier::None;
   Region region;
   VariableId variable = no_variable;  ///< Label: a LabelId
@@ -107,7 +107,7 @@ struct Operand {
 /// (!P1.any): which channels an instruction acts on.
 struct Predicate {
   enum class Combine : std::uint8_t { None, Any, All };
-  VariableId variable = no_variable;  ///< none
+  VariableId variable = no_variable;  ///< no_variable: no predicate
   Combine combine = Combine::None;
   bool inverse = false;
 };
@@ -123,14 +123,14 @@ struct Instruction {
   Condition condition = Condition::None;  ///< of cmp
   std::uint16_t operand_count = 0;
   Predicate predicate;
-  std::uint32_t first_operand = 0;  ///< in Kernel::operands; their order is that of the text (forms.def)
-  std::uint32_t lsc = 0;            ///< of lsc instructions: index in Kernel::lsc
-  /// What the name's suffixes and plain numbers say, in the order of the form (forms.def).
+  std::uint32_t first_operand = 0;  ///< in Kernel::operands, in the order of the text (forms.def)
+  std::uint32_t lsc = 0;            ///< for lsc instructions: index in Kernel::lsc
+  /// The values of the name's suffixes and of plain numbers, in the order of the form (forms.def).
   std::array<std::uint32_t, 6> suffix{};
   Location location;
 };
 
-/// .kernel or .global_function, with all that is declared in it.
+/// .kernel or .global_function, with everything declared in it.
 struct Kernel {
   std::string name;
   bool is_function = false;  ///< .global_function: called by fcall
@@ -150,7 +150,7 @@ struct Kernel {
   std::span<const Operand> operands_of(const Instruction& inst) const {
     return std::span(operands).subspan(inst.first_operand, inst.operand_count);
   }
-  /// Follows aliases to the variable that has storage, and adds up their offsets.
+  /// The variable that has the storage, found by following aliases, and the sum of their offsets.
   struct Place {
     VariableId root;
     std::uint64_t offset;  ///< bytes

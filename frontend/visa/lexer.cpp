@@ -6,7 +6,7 @@
 namespace eum::visa {
 namespace {
 
-/// For messages: what cannot be shown, and bytes beyond ASCII, as \xNN.
+/// `text` for messages, with control characters and bytes beyond ASCII as \xNN.
 std::string shown(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -64,7 +64,7 @@ std::string Lexer::found() const {
 
 bool Lexer::skip_comment() {
   const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : '\n';
-  if (text_[at_] == '\\') {  // the line goes on behind it
+  if (text_[at_] == '\\') {  // the line continues after it
     std::size_t end = at_ + 1;
     if (end < text_.size() && text_[end] == '\r') ++end;
     if (end >= text_.size() || text_[end] != '\n') return false;

@@ -1,6 +1,6 @@
 #pragma once
-// Walks over vISA text line by line: words, numbers, quoted strings, and errors with line and column. It must
-// not know instructions or declarations.
+// Reads vISA text line by line: words, numbers, quoted strings, and errors with line and column. It must not
+// know instructions or declarations.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,8 +15,9 @@ constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' &&
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_word(char c) { return is_letter(c) || is_digit(c); }
 
-/// A place in the text. Reading methods skip blanks and comments first; on a mismatch they return false or an
-/// empty word, and fail() keeps the first error. A line ends at a line feed that no backslash precedes.
+/// A position in the text. Reading methods skip blanks and comments first; on a mismatch they return false or
+/// an empty word, and fail() keeps the first error. A line ends at a line feed that is not preceded by a
+/// backslash.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
@@ -26,7 +27,7 @@ class Lexer {
   /// Records "line:column: expected ..., found ..." here. Returns false.
   bool fail(std::string_view expected);
   bool fail_at(Location place, std::string_view expected, std::string_view found);
-  /// The same with what stands at `place`, which is on this line.
+  /// The same, with the text found at `place`, which is on this line.
   bool fail_at(Location place, std::string_view expected);
 
   Location location() {
@@ -34,17 +35,17 @@ class Lexer {
     return {line_, static_cast<std::uint32_t>(at_ - line_start_ + 1)};
   }
 
-  /// The next character; a line feed at the end of the line and of the text.
+  /// The next character; a line feed at the end of the line or of the text.
   char peek() {
     skip_blanks();
     return at_ < text_.size() ? text_[at_] : '\n';
   }
-  /// The character `distance` behind the next one, blanks counted.
+  /// The character `distance` after the next one, counting blanks.
   char peek_behind(std::size_t distance) {
     skip_blanks();
     return at_ + distance < text_.size() ? text_[at_ + distance] : '\n';
   }
-  /// What is left of the text from the next character on.
+  /// The rest of the text from the next character on.
   std::string_view rest() {
     skip_blanks();
     return text_.substr(at_);
@@ -54,7 +55,7 @@ class Lexer {
     skip_lines();
     return at_ >= text_.size();
   }
-  /// Blanks, comments and line ends.
+  /// Skips blanks, comments and line ends.
   void skip_lines() {
     while (at_line_end() && at_ < text_.size()) end_line();
   }
@@ -69,7 +70,7 @@ class Lexer {
     return true;
   }
   bool expect(char c) { return accept(c) || fail_character(c); }
-  /// `text` if it is next, whatever is behind it.
+  /// Consumes `text` if it is next, whatever follows it.
   bool accept(std::string_view text);
   /// [A-Za-z_][A-Za-z0-9_]*, empty if there is none.
   std::string_view word() {
@@ -90,26 +91,26 @@ class Lexer {
     while (end < text_.size() && is_word(text_[end])) ++end;
     return text_.substr(at_, end - at_);
   }
-  /// What is_word() accepts directly behind the cursor, no blanks skipped: what follows the '.' of a suffix.
+  /// The characters accepted by is_word() directly after the cursor, without skipping blanks: the rest of a
+  /// suffix.
   std::string_view tail() {
     const std::string_view found = word_from(at_);
     at_ += found.size();
     return found;
   }
-  /// The character directly behind the cursor, which may be a blank.
+  /// The character directly after the cursor, possibly a blank.
   char next() const { return at_ < text_.size() ? text_[at_] : '\n'; }
-  /// Goes over what peek_... has shown.
+  /// Consumes `count` characters, such as those returned by peek_...
   void advance(std::size_t count) { at_ += count; }
 
-  /// A name of a label at the start of a line, with what labels may have beside words, if ':' follows; goes
-  /// over both.
+  /// The name of a label at the start of a line, including characters that only labels may have, if ':'
+  /// follows. Consumes both.
   std::string_view label();
 
   bool at_number() { return is_digit(peek()); }
   /// 12 or 0x1f.
   bool number(std::uint64_t& value);
-  /// A decimal number with nothing but it in its place, as nearly all are: ',', ';', ':' or a closing bracket
-  /// follows.
+  /// A short decimal number, the usual case: ',', ';', ':' or a closing bracket must follow.
   bool plain_number(std::int64_t& value) {
     skip_blanks();
     constexpr std::size_t longest = 9;  // digits

@@ -1,5 +1,5 @@
 #pragma once
-// What an lsc instruction says beside its operands (spec/visa-lsc-untyped.md, and the vISA documents
+// The properties of an lsc instruction besides its operands (spec/visa-lsc-untyped.md, and the vISA documents
 // LSC_TYPED and LSC_FENCE): operation, data shape, addressing, caching. The names are those of the text. It
 // must not know how it is lowered.
 #include <cstdint>
@@ -13,7 +13,7 @@ enum class LscOp : std::uint8_t {
 #undef VISA_LSC_OP
 };
 
-/// Which unit serves it.
+/// The unit that performs it.
 enum class LscUnit : std::uint8_t { ugm, ugml, tgm, slm, urb };
 enum class LscCaching : std::uint8_t { df, uc, ca, wb, wt, st, ri, cc };
 enum class LscAddressModel : std::uint8_t { invalid, flat, bss, ss, bti, arg, surf };
@@ -38,8 +38,8 @@ struct Lsc {
   LscDataSize data_size = LscDataSize::invalid;
   bool transposed = false;
   bool vnni = false;                    ///< block2d
-  std::uint8_t elements = 1;            ///< an address: 1, 2, 3, 4, 8, 16, 32, 64
-  std::uint8_t channel_mask = 0;        ///< quad and typed: bit 0 x
+  std::uint8_t elements = 1;            ///< per address: 1, 2, 3, 4, 8, 16, 32, 64
+  std::uint8_t channel_mask = 0;        ///< quad and typed: bit 0 is x
   std::uint8_t blocks = 1;              ///< block2d
   std::uint16_t width = 0, height = 0;  ///< block2d, elements
   // fence
@@ -47,8 +47,8 @@ struct Lsc {
   LscFenceScope scope = LscFenceScope::group;
 };
 
-/// Operands of an lsc instruction stand in this order, those that it lacks as OperandKind::None. A surface is
-/// an immediate or a vector operand; addresses are raw operands, of block2d and strided vector operands.
+/// The operands of an lsc instruction in order; absent ones are OperandKind::None. A surface is an immediate
+/// or a vector operand; addresses are raw operands, for block2d and strided accesses vector operands.
 enum class LscOperand : std::uint8_t {
   Surface,
   Dst,

@@ -1,5 +1,5 @@
 #pragma once
-// How lsc instructions are written: the shape of each operation and the texts of what Lsc says. It must not
+// The syntax of lsc instructions: the shape of each operation and the texts of the values of Lsc. It must not
 // know how they are read or printed.
 #include <cstdint>
 #include <iterator>
@@ -20,12 +20,12 @@ enum class LscShape : std::uint8_t {
   StoreBlock2d,
   Atomic,         ///< data, address, two sources
   AppendCounter,  ///< data, surface, data
-  ReadStateInfo,  ///< destination, surface and maybe one coordinate
+  ReadStateInfo,  ///< destination, surface and optionally one coordinate
   Fence,          ///< no operands; operation and scope are suffixes
 };
 
 struct LscOpInfo {
-  std::string_view text;  ///< behind "lsc_"
+  std::string_view text;  ///< after "lsc_"
   std::uint8_t number;
   LscShape shape;
 };
@@ -47,12 +47,12 @@ constexpr bool is_strided(LscShape shape) {
   return shape == LscShape::LoadStrided || shape == LscShape::StoreStrided;
 }
 constexpr bool is_quad(LscShape shape) { return shape == LscShape::LoadQuad || shape == LscShape::StoreQuad; }
-/// Whether the text has an execution size (others are of one channel without a mask).
+/// Whether the text has an execution size (otherwise there is one channel without a mask).
 constexpr bool has_exec_size(LscShape shape, LscUnit unit) {
   return shape != LscShape::Fence && shape != LscShape::ReadStateInfo &&
          !(is_block2d(shape) && unit == LscUnit::tgm);
 }
-/// Which operations the unit of typed memory has, and others do not: those with coordinates.
+/// Whether this is the unit of typed memory, whose operations have coordinates.
 constexpr bool is_typed(LscUnit unit) { return unit == LscUnit::tgm; }
 constexpr bool unit_has(LscUnit unit, LscShape shape) {
   using enum LscShape;

@@ -1,4 +1,4 @@
-// The text of lsc instructions (vISA documents LSC_UNTYPED, LSC_TYPED, LSC_FENCE).
+// Parses the text of lsc instructions (vISA documents LSC_UNTYPED, LSC_TYPED, LSC_FENCE).
 #include "frontend/visa/lsc_parser.hpp"
 
 #include <algorithm>
@@ -114,7 +114,7 @@ bool LscParser::data(Lsc& lsc, Operand& out) {
 bool LscParser::data_shape(Lsc& lsc) {
   const LscShape shape = info(lsc.op).shape;
   if (is_block2d(shape) && is_typed(lsc.unit)) return typed_block_shape(lsc);
-  // d32 x4 t: the size is a word with what may follow it, as words have digits.
+  // d32x4t: words may have digits, so the size and what may follow it are lexed as one word.
   std::string_view word = in_.peek_word();
   const std::size_t end = word.find_first_of("xt");
   std::string size(word.substr(0, end));
@@ -238,7 +238,7 @@ bool LscParser::untyped_address(Lsc& lsc, LscOperands& out) {
   const Location place = in_.location();
   if (!operands_.raw(true, base)) return false;
   if (base.kind == OperandKind::Null) return in_.fail_at(place, "a variable with addresses");
-  if (strided) {  // one address, not one of each channel: an element
+  if (strided) {  // a single address instead of one per channel: an element
     const std::uint32_t size = operands_.element_bytes(base);
     if (base.column % size != 0)
       return in_.fail_at(place, fmt::format("an offset in whole elements of {} bytes", size),
@@ -319,7 +319,7 @@ bool LscParser::address_size(Lsc& lsc) {
 }
 
 bool LscParser::size(std::uint32_t& out) {
-  // What starts with 0 would be taken for a hexadecimal number: 0x8.
+  // A number that starts with 0 would be read as hexadecimal: 0x8.
   if (in_.peek() == '0') return in_.fail("a size of at least 1");
   return in_.number(out, 0xffff, "a size");
 }

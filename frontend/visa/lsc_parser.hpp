@@ -1,5 +1,5 @@
 #pragma once
-// lsc instructions: from text to Lsc and operands. It must not know the other instructions.
+// Parses lsc instructions, from text to Lsc and operands. It must not know the other instructions.
 #include <array>
 
 #include "frontend/visa/lsc_form.hpp"
@@ -13,9 +13,9 @@ class LscParser {
  public:
   LscParser(Lexer& in, OperandParser& operands) : in_(in), operands_(operands) {}
 
-  /// The name, `word`, has been read: now its suffixes.
+  /// Parses the suffixes of the name `word`, which has been read.
   bool name(std::string_view word, Location place, Lsc& lsc);
-  /// What is behind the execution size.
+  /// Parses everything after the execution size.
   bool operands(Lsc& lsc, LscOperands& out);
 
  private:

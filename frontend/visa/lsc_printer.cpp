@@ -107,7 +107,7 @@ void InstructionPrinter::lsc_address(const Lsc& lsc) {
   const LscShape shape = info(lsc.op).shape;
   const bool block = is_block2d(shape), typed = is_typed(lsc.unit);
   const std::int32_t offsets[] = {lsc.offset, lsc.offset_y, lsc.offset_z};
-  // Immediate offsets belong to the addresses from this one on.
+  // Index of the first address that has an immediate offset.
   const std::size_t first_offset = block && !typed ? 4 : 0;
   const std::size_t last =
       static_cast<std::size_t>(LscOperand::Data0) - static_cast<std::size_t>(LscOperand::Address0);

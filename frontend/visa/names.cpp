@@ -18,7 +18,7 @@ Names::Names(Kernel& kernel) : kernel_(kernel) {
     variable.type = row.type;
     variable.predefined = true;
     variable.elements = row.elements;
-    // Those of a register or more are whole registers.
+    // Variables of a register or more are aligned to whole registers.
     variable.align_bytes =
         static_cast<std::uint16_t>(std::min<std::uint64_t>(std::bit_floor(variable.bytes()), 64));
     variable.name = row.text;
@@ -107,7 +107,7 @@ void Names::make_unique() {
   std::unordered_set<std::string> all;
   for (const Variable& variable : kernel_.variables) all.insert(variable.name);
   std::unordered_set<std::string_view> taken;
-  std::unordered_map<std::string, unsigned> last;  // number given to a variable of that name
+  std::unordered_map<std::string, unsigned> last;  // last number given to a variable of that name
   for (Variable& variable : kernel_.variables) {
     if (!taken.contains(variable.name)) {
       taken.insert(variable.name);

@@ -1,6 +1,6 @@
 #pragma once
-// What the names of a kernel's text mean: its variables, in scopes, and its labels, which branches may name
-// before they stand. It must not know the text's syntax.
+// The meaning of names in a kernel's text: its variables, in scopes, and its labels, which branches may name
+// before they are defined. It must not know the text's syntax.
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,10 +12,10 @@ namespace eum::visa {
 
 class Names {
  public:
-  /// Fills the kernel's variables with the predefined ones.
+  /// Adds the predefined variables to the kernel.
   explicit Names(Kernel& kernel);
 
-  /// no_variable if no declaration so far has this name.
+  /// The variable declared so far as `name`, or no_variable.
   VariableId find(std::string_view name) const {
     const auto found = variables_.find(name);
     return found == variables_.end() ? no_variable : found->second.id;
@@ -24,15 +24,15 @@ class Names {
   bool declare(std::string_view name, Variable variable);
 
   void enter_scope() { scopes_.push_back(hidden_.size()); }
-  /// False if there is none.
+  /// Returns false if there is no scope.
   bool leave_scope();
   bool in_scope() const { return !scopes_.empty(); }
 
-  /// A label that a branch names, at `place`.
+  /// Records a reference to a label by a branch at `place`.
   LabelId refer(std::string_view label, Location place);
-  /// A label that stands before instruction `instruction`; false if another one has its name.
+  /// Defines a label before instruction `instruction`; returns false if its name is already defined.
   bool define(std::string_view label, std::uint32_t instruction, LabelId& id);
-  /// The first label that a branch names and that does not stand anywhere; empty if there is none.
+  /// The first label that a branch names but that is not defined; empty if there is none.
   struct Missing {
     std::string_view name;
     Location place;
@@ -42,20 +42,20 @@ class Names {
   /// Gives variables of different scopes different names, so that the kernel can be written without scopes.
   void make_unique();
 
-  /// The variable that has the storage, and the distance from its first byte.
+  /// The variable that has the storage, and the offset from its first byte.
   const Kernel::Place& place(VariableId id) const { return places_[id]; }
-  /// How many aliases lie between it and that variable.
+  /// The number of aliases from it to that variable.
   unsigned depth(VariableId id) const { return depths_[id]; }
 
  private:
   struct Entry {
     VariableId id;
-    std::size_t scope;  ///< number of scopes around it; 0 of the kernel's own
-    bool fixed;         ///< predefined by this very name
+    std::size_t scope;  ///< number of scopes around it; 0 for the kernel's own variables
+    bool fixed;         ///< predefined with this very name
   };
   struct Hidden {
     std::string_view name;
-    Entry entry;  ///< id is no_variable: the name meant nothing
+    Entry entry;  ///< id is no_variable: the name had no meaning
   };
   struct LabelEntry {
     LabelId id;

@@ -1,5 +1,5 @@
 #pragma once
-// The instructions of vISA: one per row of opcodes.def, whose text is a row of forms.def.
+// The instructions of vISA: one per row of opcodes.def; their syntax is in rows of forms.def.
 #include <cstdint>
 
 namespace eum::visa {

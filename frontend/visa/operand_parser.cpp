@@ -1,4 +1,4 @@
-// Vector operands with regions, raw operands, immediates, predicates.
+// Parses vector operands with regions, raw operands, immediates, predicates.
 #include "frontend/visa/operand_parser.hpp"
 
 #include <bit>
@@ -11,7 +11,8 @@ namespace eum::visa {
 namespace {
 
 constexpr std::int64_t max_row = 0xffff, max_column = 0xffff;
-/// Bytes of a raw operand's offset (vISA document 5: 16 bits; the assembler lets the end itself pass).
+/// Maximum offset of a raw operand in bytes (vISA document 5: 16 bits; the assembler also accepts the end
+/// itself).
 constexpr std::int64_t max_raw_offset = 0x10000;
 
 constexpr OperandKind vector_kind(VariableKind kind) {
@@ -29,7 +30,7 @@ constexpr OperandKind vector_kind(VariableKind kind) {
   return OperandKind::None;
 }
 
-/// Length of a literal like 1.5 or 2e-3 that `text` starts with, 0 if it starts with none.
+/// Length of the literal like 1.5 or 2e-3 at the beginning of `text`, 0 if there is none.
 std::size_t float_length(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size() && is_digit(text[i])) ++i;
@@ -95,7 +96,7 @@ bool OperandParser::vector(KindSet set, bool destination, Operand& out) {
     }
     const Location place = in_.location();
     VariableId id = no_variable;
-    if (!variable("a variable", id)) return false;  // a name stands there
+    if (!variable("a variable", id)) return false;  // there is a name; it may be unknown
     const OperandKind kind = vector_kind(kernel_.variables[id].kind);
     if (!contains(set, kind)) return in_.fail_at(place, describe(set));
     return general(destination, id, out);
@@ -272,7 +273,7 @@ bool OperandParser::immediate(Operand& out) {
       out.type == Type::f || out.type == Type::df || out.type == Type::hf || out.type == Type::bf;
   if (is_float && !literal) return in_.fail_at(place, "the bits of a float as a literal without sign");
   const unsigned bits = row.bytes == 0 ? 8u : row.bytes * 8u;
-  // Compilers print small negative values with the sign spread over 32 bits.
+  // Compilers print small negative values sign-extended to 32 bits.
   if (bits < 32 && value > std::numeric_limits<std::int32_t>::max() &&
       value <= std::numeric_limits<std::uint32_t>::max())
     value = static_cast<std::int32_t>(value);

@@ -1,6 +1,6 @@
 #pragma once
-// Operands of vISA instructions: from text to Operand. It must not know which instruction they belong to; the
-// caller says which kinds its place accepts.
+// Parses operands of vISA instructions, from text to Operand. It must not know which instruction they belong
+// to; the caller gives the accepted kinds.
 #include <algorithm>
 #include <string>
 
@@ -14,18 +14,18 @@ class OperandParser {
  public:
   OperandParser(Lexer& in, Names& names, Kernel& kernel) : in_(in), names_(names), kernel_(kernel) {}
 
-  /// A vector operand of one of these kinds; destinations have another region.
+  /// A vector operand of one of these kinds; destinations have a different region.
   bool vector(KindSet set, bool destination, Operand& out);
   /// NAME(row,column) without a region.
   bool simple(Operand& out);
-  /// NAME.offset or %null.0; `bare`: also NAME and %null alone.
+  /// NAME.offset or %null.0; `bare`: also NAME and %null only.
   bool raw(bool bare, Operand& out);
-  /// NAME alone, of a variable of this kind; `general`: or of a general one.
+  /// NAME only, of a variable of this kind; `general`: or of a general one.
   bool name(VariableKind kind, bool general, Operand& out);
-  /// NAME alone, of a variable of any kind.
+  /// NAME only, of a variable of any kind.
   bool any_name(Operand& out);
-  /// NAME, NAME.element, NAME(row,column), or a number of type `type` if `number`: how lsc instructions write
-  /// scalars.
+  /// A scalar of an lsc instruction: NAME, NAME.element, NAME(row,column), or a number of type `type` if
+  /// `number`.
   bool scalar(bool number, Type type, Operand& out);
   bool predicate(Predicate& out);
   /// Size of an element of the operand's variable, at least 1.
@@ -34,7 +34,7 @@ class OperandParser {
   }
   /// A word or a quoted string.
   bool word_or_string(std::string_view what, std::string& out);
-  /// What an operand of these kinds would be, for errors.
+  /// Describes operands of these kinds, for errors.
   static std::string describe(KindSet set);
 
  private:
@@ -56,7 +56,7 @@ class OperandParser {
   Kernel& kernel_;
 };
 
-/// As Type is spelled, in small or capital letters.
+/// The type spelled `text`, in lower or upper case.
 std::optional<Type> type_of(std::string_view text);
 
 }  // namespace eum::visa

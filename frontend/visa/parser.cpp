@@ -1,4 +1,4 @@
-// Files, kernels and lines of vISA text.
+// Parses files, kernels and lines of vISA text.
 #include "frontend/visa/parser.hpp"
 
 #include <memory>
@@ -12,11 +12,11 @@
 namespace eum::visa {
 namespace {
 
-/// A compiler writes a file per kernel and what it calls. Each has all predefined variables: without a limit,
-/// a small text would take much memory.
+/// A compiler writes one file per kernel and its callees. Each kernel has all predefined variables, so
+/// without a limit a small text would take much memory.
 constexpr std::size_t max_kernels = 1024;
 
-/// What a kernel's lines are read with.
+/// The parsers of a kernel's lines.
 struct KernelParser {
   KernelParser(Lexer& in, Kernel& kernel)
       : names(kernel), declarations(in, names, kernel), instructions(in, names, kernel) {}
@@ -77,7 +77,7 @@ class Parser {
     if (word == "function") return kernel_->instructions.directive(Opcode::subroutine, place);
     if (word == "file" || word == "FILE") return kernel_->instructions.directive(Opcode::file, place);
     if (word == "loc" || word == "LOC") return kernel_->instructions.directive(Opcode::loc, place);
-    std::string ignored;  // .funcdecl only tells readers what the file calls
+    std::string ignored;  // .funcdecl only informs readers of the functions that the file calls
     if (word == "funcdecl") return in_.quoted(ignored);
     return in_.fail_at(place, "a directive");
   }

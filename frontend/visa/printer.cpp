@@ -1,5 +1,5 @@
-// Files, kernels and their declarations to text. Scopes are gone: the parser gave their variables names of
-// their own.
+// Prints files, kernels and their declarations. There are no scopes: the parser gave their variables unique
+// names.
 #include "frontend/visa/printer.hpp"
 
 #include <fmt/format.h>

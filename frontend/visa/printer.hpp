@@ -1,5 +1,5 @@
 #pragma once
-// From the data of vISA to text that parses to the same.
+// Prints the data of vISA as text that parses to the same data.
 #include <string>
 
 #include "frontend/visa/kernel.hpp"
@@ -7,7 +7,7 @@
 namespace eum::visa {
 
 std::string print(const Module& module);
-/// One instruction without indent and line end; a label with its colon.
+/// One instruction without indentation and line end; a label with its colon.
 std::string print(const Kernel& kernel, const Instruction& instruction);
 
 }  // namespace eum::visa

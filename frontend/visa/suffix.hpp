@@ -1,6 +1,6 @@
 #pragma once
-// What the suffixes of names and the words among operands can say: each enumeration with its texts, in the
-// numbering of the binary format. It must not know which instruction has which.
+// The values of name suffixes and of words among operands: each enumeration with its texts, in the numbering
+// of the binary format. It must not know which instruction has which.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,7 +39,7 @@ inline constexpr SuffixText atomic_operations[] = {
     {12, "maxsint"}, {16, "fmax"},   {17, "fmin"}, {18, "fcmpwr"}, {19, "fadd"}, {20, "fsub"},
 };
 
-/// Of the sources of dpas: signed and unsigned integers of 1 to 8 bits, floats.
+/// Types of the sources of dpas: signed and unsigned integers of 1 to 8 bits, floats.
 enum class Precision : std::uint8_t { u1 = 1, s1, u2, s2, u4, s4, u8, s8, bf, hf, bf8, tf32, hf8 = 14, e2m1 };
 inline constexpr SuffixText precisions[] = {
     {1, "u1"}, {2, "s1"}, {3, "u2"},  {4, "s2"},   {5, "u4"},    {6, "s4"},   {7, "u8"},
@@ -71,14 +71,14 @@ inline constexpr SuffixText avs_modes[] = {
     {0, "AVS_4x4"}, {1, "AVS_8x4"}, {2, "AVS_16x4"}, {3, "AVS_4x8"}, {4, "AVS_8x8"}, {5, "AVS_16x8"},
 };
 
-// Sets: each value is a bit's.
+// Sets: each value is one bit.
 enum class CallFlag : std::uint32_t { uniform = 1, noreturn = 2 };
 inline constexpr SuffixText call_flags[] = {{1, "uniform"}, {2, "noreturn"}};
 
 enum class SamplerFlag : std::uint32_t { pixel_null_mask = 1, cps = 2, div_s = 4 };
 inline constexpr SuffixText sampler_flags[] = {{1, "pixel_null_mask"}, {2, "cps"}, {4, "divS"}};
 
-/// Letters of the fence's suffix, in the order in which they stand (vISA document, FENCE).
+/// Letters of the fence's suffix, in their order (vISA document, FENCE).
 enum class FenceFlag : std::uint32_t {
   commit = 1,
   instruction = 2,

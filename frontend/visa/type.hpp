@@ -1,5 +1,5 @@
 #pragma once
-// The types of vISA operands and variables: name, size, and the micro-op type that has the same values.
+// The types of vISA operands and variables: name, size, and the micro-op type with the same values.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -14,9 +14,9 @@ enum class Type : std::uint8_t { ud, d, uw, w, ub, b, df, f, v, vf, bool_, uq, u
 
 struct TypeInfo {
   std::string_view name;
-  std::uint8_t bytes;  ///< of one element; 4 of packed vectors, 0 of bool
-  ir::Type ir;         ///< of one element; what a packed vector unpacks to
-  bool executes;       ///< arithmetic is defined for it here: all but bool and bf
+  std::uint8_t bytes;  ///< of one element; 4 for packed vectors, 0 for bool
+  ir::Type ir;         ///< of one element; for a packed vector, what it unpacks to
+  bool executes;       ///< arithmetic on it is supported: all but bool and bf
 };
 
 inline constexpr std::array<TypeInfo, 16> type_table{{

@@ -1,6 +1,5 @@
 #pragma once
-// The variables that each kernel has without declaring them. Their ids are the first ones of
-// Kernel::variables.
+// The variables that each kernel has without declaring them. Their ids come first in Kernel::variables.
 #include <array>
 #include <string_view>
 
@@ -19,7 +18,7 @@ struct PredefinedInfo {
   Type type;
   std::uint32_t elements;
   std::string_view text;
-  std::string_view alternate;  ///< another spelling unless a declaration has that name; empty: none
+  std::string_view alternate;  ///< another spelling, unless a declaration uses it; empty: none
 };
 
 inline constexpr PredefinedInfo predefined_table[] = {

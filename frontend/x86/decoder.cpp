@@ -7,7 +7,7 @@
 namespace eum::x86 {
 namespace {
 
-/// Reads bytes up to the instruction length limit and remembers which end was met.
+/// Reads bytes up to the instruction length limit and records which limit was reached.
 class Fetcher {
  public:
   explicit Fetcher(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -28,12 +28,12 @@ class Fetcher {
     return value;
   }
   std::uint8_t position() const { return static_cast<std::uint8_t>(position_); }
-  /// What to answer after a fetch that failed.
+  /// The result to return after a failed fetch.
   Decoding failure() const { return {.verdict = failure_}; }
 
  private:
   bool require(std::size_t count) {
-    // Bytes that are there are fetched one by one, so the limit counts first only once they all are.
+    // Bytes are fetched one by one: if fewer than max_length are available, running out of them comes first.
     if (position_ + count > max_length && bytes_.size() >= max_length) {
       failure_ = Verdict::TooLong;
       return false;
@@ -51,13 +51,13 @@ struct Prefixes {
   bool lock = false;
   bool operand_size = false;
   bool address_size = false;
-  std::uint8_t rex = 0;  ///< 0 = none; only one that stands directly before the opcode counts
+  std::uint8_t rex = 0;  ///< 0 = none; only a REX directly before the opcode counts
 
-  /// One that must not stand before VEX or EVEX, beside LOCK.
+  /// Whether there is a prefix, LOCK aside, that must not precede VEX or EVEX.
   bool before_vex() const { return repeat != Prefix::None || operand_size || rex != 0; }
 };
 
-/// Eats prefixes; returns the first byte that is none.
+/// Consumes prefixes; returns the first byte that is not one.
 std::optional<std::uint8_t> fetch_prefixes(Fetcher& fetch, Mode mode, Prefixes& prefixes) {
   for (;;) {
     std::optional<std::uint8_t> byte = fetch.next();
@@ -184,15 +184,15 @@ Decoding decode_vex(Fetcher& fetch, Mode mode, const Prefixes& prefixes) {
   if ((*second >> 3 & 15) != 15) return undefined(fetch, Undefined::Vvvv);
   Decoding decoding{.verdict = Verdict::Instruction, .length = fetch.position()};
   decoding.instruction.form = *form;
-  // VEX.R extends ModRM.reg, which is an opcode extension here, and VEX.X an index that is not there: both
+  // VEX.R extends ModRM.reg, which is an opcode extension here, and VEX.X an index that is absent: both
   // ignored.
   decoding.instruction.data = static_cast<std::uint8_t>((*modrm & 7) | (*first & 0x20 ? 0 : 8));
   decoding.instruction.msr = *immediate;
   return decoding;
 }
 
-/// After 62. Outside 64-bit mode 62 is EVEX only where BOUND would have a register operand. What is not one
-/// of the forms is another instruction's: maps 4 and 7 are not ours alone.
+/// After 62. Outside 64-bit mode 62 is EVEX only where BOUND would have a register operand. Encodings that
+/// are not one of the forms belong to other instructions: maps 4 and 7 are shared.
 Decoding decode_evex(Fetcher& fetch, Mode mode, const Prefixes& prefixes) {
   constexpr unsigned map_promoted = 4, map_immediate = 7;
   std::optional<std::uint8_t> p0 = fetch.next();
@@ -226,7 +226,7 @@ Decoding decode_evex(Fetcher& fetch, Mode mode, const Prefixes& prefixes) {
   if (*p2 & 0x97 || !(*p1 & 0x04)) return undefined(fetch, Undefined::EvexField);
   Decoding decoding{.verdict = Verdict::Instruction, .length = fetch.position()};
   decoding.instruction.form = *form;
-  // EVEX.X3 belongs to an index that is not there, and R3 and R4 to no opcode extension: ignored.
+  // EVEX.X3 would extend an index, which is absent, and in map 7 R3 and R4 an opcode extension: ignored.
   decoding.instruction.data =
       static_cast<std::uint8_t>((*modrm & 7) | (*p0 & 0x20 ? 0 : 8) | (*p0 & 0x08 ? 16 : 0));
   if (encoding == Encoding::EvexMap4)

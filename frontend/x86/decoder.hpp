@@ -1,6 +1,6 @@
 #pragma once
 // Decides whether bytes are a user MSR instruction, as the processor's decoder would.
-// Everything that depends on machine state but the mode (enable bit, CPL, CPUID) is not decided here.
+// Nothing that depends on machine state other than the mode (enable bit, CPL, CPUID) is decided here.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -14,17 +14,17 @@ enum class Mode : std::uint8_t { Bits16, Bits32, Bits64 };
 
 enum class Verdict : std::uint8_t {
   Instruction,  ///< one of the forms
-  Foreign,      ///< another instruction (or its #UD): not for this decoder to judge
+  Foreign,      ///< another instruction (or its #UD), which this decoder does not judge
   Undefined,    ///< #UD, see Decoding::why
   Truncated,    ///< the bytes end before the instruction does
   TooLong,      ///< more than 15 bytes: #GP(0)
 };
 
-/// Why an encoding is #UD. The first that holds, in this order.
+/// Why an encoding is #UD: the first reason that applies, in this order.
 enum class Undefined : std::uint8_t {
   None,
   NoOpcode,         ///< nothing is defined for this prefix and opcode
-  ReservedMap,      ///< VEX.mmmmm that no map has
+  ReservedMap,      ///< VEX.mmmmm selects no existing map
   LegacyPrefix,     ///< 66, F2, F3 or REX before VEX or EVEX
   Lock,             ///< LOCK
   Not64Bit,         ///< the form exists in 64-bit mode only

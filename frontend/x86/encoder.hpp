@@ -14,8 +14,8 @@ struct Encoded {
   std::span<const std::uint8_t> view() const { return {bytes.data(), length}; }
 };
 
-/// Nothing for a register that the form cannot name. Otherwise decode(encode(i).view(), Bits64) gives i back,
-/// with unused operands 0.
+/// Empty if the form cannot name one of the registers. Otherwise decode(encode(i).view(), Bits64) gives i
+/// back, with unused operands 0.
 Encoded encode(const Instruction& instruction);
 
 }  // namespace eum::x86

@@ -1,6 +1,6 @@
 #pragma once
 // A decoded user MSR instruction, and the table of its forms.
-// It knows nothing of machine state: what executes it is lower.hpp and runtime/user_msr.
+// It knows nothing of machine state: lower.hpp and runtime/user_msr execute it.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ inline constexpr std::size_t form_count = form_table.size();
 
 constexpr const FormInfo& info(Form form) { return form_table[static_cast<std::size_t>(form)]; }
 
-/// An instruction that was decoded, or is to be encoded.
+/// An instruction that was decoded or is to be encoded.
 struct Instruction {
   Form form = Form::UrdmsrReg;
   std::uint8_t data = 0;   ///< general register: destination of a read, source of a write
@@ -60,7 +60,7 @@ struct Instruction {
 };
 
 inline constexpr std::size_t gpr_count = 32;
-inline constexpr std::size_t legacy_gpr_count = 16;  ///< general registers that there are without APX
+inline constexpr std::size_t legacy_gpr_count = 16;  ///< general registers without APX
 inline constexpr std::array<std::string_view, gpr_count> gpr_names{
     "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8",  "r9",  "r10",
     "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",
@@ -81,7 +81,7 @@ inline constexpr std::uint32_t bitmap_bytes = 4096;
 inline constexpr std::uint32_t bitmap_write_half = 2048;
 static_assert(bitmap_write_half * 8 == user_msr_limit && bitmap_bytes == 2 * bitmap_write_half);
 
-/// Byte offset in the bitmap of the bit that decides; msr < user_msr_limit. The bit is msr & 7.
+/// Byte offset in the bitmap of the permission bit, which is bit msr & 7; msr < user_msr_limit.
 constexpr std::uint32_t bitmap_byte(std::uint32_t msr, Access access) {
   return msr / 8 + (access == Access::Write ? bitmap_write_half : 0);
 }

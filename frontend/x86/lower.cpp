@@ -1,4 +1,4 @@
-// The checks and effects of one instruction after the other, as blocks that branch to the events.
+// Lowers the checks and effects of instructions in program order, as blocks that branch to the events.
 #include "frontend/x86/lower.hpp"
 
 #include <cstddef>
@@ -16,7 +16,7 @@ using ir::Region;
 using ir::Type;
 using ir::ValueId;
 
-/// The VMX MSR bitmap (SDM vol 3, MSR-bitmap address): four kilobyte-wide quarters, a bit that is 1 exits.
+/// The VMX MSR bitmap (SDM vol 3, MSR-bitmap address): four quarters of 1 KB; a bit that is 1 causes an exit.
 constexpr std::uint32_t vmx_range = 0x2000, vmx_high_base = 0xc0000000;
 constexpr std::uint32_t vmx_high_quarter = 1024, vmx_write_half = 2048;
 
@@ -40,7 +40,7 @@ class Lowering {
 
  private:
   struct Pending {
-    BlockId from;  // ends with the branch to it
+    BlockId from;  // ends with the branch to the event's block
     const PlacedInst* placed;
     std::uint64_t completed;
     std::function<void()> body;
@@ -60,13 +60,13 @@ class Lowering {
   ValueId add(ValueId a, ValueId b) { return b_.lanewise(Op::add, {a, b}); }
   ValueId and_imm(ValueId a, std::uint64_t imm) { return b_.lanewise(Op::and_, {a, u64(imm)}); }
 
-  /// RIP and count, and the end of the run.
+  /// Updates RIP and the count and ends the run.
   void finish(std::uint64_t offset, std::uint64_t completed) {
     write(offsetof(MachineFile, rip), add(read(offsetof(MachineFile, rip)), u64(offset)));
     write(offsetof(MachineFile, completed), u64(completed));
     b_.exit();
   }
-  /// In the current block: the run ends with this event at the current instruction.
+  /// Ends the run in the current block, with this event at the current instruction.
   void event(EventKind kind, std::uint64_t code) {
     write(offsetof(MachineFile, event), u64(static_cast<std::uint64_t>(kind)));
     write(offsetof(MachineFile, event_code), u64(code));
@@ -80,8 +80,8 @@ class Lowering {
     write(offsetof(MachineFile, event_address), address());
     event(EventKind::VmExit, form().exit_reason);
   }
-  /// Goes on in a new block unless `condition`; the body then makes and ends a block behind all others, so
-  /// that what runs without an event lies in a row.
+  /// Branches to a block of its own if `condition` holds, else continues in a new block. `body` fills and
+  /// ends the former, which is placed behind all others, so that the path without events is contiguous.
   void branch_out_if(ValueId condition, std::function<void()> body) {
     b_.branch_any(condition, ir::no_block, ir::no_block);
     pending_.push_back({b_.block(), placed_, completed_, std::move(body)});
@@ -101,7 +101,7 @@ class Lowering {
     }
   }
 
-  /// Value and status of a call of the machine.
+  /// Calls the machine; returns value and status.
   ir::Builder::Pair call(Callback callback, std::initializer_list<ValueId> operands) {
     const ValueId first =
         b_.callback(static_cast<std::uint64_t>(callback), {operands.begin(), operands.size()}, 2);
@@ -113,13 +113,13 @@ class Lowering {
     return b_.convert(Op::convert, Type::u64,
                       b_.reg_read(Type::u32, 1, Region::packed(gpr_offset(inst().index))));
   }
-  /// Not 0 if bit number `address` & 7 of the byte is 1.
+  /// Not 0 if bit number `address` & 7 of `byte` is set.
   ValueId bit_of(ValueId byte) {
     if (inst().is_immediate()) return and_imm(byte, 1u << (inst().msr & 7));
     return and_imm(b_.lanewise(Op::shr, {byte, and_imm(address(), 7)}), 1);
   }
 
-  /// False: the run ends here for sure.
+  /// Returns false if the run always ends here.
   bool instruction() {
     if (inst().is_user() ? !context_.has_user_msr : !context_.has_msr_imm) return raise(Vector::UD), false;
     if (inst().is_user()) {
@@ -139,7 +139,7 @@ class Lowering {
     else if (inst().msr >= user_msr_limit)
       return raise(Vector::GP), false;
 
-    // What the immediate decides: byte and bit. The register form computes the same.
+    // An immediate determines byte and bit at translation; the register form computes them.
     ValueId byte_offset = inst().is_immediate() ? u64(bitmap_byte(inst().msr, form().access))
                                                 : add(b_.lanewise(Op::shr, {address(), u64(3)}),
                                                       u64(bitmap_byte(0, form().access)));
@@ -172,7 +172,7 @@ class Lowering {
             ? u64(quarter + inst().msr % vmx_range / 8)
             : add(b_.lanewise(Op::shr, {and_imm(address(), vmx_range - 1), u64(3)}), u64(quarter));
     auto [byte, status] = call(Callback::load_msr_bitmap, {byte_offset});
-    // Without a bitmap page behind the control every access exits.
+    // If the control has no bitmap page, every access exits.
     branch_out_if(b_.compare(Op::cmp_ne, b_.lanewise(Op::or_, {bit_of(byte), status}), u64(0)),
                   [&] { exit_to_vmm(); });
     return true;
@@ -182,7 +182,7 @@ class Lowering {
     std::uint64_t how = inst().is_user() ? 0 : msr_supervisor;
     if (inst().is_immediate()) {
       std::optional<std::uint32_t> found = context_.find_slot ? context_.find_slot(inst().msr) : std::nullopt;
-      // UWRMSR writes no register that decides what it may write.
+      // UWRMSR must not write the register that controls what it may write.
       bool is_refused = inst().is_user() && !inst().is_read() && inst().msr == ia32_user_msr_ctl;
       if (!found || is_refused) return raise(Vector::GP), false;
       how |= std::uint64_t{*found} + 1;
@@ -192,7 +192,7 @@ class Lowering {
                                              : call(Callback::write_msr, {address(), u64(how), value});
     ValueId done = b_.compare(Op::cmp_eq, status, u64(0));
     if (inst().is_read()) write(gpr_offset(inst().data), result, done);
-    // The control register is state of the translated code; its slot has checked the value.
+    // The control register is also state of the translated code; its slot has validated the value.
     if (!inst().is_read() && inst().is_immediate() && inst().msr == ia32_user_msr_ctl)
       write(offsetof(MachineFile, user_msr_ctl), value, done);
     branch_out_if(b_.compare(Op::cmp_ne, status, u64(0)), [&] { raise(Vector::GP); });

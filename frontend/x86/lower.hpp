@@ -1,7 +1,7 @@
 #pragma once
-// Lowers runs of user MSR instructions into micro-ops, in the order of checks of the document (Figures 6 to
+// Lowers runs of user MSR instructions into micro-ops, with the order of checks of the document (Figures 6 to
 // 9) and the manual: enumeration, enable bit or CPL, range, bitmap as a supervisor access, VMX MSR bitmap,
-// register. A fault or VM exit is an event in the MachineFile; nothing else of it has changed then.
+// register. A fault or VM exit is reported as an event in the MachineFile, of which it changes nothing else.
 #include <functional>
 #include <optional>
 #include <span>
@@ -12,15 +12,15 @@
 
 namespace eum::x86 {
 
-/// The state that a translation is made for; a change needs another one.
+/// The state that a translation depends on; if it changes, another translation is needed.
 struct LoweringContext {
   std::uint8_t cpl = 3;
   bool has_user_msr = true;     ///< CPUID.(7,1):EDX[15]
   bool has_msr_imm = true;      ///< CPUID.(7,1):ECX[5]
   bool in_guest = false;        ///< VMX non-root operation
   bool use_msr_bitmaps = true;  ///< the VM-execution control; 0: every access exits
-  /// Slot of an MSR address; empty where there is no such register. What an immediate names is decided by it
-  /// now.
+  /// Slot of an MSR address; empty if there is no such register. Immediates are resolved with it at
+  /// translation.
   std::function<std::optional<std::uint32_t>(std::uint32_t)> find_slot;
 };
 
@@ -31,8 +31,8 @@ struct PlacedInst {
   std::uint8_t length = 0;
 };
 
-/// What the callback ops of a translated run ask of the machine. Each has two results: a value, and a status
-/// that is 0 if it was done.
+/// The requests that callback ops of a translated run make of the machine. Each has two results: a value, and
+/// a status that is 0 on success.
 enum class Callback : std::uint64_t {
   load_linear,  ///< (address): the byte there, as a supervisor access; else status is the #PF error code + 1
   load_msr_bitmap,  ///< (offset): the byte of the VMX MSR bitmap

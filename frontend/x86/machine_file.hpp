@@ -1,5 +1,5 @@
 #pragma once
-// The register file of a translated run of user MSR instructions: what lies at which byte. Lowering and the
+// The register file of a translated run of user MSR instructions: which byte holds what. Lowering and the
 // machine (runtime/user_msr) share it; it must not know how either works.
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,10 @@ struct MachineFile {
   std::uint64_t user_msr_ctl;  ///< IA32_USER_MSR_CTL
   EventKind event;
   std::uint64_t event_code;
-  std::uint64_t event_error;    ///< meaningless but for exceptions
-  std::uint64_t event_address;  ///< meaningless but for #PF and VM exits
-  std::uint64_t completed;      ///< instructions of the run
-  std::uint64_t scratch;        ///< between blocks of one instruction
+  std::uint64_t event_error;    ///< meaningful for exceptions only
+  std::uint64_t event_address;  ///< meaningful for #PF and VM exits only
+  std::uint64_t completed;      ///< instructions of the run that completed
+  std::uint64_t scratch;        ///< holds a value between blocks of one instruction
 };
 static_assert(std::is_standard_layout_v<MachineFile> && sizeof(MachineFile) == 8 * (gpr_count + 8));
 
@@ -43,7 +43,7 @@ constexpr bool is_canonical(std::uint64_t address, unsigned bits) {
   const unsigned above = 64 - bits;
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(address << above) >> above) == address;
 }
-/// What a write of IA32_USER_MSR_CTL must hold, else #GP(0).
+/// Whether `value` may be written to IA32_USER_MSR_CTL; otherwise the write raises #GP(0).
 constexpr bool is_valid_user_msr_ctl(std::uint64_t value, unsigned bits) {
   return (value & user_msr_ctl_reserved) == 0 && is_canonical(value & ~std::uint64_t{0xfff}, bits);
 }

@@ -1,5 +1,5 @@
-// Atomic messages. Payload: addresses, then the operation's sources in the order that the manual numbers them
-// (compare-and-write: the value to compare with, then the new value).
+// Atomic messages. Payload: addresses, then the operation's sources in the order in which the manual numbers
+// them (compare-and-write: the value to compare with, then the new value).
 #include "frontend/eu/messages/message_lowering.hpp"
 #include "frontend/eu/messages/slots.hpp"
 

@@ -8,13 +8,13 @@
 namespace eum::eu {
 namespace {
 
-/// Where the header holds the address.
+/// Byte offsets of the address in the header.
 constexpr unsigned header_offset = 8, header_address = 0;
 
 unsigned register_dwords(const MessageLowering& t) { return t.lowering().target().grf_bytes / 4; }
 
 /// Moves `dwords` between consecutive memory and registers, as many at once as a value holds. Registers are
-/// written when all of memory has been read: a fault leaves them as they were.
+/// written after all memory has been read, so that a fault leaves them unchanged.
 void move_block(MessageLowering& t, ir::MemoryAccess memory, ir::ValueId address, unsigned file_offset,
                 unsigned dwords) {
   ir::Builder& b = t.b();
@@ -33,7 +33,7 @@ void move_block(MessageLowering& t, ir::MemoryAccess memory, ir::ValueId address
   for (const auto& [data, value] : loaded) b.reg_write(data, value);
 }
 
-/// Scratch registers whose dwords belong to channels: those that are off stay as they are.
+/// Moves scratch registers whose dwords belong to channels; the dwords of inactive channels stay unchanged.
 void move_channels(MessageLowering& t, ir::MemoryAccess memory, unsigned dwords) {
   ir::Builder& b = t.b();
   const Message& m = t.message();

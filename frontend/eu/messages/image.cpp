@@ -1,5 +1,5 @@
 // Messages that act on images: the sampler, typed surface messages, media blocks. Parameters and components
-// are whole registers of the message's SIMD mode, one behind the other.
+// are whole registers of the message's SIMD mode, in sequence.
 #include <vector>
 
 #include "frontend/eu/messages/message_lowering.hpp"
@@ -11,27 +11,28 @@ namespace {
 using mem::image::LodSource;
 namespace sample_flag = mem::image::sample_flag;
 
-/// Bytes of a header: of the sampler's what offsets and channel masks are in and where its table of samplers
-/// is, of a media block its place and size.
+/// Byte offsets in a header. Sampler: the word with offsets and channel masks, and the pointer to the sampler
+/// table. Media block: its position and size.
 constexpr unsigned sample_control = 8, sampler_pointer = 12;
 constexpr unsigned block_x = 0, block_y = 4, block_size = 8;
 
 unsigned header_registers(const Message& m) { return m.header ? 1 : 0; }
 
-/// Images are surfaces; other memory that a binding table index can mean holds none.
+/// Whether the message acts on a surface; traps if not. Other memory in the binding table holds no image.
 bool in_surface(MessageLowering& t) {
   if (t.message().memory.space == ir::MemSpace::Surface) return true;
   t.lowering().unsupported("image message on {} memory", ir::info(t.message().memory.space).name);
   return false;
 }
 
-/// Vectors of the payload from register `first` on.
+/// Appends `count` vectors of the payload from register `first` on.
 void read_vectors(MessageLowering& t, unsigned first, unsigned count, std::vector<ir::ValueId>& to) {
   const unsigned step = t.registers(4);
   for (unsigned k = 0; k < count; ++k) to.push_back(t.read(ir::Type::u32, first + k * step));
 }
 
-/// Coordinates that a typed message gives beside `others`, its components or sources; nothing after a trap.
+/// Number of coordinates of a typed message besides `others`, its components or sources; nothing after a
+/// trap.
 std::optional<unsigned> coordinates(MessageLowering& t, unsigned others) {
   const unsigned step = t.registers(4), front = header_registers(t.message()) + others * step;
   const unsigned found = t.message().payload_registers();
@@ -42,12 +43,12 @@ std::optional<unsigned> coordinates(MessageLowering& t, unsigned others) {
   return std::nullopt;
 }
 
-/// What a sampler message gives for a lane: where the level of detail is computed, neighbours count, whether
-/// they are on or not.
+/// Operands of a sampler message. If the level of detail is computed, neighbouring channels matter, active or
+/// not, and all are read.
 std::vector<ir::ValueId> sample_operands(MessageLowering& t, unsigned parameters) {
   std::vector<ir::ValueId> operands = t.surface_operand();
   if (t.has_scalar(0)) {
-    // Without a header the table of samplers is the thread's own, which r0 names.
+    // Without a header the sampler table is the thread's own, to which r0 points.
     operands.push_back(t.scalar(0, ir::Type::u32));
     operands.push_back(t.lowering().scalar(ir::Type::u32, sampler_pointer));
   }
@@ -67,7 +68,7 @@ std::vector<ir::ValueId> sample_operands(MessageLowering& t, unsigned parameters
   return operands;
 }
 
-/// Results of a sampler message to the response: 32 bits a lane, or 16 in registers of their own.
+/// Writes the results of a sampler message to the response: 32 bits a lane, or 16 in registers of their own.
 void write_samples(MessageLowering& t, ir::ValueId first, unsigned results) {
   ir::Builder& b = t.b();
   const bool half = t.message().image.half;
@@ -98,7 +99,7 @@ void lower_sample(MessageLowering& t) {
   const std::vector<ir::ValueId> operands = sample_operands(t, parameters);
   const ir::ValueId first = b.image(ir::Op::sample, t.lanes(), image, operands, results, t.mask());
   write_samples(t, first, results);
-  // A register more holds a bit a pixel.
+  // An additional response register receives one bit per pixel.
   if (m.response.count > results * result_step)
     b.reg_write(ir::Region::packed(t.response_offset(results * result_step)),
                 b.constant(ir::Type::u32, 1, mem::image::pixel_mask(m.image.sample, t.lanes())));

@@ -1,4 +1,4 @@
-// LSC messages: addresses, and loads, stores and atomics of a channel each (vISA document LSC_UNTYPED).
+// LSC messages: addresses, and loads, stores and atomics per channel (vISA document LSC_UNTYPED).
 #include "frontend/eu/messages/lsc.hpp"
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace eum::eu {
 namespace {
 
-/// Compilers mark addresses in shared local memory with a bit above all that there is, so that a pointer to
-/// its first byte is not null (0x10000000, IGC's InlineLocalsResolution).
+/// Compilers set a bit above the address range of shared local memory, so that a pointer to its first byte is
+/// not null (0x10000000, IGC's InlineLocalsResolution).
 constexpr std::uint32_t slm_address_bits = 0x0fffffff;
 /// Surface states begin at multiples of this.
 constexpr std::uint32_t state_bytes = 64;
-/// Offsets up to this are done in line by engines.
+/// Engines add offsets up to this inline.
 constexpr std::int32_t most_offset = (1 << 20) - 1;
-constexpr unsigned group_size = 4;  ///< elements that one load has: those that engines shuffle
+constexpr unsigned group_size = 4;  ///< elements per load: the number that engines shuffle
 
 }  // namespace
 
@@ -54,7 +54,8 @@ ir::ValueId LscLowering::read(const Operand& op, ir::Type type, unsigned bytes_b
 
 // ---- memory
 
-/// An offset of the access does not wrap around. Sums of 32 bits may, and so may those with a base.
+/// Whether the MemoryAccess holds the offset: not for 32-bit sums, which have to wrap around, nor for those
+/// with a base.
 bool LscLowering::offset_in_access() const {
   const bool alone = m.surface.kind == OperandKind::None && !m.indirect_data;
   return alone && m.space == ir::MemSpace::A64 && m.address == ir::Type::u64 && m.offset[0] > 0 &&
@@ -99,7 +100,7 @@ ir::ValueId LscLowering::displaced(ir::ValueId value) {
 ir::ValueId LscLowering::place(ir::ValueId value) {
   const ir::Type type = ir::info(m.space).address;
   const unsigned count = b.lanes_of(value);
-  // An address beyond 32 bits lies outside of every surface, as the greatest one does.
+  // An address beyond 32 bits is outside of every surface, as is the largest 32-bit one.
   const bool narrows = ir::size_of(type) < ir::size_of(b.type_of(value));
   value = b.convert(narrows ? ir::Op::convert_sat : ir::Op::convert, type, value);
   const auto add = [&](ir::ValueId base) { value = b.lanewise(ir::Op::add, {value, b.splat(base, count)}); };
@@ -121,7 +122,7 @@ ir::ValueId LscLowering::behind(ir::ValueId address, unsigned count) {
   const ir::ValueId first = b.splat(address, count), distances = steps(b.type_of(address), count, element());
   const ir::ValueId sum = b.lanewise(ir::Op::add, {first, distances});
   if (ir::info(m.space).surface == ir::SurfaceBy::Nothing) return sum;
-  // Beyond every surface, not at its start.
+  // Sums that wrap around are placed beyond every surface, not at its start.
   const ir::ValueId wraps = b.compare(ir::Op::cmp_lt, sum, first);
   return b.select(wraps, b.constant(b.type_of(sum), count, ~std::uint64_t{0}), sum);
 }
@@ -134,7 +135,7 @@ ir::ValueId LscLowering::to_unit(ir::ValueId value) {
 
 // ---- operations
 
-/// Registers are written when all of memory has been read: a fault leaves them as they were.
+/// Registers are written after all memory has been read, so that a fault leaves them unchanged.
 void lower_lsc_load(LscLowering& t, ir::ValueId addresses) {
   const LscMessage& m = t.m;
   if (!m.returns() || !t.fits(m.dst, t.block_bytes(t.count()))) return;
@@ -162,7 +163,7 @@ void lower_lsc_store(LscLowering& t, ir::ValueId addresses) {
   t.b.store(access, addresses, values, t.mask(), t.surface());
 }
 
-/// Elements of one address, which lie side by side here and there.
+/// Moves the elements of a single address, contiguous both in memory and in registers.
 void lower_lsc_transposed(LscLowering& t, ir::ValueId address, bool store) {
   const LscMessage& m = t.m;
   ir::Builder& b = t.b;
@@ -180,7 +181,7 @@ void lower_lsc_transposed(LscLowering& t, ir::ValueId address, bool store) {
   for (unsigned first = 0; first < t.count(); first += ir::max_lanes) {
     const unsigned lanes = std::min(t.count() - first, ir::max_lanes);
     access.offset = offset + first * t.element();
-    // No block has a mask: under one, elements have addresses of their own, one behind the other.
+    // Block ops have no mask: under one, elements are accessed at addresses of their own, consecutive ones.
     const ir::ValueId on = t.spread(mask, lanes);
     ir::ValueId where = address;
     if (mask != ir::no_value && lanes > 1) where = t.behind(address, lanes);
@@ -214,7 +215,7 @@ void lower_lsc_atomic(LscLowering& t) {
   if (m.returns()) t.write_data(0, old);
 }
 
-/// One dword comes back, with a bit a channel.
+/// Returns one dword with a bit per channel.
 void lower_lsc_status(LscLowering& t) {
   const LscMessage& m = t.m;
   ir::Builder& b = t.b;
@@ -230,7 +231,7 @@ void lower_lsc_status(LscLowering& t) {
 
 namespace {
 
-/// Addresses of the channels that one address and a pitch make.
+/// Addresses of the channels, formed from one address and a pitch.
 ir::ValueId strided_addresses(LscLowering& t) {
   const LscMessage& m = t.m;
   ir::Builder& b = t.b;

@@ -1,6 +1,6 @@
 // LSC block2d messages: a rectangle of elements of a surface whose size and pitch the message gives (vISA
-// document LSC_UNTYPED). Each row is one access with a mask of what lies inside of the surface. Where the
-// elements of a row go in registers, whatever the order, is a region.
+// document LSC_UNTYPED). Each row is one access, masked to the elements inside the surface. A region
+// describes where the elements of a row go in registers, in every layout.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -12,14 +12,14 @@ namespace {
 
 enum Argument : std::uint8_t { Base, Width, Height, Pitch, X, Y };
 
-/// How elements lie in registers.
+/// How elements are laid out in registers.
 struct Shape {
   unsigned element;  ///< bytes
   unsigned width, height, blocks;
   bool transposed;
   unsigned together;  ///< elements of a column, transposed of a row, that share a dword
-  unsigned pitch;     ///< elements from a row of registers to the next: a power of two
-  unsigned block;     ///< elements that a block takes, whole registers
+  unsigned pitch;     ///< elements from one row in registers to the next: a power of two
+  unsigned block;     ///< elements that a block occupies, in whole registers
 
   Shape(const LscMessage& m, unsigned grf_bytes)
       : element(ir::size_of(m.memory)),
@@ -34,14 +34,14 @@ struct Shape {
   }
 
   unsigned bytes() const { return blocks * block * element; }
-  /// Elements `first` to first + lanes - 1 of row `y` of block `b`, from byte `offset` on.
+  /// Region of elements `first` to first + lanes - 1 of row `y` of block `b`, from byte `offset` on.
   ir::Region row(unsigned offset, unsigned b, unsigned y, unsigned first) const {
     const auto narrow = [](unsigned n) { return static_cast<std::uint8_t>(n); };
     if (!transposed) {
       const unsigned at = b * block + y / together * together * pitch + y % together + first * together;
       return ir::Region::strided(offset + at * element, together);
     }
-    // `first` is a multiple of what lies together.
+    // `first` is a multiple of `together`.
     const unsigned at = b * block + first * pitch + y * together;
     return {offset + at * element, narrow(together * pitch), narrow(together), 1};
   }
@@ -55,7 +55,7 @@ class Block2d {
       const ir::ValueId less = t.scalar(t.m.addresses[which], ir::Type::u32);
       return b_.lanewise(ir::Op::add, {b_.convert(ir::Op::convert, ir::Type::u64, less), wide(1)});
     };
-    // Only elements that lie in a row as a whole are in the surface.
+    // An element is in the surface only if it is entirely within a row.
     columns_ = b_.lanewise(ir::Op::shr,
                            {limit(Width), wide(static_cast<unsigned>(std::countr_zero(shape.element)))});
     pitch_ = limit(Pitch);
@@ -96,13 +96,13 @@ class Block2d {
 
  private:
   ir::ValueId wide(std::uint64_t value) { return b_.constant(ir::Type::u64, 1, value); }
-  /// Bit i: start + first + i, which may be negative, lies below `limit`.
+  /// Bit i: whether start + first + i, which may be negative, is at least 0 and below `limit`.
   ir::ValueId inside(ir::ValueId start, unsigned first, unsigned count, ir::ValueId limit) {
     const ir::ValueId places =
         b_.lanewise(ir::Op::add, {b_.splat(start, count), t_.steps(ir::Type::u64, count, 1, first)});
     return b_.mask_bits(ir::Type::u32, b_.compare(ir::Op::cmp_lt, places, b_.splat(limit, count)));
   }
-  /// A mask of `columns` if row `row` is in the surface, else of none.
+  /// A mask of `columns` if row `row` is in the surface, else an empty one.
   ir::ValueId both(ir::ValueId columns, unsigned row, unsigned lanes) {
     const auto number = [&](std::uint32_t n) { return b_.constant(ir::Type::u32, 1, n); };
     const ir::ValueId bit =
@@ -116,7 +116,7 @@ class Block2d {
   ir::ValueId base_, columns_, pitch_, x_, y_, rows_;
 };
 
-/// Zeros in all of the block's registers.
+/// Clears all registers of the block.
 void clear(LscLowering& t, unsigned offset, unsigned bytes, ir::ValueId mask) {
   const auto write = [&](ir::Type type, unsigned done, unsigned lanes) {
     t.b.reg_write(ir::Region::packed(offset + done), t.b.constant(type, lanes, 0), t.spread(mask, lanes));

@@ -1,6 +1,6 @@
 #pragma once
-// What the lowerings of LSC messages share: scalars, addresses, memory and data blocks. It must not know what
-// a message does.
+// What the lowerings of LSC messages share: scalars, addresses, memory and data blocks. It must not know the
+// operations of messages.
 #include <optional>
 #include <span>
 #include <vector>
@@ -21,44 +21,44 @@ class LscLowering {
   unsigned lanes() const { return l.lanes(); }
   unsigned element() const { return ir::size_of(m.memory); }
   unsigned unit() const { return ir::size_of(m.unit); }
-  /// Elements that an address has.
+  /// Number of elements per address.
   unsigned count() const { return static_cast<unsigned>(std::popcount(m.components)); }
-  /// Execution mask and predicate of the channels, or no_value: all.
+  /// Execution mask and predicate of the channels, or no_value: all are active.
   ir::ValueId mask() { return l.write_mask(); }
-  /// Whether `bytes` from an operand's first on are registers; else traps.
+  /// Whether the `bytes` bytes of an operand are within the registers; traps if not.
   bool fits(const Operand& op, unsigned bytes);
 
   /// The first element of an operand, converted to `type`.
   ir::ValueId scalar(const Operand& op, ir::Type type);
   ir::ValueId number(ir::Type type, std::uint64_t value) { return b.constant(type, 1, value); }
-  /// Lanes 0, step, 2 * step ...
+  /// Lanes first, first + step, first + 2 * step ...
   ir::ValueId steps(ir::Type type, unsigned count, std::uint64_t step, std::uint64_t first = 0);
-  /// A mask of one lane in `count` lanes; no_value stays.
+  /// Repeats a mask of one lane in `count` lanes; no_value stays no_value.
   ir::ValueId spread(ir::ValueId mask, unsigned count);
   /// Packed elements of the channels from `op` on, `stride` elements apart.
   ir::ValueId read(const Operand& op, ir::Type type, unsigned bytes_behind, unsigned stride = 1);
 
   // ---- memory ----
-  /// Space, surface and immediate offset of the access; `address` may be changed.
+  /// Space, surface, atomic operation and immediate offset of the access.
   ir::MemoryAccess access() const;
-  /// Operand that names the surface, or no_value.
+  /// The operand that names the surface, or no_value.
   ir::ValueId surface();
-  /// Scaled addresses of the channels in the type of the space, as far as access() does not have the offset.
+  /// Scaled addresses of the channels in the address type of the space, without the offset that access() has.
   ir::ValueId addresses();
-  /// `value`, in the type of the message's addresses, as an address of the space.
+  /// Converts `value`, in the message's address type, to an address of the space.
   ir::ValueId place(ir::ValueId value);
-  /// `value` scaled and with the offset that access() lacks.
+  /// `value` scaled, plus the offset if access() does not have it.
   ir::ValueId displaced(ir::ValueId value);
 
-  /// Addresses of `count` elements from one address on.
+  /// Addresses of `count` consecutive elements from `address` on.
   ir::ValueId behind(ir::ValueId address, unsigned count);
 
   // ---- data ----
-  /// Bytes from an element of a channel's to the next one: whole registers.
+  /// Bytes from one element of a channel to its next one: whole registers.
   unsigned step() const { return l.target().registers(lanes() * unit()) * l.target().grf_bytes; }
   /// Bytes that `elements` of each channel take.
   unsigned block_bytes(unsigned elements) const { return (elements - 1) * step() + lanes() * unit(); }
-  /// Elements in memory, as registers hold them, and back.
+  /// Converts elements from their memory type to the unit in registers.
   ir::ValueId to_unit(ir::ValueId value);
   ir::ValueId read_data(const Operand& op, unsigned index) {
     return read(op, m.memory, index * step() + (m.high_half ? unit() - element() : 0), unit() / element());

@@ -19,14 +19,14 @@ ir::ImageAccess image_of(const LscMessage& m) {
   return image;
 }
 
-/// What comes before coordinates: the surface if it is an operand.
+/// The operands before the coordinates: the surface if it is an operand.
 std::vector<ir::ValueId> operands_of(LscLowering& t) {
   const ir::ValueId surface = t.surface();
   return surface == ir::no_value ? std::vector<ir::ValueId>{} : std::vector{surface};
 }
 
-/// Appends the coordinates and returns how many they are; none after a trap. What lies before the last one
-/// but is null is 0.
+/// Appends the coordinates and returns their number, or 0 after a trap. A null coordinate before the last one
+/// is 0.
 unsigned read_coordinates(LscLowering& t, std::vector<ir::ValueId>& to) {
   using ir::Type;
   const LscMessage& m = t.m;
@@ -92,7 +92,7 @@ void lower_lsc_counter(LscLowering& t) {
   if (m.returns()) t.write_data(0, old);
 }
 
-/// A media block, whose rows begin at powers of two as well (mem::image::media_row_bytes).
+/// A media block, whose rows also begin at powers of two (mem::image::media_row_bytes).
 void lower_lsc_typed_block(LscLowering& t) {
   constexpr unsigned lanes = 8, value_bytes = 4 * lanes;
   const LscMessage& m = t.m;
@@ -111,7 +111,7 @@ void lower_lsc_typed_block(LscLowering& t) {
         b.lanewise(ir::Op::add, {at, t.number(ir::Type::u32, static_cast<std::uint32_t>(m.offset[k]))}));
   }
   operands.push_back(t.number(ir::Type::u32, (m.height - 1u) << 16 | (m.width - 1u)));
-  // Of the last value only the dwords that the block has are registers.
+  // Only those dwords of the last value that belong to the block are in registers.
   const auto dwords = [&](unsigned k) { return std::min(lanes, (bytes - k * value_bytes) / 4); };
   const auto region = [&](unsigned k) { return ir::Region::packed(data.offset + k * value_bytes); };
   if (store) {

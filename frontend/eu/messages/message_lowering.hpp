@@ -1,6 +1,6 @@
 #pragma once
-// What the lowerings of messages share: registers of payload and response, channels, the memory that is
-// named. The functions at the end are what front ends' message tables name.
+// What the lowerings of messages share: registers of payload and response, channels, the memory accessed.
+// Front ends' message tables name the functions at the end.
 #include <algorithm>
 #include <vector>
 
@@ -8,8 +8,8 @@
 
 namespace eum::eu {
 
-/// One message on its way: where its payload comes from, where its response goes, which channels take part.
-/// Payload registers are counted through the first range and then, for split sends, the second.
+/// One message being lowered: where its payload comes from, where its response goes, which channels take
+/// part. Payload registers are counted through the first range and then, for split sends, the second.
 class MessageLowering {
  public:
   explicit MessageLowering(Lowering& lowering)
@@ -21,27 +21,27 @@ class MessageLowering {
 
   /// Channels that take part: those of the instruction, at most `mode`.
   unsigned lanes() const { return std::min(l_.lanes(), mode_); }
-  /// Sets how many channels the message serves; at first what it says.
+  /// Sets how many channels the message serves; initially Message::channels.
   void set_mode(unsigned channels) { mode_ = channels; }
-  /// Channels that are off are read as well: others depend on them.
+  /// Sets whether inactive channels are read as well, because other channels depend on them.
   void set_reads_all(bool on) { reads_all_ = on; }
-  /// Registers that one element of `bytes` a channel takes in payload and response.
+  /// Registers that an element of `bytes` per channel takes in payload and response.
   unsigned registers(unsigned bytes) const { return l_.target().registers(mode_ * bytes); }
   /// Execution mask and predicate over lanes(), or no_value.
   ir::ValueId mask();
-  /// The same, and the slots that the header of an untyped or typed message names, if there is one.
+  /// The same, restricted to the slots in the header of an untyped or typed message, if there is one.
   ir::ValueId slot_mask();
-  /// Byte of such a header that holds a bit a slot.
+  /// Byte of such a header that holds one bit per slot.
   static constexpr unsigned header_slots = 28;
   /// Execution mask over lanes() as a hint for reading the payload.
   ir::ValueId payload_read_mask();
 
   /// Elements of the channels from payload register `index` on, `stride` elements apart.
   ir::ValueId read(ir::Type type, unsigned index, unsigned stride = 1);
-  /// Whether the message brings a value of one lane along, and the value.
+  /// Whether the message has one-lane operand `index`, and its value.
   bool has_scalar(unsigned index) const;
   ir::ValueId scalar(unsigned index, ir::Type type);
-  /// Index of the surface where a register holds it, else no_value.
+  /// Index of the surface if a register holds it, else no_value.
   ir::ValueId surface();
   /// One element at byte `offset` of the header.
   ir::ValueId header(ir::Type type, unsigned offset);
@@ -51,24 +51,24 @@ class MessageLowering {
   unsigned response_offset(unsigned index) const {
     return message_.response.offset + index * l_.target().grf_bytes;
   }
-  /// Writes `value` of the channels from response register `index` on.
+  /// Writes `value` of the channels to response register `index` and those after it.
   void write_response(unsigned index, ir::ValueId value);
-  /// Whether anything comes back to general registers.
+  /// Whether anything is returned to general registers.
   bool has_response() const { return message_.response.count != 0; }
 
-  /// What `value` addresses in the memory of the message. Shared local memory looks at 16 bits of an address
-  /// only: the compiler marks the rest, so that a pointer to its first byte is not null (0x10000000, IGC's
+  /// The address that `value` denotes in the message's memory. Shared local memory uses only 16 bits of an
+  /// address: compilers set a higher one, so that a pointer to its first byte is not null (0x10000000, IGC's
   /// InlineLocalsResolution).
   ir::ValueId address(ir::ValueId value);
-  /// Of a stateless message: what its header adds to offsets, bits 31:10 of dword 5 in units of 1 KB; a copy
-  /// of r0 there means the thread's scratch space.
+  /// The base that the header of a stateless message adds to offsets: bits 31:10 of dword 5, in units of 1
+  /// KB; in a copy of r0 that is the thread's scratch space.
   ir::ValueId stateless_base();
-  /// What the message says of its image, and its operands as far as they say which surface it is.
+  /// The message's image access, and the operands that identify its surface.
   ir::ImageAccess image() const;
   std::vector<ir::ValueId> surface_operand();
   /// Type of an address of the message.
   ir::Type address_type() const { return ir::info(message_.memory.space).address; }
-  /// Whether payload and response have as many registers as the message moves; else traps.
+  /// Whether payload and response have as many registers as the message moves; traps if not.
   bool check_payload(unsigned payload, unsigned response);
 
  private:
@@ -78,17 +78,17 @@ class MessageLowering {
   bool reads_all_ = false;
 };
 
-/// Whether the message has no header, or one that names slots; else traps.
+/// Whether the message has no header, or one that names slots; traps if not.
 bool has_plain_header(MessageLowering&);
 
-// Each returns after a trap where it cannot lower the message.
+// Each returns after a trap if it cannot lower the message.
 /// Untyped and scattered messages: one address a channel.
 void lower_per_channel(MessageLowering&);
 void lower_untyped_atomic(MessageLowering&);
 /// Consecutive owords or registers from one address.
 void lower_block_message(MessageLowering&);
 void lower_scratch_block(MessageLowering&);
-/// An oword or four at each of two offsets.
+/// One or four owords at each of two offsets.
 void lower_dual_block(MessageLowering&);
 /// Messages that act on images.
 void lower_sample(MessageLowering&);

@@ -1,5 +1,6 @@
-// Untyped and scattered messages: one address a channel. Payload: addresses, then the data of each component,
-// every one of them whole registers of the message's SIMD mode; elements narrower than a dword lie in dwords.
+// Untyped and scattered messages: one address per channel. Payload: addresses, then the data of each
+// component, each in whole registers of the message's SIMD mode; elements narrower than a dword occupy
+// dwords.
 #include <vector>
 
 #include "frontend/eu/messages/message_lowering.hpp"
@@ -10,10 +11,10 @@ namespace {
 
 /// What the message moves for one channel.
 struct Elements {
-  ir::Type memory;      ///< one element there
-  ir::Type unit;        ///< what holds it in payload and response, zero-extended
+  ir::Type memory;      ///< type of an element in memory
+  ir::Type unit;        ///< type that holds it in payload and response, zero-extended
   unsigned components;  ///< mask of the consecutive elements
-  unsigned count;       ///< of them
+  unsigned count;       ///< number of elements
 };
 
 Elements elements_of(const Message& m) {

@@ -1,6 +1,6 @@
 // Messages of two slots: SIMD4x2 forms of the untyped, typed and sampler messages, and dual blocks of owords.
-// Of an address payload dword 0 of each slot counts, or the first two where addresses have 64 bits; of typed
-// and sampler messages all four.
+// An address is dword 0 of each slot of its payload register, or the first two dwords if addresses have 64
+// bits; typed and sampler messages use all four.
 #include "frontend/eu/messages/slots.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void Slots::write(unsigned index, unsigned dword, ir::ValueId value, ir::ValueId
 
 void Slots::limit(ir::ValueId bits) { limit_ = bits; }
 
-/// Of the channels, in one lane; no_value: all ones.
+/// The active channels as bits of one lane; no_value: all ones.
 ir::ValueId Slots::bits() {
   const ir::ValueId mask = t_.lowering().write_mask();
   if (mask == ir::no_value) return limit_;
@@ -42,7 +42,7 @@ ir::ValueId Slots::bits() {
   return limit_ == ir::no_value ? on : b.lanewise(ir::Op::and_, {on, limit_});
 }
 
-/// Bits `channel` and `channel` + 4.
+/// A mask of bits `channel` and `channel` + 4.
 ir::ValueId Slots::pick(ir::ValueId bits, unsigned channel) {
   ir::Builder& b = t_.b();
   const auto number = [&](std::uint32_t n) { return b.constant(ir::Type::u32, 1, n); };
@@ -77,7 +77,7 @@ constexpr unsigned most_coordinates = 4;  // u, v, r, lod
 
 unsigned header_registers(const Message& m) { return m.header ? 1 : 0; }
 
-/// Components that a message moves, each at its place in a register.
+/// Calls `each` for the components that a message moves, with their positions in a register.
 template <class Each>
 void for_each_component(unsigned components, Each&& each) {
   unsigned k = 0;
@@ -95,7 +95,7 @@ void write_components(Slots& slots, unsigned components, ir::ValueId first) {
   for_each_component(components, [&](unsigned c, unsigned k) { slots.write(0, c, first + k); });
 }
 
-/// Typed messages: four coordinates a slot, of which the surface uses what it has.
+/// Typed messages: four coordinates a slot; the surface uses as many as it has dimensions.
 void read_coordinates(MessageLowering& t, const Slots& slots, std::vector<ir::ValueId>& to) {
   for (unsigned k = 0; k < most_coordinates; ++k) to.push_back(slots.read(header_registers(t.message()), k));
 }
@@ -195,11 +195,11 @@ void lower_atomic_counter_slots(MessageLowering& t) {
   if (returns) slots.write(0, 0, old);
 }
 
-/// Parameters lie four a register in an order of their own, and each channel comes back at its place. A
-/// header masks channels.
+/// Four parameters share a register, in an order of their own; each channel is returned at its position. The
+/// header can mask channels.
 void lower_sample_slots(MessageLowering& t) {
   constexpr unsigned sample_control = 8, sampler_pointer = 12, first_channel_mask = 12;
-  constexpr std::uint32_t two_slots = 1u << 22;  // of the control, where the header has it
+  constexpr std::uint32_t two_slots = 1u << 22;  // in the control word, if there is a header
   const Message& m = t.message();
   ir::Builder& b = t.b();
   const mem::image::SampleOpInfo& operation = mem::image::info(m.image.sample);
@@ -215,12 +215,12 @@ void lower_sample_slots(MessageLowering& t) {
   const ir::ValueId control = m.header ? t.header(ir::Type::u32, sample_control) : number(0);
   ir::ImageAccess image = t.image();
   image.scalars = ir::sample_header_scalars;
-  // The op returns all channels; those that the header masks are not written here.
+  // The op returns all channels; those masked by the header are not written here.
   std::vector<ir::ValueId> operands = t.surface_operand();
   ir::ValueId own = b.lanewise(ir::Op::and_, {control, number(~(0xfu << first_channel_mask))});
   if (!m.header_picks_slots) own = b.lanewise(ir::Op::or_, {own, number(two_slots)});
   operands.push_back(own);
-  // Without a header the table of samplers is the thread's own, which r0 names.
+  // Without a header the sampler table is the thread's own, to which r0 points.
   operands.push_back(m.header ? t.header(ir::Type::u32, sampler_pointer)
                               : t.lowering().scalar(ir::Type::u32, sampler_pointer));
   for (const mem::image::Parameter parameter : operation.parameters) {
@@ -266,7 +266,7 @@ void lower_dual_block(MessageLowering& t) {
       slots.write(k / Slots::dwords, k % Slots::dwords, first + k);
     return;
   }
-  // A channel stands for a dword of each oword.
+  // Each channel controls one dword of each oword.
   for (unsigned channel = 0; channel < Slots::dwords; ++channel) {
     std::vector<ir::ValueId> values;
     memory.components = 0;

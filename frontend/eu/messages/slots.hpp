@@ -5,11 +5,11 @@
 
 namespace eum::eu {
 
-/// Values have a lane a slot.
+/// Reads and writes values with one lane per slot.
 class Slots {
  public:
   static constexpr unsigned count = 2, dwords = 4;
-  /// What Message::channels says of such a message.
+  /// Whether Message::channels identifies a message of two slots.
   static bool serves(const Message& message) {
     return message.channels == count && message.operands == nullptr;
   }
@@ -17,22 +17,22 @@ class Slots {
   explicit Slots(MessageLowering& t) : t_(t) {}
 
   /// Whether payload and response have as many registers as the message moves, and the instruction the
-  /// channels of two slots; else traps.
+  /// channels of two slots; traps if not.
   bool check(unsigned payload, unsigned response);
   /// Element `element` of type `type` of both slots in payload register `index`.
   ir::ValueId read(ir::Type type, unsigned index, unsigned element) const;
   ir::ValueId read(unsigned index, unsigned dword) const { return read(ir::Type::u32, index, dword); }
   /// The addresses of both slots in payload register `index`.
   ir::ValueId addresses(unsigned index) const { return read(t_.address_type(), index, 0); }
-  /// Writes what begins in dword `dword` of both slots in response register `index`, where channel `dword` is
-  /// on.
+  /// Writes values that begin in dword `dword` of both slots of response register `index`, where channel
+  /// `dword` is active.
   void write(unsigned index, unsigned dword, ir::ValueId value) { write(index, dword, value, mask(dword)); }
   void write(unsigned index, unsigned dword, ir::ValueId value, ir::ValueId mask);
-  /// Slots of which any channel is on, or no_value: all.
+  /// Slots with any active channel, or no_value: all.
   ir::ValueId mask();
-  /// Slots whose channel `channel` is on, or no_value: all.
+  /// Slots whose channel `channel` is active, or no_value: all.
   ir::ValueId mask(unsigned channel);
-  /// Only slots that have a bit in the header's mask of slots take part.
+  /// Restricts the message to the channels whose bits are set in the header's mask.
   void limit(ir::ValueId bits);
 
  private:
@@ -44,7 +44,7 @@ class Slots {
   ir::ValueId limit_ = ir::no_value;
 };
 
-// Each returns after a trap where it cannot lower the message.
+// Each returns after a trap if it cannot lower the message.
 void lower_untyped_slots(MessageLowering&);
 void lower_untyped_atomic_slots(MessageLowering&);
 void lower_typed_slots(MessageLowering&);

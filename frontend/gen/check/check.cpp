@@ -1,4 +1,4 @@
-// Every rule of the family, one after the other.
+// Runs every rule of the family in order.
 #include "frontend/gen/check/check.hpp"
 
 #include "frontend/gen/check/subject.hpp"
@@ -18,7 +18,7 @@ bool applies(const RuleInfo& rule, const Target& target) {
   return rule.families.contains(target.family) && (rule.core == Core::Any || rule.core == target.core);
 }
 
-/// As rules see it: they count in elements of an operand's type.
+/// The subject as rules expect it: with execution sizes and regions in elements of the operands' types.
 Subject subject(const Instruction& instruction, Family family, std::span<const std::byte> word,
                 const KernelPlaces* kernel) {
   const Result<Instruction> form = whole_doubles(instruction, family);

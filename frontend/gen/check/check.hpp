@@ -1,6 +1,6 @@
 #pragma once
-// What the manuals forbid, as findings: the decoder takes what hardware runs, this says what a compiler must
-// not emit. The rules are rules.def. It must not know containers, nor how a finding is printed.
+// What the manuals forbid, as findings: the decoder accepts what hardware runs, this reports what a compiler
+// must not emit. The rules are in rules.def. It must not know containers, nor how a finding is printed.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Rule : std::uint8_t {
 #undef GEN_RULE
 };
 
-/// Which processors of a family: all, or those whose 64-bit arithmetic is that of Cherryview and Broxton.
+/// Processors of a family: all, or those with the 64-bit arithmetic of Cherryview and Broxton.
 enum class Core : std::uint8_t { Any, Lp };
 
 struct RuleInfo {
@@ -27,7 +27,7 @@ struct RuleInfo {
   FamilyRange families;
   Core core;
   std::string_view source;  ///< document and section
-  std::string_view text;    ///< what is demanded
+  std::string_view text;    ///< the requirement
 };
 
 inline constexpr auto rule_table = [] {
@@ -41,7 +41,7 @@ inline constexpr auto rule_table = [] {
 }();
 constexpr const RuleInfo& info(Rule rule) { return rule_table[static_cast<std::size_t>(rule)]; }
 
-/// What of an instruction a finding is about.
+/// The part of an instruction that a finding is about.
 enum class Place : std::uint8_t { Instruction, Dst, Src0, Src1, Src2 };
 /// "dst"; empty for the instruction as a whole.
 std::string_view name(Place place);
@@ -59,10 +59,10 @@ struct Target {
   Core core = Core::Lp;
 };
 
-/// Findings in one instruction, in the order of rules.def. Rules on where branches lead are not asked.
+/// Findings in one instruction, in the order of rules.def. Rules on branch targets are not checked.
 std::vector<Finding> check(const Instruction& instruction, const Target& target);
 
-/// Findings in a kernel, instruction by instruction. An error says where one does not decode.
+/// Findings in a kernel, instruction by instruction. An error names the instruction that does not decode.
 Result<std::vector<Finding>> check(std::span<const std::byte> kernel, const Target& target);
 
 }  // namespace eum::gen::check

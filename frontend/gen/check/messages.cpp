@@ -1,4 +1,4 @@
-// Messages, and where branches lead.
+// Messages and branch targets.
 #include "frontend/gen/check/subject.hpp"
 
 namespace eum::gen::check {
@@ -6,7 +6,7 @@ namespace {
 
 bool is_message(const Subject& s) { return is_send(s.format); }
 
-/// The first register behind a payload; 0 where it is not known.
+/// The first register after a payload; 0 if it is unknown.
 unsigned end_of(const Operand& op, int length) {
   return op.is_grf() && length > 0 ? op.reg + static_cast<unsigned>(length) : 0;
 }

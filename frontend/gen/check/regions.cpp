@@ -15,12 +15,12 @@ void for_sources(const Subject& s, F&& f) {
     if (in_register(s.in.src[i])) f(s.in.src[i], source_place(i));
 }
 
-/// Rows that the execution size makes of a source.
+/// Rows of a source that the execution size covers.
 unsigned rows_of(const Subject& s, const Operand& op) {
   return std::max(1u, s.in.exec_size / std::max<unsigned>(1, op.region.width));
 }
 
-/// The first byte behind a direct source, from the beginning of the file.
+/// The first byte after a direct source, from the beginning of the register file.
 unsigned end_of(const Subject& s, const Operand& op) {
   const unsigned columns = std::min<unsigned>(op.region.width, s.in.exec_size);
   const unsigned last = (rows_of(s, op) - 1) * op.region.vstride + (columns - 1) * op.region.hstride;
@@ -137,7 +137,7 @@ void rule_vxh_channels(const Subject& s, Report& found) {
 }
 
 void rule_vxh_registers(const Subject& s, Report& found) {
-  // The group of so many address registers is aligned to its own size, as far as the registers go.
+  // A group of address registers is aligned to its own size, up to the number of registers.
   const unsigned words = info(s.family).address_words;
   for_sources(s, [&](const Operand& op, Place place) {
     if (!is_vxh(op)) return;

@@ -1,4 +1,4 @@
-// Architecture registers, accumulators, flags, channels, and what single instructions demand.
+// Architecture registers, accumulators, flags, channels, and requirements of individual instructions.
 #include "frontend/gen/check/subject.hpp"
 
 #include "frontend/gen/operand.hpp"
@@ -29,7 +29,7 @@ bool is_quotient(MathFunction f) {
 void rule_arf_span(const Subject& s, Report& found) {
   if (!s.regions()) return;
   for_operands(s, [&](const Operand& op, Place place) {
-    // Accumulators continue in the next one.
+    // The region of an accumulator may continue in the next one.
     if (!is_arf(op) || is_acc(op)) return;
     const Region r = place == Place::Dst ? Region{op.region.hstride, 1, 0} : op.region;
     const unsigned rows = std::max(1u, s.in.exec_size / std::max<unsigned>(1, r.width));
@@ -43,7 +43,7 @@ void rule_arf_read_only(const Subject& s, Report& found) {
   if (!s.regular() || !s.writes() || !is_arf(s.in.dst)) return;
   switch (s.in.dst.arf) {
     case Arf::ce:
-    case Arf::tdr:  // not n, though 3.3.3.9 says so: compilers clear n0 where a kernel begins
+    case Arf::tdr:  // n is excluded, contrary to 3.3.3.9: compilers clear n0 at the start of a kernel
       return found(Place::Dst);
     default:
       return;
@@ -71,7 +71,7 @@ void rule_acc_other(const Subject& s, Report& found) {
 
 void rule_acc_region(const Subject& s, Report& found) {
   if (!s.regions() || !s.writes() || !in_register(s.in.dst) || s.in.exec_size == 1) return;
-  if (s.mixed_floats()) return;  // with rules of their own (BXT 7)
+  if (s.mixed_floats()) return;  // these have rules of their own (BXT 7)
   const unsigned step = s.in.dst.region.hstride * size_of(s.in.dst.type);
   for (std::size_t i = 0; i < s.sources().size(); ++i) {
     const Operand& op = s.in.src[i];
@@ -194,7 +194,7 @@ void rule_channel_range(const Subject& s, Report& found) {
 }
 
 void rule_predicate_group(const Subject& s, Report& found) {
-  // Groups of 2 to 32 channels from Any2H on; one channel may ask for a whole group.
+  // Any2H to All32H use groups of 2 to 32 channels; a single channel may use a whole group.
   if (s.in.pred_ctrl < PredCtrl::Any2H || s.in.pred_ctrl > PredCtrl::All32H) return;
   const unsigned step = static_cast<unsigned>(s.in.pred_ctrl) - static_cast<unsigned>(PredCtrl::Any2H);
   const unsigned group = 2u << step / 2;

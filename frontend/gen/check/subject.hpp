@@ -1,5 +1,5 @@
 #pragma once
-// What a rule sees of an instruction, and where it puts what it finds. For the files of this folder only.
+// What a rule sees of an instruction, and where it reports findings. For the files of this folder only.
 #include <algorithm>
 #include <vector>
 
@@ -18,19 +18,19 @@ struct KernelPlaces {
   }
 };
 
-/// An instruction with what rules ask of it again and again.
+/// An instruction with the properties that many rules need.
 struct Subject {
   Instruction in;
   Family family;
-  std::span<const std::byte> word;       ///< as encoded; empty if it is not known
-  const KernelPlaces* kernel = nullptr;  ///< null: nothing is known of the kernel
-  bool splits_doubles = false;           ///< doubles are pairs of channels, and `in` takes one apart
+  std::span<const std::byte> word;       ///< as encoded; empty if unknown
+  const KernelPlaces* kernel = nullptr;  ///< null: the kernel is unknown
+  bool splits_doubles = false;           ///< doubles are pairs of channels, and an operand of `in` splits one
 
   Format format = shape(in.opcode, family).format;
   unsigned grf_bytes = info(family).grf_bytes;
 
-  /// With operands that have regions: no message, no branch, and no three sources, whose operands are
-  /// encoded otherwise.
+  /// Whether the operands have regions: not for messages, branches and three-source instructions, whose
+  /// operands are encoded differently.
   bool regular() const {
     return format == Format::Unary || format == Format::Binary || format == Format::Math ||
            format == Format::DoubleImm;
@@ -38,15 +38,15 @@ struct Subject {
   bool regions() const { return regular() && !in.align16 && !is_macro(in.math); }
   bool computes() const { return regular() || format == Format::Ternary; }
   std::span<const Operand> sources() const { return {in.src.data(), in.source_count}; }
-  /// Whether a destination is written that is not null.
+  /// Whether a destination other than null is written.
   bool writes() const { return in.has_dst && !in.dst.is_null() && in.dst.kind != OperandKind::None; }
 
   /// Bytes of the execution type: that of the widest source; bytes count as words, and hf as f where both
   /// occur or the destination is f.
   unsigned execution_bytes() const;
-  /// f and hf among sources and destination.
+  /// Whether both f and hf occur among sources and destination.
   bool mixed_floats() const;
-  /// 64-bit elements, or a product of dwords.
+  /// Whether there are 64-bit elements or a product of dwords.
   bool wide() const;
   bool dword_multiply() const;
 };
@@ -55,19 +55,19 @@ constexpr bool in_register(const Operand& op) {
   return op.kind == OperandKind::Direct || op.kind == OperandKind::Indirect;
 }
 constexpr bool is_packed_vector(Type type) { return type == Type::uv || type == Type::v || type == Type::vf; }
-/// Bytes of an element as it is computed with.
+/// Bytes of an element in computations; those of uv and v are words.
 constexpr unsigned element_bytes(Type type) {
   return type == Type::uv || type == Type::v ? 2 : type == Type::none ? 0 : size_of(type);
 }
-/// One element for all channels.
+/// Whether all channels read one element.
 constexpr bool is_scalar(const Operand& op) {
   return op.region.vstride == 0 && op.region.hstride == 0 && op.region.width == 1;
 }
-/// Elements from one channel to the next within a row, or from row to row where a row has one.
+/// Elements from one channel to the next within a row, or from row to row if a row has only one.
 constexpr unsigned step_of(const Operand& op) {
   return op.region.width == 1 ? op.region.vstride : op.region.hstride;
 }
-/// Rows addressed by address registers of their own.
+/// Whether each row is addressed by an address register of its own.
 constexpr bool is_vxh(const Operand& op) {
   return op.kind == OperandKind::Indirect && op.region.vstride == Region::vxh;
 }
@@ -75,7 +75,7 @@ constexpr Place source_place(std::size_t i) {
   return static_cast<Place>(static_cast<unsigned>(Place::Src0) + i);
 }
 
-/// Takes what one rule finds in one instruction.
+/// Collects the findings of one rule in one instruction.
 class Report {
  public:
   Report(std::vector<Finding>& to, Rule rule, std::uint32_t offset) : to_(to), rule_(rule), offset_(offset) {}

@@ -1,4 +1,4 @@
-// Types of operands, and what the execution type demands of the destination (BXT, Register Region
+// Types of operands, and what the execution type requires of the destination (BXT, Register Region
 // Restrictions 1, 4 to 7).
 #include "frontend/gen/check/subject.hpp"
 
@@ -42,7 +42,7 @@ bool Subject::wide() const {
 
 namespace {
 
-/// A mov that changes no bit: equal types, or integers of one size.
+/// A mov that changes no bit: equal types, or integers of the same size.
 bool is_raw_move(const Instruction& in) {
   if (in.opcode != Opcode::mov || in.saturate || in.src[0].modifier != SourceModifier::None) return false;
   const Type to = in.dst.type, from = in.src[0].type;
@@ -53,7 +53,7 @@ bool is_packed(const Operand& dst) { return dst.region.hstride == 1; }
 bool is_byte(Type type) { return size_of(type) == 1; }
 bool is_word(Type type) { return size_of(type) == 2; }
 
-/// Packed hf where f is computed: allowed by rules of its own.
+/// Packed hf results of f computations, to which other rules apply.
 bool is_packed_half(const Subject& s) {
   return info(s.family).has(trait::PackedHalf) && s.in.dst.type == Type::hf && is_packed(s.in.dst) &&
          s.mixed_floats();
@@ -78,7 +78,7 @@ void rule_dst_stride(const Subject& s, Report& found) {
   if (bytes >= execution || dst.region.hstride == 0 || is_packed_half(s) ||
       (is_byte(dst.type) && is_packed(dst)))
     return;
-  // Compilers also write bytes four bytes apart from words: the ratio is the least stride.
+  // Compilers also write bytes from words at a stride of four bytes: the ratio is the minimum stride.
   found.when(dst.region.hstride * bytes % execution != 0, Place::Dst);
 }
 
@@ -181,7 +181,7 @@ void rule_mixed_math_stride(const Subject& s, Report& found) {
 
 void rule_align16_source(const Subject& s, Report& found) {
   if (!s.in.align16 || !s.computes() || !s.writes() || is_macro(s.in.math)) return;
-  // Channels that go to one register, of a source that steps with them.
+  // Number of channels in one destination register, for sources that advance with the channels.
   const unsigned channels = std::min<unsigned>(s.in.exec_size, s.grf_bytes / size_of(s.in.dst.type));
   for (std::size_t i = 0; i < s.sources().size(); ++i) {
     const Operand& op = s.in.src[i];
@@ -243,7 +243,7 @@ void rule_immediate_words(const Subject& s, Report& found) {
 void rule_immediate_vector(const Subject& s, Report& found) {
   if (!s.regions() || !s.writes()) return;
   for (const Operand& op : s.sources()) {
-    // The manual names v and vf; compilers write dwords from uv.
+    // The manual has v and vf only; compilers also write dwords from uv.
     if (!op.is_immediate() || !is_packed_vector(op.type) || op.type == Type::uv) continue;
     const unsigned step = op.type == Type::vf ? 4 : 2;
     const Operand& dst = s.in.dst;
@@ -260,7 +260,7 @@ void rule_dst_type(const Subject& s, Report& found) {
 
 void rule_src_type(const Subject& s, Report& found) {
   if (!s.computes()) return;
-  // Compilers write integers narrower than the manual lists (lzd of uw, addc of w on Gen11), which are
+  // Compilers write integers narrower than those the manual lists (lzd of uw, addc of w on Gen11); these are
   // widened.
   const TypeSet listed = shape(s.in.opcode, s.family).src_types;
   const auto reads = [&](Type type) {

@@ -1,6 +1,6 @@
 #pragma once
-// What the index fields of compacted instructions stand for, and where it goes in the whole instruction.
-// The tables are facts of the hardware (public in Mesa's brw_eu_compact.c and in IGA's GED).
+// The values that the index fields of compacted instructions select, and where these go in the full
+// instruction. The tables are facts of the hardware (public in Mesa's brw_eu_compact.c and in IGA's GED).
 #include <array>
 #include <cstdint>
 
@@ -31,8 +31,8 @@ inline constexpr std::array<std::uint32_t, 32> datatypes_gen11{
     0x43041, 0x45145, 0x47144, 0x47145, 0x64965, 0x65925, 0x65964, 0x65965, 0x67964, 0x0040c, 0x40065,
     0x40145, 0x41040, 0x45144, 0x47104, 0x49209, 0x6f965, 0x67965, 0x4f34c, 0x49248, 0x4b248};
 
-/// Sub-registers of source 1, source 0 and the destination. Entry 10 is 0x500 in Mesa's table of Gen7; 0x280
-/// is what iga64 -p 7p5 makes of it, and what all other families have.
+/// Sub-registers of source 1, source 0 and the destination. Entry 10 is 0x500 in Mesa's table of Gen7; iga64
+/// -p 7p5 decodes it as 0x280, which is also the value of all other families.
 inline constexpr std::array<std::uint32_t, 32> subregs{
     0x0000, 0x0001, 0x0008, 0x000f, 0x0010, 0x0080, 0x0100, 0x0180, 0x0200, 0x0210, 0x0280,
     0x1000, 0x1001, 0x1081, 0x1082, 0x1083, 0x1084, 0x1087, 0x1088, 0x108e, 0x108f, 0x1180,
@@ -44,10 +44,10 @@ inline constexpr std::array<std::uint32_t, 32> sources{
     0x300, 0x302, 0x308, 0x310, 0x312, 0x320, 0x328, 0x338, 0x340, 0x342, 0x348,
     0x350, 0x360, 0x368, 0x370, 0x371, 0x378, 0x468, 0x469, 0x46a, 0x588};
 
-/// Of three-source instructions: what controls is, with the register file bits of the operands.
+/// For three-source instructions: as `controls`, with the register file bits of the operands.
 inline constexpr std::array<std::uint32_t, 4> ternary_controls{0x806001, 0x006001, 0x008001, 0x008021};
 
-/// Of three-source instructions: swizzles, types, channel enables and sub-register of the destination,
+/// For three-source instructions: swizzles, types, channel enables and sub-register of the destination,
 /// modifiers. The bits that only Gen9 has (126:125, 105:104, 84) are zero in each row.
 inline constexpr std::array<std::uint64_t, 4> ternary_sources{0x7272720f000, 0x7272720f002, 0x7272720f008,
                                                               0x7272720f020};

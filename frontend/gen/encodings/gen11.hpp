@@ -1,5 +1,5 @@
 #pragma once
-// The encoding of Gen11 (Ice Lake): that of Gen9 without Align16; three-source instructions and math macros
+// The encoding of Gen11 (Ice Lake): as Gen9, but without Align16; three-source instructions and math macros
 // are in Align1, and types have other codes. Sources: as gen8.hpp, and Mesa's brw_reg_type.c.
 #include "frontend/gen/encodings/gen9.hpp"
 

@@ -130,7 +130,7 @@ struct EncodingData<Encoding::gen7> {
   static constexpr Compaction compaction = [] {
     using enum Format;
     return Compaction{
-        // Branches with JIP alone are compacted too (Mesa's brw_eu_compact.c), though not by GED.
+        // Branches with JIP only are compacted too (Mesa's brw_eu_compact.c), though not in GED.
         .formats = formats(Unary, Binary, Math, Return, Wait, Jump, Send, Branch1),
         .control = bits(90, 89, 31, 31, 23, 8),
         .datatype = bits(63, 61, 46, 32),

@@ -1,6 +1,6 @@
 #pragma once
-// The encoding of Gen7.5 (Haswell): that of Gen7, but jmpi, call and calla have offsets in bytes, call one of
-// 32 bits, and dim has an immediate of 64 bits. Sources: as gen7.hpp, and Beignet's gen75_encoder.cpp for the
+// The encoding of Gen7.5 (Haswell): as Gen7, but jmpi, call and calla have offsets in bytes, call one of 32
+// bits, and dim has an immediate of 64 bits. Sources: as gen7.hpp, and Beignet's gen75_encoder.cpp for the
 // units and the 16-bit offsets of brd and brc.
 #include "frontend/gen/encodings/gen7.hpp"
 

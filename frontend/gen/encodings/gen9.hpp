@@ -1,5 +1,5 @@
 #pragma once
-// The encoding of Gen9 (Skylake, Broxton): that of Gen8, and split sends, extended descriptors, mixed-mode
+// The encoding of Gen9 (Skylake, Broxton): as Gen8, plus split sends, extended descriptors, mixed-mode
 // three-source instructions. Sources: as gen8.hpp.
 #include "frontend/gen/encodings/gen8.hpp"
 

@@ -1,4 +1,4 @@
-// Forms of each row: one for each type, and one for each descriptor that selects a message.
+// Builds forms of each row: one for each type, and one for each descriptor that selects a message.
 #include "frontend/gen/isa/isa.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr std::uint8_t src_registers[] = {10, 40, 70};
 
 constexpr bool is_vector(Type type) { return type == Type::uv || type == Type::v || type == Type::vf; }
 
-/// The types of `set` that a micro-op's row has; a math function takes no others.
+/// The types of `set` that the micro-op's row accepts; a math function accepts no others.
 TypeSet computed_by(const ir::OpInfo& op, TypeSet set) {
   TypeSet out = 0;
   constexpr std::array<ir::Type, 11> element{ir::Type::u8,  ir::Type::s8,  ir::Type::u16, ir::Type::s16,
@@ -50,7 +50,8 @@ Operand general(std::uint8_t reg, Type type) {
   return op;
 }
 
-/// What an element type may be written to: itself, or the first type of the same kind that the row has.
+/// The type to pair with `type` in a form: itself, or else the first type of the same kind, or of any, in
+/// `set`.
 Type partner(TypeSet set, Type type) {
   if (contains(set, type)) return type;
   for (unsigned t = 0; t < type_count; ++t)
@@ -61,7 +62,7 @@ Type partner(TypeSet set, Type type) {
   return Type::none;
 }
 
-/// Whether a source is in a register, addressed by one, or in the instruction.
+/// Whether a source is in a register, addressed by a register, or in the instruction.
 enum class Form : std::uint8_t { Direct, Indirect, Immediate, ScalarRegister };
 constexpr Form forms[] = {Form::Direct, Form::Indirect, Form::Immediate, Form::ScalarRegister};
 
@@ -176,8 +177,8 @@ Instruction form_of(const IsaInstruction& row, Type dst, Type src, Form form) {
   return in;
 }
 
-/// What executes a destination and sources of these types in some form; an instruction may have but one of
-/// the forms.
+/// How a destination and sources of these types are executed, in the best form; an instruction may have only
+/// one of the forms.
 Probed probe_types(const IsaInstruction& row, Type dst, Type src, Family family) {
   Probed best{Execution::Unsupported, {}};
   for (const CondMod condition : {CondMod::None, CondMod::ge})
@@ -194,7 +195,7 @@ Probed probe_types(const IsaInstruction& row, Type dst, Type src, Family family)
   return best;
 }
 
-/// Fills in what executes an instruction that is no message.
+/// Determines how an instruction that is not a message is executed.
 void probe_row(IsaInstruction& row, Family family) {
   bool any = false;
   Execution most = Execution::Native;
@@ -224,7 +225,7 @@ void probe_row(IsaInstruction& row, Family family) {
   if (!any) row.unsupported = 0;
 }
 
-/// Puts `value` into the bits of a selector.
+/// The descriptor bits of a selector's value.
 std::uint32_t put(const message_table::Selector& where) {
   std::uint32_t desc = 0;
   unsigned left = where.field.width();
@@ -244,7 +245,7 @@ IsaMessage probe_message(MessageKind kind, Family family) {
     return message;
   }
   const std::uint32_t selected = put(row.where);
-  // Lengths of payload and response that suffice for any message, and those of the least.
+  // Lengths of payload and response that suffice for every message, and minimal ones.
   struct Lengths {
     std::uint32_t payload, second, response;
   };
@@ -289,12 +290,12 @@ IsaMessage probe_message(MessageKind kind, Family family) {
   return message;
 }
 
-/// Names the operations of the sampler that are faults.
+/// Records the operations of the sampler that fault.
 void probe_sampler(IsaMessage& message, Family family) {
   std::string faults;
   for (const message_table::SampleRow& row : message_table::samples) {
     if (!row.families.contains(family)) continue;
-    // SIMD8 or 32/64 with a header, and as many registers as any parameters take.
+    // SIMD8 or 32/64 with a header, and registers for the largest number of parameters.
     constexpr std::uint32_t simd8 = 1, wide = 3, payload = 11, response = 8;
     Instruction in;
     in.opcode = Opcode::send;
@@ -336,7 +337,7 @@ Isa instruction_set(Family family) {
     row.text = info(opcode).name;
     const auto add = [&] {
       if (is_send(opcode)) {
-        row.execution = messages;  // which of them are faults, the messages say
+        row.execution = messages;  // the messages record which of them fault
       } else {
         probe_row(row, family);
       }

@@ -1,7 +1,6 @@
 #pragma once
-// The instruction set of a family as the tables have it, with what executes it. Nothing is said here that a
-// table or lowering does not say. It must not know engines beyond the column of ir/ops.def, nor how a list
-// is printed.
+// The instruction set of a family from the tables, with how each entry is executed. All of it follows from
+// tables and lowering. It must not know engines beyond the column of ir/ops.def, nor how a list is printed.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +11,8 @@
 
 namespace eum::gen {
 
-/// How an engine that translates executes something. The reference engine interprets each micro-op, so that
-/// for it anything but Unsupported is Native.
+/// How a translating engine executes something. The reference engine interprets each micro-op, so for it
+/// anything but Unsupported is Native.
 enum class Execution : std::uint8_t {
   Native,       ///< host code for each micro-op
   Helper,       ///< some micro-op is a call of its definition
@@ -22,21 +21,21 @@ enum class Execution : std::uint8_t {
 };
 std::string_view name(Execution execution);
 
-/// An instruction that a family has; of math each function by itself.
+/// An instruction of a family; each math function is one of its own.
 struct IsaInstruction {
   Opcode opcode = Opcode::illegal;
   MathFunction math = MathFunction::None;
   OpcodeShape shape{};
   std::string text;  ///< "add", "math.inv"
   Execution execution = Execution::Unsupported;
-  TypeSet unsupported = 0;  ///< types of destination or source that are a fault, though the row has them
-  std::string reason;       ///< why, of the first form that is a fault
+  TypeSet unsupported = 0;  ///< types of destination or source in the row that fault
+  std::string reason;       ///< why the first faulting form faults
 };
 
 struct IsaMessage {
   MessageKind kind;
   Execution execution = Execution::Unsupported;
-  std::string reason;  ///< why it is a fault, or which of its operations are
+  std::string reason;  ///< why it faults, or which of its operations do
 };
 
 struct Isa {
@@ -44,8 +43,8 @@ struct Isa {
   std::vector<IsaMessage> messages;          ///< in the order of messages.def
 };
 
-/// Whatever `family` has. What executes it is found by lowering each instruction with each of its types, and
-/// each message with descriptors that select it.
+/// The instruction set of `family`. How it is executed is found by lowering each instruction with each of its
+/// types, and each message with descriptors that select it.
 Isa instruction_set(Family family);
 
 /// "dst, src0, src1"

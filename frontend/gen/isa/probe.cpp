@@ -1,4 +1,4 @@
-// A kernel of one instruction that was never encoded.
+// Probes a kernel of one instruction, without encoding it.
 #include "frontend/gen/isa/probe.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Execution execution_of(ir::Backend backend) {
   return Execution::Unsupported;
 }
 
-/// What lowering says of a form, without the text of the instruction, which here is none.
+/// How trap texts of unsupported forms begin; the text of the instruction, which follows, is empty here.
 constexpr std::string_view fault = "unsupported: ";
 
 }  // namespace
@@ -69,7 +69,8 @@ Probed probe(const Instruction& instruction, Family family) {
       if (inst.guest_ip != instruction.offset) continue;
       found.execution = std::max(found.execution, execution_of(ir::info(inst.op).backend));
       if (inst.op != ir::Op::trap) continue;
-      // An instruction may be a fault by what the manual says (illegal); one that is not modelled says so.
+      // A fault may be the instruction's meaning (illegal); only traps with this prefix are unsupported
+      // forms.
       const std::string& text = function->strings[static_cast<std::size_t>(inst.imm)];
       if (!text.starts_with(fault)) continue;
       std::string_view reason = std::string_view(text).substr(fault.size());

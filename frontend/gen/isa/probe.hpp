@@ -1,5 +1,5 @@
 #pragma once
-// What lowering makes of one instruction. It must not know tables of instructions.
+// The result of lowering one instruction. It must not know tables of instructions.
 #include <optional>
 #include <string>
 
@@ -10,11 +10,10 @@ namespace eum::gen {
 
 struct Probed {
   Execution execution = Execution::Native;
-  std::string reason;  ///< of Unsupported
+  std::string reason;  ///< if Unsupported
 };
 
-/// Translates and lowers `instruction`, whose offset is 0, in a kernel of 16 channels where nothing but the
-/// end of the thread follows.
+/// Translates and lowers `instruction`, whose offset is 0, in a kernel of 16 channels that ends after it.
 Probed probe(const Instruction& instruction, Family family);
 
 }  // namespace eum::gen

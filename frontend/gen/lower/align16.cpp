@@ -1,5 +1,5 @@
-// Align16 operands. A row of a region is four channels, of quadwords two: their swizzles and channel enables
-// count dwords, two for each element (as align1.cpp reads them).
+// Align16 operands. A row of a region is four channels, or two of quadwords, whose swizzles and channel
+// enables count dwords, two per element (as in align1.cpp).
 #include "frontend/gen/lower/align16.hpp"
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace eum::gen {
 namespace {
 
-/// Columns that the lanes of a row take; .first is the row's width, 0 if elements would be split.
+/// The columns that the lanes of a row read; .first is the row's width, or 0 if elements would be split.
 std::pair<unsigned, std::array<unsigned, 4>> columns(const Operand& op) {
   std::array<unsigned, 4> dwords{};
   for (unsigned i = 0; i < 4; ++i) dwords[i] = op.swizzle >> 2 * i & 3;
@@ -19,7 +19,7 @@ std::pair<unsigned, std::array<unsigned, 4>> columns(const Operand& op) {
   return {2, elements};
 }
 
-/// Bytes that are added to the operand's origin.
+/// Adds `bytes` to the operand's origin.
 void advance(eu::Operand& op, unsigned bytes) {
   if (op.kind == eu::OperandKind::Indirect)
     op.address_offset = static_cast<std::int16_t>(op.address_offset + static_cast<int>(bytes));
@@ -39,7 +39,7 @@ const char* align16_source(const Operand& op, bool ternary, eu::Operand& result)
   const auto [width, column] = columns(op);
   if (width == 0) return "a swizzle that splits elements of 64 bits";
   const auto row = static_cast<std::uint8_t>(width);
-  // Rows of quadwords that follow each other have vertical stride 4 as others do, or 2 (Haswell).
+  // Consecutive rows of quadwords have vertical stride 4, as of other types, or 2 (Haswell).
   const bool packed = ternary || op.region.vstride == 4;
   const std::uint8_t vstride = packed ? row : op.region.vstride;
   bool same = true, identity = true;
@@ -78,7 +78,7 @@ const char* align16_enabled(const Operand& dst, std::uint32_t& lanes) {
 
 bool is_equivalent(const Instruction& instruction, const Instruction& form) {
   if (form.exec_size == instruction.exec_size) return true;
-  // A scalar in place of one channel: which one, only its mask, its flag and its sources tell.
+  // A scalar replaces one channel: only its mask, its flag and its sources depend on which one.
   if ((instruction.dst.channel_enable & 1) != 0) return true;
   bool replicated = true;
   for (unsigned i = 0; i < instruction.source_count; ++i)

@@ -1,4 +1,4 @@
-// A GEN kernel as a program of the EU: decodes and translates instructions as lowering asks for them.
+// A GEN kernel as a program of the EU: decodes and translates instructions when lowering requests them.
 #include "frontend/gen/lower/lower.hpp"
 
 #include <fmt/core.h>
@@ -10,7 +10,7 @@
 namespace eum::gen {
 namespace {
 
-/// Of one kernel; far above what compilers make, and offsets stay far from the ends of their types.
+/// Limit of a kernel: far above what compilers emit, and low enough that offsets do not overflow.
 constexpr std::size_t max_kernel_bytes = std::size_t{1} << 30;
 
 class KernelProgram final : public eu::Program {
@@ -58,7 +58,7 @@ class KernelProgram final : public eu::Program {
   Family family_;
 };
 
-/// One message, and nothing behind it.
+/// A program of one message.
 class MessageProgram final : public eu::Program {
  public:
   MessageProgram(const KernelProgram& message, const eu::Instruction& translated)

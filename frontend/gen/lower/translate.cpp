@@ -1,4 +1,4 @@
-// Instructions and operands. Types, access modes and architecture registers that the EU has no words for are
+// Instructions and operands. Types, access modes and architecture registers that the EU cannot express are
 // refused here; regions, flags and masks by lowering.
 #include "frontend/gen/lower/translate.hpp"
 
@@ -9,7 +9,7 @@
 namespace eum::gen {
 namespace {
 
-/// What a row of instructions.def or math_functions.def says of the meaning.
+/// The columns of instructions.def or math_functions.def that define the meaning.
 struct Meaning {
   eu::Handler lower;
   ir::Op op;
@@ -102,13 +102,13 @@ constexpr eu::Predicate predicate(PredCtrl control, bool inverse) {
 }
 static_assert(predicate(PredCtrl::All32H, false).group == 32 && predicate(PredCtrl::Any4H, false).group == 4);
 
-/// Compilers write sizes that the manual does not list, such as lzd of 0x0:uw, with the obvious meaning; a
-/// float where the manual lists integers, or the other way round, has none.
+/// Compilers use sizes that the manual does not list, such as lzd of 0x0:uw, with the obvious meaning; a
+/// float where the manual lists integers, or vice versa, has none.
 constexpr bool has_kind_of(TypeSet set, Type type) {
   return (set & (is_float(type) ? type_set::Float : type_set::Int)) != 0;
 }
 
-/// Where an architecture register lies; nothing for those that are not modelled as registers.
+/// The state register of an architecture register; nothing for those that are not modelled as registers.
 constexpr std::optional<eu::StateRegister> state_register(Arf arf) {
   switch (arf) {
     case Arf::acc:
@@ -179,7 +179,7 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
       result.immediate = in_.offset & (size_of(op.type) < 8 ? (1ull << 8 * size_of(op.type)) - 1 : ~0ull);
       return nullptr;
     case Arf::tm:
-      // A read into null waits for messages that are under way, which here have ended.
+      // A read into null waits for messages in flight; here these have completed.
       if (!in_.dst.is_null()) break;
       result.kind = eu::OperandKind::Null;
       return nullptr;
@@ -191,7 +191,7 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
       break;
   }
   if (destination && (op.arf == Arf::n || op.arf == Arf::tm || op.arf == Arf::tdr)) {
-    result.kind = eu::OperandKind::Null;  // read only; no thread is there to depend on
+    result.kind = eu::OperandKind::Null;  // read only; there are no threads to depend on
     return nullptr;
   }
   std::optional<eu::StateRegister> reg = state_register(op.arf);
@@ -202,7 +202,7 @@ const char* Translator::architecture_register(const Operand& op, bool destinatio
                                       : op.region;
   constexpr unsigned first_macro = 2;
   if (op.arf == Arf::acc && op.reg >= first_macro) {
-    // acc2 to acc9 are moved to and from, as dwords, and nothing else.
+    // acc2 to acc9 can only be moved, as dwords.
     if (in_.opcode != Opcode::mov || size_of(op.type) != 4 || is_float(op.type))
       return "macro accumulator as other than the dwords of a move";
     reg = eu::StateRegister::MacroAccumulator;
@@ -269,7 +269,7 @@ const char* Translator::align16() {
   const bool plane = in_.opcode == Opcode::line || in_.opcode == Opcode::pln;
   for (unsigned i = 0; i < in_.source_count; ++i)
     if (plane && (i == 0 || in_.opcode == Opcode::pln))
-      out_.src[i].region = {0, 1, 0};  // the places of coefficients and coordinates, not regions
+      out_.src[i].region = {0, 1, 0};  // the locations of coefficients and coordinates, not regions
     else if (const char* reason = align16_source(in_.src[i], ternary, out_.src[i]))
       return reason;
   return in_.has_dst ? align16_enabled(in_.dst, out_.enabled) : nullptr;
@@ -328,8 +328,8 @@ const char* Translator::flow() {
         kind = eu::FlowKind::park;
       return nullptr;
     case if_:
-      // JIP is then a join before UIP, where control goes on if no channel is left (SKL 2a, if). An else of
-      // its own accord tells the two apart.
+      // JIP is then a join before UIP, where control continues if no channel is active (SKL 2a, if). An else
+      // always distinguishes the two.
       if (in_.branch_ctrl) kind = eu::FlowKind::goto_;
       return nullptr;
     case brd:
@@ -345,8 +345,8 @@ const char* Translator::flow() {
   }
 }
 
-/// Whether dst and sources are plain operands. Messages have registers of their own; jumps with a target in
-/// the instruction have none.
+/// Whether dst and sources are plain operands. Messages have registers of their own; jumps with an immediate
+/// target have none.
 bool has_operands(const Instruction& in, Format format) {
   if (is_send(format)) return false;
   const bool may_have_target = format == Format::Jump || format == Format::Call ||
@@ -366,7 +366,7 @@ Result<void> Translator::run() {
     out_.lower = &eu::lower_mul_word;
   if (shape(in_.opcode, family_).has(cap::Logic) && info(family_).has(trait::LogicNumbers))
     out_.lower = in_.opcode == Opcode::not_ ? &eu::lower_negated_not : &eu::lower_negated_logic;
-  // An else of one offset has its channels wait there as well.
+  // In an else with one offset, the channels wait at that offset too.
   const Target& wait = in_.uip.present ? in_.uip : in_.jip;
   out_.flow = {meaning.flow, in_.jip.offset, wait.offset, false, in_.jip.unit};
   if (in_.has_dst && in_.dst.is_arf(Arf::ip)) out_.flow.kind = eu::FlowKind::ip_write;
@@ -409,7 +409,7 @@ Result<void> translate_whole(const Instruction& instruction, Family family, eu::
   if (!instruction.align16) return Translator(instruction, family, result).run();
   const Result<Instruction> form = align1_form(instruction, family);
   if (form && is_equivalent(instruction, *form)) return Translator(*form, family, result).run();
-  // Swizzles and channel enables that name macro accumulators select no channels.
+  // Swizzles and channel enables that select macro accumulators do not select channels.
   const auto names_accumulator = [](const Operand& op) {
     return op.macro || (op.is_arf(Arf::acc) && op.reg >= 2);
   };

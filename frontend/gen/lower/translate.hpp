@@ -1,16 +1,16 @@
 #pragma once
-// From a GEN instruction to what the EU executes: operands as places in the register file, flow, messages.
-// It must not know what an instruction computes (frontend/eu).
+// Translates a GEN instruction to the EU's form: operands as offsets in the register file, flow, messages. It
+// must not know what an instruction computes (frontend/eu).
 #include "frontend/eu/instruction.hpp"
 #include "frontend/gen/instruction.hpp"
 
 namespace eum::gen {
 
-/// Fills `result` with what `instruction` does. An error says why the instruction is refused; ip, next and
-/// flow of `result` then count nevertheless, so that the code behind it is found.
+/// Sets `result` to the translation of `instruction`. An error says why the instruction is refused; ip, next
+/// and flow of `result` are valid nevertheless, so that the code after it is found.
 Result<void> translate(const Instruction& instruction, Family family, eu::Instruction& result);
 
-/// Fills `result` with the message of a send (translate_message.cpp).
+/// Sets `result` to the message of a send (translate_message.cpp).
 Result<void> translate_message(const Instruction& instruction, Family family, eu::Message& result);
 
 }  // namespace eum::gen

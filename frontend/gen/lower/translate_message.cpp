@@ -1,4 +1,4 @@
-// Messages: from descriptors to registers, memory and what is moved.
+// Translates messages: from descriptors to registers, memory and the data moved.
 #include "frontend/eu/messages/message_lowering.hpp"
 #include "frontend/gen/lower/lower.hpp"
 #include "frontend/gen/lower/translate.hpp"
@@ -30,7 +30,7 @@ constexpr eu::OffsetUnit offset_unit(MessageKind kind) {
   }
 }
 
-/// Messages that find their surface by the place of its state.
+/// Messages that can locate their surface by the offset of its state.
 constexpr bool may_be_bindless(eu::MessageHandler lower) {
   for (const eu::MessageHandler handler :
        {&eu::lower_sample, &eu::lower_typed_surface, &eu::lower_typed_atomic, &eu::lower_atomic_counter,

@@ -333,15 +333,16 @@ struct Semantics<Op::fma> {
     return eval_lane<Op::fma_odd>(a, b, c);
   }
 };
-/// Whether an f32 may lie midway between two f16: an odd number of halves of their distance, which is 2^-24
+/// Whether an f32 may lie midway between two f16: at an odd multiple of half their distance, which is 2^-24
 /// below 2^-14.
 inline bool may_be_midway(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t magnitude = bits & 0x7fffffff;
   return (bits & 0x1fff) == 0x1000 || ((bits & 0xfff) == 0 && magnitude != 0 && magnitude < 0x38800000);
 }
-// Only to nearest can rounding twice differ from rounding once, and only at such a number. Sums of f16 and
-// products of f16 round to f64 without getting there; elsewhere the step away changes no f16.
+// Rounding twice differs from rounding once only when rounding to nearest, and only at such a midpoint.
+// Rounding a sum of an f16 and a product of two f16 to f64 does not lead to one; elsewhere the step away
+// changes no f16.
 template <>
 struct Semantics<Op::fma_odd> {
   static float eval(float a, float b, float c) {

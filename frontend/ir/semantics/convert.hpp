@@ -1,7 +1,7 @@
 #pragma once
 // Conversions and transcendental functions for one lane: Semantics<op>::eval(operands). The table of
-// lane_function.cpp asks for the Semantics of every lanewise row of ops.def, so a row without one does not
-// compile.
+// lane_function.cpp instantiates the Semantics of every lanewise row of ops.def, so a row without one does
+// not compile.
 #include "frontend/ir/semantics/arithmetic.hpp"
 #include "frontend/ir/semantics/transcendental.hpp"
 
@@ -82,7 +82,7 @@ struct Semantics<Op::bitcast> {
 
 // Transcendental functions.
 
-/// What the templates of math.hpp compute with, one lane at a time.
+/// The `B` of the templates of transcendental.hpp, one lane at a time.
 struct ScalarMath {
   template <class T>
   T constant(T value) const {

@@ -1,5 +1,5 @@
 #pragma once
-// The C++ types of lanes, and eval_lane<op>(operands of one lane), which asks for the Semantics of an op. The
+// The C++ types of lanes, and eval_lane<op>(operands of one lane), which calls the Semantics of an op. The
 // specialisations are in arithmetic.hpp and convert.hpp. It must not know functions, blocks or engines.
 //
 // Floats follow MXCSR (rounding, DAZ, FTZ) as plain SSE arithmetic does, so AVX2 code in the same mode gives

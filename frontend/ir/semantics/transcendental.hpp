@@ -1,8 +1,8 @@
 #pragma once
-// The transcendental functions (and the few other ops that are formulas), once, without branches, as
-// templates over what computes them. Instantiated with ScalarMath (frontend/ir/semantics/convert.hpp) they
-// are the meaning of the ops, instantiated with an IR builder (jit/passes/expand_math.cpp) they are their
-// expansion; both give the same bits.
+// The transcendental functions (and the few other ops defined by formulas), written once, without branches,
+// as templates over the builder `B` that computes them. Instantiated with ScalarMath
+// (frontend/ir/semantics/convert.hpp) they define the meaning of the ops, with an IR builder
+// (jit/passes/expand_math.cpp) their expansion; both give the same bits.
 //
 // `B b` has, for values of f32, f64, s32 and u32 and masks:
 //   b.constant(v)                                      a value of the C++ type of v in every lane
@@ -11,10 +11,9 @@
 //   b.cmp_eq cmp_ne cmp_lt cmp_gt cmp_un (x, y)        masks
 //   b.select(mask, x, y)
 //   b.template convert<T>(x), b.template bitcast<T>(x)
-//   b.quot, b.integer_like(x, value), b.is_signed(x)   builders of ops only: for rem, whose meaning stands
-//   alone
-// Each function but lrp and rem is of f32. Errors were measured in round to nearest even with denormals kept,
-// against libm in double; other modes change the last places. All are deterministic.
+//   b.quot, b.integer_like(x, value), b.is_signed(x)   IR builders only: for rem, whose Semantics is separate
+// All functions but lrp and rem are of f32. Errors were measured in round to nearest even with denormals
+// kept, against libm in double; other modes change the last places. All are deterministic.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -52,12 +51,13 @@ auto power_of_two(B& b, V n) {
   return b.template bitcast<float>(b.shl(biased, b.constant(std::uint32_t{23})));
 }
 
-/// What exponents are clamped to. At the one 2^(n + f) is 0, whatever the rounding mode, because power_of_two
-/// is; at the other it overflows, to what the rounding mode says, so that infinity has to be looked at apart.
+/// Bounds to which exponents are clamped. At the lower one 2^(n + f) is 0 in every rounding mode, because
+/// power_of_two is; at the upper one it overflows as the rounding mode says, so infinity is handled
+/// separately.
 inline constexpr float least_exponent = -254.0f, most_exponent = 200.0f;
 
-/// 2^(n + f) for integral n between these and |f| <= 0.5. Where the result is not 0, the last multiplication
-/// is the only one that may overflow or underflow, so it rounds denormal results once.
+/// 2^(n + f) for integral n within these bounds and |f| <= 0.5. Where the result is not 0, only the last
+/// multiplication may overflow or underflow, so denormal results are rounded once.
 template <class B, class V>
 auto exp2_parts(B& b, V n, V f) {
   // Minimax, relative error 2^-29.0.
@@ -114,8 +114,8 @@ auto log2(B& b, V x) {
 /// sin(x + quadrant * pi/2). Absolute error at most 2^-23.4 for |x| <= 2^15, 2^-18.5 for |x| < 2^22.
 template <class B, class V>
 auto sin_quadrant(B& b, V x, std::int32_t quadrant) {
-  // Beyond 2^22 an argument has no useful bits below pi/2: it counts as 0 of its sign. Infinity becomes NaN
-  // here, NaN stays.
+  // Beyond 2^22 an argument has no useful bits below pi/2: it is replaced by a zero of its sign. Infinity
+  // becomes NaN here, NaN stays.
   auto in_range = b.cmp_lt(b.abs(x), b.constant(0x1p22f));
   x = b.select(in_range, x, b.mul(x, b.constant(0.0f)));
   auto biased = b.add(b.rnde(b.mul(x, b.constant(0.636619772f))), b.constant(integer_bias));
@@ -169,7 +169,7 @@ auto pow(B& b, V x, V y) {
   log = b.select(b.cmp_eq(magnitude, b.constant(0.0f)), b.constant(double{-infinity}), log);
   log = b.select(b.cmp_eq(magnitude, b.constant(infinity)), b.constant(double{infinity}), log);
   auto exponent = b.mul(log, b.template convert<double>(y));
-  // 0 * infinity: the result is 1. A NaN operand is dealt with last.
+  // 0 * infinity: the result is 1. NaN operands are handled last.
   auto infinite = b.cmp_eq(exponent, b.constant(double{infinity}));
   exponent = b.select(b.cmp_un(exponent, exponent), b.constant(0.0),
                       clamp(b, exponent, double{least_exponent}, double{most_exponent}));
@@ -185,8 +185,8 @@ auto lrp(B& b, V x, V y, V z) {
   return b.fma(x, y, b.mul(b.sub(b.constant_like(x, 1.0), x), z));
 }
 
-/// x - (x / y) * y of integers: a quotient that is wanted too is then computed once. x rem 0 is x for s, and
-/// all ones for u.
+/// x - (x / y) * y for integers, so that a quotient that is also needed is computed once. x rem 0 is x for s,
+/// and all ones for u.
 template <class B, class V>
 auto rem(B& b, V x, V y) {
   auto quotient = b.quot(x, y);

@@ -1,4 +1,4 @@
-// Places of variables, and operands as places.
+// Assigns offsets to variables, and converts operands to offsets.
 #include "frontend/visa/lower/layout.hpp"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace {
 constexpr std::uint32_t no_place = ~std::uint32_t{0};
 /// Bytes of an element of a surface or sampler variable.
 constexpr unsigned state_bytes = 4;
-/// Addresses of registers have 16 bits.
+/// Register addresses have 16 bits.
 constexpr std::uint32_t addressable = 1u << 16;
 
-/// What predefined variables are.
+/// What a predefined variable denotes.
 struct Special {
   std::string_view name;
   enum class Kind : std::uint8_t { Payload, State, ExecutionMask, Shared } kind;
@@ -61,7 +61,7 @@ std::uint64_t storage_bytes(const Variable& variable) {
 }  // namespace
 
 Result<std::uint32_t> payload_bytes(const Kernel& kernel, unsigned grf_bytes) {
-  // Of a thread: 128 registers take the payload of any dispatch.
+  // Registers per thread: 128 hold the payload of any dispatch.
   constexpr std::uint64_t registers = 128;
   std::uint64_t end = grf_bytes;
   for (const Input& input : kernel.inputs) {
@@ -109,7 +109,8 @@ Result<Layout> Layout::make(const Kernel& kernel, RegisterFile& file, const Layo
   std::vector<VariableId> order;
   for (VariableId id = 0; id < kernel.variables.size(); ++id)
     if (lives[id].use != Lifetime::Use::None && places[id] == no_place) order.push_back(id);
-  // Those whose address is taken first, as addresses are short; they keep their places.
+  // Variables whose address is taken come first, because addresses are short; they do not share their
+  // storage.
   const auto addressed = std::stable_partition(
       order.begin(), order.end(), [&](VariableId id) { return lives[id].use == Lifetime::Use::Addressed; });
   for (auto id = order.begin(); id != addressed; ++id) {
@@ -138,7 +139,7 @@ Result<Layout> Layout::make(const Kernel& kernel, RegisterFile& file, const Layo
         variable.kind == VariableKind::Predicate ? file.take_flag() : file.take(storage_bytes(variable));
     living.push({lives[*id].last, *id});
   }
-  // Aliases lie in their roots.
+  // Aliases are within their roots.
   for (VariableId id = 0; id < kernel.variables.size(); ++id) {
     if (kernel.variables[id].alias == no_variable) continue;
     const Kernel::Place place = kernel.place(id);
@@ -160,7 +161,7 @@ eu::Operand Layout::general(const Kernel& kernel, const Operand& op) const {
     result.kind = eu::OperandKind::ExecutionMask;
   } else if (row != nullptr && row->kind == Special::Kind::State) {
     const auto at = static_cast<std::uint32_t>(place.offset) + distance;
-    // The dispatcher has sr0.0, where the thread runs, in r0.0, which text does not read.
+    // The dispatcher puts sr0.0, where the thread runs, into r0.0, which text does not read directly.
     result.offset = row->reg == eu::StateRegister::State && at == 0 ? 0 : target_.offset(row->reg) + at;
   } else {
     result.offset = places_[op.variable] + distance;
@@ -222,7 +223,7 @@ eu::Operand Layout::operand(const Kernel& kernel, const Operand& op) const {
       break;
   }
   result.type = op.kind == OperandKind::State ? ir::Type::u32 : type;
-  // Elements of an address variable are read in turn; what is written is as many as there are channels.
+  // Elements of an address variable are read in sequence; a destination has one element per channel.
   result.region =
       op.kind == OperandKind::Address ? eu::Region{0, std::max<std::uint8_t>(op.region.width, 1), 1} : region;
   using enum SourceModifier;

@@ -1,6 +1,6 @@
 #pragma once
-// Where the variables of a kernel or function lie: general, address, surface and sampler variables in one
-// linear register file behind the thread's payload, predicates in flag registers. It must not know
+// Where the variables of a kernel or function are: general, address, surface and sampler variables in one
+// linear register file after the thread's payload, predicates in flag registers. It must not know
 // instructions.
 #include <cstdint>
 #include <vector>
@@ -13,29 +13,29 @@
 
 namespace eum::visa {
 
-/// Where the payload that .input lines name ends, bytes.
+/// End of the payload according to the .input lines, in bytes.
 Result<std::uint32_t> payload_bytes(const Kernel& kernel, unsigned grf_bytes);
 
 class Layout {
  public:
-  /// Gives every variable that an instruction names a place in `file`; predefined variables that functions
-  /// share get those of `caller`, null for the kernel itself.
+  /// Assigns a place in `file` to every variable that an instruction names; predefined variables that
+  /// functions share have those of `caller`, which is null for the kernel itself.
   static Result<Layout> make(const Kernel& kernel, RegisterFile& file, const Layout* caller);
 
   const eu::Target& target() const { return target_; }
-  /// Set when the whole file is known.
+  /// Called when the whole file has been laid out.
   void set_target(const eu::Target& target) { target_ = target; }
   unsigned grf_bytes() const { return grf_bytes_; }
 
-  /// Of a general, address, surface or sampler variable: bytes in the register file.
+  /// Byte offset in the register file of a general, address, surface or sampler variable.
   std::uint32_t offset(VariableId variable) const { return places_[variable]; }
-  /// Of a predicate: its first flag bit.
+  /// First flag bit of a predicate.
   std::uint32_t flag(VariableId predicate) const { return places_[predicate]; }
 
-  /// A vector operand (General, Indirect, Immediate, Null, Address, AddressOf, State, Predicate) as the EU
-  /// has it. A predicate is read as an integer of `type`.
+  /// Converts a vector operand (General, Indirect, Immediate, Null, Address, AddressOf, State, Predicate) to
+  /// one of the EU. A predicate is read as an integer of `type`.
   eu::Operand operand(const Kernel& kernel, const Operand& op) const;
-  /// A raw operand: packed elements of `type` from its first byte on; Null stays Null.
+  /// Converts a raw operand: packed elements of `type` from its first byte on; Null stays Null.
   eu::Operand raw(const Kernel& kernel, const Operand& op, ir::Type type) const;
   /// Byte offset of a raw operand.
   std::uint32_t raw_offset(const Operand& op) const { return places_[op.variable] + op.column; }
@@ -44,7 +44,7 @@ class Layout {
   eu::Operand general(const Kernel& kernel, const Operand& op) const;
 
   unsigned grf_bytes_ = 32;
-  std::vector<std::uint32_t> places_;  ///< by variable; no_place: no instruction names it
+  std::vector<std::uint32_t> places_;  ///< by variable; no_place: not named by an instruction
   eu::Target target_{};
 };
 

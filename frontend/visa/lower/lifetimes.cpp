@@ -1,4 +1,4 @@
-// One walk over the operands, then one over the loops of each variable.
+// Computes lifetimes in one pass over the operands and one over the loops of each variable.
 #include "frontend/visa/lower/lifetimes.hpp"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ struct Loop {
   std::uint32_t first, last;
 };
 
-/// From each label that control goes back to, to the last place from where it does; loops that overlap are
-/// one. In order.
+/// Loops, in order: each from the target of a back edge to the last branch to it; overlapping loops are
+/// merged.
 std::vector<Loop> loops_of(const Kernel& kernel) {
   std::vector<Loop> loops;
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
@@ -58,7 +58,8 @@ std::vector<Loop> loops_of(const Kernel& kernel) {
   return merged;
 }
 
-/// Operand that an instruction writes as a whole, or -1: of messages the response, where none is merged.
+/// Index of the operand that an instruction writes entirely, or -1; for messages the response, unless it is
+/// merged.
 int destination_of(const Kernel& kernel, const Instruction& inst) {
   if (inst.predicate.variable != no_variable || inst.operand_count == 0) return -1;
   switch (inst.opcode) {
@@ -80,7 +81,7 @@ int destination_of(const Kernel& kernel, const Instruction& inst) {
   return kind == OperandKind::Name || kind == OperandKind::Raw ? -1 : 0;
 }
 
-/// What is known of a variable while the kernel is walked over.
+/// What is known of a variable during the pass over the kernel.
 struct Seen {
   std::uint32_t block = 0;
   bool one_block = true;
@@ -115,7 +116,7 @@ std::vector<Lifetime> lifetimes(const Kernel& kernel) {
       note(op.variable, i,
            op.kind == OperandKind::AddressOf ? Lifetime::Use::Addressed : Lifetime::Use::Named, writes_all);
     };
-    // Sources before the destination: what is read first carries something in.
+    // Sources come before the destination: a variable that is read first is live-in.
     const int destination = destination_of(kernel, inst);
     for (int k = 0; k < static_cast<int>(operands.size()); ++k)
       if (k != destination) note_operand(operands[static_cast<std::size_t>(k)], false);

@@ -1,4 +1,4 @@
-// The door of vISA text to lowering.
+// The entry points for lowering vISA text.
 #include "frontend/visa/lower/lower.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace eum::visa {
 
 unsigned register_bytes(const Kernel& kernel) {
   constexpr unsigned small = 32, large = 64;
-  // The compiler declares r0 first, with the size that it has.
+  // The compiler declares r0 first, with its size.
   bool declares_header = false;
   for (const Variable& variable : kernel.variables) {
     if (variable.alias == no_variable) continue;
@@ -20,7 +20,7 @@ unsigned register_bytes(const Kernel& kernel) {
     declares_header = true;
   }
   if (declares_header) return small;
-  // Only code for larger registers aligns variables to them.
+  // Only code for larger registers has variables aligned to these.
   for (const Variable& variable : kernel.variables)
     if (!variable.predefined && variable.align_bytes >= large) return large;
   return small;

@@ -1,4 +1,4 @@
-// The tables.
+// The tables of lsc_rules.hpp.
 #include "frontend/visa/lower/lsc_rules.hpp"
 
 #include <algorithm>
@@ -61,8 +61,8 @@ static_assert(
 
 using enum LscDataSize;
 using T = ir::Type;
-// Vectors and atomics are those of 32 and 64 bits; atomics of 16 bits lie in dwords. Blocks: as many as the
-// finaliser takes, transposed one whose rows of registers are at most so many.
+// Vectors and atomics have 32 or 64 bits; 16-bit atomics are held in dwords. Blocks: the finaliser's maximum
+// number. Transposed: its maximum width of the single block.
 constexpr LscDataRule data_rules[] = {
     // size, memory, unit, high half, vectors, atomics, blocks, transposed
     {d8, T::u8, T::u8, false, false, false, 4, 32},       //
@@ -80,7 +80,7 @@ struct CachingRule {
   bool loads, stores, atomics;
 };
 using enum LscCaching;
-// The document's table; atomics, of which it is silent, do not use the first level.
+// The document's table; it does not mention atomics, which do not use the first level.
 constexpr CachingRule caching_rules[] = {
     // L1, L3, loads, stores, atomics
     {df, df, true, true, true},    //

@@ -1,4 +1,4 @@
-// Puts a kernel and the functions that it calls one behind the other.
+// Lays out a kernel and the functions that it calls one after another.
 #include "frontend/visa/lower/program.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace eum::visa {
 namespace {
 
-/// Of a kernel and its functions; far above what compilers make.
+/// Limit of a kernel and its functions, far above what compilers emit.
 constexpr std::size_t max_instructions = std::size_t{1} << 24;
 
 bool is_call(Opcode opcode) {
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Program>> Program::make(const Module& module, std::size_t
   return program;
 }
 
-/// The kernel, then each function that any unit calls by name and that the module has.
+/// Adds the kernel, then each function of the module that any unit calls by name.
 Result<void> Program::add_units(std::size_t kernel) {
   std::vector<const Kernel*> found{&module_.kernels[kernel]};
   std::size_t instructions = 0;
@@ -94,8 +94,9 @@ void Program::add_segments() {
   }
 }
 
-/// Channels that go forward wait for the others at the label, but where all go that are on and none wait on
-/// the way: that is a jump. Those that return before the end wait there.
+/// Finds the instructions where channels reconverge. Channels that branch forward are parked at the label
+/// until the others arrive, unless all active ones branch and none are parked on the way: that is a jump.
+/// Channels that return early are parked at the end of the segment.
 void Program::place_joins() {
   for (Unit& unit : units_) {
     const Kernel& kernel = *unit.kernel;
@@ -114,14 +115,14 @@ void Program::place_joins() {
         const bool divides = inst.exec_size != 1 && inst.predicate.variable != no_variable;
         if (to > i && divides) unit.joins[to] = true;
         if (to > i && !divides) uniform.push_back({i, to});
-        // Those that do not go back wait behind the loop.
+        // Channels that leave the loop are parked after it.
         if (to <= i && divides && i + 1 < segment.last) unit.joins[i + 1] = true;
       } else if (inst.opcode == Opcode::ret || inst.opcode == Opcode::fret) {
         if (i + 1 != segment.last) returns_early[unit.segments[i]] = true;
       }
     }
-    // One that passes a place where channels wait has to wait itself, and others may pass it then. Mostly the
-    // first round finds nothing; after some the rest wait, which is always right.
+    // A uniform branch that passes a join has to park too, which makes its label a join that others may pass.
+    // Usually the first round finds none; in the last round all that remain park, which is always correct.
     constexpr unsigned rounds = 8;
     std::vector<std::uint32_t> joins_before(count + 1);
     for (unsigned round = 0; round < rounds && !uniform.empty(); ++round) {
@@ -174,19 +175,19 @@ const Segment* Program::callee(const Unit& unit, const Instruction& inst) const 
   if (operand.kind != OperandKind::Label) return nullptr;
   const std::uint32_t at = unit.kernel->labels[operand.variable].instruction;
   const Segment& segment = segments_[unit.segments[at]];
-  // Between a subroutine's first place and its label nothing is done.
+  // Nothing is executed between the beginning of a subroutine and its label.
   for (std::uint32_t i = segment.first; i < at; ++i)
     if (unit.kernel->instructions[i].opcode != Opcode::subroutine) return nullptr;
   return segment.return_slot != 0 ? &segment : nullptr;
 }
 
-/// A function keeps its return address and variables in one place, so none may be under way twice.
+/// Refuses recursion: each function has a single place for its return address and variables.
 Result<void> Program::check_calls() const {
   enum class State : std::uint8_t { New, Open, Done };
   std::vector<State> state(segments_.size(), State::New);
   struct Visit {
     std::uint32_t segment;
-    std::uint32_t next;  ///< instruction
+    std::uint32_t next;  ///< the instruction to visit next
   };
   std::vector<Visit> path{{0, segments_.front().first}};
   state[0] = State::Open;

@@ -1,6 +1,6 @@
 #pragma once
-// A vISA kernel and the functions that it calls as a program of the EU: each instruction has an ip, and
-// labels where channels come together have one too. It must not know what instructions mean.
+// A vISA kernel and the functions that it calls as a program of the EU: each instruction has an ip, including
+// the labels where channels reconverge. It must not know what instructions mean.
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -17,14 +17,14 @@
 
 namespace eum::visa {
 
-/// Instructions that return to the same place: the kernel's own, a subroutine or a function.
+/// Instructions with a common return: the kernel's own, a subroutine or a function.
 struct Segment {
   std::uint32_t unit = 0;   ///< index in Program's list of Program::Unit
-  std::uint32_t first = 0;  ///< instruction of the unit
-  std::uint32_t last = 0;   ///< behind its last instruction
+  std::uint32_t first = 0;  ///< index in the unit of its first instruction
+  std::uint32_t last = 0;   ///< index after its last instruction
   std::uint32_t first_ip = 0;
-  std::uint32_t end_ip = 0;       ///< where it ends: of the kernel the thread, of others the call
-  std::uint32_t return_slot = 0;  ///< byte in the register file of the return address; 0: the kernel
+  std::uint32_t end_ip = 0;       ///< where it ends: for the kernel the thread, otherwise the call
+  std::uint32_t return_slot = 0;  ///< byte offset of the return address in the register file; 0: the kernel
 };
 
 class Program final : public eu::Program {
@@ -33,7 +33,7 @@ class Program final : public eu::Program {
                                                const Symbols& symbols);
 
   const eu::Target& target() const { return units_.front().layout.target(); }
-  /// Channels that the kernel is dispatched with.
+  /// Number of channels of the dispatch.
   unsigned simd() const { return simd_; }
 
   // ---- eu::Program ----
@@ -44,7 +44,7 @@ class Program final : public eu::Program {
   std::uint32_t step(std::uint32_t) const override { return unit_bytes; }
 
   // ---- for translation ----
-  /// A .kernel or .global_function that takes part.
+  /// A .kernel or .global_function of the program.
   struct Unit {
     const Kernel* kernel = nullptr;
     Layout layout;
@@ -52,18 +52,18 @@ class Program final : public eu::Program {
     std::uint32_t first_segment = 0;
     std::vector<std::uint32_t> ips;        ///< by instruction
     std::vector<std::uint32_t> segments;   ///< by instruction
-    std::vector<bool> joins;               ///< by instruction: a label where channels come together
-    std::vector<std::uint32_t> next_join;  ///< by instruction: ip of the first one behind it, or no_ip
+    std::vector<bool> joins;               ///< by instruction: whether channels reconverge there
+    std::vector<std::uint32_t> next_join;  ///< by instruction: ip of the first join after it, or no_ip
   };
   static constexpr std::uint32_t no_ip = ~std::uint32_t{0};
 
   const Segment& segment(std::uint32_t index) const { return segments_[index]; }
-  /// Of the function of that name, or null.
+  /// The segment of the function called `name`, or null.
   const Segment* function(std::string_view name) const;
-  /// What a call calls, or null.
+  /// The segment that a call calls, or null.
   const Segment* callee(const Unit& unit, const Instruction& inst) const;
   const Symbols& symbols() const { return symbols_; }
-  // Keep what an instruction points to for the time of the program.
+  // Each stores data that an instruction refers to for the lifetime of the program.
   std::span<const std::uint32_t> keep(std::vector<std::uint32_t> table) const {
     tables_.push_back(std::move(table));
     return tables_.back();
@@ -82,7 +82,7 @@ class Program final : public eu::Program {
     std::uint32_t unit = 0;
     std::uint32_t instruction = 0;
     std::uint32_t segment = 0;
-    bool end = false;  ///< of the segment, behind its last instruction
+    bool end = false;  ///< the end of the segment, after its last instruction
   };
 
   Program(const Module& module, const Symbols& symbols) : module_(module), symbols_(symbols) {}

@@ -1,4 +1,4 @@
-// First fit over free ranges.
+// First-fit allocation in free ranges.
 #include "frontend/visa/lower/register_file.hpp"
 
 #include <iterator>
@@ -46,8 +46,8 @@ std::uint32_t RegisterFile::take_flag() {
 }
 
 Result<eu::Target> RegisterFile::target() const {
-  // A thread's payload may be larger than what the kernel reads of it; messages move whole registers also
-  // behind a small variable at the end.
+  // A thread's payload may be larger than the part that the kernel reads; messages move whole registers, even
+  // beyond a small variable at the end.
   constexpr std::uint64_t least = 128, slack = 2;
   const std::uint64_t registers = (end_ + grf_bytes_ - 1) / grf_bytes_ + slack;
   const eu::Target target{grf_bytes_ == 64 ? "visa64" : "visa32", static_cast<std::uint16_t>(grf_bytes_),

@@ -1,4 +1,4 @@
-// Follows movs of immediates forward from label to label.
+// Propagates movs of immediates forward within straight-line code.
 #include "frontend/visa/lower/surfaces.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace eum::visa {
 namespace {
 
-/// Control may come from elsewhere, or other code may write variables.
+/// Whether control may arrive at the instruction from elsewhere, or other code may write variables.
 bool breaks_run(Opcode opcode) {
   switch (opcode) {
     case Opcode::label:

@@ -1,6 +1,6 @@
 #pragma once
-// Which binding table index or sampler a surface or sampler variable holds at each instruction, where movs
-// says so in the same straight run of instructions. It must not know messages.
+// The binding table index or sampler index that a surface or sampler variable holds at each instruction, if a
+// movs in the same straight-line code sets it. It must not know messages.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,7 +14,7 @@ class Surfaces {
   Surfaces() = default;
   explicit Surfaces(const Kernel& kernel);
 
-  /// The value of the variable's first element when `instruction` (an index) begins, if it is known.
+  /// The value of the variable's first element before `instruction` (an index), if it is known.
   std::optional<std::uint32_t> known(std::uint32_t instruction, VariableId variable) const;
 
  private:
@@ -23,7 +23,7 @@ class Surfaces {
     VariableId variable;
     std::uint32_t value;
   };
-  std::vector<Known> known_;  ///< by instruction; of those that name the variable
+  std::vector<Known> known_;  ///< by instruction, for those that name the variable
 };
 
 }  // namespace eum::visa

@@ -1,4 +1,4 @@
-// One function a shape of meanings.def.
+// One function per shape of meanings.def.
 #include "frontend/visa/lower/translate.hpp"
 
 #include <algorithm>
@@ -18,18 +18,18 @@ namespace {
 /// How the operands of an instruction become those of the EU.
 enum class Shape : std::uint8_t {
   Plain,       ///< destination, sources
-  Addend,      ///< destination, factors, addend, which comes first in the EU
-  Division,    ///< as Plain; integers have a quotient
-  Halves,      ///< the second result lies behind the first, in registers of its own
+  Addend,      ///< destination, factors, addend, which is the first source in the EU
+  Division,    ///< as Plain; integers use a quotient
+  Halves,      ///< the second result follows the first, in registers of its own
   TwoResults,  ///< two destinations, sources
   Macro,       ///< destination, predicate that it sets, sources
-  Logic,       ///< of predicates if the destination is one, else Plain
+  Logic,       ///< on predicates if the destination is one, else Plain
   Boolean,     ///< as Plain, with a table in the name
   Minimum,
   Maximum,
   Compare,   ///< to a predicate or a destination
   SetFlags,  ///< predicate, source
-  Note,      ///< no operand counts
+  Note,      ///< operands are ignored
   Join,
   Goto,
   Jump,
@@ -123,7 +123,7 @@ class Translator {
   Result<void> call();
   void return_from();
   Result<void> symbol();
-  /// Byte of the label that operand `k` names.
+  /// Ip of the label that is operand `k`.
   std::uint32_t target(unsigned k) const {
     return unit_.ips[kernel_.labels[operands_[k].variable].instruction];
   }
@@ -137,7 +137,7 @@ class Translator {
   eu::Instruction& out_;
 };
 
-/// bfloats are moved only where nothing converts them.
+/// Checks that the EU can compute with the operand's type; bfloats can only be moved without conversion.
 Result<void> Translator::check_type(const Operand& op) const {
   const bool variable = op.kind == OperandKind::General || op.kind == OperandKind::Raw;
   const Type type = variable ? kernel_.variables[op.variable].type : op.type;
@@ -160,7 +160,7 @@ Result<void> Translator::plain(unsigned first) {
   if (const Result<void> typed = check_type(operands_[first]); !typed) return typed;
   out_.dst = operand(operands_[first]);
   if (const Result<void> read = sources(first + 1); !read) return read;
-  // A predicate is read as an integer that has a bit for each of its elements.
+  // A predicate is read as an integer with a bit for each of its elements.
   for (unsigned k = 0; k < out_.source_count; ++k) {
     if (out_.src[k].kind != eu::OperandKind::Flag) continue;
     const unsigned bits = kernel_.variables[operands_[first + 1 + k].variable].elements;
@@ -215,8 +215,8 @@ Result<void> Translator::compare() {
   return {};
 }
 
-// Channels that wait at the label have come back by the time that it is executed; with none on, control goes
-// to the next place where some may wait.
+// Channels parked at the label have reconverged when it is executed; if none is active, control goes to the
+// next place where some may be parked.
 void Translator::join() {
   const std::uint32_t next = unit_.next_join[index_];
   if (!unit_.joins[index_] || next == Program::no_ip) {
@@ -227,7 +227,7 @@ void Translator::join() {
   out_.flow.jip = next;
 }
 
-// What one channel decides, all that are on do.
+// All active channels follow the decision of one.
 void Translator::of_all_channels() {
   out_.exec_size = static_cast<std::uint8_t>(program_.simd());
   out_.channel_offset = 0;
@@ -239,7 +239,7 @@ Result<void> Translator::go_to() {
   if (unit_.segments[kernel_.labels[operands_[0].variable].instruction] != unit_.segments[index_])
     return error("expected a label of the same function");
   const bool predicated = out_.predicated(), all = in_.exec_size == 1;
-  // Where all channels that are on go the same way and none wait in between, it is a jump.
+  // If all active channels go the same way and none are parked in between, it is a jump.
   if ((to <= out_.ip || to <= next) && (all || !predicated)) {
     out_.lower = &eu::lower_jump;
     out_.flow.kind = predicated ? eu::FlowKind::jump_if : eu::FlowKind::jump;
@@ -286,13 +286,13 @@ Result<void> Translator::call() {
   out_.dst.type = ir::Type::u32;
   out_.dst.offset = to->return_slot;
   out_.dst.region = {1, 1, 1};
-  // A call of one channel is one of all that are on.
+  // A call of one channel is a call of all active ones.
   if (in_.exec_size == 1) of_all_channels();
   out_.no_mask = false;
   return {};
 }
 
-// The last return of a segment is its end; others go there.
+// The last return of a segment is its end; earlier returns go there.
 void Translator::return_from() {
   const Segment& segment = program_.segment(unit_.segments[index_]);
   if (index_ + 1 == segment.last) {
@@ -333,8 +333,8 @@ bool Translator::is_thread_number(const Operand& op) const {
   return op.kind == OperandKind::General && kernel_.place(op.variable).root == id(PredefinedVariable::hw_id);
 }
 
-/// No two threads that run at the same time have the same number: bits 8:0 of r0.5 (Broadwell PRM, volume 7,
-/// "Thread Payload" of the GPGPU walker: FFTID).
+/// A number that no two concurrent threads share: bits 8:0 of r0.5 (Broadwell PRM, volume 7, "Thread Payload"
+/// of the GPGPU walker: FFTID).
 Result<void> Translator::thread_number() {
   if (const Result<void> typed = check_type(operands_[0]); !typed) return typed;
   constexpr unsigned offset = 20, mask = 0x1ff;
@@ -368,7 +368,7 @@ Result<void> Translator::run() {
       return plain();
     case Shape::Addend: {
       const Result<void> read = plain();
-      // Factors in the order of the finaliser, which decides whose NaN comes through.
+      // Factors in the finaliser's order, which determines whose NaN is propagated.
       if (read) out_.src = {out_.src[2], out_.src[1], out_.src[0], out_.src[3]};
       return read;
     }
@@ -400,7 +400,7 @@ Result<void> Translator::run() {
     case Shape::Maximum: {
       out_.condition = meaning.shape == Shape::Minimum ? eu::Condition::lt : eu::Condition::ge;
       const Result<void> read = plain();
-      // Immediates go last, which decides between zeros of different sign.
+      // Immediates go last, which determines the result for zeros of different signs.
       if (read && out_.src[0].is_immediate()) std::swap(out_.src[0], out_.src[1]);
       return read;
     }

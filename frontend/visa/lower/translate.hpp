@@ -1,5 +1,5 @@
 #pragma once
-// From a vISA instruction to what the EU executes: operands as places in the register file, flow, messages.
+// Translates a vISA instruction to the EU's form: operands as offsets in the register file, flow, messages.
 // It must not know what an instruction computes (frontend/eu).
 #include <cstdint>
 
@@ -8,8 +8,8 @@
 
 namespace eum::visa {
 
-/// Fills `result` with what instruction `index` of `unit` does. An error says why it is refused; ip, next and
-/// flow of `result` then count nevertheless.
+/// Sets `result` to the translation of instruction `index` of `unit`. An error says why it is refused; ip,
+/// next and flow of `result` are valid nevertheless.
 Result<void> translate(const Program& program, const Program::Unit& unit, std::uint32_t index,
                        eu::Instruction& result);
 

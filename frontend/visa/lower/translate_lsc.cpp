@@ -1,4 +1,4 @@
-// Lsc instructions to messages, rule by rule.
+// Translates lsc instructions to messages, rule by rule.
 #include "frontend/visa/lower/translate_lsc.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace eum::visa {
 namespace {
 
-// Binding table indices that mean other memory (Broadwell PRM volume 7, "Stateless Model"): 253 and 255 all
+// Binding table indices that denote other memory (Broadwell PRM volume 7, "Stateless Model"): 253 and 255 all
 // of it.
 constexpr std::uint64_t first_special_index = 253, slm_index = 254;
-constexpr std::uint32_t state_bytes = 64;  ///< of a surface
+constexpr std::uint32_t state_bytes = 64;  ///< size of the state of a surface
 
 template <class Enum>
 std::string_view name(std::span<const std::string_view> names, Enum value) {
@@ -60,13 +60,13 @@ class Translator {
   Result<void> typed_block();
   Result<void> addresses();
   Result<void> data_operands();
-  /// A raw operand of `bytes`, which its variable must have.
+  /// Converts a raw operand of `bytes`, which its variable must have.
   Result<void> raw(LscOperand place, ir::Type type, unsigned bytes, std::string_view what,
                    eu::Operand& to) const;
   std::uint32_t room(const Operand& op, const eu::Operand& place) const;
   Result<void> null(LscOperand place, std::string_view what) const;
   bool names_scratch() const;
-  /// Bytes of the data of each channel, all elements.
+  /// Bytes of the data of one channel, all elements.
   unsigned data_bytes() const;
 
   const Kernel& kernel_;
@@ -101,8 +101,9 @@ Result<void> Translator::caching() const {
                name(lsc_caching_names, lsc_.l1), name(lsc_caching_names, lsc_.l3));
 }
 
-/// The kernel's scratch space is a surface whose state r0 names. Compilers put that name into a variable
-/// right before each access: the closest instruction that mentions the variable says whether it is so.
+/// Whether the surface is the kernel's scratch space, whose state r0 points to. Compilers compute the surface
+/// from r0 in a variable right before each access: the closest instruction that mentions the variable
+/// decides.
 bool Translator::names_scratch() const {
   constexpr std::uint32_t pointer_dword = 5, pointer_shift = 4;
   constexpr std::size_t farthest = 64;
@@ -121,7 +122,7 @@ bool Translator::names_scratch() const {
     const std::span<const Operand> operands = kernel_.operands_of(*inst);
     if (std::ranges::none_of(operands, mentions)) continue;
     if (inst->opcode == Opcode::lsc) {
-      // It may be the surface of another access as well.
+      // The variable may also be the surface of another access.
       const auto others = operands.subspan(1);
       if (std::ranges::none_of(others, mentions)) continue;
       return false;
@@ -336,7 +337,7 @@ Result<void> Translator::raw(LscOperand place, ir::Type type, unsigned bytes, st
                kernel_.variables[op.variable].name);
 }
 
-/// Bytes that the variable of a raw operand has from there on, and what it is an alias of.
+/// Bytes from a raw operand's place to the end of the variable that has its storage.
 std::uint32_t Translator::room(const Operand& op, const eu::Operand& place) const {
   const Kernel::Place where = kernel_.place(op.variable);
   const std::uint64_t inside = where.offset + place.offset - layout_.offset(op.variable);
@@ -370,7 +371,7 @@ Result<void> Translator::addresses() {
     if (pitch.kind == OperandKind::Null)
       return error("expected a pitch that is a number or a variable, found null");
     scalars(pitch.present() ? 2 : 1);
-    out_.addresses[0].type = out_.address;  // whatever its variable is declared as
+    out_.addresses[0].type = out_.address;  // whatever the declared type of its variable
     return {};
   }
   const unsigned bytes = inst_.exec_size * ir::size_of(out_.address), count = typed_ ? 4 : 1;

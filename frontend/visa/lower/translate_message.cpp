@@ -1,4 +1,4 @@
-// Messages of vISA but lsc: one row a message says what it is, operands say where.
+// vISA messages except lsc: the row of a message says what it is, its operands where.
 #include "frontend/visa/lower/translate_message.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace eum::visa {
 namespace {
 
-// Binding table indices that mean other memory (Broadwell PRM volume 7, "Stateless Model").
+// Binding table indices that denote other memory (Broadwell PRM volume 7, "Stateless Model").
 constexpr std::uint32_t slm_index = 254, stateless_index = 255, stateless_non_coherent_index = 253;
 constexpr std::uint32_t last_surface_index = 239;
 
@@ -128,15 +128,15 @@ class MessageTranslator {
   Result<void> run();
 
  private:
-  /// Memory of a data port message: binding table index, shared local memory or the address space.
+  /// Sets the memory of a data port message: binding table index, shared local memory or the address space.
   Result<void> memory(const Operand& op);
   Result<void> image(const Operand& op);
   Result<void> sampler(const Operand& op);
   eu::Operand surface_index(const Operand& op) const;
   void base(const Operand& op) { brought_.scalars[0] = unit_.layout.operand(kernel_, op); }
-  /// `count` registers from the first byte of `op` on, sent or returned; %null has none.
+  /// Adds `count` registers from the first byte of `op` on, to payload or response; %null has none.
   void transfer(const Operand& op, bool write, unsigned count);
-  /// A parameter of the payload: `op` from its first byte on, `bytes` a channel.
+  /// Adds a parameter of the payload: `op` from its first byte on, `bytes` per channel.
   void parameter(const Operand& op, unsigned bytes) { transfer(op, true, registers(bytes)); }
   void response(const Operand& op, unsigned bytes, unsigned count = 1) {
     transfer(op, false, count * registers(bytes));
@@ -223,7 +223,7 @@ void MessageTranslator::transfer(const Operand& op, bool write, unsigned count) 
     message_.response = range;
 }
 
-/// Elements of each channel between memory and registers, dwords there or wider.
+/// Moves elements of each channel between memory and registers, where they take a dword or more.
 void MessageTranslator::move(const Operand& data, bool write, unsigned memory_bits, unsigned components) {
   message_.lower = &eu::lower_per_channel;
   message_.write = write;
@@ -279,7 +279,7 @@ Result<void> MessageTranslator::scattered() {
     default:
       break;
   }
-  // svm_gather and svm_scatter: blocks of 1 byte make one element, others are elements of their own.
+  // svm_gather and svm_scatter: blocks of 1 byte form one element, larger blocks are elements of their own.
   const unsigned block = in_.suffix[0], count = in_.suffix[1];
   const bool counted = count == 1 || count == 2 || count == 4 || count == 8;
   if (!counted || (block != 1 && block != 4 && block != 8))
@@ -293,8 +293,8 @@ Result<void> MessageTranslator::scattered() {
   return {};
 }
 
-// The sources of compare-and-exchange: the new value, then what memory is compared with; the EU has them the
-// other way round.
+// The sources of compare-and-exchange are the new value, then the value to compare with; the EU has the
+// opposite order.
 Result<void> MessageTranslator::atomic(const Operand& addresses, const Operand& dst, const Operand& src0,
                                        const Operand& src1) {
   const std::optional<mem::AtomicOp> op = atomic_op(in_.suffix[0]);
@@ -365,12 +365,12 @@ Result<void> MessageTranslator::sample() {
       kernel_.variables[operands_[k].variable].kind == VariableKind::Sampler)
     if (const Result<void> found = sampler(operands_[k++]); !found) return found;
   if (const Result<void> found = image(operands_[k++]); !found) return found;
-  // resinfo gives its parameter first, others the destination.
+  // resinfo has its parameter first, others the destination.
   if (in_.opcode == Opcode::resinfo) parameter(operands_[k++], 4);
   const Operand& dst = operands_[k++];
   for (; k < operands_.size(); ++k) parameter(operands_[k], 4);
   if (gather) {
-    // One channel is gathered, and four texels come back.
+    // One channel is gathered, and four texels are returned.
     control |= static_cast<std::uint32_t>(std::countr_zero(channels)) << 16;
     channels = 0xf;
   }
@@ -426,7 +426,7 @@ Result<void> MessageTranslator::run() {
         return atomic(operands_[1], operands_[4], operands_[2], operands_[3]);
       case Opcode::svm_atomic:
         message_.memory.space = ir::MemSpace::A64;
-        // A lone source may stand in either place.
+        // A single source may be in either position.
         if (operands_[2].kind == OperandKind::Null && operands_[3].kind != OperandKind::Null)
           return atomic(operands_[0], operands_[1], operands_[3], operands_[2]);
         return atomic(operands_[0], operands_[1], operands_[2], operands_[3]);

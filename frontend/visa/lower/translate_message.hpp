@@ -1,5 +1,5 @@
 #pragma once
-// Messages of vISA: from operands to what memory is asked.
+// Translates vISA messages: from operands to the requested memory operation.
 #include <cstdint>
 
 #include "frontend/eu/instruction.hpp"
@@ -7,7 +7,7 @@
 
 namespace eum::visa {
 
-/// Fills the message of `result` with what instruction `index` of `unit` sends.
+/// Sets the message of `result` to what instruction `index` of `unit` sends.
 Result<void> translate_message(const Program& program, const Program::Unit& unit, std::uint32_t index,
                                eu::Instruction& result);
 
