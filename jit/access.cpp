@@ -1,4 +1,4 @@
-// Each element of an access is resolved by itself, to host memory or to callbacks of the address space.
+// Each element of an access is resolved separately, to host memory or to callbacks of the address space.
 #include "jit/access.hpp"
 
 #include <array>
@@ -18,13 +18,13 @@ using mem::Access::Read;
 using mem::Access::ReadWrite;
 using mem::Access::Write;
 
-/// Where one element is.
+/// Where an element is.
 struct Place {
   enum class Kind : std::uint8_t {
     Host,       ///< at `host`
     Nowhere,    ///< outside a surface: reads 0, writes are dropped
-    Elsewhere,  ///< at the element's address, but not in one piece of host memory
-    Fault,      ///< not there, or not for this access
+    Elsewhere,  ///< at the element's address, but not wholly in the host memory of a region
+    Fault,      ///< unmapped, or the access is not allowed
   } kind = Kind::Fault;
   std::byte* host = nullptr;
   std::uint64_t address = 0;  ///< of the address space, for Elsewhere
@@ -41,26 +41,26 @@ struct Element {
   bool inside(std::uint64_t size) const { return !wraps() && address() <= size && bytes <= size - address(); }
 };
 
-/// Host memory that answers to a range of the accessed space.
+/// Host memory that backs a range of the accessed space.
 struct Window {
   std::uint64_t address = 0;
   std::uint64_t size = 0;
   std::byte* host = nullptr;
 
-  /// All of the element is inside.
+  /// Whether the whole element is inside.
   bool holds(const Element& element) const {
     const std::uint64_t at = element.address() - address;
     return !element.wraps() & (at <= size) & (element.bytes <= size - at);
   }
 };
 
-// Guest threads may race for guest memory, which is the guest's affair, not one for the thread sanitizer.
+// Guest threads may race for guest memory; that is the guest's concern, not the thread sanitizer's.
 // (Elsewhere the attribute would only keep g++ from inlining.)
 #ifdef __SANITIZE_THREAD__
 [[gnu::no_sanitize("thread")]]
 #endif
 void copy_element(std::byte* to, const std::byte* from, unsigned bytes) {
-  switch (bytes) {  // known sizes need no call
+  switch (bytes) {  // constant sizes need no call
     case 1:
       return void(std::memcpy(to, from, 1));
     case 2:
@@ -112,11 +112,11 @@ class Memory {
     }
   }
 
-  /// False: the fault says why.
+  /// False: `fault` holds the reason.
   bool usable() const { return usable_; }
 
   [[gnu::always_inline]] Place find(const Element& element) {
-    // Lanes may be in two regions by turns, which no branch predictor knows.
+    // Lanes may alternate between two regions, which a branch predictor cannot predict.
     const bool in_first = windows_[0].holds(element);
     const Window& window = windows_[in_first ? 0 : 1];
     if (in_first | window.holds(element))
@@ -138,7 +138,7 @@ class Memory {
     return true;
   }
 
-  /// A read would succeed.
+  /// Whether a read would succeed.
   bool holds(const Element& element) {
     const Place place = find(element);
     if (place.kind != Place::Kind::Elsewhere) return place.kind != Place::Kind::Fault;
@@ -188,7 +188,7 @@ class Memory {
 
   [[gnu::noinline]] Place find_outside_windows(const Element& element) {
     switch (access_.mem.space) {
-      case ir::MemSpace::Surface:  // one without host memory of its own is a range of the address space
+      case ir::MemSpace::Surface:  // a surface without host memory of its own is a range of the address space
       case ir::MemSpace::Bindless:
       case ir::MemSpace::States:
         if (surface_ == nullptr || surface_->base != nullptr || !element.inside(surface_->size))
@@ -205,7 +205,7 @@ class Memory {
     }
   }
 
-  /// The element lies at `start` + its own address. Its region becomes the window.
+  /// The element is at `start` + its own address. Its region becomes the window.
   Place find_address(std::uint64_t start, const Element& element) {
     if (environment_.space == nullptr) return {};
     const std::uint64_t address = start + element.address();
@@ -220,7 +220,7 @@ class Memory {
     return {Place::Kind::Host, region->host + offset};
   }
 
-  /// The surface that the place of its state names; nobody asks where no lane is on.
+  /// Reads the surface that its state describes; not needed if no lane is active.
   [[gnu::noinline]] void read_state(mem::image::SurfaceHeap heap, const AccessOperands& operands) {
     outside_ = Place::Kind::Nowhere;
     if ((operands.mask & ir::lane_mask(access_.lanes)) == 0) return;
@@ -248,7 +248,7 @@ class Memory {
   bool usable_ = true;
   const mem::Surface* surface_ = nullptr;
   std::uint32_t surface_index_;
-  std::array<Window, 2> windows_;  ///< that accesses before have been in
+  std::array<Window, 2> windows_;  ///< of earlier accesses
   Place::Kind outside_ = Place::Kind::Fault;
   mem::Access wanted_;
   Fault& fault_;
@@ -258,7 +258,7 @@ constexpr std::byte zeros[8] = {};
 
 bool in_mask(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 
-/// The addresses of the lanes, with what the access says of them looked up once.
+/// The addresses of the lanes; properties of the access are looked up once.
 class Addresses {
  public:
   Addresses(const Access& access, const AccessOperands& operands)
@@ -277,7 +277,7 @@ class Addresses {
         is_signed_ ? static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(distance)}) : distance;
     return base_ + extended * scale_;
   }
-  /// The first component that a lane may access, `bytes` long.
+  /// The first component, `bytes` long, that a lane may access.
   [[gnu::always_inline]] Element first_element(unsigned lane, unsigned bytes) const {
     if (wraps_around_) return {of(lane) + offset_, 0, bytes};
     return {of(lane), offset_, bytes};

@@ -90,7 +90,7 @@ std::vector<FileRange> intersection(const RegisterUse& use) {
 
 std::vector<FileRange> restored_slots(const RegisterUse& use) {
   std::vector<FileRange> slots;
-  std::uint32_t done = restored_slot_bytes;  // the header comes by itself
+  std::uint32_t done = restored_slot_bytes;  // the header is set separately
   for (const FileRange& range : intersection(use)) {
     const std::uint32_t begin = std::max(done, range.offset / restored_slot_bytes * restored_slot_bytes);
     const std::uint32_t last = range.offset + range.bytes + restored_slot_bytes - 1;
@@ -113,7 +113,7 @@ void Executable::clear(ThreadState& state) const {
   std::memset(bytes + layout_.masks, 0, layout_.size - layout_.masks);
 }
 
-/// The thread whose turn it is in the batch.
+/// Begins the batch's current thread.
 void Executable::begin(ThreadBatch& batch) const {
   ThreadState& state = *batch.state;
   state.resume = 0;

@@ -1,6 +1,6 @@
 #pragma once
 // The floating point mode of a guest thread on the host: which MXCSR an op needs, and the denormals of f16,
-// which MXCSR does not know. Both engines ask here.
+// which MXCSR does not control. All engines share this.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace eum::jit {
 
 /// cr0.0 bits (SKL PRM volume 7, "Control Register"): 5:4 rounding mode; denormals are kept rather than
-/// flushed to zero, signs staying, as operands and as results, of f64 by bit 6, f32 by bit 7, f16 by bit 10.
+/// flushed to zero of the same sign, as operands and as results, of f64 by bit 6, f32 by bit 7, f16 by bit
+/// 10.
 namespace cr0_bit {
 inline constexpr std::uint32_t Rounding = 4, Keep64 = 6, Keep32 = 7,
                                Keep16 = 10;  // NOLINT: as the fields are named
 }
 
 /// Which of the thread's modes an op follows. MXCSR has one switch for denormal operands (DAZ) and one for
-/// denormal results (FTZ); an op follows that of its operands' type in the one and that of its results' in
-/// the other.
+/// denormal results (FTZ); the first follows the type of an op's operands, the second that of its results.
 enum class FpClass : std::uint8_t {
-  None,       ///< any: nothing is rounded and no denormal is looked at
-  Single,     ///< f32 and f16, and whatever may leave the code: what MXCSR holds between blocks
+  None,       ///< any: the op neither rounds nor depends on denormals
+  Single,     ///< f32 and f16, and ops that may leave the code: MXCSR holds this between blocks
   Double,     ///< f64
   Narrowing,  ///< f64 to f32 or f16
   Keeping     ///< keeps denormals in every mode (IVB, 2.3.1.2 and 2.4.6: conversions between f32 and f64)
@@ -31,7 +31,7 @@ inline constexpr std::size_t fp_class_count = 5;
 
 constexpr bool is_keeping(std::uint32_t cr0, unsigned bit) { return (cr0 >> bit & 1) != 0; }
 /// Whether MXCSR has to follow the classes of ops: bit 0 if f32 and f64 have different modes, bit 1 if any
-/// denormals are not kept, so that those that keep them are different.
+/// denormals are not kept, so that ops that keep them need another MXCSR.
 constexpr std::uint32_t fp_mixed(std::uint32_t cr0) {
   static_assert(cr0_bit::Keep32 == cr0_bit::Keep64 + 1);
   const std::uint32_t flushed = ~cr0 >> cr0_bit::Keep64 & 3;
@@ -39,7 +39,7 @@ constexpr std::uint32_t fp_mixed(std::uint32_t cr0) {
 }
 static_assert(fp_mixed(3u << cr0_bit::Keep64) == 0 && fp_mixed(1u << cr0_bit::Keep64) == 3 &&
               fp_mixed(1u << cr0_bit::Keep32) == 3 && fp_mixed(0) == 2);
-/// The bit of fp_mixed that says whether going from one class to another changes anything.
+/// The bit of fp_mixed that is set if going from one class to the other changes MXCSR.
 constexpr std::uint32_t fp_mixed_bit(FpClass a, FpClass b) {
   return a == FpClass::Keeping || b == FpClass::Keeping ? 2 : 1;
 }
@@ -82,7 +82,7 @@ constexpr FpClass fp_class_of(const ir::Inst& inst) {
     case ir::Op::block_load:
     case ir::Op::block_store:
       return FpClass::None;
-    default:  // float atomics, texels, and what leaves
+    default:  // float atomics, texels, and ops that leave the code
       return FpClass::Single;
   }
 }
@@ -98,7 +98,7 @@ inline constexpr auto mxcsr_table = [] {
   return table;
 }();
 
-/// Denormals of `count` f16 become zeros of their sign.
+/// Turns denormals of `count` f16 into zeros of their sign.
 inline void flush_f16(void* halves, std::size_t count) {
   auto* bytes = static_cast<std::byte*>(halves);
   for (std::size_t i = 0; i < count; ++i, bytes += 2) {

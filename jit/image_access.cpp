@@ -1,4 +1,4 @@
-// Each image op as a message of memory/image.
+// Performs each image op as a message of memory/image.
 #include "jit/image_access.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace mem::image;
 
-/// What an index that no table has stands for: the null surface, whose reads give 0.
+/// The null surface, whose reads give 0: it stands for an index beyond the table.
 constexpr mem::Surface null_surface{};
 
 const mem::Surface& surface_of(const Environment& environment, const ImageOperands& operands) {
@@ -23,7 +23,7 @@ const mem::Surface& surface_of(const Environment& environment, const ImageOperan
   return environment.surfaces[operands.surface];
 }
 
-/// The sampler of a message on a bindless surface where samplers are too: the pointer means its state,
+/// Whether the message's sampler is bindless like its surface: its pointer then is that of the state,
 /// whatever the index.
 bool has_bindless_sampler(const Environment& environment, const ImageSite& site) {
   return site.image.bindless && environment.heap.samplers &&
@@ -31,8 +31,8 @@ bool has_bindless_sampler(const Environment& environment, const ImageSite& site)
 }
 constexpr std::uint32_t pointer_bits = 0xfffffff0;
 
-/// Samplers are numbered from the table that the header points to; without a header from the thread's own.
-/// Null: the dispatch does not have it, which the message judges.
+/// Samplers are numbered from the table that the header points to; without a header, from the thread's own.
+/// Null: the dispatch has no such sampler, which the message handles.
 const SamplerState* sampler_of(const Environment& environment, const ImageSite& site,
                                const ImageOperands& operands) {
   std::uint32_t index = site.image.sampler;
@@ -42,7 +42,7 @@ const SamplerState* sampler_of(const Environment& environment, const ImageSite& 
   return index < environment.sampler_count ? &environment.samplers[index] : nullptr;
 }
 
-/// Does the message by host code, if there may be such, else by its definition.
+/// Performs the message by host code made for it, if that is available, else by its definition.
 template <class Message, class Call>
 ImageFault send(const Environment& environment, KernelSite* kernel, const Message& message, const Call& call,
                 ImageFault (&definition)(const Message&, const Call&)) {
@@ -134,9 +134,9 @@ namespace {
 
 bool access(const Environment& environment, KernelSite* kernel, const ImageSite& site,
             const ImageOperands& operands, std::uint32_t* data, Fault& fault) {
-  if (operands.mask == 0) {  // no lane on, no fault
+  if (operands.mask == 0) {  // no lane active, no fault
     std::fill_n(data, std::size_t{site.results} * site.lanes,
-                0u);  // none of no results, where data may be null
+                0u);  // without results, data may be null
     return true;
   }
   const auto send = [&](const mem::Surface& surface) {

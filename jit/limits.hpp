@@ -1,6 +1,6 @@
 #pragma once
-// Limits of one translation, so that hostile code does not take the host's memory and time: a row of
-// limits.def each. This file must not know who translates.
+// Limits of one translation, so that hostile code cannot exhaust the host's memory and time: one for each row
+// of limits.def. This file must not know who translates.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -16,7 +16,7 @@ struct Limits {
 };
 
 struct LimitInfo {
-  std::string_view name;  ///< as messages and the command line have it
+  std::string_view name;  ///< as in messages and on the command line
   std::string_view doc;
   std::uint64_t Limits::*value;
 };

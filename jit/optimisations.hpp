@@ -1,6 +1,6 @@
 #pragma once
-// The optimisations by name, jit/optimisations.def, and which of them a translation does: for tests that look
-// for the one that is wrong, and for measuring what each brings. This file must not know what they do.
+// The optimisations by name, jit/optimisations.def, and which of them a translation uses: for tests that
+// search for a faulty one, and for measuring the gain of each. This file must not know what they do.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,8 +21,8 @@ enum class Optimisation : std::uint8_t {
 enum class OptimisationKind : std::uint8_t {
   Needed,      ///< a pass that code generation cannot do without: no optimisation
   Optional,    ///< a pass
-  Unobserved,  ///< a pass for functions whose registers nobody looks at where a thread stops
-  Unrestored,  ///< an Unobserved one for functions into whose loops nobody puts a thread
+  Unobserved,  ///< a pass for functions whose registers are not inspected when a thread stops
+  Unrestored,  ///< an Unobserved one for functions into whose loops no thread is restored
   Choice,      ///< of code generation
 };
 
@@ -47,11 +47,11 @@ constexpr const OptimisationInfo& info(Optimisation optimisation) {
   return optimisation_table[static_cast<std::size_t>(optimisation)];
 }
 
-/// Those that a translation does: every row that has not been disabled.
+/// The optimisations that a translation uses: every row that has not been disabled.
 class Optimisations {
  public:
   constexpr bool operator[](Optimisation optimisation) const { return (disabled_ & bit(optimisation)) == 0; }
-  /// What is needed stays.
+  /// Has no effect on a needed pass.
   constexpr void disable(Optimisation optimisation) {
     if (info(optimisation).can_be_disabled()) disabled_ |= bit(optimisation);
   }
@@ -65,10 +65,10 @@ class Optimisations {
   std::uint64_t disabled_ = 0;
 };
 
-/// All that can be disabled, in one word.
+/// The name for all that can be disabled.
 inline constexpr std::string_view every_optimisation = "all";
 
-/// Those that are left without the named ones. An error has the names that there are.
+/// The optimisations without the named ones. An error lists the valid names.
 Result<Optimisations> without(std::span<const std::string> names);
 /// "strided_conversions, forward_state, ..."
 std::string optimisation_names();

@@ -61,8 +61,8 @@ bool needs_evex(const Operand_& operand) {
          memory.indexId() >= 16;
 }
 
-/// Stores under lanes take AMD's processors a tenth of the time if a mask register says which, whatever the
-/// registers.
+/// On AMD processors a masked store takes a tenth of the time if the mask is in a mask register, so it is
+/// rewritten even if its operands do not need EVEX.
 bool is_store_under_lanes(asmjit::InstId id, const Operand_& to) {
   const Row* row = to.isMem() ? row_of(id) : nullptr;
   return row != nullptr && row->how == Rewrite::Masked;
@@ -88,14 +88,14 @@ asmjit::Error Assembler::put(asmjit::InstId id, const More&... operands) {
   return x86::Assembler::_emit(id, o[0], o[1], o[2], &o[3]);
 }
 
-/// The sign bits of the lanes.
+/// scratch_mask = the sign bits of the lanes.
 void Assembler::set_scratch_mask(const Operand_& lanes, char width) {
   put(width == 'b' ? I::kIdVpmovb2m : width == 'd' ? I::kIdVpmovd2m : I::kIdVpmovq2m, scratch_mask, lanes);
 }
 
 asmjit::Error Assembler::emit_evex(asmjit::InstId id, const Operands& o, unsigned count) {
   const auto as = [&](asmjit::InstId evex) { return put(evex, o[0], o[1], o[2], o[3], o[4], o[5]); };
-  if (id == I::kIdVptest) {  // ZF alone
+  if (id == I::kIdVptest) {  // only ZF is valid
     put(I::kIdVptestmd, scratch_mask, o[0], o[1]);
     return put(I::kIdKortestb, scratch_mask, scratch_mask);
   }
@@ -105,7 +105,7 @@ asmjit::Error Assembler::emit_evex(asmjit::InstId id, const Operands& o, unsigne
       throw codegen::EngineBug("vperm2f128 of other halves than both low or both high ones");
     return put(I::kIdVshuff32x4, o[0], o[1], o[2], Imm(halves == 0x31 ? 3 : 0));
   }
-  // What names a mask register is EVEX as it is: a comparison into one, and what is under one.
+  // An instruction with a mask register, as a comparison's destination or as its mask, is EVEX already.
   const bool has_mask = extraReg().isReg() || (o[0].isReg() && o[0].as<x86::Reg>().isKReg());
   const Row* row = has_mask ? nullptr : row_of(id);
   if (row == nullptr) {

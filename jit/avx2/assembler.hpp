@@ -1,6 +1,6 @@
 #pragma once
-// The assembler that emitters write to. On a host with AVX-512VL vector registers 16 to 31 may be operands of
-// any instruction that emitters use: what only EVEX encodes becomes that, by the rows of evex.def.
+// The assembler that emitters write to. On a host with AVX-512VL, vector registers 16 to 31 may be operands
+// of any instruction that emitters use: instructions that need EVEX are rewritten by the rows of evex.def.
 #include <asmjit/x86.h>
 
 #include <array>
@@ -16,11 +16,11 @@ inline const x86::KReg scratch_mask = x86::k7;
 
 class Assembler final : public x86::Assembler {
  public:
-  /// `evex`: 32 vector registers.
+  /// `evex`: there are 32 vector registers.
   Assembler(asmjit::CodeHolder* code, codegen::ConstantPool& pool, bool evex)
       : x86::Assembler(code), pool_(pool), pool_label_(newLabel()), evex_(evex) {}
 
-  /// Where the constants of the pool will lie.
+  /// Where the constant pool will be.
   asmjit::Label pool_label() const { return pool_label_; }
 
   asmjit::Error _emit(asmjit::InstId id, const asmjit::Operand_& o0, const asmjit::Operand_& o1,
@@ -28,7 +28,7 @@ class Assembler final : public x86::Assembler {
 
  private:
   using Operands = std::array<asmjit::Operand_, 6>;
-  /// As it is.
+  /// Emits the instruction unchanged.
   template <class... More>
   asmjit::Error put(asmjit::InstId id, const More&... operands);
   asmjit::Error emit_evex(asmjit::InstId id, const Operands& o, unsigned count);

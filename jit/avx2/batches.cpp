@@ -9,7 +9,7 @@ BatchCode Compiler::batch_code() const {
   BatchCode batches;
   batches.begins_threads = optimisations[Optimisation::begun_threads];
   batches.mode = mode_use_of(function);
-  // Without a way back no block is executed twice.
+  // Without a back edge no block is executed twice.
   bool comes_back = dispatches_;
   std::int64_t all = 0;
   for (const ir::Block& block : function.blocks) {
@@ -24,7 +24,7 @@ BatchCode Compiler::batch_code() const {
   return batches;
 }
 
-/// Copies those of the restored slots that are wanted, from rcx on.
+/// Copies the wanted ones of the restored slots, whose contents begin at rcx.
 void Compiler::restore(const std::function<bool(std::uint32_t slot)>& wanted) {
   static_assert(restored_slot_bytes == target.vector_bytes);
   constexpr std::uint32_t most_unrolled = 8, at_once = 4;
@@ -41,7 +41,7 @@ void Compiler::restore(const std::function<bool(std::uint32_t slot)>& wanted) {
       const auto behind = static_cast<std::int32_t>(32 * begin);
       std::uint32_t left = end - begin;
       if (left > most_unrolled) {
-        // Counted up to 0 from below.
+        // rax counts up from -bytes to 0.
         const std::uint32_t looped = left / at_once * at_once;
         const auto bytes = static_cast<std::int32_t>(32 * looped);
         const asmjit::Label loop = a.newLabel();
@@ -61,7 +61,7 @@ void Compiler::restore(const std::function<bool(std::uint32_t slot)>& wanted) {
   }
 }
 
-/// Memory that the environment has, by the places of its address and of its size.
+/// Clears memory of the environment; the arguments are offsets of the members with its address and size.
 void Compiler::clear_memory(std::size_t address, std::size_t bytes) {
   const asmjit::Label next = a.newLabel(), cleared = a.newLabel();
   a.mov(x86::rcx, state(offsetof(ThreadState, environment), 8));
@@ -79,7 +79,7 @@ void Compiler::clear_memory(std::size_t address, std::size_t bytes) {
   a.bind(cleared);
 }
 
-/// Executable::begin(), of the batch at rsi.
+/// Executable::begin() for the batch at rsi.
 void Compiler::begin_thread() {
   if (uses_space(function, ir::MemSpace::Scratch))
     clear_memory(offsetof(Environment, scratch), offsetof(Environment, scratch_bytes));
@@ -108,7 +108,8 @@ void Compiler::begin_thread() {
   a.mov(mask_reg, of_begin(offsetof(ThreadBegin, mask), 4));
   if (!restored_.empty()) {
     a.mov(x86::rcx, of_begin(offsetof(ThreadBegin, restored), 8));
-    // What only channels that are off may read is of no use to a thread that begins with none.
+    // Slots that only inactive channels may read are of no use to a thread that begins with all of them
+    // active.
     const LiveState& live = liveness_.live_in(0);
     const bool all_wanted = (live.active | live.inactive) == live.active;
     if (partial_versions_ && !all_wanted) {
@@ -124,12 +125,12 @@ void Compiler::begin_thread() {
       restore([](std::uint32_t) { return true; });
     }
   }
-  // Flags that nothing reads before it has written them may hold anything.
+  // Flags that are always written before they are read may hold anything.
   const bool flags = liveness_.live_in(0).active_flags.any_in_range(0, function.flag_bits) ||
                      liveness_.live_in(0).inactive_flags.any_in_range(0, function.flag_bits);
   if (flags || function.mask_variables > 1) a.vpxor(x86::ymm0, x86::ymm0, x86::ymm0);
   if (flags) {
-    // The last 32 bytes may overlap those before.
+    // The last 32 bytes may overlap the ones before.
     constexpr std::uint32_t at_once = 32;
     std::uint32_t at = layout.flags;
     for (; at + at_once <= layout.file; at += at_once) a.vmovups(state(at, at_once), x86::ymm0);
@@ -159,14 +160,14 @@ void Compiler::begin_thread() {
   a.jmp(memory_entry(0, true));
 }
 
-/// Of code that waits: makes ready for the group that follows in the batch at rsi, if all threads of this one
-/// have exited and the allowance does for it; else leaves.
+/// In code that waits: prepares the next group of the batch at rsi if all threads of this group have exited
+/// and the allowance suffices for the next one; else leaves.
 void Compiler::end_waiting_group() {
   const asmjit::Label sum = a.newLabel();
   a.mov(x86::ecx, batch_field(offsetof(ThreadBatch, group_threads), 4));
   a.cmp(x86::ecx, batch_field(offsetof(ThreadBatch, exited), 4));
   a.jne(epilogue_);
-  // Their states say what is left of the budget that each began with.
+  // The threads' states hold what is left of the budget that each began with.
   a.mov(x86::rdx, batch_field(offsetof(ThreadBatch, granted), 8));
   a.imul(x86::rdx, x86::rcx);
   a.mov(x86::rdi, batch_field(offsetof(ThreadBatch, left), 8));
@@ -190,8 +191,8 @@ void Compiler::end_waiting_group() {
   a.mov(batch_field(offsetof(ThreadBatch, exited), 4), 0);
 }
 
-/// Runs the threads of the batch at rsi from its first one to ThreadBatch::last, and those of the groups
-/// behind it; then back to the caller.
+/// Runs the threads of the batch at rsi from the first one to ThreadBatch::last, then those of the following
+/// groups; then returns to the caller.
 void Compiler::run_batch() {
   const asmjit::Label begin = a.newLabel(), continued = a.newLabel(), group_over = a.newLabel();
   const auto take_group = [&](x86::Gp groups) {
@@ -228,7 +229,7 @@ void Compiler::run_batch() {
     a.jmp(over);
     a.bind(wait_over_);
     note(Status::Waiting);
-    // One more that is where the whole group is to be.
+    // Counts the thread if it has reached the barrier that the whole group is to reach.
     a.mov(x86::ecx, state(offsetof(ThreadState, barrier_signals), 4));
     a.cmp(x86::ecx, batch_field(offsetof(ThreadBatch, waits), 4));
     a.cmc();
@@ -310,8 +311,8 @@ void Compiler::run_batch() {
   enter();
 }
 
-/// The next thread, whose state is at `next`, goes on, and finds the mode in MXCSR that this one and the
-/// batch have; else the caller sets it.
+/// Leaves, so that the caller sets the mode, unless the next thread (state at `next`), this one and the batch
+/// all have the same mode, which is then in MXCSR.
 void Compiler::leave_if_next_mode_differs(const x86::Mem& next) {
   a.mov(x86::edx, state(offsetof(ThreadState, fp_mode), 4));
   x86::Mem mode = next.cloneAdjusted(offsetof(ThreadState, fp_mode));
@@ -322,8 +323,8 @@ void Compiler::leave_if_next_mode_differs(const x86::Mem& next) {
   a.jne(epilogue_);
 }
 
-/// A thread begins in the batch's mode, and MXCSR has what the one before it has left: the caller sets it
-/// then.
+/// A thread begins in the batch's mode. Leaves if MXCSR holds another mode, left by the thread before: then
+/// the caller sets it.
 void Compiler::leave_if_mode_differs() {
   if (batches_.mode.usual) return;
   a.mov(x86::edx, batch_field(offsetof(ThreadBatch, fp_mode), 4));
@@ -331,8 +332,9 @@ void Compiler::leave_if_mode_differs() {
   a.jne(epilogue_);
 }
 
-/// Of the thread that is over, and gives the next one its budget; unless the budget just goes down from the
-/// first one to the last. The caller counts those of threads that wait: their states have what is left.
+/// Counts the instructions of the thread that is over and gives the next one its budget, unless a single
+/// budget decreases from the first thread to the last. For threads that wait the caller does it: their states
+/// hold what is left.
 void Compiler::count_instructions() {
   if (batches_.most_instructions) return;
   a.mov(x86::rcx, batch_field(offsetof(ThreadBatch, granted), 8));

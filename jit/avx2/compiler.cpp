@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t caller_saved =
     0xffff & ~(1u << x86::Gp::kIdBx | 1u << x86::Gp::kIdBp | 1u << x86::Gp::kIdSp | 0xfu << x86::Gp::kIdR12);
 
-/// How call_on_frame treats denormals of f16.
+/// Which denormals of f16 call_on_frame flushes.
 enum class Halves : std::uint8_t { None = 0, Operands = 1, Results = 2, Both = 3 };
 
 void call_on_frame(ir::LaneFunction function, std::byte* operands, void* results, unsigned lanes);
@@ -31,14 +31,14 @@ void call_on_halves(ir::LaneFunction function, std::byte* operands, void* result
   if (flushes && (halves & static_cast<unsigned>(Halves::Results)) != 0) flush_f16(results, lanes);
 }
 
-/// Calls a lane function on operands that lie packed in the frame.
+/// Calls a lane function on operands that are packed in the frame.
 void call_on_frame(ir::LaneFunction function, std::byte* operands, void* results, unsigned lanes) {
   const void* args[Frame::operand_count];
   for (unsigned i = 0; i < Frame::operand_count; ++i) args[i] = operands + i * Frame::operand_bytes;
   function(results, args, lanes);
 }
 
-// Positions come first, one for each eight lanes of a load, then the windows.
+// In the frame the positions come first, one for each eight lanes of a load, then the windows.
 
 int windows_of(const RowWalk& walk) { return walk.lanes / 8; }
 
@@ -240,8 +240,8 @@ void Compiler::block(ir::BlockId id, bool full) {
   }
 }
 
-/// Channels have come back, and none may be off now: then the block's other version does the rest. It begins
-/// at its beginning, as what has been done changes nothing when it is done again.
+/// Channels have reconverged, so all may be active: then the block's full version takes over. It starts at
+/// the beginning of the block, as repeating what has been done changes nothing.
 void Compiler::begin_again_if_full(ir::BlockId id) {
   const std::uint32_t count = function.blocks[id].guest_instructions;
   const asmjit::Label again = a.newLabel();
@@ -269,7 +269,7 @@ void Compiler::enter_same_version(ir::BlockId target) {
   if (!is_next(target, full_)) a.jmp(version(target, full_).label);
 }
 
-/// The execution mask has changed: mostly the version stays all the same, else the edge goes through memory.
+/// The execution mask has changed: usually the version stays the same, else the edge goes through memory.
 void Compiler::change_version(ir::BlockId target) {
   if (full_ || code_.mask_may_grow()) {
     const asmjit::Label other = a.newLabel();
@@ -279,7 +279,7 @@ void Compiler::change_version(ir::BlockId target) {
     } else {
       a.je(other);
     }
-    // Channels that are off here may be on there, and the other way round.
+    // Channels that are inactive here may be active there, and vice versa.
     const std::uint32_t row = row_of_dirty(needed(target, true) | needed(target, false));
     out_of_line(row, [this, other, target, full = full_, row] {
       a.bind(other);
@@ -309,7 +309,7 @@ void Compiler::go_to(ir::BlockId target) {
   enter_same_version(target);
 }
 
-/// Whether go_to() is nothing else.
+/// Whether go_to() emits at most a jump.
 bool Compiler::is_jump(ir::BlockId target) {
   const bool asks = code_.changes_mask() && (full_ || code_.mask_may_grow());
   return !function.blocks[target].safepoint && !asks && optimisations[Optimisation::fall_through] &&
@@ -367,7 +367,7 @@ std::optional<RowWindow> Compiler::row_window(ir::ValueId result, unsigned first
   return std::nullopt;
 }
 
-/// Nothing has been fetched yet.
+/// Marks all rows as not fetched.
 void Compiler::begin_rows() {
   for (const RowWalk& walk : walks_.found)
     for (unsigned lane = 0; lane < walk.lanes; lane += 8) {
@@ -377,7 +377,7 @@ void Compiler::begin_rows() {
     }
 }
 
-/// What has been fetched may not be what memory holds behind the instruction.
+/// After the instruction, fetched rows may differ from memory: invalidates them.
 void Compiler::forget_rows(const ir::Inst& inst) {
   for (const RowWalk& walk : walks_.found) {
     if (!RowWalks::ends(function, inst, walk)) continue;
@@ -446,7 +446,7 @@ void Compiler::call(const codegen::LiveRegisters& live, const void* target,
       a.bind(failed);
       leave(Status::Faulted, true);
     };
-    // What is out of line already leaves with the dirty slots that it has.
+    // Code that is already out of line leaves with its own dirty slots.
     if (leaving_row_)
       out_of_line(*leaving_row_, leaves);
     else

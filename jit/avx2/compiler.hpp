@@ -1,6 +1,6 @@
 #pragma once
-// Translates one function: both versions of each block, the edges between them, calls into C++ and what is
-// out of line. Emitters (emit/*.cpp) use its public part.
+// Translates one function: both versions of each block, the edges between them, calls into C++ and
+// out-of-line code. Emitters (emit/*.cpp) use its public part.
 #include <asmjit/x86.h>
 
 #include <deque>
@@ -27,15 +27,16 @@
 
 namespace eum::jit::avx2 {
 
-/// What translated code refers to beside itself; lives as long as the code.
+/// Data that translated code refers to; lives as long as the code.
 struct CodeData {
   /// A memory access that is done by a function of jit/access.hpp.
   struct CallSite {
     Access access;
     bool (*function)(const Environment&, const Access&, const AccessOperands&, void* data, Fault&);
-    std::uint32_t exit_row = 0;  ///< where it faults
-    /// Of a call out of line, numbers of registers: vectors, and general ones for one address, and for data
-    /// and result of one lane. In CodeData::registers from `registers` on: addresses, data, results.
+    std::uint32_t exit_row = 0;  ///< of CodeData::exits, if it faults
+    /// For an out-of-line call, numbers of registers in CodeData::registers from `registers` on: addresses,
+    /// data, results. They are vectors; a single address, and data and result of one lane, are in general
+    /// registers.
     std::uint32_t registers = 0;
     std::uint8_t addresses = 0, data = 0, results = 0;
     std::optional<std::uint8_t> address = {}, mask = {}, surface = {};
@@ -46,55 +47,57 @@ struct CodeData {
   std::vector<std::uint8_t> registers;
   struct ImageCall {
     ImageSite site;
-    mutable mem::image::KernelSite kernel;  ///< what did it last
+    mutable mem::image::KernelSite kernel;  ///< the kernel used last
   };
   std::deque<ImageCall> image_calls;  ///< code points at them
   StateLayout layout;
 
-  /// Nothing will be added.
+  /// Nothing more will be added.
   void finish();
   std::size_t bytes() const;
 };
 
-/// What translated code calls for an access: bool (ThreadState*, const CodeData*, std::byte* frame). Operands
-/// lie in the frame, packed; or registers do, and the call site says which.
+/// Functions that translated code calls for an access: bool (ThreadState*, const CodeData*, std::byte*
+/// frame). The first expects operands packed in the frame; the second, in saved registers that the call site
+/// names.
 const void* access_function();
 const void* register_access_function();
 
 /// How a function's code runs the threads of a batch.
 struct BatchCode {
   bool begins_threads = false;  ///< it begins them itself
-  bool goes_on = false;         ///< threads may wait, so that batches of those that go on are more than one
-  /// No thread executes more: nothing looks at the budget while it runs.
+  bool goes_on = false;         ///< threads may wait, and continue in a later batch
+  /// Upper bound of what a thread executes, if the code need not check the budget while it runs.
   std::optional<std::int64_t> most_instructions;
   ModeUse mode;
 };
 
-/// Where in the frame the rows are that some lanes of a load go along: for each vector of eight lanes the
-/// places that they were at, and 32 bytes of each row from there on, dword by dword of all eight.
+/// Location in the frame of the rows along which the lanes of a load walk: for each vector of eight lanes the
+/// places where they started, and 32 bytes of each row from there on, interleaved dword by dword across all
+/// eight.
 struct RowWindow {
   static constexpr int row_bytes = 32;
   static constexpr int first_bytes = 32, window_bytes = first_bytes + 8 * row_bytes;  ///< of eight lanes
   static constexpr int position_bytes = 16;
-  /// Added to a position: memory may have changed, so that there is nothing.
+  /// Added to a position to invalidate the window, as memory may have changed.
   static constexpr int forgotten = 2 * row_bytes;
 
   int position;
   int windows;
-  int step;   ///< bytes in a turn
-  bool down;  ///< to lower addresses: dwords lie in this order, too
+  int step;   ///< bytes per iteration
+  bool down;  ///< towards lower addresses: dwords are in this order, too
 
-  /// Four bytes: how far the lanes probably have gone.
+  /// Four bytes: the presumed distance of the lanes from where they started.
   x86::Mem at() const { return x86::ptr(x86::rsp, position, 4); }
-  /// A byte: how many rows have been left too soon, lately.
+  /// A byte: how many rows in succession have been left too early.
   x86::Mem short_rows() const { return x86::ptr(x86::rsp, position + 4, 1); }
-  /// In the address space: the start of the region that places are offsets in.
+  /// In the address space: the start of the region that places are relative to.
   x86::Mem region_start() const { return x86::ptr(x86::rsp, position + 8, 8); }
   x86::Mem firsts(unsigned row) const { return x86::ptr(x86::rsp, of(row), 32); }
   x86::Mem first(unsigned lane) const {
     return x86::ptr(x86::rsp, of(lane / 8) + static_cast<int>(lane % 8) * 4, 4);
   }
-  /// The dword of all eight lanes; `distance`: from where they were, a multiple of 4.
+  /// The dword of all eight lanes, `distance` bytes from where they started, a multiple of 4.
   x86::Mem dwords(unsigned row, int distance) const {
     return x86::ptr(x86::rsp, of(row) + first_bytes + distance * 8, 32);
   }
@@ -114,12 +117,12 @@ using Emitter = void (*)(Compiler&, const CodeInst&);
 using Table = std::array<Emitter, ir::op_count>;
 }  // namespace emit
 
-/// What hosts differ in.
+/// What differs between hosts.
 struct Host {
   EngineKind kind;
   codegen::Target target;
   const emit::Table& emitters;
-  /// Instructions of AVX-512VL: 32 vector registers, mask registers.
+  /// Has the instructions of AVX-512VL: 32 vector registers, mask registers.
   bool evex() const { return target.mask_registers != 0; }
 };
 extern const Host avx2_host;
@@ -136,8 +139,8 @@ class Compiler {
            const RowWalks& walks, std::span<const FileRange> restored, const CompileOptions& options,
            asmjit::CodeHolder& code, CodeData& data);
 
-  /// Emits everything. Throws EngineBug. The entry is at the label that it returns; an error names the limit
-  /// that the code exceeds.
+  /// Emits everything and returns the label of the entry. Throws EngineBug; an error names the limit that the
+  /// code exceeds.
   Result<asmjit::Label> run(bool annotate, const Limits& limits);
   const BatchCode& batches() const { return batches_; }
 
@@ -155,11 +158,11 @@ class Compiler {
   x86::Mem state(std::size_t offset, unsigned bytes) const {
     return x86::ptr(state_reg, static_cast<std::int32_t>(offset), bytes);
   }
-  /// Of the batch at rsi.
+  /// A field of the batch at rsi.
   static x86::Mem batch_field(std::size_t offset, unsigned bytes) {
     return x86::ptr(x86::rsi, static_cast<std::int32_t>(offset), bytes);
   }
-  /// Of the parked channels of variable `index`; that of the execution mask is not up to date while the
+  /// The parked channels of variable `index`; variable 0, the execution mask, is not up to date while the
   /// thread runs.
   x86::Mem mask_variable(std::uint64_t index) const { return state(layout.masks + 4 * index, 4); }
   x86::Mem memory(codegen::Location location, unsigned bytes) const { return moves_.memory(location, bytes); }
@@ -175,10 +178,10 @@ class Compiler {
   x86::Mem splat(std::uint64_t bits, unsigned bytes) { return constant(ConstantPool::splat(bits, bytes)); }
   ir::Type type_of(ir::ValueId value) const { return function.values[value].type; }
   unsigned lanes_of(ir::ValueId value) const { return function.values[value].lanes; }
-  /// The instructions of the block that is emitted.
+  /// The instructions of the current block.
   std::span<const CodeInst> block_insts() const { return code_.insts(); }
   const ir::MemoryAccess& access(const CodeInst& inst) const { return function.access(inst); }
-  /// Code of the block that is emitted may be long where it is faster so.
+  /// Code of the current block may be longer if that makes it faster.
   bool in_small_loop() const { return small_loops_.contain(current_); }
   const codegen::BeyondCaches& beyond_caches() const { return beyond_caches_; }
   const AlikeBits& alike_bits() const { return alike_bits_; }
@@ -194,24 +197,24 @@ class Compiler {
   SlotRegisters s;
 
   // ---- The floating point mode: fp_mode.cpp
-  /// cr0.0 as the thread has last set it, where constants say it.
+  /// cr0.0 as the thread has last set it, if it is a constant.
   std::optional<std::uint32_t> known_mode() const { return fp_.mode; }
-  /// The thread's mode becomes that of the cr0.0 in `mode`, or of a constant one. MXCSR follows a constant
-  /// one where an op wants it.
+  /// Sets the thread's mode to that of the cr0.0 in `mode`, or of a constant one. After a constant, MXCSR is
+  /// not loaded before an op needs it.
   void set_mode(x86::Gp mode);
   void set_mode(std::uint32_t cr0);
-  /// Of vcvtps2ph.
+  /// The rounding immediate of vcvtps2ph.
   unsigned rounding_to_half() const;
-  /// Of f16 whose denormals the mode does not keep: `flush`, out of line where the mode is not known, makes
-  /// them zeros.
+  /// Emits `flush`, which makes denormals of f16 zeros, if the mode does not keep them; out of line if the
+  /// mode is not known.
   template <class Flush>
   void flush_if_not_kept(Flush flush);
 
   // ---- Calls
-  /// The op by its function of frontend/ir/semantics/lane_function.hpp.
+  /// Emits the op as a call of its function of frontend/ir/semantics/lane_function.hpp.
   void call_lane_function(const CodeInst& inst);
-  /// Calls `target` in the middle of the code: `arguments` sets argument registers once live registers are
-  /// saved. A function that returns false has set ThreadState::fault: the thread leaves.
+  /// Calls `target` in the middle of the code: `arguments` sets argument registers after live registers have
+  /// been saved. A function that returns false has set ThreadState::fault: the thread leaves.
   void call(const codegen::LiveRegisters& live, const void* target, const std::function<void()>& arguments,
             bool may_fault = false);
   void call(const CodeInst& inst, const void* target, const std::function<void()>& arguments,
@@ -224,36 +227,36 @@ class Compiler {
   /// Loads a result from packed lanes in the frame.
   void load_packed(ir::ValueId value, int offset);
 
-  /// The memory access of a site, out of line, whose operands are in registers. Every register but those of
-  /// the results stays as it is. `exit_row` of the site is set here.
+  /// The memory access of a site whose operands are in registers, called from out of line. Preserves every
+  /// register but those of the results. Sets the site's `exit_row`.
   void call_site_out_of_line(std::uint32_t site);
-  /// The same in line, where what `inst` uses last need not stay.
+  /// The same in line; operands whose last use is `inst` need not be preserved.
   void call_site(std::uint32_t site, const CodeInst& inst);
 
   // ---- Out of line
-  /// Code out of the way, emitted behind the last block, with the dirty slots of now for whatever leaves
-  /// there.
+  /// Code to be emitted out of line, after the last block. What leaves there writes back the slots that are
+  /// dirty now.
   template <class Emit>
   void out_of_line(Emit emit) {
     out_of_line(data.exits.add(regs.slots.dirty()), std::move(emit));
   }
-  /// Leaves with this status from out of line. The dirty slots are those of when out_of_line was called;
+  /// Leaves with this status from out-of-line code. The dirty slots are those at the call of out_of_line;
   /// `saved`: the vector registers are in the frame, as in a call.
   void leave(Status status, bool saved = false);
   void fault(FaultKind kind, const CodeInst& inst, x86::Gp address);
 
-  /// Of a load that goes along rows, if it does; `first_lane` is a multiple of 8.
+  /// The row window of a load whose lanes walk along rows, if they do; `first_lane` is a multiple of 8.
   std::optional<RowWindow> row_window(ir::ValueId result, unsigned first_lane) const;
   /// Surfaces that the function writes.
   std::span<const std::uint8_t> written_surfaces() const { return walks_.written; }
 
-  /// Which counter of Frame::scattered is that of the next access of lanes.
+  /// The index in Frame::scattered of the counter of the next access of lanes.
   unsigned next_lane_site() { return lane_sites_++ % Frame::scattered_counters; }
 
   // ---- Fences
-  /// Orders stores before later loads, as mfence does, for about half the time.
+  /// Orders stores before later loads, as mfence does, in about half the time.
   void fence() { a.lock().add(x86::ptr(x86::rsp, Frame::status, 4), 0); }
-  /// One where the code is left, for all that has run by then.
+  /// A fence where the code is left, for everything executed by then.
   void fence_when_left() { fences_when_left_ = true; }
 
   // ---- Ends of blocks: memory is up to date
@@ -263,15 +266,15 @@ class Compiler {
   void go_to(ir::BlockId target);
   bool is_jump(ir::BlockId target);
   void branch(x86::Gp bits, ir::BlockId taken, ir::BlockId fallthrough);
-  /// The same by the processor's flags.
+  /// The same by a condition of the processor's flags.
   void branch(x86::CondCode condition, ir::BlockId taken, ir::BlockId fallthrough);
-  /// To the block that begins at the guest byte offset in `ip`: through one dispatcher a function, so that
+  /// To the block that begins at the guest byte offset in `ip`: through one dispatcher per function, so that
   /// code grows with blocks plus jumps, not with their product.
   void go_to_ip(x86::Gp ip, std::uint32_t guest_ip);
   void find_place(x86::Gp ip, x86::Gp at, x86::Gp table, asmjit::Label found, asmjit::Label bad);
 
  private:
-  /// A version of a block: where it begins, what it finds in registers.
+  /// A version of a block: where it begins, and what it expects in registers.
   struct Version {
     asmjit::Label label;
     asmjit::Label from_memory;  ///< valid once an edge with every slot in memory leads here
@@ -281,13 +284,13 @@ class Compiler {
   struct OutOfLine {
     codegen::Closure emit;
     std::uint32_t exit_row;  ///< of what leaves there
-    std::uint32_t guest_ip;  ///< that it belongs to, if run() annotates
+    std::uint32_t guest_ip;  ///< of its instruction, if run() annotates
   };
   template <class Emit>
   void out_of_line(std::uint32_t exit_row, Emit emit) {
     out_of_line_.push_back({codegen::Closure(closures_, std::move(emit)), exit_row, annotated_ip_});
   }
-  /// The dirty slots of now that are among `needed`.
+  /// The row of the slots among `needed` that are dirty now.
   std::uint32_t row_of_dirty(const BitSet& needed);
 
   Version& version(ir::BlockId block, bool full) { return versions_[2 * block + (full ? 1 : 0)]; }
@@ -305,9 +308,9 @@ class Compiler {
   }
 
   // fp_mode.cpp
-  /// What is known of MXCSR as code is made.
+  /// What is known of MXCSR at translation time.
   struct FpState {
-    FpClass loaded = FpClass::Single;   ///< what it is for
+    FpClass loaded = FpClass::Single;   ///< the class that it is loaded for
     std::optional<std::uint32_t> mode;  ///< cr0.0 that the thread has last set
     std::uint32_t mxcsr = 0;            ///< where `mode` is known
   };
@@ -324,12 +327,12 @@ class Compiler {
   void set_fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address);
 
   // parting.cpp
-  /// A branch at the end of a block that parts the channels.
+  /// A divergent branch at the end of a block.
   struct PartingBranch {
     ir::ValueId bits;        ///< a mask
-    bool bits_go;            ///< its channels go where the branch leads, the others are parked; else they are
-    std::uint64_t variable;  ///< where
-    std::size_t begin;       ///< the first of the instructions that do it
+    bool bits_go;            ///< its channels take the branch, the others are parked; else the reverse
+    std::uint64_t variable;  ///< where they are parked
+    std::size_t begin;       ///< the first of its instructions
     const CodeInst* branch;
   };
   static std::optional<PartingBranch> parting_branch(std::span<const CodeInst> insts);

@@ -27,11 +27,11 @@ namespace {
 
 using Entry = std::uint32_t (*)(ThreadBatch*);
 
-/// What the code may need of the host's stack: more is a translation that went wrong, and no thread's stack
-/// has room.
+/// Limit of the code's host stack frame: more means that the translation went wrong, and would not fit a
+/// thread's stack.
 constexpr int most_frame_bytes = 256 * 1024;
 
-/// Of the slots that are live where a thread begins, and of those that some block writes.
+/// The slots that are live where a thread begins, and those that some block writes.
 RegisterUse register_use_of(const ir::Function& function, const Liveness& liveness) {
   BitSet read = liveness.live_in(0).active | liveness.live_in(0).inactive, written(liveness.slots());
   for (const ir::Block& block : function.blocks)
@@ -122,27 +122,27 @@ class HostExecutable final : public Executable {
   HostMap host_map() const override { return {code_.data(), code_bytes_, places_}; }
 
  private:
-  /// At once, as translated code loads them: it need not wait for two stores.
+  /// Both in one store: translated code loads them as one and need not wait for two stores.
   static void set_modes(ThreadBatch& batch, std::uint32_t mode) {
     const std::array<std::uint32_t, 2> modes{mode, fp_mixed(mode)};
     std::uint64_t both = 0;
     std::memcpy(&both, modes.data(), sizeof both);
     std::memcpy(reinterpret_cast<std::byte*>(&batch) + offsetof(ThreadBatch, fp_mode), &both, sizeof both);
   }
-  /// The mode that a thread begins with. Most threads set the one that the thread before has left: then MXCSR
-  /// stays as it is.
+  /// The mode that a thread begins with. Most threads set the mode that the thread before has left: to begin
+  /// with it leaves MXCSR unchanged.
   std::uint32_t first_mode(std::uint32_t given, const FpScope& scope) const {
     if (batches_.mode.usual) return *batches_.mode.usual;
     const std::uint32_t usual = usual_mode_.load(std::memory_order_relaxed);
     return batches_.mode.first && fp_mode_mxcsr(usual) == scope.set ? usual : given;
   }
-  /// States from `first` to `state`, which does not count.
+  /// The number of states from `first` up to `state`, excluding it.
   std::uint32_t count(const ThreadState& first, const ThreadState& state) const {
     const auto bytes =
         reinterpret_cast<const std::byte*>(&state) - reinterpret_cast<const std::byte*>(&first);
     return bytes == 0 ? 0 : static_cast<std::uint32_t>(bytes) / layout().size;
   }
-  /// Where threads go on, their states have the budget; and have what is left of it where they may wait.
+  /// Threads that continue take the budget from their states; threads that may wait leave there what remains.
   void grant(ThreadState& first, std::uint32_t threads, std::int64_t budget) const {
     ThreadState* state = &first;
     for (std::uint32_t t = 0; t < threads; ++t, state = layout().next(*state)) state->budget = budget;
@@ -153,7 +153,7 @@ class HostExecutable final : public Executable {
     for (std::uint32_t t = 0; t < threads; ++t, state = layout().next(*state)) all += granted - state->budget;
     return all;
   }
-  /// How many of the threads the allowance does for, whatever they execute.
+  /// How many of the threads the allowance is sure to suffice for.
   std::uint32_t allowed(const ThreadBatch& batch) const {
     std::int64_t most = batch.granted;
     if (batches_.most_instructions) most = std::min(most, *batches_.most_instructions);
@@ -163,8 +163,8 @@ class HostExecutable final : public Executable {
     if (most < far && spare >= most * std::int64_t{more}) return batch.threads;
     return 1 + (spare > 0 ? static_cast<std::uint32_t>(std::min<std::int64_t>(spare / most, more)) : 0);
   }
-  /// Which threads run without a look at the allowance; returns how many. `before`: those of the first one's
-  /// group that are in front of it.
+  /// Decides which threads run before the allowance is checked again; returns how many. `before`: the threads
+  /// of the first one's group that precede it.
   std::uint32_t plan(ThreadBatch& batch, std::uint32_t before) const {
     batch.whole_groups = 1;
     std::uint32_t threads = allowed(batch), planned = threads;
@@ -212,7 +212,7 @@ class HostExecutable final : public Executable {
   std::vector<HostPlace> places_;
 };
 
-/// The first error of the assembler; emission goes on, the result is dropped.
+/// The first error of the assembler; emission continues, the result is dropped.
 class FirstError final : public asmjit::ErrorHandler {
  public:
   void handleError(asmjit::Error reported, const char* message, asmjit::BaseEmitter*) override {
@@ -281,7 +281,7 @@ class HostEngine final : public Engine {
                             options.optimisations[Optimisation::reconvergence]);
     const ScalarRuns runs(function, liveness, linear, options.optimisations);
     if (options.optimisations[Optimisation::first_lanes] && !runs.empty() && function.blocks.size() > 1) {
-      // Who takes runs has no use for the lanes.
+      // Accesses that are done by runs do not read the lanes' addresses.
       codegen::BlockCode code(function, liveness, runs, {});
       liveness.solve_again([&](ir::BlockId block) {
         LiveState live = code.live_in(block, false);

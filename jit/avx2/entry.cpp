@@ -20,7 +20,7 @@ std::uint32_t exit_row(const CodeData* data, std::uint32_t site) { return data->
 
 }  // namespace
 
-/// Where to go with every slot in memory.
+/// The entry for edges with every slot in memory.
 asmjit::Label Compiler::memory_entry(ir::BlockId block, bool full) {
   Version& entered = version(block, full);
   if (entered.fixed && entered.entry.empty() && loop_scalars_.of(block).empty()) return entered.label;
@@ -64,7 +64,7 @@ asmjit::Label Compiler::prologue() {
   return entry;
 }
 
-/// What code keeps at hand of the state's environment that all threads of a batch have.
+/// Caches what all threads of a batch share of the environment.
 void Compiler::environment() {
   a.mov(surfaces_reg, state(offsetof(ThreadState, environment), 8));
   if (uses_space(function, ir::MemSpace::Slm))
@@ -73,7 +73,7 @@ void Compiler::environment() {
   a.mov(surfaces_reg, x86::ptr(surfaces_reg, offsetof(Environment, surfaces), 8));
 }
 
-/// And what each thread has for itself.
+/// Caches what each thread has of its own in the environment.
 void Compiler::own_environment() {
   if (!uses_space(function, ir::MemSpace::Scratch)) return;
   a.mov(x86::rdx, state(offsetof(ThreadState, environment), 8));
@@ -81,7 +81,7 @@ void Compiler::own_environment() {
                         {Frame::scratch_bytes, offsetof(Environment, scratch_bytes)}});
 }
 
-/// To places of the frame, from memory behind `from`.
+/// Copies qwords, each {offset in the frame, offset from `from`}.
 void Compiler::copy_words(x86::Gp from, std::initializer_list<std::pair<int, std::size_t>> words) {
   for (const auto& [to, at] : words) {
     a.mov(x86::rax, x86::ptr(from, static_cast<int>(at), 8));
@@ -89,7 +89,7 @@ void Compiler::copy_words(x86::Gp from, std::initializer_list<std::pair<int, std
   }
 }
 
-/// Goes on where the state says.
+/// Continues where the state says.
 void Compiler::enter() {
   a.mov(mask_reg, mask_variable(0));
   if (!resume_points_.empty()) {
@@ -100,11 +100,11 @@ void Compiler::enter() {
   enter_from_memory(0);
 }
 
-/// One piece of code for all accesses out of line: smaller than saving at each of them what lives there.
+/// One stub for all out-of-line accesses: smaller than saving live registers at each of them.
 void Compiler::call_site_stub() {
   if (!calls_sites_) return;
   constexpr int below = 64;  // the return address, and alignment
-  // Those that C++ keeps, too: they may hold operands.
+  // Callee-saved registers too: they may hold operands.
   std::vector<x86::Gp> generals;
   for (unsigned r = 0; r < 16; ++r)
     if (host.target.general_registers >> r & 1) generals.push_back(x86::gpq(r));
@@ -266,7 +266,7 @@ void Compiler::entries() {
     a.movsxd(x86::rax, x86::ptr(x86::rcx, x86::rax, 2, 0, 4));
     a.add(x86::rax, x86::rcx);
     a.jmp(x86::rax);
-    // The caller's state says to resume where no run can.
+    // The caller's state says to resume at a block where no run can begin.
     a.bind(bad);
     a.xor_(x86::ecx, x86::ecx);
     set_fault(FaultKind::BadJump, x86::ecx, x86::rax);

@@ -1,12 +1,12 @@
-// The thread's floating point mode and MXCSR. Where constants say what the mode is, it is followed as code is
-// made: MXCSR is loaded in front of an op for which another value is wrong. Elsewhere it is what the mode
-// says whenever an op of FpClass::Single may run, and between blocks always.
+// The thread's floating point mode and MXCSR. Where constants determine the mode, it is tracked at
+// translation time: MXCSR is loaded before an op for which its value would be wrong. Elsewhere MXCSR matches
+// the mode whenever an op of FpClass::Single may run, and always between blocks.
 #include "jit/avx2/compiler.hpp"
 
 namespace eum::jit::avx2 {
 namespace {
 
-/// Whether the instructions for it have the rounding mode in them, where that is known.
+/// Whether the instructions of the op encode the rounding mode themselves if it is known.
 bool rounds_by_itself(const CodeInst& inst) {
   return (inst.op == ir::Op::convert || inst.op == ir::Op::convert_keep) && inst.type == ir::Type::f16 &&
          inst.from == ir::Type::f32;
@@ -31,7 +31,7 @@ void Compiler::follow_mode(const CodeInst& inst) {
   fp_.mxcsr = mxcsr;
 }
 
-/// In the default mode one class is as good as another, and this is a comparison that is never true.
+/// In the default mode all classes need the same MXCSR, and the branch is never taken.
 void Compiler::follow_fp_class(FpClass wanted) {
   if (wanted == fp_.loaded) return;
   const std::uint32_t bit = fp_mixed_bit(wanted, fp_.loaded);
@@ -47,7 +47,7 @@ void Compiler::follow_fp_class(FpClass wanted) {
   });
 }
 
-/// As ops of this class want it in the thread's mode. Registers stay as they are.
+/// Loads MXCSR as ops of this class need it in the thread's mode. Preserves all registers.
 void Compiler::load_mxcsr(FpClass wanted) {
   const auto saved = [](const x86::Gp& r) {
     return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(r.id()) * 8, 8);
@@ -64,7 +64,7 @@ void Compiler::load_mxcsr(FpClass wanted) {
   a.mov(x86::rcx, saved(x86::rcx));
 }
 
-/// Most threads set the mode to what they begin with.
+/// Most threads set the mode that they begin with, so the change is out of line.
 void Compiler::set_mode(x86::Gp mode) {
   const x86::Gp mixed = g.scratch().r32();
   asmjit::Label change = a.newLabel(), done = a.newLabel();
@@ -89,7 +89,7 @@ void Compiler::set_mode(x86::Gp mode) {
   });
 }
 
-/// To the thread's state.
+/// Writes the mode to the thread's state.
 void Compiler::write_mode(std::uint32_t cr0) {
   static_assert(offsetof(ThreadState, fp_mixed) == offsetof(ThreadState, fp_mode) + 4);
   if (fp_mixed(cr0) == 0 && cr0 <= INT32_MAX) {

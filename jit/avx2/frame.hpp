@@ -1,5 +1,5 @@
 #pragma once
-// What translated code keeps where: the fixed registers and the host stack frame.
+// Where translated code keeps its data: the fixed registers and the host stack frame.
 #include <asmjit/x86.h>
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace eum::jit::avx2 {
 
 namespace x86 = asmjit::x86;
 
-/// rbx points to the ThreadState, r15 to the binding table, rsp to the frame; r14 is the execution mask and
-/// r13 what is left of the budget, while the thread runs: who leaves writes them to the state. Everything
-/// else is allocated.
+/// rbx points to the ThreadState, r15 to the binding table, rsp to the frame. While the thread runs, r14 is
+/// the execution mask and r13 what is left of the budget: code that leaves writes them to the state.
+/// Everything else is allocated.
 inline const x86::Gp state_reg = x86::rbx;
 inline const x86::Gp surfaces_reg = x86::r15;
 inline const x86::Gp mask_reg = x86::r14d;
@@ -35,9 +35,9 @@ inline constexpr codegen::Target evex_target{
 
 /// Offsets from rsp. Operand areas hold packed lanes for calls of C++ functions.
 struct Frame {
-  /// For accesses of lanes, a dword each, which some of them share: how often they have not been a run.
-  /// First, as code has these offsets often. A byte would be loaded late, where its neighbours have just been
-  /// stored: Zen 5 waits until those are in the cache.
+  /// Counters, a dword each, that accesses of lanes share: how often their lanes have not been a run. First
+  /// in the frame, as code uses these offsets often. Not bytes, which would be loaded late if their
+  /// neighbours have just been stored: Zen 5 waits until those are in the cache.
   static constexpr int scattered = 0;
   static constexpr int scattered_counters = 64, scattered_counter = 4;
   static constexpr int scattered_bytes = scattered_counters * scattered_counter;
@@ -53,14 +53,14 @@ struct Frame {
   static constexpr int site = status + 4;   ///< of a call of call_site_
   static constexpr int mask = status + 8;   ///< AccessOperands::mask of a call
   static constexpr int surface = mask + 8;  ///< AccessOperands::surface of a call
-  static constexpr int slm = surface + 8;   ///< copies of what the environment has, for accesses in line
+  static constexpr int slm = surface + 8;   ///< copies from the environment, for accesses in line
   static constexpr int slm_bytes = slm + 8;
   static constexpr int scratch = slm_bytes + 8;
   static constexpr int scratch_bytes = scratch + 8;
   static constexpr int batch = scratch_bytes + 8;  ///< the ThreadBatch that runs
   static constexpr int last = batch + 8;           ///< ThreadBatch::last
-  static constexpr int regular = last + 8;  ///< threads that have come to the barrier of ThreadBatch::waits
-  static constexpr int group = batch + 32;  ///< the GroupHeader of now
+  static constexpr int regular = last + 8;  ///< threads that have reached the barrier of ThreadBatch::waits
+  static constexpr int group = batch + 32;  ///< the current GroupHeader
   static constexpr int data = group + 32;   ///< components of a message, or results
   static_assert(group % 32 == 0 && data % 32 == 0);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the allocator asks for, in AVX2 instructions.
+// The moves that the allocator needs, as AVX2 instructions.
 #include "jit/avx2/assembler.hpp"
 #include "jit/avx2/frame.hpp"
 #include "jit/codegen/constant_pool.hpp"
@@ -55,8 +55,8 @@ class Moves final : public codegen::Moves {
   bool evex_;
 };
 
-/// The scalar at `from` in the form that scalars of the type have in registers: 8 and 16 bits extended to 32
-/// by the type's sign.
+/// Loads the scalar at `from` in the form that scalars of the type have in registers: 8 and 16 bits extended
+/// to 32 by the type's sign.
 void load_scalar(x86::Assembler& a, x86::Gp to, x86::Mem from, ir::Type type);
 
 }  // namespace eum::jit::avx2

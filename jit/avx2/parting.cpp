@@ -1,5 +1,5 @@
-// Branches that part channels, in the version for all of them on: the mask is taken apart out of line, where
-// some channels go the one way and some the other.
+// Divergent branches in the version of a block for all channels active: the mask is split out of line, when
+// some channels go one way and some the other.
 #include <optional>
 
 #include "jit/avx2/compiler.hpp"
@@ -43,7 +43,7 @@ void Compiler::part(const PartingBranch& parting) {
     pause_if_due(taken);
     enter_same_version(taken);
   };
-  // Where none goes, and the other block has all of them come back, they need not have been away.
+  // If no channel goes, and the other block unparks all of them, they need not be parked.
   const bool come_back = reconverges_from(function, function.blocks[none]) == parting.variable &&
                          !function.blocks[none].safepoint;
   all_go();
@@ -86,7 +86,7 @@ void Compiler::part(const PartingBranch& parting) {
   });
 }
 
-/// From out of line, with every slot in memory.
+/// Called from out of line, with every slot in memory.
 void Compiler::enter_partial(ir::BlockId target) {
   if (!function.blocks[target].safepoint) return (void)a.jmp(memory_entry(target, false));
   a.test(budget_reg, budget_reg);

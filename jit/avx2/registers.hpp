@@ -1,6 +1,7 @@
 #pragma once
-// The allocator with registers and operands of asmjit: what emitters use. `v` are values in ymm, `g` scalars
-// in general registers, `m` masks, `s` slots of the register file; verbs are those of codegen/allocator.hpp.
+// The allocator in terms of asmjit's registers and operands, as emitters use it. `v` are values in ymm, `g`
+// scalars in general registers, `m` masks, `s` slots of the register file; verbs are those of
+// codegen/allocator.hpp.
 #include <asmjit/x86.h>
 
 #include "jit/avx2/frame.hpp"
@@ -83,7 +84,7 @@ class MaskRegisters {
   x86::Ymm lanes(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.lanes(mask, width, chunk));
   }
-  /// Of which only the sign of each lane is right.
+  /// Lanes of which only the sign bit is valid.
   x86::Ymm signs(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.signs(mask, width, chunk));
   }
@@ -124,13 +125,13 @@ class SlotRegisters {
     return use(slot);
   }
   void set(unsigned slot, x86::Ymm reg) { slots_.set(slot, reg.id()); }
-  /// One of them is newer in a register than in memory.
+  /// Whether one of them is newer in a register than in memory.
   bool is_newer(SlotRange range) const {
     for (unsigned slot = range.first; slot <= range.last; ++slot)
       if (slots_.is_newer(slot)) return true;
     return false;
   }
-  /// What a write of a part of slots leaves should stay in registers.
+  /// Whether the slots of a partial write should stay in registers.
   bool is_joined(const CodeInst& write) const {
     const SlotRange range = slots_of(write, target.vector_bytes);
     for (unsigned slot = range.first; slot <= range.last; ++slot)

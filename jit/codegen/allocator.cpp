@@ -9,7 +9,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Lanes of more channels take too many registers, and mask registers need none.
+/// With more channels their lanes would take too many registers, and mask registers need none.
 unsigned mask_slots(const ir::Function& function, const Target& target) {
   const unsigned lanes = target.lanes_per_vector(mask_width);
   if (target.mask_registers != 0 || function.simd % lanes != 0) return 0;
@@ -120,7 +120,7 @@ std::optional<Location> Allocator::whole_in_memory(ValueId value) const {
 }
 
 std::uint32_t Allocator::next_slot_use(unsigned slot) {
-  // What is wanted by the next block, if not by this one.
+  // Needed by the next block, if not by this one.
   if (slots.is_mask(slot)) return never - 2;
   const std::uint32_t next = code_->next_read(slot, position_);
   return next == never && code_->needs_memory(slot, position_) ? never - 1 : next;
@@ -178,8 +178,8 @@ void Allocator::emit_edge(const EntryState& entry, std::span<const LoopScalar> s
   for (const CachedSlot& cached : slots.dirty())
     if (needed[cached.slot] && !kept_dirty[cached.slot])
       moves_.store_vector(Location::file(cached.slot * vector_bytes()), cached.reg, vector_bytes());
-  // Registers move in parallel: first those whose target nobody waits for; what is left are cycles, which
-  // turn through the frame.
+  // A parallel move: first registers into targets that are no source any more; what remains are cycles, which
+  // are broken through the frame.
   const auto is_source = [&](int reg) {
     return std::find(source.begin(), source.end(), reg) != source.end();
   };
@@ -194,7 +194,7 @@ void Allocator::emit_edge(const EntryState& entry, std::span<const LoopScalar> s
   }
   for (unsigned to = 0; to < source.size(); ++to) {
     if (source[to] < 0) continue;
-    const Location turned = Location::frame(0);  // operands of calls lie there, and no call is under way
+    const Location turned = Location::frame(0);  // where operands of calls are, and no call is in progress
     moves_.store_vector(turned, to, vector_bytes());
     unsigned hole = to;
     while (source[hole] != static_cast<int>(to)) {

@@ -1,10 +1,9 @@
 #pragma once
 // Allocator: the registers of the host while a block is translated. `use` brings a value into a register,
-// `scratch` takes one for a temporary, `define` takes one for a result; all are pinned until unpin(). What
-// has to make room is spilled: to the frame, or to the register file in memory, which is where slots belong
-// anyway.
+// `scratch` takes one for a temporary, `define` takes one for a result; all are pinned until unpin(). To make
+// room, values are spilled to the frame, and slots to the register file in memory, where they belong anyway.
 //
-// It decides; what has to be emitted it asks of Moves. It must not know any host's instructions.
+// It only decides; Moves emits the code. It must not know any host's instructions.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -37,11 +36,11 @@ class Vectors {
   /// As define(), for an instruction that reads its operands before it writes: the register of an operand of
   /// `inst` that dies here may be taken. Every operand of this chunk must have been used.
   unsigned define_over(const CodeInst& inst, unsigned chunk);
-  /// The operand's register may be overwritten: nothing else refers to it and this is its last use.
+  /// Whether the operand's register may be overwritten: nothing else refers to it and this is its last use.
   bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk);
-  /// The register, which something else may hold too, is the chunk's.
+  /// Makes the register, which may hold something else too, the chunk's.
   void bind(ir::ValueId value, unsigned chunk, unsigned reg);
-  /// The chunk is the same as one of another value: wherever that is, be it in memory alone.
+  /// Makes the chunk an alias of one of another value, wherever that is, even in memory alone.
   void share(ir::ValueId value, unsigned chunk, ir::ValueId of, unsigned of_chunk);
   void define_constant(ir::ValueId value, unsigned chunk, const ConstantPool::Entry& entry);
 
@@ -67,9 +66,9 @@ class Generals {
   unsigned scratch();
   unsigned define(ir::ValueId value);
   /// As define(), for an instruction that writes its result over operand `arg`, which has been used: its
-  /// register if it dies here. Else what it holds has to be copied.
+  /// register if it dies here. Otherwise its content has to be copied.
   unsigned define_over(const CodeInst& inst, unsigned arg);
-  /// The operand's register may be overwritten: this is its last use.
+  /// Whether the operand's register may be overwritten: this is its last use.
   bool is_dying(const CodeInst& inst, unsigned arg) const;
   void unpin(unsigned reg) { pinned_ &= ~(1u << reg); }
 
@@ -85,15 +84,15 @@ class Generals {
   std::uint32_t pinned_ = 0;
 };
 
-/// In which forms something is done with masks.
+/// The forms of masks in which an op is done.
 struct MaskForms {
   unsigned width = 0;  ///< bytes of the lanes; 0: not in lanes
   bool bits = false;
 };
 
-/// The forms of a mask: bits, one a lane, in a general register; lanes of each width that is asked for, all
-/// ones or all zeros, in vectors; or, on hosts that have them, mask registers. A mask register is never
-/// spilled: before it is taken, the mask gets its bits.
+/// The forms of a mask: bits, one per lane, in a general register; lanes of each requested width, all ones or
+/// all zeros, in vectors; or, on hosts that have them, mask registers. A mask register is never spilled:
+/// before it is taken, the mask's bits are computed.
 class Masks {
  public:
   explicit Masks(Allocator& all) : all_(all) { owner_.fill({}); }
@@ -102,27 +101,27 @@ class Masks {
   unsigned bits(ir::ValueId mask);
   /// Vector register with lanes of `width` bytes; chunk c holds lanes from c * vector_bytes / width.
   unsigned lanes(ir::ValueId mask, unsigned width, unsigned chunk);
-  /// The same for who looks at the sign of each lane only, as blends do: it takes fewer instructions.
+  /// The same for users of only the sign of each lane, such as blends: it takes fewer instructions.
   unsigned signs(ir::ValueId mask, unsigned width, unsigned chunk);
-  /// In which forms a logical op on masks is done best. Of the lanes the signs are right.
+  /// The best forms for a logical op on masks. Only the signs of the lanes are valid.
   MaskForms forms(const CodeInst& inst);
-  /// The same of one mask, whose lanes are not what its bits have been made.
+  /// Whether the mask has valid signs in lanes that were not made from its bits.
   bool has_own_signs(ir::ValueId mask, unsigned width);
-  /// And not only the signs.
+  /// Whether more than the signs of its lanes is valid.
   bool has_whole_lanes(ir::ValueId mask, unsigned width) const;
-  /// Of lanes that have been defined.
+  /// Notes that only the signs of its defined lanes are valid.
   void keep_signs_only(ir::ValueId mask, unsigned width);
-  /// The result comes as lanes of `width` bytes: each chunk is then defined or bound as that of a vector, or
-  /// with define_chunk.
+  /// The result is computed as lanes of `width` bytes: each chunk is then defined or bound as that of a
+  /// vector, or with define_chunk.
   void define_lanes(ir::ValueId mask, unsigned width);
-  /// Though there are mask registers, the lanes will be those of vectors: only bits() and signs() may be
-  /// asked.
+  /// Despite mask registers the lanes will be in vectors: only bits() and signs() may then be called.
   void keep_in_vectors(ir::ValueId mask);
   bool in_vectors(ir::ValueId mask) const;
-  /// That is all that looks at what `compare` gives, and it takes less time so: vectors become bits, and
-  /// blend, some cycles sooner than mask registers do (an EPYC of Zen 4: loops8 0.96, group_walk 0.83).
+  /// Whether bits() and signs() suffice for all users of the result of `compare`, and vectors are faster:
+  /// they become bits, and blend, some cycles sooner than mask registers do (an EPYC of Zen 4: loops8 0.96,
+  /// group_walk 0.83).
   bool suits_vectors(const CodeInst& compare, unsigned width) const;
-  /// A mask whose bits are those of another one from a lane on: it may take its lanes too.
+  /// The mask consists of the bits of `of` from `first_lane` on: it may take its lanes too.
   void note_part(ir::ValueId mask, ir::ValueId of, unsigned first_lane);
 
   /// Mask register with the lanes of chunk c, as in lanes().
@@ -166,28 +165,28 @@ class Slots {
         backing_(count + masks) {}
 
   unsigned slots() const { return count_; }
-  /// Behind the slots of the file: vectors of the execution mask, with lanes of mask_width bytes of which the
-  /// signs are right. No memory has them.
+  /// Slots after those of the file: vectors of the execution mask, with lanes of mask_width bytes of which
+  /// only the signs are valid. They are in no memory.
   unsigned mask_slots() const { return static_cast<unsigned>(reg_.size()) - count_; }
   bool is_mask(unsigned slot) const { return slot >= count_; }
-  /// `mask` is the execution mask: it gets the lanes that are in registers.
+  /// `mask` is a copy of the execution mask: it gets the lanes that are in registers.
   void read_mask(ir::ValueId mask);
-  /// The execution mask becomes `mask`, and has its lanes if they are in registers.
+  /// The execution mask becomes `mask`, and takes its lanes if they are in registers.
   void write_mask(ir::ValueId mask);
-  /// In the block with which threads begin: bit d of `dwords` says that dword d of the register file is that
-  /// of the group's header, until it is written.
+  /// In the block with which threads begin: bit d of `dwords` says that dword d of the register file equals
+  /// that of the group's header, until it is written.
   void begin_with_header(std::uint32_t dwords) { header_dwords_ = dwords; }
-  /// Something reads the group's header in the place of the register file.
+  /// Whether something reads the group's header instead of the register file.
   bool reads_header() const { return reads_header_; }
   /// The result of a reg_read of consecutive elements.
   void read(const CodeInst& inst);
   /// The slot's current content in a vector register.
   unsigned use(unsigned slot);
   std::optional<Location> in_memory(unsigned slot) const;
-  /// A register holds what memory does not have.
+  /// Whether a register holds content that memory does not have.
   bool is_newer(unsigned slot) const { return reg_[slot] >= 0 && dirty_[slot]; }
-  /// Whether what is written to `bytes` of the slot, a bit each, should join what a register holds: from
-  /// memory it would be read back together with what is beside it.
+  /// Whether a write of `bytes` of the slot, a bit each, should be merged into a register: in memory it would
+  /// be read back together with its neighbours.
   bool is_joined(unsigned slot, std::uint64_t bytes) const;
   /// The register holds the slot's new content; memory has an older one.
   void set(unsigned slot, unsigned reg);
@@ -197,14 +196,14 @@ class Slots {
   void write_back_and_invalidate(unsigned offset, unsigned bytes);
   void write_back_all();
   void invalidate_all();
-  /// Every slot is in memory and in no register: a call has to save and bring back none.
+  /// Moves every slot to memory and out of registers, so that a call has none to save and restore.
   void leave_registers();
-  /// End of the block: what later blocks read, and what is observed at its end.
+  /// At the end of the block: writes back what later blocks read, and what is observed there.
   void write_back_live();
 
   /// Slots in registers.
   EntryState cached() const;
-  /// Those that are newer than memory. Valid until the next call.
+  /// Cached slots that are newer than memory. Valid until the next call.
   const EntryState& dirty() const;
 
  private:
@@ -241,13 +240,12 @@ class Allocator {
             std::int32_t frame_base);
 
   // ---- One block
-  /// `entry` and `scalars` are what the block finds in registers.
+  /// `entry` and `scalars` are what the block expects in registers.
   void begin_block(BlockCode& code, const EntryState& entry, std::span<const LoopScalar> scalars);
   /// The scalar of exactly these bytes of the register file that has a register in this block, else null.
   const LoopScalar* loop_scalar(unsigned offset, unsigned bytes) const;
   void begin_inst(std::uint32_t position) { position_ = position; }
-  /// Lets registers go that an instruction pinned: it begins on its next chunk and fetches what it needs
-  /// anew.
+  /// Unpins the registers of an instruction, which then begins its next chunk and fetches its operands anew.
   void unpin();
   /// Ends the lives of operands that `inst` used last, and unpins everything.
   void end_inst(const CodeInst& inst);
@@ -273,16 +271,16 @@ class Allocator {
   /// Where all of the value can be read, if it is one chunk or a scalar in no register.
   std::optional<Location> whole_in_memory(ir::ValueId value) const;
 
-  // ---- Edges between blocks. They emit code and leave the allocation as it is: a block may end in two of
+  // ---- Edges between blocks. They emit code and do not change the allocation: a block may end in two of
   // them.
-  /// Dirty slots of `needed` go to memory.
+  /// Writes dirty slots of `needed` to memory.
   void emit_write_back(const BitSet& needed) const;
-  /// From what is in registers now to `entry` and `scalars`; dirty slots of `needed` that `entry` does not
-  /// hold go to memory.
+  /// Moves what is in registers to `entry` and `scalars`; dirty slots of `needed` that `entry` does not hold
+  /// go to memory.
   void emit_edge(const EntryState& entry, std::span<const LoopScalar> scalars, const BitSet& needed) const;
-  /// emit_edge() emits nothing.
+  /// Whether emit_edge() emits nothing.
   bool is_free_edge(const EntryState& entry, std::span<const LoopScalar> scalars, const BitSet& needed) const;
-  /// From everything in memory to `entry` and `scalars`.
+  /// Loads `entry` and `scalars`, with everything in memory.
   void emit_entry(const EntryState& entry, std::span<const LoopScalar> scalars) const;
 
   // ---- Calls
@@ -291,7 +289,7 @@ class Allocator {
   /// Registers whose content is needed after `inst`.
   LiveRegisters live_after(const CodeInst& inst) const;
 
-  /// Bytes of frame from its beginning that the code needs.
+  /// Bytes of frame, from its beginning, that the code needs.
   std::int32_t frame_end() const { return frame_.end(); }
   const Target& target() const { return target_; }
 
@@ -312,7 +310,7 @@ class Allocator {
     place = {};
   }
   unsigned vector_bytes() const { return target_.vector_bytes; }
-  /// As next_read, but a slot that must get to memory is nearer than one that need not.
+  /// As next_read, but a slot that must be stored is nearer than one that need not be.
   std::uint32_t next_slot_use(unsigned slot);
   void load(const LoopScalar& scalar) const;
 

@@ -15,8 +15,8 @@ using ir::Inst;
 using ir::MemSpace;
 using ir::Op;
 
-/// Surfaces, then regions of accesses by address, each of which is taken for one buffer, then whatever else
-/// is accessed: what is known only at run time, and memory that is no buffer.
+/// Numbers of buffers: surfaces, then regions of accesses by address, each of which counts as one buffer,
+/// then everything else: buffers known only at run time, and memory that is no buffer.
 constexpr std::size_t most = std::numeric_limits<std::uint8_t>::max() + std::size_t{1};
 constexpr std::size_t unknown = 2 * most;
 using Buffers = std::array<bool, unknown + 1>;
@@ -26,7 +26,7 @@ std::size_t buffer_of(const Inst& inst, const ir::MemoryAccess& access, const Re
   return access.is_fixed_surface() ? access.surface : unknown;
 }
 
-/// The store at `index` is known to write all of a run, if all channels are on.
+/// Whether the store at `index` is known to write all of a run, if all channels are active.
 bool fills_run(const Inst& store, std::uint32_t index, const ir::MemoryAccess& access,
                std::span<const ScalarRun> runs) {
   const std::size_t element = ir::size_of(store.type);
@@ -53,7 +53,7 @@ bool BeyondCaches::writes_several(const ir::Function& function, const RegionNumb
       const ir::MemoryAccess& access = function.access(inst);
       if (!access.is_global()) continue;
       written[buffer_of(inst, access, regions)] = true;
-      // Code generation may find that more components are no whole lines.
+      // Code generation may find that more components do not make whole lines.
       in_caches |= !is_stream(inst) || access.component_count() > 2;
     }
   return in_caches && std::ranges::count(written, true) > 1;
@@ -67,17 +67,17 @@ void BeyondCaches::find_streams(const ir::Function& function, const ScalarRuns& 
     for (const Inst& inst : block.insts) {
       if (!ir::shape_of(inst.op).has_memory() || inst.op == Op::store || inst.op == Op::block_store) continue;
       const ir::MemoryAccess& access = function.access(inst);
-      // What goes by local memory is mostly transposed: each line lies far from the one before, and caches
-      // bring them into an order that memory is faster with.
+      // Kernels with local memory mostly transpose: each line is far from the one before, and caches reorder
+      // the writes, which makes memory faster.
       if (access.space == MemSpace::Slm) return;
       if (!access.is_global()) continue;
       reads[buffer_of(inst, access, regions)] = true;
       reads_none = false;
     }
-  // What is nothing but written takes no longer in the caches.
+  // A kernel that only writes is no slower through the caches.
   if (reads_none || reads[unknown]) return;
   streams_.resize(function.accesses.size());
-  ir::BlockId behind_loops = 0;  // of those that have begun
+  ir::BlockId behind_loops = 0;  // the end of the loops that have begun
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
     if (loops.heads_loop(b)) behind_loops = std::max(behind_loops, loops.last(b) + 1);
     if (b < behind_loops) continue;

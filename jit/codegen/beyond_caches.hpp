@@ -1,5 +1,5 @@
 #pragma once
-// BeyondCaches: what is worth doing where the buffers of a launch are more than the caches hold.
+// BeyondCaches: what pays if the buffers of a launch are larger than the caches.
 #include <vector>
 
 #include "frontend/ir/function.hpp"
@@ -11,17 +11,17 @@ namespace eum::jit::codegen {
 
 class BeyondCaches {
  public:
-  /// Nothing.
+  /// None of it.
   BeyondCaches() = default;
   BeyondCaches(const ir::Function& function, const ScalarRuns& runs, const LoopSlots& loops,
                const RegionNumbers& regions, const Optimisations& optimisations);
 
-  /// Runs that are known are to be fetched ahead. Processors do so by themselves, better than code does, but
-  /// not where several buffers are written, one of them by way of the caches.
+  /// Whether known runs should be prefetched. Processors do so by themselves, better than code does, but not
+  /// where several buffers are written, one of them through the caches.
   bool fetches_ahead() const { return fetches_ahead_; }
-  /// The store is to go past the caches. A processor reads a line before it writes the first part of it, and
-  /// keeps it, neither of which is of use for whole lines of what is computed from other buffers and not
-  /// looked at again.
+  /// Whether the store should bypass the caches. A processor reads a line before it writes the first part of
+  /// it, and keeps it; both are useless for whole lines that are computed from other buffers and not read
+  /// again.
   bool is_stream(const ir::Inst& store) const {
     const auto access = static_cast<std::size_t>(store.imm);
     return access < streams_.size() && streams_[access];

@@ -1,4 +1,4 @@
-// Folding of instructions, removal of what is dead, and next uses; see block_code.hpp.
+// Folding of instructions, removal of dead ones, and next uses; see block_code.hpp.
 #include "jit/codegen/block_code.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Which slots, only registers say.
+/// Whether the instruction reads slots that are known only at run time.
 bool reads_any_slot(const Inst& inst) {
   return inst.op == Op::reg_gather || (inst.op == Op::reg_scatter && inst.own.given());
 }
@@ -95,7 +95,7 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
       return false;
     }
   }
-  // In a general register the same number of bits is the same number, and in a vector the same lanes.
+  // A general register keeps its number, and a vector its lanes, if the number of bits is the same.
   const bool integer = is_int(inst.type) && is_int(inst.from);
   const bool converts = inst.op == Op::convert || inst.op == Op::convert_keep;
   const bool same_bits =
@@ -117,18 +117,18 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
   return true;
 }
 
-/// The first lanes of a write's slots, behind its operands: fold() has made room there.
+/// Appends the first lanes of a write's slots to its operands, where fold() has made room.
 void BlockCode::add_first_lanes(CodeInst& inst, const ScalarRun& run) {
   inst.first_lanes = {inst.args.data() + inst.args.size(), run.address_count};
   for (unsigned i = 0; i < run.address_count; ++i) inst.first_lanes[i] = resolve(run.addresses[i]);
 }
 
-/// The addresses of runs in place of those of lanes, if it can be done with the mask that the access has.
+/// Replaces the addresses of the lanes by those of runs, if the access's mask allows it.
 void BlockCode::access_by_runs(CodeInst& inst, const ScalarRun& run) {
   if (run.address_count == 0 || (inst.mask != no_value && !run.under_mask)) return;
   const unsigned at = function_.access(inst).address_operand();
   const auto more = run.address_count - 1u;
-  // There is room: fold() has made it behind the operands of an access.
+  // There is room: fold() has made it after the operands of an access.
   inst.args = {inst.args.data(), inst.args.size() + more};
   std::shift_right(inst.args.begin() + at + 1, inst.args.end(), more);
   for (unsigned i = 0; i < run.address_count; ++i) inst.args[at + i] = resolve(run.addresses[i]);
@@ -146,7 +146,7 @@ void BlockCode::begin_results(const Inst& inst) {
   }
 }
 
-/// Behind the others; instruction `index` of the block is where it comes from.
+/// Appends an instruction, which comes from instruction `index` of the block.
 void BlockCode::put(const CodeInst& inst, std::size_t index) {
   for (unsigned k = 0; k < inst.result_count; ++k)
     defined_at_[inst.result + k] = static_cast<std::uint32_t>(folded_.size());
@@ -154,8 +154,8 @@ void BlockCode::put(const CodeInst& inst, std::size_t index) {
   origin_.push_back(static_cast<std::uint32_t>(index));
 }
 
-/// Both accesses of a pair in the place of `inst`, which is the first load or the second store. `room`: for
-/// two operands.
+/// Puts both accesses of a pair in the place of `inst`, the first load or the second store. `room`: for two
+/// operands.
 void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& first,
                                const ScalarRun& second, std::span<ValueId> room) {
   const auto& source = function_.blocks[current_].insts;
@@ -204,7 +204,7 @@ void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const Sc
   put(both, index);
 }
 
-/// In place of a write of registers that have been put together: the same of each of them.
+/// Replaces a write of concatenated registers by a write of each of them.
 bool BlockCode::write_parts(const CodeInst& write, std::size_t index) {
   const CodeInst& value = folded_[defined_at_[write.args[0]]];
   if (write.op != Op::reg_write || write.mask != no_value || value.op != Op::concat) return false;
@@ -261,7 +261,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
         if (loads != is_first) continue;
         const std::span room = std::span(operands_).subspan(next, 2);
         next += room.size();
-        // The other one is not far.
+        // The other access of the pair is near.
         const auto is_other = [&](const ScalarRun& one) { return one.pair == run.pair; };
         const auto before = all_runs.first(static_cast<std::size_t>(&run - all_runs.data()));
         if (loads)
@@ -312,11 +312,11 @@ bool BlockCode::needed(CodeInst& inst, MaskUse use, const LiveState& live, bool 
   return any;
 }
 
-/// Of a flag_write by channel: those of the channels that are off, which nobody reads, get what is nearest.
+/// For a flag_write by channel: bits of inactive channels, which are not read, get what is cheapest.
 void BlockCode::keep_nothing(std::size_t index, ir::BlockId block) {
   CodeInst& inst = folded_[index];
   inst.mask = no_value;
-  // Under a mask of its own, what it writes is not put together.
+  // If it has a mask of its own, its value is no merge.
   if (function_.blocks[block].insts[origin_[index]].mask != no_value) return;
   const CodeInst& sum = folded_[defined_at_[inst.args[0]]];
   if (inst.args[0] != function_.arg(function_.blocks[block].insts[origin_[index]], 0) || sum.op != Op::or_)
@@ -324,15 +324,15 @@ void BlockCode::keep_nothing(std::size_t index, ir::BlockId block) {
   const CodeInst& kept = folded_[defined_at_[sum.args[0]]];
   if (kept.op != Op::andn) return;
   inst.args[0] = sum.args[1];
-  // (mask & new), where new is as good.
+  // (mask & new), for which new serves as well.
   const CodeInst& masked = folded_[defined_at_[sum.args[1]]];
   if (masked.op != Op::and_) return;
   for (unsigned k : {0u, 1u})
     if (masked.args[k] == kept.args[0]) inst.args[0] = masked.args[1 - k];
 }
 
-/// A flag_write that merges, whose mask folding has found to be all ones: what it writes is
-/// then neither put together any more, nor what was read, nor what was kept of that.
+/// Whether a flag_write that merges writes all bits because folding has found its mask to be all ones: its
+/// value is then no longer a merge, nor the flag that was read, nor what was kept of that.
 bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
   const CodeInst& inst = folded_[index];
   if (inst.op != Op::flag_write) return false;
@@ -343,7 +343,7 @@ bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
   if (value == merged) return false;
   for (std::size_t i = origin_[index]; i-- > 0;)
     if (insts[i].result_count != 0 && insts[i].result == merged) {
-      if (value == function_.arg(insts[i], 0)) return false;  // all zeros go in under the mask
+      if (value == function_.arg(insts[i], 0)) return false;  // only the kept part: the new bits are zeros
       break;
     }
   for (std::size_t i = index; i-- > 0;)
@@ -351,7 +351,7 @@ bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
   return false;
 }
 
-/// In front of which instructions all channels are on.
+/// Before which instructions all channels are active.
 void BlockCode::find_full(bool full) {
   const bool may_be = full;
   is_full_.resize(folded_.size());
@@ -364,7 +364,7 @@ void BlockCode::find_full(bool full) {
   }
 }
 
-/// Marks what is needed, from the end of the block to its beginning, and keeps that.
+/// Marks what is needed, from the end of the block to its beginning, and keeps only that.
 void BlockCode::drop_dead(ir::BlockId block, bool full) {
   live_ = liveness_.live_out(block);
   live_out_ = live_.active;
@@ -383,7 +383,7 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     if (full_here && writes_first_lanes(inst, first)) continue;
     if (role == MaskRole::ExecutionMerge && !live_.inactive_flags.any_in_range(inst.imm, inst.lanes))
       keep_nothing(i, block);
-    // The original's mask decides what the write ends, also where folding has dropped the mask.
+    // The original's mask decides what the write kills, even if folding has dropped the mask.
     if (inst.op == Op::reg_write && full_here && role == MaskRole::Execution) {
       const unsigned bytes = liveness_.slot_bytes();
       const SlotRange range = slots_of(inst, bytes);
@@ -401,7 +401,7 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
   kept_ = std::span(room_).subspan(first);
 }
 
-/// Of a reg_write of which only the first lanes of slots are read: writes these, in front of room_[first].
+/// If only the first lanes of a reg_write's slots are read: writes only these, before room_[first].
 bool BlockCode::writes_first_lanes(const CodeInst& inst, std::size_t& first) {
   if (inst.first_lanes.empty() || inst.mask != no_value) return false;
   const unsigned slot_bytes = liveness_.slot_bytes();
@@ -421,7 +421,7 @@ bool BlockCode::writes_first_lanes(const CodeInst& inst, std::size_t& first) {
   return true;
 }
 
-/// What a branch alone looks at, if that is a comparison of scalars, comes just before it.
+/// Moves a comparison of scalars that only the branch uses to just before the branch.
 bool BlockCode::move_comparison() {
   const CodeInst& branch = kept_.back();
   if (branch.op != Op::branch_any || branch.lanes != 1) return false;
@@ -512,7 +512,7 @@ bool BlockCode::is_read_beyond(unsigned slot, std::uint32_t position, std::uint6
 }
 
 bool BlockCode::is_overwritten(unsigned slot, std::uint32_t position) const {
-  constexpr std::size_t far = 12;  // the write of a sum follows the sum
+  constexpr std::size_t far = 12;  // the write of a sum follows it closely
   const unsigned bytes = liveness_.slot_bytes();
   for (std::size_t i = position + 1; i < std::min(kept_.size(), position + far); ++i) {
     const CodeInst& inst = kept_[i];

@@ -1,6 +1,6 @@
 #pragma once
-// One version of a block, ready for emission: with all channels on, masks fold away; what nothing needs is
-// gone; and of each operand it is known which instruction uses the value next.
+// One version of a block, ready for emission: with all channels active, masks fold away; dead instructions
+// are removed; and each operand has the next use of its value.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,20 +16,20 @@ inline constexpr std::uint32_t never = ~0u;
 
 struct CodeInst : ir::Inst {
   std::span<ir::ValueId> args;
-  /// Of each operand: the instruction that uses the value next; never = this is the last use.
+  /// For each operand, the instruction that uses the value next; never = this is the last use.
   std::span<std::uint32_t> next_use;
   std::uint32_t mask_next_use = never;
   /// Bit c: chunk c of a masked reg_write may overwrite the channels outside the mask.
   std::uint32_t overwrite = 0;
-  /// Of an access whose addresses are those that runs begin with, one lane each: how many, in place of the
-  /// one operand with the address of each lane, and how the others follow. 0: it is not done by runs.
+  /// For an access by runs, their number: one-lane operands with the addresses at which they begin replace
+  /// the one with the address of each lane; `linear` says how the others follow. 0: not by runs.
   std::uint8_t runs = 0;
   LinearRun linear;
-  /// Of an access of four dwords a lane: registers have them in the order of memory, see interleaved.hpp.
+  /// For an access of four dwords per lane: registers hold them in memory order, see interleaved.hpp.
   bool interleaved = false;
-  /// Where the latter half of the lanes comes from, of an access that is two of the guest's.
+  /// The guest ip of the latter half of the lanes, if the access combines two of the guest's.
   std::optional<std::uint32_t> second_ip;
-  /// Of a reg_write: the first lane of each slot, if those may be written alone.
+  /// For a reg_write: the first lane of each slot, if those may be written alone.
   std::span<ir::ValueId> first_lanes;
   /// The first use of each result.
   std::span<std::uint32_t> first_use;
@@ -40,8 +40,8 @@ class Scheduler;
 class BlockCode {
  public:
   struct Choices {
-    /// Orders versions for all channels, if there is one: where only some are on, threads are seldom for
-    /// long, and it takes time.
+    /// Orders full versions, if there is one: threads seldom spend long in partial ones, and ordering takes
+    /// time.
     Scheduler* scheduler = nullptr;
     bool interleaves = false;
     bool joins_branches = false;
@@ -49,34 +49,33 @@ class BlockCode {
   BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
             const Choices& choices);
 
-  /// Makes the version of `block` for all channels on (`full`), or for any execution mask.
+  /// Makes the version of `block` for all channels active (`full`), or for any execution mask.
   void build(ir::BlockId block, bool full);
 
-  /// What the version wants of the state in front of the block.
+  /// The state that is live at the beginning of the version.
   const LiveState& live_in(ir::BlockId block, bool full);
 
   std::span<const CodeInst> insts() const { return kept_; }
-  /// The last two instructions are a comparison of scalars and the branch that alone looks at it.
+  /// Whether the last two instructions are a comparison of scalars and the branch that is its only user.
   bool ends_in_comparison() const { return ends_in_comparison_; }
-  /// The block changes the execution mask.
+  /// Whether the block changes the execution mask.
   bool changes_mask() const { return changes_mask_; }
-  /// And channels may be on at its end that were off at its beginning.
+  /// Whether channels may be active at its end that were inactive at its beginning.
   bool mask_may_grow() const { return mask_may_grow_; }
 
   // Positions only grow from one call to the next.
   /// The first instruction from `position` on that reads the slot, or never.
   std::uint32_t next_read(unsigned slot, std::uint32_t position);
-  /// The first vector that is read of the slot from `position` on, before any scalar, has more of it than
-  /// `bytes`.
+  /// Whether the first read of the slot from `position` on is of a vector, with more of it than `bytes`.
   bool is_read_beyond(unsigned slot, std::uint32_t position, std::uint64_t bytes);
-  /// The slot's content at `position` must get to memory some time, whether the block reads it or not.
+  /// Whether the slot's content at `position` is needed again: by later blocks, observers or this block.
   bool needs_memory(unsigned slot, std::uint32_t position) {
     return live_out_[slot] || next_observer(position) != never || next_read(slot, position) != never;
   }
-  /// What the slot holds behind the instruction at `position` is overwritten soon, before anything reads it
-  /// or observes the register file.
+  /// Whether the slot's content after the instruction at `position` is soon overwritten, before anything
+  /// reads it or observes the register file.
   bool is_overwritten(unsigned slot, std::uint32_t position) const;
-  /// A later block wants the slot.
+  /// Whether a later block needs the slot.
   bool live_out(unsigned slot) const { return live_out_[slot]; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// EngineBug: something that code generation relies on does not hold. A bug of ours, whatever the guest's code
-// is.
+// EngineBug: an invariant of code generation does not hold. This is a bug of the engine, whatever the guest's
+// code is.
 #include <stdexcept>
 
 namespace eum::jit::codegen {

@@ -1,6 +1,6 @@
 #pragma once
-// Closure: something to be called later whose captures lie in an arena, which must outlive it. Translation
-// makes thousands of them, of which none is copied.
+// Closure: a callable whose captures are in an arena, which must outlive it. Translation makes thousands of
+// them, and copies none.
 #include <memory_resource>
 #include <utility>
 

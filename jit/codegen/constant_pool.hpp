@@ -1,5 +1,5 @@
 #pragma once
-// ConstantPool: vectors of constants that lie beside the code, each kept once.
+// ConstantPool: vectors of constants stored beside the code, each once.
 #include <array>
 #include <cstdint>
 #include <cstring>

@@ -52,10 +52,10 @@ std::vector<std::pair<std::uint16_t, bool>> LoopSlots::wanted(BlockId header, st
   }
   std::vector<std::pair<std::uint16_t, bool>> slots;
   for (unsigned slot = 0; slot < reads.size(); ++slot)
-    // A first lane that nothing is read behind is read where it is.
+    // A slot of which only the first lane is read is read in place.
     if (reads[slot] > 0 && live.reads_beyond(slot, sizeof(std::uint32_t)))
       slots.push_back({static_cast<std::uint16_t>(slot), written[slot]});
-  // What the loop also writes saves a store besides the load.
+  // A slot that the loop also writes saves a store besides the load.
   const auto gain = [&](const auto& slot) { return reads[slot.first] + (slot.second ? 2u : 0u); };
   std::stable_sort(slots.begin(), slots.end(),
                    [&](const auto& a, const auto& b) { return gain(a) > gain(b); });
@@ -65,7 +65,7 @@ std::vector<std::pair<std::uint16_t, bool>> LoopSlots::wanted(BlockId header, st
 
 bool LoopSlots::wants_mask(BlockId block) const {
   if (!heads_loop(block)) return reads_mask_[block];
-  // What the execution mask was set to last.
+  // How the value was computed to which the execution mask was last set.
   for (BlockId b = last_[block] + 1; b-- > block;) {
     const auto& insts = function_.blocks[b].insts;
     const auto set = std::find_if(insts.rbegin(), insts.rend(), [](const ir::Inst& inst) {
@@ -102,7 +102,7 @@ EntryState fix_entry_state(const LoopSlots& loops, BlockId block, const EntrySta
     taken |= std::uint64_t{1} << reg;
   };
   const auto is_taken = [&](unsigned reg) { return (taken >> reg & 1) != 0; };
-  // They take no register from anything else: lanes are made of bits sooner than slots are loaded.
+  // Only into registers that are left over: lanes are made from bits faster than slots are loaded.
   const auto add_masks = [&] {
     if (masks.count == 0 || state.size() + masks.count > most || !loops.wants_mask(block)) return;
     if (!heads_loop && std::ranges::count_if(first_edge, is_mask) != masks.count) return;
@@ -124,7 +124,7 @@ EntryState fix_entry_state(const LoopSlots& loops, BlockId block, const EntrySta
   }
   auto wanted = loops.wanted(block, most);
   std::erase_if(wanted, [&](const auto& slot) { return has_scalar(slot.first); });
-  // Those in a register stay where they are, the others take what is left.
+  // Slots that are in a register stay there, the others take what is left.
   std::vector<std::pair<std::uint16_t, bool>> homeless;
   for (const auto& [slot, written] : wanted) {
     const auto cached = find(slot);

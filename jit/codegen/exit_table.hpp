@@ -1,7 +1,7 @@
 #pragma once
 // ExitTable: for each place where a thread may leave translated code out of line (a fault, a pause) which
-// slots are newer in registers than in memory. The code there only names its row; what leaves is then brought
-// up to date.
+// slots are newer in registers than in memory. The code there only names its row, by which memory is then
+// brought up to date.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ class ExitTable {
  public:
   explicit ExitTable(unsigned slot_bytes) : slot_bytes_(slot_bytes) {}
 
-  /// The row of an exit with these dirty slots. Exits follow one another with the same ones: they share it.
+  /// The row of an exit with these dirty slots. Consecutive exits with the same slots share a row.
   std::uint32_t add(const EntryState& dirty) {
     if (rows_.empty() || !std::ranges::equal(slots(last_row()), dirty)) {
       rows_.push_back({static_cast<std::uint32_t>(slots_.size()), static_cast<std::uint32_t>(dirty.size())});
@@ -30,13 +30,13 @@ class ExitTable {
   std::span<const CachedSlot> slots(std::uint32_t row) const {
     return std::span(slots_).subspan(rows_[row].first, rows_[row].count);
   }
-  /// No row will be added.
+  /// No more rows will be added.
   void finish() {
     rows_.shrink_to_fit();
     slots_.shrink_to_fit();
   }
   std::size_t bytes() const { return heap_bytes(rows_) + heap_bytes(slots_); }
-  /// Brings the register file at `file` up to date from the vector registers that lie at `vectors`.
+  /// Brings the register file at `file` up to date from the vector registers saved at `vectors`.
   void write_back(std::uint32_t row, std::byte* file, const std::byte* vectors) const {
     for (const CachedSlot& dirty : slots(row))
       std::memcpy(file + std::size_t{dirty.slot} * slot_bytes_,

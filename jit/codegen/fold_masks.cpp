@@ -1,4 +1,4 @@
-// Folding of masks: with constants, as all channels on make the execution mask one, and of a mask with
+// Folding of masks: with constants, such as the execution mask with all channels active, and of a mask with
 // itself; see block_code.hpp.
 #include <utility>
 
@@ -11,15 +11,15 @@ using ir::no_value;
 using ir::Op;
 using ir::ValueId;
 
-/// The mask that this one is the complement of; or no value.
+/// The mask whose complement this one is; or no value.
 ValueId BlockCode::complemented(ValueId mask) const {
   if (defined_at_[mask] >= folded_.size()) return no_value;
   const CodeInst& inst = folded_[defined_at_[mask]];
   return inst.op == Op::not_ && inst.result == mask ? inst.args[0] : no_value;
 }
 
-/// An op of two masks, one of which is made of the other, as what merges a flag under itself is: the mask
-/// that it is, no value for none of the lanes, or nothing, though the operands may change.
+/// Folds an op of two masks one of which is computed from the other, as in a flag's merge under itself.
+/// Returns the mask that it equals, no_value for all zeros, or nothing, though the operands may change.
 std::optional<ValueId> BlockCode::fold_masks(CodeInst& inst) const {
   ValueId &a = inst.args[0], &b = inst.args[1];
   if (a == b) return inst.op == Op::andn ? no_value : a;

@@ -1,6 +1,6 @@
 #pragma once
-// FrameSlots: places of the host stack frame for spilled values of one block. A place that all of its values
-// have left is taken again, so that the frame has the size of what is spilled at the same time.
+// FrameSlots: places in the host stack frame for spilled values of one block. A place is reused when all of
+// its values have left it, so that the frame is as large as what is spilled at the same time.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -24,7 +24,7 @@ class FrameSlots {
     sharers(place) = 1;
     return place;
   }
-  /// One more value lies at a place that has been taken.
+  /// Another value shares a place that has been taken.
   void share_vector(std::int32_t place) { ++sharers(place); }
   std::int32_t take_word() {
     if (words_.empty()) {
@@ -63,7 +63,7 @@ class FrameSlots {
   std::int32_t base_, vector_bytes_, next_;
   std::int32_t end_;
   std::vector<std::int32_t> vectors_, words_;
-  std::vector<std::uint32_t> sharers_;  ///< how many values lie at each place for a vector
+  std::vector<std::uint32_t> sharers_;  ///< how many values share each place for a vector
 };
 
 }  // namespace eum::jit::codegen

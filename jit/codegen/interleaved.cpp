@@ -29,9 +29,9 @@ class Interleaved {
   }
 
  private:
-  /// x, y, z, w: what the components hold; of lanes that are all in registers of memory's order, or none.
+  /// x, y, z, w of some lanes: registers hold all of them in memory order, or none.
   struct Quad {
-    std::uint32_t parent;  ///< quads of one fate are a tree
+    std::uint32_t parent;  ///< quads with a common decision form a tree
     bool refused = false;  ///< of the root
     unsigned known = 0;    ///< components that have been seen, a bit each
   };
@@ -39,12 +39,12 @@ class Interleaved {
     std::uint32_t quad;
     unsigned component;
   };
-  /// What ops that make a quad have in common: of operands the quad, or the value that is the same in every
-  /// lane.
+  /// What the ops that compute a quad have in common; for each operand, the quad or the value that is the
+  /// same in every lane.
   using Key = std::tuple<Op, ir::Type, ir::Type, unsigned, std::uint64_t,
                          std::array<std::pair<bool, std::uint32_t>, ir::max_pure_operands>>;
 
-  /// Four dwords side by side, of lanes side by side.
+  /// Whether it accesses four adjacent dwords per lane, with adjacent lanes.
   bool is_quad_access(const CodeInst& inst) const {
     if ((inst.op != Op::load && inst.op != Op::store) || inst.runs == 0 || inst.mask != ir::no_value ||
         inst.second_ip || inst.lanes % row != 0)

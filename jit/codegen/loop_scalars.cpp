@@ -15,7 +15,7 @@ using ir::Op;
 
 constexpr unsigned dword = 4;
 
-/// How many registers a loop gives away: few where vectors need them.
+/// How many registers a loop reserves: few where vectors need them.
 constexpr unsigned among_vectors = 2, among_scalars = 6;
 
 struct Uses {
@@ -27,7 +27,7 @@ bool is_scalar(const Inst& inst) {
          inst.region.offset % ir::size_of(inst.type) == 0;
 }
 
-/// Of the blocks from `first` to `last`, by place and size.
+/// The uses in blocks `first` to `last`, by offset and size.
 std::map<std::pair<std::uint32_t, std::uint8_t>, Uses> uses_of(const ir::Function& function, BlockId first,
                                                                BlockId last) {
   std::map<std::pair<std::uint32_t, std::uint8_t>, Uses> uses;
@@ -56,7 +56,7 @@ std::map<std::pair<std::uint32_t, std::uint8_t>, Uses> uses_of(const ir::Functio
   return uses;
 }
 
-/// Nothing in these blocks needs many registers.
+/// Whether nothing in these blocks needs many registers.
 bool is_of_scalars(const ir::Function& function, BlockId first, BlockId last) {
   for (BlockId b = first; b <= last; ++b)
     for (const Inst& inst : function.blocks[b].insts) {

@@ -1,8 +1,8 @@
 #pragma once
-// LoopScalars: floats in one channel that a loop reads and writes have a vector register there for
-// themselves, beside their place in the register file. Writes go to both, so that whoever leaves the loop, or
-// looks at the file, finds it as it is; reads need not wait for the store before them. Of integers hosts
-// forward what is stored without such help: with registers of their own they were no faster (Zen 4).
+// LoopScalars: floats of one lane that a loop reads and writes have a vector register of their own there,
+// beside their place in the register file. Writes go to both, so that the file is up to date for exits and
+// observers; reads need not wait for the store before them. Integers are not included: hosts forward their
+// stores to loads, and registers made them no faster (Zen 4).
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,7 +17,7 @@ namespace eum::jit::codegen {
 struct LoopScalar {
   std::uint32_t offset;
   std::uint8_t bytes;
-  std::uint8_t reg;  ///< vector register, whose first lane it is
+  std::uint8_t reg;  ///< vector register, in its first lane
   bool operator==(const LoopScalar&) const = default;
 };
 
@@ -27,7 +27,7 @@ class LoopScalars {
   LoopScalars() = default;
   LoopScalars(const ir::Function& function, const LoopSlots& loops, const Target& target);
 
-  /// Those that every edge into the block loads, or has.
+  /// The scalars that every edge into the block loads, or has.
   std::span<const LoopScalar> of(ir::BlockId block) const {
     if (block >= loop_of_.size()) return {};
     return loops_[loop_of_[block]];

@@ -1,4 +1,4 @@
-// Masks between their forms.
+// Conversion of masks between their forms.
 #include <algorithm>
 #include <bit>
 
@@ -20,7 +20,7 @@ bool Masks::in_vectors(ValueId mask) const { return all_.values_[mask].in_vector
 bool Masks::suits_vectors(const CodeInst& compare, unsigned width) const {
   constexpr int most_held = 12;  // of the 16 that instructions without mask registers reach
   if (std::popcount(all_.vector_file_.held()) > most_held) return false;
-  // Bits come from several mask registers by fewer instructions.
+  // Bits of several chunks take fewer instructions from mask registers.
   const bool bits_too = compare.lanes * width == all_.vector_bytes();
   const auto insts = all_.code_->insts();
   for (std::uint32_t at = compare.first_use[0]; at != never;) {
@@ -79,15 +79,15 @@ bool Masks::has_signs(ValueId mask, unsigned width) {
   return true;
 }
 
-// Mask registers go to general ones by one instruction: logical ops on them were slower (convert_int64 1.18,
-// loops8 1.28 on an EPYC of Zen 4).
+// One instruction moves a mask register to a general one: logical ops on mask registers were slower
+// (convert_int64 1.18, loops8 1.28 on an EPYC of Zen 4).
 MaskForms Masks::forms(const CodeInst& inst) {
   const ValueId a = inst.args.front(), b = inst.args.back();
   const bool both_bits = has_bits(a) && has_bits(b);
   const unsigned width = all_.values_[has_bits(a) ? b : a].mask_width;
   if (all_.target_.mask_registers != 0 || width == 0 || !has_signs(a, width) || !has_signs(b, width))
     return {.width = 0, .bits = true};
-  // Lanes that have been made of bits come later than these.
+  // Lanes made from bits would be ready later than these.
   if (has_own_signs(a, width) && has_own_signs(b, width) && is_used_in_lanes(inst))
     return {.width = width, .bits = both_bits || inst.lanes > all_.target_.lanes_per_vector(width)};
   const bool whole = has_whole_lanes(a, width) && has_whole_lanes(b, width);
@@ -106,7 +106,7 @@ bool Masks::has_own_signs(ValueId mask, unsigned width) {
   return has_signs(mask, width) && (all_.values_[mask].of_bits & width) == 0;
 }
 
-/// Something looks at lanes of the mask, or of masks that are made of it.
+/// Whether something uses lanes of the mask, or of masks that are computed from it.
 bool Masks::is_used_in_lanes(const CodeInst& inst, unsigned depth) const {
   constexpr unsigned most_depth = 2;
   if (depth == most_depth) return false;
@@ -135,7 +135,7 @@ unsigned Masks::bits(ValueId mask) {
   const auto chunk_of = [&](unsigned c) {
     return in_registers ? static_cast<unsigned>(all_.values_.place(mask, c).reg) : all_.vectors.use(mask, c);
   };
-  // How many chunks it has packed.
+  // Returns how many chunks it has packed.
   const auto pack = [&](unsigned to, unsigned c) {
     if (v.in_vectors) {
       all_.moves_.pack_lanes(to, chunk_of(c), width);
@@ -167,12 +167,12 @@ unsigned Masks::lanes(ValueId mask, unsigned width, unsigned chunk) {
   return vector;
 }
 
-/// Of a chunk that is somewhere.
+/// The register of a chunk that exists in some place.
 unsigned Masks::known_lanes(ValueId mask, unsigned width, unsigned chunk) {
   return all_.vectors.use(mask, all_.values_.mask_chunk(mask, width, chunk));
 }
 
-/// A part of a mask that is used later takes the chunk from there: who wants one part wants others too.
+/// Takes the chunk of a part of a mask that is used later from the whole: other parts are likely to follow.
 bool Masks::take_from_whole(ValueId mask, unsigned width, unsigned chunk, bool signs) {
   const Value v = all_.values_[mask];
   const unsigned per_chunk = all_.target_.lanes_per_vector(width);
@@ -192,7 +192,7 @@ unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   Value& v = all_.values_[mask];
   if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, false)) {
     const unsigned known = known_lanes(mask, width, chunk);
-    // In place, as registers may be few; a copy in the frame keeps what it has.
+    // In place, as registers may be few; a copy in the frame keeps its content.
     if ((v.signs_only & width) != 0) all_.moves_.complete_signs(known, width);
     return known;
   }
@@ -215,7 +215,7 @@ unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   return lanes;
 }
 
-/// Who wants the first half of a mask wants the other one next.
+/// Whether the second half of a mask is to be made with the first: it is usually used next.
 bool Masks::begins_pair(ValueId mask, unsigned width, unsigned chunk) {
   return chunk == 0 && all_.values_.info(mask).lanes == 2 * all_.target_.lanes_per_vector(width) &&
          !place(mask, width, 1).somewhere();
@@ -225,7 +225,7 @@ unsigned Masks::signs(ValueId mask, unsigned width, unsigned chunk) {
   if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, true))
     return known_lanes(mask, width, chunk);
   Value& v = all_.values_[mask];
-  // Chunks of a form are all of one kind.
+  // All chunks of a width are whole, or all have only signs.
   bool has_lanes = false;
   for (unsigned c = 0; c * all_.target_.lanes_per_vector(width) < all_.values_.info(mask).lanes; ++c)
     has_lanes |= place(mask, width, c).somewhere() && (v.signs_only & width) == 0;
@@ -252,7 +252,7 @@ unsigned Masks::take() {
   for (unsigned r = 0; r < owner_.size(); ++r) {
     if (((all_.target_.mask_registers & ~pinned_) >> r & 1) == 0) continue;
     if (owner_[r].mask == ir::no_value) return r;
-    // One whose mask has its bits costs nothing.
+    // A register of a mask that has its bits costs nothing.
     const Value& v = all_.values_[owner_[r].mask];
     const std::uint32_t next = v.general.somewhere() ? never : v.next_use;
     if (victim >= 0 && next <= victim_next) continue;

@@ -1,4 +1,4 @@
-// Connected parts of the data flow, one after the other; see schedule.hpp.
+// Emission of connected parts of the data flow one after the other; see schedule.hpp.
 #include "jit/codegen/schedule.hpp"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ bool may_move(const CodeInst& inst) {
   }
 }
 
-/// What computations may have in common without being one: numbers that all channels have, masks, what is in
-/// memory anyway, and what has several of their values in it.
+/// Values that computations may share and still count as separate: uniform numbers, masks, what is in memory
+/// anyway, and vectors that combine several of their values.
 bool is_common(const CodeInst& inst) {
   switch (inst.op) {
     case Op::splat:
@@ -60,7 +60,7 @@ Scheduler::Scheduler(const ir::Function& function, const Target& target)
 }
 
 void Scheduler::run(std::span<CodeInst> insts) {
-  // A branch is emitted together with the masks in front of it.
+  // A branch is emitted together with the masks before it.
   std::size_t end = insts.size();
   while (end > 0 && (ir::is_mask(insts[end - 1].type) || !may_move(insts[end - 1]))) --end;
   ++block_;
@@ -96,7 +96,7 @@ void Scheduler::find_next_uses(std::span<const CodeInst> insts) {
   }
 }
 
-/// How many vectors an allocator that gives up what is used last moves to memory and back, in this order.
+/// How many vectors an allocator that evicts what is used last moves to memory and back, in this order.
 unsigned Scheduler::spills(std::span<const CodeInst> insts) {
   find_next_uses(insts);
   held_.clear();
@@ -109,7 +109,7 @@ unsigned Scheduler::spills(std::span<const CodeInst> insts) {
   return moves_;
 }
 
-/// The next of uses_ is the value's.
+/// Uses a value; the last entry of uses_ is its next use.
 void Scheduler::use(ValueId value) {
   const auto found = std::ranges::find(held_, value, &Held::value);
   if (found == held_.end()) {
@@ -142,7 +142,7 @@ void Scheduler::drop(std::size_t held) {
 }
 
 void Scheduler::order(std::span<CodeInst> insts) {
-  // Below that, what it does to latencies is as much.
+  // With fewer moves, the effect of the order on latencies matters as much.
   constexpr std::size_t instructions_a_move = 16;
   if (insts.size() < target_.vector_registers) return;
   order_.resize(insts.size());
@@ -201,7 +201,7 @@ void Scheduler::access(Slot& slot, std::uint32_t inst, bool writes) {
   slot.last_write = inst;
 }
 
-/// Beside what is common.
+/// Whether the instructions, common ones aside, are a single computation.
 bool Scheduler::is_one_computation(std::span<const CodeInst> insts) {
   std::uint32_t first = none;
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
@@ -212,11 +212,11 @@ bool Scheduler::is_one_computation(std::span<const CodeInst> insts) {
   return true;
 }
 
-/// A computation is longer than what a processor looks at, and mostly waits for itself: then others beside it
-/// are worth more than their registers.
+/// Whether a computation exceeds the processor's window and mostly waits for itself: interleaving others with
+/// it is then worth their registers.
 bool Scheduler::has_chain(std::span<const CodeInst> insts) {
   constexpr std::uint32_t long_vectors = 128;
-  constexpr double least_at_once = 2.5;  // XTEA has 2.4; RIPEMD has 2.65, and is faster as a whole
+  constexpr double least_at_once = 2.5;  // XTEA has 2.4; RIPEMD has 2.65, and is faster if emitted as a whole
   depth_.assign(insts.size(), 0);
   work_.assign(insts.size(), 0);
   for (std::uint32_t i : order_) {
@@ -235,13 +235,13 @@ bool Scheduler::has_chain(std::span<const CodeInst> insts) {
   return false;
 }
 
-/// What must come behind the instruction.
+/// The instructions that must come after this one.
 std::span<const std::uint32_t> Scheduler::behind(std::uint32_t inst) const {
   return std::span(targets_).subspan(first_edge_[inst], first_edge_[inst + 1] - first_edge_[inst]);
 }
 
-/// In what order instructions are wanted: by computations, and in those as they were. What is common comes
-/// with the first one that uses it.
+/// Ranks instructions: by computations, and within those in their old order. Common ones come with the first
+/// instruction that uses them.
 void Scheduler::rank(std::span<const CodeInst> insts) {
   const auto count = static_cast<std::uint32_t>(insts.size());
   first_edge_.assign(count + 1, 0);
@@ -270,7 +270,7 @@ void Scheduler::rank(std::span<const CodeInst> insts) {
   for (std::uint32_t i = 0; i < count; ++i) rank_[by_rank_[i]] = i;
 }
 
-/// Into order_: of those that wait for nothing, always the one of the lowest rank.
+/// Fills order_: of the instructions that wait for nothing, always the one of the lowest rank.
 void Scheduler::sort() {
   order_.clear();
   ready_.clear();

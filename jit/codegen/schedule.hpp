@@ -1,7 +1,7 @@
 #pragma once
-// The order in which a block's instructions are emitted. Compilers interleave what they do for the first and
-// the last 16 channels, and independent formulas of a kernel: registers of the guest are many. Where their
-// values are more than the host has vector registers, each computation is done as a whole instead.
+// The order in which a block's instructions are emitted. Guest compilers interleave the computations of the
+// first and the last 16 channels, and independent formulas of a kernel, as the guest has many registers.
+// Where their values exceed the host's vector registers, each computation is emitted as a whole instead.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,8 +16,8 @@ class Scheduler {
  public:
   Scheduler(const ir::Function& function, const Target& target);
 
-  /// The instructions of a block. What may leave, and what changes masks, modes or memory, stays where it is,
-  /// and nothing moves across it: the guest's state is there as it was.
+  /// Orders the instructions of a block. Those that may leave, or change masks, modes or memory, stay in
+  /// place, and nothing moves across them: the guest's state there is unchanged.
   void run(std::span<CodeInst> insts);
 
  private:
@@ -25,7 +25,7 @@ class Scheduler {
   struct Edge {
     std::uint32_t from, to;
   };
-  /// Of a value in the run of epoch `epoch`: the instruction that defines it, or uses it next.
+  /// For a value in the run of epoch `epoch`: the instruction that defines it, or uses it next.
   struct At {
     std::uint32_t epoch = 0, inst = 0;
   };
@@ -33,13 +33,13 @@ class Scheduler {
   struct Slot {
     std::uint32_t epoch = 0;
     std::uint32_t last_write = none;
-    std::vector<std::uint32_t> reads;  // since
+    std::vector<std::uint32_t> reads;  // since then
   };
   /// A value in registers.
   struct Held {
     ir::ValueId value;
     std::uint32_t next_use;
-    bool in_memory;  ///< too
+    bool in_memory;  ///< as well
   };
 
   void note_uses(std::span<const CodeInst> insts);
@@ -60,7 +60,7 @@ class Scheduler {
   const Target target_;
   std::vector<std::uint8_t> registers_;     // that each value takes, if it is a vector
   std::uint32_t block_ = 0;                 // counts blocks
-  std::vector<std::uint32_t> used_behind_;  // of each value: the block in which it is used behind the run
+  std::vector<std::uint32_t> used_behind_;  // of each value: the block in which it is used after the run
 
   // Of a run of instructions that may move; `epoch_` counts runs.
   std::uint32_t epoch_ = 0;
@@ -68,14 +68,14 @@ class Scheduler {
   std::vector<std::uint32_t> uses_;          // of operands and results: the next use; the last one first
   std::vector<Held> held_;
   unsigned registers_held_ = 0, moves_ = 0;
-  std::vector<Slot> slots_;                // of the register file, and the flags behind them
-  std::vector<Edge> edges_;                // as they are found; and then
-  std::vector<std::uint32_t> targets_;     // of the edges, by what comes first
+  std::vector<Slot> slots_;                // of the register file, followed by the flags
+  std::vector<Edge> edges_;                // in the order in which they are found
+  std::vector<std::uint32_t> targets_;     // of the edges, grouped by source
   std::vector<std::uint32_t> first_edge_;  // in targets_, of each instruction
   std::vector<std::uint32_t> next_edge_;
   DisjointSets computations_;         // of instructions
   std::vector<std::uint32_t> waits_;  // of each instruction: how many must come before it
-  std::vector<std::uint32_t> depth_;  // of each instruction: those that it waits for, one after the other
+  std::vector<std::uint32_t> depth_;  // of each instruction: the length of the longest chain up to it
   std::vector<std::uint32_t> work_;   // of the first instruction of each computation: vectors in it
   std::vector<std::uint64_t> keys_;   // of each instruction: computation, place in it
   std::vector<std::uint32_t> by_rank_, rank_, ready_;

@@ -51,7 +51,7 @@ void Slots::read(const CodeInst& inst) {
   const unsigned offset = inst.region.offset, width = all_.vector_bytes();
   const unsigned bytes = inst.lanes * ir::size_of(inst.type);
   const Value& result = all_.values_[inst.result];
-  // What has just been written there in one piece takes its time to come back.
+  // A value that has just been stored there within a wider one takes long to load.
   constexpr unsigned header_bytes = 32;
   if (result.kind == ValueKind::Scalar && bytes == 4 && offset % 4 == 0 && offset < header_bytes &&
       (header_dwords_ >> offset / 4 & 1) != 0) {
@@ -62,12 +62,12 @@ void Slots::read(const CodeInst& inst) {
   if (inst.lanes == 1 && result.kind == ValueKind::Vector)
     if (const LoopScalar* scalar = all_.loop_scalar(offset, bytes))
       return all_.moves_.move_vector(all_.vectors.define(inst.result, 0), scalar->reg);
-  // The first lane of what only a register holds.
+  // The first lane of a slot that only a register holds.
   if (const unsigned slot = offset / width; result.kind == ValueKind::Scalar && bytes >= 4 &&
                                             offset % width == 0 && reg_[slot] >= 0 && dirty_[slot])
     return all_.moves_.take_first_lane(all_.generals.define(inst.result), static_cast<unsigned>(reg_[slot]),
                                        bytes);
-  // Less than a slot from its beginning: the part, so that no load is wider than the store before it.
+  // The beginning of a slot is loaded alone, so that no load is wider than the store before it.
   const bool part = bytes < width && reg_[offset / width] < 0;
   if (result.kind == ValueKind::Scalar || offset % width != 0 || part) {
     write_back(offset, bytes);
@@ -81,7 +81,7 @@ void Slots::read(const CodeInst& inst) {
       note_backing(slot * width, width, inst.result, c);
     } else {
       all_.vectors.bind(inst.result, c, use(slot));
-      // Memory serves too, as long as it holds the same.
+      // Memory is a copy, as long as it holds the same.
       if (dirty_[slot]) continue;
       all_.values_.place(inst.result, c).copy = Location::file(slot * width);
       note_backing(slot * width, width, inst.result, c);
@@ -184,8 +184,8 @@ void Slots::uncache(unsigned slot) {
   dirty_[slot] = 0;
 }
 
-/// Memory of the slot is about to hold something else: values that are only there move to registers, and no
-/// register stands for the slot any more, so that none of them is spilled to this memory again.
+/// The slot's memory is about to be overwritten: values that are only there move to registers, and no
+/// register caches the slot any more, so that none of these values is spilled to this memory again.
 void Slots::before_overwrite(unsigned slot) {
   if (slot == 0) header_dwords_ = 0;
   uncache(slot);

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t most_vectors = 48;  ///< of eight dwords; 170 bytes each
 
-/// Vectors of dwords and qwords that the block loads with an address per lane, and of eight elements that it
-/// reads so from the register file.
+/// Counts vectors of dwords and qwords that the block loads with one address per lane, and vectors of eight
+/// elements that it reads that way from the register file.
 std::size_t loaded_vectors(const ir::Function& function, const ir::Block& block) {
   std::size_t bytes = 0;
   for (const ir::Inst& inst : block.insts) {

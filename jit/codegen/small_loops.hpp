@@ -1,7 +1,7 @@
 #pragma once
-// SmallLoops: where code for dwords that lie anywhere may be long. A gather takes few bytes and much time;
-// moves of each dword take less of it, but where many of them are run one after the other, they are more than
-// the processor's caches of instructions hold.
+// SmallLoops: where code for dwords at arbitrary addresses may be long. A gather takes few bytes and much
+// time; moves of each dword take less time, but many of them in one loop exceed the processor's instruction
+// caches.
 #include <vector>
 
 #include "frontend/ir/function.hpp"
@@ -15,8 +15,8 @@ class SmallLoops {
   SmallLoops() = default;
   SmallLoops(const ir::Function& function, const LoopSlots& loops);
 
-  /// The innermost loop around the block has few loads of dwords by lanes; or the function, which threads run
-  /// one after the other.
+  /// Whether the innermost loop around the block has few loads of dwords by lanes; without a loop, the
+  /// function, which threads execute one after the other.
   bool contain(ir::BlockId block) const { return block < blocks_.size() && blocks_[block]; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What code generation has to know of a host: its registers. And what it asks the host to emit.
+// What code generation has to know of a host, its registers, and the moves that the host emits for it.
 #include <cstdint>
 
 #include "frontend/ir/types.hpp"
@@ -26,11 +26,11 @@ struct Location {
     Frame,         ///< byte of the host stack frame
     RegisterFile,  ///< byte of the guest's register file in the thread's state
     Pool,          ///< byte of the constant pool
-    Header,        ///< byte of the header that the group of a thread that begins has; it never changes
+    Header,        ///< byte of the header of the group with which a thread begins; it never changes
   } where = Where::Nowhere;
   std::int32_t offset = 0;
 
-  /// Holds what the guest's register file does: scalars are read from there as they are.
+  /// Holds guest registers: scalars can be read there directly.
   bool has_registers() const { return where == Where::RegisterFile || where == Where::Header; }
   explicit operator bool() const { return where != Where::Nowhere; }
   bool operator==(const Location&) const = default;
@@ -64,9 +64,10 @@ class Moves {
   virtual void move_general(unsigned to, unsigned from) = 0;
   virtual void set_general(unsigned reg, std::uint64_t constant) = 0;
 
-  // Masks: lanes of `width` bytes in vector registers, all ones or all zeros, and one bit a lane in a general
-  // register. `chunk` counts vectors from the mask's first lane. Scratch registers are given where the host
-  // asks. With mask registers, `lanes` is one of those, which has a bit for each lane of the chunk.
+  // Masks: lanes of `width` bytes in vector registers, all ones or all zeros, and one bit per lane in a
+  // general register. `chunk` counts vectors from the mask's first lane. Scratch registers are passed where
+  // the host asks for them. With mask registers, `lanes` is one of those, which has a bit for each lane of
+  // the chunk.
 
   /// One bit for each lane of a vector.
   virtual void pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) = 0;
@@ -78,19 +79,19 @@ class Moves {
                            unsigned general_scratch) = 0;
   /// The lanes of chunks 0 and 1 from the same bits.
   virtual void spread_mask_pair(unsigned first, unsigned second, unsigned bits, unsigned width) = 0;
-  /// The same of lanes of 4 or 8 bytes of which only the sign is right; in `second`, if it is another
-  /// register, the chunk that follows. And what makes such lanes whole.
+  /// The same for lanes of 4 or 8 bytes of which only the sign is valid; `second`, if it is another register,
+  /// gets the next chunk. complete_signs() makes such lanes whole.
   virtual void spread_signs(unsigned first, unsigned second, unsigned bits, unsigned width,
                             unsigned chunk) = 0;
   virtual void complete_signs(unsigned lanes, unsigned width) = 0;
-  /// spread_signs() of the execution mask.
+  /// spread_signs() for the execution mask.
   virtual void spread_execution(unsigned first, unsigned second, unsigned width, unsigned chunk) = 0;
   virtual bool spreading_needs_general(unsigned width, unsigned chunk) const = 0;
 
-  // Where there are mask registers. What they hold above the lanes of a chunk is undefined.
+  // With mask registers. Their bits above the lanes of a chunk are undefined.
   /// The bits from `first` on.
   virtual void load_mask(unsigned mask, unsigned bits, unsigned first) = 0;
-  /// bits = those of the mask `low`, then those of `high`, which have `lanes` each. False: there is no way.
+  /// bits = those of the mask `low`, then those of `high`, with `lanes` each. False: the host cannot do it.
   virtual bool pack_mask_pair(unsigned bits, unsigned low, unsigned high, unsigned lanes) = 0;
   /// One bit for each lane of 4 or 8 bytes of a vector, as without mask registers.
   virtual void pack_lanes(unsigned bits, unsigned lanes, unsigned width) = 0;

@@ -1,6 +1,6 @@
 #pragma once
 // Values: where each value of the block that is being translated is. It knows places, not how they are
-// reached.
+// accessed.
 #include <cstdint>
 #include <vector>
 
@@ -20,25 +20,26 @@ struct Place {
 enum class ValueKind : std::uint8_t {
   Vector,  ///< lanes in as many vector registers as they take
   Scalar,  ///< one lane of an integer: in a general register, extended to 32 bits by its type's sign
-  Mask,    ///< one bit a lane in a general register, or lanes of some width in vector registers
+  Mask,    ///< one bit per lane in a general register, or lanes of some width in vector registers
 };
 
 struct Value {
   ValueKind kind = ValueKind::Vector;
   std::uint8_t chunks = 0;  ///< vector registers that it may take
-  /// Bytes of a lane of a mask's first vector form, which has all chunks unless it has bits; 0 = it has none.
+  /// Bytes of a lane of a mask's first vector form, which has all chunks unless the mask has bits; 0 = no
+  /// form.
   std::uint8_t mask_width = 0;
-  /// Sum of those widths of a mask's vector forms of which the sign of each lane is right, and nothing else.
+  /// Sum of the widths of a mask's vector forms of which only the sign of each lane is valid.
   std::uint8_t signs_only = 0;
-  /// Sum of those widths of a mask's vector forms that have been made of its bits.
+  /// Sum of the widths of a mask's vector forms that were made from its bits.
   std::uint8_t of_bits = 0;
   bool is_constant = false;
-  /// A mask has lanes in vectors though there are mask registers.
+  /// A mask has lanes in vectors despite mask registers.
   bool in_vectors = false;
   std::uint32_t first_place = 0;  ///< of chunks
   std::uint32_t next_use = never;
   Place general;  ///< of a scalar, or of a mask's bits
-  /// A mask that is a part of another one, from this lane on.
+  /// For a part of another mask: that mask, and the lane from which the part begins.
   ir::ValueId part_of = ir::no_value;
   std::uint8_t first_lane = 0;
   std::uint64_t constant = 0;
@@ -64,8 +65,8 @@ class Values {
   const Place& place(ir::ValueId id, unsigned chunk) const {
     return places_[values_[id].first_place + chunk];
   }
-  /// Which place has a chunk of the form of a mask with lanes of `width` bytes: behind those of its first
-  /// form those of the others.
+  /// The place of a chunk of a mask's form with lanes of `width` bytes: places of the first form come before
+  /// those of the others.
   unsigned mask_chunk(ir::ValueId mask, unsigned width, unsigned chunk) const {
     if (values_[mask].mask_width == width) return chunk;
     unsigned first = chunks_of_mask(mask, 8);
@@ -73,7 +74,7 @@ class Values {
     return first + chunk;
   }
   const ir::ValueInfo& info(ir::ValueId id) const { return function_.values[id]; }
-  /// Bytes of a vector value from `chunk` on; of a mask's lanes a whole register.
+  /// Bytes of a vector value from `chunk` on; for a mask's lanes a whole register.
   unsigned bytes_from(ir::ValueId id, unsigned chunk) const {
     const ir::ValueInfo& v = info(id);
     return ir::is_mask(v.type) ? vector_bytes_ : v.lanes * ir::size_of(v.type) - chunk * vector_bytes_;

@@ -18,7 +18,7 @@ unsigned Vectors::take() {
   const std::uint32_t movable = every & ~file.pinned() & ~all_.reserved_;
   if (const std::uint32_t idle = movable & ~file.held(); idle != 0)
     return static_cast<unsigned>(std::countr_zero(idle));
-  // Of those that hold something the one that is wanted last.
+  // Evicts the register whose content is used last.
   int victim = -1;
   std::uint32_t victim_next = 0;
   for (std::uint32_t left = movable; left != 0; left &= left - 1) {
@@ -45,7 +45,7 @@ void Vectors::spill(unsigned reg) {
     const VectorRef ref = state.refs[i];
     if (!ref.is_slot) continue;
     if (all_.slots.is_mask(ref.id)) {
-      // It is made of the mask's bits where it is wanted.
+      // It is made again from the mask's bits when needed.
     } else if (all_.slots.dirty_[ref.id]) {
       all_.slots.dirty_[ref.id] = 0;
       if (all_.code_->needs_memory(ref.id, all_.position_)) {
@@ -78,8 +78,8 @@ void Vectors::spill(unsigned reg) {
   all_.vector_file_.drop_all(reg);
 }
 
-/// The chunk is a slot in memory that may be read as a whole. Where only a scalar of it is wanted, the rest
-/// may have been written just now, by other stores, which a wider load would wait for.
+/// Whether the chunk is a slot in memory that may be read as a whole. If only a scalar of it is needed, the
+/// rest may have just been written by other stores, for which a wider load would wait.
 bool Vectors::is_whole_slot(ValueId value, unsigned chunk) const {
   const Location copy = all_.values_.place(value, chunk).copy;
   const auto width = static_cast<std::int32_t>(all_.vector_bytes());
@@ -138,7 +138,7 @@ bool Vectors::is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) {
   const Place& p = all_.values_.place(value, chunk);
   if (p.reg < 0) return false;
   const VectorFile::Register& reg = all_.vector_file_[static_cast<std::size_t>(p.reg)];
-  // A slot that the instruction's result is about to be written to is no reason to keep the content.
+  // A slot that the instruction's result will overwrite need not keep its content.
   for (unsigned i = reg.count; i-- > 0;)
     if (reg.refs[i].is_slot && !all_.slots.is_mask(reg.refs[i].id) &&
         all_.code_->is_overwritten(reg.refs[i].id, all_.position_))

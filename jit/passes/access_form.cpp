@@ -62,8 +62,8 @@ bool is_reversed(ir::Type type, const ir::MemoryAccess& access, const LinearRun&
 }
 
 bool has_masked_runs(ir::Op op, ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {
-  // What lanes that are off have around them can be read, but must stay as it is; and hosts have no stores of
-  // some bytes or words of a vector.
+  // Memory between active lanes can be read, but must not be written; and hosts have no masked stores of
+  // bytes or words.
   if (op == ir::Op::load) return true;
   const unsigned element = ir::size_of(type), count = access.component_count();
   const std::int64_t stride = std::int64_t{linear.stride} * access.scale;

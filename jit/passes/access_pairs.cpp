@@ -21,7 +21,7 @@ void AccessPairs::begin(std::span<const Inst> insts, std::span<const std::uint32
 
 bool AccessPairs::add(std::span<ScalarRun> found) {
   constexpr std::size_t farthest = 8;  // accesses
-  // Where a thread stops, what the first one has loaded is to be there, and nothing of the second one.
+  // Where a thread stops in between, the first load must have happened, and nothing of the second one.
   if (!optimisations_[Optimisation::pairs] || liveness_.exact()) return false;
   ScalarRun& second = found.back();
   if (second.index > mask_set_ || !may_pair(second)) return false;
@@ -37,8 +37,8 @@ bool AccessPairs::add(std::span<ScalarRun> found) {
   return false;
 }
 
-/// Whole vectors, of memory where nothing is a fault, or by distances from a base: both halves are found to
-/// be in bounds before either is accessed, and where they are not, one is accessed after the other.
+/// Whole vectors, in memory that never faults, or by distances from a base: both halves are found to be in
+/// bounds before either is accessed, and if they are not, one is accessed after the other.
 bool AccessPairs::may_pair(const ScalarRun& access) const {
   const Inst& inst = insts_[access.index];
   if ((inst.op != Op::load && inst.op != Op::store) || inst.lanes > ir::max_lanes / 2) return false;
@@ -64,7 +64,8 @@ bool AccessPairs::goes_on(const ScalarRun& first, const ScalarRun& second) const
          (there.offset - here.offset) * std::uint64_t{mem.scale} == a.lanes * element;
 }
 
-/// Nothing between them may tell, or fault: loads are done at the first place, stores at the second one.
+/// Nothing between them may observe the difference, or fault: loads are done at the first place, stores at
+/// the second.
 bool AccessPairs::may_be_at_once(std::uint32_t first, std::uint32_t second) const {
   const bool loads = insts_[first].op == Op::load;
   for (std::uint32_t i = first + 1; i < second; ++i) {
@@ -78,7 +79,7 @@ bool AccessPairs::may_be_at_once(std::uint32_t first, std::uint32_t second) cons
   return true;
 }
 
-/// Every lane of the mask is on where all channels are.
+/// Whether every lane of the mask is active if all channels are.
 bool AccessPairs::has_all_on(ir::ValueId mask) const {
   if (mask == no_value) return true;
   const Inst& inst = insts_[definitions_[mask]];

@@ -1,7 +1,7 @@
 #pragma once
-// Which loads and stores of a block are of both halves of the channels: GEN's instructions have 16 lanes, so
-// that kernels of 32 channels access what goes up lane by lane in two, the second one from where the first
-// one ends. These may be done as one, with one check of bounds.
+// Pairs of loads or stores of a block that together access both halves of the channels: GEN's instructions
+// have 16 lanes, so kernels of 32 channels access a run by two of them, the second from where the first ends.
+// They may be done as one, with one bounds check.
 #include <span>
 
 #include "jit/engine.hpp"
@@ -17,11 +17,11 @@ class AccessPairs {
               const Optimisations& optimisations)
       : function_(function), liveness_(liveness), linear_(linear), optimisations_(optimisations) {}
 
-  /// The version of a block for all channels. `definitions` says of each value of the block which instruction
-  /// gives it.
+  /// Begins the full version of a block. `definitions`: for each value of the block, the instruction that
+  /// defines it.
   void begin(std::span<const ir::Inst> insts, std::span<const std::uint32_t> definitions);
-  /// `found`: the accesses of the version of a block for all channels, up to one that now becomes a pair with
-  /// an earlier one, which gets a value for it. False: it goes on after none.
+  /// `found`: accesses of the full version of a block. If the last one continues an earlier one, both become
+  /// a pair, for which a value is added. False: it continues none.
   bool add(std::span<ScalarRun> found);
 
  private:
@@ -35,10 +35,10 @@ class AccessPairs {
   const Liveness& liveness_;
   const LinearUses& linear_;
   const Optimisations& optimisations_;
-  std::span<const ir::Inst> insts_;  // of the block that is looked at
+  std::span<const ir::Inst> insts_;  // of the current block
   std::span<const std::uint32_t> definitions_;
   std::size_t mask_set_ =
-      0;  // the first one of the execution mask, or the end: all channels are on before it
+      0;  // the first mask_set of the execution mask, or the end: all channels are active before it
 };
 
 }  // namespace eum::jit

@@ -12,7 +12,7 @@ using ir::Op;
 
 namespace {
 
-/// From which bit on lanes differ.
+/// The lowest bit in which lanes differ.
 unsigned alike(std::span<const std::uint64_t> lanes) {
   std::uint64_t differ = 0;
   for (const std::uint64_t lane : lanes) differ |= lane ^ lanes[0];
@@ -21,7 +21,7 @@ unsigned alike(std::span<const std::uint64_t> lanes) {
 
 unsigned zeros(std::uint64_t constant) { return static_cast<unsigned>(std::countr_zero(constant)); }
 
-/// Goes from operands to results.
+/// Propagates from operands to results.
 class Finder {
  public:
   explicit Finder(const ir::Function& function)
@@ -60,7 +60,7 @@ unsigned Finder::of_result(const Inst& inst) const {
     for (const ir::ValueId arg : args) bits = std::min(bits, of(arg));
     return bits;
   };
-  // Of an operand the other one of which is a constant: what it has, and that constant.
+  // For ops with a constant operand: combines what is known of the other one with that constant.
   const auto beside_constant = [&](auto combine) {
     for (unsigned k = 0; k < 2; ++k)
       if (const std::uint64_t* known = constant(args[k])) return combine(of(args[1 - k]), *known);

@@ -1,6 +1,6 @@
 #pragma once
-// AlikeBits: how many of the lowest bits of a value are the same in all of its lanes. Where those of an index
-// are multiplied, lanes lie at least so far apart, or at one place.
+// AlikeBits: how many of the lowest bits of a value are the same in all of its lanes. If it is an index,
+// lanes are at least that power of two apart, or at a single address.
 #include <cstdint>
 #include <vector>
 
@@ -16,7 +16,7 @@ class AlikeBits {
   AlikeBits() = default;
   explicit AlikeBits(const ir::Function& function);
 
-  /// `all`: there is one lane, or every lane is the same.
+  /// `all`: there is one lane, or all lanes are equal.
   unsigned of(ir::ValueId value) const { return value < bits_.size() ? bits_[value] : 0; }
 
  private:

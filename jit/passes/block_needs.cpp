@@ -1,5 +1,5 @@
-// From the last instruction of the block to the first: what an instruction's results are looked at for, its
-// operands are.
+// Backwards through the block: the operands of an instruction are needed in the lanes in which its results
+// are.
 #include "jit/passes/block_needs.hpp"
 
 namespace eum::jit {
@@ -10,7 +10,7 @@ using ir::ValueId;
 
 namespace {
 
-constexpr unsigned most_depth = 8;  // of masks that are made of masks
+constexpr unsigned most_depth = 8;  // of masks that are computed from masks
 
 }
 
@@ -38,7 +38,7 @@ void BlockNeeds::add(Need& need, const Need& other) const {
     need = {Need::All, {}};
 }
 
-/// Every lane that `inner` has, `outer` has too.
+/// Whether every lane of `inner` is also in `outer`.
 bool BlockNeeds::is_within(const MaskLanes& inner, const MaskLanes& outer, unsigned depth) const {
   if (inner == outer) return true;
   const Inst* inst = definition(inner.mask);

@@ -1,6 +1,6 @@
 #pragma once
-// Which lanes of the values of a block are looked at: none, those that another mask says, or all. Most of
-// what is computed under the execution mask is looked at under it only.
+// Which lanes of the values of a block are needed: none, those of some mask, or all. Most of what is computed
+// under the execution mask is needed only under it.
 #include <optional>
 #include <vector>
 
@@ -17,7 +17,7 @@ struct MaskLanes {
 
 struct Need {
   enum { None, Under, All } what = None;
-  MaskLanes lanes;  ///< of Under
+  MaskLanes lanes;  ///< for Under
 };
 
 class BlockNeeds {
@@ -29,23 +29,24 @@ class BlockNeeds {
         is_set_(function.values.size()) {}
 
   void begin(const ir::Block& block);
-  /// Values are those of one block: the tables are clean again for the next.
+  /// Values are those of one block: clears the tables for the next.
   void end(const ir::Block& block);
 
   const Need& of(ir::ValueId value) const { return need_[value]; }
-  /// Of all results together.
+  /// The need of all results together.
   Need of_results(const ir::Inst& inst) const;
-  /// The instruction that makes the value; null for values that the function got since begin().
+  /// The instruction that defines the value; null for values that the function got since begin().
   const ir::Inst* definition(ir::ValueId value) const {
     return value < definition_.size() ? definition_[value] : nullptr;
   }
-  /// What the mask is a slice of.
+  /// The mask of which this one is a slice.
   MaskLanes root(ir::ValueId mask) const;
-  /// Whether the mask is what a mask variable held, or what the execution mask becomes, or a slice of that.
+  /// Whether the mask was read from a mask variable, or becomes the execution mask, or is a slice of such a
+  /// mask.
   bool is_variable(ir::ValueId mask) const;
-  /// The mask, which is_variable(), that has every lane that this one has; none: it is not known.
+  /// A mask for which is_variable() holds and that contains every lane of this one; none: it is not known.
   std::optional<MaskLanes> variable_above(ir::ValueId mask, unsigned depth = 0) const;
-  /// Of an `and` or `andn` of masks: which operand says by itself that only lanes of variable_above() count.
+  /// For an `and` or `andn` of masks: the operand that alone restricts it to lanes of variable_above().
   std::optional<unsigned> decider(const ir::Inst& inst) const;
 
  private:
@@ -58,7 +59,7 @@ class BlockNeeds {
   const ir::Function& function_;
   std::vector<Need> need_;
   std::vector<const ir::Inst*> definition_;
-  std::vector<bool> is_set_;  // the execution mask becomes it
+  std::vector<bool> is_set_;  // it becomes the execution mask
 };
 
 }  // namespace eum::jit

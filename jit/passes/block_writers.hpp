@@ -1,6 +1,6 @@
 #pragma once
-// Which instructions of a block write each granule of the register file, for "who did so last before this
-// one" at any instruction.
+// Which instructions of a block write each granule of the register file, to find the last writer before any
+// instruction.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ class BlockWriters {
  public:
   static constexpr unsigned granule = 4;
 
-  /// `insts`: of the block that is looked at from now on.
+  /// `insts`: of the block that is queried from now on.
   void find(const ir::Function& function, std::span<const ir::Inst> insts) {
     ++era_;
     written_.clear();
@@ -50,7 +50,7 @@ class BlockWriters {
     each([&](unsigned g, std::uint32_t i) { writers_[granules_[g].first + granules_[g].count++] = i; });
   }
 
-  /// The last instruction in front of `at` that writes granule `g`.
+  /// The last instruction before `at` that writes granule `g`.
   std::optional<std::uint32_t> last(unsigned g, std::uint32_t at) const {
     if (g >= granules_.size() || granules_[g].era != era_) return std::nullopt;
     const auto writers = std::span(writers_).subspan(granules_[g].first, granules_[g].count);
@@ -60,7 +60,7 @@ class BlockWriters {
 
  private:
   struct Granule {
-    std::uint32_t era = 0;               ///< of another one than the block's: nobody writes it
+    std::uint32_t era = 0;               ///< if it is not era_, no instruction writes the granule
     std::uint32_t first = 0, count = 0;  ///< in writers_, in the order of the block
   };
   std::vector<Granule> granules_;

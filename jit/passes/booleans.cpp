@@ -1,6 +1,6 @@
-// Comparisons that have gone through numbers. Of "x == 0 || y == 0" compilers make a number that is -1 or 0,
-// of that and another mask a number again, and compare that with 0: as masks it is an or. Or they make two
-// numbers that are 1 or 0, and compare what and makes of these.
+// Comparisons that have gone through numbers. For "x == 0 || y == 0" compilers turn one mask into a number
+// that is -1 or 0, combine it with the other mask into another number, and compare that with 0: with masks it
+// is an or. Or they make two numbers that are 1 or 0, and compare the and of these.
 #include <array>
 #include <optional>
 
@@ -33,7 +33,7 @@ class BlockBooleans {
   }
 
  private:
-  /// What a comparison gives in a lane: the same for all, or what a mask says.
+  /// The result of a comparison in a lane: the same for all lanes, or that of a mask.
   struct Outcome {
     enum { Zero, One, Mask } what;
     ValueId mask = no_value;
@@ -43,7 +43,7 @@ class BlockBooleans {
     return out_.append(make_op(op, Type::m, lanes, ip_), args);
   }
 
-  /// What is the same constant in every lane.
+  /// The constant that every lane of a value equals.
   const Inst* constant_of(ValueId value) const {
     const Inst* inst = out_.definition(value);
     if (inst && inst->op == Op::splat) inst = out_.definition(function_.arg(*inst, 0));
@@ -61,7 +61,7 @@ class BlockBooleans {
     steps_ = 0;
     const std::size_t before = out_.insts().size();
     const auto outcome = outcome_of(function_.arg(compare, tested), 0);
-    // A lone constant is left to whoever folds those.
+    // A constant result is left to constant folding.
     if (!outcome || outcome->what != Outcome::Mask) {
       out_.insts().resize(before);
       return false;
@@ -79,7 +79,7 @@ class BlockBooleans {
         return test(inst->imm);
       case Op::splat: {
         const auto outcome = outcome_of(function_.arg(*inst, 0), depth + 1);
-        // A mask of one lane is none of all.
+        // A mask of one lane is not a mask of all lanes.
         return outcome && outcome->what == Outcome::Mask ? std::nullopt : outcome;
       }
       case Op::neg:
@@ -159,7 +159,7 @@ class BlockBooleans {
     return Outcome{Outcome::Mask, mask_of(Op::not_, lanes, {choice->mask})};
   }
 
-  /// The comparison of a constant that goes through what lies between.
+  /// The result of the comparison for a constant, after the ops in through_.
   Outcome test(std::uint64_t bits) const {
     for (unsigned i = steps_; i-- > 0;) {
       const void* arg = &bits;
@@ -184,7 +184,7 @@ class BlockBooleans {
   NewBlock out_;
   SameValues same_;
   bool changes_ = false;
-  // The comparison that is looked at.
+  // The current comparison.
   const Inst* compare_ = nullptr;
   unsigned tested_ = 0;
   std::uint64_t other_ = 0;

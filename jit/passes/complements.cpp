@@ -1,7 +1,7 @@
-// Masks that are looked at through their complement. GEN says "where the flag is not set" with each predicate
-// and each branch; what asks for the complement takes the mask itself: a select with its values exchanged,
-// and and andn in each other's place. A complement of a complement is the mask, and what is or'ed to a mask
-// need not leave out where that is set, or stay where it is not.
+// Masks that are used through their complement. GEN can invert the flag of each predicate and each branch;
+// users of a complement take the mask itself: a select with its values exchanged, and `and` and `andn` in
+// each other's place. A complement of a complement is the mask, and a value that is or'ed to a mask need not
+// be restricted to lanes outside it.
 #include <utility>
 #include <vector>
 
@@ -65,7 +65,7 @@ class Complements {
     args[1] = twice(args[1]);
   }
 
-  /// Of `value` or'ed to `other`: what is more than the rest where `other` is not set.
+  /// In `value` | `other`: drops from `value` a mask that only excludes lanes of `other`.
   bool absorb(ir::ValueId& value, ir::ValueId other) const {
     const ir::Inst* inst = definitions_[value];
     if (inst == nullptr) return false;
@@ -87,7 +87,7 @@ class Complements {
     return definitions_[value] != nullptr && definitions_[value]->op == Op::not_;
   }
   ir::ValueId arg_of(ir::ValueId value, unsigned k) const { return function_.arg(*definitions_[value], k); }
-  /// Of a complement of a complement the mask.
+  /// The mask without pairs of complements.
   ir::ValueId twice(ir::ValueId value) const {
     while (is_not(value) && is_not(arg_of(value, 0))) value = arg_of(arg_of(value, 0), 0);
     return value;

@@ -18,7 +18,7 @@ std::vector<Relation> Contents::relations() {
     const SymbolicSum sum = is_written(g) ? written_[g].sum : at_entry(g);
     if (sum.symbol > zero_symbol) registers.push_back({sum, g});
   }
-  // Each of those that have a symbol in common, to the first one of them.
+  // Relates each register to the first one with the same symbol.
   std::ranges::stable_sort(registers, {}, [](const Known& known) { return known.sum.symbol; });
   std::vector<Relation> relations;
   std::size_t first = 0;

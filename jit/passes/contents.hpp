@@ -11,29 +11,29 @@
 
 namespace eum::jit {
 
-/// How far a dword is above the one before.
+/// The difference between a dword and the one before.
 using Step = std::int8_t;
 constexpr Step varies = INT8_MIN;  ///< not known, or too large to be kept
 
 /// The first dword of a register is `distance` above that of another one: the halves of the channels have
-/// registers of their own for what goes on from one to the other.
+/// registers of their own, and values continue from one to the other.
 struct Relation {
   std::uint16_t dword, other;
   std::uint32_t distance;  ///< modulo 2^32
   bool operator==(const Relation&) const = default;
 };
 
-/// What holds of the register file in front of a block.
+/// What is known of the register file before a block.
 struct FileState {
   static constexpr std::size_t eight = 8;
 
-  std::vector<Step> above;     ///< dword g + 1 less dword g; a multiple of eight of them
+  std::vector<Step> above;     ///< dword g + 1 minus dword g; a multiple of eight of them
   std::uint32_t id_parts = 0;  ///< bit p: part p of the ids is as the thread began with it
-  /// Where all channels are on, by their first dwords; no `other` is a first one.
+  /// If all channels are active, between first dwords of registers; no `other` is the `dword` of a relation.
   std::vector<Relation> relations;
   bool reached = false;
 
-  /// Becomes what holds in both. True: it has changed.
+  /// Keeps what holds in both. True: it has changed.
   bool meet(const FileState& other) {
     if (!reached) {
       *this = other;
@@ -62,7 +62,7 @@ class Contents {
  public:
   Contents(Symbols& symbols, std::size_t dwords) : symbols_(symbols), written_(dwords) {}
 
-  /// A block begins where these hold.
+  /// Begins a block before which these hold.
   void begin(std::span<const Relation> relations) {
     ++era_;
     entry_.assign(relations.begin(), relations.end());
@@ -72,12 +72,12 @@ class Contents {
   void lose(unsigned begin, unsigned end) {
     std::fill(written_.begin() + begin, written_.begin() + end, Written{{}, era_});
   }
-  /// Of a dword that has just been lost.
+  /// Sets a dword that has just been lost.
   void set(unsigned g, const SymbolicSum& sum) {
     written_[g].sum = sum;
     if (g % dwords_of_register == 0) known_.push_back(g);
   }
-  /// Of dword g, which may be part of a run of `stride`.
+  /// The content of dword g, which may be part of a run of `stride`.
   SymbolicSum of(unsigned g, std::span<const Step> above, Step stride) {
     if (is_written(g)) return written_[g].sum;
     // From the beginning of a run, so that all of it has one symbol.
@@ -91,7 +91,7 @@ class Contents {
     sum.offset += (g - begin) * static_cast<std::uint32_t>(stride);
     return sum;
   }
-  /// What holds behind the block.
+  /// What holds after the block.
   std::vector<Relation> relations();
   /// How far dword g + 1 is above dword g, if the block has written both.
   Step step(unsigned g) const {
@@ -105,7 +105,7 @@ class Contents {
  private:
   struct Written {
     SymbolicSum sum;
-    std::uint32_t era = 0;  ///< of another one than that of the block: not written
+    std::uint32_t era = 0;  ///< other than era_: not written
   };
   static constexpr unsigned dwords_of_register = 8;
   bool is_written(unsigned g) const { return written_[g].era == era_; }
@@ -119,7 +119,7 @@ class Contents {
   Symbols& symbols_;
   std::vector<Written> written_;
   std::uint32_t era_ = 0;
-  std::vector<Relation> entry_;  // in front of the block
+  std::vector<Relation> entry_;  // before the block
   std::vector<unsigned> known_;  // first dwords of registers that have been read, or written
 };
 

@@ -46,7 +46,7 @@ std::optional<std::uint32_t> constant_in(std::span<const Inst> insts, ValueId va
   return static_cast<std::uint32_t>(found->imm);
 }
 
-/// Of two constants; nothing: an op that cr0 is not computed by.
+/// The op on two constants; nothing for ops with which cr0 is not computed.
 std::optional<std::uint32_t> combined(Op op, std::uint32_t a, std::uint32_t b) {
   switch (op) {
     case Op::and_:
@@ -62,8 +62,8 @@ std::optional<std::uint32_t> combined(Op op, std::uint32_t a, std::uint32_t b) {
 
 using Known = std::optional<std::uint32_t>;
 
-/// What is known of a number as each block is entered: at block 0 it is `begin`. through(block, known) is
-/// what is known behind a block.
+/// What is known of a number as each block is entered: `begin` at block 0. through(block, known) is what is
+/// known after a block.
 template <class Through>
 std::vector<Known> known_as_entered(const ir::Function& function, Known begin, Through through) {
   std::vector<Known> entered(function.blocks.size());
@@ -104,7 +104,7 @@ class Constants {
   std::unordered_map<ValueId, std::uint32_t> known_;
 };
 
-/// The mode behind a block.
+/// The mode after a block.
 Known mode_behind(const ir::Function& function, ir::BlockId block, Known mode) {
   const auto& insts = function.blocks[block].insts;
   const auto set =
@@ -112,7 +112,7 @@ Known mode_behind(const ir::Function& function, ir::BlockId block, Known mode) {
   return set == insts.rend() ? mode : constant_in(insts, function.args(*set)[0]);
 }
 
-/// cr0.0 behind a block, whose register is at `offset`; calls found(inst, bits) for what is computed of it.
+/// cr0.0, whose register is at `offset`, after a block; calls found(inst, bits) for what is computed from it.
 template <class Block, class Found>
 Known control_behind(const ir::Function& function, Block& block, std::uint32_t offset, Known control,
                      Found found) {

@@ -1,6 +1,6 @@
 #pragma once
-// What is known of the floating point mode when a function is translated: which one its threads set, and that
-// they set it first.
+// What is known of the floating point mode at translation time: which one the function's threads set, and
+// that they set it first.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,21 +10,22 @@
 
 namespace eum::jit {
 
-/// Nothing but the beginning of a thread leads to the first block, and none jumps to an address.
+/// Whether only the beginning of a thread leads to the first block, and no jump is to a computed address.
 bool is_begun_only(const ir::Function& function);
 
 /// How the threads of a function set their mode.
 struct ModeUse {
-  /// A thread that begins sets it before anything follows it, or could show it: as compiled kernels do.
+  /// A thread sets it at its beginning, before anything depends on it or could observe it, as in compiled
+  /// kernels.
   bool first = false;
-  /// To this cr0.0, which it has again wherever the thread exits or waits: it may as well begin with it.
+  /// The cr0.0 that it sets, and has wherever the thread exits or waits: it may as well begin with it.
   std::optional<std::uint32_t> usual;
-  /// For each block the cr0.0 of the mode that it is entered in, where constants say it.
+  /// For each block the cr0.0 of the mode in which it is entered, if it is a constant.
   std::vector<std::optional<std::uint32_t>> entered;
 };
 ModeUse mode_use_of(const ir::Function& function);
 
-/// What is computed of cr0.0, which every thread begins with, becomes constants.
+/// Folds what is computed from cr0.0, with whose value every thread begins, to constants.
 void fold_control(ir::Function& function, const KnownRegister& control);
 
 }  // namespace eum::jit

@@ -1,5 +1,5 @@
 #pragma once
-// Which bits of a block's integers anything looks at.
+// Which bits of a block's integers are used.
 #include <bit>
 #include <cstdint>
 #include <unordered_map>
@@ -30,7 +30,7 @@ class DemandedBits {
         continue;
       }
       const Bits wanted = of(inst.result) & all_of(inst.type);
-      // What is carried goes up only.
+      // Carries only go up.
       const Bits below = wanted == 0 ? 0 : ~Bits{0} >> std::countl_zero(wanted);
       switch (inst.op) {
         case Op::add:
@@ -75,7 +75,7 @@ class DemandedBits {
       }
     }
   }
-  /// Of a value of the block that find() has seen.
+  /// The bits used of a value of the block that find() has seen.
   Bits of(ir::ValueId value) const { return value < demanded_.size() ? demanded_[value] : 0; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Which instructions of a block belong together: sets that grow together, each named by its first member.
+// Which instructions of a block belong together: sets that can be joined, each named by its first member.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace eum::jit {
 
 class DisjointSets {
  public:
-  /// 0 to count - 1, each by itself.
+  /// Makes a set of each of 0 to count - 1.
   void reset(std::size_t count) {
     parent_.resize(count);
     std::iota(parent_.begin(), parent_.end(), 0);

@@ -1,5 +1,5 @@
-// Addresses of 64 bits in each lane that are a base plus distances of 32 bits become just that: half of the
-// vectors, one bounds check of scalars where the distances are known, and the sums are not needed.
+// Addresses of 64 bits per lane that are a base plus distances of 32 bits are accessed in that form: with
+// half of the vectors, a scalar bounds check where the distances are known, and without the sums.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -25,14 +25,14 @@ struct Form {
   struct Term {
     ValueId scalar = ir::no_value;  ///< one lane of 64 bits
     std::uint64_t scale = 1;
-    ValueId high = ir::no_value;  ///< if given, `scalar` has 32 bits, and these are the others
+    ValueId high = ir::no_value;  ///< if given, `scalar` has 32 bits, and these are the upper ones
     bool operator==(const Term&) const = default;
   };
   static constexpr std::size_t most_terms = 4, most_parts = 4;
   std::array<Term, most_terms> terms;
   std::size_t count = 0;
   std::uint64_t constant = 0;
-  std::array<ValueId, most_parts> distances;  ///< lanes of the distance: of the value, and from which on
+  std::array<ValueId, most_parts> distances;  ///< values with lanes of the distance, and their first lanes
   std::array<unsigned, most_parts> firsts;
   std::size_t parts = 0;
   Type type = Type::s32;  ///< of the distance: how it is widened
@@ -54,7 +54,7 @@ struct Form {
   }
 };
 
-/// Reads addresses back to what they were made of.
+/// Traces addresses back to their parts.
 class Finder {
  public:
   explicit Finder(ir::Function& function)
@@ -76,7 +76,7 @@ class Finder {
  private:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
   static constexpr unsigned most_depth = 12;
-  static constexpr std::uint32_t most_offset = 4096;  ///< what code is sure to reach
+  static constexpr std::uint32_t most_offset = 4096;  ///< that code can always encode
   static constexpr std::uint64_t most_scale = ir::MemoryAccess::most_scale;
 
   bool candidate(const Inst& inst) const {
@@ -105,7 +105,7 @@ class Finder {
     bool operator==(const Lanes&) const = default;
   };
   Lanes all_lanes(ValueId value) const { return {value, 0, function_.values[value].lanes}; }
-  /// What they are lanes of, or the same bits as another type.
+  /// The lanes from which these come by slices, concats and bitcasts.
   Lanes source(Lanes lanes) const {
     for (const Inst* inst = definition(lanes.value); inst != nullptr; inst = definition(lanes.value)) {
       if (inst->op == Op::slice) {
@@ -129,7 +129,7 @@ class Finder {
   Lanes arg(const Inst& inst, unsigned k, const Lanes& lanes) const {
     return source({function_.arg(inst, k), lanes.first, lanes.count});
   }
-  /// The one constant that every lane of a value is.
+  /// The constant that every lane of a value equals.
   std::optional<std::uint64_t> constant(ValueId value) const {
     const Inst* inst = definition(source(all_lanes(value)).value);
     if (inst == nullptr || inst->op != Op::constant) return std::nullopt;
@@ -173,7 +173,7 @@ class Finder {
     }
   }
 
-  /// Of two parts that have the same base.
+  /// Adds a concat of two parts that have the same base.
   bool add_parts(Form& form, const Inst& concat, std::uint64_t scale, unsigned depth) const {
     Form low, high;
     if (form.parts != 0 || !add(low, all_lanes(function_.arg(concat, 0)), scale, depth) ||
@@ -198,9 +198,9 @@ class Finder {
     return true;
   }
 
-  // ---- Numbers of 64 bits whose halves were computed each by itself, as Gen9's compiler does
+  // ---- Numbers of 64 bits whose halves were computed separately, as Gen9's compiler does
 
-  /// What an upper half is the sum of; none: it is 0.
+  /// The summands of an upper half; none: it is 0.
   using Terms = std::span<const Lanes>;
   static constexpr std::size_t most_summands = 6;
 
@@ -239,8 +239,8 @@ class Finder {
     return above == 0 && form.add(low.value, low.first, Type::u32, scale);
   }
 
-  /// The lower half is the sum of two; of the upper one a term is the carry, and the others are of the one or
-  /// the other.
+  /// The lower half is a sum of two; one term of the upper half is the carry, and each other term belongs to
+  /// one of the two.
   bool add_sum(Form& form, Lanes low, Terms high, std::uint64_t scale, unsigned depth) const {
     const Inst& sum = *definition(low.value);
     const auto carry = std::ranges::find(high, Lanes{sum.result + 1, low.first, low.count});
@@ -265,14 +265,14 @@ class Finder {
     return false;
   }
 
-  /// Both halves of x * factor: of the upper one a term is that of the product, and where x has a sign
-  /// another one is what that would be worth above 32 bits.
+  /// Both halves of x * factor: one term of the upper half is that of the product and, for signed x, another
+  /// one accounts for its sign above 32 bits.
   bool add_product(Form& form, Lanes low, Terms high, std::uint64_t scale) const {
     const Inst& product = *definition(low.value);
     const Lanes upper{product.result + 1, low.first, low.count};
     for (const unsigned k : {0u, 1u}) {
       const std::optional<std::uint64_t> factor = constant(function_.arg(product, k));
-      // As bits of 32, which are a number without a sign: a signed op takes it as it is then.
+      // As unsigned 32 bits: a small factor is the same number in a signed op.
       if (!factor || *factor > most_scale) continue;
       const Lanes of = arg(product, 1 - k, low);
       const auto by = scale * *factor;
@@ -286,7 +286,7 @@ class Finder {
     }
     return false;
   }
-  /// Lanes that are the sign of `of`, in every bit, times the factor.
+  /// Whether the lanes are the sign of `of`, in every bit, times the factor.
   bool is_sign_times(const Lanes& lanes, const Lanes& of, std::uint64_t factor) const {
     const Inst* inst = definition(lanes.value);
     if (inst == nullptr || inst->op != Op::mul) return false;
@@ -295,8 +295,8 @@ class Finder {
     return false;
   }
 
-  /// The upper half is the sign of the lower one; or that is x << k, and the upper one what it has lost: of x
-  /// as 32 bits that are widened, or as the lower half of 64.
+  /// The upper half is the sign of the lower one; or the lower one is x << k, and the upper one the bits
+  /// shifted out: x is 32 bits that are widened, or the lower half of 64.
   bool add_widened(Form& form, Lanes low, Lanes high, std::uint64_t scale, unsigned depth) const {
     if (is_sign(high) == low) return form.add(low.value, low.first, Type::s32, scale);
     const Inst& shift = *definition(low.value);
@@ -317,13 +317,13 @@ class Finder {
     return false;
   }
   unsigned shift_of(const Inst& inst) const { return constant(function_.arg(inst, 1)).value_or(0) % 32; }
-  /// What the lanes are the sign of, in every bit.
+  /// The lanes whose sign, in every bit, these are.
   std::optional<Lanes> is_sign(Lanes lanes) const {
     const Inst* inst = definition(lanes.value);
     if (inst == nullptr || inst->op != Op::asr || shift_of(*inst) != 31) return std::nullopt;
     return arg(*inst, 0, lanes);
   }
-  /// Lanes that are what `of` << `left` has lost of 64 bits: how `of` was widened to them.
+  /// If the lanes are the upper half of `of`, widened to 64 bits, << `left`: how it was widened.
   std::optional<Type> lost(Lanes lanes, Lanes of, unsigned left) const {
     const Inst* inst = definition(lanes.value);
     if (inst == nullptr || (inst->op != Op::shr && inst->op != Op::asr) || shift_of(*inst) != 32 - left ||
@@ -332,7 +332,7 @@ class Finder {
     return inst->op == Op::shr ? Type::u32 : Type::s32;
   }
 
-  // ---- Made anew
+  // ---- New instructions
 
   ValueId define(Inst inst, std::initializer_list<ValueId> args) {
     inst.type = Type::u64;
@@ -422,7 +422,7 @@ class Finder {
     return all;
   }
 
-  /// The sum of the terms, which accesses of the block by one pointer have in common.
+  /// The sum of the terms, which accesses of the block by one pointer share.
   ValueId base_of(const Form& form, std::uint32_t ip) {
     for (const Base& base : bases_)
       if (base.terms == form.terms && base.count == form.count && base.constant == form.constant)
@@ -445,7 +445,7 @@ class Finder {
     Form form;
     if (!add(form, all_lanes(function_.arg(inst, 0)), 1, 0) || form.parts == 0) return;
     ir::MemoryAccess access = function_.access(inst);
-    // What is added to all addresses is the access' own, and the base that of its neighbours.
+    // A constant becomes the access's offset, so that neighbouring accesses share the base.
     if (form.count != 0 && access.offset <= most_offset && form.constant <= most_offset - access.offset)
       access.offset += static_cast<std::uint32_t>(std::exchange(form.constant, 0));
     const ValueId base = base_of(form, inst.guest_ip);
@@ -460,7 +460,7 @@ class Finder {
   }
 
   ir::Function& function_;
-  std::vector<std::uint32_t> definitions_;  ///< by value: in out_
+  std::vector<std::uint32_t> definitions_;  ///< by value: index in out_
   std::vector<Inst> out_;
   struct Base {
     std::array<Form::Term, Form::most_terms> terms;
@@ -468,7 +468,7 @@ class Finder {
     std::uint64_t constant;
     ValueId value;
   };
-  std::vector<Base> bases_;  ///< that the block has
+  std::vector<Base> bases_;  ///< of the block
 };
 
 }  // namespace

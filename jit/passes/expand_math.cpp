@@ -87,7 +87,7 @@ constexpr auto formulas = []<std::size_t... o>(std::index_sequence<o...>) {
 
 bool expands(const Inst& inst) { return info(inst.op).backend == Backend::Expand; }
 
-/// Appends what computes `inst`.
+/// Appends the ops that compute `inst`.
 void expand(Builder& builder, const Inst& inst) {
   const Function& function = builder.function();
   OpMath math(builder, inst.lanes);

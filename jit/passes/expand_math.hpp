@@ -5,7 +5,7 @@
 
 namespace eum::jit {
 
-/// After it no op of `function` says Expand; every result keeps its id and its bits.
+/// Afterwards no op of `function` says Expand; every result keeps its id and its bits.
 void expand_math(ir::Function& function);
 
 }  // namespace eum::jit

@@ -9,14 +9,14 @@ namespace {
 using ir::Inst;
 using ir::Op;
 
-/// A power of two that any multiple of n is a multiple of.
+/// A power of two that divides every multiple of n.
 constexpr std::uint32_t alignment_of(std::uint32_t n) { return n == 0 ? 1u << 31 : lowest_bit(n); }
 constexpr std::uint32_t scaled(std::uint32_t align, std::uint32_t by) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(1u << 31, std::uint64_t{align} * alignment_of(by)));
 }
 
-/// The same of what the first lane of each `run` lanes is, which may be fewer than those of the fact.
+/// The alignment of the first of each `run` lanes, which may be fewer than those of the fact.
 std::uint32_t align_of(const Fact& of, unsigned run) {
   return run < of.run ? std::min(of.align, alignment_of(run * of.stride)) : of.align;
 }
@@ -28,7 +28,7 @@ unsigned lanes_in_block(const Fact& of, unsigned run, std::uint64_t size) {
       std::min<std::uint64_t>({run, size / of.stride, align_of(of, run) / of.stride}));
 }
 
-/// The place of each lane in its block of a power of two, and the number of its block.
+/// The position of each lane in its block, whose size is a power of two; quotient(): the number of its block.
 Fact remainder(const Fact& of, unsigned run, std::uint32_t mask) {
   const unsigned lanes = (mask & (mask + 1)) == 0 ? lanes_in_block(of, run, std::uint64_t{mask} + 1) : 0;
   if (lanes < 2) return {};
@@ -48,7 +48,7 @@ Fact quotient(const Fact& of, unsigned run, unsigned shift, bool exact) {
   return {.run = static_cast<std::uint8_t>(lanes), .exact = exact};
 }
 
-/// Of a sum, a difference, or a product with a constant.
+/// The fact of a sum, a difference, or a product with a constant.
 template <class Arg>
 Fact moved(const Inst& inst, Arg arg, unsigned run) {
   const auto by = [&](std::uint32_t stride, std::uint32_t align) {

@@ -1,8 +1,8 @@
-// Fences that have nothing to order, or less than a fence in its place does. Hosts keep every order but that
-// of a store before a later load, so a fence matters behind a store that others may see and in front of a
-// load of what they may have written. Compilers put one in front of each barrier, mostly behind stores to
-// shared local memory, which only threads see that never run at the same time; and what a thread loads behind
-// the barrier it loads in a later turn, so that one fence does for all threads of a batch.
+// Fences that order nothing, or for which a weaker one suffices. Hosts keep every order except that of a
+// store before a later load, so a fence matters after a store that others may see and before a load of what
+// they may have written. Compilers put one before each barrier, mostly after stores to shared local memory,
+// which only threads see that never run at the same time; and a thread's loads after the barrier are in a
+// later turn, so that one fence suffices for all threads of a batch.
 #include <utility>
 #include <vector>
 
@@ -25,19 +25,19 @@ bool is_seen(const Function& function, const Inst& inst) {
   return inst.op == Op::callback || acts_on_shared(function, inst, Effect::WritesMemory);
 }
 
-/// Whether `inst` may see what other host threads have written. Those that write as well, atomics, may.
+/// Whether `inst` may see what other host threads have written. Atomics, which write as well, may.
 bool sees(const Function& function, const Inst& inst) {
   return is_seen(function, inst) || acts_on_shared(function, inst, Effect::ReadsMemory);
 }
 
-/// Whether a store may be without a fence behind it where a block ends, given how it is where it begins.
+/// Whether a store may have no fence after it at the end of a block, given whether one may at the beginning.
 bool is_pending_behind(const Function& function, const Block& block, bool pending) {
   for (const Inst& inst : block.insts) pending = inst.op != Op::fence && (pending || is_seen(function, inst));
   return pending;
 }
 
-/// Whether other host threads' writes may be seen before the turn is over from `inst` on, given whether they
-/// may be from behind it on.
+/// Whether other host threads' writes may be seen before the end of the turn from `inst` on, given whether
+/// they may be after it.
 bool may_see(const Function& function, const Inst& inst, bool behind) {
   return inst.op != Op::wait && (behind || sees(function, inst));
 }
@@ -59,7 +59,7 @@ std::vector<bool> pending_before(const Function& function, bool computed) {
   return pending;
 }
 
-/// Where others' writes may be seen behind each block, before the turn is over.
+/// Where others' writes may be seen after each block, before the end of the turn.
 std::vector<bool> seen_behind(const Function& function, bool computed) {
   std::vector<bool> before(function.blocks.size(), computed), behind(function.blocks.size(), computed);
   for (bool changed = true; changed;) {

@@ -1,6 +1,6 @@
-// Masks say what is left of each op. From the execution mask, of which a thread never has more on than it
-// began with, follows of each mask how many of its lowest lanes may be on; ops under it have so many lanes.
-// Other ops have as many as anything looks at: their values are the lowest lanes of what they were.
+// Masks determine what is left of each op. The execution mask never has channels other than those with which
+// the thread began; from that follows how many of the lowest lanes of each mask may be set, and ops under it
+// keep as many lanes. Other ops keep as many as are used: their values are the lowest lanes of the old ones.
 #include "jit/passes/few_channels.hpp"
 
 #include <algorithm>
@@ -38,9 +38,9 @@ class Narrower {
   }
 
  private:
-  // How many of a mask's lowest lanes may be on.
+  // How many of a mask's lowest lanes may be set.
 
-  /// False: a mask variable may come to have other channels.
+  /// False: a mask variable may get other channels.
   bool find_known() {
     for (const Block& block : function_.blocks)
       for (const Inst& inst : block.insts) {
@@ -84,7 +84,7 @@ class Narrower {
     return static_cast<std::uint8_t>(lanes);
   }
 
-  // How many of a value's lowest lanes anything looks at.
+  // How many of a value's lowest lanes are used.
 
   void find_wanted(const Block& block) {
     for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst) {
@@ -108,7 +108,7 @@ class Narrower {
     return lanes <= channels_ ? std::min(whole, channels_) : whole;
   }
 
-  /// Of an op, 0 where nothing is left of it.
+  /// The lanes that an op keeps; 0: nothing is left of it.
   unsigned lanes_left(const Inst& inst) const {
     const ShapeInfo& shape = shape_of(inst.op);
     if (shape.maskable() && inst.mask != no_value && known_[inst.mask] == 0) return 0;
@@ -146,7 +146,7 @@ class Narrower {
     const unsigned lanes = wanted(inst);
     return lanes == 0 ? 0 : whole_or_narrow(inst.lanes, lanes);
   }
-  /// Of operand k of an op that is left with so many.
+  /// The lanes needed of operand k of an op that keeps `lanes`.
   unsigned lanes_taken(const Inst& inst, unsigned k, unsigned lanes) const {
     const ValueId arg = function_.arg(inst, k);
     const unsigned whole = function_.values[arg].lanes;
@@ -164,12 +164,12 @@ class Narrower {
     }
   }
 
-  // What becomes of ops.
+  // The new ops.
 
   ValueId append(Op op, Type type, unsigned lanes, std::initializer_list<ValueId> args) {
     return out_.append(make_op(op, type, lanes, guest_ip_), args);
   }
-  /// The value in all its lanes, or the lowest.
+  /// The value with all its lanes, or with the lowest.
   ValueId fitting(ValueId value, unsigned lanes) {
     const ValueInfo info = function_.values[value];
     if (lanes == info.lanes) {
@@ -224,7 +224,7 @@ class Narrower {
     }
     out_.keep(one);
   }
-  /// In how many lanes the op gets operand k: all, or as many as it has left.
+  /// With how many lanes the op gets operand k: all, or as many as it keeps.
   unsigned operand_lanes(const Inst& inst, unsigned k, unsigned lanes) const {
     const ValueId arg = function_.arg(inst, k);
     const unsigned whole = function_.values[arg].lanes;

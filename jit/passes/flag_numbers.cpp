@@ -1,7 +1,7 @@
-// Masks that have gone through numbers. Compilers keep flags in registers while they use these for something
-// else, and compute with them as with 16 or 32 bits:
+// Masks that have gone through numbers. Compilers save flags in registers while they use these for something
+// else, and compute with them as numbers of 16 or 32 bits:
 //   mov r29.4:ud f1.0, ..., mov f0.0 r29.4:ud     not f1.1:uw f0.1:uw     mov f1.0:uw 0
-// As masks, what was compared stays in lanes, and it is known which channels a flag is of.
+// As masks, results of comparisons stay in lanes, and it is known to which channels a flag belongs.
 #include <optional>
 #include <vector>
 
@@ -37,7 +37,7 @@ class BlockMasks {
  private:
   const Inst* definition(ValueId value) const { return out_.definition(value); }
 
-  /// A value that is the same; no_value: there is none.
+  /// An equal value; no_value: there is none.
   ValueId simpler(const Inst& inst) {
     ip_ = inst.guest_ip;
     if (inst.op == Op::slice)
@@ -59,7 +59,7 @@ class BlockMasks {
     return no_value;
   }
 
-  /// The number is bits of masks and constants, and what logical ops make of these.
+  /// Whether the number consists of bits of masks and constants, and logical ops on these.
   bool is_of_masks(ValueId number, unsigned depth) const {
     const Inst* inst = definition(number);
     if (!inst || depth == deepest) return false;

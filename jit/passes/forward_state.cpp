@@ -1,6 +1,6 @@
 // Block-local value numbering over pure ops and architectural state.
 //
-// What was known of a region of registers holds until one of its granules is written.
+// What is known of a region of registers holds until one of its granules is written.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -37,7 +37,7 @@ class BlockForwarder {
   }
 
   void run(ir::Block& block) {
-    // Times of writes stay: whatever comes into the empty table is later than all of them.
+    // Times of writes are kept: entries of the emptied table are later than all of them.
     begun_ = clock_;
     table_.clear();
     std::fill(flags_.begin(), flags_.end(), FlagBits{});
@@ -51,7 +51,7 @@ class BlockForwarder {
   }
 
  private:
-  /// Registers of the hosts have so many bytes, or twice as many.
+  /// Registers of hosts have this many bytes, or twice as many.
   static constexpr unsigned part_bytes = 32;
   /// `mask` is `lanes` lanes of `of`.
   struct MaskSlice {
@@ -59,7 +59,7 @@ class BlockForwarder {
     unsigned first, lanes;
   };
   static constexpr ValueId no_such_mask = ir::no_value - 1;
-  /// `bytes` of the register file, at `time`.
+  /// `bytes` of the register file, copied at `time`.
   struct Copy {
     unsigned from, to, bytes;
     WriteTimes::Time time;
@@ -169,8 +169,8 @@ class BlockForwarder {
     if (inst.lanes == 1) read_original(inst);
     OpKey key = region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask);
     if (inst.mask != ir::no_value) {
-      // What has been read of all lanes serves a reader of some, before what was written to these: readers
-      // with and without a mask then have one value.
+      // A read of all lanes serves a read of some, in preference to what was written to these: reads with and
+      // without a mask then share one value.
       OpTable::Entry& all =
           table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, ir::no_value));
       if (all.value != ir::no_value && writes_.is_kept(inst, all.time))
@@ -195,10 +195,10 @@ class BlockForwarder {
     out_.push_back(inst);
   }
 
-  // ---- Reads of a part of what was written at once, or of what was written in parts. Where parts are whole
-  // host registers, taking them apart and putting them together costs nothing.
+  // ---- Reads of a part of what one write has written, or of what several have. If parts are whole host
+  // registers, slices and concats cost nothing.
 
-  /// What the read gives, of what is known of more lanes than it has, or of its halves.
+  /// The value of the read, from a known value with more lanes, or from its halves.
   ValueId known_parts(const Inst& read) {
     const unsigned bytes = read.lanes * ir::size_of(read.type);
     if (read.region.stride(read.lanes) != 1 || bytes % part_bytes != 0) return ir::no_value;
@@ -208,7 +208,7 @@ class BlockForwarder {
     return joined(read, [&](const Inst& half) { return known_parts(half); });
   }
 
-  /// Both halves of the lanes, each known or else what `parts` finds of it.
+  /// Concatenates both halves of the lanes, each known or else found by `parts`.
   template <class Parts>
   ValueId joined(const Inst& read, Parts parts) {
     const unsigned lanes = read.lanes / 2;
@@ -223,7 +223,7 @@ class BlockForwarder {
     return pure(new_inst(Op::concat, read, read.lanes), {halves[0], halves[1]});
   }
 
-  /// What fits a host register and this block has written in parts, each of which it knows: a read of all
+  /// A read that fits a host register, of parts that this block has written and knows: a read of the whole
   /// would wait until the parts have left the store buffer.
   ValueId written_in_parts(const Inst& read) {
     const unsigned bytes = read.lanes * ir::size_of(read.type);
@@ -234,7 +234,7 @@ class BlockForwarder {
     return joined(read, [&](const Inst& half) { return written_in_parts(half); });
   }
 
-  /// Of elements of 64 bits whose low and high dwords are known, each by themselves.
+  /// Elements of 64 bits whose low and high dwords are known separately.
   ValueId known_halves(const Inst& read) {
     if (ir::size_of(read.type) != 8) return ir::no_value;
     std::array<ValueId, 2> halves{};
@@ -255,7 +255,7 @@ class BlockForwarder {
     return cast(pure(whole, {}), read.type, read);
   }
 
-  /// Of halves that are no whole host registers each, where every lane of both is known.
+  /// The lanes of a read whose halves are not whole host registers, if they are all known constants.
   std::optional<ir::PoolEntry> constant_halves(const Inst& read) {
     const unsigned bytes = read.lanes * ir::size_of(read.type), lanes = read.lanes / 2;
     if (read.lanes < 2 || read.lanes % 2 != 0 || bytes / 2 % part_bytes == 0 || !ir::is_int(read.type) ||
@@ -272,7 +272,7 @@ class BlockForwarder {
     return all;
   }
 
-  /// The same of a region that reaches further, whose lanes the read has some of.
+  /// The value of the read as a slice of a known region that extends further.
   ValueId known_around(const Inst& read) {
     const unsigned element = ir::size_of(read.type);
     for (unsigned lanes = read.lanes * 2; lanes <= ir::max_lanes; lanes *= 2)
@@ -287,7 +287,7 @@ class BlockForwarder {
     return ir::no_value;
   }
 
-  /// Bytes or words that lie apart, of what is known of the words or dwords around them.
+  /// Bytes or words that are not adjacent, from the known words or dwords around them.
   ValueId cut_from_known(const Inst& read) {
     const unsigned bytes = ir::size_of(read.type);
     const int stride = read.region.stride(read.lanes);
@@ -313,8 +313,8 @@ class BlockForwarder {
     return cast(pure(cut, {value}), read.type, read);
   }
 
-  /// What has been written to or read from the region of `whole`, under its mask or of all lanes, if that is
-  /// still true of the region of `part`.
+  /// What has been written to or read from the region of `whole`, under its mask or for all lanes, if it
+  /// still holds in the region of `part`.
   ValueId known(const Inst& whole, const Inst& part) {
     for (const ValueId mask : {whole.mask, ir::no_value}) {
       if (mask == no_such_mask) continue;
@@ -325,8 +325,8 @@ class BlockForwarder {
     return ir::no_value;
   }
 
-  /// Lanes [first, first + lanes) of a read of elements side by side, where the first one may be in front of
-  /// it; under no_such_mask where nothing is under the mask of those channels.
+  /// Lanes [first, first + lanes) of a read of adjacent elements, where `first` may be before its beginning;
+  /// under no_such_mask if there is no mask of those channels.
   Inst part_of(const Inst& read, unsigned first, unsigned lanes) {
     Inst part = read;
     part.lanes = static_cast<std::uint8_t>(lanes);
@@ -347,8 +347,8 @@ class BlockForwarder {
     return make_op(op, at.type, lanes, at.guest_ip);
   }
 
-  /// A read of one lane of what has been copied reads what it was copied from: a lane is in a general
-  /// register, the copy in a vector, if anything else looks at it.
+  /// A read of one lane of a copy reads the original: the lane is used in a general register, the copy in a
+  /// vector, if at all.
   void read_original(Inst& inst) const {
     const std::uint32_t last = copy_at_[inst.region.offset / WriteTimes::granule];
     if (last >= copies_.size()) return;
@@ -366,7 +366,7 @@ class BlockForwarder {
         read->region.stride(read->lanes) != 1)
       return;
     const Copy copy{read->region.offset, write.region.offset, write.lanes * ir::size_of(write.type), clock_};
-    // The write itself, which is at the copy's time, takes from the source what it overlaps.
+    // The write, which has the time of the copy, overwrites what it overlaps of the source.
     if (copy.from < copy.to + copy.bytes && copy.to < copy.from + copy.bytes) return;
     const auto [first, last] = slots_of(write, WriteTimes::granule);
     std::fill(copy_at_.begin() + first, copy_at_.begin() + last + 1,
@@ -376,7 +376,7 @@ class BlockForwarder {
 
   void write_register(Inst& inst) {
     remember_copy(inst);
-    // A later read under the same mask needs just the lanes that this write gives.
+    // A later read under the same mask needs only lanes that this write provides.
     if (inst.region.stride(inst.lanes) > 0) {
       OpTable::Entry& entry =
           table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask));
@@ -386,7 +386,7 @@ class BlockForwarder {
     }
     out_.push_back(inst);
   }
-  /// Of halves that have been joined to be written, each is known.
+  /// Notes each of the halves that were joined for a write.
   void remember_halves(const Inst& inst) {
     const Inst* join = out_.empty() ? nullptr : &out_.back();
     if (!join || join->op != Op::join || join->result != function_.arg(inst, 0) ||
@@ -443,7 +443,7 @@ class BlockForwarder {
     slice.imm = head.lane;
     return pure(slice, {head.value});
   }
-  /// The value of these flag bits where the block knows it: one value, a slice of one, or two halves.
+  /// The value of these flag bits if the block knows it: one value, a slice of one, or two halves.
   ValueId known_flags(unsigned first, unsigned lanes, const Inst& at) {
     if (first + lanes > flags_.size()) return ir::no_value;
     if (const ValueId whole = run_of_flags(first, lanes, at); whole != ir::no_value) return whole;
@@ -455,8 +455,8 @@ class BlockForwarder {
     return pure(make_op(Op::concat, Type::m, lanes, at.guest_ip), {low, high});
   }
   static constexpr unsigned byte_lanes = 8, flag_lanes = 32;
-  /// Whole bytes some of which the block knows; or a flag of 32 bits, parts of which are written by
-  /// themselves, mostly in the block before, a loop's body.
+  /// Whether these are whole bytes some of which the block knows; or a flag of 32 bits, parts of which are
+  /// written separately, mostly in the block before, a loop's body.
   bool has_parts(unsigned first, unsigned lanes) const {
     if (first % byte_lanes != 0 || lanes % byte_lanes != 0 || !std::has_single_bit(lanes)) return false;
     if (lanes == flag_lanes && first % flag_lanes == 0 && halves_written_[first / flag_lanes]) return true;
@@ -464,7 +464,8 @@ class BlockForwarder {
       if (is_run_of_flags(first + i, byte_lanes)) return true;
     return false;
   }
-  /// What the block does not know is read by itself: a read of all would wait for the writes of parts of it.
+  /// Bits that the block does not know are read separately: one read of all would wait for the writes of
+  /// parts.
   ValueId flags_in_parts(unsigned first, unsigned lanes, const Inst& at) {
     if (const ValueId run = run_of_flags(first, lanes, at); run != ir::no_value) return run;
     if (!has_parts(first, lanes)) {
@@ -489,13 +490,13 @@ class BlockForwarder {
   LaneConstants constants_;
   WriteTimes writes_;
   std::vector<FlagBits> flags_;
-  std::vector<bool> halves_written_;    // of each flag, whether parts of it are written by themselves
+  std::vector<bool> halves_written_;    // of each flag, whether parts of it are written separately
   std::vector<MaskSlice> slices_;       // of the block, a few
   std::vector<Copy> copies_;            // of the block
   std::vector<std::uint32_t> copy_at_;  // of each granule: which copy wrote it last, if that is one of these
   OpTable table_;
   WriteTimes::Time clock_ = 0;
-  WriteTimes::Time begun_ = 0;  // the block
+  WriteTimes::Time begun_ = 0;  // as the block began
   std::uint64_t fp_modes_ = 0;  // how often the mode has been set
   std::vector<Inst> out_;
 };

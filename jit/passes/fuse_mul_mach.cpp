@@ -1,7 +1,7 @@
-// GEN multiplies 32-bit integers in two steps: `mul acc a b.low16`, then `mach r a b`. Where mach finds in
-// the accumulator what such a mul has left there, and a and b as mul has read them, it is one 64-bit product.
-// That is asked of registers, not of values: mul reads all lanes, mach mostly those under a mask, so that one
-// has other values than the other as soon as values are forwarded.
+// GEN multiplies 32-bit integers in two steps: `mul acc a b.low16`, then `mach r a b`. If the accumulator
+// holds what such a mul has left there, and a and b are still as mul has read them, mach is one 64-bit
+// product. Registers decide this, not values: mul reads all lanes, mach mostly those under a mask, so that
+// their values differ as soon as values are forwarded.
 #include <algorithm>
 #include <vector>
 
@@ -51,7 +51,7 @@ class Fuser {
     for (; inst && inst->op == Op::bitcast; inst = definition(value)) value = function_.arg(*inst, 0);
     return value;
   }
-  /// The value behind copies that keep the number: splat, bitcast, zero extension.
+  /// The origin of a value, through ops that keep the number: splat, bitcast, zero extension.
   ValueId source(ValueId value) const {
     const auto keeps = [](const Inst& inst) {
       if (inst.op != Op::convert) return inst.op == Op::splat || inst.op == Op::bitcast;
@@ -71,7 +71,7 @@ class Fuser {
            is_low_half(function_.arg(*product, 1), function_.arg(mach, 1));
   }
 
-  /// The product whose result `k` the value is, itself or through the register that it has been written to.
+  /// The product whose result `k` the value is, directly or through the register to which it was written.
   const Inst* accumulated(ValueId value, unsigned k) const {
     value = without_bitcasts(value);
     const Inst* inst = definition(value);
@@ -83,7 +83,7 @@ class Fuser {
     }
     return inst && inst->op == Op::mul_wide && value == inst->result + k ? inst : nullptr;
   }
-  /// The write that gave every lane of what is read, if one did.
+  /// The write that has written every lane of what is read, if one has.
   const Inst* written(const Inst& read) const {
     const Time time = writes_.last_write(read);
     if (time <= begin_) return nullptr;
@@ -132,7 +132,7 @@ class Fuser {
     return (l->lanes == 1 || (dwords > 0 && words == 2 * dwords)) &&
            is_kept(*w, definitions_[low], definitions_[whole]);
   }
-  /// What is read at both times has not been written in between, or since.
+  /// Whether what is read has not been written since the earlier of both times.
   bool is_kept(const Inst& read, Time a, Time b) const { return writes_.is_kept(read, std::min(a, b)); }
 
   ir::Function& function_;

@@ -1,7 +1,7 @@
-// 64-bit values that come in halves. Messages move dwords, and arithmetic of 64 bits is that of dwords where
-// the hardware has no other: halves go to the even and to the odd dwords of registers, each of which means
-// taking the registers apart and putting them together again, or a store of a part that the next read of the
-// whole has to wait for. Where both are written and nobody looks in between, the whole is written.
+// 64-bit values that are written in halves. Messages move dwords, and hardware without 64-bit arithmetic
+// computes on dwords: halves go to the even and to the odd dwords of registers. Each such write takes the
+// registers apart and puts them together again, or is a partial store for which the next read of the whole
+// has to wait. If both are written and nothing reads them in between, the whole is written.
 #include <algorithm>
 #include <vector>
 
@@ -73,7 +73,7 @@ class BlockJoiner {
     return nullptr;
   }
 
-  /// Writes that `inst` looks at, or that a thread which leaves there has to have done, stay as they are.
+  /// Writes that `inst` reads or overwrites, or that must be done if a thread leaves there, stay as they are.
   void settle(const Inst& inst) {
     if (pending_.empty()) return;
     if (may_leave(inst.op) || inst.op == Op::reg_gather || inst.op == Op::reg_scatter)
@@ -91,7 +91,7 @@ class BlockJoiner {
     cast.from = function_.values[value].type;
     return out_.append(cast, {value});
   }
-  /// The value of a write, if it is a constant that stands just before it.
+  /// The value of a write, if it is a constant directly before it.
   const Inst* constant(const Inst& write, std::size_t index) const {
     if (index == 0 || out_.insts()[index - 1].op != Op::constant) return nullptr;
     return out_.insts()[index - 1].result == function_.arg(write, 0) ? &out_.insts()[index - 1] : nullptr;
@@ -116,7 +116,7 @@ class BlockJoiner {
     write.type = Type::u64;
     write.region = Region::packed(whole_of(inst));
     function_.set_args(write, {whole});
-    // What is between the halves, and was written there, would be written by both.
+    // Other pending writes in the joined region must not move behind it.
     out_.insts()[other.index].lanes = 0;
     std::erase_if(pending_, [&](const Half& half) { return half.index == other.index; });
     settle(write);

@@ -1,8 +1,9 @@
-// Arrays of a work item that are indexed by data lie in registers. Compilers write to them channel by
-// channel, with one selective move each, as the hardware writes to one place that an address register says:
+// Arrays of a work item that are indexed by data are kept in registers. Compilers write to them channel by
+// channel, with one selective move each, as the hardware writes to a single place given by an address
+// register:
 //   smov r[a0.0] r9.0 0x1, smov r[a0.1] r9.1 0x2, ...
-// Each is a branch, an address and a bound of its own. Together they are one reg_scatter, whose lanes are
-// instructions of their own: it matters where one writes what another one reads, and where one faults.
+// Each takes a branch, an address and a bounds check. Together they are one reg_scatter, whose lanes count as
+// separate instructions: that matters if one writes what another one reads, or faults.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -20,7 +21,8 @@ using namespace ir;
 
 class ScatterJoiner {
  public:
-  /// `lone`: of lone_scatters, with flags written between them that nothing looks at before the last one.
+  /// `lone`: those of lone_scatters, between which flags may be written that nothing reads before the last
+  /// one.
   ScatterJoiner(Function& function, bool lone) : function_(function), lone_(lone) {}
 
   void run() {
@@ -73,7 +75,7 @@ class ScatterJoiner {
     const auto found = given_by_.find(value);
     return found == given_by_.end() ? nullptr : &function_.blocks[block_].insts[found->second];
   }
-  /// One element that is read under no mask, behind the scatter before.
+  /// A read of one element without a mask, after the previous scatter.
   const Inst* read(ValueId value) const {
     const Inst* inst = definition(value);
     if (inst == nullptr || inst->op != Op::reg_read || inst->lanes != 1 || inst->mask != no_value)
@@ -92,7 +94,8 @@ class ScatterJoiner {
       part.distance = static_cast<std::uint16_t>(distance->imm);
       address = function_.arg(*sum, 0);
     }
-    // Addresses are beyond what addresses reach; values are read after what the ones before have written.
+    // Addresses must be outside of what scatters can write; values are read after the writes of earlier
+    // scatters.
     const Inst *from = read(address), *what = read(function_.arg(inst, 1));
     if (from == nullptr || what == nullptr || from->region.offset < function_.indirect_end() ||
         what->type != inst.type)
@@ -111,7 +114,7 @@ class ScatterJoiner {
     return part;
   }
 
-  /// The execution mask of now, which instructions get each for itself.
+  /// Whether it is the current execution mask, which each instruction gets separately.
   bool is_current_mask(ValueId value) const {
     const Inst* get = definition(value);
     return get != nullptr && get->op == Op::mask_get && get->imm == 0 && given_by_.at(value) >= masks_since_;
@@ -134,7 +137,7 @@ class ScatterJoiner {
   }
 
   void take(std::uint32_t index) {
-    // What else is read in between would see what is written too early.
+    // Other reads in between would see what is now written too early.
     std::erase_if(reads_, [&](std::uint32_t read) { return read < same_since_; });
     const std::optional<Part> next = part(index);
     if (!run_.empty() && (!next || run_.size() == max_lanes || reads_.size() != 2 || !follows(*next)))
@@ -195,8 +198,8 @@ class ScatterJoiner {
   const bool lone_;
   BlockId block_ = 0;
   std::unordered_map<ValueId, std::uint32_t> given_by_;  // instructions of the block
-  std::vector<std::uint32_t> reads_;                     // of registers, behind the last scatter
-  // Since these instructions no other one but scatters has written registers, and none masks.
+  std::vector<std::uint32_t> reads_;                     // of registers, after the last scatter
+  // No instruction but scatters has written registers since the one, and none masks since the other.
   std::uint32_t same_since_ = 0, masks_since_ = 0;
   std::vector<Part> run_;
   std::vector<std::vector<Part>> wholes_;

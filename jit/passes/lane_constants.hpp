@@ -1,6 +1,6 @@
 #pragma once
-// Values of a block of which every lane is known, and what ops make of them: compilers compute the numbers of
-// channels, 0, 1, 2, ..., wherever they index an array of registers.
+// Values of a block of which every lane is known, and results of ops on them: compilers compute the numbers
+// of channels, 0, 1, 2, ..., wherever they index an array of registers.
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -18,7 +18,7 @@ class LaneConstants {
 
   /// Values are those of one block.
   void begin_block() { ++block_; }
-  /// constant and vconst give such values.
+  /// Notes the values of constant and vconst.
   void note(const ir::Inst& inst) {
     if (!ir::is_int(inst.type) || (inst.op != ir::Op::constant && inst.op != ir::Op::vconst)) return;
     if (known_.size() <= inst.result) known_.resize(function_.values.size());
@@ -32,8 +32,8 @@ class LaneConstants {
     lanes.fill(known->imm);
     return lanes;
   }
-  /// What a pure op on integers gives whose operands are known, and differ from lane to lane; nothing for
-  /// others.
+  /// The result of a pure op on integers whose operands are known, and differ from lane to lane; nothing for
+  /// other ops.
   std::optional<ir::PoolEntry> result(const ir::Inst& inst) const {
     const ir::ShapeInfo& shape = ir::shape_of(inst.op);
     if (!shape.lanewise() || inst.result_count != 1 || inst.arg_count == 0 || !ir::is_int(inst.type))

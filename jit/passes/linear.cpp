@@ -1,5 +1,6 @@
-// The register file is tracked by dword: how far each one is above the one before. A block has two states, as
-// the AVX2 engine has two versions of it: for all channels on as it begins, and for any execution mask.
+// The register file is tracked by dword: how far each dword is above the one before. A block has a state for
+// each Version: like the AVX2 engine, for all channels active as it begins and for any execution mask; and
+// for threads that began with fewer channels.
 #include "jit/passes/linear.hpp"
 
 #include <algorithm>
@@ -70,12 +71,11 @@ class Solver {
   }
 
  private:
-  /// Which channels are on as control comes to a block.
+  /// Which channels are active as control reaches a block.
   enum Version : std::uint8_t {
-    Some,  ///< whichever
+    Some,  ///< any
     All,
-    Tail,  ///< all of those that a thread began with, which are the lowest ones: the last of a group has
-           ///< fewer
+    Tail,  ///< all with which the thread began, the lowest ones: the last thread of a group may have fewer
   };
   static constexpr std::size_t versions = 3;
   struct Visit {
@@ -85,14 +85,14 @@ class Solver {
 
   FileState& state(BlockId block, Version version) { return states_[versions * block + version]; }
 
-  /// Where channels come back, and the block begins again with all of them.
+  /// Whether channels reconverge here, and the block begins again with all of them.
   bool begins_again(BlockId block) const {
     return begins_again_ && begins_again_from(function_, function_.blocks[block]);
   }
 
-  /// All channels may be on behind the block, though some were off in front of it.
+  /// Whether all channels may be active after the block, though some were inactive before it.
   bool grows(BlockId block) const {
-    // Where they are on at once it has begun again.
+    // If all are active at the reconvergence, the block has begun again.
     return liveness_.may_grow(block, begins_again(block) ? Reconvergence::end : 0);
   }
 
@@ -103,9 +103,10 @@ class Solver {
     return role == MaskRole::Superset || role == MaskRole::Execution;
   }
 
-  /// No mask variable ever gets a channel that was off as the thread began: what they are set to comes from
-  /// them, and of what else there is only a part under them. So what is known of a thread that began with
-  /// some channels off is known of the others, and only they may be accessed by it: notes which masks are so.
+  /// Whether no mask variable ever gets a channel that was inactive as the thread began: variables are only
+  /// set to what comes from them, and to other masks restricted by them. A thread that began with some
+  /// channels inactive then accesses only the others, of which as much is known: notes which masks are so
+  /// restricted.
   bool stays_within() {
     within_.assign(function_.values.size(), false);
     bool all = true;
@@ -124,7 +125,7 @@ class Solver {
     return all;
   }
 
-  /// Control comes to the block with what is known now.
+  /// Control reaches the block with what is known now.
   void reach(BlockId block, Version version) {
     const std::size_t index = versions * block + version;
     if (!states_[index].meet(now_) || is_pending_[index]) return;
@@ -133,7 +134,7 @@ class Solver {
   }
 
   void pass(BlockId block, Version version) {
-    // Where channels come back and all are on, the version for all of them begins the block again.
+    // If channels reconverge and all are active, the version for all of them begins the block again.
     if (version == Some && (begins_again(block) || parked_.all_are_back(block))) reach(block, All);
     if (version == Some && all_of_tails_are_back(block)) return reach(block, Tail);
     const bool changes = follow(block, version, version == All ? &uses_[1][block] : nullptr);
@@ -145,7 +146,7 @@ class Solver {
     }
   }
 
-  /// The code for some channels serves threads that began with fewer as well.
+  /// The partial version also serves threads that began with fewer channels.
   void look_at_some(BlockId block) {
     const FileState &some = state(block, Some), &tail = state(block, Tail);
     if (!some.reached && !tail.reached) return;
@@ -155,8 +156,8 @@ class Solver {
     follow(block, any ? Some : Tail, &uses_[0][block]);
   }
 
-  /// From what is known in front of the block to what is known behind it. Notes uses, if there is a list;
-  /// true: other channels may be on.
+  /// From what is known before the block to what is known after it. Notes uses, if there is a list; true:
+  /// other channels may be active.
   bool follow(BlockId block, Version version, std::vector<LinearUse>* uses) {
     const auto& insts = function_.blocks[block].insts;
     const bool full = full_ = version == All;
@@ -183,7 +184,7 @@ class Solver {
           break;
         case Op::mask_set:
           if (inst.imm != 0 || (all_on && only_grows(block, i))) break;
-          // Those that were on in front of the block are again.
+          // The channels that were active before the block are so again.
           if (liveness_.role(block, i) == MaskRole::Restore) {
             changes = false;
             all_on = version != Some;
@@ -211,8 +212,8 @@ class Solver {
     if (ir::size_of(function_.values[at].type) != 4) return;
     Fact fact = facts_[at];
     LinearRun run;
-    // A run of a space that is no larger than what the addresses are cut to either fits it or is out of
-    // bounds.
+    // A run in a space that is no larger than the range to which addresses are cut either fits it or is out
+    // of bounds.
     if (const Cut& cut = cut_[at]; fact.run == 0 && cut.bits >= mem::slm_max_size - 1 &&
                                    function_.access(inst).space == ir::MemSpace::Slm) {
       fact = facts_[cut.value];
@@ -259,7 +260,7 @@ class Solver {
     const bool dwords = bytes == granule && inst.region.offset % granule == 0;
     if (inst.lanes == 1 || stride == 0) {
       Fact fact = uniform;
-      // One lane may be that of a channel that is off, of which less is known than of the others.
+      // A single lane may be that of an inactive channel, of which less is known than of the others.
       if (dwords && full_) fact.first = contents_.of(inst.region.offset / granule, now_.above, 0);
       if (fact.first.symbol == no_symbol) fact.first = unlike_others(inst.result);
       return fact;
@@ -328,7 +329,7 @@ class Solver {
     if (fact.first.symbol != no_symbol) {
       for (unsigned lane = 0; lane < inst.lanes; ++lane)
         contents_.set(range.first + lane, Ramp{fact.first, fact.stride}.lane(lane));
-      // What belongs together may be written piece by piece.
+      // A run may be written piece by piece.
       if (range.first != 0) above[range.first - 1] = contents_.step(range.first - 1);
       above[range.last] = contents_.step(range.last);
     }
@@ -345,7 +346,7 @@ class Solver {
     if (!ir::is_pure(inst.op) || inst.result_count == 0 || ir::is_mask(inst.type)) return;
     if (inst.op == Op::and_) cut_[inst.result] = cut_of(inst);
     Fact fact = fact_of(function_, inst, facts_);
-    // A concat knows itself where two runs are one.
+    // fact_of() knows where a concat makes one run of two.
     if (inst.op != Op::concat && (inst.lanes == 1 || (fact.run != 0 && fact.run >= inst.lanes)))
       fact.first = first_of(inst, fact);
     facts_[inst.result] = fact;
@@ -371,10 +372,10 @@ class Solver {
 
   SymbolicSum unlike_others(ValueId value) { return {symbols_.of({Symbols::Itself, value}), 0}; }
 
-  /// Of result `k` of an op whose operands are each the same in every lane.
+  /// Result `k` of an op whose operands are each the same in every lane.
   SymbolicSum computed(const Inst& inst, unsigned k) {
     constexpr unsigned most = 2;
-    // What floats become depends on the mode as well.
+    // Float results depend on the mode as well.
     const bool integer = ir::is_int(inst.type) && (inst.op != Op::convert || ir::is_int(inst.from));
     if (!integer || !ir::is_lanewise(inst.op) || inst.arg_count == 0 || inst.arg_count > most ||
         inst.imm > UINT32_MAX)
@@ -391,7 +392,7 @@ class Solver {
     return {symbols_.of(key), 0};
   }
 
-  /// Of an op whose result is one run.
+  /// Lane 0 of a result that is one run.
   SymbolicSum first_of(const Inst& inst, const Fact& result) {
     SymbolicSum first = followed(inst, result);
     if (first.symbol == no_symbol && result.stride == 0) first = computed(inst, 0);
@@ -420,7 +421,7 @@ class Solver {
       case Op::convert: {
         if (!ir::is_int(inst.type) || !ir::is_int(inst.from)) return {};
         if (ir::size_of(inst.type) == ir::size_of(inst.from) || result.constant) return arg(0).first;
-        // No lane wraps where the result goes up.
+        // No lane wraps if the result has a stride.
         if (result.stride == 0 || arg(0).first.symbol == no_symbol) return {};
         return {
             symbols_.of({Symbols::Computed, static_cast<std::uint32_t>(Op::convert),
@@ -465,9 +466,9 @@ class Solver {
   const ConsecutiveIds ids_;
   const bool begins_again_;
   const ParkedChannels parked_;
-  std::array<std::vector<Fact>, 2> facts_of_;  // of each value with some channels on, then with all
-  bool full_ = true;                           // all channels are on in the version that is looked at
-  std::span<Fact> facts_;                      // those of the version that is looked at
+  std::array<std::vector<Fact>, 2> facts_of_;  // of each value for any channels active, then for all
+  bool full_ = true;                           // all channels are active in the current version
+  std::span<Fact> facts_;                      // those of the current version
   std::vector<Cut> cut_;                       // of each value
   Symbols symbols_;
   Contents contents_;
@@ -475,12 +476,12 @@ class Solver {
   std::vector<bool> is_pending_;                             // as states_
   std::array<std::vector<std::vector<LinearUse>>, 2> uses_;  // by block, as facts_of_
   std::vector<Visit> pending_;
-  bool follows_tails_ = false;  // what is known of threads that begin with some channels is known of those
-  std::vector<bool> within_;    // of each mask: no lane of it was off as the thread began
+  bool follows_tails_ = false;  // threads that begin with fewer channels are followed: see Tail
+  std::vector<bool> within_;    // of each mask: no lane of it was inactive as the thread began
   FileState now_;
 };
 
-/// Some access has an address of 32 bits a lane, and control goes only where blocks say.
+/// Whether some access has an address of 32 bits per lane, and all control flow is by block targets.
 bool worth_while(const ir::Function& function) {
   if (function.blocks.size() > LinearUses::most_blocks) return false;
   bool any = false;

@@ -72,8 +72,8 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
   });
 }
 
-/// From the state behind the block to the one in front of it; found(index) for each instruction that
-/// something looks at, in the block or behind it, from the last one on.
+/// From the state after the block to the one before it; calls found(index) for each instruction that is
+/// needed, in the block or after it, from the last one on.
 template <class Found>
 void Liveness::walk(BlockId block, LiveState& live, UsedValues& used, Found found) const {
   const auto& insts = function_.blocks[block].insts;
@@ -117,7 +117,7 @@ void Liveness::solve_again(const std::function<LiveState(BlockId)>& before) {
   solve(before);
 }
 
-/// A block is looked at again when what follows it has grown: each pass over a loop nest is bounded by the
+/// A block is visited again when the state after it has grown: each pass over a loop nest is bounded by the
 /// slots that become live, not by the number of blocks.
 void Liveness::solve(const std::function<LiveState(BlockId)>& before) {
   const auto count = static_cast<BlockId>(function_.blocks.size());
@@ -155,8 +155,8 @@ void Liveness::solve(const std::function<LiveState(BlockId)>& before) {
   }
 }
 
-/// Which channel's bytes begin at the start of the slot, and how many of them are one channel's, of which the
-/// element may be any part.
+/// Which channel's bytes begin at the start of the slot, and how many bytes belong to one channel, of which
+/// the element may be any part.
 Mapping Liveness::mapping_of(const Inst& inst, unsigned first_lane, unsigned slot) const {
   const int stride = inst.region.stride(inst.lanes), element = static_cast<int>(ir::size_of(inst.type));
   const int lane_bytes = stride > 0 ? stride * element : 0, offset = static_cast<int>(inst.region.offset);
@@ -168,8 +168,8 @@ Mapping Liveness::mapping_of(const Inst& inst, unsigned first_lane, unsigned slo
   return static_cast<Mapping>(0x4000 | ((lane & 0x7f) << 7) | (lane_bytes & 0x7f));
 }
 
-/// The execution mask becomes `mask`, from epoch `now` to another one: to that of before, where it is the
-/// mask of before. `last`: of the epochs so far.
+/// The execution mask becomes `mask`, and the epoch `now` changes: to an earlier one if the mask is that of
+/// the earlier one. `last`: of the epochs so far.
 MaskRole Liveness::set_execution(KnownMask& mask, unsigned& now, unsigned& last) {
   const auto before = std::find(nested_.begin(), nested_.end(), mask.epoch);
   const bool is_nested = before != nested_.end();
@@ -181,7 +181,7 @@ MaskRole Liveness::set_execution(KnownMask& mask, unsigned& now, unsigned& last)
   MaskRole role = mask.epoch == now ? mask.role : MaskRole::Other;
   if (role == MaskRole::Execution && mask.first_lane != 0) role = MaskRole::Other;
   if (role == MaskRole::Execution) return role;
-  // Another one may be a part of a mask of before too.
+  // The mask may also be a subset of that of an earlier epoch.
   if (role != MaskRole::Subset && mask.role == MaskRole::Subset && is_nested) {
     nested_.erase(before + 1, nested_.end());
   } else if (role != MaskRole::Subset) {
@@ -253,8 +253,8 @@ void Liveness::classify(BlockId block, std::vector<KnownMask>& known, unsigned& 
   }
 }
 
-/// flag_write (~mask & flag_read of the same bits) | ..., where nothing else looks at what was read: the bits
-/// are needed before if they are after.
+/// flag_write (~mask & flag_read of the same bits) | ..., where nothing else uses what was read: the bits are
+/// live before only if they are live after.
 void Liveness::find_merges(BlockId block, std::vector<Definition>& definitions) {
   const auto& insts = function_.blocks[block].insts;
   const auto is_write = [](const Inst& inst) {
@@ -293,8 +293,8 @@ void Liveness::find_merges(BlockId block, std::vector<Definition>& definitions) 
     for (unsigned k = 0; k < inst.result_count; ++k) definitions[inst.result + k] = {};
 }
 
-/// Which flags are those of the channels that are on. Flag b is that of channel b % 32, or b % 16 where no
-/// more than 16 channels are; where an access says otherwise, it is of any channel.
+/// Which accesses of flags are by active channels. Flag b belongs to channel b % 32, or b % 16 with no more
+/// than 16 channels; in accesses that are not like that, to any channel.
 void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs) {
   if (flag_accesses_.empty()) return;
   const unsigned channels = function_.simd <= 16 ? 16 : 32;
@@ -400,7 +400,7 @@ void Liveness::step(const Inst& inst, MaskUse use, LiveState& live) const {
         } else if (!covers(inst, slot, slot_bytes_)) {
           if (!live.inactive[slot]) live.end(slot, bytes_of(inst, slot, slot_bytes_));
         } else {
-          // Of what was wanted whosever it was, the rest is wanted as that of the other channels.
+          // What was live for any channels remains live as that of the other channels.
           if (live.mapping[slot] != 0) live.mapping[slot] = mapping_of(inst, use.first_lane, slot);
           live.end_active(slot);
         }

@@ -1,13 +1,13 @@
 #pragma once
-// Which parts of the register file and which flags a block must leave behind, lane-precise for divergent
+// Which parts of the register file and which flags a block must leave up to date, lane-precise for divergent
 // code.
 //
-// The file is tracked in slots of a size that the caller chooses, of up to 64 bytes, flags bit by bit. Of
-// each two facts are known: `active` (a channel in the execution mask may read it later) and `inactive` (a
-// channel outside it may). A write under the execution mask ends the first and not the second, which is what
-// lets temporaries of a divergent loop die, and what tells whether such a write must blend with the old
-// value. Which bytes of a slot anyone may read is known as well, so that writes of parts end it that write
-// all of it together: halves of 64-bit elements come so.
+// The file is tracked in slots of a size that the caller chooses, of up to 64 bytes, flags bit by bit. Two
+// facts are known of each: `active` (a channel in the execution mask may read it later) and `inactive` (a
+// channel outside it may). A write under the execution mask kills the first and not the second, so that
+// temporaries of a divergent loop die, and it is known whether such a write must blend with the old value.
+// The bytes of a slot that may be read are known as well, so that partial writes that together cover them
+// kill the slot: halves of 64-bit elements are written like that.
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -19,37 +19,37 @@
 
 namespace eum::jit {
 
-/// Which bytes of a slot are which channel's: accesses of one mapping agree about it. 0: none.
+/// Which bytes of a slot belong to which channel: accesses of one mapping agree about it. 0: none.
 using Mapping = std::uint16_t;
 
 struct LiveState {
-  static constexpr Mapping any = 0xffff;  ///< all bytes are wanted, whose they may be
+  static constexpr Mapping any = 0xffff;  ///< all bytes are live, whichever channels they belong to
 
   BitSet active, inactive;              ///< slots
-  std::vector<Mapping> mapping;         ///< that `active` and `inactive` mean; 0 of slots that are in neither
-  std::vector<std::uint64_t> bytes;     ///< that are read of each slot, a bit each; 0 of slots in neither
+  std::vector<Mapping> mapping;         ///< of `active` and `inactive`; 0 for slots that are in neither
+  std::vector<std::uint64_t> bytes;     ///< that are read of each slot, a bit each; 0 for slots in neither
   BitSet active_flags, inactive_flags;  ///< flag bits
   bool operator==(const LiveState&) const = default;
   LiveState& operator|=(const LiveState& other);
-  /// Everything, of slots of which `all` are the bytes.
+  /// Makes everything live; `all` are the bytes of a slot.
   void fill(std::uint64_t all);
-  /// What is read as channels that are on; `wanted` may be `any`, and then what is off is as well.
+  /// A read by active channels; with `any` as `wanted`, what belongs to inactive ones is live as well.
   void want(unsigned slot, Mapping wanted, std::uint64_t read);
-  /// Some of the slot's bytes behind the first `count` are read.
+  /// Whether bytes of the slot after the first `count` are read.
   bool reads_beyond(unsigned slot, unsigned count) const { return bytes[slot] >> count != 0; }
-  /// The channels that are on have just got other contents.
+  /// The slot has been overwritten in the active channels.
   void end_active(unsigned slot) {
     active.reset(slot);
     if (inactive[slot]) return;
     mapping[slot] = 0;
     bytes[slot] = 0;
   }
-  /// All channels have.
+  /// In all channels.
   void end(unsigned slot) {
     inactive.reset(slot);
     end_active(slot);
   }
-  /// So have these bytes of all channels.
+  /// These bytes, in all channels.
   void end(unsigned slot, std::uint64_t written) {
     bytes[slot] &= ~written;
     if (bytes[slot] == 0) end(slot);
@@ -59,16 +59,16 @@ struct LiveState {
 /// How an instruction's mask operand, or the mask it computes, relates to the execution mask.
 enum class MaskRole : std::uint8_t {
   Other,
-  Execution,  ///< lanes of the execution mask as it is there
+  Execution,  ///< lanes of the current execution mask
   Subset,     ///< of the execution mask
   Superset,   ///< of the execution mask
-  Restore,    ///< the Superset of it that the block began with
-  Merge,      ///< of flag_read and flag_write: the write gives some bits, and what was read to the others
-  Unused,     ///< of flag_read: nothing looks at what was read
-  ExecutionMerge,  ///< of flag_write: a Merge that gives those of the channels that are on
+  Restore,    ///< the Superset of it with which the block began
+  Merge,      ///< for flag_read and flag_write: the write sets some bits, and writes back the others as read
+  Unused,     ///< for flag_read: nothing uses what was read
+  ExecutionMerge,  ///< for flag_write: a Merge that sets the bits of active channels
 };
 
-/// A role, and of Execution which channel the mask operand's first lane is.
+/// A role, and for Execution the channel of the mask operand's first lane.
 struct MaskUse {
   MaskUse(MaskRole what = MaskRole::Other, unsigned lane = 0)
       : role(what), first_lane(static_cast<std::uint8_t>(lane)) {}
@@ -87,50 +87,51 @@ constexpr bool overlap(const SlotRange& a, const SlotRange& b) {
 SlotRange slots_of(const ir::Inst& inst, unsigned slot_bytes);
 /// Which bytes of the slot a region access touches, a bit each.
 std::uint64_t bytes_of(const ir::Inst& inst, unsigned slot, unsigned slot_bytes);
-/// The instruction is a region access that covers every byte of the slot.
+/// Whether the instruction is a region access that covers every byte of the slot.
 bool covers(const ir::Inst& inst, unsigned slot, unsigned slot_bytes);
 
 class Liveness {
  public:
-  /// `exact`: whatever the thread has written is looked at wherever it may stop. Else at the end and at
-  /// faults nothing is, and at safepoints and barriers what is read later.
+  /// `exact`: whatever the thread has written is observed wherever it may stop. Otherwise nothing is observed
+  /// at the end and at faults, and what is read later at safepoints and barriers.
   Liveness(const ir::Function& function, unsigned slot_bytes, bool exact);
 
   bool exact() const { return exact_; }
   unsigned slot_bytes() const { return slot_bytes_; }
   unsigned slots() const { return slots_; }
-  /// The first so many are within reach of register addresses.
+  /// How many slots, from the first on, register addresses can reach.
   unsigned indirect_slots() const { return (function_.indirect_end() + slot_bytes_ - 1) / slot_bytes_; }
   const LiveState& live_out(ir::BlockId block) const { return out_[block]; }
   const LiveState& live_in(ir::BlockId block) const { return in_[block]; }
-  /// Of the mask operand (reg_read, reg_write), of what looks at the result (flag_read), or of operand 0
+  /// The role of the mask operand (reg_read, reg_write), of what uses the result (flag_read), or of operand 0
   /// (mask_set) of instruction `index`; or a merge.
   MaskRole role(ir::BlockId block, std::size_t index) const { return uses_[block][index].role; }
-  /// Channels may be on behind the block, for what its instructions from `first` on do, that were off in
-  /// front of it.
+  /// Whether channels may be active after the block that were inactive before it, by its instructions from
+  /// `first` on.
   bool may_grow(ir::BlockId block, std::size_t first = 0) const;
   MaskUse use(ir::BlockId block, std::size_t index) const { return uses_[block][index]; }
-  /// Something looks at what a reg_write or flag_write has written, if this is wanted behind it.
+  /// Whether something reads what a reg_write or flag_write has written, if `live` is the state after it.
   bool is_written_for(const ir::Inst& write, const LiveState& live) const;
-  /// Which of the block's instructions something looks at, in it or behind it.
+  /// Which of the block's instructions are needed, in it or after it.
   std::vector<bool> needed(ir::BlockId block) const;
-  /// What an instruction was before others came into its block. Of a new one that reads one lane of what an
-  /// old one reads at the same place: that one, and the lane.
+  /// What an instruction was before others were inserted into its block. For a new one that reads one lane of
+  /// what an old one reads at the same place: that one, and the lane.
   struct Origin {
     static constexpr std::uint32_t none = ~0u;
     std::uint32_t index = none;
     std::uint8_t lane = 0;
   };
-  /// Instructions have come into the block: `origins` has one for each of now. Those without are pure.
+  /// Instructions were inserted into the block: `origins` has one for each current one. Those without are
+  /// pure.
   void renumber(ir::BlockId block, std::span<const Origin> origins);
-  /// Solves it anew for code that looks at less: `before` gives what is wanted in front of a block, from
-  /// live_out() of it. Not if `exact`.
+  /// Solves it again for code that reads less: `before` gives the state before a block, from live_out() of
+  /// it. Not if `exact`.
   void solve_again(const std::function<LiveState(ir::BlockId)>& before);
   /// Everything is live before the instruction, whatever is after it.
   bool observes(const ir::Inst& inst) const { return exact_ && ir::may_leave(inst.op); }
   /// From the state after an instruction to the state before it.
   void step(const ir::Inst& inst, MaskUse use, LiveState& live) const;
-  /// An access under the execution mask touches in the slot just what its channels have there.
+  /// Whether an access under the execution mask touches in the slot exactly what belongs to its channels.
   bool by_channel(const ir::Inst& inst, MaskUse use, unsigned slot, const LiveState& live) const {
     if (use.role != MaskRole::Execution) return false;
     const Mapping own = mapping_of(inst, use.first_lane, slot), wanted = live.mapping[slot];
@@ -146,7 +147,7 @@ class Liveness {
             BitSet(function_.flag_bits),
             BitSet(function_.flag_bits)};
   }
-  /// What a mask value is of the execution mask, as long as that stays: until the next epoch.
+  /// What a mask value is relative to the execution mask, as long as that stays: until the next epoch.
   struct KnownMask {
     MaskRole role = MaskRole::Other;
     unsigned first_lane = 0;
@@ -154,7 +155,7 @@ class Liveness {
   };
   MaskRole set_execution(KnownMask& mask, unsigned& now, unsigned& last);
   void classify(ir::BlockId block, std::vector<KnownMask>& known, unsigned& epoch);
-  /// Where a value of the block comes from, and how many operands it is of ops that are not dead.
+  /// Where a value of the block is defined, and how many operands of live ops it is.
   struct Definition {
     std::uint32_t index = 0, uses = 0;
     bool known = false;
@@ -169,7 +170,7 @@ class Liveness {
   void classify_flags(ir::BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs);
   Mapping mapping_of(const ir::Inst& inst, unsigned first_lane, unsigned slot) const;
   std::uint64_t whole_slot() const { return ~std::uint64_t{0} >> (64 - slot_bytes_); }
-  /// Of the values of one block at a time.
+  /// The used values, of one block at a time.
   class UsedValues {
    public:
     explicit UsedValues(std::size_t values) : used_in_(values) {}
@@ -183,7 +184,7 @@ class Liveness {
   };
   template <class Found>
   void walk(ir::BlockId block, LiveState& live, UsedValues& used, Found found) const;
-  /// Something behind the instruction looks at it.
+  /// Whether something after the instruction needs it.
   bool wants(const ir::Inst& inst, const LiveState& live, const UsedValues& used) const;
   void solve(const std::function<LiveState(ir::BlockId)>& before);
 
@@ -193,8 +194,8 @@ class Liveness {
   std::vector<std::vector<MaskUse>> uses_;
   std::vector<LiveState> in_, out_;
   std::vector<FlagAccess> flag_accesses_;  // of the block that is being classified
-  std::vector<unsigned> nested_;           // epochs whose masks are each a part of the one before
-  bool is_entry_ = true;                   // the first of them is what the block began with
+  std::vector<unsigned> nested_;           // epochs whose masks are each a subset of the one before
+  bool is_entry_ = true;                   // the first of them is the one with which the block began
 };
 
 }  // namespace eum::jit

@@ -1,8 +1,8 @@
 // Writes by register address of which a constant mask leaves one channel. Compilers write bytes of an array
-// of a work item, which is indexed by data, so: a flag is set to 1 << k, and under it all channels are moved
-// to the address of channel k,
+// of a work item that is indexed by data like this: a flag is set to 1 << k, and under it all channels are
+// moved to the address of channel k,
 //   mov f1.0 0x2, (f1.0) mov (16) r[a0.1] r23.1, mov f0.0 0x4, (f0.0) mov (16) r[a0.2] r23.2, ...
-// for which an engine would merge what all of them have there.
+// for which an engine would have to merge the data of all channels.
 #include <bit>
 #include <optional>
 
@@ -16,7 +16,7 @@ using ir::Inst;
 using ir::Op;
 using ir::ValueId;
 
-/// Of several channels, under a mask.
+/// A scatter of several channels, under a mask.
 bool is_wide_scatter(const Inst& inst) {
   return inst.op == Op::reg_scatter && inst.lanes > 1 && inst.mask != ir::no_value && !inst.own.given();
 }
@@ -75,8 +75,8 @@ class LoneScatters {
     new_.keep(one);
   }
 
-  /// One lane's. Of a sum of one value in every lane and a constant for each, as compilers' addresses are, it
-  /// is computed by itself.
+  /// The address of one lane. For a uniform value plus a constant per lane, as in compilers' addresses, it is
+  /// computed for that lane alone.
   ValueId address_of(const Inst& scatter, unsigned lane) {
     const ValueId addresses = function_.arg(scatter, 0);
     const Inst* sum = new_.definition(addresses);
@@ -94,7 +94,7 @@ class LoneScatters {
     return new_.append(make_op(Op::add, ir::Type::u16, 1, scatter.guest_ip), {of_lane, by});
   }
 
-  /// What says whether a lane of the mask that may be set is.
+  /// The mask that decides whether a lane that may be set is set.
   ValueId set_by(ValueId mask) const {
     const Inst* inst = new_.definition(mask);
     if (inst == nullptr || inst->op != Op::and_) return mask;

@@ -1,7 +1,7 @@
-// Integers of which only some bits are looked at, or can be set. What is cut to 8 or 16 bits does not depend
-// on what happens above them: a byte that was put between other bytes of a dword, and is taken out again, is
-// the byte from before. What is widened again after a cut need not be packed between. And a mask that takes
-// away what cannot be there is none.
+// Integers of which only some bits are used, or can be set. A value truncated to 8 or 16 bits does not depend
+// on what is above them: a byte that was inserted into a dword and is extracted again is the original byte.
+// What is widened again after a truncation need not be packed in between. And a mask that clears only bits
+// that cannot be set is dropped.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -103,7 +103,7 @@ class LowBits {
     }
   }
 
-  /// A value that has the same bits as `value` where `wanted` has any.
+  /// A value that equals `value` in the bits of `wanted`.
   ValueId seek(ValueId value, Bits wanted) const {
     for (;;) {
       const Inst* inst = out_.definition(value);
@@ -149,7 +149,7 @@ class LowBits {
     return (wanted & merge->mask) == 0 ? merge->a : no_value;
   }
 
-  /// What several merges, one after the other, have given all bits of: what was there before is gone.
+  /// Joins the parts of several merges that have replaced all bits: nothing is left of the first value.
   ValueId put_together(const Inst& inst) {
     const Bits all = low_bits_of(bits_of(inst.type));
     std::vector<Merge> parts;  // the last one first
@@ -196,7 +196,7 @@ class LowBits {
     return value;
   }
 
-  /// What the instruction, which may change, gives; or no value: itself.
+  /// A value equal to that of the instruction, which may change; no value: there is none.
   ValueId simplified(Inst& inst) {
     if (inst.op == Op::and_ && is_int(inst.type) && inst.mask == no_value) {
       for (const unsigned k : {0u, 1u})
@@ -215,7 +215,7 @@ class LowBits {
     const unsigned bits = bits_of(inst.type);
     const ValueId source = seek(function_.arg(inst, 0), low_bits_of(bits));
     const Inst* inner = out_.definition(source);
-    // What has been widened before.
+    // A value that has been widened before.
     if (inner && converts(*inner) && bits_of(inner->from) < bits_of(inner->type)) {
       const ValueId narrow = function_.arg(*inner, 0);
       const Inst at = inst;
@@ -242,8 +242,8 @@ class LowBits {
     return no_value;
   }
 
-  /// Of what was cut from 16 or 32 bits: these as they are, where nothing looks at what is above, or masked,
-  /// or with the sign spread.
+  /// For a value that was truncated from 16 or 32 bits: the original, unchanged if nothing uses the upper
+  /// bits, else masked or with the sign extended.
   ValueId widened(Inst& inst) {
     const bool to_words = is_int(inst.type) && size_of(inst.type) == 2;
     if (inst.lanes < 8 || (size_of(inst.type) != 4 && !to_words) || size_of(inst.from) > 2) return no_value;
@@ -277,7 +277,7 @@ class LowBits {
     return append(Op::convert, at.type, Type::s32, cast(value, Type::s32, at), at);
   }
 
-  /// The value in this type, whose bits it has if it is as wide.
+  /// The value in this type, by a bitcast if it is as wide.
   ValueId resized(ValueId value, Type type, const Inst& at) {
     if (size_of(type_of(value)) == size_of(type)) return cast(value, type, at);
     return append(Op::convert, type, type_of(value), value, at);

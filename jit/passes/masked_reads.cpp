@@ -1,6 +1,6 @@
-// Registers that are read of all lanes but looked at under a mask. The first half of a product, `mul acc`,
-// has no mask where `mach` and all behind it have one: these have the product of what was written under the
-// mask as well, and what other channels hold in the register need not be kept for it.
+// Registers that are read in all lanes but used under a mask. The first half of a product, `mul acc`, has no
+// mask, while `mach` and what follows have one: they can use the product of what was written under the mask,
+// and what other channels have in the register need not be kept for them.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -46,7 +46,7 @@ class BlockReads {
   using Time = WriteTimes::Time;
   struct Read {
     Time time = 0;
-    const Inst* write = nullptr;  // under a mask, which all that is read is of
+    const Inst* write = nullptr;  // a masked write that has written all that is read
     ValueId replaced_by = no_value;
     MaskLanes lanes;
   };
@@ -76,7 +76,7 @@ class BlockReads {
     }
   }
 
-  /// The write under a mask that all lanes are of, if one of this block is.
+  /// The masked write that has written all lanes, if one of this block has.
   const Inst* last_write(const Inst& read) const {
     const Time time = writes_.last_write(read);
     if (time <= begin_) return nullptr;
@@ -93,7 +93,7 @@ class BlockReads {
     });
   }
 
-  /// What does in place of `value` where it is looked at for these lanes.
+  /// A value that can replace `value` where it is used in these lanes.
   ValueId under(ValueId value, const MaskLanes& lanes, std::uint32_t ip) {
     const Inst* read = value < reads_.size() ? needs_.definition(value) : nullptr;
     if (!read || !is_candidate(*read)) return value;
@@ -140,7 +140,7 @@ class BlockReads {
   std::span<const Inst> insts_;  // of the block
   WriteTimes writes_;
   std::vector<Read> reads_;     // by value
-  std::vector<ValueId> masks_;  // of this block so far: what mask variables hold, and parts of that
+  std::vector<ValueId> masks_;  // of this block so far: contents of mask variables, and slices of them
   Time clock_ = 0, begin_ = 0;
   bool changes_ = false;
 };

@@ -1,8 +1,8 @@
-// Masks that are looked at under another mask only. A flag that an instruction writes under the execution
-// mask keeps its other channels: f = (~mask & old) | (mask & compared). Whoever reads it under the same mask,
-// as nearly everything does, needs `compared` alone, which is in vectors already. Where flags are written
-// several times, each time under what the time before has left on, the last one too keeps what other channels
-// had, and says so by its mask.
+// Masks that are used under another mask only. A flag that an instruction writes under the execution mask
+// keeps its other channels: f = (~mask & old) | (mask & compared). Readers under the same mask, which nearly
+// all are, need only `compared`, which is in vectors already. If flags are written several times, each time
+// under what the time before has left active, the last write also keeps what other channels had, and gets a
+// mask that says so.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -22,7 +22,7 @@ class BlockSimplifier {
       : function_(function), needs_(function), made_(function.values.size()), out_(function) {}
 
   void run(Block& block) {
-    // Flags are written by masks that are put together: without an or there is nothing to do.
+    // Flags are written with merged masks: without an or there is nothing to do.
     bool any = false;
     for (const Inst& inst : block.insts) any |= inst.op == Op::or_ && is_mask(inst.type);
     if (!any) return;
@@ -48,9 +48,9 @@ class BlockSimplifier {
     ValueId value = no_value;
   };
 
-  // ---- Flags that keep what they had
+  // ---- Flags that keep old bits
 
-  /// What a flag had in front of the block, where an execution mask is off.
+  /// What a flag had before the block, in channels outside an execution mask.
   struct Kept {
     const Inst* read = nullptr;
     ValueId mask = no_value;
@@ -90,7 +90,7 @@ class BlockSimplifier {
       if (const Kept found = kept_by(write, function_.arg(*inst, k), depth + 1); found.read) return found;
     return {};
   }
-  /// The value where the lanes say zero, if that is simple.
+  /// The value where the lanes are zero, if that is simple.
   Part outside(ValueId value, const MaskLanes& lanes, unsigned depth) const {
     if (needs_.variable_above(value) == lanes) return {Part::Zero, no_value};
     const Inst* inst = needs_.definition(value);
@@ -102,7 +102,7 @@ class BlockSimplifier {
     if (b.what == Part::Zero) return inst->op == Op::or_ ? a : b;
     return {Part::Value, value};
   }
-  /// (~mask & read) | ...: others see by themselves that it merges.
+  /// (~mask & read) | ...: other passes recognise that it merges.
   bool is_plain(const Inst& write, const Kept& kept) const {
     const Inst* sum = needs_.definition(function_.arg(write, 0));
     const Inst* old = sum->op == Op::or_ ? needs_.definition(function_.arg(*sum, 0)) : nullptr;
@@ -122,7 +122,7 @@ class BlockSimplifier {
     return append(Op::constant, lanes, {}, part.what == Part::One ? lane_mask(lanes) : 0, ip);
   }
 
-  /// `value` where the lanes say one (`inside`), or zero.
+  /// `value` where the lanes are one (`inside`), or zero.
   Part simplify(ValueId value, const MaskLanes& lanes, bool inside, std::uint32_t ip, unsigned depth = 0) {
     if (needs_.root(value) == lanes) return {inside ? Part::One : Part::Zero, no_value};
     const Inst* inst = needs_.definition(value);
@@ -147,7 +147,7 @@ class BlockSimplifier {
     const auto is_same = [](const Part& a, const Part& b) {
       return a.what == Part::Value && b.what == Part::Value && a.value == b.value;
     };
-    // Put together anew if all that look at it look at these lanes: else it is there besides.
+    // Rebuilt only if it is used in these lanes alone: otherwise the old value would exist as well.
     const Need& need = needs_.of(value);
     const bool is_replaced = need.what == Need::Under && need.lanes == lanes;
     const auto made = [&](const Part& a, const Part& b) -> Part {
@@ -171,7 +171,7 @@ class BlockSimplifier {
         const Part a = part(0, lanes.first), b = part(1, lanes.first);
         if (a.what == Part::One || is_same(a, b)) return {Part::Zero, no_value};
         if (a.what == Part::Zero || b.what == Part::Zero) return b;
-        // Of all lanes, the complement costs as much.
+        // In all lanes, the complement costs as much.
         if (b.what == Part::One) return same;
         return made(a, b);
       }
@@ -216,7 +216,7 @@ class BlockSimplifier {
                       inst.guest_ip);
     };
     if (own.what == Need::Under) {
-      // Masks of masks stay as they are: whoever looks at them looks through them.
+      // Masks of masks stay as they are: the analysis looks through them.
       if (is_mask(inst.type)) return inst;
       return with_operands(function_, inst, changes_, [&](unsigned k) {
         return is_mask(function_.values[arg(k)].type) ? simple(k, own.lanes, true) : arg(k);
@@ -237,10 +237,10 @@ class BlockSimplifier {
   /// What has written a flag in this block.
   struct Writer {
     bool any = false;
-    bool merges = false;  ///< each has kept what these lanes say zero of
+    bool merges = false;  ///< each keeps the bits in which these lanes are zero
     MaskLanes lanes;
   };
-  /// The value that has been appended for lanes of another.
+  /// What has been appended for a value in some lanes.
   struct Made {
     MaskLanes lanes;
     bool inside = false;

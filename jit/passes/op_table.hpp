@@ -33,7 +33,7 @@ struct OpKey {
   }
 };
 
-/// Values by what computed them, of a block; from block to block it keeps its room.
+/// Values of a block by what computes them; memory is kept from block to block.
 class OpTable {
  public:
   struct Entry {

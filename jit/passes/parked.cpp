@@ -1,6 +1,6 @@
-// For each block the mask variables that, together with the execution mask, have every channel that the
-// thread began with. Within a block masks are followed as unions of what variables held in front of it, whole
-// or cut in two by a condition.
+// For each block the mask variables that, together with the execution mask, contain every channel with which
+// the thread began. Within a block masks are followed as unions of what variables held before it, whole or
+// split by a condition.
 #include "jit/passes/parked.hpp"
 
 #include <algorithm>
@@ -16,13 +16,12 @@ using ir::Inst;
 using ir::Op;
 using ir::ValueId;
 
-/// A set of mask variables but the execution mask, which is variable 0; `anywhere`: nothing is known.
+/// A set of mask variables without the execution mask, variable 0; `anywhere`: nothing is known.
 using Variables = std::uint64_t;
 constexpr Variables anywhere = ~Variables{0};
 constexpr unsigned most_variables = 63;
 
-/// What a mask variable held in front of the block, or what is left of that where a condition holds, or where
-/// it does not.
+/// What a mask variable held before the block, or the part of that for which a condition holds, or does not.
 struct Part {
   std::uint64_t variable;
   ValueId condition = ir::no_value;
@@ -36,20 +35,20 @@ struct Part {
 /// A union of parts: all of a mask, or some of it.
 struct Union {
   std::vector<Part> parts;
-  bool exact = false;  ///< it is all
+  bool exact = false;  ///< it is all of the mask
 };
 
 class Follower {
  public:
   explicit Follower(const ir::Function& function) : function_(function), unions_(function.values.size()) {}
 
-  /// Goes through the block.
+  /// Follows masks through the block.
   void follow(const ir::Block& block) {
     now_.clear();
     for (const Inst& inst : block.insts) follow(inst);
   }
-  /// Which variables have the channels behind it, if these have them in front of it and `none`, if it is a
-  /// variable, had no channel.
+  /// The variables that contain the channels after the block, if those of `before` do before it and `none`,
+  /// if it is a variable, had no channel.
   Variables behind(Variables before, std::optional<std::uint64_t> none) const {
     if (before == anywhere) return anywhere;
     Variables needed = 0;
@@ -58,7 +57,7 @@ class Follower {
         needed |= holders_of(variable);
     return needed == anywhere ? anywhere : needed & ~Variables{1};
   }
-  /// Which variable had no channel in front of the block, if it ends on its edge for no channel.
+  /// The variable that had no channel before the block, if the block is left by its edge for no channel.
   std::optional<std::uint64_t> without_any(const Inst& terminator) const {
     if (terminator.op != Op::branch_any) return std::nullopt;
     const Union& mask = unions_[function_.arg(terminator, 0)];
@@ -78,8 +77,8 @@ class Follower {
     return {{{variable}}, true};
   }
 
-  /// The fewest variables that have all of what this one held: the execution mask alone, another one alone,
-  /// or two with a part each.
+  /// The fewest variables that contain all of what this one held: the execution mask alone, another one
+  /// alone, or two with a part each.
   Variables holders_of(std::uint64_t variable) const {
     const auto bit = [](std::uint64_t of) { return Variables{1} << of; };
     const bool is_set =
@@ -135,7 +134,7 @@ class Follower {
     }
   }
 
-  /// What is left of it where the condition of `cut` holds, or does not.
+  /// The part of a union for which the condition of `cut` holds, or does not.
   Union where(const Union& of, const Part& cut) const {
     Union left{.parts = {}, .exact = of.exact};
     for (const Part& part : of.parts) {
@@ -147,7 +146,7 @@ class Follower {
     return left;
   }
 
-  /// Without the part of a variable where a condition holds, that where it does not is left.
+  /// Without the part for which a condition holds, the part for which it does not is left.
   Part simple(std::uint64_t variable, const Part& cut) const {
     const Union& of = unions_[cut.condition];
     const auto same = [&](const Part& part) {
@@ -200,7 +199,7 @@ ParkedChannels::ParkedChannels(const ir::Function& function) : all_back_(functio
 
 namespace {
 
-/// The variable that the mask has been read from, and that still holds it behind the block.
+/// The variable from which the mask has been read, and that still holds it after the block.
 std::optional<std::uint64_t> held_by(const ir::Block& block, ValueId mask) {
   std::optional<std::uint64_t> variable;
   for (const Inst& inst : block.insts) {
@@ -225,7 +224,7 @@ MayBeParked::MayBeParked(const ir::Function& function)
     for (const BlockId successor : ir::successors(last)) {
       if (successor == ir::no_block) continue;
       BitSet now = behind_block;
-      // There it goes where none was in the variable.
+      // This edge is taken if no channel was in the variable.
       if (last.op == Op::branch_any && successor == last.targets.fallthrough &&
           successor != last.targets.taken)
         if (const auto asked = held_by(function.blocks[block], function.arg(last, 0))) now.reset(*asked);

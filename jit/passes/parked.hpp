@@ -1,6 +1,6 @@
 #pragma once
-// Where the channels are that are not on: whichever a thread began with are on or parked in some mask
-// variable, from which they come back. A forward dataflow over blocks; it knows no host.
+// Where inactive channels are: each channel with which a thread began is active, or parked in some mask
+// variable, from which it reconverges. A forward dataflow over blocks; it knows no host.
 #include <cstdint>
 #include <vector>
 
@@ -13,15 +13,14 @@ class ParkedChannels {
  public:
   explicit ParkedChannels(const ir::Function& function);
 
-  /// The block begins with channels that come back, and then every channel is on that the thread began with.
+  /// Whether the block begins with a reconvergence after which every channel of the thread is active.
   bool all_are_back(ir::BlockId block) const { return all_back_[block]; }
 
  private:
   std::vector<bool> all_back_;  // by block
 };
 
-/// Of each block the mask variables in which channels may be parked in front of it. A thread begins with
-/// none.
+/// For each block the mask variables in which channels may be parked before it. A thread begins with none.
 class MayBeParked {
  public:
   explicit MayBeParked(const ir::Function& function);

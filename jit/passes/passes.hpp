@@ -1,6 +1,6 @@
 #pragma once
-// The passes over micro-ops, each a free function that leaves a valid function, and the pipeline that the
-// AVX2 engine runs. Passes know nothing of any guest encoding or host instruction.
+// The passes over micro-ops, each a free function that leaves a valid function, and the pipeline that engines
+// run that translate. Passes know nothing of any guest encoding or host instruction.
 #include <span>
 #include <string_view>
 
@@ -11,21 +11,21 @@
 
 namespace eum::jit {
 
-/// An `if` that no channel takes, as the mask is zero whatever the execution mask is, becomes a jump.
+/// An `if` that no channel takes, as its mask is zero whatever the execution mask is, becomes a jump.
 void untaken_branches(ir::Function& function);
 
 /// Ops on types that hosts do not compute on (f16, some of 8 and 16 bits) become ops on wider ones.
 void widen(ir::Function& function);
 
-/// Elements of 8 and 16 bits that lie apart in registers, and are converted from or to 32 bits, are read and
-/// written as the words or dwords around them.
+/// Elements of 8 and 16 bits that are not adjacent in registers, and are converted from or to 32 bits, are
+/// read and written as the words or dwords around them.
 void strided_conversions(ir::Function& function);
 
-/// Low and high halves of 64 bits that are written one after the other are written at once.
+/// Low and high halves of 64 bits that are written in sequence are written at once.
 void join_halves(ir::Function& function);
 
-/// Lanes of a register that instructions of their own write by register address, one channel each, are
-/// written at once.
+/// Lanes of a register that separate instructions write by register address, one channel each, are written at
+/// once.
 void join_scatters(ir::Function& function);
 
 /// Within each block: reads of registers and flags take the value that was last written or read there, equal
@@ -39,16 +39,16 @@ void flag_numbers(ir::Function& function);
 /// Writes by register address of which a constant mask leaves one channel become writes of one.
 void lone_scatters(ir::Function& function);
 
-/// Those that follow one another, each of another channel, are written at once.
+/// Consecutive ones, each of another channel, are written at once.
 void join_lone_scatters(ir::Function& function);
 
-/// What is cut to fewer bits is computed from less, and bits that cannot be set are not masked.
+/// Truncated values are computed from fewer bits, and bits that cannot be set are not masked.
 void low_bits(ir::Function& function);
 
-/// Loops that divide 64 bits, one a turn, become quotients and remainders.
+/// Loops that divide 64 bits, one bit per turn, become quotients and remainders.
 void long_division(ir::Function& function);
 
-/// What an `if` skips is done under the mask, where that is little.
+/// What an `if` skips is executed under the mask, if it is short.
 void short_branches(ir::Function& function);
 
 /// `mach` whose accumulator holds the product with the low half of the same factor becomes one mul_wide.
@@ -57,28 +57,29 @@ void fuse_mul_mach(ir::Function& function);
 /// One lane of a comparison whose operands are the same in every lane becomes a comparison of scalars.
 void scalar_compare(ir::Function& function);
 
-/// What is read of all lanes, and looked at under a mask, is what was written under it.
+/// Values that are read in all lanes, and used under a mask, are those that were written under it.
 void masked_reads(ir::Function& function);
 
-/// What two shifts in opposite directions rotate becomes rotl.
+/// Shifts in opposite directions that rotate a value become rotl.
 void rotations(ir::Function& function);
 
 /// Addresses of 64 bits that are a base plus distances of 32 bits become base and distances.
 void distances(ir::Function& function);
 
-/// Masks that are looked at only under another mask lose what that mask makes of them.
+/// Masks that are used only under another mask are simplified by it.
 void needed_lanes(ir::Function& function);
 
-/// What looks at a complemented mask looks at the mask itself: selects, and, andn.
+/// Users of a complemented mask use the mask itself: select, and, andn.
 void complements(ir::Function& function);
 
-/// Comparisons of what masks have chosen among constants become masks.
+/// Comparisons of numbers that masks have chosen among constants become masks.
 void booleans(ir::Function& function);
 
-/// Computations whose values do not fit the host's registers are done in parts of a register each.
+/// Computations whose values do not fit the host's registers are split into parts of a register each.
 void split_lanes(ir::Function& function);
 
-/// Fences go where no store is before them, since the last fence, that other host threads may see.
+/// Drops fences that follow no store, since the last fence, that other host threads may see, and weakens
+/// some.
 void fences(ir::Function& function);
 
 /// Marks the blocks at which a thread may pause. Every engine does it first.

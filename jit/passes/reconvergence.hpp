@@ -1,20 +1,20 @@
 #pragma once
-// Where channels come back: a block that begins with
+// Where channels reconverge: a block that begins with
 //   execution mask = execution mask | mask variable k, then mask variable k = 0.
-// Doing that twice is doing it once. It knows no host.
+// Doing that twice has the same effect as doing it once. It knows no host.
 #include <optional>
 
 #include "frontend/ir/function.hpp"
 
 namespace eum::jit {
 
-/// Which instructions of such a block do it: both masks, what is on then, that it is; none, that none is
-/// left. What the block does beside begins at `end`.
+/// The instructions of such a block: both masks, `all` of the channels, which are turned on, and an empty
+/// mask `none`, to which the variable is set. The rest of the block begins at `end`.
 struct Reconvergence {
   static constexpr std::size_t all = 2, turn_on = 3, none = 4, clear = 5, end = 6;
 };
 
-/// k, if the block begins so.
+/// k, if the block begins like that.
 inline std::optional<std::uint64_t> reconverges_from(const ir::Function& function, const ir::Block& block) {
   const auto& insts = block.insts;
   using At = Reconvergence;
@@ -34,8 +34,8 @@ inline std::optional<std::uint64_t> reconverges_from(const ir::Function& functio
   return turns_on && clears ? std::optional(variable) : std::nullopt;
 }
 
-/// The same of a block that begins again, in its version for all channels, where none is off after that: it
-/// is worth it.
+/// The same for a block that begins again in its full version if no channel is inactive after that, if it is
+/// long enough for that to pay.
 inline std::optional<std::uint64_t> begins_again_from(const ir::Function& function, const ir::Block& block) {
   constexpr std::uint32_t worth_it = 4;  // guest instructions
   return block.guest_instructions < worth_it ? std::nullopt : reconverges_from(function, block);

@@ -15,12 +15,12 @@ using ir::Inst;
 using ir::Op;
 using ir::ValueId;
 
-/// What an address is computed from that is no sum: contents of registers, each by who wrote them, and what
-/// is loaded in the access's own block.
+/// The parts of an address that are no sums: contents of registers, each identified by its writer, and values
+/// that are loaded in the access's own block.
 struct Pointer {
   using Origin = std::uint64_t;
   static constexpr std::size_t most_origins = 4;
-  std::array<Origin, most_origins> origins{};  ///< ascending, each once; behind them 0
+  std::array<Origin, most_origins> origins{};  ///< ascending, each once; followed by 0
   std::size_t count = 0;
   auto operator<=>(const Pointer&) const = default;
 
@@ -34,11 +34,11 @@ struct Pointer {
   }
 };
 
-/// Who wrote what is read of the register file.
+/// What has written the contents that are read of the register file.
 class Writers {
  public:
-  /// A number of an instruction that writes, from 1 on; 0: the thread begins with it; beyond `met`: the
-  /// contents of two ways that meet at the block met + number.
+  /// The number of an instruction that writes, from 1 on; 0: the thread begins with the content; met + block:
+  /// contents of several paths that meet at the block.
   using Writer = std::uint32_t;
   static constexpr Writer met = 1u << 31, unseen = ~Writer{0};
   static constexpr unsigned granule = 4;
@@ -59,9 +59,9 @@ class Writers {
       walk(block, [&](const Inst& read) { of_read_[read.result] = now_[slots_of(read, granule).first]; });
   }
 
-  /// Of the first granule that a reg_read reads.
+  /// The writer of the first granule that a reg_read reads.
   Writer writer(const Inst& read) const { return of_read_[read.result]; }
-  /// Null: there is not one.
+  /// Null: there is no single one.
   const Inst* instruction(Writer writer) const {
     return writer == 0 || writer >= met ? nullptr : writers_[writer - 1];
   }
@@ -71,7 +71,7 @@ class Writers {
     std::fill_n(in_.begin() + static_cast<std::ptrdiff_t>(granules_ * block), granules_, writer);
   }
 
-  /// False: it takes too long, as no compiler's code does.
+  /// False: it takes too long, which does not happen with compilers' code.
   bool follow_ways() {
     constexpr unsigned most_rounds = 16;
     begin(0, 0);
@@ -105,7 +105,7 @@ class Writers {
     }
   }
 
-  /// What the walk has ended with comes to this block.
+  /// Merges the state after the walk into that of this block.
   bool meet(ir::BlockId block) {
     bool changed = false;
     for (std::size_t g = 0; g < granules_; ++g) {
@@ -119,17 +119,17 @@ class Writers {
 
   const ir::Function& function_;
   std::size_t granules_;
-  std::vector<Writer> in_;            ///< by granule, of all blocks one after the other
+  std::vector<Writer> in_;            ///< by granule, for all blocks in sequence
   std::vector<Writer> now_;           ///< by granule, as far as a walk has come
-  std::vector<Writer> first_;         ///< by block: what its first writer's number follows
+  std::vector<Writer> first_;         ///< by block: the number before that of its first writer
   std::vector<const Inst*> writers_;  ///< by number - 1
   std::vector<Writer> of_read_;       ///< by value
 };
 
-/// Reads addresses back to their pointers.
+/// Traces addresses back to their pointers.
 class Finder {
  public:
-  /// Functions with more than this are left alone.
+  /// Functions with more than this are not analysed.
   static constexpr std::size_t most_granules = 1 << 20;
   static bool understands(const ir::Function& function) {
     return function.file_bytes / Writers::granule * function.blocks.size() <= most_granules;
@@ -152,7 +152,7 @@ class Finder {
 
  private:
   static constexpr unsigned most_steps = 64;
-  /// Origins beside writers and registers.
+  /// Origins besides writers and registers.
   static constexpr Pointer::Origin loaded = Pointer::Origin{1} << 63;
 
   void follow(ValueId value) {
@@ -192,7 +192,7 @@ class Finder {
     add(Pointer::Origin{writer} << 16 | slots_of(read, Writers::granule).first, read);
   }
 
-  /// Pointers have 64 bits; what else is summed up may, too, or they are read in halves.
+  /// Pointers have 64 bits, as other summands may, or are read in halves.
   void add(Pointer::Origin origin, const Inst& inst) {
     (ir::size_of(inst.type) == 8 ? wide_ : narrow_).add(origin);
   }
@@ -213,8 +213,8 @@ class Accesses {
     list_.push_back({known, &number});
   }
 
-  /// Of the regions in this range, which has some, pointers get the first ones and accesses without one the
-  /// others.
+  /// Distributes the regions of the range, which is not empty: pointers get the first ones, and accesses
+  /// without a pointer the others.
   void number(std::pair<std::uint32_t, std::uint32_t> range) const {
     const std::uint32_t all = range.second - range.first;
     const bool all_known =

@@ -1,7 +1,7 @@
 #pragma once
-// Which of the regions that a thread's state remembers (StateLayout::regions) each access by address looks
-// into. Accesses by one pointer share one: accesses of different buffers that took turns in one would each
-// find there what the other has left, and be done by calls.
+// Which of the regions that are cached in a thread's state (StateLayout::regions) each access by address
+// uses. Accesses by one pointer share one: accesses of different buffers that alternate in one would each
+// find the other's region there, and be done by calls.
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +15,7 @@ class RegionNumbers {
   /// `layout`: of the function.
   RegionNumbers(const ir::Function& function, const StateLayout& layout);
 
-  /// Of an instruction that accesses the address space.
+  /// The region of an instruction that accesses the address space.
   std::uint8_t of(const ir::Inst& inst) const { return numbers_[static_cast<std::size_t>(inst.imm)]; }
 
  private:

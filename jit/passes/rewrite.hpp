@@ -1,5 +1,5 @@
 #pragma once
-// What passes share that put ops in the place of others.
+// What passes that replace ops share.
 #include <algorithm>
 #include <array>
 #include <initializer_list>
@@ -10,8 +10,8 @@
 
 namespace eum::jit {
 
-/// append(builder, inst) for each instruction that is wanted(inst), in its place: the last op that it appends
-/// gives the result, under the id that it has had.
+/// Calls append(builder, inst) in place of each instruction that is wanted(inst): the last op that it appends
+/// defines the result, under its old id.
 template <class Wanted, class Append>
 void rewrite(ir::Function& function, Wanted wanted, Append append) {
   ir::Builder builder(function);
@@ -46,7 +46,7 @@ inline ir::Inst make_op(ir::Op op, ir::Type type, unsigned lanes, std::uint32_t 
   return inst;
 }
 
-/// The instruction with operand(k) in the place of each of its operands; `changes` is set if one is another.
+/// The instruction with operand(k) as its operands; `changes` is set if one differs.
 template <class Operand>
 ir::Inst with_operands(ir::Function& function, const ir::Inst& inst, bool& changes, Operand operand) {
   std::array<ir::ValueId, ir::max_pure_operands> storage{};
@@ -59,7 +59,7 @@ ir::Inst with_operands(ir::Function& function, const ir::Inst& inst, bool& chang
   return changed;
 }
 
-/// Values that are other ones, which stand in their place.
+/// Values that are replaced by equal ones.
 class SameValues {
  public:
   void add(ir::ValueId value, ir::ValueId same) {
@@ -70,7 +70,7 @@ class SameValues {
     while (value < same_.size() && same_[value] != ir::no_value) value = same_[value];
     return value;
   }
-  /// Operands and mask.
+  /// Resolves operands and mask.
   void resolve(ir::Function& function, ir::Inst& inst) const {
     for (ir::ValueId& arg : function.args(inst)) arg = resolve(arg);
     inst.mask = resolve(inst.mask);
@@ -80,7 +80,7 @@ class SameValues {
   std::vector<ir::ValueId> same_;
 };
 
-/// Without blocks that have no instructions, which nothing leads to.
+/// Drops blocks without instructions, to which nothing leads.
 inline void drop_empty_blocks(ir::Function& function) {
   std::vector<ir::BlockId> now(function.blocks.size());
   ir::BlockId kept = 0;
@@ -99,21 +99,21 @@ inline void drop_empty_blocks(ir::Function& function) {
   }
 }
 
-/// What a pass makes of a block, from its first instruction on.
+/// The new instructions of a block.
 class NewBlock {
  public:
   explicit NewBlock(ir::Function& function)
       : function_(function), definitions_(function.values.size(), none) {}
 
   void clear() { insts_.clear(); }
-  /// An instruction as it is; definition() finds it if its results were there when the pass began.
+  /// Adds an instruction as it is; definition() finds it if its results existed when the pass began.
   void keep(const ir::Inst& inst) {
     for (unsigned k = 0; k < inst.result_count; ++k)
       if (inst.result + k < definitions_.size())
         definitions_[inst.result + k] = static_cast<std::uint32_t>(insts_.size());
     insts_.push_back(inst);
   }
-  /// An op of one result, which gets a new id.
+  /// Adds an op of one result, which gets a new id.
   ir::ValueId append(ir::Inst inst, std::initializer_list<ir::ValueId> args) {
     function_.set_args(inst, args);
     inst.result = function_.add_value(ir::info(inst.op).shape == ir::Shape::Compare ? ir::Type::m : inst.type,
@@ -122,7 +122,7 @@ class NewBlock {
     insts_.push_back(inst);
     return inst.result;
   }
-  /// What gives a value, if that is in this block already; until the next instruction is put in.
+  /// The instruction that defines a value, if it has been added already; valid until the next one is added.
   const ir::Inst* definition(ir::ValueId value) const {
     if (value >= definitions_.size() || definitions_[value] >= insts_.size()) return nullptr;
     const ir::Inst& inst = insts_[definitions_[value]];
@@ -131,7 +131,7 @@ class NewBlock {
 
   std::vector<ir::Inst>& insts() { return insts_; }
   const std::vector<ir::Inst>& insts() const { return insts_; }
-  /// As the instructions of `block`.
+  /// Makes these the instructions of `block`.
   void replace(ir::Block& block) const { block.insts.assign(insts_.begin(), insts_.end()); }
 
  private:

@@ -1,5 +1,5 @@
-// Rotations: x << n and x >> (32 - n) put together again, as ciphers and hashes have it. GEN before Gen11 has
-// no instruction for it.
+// Rotations: x << n and x >> (32 - n) combined, as in ciphers and hashes. GEN before Gen11 has no instruction
+// for it.
 #include <utility>
 #include <vector>
 
@@ -27,7 +27,7 @@ class Rotations {
   }
 
  private:
-  /// What gives the bits of the value.
+  /// The instruction that defines the bits of the value.
   const Inst* definition(ValueId value) const {
     const Inst* inst = definitions_[value];
     while (inst != nullptr && inst->op == Op::bitcast && ir::size_of(inst->from) == 4 &&
@@ -47,7 +47,7 @@ class Rotations {
     const Inst* by = definitions_[function_.arg(shift, 1)];
     return by != nullptr && by->op == Op::constant ? static_cast<unsigned>(by->imm) % 32 : 0;
   }
-  // Where bits do not meet, or, add and xor are the same.
+  // If no bits overlap, or, add and xor are the same.
   void find(Inst& inst) {
     if (inst.op != Op::or_ && inst.op != Op::xor_ && inst.op != Op::add) return;
     if (!ir::is_int(inst.type) || ir::size_of(inst.type) != 4) return;

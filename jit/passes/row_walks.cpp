@@ -14,24 +14,24 @@ using ir::Inst;
 using ir::Op;
 using ir::ValueId;
 
-/// Larger loops are not looked at: it takes long, and their loads are not what their time goes to.
+/// Larger loops are skipped: the analysis takes long, and their time is not spent on such loads.
 constexpr std::size_t most_blocks = 64, most_insts = 2048;
-/// Of what is computed from one another.
+/// The longest chain of computations that is followed.
 constexpr unsigned deepest = 24;
-/// Bytes from one turn to the next, or of something that they are computed from.
+/// Bytes from one iteration to the next, of addresses or of values from which they are computed.
 using Step = std::int64_t;
-/// Larger ones leave too little of a row at hand.
+/// A row would serve too few iterations with larger ones.
 constexpr Step largest_step = 8;
-/// Nothing is known of what goes further, so that no sum or product of steps is too large.
+/// Larger steps count as unknown, so that no sum or product of steps overflows.
 constexpr Step farthest = 1 << 20;
-/// Looking at more whenever a row is fetched would take too long.
+/// Checking more surfaces whenever a row is fetched would take too long.
 constexpr std::size_t most_written = 4;
-/// Lanes that are no further apart share lines, and are accessed as a run if they are known.
+/// Lanes that are no further apart share cache lines, and are accessed as a run if they are known.
 constexpr Step widest_run_stride = 16;
 
 constexpr std::uint32_t dword = 4;
 
-/// Writes memory, orders what others write, or lets them go on.
+/// Whether the op writes memory, orders what others write, or lets others run.
 bool may_end_walks(Op op) {
   switch (ir::info(op).effect) {
     case ir::Effect::WritesMemory:
@@ -128,10 +128,10 @@ class Loop {
   static std::optional<Step> near(std::optional<Step> step) {
     return step && std::abs(*step) <= farthest ? step : std::nullopt;
   }
-  /// How much more the value is in each turn.
+  /// How much the value increases in each iteration.
   std::optional<Step> step(ValueId value, unsigned depth) {
     const auto [found, is_new] = steps_.try_emplace(value);
-    if (!is_new) return found->second;  // nothing is known of what depends on itself
+    if (!is_new) return found->second;  // nothing is known of a value that depends on itself
     const auto step = find_step(value, depth);
     return steps_[value] = near(step);
   }
@@ -188,7 +188,7 @@ class Loop {
     return (*x == 0 ? *y : *x) * Step{*factor};
   }
 
-  /// What is the same in all lanes and known.
+  /// The known constant that every lane equals.
   std::optional<std::uint32_t> number(ValueId value, unsigned depth) const {
     const auto by = by_.find(value);
     if (by == by_.end() || depth > deepest) return std::nullopt;
@@ -216,7 +216,7 @@ class Loop {
     return step;
   }
 
-  /// What the value is more than the register that it is written to was.
+  /// How much larger the value is than the old content of the register to which it is written.
   std::optional<Step> increment(ValueId value, const SlotRange& slots, unsigned depth) const {
     const auto by = by_.find(value);
     if (by == by_.end() || depth > deepest) return std::nullopt;
@@ -224,7 +224,7 @@ class Loop {
     if (inst.op == Op::reg_read) {
       const SlotRange read = slots_of(inst, dword);
       if (overlap(read, slots)) return 0;
-      // It may have gone through another one.
+      // It may have passed through another register.
       const auto is_of = [&](const Write& write) { return overlap(write.slots, read); };
       const auto write = std::ranges::find_if(writes_, is_of);
       return write != writes_.end() ? increment(function_->args(*write->inst)[0], slots, depth + 2)
@@ -263,7 +263,7 @@ class Loop {
   const ir::Function* function_;
   std::vector<BlockId> blocks_;
   std::vector<const Inst*> writers_;
-  std::unordered_map<ValueId, const Inst*> by_;  // instructions of the loop that give values
+  std::unordered_map<ValueId, const Inst*> by_;  // instructions of the loop that define values
   std::unordered_map<ValueId, std::optional<Step>> steps_;
   std::vector<Write> writes_;
   bool scatters_ = false;
@@ -293,7 +293,7 @@ RowWalks::RowWalks(const ir::Function& function, const LinearUses& uses) {
   const auto predecessors = ir::predecessors(function);
   std::vector<Loop> loops;
   for (const Edge& edge : back) loops.emplace_back(function, predecessors, edge.head, edge.last);
-  // From the innermost ones on.
+  // Innermost loops first.
   std::ranges::stable_sort(loops, {}, [](const Loop& loop) { return loop.size(); });
   for (Loop& loop : loops)
     if (loop.find_writers()) loop.find_walks(uses, found);

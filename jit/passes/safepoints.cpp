@@ -1,5 +1,4 @@
-// Which blocks are safepoints: those that a caller has marked, and by option those that control comes back
-// to, or all.
+// Which blocks are safepoints: those that a caller has marked, targets of back edges, and by option all.
 #include "jit/passes/passes.hpp"
 
 namespace eum::jit {

@@ -1,5 +1,5 @@
-// A branch looks at one lane of a comparison that GEN makes sixteen lanes wide. Where both operands are the
-// same in every lane, that lane is a comparison of two scalars.
+// A branch uses one lane of a comparison that GEN makes sixteen lanes wide. If both operands are the same in
+// every lane, that lane is a comparison of two scalars.
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -31,7 +31,7 @@ class Scalarizer {
     const Inst* inst = out_.definition(value);
     return inst && (inst->op == Op::splat || inst->op == Op::constant);
   }
-  /// The one-lane value behind a splat, or a one-lane constant.
+  /// The one-lane operand of a splat, or a one-lane constant.
   ValueId scalar(ValueId value) {
     const Inst found = *out_.definition(value);
     if (found.op == Op::splat) return function_.arg(found, 0);
@@ -42,7 +42,7 @@ class Scalarizer {
   bool scalarize(const Inst& slice) {
     const Inst* compare = out_.definition(function_.arg(slice, 0));
     if (!compare || ir::info(compare->op).shape != Shape::Compare) return false;
-    // A float comparison does not move over a change of the mode.
+    // A float comparison is not moved across a change of the mode.
     const bool is_before_mode = static_cast<std::size_t>(compare - out_.insts().data()) < mode_set_at_;
     if (ir::is_float(compare->type) && is_before_mode) return false;
     const ValueId left = function_.arg(*compare, 0), right = function_.arg(*compare, 1);

@@ -1,4 +1,4 @@
-// One lane of a value is what the value's definition makes of one lane of its operands: followed from an
+// One lane of a value is computed by the value's definition from one lane of its operands: traced from an
 // address back to registers and constants, that is a chain of scalar ops.
 #include "jit/passes/scalar_runs.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 using namespace ir;
 
-/// Ops of which one lane can be computed by itself, in a general register.
+/// Ops of which a single lane can be computed, in a general register.
 bool is_scalar_op(const Inst& inst) {
   switch (inst.op) {
     case Op::add:
@@ -54,7 +54,7 @@ class BlockRuns {
         optimisations_(optimisations),
         run_slots_(liveness.slots()),
         pairs_(function, liveness, linear, optimisations) {
-    // Where addresses may be kept from block to block.
+    // Slots in which addresses may be kept from block to block.
     if (!optimisations[Optimisation::first_lanes]) return;
     for (BlockId b = 0; b < function.blocks.size(); ++b) {
       if (!has_uses(b)) continue;
@@ -66,9 +66,9 @@ class BlockRuns {
     }
   }
 
-  /// Something in the block is known to go up.
+  /// Whether the block uses values that are known to be linear.
   bool has_uses(BlockId id) const { return !linear_.of(id, false).empty() || !linear_.of(id, true).empty(); }
-  /// The block writes where addresses may be kept.
+  /// Whether the block writes slots in which addresses may be kept.
   bool writes_runs(BlockId id) const {
     return std::ranges::any_of(function_.blocks[id].insts, [&](const Inst& inst) {
       return inst.op == Op::reg_write && inst.lanes > 1 &&
@@ -76,7 +76,7 @@ class BlockRuns {
     });
   }
 
-  /// Both versions of a block. False: it stays as it is.
+  /// Processes both versions of a block. False: it is unchanged.
   bool run(BlockId id, std::array<std::vector<ScalarRun>, 2>& found) {
     Block& block = function_.blocks[id];
     insts_ = std::span(block.insts);
@@ -96,7 +96,7 @@ class BlockRuns {
     merge(block, found);
     return true;
   }
-  /// Of run(): for Liveness::renumber.
+  /// Of the block after run(), for Liveness::renumber.
   std::span<const Liveness::Origin> origins() const { return origins_; }
 
   static constexpr std::uint32_t none = ~0u;
@@ -137,7 +137,7 @@ class BlockRuns {
                                &ScalarRun::index);
   }
 
-  /// Of what goes up and is written to slots that other blocks look for runs in.
+  /// For a write of a linear value to slots in which other blocks look for runs.
   void write(BlockId id, std::uint32_t index, std::vector<ScalarRun>& found) {
     const Inst inst = insts_[index];
     if (!kept_[index] || !is_int(inst.type) || size_of(inst.type) != granule) return;
@@ -172,7 +172,7 @@ class BlockRuns {
     found.address_count = static_cast<std::uint8_t>(runs);
   }
 
-  /// What a comparison of a ramp and a scalar is of a ramp op.
+  /// How a ramp op expresses a comparison of a ramp and a scalar.
   struct Comparison {
     Op op;
     bool complement;
@@ -193,7 +193,7 @@ class BlockRuns {
     }
   }
 
-  /// A new op of masks, or one that gives a mask, in front of instruction `at`.
+  /// A new op on masks, or one whose result is a mask, before instruction `at`.
   ValueId append(std::uint32_t at, Op op, Type type, unsigned lanes, std::initializer_list<ValueId> args) {
     Inst one = make_op(op, type, lanes, insts_[at].guest_ip);
     if (op == Op::bits_mask) one.from = Type::u32;
@@ -203,11 +203,11 @@ class BlockRuns {
     return one.result;
   }
 
-  /// The comparison of `lanes` lanes, of which a and b are the first, in front of instruction `at`.
+  /// The comparison of `lanes` lanes, of which a and b are the first, before instruction `at`.
   ValueId compare_scalars(std::uint32_t at, const Inst& inst, LinearUse::Kind kind, unsigned lanes, ValueId a,
                           ValueId b) {
     if (kind == LinearUse::BothSame) {
-      // One lane's answer in all of them.
+      // One lane's result in all of them.
       const ValueId mask = append(at, inst.op, inst.type, 1, {a, b});
       const ValueId bit = append(at, Op::mask_bits, Type::u32, 1, {mask});
       return append(at, Op::bits_mask, Type::m, lanes, {append(at, Op::neg, Type::u32, 1, {bit})});
@@ -220,13 +220,13 @@ class BlockRuns {
 
   void compare(const LinearUse& use, ScalarRun& found) {
     const Inst inst = insts_[use.index];
-    // What is chosen by a mask wants it in vectors, as a comparison of vectors gives it.
+    // A select needs its mask in vectors, in which a comparison of vectors gives it.
     if (selects_[inst.result]) return;
     const unsigned lanes = use.run.run;
     const auto run = [&](unsigned first_lane) {
       const ValueId a = lane(function_.arg(inst, 0), first_lane, 0),
                     b = lane(function_.arg(inst, 1), first_lane, 0);
-      // Both halves of the channels may be in one row, and so compare the same.
+      // Both halves of the channels may be in one row, and then compare the same.
       const auto [known, is_new] = compared_.try_emplace({a, b, inst.op, inst.type, use.kind, lanes});
       if (is_new) known->second = compare_scalars(use.index, inst, use.kind, lanes, a, b);
       return known->second;
@@ -237,8 +237,8 @@ class BlockRuns {
     if (lanes == inst.lanes) compares_.emplace(inst.result, &use);
   }
 
-  // ---- Conditions of both halves of the channels, each made of comparisons that are known, and put together
-  // at last: they are put together first. All channels are on there.
+  // ---- Conditions of both halves of the channels, each combined from known comparisons and then
+  // concatenated: the comparisons are concatenated instead. All channels are active there.
 
   void join(std::uint32_t index, std::vector<ScalarRun>& found) {
     const Inst& inst = insts_[index];
@@ -262,7 +262,7 @@ class BlockRuns {
     const std::uint32_t at = value < definitions_.size() ? definitions_[value] : none;
     return at != none ? &insts_[at] : nullptr;
   }
-  /// What is the same where all channels are on. Operands are simplified before what is made of them.
+  /// The equal of a value if all channels are active. Operands are simplified before their users.
   ValueId with_all_on(ValueId value) const {
     const auto one = simplified_.find(value);
     return one != simplified_.end() ? one->second : value;
@@ -291,7 +291,7 @@ class BlockRuns {
   ValueId joined(std::uint32_t at, ValueId low, ValueId high, unsigned depth) {
     low = with_all_on(low);
     high = with_all_on(high);
-    // A condition is often part of many: each pair is put together once.
+    // A condition is often part of many: each pair is joined once.
     if (const auto one = joined_.find({low, high}); one != joined_.end()) return one->second;
     const ValueId mask = make_joined(at, low, high, depth);
     joined_.emplace(std::pair(low, high), mask);
@@ -317,7 +317,7 @@ class BlockRuns {
     const ValueId second = part(1);
     return second != no_value ? append(at, a->op, Type::m, lanes, {first, second}) : no_value;
   }
-  /// Two comparisons, if the second one goes on where the first one ends.
+  /// Joins two comparisons, if the second one continues where the first one ends.
   ValueId joined(std::uint32_t at, const LinearUse& low, const LinearUse& high) {
     const Inst a = insts_[low.index], b = insts_[high.index];
     if (a.type != b.type || low.kind != high.kind) return no_value;
@@ -352,12 +352,12 @@ class BlockRuns {
     return found;
   }
 
-  /// A lane of a value, from one that has the same symbol and is there already. Not where channels may be
-  /// off: of lanes of those that a thread did not begin with nothing is known.
+  /// A lane of a value, computed from an existing one with the same symbol. Not if channels may be inactive:
+  /// nothing is known of lanes of channels with which the thread did not begin.
   ValueId computed_before(ValueId value, const SymbolicSum& sum) {
     const Type type = function_.values[value].type;
     if (!full_ || sum.symbol <= zero_symbol || size_of(type) != granule || !is_int(type)) return no_value;
-    // The scalar of a splat is there already.
+    // The scalar of a splat exists already.
     if (insts_[definitions_[value]].op == Op::splat) return no_value;
     const std::uint32_t at = definitions_[value] + 1;
     const auto same = sums_.find(sum.symbol);
@@ -378,7 +378,7 @@ class BlockRuns {
     }
     return found_as == type ? found : insert_cast(at, type, found);
   }
-  /// `found`, put in behind the definition of `value`, is that sum.
+  /// Notes that `found`, inserted after the definition of `value`, is that sum.
   void note(ValueId value, const SymbolicSum& sum, ValueId found) {
     const Type type = function_.values[found].type;
     if (sum.symbol <= zero_symbol || size_of(type) != granule || !is_int(type)) return;
@@ -441,7 +441,7 @@ class BlockRuns {
     return insert_one(one);
   }
 
-  /// Notes which writes are of all lanes, in this version.
+  /// Notes which writes write all lanes, in this version.
   void find_kept(BlockId id) {
     bool all_on = full_;
     kept_.assign(insts_.size(), false);
@@ -458,7 +458,8 @@ class BlockRuns {
     std::uint32_t index;
     unsigned lane;
   };
-  /// Which lane of which write the register file has at this byte before instruction `at`, if that is known.
+  /// Which lane of which write is in the register file at this byte before instruction `at`, if that is
+  /// known.
   std::optional<Written> last_write(std::uint32_t at, unsigned byte, unsigned bytes) const {
     const auto index = bytes > granule ? std::nullopt : writers_.last(byte / granule, at);
     if (!index) return std::nullopt;
@@ -474,7 +475,7 @@ class BlockRuns {
     return Written{*index, behind / step};
   }
 
-  /// An op of one lane in front of instruction `at`; what is inserted in front of the same one stays in this
+  /// Inserts an op of one lane before instruction `at`; ops that are inserted before the same one keep their
   /// order.
   ValueId insert_lane(std::uint32_t at, Inst one, Liveness::Origin origin = {}) {
     one.lanes = 1;
@@ -523,26 +524,27 @@ class BlockRuns {
   const LinearUses& linear_;
   std::vector<std::uint32_t>& definitions_;
   const Optimisations& optimisations_;
-  BitSet run_slots_;  ///< that blocks read in which something is known to go up
+  BitSet run_slots_;  ///< that are read by blocks that use linear values
   AccessPairs pairs_;
-  bool full_ = true;  ///< which version is looked at
+  bool full_ = true;  ///< the current version
   std::span<const Inst> insts_;
   std::unordered_map<std::uint64_t, ValueId> lanes_;
-  /// Masks that scalars have been compared to.
+  /// Masks of comparisons that are done by scalars.
   std::map<std::tuple<ValueId, ValueId, Op, Type, LinearUse::Kind, unsigned>, ValueId> compared_;
-  std::unordered_map<ValueId, const LinearUse*> compares_;  ///< the comparisons that one run is of
-  std::unordered_map<ValueId, ValueId> simplified_;        ///< masks that all channels being on makes another
-  std::map<std::pair<ValueId, ValueId>, ValueId> joined_;  ///< both halves, and what they are put together
+  std::unordered_map<ValueId, const LinearUse*> compares_;  ///< the comparisons that are of a single run
+  std::unordered_map<ValueId, ValueId> simplified_;         ///< masks that equal others if all channels are
+                                                            ///< on
+  std::map<std::pair<ValueId, ValueId>, ValueId> joined_;   ///< both halves, and the joined mask
   struct Computed {
     std::uint32_t offset;
-    std::uint32_t at;  // the instruction that it is in front of
+    std::uint32_t at;  // the instruction before which it is
     ValueId value;
   };
   std::unordered_map<Symbol, std::vector<Computed>> sums_;
-  std::vector<bool> needed_;   // instructions that something looks at
-  std::vector<bool> selects_;  // masks that a select looks at
+  std::vector<bool> needed_;   // instructions that are needed
+  std::vector<bool> selects_;  // masks that a select uses
   BlockWriters writers_;
-  std::vector<bool> kept_;  // of these, whose lanes the file has behind it
+  std::vector<bool> kept_;  // by instruction: the register file has all its lanes after it
   std::vector<New> new_;
   std::vector<Inst> merged_;
   std::vector<Liveness::Origin> origins_;

@@ -1,12 +1,12 @@
-// Short branches. Channels that an `if` turns off are parked, and come back where it ends; what it skips is
-// done by the others, in blocks of its own. Where that is little, it is done under the mask, and nobody
-// parks:
+// Short branches. Channels that an `if` deactivates are parked, and reconverge at its end; the others execute
+// what it skips, in blocks of its own. If that is short, it is executed under the mask, and no channel is
+// parked:
 //   a: ...; parked |= ~%on; execution mask = %on; branch_any %on, b, join
 //   b: ...; jump join
 //   join: execution mask |= parked; parked = none; ...
-// becomes one block, in which whatever b does is under %on. As control now gets there with no channel on,
-// nothing in b may show then: what it writes of all lanes has to be dead at the join. Then a thread also
-// stays in the version of its code for all channels.
+// becomes one block, in which the effects of b are under %on. As control then reaches b with no channel
+// active, b must have no effect in that case: what it writes in all lanes has to be dead at the join. A
+// thread then also stays in the full version of its code.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -26,12 +26,12 @@ constexpr unsigned vector_bytes = 32;
 
 /// What a masked block may cost, in instructions of vectors: skipping it costs a branch that may be
 /// mispredicted, masks that become bits and lanes again, and mostly all that is known of registers. In a loop
-/// channels part more often.
+/// channels diverge more often.
 constexpr unsigned most_cost = 100, most_cost_in_loop = 48;
 
 constexpr unsigned load_cost = 6;
 
-/// Of an op on a vector, in instructions; nothing if it is one of those that take long.
+/// The cost of an op on a vector, in instructions; nothing for ops that take long.
 std::optional<unsigned> cost_of(const Inst& inst) {
   switch (inst.op) {
     case Op::constant:
@@ -84,7 +84,7 @@ std::optional<unsigned> cost_of(const Inst& inst) {
   return each * std::max(1u, (bytes + vector_bytes - 1) / vector_bytes);
 }
 
-/// What the block does from instruction `first` on, but for where it leads, costs no more than that.
+/// Whether the block from instruction `first` on, without its terminator, costs no more than `most`.
 bool is_short(const Block& block, std::size_t first, unsigned most) {
   unsigned cost = 0;
   return std::none_of(block.insts.begin() + static_cast<std::ptrdiff_t>(first), block.insts.end() - 1,
@@ -94,10 +94,10 @@ bool is_short(const Block& block, std::size_t first, unsigned most) {
                       });
 }
 
-/// Which blocks are in a loop, as blocks lie one after the other.
+/// Which blocks are in a loop, if the blocks of a loop are contiguous.
 std::vector<bool> blocks_in_loops(const Function& function) {
   const auto blocks = static_cast<BlockId>(function.blocks.size());
-  std::vector<BlockId> ends(blocks);  // of what each is the head of: behind the last block
+  std::vector<BlockId> ends(blocks);  // of the loop that each block heads: after its last block
   for (BlockId block = 0; block < blocks; ++block)
     for (const BlockId target : successors(function.blocks[block].insts.back()))
       if (target <= block) ends[target] = block + 1;
@@ -131,8 +131,8 @@ class Joiner {
       const Inst& branch = block.insts.back();
       if (branch.op == Op::branch_any) is_skipped[branch.targets.taken] = true;
     }
-    // What is skipped first, inner ones before those around them; then what they are joined to grows at its
-    // end.
+    // First skipped blocks, inner ones before those around them; then the blocks to which they are joined
+    // grow at their end.
     for (BlockId block = blocks; block-- > 0;)
       if (is_skipped[block]) grow(block);
     for (BlockId block = 0; block < blocks; ++block) grow(block);
@@ -157,8 +157,8 @@ class Joiner {
     return std::ranges::find(list, item) != list.end();
   }
 
-  /// The block that the branch skips if no channel is on, behind those of `id`. It leads to where the branch
-  /// would have led; what it is not done for may have a block of its own there.
+  /// Joins the block that the branch skips if no channel is active. It has to lead to where the branch would
+  /// have led; channels for which it is not executed may have a block of their own there.
   bool join_masked(BlockId id) {
     const Inst branch = terminator(id);
     if (branch.op != Op::branch_any) return false;
@@ -180,7 +180,7 @@ class Joiner {
     for (std::size_t i = 0; i + 1 < skipped.insts.size(); ++i) keep(skipped.insts[i]);
     terminator_ = leads;
     if (has_other) {
-      // It had gone to the other one with no channel on too.
+      // Control also went to the other block with no channel active.
       const ValueId none =
           append(Op::not_, function_.simd, {append(Op::group_any, function_.simd, {on}, function_.simd)});
       other_->wanted = append(Op::or_, function_.simd, {other_->mask, none});
@@ -191,15 +191,15 @@ class Joiner {
     return true;
   }
 
-  /// Of a block that ends with what is done for some channels only: the others, and what is done for them.
+  /// If a block ends with what is executed for some channels only: the others, for which more follows.
   struct Other {
-    BlockId block;           ///< that ends so
+    BlockId block;           ///< that ends like that
     std::uint64_t variable;  ///< where they are parked
-    ValueId mask;            ///< they
+    ValueId mask;            ///< those channels
     ValueId wanted = no_value;
   };
-  /// If `skipped` parks all its channels, and goes on for those that were parked in front of it, in a block
-  /// that can be joined too.
+  /// If `skipped` parks all its channels, and continues for those that were parked before it, in a block that
+  /// can be joined too.
   std::optional<Other> other_of(BlockId id, const Block& skipped, ValueId on, BlockId end) {
     const auto variable = reconverges_from(function_, function_.blocks[end]);
     if (!variable || parked_(id, *variable) || !is_inert_other(end, skipped.insts.back().targets.fallthrough))
@@ -223,10 +223,10 @@ class Joiner {
            leads.targets.taken == end && is_joined(end) &&
            is_inert(block, Reconvergence::end, block.insts[Reconvergence::all].result);
   }
-  /// Two ways lead to the block, which become one.
+  /// Whether two edges lead to the block, which become one.
   bool is_joined(BlockId end) const { return predecessors_[end] == 2 && !function_.blocks[end].safepoint; }
 
-  /// What is done for the other channels.
+  /// Joins what is executed for the other channels.
   bool join_other(BlockId id) {
     if (!other_ || other_->block != id) return false;
     const BlockId masked = terminator_.targets.taken, end = terminator_.targets.fallthrough;
@@ -240,8 +240,8 @@ class Joiner {
     return true;
   }
 
-  /// Channels that the block may have turned off are on again behind the one that is skipped. Those that have
-  /// left a loop are not: there the version for all channels ends, unless none leaves.
+  /// Whether channels that the block may have deactivated are active again after the one that is skipped.
+  /// Those that have left a loop are not: there the full version ends, unless none leaves.
   bool come_back(ValueId on, BlockId end) const {
     const Inst* made = definition(on);
     if (!made || (made->op != Op::and_ && made->op != Op::andn)) return true;
@@ -249,7 +249,7 @@ class Joiner {
     return variable && is_joined(end) && !variables_[*variable].sets.empty();
   }
 
-  /// The block that follows, whatever the masks are.
+  /// Joins the block that follows, whatever the masks are.
   bool join_next(BlockId id) {
     const Inst& leads = terminator(id);
     if (leads.op != Op::jump || !may_join(id, leads.targets.taken)) return false;
@@ -275,7 +275,8 @@ class Joiner {
 
   // ---- What is skipped
 
-  /// Nothing of it, from instruction `first` on, shows if no channel is on; `on` is the execution mask.
+  /// Whether the block from instruction `first` on has no effect if no channel is active; `on` is the
+  /// execution mask.
   bool is_inert(const Block& block, std::size_t first, ValueId on) {
     if (!is_short(block, first, most_)) return false;
     parts_ = {on};
@@ -301,7 +302,7 @@ class Joiner {
         return true;
     }
   }
-  /// It has no channel that the execution mask has not.
+  /// Whether it has no channel that the execution mask does not have.
   bool is_part(ValueId mask) const { return contains(parts_, mask); }
   bool is_part_made(const Inst& inst) const {
     switch (inst.op) {
@@ -321,12 +322,12 @@ class Joiner {
         return false;
     }
   }
-  /// Channels of the execution mask to those that the variable has.
+  /// Whether it only adds channels of the execution mask to the variable.
   bool only_adds(const Block& block, const Inst& set) const {
     const ValueId more = added(set, [&](ValueId value) { return definition(block, value); });
     return more != no_value && is_part(more);
   }
-  /// By one of the blocks that follow.
+  /// Whether one of the blocks that follow needs the write.
   bool is_wanted(const Inst& write, const Inst& terminator) const {
     return std::ranges::any_of(successors(terminator), [&](BlockId next) {
       return next != no_block && liveness_.is_written_for(write, liveness_.live_in(next));
@@ -339,7 +340,7 @@ class Joiner {
   static bool is_content(const Inst* mask, std::uint64_t variable) {
     return mask && mask->op == Op::mask_get && mask->imm == variable;
   }
-  /// What a mask_set puts to what the variable held; no_value: it does something else.
+  /// What a mask_set adds to what the variable held; no_value: it does something else.
   template <class Definition>
   ValueId added(const Inst& set, Definition definition) const {
     const Inst* sum = definition(arg(set, 0));
@@ -349,9 +350,9 @@ class Joiner {
     return no_value;
   }
 
-  // ---- The one block
+  // ---- The joined block
 
-  /// From now on `id` is what follows, until put_back().
+  /// Begins to build `id` anew, until put_back().
   void begin(BlockId id) {
     if (begun_ == id) return;
     begun_ = id;
@@ -376,7 +377,7 @@ class Joiner {
     function_.blocks[joined].insts.clear();
     predecessors_[joined] = 0;
   }
-  /// Instructions keep their places until put_back().
+  /// Instructions keep their indices until put_back().
   static bool is_dropped(const Inst& inst) { return inst.op == Op::mask_set && inst.arg_count == 0; }
   void drop_last_set(std::uint64_t variable) {
     auto& sets = variables_[variable].sets;
@@ -423,7 +424,7 @@ class Joiner {
     if (content(variable) == no_value) known_.push_back(variable);
     variables_[variable].content = mask;
   }
-  /// Masks have one name each: what sets them can then go.
+  /// Each mask gets a single name, so that what sets it can be dropped.
   void keep(Inst inst) {
     if (inst.op == Op::mask_get) {
       if (content(inst.imm) != no_value) return same_.add(inst.result, content(inst.imm));
@@ -432,16 +433,16 @@ class Joiner {
     same_.resolve(function_, inst);
     put(inst);
   }
-  /// Instructions of a block from `first` on.
+  /// Appends instructions of a block from `first` on.
   void append_rest(const Block& block, std::size_t first) {
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) keep(block.insts[i]);
     terminator_ = block.insts.back();
     same_.resolve(function_, terminator_);
   }
 
-  /// Execution mask = execution mask | variable, variable = none, with which `rest` begins; returns how many
-  /// of its instructions that were. Where nobody looks at those that come back while they are parked, they
-  /// need not be.
+  /// Appends execution mask = execution mask | variable, variable = none, with which `rest` begins; returns
+  /// how many of its instructions that were. If nothing observes the channels while they are parked, they
+  /// need not be parked.
   std::size_t append_reconvergence(BlockId id, const Block& rest, std::uint64_t variable) {
     using At = Reconvergence;
     for (std::size_t i = 0; i < At::all; ++i) keep(rest.insts[i]);
@@ -471,7 +472,7 @@ class Joiner {
       keep(rest.insts[At::clear]);
     return At::end;
   }
-  /// The variable held nothing before it was set.
+  /// For a variable that held nothing before it was set.
   void drop_empty(std::uint64_t variable) {
     for (const std::size_t set : variables_[variable].sets) {
       const ValueId more = added(insts_[set], [&](ValueId value) { return definition(value); });
@@ -484,7 +485,7 @@ class Joiner {
       if (const ValueId whole = whole_of(a, b); whole != no_value) return whole;
     return append(Op::or_, function_.simd, {on, off});
   }
-  /// The execution mask is set again: nothing is done under what it was set to just now.
+  /// The execution mask is set again: drops the last set if nothing is executed under it.
   void drop_unseen_set() {
     const auto& sets = variables_[0].sets;
     const auto behind = insts_.begin() + static_cast<std::ptrdiff_t>(sets.empty() ? 0 : sets.back());
@@ -493,7 +494,7 @@ class Joiner {
   static bool is_pure_or_mask(const Inst& inst) {
     return is_pure(inst.op) || inst.op == Op::mask_get || inst.op == Op::mask_set || inst.op == Op::spend;
   }
-  /// The mask of which `off` is what is left without `on`; no_value: there is none.
+  /// The mask that `on` and `off` make up, if `off` is the rest of it without `on`; no_value: there is none.
   ValueId whole_of(ValueId on, ValueId off) const {
     const Inst *part = definition(on), *rest = definition(off);
     if (!part || !rest || rest->op != Op::andn || arg(*rest, 0) != on) return no_value;
@@ -502,7 +503,7 @@ class Joiner {
                          (part->op == Op::andn && arg(*part, 1) == whole);
     return is_part ? whole : no_value;
   }
-  /// The union without what the variable held; no_value: nothing is left.
+  /// The union without the old content of the variable; no_value: nothing is left.
   ValueId without_variable(ValueId mask, std::uint64_t variable) {
     const Inst* made = definition(mask);
     if (!made) return mask;
@@ -516,24 +517,24 @@ class Joiner {
 
   Function& function_;
   MayBeParked parked_;
-  Liveness liveness_;  // as it was before blocks were joined
+  Liveness liveness_;  // as before blocks were joined
   std::vector<unsigned> predecessors_;
   std::vector<bool> is_in_loop_;  // by block
-  unsigned most_ = 0;             // that what is skipped may cost
-  std::vector<ValueId> parts_;    // of it: masks that are parts of the execution mask
-  // The block that is put together, but for its terminator.
+  unsigned most_ = 0;             // that a skipped block may cost
+  std::vector<ValueId> parts_;    // of it: masks within the execution mask
+  // The block that is being built, without its terminator.
   BlockId begun_ = no_block;
   std::vector<Inst> insts_;
   Inst terminator_;
-  std::size_t behind_leaving_ = 0;     // the last instruction where the thread may leave
-  std::vector<std::uint32_t> places_;  // of the instructions that give values
+  std::size_t behind_leaving_ = 0;     // after the last instruction at which the thread may leave
+  std::vector<std::uint32_t> places_;  // of the instructions that define values
   SameValues same_;
   struct Variable {
     ValueId content = no_value;
     std::vector<std::size_t> sets;  ///< instructions
   };
   std::vector<Variable> variables_;   // mask variables
-  std::vector<std::uint64_t> known_;  // those of which something is
+  std::vector<std::uint64_t> known_;  // those whose content is known
   std::optional<Other> other_;
   std::uint32_t guest_ip_ = 0;
 };

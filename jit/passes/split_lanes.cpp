@@ -1,17 +1,17 @@
-// Computations whose values are many more than the host's registers, in parts of a register each. A GEN
-// instruction works on up to two registers, or four of 64 bits, so that each value of a formula is as many; a
-// host has sixteen, and does lanes in any order. What code generation finds in parts it may do one part after
-// the other (jit/codegen/schedule.hpp): rounds of ciphers then do without spills.
+// Computations with many more values than the host has registers are split into parts of a register each. A
+// GEN instruction works on up to two registers, or four for 64 bits, and each value of a formula takes as
+// many; a host has sixteen, and may compute lanes in any order. Code generation can then emit one part after
+// the other (jit/codegen/schedule.hpp): rounds of ciphers then need no spills.
 //
-// A computation is what lanewise ops of the same lanes connect. Addresses stay whole, as they are accessed
-// by what is known of all their lanes, and so do comparisons for branches. At the edges there are slices and
-// concats, which cost nothing where parts are whole registers.
+// A computation consists of lanewise ops of the same lanes that are connected. Addresses stay whole, as
+// accesses depend on what is known of all their lanes, and so do comparisons for branches. At the edges there
+// are slices and concats, which cost nothing if parts are whole registers.
 //
-// A host has spills for almost nothing as long as they are few, and other parts are what it does while one
-// waits for its own results. So only computations of many values and of independent ops are worth it
-// (an EPYC of Zen 4, CPU time of perf_compare): of chacha20 and sha256, which have 18 and 60 registers too
-// few at the average op and nine ops for each step of the longest chain, 0.77; of arx, with 6 too few, 1.07;
-// and of formulas of one or two chains, as in bs and math_power, 1.06.
+// Spills cost a host almost nothing as long as they are few, and other parts keep it busy while one waits for
+// its own results. So splitting pays only for computations with many values and independent ops (an EPYC of
+// Zen 4, CPU time of perf_compare): 0.77 for chacha20 and sha256, which have 18 and 60 registers too few at
+// the average op and nine ops for each step of the longest chain; 1.07 for arx, with 6 too few; and 1.06 for
+// formulas of one or two chains, as in bs and math_power.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -30,15 +30,15 @@ using ir::ValueId;
 
 namespace {
 
-/// Vector registers of the host that has fewest.
+/// Vector registers of the host that has the fewest.
 constexpr unsigned host_registers = 16;
-/// Of what is split: how many registers an op finds too few, on the average.
+/// To split a computation: how many registers are too few at the average op.
 constexpr unsigned least_excess = 8;
-/// And how many ops there are for a cycle of the longest chain of them.
+/// And how many ops there are per cycle of the longest chain.
 constexpr unsigned least_parallel = 3;
 constexpr unsigned most_parts = 8;
 
-/// Cycles until the op's result is there.
+/// Cycles until the op's result is available.
 unsigned latency(const Inst& inst) {
   switch (inst.op) {
     case Op::reg_read:
@@ -73,7 +73,7 @@ class SplitLanes {
   }
 
  private:
-  /// Of a value of block `block`.
+  /// Where a value is defined.
   struct Definition {
     std::uint32_t block = 0, inst = 0;
   };
@@ -89,24 +89,24 @@ class SplitLanes {
     std::array<ValueId, most_parts> values{};
   };
   struct Computation {
-    unsigned registers = 0;      ///< that its values take, here
-    unsigned ops = 0;            ///< and at all of them
-    std::uint64_t excess = 0;    ///< registers that there are too few
+    unsigned registers = 0;      ///< that its values take, at the current op
+    unsigned ops = 0;            ///< their number
+    std::uint64_t excess = 0;    ///< sum over the ops of the registers that are too few
     unsigned path = 0;           ///< cycles of the longest chain of ops
-    unsigned element_bytes = 0;  ///< of the widest
+    unsigned element_bytes = 0;  ///< of the widest elements
     bool splits() const {
       return ops != 0 && excess >= std::uint64_t{ops} * least_excess && ops >= path * least_parallel;
     }
   };
 
-  /// Of the widest elements that the instruction works on.
+  /// Bytes of the widest elements on which the instruction works.
   static unsigned element_bytes(const Inst& inst) {
     const unsigned bytes = ir::size_of(inst.type);
     return ir::shape_of(inst.op).has_from() ? std::max(bytes, unsigned{ir::size_of(inst.from)}) : bytes;
   }
   unsigned bytes(ValueId value) const {
     const ir::ValueInfo& info = function_.values[value];
-    // A mask takes as much as what it was compared from, mostly elements of 32 bits.
+    // A mask takes as much as the compared values, mostly elements of 32 bits.
     return info.lanes * (ir::is_mask(info.type) ? 4u : ir::size_of(info.type));
   }
   unsigned registers(ValueId value) const {
@@ -134,12 +134,12 @@ class SplitLanes {
   DisjointSets sets_;                      // of instructions: the computations
   std::vector<unsigned> cycles_;           // of each member: until its result is there
   std::vector<Computation> computations_;  // by their first instructions
-  std::vector<Parts> parts_;               // of the values that there were at first
-  NewBlock out_;                           // what the block becomes
+  std::vector<Parts> parts_;               // of the values that existed at first
+  NewBlock out_;                           // the new block
   std::uint32_t guest_ip_ = 0;
 };
 
-/// More than a register, and each part of it is computed from parts of the same lanes.
+/// Whether it is wider than a register, and each part of it is computed from parts of the same lanes.
 bool SplitLanes::may_split(const Inst& inst) const {
   if (inst.op == Op::reg_read)
     return bytes(inst.result) > function_.slot_bytes && inst.region.stride(inst.lanes) == 1 &&
@@ -178,7 +178,7 @@ bool SplitLanes::find_members(const ir::Block& block) {
   return members > host_registers;
 }
 
-/// The member that gives the value.
+/// The member that defines the value.
 const Inst* SplitLanes::member(const ir::Block& block, ValueId value) const {
   const Definition& definition = definitions_[value];
   if (definition.block != block_ || is_member_[definition.inst] == 0) return nullptr;
@@ -201,7 +201,7 @@ void SplitLanes::connect(const ir::Block& block) {
   }
 }
 
-/// False: no computation is worth it.
+/// False: no computation is worth splitting.
 bool SplitLanes::measure(const ir::Block& block) {
   computations_.assign(block.insts.size(), {});
   const auto use = [&](ValueId value) {
@@ -237,7 +237,7 @@ void SplitLanes::split(ir::Block& block) {
       split(block, inst, lanes);
       continue;
     }
-    // By number, as operands move.
+    // By index, as operands move.
     for (unsigned k = 0; k < inst.arg_count; ++k) make_whole(function_.arg(inst, k));
     if (inst.mask != no_value) make_whole(inst.mask);
     out_.keep(inst);
@@ -254,7 +254,7 @@ unsigned SplitLanes::part_lanes(std::uint32_t index, const Inst& inst) {
   const auto fills_registers = [&](ir::Type type) {
     return lanes * ir::size_of(type) == function_.slot_bytes;
   };
-  // Less than a register costs instructions where the parts are taken and put together.
+  // Parts of less than a register cost instructions to take apart and put together.
   if (!fills_registers(inst.type) || (ir::shape_of(inst.op).has_from() && !fills_registers(inst.from)))
     return 0;
   return inst.lanes % lanes == 0 && inst.lanes / lanes <= most_parts ? lanes : 0;
@@ -284,7 +284,7 @@ void SplitLanes::split(const ir::Block& block, const Inst& inst, unsigned lanes)
   }
 }
 
-/// Makes parts of so many lanes of it.
+/// Makes parts of so many lanes of the value.
 void SplitLanes::find_parts(const ir::Block& block, ValueId value, unsigned lanes) {
   Parts& its = parts_[value];
   if (its.block == block_ && its.lanes == lanes) return;
@@ -307,7 +307,7 @@ void SplitLanes::find_parts(const ir::Block& block, ValueId value, unsigned lane
   }
 }
 
-/// The value under the number that it has had.
+/// Makes the value whole, under its old number.
 void SplitLanes::make_whole(ValueId value) {
   Parts& its = parts_[value];
   if (its.block != block_ || its.whole) return;

@@ -1,8 +1,8 @@
-// Bytes and words that lie apart in the register file and are converted from or to 32 bits: one in each dword
-// is a dword whose other bytes are cut off (or kept), which stays a vector of dwords, where packing it and
-// widening it again would take a dozen shuffles. One byte in each word likewise. And what is computed of such
-// elements to be put into dwords again, by ops whose low bits are those of their operands' low bits, is
-// computed of the dwords.
+// Bytes and words that are not adjacent in the register file and are converted from or to 32 bits: one in
+// each dword is handled as a dword whose other bytes are cleared (or kept), which stays a vector of dwords,
+// where packing and widening it again would take a dozen shuffles. The same holds for one byte in each word.
+// And ops on such elements whose results go into dwords again are done on the dwords, if low bits of the
+// results depend only on low bits of the operands.
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -11,9 +11,9 @@ namespace {
 
 using namespace ir;
 
-/// Where a narrow element lies in the dword or word around it.
+/// Where a narrow element is in the dword or word around it.
 struct Container {
-  unsigned bytes = 0;  ///< 2 or 4; 0: the region is none of containers
+  unsigned bytes = 0;  ///< 2 or 4; 0: the region has no containers
   unsigned shift = 0;  ///< bits from the container's beginning to the element's
 };
 
@@ -41,15 +41,15 @@ class StridedConversions {
 
  private:
   static constexpr unsigned all_bits = 64;
-  /// Of a narrow value: what it was read or converted from, and what looks at it.
+  /// For a narrow value: from what it was read or converted, and how it is used.
   struct Source {
     Container container{};
-    ValueId whole = no_value;  ///< the containers that it was read with, or the 32 bits that it was cut from
+    ValueId whole = no_value;  ///< the containers with which it was read, or the 32 bits that were cut
     ValueId low = no_value;    ///< dwords with the value's low bits
-    unsigned low_bits = 0;     ///< so many of them
-    bool converted = false;    ///< somebody widens it
-    bool wants_low = false;    ///< somebody would rather have it as dwords
-    unsigned wanted = 0;       ///< how many of its low bits anybody looks at
+    unsigned low_bits = 0;     ///< how many
+    bool converted = false;    ///< something widens it
+    bool wants_low = false;    ///< something prefers it as dwords
+    unsigned wanted = 0;       ///< how many of its low bits are used
   };
 
   Container container_of(const Inst& inst) const {
@@ -71,12 +71,12 @@ class StridedConversions {
     return inst.op == Op::convert && is_int(inst.type) && is_int(inst.from) &&
            size_of(inst.type) < size_of(inst.from) && size_of(inst.from) <= 4;
   }
-  /// Bytes to words.
+  /// Whether it extends bytes to words.
   static bool is_extension(const Inst& inst) {
     return inst.op == Op::convert && is_int(inst.type) && size_of(inst.type) == 2 && is_int(inst.from) &&
            size_of(inst.from) == 1;
   }
-  /// The low bits of the result are known from as many of the operands'.
+  /// Whether the low bits of the result depend only on as many low bits of the operands.
   static bool is_of_low_bits(const Inst& inst) {
     switch (inst.op) {
       case Op::add:
@@ -127,7 +127,7 @@ class StridedConversions {
   ValueId shifted(Op op, ValueId value, unsigned by, const Inst& at) {
     return by == 0 ? value : op2(op, value, constant_like(value, by, at), at);
   }
-  /// The containers of a region.
+  /// Reads the containers of a region.
   ValueId read_containers(const Inst& inst, Container container, bool is_signed) {
     Inst read = make_op(Op::reg_read, int_type(container.bytes, is_signed), inst.lanes, inst.guest_ip);
     read.region = Region::packed(inst.region.offset - container.shift / 8);
@@ -156,7 +156,7 @@ class StridedConversions {
     values_[value].low_bits = std::min(as.low_bits, bits);
   }
 
-  /// An op of words: of dwords too, where that is enough for all that looks at it.
+  /// An op on words: done on dwords too, if that suffices for all of its users.
   bool compute_low(const Inst& inst) {
     const unsigned wanted = values_[inst.result].wanted;
     if (wanted == 0 || wanted > 16 || inst.lanes < 8) return false;
@@ -189,7 +189,7 @@ class StridedConversions {
     return true;
   }
 
-  /// Of a conversion of elements to 32 bits: cut from their containers. Of one from 32 bits: remembers them.
+  /// A conversion of elements to 32 bits extracts them from their containers. One from 32 bits is remembered.
   bool convert(const Inst& inst) {
     const ValueId arg = function_.arg(inst, 0);
     if (is_cut(inst)) {
@@ -231,7 +231,7 @@ class StridedConversions {
     return true;
   }
 
-  /// Elements that were 32 bits, or words, wide: put between the other bytes of their containers.
+  /// Elements that were 32 bits, or words, wide: inserted into their containers.
   bool write(const Inst& inst) {
     const Container container = container_of(inst);
     if (container.bytes == 0) return false;
@@ -255,7 +255,7 @@ class StridedConversions {
     const std::uint64_t field = ((1u << 8 * size_of(original.type)) - 1) << container.shift;
     const ValueId old = read_containers(original, container, false);
     const ValueId placed = shifted(Op::shl, value, container.shift, original);
-    // One after the other, so that every compiler numbers them alike.
+    // In separate statements, so that every compiler numbers them alike.
     const ValueId bits = constant_like(old, field, original);
     const ValueId different = op2(Op::xor_, placed, old, original);
     const ValueId change = op2(Op::and_, different, bits, original);

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers that are not known, told apart by how they come about: what is computed in the same way from the
-// same has one symbol.
+// Unknown numbers, identified by how they are computed: what is computed in the same way from the same
+// operands has one symbol.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,15 +21,15 @@ struct SymbolicSum {
 
 class Symbols {
  public:
-  /// How a number comes about: an operation and what it is of.
+  /// How a number is computed: an operation and its operands.
   using Key = std::array<std::uint32_t, 8>;
 
-  /// Forgets all of them; those that come then have nothing to do with these.
+  /// Forgets all symbols; later ones are unrelated to them.
   void clear();
-  /// The symbol of what comes about so.
+  /// The symbol of what is computed like that.
   Symbol of(const Key& key);
 
-  // Arithmetic, of which nothing is known unless something is of all operands.
+  // Arithmetic: nothing is known of the result unless something is known of all operands.
   SymbolicSum sum(const SymbolicSum& a, const SymbolicSum& b);
   SymbolicSum difference(const SymbolicSum& a, const SymbolicSum& b);
   SymbolicSum product(const SymbolicSum& a, std::uint32_t factor);
@@ -41,7 +41,7 @@ class Symbols {
   struct Entry {
     Key key;
     Symbol symbol = no_symbol;
-    std::uint32_t era = 0;  ///< of another one than the table's: free
+    std::uint32_t era = 0;  ///< other than the table's: free
   };
   Entry& find(const Key& key);
   void grow();

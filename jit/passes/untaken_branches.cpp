@@ -1,7 +1,7 @@
-// Branches that no channel takes. The macros of IEEE division and root ask after math.invm or math.rsqtm
-// which channels need its refinement; here none does, as the op gives the rounded result, and the flag that
-// it writes is all ones. What follows is an `if` whose mask is zero, so that the channels park and come back
-// at the next block: neither happens then, and the execution mask stays as it is.
+// Branches that no channel takes. The macros of IEEE division and root test after math.invm or math.rsqtm
+// which channels need refinement; here none does, as the op returns the rounded result and writes all ones to
+// the flag. An `if` with a zero mask follows, for which all channels park and reconverge at the next block:
+// both are dropped, and the execution mask stays as it is.
 #include <array>
 #include <optional>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace ir;
 
-/// What is known of one lane of a mask, or of a flag bit, compared with channel `channel` of the execution
+/// What is known of one lane of a mask, or of a flag bit, relative to channel `channel` of the execution
 /// mask.
 struct Lane {
   enum Kind : std::uint8_t { Unknown, Zero, One, Channel, AtLeastChannel, Outside } kind = Unknown;
@@ -73,7 +73,7 @@ class BlockBranch {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  /// The channels that are on go to a mask variable, and none stays on.
+  /// The active channels are parked in a mask variable, and none stays active.
   struct Parking {
     std::uint64_t variable;
     std::ptrdiff_t set_parked, set_execution;  ///< the last instructions that set a mask, in this order
@@ -88,7 +88,7 @@ class BlockBranch {
     return false;
   }
 
-  // ---- What masks are
+  // ---- Contents of masks
 
   Lanes lanes_of(ValueId value) const { return known_[value] == none ? Lanes{} : lanes_[known_[value]]; }
   bool is_zero(ValueId value) const {
@@ -132,7 +132,7 @@ class BlockBranch {
         return;
       case Op::mask_set:
         if (inst.imm != 0) return;
-        // What was known was compared with another execution mask, but what the branch looks at stays.
+        // What is known is relative to the old execution mask, but what the branch tests stays.
         ended_ = is_zero(function_.arg(inst, 0));
         if (ended_) return;
         forget();
@@ -154,7 +154,7 @@ class BlockBranch {
     }
   }
   Lane flag(std::uint64_t bit) const { return bit < flags_.size() ? flags_[bit] : Lane{}; }
-  /// Under a mask the bit keeps what it was elsewhere.
+  /// Outside the mask the bit keeps its old value.
   static Lane written(Lane value, Lane mask) {
     if (mask.kind != Lane::Channel) return {};
     if (value.kind == Lane::One) return {Lane::AtLeastChannel, mask.channel};
@@ -194,7 +194,7 @@ class BlockBranch {
     set(inst.result, result);
   }
 
-  // ---- How the channels park
+  // ---- How channels are parked
 
   const Inst* definition(const Block& block, ValueId value) const {
     for (const Inst& inst : block.insts)
@@ -218,7 +218,7 @@ class BlockBranch {
     if (!parks || parks->op != Op::andn || function_.arg(*parks, 0) != mask ||
         function_.arg(*parks, 1) != execution_)
       return std::nullopt;
-    // Nothing comes between the two, or after them, that looks at masks or leaves.
+    // Nothing between the two, or after them, may use masks or leave.
     for (auto i = static_cast<std::size_t>(sets[0]) + 1; i + 1 < block.insts.size(); ++i)
       if (block.insts[i].op != Op::mask_set && !is_pure(block.insts[i].op)) return std::nullopt;
     return Parking{parked.imm, sets[0], sets[1]};

@@ -37,7 +37,7 @@ Widening widening_of_convert(const Inst& inst) {
   if (from == Type::f16 && to != Type::f16 && to != Type::f32) return Widening::ThroughF32;
   if (is_float(from) && is_int(to) && size_of(to) < 4) return Widening::ThroughS32;
   if (to == Type::f64 && is_int(from) && size_of(from) < 4) return Widening::ThroughS32;
-  // What comes from f64 has its own mode of denormals, which no step may leave.
+  // Conversions from f64 have a mode of denormals of their own, which every step has to keep.
   if (saturates && is_float(to) && to != Type::f16 && (from != Type::f64 || to == from))
     return Widening::ClampToUnit;
   return Widening::None;
@@ -111,7 +111,7 @@ class Widener {
 
   /// The op on operands of type `wide`.
   ValueId wide_op(Type wide) {
-    // What is rounded twice must not be rounded to a tie.
+    // A result that is rounded twice must not be rounded to a tie first.
     const Op op = inst_.op == Op::fma && wide == Type::f32 ? Op::fma_odd : inst_.op;
     std::array<ValueId, max_pure_operands> args{};
     for (std::size_t k = 0; k < inst_.arg_count; ++k) args[k] = convert(args_[k], wide);
@@ -123,7 +123,7 @@ class Widener {
     ValueId result = wide_op(Type::f32);
     if (info(inst_.op).shape == Shape::Compare) return;
     if (inst_.op == Op::frc) {
-      // f32 has numbers below 1 that round to 1 in f16. NaN stays.
+      // f32 has numbers below 1 that round to 1 in f16. NaN is unchanged.
       const ValueId below_one = constant(Type::f32, 0x3f7fe000);
       result = b_.select(b_.compare(Op::cmp_lt, below_one, result), below_one, result);
     }

@@ -12,14 +12,14 @@ namespace eum::jit {
 
 class WriteTimes {
  public:
-  /// Of an instruction, growing through the function; 0 is before all of them.
+  /// The time of an instruction, which grows through the function; 0 is before all of them.
   using Time = std::uint32_t;
   static constexpr unsigned granule = 4;
 
   explicit WriteTimes(const ir::Function& function)
       : times_(function.file_bytes / granule + 64), indirect_end_(function.indirect_end()) {}
 
-  /// What the instruction writes, it writes at this time.
+  /// The instruction writes at this time.
   void note(const ir::Inst& inst, Time time) {
     if (inst.op == ir::Op::reg_write)
       each(inst, [&](unsigned first, unsigned last) {
@@ -30,7 +30,7 @@ class WriteTimes {
       std::fill_n(times_.begin(), (indirect_end_ + granule - 1) / granule, time);
   }
 
-  /// Nothing of the region that the instruction reads or writes was written later.
+  /// Whether nothing of the region that the instruction reads or writes was written after `since`.
   bool is_kept(const ir::Inst& inst, Time since) const {
     return each(inst, [&](unsigned first, unsigned last) {
       for (unsigned g = first; g <= last; ++g)
@@ -39,7 +39,8 @@ class WriteTimes {
     });
   }
 
-  /// When one instruction wrote to all granules of the region, and none to any of them since; 0: no one did.
+  /// When one instruction wrote all granules of the region, and none wrote any of them since; 0: there is
+  /// none.
   Time last_write(const ir::Inst& inst) const {
     const auto [first, last] = slots_of(inst, granule);
     for (unsigned g = first + 1; g <= last; ++g)
@@ -48,8 +49,8 @@ class WriteTimes {
   }
 
  private:
-  /// visit(first, last) of the granules of the region, while it is true: of each lane, where others lie
-  /// between them.
+  /// Calls visit(first, last) for the granules of the region, as long as it returns true: lane by lane, if
+  /// there are gaps between lanes.
   template <class Visit>
   static bool each(const ir::Inst& inst, Visit visit) {
     const unsigned element = ir::size_of(inst.type);

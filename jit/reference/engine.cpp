@@ -13,7 +13,7 @@ class ReferenceExecutable final : public Executable {
       : Executable(function), function_(function), places_(reference::ValuePlaces::of(function)) {
     function_.resource = std::pmr::get_default_resource();  // as the copied vectors, not the caller's
   }
-  // The interpreter puts the mode back itself, so the scope stays as it is.
+  // The interpreter restores the mode itself, so the scope is unchanged.
   Status run(ThreadState& state, FpScope&) const override {
     return reference::Interpreter(function_, places_, layout(), state).run();
   }

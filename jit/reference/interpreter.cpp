@@ -1,4 +1,4 @@
-// One function an op that is not lanewise, and the loop over blocks.
+// One function per op that is not lanewise, and the loop over blocks.
 #include "jit/reference/interpreter.hpp"
 
 #include <xmmintrin.h>
@@ -24,7 +24,7 @@ bool has_lane(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 
 /// Bytes of `lanes` lanes of a value; a mask is one word.
 unsigned value_bytes(Type type, unsigned lanes) { return is_mask(type) ? 4 : size_of(type) * lanes; }
 
-/// The host's floating point mode, as before when it leaves the scope.
+/// Restores the host's floating point mode at the end of the scope.
 class HostMode {
  public:
   HostMode() : mode_(_mm_getcsr()) {}
@@ -98,21 +98,21 @@ Next Interpreter::pause(BlockId target) {
   return stop(Status::Paused);
 }
 
-/// Where a jump to an ip leads; odd ones are of blocks within an instruction.
+/// The target of a jump to an ip; odd ips are those of blocks within an instruction.
 BlockId Interpreter::block_at(std::uint32_t ip) const {
   for (BlockId id = 0; id < function_.blocks.size() && ip % 2 == 0; ++id)
     if (function_.blocks[id].guest_ip == ip) return id;
   return no_block;
 }
 
-/// Control goes to a block.
+/// Transfers control to a block.
 Next Interpreter::jump_to(BlockId target) {
   if (function_.blocks[target].safepoint && state_.budget <= 0) return pause(target);
   target_ = target;
   return Next::Block;
 }
 
-/// A memory op that is `done`, or has set the fault.
+/// Ends a memory op that is `done`, or has set the fault.
 Next Interpreter::access(bool done) { return done ? Next::Op : stop(Status::Faulted); }
 
 void Interpreter::set_mode(std::uint32_t cr0) {
@@ -128,7 +128,7 @@ Next Interpreter::eval_lanewise(const Inst& inst) {
     function(value(inst.result), args.data(), inst.lanes);
     return Next::Op;
   }
-  // Operands and results of f16 are flushed here: MXCSR knows nothing of them.
+  // Operands and results of f16 are flushed here: MXCSR does not affect them.
   const bool flushes = !is_keeping(state_.fp_mode, cr0_bit::Keep16);
   std::array<std::array<std::uint16_t, max_lanes>, max_pure_operands> halves;
   for (unsigned k = 0; flushes && k < inst.arg_count; ++k) {
@@ -269,7 +269,7 @@ Next Interpreter::eval<Op::bits_mask>(const Inst& inst) {
 
 namespace {
 
-/// Each group all ones if `test(lanes of it that are one, its lanes)`.
+/// Sets each group to all ones if test(lanes of it that are one, its lanes) holds.
 template <class Test>
 std::uint32_t map_groups(std::uint32_t mask, unsigned lanes, unsigned group, Test test) {
   std::uint32_t result = 0;
@@ -426,7 +426,7 @@ AccessOperands Interpreter::access_operands(const Inst& inst) {
 
 namespace {
 
-/// Where data operands begin: behind the surface, if it is one, and the addresses.
+/// Where data operands begin: after the surface, if it is one, and the addresses.
 unsigned first_data(const Function& function, const Inst& inst) {
   return function.access(inst).surface_is_operand ? 2 : 1;
 }
@@ -541,7 +541,7 @@ Next Interpreter::eval<Op::jump_ip>(const Inst& inst) {
   const auto ip = read<std::uint32_t>(arg(inst, 0));
   const BlockId target = block_at(ip);
   if (target == no_block) return fault(inst, FaultKind::BadJump, 0, 0, ip);
-  // Wherever it leads is a safepoint.
+  // Every possible target is a safepoint.
   if (state_.budget <= 0) return pause(target);
   target_ = target;
   return Next::Block;

@@ -1,7 +1,7 @@
 #pragma once
 // Evaluates the ops of one thread, one at a time. Lanewise ops are the functions of
-// frontend/ir/semantics/lane_function.hpp, memory ops those of jit/access.hpp; what is left is written out in
-// interpreter.cpp, one function an op, and a row of ops.def without one does not compile.
+// frontend/ir/semantics/lane_function.hpp, memory ops those of jit/access.hpp; the others are in
+// interpreter.cpp, one function per op, and a row of ops.def without one does not compile.
 #include <span>
 #include <vector>
 
@@ -12,7 +12,7 @@
 
 namespace eum::jit::reference {
 
-/// Where each value of a function lies while its block is evaluated: bytes from the start of the block's
+/// Where each value of a function is while its block is evaluated: bytes from the start of the block's
 /// values.
 struct ValuePlaces {
   std::vector<std::uint32_t> offset;  ///< by value; the results of one instruction follow each other
@@ -23,8 +23,8 @@ struct ValuePlaces {
 
 /// What an op does to the control of its thread.
 enum class Next : std::uint8_t {
-  Op,     ///< go on with the next op
-  Block,  ///< go on with the block `target`
+  Op,     ///< continue with the next op
+  Block,  ///< continue with the block `target`
   Stop,   ///< return `status`
 };
 

@@ -39,7 +39,7 @@ void mul64(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
   c.a.vpaddq(to, to, t);
 }
 
-/// A sum whose operands are both wanted later has a register of its own, without a copy of one first.
+/// Where both operands are used later, lea gives the sum a register of its own without a copy.
 void scalar_add(Compiler& c, const CodeInst& inst) {
   const x86::Gp a = c.g.use(inst.args[0]);
   const asmjit::Operand b = c.g.operand(inst.args[1]);
@@ -90,11 +90,11 @@ Number number_of(Type type, std::uint64_t bits) {
   const std::uint64_t infinity = (std::uint64_t{1} << (all - 1)) - (std::uint64_t{1} << fraction_bits);
   if (magnitude > infinity) return Number::NaN;
   if (magnitude == 0 && bits == magnitude) return Number::PlusZero;
-  return magnitude == fraction ? Number::Subnormal : Number::Other;  // -0 among the former
+  return magnitude == fraction ? Number::Subnormal : Number::Other;  // -0 counts as Subnormal
 }
 
-/// The hardware gives its second operand where either is NaN and where both are equal: right unless that one,
-/// operand `second` of the op, is NaN. Where one operand is a constant, less will do.
+/// The hardware returns its second operand if either is NaN or both are equal: right unless that operand,
+/// number `second` of the op, is NaN. With a constant operand less code suffices.
 void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::uint32_t f64, unsigned second) {
   const bool single = inst.type == Type::f32;
   const std::uint32_t id = single ? f32 : f64;
@@ -116,9 +116,9 @@ void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::ui
     if (last_number) {
       c.a.emit(id, to, first, last);
     } else if (first_number == Number::Other) {
-      c.a.emit(id, to, last, first);  // they are never equal in value and not in bits
+      c.a.emit(id, to, last, first);  // operands equal in value are equal in bits
     } else if (first_number == Number::PlusZero && is_max && keeps) {
-      constexpr int greater_equal = 0x1d;  // no NaN is
+      constexpr int greater_equal = 0x1d;  // false for NaN
       c.a.emit(single ? I::kIdVcmpps : I::kIdVcmppd, to, last, first, asmjit::Imm(greater_equal));
       c.a.vandps(to, to, last);
     } else {
@@ -237,7 +237,7 @@ void emit_fma(Compiler& c, const CodeInst& inst) {
       c.v.bind(inst.result, chunk, sum);
       c.a.emit(f32 ? I::kIdVfmadd231ps : I::kIdVfmadd231pd, sum, a, b);
     } else if (c.v.is_dying(inst, 1, chunk) && y != x && y != z) {
-      // Of several NaNs each form takes a's first, then b's: 213 with b as what it overwrites.
+      // Of several NaNs each form returns a's first, then b's; 213 overwrites b.
       x86::Ymm b = c.v.use(y, chunk);
       asmjit::Operand sum = c.v.operand(z, chunk);
       c.v.bind(inst.result, chunk, b);
@@ -266,8 +266,8 @@ struct RoundedSum {
 
   /// Goes to `none` if no lane of `sum` may_be_midway (frontend/ir/semantics), as where few bits are set.
   void leave_unless_midway(Compiler& c, asmjit::Label none) const;
-  /// Lanes that may be go one step towards what a * b + addend is, which f64 tells. Every other register
-  /// stays as it is.
+  /// Moves lanes of `sum` that may be midway one step towards a * b + addend, computed in f64. Preserves
+  /// every other register.
   void step_off_midway(Compiler& c) const;
 };
 
@@ -289,7 +289,7 @@ void RoundedSum::leave_unless_midway(Compiler& c, asmjit::Label none) const {
 }
 
 void RoundedSum::step_off_midway(Compiler& c) const {
-  // Other code is not to lose registers for this.
+  // Borrows registers and restores them, so that the fast path does not lose any.
   std::array<x86::Ymm, 4> t{scratch};
   unsigned found = 1;
   for (unsigned id = 0; found < t.size(); ++id)
@@ -300,7 +300,7 @@ void RoundedSum::step_off_midway(Compiler& c) const {
   };
   for (unsigned i = 1; i < t.size(); ++i) c.a.vmovups(saved(i), t[i]);
   c.a.vpslld(t[0], sum, 19);
-  c.a.vpcmpeqd(t[0], t[0], c.splat(0x80000000, 4));  // an odd half of the distance from 2^-14 on
+  c.a.vpcmpeqd(t[0], t[0], c.splat(0x80000000, 4));  // an odd multiple of half the f16 spacing from 2^-14 on
   c.a.vandps(t[1], sum, c.splat(0x7fffffff, 4));
   c.a.vpsubd(t[1], t[1], c.splat(1, 4));
   c.a.vpminud(t[2], t[1], c.splat(0x387ffffe, 4));

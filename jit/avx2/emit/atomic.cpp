@@ -9,7 +9,7 @@ namespace {
 
 using mem::AtomicOp;
 
-/// One operation on memory, in the registers that an access has.
+/// One operation on memory, on the registers of an access.
 struct AtomicStep {
   Compiler& c;
   AtomicOp op;
@@ -17,12 +17,12 @@ struct AtomicStep {
   bool locked, returns;
   x86::Gp value;    ///< the first source; changes
   x86::Gp second;   ///< the second one
-  x86::Gp old;      ///< becomes what is returned; rax for what cmpxchg does
+  x86::Gp old;      ///< receives the returned value; rax for cmpxchg
   x86::Gp changed;  ///< free
 
   /// Whether `old` has to be rax.
   bool compares() const { return locked && !exchanges() && !(in_place() && !returns); }
-  /// One instruction with a lock of its own gives the old value, too.
+  /// A single locked instruction also returns the old value.
   bool exchanges() const {
     switch (op) {
       case AtomicOp::add:
@@ -37,7 +37,7 @@ struct AtomicStep {
         return false;
     }
   }
-  /// One instruction changes memory, but gives nothing back.
+  /// A single instruction changes memory, but returns nothing.
   bool in_place() const {
     switch (op) {
       case AtomicOp::and_:
@@ -68,7 +68,7 @@ struct AtomicStep {
     } else if (exchanges()) {
       exchange(memory);
     } else if (op == AtomicOp::cmpwr) {
-      // Lanes that meet at one place mostly find that another one was faster, and then need no lock.
+      // Lanes contending for one address mostly find that another was faster, and then need no lock.
       const asmjit::Label differs = c.a.newLabel();
       c.a.mov(own(old), memory);
       c.a.cmp(own(old), own(value));
@@ -139,7 +139,7 @@ struct AtomicStep {
   void change() const {
     auto& a = c.a;
     const x86::Gp to = own(changed), from = own(old), source = own(value);
-    const auto choose = [&](std::uint32_t move) {  // the source, if it compares so with what is there
+    const auto choose = [&](std::uint32_t move) {  // the source, if it compares so with the old value
       a.mov(to, from);
       a.cmp(source, from);
       a.emit(move, to, source);
@@ -187,10 +187,10 @@ struct AtomicStep {
   }
 };
 
-/// Where rax is while cmpxchg uses it: it is `old`, or another register's content waits in the frame.
+/// Frees rax for cmpxchg: `old` is rax, or the content of another register is saved in the frame.
 class CompareRegister {
  public:
-  /// `own`: registers whose content is not needed yet; the one that is rax changes its role with `old`.
+  /// `own`: registers that hold nothing yet; one that is rax swaps roles with `old`.
   CompareRegister(Compiler& c, bool needed, x86::Gp& old, std::initializer_list<x86::Gp*> own)
       : c_(c), saves_(needed && old != x86::rax) {
     if (!saves_) return;
@@ -243,7 +243,7 @@ class AtomicSite : public LaneSite {
     const CheckedAddress memory = check_all_lanes(slow);
     check_alignment(slow);
     spill_values(data_, sources_);
-    const unsigned result = sources_;  // behind the sources
+    const unsigned result = sources_;  // after the sources
     if (masked() && step.returns) {
       a.vpxor(t, t, t);
       for (unsigned i = 0; i < vectors(); ++i) a.vmovups(result_place(result, i), t);
@@ -267,7 +267,7 @@ class AtomicSite : public LaneSite {
     return x86::ptr(x86::rsp, Frame::data + static_cast<int>(value * bytes() + vector * 32), 32);
   }
 
-  /// Jumps to `otherwise` unless all addresses are multiples of the elements' size: the fault is the call's.
+  /// Jumps to `otherwise`, where the call faults, unless all addresses are multiples of the elements' size.
   void check_alignment(asmjit::Label otherwise) const {
     auto& a = c_.a;
     a.lea(bits, x86::ptr(reg.base, static_cast<int>(component_offset(0))));

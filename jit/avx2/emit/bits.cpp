@@ -1,5 +1,5 @@
-// Counts of bits, bit fields and averages. AVX2 counts nothing: leading and trailing zeros come from the
-// exponent of a conversion to f32 that rounding cannot change, one bits from a table of nibbles.
+// Counts of bits, bit fields and averages. AVX2 has no counting instructions: leading and trailing zeros come
+// from the exponent of a conversion to f32 that rounding cannot change, one bits from a table of nibbles.
 #include <bit>
 
 #include "jit/avx2/emit/formula.hpp"
@@ -34,7 +34,7 @@ void leading_zeros(Compiler& c, x86::Ymm to, x86::Ymm x) {
   c.a.vpminsw(to, to, c.splat(32, 4));
 }
 
-/// All ones where the lane of `x` is 0.
+/// `to` |= all ones where the lane of `x` is 0.
 void or_if_zero(Compiler& c, x86::Ymm to, x86::Ymm x) {
   const x86::Ymm zero = c.v.scratch();
   c.a.vpxor(zero, zero, zero);
@@ -115,7 +115,7 @@ void emit_fbh(Compiler& c, const CodeInst& inst) {
 void emit_fbl(Compiler& c, const CodeInst& inst) {
   if (c.regs.is_scalar(inst.result)) return scan_scalar(c, inst, I::kIdTzcnt, true);
   by_chunks<1>(c, inst, [&](x86::Ymm to, x86::Ymm x) {
-    // The lowest one bit alone is a power of two; of -2^31 the sign goes.
+    // The lowest one bit alone is a power of two; the sign of -2^31 is shifted out.
     c.a.vpxor(to, to, to);
     c.a.vpsubd(to, to, x);
     c.a.vpand(to, to, x);

@@ -1,11 +1,11 @@
-// Callbacks: calls of what an embedder or another front end means.
+// Callbacks: ops whose meaning an embedder or another front end provides.
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/codegen/bug.hpp"
 
 namespace eum::jit::avx2::emit {
 namespace {
 
-/// Operands and results lie one after the other, 8 bytes each.
+/// Operands and results are consecutive, 8 bytes each.
 void call_back(ThreadState* state, std::uint64_t number, const std::uint64_t* operands,
                std::size_t operand_count, std::uint64_t* results, std::size_t result_count) {
   const std::span<std::uint64_t> out(results, result_count);

@@ -50,8 +50,8 @@ constexpr BySize vpcmpgt{{I::kIdVpcmpgtb, I::kIdVpcmpgtw, I::kIdVpcmpgtd, I::kId
 constexpr BySize vpminu{{I::kIdVpminub, I::kIdVpminuw, I::kIdVpminud, 0}};
 constexpr BySize vpmaxu{{I::kIdVpmaxub, I::kIdVpmaxuw, I::kIdVpmaxud, 0}};
 
-/// Unsigned order: a <= b where a is the minimum of both, a >= b where it is the maximum; the others are the
-/// complements, or with a constant b the same of its neighbour.
+/// Unsigned order: a <= b if a is the minimum of both, a >= b if it is the maximum. The other comparisons are
+/// the complements or, with a constant b, the same test of b - 1 or b + 1.
 void compare_unsigned(Compiler& c, const CodeInst& inst, const IntCompare& how) {
   const unsigned bytes = ir::size_of(inst.type);
   const std::uint64_t highest = (std::uint64_t{1} << 8 * bytes) - 1;

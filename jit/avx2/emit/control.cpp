@@ -52,7 +52,7 @@ void emit_external_halt(Compiler& c, const CodeInst& inst) { emit_fault(c, inst)
 
 void emit_fence(Compiler& c, const CodeInst&) { c.fence(); }
 
-// Threads that wait go on when the function is called again.
+// Waiting threads continue when the function is called again, so a fence where the code is left suffices.
 void emit_turn_fence(Compiler& c, const CodeInst&) { c.fence_when_left(); }
 
 void emit_spend(Compiler& c, const CodeInst& inst) {
@@ -63,7 +63,7 @@ void emit_spend(Compiler& c, const CodeInst& inst) {
   const x86::Gp bits = c.m.bits(inst.args[0]), count = c.g.scratch().r64();
   const auto all = static_cast<std::int32_t>(inst.imm);
   c.a.cmp(bits.r32(), 1);
-  c.a.sbb(count, count);  // all ones if no lane is on
+  c.a.sbb(count, count);  // all ones if no lane is active
   c.a.and_(count, all);
   c.a.lea(budget_reg, x86::ptr(budget_reg, count, 0, -all));
 }
@@ -81,7 +81,7 @@ void emit_spend_bits(Compiler& c, const CodeInst& inst) {
       x86::Ymm bits = c.v.use(value, chunk);
       if (const unsigned lanes = inst.lanes - chunk_lanes * chunk; lanes < chunk_lanes) {
         c.a.vpxor(part, part, part);
-        c.a.vpblendd(part, part, bits, (1u << 2 * lanes) - 1);  // those behind the last one are anything
+        c.a.vpblendd(part, part, bits, (1u << 2 * lanes) - 1);  // lanes beyond the last one hold anything
         bits = part;
       }
       if (chunk != 0) c.a.vpor(sum, all, bits);

@@ -54,7 +54,7 @@ void widen(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// Chunk `chunk` of the operand at `bytes` a lane, packed down from `from_bytes`.
+/// Chunk `chunk` of the operand at `bytes` per lane, packed down from `from_bytes`.
 x86::Ymm packed_chunk(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes, unsigned bytes) {
   if (from_bytes == bytes) {
     return c.v.use(value, std::min(chunk, c.v.chunks(value) - 1));
@@ -116,7 +116,7 @@ void f32_to_s32_chunk(Compiler& c, x86::Ymm to, x86::Ymm x) {
 void f32_to_u32_chunk(Compiler& c, x86::Ymm to, x86::Ymm x) {
   x86::Ymm big = c.v.scratch(), positive = c.v.scratch(), part = c.v.scratch();
   c.a.vpxor(positive, positive, positive);
-  c.a.vmaxps(positive, x, positive);  // NaN and what is below zero give 0
+  c.a.vmaxps(positive, x, positive);  // NaN and negative numbers give 0
   c.a.vcmpps(big, positive, c.splat(0x4f000000, 4), 0x1d);
   c.a.vandps(part, big, c.splat(0x4f000000, 4));
   c.a.vsubps(part, positive, part);
@@ -144,7 +144,7 @@ void f32_to_int(Compiler& c, const CodeInst& inst) {
 
 constexpr std::uint64_t two_to_52 = 0x4330000000000000;
 
-/// The low half of 2^52 + x is x; -0, which a difference of 0 is where the mode rounds down, becomes 0.
+/// The low half of 2^52 + x is x; -0, the result of x - x where the mode rounds down, becomes 0.
 void u32_to_f64(Compiler& c, const CodeInst& inst) {
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     asmjit::Operand part = narrow_part(c, inst.args[0], chunk, 4, 8);
@@ -157,7 +157,7 @@ void u32_to_f64(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// (2^84 + high * 2^32) - (2^84 + 2^52) is exact, adding 2^52 + low rounds once. Of s64 the high half is
+/// (2^84 + high * 2^32) - (2^84 + 2^52) is exact, adding 2^52 + low rounds once. For s64 the high half is
 /// biased by 2^31. 0 is 0 in every mode.
 void int64_as_f64(Compiler& c, Type from, x86::Ymm to, x86::Ymm x, x86::Ymm low) {
   const bool is_signed = ir::is_signed(from);
@@ -184,7 +184,7 @@ void int64_to_f64(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// Chunk `chunk` of a result half as wide as the operand, of which half(to, k) converts chunk k of `chunks`.
+/// Chunk `chunk` of a result half as wide as the operand, whose chunk k of `chunks` half(to, k) converts.
 template <class Half>
 x86::Ymm define_by_halves(Compiler& c, const CodeInst& inst, unsigned chunk, unsigned chunks, Half half) {
   const x86::Ymm to = c.v.define(inst.result, chunk);
@@ -197,7 +197,7 @@ x86::Ymm define_by_halves(Compiler& c, const CodeInst& inst, unsigned chunk, uns
   return to;
 }
 
-/// By way of f64, which is exact: of numbers that need more bits than it has, the last eleven become one that
+/// Via f64, without rounding: where a number needs more bits than f64 has, the last eleven become one that
 /// says whether any was set (rounding to odd), so that the rounding to f32 is the only one.
 void int64_to_f32(Compiler& c, const CodeInst& inst) {
   const bool is_signed = ir::is_signed(inst.from);
@@ -233,7 +233,7 @@ void f64_to_dwords(Compiler& c, Type type, x86::Ymm to, x86::Ymm x) {
     return (void)c.a.vcvttpd2dq(to.xmm(), to);
   }
   c.a.vpxor(to, to, to);
-  c.a.vmaxpd(to, x, to);                               // NaN and what is below zero give 0
+  c.a.vmaxpd(to, x, to);                               // NaN and negative numbers give 0
   c.a.vminpd(to, to, c.splat(0x41efffffffe00000, 8));  // 2^32 - 1
   c.a.vroundpd(to, to, 3 | 8);
   c.a.vaddpd(to, to, c.splat(two_to_52, 8));

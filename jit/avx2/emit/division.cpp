@@ -1,8 +1,8 @@
-// Integer quotients, by floats. a/b is at least 1/b away from the next integer, unless it is one. Where a and
-// b are below 2^23, neighbouring f32 are closer than that, and below 2^32 neighbouring f64 are: in every
-// rounding mode the division, cut to an integer, is exact. Where every lane has the same divisor, f64 takes
-// one division: a times 1/b, made greater by 2^-49, is never below a/b (1/b and the product are each off by
-// 2^-52 at most), and above it by less than a/b * 2^-48, which is less than 1/b.
+// Integer quotients, by floats. a/b is at least 1/b away from the next integer, unless it is one. If a and b
+// are below 2^23, neighbouring f32 are closer than that, and below 2^32 neighbouring f64 are: in every
+// rounding mode the division, truncated to an integer, is exact. If every lane has the same divisor, f64
+// needs one division: a times 1/b, increased by 2^-49, is never below a/b (1/b and the product are each off
+// by 2^-52 at most), and above it by less than a/b * 2^-48, which is less than 1/b.
 #include "jit/avx2/emit/formula.hpp"
 
 namespace eum::jit::avx2::emit {
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t two_to_52 = 0x4330000000000000;
 
-/// What x/0 gives is this, with every bit inverted where x is below zero.
+/// x/0 gives this, with every bit inverted if x is negative.
 constexpr std::uint32_t highest(Type type) { return (1u << (8 * ir::size_of(type) - 1)) - 1; }
 
 struct Quotient {
@@ -82,7 +82,7 @@ void signed_by_f64(Compiler& c, const Quotient& q) {
   c.a.vinserti128(q.to, q.to, q.high.xmm(), 1);
 }
 
-/// Small numbers by f32, out of line the others by f64.
+/// Small numbers by f32; others by f64, out of line.
 void quot_chunk(Compiler& c, const Quotient& q) {
   const bool is_signed = ir::is_signed(q.type);
   const asmjit::Label large = c.a.newLabel(), done = c.a.newLabel();

@@ -10,13 +10,13 @@ namespace {
 
 constexpr unsigned dword = 4, dwords = target.vector_bytes / dword;
 
-/// For each dword of a register the one of another register that comes there, or that none does.
+/// For each dword of a register, the dword of another register that moves there, or none.
 class Places {
  public:
   Places() { from_.fill(none); }
   void set(unsigned to, unsigned from) { from_[to] = static_cast<std::int8_t>(from); }
   bool empty() const { return blend() == 0; }
-  /// Bit i: dword i comes from there.
+  /// Bit i: dword i is taken from the other register.
   unsigned blend() const {
     unsigned bits = 0;
     for (unsigned i = 0; i < dwords; ++i) bits |= from_[i] == none ? 0u : 1u << i;
@@ -25,7 +25,7 @@ class Places {
   bool are_own() const {
     return all([](unsigned to, unsigned from) { return to == from; });
   }
-  /// The lower half goes to the upper one as a whole.
+  /// The lower half moves to the upper one as a whole.
   bool are_upper_half() const {
     return blend() == 0xf0 && all([](unsigned to, unsigned from) { return to == from + dwords / 2; });
   }
@@ -44,7 +44,7 @@ class Places {
     }
     return control;
   }
-  /// vpermd's.
+  /// vpermd's indices.
   ConstantPool::Entry indices() const {
     return ConstantPool::dwords(
         [&](std::uint32_t i) { return from_[i] == none ? i : static_cast<std::uint32_t>(from_[i]); });
@@ -63,15 +63,15 @@ class Places {
 
 unsigned dword_count(const CodeInst& inst) { return inst.lanes * ir::size_of(inst.type) / dword; }
 
-/// Of dword `i` of the value: that of the register file.
+/// The dword of the register file that holds dword `i` of the value.
 unsigned file_dword(const CodeInst& inst, unsigned i) {
   const unsigned bytes = ir::size_of(inst.type);
   if (bytes < dword) return inst.region.offset / dword + i;
   return inst.region.byte_of(i * dword / bytes, bytes) / dword + i * dword % bytes / dword;
 }
 
-/// Calls each(i, at) for the dwords that chunk `chunk` of the value and `slot` have in common: dword i there,
-/// `at` here.
+/// Calls each(i, at) for the dwords that chunk `chunk` of the value and `slot` have in common: dword i of the
+/// chunk, dword `at` of the slot.
 template <class Each>
 void for_each_common(const CodeInst& inst, unsigned slot, unsigned chunk, Each each) {
   for (unsigned i = chunk * dwords; i < std::min(dword_count(inst), (chunk + 1) * dwords); ++i)
@@ -92,7 +92,7 @@ Places into_chunk(const CodeInst& inst, unsigned slot, unsigned chunk) {
   return places;
 }
 
-/// `to` = what `from` has for the places, and `rest` in the others (nothing: whatever).
+/// `to` = the dwords of `from` at `places`, and of `rest` elsewhere (undefined without `rest`).
 void take(Compiler& c, x86::Ymm to, std::optional<x86::Ymm> rest, x86::Ymm from, const Places& places) {
   auto& a = c.a;
   const asmjit::Imm blend(places.blend());
@@ -161,7 +161,7 @@ void write_dwords(Compiler& c, const CodeInst& inst) {
       take(c, spread, mask, c.m.lanes(inst.mask, bytes, chunk), places);
       mask = spread;
     }
-    // Where nothing is written both are what was there.
+    // Dwords that are not written have the old content in both operands.
     if (mask) c.a.vpblendvb(to, old, to, *mask);
     c.s.set(slot, to);
     c.regs.unpin();

@@ -1,6 +1,6 @@
 #pragma once
 // The emitters: one function for each Native row of ops.def, found through `table`. A Native row without an
-// emitter does not link; a Helper row calls its function of semantics.hpp.
+// emitter does not link; a Table row calls its function of frontend/ir/semantics/lane_function.hpp.
 #include "jit/avx2/compiler.hpp"
 
 namespace eum::jit::avx2::emit {
@@ -11,18 +11,18 @@ extern const Table table;
 #include "frontend/ir/ops.def"
 #undef IR_OP
 
-/// Of integers of one lane; the condition under which the result is one.
+/// Compares integers of one lane; returns the condition under which the result is true.
 x86::CondCode compare_scalars(Compiler& c, const CodeInst& inst);
 
 /// Every op with an Image attribute.
 void emit_image(Compiler& c, const CodeInst& inst);
 
-/// One instruction a chunk: result = id(a, b). Operands are not exchanged: which NaN comes first matters.
+/// One instruction per chunk: result = id(a, b). Operands are not exchanged: which NaN comes first matters.
 void lanewise2(Compiler& c, const CodeInst& inst, std::uint32_t id);
 /// The same with the two operands in either order.
 void commutative2(Compiler& c, const CodeInst& inst, std::uint32_t id);
 
-/// Lanes of `bytes` width of a mask's chunk, in the form that the host blends by.
+/// A chunk of a mask with lanes of `bytes` width, in the form that the host's blends need.
 class Mask {
  public:
   Mask(Compiler& c, ir::ValueId mask, unsigned bytes, unsigned chunk);
@@ -36,8 +36,8 @@ class Mask {
   x86::KReg register_;
 };
 
-/// Two chunks of lanes of `from_bytes` to one of lanes half as wide, whose low parts are kept. `to` may be
-/// `a` only where that is `b` too; `scratch` is none of the others.
+/// Packs two chunks of lanes of `from_bytes` into one of lanes half as wide, keeping the low parts. `to` may
+/// be `a` only if that is `b` too; `scratch` is none of the others.
 void pack(Compiler& c, x86::Ymm to, x86::Ymm scratch, x86::Ymm a, x86::Ymm b, unsigned from_bytes);
 
 /// An instruction id by the size of the elements in bytes: 1, 2, 4, 8. 0: there is none.

@@ -1,5 +1,5 @@
-// Accesses of two or four lanes; see few_lanes.hpp. The first lane that is not in bounds leaves the whole
-// access to the call, which does once more what the lanes before it have done.
+// Accesses of two or four lanes; see few_lanes.hpp. At the first lane that is out of bounds the call performs
+// the whole access, and repeats what the lanes before it have done.
 #include "jit/avx2/emit/few_lanes.hpp"
 
 #include <vector>
@@ -16,7 +16,7 @@ class FewLanes : public MemorySite {
     auto& a = c_.a;
     for (unsigned k = 0; k < components(); ++k) values_.push_back(c_.v.define(inst().result + k));
     acquire();
-    // Lanes that are off are 0.
+    // Inactive lanes are 0.
     for (const x86::Ymm& value : values_) a.vpxor(value, value, value);
     if (in_two_halves()) a.vpxor(high_, high_, high_);
     for_each_element([&](const x86::Mem& from, unsigned k, unsigned lane) { insert(from, k, lane); });

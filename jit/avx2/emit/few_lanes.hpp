@@ -1,7 +1,7 @@
 #pragma once
-// Loads and stores of two or four lanes, which is how kernels access single structures and vectors: lane by
-// lane, each with a check of its own, where a row of eight has vectors. Operands of one lane are scalars and
-// not for here.
+// Loads and stores of two or four lanes, with which kernels access single structures and vectors: lane by
+// lane, each with its own bounds check, rather than by vectors as rows of eight lanes. One-lane operands are
+// scalars and are not handled here.
 #include "jit/avx2/emit/memory.hpp"
 
 namespace eum::jit::avx2::emit {

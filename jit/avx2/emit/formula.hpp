@@ -1,6 +1,6 @@
 #pragma once
-// Ops that take several instructions a chunk: the formula is written once, over vector registers, and serves
-// vectors chunk by chunk as well as one-lane integers, which are moved to a vector register and back.
+// Ops that take several instructions per chunk: the formula is written once, over vector registers, and
+// serves vectors chunk by chunk as well as one-lane integers, which are moved to a vector register and back.
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
@@ -18,7 +18,7 @@ inline x86::Ymm to_vector(Compiler& c, ir::ValueId scalar) {
   return to;
 }
 
-/// Lane 0 of a vector register is the one-lane integer `scalar`.
+/// Defines the one-lane integer `scalar` as lane 0 of a vector register.
 inline void define_from_vector(Compiler& c, ir::ValueId scalar, x86::Ymm from) {
   const x86::Gp to = c.g.define(scalar);
   const ir::Type type = c.type_of(scalar);
@@ -30,15 +30,15 @@ inline void define_from_vector(Compiler& c, ir::ValueId scalar, x86::Ymm from) {
   }
 }
 
-/// The instruction of the block that gives the value.
+/// The instruction of the block that defines the value.
 inline const CodeInst* definition(const Compiler& c, ir::ValueId value) {
   for (const CodeInst& inst : c.block_insts())
     if (value - inst.result < inst.result_count) return &inst;
   return nullptr;
 }
 
-/// formula(to, a, b, ...) for each chunk of the one result; `to` is none of the operands. A formula whose
-/// lanes are narrower than 32 bits must not look at other lanes than its own.
+/// formula(to, a, b, ...) for each chunk of the one result; `to` is none of the operands. A formula on lanes
+/// narrower than 32 bits must not read lanes other than its own.
 template <std::size_t operands, class Formula>
 void by_chunks(Compiler& c, const CodeInst& inst, Formula formula) {
   const bool scalar = c.regs.is_scalar(inst.result);

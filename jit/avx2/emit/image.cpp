@@ -4,7 +4,7 @@
 namespace eum::jit::avx2::emit {
 namespace {
 
-/// Where operands of one lane lie: an area of the frame that only calls of lane functions use.
+/// Where operands of one lane are: an area of the frame that otherwise only calls of lane functions use.
 constexpr int scalar_area = Frame::operands;
 
 bool call_image(ThreadState* state, const CodeData::ImageCall* call, std::byte* frame) {

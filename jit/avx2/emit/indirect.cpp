@@ -1,6 +1,6 @@
-// Elements of the register file at addresses that are known at run time only. Memory of the file is brought
-// up to date before, and where it is written no register caches it any more. In line are runs of elements
-// from one address, and gathers; what is left, among it whatever faults, is done by a function, lane by lane.
+// Elements of the register file at addresses known only at run time. The file's memory is brought up to date
+// first, and after a write no register caches any of it. Runs of elements from one address, and elements with
+// an address per lane, are in line; the rest, including whatever faults, is done by a function, lane by lane.
 #include "jit/avx2/emit/indirect.hpp"
 
 #include <bit>
@@ -19,10 +19,10 @@ struct RegisterAccess {
   ir::OwnInsts own;
 };
 
-/// OneByOne: a write whose lanes are instructions of their own.
+/// OneByOne: a write whose lanes are separate guest instructions.
 enum class Direction : std::uint8_t { Read, Write, OneByOne };
 
-/// Each lane as the instruction that it is: the value is what the register file has by then.
+/// Performs the lanes as separate instructions: each value is read from the register file as it is by then.
 template <class Element>
 bool write_one_by_one(ThreadState* state, std::byte* file, const RegisterAccess* access,
                       const std::uint16_t* addresses, std::uint32_t mask) {
@@ -86,7 +86,7 @@ void Indirect::emit() {
   const bool run =
       !one_by_one_ && is_run() && bytes_ <= end_ && (bytes_ % 32 == 0 || std::has_single_bit(bytes_));
   if (run && inst_.lanes == 1) return one();
-  // A write takes two or three registers a chunk.
+  // A write takes two or three registers per chunk.
   if (run && bytes_ >= 4 && !(writes_ && bytes_ > 128)) return writes_ ? scatter_run() : gather_run();
   if (!writes_ && element_ <= 4 && inst_.lanes % 8 == 0 && end_ >= 4) return gather_lanes();
   const bool has_room = c_.function.file_bytes + StateLayout::beyond_file_bytes <= 0x10000;
@@ -242,7 +242,7 @@ void Indirect::scatter_lanes() {
     c_.a.vpcmpeqw(test, test, place);
     leave_if_any(false);
     if (one_by_one_) {
-      // Some write overlaps a value that another lane reads.
+      // Leaves if a write overlaps a value that another lane reads.
       c_.a.vpsubw(to[k], place, c_.splat((inst_.own.source - element_ + 1) & 0xffff, 2));
       const std::uint32_t read = inst_.own.source_bytes(inst_.lanes, element_);
       c_.a.vpminuw(test, to[k], c_.splat(read + element_ - 2, 2));

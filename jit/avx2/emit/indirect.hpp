@@ -1,5 +1,5 @@
 #pragma once
-// Accesses of the register file at addresses that are known at run time only, a reg_gather or a reg_scatter.
+// Accesses of the register file at addresses known only at run time: reg_gather and reg_scatter.
 // indirect.cpp has runs, writes and the call that serves the rest; indirect_gather.cpp reads with an address
 // per lane.
 #include <array>
@@ -29,17 +29,17 @@ class Indirect {
     memory.setIndex(index);
     return memory;
   }
-  /// A mask in vectors takes many of them while its bits are collected.
+  /// Fetches the bits alone first: a mask in vectors takes many registers while its bits are collected.
   void fetch_mask();
-  /// Operands in registers, and a general register for an address.
+  /// Brings the operands into registers, and takes a general register for an address.
   void fetch();
 
   // ---- Runs
   /// The addresses are a0, a0 + element, ... as long as they do not wrap: one address in every lane plus
-  /// constants, which is what a region behind one address register is. Where they wrap, some lane's is beyond
-  /// the end, and so is the run's end.
+  /// constants, as for a region relative to one address register. If they wrap, the address of some lane is
+  /// beyond the end, and so is the end of the run.
   bool is_run() const;
-  /// first_ = the address of lane 0; jumps away unless the run from there is in reach.
+  /// first_ = the address of lane 0; jumps to slow_ unless the run from there is in bounds.
   void check_run();
   void one();
   /// 2 to 32 bytes between a register and memory, in the op's direction.
@@ -48,37 +48,37 @@ class Indirect {
   void scatter_run();
 
   // ---- Reads with an address per lane
-  /// Registers with four words of a vector each.
+  /// Registers that hold four words of a vector each.
   using Words = std::array<x86::Gp, 2>;
   void gather_lanes();
-  /// Each two lanes read the two dwords of one qword, as the region <2,1> of ud behind an address register a
-  /// qword does.
+  /// Pairs of lanes read the two dwords of a qword, as in the region <2,1>:ud with one address register per
+  /// qword.
   bool reads_qwords() const;
-  /// Jumps away unless all addresses are at most `most`.
+  /// Jumps to slow_ unless no address exceeds `most`.
   void check_addresses(x86::Ymm free, unsigned most);
-  /// The words of lanes 8 * i to 8 * i + 7, in `free` or where they are.
+  /// The addresses of lanes 8 * i to 8 * i + 7, in `free` or where they are.
   x86::Xmm eight_addresses(unsigned i, x86::Ymm free);
-  /// By gathers of dwords, cut to the elements.
+  /// Gathers dwords and truncates them to the elements.
   void gather_dwords();
-  /// Element by element: an EPYC gathers for longer.
+  /// Element by element, which is faster than a gather on EPYCs but takes more code.
   void insert_lanes();
   void insert_qwords();
-  /// `to` = eight dwords at the places in `words`.
+  /// `to` = the eight dwords at the addresses in `words`.
   void insert_dwords(x86::Ymm to, x86::Ymm upper, x86::Xmm words, Words places);
-  /// `to` = eight elements of 1 or 2 bytes at the places in `words`.
+  /// `to` = the eight elements of 1 or 2 bytes at the addresses in `words`.
   void insert_narrow(x86::Xmm to, x86::Xmm words, Words places);
 
-  /// One element after the other, without branches: lanes outside the mask go to where nobody looks.
+  /// One element after the other, without branches: lanes outside the mask write beyond the end of the file.
   void scatter_lanes();
   void store_element(const x86::Mem& to, x86::Xmm from, unsigned index);
 
   // ---- The call
-  /// Operands in the frame.
+  /// Stores the operands to the frame.
   void store_operands() const;
   void store_mask() const;
   void call(const codegen::LiveRegisters& live, const x86::Mem& access) const;
   x86::Mem access() const;
-  /// The way that jumps to slow_ take, and where it comes back.
+  /// Emits the out-of-line path at slow_, and the label to which it returns.
   void finish();
   void call_in_line();
 

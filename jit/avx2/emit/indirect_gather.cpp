@@ -63,7 +63,7 @@ void Indirect::gather_dwords() {
     c_.a.vpcmpeqd(on, on, on);
     c_.a.vpgatherdd(dwords[i], file(index, 0, 4), on);
   }
-  // Packed over themselves: halves first, then their halves.
+  // Packed in place, halving the width in each step.
   for (unsigned bytes = 4; bytes > element_; bytes /= 2) {
     const std::size_t pairs = (dwords.size() + 1) / 2;
     for (std::size_t i = 0; i < pairs; ++i) {

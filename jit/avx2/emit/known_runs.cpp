@@ -1,5 +1,5 @@
 // Known runs: accesses whose lanes are known, when the function is translated, to have addresses a fixed
-// distance apart. Their first address is checked, and what they access has its place from there; see
+// distance apart. Only the first address is checked, and the elements are addressed from there; see
 // lane_site.hpp.
 #include <bit>
 #include <cstddef>
@@ -35,7 +35,7 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
       a.lea(first.r32(), x86::ptr(address.r64(), static_cast<int>(lanes_before * step)));
     if (goes_down()) a.sub(first.r32(), from_first_to_last);
     if (!based()) continue;
-    // How distances go is known modulo 2^32: none of a run may be where they begin anew.
+    // The stride of distances is known only modulo 2^32: no distance of a run may wrap.
     const bool is_signed = ir::is_signed(ir::info(mem().space).address);
     a.cmp(first.r32(), INT32_MAX - static_cast<std::int32_t>(from_first_to_last));
     is_signed ? a.jg(outside) : a.ja(outside);
@@ -51,11 +51,11 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
   return check_runs(runs, run_bytes(), based(), outside);
 }
 
-// Threads take too many instructions each for the processor to have enough of their misses under way, and its
-// own prefetchers stop at the end of a page.
+// Each thread executes too many instructions for the processor to keep enough cache misses in flight, and
+// hardware prefetchers stop at the end of a page.
 void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
   constexpr unsigned most_lines = 4;
-  constexpr int distance = 2048;  // 1 to 4 KB did as well
+  constexpr int distance = 2048;  // 1 to 4 KB are as good
   if (!c_.beyond_caches().fetches_ahead() || masked() || of_one_host_thread() || known_runs() != 1 ||
       known_stride() == 0 || goes_down())
     return;
@@ -70,7 +70,7 @@ void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
 void LaneSite::call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                              const CallRegisters& registers) const {
   if (!inst().second_ip) return call_for_lanes(entry, done, function, registers);
-  // Two accesses of the guest, the first one first: reports name the lanes of each.
+  // Two accesses of the guest, in order: reports name the lanes of each.
   const unsigned each = lanes() / 2;
   const asmjit::Label next = c_.a.newLabel();
   for (const bool is_second : {false, true}) {

@@ -1,4 +1,4 @@
-// What loads, stores and atomics with an address a lane share; see lane_site.hpp.
+// What loads, stores and atomics with one address per lane share; see lane_site.hpp.
 #include "jit/avx2/emit/lane_site.hpp"
 
 #include <bit>
@@ -20,7 +20,7 @@ unsigned LaneSite::lanes_at_once(Compiler& c, const CodeInst& inst, unsigned val
     if (inst.lanes % lanes != 0 || (element < 4 && inst.lanes != lanes)) continue;
     const LaneSite part(c, inst, 0, lanes);
     const unsigned rows = part.rows();
-    // Both versions of a block have the same windows of rows.
+    // Both versions of a block share the windows of rows, so both must access as many lanes at once.
     const bool counts_mask = part.masked() || part.goes_along_rows();
     const unsigned registers = part.address_vectors() + (part.in_space() && !part.by_runs() ? rows : 0) +
                                (counts_mask ? rows : 0) + values * part.vectors() +
@@ -112,8 +112,8 @@ void LaneSite::base_in_region(x86::Gp to) const {
   c_.a.sub(to, region(offsetof(CachedRegion, start), 8));
 }
 
-// With base and distance of 32 bits with a sign, their sum is what it seems where it has no sign, unless both
-// of them have one: that may be far below the start.
+// With a signed base and distance of 32 bits, a sum without sign bit is exact unless both of them are
+// negative: it may then be far below the start.
 void LaneSite::locate_distances(asmjit::Label otherwise) const {
   auto& a = c_.a;
   const bool is_signed = ir::is_signed(ir::info(mem().space).address);
@@ -126,9 +126,9 @@ void LaneSite::locate_distances(asmjit::Label otherwise) const {
   a.vpbroadcastd(t, t.xmm());
   for (unsigned row = 0; row < rows(); ++row) {
     const x86::Ymm distance = addresses_[row], place = places_[row], below = u, same = v;
-    // As bytes they are to fit 32 bits, and unsigned ones are to have no sign.
+    // In bytes the distances must fit 32 bits, and unsigned ones must have no sign bit.
     const bool is_any = is_signed && scale == 1;
-    if (std::has_single_bit(scale)) {  // without constants, which scattered lanes drive out of the cache
+    if (std::has_single_bit(scale)) {  // without constants, which scattered lanes evict from the cache
       const auto shift = static_cast<unsigned>(std::countr_zero(scale)), unused = shift + (is_signed ? 0 : 1);
       if (shift != 0) a.vpslld(place, distance, shift);
       a.vpaddd(place, shift != 0 ? place : distance, t);
@@ -175,9 +175,10 @@ x86::Mem LaneSite::scattered_times() const {
 
 namespace {
 
-// The counter is 0 where there are runs. Below, there have been none: each look adds something, and takes
-// more off where it finds none, until a limit, which four in a row reach. Above, it is the number of times
-// for which that is taken for granted; the first look behind them is to go on from the limit.
+// The counter is 0 while lanes are runs. It is negative after failed looks: each look adds `each_look`, and a
+// failed one subtracts `no_run`, down to `limit`, which four failures in succession reach. A positive counter
+// is the number of accesses for which failure is assumed without a look; the first look after them is to
+// continue from the limit.
 constexpr int each_look = 1, no_run = 2, limit = -5, times_granted = 31;
 constexpr int behind_granted = limit + no_run - each_look;
 
@@ -190,7 +191,7 @@ void LaneSite::count_scattered() {
   noted_ = c_.a.newLabel();
 }
 
-// Where there are runs it is only read.
+// While lanes are runs the counter is only read.
 void LaneSite::go_if_scattered() const {
   if (!counts_scattered()) return;
   c_.a.cmp(scattered_times(), 0);
@@ -252,15 +253,15 @@ CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asm
 CheckedAddress LaneSite::check_second_row(unsigned stride, asmjit::Label otherwise,
                                           asmjit::Label outside) const {
   auto& a = c_.a;
-  // What check_run has left in t: whether the lanes of row 0 agree, or with mask registers where they would
-  // be.
+  // check_run has left in t whether the lanes of row 0 agree or, with mask registers, the places that they
+  // would have in a run.
   if (c_.host.evex()) a.vpcmpeqd(t, t, places_[0]);
   const auto require = [&](x86::Ymm all) {
     a.vmovmskps(bits.r32(), all);
     a.cmp(bits.r32(), 0xff);
     a.jne(otherwise);
   };
-  require(t);  // scattered lanes end here
+  require(t);  // scattered lanes leave here
   a.vmovd(reg.first[1].r32(), places_[1].xmm());
   a.vpbroadcastd(u, places_[1].xmm());
   a.vpaddd(u, u, distances(0, stride));
@@ -271,8 +272,8 @@ CheckedAddress LaneSite::check_second_row(unsigned stride, asmjit::Label otherwi
 
 CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label otherwise) const {
   auto& a = c_.a;
-  // Where each lane says that lane 0 is: those under the mask have to agree with the first of them. Without
-  // any something beyond the lanes is read, which does not matter.
+  // Each lane implies a place of lane 0: active lanes have to agree with the first of them. If none is active
+  // something beyond the lanes is read, which does no harm.
   const std::array<x86::Ymm, 2> first{t, v};
   const x86::Ymm chosen = u;
   const x86::Gp start = reg.first[0];
@@ -355,14 +356,14 @@ x86::Mem LaneSite::part_of_row(const CheckedAddress& memory, unsigned row, unsig
 
 // ---- Masks
 
-// A gather merges with what its result held: that has to be 0 in lanes that are off, and must not be waited
-// for.
+// A gather merges into its result, which has to be 0 in inactive lanes, and zeroing it breaks the dependency
+// on its old value.
 void LaneSite::gather_under(x86::Ymm mask, std::uint32_t id, x86::Ymm to, const x86::Mem& memory) const {
   auto& a = c_.a;
   a.vpxor(to, to, to);
   if (c_.host.evex()) {
     if (!masked()) {
-      a.kxnorb(scratch_mask, x86::k0, x86::k0);  // waits for no gather before it
+      a.kxnorb(scratch_mask, x86::k0, x86::k0);  // does not depend on the gather before it
     } else if (id == x86::Inst::kIdVpgatherdq) {
       a.vpmovq2m(scratch_mask, mask);
     } else {
@@ -433,7 +434,7 @@ void LaneSite::store_vectors(int frame_offset, std::span<const x86::Ymm> from) c
 void LaneSite::spill_values(std::span<const x86::Ymm> data, unsigned count) const {
   if (count == 0) return;
   const std::size_t each = data.size() / count;
-  // In order, as a vector may reach beyond the lanes of its value into the next one.
+  // In ascending order, as a vector may reach beyond the lanes of its value into the next one.
   for (std::size_t i = 0; i < data.size(); ++i)
     c_.a.vmovups(x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / each * bytes() + i % each * 32), 32),
                  data[i]);

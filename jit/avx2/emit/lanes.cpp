@@ -14,7 +14,7 @@ namespace {
 constexpr BySize vpbroadcast{
     {I::kIdVpbroadcastb, I::kIdVpbroadcastw, I::kIdVpbroadcastd, I::kIdVpbroadcastq}};
 
-/// 4 or 8 bytes, the others of the register are zero.
+/// Moves 4 or 8 bytes; the rest of the register becomes zero.
 void to_vector(Compiler& c, x86::Ymm to, x86::Gp from, unsigned bytes) {
   bytes == 8 ? c.a.vmovq(to.xmm(), from.r64()) : c.a.vmovd(to.xmm(), from.r32());
 }
@@ -23,7 +23,7 @@ void bind_all(Compiler& c, ir::ValueId value, x86::Ymm reg) {
   for (unsigned chunk = 0; chunk < c.v.chunks(value); ++chunk) c.v.bind(value, chunk, reg);
 }
 
-/// Through memory: the lanes one after the other.
+/// Loads the result from packed lanes in the frame.
 void move_through_frame(Compiler& c, const CodeInst& inst, int offset) {
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     c.a.vmovups(c.v.define(inst.result, chunk),
@@ -32,10 +32,10 @@ void move_through_frame(Compiler& c, const CodeInst& inst, int offset) {
   }
 }
 
-/// Each group of `group` bits all ones if one of them is.
+/// Sets each group of `group` bits to all ones if one of them is one.
 void fold_groups(Compiler& c, x86::Gp bits, unsigned lanes, unsigned group) {
   if (!std::has_single_bit(group)) {
-    // No shift and multiplication does it: one group after the other.
+    // No shift and multiplication does this: one group after the other.
     x86::Gp from = c.g.scratch().r32(), members = c.g.scratch().r32();
     c.a.mov(from, bits);
     c.a.xor_(bits, bits);
@@ -137,7 +137,7 @@ void emit_splat(Compiler& c, const CodeInst& inst) {
 
 namespace {
 
-/// One lane of 4 or 8 bytes to a general register.
+/// Moves a lane of 4 or 8 bytes to a general register.
 void take_lane(Compiler& c, const CodeInst& inst, unsigned lane, unsigned bytes) {
   auto& a = c.a;
   const unsigned at = lane * bytes, index = at % 16 / bytes;
@@ -189,7 +189,7 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
 
 namespace {
 
-/// Two parts of `bytes` each, 4, 8 or 16, in a register.
+/// Joins two parts of `bytes` each, 4, 8 or 16, in a register.
 void join_parts(Compiler& c, const CodeInst& inst, unsigned bytes) {
   x86::Ymm low;
   if (c.regs.is_scalar(inst.args[0])) {
@@ -220,7 +220,7 @@ void emit_concat(Compiler& c, const CodeInst& inst) {
   const unsigned low_lanes = c.lanes_of(inst.args[0]);
   if (ir::is_mask(inst.type)) {
     const x86::Gp low = c.m.bits(inst.args[0]).r32(), high = c.m.bits(inst.args[1]).r32();
-    // Over the high part, unless that is the low part too.
+    // Overwrites the high part, unless that is the low part too.
     const x86::Gp to =
         high.id() == low.id() ? c.m.define_bits(inst.result).r32() : begin_over(c, inst, 1, high);
     if (high.id() == low.id()) c.a.mov(to, high);
@@ -240,7 +240,7 @@ void emit_concat(Compiler& c, const CodeInst& inst) {
   if (low_lanes * 2 == inst.lanes && low_bytes >= 4 && low_bytes <= 16 && std::has_single_bit(low_bytes))
     return join_parts(c, inst, low_bytes);
   c.store_packed(inst.args[0], Frame::data);
-  // The second operand may begin anywhere: unaligned stores, lane area has room beyond.
+  // The second operand may begin at any offset: unaligned stores; the area has room beyond.
   if (c.regs.is_scalar(inst.args[1])) {
     x86::Gp reg = c.g.use(inst.args[1]);
     c.a.mov(x86::ptr(x86::rsp, Frame::data + static_cast<int>(low_bytes), 8), reg);
@@ -277,7 +277,7 @@ void emit_group_any(Compiler& c, const CodeInst& inst) {
   if (inst.imm == inst.lanes) {
     c.a.mov(to, from.r32());
     c.a.neg(to);
-    c.a.sbb(to, to);  // all ones if any lane is
+    c.a.sbb(to, to);  // all ones if any lane is set
     if (inst.lanes < 32) c.a.and_(to, asmjit::Imm(ir::lane_mask(inst.lanes)));
     return;
   }

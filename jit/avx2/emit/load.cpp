@@ -1,4 +1,4 @@
-// Loads: rows of consecutive elements, one address for all lanes, gathered, or by call.
+// Loads: rows of consecutive elements, a single address for all lanes, gathers, or by call.
 #include "jit/avx2/emit/few_lanes.hpp"
 #include "jit/avx2/emit/load_site.hpp"
 #include "jit/avx2/emit/one_address.hpp"

@@ -1,4 +1,4 @@
-// Rows whose lanes lie apart; what a lane has side by side comes with one move or two. See load_site.hpp.
+// Rows whose lanes are not adjacent; adjacent elements of a lane take one move or two. See load_site.hpp.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -65,17 +65,17 @@ std::array<LoadSite::BlendedLane, 8> LoadSite::blended_lanes(unsigned row, unsig
   for (int i = 0; i < vector; ++i) {
     const int at = step * i;
     BlendedLane& lane = lanes[static_cast<std::size_t>(i)];
-    if (!share) {  // each at its own place in a vector of its own
+    if (!share) {  // each lane from a vector of its own, at its own position
       lane = {i * (static_cast<int>(stride) - 4), static_cast<unsigned>(i)};
       continue;
     }
-    int begin = i / 2 * 7;  // of 4: two lanes each
+    int begin = i / 2 * 7;  // step 4: two lanes per vector
     if (step % 2 == 1) {
-      // All places are others already; vectors of the last row end where it does.
+      // With an odd step all positions differ already; vectors of the last row end where the row does.
       const int before = row + 1 == rows() ? step - 1 : 0;
       begin = (at + before) / vector * vector - before;
     } else if (step != 4) {
-      // Four lanes at even places, then four at odd ones.
+      // Four lanes at even positions, then four at odd ones.
       begin = i < 4 ? at / vector * vector : last - 7 - (last - at) / vector * vector;
     }
     lane = {4 * begin, static_cast<unsigned>(at - begin)};
@@ -98,7 +98,7 @@ void LoadSite::load_row_apart(const MemoryOfLane& memory, bool ahead, unsigned r
     return qwords(result(0, 2 * row + 1), 4, 6);
   }
   const x86::Ymm x = result(0, row);
-  if (span() == 1) {  // in two chains; a processor gathers for longer
+  if (span() == 1) {  // in two dependency chains; a gather takes longer
     for (unsigned i = 0; i < 4; ++i)
       for (const auto& [half, lane] : {std::pair{x.xmm(), i}, std::pair{t.xmm(), i + 4}})
         i == 0 ? a.vmovd(half, memory(lane, 0, 4)) : a.vpinsrd(half, half, memory(lane, 0, 4), i);

@@ -1,4 +1,4 @@
-// Lanes that are in bounds, wherever they are. See load_site.hpp.
+// Lanes at arbitrary addresses in bounds. See load_site.hpp.
 #include "jit/avx2/emit/load_site.hpp"
 
 namespace eum::jit::avx2::emit {
@@ -8,7 +8,7 @@ void LoadSite::load_spread(const CheckedAddress& memory) const {
   if (element() < 4) return insert_narrow(memory);
   const asmjit::Label end = a.newLabel();
   std::array<asmjit::Label, 2> varied{a.newLabel(), a.newLabel()};
-  // Rows of one address each, as long as there are such.
+  // Leading rows whose lanes have a single address each.
   const bool looks = element() == 4 && !masked();
   for (unsigned row = 0; looks && row < rows(); ++row) {
     const x86::Ymm all = places_[row];
@@ -111,7 +111,7 @@ void LoadSite::insert_narrow(const CheckedAddress& memory) const {
     for (unsigned i = 0; i < each; ++i) {
       for (const x86::Xmm& half : {low, high}) {
         const unsigned lane = half == low ? i : i + each;
-        // Rows come two ways, so that neither has to wait for the other.
+        // Places of the two rows come by different paths, so that neither waits for the other.
         x86::Gp place = reg.limit;
         if (lane < 8)
           place = places.of(lane);

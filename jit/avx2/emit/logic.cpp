@@ -10,7 +10,7 @@ using ir::Type;
 
 namespace {
 
-/// Of a logical op on masks: they are as whole as those of its operands.
+/// Defines the lanes of a logical op on masks: they are whole if those of all its operands are.
 void define_lanes(Compiler& c, const CodeInst& inst, unsigned width) {
   c.m.define_lanes(inst.result, width);
   for (const ir::ValueId arg : inst.args)
@@ -29,7 +29,7 @@ void each_chunk(Compiler& c, const CodeInst& inst, unsigned width, Emit emit) {
   }
 }
 
-/// bits(a, b) computes them, where they are wanted.
+/// bits(a, b) emits the op on bits, if that form is wanted.
 template <class Bits>
 void mask2(Compiler& c, const CodeInst& inst, std::uint32_t vector, Bits bits) {
   const codegen::MaskForms forms = c.m.forms(inst);
@@ -75,7 +75,7 @@ constexpr Shift right_arithmetic{
 void shift_scalar(Compiler& c, const CodeInst& inst, const Shift& shift) {
   const unsigned width = 8 * ir::size_of(inst.type);
   x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);
-  // The kept form of a narrow value is extended by its type, the shift may want the other extension.
+  // A narrow value is kept extended by its type's sign; the shift may need the other extension.
   bool zero_extend = width < 32 && shift.scalar == I::kIdShrx && ir::is_signed(inst.type);
   bool sign_extend = width < 32 && shift.scalar == I::kIdSarx && !ir::is_signed(inst.type);
   if (zero_extend || sign_extend) {
@@ -107,7 +107,7 @@ void shift_scalar(Compiler& c, const CodeInst& inst, const Shift& shift) {
   extend(c, to, inst.type);
 }
 
-/// AVX2 has no arithmetic shift of 64-bit lanes: what is below zero is complemented before and after.
+/// AVX2 has no arithmetic shift of 64-bit lanes: negative ones are complemented before and after.
 void shift_signed64(Compiler& c, const CodeInst& inst) {
   if (ir::size_of(inst.type) != 8)
     throw codegen::EngineBug("a shift of narrow lanes should have been widened");
@@ -217,7 +217,7 @@ void rotate_scalar(Compiler& c, const CodeInst& inst) {
   c.a.or_(to, right);
 }
 
-/// Where the byte of a dword that becomes byte i comes from.
+/// Control of vpshufb that rotates each dword left by `bytes`.
 ConstantPool::Entry rotated_bytes(unsigned bytes) {
   ConstantPool::Entry entry;
   for (unsigned i = 0; i < entry.size(); ++i)

@@ -25,14 +25,14 @@ void remember(const StateLayout& layout, ThreadState& state, const Access& site,
   const bool first = regions[site.region].size == 0;
   regions[site.region] = found;
   if (!first) return;
-  // For accesses that have not looked for theirs yet, a guess that costs nothing.
+  // A guess, at no cost, for accesses that have not looked up theirs yet.
   const auto [begin, end] = layout.regions_for(site.mem.space);
   for (std::uint32_t i = begin; i < end; ++i)
     if (regions[i].size == 0) regions[i] = found;
 }
 
-/// Some lane's element begins in the region: then it is not what the access misses, but its lanes are of
-/// several regions.
+/// Whether the element of some lane begins in the region: then the lanes are in several regions, and another
+/// region would not serve the access.
 bool serves_some(const CachedRegion& region, const Access& site, const AccessOperands& operands) {
   for (std::uint32_t left = operands.mask & ir::lane_mask(site.lanes); left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
@@ -41,8 +41,8 @@ bool serves_some(const CachedRegion& region, const Access& site, const AccessOpe
   return false;
 }
 
-/// The next access of translated code may find its region at once, in this thread and in those that run after
-/// it in the batch.
+/// Caches the region for the next access of translated code, in this thread and in those that run after it in
+/// the batch.
 void remember_region(ThreadState* state, const CodeData& data, const Access& site,
                      const AccessOperands& operands, const std::byte* frame) {
   if (!ir::info(site.mem.space).in_space || operands.mask == 0 || !state->environment->space) return;
@@ -52,16 +52,16 @@ void remember_region(ThreadState* state, const CodeData& data, const Access& sit
   const mem::Region* region = state->environment->space->find(address);
   if (!region || !region->host || region->access != mem::Access::ReadWrite) return;
   CachedRegion found{region->address, region->size, region->host};
-  // So that the distance of any 32-bit address from the start, modulo 4 GiB, is inside or beyond the size.
+  // So that the distance of an address below the start, modulo 4 GiB, is beyond the size.
   if (site.mem.space == ir::MemSpace::A32)
     found.size = std::min(found.size, (std::uint64_t{1} << 32) - found.start);
-  // In the states that threads may still run in.
+  // In all states in which threads may still run.
   const auto* batch = word<const ThreadBatch*>(frame, Frame::batch);
   ThreadState* at = batch->groups != nullptr ? batch->group_states : state;
   for (; at <= batch->last; at = data.layout.next(*at)) remember(data.layout, *at, site, found);
 }
 
-/// What the operand that says the surface holds, at a place of the frame.
+/// The value of the surface operand, at `offset` of the frame.
 std::uint64_t surface_operand(const Access& access, const std::byte* frame, int offset) {
   return access.mem.is_based() ? word<std::uint64_t>(frame, offset) : word<std::uint32_t>(frame, offset);
 }
@@ -72,7 +72,7 @@ bool perform(ThreadState* state, const CodeData& data, const CodeData::CallSite&
   return site.function(*state->environment, site.access, operands, frame + Frame::data, state->fault);
 }
 
-/// Does the access of a site whose operands lie in the frame. False: a fault is in the state.
+/// Performs the access of a site whose operands are in the frame. False: a fault is in the state.
 bool do_access(ThreadState* state, const CodeData* data, std::byte* frame) {
   const CodeData::CallSite& site = data->call_sites[word<std::uint32_t>(frame, Frame::site)];
   return perform(state, *data, site,
@@ -81,7 +81,7 @@ bool do_access(ThreadState* state, const CodeData* data, std::byte* frame) {
                  frame);
 }
 
-/// Where the call of a site has put a register.
+/// Where the call of a site has saved a register.
 std::byte* saved_vector(std::byte* frame, std::uint8_t reg) {
   return frame + Frame::saved_vectors + reg * 32;
 }
@@ -89,7 +89,7 @@ std::byte* saved_general(std::byte* frame, std::uint8_t reg) {
   return frame + Frame::saved_generals + reg * 8;
 }
 
-/// The same of a site whose operands are in registers, and so in the frame's copy of them.
+/// The same for a site whose operands are in registers, from their saved copies in the frame.
 bool do_register_access(ThreadState* state, const CodeData* data, std::byte* frame) {
   const CodeData::CallSite& site = data->call_sites[word<std::uint32_t>(frame, Frame::site)];
   const Access& access = site.access;
@@ -127,7 +127,7 @@ bool do_register_access(ThreadState* state, const CodeData* data, std::byte* fra
   }
   for (std::size_t i = 0; i < address_registers.size(); ++i)
     std::memcpy(addresses + i * 32, saved_vector(frame, address_registers[i]), 32);
-  // In order, as a vector may reach beyond the lanes of its value into the next one.
+  // In ascending order, as a vector may reach beyond the lanes of its value into the next one.
   const auto place = [&](std::size_t i) { return values + i / vectors * bytes + i % vectors * 32; };
   for (std::size_t i = 0; i < data_registers.size(); ++i)
     std::memcpy(place(i), saved_vector(frame, data_registers[i]), 32);
@@ -240,7 +240,7 @@ CheckedAddress MemorySite::check_runs_by_end(std::span<const x86::Gp> addresses,
   std::array<x86::Gp, 2> rows;
   const End end = end_of(extent).value();
   for (std::size_t row = 0; row < addresses.size(); ++row) {
-    const x86::Gp address = addresses[row].r64();  // all of it, as it is accessed
+    const x86::Gp address = addresses[row].r64();  // all 64 bits, as the access uses them
     rows[row] = address;
     c_.a.cmp(address, end.at);
     if (end.is_exact) {
@@ -282,7 +282,7 @@ CheckedAddress MemorySite::check_runs(unsigned rows, unsigned extent, bool locat
     }
   } else {
     for (unsigned row = 0; row < rows; ++row) {
-      a.lea(reg.limit, x86::ptr(reg.first[row], static_cast<int>(extent)));  // of 32 bits: it does not wrap
+      a.lea(reg.limit, x86::ptr(reg.first[row], static_cast<int>(extent)));  // 32 bits: the sum does not wrap
       a.cmp(reg.limit, window.size);
       a.ja(otherwise);
     }

@@ -1,33 +1,32 @@
 #pragma once
 // What the emitters of memory ops share: the operands of an access, the check of its addresses, and the call
-// of jit/access.hpp that serves whatever is not done in line. What is accessed in line comes from a
-// CheckedAddress.
+// of jit/access.hpp that serves whatever is not done in line. Accesses in line use a CheckedAddress.
 //
 // Every register that an access may need is taken before its first branch: code that spills or fetches a
-// value must not stand on one path and be missing on another. Paths that are rarely the first choice lie out
-// of line, so whatever emits them holds registers, not values.
+// value must not be on one path and missing on another. Paths that are rarely taken first are out of line, so
+// their emitters hold registers, not values.
 #include "jit/access.hpp"
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/passes/access_form.hpp"
 
 namespace eum::jit::avx2::emit {
 
-/// Guest memory that has been found to lie inside its space, and the only way to an operand that names it.
-/// MemorySite's checks make it; asking for a byte that was not checked is a bug of ours and throws.
+/// Guest memory that has been found to be inside its space; the only source of operands that name it.
+/// MemorySite's checks create it; a request for a byte that was not checked is an engine bug and throws.
 class CheckedAddress {
  public:
-  /// `bytes` of a run from `offset` behind the first address of its row.
+  /// `bytes` of a run from `offset` after the first address of its row.
   x86::Mem at(unsigned offset, unsigned bytes, unsigned row = 0) const;
-  /// `bytes` from `offset` behind the address of one lane, which `address` holds.
+  /// `bytes` from `offset` after the address of one lane, which `address` holds.
   x86::Mem lane(x86::Gp address, unsigned offset, unsigned bytes) const;
-  /// The same for each lane of a vector of 32-bit addresses, as gathers want it.
+  /// The same for each lane of a vector of 32-bit addresses, as gathers need it.
   x86::Mem gather(x86::Vec addresses, unsigned offset, unsigned bytes) const;
-  /// Memory `distance` bytes behind a byte of a run, which may be none of the guest's: only prefetches, which
-  /// no address makes fault, may name it.
+  /// Memory `distance` bytes after a byte of a run, which may be outside guest memory: only prefetches, which
+  /// never fault, may name it.
   x86::Mem ahead(unsigned offset, int distance, unsigned row = 0) const {
     return x86::ptr(base_, rows_[row], 0, static_cast<int>(offset) + distance);
   }
-  /// The same behind the address of one lane.
+  /// The same after the address of one lane.
   x86::Mem ahead_of_lane(x86::Gp address, unsigned offset, int distance) const {
     return x86::ptr(base_, address, 0, static_cast<int>(offset) + distance);
   }
@@ -43,7 +42,7 @@ class CheckedAddress {
   unsigned extent_;
 };
 
-/// Which registers a call out of line has its operands in, and its results.
+/// The registers that hold the operands and the results of an out-of-line call.
 struct CallRegisters {
   x86::Gp address = {};                      ///< of all elements
   std::span<const x86::Ymm> addresses = {};  ///< of each lane
@@ -55,14 +54,14 @@ struct CallRegisters {
 
 /// load, store, atomic, block_load or block_store of jit/access.hpp.
 using AccessFunction = decltype(CodeData::CallSite::function);
-/// A store's function, which only reads the data, as what every site has.
+/// Adapts a function, such as a store's, which only reads the data, to AccessFunction.
 template <auto function>
 bool on_data(const Environment& environment, const Access& access, const AccessOperands& operands, void* data,
              Fault& fault) {
   return function(environment, access, operands, data, fault);
 }
 
-/// An access of consecutive lanes of an instruction. Copies of it live as long as the code out of line needs
+/// An access of consecutive lanes of an instruction. Out-of-line code keeps copies for as long as it needs
 /// them.
 class MemorySite {
  public:
@@ -71,10 +70,10 @@ class MemorySite {
 
   // Operands of the instruction, while it is translated.
   ir::ValueId addresses() const { return inst_->args[first_arg_]; }
-  /// The k-th operand behind the addresses.
+  /// The k-th operand after the addresses.
   ir::ValueId data(unsigned k) const { return inst_->args[first_data() + k]; }
   unsigned data_count() const { return inst_->arg_count - first_data(); }
-  /// The address that a run begins with, where the access is done by runs.
+  /// The address at which a run begins, if the access is done by runs.
   ir::ValueId first_address(unsigned run) const { return inst_->args[first_arg_ + run]; }
   const CodeInst& inst() const { return *inst_; }
 
@@ -85,17 +84,17 @@ class MemorySite {
   unsigned first_lane() const { return access_.first_lane; }
   unsigned lanes() const { return access_.lanes; }
   unsigned element() const { return ir::size_of(access_.type); }
-  /// Of one component of all lanes.
+  /// Bytes of one component of all lanes.
   unsigned bytes() const { return lanes() * element(); }
   unsigned components() const { return mem().component_count(); }
-  /// Addresses are those of the address space, whose regions are found at run time.
+  /// Addresses are in the address space, whose regions are found at run time.
   bool in_space() const { return ir::info(mem().space).in_space; }
   bool wide() const { return ir::info(mem().space).address == ir::Type::u64; }
   /// Addresses are distances from a base.
   bool based() const { return mem().is_based(); }
-  /// No host thread but the one that runs the thread group accesses this memory.
+  /// Only the host thread that runs the thread group accesses this memory.
   bool of_one_host_thread() const { return !mem().is_global(); }
-  /// From an address to the k-th component that is accessed.
+  /// Bytes from an address to the k-th component that is accessed.
   unsigned component_offset(unsigned k) const { return mem().offset + mem().component(k) * element(); }
   /// Bytes from the address to the end of the last component.
   unsigned extent() const { return component_offset(components() - 1) + element(); }
@@ -105,37 +104,38 @@ class MemorySite {
   struct {
     x86::Gp limit, base;
     std::array<x86::Gp, 2> first;  ///< of each row of a run
-    x86::Gp surface;               ///< what ir::SurfaceBy says, if an operand gives it
+    x86::Gp surface;               ///< as ir::SurfaceBy says, if it is an operand
     x86::Gp mask;                  ///< bits, if there is a mask: lane first_lane() is bit 0
   } reg;
 
   /// Takes the registers of an access of one address, and copies the address into reg.first[0].
   void acquire_scalar();
-  /// The same in two steps: first the registers, then what check_runs wants in them. The address stays in the
-  /// register that the first returns.
+  /// The same in two steps: the first takes the registers and returns the one that holds the address, the
+  /// second copies that to where check_runs expects it.
   x86::Gp acquire_scalar_registers();
   void copy_address(x86::Gp address);
   /// Takes reg.surface, reg.limit, reg.base.
   void acquire_window();
 
-  // The two forms of the bounds rule of every access. Both jump to `otherwise` unless the `extent` bytes from
-  // each address lie inside the memory of the space that can be reached directly; for the address space that
-  // is the region of an access before. They set reg.base.
+  // The two forms of the bounds check of every access. Both jump to `otherwise` unless the `extent` bytes
+  // from each address are inside the directly accessible memory of the space; in the address space that is
+  // the region of an earlier access. They set reg.base.
 
-  /// A run from each of reg.first, 64-bit registers whose upper half is 0 for 32-bit addresses. For the
-  /// address space they are addresses, which become offsets in the region, or `located`: such offsets.
+  /// Runs that begin at each of reg.first, 64-bit registers whose upper half is 0 for 32-bit addresses. In
+  /// the address space they are addresses, which become offsets in the region, or `located`: such offsets.
   CheckedAddress check_runs(unsigned rows, unsigned extent, bool located, asmjit::Label otherwise) const;
-  /// Where the surface has the first offset at which no access of so many bytes may begin, if it has.
+  /// Where the surface stores the first offset at which no access of so many bytes may begin, if it does.
   struct End {
     x86::Mem at;
-    bool is_exact;  ///< else it is that of somewhat longer accesses
+    bool is_exact;  ///< else it is the limit for somewhat longer accesses
   };
   std::optional<End> end_of(unsigned extent) const;
-  /// The same as check_runs by that, which takes registers that hold the addresses as they are, whatever
-  /// there is above 32 bits.
+  /// check_runs by that end. The registers hold the unmodified addresses, and anything in bits 32 and up of
+  /// 32-bit ones.
   CheckedAddress check_runs_by_end(std::span<const x86::Gp> addresses, unsigned extent,
                                    asmjit::Label otherwise) const;
-  /// Offsets of the lanes in that memory, eight in a vector, with masks of those that count, if not all do.
+  /// Offsets of the lanes in that memory, eight per vector, with masks of the active ones, if not all are
+  /// active.
   struct Lanes {
     std::span<const x86::Ymm> places, masks;
     x86::Ymm t, u, v;  ///< free
@@ -146,15 +146,15 @@ class MemorySite {
   /// The entry of ThreadState::regions that the site uses.
   x86::Mem region(std::size_t field, unsigned bytes) const;
 
-  /// The call that serves everything; its code lies out of line, begins at `entry` and ends with a jump to
+  /// The call that serves every access; its code is out of line, begins at `entry` and ends with a jump to
   /// `done`.
   void call_out_of_line(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                         const CallRegisters& registers) const;
   /// The same, in line.
   void call_inline(AccessFunction function);
 
-  /// `bytes` of guest memory, a multiple of 4 or a power of two, to or from a register. Not one byte more is
-  /// touched. A store may need a register.
+  /// Moves `bytes` of guest memory, a multiple of 4 or a power of two, to or from a register. No other byte
+  /// is touched. A store may need a register.
   void load_chunk(x86::Ymm to, const CheckedAddress& from, unsigned offset, unsigned bytes) const;
   void store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm from, unsigned bytes,
                    x86::Ymm free) const;
@@ -169,7 +169,7 @@ class MemorySite {
   Compiler& c_;
 
  private:
-  /// The operands that say where the memory of the space begins on the host, and how many bytes it has there.
+  /// The operands for the host address and the size in bytes of the space's memory.
   struct Window {
     x86::Mem base, size;
   };

@@ -1,15 +1,15 @@
-// Comparisons of values that go up by one from lane to lane: all lanes agree in nearly every thread, which
-// takes one comparison of scalars to see.
+// Comparisons of values that increase by one from lane to lane: all lanes agree in nearly every thread, which
+// one comparison of scalars detects.
 #include "jit/avx2/emit/emit.hpp"
 
 namespace eum::jit::avx2::emit {
 
 namespace {
 
-/// Where they do not agree: registers are those of emit_ramp.
+/// For lanes that do not agree: registers of emit_ramp.
 struct Ramp {
   x86::Gp first, limit;  ///< 32 bits
-  x86::Gp at;            ///< as `first`, to be changed
+  x86::Gp at;            ///< copy of `first`, which changes
   x86::Gp below;         ///< 64 bits: how many lanes are below the limit, if the sum does not wrap
   x86::Gp to;
   unsigned lanes;
@@ -80,7 +80,7 @@ void emit_ramp(Compiler& c, const CodeInst& inst, bool or_equal) {
 
 }  // namespace
 
-/// At most one lane agrees, and in few threads one does.
+/// At most one lane is equal, and in few threads one is.
 void emit_ramp_eq(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   const x86::Gp first = c.g.use(inst.args[0]).r32(), limit = c.g.use(inst.args[1]).r32();

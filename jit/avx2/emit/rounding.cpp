@@ -8,7 +8,7 @@ using ir::Type;
 
 namespace {
 
-/// `mode`: immediate of vroundps; bit 3 keeps the inexact flag still.
+/// `mode`: immediate of vroundps; bit 3 suppresses the inexact exception.
 void round(Compiler& c, const CodeInst& inst, unsigned mode) {
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     asmjit::Operand a = c.v.operand(inst.args[0], chunk);
@@ -32,7 +32,7 @@ void emit_rndz(Compiler& c, const CodeInst& inst) { round(c, inst, 3); }
 void emit_frc(Compiler& c, const CodeInst& inst) {
   const bool f32 = inst.type == Type::f32;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    // min gives its second operand for NaN: x's own, quiet, or the default one of an infinity.
+    // min returns its second operand for NaN: x's own, made quiet, or the default NaN for an infinity.
     x86::Ymm x = c.v.use(inst.args[0], chunk), below_one = c.v.scratch(), to = c.v.define(inst.result, chunk);
     c.a.emit(f32 ? I::kIdVroundps : I::kIdVroundpd, to, x, asmjit::Imm(1 | 8));
     c.a.emit(f32 ? I::kIdVsubps : I::kIdVsubpd, to, x, to);
@@ -45,7 +45,7 @@ void emit_frc(Compiler& c, const CodeInst& inst) {
 void emit_sat(Compiler& c, const CodeInst& inst) {
   const bool f32 = inst.type == Type::f32;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    // max(x, 0) gives its second operand for NaN.
+    // max(x, 0) returns its second operand for NaN.
     x86::Ymm a = c.v.use(inst.args[0], chunk), zero = c.v.scratch(), to = c.v.define(inst.result, chunk);
     c.a.vpxor(zero, zero, zero);
     c.a.emit(f32 ? I::kIdVmaxps : I::kIdVmaxpd, to, a, zero);

@@ -1,21 +1,21 @@
-// Loads whose lanes go along rows: what they will want in several turns of their loop is fetched at once,
-// into the frame, and transposed, so that each turn takes vectors. Whether it is what they want is asked each
-// time. It is what memory holds: such loops write nothing but surfaces that are found to be other memory
-// when it is fetched, and whatever else may change memory makes the code forget it.
+// Loads whose lanes walk along rows: the elements of several loop iterations are fetched at once into the
+// frame and transposed, so that each iteration takes vectors. Each iteration checks that the window has what
+// its lanes need. The window equals memory: such loops write nothing but surfaces that are found to be other
+// memory when it is filled, and whatever else may change memory invalidates it.
 //
-// Eight dwords that lie anywhere take an EPYC of Zen 4 eight cycles (eleven to gather), and fetching eight
-// rows of eight dwords about thirty.
+// On an EPYC of Zen 4, eight dwords at arbitrary addresses take eight cycles (eleven by a gather), and
+// fetching eight rows of eight dwords about thirty.
 #include "jit/avx2/emit/lane_site.hpp"
 
 namespace eum::jit::avx2::emit {
 namespace {
 
-/// Rows that lie one behind the other are fetched so far ahead. Farther apart they may fall on the same lines
-/// of a cache, and processors fetch ahead along long ones by themselves.
+/// Prefetch distance in bytes for rows that closely follow one another. Rows farther apart may fall on the
+/// same lines of a cache, and processors prefetch along long rows by themselves.
 constexpr int rows_ahead = 1024;
 
-/// Fetching pays from so many turns on. When that many rows in a row were left before, the next ones of so
-/// many are not fetched.
+/// Fetching pays from `least_turns` iterations on. After more than `short_rows_before` successive rows that
+/// were left earlier, the next `short_rows_after` or so are not fetched.
 constexpr int least_turns = 4, short_rows_before = 1, short_rows_after = 126;
 
 }  // namespace
@@ -67,7 +67,7 @@ void LaneSite::take_from_window(std::span<const x86::Ymm> results, asmjit::Label
   a.mov(window.at(), bits.r32());
 }
 
-/// Elements of 1 or 2 bytes, none of which is in two dwords of its row.
+/// Elements of 1 or 2 bytes, none of which crosses the boundary of a dword of its row.
 void LaneSite::narrow_from_window(x86::Ymm to) const {
   auto& a = c_.a;
   a.mov(place().r32(), bits.r32());
@@ -91,7 +91,7 @@ void LaneSite::narrow_from_window(x86::Ymm to) const {
   pack_narrow(to, v);
 }
 
-// A row that is written through another surface is one that its loop may change.
+// Jumps if the row overlaps a surface that the loop writes.
 void LaneSite::go_if_written(asmjit::Label otherwise) const {
   if (mem().space != ir::MemSpace::Surface) return;
   auto& a = c_.a;
@@ -116,8 +116,8 @@ void LaneSite::go_if_written(asmjit::Label otherwise) const {
   }
 }
 
-// Lanes that are off get the row of one that is on, and are there where that is: should one of them come back
-// there, it is right.
+// Inactive lanes get the row and the place of an active one: should one of them become active there, the
+// window is right for it.
 void LaneSite::store_firsts() const {
   auto& a = c_.a;
   const RowWindow& window = *window_;
@@ -136,7 +136,7 @@ void LaneSite::store_firsts() const {
   }
 }
 
-/// Rows that are left after a turn or two cost more than they give.
+/// Jumps if rows are left after few iterations: fetching them costs more than it saves.
 void LaneSite::go_if_short(asmjit::Label otherwise) const {
   auto& a = c_.a;
   const RowWindow& window = *window_;
@@ -200,7 +200,7 @@ void LaneSite::fill_window(std::span<const x86::Ymm> results, asmjit::Label othe
   a.jmp(serve);
 }
 
-/// Of rows that lie one behind the other those that the next threads go along.
+/// Prefetches the rows of the next threads, if rows closely follow one another.
 void LaneSite::prefetch_rows(const CheckedAddress& memory, unsigned row) const {
   if (!does(Optimisation::prefetch) || of_one_host_thread()) return;
   auto& a = c_.a;

@@ -44,7 +44,7 @@ inline void extend(Compiler& c, x86::Gp reg, ir::Type type) {
   }
 }
 
-/// The result's register, which holds operand `arg`, whose register `a` is, in as many bits.
+/// The result's register, initialised with operand `arg`, whose register is `a`, in the width of `a`.
 inline x86::Gp begin_over(Compiler& c, const CodeInst& inst, unsigned arg, x86::Gp a) {
   x86::Gp result = c.g.define_over(inst, arg);
   result.setSignature(a.signature());

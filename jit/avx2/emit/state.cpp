@@ -64,8 +64,8 @@ void read_stride2(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// 8 or 16-bit elements, one in each word or dword (whose size this is), of whole slots or of half a slot. 0:
-/// not that.
+/// The size of a container, if the region has one 8 or 16-bit element in each word or dword of whole slots or
+/// of half a slot; else 0.
 unsigned container_bytes(const CodeInst& inst, unsigned bytes) {
   const int stride = inst.region.stride(inst.lanes);
   if (stride < 2 || bytes > 2) return 0;
@@ -93,7 +93,7 @@ void read_contained(Compiler& c, const CodeInst& inst, unsigned container) {
   auto element = [&](unsigned slot) {
     x86::Ymm to = c.v.scratch(), from = to;
     if (where != InSlot::Both && !c.s.is_newer({first, first})) {
-      constexpr unsigned half = target.vector_bytes / 2;  // alone, as that may just have been written
+      constexpr unsigned half = target.vector_bytes / 2;  // loaded alone, as it may just have been written
       c.a.vmovdqu(to.xmm(), c.s.memory(inst.region.offset / half * half, half));
     } else {
       from = c.s.use(first + slot);
@@ -111,7 +111,7 @@ void read_contained(Compiler& c, const CodeInst& inst, unsigned container) {
   };
   auto packed = [&](unsigned pair, auto of, unsigned count, std::uint32_t id) {
     x86::Ymm low = of(2 * pair);
-    // Of lanes beyond the value, anything.
+    // Lanes beyond the value may hold anything.
     x86::Ymm high = 2 * pair + 1 < count ? of(2 * pair + 1) : low;
     c.a.emit(id, low, low, high);
     if (where == InSlot::Both) c.a.vpermq(low, low, 0xd8);
@@ -132,7 +132,7 @@ void write_contained(Compiler& c, const CodeInst& inst, unsigned container) {
   const unsigned first = inst.region.offset / target.vector_bytes;
   const unsigned slots = std::max(1u, inst.lanes * container / target.vector_bytes);
   const InSlot where = in_slot(inst, container);
-  const auto fields = [&](std::uint32_t byte) -> std::uint32_t {  // of the four bytes from there on
+  const auto fields = [&](std::uint32_t byte) -> std::uint32_t {  // of the four bytes that begin at `byte`
     const std::uint32_t field = (bytes == 1 ? 0xffu : 0xffffu) << shift;
     if (where != InSlot::Both && (byte < target.vector_bytes / 2) != (where == InSlot::Low)) return 0;
     return container == 2 ? field | field << 16 : field;
@@ -178,7 +178,7 @@ void write_contained(Compiler& c, const CodeInst& inst, unsigned container) {
   }
 }
 
-/// Whole slots, one after the other.
+/// Writes consecutive whole slots.
 void write_slots(Compiler& c, const CodeInst& inst) {
   const unsigned bytes = ir::size_of(inst.type);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
@@ -195,7 +195,7 @@ void write_slots(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// 32-bit elements to every second place of whole slots; the others stay.
+/// Writes 32-bit elements to every second place of whole slots; the others stay.
 void write_every_second(Compiler& c, const CodeInst& inst) {
   const bool odd = inst.region.offset % 8 != 0;
   const unsigned first = inst.region.offset / target.vector_bytes, slots = inst.lanes / 4;
@@ -216,7 +216,7 @@ void write_every_second(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// Elements one after the other that do not fill whole slots.
+/// Writes consecutive elements that do not fill whole slots.
 void write_packed(Compiler& c, const CodeInst& inst) {
   const unsigned bytes = inst.lanes * ir::size_of(inst.type);
   c.s.write_back_and_invalidate(inst.region.offset, bytes);
@@ -279,7 +279,7 @@ void write_scalar(Compiler& c, const CodeInst& inst) {
   c.a.bind(skip);
 }
 
-/// Flag bits are whole bytes of the flag registers.
+/// Whether the flag bits are whole bytes of the flag registers.
 bool whole_bytes(const CodeInst& inst) {
   return inst.imm % 8 == 0 && (inst.lanes == 8 || inst.lanes == 16 || inst.lanes == 32);
 }

@@ -24,9 +24,9 @@ class StoreSite : public LaneSite {
     auto& a = c_.a;
     slow_ = a.newLabel();
     done_ = a.newLabel();
-    // There are no stores of some bytes or words of a vector.
+    // There are no masked stores of bytes or words.
     const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : possible(row_stride());
-    if (masked() && (stride == 0 || rows() > 1)) {  // with much ado before, and stores that take their time
+    if (masked() && (stride == 0 || rows() > 1)) {  // skips long checks and slow stores
       a.test(reg.mask.r32(), reg.mask.r32());
       a.jz(done_);
     }
@@ -64,7 +64,7 @@ class StoreSite : public LaneSite {
     c_.a.bind(done_);
     if (interleaved_) return call_for_interleaved();
     asmjit::Label call = slow_;
-    if (masked() && rows() == 1) {  // others have been asked whether any lane is on
+    if (masked() && rows() == 1) {  // the others have checked whether any lane is active
       call = c_.a.newLabel();
       c_.out_of_line([site = *this, call] { site.retry_under_mask(site.slow_, site.done_, call, {}); });
     }
@@ -87,7 +87,7 @@ class StoreSite : public LaneSite {
 
   // ---- Past the caches
 
-  /// Whole lines, if they begin at one.
+  /// Whether the run consists of whole cache lines, if it begins at one.
   bool is_streamed() const {
     const bool whole =
         (components() == 1 || interleaved_ || (components() == 2 && side_by_side_components())) &&
@@ -104,7 +104,7 @@ class StoreSite : public LaneSite {
     StoreSite streamed = *this;
     streamed.past_caches_ = true;
     streamed.store_known_runs(memory);
-    c_.fence_when_left();  // other host threads may look then
+    c_.fence_when_left();  // other host threads may read then
     c_.out_of_line([site = *this, memory, within_line] {
       site.c_.a.bind(within_line);
       site.store_known_runs(memory);
@@ -115,7 +115,7 @@ class StoreSite : public LaneSite {
     past_caches_ ? c_.a.vmovntps(to, vector) : c_.a.vmovups(to, vector);
   }
 
-  /// The call wants the components of each lane apart.
+  /// The call expects each component in registers of its own.
   void call_for_interleaved() const {
     auto& a = c_.a;
     const asmjit::Label parted = a.newLabel(), called = a.newLabel();
@@ -124,7 +124,7 @@ class StoreSite : public LaneSite {
       code.bind(site.slow_);
       for (unsigned row = 0; row < site.rows(); ++row) site.part_quads(site.quad(row));
       code.jmp(parted);
-      // What they hold may be looked at again.
+      // Later code may use the data registers.
       code.bind(called);
       for (unsigned row = 0; row < site.rows(); ++row) site.interleave_quads(site.quad(row));
       code.jmp(site.done_);
@@ -155,7 +155,7 @@ class StoreSite : public LaneSite {
     a.jmp(done_);
   }
 
-  /// One run of all rows, or one a row.
+  /// One run of all rows, or one per row.
   void store_runs(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
     if (components() > 1 || runs > 1 || stride != row_stride()) {
       for (unsigned row = 0; row < rows(); ++row)
@@ -169,7 +169,7 @@ class StoreSite : public LaneSite {
         store_chunk(memory, at, from(0, i), bytes(), t);
   }
 
-  /// Row `row` of the data to `offset` behind the address that run `run` begins at.
+  /// Row `row` of the data to `offset` bytes after the start of run `run`.
   void store_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset,
                  unsigned stride) const {
     auto& a = c_.a;
@@ -203,15 +203,15 @@ class StoreSite : public LaneSite {
     }
   }
 
-  /// x0 x1 ... and y0 y1 ... to v = x0 y0 x1 y1 ... and u, what follows; of qwords those of half a row.
+  /// Interleaves x0 x1 ... and y0 y1 ...: v = x0 y0 x1 y1 ..., u = the rest; of qwords, half a row.
   void interleave(unsigned row, unsigned half = 0) const {
     auto& a = c_.a;
     unpack_pairs(row, half);
     a.vperm2f128(v, t, u, 0x20);
     a.vperm2f128(u, t, u, 0x31);
   }
-  /// Each half of them by itself: t = x0 y0 ... | x4 y4 ... and u, what is between, or of qwords t = x0 y0 |
-  /// x2 y2 and u = x1 y1 | x3 y3.
+  /// The same in each 128-bit half: t = x0 y0 ... | x4 y4 ... and u = the pairs between them; of qwords t =
+  /// x0 y0 | x2 y2 and u = x1 y1 | x3 y3.
   void unpack_pairs(unsigned row, unsigned half) const {
     auto& a = c_.a;
     const unsigned i = row * (element() / 4) + half;
@@ -224,14 +224,14 @@ class StoreSite : public LaneSite {
     }
   }
 
-  // ---- Lanes that lie apart: what one has, side by side, goes with one move or two
+  // ---- Lanes that are not adjacent: adjacent elements of a lane take one move or two
 
   struct Layout {
-    bool no_overlap;    ///< of what lanes store: their order does not matter
-    bool side_by_side;  ///< the next lane begins where one ends
+    bool no_overlap;    ///< lanes do not overlap: their order does not matter
+    bool side_by_side;  ///< each lane begins where the one before it ends
   };
 
-  /// memory(i, behind, bytes) is memory of lane i, `behind` its address.
+  /// memory(i, behind, bytes) is memory of lane i, `behind` bytes after its address.
   template <class Memory>
   void store_row_apart(Memory memory, Layout layout, unsigned row) const {
     auto& a = c_.a;
@@ -291,7 +291,7 @@ class StoreSite : public LaneSite {
   void store_transposed(Memory memory, Layout layout, unsigned row) const {
     auto& a = c_.a;
     const auto low = [&](unsigned lane, x86::Xmm quad) {
-      // The next lane, which comes later, overwrites what is too much.
+      // The next lane, stored later, overwrites the excess.
       if (components() == 4 || (layout.side_by_side && lane % 4 < 3)) {
         const unsigned bytes = components() == 4 ? 16 : 12;
         x86::Mem to = memory(lane, 0, bytes);
@@ -315,7 +315,7 @@ class StoreSite : public LaneSite {
     for_each_quad(row, [&](unsigned lane, x86::Ymm quad) { high(lane + 4, quad); });
   }
 
-  /// Calls put(lane, quad): its lower half is `lane`, the upper one is four lanes further.
+  /// Calls put(lane, quad): the lower half is lane `lane`, the upper one lane `lane` + 4.
   template <class Put>
   void for_each_quad(unsigned row, Put put) const {
     auto& a = c_.a;
@@ -334,8 +334,8 @@ class StoreSite : public LaneSite {
     put(3, v);
   }
 
-  /// Of several rows often every channel is on, or none: AMD's processors take ten times as long under a
-  /// mask. Of one row both happen too seldom.
+  /// With several rows often all channels are active, and AMD's processors take ten times as long for a
+  /// masked store. With one row that is too rare.
   void store_runs_under_mask(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
     const asmjit::Label all = c_.a.newLabel();
     if (!c_.host.evex() && rows() > 1) {
@@ -379,8 +379,8 @@ class StoreSite : public LaneSite {
       a.vmovups(at(32 * i), changed);
     }
   }
-  /// What is in the memory can be read and written back, as no other host thread writes there: AMD's
-  /// processors take a third of the time that they take for a store under lanes.
+  /// Whether memory can be read, merged and written back, as no other host thread writes it: AMD's processors
+  /// take a third of the time of a masked store.
   bool is_rewritten() const { return !c_.host.evex() && of_one_host_thread(); }
 
   // ---- Lanes that are in bounds
@@ -397,7 +397,7 @@ class StoreSite : public LaneSite {
           {.no_overlap = false, .side_by_side = false}, row);
   }
 
-  /// Lane by lane: of lanes with one address the last one stays, as on the hardware.
+  /// Lane by lane: if lanes share an address the last one wins, as on the hardware.
   void store_lanes(const CheckedAddress& memory) const {
     if (side_by_side_components() && element() == 4 && components() > 1) return store_tuples(memory);
     spill_values(data_, components());
@@ -409,7 +409,7 @@ class StoreSite : public LaneSite {
     });
   }
 
-  /// The same of dwords side by side, which the frame gets lane by lane first: in 8 or 16 bytes each.
+  /// The same for adjacent dwords, which are first arranged by lanes in the frame, 8 or 16 bytes each.
   void store_tuples(const CheckedAddress& memory) const {
     auto& a = c_.a;
     const auto tuple = [](unsigned at, unsigned bytes) {
@@ -448,7 +448,7 @@ class StoreSite : public LaneSite {
   std::vector<x86::Ymm> data_;
   bool streamed_ = false;
   x86::Gp first_byte_;        ///< of a stream
-  bool past_caches_ = false;  ///< what put() does
+  bool past_caches_ = false;  ///< whether put() bypasses the caches
   asmjit::Label slow_, done_;
 };
 

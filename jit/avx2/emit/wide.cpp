@@ -33,7 +33,7 @@ void mul_wide_chunk(Compiler& c, const CodeInst& inst, unsigned chunk, bool low,
   c.regs.unpin();
 }
 
-/// The low and the high dwords of 64-bit lanes, of the even and of the odd 32-bit lanes.
+/// The low and the high dwords of the 64-bit sums, which are computed for even and for odd lanes.
 void mach_chunk(Compiler& c, Type type, x86::Ymm to_low, x86::Ymm to_high, std::array<x86::Ymm, 4> args) {
   const auto [a, b, low, high] = args;
   const std::uint32_t multiply = type == Type::s32 ? I::kIdVpmuldq : I::kIdVpmuludq;

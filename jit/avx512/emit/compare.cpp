@@ -31,7 +31,7 @@ void compare(Compiler& c, const CodeInst& inst, unsigned integer, unsigned real)
     const x86::Ymm a = c.v.use(inst.args[0], chunk);
     c.a.emit(id, to, a, c.v.operand(inst.args[1], chunk), predicate);
   };
-  // More chunks than there are mask registers for them become bits one after the other.
+  // With more chunks than mask registers for them, each chunk is converted to bits in turn.
   constexpr unsigned most_chunks = 4;
   if (chunks > most_chunks) {
     const unsigned lanes = avx2::target.lanes_per_vector(bytes);

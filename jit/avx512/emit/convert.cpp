@@ -1,5 +1,6 @@
 // Conversions between floats and integers of 32 and 64 bits. The instructions round as the mode says; what
-// does not fit is all ones of unsigned and the lowest value of signed results, so signed ones are mended.
+// does not fit gives all ones for unsigned and the lowest value for signed results, so signed ones are
+// corrected.
 #include "jit/avx512/emit/emit.hpp"
 
 namespace eum::jit::avx512::emit {
@@ -26,8 +27,8 @@ constexpr ByWidths to_unsigned{
 
 bool is_word(Type type) { return ir::size_of(type) >= 4; }
 
-/// For each vector of the wider type: one(to, from), which are xmm where the other one is wider. Narrow
-/// results are then joined.
+/// Calls one(to, from) for each vector of the wider type; the narrower one is an xmm. Narrow results are then
+/// joined.
 template <class One>
 void by_wider_chunks(Compiler& c, const CodeInst& inst, One one) {
   const unsigned from = ir::size_of(inst.from), to = ir::size_of(inst.type);
@@ -72,14 +73,14 @@ void float_to_int(Compiler& c, const CodeInst& inst) {
   if (!ir::is_signed(inst.type)) {
     const std::uint32_t id = to_unsigned.of(inst);
     return by_wider_chunks(c, inst, [&](const x86::Vec& to, const x86::Vec& x) {
-      // NaN and what is below zero give 0.
+      // NaN and negative numbers give 0.
       const x86::Vec positive = x.isYmm() ? x86::Vec(c.v.scratch()) : x86::Vec(c.v.scratch().xmm());
       c.a.vpxor(positive.as<x86::Xmm>(), positive.as<x86::Xmm>(), positive.as<x86::Xmm>());
       c.a.emit(single ? I::kIdVmaxps : I::kIdVmaxpd, positive, x, positive);
       c.a.emit(id, to, positive);
     });
   }
-  // 2^31 or 2^63 as the float has it, and the greatest result.
+  // 2^31 or 2^63 as a float, and the greatest result.
   const bool wide = ir::size_of(inst.type) == 8;
   const std::uint64_t limit =
       single ? (wide ? 0x5f000000u : 0x4f000000u) : (wide ? 0x43e0000000000000u : 0x41e0000000000000u);

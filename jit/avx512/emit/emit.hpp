@@ -1,6 +1,6 @@
 #pragma once
-// The emitters of AVX-512VL: those of AVX2, whose instructions the assembler encodes, and in their place the
-// ones of this folder.
+// The emitters of AVX-512VL: those of AVX2, whose instructions the assembler re-encodes, except where this
+// folder has its own.
 #include "jit/avx2/emit/emit.hpp"
 
 namespace eum::jit::avx512::emit {

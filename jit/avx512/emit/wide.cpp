@@ -1,4 +1,4 @@
-// Integers of 64 bits, which AVX2 has no instructions for.
+// Integers of 64 bits, for which AVX2 has no instructions.
 #include "jit/avx512/emit/emit.hpp"
 
 namespace eum::jit::avx512::emit {

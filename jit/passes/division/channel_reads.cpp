@@ -17,9 +17,9 @@ bool ChannelReads::may_read(const Place& place, unsigned group, BlockId block, c
 bool ChannelReads::may_read(const Place& place, BlockId block) {
   if (function_.mask_variables > most_variables) return true;
   place_ = place;
-  // Flags are each of one channel, whichever that is.
+  // Each bit of the flags belongs to one channel, whichever that is.
   if (place.space == Place::Flags) return may_read(block, wherever_channels_are(block), 0);
-  // Byte by byte, as accesses of some may follow.
+  // Byte by byte, as later accesses may cover only some.
   for (std::uint32_t byte = place.first; byte < place.end(); ++byte) {
     if (place.lanes == 1) place_ = {Place::File, 1, 1, byte};
     first_channels_ = {no_channel};
@@ -29,7 +29,7 @@ bool ChannelReads::may_read(const Place& place, BlockId block) {
   return false;
 }
 
-/// To others, who know the place as theirs, it is what anybody has written.
+/// Other channels, to which the place belongs in other accesses, may read what any channel has written.
 bool ChannelReads::others_may_read(BlockId block) {
   const Variables all = wherever_channels_are(block);
   for (std::size_t i = 1; i < first_channels_.size(); ++i)
@@ -64,7 +64,8 @@ bool ChannelReads::may_read(BlockId block, const Variables& variables, unsigned 
   return false;
 }
 
-/// In which variables they may be behind the block, still with what they had; nothing: it may be read.
+/// The variables in which the channels may be after the block with the place unchanged; nothing: it may be
+/// read.
 std::optional<ChannelReads::Variables> ChannelReads::behind(BlockId id, Variables variables) {
   ValueId on = no_value;  // the execution mask
   const auto& insts = function_.blocks[id].insts;
@@ -79,7 +80,7 @@ std::optional<ChannelReads::Variables> ChannelReads::behind(BlockId id, Variable
         if (inst.imm == 0 && on == no_value) on = inst.result;
         break;
       case Op::mask_set: {
-        if (first_channel_ == no_channel) break;  // what one lane has is nobody's
+        if (first_channel_ == no_channel) break;  // a place of one lane belongs to no channel
         const ValueId set = function_.arg(inst, 0);
         variables[inst.imm] = holds_[root(set).mask];
         if (inst.imm == 0) on = root(set).mask;
@@ -130,7 +131,7 @@ std::optional<ChannelReads::Variables> ChannelReads::behind(BlockId id, Variable
   return variables;
 }
 
-/// Something of the place, by one of those channels.
+/// Whether one of those channels may do the read, which is of some of the place.
 bool ChannelReads::reads_registers(const Inst& read) {
   const std::optional<unsigned> channel = channel_of(read);
   if (!channel) return true;
@@ -145,7 +146,7 @@ bool ChannelReads::reads_flags(const Inst& read, const MaskUse& use, const Varia
     return false;
   switch (use.role) {
     case MaskRole::Unused:
-    case MaskRole::Merge:  // it goes to who writes it back
+    case MaskRole::Merge:  // it is only merged and written back
       return false;
     case MaskRole::Execution:
       return variables[0];
@@ -154,7 +155,7 @@ bool ChannelReads::reads_flags(const Inst& read, const MaskUse& use, const Varia
   }
 }
 
-/// What a mask is made of may tell that none of them is in it.
+/// Whether a computed mask may contain one of the channels.
 bool ChannelReads::holds(const Inst& made) const {
   const auto arg = [&](unsigned k) -> bool { return holds_[root(function_.arg(made, k)).mask]; };
   switch (made.op) {
@@ -172,12 +173,13 @@ bool ChannelReads::holds(const Inst& made) const {
   }
 }
 
-/// Every byte of the place.
+/// Whether it covers every byte of the place.
 bool ChannelReads::covers(const Inst& access) const {
   return shared_bytes(access, place_) == place_.end() - place_.first;
 }
 
-/// The first channel of those that have the place, as the access has it; nothing: not channel by channel.
+/// The first of the channels to which the place belongs in this access; nothing: it is not accessed by
+/// channel.
 std::optional<unsigned> ChannelReads::channel_of(const Inst& access) const {
   if (access.mask == no_value) return std::nullopt;
   const unsigned bytes = size_of(access.type), first_lane = root(access.mask).first;

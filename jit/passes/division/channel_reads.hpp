@@ -1,7 +1,7 @@
 #pragma once
-// Whether anybody reads what has been written to a place: along all ways from a block on, by where the
-// channels are whose it is. It tells more of one place than Liveness, which knows of channels only whether
-// they are on.
+// Whether something may read what has been written to a place: follows all paths from a block on, and in
+// which mask variables the channels are to which the place belongs. It is more exact for one place than
+// Liveness, which only knows channels as active or inactive.
 #include <bitset>
 #include <cstdint>
 #include <optional>
@@ -17,11 +17,11 @@ namespace eum::jit {
 
 class ChannelReads {
  public:
-  /// As many mask variables can be told apart.
+  /// The number of mask variables that can be told apart.
   static constexpr unsigned most_variables = 256;
   using Variables = std::bitset<most_variables>;
 
-  /// Of a function without jump_ip. `liveness` says which channels accesses of flags are of.
+  /// For a function without jump_ip. `liveness` says to which channels accesses of flags belong.
   ChannelReads(const ir::Function& function, const MayBeParked& parked, const Liveness& liveness)
       : function_(function),
         parked_(parked),
@@ -29,16 +29,16 @@ class ChannelReads {
         holds_(function.values.size()),
         roots_(function.values.size()) {}
 
-  /// `place` has been written by the channels from 8 * `group` on that are in one of `variables` in
-  /// front of `block`.
+  /// Whether something may read `place`, which has been written by the channels from 8 * `group` on that are
+  /// in one of `variables` before `block`.
   bool may_read(const Place& place, unsigned group, ir::BlockId block, const Variables& variables);
-  /// It has been written for whichever channels have it.
+  /// The same if it has been written for whichever channels it belongs to.
   bool may_read(const Place& place, ir::BlockId block);
 
  private:
-  /// The first of the channels that an access has at the place; of one lane there is none.
+  /// The first of the channels to which the place belongs in an access; with one lane there is none.
   static constexpr unsigned no_channel = ~0u;
-  /// A mask, and from which of its lanes on another one is it.
+  /// A mask, and the lane of it at which another mask begins.
   struct Root {
     ir::ValueId mask = ir::no_value;
     unsigned first = 0;
@@ -59,9 +59,9 @@ class ChannelReads {
   const MayBeParked& parked_;
   const Liveness& liveness_;
   Place place_;
-  std::vector<unsigned> first_channels_;  // as accesses have the place
-  unsigned first_channel_ = 0;            // the one that is looked at
-  std::vector<bool> holds_;  // of masks of the block that is looked at: one of those channels may be in it
+  std::vector<unsigned> first_channels_;  // to which the place belongs in accesses
+  unsigned first_channel_ = 0;            // the current one
+  std::vector<bool> holds_;               // of masks of the current block: one of those channels may be in it
   std::vector<Root> roots_;
 };
 

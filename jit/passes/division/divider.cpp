@@ -19,14 +19,14 @@ bool is_initial_of(const Terms& terms, Term term, unsigned bytes) {
          terms.place(term).bytes == bytes;
 }
 
-/// What the term is twice of; no_term: nothing.
+/// The term of which this one is twice; no_term: there is none.
 Term half_of(const Terms& terms, Term term, Type type) {
   const auto& args = terms[term].args;
   if (is_computed(terms, term, Op::shl, type) && terms.is(args[1], 1)) return args[0];
   return is_computed(terms, term, Op::add, type) && args[0] == args[1] ? args[0] : no_term;
 }
 
-/// The initial value that the term is twice of, and one more bit; no_term: it is not that.
+/// The initial value of which the term is twice, plus one bit; no_term: it is not that.
 Term shifted_from(const Terms& terms, Term term, Type type) {
   const auto initial = [&](Term half) {
     return half != no_term && is_initial_of(terms, half, size_of(type)) ? half : no_term;
@@ -37,7 +37,7 @@ Term shifted_from(const Terms& terms, Term term, Type type) {
   return first != no_term ? first : initial(half_of(terms, args[1], type));
 }
 
-/// The same of a high half, whose bit comes from the top of `low`.
+/// The same for a high half, whose bit comes from the top of `low`.
 Term shifted_high_from(const Terms& terms, Term term, Term& low) {
   if (!is_computed(terms, term, Op::or_, Type::u32)) return no_term;
   for (const unsigned k : {0u, 1u}) {
@@ -76,7 +76,7 @@ struct Sum {
   bool operator==(const Sum&) const = default;
 };
 
-/// The term is a - b - borrow.
+/// Whether the term is a - b - borrow.
 bool is_difference(const Terms& terms, Term term, Type type, Term a, Term b, unsigned borrow) {
   Sum found, wanted;
   found.add(terms, term, type, false);
@@ -106,7 +106,7 @@ std::vector<Divider> Divider::find(Terms& terms, const LoopTurns& turns) {
     divider.divisor_ = divisor;
     found.push_back(divider);
   };
-  // As they are in the channels that are on.
+  // As in active channels.
   const auto if_on = [&](const Terms::Entry&, Term term) {
     for (unsigned group = 0; group < turns.groups(); ++group)
       if (term == turns.is_on(group)) return terms.truth(true);
@@ -145,7 +145,7 @@ std::span<const Divider::Outcome> Divider::outcomes(const Terms& terms) const {
   return std::span(halves).subspan(terms.is(divisor_.high, 0) ? 2 : 0);  // nothing is below 0
 }
 
-/// What comparisons of the remainder say; no_term: it is none of them.
+/// What a comparison of the remainder gives; no_term: the entry is none.
 Term Divider::decide(Terms& terms, const Terms::Entry& entry, const Outcome& outcome) {
   if (entry.kind != Terms::Kind::Computed) return no_term;
   const auto& args = entry.args;
@@ -242,7 +242,7 @@ bool Divider::check_outcome(Terms& terms, const LoopTurns& turns, const Turn& wa
           is_remainder(terms, half_behind(terms, way, terms.place(remainder_.high), now), true, outcome));
 }
 
-/// Of one lane.
+/// For a division of one lane.
 std::optional<bool> Divider::bit_of(Terms& terms, const Turn& way) {
   std::optional<bool> bit;
   for (const Outcome& outcome : outcomes(terms)) {
@@ -267,7 +267,7 @@ void Divider::note_masks(const Turn& way, Terms::Rebuilt& now) {
   }
 }
 
-/// Each part is for channels that all get a 0, or a 1.
+/// Checks that each part is for channels that all get a 0, or all a 1.
 bool Divider::check_parts(Terms& terms, const Turn& way, Terms::Rebuilt& now, bool one) {
   for (std::size_t part = 0; part < way.parts.size(); ++part) {
     const std::optional<bool> is_in = terms.truth(now(way.parts[part].mask[group_]), way.turns);
@@ -297,7 +297,7 @@ bool Divider::note_cost(Turns turns, std::optional<std::uint64_t> Cost::*which, 
 
 // ---- What turns leave
 
-/// What lies there behind a turn; no_term: that is not for these channels alone.
+/// The content of a place after a turn; no_term: it was written for other channels too.
 Term Divider::half_behind(Terms& terms, const Turn& way, const Place& place, Terms::Rebuilt& now) {
   const Cell* cell = way.cell(place);
   if (cell == nullptr) return terms.initial(place);
@@ -305,7 +305,7 @@ Term Divider::half_behind(Terms& terms, const Turn& way, const Place& place, Ter
   return now(cell->term);
 }
 
-/// The remainder with the next bit in it, less the divisor unless it is below that.
+/// Whether the term is the remainder with the next bit in it, minus the divisor unless it is below that.
 bool Divider::is_remainder(Terms& terms, Term term, bool is_high, const Outcome& outcome) const {
   const Term shifted = is_high ? shifted_.high : shifted_.low;
   if (term == no_term || shifted == no_term) return false;
@@ -314,7 +314,7 @@ bool Divider::is_remainder(Terms& terms, Term term, bool is_high, const Outcome&
                        is_high ? divisor_.high : divisor_.low, is_high && outcome.low_is_below ? 1 : 0);
 }
 
-/// Behind a 1 there is the initial value with a bit; behind a 0 that value.
+/// After a 1 there must be the initial value with a bit set; after a 0, that value.
 void Divider::check_quotients(Terms& terms, const Turn& way, Terms::Rebuilt& now, bool one) {
   for (Candidate& candidate : candidates_) {
     if (!candidate.is_quotient) continue;
@@ -353,7 +353,7 @@ void Divider::check_ends(Terms& terms, const Turn& way, Terms::Rebuilt& now, con
   }
 }
 
-/// A term that is an initial value, with bits that are known set in it.
+/// Splits a term into an initial value and known bits that are set in it.
 std::optional<Divider::WithBits> Divider::with_bits(Terms& terms, Term term) {
   if (term == no_term) return std::nullopt;
   const Terms::Entry entry = terms[term];
@@ -365,7 +365,7 @@ std::optional<Divider::WithBits> Divider::with_bits(Terms& terms, Term term) {
   return std::nullopt;
 }
 
-/// Of a quotient turn c sets bit c, if that is there.
+/// Turn c sets bit c of a quotient, if the place has that bit.
 void Divider::find_results(const Terms& terms) {
   for (const End& end : ends_) {
     if (end.low) results_.push_back({end.at});
@@ -390,7 +390,7 @@ void Divider::find_results(const Terms& terms) {
 
 namespace {
 
-/// The term that it is in a turn, where selects choose by the counter.
+/// The term that selects by the counter choose in a turn.
 Term chosen(const Terms& terms, Term term, unsigned turn) {
   while (terms[term].kind == Terms::Kind::Computed && terms[term].op == Op::select &&
          terms.is_known(terms[term].args[0]))
@@ -400,7 +400,7 @@ Term chosen(const Terms& terms, Term term, unsigned turn) {
 
 }  // namespace
 
-/// What bit 0 of the term is in a turn.
+/// The source of the term's bit 0 in a turn.
 std::optional<Divider::Bit> Divider::low_bit(const Terms& terms, Term term, unsigned turn, unsigned depth) {
   constexpr unsigned most_depth = 6;
   term = chosen(terms, term, turn);
@@ -433,14 +433,14 @@ std::optional<Divider::Bit> Divider::low_bit(const Terms& terms, Term term, unsi
   }
 }
 
-/// From which bit each turn of this way shifts in.
+/// Finds the bit that each of these turns shifts in.
 bool Divider::find_bits(const Terms& terms, Turns turns) {
   const Type type = remainder_.is_whole() ? Type::u64 : Type::u32;
   Term bit = no_term;
   if (is_computed(terms, shifted_.low, Op::or_, type)) {
     const auto& args = terms[shifted_.low].args;
     bit = half_of(terms, args[0], type) == remainder_.low ? args[1] : args[0];
-    // It has no other bit.
+    // It must be a single bit.
     const auto& own = terms[bit].args;
     if (terms.is_known(bit)) {
       for (Turns left = turns; left != 0; left &= left - 1)
@@ -457,7 +457,7 @@ bool Divider::find_bits(const Terms& terms, Turns turns) {
     if (dividend_bits_[turn] && dividend_bits_[turn] != source) return false;
     dividend_bits_[turn] = source;
     if (source->of == no_term) continue;
-    // Bit c of the whole, or of the half in which it is.
+    // Bit c of the whole, or of the half that contains it.
     const unsigned width = 8 * terms.place(source->of).bytes;
     if (source->index != turn % width || terms.place(source->of).space != Place::File) return false;
     if (width != (remainder_.is_whole() ? 64 : 32)) return false;
@@ -468,7 +468,7 @@ bool Divider::find_bits(const Terms& terms, Turns turns) {
   return true;
 }
 
-/// Each part of it is one term, or constant.
+/// Each part of the dividend must be one term, or constant.
 bool Divider::find_dividend(Terms& terms) {
   const unsigned width = remainder_.is_whole() ? 64 : 32;
   for (unsigned first = 0; first < bits; first += width) {

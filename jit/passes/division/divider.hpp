@@ -1,7 +1,7 @@
 #pragma once
-// Division bit by bit, as the turns of a loop do it: turn c shifts bit c of the dividend into the remainder,
-// and where that is not below the divisor then, subtracts it and sets bit c of the quotient. It knows such a
-// loop by its terms: whatever instructions compute them, on halves or on 64 bits, in the order they like.
+// Division bit by bit in the turns of a loop: turn c shifts bit c of the dividend into the remainder and, if
+// that is then not below the divisor, subtracts the divisor and sets bit c of the quotient. Such a loop is
+// recognised by its terms, whatever instructions compute them, on halves or on 64 bits, in any order.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -13,21 +13,21 @@
 
 namespace eum::jit {
 
-/// Of 64 bits: two terms of 32, low and high, or one.
+/// A number of 64 bits: two terms of 32, low and high, or one.
 struct Number {
-  Term low = no_term, high = no_term;  ///< `high` is none of a number that is one term
+  Term low = no_term, high = no_term;  ///< `high` is no_term if the number is one term
   bool is_whole() const { return high == no_term; }
 };
 
-/// One division: of a group of channels, or of one lane.
+/// One division: for a group of channels, or of one lane.
 class Divider {
  public:
   static constexpr unsigned bits = 64;
 
-  /// Those that the terms of a loop have comparisons of.
+  /// The divisions whose comparisons are among the terms of a loop.
   static std::vector<Divider> find(Terms& terms, const LoopTurns& turns);
 
-  /// Checks it against all ways through the turns, and finds what else it is made of; false: this it is not.
+  /// Checks all ways through the turns against the division, and finds its other parts; false: it is none.
   bool check(Terms& terms, const LoopTurns& turns);
 
   bool is_scalar() const { return lanes_ == 1; }
@@ -35,8 +35,8 @@ class Divider {
   const Number& remainder() const { return remainder_; }
   const Number& divisor() const { return divisor_; }
   const Number& dividend() const { return dividend_; }
-  /// What lies at a place behind the last turn: the remainder, or its high half, or bits of the quotient
-  /// added to what lay at another place, or the same, before the first one.
+  /// What a place holds after the last turn: the remainder, or its high half, or bits of the quotient added
+  /// to what the same or another place held before the first turn.
   struct Result {
     Place at;
     bool is_quotient = false;
@@ -45,21 +45,21 @@ class Divider {
   };
   std::span<const Result> results() const { return results_; }
 
-  /// Guest instructions of a turn: always, and if the quotient gets a 0 or a 1; of several channels, if some
-  /// channel's does.
+  /// Guest instructions of a turn: always, and in addition if the quotient gets a 0 or a 1; with several
+  /// channels, if some channel's quotient does.
   struct Cost {
     std::optional<std::uint64_t> always, zero, one;
   };
   const std::array<Cost, bits>& costs() const { return costs_; }
-  /// Of one lane: what the quotient gets in turns of this way.
+  /// For one lane: the bit that the quotient gets in turns of this way.
   std::optional<bool> bit_of(Terms& terms, const Turn& way);
 
-  /// Of several channels: what those that are on make of a mask in a turn of a way, by its number, whatever
-  /// the numbers are; no_term: it depends on them.
+  /// For several channels: what a mask variable holds for active ones after a turn of way number `way`,
+  /// whatever the numbers are; no_term: it depends on them.
   Term mask_behind(std::size_t way, unsigned variable) const { return masks_behind_[way][variable]; }
 
  private:
-  /// How the remainder, with the next bit in it, compares with the divisor; of numbers in halves each.
+  /// How the remainder, with the next bit in it, compares with the divisor; each half if they are in halves.
   struct Outcome {
     int high = 0;  ///< below, equal, above
     bool low_is_below = false;
@@ -90,7 +90,7 @@ class Divider {
 
   unsigned lanes_ = 0, group_ = 0;
   Number remainder_, divisor_, dividend_;
-  Number shifted_;  // the remainder with the next bit in it, on the way that is looked at
+  Number shifted_;  // the remainder with the next bit in it, on the current way
   bool is_ambiguous_ = false;
   struct Bit {
     Term of = no_term;  ///< bit `index` of it; no_term: a constant
@@ -106,16 +106,16 @@ class Divider {
     bool is_quotient = true;
   };
   std::vector<Candidate> candidates_;
-  /// What may lie at a place behind the last turn.
+  /// What a place may hold after the last turn.
   struct End {
     Place at;
     bool low = true, high = true, quotient = true;
-    Term added_to = no_term;            // of a quotient
+    Term added_to = no_term;            // for a quotient
     std::optional<std::uint64_t> sets;  // what is added in the last turn
   };
   std::vector<End> ends_;
   std::vector<Result> results_;
-  std::vector<std::optional<bool>> is_of_one_;  // by part of the way that is looked at
+  std::vector<std::optional<bool>> is_of_one_;  // by part of the current way
   std::array<Cost, bits> costs_;
   std::vector<std::vector<Term>> masks_behind_;  // by way and variable
 };

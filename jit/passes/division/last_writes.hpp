@@ -14,7 +14,7 @@ class LastWrites {
  public:
   LastWrites(const ir::Function& function, const ir::Block& block) : function_(function), block_(block) {}
 
-  /// Where a number lies then: a dword of one lane each, and a dword of every channel that is on, by group.
+  /// The places of a number then: dwords of one lane each, or a dword of every active channel, by group.
   std::vector<std::vector<Place>> dwords_of(std::uint64_t number, unsigned groups) const {
     std::vector<std::vector<Place>> found;
     std::vector<Place> by_group(groups);
@@ -38,7 +38,7 @@ class LastWrites {
     return found;
   }
 
-  /// The place has this number then, of the channels of this group that are on, or of one lane.
+  /// Whether the place holds this number then, for the active channels of the group, or in one lane.
   bool holds(const Place& place, unsigned group, std::uint64_t number) const {
     const ir::Inst* write = writer_of(place);
     if (write == nullptr || write->op != ir::Op::reg_write) return false;
@@ -66,7 +66,7 @@ class LastWrites {
       if (value >= inst.result && value < inst.result + inst.result_count) return &inst;
     return nullptr;
   }
-  /// As it is behind the block.
+  /// Whether the mask is the execution mask as it is after the block.
   bool is_execution_mask(const ir::Inst& mask) const {
     if (mask.op != ir::Op::mask_get || mask.imm != 0) return false;
     return std::none_of(&mask, block_.insts.data() + block_.insts.size(),

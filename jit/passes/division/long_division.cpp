@@ -1,6 +1,6 @@
 // Long division. No GEN divides 64 bits: compilers make a loop of 64 turns, one for each bit, of some forty
-// instructions each. Hosts divide in one instruction a lane. A loop of which every way through every turn
-// is proved to be such a step becomes quotients and remainders, and counts what its turns would have counted.
+// instructions each. Hosts divide in one instruction per lane. A loop becomes quotients and remainders if
+// every way through every turn is proved to be such a step; the instructions of its turns are still counted.
 #include "jit/passes/division/long_division.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using Blocks = std::vector<std::vector<BlockId>>;
 
-/// Compilers make some 700 micro-ops of a division by 32 channels. Terms are followed by recursion.
+/// A compiled division for 32 channels has some 700 micro-ops. Terms are followed by recursion.
 constexpr std::size_t most_insts = 1500;
 
 /// The loop whose last block is `latch`, if nothing but the end of one block leads into it.
@@ -81,7 +81,7 @@ bool LongDivision::is_one_of_each_group() const {
   return std::ranges::all_of(dividers, [](unsigned count) { return count == 1; });
 }
 
-/// From bit 63 down to bit 0 turns follow one another, and then the loop ends; masks are only changed there.
+/// Turns must run from bit 63 down to bit 0, and then the loop must end; only there masks may change.
 bool LongDivision::check_ways() {
   Turns go_on = 0;
   for (std::size_t number = 0; number < ways_.size(); ++number) {
@@ -106,7 +106,7 @@ bool LongDivision::check_ways() {
   return exit_ != no_block && go_on == ~Turns{1};
 }
 
-/// It goes down by one, and ends as one number.
+/// The counter must go down by one, and end as one number.
 bool LongDivision::check_counter(const Turn& way) {
   const Term less = terms_.compute(Op::sub, Type::u32, {terms_.counter(), terms_.constant(1)});
   const Term first = counter_behind(way, 0);
@@ -121,7 +121,7 @@ bool LongDivision::check_counter(const Turn& way) {
   return true;
 }
 
-/// Of the channels that are on, or one lane.
+/// The counter after a turn, of active channels or of one lane.
 Term LongDivision::counter_behind(const Turn& way, unsigned group) {
   const Cell& cell = *way.cell(counter_[group]);
   if (counter_[group].lanes > 1 && cell.group != group && cell.term != terms_.counter())
@@ -165,7 +165,7 @@ std::optional<LongDivision::MaskBehind> LongDivision::mask_behind(std::size_t nu
                          : std::nullopt;
 }
 
-/// How many guest instructions all turns are, and which bits of the quotient make them more.
+/// The guest instructions of all turns, and which bits of the quotient add more.
 bool LongDivision::check_costs() {
   for (unsigned turn = 0; turn < Divider::bits; ++turn) {
     const Divider::Cost& cost = dividers_.front().costs()[turn];
@@ -174,7 +174,7 @@ bool LongDivision::check_costs() {
       const Divider::Cost& other = divider.costs()[turn];
       if (other.always != cost.always || other.zero != cost.zero || other.one != cost.one) return false;
     }
-    // One lane gets one of both.
+    // One lane always takes one of the two.
     const std::uint64_t both = dividers_.front().is_scalar() ? std::min(*cost.zero, *cost.one) : 0;
     instructions_ += *cost.always + both;
     if (*cost.zero != both) zeros_[*cost.zero - both] |= std::uint64_t{1} << turn;
@@ -183,8 +183,8 @@ bool LongDivision::check_costs() {
   return instructions_ <= INT32_MAX;
 }
 
-/// With no channel on there are the same turns, or one, which does for one lane what the first turn does
-/// otherwise.
+/// With no channel active there are the same turns, or a single one, which for one lane does what the first
+/// turn otherwise does.
 bool LongDivision::check_without_channels() {
   const Turns first = Turns{1} << last_bit;
   if (!turns_.asks_channels()) return true;
@@ -204,7 +204,7 @@ bool LongDivision::check_without_channels() {
            keeps_masks(way);
   };
   if (!ends_without_channels_) return !is_scalar() && std::ranges::all_of(ways_without_, is_same);
-  if (std::ranges::count(loop_.blocks, true) < 2) return false;  // it takes two in their place
+  if (std::ranges::count(loop_.blocks, true) < 2) return false;  // two blocks are needed to replace it
   std::optional<std::uint64_t> zero, one;
   for (const Turn& way : ways_without_) {
     if (exit_without_ != no_block && exit_without_ != way.leads_to) return false;
@@ -229,7 +229,7 @@ bool LongDivision::check_without_channels() {
   return *zero <= INT32_MAX;
 }
 
-/// Of no channel, if none is on.
+/// Whether the masks of inactive channels are kept, and no channel becomes active.
 bool LongDivision::keeps_masks(const Turn& way) {
   for (unsigned variable = 0; variable < function_.mask_variables; ++variable)
     for (unsigned group = 0; group < turns_.groups(); ++group) {
@@ -240,8 +240,8 @@ bool LongDivision::keeps_masks(const Turn& way) {
   return true;
 }
 
-/// Of a division of one lane: the way leaves in each place of a result what the other one hands on, or what
-/// was there.
+/// For a division of one lane: notes whether the way leaves in the place of each result what the other way
+/// hands on, or what was there.
 bool LongDivision::note_results(const Turn& way, const Turn& other) {
   if (!is_scalar()) return true;
   const auto term_at = [&](const Turn& of, const Place& place) {
@@ -263,7 +263,7 @@ bool LongDivision::note_results(const Turn& way, const Turn& other) {
   return true;
 }
 
-// ---- What else is looked at
+// ---- What else is used after the loop
 
 bool LongDivision::find_others(const Liveness& liveness, ChannelReads& reads) {
   const auto is_wanted = [&](const Inst& inst) {
@@ -291,7 +291,7 @@ bool LongDivision::is_replaced(const Place& place) const {
          });
 }
 
-/// Somebody may read what the loop has written there.
+/// Whether something may read what the loop has written there.
 bool LongDivision::is_read(ChannelReads& reads, const Place& place) const {
   std::uint8_t group = Cell::everywhere;
   for (const Turn& way : ways_) {
@@ -300,7 +300,7 @@ bool LongDivision::is_read(ChannelReads& reads, const Place& place) const {
     if (group == Cell::everywhere) group = cell->group;
     if (group != cell->group) return true;
   }
-  // With no channel on, those of a group have written nothing.
+  // With no channel active, nothing has been written for a group.
   if (group >= turns_.groups())
     return reads.may_read(place, exit_) ||
            (exit_without_ != no_block && reads.may_read(place, exit_without_));
@@ -312,13 +312,13 @@ bool LongDivision::is_read(ChannelReads& reads, const Place& place) const {
   return reads.may_read(place, group, exit_, variables);
 }
 
-/// What lies there behind the loop, if that can be computed.
+/// Finds what the place holds after the loop; false: that cannot be computed.
 bool LongDivision::find_other(const Place& place) {
   const std::optional<Other> other = left_by(ways_, place, 0);
   if (!other || (!other->is_kept() && !is_computable(other->divider, other->term))) return false;
   if (!other->is_kept()) others_.push_back(*other);
   if ((other->divider != nullptr && other->off == no_term) || !turns_.asks_channels()) return true;
-  // It is written with no channel on too.
+  // It is also written with no channel active.
   std::optional<Other> without = left_by(ways_without_, place, ends_without_channels_ ? last_bit : 0);
   if (!without) return false;
   if (!ends_without_channels_) return *without == *other;
@@ -329,8 +329,8 @@ bool LongDivision::find_other(const Place& place) {
   return true;
 }
 
-/// What is left there by turns of which `last` is the last one: in it, or if it leaves what is there, in the
-/// turn before it. Then it has to be known. No term: no turn writes there. Nothing: that is not one term.
+/// What turns down to `last` leave there: the value of the last one or, if that keeps the old value, of a
+/// turn before it, which must be known. No term: no turn writes there. Nothing: it is not a single term.
 std::optional<LongDivision::Other> LongDivision::left_by(const std::vector<Turn>& ways, const Place& place,
                                                          unsigned last) {
   const Term initial = terms_.initial(place);
@@ -363,7 +363,7 @@ std::optional<LongDivision::Other> LongDivision::left_by(const Turn& way, const 
     if (own == dividers_.end()) return std::nullopt;
     divider = &*own;
   } else if (!is_scalar() && place.lanes > 1 && !terms_.is_known(in_turn(nullptr, false))) {
-    // Written for all channels, and then for those that are on.
+    // Written for all channels, and then for active ones.
     for (const Divider& each : dividers_)
       if (const Term others = in_turn(&each, false); terms_.is_known(others)) {
         divider = &each;
@@ -374,7 +374,8 @@ std::optional<LongDivision::Other> LongDivision::left_by(const Turn& way, const 
   return term == kept.term ? kept : Other{place, term, divider, off};
 }
 
-/// In the last turn, from what the division gives and what the loop leaves as it was.
+/// Whether the term of the last turn can be computed from the results of the division and what the loop
+/// keeps.
 bool LongDivision::is_computable(const Divider* divider, Term term) const {
   if (terms_.is_known(term)) return true;
   if (divider == nullptr) return false;
@@ -414,7 +415,7 @@ void long_division(Function& function) {
     for (const BlockId header : successors(last))
       if (header != no_block && header <= block) latches[header] = block;
   }
-  // Programs are few that have many of them, and hostile that have many that are nearly such ones.
+  // Few programs have many divisions, and only hostile ones have many loops that are almost divisions.
   constexpr std::size_t most_divisions = 256;
   unsigned failures_left = 32;
   std::optional<Blocks> before;

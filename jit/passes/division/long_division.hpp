@@ -1,7 +1,6 @@
 #pragma once
-// A loop that divides: what has been found out about it, and the code that takes its place. The pass
-// long_division looks for them (jit/passes/division/long_division.cpp); the code is made in
-// long_division_code.cpp.
+// A loop that divides: what is known of it, and the code that replaces it. The pass long_division looks for
+// such loops (jit/passes/division/long_division.cpp); the code is made in long_division_code.cpp.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,15 +21,15 @@ class LongDivision {
  public:
   static constexpr unsigned last_bit = Divider::bits - 1;
 
-  /// `values` is as of LoopTurns.
+  /// `values` is as for LoopTurns.
   LongDivision(ir::Function& function, const MayBeParked& parked, Loop loop, std::vector<Place> counter,
                std::vector<Lanes>& values);
 
-  /// The loop is nothing but divisions.
+  /// Whether the loop consists of divisions.
   bool check();
-  /// What else is looked at behind it can be computed from what they give.
+  /// Whether whatever else is used after the loop can be computed from their results.
   bool find_others(const Liveness& liveness, ChannelReads& reads);
-  /// Puts them in its place. Blocks that are left without instructions are to be dropped.
+  /// Replaces the loop by them. Blocks that are left without instructions are to be dropped.
   void replace();
 
  private:
@@ -38,8 +37,8 @@ class LongDivision {
   bool begins_with_zero(const Divider& divider) const;
   bool is_one_of_each_group() const;
 
-  /// What a mask variable holds behind the last turn: what it held, no channel, those that are on too, or
-  /// they.
+  /// What a mask variable holds after the last turn: its old value, no channel, its old value and the active
+  /// channels, or only these.
   enum class MaskBehind : std::uint8_t { Same, None, Added, Execution };
   bool check_ways();
   bool check_counter(const Turn& way);
@@ -52,12 +51,12 @@ class LongDivision {
   bool keeps_masks(const Turn& way);
   bool note_results(const Turn& way, const Turn& other);
 
-  /// A place that is looked at behind the loop, and its term in the last turn.
+  /// A place that is used after the loop, and its term in the last turn.
   struct Other {
     Place at;
     Term term;
-    const Divider* divider;  ///< of the channels that have it; none: of all
-    Term off = no_term;      ///< what the others have then, if that is something else
+    const Divider* divider;  ///< of the channels that have the term; null: of all
+    Term off = no_term;      ///< what the other channels have, if that differs
     bool operator==(const Other&) const = default;
     bool is_kept() const { return term == no_term; }
   };
@@ -98,20 +97,20 @@ class LongDivision {
   LoopTurns turns_;
   LastWrites before_;
   std::vector<Divider> dividers_;
-  std::vector<Turn> ways_, ways_without_;  // through a turn, and with no channel on
-  // Behind the last turn, and behind the one that there is with no channel on.
+  std::vector<Turn> ways_, ways_without_;  // through a turn; and with no channel active
+  // The blocks after the last turn, and after the turn or turns with no channel active.
   ir::BlockId exit_ = ir::no_block, exit_without_ = ir::no_block;
   std::uint64_t counter_behind_ = 0, counter_without_ = 0;
   std::vector<MaskBehind> masks_;  // by variable
   std::uint64_t instructions_ = 0, instructions_without_ = 0;
-  std::uint64_t one_without_ = 0;       // of one lane: more if it gets a 1
+  std::uint64_t one_without_ = 0;       // for one lane: additional ones if it gets a 1
   bool ends_without_channels_ = false;  // then there is one turn
-  /// Which of the results of one lane that turn writes.
+  /// Which of the results of one lane that single turn writes.
   struct ResultWithout {
     bool is_written = true, is_kept = true;
   };
   std::vector<ResultWithout> results_without_;
-  // Bits of the quotient by the instructions that each takes if it is a 0, or a 1.
+  // Bits of the quotient, by the instructions that each adds if it is a 0, or a 1.
   std::map<std::uint64_t, std::uint64_t> zeros_, ones_;
   std::vector<Other> others_, others_without_;
 };

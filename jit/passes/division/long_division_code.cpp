@@ -1,4 +1,4 @@
-// The code of a division that was a loop.
+// The code that replaces a loop that divides.
 #include <algorithm>
 
 #include "jit/passes/division/long_division.hpp"
@@ -12,7 +12,8 @@ void LongDivision::replace() {
   std::vector<BlockId> blocks{loop_.header};
   for (BlockId block = 0; block < function_.blocks.size(); ++block)
     if (loop_.blocks[block] && block != loop_.header) blocks.push_back(block);
-  // Nobody is to go on here who has paused in the loop: no block begins where that has any more.
+  // Threads that have paused in the loop must not continue here: no block begins at an ip of the loop any
+  // more.
   const std::uint32_t block_ip = function_.blocks[loop_.before].guest_ip;
   const std::uint32_t ip = function_.blocks[loop_.header].guest_ip;
   for (const BlockId block : blocks) function_.blocks[block].insts.clear();
@@ -24,7 +25,7 @@ void LongDivision::replace() {
     block.guest_instructions = static_cast<std::uint32_t>(instructions);
     builder.set_block(blocks[index]);
   };
-  // What all channels have, whatever those get that are on.
+  // What all channels get, whatever active ones get then.
   const auto write_known = [&](const std::vector<Other>& others) {
     for (const Other& other : others) {
       if (other.divider != nullptr && other.off == no_term) continue;
@@ -48,7 +49,7 @@ void LongDivision::replace() {
       if (one_without_ != 0) builder.spend(Op::spend_bits, one_without_, divided.quotient);
     }
     end(counter_without_, exit_without_);
-    // The block in front of the loop asks which it is.
+    // The block before the loop decides between the two.
     function_.blocks[loop_.before].insts.pop_back();
     builder.set_block(loop_.before);
     builder.branch_any(builder.mask_get(0), blocks[0], blocks[1]);
@@ -56,12 +57,12 @@ void LongDivision::replace() {
   begin(0, instructions_);
   write_known(others_);
   const ValueId on = builder.mask_get(0);
-  std::vector<ValueId> zeros, ones;  // of channels that are on
+  std::vector<ValueId> zeros, ones;  // of active channels
   for (const Divider& divider : dividers_) {
     const ValueId own =
         is_scalar() ? no_value : builder.slice(on, group_lanes * divider.group(), group_lanes);
     const Divided divided = divide(builder, divider, own, false);
-    // What is read lies where results will.
+    // Results overwrite what is read here.
     TurnCode code{.divider = &divider, .divided = divided, .on = own};
     std::vector<ValueId> values;
     for (const Other& other : others_)
@@ -99,7 +100,7 @@ ValueId LongDivision::read(Builder& builder, Term part, Type type, unsigned lane
   return builder.splat(builder.reg_read(type, 1, Region::packed(place.first)), lanes);
 }
 
-/// All turns, or what the first one does: of the highest bit alone.
+/// Divides like all turns, or like the first one: the highest bit alone.
 LongDivision::Divided LongDivision::divide(Builder& builder, const Divider& divider, ValueId on,
                                            bool first_turn) {
   const unsigned lanes = divider.is_scalar() ? 1 : group_lanes;
@@ -111,7 +112,7 @@ LongDivision::Divided LongDivision::divide(Builder& builder, const Divider& divi
   const auto last = [&] { return builder.constant(Type::u64, lanes, last_bit); };
   Divided divided{number(divider.dividend()), number(divider.divisor()), no_value, no_value};
   if (first_turn) divided.dividend = builder.lanewise(Op::shr, {divided.dividend, last()});
-  // x/0 is all ones here too, and leaves x.
+  // As in the loop, x/0 is all ones, with the remainder x.
   divided.quotient = builder.lanewise(Op::quot, {divided.dividend, divided.divisor});
   if (first_turn)
     divided.quotient = builder.lanewise(Op::and_, {divided.quotient, builder.constant(Type::u64, lanes, 1)});
@@ -124,7 +125,7 @@ LongDivision::Divided LongDivision::divide(Builder& builder, const Divider& divi
 void LongDivision::write(Builder& builder, const Divider& divider, const Divided& divided, ValueId on,
                          bool first_turn) {
   const unsigned lanes = divider.is_scalar() ? 1 : group_lanes;
-  // What is added to is read before anything is written there.
+  // The places that are added to are read before any of them is written.
   std::vector<ValueId> values;
   for (const Divider::Result& result : divider.results()) {
     ValueId value = result.is_quotient ? divided.quotient : divided.remainder;
@@ -143,7 +144,7 @@ void LongDivision::write(Builder& builder, const Divider& divider, const Divided
       builder.reg_write(Region::packed(divider.results()[i].at.first), values[i], on);
 }
 
-/// A turn takes more instructions if some channel's quotient gets this bit in it.
+/// Counts instructions that turns add if some channel's quotient gets their bit.
 void LongDivision::count(Builder& builder, const std::map<std::uint64_t, std::uint64_t>& costs,
                          const std::vector<ValueId>& quotients) {
   if (costs.empty()) return;
@@ -164,8 +165,7 @@ ValueId LongDivision::constant(Builder& builder, Term known, Type type, unsigned
   return builder.constant(type, lanes, is_mask(type) && bits != 0 ? lane_mask(lanes) : bits);
 }
 
-/// A term in the last turn. Terms do not keep the signs of numbers: it becomes one of `type`, of the same
-/// size.
+/// A term in the last turn. Terms do not keep the signs of types: the value gets `type`, of the same size.
 ValueId LongDivision::value_of(Builder& builder, TurnCode& code, Term term, Type type) {
   const unsigned lanes = code.divider->is_scalar() ? 1 : group_lanes;
   if (terms_.is_known(term)) return constant(builder, term, type, lanes);
@@ -190,7 +190,7 @@ ValueId LongDivision::value_of(Builder& builder, TurnCode& code, Term term, Type
   return is_mask(type) ? found->second : builder.convert(Op::bitcast, type, found->second);
 }
 
-/// What lay at a place before the last turn.
+/// What a place held before the last turn.
 ValueId LongDivision::initial_of(Builder& builder, TurnCode& code, Term term) {
   const Divider& divider = *code.divider;
   const unsigned lanes = divider.is_scalar() ? 1 : group_lanes;

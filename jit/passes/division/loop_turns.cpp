@@ -121,9 +121,9 @@ bool LoopTurns::leave(State& state, BlockId next) {
   return true;
 }
 
-/// False: it may show that nobody has gone into it.
+/// False: the state may show whether a channel has entered the part.
 bool LoopTurns::end_part(State& state) {
-  // What is not under a mask has perhaps not been written.
+  // Writes that are not under a mask may not have been executed.
   for (Cell& cell : state.way.cells) {
     if (cell.is_unsure) cell.term = terms_.unknown();
     cell.is_unsure = false;
@@ -141,7 +141,7 @@ bool LoopTurns::end_part(State& state) {
   return true;
 }
 
-/// What is skipped if no channel is in the mask, by those that are; false: others may do some of it too.
+/// Enters what is skipped if no channel is in the mask; false: other channels may execute some of it too.
 bool LoopTurns::begin_part(State& state, const Inst& inst) {
   constexpr std::size_t most_parts = 4;
   const Lanes& asked = lanes(function_.arg(inst, 0));
@@ -185,7 +185,7 @@ bool LoopTurns::branch(State state, const Inst& inst) {
     if (part != group && part != nothing) return false;
   }
   if (!any_is_on_) return leave(state, inst.targets.fallthrough);
-  // All that are on decide alike, by the counter.
+  // All active channels decide alike, by the counter.
   const auto by_counter = [&](unsigned group) {
     return in_channel(asked.terms[group], group, true, state.way.turns);
   };
@@ -196,7 +196,7 @@ bool LoopTurns::branch(State state, const Inst& inst) {
   return begin_part(state, inst) && leave(state, inst.targets.taken);
 }
 
-/// No channel is on but those of the mask, or none until they are.
+/// Whether the active channels are exactly those of the mask, or none.
 bool LoopTurns::is_under(const Lanes& mask, const State& state) const {
   const GroupTerms& on = state.way.masks[0];
   const auto is_it = [&](auto is_same) {
@@ -208,14 +208,14 @@ bool LoopTurns::is_under(const Lanes& mask, const State& state) const {
          is_it([&](unsigned group) { return terms_.truth(on[group], state.way.turns) == false; });
 }
 
-/// The term where a truth in it holds, or does not.
+/// The term if a truth in it holds, or does not.
 Term LoopTurns::decided(Term term, Term truth, bool holds, Turns turns) const {
   return Terms::Rebuilt(terms_, turns, [&](const Terms::Entry&, Term each) {
     return each == truth ? terms_.truth(holds) : no_term;
   })(term);
 }
 
-/// The group whose execution mask in front of the turn has whatever the mask has; `nothing` if it is empty.
+/// The group whose execution mask before the turn contains the mask; `nothing` if the mask is empty.
 std::uint8_t LoopTurns::part_of(Term mask) {
   if (parts_.size() < terms_.size()) parts_.resize(terms_.size(), not_found_yet);
   if (parts_[mask] == not_found_yet) parts_[mask] = find_part(mask);
@@ -295,7 +295,7 @@ GroupTerms LoopTurns::unknown() {
   return terms;
 }
 
-/// False: what it does cannot be said in terms.
+/// False: its effect cannot be expressed in terms.
 bool LoopTurns::execute(const Inst& inst, State& state) {
   const auto arg = [&](unsigned k) -> const Lanes& { return lanes(function_.arg(inst, k)); };
   const unsigned count = inst.result_count == 0 ? 0 : count_of(inst.result);
@@ -325,7 +325,7 @@ bool LoopTurns::execute(const Inst& inst, State& state) {
         for (unsigned k = 0; k < count; ++k) {
           terms[k] =
               read(state, {Place::File, bytes, group_lanes, inst.region.offset + group_lanes * k * bytes});
-          // Lanes outside the mask are not looked at.
+          // Lanes outside the mask are not used.
           const Terms::Entry& entry = terms_[terms[k]];
           if (mask != no_term && entry.kind == Terms::Kind::Computed && entry.op == Op::select &&
               entry.args[0] == lanes(inst.mask).terms[k])

@@ -1,7 +1,7 @@
 #pragma once
-// What a turn of a loop that counts does, in terms: which ways there are through it, for which values of the
-// counter, and what registers, flags and masks hold behind each. A branch that the counter decides parts the
-// ways. One that channels decide is gone into under their masks, as most of them would do.
+// What a turn of a counting loop does, in terms: which ways lead through it, for which values of the counter,
+// and what registers, flags and masks hold after each. A branch that the counter decides splits the ways. One
+// that channels decide is followed under their masks, as in most turns some channel takes it.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,28 +15,27 @@
 
 namespace eum::jit {
 
-/// A loop with one way in.
+/// A loop with a single entry.
 struct Loop {
   ir::BlockId before = ir::no_block;  ///< leads to nothing but the header
   ir::BlockId header = ir::no_block;
-  std::vector<bool> blocks;  ///< those of the function that are part of it
+  std::vector<bool> blocks;  ///< by block of the function: it is part of the loop
 };
 
 /// Channels are followed in groups of eight, whose lanes all have one term.
 inline constexpr unsigned group_lanes = 8;
 using GroupTerms = std::array<Term, ir::max_lanes / group_lanes>;
 
-/// What lies at a place.
+/// The content of a place.
 struct Cell {
   static constexpr std::uint8_t everywhere = 0xff;
   Place at;
   Term term = no_term;
-  std::uint8_t group =
-      everywhere;          ///< it has been written for these channels where they are on, and no others
-  bool is_unsure = false;  ///< written where perhaps nobody went
+  std::uint8_t group = everywhere;  ///< it has been written for active channels of this group alone
+  bool is_unsure = false;           ///< written in a part that perhaps no channel entered
 };
 
-/// Blocks of a turn that are gone into if a channel is in a mask.
+/// Blocks of a turn that are entered if a channel is in a mask.
 struct Part {
   GroupTerms mask{};
   std::uint64_t instructions = 0;  ///< of the guest
@@ -44,25 +43,25 @@ struct Part {
 
 /// A way through a turn.
 struct Turn {
-  Turns turns = 0;  ///< that take it
+  Turns turns = 0;  ///< those that take it
   ir::BlockId leads_to = ir::no_block;
   std::uint64_t instructions = 0;  ///< of the guest, without those of `parts`
   std::vector<Part> parts;
-  std::vector<std::pair<Term, bool>> chosen;  ///< that branches of one lane were decided so
+  std::vector<std::pair<Term, bool>> chosen;  ///< how branches of one lane were decided
   std::vector<Cell> cells;                    ///< places that have been read or written
   std::vector<GroupTerms> masks;              ///< by variable
 
-  /// Nothing: the place has been neither read nor written.
+  /// Null: the place has been neither read nor written.
   const Cell* cell(const Place& place) const;
 };
 
 /// How many bytes of a place in the register file a reg_read or reg_write touches.
 unsigned shared_bytes(const ir::Inst& access, const Place& place);
 
-/// Nothing is written where this lies before the turn.
+/// Whether the way leaves a place's initial value there.
 bool is_kept(const Terms& terms, const Turn& way, Term initial);
 
-/// Of a value: its lanes in groups, or the one it has.
+/// A value: its lanes in groups, or its only one.
 struct Lanes {
   GroupTerms terms{};
   unsigned count = 0;
@@ -70,32 +69,32 @@ struct Lanes {
 
 class LoopTurns {
  public:
-  /// Where a reg_write or flag_write writes; nothing if that is not said in places.
+  /// Where a reg_write or flag_write writes; nothing if that cannot be expressed by places.
   static std::optional<std::vector<Place>> places_of(const ir::Inst& write);
 
-  /// `values` has room for those of the function; what it holds is of no matter before and afterwards.
+  /// `values` has an entry for each of the function; their content does not matter, before and afterwards.
   LoopTurns(const ir::Function& function, const Loop& loop, const MayBeParked& parked, Terms& terms,
             std::vector<Lanes>& values);
 
-  /// Ways through the turns from the header on, where `counter` is the counter: one lane, or a place of each
-  /// group, where all channels that are on have the same number; false: there are some that it does not
-  /// follow. At least one channel is on.
+  /// Follows ways through the turns from the header on, where `counter` is the counter: one lane, or a place
+  /// of each group, where all active channels have the same number; false: it cannot follow some way. At
+  /// least one channel is active.
   bool walk(std::span<const Place> counter, Turns turns);
-  /// The same with no channel on; ways() are then those.
+  /// The same with no channel active; ways() are then those.
   bool walk_without_channels(std::span<const Place> counter, Turns turns);
 
   std::span<const Turn> ways() const { return ways_; }
-  /// Another turn follows.
+  /// Whether another turn follows.
   bool goes_on(const Turn& way) const { return way.leads_to == loop_.header; }
-  /// Some branch depends on which channels are on.
+  /// Whether some branch depends on which channels are active.
   bool asks_channels() const { return asks_channels_; }
   unsigned groups() const { return groups_; }
-  /// Truth that the channel is on in front of the turn.
+  /// The truth that a channel of the group is active before the turn.
   Term is_on(unsigned group) const { return before_[0][group]; }
   const std::vector<GroupTerms>& masks_before() const { return before_; }
   /// The term in these turns.
   Term in_turns(Term term, Turns turns) const { return decided(term, no_term, false, turns); }
-  /// The same as a channel of the group has it that is on in front of them, or is not.
+  /// The same for a channel of the group that is active before these turns, or is not.
   Term in_channel(Term term, unsigned group, bool is_on, Turns turns) const {
     return decided(term, this->is_on(group), is_on, turns);
   }
@@ -105,8 +104,8 @@ class LoopTurns {
     Turn way;
     ir::BlockId block;
     std::vector<bool> visited;
-    ir::BlockId join = ir::no_block;       // where the part that it is in ends
-    std::vector<GroupTerms> masks_before;  // masks in front of that
+    ir::BlockId join = ir::no_block;       // where the current part ends
+    std::vector<GroupTerms> masks_before;  // masks before that part
   };
   bool start(std::span<const Place> counter, Turns turns);
   bool follow(State state);

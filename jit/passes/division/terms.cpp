@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-/// Numbers of the same bits come out, whichever sign the operands have.
+/// Whether the result has the same bits for signed and unsigned operands.
 bool is_signless(Op op) {
   switch (op) {
     case Op::add:
@@ -176,7 +176,7 @@ Term Terms::computed(Entry entry) {
   return add(entry);
 }
 
-/// Of known operands: what the op's semantics say, for each value of the counter.
+/// Evaluates an op of known operands by its semantics, for each value of the counter.
 Term Terms::evaluate(const Entry& entry, std::size_t operands) {
   const bool converts = shape_of(entry.op).has_from();
   if (converts && !is_int(entry.from)) return no_term;
@@ -221,7 +221,7 @@ bool Terms::is_complement(Term term, Term of) const {
   return entry.kind == Kind::Computed && entry.op == Op::not_ && entry.args[0] == of;
 }
 
-/// What the term is without it; no_term: nothing simpler.
+/// A simpler term that equals the op; no_term: there is none.
 Term Terms::simplified(const Entry& entry) {
   const Term a = entry.args[0], b = entry.args[1];
   const std::uint64_t ones = ones_of(entry.type);
@@ -254,7 +254,7 @@ Term Terms::simplified(const Entry& entry) {
   }
 }
 
-/// What it is in these turns, and in the others what it is in the first of them.
+/// The known term in these turns; in the others it gets the value of the first of these.
 Term Terms::restricted(Term known, Turns turns) {
   if (is_constant(known)) return known;
   Table table = *tables_[entries_[known].args[0]];

@@ -1,6 +1,6 @@
 #pragma once
-// Values by how they come about, in a loop that counts: what is computed in the same way from the same is one
-// term. What the counter alone decides is known, as a table of what it is for each of the counter's values.
+// Symbolic values in a counting loop: values computed in the same way from the same operands are one term.
+// What depends on the counter alone is known, as a table by values of the counter.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -25,8 +25,8 @@ constexpr std::uint64_t ones_of(ir::Type type) {
   return ir::is_mask(type) ? 1 : ~std::uint64_t{0} >> (64 - 8 * ir::size_of(type));
 }
 
-/// Where a value lies before the turn: some lanes in the register file, one after the other, or some bits of
-/// the flags or of a mask variable.
+/// Where a value is before the turn: some consecutive lanes in the register file, or some bits of the flags
+/// or of a mask variable.
 struct Place {
   enum Space : std::uint8_t { File, Flags, Mask };
   Space space = File;
@@ -42,14 +42,14 @@ struct Place {
   }
 };
 
-/// The terms of one loop. All lanes of a place have one term: it says of each what that is computed from.
+/// The terms of one loop. All lanes of a place have one term, which says how each of them is computed.
 class Terms {
  public:
   enum class Kind : std::uint8_t {
     Constant,  ///< args[0] and args[1] are the low and high half of its bits
     Known,     ///< by the counter: args[0] is the table
     Initial,   ///< args[0] is the place
-    Unknown,   ///< another one than any other
+    Unknown,   ///< equal to no other term
     Computed,  ///< by op of args
   };
   struct Entry {
@@ -72,8 +72,8 @@ class Terms {
   Term truth(bool value) { return constant(value ? 1 : 0); }
   Term initial(const Place& place);
   Term unknown();
-  /// Of a lanewise op with one result, on as many terms as it has operands. Signs go where they do not
-  /// matter, comparisons become cmp_eq and cmp_lt.
+  /// The result of a lanewise op, on as many terms as it has operands. Types lose their sign where it does
+  /// not matter, and comparisons become cmp_eq and cmp_lt.
   Term compute(ir::Op op, ir::Type type, std::span<const Term> args, ir::Type from = ir::Type::u32);
   Term compute(ir::Op op, ir::Type type, std::initializer_list<Term> args) {
     return compute(op, type, std::span(args.begin(), args.size()));
@@ -90,7 +90,7 @@ class Terms {
     if (entry.kind == Kind::Constant) return entry.args[0] | std::uint64_t{entry.args[1]} << 32;
     return (*tables_[entry.args[0]])[turn];
   }
-  /// A known truth that is the same in these turns.
+  /// A known truth, if it is the same in these turns.
   std::optional<bool> truth(Term term, Turns turns) const;
   /// Whether a known number is this in all of these turns.
   bool is(Term term, std::uint64_t bits, Turns turns) const;
@@ -98,10 +98,10 @@ class Terms {
   /// Values of the counter where a known truth holds.
   Turns where(Term known) const;
 
-  /// What is put in the place of a term that is not known, or no_term. Of computed ones the operands are
-  /// decided already.
+  /// What replaces a term that is not known, or no_term. The operands of a computed one have been replaced
+  /// already.
   using Decide = std::function<Term(const Entry&, Term)>;
-  /// The terms as they are in some turns, and with what is decided.
+  /// Terms as they are in some turns, with replacements.
   class Rebuilt {
    public:
     Rebuilt(Terms& terms, Turns turns, Decide decide)
