@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t page = HostMemory::page;
 
-/// The next multiple of a power of two, or nothing if it is beyond 64 bits.
+/// The next multiple of a power of two, or nothing if it does not fit in 64 bits.
 std::optional<std::uint64_t> align_up(std::uint64_t value, std::uint64_t alignment) {
   const std::uint64_t aligned = (value + alignment - 1) & ~(alignment - 1);
   if (aligned < value) return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
-// AddressSpace: which GPU addresses exist, and which host memory or callback stands behind each.
-// One context has one AddressSpace. It must not know surfaces, messages, or how guest code reaches it.
+// AddressSpace: which GPU addresses exist, and which host memory or callback backs each. Each context has one
+// AddressSpace. It must not know surfaces, messages, or how guest code reaches it.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace eum::mem {
 
-/// An access that no region satisfies. `address` is the first byte that fails, `size` what is left of the
-/// access.
+/// An access that no region satisfies. `address` is the first byte that fails, `size` the number of bytes
+/// from there to the end of the access.
 struct MemoryFault {
   std::uint64_t address = 0;
   std::uint64_t size = 0;
@@ -25,11 +25,11 @@ struct MemoryFault {
   bool operator==(const MemoryFault&) const = default;
 };
 
-/// Where allocate() may put a region, and how far it reaches.
+/// Where allocate() may place a region, and the granularity of the region's size.
 struct Placement {
-  std::uint64_t lowest = std::uint64_t{1} << 32;  // above what a 32-bit address can reach by mistake
+  std::uint64_t lowest = std::uint64_t{1} << 32;  // above what a wrong 32-bit address can reach
   std::uint64_t limit = std::uint64_t{1} << 47;   // the lower canonical half of 48-bit addresses
-  std::uint64_t granule = 1;  // the region's size is rounded up to a multiple of it, at most a page
+  std::uint64_t granule = 1;  // the region's size is rounded up to a multiple of this, at most a page
 };
 
 /// Regions in address order, none overlapping. Reading (find, read, write, describe) takes no lock and may be
@@ -42,17 +42,17 @@ class AddressSpace {
   AddressSpace& operator=(const AddressSpace&) = delete;
 
   /// Maps `size` bytes of the caller's memory at `host`, which must outlive the mapping. Host and GPU address
-  /// must agree modulo 8, so that whatever is aligned for the guest is aligned for the host's atomics.
+  /// must agree modulo 8, so that addresses aligned for the guest are aligned for the host's atomics.
   Result<const Region*> map(std::uint64_t address, std::uint64_t size, std::byte* host, Access access,
                             std::string_view name);
 
-  /// Maps memory that only callbacks can reach.
+  /// Maps memory that is accessed only through callbacks.
   Result<const Region*> map_callbacks(std::uint64_t address, std::uint64_t size,
                                       const RegionCallbacks& callbacks, Access access, std::string_view name);
 
-  /// Zeroed pages of its own, which the host gives when they are touched first, at the lowest free GPU
-  /// address of `placement` that is a multiple of `alignment` (a power of two; at least 4096 is used) and at
-  /// least guard_gap from other regions. The cost grows with the logarithm of the number of regions.
+  /// Allocates zeroed pages, which the host provides on first touch, at the lowest free GPU address within
+  /// `placement` that is a multiple of `alignment` (a power of two; at least 4096 is used) and at least
+  /// guard_gap from other regions. The cost grows with the logarithm of the number of regions.
   Result<const Region*> allocate(std::uint64_t size, std::uint64_t alignment, std::string_view name,
                                  Placement placement = {});
 
@@ -62,12 +62,12 @@ class AddressSpace {
   /// The region that holds `address`, or nullptr.
   const Region* find(std::uint64_t address) const;
 
-  /// The region that begins at `address` or nearest below it; where none does, the lowest. nullptr: there is
-  /// none.
+  /// The region that begins at `address` or nearest below it; if there is none, the lowest region; nullptr if
+  /// there are no regions.
   const Region* nearest(std::uint64_t address) const;
 
-  /// Copies bytes, across as many adjacent regions as it takes. All or nothing, except where a callback
-  /// refuses: what lay before it has been copied by then.
+  /// Copies bytes across any number of adjacent regions. All or nothing, except where a callback refuses: the
+  /// bytes before the refused piece have already been copied.
   [[nodiscard]] std::optional<MemoryFault> read(std::uint64_t address, std::span<std::byte> to) const;
   [[nodiscard]] std::optional<MemoryFault> write(std::uint64_t address,
                                                  std::span<const std::byte> from) const;
@@ -80,19 +80,19 @@ class AddressSpace {
   std::string describe(const MemoryFault& fault) const;
 
   std::size_t region_count() const { return index_.size(); }
-  /// The one with `index` regions below it. Linear: for tests and reports.
+  /// The region with `index` regions below it. Linear: for tests and reports.
   const Region& region(std::size_t index) const { return index_[index]; }
 
-  /// Unmapped bytes that allocate() leaves around a region, so that an overrun is a fault and not a
+  /// Unmapped bytes that allocate() leaves around a region, so that an overrun faults instead of reaching a
   /// neighbour's data.
   static constexpr std::uint64_t guard_gap = 64 * 1024;
-  /// allocate() rejects more than this, before it asks the host.
+  /// allocate() rejects larger sizes before it asks the host.
   static constexpr std::uint64_t max_allocation = std::uint64_t{1} << 40;
 
  private:
   Result<const Region*> insert(Region region, HostMemory memory = {});
 
-  HostPages pages_;  // before its blocks
+  HostPages pages_;  // declared before the index, so that it outlives its blocks
   RegionIndex index_;
 };
 

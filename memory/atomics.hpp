@@ -1,7 +1,7 @@
 #pragma once
-// GPU atomic operations on host memory, 16, 32 and 64 bits wide. What each does is one pure function here;
-// atomics.def has the rows, and a row without its function does not compile. It must not know messages or
-// their encodings.
+// GPU atomic operations on host memory, 16, 32 and 64 bits wide. Each operation's effect is one pure function
+// here; atomics.def has the rows, and a row without its function does not compile. This file must not know
+// messages or their encodings.
 #include <array>
 #include <atomic>
 #include <bit>
@@ -127,7 +127,7 @@ constexpr T load(T old, T, T) {
   return old;
 }
 
-/// IEEE 754-2008 minNum and maxNum: a NaN loses against a number; -0 is below +0.
+/// IEEE 754-2008 minNum and maxNum: a number wins over a NaN; -0 is below +0.
 template <class T>
 constexpr bool float_less(T a, T b) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -155,7 +155,8 @@ constexpr T fsub(T old, T a, T) {
 }
 }  // namespace atomic_meaning
 
-/// Halves compute as floats: sums of two of them, rounded twice, are those rounded once.
+/// Halves are computed as floats: rounding the sum of two halves to float and then to half equals rounding it
+/// once.
 inline float half_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(image::channel::small_float_to_f32<10, true>(bits));
 }
@@ -171,7 +172,7 @@ constexpr U eval_atomic(U old, U src0, U src1) {
   const auto call = [&](auto meaning) -> U {
     if constexpr (info(op).kind == AtomicKind::Float && sizeof(U) == 2) {
       const float from = half_to_float(old), to = meaning(from, half_to_float(src0), half_to_float(src1));
-      // What stays keeps its bits, also those of a NaN.
+      // An unchanged value keeps its bits, even those of a NaN.
       return std::bit_cast<std::uint32_t>(to) == std::bit_cast<std::uint32_t>(from) ? old : float_to_half(to);
     } else if constexpr (info(op).kind == AtomicKind::Float) {
       return std::bit_cast<U>(
@@ -211,11 +212,11 @@ U perform_atomic(std::byte* address, U src0, U src1) {
   return info(op).returns == AtomicReturn::New ? value : old;
 }
 
-/// A call that translated code makes: (address, src0, src1) -> returned value.
+/// The signature that translated code calls: (address, src0, src1) -> returned value.
 template <class U>
 using AtomicFunction = U (*)(std::byte*, U, U);
 
-/// By AtomicOp: what performs it on U-sized memory.
+/// Indexed by AtomicOp: the function that performs it on memory of type U.
 template <class U>
 inline constexpr auto atomic_functions = std::to_array<AtomicFunction<U>>({
 #define ATOMIC_OP(name, operands, kind, returns) &perform_atomic<AtomicOp::name, U>,
@@ -223,7 +224,7 @@ inline constexpr auto atomic_functions = std::to_array<AtomicFunction<U>>({
 #undef ATOMIC_OP
 });
 
-/// One operation chosen at run time.
+/// The same for an operation chosen at run time.
 template <class U>
 U perform_atomic(AtomicOp op, std::byte* address, U src0, U src1) {
   return atomic_functions<U>[static_cast<std::size_t>(op)](address, src0, src1);

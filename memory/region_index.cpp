@@ -1,5 +1,5 @@
-// Two levels of sorted arrays, which a binary search runs through faster than through a tree of nodes, and a
-// tree of the widest gaps over the chunks.
+// Two levels of sorted arrays, in which a binary search is faster than in a tree of nodes, and a tree of the
+// widest gaps over the chunks.
 #include "memory/region_index.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ auto at(std::vector<T>& list, std::size_t index) {
 }  // namespace
 
 RegionIndex::Place RegionIndex::upper(std::uint64_t address) const {
-  // Mostly there are few regions: one chunk needs no search for it.
+  // Usually there are few regions: a single chunk needs no search.
   const std::size_t after = chunks_.size() == 1 ? 1 : count_up_to(firsts_, address);
   if (after == 0) return {0, 0};
   return {after - 1, count_up_to(chunks_[after - 1]->starts, address)};
@@ -44,10 +44,11 @@ const Region* RegionIndex::above(std::uint64_t address) const {
 
 std::size_t RegionIndex::next_chunk(std::size_t first, std::uint64_t bytes) const {
   if (first >= chunks_.size()) return chunks_.size();
-  // Up while the subtree that begins at `first` has no such gap, then down to its leftmost leaf that has.
+  // Ascend while the subtree that begins at `first` has no such gap, then descend to its leftmost leaf that
+  // has one.
   std::size_t node = leaves_ + first;
   while (widest_[node] < bytes) {
-    while (node % 2 == 1) node /= 2;  // a right child: what follows it begins at an ancestor's right sibling
+    while (node % 2 == 1) node /= 2;  // a right child: what follows begins at an ancestor's right sibling
     if (node == 0) return chunks_.size();
     ++node;
   }
@@ -127,7 +128,7 @@ const Region& RegionIndex::insert(Entry entry) {
   }
   const Place place = upper(region.address);
   Chunk& chunk = *chunks_[place.chunk];
-  // Room first: an insertion that has begun must not fail.
+  // Reserve first: once it has begun, an insertion must not fail.
   chunk.starts.reserve(most_entries);
   chunk.gaps.reserve(most_entries);
   chunk.entries.reserve(most_entries);
@@ -168,7 +169,7 @@ void RegionIndex::erase(std::uint64_t address) {
     firsts_[place.chunk] = chunk.starts.front();
     set_widest(place.chunk);
   }
-  // The gap before the region has grown by it; it may belong to the chunk before.
+  // The gap before the region has grown by the region; it may belong to the previous chunk.
   if (where > 0) {
     set_gap(place.chunk, where - 1);
     set_widest(place.chunk);

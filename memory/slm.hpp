@@ -11,10 +11,10 @@
 
 namespace eum::mem {
 
-/// The most a thread group can have (BXT: 64 KB of a subslice's L3 serve as SLM).
+/// The maximum for a thread group (BXT: 64 KB of a subslice's L3 serve as SLM).
 inline constexpr std::uint32_t slm_max_size = 64 * 1024;
 
-/// What a thread group gets that asks for `bytes`: INTERFACE_DESCRIPTOR_DATA "Shared Local Memory Size" of
+/// What a thread group that asks for `bytes` gets: INTERFACE_DESCRIPTOR_DATA "Shared Local Memory Size" of
 /// Gen9 encodes 0, or a power of two from 1 KB to 64 KB.
 constexpr std::uint32_t slm_allocation(std::uint32_t bytes) {
   if (bytes == 0) return 0;
@@ -23,10 +23,10 @@ constexpr std::uint32_t slm_allocation(std::uint32_t bytes) {
   return size;
 }
 
-/// A thread group's local memory, 64-byte aligned. Reused from group to group with reset().
+/// A thread group's local memory, 64-byte aligned. Reused for successive groups through reset().
 class Slm {
  public:
-  /// Room for a group that asks for `bytes`, in the hardware's steps.
+  /// Room for a group that asks for `bytes`, rounded up to the hardware's sizes.
   static Result<Slm> create(std::uint64_t bytes) {
     if (bytes > slm_max_size) {
       return error("a thread group has at most {} bytes of shared local memory, {} asked for", slm_max_size,
@@ -43,7 +43,7 @@ class Slm {
     return slm;
   }
 
-  /// Contents as a new group finds them: zero, so that runs are repeatable.
+  /// Clears the contents for a new group, so that runs are repeatable.
   void reset() {
     if (size_ != 0) std::memset(bytes_.get(), 0, size_);
   }

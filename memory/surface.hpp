@@ -1,8 +1,8 @@
 #pragma once
 // Surface and BindingTable: what a message with a binding table index sees. Standard layout, because
-// translated code reads them; a host pointer is resolved when the table is built, if the surface is one block
-// of host memory. This file must not know where the state came from (kernel arguments or RENDER_SURFACE_STATE
-// in memory).
+// translated code reads them; the host pointer is resolved when the table is built, if the surface is one
+// block of host memory. This file must not know where the state came from (kernel arguments or
+// RENDER_SURFACE_STATE in memory).
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace eum::mem {
 
-/// A number of bytes, and where in them accesses may begin: what translated code compares an offset with, as
-/// it is, for lengths that are common.
+/// A number of bytes and, for common access lengths, the offsets below which accesses may begin, so that
+/// translated code can compare an offset without further arithmetic.
 class ReachableBytes {
  public:
   static constexpr std::array<std::uint32_t, 4> lengths{4, 32, 64, 128};
@@ -25,7 +25,7 @@ class ReachableBytes {
   }
   constexpr operator std::uint64_t() const { return bytes_; }  // NOLINT(google-explicit-constructor)
 
-  /// In the object: the first offset at which an access of lengths[i] may not begin.
+  /// Position within the object of the first offset at which an access of lengths[i] may not begin.
   static constexpr std::size_t end_offset(std::size_t i) { return sizeof(bytes_) + i * sizeof(ends_[0]); }
 
  private:
@@ -35,19 +35,19 @@ class ReachableBytes {
 static_assert(std::is_standard_layout_v<ReachableBytes>);
 
 /// One surface. Reads beyond `size` give 0 and writes there are dropped; the null surface has size 0, so it
-/// needs no case of its own.
+/// needs no special case.
 struct Surface {
-  std::byte* base = nullptr;  // host memory of byte 0; null: only the address space knows where it is
-  ReachableBytes direct;      // bytes that may be accessed through `base`: `size`, or 0 where that is null
+  std::byte* base = nullptr;  // host memory of byte 0; null: accesses go through the address space
+  ReachableBytes direct;      // bytes that may be accessed through `base`: `size`, or 0 where `base` is null
   std::uint64_t size = 0;     // bytes that may be accessed
   std::uint64_t gpu_address = 0;  // Surface Base Address, for messages and statistics
   image::SurfaceState image;      // what typed and sampler messages see
-  std::uint64_t counter = 0;      // GPU address of its append counter, where `image` says that it has one
+  std::uint64_t counter = 0;      // GPU address of the append counter, if `image` says that there is one
 };
 
 static_assert(std::is_standard_layout_v<Surface> && std::is_trivially_copyable_v<Surface>);
 
-/// A RAW buffer surface over `size` bytes at `base`, or where that is null at `gpu_address` of the address
+/// A RAW buffer surface over `size` bytes at `base`, or where `base` is null at `gpu_address` in the address
 /// space.
 inline Surface buffer_surface(std::byte* base, std::uint64_t size, std::uint64_t gpu_address) {
   Surface s;
@@ -64,14 +64,14 @@ inline Surface buffer_surface(std::byte* base, std::uint64_t size, std::uint64_t
 
 class AddressSpace;
 
-/// Finds the host memory of a surface that has none yet: where all of it lies in one region of host memory
-/// that may be read and written, translated code accesses it there; else `base` stays null and each access
-/// asks the address space, across regions, through callbacks, with the regions' rights.
+/// Finds the host memory of a surface that has none yet: if all of it lies in one region of host memory that
+/// may be read and written, translated code accesses it there; otherwise `base` stays null and each access
+/// goes through the address space (across regions, through callbacks, with the regions' rights).
 void resolve(Surface& surface, const AddressSpace& space);
 
 inline constexpr std::size_t binding_table_size = 256;
 
-/// Every surface that a kernel can name. An entry that nothing filled is the null surface.
+/// Every surface that a kernel can name. Entries that were never filled are null surfaces.
 struct BindingTable {
   std::array<Surface, binding_table_size> surfaces;
 

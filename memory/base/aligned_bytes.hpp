@@ -1,5 +1,5 @@
 #pragma once
-// AlignedBytes: memory that grows and is 64-byte aligned; growing forgets the contents.
+// AlignedBytes: a growable, 64-byte aligned buffer; growing discards the contents.
 #include <cstddef>
 #include <memory>
 #include <new>

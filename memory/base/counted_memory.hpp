@@ -1,6 +1,6 @@
 #pragma once
-// CountedMemory: memory of operator new up to a limit, for an arena that hostile input fills. It must not
-// know what is kept in it.
+// CountedMemory: memory from operator new up to a limit, for an arena that hostile input fills. It must not
+// know what is stored in it.
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
@@ -12,9 +12,9 @@ class CountedMemory final : public std::pmr::memory_resource {
  public:
   explicit CountedMemory(std::uint64_t most) : most_(most) {}
 
-  /// Bytes that are held now.
+  /// Bytes currently held.
   std::uint64_t bytes() const { return bytes_; }
-  /// What would have been held, had an allocation not been refused because of the limit; 0: none was.
+  /// The total that the last allocation refused because of the limit would have reached; 0: none was refused.
   std::uint64_t refused() const { return refused_; }
 
  private:

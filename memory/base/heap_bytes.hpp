@@ -1,5 +1,5 @@
 #pragma once
-// What a container holds of the heap, for reports of memory.
+// Heap memory that a container holds, for memory reports.
 #include <cstddef>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// mmap without reservation: the host gives a page, of large blocks a huge one, when it is touched first, and
-// takes the pages of a block that comes back at once.
+// mmap without reservation: the host provides each page (a huge page, in large blocks) on first touch, and a
+// returned block's pages go back to the host at once.
 #include "memory/base/host_memory.hpp"
 
 #include <sys/mman.h>
@@ -15,9 +15,9 @@ constexpr std::size_t whole_pages(std::size_t bytes) {
   return (bytes + HostMemory::page - 1) / HostMemory::page * HostMemory::page;
 }
 
-/// The pages are zero afterwards and hold no memory of the host's.
+/// Afterwards the pages read as zero and hold no host memory.
 void drop(std::byte* pages, std::size_t bytes) {
-  if (madvise(pages, bytes, MADV_DONTNEED) != 0) std::memset(pages, 0, bytes);  // locked by mlockall
+  if (madvise(pages, bytes, MADV_DONTNEED) != 0) std::memset(pages, 0, bytes);  // fails if locked by mlockall
 }
 
 }  // namespace
@@ -36,16 +36,18 @@ HostMemory::~HostMemory() {
   if (pool_ != nullptr) {
     pool_->give_back(pages_, bytes_);
   } else if (munmap(pages_, bytes_) != 0) {
-    // A hole in what the kernel keeps as one mapping can be one mapping too many; then only the memory goes.
+    // Unmapping part of what the kernel keeps as one mapping splits it and can exceed the limit on mappings;
+    // then only the memory is released.
     drop(pages_, bytes_);
   }
 }
 
 namespace {
 
-/// Kernels that stream through it wait for fewer misses of the TLB. A host that has no huge pages refuses.
+/// Huge pages spare kernels that stream through the block TLB misses. A host without huge pages refuses,
+/// which is harmless.
 std::optional<HostMemory> in_huge_pages(std::optional<HostMemory> memory) {
-  constexpr std::size_t least = 4 << 20;  // two of them, as the first byte touched takes one
+  constexpr std::size_t least = 4 << 20;  // two huge pages, as the first byte touched takes one
   if (memory && memory->size() >= least) madvise(memory->data(), memory->size(), MADV_HUGEPAGE);
   return memory;
 }
@@ -75,7 +77,7 @@ void HostPages::give_back(std::byte* pages, std::size_t bytes) noexcept {
   drop(pages, bytes);
   try {
     free_[bytes / HostMemory::page - 1].push_back(pages);
-  } catch (const std::bad_alloc&) {  // nobody gets the block again until the pool goes
+  } catch (const std::bad_alloc&) {  // the block is not handed out again until the pool is destroyed
   }
 }
 

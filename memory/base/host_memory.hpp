@@ -1,6 +1,6 @@
 #pragma once
-// HostMemory: zeroed pages of the host that cost nothing until they are touched, released with the object.
-// HostPages: the same for any number of small blocks. They must not know what is kept in the pages.
+// HostMemory: zeroed host pages that cost nothing until touched, released with the object. HostPages: the
+// same for any number of small blocks. They must not know what is stored in the pages.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace eum::mem {
 
 class HostPages;
 
-/// A block of whole pages, page-aligned, zero when it is made.
+/// A block of whole pages, page-aligned, initially zero.
 class HostMemory {
  public:
   static constexpr std::size_t page = 4096;
@@ -43,10 +43,10 @@ class HostMemory {
 
   std::byte* pages_ = nullptr;
   std::size_t bytes_ = 0;
-  HostPages* pool_ = nullptr;  // that gets the pages back; nullptr: a mapping of its own
+  HostPages* pool_ = nullptr;  // to which the pages return; nullptr: a mapping of its own
 };
 
-/// Cuts small blocks out of large mappings, because a process may have only some 65,000 of them
+/// Cuts small blocks out of large mappings, because a process may have only about 65,000 mappings
 /// (vm.max_map_count). Not synchronised. Must outlive its blocks.
 class HostPages {
  public:
@@ -54,10 +54,10 @@ class HostPages {
   HostPages(const HostPages&) = delete;
   HostPages& operator=(const HostPages&) = delete;
 
-  /// At least `bytes`, zero; nothing if the host has no more.
+  /// At least `bytes`, zeroed; nothing if the host has no more.
   std::optional<HostMemory> allocate(std::size_t bytes);
 
-  /// Blocks above this are mappings of their own, in huge pages where they are large and the host has those.
+  /// Larger blocks are mappings of their own, with huge pages where the block is large and the host has them.
   static constexpr std::size_t most_pooled = 128 * 1024;
 
  private:
@@ -67,8 +67,8 @@ class HostPages {
   static constexpr std::size_t slab_bytes = std::size_t{16} << 20;
 
   std::vector<HostMemory> slabs_;  // the last one is being cut
-  std::size_t cut_ = 0;            // bytes of it that are given away
-  std::array<std::vector<std::byte*>, most_pooled / HostMemory::page> free_;  // by pages - 1: zero blocks
+  std::size_t cut_ = 0;            // bytes of the last slab already handed out
+  std::array<std::vector<std::byte*>, most_pooled / HostMemory::page> free_;  // by pages - 1: zeroed blocks
 };
 
 }  // namespace eum::mem

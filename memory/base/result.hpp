@@ -1,6 +1,6 @@
 #pragma once
-// Result: a value, or an Error that says what was expected and what was found.
-// It lives in the lowest layer because every layer returns it.
+// Result: a value, or an Error that says what was expected and what was found. It lives in the lowest layer
+// because every layer returns it.
 #include <fmt/core.h>
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace eum {
 
-/// Whose fault an error is.
+/// Who is responsible for an error.
 enum class Cause : unsigned char {
-  Request,  ///< of the caller, a file or the guest
-  Host,     ///< it lacks memory, threads or the like: the same request may succeed another time
-  Bug,      ///< ours
+  Request,  ///< the caller, a file or the guest
+  Host,     ///< the host lacks memory, threads or the like: the same request may succeed another time
+  Bug,      ///< this project
 };
 
 /// One clear line for a human: what was expected, what was found, where.
@@ -30,7 +30,7 @@ Error error(fmt::format_string<Args...> format, Args&&... args) {
   return Error{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// The same for what the host lacks.
+/// The same for a resource that the host lacks.
 template <class... Args>
 Error host_error(fmt::format_string<Args...> format, Args&&... args) {
   return Error{fmt::format(format, std::forward<Args>(args)...), Cause::Host};

@@ -1,6 +1,6 @@
 #pragma once
-// within_host: the border between libraries that throw and ours, which return Results. Apart from result.hpp,
-// which code without exceptions includes too.
+// within_host: the boundary between libraries that throw and this project's code, which returns Results.
+// Separate from result.hpp, which is also included by code compiled without exceptions.
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace eum {
 
-/// Calls `function`, which returns a Result. What the host refuses it by exception is an error about `what`:
-/// whoever embeds the library sees no exception of ours.
+/// Calls `function`, which returns a Result, and turns exceptions by which the host refuses a resource into
+/// an error about `what`, so that no exception reaches whoever embeds the library.
 template <class Function>
 auto within_host(std::string_view what, Function&& function) -> decltype(function()) {
   try {

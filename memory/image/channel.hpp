@@ -1,7 +1,7 @@
 #pragma once
-// One channel of a texel: its bits to what a shader gets (bits of f32, or an integer) and back. All of it is
-// arithmetic on integers, or known when the program is compiled, because the rounding mode and the denormal
-// modes of the host are the guest's while it runs. It must not know formats.
+// Conversion of one channel of a texel from its bits to what a shader gets (bits of f32, or an integer) and
+// back. All of it is integer arithmetic or evaluated at compile time, because the host's rounding and
+// denormal modes are the guest's while this code runs. It must not know formats.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -27,7 +27,7 @@ constexpr std::uint64_t shift_to_even(std::uint64_t value, unsigned shift) {
   return floor + (rest > half || (rest == half && (floor & 1) != 0) ? 1 : 0);
 }
 
-/// f32 of significand * 2^exponent, which has at most 24 bits and is not denormal.
+/// f32 of significand * 2^exponent. The significand has at most 24 bits and the result is not denormal.
 constexpr std::uint32_t exact_float(std::uint32_t significand, int exponent) {
   if (significand == 0) return 0;
   const int width = static_cast<int>(std::bit_width(significand));
@@ -35,12 +35,13 @@ constexpr std::uint32_t exact_float(std::uint32_t significand, int exponent) {
          ((significand << (24 - width)) & 0x7fffff);
 }
 
-/// f32 of numerator / denominator, rounded once to nearest even. Both are below 2^32, the second is not 0.
+/// f32 of numerator / denominator, rounded once to nearest even. Both are below 2^32, and the denominator is
+/// not 0.
 constexpr std::uint32_t ratio(std::uint64_t numerator, std::uint64_t denominator) {
   if (numerator == 0) return 0;
   const unsigned shift = static_cast<unsigned>(27 + std::bit_width(denominator) - std::bit_width(numerator));
   const std::uint64_t scaled = numerator << shift;
-  // 27 or 28 bits, the last of which says whether anything is left.
+  // 27 or 28 bits; the last one is set if the division leaves a remainder.
   const std::uint64_t quotient = scaled / denominator | (scaled % denominator != 0 ? 1 : 0);
   const unsigned excess = static_cast<unsigned>(std::bit_width(quotient)) - 24;
   const auto rounded = static_cast<std::uint32_t>(shift_to_even(quotient, excess));
@@ -49,7 +50,7 @@ constexpr std::uint32_t ratio(std::uint64_t numerator, std::uint64_t denominator
          rounded;
 }
 
-/// ratio(x, 2^bits - 1): in binary that fraction repeats the bits of x for ever.
+/// ratio(x, 2^bits - 1): the binary expansion of that fraction repeats the bits of x for ever.
 template <unsigned bits>
 constexpr std::uint32_t fraction(std::uint32_t x) {
   if (x == 0) return 0;
@@ -58,7 +59,7 @@ constexpr std::uint32_t fraction(std::uint32_t x) {
   unsigned width = bits;
   for (; width < bits + 24; width += bits) repeated = repeated << bits | x;
   static_assert(bits <= 16 || bits == 24, "the repeated bits may not fit");
-  // At least 25 bits, and what follows is never 0: no ties.
+  // At least 25 bits, and the bits beyond them are never all 0, so there are no ties.
   const unsigned excess = static_cast<unsigned>(std::bit_width(repeated)) - 24;
   const auto rounded = static_cast<std::uint32_t>(((repeated >> (excess - 1)) + 1) >> 1);
   return ((149 + excess - width) << 23) + rounded;  // as in ratio
@@ -68,7 +69,8 @@ constexpr std::int32_t sign_extend(std::uint32_t value, unsigned bits) {
   return static_cast<std::int32_t>(value << (32 - bits)) >> (32 - bits);
 }
 
-/// The number of 0 to `most` that is nearest to x * most, ties to even, for an x of 0 to 1 (a NaN is 0).
+/// The integer from 0 to `most` that is nearest to x * most, ties to even, for x from 0 to 1 (a NaN counts as
+/// 0).
 constexpr std::uint32_t scale(std::uint32_t x, std::uint32_t most) {
   if (x > f32_infinity) return 0;
   if (x >= f32_one) return most;
@@ -78,9 +80,9 @@ constexpr std::uint32_t scale(std::uint32_t x, std::uint32_t most) {
       shift_to_even(((x & 0x7fffff) | 0x800000) * std::uint64_t{most}, 150 - exponent));
 }
 
-// Floats with five bits of exponent, `mantissa` bits below it and, where signed, the sign above it.
+// Floats with a 5-bit exponent, `mantissa` bits below it and, if signed, the sign above it.
 
-/// Exact; a NaN is quiet, as every conversion of the EU and of F16C has it.
+/// Exact; a NaN becomes quiet, as in every conversion of the EU and of F16C.
 template <unsigned mantissa, bool is_signed>
 constexpr std::uint32_t small_float_to_f32(std::uint32_t x) {
   const std::uint32_t fraction = x & max_of(mantissa), exponent = x >> mantissa & 31;
@@ -91,8 +93,9 @@ constexpr std::uint32_t small_float_to_f32(std::uint32_t x) {
   return sign | (exponent + 112) << 23 | fraction << (23 - mantissa);
 }
 
-/// Rounded to nearest even. A number beyond the largest is infinity with a sign; without one it is the
-/// largest, a negative number 0, and a NaN positive (OpenGL 4.6, 2.3.4.3 and 2.3.4.4).
+/// Rounded to nearest even. In a signed format, numbers beyond the largest become infinity; in an unsigned
+/// one they become the largest number, negative numbers 0, and a NaN positive (OpenGL 4.6, 2.3.4.3 and
+/// 2.3.4.4).
 template <unsigned mantissa, bool is_signed>
 constexpr std::uint32_t f32_to_small_float(std::uint32_t x) {
   constexpr std::uint32_t infinity = 31u << mantissa;
@@ -103,8 +106,8 @@ constexpr std::uint32_t f32_to_small_float(std::uint32_t x) {
   if (!is_signed && x >> 31 != 0) return 0;
   if (magnitude == f32_infinity) return sign | infinity;
   const std::uint32_t exponent = magnitude >> 23;
-  if (exponent == 0) return sign;  // far below half of the least number
-  // Numbers below 2^-14 have its exponent and no implicit bit.
+  if (exponent == 0) return sign;  // far below half of the smallest number
+  // Numbers below 2^-14 have the exponent of 2^-14 and no implicit bit.
   const std::uint32_t significand = (magnitude & 0x7fffff) | 0x800000;
   const unsigned below = exponent < 113 ? 113 - exponent : 0;
   const auto rounded = static_cast<std::uint32_t>(shift_to_even(significand, 23 - mantissa + below));
@@ -117,13 +120,13 @@ constexpr std::uint32_t f32_to_small_float(std::uint32_t x) {
 constexpr double srgb_to_linear(double c) {
   if (c <= 0.04045) return c / 12.92;
   const double y = (c + 0.055) / 1.055;
-  double root = 1;  // the fifth, by Newton's method: y is at least 0.09
+  double root = 1;  // the fifth root, by Newton's method: y is at least 0.09
   for (int i = 0; i < 12; ++i) root -= (root - y / (root * root * root * root)) / 5;
   const double square = root * root, fourth = square * square;
   return fourth * fourth * fourth;  // y^(12/5)
 }
 
-/// f32 of each value.
+/// f32 of each encoded value.
 template <unsigned bits>
 inline constexpr auto srgb_values = [] {
   std::array<std::uint32_t, std::size_t{1} << bits> values{};
@@ -132,7 +135,7 @@ inline constexpr auto srgb_values = [] {
   return values;
 }();
 
-/// From element k on a number is nearer to value k + 1 than to k: what the formula makes k + 0.5 of.
+/// From element k on a number is nearer to value k + 1 than to value k: the formula applied to k + 0.5.
 template <unsigned bits>
 inline constexpr auto srgb_steps = [] {
   std::array<double, max_of(bits)> steps{};
@@ -140,7 +143,7 @@ inline constexpr auto srgb_steps = [] {
   return steps;
 }();
 
-/// SHAREDEXP is not of one channel: see format.cpp.
+/// SHAREDEXP spans several channels: see format.cpp.
 template <ChannelKind kind, unsigned bits>
 constexpr std::uint32_t decode(std::uint32_t x) {
   using enum ChannelKind;

@@ -7,7 +7,7 @@ namespace eum::mem::image {
 
 namespace {
 
-/// Beyond every texel; floats up to there have a fraction or are integers that fit.
+/// Beyond every texel; floats up to this magnitude have a fraction or are integers that fit.
 constexpr float farthest = 16777216;
 
 float reduce(float s, AddressControl mode) {
@@ -92,7 +92,7 @@ std::array<float, 2> cube_gradient(unsigned face_index, const std::array<float, 
   const float major = std::fabs(direction[face.major]), d_major = face.major_sign * delta[face.major];
   const auto derivative = [&](unsigned axis, float sign) {
     const float c = sign * direction[axis], d = sign * delta[axis];
-    return 0.5f * ((d - c / major * d_major) / major);  // of c / major
+    return 0.5f * ((d - c / major * d_major) / major);  // derivative of c / major
   };
   return {derivative(face.s, face.s_sign), derivative(face.t, face.t_sign)};
 }
@@ -101,8 +101,8 @@ CubeTexel cross_edge(CubeTexel texel, std::int32_t size) {
   const auto outside = [&](std::int32_t i) { return i < 0 || i >= size; };
   if (outside(texel.x) && outside(texel.y)) texel.x = std::clamp(texel.x, 0, size - 1);
   if (!outside(texel.x) && !outside(texel.y)) return texel;
-  // The texel's centre in half texels from the middle of the face. Outside it is the coordinate that becomes
-  // the major one; what is beyond the edge goes into the depth of the neighbour.
+  // The texel's centre in half texels from the middle of the face. A coordinate outside the face becomes the
+  // major one of the neighbour; the distance beyond the edge becomes depth on the neighbour.
   const CubeFace& face = cube_faces[texel.face];
   std::array<std::int32_t, 3> point{};
   const auto sign = [](float s) { return s < 0 ? -1 : 1; };

@@ -1,6 +1,6 @@
 #pragma once
-// What a filter makes of texels: axis by axis, x first, and between levels. It must not know where texels
-// come from.
+// How a filter combines texels: axis by axis, x first, and between levels. It must not know where texels come
+// from.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace eum::mem::image {
 
 enum class Combine : std::uint8_t { Weighted, Minimum, Maximum };
 
-/// a and b by b's weight of 0 to 1 in steps of 1/256. Weighted: fma(weight, b - a, a). Minimum and maximum
-/// are of what has a weight at all.
+/// Combines a and b; `weight` is that of b, 0 to 256 in steps of 1/256. Weighted: fma(weight, b - a, a).
+/// Minimum and maximum ignore a value whose weight is 0.
 inline FilterValue combine(Combine how, const FilterValue& a, const FilterValue& b, std::uint32_t weight) {
   FilterValue result;
   const float w = static_cast<float>(weight) / 256;
@@ -30,8 +30,8 @@ inline FilterValue combine(Combine how, const FilterValue& a, const FilterValue&
   return result;
 }
 
-/// Of each axis up to `axes` the first texel or both. `fetch` takes the indices and fills in a value; where
-/// it returns false so does this. All texels are fetched, also those without weight.
+/// Visits the first texel, or both, of each axis up to `axes`. `fetch` takes the indices and fills in a
+/// value; if it returns false, so does this. All texels are fetched, even those with weight 0.
 template <class Fetch>
 bool filter_axes(unsigned axes, const std::array<Tap, 3>& taps, Combine how,
                  std::array<std::int32_t, 3>& index, const Fetch& fetch, FilterValue& value) {

@@ -1,7 +1,7 @@
 #pragma once
-// DefaultFloatMode: while it lives, floats are rounded to nearest even, denormals are kept and nothing traps.
-// A guest thread's own mode is in MXCSR while its messages are carried out, and images are defined without
-// it.
+// DefaultFloatMode: during its lifetime floats are rounded to nearest even, denormals are kept and nothing
+// traps. While a guest thread's messages are carried out, MXCSR holds that thread's own mode, on which the
+// definition of images does not depend.
 #include <xmmintrin.h>
 
 namespace eum::mem::image {

@@ -1,4 +1,4 @@
-// The table of formats, and each format's decode and encode made of its layout.
+// The table of formats, and each format's decode and encode functions, derived from its layout.
 #include "memory/image/format.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr auto rows = std::to_array<UncompressedRow>({
 #undef BLOCK_FORMAT
 });
 
-/// Calls `f` with a constant of each output channel.
+/// Calls `f` with each output channel as a constant.
 template <class F>
 void for_each_channel(F f) {
   [&]<std::size_t... k>(std::index_sequence<k...>) { (f(std::integral_constant<std::size_t, k>()), ...); }
@@ -73,7 +73,7 @@ void encode_texel(const Texel& value, std::byte* texel) {
   for_each_channel([&](auto k) {
     constexpr ChannelLayout channel = channels[k];
     constexpr auto same = std::find(channels.begin(), channels.end(), channel);
-    if constexpr (channel.bits != 0 && same == channels.begin() + k)  // not what an earlier channel gave
+    if constexpr (channel.bits != 0 && same == channels.begin() + k)  // not the bits of an earlier channel
       store<channel>(channel::encode<channel.kind, channel.bits>(value[k]), texel);
   });
 }
@@ -92,7 +92,7 @@ Texel decode_shared_exponent(const std::byte* texel, unsigned, unsigned) {
 
 void encode_shared_exponent(const Texel& value, std::byte* texel) {
   constexpr std::uint32_t most = 0x477f8000;  // 511 * 2^7
-  std::array<std::uint32_t, 3> clamped{};     // to 0 and most; a NaN is 0
+  std::array<std::uint32_t, 3> clamped{};     // clamped to 0 and `most`; a NaN becomes 0
   for (std::size_t k = 0; k < 3; ++k)
     clamped[k] = value[k] > channel::f32_infinity ? 0 : std::min(value[k], most);
   // floor(c / 2^(exponent - 24) + 0.5)

@@ -1,6 +1,6 @@
 #pragma once
-// The layout of a texel, read from the name of its format when the program is compiled. It must not know how
-// a channel's bits become a number.
+// Parses the layout of a texel from the name of its format at compile time. It must not know how a channel's
+// bits become a number.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ struct TexelLayout {
   constexpr unsigned bytes() const { return bits / 8u; }
 };
 
-/// The first channel that a texel has, or one without bits.
+/// The first channel that has bits, or one without bits if there is none.
 constexpr ChannelLayout first_channel(const TexelLayout& layout) {
   for (const ChannelLayout& channel : layout.channels)
     if (channel.bits != 0) return channel;
@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 8> kinds = {"TYPELESS", "UNORM", "
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Bit k is set where output channel k takes what `letter` stands for.
+/// Bit k is set if output channel k takes the channel that `letter` stands for.
 constexpr unsigned channels_of(char letter) {
   switch (letter) {
     case 'R':
@@ -56,14 +56,14 @@ constexpr unsigned channels_of(char letter) {
 
 }  // namespace format_name
 
-/// The words of a name are channels with their bits, from the lowest bit on ("R8G8"), each followed by the
-/// kind that they have ("UNORM"); SRGB at the end says it of the colours before it. A name of another form
-/// does not compile.
+/// The words of a name list channels with their bits, from the lowest bit on ("R8G8"), each followed by their
+/// kind ("UNORM"); SRGB at the end applies to the colours before it. A name of any other form does not
+/// compile.
 consteval TexelLayout parse_format_name(std::string_view name) {
   using namespace format_name;
   TexelLayout layout;
   if (name == "RAW") return {8, {}};  // bytes
-  std::array<bool, 4> pending{};      // has bits and waits for its kind
+  std::array<bool, 4> pending{};      // has bits but no kind yet
   while (!name.empty()) {
     const std::string_view word = name.substr(0, name.find('_'));
     name.remove_prefix(word.size() == name.size() ? word.size() : word.size() + 1);

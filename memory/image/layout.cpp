@@ -1,6 +1,6 @@
 // Mip layouts and tilings of Gen9 (SKL PRM volume 5, "Surface Layout and Tiling"). 2D, cube and 3D surfaces
-// place level 1 below level 0, level 2 right of level 1 and the others below level 2; slices follow each
-// other at QPitch rows. Linear 1D surfaces have their levels side by side and QPitch in texels.
+// place level 1 below level 0, level 2 to the right of level 1 and the others below level 2; slices are
+// QPitch rows apart. Linear 1D surfaces have their levels side by side and QPitch in texels.
 #include "memory/image/layout.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace eum::mem::image {
 
 namespace {
 
-/// Texels that level widths of linear 1D surfaces are rounded up to.
+/// Level widths of linear 1D surfaces are rounded up to a multiple of this many texels.
 constexpr std::uint32_t halign_1d = 64;
 
 struct Blocks {
@@ -42,7 +42,7 @@ bool is_buffer(const SurfaceState& state) {
   return state.type == SurfaceType::SURFTYPE_BUFFER || state.type == SurfaceType::SURFTYPE_STRBUF;
 }
 
-/// Of a slice, without the surface's offsets and QPitch.
+/// Place of a level within its slice, without the surface's offsets and QPitch.
 LevelPlace place_in_slice(const SurfaceState& state, const Blocks& blocks, unsigned level) {
   LevelPlace place;
   if (is_linear_1d(state)) {
@@ -57,7 +57,7 @@ LevelPlace place_in_slice(const SurfaceState& state, const Blocks& blocks, unsig
   return place;
 }
 
-/// What a slice with all its levels covers: texels and rows.
+/// Texels and rows that a slice with all its levels covers.
 LevelPlace slice_extent(const SurfaceState& state, const Blocks& blocks) {
   LevelPlace extent;
   for (unsigned level = 0; level < level_count(state); ++level) {
@@ -69,11 +69,11 @@ LevelPlace slice_extent(const SurfaceState& state, const Blocks& blocks) {
   return extent;
 }
 
-/// Bytes that a row of the surface needs.
+/// Bytes that one row of the surface needs.
 std::uint64_t row_bytes(const SurfaceState& state, const Blocks& blocks) {
   const std::uint32_t width = slice_extent(state, blocks).x + state.x_offset;
   const std::uint64_t bytes = std::uint64_t{round_up_quotient(width, blocks.width)} * blocks.bytes;
-  // A W tile is 64 texels of a byte wide and takes 128 bytes of the pitch (SKL PRM volume 5, "W-Major").
+  // A W tile is 64 one-byte texels wide but takes 128 bytes of the pitch (SKL PRM volume 5, "W-Major").
   return state.tiling == TileMode::WMAJOR ? 2 * bytes : bytes;
 }
 
@@ -140,7 +140,7 @@ std::uint64_t byte_offset(TileMode mode, std::uint32_t pitch, std::uint32_t x, s
     case TileMode::YMAJOR:  // columns of 16 bytes, 32 rows high
       return (std::uint64_t{y / 32} * (pitch / 128) + x / 128) * tile + x % 128 / 16 * 512 + y % 32 * 16 +
              x % 16;
-    case TileMode::WMAJOR: {  // 64 bytes and rows: blocks of 8x8, in them the bits of x and y in turn
+    case TileMode::WMAJOR: {  // 64 bytes by 64 rows: blocks of 8x8 in which the bits of x and y alternate
       const std::uint64_t first = (std::uint64_t{y / 64} * (pitch / 128) + x / 64) * tile;
       return first + x % 64 / 8 * 512 + y % 64 / 8 * 64 + (y >> 2 & 1) * 32 + (x >> 2 & 1) * 16 +
              (y >> 1 & 1) * 8 + (x >> 1 & 1) * 4 + (y & 1) * 2 + (x & 1);
@@ -156,7 +156,7 @@ std::uint64_t texel_offset(const SurfaceState& state, unsigned level, std::uint3
   LevelPlace place = place_in_slice(state, blocks, level);
   place.x += x + state.x_offset;
   place.y += y + state.y_offset;
-  if (is_linear_1d(state))  // has no rows, so that Surface Pitch does not matter
+  if (is_linear_1d(state))  // has no rows, so Surface Pitch does not matter
     return (place.x + std::uint64_t{state.qpitch} * slice) / blocks.width * blocks.bytes;
   place.y += state.qpitch * slice;
   return byte_offset(state.tiling, state.pitch, place.x / blocks.width * blocks.bytes,
@@ -174,7 +174,7 @@ std::uint64_t surface_bytes(const SurfaceState& state) {
     const auto [width, height, depth] = level_size(state, level);
     const std::uint32_t last = state.type == SurfaceType::SURFTYPE_3D ? depth - 1 : slices - 1;
     std::uint64_t end = texel_offset(state, level, width - 1, height - 1, last) + blocks.bytes;
-    if (state.tiling != TileMode::LINEAR) {  // the row of tiles that the last row of texels is in
+    if (state.tiling != TileMode::LINEAR) {  // to the end of the last row of tiles
       const std::uint32_t rows = state.tiling == TileMode::WMAJOR ? 64 : tile_size(state.tiling).rows;
       const std::uint32_t row = (level_place(state, level, last).y + height - 1) / blocks.height;
       end = (std::uint64_t{row / rows} + 1) * tile_size(state.tiling).rows * state.pitch;
@@ -244,7 +244,7 @@ Result<void> check(const SurfaceState& state) {
 
   const Blocks blocks = blocks_of(state);
   if (!is_linear_1d(state)) {
-    // Linear pitches are multiples of the element's size, where that is a power of two.
+    // A linear pitch is a multiple of the element's size if that is a power of two.
     const std::uint32_t multiple =
         state.tiling == TileMode::LINEAR ? blocks.bytes & (~blocks.bytes + 1) : tile_size(state.tiling).bytes;
     const std::uint64_t row = row_bytes(state, blocks);

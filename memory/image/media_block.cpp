@@ -1,6 +1,6 @@
 // Media block messages (SKL PRM volume 7, "Media Block Read" and "Write"): a rectangle of bytes. Reads beyond
-// an edge give the nearest row and the pixel at the end of the row, writes there are dropped. A byte is a
-// byte: formats are not converted, but a pixel has the size of the format.
+// an edge return the nearest row and that row's edge pixel; writes there are dropped. Bytes are copied
+// without format conversion, but a pixel has the size of the format.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,8 @@ namespace eum::mem::image {
 
 namespace {
 
-/// Rows of a field: by the message's override, where it has one (bit 2: the override, then stride, offset).
+/// Whether the block's rows are those of a field; the message's override, if present, decides (bit 2:
+/// override, then stride, offset).
 bool has_line_stride(const MediaMessage& message, const SurfaceState& state) {
   const unsigned bits = message.vertical_stride_override;
   return (bits & 4) != 0 ? (bits & 2) != 0 : state.vertical_line_stride;  // an offset needs a stride
@@ -45,14 +46,14 @@ ImageFault media_block(const MediaMessage& message, const MediaCall& call) {
   const std::int64_t width = state.width * pixel, height = state.height;
   const LevelPlace place = level_place(state, state.mip_lod, state.min_array_element);
   const auto left = static_cast<std::int64_t>(place.x) * pixel;
-  constexpr std::int64_t widest = 64;  // of a block
+  constexpr std::int64_t widest = 64;  // limit on a block's width
   const std::int64_t adjacent = adjacent_bytes(state.tiling), piece = adjacent != 0 ? adjacent : widest;
 
   SurfaceMemory memory(*call.surface, call.space);
   for (unsigned row = 0; row < message.height; ++row) {
     const std::int64_t y = std::int64_t{call.y} + row, near_y = std::clamp<std::int64_t>(y, 0, height - 1);
     if (message.write && y != near_y) continue;
-    unsigned count = 1;  // bytes in one piece
+    unsigned count = 1;  // contiguous bytes
     for (unsigned column = 0; column < message.width; column += count) {
       std::int64_t x = std::int64_t{call.x} + column;
       count = 1;

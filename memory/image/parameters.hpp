@@ -1,6 +1,6 @@
 #pragma once
-// What the lanes of a sampler message bring along, by name, and where their results go. It must not know what
-// the message does.
+// Parameters that the lanes of a sampler message supply, by name, and where their results go. It must not
+// know what the message does.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace eum::mem::image {
 
-/// A copy of the parameters, because results take their place.
+/// A copy of the parameters, because results overwrite them.
 class Parameters {
  public:
   Parameters(const SampleMessage& message, const SampleCall& call) : lanes_(message.lanes) {
@@ -23,7 +23,7 @@ class Parameters {
   }
 
   bool has(Parameter parameter) const { return place_[static_cast<std::size_t>(parameter)] != absent; }
-  /// 0 where the message does not give it.
+  /// 0 if the message does not give the parameter.
   std::uint32_t bits(Parameter parameter, unsigned lane) const {
     return has(parameter) ? data_[place_[static_cast<std::size_t>(parameter)] * lanes_ + lane] : 0;
   }
@@ -43,8 +43,8 @@ class Parameters {
   std::array<std::uint32_t, ParameterList::most * most_lanes> data_;
 };
 
-/// Writes a lane's channels: those that are not masked, in order, as 32 or 16 bits, and 0 in the results that
-/// are left. Of 16 bits floats are rounded to nearest even, integers keep their low half.
+/// Writes a lane's channels: those that are not masked, in order, as 32 or 16 bits, and 0 to the remaining
+/// results. With 16 bits, floats are rounded to nearest even and integers keep their low half.
 class Results {
  public:
   Results(const SampleMessage& message, const SampleCall& call, bool integer)
@@ -52,7 +52,7 @@ class Results {
 
   void write(unsigned lane, const Texel& channels) const;
   void clear(unsigned lane) const;
-  /// The dword that follows the channels, in lane 0's place.
+  /// Writes the dword that follows the channels, in lane 0's place.
   void write_mask() const;
 
  private:

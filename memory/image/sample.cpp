@@ -1,4 +1,4 @@
-// Sampler messages: what is defined of them, and their lanes one by one.
+// Sampler messages: which of them are defined, and the loop over their lanes.
 #include <algorithm>
 
 #include "memory/image/float_mode.hpp"
@@ -20,7 +20,7 @@ const char* refuse(const SampleMessage& message, const SurfaceState& surface, co
   if (surface.samples_log2 != 0) return "the sampler on a surface of several samples";
   const auto size = level_size(surface, 0);
   if (*std::min_element(size.begin(), size.end()) == 0) return "the sampler on a surface without texels";
-  constexpr std::uint32_t most = 1 << 24;  // what floats count exactly; the manual's limits are below
+  constexpr std::uint32_t most = 1 << 24;  // floats count exactly up to this; the manual's limits are lower
   if (surface.type != SurfaceType::SURFTYPE_BUFFER && *std::max_element(size.begin(), size.end()) > most)
     return "the sampler on a surface beyond the limits of the manual";
   if (surface.mip_count == 0) return "the sampler on a surface without levels";

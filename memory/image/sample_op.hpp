@@ -1,5 +1,5 @@
 #pragma once
-// What the sampler can be asked: the rows of sample_ops.def. It must not know how a message encodes it.
+// Operations of the sampler: the rows of sample_ops.def. It must not know how a message encodes them.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -13,13 +13,13 @@ enum class SampleOp : std::uint8_t {
 #undef SAMPLE_OP
 };
 
-/// What a channel gives. Coordinates, lod, bias and gradients are f32, those of Texel operations and offsets
-/// s32.
+/// What a channel supplies. Coordinates, lod, bias and gradients are f32; those of Texel operations, and
+/// offsets, are s32.
 enum class Parameter : std::uint8_t {
   u,
   v,
   r,
-  ai,  ///< coordinates, array index; r is the array index of 2D arrays and v of 1D arrays
+  ai,  ///< coordinates and array index; 2D arrays have the array index in r, 1D arrays in v
   lod,
   bias,
   ref,
@@ -54,7 +54,7 @@ struct ParameterList {
 
   constexpr const Parameter* begin() const { return list.data(); }
   constexpr const Parameter* end() const { return list.data() + count; }
-  /// Its place in the list, or none.
+  /// The parameter's index in the list, or none.
   constexpr std::optional<unsigned> find(Parameter parameter) const {
     for (unsigned i = 0; i < count; ++i)
       if (list[i] == parameter) return i;
@@ -65,7 +65,7 @@ struct ParameterList {
 struct SampleOpInfo {
   std::string_view name;
   ParameterList parameters;
-  ParameterList slots;  ///< of a message of two slots, four a register; empty: it has none, or no parameters
+  ParameterList slots;  ///< of a two-slot message, four to a register; empty: none, or no parameters
   std::uint8_t flags;
   LodSource lod;
 
@@ -90,9 +90,9 @@ inline constexpr auto sample_op_table = [] {
 
 constexpr const SampleOpInfo& info(SampleOp op) { return sample_op_table[static_cast<std::size_t>(op)]; }
 
-/// What follows the channels, a bit a pixel: of the pixel null mask those that met no null page, which are
-/// all, of killpix those that no chroma key kills. This one has 16 bits whatever the SIMD mode (SKL PRM
-/// volume 7, "Writeback Message").
+/// The dword after the channels, one bit per pixel. Pixel null mask: pixels that met no null page, here all
+/// of them. killpix: pixels that no chroma key kills, in 16 bits whatever the SIMD mode (SKL PRM volume 7,
+/// "Writeback Message").
 constexpr std::uint32_t pixel_mask(SampleOp op, unsigned lanes) {
   if (op == SampleOp::sample_killpix) return 0xffff;
   return lanes >= 32 ? ~0u : (1u << lanes) - 1;

@@ -131,8 +131,9 @@ bool Sampler::texel_at(const std::array<std::int32_t, 3>& index, bool linear, un
   return true;
 }
 
-/// 1 or 0 by Shadow Function. It names the comparison of texel and reference that gives 0: ALWAYS gives 0
-/// always. (Drivers translate "reference LESS texel" to LEQUAL.) UNORM clamps the reference to 0 and 1.
+/// 1 or 0 according to Shadow Function. It names the comparison of texel and reference that gives 0, so
+/// ALWAYS always gives 0. (Drivers translate "reference LESS texel" to LEQUAL.) UNORM clamps the reference to
+/// 0 and 1.
 bool Sampler::compared(const std::array<std::int32_t, 3>& index, bool linear, unsigned level,
                        const Position& at, unsigned lane, float& result) {
   Texel texel;
@@ -247,8 +248,8 @@ bool Sampler::filtered(unsigned lane, Texel& result) {
   return true;
 }
 
-/// The channel that the message names, of (i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j) of the linear
-/// filter's texels in red to alpha.
+/// The channel that the message names, from texels (i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j) of the
+/// linear filter, into red, green, blue, alpha.
 bool Sampler::gather(unsigned lane, Texel& result) {
   const Position at = position(lane);
   const unsigned level = choose_levels(lod_without_clamps(lane, 0), 0, surface_, sampler_).level;
@@ -272,11 +273,11 @@ bool Sampler::gather(unsigned lane, Texel& result) {
   return true;
 }
 
-/// Integer coordinates. Outside of the surface all channels are 0, alpha too.
+/// Integer coordinates. Outside the surface all channels are 0, alpha too.
 bool Sampler::load(unsigned lane, Texel& result) {
   result = nothing;
-  if (message_.op == SampleOp::ld_mcs) return true;                         // of one sample
-  if (parameters_.has(si) && parameters_.bits(si, lane) != 0) return true;  // has no such sample
+  if (message_.op == SampleOp::ld_mcs) return true;                         // one sample: no control data
+  if (parameters_.has(si) && parameters_.bits(si, lane) != 0) return true;  // no such sample
   const auto lod =
       static_cast<std::uint32_t>(op_.lod == LodSource::Given ? parameters_.integer(Parameter::lod, lane) : 0);
   const bool buffer = surface_.type == SurfaceType::SURFTYPE_BUFFER;
@@ -285,7 +286,7 @@ bool Sampler::load(unsigned lane, Texel& result) {
   const auto size = level_size(surface_, level);
   std::array<std::uint32_t, 3> coordinate = {parameters_.bits(u, lane), parameters_.bits(v, lane),
                                              parameters_.bits(r, lane)};
-  // What follows the spatial coordinates is the array element.
+  // The coordinate after the spatial ones is the array element.
   const std::uint32_t element = surface_.array && axes_ < 3 ? coordinate[axes_] : 0;
   for (unsigned k = 0; k < axes_; ++k) {
     coordinate[k] += static_cast<std::uint32_t>(call_.control.offset(k));
@@ -296,7 +297,7 @@ bool Sampler::load(unsigned lane, Texel& result) {
                       axes_ == 3 ? coordinate[2] : surface_.min_array_element + element, result);
 }
 
-/// Red: what the sampler would use; green: the level of detail before all clamps.
+/// Red: the level of detail that the sampler would use; green: the level of detail before all clamps.
 Texel Sampler::level_of_detail(unsigned lane) const {
   const Position at = position(lane);
   const auto d = gradients(lane, at);

@@ -1,5 +1,5 @@
 #pragma once
-// Sampler: one sampler message as its definition has it, a lane at a time. It must not know kernels.
+// Sampler: the definition of one sampler message, a lane at a time. It must not know kernels.
 #include <array>
 #include <optional>
 
@@ -11,7 +11,7 @@
 
 namespace eum::mem::image {
 
-/// Coordinates that say where in a slice a texel is.
+/// Number of coordinates that locate a texel within a slice.
 constexpr unsigned dimensions(SurfaceType type) {
   switch (type) {
     case SurfaceType::SURFTYPE_3D:
@@ -24,24 +24,24 @@ constexpr unsigned dimensions(SurfaceType type) {
   }
 }
 
-/// A channel of a result, by Shader Channel Select.
+/// A channel of a result, according to Shader Channel Select.
 constexpr std::uint32_t select_channel(ChannelSelect select, const Texel& texel, bool integer) {
   if (select == ChannelSelect::ONE) return integer ? 1 : 0x3f800000;  // 1.0f
   const unsigned channel = static_cast<unsigned>(select) - static_cast<unsigned>(ChannelSelect::RED);
   return channel < 4 ? texel[channel] : 0;
 }
 
-/// What a message reduces the texels of a filter to.
+/// How a message combines the texels of a filter.
 Combine reduction(SampleOp op, const SamplerState& sampler);
 
-/// What the definition does not cover, if anything: a reason.
+/// Returns the reason why the definition does not cover this message, or null.
 const char* refuse(const SampleMessage& message, const SurfaceState& surface, const SamplerState* sampler,
                    const FormatInfo* format);
 
-/// Where the lane samples: spatial coordinates, and the slice of memory.
+/// Where the lane samples: spatial coordinates, and the slice in memory.
 struct Position {
   std::array<float, 3> coordinate{};
-  unsigned face = 0;  ///< of a cube
+  unsigned face = 0;  ///< of a cube surface
   std::uint32_t slice = 0;
 };
 
@@ -59,7 +59,7 @@ class Sampler {
         border_texel_(fetch_.border_texel(sampler_.border)),
         border_value_(fetch_.border_value(sampler_.border)) {}
 
-  /// One lane; false: a fault.
+  /// Computes one lane; false: a fault.
   bool run(unsigned lane, Texel& result);
   ImageFault fault() const { return fetch_.fault(); }
 
@@ -84,14 +84,14 @@ class Sampler {
             parameters_.number(Parameter::r, lane)};
   }
   Position position(unsigned lane) const;
-  /// How coordinates change to the right and down, in coordinates.
+  /// Changes of the coordinates to the right and downwards.
   std::array<Vector, 2> gradients(unsigned lane, const Position& at) const;
-  /// In texels of level 0.
+  /// Converts a gradient to texels of level 0.
   Vector in_texels(const Vector& gradient) const;
   int lod_without_clamps(unsigned lane, int computed) const;
 
   Axis axis(unsigned k, unsigned level, unsigned lane) const;
-  /// The texel that indices before their address mode lie on, or none: the border.
+  /// The texel that indices not yet put through the address mode refer to, or none for the border.
   struct Place {
     std::uint32_t x = 0, y = 0, slice = 0;
   };

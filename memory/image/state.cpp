@@ -1,6 +1,6 @@
-// The fields of RENDER_SURFACE_STATE and SAMPLER_STATE, each named once for both directions: `transfer` is
-// the order of the manual (genxml gen9), Reader and Writer say what becomes of a field. It must not know
-// where the bytes come from, nor whether fields fit each other.
+// The fields of RENDER_SURFACE_STATE and SAMPLER_STATE, each named once for both directions: `transfer` lists
+// them in the manual's order (genxml gen9), and Reader and Writer define what is done with a field. It must
+// not know where the bytes come from, nor whether fields are consistent with each other.
 #include "memory/image/state.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Field {
   constexpr unsigned bits() const { return last - first + 1; }
 };
 
-/// Values of a field: bit k is set where k is one of them.
+/// The set of values allowed in a field: bit k stands for value k.
 using Values = std::uint32_t;
 
 constexpr Values up_to(unsigned last) { return (2u << last) - 1; }
@@ -34,7 +34,7 @@ std::string list(Values values) {
   return text;
 }
 
-/// The dwords of the longest state; a shorter one uses the first ones.
+/// The dwords of the longest state; a shorter state uses the first ones.
 struct Words {
   std::array<std::uint32_t, surface_state_bytes / 4> words{};
 
@@ -54,7 +54,7 @@ struct Words {
   }
 };
 
-/// Fields of bytes into a struct. The first wrong one is the error; those after it are read all the same.
+/// Reads fields from bytes into a struct. The error is the first wrong field; later fields are still read.
 class Reader {
  public:
   Reader(const char* structure, std::span<const std::byte> bytes)
@@ -73,7 +73,7 @@ class Reader {
     only(f, allowed);
     value = static_cast<E>(words_.get(f));
   }
-  /// 1, 2, 3 for 4, 8, 16.
+  /// Encoded as 1, 2, 3 for 4, 8, 16.
   void alignment(Field f, std::uint8_t& value) {
     only(f, 0b1110);
     value = static_cast<std::uint8_t>(2u << words_.get(f));
@@ -112,7 +112,7 @@ class Reader {
   std::optional<Error> error_;
 };
 
-/// The same fields of a struct into bytes.
+/// Writes the same fields of a struct to bytes.
 class Writer {
  public:
   template <std::integral T>
@@ -150,8 +150,8 @@ class Writer {
 
 constexpr Values channel_selects = 0b11110011;
 
-/// Not here, because nothing that messages do depends on it: cache control, Sampler L2 Bypass Mode Disable,
-/// MOCS, Coherency Type, Multisample Position Palette Index, Multisampled Surface Storage Format, rotation
+/// Omitted, because messages do not depend on them: cache control, Sampler L2 Bypass Mode Disable, MOCS,
+/// Coherency Type, Multisample Position Palette Index, Multisampled Surface Storage Format, rotation
 /// (sample_unorm and render targets), Mip Tail Start LOD (tiled resources), EWA Disable For Cube, the planes
 /// of planar formats, clear colours (auxiliary surfaces).
 template <class Io>
@@ -178,7 +178,7 @@ void transfer(Io& io, SurfaceState& s) {
   io.number({10, 10, "Vertical Line Stride Offset"}, s.vertical_line_stride_offset);
   io.number({11, 11, "Vertical Line Stride"}, s.vertical_line_stride);
   io.choice({12, 13, "Tile Mode"}, s.tiling, up_to(3));
-  if (!buffer) {  // which have no use for it
+  if (!buffer) {  // buffers do not use these fields
     io.alignment({14, 15, "Surface Horizontal Alignment"}, s.halign);
     io.alignment({16, 17, "Surface Vertical Alignment"}, s.valign);
   }
@@ -209,7 +209,7 @@ constexpr Field counter_address_low = {332, 351, "Auxiliary Surface Base Address
                 counter_address_high = {352, 383, "Auxiliary Surface Base Address"};
 constexpr unsigned counter_address_shift = 12;
 
-/// Field k of rounding, as SamplerState numbers them.
+/// Rounding fields, indexed by the bit numbers of SamplerState::rounding.
 constexpr std::array<Field, 6> rounding_fields = {{{114, 114, "U Address Mag Filter Rounding Enable"},
                                                    {113, 113, "U Address Min Filter Rounding Enable"},
                                                    {112, 112, "V Address Mag Filter Rounding Enable"},
@@ -219,9 +219,9 @@ constexpr std::array<Field, 6> rounding_fields = {{{114, 114, "U Address Mag Fil
 
 constexpr Values map_filters = 0b1000111, texture_coordinate_modes = up_to(6);
 
-/// Not here, because it trades precision for time in ways that the manual leaves open: Anisotropic Algorithm,
-/// Coarse LOD Quality Mode, Trilinear Filter Quality; nor ChromaKey Mode and Index, which a disabled chroma
-/// key has no use for.
+/// Omitted, because they trade precision for time in ways that the manual leaves open: Anisotropic Algorithm,
+/// Coarse LOD Quality Mode, Trilinear Filter Quality; also ChromaKey Mode and Index, which a disabled chroma
+/// key does not use.
 template <class Io>
 void transfer(Io& io, SamplerState& s) {
   io.two_complement({1, 13, "Texture LOD Bias"}, s.lod_bias);

@@ -11,7 +11,7 @@ ImageFault fault_at(ImageFault::Kind kind, std::uint64_t address, std::size_t by
   return {.kind = kind, .bytes = static_cast<std::uint32_t>(bytes), .address = address, .reason = reason};
 }
 
-/// Where a heap is, and what to say where there is none or what lies there is none.
+/// Location of a heap, and the fault reasons for a missing heap and for a state that is not valid.
 struct Part {
   std::uint64_t address;
   std::uint32_t bytes;

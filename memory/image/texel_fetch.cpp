@@ -107,7 +107,7 @@ Texel TexelFetch::border_texel(const std::array<std::uint32_t, 4>& border) const
   const bool known = std::any_of(channels.begin(), channels.end(), [](const auto& c) { return c.bits != 0; });
   for (unsigned c = 0; c < 4; ++c) {
     if (known && channels[c].bits == 0) continue;
-    // Luminance and intensity: the channels lie in one place.
+    // Luminance and intensity: the channels share the same bits.
     texel[c] = border[known && c > 0 && channels[c].bit == channels[0].bit && channels[0].bits != 0 ? 0 : c];
     const ChannelKind kind = known ? channels[c].kind : format_.kind;
     if (kind != ChannelKind::UNORM && kind != ChannelKind::SNORM && kind != ChannelKind::SRGB) continue;

@@ -1,6 +1,6 @@
 #pragma once
-// A surface's memory, bounds and faults, and its texels: as a shader gets them, and as a filter takes them.
-// It must not know coordinates.
+// A surface's memory, bounds and faults, and its texels, both as a shader gets them and as a filter uses
+// them. It must not know coordinates.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace eum::mem::image {
 
-/// Never reaches beyond Surface::size. Functions that return false have filled in fault().
+/// Never accesses beyond Surface::size. Functions that return false have filled in fault().
 class SurfaceMemory {
  public:
   SurfaceMemory(const Surface& surface, AddressSpace* space) : surface_(surface), space_(space) {}
@@ -22,7 +22,7 @@ class SurfaceMemory {
   /// Host memory for an atomic on `size` bytes, or null.
   std::byte* atomic(std::uint64_t offset, std::size_t size);
 
-  /// What stopped the last call that failed; the lane is for the caller to fill in.
+  /// The cause of the last failed call; the caller fills in the lane.
   const ImageFault& fault() const { return fault_; }
 
  private:
@@ -35,7 +35,7 @@ class SurfaceMemory {
 };
 
 /// Channels as filters add them up: UNORM and SNORM of at most 16 bits as integers, which TexelFetch::divide
-/// scales after the filter, so that nothing is rounded twice; all else as f32.
+/// scales after the filter, so that nothing is rounded twice; everything else as f32.
 using FilterValue = std::array<float, 4>;
 
 class TexelFetch {
@@ -47,12 +47,13 @@ class TexelFetch {
   bool filter_value(unsigned level, std::uint32_t x, std::uint32_t y, std::uint32_t slice,
                     FilterValue& value);
 
-  /// The border colour as if a texel had it: channels that the format lacks are 0 and 1, luminance and
-  /// intensity come from red; of UNORM, SNORM and sRGB it is clamped to what they can hold.
+  /// The border colour as a texel of the format would give it: channels that the format lacks are 0 (alpha
+  /// 1), luminance and intensity come from red; for UNORM, SNORM and sRGB it is clamped to the representable
+  /// range.
   Texel border_texel(const std::array<std::uint32_t, 4>& border) const;
   FilterValue border_value(const std::array<std::uint32_t, 4>& border) const;
 
-  /// f32 of the filter's result: divided by the largest integer of each channel. A NaN is 0x7fc00000.
+  /// f32 of the filter's result: each channel divided by its largest integer. A NaN is 0x7fc00000.
   Texel divide(const FilterValue& value) const;
 
   const FormatInfo& format() const { return format_; }
@@ -64,15 +65,14 @@ class TexelFetch {
   SurfaceMemory memory_;
   const SurfaceState& state_;
   const FormatInfo& format_;
-  FilterValue divisor_;  ///< 1: not an integer
+  FilterValue divisor_;  ///< 1: not filtered as an integer
   std::array<std::byte, 16> bytes_{};
 };
 
-/// What a channel's integers are divided by after a filter: 2^n - 1, 2^(n-1) - 1, or 1 if it is filtered as
-/// f32.
+/// The divisor of a channel's integers after a filter: 2^n - 1, 2^(n-1) - 1, or 1 if it is filtered as f32.
 float filter_divisor(const ChannelLayout& channel);
 
-/// The one NaN that computed results have.
+/// The only NaN that computed results contain.
 inline constexpr std::uint32_t canonical_nan = 0x7fc00000;
 
 }  // namespace eum::mem::image

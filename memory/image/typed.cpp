@@ -1,6 +1,7 @@
 // Typed surface messages, a lane at a time (SKL PRM volume 7, "Typed Surface Messages"): integer coordinates
-// at the level MIP Count / LOD plus what the message adds; array elements and slices count from Minimum Array
-// Element and end at Render Target View Extent. Outside, reads give 0 in all channels and writes are dropped.
+// at the level MIP Count / LOD plus the lod that the message gives; array elements and slices count from
+// Minimum Array Element and end at Render Target View Extent. Outside, reads give 0 in all channels and
+// writes are dropped.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -61,7 +62,7 @@ Place place_of(const TypedMessage& message, const TypedCall& call, unsigned lane
   return place;
 }
 
-/// What is not defined, if anything.
+/// Returns the reason why the message is not defined, or null.
 const char* refuse(const TypedMessage& message, const SurfaceState& state, const FormatInfo* format) {
   if (state.type == SurfaceType::SURFTYPE_NULL) return nullptr;
   if (message.kind == Kind::Counter)
@@ -82,7 +83,7 @@ const char* refuse(const TypedMessage& message, const SurfaceState& state, const
     return "a typed atomic on a format other than R32_UINT, R32_SINT and R32_FLOAT";
   const bool floats = info(message.atomic).kind == AtomicKind::Float;
   if (floats != (red.kind == ChannelKind::FLOAT)) {
-    // Loads, stores and exchanges move bits, whatever they mean.
+    // Loads, stores and exchanges move bits regardless of their meaning.
     if (message.atomic != AtomicOp::mov && message.atomic != AtomicOp::load)
       return floats ? "a typed float atomic on a format of integers"
                     : "a typed integer atomic on a format of floats";
@@ -112,7 +113,7 @@ class TypedAccess {
   void clear(unsigned lane) {
     for (unsigned k = 0; k < results(); ++k) call_.data[k * message_.lanes + lane] = 0;
   }
-  /// Of the four bytes of memory that are the counter.
+  /// Atomic on the four bytes of the append counter.
   bool count(unsigned lane) { return atomic(lane, true, 0); }
   const ImageFault& fault() const { return memory_.fault(); }
 
@@ -149,7 +150,7 @@ class TypedAccess {
       format_.encode(texel, bytes_.data());
       return memory_.write(offset, bytes());
     }
-    // Bits of what the message does not give stay as they are.
+    // Bits of components that the message does not give stay as they are.
     if (!memory_.read(offset, bytes())) return false;
     Dwords old{}, given{};
     std::memcpy(old.data(), bytes_.data(), format_.bytes);

@@ -17,7 +17,7 @@ T load(const std::byte* bytes) {
   return value;
 }
 
-/// f32 of each linear value of i / denominator, which is sRGB.
+/// f32 of the linear value of each i / denominator, taken as sRGB.
 template <std::uint32_t denominator>
 constexpr auto srgb_fractions = [] {
   std::array<std::uint32_t, denominator + 1> values{};
@@ -37,15 +37,15 @@ std::uint32_t fraction(std::uint32_t numerator) {
 
 enum class Fourth { Colour, TransparentBlack, OpaqueBlack };
 
-/// The eight bytes of colour: two of 5-6-5, then an index of two bits a texel. `fourth` is what the last
-/// index means where the first colour is not the larger number; Colour: always another colour.
+/// The eight colour bytes: two 5-6-5 colours, then a two-bit index per texel. `fourth` says what the last
+/// index means where the first colour is not numerically larger; Colour: it is always another colour.
 template <ChannelKind kind>
 Texel colour(const std::byte* block, unsigned x, unsigned y, Fourth fourth) {
   const std::uint32_t c0 = load<std::uint16_t>(block), c1 = load<std::uint16_t>(block + 2);
   const std::uint32_t index = load<std::uint32_t>(block + 4) >> 2 * (4 * y + x) & 3;
   const bool four = fourth == Fourth::Colour || c0 > c1;
   if (!four && index == 3) return {0, 0, 0, fourth == Fourth::TransparentBlack ? 0 : channel::f32_one};
-  // Sixths of the first colour, the rest is the second's.
+  // Weight of the first colour in sixths; the second colour has the rest.
   constexpr std::array<std::uint32_t, 4> of_four = {6, 0, 4, 2}, of_three = {6, 0, 3, 0};
   const std::uint32_t first = four ? of_four[index] : of_three[index];
   const auto mix = [&](unsigned bit, std::uint32_t most) {
@@ -55,7 +55,7 @@ Texel colour(const std::byte* block, unsigned x, unsigned y, Fourth fourth) {
           fraction<kind, 6 * 31>(mix(0, 31)), channel::f32_one};
 }
 
-/// The eight bytes of one channel: two values, then an index of three bits a texel.
+/// The eight bytes of one channel: two values, then a three-bit index per texel.
 template <ChannelKind kind>
 std::uint32_t single(const std::byte* block, unsigned x, unsigned y) {
   constexpr bool is_signed = kind == ChannelKind::SNORM;
@@ -66,7 +66,7 @@ std::uint32_t single(const std::byte* block, unsigned x, unsigned y) {
     return is_signed ? static_cast<std::int8_t>(byte) : int{byte};
   };
   const bool eight = value(0) > value(8);
-  // -128 is -1, but the comparison is of the bytes.
+  // -128 means -1, but the comparison uses the bytes as they are.
   const int a = std::max(value(0), -most), b = std::max(value(8), -most);
   const auto index = static_cast<int>(bits >> (16 + 3 * (4 * y + x)) & 7);
   const auto result = [](int numerator, std::uint32_t denominator) {

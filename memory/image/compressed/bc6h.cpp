@@ -9,12 +9,12 @@
 namespace eum::mem::image::compressed {
 namespace {
 
-/// Where a bit of a block goes: bit `bit` of channel `channel` of endpoint `endpoint`.
+/// Destination of a block's bit: bit `bit` of channel `channel` of endpoint `endpoint`.
 struct Destination {
   std::uint8_t endpoint, channel, bit;
 };
 
-constexpr std::size_t most_bits = 75;  // of endpoints
+constexpr std::size_t most_bits = 75;  // of all endpoints together
 
 struct Mode {
   std::uint8_t code;
@@ -25,7 +25,7 @@ struct Mode {
   std::array<Destination, most_bits> layout{};
 };
 
-/// Reads a row of bc6h_modes.def. A layout of another form does not compile.
+/// Reads a row of bc6h_modes.def. A layout of any other form does not compile.
 consteval Mode mode_of(std::uint8_t code, bool delta, std::uint8_t partition, std::uint8_t bits,
                        std::uint8_t r, std::uint8_t g, std::uint8_t b, std::string_view layout) {
   Mode mode = {code, delta, partition, bits, {r, g, b}};
@@ -58,7 +58,7 @@ consteval Mode mode_of(std::uint8_t code, bool delta, std::uint8_t partition, st
       if (bit == last) break;
     }
   }
-  // A block of two subsets has 46 bits of indices, one of one subset 63.
+  // A block with two subsets has 46 bits of indices, one with one subset has 63.
   if ((code < 2 ? 2 : 5) + mode.layout_size + partition != (partition != 0 ? 82 : 65))
     throw "bits are missing";
   return mode;
@@ -77,7 +77,7 @@ const Mode* find_mode(unsigned code) {
   return nullptr;  // reserved
 }
 
-/// An endpoint's number of `bits` bits on the scale on which it is interpolated.
+/// Maps an endpoint's value of `bits` bits to the scale used for interpolation.
 template <bool is_signed>
 int unquantize(int value, unsigned bits) {
   if constexpr (!is_signed) {
@@ -93,7 +93,7 @@ int unquantize(int value, unsigned bits) {
   }
 }
 
-/// f16 of an interpolated number. Of -0x8000, which only endpoints of 16 bits can be, it is minus infinity.
+/// f16 of an interpolated value. -0x8000, which only 16-bit endpoints can reach, becomes minus infinity.
 template <bool is_signed>
 std::uint32_t finish(int value) {
   if constexpr (!is_signed) return static_cast<std::uint32_t>((value * 31) >> 6);

@@ -9,10 +9,10 @@
 namespace eum::mem::image::compressed {
 namespace {
 
-/// Bits of each part of a block, in the order in which they follow the mode.
+/// Number of bits of each part of a block, in the order in which the parts follow the mode.
 struct Mode {
   std::uint8_t subsets, partition, rotation, index_selection, colour, alpha;
-  std::uint8_t own_p, shared_p;  ///< lowest bits, of an endpoint or of both of a subset: 0 or 1
+  std::uint8_t own_p, shared_p;  ///< lowest bits (P-bits), one per endpoint or one per subset: 0 or 1
   std::uint8_t index, second_index;
 };
 
@@ -27,7 +27,7 @@ constexpr std::array<Mode, 8> modes = {{
     {2, 6, 0, 0, 5, 5, 1, 0, 2, 0},
 }};
 
-/// A number of `bits` bits as a byte whose lower bits repeat the upper ones.
+/// Widens a number of `bits` bits to a byte by repeating its upper bits in the lower ones.
 constexpr std::uint8_t expand(std::uint32_t value, unsigned bits) {
   const std::uint32_t top = value << (8 - bits);
   return static_cast<std::uint8_t>(top | top >> bits);

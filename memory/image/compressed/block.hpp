@@ -1,12 +1,12 @@
 #pragma once
-// Texels of compressed blocks of 4 x 4, each function for the formats of its name; `block` has as many bytes
-// as the row of formats.def says, x and y are 0 to 3. A block that its format does not define decodes to 0,
-// 0, 0 with the alpha of the format. They must not know surfaces.
+// Texels of compressed blocks of 4 x 4, each function for the formats of its name. `block` has as many bytes
+// as the row of formats.def says; x and y are 0 to 3. A block that its format does not define decodes to 0,
+// 0, 0 with the format's alpha. These functions must not know surfaces.
 #include "memory/image/format.hpp"
 
 namespace eum::mem::image::compressed {
 
-// Of UNORM or SRGB: what the colours are.
+// Colours are UNORM or SRGB.
 template <ChannelKind kind>
 Texel dxt1_rgb(const std::byte* block, unsigned x, unsigned y);  ///< BC1 without alpha
 template <ChannelKind kind>
@@ -24,7 +24,7 @@ Texel etc2_rgb8_pta(const std::byte* block, unsigned x, unsigned y);
 template <ChannelKind kind>
 Texel etc2_eac_rgba8(const std::byte* block, unsigned x, unsigned y);
 
-// Of UNORM or SNORM.
+// Channels are UNORM or SNORM.
 template <ChannelKind kind>
 Texel bc4(const std::byte* block, unsigned x, unsigned y);
 template <ChannelKind kind>

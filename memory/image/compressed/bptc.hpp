@@ -1,6 +1,7 @@
 #pragma once
-// What BC6H and BC7 share: partitions of a block into subsets, anchors, weights, and the bits of a block.
-// Numbers are those of the format's definition (Khronos Data Format Specification 1.3, 20 "BPTC").
+// Parts shared by BC6H and BC7: partitions of a block into subsets, anchors, weights, and access to the bits
+// of a block. The numbers are those of the format's definition (Khronos Data Format Specification 1.3, 20
+// "BPTC").
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace eum::mem::image::compressed::bptc {
 
-/// 128 bits, from the lowest on.
+/// 128 bits, numbered from the lowest.
 class BlockBits {
  public:
   explicit BlockBits(const std::byte* block) { std::memcpy(words_.data(), block, sizeof words_); }
@@ -50,8 +51,8 @@ inline constexpr std::array<std::uint32_t, 64> three_subsets = {
     0xaa444444, 0x54a854a8, 0x95809580, 0x96969600, 0xa85454a8, 0x80959580, 0xaa141414, 0x96960000,
     0xaaaa1414, 0xa05050a0, 0xa0a5a5a0, 0x96000000, 0x40804080, 0xa9a8a9a8, 0xaaaaaa44, 0x2a4a5254};
 
-/// A hexadecimal digit a partition: the texel whose index has one bit less, in the second of two subsets, in
-/// the second and in the third of three. In the first it is texel 0.
+/// Anchors, the texels whose index has one bit less; one hexadecimal digit per partition. In order: the
+/// second subset of two, the second of three, the third of three. The first subset's anchor is texel 0.
 inline constexpr std::string_view anchor_of_two =
     "fffffffffffffffff282288f28228822ff6828ff28222ff66268ff22fffff22f";
 inline constexpr std::string_view second_anchor_of_three =
@@ -71,8 +72,8 @@ constexpr unsigned subset_of(unsigned subsets, unsigned partition, unsigned texe
   return subsets == 2 ? two_subsets[partition] >> texel & 1u : three_subsets[partition] >> 2 * texel & 3u;
 }
 
-/// Index of a texel. Those of all texels follow each other from bit `first` on, `bits` each, but one less of
-/// each subset's anchor.
+/// Index of a texel. The indices follow each other from bit `first` on, `bits` bits each, and one bit less
+/// for each subset's anchor.
 inline unsigned index_of(const BlockBits& block, unsigned first, unsigned bits, unsigned subsets,
                          unsigned partition, unsigned texel) {
   unsigned before = texel > 0 ? 1 : 0;  // anchors before it
@@ -89,7 +90,7 @@ inline unsigned index_of(const BlockBits& block, unsigned first, unsigned bits, 
   return block.at(first + texel * bits - before, bits - (is_anchor ? 1 : 0));
 }
 
-/// Of the second endpoint, in 64ths, for indices of 2 to 4 bits.
+/// Weight of the second endpoint, in 64ths, for indices of 2 to 4 bits.
 constexpr int weight(unsigned bits, unsigned index) {
   constexpr std::array<std::uint8_t, 4> two = {0, 21, 43, 64};
   constexpr std::array<std::uint8_t, 8> three = {0, 9, 18, 27, 37, 46, 55, 64};

@@ -1,5 +1,6 @@
-// ETC1, ETC2 and EAC (Khronos Data Format Specification 1.3, 21 "ETC1" and 22 "ETC2"): colours are bytes, the
-// single channels have 11 bits, exactly as defined there. Blocks are big-endian, texels go down the columns.
+// ETC1, ETC2 and EAC (Khronos Data Format Specification 1.3, 21 "ETC1" and 22 "ETC2"), decoded exactly as
+// defined there: colours are bytes, single channels have 11 bits. Blocks are big-endian; texels are in
+// column-major order.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,7 +17,7 @@ class BlockBits {
     std::memcpy(&bits_, block, sizeof bits_);
     bits_ = __builtin_bswap64(bits_);
   }
-  /// As the specification writes it: bits `high` to `low`, 63 is the first of the block.
+  /// Bits `high` to `low` in the specification's numbering: 63 is the first bit of the block.
   int operator()(unsigned high, unsigned low) const {
     return static_cast<int>(bits_ >> low & ((std::uint64_t{1} << (high - low + 1)) - 1));
   }
@@ -49,7 +50,7 @@ constexpr std::array<std::array<int, 2>, 8> modifiers = {
     {{2, 8}, {5, 17}, {9, 29}, {13, 42}, {18, 60}, {24, 80}, {33, 106}, {47, 183}}};
 constexpr std::array<int, 8> distances = {3, 6, 11, 16, 23, 32, 41, 64};
 
-/// Two halves with a base colour and a table each.
+/// Two halves, each with its own base colour and table.
 Pixel halves(const BlockBits& b, const std::array<Colour, 2>& base, unsigned x, unsigned y, int index,
              bool punch_through) {
   const std::size_t half = (b(32) != 0 ? y : x) >= 2 ? 1 : 0;
@@ -70,7 +71,7 @@ Pixel t_mode(const BlockBits& b, int index) {
 Pixel h_mode(const BlockBits& b, int index) {
   const Colour first = {b(62, 59), b(58, 56) << 1 | b(52), b(51) << 3 | b(49, 47)};
   const Colour second = {b(46, 43), b(42, 39), b(38, 35)};
-  // The order of the colours is one more bit.
+  // The order of the two colours encodes one more bit.
   const int distance =
       distances[static_cast<std::size_t>(b(34) << 2 | b(32) << 1 | (first >= second ? 1 : 0))];
   Colour base = index < 2 ? first : second;
@@ -108,7 +109,7 @@ Pixel decode(const std::byte* block, unsigned x, unsigned y, bool has_punch_thro
   std::array<Colour, 2> base{};
   for (std::size_t c = 0; c < 3; ++c) {
     const int second = first[c] + (difference[c] ^ 4) - 4;
-    if (second < 0 || second > 31) {  // what a difference cannot be, says another mode
+    if (second < 0 || second > 31) {  // differences out of range select another mode
       if (c == 2) return planar(b, x, y);
       if (punch_through && index == 2) return {{}, true};
       return c == 0 ? t_mode(b, index) : h_mode(b, index);
@@ -127,7 +128,7 @@ Texel texel_of(const Pixel& pixel) {
   return {colour(0), colour(1), colour(2), pixel.transparent ? 0 : channel::f32_one};
 }
 
-/// EAC: indices 0 to 3 of each table; those of 4 to 7 are -1 minus them.
+/// EAC modifiers of indices 0 to 3; those of indices 4 to 7 are -1 minus them.
 constexpr std::array<std::array<int, 4>, 16> eac_modifiers = {{{-3, -6, -9, -15},
                                                                {-3, -7, -10, -13},
                                                                {-2, -5, -8, -13},

@@ -1,5 +1,5 @@
-// Cubes in kernels: the face that a direction points to, and texels beyond the edge of a face. What
-// coordinate.cpp does of one lane.
+// Cubes in kernels: the face that a direction points to, and texels beyond the edge of a face, as
+// coordinate.cpp computes them for one lane.
 #include <bit>
 
 #include "memory/image/coordinate.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint8_t ordered = 7, greater_or_equal = 29;  // vcmpps
 
-/// A column of the table of faces, for look-ups with face numbers.
+/// A column of the table of faces, to be looked up by face number.
 template <class Get>
 std::array<std::uint32_t, 8> column(const Get& get) {
   std::array<std::uint32_t, 8> result{};
@@ -47,8 +47,8 @@ void SampleEmitter::select_face() {
   vmovdqa(at(face_), ymm3);
   vandps(ymm9, ymm9, splat(0x7fffffffu));
   vorps(ymm7, ymm7, ymm8);
-  vblendvps(ymm0, ymm2, ymm0, ymm7);  // s is z where the major one is x
-  vblendvps(ymm1, ymm1, ymm2, ymm8);  // t is z where it is y
+  vblendvps(ymm0, ymm2, ymm0, ymm7);  // where x is the major coordinate, s is z
+  vblendvps(ymm1, ymm1, ymm2, ymm8);  // where y is the major coordinate, t is z
   const auto flip = [](float s) { return s < 0 ? 0x80000000u : 0u; };
   for (unsigned k = 0; k < 2; ++k) {
     const Ymm c(static_cast<int>(k));
@@ -66,7 +66,7 @@ void SampleEmitter::select_face() {
   vmovdqa(at(element_), ymm0);
 }
 
-/// ymm0, ymm1: x and y, up to one texel beyond the face ymm2; afterwards on the face that they are on.
+/// ymm0, ymm1: x and y, up to one texel beyond face ymm2; afterwards on the face to which the texel belongs.
 void SampleEmitter::cross_edge(const Level& level) {
   const Address n = size_of(level, 0), last = last_of(level, 0);
   Xbyak::Label same;
@@ -81,15 +81,15 @@ void SampleEmitter::cross_edge(const Level& level) {
   }
   vpand(ymm3, ymm6, ymm7);
   vblendvps(ymm0, ymm0, ymm4, ymm3);  // a corner
-  vpandn(ymm6, ymm7, ymm6);           // beyond in x only
-  vpor(ymm7, ymm7, ymm6);             // beyond at all
+  vpandn(ymm6, ymm7, ymm6);           // beyond the edge in x only
+  vpor(ymm7, ymm7, ymm6);             // beyond the edge in x or y
   vptest(ymm7, ymm7);
   jz(same, T_NEAR);
 
   const auto look = [&](const Ymm& to, const Ymm& face, const auto& get) {
     vpermd(to, face, vector(column(get)));
   };
-  // Twice the distance from the middle of the face: ymm4 of s, ymm5 of t, ymm3 of the major coordinate.
+  // Twice the distance from the middle of the face: ymm4 for s, ymm5 for t, ymm3 for the major coordinate.
   for (unsigned k = 0; k < 2; ++k) {
     const Ymm c(static_cast<int>(4 + k));
     vpaddd(c, Ymm(static_cast<int>(k)), Ymm(static_cast<int>(k)));
@@ -98,7 +98,7 @@ void SampleEmitter::cross_edge(const Level& level) {
   vpabsd(ymm3, ymm4);
   vpabsd(ymm8, ymm5);
   vpmaxsd(ymm3, ymm3, ymm8);
-  vpsubd(ymm3, ymm3, n);  // beyond the edge
+  vpsubd(ymm3, ymm3, n);  // distance beyond the edge
   vmovdqa(ymm8, n);
   vpsubd(ymm3, ymm8, ymm3);
   zero(ymm9);
@@ -113,7 +113,7 @@ void SampleEmitter::cross_edge(const Level& level) {
   vpsignd(ymm5, ymm5, ymm9);
   look(ymm9, ymm2, [](const CubeFace& f) { return sign(f.major_sign); });
   vpsignd(ymm3, ymm3, ymm9);
-  // As x, y, z in ymm10 to ymm12.
+  // The point as x, y, z in ymm10 to ymm12.
   look(ymm8, ymm2, [](const CubeFace& f) { return f.s; });
   look(ymm9, ymm2, [](const CubeFace& f) { return f.t; });
   for (unsigned a = 0; a < 3; ++a) {
@@ -123,7 +123,7 @@ void SampleEmitter::cross_edge(const Level& level) {
     vpcmpeqd(ymm13, ymm8, splat(a));
     vblendvps(point, point, ymm4, ymm13);
   }
-  // The coordinate that went beyond becomes the major one.
+  // The coordinate beyond the edge becomes the major one.
   vblendvps(ymm8, ymm9, ymm8, ymm6);
   vblendvps(ymm9, ymm5, ymm4, ymm6);
   vpsrld(ymm9, ymm9, 31);

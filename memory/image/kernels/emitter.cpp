@@ -175,7 +175,8 @@ void Emitter::column_offset(const Level& level, const Ymm& x, const Ymm& t) {
   multiply(x, format_.bytes);
   if (level.base_slot.has()) vpaddd(x, x, at(level.base_slot));
   if (state_.tiling == TileMode::LINEAR) return;
-  // X tiles have 512 bytes in a row and are 4096 apart, columns of Y tiles have 16 and are 512 apart.
+  // A row of an X tile has 512 bytes and tiles are 4096 apart; columns of Y tiles have 16 bytes and are 512
+  // apart.
   const bool x_major = state_.tiling == TileMode::XMAJOR;
   vpand(t, x, splat(x_major ? 511u : 15u));
   vpsubd(x, x, t);
@@ -215,7 +216,8 @@ void Emitter::row_offset(const Level& level, const Ymm& row, const Ymm& t) {
     multiply(row, state_.pitch);
     return;
   }
-  // In a tile rows are 512 (X) and 16 (Y) bytes apart; eight and 32 rows of tiles are a pitch times that.
+  // Within a tile rows are 512 (X) or 16 (Y) bytes apart; rows of tiles, 8 or 32 rows high, are as many
+  // pitches apart.
   const bool x_major = state_.tiling == TileMode::XMAJOR;
   vpand(t, row, splat(x_major ? 7u : 31u));
   vpsubd(row, row, t);
@@ -231,7 +233,7 @@ void Emitter::gather(const Ymm& to, const Level& level, const Ymm& offset, const
     vpgatherdd(to, ptr[r8 + offset + std::size_t{from}], mask);
     return;
   }
-  // Less than a dword is left: the dword that ends with the surface at the latest, shifted.
+  // Less than a dword is left: gather a dword that ends no later than the surface, and shift it.
   if (from != 0) vpaddd(offset, offset, splat(from));
   vpminsd(t, offset, splat(static_cast<std::uint32_t>(bytes_ - 4)));
   vpsubd(offset, offset, t);
@@ -319,7 +321,7 @@ void Emitter::decode(const Ymm& to, const Ymm& plane, const ChannelLayout& chann
       break;
     case ChannelKind::FLOAT:
       if (bits == 32) break;
-      if (bits < 16) vpslld(to, to, shift(15 - bits));  // 5 bits of exponent and no sign, as the rest of f16
+      if (bits < 16) vpslld(to, to, shift(15 - bits));  // 5 bits of exponent, no sign: aligned to f16
       vpackusdw(to, to, to);
       vpermq(to, to, 0b1000);
       vcvtph2ps(to, Xmm(to.getIdx()));
@@ -341,7 +343,7 @@ void Emitter::to_half(const Ymm& y) {
 
 void Emitter::encode(const Ymm& y, const ChannelLayout& channel, const Ymm& t) {
   const unsigned bit = channel.bit % 32, bits = channel.bits;
-  // Adding a power of two rounds the exact product to an integer, once, ties to even.
+  // Adding a power of two rounds the exact product to an integer, once, with ties to even.
   constexpr float integer_unit = 8388608, signed_unit = 12582912;
   switch (channel.kind) {
     case ChannelKind::UNORM:

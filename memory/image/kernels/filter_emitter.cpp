@@ -1,4 +1,4 @@
-// The filter in kernels: texels of the corners, and what becomes of them axis by axis.
+// The filter in kernels: fetches the corner texels and combines them axis by axis.
 #include <algorithm>
 #include <bit>
 
@@ -17,14 +17,14 @@ void SampleEmitter::combine(const Ymm& to, const Ymm& next, const Address& weigh
     vfmadd231ps(to, next, weight);
     return;
   }
-  // The second operand where they are equal or one is NaN, as the definition has it.
+  // min and max return their second operand if both are equal or one is NaN, as the definition does.
   if (plan_.combine == Combine::Minimum)
     vminps(ymm14, next, to);
   else
     vmaxps(ymm14, next, to);
   vmovaps(ymm15, weight);
   vcmpps(ymm15, ymm15, splat(1.0f), equal);
-  vblendvps(next, ymm14, next, ymm15);  // all is the second one's
+  vblendvps(next, ymm14, next, ymm15);  // weight 1: the second value
   zero(ymm15);
   vcmpps(ymm15, ymm15, weight, equal);
   vblendvps(to, next, to, ymm15);
@@ -104,7 +104,8 @@ void SampleEmitter::plane_channels(const Level& level, unsigned plane, const std
   }
 }
 
-/// The value of `corner` and its neighbours along the axes below `axis`, in the register `depth`.
+/// Computes the value of `corner` combined with its neighbours along the axes below `axis`, in register
+/// `depth`.
 void SampleEmitter::filter_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
                                 const std::array<Taps, 3>& taps) {
   const Ymm to(static_cast<int>(depth));

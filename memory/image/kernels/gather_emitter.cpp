@@ -1,4 +1,4 @@
-// Kernels of gathers, and what comparison makes of a texel.
+// Kernels of gathers, and the comparison of a texel with the reference.
 #include <array>
 #include <bit>
 
@@ -8,7 +8,7 @@ namespace eum::mem::image::kernels {
 
 namespace {
 
-/// vcmpps: the texel on the left; false of a NaN, but for NOTEQUAL.
+/// Predicate for vcmpps with the texel on the left; false for a NaN, except for NOTEQUAL.
 std::uint8_t predicate(Prefilter shadow) {
   switch (shadow) {
     case Prefilter::ALWAYS:
@@ -44,7 +44,7 @@ void SampleEmitter::load_reference() {
   load_parameter(ymm0, Parameter::ref);
   if (format_.kind == ChannelKind::UNORM) {
     zero(ymm1);
-    vmaxps(ymm0, ymm0, ymm1);  // a NaN is 0
+    vmaxps(ymm0, ymm0, ymm1);  // a NaN becomes 0
     vminps(ymm0, ymm0, splat(1.0f));
   }
   reference_ = new_slot();
@@ -56,7 +56,7 @@ void SampleEmitter::compare(const Ymm& to) {
   vandnps(to, to, splat(1.0f));
 }
 
-/// Four texels of one channel into ymm8 to ymm11.
+/// Puts four texels of one channel into ymm8 to ymm11.
 void SampleEmitter::gather_texels(const std::array<Slot, 4>& values) {
   const unsigned before = mark();
   const unsigned select = control_.gather_channel();
@@ -74,7 +74,7 @@ void SampleEmitter::gather_texels(const std::array<Slot, 4>& values) {
   std::array<Taps, 3> taps;
   for (unsigned k = 0; k < axes_; ++k) taps[k] = axis_taps(level, k);
   corner_offsets(level, taps);
-  constexpr std::array<unsigned, 4> corner = {2, 3, 1, 0};  // of red to alpha; bit 0: i + 1, bit 1: j + 1
+  constexpr std::array<unsigned, 4> corner = {2, 3, 1, 0};  // for red to alpha; bit 0: i + 1, bit 1: j + 1
   for (unsigned c = 0; c < 4; ++c) {
     if (layout.bits == 0) {
       vmovaps(ymm8, splat(channel == 3 ? one : 0u));

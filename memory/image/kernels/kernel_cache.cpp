@@ -18,10 +18,10 @@ namespace eum::mem::image {
 namespace {
 
 constexpr std::size_t page = 4096, most_code = 32 * page;
-/// Of a table, with what has no kernel.
+/// Limit of each table's entries, including those without a kernel.
 constexpr std::size_t most_entries = 4 * KernelCache::most_kernels;
 
-/// Pages that are written now and executed later.
+/// Pages that are writable until they are sealed for execution.
 class CodePages {
  public:
   CodePages() {
@@ -35,8 +35,8 @@ class CodePages {
   CodePages& operator=(const CodePages&) = delete;
 
   std::byte* data() const { return static_cast<std::byte*>(pages_); }
-  /// Gives away the pages that `used` bytes are in, executable and no longer writable; null if the host
-  /// refuses.
+  /// Hands over the pages that hold the first `used` bytes, executable and no longer writable; null if the
+  /// host refuses.
   void* seal(std::size_t& used) {
     used = (used + page - 1) / page * page;
     if (mprotect(pages_, used, PROT_READ | PROT_EXEC) != 0) return nullptr;
@@ -50,7 +50,7 @@ class CodePages {
 
 bool host_has_avx2() {
   using Xbyak::util::Cpu;
-  // Asked once: in a virtual machine each CPUID is an exit to its host.
+  // Determined once: in a virtual machine each CPUID exits to the hypervisor.
   static const bool has = [] {
     const Cpu cpu;
     return cpu.has(Cpu::tAVX2) && cpu.has(Cpu::tFMA) && cpu.has(Cpu::tF16C);
@@ -73,7 +73,7 @@ struct TypedKey {
   bool operator==(const TypedKey&) const = default;
 };
 
-/// Of what differs between images of one program; equality sees the rest.
+/// Hashes only what differs between images of one program; equality compares the rest.
 struct KeyHash {
   static std::size_t mix(std::initializer_list<std::uint64_t> values) {
     std::uint64_t hash = 0xcbf29ce484222325;
@@ -96,7 +96,7 @@ struct KeyHash {
   }
 };
 
-/// What is known of a key: its kernel, or that it has none.
+/// What is known about a key: its kernel, or that it has none.
 template <class Key, class Call>
 struct Entry {
   Key key;
@@ -128,8 +128,8 @@ struct KernelCache::State {
   std::size_t made = 0;
   const bool usable = host_has_avx2();
 
-  /// The entry of `key`; where there is none yet `emit` writes the code into pages and returns its size, or
-  /// 0. Null if there are too many.
+  /// The entry of `key`. If there is none yet, `emit` writes the code into the given pages and returns its
+  /// size, or 0 for no kernel. Null if there are too many entries.
   template <class Key, class Call, class Emit>
   const Entry<Key, Call>* find(Table<Key, Call>& table, const Key& key, const Emit& emit) {
     {
@@ -144,7 +144,7 @@ struct KernelCache::State {
       auto entry = std::make_unique<Entry<Key, Call>>(Entry<Key, Call>{key, nullptr});
       if (usable && made < most_kernels) make(*entry, emit);
       return table.emplace(key, std::move(entry)).first->second.get();
-    } catch (const std::exception&) {  // no memory, or code that does not fit: the definition does it
+    } catch (const std::exception&) {  // no memory, or the code does not fit: the definition is used
       return nullptr;
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
-// KernelCache: host code for a message on a surface with a sampler, made once for each and kept. It equals
-// the scalar definition bit for bit. It must not know who sends messages.
+// KernelCache: host code for a message on a surface with a sampler, generated once per combination and kept.
+// It equals the scalar definition bit for bit. It must not know who sends messages.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace eum::mem::image {
 
-/// Code of its own pages, which can be executed and not written.
+/// Code in its own pages, which are executable and not writable.
 template <class Call>
 class Kernel {
  public:
   using Function = void (*)(const Call*);
 
-  /// Bytes that the surface must have: run only where Surface::base is set and its size is at least that.
-  /// What else the state says of the surface must be what find() was asked for.
+  /// Size that the surface must have at least: run the kernel only if Surface::base is set and the surface is
+  /// that large. The rest of its state must be what find() was called with.
   std::uint64_t surface_bytes() const { return surface_bytes_; }
   void run(const Call& call) const { function_(&call); }
 
@@ -42,8 +42,8 @@ class Kernel {
 using SampleKernel = Kernel<SampleCall>;
 using TypedKernel = Kernel<TypedCall>;
 
-/// What a message's place in a program remembers of its last run, for that message only and one cache. Any
-/// number of threads may use it at once.
+/// Caches the last lookup at a message's place in a program, for that message and one cache only. Any number
+/// of threads may use it at once.
 class KernelSite {
  private:
   friend class KernelCache;
@@ -57,20 +57,21 @@ class KernelCache {
   KernelCache(const KernelCache&) = delete;
   KernelCache& operator=(const KernelCache&) = delete;
 
-  /// Null: there is none, the scalar definition is to be used (sample(), typed_access()). The kernel lives as
-  /// long as the cache. From any thread.
+  /// Null if there is no kernel: use the scalar definition, sample() or typed_access(). The kernel lives as
+  /// long as the cache. May be called from any thread.
   const SampleKernel* find(const SampleMessage& message, const SurfaceState& surface,
                            const SamplerState& sampler, SampleControl control);
   const TypedKernel* find(const TypedMessage& message, const SurfaceState& surface);
 
-  /// The message by its kernel if there is one and the surface has the memory for it, else by its definition.
-  /// `site` is where the message stands; without looking anything up where it finds what it saw last.
+  /// Runs the message by its kernel if there is one and the surface is large enough, else by its definition.
+  /// `site` belongs to the message's place; if the case is the same as there the last time, nothing is looked
+  /// up.
   [[nodiscard]] ImageFault run(const SampleMessage& message, const SampleCall& call, KernelSite& site);
   [[nodiscard]] ImageFault run(const TypedMessage& message, const TypedCall& call, KernelSite& site);
 
-  /// Kernels that were made.
+  /// Number of kernels generated so far.
   std::size_t size() const;
-  /// find() makes no more than that.
+  /// Limit on the number of kernels that find() generates.
   static constexpr std::size_t most_kernels = 4096;
 
  private:

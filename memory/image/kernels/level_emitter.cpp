@@ -1,4 +1,4 @@
-// Levels of detail in kernels: what lod.cpp does of one lane, for eight.
+// Levels of detail in kernels: lod.cpp for eight lanes.
 #include <bit>
 
 #include "memory/image/kernels/sample_emitter.hpp"
@@ -35,7 +35,7 @@ void SampleEmitter::gradient_square(const Ymm& to, unsigned direction) {
 }
 
 void SampleEmitter::log2_fixed(const Ymm& y) {
-  vcmpps(ymm5, y, splat(0x00800000u), greater_or_equal);  // the least that is not denormal
+  vcmpps(ymm5, y, splat(0x00800000u), greater_or_equal);  // the least normal number
   vpand(ymm3, y, splat(0x7fffffu));
   vpor(ymm3, ymm3, splat(0x3f800000u));
   vsubps(ymm3, ymm3, splat(1.0f));
@@ -62,12 +62,12 @@ void SampleEmitter::lod_fixed(const Ymm& y, const Ymm& t) {
   vcvtps2dq(y, y);
 }
 
-/// With the biases, before all clamps.
+/// Includes the biases, before all clamps.
 void SampleEmitter::level_of_detail(const Ymm& lod) {
   if (info(message_.op).lod == LodSource::Computed) {
     gradient_square(ymm1, 0);
     gradient_square(ymm2, 1);
-    vmaxps(lod, ymm1, ymm2);  // the second one where one is NaN
+    vmaxps(lod, ymm1, ymm2);  // ymm2 if either is NaN
     log2_fixed(lod);
   } else {
     load_parameter(lod, Parameter::lod);
@@ -86,7 +86,7 @@ void SampleEmitter::filter_levels(const std::array<Slot, 4>& values) {
   const int resource_least = state_.resource_min_lod - state_.min_lod * 256;
   const int most = std::min<int>(sampler_.max_lod, last);
   level_of_detail(ymm0);
-  // ymm6: the least that sampler and message allow
+  // ymm6: the lower limit from sampler and message
   vmovdqa(ymm6, splat(std::uint32_t{sampler_.min_lod}));
   if (place(Parameter::mlod)) {
     load_parameter(ymm1, Parameter::mlod);
@@ -116,7 +116,7 @@ void SampleEmitter::filter_levels(const std::array<Slot, 4>& values) {
     zero(ymm2);
     vpcmpgtd(ymm2, ymm0, ymm2);
     vmovdqa(at(where), ymm2);
-    vpsubd(ymm1, ymm1, ymm2);  // never beyond the last: it has no weight
+    vpsubd(ymm1, ymm1, ymm2);  // never beyond the last level: its weight is 0
     vmovdqa(at(next_level), ymm1);
     vcvtdq2ps(ymm0, ymm0);
     vmulps(ymm0, ymm0, splat(1.0f / 256));

@@ -1,4 +1,4 @@
-// Kernels of ld: integer coordinates, zero outside of the surface.
+// Kernels of ld: integer coordinates, zero outside the surface.
 #include "memory/image/kernels/sample_emitter.hpp"
 
 namespace eum::mem::image::kernels {
@@ -36,7 +36,7 @@ void SampleEmitter::load_texels(const std::array<Slot, 4>& values) {
   if (three || sliced) load(slice_register(rows), axes_ - (three ? 1 : 0), last_of(level, 2), three);
   vmovdqa(at(inside_), ymm3);
   emit_texel_offset(level, rows, three || sliced);
-  if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes that are outside read the first texel
+  if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes outside read the first texel
   offset_[0] = new_slot();
   vmovdqa(at(offset_[0]), ymm0);
   if (is_wide()) load_corner(level, 0);

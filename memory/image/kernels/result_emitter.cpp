@@ -1,5 +1,4 @@
-// What kernels of sampler messages give back: channels as a shader gets them, selected, masked, in 32 or 16
-// bits.
+// Results of sampler messages in kernels: channels as a shader gets them, selected, masked, in 32 or 16 bits.
 #include <bit>
 #include <cstddef>
 
@@ -28,7 +27,7 @@ void SampleEmitter::finish(const std::array<Slot, 4>& values) {
     const ChannelLayout& channel = format_.channels[c];
     if (channel.bits == 0) {
       vmovaps(y, splat(c == 3 ? one : 0u));
-      if (plan_.texels) vandps(y, y, at(inside_));  // outside of the surface alpha is 0
+      if (plan_.texels) vandps(y, y, at(inside_));  // outside the surface alpha is 0 too
       continue;
     }
     vmovaps(y, at(values[c]));
@@ -48,7 +47,7 @@ void SampleEmitter::finish(const std::array<Slot, 4>& values) {
   write_results(true);
 }
 
-/// Channel c of a result is that of Shader Channel Select, or itself.
+/// Result channel c is chosen by Shader Channel Select if `selected`, else it is channel c.
 void SampleEmitter::write_results(bool selected) {
   const std::uint32_t one = format_.integer ? 1 : std::bit_cast<std::uint32_t>(1.0f);
   unsigned k = 0;

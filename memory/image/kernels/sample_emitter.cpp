@@ -15,18 +15,18 @@ namespace eum::mem::image::kernels {
 
 namespace {
 
-// vroundps: the mode, and no inexact exception.
+// vroundps: the rounding mode, with the inexact exception suppressed.
 constexpr std::uint8_t round_nearest = 8, round_down = 9;
 constexpr std::uint8_t ordered = 7;   // vcmpps
 constexpr float farthest = 16777216;  // texel_position()
 
-/// Texels that an offset of the message moves an axis by at most.
+/// The largest number of texels by which the message's offset moves an axis.
 int reach_of_offset(const SampleOpInfo& op, SampleControl control, unsigned axis) {
   constexpr int parameter = 32;  // six bits, signed
   return op.has(sample_flag::Offsets) && axis < 2 ? parameter : std::abs(control.offset(axis));
 }
 
-/// Modes of an axis that indices need one correction for at most.
+/// Modes with which an index on this axis needs at most one correction.
 bool can_wrap(AddressControl mode, bool normalized, int reach, std::uint32_t size) {
   const bool periodic = mode == AddressControl::WRAP || mode == AddressControl::MIRROR;
   return !periodic || (normalized && (reach == 0 || size > static_cast<std::uint32_t>(reach) + 8));
@@ -61,11 +61,11 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
     plan.level = choice.level;
     plan.weight = choice.weight;
     if (plan.gather) {
-      plan.linear = true;  // its texels
+      plan.linear = true;  // gather uses the linear filter's texels
       plan.weight = 0;
     }
   } else {
-    // One filter, and one level if there is no choice, whatever the level of detail.
+    // The filter must not depend on the level of detail; nor must the level, unless plan.varies.
     plan.varies = sampler.mip_filter != MipFilter::NONE && surface.mip_count != 1;
     if (is_linear(sampler.min_filter) != is_linear(sampler.mag_filter)) return std::nullopt;
     if (op.lod == LodSource::Computed && sampler.min_filter == MapFilter::ANISOTROPIC) return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<SamplePlan> plan_sample(const SampleMessage& message, const Surfac
     plan.linear = false;
     plan.weight = 0;
   } else if (plan.varies && !plan.linear && sampler.mip_filter == MipFilter::LINEAR) {
-    return std::nullopt;  // lanes that mix levels and lanes that give a texel as it is
+    return std::nullopt;  // some lanes would mix levels, others return a texel unchanged
   }
   if (plan.varies) {
     for (unsigned k = 0; k < dimensions(surface.type); ++k)
@@ -145,8 +145,8 @@ std::optional<unsigned> SampleEmitter::place(Parameter which) const {
   return k && *k < message_.parameters ? k : std::nullopt;
 }
 
-/// Coordinates: -denormal is the texel that 0 is, but where it is the border. Texels: sums of the integers of
-/// a format have no denormals.
+/// Coordinates: -denormal falls on the same texel as 0, except with a border. Texels: sums of a format's
+/// integers are never denormal.
 bool SampleEmitter::denormals_matter() const {
   if (plan_.texels) return false;
   if (plan_.compare || plan_.varies || is_cube()) return true;
@@ -212,7 +212,7 @@ void SampleEmitter::group() {
   finish(values);
 }
 
-/// In the lanes of `where`, or in all.
+/// In the lanes of `where`, or in all if it is empty.
 void SampleEmitter::mix_levels(const std::array<Slot, 4>& values, const std::array<Slot, 4>& next,
                                const Address& weight, Slot where) {
   for (unsigned c = 0; c < 4; ++c) {
@@ -295,7 +295,7 @@ void SampleEmitter::wrap(const Ymm& index, const Ymm& t, const Level& level, uns
     vpsrad(t, index, 31);
     vpxor(index, index, t);
   }
-  if (mode == AddressControl::MIRROR && offset) {  // the lesser of i and 2n - 1 - i
+  if (mode == AddressControl::MIRROR && offset) {  // the smaller of i and 2n - 1 - i
     vmovdqa(t, splat(2 * level.size[axis] - 1));   // levels that vary have no offset
     vpsubd(t, t, index);
     vpminsd(index, index, t);
@@ -354,7 +354,7 @@ SampleEmitter::Taps SampleEmitter::axis_taps(const Level& level, unsigned axis) 
 void SampleEmitter::array_slice(const Ymm& to, Parameter which, std::uint32_t count) {
   load_parameter(to, which);
   zero(ymm2);
-  vmaxps(to, to, ymm2);  // a NaN is 0
+  vmaxps(to, to, ymm2);  // a NaN becomes 0
   vroundps(to, to, round_nearest);
   vminps(to, to, splat(static_cast<float>(count - 1)));
   vcvttps2dq(to, to);

@@ -1,6 +1,6 @@
 #pragma once
-// SampleEmitter: the kernel of one sampler message on one surface with one sampler. What it does not do has
-// no kernel, and the scalar definition is used.
+// SampleEmitter: the kernel of one sampler message on one surface with one sampler. Combinations that it does
+// not support have no kernel, and the scalar definition is used.
 #include <optional>
 
 #include "memory/image/filter.hpp"
@@ -10,7 +10,7 @@
 
 namespace eum::mem::image::kernels {
 
-/// What is known of a message when its kernel is made.
+/// What is known about a message when its kernel is generated.
 struct SamplePlan {
   bool texels = false;  ///< integer coordinates (ld)
   bool linear = false;
@@ -22,7 +22,7 @@ struct SamplePlan {
   bool varies = false;  ///< each lane has its own level, and weight if the mip filter is LINEAR
 };
 
-/// Nothing: there is no kernel for it.
+/// Empty: there is no kernel for this combination.
 std::optional<SamplePlan> plan_sample(const SampleMessage& message, const SurfaceState& surface,
                                       const SamplerState& sampler, SampleControl control);
 
@@ -32,10 +32,10 @@ class SampleEmitter : public Emitter {
                 const SamplerState& sampler, SampleControl control, const SamplePlan& plan);
 
  private:
-  /// An axis's one or two texels.
+  /// The one or two texels of an axis.
   struct Taps {
-    std::array<Slot, 2> index;   ///< column offset of u, wrapped rows and slices of the others
-    std::array<Slot, 2> inside;  ///< none: never the border
+    std::array<Slot, 2> index;   ///< column offset for u, wrapped rows and slices for the other axes
+    std::array<Slot, 2> inside;  ///< no slot: never the border
     Slot weight;
   };
   using Corners = std::array<Slot, 8>;
@@ -49,43 +49,43 @@ class SampleEmitter : public Emitter {
 
   bool is_cube() const { return state_.type == SurfaceType::SURFTYPE_CUBE; }
   AddressControl mode(unsigned axis) const;
-  /// Each lane gives the offset of its texels on this axis.
+  /// Whether each lane gives the offset of its texels on this axis.
   bool has_offset_parameter(unsigned axis) const;
-  /// Texels beyond a face's edge are those of its neighbour.
+  /// Whether texels beyond a face's edge are those of the neighbouring face.
   bool crosses_edges() const;
 
   void group();
-  /// A coordinate of the surface, or of the face.
+  /// Loads a coordinate of the surface, or of the face.
   void load_coordinate(const Ymm& to, unsigned axis);
-  /// A parameter, or 0 where the message does not give it.
+  /// Loads a parameter, or 0 if the message does not give it.
   void load_parameter(const Ymm& to, Parameter which);
   void position(const Ymm& u, const Ymm& t, const Level& level, unsigned axis);
   void wrap(const Ymm& index, const Ymm& t, const Level& level, unsigned axis, unsigned tap, Taps& taps);
   Taps axis_taps(const Level& level, unsigned axis);
   void array_slice(const Ymm& to, Parameter which, std::uint32_t count);
-  /// Of each corner the byte offset, and where it may be the border the mask of lanes that are inside.
+  /// Computes each corner's byte offset and, where it may be the border, the mask of lanes that are inside.
   void corner_offsets(const Level& level, const std::array<Taps, 3>& taps);
-  /// All needed channels of a level into `values`.
+  /// Puts all needed channels of a level into `values`.
   void filter_level(const Level& level, const std::array<Slot, 4>& values);
-  /// Level `number`, from Surface Min LOD.
+  /// Level `number`, counted from Surface Min LOD.
   Level constant_level(unsigned number) const;
-  /// What combine() makes of `to` and `next`, which is overwritten, in `to`; ymm14 and ymm15 are too.
+  /// Emits combine() of `to` and `next` into `to`; `next`, ymm14 and ymm15 are overwritten.
   void combine(const Ymm& to, const Ymm& next, const Address& weight);
-  /// combine() of two levels.
+  /// Emits combine() of two levels.
   void mix_levels(const std::array<Slot, 4>& values, const std::array<Slot, 4>& next, const Address& weight,
                   Slot where);
-  /// The levels and weights of lanes (level_emitter.cpp).
+  /// Filters with the lanes' own levels and weights (level_emitter.cpp).
   void filter_levels(const std::array<Slot, 4>& values);
   void gradient_square(const Ymm& to, unsigned direction);
   void log2_fixed(const Ymm& y);
   void lod_fixed(const Ymm& y, const Ymm& t);
   void level_of_detail(const Ymm& lod);
   void load_texels(const std::array<Slot, 4>& values);
-  /// Channels that are needed from dword `plane`.
+  /// The needed channels that lie in dword `plane`.
   unsigned channels_of(unsigned plane) const;
-  /// Dwords of a corner into texel_, where load_lanes() does that.
+  /// Loads the dwords of a corner into texel_, if load_lanes() supports the texel size.
   void load_corner(const Level& level, unsigned corner);
-  /// Texels of four f32 are filtered two lanes at a time, all channels at once, and transposed then.
+  /// Whether texels of four f32 are filtered two lanes at a time, all channels at once, and then transposed.
   bool filters_pairs() const;
   void filter_pairs(const Level& level, const std::array<Taps, 3>& taps, const std::array<Slot, 4>& values);
   void pair_tree(const Level& level, unsigned axis, unsigned corner, unsigned depth, unsigned lane,
@@ -98,12 +98,13 @@ class SampleEmitter : public Emitter {
                       const std::array<Slot, 4>& values);
   void filter_tree(unsigned axis, unsigned corner, unsigned depth, unsigned channel,
                    const std::array<Taps, 3>& taps);
-  /// A texel that is a number: with the border, 1 or 0 if the message compares. gather_emitter.cpp.
+  /// Replaces border lanes of a texel by the border; compare() turns a texel into 1 or 0. gather_emitter.cpp.
   void border(const Ymm& to, unsigned corner, std::uint32_t color);
   void load_reference();
   void compare(const Ymm& to);
   void gather_texels(const std::array<Slot, 4>& values);
-  /// To what a shader gets, in ymm8 to ymm11, and from there to the results (result_emitter.cpp).
+  /// Converts to what a shader gets, in ymm8 to ymm11, and stores the results from there
+  /// (result_emitter.cpp).
   void finish(const std::array<Slot, 4>& values);
   void write_results(bool selected);
 
@@ -112,7 +113,7 @@ class SampleEmitter : public Emitter {
   SampleControl control_;
   SamplePlan plan_;
   unsigned axes_;
-  unsigned needed_ = 0;  ///< channels of the texel that results come from
+  unsigned needed_ = 0;  ///< channels of the texel that the results need
   bool filters_;         ///< values are FilterValue until finish()
   Texel border_texel_{};
   std::array<float, 4> border_value_{};
@@ -122,7 +123,7 @@ class SampleEmitter : public Emitter {
   Slot face_;
   Slot element_;  ///< 6 times the cube of an array
   Corners offset_, corner_inside_;
-  std::array<std::array<Slot, 4>, 8> texel_;  ///< by corner and plane, of texels that load_lanes() loads
+  std::array<std::array<Slot, 4>, 8> texel_;  ///< by corner and plane, for texels loaded by load_lanes()
 };
 
 }  // namespace eum::mem::image::kernels

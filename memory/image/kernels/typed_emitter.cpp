@@ -23,7 +23,7 @@ bool has_rows(const SurfaceState& state) {
          state.type == SurfaceType::SURFTYPE_CUBE;
 }
 
-/// Slices that a message reaches, from Minimum Array Element on.
+/// Number of slices that a message reaches, from Minimum Array Element on.
 std::uint32_t reach(const SurfaceState& state) {
   const bool volume = state.type == SurfaceType::SURFTYPE_3D;
   const std::uint32_t slices = volume ? level_size(state, state.mip_lod)[2] : slice_count(state);
@@ -38,7 +38,7 @@ bool has_kernel(const TypedMessage& message, const SurfaceState& surface) {
   if (format == nullptr || !can_read(surface, *format)) return false;
   if (message.kind != TypedMessage::Kind::Read && message.kind != TypedMessage::Kind::Write) return false;
   if (message.coordinates == 0 || message.coordinates > 4) return false;
-  // A level that the message adds can only be 0.
+  // The only lod that the message may give must be 0.
   if (message.coordinates == 4 && level_count(surface) != surface.mip_lod + 1u) return false;
   if (message.lanes != 8 && message.lanes != 16) return false;
   if (slice_axis(surface) != none && reach(surface) == 0) return false;
@@ -51,7 +51,7 @@ bool has_kernel(const TypedMessage& message, const SurfaceState& surface) {
 TypedEmitter::TypedEmitter(std::byte* pages, std::size_t size, const TypedMessage& message,
                            const SurfaceState& surface)
     : Emitter(pages, size, surface, *find_format(surface.format)), message_(message) {
-  enter(false);  // integers, and numbers that are rounded to integers
+  enter(false);  // integers, and numbers that are rounded to integers: denormals do not matter
   mov(rsi, ptr[rdi + offsetof(TypedCall, data)]);
   mov(rax, ptr[rdi + offsetof(TypedCall, surface)]);
   mov(r8, ptr[rax + offsetof(Surface, base)]);
@@ -100,7 +100,7 @@ void TypedEmitter::read(const Level& level) {
   const unsigned before = mark();
   const Slot inside = new_slot(), offsets = new_slot();
   vmovdqa(at(inside), ymm3);
-  if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes that are outside read the first texel
+  if (is_wide()) vpand(ymm0, ymm0, ymm3);  // lanes outside read the first texel
   vmovdqa(at(offsets), ymm0);
   if (is_wide()) load_lanes(level, offsets);
   for (unsigned plane = 0; plane < planes(); ++plane) {
@@ -145,7 +145,7 @@ void TypedEmitter::write(const Level& level) {
       const ChannelLayout& channel = format_.channels[c];
       if (channel.bits == 0 || channel.bit / 32u != plane || taken[channel.bit % 32]) continue;
       if ((message_.components >> c & 1) == 0) continue;
-      taken[channel.bit % 32] = true;  // luminance and intensity: from the first channel
+      taken[channel.bit % 32] = true;  // luminance and intensity take the first channel
       const unsigned k = static_cast<unsigned>(std::popcount(message_.components & ((1u << c) - 1)));
       const Ymm value = first ? texel : ymm5;
       vmovups(value, operand(message_.coordinates + k));
@@ -163,7 +163,7 @@ void TypedEmitter::write(const Level& level) {
 }
 
 void TypedEmitter::keep_bits(const Ymm& texel, const Level& level, unsigned plane, std::uint32_t given) {
-  const unsigned left = format_.bytes - 4 * plane;  // bytes
+  const unsigned left = format_.bytes - 4 * plane;  // bytes left
   const std::uint32_t of_texel = left >= 4 ? ~0u : (1u << 8 * left) - 1;
   zero(ymm4);
   vmovdqa(ymm5, ymm0);
@@ -240,7 +240,7 @@ void TypedEmitter::store_lanes(const Level& level) {
     vmovdqa(at(texel[plane]), Ymm(static_cast<int>(8 + plane)));
   }
   vmovmskps(edx, ymm3);
-  for (unsigned lane = 0; lane < 8; ++lane) {  // in order: of equal places the last lane's stays
+  for (unsigned lane = 0; lane < 8; ++lane) {  // in order: the last of several lanes at the same address wins
     Xbyak::Label next;
     test(edx, 1 << lane);
     jz(next);

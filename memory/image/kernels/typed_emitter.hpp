@@ -14,13 +14,13 @@ class TypedEmitter : public Emitter {
  private:
   Address operand(unsigned k) const;
   void group();
-  /// Byte offsets in ymm0, the lanes that are inside in ymm3.
+  /// Computes byte offsets in ymm0 and the mask of lanes that are inside in ymm3.
   void place(const Level& level);
   void read(const Level& level);
   void write(const Level& level);
-  /// Adds to dword `plane` of the texels, of which only the bits `given` are set, the others from memory.
+  /// Merges the bits in memory into dword `plane` of the texels, of which only the bits `given` are set.
   void keep_bits(const Ymm& texel, const Level& level, unsigned plane, std::uint32_t given);
-  /// Stores what `texel` holds where the lanes' offsets are consecutive, and jumps to `done`.
+  /// Stores `texel` and jumps to `done` if the lanes' offsets are consecutive.
   void store_consecutive(const Level& level, Xbyak::Label& done);
   void store_lanes(const Level& level);
 
