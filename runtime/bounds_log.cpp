@@ -1,4 +1,4 @@
-// One entry for each instruction and surface: memory is bounded by the kernel, not by what it does.
+// One entry per instruction and surface, so that the kernel's size bounds the memory and not its behaviour.
 #include "runtime/bounds_log.hpp"
 
 #include <new>
@@ -13,7 +13,7 @@ void BoundsLog::note(void* log, const jit::OutOfSurface& access) {
     Entry& entry = self.entries_[{access.guest_ip, access.surface, access.write}];
     if (entry.count++ == 0) entry.first = access;
   } catch (const std::bad_alloc&) {
-    // The log lacks an instruction; what the guest does is not touched.
+    // The log then lacks an instruction; the guest is not affected.
   }
 }
 

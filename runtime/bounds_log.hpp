@@ -1,6 +1,6 @@
 #pragma once
-// BoundsLog: which accesses of a launch went beyond the surfaces that they named, counted by instruction.
-// It must not know arguments: surfaces are numbers here.
+// BoundsLog: accesses of a launch beyond the surfaces that they named, counted per instruction. It must not
+// know arguments: surfaces are numbers here.
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -15,12 +15,12 @@ namespace eum::rt {
 /// Elements that one instruction accessed beyond one surface.
 struct BoundsReport {
   std::uint64_t count = 0;
-  jit::OutOfSurface first;  ///< one of them: which came first depends on workers
+  jit::OutOfSurface first;  ///< one of these accesses: which one came first depends on timing
   std::uint64_t surface_bytes = 0;
   std::string instruction;
 };
 
-/// Any number of threads may note at once.
+/// Any number of threads may call note() at once.
 class BoundsLog {
  public:
   BoundsLog() : observer_{this, &BoundsLog::note} {}
@@ -28,8 +28,8 @@ class BoundsLog {
   BoundsLog& operator=(const BoundsLog&) = delete;
 
   const jit::BoundsObserver& observer() const { return observer_; }
-  /// What has been noted since the last call, in the order of instructions; only counts and accesses are
-  /// filled in.
+  /// Returns what has been noted since the last call, in the order of instructions; only the counts and the
+  /// accesses are filled in.
   std::vector<BoundsReport> take();
 
  private:

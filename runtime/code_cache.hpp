@@ -1,6 +1,6 @@
 #pragma once
-// CodeCache: translated kernels of a device, so that no code is translated twice, whoever brings it and as
-// often as it comes back to an address. It must not know modules or dispatch.
+// CodeCache: translated kernels of a device, so that no code is translated twice, even if it comes from
+// another module or returns to an address. It must not know modules or dispatch.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,12 +15,12 @@ namespace eum::rt {
 /// Not synchronised: one call at a time.
 class CodeCache {
  public:
-  /// Translations that nobody holds are dropped, the least recently used first, when those that are kept
-  /// have more bytes of host code than this.
+  /// When the kept translations have more bytes of host code than this, those that nobody holds are dropped,
+  /// the least recently used first.
   explicit CodeCache(std::size_t most_code_bytes = std::size_t{256} << 20) : most_(most_code_bytes) {}
 
-  /// The translation by `engine` of `kernel`, whose code stands at `address` of `space` (null, 0: not in
-  /// guest memory). Other content at the same address replaces what was kept for it.
+  /// The translation by `engine` of `kernel`, whose code is at `address` of `space` (null, 0: not in guest
+  /// memory). Different content at the same address replaces the entry kept for it.
   Result<std::shared_ptr<const TranslatedKernel>> get(const mem::AddressSpace* space, std::uint64_t address,
                                                       const KernelCode& kernel, jit::Engine& engine,
                                                       const jit::CompileOptions& options = run_only);
@@ -32,7 +32,7 @@ class CodeCache {
   struct Key {
     const mem::AddressSpace* space;
     std::uint64_t address;
-    std::size_t content;  // a hash where the code is not in guest memory, else 0
+    std::size_t content;  // hash of the code if it is not in guest memory, else 0
     gen::Family family;
     bool text;
     unsigned simd;
@@ -50,7 +50,7 @@ class CodeCache {
   struct Entry {
     std::vector<std::byte> content;
     std::shared_ptr<const TranslatedKernel> translated;
-    std::uint64_t used = 0;  // when: a count of calls
+    std::uint64_t used = 0;  // last use: a count of calls
   };
   void drop(std::unordered_map<Key, Entry, Hash>::iterator entry);
   void make_room();

@@ -1,4 +1,4 @@
-// Choice of engine, and guest memory by address.
+// Choice of engine, and allocation of guest memory.
 #include "runtime/device.hpp"
 
 #include <unistd.h>
@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::uint64_t page = mem::HostMemory::page;
 constexpr std::uint64_t scratch_alignment = 64 * 1024;
-/// Address 0 and what lies near it stay unmapped, so that a null pointer faults.
+/// Addresses near 0 stay unmapped, so that null pointers fault.
 constexpr mem::Placement low_memory{std::uint64_t{1} << 20, std::uint64_t{1} << 32};
 
-/// Bytes of the cache that is nearest to memory, of those that one processor has. The C library tells of all
-/// that a package of AMD's has together, of which virtual machines have a part.
+/// Size in bytes of the last-level cache that one processor can use. For AMD the C library reports the sum
+/// over the package, of which a virtual machine has only a part.
 std::uint64_t last_cache() {
   constexpr long usual = 8 << 20;
   std::uint64_t kilobytes = 0;
@@ -53,7 +53,7 @@ Result<Buffer> Device::allocate(std::uint64_t bytes, std::string_view name) {
 }
 
 void Device::release(const Buffer& buffer) {
-  // Nothing is mapped at the address of a Buffer{}, or of one that has been released.
+  // Nothing is mapped at the address of a default Buffer{} or of a released one.
   if (const mem::Region* region = memory_.find(buffer.address); region && region->address == buffer.address)
     static_cast<void>(static_cast<bool>(memory_.unmap(buffer.address)));
 }

@@ -1,7 +1,6 @@
 #pragma once
-// Device: an engine, an address space, workers and translated code: what kernels run on. Two devices share
-// nothing.
-// It must not know binaries or kernel arguments.
+// Device: an engine, an address space, workers and translated code, on which kernels run. Two devices share
+// nothing. It must not know binaries or kernel arguments.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,36 +18,37 @@
 
 namespace eum::rt {
 
-/// How far a kernel gets by addresses beyond the end of a buffer that it was given.
+/// How far beyond the end of a buffer argument a kernel may access memory by address.
 enum class Reach : std::uint8_t {
-  Pages,  ///< to the end of the page, which is zero and nobody else's, as behind a driver: compilers read
+  Pages,  ///< to the end of the page, which is zero and belongs to nobody else, as with a driver: compilers
+          ///< read ahead
           ///< ahead
-  Bytes,  ///< not at all, but for the rest of a dword: an overrun by any dword is a fault
+  Bytes,  ///< only the rest of a dword: an overrun by a whole dword faults
 };
 
 struct DeviceOptions {
   jit::EngineKind engine = jit::EngineKind::avx2;
-  unsigned workers = 0;                   ///< host threads that run guest threads; 0: one for each processor
+  unsigned workers = 0;                   ///< host threads that run guest threads; 0: one per processor
   std::uint64_t budget = default_budget;  ///< guest instructions that one guest thread may execute
   Reach reach = Reach::Pages;
-  /// Where a step() may pause and what the registers hold then: for debuggers and simulators, which pay for
-  /// more of either with speed. See jit::CompileOptions.
+  /// Where a step() may pause and what the registers hold then; for debuggers and simulators. More of either
+  /// costs speed. See jit::CompileOptions.
   jit::Safepoints safepoints = jit::Safepoints::BackEdges;
   bool exact_registers = false;
   bool listing = false;       ///< translations keep what jit::Executable::host_map needs, for profiles
-  bool check_bounds = false;  ///< launches report accesses beyond surfaces (LaunchReport); they take longer
+  bool check_bounds = false;  ///< launches report accesses beyond surfaces (LaunchReport), and run slower
   jit::Limits limits = {};    ///< of the translation of one kernel
-  jit::Optimisations optimisations = {};  ///< that translations do
-  /// Bytes that a program's constants, or its globals, may have. What the binary does not hold of them is
-  /// zero and costs nothing until it is touched.
+  jit::Optimisations optimisations = {};  ///< that translations perform
+  /// Limit on the bytes of a program's constants, and of its globals. The part that the binary does not hold
+  /// is zero and costs nothing until touched.
   std::uint64_t most_segment_bytes = std::uint64_t{1} << 32;
 };
 
-/// Guest memory. `address` is what a kernel gets as a pointer.
+/// Guest memory. `address` is the pointer that a kernel gets.
 struct Buffer {
   std::uint64_t address = 0;
   std::byte* host = nullptr;
-  std::uint64_t size = 0;  ///< as asked for
+  std::uint64_t size = 0;  ///< as requested
 
   std::span<std::byte> bytes() const { return {host, static_cast<std::size_t>(size)}; }
   /// What a kernel can reach through the binding table: up to the next multiple of 4 bytes, as the vendor's
@@ -60,14 +60,14 @@ struct Buffer {
 /// Not synchronised: one call at a time.
 class Device {
  public:
-  /// An error where the host cannot run the engine.
+  /// An error if the host cannot run the engine.
   static Result<std::unique_ptr<Device>> create(const DeviceOptions& options);
 
-  /// Zeroed memory of at least 1 byte; the host gives pages of it when they are touched first.
+  /// Allocates at least 1 byte of zeroed memory; the host provides its pages on first touch.
   Result<Buffer> allocate(std::uint64_t bytes, std::string_view name);
   void release(const Buffer& buffer);
 
-  /// Memory for `slots` threads, below 4 GB, where A32 messages reach it. Valid until the next call.
+  /// Memory for `slots` threads, below 4 GB so that A32 messages reach it. Valid until the next call.
   Result<ScratchSpace> scratch(std::uint32_t bytes_per_thread, std::uint32_t slots);
 
   jit::Engine& engine() { return *engine_; }
@@ -76,7 +76,7 @@ class Device {
   CodeCache& code_cache() { return code_cache_; }
   mem::image::KernelCache& image_kernels() { return image_kernels_; }
   const DeviceOptions& options() const { return options_; }
-  /// So many bytes are more than the host's caches hold.
+  /// Whether so many bytes exceed the host's caches.
   static bool is_beyond_caches(std::uint64_t bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Kinds and texts of faults, and what is near the address of one.
+// Kinds and texts of faults, and the memory near a fault's address.
 #include "runtime/fault_report.hpp"
 
 #include <map>
@@ -119,7 +119,7 @@ void describe_instruction(const GuestFault& fault, const KernelCode& kernel,
   } else if (f.kind == jit::FaultKind::BadJump) {
     to.address = f.address;
   }
-  // A trap's text has the instruction already.
+  // A trap's text already contains the instruction.
   const bool trapped = jit::has_text(f.kind);
   to.message = fmt::format("{}: {}; thread {} of {}, instruction at {:#x}{}", kernel.name,
                            fault_text(f, translated, to), fault.thread, where, f.guest_ip,

@@ -1,6 +1,6 @@
 #pragma once
-// FaultReport: what a guest did wrong, as one line and as fields, with what of the kernel and of memory makes
-// it clear. It must not know how a dispatch comes to a fault.
+// FaultReport: what a guest did wrong, as one line and as fields, with the parts of the kernel and of memory
+// that explain it. It must not know how a dispatch detects a fault.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 namespace eum::rt {
 
 struct FaultReport {
-  /// A thread, and where in the kernel.
+  /// A thread, and its position in the kernel.
   struct Place {
     std::uint32_t thread = 0;  ///< in the group
     std::uint32_t ip = 0;      ///< bytes from the beginning of the kernel
@@ -26,24 +26,24 @@ struct FaultReport {
     std::uint64_t bytes = 0;
   };
 
-  std::string_view kind;  ///< "out_of_bounds", "deadlock", ...: for programs, stays as it is
+  std::string_view kind;  ///< "out_of_bounds", "deadlock", ...: for programs, does not change
   std::string message;    ///< one line for a human
   std::array<std::uint32_t, 3> group{};
   std::uint32_t thread = 0;
-  std::optional<std::uint32_t> ip;  ///< not of a deadlock
+  std::optional<std::uint32_t> ip;  ///< empty for a deadlock
   std::string instruction;
-  std::optional<std::uint32_t> lane;  ///< of accesses
+  std::optional<std::uint32_t> lane;  ///< for accesses
   std::optional<std::uint64_t> address;
   std::uint32_t bytes = 0;           ///< of the access
-  std::optional<NearRegion> region;  ///< of accesses by address: the region there, else the nearest below
-  std::vector<Place> waiting;        ///< of a deadlock: who waits where
+  std::optional<NearRegion> region;  ///< for accesses by address: the region there, else the nearest below
+  std::vector<Place> waiting;        ///< for a deadlock: which thread waits where
 };
 
-/// Where of a fault that the GuestFault does not say.
+/// Context of a fault that GuestFault does not contain.
 struct FaultScene {
   const mem::AddressSpace* space = nullptr;  ///< for the region, if there is one
-  std::uint32_t ip = 0;                      ///< of a budget: the next instruction of the thread
-  std::uint64_t budget = 0;                  ///< of a budget: how many instructions it was
+  std::uint32_t ip = 0;                      ///< for Budget: the thread's next instruction
+  std::uint64_t budget = 0;                  ///< for Budget: the number of instructions allowed
 };
 
 FaultReport report(const GuestFault& fault, const KernelCode& kernel, const TranslatedKernel& translated,

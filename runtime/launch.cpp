@@ -1,4 +1,4 @@
-// One WalkerCommand for each walk of the payload, one after the other.
+// Runs one WalkerCommand per walk of the payload, one after the other.
 #include "runtime/launch.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool prints(const Kernel& kernel) {
                      [](const Patch& patch) { return patch.item == PayloadItem::PrintfBuffer; });
 }
 
-/// Of buffers and images together.
+/// Bytes of all buffers and images.
 std::uint64_t bytes_of(std::span<const ArgumentValue> arguments) {
   std::uint64_t bytes = 0;
   for (const ArgumentValue& argument : arguments) {
@@ -79,7 +79,7 @@ Result<Launch> Launch::assemble(Module& module, const Kernel& kernel,
     mem::resolve(surface, module.device().memory());
   if (module.device().options().check_bounds) {
     launch.bounds_ = std::make_unique<BoundsLog>();
-    // Nothing in line, so that the observer sees all.
+    // Disables inline accesses, so that the observer sees every access.
     for (mem::Surface& surface : launch.payload_.bindings.surfaces) surface.direct = 0;
   }
   return launch;

@@ -1,4 +1,4 @@
-// Segments are placed first, since the code and the segments themselves hold their addresses.
+// Segments are placed first, since the code and the segments themselves contain their addresses.
 #include "runtime/module.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Result<void> Module::place_segments() {
     if (placed[i].size == 0) continue;
     const auto bytes = relocated_bytes(program_.segments[i], addresses_);
     if (!bytes) return bytes.error();
-    std::copy(bytes->begin(), bytes->end(), placed[i].host);  // what follows is zero as allocated
+    std::copy(bytes->begin(), bytes->end(), placed[i].host);  // the rest is zero as allocated
   }
   const auto surface = [&](Segment segment) {
     const Buffer& b = placed[static_cast<std::size_t>(segment)];

@@ -1,6 +1,6 @@
 #pragma once
-// Module: a program on a device: its constants and globals in guest memory, its kernels translated as they
-// are asked for. It must not know arguments or ranges.
+// Module: a program on a device: its constants and globals in guest memory, its kernels translated on demand.
+// It must not know arguments or ranges.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -27,23 +27,23 @@ class Module {
   const Program& program() const { return program_; }
   Device& device() { return device_; }
 
-  /// The kernel with this name; an error that lists those that there are.
+  /// The kernel with this name; the error lists the kernels that exist.
   Result<const Kernel*> find(std::string_view name) const;
 
-  /// Translated once a device, for walks of which these facts hold; the result lives as long as the module.
+  /// Translated once per device, for walks that satisfy these facts; the result lives as long as the module.
   /// `kernel` is one of program().
   Result<const TranslatedKernel*> translated(const Kernel& kernel, const jit::LaunchFacts& launch = {});
 
-  /// What translate() and texts about it take.
+  /// The input of translate() and of the functions that print code.
   Result<KernelCode> code(const Kernel& kernel);
 
-  /// Constants and globals as arguments of build_payload.
+  /// Constants and globals, for build_payload().
   const ImplicitBuffers& segments() const { return implicit_; }
 
  private:
   struct Entry {
     std::vector<std::byte> code;                                      // KernelCode::bytes
-    std::vector<std::shared_ptr<const TranslatedKernel>> translated;  // by what they rely on
+    std::vector<std::shared_ptr<const TranslatedKernel>> translated;  // by the facts that they rely on
   };
 
   Module(Device& device, Program program);
@@ -57,7 +57,7 @@ class Module {
   std::vector<Buffer> buffers_;
   ImplicitBuffers implicit_;
   std::vector<Entry> entries_;  // by kernel
-  visa::Symbols symbols_;       // of vISA text
+  visa::Symbols symbols_;       // for vISA text
 };
 
 }  // namespace eum::rt

@@ -60,7 +60,7 @@ bool matches(const Argument& a, const ArgumentValue& value) {
     case ArgumentKind::Value: {
       const auto* bytes = std::get_if<std::vector<std::byte>>(&value);
       if (bytes == nullptr) return false;
-      // Without declared size: the payload copies whole dwords.
+      // Without a declared size: the payload copies whole dwords.
       return a.exact_size ? bytes->size() == a.size
                           : !bytes->empty() && bytes->size() <= a.size && bytes->size() + 3 >= a.size;
     }
@@ -79,7 +79,7 @@ bool matches(const Argument& a, const ArgumentValue& value) {
   return false;
 }
 
-// The size of the argument bytes that a patch of a value copies; what the value lacks stays 0.
+// Copies the argument bytes that the patch of a value covers; bytes beyond the value stay 0.
 void copy_value(const Patch& p, const std::vector<std::byte>& value, std::vector<std::byte>& data) {
   if (p.source >= value.size()) return;
   std::memcpy(data.data() + p.offset, value.data() + p.source,
@@ -195,7 +195,7 @@ class PayloadBuilder {
     return {};
   }
 
-  // An image that a kernel writes has a format that typed messages write.
+  // The format of an image that a kernel writes must be one that typed messages write.
   Result<void> check_written(std::size_t index) const {
     const auto* image = std::get_if<ImageValue>(&arguments_[index]);
     const AccessQualifier access = kernel_.arguments[index].access;
@@ -208,7 +208,7 @@ class PayloadBuilder {
                  format != nullptr && image->writable ? format->name : std::string_view("this format"));
   }
 
-  // __local arguments lie behind the kernel's own local memory, in order of their index.
+  // __local arguments follow the kernel's own local memory, in order of their index.
   Result<void> place_local() {
     std::uint64_t end = kernel_.slm_bytes;
     local_offsets_.resize(arguments_.size());
@@ -249,7 +249,7 @@ class PayloadBuilder {
     return {};
   }
 
-  // Those that the kernel declares, and those of arguments.
+  // Samplers that the kernel declares, and those of arguments.
   Result<void> fill_samplers() {
     std::vector<SamplerState> states = kernel_.samplers;
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
@@ -269,7 +269,7 @@ class PayloadBuilder {
     return {};
   }
 
-  // What an item of an argument is; check_arguments and the loader have made sure that the kinds agree.
+  // The value of an item of an argument; check_arguments and the loader have ensured that the kinds agree.
   std::uint64_t argument_item(PayloadItem item, std::size_t index) const {
     const ArgumentValue& value = arguments_[index];
     if (const auto* buffer = std::get_if<BufferValue>(&value)) {
@@ -305,7 +305,7 @@ class PayloadBuilder {
           return static_cast<std::uint32_t>(sampler->address);
         case PayloadItem::SamplerNormalized:
           return sampler->normalized ? normalized : 0;
-        default:  // SamplerSnap: all ones where a border colour is clamped to without filtering
+        default:  // SamplerSnap: all ones for clamping to a border colour without filtering
           return sampler->address == SamplerAddress::clamp_border && sampler->filter == SamplerFilter::nearest
                      ? ~std::uint32_t{0}
                      : 0;
@@ -389,8 +389,8 @@ class PayloadBuilder {
   const ImplicitBuffers& buffers_;
   const PayloadLimits& limits_;
   Payload payload_;
-  std::vector<std::byte> common_;             // cross-thread data without what depends on the walk
-  std::vector<std::uint32_t> local_offsets_;  // in SLM, by argument
+  std::vector<std::byte> common_;             // cross-thread data without the parts that depend on the walk
+  std::vector<std::uint32_t> local_offsets_;  // offset in SLM, by argument
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
-// Payload: from a kernel, its arguments and an N-D range to what the hardware's walker takes: group counts,
-// cross-thread and per-thread bytes, binding table, samplers, masks. Plain bytes; it must not know engines,
-// threads or the decoder.
+// Payload: converts a kernel, its arguments and an N-D range to the input of the hardware's walker: group
+// counts, cross-thread and per-thread bytes, binding table, samplers, masks. Plain bytes; it must not know
+// engines, threads or the decoder.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace eum::rt {
 
-/// __global or __constant pointer. `surface.gpu_address` is the pointer, `surface` what may be reached
+/// __global or __constant pointer. `surface.gpu_address` is the pointer, `surface` what can be reached
 /// through the binding table; a null pointer is BufferValue{}.
 struct BufferValue {
   mem::Surface surface;
 };
 
-/// __local pointer: how many bytes it points to.
+/// __local pointer: the number of bytes that it points to.
 struct LocalValue {
   std::uint32_t bytes = 0;
 };
@@ -38,7 +38,7 @@ struct ImageValue {
   std::uint32_t array_size = 0;
   std::uint32_t samples = 0;
   std::uint32_t mip_levels = 0;
-  bool writable = true;  ///< by kernels, as far as its surface format is
+  bool writable = true;  ///< kernels may write it, as far as its surface format permits
 };
 
 struct SamplerValue {
@@ -47,7 +47,8 @@ struct SamplerValue {
   bool normalized = false;
 };
 
-/// One argument as the caller gives it. Bytes for anything passed by value; monostate only for unused ones.
+/// One argument as the caller gives it. Bytes for anything passed by value; monostate only for unused
+/// arguments.
 using ArgumentValue =
     std::variant<std::monostate, std::vector<std::byte>, BufferValue, LocalValue, ImageValue, SamplerValue>;
 
@@ -59,23 +60,23 @@ ArgumentValue by_value(const T& value) {
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
-/// A buffer argument from `address` to the end of what was asked for of the region there (address 0: a null
+/// A buffer argument from `address` to the end of the size requested for the region there (address 0: a null
 /// pointer). An error if nothing is mapped at `address`.
 Result<ArgumentValue> buffer_at(const mem::AddressSpace& space, std::uint64_t address);
 
 struct NdRange {
   unsigned dims = 1;             // 1 to 3; sizes beyond are 1, offsets beyond are 0
   Size3 global{1, 1, 1};         // work-items
-  Size3 local{0, 0, 0};          // work-items of a group; all 0: chosen
+  Size3 local{0, 0, 0};          // work-items of a group; all 0: chosen automatically
   Size3 offset{0, 0, 0};         // of the first work-item's global id
   bool allow_remainder = false;  // OpenCL 2.0: groups at the end of a dimension may be smaller
 };
 
-/// Memory that the program, not an argument, brings. A surface of size 0 is not there.
+/// Memory that the program provides instead of an argument. A surface of size 0 is absent.
 struct ImplicitBuffers {
   mem::Surface constants;
   mem::Surface globals;
-  /// Kernel::private_bytes * SIMD size for each value that ThreadHeader::thread_slot takes.
+  /// Kernel::private_bytes * SIMD size for each value of ThreadHeader::thread_slot.
   mem::Surface private_memory;
   mem::Surface printf_buffer;
 };
@@ -84,29 +85,29 @@ struct PayloadLimits {
   std::uint32_t max_local_size = 256;  // CL_DEVICE_MAX_WORK_GROUP_SIZE of the vendor's driver on Gen9
 };
 
-/// Groups of one size. An N-D range is one walk, or up to eight where groups at its ends are smaller.
+/// Groups of one size. An N-D range is one walk, or up to eight if groups at its ends are smaller.
 struct Walk {
   Size3 first_group{};  // id of the first group
   Size3 group_count{1, 1, 1};
   Size3 local_size{1, 1, 1};
   std::uint32_t threads_per_group = 0;
-  std::uint32_t last_thread_mask = 0;   // channels of each group's last thread; all are on in the others
-  std::vector<std::byte> cross_thread;  // Kernel::cross_thread_bytes, the same for each thread
+  std::uint32_t last_thread_mask = 0;   // channels of each group's last thread; all are active in the others
+  std::vector<std::byte> cross_thread;  // Kernel::cross_thread_bytes, shared by all threads
   std::vector<std::byte>
-      per_thread;  // Kernel::per_thread_bytes for each thread of a group, the same for each group
+      per_thread;  // Kernel::per_thread_bytes for each thread of a group; the same for every group
 };
 
 struct Payload {
   const Kernel* kernel = nullptr;
   Size3 local_size{1, 1, 1};                       // as enqueued, or as chosen
-  std::uint32_t slm_bytes = 0;                     // of a group: the kernel's own and its __local arguments
-  mem::BindingTable bindings;                      // entries 253 to 255 are the dispatcher's
+  std::uint32_t slm_bytes = 0;                     // per group: the kernel's own and its __local arguments
+  mem::BindingTable bindings;                      // entries 253 to 255 belong to the dispatcher
   std::vector<mem::image::SamplerState> samplers;  // by sampler index
   std::vector<Walk> walks;
 };
 
-/// The local size for a range without one: what the kernel requires, or as drivers choose, a divisor of the
-/// global size in each dimension, large, and along the first a multiple of the SIMD size where there is one.
+/// The local size for a range that does not give one: what the kernel requires, or as drivers choose it: a
+/// large divisor of the global size in each dimension, in the first a multiple of the SIMD size if possible.
 Size3 choose_local_size(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits = {});
 
 /// Checks arguments and range and builds everything. Errors are one line, such as
@@ -116,17 +117,17 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
                               const NdRange& range, const ImplicitBuffers& buffers = {},
                               const PayloadLimits& limits = {});
 
-/// That the local ids of a kernel's threads, whose data begins at byte `first` of the register file, go up by
-/// 1 within each `run` channels.
+/// States that the local ids of a kernel's threads, whose data begins at byte `first` of the register file,
+/// increase by 1 within each run of `run` channels.
 jit::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run);
-/// What is the same in all threads of the range, whose data begins at byte `first` of the register file: in
-/// which runs of 8, 16 or 32 channels the first local id goes up by 1, and the channels of threads that are
-/// groups of their own. Nothing where build_payload refuses the range.
+/// Facts that hold for all threads of the range, whose data begins at byte `first` of the register file: the
+/// run length of 8, 16 or 32 channels within which the first local id increases by 1, and the channels of
+/// threads that form a group alone. No facts if build_payload() refuses the range.
 jit::LaunchFacts thread_facts(const Kernel& kernel, const NdRange& range, std::uint32_t first,
                               const PayloadLimits& limits = {});
 
-/// What the walker takes to run `walk`, one of `payload`'s; both must outlive it. Code, address space, slots,
-/// scratch and budget are the caller's to fill in.
+/// The walker command that runs `walk`, one of `payload`'s walks; both must outlive it. The caller fills in
+/// code, address space, slots, scratch and budget.
 WalkerCommand walker_command(const Payload& payload, const Walk& walk);
 
 /// WalkerCommand::header of a kernel's threads: r0.3 the sampler state pointer and in 3:0

@@ -9,7 +9,7 @@
 namespace eum::rt {
 namespace {
 
-// The largest divisor of n that is at most `most`, and at most that a multiple of `multiple` if there is one.
+// The largest divisor of n that is at most `most`; among those a multiple of `multiple` is preferred.
 std::uint32_t divisor(std::uint32_t n, std::uint32_t most, std::uint32_t multiple) {
   std::uint32_t any = 1;
   for (std::uint32_t d = std::min(n, most); d >= 1; --d) {
@@ -49,7 +49,7 @@ std::vector<std::byte> local_id_bytes(const Kernel& kernel, const Size3& size, s
         std::memcpy(row + channel * sizeof(value), &value, sizeof(value));
         row += ids.row_bytes;
       }
-      // Channels beyond the group count on along the slowest dimension; they are off.
+      // Channels beyond the group continue along the slowest dimension; they are inactive.
       if (++id[fast] == size[fast]) {
         id[fast] = 0;
         if (++id[middle] == size[middle]) {
@@ -63,7 +63,7 @@ std::vector<std::byte> local_id_bytes(const Kernel& kernel, const Size3& size, s
 }
 
 std::vector<Walk> plan_walks(const Kernel& kernel, const Size3& global, const Size3& local) {
-  // In each dimension the whole groups, then what remains.
+  // In each dimension the whole groups, then the remainder.
   struct Part {
     std::uint32_t first, count, size;
   };

@@ -1,4 +1,4 @@
-// Names and look-ups of the program structure.
+// Names and lookups for the program structure.
 #include "runtime/program.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Program and Kernel: what a binary says, the same whichever container it came in. Plain data.
-// It must not know containers, engines, or where anything is in GPU memory.
+// Program and Kernel: the contents of a binary, independent of its container. Plain data. It must not know
+// containers, engines, or where anything is in GPU memory.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +19,12 @@ struct Module;
 
 namespace eum::rt {
 
-/// How the code came.
+/// Container of the code.
 enum class Container : std::uint8_t { PatchTokens, PatchTokensElf, Zebin, Visa };
 
 std::string_view container_name(Container container);
 
-/// What a place in the payload holds (payload_items.def).
+/// Item held at a position of the payload (payload_items.def).
 enum class PayloadItem : std::uint8_t {
 #define PAYLOAD_ITEM(name, ...) name,
 #include "runtime/payload_items.def"
@@ -57,7 +57,7 @@ constexpr const PayloadItemInfo& info(PayloadItem item) {
 std::optional<PayloadItem> item_of_zebin(std::string_view arg_type);
 std::optional<PayloadItem> item_of_parameter(std::uint32_t parameter);
 
-/// One place in the cross-thread data that the dispatch fills.
+/// One position in the cross-thread data that the dispatch fills in.
 struct Patch {
   PayloadItem item = PayloadItem::Value;
   std::uint32_t offset = 0;  // bytes from the start of the cross-thread data
@@ -68,7 +68,7 @@ struct Patch {
 };
 
 enum class ArgumentKind : std::uint8_t {
-  Unused,        // the binary says nothing of it; any value is accepted
+  Unused,        // the binary does not describe it; any value is accepted
   Value,         // bytes
   Pointer,       // __global or __constant
   LocalPointer,  // __local: the caller gives a size
@@ -79,12 +79,12 @@ enum class ArgumentKind : std::uint8_t {
 enum class AddressQualifier : std::uint8_t { Private, Global, Constant, Local };
 enum class AccessQualifier : std::uint8_t { None, ReadOnly, WriteOnly, ReadWrite };
 
-/// "global" and so on, as an OpenCL source spells it without the underscores; "" for private.
+/// "global" and so on, spelled as in OpenCL C without the underscores; "" for private.
 std::string_view qualifier_name(AddressQualifier qualifier);
 
 struct ImageParameterInfo {
   std::string_view name;           ///< .ze_info's image_type
-  std::optional<ImageType> takes;  ///< nothing: no image can be given for it
+  std::optional<ImageType> takes;  ///< nothing: no image can be passed for it
 };
 
 /// Image types of parameters; the index is IMAGE_MEMORY_OBJECT_TYPE of patch tokens.
@@ -113,19 +113,19 @@ struct Argument {
   ArgumentKind kind = ArgumentKind::Unused;
   AddressQualifier address = AddressQualifier::Private;
   AccessQualifier access = AccessQualifier::None;  // images
-  std::string name;                                // "" where the binary keeps no names
-  std::string type_name;                           // "float*", "" where unknown
+  std::string name;                                // "" if the binary keeps no names
+  std::string type_name;                           // "float*", "" if unknown
   std::string type_qualifiers;                     // "const", "" for none
   std::uint32_t size = 0;                          // bytes of a Value; 8 or 4 for pointers
   bool exact_size = false;  // size is the declared one; otherwise it is rounded up to what the payload copies
-  bool stateless = false;   // may be accessed through its address, not only through its surface
+  bool stateless = false;   // may be accessed by address, not only through its surface
   std::optional<std::uint8_t> binding;  // binding table index of its surface
-  std::optional<std::uint8_t> sampler;  // index in Kernel::samplers
-  std::uint8_t image_type = 0;          // index in image_types
+  std::optional<std::uint8_t> sampler;  // index into Kernel::samplers
+  std::uint8_t image_type = 0;          // index into image_types
   std::vector<Patch> patches;           // by offset
 };
 
-/// A surface that is no argument: constants, globals, private memory, printf buffer.
+/// A surface that is not an argument: constants, globals, private memory, printf buffer.
 struct ImplicitSurface {
   PayloadItem item = PayloadItem::ConstantBase;
   std::uint8_t binding = 0;
@@ -143,24 +143,24 @@ enum class SamplerAddress : std::uint8_t {
 };
 enum class SamplerFilter : std::uint8_t { nearest = 0, linear = 1 };
 
-/// SAMPLER_STATE, four dwords as the hardware reads them. Those of arguments are zero until dispatch.
+/// SAMPLER_STATE, four dwords as the hardware reads them. Samplers of arguments are zero until dispatch.
 using SamplerState = std::array<std::uint32_t, 4>;
 
-/// SAMPLER_STATE of Gen8 and Gen9 with these properties (genxml). What OpenCL does not choose is as the
-/// compiler writes it for samplers that a kernel declares (ocloc 22.43).
+/// SAMPLER_STATE of Gen8 and Gen9 with these properties (genxml). Fields that OpenCL does not determine are
+/// as the compiler writes them for samplers that a kernel declares (ocloc 22.43).
 SamplerState sampler_state(SamplerAddress address, SamplerFilter filter, bool normalized);
 
-/// Memory of the program that has a GPU address once a device places it.
+/// Memory of the program that gets a GPU address when a device places it.
 enum class Segment : std::uint8_t { Constants, Globals, Strings, Functions };
 inline constexpr std::size_t segment_count = 4;
 std::string_view segment_name(Segment segment);
 
-/// Bytes that get the address `segment + addend`.
+/// Bytes to be overwritten with the address `segment + addend`.
 struct Relocation {
   enum class Kind : std::uint8_t { Address64, AddressLow32, AddressHigh32 };
   Kind kind = Kind::Address64;
   Segment segment = Segment::Constants;
-  std::uint64_t offset = 0;  // of the bytes to write, in the code or segment that holds the relocation
+  std::uint64_t offset = 0;  // of the bytes to write, within the code or segment that holds the relocation
   std::uint64_t addend = 0;
   bool operator==(const Relocation&) const = default;
 };
@@ -168,23 +168,23 @@ struct Relocation {
 /// A file of vISA text.
 struct TextFile {
   std::string source;
-  std::shared_ptr<const visa::Module> module;  ///< what it says
+  std::shared_ptr<const visa::Module> module;  ///< the parsed text
 };
 
-/// Where a kernel is that has no machine code.
+/// The text of a kernel that has no machine code.
 struct KernelText {
-  std::shared_ptr<const TextFile> file;  ///< null: it has machine code
-  std::uint32_t kernel = 0;              ///< in the module
-  std::uint32_t instructions = 0;        ///< without those of functions
-  std::uint32_t grf_bytes = 0;           ///< of one general register
+  std::shared_ptr<const TextFile> file;  ///< null: the kernel has machine code
+  std::uint32_t kernel = 0;              ///< index in the module
+  std::uint32_t instructions = 0;        ///< not counting those of functions
+  std::uint32_t grf_bytes = 0;           ///< per general register
 };
 
-/// Where a thread finds its local ids: one row of u16 per dimension, padded to whole registers, in r1 and up.
+/// Layout of a thread's local ids: one row of u16 per dimension, padded to whole registers, in r1 and up.
 struct LocalIds {
   std::array<bool, 3> present{};  // x, y, z; rows are in this order
   std::array<std::uint8_t, 3> walk{
       0, 1, 2};                 // walk[0] is the dimension that changes fastest from channel to channel
-  std::uint32_t row_bytes = 0;  // 2 a channel, a register at least
+  std::uint32_t row_bytes = 0;  // 2 per channel, at least a register
 
   unsigned rows() const { return unsigned{present[0]} + unsigned{present[1]} + unsigned{present[2]}; }
   bool operator==(const LocalIds&) const = default;
@@ -194,12 +194,12 @@ using Size3 = std::array<std::uint32_t, 3>;
 
 struct Kernel {
   std::string name;
-  std::vector<std::byte> code;          // without the padding behind it; none of vISA text
+  std::vector<std::byte> code;          // without trailing padding; empty for vISA text
   std::vector<Relocation> relocations;  // in code
   KernelText text;
   std::uint32_t simd_size = 0;  // 8, 16 or 32
   std::uint32_t grf_count = 0;
-  std::uint32_t slm_bytes = 0;  // declared in the kernel; __local arguments come on top
+  std::uint32_t slm_bytes = 0;  // declared in the kernel; __local arguments are additional
   std::uint32_t barrier_count = 0;
   std::uint32_t scratch_bytes = 0;  // per thread, a power of two from 1 KB, or 0
   std::uint32_t private_bytes = 0;  // per work-item, at PrivateBase
@@ -211,12 +211,12 @@ struct Kernel {
   std::vector<Patch> implicit;           // by offset
   std::vector<ImplicitSurface> surfaces;
   std::vector<SamplerState> samplers;
-  std::array<std::uint32_t, 4> border_color{};  // of all samplers, red to alpha: bits of f32, or integers
+  std::array<std::uint32_t, 4> border_color{};  // for all samplers, red to alpha: bits of f32, or integers
   std::vector<std::string> printf_strings;  // patch tokens: by index; zebin keeps them in Segment::Strings
   std::string unsupported;                  // "" or why no dispatch of it can work
 };
 
-/// Initial contents; `zero_bytes` more follow that the binary does not hold.
+/// Initial contents, followed by `zero_bytes` zeros that the binary does not hold.
 struct SegmentData {
   std::vector<std::byte> bytes;
   std::uint64_t zero_bytes = 0;
@@ -225,7 +225,7 @@ struct SegmentData {
   std::uint64_t size() const { return bytes.size() + zero_bytes; }
 };
 
-/// A name for a place in a segment, as host code can ask for program scope variables.
+/// A named position in a segment, such as a program scope variable that host code may look up.
 struct Symbol {
   std::string name;
   Segment segment = Segment::Globals;
@@ -234,10 +234,10 @@ struct Symbol {
 };
 
 struct Program {
-  gen::Family family = gen::Family::Gen9;  // of machine code; vISA text has none, see KernelText
+  gen::Family family = gen::Family::Gen9;  // of machine code; for vISA text see KernelText
   Container container = Container::PatchTokens;
   std::uint32_t pointer_bytes = 8;
-  std::string build_options;  // of the OpenCL compiler; "" where the container does not say
+  std::string build_options;  // of the OpenCL compiler; "" if the container does not say
   std::vector<Kernel> kernels;
   std::array<SegmentData, segment_count> segments;
   std::vector<Symbol> symbols;
@@ -252,11 +252,11 @@ struct Program {
 
 /// "" or why no launch of the kernel can work.
 std::string cannot_run(const Kernel& kernel);
-/// What the code is for: "Gen9", or of vISA text "registers of 64 bytes".
+/// The target of the code: "Gen9", or for vISA text "registers of 64 bytes".
 std::string target_name(const Program& program);
 /// "no kernel x: expected one of a, b"
 std::string no_such_kernel(const Program& program, std::string_view name);
-/// "x: global const float*", or "#1: pointer" where the binary keeps no names.
+/// "x: global const float*", or "#1: pointer" if the binary keeps no names.
 std::string describe_argument(const Kernel& kernel, std::size_t index);
 /// "a: float, x: global const float*, n: int"
 std::string describe_arguments(const Kernel& kernel);

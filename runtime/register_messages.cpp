@@ -1,5 +1,5 @@
-// Each message is a function of its own, which the reference engine runs: there is next to nothing to gain
-// from host code for one instruction, and it needs no memory that is executable.
+// Each message becomes a function that the reference engine runs: host code for a single instruction would
+// gain almost nothing, and the reference engine needs no executable memory.
 #include "runtime/register_messages.hpp"
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace {
 
 using Descriptors = std::array<std::uint32_t, 2>;
 
-/// A message translated for values of its descriptors.
+/// A message translated for particular values of its descriptors.
 struct Message {
-  std::unique_ptr<jit::Executable> executable;  ///< null: it is refused
+  std::unique_ptr<jit::Executable> executable;  ///< null: the message is refused
   std::string refusal;
   std::vector<std::string> traps;
 };
@@ -67,7 +67,7 @@ class RegisterMessages final : public jit::Executable {
   using Key = std::pair<std::uint32_t, Descriptors>;  // byte offset, values
   static constexpr std::size_t most_messages = 1024;
 
-  /// Paused: the thread is behind the message.
+  /// Returns Paused if the thread is after the message.
   jit::Status send(jit::ThreadState& state, jit::FpScope& scope) const {
     const std::uint32_t ip = state.fault.guest_ip;
     const auto form = gen::register_message(bytes_, family_, ip);
@@ -88,7 +88,7 @@ class RegisterMessages final : public jit::Executable {
     std::memset(memory.data(), 0, code.layout().size);
     auto& own = *new (memory.data()) jit::ThreadState;
     own.environment = state.environment;
-    // Channels that are parked take no part in a message.
+    // Parked channels take no part in a message.
     const auto parked = std::exchange(image.parked, {});
     image.ip = 0;
     if (!code.restore(image, own)) return jit::Status::Faulted;
@@ -140,7 +140,7 @@ class RegisterMessages final : public jit::Executable {
   std::unique_ptr<jit::Engine> engine_;
   mutable std::mutex mutex_;
   mutable std::map<Key, std::shared_ptr<const Message>> messages_;
-  mutable std::set<std::string> refusals_;  // of faults
+  mutable std::set<std::string> refusals_;  // texts that faults refer to
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
-// Messages whose descriptors only registers know, such as those on a surface that the kernel chooses. The
-// engine leaves such a thread in front of the message; here the message is translated for what the registers
-// hold, done on the thread's state, and the thread goes on behind it.
+// Messages whose descriptors are in registers, such as those on a surface that the kernel chooses. The engine
+// leaves such a thread in front of the message; the message is then translated for the registers' values and
+// executed on the thread's state, and the thread continues after it.
 #include <memory>
 #include <optional>
 
@@ -11,11 +11,11 @@
 
 namespace eum::rt {
 
-/// Whether some message of the function is one of those.
+/// Whether the function contains such a message.
 bool has_register_messages(const ir::Function& function);
 
-/// `code`, translated from `function` with exact registers and a safepoint behind each message, with those
-/// messages done. Copies what it needs of `kernel`, which is one of GEN.
+/// Wraps `code`, translated from `function` with exact registers and a safepoint after each message, so that
+/// such messages are executed. Copies what it needs of `kernel`, which must be a GEN kernel.
 std::unique_ptr<jit::Executable> with_register_messages(std::unique_ptr<jit::Executable> code,
                                                         const ir::Function& function,
                                                         const KernelCode& kernel);

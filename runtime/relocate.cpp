@@ -1,4 +1,4 @@
-// Relocations. The loader has checked that each lies inside what it changes.
+// Applies relocations. The loader has checked that each lies inside the bytes that it changes.
 #include "runtime/relocate.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 #pragma once
-// Writes addresses into code and initial data, once a device has placed a program's segments.
+// Writes addresses into code and initial data once a device has placed a program's segments.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace eum::rt {
 
-/// GPU address of each Segment; nothing where a segment is not placed.
+/// GPU address of each Segment, or nothing if the segment is not placed.
 struct SegmentAddresses {
   std::array<std::optional<std::uint64_t>, segment_count> address;
 
@@ -22,13 +22,13 @@ struct SegmentAddresses {
   }
 };
 
-/// The kernel's code with its relocations done. An error names a segment that is needed and not placed.
+/// The kernel's code with its relocations applied. An error names a segment that is needed but not placed.
 Result<std::vector<std::byte>> relocated_code(const Kernel& kernel, const SegmentAddresses& addresses);
 
-/// Where the variables of the program are that vISA text names, as far as their segments are placed.
+/// Addresses of the program's variables that vISA text names, as far as their segments are placed.
 visa::Symbols symbol_addresses(const Program& program, const SegmentAddresses& addresses);
 
-/// A segment's initial bytes with the pointers in them; its zero bytes are not included.
+/// A segment's initial bytes with their pointers relocated; the trailing zero bytes are not included.
 Result<std::vector<std::byte>> relocated_bytes(const SegmentData& segment, const SegmentAddresses& addresses);
 
 }  // namespace eum::rt

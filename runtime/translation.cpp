@@ -1,4 +1,4 @@
-// One arena a translation: everything between bits and host code is dropped at once.
+// One arena per translation: all intermediate data is released at once.
 #include "runtime/translation.hpp"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of an arena; enough for a small kernel.
+/// Initial arena size, enough for a small kernel.
 constexpr std::size_t first_block = 64 * 1024;
 
 double seconds_between(Clock::time_point a, Clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
 }
 
-/// As every front end lays the register file out.
+/// The register file layout that all front ends use.
 eu::Target target_of(const ir::Function& function) {
   eu::Target target{nullptr, static_cast<std::uint16_t>(function.slot_bytes), 0, function.flag_bits};
   target.grf_count =
@@ -59,7 +59,7 @@ ThreadCode thread_code(const ir::Function& function, const jit::Executable& exec
 
 namespace {
 
-/// Calls `step` with an arena for micro-ops that holds no more than the limit.
+/// Calls `step` with an arena for micro-ops whose size the limit bounds.
 template <class Step>
 auto in_arena(const KernelCode& kernel, const jit::Limits& limits, Step&& step)
     -> decltype(step(static_cast<std::pmr::memory_resource*>(nullptr))) {
@@ -117,7 +117,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     jit::CompileOptions used = options;
     const bool leaves = has_register_messages(*function);
     if (leaves) {
-      // Threads are left in front of messages, and go on behind them.
+      // Threads are left in front of such messages and continue after them.
       used.exact_registers = true;
       used.safepoints = std::max(options.safepoints, jit::Safepoints::Messages);
       if (used.safepoints != options.safepoints) function = lower(kernel, memory, used.safepoints);
@@ -125,7 +125,7 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
     }
     const auto lowered = Clock::now();
     for (const ir::Block& block : function->blocks) result.instructions += block.guest_instructions;
-    // As ThreadPayload writes it.
+    // In the way that ThreadPayload writes it.
     used.group_dwords = ThreadPayload::group_dwords;
     used.control = {target_of(*function).offset(eu::StateRegister::Control), initial_control};
     auto executable = engine.compile(*function, used);

@@ -1,4 +1,4 @@
-// GEN instructions, micro-ops and host code as text.
+// Prints GEN instructions, micro-ops and host code.
 #include "runtime/cli/code_commands.hpp"
 
 #include <fmt/core.h>
@@ -34,7 +34,7 @@ struct CodeOptions {
   std::uint32_t group_items = 0;
 };
 
-/// Prints what decodes, and says where the first instruction is that does not.
+/// Prints what decodes; the error gives the first instruction that does not.
 Result<void> print_instructions(const CodeOptions& options, std::string_view what,
                                 std::span<const std::byte> code, gen::Family family) {
   put(gen::disassemble(code, family, options.offsets));
@@ -64,7 +64,7 @@ int disassemble_program(const CodeOptions& options) {
   if (holds_visa_text(options.program.file)) return print_texts(options.program.file, options.kernel);
   rt::Program program;
   if (const auto failed = read_program(options.program, program)) return fail(failed->code, failed->error);
-  Result<void> printed;  // or the first that failed
+  Result<void> printed;  // or the first failure
   if (!options.kernel.empty()) {
     const rt::Kernel* kernel = program.find(options.kernel);
     if (!kernel)
@@ -81,16 +81,16 @@ int disassemble_program(const CodeOptions& options) {
   return printed ? number(ExitCode::Ok) : fail(ExitCode::BadInput, printed.error());
 }
 
-/// A module on a device of its own, for looking at one kernel.
+/// A module on its own device, for inspecting one kernel.
 struct Opened {
   std::unique_ptr<rt::Device> device;
   std::unique_ptr<rt::Module> module;
-  OpenedText text;                     // or this
-  const rt::Kernel* kernel = nullptr;  // of the module
+  OpenedText text;                     // used instead of the module for vISA text without a description
+  const rt::Kernel* kernel = nullptr;  // in the module
   rt::KernelCode code;
 };
 
-/// The exit code if it fails.
+/// Returns the exit code; on failure the error has been printed.
 int open(const CodeOptions& options, jit::EngineKind engine, Opened& to) {
   auto device = rt::Device::create({.engine = engine, .workers = 1});
   if (!device) return fail(ExitCode::Internal, device.error());
@@ -127,7 +127,7 @@ int print_micro_ops(const CodeOptions& options) {
   return number(ExitCode::Ok);
 }
 
-/// The listing with each "; @0x88" followed by the guest instruction there.
+/// The listing, with each "; @0x88" followed by the guest instruction at that address.
 std::string annotated(std::string_view listing, const rt::KernelCode& code) {
   constexpr std::string_view mark = "; @0x";
   std::string text;

@@ -4,7 +4,7 @@
 
 namespace eum::cli {
 
-/// Adds the three commands. `exit_code` outlives the parsing and is set when a command was run.
+/// Adds the three commands. `exit_code` must outlive the parsing; it is set when a command has run.
 void add_code_commands(CLI::App& app, int& exit_code);
 
 }  // namespace eum::cli

@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* option_name = "--disable";
 
-/// Every name with what it stands for.
+/// Every name with its description.
 std::string help() {
   std::string text = fmt::format(
       "translate without these optimisations (NAME,NAME...), or without {} of them", jit::every_optimisation);

@@ -1,6 +1,6 @@
 #pragma once
-// --disable, of commands that translate: names of optimisations that are left out.
-// It must not know what translates.
+// --disable, for commands that translate: names of optimisations to leave out. It must not know what
+// translates.
 #include <CLI/CLI.hpp>
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace eum::cli {
 
-/// Adds the option, which may be repeated and takes names with commas between them.
+/// Adds the option, which may be repeated and takes comma-separated names.
 void add_disable_option(CLI::App& command, std::vector<std::string>& to);
 
-/// What is left without them.
+/// All optimisations except the disabled ones.
 Result<jit::Optimisations> left_without(const std::vector<std::string>& disabled);
 
 }  // namespace eum::cli

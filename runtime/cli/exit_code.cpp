@@ -1,4 +1,4 @@
-// One line on stderr for each failure.
+// Prints one line on stderr for each failure.
 #include "runtime/cli/exit_code.hpp"
 
 #include <fmt/core.h>
@@ -17,7 +17,7 @@ std::string exit_code_text() {
 }
 
 int fail(ExitCode code, const Error& error) {
-  // What a message quotes may come from a file: it must not break the line.
+  // A message may quote a file: that must not break the line.
   fmt::print(stderr, "eumulate: {}\n", visible(error.message));
   return number(error.cause == Cause::Request ? code : ExitCode::Internal);
 }

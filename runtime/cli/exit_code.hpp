@@ -1,5 +1,5 @@
 #pragma once
-// What the program's exit codes mean, in one table: --help prints it, and every command ends with one of
+// The meaning of the program's exit codes, in one table: --help prints it, and every command ends with one of
 // them.
 #include <array>
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class ExitCode : std::uint8_t {
   Stopped
 };
 
-/// By ExitCode.
+/// Indexed by ExitCode.
 inline constexpr std::array<std::string_view, 8> exit_code_meanings{
     "done",
     "the command line is wrong",
@@ -33,7 +33,7 @@ inline constexpr std::array<std::string_view, 8> exit_code_meanings{
     "stopped by --timeout or a signal",
 };
 
-/// A failure with the exit code that it ends the program with.
+/// A failure and the exit code with which it ends the program.
 struct Failure {
   ExitCode code;
   Error error;
@@ -42,11 +42,11 @@ struct Failure {
 /// "Exit codes: 0 done, 1 ..." on one line each.
 std::string exit_code_text();
 
-/// Prints `error` as one line on stderr and gives the code as a number: that of the host's and our own
-/// faults, if the error is one.
+/// Prints `error` as one line on stderr and returns the exit code: `code`, or ExitCode::Internal if the
+/// error's cause is the host or a bug.
 int fail(ExitCode code, const Error& error);
 
-/// Prints a line on stderr that is no failure.
+/// Prints a warning line on stderr.
 void warn(std::string_view text);
 
 inline int number(ExitCode code) { return static_cast<int>(code); }

@@ -1,5 +1,5 @@
 #pragma once
-// Families as the command line names them.
+// Names of families on the command line.
 #include <string>
 
 #include "frontend/gen/family.hpp"
@@ -10,7 +10,7 @@ namespace eum::cli {
 /// "gen7, gen7.5, ..."
 std::string family_names();
 
-/// The family that --family names. An error lists those that there are.
+/// The family that --family names. An error lists the valid names.
 Result<gen::Family> family_of(const std::string& text);
 
 }  // namespace eum::cli

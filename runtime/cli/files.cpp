@@ -1,4 +1,4 @@
-// Files by stdio: its errno says what went wrong.
+// Files are read with stdio: its errno says what went wrong.
 #include "runtime/cli/files.hpp"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
-constexpr std::size_t most_bytes = std::size_t{1} << 32;  // as much as a surface has; /dev/zero has no end
+constexpr std::size_t most_bytes = std::size_t{1} << 32;  // maximum size of a surface; /dev/zero has no end
 
 }  // namespace
 
@@ -26,7 +26,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return error("{}: {}", path, std::strerror(errno));
   std::vector<std::byte> bytes;
-  std::vector<std::byte> chunk(std::size_t{1} << 16);  // small enough that a small file pays for few pages
+  std::vector<std::byte> chunk(std::size_t{1} << 16);  // small, so that a small file touches few pages
   while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
     if (got > most_bytes - bytes.size())
       return error("{}: expected at most {} bytes, found more", path, most_bytes);
@@ -60,7 +60,7 @@ OutputFile::~OutputFile() {
 Result<void> OutputFile::write(std::initializer_list<std::span<const std::byte>> parts) {
   created_ = false;
   struct stat status;
-  // Pipes and devices have nothing to drop.
+  // Pipes and devices have nothing to truncate.
   bool good =
       ::fstat(descriptor_, &status) == 0 && (!S_ISREG(status.st_mode) || ::ftruncate(descriptor_, 0) == 0);
   for (std::span<const std::byte> part : parts)

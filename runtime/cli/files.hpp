@@ -1,5 +1,5 @@
 #pragma once
-// Whole files in and out, with errors that name the path.
+// Reads and writes whole files, with errors that name the path.
 #include <cstddef>
 #include <initializer_list>
 #include <span>
@@ -14,8 +14,8 @@ namespace eum::cli {
 /// At most 4 GiB.
 Result<std::vector<std::byte>> read_file(const std::string& path);
 
-/// A file that can be written, opened before there is something to write. Until then what it holds stays; a
-/// file that was not there goes again if nothing is written.
+/// A file opened for writing before there is something to write. Until then its contents stay; a file that
+/// did not exist is removed again if nothing is written.
 class OutputFile {
  public:
   static Result<OutputFile> open(const std::string& path);
@@ -23,7 +23,7 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
 
-  /// The parts, one after the other, are all that the file holds then. Once.
+  /// Replaces the file's contents by the parts, one after the other. May be called once.
   Result<void> write(std::initializer_list<std::span<const std::byte>> parts);
 
  private:

@@ -1,4 +1,4 @@
-// A Program as a table or as JSON.
+// Prints a Program as a table or as JSON.
 #include "runtime/cli/info_command.hpp"
 
 #include <fmt/core.h>
@@ -54,7 +54,7 @@ std::string_view access_name(rt::AccessQualifier access) {
   return "unknown";
 }
 
-/// What an argument is, and where that is not plain, how it is given.
+/// The kind of an argument and, if not obvious, how to pass it.
 std::string kind_text(const rt::Argument& a) {
   std::string text(kind_name(a.kind));
   if (a.kind == rt::ArgumentKind::Value) text += fmt::format(", {} byte{}", a.size, a.size == 1 ? "" : "s");
@@ -131,7 +131,7 @@ int execute(const InfoOptions& options) {
                          {"family", family},
                          {"build_options", program.build_options},
                          {"kernels", std::move(kernels)}};
-    // The names come from the file and may be no UTF-8, or something for a terminal.
+    // The names come from the file and may be invalid UTF-8 or contain terminal control sequences.
     print("{}\n", result.dump(2, ' ', true, json::error_handler_t::replace));
     return number(ExitCode::Ok);
   }

@@ -24,7 +24,7 @@ namespace {
 
 using namespace eum::cli;
 
-/// "no command fly: expected run, info, ..." where the first word is none, else what the parser says.
+/// "no command fly: expected run, info, ..." if the first word is not a command, else the parser's message.
 eum::Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   std::string names;
@@ -37,8 +37,9 @@ eum::Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, 
   return eum::error("no command {}: expected {}", word, names);
 }
 
-/// The stack grows now: where a limit of address space (ulimit -v) is met later, growth would be a SIGSEGV,
-/// while an allocation is an error. One page is touched; a kernel's binding table is what takes most of it.
+/// Grows the stack at start: under a limit of address space (ulimit -v), later growth could fail with
+/// SIGSEGV, while a failed allocation is an error. Only one page is touched; the largest stack object is a
+/// kernel's binding table.
 [[gnu::noinline]] void grow_stack() {
   [[maybe_unused]] volatile char room[512 * 1024];
   room[0] = 0;

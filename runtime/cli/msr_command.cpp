@@ -16,7 +16,7 @@
 namespace eum::cli {
 namespace {
 
-constexpr int exit_not_run = 127;  // as a shell says it
+constexpr int exit_not_run = 127;  // as shells do
 
 void add_program(CLI::App& command, MsrRun& run) {
   command.add_option("--config", run.config, "TOML file with a [[msr]] table for each register")

@@ -94,7 +94,7 @@ Result<MsrExecResult> exec_msr_bytes(const MsrExec& exec, const rt::MsrConfig* c
     options.engine = jit::EngineKind::reference;
   else if (exec.engine != "avx2")
     return error("expected engine avx2 or reference, found {}", exec.engine);
-  Page page;  // outlives the machine, which maps it
+  Page page;  // declared before the machine, which maps it
   Result<std::unique_ptr<rt::Machine>> made = rt::Machine::create(options);
   if (!made) return made.error();
   rt::Machine& machine = **made;

@@ -1,5 +1,5 @@
 #pragma once
-// Executing a few bytes on a machine of their own, with the state before and after as text.
+// Executes a few bytes on a machine created for them, and prints the state before and after.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace eum::cli {
 
 struct MsrExec {
-  std::vector<std::string> hex;  ///< the bytes, in any number of words
+  std::vector<std::string> hex;  ///< the bytes, split into words in any way
   std::string engine = "avx2";   ///< or "reference"
   unsigned cpl = 3;
   bool disabled = false;         ///< IA32_USER_MSR_CTL bit 0 = 0
@@ -25,7 +25,7 @@ struct MsrExecResult {
   bool completed = false;
 };
 
-/// `config` may be null: no registers, all bits of the bitmap 0. An error says what of `exec` is wrong.
+/// `config` may be null: no registers, all bits of the bitmap 0. An error says what is wrong in `exec`.
 Result<MsrExecResult> exec_msr_bytes(const MsrExec& exec, const rt::MsrConfig* config);
 
 }  // namespace eum::cli

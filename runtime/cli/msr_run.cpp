@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The library beside this program, or in ../lib of an installation.
+/// The library in this program's folder, or in ../lib of an installation.
 Result<std::string> find_library() {
   std::error_code code;
   fs::path self = fs::read_symlink("/proc/self/exe", code);
@@ -33,7 +33,7 @@ Result<std::string> find_library() {
   return error("expected {} or {}, found neither", beside.string(), installed.string());
 }
 
-/// The file that execvp would take.
+/// The file that execvp would execute.
 Result<std::string> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (access(name.c_str(), X_OK) != 0) return error("{}: {}", name, std::strerror(errno));
@@ -66,8 +66,8 @@ class File {
   int file_;
 };
 
-/// The dynamic loader is what preloads: it must be there, of 64 bits, and willing. Scripts and what cannot be
-/// read are left to the kernel.
+/// Checks that the dynamic loader will preload the library: it must exist, be 64-bit, and not ignore
+/// LD_PRELOAD. Scripts and unreadable files are left to the kernel.
 Result<void> check_program(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return error("{}: {}", path, std::strerror(errno));
@@ -90,7 +90,7 @@ Result<void> check_program(const std::string& path) {
       path);
 }
 
-/// Makes the file if it is not there; sets errno.
+/// Creates the file if it does not exist; sets errno.
 bool can_append(const std::string& path) {
   int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) return false;

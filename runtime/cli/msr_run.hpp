@@ -1,5 +1,5 @@
 #pragma once
-// Starting a native program with the preloaded library of runtime/user_msr/native.
+// Starts a native program with the preloaded library of runtime/user_msr/native.
 #include <string>
 #include <vector>
 
@@ -15,7 +15,7 @@ struct MsrRun {
   std::string patch;                 ///< value of EUMULATE_MSR_PATCH, or empty
 };
 
-/// Replaces this process by the program; comes back only with an error.
+/// Replaces this process by the program; returns only with an error.
 Error run_with_msrs(const MsrRun& run);
 
 }  // namespace eum::cli

@@ -1,5 +1,5 @@
-// The program's operator new and delete: mimalloc's blocks, and an exception where there are none.
-// libmimalloc, which is C, brings operators of its own that end the program instead.
+// The program's operator new and delete: blocks from mimalloc, and an exception if memory runs out.
+// libmimalloc, which is C, has operators that end the program instead.
 #ifdef EUMULATE_MIMALLOC
 #include <mimalloc.h>
 
@@ -13,7 +13,7 @@ void* or_throw(void* block) {
   return block;
 }
 
-/// mimalloc 2.0.9 gives misaligned blocks where size and alignment are both 256, 512 or 1024.
+/// mimalloc 2.0.9 returns misaligned blocks if size and alignment are both 256, 512 or 1024.
 void* aligned(std::size_t size, std::align_val_t alignment) {
   const auto a = static_cast<std::size_t>(alignment);
   return mi_malloc_aligned(size == a ? size + 1 : size, a);

@@ -1,4 +1,4 @@
-// stdio keeps the first error; what of it the system said is noted when it happens.
+// stdio only keeps a flag for the first error; errno is recorded when it happens.
 #include "runtime/cli/output.hpp"
 
 #include <cerrno>
@@ -16,7 +16,7 @@ void note_error() {
   if (first_error == 0) first_error = errno != 0 ? errno : EIO;
 }
 
-/// Bytes of the UTF-8 character that `text` begins with, or 0 if it begins with none.
+/// Length in bytes of the UTF-8 character at the start of `text`, or 0 if there is no valid one.
 std::size_t character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -25,7 +25,7 @@ std::size_t character(std::string_view text) {
   if (first < 0xc2 || first > 0xf4 || length > text.size()) return 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
-  // Overlong forms, surrogates, and what lies beyond Unicode.
+  // Overlong forms, surrogates, and code points beyond Unicode.
   const unsigned second = byte(1);
   if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
       (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))

@@ -1,4 +1,4 @@
-// LD_PRELOAD and what goes with it.
+// LD_PRELOAD and related variables.
 #include "runtime/cli/preload_list.hpp"
 
 #include <fmt/core.h>
@@ -18,11 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// ld.so(8): LD_PRELOAD is split at colons and blanks, which nothing can quote, and "$" begins a name to
-/// replace.
+/// ld.so(8): LD_PRELOAD is split at colons and blanks, which cannot be quoted, and "$" begins a name to be
+/// expanded.
 bool is_preloadable(const std::string& path) { return path.find_first_of(" :$") == std::string::npos; }
 
-/// A folder that only this user can write, below `parent`; made if it is not there.
+/// A folder below `parent` that only this user can write; created if it does not exist.
 Result<std::string> own_folder(const std::string& parent) {
   std::string folder = fmt::format("{}/eumulate-msr-{}", parent, geteuid());
   struct stat status;
@@ -34,7 +34,7 @@ Result<std::string> own_folder(const std::string& parent) {
   return folder;
 }
 
-/// Not to hide anything: one name for each path.
+/// Not for security: gives each path its own name.
 std::uint64_t hash_of(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -47,7 +47,7 @@ Result<std::string> link_in(const std::string& parent, const std::string& librar
   std::string link = fmt::format("{}/{:016x}-{}", *folder, hash_of(library), rt::native::library_name);
   std::error_code code;
   if (fs::read_symlink(link, code) == library) return link;
-  // In one step: another run may make the same.
+  // Atomically: another run may create the same link.
   std::string fresh = fmt::format("{}.{}", link, getpid());
   if (symlink(library.c_str(), fresh.c_str()) != 0 || rename(fresh.c_str(), link.c_str()) != 0)
     return error("{}: {}", link, std::strerror(errno));
@@ -83,10 +83,10 @@ Result<std::string> preload_path(const std::string& library) {
 void add_to_environment(const std::string& path) {
   const char* before = std::getenv("LD_PRELOAD");
   std::string list = before ? before : "";
-  // A run inside a run has it already.
+  // In a nested run it is already there.
   if ((":" + list + ":").find(":" + path + ":") == std::string::npos)
     setenv("LD_PRELOAD", list.empty() ? path.c_str() : (path + ":" + list).c_str(), 1);
-  // The address sanitizer of gcc wants to be first of all libraries, which is of no use to it here.
+  // gcc's address sanitizer requires to be the first library, which does not matter here.
   append("ASAN_OPTIONS", "verify_asan_link_order=0");
 }
 

@@ -1,4 +1,4 @@
-// Finds out what a file is, and has the loader read it.
+// Determines the kind of a file and has the loader read it.
 #include "runtime/cli/program_file.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool is_source(std::string_view path) {
   return path.ends_with(".cl") || path.ends_with(".clcpp") || path.ends_with(".ocl");
 }
 
-/// Comments and blanks, then the version.
+/// Whether the text begins with the version, after comments and blanks.
 bool begins_as_text(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   for (;;) {
@@ -60,7 +60,7 @@ std::optional<Failure> load_source(const ProgramFile& file, rt::Program& program
   if (!compiled) return Failure{ExitCode::BadInput, prefixed(file.file, compiled.error())};
   const auto binary = read_file(compiled->binary());
   if (!binary) return Failure{ExitCode::BadInput, binary.error()};
-  // Machine code where it is of a family that is decoded, else the text.
+  // The machine code if its family can be decoded, else the vISA text.
   auto loaded = rt::load_program(*binary);
   if (!loaded) {
     ProgramFile text;
@@ -104,7 +104,7 @@ std::vector<std::string> visa_texts(const std::string& path) {
   for (const auto& entry : fs::directory_iterator(path, failed))
     if (entry.path().extension() == text_ending)
       found.emplace_back(entry.last_write_time(failed), entry.path().string());
-  // A second try, of which the name has a number more, is the later one.
+  // For equal times: a second dump of a kernel, whose name has an additional number, is later.
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.first, a.second.size(), a.second) < std::tuple(b.first, b.second.size(), b.second);
   });

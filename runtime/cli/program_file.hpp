@@ -1,6 +1,6 @@
 #pragma once
-// The file of a command, whatever it holds: a compiled program, vISA text or OpenCL C source, with the
-// options that say what else belongs to it.
+// The file argument of a command: a compiled program, vISA text or OpenCL C source, with the options that
+// describe related files.
 #include <CLI/CLI.hpp>
 
 #include <optional>
@@ -14,22 +14,22 @@ namespace eum::cli {
 
 struct ProgramFile {
   std::string file;
-  std::string ze_info, arguments;             // of vISA text
-  unsigned grf_bytes = 0;                     // of vISA text; 0: what it was written for
+  std::string ze_info, arguments;             // for vISA text
+  unsigned grf_bytes = 0;                     // for vISA text; 0: as it was written for
   std::string device = "bxt", build_options;  // of source
 };
 
-/// Adds FILE and the options beside it.
+/// Adds FILE and its related options.
 void add_program_options(CLI::App& command, ProgramFile& to);
 
-/// The program in a file. Source is compiled first.
+/// Reads the program in a file. Source is compiled first.
 std::optional<Failure> read_program(const ProgramFile& file, rt::Program& program);
 
-/// The files of vISA text that `path` means: itself, or of a folder those in it, in the order in which they
-/// were written.
+/// The files of vISA text that `path` stands for: itself, or for a folder those in it, in the order in which
+/// they were written.
 std::vector<std::string> visa_texts(const std::string& path);
 
-/// Whether the file is vISA text, or a folder that has some.
+/// Whether the file is vISA text, or a folder that contains some.
 bool holds_visa_text(const std::string& path);
 
 }  // namespace eum::cli

@@ -1,4 +1,4 @@
-// What disasm and check have in common where no container says which kernels there are.
+// Shared by disasm and check, for files in which no container lists the kernels.
 #include "runtime/cli/raw_words.hpp"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Files that hold instruction words and nothing else: the options --raw and --family, and reading one.
+// Files that hold only instruction words: the options --raw and --family, and reading such a file.
 #include <CLI/CLI.hpp>
 
 #include <cstddef>
@@ -22,10 +22,10 @@ struct RawWords {
   gen::Family family;
 };
 
-/// Adds --raw and --family, which need each other, and --kernel as `kernel`, which excludes them.
+/// Adds --raw and --family, which require each other, and --kernel as `kernel`, which excludes them.
 void add_raw_options(CLI::App& command, RawOptions& to, std::string& kernel);
 
-/// The words of `file`, of which there is at least one byte.
+/// Reads the words of `file`, at least one byte.
 std::optional<Failure> read_raw(const std::string& file, const RawOptions& options, RawWords& words);
 
 }  // namespace eum::cli

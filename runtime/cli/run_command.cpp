@@ -1,5 +1,5 @@
-// The command line of `eumulate run`, and its course: everything is ready before the first kernel runs, and
-// what came of it is said and written whether the kernels came to their end or not.
+// The command line of `eumulate run`, and its sequence: everything is prepared before the first kernel runs,
+// and results are reported and written whether or not the kernels completed.
 #include "runtime/cli/run_command.hpp"
 
 #include <fmt/core.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view then = "--then";
 
-/// What went wrong with a run that was possible, in the order of exit codes.
+/// Prints what went wrong in a run that took place, and returns its exit code.
 int outcome(Session& session, const RunOptions& options, const std::vector<Expectation>& expectations) {
   int code = number(ExitCode::Ok);
   for (const Expectation& expectation : expectations)
@@ -48,7 +48,7 @@ int execute(const RunOptions& options) {
       if (auto taken = take_contents(request); !taken) return fail(ExitCode::Internal, taken.error());
       if (request.kind == OutputRequest::Kind::Dump)
         if (auto written = write_dump(request); !written) return fail(ExitCode::BadInput, written.error());
-      // What a kernel that did not come to its end leaves is not what is expected.
+      // The contents left by a kernel that did not complete are not compared.
       if (request.kind == OutputRequest::Kind::Expect && session.ended_early() == nullptr)
         expectations.push_back(
             {&request, compare(request.element, request.contents(), request.expected, request.tolerance)});
@@ -61,7 +61,7 @@ int execute(const RunOptions& options) {
   return outcome(session, options, expectations);
 }
 
-/// The kernels of --then, each with words of its own.
+/// Parses the kernels of --then, each from its own words.
 Result<void> parse_following(const std::vector<std::vector<std::string>>& following, RunOptions& options) {
   for (const std::vector<std::string>& words : following) {
     CLI::App command("", std::string(then));

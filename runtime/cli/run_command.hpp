@@ -9,10 +9,10 @@
 
 namespace eum::cli {
 
-/// --global, --arg and so on: what one kernel takes.
+/// Adds --global, --arg and so on: the options of one kernel.
 void add_kernel_options(CLI::App& command, KernelOptions& to);
 
-/// Takes "--then KERNEL ..." out of a command line: the words behind each --then.
+/// Removes "--then KERNEL ..." from a command line and returns the words after each --then.
 std::vector<std::vector<std::string>> take_following(std::vector<std::string>& words);
 
 /// `following`, from take_following, must live until the command line has been parsed.

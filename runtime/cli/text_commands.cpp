@@ -1,4 +1,4 @@
-// vISA text as it is understood, and what it says of itself.
+// Prints parsed vISA text, and the properties that it states itself.
 #include "runtime/cli/text_commands.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Result<std::vector<rt::ParsedText>> read_texts(const std::string& path) {
   return texts;
 }
 
-/// Kernels, not functions, with their texts.
+/// Kernels, without functions, and their texts.
 using KernelPlace = std::pair<const rt::ParsedText*, std::size_t>;
 std::vector<KernelPlace> kernels_of(const std::vector<rt::ParsedText>& texts) {
   std::vector<KernelPlace> places;
@@ -42,7 +42,7 @@ std::vector<KernelPlace> kernels_of(const std::vector<rt::ParsedText>& texts) {
   return places;
 }
 
-/// The last with this name; null, and an error printed, if there is none.
+/// The last kernel with this name; if there is none, prints an error and returns null.
 const KernelPlace* find(const std::vector<KernelPlace>& places, const std::string& path,
                         const std::string& kernel) {
   std::string names;

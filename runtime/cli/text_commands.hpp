@@ -16,14 +16,14 @@ struct OpenedText {
   std::string source;
 };
 
-/// Of several texts with the kernel the one that was written last. An error's cause is in the exit code:
-/// nothing has been printed.
+/// Of several texts with the kernel, opens the one that was written last. Returns an exit code; on failure
+/// the error has been printed.
 int open_text(const std::string& path, const std::string& kernel, unsigned grf_bytes, OpenedText& to);
 
-/// Prints texts, or one kernel with the functions beside it, as they are understood.
+/// Prints texts as parsed, or only one kernel and the functions of its text.
 int print_texts(const std::string& path, const std::string& kernel);
 
-/// Kernels and their inputs.
+/// Prints kernels and their inputs.
 int print_text_info(const std::string& path, unsigned grf_bytes, bool as_json);
 
 }  // namespace eum::cli

@@ -1,5 +1,5 @@
-// Groups are handed out a few at a time. A fault stops the hand-out of those behind it; groups before it
-// still finish, so that the one that is reported does not depend on timing.
+// Groups are handed out a few at a time. A fault stops the hand-out of later groups; earlier groups still
+// finish, so that the reported fault does not depend on timing.
 #include "runtime/dispatch/dispatch.hpp"
 
 #include <algorithm>
@@ -12,20 +12,20 @@
 namespace eum::rt {
 namespace {
 
-/// Guest instructions that a worker takes of a budget at a time.
+/// Guest instructions that a worker takes from the budget at a time.
 constexpr std::uint64_t most_granted = std::uint64_t{1} << 22;
 
-/// The calling thread works alone at first, to see how fast it is, and goes on where so little is left for
-/// it: to wake other workers takes as long.
+/// The calling thread first works alone to measure its speed, and continues alone if the rest would take no
+/// longer than waking other workers.
 constexpr std::chrono::microseconds looked_first{4}, worth_waking{60};
-/// And not beyond so many guest instructions, as what it does may wait for other groups.
+/// Upper limits, in guest instructions, because its work may wait for other groups.
 constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 22, most_alone = std::uint64_t{1} << 24;
-/// Guest instructions that each worker does to see how fast they are together, from when all have come but at
-/// the latest after a while: some tens of microseconds where they are in each other's way.
+/// Guest instructions that each worker executes to measure their combined speed: some tens of microseconds if
+/// the workers hamper each other. Measuring begins when all workers have arrived, or after a timeout.
 constexpr std::uint64_t tried = std::uint64_t{1} << 13;
 constexpr std::chrono::microseconds waited_for_others{100};
-/// Workers whose atomics go to the same lines may be slower together than one of them alone. Where they are,
-/// one goes on alone, and looks again after a while.
+/// Workers whose atomics contend for the same cache lines may be slower together than one of them alone. If
+/// so, one continues alone and measures again after this time.
 constexpr std::chrono::milliseconds looked_again{6};
 
 Result<void> check(const WalkerCommand& walk) {
@@ -93,7 +93,7 @@ std::uint64_t grant(std::atomic<std::uint64_t>& budget) {
   return granted;
 }
 
-/// Slots of the threads that an image's group has begun.
+/// The threads of an image's group whose slots are taken.
 std::span<const GroupThreadImage> slot_owners(const GroupImage& group) {
   return std::span(group.threads).first(group.together || group.threads.empty() ? group.threads.size() : 1);
 }
@@ -122,7 +122,7 @@ Result<std::unique_ptr<Dispatch>> Dispatch::prepare(Workers& workers, const Walk
   const auto count = std::min({std::uint64_t{workers.count()}, groups, std::uint64_t{walk.slots / each}});
   if (groups == 0) return dispatch;
   dispatch->worker_.resize(count);
-  // The others once they are needed: often one does it all.
+  // The other workers are prepared on demand: often one does all the work.
   if (auto ready = dispatch->make_ready(dispatch->worker_[0]); !ready) return ready.error();
   dispatch->portion_ = std::clamp<std::uint64_t>(groups / (count * 16), 1, 256);
   if (from == nullptr) {
@@ -142,10 +142,10 @@ Result<void> Dispatch::make_ready(Worker& worker) {
   return {};
 }
 
-/// Neighbours mostly access neighbouring memory, and the same launch after launch: what a worker's caches
-/// hold.
+/// Gives each worker a contiguous range: neighbouring groups mostly access neighbouring memory, and the same
+/// memory in every launch, so it is likely to be in the worker's caches.
 void Dispatch::hand_homes(std::uint64_t groups) {
-  // Groups that may wait for those before them are best begun in order.
+  // Groups that may wait for earlier groups are best begun in order.
   if (walk_.code->contends) return remaining_.push_back({0, groups});
   const std::uint64_t count = worker_.size();
   std::uint64_t begin = 0;
@@ -173,7 +173,7 @@ Result<void> Dispatch::adopt(const DispatchImage& image) {
 }
 
 bool Dispatch::hand_out(Worker& worker) {
-  // Of groups behind one that has faulted none is wanted.
+  // Groups after a faulted group are not wanted.
   const std::uint64_t stop = stop_below_.load(std::memory_order_relaxed);
   const auto left = [&](const GroupRange& range) {
     return range.begin < stop ? std::min(range.end, stop) - range.begin : 0;
@@ -190,7 +190,7 @@ bool Dispatch::hand_out(Worker& worker) {
   return worker.mine.begin != worker.mine.end;
 }
 
-/// Whether the worker has a group to go on with.
+/// Whether the worker has a group to continue with.
 Result<bool> Dispatch::next_group(Worker& worker, Allowance& allowance, jit::FpScope& scope) {
   ThreadGroup& group = *worker.group;
   GroupRange& mine = worker.mine;
@@ -266,7 +266,8 @@ bool Dispatch::finished() const {
                       [&](const GroupImage& g) { return wanted(g.index); });
 }
 
-/// Guest instructions a second, while it worked. It takes no other groups after `time`, if that is given.
+/// Guest instructions per second while the worker works. If `time` is given, it takes no more groups after
+/// that.
 Result<double> Dispatch::rate(Worker& worker, std::uint64_t budget, std::optional<Clock::duration> time) {
   const std::uint64_t before = worker.group->counts().instructions;
   const auto begin = Clock::now();
@@ -279,7 +280,7 @@ Result<double> Dispatch::rate(Worker& worker, std::uint64_t budget, std::optiona
   return static_cast<double>(worker.group->counts().instructions - before) / std::max(seconds.count(), 1e-9);
 }
 
-/// Calls `work` for every worker, at the same time if there is room.
+/// Calls `work` for every worker, concurrently if possible.
 Result<void> Dispatch::all(const std::function<Result<void>(Worker&)>& work) {
   std::optional<Error> failed;
   const auto ran = workers_.run(static_cast<unsigned>(worker_.size()), [&](unsigned w) {
@@ -294,7 +295,7 @@ Result<void> Dispatch::all(const std::function<Result<void>(Worker&)>& work) {
   return {};
 }
 
-/// That nobody has begun.
+/// Number of groups that nobody has begun.
 std::uint64_t Dispatch::groups_left() const {
   std::uint64_t left = restored_.size();
   const auto add = [&](const GroupRange& range) { left += range.end - range.begin; };
@@ -306,14 +307,14 @@ std::uint64_t Dispatch::groups_left() const {
   return left;
 }
 
-/// Those that were handed out and not begun: another worker may take them, the first ones first.
+/// Takes back groups that were handed out but not begun, so that any worker may take them, lowest first.
 void Dispatch::take_back_groups() {
   for (Worker& worker : worker_)
     if (worker.mine.begin != worker.mine.end) remaining_.push_back(std::exchange(worker.mine, {}));
   std::ranges::sort(remaining_, {}, &GroupRange::begin);
 }
 
-/// By one worker for as long as others would only be in its way.
+/// Runs on one worker for as long as others would only slow it down.
 Result<void> Dispatch::work_alone() {
   const auto goes_on = [&] { return !finished() && !stop_.load(std::memory_order_relaxed); };
   const std::uint64_t before = worker_[0].group->counts().groups;
@@ -323,7 +324,7 @@ Result<void> Dispatch::work_alone() {
   const std::uint64_t done = worker_[0].group->counts().groups - before;
   const std::chrono::duration<double> took = Clock::now() - begin;
   if (goes_on() && took * static_cast<double>(groups_left()) < worth_waking * static_cast<double>(done)) {
-    // In few portions, as to hand one out and to look at the clock takes as long as small groups do.
+    // In few portions, because handing one out and reading the clock take as long as running small groups.
     const std::uint64_t portion = std::exchange(portion_, groups_left() / 4 + 1);
     one = rate(worker_[0], most_alone_at_first, worth_waking);
     portion_ = portion;
@@ -355,10 +356,10 @@ Result<void> Dispatch::work_alone() {
     take_back_groups();
     bool is_alone = sum < *one;
     if (is_alone) {
-      // Or what is done now takes longer, whoever does it.
+      // Perhaps the current work is slower on any number of workers: measure one worker again.
       one = rate(worker_[0], tried);
       if (!one) return one.error();
-      if (*one == 0) break;  // only others have groups under way
+      if (*one == 0) break;  // only other workers have groups under way
       is_alone = sum < *one;
     }
     workers_.note_faster_alone(code, is_alone);

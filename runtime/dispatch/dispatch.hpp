@@ -1,6 +1,6 @@
 #pragma once
-// Dispatch: the thread groups of a WalkerCommand under way on a number of workers. It can be stepped, stopped
-// from any thread, saved and restored. It must not know kernel arguments or binaries.
+// Dispatch: runs the thread groups of a WalkerCommand on a number of workers. It can be stepped, stopped from
+// any thread, saved and restored. It must not know kernel arguments or binaries.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -19,14 +19,14 @@
 
 namespace eum::rt {
 
-/// Not synchronised, but for stop().
+/// Not synchronised, except for stop().
 class Dispatch {
  public:
   static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
-  /// Makes ready to run `walk`, from its beginning or from an image of a dispatch of the same walk, to which
-  /// memory must fit. Workers, walk and all that the walk points to outlive the dispatch. An error names the
-  /// field of the walk or the part of the image, what was expected and what was found.
+  /// Prepares to run `walk`, from its beginning or from an image of a dispatch of the same walk, in which
+  /// case memory must match. Workers, walk and everything that the walk points to must outlive the dispatch.
+  /// An error names the field of the walk or the part of the image, what was expected and what was found.
   static Result<std::unique_ptr<Dispatch>> create(Workers& workers, const WalkerCommand& walk,
                                                   const DispatchImage* from = nullptr);
   ~Dispatch();
@@ -35,38 +35,39 @@ class Dispatch {
 
   enum class Progress : std::uint8_t {
     Done,     ///< every group has ended
-    Paused,   ///< the budget is used up, or stop() was called; step() goes on
+    Paused,   ///< the budget is used up, or stop() was called; step() continues
     Faulted,  ///< see fault(); nothing more runs
   };
   /// Runs until everything is done, a group faults, or about `budget` guest instructions have been executed
   /// by all threads together (a thread pauses at its next safepoint). Between steps memory may be mapped and
-  /// unmapped. An error is one of the host, or of the image that the dispatch began with; nothing more can be
-  /// run then.
+  /// unmapped. An error concerns the host, or the image that the dispatch began with; nothing more can be run
+  /// then.
   Result<Progress> step(std::uint64_t budget = unlimited);
 
-  /// Makes the step() that runs, or the next one, pause soon. Any thread, also a signal handler.
+  /// Makes the current step(), or the next one, pause soon. May be called from any thread and from signal
+  /// handlers.
   void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
 
-  /// Of the lowest faulting group in x, then y, then z order. Groups after it may have run in part.
+  /// The fault of the lowest faulting group in x, then y, then z order. Later groups may have run in part.
   const std::optional<GuestFault>& fault() const { return fault_; }
-  /// The thread of fault() at the instruction that faulted.
+  /// The state of the thread of fault(), at the faulting instruction.
   const std::optional<jit::ThreadImage>& faulted_thread() const { return faulted_thread_; }
   WalkerCounts counts() const;
 
-  /// The thread that the lowest group under way runs next: what of save() a debugger asks at each step. Not
-  /// during a step.
+  /// The thread that the lowest group under way runs next: the part of save() that a debugger needs at each
+  /// step. Not during a step.
   std::optional<ThreadPlace> place() const;
-  /// What is needed, beside memory, to go on later or elsewhere. Not during a step.
+  /// Everything needed, besides memory, to continue later or elsewhere. Not during a step.
   DispatchImage save();
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// On cache lines of its own, as ThreadGroup.
+  /// On cache lines of its own, like ThreadGroup.
   struct alignas(128) Worker {
-    std::unique_ptr<ThreadGroup> group;      // null until it has something to do
+    std::unique_ptr<ThreadGroup> group;      // null until the worker has something to do
     GroupRange mine;                         // groups that it has been handed
-    GroupRange home;                         // those that it is handed first; others get what is left of them
-    std::optional<Clock::time_point> until;  // it takes no others then
+    GroupRange home;                         // groups that it is handed first; others may take what is left
+    std::optional<Clock::time_point> until;  // after this it takes no more groups
 
     bool under_way() const { return group && group->under_way(); }
   };
@@ -97,11 +98,11 @@ class Dispatch {
   std::atomic<std::uint64_t> stop_below_{unlimited};  // the lowest group that has faulted
   bool stepped_ = false;
   std::uint64_t portion_ = 1;   // groups handed out at a time
-  WalkerCounts counts_before_;  // of the image
+  WalkerCounts counts_before_;  // counts in the image
 
-  std::mutex mutex_;                   // for what follows, while workers run
-  std::vector<GroupImage> restored_;   // groups of the image that nobody goes on with yet
-  std::vector<GroupRange> remaining_;  // other groups that nobody has been handed, in ascending order
+  std::mutex mutex_;                   // guards the following members while workers run
+  std::vector<GroupImage> restored_;   // groups of the image that nobody has resumed yet
+  std::vector<GroupRange> remaining_;  // other groups not handed out yet, in ascending order
   std::optional<GuestFault> fault_;
   std::optional<jit::ThreadImage> faulted_thread_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// What a paused dispatch saves: everything but memory. Plain data, apart from engines: any dispatch of the
-// same walk, by whatever engine and number of workers, can go on from it.
+// What a paused dispatch saves: everything except memory. Plain data, independent of engines: any dispatch of
+// the same walk, with any engine and number of workers, can continue from it.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,35 +17,35 @@ enum class ThreadPhase : std::uint8_t {
   Ended,
 };
 
-/// A thread that runs next.
+/// The thread of a group that runs next.
 struct ThreadPlace {
-  std::uint64_t group = 0;   ///< place in the walk
+  std::uint64_t group = 0;   ///< index in the walk
   std::uint32_t thread = 0;  ///< in the group
   ThreadPhase phase = ThreadPhase::Unstarted;
-  std::uint32_t ip = 0;  ///< of its next instruction, where it is Running or Waiting
+  std::uint32_t ip = 0;  ///< of its next instruction, if it is Running or Waiting
 };
 
 struct GroupThreadImage {
   ThreadPhase phase = ThreadPhase::Unstarted;
-  std::uint32_t slot = 0;   ///< thread slot; scratch and private memory there are the thread's
-  std::uint32_t waits = 0;  ///< barriers that it has passed or waits at
+  std::uint32_t slot = 0;   ///< thread slot; selects the thread's scratch and private memory
+  std::uint32_t waits = 0;  ///< barriers that it has passed, including the one it waits at
   std::uint32_t barrier_signals = 0;
   std::uint64_t budget = 0;  ///< guest instructions that it may still execute
-  jit::ThreadImage state;    ///< empty where it has not started or has ended
+  jit::ThreadImage state;    ///< empty if the thread has not started or has ended
 };
 
 /// A thread group under way.
 struct GroupImage {
-  std::uint64_t index = 0;      ///< place in the walk: x runs fastest, then y, then z
+  std::uint64_t index = 0;      ///< index in the walk: x varies fastest, then y, then z
   std::uint32_t turn = 0;       ///< thread that runs next
-  std::uint64_t slice = 0;      ///< guest instructions left of its turn
+  std::uint64_t slice = 0;      ///< guest instructions left in its turn
   std::uint32_t completed = 0;  ///< barriers that every thread has signalled
-  bool together = false;        ///< every thread has a slot of its own
+  bool together = false;        ///< every thread has its own slot
   std::vector<GroupThreadImage> threads;
   std::vector<std::byte> slm;
 };
 
-/// Groups that nobody has begun: begin to end - 1.
+/// Groups begin to end - 1, which nobody has begun.
 struct GroupRange {
   std::uint64_t begin = 0, end = 0;
 };

@@ -1,4 +1,4 @@
-// Starting threads, their turns, and the barrier as a place where they are left and resumed.
+// Starts threads, gives them turns, and implements the barrier as a point where threads are left and resumed.
 #include "runtime/dispatch/thread_group.hpp"
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 namespace eum::rt {
 namespace {
 
-/// Guest instructions of one turn, about a millisecond: after it the next thread of the group has its turn,
-/// so that a thread may spin on what another one does.
+/// Guest instructions in one turn, about a millisecond: then the next thread of the group has its turn, so
+/// that a thread may spin until another one has done something.
 constexpr std::uint64_t turn_instructions = std::uint64_t{1} << 20;
 
-/// Guest instructions that groups started at once may take, so that run_ahead() looks often enough at whether
-/// it should stop.
+/// Limit on guest instructions of groups started at once, so that run_ahead() checks often enough whether to
+/// stop.
 constexpr std::uint64_t instructions_ahead = 16 * turn_instructions;
 
 using GroupId = std::array<std::uint32_t, 3>;
@@ -76,7 +76,7 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
     environment.slm = walk.slm_bytes != 0 ? slm_->data() : nullptr;
     environment.slm_bytes = walk.slm_bytes != 0 ? slm_->size() : 0;
   }
-  // Text of vISA finds its place in r0.
+  // Code from vISA text finds these ids in r0.
   reads_place_ = false;
   for (const jit::FileRange& range : walk.code->executable->register_use().read)
     reads_place_ |= !walk.code->text && range.offset < walk.code->sr0_offset + 8 &&
@@ -95,7 +95,7 @@ void ThreadGroup::use_slot(std::uint32_t thread, std::uint32_t slot) {
   if (reads_place_) put_place(thread, slot);
 }
 
-/// Into the state of this thread, and what is brought back to it.
+/// Writes sr0 into this thread's state and into the image of its restored slots.
 void ThreadGroup::put_place(std::uint32_t thread, std::uint32_t slot) {
   const auto ids = ThreadPayload::place(slot);
   const std::uint32_t at = walk_->code->sr0_offset;
@@ -108,12 +108,12 @@ void ThreadGroup::put_place(std::uint32_t thread, std::uint32_t slot) {
   }
 }
 
-// Each thread of a group has a state of its own, laid out once and used for that thread of every group.
-// Before a start only those slots are brought back that the code reads and may have written.
+// Each thread of a group has its own state, laid out once and reused for that thread of every group. Before a
+// start only those slots are restored that the code reads and may have written.
 void ThreadGroup::lay_out(std::uint32_t thread) {
   const ThreadPayload payload(*walk_);
   jit::ThreadState& s = state(thread);
-  // A small launch would spend more time on registers that no instruction looks at than on its threads.
+  // Clearing registers that no instruction reads would take a small launch longer than running its threads.
   if (thread < laid_out_)
     walk_->code->executable->clear(s);
   else
@@ -140,8 +140,8 @@ bool ThreadGroup::take_slots() {
   return true;
 }
 
-/// The group with this place in the walk is under way, its first `ended` threads have ended and no other one
-/// has begun.
+/// Makes the group with this index in the walk the group under way: its first `ended` threads have ended and
+/// no other thread has begun.
 void ThreadGroup::place(std::uint64_t index, std::uint32_t ended) {
   index_ = index;
   id_ = group_id(*walk_, index);
@@ -167,7 +167,7 @@ bool ThreadGroup::begin(std::uint64_t index) {
   return true;
 }
 
-/// Heads the next groups of the range, as many as are begun at once.
+/// Prepares the headers of the next groups of the range, as many as are begun at once; returns their number.
 std::uint32_t ThreadGroup::head_groups(const GroupRange& range) {
   const auto groups =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(groups_ahead, range.end - range.begin));
@@ -197,12 +197,12 @@ void ThreadGroup::run_ahead(GroupRange& range, Allowance& allowance, jit::FpScop
   }
 }
 
-/// Of code that waits: one group after the other, each with all of its threads.
+/// For code that waits: one group after the other, each with all of its threads.
 void ThreadGroup::run_waiting_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope) {
   while (range.begin != range.end && !allowance.over(range.begin) && begin(range.begin)) {
     Run run = next_run(allowance);
     run.more_groups = head_groups(range) - 1;
-    // Each group after the first begins only while there is as much left as all of its threads may use.
+    // Each group after the first begins only if as much is left as all of its threads may use.
     run.most = instructions_ahead + run.granted * run.threads;
     const Ran ran = run_turns(run, allowance, scope);
     range.begin += ran.groups + 1;
@@ -213,13 +213,13 @@ void ThreadGroup::run_waiting_ahead(GroupRange& range, Allowance& allowance, jit
   }
 }
 
-/// The threads of a group that run one after the other share a slot. Gives each one its own, so that they can
-/// take turns; false where too few are free now.
+/// The threads of a group that run one after the other share a slot. Gives each thread its own slot, so that
+/// they can take turns; false if too few are free.
 bool ThreadGroup::run_together() {
   if (together_) return true;
   std::vector<std::uint32_t> own(slot_.size() - 1);
   if (!slots_->take(own)) return false;
-  // The thread whose turn it is has started with the shared slot and keeps it.
+  // The thread whose turn it is started with the shared slot and keeps it.
   auto next = own.begin();
   for (std::uint32_t t = 0; t < slot_.size(); ++t)
     if (t != turn_) use_slot(t, *next++);
@@ -227,7 +227,7 @@ bool ThreadGroup::run_together() {
   return true;
 }
 
-/// The group is over. The next one begins with as many slots as its kind of code needs.
+/// Ends the group. The next one begins with as many slots as its kind of code needs.
 void ThreadGroup::end() {
   under_way_ = false;
   if (!together_ || walk_->code->waits) return;
@@ -276,7 +276,7 @@ ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, ji
   return {status, stopped, done, batch.granted, batch.turns, batch.exited, over};
 }
 
-/// Those from turn_ on that can go on, or begin.
+/// The threads from turn_ on that can continue together, or begin together.
 ThreadGroup::Run ThreadGroup::next_run(const Allowance& allowance) const {
   const auto count = static_cast<std::uint32_t>(threads_.size());
   if (fresh_)
@@ -289,7 +289,7 @@ ThreadGroup::Run ThreadGroup::next_run(const Allowance& allowance) const {
   const bool begin = first.phase == ThreadPhase::Unstarted;
   std::uint32_t threads = 1;
   std::uint64_t granted = std::min({first.budget, slice_, allowance.left});
-  // In the middle of its turn a thread goes on alone.
+  // In the middle of its turn a thread continues alone.
   if (slice_ == turn_instructions) {
     for (; threads < count - turn_; ++threads) {
       const Thread& next = threads_[turn_ + threads];
@@ -297,7 +297,7 @@ ThreadGroup::Run ThreadGroup::next_run(const Allowance& allowance) const {
       granted = std::min(granted, next.budget);
     }
   }
-  // A whole group whose threads have all been at as many barriers may have several turns.
+  // A whole group whose threads have all reached the same number of barriers may have several turns.
   const bool together = threads == count && std::ranges::all_of(threads_, [&](const Thread& thread) {
                           return thread.waits == first.waits;
                         });
@@ -305,14 +305,14 @@ ThreadGroup::Run ThreadGroup::next_run(const Allowance& allowance) const {
   return {turn_, threads, begin, granted, INT64_MAX, waits};
 }
 
-/// Runs them in one batch. turn_ is then the thread that ran last.
+/// Runs the threads in one batch. Afterwards turn_ is the thread that ran last.
 ThreadGroup::Ran ThreadGroup::run_turns(const Run& run, Allowance& allowance, jit::FpScope& scope) {
   fresh_ = false;
   const Ran ran = run_batch(run, allowance, scope);
   if (ran.groups != 0) {
     index_ += ran.groups;
     id_ = group_id(*walk_, index_);
-    // States of threads that have not begun are as the group before has left them.
+    // Threads that have not begun still have the states left by the previous group.
     if (ran.turns == 0)
       for (std::uint32_t t = ran.done + (ran.stopped ? 1 : 0); t < threads_.size(); ++t)
         state(t).barrier_signals = 0;
@@ -324,10 +324,10 @@ ThreadGroup::Ran ThreadGroup::run_turns(const Run& run, Allowance& allowance, ji
   return ran;
 }
 
-/// Of threads from `first` on those that the batch has run, with `granted` instructions each, have exited or
-/// come to a barrier; but for one that has stopped.
+/// Updates the threads from `first` on that the batch has run with ran.granted instructions each: they have
+/// exited or reached a barrier, except for the one that stopped.
 void ThreadGroup::account(std::uint32_t first, const Ran& ran) {
-  if (ran.exited == alive_) {  // nobody looks at them any more
+  if (ran.exited == alive_) {  // the threads' phases are not needed any more
     alive_ = 0;
     return;
   }
@@ -355,7 +355,7 @@ void ThreadGroup::account(std::uint32_t first, const Ran& ran) {
   }
 }
 
-/// Gives the turn to the next thread; false after a round in which none could run.
+/// Passes the turn to the next thread; false after a round in which no thread could run.
 bool ThreadGroup::next_turn() {
   slice_ = turn_instructions;
   if (++turn_ != threads_.size()) return true;
@@ -368,7 +368,8 @@ bool ThreadGroup::next_turn() {
   return std::exchange(moved_, false);
 }
 
-/// The thread whose turn it is has paused or faulted. No outcome: another turn, or the rest of this one.
+/// The thread whose turn it is has paused or faulted. No outcome: another turn follows, or the rest of this
+/// one.
 std::optional<ThreadGroup::Outcome> ThreadGroup::thread_stopped(const Ran& ran) {
   Thread& thread = threads_[turn_];
   const auto used = static_cast<std::uint64_t>(ran.granted - state(turn_).budget);
@@ -379,7 +380,7 @@ std::optional<ThreadGroup::Outcome> ThreadGroup::thread_stopped(const Ran& ran) 
   moved_ = true;
   if (ran.status == jit::Status::Faulted) return faulted(GuestFault::Cause::Instruction, turn_);
   if (thread.budget == 0) return faulted(GuestFault::Cause::Budget, turn_);
-  if (slice_ != 0) return {};  // the allowance is over
+  if (slice_ != 0) return {};  // the allowance is used up
   if (run_together()) {
     next_turn();
   } else {
@@ -458,7 +459,7 @@ Result<void> ThreadGroup::restore(const GroupImage& image) {
                  image.slm.size());
   if (walk_->code->waits && !image.together)
     return error("group image: expected a slot for each thread of code that waits");
-  // Code looks at no others, and so checks none of their addresses.
+  // Code ignores all other channels, and so does not check their addresses.
   const ThreadCode& code = *walk_->code;
   const std::uint32_t channels =
       ir::lane_mask(code.promised.channels != 0 ? code.promised.channels : code.simd);

@@ -1,6 +1,6 @@
 #pragma once
-// ThreadGroup: one thread group at a time, with memory that is reused from group to group. A dispatch has one
-// for each worker. It must not know which groups there are, nor other workers.
+// ThreadGroup: runs one thread group at a time, in memory that is reused from group to group. A dispatch has
+// one for each worker. It must not know which groups exist, nor other workers.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -18,11 +18,11 @@
 
 namespace eum::rt {
 
-/// How long a group may go on.
+/// How long a group may continue.
 struct Allowance {
   std::uint64_t left = 0;                        ///< guest instructions; counted down
-  const std::atomic<bool>& stop;                 ///< the whole dispatch pauses
-  const std::atomic<std::uint64_t>& stop_below;  ///< groups from this index on are not wanted any more
+  const std::atomic<bool>& stop;                 ///< set when the whole dispatch pauses
+  const std::atomic<std::uint64_t>& stop_below;  ///< groups from this index on are no longer wanted
 
   bool over(std::uint64_t group) const {
     return left == 0 || stop.load(std::memory_order_relaxed) ||
@@ -30,31 +30,33 @@ struct Allowance {
   }
 };
 
-/// Workers write their groups' members for each thread: none shares a cache line, or a pair that is fetched
-/// together, with another's.
+/// Workers write their groups' members for each thread, so no group may share a cache line, or a pair of
+/// lines that is fetched together, with another.
 class alignas(128) ThreadGroup {
  public:
-  /// Makes ready for groups of `walk`, which must be valid (Dispatch checks it); both outlive their use.
+  /// Prepares for groups of `walk`, which must be valid (Dispatch checks it) and, like `slots`, outlive its
+  /// use here.
   Result<void> prepare(const WalkerCommand& walk, ThreadSlots& slots);
 
-  /// Runs whole groups of the range, of a walk whose groups have nothing to do with each other, and takes
-  /// them off it. A group whose thread stops early, or that the allowance does not do for, is then under way.
-  /// No other one is before.
+  /// Runs whole groups of the range, of a walk whose groups are independent of each other, and removes them
+  /// from it. A group whose thread stops early, or for which the allowance does not suffice, is then under
+  /// way. No other group may be under way before.
   void run_ahead(GroupRange& range, Allowance& allowance, jit::FpScope& scope);
-  /// Begins the group with this place in the walk; no other is under way. False: no thread slots are free.
+  /// Begins the group with this index in the walk; no other may be under way. False: no thread slots are
+  /// free.
   bool begin(std::uint64_t index);
   bool under_way() const { return under_way_; }
   std::uint64_t index() const { return index_; }
 
   enum class Outcome : std::uint8_t {
     Done,     ///< every thread has ended
-    Faulted,  ///< see fault(); the group stays under way, its threads where they are
-    Paused,   ///< the allowance is over; advance() goes on
+    Faulted,  ///< see fault(); the group stays under way, its threads as they are
+    Paused,   ///< the allowance is used up; advance() continues
   };
   Outcome advance(Allowance& allowance, jit::FpScope& scope);
-  /// Memory may have been mapped and unmapped since the last advance().
+  /// Must be called if memory may have been mapped or unmapped since the last advance().
   void memory_changed();
-  /// Forgets the group under way, whose effects remain, and gives all slots back.
+  /// Discards the group under way, whose effects remain, and releases all slots.
   void abandon();
 
   const GuestFault& fault() const { return fault_; }
@@ -62,10 +64,10 @@ class alignas(128) ThreadGroup {
 
   /// The group under way.
   GroupImage save();
-  /// Makes `image`, whose slots are taken, the group under way. An error says what of it does not fit the
-  /// walk.
+  /// Makes `image`, whose slots are already taken, the group under way. An error says what in it does not fit
+  /// the walk.
   Result<void> restore(const GroupImage& image);
-  /// The thread that runs next, where it is in the group's turns.
+  /// The thread that runs next in the group's order of turns.
   ThreadPlace next_thread() {
     return {index_, turn_, threads_[turn_].phase, walk_->code->executable->next_ip(state(turn_))};
   }
@@ -75,7 +77,7 @@ class alignas(128) ThreadGroup {
  private:
   struct Thread {
     ThreadPhase phase = ThreadPhase::Unstarted;
-    std::uint32_t waits = 0;  // barriers that it has passed or waits at
+    std::uint32_t waits = 0;  // barriers that it has passed, including the one it waits at
     std::uint64_t budget = 0;
   };
 
@@ -89,23 +91,23 @@ class alignas(128) ThreadGroup {
   /// Threads that run in one batch.
   struct Run {
     std::uint32_t first, threads;
-    bool begin;                      // they begin, or go on
-    std::uint64_t granted;           // guest instructions of each, at most what the allowance has left
-    std::uint64_t most = INT64_MAX;  // of all together
+    bool begin;                      // whether they begin or continue
+    std::uint64_t granted;           // guest instructions for each, at most what the allowance has left
+    std::uint64_t most = INT64_MAX;  // guest instructions for all together
     std::uint32_t waits = 0;         // jit::ThreadBatch::waits
     std::uint32_t more_groups = 0;   // jit::ThreadBatch::more_groups
   };
-  /// What came of it.
+  /// Result of a batch.
   struct Ran {
     jit::Status status = jit::Status::Exited;  // of the thread that ran last
-    bool stopped = false;                      // that one neither exited nor waits
-    std::uint32_t done = 0;                    // threads before it, or with it
+    bool stopped = false;                      // that thread neither exited nor waits
+    std::uint32_t done = 0;                    // number of threads that exited or wait
     std::int64_t granted = 0;
-    std::uint32_t turns = 0;   // that the whole group had before the one that it is in now
-    std::uint32_t exited = 0;  // of code that waits
-    std::uint32_t groups = 0;  // that are over; the rest is said of the one after them
+    std::uint32_t turns = 0;   // turns that the whole group had before its current one
+    std::uint32_t exited = 0;  // threads that exited, for code that waits
+    std::uint32_t groups = 0;  // groups that ended; the other members describe the group after them
   };
-  /// Those that begin are of the groups of headers_.
+  /// If threads begin, they belong to the groups of headers_.
   Ran run_batch(const Run& run, Allowance& allowance, jit::FpScope& scope);
   /// The threads that have the next turn.
   Run next_run(const Allowance& allowance) const;
@@ -125,37 +127,37 @@ class alignas(128) ThreadGroup {
     return *reinterpret_cast<jit::ThreadState*>(states_.data() + std::size_t{thread} * layout_.size);
   }
 
-  /// Groups that run_ahead() starts at once, so that a small group's costs are those of its threads.
+  /// Groups that run_ahead() starts at once, so that a small group costs little more than its threads.
   static constexpr std::uint32_t groups_ahead = 64;
 
   alignas(128) std::array<jit::GroupHeader, groups_ahead> headers_;  // of the groups that begin
   const WalkerCommand* walk_ = nullptr;
   ThreadSlots* slots_ = nullptr;
   jit::StateLayout layout_;
-  std::size_t restored_bytes_ = 0;  // of a thread
-  mem::AlignedBytes images_;        // of each thread: the contents of the restored slots, one after the other
-  bool apart_ = false;              // threads have nothing to do with each other
+  std::size_t restored_bytes_ = 0;  // per thread
+  mem::AlignedBytes images_;        // per thread: the contents of the restored slots, one after the other
+  bool apart_ = false;              // threads are independent of each other
   mem::AlignedBytes states_;        // of each thread of a group
-  std::uint32_t laid_out_ = 0;      // states that have held threads of this layout, and nothing else
+  std::uint32_t laid_out_ = 0;      // states that have held only threads of this layout
   std::vector<jit::Environment> environments_;  // of each thread
   std::vector<std::uint32_t> slot_;             // of each thread
-  bool has_slots_ = false;         // slot_ is taken: a slot for all threads, or if together_ one for each
-  bool reads_place_ = false;       // the code looks at the ids in sr0
-  std::uint32_t shared_slot_ = 0;  // the one that stays when the threads no longer run together
+  bool has_slots_ = false;         // slot_ is taken: one slot for all threads, or one for each if together_
+  bool reads_place_ = false;       // the code reads the ids in sr0
+  std::uint32_t shared_slot_ = 0;  // the slot that stays when the threads no longer run together
   std::optional<mem::Slm> slm_;
 
   bool under_way_ = false;
   std::uint64_t index_ = 0;
   std::array<std::uint32_t, 3> id_{};
   std::vector<Thread> threads_;
-  bool fresh_ = false;           // none of its threads has begun, or ended
+  bool fresh_ = false;           // none of its threads has begun or ended
   std::uint32_t alive_ = 0;      // threads that have not ended
   std::uint32_t turn_ = 0;       // thread that runs next
-  std::uint64_t slice_ = 0;      // guest instructions left of its turn
-  bool together_ = false;        // every thread has a slot of its own
+  std::uint64_t slice_ = 0;      // guest instructions left in its turn
+  bool together_ = false;        // every thread has its own slot
   bool moved_ = false;           // a thread has run in this round
   std::uint32_t completed_ = 0;  // barriers that every thread has signalled
-  std::optional<Ran> stopped_;   // what run_ahead() found
+  std::optional<Ran> stopped_;   // what run_ahead() ended with
 
   GuestFault fault_;
   WalkerCounts counts_;

@@ -53,7 +53,7 @@ std::uint32_t consecutive_run(const PerThreadData& threads, const jit::Consecuti
   if (ids.count < least_run || bytes.empty() || ids.offset < first || ids.end() - first > bytes_per_thread)
     return 0;
   std::uint32_t run = lowest_bit(ids.count);
-  // The last thread's channels that are off mostly count on from 0.
+  // The ids in the last thread's inactive channels usually continue from 0.
   const std::uint32_t last_on = last_mask & ir::lane_mask(ids.count);
   if ((last_on & (last_on + 1)) != 0) return 0;
   for (std::size_t thread = 0; thread < bytes.size(); thread += bytes_per_thread) {
@@ -67,8 +67,8 @@ std::uint32_t consecutive_run(const PerThreadData& threads, const jit::Consecuti
 
 namespace {
 
-/// sr0.0 of a thread: what kernels in private memory take the gaps out of, to be left with its slot (the
-/// compiler's text for DG2 and Ponte Vecchio): bit 3, then bit 6, with registers of 64 bytes bit 7 too.
+/// sr0.0 of a thread with this slot. Kernels with private memory remove gap bits from it to get the slot (the
+/// compiler's text for DG2 and Ponte Vecchio): bit 3, then bit 6, and with 64-byte registers bit 7 too.
 std::uint32_t place_of_slot(std::uint32_t slot, std::uint32_t grf_bytes) {
   const auto gap = [](std::uint32_t value, unsigned at, unsigned bits) {
     const std::uint32_t low = (1u << at) - 1;
@@ -77,7 +77,7 @@ std::uint32_t place_of_slot(std::uint32_t slot, std::uint32_t grf_bytes) {
   return gap(gap(slot, 3, 1), 6, grf_bytes == 64 ? 2 : 1);
 }
 
-/// All of each four channels of which any is on.
+/// Activates all four channels of each aligned group of four in which any is active.
 constexpr std::uint32_t vector_mask(std::uint32_t mask) {
   constexpr std::uint32_t firsts = 0x11111111;
   return ((mask | mask >> 1 | mask >> 2 | mask >> 3) & firsts) * 15;
@@ -106,8 +106,8 @@ void ThreadPayload::write(std::byte* file, std::uint32_t thread) const {
 }
 
 std::array<std::uint32_t, 2> ThreadPayload::place(std::uint32_t slot) {
-  // Bits of sr0.0: 27:24 the thread spawner, 12 and 11:8 half slice and EU, 2:0 thread of the EU; of sr0.1:
-  // 31:24.
+  // Fields of sr0.0: 27:24 thread spawner, 12 half slice, 11:8 EU, 2:0 thread of the EU; of sr0.1: 31:24
+  // FFTID.
   constexpr std::uint32_t spawner = 7;
   return {spawner << 24 | (slot >> 3 & 31) << 8 | (slot & 7), slot << 24};
 }
@@ -120,7 +120,7 @@ void ThreadPayload::write_header(Header& header, const GroupId& group, std::uint
     header[0] = place_of_slot(slot, code.grf_bytes);
     header[2] = thread;
   }
-  constexpr unsigned gpgpu_dispatch = 9;  // a bit that later families count slots with
+  constexpr unsigned gpgpu_dispatch = 9;  // later families use this bit as part of the slot
   const std::uint32_t dispatched = code.slot_bits <= gpgpu_dispatch ? 1u << gpgpu_dispatch : 0;
   header[5] = walk_->header[5] | (walk_->scratch.address + slot * walk_->scratch.bytes) | slot | dispatched;
   set_group(header, group);

@@ -1,5 +1,5 @@
 #pragma once
-// ThreadSlots: which thread slots (FFTID) of a dispatch are taken. Any thread may call it.
+// ThreadSlots: which thread slots (FFTID) of a dispatch are taken. Thread-safe.
 #include <bitset>
 #include <cstdint>
 #include <mutex>
@@ -11,10 +11,10 @@ namespace eum::rt {
 
 class ThreadSlots {
  public:
-  /// All of 0 to `count` - 1 are free; count is at most max_thread_slots.
+  /// All slots from 0 to `count` - 1 are free; count is at most max_thread_slots.
   explicit ThreadSlots(std::uint32_t count) : count_(count) {}
 
-  /// Fills `slots` with free ones, lowest first; false, and none is taken, where there are not enough.
+  /// Fills `slots` with free slots, lowest first; if there are too few, takes none and returns false.
   bool take(std::span<std::uint32_t> slots) {
     const std::scoped_lock lock(mutex_);
     if (count_ - taken_.count() < slots.size()) return false;
@@ -26,7 +26,7 @@ class ThreadSlots {
     }
     return true;
   }
-  /// Takes this one; false where it is taken or there is no such slot.
+  /// Takes this slot; false if it is taken or does not exist.
   bool take_one(std::uint32_t slot) {
     const std::scoped_lock lock(mutex_);
     if (slot >= count_ || taken_[slot]) return false;

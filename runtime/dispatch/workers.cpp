@@ -1,4 +1,4 @@
-// oneTBB, except where the thread sanitizer has to see every synchronisation: it does not know oneTBB's.
+// Uses oneTBB, except under the thread sanitizer, which does not understand oneTBB's synchronisation.
 #include "runtime/dispatch/workers.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Workers::Arena {
 #else
 
 struct Workers::Arena {
-  // oneTBB complains on stderr when it is asked for more threads than there are processors.
+  // oneTBB warns on stderr if more threads are requested than there are processors.
   explicit Arena(unsigned count)
       : arena(std::min(static_cast<int>(count), tbb::info::default_concurrency())) {}
   void run(unsigned n, const std::function<void(unsigned)>& work) {

@@ -1,6 +1,6 @@
 #pragma once
-// Workers: the host threads on which dispatches run, and memory for thread groups that dispatches take and
-// give back. It must not know what runs on them.
+// Workers: the host threads on which dispatches run, and a pool of thread group memory for dispatches. It
+// must not know what runs on them.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,9 +14,9 @@ class ThreadGroup;
 
 class Workers {
  public:
-  /// `count` is at least 1. With 1 everything runs on the caller's thread and no other is made; otherwise the
-  /// caller's thread is one of them, the others belong to oneTBB and are at most as many as the host has
-  /// processors.
+  /// `count` is at least 1. With 1 everything runs on the caller's thread and no other is created; otherwise
+  /// the caller's thread is one of the workers, and the others belong to oneTBB and are at most as many as
+  /// the host has processors.
   explicit Workers(unsigned count);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -25,16 +25,16 @@ class Workers {
   unsigned count() const { return count_; }
 
   /// Calls work(0) to work(n - 1), n at most count(), and returns when all are done. They may run one after
-  /// the other. An error is one of the host: no memory, no threads.
+  /// the other. An error concerns the host: no memory, no threads.
   Result<void> run(unsigned n, const std::function<void(unsigned)>& work);
 
-  /// For as long as a dispatch needs it. Any thread.
+  /// Lent for as long as a dispatch needs it. Thread-safe.
   std::unique_ptr<ThreadGroup> take_group();
   void give_back(std::unique_ptr<ThreadGroup> group);
 
-  /// Code that one worker was faster with than all of them is left to one for some launches, as to find that
-  /// out again takes time. A guess: only the last such code is remembered, by the address of what it was. Any
-  /// thread.
+  /// Code that one worker ran faster than all of them is left to one worker for some launches, because
+  /// measuring again takes time. A heuristic: only the last such code is remembered, by its address.
+  /// Thread-safe.
   void note_faster_alone(const void* code, bool is_faster);
   bool is_faster_alone(const void* code);
 
@@ -44,9 +44,9 @@ class Workers {
   std::mutex mutex_;
   std::vector<std::unique_ptr<ThreadGroup>> spare_;
   const void* faster_alone_ = nullptr;
-  unsigned launches_alone_ = 0;  ///< that are left
+  unsigned launches_alone_ = 0;  ///< launches left until it is measured again
   std::once_flag arena_made_;
-  std::unique_ptr<Arena> arena_;  ///< made when first needed: oneTBB looks for libraries then
+  std::unique_ptr<Arena> arena_;  ///< created on first use, because oneTBB then searches for libraries
 };
 
 }  // namespace eum::rt

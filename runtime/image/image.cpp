@@ -1,4 +1,4 @@
-// State of an image, and its texels by the places that memory/image/layout.hpp gives them.
+// State of an image, and copies of its texels to and from the positions given by memory/image/layout.hpp.
 #include "runtime/image/image.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace eum::rt {
 namespace {
 
-/// Calls move(offset in memory, byte of the packed contents, texels) for all texels, in runs that are
-/// adjacent.
+/// Calls move(offset in memory, byte offset in the packed contents, texels) for all texels, in runs that are
+/// contiguous in memory.
 template <class Move>
 void for_each_run(const Image& image, Move move) {
   const unsigned surface_bytes = image.format->surface_format().bytes;

@@ -1,6 +1,6 @@
 #pragma once
-// Image: an image in a device's memory: its surface state, its contents from and to rows as OpenCL has them,
-// and the argument that it is. It must not know kernels or files.
+// Image: an image in a device's memory: its surface state, conversion of its contents to and from OpenCL's
+// rows, and its value as an argument. It must not know kernels or files.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace eum::rt {
 
-/// Sizes that a type does not have stay 1.
+/// Sizes that the type does not have stay 1.
 struct ImageDescription {
   ImageType type = ImageType::image2d;
   std::uint32_t width = 1;
@@ -23,36 +23,36 @@ struct ImageDescription {
   std::uint32_t mip_levels = 1;
   ChannelOrder order = ChannelOrder::rgba;
   ChannelType data_type = ChannelType::unorm8;
-  /// How it lies in memory, which no kernel can tell. 1D images and those of buffers are always linear.
+  /// Layout in memory, which kernels cannot observe. 1D images and images of buffers are always linear.
   mem::image::TileMode tiling = mem::image::TileMode::LINEAR;
 
   bool operator==(const ImageDescription&) const = default;
 };
 
-/// Memory is the device's: release(memory) gives it back.
+/// The memory belongs to the device; release(memory) frees it.
 struct Image {
   ImageDescription description;
   const ImageFormat* format = nullptr;
   mem::image::SurfaceState state;
   Buffer memory;
 
-  /// Texels of a level: width, height, slices or elements.
+  /// Size of a level in texels: width, height, slices or elements.
   std::array<std::uint32_t, 3> level_size(unsigned level) const;
-  /// Bytes of the contents as OpenCL has them: texel after texel, row after row, slice after slice, level
-  /// after level, nothing between.
+  /// Size in bytes of the contents in OpenCL's form: texel after texel, row after row, slice after slice,
+  /// level after level, without gaps.
   std::uint64_t packed_bytes() const;
-  /// Takes contents of packed_bytes().
+  /// `packed` has packed_bytes() bytes.
   void upload(std::span<const std::byte> packed) const;
   void download(std::span<std::byte> packed) const;
-  /// What a kernel gets for it.
+  /// The image as an argument of a kernel.
   ImageValue value() const;
 };
 
-/// Whether there is such an image: sizes within the limits of the hardware, a format that some surface holds.
-/// The state that it would have; the error names what does not fit.
+/// The state that an image with this description has. Sizes must be within the hardware's limits and some
+/// surface format must hold its texels; otherwise the error names what does not fit.
 Result<mem::image::SurfaceState> image_state(const ImageDescription& description);
 
-/// A transparent black image on `device`, whose address is one of 48 bits; `name` is for reports.
+/// A transparent black image on `device`, with a 48-bit address; `name` is for reports.
 Result<Image> make_image(Device& device, const ImageDescription& description, std::string_view name);
 
 }  // namespace eum::rt

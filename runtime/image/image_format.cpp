@@ -1,4 +1,4 @@
-// The tables, and the texels that a surface keeps in another form than OpenCL.
+// The tables, and the texels that a surface stores in another form than OpenCL.
 #include "runtime/image/image_format.hpp"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ constexpr std::array<ChannelSelect, 4> selects(std::string_view letters) {
   return {select_of(letters[0]), select_of(letters[1]), select_of(letters[2]), select_of(letters[3])};
 }
 
-/// A row that names a surface format without a row in memory/image/formats.def does not compile.
+/// Does not compile if a row names a surface format that has no row in memory/image/formats.def.
 enum class KnownSurface : std::uint8_t {
 #define FORMAT(name, ...) name,
 #define BLOCK_FORMAT(...)
@@ -101,8 +101,8 @@ std::string names(const Table& table) {
   return text;
 }
 
-/// OpenCL's alpha 1:0, blue 11:2, green 21:12, red 31:22; the surface's red 9:0, green 19:10, blue 29:20,
-/// alpha 31:30. The same exchange leads back.
+/// Converts between OpenCL's alpha 1:0, blue 11:2, green 21:12, red 31:22 and the surface's red 9:0, green
+/// 19:10, blue 29:20, alpha 31:30.
 std::uint32_t turned(std::uint32_t texel, bool to_surface) {
   constexpr std::uint32_t mask = 0x3ff;
   if (to_surface)
@@ -110,10 +110,10 @@ std::uint32_t turned(std::uint32_t texel, bool to_surface) {
   return (texel & mask) << 22 | (texel >> 10 & mask) << 12 | (texel >> 20 & mask) << 2 | texel >> 30;
 }
 
-/// The bits of a packed texel that OpenCL says nothing of.
+/// The bits of a packed texel that OpenCL leaves undefined.
 std::uint32_t top_bits(ChannelType type) { return type == ChannelType::unorm_555 ? 0x8000 : 0xc0000000; }
 
-/// The place of each of OpenCL's channels among red, green, blue, alpha.
+/// Index of one of OpenCL's channels among red, green, blue, alpha.
 std::size_t place(char channel) { return std::string_view("rgba").find(channel); }
 
 }  // namespace
@@ -170,7 +170,7 @@ void ImageFormat::pack(std::span<const std::byte> packed, std::byte* to) const {
   const std::size_t from_bytes = texel_bytes(), to_bytes = surface_format().bytes;
   const std::size_t channel = to_bytes / 4;
   const std::string_view channels = info(order).channels;
-  // What a texel has where OpenCL's has nothing.
+  // Contents of channels that the surface has and OpenCL's texel lacks.
   std::array<std::byte, 16> blank{};
   if (packing == TexelPacking::Opaque)
     surface_format().encode({0, 0, 0, std::bit_cast<std::uint32_t>(1.0f)}, blank.data());

@@ -1,5 +1,5 @@
 #pragma once
-// What images can be: dimensions, channel orders, channel types, and the surface format of each pair, from
+// The kinds of images: dimensions, channel orders, channel types, and the surface format of each pair, from
 // tables. It must not know memory, devices or kernels.
 #include <array>
 #include <cstddef>
@@ -25,7 +25,7 @@ struct ImageTypeInfo {
   std::string_view text;  ///< "2D image"
   mem::image::SurfaceType surface;
   bool array;
-  unsigned axes;  ///< numbers that describe its size
+  unsigned axes;  ///< number of sizes that describe it
 };
 
 enum class ChannelOrder : std::uint8_t {
@@ -37,7 +37,7 @@ enum class ChannelOrder : std::uint8_t {
 struct ChannelOrderInfo {
   std::string_view name;      ///< "rgba"
   std::uint32_t number;       ///< cl_channel_order
-  std::string_view channels;  ///< of a texel as OpenCL has it in memory
+  std::string_view channels;  ///< of a texel in OpenCL's memory layout
 };
 
 enum class ChannelType : std::uint8_t {
@@ -51,7 +51,7 @@ struct ChannelTypeInfo {
   std::uint32_t number;   ///< cl_channel_type
   mem::image::ChannelKind kind;
   unsigned bits;
-  bool packed;  ///< `bits` are those of a texel, not of a channel
+  bool packed;  ///< `bits` are those of a texel instead of a channel
 };
 
 const ImageTypeInfo& info(ImageType type);
@@ -65,10 +65,10 @@ std::optional<ChannelType> parse_channel_type(std::string_view name);
 std::string channel_order_names();
 std::string channel_type_names();
 
-/// The type of an image that a surface was made for, or nothing where OpenCL has none.
+/// The type of image that a surface holds, or nothing if OpenCL has none.
 std::optional<ImageType> image_type_of(const mem::image::SurfaceState& state);
 
-/// How OpenCL's texel and that of the surface differ.
+/// How the surface's texel differs from OpenCL's.
 enum class TexelPacking : std::uint8_t { Same, Channels, AlphaFirst, Opaque, TopBits };
 
 /// A row of image_formats.def.
@@ -80,17 +80,17 @@ struct ImageFormat {
   TexelPacking packing;
 
   const mem::image::FormatInfo& surface_format() const;
-  /// Whether a kernel may write it: not where the surface's alpha must stay 1.
+  /// Whether a kernel may write it; false if the surface's alpha must stay 1.
   bool writable() const;
-  /// Bytes of a texel as OpenCL has it in memory.
+  /// Bytes of a texel in OpenCL's memory layout.
   unsigned texel_bytes() const;
-  /// Texels from OpenCL's form to the surface's, and back; as many as `packed` holds.
+  /// Convert texels from OpenCL's form to the surface's, and back; as many as `packed` holds.
   void pack(std::span<const std::byte> packed, std::byte* surface_texels) const;
   void unpack(const std::byte* surface_texels, std::span<std::byte> packed) const;
 };
 
 std::span<const ImageFormat> image_formats();
-/// Null where no surface can hold such texels.
+/// Null if no surface can hold such texels.
 const ImageFormat* find_image_format(ChannelOrder order, ChannelType type);
 
 }  // namespace eum::rt

@@ -1,4 +1,5 @@
-// yaml-cpp reports by exception, and so do the readers below (Failure); nothing leaves read_argument_map.
+// yaml-cpp reports errors by exception, as do the readers below (Failure); no exception leaves
+// read_argument_map.
 #include "runtime/loader/argument_map.hpp"
 
 #include <yaml-cpp/depthguard.h>
@@ -32,7 +33,7 @@ std::string held_by(const YAML::Node& node) {
   return node.IsScalar() ? fmt::format("'{}'", node.Scalar().substr(0, 64)) : "nothing";
 }
 
-/// A map whose keys are all known.
+/// A map in which every key must be known.
 class Keys {
  public:
   Keys(YAML::Node node, std::string_view what, std::initializer_list<std::string_view> known)
@@ -60,7 +61,7 @@ class Keys {
       fail(value.Mark(), "{}: {}: expected a name, found {}", what_, key, held_by(value));
     return value.Scalar();
   }
-  /// `otherwise` where there is no such key.
+  /// Returns `otherwise` if there is no such key.
   std::uint32_t number(const char* key, std::uint32_t otherwise, std::uint32_t most) const {
     if (!has(key)) return otherwise;
     const YAML::Node value = at(key);
@@ -108,7 +109,7 @@ class KernelReader {
     const std::uint32_t rows = keys.number("local_ids", 0, 3);
     for (std::size_t d = 0; d < rows; ++d) kernel.local_ids.present[d] = true;
     const std::uint32_t row = std::max<std::uint32_t>(kernel.simd_size * 2, grf_bytes_);
-    draft_.data_behind_header = rows == 0;  // places count from r0
+    draft_.data_behind_header = rows == 0;  // offsets count from r0
     cross_thread_ = grf_bytes_ + rows * row;
     keys.for_each("arguments", [&](const YAML::Node& node) { read_argument(node); });
     keys.for_each("dispatch", [&](const YAML::Node& node) { read_item(node); });
@@ -158,7 +159,7 @@ class KernelReader {
     return {at, static_cast<std::uint32_t>(size)};
   }
 
-  /// Addresses have 4 or 8 bytes.
+  /// An address has 4 or 8 bytes.
   Place address(const Keys& keys) {
     const Place found = place(keys);
     if (found.size != 4 && found.size != 8)
@@ -218,7 +219,7 @@ class KernelReader {
       draft_.kernel.implicit.push_back({*item, at.offset, at.size, 0});
       return;
     }
-    // A variable may have room for more.
+    // A variable may be larger than its items.
     const std::uint32_t size = std::min(at.size, 12u);
     if (size % 4 != 0) fail(keys.mark(), "{}: expected 4, 8 or 12 bytes, found {}", name, at.size);
     for (std::uint32_t d = 0; d < size; d += 4)
@@ -227,8 +228,8 @@ class KernelReader {
 
   const visa::Kernel& text_;
   const std::uint32_t grf_bytes_;
-  std::uint32_t cross_thread_ = 0;  // where it begins, bytes from r0
-  std::uint32_t end_ = 0;           // of what is in it
+  std::uint32_t cross_thread_ = 0;  // its offset in bytes from r0
+  std::uint32_t end_ = 0;           // end of the items in it
   KernelDraft draft_;
 };
 

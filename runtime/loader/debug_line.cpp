@@ -10,10 +10,10 @@
 namespace eum::rt {
 namespace {
 
-/// Far above what compilers make of a kernel.
+/// Far above what compilers produce for a kernel.
 constexpr std::size_t max_rows = std::size_t{1} << 20, max_files = 4096;
 
-/// Takes numbers one after the other; beyond the end everything is 0 and `ok` false.
+/// Reads numbers one after the other; beyond the end everything is 0 and `ok` false.
 class Cursor {
  public:
   Cursor(std::span<const std::byte> bytes, std::size_t at) : bytes_(bytes), at_(at) {}
@@ -80,10 +80,10 @@ class Cursor {
   bool ok_ = true;
 };
 
-/// Addresses of a section that are in the kernel, by where they stand.
+/// Addresses in the kernel that relocations write into a section, by their offset in that section.
 using Relocations = std::map<std::uint64_t, std::uint64_t>;
 
-/// The relocations of section `index` that lead to the section `code`.
+/// The relocations of section `index` that refer to section `code`.
 Result<Relocations> relocations_of(const ElfFile& elf, std::size_t index, std::size_t code) {
   constexpr std::uint32_t rela = 4;
   constexpr std::size_t entry_bytes = 24, symbol_bytes = 24, section_in_symbol = 6;
@@ -98,7 +98,7 @@ Result<Relocations> relocations_of(const ElfFile& elf, std::size_t index, std::s
     for (std::size_t at = 0; section.bytes.size() - at >= entry_bytes; at += entry_bytes) {
       Cursor entry(section.bytes, at);
       const std::uint64_t offset = entry.number(8);
-      entry.number(4);  // which kind: of addresses there is one
+      entry.number(4);  // type: addresses have only one
       const std::uint64_t symbol = entry.number(4), addend = entry.number(8);
       if (symbol >= symbols->bytes.size() / symbol_bytes)
         return error("{}: expected one of {} symbols, found {}", section.name,
@@ -108,14 +108,14 @@ Result<Relocations> relocations_of(const ElfFile& elf, std::size_t index, std::s
       if (!name) return error("{}: symbol {}: {}", section.name, symbol, name.error().message);
       Cursor rest(symbols->bytes, symbol * symbol_bytes + section_in_symbol);
       const std::uint64_t in = rest.number(2), value = rest.number(8);
-      // The vendor's compiler gives its symbols of sections the number of another one, and the right name.
+      // In section symbols the vendor's compiler writes another section's number, but the right name.
       if (in == code || *name == elf.sections[code].name) all[offset] = value + addend;
     }
   }
   return all;
 }
 
-/// The lines of one section, for the kernel whose code is section `code`.
+/// Reads the lines of one section, for one kernel.
 class Reader {
  public:
   Reader(std::span<const std::byte> bytes, const Relocations& relocations, LineTable& to)
@@ -126,7 +126,7 @@ class Reader {
  private:
   struct Registers {
     std::uint64_t address = 0, line = 1, file = 1;
-    bool statement = false, here = false;  // here: the address is one of the kernel
+    bool statement = false, here = false;  // here: the address is in the kernel
   };
   Result<void> program(Cursor& at, std::size_t end, std::uint8_t version, bool wide);
   Result<void> row(const Registers& r, bool end);
@@ -153,7 +153,7 @@ Result<void> Reader::program(Cursor& at, std::size_t end, std::uint8_t version, 
   const std::size_t begin =
       header <= end - std::min(end, at.at()) ? at.at() + static_cast<std::size_t>(header) : end;
   const unsigned unit = at.u8();
-  if (version >= 4) at.u8();  // operations of an instruction
+  if (version >= 4) at.u8();  // maximum operations per instruction
   const bool statement = at.u8() != 0;
   const int line_base = at.s8();
   const unsigned line_range = at.u8(), opcode_base = at.u8();
@@ -195,7 +195,7 @@ Result<void> Reader::program(Cursor& at, std::size_t end, std::uint8_t version, 
       continue;
     }
     switch (opcode) {
-      case 0: {  // extended
+      case 0: {  // extended opcode
         const std::uint64_t length = at.uleb();
         const std::size_t next = at.at();
         if (length == 0 || length > end - std::min(end, next))

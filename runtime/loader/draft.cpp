@@ -13,11 +13,11 @@
 namespace eum::rt {
 namespace {
 
-// Binding table indices from 240 on have meanings of their own (SKL PRM volume 7, "Binding Table Index").
+// Binding table indices from 240 on have special meanings (SKL PRM volume 7, "Binding Table Index").
 constexpr std::uint32_t first_reserved_binding = 240;
 // A kernel has at most 2048 bytes of parameters (CL_DEVICE_MAX_PARAMETER_SIZE).
 constexpr std::uint32_t max_arguments = 2048;
-// Arguments without any trace in the binary are few; more say that an index is damaged.
+// Arguments without any trace in the binary are few; more of them indicate a damaged index.
 constexpr std::uint32_t max_unknown_arguments = 64;
 // MEDIA_VFE_STATE "Per Thread Scratch Space": 1 KB to 2 MB in powers of two.
 constexpr std::uint32_t min_scratch = 1024, max_scratch = 2 * 1024 * 1024;
@@ -68,7 +68,7 @@ bool may_be_8_bytes(PayloadItem item) {
   }
 }
 
-// The index in image_types of "image2d_t" and its like.
+// The index in image_types of names such as "image2d_t".
 std::optional<std::uint8_t> image_type_of_name(std::string_view name) {
   if (!name.ends_with("_t")) return std::nullopt;
   name.remove_suffix(2);
@@ -80,7 +80,7 @@ std::optional<std::uint8_t> image_type_of_name(std::string_view name) {
   return static_cast<std::uint8_t>(found - image_types.begin());
 }
 
-// What an argument without payload is, by its declared type.
+// The kind of an argument without payload, by its declared type.
 ArgumentKind kind_of_type(const Argument& a) {
   if (a.type_name.empty()) return ArgumentKind::Unused;
   if (a.type_name == "sampler_t") return ArgumentKind::Sampler;
@@ -90,7 +90,7 @@ ArgumentKind kind_of_type(const Argument& a) {
   return ArgumentKind::Value;
 }
 
-// The compilers split a value into elements; what lies side by side in argument and payload is one patch.
+// The compilers split a value into elements; pieces adjacent in both argument and payload become one patch.
 void sort_and_merge(std::vector<Patch>& patches) {
   std::sort(patches.begin(), patches.end(), [](const Patch& a, const Patch& b) {
     return std::tuple(a.offset, a.item, a.source, a.size) < std::tuple(b.offset, b.item, b.source, b.size);

@@ -1,5 +1,5 @@
-// ELF sections by way of libelf. libelf finds the headers; every range is checked here, and no section data
-// is read through it, so nothing depends on how it treats a hostile file.
+// ELF sections, read with libelf. libelf finds the headers; every range is checked here, and no section data
+// is read through libelf, so nothing depends on how it treats a hostile file.
 #include "runtime/loader/elf_file.hpp"
 
 #include <gelf.h>

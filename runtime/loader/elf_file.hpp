@@ -1,5 +1,5 @@
 #pragma once
-// The sections of an ELF file, each checked to lie inside it. Nothing GPU specific but the section types.
+// The sections of an ELF file, each checked to lie inside it. Nothing GPU specific except the section types.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -40,8 +40,8 @@ bool looks_like_elf(std::span<const std::byte> image);
 /// The bytes of all sections together are at most the file's size: overlapping sections are an error.
 Result<ElfFile> read_elf(std::span<const std::byte> image);
 
-/// The NUL-terminated strings of a section. Who names many things gives each its own string, or the end of
-/// another one: where all that were asked for together are far longer than the table, it is an attack.
+/// The NUL-terminated strings of a section. A valid file gives each name its own string, or the end of
+/// another one: if all requested strings together are far longer than the table, the file is malicious.
 class StringTable {
  public:
   explicit StringTable(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -51,7 +51,7 @@ class StringTable {
 
  private:
   std::span<const std::byte> bytes_;
-  std::uint64_t given_ = 0;  // bytes of strings
+  std::uint64_t given_ = 0;  // total bytes of strings returned
 };
 
 }  // namespace eum::rt

@@ -1,4 +1,4 @@
-// Look-ups in gpu_ids.def.
+// Lookups in gpu_ids.def.
 #include "runtime/loader/gpu_ids.hpp"
 
 #include <array>

@@ -1,5 +1,6 @@
 #pragma once
-// From the numbers in binaries to a GEN family, or to an error that names the GPU. The rows are gpu_ids.def.
+// Maps the numbers in binaries to a GEN family, or to an error that names the GPU. The rows are in
+// gpu_ids.def.
 #include <cstdint>
 
 #include "frontend/gen/family.hpp"

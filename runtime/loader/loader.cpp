@@ -1,4 +1,4 @@
-// Finds out what the bytes are and hands them to the reader of that container.
+// Determines the container of the given bytes and calls its reader.
 #include "runtime/loader/loader.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-/// Registers of a thread that a payload may fill, with the largest register files that there are.
+/// Registers of a thread that a payload may fill, with the largest existing register files.
 constexpr std::uint32_t most_registers = 256;
 
 constexpr std::string_view expected =
@@ -42,7 +42,7 @@ bool is_text(Bytes binary) {
   });
 }
 
-/// Bytes up to the first that is 0, the same as text.
+/// The bytes up to the first 0 as text.
 std::string text_of(Bytes bytes) {
   std::string text;
   for (const std::byte b : bytes) {
@@ -94,7 +94,7 @@ Result<Program> load_sections(const ElfFile& file) {
   return error("the device binary in the ELF file: {}", not_a_binary(device->bytes).message);
 }
 
-/// Options of the compiler, where the file has them.
+/// The compiler's options, if the file has them.
 std::string build_options(const ElfFile& file) {
   for (const std::string_view name : {"BuildOptions", ".misc.buildOptions"})
     if (const ElfSection* options = file.find(name)) return text_of(options->bytes);
@@ -113,7 +113,7 @@ std::string_view characters(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What describes the arguments of kernels whose code is elsewhere.
+/// Reads the description of the arguments of kernels whose code is elsewhere.
 Result<ZebinData> read_arguments(Bytes bytes, const Registers& registers) {
   if (looks_like_elf(bytes)) {
     const auto file = read_elf(bytes);
@@ -167,7 +167,7 @@ Result<Program> load(Bytes binary) {
   return not_a_binary(binary);
 }
 
-// Names in a message come from the file: what does not print becomes '?', what is long is cut.
+// Names in a message come from the file: unprintable characters become '?', long messages are cut.
 Error in_one_line(Error e) {
   constexpr std::size_t longest = 400;
   for (char& c : e.message) {

@@ -1,5 +1,5 @@
-// Layouts: patch_list.h, patch_shared.h and patch_g7/g8.h of intel-graphics-compiler, checked against
-// ocloc 22.43 output for Gen8 and Gen9 (version 1081).
+// Layouts: patch_list.h, patch_shared.h and patch_g7/g8.h of intel-graphics-compiler, checked against output
+// of ocloc 22.43 for Gen8 and Gen9 (version 1081).
 #include "runtime/loader/patch_kernel.hpp"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ Result<void> KernelReader::read_samplers(const Token& token) {
     std::memcpy(&draft.kernel.samplers[i], dynamic_heap_.data() + sampler_offset_ + i * sizeof(SamplerState),
                 sizeof(SamplerState));
   }
-  // SAMPLER_INDIRECT_STATE, one for all: the dwords that it begins with are the border colour.
+  // SAMPLER_INDIRECT_STATE, shared by all samplers: its first dwords are the border colour.
   const std::uint32_t border = token[2];
   std::array<std::uint32_t, 4>& color = draft.kernel.border_color;
   if (border > dynamic_heap_.size() || sizeof color > dynamic_heap_.size() - border)
@@ -248,7 +248,7 @@ Result<void> KernelReader::read_environment(const Token& token) {
   kernel.simd_size = token[3];
   kernel.barrier_count = token[5];
   kernel.grf_count = token[20 + shift];
-  if (const std::uint32_t order = token[21 + shift]; order != 0) {  // two bits a dimension
+  if (const std::uint32_t order = token[21 + shift]; order != 0) {  // two bits per dimension
     for (std::size_t d = 0; d < 3; ++d) {
       kernel.local_ids.walk[d] = static_cast<std::uint8_t>((order >> (2 * d)) & 3);
     }

@@ -14,14 +14,13 @@ namespace eum::rt::patch {
 // SExecutionEnvironment has HasSample after its sixth field from 1082 on.
 inline constexpr std::uint32_t version_without_has_sample = 1081, version_with_has_sample = 1082;
 
-/// For one kernel. The heaps must outlive it.
+/// Reads one kernel. The heaps must outlive it.
 class KernelReader {
  public:
   KernelReader(std::uint32_t version, Bytes dynamic_heap, Bytes surface_heap)
       : version_(version), dynamic_heap_(dynamic_heap), surface_heap_(surface_heap) {}
 
-  /// The list is walked once for what other tokens refer to (binding table, samplers), then once for
-  /// everything.
+  /// Walks the list once for what other tokens refer to (binding table, samplers), then once for everything.
   Result<void> read(std::string name, Bytes code, Bytes list);
 
   KernelDraft draft;               // not finished
@@ -31,7 +30,8 @@ class KernelReader {
  private:
   Result<void> read_binding_table(const Token& token);
   Result<void> read_samplers(const Token& token);
-  // Surfaces are named by where their state lies in the heap; the binding table refers to the same offsets.
+  // Tokens name surfaces by the offset of their state in the heap; the binding table contains the same
+  // offsets.
   std::optional<std::uint8_t> binding_at(std::uint32_t surface_offset) const;
   void add_implicit_surface(PayloadItem item, std::uint32_t surface_offset, std::uint32_t offset,
                             std::uint32_t size);

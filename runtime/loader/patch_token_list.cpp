@@ -1,4 +1,4 @@
-// Walks a token list; every size is checked before it is used.
+// Walks a token list and checks every size before it is used.
 #include "runtime/loader/patch_token_list.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
-// A list of patch tokens, each checked against its row in patch_tokens.def. It must not know what a token
-// means.
+// A list of patch tokens, each checked against its row in patch_tokens.def. It must not know what tokens
+// mean.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,7 +28,7 @@ struct Row {
   Use use;
 };
 
-/// Dword `index` of `bytes`, which must have it.
+/// Dword `index` of `bytes`, which must be large enough.
 inline std::uint32_t dword(Bytes bytes, std::size_t index) {
   std::uint32_t value;
   std::memcpy(&value, bytes.data() + index * 4, 4);
@@ -41,13 +41,13 @@ std::string text_of(Bytes bytes);
 struct Token {
   std::uint32_t number = 0;
   const Row* row = nullptr;  // nullptr: not in the table
-  Bytes body;                // behind Token and Size; at least row->dwords dwords
-  Bytes inline_data;         // behind the token, of 41 and 42
+  Bytes body;                // after Token and Size; at least row->dwords dwords
+  Bytes inline_data;         // data after the token, for tokens 41 and 42
 
   std::uint32_t operator[](std::size_t index) const { return dword(body, index); }
 };
 
-/// `where` begins the error messages.
+/// Error messages begin with `where`.
 Result<std::vector<Token>> read_tokens(Bytes list, std::string_view where);
 
 /// A row of PROGRAM_SYMBOL_TABLE (type, offset, size, name) or PROGRAM_RELOCATION_TABLE (type, offset, name).
@@ -58,7 +58,7 @@ struct Entry {
   std::string name;
 };
 
-/// `fields`: dwords before the name, which fills what is left of an entry (1024 bytes in ocloc 22.43).
+/// `fields`: dwords before the name, which fills the rest of an entry (1024 bytes in ocloc 22.43).
 Result<std::vector<Entry>> read_entries(const Token& token, std::size_t fields, std::string_view where);
 
 }  // namespace eum::rt::patch

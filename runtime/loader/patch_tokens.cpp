@@ -1,5 +1,4 @@
-// The program level of patch tokens: headers, constant and global data, and what kernels refer to in each
-// other.
+// The program level of patch tokens: headers, constant and global data, and references between kernels.
 #include "runtime/loader/patch_tokens.hpp"
 
 #include <cstring>
@@ -24,7 +23,7 @@ constexpr std::size_t program_header_bytes = 28, kernel_header_bytes = 40;
 // Types in a symbol table (GenSymType).
 enum SymbolType : std::uint32_t { Undefined = 1, Function = 2, GlobalVariable = 3, ConstantVariable = 4 };
 
-// A relocation in a kernel's code; its symbol may be defined further on.
+// A relocation in a kernel's code; its symbol may be defined later in the file.
 struct PendingRelocation {
   std::size_t kernel;
   Relocation::Kind kind;
@@ -100,7 +99,7 @@ class ProgramReader {
                                                                                : Segment::Constants;
   }
 
-  // A pointer in initial data: what stands there is an offset in the surface that it points to.
+  // A pointer in initial data: the stored value is an offset in the surface that it points to.
   Result<void> read_pointer(const Token& token) {
     constexpr std::uint32_t to_global = 0, to_constant = 1;
     SegmentData& holder = program_.segment(

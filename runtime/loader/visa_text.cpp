@@ -1,4 +1,4 @@
-// Joins each kernel of a text with its draft, and checks that the two are of one compile.
+// Joins each kernel of a text with its draft, and checks that both come from the same compile.
 #include "runtime/loader/visa_text.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ Error at(const std::string& name, const visa::Location& where, const Error& erro
   return Error{fmt::format("{}:{}:{}: {}", name, where.line, where.column, error.message), error.cause};
 }
 
-/// For each kernel or function of a module the first name of a variable whose address it takes and nobody
-/// defines; empty: there is none. Those of functions count for kernels too, which may call them.
+/// For each kernel or function of a module, the first name of a variable whose address it takes and that
+/// nothing defines; empty: there is none. Names used by functions count for kernels too, which may call them.
 std::vector<std::string> undefined_names(const visa::Module& module, const Program& program) {
   std::set<std::string_view> defined;
   for (const Symbol& symbol : program.symbols) defined.insert(symbol.name);
@@ -45,7 +45,7 @@ std::string names_of(const std::vector<KernelDraft>& drafts) {
   return names.empty() ? "no kernel" : names;
 }
 
-/// Inputs that begin where something is described, if the cross-thread data begins at byte `begin`.
+/// Number of inputs that begin where a patch does, if the cross-thread data begins at byte `begin`.
 std::size_t inputs_at_patches(const visa::Kernel& kernel, const KernelDraft& draft, std::uint32_t begin) {
   std::set<std::uint32_t> starts;
   for (const auto& [index, argument] : draft.arguments)
@@ -56,7 +56,7 @@ std::size_t inputs_at_patches(const visa::Kernel& kernel, const KernelDraft& dra
                     [&](const visa::Input& input) { return starts.contains(input.offset); }));
 }
 
-/// Each input lies where the dispatch puts something.
+/// Checks that each input lies where the dispatch stores something.
 Result<void> check_inputs(const ParsedText& text, const visa::Kernel& kernel, const Kernel& made) {
   const std::uint64_t payload =
       std::uint64_t{made.text.grf_bytes} + made.per_thread_bytes + made.cross_thread_bytes;
@@ -146,9 +146,9 @@ class Joiner {
  private:
   struct Candidate {
     KernelDraft* draft;
-    std::shared_ptr<const ParsedText> text;  // null: none has its SIMD size
-    std::size_t kernel;                      // in it
-    unsigned found;                          // SIMD size of the last text of this name; 0: there is none
+    std::shared_ptr<const ParsedText> text;  // null: no text has the draft's SIMD size
+    std::size_t kernel;                      // index in the text
+    unsigned found;                          // SIMD size of the last text with this name; 0: no text
   };
   struct File {
     std::shared_ptr<const TextFile> file;
@@ -174,7 +174,7 @@ class Joiner {
     draft.kernel.text = {file.file, static_cast<std::uint32_t>(candidate.kernel),
                          static_cast<std::uint32_t>(kernel.instructions.size()), grf_bytes_};
     draft.kernel.grf_count = target->grf_count;
-    // The text has been written for a GPU that it does not name.
+    // The text does not name the GPU that it was written for: choose the layout that matches more inputs.
     if (draft.kernel.local_ids.rows() == 0)
       draft.data_behind_header =
           inputs_at_patches(kernel, draft, grf_bytes_) > inputs_at_patches(kernel, draft, 2 * grf_bytes_);

@@ -1,4 +1,4 @@
-// Anchors are looked for among the events of the parser, before anything is built of them.
+// Anchors are detected in the parser's events, before anything is built from them.
 #include "runtime/loader/yaml_text.hpp"
 
 #include <yaml-cpp/eventhandler.h>

@@ -1,5 +1,5 @@
-// Reads .ze_info with yaml-cpp. yaml-cpp reports by exception, and so do the readers below (Failure); nothing
-// leaves read_ze_info.
+// Reads .ze_info with yaml-cpp, which reports errors by exception, as do the readers below (Failure); no
+// exception leaves read_ze_info.
 #include "runtime/loader/ze_info.hpp"
 
 #include <yaml-cpp/depthguard.h>
@@ -18,7 +18,7 @@
 namespace eum::rt {
 namespace {
 
-/// Of a kernel's name in the places of messages, which are made for every element of its lists.
+/// Longest part of a kernel's name in messages' locations, which are built for every list element.
 constexpr std::size_t shown_name = 100;
 
 struct Failure {
@@ -30,7 +30,7 @@ template <class... Args>
   throw Failure{error(format, std::forward<Args>(args)...)};
 }
 
-// A number from 0 to 2^31 - 1, as the schema has them.
+// A number from 0 to 2^31 - 1, the range in the schema.
 std::optional<std::uint32_t> parse_integer(const YAML::Node& node) {
   if (!node.IsScalar()) return std::nullopt;
   const std::string& digits = node.Scalar();
@@ -40,7 +40,7 @@ std::optional<std::uint32_t> parse_integer(const YAML::Node& node) {
   return static_cast<std::uint32_t>(value);
 }
 
-// "'-3'", "a list" or the like: what a node holds, for a message.
+// Description of what a node holds, for messages: "'-3'", "a list" or similar.
 std::string held_by(const YAML::Node& node) {
   if (node.IsSequence()) return "a list";
   if (node.IsMap()) return "keys and values";
@@ -49,7 +49,7 @@ std::string held_by(const YAML::Node& node) {
 
 constexpr const char* a_number = "a number from 0 to 2147483647";
 
-// What a key should hold and does not.
+// Reports a key whose value is not what it should be.
 [[noreturn]] void unexpected(const std::string& where, const char* key, const char* expected,
                              const YAML::Node& node) {
   fail("ze_info: {}: {} should be {}, found {}", where, key, expected, held_by(node));
@@ -62,7 +62,7 @@ std::string text(const YAML::Node& map, const char* key, const std::string& wher
   return node.Scalar();
 }
 
-// The number at `key`, or `otherwise` where the key is missing.
+// The number at `key`, or `otherwise` if the key is missing.
 std::uint32_t number(const YAML::Node& map, const char* key, std::uint32_t otherwise,
                      const std::string& where) {
   const YAML::Node node = map[key];
@@ -92,7 +92,7 @@ Size3 triple(const YAML::Node& map, const char* key, const Size3& otherwise, con
   return values;
 }
 
-// Calls visit(map, where) for each element of the sequence at `key`, if it is there.
+// Calls visit(map, where) for each element of the sequence at `key`, if it exists.
 template <class Visit>
 void for_each(const YAML::Node& map, const char* key, const std::string& where, Visit visit) {
   const YAML::Node list = map[key];

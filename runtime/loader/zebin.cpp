@@ -1,4 +1,4 @@
-// Puts a zebin together: which GPU it is for, code and data by section, symbols and relocations.
+// Assembles a zebin: its GPU, code and data by section, symbols and relocations.
 #include "runtime/loader/zebin.hpp"
 
 #include <elf.h>
@@ -22,7 +22,7 @@ using Bytes = std::span<const std::byte>;
 using namespace std::string_view_literals;
 
 constexpr std::string_view text_prefix = ".text.";
-/// No device has more; what a device grants one program is an option of it.
+/// No device has more memory; a program's limit on a particular device is an option of the device.
 constexpr std::uint64_t max_zero_bytes = mem::AddressSpace::max_allocation;
 
 template <class T>
@@ -68,7 +68,7 @@ struct ZebinSymbol {
 
 class ZebinReader {
  public:
-  /// With `registers` for code that comes from elsewhere.
+  /// `registers` is for code that comes from elsewhere.
   explicit ZebinReader(const ElfFile& file, std::optional<Registers> registers = std::nullopt)
       : file_(file), other_code_(registers) {}
 
@@ -144,7 +144,7 @@ class ZebinReader {
     for (const ElfSection& s : file_.sections) {
       if (s.name.starts_with(text_prefix)) code.emplace(s.name.substr(text_prefix.size()), &s);
     }
-    std::map<std::uint32_t, std::uint64_t> sizes;  // of what begins a section, without padding
+    std::map<std::uint32_t, std::uint64_t> sizes;  // of code at the start of a section, without padding
     for (const ZebinSymbol& s : symbols_) {
       if (s.section != 0 && s.type == STT_FUNC && s.value == 0)
         sizes[s.section] = std::max(sizes[s.section], s.size);
@@ -178,7 +178,7 @@ class ZebinReader {
       if (name == ".data.const") targets_[index] = {Segment::Constants, 0};
       if (name == ".data.global") targets_[index] = {Segment::Globals, 0};
       if (name == ".data.const.string") targets_[index] = {Segment::Strings, 0};
-      // Zero-initialised data lies behind the initialised.
+      // Zero-initialised data follows the initialised data.
       if (name == ".bss.const")
         targets_[index] = {Segment::Constants, program_.segment(Segment::Constants).bytes.size()};
       if (name == ".bss.global")
@@ -245,7 +245,7 @@ class ZebinReader {
     return Relocation{*kind, segment, rel.r_offset, base + symbol.value + addend};
   }
 
-  // `in_place`: an entry without addend, which stands in the data instead.
+  // `in_place`: the entry has no addend; the addend is in the data.
   Result<void> add_to_segment(Segment segment, Relocation relocation, bool in_place) {
     SegmentData& data = program_.segment(segment);
     const std::uint64_t bytes = relocation.kind == Relocation::Kind::Address64 ? 8 : 4;

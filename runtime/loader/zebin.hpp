@@ -10,7 +10,7 @@ namespace eum::rt {
 /// Section names and types: elf.md of intel-graphics-compiler.
 Result<Program> load_zebin(const ElfFile& file);
 
-/// What a zebin says beside machine code, for kernels whose code comes from elsewhere: of any GPU.
+/// The contents of a zebin other than machine code, for kernels whose code comes from elsewhere; for any GPU.
 struct ZebinData {
   std::vector<KernelDraft> drafts;  ///< without code
   Program program;                  ///< segments, symbols and build options

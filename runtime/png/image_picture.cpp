@@ -1,4 +1,4 @@
-// Which of OpenCL's formats are pictures, and the order of their channels.
+// Maps OpenCL's formats to pictures, with the order of their channels.
 #include "runtime/png/image_picture.hpp"
 
 #include <cstring>

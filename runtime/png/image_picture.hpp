@@ -1,5 +1,5 @@
 #pragma once
-// Pictures of PNG files as images of OpenCL's formats, and back.
+// Converts between PNG pictures and images in OpenCL's formats.
 #include <optional>
 
 #include "memory/base/result.hpp"
@@ -8,15 +8,15 @@
 
 namespace eum::png {
 
-/// The 2D image that holds a picture as it is: luminance for grey, else rgba; unorm8 or unorm16. Nothing for
+/// The 2D image that holds a picture unchanged: luminance for grey, else rgba; unorm8 or unorm16. Nothing for
 /// two or three channels.
 std::optional<rt::ImageDescription> description_of(const Picture& picture);
 
-/// The contents of an image, as Image::download gives them, as a picture; an error where PNG has none like
-/// it: it takes 1D and 2D images of channels of 8 or 16 bits without a sign. One channel is grey, two are
-/// grey and alpha.
+/// Converts an image's contents, as Image::download gives them, to a picture. An error if PNG cannot
+/// represent it: it takes 1D and 2D images with unsigned channels of 8 or 16 bits. One channel is grey, two
+/// are grey and alpha.
 Result<Picture> picture_of(const rt::ImageDescription& description, std::span<const std::byte> packed);
-/// Whether there is such a picture.
+/// Whether picture_of() accepts such an image.
 Result<void> fits_png(const rt::ImageDescription& description);
 
 }  // namespace eum::png

@@ -1,5 +1,5 @@
-// libpng reports errors by longjmp: between setjmp and what may jump there is nothing with a destructor, and
-// what is looked at afterwards lies in a Session.
+// libpng reports errors by longjmp: no object with a destructor may exist between setjmp and the calls that
+// may jump there, and everything used afterwards is in a Session.
 #include "runtime/png/png.hpp"
 
 #include <png.h>
@@ -57,7 +57,7 @@ void put_bytes(png_structp png, png_bytep from, std::size_t count) {
 
 void flush(png_structp) {}
 
-/// Size and kind, and the conversions to what a Picture holds. False: session.message.
+/// Reads size and kind, and sets up the conversions to a Picture. False: see session.message.
 bool read_header(Session& session) {
   if (setjmp(png_jmpbuf(session.png)) != 0) return false;
   png_structp png = session.png;
@@ -69,7 +69,7 @@ bool read_header(Session& session) {
   session.height = png_get_image_height(png, info);
   const int color = png_get_color_type(png, info);
   const bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
-  png_set_expand(png);  // palettes, few bits, transparent colours
+  png_set_expand(png);  // palettes, fewer than 8 bits, transparent colours
   if (color != PNG_COLOR_TYPE_GRAY || transparent) {
     png_set_gray_to_rgb(png);
     png_set_add_alpha(png, 0xffff, PNG_FILLER_AFTER);
@@ -133,7 +133,7 @@ std::vector<png_bytep> rows_of(const Picture& picture, std::byte* texels) {
   return rows;
 }
 
-/// Deflate makes of a byte at most 1032.
+/// Deflate expands a byte to at most 1032.
 constexpr std::uint64_t most_expansion = 1032;
 
 Result<Picture> read_session(Reading& session) {
@@ -146,7 +146,7 @@ Result<Picture> read_session(Reading& session) {
   picture.channels = session.color == PNG_COLOR_TYPE_GRAY ? 1 : 4;
   picture.bits = static_cast<unsigned>(session.bits);
   const std::uint64_t bytes = std::uint64_t{picture.row_bytes()} * picture.height;
-  // What the file says before it was expanded needs at most 32 times less: a bit a pixel becomes 4 bytes.
+  // Expansion multiplies the image data by at most 32: a one-bit pixel becomes 4 bytes.
   if (bytes / 32 > most_expansion * session.file.size())
     return error("not a readable PNG file: {} bytes cannot hold {}x{} pixels", session.file.size(),
                  picture.width, picture.height);
@@ -160,7 +160,7 @@ Result<std::vector<std::byte>> write_session(Writing& session, const Picture& pi
   if (session.info == nullptr) return error("no memory for a PNG writer");
   std::vector<std::byte> file;
   session.out = &file;
-  // libpng takes rows that are not const and does not write them.
+  // libpng takes non-const rows but does not write them.
   std::vector<png_bytep> rows = rows_of(picture, const_cast<std::byte*>(picture.texels.data()));
   if (!write_rows(session, picture, rows.data())) return error("PNG: {}", session.message.data());
   return file;

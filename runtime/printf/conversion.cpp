@@ -1,5 +1,5 @@
-// Numbers are left to the host's snprintf, one at a time, with the widest type: what OpenCL C adds to C is
-// taken off first.
+// Numbers are formatted by the host's snprintf, one at a time, with the widest type: OpenCL C's extensions of
+// C are removed first.
 #include "runtime/printf/conversion.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::int64_t as_integer(const PrintfValue& value, std::uint64_t bits) {
   return static_cast<std::int64_t>(std::clamp(number, -0x1p63, 0x1.fffffffffffffp62));
 }
 
-/// Bytes that an integer conversion looks at.
+/// Number of bytes that an integer conversion uses.
 unsigned width_of(const Conversion& conversion, const PrintfValue& value) {
   switch (conversion.length) {
     case Conversion::Length::Char:
@@ -107,7 +107,7 @@ void append_element(std::string& to, const Conversion& conversion, const PrintfV
                    static_cast<long long>(sign_extended(static_cast<std::uint64_t>(integer), bytes)));
     return;
   }
-  // An unsigned int given for "%lu" has no sign to extend.
+  // Zero-extend an unsigned int given for "%lu".
   const unsigned kept = value.kind == PrintfValue::Kind::Float ? bytes : std::min(bytes, value.bytes);
   const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * kept);
   append_by_host(to, conversion, "ll",
@@ -132,12 +132,12 @@ Conversion parse_conversion(std::string_view format) {
     else
       conversion.precision = take_number(rest);
   }
-  // How many elements a vector has, its value says too.
+  // The element count is skipped: the vector's value has it too.
   if (rest.size() >= 2 && rest[0] == 'v' && rest[1] >= '0' && rest[1] <= '9') {
     rest.remove_prefix(1);
     take_number(rest);
   }
-  // Not of OpenCL C, but what C compilers take for 64 bits: ll, j, z, t.
+  // Not in OpenCL C, but accepted by C compilers for 64 bits: ll, j, z, t.
   using Length = Conversion::Length;
   constexpr std::array<std::pair<std::string_view, Length>, 9> lengths{{{"hh", Length::Char},
                                                                         {"hl", Length::Word},
@@ -173,7 +173,7 @@ void append(std::string& to, const Conversion& conversion, const PrintfValue& va
     return;
   }
   Conversion adapted = conversion;
-  if (conversion.specifier == 's') {  // of what is no string
+  if (conversion.specifier == 's') {  // for a value that is not a string
     adapted.specifier = value.kind == PrintfValue::Kind::Float     ? 'g'
                         : value.kind == PrintfValue::Kind::Pointer ? 'p'
                                                                    : 'd';

@@ -1,6 +1,6 @@
 #pragma once
-// One conversion of a printf format as OpenCL C has them ("%-8.3v4hlf"), and the text it gives a value.
-// It must not know where formats and values come from.
+// One conversion of a printf format in OpenCL C ("%-8.3v4hlf"), and the text that it gives a value. It must
+// not know where formats and values come from.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,32 +13,32 @@ namespace eum::rt {
 struct PrintfValue {
   enum class Kind : std::uint8_t { Integer, Float, Pointer, String };
   Kind kind = Kind::Integer;
-  unsigned bytes = 4;                   ///< of an element
-  std::vector<std::uint64_t> elements;  ///< bits; unused ones are 0. One of a scalar
+  unsigned bytes = 4;                   ///< per element
+  std::vector<std::uint64_t> elements;  ///< bits; unused ones are 0. A scalar has one element
   std::string text;                     ///< String
 };
 
 struct Conversion {
-  /// OpenCL C 3.0, 6.15.14: hh and h narrow, l is 64 bits wide; hl says that a vector has elements of 32.
+  /// OpenCL C 3.0, 6.15.14: hh and h narrow, l is 64 bits wide; hl: vector elements of 32 bits.
   enum class Length : std::uint8_t { None, Char, Short, Word, Long };
 
   std::string flags;  ///< of "-+ #0"
   unsigned width = 0;
   std::optional<unsigned> precision;
   Length length = Length::None;
-  char specifier = 0;            ///< 'd', 'f', ..., or 0: none that OpenCL C knows
-  unsigned extra_arguments = 0;  ///< '*' for width or precision, which OpenCL C does not have
+  char specifier = 0;            ///< 'd', 'f', ..., or 0: none that OpenCL C defines
+  unsigned extra_arguments = 0;  ///< number of '*' for width or precision, which OpenCL C does not have
   std::size_t characters = 0;    ///< of the format, from the '%' on
 };
 
-/// Widths and precisions above are taken for this much, the most that C asks of one conversion.
+/// Limit to which larger widths and precisions are reduced, the most that C requires of one conversion.
 inline constexpr unsigned most_width = 4095;
 
 /// `format` begins with the '%' of a conversion other than "%%".
 Conversion parse_conversion(std::string_view format);
 
-/// `value` as `conversion` wants it; the elements of a vector with commas between them. Where they do not go
-/// together, which OpenCL C leaves undefined, the value is converted.
+/// Appends `value` formatted by `conversion`, with commas between the elements of a vector. If they do not
+/// match, which OpenCL C leaves undefined, the value is converted.
 void append(std::string& to, const Conversion& conversion, const PrintfValue& value);
 
 }  // namespace eum::rt

@@ -1,5 +1,5 @@
-// A dword counts the bytes that are taken, itself included; records follow. A record is a format, then for
-// each argument a type, for vectors a number of elements, and the value in slots of at least four bytes.
+// The first dword counts the bytes in use, itself included; records follow. A record is a format, then for
+// each argument a type, for vectors the number of elements, and the value in slots of at least four bytes.
 #include "runtime/printf/printf_buffer.hpp"
 
 #include <fmt/core.h>
@@ -18,9 +18,9 @@ namespace eum::rt {
 namespace {
 
 constexpr std::uint32_t first_record = 4;
-/// What a kernel writes in place of a record that does not fit.
+/// Written by a kernel in place of a record that does not fit.
 constexpr std::uint32_t full = 0xffffffff;
-/// Taken for a record and not written, since the thread did not get so far. No format and no type.
+/// Fills space reserved for a record that the thread has not written. Neither a format nor a type.
 constexpr std::uint32_t unwritten = 0xfefefefe;
 constexpr std::byte unwritten_byte{0xfe};
 constexpr std::uint32_t most_elements = 16;
@@ -48,7 +48,7 @@ constexpr std::array<std::optional<Type>, 15> types{{{},
                                                      Type{PrintfValue::Kind::Float, 4, true},
                                                      Type{PrintfValue::Kind::Float, 8, true}}};
 
-/// Numbers have a decimal point, whatever the embedder's locale has.
+/// Forces a decimal point in numbers, whatever the embedder's locale.
 class PlainNumbers {
  public:
   PlainNumbers() : plain_(newlocale(LC_ALL_MASK, "C", nullptr)), before_(uselocale(plain_)) {}
@@ -69,7 +69,7 @@ std::uint32_t dword_at(std::span<const std::byte> bytes, std::uint32_t at) {
   return value;
 }
 
-/// Bytes that the count says are taken, whatever the guest has made of it.
+/// Number of bytes in use, within bounds even if the guest has overwritten the count.
 std::uint32_t used(std::span<const std::byte> buffer) {
   return std::clamp(dword_at(buffer, 0), first_record, static_cast<std::uint32_t>(buffer.size()));
 }
@@ -145,8 +145,8 @@ class Reader {
     return std::nullopt;
   }
 
-  /// Whether a type follows where a format is expected: the compiler stores arguments that the format before
-  /// has no conversions for. A number that may be both is a format, as for the vendor's driver.
+  /// Whether a type is found where a format is expected: the compiler also stores arguments for which the
+  /// previous format has no conversions. A number that may be both is a format, as for the vendor's driver.
   bool surplus() const {
     const std::uint32_t type = dword_at(bytes_, at_);
     if (type >= types.size() || !types[type]) return false;
@@ -166,7 +166,7 @@ class Reader {
     return take_argument(ignored, 0);
   }
 
-  /// A format or a string of the program.
+  /// Reads a reference to a format or a string of the program.
   std::optional<std::string> take_string() {
     const std::uint32_t place = at_;
     const auto id = take(strings_.numbered != nullptr ? 4 : 8);
@@ -238,7 +238,7 @@ class Reader {
         rest.remove_prefix(2);
       } else if (!rest.empty()) {
         const Conversion conversion = parse_conversion(rest);
-        // The compiler passes an argument for each conversion, also for those that OpenCL C does not have.
+        // The compiler passes an argument for each conversion, including those that OpenCL C does not define.
         PrintfValue value;
         for (unsigned i = 0; i <= conversion.extra_arguments; ++i) {
           value = {};

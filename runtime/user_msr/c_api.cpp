@@ -14,7 +14,7 @@
 using namespace eum;
 using namespace eum::rt;
 
-/// Two function pointers with C's types behind one context of ours.
+/// Two C function pointers behind a single context pointer.
 struct CRegister {
   void* context;
   eum_msr_read_callback read;
@@ -33,9 +33,9 @@ struct alignas(4096) BitmapPage {
 struct eum_msr_machine {
   std::unique_ptr<Machine> machine;
   mutable std::string message;
-  mutable std::optional<Outcome> untold;  // the last outcome, if it has a message and nobody asked for it
-  std::deque<CRegister> registers;        // addresses stay
-  std::deque<BitmapPage> bitmap_pages;    // of eum_msr_load_config
+  mutable std::optional<Outcome> untold;  // the last outcome, if it has a message that nobody has asked for
+  std::deque<CRegister> registers;        // a deque: addresses do not change
+  std::deque<BitmapPage> bitmap_pages;    // for eum_msr_load_config
   CLinear linear{};
 };
 
@@ -48,7 +48,7 @@ static_assert(EUM_MSR_TOO_LONG == static_cast<int>(x86::Verdict::TooLong));
 static_assert(EUM_MSR_STOPPED == static_cast<int>(Outcome::Kind::Stopped));
 static_assert(EUM_MSR_MODE_64 == static_cast<int>(x86::Mode::Bits64));
 
-/// Runs the body, which returns a Result<void>, and keeps its message.
+/// Runs the body, which returns a Result<void>, and stores its message.
 template <class Body>
 eum_msr_status guarded(eum_msr_machine* machine, Body body) {
   if (!machine) return EUM_MSR_BAD_ARGUMENT;
@@ -70,7 +70,7 @@ PageAttributes attributes(unsigned flags) {
           (flags & EUM_MSR_PAGE_WRITABLE) != 0};
 }
 
-/// Nothing for one that does not exist. What the form does not use may be anything.
+/// Returns nothing for an instruction that does not exist. Fields that the form does not use are ignored.
 std::optional<x86::Instruction> from_c(const eum_msr_instruction* c) {
   if (!c || c->form >= x86::form_count || c->data >= x86::gpr_count) return std::nullopt;
   x86::Instruction instruction{static_cast<x86::Form>(c->form), static_cast<std::uint8_t>(c->data)};

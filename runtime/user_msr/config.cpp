@@ -1,8 +1,8 @@
 // Parses and checks the TOML configuration; every message carries line and column.
 #include "runtime/user_msr/config.hpp"
 
-// toml++ 3.3 asserts what hostile text does not keep ("[." is enough), and with NDEBUG tells Clang to assume
-// it. The code behind the assertions handles it with an error: none of them, then.
+// toml++ 3.3 asserts conditions that hostile text violates ("[." is enough), and with NDEBUG tells Clang to
+// assume them. The code after the assertions reports an error in those cases, so assertions are disabled.
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_assert(true)
 #define TOML_EXCEPTIONS 0
@@ -36,7 +36,7 @@ Result<std::string> read_whole(const std::string& path, std::size_t limit) {
   return text;
 }
 
-/// What is being parsed, and where; builds messages.
+/// The text being parsed and its name; builds messages.
 struct Source {
   std::string_view file;
   std::string_view folder;
@@ -82,14 +82,14 @@ Result<bool> parse_bool(const Source& source, const toml::key& key, const toml::
                    kind_of(node));
 }
 
-/// A text that was found, for messages; its front, if it is long.
+/// A text that was found, quoted for messages and cut if it is long.
 std::string in_quotes(std::string_view utf8) {
   std::size_t length = std::min<std::size_t>(utf8.size(), 60);
   while (length < utf8.size() && (static_cast<unsigned char>(utf8[length]) & 0xc0) == 0x80) --length;
   return fmt::format("\"{}\"{}", utf8.substr(0, length), length < utf8.size() ? "..." : "");
 }
 
-/// A number in a string: as parse_number takes it, or a negative one as two's complement.
+/// A number in a string: as parse_number accepts it, or a negative one as two's complement.
 bool parse_signed_number(std::string_view text, std::uint64_t& number) {
   bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
@@ -99,7 +99,8 @@ bool parse_signed_number(std::string_view text, std::uint64_t& number) {
   return number >> 63 != 0 || number == 0;
 }
 
-/// 64 bits: an integer, negative ones as two's complement, or a string: TOML's integers end at 2^63 - 1.
+/// A 64-bit number: an integer (negative ones as two's complement) or a string, since TOML's integers end at
+/// 2^63 - 1.
 Result<std::uint64_t> parse_u64(const Source& source, const toml::key& key, const toml::node& node) {
   if (const toml::value<std::int64_t>* value = node.as_integer())
     return static_cast<std::uint64_t>(value->get());
@@ -128,7 +129,7 @@ Result<std::uint32_t> parse_address(const Source& source, const toml::node& node
   return static_cast<std::uint32_t>(value->get());
 }
 
-/// Sets source and path of the entry.
+/// Sets the entry's source and path.
 Result<void> parse_source(const Source& source, const toml::node& node, MsrEntry& entry) {
   constexpr std::string_view wanted = "\"counter\", \"tsc\" or \"file:PATH\"";
   const toml::value<std::string>* value = node.as_string();
@@ -156,7 +157,7 @@ Result<void> parse_source(const Source& source, const toml::node& node, MsrEntry
   return {};
 }
 
-/// Such as ends a line, or commands a terminal: C0, DEL and C1.
+/// Whether there are control characters, which might end a line or command a terminal: C0, DEL and C1.
 bool has_control_character(std::string_view utf8) {
   for (std::size_t i = 0; i < utf8.size(); ++i) {
     auto byte = static_cast<unsigned char>(utf8[i]);
@@ -241,7 +242,7 @@ void set_bit(MsrBitmap& bitmap, std::uint32_t msr, x86::Access access) {
   byte = static_cast<std::uint8_t>(byte | 1u << (msr & 7));
 }
 
-/// Overlaps and equal names; the tables' places are in `places`.
+/// Checks for overlaps and equal names; `places` are the positions of the tables.
 Result<void> check_unique(const Source& source, const std::vector<MsrEntry>& msrs,
                           const std::vector<toml::source_position>& places) {
   std::unordered_map<std::uint32_t, std::size_t> by_address;
@@ -260,7 +261,7 @@ Result<void> check_unique(const Source& source, const std::vector<MsrEntry>& msr
   return {};
 }
 
-/// What toml++ says, and what to write where it is too large a number.
+/// toml++'s description and, if a number is too large, advice on how to write it.
 std::string describe(const toml::parse_error& parse_error) {
   std::string text(parse_error.description());
   if (text.find("not representable") != std::string::npos)

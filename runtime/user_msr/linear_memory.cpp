@@ -1,4 +1,4 @@
-// Pages over an address space.
+// Page attributes on top of an address space.
 #include "runtime/user_msr/linear_memory.hpp"
 
 namespace eum::rt {

@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::size_t max_translations = 4096;
 
-/// The host's default floating point mode while an embedder's handler runs.
+/// Sets the host's default floating point mode while an embedder's handler runs.
 class DefaultFloatMode {
  public:
   DefaultFloatMode() : mode_(_mm_getcsr()) {
-    if (mode_ != standard) _mm_setcsr(standard);  // setting it costs more than all the rest of an access
+    if (mode_ != standard) _mm_setcsr(standard);  // setting it costs more than the rest of an access
   }
   ~DefaultFloatMode() {
     if (mode_ != standard) _mm_setcsr(mode_);
@@ -33,11 +33,11 @@ class DefaultFloatMode {
   unsigned mode_;
 };
 
-/// Guest control register 0 for which engines run in the host's default floating point mode: it need not be
-/// set.
+/// Guest control register 0 with which engines run in the host's default floating point mode, so that MXCSR
+/// need not be set.
 constexpr std::uint32_t keep_denormals = 0x4c0;
 
-/// Status of Callback::load_linear that is no #PF error code + 1.
+/// Status of Callback::load_linear that cannot be a #PF error code + 1.
 constexpr std::uint64_t linear_stopped = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -129,8 +129,8 @@ std::uint64_t Machine::translated_state() const {
 }
 
 Machine::Stepped& Machine::stepped(std::span<const std::uint8_t> bytes) {
-  // Where opcode, ModRM and low byte of an immediate stand: behind VEX, EVEX, REX or nothing, before which no
-  // other prefix is expected. Which bytes count is up to speed only.
+  // Hashes opcode, ModRM and the low byte of an immediate: they follow VEX, EVEX, REX or nothing; no other
+  // prefix is expected before those. The choice of bytes only affects speed.
   std::uint64_t word = 0;
   if (bytes.size() >= 5) {
     const std::size_t at = bytes[0] == 0xc4 ? 3 : bytes[0] == 0x62 ? 4 : bytes[3] == 0xf8 ? 2 : 3;
@@ -190,7 +190,7 @@ Outcome Machine::execute(const jit::Executable& code, std::span<const x86::Place
   file_->completed = 0;
   state_->budget = INT64_MAX;
   state_->resume = 0;
-  // Lowering makes no other end: anything else is a bug of ours, and no reason to invent a guest's fault.
+  // Lowered code ends in no other way: anything else is a bug of the emulator, not a fault of the guest.
   if (code.run(*state_) != jit::Status::Exited)
     return failed(run[0].instruction, "the engine reports a fault that lowering does not make");
   return outcome_of_event(run);
@@ -198,7 +198,7 @@ Outcome Machine::execute(const jit::Executable& code, std::span<const x86::Place
 
 Result<const jit::Executable*> Machine::translate(std::span<const x86::PlacedInst> run,
                                                   std::span<const std::uint8_t> bytes) {
-  // A register that was added may be one that an immediate names.
+  // A newly added register may be one that an immediate names.
   if (translated_msrs_ != msrs_.size() || translations_.size() >= max_translations) {
     translations_.clear();
     stepped_.fill({});
@@ -303,7 +303,7 @@ std::uint64_t Machine::access_msr(bool is_read, std::uint64_t how, std::uint32_t
   auto known = static_cast<std::uint32_t>(how);
   std::uint32_t slot = known != 0 ? known - 1 : msrs_.find(address);
   if (slot == MsrFile::no_slot) return refused;
-  // UWRMSR writes no register that decides what it may write.
+  // UWRMSR may not write a register that controls what it may write.
   if (!is_read && address == x86::ia32_user_msr_ctl && (how & x86::msr_supervisor) == 0) return refused;
   DefaultFloatMode mode;
   bool done = is_read ? read_slot(msrs_.slot(slot), value) : write_slot(msrs_.slot(slot), data);

@@ -1,7 +1,6 @@
 #pragma once
-// A logical processor as far as user MSR instructions see one: registers, mode, control register, MSRs,
-// linear memory, VMX controls; and executing instructions on it through an engine. It must not know how
-// engines work.
+// A logical processor as user MSR instructions see it: registers, mode, control register, MSRs, linear
+// memory, VMX controls; and execution of instructions on it by an engine. It must not know how engines work.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -25,14 +24,14 @@ struct MachineOptions {
   jit::EngineKind engine = jit::EngineKind::avx2;
   bool has_user_msr = true;  ///< CPUID.(7,1):EDX[15]
   bool has_msr_imm = true;   ///< CPUID.(7,1):ECX[5]
-  /// CPUID.(7,1):EDX[21], and R16 to R31 are enabled. Without it the EVEX forms are #UD.
+  /// CPUID.(7,1):EDX[21], with R16 to R31 enabled. Without it the EVEX forms raise #UD.
   bool has_apx = false;
-  unsigned linear_address_bits = 48;  ///< what is canonical: 48, or 57 with LA57, CPUID.(7,0):ECX[16]
+  unsigned linear_address_bits = 48;  ///< canonical address width: 48, or 57 with LA57, CPUID.(7,0):ECX[16]
 };
 
 struct VmxControls {
   bool in_guest = false;         ///< VMX non-root operation
-  bool use_msr_bitmaps = false;  ///< VM-execution control; 0: every access exits
+  bool use_msr_bitmaps = false;  ///< VM-execution control; false: every access exits
   std::array<std::uint8_t, 4096> msr_bitmap{};
 };
 
@@ -40,17 +39,17 @@ struct CpuidResult {
   std::uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
-/// One machine is used by one thread at a time; two machines share nothing, unless handlers do.
+/// Only one thread may use a machine at a time; machines share nothing, unless handlers do.
 class Machine {
  public:
-  /// An error where the host cannot run the engine, or for a width of addresses that there is not.
+  /// An error if the host cannot run the engine, or for an unknown address width.
   static Result<std::unique_ptr<Machine>> create(const MachineOptions& options);
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
   // ---- State
-  /// All general registers, live, by x86::gpr_names; they stay where they are as long as the machine. Without
-  /// APX those from R16 on are nobody's.
+  /// All general registers, live, indexed as x86::gpr_names; the span is valid as long as the machine.
+  /// Without APX those from R16 on are unused.
   std::span<std::uint64_t, x86::gpr_count> gprs() { return file_->gpr; }
   std::uint64_t gpr(unsigned reg) const { return file_->gpr[reg % x86::gpr_count]; }
   void set_gpr(unsigned reg, std::uint64_t value) { file_->gpr[reg % x86::gpr_count] = value; }
@@ -61,25 +60,25 @@ class Machine {
   x86::Mode mode() const { return mode_; }
   void set_mode(x86::Mode mode) { mode_ = mode; }
   std::uint64_t user_msr_ctl() const { return user_msr_ctl_; }
-  /// As a WRMSR of the control register: an error where that raises #GP(0).
+  /// Like WRMSR of the control register: an error if that raises #GP(0).
   Result<void> set_user_msr_ctl(std::uint64_t value);
   bool smap() const { return smap_; }
   void set_smap(bool on) { smap_ = on; }
   VmxControls& vmx() { return vmx_; }
   LinearMemory& memory() { return memory_; }
-  /// The bitmap of IA32_USER_MSR_CTL is read by this, and not from memory(), unless its function is null.
+  /// The bitmap of IA32_USER_MSR_CTL is read through this instead of memory(), unless its function is null.
   void set_linear_reader(const LinearReader& reader) { linear_reader_ = reader; }
-  /// Holds IA32_USER_MSR_CTL from the beginning.
+  /// Contains IA32_USER_MSR_CTL from the beginning.
   MsrFile& msrs() { return msrs_; }
   const MsrFile& msrs() const { return msrs_; }
   /// Leaf 7 enumerates the features; other leaves are 0.
   CpuidResult cpuid(std::uint32_t leaf, std::uint32_t subleaf) const;
 
   // ---- Execution
-  /// The instruction at the front of `bytes`, which stand at RIP.
+  /// Executes the instruction at the front of `bytes`, which are the bytes at RIP.
   Outcome step(std::span<const std::uint8_t> bytes);
-  /// The run of user MSR instructions at the front of `bytes`, to the first that is none or does not
-  /// complete, at most max_run. Done means at least one.
+  /// Executes the run of user MSR instructions at the front of `bytes`, up to the first other instruction or
+  /// the first that does not complete, at most max_run. Done means at least one was executed.
   Outcome run(std::span<const std::uint8_t> bytes);
 
   static constexpr std::size_t max_run = 64;  ///< instructions translated as one
@@ -91,8 +90,8 @@ class Machine {
     void operator()(std::byte* memory) const;
   };
 
-  /// An instruction that was stepped: while its bytes and the state that its translation knows are the same,
-  /// it is neither decoded nor looked up again.
+  /// An instruction that was stepped: while its bytes and the state that its translation depends on are
+  /// unchanged, it is neither decoded nor looked up again.
   struct Stepped {
     std::array<std::uint8_t, x86::max_length> bytes{};
     x86::PlacedInst placed{};  // length 0: none
@@ -102,7 +101,7 @@ class Machine {
   static constexpr std::size_t stepped_count = 64;
 
   Stepped& stepped(std::span<const std::uint8_t> bytes);
-  /// What translations depend on, beside the bytes and options_.
+  /// The state that translations depend on, besides the bytes and options_.
   std::uint64_t translated_state() const;
   bool can_execute(const x86::Decoding& decoding) const {
     return decoding.verdict == x86::Verdict::Instruction &&
@@ -114,7 +113,7 @@ class Machine {
                                            std::span<const std::uint8_t> bytes);
   Outcome outcome_of_event(std::span<const x86::PlacedInst> run) const;
   std::uint64_t read_linear(std::uint64_t address, std::uint64_t& value);
-  /// Does `callback`. Returns the status.
+  /// Executes `callback` and returns its status.
   std::uint64_t call_back(x86::Callback callback, std::span<const std::uint64_t> operands,
                           std::uint64_t& value);
   std::uint64_t access_msr(bool is_read, std::uint64_t how, std::uint32_t address, std::uint64_t data,
@@ -123,7 +122,7 @@ class Machine {
   MachineOptions options_;
   std::unique_ptr<jit::Engine> engine_;
   std::unordered_map<std::string, std::unique_ptr<jit::Executable>> translations_;
-  std::uint32_t translated_msrs_ = 0;  // registers that the translations know
+  std::uint32_t translated_msrs_ = 0;  // number of registers that the translations know
   std::array<Stepped, stepped_count> stepped_;
 
   std::unique_ptr<std::byte, FreeState> memory_of_state_;
@@ -140,7 +139,7 @@ class Machine {
   LinearMemory memory_;
   LinearReader linear_reader_;
   bool is_stopped_ = false;  // by the linear reader
-  std::string failure_;      // what the last Outcome of kind Failed says
+  std::string failure_;      // text of the last Outcome of kind Failed
   MsrFile msrs_;
 };
 

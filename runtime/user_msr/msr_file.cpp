@@ -1,4 +1,4 @@
-// Adding registers to an MsrFile.
+// Adds registers to an MsrFile.
 #include "runtime/user_msr/msr_file.hpp"
 
 namespace eum::rt {

@@ -1,4 +1,4 @@
-// Texts of outcomes, and outcomes that the bytes alone decide.
+// Texts of outcomes, and outcomes determined by the bytes alone.
 #include "runtime/user_msr/outcome.hpp"
 
 #include <fmt/core.h>

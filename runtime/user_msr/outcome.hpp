@@ -1,5 +1,5 @@
 #pragma once
-// What executing on a machine came to, and its text. It must not know how instructions execute.
+// The result of executing on a machine, and its text. It must not know how instructions execute.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace eum::rt {
 
-/// On anything but Done the state is as before the instruction at RIP. Trivial to copy: the text is made when
-/// it is asked for.
+/// For anything but Done, the state is that before the instruction at RIP. Trivially copyable: the text is
+/// built on request.
 struct Outcome {
   enum class Kind : std::uint8_t {
     Done,
-    Exception,  ///< vector, error_code where the vector has one, cr2 where it is #PF
+    Exception,  ///< vector; error_code if the vector has one; cr2 for #PF
     VmExit,     ///< exit_*
-    Foreign,    ///< the bytes are another instruction's: not executed
+    Foreign,    ///< the bytes are another instruction: not executed
     Truncated,  ///< more bytes are needed
-    Failed,     ///< no translation, a bug of the emulator: see reason
+    Failed,     ///< no translation (a bug of the emulator): see reason
     Stopped,    ///< the embedder's LinearReader ended the instruction
   } kind = Kind::Done;
   x86::Vector vector = x86::Vector::UD;
@@ -33,9 +33,9 @@ struct Outcome {
   std::uint32_t exit_instruction_information = 0;
   std::uint32_t exit_instruction_length = 0;  ///< bytes
   std::uint8_t exit_register = 0;  ///< general register 0-31: destination of a read, source of a write
-  std::uint64_t completed = 0;     ///< instructions executed before it
-  /// Of #UD and #GP(0) that the bytes decide: static text, or empty. Of Failed: text of the machine, until it
-  /// executes again.
+  std::uint64_t completed = 0;     ///< instructions executed before this outcome
+  /// For #UD and #GP(0) that the bytes determine: static text, or empty. For Failed: text owned by the
+  /// machine, valid until it executes again.
   std::string_view reason = {};
 
   /// One line for a human; empty for Done.
@@ -46,7 +46,7 @@ struct Outcome {
 
 static_assert(std::is_trivially_copyable_v<Outcome>);
 
-/// Where the decoder's answer is no instruction, or one that needs APX on a machine without it.
+/// For a decoder verdict other than an instruction, or an instruction that needs APX on a machine without it.
 Outcome outcome_of(const x86::Decoding& decoding);
 
 }  // namespace eum::rt

@@ -1,6 +1,6 @@
 #pragma once
-// Signals kept away from a thread for a moment, without libc: safe in signal handlers and slow paths of
-// native stubs.
+// Blocks signals of a thread for a short time, without libc: safe in signal handlers and slow paths of native
+// stubs.
 #include <sys/syscall.h>
 
 #include <csignal>
@@ -17,8 +17,8 @@ inline std::uint64_t swap_signal_mask(std::uint64_t mask) {
   return old;
 }
 
-/// All but those that instructions raise: blocked, these end the process. A program may step through us by
-/// the trap flag.
+/// All signals except those raised by instructions, which end the process if blocked. A program may
+/// single-step through the runner's code with the trap flag.
 constexpr std::uint64_t asynchronous_signals() {
   std::uint64_t signals = ~std::uint64_t{0};
   for (int raised : {SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE, SIGSYS})

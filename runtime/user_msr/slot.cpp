@@ -1,4 +1,4 @@
-// Accesses to one register. No libc call and no vector register: see slot.hpp.
+// Accesses to one register. No libc calls and no vector registers: see slot.hpp.
 #include "runtime/user_msr/slot.hpp"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 namespace eum::rt {
 namespace {
 
-constexpr unsigned number_bytes = 64;  // of a file that are looked at
+constexpr unsigned number_bytes = 64;  // longest part of a file that is read
 
 std::uint64_t host_tsc() {
   std::uint32_t low, high;
@@ -38,7 +38,7 @@ bool read_file(const char* path, std::uint64_t& value) {
 }
 
 bool write_file(const char* path, std::uint64_t value) {
-  // A fixed width, so that a reader never sees digits of two values with a length of a third.
+  // A fixed width, so that a reader never sees a mix of two values' digits with yet another length.
   char text[19] = {'0', 'x'};
   for (unsigned i = 0; i < 16; ++i) text[2 + i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
   text[18] = '\n';
@@ -46,7 +46,7 @@ bool write_file(const char* path, std::uint64_t value) {
   long file = raw_syscall(SYS_open, to_long(path), O_WRONLY | O_CLOEXEC);
   if (file < 0) return false;
   bool good = raw_syscall(SYS_pwrite64, file, to_long(text), sizeof text, 0) == sizeof text;
-  // A longer text may have stood there; what cannot be truncated (a device) does not keep it.
+  // Removes the rest of a longer text; files that cannot be truncated (devices) do not keep one.
   raw_syscall(SYS_ftruncate, file, sizeof text);
   raw_syscall(SYS_close, file);
   return good;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-/// How many bytes the character at the front has; 0 where it is none.
+/// Length in bytes of the character at the front; 0 if it is not valid UTF-8.
 std::size_t character_bytes(std::string_view text) {
   auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return 1;
@@ -17,7 +17,7 @@ std::size_t character_bytes(std::string_view text) {
   if (bytes == 0 || text.size() < bytes) return 0;
   for (std::size_t i = 1; i < bytes; ++i)
     if (!is_continuation(text[i])) return 0;
-  // Longer than needed, surrogates, and beyond U+10FFFF.
+  // Overlong forms, surrogates, and code points beyond U+10FFFF.
   auto second = static_cast<unsigned char>(text[1]);
   if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0)) return 0;
   if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90)) return 0;
@@ -31,7 +31,7 @@ constexpr int hex_value(char c) {
   return -1;
 }
 
-/// The characters that strings of the text can have: its own, and those of \u and \U.
+/// The ASCII characters that strings of the text can contain: its own, and those of \u and \U.
 std::bitset<128> ascii_characters(std::string_view text) {
   std::bitset<128> found;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -70,7 +70,7 @@ Result<TomlText> TomlText::make(std::string_view utf8, Position& where) {
     text.ascii_ = utf8;
     return text;
   }
-  // None of these means anything to TOML.
+  // Characters without a meaning in TOML.
   const std::bitset<128> used = ascii_characters(utf8);
   for (char candidate : std::string_view("~`^|@$%&;?!"))
     if (text.marker_ == 0 && !used.test(static_cast<unsigned char>(candidate))) text.marker_ = candidate;

@@ -1,6 +1,6 @@
 #pragma once
-// A TOML text as toml++ 3.3 can be trusted with it: plain ASCII. Its tests for blanks are undefined for many
-// other characters. These are written as ASCII for it, and read back in the strings that it finds. It must
+// A TOML text in a form that toml++ 3.3 handles safely: plain ASCII. Its tests for blanks are undefined for
+// many other characters. Those are encoded as ASCII for it, and decoded in the strings that it finds. It must
 // not know what the text means.
 #include <string>
 #include <string_view>
@@ -15,20 +15,20 @@ class TomlText {
     std::size_t line = 1, column = 1;  ///< in characters
   };
 
-  /// Takes UTF-8, with or without a byte order mark. Where it is none, or has control characters, `where`
-  /// says where and the error what.
+  /// Takes UTF-8, with or without a byte order mark. If it is not valid UTF-8, or has control characters,
+  /// `where` is set to the position and the error says what was found.
   static Result<TomlText> make(std::string_view utf8, Position& where);
 
   const std::string& ascii() const { return ascii_; }
-  /// A string that was found in ascii(), as it stands in the text.
+  /// A string found in ascii(), as it is in the original text.
   std::string original(std::string_view found) const;
-  /// A place in ascii(), as one of the text.
+  /// A position in ascii(), as one in the original text.
   Position original(Position found) const;
 
  private:
   std::string ascii_;
-  // Stands before two hexadecimal digits for a byte. A character that the text has nowhere, also not by an
-  // escape sequence; or 0 where every character is ASCII.
+  // Precedes two hexadecimal digits that encode a byte. A character that does not occur in the text, not even
+  // through an escape sequence; or 0 if every character is ASCII.
   char marker_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The kernel runs once on each engine, buffers are compared, and then samples are taken in turns, each of as
-// many launches as fill a given time.
+// The kernel runs once on each engine and buffers are compared; then samples are taken alternately, each of
+// as many launches as fill a given time.
 #include "runtime/cli/bench/bench_command.hpp"
 
 #include <algorithm>
@@ -32,9 +32,9 @@ struct BenchOptions {
 struct Contestant {
   RunOptions options;  // the session refers to it
   std::unique_ptr<Session> session;
-  double first = 0;  // seconds on the wall
+  double first = 0;  // seconds of wall-clock time
   std::uint64_t launches = 1;
-  std::vector<double> wall, cpu;  // seconds a launch, a value a sample
+  std::vector<double> wall, cpu;  // seconds per launch, one value per sample
 
   Step& step() { return session->steps()[0]; }
 };
@@ -50,7 +50,7 @@ Result<Instant> launch(Contestant& contestant, std::uint64_t times) {
   return (Instant::now() - start) / static_cast<double>(times);
 }
 
-/// Whether the engines left the same in every buffer.
+/// Whether the engines left the same contents in every buffer.
 bool agree(const Contestant& a, const Contestant& b) {
   const auto bytes = [](const RunBuffer& buffer) {
     return (buffer.image ? buffer.image->memory : buffer.buffer).bytes();

@@ -1,5 +1,6 @@
 #pragma once
-// `eumulate bench`: what a kernel's launches cost, with statistics. It must not know other commands.
+// `eumulate bench`: measures the cost of a kernel's launches, with statistics. It must not know other
+// commands.
 #include <CLI/CLI.hpp>
 
 namespace eum::cli {

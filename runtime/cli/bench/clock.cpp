@@ -1,4 +1,4 @@
-// POSIX has both.
+// POSIX provides both clocks.
 #include "runtime/cli/bench/clock.hpp"
 
 #include <ctime>

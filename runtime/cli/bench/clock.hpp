@@ -1,5 +1,5 @@
 #pragma once
-// Two clocks read at once: the wall's, and that of all threads of this process on processors.
+// Reads two clocks at once: wall-clock time, and processor time of all threads of this process.
 namespace eum::cli {
 
 struct Instant {

@@ -1,4 +1,5 @@
-// Order statistics: each value is below the median with chance 1/2, so how many are is binomial.
+// Order statistics: each value is below the median with probability 1/2, so the number of values below is
+// binomial.
 #include "runtime/cli/bench/statistics.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ std::vector<double> sorted(std::span<const double> values) {
   return result;
 }
 
-/// The chance that of n values exactly k are below the median.
+/// The probability that exactly k of n values are below the median.
 double chance(unsigned n, unsigned k) {
   return std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0) - n * std::log(2.0));
 }
@@ -32,7 +33,7 @@ double smallest(std::span<const double> values) { return *std::min_element(value
 Interval median_interval(std::span<const double> values, double confidence) {
   const std::vector<double> order = sorted(values);
   const auto n = static_cast<unsigned>(order.size());
-  // Outside of [k-th smallest, k-th largest]: fewer than k values on one side.
+  // The median is outside [k-th smallest, k-th largest] if fewer than k values are on one side of it.
   unsigned k = 1;
   double outside = 2 * chance(n, 0);
   while (k + 1 <= n / 2 && 1 - outside - 2 * chance(n, k) >= confidence) outside += 2 * chance(n, k++);

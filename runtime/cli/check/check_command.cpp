@@ -1,4 +1,4 @@
-// Findings of frontend/gen/check as lines or as JSON.
+// Prints findings of frontend/gen/check as lines or as JSON.
 #include "runtime/cli/check/check_command.hpp"
 
 #include <fmt/core.h>
@@ -27,7 +27,7 @@ struct CheckOptions {
   bool big_core = false, as_json = false, rules = false;
 };
 
-/// Code with a name, and what was found in it.
+/// Named code, and the findings in it.
 struct Checked {
   std::string kernel;
   std::span<const std::byte> code;
@@ -39,7 +39,7 @@ std::string text_at(const Checked& checked, const check::Finding& finding, gen::
   return decoded ? rt::single_spaced(gen::print(*decoded, family)) : decoded.error().message;
 }
 
-/// "broxton" and so on are of one family with processors that have other rules.
+/// Names such as "broxton" stand for a family that also includes processors with other rules.
 check::Target target_of(const CheckOptions& options, gen::Family family) {
   return {family, options.big_core ? check::Core::Any : check::Core::Lp};
 }

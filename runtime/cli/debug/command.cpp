@@ -1,4 +1,4 @@
-// Words apart at blanks; a verb by its name, its alias or the beginning of one name.
+// Splits words at blanks; finds a verb by name, alias or unambiguous prefix of a name.
 #include "runtime/cli/debug/command.hpp"
 
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ constexpr auto command_table = [] {
   });
 }();
 
-/// Without the `_` that keeps a name apart from a C++ keyword.
+/// Without the `_` that distinguishes a name from a C++ keyword.
 constexpr std::string_view name_of(const CommandInfo& info) {
   return info.name.ends_with('_') ? info.name.substr(0, info.name.size() - 1) : info.name;
 }
@@ -33,7 +33,7 @@ constexpr std::string_view name_of(const CommandInfo& info) {
 struct RegisterName {
   std::string_view name;
   RegisterKind kind;
-  bool numbered;  ///< a number follows
+  bool numbered;  ///< followed by a number
   gen::Type type;
 };
 constexpr RegisterName register_names[] = {
@@ -96,7 +96,7 @@ Result<Verb> verb_of(std::string_view word) {
   return error("no command '{}': help lists them", word);
 }
 
-/// "f" behind a colon, if there is one; types of immediates are none of registers.
+/// Takes a type such as "f" after a colon, if there is one; types of immediates are not valid for registers.
 Result<gen::Type> take_type(std::string_view& text, gen::Type otherwise) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) return otherwise;

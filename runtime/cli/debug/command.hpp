@@ -1,6 +1,6 @@
 #pragma once
-// The words of a debugger's command line: text to Command, with errors that say what was expected. It must
-// not know what a command does.
+// Parses a debugger's command line into a Command, with errors that say what was expected. It must not know
+// what a command does.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,10 +17,10 @@ enum class Verb : std::uint8_t {
 #undef DEBUG_COMMAND
 };
 
-/// What follows the verb.
+/// Arguments that a verb takes.
 enum class Takes : std::uint8_t { None, Count, Number, Place, Register, Memory };
 
-/// Where to stop: an instruction, of a kernel if one is named, or a source line.
+/// Where to stop: an instruction, in a given kernel if one is named, or a source line.
 struct PlaceText {
   std::string name;  ///< kernel, or file; may be empty
   std::optional<std::uint32_t> line;
@@ -58,19 +58,19 @@ struct MemoryText {
 
 struct Command {
   Verb verb = Verb::help;
-  std::optional<std::uint64_t> count;  ///< Count, Number, Register, Memory: where it was given
+  std::optional<std::uint64_t> count;  ///< Count, Number, Register, Memory: if given
   PlaceText place;
   RegisterText reg;
   MemoryText memory;
 };
 
-/// A line that is not blank.
+/// `line` must not be blank.
 Result<Command> parse_command(std::string_view line);
 
-/// What `help` prints.
+/// The output of `help`.
 std::string help_text();
 
-/// The most that a count may be.
+/// The largest count accepted.
 inline constexpr std::uint64_t max_count = std::uint64_t{1} << 32;
 
 }  // namespace eum::cli::debug

@@ -1,5 +1,5 @@
-// A prompt for who looks at one kernel at the terminal or in a script: what gdb would show of a GPU that it
-// does not know is what its commands show. They come from the standard input or from --script.
+// A prompt for inspecting one kernel interactively or from a script. Commands come from standard input or
+// from --script.
 #include "runtime/cli/debug/debug_command.hpp"
 
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ struct DebugOptions {
   std::string script;
 };
 
-/// What --print, --dump and --expect ask for, of a kernel that has ended.
+/// Handles --print, --dump and --expect for a kernel that has ended.
 int take_outputs(Step& step) {
   int code = number(ExitCode::Ok);
   for (OutputRequest& request : step.outputs) {
@@ -50,7 +50,7 @@ int execute(const DebugOptions& options) {
     return fail(ExitCode::Mismatch, error("{}: expected machine code, found vISA text", step.kernel->name));
   rt::LineTable lines;
   if (const auto binary = read_file(options.run.program.file)) {
-    // What is wrong with lines is no reason not to debug instructions.
+    // Invalid line information must not prevent debugging of instructions.
     auto found = rt::read_line_table(*binary, step.kernel->name);
     if (found)
       lines = std::move(*found);

@@ -1,5 +1,5 @@
-// Threads take their turns as the debugger says: between instructions the group is an image, which a new
-// dispatch goes on from wherever another thread comes next. While one thread goes on, its dispatch stays.
+// The debugger decides which thread runs next: between instructions the group is an image, from which a new
+// dispatch continues whenever another thread's turn comes. While one thread continues, its dispatch is kept.
 #include "runtime/cli/debug/debugger.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ rt::WalkerCounts Debugger::counts() const {
   return counts;
 }
 
-/// The next walk that has any group; the kernel is over where none has.
+/// Begins the next walk that has groups; if there is none, the kernel is over.
 Result<void> Debugger::begin_walk() {
   for (; walk_ < walks_.size(); ++walk_) {
     const std::uint64_t groups = walks_[walk_].group_count();
@@ -57,7 +57,7 @@ Result<void> Debugger::begin_walk() {
   return {};
 }
 
-/// Group `index`, no thread of which has begun; `last` - 1 is the last one of the walk.
+/// Begins group `index`, in which no thread has begun; `last` - 1 is the last group of the walk.
 Result<void> Debugger::begin_group(std::uint64_t index, std::uint64_t last) {
   const rt::WalkerCommand& walk = walks_[walk_];
   rt::GroupImage group;
@@ -76,7 +76,7 @@ Result<void> Debugger::begin_group(std::uint64_t index, std::uint64_t last) {
   return restart();
 }
 
-/// A dispatch that goes on from group_.
+/// Creates a dispatch that continues from group_.
 Result<void> Debugger::restart() {
   const std::uint64_t whole_slice = ~std::uint64_t{0};
   group_->turn = thread_;
@@ -85,7 +85,7 @@ Result<void> Debugger::restart() {
   image.groups.push_back(*group_);
   image.remaining = remaining_;
   image.counts = saved_counts_;
-  dispatch_.reset();  // gives its thread group back first
+  dispatch_.reset();  // returns its thread group to the pool first
   auto dispatch = rt::Dispatch::create(session_.device().workers(), walks_[walk_], &image);
   if (!dispatch) return dispatch.error();
   dispatch_ = std::move(*dispatch);
@@ -106,7 +106,7 @@ Result<void> Debugger::look() {
 }
 
 bool Debugger::can_run(std::uint32_t thread) const {
-  // A barrier is open once every thread has signalled it, those that have ended too.
+  // A barrier is open once every thread has signalled it, including threads that have ended.
   std::uint32_t completed = ~0u;
   for (const rt::GroupThreadImage& t : group_->threads) completed = std::min(completed, t.barrier_signals);
   const rt::GroupThreadImage& t = group_->threads[thread];
@@ -139,7 +139,7 @@ Result<jit::ThreadImage> Debugger::image() {
   const rt::GroupThreadImage& thread = group_->threads[thread_];
   if (thread.phase == rt::ThreadPhase::Ended) return error("thread {} has ended", thread_);
   if (thread.phase != rt::ThreadPhase::Unstarted) return thread.state;
-  // What ThreadGroup gives a thread that begins.
+  // The state that ThreadGroup gives a thread that begins.
   const rt::WalkerCommand& walk = walks_[walk_];
   const jit::Executable& executable = *walk.code->executable;
   const jit::StateLayout& layout = executable.layout();
@@ -166,7 +166,7 @@ bool Debugger::is_start(std::uint32_t ip) const {
   return std::binary_search(starts_.begin(), starts_.end(), ip);
 }
 
-/// Keeps the calls of this thread.
+/// Updates the call stack of this thread.
 void Debugger::follow(std::uint32_t from, std::uint32_t to) {
   std::vector<Frame>& frames = frames_[thread_];
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), from);
@@ -195,13 +195,13 @@ Result<Stop> Debugger::finished(rt::Dispatch::Progress progress) {
   return over_ ? Stop::Ended : Stop::Switched;
 }
 
-/// One instruction of this thread. A stop where it cannot go on.
+/// Executes one instruction of this thread. Returns a stop if the thread cannot continue.
 Result<std::optional<Stop>> Debugger::execute_one() {
   const auto from = ip();
   if (!from) return from.error();
   const std::uint64_t group = this->group();
   if (!stale_) {
-    // Barriers that have opened since; in a deadlock the dispatch says so.
+    // Barriers may have opened in the meantime; in a deadlock the dispatch reports it.
     std::uint32_t completed = ~0u;
     for (const rt::GroupThreadImage& t : group_->threads) completed = std::min(completed, t.barrier_signals);
     if (group_->completed != completed) {
@@ -231,7 +231,7 @@ Result<std::optional<Stop>> Debugger::execute_one() {
   }
   const rt::GroupThreadImage& thread = group_->threads[thread_];
   if (can_run(thread_)) {
-    // Its turn is over, or the barrier at which it waits has opened.
+    // Its turn is over, or the barrier at which it waited has opened.
     if (thread.phase == rt::ThreadPhase::Running) follow(*from, thread.state.ip);
     if (auto ready = restart(); !ready) return ready.error();
     return std::optional<Stop>();
@@ -266,7 +266,7 @@ Result<Stop> Debugger::run(const Reached& reached) {
   return stop;
 }
 
-/// Without a look at any instruction, some milliseconds at a time.
+/// Runs without examining instructions, some milliseconds at a time.
 Result<Stop> Debugger::run_whole() {
   constexpr std::uint64_t portion = std::uint64_t{1} << 22;
   for (;;) {
@@ -290,7 +290,7 @@ Result<Stop> Debugger::run_whole() {
   }
 }
 
-/// Threads that ran one after the other shared the slot of the one that is under way.
+/// Gives each thread its own slot: threads that ran one after the other shared that of the current thread.
 void Debugger::give_slots() {
   if (group_->together) return;
   group_->together = true;

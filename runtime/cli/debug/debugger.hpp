@@ -1,6 +1,6 @@
 #pragma once
-// Debugger: a launch of one kernel that goes on instruction by instruction, one thread at a time. It must not
-// know how anything is shown.
+// Debugger: a launch of one kernel that proceeds instruction by instruction, one thread at a time. It must
+// not know how anything is displayed.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace eum::cli::debug {
 
-/// A call that a thread is in.
+/// A call that a thread has not returned from.
 struct Frame {
-  std::uint32_t call = 0, back = 0;  ///< ips: of the call, and of where it returns to
+  std::uint32_t call = 0, back = 0;  ///< ips: of the call, and of its return address
 };
 
-/// Why control is back.
+/// Why execution stopped.
 enum class Stop : std::uint8_t {
-  Stepped,      ///< as far as was asked for
-  Breakpoint,   ///< before an instruction that has one
-  Switched,     ///< the thread ended or waits: another one is next
+  Stepped,      ///< as far as requested
+  Breakpoint,   ///< before an instruction that has a breakpoint
+  Switched,     ///< the thread ended or waits: another thread is next
   Interrupted,  ///< Ctrl-C
   Ended,        ///< every group is done
   Faulted,      ///< see fault()
@@ -33,16 +33,16 @@ enum class Stop : std::uint8_t {
 
 class Debugger {
  public:
-  /// The only step of a session that has been prepared with RunOptions::every_instruction and one worker.
+  /// Debugs the only step of a session that was prepared with RunOptions::every_instruction and one worker.
   explicit Debugger(Session& session) : session_(session), step_(session.steps()[0]) {}
-  /// To the first thread, before its first instruction.
+  /// Goes to the first thread, before its first instruction.
   std::optional<Failure> begin();
 
   using Reached = std::function<bool()>;
-  /// Executes instructions of this thread, at least one, until `reached`, a stop, or this thread cannot go
-  /// on. A failure is the host's.
+  /// Executes instructions of this thread, at least one, until `reached`, a stop, or this thread cannot
+  /// continue. An error concerns the host.
   Result<Stop> run(const Reached& reached);
-  /// Any thread may run; where nothing may stop it, at full speed.
+  /// Lets any thread run, at full speed if there is nothing to stop at.
   Result<Stop> run_all();
   bool over() const { return over_; }
 
@@ -50,9 +50,9 @@ class Debugger {
   std::array<std::uint32_t, 3> group_id() const;
   std::uint32_t thread() const { return thread_; }
   const rt::GroupImage* group_image() const { return group_ ? &*group_ : nullptr; }
-  /// Makes another thread the one that is looked at and goes on.
+  /// Selects the thread that is inspected and continues.
   Result<void> choose(std::uint64_t thread);
-  /// The registers of this thread; of one that has not begun those that it will begin with.
+  /// The registers of this thread; if it has not begun, those that it will begin with.
   Result<jit::ThreadImage> image();
   Result<std::uint32_t> ip();
   const std::vector<Frame>& frames(std::uint32_t thread) const { return frames_[thread]; }
@@ -94,12 +94,12 @@ class Debugger {
   std::size_t walk_ = 0;
   std::unique_ptr<rt::Dispatch> dispatch_;
   rt::WalkerCounts counts_;  // of walks before this one
-  /// What dispatch_ holds, but where stale_ says that it has gone on since.
+  /// The state of dispatch_, unless stale_ says that dispatch_ has advanced since.
   std::optional<rt::GroupImage> group_;
   std::vector<rt::GroupRange> remaining_;
   rt::WalkerCounts saved_counts_;
   bool stale_ = false;    // group_ is older than dispatch_
-  std::uint32_t ip_ = 0;  // of thread_, where stale_
+  std::uint32_t ip_ = 0;  // of thread_, if stale_
   std::uint32_t thread_ = 0;
   std::vector<std::vector<Frame>> frames_;
   std::set<std::uint32_t> breakpoints_;

@@ -1,5 +1,5 @@
-// What was done is said in one or two lines; an error in one that begins with "error: ", and the session goes
-// on.
+// The result of a command is printed in one or two lines; an error in one line that begins with "error: ",
+// after which the session continues.
 #include "runtime/cli/debug/prompt.hpp"
 
 #include <fmt/core.h>
@@ -284,7 +284,7 @@ Result<void> Prompt::talk(std::istream& from, bool interactive) {
   constexpr std::string_view blanks = " \t\r";
   while (!quit_) {
     if (interactive) put("(eumulate) ");
-    if (finish_output(0) != 0) return {};  // nobody reads what is said
+    if (finish_output(0) != 0) return {};  // the output is closed
     std::string line;
     if (!std::getline(from, line)) return {};
     const auto begin = line.find_first_not_of(blanks);

@@ -1,5 +1,5 @@
 #pragma once
-// Prompt: reads commands, has the debugger do them, and prints what came of it.
+// Prompt: reads commands, has the debugger execute them, and prints the results.
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -15,10 +15,10 @@ class Prompt {
   Prompt(Debugger& debugger, rt::LineTable lines, std::string kernel)
       : debugger_(debugger), lines_(std::move(lines)), kernel_(std::move(kernel)) {}
 
-  /// Until `quit` or the end of what there is to read. `interactive`: "(eumulate) " stands before each line.
-  /// A failure is the host's.
+  /// Runs until `quit` or the end of the input. `interactive`: prints "(eumulate) " before each line. An
+  /// error concerns the host.
   Result<void> talk(std::istream& from, bool interactive);
-  /// What the thread is about to do.
+  /// Prints the instruction that the thread is about to execute.
   void show_place();
 
  private:

@@ -1,4 +1,4 @@
-// Elements are read as the command line writes them (run/element.hpp).
+// Elements are formatted as on the command line (run/element.hpp).
 #include "runtime/cli/debug/values.hpp"
 
 #include <fmt/core.h>
@@ -38,7 +38,7 @@ std::span<const std::byte> state_bytes(const jit::ThreadImage& image, gen::Famil
   return std::span(image.registers).subspan(target.offset(reg), target.bytes(reg));
 }
 
-/// Where registers of a kind lie; those that are no bytes of the image are written to `room`.
+/// Location of registers of a kind; those that are not bytes of the image are written to `room`.
 Plane plane_of(RegisterKind kind, const jit::ThreadImage& image, gen::Family family,
                std::array<std::byte, 4>& room) {
   const eu::Target target = gen::target(family);
@@ -74,7 +74,7 @@ Plane plane_of(RegisterKind kind, const jit::ThreadImage& image, gen::Family fam
   return {};
 }
 
-/// Elements of `bytes` in lines of eight; masks, flags and addresses in hexadecimal.
+/// Elements of `bytes`, eight per line; masks, flags and addresses in hexadecimal.
 std::string values(std::span<const std::byte> bytes, gen::Type type, bool hexadecimal) {
   std::string text;
   const unsigned size = gen::size_of(type);

@@ -1,5 +1,5 @@
 #pragma once
-// Registers and memory of a stopped thread as text. It must not know how a thread came to stop.
+// Prints registers and memory of a stopped thread. It must not know how the thread came to stop.
 #include <span>
 #include <string>
 
@@ -18,13 +18,13 @@ Result<std::string> register_text(const RegisterText& reg, std::uint64_t count, 
 /// ip, masks, flags, and the state registers.
 std::string state_text(const jit::ThreadImage& image, gen::Family family);
 
-/// Where memory of a thread is.
+/// The memory that a thread can access.
 struct MemoryView {
   const rt::WalkerCommand* walk = nullptr;
   std::span<const std::byte> slm;      ///< of the thread's group
   std::span<const std::byte> scratch;  ///< of the thread
 };
-/// "0x1000: 1 2 3 4" and so on, eight elements a line.
+/// "0x1000: 1 2 3 4" and so on, eight elements per line.
 Result<std::string> memory_text(const MemoryText& memory, std::uint64_t count, const MemoryView& view);
 
 /// Each surface that is not null.

@@ -1,4 +1,4 @@
-// The instruction set of a family as a table or as JSON.
+// Prints the instruction set of a family as a table or as JSON.
 #include "runtime/cli/isa/isa_command.hpp"
 
 #include <fmt/core.h>
@@ -21,12 +21,12 @@ struct IsaOptions {
   bool as_json = false;
 };
 
-/// The reference engine interprets every micro-op that there is.
+/// The reference engine interprets every micro-op.
 std::string_view on_reference(gen::Execution execution) {
   return gen::name(execution == gen::Execution::Unsupported ? execution : gen::Execution::Native);
 }
 
-/// Which types, or what else, are a fault.
+/// The types, or other conditions, that fault.
 std::string fault_text(const gen::IsaInstruction& row) {
   if (row.reason.empty()) return "";
   if (row.unsupported == 0) return row.reason;

@@ -1,4 +1,4 @@
-// Counts by host byte become counts by guest instruction, and those a disassembly with shares.
+// Converts counts by host byte to counts by guest instruction, and those to a disassembly with shares.
 #include "runtime/cli/profile/profile.hpp"
 
 #include <fmt/core.h>
@@ -11,7 +11,7 @@
 namespace eum::cli {
 namespace {
 
-/// Fewer say little: a share of one in ten is then known to a third.
+/// Fewer samples say little: at this number a share of one in ten is known to within a third.
 constexpr std::uint64_t few_samples = 100;
 
 std::string share(std::uint64_t part, std::uint64_t all) {

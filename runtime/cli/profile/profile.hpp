@@ -1,5 +1,5 @@
 #pragma once
-// What a sampler has counted, for each guest instruction of a kernel. It must not know how samples are taken.
+// A sampler's counts per guest instruction of a kernel. It must not know how samples are taken.
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -18,14 +18,14 @@ struct Profile {
     std::uint64_t own = 0;     ///< samples in its host code
     std::uint64_t called = 0;  ///< in functions that its host code calls
   };
-  std::vector<Instruction> instructions;  ///< all of the kernel, in their order
+  std::vector<Instruction> instructions;  ///< all instructions of the kernel, in order
   std::uint64_t beside = 0;               ///< samples in translated code that belongs to no instruction
-  std::uint64_t outside = 0;              ///< in neither: dispatch, and what the host does
+  std::uint64_t outside = 0;              ///< samples elsewhere: dispatch, and other host code
 
   std::uint64_t samples() const;
 };
 
-/// The error is that of an instruction that does not decode.
+/// An error says which instruction does not decode.
 Result<Profile> make_profile(const rt::KernelCode& kernel, const jit::HostMap& map,
                              const Sampler::Counts& counts);
 

@@ -1,5 +1,5 @@
-// A timer of the monotonic clock signals one thread: timers of processor time tick a few hundred times a
-// second only.
+// A monotonic-clock timer signals one thread: timers of processor time tick only a few hundred times a
+// second.
 #include "runtime/cli/profile/sampler.hpp"
 
 #include <pthread.h>
@@ -17,24 +17,24 @@
 namespace eum::cli {
 namespace {
 
-/// A prime, so that samples fall in step with nothing.
+/// A prime, so that samples do not synchronise with periodic behaviour.
 constexpr long period_nanoseconds = 197'003;
-/// Frames of functions that translated code calls are below this.
+/// How far to search the stack for frames of functions that translated code calls.
 constexpr std::size_t most_stack_words = 1024;
 
 }  // namespace
 
 struct Sampler::State {
   std::uintptr_t code = 0, bytes = 0;
-  std::uintptr_t base = 0, stack_end = 0;  // frames of what is sampled are below `base`
+  std::uintptr_t base = 0, stack_end = 0;  // sampled frames are below `base`
   timer_t timer{};
   Counts counts;
 
-  /// From frame to frame of the thread that the signal has interrupted.
+  /// State of a walk over the frames of the interrupted thread.
   struct Trace {
     const State* state;
-    std::uintptr_t from;   // where the code called what is running, or State::bytes
-    bool reached = false;  // `base`, without having met the code
+    std::uintptr_t from;   // offset of the call in the code, or State::bytes
+    bool reached = false;  // reached `base` without finding a frame in the code
   };
   static _Unwind_Reason_Code step(_Unwind_Context* frame, void* argument) {
     Trace& trace = *static_cast<Trace*>(argument);
@@ -44,13 +44,14 @@ struct Sampler::State {
     return trace.reached || trace.from < state.bytes ? _URC_END_OF_STACK : _URC_NO_REASON;
   }
 
-  /// Whatever lies there: between the variables of the functions that run, too.
+  /// Reads any stack word, including those between the variables of running functions.
   __attribute__((no_sanitize("address"))) static std::uintptr_t stack_word(std::uintptr_t at) {
     return *reinterpret_cast<const volatile std::uintptr_t*>(at);
   }
 
-  /// Where the code called what is running now, or `bytes`. Functions that were written at run time (those of
-  /// images) have no unwind tables: then the nearest word of the stack that may be a return address decides.
+  /// Offset in the code of the call to what is running, or `bytes` if none is found. Functions generated at
+  /// run time (those of images) have no unwind tables: then the nearest stack word that may be a return
+  /// address decides.
   std::uintptr_t caller(std::uintptr_t stack) const {
     Trace trace{this, bytes};
     _Unwind_Backtrace(step, &trace);
@@ -82,7 +83,7 @@ struct Sampler::State {
     }
   }
 
-  /// Who samples now. The handler stays installed: a signal may be under way when the timer has gone.
+  /// The active sampler. The handler stays installed: a signal may be pending when the timer is deleted.
   static std::atomic<State*> current;
   static void handle(int, siginfo_t*, void* context) {
     if (State* state = current.load(std::memory_order_acquire))

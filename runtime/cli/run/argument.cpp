@@ -1,4 +1,4 @@
-// --arg from text to bytes.
+// Converts --arg from text to bytes.
 #include "runtime/cli/run/argument.hpp"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-/// One value or several with commas between, into `to.bytes` and `to.count`.
+/// Parses one or several comma-separated values into `to.bytes` and `to.count`.
 Result<void> parse_values(ArgumentText& to, std::string_view text) {
   const unsigned size = info(*to.element).bytes;
   for (to.count = 0;; ++to.count) {
@@ -204,7 +204,7 @@ std::optional<Element> element_of_parameter(const rt::Argument& parameter) {
   std::string_view type = parameter.type_name;
   if (const auto star = type.find('*'); star != std::string_view::npos) type = type.substr(0, star);
   while (!type.empty() && (type.back() == ' ' || (type.back() >= '0' && type.back() <= '9')))
-    type.remove_suffix(1);  // vectors as their elements
+    type.remove_suffix(1);  // vectors by their elements
   return element_of_opencl(type);
 }
 
@@ -231,7 +231,7 @@ Result<rt::ArgumentValue> argument_value(const ArgumentText& argument, const rt:
                  rt::describe_argument(kernel, index), want.name,
                  count == 1 ? "" : fmt::format(":{} values", count), argument.text);
   if (count != 3) return value;
-  std::vector<std::byte> padded = argument.bytes;  // three elements take the room of four
+  std::vector<std::byte> padded = argument.bytes;  // three-element vectors take the space of four
   padded.resize(4 * std::size_t{want.bytes});
   return rt::ArgumentValue(std::move(padded));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// One --arg: its syntax, and its value where it is no buffer. It must not know kernels beyond one argument's
+// One --arg: its syntax, and its value if it is not a buffer. It must not know kernels beyond one argument's
 // description.
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace eum::cli {
 
-/// What --help says of --arg.
+/// The help text of --arg.
 std::string argument_help();
 
 struct ArgumentText {
@@ -36,7 +36,7 @@ struct ArgumentText {
   };
   Form form = Form::Value;
   std::string text;                // as given
-  std::string name;                // of the buffer, "" for none
+  std::string name;                // name of the buffer, "" for none
   std::optional<Element> element;  // Value, List, Iota, Random, Fill
   std::vector<std::byte> bytes;    // Value, List, Hex; Fill: one element
   std::string path;                // File
@@ -45,18 +45,19 @@ struct ArgumentText {
   ImageText image;                 // Image
   rt::SamplerValue sampler;        // Sampler
 
-  /// A list is a buffer where the kernel takes a pointer.
+  /// A list is a buffer if the kernel takes a pointer.
   bool may_be_buffer() const { return form >= Form::List; }
 };
 
-/// An error says what of the syntax was expected.
+/// An error says which syntax was expected.
 Result<ArgumentText> parse_argument(std::string_view text);
 
-/// What the payload takes for a form that is no buffer; a list becomes the vector that the parameter is.
+/// The payload's value for a form that is not a buffer; a list becomes a vector of the parameter's type.
 Result<rt::ArgumentValue> argument_value(const ArgumentText& argument, const rt::Kernel& kernel,
                                          std::size_t index);
 
-/// The elements of a parameter's type, "float" or "float4*": f32; nothing where it is no number.
+/// The element type of a parameter's type, such as f32 for "float" or "float4*"; nothing if it is not
+/// numeric.
 std::optional<Element> element_of_parameter(const rt::Argument& parameter);
 
 }  // namespace eum::cli

@@ -1,4 +1,4 @@
-// Exact means bit for bit, so that it also tells zeros and not-a-numbers apart.
+// Exact comparison is bitwise, so that it also distinguishes zeros and NaNs.
 #include "runtime/cli/run/compare.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace eum::cli {
 namespace {
 
-/// Distance in units in the last place: floats of one size in the order of their bits.
+/// Distance in units in the last place: floats of one size are ordered by their bits.
 double ulps(Element element, std::uint64_t a, std::uint64_t b) {
   const std::uint64_t sign = std::uint64_t{1} << (8 * info(element).bytes - 1);
   const auto place = [&](std::uint64_t bits) {

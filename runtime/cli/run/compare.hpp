@@ -1,5 +1,5 @@
 #pragma once
-// Whether a buffer holds what is expected, element by element. It must not know files or arguments.
+// Compares a buffer with its expected contents, element by element. It must not know files or arguments.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,7 +33,7 @@ struct Comparison {
 };
 inline constexpr std::size_t first_differences = 5;
 
-/// Both have the same size. Not-a-numbers are as good as another; infinities must be equal.
+/// Both have the same size. Any NaN matches any other; infinities must be equal.
 Comparison compare(Element element, std::span<const std::byte> found, std::span<const std::byte> expected,
                    const Tolerance& tolerance);
 

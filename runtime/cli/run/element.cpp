@@ -1,4 +1,4 @@
-// Numbers and text.
+// Conversion between numbers and text.
 #include "runtime/cli/run/element.hpp"
 
 #include <array>
@@ -81,7 +81,7 @@ Result<std::uint64_t> parse_value(Element element, std::string_view text) {
   if (!magnitude) return error("expected a whole number for {}, found '{}'", e.name, text);
   const std::uint64_t top = std::uint64_t{1} << (8 * e.bytes - 1);
   const std::uint64_t highest = e.kind == NumberKind::Signed ? top - 1 : top - 1 + top;
-  const std::uint64_t lowest = e.kind == NumberKind::Signed ? top : 0;  // its magnitude
+  const std::uint64_t lowest = e.kind == NumberKind::Signed ? top : 0;  // magnitude of the lowest value
   if (*magnitude > (negative ? lowest : highest))
     return error("expected {} from {}{} to {}, found '{}'", e.name, lowest != 0 ? "-" : "", lowest, highest,
                  text);

@@ -1,5 +1,6 @@
 #pragma once
-// The element types that the command line names (f32, u64, ...): their rows, values from and to text.
+// The element types of the command line (f32, u64, ...): their rows, and conversion of values from and to
+// text.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@ enum class NumberKind : std::uint8_t { Signed, Unsigned, Float };
 
 struct ElementInfo {
   std::string_view name;
-  std::string_view opencl;  ///< as OpenCL C spells it
+  std::string_view opencl;  ///< spelling in OpenCL C
   unsigned bytes;
   NumberKind kind;
 };
@@ -33,9 +34,9 @@ std::string element_names();
 /// An error if it does not fit.
 Result<std::uint64_t> parse_value(Element element, std::string_view text);
 
-/// `value` as an element, which wraps or rounds to nearest.
+/// `value` as an element; integers wrap, floats round to nearest.
 std::uint64_t bits_of_count(Element element, std::uint64_t value);
-/// `number` of [0, 1) as a float element.
+/// `number`, in [0, 1), as a float element.
 std::uint64_t bits_of_float(Element element, double number);
 
 /// Element `index` of `bytes` as text that parse_value reads back.
@@ -44,7 +45,7 @@ std::string value_text(Element element, std::span<const std::byte> bytes, std::s
 /// The value of bits; 64-bit integers are rounded.
 double number_of(Element element, std::uint64_t bits);
 
-/// A whole number of 64 bits, decimal or 0x hexadecimal.
+/// Parses an unsigned 64-bit integer, decimal or 0x hexadecimal.
 Result<std::uint64_t> parse_count(std::string_view what, std::string_view text);
 
 }  // namespace eum::cli

@@ -1,4 +1,4 @@
-// Sizes, formats, sources, sampler properties.
+// Parses sizes, formats, sources and sampler properties.
 #include "runtime/cli/run/image_text.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace eum::cli {
 namespace {
 
-/// The text to the next `separator`, which is taken off; all of it where there is none.
+/// Removes and returns the text up to the next `separator`, or all of it if there is none.
 std::string_view take(std::string_view& text, char separator) {
   const auto at = text.find(separator);
   const std::string_view part = text.substr(0, at);
@@ -26,7 +26,7 @@ std::optional<std::uint32_t> parse_size(std::string_view text) {
   return size;
 }
 
-/// "WxHxN" as the type has it.
+/// Form of the size for this type: "WxHxN".
 std::string size_form(const rt::ImageTypeInfo& type) {
   std::string form = "W";
   if (type.axes == 3 || (type.axes == 2 && !type.array)) form += "xH";
@@ -35,7 +35,7 @@ std::string size_form(const rt::ImageTypeInfo& type) {
   return form;
 }
 
-/// WxHxD[/LEVELS].
+/// Parses WxHxD[/LEVELS].
 Result<void> parse_sizes(rt::ImageDescription& to, std::string_view text) {
   const rt::ImageTypeInfo& type = rt::info(to.type);
   const auto wrong = [&] { return error("expected a size {}, found '{}'", size_form(type), text); };
@@ -89,7 +89,7 @@ Result<void> parse_source(ImageText& to, std::string_view text) {
   return error("expected contents of @FILE, zeros or random:SEED, found '{}'", whole);
 }
 
-/// Lines of words behind the column of --arg's forms.
+/// Wraps words into lines indented to the column after --arg's forms.
 std::string indented(std::string_view words) {
   constexpr std::size_t column = 26, width = 110;
   std::string text, line(column, ' ');

@@ -1,4 +1,4 @@
-// The header is a Python dictionary, of which numpy.lib.format writes one form: {'descr': '<f4',
+// The header is a Python dictionary, which numpy.lib.format writes in one form: {'descr': '<f4',
 // 'fortran_order': False, 'shape': (3, 4), }.
 #include "runtime/cli/run/npy.hpp"
 
@@ -18,7 +18,7 @@ constexpr std::size_t alignment = 64;
 constexpr std::array<std::string_view, 11> names{"|i1", "|u1", "<i2", "<u2", "<i4", "<u4",
                                                  "<i8", "<u8", "<f2", "<f4", "<f8"};
 
-/// What stands behind 'key': in the dictionary.
+/// The text after 'key': in the dictionary.
 std::optional<std::string_view> value_of(std::string_view dictionary, std::string_view key) {
   const auto at = dictionary.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) return std::nullopt;
@@ -27,7 +27,7 @@ std::optional<std::string_view> value_of(std::string_view dictionary, std::strin
   return rest;
 }
 
-/// Numbers in a shape "(3, 4)"; nothing where it is none, or where there are more than 2^48.
+/// Number of elements in a shape "(3, 4)"; nothing if it is not a shape, or if there are more than 2^48.
 std::optional<std::uint64_t> count_of(std::string_view shape) {
   constexpr std::uint64_t most = std::uint64_t{1} << 48;
   if (!shape.starts_with('(')) return std::nullopt;

@@ -12,13 +12,13 @@ namespace eum::cli {
 
 struct NpyArray {
   Element element = Element::u8;
-  std::size_t offset = 0;  ///< of the numbers in the file
+  std::size_t offset = 0;  ///< of the numbers within the file
 };
 
 bool looks_like_npy(std::span<const std::byte> file);
 
-/// Where the numbers are. An error says what of the header was expected: numbers in this machine's byte
-/// order, in C order, as many as the shape says.
+/// Locates the numbers. An error says what was expected of the header: numbers in this machine's byte order,
+/// in C order, as many as the shape says.
 Result<NpyArray> read_npy(std::span<const std::byte> file);
 
 /// The header of a file with one dimension of `count` numbers.

@@ -1,5 +1,5 @@
 #pragma once
-// What the command line of `eumulate run` says. Plain data.
+// The command line of `eumulate run`. Plain data.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ struct RunOptions {
   std::vector<std::string> limits, disabled;
   bool strict = false;
   bool bounds = false;
-  bool every_instruction = false;  // pauses at each, with exact registers
+  bool every_instruction = false;  // pauses at each instruction, with exact registers
   std::uint64_t repeat = 1;
   std::optional<double> timeout;  // seconds
   bool profile = false;

@@ -1,4 +1,4 @@
-// The syntax of output options, and files that hold what buffers are compared with.
+// The syntax of output options, and files with the expected contents of buffers.
 #include "runtime/cli/run/outputs.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = OutputRequest::Kind;
 
-/// The argument that INDEX or NAME means.
+/// The argument that INDEX or NAME refers to.
 Result<std::size_t> find_argument(std::string_view word, const std::vector<ArgumentText>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (!word.empty() && arguments[i].name == word) return i;
@@ -24,7 +24,7 @@ Result<std::size_t> find_argument(std::string_view word, const std::vector<Argum
   return static_cast<std::size_t>(*index);
 }
 
-/// FILE, or FILE and behind a colon how exact.
+/// Parses FILE, or FILE followed by a colon and a tolerance.
 Result<void> parse_expectation(OutputRequest& to, std::string_view tail) {
   const auto colon = tail.rfind(':');
   to.path = tail;
@@ -92,7 +92,7 @@ bool wants_png(const OutputRequest& request) {
   return path.ends_with(".png") || path.ends_with(".PNG");
 }
 
-/// "f32", or of an image "rgba unorm8".
+/// "f32", or for an image "rgba unorm8".
 std::string type_text(const OutputRequest& request) {
   if (!request.buffer->image) return std::string(info(request.element).name);
   const rt::ImageDescription& image = request.buffer->image->description;

@@ -1,6 +1,6 @@
 #pragma once
-// What is done with buffers when the kernels are done: --print, --dump, --expect. It must not know kernels
-// beyond one argument's description.
+// Output of buffers when the kernels are done: --print, --dump, --expect. It must not know kernels beyond one
+// argument's description.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ struct OutputRequest {
   enum class Kind : std::uint8_t { Print, Dump, Expect };
   Kind kind = Kind::Print;
   std::string text;                     // as given, with the option
-  std::size_t argument = 0;             // of the kernel
+  std::size_t argument = 0;             // index of the kernel's argument
   std::uint64_t count = default_print;  // Print: elements
   std::string path;                     // Dump, Expect
   Tolerance tolerance;                  // Expect
@@ -34,18 +34,18 @@ struct OutputRequest {
   std::vector<std::byte> expected;  // Expect
 
   // Once the kernels are done:
-  std::vector<std::byte> texels;  // of an image
+  std::vector<std::byte> texels;  // for an image
 
-  /// Of an image: texels.
+  /// For an image, its texels.
   std::uint64_t elements() const { return buffer->size() / (info(element).bytes * buffer->unit()); }
   std::uint64_t shown() const { return count < elements() ? count : elements(); }
-  /// What the buffer holds; of an image what take_contents() took.
+  /// The buffer's contents; for an image those that take_contents() read.
   std::span<const std::byte> contents() const {
     return buffer->image ? std::span<const std::byte>(texels) : buffer->buffer.bytes();
   }
 };
 
-/// All that `options` asks for; `arguments` are the kernel's. An error is one of the command line.
+/// All outputs that `options` requests; `arguments` are the kernel's. An error concerns the command line.
 Result<std::vector<OutputRequest>> parse_outputs(const KernelOptions& options,
                                                  const std::vector<ArgumentText>& arguments);
 
@@ -53,14 +53,14 @@ Result<std::vector<OutputRequest>> parse_outputs(const KernelOptions& options,
 std::optional<Failure> prepare_output(OutputRequest& request, const RunBuffer* buffer,
                                       const rt::Argument& parameter);
 
-/// To be called when the kernels are done, before contents() is looked at.
+/// Must be called when the kernels are done, before contents().
 Result<void> take_contents(OutputRequest& request);
 
-/// Element `index` as text: of an image the channels of a texel, with commas between.
+/// Element `index` as text; for an image the comma-separated channels of a texel.
 std::string element_text(const OutputRequest& request, std::uint64_t index);
 
-/// A dump, as raw numbers or, to a name that ends in .npy, as a NumPy
-/// array; an image to one that ends in .png as a picture.
+/// Writes a dump as raw numbers, as a NumPy array if the name ends in .npy, or for an image as a picture if
+/// it ends in .png.
 Result<void> write_dump(OutputRequest& request);
 
 /// "argument 2 (f32) differs from y.npy in 2 of 64 elements: [3] is 7.5, expected 8; ..."

@@ -1,4 +1,4 @@
-// The two forms have the same contents; JSON escapes whatever a terminal might take for more than text.
+// Both forms have the same contents; JSON escapes everything that a terminal might interpret.
 #include "runtime/cli/run/report.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using nlohmann::json;
 
 constexpr std::size_t values_per_line = 8;
 
-/// A number, or a string for what JSON has no number for (nan, inf).
+/// A number, or a string for values that JSON cannot represent (nan, inf).
 json json_value(const std::string& text) {
   json value = json::parse(text, nullptr, false);
   return value.is_number() ? value : json(text);
@@ -29,7 +29,7 @@ double best(const std::vector<double>& seconds) {
   return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end());
 }
 
-/// Guest instructions a second.
+/// Guest instructions per second.
 double rate(const Step& step) {
   const double seconds = best(step.seconds);
   return seconds > 0 ? static_cast<double>(step.report.counts.instructions) / seconds : 0;
@@ -94,7 +94,7 @@ json to_json(const rt::FaultReport& fault) {
   return result;
 }
 
-/// The argument that is bound to a surface, as an error names it.
+/// The argument bound to a surface, as errors name it.
 std::string surface_name(const Step& step, std::uint32_t surface) {
   const std::vector<rt::Argument>& arguments = step.kernel->arguments;
   for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -196,7 +196,7 @@ void print_json(Session& session, const std::vector<Expectation>& expectations) 
       if (request.kind == OutputRequest::Kind::Print) report["printed"].push_back(values_json(request, i));
   }
   for (const Expectation& expectation : expectations) report["expected"].push_back(to_json(expectation));
-  // Names and what kernels print may be no UTF-8.
+  // Names and printed text may be invalid UTF-8.
   print("{}\n", report.dump(2, ' ', true, json::error_handler_t::replace));
 }
 

@@ -1,4 +1,4 @@
-// Contents of buffers and images from files and numbers.
+// Fills buffers and images from files and numbers.
 #include "runtime/cli/run/run_buffer.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Form = ArgumentText::Form;
 
-/// splitmix64, so that a seed means the same numbers on every host.
+/// splitmix64, so that a seed gives the same numbers on every host.
 std::uint64_t next_random(std::uint64_t& state) {
   std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -22,14 +22,14 @@ std::uint64_t next_random(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-/// Floats are from 0 up to 1, integers any bits.
+/// Floats are in [0, 1); integers have random bits.
 std::uint64_t random_bits(Element element, std::uint64_t& state) {
   const std::uint64_t bits = next_random(state);
   if (info(element).kind != NumberKind::Float) return bits;
   return bits_of_float(element, static_cast<double>(bits >> 11) * 0x1p-53);
 }
 
-/// The numbers that an image's channels are, or a packed texel.
+/// The element type of an image's channels, or of a packed texel.
 Element element_of(const rt::ImageDescription& description) {
   const rt::ChannelTypeInfo& channel = rt::info(description.data_type);
   using enum mem::image::ChannelKind;
@@ -44,7 +44,7 @@ Element element_of(const rt::ImageDescription& description) {
   }
 }
 
-/// A file's bytes; of a .npy file those of its array.
+/// A file's bytes; for a .npy file those of its array.
 Result<std::vector<std::byte>> read_numbers(const std::string& path, std::optional<Element>& element) {
   auto contents = read_file(path);
   if (!contents) return contents.error();

@@ -1,6 +1,5 @@
 #pragma once
-// A buffer or an image of a run: what its contents are made of and how they are taken out again. It must not
-// know kernels.
+// A buffer or an image of a run: how its contents are created and read back. It must not know kernels.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -18,21 +17,21 @@ namespace eum::cli {
 /// A buffer of the run, or an image.
 struct RunBuffer {
   rt::Buffer buffer;
-  std::optional<Element> element;  // that it was filled with, if that is known; of an image: of its channels
+  std::optional<Element> element;  // that it was filled with, if known; for an image that of its channels
   std::optional<rt::Image> image;
 
-  /// Bytes of the contents; of an image tightly packed.
+  /// Bytes of the contents; for an image tightly packed.
   std::uint64_t size() const { return image ? image->packed_bytes() : buffer.size; }
-  /// Elements that belong together: the channels of a texel.
+  /// Number of elements that form a unit: the channels of a texel.
   unsigned unit() const;
   rt::ArgumentValue value() const;
 };
 
-/// A buffer or image on `device` with the contents that a form describes, which is not Named; `label` is its
+/// A buffer or image on `device` with the contents that a form other than Named describes; `label` is its
 /// name in messages.
 Result<RunBuffer> make_buffer(const ArgumentText& argument, rt::Device& device, const std::string& label);
 
-/// "" or why the elements of a buffer are not those of the parameter that it is given for.
+/// "", or the reason why the elements of a buffer do not match the parameter for which it is given.
 std::string element_warning(const RunBuffer& buffer, const rt::Kernel& kernel, std::size_t index);
 
 }  // namespace eum::cli

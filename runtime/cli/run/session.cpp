@@ -1,4 +1,5 @@
-// Texts are read before files, files before anything is translated, and all of it before anything runs.
+// Texts are parsed before files are read, files before anything is translated, and all of it before anything
+// runs.
 #include "runtime/cli/run/session.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace eum::cli {
 namespace {
 
-/// X[,Y[,Z]] into `to`; the number of dimensions.
+/// Parses X[,Y[,Z]] into `to`; returns the number of dimensions.
 Result<unsigned> parse_size(std::string_view option, std::string_view text, rt::Size3& to) {
   unsigned dims = 0;
   for (;;) {
@@ -47,7 +48,7 @@ Result<rt::NdRange> parse_range(const KernelOptions& options) {
 
 constexpr std::string_view segment_limit = "segment";
 
-/// NAME=NUMBER of --limit.
+/// Parses NAME=NUMBER of --limit.
 Result<void> set_limit(std::string_view text, rt::DeviceOptions& options) {
   const auto equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
@@ -77,7 +78,7 @@ Result<rt::DeviceOptions> device_options(const RunOptions& options) {
     if (device.engine == jit::EngineKind::reference)
       return error("--profile: expected an engine that translates, found {}", options.engine);
     if (options.threads > 1) return error("--profile: expected --threads 1, found {}", options.threads);
-    device.workers = 1;  // which is the thread that is sampled
+    device.workers = 1;  // the sampled thread
     device.listing = true;
   }
   if (options.every_instruction) {
@@ -199,7 +200,7 @@ std::optional<Failure> Session::prepare(Step& step) {
       values.push_back(std::move(*value));
     }
   }
-  // The translation comes first, so that its failure is told from one of the arguments.
+  // Translate first, so that its failure is distinguished from one of the arguments.
   const auto facts = rt::launch_facts(*module_, *step.kernel, values, step.range);
   if (!facts) return Failure{ExitCode::GuestFault, facts.error()};
   if (const auto translated = module_->translated(*step.kernel, *facts); !translated)

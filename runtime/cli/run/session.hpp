@@ -1,6 +1,6 @@
 #pragma once
-// Session: the kernels of one `eumulate run`, from the texts of the command line to buffers that have been
-// written. It must not know how a report looks.
+// Session: the kernels of one `eumulate run`, from the texts of the command line to written buffers. It must
+// not know how a report looks.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace eum::cli {
 
-/// One kernel of the sequence and what became of it.
+/// One kernel of the sequence and its results.
 struct Step {
   const KernelOptions* options = nullptr;
   rt::NdRange range;
@@ -33,23 +33,24 @@ struct Step {
   std::optional<Profile> profile;    // of all runs
 };
 
-/// What --help says of --limit.
+/// The help text of --limit.
 std::string limit_help();
 
 class Session {
  public:
   explicit Session(const RunOptions& options);
 
-  /// Everything up to what can be run.
+  /// Prepares everything that running requires.
   std::optional<Failure> prepare();
-  /// Runs all kernels, as often as the options say, until one faults or is stopped. A failure is the host's.
+  /// Runs all kernels, as often as the options say, until one faults or is stopped. A failure concerns the
+  /// host.
   std::optional<Failure> run();
 
   std::vector<Step>& steps() { return steps_; }
   rt::Device& device() { return *device_; }
   rt::Module& module() { return *module_; }
   Watch& watch() { return watch_; }
-  /// In the order in which the arguments made them.
+  /// In the order in which the arguments created them.
   const std::vector<std::unique_ptr<RunBuffer>>& buffers() const { return buffers_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   const std::string& printf_text() const { return printf_text_; }
@@ -65,11 +66,11 @@ class Session {
   Failed prepare(Step& step);
   Failed run(Step& step);
   Failed take_profile(Step& step);
-  /// The buffer of an argument, made when it is met first; null for what is no buffer.
+  /// The buffer of an argument, created on first use; null if the argument is not a buffer.
   Failed find_buffer(const Step& step, std::size_t index, const RunBuffer*& buffer);
 
   const RunOptions& options_;
-  Watch watch_;  // before the threads of the device, which must not take its signals
+  Watch watch_;  // constructed before the device's threads, which must not receive its signals
   std::unique_ptr<rt::Device> device_;
   std::unique_ptr<rt::Module> module_;
   std::vector<std::unique_ptr<RunBuffer>> buffers_;

@@ -1,4 +1,4 @@
-// A thread of its own waits for signals by signalfd: no code runs in a signal handler.
+// A dedicated thread waits for signals with signalfd: no code runs in a signal handler.
 #include "runtime/cli/run/watch.hpp"
 
 #include <poll.h>
@@ -20,7 +20,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Ends the program as the signal does by default.
+/// Ends the program by the signal's default action.
 void end_by(int signal, const sigset_t& signals) {
   std::signal(signal, SIG_DFL);
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
@@ -33,7 +33,7 @@ Watch::Watch() {
   sigset_t signals;
   sigemptyset(&signals);
   struct sigaction old;
-  for (const int signal : {SIGINT, SIGTERM})  // not those that the program's starter has it ignore
+  for (const int signal : {SIGINT, SIGTERM})  // except those ignored by the parent
     if (sigaction(signal, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, &before_);
   signals_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);

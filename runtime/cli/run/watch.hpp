@@ -1,6 +1,6 @@
 #pragma once
-// Watch: ends a run of kernels when its time is over or someone presses Ctrl-C. It must not know what a run
-// is beyond something that can be stopped.
+// Watch: stops a run of kernels when its time is over or on Ctrl-C. It must not know what a run is, except
+// that it can be stopped.
 #include <csignal>
 #include <functional>
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace eum::cli {
 
-/// Takes SIGINT and SIGTERM away from the threads that are started after it. Outside of a run, and once a run
-/// has been told to stop, they end the program as they always do.
+/// Blocks SIGINT and SIGTERM in the threads that are started after it. Outside a run, and once a run has been
+/// told to stop, they end the program as usual.
 class Watch {
  public:
   enum class Reason { None, Timeout, Signal };
@@ -21,11 +21,11 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// From now on a signal, or that so many seconds are over, calls `stop`, from another thread, once.
+  /// From now on, a signal or the end of so many seconds calls `stop` once, from another thread.
   void begin(std::optional<double> seconds, std::function<void()> stop);
-  /// What is called from now on; at once if it is too late already.
+  /// Replaces the function to call; calls it at once if the run has already been told to stop.
   void redirect(std::function<void()> stop);
-  /// After it `stop` is not called any more.
+  /// Afterwards `stop` is not called any more.
   void end();
   Reason reason();
 

@@ -1,5 +1,5 @@
-// An entry of the cache is a folder that is made under another name and renamed, so that it is whole or not
-// there. Its key is kept in it: a hash alone could stand for other source.
+// A cache entry is a folder that is created under another name and renamed, so that it is complete or absent.
+// It contains its key: a hash alone might belong to other source.
 #include "runtime/cli/source/compile.hpp"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ constexpr std::string_view compiler_name = "ocloc";
 constexpr const char* binary_name = "program.bin";
 constexpr const char* key_name = "key";
 
-/// Where `name` is in the PATH.
+/// Path of `name`, searched in PATH.
 std::optional<fs::path> find_program(std::string_view name) {
   const char* path = std::getenv("PATH");
   std::string_view rest = path != nullptr ? path : "";
@@ -48,7 +48,7 @@ std::optional<fs::path> find_program(std::string_view name) {
   return std::nullopt;
 }
 
-/// Tells one version of the compiler from another: it has no option that says its version.
+/// Identifies the version of the compiler, which has no option that prints it.
 std::string version_of(const fs::path& compiler) {
   struct stat status {};
   std::error_code failed;
@@ -104,7 +104,8 @@ Result<fs::path> make_folder(const fs::path& beside) {
   return fs::path(name);
 }
 
-/// Runs `words` with what they print in `log` and, beside the environment, `variables`. The exit code.
+/// Runs `words` with their output in `log` and with `variables` added to the environment. Returns the exit
+/// code.
 Result<int> run(const std::vector<std::string>& words, const std::vector<std::string>& variables,
                 const std::string& log) {
   std::vector<char*> arguments, environment;
@@ -130,7 +131,7 @@ Result<int> run(const std::vector<std::string>& words, const std::vector<std::st
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Moves the texts of a dump to `folder` and removes the rest. They keep their times, which say in which
+/// Moves the texts of a dump to `folder` and removes the rest. They keep their times, which show in which
 /// order the compiler wrote them.
 void keep_texts(const fs::path& dump, const fs::path& folder) {
   std::error_code ignored;
@@ -140,7 +141,7 @@ void keep_texts(const fs::path& dump, const fs::path& folder) {
   fs::remove_all(dump, ignored);
 }
 
-/// Fills `folder`.
+/// Compiles into `folder`.
 Result<void> compile_into(const fs::path& folder, const fs::path& compiler, const Source& source) {
   const fs::path dump = folder / "dump", out = folder / "out";
   const std::string log = (folder / "build.log").string();
@@ -199,10 +200,10 @@ Result<Compiled> compile(const Source& source) {
   if (auto done = compile_into(*made, *compiler, source); !done) return done.error();
   if (cache.empty() || !write(*made / key_name, key)) return result;
   if (::rename(made->c_str(), entry.c_str()) == 0) {
-    // Nothing is left under the other name.
+    // Nothing is left under the other name for `result` to remove.
     return Compiled(entry.string(), false);
   }
-  // Another process was first, or the place is taken by other source with the same hash.
+  // Another process was first, or the name is taken by other source with the same hash.
   if (is_entry(entry, key)) return Compiled(entry.string(), false);
   return result;
 }

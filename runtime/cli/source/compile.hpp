@@ -1,6 +1,6 @@
 #pragma once
-// OpenCL C source into a zebin and vISA text by the vendor's offline compiler, ocloc, and the cache of what
-// it made. It must not know what is done with them.
+// Compiles OpenCL C source to a zebin and vISA text with the vendor's offline compiler, ocloc, and caches the
+// results. It must not know what is done with them.
 #include <string>
 #include <utility>
 
@@ -10,11 +10,11 @@ namespace eum::cli {
 
 struct Source {
   std::string file;
-  std::string device;   ///< as ocloc spells it: "bxt", "pvc"
-  std::string options;  ///< of the OpenCL C compiler
+  std::string device;   ///< in ocloc's spelling: "bxt", "pvc"
+  std::string options;  ///< for the OpenCL C compiler
 };
 
-/// A folder with what the compiler made. It is the cache's, or goes with the object.
+/// A folder with the compiler's output. It belongs to the cache, or is deleted with the object.
 class Compiled {
  public:
   Compiled(std::string folder, bool temporary) : folder_(std::move(folder)), temporary_(temporary) {}
@@ -31,9 +31,9 @@ class Compiled {
   bool temporary_;
 };
 
-/// What is in the cache ($XDG_CACHE_HOME/eumulate, else ~/.cache/eumulate) for this source, these options,
-/// this device and this ocloc, or what ocloc makes of it. Source that includes files is compiled each time.
-/// Any number of processes may do so at once. What the compiler says of an error is printed.
+/// Returns the entry in the cache ($XDG_CACHE_HOME/eumulate, else ~/.cache/eumulate) for this source, these
+/// options, this device and this ocloc, or compiles the source. Source that includes files is compiled each
+/// time. Any number of processes may do this at once. The compiler's error messages are printed.
 Result<Compiled> compile(const Source& source);
 
 }  // namespace eum::cli

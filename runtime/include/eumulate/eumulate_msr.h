@@ -1,9 +1,9 @@
 /* User MSR instructions (URDMSR, UWRMSR, and RDMSR and WRMSRNS with an immediate) for other x86 emulators.
  *
  * A machine is one logical processor as these instructions see it. An embedder either keeps its registers
- * there, or copies them in before eum_msr_step and out after it. One thread at a time uses a machine;
- * machines share nothing but what callbacks share. Pointers that a call takes need not outlive it, unless it
- * says so. C99 and C++17. */
+ * there, or copies them in before eum_msr_step and out after it. Only one thread at a time may use a machine;
+ * machines share nothing except what callbacks share. Pointers passed to a call need not outlive it, unless
+ * stated otherwise. C99 and C++17. */
 #ifndef EUMULATE_EUMULATE_MSR_H
 #define EUMULATE_EUMULATE_MSR_H
 
@@ -16,7 +16,7 @@ extern "C" {
 
 typedef struct eum_msr_machine eum_msr_machine;
 
-/* What calls of the embedder come to. After any but EUM_MSR_OK eum_msr_message says what was expected. */
+/* Result of a call by the embedder. After any but EUM_MSR_OK, eum_msr_message says what was expected. */
 typedef enum eum_msr_status {
   EUM_MSR_OK = 0,
   EUM_MSR_BAD_ARGUMENT = 1,
@@ -63,14 +63,14 @@ typedef struct eum_msr_instruction {
   uint32_t msr;   /* MSR address; immediate forms */
 } eum_msr_instruction;
 
-/* `instruction` may be null; it is written for EUM_MSR_INSTRUCTION, its length for EUM_MSR_UNDEFINED too. */
+/* `instruction` may be null; it is written for EUM_MSR_INSTRUCTION, and for EUM_MSR_UNDEFINED its length. */
 eum_msr_verdict eum_msr_decode(const uint8_t* bytes, size_t size, eum_msr_mode mode,
                                eum_msr_instruction* instruction);
-/* The shortest encoding; returns its length, or 0 for an instruction that does not exist: no such form, or a
- * register that the form cannot name. */
+/* Writes the shortest encoding; returns its length, or 0 for an instruction that does not exist: no such
+ * form, or a register that the form cannot name. */
 size_t eum_msr_encode(const eum_msr_instruction* instruction, uint8_t bytes[15]);
-/* "urdmsr rax, rcx", ended by a zero byte and cut to `size`; returns the length of the whole, or 0 as
- * eum_msr_encode. */
+/* Writes text such as "urdmsr rax, rcx", zero-terminated and cut to `size`; returns the full length, or 0 as
+ * eum_msr_encode does. */
 size_t eum_msr_print(const eum_msr_instruction* instruction, char* text, size_t size);
 
 /* ---- Machines */
@@ -86,14 +86,14 @@ typedef struct eum_msr_options {
   uint32_t linear_address_bits; /* what is canonical: 48 (also 0), or 57 with LA57 */
 } eum_msr_options;
 
-/* `options` may be null. A machine begins in 64-bit mode at CPL 3 with everything 0 and CR4.SMAP = 1. */
+/* `options` may be null. A machine begins in 64-bit mode at CPL 3 with CR4.SMAP = 1 and everything else 0. */
 eum_msr_status eum_msr_create(const eum_msr_options* options, eum_msr_machine** machine);
 void eum_msr_destroy(eum_msr_machine* machine);
-/* The message of the last call that failed, valid until the next; "" before. */
+/* The message of the last failed call, valid until the next call; "" if none has failed. */
 const char* eum_msr_message(const eum_msr_machine* machine);
 
 /* All EUM_MSR_GPRS general registers, to be read and written in place: an embedder can keep its own there.
- * They stay where they are as long as the machine. */
+ * The pointer is valid as long as the machine. */
 uint64_t* eum_msr_gprs(eum_msr_machine* machine);
 uint64_t eum_msr_gpr(const eum_msr_machine* machine, unsigned reg); /* reg modulo EUM_MSR_GPRS */
 void eum_msr_set_gpr(eum_msr_machine* machine, unsigned reg, uint64_t value);
@@ -110,7 +110,7 @@ void eum_msr_set_guest(eum_msr_machine* machine, int in_guest, const uint8_t* ms
 /* registers[0..3] = EAX, EBX, ECX, EDX. */
 void eum_msr_cpuid(const eum_msr_machine* machine, uint32_t leaf, uint32_t subleaf, uint32_t registers[4]);
 
-/* ---- Linear memory, as far as bitmaps lie in it: whole pages of 4096 bytes; `host` outlives the mapping */
+/* ---- Linear memory, as needed for bitmaps: whole pages of 4096 bytes; `host` outlives the mapping */
 
 enum { EUM_MSR_PAGE_PRESENT = 1, EUM_MSR_PAGE_WRITABLE = 2, EUM_MSR_PAGE_USER = 4 };
 eum_msr_status eum_msr_map(eum_msr_machine* machine, uint64_t address, void* host, size_t size,
@@ -118,9 +118,9 @@ eum_msr_status eum_msr_map(eum_msr_machine* machine, uint64_t address, void* hos
 eum_msr_status eum_msr_protect(eum_msr_machine* machine, uint64_t address, size_t size, unsigned flags);
 eum_msr_status eum_msr_unmap(eum_msr_machine* machine, uint64_t address);
 
-/* An embedder's own MMU in the place of these pages. Reads the byte of the bitmap of IA32_USER_MSR_CTL at a
- * linear address as an implicit supervisor access, whatever the CPL (with CR4.SMAP user pages fault), from
- * the thread that executes; must not throw or use the machine. */
+/* An embedder's own MMU instead of these pages. The callback reads a byte of the bitmap of IA32_USER_MSR_CTL
+ * at a linear address as an implicit supervisor access, whatever the CPL (with CR4.SMAP user pages fault). It
+ * is called on the executing thread and must not throw or use the machine. */
 typedef enum eum_msr_linear_answer {
   EUM_MSR_LINEAR_DONE = 0,       /* *byte is set */
   EUM_MSR_LINEAR_PAGE_FAULT = 1, /* #PF with *error_code, which is 0 (not present) at first */
@@ -128,13 +128,13 @@ typedef enum eum_msr_linear_answer {
 } eum_msr_linear_answer;
 typedef eum_msr_linear_answer (*eum_msr_linear_callback)(void* context, uint64_t address, uint8_t* byte,
                                                          uint32_t* error_code);
-/* `read` and `context` outlive the machine; a null function goes back to mapped pages. */
+/* `read` and `context` must outlive the machine; a null function restores the use of mapped pages. */
 void eum_msr_set_linear(eum_msr_machine* machine, eum_msr_linear_callback read, void* context);
 
 /* ---- Model specific registers */
 
-/* Called after every check has passed, from the thread that executes; must not throw or use the machine. 0
- * raises #GP(0). A null function refuses. */
+/* Called on the executing thread after every check has passed; must not throw or use the machine. Returning 0
+ * raises #GP(0), as does a null function. */
 typedef int (*eum_msr_read_callback)(void* context, uint32_t address, uint64_t* value);
 typedef int (*eum_msr_write_callback)(void* context, uint32_t address, uint64_t value);
 
@@ -145,7 +145,7 @@ typedef struct eum_msr_register {
   int read_only;     /* writes raise #GP(0) */
   int write_only;    /* reads raise #GP(0) */
   uint64_t reserved; /* bits that must be 0 in a write */
-  uint64_t value;    /* at first, where there are no callbacks */
+  uint64_t value;    /* initial value, without callbacks */
   void* context;     /* outlives the machine, as do the functions */
   eum_msr_read_callback read;
   eum_msr_write_callback write;
@@ -155,19 +155,18 @@ eum_msr_status eum_msr_add(eum_msr_machine* machine, const eum_msr_register* des
 typedef struct eum_msr_register_state {
   uint32_t address;
   int readable, writable;
-  int has_value;    /* 0 where a callback, a file or the host's time stamp counter gives the value */
+  int has_value;    /* 0 if a callback, a file or the host's time stamp counter gives the value */
   uint64_t value;   /* of a counter: what the next read returns */
-  const char* name; /* as long as the machine */
+  const char* name; /* valid as long as the machine */
 } eum_msr_register_state;
 
-/* All registers, IA32_USER_MSR_CTL first, then as they were added: up to `count` of them. Returns how many
- * there are. Reads nothing that has effects. */
+/* Writes up to `count` registers: IA32_USER_MSR_CTL, then the others in the order in which they were added.
+ * Returns the number of all registers. Performs no reads that have effects. */
 size_t eum_msr_registers(const eum_msr_machine* machine, eum_msr_register_state* states, size_t count);
-/* Sets what eum_msr_register_state has as value; an error where there is none, or a register does not exist.
- */
+/* Sets the value in eum_msr_register_state; an error if the register has none or does not exist. */
 eum_msr_status eum_msr_set_value(eum_msr_machine* machine, uint32_t address, uint64_t value);
-/* The registers of a configuration of `eumulate msr run`, and its bitmap as a supervisor page at
- * `bitmap_address`, to which IA32_USER_MSR_CTL is set, enabled. */
+/* Adds the registers of a configuration file of `eumulate msr run`, maps its bitmap as a supervisor page at
+ * `bitmap_address`, and sets IA32_USER_MSR_CTL to that address, enabled. */
 eum_msr_status eum_msr_load_config(eum_msr_machine* machine, const char* path, uint64_t bitmap_address);
 
 /* ---- Execution */
@@ -183,14 +182,13 @@ typedef enum eum_msr_outcome_kind {
 } eum_msr_outcome_kind;
 
 typedef struct eum_msr_outcome {
-  uint32_t
-      kind; /* eum_msr_outcome_kind; but for EUM_MSR_DONE the state is as before the instruction at RIP */
+  uint32_t kind; /* eum_msr_outcome_kind; unless EUM_MSR_DONE the state is as before the instruction at RIP */
   uint32_t vector; /* exception: 6 #UD, 13 #GP, 14 #PF */
   uint32_t has_error_code;
   uint32_t error_code;
   uint64_t cr2;                /* #PF and EUM_MSR_STOPPED: the linear address */
   uint32_t exit_reason;        /* VM exit: basic exit reason */
-  uint32_t completed;          /* instructions before the end */
+  uint32_t completed;          /* instructions executed before the end */
   uint64_t exit_qualification; /* the MSR address */
   /* VM-exit instruction information: bits 6:3 are the low four bits of exit_register, the others 0. */
   uint32_t exit_instruction_information;
@@ -198,10 +196,10 @@ typedef struct eum_msr_outcome {
   uint32_t exit_register; /* general register 0-31: destination of a read, source of a write */
 } eum_msr_outcome;
 
-/* Executes the instruction at the front of `bytes`, which stand at RIP. */
+/* Executes the instruction at the front of `bytes`, which are the bytes at RIP. */
 eum_msr_status eum_msr_step(eum_msr_machine* machine, const uint8_t* bytes, size_t size,
                             eum_msr_outcome* outcome);
-/* The run of such instructions at the front of `bytes`, up to 64; done means at least one. */
+/* Executes the run of such instructions at the front of `bytes`, up to 64. EUM_MSR_DONE: at least one. */
 eum_msr_status eum_msr_run(eum_msr_machine* machine, const uint8_t* bytes, size_t size,
                            eum_msr_outcome* outcome);
 

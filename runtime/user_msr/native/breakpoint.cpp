@@ -1,5 +1,5 @@
-// Finding the instruction under a breakpoint: in the table of sites, by what its other bytes leave possible,
-// or in the program's file.
+// Finds the instruction under a breakpoint: in the table of sites, by what its other bytes leave possible, or
+// in the program's file.
 #include "runtime/user_msr/native/breakpoint.hpp"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 namespace eum::rt::native {
 namespace {
 
-/// Reads from a file without libc; how many bytes there were.
+/// Reads from a file without libc; returns the number of bytes read.
 std::size_t read_file(const char* path, std::uint64_t offset, std::span<char> to) {
   long file = raw_syscall(SYS_open, to_long(path), O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -38,8 +38,8 @@ UnderBreakpoint look_under_breakpoint(SiteTable& sites, std::uint64_t rip, const
     auto is_another = [&](const Site& s) { return has_the_rest(s) && !(s.instruction == site->instruction); };
     if (!sites.find(rip, is_another)) return {UnderBreakpoint::Access, site->instruction, site->length};
   }
-  // C4 alone begins the immediate forms. For the others F2 and F3 make a difference, unless one of them comes
-  // later; then the first byte is a redundant prefix, such as 2E.
+  // Only C4 begins the immediate forms. For the others F2 and F3 distinguish two instructions, unless one of
+  // them comes later; then the first byte is a redundant prefix, such as 2E.
   for (int first : {0xc4, 0x2e, 0xf2, 0xf3}) {
     CodeBytes whole = code;
     whole.bytes[0] = static_cast<std::uint8_t>(first);
@@ -63,7 +63,7 @@ int byte_of_file(Mappings& mappings, std::uint64_t address, std::span<const std:
   if (!path) return -1;
   std::array<char, x86::max_length> bytes{};
   std::size_t count = std::min<std::size_t>(read_file(path, offset, bytes), code.size());
-  constexpr std::size_t shortest = 5;  // of a form with a choice
+  constexpr std::size_t shortest = 5;  // length of the shortest form with F2 or F3
   if (count < shortest) return -1;
   for (std::size_t i = 1; i < shortest; ++i)
     if (static_cast<std::uint8_t>(bytes[i]) != code[i]) return -1;

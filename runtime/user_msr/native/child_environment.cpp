@@ -1,4 +1,4 @@
-// Completing environments.
+// Completes environments.
 #include "runtime/user_msr/native/child_environment.hpp"
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr char preload_name[] = "LD_PRELOAD=";
 
-/// "NAME=value" of this process's variable, or nothing.
+/// "NAME=value" of this process's variable, or an empty string.
 std::string assignment(const char* name) {
   const char* value = std::getenv(name);
   return value ? std::string(name) + "=" + value : "";
@@ -25,7 +25,7 @@ const char* find(char* const* environment, std::string_view start) {
   return nullptr;
 }
 
-/// Whether the list of LD_PRELOAD has the library.
+/// Whether the list in LD_PRELOAD contains the library.
 bool has_library(std::string_view list, std::string_view library) {
   for (std::size_t at = 0; (at = list.find(library, at)) != std::string_view::npos; ++at) {
     std::size_t end = at + library.size();
@@ -74,7 +74,7 @@ char* const* ChildEnvironment::build(char* const* environment, char** to, char* 
     text += part.size();
   }
   *text = '\0';
-  if (!has_config) {  // an environment made from nothing
+  if (!has_config) {  // an environment built from nothing
     *end++ = const_cast<char*>(config_.c_str());
     for (const std::string& other : others_)
       if (!other.empty()) *end++ = const_cast<char*>(other.c_str());

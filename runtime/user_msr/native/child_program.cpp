@@ -1,4 +1,4 @@
-// Reading the headers and the code of an ELF file without libc.
+// Reads the headers and the code of an ELF file without libc.
 #include "runtime/user_msr/native/child_program.hpp"
 
 #include <elf.h>
@@ -30,7 +30,7 @@ class File {
         raw_syscall(SYS_pread64, file_, to_long(to), static_cast<long>(size), static_cast<long>(offset));
     return got > 0 ? static_cast<std::size_t>(got) : 0;
   }
-  /// Whether starting it changes user or group, so that the loader ignores LD_PRELOAD.
+  /// Whether starting it changes user or group, which makes the loader ignore LD_PRELOAD.
   bool changes_user() const {
     struct stat status;
     if (raw_syscall(SYS_fstat, file_, to_long(&status)) != 0) return false;
@@ -42,8 +42,8 @@ class File {
   long file_;
 };
 
-/// Where the first instruction that needs the runner is in `code`; its size if there is none. Looks for the
-/// opcode, which every form has.
+/// Offset in `code` of the first instruction that needs the runner; its size if there is none. Searches for
+/// the opcode, which every form contains.
 std::size_t find_access(std::span<const std::uint8_t> code) {
   constexpr std::size_t opcode_at = 3, longest_before = 4;  // F2 0F 38 F8, C4 .. .. F8; with REX one more
   for (std::size_t i = opcode_at; i < code.size(); ++i) {
@@ -60,7 +60,7 @@ std::size_t find_access(std::span<const std::uint8_t> code) {
   return code.size();
 }
 
-/// The same in a part of a file, as an offset there; 0 if there is none.
+/// The same for a part of a file, as an offset in the file; 0 if there is none.
 std::uint64_t find_access(const File& file, std::uint64_t start, std::uint64_t size) {
   std::array<std::uint8_t, 16384> buffer;
   for (std::uint64_t done = 0; done < size;) {
@@ -69,7 +69,7 @@ std::uint64_t find_access(const File& file, std::uint64_t start, std::uint64_t s
     std::size_t at = find_access({buffer.data(), got});
     if (at < got) return start + done + at;
     if (got < buffer.size()) break;
-    done += got - x86::max_length;  // one may lie across
+    done += got - x86::max_length;  // an instruction may cross the end of the buffer
   }
   return 0;
 }
@@ -99,7 +99,7 @@ UnreachableChild look_at_elf(const File& file, const Elf64_Ehdr& header) {
 }
 
 UnreachableChild look_at(const char* path, int depth) {
-  constexpr int deepest = 4;  // of scripts whose interpreters are scripts, as the kernel has it
+  constexpr int deepest = 4;  // nesting of scripts whose interpreters are scripts, as in the kernel
   File file(path);
   union {
     Elf64_Ehdr elf;
@@ -107,7 +107,7 @@ UnreachableChild look_at(const char* path, int depth) {
   } head;
   std::size_t got = file.read(&head, sizeof head, 0);
   if (got >= sizeof head.elf && std::memcmp(head.elf.e_ident, ELFMAG, SELFMAG) == 0)
-    // The instructions exist in 64-bit mode only.
+    // The instructions exist only in 64-bit mode.
     return head.elf.e_ident[EI_CLASS] == ELFCLASS64 && head.elf.e_machine == EM_X86_64
                ? look_at_elf(file, head.elf)
                : UnreachableChild{};

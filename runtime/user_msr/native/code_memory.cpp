@@ -1,4 +1,4 @@
-// Reading and writing code, and core serialization, by raw system calls.
+// Reads and writes code and serializes cores, by raw system calls.
 #include "runtime/user_msr/native/code_memory.hpp"
 
 #include <linux/membarrier.h>
@@ -28,7 +28,7 @@ CpuidRegisters cpuid(std::uint32_t leaf) {
   return r;
 }
 
-/// How many bytes were copied, or -errno.
+/// Returns the number of bytes copied, or -errno.
 long copy_checked(std::uint64_t address, std::span<std::uint8_t> to) {
   if (to.empty()) return 0;
   iovec local{to.data(), to.size()};
@@ -37,7 +37,7 @@ long copy_checked(std::uint64_t address, std::span<std::uint8_t> to) {
                      0);
 }
 
-/// What was fetched can be loaded, to the end of its page. How many bytes that were.
+/// Loads to the end of the page: what was fetched there can be loaded. Returns the number of bytes loaded.
 std::size_t load_to_end_of_page(std::uint64_t address, std::span<std::uint8_t> to) {
   std::size_t loaded = 0;
   for (; loaded < to.size() && (loaded == 0 || (address + loaded) % page_bytes != 0); ++loaded)
@@ -45,7 +45,7 @@ std::size_t load_to_end_of_page(std::uint64_t address, std::span<std::uint8_t> t
   return loaded;
 }
 
-/// Goes on behind that as far as an instruction of ours needs it: that much was fetched with it.
+/// Continues beyond that as far as a user MSR instruction extends: those bytes were fetched with it.
 std::size_t load_needed(std::uint64_t address, std::span<std::uint8_t> to, std::size_t loaded) {
   while (loaded < to.size() && x86::decode_without_apx(to.first(loaded)).verdict == x86::Verdict::Truncated) {
     to[loaded] = *reinterpret_cast<volatile const std::uint8_t*>(address + loaded);
@@ -65,7 +65,7 @@ HostCpu look_at_cpu() {
 
 std::size_t CodeMemory::read_some(std::uint64_t address, std::span<std::uint8_t> to) const {
   long got = copy_checked(address, to);
-  // What can be executed only, or a system that refuses the other call.
+  // Execute-only memory, or a system that refuses the other call.
   if (got <= 0 && file_ >= 0)
     got = raw_syscall(SYS_pread64, file_, to_long(to.data()), static_cast<long>(to.size()),
                       static_cast<long>(address));
@@ -124,7 +124,7 @@ bool prepare_serialize_cores() {
 
 bool serialize_cores() {
   long status = raw_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0);
-  // A process that came from exec or an unusual clone is not registered yet.
+  // A process created by exec or an unusual clone is not registered yet.
   if (status == eperm && prepare_serialize_cores())
     status = raw_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0);
   return status == 0;

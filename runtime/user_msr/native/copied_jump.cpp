@@ -1,4 +1,4 @@
-// Finding copies of jumps.
+// Finds copies of jumps.
 #include "runtime/user_msr/native/copied_jump.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t largest_range = 1 << 20;
 
-/// Writes code that the program can write itself, so that no thread sees a part of it: in one access of 8
-/// bytes. False where that crosses a line of the cache, or the bytes are not `before` any more.
+/// Replaces code that the program itself can write in one 8-byte access, so that no thread sees a part of it.
+/// False if that would cross a cache line, or if the bytes are no longer `before`.
 bool replace_at_once(std::uint64_t address, std::span<const std::uint8_t> before,
                      std::span<const std::uint8_t> after) {
   constexpr std::uint64_t line = 64;
@@ -28,7 +28,7 @@ bool replace_at_once(std::uint64_t address, std::span<const std::uint8_t> before
   return std::memcmp(&old, before.data(), before.size()) == 0;
 }
 
-/// Puts the program's bytes in the place of the copy, where that is safe. `code` is the instruction.
+/// Puts the program's bytes in place of the copied jump, if that is safe. `code` is the instruction.
 bool replace(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> jump,
              std::span<const std::uint8_t> code, const x86::Instruction& instruction) {
   Mapping mapping;
@@ -38,8 +38,8 @@ bool replace(RunnerState& state, std::uint64_t address, std::span<const std::uin
   return replace_copied_jump(state, address, code, instruction);
 }
 
-/// A copy of the site's jump at `address`, of which `code` are the bytes; false if it is none. They become
-/// those of the instruction: what the jump replaced, and what the program may have changed behind it.
+/// Decodes a copy of the site's jump, whose bytes are `code`; false if it is not one. `code` becomes the
+/// instruction: what the jump replaced, and the bytes after it, which the program may have changed.
 bool decode_copy(const Site& site, std::span<std::uint8_t> code, x86::Decoding& decoding) {
   if (!is_patched(site, code)) return false;
   std::ranges::copy(replaced_bytes(site), code.begin());
@@ -47,13 +47,13 @@ bool decode_copy(const Site& site, std::span<std::uint8_t> code, x86::Decoding& 
   return decoding.verdict == x86::Verdict::Instruction && decoding.length == site.length;
 }
 
-/// Whether a jump there leads to code.
+/// Whether the target of a jump is code.
 bool leads_to_code(RunnerState& state, std::uint64_t target) {
   Mapping mapping;
   return state.mappings.find(target, mapping) && mapping.executable;
 }
 
-/// Replaces the copies in `code`, which was read from `start`. One that the end cuts is left.
+/// Replaces the copies in `code`, which was read from `start`. A copy cut off by the end is left.
 void replace_in(RunnerState& state, std::uint64_t start, std::span<std::uint8_t> code) {
   for (std::size_t i = 0; i + jump_bytes <= code.size(); ++i) {
     const void* found = std::memchr(&code[i], jump_opcode, code.size() - jump_bytes + 1 - i);
@@ -94,7 +94,7 @@ CopiedJump find_copied_jump(RunnerState& state, std::uint64_t target) {
     } else if (state.sites.find(address, [&](const Site& known) {
                  return std::ranges::equal(known.bytes(), there) || is_patched(known, there);
                })) {
-      found.address = address;  // another thread came before
+      found.address = address;  // another thread restored it first
       found.is_replaced = true;
     } else if (std::ranges::equal(replaced_bytes(site), there.first(jump_bytes))) {
       found.address = address;  // another thread replaced it in memory that is never patched
@@ -108,7 +108,7 @@ CopiedJump find_copied_jump(RunnerState& state, std::uint64_t target) {
 void replace_copied_jumps(RunnerState& state, std::uint64_t start, std::uint64_t end) {
   if (!state.sites.has_jumps() || end - start > largest_range) return;
   state.code.begin();
-  // What one part cuts, the next has.
+  // A copy cut off at the end of one part is in the next.
   constexpr std::size_t step = RunnerState::scratch_bytes - x86::max_length;
   for (std::uint64_t at = start; at < end; at += step)
     replace_in(state, at, std::span(state.scratch).first(state.code.read_some(at, state.scratch)));

@@ -1,8 +1,8 @@
 #pragma once
-// A program may copy code that was patched: the jump in the copy leads as far from there as the original does
-// from its site, which is nearly always to no code at all. Copies get the program's bytes before they are
-// made executable; one that is executed nevertheless is known by where it led to and what stands before it.
-// It must not know signals.
+// A program may copy code that was patched. The jump in the copy has the same displacement as the original,
+// so its target is nearly always not code. Copies get the program's bytes back before they are made
+// executable; a copy that is executed nevertheless is identified by its target and the bytes around it. It
+// must not know signals.
 #include <cstdint>
 
 #include "runtime/user_msr/native/runner.hpp"
@@ -10,18 +10,19 @@
 namespace eum::rt::native {
 
 struct CopiedJump {
-  std::uint64_t address = 0;  ///< of the copied site; 0 = there is none
-  bool is_replaced = false;   ///< the program's bytes stand there again; else the access is to be done
+  std::uint64_t address = 0;  ///< of the copied site; 0: there is none
+  bool is_replaced = false;   ///< the program's bytes are back in place; otherwise the caller does the access
   x86::Instruction instruction{};
   std::uint8_t length = 0;
 };
 
-/// The copied site whose jump leads to `target`, where nothing can be executed, or nothing but a trap byte.
-/// The caller has all signals blocked.
+/// The copied site whose jump leads to `target`, where there is nothing executable, or only a trap byte. The
+/// caller has blocked all signals.
 CopiedJump find_copied_jump(RunnerState& state, std::uint64_t target);
 
-/// Puts the program's bytes in the place of every copied jump from `start` to before `end`, which is not
-/// executable yet. The caller has the lock. Larger ranges than code is made in are left to find_copied_jump.
+/// Puts the program's bytes in place of every copied jump from `start` up to `end`, in memory that is not
+/// executable yet. The caller holds the lock. Ranges larger than code is usually made in are left to
+/// find_copied_jump.
 void replace_copied_jumps(RunnerState& state, std::uint64_t start, std::uint64_t end);
 
 }  // namespace eum::rt::native

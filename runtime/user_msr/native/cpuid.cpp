@@ -1,4 +1,4 @@
-// Decoding and executing CPUID.
+// Decodes and executes CPUID.
 #include "runtime/user_msr/native/cpuid.hpp"
 
 #include <asm/prctl.h>
@@ -11,7 +11,7 @@
 namespace eum::rt::native {
 namespace {
 
-// Whether CPUID faults in this thread; only where make_cpuid_fault() succeeded.
+// Whether CPUID faults in this thread; meaningful only if make_cpuid_fault() succeeded.
 __attribute__((tls_model("initial-exec"))) thread_local bool faults_here = true;
 
 bool set_faulting(bool faults) { return raw_syscall(SYS_arch_prctl, ARCH_SET_CPUID, faults ? 0 : 1) == 0; }

@@ -1,6 +1,6 @@
 #pragma once
-// CPUID as the program sees it: USER_MSR is there, CPUID.(EAX=7,ECX=1):EDX[15]. Where the processor can make
-// CPUID fault (Linux: arch_prctl ARCH_SET_CPUID), each one raises SIGSEGV and is executed here; elsewhere the
+// CPUID as the program sees it, with USER_MSR, CPUID.(EAX=7,ECX=1):EDX[15]. If the processor can make CPUID
+// fault (Linux: arch_prctl ARCH_SET_CPUID), each execution raises SIGSEGV and is emulated here; otherwise the
 // program sees the processor's own. It must not know signals.
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ struct CpuidResult {
 /// CPUID.(7,1):EDX, see SDM volume 2, CPUID.
 inline constexpr std::uint32_t user_msr_bit = 1 << 15;
 
-/// The result with USER_MSR of a processor whose CPUID is `host(leaf, subleaf)`.
+/// The result, with USER_MSR added, for a processor whose CPUID is `host(leaf, subleaf)`.
 template <class Host>
 CpuidResult cpuid_with_user_msr(std::uint32_t leaf, std::uint32_t subleaf, Host host) {
   CpuidResult result = host(leaf, subleaf);
@@ -25,24 +25,24 @@ CpuidResult cpuid_with_user_msr(std::uint32_t leaf, std::uint32_t subleaf, Host 
     if (result.eax == 0) result.eax = 1;
     return result;
   }
-  // A subleaf that the processor does not have reads as zeros, or as another leaf.
+  // A subleaf that the processor lacks reads as zeros, or as another leaf.
   if (host(7, 0).eax == 0) result = {};
   result.edx |= user_msr_bit;
   return result;
 }
 
-/// The length of the CPUID instruction at the front of `code`, with its prefixes; 0 where there is none. A
+/// The length of the CPUID instruction at the front of `code`, including prefixes; 0 if there is none. A
 /// debugger's breakpoint may hide its first byte.
 std::size_t cpuid_length(std::span<const std::uint8_t> code);
 
-/// Makes CPUID fault in this thread and those that it starts. False: the host cannot, or needs no help, or
-/// has no leaf 7.
+/// Makes CPUID fault in this thread and those that it starts. False: the host cannot, needs no help, or has
+/// no leaf 7.
 bool make_cpuid_fault();
-/// For this thread: where SIGSEGV is blocked a fault would end the process. Costs nothing where it changes
-/// nothing.
+/// For this thread: while SIGSEGV is blocked, a fault would end the process. Costs nothing if nothing
+/// changes.
 void set_cpuid_faults(bool faults);
 
-/// CPUID of a thread in which it faults.
+/// Executes CPUID in a thread in which it faults.
 CpuidResult emulate_cpuid(std::uint32_t leaf, std::uint32_t subleaf);
 
 }  // namespace eum::rt::native

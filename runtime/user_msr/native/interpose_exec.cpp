@@ -1,5 +1,5 @@
-// Starting other programs: the runner goes with them where the dynamic loader can bring it, also into an
-// empty environment; where it cannot and the program needs it, it is not started, and one line says why.
+// Starts other programs: the runner goes with them if the dynamic loader can load it, even into an empty
+// environment; a program that needs the runner but cannot load it is not started, and one line says why.
 #include <fcntl.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -21,12 +21,12 @@ namespace {
 
 using namespace eum::rt::native;
 
-// Made at the start, and never destroyed: programs start others while they end.
+// Created at startup and never destroyed: programs start others while they exit.
 ChildEnvironment* child_environment = nullptr;
 
 bool follows() { return runner() && child_environment && child_environment->is_known(); }
 
-/// Whether the program must not be started; then it was said.
+/// Whether the program must not be started; if so, prints the reason.
 bool refuse(const char* path) {
   UnreachableChild child = look_at_child(path);
   if (child.why == UnreachableChild::No) return false;
@@ -56,7 +56,7 @@ Result start(const char* path, char* const* environment, Result refused, Call ca
   return call(child_environment->build(environment, room, text));
 }
 
-/// A path of a program as posix_spawnp and execvp find it, for look_at_child; false where they find none.
+/// The path at which posix_spawnp and execvp find a program, for look_at_child; false if they find none.
 class Found {
  public:
   explicit Found(const char* name) {
@@ -91,7 +91,7 @@ class Found {
   char text_[4096];
 };
 
-/// "/proc/self/fd/7/path", by which a program beside a descriptor is looked at.
+/// "/proc/self/fd/7/path", to inspect a program given relative to a descriptor.
 class AtDescriptor {
  public:
   AtDescriptor(int file, const char* path) {
@@ -116,7 +116,7 @@ class AtDescriptor {
   const char* path_ = text_;
 };
 
-/// How many arguments execl and its like have, with the null pointer.
+/// Number of arguments of execl and similar functions, including the null pointer.
 std::size_t count_arguments(const char* first, std::va_list* rest) {
   if (!first) return 1;
   std::size_t count = 2;

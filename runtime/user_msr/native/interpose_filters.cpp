@@ -1,4 +1,4 @@
-// The calls by which the program confines itself: the runner must know before they act.
+// Calls by which the program confines itself: the runner must know about them before they take effect.
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace eum::rt::native;
 
-/// struct sock_fprog, where the program may have given none.
+/// struct sock_fprog, for which the program may have passed null.
 bool is_deadly_program(const sock_fprog* program) {
   return program && program->filter && is_deadly({program->filter, program->len});
 }
@@ -48,7 +48,7 @@ long change_filters(long number, const SyscallArguments& a, SyscallForward forwa
 extern "C" int prctl(int option, ...) noexcept {
   std::va_list rest;
   va_start(rest, option);
-  // Whatever is there where the option has fewer.
+  // If the option has fewer arguments, the values are arbitrary.
   long a = va_arg(rest, long), b = va_arg(rest, long), c = va_arg(rest, long), d = va_arg(rest, long);
   va_end(rest);
   before_prctl(option, a, b);

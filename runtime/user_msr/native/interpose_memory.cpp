@@ -1,5 +1,5 @@
-// libc's functions that change the program's memory, as the program under the runner sees them: patched code
-// has the program's bytes again before it can be written, is moved or goes away.
+// libc's functions that change the program's memory, as seen by the program under the runner: patched code
+// gets the program's bytes back before it becomes writable, is moved or is removed.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ constexpr bool is_code_only(int protection) { return (protection & (PROT_EXEC | 
 template <class Call>
 int protect(void* start, std::size_t length, int protection, Call call) {
   MappingChange change;
-  // Readable without being executable is what code is before it is copied.
+  // Code is typically readable but not executable before it is copied.
   if (!is_code_only(protection) && !change.restore(address_of(start), whole_pages(length))) {
     errno = ENOMEM;
     return -1;
@@ -42,7 +42,7 @@ int protect(void* start, std::size_t length, int protection, Call call) {
 
 template <class Call>
 void* map(void* start, std::size_t length, int protection, int flags, Call call) {
-  if ((flags & MAP_FIXED) == 0) return call();  // takes no place that is taken
+  if ((flags & MAP_FIXED) == 0) return call();  // cannot replace existing mappings
   MappingChange change;
   change.restore(address_of(start), whole_pages(length));
   void* mapped = call();
@@ -68,7 +68,7 @@ int unmap(void* start, std::size_t length, Call call) {
   return call();
 }
 
-constexpr int dontneed_locked = 24, guard_install = 102;  // of newer kernels than the headers
+constexpr int dontneed_locked = 24, guard_install = 102;  // from kernels newer than the headers
 
 template <class Call>
 int advise(void* start, std::size_t length, int advice, Call call) {
@@ -88,7 +88,7 @@ ssize_t write_process(pid_t process, const iovec* remote, unsigned long count, C
   return call();
 }
 
-/// "/proc/self/mem", or another name of it.
+/// "/proc/self/mem", or another name for it.
 bool is_own_memory(const char* path) {
   std::string_view text = path ? path : "";
   constexpr std::string_view start = "/proc/", end = "/mem";
@@ -190,7 +190,7 @@ ssize_t process_vm_writev(pid_t process, const iovec* local, unsigned long local
 int open(const char* path, int flags, ...) {
   std::va_list rest;
   va_start(rest, flags);
-  mode_t mode = va_arg(rest, mode_t);  // whatever is there where no file is made
+  mode_t mode = va_arg(rest, mode_t);  // arbitrary if no file is created
   va_end(rest);
   before_open(path, opens_to_write(flags));
   return next_open.get()(path, flags, mode);
@@ -198,7 +198,7 @@ int open(const char* path, int flags, ...) {
 int open64(const char* path, int flags, ...) {
   std::va_list rest;
   va_start(rest, flags);
-  mode_t mode = va_arg(rest, mode_t);  // whatever is there where no file is made
+  mode_t mode = va_arg(rest, mode_t);  // arbitrary if no file is created
   va_end(rest);
   before_open(path, opens_to_write(flags));
   return next_open64.get()(path, flags, mode);
@@ -214,7 +214,7 @@ int __open64_2(const char* path, int flags) {
 int openat(int folder, const char* path, int flags, ...) {
   std::va_list rest;
   va_start(rest, flags);
-  mode_t mode = va_arg(rest, mode_t);  // whatever is there where no file is made
+  mode_t mode = va_arg(rest, mode_t);  // arbitrary if no file is created
   va_end(rest);
   before_open(path, opens_to_write(flags));
   return next_openat.get()(folder, path, flags, mode);
@@ -222,7 +222,7 @@ int openat(int folder, const char* path, int flags, ...) {
 int openat64(int folder, const char* path, int flags, ...) {
   std::va_list rest;
   va_start(rest, flags);
-  mode_t mode = va_arg(rest, mode_t);  // whatever is there where no file is made
+  mode_t mode = va_arg(rest, mode_t);  // arbitrary if no file is created
   va_end(rest);
   before_open(path, opens_to_write(flags));
   return next_openat64.get()(folder, path, flags, mode);

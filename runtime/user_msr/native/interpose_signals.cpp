@@ -1,6 +1,6 @@
-// libc's signal functions as the program under the runner sees them. The dispositions of SIGILL and SIGSEGV
-// are the virtual ones of signals.hpp; no mask that the kernel gets holds a signal that must not be blocked
-// (signal_mask.hpp). What the program asked for is remembered and reported back.
+// libc's signal functions as seen by the program under the runner. The dispositions of SIGILL and SIGSEGV are
+// the virtual ones of signals.hpp; no mask passed to the kernel contains a signal that must not be blocked
+// (signal_mask.hpp). What the program requested is remembered and reported back.
 #include <ucontext.h>
 
 #include <array>
@@ -24,16 +24,16 @@ std::uint64_t low_mask(const sigset_t& set) {
 }
 void set_low_mask(sigset_t& set, std::uint64_t mask) { __builtin_memcpy(&set, &mask, sizeof mask); }
 
-// What the program's actions block beside what the kernel knows, by signal number less 1.
+// Signals that the program's actions block without the kernel's knowledge, by signal number - 1.
 std::array<std::atomic<std::uint64_t>, 64> blocked_by_action{};
 
-/// Where that is for this signal, or null.
+/// The entry for this signal, or null.
 std::atomic<std::uint64_t>* hidden_mask_of(int signal) {
   bool hides = unblockable() != 0 && signal >= 1 && signal <= static_cast<int>(blocked_by_action.size());
   return hides ? &blocked_by_action[static_cast<std::size_t>(signal - 1)] : nullptr;
 }
 
-/// A copy of a set without the unblockable signals, or the set itself where it holds none.
+/// A copy of a set without the unblockable signals, or the set itself if it contains none.
 class Blockable {
  public:
   explicit Blockable(const sigset_t* set) : set_(set) {
@@ -53,7 +53,7 @@ class Blockable {
   sigset_t copy_;
 };
 
-/// What the program believes after sigprocmask().
+/// The mask that the program believes in after sigprocmask().
 std::uint64_t changed_mask(std::uint64_t before, int how, std::uint64_t set) {
   return how == SIG_SETMASK ? set : how == SIG_BLOCK ? before | set : before & ~set;
 }
@@ -69,7 +69,7 @@ int change_mask(Function* next, int how, const sigset_t* set, sigset_t* old) {
   return 0;
 }
 
-/// A call that waits with the mask `set`.
+/// Performs a call that waits with the mask `set`.
 template <class Call>
 int wait_with(const sigset_t* set, Call call) {
   Blockable blockable(set);
@@ -78,7 +78,7 @@ int wait_with(const sigset_t* set, Call call) {
   return call(blockable.get());
 }
 
-/// A call of the sigwait family; returns the signal, or what `call` did.
+/// Performs a call of the sigwait family; returns the signal, or the result of `call`.
 template <class Call>
 int wait_for(const sigset_t* set, siginfo_t& info, Call call) {
   std::uint64_t signals = set ? low_mask(*set) & unblockable() : 0;
@@ -126,7 +126,7 @@ int set_action(Next<int(int, const struct sigaction*, struct sigaction*)>& next,
   return 0;
 }
 
-/// signal() in one of its kinds, by the flags that it gives to a handler.
+/// A variant of signal(), distinguished by the flags with which it installs a handler.
 sighandler_t set_handler(Next<sighandler_t(int, sighandler_t)>& next, int signal, sighandler_t handler,
                          int flags) {
   if (!is_taken(signal)) return next.get()(signal, handler);
@@ -149,9 +149,10 @@ bool hold(int signal, int how) {
   return sigismember(&old, signal) == 1;
 }
 
-/// setcontext() of a context whose mask holds what must not be blocked.
+/// Prepares setcontext() for a context whose mask contains signals that must not be blocked.
 void make_blockable(const ucontext_t* context) {
-  // The caller's own memory: it cannot be a copy, whose stack setcontext() leaves while it reads.
+  // Modifies the caller's own memory: a copy would be on the stack, which setcontext() leaves while reading
+  // it.
   auto& mask = const_cast<ucontext_t*>(context)->uc_sigmask;
   std::uint64_t removed = low_mask(mask) & unblockable();
   if (removed == 0) return;
@@ -221,7 +222,7 @@ sighandler_t ssignal(int number, sighandler_t handler) noexcept {
 sighandler_t sysv_signal(int number, sighandler_t handler) noexcept {
   return set_handler(next_sysv_signal, number, handler, sysv_flags);
 }
-// What signal() is for a program that asks for strict POSIX.
+// Variant of signal() for programs that request strict POSIX.
 sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
   return set_handler(next___sysv_signal, number, handler, sysv_flags);
 }

@@ -1,5 +1,5 @@
-// syscall() itself. A call that nobody here wants to see goes to the kernel without a frame of ours: it may
-// be one that comes back twice, or on another stack.
+// syscall() itself. A call that is not watched goes to the kernel without a stack frame of this library: it
+// may return twice, or on another stack.
 #include "runtime/user_msr/native/interpose_syscall.hpp"
 
 #include <cerrno>
@@ -35,7 +35,7 @@ long forward(long number, const SyscallArguments& a) {
 
 extern "C" {
 
-/// One bit a call: those that eum_msr_watched_syscall sees.
+/// One bit per call that eum_msr_watched_syscall handles.
 __attribute__((visibility("hidden"), used)) extern const Watched eum_msr_watched_calls =
     watch({SYS_mprotect, SYS_pkey_mprotect, SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise,
            SYS_process_vm_writev, SYS_open, SYS_openat, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_prctl,

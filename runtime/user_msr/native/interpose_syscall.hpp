@@ -1,5 +1,5 @@
 #pragma once
-// libc's syscall(): the calls that the preloaded library stands in for, reached by their numbers.
+// libc's syscall(): calls that the preloaded library replaces, reached by number.
 #include <sys/syscall.h>
 
 #include <array>
@@ -7,16 +7,16 @@
 namespace eum::rt::native {
 
 using SyscallArguments = std::array<long, 6>;
-/// Executes the call; the result and errno as syscall() has them.
+/// Executes the call; result and errno are those of syscall().
 using SyscallForward = long (*)(long number, const SyscallArguments& arguments);
 
-/// As libc's functions of these names. A call that is none of theirs is forwarded.
+/// Behave as libc's functions for these calls. A call that they do not handle is forwarded.
 long change_memory(long number, const SyscallArguments& arguments, SyscallForward forward);
 long change_signals(long number, const SyscallArguments& arguments, SyscallForward forward);
 long change_filters(long number, const SyscallArguments& arguments, SyscallForward forward);
 long change_program(long number, const SyscallArguments& arguments, SyscallForward forward);
 
-/// To be called at the start: what children need of the environment.
+/// Must be called at startup: stores what children need from the environment.
 void remember_environment();
 
 }  // namespace eum::rt::native

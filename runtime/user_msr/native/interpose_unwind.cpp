@@ -1,5 +1,5 @@
-// The function by which libgcc's unwinder finds the unwind information of an address: it also finds that of
-// stubs.
+// The function by which libgcc's unwinder finds the unwind information of an address: this version also finds
+// that of stubs.
 #include <cstdint>
 
 #include "runtime/user_msr/native/next.hpp"

@@ -1,11 +1,11 @@
 #pragma once
-// A line of text made without libc, for signal handlers and slow paths of stubs.
+// A line of text built without libc, for signal handlers and slow paths of stubs.
 #include <cstdint>
 #include <string_view>
 
 namespace eum::rt::native {
 
-/// A line under construction; what does not fit is cut.
+/// A line under construction; text that does not fit is cut.
 struct Line {
   char text[256];
   unsigned length = 0;

@@ -1,5 +1,5 @@
-// Changes against patches: a change announces itself and waits for the lock to be free; who patches takes the
-// lock and looks for announced changes. One of the two sees the other.
+// Coordinates changes with patching: a change announces itself and waits until the lock is free; a patching
+// thread takes the lock and checks for announced changes. So at least one of the two sees the other.
 #include "runtime/user_msr/native/mapping_change.hpp"
 
 #include "runtime/user_msr/native/copied_jump.hpp"
@@ -9,7 +9,7 @@
 namespace eum::rt::native {
 namespace {
 
-// Of this thread, one in the other: a signal handler may change mappings while its thread does.
+// Changes of this thread, possibly nested: a signal handler may change mappings while its thread does.
 __attribute__((tls_model("initial-exec"))) thread_local int changes_of_thread = 0;
 
 std::uint64_t end_of(std::uint64_t start, std::uint64_t length) {
@@ -18,7 +18,7 @@ std::uint64_t end_of(std::uint64_t start, std::uint64_t length) {
 
 bool restore_locked(RunnerState& state, std::uint64_t start, std::uint64_t end) {
   if (state.is_confined) return false;
-  SignalsBlocked blocked;  // a handler that changes mappings would wait for the lock of its own thread
+  SignalsBlocked blocked;  // a handler that changes mappings would wait for a lock held by its own thread
   state.lock.lock();
   bool good = restore_sites(state, start, end);
   state.lock.unlock();

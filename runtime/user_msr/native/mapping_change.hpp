@@ -1,6 +1,6 @@
 #pragma once
 // Held around a system call by which the program changes its own memory: the program's bytes are put back
-// before, and no site is patched until it is over. It must not know which call it is.
+// first, and no site is patched until the call is over. It must not know which call it is.
 #include <cstdint>
 
 namespace eum::rt::native {
@@ -14,22 +14,23 @@ class MappingChange {
   MappingChange(const MappingChange&) = delete;
   MappingChange& operator=(const MappingChange&) = delete;
 
-  /// To be called before the memory can be written or goes away. False, after a line on standard error, if
-  /// bytes of the runner are still there.
+  /// Must be called before the memory becomes writable or is removed. False, after a line on standard error,
+  /// if bytes of the runner are still there.
   bool restore(std::uint64_t start, std::uint64_t length);
-  /// To be called before the memory can be executed: copies of patched code in it become the program's.
+  /// Must be called before the memory becomes executable: restores the program's bytes in copies of patched
+  /// code.
   void replace_copies(std::uint64_t start, std::uint64_t length);
-  /// To be called when the memory may be patched again.
+  /// Must be called when the memory may be patched again.
   void let_patch(std::uint64_t start, std::uint64_t length);
 
  private:
   RunnerState* state_;
 };
 
-/// Puts the program's bytes back everywhere, and patches nothing from now on.
+/// Puts the program's bytes back everywhere, and stops patching.
 void stop_patching();
 
-/// After a fork, in the child: changes that other threads had begun are nobody's.
+/// For the child after a fork: discards changes begun by threads that do not exist there.
 void forget_changes_of_other_threads();
 
 }  // namespace eum::rt::native

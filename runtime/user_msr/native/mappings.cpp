@@ -1,4 +1,4 @@
-// /proc/thread-self/maps, by a query where the kernel has it, else as text.
+// Reads /proc/thread-self/maps, by a query if the kernel supports it, else as text.
 #include "runtime/user_msr/native/mappings.hpp"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 namespace eum::rt::native {
 namespace {
 
-/// PROCMAP_QUERY of Linux 6.11 (include/uapi/linux/fs.h): one mapping without the text of all.
+/// PROCMAP_QUERY of Linux 6.11 (include/uapi/linux/fs.h): queries one mapping without reading the text.
 struct ProcmapQuery {
   std::uint64_t size, query_flags, query_addr;
   std::uint64_t vma_start, vma_end, vma_flags, vma_page_size, vma_offset, inode;
@@ -21,7 +21,7 @@ struct ProcmapQuery {
 static_assert(sizeof(ProcmapQuery) == 104);
 constexpr long procmap_query = 0xc0686611;  // _IOWR('f', 17, 104 bytes)
 
-/// Reads a hexadecimal number at text[i] and moves past it and the character behind.
+/// Reads a hexadecimal number at text[i] and moves past it and the character after it.
 std::uint64_t take_hex(const char* text, std::size_t length, std::size_t& i) {
   std::uint64_t value = 0;
   for (; i < length; ++i) {
@@ -37,7 +37,8 @@ std::uint64_t take_hex(const char* text, std::size_t length, std::size_t& i) {
   return value;
 }
 
-/// "start-end rwxp ...": the mapping, if it holds the address; `i` is what comes after it.
+/// Parses "start-end rwxp ..." into the mapping, if that contains the address; `i` is then the position after
+/// it.
 bool parse_line(const char* text, std::size_t length, std::uint64_t address, Mapping& mapping,
                 std::size_t& i) {
   std::uint64_t start = take_hex(text, length, i), end = take_hex(text, length, i);
@@ -58,7 +59,7 @@ bool ProcFile::is_ours() const {
 
 long ProcFile::get() {
   if (is_ours()) return file_;
-  constexpr long lowest_file = 300;  // out of the way of programs that count their descriptors
+  constexpr long lowest_file = 300;  // high, as programs may count on low descriptor numbers
   long file = raw_syscall(SYS_open, to_long(path_), flags_ | O_CLOEXEC);
   if (file < 0) return file;
   long high = raw_syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, lowest_file);
@@ -83,8 +84,8 @@ void ProcFile::close() {
   file_ = -1;
 }
 
-/// Calls visit(text, length) with each line of the maps until it returns true. Of lines longer than the
-/// buffer it gets the front.
+/// Calls visit(text, length) with each line of the maps until it returns true. Lines longer than the buffer
+/// are cut.
 template <class Visit>
 bool Mappings::each_line(long file, Visit visit) {
   raw_syscall(SYS_lseek, file, 0, SEEK_SET);
@@ -143,7 +144,7 @@ const char* Mappings::find_file(std::uint64_t address, std::uint64_t& offset) {
     if (!parse_line(text, length, address, mapping, i)) return false;
     offset = take_hex(text, length, i) + (address - mapping.start);
     while (i < length && text[i] != '/') ++i;
-    if (i == length || text[length] != '\n' || mapping.shared) return true;  // none, or one too long
+    if (i == length || text[length] != '\n' || mapping.shared) return true;  // no private file, or path cut
     text[length] = '\0';
     path = text + i;
     return true;

@@ -1,6 +1,6 @@
 #pragma once
-// What is mapped where in this process, by raw system calls: it is asked in signal handlers. It must not know
-// what the mappings are good for.
+// The mappings of this process, by raw system calls, because signal handlers use it. It must not know what
+// the mappings are used for.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +13,12 @@ struct Mapping {
   bool readable = false, writable = false, executable = false, shared = false;
 };
 
-/// A file of /proc that stays open, since opening one costs more than all the rest of a patch. The program
-/// may close it, take its number for another file, or fork: each use checks for that first.
+/// A file in /proc that stays open, since opening it costs more than the rest of a patch. The program may
+/// close it, reuse its number for another file, or fork: each use checks for that first.
 class ProcFile {
  public:
   ProcFile(const char* path, int flags) : path_(path), flags_(flags) {}
-  /// A descriptor of this process's file, or a negative number.
+  /// A descriptor for this process's file, or a negative number.
   long get();
   void close();
 
@@ -31,20 +31,20 @@ class ProcFile {
   std::uint64_t device_ = 0, inode_ = 0;
 };
 
-/// One user at a time: the caller locks.
+/// Not synchronised: the caller locks.
 class Mappings {
  public:
-  /// The mapping that holds `address`. False where there is none, or /proc is not there.
+  /// The mapping that contains `address`. False if there is none, or /proc is not available.
   bool find(std::uint64_t address, Mapping& mapping);
-  /// The file of that mapping, and where `address` is in it; null where it has none. Valid until the next
-  /// call.
+  /// The file of that mapping, and the offset of `address` in it; null if it has no file. Valid until the
+  /// next call.
   const char* find_file(std::uint64_t address, std::uint64_t& offset);
   void close() { maps_.close(); }
 
  private:
   template <class Visit>
   bool each_line(long file, Visit visit);
-  std::array<char, 4096> text_{};               // the stack may be a small one for signals
+  std::array<char, 4096> text_{};               // in a signal handler the stack may be small
   ProcFile maps_{"/proc/thread-self/maps", 0};  // O_RDONLY
 };
 

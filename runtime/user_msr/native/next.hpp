@@ -1,5 +1,5 @@
 #pragma once
-// The functions of libc that the preloaded library stands in for, as the library itself calls them.
+// The libc functions that the preloaded library replaces, for use by the library itself.
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 namespace eum::rt::native {
 
-/// The next function of that name after ours, found at its first use.
+/// The next function of that name after this library's, looked up on first use.
 template <class Function>
 struct Next {
   const char* name;
@@ -35,7 +35,7 @@ struct Next {
 #include "runtime/user_msr/native/interpose.def"
 #undef INTERPOSE
 
-/// Finds all: a first use may be in a signal handler.
+/// Looks up all of them, because a first use may be in a signal handler.
 inline void find_next_functions() {
 #define INTERPOSE(result, name, parameters) next_##name.get();
 #include "runtime/user_msr/native/interpose.def"

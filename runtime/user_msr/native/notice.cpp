@@ -1,4 +1,4 @@
-// Writing notices.
+// Writes notices.
 #include "runtime/user_msr/native/notice.hpp"
 
 #include <sys/stat.h>

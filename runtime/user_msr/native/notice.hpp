@@ -1,6 +1,6 @@
 #pragma once
-// What the user should know of his program under the runner: a line on standard error each, once a process.
-// Safe in signal handlers.
+// What the user should know about a program under the runner: one line on standard error each, once per
+// process. Safe in signal handlers.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -16,9 +16,9 @@ enum class Notice : std::uint8_t {
 
 class Notices {
  public:
-  /// Remembers which file standard error is now: a program may close it and get its number for another.
+  /// Remembers which file is standard error: a program may close it and reuse its number.
   void open();
-  /// `address`: for the texts that name one.
+  /// `address`: for texts that mention one.
   void say(Notice notice, std::uint64_t address = 0);
 
  private:

@@ -1,7 +1,7 @@
-// Patching. The site's first byte becomes the trap byte, then the bytes behind it change, then the first byte
-// becomes the new one; between the steps all cores are serialized. A thread thus fetches the old instruction,
-// the trap byte or the whole new one, wherever lines and pages end, and what is not the jump leads it to the
-// SIGILL handler.
+// Patching. The first byte of the site is replaced by the trap byte, then the following bytes are changed,
+// then the first byte gets its final value; between the steps all cores are serialized. A thread thus fetches
+// the old instruction, the trap byte or the whole new instruction, even across cache lines and pages, and
+// anything but the jump leads it to the SIGILL handler.
 #include "runtime/user_msr/native/patcher.hpp"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ class TryLock {
   bool taken_;
 };
 
-/// Whether this trap of a site is one to patch at. What protections forbid now they may allow later, so it is
-/// tried again, ever more rarely to a 64th of the traps: then the look at the mapping costs next to nothing.
+/// Whether to try patching at this trap of a site. Protections may change, so patching is retried, ever more
+/// rarely down to every 64th trap: then inspecting the mapping costs almost nothing.
 constexpr std::uint32_t rarest_attempt = 64;
 constexpr bool is_attempt(std::uint32_t traps) {
   return std::has_single_bit(traps) || traps % rarest_attempt == 0;
@@ -34,8 +34,8 @@ constexpr bool is_attempt(std::uint32_t traps) {
 
 enum class Protection : std::uint8_t { Patchable, Writable, Unknown };
 
-/// Patchable is code that only this process executes and nobody is writing: private, executable, not
-/// writable. A writable page may be a JIT's, which may rewrite the site while we do.
+/// Patchable code is executed only by this process and written by nobody: private, executable, not writable.
+/// A writable page may belong to a JIT, which may rewrite the site at the same time.
 Protection protection_of(RunnerState& state, std::uint64_t address, std::size_t bytes) {
   Mapping mapping;
   for (std::uint64_t at = address; at < address + bytes; at = mapping.end) {
@@ -74,7 +74,7 @@ InlineCase inline_case(RunnerState& state, std::uint32_t msr, bool is_read) {
   return {msr, InlineAccess::Store, storage};
 }
 
-/// What the stub serves inline: the register just accessed first, then others while there is room.
+/// The cases that the stub serves inline: the register just accessed first, then others while there is room.
 std::size_t collect_cases(RunnerState& state, const x86::Instruction& instruction, std::uint32_t msr,
                           std::array<InlineCase, max_inline_cases>& cases) {
   if (state.trace.is_open()) return 0;
@@ -98,7 +98,7 @@ bool is_jump_for(RunnerState& state, const Site& site, std::uint64_t distance) {
   return is_good;
 }
 
-/// Makes code of trap bytes: a copied jump that leads there is seen.
+/// Fills unused code memory with trap bytes, so that a copied jump that leads there is detected.
 void fill(RunnerState& state, std::uint64_t start, std::size_t size) {
   state.scratch.fill(trap_byte);
   for (std::size_t done = 0; done < size; done += state.scratch.size())
@@ -115,11 +115,11 @@ bool write_stub(RunnerState& state, Site& site, std::uint32_t msr) {
   request.slow_path = &slow_path;
   request.site = &site;
   Stub& stub = state.stub;
-  // Its length does not depend on where it stands.
+  // The length does not depend on the address.
   emit_stub(request, stub);
   if (stub.length > max_stub_bytes) return false;
-  // A copy of the jump is known by where it leads (copied_jump.hpp): two jumps that stand for different bytes
-  // are not alike.
+  // A copy of the jump is identified by its displacement (copied_jump.hpp): two jumps that replace different
+  // bytes must not have the same.
   do {
     request.address = state.arenas.allocate(
         site.address, stub.length, [&](std::uint64_t start, std::size_t size) { fill(state, start, size); });
@@ -140,7 +140,7 @@ std::array<std::uint8_t, jump_bytes> jump_to_stub(const Site& site) {
   return jump;
 }
 
-/// Whether the bytes at `address`, which is mapped, are these.
+/// Whether the bytes at `address`, which must be mapped, are these.
 bool still_stands(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code) {
   std::array<std::uint8_t, x86::max_length> now{};
   return read_code(state.cpu, address, {now.data(), code.size()}) == code.size() &&
@@ -153,8 +153,8 @@ void mark(RunnerState& state, Site& site) {
   site.state = SiteState::Patching;
 }
 
-/// The three steps over all sites of the range that are marked; with `to` their new bytes. On failure they
-/// may stay at the trap byte, which is slow and right.
+/// Performs the three steps on all marked sites of the range; `to` gives their new bytes. On failure they may
+/// keep the trap byte, which is slow but correct.
 template <class To>
 bool rewrite(RunnerState& state, std::uint64_t start, std::uint64_t end, To to, SiteState after) {
   bool good = true;
@@ -182,8 +182,8 @@ bool rewrite(RunnerState& state, std::uint64_t start, std::uint64_t end, To to, 
   return good;
 }
 
-/// The jump, or the trap byte of a rewrite that failed. What stands there counts, not what was done last: a
-/// program may move its code away and back.
+/// Whether there is the jump, or the trap byte of a rewrite that failed. Memory decides, not the last
+/// rewrite: a program may move its code away and back.
 bool stands_patched(RunnerState& state, const Site& site) {
   if (site.stub == 0) return false;
   std::array<std::uint8_t, jump_bytes> now{};
@@ -195,11 +195,11 @@ bool stands_patched(RunnerState& state, const Site& site) {
          std::equal(now.begin() + 1, now.end(), site.original.begin() + 1);
 }
 
-/// The entry of the instruction at `address`; null where there is none and none can be made.
+/// The entry of the instruction at `address`, added if necessary; null if the table is full.
 Site* find_or_add(RunnerState& state, std::uint64_t address, std::span<const std::uint8_t> code,
                   const x86::Instruction& instruction) {
-  // When other code comes to stand there, threads may still be in the stub of the old, so that stays; and
-  // when the old comes back, its stub is there.
+  // If different code is placed there, threads may still be in the stub of the old code, so that entry is
+  // kept; if the old code comes back, its stub still exists.
   Site* site = state.sites.find(address, [&](const Site& s) { return std::ranges::equal(s.bytes(), code); });
   if (site) return site;
   return state.sites.add(address, [&](Site& fresh) {
@@ -209,7 +209,7 @@ Site* find_or_add(RunnerState& state, std::uint64_t address, std::span<const std
   });
 }
 
-/// Whether a jump at the site does what the instruction does, whichever prefixes are before it.
+/// Whether a jump at the site behaves as intended whatever prefixes precede it.
 bool can_jump_from(RunnerState& state, const Site& site) {
   if (!state.cpu.truncates_jumps_after_66) return true;
   for (std::uint64_t at = site.address - 1; at >= site.address - x86::max_length; --at) {
@@ -231,7 +231,7 @@ bool is_patched(const Site& site, std::span<const std::uint8_t> code) {
 }
 
 void restore_copy(SiteTable& sites, std::uint64_t address, std::span<std::uint8_t> copy) {
-  // The site at `address` itself is classify_trap's to see as it stands.
+  // The site at `address` itself must be left as it is for classify_trap().
   sites.each_in(address + 1, address + copy.size(), [&](const Site& site) {
     if (site.stub == 0 || site.address <= address) return;
     std::span<std::uint8_t> part = copy.subspan(static_cast<std::size_t>(site.address - address));
@@ -262,7 +262,7 @@ void patch_site(RunnerState& state, std::uint64_t address, std::span<const std::
     return;
   }
   if (site->stub == 0 && !write_stub(state, *site, msr)) return;
-  // The bytes were looked at before the lock was taken.
+  // The bytes were read before the lock was taken.
   if (!still_stands(state, address, code)) return;
   mark(state, *site);
   rewrite(

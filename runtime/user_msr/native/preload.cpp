@@ -1,5 +1,5 @@
-// What the preloaded library does when it is loaded, and the two functions that a program which links it
-// calls. `eumulate msr run` sets the variables; children inherit them.
+// Initialisation of the preloaded library, and the two functions that a program linked with it may call.
+// `eumulate msr run` sets the variables; children inherit them.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ using namespace eum::rt::native;
 void complain(const std::string& message) {
   std::string line = "eumulate msr: " + message + "\n";
   ssize_t written = write(STDERR_FILENO, line.data(), line.size());
-  static_cast<void>(written);  // there is nowhere else to say it
+  static_cast<void>(written);  // a failure cannot be reported anywhere
 }
 
 RunnerOptions options_from_environment() {
@@ -36,8 +36,8 @@ __attribute__((constructor)) void on_load() {
   remember_environment();
   const char* config = std::getenv(config_variable);
   if (!config) return;
-  // The command checked the configuration; here it can only have changed since. The program then runs as
-  // without us.
+  // The command has checked the configuration, so an error means that it changed since. The program then runs
+  // without the runner.
   RunnerOptions options = options_from_environment();
   const char* cpuid = std::getenv(cpuid_variable);
   options.show_cpuid = !cpuid || std::string_view(cpuid) != cpuid_off;
@@ -56,7 +56,7 @@ __attribute__((visibility("default"))) int eum_msr_attach(const char* path) {
   return status ? 0 : -1;
 }
 
-/// Undoes it; no thread may execute one of the instructions at the same time.
+/// Reverts it; no thread may execute one of the instructions at the same time.
 __attribute__((visibility("default"))) void eum_msr_detach(void) { detach(); }
 
 }  // extern "C"

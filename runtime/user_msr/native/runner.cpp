@@ -1,4 +1,5 @@
-// The trap: decodes at RIP, does the access on the signal context, patches. And attaching and detaching.
+// The trap handler: decodes at RIP, does the access on the signal context, patches. Also attaching and
+// detaching.
 #include "runtime/user_msr/native/runner.hpp"
 
 #include <pthread.h>
@@ -21,7 +22,7 @@
 namespace eum::rt::native {
 namespace {
 
-// The one global: what a signal handler can reach is global to the process anyway.
+// The only global: state that a signal handler can reach is global to the process anyway.
 std::atomic<RunnerState*> attached{nullptr};
 
 /// Whether the trap was an instruction fetch.
@@ -32,12 +33,12 @@ bool is_fetch_fault(const ucontext_t& context) {
          registers[REG_CR2] == registers[REG_RIP];
 }
 
-/// Signal context registers by x86 number.
+/// Indices of signal context registers by x86 register number.
 constexpr std::array<int, x86::legacy_gpr_count> context_registers{
     REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
-/// At the fault instruction of a stub: the site that it belongs to.
+/// If `rip` is at the fault instruction of a stub, the site to which the stub belongs; else null.
 const Site* site_of_fault(const RunnerState& state, std::uint64_t rip) {
   if (!state.arenas.find(rip)) return nullptr;
   const auto* code = reinterpret_cast<const std::uint8_t*>(rip);
@@ -47,7 +48,7 @@ const Site* site_of_fault(const RunnerState& state, std::uint64_t rip) {
   return site;
 }
 
-/// Does the access of the instruction at RIP on the context, or raises #GP(0). `msr`: the register.
+/// Does the access of the instruction at `rip` on the context, or raises #GP(0). `msr`: set to the register.
 bool do_access(RunnerState& state, ucontext_t& context, std::uint64_t rip,
                const x86::Instruction& instruction, std::uint8_t length, std::uint32_t& msr) {
   greg_t* registers = context.uc_mcontext.gregs;
@@ -68,7 +69,7 @@ bool do_access(RunnerState& state, ucontext_t& context, std::uint64_t rip,
   return true;
 }
 
-/// Does the access of a jump that was copied with its code; false if it was something else.
+/// Does the access for a jump that was copied with its code; false if it was something else.
 bool follow_copied_jump(RunnerState& state, ucontext_t& context) {
   greg_t* registers = context.uc_mcontext.gregs;
   CopiedJump copied = find_copied_jump(state, static_cast<std::uint64_t>(registers[REG_RIP]));
@@ -80,13 +81,13 @@ bool follow_copied_jump(RunnerState& state, ucontext_t& context) {
   return true;
 }
 
-/// A debugger that has a breakpoint on the instruction waits for the handler to come back to it, which it
-/// does not: it is told that the instruction is done, by a signal that it takes for its own.
+/// A debugger with a breakpoint on the instruction expects the handler to return to it, which it does not: a
+/// SIGTRAP, which the debugger takes for its own, tells it that the instruction is done.
 void tell_debugger() {
   if (is_traced()) raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid), raw_syscall(SYS_gettid), SIGTRAP);
 }
 
-/// The access under a debugger's breakpoint.
+/// Determines the access under a debugger's breakpoint.
 Trapped classify_under_breakpoint(RunnerState& state, std::uint64_t rip, const CodeBytes& bytes) {
   Trapped trapped;
   UnderBreakpoint found = look_under_breakpoint(state.sites, rip, bytes, -1);
@@ -137,7 +138,7 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
                trapped.instruction, msr);
 }
 
-/// Executes a CPUID that faulted; false if it was something else.
+/// Emulates a CPUID that faulted; false if it was something else.
 bool follow_cpuid(RunnerState& state, ucontext_t& context) {
   constexpr greg_t general_protection = 13;
   greg_t* registers = context.uc_mcontext.gregs;
@@ -157,7 +158,7 @@ bool follow_cpuid(RunnerState& state, ucontext_t& context) {
   return true;
 }
 
-/// A SIGSEGV of which the program shall not know.
+/// Handles a SIGSEGV that must be hidden from the program.
 bool on_sigsegv(siginfo_t* info, void* pointer) {
   auto& context = *static_cast<ucontext_t*>(pointer);
   RunnerState* state = runner();
@@ -165,12 +166,13 @@ bool on_sigsegv(siginfo_t* info, void* pointer) {
   bool is_fault = info->si_code > 0;
   if (is_fault && state->shows_cpuid && follow_cpuid(*state, context)) return true;
   if (is_fault && is_fetch_fault(context) && follow_copied_jump(*state, context)) return true;
-  // The program's handler comes, in which SIGSEGV is blocked.
+  // The program's handler runs next, with SIGSEGV blocked.
   if (state->shows_cpuid) set_cpuid_faults(false);
   return false;
 }
 
-/// A fork while another thread patched: that thread does not exist in the child, what it began does.
+/// After a fork while another thread was patching: that thread does not exist in the child, but its
+/// unfinished changes do.
 void after_fork_in_child() {
   RunnerState* state = runner();
   if (!state) return;

@@ -1,5 +1,5 @@
-// Classic BPF, as the kernel executes it for seccomp (Documentation/userspace-api/seccomp_filter.rst and
-// networking/filter.rst), and a child that tries.
+// Classic BPF as the kernel executes it for seccomp (Documentation/userspace-api/seccomp_filter.rst and
+// networking/filter.rst), and a child process that tests the calls.
 #include "runtime/user_msr/native/seccomp.hpp"
 
 #include <fcntl.h>
@@ -29,8 +29,8 @@ constexpr RunnerCall runner_calls[] = {
 
 constexpr std::uint32_t kill_it = SECCOMP_RET_KILL_PROCESS;
 
-/// The machine of one run of a filter. The kernel has checked that jumps stay inside and lead forward; what
-/// it would refuse ends as a kill.
+/// The machine for one run of a filter. The kernel has checked that jumps stay inside and go forward; filters
+/// that it would refuse end as a kill.
 class Filter {
  public:
   Filter(std::span<const sock_filter> code, const seccomp_data& data) : code_(code), data_(data) {}
@@ -175,7 +175,7 @@ bool is_deadly(std::span<const sock_filter> filter) {
 
 bool is_started_confined() {
   if (!has_filters()) return false;
-  long child = raw_syscall(SYS_clone);  // as fork; its end is told to nobody
+  long child = raw_syscall(SYS_clone);  // like fork, but nobody is notified of its end
   if (child == 0) {
     for (const RunnerCall& call : runner_calls) {
       const std::array<long, 6>& a = call.arguments;

@@ -1,4 +1,4 @@
-// What each thread believes that it blocks, and the signals that wait for it to believe otherwise.
+// The signals that each thread believes to be blocked, and those pending until it unblocks them.
 #include "runtime/user_msr/native/signal_mask.hpp"
 
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<int, 2> candidates{SIGILL, SIGSEGV};
 
-/// A signal that was sent and waits, as the kernel keeps one of each number.
+/// A signal that was sent and is pending; like the kernel, keeps one per number.
 struct Pending {
   enum State : int { Free, Written, There };
   std::atomic<int> state{Free};
@@ -50,7 +50,7 @@ void each_of(std::uint64_t signals, Visit visit) {
 int thread_id() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 long process_id() { return raw_syscall(SYS_getpid); }
 
-/// Raises those that wait, in this thread.
+/// Raises those of `signals` that are pending, in this thread.
 void raise_pending(std::uint64_t signals) {
   each_of(signals, [](int signal, Pending& p) {
     siginfo_t info;
@@ -93,7 +93,7 @@ BelievedDuringCall::BelievedDuringCall(std::uint64_t mask) : old_(believed) {
   believed = mask;
   std::uint64_t free = pending_signals() & ~mask;
   if (free == 0) return;
-  // Pending in the kernel, until the call itself lets them through.
+  // They stay pending in the kernel until the call itself unblocks them.
   blocks_ = true;
   old_real_ = swap_signal_mask(asynchronous_signals());
   swap_signal_mask(old_real_ | free);

@@ -1,29 +1,30 @@
 #pragma once
-// The masks that the program believes in. A signal that the runner needs may not be blocked: an instruction
-// that raises it then ends the process. So the kernel never gets it in a mask, and what the program asked for
-// is remembered here, for each thread; one that is sent meanwhile waits here until the program wants it.
+// The masks that the program believes in. A signal that the runner needs must not be blocked, because an
+// instruction that raises it then ends the process. So masks passed to the kernel never contain it, and what
+// the program requested is remembered here for each thread; a signal sent in the meantime stays pending here
+// until the program unblocks it.
 #include <csignal>
 #include <cstdint>
 
 namespace eum::rt::native {
 
-/// The signals that no mask may hold, while the runner is attached.
+/// The signals that no mask may contain while the runner is attached.
 std::uint64_t unblockable();
 void set_unblockable(std::uint64_t signals);
 
-/// What this thread believes that it blocks, of the unblockable signals.
+/// The unblockable signals that this thread believes to be blocked.
 std::uint64_t believed_mask();
-/// Sets that; signals that waited and are free now are raised.
+/// Sets that mask; pending signals that it unblocks are raised.
 void set_believed_mask(std::uint64_t signals);
 
-/// In the handler of a signal that was sent: whether it waits now, since the thread believes that it is
-/// blocked.
+/// In the handler of a signal that was sent: whether it was made pending, since the thread believes that it
+/// is blocked.
 bool keep_pending(int signal, const siginfo_t& info);
-/// The unblockable signals that wait.
+/// The unblockable signals that are pending.
 std::uint64_t pending_signals();
 
-/// Around a call in which the thread waits with another mask, `mask` of the unblockable signals: what waits
-/// and is free under it interrupts the call.
+/// Around a call in which the thread waits with another mask, of which `mask` are the unblockable signals:
+/// pending signals that it unblocks interrupt the call.
 class BelievedDuringCall {
  public:
   explicit BelievedDuringCall(std::uint64_t mask);
@@ -37,15 +38,15 @@ class BelievedDuringCall {
   bool blocks_ = false;
 };
 
-/// Around a call of the sigwait family for `signals`, unblockable ones: they are really blocked and come to
-/// this thread.
+/// Around a call of the sigwait family for the unblockable signals `signals`: they are actually blocked and
+/// directed to this thread.
 class WaitingFor {
  public:
   explicit WaitingFor(std::uint64_t signals);
   ~WaitingFor();
   WaitingFor(const WaitingFor&) = delete;
   WaitingFor& operator=(const WaitingFor&) = delete;
-  /// Takes a signal that waited already, or whose wake-up the call just returned: its number, or 0.
+  /// Takes a signal that was already pending, or whose wake-up the call has just returned: its number, or 0.
   int take(siginfo_t& info);
 
  private:

@@ -11,8 +11,8 @@
 #include "runtime/user_msr/signals_blocked.hpp"
 
 // Reached by RET from a handler, with RSP at the ucontext_t. The name, the two instructions and the rules for
-// each register are those of libc's own: by one or the other debuggers and unwinders know a signal frame. The
-// NOP is what they find when they look before the return address.
+// each register are those of libc's own version: debuggers and unwinders recognise a signal frame by one or
+// the other. They find the NOP when they look before the return address.
 asm(R"(
   .pushsection .text
   .type __restore_rt, @function
@@ -110,8 +110,8 @@ void with_program_action(int signal, Body body) {
   program.lock.store(false, std::memory_order_release);
 }
 
-/// The real disposition of SIGSEGV while the program's is this. All signals wait at first: where a copied
-/// jump led is no place to be seen.
+/// Sets the real disposition of SIGSEGV for this disposition of the program. All signals are blocked at
+/// first: the target of a copied jump must not become visible.
 void install_sigsegv(const KernelAction& action) {
   bool has_handler = action.handler != default_action() && action.handler != ignore_action();
   KernelAction ours{address_of(&eum_msr_sigsegv_entry), siginfo_flag | restorer_flag, &__restore_rt,
@@ -120,7 +120,7 @@ void install_sigsegv(const KernelAction& action) {
   kernel_sigaction(SIGSEGV, &ours, nullptr);
 }
 
-/// The program's disposition for one delivery; SA_RESETHAND takes effect.
+/// The program's disposition for one delivery, with SA_RESETHAND applied.
 KernelAction take_program_action(int signal) {
   KernelAction action{};
   with_program_action(signal, [&](KernelAction& stored) {
@@ -138,15 +138,15 @@ void kill_by(int signal) {
   kernel_sigaction(signal, &fallback, nullptr);
 }
 
-/// Whether the disposition is no handler; then it takes its effect.
+/// If the disposition is not a handler, applies its effect and returns true.
 bool act_without_handler(const KernelAction& action, int signal, const siginfo_t& info) {
   bool is_forced = info.si_code > 0;  // raised by an instruction, not sent
   if (action.handler == ignore_action() && !is_forced) return true;
   const bool has_handler = action.handler != default_action() && action.handler != ignore_action();
-  // The kernel lets no handler take what an instruction raises while it is blocked.
+  // The kernel does not call a handler for a signal raised by an instruction while it is blocked.
   const bool is_blocked = is_forced && (believed_mask() & bit_of(signal)) != 0;
   if (has_handler && !is_blocked) return false;
-  // The instruction is executed again, or the signal sent again, and ends the process.
+  // Executing the instruction, or sending the signal, again then ends the process.
   kill_by(signal);
   if (!is_forced) raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid), raw_syscall(SYS_gettid), signal);
   return true;
@@ -163,12 +163,12 @@ void set_context_mask(ucontext_t& context, std::uint64_t mask) {
 
 }  // namespace
 
-/// The program's handler, which the caller enters, or null.
+/// Returns the program's handler, which the caller enters, or null.
 extern "C" __attribute__((visibility("hidden"), used)) void* eum_msr_route_sigsegv(int signal,
                                                                                    siginfo_t* info,
                                                                                    void* pointer) {
   greg_t* registers = static_cast<ucontext_t*>(pointer)->uc_mcontext.gregs;
-  // raise_general_protection: the kernel tells of the last trap, which was #UD.
+  // After raise_general_protection(): the kernel reports the last trap, which was #UD.
   if (info->si_code == SI_KERNEL && registers[REG_TRAPNO] == trap_ud) {
     registers[REG_TRAPNO] = trap_gp;
     registers[REG_ERR] = 0;
@@ -193,7 +193,7 @@ void take_signals(SignalHandler on_sigill, FaultFilter on_sigsegv) {
     install_sigsegv(action);
     program.taken = true;
   });
-  // A program that was started with SIGILL blocked would be killed at the first instruction.
+  // In a program that was started with SIGILL blocked, the first instruction would end the process.
   std::uint64_t mask = swap_signal_mask(asynchronous_signals());
   swap_signal_mask(mask & ~unblockable());
   set_believed_mask(mask & unblockable());
@@ -227,7 +227,7 @@ void deliver_to_program(int signal, siginfo_t* info, void* pointer) {
   if (info->si_code <= 0 && keep_pending(signal, *info)) return;
   KernelAction action = take_program_action(signal);
   if (act_without_handler(action, signal, *info)) return;
-  // The signal itself stays open: one of our instructions may stand in the handler.
+  // The signal itself stays unblocked: the handler may contain a user MSR instruction.
   swap_signal_mask((context_mask(*static_cast<ucontext_t*>(pointer)) | action.mask) & ~unblockable());
   if (action.flags & siginfo_flag)
     reinterpret_cast<SignalHandler>(action.handler)(signal, info, pointer);
@@ -237,7 +237,7 @@ void deliver_to_program(int signal, siginfo_t* info, void* pointer) {
 
 void raise_general_protection(void* pointer) {
   auto& context = *static_cast<ucontext_t*>(pointer);
-  // The kernel does not let a thread block or ignore what its own instruction raises.
+  // The kernel does not let a thread block or ignore signals raised by its own instructions.
   KernelAction action{};
   program_action(SIGSEGV, nullptr, &action);
   if (context_mask(context) & bit_of(SIGSEGV) || action.handler == ignore_action()) {
@@ -247,7 +247,7 @@ void raise_general_protection(void* pointer) {
   siginfo_t info{};
   info.si_signo = SIGSEGV;
   info.si_code = SI_KERNEL;
-  // Pending until our handler returns, then taken with the registers of the faulting instruction.
+  // Pending until this handler returns, then delivered with the registers of the faulting instruction.
   swap_signal_mask(~std::uint64_t{0});
   raw_syscall(SYS_rt_tgsigqueueinfo, raw_syscall(SYS_getpid), raw_syscall(SYS_gettid), SIGSEGV,
               to_long(&info));

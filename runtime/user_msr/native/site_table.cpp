@@ -1,4 +1,4 @@
-// The memory of the site table: zeroed by the kernel and touched as sites come.
+// The memory of the site table: zeroed by the kernel and touched as sites are added.
 #include "runtime/user_msr/native/site_table.hpp"
 
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ bool SiteTable::create() {
       mmap(nullptr, all_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   static_assert(index_bytes == heads * sizeof *by_address_);
-  // Zero bytes are empty lists and sites.
+  // Zero bytes represent empty lists and sites.
   auto* bytes = static_cast<std::byte*>(memory);
   by_address_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes);
   by_page_ = reinterpret_cast<std::atomic<std::uint32_t>*>(bytes + index_bytes);

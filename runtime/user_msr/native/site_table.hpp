@@ -1,7 +1,7 @@
 #pragma once
-// The instructions of the program that were met, by address and by page. Found without a lock in signal
-// handlers and slow paths; entries are added and changed by one thread at a time and stay for ever. It must
-// not know how sites are patched.
+// The instructions of the program that were encountered, by address and by page. Lookups take no lock and are
+// used in signal handlers and slow paths; entries are added and changed by one thread at a time and are never
+// removed. It must not know how sites are patched.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,24 +13,24 @@
 namespace eum::rt::native {
 
 enum class SiteState : std::uint8_t {
-  Known,     ///< the program's bytes stand there
-  Patching,  ///< is being rewritten, in either direction; its first byte may be the trap byte
-  Patched,   ///< a jump to the stub stands there
-  TrapOnly,  ///< is not patched any more
+  Known,     ///< memory has the program's bytes
+  Patching,  ///< being rewritten, in either direction; the first byte may be the trap byte
+  Patched,   ///< memory has a jump to the stub
+  TrapOnly,  ///< no longer patched
 };
 
-/// One instruction, without redundant prefixes before it. Only state, stub and traps change once it is
-/// published.
+/// One instruction, without redundant prefixes before it. Once it is published, only state, stub and traps
+/// change.
 struct Site {
   std::uint64_t address = 0;
   std::atomic<SiteState> state{SiteState::Known};
   std::uint8_t length = 0;
   x86::Instruction instruction;
   std::array<std::uint8_t, x86::max_length> original{};
-  std::uint64_t stub = 0;               ///< host address, 0 = none yet
-  std::atomic<std::uint32_t> traps{0};  ///< met since it was last patched, or its page was changed
-  std::uint64_t rewrite = 0;            ///< number of the rewrite that it was last part of
-  // Numbers + 1 of the next sites in lists of SiteTable.
+  std::uint64_t stub = 0;               ///< host address, 0: none yet
+  std::atomic<std::uint32_t> traps{0};  ///< traps since it was last patched, or its page was changed
+  std::uint64_t rewrite = 0;            ///< number of the last rewrite that included it
+  // Numbers + 1 of the next sites in the lists of SiteTable.
   std::uint32_t next_of_address = 0, next_of_page = 0, next_of_jump = 0;
 
   std::span<const std::uint8_t> bytes() const { return {original.data(), length}; }
@@ -39,8 +39,8 @@ struct Site {
   }
 };
 
-/// Sites lie one after the other in memory of their own. An address may have many, one for each instruction
-/// that stood there.
+/// Sites are stored one after the other in dedicated memory. An address may have several, one for each
+/// instruction that was encountered there.
 class SiteTable {
  public:
   static constexpr std::uint32_t capacity = 1 << 15;
@@ -52,7 +52,7 @@ class SiteTable {
   /// Reserves address space; false if there is none.
   bool create();
 
-  /// The newest site of the address for which `wanted` is true, or null.
+  /// The newest site at the address for which `wanted` is true, or null.
   template <class Wanted>
   Site* find(std::uint64_t address, Wanted wanted) {
     for (std::uint32_t number = first_of(by_address_, address); number != 0;) {
@@ -62,7 +62,7 @@ class SiteTable {
     }
     return nullptr;
   }
-  /// A new entry for `address`; `fill` completes it before others see it. Null when the table is full.
+  /// Adds an entry for `address`; `fill` completes it before others see it. Null if the table is full.
   template <class Fill>
   Site* add(std::uint64_t address, Fill fill) {
     std::uint32_t number = count_.load(std::memory_order_relaxed);
@@ -75,14 +75,14 @@ class SiteTable {
     count_.store(number, std::memory_order_release);
     return &site;
   }
-  /// Gives the site its stub.
+  /// Assigns the site its stub.
   void set_stub(Site& site, std::uint64_t stub) {
     site.stub = stub;
     has_jumps_.store(true, std::memory_order_release);
     push(by_jump_, distance(site), static_cast<std::uint32_t>(&site - sites_) + 1, site.next_of_jump);
   }
   bool has_jumps() const { return has_jumps_.load(std::memory_order_acquire); }
-  /// Every site whose jump leads `jump_distance` bytes from the site to its stub.
+  /// Visits every site whose jump leads `jump_distance` bytes from the site to its stub.
   template <class Visit>
   void each_with_jump(std::uint64_t jump_distance, Visit visit) {
     for (std::uint32_t number = first_of(by_jump_, jump_distance); number != 0;) {
@@ -96,12 +96,12 @@ class SiteTable {
     std::uint32_t count = count_.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < count; ++i) visit(sites_[i]);
   }
-  /// Every site that has a byte from `start` to before `end`.
+  /// Visits every site that has a byte from `start` up to `end`.
   template <class Visit>
   void each_in(std::uint64_t start, std::uint64_t end, Visit visit) {
     if (start >= end) return;
     std::uint32_t count = count_.load(std::memory_order_acquire);
-    // One that begins on the page before may reach into the first.
+    // A site that begins on the page before may extend into the first page.
     std::uint64_t first = page_of(start < x86::max_length ? 0 : start - x86::max_length),
                   last = page_of(end - 1);
     if (last - first >= count) {
@@ -118,7 +118,7 @@ class SiteTable {
   }
 
  private:
-  // Each holds the numbers + 1 of the first sites of lists, by a hash of their key; 0 = none.
+  // Each holds the numbers + 1 of the first sites of lists, by a hash of their key; 0: none.
   using Heads = std::atomic<std::uint32_t>*;
   static constexpr std::uint32_t heads = 2 * capacity;
 

@@ -1,4 +1,4 @@
-// Accesses from native code. Compiled for general registers only, and it calls nothing of libc: a stub's slow
+// Accesses from native code. Compiled for general registers only and without calls to libc: a stub's slow
 // path runs with the program's vector state live, on its stack, anywhere in its code.
 #include "runtime/user_msr/native/runner.hpp"
 

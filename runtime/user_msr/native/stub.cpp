@@ -1,4 +1,4 @@
-// The stub emitter. Instructions that change flags stand only between PUSHFQ and POPFQ; the stack is used
+// The stub emitter. Instructions that change flags occur only between PUSHFQ and POPFQ; the stack is used
 // only below the red zone, after RSP has been moved by LEA.
 #include "runtime/user_msr/native/stub.hpp"
 
@@ -100,7 +100,7 @@ class Emitter {
     u32(static_cast<std::uint32_t>(request_.resume - (here() + 4)));
   }
 
-  /// The access without its way back. False if there is no inline code for it.
+  /// Emits the access without the jump back. False if there is no inline code for it.
   bool inline_access(const InlineCase& c) {
     unsigned data = request_.instruction.data;
     unsigned scratch = data == rax ? rcx : rax;
@@ -135,7 +135,7 @@ class Emitter {
         move_rsp(red_zone);
         return true;
       case InlineAccess::Tsc:
-        // The halves meet in memory: merging them in registers would change flags.
+        // The halves are merged in memory: merging them in registers would change flags.
         move_rsp(-red_zone - 24);
         store(rsp, rax, 0);
         store(rsp, rdx, 8);
@@ -151,7 +151,7 @@ class Emitter {
     return false;
   }
 
-  /// Register form: finds the case by subtracting addresses and JRCXZ, which need no flags.
+  /// Register form: finds the case by subtracting addresses and JRCXZ, which do not affect flags.
   void dispatch() {
     move_rsp(-red_zone - 8);
     store(rsp, rcx);
@@ -229,7 +229,7 @@ class Emitter {
 
   const StubRequest& request_;
   Stub& stub_;
-  int depth_ = 0;  // words that RSP is below where it was at the site
+  int depth_ = 0;  // number of words by which RSP is below its value at the site
   bool is_frame_in_rbx_ = false;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Writes the x86-64 code that stands in for one user MSR instruction of a native program. A stub changes what
-// the instruction changes and nothing else: no other register, no flag, no vector state, no byte of the red
-// zone. It allocates nothing: stubs are made in a signal handler. It must not know how code gets into memory.
+// Writes the x86-64 code that replaces one user MSR instruction of a native program. A stub changes only what
+// the instruction changes: no other register, no flag, no vector state, no byte of the red zone. It allocates
+// nothing: stubs are made in a signal handler. It must not know how code gets into memory.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace eum::rt::native {
 
-/// How a stub does an access to one register without leaving for C++.
+/// How a stub accesses one register without calling C++.
 enum class InlineAccess : std::uint8_t {
-  None,       ///< not at all: slow path
+  None,       ///< not inline: slow path
   Constant,   ///< the value is in the code
   Load,       ///< a 64-bit load
   Store,      ///< a 64-bit store
@@ -21,39 +21,39 @@ enum class InlineAccess : std::uint8_t {
   Tsc,        ///< RDTSC
 };
 
-/// A register that a stub serves.
+/// One register that a stub serves inline.
 struct InlineCase {
   std::uint32_t msr = 0;
   InlineAccess access = InlineAccess::None;
   std::uint64_t operand = 0;  ///< Constant: the value; Load, Store, Increment: host address
 };
 
-/// General registers as slow paths see them: the numbers of x86::gpr_names, then flags. gpr[4], rsp, is not
-/// the program's.
+/// General registers as slow paths see them: numbered as x86::gpr_names, then flags. gpr[4], rsp, is not the
+/// program's value.
 struct StubFrame {
   std::uint64_t gpr[x86::legacy_gpr_count];
   std::uint64_t flags;
 };
 
-/// Does the access on `frame`. Returns 0, or 1 for #GP(0). Compiled for general registers only.
+/// Does the access on `frame`. Returns 0, or 1 for #GP(0). Must be compiled for general registers only.
 using SlowPath = std::uint32_t (*)(StubFrame* frame, void* site);
 
 struct StubRequest {
   x86::Instruction instruction;
-  std::uint64_t address = 0;  ///< where the stub will stand
-  std::uint64_t resume = 0;   ///< where the program goes on; within 2 GB of it
+  std::uint64_t address = 0;  ///< where the stub will be placed
+  std::uint64_t resume = 0;   ///< where the program continues; within 2 GB of the stub
   std::span<const InlineCase>
-      cases;  ///< immediate form: the one register; register form: those that it may name
+      cases;  ///< immediate form: the one register; register form: registers that it may name
   SlowPath slow_path = nullptr;
-  void* site = nullptr;  ///< handed to the slow path, and found behind the fault instruction
+  void* site = nullptr;  ///< passed to the slow path, and stored after the fault instruction
 };
 
 inline constexpr std::size_t max_inline_cases = 8;
 inline constexpr std::size_t max_stub_bytes = 1024;
 
-/// Where RSP was at the site, told for each byte of a stub as the instruction of that byte begins: that many
-/// words above RSP; or, with this bit, stub_frame_words above RBX, and the program's RBX is in the StubFrame
-/// that RBX points to. Unwinders read it (unwind_info.hpp).
+/// Location of the site's RSP, for each byte of a stub at the start of the instruction there: this many words
+/// above RSP; or, with this bit, stub_frame_words above RBX, and the program's RBX is in the StubFrame to
+/// which RBX points. Unwinders use it (unwind_info.hpp).
 inline constexpr std::uint8_t frame_in_rbx = 0x80;
 inline constexpr int red_zone_bytes = 128;
 inline constexpr std::size_t stub_frame_words = (sizeof(StubFrame) + red_zone_bytes) / 8;
@@ -64,13 +64,13 @@ struct Stub {
   std::size_t length = 0;
 };
 
-/// UD2 and then the 8 bytes of the request's site: executed, with all registers as at the site, where the
+/// UD2, followed by the 8 bytes of the request's site. Executed, with all registers as at the site, if the
 /// slow path found #GP(0).
 inline constexpr std::array<std::uint8_t, 2> fault_instruction{0x0f, 0x0b};
 
-/// RSP as an operand is beyond what a stub can do. Cases beyond max_inline_cases are left to the slow path.
+/// Stubs do not support RSP as an operand. Cases beyond max_inline_cases are left to the slow path.
 bool can_emit(const x86::Instruction& instruction);
-/// A length beyond max_stub_bytes: it did not fit.
+/// A length beyond max_stub_bytes means that it did not fit.
 void emit_stub(const StubRequest& request, Stub& stub);
 
 }  // namespace eum::rt::native

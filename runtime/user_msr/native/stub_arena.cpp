@@ -1,4 +1,4 @@
-// Where arenas lie.
+// Placement of arenas.
 #include "runtime/user_msr/native/stub_arena.hpp"
 
 #include <sys/mman.h>
@@ -16,19 +16,19 @@ constexpr std::uint64_t page_of(std::uint64_t address) { return address & ~(page
 
 std::uint64_t address_of(const ArenaLayout* arena) { return reinterpret_cast<std::uintptr_t>(arena); }
 
-// Both the jump to the stub and the one back must reach with a margin for their own length.
+// The jumps to the stub and back must both reach, with a margin for their own lengths.
 constexpr std::uint64_t reach = (std::uint64_t{1} << 31) - 2 * ArenaLayout::code_bytes;
 constexpr bool is_near(std::uint64_t arena, std::uint64_t site) {
   return (arena > site ? arena - site : site - arena) < reach;
 }
 
-/// An arena at this address; null where there is no room for it.
+/// Maps an arena at this address; null if there is no room.
 ArenaLayout* map_at(std::uint64_t address) {
   long got = raw_syscall(SYS_mmap, static_cast<long>(address), sizeof(ArenaLayout), PROT_READ | PROT_EXEC,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (got < 0 && got > -4096) return nullptr;
-  // A kernel that takes the address as a hint maps elsewhere. Memory that was executable once and is not any
-  // more may become writable where the other way is refused.
+  // A kernel that treats the address as a hint maps elsewhere. Some systems refuse to make writable memory
+  // executable, but allow memory that is no longer executable to become writable.
   constexpr std::size_t tables = offsetof(ArenaLayout, depths);
   if (got == static_cast<long>(address) &&
       raw_syscall(SYS_mprotect, got + static_cast<long>(tables), sizeof(ArenaLayout) - tables,
@@ -41,9 +41,9 @@ ArenaLayout* map_at(std::uint64_t address) {
 }  // namespace
 
 ArenaLayout* StubArenas::map_near(std::uint64_t site) const {
-  // Far from the code, so that neither the heap behind a program nor a library's neighbours are in the way,
-  // and that a jump that was copied to another place ends in no code (see copied_jump.hpp). No two as far
-  // from their code: what leads from a copy of one's to its stub would lead into the other.
+  // Far from the code, so that neither the heap after a program nor a library's neighbours are in the way,
+  // and so that a jump copied elsewhere does not lead to code (see copied_jump.hpp). Arenas have different
+  // distances from their code: otherwise a copied jump to one arena's stub could lead into another.
   constexpr std::uint64_t step = 29 << 20, steps = reach / step, first = 1536 / 29;
   for (std::uint64_t i = 0; i < steps; ++i) {
     std::uint64_t distance = ((first + 2 * steps - i - count_ % steps) % steps + 1) * step;

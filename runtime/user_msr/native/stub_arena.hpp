@@ -1,6 +1,6 @@
 #pragma once
-// Room for stubs near the code that jumps to them. Raw system calls only: it is made in a signal handler. It
-// must not know what stubs do.
+// Memory for stubs near the code that jumps to them. Raw system calls only: it is allocated in a signal
+// handler. It must not know what stubs do.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace eum::rt::native {
 
-/// Memory for stubs, readable and executable, within reach of a 32-bit displacement of the code that jumps to
-/// it.
+/// Memory for stubs, readable and executable, within reach of a 32-bit displacement from the code that jumps
+/// to it.
 class StubArenas {
  public:
   static constexpr std::size_t max_arenas = 256;
 
-  /// `bytes` bytes near `site`; 0 where there is no room. `fill(address, size)` writes what stands in a new
-  /// arena where there is no stub. The caller locks.
+  /// Allocates `bytes` bytes near `site`; 0 if there is no room. `fill(address, size)` fills the unused part
+  /// of a new arena. The caller locks.
   template <class Fill>
   std::uint64_t allocate(std::uint64_t site, std::size_t bytes, Fill fill) {
     std::uint64_t address = allocate_from_old(site, bytes);
@@ -27,9 +27,10 @@ class StubArenas {
     fill(reinterpret_cast<std::uintptr_t>(&fresh->code), sizeof fresh->code);
     return allocate_from_old(site, bytes);
   }
-  /// What unwinders find of a stub at `address`, which is allocated. To be called before it is executed.
+  /// Stores the unwind information of a stub at `address`, which is allocated. Must be called before it is
+  /// executed.
   void describe(std::uint64_t address, const Stub& stub, std::uint64_t return_address);
-  /// The arena whose code holds `address`, or null. Safe without a lock.
+  /// The arena whose code contains `address`, or null. Safe without a lock.
   ArenaLayout* find(std::uint64_t address) const;
   /// Unmaps everything: no thread may execute a stub any more.
   void release();

@@ -1,4 +1,5 @@
-// Formats and writes trace lines. Compiled for general registers only, no libc: stubs' slow paths call it.
+// Formats and writes trace lines. Compiled for general registers only, without libc: slow paths of stubs call
+// it.
 #include "runtime/user_msr/native/trace.hpp"
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 namespace eum::rt::native {
 namespace {
 
-constexpr long lowest_file = 300;  // out of the way of programs that count their descriptors
+constexpr long lowest_file = 300;  // high, as programs may count on low descriptor numbers
 
 long open_path(const char* path) {
   long file = raw_syscall(SYS_open, to_long(path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -43,7 +44,7 @@ void Trace::close() {
   path_ = nullptr;
 }
 
-/// A program that closes all descriptors may have opened another file under this number.
+/// False if a program that closes all descriptors has opened another file under this number.
 bool Trace::is_ours(long file) const {
   struct stat status;
   return raw_syscall(SYS_fstat, file, to_long(&status)) == 0 && status.st_dev == device_ &&

@@ -1,4 +1,5 @@
-// Classifies the bytes at a trap once: a jump of ours, a site that is being rewritten, or an instruction.
+// Classifies the bytes at a trap once: a jump of the runner, a site that is being rewritten, or an
+// instruction.
 #include "runtime/user_msr/native/trapped.hpp"
 
 #include "frontend/x86/decoder.hpp"
@@ -7,9 +8,9 @@
 namespace eum::rt::native {
 namespace {
 
-/// How many bytes of the instruction are redundant prefixes: without them it is the same instruction. A jump
-/// past some of them (as past a LOCK that the program finds needless) enters it too, so it is patched behind
-/// them all.
+/// Number of redundant prefix bytes: without them it is the same instruction. A jump past some of them (for
+/// example past a LOCK that the program finds unnecessary) enters the instruction too, so it is patched after
+/// all of them.
 std::uint8_t count_redundant_prefixes(std::span<const std::uint8_t> code, const x86::Decoding& whole) {
   for (std::uint8_t skipped = whole.length; skipped-- > 1;) {
     x86::Decoding rest = x86::decode_without_apx(code.subspan(skipped));

@@ -1,5 +1,5 @@
 #pragma once
-// What stands where a thread trapped, classified while another thread may be rewriting the very bytes. It
+// The code at which a thread trapped, classified while another thread may be rewriting the same bytes. It
 // must not know signals, registers or how an access is done.
 #include <array>
 #include <atomic>
@@ -20,9 +20,8 @@ struct CodeBytes {
   std::span<const std::uint8_t> span() const { return {bytes.data(), count}; }
 };
 
-/// Odd while sites are being rewritten, and never twice the same: who reads code between two equal times has
-/// read bytes that stood there together, but for those of sites in state Patching. One thread at a time
-/// rewrites.
+/// Odd while sites are being rewritten, and never the same value twice: bytes read between two equal times
+/// were in memory together, except those of sites in state Patching. One thread at a time rewrites.
 class RewriteClock {
  public:
   void begin() { time_.fetch_add(1); }
@@ -34,7 +33,7 @@ class RewriteClock {
   std::atomic<std::uint64_t> time_{0};
 };
 
-/// Legacy prefixes but LOCK, and REX: what can stand before a site.
+/// Legacy prefixes except LOCK, and REX: prefixes that can precede a site.
 constexpr bool is_prefix(std::uint8_t byte) {
   switch (byte) {
     case 0x26:
@@ -55,24 +54,24 @@ constexpr bool is_prefix(std::uint8_t byte) {
 
 struct Trapped {
   enum Kind : std::uint8_t {
-    NotOurs,  ///< the program's own SIGILL
-    Retry,    ///< patched by another thread since: to be executed again
-    Access,   ///< an access to do
+    NotOurs,  ///< a SIGILL of the program itself
+    Retry,    ///< patched by another thread in the meantime: execute again
+    Access,   ///< an access to be done
   } kind = NotOurs;
   x86::Instruction instruction{};
-  std::uint8_t length = 0;    ///< from RIP
+  std::uint8_t length = 0;    ///< counted from RIP
   std::uint8_t prefixes = 0;  ///< bytes from RIP to the site: redundant prefixes
-  bool is_whole = false;      ///< the bytes were read from the program, not remembered
+  bool is_whole = false;      ///< the bytes were read from memory instead of taken from the site's entry
 };
 
-/// Classifies bytes that were read once. Right only if they stood there together. `rewriting`: the clock said
-/// so before they were read; a site in state Patching then has any bytes.
+/// Classifies bytes that were read once. Correct only if they were in memory together. `rewriting`: the
+/// clock's state before they were read; a site in state Patching may then have any bytes.
 Trapped classify_trap(SiteTable& sites, std::uint64_t rip, std::span<const std::uint8_t> code,
                       bool rewriting);
 
-/// Reads and classifies until no site was rewritten meanwhile; `code` holds the bytes then.
-/// `read(address, std::span<std::uint8_t>)` returns how many bytes there were; it may read them in any order.
-/// A site that is being rewritten is served from its entry: no waiting for a thread that may not run.
+/// Reads and classifies until no site was rewritten in the meantime; `code` then holds the bytes.
+/// `read(address, std::span<std::uint8_t>)` returns the number of bytes read, in any order. A site that is
+/// being rewritten is classified by its entry, to avoid waiting for a thread that may not run.
 template <class Read, class Clock>
 Trapped classify_stable(SiteTable& sites, const Clock& clock, std::uint64_t rip, CodeBytes& code, Read read) {
   for (;;) {

@@ -1,12 +1,12 @@
-// DWARF unwind information (DWARF 5, 6.4; Linux Standard Base 5, 10.6), and an ELF file in memory around it
-// for gdb's interface to just-in-time compilers (gdb manual, chapter 30).
+// DWARF unwind information (DWARF 5, 6.4; Linux Standard Base 5, 10.6), wrapped in an in-memory ELF file for
+// gdb's interface to just-in-time compilers (gdb manual, chapter 30).
 #include "runtime/user_msr/native/unwind_info.hpp"
 
 #include <elf.h>
 
 #include "runtime/user_msr/native/stub.hpp"
 
-// By these names gdb finds the interface. Another just-in-time compiler in the program may have them too.
+// gdb finds the interface by these names. Another just-in-time compiler in the program may define them too.
 extern "C" {
 struct jit_code_entry {
   jit_code_entry *next_entry, *prev_entry;
@@ -26,7 +26,7 @@ namespace {
 
 constexpr unsigned rbx = 3, rsp = 7, rip = 16;  // DWARF's numbers (System V ABI, AMD64, figure 3.36)
 
-/// Bytes one after the other.
+/// Writes bytes one after the other.
 class Writer {
  public:
   explicit Writer(std::uint8_t* at) : at_(at) {}
@@ -79,7 +79,7 @@ struct Expression {
     write(writer);
     length = static_cast<std::size_t>(writer.here() - bytes);
   }
-  void reg(unsigned number, unsigned offset) {  // small offsets: an ULEB128 that is an SLEB128 too
+  void reg(unsigned number, unsigned offset) {  // for small offsets an ULEB128 equals an SLEB128
     add([&](Writer& w) {
       w.u8(DW_OP_breg0 + number);
       w.u8((offset & 0x7f) | 0x80);
@@ -89,7 +89,7 @@ struct Expression {
   void ops(std::initializer_list<unsigned> values) {
     add([&](Writer& w) { w.bytes(values); });
   }
-  /// The depth of what is executed.
+  /// The depth at the executed address.
   void depth() {
     reg(rip, 0);
     add([](Writer& w) {
@@ -98,7 +98,8 @@ struct Expression {
     });
     ops({DW_OP_deref_size, 1});
   }
-  /// `yes` if the depth on top of the stack has frame_in_rbx, else `no`; the depth stays for them.
+  /// `yes` if the depth on top of the stack has frame_in_rbx, else `no`; the depth stays on the stack for
+  /// them.
   void if_frame_in_rbx(const Expression& yes, const Expression& no) {
     ops({DW_OP_dup, DW_OP_const1u, frame_in_rbx, DW_OP_and, DW_OP_bra, static_cast<unsigned>(no.length + 3),
          0});
@@ -156,7 +157,7 @@ void rule(Writer& w, std::initializer_list<unsigned> instruction, const Expressi
   for (std::size_t i = 0; i < e.length; ++i) w.u8(e.bytes[i]);
 }
 
-/// Writes one entry of .eh_frame, its length first, and fills it up.
+/// Writes one entry of .eh_frame, its length first, and pads it.
 template <class Write>
 void entry(Writer& w, Write write) {
   std::uint8_t* start = w.here();
@@ -166,7 +167,7 @@ void entry(Writer& w, Write write) {
   Writer(start).little(static_cast<std::uint64_t>(w.here() - start - 4), 4);
 }
 
-/// CIE, FDE and end; the address of the FDE.
+/// Writes CIE, FDE and end; returns the address of the FDE.
 std::uint8_t* write_eh_frame(Writer& w, const ArenaLayout& arena) {
   std::uint8_t* cie = w.here();
   entry(w, [&](Writer&) {
@@ -188,7 +189,7 @@ std::uint8_t* write_eh_frame(Writer& w, const ArenaLayout& arena) {
   return fde;
 }
 
-/// What ArenaLayout::unwind_info holds.
+/// Contents of ArenaLayout::unwind_info.
 struct UnwindInfo {
   enum Section : std::uint16_t { None, Text, EhFrame, Symbols, Strings, Count };
 
@@ -284,7 +285,7 @@ void describe_arena(ArenaLayout& arena) {
   UnwindInfo& info = info_of(arena);
   Writer writer(info.eh_frame);
   const std::uint8_t* fde = write_eh_frame(writer, arena);
-  // Encodings: relative to the place itself, 4 bytes; 4 bytes; relative to the header, 4 bytes.
+  // Encodings: relative to the field itself, 4 bytes; 4 bytes; relative to the header, 4 bytes.
   info.header = {1,
                  0x1b,
                  0x03,

@@ -1,10 +1,10 @@
 #pragma once
-// The environment variables between `eumulate msr run` and the preloaded library.
+// The environment variables by which `eumulate msr run` controls the preloaded library.
 namespace eum::rt::native {
 
 inline constexpr char config_variable[] =
     "EUMULATE_MSR_CONFIG";  ///< absolute path; absent: the library does nothing
-inline constexpr char library_variable[] = "EUMULATE_MSR_LIBRARY";  ///< the library, as LD_PRELOAD has it
+inline constexpr char library_variable[] = "EUMULATE_MSR_LIBRARY";  ///< path of the library, as in LD_PRELOAD
 inline constexpr char trace_variable[] = "EUMULATE_MSR_TRACE";      ///< path, or "-" for standard error
 inline constexpr char patch_variable[] = "EUMULATE_MSR_PATCH";      ///< one of the words below; absent: patch
 inline constexpr char patch_off[] = "off";                          ///< every access traps
