@@ -1,5 +1,5 @@
 // perf_compare: `measure` times the kernels of perf/kernels on PoCL, Eumulate and native loops, in turns, and
-// writes a record; `report` makes tables and a page of records, and compares with an older one.
+// writes a record; `report` prints tables and writes a page for records, and compares with an older one.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -55,7 +55,7 @@ Result<Record> read_record(const std::string& path) {
   return record;
 }
 
-/// "name" exactly, or any name that holds "part".
+/// Whether the name contains one of `parts`, or there are none.
 bool chosen(const std::string& name, const std::vector<std::string>& parts) {
   if (parts.empty()) return true;
   return std::any_of(parts.begin(), parts.end(), [&](auto& part) { return name.find(part) != name.npos; });
@@ -87,7 +87,7 @@ Result<std::vector<std::unique_ptr<Contender>>> make_contenders(const CommandLin
   return contenders;
 }
 
-/// How many rows have a contender that failed.
+/// Returns the number of rows in which a contender failed.
 Result<int> run_measure(CommandLine& line) {
   if (line.workers == 0) line.workers = std::max(1u, std::thread::hardware_concurrency());
   const auto contenders = make_contenders(line);
@@ -118,7 +118,7 @@ Result<int> run_measure(CommandLine& line) {
   return failed;
 }
 
-/// How many kernels are worse than in the baseline.
+/// Returns the number of kernels that are worse than in the baseline.
 Result<int> run_report(const CommandLine& line) {
   std::vector<Record> records;
   for (const std::string& path : line.records) {

@@ -1,5 +1,5 @@
-// What image messages cost on one core, as Google Benchmark sees it: kernels of memory/image and, next to
-// them, the scalar definition. Counters are samples and texels a second.
+// The cost of image messages on one core, measured by Google Benchmark: kernels of memory/image and, for
+// comparison, the scalar definition. Counters are samples and texels per second.
 #include <benchmark/benchmark.h>
 
 #include <bit>
@@ -39,7 +39,7 @@ struct Image {
     std::mt19937 random(1);
     for (std::size_t at = 0; at + 4 <= memory.size(); at += 4) {
       std::uint32_t value = static_cast<std::uint32_t>(random());
-      // 0 to 1: a denormal would cost more than its message.
+      // From 0 to 1: processing a denormal would cost more than its message.
       if (find_format(format)->kind == ChannelKind::FLOAT)
         value = bits(static_cast<float>(value >> 8) / (1 << 24));
       std::memcpy(memory.data() + at, &value, sizeof value);
@@ -51,7 +51,7 @@ struct Image {
 
 constexpr std::uint32_t side = 512;
 
-/// One message for each 16 texels of a picture of the image's size: u and v of a slightly rotated grid.
+/// Each message samples 16 points of a slightly rotated grid that covers the image.
 void sample_image(benchmark::State& run, const char* format, TileMode tiling, MapFilter filter,
                   AddressControl address, bool normalized, bool by_kernel) {
   const Image image(format, tiling, side, side);
@@ -143,7 +143,7 @@ TYPED(write_rgba32f, "R32G32B32A32_FLOAT", linear, Kind::Write, true);
 #undef SAMPLE
 #undef TYPED
 
-/// What a kernel costs once.
+/// The one-time cost of making a kernel.
 void make_kernel(benchmark::State& run) {
   const Image image("R8G8B8A8_UNORM", y_tiles, side, side);
   SamplerState sampler;
@@ -155,7 +155,7 @@ void make_kernel(benchmark::State& run) {
 }
 BENCHMARK(make_kernel);
 
-/// The message where it stands in a program: with the comparison of states, bilinear.
+/// A bilinear message at its site in a program, including the comparison of states.
 void run_at_site(benchmark::State& run) {
   const Image image("R8G8B8A8_UNORM", linear, side, side);
   SamplerState sampler;
@@ -174,7 +174,7 @@ void run_at_site(benchmark::State& run) {
 }
 BENCHMARK(run_at_site);
 
-/// What it costs to find it again.
+/// The cost of finding a kernel in the cache.
 void find_kernel(benchmark::State& run) {
   const Image image("R8G8B8A8_UNORM", y_tiles, side, side);
   SamplerState sampler;

@@ -1,5 +1,5 @@
-// What a launch costs beside the kernel, and guest memory: buffers by number and size, accesses by address.
-// Google Benchmark; the kernel is saxpy over one group.
+// The cost of a launch apart from the kernel, and of guest memory: buffers by number and size, accesses by
+// address. Uses Google Benchmark; the kernel is saxpy over one group.
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
@@ -61,7 +61,7 @@ void run(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(launch.run());
 }
 
-/// A dispatch that steps some guest instructions at a time.
+/// A dispatch that executes about 100 guest instructions in each step.
 void step(benchmark::State& state) {
   World world = World::make();
   world.range.global = {1u << 20, 1, 1};
@@ -74,7 +74,7 @@ void step(benchmark::State& state) {
   }
 }
 
-/// `count` buffers, made, found and released again; the time is that of one buffer.
+/// `count` buffers are made and released; the counter is the time for one buffer.
 void buffers(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   for (auto _ : state) {
@@ -88,7 +88,7 @@ void buffers(benchmark::State& state) {
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-/// AddressSpace::find among `count` regions, at random.
+/// AddressSpace::find of random addresses among `count` regions.
 void find(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const auto device = *rt::Device::create({.workers = 1});
@@ -103,7 +103,7 @@ void find(benchmark::State& state) {
   }
 }
 
-/// A buffer of so many MiB, of which one byte is touched.
+/// A buffer whose size in MiB is the argument, of which one byte is touched.
 void large_buffer(benchmark::State& state) {
   const auto device = *rt::Device::create({.workers = 1});
   for (auto _ : state) {

@@ -1,4 +1,4 @@
-// Checking, then sampling.
+// Checks results first, then takes samples.
 #include "perf/measure.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using cli::Instant;
 
-/// Seconds of each launch, over so many.
+/// Seconds per launch, averaged over `launches`.
 Result<Instant> time(Contender& contender, unsigned launches) {
   const Instant start = Instant::now();
   for (unsigned i = 0; i < launches; i++)
@@ -19,7 +19,7 @@ Result<Instant> time(Contender& contender, unsigned launches) {
   return (Instant::now() - start) / launches;
 }
 
-/// Empty if every buffer holds what it must.
+/// Empty if every buffer has the expected contents.
 std::string check(Contender& contender, const kernels::KernelCase& kernel_case,
                   const std::vector<kernels::Bytes>& expected) {
   const Result<std::vector<kernels::Bytes>> got = contender.read();
@@ -32,14 +32,14 @@ std::string check(Contender& contender, const kernels::KernelCase& kernel_case,
   return {};
 }
 
-/// One contender and how many launches are a sample of it.
+/// A contender and the number of launches in a sample of it.
 struct Turn {
   Contender* contender;
   ContenderRecord* record;
   unsigned launches = 1;
 };
 
-/// Up to the first launches; an error is why there will be no times.
+/// Everything up to the first launches; an error is the reason why there will be no times.
 Result<void> begin(Turn& turn, const PerfKernel& row, const kernels::KernelCase& kernel_case,
                    const std::vector<kernels::Bytes>& expected, const MeasureOptions& options) {
   Contender& contender = *turn.contender;

@@ -1,5 +1,5 @@
-// perf_micro: what single things cost a guest thread, as the difference between many repetitions and none, on
-// Eumulate and for as many work items on PoCL.
+// perf_micro: the cost of single operations for a guest thread, as the difference between many repetitions
+// and none, on Eumulate and, for as many work items, on PoCL.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -24,7 +24,7 @@ struct CommandLine {
   std::string json;
 };
 
-/// Nanoseconds of CPU time; nothing where the contender takes no part.
+/// Nanoseconds of CPU time; empty if the contender does not take part.
 struct Cost {
   std::optional<double> thread, unit;
 };

@@ -1,4 +1,4 @@
-// Ratios, comparisons of two runs, and JSON both ways.
+// Ratios, comparison of two runs, and conversion to and from JSON.
 #include "perf/record.hpp"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// What a comparison has measured, as data and as JSON, and what follows from it. It knows nothing of how it
-// was measured.
+// The results of a comparison, as data and as JSON, and what is derived from them. Independent of how they
+// were measured.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace eum::perf {
 
-/// Names that figures are about; contenders have them.
+/// Names of the contenders that figures refer to.
 inline constexpr std::string_view kPocl = "PoCL", kEumulate = "Eumulate", kNative = "C++",
                                   kAvx512 = "Eumulate with AVX-512";
 
 struct ContenderRecord {
   std::string name;
-  std::string absent;   ///< why it does not take part; "" if it does
-  std::string failure;  ///< what went wrong; "" for nothing. Times then count for nothing.
-  double build = 0;     ///< seconds of making code, before the first launch and in it
+  std::string absent;   ///< the reason why it does not take part; "" if it does
+  std::string failure;  ///< the error, or "". With an error, times are ignored.
+  double build = 0;     ///< seconds spent generating code, before and in the first launch
   HostCode code;
-  std::vector<double> wall, cpu;  ///< seconds a launch, a value a sample
+  std::vector<double> wall, cpu;  ///< seconds per launch, one value per sample
 
   bool timed() const { return absent.empty() && failure.empty() && !wall.empty(); }
 };
@@ -42,27 +42,27 @@ struct Record {
   unsigned workers = 1;  ///< of each contender
   std::vector<KernelRecord> kernels;
 
-  /// One thread each: what other load takes does not count. More: what matters is when all is done.
+  /// With one thread, CPU time, which excludes other load; with more, wall time until all have finished.
   const std::vector<double>& times(const ContenderRecord& contender) const {
     return workers == 1 ? contender.cpu : contender.wall;
   }
 };
 
-/// How the times of `a` compare with those of `b`, sample by sample.
+/// The ratio of the times of `a` to those of `b`, sample by sample.
 struct Ratio {
   double median = 0;
-  double least = 0;  ///< of the smallest times
+  double least = 0;  ///< ratio of the smallest times
   cli::Interval interval;
 };
-/// None where one of them has no times.
+/// Empty if one of them has no times.
 std::optional<Ratio> ratio(const Record& record, const KernelRecord& kernel, std::string_view a,
                            std::string_view b);
-/// Of medians over all kernels that have them; 0 for none.
+/// Geometric mean of the median ratios of all kernels that have one; 0 if none has.
 double geometric_mean(const Record& record, std::string_view a, std::string_view b);
 
-/// One line for each kernel of both records whose ratio of Eumulate to PoCL (to C++ where PoCL takes no part)
-/// is worse than in `old` by more than noise: the intervals are apart, and the medians by a twentieth or
-/// more.
+/// One line for each kernel of both records whose ratio of Eumulate to PoCL (to C++ if PoCL does not take
+/// part) is worse than in `old` by more than noise: the intervals are disjoint, and the medians differ by at
+/// least a twentieth.
 std::vector<std::string> regressions(const Record& old, const Record& now);
 
 std::string to_json(const Record& record);

@@ -1,4 +1,4 @@
-// What a comparison has found, for people: a table in markdown, and a page for a browser.
+// The results of a comparison for human readers: a table in Markdown, and a page for a browser.
 #pragma once
 #include <span>
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace eum::perf {
 
-/// Kernels in the order of their ratio of Eumulate to PoCL, the worst first.
+/// A table with kernels in the order of their ratio of Eumulate to PoCL, the worst first.
 std::string markdown(const Record& record);
 
-/// One page with tables and bars, which needs nothing but itself.
+/// A self-contained page with tables and bar charts.
 std::string html(std::span<const Record> records);
 
 }  // namespace eum::perf

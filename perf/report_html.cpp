@@ -1,5 +1,4 @@
-// The page: one bar chart and one table a record, drawn in SVG, with the colours that the browser's theme
-// asks for.
+// The page: a bar chart in SVG and a table for each record, in the colours of the browser's theme.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -49,7 +48,7 @@ struct Bar {
   std::optional<Ratio> native;
 };
 
-/// A logarithmic axis from 1/128 to 32.
+/// Position on a logarithmic axis from 1/128 to 32.
 double position(double value) {
   constexpr double left = 170, width = 760, low = -7, high = 5;
   return left + width * (std::clamp(std::log2(value), low, high) - low) / (high - low);
@@ -91,7 +90,7 @@ std::string chart(const Record& record) {
   return svg + "</svg>\n";
 }
 
-/// The rows of the markdown table as one of HTML.
+/// Converts the rows of the Markdown table to an HTML table.
 std::string table(const std::string& text) {
   std::string result = "<div class=\"wide\"><table>\n", notes;
   size_t rows = 0;

@@ -1,4 +1,4 @@
-// The table in markdown.
+// The table in Markdown.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// What each step from bits to host code costs, as Google Benchmark sees it: decoding, lowering (decoding
-// included), each pass, emission (what compiling takes beyond the passes) and the whole way, for each kernel
-// of the corpus, for all together, and for functions of up to 60,000 instructions. The counter "each" is the
-// time of the step for one GEN instruction; "code" and "metadata" are bytes kept for one.
+// The cost of each step from machine code to host code, measured by Google Benchmark: decoding, lowering
+// (including decoding), each pass, emission (compilation without the passes) and everything together, for
+// each kernel of the corpus, for all of them, and for functions of up to 60,000 instructions. The counter
+// "each" is the time of the step per GEN instruction; "code" and "metadata" are the bytes kept per GEN
+// instruction.
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
@@ -44,8 +45,8 @@ Result<std::vector<CorpusKernel>> load_corpus() {
   return loaded;
 }
 
-/// The kernel with what comes before its end of thread over and over, in at least so many instructions: a
-/// function as large as one likes, with the messages, branches and loops of a real one.
+/// The kernel with the code before its end of thread repeated until it has at least `instructions`
+/// instructions: a function of arbitrary size with the messages, branches and loops of a real one.
 Result<CorpusKernel> grown(const CorpusKernel& small, std::size_t instructions) {
   const rt::KernelCode code = small.code();
   std::uint32_t end = 0;
@@ -65,7 +66,7 @@ Result<CorpusKernel> grown(const CorpusKernel& small, std::size_t instructions) 
   return large;
 }
 
-/// Reports `instructions` an iteration, and the time for one of them.
+/// Reports the number of instructions per iteration, and the time per instruction.
 void count(benchmark::State& state, std::size_t instructions) {
   state.counters["instr"] = static_cast<double>(instructions);
   state.counters["each"] =
@@ -75,7 +76,7 @@ void count(benchmark::State& state, std::size_t instructions) {
 
 using Chosen = std::span<const CorpusKernel>;
 
-/// Seconds that this thread has been on a processor: other load does not count.
+/// CPU time of this thread in seconds, which excludes other load.
 double thread_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -123,7 +124,7 @@ void lower(benchmark::State& state, Chosen chosen) {
   count(state, instructions);
 }
 
-/// Times `step` on functions to which the first `passes_before` passes have been done.
+/// Times `step` on functions after the first `passes_before` passes.
 template <class Step>
 void step_of(benchmark::State& state, Chosen chosen, std::size_t passes_before, Step&& step) {
   std::size_t instructions = 0;
@@ -146,7 +147,7 @@ void step_of(benchmark::State& state, Chosen chosen, std::size_t passes_before, 
   count(state, instructions);
 }
 
-/// Compiling, without what the passes take on another copy of the same function.
+/// Times compilation, minus the time of the passes on another copy of the same function.
 void emit(benchmark::State& state, jit::Engine& engine, Chosen chosen) {
   std::size_t instructions = 0;
   for (auto _ : state) {
@@ -171,7 +172,7 @@ void emit(benchmark::State& state, jit::Engine& engine, Chosen chosen) {
   count(state, instructions);
 }
 
-/// Every kernel given, from bits to host code; and what is kept of it for a GEN instruction, in bytes.
+/// Translates all given kernels, from machine code to host code; reports the bytes kept per GEN instruction.
 void translate(benchmark::State& state, jit::Engine& engine, Chosen chosen) {
   std::size_t instructions = 0, code = 0, metadata = 0;
   for (auto _ : state) {

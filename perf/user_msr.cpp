@@ -1,6 +1,6 @@
-// What an access costs under the runner: the first execution of a site, the patched site by source, the trap
-// path, and a system call that returns as much. One table; --check fails where the limits of the design are
-// missed.
+// The cost of an access under the runner: the first execution of a site, the patched site by source, the trap
+// path, and, for comparison, a system call that returns as much. Prints one table; --check fails if the
+// limits of the design are exceeded.
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -49,7 +49,7 @@ void skip_ud2(int, siginfo_t*, void* context) {
 }
 
 struct Cost {
-  double median, best;  // nanoseconds an access
+  double median, best;  // nanoseconds per access
 };
 
 Cost summarize(std::vector<double> samples) {
@@ -57,7 +57,7 @@ Cost summarize(std::vector<double> samples) {
   return {samples[samples.size() / 2], samples.front()};
 }
 
-/// Batches of `count` calls of `access`.
+/// Times batches of `count` calls of `access`.
 template <class Access>
 Cost time_access(int count, Access access) {
   std::vector<double> samples;
@@ -69,7 +69,7 @@ Cost time_access(int count, Access access) {
   return summarize(std::move(samples));
 }
 
-/// Calls each of many functions that hold a site of their own, once: trap, decode, translate, patch.
+/// Calls many functions once that each hold a site of their own: trap, decode, translate, patch.
 Cost time_first_executions() {
   constexpr std::size_t sites = 2000, stride = 32;
   void* memory = mmap(nullptr, sites * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,5 +1,5 @@
-// What eum_msr_step costs an embedder: one instruction over and over, by form, source and where the bitmap
-// lies. One table, in nanoseconds.
+// The cost of eum_msr_step for an embedder: repetitions of one instruction, by form, source and location of
+// the bitmap. Prints one table, in nanoseconds.
 #include <fmt/core.h>
 #include <time.h>
 
@@ -32,7 +32,7 @@ void add(eum_msr_machine* machine, std::uint32_t address, eum_msr_read_callback 
 }
 
 struct Cost {
-  double median, best;  // nanoseconds a step
+  double median, best;  // nanoseconds per step
 };
 
 double cpu_ns() {
@@ -41,7 +41,7 @@ double cpu_ns() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-/// Aborts where a step does not end as `kind` says.
+/// Aborts if a step does not end as `kind` says.
 Cost time_step(eum_msr_machine* machine, std::span<const std::uint8_t> code, std::uint32_t kind) {
   constexpr int count = 10000;
   std::vector<double> samples;

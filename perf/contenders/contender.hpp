@@ -1,4 +1,4 @@
-// One way to run a kernel of the comparison. It knows nothing of the others, nor of how times are taken.
+// One way to run a kernel of the comparison. Independent of the others, and of how times are measured.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,18 +13,18 @@ class Contender {
  public:
   virtual ~Contender() = default;
   virtual std::string name() const = 0;
-  /// Why it cannot run the row; empty where it can.
+  /// The reason why it cannot run the row; empty if it can.
   virtual std::string cannot(const PerfKernel& row, const kernels::KernelCase& kernel_case) const = 0;
-  /// Compiles or loads the kernel and gives every buffer its initial bytes. Takes the place of the kernel
-  /// before. Both arguments outlive the use.
+  /// Compiles or loads the kernel and sets every buffer to its initial bytes. Replaces the previous kernel.
+  /// Both arguments must outlive the use.
   virtual Result<void> prepare(const PerfKernel& row, const kernels::KernelCase& kernel_case) = 0;
-  /// Seconds of the last prepare() that went into making code.
+  /// Seconds that the last prepare() spent on generating code.
   virtual double build_seconds() const = 0;
   /// Runs the range once.
   virtual Result<void> launch() = 0;
-  /// The memory of each argument after the launches so far; empty where the argument is no buffer.
+  /// The memory of each argument after the launches so far; empty if the argument is no buffer.
   virtual Result<std::vector<kernels::Bytes>> read() = 0;
-  /// The host code that launches run. After the first launch.
+  /// The host code that launches execute. Available after the first launch.
   virtual Result<HostCode> code() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// One device for all kernels; each is loaded and translated anew.
+// A new device for each kernel, so that each is loaded and translated anew.
 #include "perf/contenders/contenders.hpp"
 #include "perf/record.hpp"
 #include "tests/kernels/case_runner.hpp"
@@ -17,7 +17,7 @@ class Eumulate final : public Contender {
 
   Result<void> prepare(const PerfKernel&, const kernels::KernelCase& kernel_case) override {
     case_.reset();
-    device_.reset();  // with its cache of translated code
+    device_.reset();  // together with its cache of translated code
     auto device = rt::Device::create(options_);
     if (!device) return device.error();
     device_ = std::move(*device);

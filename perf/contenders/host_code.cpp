@@ -1,4 +1,4 @@
-// objdump disassembles; what is packed is told by registers and the endings of mnemonics.
+// Disassembles with objdump; registers and mnemonic suffixes tell which instructions are packed.
 #include "perf/contenders/host_code.hpp"
 
 #include <fmt/core.h>
@@ -15,7 +15,7 @@ bool is_move(std::string_view mnemonic) {
   return false;
 }
 
-/// addss, vmulsd, vfmadd231ss, vcvtsi2ss, vpextrd, ...: one element of a register.
+/// addss, vmulsd, vfmadd231ss, vcvtsi2ss, vpextrd, ...: instructions on one element of a register.
 bool is_scalar(std::string_view mnemonic) {
   for (const std::string_view part : {"ss", "sd", "si2", "2si", "2usi", "usi2", "extr", "insr"})
     if (mnemonic.ends_with(part) || (part.size() > 2 && mnemonic.find(part) != std::string_view::npos))

@@ -1,4 +1,4 @@
-// What a piece of host code is made of, by its disassembly: which vectors it really uses.
+// The composition of host code according to its disassembly: which vectors it really uses.
 #pragma once
 #include <array>
 #include <string>
@@ -8,24 +8,24 @@
 
 namespace eum::perf {
 
-/// Instructions that do more than move data, as they stand in the code: how often each runs is not known.
+/// Counts the instructions in the code that do more than move data; how often each is executed is unknown.
 struct HostCode {
-  unsigned other = 0;                ///< scalar, branches and all else
+  unsigned other = 0;                ///< scalar instructions, branches and all others
   std::array<unsigned, 3> packed{};  ///< on several elements of a register of 128, 256, 512 bits
 
-  /// The widest vectors that more than a fiftieth of the instructions work on (a twentieth for 128 bits,
-  /// where scalar code has its zeros and conversions), in bits; 64 for none.
+  /// The widest vectors, in bits, that more than a fiftieth of the instructions use (a twentieth for 128
+  /// bits, which scalar code uses for zeros and conversions); 64 for none.
   unsigned bits() const;
-  /// The part of the instructions that work on several elements.
+  /// The share of instructions that work on several elements.
   double packed_share() const;
-  /// "512 (43 %)", "scalar".
+  /// Such as "512 (43 %)" or "scalar".
   std::string text() const;
 };
 
-/// Of an assembler listing, whatever its syntax: one instruction a line, mnemonic first. Other lines have a
-/// colon, or begin with a semicolon or hash.
+/// Counts in an assembler listing of any syntax: one instruction per line, mnemonic first. Other lines
+/// contain a colon, or begin with a semicolon or hash.
 HostCode inspect_listing(std::string_view listing);
-/// Of a function of an ELF file; all of its code where `symbol` is empty. Needs objdump.
+/// Counts in a function of an ELF file, or in all of its code if `symbol` is empty. Needs objdump.
 Result<HostCode> inspect_file(const std::string& path, const std::string& symbol);
 
 }  // namespace eum::perf

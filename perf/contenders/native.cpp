@@ -1,4 +1,5 @@
-// The loops of perf/native. Its memory is what a program would allocate: one block a buffer, on cache lines.
+// The loops of perf/native. Memory is allocated as a program would: one block per buffer, aligned to cache
+// lines.
 #include <dlfcn.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>

@@ -1,4 +1,4 @@
-// PoCL as it is installed. What it compiles, it leaves in its cache as shared objects, which are looked into.
+// The installed PoCL. It leaves compiled kernels in its cache as shared objects, which are inspected.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that goes when the program ends.
+/// A folder that is removed when the program ends.
 class CacheFolder {
  public:
   CacheFolder() {
@@ -65,7 +65,7 @@ class Pocl final : public Contender {
   }
   Result<std::vector<kernels::Bytes>> read() override { return run_.read(); }
 
-  /// Of the newest object with the kernel's name: the one that the last first launch made.
+  /// Inspects the newest object with the kernel's name: the one compiled in this kernel's first launch.
   Result<HostCode> code() const override {
     std::optional<fs::directory_entry> newest;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(cache_.path()))

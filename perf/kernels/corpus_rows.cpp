@@ -1,4 +1,5 @@
-// Kernels of the corpus whose work items are each on their own: the case of the corpus many times over.
+// Kernels of the corpus whose work items are independent of each other: the corpus case, replicated many
+// times.
 #include <fmt/core.h>
 
 #include "perf/kernels/kernels.hpp"
@@ -8,7 +9,7 @@ namespace {
 
 struct Row {
   std::string_view small;
-  uint32_t items;  ///< about so many
+  uint32_t items;  ///< approximate number
 };
 
 constexpr Row kRows[] = {
@@ -74,13 +75,12 @@ constexpr Row kRows[] = {
 
 void add_corpus_rows(std::vector<PerfKernel>& rows) {
   for (const auto& [small, items] : kRows) {
-    constexpr uint32_t whole = 64;  // so that groups can be whole vectors of anyone's, as users make them
+    constexpr uint32_t whole = 64;  // so that groups can be whole vectors, as in user programs
     const auto make = [small = small, items = items] {
       const uint32_t times = items / find_small(small)->global[0];
       return enlarged(small, times < whole ? std::max(1u, times) : times / whole * whole);
     };
-    // The file tells a kernel from its twins that were compiled in another way; the case does not matter
-    // here.
+    // The file distinguishes a kernel from variants compiled with other options; the case is irrelevant here.
     const kernels::KernelCase& c = *find_small(small);
     rows.push_back(
         {c.file == c.kernel ? c.file : fmt::format("{}.{}", c.file, c.kernel), std::string(small), make});

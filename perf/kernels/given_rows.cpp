@@ -1,5 +1,5 @@
-// The eight kernels that targets are set for, three sizes of saxpy, and two pictures: no size fits a cache of
-// the first level but where the name says so.
+// The eight kernels for which targets are set, three sizes of saxpy, and two pictures. No size fits in a
+// first-level cache unless the name says so.
 #include "perf/kernels/kernels.hpp"
 #include "tests/kernels/given_kernels.hpp"
 

@@ -1,4 +1,4 @@
-// What rows are made with.
+// Helpers with which rows are made.
 #include "perf/kernels/kernels.hpp"
 
 namespace eum::perf {

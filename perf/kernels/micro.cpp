@@ -1,5 +1,5 @@
-// Enough threads that one launch takes 0.1 ms or more, and enough repetitions that a thread's own cost is
-// little.
+// Enough threads that a launch takes at least 0.1 ms, and enough repetitions that the cost of a thread itself
+// is small.
 #include "perf/kernels/micro.hpp"
 
 namespace eum::perf {

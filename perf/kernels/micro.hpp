@@ -1,4 +1,4 @@
-// The rows of unit costs: a kernel of micro.cl, what it repeats, and how often.
+// The rows of unit costs: a kernel of micro.cl, the operation it repeats, and how often.
 #pragma once
 #include <span>
 #include <string_view>
@@ -7,9 +7,9 @@ namespace eum::perf {
 
 struct MicroRow {
   std::string_view kernel;
-  std::string_view unit;  ///< what one repetition is; "" where the kernel repeats nothing
+  std::string_view unit;  ///< what one repetition is; "" if the kernel repeats nothing
   unsigned items;         ///< work items
-  unsigned repetitions;   ///< of each
+  unsigned repetitions;   ///< for each work item
 };
 
 std::span<const MicroRow> micro_rows();

@@ -1,5 +1,5 @@
-// Kernels with a native loop beside the eight: those of work_kernels.hpp, and of the corpus with arguments of
-// a size that takes 10 ms or more.
+// Further kernels with a native loop: those of work_kernels.hpp, and corpus kernels with arguments of a size
+// that takes at least 10 ms.
 #include "perf/kernels/kernels.hpp"
 #include "tests/kernels/work_kernels.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 using namespace kernels;
 using namespace kernels::work;
 
-/// Divisors without 0, and no quotient that overflows.
+/// Divisors other than 0 and -1, so that no quotient overflows.
 template <class T>
 std::vector<T> divisors(size_t count) {
   std::vector<T> values = random_bits<T>(2001, count);
@@ -152,7 +152,7 @@ KernelCase divide64() {
 KernelCase gather() {
   const uint32_t n = 1 << 20;
   std::vector<uint32_t> index(n);
-  for (uint32_t i = 0; i < n; i++) index[i] = i * 2654435761u % n;  // odd: a permutation of a power of two
+  for (uint32_t i = 0; i < n; i++) index[i] = i * 2654435761u % n;  // odd: a permutation, as n is 2^20
   return resized("gather.gather", {n, 1, 1}, {},
                  {input(index), input(random_bits<uint8_t>(2029, n)), input(random_bits<uint16_t>(2030, n)),
                   input(random_bits<uint32_t>(2031, n)), input(random_bits<uint64_t>(2032, n)),

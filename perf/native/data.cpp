@@ -1,4 +1,4 @@
-// Loops whose course the data decide: search, histograms, sorts, graphs.
+// Loops whose control flow depends on the data: search, histograms, sorts, graphs.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -8,9 +8,9 @@
 namespace eum::perf::native {
 namespace {
 
-/// Adds a histogram of in[first, last) to `bins`, which others add to as well.
+/// Adds a histogram of in[first, last) to `bins`, to which other threads add as well.
 [[gnu::always_inline]] inline void count_bytes(const uint8_t* in, size_t first, size_t last, uint32_t* bins) {
-  uint32_t mine[4][256] = {};  // the same byte again and again is no chain through one place
+  uint32_t mine[4][256] = {};  // four copies, so that repeated bytes form no dependency chain
   for (; first + 4 <= last; first += 4)
     for (size_t k = 0; k < 4; k++) mine[k][in[first + k]]++;
   for (; first < last; first++) mine[0][in[first]]++;
@@ -85,7 +85,7 @@ void bitonic_step(const Call& call, size_t begin, size_t end) {
     }
     return;
   }
-  // Parts may end inside of a block, so each does those whose lower half begins in it.
+  // A part may end inside a block, so each part does the blocks whose lower half begins in it.
   for (size_t base = begin; base < end; base += j) {
     if (base & j) continue;
     const bool up = (base & k) == 0;

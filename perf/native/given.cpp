@@ -1,5 +1,5 @@
-// The eight but for sgemm, which is with the other products. Lanes are work items where an omp simd loop does
-// not do.
+// The eight kernels except sgemm, which is with the other products. Lanes are work items where an omp simd
+// loop does not suffice.
 #include <bit>
 #include <cmath>
 
@@ -30,8 +30,8 @@ void store(T* to, const Lanes& lanes, size_t count) {
     std::memcpy(to, &lanes, count * sizeof(T));
 }
 
-/// Two vectors at once, so that one has work while the other waits for its products; whether all are outside
-/// is asked after every few steps.
+/// Processes two vectors at once to hide the latency of products; checks only after every few steps whether
+/// all points have escaped.
 [[gnu::always_inline]] inline void escape_times(const Call& call, size_t begin, size_t end, uint32_t width) {
   constexpr size_t vectors = 2, steps_between = 8;
   int32_t* out = call.buffer<int32_t>(0);
@@ -52,7 +52,7 @@ void store(T* to, const Lanes& lanes, size_t count) {
         for (size_t v = 0; v < vectors; v++) {
           const Floats xx = zx[v] * zx[v], yy = zy[v] * zy[v];
           inside[v] = xx + yy <= 4.0f;
-          steps[v] -= inside[v];  // -1 where inside; those that left stay outside
+          steps[v] -= inside[v];  // inside is -1 for lanes inside; those that left stay outside
           const Floats y = 2 * zx[v] * zy[v] + cy[v];
           zx[v] = inside[v] ? xx - yy + cx[v] : zx[v];
           zy[v] = inside[v] ? y : zy[v];
@@ -134,7 +134,7 @@ void bs(const Call& call, size_t begin, size_t end) {
 
 void hash(const Call& call, size_t begin, size_t end) {
   constexpr uint32_t p1 = 2654435761u, p2 = 2246822519u, p3 = 3266489917u;
-  constexpr size_t items = 4;  // in one vector, with four words each
+  constexpr size_t items = 4;  // per vector, with four words each
   using Quad = Vector<uint32_t, 4>;
   const uint32_t* in = call.buffer<uint32_t>(0);
   uint32_t* out = call.buffer<uint32_t>(1);
@@ -174,7 +174,7 @@ void mandel2(const Call& call, size_t begin, size_t end) {
 }
 
 void nbody(const Call& call, size_t begin, size_t end) {
-  constexpr size_t vectors = 2;  // so that one has work while the other waits
+  constexpr size_t vectors = 2;  // to hide latency
   const float* __restrict p = call.buffer<float>(0);
   float* __restrict out = call.buffer<float>(1);
   const size_t bodies = call.value<uint32_t>(2);

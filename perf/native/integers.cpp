@@ -1,4 +1,4 @@
-// Digests, division, primes, and Collatz' sequences.
+// Digests, division, primes, and Collatz sequences.
 #include <algorithm>
 
 #include "perf/native/native.hpp"

@@ -1,5 +1,5 @@
-// The loops that a C++ programmer would write for this CPU in place of a kernel, compiled with
-// -O3 -march=native -ffast-math -fopenmp-simd. They know a kernel's arguments, and nothing of the emulator.
+// The loops that a C++ programmer would write for this CPU instead of a kernel, compiled with -O3
+// -march=native -ffast-math -fopenmp-simd. They depend on a kernel's arguments only, not on the emulator.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace eum::perf::native {
 
-/// The arguments of one launch, by number: memory of buffers, bytes of values (empty where it is neither).
+/// The arguments of one launch, by index: memory of buffers, bytes of values (empty if it is neither).
 struct Call {
   std::array<uint32_t, 3> global, local;
   std::span<const std::span<std::byte>> memory;
@@ -27,14 +27,14 @@ struct Call {
   }
 };
 
-/// Does the part [begin, end) of the range's last dimension; parts may be done at the same time.
+/// Computes the part [begin, end) of the range's last dimension; parts may run concurrently.
 using Loop = void (*)(const Call& call, size_t begin, size_t end);
 
-/// GCC's vectors: 16 lanes of 32 bits, of which the compiler makes what the CPU has.
+/// GCC's vector extension, which the compiler maps to the vectors that the CPU has.
 template <class T, size_t lanes>
 using Vector [[gnu::vector_size(sizeof(T) * lanes)]] = T;
 
-// The eight.
+// The eight kernels with targets.
 void arx(const Call&, size_t begin, size_t end);
 void bs(const Call&, size_t begin, size_t end);
 void hash(const Call&, size_t begin, size_t end);
@@ -71,7 +71,7 @@ void intdiv32(const Call&, size_t begin, size_t end);
 void divide64(const Call&, size_t begin, size_t end);
 void primes_trial(const Call&, size_t begin, size_t end);
 void collatz(const Call&, size_t begin, size_t end);
-// Data decide.
+// Data-dependent control flow.
 void strfind(const Call&, size_t begin, size_t end);
 void histogram(const Call&, size_t begin, size_t end);
 void histogram_local(const Call&, size_t begin, size_t end);

@@ -143,7 +143,7 @@ void conv3x3_u8(const Call& call, size_t begin, size_t end) {
     edge(width - 1);
     const uint8_t *here = in + y * width, *above = here - width, *below = here + width;
     uint8_t* to = out + y * width;
-    // Products and sums of nine fit into 32 bits only.
+    // Sums of nine products need 32 bits.
 #pragma omp simd
     for (ptrdiff_t x = 1; x < width - 1; x++)
       to[x] = saturated((1 << (shift - 1)) + above[x - 1] * w[0] + above[x] * w[1] + above[x + 1] * w[2] +

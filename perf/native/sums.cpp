@@ -6,7 +6,7 @@
 namespace eum::perf::native {
 namespace {
 
-/// Rows of C by columns that stay in registers while k runs: 4 by 32.
+/// A block of C that stays in registers while k advances: 4 rows by 32 columns.
 constexpr size_t kRows = 4, kLanes = 16, kColumns = 2 * kLanes;
 
 template <class Sum, class T>
@@ -59,7 +59,7 @@ template <class Sum, class T>
     }
 }
 
-/// y = A x for these rows.
+/// y = A x for rows [begin, end).
 [[gnu::always_inline]] inline void multiply_vector(const Call& call, size_t begin, size_t end) {
   const float *a = call.buffer<float>(0), *x = call.buffer<float>(1);
   float* y = call.buffer<float>(2);
@@ -150,7 +150,7 @@ void fft(const Call& call, size_t begin, size_t end) {
   constexpr size_t points = 512, half = points / 2;
   const float *in = call.buffer<float>(0), *turn = call.buffer<float>(2);
   float* out = call.buffer<float>(1);
-  // Real and imaginary parts apart, and the factors of each step side by side.
+  // Real and imaginary parts are separate, and the factors of each step contiguous.
   alignas(64) float wx[points], wy[points];
   for (size_t size = 1; size < points; size *= 2)
     for (size_t k = 0; k < size; k++) {

@@ -1,9 +1,10 @@
-// Proves that what the vendor's compiler makes of 1/x, sqrt(x) and a/b under
-// -cl-fp32-correctly-rounded-divide-sqrt (tests/kernels/src/exact.cl) is correctly rounded: for Broxton and
-// Broadwell math.invm and math.rsqtm with their madm, for Ice Lake math.inv, math.rsqt and mad. A result is
-// judged by products of numbers of at most 25 bits, which double holds exactly, so nothing here divides.
+// Proves that the vendor compiler's code for 1/x, sqrt(x) and a/b under
+// -cl-fp32-correctly-rounded-divide-sqrt (tests/kernels/src/exact.cl) is correctly rounded: on Broxton and
+// Broadwell math.invm and math.rsqtm with their madm, on Ice Lake math.inv, math.rsqt and mad. Results are
+// verified by products of numbers of at most 25 bits, which are exact in double, so nothing here divides.
 //   exact_macros [--full] [--device NAME] [--engine NAME] [--threads N]
-// --full takes all floats as operands of 1/x and sqrt(x) and 10^9 pairs for a/b; else a part of both: a test.
+// With --full, all floats as operands of 1/x and sqrt(x) and 10^9 pairs for a/b; otherwise a part of both, as
+// a test.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -26,9 +27,9 @@ using namespace eum;
 
 namespace {
 
-constexpr std::uint64_t items = 1 << 18;  // of a launch
+constexpr std::uint64_t items = 1 << 18;  // per launch
 
-/// The number in the middle between |q| and the float next to it, above or below; exact.
+/// The midpoint between |q| and the next float above or below; exact.
 double middle(float q, bool above) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(q) & 0x7fffffff;
   const auto number = [](std::uint32_t b) {
@@ -37,8 +38,8 @@ double middle(float q, bool above) {
   return (number(bits) + number(above ? bits + 1 : bits - 1)) / 2;
 }
 
-/// Whether q is the float nearest to a value that lies between two squares or products: `at` says of a middle
-/// whether it is below the value (< 0), at it or above it.
+/// Whether q is the float nearest to a value that is only known by comparison: `at` says of a midpoint
+/// whether it is below the value (< 0), equal to it or above it.
 template <class Place>
 bool is_nearest(float q, Place at) {
   const bool even = (std::bit_cast<std::uint32_t>(q) & 1) == 0;
@@ -81,19 +82,20 @@ struct Operation {
 constexpr Operation operations[] = {
     {"divide", 2, divides}, {"reciprocal", 1, is_reciprocal}, {"root", 1, is_root}};
 
-/// A check of the check: a number beside the right one is not right.
+/// Checks the check: a neighbour of the correct result must be rejected.
 bool refuses_neighbour(const Operation& operation, float a, float b, float result) {
   return !std::isfinite(result) || !operation.correct(a, b, std::nextafter(result, INFINITY));
 }
 
-/// All floats, each once in 2^32; neighbours lie far apart, so that any part of them is a fair one.
+/// All floats, each once in 2^32; successive ones are far apart, so that any part of them is a fair sample.
 void all_floats(std::uint64_t block, std::span<float> a) {
   for (std::size_t i = 0; i < a.size(); ++i)
     a[i] = std::bit_cast<float>(static_cast<std::uint32_t>((block * items + i) * 0x9e3779b1));
 }
 
-/// Pairs: the quotient's exponent is spread evenly over all results, denormal ones and overflows included;
-/// a fourth of the quotients lie as near to the middle of two floats as they can, and some are of any bits.
+/// Pairs whose quotients' exponents are spread evenly over all results, including denormals and overflows; a
+/// quarter of the quotients are as close to a midpoint between floats as possible, and some pairs have random
+/// bits.
 void pairs(std::uint64_t block, std::span<float> a, std::span<float> b) {
   std::mt19937_64 random(block);
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -122,14 +124,14 @@ void pairs(std::uint64_t block, std::span<float> a, std::span<float> b) {
 
 struct Tally {
   std::uint64_t results = 0, wrong = 0;
-  std::string first;  ///< what went wrong first
+  std::string first;  ///< the first error
 };
 
 struct Task {
   const Operation& operation;
   std::string binary;
   jit::EngineKind engine;
-  std::uint64_t blocks = 0, of = 0;  ///< so many, spread over `of`
+  std::uint64_t blocks = 0, of = 0;  ///< number of blocks, spread over `of`
 };
 
 Result<Tally> run(const Task& task, std::uint64_t begin, std::uint64_t step) {
@@ -177,7 +179,7 @@ Result<Tally> run(const Task& task, std::uint64_t begin, std::uint64_t step) {
   return tally;
 }
 
-/// Prints a row; false where a result is wrong.
+/// Prints a row; returns false if a result is wrong.
 bool prove(const Task& task, const std::string& device, unsigned threads) {
   std::vector<Result<Tally>> results(threads, Tally{});
   std::vector<std::thread> running;

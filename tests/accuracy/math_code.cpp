@@ -1,4 +1,4 @@
-// Machine words of the math instruction, and a thread that runs them.
+// Encodes the math instruction, and runs it in a thread.
 #include "tests/accuracy/math_code.hpp"
 
 #include <array>

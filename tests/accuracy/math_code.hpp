@@ -1,6 +1,6 @@
 #pragma once
-// The math instruction over whole registers: 512 channels at a time, on one engine. Everything here goes
-// through machine code, as a kernel's does. It must not know what a function should give.
+// The math instruction over whole registers: 512 channels at a time, on one engine. Everything is executed as
+// machine code, as in a kernel. Independent of what a function should return.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,13 +13,13 @@
 
 namespace eum::accuracy {
 
-/// Types of operands, as bits 40:37 of an instruction have them.
+/// Types of operands, with the values of bits 40:37 of an instruction.
 enum class Element : std::uint8_t { UD = 0, D = 1, F = 7, HF = 10 };
 
-/// cr0.0 with denormals of all types kept, as compilers set it, rounding to nearest even.
+/// cr0.0 as compilers set it: denormals of all types are kept, rounding to nearest even.
 inline constexpr std::uint32_t keep_denormals = 0x4c0;
 
-/// What 32 math instructions of 16 channels do to the registers.
+/// 32 math instructions of 16 channels each, compiled for one engine.
 class MathCode {
  public:
   static constexpr std::size_t channels = 512;
@@ -28,7 +28,7 @@ class MathCode {
   static Result<MathCode> create(jit::Engine& engine, unsigned function, unsigned sources, Element element,
                                  std::uint32_t cr0);
 
-  /// Results of 512 channels; a source of one operand is `a`. Elements of 2 or 4 bytes, packed.
+  /// Computes 512 results; one-operand functions use `a` only. Elements have 2 or 4 bytes and are packed.
   Result<void> run(const void* a, const void* b, void* results);
 
  private:

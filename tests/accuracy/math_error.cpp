@@ -1,8 +1,9 @@
-// Measures the error of each function of the math instruction: of one operand over all inputs, of two over
-// random pairs. With the AVX2 engine; the reference engine must give the same bits on a part of it.
+// Measures the error of each function of the math instruction: one-operand functions over all inputs,
+// two-operand ones over random pairs. Uses the AVX2 engine; the reference engine must give the same bits for
+// a part of the inputs.
 //   math_error [--full] [--function NAME] [--flush] [--rounding 0..3] [--threads N]
-// Without --full one input in 1024, in blocks that are spread evenly, and the edges: a test. Ends with 1
-// where a bound of math_functions.cpp, a special value or the agreement of the engines is broken.
+// Without --full, one input in 1024, in evenly spread blocks, and the edges, as a test. Exits with 1 if a
+// bound of math_functions.cpp, a special value or the agreement of the engines is violated.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -25,17 +26,17 @@ using namespace eum::accuracy;
 
 namespace {
 
-/// How a type of floats is laid out.
+/// The layout of a float type.
 struct Format {
   int digits;  ///< of the significand
   int least;   ///< exponent of the smallest normal
-  int most;    ///< exponent above the largest
+  int most;    ///< exponent of 2 just above the largest number
 };
 constexpr Format single{24, -126, 128}, half{11, -14, 16};
 
 Format format_of(const MathFunction& f) { return f.element == Element::HF ? half : single; }
 
-/// A value of the format, or an infinity or NaN.
+/// The value of a number, infinity or NaN in the function's format.
 double value_of(const MathFunction& f, std::uint32_t bits) {
   if (f.element == Element::F) return std::bit_cast<float>(bits);
   const int exponent = static_cast<int>(bits >> 10 & 31), fraction = static_cast<int>(bits & 0x3ff);
@@ -50,7 +51,7 @@ double ulp(const Format& format, double exact) {
   return std::ldexp(1.0, std::clamp(exponent - 1, format.least, format.most - 1) - format.digits + 1);
 }
 
-/// The largest error seen, and where.
+/// The largest error found, and its operands.
 struct Worst {
   double error = -1;
   double x = 0, y = 0;
@@ -63,7 +64,7 @@ struct Worst {
 struct Measure {
   struct InRange {
     Worst ulp, absolute;
-    std::uint64_t inputs = 0, rounded = 0;  ///< how many, and how many of them correctly
+    std::uint64_t inputs = 0, rounded = 0;  ///< number of inputs, and of correctly rounded results
     std::uint64_t broken = 0;
   };
   std::array<InRange, 4> ranges;
@@ -105,7 +106,7 @@ void judge(const MathFunction& f, const Settings& settings, double x, double y, 
   const double exact = f.exact(x, y);
   const double limit = std::ldexp(1.0, format.most);
   ++into.inputs;
-  // NaN, and what comes of zeros and infinities without an error, has one result.
+  // NaNs, and exact infinities or zeros from operands of zero or infinity, admit only one result.
   const bool at_edge = x == 0 || std::isinf(x) || (f.sources == 2 && (y == 0 || std::isinf(y)));
   const bool has_one = std::isnan(exact) || (at_edge && (std::isinf(exact) || exact == 0));
   if (has_one || std::isnan(got)) {
@@ -120,12 +121,12 @@ void judge(const MathFunction& f, const Settings& settings, double x, double y, 
   std::size_t r = 0;
   while (r < f.ranges.size() && !(size >= f.ranges[r].low && size <= f.ranges[r].high)) ++r;
   if (r == f.ranges.size()) return;
-  // An infinity stands for the power of two behind the largest number.
+  // An infinity counts as the power of two just above the largest number.
   const double wanted = std::clamp(exact, -limit, limit), found = std::clamp(got, -limit, limit);
   const double unit = ulp(format, wanted);
   const double absolute = std::fabs(found - wanted), units = absolute / unit;
   Measure::InRange& in = into.ranges[r];
-  // What flushing takes away counts as no error.
+  // Flushing a denormal result is not an error.
   if (settings.flush && std::fabs(exact) < std::ldexp(1.0, format.least) && found == 0) return;
   ++in.inputs;
   if (units <= 0.5) ++in.rounded;
@@ -138,7 +139,7 @@ void judge(const MathFunction& f, const Settings& settings, double x, double y, 
   if (!within) ++in.broken;
 }
 
-/// The inputs of a block of 512: consecutive, or random pairs whose exponents are spread evenly.
+/// The inputs of a block of 512: consecutive numbers, or random pairs whose exponents are spread evenly.
 void fill(const MathFunction& f, std::uint64_t block, std::array<std::uint32_t, MathCode::channels>& a,
           std::array<std::uint32_t, MathCode::channels>& b) {
   if (f.sources == 1) {
@@ -149,7 +150,7 @@ void fill(const MathFunction& f, std::uint64_t block, std::array<std::uint32_t, 
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::uint64_t bits = random();
     a[i] = static_cast<std::uint32_t>(bits), b[i] = static_cast<std::uint32_t>(bits >> 32);
-    // Powers overflow unless base or exponent is near 1.
+    // Powers overflow unless the base or the exponent is near 1.
     if (f.code == 10 && f.element == Element::F && i % 4 != 0) {
       a[i] = (a[i] & 0x03ffffff) + 0x3e000000 + (a[i] >> 31 << 31);
       b[i] = (b[i] & 0x87ffffff) + 0x3c000000;
@@ -161,7 +162,7 @@ class Runner {
  public:
   Runner(const MathFunction& f, const Settings& settings) : f_(f), settings_(settings) {}
 
-  /// Blocks begin, begin + step, ... below end of the scrambled order.
+  /// Runs the blocks begin, begin + step, ... below `end` of the scrambled order.
   Measure run(std::uint64_t begin, std::uint64_t end, std::uint64_t step, std::uint64_t blocks) {
     Measure measure;
     auto fast = jit::make_avx2_engine();
@@ -173,12 +174,12 @@ class Runner {
       measure.failure = (!code ? code : reference).error().message;
       return measure;
     }
-    constexpr std::uint64_t scrambled = 0x9e3779b1;  // odd: every block once
+    constexpr std::uint64_t scrambled = 0x9e3779b1;  // odd: visits every block once
     for (std::uint64_t i = begin; i < end && measure.failure.empty(); i += step) {
       const std::uint64_t block = f_.sources == 1 ? i * scrambled % blocks : i;
       one(*code, i % 64 < step ? &*reference : nullptr, block, measure);
     }
-    // Around powers of two, zeros, infinities and the like, whatever part is measured.
+    // Numbers around powers of two, zeros, infinities and the like, whatever part is measured.
     if (begin == 0 && f_.sources == 1)
       for (const std::uint64_t high :
            {0x000u, 0x008u, 0x3e0u, 0x3f8u, 0x400u, 0x408u, 0x42fu, 0x430u, 0x431u, 0x490u, 0x7f0u, 0x7f8u})
@@ -233,7 +234,7 @@ class Runner {
 };
 
 Measure measure(const MathFunction& f, const Settings& settings) {
-  // All inputs of one operand; of two, as many pairs.
+  // All inputs for one operand; for two, a sixteenth of that number of pairs.
   const bool whole = f.element == Element::HF && f.sources == 1;
   const std::uint64_t blocks = (whole ? 1ull << 16 : 1ull << 32) / MathCode::channels;
   const std::uint64_t part = whole ? blocks : f.sources == 2 ? blocks >> 4 : blocks;
@@ -248,8 +249,8 @@ Measure measure(const MathFunction& f, const Settings& settings) {
   return all;
 }
 
-/// Quotient and remainder of random pairs; false, and a line, where one is not that of the C++ operators. By
-/// zero: see frontend/ir/ops.def.
+/// Quotient and remainder of random pairs; prints a line and returns false if one differs from the C++
+/// operators. For division by zero see frontend/ir/ops.def.
 template <class Integer>
 bool division(const char* name, Element element, unsigned code_number, std::uint64_t blocks) {
   auto fast = jit::make_avx2_engine();
@@ -261,7 +262,7 @@ bool division(const char* name, Element element, unsigned code_number, std::uint
   std::uint64_t pairs = 0, wrong = 0;
   for (std::uint64_t block = 0; block < blocks; ++block) {
     for (std::size_t i = 0; i < a.size(); ++i) {
-      // Of each length in bits as often.
+      // Every length in bits is equally frequent.
       const std::uint64_t bits = random(), shifts = random();
       a[i] = static_cast<Integer>(static_cast<Integer>(bits) >> shifts % 32);
       b[i] = static_cast<Integer>(static_cast<Integer>(bits >> 32) >> (shifts >> 32) % 32);
@@ -293,7 +294,7 @@ std::string place(const MathFunction& f, const Worst& worst) {
   return f.sources == 1 ? fmt::format("{:a}", worst.x) : fmt::format("{:a}, {:a}", worst.x, worst.y);
 }
 
-/// Prints the rows of a function; false where something is broken.
+/// Prints the rows of a function; returns false if a bound is violated.
 bool report(const MathFunction& f, const Measure& m) {
   bool good = m.failure.empty() && m.special_wrong == 0 && m.engines_differ == 0;
   for (std::size_t r = 0; r < f.ranges.size(); ++r) {

@@ -1,6 +1,6 @@
 // The table of functions. IVB: "EU ISA" of the Ivy Bridge manual, 2.3.1.2. VK: "Precision and Operation of
-// SPIR-V Instructions" of the Vulkan specification, which Intel's drivers meet with these instructions as
-// they are; its bounds of derived functions are worked out here. The manuals at hand give none for the
+// SPIR-V Instructions" of the Vulkan specification, which Intel's drivers satisfy with these instructions as
+// they are; its bounds of derived functions are computed here. The available manuals give no bounds for the
 // transcendental functions.
 #include "tests/accuracy/math_functions.hpp"
 
@@ -11,7 +11,7 @@ namespace eum::accuracy {
 namespace {
 
 constexpr double all = std::numeric_limits<double>::infinity(), pi = 3.14159265358979323846;
-/// Beyond it sine and cosine take 0 for the argument (frontend/ir/semantics/transcendental.hpp).
+/// Beyond this, sine and cosine take 0 as the argument (frontend/ir/semantics/transcendental.hpp).
 constexpr double reduced = 0x1p22;
 
 constexpr Range reciprocal[] = {{0, all, 1, 0, 0, "1 ulp (IVB)"}};

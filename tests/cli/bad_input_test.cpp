@@ -1,4 +1,4 @@
-// Whatever is wrong gives one line that says what was expected and what was found, and the documented exit
+// Every error results in one line that says what was expected and what was found, and in the documented exit
 // code.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -21,15 +21,15 @@ using cli_test::Words;
 
 namespace {
 
-/// Whether it ended with one line on stderr, beside warnings, and nothing on stdout but the report of a
-/// kernel that faulted.
+/// Whether it ended with one line on stderr, apart from warnings, and nothing on stdout except the report of
+/// a kernel that faulted.
 bool says_one_line(Finished done) {
   while (done.err.starts_with("eumulate: warning: ")) done.err.erase(0, done.err.find('\n') + 1);
   if (done.code == guest_fault) done.out.clear();
   return is_one_line(done);
 }
 
-/// What was wrong, if the program ended with `code` and one line; else a text that no test expects.
+/// The error message, if the program ended with `code` and one line; otherwise a text that no test expects.
 std::string complaint(const Words& words, int code) {
   const Finished done = eumulate(words);
   INFO("stdout: " << done.out << "\nstderr: " << done.err);
@@ -75,7 +75,7 @@ std::uint64_t next(std::uint64_t& state) {
   return state >> 20;
 }
 
-/// A bit flipped, or the end cut off.
+/// Flips a bit, or truncates.
 std::vector<std::byte> damaged(std::vector<std::byte> whole, std::uint64_t& state) {
   const std::size_t bit = next(state) % (8 * whole.size());
   if (next(state) % 8 == 0)
@@ -85,7 +85,7 @@ std::vector<std::byte> damaged(std::vector<std::byte> whole, std::uint64_t& stat
   return whole;
 }
 
-/// Arguments of the kinds that the kernel asks for.
+/// Arguments of the kinds that the kernel takes.
 Words arguments_for(const eum::rt::Kernel& kernel) {
   Words words;
   for (const eum::rt::Argument& a : kernel.arguments) {
@@ -122,7 +122,7 @@ TEST_CASE("damage never crashes, whatever the command and binary", "[cli]") {
       INFO(entry.path().filename() << ", " << words[0] << ", stderr: " << done.err);
       CHECK(done.code <= guest_fault);
       CHECK(done.code != usage);
-      // What decodes of a damaged kernel stands on the standard output.
+      // For a damaged kernel, the part that decodes is printed on stdout.
       if (done.code != 0)
         CHECK((words[0] == "disasm" ? done.err.find('\n') == done.err.size() - 1 : says_one_line(done)));
       ++(done.code == 0 ? ran : refused);
@@ -219,7 +219,7 @@ TEST_CASE("sizes that no host has", "[cli]") {
 
 namespace {
 
-/// saxpy with `bytes` over its code at `offset`.
+/// saxpy with its code at `offset` replaced by `bytes`.
 std::string changed_code(std::size_t offset, const std::vector<unsigned>& bytes) {
   auto binary = cli_test::read(corpus("saxpy.zebin"));
   const auto program = eum::rt::load_program(binary);
@@ -234,10 +234,10 @@ std::string changed_code(std::size_t offset, const std::vector<unsigned>& bytes)
 }  // namespace
 
 TEST_CASE("instructions that are undefined or not supported", "[cli]") {
-  // The first instruction becomes opcode 0x7f, which is none.
+  // The first instruction gets the undefined opcode 0x7f.
   CHECK_THAT(complaint(saxpy(changed_code(0, {0x7f}), good), guest_fault),
              Contains("saxpy: ") && Contains("0x7f") && Contains("thread 0 of group 0,0,0"));
-  // wait n0.1: no other thread gives notifications but those of the thread group's barrier (n0.0).
+  // wait n0.1: the only notifications that other threads send are those of the thread group's barrier (n0.0).
   CHECK_THAT(
       complaint(saxpy(changed_code(0, {0x30, 0, 0, 0, 4, 0, 4, 0x32, 4, 0x12, 0, 0x38, 0, 0, 0x8d, 0}), good),
                 guest_fault),
@@ -267,8 +267,8 @@ TEST_CASE("kernels that need what is not supported", "[cli]") {
 }
 
 TEST_CASE("memory that is not there", "[cli]") {
-  // Compiled for stateless accesses, saxpy reads x at the address that it is given.
-  // The rest of the buffer's page is zero, as behind a driver; --strict ends it with the buffer.
+  // Compiled for stateless accesses, saxpy reads x at the given address. The rest of the buffer's page is
+  // zero, as with a driver; with --strict it is inaccessible.
   const Words short_x{"f32:2", "iota:f32:32", "zeros:256", "i32:64"};
   CHECK(eumulate(saxpy(corpus("saxpy_a64.patch"), short_x)).code == 0);
   CHECK_THAT(complaint(saxpy(corpus("saxpy_a64.patch"), short_x, {"--strict"}), guest_fault),
@@ -277,7 +277,7 @@ TEST_CASE("memory that is not there", "[cli]") {
 }
 
 TEST_CASE("a kernel that never ends is stopped by its budget", "[cli]") {
-  // From 0 the sequence stays at 0, up to the limit.
+  // Starting at 0, the sequence stays at 0 until the limit.
   const Words words{"run",      corpus("collatz.patch"),
                     "--kernel", "collatz",
                     "--global", "64",
@@ -300,7 +300,7 @@ TEST_CASE("what is wrong with bytes and configurations of user MSRs", "[cli]") {
   CHECK_THAT(complaint({"msr", "run", "--config", bad, "--", "true"}, 127), Contains("bad.toml:1:"));
   CHECK_THAT(complaint({"msr", "run", "--config", "/no/such/file", "--", "true"}, usage),
              Contains("/no/such/file"));
-  // The instruction faults: what it came to stands in the state that is printed.
+  // The instruction faults, which the printed state shows.
   const Finished fault = eumulate({"msr", "exec", "f2", "0f", "38", "f8", "c8"});
   CHECK(fault.code == guest_fault);
   CHECK(fault.err.empty());

@@ -1,4 +1,4 @@
-// eumulate bench: what it reports, and what it refuses. No times are asserted, only that they hang together.
+// eumulate bench: what it reports and what it refuses. Tests assert no times, only their consistency.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -87,7 +87,7 @@ TEST_CASE("the median of a distribution lies between order statistics with a kno
   CHECK(median_interval(few).low == 1);
   CHECK(median_interval(few).high == 3);
   CHECK(median_interval(few).confidence == Approx(0.75));
-  // Ten values: 1 - 2 (1 + 10) / 1024 from the second to the ninth.
+  // Ten values: the confidence from the second to the ninth is 1 - 2 (1 + 10) / 1024.
   const std::vector<double> ten{10, 1, 9, 2, 8, 3, 7, 4, 6, 5};
   CHECK(median_interval(ten).low == 2);
   CHECK(median_interval(ten).high == 9);

@@ -1,4 +1,5 @@
-// `eumulate check`: no kernel that the vendor's compiler made breaks a rule, and what is said where one does.
+// `eumulate check`: no kernel made by the vendor's compiler violates a rule, and what is reported for one
+// that does.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -32,7 +33,7 @@ TEST_CASE("check finds nothing in what the vendor's compiler makes", "[cli]") {
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(EUMULATE_SOURCE_DIR + std::string(folder))) {
       if (entry.path().extension() != ".bin") continue;
-      // Folders of tests/kernels/devices are named after devices that are not Broxton.
+      // The folders of tests/kernels/devices are named after devices other than Broxton.
       const auto core =
           entry.path().parent_path().filename() == "bin" ? gen::check::Core::Lp : gen::check::Core::Any;
       const auto program = rt::load_program(cli_test::read(entry.path()));

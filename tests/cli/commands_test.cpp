@@ -1,4 +1,4 @@
-// Each subcommand on good input.
+// Each subcommand with valid input.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -83,7 +83,7 @@ TEST_CASE("run takes buffers from files and local memory", "[cli]") {
                               "--print",  "0:2"});
   CHECK(done.err == "");
   CHECK(done.code == 0);
-  // Work item i adds i and i + 32: two groups of 16 have 0..15 + 32..47 and 16..31 + 48..63.
+  // Work item i adds i and i + 32: the two groups of 16 sum 0..15 and 32..47, and 16..31 and 48..63.
   CHECK_THAT(done.out, Contains("argument 1 (i32), 2 of 2:\n752 1264\n"));
   CHECK_THAT(done.out, EndsWith("argument 0 (i32), 2 of 64:\n0 1\n"));
 }
@@ -121,7 +121,7 @@ TEST_CASE("run takes vectors and structures as bytes", "[cli]") {
                               "--print",  "5:4"});
   CHECK(done.err == "");
   CHECK(done.code == 0);
-  // out[i] = i as p is 0; whole[0] = 2 * 3 - 1 + 0, then 0 * 5 + 0 + 7, 16 >> 0, 0 + 1 - 8 * 4.
+  // out[i] = i since p is 0; whole[0] = 2 * 3 - 1 + 0, then 0 * 5 + 0 + 7, 16 >> 0, 0 + 1 - 8 * 4.
   CHECK_THAT(done.out, Contains("argument 1 (f32), 4 of 4:\n0 1 2 3\n"));
   CHECK_THAT(done.out, EndsWith("argument 5 (i32), 4 of 16:\n5 7 16 -31\n"));
 }

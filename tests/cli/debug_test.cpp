@@ -1,4 +1,4 @@
-// Scripted sessions of `eumulate debug`, with what they say.
+// Scripted sessions of `eumulate debug` and their output.
 #include <catch2/catch.hpp>
 #include <span>
 
@@ -38,7 +38,7 @@ Words saxpy(const Words& more = {}) {
               more);
 }
 
-/// Sums of two groups of two threads, with barriers between.
+/// Sums over two groups of two threads each, with barriers.
 Words reduce(const Words& more = {}) {
   return with({corpus("reduce.zebin"), "--kernel", "reduce", "--global", "128", "--local", "64", "--arg",
                "iota:i32:128", "--arg", "zeros:8", "--arg", "local:256", "--arg", "u32:128"},
@@ -127,7 +127,7 @@ TEST_CASE("a kernel that was stepped through leaves what one that ran leaves", "
     for (const std::string& script :
          {std::string("continue\n"), steps,
           std::string("break 0x20\ncontinue\nthread 1\nstep 5\nthread 0\nstep 7\ndelete\ncontinue\n")}) {
-      if (kernel[2] == "lines" && script.find("thread 1") != std::string::npos) continue;  // it has one
+      if (kernel[2] == "lines" && script.find("thread 1") != std::string::npos) continue;  // it has only one
       INFO(script);
       const auto done = debug(with(kernel, {"--expect", buffer + "=expected.bin"}), script);
       CHECK(done.err == "");
@@ -203,7 +203,7 @@ TEST_CASE("debug goes from thread to thread, and through barriers", "[cli]") {
             "where\ndelete\ncontinue\nthreads\n");
   CHECK(done.code == 0);
   CHECK_THAT(done.out, Contains("group 0,0,0 of 2\n=> 0: not begun\n   1: not begun\n"));
-  // Both have signalled the barrier and wait; the first is past it.
+  // Both have signalled the barrier and wait; the first has passed it.
   CHECK_THAT(done.out, Contains("breakpoint 0\ngroup 0,0,0 thread "));
   CHECK_THAT(done.out, Contains(" at reduce+0x238"));
   CHECK_THAT(done.out, Contains("0x0: 0 1 2 3\n"));

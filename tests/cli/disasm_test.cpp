@@ -12,7 +12,7 @@ using cli_test::eumulate;
 
 namespace {
 
-/// Instructions without labels, comments, and blanks beyond one.
+/// The instructions without labels and comments, with blanks squeezed.
 std::vector<std::string> instructions(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -52,8 +52,8 @@ TEST_CASE("disasm of each kernel of the corpus equals iga64", "[cli]") {
 }
 
 TEST_CASE("disasm of bare words takes every family in every spelling", "[cli]") {
-  // add (8|M0) r4.0<1>:f r2.0<8;8,1>:f r3.0<8;8,1>:f and endif (8|M0) 16 as iga64 -a -p 7p5, 9 and 11 encode
-  // them.
+  // add (8|M0) r4.0<1>:f r2.0<8;8,1>:f r3.0<8;8,1>:f and endif (8|M0) 16 as encoded by iga64 -a -p 7p5, 9 and
+  // 11.
   struct Case {
     std::vector<const char*> families;
     std::vector<unsigned char> words;
@@ -93,7 +93,7 @@ TEST_CASE("disasm of a whole program names each kernel", "[cli]") {
 TEST_CASE("disasm prints what decodes, then says what does not", "[cli]") {
   std::vector<std::byte> words(32, std::byte{0});
   words[0] = std::byte{0x7e};   // nop
-  words[16] = std::byte{0x7f};  // no opcode
+  words[16] = std::byte{0x7f};  // undefined opcode
   const auto done = eumulate({"disasm", cli_test::file("bad.dat", words), "--raw", "--family", "gen9"});
   CHECK(done.code == 2);
   CHECK_THAT(done.out, Catch::Contains("nop"));
@@ -108,7 +108,7 @@ TEST_CASE("disasm of a program says what is wrong with the first of its kernels 
   for (const eum::rt::Kernel& kernel : program->kernels) {
     const auto at = std::search(binary.begin(), binary.end(), kernel.code.begin(), kernel.code.end());
     REQUIRE(at != binary.end());
-    *at = std::byte{0x7f};  // no opcode
+    *at = std::byte{0x7f};  // undefined opcode
   }
   const auto done = eumulate({"disasm", cli_test::file("bad.bin", binary)});
   CHECK(done.code == 2);

@@ -1,5 +1,5 @@
-// Images of the command line: pictures in and out, raw texels, samplers, and what is refused. What kernels do
-// with images is tests/kernels' matter.
+// Images on the command line: reading and writing pictures, raw texels, samplers, and what is refused. What
+// kernels do with images is tested by tests/kernels.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ namespace {
 
 std::string own(const std::string& name) { return EUMULATE_SOURCE_DIR "/tests/runtime/bin/" + name + ".bin"; }
 
-/// Kernel `queries` asks for width, height, channel type and order of image 0 into buffer 1.
+/// Kernel `queries` writes width, height, channel type and order of image 0 to buffer 1.
 Words queries(const std::string& image, const Words& more = {}) {
   Words words{
       "run",     own("image_queries.zebin"), "--kernel", "queries", "--global", "1", "--arg", image, "--arg",
@@ -192,14 +192,14 @@ TEST_CASE("files that are no pictures are refused in one line", "[cli]") {
     CAPTURE(size, good.size());
     refused({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size)});
   }
-  // Bytes 16 to 24 are width and height, 24 the depth; a wrong CRC is noticed before.
+  // Bytes 16 to 23 are width and height, 24 the depth; the wrong CRC is detected first.
   for (const std::size_t at : {std::size_t{18}, std::size_t{24}, std::size_t{25}, std::size_t{45}}) {
     std::vector<std::byte> changed = good;
     changed[at] ^= std::byte{0x43};
     refused(changed);
   }
   CHECK_THAT(complaint(queries("image2d:nowhere.png"), bad_input), Contains("nowhere.png"));
-  // A header of 16384 x 16384 pixels, with its CRC, and nothing behind it.
+  // A header of 16384 x 16384 pixels, with its CRC, and no data.
   auto huge = bytes({0x89, 'P', 'N', 'G',  13, 10, 26, 10,   0, 0, 0, 13, 'I', 'H', 'D',
                      'R',  0,   0,   0x40, 0,  0,  0,  0x40, 0, 8, 6, 0,  0,   0});
   std::uint32_t crc = ~0u;

@@ -1,4 +1,4 @@
-// `eumulate isa` against the tables that it is made from.
+// `eumulate isa` against the tables from which it is generated.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -38,7 +38,7 @@ constexpr gen::Family families[] = {
 #undef GEN_FAMILY
 };
 
-/// What instructions.def names as the meaning of each instruction.
+/// The lowering functions that instructions.def names.
 constexpr std::string_view handlers[] = {
 #define GEN_OP(name, text, number, families, format, dst, src, caps, lower, ...) #lower,
 #include "frontend/gen/instructions.def"
@@ -137,7 +137,7 @@ TEST_CASE("isa names the messages and operations of the sampler that are faults"
 }
 
 TEST_CASE("isa prints as a table what it says in JSON", "[cli]") {
-  const auto text = eumulate({"isa"});  // of Gen9 where nothing else is said
+  const auto text = eumulate({"isa"});  // Gen9 by default
   CHECK(text.code == 0);
   std::istringstream lines(text.out);
   std::map<std::string, std::string> by_name;

@@ -1,4 +1,4 @@
-// What the host does not have ends with exit code 5 and one line; what a limit forbids names the limit.
+// A shortage of host resources ends with exit code 5 and one line; exceeding a limit names the limit.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
@@ -21,7 +21,7 @@ namespace {
 #define __has_feature(feature) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer)
-constexpr bool sanitized = true;  // a sanitizer reserves more addresses than any limit leaves
+constexpr bool sanitized = true;  // a sanitizer reserves more address space than any limit leaves
 #else
 constexpr bool sanitized = false;
 #endif
@@ -34,7 +34,7 @@ Words saxpy(const std::string& x, const Words& more = {}) {
   return words;
 }
 
-/// With at most so many KiB of address space.
+/// Runs with at most `kib` KiB of address space.
 Finished within(unsigned kib, const Words& words) {
   Words all{"-c", "ulimit -v " + std::to_string(kib) + "; exec \"$0\" \"$@\"", EUMULATE_PROGRAM};
   all.insert(all.end(), words.begin(), words.end());
@@ -62,7 +62,7 @@ TEST_CASE("no memory of the host ends with exit code 5, one line and no file", "
 
 TEST_CASE("wherever the host's memory ends there is a result or one line", "[cli]") {
   if (sanitized) return;
-  // Loading, translation, threads: each is where it ends for some of these.
+  // Some of these fail in each of loading, translation and thread creation.
   unsigned failed = 0;
   for (unsigned kib = 48'000; kib <= 160'000; kib += 4'000) {
     CAPTURE(kib);

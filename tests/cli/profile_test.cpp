@@ -1,5 +1,5 @@
-// eumulate run --profile: where samples are said to be. What share is where depends on the host; that a loop
-// has most of them does not.
+// eumulate run --profile: where samples are attributed. The shares depend on the host, but the loop must have
+// most of them.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-Words mads(const Words& more) {  // four multiply-adds a repetition, 4000 repetitions
+Words mads(const Words& more) {  // four multiply-adds per repetition, 4000 repetitions
   Words words{"run",      corpus("micro.zebin"),
               "--kernel", "mad32",
               "--global", "8192",

@@ -1,4 +1,4 @@
-// fork and exec, with files for the output.
+// Uses fork and exec, with files for the output.
 #include "tests/cli/program.hpp"
 
 #include <fcntl.h>

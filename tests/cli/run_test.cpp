@@ -1,4 +1,5 @@
-// What a run takes and gives beyond one kernel that ends well: faults, stops, comparisons, sequences, files.
+// What a run accepts and produces beyond one kernel that succeeds: faults, stops, comparisons, sequences,
+// files.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ Words with(Words words, const Words& more) {
   return words;
 }
 
-/// y = 2 * x + y over 8 elements of x = 0, 1, ... and y as given.
+/// y = 2 * x + y over 8 elements, with x and y as given.
 Words saxpy(const std::string& x, const std::string& y, const Words& more = {}) {
   return with({"run", corpus("saxpy.zebin"), "--kernel", "saxpy", "--global", "8", "--arg", "f32:2", "--arg",
                x, "--arg", y, "--arg", "i32:8"},
@@ -59,7 +60,7 @@ std::string text_of(const std::filesystem::path& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The program's exit code and what it says on the standard error if its standard output is `path`.
+/// The program's exit code and its stderr, with stdout redirected to `path`.
 std::pair<int, std::string> with_output(const Words& words, const std::string& path) {
   std::string command = EUMULATE_PROGRAM;
   for (const std::string& word : words) command += " '" + word + "'";
@@ -92,7 +93,7 @@ TEST_CASE("output that the standard output does not take ends with 2", "[cli]") 
 }
 
 TEST_CASE("control bytes of names in a binary do not reach the terminal", "[cli]") {
-  // saxpy gets a name that clears the screen, as OSC, CSI of one byte, and bytes that are not UTF-8.
+  // saxpy gets a name with an incomplete escape sequence and a byte that is not UTF-8.
   auto binary = cli_test::read(corpus("saxpy.patch"));
   const std::string_view name = "saxpy", evil = "s\x1b[2\xff";
   for (auto at = binary.begin();;) {
@@ -174,7 +175,7 @@ TEST_CASE("option --timeout ends a kernel with the same report", "[cli]") {
   CHECK(report["groups"] == 0);
   CHECK(report["printed"][0]["values"].size() == 2);
   CHECK_THAT(done.err, Contains("endless: stopped after --timeout 0.2 seconds, 0 groups of it were done"));
-  // Time enough.
+  // Enough time.
   CHECK(eumulate(saxpy("iota:f32:8", "zeros:32", {"--timeout", "1000"})).code == 0);
 }
 
@@ -192,7 +193,7 @@ TEST_CASE("Ctrl-C ends a kernel with the same report", "[cli]") {
     execv(argv[0], argv.data());
     _exit(127);
   }
-  // Dump files are opened last before the kernel runs: what the process computes after that is the kernel.
+  // Dump files are opened last before the kernel runs: any processor time after that is the kernel's.
   int status = 0;
   long begun = 0;
   bool sent = false;
@@ -211,7 +212,7 @@ TEST_CASE("dump files are opened before the run, and left alone if there is none
   CHECK(refused.code == bad_input);
   CHECK_THAT(refused.err, Contains("/no/such/folder/file: No such file"));
   const std::string kept = cli_test::file("kept.bin", std::as_bytes(std::span("old")));
-  // The second dump cannot be opened: the first file is as it was, and one that was not there is not there.
+  // The third dump cannot be opened: the first file is unchanged, and the second is not created.
   CHECK(eumulate(faulty("deadlock", {"--dump", "0=" + kept, "--dump", "0=new.bin", "--dump", "0=/"})).code ==
         bad_input);
   CHECK(cli_test::read(kept).size() == 4);
@@ -270,7 +271,7 @@ TEST_CASE("arrays of NumPy go in and out", "[cli]") {
 TEST_CASE("lists, fill, null and names as arguments", "[cli]") {
   CHECK_THAT(eumulate(saxpy("f32:1,2,3,4,5,6,7,8.5", "fill:f32:8:1", {"--print", "2"})).out,
              Contains("argument 2 (f32), 8 of 8:\n3 5 7 9 11 13 15 18\n"));
-  // Vectors by value: three elements take the room of four.
+  // Vectors by value: three elements occupy the space of four.
   const Words printing{"run", own("printing.patch"), "--kernel", "vectors", "--global", "1"};
   const auto vectors = eumulate(
       with(printing, {"--arg", "f32:1,2,3,4", "--arg", "i32:1,2,3,4", "--arg", "i64:1,2", "--arg", "f64:1,2",

@@ -41,7 +41,7 @@ Words saxpy(Words words, const std::string& n = "i32:8") {
 }
 constexpr std::string_view saxpy_result = "argument 2 (f32), 8 of 8:\n1 3 5 7 9 11 13 15\n";
 
-/// Sets a variable of the environment for the time of a test.
+/// Sets an environment variable for the duration of a test.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -120,7 +120,7 @@ TEST_CASE("info, disasm, ir and asm take vISA text without more", "[cli]") {
 
 namespace {
 
-/// Stands in for ocloc: notes its call and writes the binary and the text of the corpus.
+/// A substitute for ocloc that records its calls and writes the corpus's binary and text.
 std::string fake_compiler(const std::string& folder) {
   const std::string script = "#!/bin/sh\necho \"$@\" >>" + folder +
                              "/calls\n"

@@ -1,4 +1,4 @@
-// Fuzzes the command lines of the debugger: no line may crash the parser, what it refuses says why, and help
+// Fuzzes the command lines of the debugger: no line may crash the parser, refusals give a reason, and help
 // knows every verb. Seeds: tests/fuzz/corpus/debug_command.
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Fuzzes the reader of line tables: no file may crash it, its rows ascend, and what it refuses says why.
-// Seeds: tests/fuzz/corpus/debug_line.
+// Fuzzes the reader of line tables: no file may crash it, its rows ascend, and refusals give a reason. Seeds:
+// tests/fuzz/corpus/debug_line.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

@@ -1,5 +1,5 @@
-// The GEN decoder and the validator over any bytes: decode, print, decode the message, check; disassemble and
-// check the whole. The last byte picks the family, so that bare kernels are seeds.
+// The GEN decoder and the validator on any bytes: decode, print, decode the message, check; disassemble and
+// check everything. The last byte selects the family, so that bare kernels are seeds.
 #include "frontend/gen/check/check.hpp"
 #include "frontend/gen/instruction.hpp"
 #include "frontend/gen/message.hpp"

@@ -1,6 +1,6 @@
-// Fuzzes translation and execution: any bytes are the code of a kernel, which one thread runs on both
-// engines. Nothing may crash or hang, and both must agree on how the thread ends and on what registers, flags
-// and memory hold then. The last byte chooses family and SIMD width, so that bare kernels are seeds.
+// Fuzzes translation and execution: any bytes are a kernel's code, which one thread runs on both engines.
+// Nothing may crash or hang, and both must agree on how the thread ends and on the final registers, flags and
+// memory. The last byte selects family and SIMD width, so that bare kernels are seeds.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -25,10 +25,10 @@ using namespace eum;
 constexpr std::size_t most_code = 2048;
 constexpr std::int64_t budget = 300;
 constexpr std::uint64_t low_address = 0x2000, high_address = 0x1'0000'0000;
-constexpr unsigned scratch = 5, low = 3, high = 4;  // of Memory::buffers; 0 to 2 are surfaces
+constexpr unsigned scratch = 5, low = 3, high = 4;  // indices in Memory::buffers; 0 to 2 are surfaces
 
 struct Memory {
-  alignas(64) std::array<std::array<std::byte, 1024>, 7> buffers;  // the last: shared local memory
+  alignas(64) std::array<std::array<std::byte, 1024>, 7> buffers;  // the last one is shared local memory
   bool operator==(const Memory&) const = default;
 };
 
@@ -41,7 +41,7 @@ struct Ending {
 
 std::byte pattern(std::size_t i) { return static_cast<std::byte>(i * 5 + (i >> 3)); }
 
-/// Register n: small floats, small integers, addresses, or bytes of any value.
+/// Contents of register n: small floats, small integers, addresses, or arbitrary bytes.
 void fill_register(unsigned n, std::span<std::byte> bytes) {
   for (unsigned i = 0; i < bytes.size() / 4; ++i) {
     std::uint32_t dword = 0;
@@ -59,7 +59,8 @@ std::byte* aligned(std::vector<std::byte>& storage) {
   return storage.data() + (64 - address % 64) % 64;
 }
 
-/// Nothing where there is no code to run. Compiling rewrites the function, so each engine lowers its own.
+/// Returns false if the code cannot be lowered. Compiling rewrites the function, so each engine lowers its
+/// own.
 bool run(std::span<const std::byte> code, gen::Family family, unsigned simd, jit::Engine& engine,
          Ending& ending) {
   std::pmr::monotonic_buffer_resource resource;
@@ -105,7 +106,7 @@ bool run(std::span<const std::byte> code, gen::Family family, unsigned simd, jit
   return true;
 }
 
-/// How the engines differ, or null.
+/// How the engines differ, or nullptr.
 const char* difference(const Ending& a, const Ending& b) {
   using jit::Status;
   if (a.status != b.status) return "how the thread ends";

@@ -1,6 +1,5 @@
-// Fuzzes the texts of --arg that mean images and samplers: no text may crash, what is accepted is an image
-// that there can be, and what is refused says why. Nothing is allocated for an image. Seeds:
-// tests/fuzz/corpus/image_argument.
+// Fuzzes the texts of --arg for images and samplers: no text may crash, what is accepted describes a possible
+// image, and refusals give a reason. No image is allocated. Seeds: tests/fuzz/corpus/image_argument.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

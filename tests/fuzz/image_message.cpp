@@ -1,4 +1,4 @@
-// Any bytes as the states of a surface and a sampler, a message and what its lanes bring along: the
+// Any bytes as the states of a surface and a sampler, a message and its lanes' operands: the scalar
 // definition ends with results or a fault and stays inside the surface, and a kernel gives the same results.
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
-/// Takes what is left, then zeros.
+/// Takes values from the remaining bytes, then zeros.
 class Bytes {
  public:
   Bytes(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
@@ -45,7 +45,7 @@ constexpr std::size_t most_bytes = 1 << 18;
 constexpr unsigned lanes = 16;
 using Data = std::array<std::uint32_t, 12 * lanes>;
 
-/// The bytes of one kind of access.
+/// Compares the kernel with the definition for one kind of access.
 template <class Call, class Run>
 void compare(Surface& surface, const Data& data, const Kernel<Call>* kernel, const Run& run) {
   const std::vector<std::byte> before(surface.base, surface.base + surface.size);
@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
                                             input.take<std::array<std::byte, border_color_bytes>>());
   if (!state || !sampler) return 0;
   const std::size_t needed = std::min<std::uint64_t>(surface_bytes(*state), most_bytes);
-  const bool cut = input.take<std::uint8_t>() == 1;  // a surface that ends before its texels do
+  const bool cut = input.take<std::uint8_t>() == 1;  // the surface ends before its texels do
   std::vector<std::byte> memory(cut ? needed / 2 : needed);
   std::uint32_t value = input.take<std::uint32_t>();
   for (std::byte& b : memory) b = static_cast<std::byte>((value = value * 1664525 + 1013904223) >> 24);

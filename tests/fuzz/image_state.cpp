@@ -1,5 +1,5 @@
 // Any 64 and 16 bytes as RENDER_SURFACE_STATE and SAMPLER_STATE: an error that names a field, or a struct
-// whose bytes decode to the same.
+// whose encoding decodes to the same.
 #include <algorithm>
 #include <array>
 #include <cstdio>

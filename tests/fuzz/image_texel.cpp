@@ -1,5 +1,5 @@
-// Any bytes as a texel or block of any format: sixteen texels whose numbers lie in the range of the format,
-// and which, where the format can be encoded, survive their bytes.
+// Any bytes as a texel or block of any format: sixteen texels whose numbers are in the range of the format,
+// and which, if the format can be encoded, survive a round trip.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace eum::mem::image;
   if (size == 0) return 0;
   const FormatInfo& format = formats()[data[0] % formats().size()];
-  std::vector<std::byte> bytes(format.bytes);  // exactly, so that a read beyond is seen
+  std::vector<std::byte> bytes(format.bytes);  // the exact size, so that reads beyond it are detected
   std::memcpy(bytes.data(), data + 1, std::min<std::size_t>(size - 1, bytes.size()));
   for (unsigned texel = 0; texel < 16; ++texel) {
     const Texel decoded = format.decode(bytes.data(), texel % 4, texel / 4);

@@ -1,4 +1,4 @@
-// Any text: the parser must not crash; what it takes and the verifier accepts must print and parse to the
+// Any text: the parser must not crash; what the parser and the verifier accept must print and parse to the
 // same.
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Fuzzes load_program with any bytes, and what a loaded program is used for: its payload and its relocations.
+// Fuzzes load_program with any bytes, and the uses of a loaded program: its payload and its relocations.
 // Seeds: tests/fuzz/corpus/loader.
 //   cmake --preset fuzz && ninja -C build/fuzz fuzz_loader
 //   build/fuzz/tests/fuzz_loader -max_len=65536 -rss_limit_mb=1024 SCRATCH tests/fuzz/corpus/loader
@@ -17,7 +17,7 @@ namespace {
 
 using namespace eum;
 
-// An argument of the kind that the kernel asks for.
+// An argument of the kind that the kernel takes.
 rt::ArgumentValue value_for(const rt::Argument& argument, std::span<std::byte> memory) {
   const mem::Surface surface = mem::buffer_surface(memory.data(), memory.size(), 0x10000);
   switch (argument.kind) {

@@ -1,5 +1,5 @@
-// Any bytes as a kernel: lowering must not crash, and what it makes must be well formed. The last byte
-// chooses family and SIMD width, so that bare kernels are seeds.
+// Any bytes as a kernel: lowering must not crash, and its result must be well formed. The last byte selects
+// family and SIMD width, so that bare kernels are seeds.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Any text as configuration: an error with a place, or registers that are sorted, in range, and all in an
+// Any text as configuration: an error with a position, or registers that are sorted, in range, and all in an
 // MsrFile.
 #include <algorithm>
 #include <cstdio>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace eum;
   using namespace eum::rt;
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  // No file of the host may be waited for.
+  // No host file may be opened, since reading it might block.
   if (text.find('/') != std::string_view::npos) return 0;
   Result<MsrConfig> config = parse_msr_config(text, "fuzz", "/nonexistent");
   if (!config) {

@@ -1,5 +1,5 @@
-// Fuzzes the reader of .npy files: no file may crash it, what it accepts lies in the file as whole numbers,
-// and what it refuses says why. The header that it writes is one that it reads. Seeds: tests/fuzz/corpus/npy.
+// Fuzzes the reader of .npy files: no file may crash it, accepted data are whole elements inside the file,
+// and refusals give a reason. Headers that are written can be read again. Seeds: tests/fuzz/corpus/npy.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

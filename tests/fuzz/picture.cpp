@@ -1,5 +1,5 @@
 // Fuzzes the reader of PNG files: any bytes are a picture that can be written and read again, or an error
-// that says why not. Seeds: tests/fuzz/corpus/picture.
+// that gives the reason. Seeds: tests/fuzz/corpus/picture.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

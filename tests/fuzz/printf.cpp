@@ -1,5 +1,5 @@
-// Any bytes as formats and as the buffer of a kernel that prints: text, or a reason why there is not more;
-// never more text than the limit.
+// Any bytes as formats and as the buffer of a kernel that prints: text, or a reason why the text is
+// incomplete; never more text than the limit.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace eum;
   std::vector<std::string> formats;
   std::vector<std::byte> buffer;
-  // Lines are formats, up to an empty one; the rest is the buffer.
+  // Lines up to an empty one are formats; the rest is the buffer.
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   for (;;) {
     const std::size_t length = std::min(rest.find('\n'), rest.size());

@@ -1,5 +1,5 @@
-// Fuzzes the whole way of `eumulate run`: any bytes are loaded, and each kernel is translated and run on both
-// engines with arguments of the kinds that it asks for. Nothing may crash or hang, whatever the guest does;
+// Fuzzes `eumulate run` as a whole: any bytes are loaded, and each kernel is translated and run on both
+// engines with arguments of the kinds that it takes. Nothing may crash or hang, whatever the guest does;
 // where both engines run to the end, they must leave the same bytes. Seeds: tests/kernels/bin.
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Fuzzes what describes the arguments of vISA text: a map of arguments, .ze_info or a zebin, beside a text
-// that parses, and the payload that comes of it.
+// Fuzzes the descriptions of the arguments of vISA text: an argument map, .ze_info or a zebin, together with
+// a text that parses, and the resulting payload.
 //   cmake --preset fuzz && ninja -C build/fuzz fuzz_visa_arguments
 //   build/fuzz/tests/fuzz_visa_arguments -max_len=8192 -rss_limit_mb=1024 SCRATCH
 //   tests/fuzz/corpus/visa_arguments

@@ -1,4 +1,4 @@
-// Any text that parses, as a kernel: lowering must not crash, and what it makes must be well formed. Both
+// Any text that parses, as a kernel: lowering must not crash, and its result must be well formed. Both
 // register sizes are tried.
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Any text: the parser must not crash; what it takes must print to text that parses and prints to the same.
+// Any text: the parser must not crash; what it accepts must print to text that parses and prints to the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

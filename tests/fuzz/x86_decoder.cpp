@@ -1,5 +1,5 @@
-// Any bytes: the decoder agrees with the table-free oracle, an instruction survives encoding, every shorter
-// prefix of it is truncated, and bytes after it change nothing.
+// Any bytes: the decoder agrees with the oracle, an instruction survives encoding, every shorter prefix of it
+// is truncated, and bytes after it change nothing.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -1,4 +1,4 @@
-// How many low bits are known to be the same in all lanes.
+// How many low bits are known to be equal in all lanes.
 #include "jit/passes/alike_bits.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@ using namespace eum::jit;
 
 namespace {
 
-/// Of the value %r that `body` defines: of %x and %y nothing is known, %u is the same in all lanes, %four
-/// is 4.
+/// The result for the value %r that `body` defines. Nothing is known about %x and %y, %u is the same in all
+/// lanes, %four is 4.
 unsigned bits_of(std::string_view body) {
   const ir::Function function = test::function_of_text(
       fmt::format("b0: ip 0 count 1\n"

@@ -1,5 +1,5 @@
-// A host without memory: whichever allocation of a translation fails, the engine returns an error, and what
-// it had is given back. The program's operator new fails on request; sanitizers bring their own.
+// Allocation failure: whichever allocation of a translation fails, the engine returns an error and frees what
+// it had allocated. The program's operator new fails on request; sanitizers bring their own.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <new>
@@ -25,7 +25,7 @@ thread_local long allocations_left = -1;  // below 0: none fails
 }
 
 void* operator new(std::size_t bytes) {
-  if (allocations_left-- == 0) throw std::bad_alloc();  // that one; the error's own text finds memory
+  if (allocations_left-- == 0) throw std::bad_alloc();  // only this one: the error's text is allocated
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
   throw std::bad_alloc();
 }
@@ -54,7 +54,7 @@ TEST_CASE("host: whichever allocation fails, compile() returns an error") {
       if (!done) REQUIRE(executable.error().message == "k: the host has no memory for it");
       REQUIRE(failing < 100000);
     }
-    CHECK(failing > 50);  // it was asked for memory that often
+    CHECK(failing > 50);  // at least this many allocations were tried
   }
 }
 

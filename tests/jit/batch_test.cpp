@@ -1,6 +1,6 @@
-// Threads in batches: whatever the one before left in the state that a thread takes over, it begins as the
-// header and the restored slots say; a batch stops where a thread faults or pauses, where the allowance is
-// over, and goes on from there.
+// Threads in batches: whatever the previous thread left in a state, the next one that runs in it begins with
+// the header and the restored slots it should have. A batch stops where a thread faults or pauses or the
+// allowance is used up, and can continue from there.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -22,8 +22,8 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// r1 is read and written, so it is brought back; f0 and mask variable 1 are read before they are written; r0
-/// is the header. r4 becomes r0 + r1, r5 the flags, r6 the parked channels that were found.
+/// r1 is read and written, so it is restored; f0 and mask variable 1 are read before they are written; r0 is
+/// the header. Results: r4 is r0 + r1, r5 the flags, r6 the channels found parked.
 constexpr std::string_view adds = R"(
 b0: ip 0x0 count 4
   %h = reg_read.u32x8 r0<1;1,0>
@@ -66,7 +66,7 @@ b1: ip 0x30 count 2
   exit
 )";
 
-/// `count` threads of a function: thread t finds t in r1, and the header holds 100.
+/// `count` threads of a function: thread t finds t in r1, and the header is filled with 100.
 class Threads {
  public:
   Threads(Engine& engine, std::string_view text, std::uint32_t count, CompileOptions options = {})
@@ -102,7 +102,7 @@ class Threads {
   ThreadState& state(std::uint32_t t) {
     return *reinterpret_cast<ThreadState*>(states_.get() + t * std::size_t{executable_->layout().size});
   }
-  /// Of all threads of so many groups, 0x1000 apart in the header.
+  /// All threads of `groups` groups, whose headers differ by 0x1000.
   ThreadBatch batch(bool begins, std::uint32_t groups = 1) {
     ThreadBatch batch;
     batch.state = &state(0);
@@ -187,7 +187,7 @@ TEST_CASE("batch: a thread that faults ends it, and the threads behind it have n
     Threads threads(engine, adds, 5);
     ThreadBatch batch = threads.batch(true);
     CHECK(threads.run(batch) == Status::Exited);
-    // Thread 3 finds 3 in r1 only where r1 is what the last run left: its header is 0 this time.
+    // With a header of 0, thread 3 computes 3 only if r1 holds what was restored, not what the last run left.
     threads.set_header(0);
     batch = threads.batch(true);
     threads.state(4).budget = 55;
@@ -213,7 +213,7 @@ TEST_CASE("batch: the next thread runs only while the allowance does for it") {
 }
 
 TEST_CASE("batch: groups follow one another in the same states, each with its header") {
-  // r7 counts, and nothing brings it back: which thread runs in which state shows.
+  // r4 keeps the header of the thread that ran last in a state: nothing restores it.
   constexpr std::string_view counts = R"(
 b0: ip 0x0 count 4
   %h = reg_read.u32x8 r0<1;1,0>
@@ -235,7 +235,7 @@ b0: ip 0x0 count 4
       CHECK(batch.left == 1'000'000 - 3 * count * 4);
       CHECK(batch.groups->bits[0] == 0x2000);
       for (std::uint32_t t = 0; t < count; ++t) CHECK(threads.dword(t, 4) == 0x2064);
-      // The allowance does for so many threads: then another batch goes on in the middle of a group.
+      // The allowance suffices for `allowed` threads, so the batch stops in the middle of a group.
       for (std::uint32_t allowed = 1; allowed < 3 * count; ++allowed) {
         CAPTURE(count, allowed);
         batch = threads.batch(true, 3);
@@ -281,7 +281,7 @@ b2: ip 0x30 count 1
     ThreadBatch batch = threads.batch(true, 2);
     CHECK(threads.run(batch) == Status::Exited);
     CHECK(batch.threads == 0);
-    // Of threads 0 to 3: as many turns as their number, at least one.
+    // Thread t makes max(t, 1) turns, for t from 0 to 3.
     CHECK(batch.left == 1'000'000 - 2 * (4 + 4 + 6 + 8));
     batch = threads.batch(true, 2);
     batch.granted = 5;
@@ -320,7 +320,7 @@ b0: ip 0x0 count 3
       batch.fp_mode = 0xc0;
       CHECK(threads.run(batch) == Status::Exited);
       for (std::uint32_t t = 0; t < 2; ++t) CHECK(threads.state(t).fp_mode % 0x40 == 0x10);
-      // Alone, from the beginning.
+      // A single thread, from the beginning.
       ThreadState& alone = threads.state(0);
       alone.resume = 0;
       alone.fp_mode = 0xc0;
@@ -360,7 +360,7 @@ TEST_CASE("batch: a group whose threads have all come to the barrier has another
       batch.waits = begins ? 1 : 0;
       const Status status = threads.run(batch);
       CHECK(batch.threads == 0);
-      if (!begins || batch.turns == 0) {  // an engine need not
+      if (!begins || batch.turns == 0) {  // engines may return at the barrier instead
         CHECK(status == Status::Waiting);
         CHECK(batch.left == 1'000'000 - 4 * 3);
         batch = threads.batch(false);
@@ -382,7 +382,7 @@ TEST_CASE("batch: a group whose threads have all come to the barrier has another
 }
 
 TEST_CASE("batch: who has not signalled the barrier, or exits, ends the turns; and so does a budget") {
-  // Thread t signals and waits until it has done so t + 1 times; but every fourth signal is left out.
+  // Each thread signals and waits as many times as r3 says, but omits the fourth signal.
   constexpr std::string_view counted = R"(
 b0: ip 0x0 count 1
   %n = reg_read.s32x1 r1<1;1,0>
@@ -428,14 +428,14 @@ b5: ip 0x50 count 1
   }
   for (const auto& engine : other_engines()) {
     INFO(engine->name());
-    // 1 at the beginning, 7 to each barrier, 2 behind it, 1 at the end.
+    // Instructions: 1 at the beginning, 7 up to each barrier, 2 behind it, 1 at the end.
     CHECK(run(*engine, {3, 3, 3}, 1000) == std::tuple(Status::Exited, 3u, 3 * (2 + 3 * 9), 0u));
-    // The second thread exits a round before the others, which wait on.
+    // The second thread exits a round before the others, which keep waiting.
     CHECK(run(*engine, {3, 2, 3}, 1000) ==
           std::tuple(Status::Waiting, 2u, 2 * (1 + 3 * 7 + 2 * 2) + 2 + 2 * 9, 0u));
-    // In the fourth round nobody signals.
+    // No thread signals in the fourth round.
     CHECK(run(*engine, {5, 5, 5}, 1000) == std::tuple(Status::Waiting, 3u, 3 * (1 + 3 * 9 + 6), 0u));
-    // 10 are enough for the first barrier and what is behind it, and not for the way back.
+    // A budget of 10 reaches past the first barrier but does not cover the next round.
     CHECK(run(*engine, {3, 3, 3}, 10) == std::tuple(Status::Paused, 1u, 3 * 8 + 2, 3u));
   }
 }
@@ -467,7 +467,7 @@ b1: ip 0x30 count 1
         threads.run(batch);
         CHECK(batch.threads == 0);
       }
-      // cr0 = number of the thread: bits 5:4 are the rounding mode.
+      // cr0 is the number of the thread; bits 5:4 are the rounding mode.
       for (std::uint32_t t = 0; t < 64; ++t) {
         const std::uint32_t expected = (t >> 4 & 3) == 1 || (t >> 4 & 3) == 0 ? 0x3eaaaaab : 0x3eaaaaaa;
         CHECK(threads.dword(t, 2) == expected);
@@ -480,7 +480,7 @@ b1: ip 0x30 count 1
 TEST_CASE("batch: a thread that begins keeps the regions that the one before in its state has found") {
   on_every_engine([&](Engine& engine) {
     INFO(engine.name());
-    // It has accesses by address, which no thread does.
+    // The function has an access by address that no thread executes.
     Threads threads(engine,
                     "b0: ip 0x0 count 1\n  %none = constant.mx1 0\n  %a = constant.u64x1 0x1000\n"
                     "  %x = load.u32x1 a64[%a] ? %none\n  exit\n",

@@ -1,4 +1,4 @@
-// Which runs are fetched ahead, and which stores go past the caches, where buffers are more than those hold.
+// Which runs are prefetched, and which stores bypass the caches, when buffers are larger than the caches.
 #include "jit/codegen/beyond_caches.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@ struct Found {
   std::string streams;  ///< of each store, in order
 };
 
-/// A block, which a branch may lead back to, that does `body` between blocks that do `before` and `behind`,
-/// with %a, addresses of 16 channels that are a run, and %d, of which nothing is known.
+/// A block with `body`, which may branch back to itself, between blocks with `before` and `behind`. %a holds
+/// consecutive addresses of 16 channels; nothing is known about %d.
 Found find(std::string_view before, std::string_view body, bool loops = false, std::string_view behind = "") {
   constexpr std::string_view addresses =
       "  %i = reg_read.u16x16 r1<1;1,0>\n  %w = convert.u32.u16x16 %i\n  %s = constant.u32x16 2\n"

@@ -1,6 +1,7 @@
-// Every shape of memory access at the end of every space: lanes that are consecutive, the same or backwards,
-// every set of components, each of the last bytes. The memory ends at a page that must not be touched, so an
-// engine that goes one byte too far dies here; and every engine does what the reference engine does.
+// Every shape of memory access at the end of every space: lanes that are consecutive, uniform or descending,
+// every set of components, at each of the last bytes. The memory ends at a page that must not be touched, so
+// an engine that accesses one byte too far crashes here; otherwise every engine does what the reference
+// engine does.
 #include <fmt/format.h>
 
 #include <bit>
@@ -21,9 +22,9 @@ namespace {
 
 struct Space {
   MemoryAccess mem;
-  std::uint64_t base;  ///< of addresses
+  std::uint64_t base;  ///< of the addresses
   unsigned bytes;
-  std::uint64_t from = 0;  ///< base of distances
+  std::uint64_t from = 0;  ///< base that distances are added to
 };
 
 const Space spaces[] = {
@@ -40,7 +41,7 @@ const Space spaces[] = {
 
 enum class Order : std::uint8_t { Consecutive, Same, Backwards };
 
-/// One access of `shape`: its address operand comes from registers, so that no engine can know it.
+/// One access of `shape`: its address operand comes from registers, so no engine can know its value.
 struct Site {
   Shape shape;
   Space space;
@@ -63,7 +64,7 @@ struct Site {
     mem.components = components;
     mem.atomic = AtomicOp::add;
     const ValueId mask = masked ? b.slice(b.mask_get(0), 0, lanes) : no_value;
-    // The first access lets an engine remember the region; it is in bounds.
+    // The first access is in bounds, so that an engine may cache the region.
     const bool based = info(mem.space).surface == SurfaceBy::Base;
     const ValueId from = based ? b.constant(Type::u64, 1, space.from) : no_value;
     const ValueId near =
@@ -102,7 +103,7 @@ struct Site {
   }
 };
 
-/// Compares the engines over `distance`s of the access's last byte from the end of the space.
+/// Compares the engines with the end of the access at various distances from the end of the space.
 void check_site(const Site& site, Order order, unsigned step) {
   static SiteSample sample(many_runs_step);
   if (!sample.takes_next()) return;
@@ -115,7 +116,7 @@ void check_site(const Site& site, Order order, unsigned step) {
   const unsigned extent = element * static_cast<unsigned>(std::bit_width(site.components));
   const unsigned run = order == Order::Same ? 0 : element * (site.lanes - 1);
   for (unsigned distance = 0; distance < 64; distance += step) {
-    // The last byte of the whole access lies `distance` - 16 bytes before the end, or behind it.
+    // The access ends `distance` - 16 bytes before the end of the space, or behind it if that is negative.
     const std::uint64_t start = site.space.base + site.space.bytes + 16 - distance - run - extent;
     const auto place = [&](World& world) {
       world.reset(function, 7);

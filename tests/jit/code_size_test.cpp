@@ -1,4 +1,5 @@
-// How much host code a function becomes: proportional to its instructions, whatever its control flow.
+// How much host code a function becomes: the size is proportional to its instructions, whatever its control
+// flow.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -13,7 +14,7 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// Bytes of host code of a function of `blocks` blocks, each as `block` prints it.
+/// Bytes of host code for a function of `blocks` blocks, each printed by `block`.
 template <class Block>
 std::size_t code_bytes(Engine& engine, unsigned blocks, Block block) {
   std::string text = "kernel @k simd 16 family gen9 file 4096 slot 32 masks 1\n";

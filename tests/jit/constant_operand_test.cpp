@@ -1,6 +1,6 @@
-// Lanewise integer ops whose second operand is the same constant in every lane, and constants as another
-// type, for which engines have shorter ways: every engine against the reference engine, with constants at the
-// edges of each type.
+// Lanewise integer ops whose second operand is the same constant in every lane, and constants bitcast to
+// another type, for which engines have shorter code: every engine against the reference engine, with
+// constants at the edges of each type.
 #include <fmt/format.h>
 
 #include <array>

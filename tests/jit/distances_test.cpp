@@ -1,5 +1,5 @@
-// Distances from a base in a region of more than 2 GiB, where an offset of 32 bits may be one or lie below
-// the start of the region.
+// Distances from a base in a region of more than 2 GiB, where a 32-bit offset may lie inside the region or
+// below its start.
 #include <sys/mman.h>
 
 #include <array>
@@ -34,7 +34,7 @@ Function begin_function(unsigned simd) {
   return function;
 }
 
-/// A thread that reaches nothing but an address space, all channels on.
+/// A thread that can access nothing but an address space; all channels are active.
 class SpaceThread {
  public:
   SpaceThread(const Executable& executable, mem::AddressSpace& space, unsigned simd)
@@ -59,7 +59,7 @@ class SpaceThread {
   Environment environment_;
 };
 
-/// Loads eight dwords by the distances in r0, then by those in r1.
+/// Loads eight dwords at the distances in r0, then at those in r1.
 Function loads(MemSpace space, std::uint32_t scale, std::uint64_t base, bool masked) {
   Function function = begin_function(8);
   Builder b(function);
@@ -74,18 +74,18 @@ Function loads(MemSpace space, std::uint32_t scale, std::uint64_t base, bool mas
   return function;
 }
 
-/// How each distance becomes 64 bits.
+/// How each distance is widened to 64 bits.
 struct Widening {
   Type type;
-  std::uint32_t scale;  ///< a power of two by shifts, any other one by products
+  std::uint32_t scale;  ///< powers of two by shifts, others by products
   std::uint32_t added;  ///< to the address
-  /// What is lost by the shift is put together from the sign and the other bits; what is added is added in
-  /// halves.
+  /// The bits that the shift loses are assembled from the sign and the distance's upper bits, and `added` is
+  /// added to the halves with a carry.
   bool apart = false;
 };
 
-/// Loads a dword for each distance in r1 and r2 from the base in r0, and leaves what it finds in r3 and r4:
-/// with the sums of 64 bits that Gen9's compiler makes of halves, eight channels each.
+/// Loads a dword for each distance in r1 and r2 from the base in r0 and writes the dwords to r3 and r4. The
+/// 64-bit sums are made of 32-bit halves, eight channels each, as the Gen9 compiler does.
 Function loads_by_halves(const Widening& widening) {
   Function function = begin_function(16);
   Builder b(function);
@@ -128,7 +128,7 @@ Function loads_by_halves(const Widening& widening) {
     const ValueId above = b.lanewise(Op::add, {b.slice(high, 8 * part, 8), base_high});
     const ValueId upper = b.lanewise(Op::add, {carry, above});
     if (widening.apart) {
-      // The upper half of what is added is 0.
+      // The upper half of `added` is 0.
       const auto [last, last_carry] = b.wide(Op::addc, {sum, constant(8, widening.added)});
       parts[part] = b.join(last, b.lanewise(Op::add, {last_carry, upper}));
       continue;
@@ -203,13 +203,13 @@ TEST_CASE("distances in a region of more than 2 GiB") {
     std::uint32_t scale = 1;
   };
   const Way ways[] = {
-      {MemSpace::From, start + 0x100, 0u - 0x100, true},    // the region's first bytes
-      {MemSpace::From, start + 0x100, 0u - 0x200, false},   // below it: 32 bits of the offset are 3.99 GiB
-      {MemSpace::From, start + 0x100, 0x80000000u, false},  // 2 GiB below: the offset seems to be 2 GiB
-      {MemSpace::From, start + 0x7fffff00, 0x7ffff000, false},     // behind the end
-      {MemSpace::From, start + 0x7fffff00, 0x3ffff000, true},      // behind 2 GiB
-      {MemSpace::From, start + 0x90000000, 0u - 0x1000, true},     // base behind 2 GiB
-      {MemSpace::FromUnsigned, start + 0x100, 0xa0000000u, true},  // behind 2 GiB
+      {MemSpace::From, start + 0x100, 0u - 0x100, true},        // the first bytes of the region
+      {MemSpace::From, start + 0x100, 0u - 0x200, false},       // below it: the offset's low half is 3.99 GiB
+      {MemSpace::From, start + 0x100, 0x80000000u, false},      // 2 GiB below: the low 32 bits say 2 GiB
+      {MemSpace::From, start + 0x7fffff00, 0x7ffff000, false},  // beyond the end
+      {MemSpace::From, start + 0x7fffff00, 0x3ffff000, true},   // beyond 2 GiB
+      {MemSpace::From, start + 0x90000000, 0u - 0x1000, true},  // base beyond 2 GiB
+      {MemSpace::FromUnsigned, start + 0x100, 0xa0000000u, true},  // beyond 2 GiB
       {MemSpace::FromUnsigned, start + 0x100, 0xfffffe00u, false},
       {MemSpace::FromUnsigned, start - 0xff000000ull, 0xff000100u, true},
       {MemSpace::From, start - 0x100, 0x100, true},  // base below the region
@@ -217,14 +217,14 @@ TEST_CASE("distances in a region of more than 2 GiB") {
       {MemSpace::From, start - 0x100, 0u - 0x100, false},
       {MemSpace::From, start - 0x7fffff00, 0x7fffff00, true},  // nearly 2 GiB below
       {MemSpace::From, start - 0x70000000, 0x80000000u,
-       false},  // so are both: the offset seems to be 256 MiB
+       false},  // both are below it: the low 32 bits of the offset are 256 MiB
       {MemSpace::From, start - 0x80000000ull, 0x80000000u, false},
       {MemSpace::From, start - 0x80000100ull, 0x7ffffff0, false},
       {MemSpace::FromUnsigned, start - 0x100, 0x100, true},
       {MemSpace::FromUnsigned, start - 0x100, 0xfc, false},
-      {MemSpace::From, start, 0x0aaaaaab, true, 12},                   // just more than 31 bits
-      {MemSpace::From, start, 0x15555556, false, 12},                  // 4 GiB: 32 bits of the offset are 8
-      {MemSpace::From, start - 0x100000000ull, 0x15555560, true, 12},  // and what that should be
+      {MemSpace::From, start, 0x0aaaaaab, true, 12},   // the product has just more than 31 bits
+      {MemSpace::From, start, 0x15555556, false, 12},  // 4 GiB: the low 32 bits of the offset are 8
+      {MemSpace::From, start - 0x100000000ull, 0x15555560, true, 12},  // in the region only with all bits
       {MemSpace::From, start + 0x80000000ull, 0u - 0x0aaaaaaa, true, 12},
       {MemSpace::From, start + 0x80000000ull, 0u - 0x0aaaaaab, false, 12},
       {MemSpace::From, start + 0x100, 0u - 0x15555556, false, 12},
@@ -248,7 +248,7 @@ TEST_CASE("distances in a region of more than 2 GiB") {
           std::uint32_t distances[16];
           const auto near = static_cast<std::int64_t>(start + 0x1000 - way.base);
           for (std::uint32_t i = 0; i < 8; ++i) {
-            // The first load is in bounds, so that the region is remembered.
+            // The first load is in bounds, so that the region is cached.
             distances[i] = static_cast<std::uint32_t>(near / way.scale) + 4 * i;
             distances[8 + i] = way.first + step * i;
           }

@@ -1,5 +1,5 @@
-// Quotients and remainders of 32 bits over edges and numbers near multiples, in every rounding mode, on every
-// engine against C++: by a divisor a channel, and by one for all channels.
+// 32-bit quotients and remainders of edge values and of numbers near multiples of the divisor, in every
+// rounding mode, on every engine against C++: with a divisor per channel, and with one for all channels.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -22,7 +22,7 @@ constexpr std::array<std::uint32_t, 28> edges{
     0x3fffffff, 0x40000001, 0x7ffffffe, 0x7fffffff, 0x80000000, 0x80000001, 0x80800000,
     0xff800000, 0xff7fffff, 0xff000000, 0xfffffff9, 0xfffffffd, 0xfffffffe, 0xffffffff};
 
-/// Dividends: edges, multiples of the divisor, and what is just below and above them.
+/// Dividends: edge values, multiples of the divisor, and numbers just below and above those.
 std::uint32_t dividend(std::uint32_t divisor, Random& random) {
   const auto bits = static_cast<std::uint32_t>(random() >> (32 + random() % 32));
   if (divisor == 0 || random() % 4 == 0) return random() % 2 == 0 ? bits : edges[random() % edges.size()];
@@ -56,7 +56,7 @@ void check(std::string_view type, bool one_divisor) {
                     : static_cast<std::uint32_t>(random() >> (32 + random() % 32));
         if (one_divisor) b[i] = b[0];
         a[i] = dividend(b[i], random);
-        // Now and then all small, so that the short way is taken.
+        // Every third round has small numbers only, so that the short path is taken.
         if (round % 3 == 0) a[i] &= 0x7fffff;
       }
       if (round % 3 == 0)

@@ -1,5 +1,5 @@
-// Ops that can fault do, whether or not anybody uses their result, and leave the state of just before: what
-// ops.def says of `leaves`.
+// Ops that can fault do so even if their results are unused, and leave the state as it was before them, as
+// the column `leaves` of ops.def says.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -16,11 +16,12 @@ using namespace eum::jit::test;
 namespace {
 
 struct Faulting {
-  std::string_view text;  ///< the op; its results, if any, have no use
+  std::string_view text;  ///< the op; its results, if any, are unused
   FaultKind kind;
 };
 
-/// Each op of ops.def that can fault, in a way in which it does: every way to be unused that a shape has.
+/// Each op of ops.def that can fault, with operands that make it fault: one case for every way in which an op
+/// of its shape can be unused.
 const std::multimap<ir::Op, Faulting>& faulting_ops() {
   static const std::multimap<ir::Op, Faulting> ops{
       {ir::Op::reg_gather,
@@ -137,14 +138,14 @@ TEST_CASE("faults: lanes that are instructions of their own have been done up to
         "  reg_scatter.u32x8 [%p own {}32 ip 16], %0\n  exit\n",
         places, same ? 0 : 1, same ? "same " : "");
   };
-  // The third one writes what the second one has read.
+  // The third lane overwrites what the second one has read.
   on_every_engine(text("64, 68, 36, 72, 76, 80, 84, 28"), true, [](World&, const FinalState& end) {
     CHECK(end.status == Status::Exited);
     CHECK(dword_of(end, 68) == 2);
     CHECK(dword_of(end, 36) == 3);
     CHECK(dword_of(end, 28) == 8);
   });
-  // Each writes what the next one reads.
+  // Each lane writes what the next one reads.
   on_every_engine(text("36, 40, 44, 48, 52, 56, 60, 64"), true, [](World&, const FinalState& end) {
     for (unsigned at = 32; at <= 64; at += 4) CHECK(dword_of(end, at) == 1);
   });
@@ -156,7 +157,7 @@ TEST_CASE("faults: lanes that are instructions of their own have been done up to
     CHECK(end.state.fault.address == 509);
     CHECK(dword_of(end, 88) == 7);
   });
-  // All read the first value, of which the third one overwrites a byte.
+  // All lanes read the first value, of which the third lane overwrites a byte.
   on_every_engine(text("64, 68, 33, 72, 76, 80, 84, 88", true), true, [](World&, const FinalState& end) {
     CHECK(end.status == Status::Exited);
     CHECK(dword_of(end, 68) == 1);
@@ -164,7 +165,7 @@ TEST_CASE("faults: lanes that are instructions of their own have been done up to
     CHECK(dword_of(end, 36) == 0);
     CHECK(dword_of(end, 88) == 0x101);
   });
-  // Beside it, but no part of it.
+  // Lanes 2 and 3 write next to that value, not into it.
   on_every_engine(text("64, 68, 36, 28, 76, 80, 84, 509", true), true, [](World&, const FinalState& end) {
     REQUIRE(end.status == Status::Faulted);
     CHECK(end.state.fault.guest_ip == 0x40 + 7 * 16);
@@ -196,7 +197,7 @@ TEST_CASE("faults: the state is that before the instruction, also where it is ov
         "  %f = constant.mx16 0xa5a5\n  flag_write.mx16 f0.0, %f\n"
         "  %k = constant.mx8 0x0f\n  mask_set.mx8 mask2, %k\n"
         "{}{}",
-        // The op at its own ip.
+        // The op gets an ip of its own.
         std::string(one.text).insert(one.text.rfind('\n'), " @0x40"),
         ends ? ""
              : "  %nine = constant.u32x8 9\n  reg_write.u32x8 r10<1;1,0>, %nine\n"

@@ -1,5 +1,5 @@
-// Flag writes under a mask whose value is a constant: what is kept of the flag counts as read, so that what
-// was written to it before is not dropped. Every engine against the reference engine.
+// Masked writes of a constant to flags: the flag bits that the mask preserves count as read, so earlier
+// writes to them must not be dropped. Every engine is compared with the reference engine.
 #include <catch2/catch.hpp>
 
 #include "frontend/ir/builder.hpp"
@@ -12,7 +12,7 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// Sixteen flags, then four of them, then all of them again as `value` where channels are on.
+/// Writes sixteen flags, then four of them, then all of them again as `value` under the execution mask.
 Function function_of(std::uint64_t value) {
   Function function;
   function.name = "flags";

@@ -1,6 +1,6 @@
 #pragma once
-// Binary floats by integers of 128 bits: numbers are computed exactly, and rounded once. It knows nothing of
-// the project's semantics.
+// Binary floats on 128-bit integers: results are computed exactly and rounded once. Shares nothing with the
+// project's semantics.
 #include <algorithm>
 #include <cstdint>
 
@@ -13,7 +13,7 @@ using ir::Type;
 /// A binary format: bits of the fraction, exponent of the least normal number.
 struct Format {
   Type type;
-  unsigned keep_bit;  ///< of cr0.0
+  unsigned keep_bit;  ///< bit of cr0.0 that keeps denormals
   int fraction, least;
   unsigned bytes;
 };
@@ -36,7 +36,8 @@ inline Number decode(std::uint64_t bits, const Format& f) {
   return {sign, fraction | std::uint64_t{1} << f.fraction, f.least - f.fraction + field - 1};
 }
 
-/// The bits of the number nearest by `rounding` (cr0.0: even, up, down, to zero); flushed if denormal.
+/// The bits of `n` rounded by `rounding` (numbered as in cr0.0: even, up, down, to zero); flushed if
+/// denormal.
 inline std::uint64_t encode(Number n, const Format& f, unsigned rounding, bool keeps) {
   const std::uint64_t sign = n.is_negative ? std::uint64_t{1} << (8 * f.bytes - 1) : 0;
   if (n.significand == 0) return sign;
@@ -52,8 +53,7 @@ inline std::uint64_t encode(Number n, const Format& f, unsigned rounding, bool k
   } else {
     shift_right(top - f.fraction - 3);
   }
-  // Tiny is what would be below the least normal number if the exponent had no bounds: rounded at full
-  // precision.
+  // A result is tiny if, rounded as if the exponent were unbounded, it is below the least normal number.
   const auto rounds_up = [&](unsigned __int128 value) {
     const auto low = static_cast<unsigned>(value & 7);
     if (rounding == 0) return low > 4 || (low == 4 && (value >> 3 & 1) != 0);
@@ -66,7 +66,7 @@ inline std::uint64_t encode(Number n, const Format& f, unsigned rounding, bool k
   if (n.exponent < least) shift_right(least - n.exponent);
   unsigned __int128 rounded = (n.significand >> 3) + (rounds_up(n.significand) ? 1 : 0);
   const bool is_denormal = (rounded >> f.fraction) == 0;
-  // The host flushes f32 and f64 where they are tiny; f16 where the result is denormal.
+  // The host flushes tiny results of f32 and f64; for f16 the denormal results are flushed.
   if (!keeps && (f.type == Type::f16 ? is_denormal : tiny)) return sign;
   if (is_denormal) return sign | static_cast<std::uint64_t>(rounded);
   if ((rounded >> (f.fraction + 1)) != 0) {
@@ -81,7 +81,7 @@ inline std::uint64_t encode(Number n, const Format& f, unsigned rounding, bool k
          (static_cast<std::uint64_t>(rounded) & ((std::uint64_t{1} << f.fraction) - 1));
 }
 
-/// Exact where exponents lie less than 2^60 apart, as those of all f16 do.
+/// Exact where exponents differ by less than 60, as those of all f16 numbers do.
 inline Number add(Number a, Number b, unsigned rounding) {
   if (a.significand == 0 && b.significand == 0)
     return {a.is_negative == b.is_negative ? a.is_negative : rounding == 2, 0, 0};
@@ -99,7 +99,7 @@ inline Number mul(Number a, Number b) {
   return {a.is_negative != b.is_negative, a.significand * b.significand, a.exponent + b.exponent};
 }
 
-/// The modes of a thread.
+/// The rounding and denormal modes of a thread.
 struct Mode {
   std::uint32_t cr0;
   unsigned rounding() const { return cr0 >> 4 & 3; }

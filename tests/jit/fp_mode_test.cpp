@@ -1,6 +1,6 @@
-// Every mix of rounding and denormal modes of f32, f64 and f16 against a model of its own (float_model.hpp),
-// which flushes by the modes of the operands' and of the result's type. The engines' order of switching MXCSR
-// is tried by mixing types in one block.
+// Every mix of rounding and denormal modes of f32, f64 and f16 against an independent model
+// (float_model.hpp), which flushes operands and results by the modes of their own types. The engines'
+// switching of MXCSR is tested by mixing types in one block.
 #include <fmt/format.h>
 
 #include <bit>
@@ -21,14 +21,15 @@ using ir::Type;
 
 namespace {
 
-/// Zero, denormals, the least normal numbers and neighbours of 1: within 2^60 of each other in each format.
+/// Zero, denormals and numbers next to the least normal one: within a factor of 2^60 of each other in each
+/// format.
 std::vector<std::uint64_t> operands(const Format& f) {
   const std::uint64_t sign = std::uint64_t{1} << (8 * f.bytes - 1), one = std::uint64_t{1} << f.fraction;
   return {0,       sign,        1,          sign | 1,         one - 1,     sign | (one - 1),
           one,     sign | one,  one + 1,    sign | (one + 1), one * 2 + 3, sign | (one * 3 - 1),
           one / 2, one * 2 - 1, one | 0x55, sign | one * 2};
 }
-/// Factors whose products with those are near the least normal number.
+/// Factors whose products with those operands are near the least normal number.
 std::vector<std::uint64_t> factors(const Format& f) {
   const auto bias = static_cast<std::uint64_t>(1 - f.least);
   const auto make = [&](int exponent, std::uint64_t fraction) {
@@ -37,7 +38,7 @@ std::vector<std::uint64_t> factors(const Format& f) {
   return {make(0, 0), make(-1, 0), make(-1, 1), make(0, 3), make(-3, 5), make(1, 1), make(-2, 7), make(2, 0)};
 }
 
-/// One op of the block: results of 16 lanes from the registers of two or three operands.
+/// One op of the block: 16 lanes of results from two or three operands in registers.
 struct Op {
   std::string text;  ///< over %a, %b, %c
   const Format *from, *to;
@@ -74,7 +75,7 @@ TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a 
   ops.push_back({"convert_keep", &f64, &f32});
   ops.push_back({"convert_keep", &f32, &f64});
 
-  // Each op from its own operands, in this order: types alternate, and both directions are there.
+  // Each op has its own operands. In this order types alternate, and switches go in both directions.
   std::string text =
       fmt::format("kernel @k simd 16 family gen9 file 16384 slot 32 masks 1\nb0: ip 0 count 1\n");
   for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -112,7 +113,7 @@ TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a 
         for (std::size_t o = 0; o < ops.size(); ++o) {
           const Format& f = *ops[o].from;
           std::vector<std::uint64_t> small = operands(f), near = factors(f);
-          // Conversions: of the wider format the numbers around the narrower one's least.
+          // Narrowing conversions: numbers of the wider format around the least ones of the narrower.
           if (ops[o].is_convert() && f.fraction > ops[o].to->fraction) {
             const Format& to = *ops[o].to;
             small = operands(to);
@@ -120,7 +121,7 @@ TEST_CASE("fp mode: every mix of cr0 x op x type, alone and mixed, is that of a 
               const Number n = decode(small[i], to);
               small[i] = encode({n.is_negative, n.significand * 8 + i % 8, n.exponent - 3}, f, 0, true);
             }
-            small[0] = 1;  // its own least
+            small[0] = 1;  // the wider format's own least number
           }
           for (unsigned lane = 0; lane < lanes; ++lane) {
             const bool is_sum = ops[o].text == "add" || ops[o].is_compare;

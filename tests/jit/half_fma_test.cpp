@@ -1,5 +1,5 @@
-// fma of f16 rounds once: against sums of 128 bits (float_model.hpp), in every rounding and denormal mode,
-// over operands whose sums lie at and beside the midpoints of f16, where f32 on the way would round to a tie.
+// fma of f16 rounds once: compared with exact sums (float_model.hpp) in every rounding and denormal mode, for
+// operands whose sums lie on and next to midpoints of f16, where an intermediate f32 would round to a tie.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -36,14 +36,14 @@ class Generator {
     switch (below(5)) {
       case 0:
         return {half(), half(), half()};
-      case 1: {  // c, and half of its last place or nearly so
+      case 1: {  // c, and a product near half of c's last place
         const std::uint16_t c = half();
         const auto [m, n] = near_power_[below(near_power_.size())];
         const int place = std::max<int>(c >> fraction & exponents, 1) - 25 - 1;  // 2^place is that half
         const int first = static_cast<int>(below(20)) - 14;
         return {float_of(m, first), float_of(n, place - first + static_cast<int>(below(3)) - 1), c};
       }
-      case 2: {  // a product of few bits, and what is far below it
+      case 2: {  // a product with few bits, and a much smaller addend
         const unsigned m = 2 * below(32) + 1, n = 2 * below(32) + 1;
         const int first = static_cast<int>(below(24)) - 14, second = static_cast<int>(below(24)) - 14;
         return {float_of(m, first), float_of(n, second), static_cast<std::uint16_t>(half() & 0x87ff)};
@@ -66,14 +66,15 @@ class Generator {
 
  private:
   unsigned below(std::size_t bound) { return static_cast<unsigned>(random_() % bound); }
-  /// A finite one.
+  /// A random finite number.
   std::uint16_t half() {
     for (;;) {
       const auto bits = static_cast<std::uint16_t>(random_());
       if ((bits >> fraction & exponents) != exponents) return bits;
     }
   }
-  /// significand * 2^exponent, where first is the exponent of its leading bit, as near as there is one.
+  /// `significand` scaled until its leading bit has the exponent `first`, rounded to zero, with a random
+  /// sign.
   std::uint16_t float_of(unsigned significand, int first) {
     int top = 31;
     while ((significand >> top & 1) == 0) --top;
@@ -92,7 +93,7 @@ TEST_CASE("fma of f16 rounds once, in every mode") {
   std::string text =
       fmt::format("kernel @k simd 32 family gen9 file 16384 slot 32 masks 1\nb0: ip 0 count 1\n");
   for (unsigned o = 0; o < ops; ++o) {
-    // Some narrow, and operands that are used again.
+    // Some ops are narrow, and some operands are used again.
     const unsigned wide = o % 6 == 4 ? 8 : o % 6 == 5 ? 16 : lanes;
     for (unsigned k = 0; k < 3; ++k)
       text +=
@@ -142,7 +143,7 @@ TEST_CASE("fma of f16 rounds once, in every mode") {
         }
       }
     }
-    // By f32 alone so many would be wrong.
+    // More than this many results would be wrong with an intermediate f32.
     CHECK(hard > 5 * rounds);
     CHECK(denormal > 10 * rounds);
   }

@@ -1,4 +1,4 @@
-// What a translation may take of the host: stack, pages, memory.
+// What a translation may use of the host: stack, pages, memory.
 #include <fmt/format.h>
 #include <pthread.h>
 
@@ -14,7 +14,7 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// One block: `rounds` times, `live` values are made from the first register, then added up.
+/// One block that `rounds` times computes `live` values from the first register and then adds them up.
 std::string pressure(unsigned rounds, unsigned live) {
   std::string text = "b0: ip 0 count 1\n  %x = reg_read.f32x8 r0<1;1,0>\n";
   for (unsigned round = 0; round < rounds; ++round) {

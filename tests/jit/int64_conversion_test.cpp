@@ -1,5 +1,5 @@
-// Integers of 64 bits as floats of 32, around what lies between two of them, in every rounding mode, on every
-// engine against C++: rounded once, though engines may go by way of a double.
+// 64-bit integers to f32, around the midpoints between two floats, in every rounding mode, on every engine
+// against C++: rounded once, even if an engine goes by way of a double.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -16,13 +16,13 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// As cr0 numbers them.
+/// In the order of cr0's rounding mode.
 constexpr std::array<int, 4> modes{FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
 
-/// Of 25 bits, the last of which a float does not have, and then nearly nothing, nothing or a little more; of
-/// any size, with any sign.
+/// An integer of 25 to 64 bits and random sign: 25 leading bits, one more than an f32 significand has, then
+/// zeros, plus -1, 0 or 1.
 std::uint64_t between_floats(Random& random) {
-  const auto bits = static_cast<unsigned>(25 + random() % 40);  // of the whole
+  const auto bits = static_cast<unsigned>(25 + random() % 40);  // of the whole number
   const std::uint64_t upper = (random() >> 39) | 1u << 24 | random() % 2;
   const std::uint64_t near = (upper << (bits - 25)) + random() % 3 - 1;
   return random() % 2 == 0 ? near : 0 - near;

@@ -1,5 +1,5 @@
-// Four components of each lane that are loaded, computed with and stored: where all are treated alike they
-// may stay in the order of memory, and every engine leaves what the reference engine leaves, whatever is done
+// Four components per lane are loaded, computed with and stored. Where all four are treated alike they may
+// stay in memory order (interleaved); every engine leaves what the reference engine leaves, whatever is done
 // to them.
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr unsigned id_place = 32, base_place = 128, end_place = 132;
 
-/// `lanes` float4 from %p on, and others from %q on, `body`, and four components to %q of `to`.
+/// Loads `lanes` float4 at %p and at %q, runs `body`, and stores the four components `stored` at %q in `to`.
 Function build(unsigned lanes, std::string_view memory, std::string_view to, std::string_view body,
                const std::array<std::string_view, 4>& stored) {
   std::string loaded, casts;
@@ -145,7 +145,7 @@ TEST_CASE("components of which something looks at one, or at one of another") {
                                       "  reg_write.f32xN r20<1;1,0>, %n",
                                       "  %n = bitcast.u32.f32xN %m\n  store.u32xN surface3[%p], %n ? %e"})
     check("surface3", fmt::format("{}\n{}", sums, more), {"j", "k", "l", "m"});
-  // One is treated otherwise.
+  // One of the components is treated differently.
   for (const std::string_view other :
        {"mul.f32xN %w, %s", "fma.f32xN %w, %c, %h", "fma.f32xN %w, %vector, %h", "fma.f32xN %h, %s, %w",
         "fma.f32xN %w, %s, %g", "fma.f32xN %w, %w, %h"})

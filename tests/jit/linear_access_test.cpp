@@ -1,5 +1,5 @@
-// Accesses whose addresses follow from local ids that were promised to be consecutive: every engine does what
-// the reference engine does, wherever the run lies in its memory, around 2^32 included.
+// Accesses whose addresses derive from local ids that were promised to be consecutive: every engine does what
+// the reference engine does, wherever the run lies in its memory, including around 2^32.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -25,13 +25,13 @@ struct Site {
   Type type;
   unsigned lanes, components, stride;
   bool store;
-  bool masked = false;     ///< by the execution mask
-  std::uint32_t cut = 0;   ///< the bits of addresses that count, or 0
-  unsigned one_place = 0;  ///< so many lanes, of stride 0, have one address each
-  std::uint64_t from = 0;  ///< where `mem` has distances: their base
-  bool far = false;        ///< buffers are more than caches hold, and another one is read
+  bool masked = false;     ///< under the execution mask
+  std::uint32_t cut = 0;   ///< mask applied to addresses, or 0 for none
+  unsigned one_place = 0;  ///< if not 0: this many lanes, of stride 0, share one address
+  std::uint64_t from = 0;  ///< base of distances, where `mem` uses distances
+  bool far = false;        ///< buffers are larger than the caches, and a second one is read
 
-  /// Address of lane i = base + i-th id * stride; results are kept from byte 1024 on.
+  /// Address of lane i = base + i-th id * stride; loaded values are written from byte 1024 on.
   Function build() const {
     Function function;
     function.name = "linear";
@@ -63,7 +63,7 @@ struct Site {
       const ValueId first = b.load(type, access, address, mask, from_base);
       for (unsigned k = 0; k < count; ++k) b.reg_write(Region::packed(1024 + 256 * k), first + k);
     }
-    // What is kept is looked at, though registers are not exact.
+    // The loaded values are used, since otherwise registers that need not be exact could be dropped.
     ValueId all = b.constant(Type::u32, 16, 0);
     for (unsigned k = 0; k < count && !store; ++k)
       for (unsigned at = 0; at < lanes * size_of(type); at += 64)
@@ -96,7 +96,7 @@ void check_site(const Site& site, unsigned run) {
   const auto compile = [&](Engine& engine, bool promise) {
     CompileOptions options{.exact_registers = false};
     if (promise) options.launch.ids = {id_place, site.lanes, run};
-    // Without the promise, what is known to be no run would be shorter than what is one.
+    // With `apart`, the code for lanes known not to be a run would be shorter than the code for a run.
     if (!promise) options.optimisations.disable(Optimisation::apart);
     options.launch.beyond_caches = site.far;
     return compiled(engine, function, options);
@@ -111,7 +111,7 @@ void check_site(const Site& site, unsigned run) {
          {0u,      4u,       40u,      64u,         100u,        168u,        480u,
           900u,    996u,     1000u,    0x2000u,     0x2100u,     0x21f0u,     0xffe0u,
           0xfffcu, 0x10004u, 0x2fff8u, 0x80000000u, 0xfffffffcu, 0xfffffff0u, 0xffffff80u}) {
-      // Some channels on, or none: the run may go beyond memory where they do not.
+      // Some or no channels are active: the run may leave memory in inactive lanes.
       Random random(base + site.stride);
       std::uint32_t on = ~0u;
       if (site.masked) on = static_cast<std::uint32_t>(random() & (random() | 0xff00ff00));
@@ -302,7 +302,7 @@ TEST_CASE("a promise that is broken gives nonsense, but reaches nothing beyond b
 }
 
 TEST_CASE("paths on which addresses go up join where some channels took the one and some the other") {
-  // All channels go up by 4 on both paths, but those of the one are 32 bytes further than those of the other.
+  // Addresses increase by 4 from channel to channel on both paths, but are 32 bytes higher on one of them.
   const Function function = function_of_text(R"(b0: ip 0x0 count 4
   %i = reg_read.u16x8 r1<1;1,0>
   %w = convert.u32.u16x8 %i

@@ -1,6 +1,6 @@
-// Loops that divide bit by bit, as compilers write them and in many other ways, and loops that are nearly
-// such ones: whatever long_division makes of them, engines leave what the reference engine leaves, and count
-// the same instructions.
+// Loops that divide bit by bit, as compilers write them and in many other forms, and loops that only resemble
+// them: whatever long_division makes of a loop, engines leave what the reference engine leaves and count the
+// same instructions.
 #include <fmt/format.h>
 
 #include <array>
@@ -19,7 +19,7 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// What may be wrong with a loop.
+/// The mistakes a loop may have.
 enum class Mistake {
   None,
   FewerTurns,
@@ -38,19 +38,19 @@ enum class Mistake {
   Count
 };
 
-/// How it is written.
+/// How a loop is written.
 struct Form {
   unsigned simd = 8;
-  bool halves = true;              ///< numbers of two dwords
+  bool halves = true;              ///< 64-bit numbers are pairs of dwords
   bool scalar = false;             ///< one lane
-  bool quotient = true;            ///< it gives one
-  bool selects = false;            ///< subtracts what a select gives
-  bool has_else = false;           ///< something is done for the channels that get a 0 too
-  bool breaks = true;              ///< leaves by masks
-  bool copies = false;             ///< the quotient has another place behind the loop
-  bool copies_back = false;        ///< and gets to its own in front of the next turn
-  bool counts_by_channel = false;  ///< each channel has a counter of its own
-  bool shows_rest = false;         ///< what the last turn leaves elsewhere is looked at
+  bool quotient = true;            ///< computes the quotient, not the remainder only
+  bool selects = false;            ///< subtracts the result of a select
+  bool has_else = false;           ///< channels whose quotient bit is 0 execute something too
+  bool breaks = true;              ///< channels leave the loop through masks
+  bool copies = false;             ///< the quotient is in another register behind the loop
+  bool copies_back = false;        ///< and is copied back before the next turn
+  bool counts_by_channel = false;  ///< each channel has its own counter
+  bool shows_rest = false;         ///< other values that the last turn leaves are used
   Mistake mistake = Mistake::None;
 };
 
@@ -68,7 +68,7 @@ class DivisionLoop {
 
   Function make() {
     begin(block(), 3);
-    // Perhaps no channel goes on.
+    // Possibly no channel enters the loop.
     const ValueId on = b_.mask_get(0), flag = b_.flag_read(form_.simd, 0);
     park(outer, b_.lanewise(Op::andn, {flag, on}));
     b_.mask_set(0, b_.lanewise(Op::and_, {flag, on}));
@@ -138,7 +138,7 @@ class DivisionLoop {
     b_.reg_write(place(counter), count_number(is(Mistake::FewerTurns) ? 62 : 63), count_mask());
   }
 
-  /// Bit c of the dividend, as number 0 or 1.
+  /// Bit c of the dividend, as the number 0 or 1.
   ValueId bit() {
     const ValueId c = count();
     if (!form_.halves) {
@@ -154,7 +154,7 @@ class DivisionLoop {
                     high = op(Op::shr, read(dividend, 1), op(Op::sub, c, number(32)));
       return op(Op::and_, b_.select(is_low, low, high), number(1));
     }
-    // 0; below 32; 32 and more: a block each, as some compilers have them.
+    // c is 0, below 32, or 32 and more: a block for each, as some compilers have them.
     const unsigned place_of_bit = subtracted + 8;
     const BlockId low = block(), high = block(), behind = block();
     const ValueId is_low = b_.compare(Op::cmp_lt, c, b_.constant(Type::u32, 1, 32));
@@ -255,7 +255,7 @@ class DivisionLoop {
     write(remainder, 1, high);
   }
 
-  /// 1 << c, as the counter has it.
+  /// 1 << c, where c is the counter.
   std::array<ValueId, 2> masks_of_bit() {
     const ValueId c = count(), one = b_.constant(type(), counters(), is(Mistake::BitOfQuotient) ? 2 : 1);
     if (!form_.halves) return {for_lanes(op(Op::shl, one, b_.convert(Op::convert, Type::u64, c))), no_value};
@@ -295,7 +295,7 @@ class DivisionLoop {
     if (form_.breaks) come_back(at_exit);
   }
 
-  /// What is left goes to memory.
+  /// Stores the results to memory.
   void show() {
     PoolEntry bytes{};
     for (unsigned i = 0; i < max_lanes; ++i) bytes[i] = 4 * i;
@@ -359,8 +359,8 @@ std::string text_of(const Form& form) {
       form.copies, form.copies_back, form.counts_by_channel, form.shows_rest, static_cast<int>(form.mistake));
 }
 
-/// Of one lane the pass does not compute what else is looked at; and with no channel on another part of the
-/// `if` would be gone into, turn after turn.
+/// Whether the pass must recognise the form. It does not compute the other values that a one-lane loop
+/// leaves; and without an active channel some part of the `if` would be entered on every turn.
 bool is_known(const Form& form) {
   return !(form.scalar && form.shows_rest) && !(form.has_else && !form.breaks);
 }
@@ -372,7 +372,7 @@ bool divides(const Function& function) {
   return false;
 }
 
-/// Numbers of all sizes, and edges.
+/// Numbers of all sizes, and edge values.
 std::uint64_t operand(Random& random) {
   constexpr std::array<std::uint64_t, 8> edges{0,
                                                1,
@@ -437,7 +437,7 @@ TEST_CASE(
       }
     }
   }
-  // Other mistakes do not show in some forms.
+  // The remaining mistakes have no effect in some forms.
   for (const Mistake mistake :
        {Mistake::FewerTurns, Mistake::LessOrEqual, Mistake::SignedLess, Mistake::ShiftByTwo, Mistake::NextBit,
         Mistake::SubtractsDividend, Mistake::EndsEarly, Mistake::BeginsWithOne, Mistake::ChangesDivisor})

@@ -1,7 +1,7 @@
-// Messages of several lanes whose addresses lie in every way that an engine may treat apart: in a row, in
-// rows of eight, interleaved with components, all the same, scattered, with a lane that is elsewhere; under
-// masks of every kind, with nonsense in the lanes that are off. Every engine does what the reference engine
-// does, to memory, registers and the fault.
+// Messages of several lanes with every address pattern that an engine may treat specially: consecutive,
+// consecutive in groups of eight, interleaved with components, uniform, scattered, with one stray lane; under
+// masks of every kind, with garbage in inactive lanes. Memory, registers and the fault must be those of the
+// reference engine.
 #include <fmt/format.h>
 
 #include <bit>
@@ -22,9 +22,9 @@ namespace {
 
 struct Space {
   MemoryAccess mem;
-  std::uint64_t base;  ///< of addresses
+  std::uint64_t base;  ///< of the addresses
   unsigned bytes;
-  std::uint64_t from = 0;  ///< base of distances
+  std::uint64_t from = 0;  ///< base that distances are added to
 };
 
 MemoryAccess distances(MemSpace space, unsigned scale) {
@@ -50,19 +50,19 @@ const Space spaces[] = {
 };
 
 enum class Pattern : std::uint8_t {
-  Row,          ///< each lane behind the one before
-  Rows,         ///< each eight lanes so, the second eight before the first ones
-  BrokenRow,    ///< one lane is not where its neighbours say
-  Interleaved,  ///< each lane behind all components of the one before
+  Row,          ///< each lane behind the previous one
+  Rows,         ///< rows of eight lanes, the second eight below the first
+  BrokenRow,    ///< a row with one lane out of place
+  Interleaved,  ///< each lane behind all components of the previous one
   SameInRow,    ///< one address for each eight lanes
   Same,
   Pairs,      ///< two lanes for each address
-  Scattered,  ///< in bounds
-  Unaligned,  ///< the same, of odd bytes
-  Wrapped,    ///< a row from below the space on, or around 2^32
-  AtEnd,      ///< a row that ends some lanes behind the last byte
+  Scattered,  ///< random multiples of the element, in bounds
+  Unaligned,  ///< random bytes, in bounds
+  Wrapped,    ///< a row that starts below the space, and so wraps around 2^32
+  AtEnd,      ///< a row of which some lanes lie beyond the last byte
   Stray,      ///< one lane is 2^31 bytes away
-  StrayHigh,  ///< one lane is 2^32 bytes away, where addresses have so many
+  StrayHigh,  ///< one lane is 2^32 bytes away, where addresses are that wide
   Count,
 };
 
@@ -96,7 +96,7 @@ struct Site {
     const ValueId surface = by == SurfaceBy::Place  ? b.constant(Type::u32, 1, World::buffer_state)
                             : by == SurfaceBy::Base ? b.constant(Type::u64, 1, space.from)
                                                     : no_value;
-    // An access in bounds before, so that an engine may remember the region.
+    // First an access in bounds, so that an engine may cache the region.
     for (bool warm : {true, false}) {
       const ValueId address = b.reg_read(address_type(), lanes, Region::packed(warm ? 3584 : 0));
       const auto data = [&](unsigned k) { return b.reg_read(type, lanes, Region::packed(512 + 256 * k)); };
@@ -156,7 +156,7 @@ struct Site {
   }
 };
 
-/// Bits of masks; what a mask leaves of 32 lanes.
+/// Execution masks of 32 channels.
 constexpr std::uint32_t masks[] = {~0u,        0,          1,          0x80008000, 0x00ff00ff, 0xff00ff00,
                                    0x55555555, 0x7ffe7ffe, 0x0ff00ff0, 0xfffefffe, 0x00010000, 0x0007ffff};
 
@@ -168,7 +168,7 @@ void check_site(const Site& site) {
   std::vector<std::unique_ptr<Executable>> others;
   for (const auto& engine : other_engines()) others.push_back(compiled(*engine, function));
   static World expected, found;
-  // An atomic is done lane by lane, so that rows of any kind are one.
+  // Atomics are done lane by lane, so one of the row patterns suffices for them.
   const bool by_lane = site.shape == Shape::Atomic;
   for (unsigned p = 0; p < static_cast<unsigned>(Pattern::Count); ++p) {
     if (by_lane && p > 0 && p < static_cast<unsigned>(Pattern::Same)) continue;
@@ -230,7 +230,7 @@ TEST_CASE("messages: every atomic, wherever the lanes are") {
               check_site({Shape::Atomic, space, type, lanes, 1, masked, static_cast<AtomicOp>(op), returns});
 }
 
-// Constants in registers give way first, so that an atomic may get any register that one of them had.
+// Constants give up their registers first, so that the atomic may get any register that held one.
 TEST_CASE("atomics of one lane, where general registers are few") {
   const auto program = [](unsigned living, std::string_view atomic, std::string_view mask) {
     std::string before, behind;

@@ -1,5 +1,5 @@
-// Every lanewise row of ops.def x each type x lanes x masks x FP modes over edge and random values: the
-// reference engine against the lane function, every other engine against the reference engine.
+// Every lanewise row of ops.def x type x lanes x mask x FP mode over edge and random values: the reference
+// engine against the lane function, every other engine against the reference engine.
 #include <fmt/format.h>
 #include <xmmintrin.h>
 
@@ -25,17 +25,17 @@ using namespace eum::jit::test;
 namespace {
 
 constexpr unsigned operand_bytes =
-    256;  // 32 lanes of 8 bytes; also from one operand to the next in the register file
+    256;  // 32 lanes of 8 bytes; operands are this far apart in the register file
 constexpr unsigned first_operand = 0, first_result = 4 * operand_bytes;
 constexpr unsigned file_bytes = first_result + 2 * operand_bytes;
 
-/// One op at one type and lane count: reads operands from registers (masks from flags 0 and up), writes
-/// results under mask variable 0.
+/// One op at one type and lane count: reads operands from registers (masks from flag 0 up), writes results
+/// under mask variable 0.
 struct Case {
   Op op;
   Type type, from;
   unsigned lanes;
-  std::vector<Type> operands{};  ///< their types
+  std::vector<Type> operands{};  ///< types of the operands
   Type result = Type::m;
   unsigned results = 0;
   Function function{};
@@ -79,7 +79,7 @@ struct Case {
   }
 };
 
-/// What the lane function gives, in the FP mode of the state: registers and flags after the op.
+/// Registers and flags after the op, computed by the lane function in the state's FP mode.
 void expect(const Case& c, World& world, std::vector<std::byte>& file, std::uint64_t& flags) {
   file.assign(world.file(), world.file() + file_bytes);
   flags = world.flags();
@@ -188,7 +188,7 @@ TEST_CASE("op matrix: every lanewise row, type, lane count, mask and mode") {
   constexpr std::uint64_t seed = 20240601;
   World world;
   std::size_t cases = 0;
-  constexpr std::size_t case_step = EUMULATE_STEP == 1 ? 1 : 4;  // of nine a row
+  constexpr std::size_t case_step = EUMULATE_STEP == 1 ? 1 : 4;  // each op and type has nine cases
   for (std::size_t o = 0; o < op_count; ++o) {
     const Op op = static_cast<Op>(o);
     if (!is_lanewise(op)) continue;
@@ -201,7 +201,7 @@ TEST_CASE("op matrix: every lanewise row, type, lane count, mask and mode") {
           Case c{op, type, from, lanes};
           if (++cases % case_step == 0) run_case(c, world, seed + 1000 * cases, lanes >= 8 ? 20 : 40);
         }
-        // Any number of lanes is legal; of those that are no power of two each row takes a few.
+        // Any number of lanes is legal; each row tries three that are usually no power of two.
         for (std::size_t lanes : {3 + cases % 5, 9 + cases % 7, 17 + cases % 15}) {
           Case c{op, type, from, static_cast<unsigned>(lanes)};
           if (++cases % case_step == 0) run_case(c, world, seed + 1000 * cases, 4);

@@ -1,4 +1,4 @@
-// The optimisations by name: what can be disabled, and what a wrong name gives.
+// Optimisations by name: which can be disabled, and what a wrong name gives.
 #include "jit/optimisations.hpp"
 
 #include <catch2/catch.hpp>

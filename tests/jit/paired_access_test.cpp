@@ -1,4 +1,4 @@
-// Accesses of both halves of the channels, of which the second one goes on where the first one ends: they may
+// Two accesses, one for each half of the channels, where the second continues where the first ends: they may
 // be done as one, and every engine leaves what the reference engine leaves.
 #include <fmt/format.h>
 
@@ -20,12 +20,12 @@ constexpr unsigned id_place = 32, base_place = 96;
 constexpr std::string_view by_distances = "from_unsigned[%bb]";
 
 struct Case {
-  std::string_view from, to;  ///< memory that is loaded from and stored to
-  int distance;               ///< bytes from the addresses of the first half to those of the second one
-  unsigned offset;            ///< bytes from what is loaded to what is stored
+  std::string_view from, to;  ///< memory spaces to load from and store to
+  int distance;               ///< bytes from the first half's addresses to the second half's
+  unsigned offset;            ///< bytes from the load address to the store address
   std::string_view between_loads = "", between_stores = "";
 
-  /// Each lane gets what `offset` bytes before it has, and one more.
+  /// Each lane stores, `offset` bytes above its address, the value at that address plus one.
   Function build() const {
     return function_of_text(fmt::format(R"(kernel @k simd 16 family gen9 file 512 slot 32 masks 3
 b0: ip 0x0 count 1
@@ -67,7 +67,7 @@ b1: ip 0x10 count 1
   }
 };
 
-/// The kernel on memory where the run lies inside and around each end.
+/// Runs the kernel with the addresses inside memory and around each end of it.
 void check(const Case& one) {
   const Function function = one.build();
   CompileOptions options{.exact_registers = false};

@@ -70,7 +70,7 @@ class Generator {
     return b_.convert(Op::bitcast, type, pick(values_));
   }
 
-  /// Over one of the values.
+  /// An op on one of the existing values.
   void append_op() {
     for (;;) {
       const Op op = static_cast<Op>(below(op_count));

@@ -1,6 +1,6 @@
 #pragma once
-// Random straight code of lanewise ops on more values than any host has registers, most of them needed to the
-// end: what passes/split_lanes takes apart and jit/codegen/schedule puts in another order.
+// Random straight-line code of lanewise ops on more values than any host has registers, most of them live to
+// the end: input for passes/split_lanes, which splits it, and jit/codegen/schedule, which reorders it.
 #include <cstdint>
 
 #include "frontend/ir/function.hpp"

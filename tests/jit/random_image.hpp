@@ -1,5 +1,5 @@
 #pragma once
-// Random image ops on the images of World: what they ask, and how many operands they take.
+// Random image ops on the images of World: which op, and how many operands it takes.
 #include "tests/jit/world.hpp"
 
 namespace eum::jit::test {
@@ -8,7 +8,7 @@ struct RandomImage {
   ir::ImageAccess image;
   unsigned lanes = 8;
   std::array<std::uint32_t, ir::media_scalars> scalars{};  ///< the first image.scalars of them
-  unsigned coordinates = 0;                                ///< operands; behind them `values`
+  unsigned coordinates = 0;                                ///< operands before the `values`
   unsigned values = 0;
   unsigned results = 0;
 };

@@ -52,7 +52,7 @@ class Generator {
 
   unsigned any_lanes() {
     constexpr unsigned counts[] = {1, 1, 2, 4, 8, 8, 16, 16, 32};
-    if (chance(8)) return 1 + below(32);  // not even a power of two
+    if (chance(8)) return 1 + below(32);  // not necessarily a power of two
     return chance(50) ? function_.simd : pick(counts);
   }
   unsigned divisor_of(unsigned lanes) {
@@ -68,7 +68,7 @@ class Generator {
 
   // Values.
 
-  /// A value of this type and lanes made earlier in the block, or no_value.
+  /// A value of this type and lane count made earlier in the block, or no_value.
   ValueId existing(Type type, unsigned lanes) {
     std::vector<ValueId> fits;
     for (ValueId value : usable_)
@@ -169,7 +169,7 @@ class Generator {
 
   unsigned place(unsigned extent, unsigned alignment) {
     const unsigned last = function_.file_bytes - extent;
-    // Near the start, so that regions meet.
+    // Near the start, so that regions overlap.
     const unsigned offset = below((chance(70) ? std::min(last, 160u) : last) + 1);
     if (chance(50)) alignment = std::max(alignment, 32u);
     return offset / alignment * alignment;
@@ -234,7 +234,7 @@ class Generator {
     end_block(id);
   }
 
-  /// A value that was made goes where it is seen.
+  /// Writes a recent value to a register or flag, where a comparison of states sees it.
   void write_back() {
     if (usable_.empty()) return;
     const ValueId value = usable_[usable_.size() - 1 - below(std::min<std::size_t>(usable_.size(), 6))];
@@ -315,7 +315,7 @@ class Generator {
         return;
       }
       case Shape::RampTest: {
-        // Mostly the two are close to each other, now and then where the sum wraps.
+        // Mostly close to each other, sometimes where the sum wraps.
         const Type type = any_type(row.types);
         const ValueId first = value(type, 1);
         const ValueId near = b_.lanewise(Op::add, {first, b_.constant(type, 1, below(lanes + 8) - 4)});
@@ -385,7 +385,7 @@ class Generator {
     }
   }
 
-  /// Half of the coordinates are texels of World's images.
+  /// Half of the coordinates address texels of World's images.
   ValueId coordinate(unsigned lanes) {
     const ValueId any = value(Type::u32, lanes);
     if (chance(50)) return any;
@@ -406,13 +406,13 @@ class Generator {
   }
 
   void append_indirect(Op op, Type type, unsigned lanes) {
-    // Within the file but for a few.
+    // Mostly within the register file.
     const unsigned room = function_.indirect_end() - (chance(97) ? 8 : 0);
     ValueId addresses = value(Type::u16, lanes);
     addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, std::bit_floor(room) - 1)});
     if (chance(70))
       addresses = b_.lanewise(Op::and_, {addresses, b_.constant(Type::u16, lanes, 0x10000u - size_of(type))});
-    if (lanes > 1 && chance(40)) {  // a run, as from a region behind one address register
+    if (lanes > 1 && chance(40)) {  // a run, as with a region behind a single address register
       std::array<std::uint64_t, max_lanes> steps;
       for (unsigned i = 0; i < lanes; ++i) steps[i] = std::uint64_t{i} * size_of(type);
       const ValueId first = b_.splat(b_.slice(addresses, 0, 1), lanes);
@@ -430,7 +430,7 @@ class Generator {
     keep(defined(b_.reg_gather(type, addresses, mask), mask));
   }
 
-  /// A value without what lanes outside `mask` hold.
+  /// The value with the undefined lanes outside `mask` replaced.
   ValueId defined(ValueId value, ValueId mask) {
     if (mask == no_value) return value;
     return b_.select(mask, value, b_.constant(b_.type_of(value), b_.lanes_of(value), 0x5a5a5a5a5a5a5a5a));
@@ -442,7 +442,7 @@ class Generator {
     if (chance(10)) target.mem.offset = below(chance(90) ? 64 : ~0u);
     return target;
   }
-  /// The surface as an operand, or no_value where the access says it.
+  /// The surface operand, or no_value where the access itself names the surface.
   ValueId surface_operand(const Target& target) {
     if (info(target.mem.space).surface == SurfaceBy::Place)
       return b_.constant(Type::u32, 1, chance(97) ? World::buffer_state : below(256));
@@ -455,7 +455,7 @@ class Generator {
                : b_.lanewise(Op::xor_, {b_.constant(Type::u32, 1, index ^ 1), b_.constant(Type::u32, 1, 1)});
   }
 
-  /// Consecutive addresses, or one for all, so that the last byte lies near the end of what may be accessed.
+  /// Consecutive or uniform addresses whose last byte lies near the end of the target.
   ValueId around_end(const Target& target, unsigned lanes, unsigned element) {
     const Type type = info(target.mem.space).address;
     const bool same = chance(20);
@@ -467,7 +467,7 @@ class Generator {
     return b_.vconst(type, lanes, std::span(places).first(lanes));
   }
 
-  /// Addresses of elements `element` bytes apart at most `span` bytes long.
+  /// Addresses for elements `element` bytes apart, where each access spans at most `span` bytes.
   ValueId addresses(const Target& target, unsigned lanes, unsigned element, unsigned span) {
     const Type type = info(target.mem.space).address;
     if (chance(25)) return around_end(target, lanes, element);
@@ -477,14 +477,14 @@ class Generator {
     ValueId offsets;
     if (chance(40)) {  // scattered
       offsets = value(type, lanes);
-    } else {  // uniform, or a fixed step from an unknown start
+    } else {  // uniform, or with a constant stride from an unknown start
       offsets = b_.splat(value(type, 1), lanes);
       if (chance(75)) {
         std::array<std::uint64_t, max_lanes> steps;
         const std::uint64_t step =
             chance(70) ? element : pick(std::array<unsigned, 4>{1, 2 * element, 16, 4});
         for (unsigned lane = 0; lane < max_lanes; ++lane) steps[lane] = lane * step;
-        // Bounded first, so that the step survives.
+        // The start is bounded before the stride is added, which preserves the stride.
         if (!stray) offsets = b_.lanewise(Op::and_, {offsets, constant(room / 2 - 1)});
         offsets = b_.lanewise(Op::add, {offsets, b_.vconst(type, lanes, std::span(steps).first(lanes))});
       }

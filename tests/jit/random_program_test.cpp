@@ -1,4 +1,4 @@
-// Random programs: every engine ends each run in the state that the reference engine ends it in.
+// Random programs: every engine ends each run in the same state as the reference engine.
 //   EUMULATE_PROGRAMS=n   how many programs (default 1500, fewer under sanitizers)
 //   EUMULATE_SEED=n       the first seed
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
 }
 
-/// The program with every mask variable but for channels that are off when it is set.
+/// The program with each value of a mask variable restricted to the channels active when it is set.
 ir::Function below_execution_mask(const ir::Function& function) {
   ir::Function below = copy(function);
   NewBlock out(below);
@@ -50,9 +50,10 @@ ir::Function below_execution_mask(const ir::Function& function) {
   return below;
 }
 
-/// Runs `function` from one start, on through waits and pauses, on the reference engine and on `engine`. The
-/// first difference in words, or nothing. In one of three runs registers that nobody reads do not count. With
-/// `channels` the thread begins with so many, and `engine` knows it.
+/// Runs `function` on the reference engine and on `engine` from the same start, continuing after waits and
+/// pauses. Returns the first difference as text, or nothing. For one in three state seeds, registers that
+/// nobody reads are not compared. With `channels`, the thread begins with that many, and the engines are told
+/// so.
 std::string compare(const ir::Function& function, Engine& engine, std::uint64_t state_seed,
                     unsigned channels = 0) {
   CompileOptions options;
@@ -95,7 +96,7 @@ void report(const ir::Function& function, Engine& engine, std::uint64_t seed, st
                      << ir::print(small));
 }
 
-/// Each program on each engine, or on one of them.
+/// Runs each program on each engine, or `in_turns` on one of them.
 void check_programs(std::uint64_t first, std::uint64_t programs,
                     const std::vector<std::unique_ptr<Engine>>& engines, bool in_turns) {
   std::printf("random programs: seeds %llu to %llu\n", static_cast<unsigned long long>(first),
@@ -126,8 +127,8 @@ void check_programs(std::uint64_t first, std::uint64_t programs,
 
 TEST_CASE("random programs verify and survive their text form") {
   std::set<ir::Op> used;
-  // Which programs the seeds give depends on the compiler (it may evaluate arguments in any order), so how
-  // many of them it takes to have drawn every op does too.
+  // Seeds give different programs with different compilers (argument evaluation order is unspecified), and so
+  // does the number of programs needed to draw every op.
   for (std::uint64_t seed = 1; seed <= 400 || (used.size() < ir::op_count && seed <= 4000); ++seed) {
     const ir::Function function = seed % 9 == 0 ? random_formula(seed) : random_program(seed);
     const auto verified = ir::verify(function);

@@ -32,7 +32,7 @@ RandomTarget random_target(Random& random) {
       return {MA::in(MemSpace::Scratch), 0, World::scratch_bytes};
     case 11:
       return {MA::in_surface(World::indirect_surface), 0, World::region_bytes};
-    default:  // or a little more than it has
+    default:  // or slightly beyond its end
       return {MA::in_surface(World::surface), 0, chance(50) ? 1024 : World::surface_bytes};
   }
 }

@@ -7,7 +7,7 @@ namespace eum::jit::test {
 struct RandomTarget {
   ir::MemoryAccess mem;
   std::uint64_t base;
-  unsigned bytes;  ///< from base that may be accessed
+  unsigned bytes;  ///< accessible bytes from `base` on
 };
 
 RandomTarget random_target(Random& random);

@@ -1,4 +1,4 @@
-// The ops that are not lanewise, on the reference engine, against results worked out by hand. Every other
+// The ops that are not lanewise, on the reference engine, against results computed by hand. Every other
 // engine runs the same texts.
 #include <fmt/format.h>
 
@@ -23,8 +23,8 @@ ir::Function function_of(std::string_view blocks) {
   return std::move(*parsed);
 }
 
-/// Runs one block on every engine from the same start: registers hold their byte's index, flags 0, all
-/// channels on.
+/// Runs one block on every engine from the same state: each register byte holds its index, flags are 0, all
+/// channels are active.
 void on_every_engine(std::string_view blocks, const std::function<void(World&, const Executable&)>& body) {
   for (Engine* engine : every_engine()) {
     INFO(engine->name() << "\n" << blocks);
@@ -67,7 +67,7 @@ TEST_CASE("regions: rows, strides, scalars, elements of every size") {
       CHECK(at<std::uint8_t>(world, 260 + 4 * i) == from);
       CHECK(at<std::uint8_t>(world, 261 + 4 * i) == from + 1);
       CHECK(at<std::uint8_t>(world, 262 + 4 * i) ==
-            ((262 + 4 * i) & 255));  // between the elements nothing changes
+            ((262 + 4 * i) & 255));  // bytes between the elements are unchanged
     }
   });
   one_block("  %0 = reg_read.u8x8 r0.5<0;1,0>\n  reg_write.u8x8 r2<1;1,0>, %0\n",
@@ -198,7 +198,7 @@ TEST_CASE("flags and mask variables") {
 }
 
 TEST_CASE("control: loop, budget at back edges, resume, barrier") {
-  // b1 adds 1 to the first element of r0 until it is 5; every turn costs 2.
+  // b1 adds 1 to the first element of r0 until it is 5; every turn costs 2 instructions.
   const std::string_view blocks =
       "b0: ip 0x0 count 1\n  %0 = constant.u32x1 0\n  reg_write.u32x1 r0<1;1,0>, %0\n  jump b1\n"
       "b1: ip 0x10 count 2\n  %0 = reg_read.u32x1 r0<1;1,0>\n  %1 = constant.u32x1 1\n  %2 = add.u32x1 %0, "

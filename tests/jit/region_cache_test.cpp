@@ -1,5 +1,5 @@
-// Which part of the address space an access by address finds is remembered in the thread's state, so that
-// the next time it needs no call.
+// The region that an access by address finds is cached in the thread's state, so that the next access needs
+// no call.
 #include <array>
 #include <catch2/catch.hpp>
 
@@ -24,7 +24,7 @@ Function one_block(const char* name) {
   return function;
 }
 
-/// Loads by A64 addresses, at guest instructions 8 or 16 bytes long, of two buffers in turn.
+/// A64 loads from two buffers in turn, at guest instructions of 8 or 16 bytes.
 Function loads(unsigned count) {
   Function function = one_block("turns");
   Builder b(function);
@@ -64,7 +64,7 @@ TEST_CASE("accesses of two buffers in turn do not drive each other's buffer out 
   }
 }
 
-// As a kernel has that chooses between pointers.
+// As in a kernel that selects between pointers.
 TEST_CASE("lanes of two buffers leave what is remembered as it is") {
   Function function = one_block("mixed");
   Builder b(function);
@@ -92,7 +92,7 @@ TEST_CASE("lanes of two buffers leave what is remembered as it is") {
   }
 }
 
-// A kernel of 10 loads of each of its buffers has more accesses than there are regions to remember.
+// With this many loads per buffer the kernel has more accesses than there are regions to cache.
 TEST_CASE("many accesses by two pointers look into two regions") {
   constexpr unsigned count = 3 * StateLayout::most_regions;
   Function function = one_block("pointers");

@@ -1,5 +1,6 @@
-// Loads that go along rows in a loop get what the reference engine gets, whatever the rows are, whoever is
-// on, whatever is written meanwhile, however often the loop is entered and wherever the thread has to pause.
+// Loads that advance along rows in a loop return what the reference engine's return, whatever the rows, the
+// active channels and the writes in between are, however often the loop is entered and wherever the thread
+// has to pause.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -17,17 +18,17 @@ namespace {
 
 struct Rows {
   std::string_view type, space;  ///< of an element
-  std::string_view step;         ///< bytes, from one turn to the next
-  std::string_view store;        ///< in the loop
-  std::string_view who;          ///< %on
+  std::string_view step;         ///< bytes from one turn to the next
+  std::string_view store;        ///< stores in the loop
+  std::string_view who;          ///< code that defines %on, the channels that load
   unsigned rounds = 0;
 };
 
-/// r2, r3: where rows begin; r8, r9: in how many turns each channel is on; r4: turns of the inner loop, and
-/// of the outer one. Each channel has a sum of its row in r5, r6, which is stored behind every turn of the
-/// outer loop.
+/// r2, r3: start of each channel's row; r8, r9: in how many turns each channel is active; r4: turn counters
+/// of the inner and the outer loop. Each channel sums its row in r5, r6, which are stored after every turn of
+/// the outer loop.
 std::string program(const Rows& rows) {
-  // By distances, with a sign or without one.
+  // By signed or unsigned distances.
   const bool is_signed = rows.space == "signed", wide = rows.space == "a64" || is_signed;
   const std::string_view address = wide ? "%w" : "%a";
   return fmt::format(
@@ -87,7 +88,7 @@ b4: ip 0x40 count 1
                             : ""));
 }
 
-/// Where the thread pauses, others change memory.
+/// Runs to the end; whenever the thread pauses, memory is changed as by other threads.
 FinalState run_to_end(World& world, const Executable& executable, std::int64_t budget) {
   std::int64_t executed = 0;
   for (;;) {
@@ -100,7 +101,7 @@ FinalState run_to_end(World& world, const Executable& executable, std::int64_t b
   }
 }
 
-/// How many runs agreed.
+/// The number of runs that agreed.
 std::size_t check_rows(const Rows& rows) {
   const CompileOptions options{.exact_registers = false};
   const Function function = function_of_text(program(rows));
@@ -159,8 +160,8 @@ TEST_CASE("loads along rows, in bounds and beyond, all channels and some, with p
   CHECK(runs == programs * other_engines().size() * 24);
 }
 
-// What the loop writes, each turn, into the rows that the next turns read: through the surface itself, one of
-// the same memory, one that has no host memory, and those that have nothing to do with it.
+// Each turn of the loop writes into the rows that the next turns read: through the same surface, through one
+// over the same memory, and through one that has no host memory; or it writes to unrelated memory.
 TEST_CASE("loads along rows that are written meanwhile") {
   std::size_t runs = 0, programs = 0;
   for (const std::string_view to : {"surface3", "surface8", "surface9", "surface4", "surface7", "slm", "a64"})

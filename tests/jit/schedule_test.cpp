@@ -1,4 +1,4 @@
-// In what order the two halves of a block's channels are computed.
+// In which order the two halves of a block's channels are computed.
 #include "jit/codegen/schedule.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ using namespace eum::jit;
 
 namespace {
 
-/// Six numbers of each half of the channels, which are 24 vectors, and products of them, the halves by turns.
-/// Each product is of the one `apart` products before.
+/// Six numbers for each half of the channels (24 vectors in all) and products of them, alternating between
+/// the halves. Each product depends on the one `apart` products before it in its half.
 std::string products(unsigned count, unsigned apart) {
   std::string text;
   for (unsigned half = 0; half < 2; ++half)
@@ -34,7 +34,7 @@ std::string products(unsigned count, unsigned apart) {
   return "kernel @k simd 16 family gen9 file 4096 slot 32 masks 1\nb0: ip 0 count 1\n" + text + "  exit\n";
 }
 
-/// How often a product is of another half than the one before.
+/// How often a product belongs to a different half than the product before it.
 unsigned turns(const std::string& text) {
   ir::Function function = test::function_of_text(text);
   Liveness liveness(function, 32, true);

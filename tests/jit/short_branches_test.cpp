@@ -1,6 +1,6 @@
-// Random functions of nested ifs, loops and breaks, as frontend/eu lowers them: engines that do what a branch
-// skips under the mask leave what the reference engine leaves, count the same instructions, and have the same
-// channels on and parked where an access is a fault.
+// Random functions of nested ifs, loops and breaks, as frontend/eu lowers them. Engines that execute the code
+// skipped by a branch under a mask instead leave what the reference engine leaves, count the same
+// instructions, and have the same channels active and parked when an access faults.
 #include <fmt/format.h>
 
 #include <array>
@@ -30,7 +30,7 @@ class StructuredFunction {
 
   Function make() {
     statements(3);
-    // What registers hold in the end, channel by channel.
+    // The final register contents of each channel.
     const ValueId on = b_.mask_get(0);
     for (unsigned r = 0; r < registers; ++r) {
       const ValueId value = read(r, on);
@@ -90,7 +90,7 @@ class StructuredFunction {
     const ValueId on = b_.mask_get(0), a = read(below(registers), on), c = read(below(registers), on);
     b_.reg_write(place(below(registers)), b_.lanewise(ops[below(ops.size())], {a, c}), on);
   }
-  /// Of one channel, whatever is on; sometimes nobody reads it behind what follows.
+  /// A scalar op, done whatever channels are active; its result is not always used afterwards.
   void compute_scalar() {
     b_.set_guest_ip(ip_ += 8);
     const Region at = Region::packed((registers + below(2)) * register_bytes());
@@ -116,7 +116,7 @@ class StructuredFunction {
   void access(bool stores) {
     b_.set_guest_ip(ip_ += 8);
     const ValueId on = b_.mask_get(0);
-    // Mostly within the surface, where nothing is a fault, or within the region, where little is.
+    // Mostly within the surface, which never faults, or within the region, which seldom does.
     const ValueId address = b_.lanewise(Op::and_, {read(below(registers), on), number(0x3fc)});
     const bool faults = chance(20);
     const MemoryAccess where = faults
@@ -152,7 +152,7 @@ class StructuredFunction {
     b_.mask_set(variable, none());
     return all;
   }
-  /// Those that go on, of those that are on; the others park.
+  /// Splits the active channels: returns those that continue; the others are parked.
   ValueId part(unsigned variable) {
     const ValueId on = b_.mask_get(0);
     ValueId condition = b_.flag_read(function_.simd, flag());
@@ -183,7 +183,7 @@ class StructuredFunction {
     b_.jump(end);
     begin(end);
     const ValueId all = reconverge(at_end);
-    // Sometimes it is known to lead somewhere else if no channel is on.
+    // Sometimes a branch follows that is taken if no channel is active.
     if (loop_end_ == no_block || chance(50)) return;
     const BlockId next = later_block();
     b_.branch_any(all, next, loop_end_);
@@ -232,7 +232,7 @@ class StructuredFunction {
   Function function_;
   Builder b_;
   std::uint32_t ip_ = 0;
-  unsigned loop_exit_ = 0;  // where those are parked that have left the loop
+  unsigned loop_exit_ = 0;  // mask variable in which channels that have left the loop are parked
   BlockId loop_end_ = no_block;
 };
 
@@ -269,7 +269,7 @@ TEST_CASE("structured control flow on every engine leaves what the reference eng
       }
     }
   }
-  // The functions are what the test is for.
+  // The functions exercise what they are meant to: many branches are joined, and some runs fault.
   CHECK(joined * EUMULATE_STEP > functions / 3);
   CHECK(faults > runs / 50);
   CHECK(faults < runs / 2);

@@ -33,7 +33,7 @@ class Shrinker {
     return true;
   }
 
-  /// Each block an exit only; each branch a jump or an exit.
+  /// Reduces each block to an exit, or each branch to a jump or an exit.
   bool shrink_blocks() {
     bool progress = false;
     for (std::size_t block = 0; block < best_.blocks.size(); ++block) {
@@ -74,7 +74,7 @@ class Shrinker {
     return progress;
   }
 
-  /// Removes the instructions [first, first + count) of a block, and after them whatever lost an operand.
+  /// Removes the instructions [first, first + count) of a block, and then all that lost an operand.
   Function without(std::size_t block, std::size_t first, std::size_t count) const {
     Function candidate = copy(best_);
     auto& insts = candidate.blocks[block].insts;
@@ -113,7 +113,7 @@ class Shrinker {
     return progress;
   }
 
-  /// Instructions lose their mask, become constants, or give way to an operand of the same type.
+  /// Removes masks, and replaces instructions by constants or by an operand of the same type.
   bool simplify_each() {
     bool progress = false;
     for (std::size_t block = 0; block < best_.blocks.size(); ++block) {

@@ -1,4 +1,4 @@
-// Which blocks may have long code for loads: those of loops with few loads, and of functions with few.
+// Which blocks may use the longer code for loads: those of loops and of functions with few loads.
 #include "jit/codegen/small_loops.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ using namespace eum::jit;
 
 namespace {
 
-/// So many loads of 16 dwords, two vectors each, by addresses that nothing is known of.
+/// `count` loads of 16 dwords, two vectors each, from addresses about which nothing is known.
 std::string loads(unsigned count) {
   std::string text = "  %a = reg_read.u32x16 r1<1;1,0>\n";
   for (unsigned i = 0; i < count; ++i) text += fmt::format("  %{} = load.u32x16 surface3[%a]\n", i);
@@ -28,7 +28,7 @@ std::string bits_of(const ir::Function& function) {
   return bits;
 }
 
-/// Two loops, one in the other, of blocks with so many loads each, in front of a block without.
+/// Two nested loops, whose blocks have the given numbers of loads, followed by blocks without loads.
 std::string bits_of(unsigned outer, unsigned inner) {
   return bits_of(test::function_of_text(
       fmt::format("b0: ip 0 count 1\n{}  jump b1\n"
@@ -42,7 +42,7 @@ std::string bits_of(unsigned outer, unsigned inner) {
 
 TEST_CASE("loops of few loads, and functions, are small ones") {
   CHECK(bits_of(12, 12) == "1111");
-  CHECK(bits_of(13, 12) == "0100");  // 50 vectors outside
+  CHECK(bits_of(13, 12) == "0100");  // 50 vectors in the outer loop
   CHECK(bits_of(1, 24) == "0100");
   CHECK(bits_of(1, 25) == "0000");
   CHECK(codegen::SmallLoops().contain(0) == false);

@@ -1,4 +1,4 @@
-// Reading, comparing and rewriting of files of text cases; see text_cases.hpp.
+// Reads, compares and rewrites files of text cases; see text_cases.hpp.
 #include "tests/jit/text_cases.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ TextFile read(const std::string& path) {
   return file;
 }
 
-/// Blank lines at the end separate cases.
+/// Trailing blank lines separate cases and are removed.
 std::string trimmed(const std::string& text) {
   const std::size_t end = text.find_last_not_of('\n');
   return end == std::string::npos ? std::string() : text.substr(0, end + 1) + '\n';
@@ -85,7 +85,7 @@ ir::Function function_of_text(std::string_view text) {
 std::string blocks_text(const ir::Function& function) {
   if (const auto verified = ir::verify(function); !verified)
     FAIL(verified.error().message << "\n" << ir::print(function));
-  // Parsing numbers the values anew.
+  // Parsing renumbers the values.
   const auto again = ir::parse(ir::print(function));
   if (!again) FAIL(again.error().message);
   const std::string text = ir::print(*again);

@@ -6,8 +6,8 @@
 //   =>
 //   what becomes of it
 //
-// and lines before the first `==` are comment. With EUMULATE_UPDATE=1 in the environment the files are
-// written anew from what comes out now: the difference is for a human to judge.
+// and lines before the first `==` are comments. With EUMULATE_UPDATE=1 in the environment the files are
+// rewritten from the actual output; the difference must be reviewed by a human.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,30 +16,30 @@
 
 namespace eum::jit::test {
 
-/// Of the case's title: "name (option option)".
+/// A case; its title has the form "name (option option)".
 struct TextCase {
   std::string title, input, expected;
   bool has(std::string_view option) const;
 };
 
-/// Runs each case of a file of tests/jit/; a failure names the case and shows what came out. `count`
-/// is the number of cases.
+/// Runs each case of a file of tests/jit/; a failure names the case and shows the actual output. `count`
+/// becomes the number of cases.
 void check_text_file(const std::string& path, const std::function<std::string(const TextCase&)>& run,
                      std::size_t& count);
 
-/// The compiler chooses in which order the operands of a formula are built (C++ does not say), so the text of
-/// expanded functions is that of one compiler, g++; what they compute is the same.
+/// C++ leaves the order in which the operands of a formula are built to the compiler, so the text of expanded
+/// functions is pinned for one compiler, g++; what they compute is the same.
 #ifdef __clang__
 inline constexpr bool orders_formulas = false;
 #else
 inline constexpr bool orders_formulas = true;
 #endif
 
-/// A verified function from its blocks, or from a whole text: without a head it has 8 channels, 16 registers
-/// and 3 mask variables.
+/// A verified function parsed from its blocks or from a whole text; without a head it has 8 channels, 16
+/// registers and 3 mask variables.
 ir::Function function_of_text(std::string_view text);
 
-/// The blocks, values numbered from 0 in order.
+/// The text of the blocks, with values numbered from 0 in order.
 std::string blocks_text(const ir::Function& function);
 
 }  // namespace eum::jit::test

@@ -1,6 +1,6 @@
-// An `if` whose mask is zero because the flag was set just before it, as the macros of IEEE division have it:
-// engines that make a jump of it leave the masks, flags and registers that the reference engine leaves,
-// whatever is on, and whatever is parked where the channels come back; so do those that go on there in the
+// An `if` whose mask is zero because the flag was set just before it, as in the macros for IEEE division:
+// engines that turn it into a jump leave the masks, flags and registers that the reference engine leaves,
+// whatever channels are active or parked at the reconvergence point; so do those that continue there in the
 // version for all channels.
 #include <fmt/format.h>
 
@@ -18,8 +18,8 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// Channels of r5 are parked in front of the branch; a thread begins with none. `flag`: what writes the flag
-/// bits of channels 4 to 7, which the branch then asks for.
+/// The channels in r5 are parked before the branch; at the start none are. `flag` writes the flag bits of
+/// channels 4 to 7, on which the branch depends.
 Function macro(std::string_view flag) {
   return function_of_text(fmt::format(R"(b0: ip 0x0 count 2
   %q = reg_read.u32x1 r5<1;1,0>

@@ -25,7 +25,7 @@ bool write_back(void* context, std::uint64_t address, const void* from, std::uin
   return true;
 }
 
-/// An embedder's state that is but a number of calls and a sum of what they were given.
+/// An embedder's state reduced to a sum of the operands it was called with.
 void call_back(void* context, std::uint64_t number, std::span<const std::uint64_t> operands,
                std::span<std::uint64_t> results) {
   auto& sum = *static_cast<std::uint64_t*>(context);
@@ -190,7 +190,7 @@ void World::reset(const ir::Function& function, std::uint64_t seed) {
   for (const GuardedBytes* part : memory_) fill(part->data(), part->size());
   callback_sum_ = random();
   layout_ = StateLayout::of(function);
-  // Engines may access more than the function says.
+  // Engines may access more of the state than the function declares.
   layout_.size += StateLayout::most_regions * sizeof(CachedRegion);
   file_bytes_ = function.file_bytes;
   mask_variables_ = function.mask_variables;
@@ -250,7 +250,7 @@ std::string difference(const FinalState& a, const FinalState& b, bool exact) {
 
 namespace {
 
-/// An engine that does no other optimisations than these of those that it is asked for.
+/// An engine in which every optimisation outside a given set is disabled.
 class ReducedEngine final : public Engine {
  public:
   ReducedEngine(std::unique_ptr<Engine> engine, Optimisations left, std::string name)

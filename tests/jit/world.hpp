@@ -21,10 +21,10 @@ namespace eum::jit::test {
 
 using Random = std::mt19937_64;
 
-/// Sites that are hundreds of runs each: with sanitizers, one in this many is checked.
+/// Sites of hundreds of runs each are sampled under sanitizers: one in this many is checked.
 constexpr unsigned many_runs_step = EUMULATE_STEP == 1 ? 1 : 4 * EUMULATE_STEP;
 
-/// One site in `step` is checked.
+/// Selects one site in `step` to be checked.
 class SiteSample {
  public:
   explicit SiteSample(unsigned step) : step_(step) {}
@@ -34,7 +34,7 @@ class SiteSample {
   unsigned step_, seen_ = 0;
 };
 
-/// A function of its own: engines may rewrite what they compile.
+/// A deep copy: engines may rewrite the function that they compile.
 ir::Function copy(const ir::Function& function);
 
 /// A 64-bit pattern whose low bits are interesting for every type: edges of integers and floats, small
@@ -49,11 +49,11 @@ struct FinalState {
   std::vector<std::byte> memory;
 };
 
-/// The first difference, in words; empty if there is none. `exact`: registers and flags count, which they do
-/// where CompileOptions::exact_registers is on.
+/// The first difference as text; empty if there is none. `exact`: registers and flags are compared too, as is
+/// right where CompileOptions::exact_registers is set.
 std::string difference(const FinalState& a, const FinalState& b, bool exact = true);
 
-/// Memory between two pages that must not be touched, at one of them or at the other.
+/// Memory between two pages that must not be touched, adjacent to the one behind it or the one before it.
 class GuardedBytes {
  public:
   explicit GuardedBytes(std::size_t bytes, bool at_end);
@@ -74,10 +74,11 @@ class GuardedBytes {
 class World {
  public:
   static constexpr unsigned surface = 3, surface_bytes = 1000;
-  /// A surface that has no host memory of its own: the address space knows where its bytes are.
+  /// A surface without host memory of its own: its bytes are found through the address space.
   static constexpr unsigned indirect_surface = 4;
   static constexpr unsigned null_surface = 7;
-  /// R32_UINT, 16 x 15 texels in the memory of `surface`; one that says so of a tenth of it; R8G8B8A8_UNORM.
+  /// An R32_UINT image of 16 x 15 texels in the memory of `surface`; one that claims as many texels in a
+  /// tenth of it; an R8G8B8A8_UNORM image.
   static constexpr unsigned image = 8, cut_image = 9, color_image = 10;
   static constexpr unsigned slm_bytes = 256;
   static constexpr unsigned scratch_bytes = 128;
@@ -86,31 +87,31 @@ class World {
   static constexpr std::uint64_t read_only = region + region_bytes, read_only_bytes = 64;
   static constexpr std::uint64_t low_region = 0x2000, low_region_bytes = 512;  // A32
   static constexpr std::uint64_t callbacks = 0x3000, callbacks_bytes = 128;    // A32
-  /// Surface states, which are both heaps: at 0 a buffer in `region`, at 64 an image in `low_region`; at 128
-  /// what is none.
+  /// Surface states, used as both heaps: a buffer in `region` at 0, an image in `low_region` at 64, no valid
+  /// state at 128.
   static constexpr std::uint64_t states = 0x5000, states_bytes = 192;
   static constexpr unsigned buffer_state = 0, buffer_bytes = region_bytes - 24, image_state = 64;
 
-  /// Memory ends at the page that follows it, or begins at the one before.
+  /// `at_end`: memory ends at the guard page behind it, instead of beginning at the one before it.
   explicit World(bool at_end = true);
 
   /// Memory, registers, flags, mask variables and FP mode from `seed`.
   void reset(const ir::Function& function, std::uint64_t seed);
   ThreadState& state() { return *state_; }
   std::byte* file() { return layout_.file_of(*state_); }
-  /// Local ids of so many channels, 0 up, as words from byte `place` of the register file on.
+  /// Writes local ids of `count` channels, from 0 up, as words to the register file from byte `place` on.
   void put_ids(unsigned place, std::uint16_t count) {
     for (std::uint16_t id = 0; id < count; ++id)
       std::memcpy(file() + place + std::size_t{2} * id, &id, sizeof id);
   }
   std::uint32_t* masks() { return layout_.masks_of(*state_); }
-  /// Of `surface`.
+  /// The memory of `surface`.
   std::span<std::byte> surface_memory() { return {surface_memory_.data(), surface_bytes}; }
   /// The first 64 flag bits.
   std::uint64_t flags() { return get_flags(layout_.flags_of(*state_)); }
   void set_flags(std::uint64_t flags) { std::memcpy(layout_.flags_of(*state_), &flags, sizeof flags); }
 
-  /// Runs on from the present state.
+  /// Continues from the current state.
   FinalState run(const Executable& executable);
 
  private:
@@ -139,16 +140,16 @@ class World {
 
 /// The engines that must agree with the reference engine.
 const std::vector<std::unique_ptr<Engine>>& other_engines();
-/// The reference engine, and then those.
+/// The reference engine and the other engines.
 const std::vector<Engine*>& every_engine();
-/// The same must hold of them without each optimisation alone, and without all.
+/// Variants of the other engines, each without one optimisation, and without all; they must agree too.
 const std::vector<std::unique_ptr<Engine>>& reduced_engines();
 
-/// What `engine` makes of a copy of `function`; the test fails where it refuses it.
+/// The translation of a copy of `function`; the test fails if `engine` refuses it.
 std::unique_ptr<Executable> compiled(Engine& engine, const ir::Function& function,
                                      const CompileOptions& options = {});
-/// Runs `function` from `seeds` random states, from that of `first_seed` on, on the other engines and on the
-/// reference engine; the test fails with the function's text at the first difference.
+/// Runs `function` from `seeds` random states, the first seeded with `first_seed`, on the other engines and
+/// on the reference engine; at the first difference the test fails with the function's text.
 void expect_agreement(const ir::Function& function, std::uint64_t first_seed, unsigned seeds);
 
 }  // namespace eum::jit::test

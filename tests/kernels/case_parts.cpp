@@ -1,5 +1,5 @@
-// Roundings of the reference side: to float, double, half and integers in the four directions.
-// Written on exact arithmetic, not on the host's rounding mode.
+// Rounding for the references: to float, double, half and integers in the four directions. Based on exact
+// arithmetic, not on the host's rounding mode.
 #include "tests/kernels/case_parts.hpp"
 
 #include <cmath>
@@ -7,7 +7,7 @@
 namespace eum::kernels {
 namespace {
 
-/// Steps the value `rounded`, which is nearest to `exact`, to the neighbour that the direction asks for.
+/// Moves `rounded`, the value nearest to `exact`, to the neighbour that the direction requires.
 template <class T>
 T directed(T rounded, long double exact, Rounding rounding) {
   constexpr T infinity = std::numeric_limits<T>::infinity();
@@ -51,7 +51,7 @@ long double to_integer(long double value, Rounding rounding) {
   }
   const long double rest = value - below;
   const bool even = std::fmod(below, 2.0L) == 0;
-  // A zero keeps the sign of what was rounded.
+  // A zero keeps the sign of the operand.
   return std::copysign(rest < 0.5L || (rest == 0.5L && even) ? below : below + 1, value);
 }
 
@@ -72,18 +72,18 @@ uint16_t to_half(double value, Rounding rounding) {
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return 0x7e00;
   if (std::isinf(value)) return sign | 0x7c00;
-  // Towards zero, up and down act on the magnitude as: never, if positive, if negative, away from zero.
+  // On the magnitude, a directed rounding goes towards zero or away from it, depending on the sign.
   const bool away = (rounding == Rounding::Up && !sign) || (rounding == Rounding::Down && sign);
   Rounding of_magnitude = Rounding::Zero;
   if (rounding == Rounding::Nearest)
     of_magnitude = Rounding::Nearest;
   else if (away)
     of_magnitude = Rounding::Up;
-  // One unit is 2^-24 up to 2^-13, then doubles with each power of two.
+  // The unit is 2^-24 up to 2^-13, then doubles with each power of two.
   const int exponent = magnitude > 0 ? std::max(std::ilogb(magnitude), -14) : -14;
   const auto units = static_cast<uint32_t>(to_integer(std::ldexp(magnitude, 10 - exponent), of_magnitude));
   if (exponent > 15) return sign | (of_magnitude == Rounding::Zero ? 0x7bff : 0x7c00);
-  // `units` up to 2048: a carry into the exponent field is the right encoding, up to infinity.
+  // If `units` reaches 2048, the carry into the exponent field gives the right encoding, up to infinity.
   const uint32_t field = units < 1024 ? units : units - 1024 + (static_cast<uint32_t>(exponent + 15) << 10);
   return static_cast<uint16_t>(sign | field);
 }

@@ -1,5 +1,5 @@
-// What the case files share: seeded numbers, argument makers, typed views for references, half precision.
-// Only the corpus itself and the rows of perf include it.
+// Shared by the case files: seeded random numbers, argument makers, typed views for references, half
+// precision. Only the corpus itself and the rows of perf include it.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -28,7 +28,7 @@ void add_picture_cases(std::vector<KernelCase>& cases);
 void add_work_cases(std::vector<KernelCase>& cases);
 void add_micro_cases(std::vector<KernelCase>& cases);
 
-/// splitmix64: the same numbers on every host.
+/// splitmix64: gives the same numbers on every host.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -59,7 +59,7 @@ Bytes bytes_of(std::span<const T> values) {
   return bytes;
 }
 
-/// The element that a C++ type holds; halves are named apart, because they travel as uint16_t.
+/// The element of a C++ type; halves must be specified explicitly, because they are passed as uint16_t.
 template <class T>
 constexpr Element element_of() {
   if constexpr (std::is_same_v<T, float>)
@@ -93,7 +93,7 @@ inline void append_guard(Bytes& bytes, Element element) {
   bytes.insert(bytes.end(), kGuardElements * element_size(element), kGuardByte);
 }
 
-/// `count` elements that the kernel writes; before the run they hold the guard's bytes.
+/// `count` elements that the kernel writes; before the run they hold guard bytes.
 template <class T>
 Arg output(size_t count, Element element = element_of<T>()) {
   return Buffer{Bytes((count + kGuardElements) * sizeof(T), kGuardByte), Role::Out, element};
@@ -106,7 +106,7 @@ Arg in_out(const std::vector<T>& values, Element element = element_of<T>()) {
   return buffer;
 }
 
-/// Value of scalar argument `index`.
+/// The value of scalar argument `index`.
 template <class T>
 T value_of(const KernelCase& kernel_case, size_t index) {
   T value;
@@ -114,8 +114,8 @@ T value_of(const KernelCase& kernel_case, size_t index) {
   return value;
 }
 
-/// Buffer `index` as elements, guard included. Vectors of std::byte come from operator new: aligned for every
-/// T here.
+/// Buffer `index` as elements, guard included. Vectors of std::byte are allocated by operator new and so
+/// aligned for every T used here.
 template <class T>
 std::span<T> elements(std::vector<Bytes>& buffers, size_t index) {
   return {reinterpret_cast<T*>(buffers[index].data()), buffers[index].size() / sizeof(T)};
@@ -129,8 +129,8 @@ std::vector<T> random_integers(uint64_t seed, size_t count, int64_t low, int64_t
   return values;
 }
 
-/// All bits random; the edge values (0, 1, -1, smallest, largest, powers of two) stand first and meet each
-/// other.
+/// Random bits; the edge values (0, 1, -1, smallest, largest, powers of two) come first and are paired with
+/// each other.
 template <class T>
 std::vector<T> random_bits(uint64_t seed, size_t count) {
   Random random(seed);
@@ -139,7 +139,7 @@ std::vector<T> random_bits(uint64_t seed, size_t count) {
   return values;
 }
 
-/// Pairs of edge values, then random bits: first[i] meets second[i].
+/// Pairs first[i], second[i]: all pairs of edge values, then random bits.
 template <class T>
 struct Pairs {
   std::vector<T> first, second;
@@ -173,7 +173,8 @@ inline std::vector<float> random_floats(uint64_t seed, size_t count, double low,
   return values;
 }
 
-/// Multiples of `step` in [low, high]: sums and products of a few are exact in any order, fused or not.
+/// Multiples of `step` in [low, high]: sums and products of a few of them are exact in any order, fused or
+/// not.
 inline std::vector<float> random_steps(uint64_t seed, size_t count, double low, double high, double step) {
   Random random(seed);
   std::vector<float> values(count);
@@ -185,16 +186,16 @@ inline std::vector<float> random_steps(uint64_t seed, size_t count, double low, 
 
 enum class Rounding : uint8_t { Nearest, Zero, Up, Down };
 
-/// `value` in the nearest float or double of the given direction. long double holds every 64-bit integer.
+/// `value` rounded to a float or double in the given direction. long double holds every 64-bit integer.
 float to_float(long double value, Rounding rounding);
 double to_double(long double value, Rounding rounding);
-/// To the nearest integer of the given direction (ties to even).
+/// `value` rounded to an integer in the given direction (nearest: ties to even).
 long double to_integer(long double value, Rounding rounding);
-/// IEEE binary16, denormals included; overflow as IEEE asks of the rounding direction.
+/// `value` as IEEE binary16, denormals included; overflow follows IEEE for the rounding direction.
 uint16_t to_half(double value, Rounding rounding = Rounding::Nearest);
 double from_half(uint16_t bits);
 
-/// to_integer, clamped to what T holds.
+/// to_integer, clamped to the range of T.
 template <class T>
 T saturated(long double value, Rounding rounding) {
   const long double whole = to_integer(value, rounding);

@@ -1,4 +1,4 @@
-// A case's arguments as the payload takes them.
+// Converts a case's arguments for the payload.
 #include "tests/kernels/case_runner.hpp"
 
 #include <algorithm>
@@ -82,14 +82,14 @@ Result<rt::ImageDescription> description_of(const Image& image, bool tiled) {
     description.mip_levels = image.levels;
     description.order = format.order;
     description.data_type = format.type;
-    // No kernel can tell.
+    // Kernels cannot observe the tiling.
     if (tiled) description.tiling = mem::image::TileMode::YMAJOR;
     return description;
   }
   return error("no image has order {:#x} and type {:#x}", image.order, image.type);
 }
 
-/// The program in the binary that `form` says.
+/// The program in the binary that `form` selects.
 template <class Form>
 Result<rt::Program> program_of(const KernelCase& kernel_case, const Form& form) {
   const KernelFile* file = find_kernel_file(kernel_case.file);

@@ -1,4 +1,4 @@
-// Runs corpus cases on the emulator: what the runtime's tests, the demo and the comparisons of speed share.
+// Runs corpus cases on the emulator; shared by the runtime's tests, the demo and the performance comparisons.
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,46 +14,46 @@ namespace eum::kernels {
 /// A case on a device: its buffers in guest memory, its kernel ready to run.
 class LoadedCase {
  public:
-  /// `kernel_case` and `device` outlive the result.
+  /// `kernel_case` and `device` must outlive the result.
   static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
                                                     Container container);
-  /// From the binary for another device than bxt.
+  /// From the binary for a device other than bxt.
   static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
                                                     const DeviceBinaries& binaries);
-  /// From vISA text, as the compiler dumps it for `device_of_text`.
+  /// From the vISA text that the compiler dumps for `device_of_text`.
   static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
                                                     VisaDevice device_of_text);
-  /// From a program that the caller has loaded. `tiled`: its images are.
+  /// From a program that the caller has loaded. `tiled`: with tiled images.
   static Result<std::unique_ptr<LoadedCase>> create(rt::Device& device, const KernelCase& kernel_case,
                                                     rt::Program program, bool tiled);
   ~LoadedCase();
   LoadedCase(const LoadedCase&) = delete;
   LoadedCase& operator=(const LoadedCase&) = delete;
 
-  /// Gives every buffer its initial bytes.
+  /// Sets every buffer to its initial bytes.
   void reset();
   /// Runs the range once more. A guest fault is an error here.
   Result<rt::LaunchReport> run();
-  /// The memory of each argument, of images as Image has it; empty where it has none.
+  /// The memory of each argument, for images in the layout of Image; empty if the argument has none.
   std::vector<Bytes> buffers() const;
-  /// The image that an argument is; null where it is none.
+  /// The image of an argument; null if the argument is none.
   const rt::Image* image(size_t index) const {
     return buffers_[index].image ? &*buffers_[index].image : nullptr;
   }
-  /// Empty if every buffer holds what it must, else the first difference.
+  /// Empty if every buffer has the expected contents, otherwise the first difference.
   std::string verify() const;
 
   const rt::TranslatedKernel& translated() const { return launch_->translated(); }
-  /// What run() dispatches.
+  /// The commands that run() dispatches.
   Result<std::vector<rt::WalkerCommand>> commands() { return launch_->commands(); }
-  /// What is translated.
+  /// The code that is translated.
   Result<rt::KernelCode> code() { return module_->code(*kernel_); }
 
  private:
   LoadedCase(rt::Device& device, const KernelCase& kernel_case) : device_(device), case_(kernel_case) {}
 
   struct Memory {
-    rt::Buffer memory;  // size 0 where the argument has none
+    rt::Buffer memory;  // size 0 if the argument has none
     std::optional<rt::Image> image;
   };
 

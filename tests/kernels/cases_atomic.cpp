@@ -49,7 +49,7 @@ void reference_local(const KernelCase& c, std::vector<Bytes>& buffers) {
       all_and &= x | 0xff00ff;
       all_xor ^= x;
     }
-    // The last one: each value passes through the exchange once, or is still in it.
+    // The last element: each value has either passed through the exchange once, or is still in it.
     const uint32_t all[9] = {sum,
                              0 - sum,
                              static_cast<uint32_t>(low),

@@ -1,5 +1,5 @@
-// Conversions between integers, floats and doubles in every rounding direction: convert, double_math's second
-// kernel.
+// Conversions between integers, floats and doubles in every rounding direction: convert, and the second
+// kernel of double_math.
 #include <bit>
 #include <cmath>
 
@@ -81,7 +81,7 @@ void reference_double(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-/// Ties, fractions just beside integers, the limits of each integer type, and random magnitudes. Finite.
+/// Ties, fractions next to integers, the limits of each integer type, and random magnitudes. All are finite.
 std::vector<double> conversion_inputs(uint64_t seed, size_t count, int most_exponent) {
   std::vector<double> values{0.0,     -0.0,       0.5,     -0.5,  1.5,    -1.5,     2.5,
                              -2.5,    0.49999997, 254.5,   255.5, 256.0,  127.5,    -128.5,

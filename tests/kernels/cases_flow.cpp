@@ -114,7 +114,7 @@ void reference_subroutine(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-/// The flow graph as a state machine: the two blocks of the kernel, each naming its successor.
+/// The control flow graph as a state machine: the kernel's two blocks, each of which names its successor.
 void reference_irreducible(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto in = elements<uint32_t>(buffers, 0), out = elements<uint32_t>(buffers, 1);
   enum class Block { Even, Odd, End };

@@ -1,5 +1,5 @@
-// The eight kernels that the measurements are about: arx, bs, hash, mandel, mandel2, nbody, saxpy, sgemm.
-// Small here; perf takes the same builders at sizes fit for timing.
+// The eight kernels of the performance measurements: arx, bs, hash, mandel, mandel2, nbody, saxpy, sgemm.
+// They are small here; perf uses the same builders at sizes suitable for timing.
 #include <bit>
 #include <cmath>
 
@@ -77,7 +77,7 @@ void reference_hash(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-/// Both forms of the kernel: the second argument is the width, or (mandel2) its logarithm.
+/// Both kernels: the second argument is the width or, for mandel2, its logarithm.
 void reference_mandel(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto out = elements<int32_t>(buffers, 0);
   const int width = c.kernel == "mandel2" ? 1 << value_of<int32_t>(c, 1) : value_of<int32_t>(c, 1);

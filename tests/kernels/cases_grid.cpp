@@ -53,7 +53,7 @@ void reference_matvec(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-/// Exact: the kernel fixes the order and fuses by name.
+/// Exact: the kernel fixes the order of operations and uses explicit fma.
 void reference_matvec_group(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto a = elements<float>(buffers, 0), x = elements<float>(buffers, 1),
              y = elements<float>(buffers, 2);
@@ -125,7 +125,7 @@ void reference_nonuniform(const KernelCase& c, std::vector<Bytes>& buffers) {
   std::copy(group_sums.begin(), group_sums.end(), sums.begin());
 }
 
-/// As the kernel declares it; 48 bytes, the vector on a 16-byte boundary.
+/// Declared as in the kernel: 48 bytes, with the vector on a 16-byte boundary.
 struct Params {
   int32_t a;
   float b;

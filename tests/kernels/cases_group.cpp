@@ -1,5 +1,5 @@
-// Kernels whose groups work together through SLM and barriers: reduce, scan, transpose, bitonic, dot64,
-// fence, bigslm.
+// Kernels whose groups cooperate through SLM and barriers: reduce, scan, transpose, bitonic, dot64, fence,
+// bigslm.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -52,7 +52,7 @@ void reference_bitonic_step(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto keys = elements<uint32_t>(buffers, 0);
   const auto j = value_of<uint32_t>(c, 1), k = value_of<uint32_t>(c, 2);
   for (uint32_t i = 0; i < c.global[0]; i++) {
-    if (i & j) continue;  // the partner has the bit, and comes later
+    if (i & j) continue;  // left to its partner, whose bit is clear
     const bool ascending = (i & k) == 0;
     if (ascending ? keys[i] > keys[i + j] : keys[i] <= keys[i + j]) std::swap(keys[i], keys[i + j]);
   }
@@ -192,7 +192,7 @@ void reference_group_tile(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto n = static_cast<size_t>(value_of<int32_t>(c, 3));
   for (size_t row = 0; row < n; row++)
     for (size_t column = 0; column < n; column++) {
-      float sum = 0;  // of multiples of 1/16 below 2^10: no order rounds
+      float sum = 0;  // of multiples of 1/16 below 2^10: exact in any order
       for (size_t k = 0; k < n; k++) sum += a[row * n + k] * b[k * n + column];
       out[row * n + column] = sum;
     }

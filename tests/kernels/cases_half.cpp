@@ -1,4 +1,4 @@
-// Half precision, as a storage format and as arithmetic: half_memory, half_math.
+// Half precision as a storage format and in arithmetic: half_memory, half_math.
 #include <cmath>
 
 #include "tests/kernels/case_parts.hpp"
@@ -37,7 +37,7 @@ void reference_math(const KernelCase& c, std::vector<Bytes>& buffers) {
                            std::fmin(x, y),
                            x < y ? x : -y,
                            std::fabs(x) + std::floor(y),
-                           std::trunc(x) + 0.0};  // through an int: no negative zero
+                           std::trunc(x) + 0.0};  // converted through an int: no negative zero
     for (size_t k = 0; k < 8; k++) out[i * 8 + k] = to_half(all[k]);
   }
 }
@@ -53,7 +53,7 @@ void reference_axpy4(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-/// Every exponent, both signs, denormals and zeros; no NaN, and no infinity unless asked.
+/// Every exponent, both signs, denormals and zeros; no NaN, and infinities only if `infinities`.
 std::vector<uint16_t> halves(uint64_t seed, size_t count, bool infinities) {
   std::vector<uint16_t> values = random_integers<uint16_t>(seed, count, 0, 0xffff);
   const uint16_t edges[] = {0x0000, 0x8000, 0x0001, 0x83ff, 0x0400, 0x3c00,
@@ -66,7 +66,7 @@ std::vector<uint16_t> halves(uint64_t seed, size_t count, bool infinities) {
   return values;
 }
 
-/// About one, so that sums neither overflow nor vanish.
+/// From -4 to 4, so that sums neither overflow nor vanish.
 std::vector<uint16_t> moderate_halves(uint64_t seed, size_t count) {
   std::vector<uint16_t> values(count);
   const std::vector<float> reals = random_floats(seed, count, -4, 4);

@@ -1,5 +1,5 @@
 // The matrix of image reads and writes: dimension, format, filter, address mode, kind of coordinate, kind of
-// result. Formats go round from case to case, so that each meets several of the others.
+// result. Formats rotate from case to case, so that each is combined with several values of the others.
 #include <cmath>
 
 #include "tests/kernels/image_parts.hpp"
@@ -51,7 +51,7 @@ struct DimensionName {
   const char* name;
   ImageDimension dimension;
   uint32_t width, height, depth;
-  int axes;  // without that of the array
+  int axes;  // without the array axis
   bool array;
 };
 constexpr DimensionName kDimensions[] = {{"1d", ImageDimension::D1, 23, 1, 1, 1, false},
@@ -82,8 +82,8 @@ uint32_t axis_size(const DimensionName& d, int axis) {
   return axis == 0 ? d.width : axis == 1 ? d.height : d.depth;
 }
 
-/// Places of kReads reads: beyond the edges where the address mode says what is there, and never where a
-/// nearest texel changes.
+/// Coordinates of kReads reads: beyond the edges where the address mode defines the result, and never where
+/// the nearest texel changes.
 std::vector<float> float_places(const DimensionName& d, const Sampler& sampler, uint64_t seed) {
   Random random(seed);
   std::vector<float> at(kReads * 4);
@@ -115,7 +115,7 @@ std::vector<int32_t> texel_places(const DimensionName& d, const Sampler& sampler
   return at;
 }
 
-/// Arguments: image, sampler, places, results.
+/// Arguments: image, sampler, coordinates, results.
 template <class T, bool texels>
 void reference_read(const KernelCase& c, std::vector<Bytes>& buffers) {
   const ImageModel model = model_of(c, buffers, 0);
@@ -133,7 +133,7 @@ void reference_read(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-/// Arguments: image, places, results.
+/// Arguments: image, coordinates, results.
 template <class T>
 void reference_plain(const KernelCase& c, std::vector<Bytes>& buffers) {
   const ImageModel model = model_of(c, buffers, 0);
@@ -157,7 +157,7 @@ void reference_write(const KernelCase& c, std::vector<Bytes>& buffers) {
                      static_cast<double>(values[i * 4 + 2]), static_cast<double>(values[i * 4 + 3])});
 }
 
-/// From -1 to 1.25, and never near the middle between two values of a channel.
+/// Numbers from -1 to 1.25 that are never near the midpoint between two values of a channel.
 std::vector<float> unambiguous(uint64_t seed, size_t count) {
   Random random(seed);
   std::vector<float> values(count);
@@ -181,7 +181,7 @@ Image contents(const DimensionName& d, const FormatName& format, uint64_t seed) 
   return image;
 }
 
-/// A filter's weights have eight bits of fraction; values are in [0, 1] or [-1, 1].
+/// The filter's weights have eight fraction bits; values are in [0, 1] or [-1, 1].
 Tolerance read_tolerance(const DimensionName& d, const FormatName& format, const Sampler& sampler) {
   const bool two = format.type != channel::UNORM8 && format.type != channel::UNORM16;
   Tolerance tolerance;
@@ -202,7 +202,7 @@ constexpr Address kUnnormalized[] = {Address::None, Address::ClampToEdge, Addres
 constexpr Address kNormalized[] = {Address::None, Address::ClampToEdge, Address::Clamp, Address::Repeat,
                                    Address::MirroredRepeat};
 
-/// No surface of the others can be written.
+/// Whether a surface of the format can be written.
 bool is_writable(const FormatName& format) {
   return format.order != order::sRGBA && format.order != order::Rx;
 }
@@ -283,7 +283,7 @@ class Matrix {
                                     : reference_write<int32_t>});
   }
 
-  /// Every sampler that a read may have: of floats both filters, of integers the nearest texel.
+  /// Reads with every applicable sampler: floats with both filters, integers with the nearest texel.
   void reads(const std::string& file, const DimensionName& d, char kind, const FormatName& format) {
     for (const Address address : kUnnormalized) read(file, d, {false, address, false}, true, kind, format);
     for (const bool linear : {false, true}) {

@@ -151,7 +151,7 @@ template <class T>
 void reference_intdiv(const KernelCase& c, std::vector<Bytes>& buffers) {
   using U = std::make_unsigned_t<T>;
   const auto a = elements<T>(buffers, 0), b = elements<T>(buffers, 1);
-  constexpr bool wide = sizeof(T) == 4;  // one scalar argument more, and four results of each sign
+  constexpr bool wide = sizeof(T) == 4;  // one more scalar argument, and four results for each signedness
   const auto s = elements<T>(buffers, wide ? 3 : 2);
   const auto u = elements<U>(buffers, wide ? 4 : 3);
   const size_t stride = wide ? 4 : 2;
@@ -227,7 +227,7 @@ void reference_pair_neighbours(const KernelCase& c, std::vector<Bytes>& buffers)
   }
 }
 
-/// No zero divisor, and no quotient that overflows.
+/// Pairs without zero divisors and without overflowing quotients.
 template <class T>
 Pairs<T> divisions(uint64_t seed, size_t count) {
   Pairs<T> pairs = edge_pairs<T>(seed, count);

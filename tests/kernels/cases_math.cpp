@@ -6,7 +6,7 @@
 namespace eum::kernels {
 namespace {
 
-/// `kResults` results a work item, each the float nearest to what `f` computes in double.
+/// `kResults` results for each work item, each the float nearest to the value that `f` computes in double.
 template <size_t kResults, class Function>
 void fill(const KernelCase& c, std::span<float> out, Function f) {
   for (size_t i = 0; i < c.global[0]; i++) {
@@ -66,7 +66,7 @@ void reference_native(const KernelCase& c, std::vector<Bytes>& buffers) {
   });
 }
 
-/// Quotients and roots of doubles that hold floats round to the float that is nearest to the exact value.
+/// Quotients and roots of floats, computed in double, round to the float nearest to the exact value.
 void reference_divide(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto a = elements<float>(buffers, 0), b = elements<float>(buffers, 1);
   fill<1>(c, elements<float>(buffers, 2), [&](size_t i) -> std::array<double, 1> {
@@ -103,7 +103,7 @@ void reference_double_math(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-/// Values over many magnitudes, of both signs; the edges of float stand first.
+/// Values of many magnitudes and both signs; the edge values come first.
 std::vector<float> magnitudes(uint64_t seed, size_t count) {
   Random random(seed);
   std::vector<float> values(count);
@@ -117,7 +117,7 @@ std::vector<float> magnitudes(uint64_t seed, size_t count) {
   return values;
 }
 
-/// The whole range of floats, denormals and infinities included.
+/// The whole range of floats, including denormals and infinities.
 std::vector<float> any_floats(uint64_t seed, size_t count) {
   Random random(seed);
   std::vector<float> values(count);
@@ -151,8 +151,8 @@ void add_math_cases(std::vector<KernelCase>& cases) {
   std::vector<float> positive = magnitudes(503, 200);
   for (float& value : positive) value = std::fabs(value);
   const std::vector<float> exponents = random_floats(504, 200, -8, 8);
-  // The OpenCL full profile allows 2.5 to 3 ulp here, and 16 for the powers; half an ulp is the reference's
-  // own.
+  // The OpenCL full profile allows 2.5 to 3 ulp here, and 16 for powers; half an ulp is added for the
+  // reference.
   cases.push_back(float_case("math_accurate", 200, positive, exponents, 8, {.ulp = 3.5}, reference_accurate));
   cases.push_back(float_case("math_power", 100, random_floats(505, 100, 0.1, 20),
                              random_floats(506, 100, -8, 8), 4, {.ulp = 16.5}, reference_power));

@@ -1,4 +1,4 @@
-// The kernels of micro.cl and micro_subgroup.cl, which repeat one thing each.
+// The kernels of micro.cl and micro_subgroup.cl, each of which repeats a single operation.
 #include <cmath>
 
 #include "tests/kernels/work_kernels.hpp"
@@ -6,7 +6,7 @@
 namespace eum::kernels {
 namespace {
 
-/// What most of them do: out[i] from i and n; the arguments begin with `out` and `n`.
+/// The scheme of most kernels: out[i] from i and n; the arguments begin with `out` and `n`.
 template <class T, auto value>
 void reference_each(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto out = elements<T>(buffers, 0);
@@ -42,7 +42,7 @@ void reference_slm_exchange(const KernelCase& c, std::vector<Bytes>& buffers) {
 }
 
 uint32_t slm_atomic_own(const KernelCase& c, uint32_t) {
-  return sum_below(count(c));  // from the work item k places before it: k
+  return sum_below(count(c));  // the value of the work item k places before is k
 }
 uint32_t slm_atomic_one(const KernelCase& c, uint32_t) { return 256 * sum_below(count(c)); }
 uint32_t barriers(const KernelCase& c, uint32_t) { return count(c); }
@@ -64,7 +64,7 @@ T term(const KernelCase& c, T value, uint32_t i) {
     return value;
 }
 
-/// Arguments in, out, n, mask: `in[first(i) + random]`, added up `lanes` elements wide.
+/// Arguments in, out, n, mask: sums `in[first(i) + random]`, `lanes` elements at a time.
 template <class T, class Sum, auto first, size_t lanes = 1>
 void reference_read(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto in = elements<T>(buffers, 0);
@@ -141,7 +141,7 @@ void reference_block_copy(const KernelCase& c, std::vector<Bytes>& buffers) {
 void reference_sub_group_sum(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto out = elements<uint32_t>(buffers, 0);
   for (uint32_t first = 0; first < c.global[0]; first += 16) {
-    uint32_t x = 16 * first + 120, value = first;  // what 16 channels hold together; what each holds then
+    uint32_t x = 16 * first + 120, value = first;  // sum over 16 channels; value of each afterwards
     for (uint32_t k = 0; k < count(c); k++) {
       value = x + k;
       x = 16 * value;
@@ -156,7 +156,7 @@ struct Micro {
   std::vector<Arg> (*args)(uint32_t items, uint32_t n);
 };
 
-constexpr uint32_t kMask = 4095;  // 16 KB of dwords, which every first-level cache holds
+constexpr uint32_t kMask = 4095;  // 16 KB of dwords, which fit in every first-level cache
 
 template <class T>
 std::vector<Arg> out_and_count(uint32_t items, uint32_t n) {

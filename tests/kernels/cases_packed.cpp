@@ -14,7 +14,7 @@ T clamped(int64_t value) {
       std::clamp<int64_t>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
 }
 
-/// The twelve results of one pair of components, in the kernel's order.
+/// The twelve results for one pair of components, in the kernel's order.
 template <class T>
 std::array<T, kResults> results(T left, T right) {
   using U = std::make_unsigned_t<T>;

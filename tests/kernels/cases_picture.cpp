@@ -1,4 +1,4 @@
-// Pictures and what programs do with them, mip levels, blocks, queries, samplers of the program.
+// Pictures and what programs do with them; mip levels, blocks, queries, samplers declared in the program.
 #include <cmath>
 
 #include "tests/kernels/given_kernels.hpp"
@@ -10,7 +10,7 @@ namespace {
 constexpr Sampler kNearestEdge{false, Address::ClampToEdge, false};
 constexpr std::array<double, 4> kLuma{0.2126, 0.7152, 0.0722, 0};
 
-/// A picture with smooth shades, edges and a hole, not of a size that any hardware likes.
+/// A picture with smooth shades, edges and a hole, of a size that suits no hardware.
 Image picture(uint32_t width, uint32_t height, uint32_t type = channel::UNORM8) {
   Image image = blank_image(ImageDimension::D2, width, height, 1, order::RGBA, type, Role::In);
   for (uint32_t y = 0; y < height; y++)
@@ -34,10 +34,10 @@ Image canvas(uint32_t width, uint32_t height) {
   return image;
 }
 
-/// What rounding to a channel of 8 bits may differ by, and a filter's weights on top.
+/// Tolerance for rounding to an 8-bit channel, and with a filter's weights in addition.
 constexpr double kRounding = 1.001 / 255, kFiltered = kRounding + 2.0 / 256;
 
-/// Calls shade(x, y) for each texel of image 1.
+/// Calls shade(x, y) for each texel of image `index` and writes the result there.
 template <class Shade>
 void paint(const KernelCase& c, std::vector<Bytes>& buffers, size_t index, Shade shade) {
   const ImageModel out = model_of(c, buffers, index);
@@ -123,7 +123,7 @@ void reference_level_of_detail(const KernelCase& c, std::vector<Bytes>& buffers)
   }
 }
 
-/// Gradients of n texels make a level of detail of log2(n).
+/// Gradients of n texels give a level of detail of log2(n).
 void reference_gradients(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto at = elements<float>(buffers, 2), out = elements<float>(buffers, 3);
   const Image& image = image_of(c, 0);
@@ -220,8 +220,8 @@ void reference_shadow(const KernelCase& c, std::vector<Bytes>& buffers) {
 
 void reference_copy(const KernelCase&, std::vector<Bytes>& buffers) { buffers[1] = buffers[0]; }
 
-/// A block of 4 rows of 16 dwords; beyond the edges of the image the texel of the edge is repeated (SKL PRM
-/// volume 7, "Media Block Read": for formats of 4 bytes the last dword).
+/// A block of 4 rows of 16 dwords; beyond the edges of the image the edge texel is repeated (SKL PRM volume
+/// 7, "Media Block Read": for 4-byte formats the last dword).
 void reference_edges(const KernelCase& c, std::vector<Bytes>& buffers) {
   const Image& image = image_of(c, 0);
   const auto texels = elements<uint32_t>(buffers, 0), out = elements<uint32_t>(buffers, 1);
@@ -250,7 +250,8 @@ KernelCase filter(const char* kernel, Image out, double tolerance,
   return c;
 }
 
-/// A picture of so many levels; those after the first are of other colours, so that a wrong one is seen.
+/// A picture with `levels` mip levels; those after the first have other colours, so that a wrong level is
+/// detected.
 Image levels_of(uint32_t size, uint32_t levels) {
   Image image = picture(size, size);
   image.levels = levels;
@@ -372,7 +373,7 @@ void add_picture_cases(std::vector<KernelCase>& cases) {
                    .args = {levels_of(32, 5), Sampler{false, Address::ClampToEdge, true}, canvas(160, 32),
                             scalar(int32_t{32})},
                    .reference = reference_levels});
-  // From 0.8 to 1.25 times a power of two of texels, so that no level is near the next.
+  // 0.8 to 1.25 times a power of two of texels, so that no gradient is near the boundary of two levels.
   auto steep = random_places(9806, 64, {0.02, 0.02, 0, 0}, {0.98, 0.98, 0, 0});
   Random random(9807);
   for (size_t i = 0; i < 64; i++) {

@@ -43,7 +43,7 @@ void reference_row_products(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-/// A row of n elements a work item, of two buffers.
+/// A row of n elements of each of two buffers for every work item.
 template <class T>
 KernelCase rows(const char* file, const char* kernel, uint64_t seed, uint32_t items, uint32_t n,
                 decltype(KernelCase::reference) reference) {
@@ -83,7 +83,7 @@ KernelCase work::lattice(const char* file, uint32_t width, uint32_t height) {
                .tolerance = {.absolute = 2e-6},
                .reference = reference_lattice};
   for (size_t k = 0; k < kPlanes; k++) c.args.push_back(input(random_floats(301 + k, size, 0, 1)));
-  // The border is nobody's.
+  // No work item writes the border.
   for (size_t k = 0; k < kPlanes; k++) c.args.push_back(in_out(std::vector<float>(size, 0.5f)));
   c.args.push_back(scalar(static_cast<int32_t>(width)));
   c.args.push_back(scalar(0.6f));

@@ -1,4 +1,4 @@
-// Kernels that programs spend their time in: sparse, fft, digest, gemm, stream. Builders at any size.
+// Kernels that dominate the run time of programs: sparse, fft, digest, gemm, stream. Builders for any size.
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -37,7 +37,7 @@ void reference_bfs(const KernelCase& c, std::vector<Bytes>& buffers) {
 
 constexpr size_t kPoints = 512;
 
-/// The sum that a Fourier transform is, by halves.
+/// The discrete Fourier transform by recursive halving.
 void transform(std::span<std::complex<double>> values) {
   const size_t n = values.size();
   if (n == 1) return;
@@ -70,7 +70,7 @@ void reference_fft(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
-/// The first 32 bits of the fraction of a root: that is what the standard makes its constants of.
+/// The first 32 bits of the fraction of a root, which are the constants of the standard.
 uint32_t fraction_of(long double root) { return static_cast<uint32_t>((root - std::floor(root)) * 0x1p32L); }
 
 void reference_sha256(const KernelCase& c, std::vector<Bytes>& buffers) {

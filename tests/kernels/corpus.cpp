@@ -1,4 +1,4 @@
-// The manifest's rows, the list of all cases, and the comparison of a buffer with what it must hold.
+// The manifest's rows, the list of all cases, and the comparison of buffers with the expected contents.
 #include "tests/kernels/corpus.hpp"
 
 #include <fmt/core.h>
@@ -92,7 +92,7 @@ std::string text(std::span<const std::byte> bytes, size_t index, Element element
   return {};
 }
 
-/// Distance from `value` to the next float of its format away from zero.
+/// The distance from `value` to the next float of its format away from zero.
 double unit_in_last_place(double value, Element element) {
   const int fraction_bits = element == Element::F16 ? 10 : element == Element::F32 ? 23 : 52;
   const int least_exponent = element == Element::F16 ? -14 : element == Element::F32 ? -126 : -1022;
@@ -105,7 +105,7 @@ bool within(double got, double want, Element element, const Tolerance& tolerance
   if (std::isinf(want) || std::isinf(got)) return got == want;
   const double allowed = std::max({tolerance.ulp * unit_in_last_place(want, element), tolerance.absolute,
                                    tolerance.relative * std::fabs(want)});
-  // No tolerance: the bits must agree, and they were compared before.
+  // Without tolerance the bits must be equal, which has been checked before.
   return allowed > 0 && std::fabs(got - want) <= allowed;
 }
 

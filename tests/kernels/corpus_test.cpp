@@ -1,4 +1,4 @@
-// The corpus agrees with itself: manifest, sources, binaries and cases; and compare() sees what it must see.
+// The corpus is consistent (manifest, sources, binaries and cases), and compare() detects differences.
 #include <fmt/core.h>
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // eumulate_demo: runs every kernel of the corpus on the emulator and prints what it did and whether the
-// results are right.
+// results are correct.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@ using namespace eum::kernels;
 
 namespace {
 
-/// Bars of counts, a colour a third of them: what the demo shows of a histogram.
+/// A bar chart of counts, in three colours: the demo's picture of a histogram.
 png::Picture bars(std::span<const std::uint32_t> counts) {
   constexpr std::uint32_t bar = 6, height = 120;
   png::Picture picture{static_cast<std::uint32_t>(counts.size()) * bar, height, 3, 8, {}};
@@ -43,7 +43,7 @@ Result<void> write_picture(const std::filesystem::path& path, const Result<png::
   return {};
 }
 
-/// The pictures that the picture kernels read and wrote, into `folder`.
+/// Writes the pictures that the picture kernels read and wrote to `folder`.
 Result<void> write_pictures(const KernelCase& c, const LoadedCase& loaded,
                             const std::filesystem::path& folder) {
   if (c.file != "image_filter" && c.kernel != "levels") return {};
@@ -68,7 +68,7 @@ struct CommandLine {
   rt::DeviceOptions device;
   Container container = Container::PatchTokens;
   std::vector<std::string> parts;
-  std::string pictures;  // folder for them
+  std::string pictures;  // folder to write them to
 };
 
 bool chosen(const KernelCase& kernel_case, const CommandLine& line) {
@@ -83,7 +83,7 @@ std::string rate_text(double per_second) {
   return fmt::format("{:.1f} M", per_second / 1e6);
 }
 
-/// The row of one case; the reason where it could not be run or is wrong.
+/// Prints the row of one case; an error is the reason why it could not be run or is wrong.
 Result<void> run_case(rt::Device& device, const KernelCase& c, const CommandLine& line) {
   auto loaded = LoadedCase::create(device, c, line.container);
   if (!loaded) return loaded.error();

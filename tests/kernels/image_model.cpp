@@ -44,7 +44,7 @@ ChannelForm form_of(uint32_t type) {
   }
 }
 
-/// Of a packed type: the lowest bit and the number of bits of red, green, blue, alpha; nothing for others.
+/// For a packed type: the lowest bit and the number of bits of red, green, blue, alpha; empty for others.
 struct Field {
   unsigned low, bits;
 };
@@ -118,7 +118,7 @@ double from_srgb(double value) {
   return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
 }
 
-/// Beyond the image (OpenCL C 3.0, 6.15.15.1): opaque where the order has no alpha and no x.
+/// Alpha outside the image (OpenCL C 3.0, 6.15.15.1): opaque if the order has neither alpha nor x.
 double border_alpha(uint32_t order_number) {
   const bool opaque = order_number == order::R || order_number == order::RG || order_number == order::RGB ||
                       order_number == order::LUMINANCE || order_number == order::DEPTH;
@@ -246,7 +246,7 @@ Color ImageModel::fetch(const Sampler& sampler, std::array<int64_t, 3> at) const
 }
 
 Color ImageModel::sample(const Sampler& sampler, std::array<double, 3> at) const {
-  // Of each axis the two texels and the weight of the second; a nearest filter has the first alone.
+  // For each axis the two texels and the weight of the second; a nearest filter uses the first only.
   std::array<std::array<int64_t, 2>, 3> texels{};
   std::array<double, 3> weight{};
   for (size_t d = 0; d < 3; d++) {

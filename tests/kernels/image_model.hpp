@@ -1,6 +1,6 @@
-// What OpenCL C says of reading, filtering and writing images (OpenCL C 3.0, 6.15.15; the OpenCL
-// specification, "Image Addressing and Filtering"), in doubles: the corpus' references for images. It shares
-// no code with the emulator.
+// The reading, filtering and writing of images as defined by OpenCL C (OpenCL C 3.0, 6.15.15; the OpenCL
+// specification, "Image Addressing and Filtering"), in doubles: the corpus' references for images. Shares no
+// code with the emulator.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace eum::kernels {
 
-/// cl_channel_order and cl_channel_type, as far as the corpus uses them.
+/// The values of cl_channel_order and cl_channel_type that the corpus uses.
 namespace order {
 inline constexpr uint32_t R = 0x10b0, A = 0x10b1, RG = 0x10b2, RA = 0x10b3, RGB = 0x10b4, RGBA = 0x10b5,
                           BGRA = 0x10b6, ARGB = 0x10b7, INTENSITY = 0x10b8, LUMINANCE = 0x10b9, Rx = 0x10ba,
@@ -27,21 +27,21 @@ inline constexpr uint32_t SNORM8 = 0x10d0, SNORM16 = 0x10d1, UNORM8 = 0x10d2, UN
 /// Red, green, blue, alpha.
 using Color = std::array<double, 4>;
 
-/// Channels of a texel in memory, "rgba"; of packed types too.
+/// The channels of a texel in memory, such as "rgba"; for packed types too.
 std::string_view channels_of(uint32_t order);
 uint32_t texel_size(uint32_t order, uint32_t type);
 Element element_of_channel(uint32_t type);
 
-/// An image's texels as they are now.
+/// An image with its current texels.
 class ImageModel {
  public:
   ImageModel(const Image& image, std::span<std::byte> bytes, uint32_t level = 0);
 
-  /// The texel, or beyond the image its border.
+  /// The texel, or the border colour outside the image.
   Color texel(int64_t x, int64_t y, int64_t z) const;
-  /// What read_image of a float coordinate gives.
+  /// The result of read_image with a float coordinate.
   Color sample(const Sampler& sampler, std::array<double, 3> at) const;
-  /// What read_image of an integer coordinate gives.
+  /// The result of read_image with an integer coordinate.
   Color fetch(const Sampler& sampler, std::array<int64_t, 3> at) const;
   void write(int64_t x, int64_t y, int64_t z, const Color& color) const;
 
@@ -50,7 +50,7 @@ class ImageModel {
   std::span<std::byte> bytes_;
   std::array<int64_t, 3> size_{1, 1, 1};
   bool array_ = false;
-  int axes_ = 2;  // without that of the array
+  int axes_ = 2;  // without the array axis
 };
 
 }  // namespace eum::kernels

@@ -1,4 +1,4 @@
-// What the case files of images share: images with contents, formats by name. Only the corpus itself includes
+// Shared by the case files of images: images with contents, formats by name. Only the corpus itself includes
 // it.
 #pragma once
 #include <string>
@@ -43,11 +43,11 @@ inline void fill_image(Image& image, uint64_t seed) {
     return;
   }
   for (std::byte& byte : image.bytes) byte = static_cast<std::byte>(random.next() >> 24);
-  if (image.type == channel::UNORM_101010)  // two bits of a texel have no meaning
+  if (image.type == channel::UNORM_101010)  // two bits of a texel are unused
     for (size_t at = 3; at < image.bytes.size(); at += 4) image.bytes[at] &= std::byte{0x3f};
 }
 
-/// Color `i` of a buffer of float4, int4 or uint4.
+/// Writes color `i` of a buffer of float4, int4 or uint4.
 template <class T>
 void put_color(std::span<T> out, size_t i, const Color& color) {
   for (size_t k = 0; k < 4; k++) {

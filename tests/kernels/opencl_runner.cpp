@@ -42,7 +42,7 @@ std::string device_name(cl_device_id device) {
   return name.c_str();
 }
 
-/// The manifest's options without those that only the vendor's compiler knows.
+/// The manifest's options without those that only the vendor's compiler supports.
 std::string portable_options(std::string_view options) {
   std::istringstream words{std::string(options)};
   std::string word, result;
@@ -88,8 +88,8 @@ struct PreparedRun::State {
   const KernelCase* kernel_case = nullptr;
   cl_command_queue queue = nullptr;  // the runner's
   Owned<cl_kernel> kernel;
-  std::vector<Owned<cl_mem>> memory;   // by argument; null where it has none
-  std::vector<Owned<cl_mem>> beneath;  // buffers that images are of
+  std::vector<Owned<cl_mem>> memory;   // by argument; null if it has none
+  std::vector<Owned<cl_mem>> beneath;  // buffers underlying images
   std::vector<Owned<cl_sampler>> samplers;
 };
 

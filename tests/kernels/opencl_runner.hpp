@@ -1,5 +1,5 @@
 // Runs a corpus case from its OpenCL C source on any OpenCL platform: the other side of every comparison.
-// It knows nothing of the emulator.
+// Independent of the emulator.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace eum::kernels {
 
-/// One case, compiled and with its memory on the device, ready to run many times.
+/// One case, compiled and with its memory on the device, ready to be run many times.
 class PreparedRun {
  public:
   PreparedRun();
@@ -17,11 +17,11 @@ class PreparedRun {
   PreparedRun& operator=(PreparedRun&&) noexcept;
   ~PreparedRun();
 
-  /// Writes the initial bytes of every buffer again.
+  /// Restores the initial bytes of every buffer.
   Result<void> reset();
-  /// Runs the range once and waits. Seconds of wall clock, launch included.
+  /// Runs the range once and waits. Returns wall clock seconds, launch included.
   Result<double> launch();
-  /// The memory of each argument now; empty where the argument is no buffer.
+  /// The current memory of each argument; empty if the argument is no buffer.
   Result<std::vector<Bytes>> read();
 
  private:
@@ -37,16 +37,17 @@ class OpenClRunner {
   OpenClRunner& operator=(OpenClRunner&&) noexcept;
   ~OpenClRunner();
 
-  /// The first device of the first platform whose name holds `platform`.
+  /// Opens the first device of the first platform whose name contains `platform`.
   static Result<OpenClRunner> open(std::string_view platform);
 
   /// Platform and device, for reports.
   std::string description() const;
-  /// Whether the device has the formats of the case's images.
+  /// Whether the device supports the formats of the case's images.
   bool has_formats(const KernelCase& kernel_case) const;
-  /// Compiles the source of a manifest row, as prepare() does where that has not been done.
+  /// Compiles the source of a manifest row; prepare() does so if it has not been done.
   Result<void> build(std::string_view stem);
-  /// Compiles the source (once a manifest row), sets the arguments. `kernel_case` must outlive the result.
+  /// Compiles the source (once per manifest row) and sets the arguments. `kernel_case` must outlive the
+  /// result.
   Result<PreparedRun> prepare(const KernelCase& kernel_case);
 
  private:

@@ -1,7 +1,7 @@
-// Runs every corpus case on PoCL from source and compares with the corpus' own references: the outside oracle
-// for them. Ends with 1 if a case differs; cases that the manifest excuses are printed with the reason, and
-// not run. Usage: pocl_check [PART-OF-CASE-NAME...], or pocl_check --matrix for each image format with each
-// sampler.
+// Runs every corpus case on PoCL from source and compares with the corpus' own references, for which it is
+// the external oracle. Exits with 1 if a case differs; cases that the manifest excuses are printed with the
+// reason and not run. Usage: pocl_check [PART-OF-CASE-NAME...], or pocl_check --matrix for each image format
+// with each sampler.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool has_image(const KernelCase& kernel_case) {
                      [](const Arg& arg) { return std::holds_alternative<Image>(arg); });
 }
 
-/// Empty if the case runs and every buffer is right.
+/// Empty if the case runs and every buffer is correct.
 std::string failure(OpenClRunner& runner, KernelCase kernel_case) {
   // PoCL multiplies normalised integers by a rounded reciprocal.
   if (has_image(kernel_case)) kernel_case.tolerance.ulp = std::max(kernel_case.tolerance.ulp, 2.0);

@@ -1,4 +1,4 @@
-// AddressSpace: mapping, overlap, byte-exact spanning copies, faults, allocation with guards, hostile
+// AddressSpace: mapping, overlap, byte-exact copies across regions, faults, allocation with guards, hostile
 // numbers.
 #include <catch2/catch.hpp>
 

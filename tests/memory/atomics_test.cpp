@@ -1,5 +1,5 @@
-// Atomics: each row against values worked out by hand, memory against the pure meaning, and contention
-// between threads.
+// Atomics: each row against values worked out by hand, memory operations against the pure function, and
+// contention between threads.
 #include <catch2/catch.hpp>
 
 #include <bit>
@@ -91,7 +91,7 @@ TEST_CASE("atomics of 16 bits compute on halves, rounded to nearest even") {
            {AtomicOp::fadd, one, one, 0, 0x4000, one},
            {AtomicOp::fadd, least, least, 0, 2, least},
            {AtomicOp::fadd, 0x6800, one, 0, 0x6800, 0x6800},           // 2048 + 1: a tie
-           {AtomicOp::fadd, 0x6801, one, 0, 0x6802, 0x6801},           // 2050 + 1: the other one
+           {AtomicOp::fadd, 0x6801, one, 0, 0x6802, 0x6801},           // 2050 + 1: a tie, to 2052
            {AtomicOp::fadd, greatest, 0x4c00, 0, infinity, greatest},  // 65504 + 16
            {AtomicOp::fsub, one, one, 0, 0, one},
            {AtomicOp::fmax, signalling, one, 0, one, signalling},

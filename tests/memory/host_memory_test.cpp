@@ -1,5 +1,5 @@
-// HostMemory and HostPages: lazy, zero, aligned, few mappings. A mutation of an address space against a plain
-// model.
+// HostMemory and HostPages: lazy, zeroed, aligned, few mappings. Random changes of an address space against a
+// simple model.
 #include <sys/mman.h>
 
 #include <catch2/catch.hpp>
@@ -23,7 +23,7 @@ bool aligned(const HostMemory& memory) {
   return reinterpret_cast<std::uintptr_t>(memory.data()) % page == 0 && memory.size() % page == 0;
 }
 
-/// Whether the host has given any page of the block.
+/// Whether the host has committed any page of the block.
 bool touched(const HostMemory& memory) {
   std::vector<unsigned char> pages(memory.size() / page);
   REQUIRE(mincore(memory.data(), memory.size(), pages.data()) == 0);
@@ -109,7 +109,7 @@ TEST_CASE("an address space of 10^5 buffers finds, fills its lowest gaps and for
     const std::uint64_t size = 1 + random() % 300'000;
     const auto region = space.allocate(size, 1, "r");
     REQUIRE(region);
-    if (i < 1500) REQUIRE((*region)->address == lowest_fit(size));  // the model is linear
+    if (i < 1500) REQUIRE((*region)->address == lowest_fit(size));  // the model takes linear time
     model[(*region)->address] = size;
     if (random() % 3 != 0 || i > 20'000) continue;
     auto victim = model.lower_bound(Placement{}.lowest + random() % (space.region_count() * 250'000));
@@ -131,7 +131,7 @@ TEST_CASE("an address space of 10^5 buffers finds, fills its lowest gaps and for
     REQUIRE(space.find(last_end) == nullptr);
     REQUIRE(space.find(address - 1) == nullptr);
   }
-  // Down to nothing, from the middle outwards.
+  // Unmap everything, from the middle outwards.
   while (!model.empty()) {
     auto victim =
         model.lower_bound(model.begin()->first + (model.rbegin()->first - model.begin()->first) / 2);

@@ -1,4 +1,4 @@
-// Surface and Slm: where a surface has host memory, null surfaces, sizes of local memory.
+// Surface and Slm: which parts of a surface have host memory, null surfaces, sizes of local memory.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -88,7 +88,7 @@ TEST_CASE("reachable bytes know where accesses of common lengths may no longer b
   CHECK(ReachableBytes() == 0);
   for (std::size_t i = 0; i < ReachableBytes::lengths.size(); ++i) {
     const std::uint64_t length = ReachableBytes::lengths[i];
-    for (const std::uint64_t bytes : {std::uint64_t{0}, length - 1})  // nowhere
+    for (const std::uint64_t bytes : {std::uint64_t{0}, length - 1})  // too short for any access
       CHECK(end(bytes, i) == 0);
     CHECK(end(length, i) == 1);
     CHECK(end(length + 7, i) == 8);

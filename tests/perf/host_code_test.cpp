@@ -1,4 +1,4 @@
-// Which vectors a disassembly uses.
+// Which vector widths a disassembly uses.
 #include <catch2/catch.hpp>
 
 #include "perf/contenders/host_code.hpp"

@@ -1,5 +1,5 @@
-// What follows from measured times: ratios, regressions, JSON both ways, the page. The times here are made
-// up.
+// What is derived from measured times: ratios, regressions, JSON in both directions, the page. The times are
+// made up.
 #include <catch2/catch.hpp>
 
 #include "perf/report.hpp"
@@ -18,7 +18,7 @@ ContenderRecord contender(std::string_view name, std::vector<double> times) {
   return c;
 }
 
-/// PoCL takes 1 second and a little, Eumulate `factor` times as long.
+/// A record in which PoCL takes about 1 second and Eumulate `factor` times as long.
 KernelRecord kernel(const std::string& name, double factor) {
   std::vector<double> pocl{1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06}, ours;
   for (const double time : pocl) ours.push_back(factor * time);
@@ -39,7 +39,7 @@ TEST_CASE("a ratio is that of times of one turn, with an interval", "[perf]") {
   CHECK(found->median == Approx(0.5));
   CHECK(found->interval.low == Approx(0.49));
   CHECK(found->interval.high == Approx(0.51));
-  CHECK(found->least == Approx(0.505));  // of the smallest: the second turn against the first
+  CHECK(found->least == Approx(0.505));  // of the smallest times: the second of one, the first of the other
   CHECK_FALSE(ratio(r, r.kernels[0], kEumulate, kNative));
   CHECK(geometric_mean(record({kernel("a", 0.5), kernel("b", 2)}), kEumulate, kPocl) == Approx(1));
   CHECK(geometric_mean(r, kEumulate, kNative) == 0);
@@ -63,7 +63,7 @@ TEST_CASE("who failed has no ratio", "[perf]") {
 TEST_CASE("a regression is one beyond noise", "[perf]") {
   const Record old = record({kernel("k", 0.5)});
   CHECK(regressions(old, old).empty());
-  CHECK(regressions(old, record({kernel("k", 0.515)})).empty());  // intervals meet
+  CHECK(regressions(old, record({kernel("k", 0.515)})).empty());  // the intervals overlap
   CHECK(regressions(old, record({kernel("k", 0.3)})).empty());
   CHECK(regressions(old, record({kernel("another", 9)})).empty());
   const auto lines = regressions(old, record({kernel("k", 0.6)}));

@@ -27,9 +27,8 @@ inline std::vector<std::byte> corpus(const std::string& name) {
   return read(std::filesystem::path(EUMULATE_SOURCE_DIR "/tests/kernels/bin") / (name + ".bin"));
 }
 
-/// Every STEM for which tests/kernels/bin or tests/runtime/bin has STEM.patch.bin and STEM.zebin.bin: paths
-/// without
-/// ".patch.bin".
+/// The paths, without ".patch.bin", of the files in tests/kernels/bin and tests/runtime/bin that exist both
+/// as STEM.patch.bin and as STEM.zebin.bin.
 inline std::vector<std::string> pairs() {
   std::vector<std::string> stems;
   constexpr std::string_view ending = ".patch.bin";

@@ -1,4 +1,4 @@
-// Accesses beyond surfaces are reported where a device is asked for it, and change nothing else.
+// Accesses beyond surfaces are reported if a device is asked to, which changes nothing else.
 #include <catch2/catch.hpp>
 
 #include "binaries.hpp"

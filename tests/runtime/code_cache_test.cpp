@@ -1,4 +1,4 @@
-// Code is translated once, again when it has changed, and dropped when it takes too much room.
+// Code is translated once, again after it has changed, and evicted when the cache grows too large.
 #include "runtime/code_cache.hpp"
 
 #include <catch2/catch.hpp>
@@ -68,7 +68,7 @@ TEST_CASE("other code at an address replaces what was there") {
   const auto after = got(cache, &space, 0x1000, code, **engine);
   CHECK(after != before);
   CHECK(cache.size() == 1);
-  CHECK(before->executable->code_bytes() > 0);  // who holds the old one keeps it
+  CHECK(before->executable->code_bytes() > 0);  // holders of the old translation keep it
 }
 
 TEST_CASE("translations that nobody holds make room, the oldest first") {

@@ -1,5 +1,5 @@
-// Every case of the kernel corpus: right on both engines, and the same bytes whatever engine, container and
-// number of workers.
+// Every case of the kernel corpus: correct on both engines, with the same bytes whatever the engine, the
+// container and the number of workers.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ using namespace eum::kernels;
 
 namespace {
 
-/// How a case's code comes.
+/// The form in which a case's code is loaded.
 using Form = std::variant<Container, VisaDevice, DeviceBinaries>;
 
 struct Setting {
@@ -42,7 +42,7 @@ std::string text(const Setting& s) {
   return fmt::format("{}, {} worker(s), {}", jit::info(s.engine).name, s.workers, form);
 }
 
-/// Whether the file has it.
+/// Whether the file has code in that form.
 bool has(const KernelFile& file, const Form& form) {
   if (const auto* container = std::get_if<Container>(&form))
     return *container != Container::Zebin || file.zebin_reason.empty();
@@ -51,10 +51,10 @@ bool has(const KernelFile& file, const Form& form) {
   return std::get<VisaDevice>(form) != VisaDevice::Pvc || file.pvc_reason.empty();
 }
 
-/// Guest instructions that a thread may execute: no case comes near.
+/// Guest instructions that a thread may execute; no case comes close.
 constexpr std::uint64_t budget = 10'000'000;
 
-/// Runs each case under each setting; compares with the reference and with the first setting.
+/// Runs each case under each setting; compares with the expected buffers and with the first setting.
 void check_all(const std::vector<KernelCase>& cases, std::initializer_list<Setting> settings) {
   std::vector<std::unique_ptr<rt::Device>> devices;
   for (const Setting& s : settings) {
@@ -120,7 +120,7 @@ TEST_CASE("each kernel gives the same bytes on both engines, at 1 and at 2 worke
 
 namespace {
 
-/// Every `step`th case of the matrix of images.
+/// Checks every `step`th case of the image matrix.
 void check_image_matrix(std::size_t step) {
   const std::vector<KernelCase> cases = image_matrix();
   CHECK(cases.size() > 2500);
@@ -211,7 +211,7 @@ TEST_CASE("each kernel is right whatever is disabled", "[corpus]") {
     }
     for (std::size_t number = 0; number < cases.size(); ++number) {
       const KernelCase& c = cases[number];
-      // Without all of them, and without one.
+      // Without all optimisations, and without one of them.
       for (const std::size_t i : {std::size_t{0}, test::in_turn(number, reduced.size())}) {
         INFO(c.name << ": " << engine.name << " " << reduced[i].name);
         auto loaded = LoadedCase::create(*devices[i], c, Container::PatchTokens);

@@ -1,4 +1,4 @@
-// Line tables of a binary, and of damaged ones.
+// Line tables of binaries, intact and damaged.
 #include "runtime/loader/debug_line.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// The engines that tests can run here.
+// The engines that tests can run on this host.
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace eum::test {
 
-/// Those for which the host has what they need; a warning says why each other one is left out.
+/// The engines that the host can run; a warning gives the reason for each one left out.
 inline std::vector<jit::EngineInfo> host_engines() {
   std::vector<jit::EngineInfo> list;
   for (const jit::EngineInfo& engine : jit::engines()) {

@@ -1,4 +1,4 @@
-// Which host code is for which guest instruction: the map that profiles read.
+// Which host code belongs to which guest instruction: the map that profiles use.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -53,9 +53,9 @@ TEST_CASE("the host map has every instruction, in ascending order, where it is a
       seen.insert(place.guest_ip);
       CHECK(begins.contains(place.guest_ip));
     }
-    CHECK(of_none >= 1);  // what enters and leaves the code
+    CHECK(of_none >= 1);  // the code that enters and leaves
     CHECK(known >= begins.size() / 2);
-    // What needs no code has no place; what loads, stores and branches has.
+    // Instructions that need no code have no place; loads, stores and branches do.
     CHECK(seen.size() * 2 > begins.size());
   }
 }

@@ -1,5 +1,5 @@
-// Images of a device: the table of formats, what lies where, contents in and out, and descriptions that no
-// image fits.
+// Images of a device: the table of formats, their layout in memory, transfers in both directions, and
+// descriptions that fit no image.
 #include "runtime/image/image.hpp"
 
 #include <catch2/catch.hpp>
@@ -62,7 +62,7 @@ ImageDescription sized(ImageType type, std::uint32_t width, std::uint32_t height
   return d;
 }
 
-/// A channel of a surface's texel as OpenCL's numbers mean it.
+/// A channel of a surface's texel as the number that OpenCL reads.
 double number(std::uint32_t bits, const mem::image::FormatInfo& format) {
   if (format.integer)
     return format.kind == mem::image::ChannelKind::SINT ? static_cast<double>(static_cast<std::int32_t>(bits))
@@ -72,7 +72,7 @@ double number(std::uint32_t bits, const mem::image::FormatInfo& format) {
   return static_cast<double>(value);
 }
 
-/// What a kernel reads of the texel at 0, 0.
+/// The texel at 0, 0 as a kernel reads it.
 std::array<double, 4> first_texel(const Image& image) {
   const mem::image::FormatInfo& format = image.format->surface_format();
   const mem::image::Texel texel = format.decode(image.memory.host, 0, 0);
@@ -169,7 +169,7 @@ TEST_CASE("contents come back as they were given, whatever the format, the dimen
         description.tiling = tiling;
         const Image image = make(*on, description);
         std::vector<std::byte> contents = pattern(image.packed_bytes());
-        if (row.packing == TexelPacking::TopBits)  // the bits that OpenCL says nothing of come back as 0
+        if (row.packing == TexelPacking::TopBits)  // bits that OpenCL leaves undefined are read back as 0
           for (std::size_t at = row.texel_bytes() - 1; at < contents.size(); at += row.texel_bytes())
             contents[at] &= row.texel_bytes() == 2 ? std::byte{0x7f} : std::byte{0x3f};
         image.upload(contents);

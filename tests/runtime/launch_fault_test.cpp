@@ -1,4 +1,5 @@
-// What a launch reports of kernels that fault or are stopped: fields, text, counts, memory as far as it came.
+// What a launch reports when a kernel faults or is stopped: fields, text, counts, and memory written up to
+// then.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstring>
@@ -130,7 +131,7 @@ TEST_CASE("stop ends a run that never would, with its counts and what it wrote")
     CHECK(report->counts.instructions > 0);
     CHECK(f.number(1) == 8);
 
-    // Also before it begins; the one after runs to its end.
+    // A stop before a run also takes effect; the run after that completes.
     launch.stop();
     CHECK(launch.run()->stopped);
     const int end = 1;

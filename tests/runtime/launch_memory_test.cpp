@@ -1,4 +1,4 @@
-// Buffers that are no block of host memory: behind callbacks, across regions, unmapped between steps.
+// Buffers that are not one block of host memory: behind callbacks, across regions, unmapped between steps.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t count = 100;
 constexpr std::uint64_t x_address = 0x700000000000, y_address = 0x700000100000;
 
-/// A device register block as an embedder has it: dwords by address.
+/// A device's register block as an embedder may model it: dwords by address.
 struct Registers {
   std::map<std::uint64_t, std::byte> bytes;
 
@@ -63,7 +63,7 @@ TEST_CASE("a kernel reaches a buffer behind callbacks and one across regions thr
       mem::AddressSpace& space = (*device)->memory();
       REQUIRE(space.map_callbacks(x_address, 4 * count, {&registers, &Registers::read, &Registers::write},
                                   mem::Access::ReadWrite, "registers"));
-      // y: two regions, the border in the middle of what one thread accesses.
+      // y spans two regions, with the border inside the range that one thread accesses.
       alignas(8) float low[30], high[count - 30];
       std::fill(std::begin(low), std::end(low), 1.0f);
       std::fill(std::begin(high), std::end(high), 1.0f);
@@ -88,7 +88,7 @@ TEST_CASE("a kernel reaches a buffer behind callbacks and one across regions thr
       for (std::uint32_t i = 0; i < count; ++i)
         REQUIRE((i < 30 ? low[i] : high[i - 30]) == 2.0f * static_cast<float>(i) + 1.0f);
 
-      // The other way round: results go through the callbacks, and a region that may only be read refuses.
+      // With the buffers exchanged, the results go through the callbacks.
       auto back = Launch::prepare(**module, (*module)->program().kernels[0],
                                   std::vector<ArgumentValue>{by_value(2.0f), y, *x, by_value(count)}, range);
       REQUIRE(back);
@@ -107,7 +107,7 @@ TEST_CASE("memory that goes between steps is gone for the guest") {
   const auto x = (*device)->allocate(4096, "x"), y = (*device)->allocate(4096, "y");
   REQUIRE(x);
   REQUIRE(y);
-  // Without host memory in the surface each access asks the address space, which threads remember.
+  // Without host memory in the surface, each access looks up the address space, and threads cache the region.
   mem::Surface bare_x = x->surface(), bare_y = y->surface();
   NdRange range;
   range.global = {1024, 1, 1};

@@ -1,4 +1,4 @@
-// Small binaries that say much: what a file costs is bounded by its size.
+// Small binaries that declare large contents: the cost of loading a file is bounded by its size.
 #include <elf.h>
 
 #include <catch2/catch.hpp>
@@ -40,7 +40,7 @@ std::size_t index_of(Bytes& file, std::uint32_t type) {
   return i;
 }
 
-/// The section gets these contents, at the end of the file.
+/// Puts the contents of a section at the end of the file.
 void set_contents(Bytes& file, std::size_t index, std::span<const std::byte> contents) {
   file.resize((file.size() + 7) / 8 * 8);
   Elf64_Shdr header = section(file, index);
@@ -102,7 +102,7 @@ TEST_CASE("many symbols that share one long name are refused") {
   std::vector<Elf64_Sym> table(50'000);
   for (Elf64_Sym& symbol : table) symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT);
   set_contents(file, symbols, std::as_bytes(std::span(table)));
-  // Section names lie in the same table and keep their places.
+  // Section names share this table and keep their offsets.
   const Elf64_Shdr old = section(file, section(file, symbols).sh_link);
   Bytes names(file.begin() + static_cast<std::ptrdiff_t>(old.sh_offset),
               file.begin() + static_cast<std::ptrdiff_t>(old.sh_offset + old.sh_size));

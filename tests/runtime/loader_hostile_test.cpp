@@ -1,5 +1,5 @@
-// Damaged binaries: whatever the bytes, the loader returns a program within its promises or an error of one
-// line.
+// Damaged binaries: whatever the bytes, the loader returns a program that keeps its promises, or a one-line
+// error.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -14,7 +14,7 @@ using namespace eum::rt;
 
 namespace {
 
-// What users of a Kernel rely on without checking.
+// The properties that users of a Kernel rely on without checking.
 bool keeps_promises(const Program& program) {
   for (const Kernel& k : program.kernels) {
     if (k.name.empty() || k.code.empty()) return false;
@@ -67,7 +67,7 @@ TEST_CASE("truncated binaries are refused") {
     for (std::size_t size = 0; size < whole.size(); size += 16) try_load(std::span(whole).first(size), tally);
     CHECK(tally.refused >= whole.size() / 16 * 9 / 10);
   }
-  // Bare patch tokens end with the last token: every truncation is seen.
+  // Bare patch tokens end with the last token, so every truncation is detected.
   const auto elf = binaries::own("layouts.patch");
   const std::string_view text(reinterpret_cast<const char*>(elf.data()), elf.size());
   const std::size_t begin = text.find("CTNI"), end = text.find("\0.shstrtab", begin, 10);

@@ -1,4 +1,5 @@
-// The loader: both containers mean the same, facts of known kernels, and clear errors for everything else.
+// The loader: equal results from both containers, facts of known kernels, and clear errors for everything
+// else.
 #include "runtime/loader/loader.hpp"
 
 #include <algorithm>
@@ -31,8 +32,8 @@ std::string error_of(std::span<const std::byte> bytes) {
 
 std::string error_of(std::string_view bytes) { return error_of(std::as_bytes(std::span(bytes))); }
 
-// zebin reaches constants and globals by relocation where patch tokens pass their address, which moves what
-// follows.
+// zebin refers to constants and globals by relocation, while patch tokens pass their address, which shifts
+// the arguments that follow.
 bool is_base_address(PayloadItem item) {
   return item == PayloadItem::ConstantBase || item == PayloadItem::GlobalBase;
 }
@@ -42,7 +43,7 @@ bool has_base_address(const Kernel& kernel) {
                      [](const Patch& p) { return is_base_address(p.item); });
 }
 
-// Patches without their place, in an order that does not depend on it.
+// The patches without their offsets, in an order that does not depend on them.
 std::multiset<std::tuple<PayloadItem, std::uint32_t, std::uint32_t>> contents(
     const std::vector<Patch>& patches) {
   std::multiset<std::tuple<PayloadItem, std::uint32_t, std::uint32_t>> set;
@@ -283,7 +284,7 @@ TEST_CASE("what is no GPU binary is named") {
   auto unknown = tokens;
   unknown[at + 8] = std::byte{99};
   CHECK_THAT(error_of(unknown), Contains("unknown GPU core 99"));
-  // The section type of the device binary, so that only SPIR-V is left.
+  // Changes the section type of the device binary, so that only SPIR-V is left.
   auto spirv_only = tokens;
   for (std::size_t i = 0x40; i + 4 < 0x140; i += 4) {
     std::uint32_t word;

@@ -1,4 +1,4 @@
-// The payload: places that compiled code reads, local ids, walks that cover a range exactly once, errors.
+// The payload: registers that compiled code reads, local ids, walks that cover a range exactly once, errors.
 #include "runtime/payload.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ T at(std::span<const std::byte> bytes, std::size_t offset) {
   return value;
 }
 
-// r<reg>.<sub> as the disassembly counts, for 4-byte types.
+// r<number>.<sub> in the disassembly's numbering, for 4-byte types.
 template <class T>
 T reg(std::span<const std::byte> registers, unsigned number, unsigned sub) {
   return at<T>(registers, number * 32 + sub * 4);
@@ -61,7 +61,7 @@ std::string error_of(const Kernel& kernel, const std::vector<ArgumentValue>& arg
 
 constexpr std::size_t r0_bytes = 32;
 
-/// The general registers of a thread of `walk`; what the payload leaves is 0xcc.
+/// The general registers of a thread of `walk`; bytes that the payload does not set are 0xcc.
 std::vector<std::byte> registers_of(const Payload& payload, const Walk& walk, std::uint32_t thread,
                                     const Size3& group = {}, std::uint32_t slot = 0) {
   ThreadCode code;
@@ -101,8 +101,8 @@ NdRange range_1d(std::uint32_t global, std::uint32_t local = 0) {
 
 }  // namespace
 
-// Places from iga64's text of saxpy: r9.0 times r3.1 (a copy of r0.1) plus r1.0<16;16,1>:uw plus r7.0 is the
-// global id, r8.4 is a, r8.5 is n, r8.6 and r8.7 are added to the byte offsets in x and y.
+// Register numbers from iga64's disassembly of saxpy: r9.0 times r3.1 (a copy of r0.1) plus r1.0<16;16,1>:uw
+// plus r7.0 is the global id, r8.4 is a, r8.5 is n, r8.6 and r8.7 are added to the byte offsets in x and y.
 TEST_CASE("saxpy finds its payload where its code reads it") {
   const Program program = load("saxpy.patch", true);
   const Kernel& kernel = program.kernels[0];
@@ -139,7 +139,7 @@ TEST_CASE("saxpy finds its payload where its code reads it") {
   CHECK(payload.bindings[1].size == 4096);
   CHECK(payload.bindings[2].size == 0);
 
-  // zebin and patch tokens of one kernel give one payload.
+  // The zebin and the patch tokens of a kernel give the same payload.
   const Program zebin = load("saxpy.zebin", true);
   const Payload same =
       build(zebin.kernels[0], {by_value(2.5f), buffer(0x10000), buffer(0x20000), by_value(990)}, range);
@@ -284,7 +284,7 @@ TEST_CASE("the border colour of a binary is that of its samplers; a sampler stat
   REQUIRE(payload.samplers.size() == kernel.samplers.size());
   for (const mem::image::SamplerState& sampler : payload.samplers)
     CHECK(sampler.border == std::array<std::uint32_t, 4>{1, 2, 3, 4});
-  kernel.samplers[1][3] |= 7;  // a mode of coordinates that is reserved
+  kernel.samplers[1][3] |= 7;  // a reserved addressing mode
   CHECK_THAT(error_of(kernel, arguments, range_1d(32)), Contains("kernel images: sampler 1: SAMPLER_STATE"));
 }
 
@@ -410,7 +410,7 @@ TEST_CASE("the local size is chosen as drivers do") {
   CHECK(chosen({0xffffffff, 1, 1}) == Size3{255, 1, 1});
 }
 
-// Every work-item of a range exactly once: the global id that a thread computes from its payload.
+// Every work-item of a range occurs exactly once: as the global id that a thread computes from its payload.
 TEST_CASE("walks cover a range exactly once") {
   const Program program = load("layouts.patch");
   const Kernel& simd32 = *program.find("unused");
@@ -531,7 +531,7 @@ TEST_CASE("r0 carries ids, pointers and the thread's slot and scratch") {
   CHECK(reg<std::uint32_t>(file, 0, 2) == 0);
   CHECK(reg<std::uint32_t>(file, 0, 3) == (0x40 | 1));
   CHECK(reg<std::uint32_t>(file, 0, 4) == 0x80);
-  // What compiled scratch accesses keep of it.
+  // The bits of r0.5 that compiled scratch accesses use.
   CHECK((reg<std::uint32_t>(file, 0, 5) & ~0x3ffu) == 0x12300000 + 0x101 * 2048);
   CHECK((reg<std::uint32_t>(file, 0, 5) & 0x3ff) == (0x200 | 0x101));
   CHECK(reg<std::uint32_t>(file, 0, 6) == 2);

@@ -1,5 +1,5 @@
-// What kernels print: the compiler's records back to text, against the host's printf; and records as no
-// compiler writes them.
+// What kernels print: records of compiled code formatted as by the host's printf, and records that no
+// compiler writes.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstring>
@@ -23,7 +23,7 @@ std::string by_host(const char* format, T... values) {
   return text;
 }
 
-/// Each element as `format` says, with commas between.
+/// The elements formatted by `format`, separated by commas.
 template <class T>
 std::string elements(const char* format, const std::vector<T>& values) {
   std::string text;
@@ -31,7 +31,7 @@ std::string elements(const char* format, const std::vector<T>& values) {
   return text;
 }
 
-/// A program of both containers on both engines; one worker, so that the order is that of the threads.
+/// A program in each container on each engine; one worker, so that output is in the order of the threads.
 struct Printing {
   std::string container;
   std::unique_ptr<Device> device;
@@ -70,7 +70,7 @@ void each(Test test) {
     }
 }
 
-/// A printf buffer by hand.
+/// A printf buffer written by hand.
 struct Records {
   std::vector<std::byte> bytes = std::vector<std::byte>(256);
   std::vector<std::string> strings{"a %d\n", "%s|", "%v4d|", "%d %d\n"};
@@ -149,7 +149,7 @@ TEST_CASE("%s of a string that the kernel chose, %p of a buffer") {
 }
 
 TEST_CASE("arguments for which a format has no conversion are ignored") {
-  // Formats of patch tokens are numbers, as types are: with six formats and more a type could be either.
+  // In patch tokens formats are numbered, as types are: with six or more formats a number could mean either.
   Printing p("zebin", jit::EngineKind::avx2);
   const auto buffer = p.device->allocate(4, "p");
   REQUIRE(buffer);
@@ -211,16 +211,16 @@ TEST_CASE("records that no compiler writes end the text with a reason") {
   CHECK(incomplete(Records() << 2 << 11 << 4 << 0) == "byte 16 of the buffer: expected a vector, found 0x4");
   CHECK(incomplete(Records() << 1 << 5 << 9) ==
         "byte 12 of the buffer: expected the number of a string, found 0x9");
-  for (const std::uint32_t taken : {0u, 3u}) {  // fewer than the count itself
+  for (const std::uint32_t taken : {0u, 3u}) {  // less than the size of the counter itself
     Records records;
     records << 0 << 3 << 1;
     records.count(taken);
     CHECK(records.read().text == "");
     CHECK(records.read().incomplete == "");
   }
-  // A pointer for %s with no memory there is printed as a pointer.
+  // An argument of %s that points to no memory is printed as a pointer.
   CHECK((Records() << 1 << 7 << 0x10 << 0).read().text == "0x10|");
-  // The thread that took the first record has not written it, and that of the third only in part.
+  // The first record was reserved but never written, the third written only in part.
   const PrintfText partial = (Records() << no_dword << no_dword << no_dword << 0 << 3 << 1 << 3 << 3 << 7
                                         << no_dword << no_dword << 0 << 3 << 2)
                                  .read();

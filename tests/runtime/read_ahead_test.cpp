@@ -1,5 +1,5 @@
-// What compilers make of small uniform loads: a vector of three dwords is read as four, the last one behind
-// the end of the buffer.
+// How compilers load small uniform vectors: three dwords are read as four, the last one beyond the end of the
+// buffer.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -36,7 +36,7 @@ struct Setup {
     out = *buffer;
   }
 
-  /// The fault, or "".
+  /// The fault's message, or "".
   std::string run(const char* kernel, const Buffer& constants, std::uint32_t number) {
     const auto found = module->find(kernel);
     REQUIRE(found);

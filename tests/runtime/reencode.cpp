@@ -11,12 +11,12 @@ namespace {
 using namespace gen;
 
 constexpr Family from = Family::Gen8;
-constexpr unsigned acc_channels = 8;  // of dwords
+constexpr unsigned acc_channels = 8;  // channels of a dword accumulator
 
 bool is_dword(Type type) { return type == Type::d || type == Type::ud; }
 bool is_word(Type type) { return type == Type::w || type == Type::uw; }
 
-/// Channels `first` to `first` + 7.
+/// The part of an operand for channels `first` to `first` + 7.
 Operand eight_of(Operand op, unsigned first, bool destination) {
   if (op.kind != OperandKind::Direct) return op;
   const Region& r = op.region;
@@ -28,7 +28,7 @@ Operand eight_of(Operand op, unsigned first, bool destination) {
   return op;
 }
 
-/// A product of dwords in steps of eight channels: its low half is what mach leaves in the accumulator.
+/// A product of dwords, eight channels at a time: mach leaves its low half in the accumulator.
 std::vector<Instruction> product_of_dwords(const Instruction& in) {
   std::vector<Instruction> out;
   const unsigned lanes = std::min<unsigned>(in.exec_size, acc_channels);
@@ -66,7 +66,7 @@ std::vector<Instruction> product_of_dwords(const Instruction& in) {
   return out;
 }
 
-/// What mul becomes, whose source 1 counts as a word; nothing if there is no way to say it.
+/// The replacement of a mul, for families whose mul reads source 1 as a word; empty if there is none.
 std::vector<Instruction> product(Instruction in) {
   const auto fits = [](const Operand& op) {
     return is_word(op.type) || size_of(op.type) == 1 || (op.is_immediate() && op.immediate < 0x10000);
@@ -82,7 +82,7 @@ std::vector<Instruction> product(Instruction in) {
   return product_of_dwords(in);
 }
 
-/// The message as `to` has it; false if it has none.
+/// Changes the message descriptor to that of `to`; false if `to` has no such message.
 bool translate_descriptor(Instruction& in, Family to) {
   constexpr std::uint32_t noncoherent = 253, stateless = 255, dc0 = 10, dc1 = 12, rc = 5;
   std::uint32_t desc = in.send.desc.value, sfid = in.send.ex_desc.value & 15;
@@ -94,7 +94,7 @@ bool translate_descriptor(Instruction& in, Family to) {
   const bool has_binding = sfid == dc0 || sfid == dc1 || sfid == 9;
   if (has_binding && field(18, 18) == 0 && field(7, 0) == noncoherent) set(7, 0, stateless);
   if (sfid == dc0 && field(18, 18) == 1) {
-    // Of registers Gen8 has the logarithm.
+    // Gen8 encodes the logarithm of the number of registers.
     if (field(13, 12) == 3) return false;
     set(13, 12, (1u << field(13, 12)) - 1);
   }
@@ -111,7 +111,7 @@ bool translate_descriptor(Instruction& in, Family to) {
     if (row == nullptr) return false;
     set(18, 14, row->other);
     sfid = row->sfid;
-    if (type == 5 || type == 13) {  // slots: neither half is SIMD4x2
+    if (type == 5 || type == 13) {  // slot group: neither half is SIMD4x2
       if (field(13, 12) == 0) return false;
       set(13, 12, field(13, 12) == 2 ? 2 : 0);
     }
@@ -122,7 +122,7 @@ bool translate_descriptor(Instruction& in, Family to) {
   return true;
 }
 
-/// One instruction as those of `to`; targets are not moved yet.
+/// Translates one instruction to `to`; jump targets are adjusted later.
 Result<std::vector<Instruction>> translate(const Instruction& instruction, Family to) {
   const std::string text = print(instruction, from);
   const auto refuse = [&](std::string_view why) { return error("{}: {}", why, text); };
@@ -147,10 +147,10 @@ Result<std::vector<Instruction>> translate(const Instruction& instruction, Famil
     if (op->kind == OperandKind::None) continue;
     if (op->type == Type::q || op->type == Type::uq) return refuse("quadwords");
     if (op->type == Type::hf) return refuse("hf");
-    // Gen7 has other regions for them, and neither has immediates of 64 bits.
+    // Gen7 has different regions for df, and neither family has 64-bit immediates.
     if (op->type == Type::df && (to == Family::Gen7 || op->is_immediate())) return refuse("df");
   }
-  // There the modifier of a bitwise instruction is a negative.
+  // On these families the source modifier of a bitwise instruction negates.
   if (shape(in.opcode, from).has(cap::Logic))
     for (unsigned n = 0; n < in.source_count; ++n)
       if (in.src[n].modifier != SourceModifier::None) return refuse("a complemented source");
@@ -198,7 +198,7 @@ Result<Reencoded> reencode(std::span<const std::byte> gen8, Family to) {
     const auto word = gen::test::encode(in, to);
     out.code.insert(out.code.end(), word.begin(), word.end());
   }
-  // What has been lost on the way is seen in the text.
+  // Comparing the texts shows whether anything has been lost.
   for (const Instruction& in : instructions) {
     const auto decoded = decode(out.code, in.offset, to);
     if (!decoded) return error("{}: {}", decoded.error().message, print(in, to));

@@ -1,5 +1,5 @@
-// Kernels of the corpus that were compiled for Gen8, in words of Gen7 and Gen7.5: right on every engine.
-// Those that these families cannot say are counted by what they lack.
+// Corpus kernels compiled for Gen8, in the encoding of Gen7 and Gen7.5: correct on every engine. Kernels that
+// cannot be encoded for these families are counted by what is missing.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -18,7 +18,7 @@ using namespace eum::kernels;
 
 namespace {
 
-constexpr std::uint64_t budget = 40'000'000;  // of guest instructions of a thread
+constexpr std::uint64_t budget = 40'000'000;  // guest instructions per thread
 
 Result<rt::Program> load(const KernelCase& c, const DeviceBinaries& binaries) {
   std::ifstream stream(binary_path(*find_kernel_file(c.file), binaries), std::ios::binary);
@@ -26,7 +26,7 @@ Result<rt::Program> load(const KernelCase& c, const DeviceBinaries& binaries) {
   return rt::load_program(std::as_bytes(std::span(bytes)));
 }
 
-/// The case's kernel alone, in words of the family.
+/// The case's kernel alone, in the encoding of `family`.
 Result<rt::Program> in_words_of(gen::Family family, rt::Program program, const KernelCase& c) {
   std::erase_if(program.kernels, [&](const rt::Kernel& kernel) { return kernel.name != c.kernel; });
   if (program.kernels.size() != 1) return error("no kernel {}", c.kernel);
@@ -42,8 +42,8 @@ Result<rt::Program> in_words_of(gen::Family family, rt::Program program, const K
   return program;
 }
 
-/// How many kernels there are on Gen7 and Gen7.5 that reencode() refuses with a text that begins so; with no
-/// text, that run.
+/// The number of kernels on Gen7 and on Gen7.5 that reencode() refuses with an error that begins with
+/// `reason`; with an empty reason, the number that run.
 struct Share {
   std::string_view reason;
   std::array<unsigned, 2> kernels;
@@ -78,7 +78,7 @@ TEST_CASE("kernels compiled for Gen8 give the same bytes in words of Gen7 and Ge
   constexpr gen::Family families[] = {gen::Family::Gen7, gen::Family::Gen7_5};
   const std::vector<KernelCase> cases = corpus();
   for (std::size_t f = 0; f < std::size(families); ++f) {
-    std::map<std::string, std::string> kernels;  // why it does not go, or empty
+    std::map<std::string, std::string> kernels;  // why it cannot be encoded, or empty
     for (const KernelCase& c : cases) {
       if (!reason_against(*find_kernel_file(c.file), *broadwell).empty()) continue;
       INFO(gen::info(families[f]).name << " " << c.name);

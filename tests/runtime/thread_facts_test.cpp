@@ -1,4 +1,4 @@
-// What is known of all threads of a range before they begin, for translations that rely on it.
+// What is known about all threads of a range before they begin, for translations that rely on it.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -60,9 +60,9 @@ TEST_CASE("groups of one thread, and the channels that it begins with, are known
   CHECK(facts({1024, 1, 1}, {32, 1, 1}) == std::pair{true, 32u});
   CHECK(facts({1024, 4, 1}, {2, 2, 1}) == std::pair{true, 4u});
   CHECK(facts({7, 1, 1}, {1, 1, 1}) == std::pair{true, 1u});
-  CHECK(facts({100, 1, 1}, {32, 1, 1}, true) == std::pair{true, 0u});  // the last group has 4
+  CHECK(facts({100, 1, 1}, {32, 1, 1}, true) == std::pair{true, 0u});  // the last group has 4 work-items
   CHECK(facts({100, 1, 1}, {33, 1, 1}, true) == std::pair{false, 0u});
-  CHECK(facts({100, 1, 1}, {33, 1, 1}) == std::pair{false, 0u});  // refused
+  CHECK(facts({100, 1, 1}, {33, 1, 1}) == std::pair{false, 0u});  // the range is refused
 }
 
 TEST_CASE("the run in which local ids go up is that of the shortest row") {

@@ -1,5 +1,5 @@
-// Kernels in vISA text: loaded with each description of their arguments, and what is said where the two do
-// not fit.
+// Kernels in vISA text: loaded with each form of argument description, and the errors where the two do not
+// match.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -38,7 +38,7 @@ std::string with(std::string text, std::string_view from, std::string_view to) {
   return text.replace(at, from.size(), to);
 }
 
-/// What saxpy leaves of y = 2 * x + y over 40 work items, x = 0, 1, ..., y = 1.
+/// The values of y = 2 * x + y that saxpy leaves for 40 work-items, with x = 0, 1, ... and y = 1.
 std::vector<float> run_saxpy(Program program) {
   auto device = Device::create({.engine = jit::EngineKind::avx2, .workers = 1});
   REQUIRE(device);

@@ -1,5 +1,5 @@
-// Built by rows.sh with one more row in families.def, Gen99 with the encoding of Gen9: the row alone must
-// give decoding and text, and the limits of the row must hold.
+// Built by rows.sh with an additional row in families.def, Gen99 with the encoding of Gen9: the row alone
+// must suffice for decoding and text, and its limits must hold.
 #include <cstdio>
 #include <string>
 
@@ -12,7 +12,7 @@ int main() {
     std::printf("gen99 is no family\n");
     return 1;
   }
-  // and (8|M0) r4.0<1>:ud r2.0<8;8,1>:ud r3.0<8;8,1>:ud of iga64 -p 9
+  // and (8|M0) r4.0<1>:ud r2.0<8;8,1>:ud r3.0<8;8,1>:ud, from iga64 -p 9
   constexpr unsigned char bytes[] = {0x05, 0x00, 0x60, 0x00, 0x08, 0x02, 0x80, 0x20,
                                      0x40, 0x00, 0x8d, 0x02, 0x60, 0x00, 0x8d, 0x00};
   const auto code = std::as_bytes(std::span(bytes));

@@ -1,5 +1,5 @@
-// Built by rows.sh with one more row in instructions.def, opcode 0x7d, which maps onto the micro-op xor_: the
-// row alone must give decoding, text and lowering.
+// Built by rows.sh with an additional row in instructions.def, opcode 0x7d, which maps to the micro-op xor_:
+// the row alone must suffice for decoding, text and lowering.
 #include <cstdio>
 #include <string>
 
@@ -19,8 +19,8 @@ bool contains(const std::string& text, const char* part) {
 
 int main() {
   using namespace eum;
-  // and (8|M0) r4.0<1>:ud r2.0<8;8,1>:ud r3.0<8;8,1>:ud of iga64, with another opcode; then the end of the
-  // thread.
+  // and (8|M0) r4.0<1>:ud r2.0<8;8,1>:ud r3.0<8;8,1>:ud, from iga64, with the opcode changed; then the
+  // message that ends the thread.
   constexpr unsigned char bytes[] = {0x7d, 0x00, 0x60, 0x00, 0x08, 0x02, 0x80, 0x20, 0x40, 0x00, 0x8d,
                                      0x02, 0x60, 0x00, 0x8d, 0x00, 0x31, 0x00, 0x60, 0x07, 0x04, 0x02,
                                      0x00, 0x20, 0xe0, 0x0f, 0x00, 0x06, 0x10, 0x00, 0x00, 0x82};

@@ -1,4 +1,4 @@
-// The configuration: what it means, and where and how it is wrong.
+// The configuration file: its meaning, and where and how errors are reported.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -216,7 +216,7 @@ TEST_CASE("a configuration is UTF-8, with or without a byte order mark") {
     CHECK(config->msrs[0].name == "Z\xc3\xa4hler");
     CHECK(config->msrs[1].name == "W\xc3\xa4rme ~`^ \\u00e4");
     CHECK(config->msrs[1].path == folder.path + "/w\xc3\xa4rme");
-    // Places count characters, also behind others than ASCII's.
+    // Columns count characters, also after non-ASCII ones.
     CHECK(message(mark + ("[[msr]]\nname = \"\xc3\xa4\xe2\x82\xac\" x\n")).find("m.toml:2:13: ") == 0);
     CHECK(message(mark + ("# \xc3\xa4\n\n[[msr]]\n\"\xc3\xa4\xc3\xb6\" = 1\n")) ==
           "m.toml:4:1: expected address, name, read, write, value, source, reserved or writable, found "
@@ -224,13 +224,13 @@ TEST_CASE("a configuration is UTF-8, with or without a byte order mark") {
     CHECK(message(mark + ("[[msr]]\naddress = 1\nsource = \"\xc3\xa4\"\n")) ==
           "m.toml:3:10: expected \"counter\", \"tsc\" or \"file:PATH\" for `source`, found \"\xc3\xa4\"");
   }
-  // An escape sequence makes a character that the text has nowhere else.
+  // An escape sequence produces a character that occurs nowhere else in the text.
   Result<MsrConfig> escaped = parse_msr_config(
       "# \xc3\xa4\n[[msr]]\naddress = 1\nname = \"\\u007e41\\U00000060e4\\u00e4\"\nvalue = 1\n" + bits,
       "m.toml", "/nowhere");
   REQUIRE(escaped);
   CHECK(escaped->msrs[0].name == "~41`e4\xc3\xa4");
-  // What is no UTF-8: cut, too long, a surrogate, too large, a lonely byte.
+  // Invalid UTF-8: truncated, overlong, a surrogate, too large, a stray continuation byte.
   for (const char* wrong :
        {"\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xe2\x82", "\xff"})
     CHECK(message(std::string("\xc3\xa4 = \"") + wrong + "\"\n") ==

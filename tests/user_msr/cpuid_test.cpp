@@ -1,4 +1,5 @@
-// CPUID with USER_MSR, of processors that have and lack what it takes, and the instruction's encodings.
+// CPUID with USER_MSR, for processors that have and lack the required leaves, and the instruction's
+// encodings.
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -13,7 +14,7 @@ struct Host {
   std::uint32_t highest_subleaf;
   CpuidResult operator()(std::uint32_t leaf, std::uint32_t subleaf) const {
     if (leaf == 7 && subleaf == 0) return {highest_subleaf, 0x10, 0x20, 0x30};
-    // Beyond the highest it answers with something.
+    // Beyond the highest subleaf a processor returns some other data.
     return {leaf * 16 + subleaf, 2, 3, 0x40};
   }
 };

@@ -1,5 +1,5 @@
 // What an emulator that embeds the machine needs: APX, VM-exit information, LA57, its own MMU, its registers
-// in place, and steps that are quick and never stale.
+// in place, and steps that are fast and never stale.
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -49,7 +49,7 @@ jit::EngineKind any_engine() { return GENERATE(jit::EngineKind::reference, jit::
 constexpr Form apx_forms[] = {Form::UrdmsrRegApx, Form::UwrmsrRegApx, Form::UrdmsrImmApx,
                               Form::UwrmsrImmApx, Form::RdmsrImmApx,  Form::WrmsrnsImmApx};
 
-/// An MMU of an embedder: remembers the addresses, answers as it is told.
+/// An embedder's MMU: records the addresses, and answers as told.
 struct Mmu {
   LinearReader::Answer answer = LinearReader::Answer::Done;
   std::uint8_t byte = 0xff;
@@ -137,7 +137,7 @@ TEST_CASE("a VM exit tells the instruction's length and, in bits 6:3, the regist
       CHECK(int{outcome.exit_register} == int{data});
       CHECK(outcome.exit_instruction_length == x86::encode(i).length);
     }
-  // The second instruction of a run exits: what is told is its own.
+  // The second instruction of a run exits: the VM-exit information is that of this instruction.
   f.machine->vmx().use_msr_bitmaps = true;
   f.machine->vmx().msr_bitmap[0x1234 / 8] = 1 << (0x1234 % 8);
   std::vector<std::uint8_t> bytes;
@@ -166,7 +166,7 @@ TEST_CASE("canonical addresses have 48 bits, or 57 with LA57; other widths are r
   }
   CHECK_FALSE(narrow.machine->set_user_msr_ctl(neither));
   CHECK_FALSE(wide.machine->set_user_msr_ctl(neither));
-  // By the instruction, and with a bitmap there.
+  // The address set by the instruction, with a bitmap mapped there.
   for (Fixture* f : {&narrow, &wide}) {
     REQUIRE(f->machine->set_user_msr_ctl(bitmap_base | 1));
     REQUIRE(f->machine->set_cpl(0));
@@ -210,7 +210,7 @@ TEST_CASE("an embedder's MMU reads the bitmap: its byte, its page fault, its sto
   CHECK_FALSE(outcome.error_code);
   CHECK(outcome.cr2 == bitmap_base + 0x1234 / 8);
   CHECK(f.machine->rip() == rip);
-  // A page fault after a stop is one again, and a fault before the bitmap is read is no stop.
+  // A page fault after a stop is reported again, and a fault before the bitmap is read is no stop.
   mmu.answer = LinearReader::Answer::PageFault;
   CHECK(f.step(read).kind == Kind::Exception);
   mmu.addresses.clear();
@@ -258,7 +258,7 @@ TEST_CASE(
   f.add(0x777, 42);
   CHECK(f.step(missing).kind == Kind::Done);
   CHECK(f.machine->gpr(1) == 42);
-  // The same bytes are another instruction when more or fewer of them are there.
+  // The same bytes are a different instruction when more or fewer of them are given.
   const x86::Encoded e = x86::encode(read);
   for (std::size_t length = 0; length < e.length; ++length)
     CHECK(f.machine->step(e.view().first(length)).kind == Kind::Truncated);

@@ -1,6 +1,6 @@
 // Figures 6 to 9 of the document, one test each, on both engines: every combination of privilege, enable bit,
 // range, bits of both halves of the bitmap, presence of the bitmap, register, high half of the address and
-// VMX controls. What must happen is worked out here from the document and the manual, in their order of
+// VMX controls. The expectations are derived here from the document and the manual, in the order of their
 // checks.
 #include <catch2/catch.hpp>
 
@@ -53,7 +53,7 @@ Expected expected_of(const State& s) {
   return {Kind::Done};
 }
 
-/// Embedders' registers: what they were asked.
+/// Accesses to an embedder's registers.
 struct Asked {
   unsigned reads = 0, writes = 0;
   std::uint64_t value = 0;
@@ -67,7 +67,7 @@ class Figure {
     REQUIRE(made);
     machine_ = *std::move(made);
     REQUIRE(machine_->memory().map(bitmap_base, page_, {}));
-    // The register beyond the range exists: that it cannot be reached is the range's doing.
+    // The register beyond the range exists, so only the range check can refuse it.
     for (std::uint32_t msr : {known_msr, far_msr}) {
       MsrEntry entry;
       entry.address = msr;
@@ -97,7 +97,7 @@ class Figure {
     INFO("cpl " << s.cpl << " enabled " << s.enabled << " present " << s.present << " msr " << msr << " bits "
                 << s.own_bit << s.other_bit << " high half " << s.high_half << " guest "
                 << static_cast<int>(s.guest));
-    // Fetch (601, 701, 801, 901): without its last byte nothing happens.
+    // Fetch (601, 701, 801, 901): without the last byte of the instruction nothing happens.
     Outcome short_fetch = machine_->step(encoded.view().first(encoded.length - 1u));
     REQUIRE(short_fetch.kind == Kind::Truncated);
     Outcome outcome = machine_->step(encoded.view());
@@ -138,7 +138,7 @@ class Figure {
     REQUIRE(machine_->set_cpl(s.cpl));
     REQUIRE(machine_->set_user_msr_ctl(bitmap_base | (s.enabled ? 1 : 0)));
     REQUIRE(machine_->memory().protect(bitmap_base, page_.size(), {.present = s.present}));
-    // All bits but the two in question say the opposite.
+    // All bits except the two in question have the opposite value.
     std::size_t own = msr / 8 + (is_read_ ? 0 : 2048), other = msr / 8 + (is_read_ ? 2048 : 0);
     auto mask = static_cast<std::byte>(1u << (msr % 8));
     page_.fill(s.own_bit ? std::byte{0} : std::byte{0xff});
@@ -169,8 +169,9 @@ class Figure {
 void check_figure(Form form) {
   Figure figure(form, GENERATE(jit::EngineKind::reference, jit::EngineKind::avx2));
   each_state([&](const State& s) { figure.check(s); });
-  // Of the 1024: CPL, the other half's bit and the high half decide nothing (8); outside a guest or with a
-  // clear bit (2) a known register is done; with the two other controls (2), known or not (2), it exits.
+  // Of the 1024: CPL, the other half's bit and the high half are irrelevant (8); outside a guest or with a
+  // clear bit (2) an access to a known register is done; with the two other controls (2) it exits, known or
+  // not (2).
   CHECK(figure.count(Kind::Done) == 8 * 2);
   CHECK(figure.count(Kind::VmExit) == 8 * 2 * 2);
   CHECK(figure.count(Kind::Exception) == 1024 - 8 * 2 - 8 * 2 * 2);

@@ -23,14 +23,14 @@ namespace {
 constexpr std::uint64_t bitmap_base = 0xffff800000042000;
 constexpr std::uint64_t rip = 0x401000;
 
-/// What a handler was asked for.
+/// The accesses that a handler received.
 struct Seen {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> writes;
   std::vector<std::uint32_t> reads;
   bool refuse = false;
 };
 
-/// A machine with a bitmap page of which all bits are 0, and a few registers.
+/// A machine with an all-zero bitmap page and a few registers.
 struct Fixture {
   explicit Fixture(jit::EngineKind engine) {
     Result<std::unique_ptr<Machine>> made = Machine::create({.engine = engine, .has_apx = true});
@@ -81,7 +81,7 @@ struct Fixture {
     for (unsigned reg = 0; reg < x86::gpr_count; ++reg) all.push_back(machine->gpr(reg));
     return all;
   }
-  /// Executes, and checks that a fault changes nothing and a success moves RIP by the length.
+  /// Executes, and checks that a fault changes nothing and that success advances RIP by the length.
   Outcome check(const Instruction& instruction) {
     std::vector<std::uint64_t> before = registers();
     Outcome outcome = step(instruction);
@@ -111,8 +111,8 @@ struct Fixture {
 
 constexpr std::uint8_t rcx = 1, rdx = 2, r9 = 9, r14 = 14;
 
-/// Both forms of an access of `msr` with data register r14; the register form finds the address in r9, with
-/// garbage in the high half, which is ignored.
+/// Both forms of an access to `msr` with data register r14; the register form takes the address from r9,
+/// whose high half holds garbage, which is ignored.
 std::vector<Instruction> both_forms(Fixture& f, bool is_read, std::uint32_t msr) {
   f.machine->set_gpr(r9, 0xdeadbeef00000000 | msr);
   return {{is_read ? Form::UrdmsrReg : Form::UwrmsrReg, r14, r9, 0},
@@ -216,7 +216,7 @@ TEST_CASE(
       CHECK(f.seen.reads.size() == (read ? 2 : 0));
       CHECK(f.seen.writes.size() == (write ? 2 : 0));
     }
-  // All bits but one.
+  // All bits except one.
   f.page.fill(std::byte{0xff});
   f.allow(0x3fff, false, false);
   f.seen = {};
@@ -291,9 +291,9 @@ TEST_CASE("Figure 5: the bitmap is read as a supervisor access: page faults, the
       CHECK(f.step(i).cr2 == bitmap_base + 0x1234 / 8 + (is_read ? 0 : 2048));
     }
   };
-  // A supervisor page, whatever the CPL.
+  // A supervisor page is accessible whatever the CPL.
   CHECK(f.check({Form::UrdmsrImm, r14, 0, 0x10}).kind == Kind::Done);
-  // Not present: code 0 (no U/S bit: it is no user access).
+  // Not present: code 0 (U/S is clear, since it is not a user access).
   REQUIRE(
       f.machine->memory().protect(bitmap_base, 4096, {.present = false, .user = false, .writable = true}));
   check_pf(true, 0);
@@ -305,7 +305,7 @@ TEST_CASE("Figure 5: the bitmap is read as a supervisor access: page faults, the
   check_pf(false, 1);
   f.machine->set_smap(false);
   CHECK(f.check({Form::UrdmsrImm, r14, 0, 0x10}).kind == Kind::Done);
-  // No memory at all.
+  // No memory mapped at all.
   REQUIRE(f.machine->memory().unmap(bitmap_base));
   check_pf(true, 0);
   CHECK(f.seen.reads.empty());
@@ -323,21 +323,21 @@ TEST_CASE("guest: the VMX MSR bitmap is asked after the user bitmap and before t
     CHECK(outcome.exit_reason == reason);
     CHECK(outcome.exit_qualification == qualification);
   };
-  // The control is 0: each access exits, also of a register that does not exist.
+  // With the control 0 each access exits, even to a register that does not exist.
   for (std::uint32_t msr : {0x10u, 0x777u, 0x3fffu}) {
     for (const Instruction& i : both_forms(f, true, msr)) expect_exit(i, 80, msr);
     for (const Instruction& i : both_forms(f, false, msr)) expect_exit(i, 81, msr);
   }
   CHECK(f.seen.reads.empty());
   CHECK(f.seen.writes.empty());
-  // A clear user bit, a fault of the bitmap and the range come first.
+  // A clear user bit, a fault of the bitmap and the range check take precedence.
   f.allow(0x10, false, false);
   for (bool is_read : {true, false})
     for (const Instruction& i : both_forms(f, is_read, 0x10)) f.expect_gp(i);
   for (const Instruction& i : both_forms(f, true, 0x4000)) f.expect_gp(i);
   f.page.fill(std::byte{0xff});
 
-  // Bitmaps in use, all bits 0: up to 1FFFH no exit, above it always.
+  // Bitmaps in use, all bits 0: no exit up to 1FFFH, always above.
   vmx.use_msr_bitmaps = true;
   for (bool is_read : {true, false}) {
     for (const Instruction& i : both_forms(f, is_read, 0x10)) CHECK(f.check(i).kind == Kind::Done);
@@ -345,7 +345,7 @@ TEST_CASE("guest: the VMX MSR bitmap is asked after the user bitmap and before t
     for (std::uint32_t msr : {0x2000u, 0x2345u, 0x3fffu})
       for (const Instruction& i : both_forms(f, is_read, msr)) expect_exit(i, is_read ? 80 : 81, msr);
   }
-  // One bit: of reads in the first quarter, of writes in the third.
+  // One bit: for reads in the first quarter, for writes in the third.
   for (bool is_read : {true, false}) {
     vmx.msr_bitmap.fill(0);
     vmx.msr_bitmap[(is_read ? 0 : 2048) + 0x1234 / 8] = 1 << (0x1234 % 8);
@@ -413,7 +413,7 @@ TEST_CASE("IA32_USER_MSR_CTL: what a write must hold, who may write it, and that
     f.machine->set_gpr(r14, bad);
     f.expect_gp(write);
   }
-  // Disabling in the middle of a run makes the next instruction #UD.
+  // If an instruction of a run disables the feature, the next one raises #UD.
   f.machine->set_gpr(r14, bitmap_base);
   std::vector<std::uint8_t> bytes;
   for (const Instruction& i :
@@ -440,7 +440,7 @@ TEST_CASE("runs: in order, each side effect done, a fault leaves what came befor
     x86::Encoded e = x86::encode(i);
     bytes.insert(bytes.end(), e.view().begin(), e.view().end());
   };
-  // Counter reads into the same register: none may be dropped.
+  // Repeated reads of a counter into the same register: none may be eliminated.
   for (int n = 0; n < 5; ++n) put({Form::UrdmsrImm, rdx, 0, 0x1234});
   put({Form::UwrmsrImm, rdx, 0, 0x3fff});
   put({Form::UrdmsrReg, rcx, rdx, 0});  // its address is the count, 4: no such register
@@ -456,7 +456,7 @@ TEST_CASE("runs: in order, each side effect done, a fault leaves what came befor
   CHECK(f.machine->rip() == rip + 6 * 9);
   CHECK(f.seen.writes == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{0x3fff, 4}});
   CHECK(f.machine->msrs().slot(f.machine->msrs().find(0x1234)).value == 5);
-  // A foreign instruction ends a run.
+  // Any other instruction ends a run.
   bytes.resize(2 * 9);
   bytes.push_back(0x90);
   f.machine->set_rip(rip);
@@ -561,7 +561,7 @@ TEST_CASE("lowered functions are well formed, survive their text form, and hold 
           REQUIRE(again);
           CHECK(ir::print(*again) == ir::print(function));
         }
-  // Nothing of the range check or of the bit's place is left to run time.
+  // The range check and the bit's position are resolved at translation time.
   std::vector<x86::PlacedInst> run{{{Form::UrdmsrImm, 3, 0, 0x1235}, 0, 9}};
   context.in_guest = true;
   auto lowered = [&](Form form, std::uint32_t msr) {
@@ -583,5 +583,5 @@ TEST_CASE("lowered functions are well formed, survive their text form, and hold 
   CHECK_FALSE(has(lowered(Form::UrdmsrImm, 0x4000), "callback.u64x1 0x2"));
   CHECK_FALSE(has(lowered(Form::UrdmsrImm, 0x777), "callback.u64x1 0x2"));
   CHECK_FALSE(has(lowered(Form::UwrmsrImm, 0x1c), "callback.u64x1 0x3"));
-  CHECK_FALSE(has(lowered(Form::UrdmsrImm, 0x2345), "callback.u64x1 0x2"));  // no VMX bitmap has it: it exits
+  CHECK_FALSE(has(lowered(Form::UrdmsrImm, 0x2345), "callback.u64x1 0x2"));  // not in the VMX bitmap: exits
 }

@@ -1,5 +1,5 @@
-// Trap path and stubs in this process: every operand register and source, with every general register, the
-// flags, the red zone and all vector registers compared before and after.
+// Trap path and stubs in this process: every operand register and source, comparing all general registers,
+// the flags, the red zone and all vector registers before and after.
 #include <asmjit/x86.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ constexpr std::uint32_t constant_msr = 0x10, counter_msr = 0x11, tsc_msr = 0x12,
                         file_msr = 0x14, masked_msr = 0x16;
 constexpr std::uint64_t constant_value = 0x123456789abcdef0;
 
-/// What an instruction may not change, but for its destination.
+/// The state that an instruction must preserve, except for its destination.
 struct Registers {
   std::uint64_t gpr[16];
   std::uint64_t flags;
@@ -32,7 +32,7 @@ struct Registers {
   std::uint32_t mxcsr;
 };
 
-/// Files of one attachment, and detaching at the end.
+/// The files of an attachment; detaches at the end.
 struct Attached {
   explicit Attached(RunnerOptions options = {}) {
     char name[] = "/tmp/eumulate_native_XXXXXX";
@@ -64,7 +64,7 @@ struct Attached {
   std::string folder;
 };
 
-/// A function that loads Registers, executes the instruction, and stores them again.
+/// A function that loads a Registers, executes the instruction, and stores the registers.
 class Probe {
  public:
   explicit Probe(const Instruction& instruction) {
@@ -91,8 +91,8 @@ class Probe {
     site_offset = code.codeSize();
     x86::Encoded encoded = x86::encode(instruction);
     a.embed(encoded.bytes.data(), encoded.length);
-    // RAX first, by an absolute store; then it points to the result. Nothing here changes flags before they
-    // are read.
+    // RAX first, by an absolute store, since it then points to the result. Flags are read before anything
+    // here changes them.
     a.embedUInt16(0xa348);
     a.embedUInt64(reinterpret_cast<std::uint64_t>(&rax_));
     a.embedUInt16(0xa148);
@@ -154,7 +154,7 @@ Registers random_registers() {
   Registers r{};
   for (auto& word : r.gpr) word = random_word();
   for (auto& word : r.red_zone) word = random_word();
-  // CF PF AF ZF SF DF OF; bit 1 and IF are always on.
+  // CF PF AF ZF SF DF OF are random; bit 1 and IF are always set.
   r.flags = (random_word() & 0xcd5) | 0x202;
   for (auto& vector : r.ymm)
     for (auto& byte : vector) byte = static_cast<std::uint8_t>(random_word());
@@ -162,7 +162,7 @@ Registers random_registers() {
   return r;
 }
 
-/// Everything but the destination and RSP is as it was.
+/// Checks that everything except the destination and RSP is unchanged.
 void require_preserved(const Registers& before, const Registers& after, const Instruction& instruction) {
   for (unsigned reg = 0; reg < 16; ++reg) {
     if (reg == 4 || (instruction.is_read() && reg == instruction.data)) continue;
@@ -176,7 +176,7 @@ void require_preserved(const Registers& before, const Registers& after, const In
   REQUIRE(after.mxcsr == before.mxcsr);
 }
 
-/// Runs the probe by trap and then patched; `check` looks at the destination.
+/// Runs the probe through the trap and then patched; `check` examines the destination.
 template <class Check>
 void probe(const Instruction& instruction, std::uint32_t msr, std::uint64_t data, bool patches, Check check) {
   INFO(x86::info(instruction.form).name << " data " << unsigned{instruction.data} << " index "
@@ -229,7 +229,7 @@ TEST_CASE("trap and stub preserve all that the instruction does not write, for e
       }
       for (Form form : {Form::UwrmsrReg, Form::UwrmsrImm}) {
         if (form == Form::UwrmsrImm && !first_index) continue;
-        // With one register for both, the value is the address.
+        // If both operands are the same register, the value is the address.
         if (form == Form::UwrmsrReg && data == index) continue;
         auto write = [&](std::uint32_t msr, std::uint64_t word) {
           probe({form, data, form == Form::UwrmsrReg ? index : std::uint8_t{0}, msr}, msr, word, patches,
@@ -270,7 +270,7 @@ TEST_CASE("writes to a file source are stored back") {
     CHECK(attached.read("/value") == fmt::format("{:#018x}\n", value));
     CHECK(read.run(in).gpr[9] == value);
   }
-  // Changed by someone else.
+  // Changed externally.
   std::ofstream(attached.folder + "/value") << "  77 \n";
   CHECK(read.run(random_registers()).gpr[9] == 77);
 }

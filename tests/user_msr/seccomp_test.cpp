@@ -1,4 +1,5 @@
-// System call filters as the runner sees them: each instruction of classic BPF, and which results are deadly.
+// System call filters as the runner evaluates them: each instruction of classic BPF, and which results are
+// fatal.
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
@@ -22,7 +23,7 @@ sock_filter jump(unsigned code, std::uint32_t k, unsigned yes, unsigned no) {
                   static_cast<std::uint8_t>(no));
 }
 
-/// Ends the process if `code` leaves 42 in the accumulator.
+/// Whether `code` leaves 42 in the accumulator: if so, the filter kills the process.
 bool leaves_42(Code code) {
   code.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, 42, 0, 1));
   code.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
@@ -44,7 +45,7 @@ TEST_CASE("a filter is deadly if it does anything but allow or fail a call of th
                                   {SECCOMP_RET_USER_NOTIF, true}}) {
     CHECK(is_deadly(Code{statement(BPF_RET | BPF_K, action)}) == expected);
     CHECK(is_deadly(Code{statement(ld, action), statement(BPF_RET | BPF_A, 0)}) == expected);
-    // For one call of the runner, and for one that it never makes.
+    // For a system call that the runner makes, and for one that it never makes.
     for (long call : {long{SYS_membarrier}, long{SYS_execve}})
       CHECK(is_deadly(Code{statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                            jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1),

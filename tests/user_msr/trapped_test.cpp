@@ -1,5 +1,5 @@
-// A trap classified while another thread rewrites the site: every way in which the reads of its bytes, its
-// entry and the clock can fall between the steps of a patch and of its undoing.
+// Classification of a trap while another thread rewrites the site: every interleaving of the reads of its
+// bytes, its entry and the clock with the steps of a patch and of its removal.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::uint64_t address = 0x401000;
 
-/// A site and the memory of a program at each moment, step by step, as patcher.cpp orders them.
+/// A site and a program's memory at each moment, step by step, in the order of patcher.cpp.
 class History {
  public:
-  /// `displacement` is chosen so that mixtures of both are instructions too, but others.
+  /// `displacement` is chosen so that mixtures of the two instructions are valid instructions, but different
+  /// ones.
   History(const Instruction& instruction, std::int32_t displacement) {
     REQUIRE(sites_.create());
     x86::Encoded encoded = x86::encode(instruction);
@@ -42,7 +43,7 @@ class History {
     step([&](Moment& m) { m.stub = stub; });
   }
 
-  /// `tail_steps`: in how many steps the bytes behind the first come.
+  /// `tail_steps`: the number of steps in which the bytes after the first are written.
   void patch(int tail_steps) { rewrite(jump_, tail_steps, SiteState::Patched); }
   void restore(int tail_steps) { rewrite(original_, tail_steps, SiteState::Known); }
 
@@ -89,10 +90,10 @@ class History {
   std::vector<Moment> moments_;
 };
 
-/// When what is read: the clock, the five bytes that change, the entry of the site, the clock again.
+/// The moment of each read: the clock, the five bytes that change, the entry of the site, the clock again.
 using Schedule = std::array<int, jump_bytes + 3>;
 
-/// Reads by a schedule. What comes after it sees the last moment.
+/// Reads by a schedule. Any later reads see the last moment.
 class ScheduledReads {
  public:
   ScheduledReads(History& history, const Schedule& schedule) : history_(history), schedule_(schedule) {}
@@ -117,7 +118,7 @@ class ScheduledReads {
   std::size_t code_reads_ = 0;
 };
 
-/// Calls `visit` with every schedule in which time does not go back.
+/// Calls `visit` with every schedule whose moments do not decrease.
 template <class Visit>
 void each_schedule(Schedule& schedule, std::size_t place, int moments, Visit visit) {
   if (place == schedule.size()) return visit(schedule);
@@ -137,7 +138,7 @@ struct Site0 {
   Instruction instruction;
   std::int32_t displacement;
 };
-// c4 e7 7b f8 c0 under e9 c7 7a f8 c1: other registers and the other direction; f2 0f 38 f8 c8 under
+// c4 e7 7b f8 c0 under e9 c7 7a f8 c1: different registers and the opposite direction; f2 0f 38 f8 c8 under
 // e9 0f 38 f8 08: ENQCMD, which is the program's own SIGILL.
 const Site0 deceptive_sites[] = {{{Form::UrdmsrImm, 0, 0, 0x11}, static_cast<std::int32_t>(0xc1f87ac7)},
                                  {{Form::UrdmsrReg, 0, 1, 0}, 0x08f8380f},
@@ -159,7 +160,7 @@ Outcome classify_in_every_schedule(History& history) {
         !is_right(classify_trap(history.sites(), address, code.span(), false), history.site());
     Trapped trapped = classify_stable(history.sites(), stable, address, code, std::ref(stable));
     bool is_good = is_right(trapped, history.site());
-    // What is patched next is compared with these bytes.
+    // The next patch is compared with these bytes.
     if (trapped.kind == Trapped::Access && trapped.is_whole)
       is_good &= std::ranges::equal(code.span().first(trapped.length), history.site().bytes());
     outcome.wrong += !is_good;
@@ -175,8 +176,8 @@ TEST_CASE(
   History history(site.instruction, site.displacement);
   history.patch(4);
   Outcome outcome = classify_in_every_schedule(history);
-  CHECK(outcome.schedules == 75582);  // 19 over 8
-  CHECK(outcome.wrong_at_once > 0);   // one read is not enough: the test can fail
+  CHECK(outcome.schedules == 75582);  // 19 choose 8
+  CHECK(outcome.wrong_at_once > 0);   // a single read is insufficient: the test can fail
   CHECK(outcome.wrong == 0);
 }
 
@@ -198,7 +199,7 @@ TEST_CASE("a trap while a site is patched, undone and patched again; in every in
   history.restore(1);
   history.patch(1);
   Outcome outcome = classify_in_every_schedule(history);
-  CHECK(outcome.schedules == 5852925);  // 30 over 8
+  CHECK(outcome.schedules == 5852925);  // 30 choose 8
   CHECK(outcome.wrong == 0);
 }
 
@@ -227,7 +228,7 @@ TEST_CASE("a trap behind redundant prefixes is the same site's") {
       CHECK(t.prefixes == prefixes.size());
     }
   }
-  // The trap byte where no patch is under way is the program's own.
+  // A trap byte without a patch in progress is the program's own.
   history.set_moment(11);
   const std::vector<std::uint8_t> push_es{trap_byte, 0x90, 0x90, 0x90, 0x90, 0x90};
   CHECK(classify_trap(history.sites(), address, push_es, false).kind == Trapped::NotOurs);
@@ -242,10 +243,10 @@ TEST_CASE("the prefixes before a site are those that the instruction does not ne
     unsigned prefixes;
   };
   const Row rows[] = {{{0xf2, 0x0f, 0x38, 0xf8, 0xc8}, 0},
-                      {{0xf2, 0x48, 0x0f, 0x38, 0xf8, 0xc8}, 0},  // this REX changes nothing but must stay
+                      {{0xf2, 0x48, 0x0f, 0x38, 0xf8, 0xc8}, 0},  // this REX has no effect but must be kept
                       {{0x66, 0xf2, 0x0f, 0x38, 0xf8, 0xc8}, 1},
                       {{0x67, 0x48, 0xf2, 0x0f, 0x38, 0xf8, 0xc8}, 2},
-                      {{0xf3, 0xf2, 0x0f, 0x38, 0xf8, 0xc8}, 1},  // a write, but for the last
+                      {{0xf3, 0xf2, 0x0f, 0x38, 0xf8, 0xc8}, 1},  // a write, except in the last one
                       {{0xf2, 0x66, 0x0f, 0x38, 0xf8, 0xc8}, 0},  // without F2 it is MOVDIR64B
                       {{0xf2, 0xf2, 0x41, 0x0f, 0x38, 0xf8, 0xc8}, 1},
                       {{0x2e, 0x67, 0xc4, 0xe7, 0x7b, 0xf8, 0xc0, 0x11, 0, 0, 0}, 2}};
@@ -271,7 +272,7 @@ TEST_CASE("of the instructions that stood at an address, the one that is patched
     });
   };
   Site* older = add(0x10);
-  add(0x15);  // by a thread that comes late, while the jump of the other stands
+  add(0x15);  // by a late thread, while the other's jump is in place
   sites.set_stub(*older, address + jump_bytes + 0x1000);
   std::vector<std::uint8_t> code{jump_opcode, 0x00, 0x10, 0, 0, 0x10, 0, 0, 0};
   older->state = SiteState::Patched;

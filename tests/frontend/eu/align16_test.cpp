@@ -1,5 +1,6 @@
-// Align16 against a model of it: random swizzles, channel enables, strides, predicates and masks, in words
-// that are put together here. The model works on the fields of the word; it knows nothing of frontend/eu.
+// Align16 against a model of it: random swizzles, channel enables, strides, predicates and masks, in
+// instruction words assembled here. The model works on the fields of the word and is independent of
+// frontend/eu.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -21,10 +22,10 @@ constexpr unsigned bytes_of(Element e) { return e == Element::df ? 8 : e == Elem
 
 struct Source {
   unsigned reg = 0, oword = 0;
-  bool rows = true;  ///< vertical stride 4; else 0
+  bool rows = true;  ///< vertical stride 4, not 0
   bool replicate = false;
   bool negate = false;
-  bool indirect = false;  ///< of source i: through a0.i, an oword on
+  bool indirect = false;  ///< source i: through a0.i, with an offset of one oword
   std::array<unsigned, 4> swizzle{};
 };
 
@@ -42,7 +43,7 @@ struct Fields {
   unsigned flag = 0;       ///< f0.0, f0.1, f1.0, f1.1
   unsigned condition = 0;  ///< of add: 0 or 5, less than zero
   unsigned dst = 0, enable = 15;
-  bool indirect = false;  ///< destination: through a0.2, an oword back
+  bool indirect = false;  ///< destination: through a0.2, with an offset of minus one oword
   std::array<Source, 3> src;
 };
 
@@ -130,7 +131,7 @@ Word encode(const Fields& f) {
   return w;
 }
 
-/// Registers as 32 bytes each, flags, and the channels that are on.
+/// Registers of 32 bytes each, flags, and the execution mask.
 struct Machine {
   std::array<std::uint8_t, 64 * 32> file{};
   std::uint64_t flags = 0;
@@ -152,7 +153,7 @@ void step(Machine& m, const Fields& f) {
     unsigned element = 0;
     if (!s.replicate) {
       const unsigned column = pairs ? s.swizzle[2 * (lane % 2)] / 2 : s.swizzle[lane % 4];
-      // IGA encodes a scalar of quadwords as xyxy or zwzw.
+      // IGA encodes a scalar quadword as xyxy or zwzw.
       const bool scalar = f.operation == Operation::mad && pairs && s.swizzle[0] == s.swizzle[2];
       element = column + (s.rows && !scalar ? lane / row * row : 0);
     }
@@ -176,12 +177,12 @@ void step(Machine& m, const Fields& f) {
     if (f.operation != Operation::sel) on &= predicate;
     if (!on) continue;
     const T a = read(f.src[0], lane), b = read(f.src[1], lane);
-    // Of a plane source 0 is the place of p, q and, behind a gap, r, whatever its swizzle says.
+    // In line and pln, source 0 is the location of p, q and, after a gap, r, whatever its swizzle is.
     const auto coefficient = [&](unsigned index) {
       const T value = load<T>(m, 32 * f.src[0].reg + 16 * f.src[0].oword + 4 * index);
       return f.src[0].negate ? static_cast<T>(-value) : value;
     };
-    // Eight channels of u in a register, of v in the next.
+    // A register holds u for eight channels, the next one v.
     const auto coordinate = [&](unsigned index) {
       return load<T>(m, 32 * (f.src[1].reg + lane / 8 * 2 + index) + lane % 8 * 4);
     };
@@ -285,7 +286,7 @@ Fields random_fields(std::mt19937& random) {
 }
 
 void fill(Machine& m, Element type, std::mt19937& random) {
-  // Small whole numbers, of which sums and products are exact.
+  // Small whole numbers, whose sums and products are exact.
   for (unsigned at = 0; at < m.file.size(); at += bytes_of(type)) {
     const int value = static_cast<int>(random() % 41) - 20;
     if (type == Element::f) {
@@ -300,7 +301,7 @@ void fill(Machine& m, Element type, std::mt19937& random) {
   }
 }
 
-/// Runs one instruction and the end of the thread.
+/// Runs one instruction, followed by the message that ends the thread.
 Machine run(jit::Engine& engine, const Fields& f, const Machine& before) {
   std::vector<std::byte> code(16);
   std::memcpy(code.data(), encode(f).bytes().data(), 16);

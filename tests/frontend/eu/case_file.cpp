@@ -1,4 +1,4 @@
-// Parser of lowering cases.
+// Parser for lowering cases.
 #include "tests/frontend/eu/case_file.hpp"
 
 #include <charconv>

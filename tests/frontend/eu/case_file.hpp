@@ -1,6 +1,6 @@
 #pragma once
 // Lowering cases as text: register contents before, GEN assembly with its bytes, register contents after.
-// cases/*.gen describe themselves in README.md next to them. It must not know engines.
+// README.md next to cases/*.gen describes the format. Independent of engines.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,8 +20,8 @@ struct Contents {
   Place place = Place::File;
   unsigned offset = 0;  ///< File: bytes; Flags: bits; Surface: binding table index; the rest: bytes
   gen::Type type = gen::Type::ud;
-  std::string text;  ///< as the case file spells the place
-  /// Element bits; nothing: the element keeps what it was.
+  std::string text;  ///< the place as the case file spells it
+  /// The bits of an element, or `keep`: the element is unchanged.
   struct Element {
     std::uint64_t bits = 0;
     bool keep = false;
@@ -30,11 +30,11 @@ struct Contents {
   std::vector<Element> elements;
 };
 
-/// A surface that is an image: linear, without gaps.
+/// A surface that is an image: linear, without gaps between rows.
 struct ImageShape {
   unsigned surface = 0;
   unsigned width = 1, height = 1;
-  std::string format;  ///< as the manual has it
+  std::string format;  ///< name as in the manual
 };
 
 struct Case {
@@ -44,7 +44,7 @@ struct Case {
   unsigned simd = 8;
   std::vector<Contents> before, after;
   std::vector<ImageShape> images;
-  bool linear_filter = false;              ///< of sampler 0, which clamps and takes texels as coordinates
+  bool linear_filter = false;              ///< of sampler 0, which clamps and takes texel coordinates
   std::optional<unsigned> system_routine;  ///< byte offset in the code
   std::string fault;                       ///< part of the trap's text; empty: the thread ends
   std::vector<std::byte> code;

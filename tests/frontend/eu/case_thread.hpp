@@ -1,6 +1,6 @@
 #pragma once
-// A thread for lowering cases, with the surfaces, images, samplers, scratch and memory that cases name. It
-// must not know engines beyond the layout of their state.
+// A thread for lowering cases, with the surfaces, images, samplers, scratch and memory that cases name.
+// Independent of engines except for the layout of their state.
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +17,7 @@
 
 namespace eum::test {
 
-/// A thread's state with what it reaches; freed with the memory that it lives in.
+/// A thread's state and everything it can access; freed with the memory that holds it.
 class CaseThread {
  public:
   explicit CaseThread(const jit::StateLayout& layout)
@@ -64,7 +64,7 @@ class CaseThread {
   std::byte* file() { return layout_.file_of(state()); }
   std::uint32_t* masks() { return layout_.masks_of(state()); }
 
-  /// Bytes of the place from its first element on.
+  /// The bytes of the place, starting at its first element.
   std::byte* place(const Contents& c) {
     switch (c.place) {
       case Contents::Place::File:

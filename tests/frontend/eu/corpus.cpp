@@ -1,4 +1,4 @@
-// Lowers every kernel of tests/kernels/bin: the result is well formed, has no trap, and is quick to make.
+// Lowers every kernel of tests/kernels/bin: the result is well formed, has no trap, and takes little time.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -33,7 +33,7 @@ T field(const std::vector<char>& file, std::size_t offset) {
   return value;
 }
 
-/// Sections `.text.NAME` of a zebin ELF64 file.
+/// The sections `.text.NAME` of a zebin ELF64 file.
 std::vector<Kernel> kernels_of(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
@@ -90,7 +90,7 @@ TEST_CASE("every pass leaves every kernel of the corpus well formed, and its tex
     REQUIRE(function);
     const auto done = jit::run_pipeline(*function, {.verify = true});
     if (!done) FAIL_CHECK(done.error().message);
-    // Passes leave gaps in the numbers of values, which the parser closes.
+    // Passes leave gaps in the numbering of values, which parsing closes.
     const auto parsed = ir::parse(ir::print(*function));
     if (!parsed) FAIL(parsed.error().message);
     const std::string text = ir::print(*parsed);
@@ -127,7 +127,7 @@ TEST_CASE("wrong requests and hostile code are named") {
   };
   CHECK_THAT(lowered(16, 7).error().message, Catch::Contains("SIMD width"));
   CHECK_THAT(lowered(0, 8).error().message, Catch::Contains("at least one instruction"));
-  // Whatever the bytes, the function is well formed.
+  // The function is well formed whatever the bytes.
   std::uint32_t state = 12345;
   for (int round = 0; round < 2000; ++round) {
     std::vector<std::byte> noise(static_cast<std::size_t>(16 * (1 + round % 40) + round % 16));

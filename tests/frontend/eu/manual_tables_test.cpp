@@ -14,17 +14,17 @@ using gen::CondMod;
 using gen::Type;
 
 constexpr unsigned classes = 9;
-/// -inf, -Fin, -denorm, -0, +0, +denorm, +Fin, +inf, NaN; of finite numbers one each, so that T/F of a number
-/// with itself is known.
+/// -inf, -Fin, -denorm, -0, +0, +denorm, +Fin, +inf, NaN; one finite number each, so that the T/F of a
+/// comparison of a number with itself is known.
 std::array<double, classes> class_values(Type type) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double denormal = type == Type::f ? 0x1p-140 : 0x1p-1060;
   return {-infinity, -2.5, -denormal, -0.0, 0.0, denormal, 3.5, infinity, std::nan("")};
 }
 
-/// T, F, T/F as c (by value), T/F* as * (by value where denormals are kept, else as of zeros). A row for each
-/// src0. The manual prints +Fin > +inf and +inf > +inf as true, against its own rule that infinities compare
-/// exactly (2.3.1.1); these two are F here.
+/// T, F, T/F as c (compare the values), T/F* as * (compare the values where denormals are kept, otherwise
+/// with denormals as zeros). A row for each src0. The manual prints +Fin > +inf and +inf > +inf as true,
+/// against its own rule that infinities compare exactly (2.3.1.1); these two are F here.
 struct Table {
   CondMod condition;
   std::array<const char*, classes> rows;
@@ -101,7 +101,7 @@ model::Machine run(jit::Engine& engine, const std::vector<gen::Instruction>& ins
 }
 
 constexpr std::uint32_t keep_denormals = 0x4c0;  // cr0.0
-/// Registers of the table's numbers, and of results: one for each row.
+/// First registers of the table's numbers and of the results, which take a register per row and part.
 constexpr unsigned numbers = 2, results = 40;
 
 void compare_all(gen::Opcode opcode, Type type, bool keep) {
@@ -117,7 +117,7 @@ void compare_all(gen::Opcode opcode, Type type, bool keep) {
       std::vector<gen::Instruction> code;
       for (unsigned row = 0; row < classes; ++row)
         for (unsigned part = 0; part < parts; ++part) {
-          // Each comparison leaves ones or zeros in its destination; 16 elements a row.
+          // Each comparison writes ones or zeros to its destination; 16 elements per row.
           gen::Operand dst = grf(results + 4 * row + 2 * part, 0, type, {0, 1, 1});
           gen::Instruction inst =
               binary(opcode, lanes, dst, grf(numbers, row * bytes % 32, type, {0, 1, 0}),
@@ -133,7 +133,7 @@ void compare_all(gen::Opcode opcode, Type type, bool keep) {
           const char cell = table.rows[row][column];
           if (cell == '*' && !keep) a = std::fabs(a) < 1e-30 ? 0 : a, b = std::fabs(b) < 1e-30 ? 0 : b;
           bool wanted = cell == 'T' || (cell != 'F' && by_value(table.condition, a, b));
-          // With a NaN on the right the comparison for minimum and maximum is true, but for ne.
+          // With a NaN as src1 the comparisons for minimum and maximum are true, except ne.
           if (opcode == gen::Opcode::cmpn && column == classes - 1) wanted = table.condition != CondMod::ne;
           std::uint64_t found = 0;
           std::memcpy(
@@ -147,7 +147,7 @@ void compare_all(gen::Opcode opcode, Type type, bool keep) {
     }
 }
 
-/// Rows of 2.4.1: a float, then UD, D, UW, W, UB, B.
+/// Rows of 2.4.1: a float, and the integers it becomes as UD, D, UW, W, UB, B.
 struct Conversion {
   double value;
   std::array<std::uint32_t, 6> integers;

@@ -1,7 +1,7 @@
 // ALU instructions of Gen7, Gen7.5 and Gen9 in every combination of types, against the model of model/: after
-// each instruction every register, accumulator and flag is what the model says, on each engine; and run as a
-// whole, a program ends as it does step by step. EUMULATE_PROGRAMS multiplies the number of programs;
-// EUMULATE_SEED repeats a run.
+// each instruction every register, accumulator and flag has the model's value, on each engine; and run as a
+// whole, a program ends in the same state as step by step. EUMULATE_PROGRAMS multiplies the number of
+// programs; EUMULATE_SEED repeats a run.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -37,7 +37,7 @@ std::uint64_t environment(const char* name, std::uint64_t otherwise) {
   return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
 }
 
-/// The host rounds as cr0.0 says.
+/// Sets the host's rounding mode to that of cr0.0.
 class Rounding {
  public:
   explicit Rounding(std::uint32_t cr0) : before_(std::fegetround()) {
@@ -52,7 +52,7 @@ class Rounding {
   int before_;
 };
 
-/// What differs, by its first line; the rest is kept of the first few.
+/// Collects differences by kind and keeps the texts of the first three of each.
 class Report {
  public:
   void add(const std::string& kind, const std::string& text) {
@@ -73,7 +73,7 @@ class Report {
   std::size_t count_ = 0;
 };
 
-/// Takes what the engine has for what the manual leaves open, if it is of the right kind.
+/// Where the manual leaves the result open, accepts the engine's value if it is of the permitted kind.
 void settle(const model::Outcome& outcome, const Machine& found, Machine& expected) {
   expected.flags = (expected.flags & ~outcome.open_flags) | (found.flags & outcome.open_flags);
   for (const model::OpenElement& e : outcome.open) {
@@ -98,7 +98,7 @@ void settle(const model::Outcome& outcome, const Machine& found, Machine& expect
         const double error = e.type == gen::Type::hf ? 0x1p-9 : 0x1p-20;
         fine =
             std::fabs(value - e.value) <= std::max(std::fabs(e.value) * error, 0x1p-20) || value == e.value;
-        if (std::isinf(e.value))  // which rounding to zero may turn into the largest number
+        if (std::isinf(e.value))  // rounding to zero may turn it into the largest number
           fine = std::signbit(value) == std::signbit(e.value) && std::fabs(value) >= 65504;
         else if (std::fabs(e.value) > 0x1p120 || std::fabs(e.value) < 0x1p-110)
           fine = true;
@@ -153,7 +153,7 @@ bool same(const Machine& a, const Machine& b) {
          a.flags == b.flags;
 }
 
-/// Runs the program instruction by instruction beside the model; returns what it ends with, if nothing of it
+/// Runs the program instruction by instruction alongside the model; returns the final state if no instruction
 /// faulted.
 std::optional<Machine> run_steps(jit::Engine& engine, const Program& program, const Machine& start,
                                  std::uint32_t fp_mode, Report& report) {
@@ -193,7 +193,7 @@ std::optional<Machine> run_steps(jit::Engine& engine, const Program& program, co
   return expected;
 }
 
-/// What the program ends with when it is run as a whole, or nothing if it does not end.
+/// The final state of the program run as a whole, or nothing if it does not end.
 std::optional<Machine> run_whole(jit::Engine& engine, const Program& program, const Machine& start,
                                  std::uint32_t fp_mode) {
   const std::unique_ptr<jit::Executable> executable = compile(engine, program, false);
@@ -202,7 +202,7 @@ std::optional<Machine> run_whole(jit::Engine& engine, const Program& program, co
   return thread.machine(start);
 }
 
-/// How the whole program differs from its steps, or from the whole program on another engine.
+/// How the program run as a whole differs from its steps, or from the same on another engine.
 std::string whole_difference(jit::Engine& engine, jit::Engine& other, const Program& program,
                              const Machine& start, std::uint32_t fp_mode) {
   Report ignored;
@@ -216,7 +216,7 @@ std::string whole_difference(jit::Engine& engine, jit::Engine& other, const Prog
   return "unlike another engine" + difference(start, *elsewhere, *end);
 }
 
-/// The program without what the difference does not need.
+/// The program without the instructions that the difference does not need.
 Program shrink(jit::Engine& engine, jit::Engine& other, std::vector<gen::Instruction> instructions,
                const Machine& start, std::uint32_t fp_mode) {
   for (std::size_t n = instructions.size(); n-- > 0;) {
@@ -242,7 +242,7 @@ void run(const std::vector<gen::Instruction>& instructions, const Machine& start
   }
 }
 
-/// Opcodes that the model must have: those that compute.
+/// Whether the opcode computes, so that the model must cover it.
 bool computes(gen::Opcode opcode, gen::Family family) {
   const gen::Format format = gen::shape(opcode, family).format;
   return format == gen::Format::Unary || format == gen::Format::DoubleImm || format == gen::Format::Binary ||
@@ -272,7 +272,7 @@ void run_all(gen::Family family, std::uint32_t fp_mode, bool keep, unsigned roun
       if (!gen::exists_on(opcode, family) || !model::has_model(opcode)) continue;
       if (only != nullptr && gen::info(opcode).name != only) continue;
       const std::vector<model::Combination> all = model::combinations(opcode, family);
-      // Rows of few types get more variants of the rest.
+      // Opcodes with few type combinations get more variants of the rest.
       const std::size_t variants = std::max<std::size_t>(1, 96 / all.size());
       for (const model::Combination& types : all)
         for (std::size_t k = 0; k < variants; ++k) {

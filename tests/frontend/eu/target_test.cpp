@@ -1,4 +1,4 @@
-// The EU without GEN: instructions built by hand, for targets that no GEN family has.
+// The EU without GEN: instructions built by hand, for targets that belong to no GEN family.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
@@ -79,7 +79,7 @@ struct Outcome {
   std::string trap;
 };
 
-/// Runs `program` with registers whose dwords count up.
+/// Runs `program` with registers whose dwords hold their index.
 Outcome run(const HandWritten& program, unsigned simd, jit::EngineKind kind) {
   Result<ir::Function> function = eu::lower(program, wide, simd, "k");
   if (!function) FAIL(function.error().message);

@@ -1,6 +1,6 @@
-// Every word of the Gen7 vectors on the engines, each in the middle of a kernel of its own: what lowers
-// leaves the same registers, flags, masks and surfaces on each of them, and what does not is a fault that has
-// the text of the instruction. What instructions mean is tested elsewhere (cases/gen7.gen, model_test.cpp).
+// Every word of the Gen7 vectors on the engines, each in the middle of its own kernel: a word that can be
+// lowered leaves the same registers, flags, masks and surfaces on each engine; any other is a fault with the
+// text of the instruction. What instructions mean is tested elsewhere (cases/gen7.gen, model_test.cpp).
 #include <fmt/format.h>
 
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 
 using gen::Family;
 
-constexpr std::size_t word_bytes = 16, padding = 64;  // words before and behind; vectors branch no farther
+constexpr std::size_t word_bytes = 16, padding = 64;  // words on each side; no vector branches farther
 constexpr unsigned surface_count = 16, surface_words = 1024;
 
 std::vector<std::byte> bytes_of(std::string_view hex) {
@@ -28,7 +28,7 @@ std::vector<std::byte> bytes_of(std::string_view hex) {
   return out;
 }
 
-/// A jump to the word between messages that end the thread.
+/// A jump to the word, which is surrounded by messages that end the thread.
 std::vector<std::byte> kernel_of(std::span<const std::byte> word, Family family) {
   const std::vector<std::byte> end = bytes_of("31026007200c0020e00f000010000082");
   std::vector<std::byte> jump = bytes_of("20020000001c00340014000000000000");
@@ -62,7 +62,7 @@ Compiled compile(jit::Engine& engine, std::span<const std::byte> code, Family fa
   return compiled;
 }
 
-/// What a run leaves behind.
+/// The result of a run.
 struct Outcome {
   jit::Status status = jit::Status::Exited;
   std::string fault;
@@ -71,7 +71,7 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-/// Addresses, texels and numbers in registers; the channels of `mask` on.
+/// Runs with addresses, texels and numbers in registers, under the execution mask `mask`.
 Outcome run(const Compiled& compiled, std::uint32_t seed, std::uint32_t mask) {
   CaseThread thread(compiled.executable->layout());
   thread.set_sampler_count(16);
@@ -116,7 +116,7 @@ Outcome run(const Compiled& compiled, std::uint32_t seed, std::uint32_t mask) {
   return outcome;
 }
 
-/// What is not modelled, by what its fault says, and how many words there are of it on Gen7 and Gen7.5.
+/// What is not modelled, by the text of the fault, and the number of such words on Gen7 and Gen7.5.
 struct Refusal {
   std::string_view text;
   std::array<unsigned, 2> words;

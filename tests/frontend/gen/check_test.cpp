@@ -1,4 +1,5 @@
-// The rules of frontend/gen/check: a violating word for each, and iga64's warnings where it has the rule.
+// The rules of frontend/gen/check: a violating word for each, compared with iga64's warnings where it has the
+// rule.
 #include "frontend/gen/check/check.hpp"
 
 #include <algorithm>
@@ -91,7 +92,7 @@ TEST_CASE("rules of one family or core are not asked of another") {
 }
 
 TEST_CASE("doubles of Gen7 are pairs of channels to each rule") {
-  // mov (16|M0) r4.0<1>:df r2.0<4;4,1>:df, two registers; of Gen7.5 four.
+  // mov (16|M0) r4.0<1>:df r2.0<4;4,1>:df: two registers on Gen7, four on Gen7.5.
   const std::array<std::uint32_t, 4> word{0x00800001, 0x20800339, 0x00690040, 0};
   const auto bytes = std::as_bytes(std::span(word));
   const auto gen7 = check::check(bytes, {Family::Gen7, check::Core::Any});
@@ -104,14 +105,14 @@ TEST_CASE("doubles of Gen7 are pairs of channels to each rule") {
 TEST_CASE("the validator says where a kernel does not decode") {
   std::array<std::byte, 32> words{};
   words[0] = std::byte{0x7e};   // nop
-  words[16] = std::byte{0x7f};  // no opcode
+  words[16] = std::byte{0x7f};  // undefined opcode
   const auto findings = check::check(words, {});
   REQUIRE_FALSE(findings);
   CHECK_THAT(findings.error().message, Catch::Contains("0x10"));
 }
 
 TEST_CASE("a branch into the middle of an instruction is found, one between instructions is not") {
-  // endif (8|M0) to the next instruction, or 8 bytes into it.
+  // endif (8|M0) to the next instruction, or into it.
   for (const std::uint32_t offset : {16u, 24u, 32u}) {
     const std::array<std::uint32_t, 8> words{0x00600025, 0x20000000, 0x0e000000, offset, 0x0000007e};
     const auto findings = check::check(std::as_bytes(std::span(words)), {});
@@ -122,35 +123,36 @@ TEST_CASE("a branch into the middle of an instruction is found, one between inst
 
 namespace {
 
-/// The restrictions that iga64 knows by their number in the manual, and ours.
+/// Restrictions by the manual's number, which iga64 prints, and our rules.
 constexpr std::pair<const char*, Rule> numbered[] = {
     {"1.1", Rule::execution_bytes}, {"2.1", Rule::src_width},      {"2.2", Rule::src_vertical_stride},
     {"2.4", Rule::src_width_one},   {"2.5", Rule::src_scalar},     {"2.6", Rule::src_replicated},
     {"2.8", Rule::src_row_crosses}, {"2.7", Rule::dst_stride_zero}};
 
-/// Where iga64 reads a restriction otherwise, and why.
+/// Where iga64 interprets a restriction differently, and why.
 struct Reading {
   const char* name;
   Rule rule;
-  bool ours;  ///< we find it and iga64 does not, or the other way round
+  bool ours;  ///< true: we report it and iga64 does not; false: the reverse
   bool (*holds)(const Instruction& in);
 };
 constexpr Reading readings[] = {
-    // 2.4 says "Width = 1 ... regardless of the values of ExecSize"; iga64 asks where the execution size
-    // is 1.
+    // 2.4 says "Width = 1 ... regardless of the values of ExecSize"; iga64 checks it only where the execution
+    // size is 1.
     {"width 1 in several channels", Rule::src_width_one, true,
      [](const Instruction& in) { return in.exec_size > 1 && in.src[0].region.width == 1; }},
     {"one channel of a wider row", Rule::src_width_one, false,
      [](const Instruction& in) { return in.exec_size == 1 && in.src[0].region.width > 1; }},
-    // Elements of a row beyond the execution size are not there to cross anything (that they are is 2.1).
+    // Elements of a row beyond the execution size do not exist, so they cross nothing (2.1 forbids such
+    // rows).
     {"row longer than the execution size", Rule::src_row_crosses, false,
      [](const Instruction& in) { return in.src[0].region.width > in.exec_size; }},
-    // 2.8 says "elements within a Width cannot cross GRF boundaries"; iga64 does not see those of later rows.
+    // 2.8 says "elements within a Width cannot cross GRF boundaries"; iga64 does not check the later rows.
     {"later row", Rule::src_row_crosses, true,
      [](const Instruction& in) { return in.src[0].region.width < in.exec_size; }},
 };
 
-/// Every region of a mov or add, within what can be encoded.
+/// Every region of a mov or add that can be encoded.
 std::vector<Instruction> regions() {
   std::vector<Instruction> all;
   const auto add = [&](Opcode opcode, Type type, unsigned size, Region region, unsigned subreg) {

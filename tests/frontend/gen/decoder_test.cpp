@@ -7,7 +7,7 @@
 namespace eum::gen::test {
 namespace {
 
-/// "40 00 ..." to bytes.
+/// Converts "40 00 ..." to bytes.
 std::vector<std::byte> bytes(std::string_view hex) {
   std::vector<std::byte> out;
   for (std::size_t i = 0; i + 1 < hex.size(); i += 3)
@@ -78,7 +78,7 @@ TEST_CASE("immediates are zero-extended from their type") {
   CHECK(i.src[1].is_immediate());
   CHECK(i.src[1].type == Type::d);
   CHECK(i.src[1].immediate == 0xfffffc01u);
-  // and (16|M0) r113.0<1>:d r76.0<8;8,1>:d 256:w: the word is there twice
+  // and (16|M0) r113.0<1>:d r76.0<8;8,1>:d 256:w: the word is encoded twice
   const Instruction w = decoded("05 20 80 00 28 0a 20 2e 80 09 8d 1e 00 01 00 01");
   CHECK(w.src[1].type == Type::w);
   CHECK(w.src[1].immediate == 0x100u);
@@ -86,7 +86,7 @@ TEST_CASE("immediates are zero-extended from their type") {
 }
 
 TEST_CASE("predicate, flag, mask and channel offset") {
-  // (~f1.1) smov, whatever the opcode: bits of the head
+  // (~f1.1) smov: these bits are independent of the opcode
   const Instruction i = decoded("01 10 71 00 2f 0a 40 2a 20 0a 8d 00 00 00 00 00");
   CHECK(i.opcode == Opcode::mov);
   CHECK(i.pred_ctrl == PredCtrl::Sequential);
@@ -119,7 +119,7 @@ TEST_CASE("branch targets are absolute byte offsets") {
   CHECK(i->jip.raw == 32);
   CHECK(i->jip.offset == 48);
   CHECK(i->uip.offset == 96);
-  // jmpi counts from the next instruction
+  // jmpi is relative to the next instruction
   const Instruction j = decoded("20 00 00 00 04 00 00 34 00 14 00 0e f0 ff ff ff");
   CHECK(j.jip.raw == -16);
   CHECK(j.jip.offset == 0);
@@ -137,7 +137,7 @@ TEST_CASE("three-source Align16 and its Align1 form") {
   CHECK_FALSE(a->align16);
   CHECK(a->src[0].region == Region{0, 1, 0});
   CHECK(a->src[2].region == Region{2, 2, 1});
-  // The same with a swizzle that no region describes.
+  // The same with a swizzle that no region can express.
   const Result<Instruction> swizzled =
       decode(with("5b 31 60 00 00 00 1e 7d c9 f3 27 39 f6 20 c7 0b", 114, 107, 0), 0, Family::Gen9);
   REQUIRE(swizzled);
@@ -187,21 +187,21 @@ TEST_CASE("types have the codes of their encoding; Gen11 has no Align16") {
 }
 
 TEST_CASE("Gen7: offsets in 8 bytes, but of jmpi and call on Gen7.5 in bytes") {
-  // if (8|M0) JIP 2, UIP 12 of 8 bytes
+  // if (8|M0) JIP 2, UIP 12 in units of 8 bytes
   constexpr std::string_view branch = "22 00 60 00 84 3c 00 20 00 00 8d 00 02 00 f4 ff";
   for (Family family : {Family::Gen7, Family::Gen7_5}) {
     const Instruction i = decoded(branch, family);
     CHECK(i.jip.raw == 16);
     CHECK(i.uip.raw == -96);
   }
-  // else has JIP alone there.
+  // On these families else has a JIP only.
   CHECK_FALSE(decoded("24 00 60 00 84 3c 00 20 00 00 8d 00 06 00 00 00", Family::Gen7).uip.present);
   CHECK(decoded("24 00 60 00 00 0e 00 20 10 00 00 00 20 00 00 00").uip.present);
   // (W) jmpi 16 from the next instruction
   constexpr std::string_view jump = "20 02 00 00 00 1c 00 20 00 00 00 00 10 00 00 00";
   CHECK(decoded(jump, Family::Gen7_5).jip.offset == 32);
   CHECK(decoded(jump, Family::Gen7).jip.offset == 16 + 128);
-  // call (8|M0) null, offset 0x10010: of 16 bits on Gen7
+  // call (8|M0) null, offset 0x10010, of which Gen7 has 16 bits
   constexpr std::string_view call = "2c 00 60 00 00 1c 00 20 00 00 00 00 10 00 01 00";
   CHECK(decoded(call, Family::Gen7_5).jip.raw == 0x10010);
   CHECK(decoded(call, Family::Gen7).jip.raw == 128);
@@ -230,7 +230,7 @@ TEST_CASE("registers, opcodes and math functions are those of the family") {
   CHECK_FALSE(register_of(0x71, Family::Gen7));  // sr1
   CHECK(register_of(0x71, Family::Gen7_5));
   CHECK_FALSE(register_of(0x32, Family::Gen7_5));  // f2
-  // math.invm came with Gen8.
+  // math.invm exists since Gen8.
   CHECK(contains_all(rejected(bytes("38 01 60 0e bd 03 c0 20 40 00 6e 00 00 00 00 00"), 0, Family::Gen7_5),
                      {"math function 0xe", "27:24", "Gen7.5"}));
   for (Opcode opcode : {Opcode::csel, Opcode::goto_, Opcode::madm, Opcode::rol, Opcode::sends})
@@ -249,7 +249,7 @@ TEST_CASE("a numeric target is a 32-bit number") {
 }
 
 TEST_CASE("the payload of an Align16 message keeps its swizzle") {
-  // send(8) g38<1>UD g87<4>.xUD 0x02107000 { align16 1Q } of the Gen7 vectors
+  // From the Gen7 vectors: send(8) g38<1>UD g87<4>.xUD 0x02107000 { align16 1Q }
   for (const std::string& line : read_lines(data_path("vectors_gen7.txt")))
     if (line.find("g87<4>.xUD") != std::string::npos) {
       std::string hex;

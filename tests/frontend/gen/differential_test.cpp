@@ -15,7 +15,7 @@
 namespace eum::gen::test {
 namespace {
 
-/// The families that iga64 decodes too.
+/// The families that iga64 can decode too.
 constexpr Family families[] = {Family::Gen7_5, Family::Gen8, Family::Gen9, Family::Gen11};
 
 struct Tally {
@@ -57,7 +57,7 @@ void compare(const std::vector<TestWord>& words, Family family, Tally& tally) {
   }
 }
 
-/// Compares EUMULATE_WORDS words of `kind` for each family, or `count`.
+/// Compares EUMULATE_WORDS words of `kind` for each family, or `count` if that is not set.
 void check(Kind kind, std::size_t count, double least_equal) {
   const std::uint64_t seed = from_environment("EUMULATE_SEED", 20260101);
   count = from_environment("EUMULATE_WORDS", count);

@@ -9,14 +9,14 @@ using namespace family_range;
 using enum Family;
 using enum Verdict;
 
-/// What iga64 leaves out or changes where it writes an Align16 instruction in Align1.
+/// What iga64 omits or changes when it prints an Align16 instruction as Align1.
 constexpr const char* align16 =
     R"(^\([^)]*\) |\.(none|r|[xyzw]+)|<[0-9;,]*>|mme[0-9]+| \{Align16\}|,Align16)";
 
 constexpr Disagreement table[] = {
     // There are r0 to r127 (IVB PRM volume 4 part 3, 1.1); iga64 prints r128 to r255 too.
     {Stricter, every, "register above r127", "general register number", ""},
-    // Instructions without source modifiers: iga64 drops what the bits say.
+    // Instructions without source modifiers: iga64 ignores the bits.
     {Stricter, every, "source modifier where there is none", "source modifier", ""},
     // Indirect operands are in general registers (EU ISA, register-indirect addressing).
     {Stricter, every, "indirect architecture register", "register file of an indirect operand", ""},
@@ -27,25 +27,25 @@ constexpr Disagreement table[] = {
     {Stricter, every, "replicated source of a math macro", "replicate control of a math macro", ""},
     {Stricter, every, "access mode of a math macro", "access mode of a math macro", ""},
     {Stricter, every, "indirect operand of a math macro", "addressing of a math macro", ""},
-    // iga64 prints an immediate of 16 bits as one of 8, 32 or 64, and with no digits at all for b.
+    // iga64 prints a 16-bit immediate as one of 8, 32 or 64 bits, and one of type b with no digits at all.
     {Stricter, since(Gen11), "16-bit immediate of another type", "data type of a 16-bit immediate", ""},
-    // The manual has one form of compacted instructions; GED takes movi in it with an immediate only.
+    // The manual has one compacted format; GED accepts movi in it with an immediate only.
     {Looser, since(Gen11), "compacted movi with a null source", "movi", "GED error decoding instruction"},
     // IVB PRM volume 4 part 3, 3.3.3.5: there are acc0 and acc1; iga64 has mme0 to mme7 on every family.
     {Stricter, until(Gen7_5), "accumulator above acc1", "architecture register 0x2", "mme"},
     // The immediate of dim is a double, with type f as Mesa's brw_DIM writes it.
     {Stricter, only(Gen7_5), "immediate type of dim", "dim: immediate data type", "dim"},
-    // The immediate lies over the flag register; iga64 drops the predicate when it prints Align16 as Align1.
+    // The immediate overlaps the flag register; iga64 drops the predicate when it prints Align16 as Align1.
     {Stricter, only(Gen7_5), "predicate or condition of dim", "dim: predicate or condition", "dim"},
-    // Mesa's brw_eu_compact.c compacts them on Gen7, GED does not.
+    // Mesa's brw_eu_compact.c compacts these on Gen7, GED does not.
     {Looser, until(Gen7_5), "compacted branch with JIP alone", "Compacted", "no compacted form"},
-    // GED's brc and brd of Gen7.5 are those of Gen8: 32-bit offsets, of which UIP lies over the flag
-    // register. IGA's notes and Beignet's gen75_encoder.cpp, which ran on Haswell, have 16 bits as all
-    // branches do.
+    // GED gives brc and brd of Gen7.5 the format of Gen8: 32-bit offsets, where UIP overlaps the flag
+    // register. IGA's notes and Beignet's gen75_encoder.cpp, which ran on Haswell, have 16-bit offsets as in
+    // all branches.
     {Looser, only(Gen7_5), "flag register of brc", "brc", "FlagRegNum"},
     {Text, only(Gen7_5), "16-bit offset of brd", "brd", "brd", R"( -?\d+)"},
     {Text, only(Gen7_5), "16-bit offset of brc", "brc", "brc", R"( -?\d+)"},
-    // iga64 has no text for Align16 that Align1 cannot express; we have.
+    // iga64 has no text for Align16 that Align1 cannot express; we do.
     {Looser, every, "Align16", "", "lign16"},
     {Looser, every, "Align16", "", "ChEn"},
     {Looser, every, "Align16", "", "field DstChanEn"},
@@ -66,7 +66,7 @@ constexpr Disagreement table[] = {
 
 const Disagreement* find_disagreement(Verdict verdict, Family family, std::string_view ours,
                                       std::string_view theirs) {
-  // An instruction of another class may be in Align16 too.
+  // Instructions of the other classes may be in Align16 too.
   const auto without = [&](std::string_view text, const char* what) {
     const std::string rest = std::regex_replace(std::string(text), std::regex(what), "");
     return ours.find("Align16") == std::string_view::npos ? rest

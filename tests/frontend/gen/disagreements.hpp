@@ -1,5 +1,5 @@
 #pragma once
-// Where the decoder and iga64 disagree on purpose: each class of words, and why.
+// Where the decoder and iga64 disagree on purpose: the classes of words, and why.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +11,7 @@ namespace eum::gen::test {
 enum class Verdict {
   Stricter,  ///< we refuse what iga64 prints
   Looser,    ///< we print what iga64 refuses
-  Text,      ///< both print, but not the same
+  Text,      ///< both print it, but differently
 };
 
 struct Disagreement {
@@ -20,15 +20,15 @@ struct Disagreement {
   std::string_view name;
   std::string_view ours;    ///< part of our error or text
   std::string_view theirs;  ///< part of iga64's errors or text
-  /// Of Verdict::Text: what both texts are equal without (ECMAScript regular expression).
+  /// For Verdict::Text: the texts are equal without matches of this (ECMAScript regular expression).
   const char* differs_in = "";
 };
 
-/// The class of one disagreement; nothing if it is not known.
+/// The class of a disagreement, or nullptr if there is none.
 const Disagreement* find_disagreement(Verdict verdict, Family family, std::string_view ours,
                                       std::string_view theirs);
 
-/// One after the other, with a "; " between.
+/// The errors joined by "; ".
 std::string all_of(const std::vector<std::string>& errors);
 
 }  // namespace eum::gen::test

@@ -1,4 +1,4 @@
-// Fields from an Instruction, in the order in which decoder.cpp and operand.cpp take them.
+// Encodes the fields of an Instruction in the order in which decoder.cpp and operand.cpp read them.
 #include "tests/frontend/gen/encode.hpp"
 
 #include <bit>
@@ -9,7 +9,7 @@
 namespace eum::gen::test {
 namespace {
 
-/// What the encoder needs of an EncodingData.
+/// The data of a family that the encoder needs.
 struct Data {
   const Layout* fields;
   TypeCodes types;
@@ -49,7 +49,7 @@ std::uint64_t offset_code(const Operand& op, int unit) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(op.address_offset / unit));
 }
 
-/// Of source 0 or 1.
+/// The fields of source 0 or 1.
 struct SourceBits {
   Bits file, type, mod, addr_mode, vstride, reg, width, hstride, subreg, addr_subreg, addr_imm, chan_sel,
       subreg16, addr_imm16, mme;
@@ -213,7 +213,7 @@ void Encoder::source(const Operand& op, const SourceBits& f) {
   if (op.is_immediate()) {
     put(f.type, code_of(d_.types.immediates, op.type));
     const unsigned bytes = size_of(op.type);
-    // Words are given twice (IVB PRM volume 4 part 3, 3.3.4).
+    // 16-bit immediates are encoded twice (IVB PRM volume 4 part 3, 3.3.4).
     if (bytes == 8)
       put(L.imm64, op.immediate);
     else

@@ -1,7 +1,6 @@
 #pragma once
-// Decoded instructions back into words, of any family, for programs that tests make up. The inverse of the
-// decoder over the same layouts; what the encoding cannot say is lost. It must not know which values are
-// legal.
+// Encodes decoded instructions for any family, for programs that tests make up. The inverse of the decoder
+// over the same layouts; what cannot be encoded is lost. Independent of which values are legal.
 #include <array>
 #include <cstddef>
 
@@ -10,13 +9,13 @@
 
 namespace eum::gen::test {
 
-/// Where the fields of the family's words are.
+/// The positions of fields in the family's words.
 const Layout& layout_of(Family family);
 
-/// Bytes that the distance of this branch counts.
+/// Bytes in a unit of this branch's distance.
 int distance_unit(Opcode opcode, Family family);
 
-/// 16 bytes, never compacted. Targets of branches count `raw`; `send` counts as a whole.
+/// 16 bytes, never compacted. Branch targets are taken from `raw`; all of `send` is encoded.
 std::array<std::byte, 16> encode(const Instruction& inst, Family family);
 
 }  // namespace eum::gen::test

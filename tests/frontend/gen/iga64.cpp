@@ -13,7 +13,7 @@
 namespace eum::gen::test {
 namespace {
 
-/// A file that lives as long as the object.
+/// A file that is removed with the object.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view suffix) {
@@ -38,7 +38,7 @@ bool installed() {
   return found;
 }
 
-/// Output and messages of `iga64 -d options` over `code`.
+/// Output and messages of `iga64 -d options` for `code`.
 std::pair<std::vector<std::string>, std::vector<std::string>> disassemble_with(
     std::span<const std::byte> code, Family family, const std::string& options) {
   TemporaryFile in(".krn"), out(".asm"), messages(".err");
@@ -49,7 +49,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> disassemble_with(
   const std::string command = "iga64 -d -p " + std::string(info(family).iga64) + " " + options + " " +
                               in.path() + " --output-on-fail -o " + out.path() + " >" + messages.path() +
                               " 2>&1";
-  // The status says only that some instruction was rejected, which the messages say too.
+  // The status only says that some instruction was rejected, as the messages do.
   [[maybe_unused]] const int status = std::system(command.c_str());
   return {read_lines(out.path()), read_lines(messages.path())};
 }
@@ -139,7 +139,7 @@ std::optional<std::map<std::size_t, std::vector<std::string>>> iga64_warnings(co
   const std::string command = "iga64 -a -Wall -p " + std::string(info(family).iga64) + " " + in.path() +
                               " -o " + out.path() + " >" + messages.path() + " 2>&1";
   [[maybe_unused]] const int status = std::system(command.c_str());
-  // "line 4.1: warning: register regioning ... (scalar)", and in the next line "see ... (Restriction 2.5)".
+  // "line 4.1: warning: register regioning ... (scalar)", followed by the line "see ... (Restriction 2.5)".
   std::map<std::size_t, std::vector<std::string>> warnings;
   std::size_t line = 0;
   const std::string prefix = "line ";

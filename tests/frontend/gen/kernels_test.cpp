@@ -1,5 +1,5 @@
-// Kernels of the vendor's compiler: labels, every instruction and the description of every message are
-// iga64's.
+// Kernels of the vendor's compiler: labels, every instruction and the description of every message are the
+// same as iga64's.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -15,7 +15,7 @@ struct Kernel {
   std::string name;
   Family family;
   std::vector<std::byte> code;
-  std::vector<std::string> listing;  // of iga64, committed
+  std::vector<std::string> listing;  // iga64's, committed
 };
 
 std::vector<Kernel> kernels() {
@@ -41,7 +41,7 @@ std::vector<std::string> our_listing(const Kernel& k) {
       out.back() += c;
   }
   for (std::string& line : out) line = squeeze(line);
-  // iga64 says nothing of bytes at the end that are no whole instruction.
+  // iga64 ignores bytes at the end that are no whole instruction.
   std::erase_if(out, [](const std::string& line) { return line.empty() || line.starts_with("//"); });
   return out;
 }
@@ -56,8 +56,8 @@ void compare(const Kernel& k, const std::vector<std::string>& theirs) {
     }
 }
 
-/// What iga64 appends or omits in the comment: coordinates of typed messages; the count of A64 scattered
-/// elements.
+/// The description without what iga64 appends, the coordinates of typed messages; it omits the count of A64
+/// scattered elements.
 std::string message_comment(std::string comment) {
   const std::size_t lengths = comment.find("; ");
   if (lengths == std::string::npos) return {};

@@ -1,4 +1,4 @@
-// Descriptors to messages: each field of each form, and how undefined descriptors are reported.
+// Decoding of descriptors to messages: each field of each form, and how undefined descriptors are reported.
 #include <catch2/catch.hpp>
 
 #include "frontend/gen/message.hpp"

@@ -101,7 +101,7 @@ std::string options(const Instruction& i) {
   if (i.no_dd_clr || i.no_dd_chk)
     out += fmt::format(" {}{}{}", i.no_dd_clr ? "NoDDClr" : "", i.no_dd_clr && i.no_dd_chk ? "," : "",
                        i.no_dd_chk ? "NoDDChk" : "");
-  // The group of channels: halves, quarters or nibbles (of four channels).
+  // The group of channels: halves, quarters or nibbles (four channels).
   const unsigned size = i.exec_size >= 16 ? 16 : i.exec_size == 8 ? 8 : 4;
   out += fmt::format(" {}{}", i.channel_offset / size + 1, size == 16 ? 'H' : size == 8 ? 'Q' : 'N');
   if (i.thread_ctrl == ThreadCtrl::Switch) out += " switch";
@@ -123,16 +123,16 @@ std::string older_text(const Instruction& i, Family family) {
   if (i.math != MathFunction::None) out += fmt::format(" {}", math_functions[static_cast<unsigned>(i.math)]);
   if (i.cond_mod != CondMod::None) {
     out += fmt::format(".{}", conditions[static_cast<unsigned>(i.cond_mod)]);
-    // sel with a condition reads no flag.
+    // A sel with a condition reads no flag.
     if (i.opcode != Opcode::sel) out += fmt::format(".f{}.{}", i.flag_reg, i.flag_subreg);
   }
   out += fmt::format("({})", i.exec_size);
   if (i.has_dst) out += " " + destination(i);
-  if (format == Format::Wait)  // its operand as the destination that it is too
+  if (format == Format::Wait)  // its operand is also the destination
     out += " " + register_text(i.src[0]) + "<1>" + swizzle_text(i.src[0].swizzle) + type_text(i.src[0].type);
   for (unsigned n = 0; n < i.source_count && format != Format::Wait; ++n)
     out += " " + source(i, i.src[n], format == Format::Ternary);
-  // The unused source of math is written.
+  // The unused source of math is printed.
   if (format == Format::Math && i.source_count == 1) out += i.align16 ? " null<4>F" : " null<8,8,1>F";
   if (is_send(format))
     out += i.send.desc.is_register

@@ -1,4 +1,4 @@
-// The tables against themselves and against what iga64 lists.
+// Consistency of the tables, and comparison with iga64's lists.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
@@ -10,7 +10,7 @@
 namespace eum::gen::test {
 
 TEST_CASE("each family has the instructions that iga64 -Xlist-ops counts") {
-  // It has no Gen7, which lacks dim and calla of Gen7.5.
+  // iga64 has no Gen7, which is Gen7.5 without dim and calla.
   const std::map<Family, std::size_t> counts{
       {Family::Gen7, 62}, {Family::Gen7_5, 64}, {Family::Gen8, 66}, {Family::Gen9, 68}, {Family::Gen11, 61}};
   for (const auto& [family, count] : counts) {

@@ -1,5 +1,5 @@
-// All words of the vectors: they decode, and the text is iga64's; of Gen7, also that of the assembly they
-// come from.
+// All words of the vectors: they decode, and the text is the same as iga64's; for Gen7 it is also compared
+// with the assembly that they were made from.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
@@ -28,8 +28,7 @@ std::vector<Vector> vectors(const char* file = "vectors.txt") {
   return out;
 }
 
-/// iga64 prints Align16 instructions of two sources as Align1 and loses swizzles such as xyxy thereby; we
-/// print them.
+/// iga64 prints two-source Align16 instructions as Align1, which loses swizzles such as xyxy; we print them.
 bool has_swizzle(const Instruction& i) { return i.align16 && !align1_form(i, Family::Gen9); }
 
 }  // namespace

@@ -33,7 +33,7 @@ TestWord bytes_of(std::string_view hex) {
   return out;
 }
 
-/// All values of a narrow field; of a wide one those with few ones or few zeros.
+/// All values of a narrow field; for a wide one the values with few ones or few zeros.
 std::vector<std::uint64_t> values(const Bits& field) {
   const unsigned width = field.width();
   std::vector<std::uint64_t> out;
@@ -91,7 +91,7 @@ WordSource::WordSource(Kind kind, Family family, std::mt19937_64& random)
 }
 
 std::vector<TestWord> WordSource::varied_fields() const {
-  // One base for each opcode and form: access mode, kinds of the operands.
+  // One base for each opcode and form (access mode and kinds of the operands).
   std::map<std::vector<int>, TestWord> bases;
   for (const TestWord& w : base_) {
     if (w.size() != 16) continue;
@@ -105,7 +105,7 @@ std::vector<TestWord> WordSource::varied_fields() const {
          form(i->src[2]), i->send.desc.is_register, i->send.ex_desc.is_register},
         w);
   }
-  // And one for each opcode that the corpus lacks, from an instruction of the same format.
+  // One for each opcode that the corpus lacks, made from an instruction of the same format.
   std::map<Format, TestWord> by_format;
   std::set<int> present;
   for (const auto& [key, w] : bases) {
@@ -159,7 +159,7 @@ std::vector<TestWord> WordSource::next(std::size_t count) {
       set_opcode(w, opcodes_[below(opcodes_.size())]);
       if (bit(w, compacted_bit) != (kind_ == Kind::Compacted)) flip(w, compacted_bit);
       if (kind_ == Kind::Compacted) {
-        // Keep registers below 128, else most words are rejected for that.
+        // Keep register numbers below 128, or most words would be rejected.
         const bool ternary = bit(w, 4) && (std::to_integer<unsigned>(w[0]) & 0x70) == 0x10;
         if (!ternary)
           for (std::size_t top : {47u, 55u, 63u})

@@ -1,6 +1,6 @@
 #pragma once
-// Instruction words for comparisons with iga64: of compiled kernels and vectors, damaged ones, random ones,
-// and base words with one field varied at a time.
+// Instruction words for comparison with iga64: from compiled kernels and vectors, damaged, random, and base
+// words with one field varied at a time.
 #include <cstddef>
 #include <random>
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace eum::gen::test {
 
-/// 8 or 16 bytes.
+/// An instruction of 8 or 16 bytes.
 using TestWord = std::vector<std::byte>;
 
-/// The committed kernels of `family`, each as its instructions.
+/// The committed kernels of `family`, each as a list of instructions.
 std::vector<std::vector<TestWord>> kernels(Family family);
 
-/// Every instruction of the committed kernels of `family`, and the vectors of its encoding.
+/// Every instruction of the committed kernels of `family`, and the vectors in its encoding.
 std::vector<TestWord> corpus(Family family);
 
 enum class Kind {
@@ -23,10 +23,10 @@ enum class Kind {
   OtherOpcode,  ///< a word of the corpus with another opcode
   Compacted,    ///< random 8 bytes with an opcode of the family
   Random,       ///< random 16 bytes with an opcode of the family
-  Field,        ///< a base word for each opcode and form of its operands, each field through its values
+  Field,        ///< a base word for each opcode and form of its operands, with each field set to its values
 };
 
-/// Words of one kind for one family. Kind::Field ends when all are given; in which order, the seed decides.
+/// Words of one kind for one family. Kind::Field is finite, in an order that the seed determines.
 class WordSource {
  public:
   WordSource(Kind kind, Family family, std::mt19937_64& random);

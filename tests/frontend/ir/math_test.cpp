@@ -1,4 +1,4 @@
-// Accuracy and special values of the transcendental ops against libm in double.
+// Accuracy and special values of the transcendental ops, compared with libm in double precision.
 #include <xmmintrin.h>
 
 #include <bit>
@@ -30,7 +30,7 @@ float two(Op op, float x, float y) {
   return result;
 }
 
-/// Distance in units of the last place of the f32 that holds `wanted`.
+/// Distance in units of the last place of the f32 nearest to `wanted`.
 double ulps(float got, double wanted) {
   if (std::isnan(got) || std::isnan(wanted)) return std::isnan(got) == std::isnan(wanted) ? 0 : 1e9;
   if (std::isinf(got) || std::fabs(wanted) >= 0x1.ffffffp127)

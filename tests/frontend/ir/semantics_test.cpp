@@ -1,5 +1,5 @@
-// The meaning of float ops against the host's own instructions, in every rounding and denormal mode, and of
-// integer ops against 128-bit arithmetic.
+// Float ops against the host's own instructions, in every rounding and denormal mode, and integer ops against
+// 128-bit arithmetic.
 #include "frontend/ir/semantics/lane_function.hpp"
 
 #include <immintrin.h>
@@ -16,7 +16,7 @@ using namespace eum::ir;
 
 namespace {
 
-/// All 4 roundings x denormals kept or flushed; restores the mode.
+/// Runs `body` in all 4 rounding modes x denormals kept or flushed, and restores the mode.
 template <class Body>
 void in_every_mode(Body body) {
   const unsigned before = _mm_getcsr();
@@ -64,7 +64,7 @@ To run_convert(Op op, Type to, Type from, From x) {
   return result;
 }
 
-/// Fails with the operands in hexadecimal.
+/// Fails with the operands in hexadecimal if the results differ.
 template <class T>
 void check_same(const char* what, T got, T wanted, Bits<T> a, Bits<T> b = 0, Bits<T> c = 0) {
   const auto g = std::bit_cast<Bits<T>>(got), w = std::bit_cast<Bits<T>>(wanted);
@@ -73,7 +73,7 @@ void check_same(const char* what, T got, T wanted, Bits<T> a, Bits<T> b = 0, Bit
   CHECK(+g == +w);
 }
 
-// The instructions themselves: the compiler may neither fold nor commute these.
+// The host's instructions themselves: the compiler can neither fold nor commute these.
 #define TWO(name, type, text)               \
   type name(type a, type b) {               \
     asm(text " %1, %0" : "+x"(a) : "x"(b)); \
@@ -116,7 +116,7 @@ float host_to_float(Half a) {
 }
 
 std::uint32_t random_float_bits(std::mt19937& random) {
-  // Half of them near 1, where operands meet.
+  // Half of them are near 1, so that operands interact.
   const auto bits = static_cast<std::uint32_t>(random());
   return (random() & 1) != 0 ? bits : (bits & 0x83ffffffu) + 0x3d800000u;
 }
@@ -132,7 +132,7 @@ TEST_CASE("f16 conversions are those of the host in every mode") {
     for (std::uint32_t i = 0; i < 0x10000; ++i) {
       const Half half{static_cast<std::uint16_t>(i)};
       check_same("to_float", to_float(half), host_to_float(half), i);
-      // Every value between two neighbours of f16, at the tie and beside it.
+      // Values between two neighbours in f16: the tie and numbers next to it.
       for (std::uint32_t offset : {0u, 1u, 0xfffu, 0x1000u, 0x1001u, 0x1fffu}) {
         const auto x = std::bit_cast<float>(std::bit_cast<std::uint32_t>(to_float(half)) + offset);
         check_same("to_half", to_half(x), host_to_half(x), static_cast<std::uint16_t>(i));
@@ -200,7 +200,7 @@ TEST_CASE("fma is that of the host's instruction in every mode") {
         for (std::uint32_t c : values) {
           const auto x = std::bit_cast<float>(a), y = std::bit_cast<float>(b), z = std::bit_cast<float>(c);
           const float got = run(Op::fma, Type::f32, {x, y, z});
-          // Which NaN of several an fma passes on is for the emitter to arrange: first a, then b, then c.
+          // Which of several NaN operands an fma propagates is up to the emitter: first a, then b, then c.
           const float wanted = x != x   ? host_add(x, x)
                                : y != y ? host_add(y, y)
                                : z != z ? host_add(z, z)
@@ -266,8 +266,8 @@ TEST_CASE("integer to float conversion rounds once, by the mode") {
                               : i < 128 ? std::uint64_t{1} << (i - 64)
                                         : random() >> (i % 64);
       const auto s = static_cast<std::int64_t>(u);
-      // A long double holds every u64, but its conversion to f32 and f64 goes through the x87, so by MXCSR it
-      // must be done in two exact halves whose sum rounds once.
+      // A long double holds every u64, but its conversion to f32 and f64 uses the x87, which ignores MXCSR;
+      // so convert two exact halves, whose sum is rounded once.
       const auto two_halves = [](auto high, std::uint32_t low) {
         return host_add(double(high) * 0x1p32, double(low));
       };
@@ -290,7 +290,7 @@ TEST_CASE("integer to float conversion rounds once, by the mode") {
 
 namespace {
 
-/// Operands of an integer type: edges and random ones.
+/// Operands of an integer type: edge values and random ones.
 template <class T>
 std::vector<T> integers() {
   using Limits = std::numeric_limits<T>;
@@ -301,7 +301,7 @@ std::vector<T> integers() {
   return values;
 }
 
-/// Every two-operand op of an integer type against arithmetic in 128 bits.
+/// Every two-operand op of an integer type against 128-bit arithmetic.
 template <class T>
 void check_integer(Type type) {
   using Wide = __int128;

@@ -1,5 +1,5 @@
-// Text form: what is printed parses to the same function; errors say where and what; the verifier sees each
-// rule broken.
+// Text form: printed functions parse to the same functions; errors say where and what; the verifier detects a
+// violation of each rule.
 #include <array>
 #include <catch2/catch.hpp>
 #include <set>

@@ -1,6 +1,6 @@
-// Runs every lowering case of cases/*.visa on the engines and compares variables. The files describe
-// themselves in cases/README.md. Each case becomes a kernel of its own: what it sets comes in the payload,
-// what it expects is stored to a surface.
+// Runs every lowering case of cases/*.visa on the engines and compares variables; cases/README.md describes
+// the files. Each case becomes its own kernel: what it sets is in the payload, what it expects is stored to a
+// surface.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ std::vector<Case> parse_file(const fs::path& path) {
   return cases;
 }
 
-/// Bits of a word of a case as an element of `type`.
+/// The bits of a word of a case as an element of `type`.
 std::uint64_t bits_of(const std::string& word, Type type) {
   if (word.find('.') != std::string::npos || word == "inf" || word == "-inf") {
     const double value = std::strtod(word.c_str(), nullptr);

@@ -1,4 +1,4 @@
-// What the parser makes of text: the fields that lowering reads.
+// Parsing of text: the fields that lowering reads.
 #include <catch2/catch.hpp>
 
 #include "frontend/visa/form.hpp"
@@ -10,7 +10,7 @@
 namespace eum::visa::test {
 namespace {
 
-/// A kernel of one instruction behind the label.
+/// A kernel of one instruction after the label.
 struct One {
   explicit One(std::string_view line) {
     auto parsed = parse(kernel_with(line));

@@ -1,4 +1,4 @@
-// What is wrong with a text: one line with the place, what was expected and what was found.
+// Errors in a text: one line with the place, what was expected and what was found.
 #include <fmt/core.h>
 
 #include <catch2/catch.hpp>
@@ -17,10 +17,10 @@ std::string error_of(std::string_view text) {
 
 struct Wrong {
   std::string_view line;
-  std::string_view expected;  ///< behind the line number
+  std::string_view expected;  ///< after the line number
 };
 
-/// Each one as the first line behind the kernel's label.
+/// Checks each line as the first one after the kernel's label.
 void check(std::initializer_list<Wrong> lines) {
   for (const Wrong& wrong : lines) {
     INFO(wrong.line);

@@ -1,6 +1,6 @@
-// The vendor's finaliser (GenX_IR) is the oracle of lowering: what its GEN for Broxton computes and what the
-// vISA engine computes are the same bytes. data/*.visaasm with the .dat that it made of each (make_data.sh);
-// with EUMULATE_VISA_DATA another folder of such pairs.
+// The vendor's finaliser (GenX_IR) is the oracle for lowering: its GEN code for Broxton and the vISA engine
+// compute the same bytes. Uses data/*.visaasm with the .dat that the finaliser made of each (make_data.sh),
+// or another folder of such pairs in EUMULATE_VISA_DATA.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<fs::path> pairs() {
   return found;
 }
 
-/// Inputs of noise, but ids that count up and a pointer where the text names them so.
+/// Noise as inputs, except for ids that count up and a pointer, which are recognised by their names.
 Start start_of(const Kernel& kernel, std::uint64_t seed) {
   Start start;
   start.seed = seed;

@@ -97,7 +97,7 @@ lsc_model::Machine Bed::machine(unsigned grf, std::uint64_t seed) const {
   machine.registers.resize(payload_bytes);
   const auto fill = [&](std::vector<std::uint8_t>& bytes) {
     for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) {
-      // No NaN, infinity or denormal of any size: sums of floats have one meaning.
+      // No NaN, infinity or denormal of any size, so that every engine computes the same sums of floats.
       const std::uint64_t bits = (random() & 0xbfffbfffbfffbfff) | 0x0400040004000400;
       std::memcpy(bytes.data() + i, &bits, 8);
     }

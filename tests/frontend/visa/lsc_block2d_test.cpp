@@ -1,5 +1,5 @@
-// Lsc block2d: every element size and order, blocks of many shapes, inside of a surface, across each of its
-// edges and beyond them, with rows that end within an element.
+// Lsc block2d: every element size and order, blocks of many shapes, inside a surface, across each of its
+// edges and outside it, with rows that end within an element.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,11 +27,11 @@ constexpr Shape shapes[] = {{1, 1, 1},  {1, 3, 5},  {1, 4, 4},   {2, 4, 8},   {4
                             {2, 5, 3},  {1, 8, 8},  {1, 16, 16}, {1, 12, 32}, {2, 8, 4},  {1, 64, 2},
                             {1, 32, 8}, {1, 4, 32}, {1, 20, 3},  {1, 2, 31},  {2, 2, 2},  {1, 8, 2}};
 
-// The surface: bytes of a row and from row to row, rows.
+// The surface: bytes in a row, bytes between rows, rows.
 constexpr unsigned row_bytes = 62, pitch = 96, rows = 20;
 constexpr std::uint64_t base = high_base + 64;
 
-/// Whether there is such a block.
+/// Whether the instruction has such a block.
 bool exists(unsigned size, const Order& order, const Shape& shape, bool store) {
   const unsigned most = size <= 2 ? 4 : size == 4 ? 2 : 1, together = std::max(1u, 4 / size);
   if (order.transpose && shape.width > std::min(32u, 64 / size)) return false;
@@ -50,7 +50,7 @@ class Blocks {
     if (count_ % EUMULATE_STEP != 0) return;
     const std::string data =
         fmt::format("V:d{}.{}x{}x{}{}", 8 * size, shape.blocks, shape.width, shape.height, order.text);
-    // Numbers that are added to x and y.
+    // Immediate offsets to x and y.
     const int dx = count_ % 3 == 0 ? 3 : 0, dy = count_ % 5 == 0 ? -2 : 0;
     const auto offset = [](int d) { return d == 0 ? std::string() : fmt::format("{:+#x}", d); };
     const std::string address = fmt::format("flat[Q.0,S.2,S.3,S.4,S.5{},S.6{}]", offset(dx), offset(dy));
@@ -61,7 +61,7 @@ class Blocks {
               h = static_cast<int>(shape.height);
     for (const int x : {0, 2, -1, -w, last - w + 1, last, 1 - last, -0x7ffffff0})
       for (const int y : {0, -1, static_cast<int>(rows) - h + 1, static_cast<int>(rows), 0x7ffffff0}) {
-        // All of it where one coordinate is far off is said by few.
+        // With one coordinate far outside, a few runs suffice.
         if (std::abs(x) > 1000 && y != 0) continue;
         for (const std::uint32_t mask : {1u, 0u}) {
           if (mask == 0 && (x != 0 || y != 0)) continue;

@@ -26,7 +26,7 @@ unsigned round_up_pow2(unsigned n) {
 }
 unsigned round_up(unsigned n, unsigned multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-/// An element in memory: nullptr and `outside` where a bounded access reads 0, nullptr where it faults.
+/// An element in memory. nullptr: it is `outside` a bounded memory and reads 0, or the access faults.
 struct Found {
   std::uint8_t* at = nullptr;
   bool outside = false;
@@ -51,14 +51,14 @@ std::uint64_t address_of(const Machine& machine, const Instruction& in, unsigned
   return in.base + cut(address, in.address_bytes);
 }
 
-/// Byte of element v of channel n in the register file, from the data's first on.
+/// Offset in the register file of element v of channel n, from the start of the data.
 unsigned place(const Machine& machine, const Instruction& in, unsigned n, unsigned v) {
   const unsigned bytes = register_bytes(in.data);
   if (in.transposed) return v * bytes;  // DstData[n].elems[v], n = 0
   return v * round_up(in.exec * bytes, machine.grf) + n * bytes;
 }
 
-// Halves, by their definition.
+// Half-precision floats, by their definition.
 double half(std::uint64_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 31);
   const double fraction = static_cast<double>(bits & 1023), sign = (bits >> 15) != 0 ? -1 : 1;
@@ -74,7 +74,7 @@ std::uint64_t half_bits(double value) {
   if (magnitude == 0) return sign;
   if (magnitude >= 65520) return sign | 0x7c00;
   const int exponent = std::max(std::ilogb(magnitude), -14);
-  const double units = std::nearbyint(std::ldexp(magnitude, 10 - exponent));  // the even one of two
+  const double units = std::nearbyint(std::ldexp(magnitude, 10 - exponent));  // ties to even
   return sign | (static_cast<std::uint64_t>(exponent + 14) * 1024 + static_cast<std::uint64_t>(units));
 }
 
@@ -106,7 +106,7 @@ std::int64_t extend(std::uint64_t value, unsigned bytes) {
   const unsigned unused = 64 - 8 * bytes;
   return static_cast<std::int64_t>(value << unused) >> unused;
 }
-/// -0 is below 0.
+/// Comparison in which -0 is below 0.
 bool below(double a, double b) { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); }
 
 std::uint64_t atomic(const std::string& op, std::uint64_t old, std::uint64_t a, std::uint64_t b,
@@ -191,7 +191,7 @@ bool execute(Machine& machine, const Block& in) {
   const int elems_per_dword = std::max(1, 4 / size), elems_per_reg = static_cast<int>(in.grf) / size;
   std::vector<std::uint8_t> registers = machine.registers;
   bool there = true;
-  // One element of the surface, at row Y + y and column X + b * W + x, to or from the registers.
+  // Moves one element of the surface, at row Y + y and column X + b * W + x, to or from the registers.
   const auto move = [&](int offset, int b, int y, int x) {
     const std::int64_t row = std::int64_t{in.y} + y, column = std::int64_t{in.x} + b * W + x;
     std::uint8_t* const data = registers.data() + in.data + offset * size;

@@ -1,17 +1,17 @@
 #pragma once
-// What lsc instructions do, written a second time from the pseudo-code of the vISA documents LSC_UNTYPED:
-// plain loops over bytes. It must include nothing of what it is to check.
+// What lsc instructions do, written independently from the pseudo-code of the vISA documents LSC_UNTYPED:
+// plain loops over bytes. Must not include any of the code that it checks.
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace lsc_model {
 
-/// A piece of memory.
+/// A block of memory.
 struct Area {
   std::uint64_t base = 0;
   std::vector<std::uint8_t> bytes;
-  bool flat = true;  ///< flat accesses find it at `base`
+  bool flat = true;  ///< accessible by flat accesses at `base`
 };
 
 struct Machine {
@@ -20,7 +20,8 @@ struct Machine {
   std::vector<Area> areas;
 };
 
-/// Shared local memory or a surface, the first bytes of an area: what lies outside reads 0 and is dropped.
+/// Shared local memory or a surface, the first bytes of an area: accesses outside read 0, and writes are
+/// dropped.
 struct Bounded {
   unsigned area = 0;
   std::uint64_t size = 0;
@@ -46,14 +47,14 @@ constexpr unsigned register_bytes(Data d) {
 
 struct Instruction {
   enum class Kind : std::uint8_t { Load, Store, Atomic, Status } kind = Kind::Load;
-  std::string atomic;  ///< behind "atomic_": "iadd"
+  std::string atomic;  ///< after "atomic_", such as "iadd"
   Data data = Data::d32;
   unsigned elements = 1;
-  unsigned channels = 0;  ///< mask of a quad; 0: a vector
+  unsigned channels = 0;  ///< component mask of a quad message; 0: a vector
   bool transposed = false;
   unsigned exec = 32;
   std::uint32_t mask = ~0u;
-  // addresses: scale * address + offset wraps around in the address's size, then the base is added
+  // scale * address + offset wraps around at the size of addresses, then the base is added
   unsigned address_bytes = 8;
   std::uint32_t scale = 1;
   std::int64_t offset = 0;
@@ -61,13 +62,13 @@ struct Instruction {
   bool strided = false;
   std::uint64_t pitch = 0;
   const Bounded* bounded = nullptr;  ///< null: flat
-  // bytes in the register file; none: null
+  // byte offsets in the register file; none: a null operand
   static constexpr unsigned none = ~0u;
   unsigned addresses = none, dst = none, source0 = none, source1 = none;
 };
 
-/// False: some address of a flat access is in no area; the machine is as it was but for memory that stores
-/// and atomics have reached before.
+/// Returns false if an address of a flat access is in no area; then the machine is unchanged except for
+/// memory that stores and atomics had already written.
 bool execute(Machine& machine, const Instruction& instruction);
 
 struct Block {
@@ -77,8 +78,8 @@ struct Block {
   std::uint64_t base = 0;
   std::uint32_t surface_width = 0, surface_height = 0, surface_pitch = 0;  ///< minus one each
   std::int32_t x = 0, y = 0;
-  unsigned data = 0;       ///< byte in the register file
-  unsigned bytes() const;  ///< of the registers that it takes; `grf` whole ones for each block
+  unsigned data = 0;       ///< byte offset in the register file
+  unsigned bytes() const;  ///< of the registers, whole ones of `grf` bytes for each block
   unsigned grf = 64;
 };
 bool execute(Machine& machine, const Block& block);

@@ -1,4 +1,4 @@
-// Lsc instructions that are refused, each with the rule that it breaks, and caching: which pairs there are is
+// Lsc instructions that are refused, each with the rule that it breaks, and caching: the legal pairs are
 // copied from the document's table.
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ void check_accepted(const std::string& line) {
 }  // namespace
 
 TEST_CASE("lsc: caching is what the document's table has for the kind of access") {
-  // L1, L3, and for whom: b both, l loads, s stores.
+  // L1, L3, and which accesses have the pair: b both, l loads, s stores.
   constexpr std::string_view table[] = {"df df b", "uc uc b", "st uc b", "uc ca l", "ca uc l",
                                         "ca ca l", "st ca l", "ri ca l", "uc wb s", "wt uc s",
                                         "wt wb s", "st wb s", "wb wb s"};
@@ -46,7 +46,7 @@ TEST_CASE("lsc: caching is what the document's table has for the kind of access"
              "expected caching that loads have");
       expect(whom == 'b' || whom == 's', "lsc_store.ugm" + suffix + " (M1, 32) flat[A]:a64 V:d32",
              "expected caching that stores have");
-      // Those of stores that leave the first level out.
+      // Atomics have the modes of stores that bypass the first level.
       expect((whom == 'b' || whom == 's') && (l1 == "uc" || l1 == "df"),
              "lsc_atomic_iinc.ugm" + suffix + " (M1, 32) V:d32 flat[A]:a64 %null %null",
              "expected caching that atomics have");
@@ -110,7 +110,7 @@ TEST_CASE("lsc: what is out of range is refused with the rule and what was found
   check("lsc_load_quad.tgm (M1, 16) V:d64.x bti(5)[A,B]:a32", "expected d32 of a typed message, found d64");
   check("lsc_load_quad.tgm (M1, 16) V:d32.x bti(254)[A,B]:a32", "expected the index of a surface, found 254");
   check("lsc_load_quad.tgm (M1, 16) V:d32.x bti(5)[%null,B]:a32", "expected addresses, found none");
-  // What has no effect on results that could be modelled.
+  // Instructions without effect on results that could be modelled.
   check("lsc_ccs_update.ugm (M1, 32) flat[A]:a64 %null:d32", "lsc_ccs_update of ugm is not modelled");
   check("lsc_read_state_info.tgm V bti(0x4)", "lsc_read_state_info of tgm is not modelled");
 }

@@ -1,4 +1,4 @@
-// Lsc messages that act on images, counters and scratch space, fences, and what a fault leaves.
+// Lsc messages for images, counters and scratch space; fences; and the state after a fault.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -20,10 +20,11 @@ void put(std::vector<std::uint8_t>& bytes, std::size_t at, std::uint32_t value) 
   std::memcpy(bytes.data() + at, &value, 4);
 }
 
-/// Bytes from the data of a component to that of the next one.
+/// Bytes between the data of successive components.
 unsigned step(unsigned exec, unsigned grf) { return (exec * 4 + grf - 1) / grf * grf; }
 
-/// Coordinates inside of the image and beyond its edges, and what names surfaces.
+/// A machine with coordinates inside the image and beyond its edges, and with operands that name the
+/// surfaces.
 Machine image_machine(const Bed& bed, unsigned grf, unsigned exec, std::uint64_t seed) {
   Machine machine = bed.machine(grf, seed);
   Random random(seed);
@@ -36,7 +37,7 @@ Machine image_machine(const Bed& bed, unsigned grf, unsigned exec, std::uint64_t
   put(machine.registers, scalars + 4 * 3, state_place + 64 + 11);
   return machine;
 }
-/// Byte of the texel in area Surface, or none.
+/// Offset of a texel in area Surface, or `outside`.
 constexpr unsigned outside = ~0u;
 unsigned texel(const Machine& machine, unsigned n) {
   const std::uint32_t u = dword(machine.registers, addresses + 4 * n),
@@ -74,7 +75,7 @@ TEST_CASE("lsc: typed loads give the channels of the mask, stores write the firs
           const unsigned at = texel(before, n);
           for (unsigned k = 0, m = 0; k < 4; ++k) {
             if ((channels >> k & 1) == 0) continue;
-            // R32_UINT lacks green and blue, which are 0, and alpha, which is 1.
+            // R32_UINT lacks green and blue, which read 0, and alpha, which reads 1.
             const std::uint32_t value = at == outside ? 0
                                         : k == 0      ? dword(before.areas[Surface].bytes, at)
                                                       : k == 3;
@@ -174,7 +175,7 @@ TEST_CASE("lsc: the surface that r0 names is the thread's scratch space, else a 
           std::memcpy(only.registers.data() + values, before.areas[Scratch].bytes.data() + 64, 64);
           return only;
         }());
-  // Shifted by another number it is none.
+  // Shifted by another count it is not the scratch space.
   put(before.registers, 20, state_place << 5);
   after = before;
   std::memcpy(after.registers.data() + values, before.areas[Surface].bytes.data() + 64, 64);
@@ -183,7 +184,7 @@ TEST_CASE("lsc: the surface that r0 names is the thread's scratch space, else a 
 }
 
 TEST_CASE("lsc: addresses of packed numbers count one after the other, whatever they are added to") {
-  // The finaliser makes 0, 4, 8, 12 of the first (GenX_IR -platform PVC and BXT).
+  // The finaliser turns the first vector into 0, 4, 8, 12 (GenX_IR -platform PVC and BXT).
   Bed bed;
   Machine before = bed.machine(64, 15);
   put(before.registers, scalars, 32);
@@ -225,7 +226,7 @@ TEST_CASE("lsc: a load that faults leaves every register, and so does a surface 
   faults("lsc_load.ugm (M1, 1) V:d64x64t flat[A+0xfc0]:a64", ~0u);
   faults("lsc_load.ugm (M1, 8) V:d32 bss(S.3)[B]:a32", ~0u);
   faults("lsc_load.ugm (M1, 8) V:d32 ss(0x7000)[B]:a32", ~0u);
-  // Nobody asks where the state is while no channel is on.
+  // The surface state is not read while no channel is active.
   const Bed::Kernel kernel = Bed::compile(kernel_text("lsc_load.ugm (M1, 8) V:d32 bss(S.3)[B]:a32"), 64);
   CHECK(bed.difference(kernel, 0, before, before, true).empty());
 }

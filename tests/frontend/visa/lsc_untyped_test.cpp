@@ -17,16 +17,16 @@ namespace {
 
 constexpr const char* data_names[] = {"d8", "d16", "d32", "d64", "d8u32", "d16u32", "d16u32h"};
 
-/// An address model: its text, and where addresses of it lead.
+/// An address model: its text, and the memory that its addresses reach.
 struct Model {
   const char* unit;
   const char* text;
   const char* size;
   unsigned address_bytes;
-  std::uint64_t first;  ///< what an address register holds for the first byte that may be accessed
+  std::uint64_t first;  ///< value in an address register for the first accessible byte
   unsigned bytes;
-  std::uint64_t base;  ///< that the model adds
-  int area;            ///< of bounded memory; -1: flat
+  std::uint64_t base;  ///< added by the model
+  int area;            ///< area of the bounded memory; -1: flat
 };
 constexpr Model models[] = {
     {"ugm", "flat", "a64", 8, high_base, area_bytes, 0, -1},
@@ -62,7 +62,7 @@ enum class Pattern : std::uint8_t { Row, Scattered, Same, End, Count };
 
 class Matrix {
  public:
-  /// Runs one instruction with every pattern, and checks it. `more` comes behind the address's offset.
+  /// Runs one instruction with every pattern and checks the results. `pitch` follows the address's offset.
   void check(Instruction in, const Model& model, const std::string& name, const std::string& shape,
              const std::string& pitch = "");
   unsigned count() const { return count_; }
@@ -100,7 +100,7 @@ void Matrix::place(lsc_model::Machine& machine, const Instruction& in, const Mod
   std::memcpy(machine.registers.data() + scalars + 8 * 6, &high_base, 8);
   const unsigned size = memory_bytes(in.data), span = size * (in.channels != 0 ? 4 : in.elements);
   const auto scale = static_cast<std::int64_t>(in.scale);
-  // The least register value that leads into the memory, at a multiple of the element's size.
+  // The smallest register value that reaches the memory at a multiple of the element's size.
   const auto wanted = static_cast<std::int64_t>(model.first) - in.offset;
   std::int64_t start = wanted / scale;
   while (start * scale < wanted || start % 8 != 0) ++start;
@@ -124,7 +124,7 @@ void Matrix::check(Instruction in, const Model& model, const std::string& name, 
                    const std::string& pitch) {
   const unsigned grf = ++count_ % 3 == 0 ? 32 : 64;
   if (count_ % EUMULATE_STEP != 0) return;
-  // Numbers that have 16 bits go through offsets and scales of such.
+  // 16-bit addresses have 16-bit offsets.
   Scaling scaling = scalings[count_ % std::size(scalings)];
   if (in.address_bytes == 2 && scaling.offset > 0x7fff) scaling.offset = 64;
   in.scale = scaling.scale;
@@ -205,7 +205,7 @@ TEST_CASE("lsc: strided loads and stores, packed unless a pitch says otherwise")
   using Kind = Instruction::Kind;
   Matrix matrix;
   for (const Model& model : models) {
-    // Loads of a row scale one address.
+    // Strided accesses scale one address.
     for_each_shape([&](Data data, unsigned elements, bool transposed, unsigned exec) {
       const std::string shape = vector_shape(data, elements, transposed);
       const unsigned packed = elements * memory_bytes(data);

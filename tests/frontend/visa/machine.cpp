@@ -33,7 +33,7 @@ Machine::Machine()
 }
 
 Machine::Outcome Machine::run(const ir::Function& function, jit::Engine& engine, const Start& start) {
-  // The memory stays where it is: surfaces point to it.
+  // The memory is not reallocated, because surfaces point to it.
   std::uint64_t seed = start.seed;
   for (std::vector<std::byte>* part : {&surface_memory_, &slm_, &region_memory_}) {
     const std::vector<std::byte> bytes = noise(part->size(), seed++);

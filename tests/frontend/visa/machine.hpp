@@ -1,6 +1,6 @@
 #pragma once
-// Runs a lowered kernel as one thread on a small memory that a seed fills: a surface, shared local memory and
-// a region of the address space. It must not know front ends.
+// Runs a lowered kernel as one thread on a small memory that is filled from a seed: surfaces, shared local
+// memory and a region of the address space. Independent of front ends.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,22 +14,23 @@
 
 namespace eum::visa::test {
 
-/// What a thread of a kernel starts with: a payload from byte 0 of the registers on, r0 first.
+/// The state in which a kernel's thread starts: the payload is in the registers from byte 0 on, r0 first.
 struct Start {
   std::vector<std::byte> payload;
-  std::uint32_t channels = ~std::uint32_t{0};  ///< that are on
-  std::uint64_t seed = 0;                      ///< of memory
+  std::uint32_t channels = ~std::uint32_t{0};  ///< active ones
+  std::uint64_t seed = 0;                      ///< for the memory
 };
 
 class Machine {
  public:
-  /// The surface's binding table index and size; where the region begins.
+  /// The number of surfaces, at binding table indices from 0 on, and the size of each; the address of the
+  /// region.
   static constexpr unsigned surfaces = 8, surface_bytes = 4096, slm_bytes = 4096;
   static constexpr std::uint64_t region = 0x1'0000'0000, region_bytes = 4096;
 
   Machine();
 
-  /// Runs `function` from `start`. Returns the memory that is left, or what a fault says.
+  /// Runs `function` from `start`. Returns the resulting memory, or the text of a fault.
   struct Outcome {
     std::vector<std::byte> memory;
     std::string fault;
@@ -37,7 +38,7 @@ class Machine {
   };
   Outcome run(const ir::Function& function, jit::Engine& engine, const Start& start);
 
-  /// Registers that the last run left.
+  /// The registers that the last run left.
   const std::vector<std::byte>& registers() const { return registers_; }
 
  private:
@@ -47,13 +48,13 @@ class Machine {
   std::vector<std::byte> registers_;
 };
 
-/// The reference engine and all others that this machine has.
+/// The reference engine and all others that this host can run.
 std::vector<jit::Engine*> engines();
 
 /// `bytes` of interesting bit patterns from `seed`.
 std::vector<std::byte> noise(std::size_t bytes, std::uint64_t seed);
 
-/// First byte at which two memories differ, as text; empty: none.
+/// The first byte at which two memories differ, as text, or empty.
 std::string difference(const Machine::Outcome& a, const Machine::Outcome& b);
 
 }  // namespace eum::visa::test

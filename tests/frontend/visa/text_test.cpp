@@ -1,4 +1,4 @@
-// Text to data and back: each instruction has a line, each text comes back the same.
+// Text to data and back: each instruction has a line, and each text is printed unchanged.
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -52,7 +52,7 @@ TEST_CASE("names of instructions differ, and numbers differ with their sub-numbe
     INFO(row.text);
     CHECK(names.insert(row.text).second);
     if (row.text != "fccall")
-      CHECK(numbers.insert({row.number, row.sub}).second);  // call with another convention
+      CHECK(numbers.insert({row.number, row.sub}).second);  // call with a different convention
   }
   for (const LscOpInfo& row : lsc_op_table) {
     INFO(row.text);

@@ -1,4 +1,4 @@
-// Reads texts.
+// Reads the text files.
 #include "tests/frontend/visa/texts.hpp"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// The decoder against the table-free oracle over every prefix pair, VEX payload and ModRM byte; and round
-// trips.
+// The decoder against the oracle, which uses no tables, over every prefix pair, VEX payload and ModRM byte;
+// and round trips.
 #include <fmt/core.h>
 
 #include <catch2/catch.hpp>
@@ -31,7 +31,7 @@ bool agrees(const Bytes& bytes, Mode mode) {
   return same && (o.immediate ? i.msr == o.msr : i.index == o.index);
 }
 
-/// Compares on the bytes; counts, and on the first difference fails with the bytes.
+/// Compares decoder and oracle on the bytes and counts; the first difference fails the test with the bytes.
 struct Comparison {
   std::size_t cases = 0, instructions = 0;
   void operator()(const Bytes& bytes, Mode mode) {
@@ -68,8 +68,7 @@ TEST_CASE("every pair of prefix bytes x opcode x ModRM agrees with the oracle") 
       }
   if (EUMULATE_STEP != 1) return;
   CHECK(compare.cases == 3u * 65536 * 256);
-  // 64-bit mode, mod 11: 64 ModRM bytes after each pair of which the last of F2, F3 stands somewhere and no
-  // LOCK.
+  // 64-bit mode, mod 11: 64 ModRM bytes after each pair that contains F2 or F3 and no LOCK.
   std::size_t pairs = 0;
   const Bytes segment_like{0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67};
   pairs += 2 * 2;                        // F2/F3 F2/F3
@@ -81,7 +80,7 @@ TEST_CASE("every pair of prefix bytes x opcode x ModRM agrees with the oracle") 
 TEST_CASE("every VEX payload x ModRM agrees with the oracle") {
   Comparison compare;
   Bytes bytes{0xc4, 0, 0, 0, 0, 0x25, 0x80, 0xfe, 0xff, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc};
-  constexpr unsigned payload_step = EUMULATE_STEP == 1 ? 1 : 61;  // odd: each bit is seen set and clear
+  constexpr unsigned payload_step = EUMULATE_STEP == 1 ? 1 : 61;  // odd, so each bit takes both values
   for (Mode mode : modes)
     for (unsigned opcode : {0xf8u, 0xf6u})
       for (unsigned payload = 0; payload < 0x10000; payload += payload_step)
@@ -92,7 +91,7 @@ TEST_CASE("every VEX payload x ModRM agrees with the oracle") {
           bytes[4] = static_cast<std::uint8_t>(modrm);
           compare(bytes, mode);
         }
-  // R and X are ignored, B and rm choose the register, pp the direction; W, L, vvvv are fixed.
+  // R and X are ignored, B and rm select the register, pp the direction; W, L, vvvv are fixed.
   if (payload_step == 1) CHECK(compare.instructions == 2u * (2 * 2) * (2 * 8) * 2);
 }
 
@@ -157,10 +156,10 @@ TEST_CASE("every EVEX payload of maps 4 and 7 x ModRM agrees with the oracle") {
             bytes[5] = modrm;
             compare(bytes, mode);
           }
-  // Register operands: 5 of the ModRM bytes for map 4, of which 2 have reg = 0, as map 7 wants it with either
-  // opcode. The high five bits but X3 choose registers, pp the direction.
+  // Register operands: 5 of the ModRM bytes for map 4; 2 of them have reg = 0, as map 7 requires, with either
+  // opcode. The high five bits except X3 select registers, pp the direction.
   if (EUMULATE_STEP == 1) CHECK(compare.instructions == 32u * 2 * (5 + 2 * 2));
-  // The last payload byte and the opcode, and prefixes before it.
+  // The last payload byte and the opcode; and prefixes before the instruction.
   for (Mode mode : modes)
     for (std::uint8_t map : Bytes{0xf4, 0xf7, 0x0c, 0xf2})
       for (unsigned last = 0; last < 256; ++last)
@@ -307,7 +306,7 @@ TEST_CASE("verdicts that the document and the manual spell out") {
       {{0xf2}, Mode::Bits64, Verdict::Truncated, Undefined::None, 0, ""},
       {{}, Mode::Bits64, Verdict::Truncated, Undefined::None, 0, ""},
       {Bytes(15, 0x2e), Mode::Bits64, Verdict::TooLong, Undefined::None, 0, ""},
-      // The document's data: REX that a legacy prefix follows is void.
+      // From the document: a REX followed by a legacy prefix is ignored.
       {{0x45, 0xf2, 0x0f, 0x38, 0xf8, 0xd0},
        Mode::Bits64,
        Verdict::Instruction,

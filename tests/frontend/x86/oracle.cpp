@@ -1,4 +1,4 @@
-// One pass over positions of the byte string; every rule is spelled out where it applies.
+// One pass over the byte string; every rule is spelled out where it applies.
 #include "tests/frontend/x86/oracle.hpp"
 
 namespace eum::x86::test {
@@ -13,7 +13,7 @@ bool is_legacy_prefix(unsigned b) {
 
 struct Text {
   const std::vector<std::uint8_t>& bytes;
-  // -1: not there, -2: beyond what an instruction may have
+  // -1: missing, -2: beyond the longest instruction
   int at(unsigned i) const {
     if (i >= 15 && bytes.size() >= 15) return -2;
     return i < bytes.size() ? bytes[i] : -1;
@@ -45,7 +45,7 @@ Oracle oracle_decode(const std::vector<std::uint8_t>& bytes, int bits) {
   }
   if (text.at(start) < 0) return missing(text.at(start));
 
-  // What the prefixes say, read backwards from the opcode.
+  // The effect of the prefixes, read backwards from the opcode.
   bool lock = false, p66 = false, p67 = false;
   unsigned rex = 0, last_repeat = 0;
   for (unsigned i = start; i-- > 0;) {
@@ -105,7 +105,7 @@ Oracle oracle_decode(const std::vector<std::uint8_t>& bytes, int bits) {
     if (modrm < 0) return missing(modrm);
     if (promoted && modrm < 0xc0) return simple(Oracle::Foreign);  // ENQCMD, ENQCMDS
     evex = true;
-    vex = !promoted;  // what follows is as with VEX
+    vex = !promoted;  // the rest is as with VEX
     modrm_at = start + 5;
   } else {
     return simple(Oracle::Foreign);

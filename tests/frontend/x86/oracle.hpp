@@ -1,6 +1,6 @@
 #pragma once
 // A second decoder, written from the document without tables: it measures the encoding first and decodes it
-// after. It must not include the decoder's sources.
+// afterwards. Must not include the decoder's sources.
 #include <cstdint>
 #include <vector>
 
@@ -8,8 +8,8 @@ namespace eum::x86::test {
 
 struct Oracle {
   enum Kind { Instruction, Foreign, Undefined, Truncated, TooLong } kind = Truncated;
-  unsigned length = 0;  // Instruction, Undefined
-  bool read = false;    // Instruction, and the rest
+  unsigned length = 0;  // of Instruction and Undefined
+  bool read = false;    // this and the rest: of Instruction
   bool immediate = false;
   bool privileged = false;
   bool apx = false;

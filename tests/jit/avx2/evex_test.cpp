@@ -1,5 +1,5 @@
-// What emitters write in instructions of AVX2 does the same on vector registers that only EVEX encodes: each
-// instruction runs on registers below 16 and on registers above, on the same random operands.
+// AVX2 instructions behave the same on vector registers that only EVEX can encode: each instruction runs on
+// registers below 16 and on registers above, on the same random operands.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -27,9 +27,9 @@ struct State {
   bool operator==(const State&) const = default;
 };
 
-/// Operands by letters: a to e are ymm registers (a is the result), A to E their low halves, m 32 bytes of
-/// memory, n 16, o 8, p 4, r a general register, R one of 64 bits, x memory that d indexes, X that D indexes;
-/// a number is an immediate.
+/// Operands as letters: a to e are ymm registers (a is the result), A to E their low halves; m, n, o, p are
+/// 32, 16, 8 and 4 bytes of memory; r is a general register, R a 64-bit one; x is memory indexed by d, X by
+/// D; a number is an immediate.
 struct Form {
   asmjit::InstId id;
   const char* operands;
@@ -64,7 +64,7 @@ State run(const Form& form, unsigned first, bool evex, State state) {
   a.mov(x86::rax, x86::ptr(x86::rdi, offsetof(State, general), 8));
   const auto o = operands_of(form, first);
   const auto at = [&](std::size_t i) { return i < o.size() ? o[i] : Operand(); };
-  a.xor_(x86::ecx, x86::ecx);  // else ZF is the caller's where the instruction leaves it
+  a.xor_(x86::ecx, x86::ecx);  // or an instruction that keeps ZF would show the caller's
   a.emit(form.id, at(0), at(1), at(2), at(3));
   a.setz(x86::byte_ptr(x86::rdi, offsetof(State, zero)));
   a.mov(x86::ptr(x86::rdi, offsetof(State, general), 8), x86::rax);
@@ -137,7 +137,7 @@ constexpr Form forms[]{
     {I::kIdVptest, "am"},
     {I::kIdVperm2f128, "abc32"},
     {I::kIdVperm2f128, "abc49"},
-    // Which EVEX encodes under the same name
+    // Instructions that EVEX encodes under the same name
     {I::kIdVmovups, "am"},
     {I::kIdVmovups, "ma"},
     {I::kIdVmovups, "An"},
@@ -256,7 +256,7 @@ TEST_CASE("EVEX: instructions of AVX2 do the same on registers 16 to 31") {
       for (auto& vector : state.vectors)
         for (std::uint32_t& word : vector) word = static_cast<std::uint32_t>(random());
       for (std::uint32_t& word : state.memory) word = static_cast<std::uint32_t>(random());
-      if (round % 2 == 0)  // where values are equal
+      if (round % 2 == 0)  // some values are equal
         for (unsigned i = 0; i < 8; i += 2) state.vectors[2][i] = state.vectors[1][i];
       if (form.operands[1] == 'x' || form.operands[1] == 'X')
         for (std::uint32_t& word : state.vectors[3]) word %= 32;
@@ -267,7 +267,7 @@ TEST_CASE("EVEX: instructions of AVX2 do the same on registers 16 to 31") {
       asmjit::InstAPI::instIdToString(asmjit::Arch::kX64, form.id, name);
       INFO(name.data() << " " << form.operands << " round " << round);
       State expected = low, found = high;
-      // VEX clears the mask of a gather.
+      // A VEX gather clears its mask register.
       if (form.operands[1] == 'x' || form.operands[1] == 'X') expected.vectors[1] = found.vectors[1];
       if (form.id != I::kIdVptest) expected.zero = found.zero = 0;
       REQUIRE((found == expected));

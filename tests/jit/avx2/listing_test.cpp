@@ -1,6 +1,7 @@
-// What the AVX2 engine emits, pinned as text: listings.txt (single ops) and hot_paths.txt (what kernels spend
-// their time on) hold functions and the host instructions of one version of their blocks, and listings.txt of
-// avx512 what that engine does in its own way. After a change that is meant to give other code:
+// What the AVX2 engine emits, pinned as text: listings.txt (single ops) and hot_paths.txt (the code in which
+// kernels spend most of their time) hold functions and the host instructions of one version of their blocks;
+// listings.txt of avx512 holds what that engine does differently. After a change that is meant to change the
+// code:
 //   EUMULATE_UPDATE=1 build/release/tests/test_jit "text:*"     and read the difference
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// Labels by the order in which they appear.
+/// Numbers the labels in the order in which they appear.
 std::string with_own_labels(const std::string& text) {
   static const std::regex label("\\bL([0-9]+)\\b");
   std::map<std::string, std::size_t> numbers;
@@ -36,7 +37,7 @@ std::string with_own_labels(const std::string& text) {
   return result.append(from, text.end());
 }
 
-/// Without the host's addresses.
+/// The line without host addresses.
 std::string plain(const std::string& line) {
   static const std::regex address("^mov (r[a-z0-9]+), [0-9]{5,}$");
   return std::regex_replace(line, address, "mov $1, host");
@@ -49,7 +50,7 @@ std::vector<std::string> lines_of(const std::string& listing) {
   return lines;
 }
 
-/// From the line `first` on, to the one before `end`.
+/// The lines from the one that starts with `first` up to, not including, the next one that starts with `end`.
 std::string lines_between(const std::string& listing, std::string_view first, std::string_view end) {
   std::string text;
   for (std::string line : lines_of(listing)) {
@@ -62,8 +63,8 @@ std::string lines_between(const std::string& listing, std::string_view first, st
   return {};
 }
 
-/// Of the listing: one version of all blocks ("all" channels on, or "some"), without the budget and without
-/// the host's addresses. `only`: there is no other one.
+/// One version of all blocks ("all" channels on, or "some") from the listing, without the budget and without
+/// host addresses. `only`: no other version exists.
 std::string version_text(const std::string& listing, std::string_view channels, bool only) {
   const std::string own = fmt::format(", {} channels on", channels);
   std::vector<std::string> lines;
@@ -72,14 +73,14 @@ std::string version_text(const std::string& listing, std::string_view channels, 
     if (line.starts_with("; b")) {
       inside = line.find(own) != std::string::npos;
       if (!inside && !lines.empty()) {
-        lines.pop_back();  // the label of another version
+        lines.pop_back();  // the label of the next version
         break;
       }
       line = line.substr(0, line.find(','));
     }
     if (!inside || line.starts_with("; @") || line.starts_with("sub qword ptr [rbx+8], ")) continue;
     lines.push_back(line);
-    // Exited; what follows the version is out of line.
+    // The exit ends the version; code emitted out of line follows.
     if ((only || channels == "some") && line == "mov eax, 0") break;
   }
   std::string text;
@@ -87,7 +88,7 @@ std::string version_text(const std::string& listing, std::string_view channels, 
   return with_own_labels(text);
 }
 
-/// The listing of a case, all of it.
+/// The whole listing of a case.
 std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimisations = {}) {
   CompileOptions options;
   options.listing = true;
@@ -107,21 +108,21 @@ std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimi
   return (*executable)->listing();
 }
 
-/// The part that is pinned.
+/// The part of the listing that is pinned.
 std::string pinned_text(Engine& engine, const TextCase& one) {
   if (one.has("formula") && !orders_formulas) return one.expected;
   const std::string listing = listing_of(engine, one);
-  // The prologue comes last, before constants.
+  // The prologue is emitted last, just before the constants.
   if (one.has("begin")) return lines_between(listing, "push rbx", "align");
   if (one.has("leave")) return lines_between(listing, "lea rcx, [rsp+", "ret");
-  // Code for calls out of line follows what is out of line.
+  // The out-of-line code is followed by the code for its calls.
   if (one.has("out")) return lines_between(listing, "; b0", "sub rsp, 56");
   return version_text(listing, one.has("some") ? "some" : "all", one.has("one"));
 }
 
 constexpr std::string_view files[]{"avx2/listings.txt", "avx2/hot_paths.txt"};
 
-/// Each file has at least so many cases, and the engine gives what they say.
+/// Checks that each file has at least `least` cases and that the engine emits the text of each.
 void check_listings(const Result<std::unique_ptr<Engine>>& engine, std::span<const std::string_view> names,
                     std::size_t least) {
   if (!engine) {

@@ -1,5 +1,5 @@
-// Every pass and liveness on small functions, as text: <pass>.txt holds the input and what the pass makes of
-// it. After a change that is meant to give other text:
+// Every pass and liveness on small functions, as text: <pass>.txt holds the input and the output of the pass.
+// After a change that is meant to change the output:
 //   EUMULATE_UPDATE=1 build/release/tests/test_jit "text:*"     and read the difference
 #include "jit/passes/passes.hpp"
 
@@ -51,7 +51,7 @@ std::string_view role_text(MaskRole role) {
   }
 }
 
-/// What is live where each block begins and ends, and the roles of masks.
+/// What is live at the beginning and the end of each block, and the roles of masks.
 std::string liveness_text(const ir::Function& function, bool exact) {
   const Liveness liveness(function, function.slot_bytes, exact);
   std::string text;
@@ -82,7 +82,7 @@ std::string_view comparison_text(LinearUse::Kind kind) {
                                            : "both are the same";
 }
 
-/// What is known of each access, with ids in r1.
+/// What is known about each access and comparison, with ids in r1.
 std::string linear_text(const ir::Function& function) {
   const Liveness liveness(function, function.slot_bytes, false);
   const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8}, true);
@@ -105,7 +105,8 @@ std::string linear_text(const ir::Function& function) {
   return text;
 }
 
-/// The function with the scalars beside its vectors, and what takes them, with ids in r1.
+/// The function with the scalars added beside its vectors, and the instructions that use them, with ids in
+/// r1.
 std::string scalar_runs_text(ir::Function& function) {
   Liveness liveness(function, function.slot_bytes, false);
   const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8}, true);
@@ -124,7 +125,7 @@ std::string scalar_runs_text(ir::Function& function) {
   return text;
 }
 
-/// Each access of the address space, and the region that it looks into.
+/// Each access to the address space, and the number of its cached region.
 std::string region_numbers_text(const ir::Function& function) {
   const RegionNumbers numbers(function, StateLayout::of(function));
   std::string text;
@@ -139,7 +140,7 @@ std::string region_numbers_text(const ir::Function& function) {
 
 TEST_CASE("text: every pass of the pipeline") {
   REQUIRE_FALSE(pipeline().empty());
-  for (const Pass& pass : pipeline()) {  // a new pass without a file fails here
+  for (const Pass& pass : pipeline()) {  // a pass without a file fails here
     std::size_t cases = 0;
     const bool other_order = pass.name == "expand_math" && !orders_formulas;
     check_text_file(
@@ -263,7 +264,7 @@ TEST_CASE("text: scalars beside what is known to go up") {
   CHECK(cases >= 4);
 }
 
-// Each condition is made of the one before it twice: to follow every path through them would take for ever.
+// Each condition uses the previous one twice: following every path through them would take exponential time.
 TEST_CASE("conditions of both halves that are parts of many are put together once") {
   const auto text_of = [](unsigned levels) {
     std::string text = R"(b0: ip 0x0 count 1
@@ -291,9 +292,9 @@ TEST_CASE("conditions of both halves that are parts of many are put together onc
   };
   constexpr unsigned few = 10, many = 100;
   const std::string joined = text_of(few);
-  CHECK(count(joined, ".mx16 ") == few + 2);  // one each, and twice the concat
+  CHECK(count(joined, ".mx16 ") == few + 2);  // one per level, and the concat twice
   CHECK(count(joined, ": is %") == 3);        // both comparisons and the concat
-  // What is made of too many stays in its halves.
+  // Conditions made of too many parts stay in halves.
   CHECK(count(text_of(many), ": is %") == 2);
 }
 

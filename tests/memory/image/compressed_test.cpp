@@ -1,5 +1,5 @@
 // Compressed formats: blocks whose texels are worked out by hand, BC1 to BC5 against a model in double
-// arithmetic, the others against what Mesa makes of them (compressed_vectors.txt).
+// arithmetic, the others against Mesa's results (compressed_vectors.txt).
 #include <catch2/catch.hpp>
 
 #include <bit>
@@ -24,7 +24,7 @@ Block bytes(std::initializer_list<unsigned> values) {
   return block;
 }
 
-/// Eight bytes from the highest on, as ETC's specification writes them.
+/// Eight bytes, the highest first, as ETC's specification writes them.
 Block big_endian(std::uint64_t value) {
   Block block;
   for (int shift = 56; shift >= 0; shift -= 8) block.push_back(static_cast<std::byte>(value >> shift));
@@ -33,7 +33,7 @@ Block big_endian(std::uint64_t value) {
 
 std::uint32_t f32(double value) { return std::bit_cast<std::uint32_t>(static_cast<float>(value)); }
 
-/// Texel of numbers, of bytes as fractions of 255.
+/// A texel of numbers; of bytes as fractions of 255.
 Texel of(double r, double g, double b, double a) { return {f32(r), f32(g), f32(b), f32(a)}; }
 Texel of_bytes(double r, double g, double b, double a = 255) {
   return of(r / 255, g / 255, b / 255, a / 255);
@@ -50,14 +50,14 @@ double linear_of_srgb(double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c 
 
 unsigned byte_at(const Block& block, std::size_t i) { return std::to_integer<unsigned>(block[i]); }
 
-/// The model: bits of a block by number.
+/// The model: bits of a block, by position.
 unsigned bits_at(const Block& block, unsigned first, unsigned count) {
   unsigned value = 0;
   for (unsigned i = 0; i < count; ++i) value |= (byte_at(block, (first + i) / 8) >> (first + i) % 8 & 1) << i;
   return value;
 }
 
-/// The model of BC1's colours: `four` where four colours are meant whatever their order.
+/// The model of BC1's colours: `four` if there are four colours whatever their order.
 std::array<double, 4> s3tc(const Block& block, unsigned base, unsigned texel, bool four, double last_alpha) {
   const unsigned index = bits_at(block, base + 32 + 2 * texel, 2);
   four = four || bits_at(block, base, 16) > bits_at(block, base + 16, 16);
@@ -90,8 +90,8 @@ double rgtc(const Block& block, unsigned base, unsigned texel, bool is_signed) {
   return ((6.0 - index) * a + (index - 1.0) * b) / 5;
 }
 
-/// Whether channels are the model's numbers. Its arithmetic in double is off by less than 2^-50, which can
-/// turn the rounding to f32 only where the exact fraction is as near to the middle of two.
+/// Whether channels equal the model's numbers, rounded to f32. The model's error in double is below 2^-50,
+/// which can change the rounding only if the exact value is that close to a midpoint.
 bool close(const Texel& found, const std::array<double, 4>& expected) {
   for (std::size_t c = 0; c < 4; ++c) {
     const double value = std::bit_cast<float>(found[c]);
@@ -122,7 +122,7 @@ TEST_CASE("BC1 by hand") {
 }
 
 TEST_CASE("BC2 and BC3 by hand") {
-  // The colours of `three` above, which are four here.
+  // The colours of `three` above, where four colours are used.
   Block bc2 =
       bytes({0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe, 0x1f, 0x00, 0x00, 0xf8, 0xe4, 0xe4, 0xe4, 0xe4});
   CHECK((decode("BC2_UNORM", bc2, 3, 0) == of(2.0 / 3, 0, 1.0 / 3, 3.0 / 15)));
@@ -149,7 +149,7 @@ TEST_CASE("BC4 and BC5 by hand") {
   CHECK((decode("BC4_SNORM", high, 1, 0) == of(-1, 0, 0, 1)));
   CHECK((decode("BC4_SNORM", high, 2, 0) == of(5.0 / 7, 0, 0, 1)));
   CHECK((decode("BC4_UNORM", high, 3, 1) == of(1, 0, 0, 1)));
-  // -127 is larger than -128, though both are -1: eight values.
+  // -127 is larger than -128, though both decode to -1: eight values.
   CHECK((decode("BC4_SNORM", bytes({0x81, 0x80, 0x88, 0xc6, 0xfa, 0x88, 0xc6, 0xfa}), 3, 1) ==
          of(-1, 0, 0, 1)));
   CHECK(
@@ -200,10 +200,10 @@ TEST_CASE("BC7 by hand") {
       block[(first + i) / 8] |= static_cast<std::byte>((value >> i & 1) << (first + i) % 8);
   };
   set(6, 1, 1);
-  set(7, 7, 127);  // red 127 and p 1: 255, to 0
+  set(7, 7, 127);  // red of the first: 127 and p 1 is 255; of the second: 0
   set(14, 7, 0);
   set(28, 7, 64);   // green of the second: 128
-  set(35, 7, 1);    // blue of the first: 2 and p
+  set(35, 7, 1);    // blue of the first: 1 and p
   set(49, 7, 127);  // alpha
   set(56, 7, 127);
   set(63, 1, 1);   // p of the first endpoint only
@@ -214,25 +214,25 @@ TEST_CASE("BC7 by hand") {
   CHECK((decode("BC7_UNORM", block, 1, 0) == of_bytes(0, 128, 0, 254)));
   CHECK((decode("BC7_UNORM", block, 2, 0) == of_bytes(120, 68, 1, 254)));  // (30 a + 34 b + 32) / 64
   CHECK((decode("BC7_UNORM_SRGB", block, 1, 0) == of(0, linear_of_srgb(128 / 255.0), 0, 254 / 255.0)));
-  block[0] = std::byte{0};  // no mode
+  block[0] = std::byte{0};  // invalid mode
   CHECK((decode("BC7_UNORM", block, 1, 1) == of(0, 0, 0, 0)));
 }
 
 TEST_CASE("BC6H by hand") {
-  // Mode 3: 5 bits of code, ten bits each of red, green, blue of two endpoints; four bits of index.
+  // Mode 3: 5 bits of mode, ten bits each for red, green, blue of two endpoints; four bits of index.
   Block block(16);
   const auto set = [&](unsigned first, unsigned count, unsigned value) {
     for (unsigned i = 0; i < count; ++i)
       block[(first + i) / 8] |= static_cast<std::byte>((value >> i & 1) << (first + i) % 8);
   };
   set(0, 5, 3);
-  set(5, 10, 1023);  // red: the most, 0xffff of the scale, which is 0x7bff of f16
+  set(5, 10, 1023);  // red: the maximum, 0xffff of the scale, which is 0x7bff in f16
   set(15, 10, 480);  // green: (480 * 64 + 32) * 31 / 64 is 0x3a2f
   CHECK((decode("BC6H_UF16", block, 0, 0) == of(65504, 0.5 * (1 + 559 / 1024.0), 0, 1)));
-  // Signed, red is -1 of ten bits: -((1 << 15) + 0x4000 >> 9) = -96, times 31 / 32 is -93: f16 0x805d.
+  // Signed, the ten-bit red is -1: -((1 << 15) + 0x4000 >> 9) = -96, times 31 / 32 is -93: f16 0x805d.
   CHECK((decode("BC6H_SF16", block, 0, 0)[0] == f32(std::ldexp(-93, -24))));
-  // Mode 15 has endpoints of 16 bits, of red the upper six at bits 39 to 44 from the highest on: -0x8000 and,
-  // as the difference is 0, again.
+  // Mode 15 has 16-bit endpoints, with the upper six bits of red at bits 39 to 44, the highest first: -0x8000
+  // and, since the difference is 0, the same again.
   Block lowest(16);
   lowest[0] = std::byte{0x0f};
   lowest[39 / 8] = static_cast<std::byte>(1u << 39 % 8);
@@ -245,35 +245,35 @@ TEST_CASE("BC6H by hand") {
 }
 
 TEST_CASE("ETC by hand") {
-  // Individual, side by side: (17, 34, 51) with table 0 and (136, 153, 170) with table 7; all indices 0: + 2,
-  // + 47.
+  // Individual mode, side by side: (17, 34, 51) with table 0 and (136, 153, 170) with table 7; all indices
+  // are 0: + 2, + 47.
   const Block individual = big_endian(0x18'29'3a'1c'00000000);
   CHECK((decode("ETC1_RGB8", individual, 1, 3) == of_bytes(19, 36, 53)));
   CHECK((decode("ETC2_RGB8", individual, 2, 0) == of_bytes(183, 200, 217)));
   CHECK((decode("ETC2_SRGB8", individual, 0, 0) ==
          of(linear_of_srgb(19 / 255.0), linear_of_srgb(36 / 255.0), linear_of_srgb(53 / 255.0), 1)));
-  // The same, one above the other, with the index of texel (1, 2) 3: - 183.
+  // The same, one above the other, and index 3 for texel (1, 2): - 183.
   const Block flipped = big_endian(0x18'29'3a'1d'00400040);
   CHECK((decode("ETC1_RGB8", flipped, 3, 1) == of_bytes(19, 36, 53)));
   CHECK((decode("ETC1_RGB8", flipped, 1, 2) == of_bytes(0, 0, 0)));
-  // Planar, because blue 31 + 3 is too much: blue of the origin is 30 of 6 bits, all else is 0.
+  // Planar mode, because blue 31 + 3 overflows: blue of the origin is 30 of 6 bits, all else is 0.
   const Block planar = big_endian(0x00'00'fb'02'00000000);
   CHECK((decode("ETC2_RGB8", planar, 0, 0) == of_bytes(0, 0, 121)));
   CHECK((decode("ETC2_RGB8", planar, 1, 0) == of_bytes(0, 0, 91)));
   CHECK((decode("ETC2_RGB8", planar, 1, 1) == of_bytes(0, 0, 61)));
   CHECK((decode("ETC2_RGB8_PTA", planar, 3, 3) == of_bytes(0, 0, 0)));
-  // Punch-through with the bit of opacity clear: index 2 is transparent, index 0 the base.
+  // Punch-through with the opaque bit clear: index 2 is transparent, index 0 the base colour.
   const Block punch = big_endian(0x08'08'08'00'00010000);
   CHECK((decode("ETC2_RGB8_PTA", punch, 0, 0) == of(0, 0, 0, 0)));
   CHECK((decode("ETC2_RGB8_PTA", punch, 0, 1) == of_bytes(8, 8, 8)));
   CHECK((decode("ETC2_SRGB8_PTA", punch, 0, 0) == of(0, 0, 0, 0)));
-  // EAC: base 100, multiplier 2, table 0; indices 0 (-3) but the last, 7 (14).
+  // EAC: base 100, multiplier 2, table 0; all indices are 0 (-3) except the last, 7 (14).
   Block eac = big_endian(0x64'20'000000000007);
   CHECK((decode("EAC_R11", eac, 0, 0) == of((804 - 48) / 2047.0, 0, 0, 1)));
   CHECK((decode("EAC_R11", eac, 3, 3) == of((804 + 224) / 2047.0, 0, 0, 1)));
   CHECK((decode("EAC_SIGNED_R11", eac, 0, 0) == of((800 - 48) / 1023.0, 0, 0, 1)));
   CHECK((decode("EAC_SIGNED_R11", eac, 3, 3) == of(1, 0, 0, 1)));
-  // Without a multiplier the steps are of the 11 bits; -128 is -127.
+  // With multiplier 0 the steps are those of the 11-bit values; -128 is treated as -127.
   CHECK((decode("EAC_R11", big_endian(0x64'00'000000000000), 0, 0) == of(801 / 2047.0, 0, 0, 1)));
   CHECK((decode("EAC_SIGNED_R11", big_endian(0x80'00'000000000007), 3, 3) == of(-1002 / 1023.0, 0, 0, 1)));
   Block two = eac;

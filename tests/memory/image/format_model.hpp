@@ -1,7 +1,7 @@
 #pragma once
-// What a texel is, by the definition of its format, in double arithmetic: the independent side of
-// format_test.cpp. It shares nothing with memory/ but the order of the four channels, and its facts are those
-// of format_facts.def.
+// The value of a texel by the definition of its format, in double arithmetic: the independent side of
+// format_test.cpp. Shares nothing with memory/ but the order of the four channels; its facts are those of
+// format_facts.def.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -71,7 +71,7 @@ inline const std::vector<Format>& formats() {
   return all;
 }
 
-// Texels as an array of bits.
+// Texels as bit arrays.
 
 inline std::uint32_t get_bits(const Bytes& bytes, unsigned first, unsigned count) {
   std::uint32_t value = 0;
@@ -87,7 +87,7 @@ inline void set_bits(Bytes& bytes, unsigned first, unsigned count, std::uint32_t
   }
 }
 
-// One channel.
+// Single channels.
 
 inline double most(const Channel& c) {
   return std::ldexp(1.0, static_cast<int>(c.bits) - (c.kind == "sn" ? 1 : 0)) - 1;
@@ -105,7 +105,7 @@ inline long double srgb_of_linear(long double l) {
   return l <= 0.0031308L ? l * 12.92L : 1.055L * std::pow(l, 1 / 2.4L) - 0.055L;
 }
 
-/// Bits of a float: five of exponent, the rest mantissa, above them a sign where `c` has one.
+/// Mantissa bits of a float with five exponent bits and, for kind "sf", a sign above them.
 inline unsigned mantissa_bits(const Channel& c) { return c.bits - 5 - (c.kind == "sf" ? 1 : 0); }
 
 inline std::uint32_t decode(const Channel& c, std::uint32_t x) {
@@ -120,7 +120,7 @@ inline std::uint32_t decode(const Channel& c, std::uint32_t x) {
   const unsigned mantissa = mantissa_bits(c);
   const std::uint32_t fraction = x % (1u << mantissa), exponent = x >> mantissa & 31;
   const double sign = c.kind == "sf" && x >> (c.bits - 1) != 0 ? -1 : 1;
-  if (exponent == 31 && fraction != 0)  // the payload is kept, the NaN quiet
+  if (exponent == 31 && fraction != 0)  // the payload is kept, the NaN becomes quiet
     return (sign < 0 ? 0xff800000 : 0x7f800000) | 0x400000 | fraction << (23 - mantissa);
   if (exponent == 31) return f32_bits(sign * std::numeric_limits<double>::infinity());
   const double significand = std::ldexp(fraction, -static_cast<int>(mantissa));
@@ -155,7 +155,7 @@ inline std::uint32_t encode(const Channel& c, std::uint32_t f) {
   if (!has_sign && x < 0) return 0;
   if (std::isinf(x)) return sign | infinity;
   if (x == 0) return sign;
-  // Numbers are multiples of the last place of their binade, or of the least number.
+  // Representable numbers are multiples of the last place of their binade, or of the least number.
   const int binade = std::max(std::ilogb(x), -14);
   const double last_place = std::ldexp(1.0, binade - static_cast<int>(mantissa));
   const double rounded = std::nearbyint(std::abs(x) / last_place) * last_place;
@@ -169,7 +169,7 @@ inline std::uint32_t encode(const Channel& c, std::uint32_t f) {
          static_cast<std::uint32_t>(std::ldexp(fraction, static_cast<int>(mantissa)));
 }
 
-// A texel.
+// Whole texels.
 
 inline std::string outputs(char letter) {
   return letter == 'l' ? "rgb" : letter == 'i' ? "rgba" : std::string(1, letter);

@@ -1,6 +1,6 @@
-// Formats against the model of format_model.hpp: every value of each channel of up to 16 bits, samples of the
-// wider ones, and numbers on their way into each kind of channel. A mismatch is counted first and asserted
-// once, so that millions of values cost no assertion each.
+// Formats against the model of format_model.hpp: every value of each channel of up to 16 bits, samples of
+// wider ones, and conversion of numbers to each kind of channel. Mismatches are counted and asserted once, so
+// that millions of values do not cost an assertion each.
 #include <catch2/catch.hpp>
 
 #include <cfenv>
@@ -41,8 +41,8 @@ Bytes random_bytes(std::mt19937_64& random) {
   return bytes;
 }
 
-/// What encode(decode(x)) gives of a channel: x, but there are two ways to say -1 as SNORM, and a NaN becomes
-/// quiet.
+/// The result of encode(decode(x)) for a channel: x, except that SNORM has two encodings of -1, and a NaN
+/// becomes quiet.
 std::uint32_t canonical(const Channel& c, std::uint32_t x) {
   if (c.kind == "sn" && x == 1u << (c.bits - 1)) return x + 1;
   if ((c.kind == "sf" || c.kind == "uf") && c.bits < 32) {
@@ -61,8 +61,8 @@ Bytes canonical(const Format& format, const Bytes& bytes) {
   return result;
 }
 
-/// f32 that mean something to channels: any bits, numbers around 0 to 1, halves of steps of each width, and
-/// the neighbours of all these.
+/// f32 values that matter to channels: any bits, numbers around 0 to 1, half steps of each width, and the
+/// neighbours of all these.
 std::uint32_t random_float(std::mt19937_64& random) {
   const std::uint64_t r = random();
   const auto bits = static_cast<std::uint32_t>(r >> 32);
@@ -148,7 +148,7 @@ TEST_CASE("a texel is decoded as its format defines, and encoded back") {
                   Catch::StringMaker<Texel>::convert(format_model::decode(format, bytes));
       }
       const Bytes back = encoded(info, decoded);
-      // Several sets of bits of a shared exponent are one colour.
+      // With a shared exponent, several bit patterns encode the same colour.
       const bool same = format.shared_exponent() ? info.decode(data(back), 0, 0) == decoded
                                                  : back == canonical(format, bytes);
       if (!same) {
@@ -171,7 +171,7 @@ TEST_CASE("a texel is decoded as its format defines, and encoded back") {
 
 TEST_CASE("a number is encoded as its format defines") {
   std::mt19937_64 random(10);
-  std::set<std::string> seen;  // kinds of channel that were sampled well
+  std::set<std::string> seen;  // kinds of channel that were sampled sufficiently
   for (const Format& format : format_model::formats()) {
     const image::FormatInfo& info = info_of(format);
     CAPTURE(format.name);
@@ -231,11 +231,11 @@ TEST_CASE("numbers beyond a channel's range") {
   CHECK(encode("R8_UINT", 256) == 255);
   CHECK(encode("R8_SINT", 128) == 127);
   CHECK(encode("R8_SINT", 0xffffff00) == 0x80);
-  CHECK(encode("R16_FLOAT", 0x477ff000) == 0x7c00);  // 65520: half way from the largest to 2^16
+  CHECK(encode("R16_FLOAT", 0x477ff000) == 0x7c00);  // 65520: midway between the largest number and 2^16
   CHECK(encode("R16_FLOAT", 0x477fefff) == 0x7bff);  // just below
   CHECK(encode("R16_FLOAT", 0x33000000) == 0);       // 2^-25, a tie between 0 and the least number
   CHECK(encode("R16_FLOAT", 0x33000001) == 1);
-  CHECK(encode("R11G11B10_FLOAT", 0x7f7fffff) == 0x7bf);  // the largest, not infinity
+  CHECK(encode("R11G11B10_FLOAT", 0x7f7fffff) == 0x7bf);  // the largest number, not infinity
   CHECK(encode("R11G11B10_FLOAT", infinity) == 0x7c0);
   CHECK(encode("R11G11B10_FLOAT", minus_infinity) == 0);
   CHECK(encode("R11G11B10_FLOAT", nan) == 0x7e0);

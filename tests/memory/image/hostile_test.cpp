@@ -1,5 +1,5 @@
-// States as nobody would write them: whatever the fields hold, messages end, touch nothing beyond the surface
-// and say what they do not do. Kernels are found for states that check() takes and no others.
+// Hostile states: whatever the fields hold, messages end, touch nothing outside the surface, and report what
+// they do not support. Kernels are found for exactly the states that check() accepts.
 #include <array>
 #include <string>
 
@@ -14,14 +14,14 @@ struct Random {
   std::mt19937 engine{99};
   std::uint32_t word() { return static_cast<std::uint32_t>(engine()); }
   std::uint32_t below(std::uint32_t n) { return word() % n; }
-  /// Small, or up to all the bits that the field has.
+  /// A small value, or any value of the field's width.
   std::uint32_t field(unsigned bits) {
     const std::uint32_t value = word() & static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
     return below(2) == 0 ? value : value % 40;
   }
 };
 
-/// Fields of any value that their bits in RENDER_SURFACE_STATE can have, and sometimes of more.
+/// Any value that the fields of RENDER_SURFACE_STATE can hold, and sometimes one that exceeds a field.
 SurfaceState any_surface(Random& r) {
   SurfaceState s;
   s.type = static_cast<SurfaceType>(std::array{0, 1, 2, 3, 4, 5, 7}[r.below(7)]);

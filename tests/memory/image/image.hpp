@@ -1,5 +1,5 @@
 #pragma once
-// An image in host memory for tests, and messages to it.
+// An image in host memory for tests, and messages that access it.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -66,7 +66,7 @@ struct Image {
   }
 };
 
-/// A message of eight lanes, parameters in the order of its operation.
+/// A message of eight lanes, with the parameters in the order of its operation.
 struct Message {
   SampleMessage message;
   SamplerState sampler;
@@ -84,7 +84,7 @@ struct Message {
     REQUIRE(k);
     return data[*k * 8 + lane];
   }
-  /// The same in all lanes.
+  /// Sets the parameter to the same value in all lanes.
   Message& set(Parameter parameter, float value) {
     for (unsigned lane = 0; lane < 8; ++lane) at(parameter, lane) = bits(value);
     return *this;
@@ -100,7 +100,7 @@ struct Message {
   Texel result(unsigned lane = 0) const {
     return {data[lane], data[8 + lane], data[16 + lane], data[24 + lane]};
   }
-  /// Runs without a fault.
+  /// Runs the message, which must not fault, and returns a lane's texel.
   Texel texel(Image& image, unsigned lane = 0) {
     const ImageFault fault = run(image.surface());
     if (fault) FAIL("a fault: " << fault.reason << " at " << fault.address);

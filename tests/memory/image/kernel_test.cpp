@@ -1,5 +1,5 @@
 // Kernels against the scalar definition, bit for bit, over random states, coordinates, masks and payload
-// shapes. A failure prints the seed of its case and the case itself, reduced to what it takes.
+// shapes. A failure prints the seed of its case and the reduced case.
 #include <sys/mman.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ using namespace test_image;
 
 namespace {
 
-/// Runs with another MXCSR: none of what it says may matter.
+/// Runs with another MXCSR, which must not affect results.
 template <class Run>
 void with_mode(unsigned mode, const Run& run) {
   const unsigned before = __builtin_ia32_stmxcsr();
@@ -26,7 +26,7 @@ void with_mode(unsigned mode, const Run& run) {
 }
 constexpr unsigned modes[] = {0x1f80, 0x9fc0, 0xffc0, 0x3f80, 0x9f80, 0x1fc0};
 
-/// Memory that ends, or begins, at pages that nobody may touch.
+/// Memory that ends, or begins, at inaccessible pages.
 class Fenced {
  public:
   explicit Fenced(std::size_t most) : bytes_((most + 4095) / 4096 * 4096) {
@@ -156,7 +156,7 @@ SamplerState random_sampler(Random& r) {
   return s;
 }
 
-/// A coordinate of a surface of `size` texels.
+/// A random coordinate for a surface of `size` texels.
 std::uint32_t random_coordinate(Random& r, bool normalized, std::uint32_t size) {
   const float n = static_cast<float>(size);
   float u = 0;  // in texels
@@ -166,7 +166,7 @@ std::uint32_t random_coordinate(Random& r, bool normalized, std::uint32_t size) 
     case 1:
       return bits(std::ldexp(r.real(-2, 2), static_cast<int>(r.below(140)) - 20));
     case 2:
-    case 3:  // edges and centres of texels, and next to them
+    case 3:  // edges and centres of texels, and points next to them
       u = static_cast<float>(static_cast<int>(r.below(2 * size + 8)) - 4) * 0.5f;
       if (r.chance(50)) u = std::nextafter(u, r.chance(50) ? 1e9f : -1e9f);
       break;
@@ -238,7 +238,7 @@ std::string describe(const Case& c) {
 
 class Comparison {
  public:
-  /// What differs, or nothing. `calls` messages with payloads of their own.
+  /// The difference, or nothing. Sends `calls` messages, each with its own payload.
   std::string sample_differs(const Case& c, unsigned calls) {
     const SampleKernel* kernel = cache_.find(c.message, c.surface, c.sampler, c.control);
     if (kernel == nullptr) return {};
@@ -250,7 +250,7 @@ class Comparison {
     const ParameterList& list = info(c.message.op).parameters;
     for (unsigned call = 0; call < calls; ++call) {
       std::vector<std::uint32_t> data(std::max<std::size_t>(list.count, 6) * lanes, 0xdeadbeef);
-      const bool smooth = r.chance(50);  // neighbours are near each other
+      const bool smooth = r.chance(50);  // neighbouring lanes are close to each other
       for (unsigned k = 0; k < c.message.parameters && k < list.count; ++k)
         for (unsigned lane = 0; lane < lanes; ++lane) {
           std::uint32_t& value = data[k * lanes + lane];
@@ -370,7 +370,7 @@ class Comparison {
   std::size_t lanes_ = 0;
 };
 
-/// Sets parts of a case to what is simple, as long as it still fails.
+/// Sets parts of a case to simple values as long as it still fails.
 Case shrink(Comparison& comparison, Case c, unsigned calls) {
   const std::vector<std::function<void(Case&)>> steps = {
       [](Case& x) { x.message.lanes = 8; },
@@ -520,7 +520,7 @@ TEST_CASE("image kernels: a site uses the kernel of what it sees, or the definit
     if (n % 5 == 0)
       sampler.min_filter = sampler.mag_filter = n % 2 == 0 ? MapFilter::LINEAR : MapFilter::NEAREST;
     Surface surface = image.surface();
-    if (n % 11 == 0) surface.size = surface.direct = 3;  // not enough for any kernel
+    if (n % 11 == 0) surface.size = surface.direct = 3;  // too small for any kernel
     const SampleControl control{n % 4 == 0 ? 1u << 12 : 0};
     std::array<std::uint32_t, 64> data, expected;
     for (std::uint32_t& value : data) value = bits(static_cast<float>(random() % 100) / 50);

@@ -1,5 +1,5 @@
-// Layouts: tiles against the bits that an address is made of, mip levels against offsets worked out by hand,
-// every texel of small surfaces has a place of its own, and check() names the field that is wrong.
+// Layouts: tiles against the address bits that they consist of, mip levels against offsets worked out by
+// hand, every texel of small surfaces has its own place, and check() names the wrong field.
 #include "memory/image/layout.hpp"
 
 #include <catch2/catch.hpp>
@@ -34,8 +34,8 @@ SurfaceState surface(SurfaceType type, TileMode tiling, const char* name, std::u
   return s;
 }
 
-/// The address within a tile as a list of coordinate bits, lowest first: "x0" is bit 0 of the byte in the
-/// row.
+/// The address within a tile as a list of coordinate bits, lowest first: "x0" is bit 0 of the byte's offset
+/// in its row.
 std::uint64_t interleave(const std::vector<std::string>& bits, std::uint32_t x, std::uint32_t y) {
   std::uint64_t address = 0;
   for (std::size_t i = 0; i < bits.size(); ++i) {
@@ -85,7 +85,7 @@ TEST_CASE("image layout: tiles are made of the address bits that the manual show
 
 TEST_CASE("image layout: levels lie where the manual places them") {
   const SurfaceState s = surface(SurfaceType::SURFTYPE_2D, TileMode::LINEAR, "R8_UNORM", 100, 50, 1, 5);
-  // 100x50, 50x25 below it, 25x12 right of that, 12x6 and 6x3 below; alignment 4.
+  // 100x50, 50x25 below it, 25x12 to the right of that, 12x6 and 6x3 below; alignment 4.
   const auto at = [&](unsigned level) { return texel_offset(s, level, 0, 0, 0); };
   CHECK(at(0) == 0);
   CHECK(at(1) == 52 * s.pitch);

@@ -1,4 +1,4 @@
-// Sampler messages one by one: levels of detail, loads, gathers, comparison, cubes, queries, results and
+// Individual sampler messages: levels of detail, loads, gathers, comparison, cubes, queries, results and
 // faults, against values worked out by hand.
 #include <cmath>
 
@@ -9,7 +9,7 @@ using namespace test_image;
 
 namespace {
 
-/// Level k is filled with k + 1.
+/// An image with mip levels, of which level k is filled with k + 1.
 Image levels(unsigned count, std::uint32_t size = 64) {
   Image image(SurfaceType::SURFTYPE_2D, "R32_FLOAT", size, size, 1, TileMode::LINEAR, count);
   for (unsigned k = 0; k < count; ++k) image.fill(k, 0, {bits(float(k + 1)), 0, 0, 0});
@@ -51,7 +51,7 @@ TEST_CASE("image sample: clamps and bias of the level of detail") {
   const auto lod = [&](float bias) {
     Message copy = m;
     copy.set(Parameter::bias, bias);
-    for (unsigned lane = 0; lane < 8; ++lane) {  // two texels from lane to lane: level 1
+    for (unsigned lane = 0; lane < 8; ++lane) {  // lanes are two texels apart: level 1
       copy.at(Parameter::u, lane) = bits(float(lane % 2) / 32);
       copy.at(Parameter::v, lane) = bits(float(lane / 2 % 2) / 64);
     }
@@ -66,7 +66,7 @@ TEST_CASE("image sample: clamps and bias of the level of detail") {
   m.sampler.max_lod = 3 << 8;
   CHECK(lod(9) == 3);
   image.state.resource_min_lod = 0x280;
-  CHECK(lod(-9) == 0);  // the mag filter does not look at the limits, unless it is told to
+  CHECK(lod(-9) == 0);  // the mag filter ignores the limits, unless it is told otherwise
   m.sampler.lod_clamp_magnification = true;
   CHECK(lod(-9) == 2.5f);
   m.set(Parameter::mlod, 2.75f);
@@ -117,9 +117,9 @@ TEST_CASE("image sample: anisotropic filters average along the longer gradient")
   m.sampler.max_anisotropy = 4;
   m.set(Parameter::u, 0.5f).set(Parameter::v, 0.5f);
   m.set(Parameter::dudx, 8.0f / 64).set(Parameter::dvdy, 2.0f / 64);
-  // Four samples, two texels from each other, of level 1: their mean is the middle.
+  // Four samples of level 1, two texels apart: their mean is the centre.
   CHECK(number(Message(m).texel(image)[0]) == Approx(32 + 100));
-  m.set(Parameter::dudx, 16.0f / 64);  // beyond the most: level 2
+  m.set(Parameter::dudx, 16.0f / 64);  // beyond the maximum: level 2
   CHECK(number(m.texel(image)[0]) == Approx(32 + 200));
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("image sample_c: compared texels are filtered") {
     CHECK(t == Texel{t[0], 0, 0, bits(1)});
     return number(t[0]);
   };
-  // What drivers write for "reference LESS texel".
+  // Drivers write LEQUAL for "reference LESS texel".
   CHECK(at(Prefilter::LEQUAL, 0.5f, 0.1f, MapFilter::NEAREST) == 0);
   CHECK(at(Prefilter::LEQUAL, 0.5f, 0.9f, MapFilter::NEAREST) == 1);
   CHECK(at(Prefilter::LEQUAL, 0.75f, 0.9f, MapFilter::NEAREST) == 0);
@@ -234,7 +234,7 @@ TEST_CASE("image sample: faces of a cube") {
 }
 
 TEST_CASE("image sample: the linear filter of a cube crosses its edges") {
-  // Texels hold their direction, which is continuous over the edges.
+  // Texels hold their direction, which is continuous across edges.
   constexpr unsigned n = 16;
   Image image(SurfaceType::SURFTYPE_CUBE, "R32G32B32A32_FLOAT", n, n);
   constexpr int major[] = {1, -1, 2, -2, 3, -3}, s_axis[] = {-3, 3, 1, 1, 1, -1},

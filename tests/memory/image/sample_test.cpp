@@ -1,6 +1,6 @@
 // Filters and address modes against an independent model: the formulas of the OpenCL specification (and of
-// OpenGL for the modes that OpenCL lacks) in double, on the texels as numbers. Nearest is exact; linear is
-// within the rounding of the weights to 1/256.
+// OpenGL for modes that OpenCL lacks) in double, with texels as numbers. Nearest is exact; linear is within
+// the rounding of the weights to 1/256.
 #include <cmath>
 #include <functional>
 
@@ -15,7 +15,7 @@ struct Model {
   bool normalized;
   double size;
 
-  /// OpenCL 3.0 8.2: from a coordinate to u.
+  /// OpenCL 3.0 8.2: converts a coordinate to u.
   double scaled(double s) const {
     if (!normalized) return s;
     if (mode == AddressControl::WRAP) return (s - std::floor(s)) * size;
@@ -23,7 +23,7 @@ struct Model {
     if (mode == AddressControl::MIRROR_ONCE) return std::fabs(s) * size;
     return s * size;
   }
-  /// The texel of an index, or -1 for the border.
+  /// The texel for an index, or -1 for the border.
   int texel(double i) const {
     switch (mode) {
       case AddressControl::WRAP:
@@ -70,7 +70,7 @@ TEST_CASE("image sample: nearest and linear filters agree with the formulas of O
       for (const AddressControl mode : modes)
         for (const bool linear : {false, true})
           for (const bool normalized : {true, false}) {
-            // Reduced coordinates only are defined for those.
+            // The other modes are defined for normalized coordinates only.
             if (!normalized && mode != AddressControl::CLAMP && mode != AddressControl::CLAMP_BORDER)
               continue;
             Image image(shape.type, format, shape.width, shape.height, shape.depth,
@@ -116,7 +116,7 @@ TEST_CASE("image sample: nearest and linear filters agree with the formulas of O
                     std::min(std::max(std::nearbyint(element), 0.0f), static_cast<float>(shape.depth - 1)));
               }
               std::array<double, 3> u{};
-              bool near_edge = false;  // where f32 may fall on the other side
+              bool near_edge = false;  // where f32 may select the neighbour
               std::array<Model, 3> model;
               for (unsigned k = 0; k < shape.axes; ++k) {
                 model[k] = {mode, normalized, double(size[k])};
@@ -252,7 +252,7 @@ TEST_CASE("image sample: the host's rounding mode does not matter") {
     Message other = m;
     const Texel expected = m.texel(image);
     const unsigned before = __builtin_ia32_stmxcsr();
-    __builtin_ia32_ldmxcsr(0xffc0);  // to zero, denormals are zero
+    __builtin_ia32_ldmxcsr(0xffc0);  // round to zero, denormals are zero
     const ImageFault fault = other.run(image.surface());
     const unsigned after = __builtin_ia32_stmxcsr();
     __builtin_ia32_ldmxcsr(before);
@@ -313,7 +313,7 @@ TEST_CASE("image sample: levels are chosen and mixed as OpenGL defines") {
     const auto level = static_cast<unsigned>(lambda);
     const double f = lambda - level;
     const double expected = (1 - f) * at_level(level) + (f > 0 ? f * at_level(level + 1) : 0);
-    // Two axes and the mix of levels, each rounded to 1/256; the level itself is within 1/256.
+    // Two axes and the blend of levels, each rounded to 1/256; the level itself is accurate to 1/256.
     CAPTURE(n, lambda, u, v);
     CHECK(std::fabs(number(m.texel(image)[0]) - expected) <= 4.2 / 512 + 1.0 / 256);
   }

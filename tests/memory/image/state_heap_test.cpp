@@ -1,5 +1,5 @@
-// Surfaces and samplers that are named by the place of their states: what is read there, and what is wrong
-// there.
+// Surfaces and samplers named by the offset of their states: what is read there, and which errors are
+// detected.
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -51,7 +51,7 @@ TEST_CASE("image state heap: a surface is what its state says, with the host mem
   CHECK(surface.size == surface_bytes(h.image.state));
   CHECK(surface.base == h.image.memory.data());
   CHECK(surface.direct == surface.size);
-  // Elsewhere no host memory is found; accesses ask the address space then.
+  // An address without host memory: accesses use the address space then.
   h.put(128, encode(h.image.state, 0xdead0000));
   CHECK(!h.surface(128, surface));
   CHECK(surface.base == nullptr);
@@ -108,6 +108,6 @@ TEST_CASE("image state heap: a sampler has the border colour of dynamic state") 
   CHECK(!h.sampler(16, read));
   CHECK(read.border == std::array<std::uint32_t, 4>{});
   h.put(16, std::array<std::byte, 16>{std::byte{0}, std::byte{0}, std::byte{0x30}});  // mip filter 3; mag 0
-  h.states[16 + 1] = std::byte{0xc0};  // min filter 3, which is reserved
+  h.states[16 + 1] = std::byte{0xc0};  // min filter 3: reserved
   CHECK(h.sampler(16, read).kind == ImageFault::Kind::Unsupported);
 }

@@ -1,5 +1,5 @@
-// Surface and sampler state: bit positions against genxml's, what is refused and how, and that bytes and
-// structs say the same.
+// Surface and sampler state: bit positions against genxml's, which states are refused and how, and that bytes
+// and structs are equivalent.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -37,7 +37,7 @@ Bytes<surface_state_bytes> small_surface() {
   return bytes;
 }
 
-/// The state of small_surface() with one field changed.
+/// The decoded state of small_surface() with one field changed.
 SurfaceState with(unsigned first, unsigned last, std::uint32_t value) {
   auto bytes = small_surface();
   set(bytes, first, last, value);
@@ -69,7 +69,7 @@ std::string sampler_error(unsigned first, unsigned last, std::uint32_t value) {
   return state ? "decoded" : state.error().message;
 }
 
-/// A number of 0 to `most`.
+/// A random number from 0 to `most`.
 template <class T>
 T draw(std::mt19937& random, unsigned most) {
   return static_cast<T>(random() % (most + 1));
@@ -138,7 +138,7 @@ TEST_CASE("each field of RENDER_SURFACE_STATE is where genxml has it") {
     set(bytes, face, face, 1);
     CHECK(decode_surface_state(bytes)->cube_faces == 1 << face);
   }
-  CHECK(with(0, 5, 63).cube_faces == 0);  // not of a cube
+  CHECK(with(0, 5, 63).cube_faces == 0);  // ignored if not a cube
 }
 
 TEST_CASE("a buffer's entries are spread over width, height and depth") {
@@ -168,7 +168,7 @@ TEST_CASE("a buffer's entries are spread over width, height and depth") {
   CHECK(decode_surface_state(bytes).error().message ==
         "RENDER_SURFACE_STATE: Depth: expected fewer than 2^32 entries, in Depth, Height and Width, found "
         "2047");
-  // Alignments mean nothing to a buffer.
+  // A buffer ignores alignments.
   set(bytes, 117, 127, 0);
   set(bytes, 14, 17, 0);
   CHECK(decode_surface_state(bytes));

@@ -1,4 +1,4 @@
-// Typed surface messages and media blocks: places, bounds, components, atomics, edges.
+// Typed surface messages and media blocks: addresses, bounds, components, atomics, edges.
 #include <thread>
 
 #include "memory/address_space.hpp"

@@ -1,5 +1,5 @@
-// Dispatch with threads written as micro-ops: what each thread starts with, barriers, faults, and that the
-// number of workers changes nothing.
+// Dispatch with threads written as micro-ops: the state in which each thread starts, barriers, faults, and
+// that the number of workers changes nothing.
 #include "runtime/dispatch/dispatch.hpp"
 
 #include <catch2/catch.hpp>
@@ -64,7 +64,7 @@ TEST_CASE("sr0 says in which slot a thread runs, and which vectors have a channe
       for (const unsigned dword : {0u, 1u, 3u})
         text += fmt::format("  %s{} = reg_read.u32x1 reg[{}]<1;1,0>\n", dword, state + 4 * dword);
       text += "  store.u32x1 surface0[%at] {0, 1, 2, 3}, %slot, %s0, %s1, %s3\n";
-      // A register that is written is brought back for the next thread.
+      // A register that a thread writes is restored for the next thread.
       text += fmt::format("  reg_write.u32x1 reg[{}]<1;1,0>, %c8\n  exit\n", state + 4);
       Walked w(text, engine);
       w.command.groups = {7, 1, 1};
@@ -119,7 +119,7 @@ TEST_CASE("registers that no payload fills are zero, whatever ran before", "[dis
 
 TEST_CASE("registers that another walk's code has written are zero for code that reads them", "[dispatch]") {
   for (const jit::EngineKind engine : engines) {
-    // Exact, so that the writes are done though nothing reads them.
+    // Exact registers, so that the writes are done although nothing reads them.
     Walked writer("b0: ip 0 count 1\n" + locate +
                       "  reg_write.u32x1 r3.2<1;1,0>, %c16\n  reg_write.u32x1 r77.3<1;1,0>, %c16\n"
                       "  %m = mask_get.mx16 mask0\n  flag_write.mx16 f1.0, %m\n"
@@ -146,7 +146,7 @@ TEST_CASE("registers that another walk's code has written are zero for code that
 
 namespace {
 
-/// Each thread puts its number + 1 into SLM, waits, and stores what its neighbour put there; twice.
+/// Each thread writes its number + 1 to SLM, waits, and stores what its neighbour wrote there; twice.
 std::string neighbours() {
   std::string text = "b0: ip 0 count 1\n  jump b1\n";
   for (int round = 0; round < 2; ++round) {
@@ -195,8 +195,9 @@ TEST_CASE("threads of a group meet at barriers, and each group has fresh local m
 }
 
 TEST_CASE("groups that wait and follow each other are as if each ran alone", "[dispatch]") {
-  // Code that sets its mode first, as compilers' does: an engine may begin the next group by itself. In group
-  // 70 thread 1 stops, before its barrier or behind it: it traps, or spins until its budget is used up.
+  // The code sets its FP mode first, as compiled code does, so an engine may begin the next group by itself.
+  // In group 70, thread 1 stops before or behind its barrier: it exits, traps, or spins until its budget is
+  // used up.
   const std::string mode = "b0: ip 0 count 1\n  %mode = constant.u32x1 0x4c0\n  fpmode_set.u32x1 %mode\n";
   const std::string wanted = locate +
                              "  %c70 = constant.u32x1 70\n  %g = cmp_eq.u32x1 %x, %c70\n"
@@ -245,7 +246,7 @@ TEST_CASE("groups that wait and follow each other are as if each ran alone", "[d
 }
 
 TEST_CASE("rows of local memory are those of the group, where a batch has several", "[dispatch]") {
-  // Groups with an even number fill rows of local memory; each channel then goes along its own.
+  // Groups with an even number fill rows of local memory; then each channel advances along its own row.
   const std::string rows =
       "  %r = vconst.u32x16 {0, 64, 128, 192, 256, 320, 384, 448, 512, 576, 640, 704, 768, 832, 896, 960}\n";
   std::string fill = "b1: ip 0x10 count 1\n" + rows + "  %v = constant.u32x16 7\n";
@@ -291,7 +292,7 @@ TEST_CASE("rows of local memory are those of the group, where a batch has severa
 }
 
 TEST_CASE("a barrier that a thread never reaches is a named fault", "[dispatch]") {
-  // Thread 0 ends at once; the others wait.
+  // Thread 0 exits at once; the others wait.
   const std::string body = "b0: ip 0 count 1\n" + locate +
                            "  %zero = constant.u32x1 0\n  %m = cmp_eq.u32x1 %t, %zero\n"
                            "  branch_any.mx1 %m, b3, b1\n"
@@ -341,7 +342,7 @@ TEST_CASE("a kernel that never ends uses up its budget", "[dispatch]") {
 }
 
 TEST_CASE("the fault of the lowest group is reported, whatever the workers do", "[dispatch]") {
-  // Groups with x above 4 trap; later groups never end, so that workers in them must be called off.
+  // Group 5 traps; later groups never end, so workers that run them must be stopped.
   const std::string body = "b0: ip 0x10 count 1\n" + locate +
                            "  %four = constant.u32x1 4\n  %m = cmp_gt.u32x1 %x, %four\n"
                            "  branch_any.mx1 %m, b1, b3\n"
@@ -366,13 +367,13 @@ TEST_CASE("the fault of the lowest group is reported, whatever the workers do", 
 }
 
 TEST_CASE("a fault ends a walk of very many groups at once", "[dispatch]") {
-  // With atomics groups are handed out in order, and without them each worker has its own.
+  // With atomics, groups are handed out in order; without them each worker has its own range of groups.
   const std::string count =
       "  %a = constant.u32x1 0\n  %one = constant.u32x1 1\n  atomic.u32x1 add surface0[%a], %one\n";
   for (const std::string& first : {std::string(), count})
     for (const unsigned workers : {1u, 2u}) {
       CAPTURE(first, workers);
-      // The last one of those that are handed out at once.
+      // Group 255 traps, the last one of the groups handed out at once.
       Walked w("b0: ip 0x10 count 1\n" + first +
                "  %x = reg_read.u32x1 r0.1<1;1,0>\n  %last = constant.u32x1 255\n"
                "  %m = cmp_eq.u32x1 %x, %last\n  branch_any.mx1 %m, b1, b2\n"
@@ -384,10 +385,10 @@ TEST_CASE("a fault ends a walk of very many groups at once", "[dispatch]") {
 }
 
 TEST_CASE("scratch is a thread's own while it runs, zeroed, at the place that r0.5 names", "[dispatch]") {
-  // Threads that wait have a slot each; others run one after the other in that of their worker.
+  // Threads that wait have a slot each; others run one after the other in their worker's slot.
   const auto check = [](jit::EngineKind engine, unsigned workers, bool waits) {
     CAPTURE(jit::info(engine).name, workers, waits);
-    // Adds 1 to its scratch through a scratch message, and stores what an A32 message then finds there.
+    // Adds 1 to its scratch through a scratch message, and stores what an A32 message finds there afterwards.
     Walked w("b0: ip 0 count 1\n" + locate +
                  "  %where = constant.u32x1 8\n  %one = constant.u32x1 1\n"
                  "  %old = load.u32x1 scratch[%where]\n  %new = add.u32x1 %old, %one\n"
@@ -470,7 +471,7 @@ TEST_CASE("a walk whose local ids are not what its code relies on is refused", "
   CHECK_THAT(refusal(), Catch::Contains("found none"));
   for (std::uint16_t i = 0; i < 32; ++i) ids[i] = i == 31 ? 0 : i;
   CHECK_THAT(refusal(), Catch::Contains("found none"));
-  walked.command.last_mask = 0x7fff;  // of a thread that begins with a channel off nothing is expected
+  walked.command.last_mask = 0x7fff;  // ids are not checked in a thread that begins with an inactive channel
   CHECK(refusal().empty());
 }
 
@@ -495,7 +496,7 @@ TEST_CASE("a walk whose threads are not what its code relies on is refused", "[d
 }
 
 TEST_CASE("groups of one thread find local memory zeroed, and do not wait", "[dispatch]") {
-  // Each group adds to local memory and writes what it has found there.
+  // Each group adds to local memory and stores the value it found there.
   const std::string body = locate +
                            "  %zero = constant.u32x1 0\n  %old = load.u32x1 slm[%zero]\n"
                            "  %one = constant.u32x1 1\n  %new = add.u32x1 %old, %one\n"
@@ -505,7 +506,7 @@ TEST_CASE("groups of one thread find local memory zeroed, and do not wait", "[di
                            "  %zero = constant.u32x1 0\n  %now = load.u32x1 slm[%zero]\n"
                            "  store.u32x1 surface0[%at], %now\n  exit\n";
   for (const jit::EngineInfo& engine : jit::engines()) {
-    if (!engine.make()) continue;  // the host cannot
+    if (!engine.make()) continue;  // not possible on this host
     for (const bool lone : {false, true}) {
       for (const std::uint32_t slm : {64u, 5000u}) {
         INFO(engine.name << (lone ? ", known" : "") << ", " << slm);

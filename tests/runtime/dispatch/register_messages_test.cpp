@@ -1,4 +1,4 @@
-// Messages whose descriptors only registers know.
+// Messages whose descriptors are known only from registers at run time.
 #include <catch2/catch.hpp>
 
 #include "tests/runtime/dispatch/walked.hpp"
@@ -9,8 +9,8 @@ using Catch::Contains;
 
 namespace {
 
-// Lanes below r2.1 store lane + x at lane * 4, by a message whose descriptor is r2.0 + x, for x of the group.
-// iga64 -a -p 9.
+// Lanes below r2.1 store lane + x at lane * 4, where x is the group's, by a message with the descriptor r2.0
+// + x. Assembled by iga64 -a -p 9.
 constexpr std::string_view words =
     "01006000483640210000000010325476"   // mov (8|M0) r10.0<1>:uw 0x76543210:v
     "010060002812602140018d0000000000"   // mov (8|M0) r11.0<1>:d r10.0<8;8,1>:uw
@@ -85,7 +85,7 @@ TEST_CASE("what a register asks for and no message does is a fault", "[dispatch]
       CHECK(fault.fault.kind == jit::FaultKind::Refused);
       return std::string(fault.fault.kind == jit::FaultKind::Refused ? fault.fault.reason : "");
     };
-    // A message type that is not defined, and a payload that is too short.
+    // An undefined message type, and a payload that is too short.
     CHECK_THAT(fault_of(untyped_write | 0x1fu << 14), Contains("message type 0x1f"));
     CHECK_THAT(fault_of(untyped_write - (1u << 25)), Contains("expected") && Contains("payload registers"));
   }

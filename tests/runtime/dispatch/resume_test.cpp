@@ -1,4 +1,4 @@
-// A dispatch that is stepped, stopped, saved, and continued by another one.
+// A dispatch that is stepped, stopped, saved, and continued by another dispatch.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <random>
@@ -14,7 +14,7 @@ using Progress = Dispatch::Progress;
 
 namespace {
 
-/// Thread 0 waits until thread 1 has stored to the surface behind it, which `signal` makes thread 1 do.
+/// Thread 0 spins until another thread has stored to byte 4 of the surface.
 const std::string spin = "b0: ip 0 count 1\n" + locate +
                          "  %zero = constant.u32x1 0\n  %m = cmp_eq.u32x1 %t, %zero\n"
                          "  branch_any.mx1 %m, b1, b3\n"
@@ -59,7 +59,7 @@ TEST_CASE("a thread may wait for what another one of its group does", "[dispatch
 }
 
 TEST_CASE("groups that wait at the same time find slots one after the other", "[dispatch]") {
-  // Slots for one group whose threads take turns, and four workers whose groups all want to.
+  // There are slots for one group whose threads take turns, and four workers whose groups all need them.
   const std::string own = "b0: ip 0 count 1\n" + locate +
                           "  %zero = constant.u32x1 0\n  %m = cmp_eq.u32x1 %t, %zero\n"
                           "  branch_any.mx1 %m, b1, b3\n"
@@ -80,8 +80,8 @@ TEST_CASE("groups that wait at the same time find slots one after the other", "[
 }
 
 TEST_CASE("a group may wait for one that another worker does", "[dispatch]") {
-  // The first group waits for the last one, alone at first; with and without atomics, for whose sake workers
-  // see how fast they are together.
+  // The first group, alone at first, waits for the last one; with atomics, where workers measure how fast
+  // they are together, and without.
   for (const bool atomics : {false, true}) {
     const std::string counts = "  %p = constant.u32x1 4\n  atomic.u32x1 inc surface0[%p]\n";
     const std::string text = "b0: ip 0 count 1\n" + locate + (atomics ? counts : "") +
@@ -131,7 +131,7 @@ TEST_CASE("a step executes about as many instructions as its budget", "[dispatch
     std::uint64_t expected = 0;
     for (const std::uint64_t budget : {1u, 4u, 5u, 1000u, 0u, 4000000u}) {
       CHECK(stepped(*dispatch, budget) == Progress::Paused);
-      expected += (budget + 3) / 4 * 4;  // whole blocks
+      expected += (budget + 3) / 4 * 4;  // rounded up to whole blocks
       CHECK(dispatch->counts().instructions == expected);
     }
   }
@@ -189,8 +189,8 @@ TEST_CASE("an image that does not fit is refused", "[dispatch]") {
   CHECK(refusal([](DispatchImage&) {}) == "taken");
 }
 
-// Each pause copies everything but memory out, and a fresh dispatch by another engine, another number of
-// workers and other memory for its threads goes on from there.
+// Each pause saves everything but memory, and a fresh dispatch with another engine, another number of workers
+// and other memory for its threads continues from there.
 TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispatches, gives the same bytes",
           "[dispatch][corpus]") {
   using eum::kernels::Bytes, eum::kernels::corpus, eum::kernels::KernelCase, eum::kernels::LoadedCase;
@@ -208,7 +208,7 @@ TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispa
     const std::vector<Bytes> expected = (*loaded)->buffers();
     const auto code = (*loaded)->code();
     REQUIRE(code);
-    // Where loops begin, as in code that nobody asks for more; and anywhere, or behind messages.
+    // Safepoints at back edges, as by default, and at every instruction or behind messages.
     for (const jit::Safepoints places :
          {jit::Safepoints::BackEdges,
           pauses % 2 == 0 ? jit::Safepoints::Instructions : jit::Safepoints::Messages}) {
@@ -219,7 +219,7 @@ TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispa
       REQUIRE(slow);
       auto walks = (*loaded)->commands();
       REQUIRE(walks);
-      // About ten pauses a case and way of choosing the engines.
+      // About ten pauses for each case and choice of engines.
       std::uniform_int_distribution<std::uint64_t> budget(1, whole->counts.instructions / 5 + 2);
       const std::vector<std::vector<const TranslatedKernel*>> ways{{&*fast}, {&*slow}, {&*fast, &*slow}};
       for (const auto& engines_in_turn : ways) {
@@ -253,7 +253,7 @@ TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispa
   CHECK(pauses > 1000);
 }
 
-// LaunchFacts::own_images: what divides bit by bit has become a division.
+// LaunchFacts::own_images: the loop that divides bit by bit has become a division.
 TEST_CASE("a launch's own code refuses who has paused in a loop that it has not, and goes on from the others",
           "[dispatch]") {
   using eum::kernels::corpus, eum::kernels::LoadedCase;
@@ -290,7 +290,8 @@ TEST_CASE("a launch's own code refuses who has paused in a loop that it has not,
   }
   CHECK(refused > 0);
   CHECK(done > 0);
-  // A division is not less than the loop was: behind it a thread stops that has used up its budget.
+  // The division counts as many instructions as the loop: a thread that has used up its budget pauses behind
+  // it.
   (*loaded)->reset();
   Workers workers(1);
   const auto stopped = begun(workers, walks->front());

@@ -20,7 +20,7 @@ struct Outcome {
 };
 
 /// A walk over code in text form. Each thread has one register of its own, r1, whose first dword is its
-/// number; r2 is the cross-thread data: groups in x, groups in y, threads in a group.
+/// number; r2 is the cross-thread data: groups in x, groups in y, threads per group.
 class Walked {
  public:
   explicit Walked(const std::string& body, jit::EngineKind kind = jit::EngineKind::reference,
@@ -52,7 +52,7 @@ class Walked {
     set_command();
   }
 
-  /// `dwords` of zeros as surface 0.
+  /// Makes surface 0 a buffer of `dwords` zeros.
   void output(std::size_t dwords) {
     data.assign(dwords, 0);
     surfaces[0] = mem::buffer_surface(reinterpret_cast<std::byte*>(data.data()), 4 * dwords, 0);
@@ -74,7 +74,7 @@ class Walked {
     Workers pool(workers);
     return run(pool, workers);
   }
-  /// By workers that may have run other walks before.
+  /// Runs on workers that may have run other walks before.
   Result<Outcome> run(Workers& pool, unsigned workers) {
     complete(workers);
     const auto dispatch = Dispatch::create(pool, command);
@@ -96,7 +96,7 @@ class Walked {
   WalkerCommand command;
   mem::BindingTable surfaces;
   std::vector<std::uint32_t> data;
-  std::optional<std::array<std::uint32_t, 8>> cross;  ///< cross-thread data of the test's own
+  std::optional<std::array<std::uint32_t, 8>> cross;  ///< cross-thread data, if the test sets its own
 
  private:
   void set_command() {
@@ -112,7 +112,7 @@ class Walked {
   std::array<std::byte, 32> cross_thread_{};
 };
 
-/// %at = 16 bytes for each thread of the walk, whose first group is 0,0,0.
+/// Computes %at, the place of 16 bytes for each thread of a walk whose first group is 0,0,0.
 inline const std::string locate =
     "  %x = reg_read.u32x1 r0.1<1;1,0>\n  %y = reg_read.u32x1 r0.6<1;1,0>\n"
     "  %z = reg_read.u32x1 r0.7<1;1,0>\n  %t = reg_read.u32x1 r1<1;1,0>\n"

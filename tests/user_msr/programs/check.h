@@ -1,4 +1,4 @@
-/* CHECK for programs that run under the runner: says what failed and where, and counts. */
+/* CHECK for programs that run under the runner: prints what failed and where, and counts. */
 #ifndef CHECK_H
 #define CHECK_H
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Unwinding from every instruction of every kind of stub: backtrace() in a signal handler sees the function
-// with the access and those that called it, and an exception thrown there is caught, with all registers as
-// they must be. The instructions are stepped through by the trap flag.
+// with the access and its callers, and an exception thrown there is caught with all registers restored. The
+// trap flag single-steps through the instructions.
 #include <execinfo.h>
 #include <ucontext.h>
 
@@ -18,7 +18,7 @@ constexpr unsigned constant_msr = 0x10, counter_msr = 0x11, tsc_msr = 0x12, scra
                    file_msr = 0x17;
 constexpr std::uint64_t trap_flag = 0x100;
 
-// A function with one access each; RCX and RAX are its operands, RBX too.
+// Functions with one access each; their operands are RCX and RAX, and for some RBX.
 struct Probe {
   void (*code)();
   std::uint64_t rcx, rax;
@@ -52,7 +52,8 @@ const Probe probes[] = {{read_by_register, constant_msr, 0},
                         {write_scratch, 0, 9},
                         {read_file, 0, 0}};
 
-/// Calls the probe with the trap flag set, and other registers full of known values: what is left of them.
+/// Calls the probe with the trap flag set and known values in the other registers; returns what is left of
+/// them.
 struct Saved {
   std::uint64_t rbx, rbp, r12, r13, r14, r15;
   bool operator==(const Saved&) const = default;
@@ -60,8 +61,7 @@ struct Saved {
 constexpr Saved known{0xb0b0, 0xb1b1, 0xb2b2, 0xb3b3, 0xb4b4, 0xb5b5};
 
 extern "C" void call_stepping(const Probe* probe, const Saved* in, Saved* out);
-// The registers that a function must keep are saved here, and come back here after the probe: an exception
-// goes past.
+// Callee-saved registers are saved here and restored after the probe; an exception bypasses this.
 asm(R"(
   .text
   .type call_stepping, @function
@@ -109,17 +109,17 @@ call_stepping:
 struct Thrown {};
 const Probe* stepped;
 long steps, throw_at, cut_off, in_probe;
-int frames_of_caller;  // of run_probe's callers, and its own
+int frames_of_caller;  // the number of run_probe's callers, including itself
 constexpr long max_steps = 100000;
-bool is_in_stub[max_steps];  // or in this program; a slow path is far from both
+bool is_in_stub[max_steps];  // or in this program; slow paths are far from both
 
 bool is_in(const void* pc, void (*function)()) {
   auto offset = reinterpret_cast<std::uintptr_t>(pc) - reinterpret_cast<std::uintptr_t>(function);
   return offset <= 16;
 }
 
-/// The interrupted instruction is in the probe or was reached from there; behind it all frames of the caller
-/// follow.
+/// The interrupted instruction must be in the probe or have been reached from there, followed by all frames
+/// of the caller.
 void on_trap(int, siginfo_t*, void* context) {
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   ++steps;
@@ -128,12 +128,12 @@ void on_trap(int, siginfo_t*, void* context) {
   void* pc = reinterpret_cast<void*>(registers[REG_RIP]);
   void** at = std::find(frames, frames + count, pc);
   void** probe = std::find_if(at, frames + count, [](void* frame) { return is_in(frame, stepped->code); });
-  bool has_returned = probe == frames + count;  // in call_stepping again
+  bool has_returned = probe == frames + count;  // back in call_stepping
   long behind = frames + count - (has_returned ? at : probe + 1);
   in_probe += !has_returned;
   auto distance = registers[REG_RIP] - static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(stepped->code));
   if (steps < max_steps) is_in_stub[steps] = distance == static_cast<std::int32_t>(distance);
-  // call_stepping is one frame more.
+  // call_stepping adds one frame.
   if (at == frames + count || behind != frames_of_caller + 1) ++cut_off;
   if (steps == throw_at) throw Thrown{};
 }
@@ -144,7 +144,7 @@ __attribute__((noinline)) bool run_probe(const Probe& probe) {
   stepped = &probe;
   steps = in_probe = 0;
   Saved left{};
-  // Values that an exception has to bring back.
+  // Values that unwinding has to restore.
   volatile std::uint64_t seed = steps + 5;
   std::uint64_t a = seed * 3, b = seed * 5, c = seed * 7, d = seed * 11;
   bool caught = false;
@@ -169,7 +169,7 @@ int main() {
   CHECK(sigaction(SIGTRAP, &action, nullptr) == 0);
   for (const Probe& probe : probes) {
     throw_at = -1;
-    for (int round = 0; round < 3; ++round) {  // patched in the first
+    for (int round = 0; round < 3; ++round) {  // the first one patches
       cut_off = 0;
       CHECK(!run_probe(probe));
       CHECK(in_probe >= (is_patching() && round > 0 ? 2 : 1));

@@ -1,4 +1,4 @@
-/* URDMSR and UWRMSR as bytes, since assemblers of today do not know them. */
+/* URDMSR and UWRMSR as bytes, since assemblers do not support them yet. */
 #ifndef USER_MSR_H
 #define USER_MSR_H
 #include <stdint.h>

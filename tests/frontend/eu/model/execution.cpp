@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned register_bytes = 32;
 
-/// Value of a packed restricted float (2.2.5).
+/// The value of a packed restricted float (2.2.5).
 double restricted_float(unsigned bits) {
   const double sign = (bits & 0x80) != 0 ? -1 : 1;
   if ((bits & 0x7f) == 0) return std::copysign(0.0, sign);
@@ -18,12 +18,12 @@ double restricted_float(unsigned bits) {
 }
 
 bool flushes(Type type, const FloatMode& mode) { return flush(0x1p-1074, type, mode) == 0; }
-/// The host flushes what rounds up to the smallest normal number, too.
+/// The host also flushes what rounds up to the smallest normal number.
 bool is_flushable(double value, Type type) {
   const double least = type == Type::df ? 0x1p-1022 : type == Type::f ? 0x1p-126 : 0x1p-14;
   return is_denormal(value, type) || std::fabs(value) == least;
 }
-/// Bytes have no accumulators; the pipeline computes in words.
+/// There are no byte accumulators; the pipeline computes bytes as words.
 Type accumulator_type(Type type) { return gen::size_of(type) == 1 ? Type::w : type; }
 
 bool is_acc(const gen::Operand& op) { return op.is_arf(gen::Arf::acc); }
@@ -91,7 +91,8 @@ unsigned Execution::address(const gen::Operand& op, unsigned n, bool destination
 std::uint64_t Execution::immediate(const gen::Operand& op, unsigned n) const {
   if (op.type == Type::vf) return encode_float(restricted_float(op.immediate >> n % 4 * 8 & 0xff), Type::f);
   if (op.type != Type::v && op.type != Type::uv) return op.immediate;
-  // The vector is one of words: where the destination steps in dwords, every second belongs to a channel.
+  // The immediate is a vector of words: if the destination steps in dwords, a channel takes every second
+  // word.
   const unsigned pitch = inst_.dst.region.hstride * gen::size_of(inst_.dst.type);
   const bool skips = !inst_.dst.is_null() && inst_.dst.kind != gen::OperandKind::Indirect && pitch >= 4;
   const unsigned field = static_cast<unsigned>(op.immediate >> n * (skips ? 2 : 1) % 8 * 4) & 15;
@@ -123,7 +124,7 @@ Wide Execution::content(unsigned offset, unsigned bytes) const {
 }
 
 void Execution::write_content(unsigned offset, unsigned bytes, Wide value) {
-  // A word has 33 bits, a dword 64.
+  // An accumulator keeps 33 bits of a word, 64 of a dword.
   value = wrap(value, bytes == 2 ? 33 : 64, true);
   const auto low = static_cast<std::uint32_t>(static_cast<std::uint64_t>(value));
   const auto high = static_cast<std::int32_t>(value >> 8 * bytes);
@@ -158,7 +159,7 @@ bool Execution::predicate(unsigned n) const {
   return value != inst_.pred_inverse;
 }
 
-/// Those of the element's channels.
+/// The flag bits of the element's channels.
 std::uint64_t Execution::flag_bits(unsigned n) const {
   return std::uint64_t{paired_ ? 3u : 1u} << (32u * inst_.flag_reg + 16u * inst_.flag_subreg + channel_of(n));
 }
@@ -197,7 +198,7 @@ Number Execution::behind(unsigned index, unsigned bytes) const {
 }
 
 unsigned Execution::implicit_offset(Type type, unsigned n) const {
-  // Quarters of floats choose acc0 or acc1; integers only have acc0 (accumulator registers).
+  // For floats the quarter selects acc0 or acc1; integers have acc0 only (accumulator registers).
   const unsigned bytes = gen::size_of(type), per_register = register_bytes / bytes;
   const bool split = gen::is_float(type) && bytes <= 4 && lanes() <= per_register;
   return (split ? inst_.channel_offset / per_register % 2 * register_bytes : 0) + n * bytes;
@@ -246,14 +247,14 @@ void Execution::write_flag(unsigned n, bool value) {
 
 void Execution::finish(unsigned n, const Result& result) {
   using enum gen::CondMod;
-  // The manual keeps denormals that a conversion meets.
+  // By the manual, conversions keep denormals.
   const bool wide = inst_.dst.type == Type::df, from_wide = inst_.src[0].type == Type::df;
   const bool converts = inst_.opcode == gen::Opcode::mov && !inst_.saturate && wide != from_wide &&
                         (wide ? inst_.src[0].type : inst_.dst.type) == Type::f;
   const auto may_be_flushed = [&](Type to, double value) {
     return !converts && flushes(to, mode()) && is_flushable(value, to);
   };
-  // Whose destination is an integer that holds a half.
+  // f32to16 has an integer destination, which holds a half.
   const bool halves = inst_.opcode == gen::Opcode::f32to16;
   const Type type = halves ? Type::hf : inst_.dst.type;
   Number exact = result.value;
@@ -268,7 +269,7 @@ void Execution::finish(unsigned n, const Result& result) {
     std::fesetround(rounding);
     bool finite = !exact.is_float || !std::isinf(exact.real);
     if (exact.is_float && std::isinf(exact.real)) {
-      finite = true;  // the operation overflowed, unless infinity came in
+      finite = true;  // the operation overflowed, unless a source is infinite
       for (unsigned i = 0; i < inst_.source_count; ++i)
         finite &= !std::isinf(source(i, n, false).real) && !source(i, n, false).is_nan();
     }
@@ -293,7 +294,7 @@ void Execution::finish(unsigned n, const Result& result) {
     write_flag(n, *result.holds);
   } else if (inst_.cond_mod != None && inst_.opcode != gen::Opcode::sel &&
              inst_.opcode != gen::Opcode::csel) {
-    // An accumulator keeps the exact integer, and so the condition sees it.
+    // An accumulator keeps the exact integer, so the condition is evaluated on that.
     Number seen = final;
     if (explicit_acc && result.exact && !inst_.saturate && !final.is_float && !exact.is_float)
       seen.integer = wrap(exact.integer, gen::size_of(type) == 2 ? 33 : 64, true);
@@ -345,7 +346,7 @@ void Execution::finish(unsigned n, const Result& result) {
   if (explicit_acc) {
     const unsigned at = address(inst_.dst, n, true);
     Result own = result;
-    own.accumulator.reset();  // what is named as the destination gets the result
+    own.accumulator.reset();  // an explicit accumulator destination takes the result itself
     write_accumulator(at, type, own, final, bits);
     note(true, at);
     return;

@@ -1,6 +1,6 @@
 #pragma once
-// One instruction under way in the model: its sources as they were before anything is written, masks, and
-// where results go. It must not know what an opcode computes (operations.cpp).
+// One instruction being executed by the model: its sources as they were before any write, masks, and where
+// results go. Independent of what the opcodes compute (operations.cpp).
 #include <array>
 #include <optional>
 
@@ -8,18 +8,18 @@
 
 namespace eum::model {
 
-/// What an operation gives for one channel.
+/// The result of an operation for one channel.
 struct Result {
   Number value;
-  /// Bits of the destination, where they are copied.
+  /// The destination's bits, for operations that copy bits.
   std::optional<std::uint64_t> raw = std::nullopt;
-  /// The accumulator takes the exact integer, not what the destination holds of it.
+  /// The accumulator takes the exact integer, not the destination's truncated value.
   bool exact = false;
-  /// In place of the value, for the accumulator alone.
+  /// The accumulator's value, if it differs from the result.
   std::optional<Wide> accumulator = std::nullopt;
   bool approximate = false;
   bool unknown = false;
-  /// Value of the condition, where it is no property of the value (cmp, cmpn).
+  /// The condition's value, if it does not follow from the result (cmp, cmpn).
   std::optional<bool> holds = std::nullopt;
 };
 
@@ -30,29 +30,29 @@ class Execution {
   const gen::Instruction& inst() const { return inst_; }
   const FloatMode& mode() const { return machine_.mode; }
   gen::Family family() const { return machine_.family; }
-  /// Elements; a pair of channels may be one.
+  /// The number of elements; an element may span a pair of channels.
   unsigned lanes() const { return paired_ ? inst_.exec_size / 2u : inst_.exec_size; }
-  /// The float type that the instruction computes in; nothing: in integers.
+  /// The float type in which the instruction computes; nothing for integers.
   std::optional<Type> float_type() const { return float_type_; }
-  /// An integer accumulator is a source: results have its 64 bits.
+  /// An integer accumulator is a source, so results have its 64 bits.
   bool reads_accumulator() const { return reads_accumulator_; }
   void read_implicit_accumulator() { reads_accumulator_ = true; }
 
   bool predicate(unsigned channel) const;
   bool enabled(unsigned channel) const;
-  /// A source in the type of the execution, modifiers applied; `flushed` as operations see it.
+  /// A source in the execution type with modifiers applied; `flushed`: denormals flushed by the mode.
   Number source(unsigned index, unsigned channel, bool flushed = true) const;
-  /// The element as it is, without modifiers.
+  /// The source's element without modifiers.
   Number element(unsigned index, unsigned channel) const { return value_[index][channel]; }
   std::uint64_t bits(unsigned index, unsigned channel) const { return raw_[index][channel]; }
-  /// Of an operand with a region of its own (line, pln): element `n` behind the first.
+  /// For an operand with an implied region (line, pln): the element `bytes` behind the first.
   Number behind(unsigned index, unsigned bytes) const;
-  /// The accumulator of a channel as an implicit source.
+  /// A channel's accumulator as an implicit source.
   Number accumulator(unsigned channel) const;
 
-  /// Condition, saturation, conversion, destination, accumulator.
+  /// Writes a channel's results: condition, saturation, conversion, destination, accumulator.
   void finish(unsigned channel, const Result& result);
-  /// Writes an element behind the destination, as math's remainder.
+  /// Writes an element `bytes` behind the destination, such as math's remainder.
   void write_behind(unsigned channel, unsigned bytes, Wide value);
   void write_flag(unsigned channel, bool value);
 

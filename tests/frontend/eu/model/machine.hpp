@@ -1,6 +1,6 @@
 #pragma once
-// A thread of the model: its registers and flags as plain bytes, and execute(), which does one decoded ALU
-// instruction on them channel by channel. Nothing of frontend/ir or frontend/eu's code is used.
+// A thread of the model: its registers and flags as plain bytes, and execute(), which executes one decoded
+// ALU instruction channel by channel. Uses no code of frontend/ir or frontend/eu.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace eum::model {
 
-/// The accumulators are held in two planes: the low one as a program sees it, and for each integer channel a
-/// signed dword with the bits above those of its type. So a dword has 64 bits, a word 48, of which the
-/// hardware has 33.
+/// The accumulators are held in two planes: the low one as a program sees it, and, for each integer channel,
+/// a signed dword with the bits above its type. So a dword has 64 bits and a word 48, of which the hardware
+/// has 33.
 struct Machine {
   gen::Family family = gen::Family::Gen9;
   std::array<std::uint8_t, 4096> grf{};
@@ -26,11 +26,11 @@ struct Machine {
   FloatMode mode;
 };
 
-/// What the manual leaves open of a written element: it may hold another value of this kind than the model's.
+/// How a written element may differ from the model's value where the manual leaves the result open.
 enum class Open : std::uint8_t {
-  AnyNan,       ///< the bits of a NaN (2.3.1.2)
-  Flushed,      ///< the denormal, or a zero of its sign
-  Approximate,  ///< a math function within its documented error
+  AnyNan,       ///< any NaN (2.3.1.2)
+  Flushed,      ///< the denormal, or a zero of the same sign
+  Approximate,  ///< a math function, within its documented error
   Anything
 };
 struct OpenElement {
@@ -43,14 +43,14 @@ struct OpenElement {
 
 struct Outcome {
   std::vector<OpenElement> open;
-  std::uint64_t open_flags = 0;  ///< of what may have been flushed
+  std::uint64_t open_flags = 0;  ///< flags of results that may have been flushed
 };
 
-/// Why the model has no meaning for the instruction, or nothing: an opcode of flow or messages.
+/// Whether the model covers the opcode or function; control flow and messages are not covered.
 bool has_model(gen::Opcode opcode);
 bool has_model(gen::MathFunction function);
 
-/// Whether the instruction has doubles that take two channels each: on Ivy Bridge execution size, width and
+/// Whether the instruction has doubles that occupy two channels each: on Ivy Bridge execution size, width and
 /// strides count their dwords (IVB PRM volume 4 part 3, 1.3).
 bool has_paired_doubles(const gen::Instruction& inst, gen::Family family);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Wide one = 1;
 
-/// Value of sign, exponent and fraction fields of an IEEE format.
+/// The value of the sign, exponent and fraction fields of an IEEE format.
 double from_fields(std::uint64_t bits, unsigned exponent_bits, unsigned fraction_bits) {
   const std::uint64_t fraction = bits & ((1ull << fraction_bits) - 1);
   const int exponent = static_cast<int>((bits >> fraction_bits) & ((1ull << exponent_bits) - 1));
@@ -62,7 +62,7 @@ double round_to_half(double value) {
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // magnitude = m * 2^exponent with m in [0.5, 1)
   const int unit = std::max(exponent - 11, -24);
-  // With its sign, so that rounding up and down know which way that is.
+  // With the sign, so that rounding up and down go in the right direction.
   const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
   if (std::fabs(rounded) <= largest) return std::copysign(rounded, value);
   const int mode = std::fegetround();
@@ -71,7 +71,7 @@ double round_to_half(double value) {
 }
 
 Number to_float(const Number& value, Type type) {
-  // A long double holds 64 bits of an integer, so that there is one rounding.
+  // A long double holds 64-bit integers exactly, so there is only one rounding.
   const auto whole = static_cast<long double>(value.integer);
   if (type == Type::df) return Number::of_float(value.is_float ? value.real : static_cast<double>(whole));
   const float single = value.is_float ? static_cast<float>(value.real) : static_cast<float>(whole);
@@ -97,7 +97,7 @@ std::uint64_t encode_float(double value, Type type) {
 Wide truncate(double value, Type type) {
   if (value != value) return 0;
   if (value >= static_cast<double>(highest(type))) {
-    // The largest integer need not be a double; what lies beyond it clamps.
+    // The largest integer need not be representable as a double; values beyond it clamp.
     if (value >= std::ldexp(1.0, static_cast<int>(bits_of(type)) - (gen::is_signed(type) ? 1 : 0)))
       return highest(type);
   }

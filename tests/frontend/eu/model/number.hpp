@@ -1,7 +1,7 @@
 #pragma once
 // Numbers of the model: exact integers, floats of three formats, and their conversions, written from the
-// manual's definitions (IVB volume 4 part 3, 2.2 to 2.4). Nothing of frontend/ir or frontend/eu is used here,
-// so that it can contradict them.
+// manual's definitions (IVB volume 4 part 3, 2.2 to 2.4). Independent of frontend/ir and frontend/eu, so that
+// it can expose errors in them.
 #include <cstdint>
 
 #include "frontend/gen/type.hpp"
@@ -11,7 +11,7 @@ namespace eum::model {
 using gen::Type;
 using Wide = __int128;
 
-/// An exact integer, or a float whose value a double holds exactly.
+/// An exact integer, or a float whose value is exact as a double.
 struct Number {
   bool is_float = false;
   Wide integer = 0;
@@ -22,7 +22,7 @@ struct Number {
   bool is_nan() const { return is_float && real != real; }
 };
 
-/// Which denormals count as zeros on the way into and out of operations (cr0.0).
+/// Which denormal operands and results are kept, not flushed to zero (cr0.0).
 struct FloatMode {
   bool keep_f = true;
   bool keep_df = true;
@@ -37,19 +37,19 @@ Wide highest(Type type);
 Wide wrap(Wide value, Type type);
 Wide wrap(Wide value, unsigned bits, bool is_signed);
 
-/// Value of the bits of one element.
+/// The value of an element's bits.
 Number decode(std::uint64_t bits, Type type);
-/// `value` in a float type, rounded as the host rounds.
+/// `value` as a float type, rounded by the host's mode.
 Number to_float(const Number& value, Type type);
-/// Bits of a float that the type holds exactly.
+/// The bits of a float that is exact in the type.
 std::uint64_t encode_float(double value, Type type);
-/// A float as an integer: to zero, clamped to the type's range; NaN gives 0.
+/// A float as an integer: truncated, clamped to the type's range; NaN gives 0.
 Wide truncate(double value, Type type);
-/// A float of the type, with what the mode flushes flushed.
+/// The value, or a zero of its sign if it is a denormal of the type that the mode flushes.
 double flush(double value, Type type, const FloatMode& mode);
 bool is_denormal(double value, Type type);
 
-/// Rounds to a half as the host rounds.
+/// Rounds to a half by the host's rounding mode.
 double round_to_half(double value);
 
 }  // namespace eum::model

@@ -8,11 +8,11 @@ namespace eum::model {
 namespace {
 
 using gen::Opcode;
-/// Nothing: the channel is not written.
+/// An empty result: the channel is not written.
 using Operation = std::optional<Result> (*)(Execution&, unsigned channel);
 
-/// A float operation, rounded to the execution type; halves compute as df, where sums and products are exact
-/// or as good as that.
+/// A float operation, rounded to the execution type. Halves are computed as df, in which their sums and
+/// products are exact or nearly so.
 template <class F, class... Numbers>
 Number compute(const Execution& x, F function, Numbers... numbers) {
   const Type type = *x.float_type();
@@ -21,8 +21,8 @@ Number compute(const Execution& x, F function, Numbers... numbers) {
     value = function(numbers.real...);
   else
     value = function(static_cast<float>(numbers.real)...);
-  // A result below the normal numbers is flushed, though it would round up to the smallest of them, unless it
-  // does so with as many bits as those have.
+  // A subnormal result is flushed even if it would round up to the smallest normal number, unless it does so
+  // at the full precision of normal numbers.
   if (type == Type::f && !x.mode().keep_f &&
       std::fabs(static_cast<float>(static_cast<double>(function(numbers.real...)) * 0x1p64)) < 0x1p-62f)
     value = std::copysign(0.0, value);
@@ -92,7 +92,8 @@ std::optional<Result> do_mul(Execution& x, unsigned n) {
   if (x.family() < gen::Family::Gen8 && is_dword(x.inst().src[1].type)) b.integer &= 0xffff;
   Wide result;
   const bool beyond = __builtin_mul_overflow(a.integer, b.integer, &result);
-  // Two unsigned quadwords may exceed even 127 bits: too large, with the right low bits.
+  // The product of two unsigned quadwords may exceed even 127 bits: replaced by another too large number with
+  // the same low 64 bits.
   return arithmetic(beyond ? (result & ((Wide{1} << 64) - 1)) | Wide{1} << 100 : result);
 }
 
@@ -115,7 +116,7 @@ std::optional<Result> do_mach(Execution& x, unsigned n) {
   bool is_signed = false;
   for (unsigned i = 0; i < 2; ++i) {
     const gen::Operand& source = x.inst().src[i];
-    const bool positive = source.is_immediate() && x.element(i, 0).integer >= 0;  // without a sign to heed
+    const bool positive = source.is_immediate() && x.element(i, 0).integer >= 0;  // signedness irrelevant
     is_signed |= !positive && (gen::is_signed(source.type) || source.modifier != gen::SourceModifier::None);
   }
   Result result = integer(is_signed ? total >> 32 : wrap(total, 64, false) >> 32);
@@ -141,7 +142,7 @@ std::optional<Result> do_avg(Execution& x, unsigned n) {
   return arithmetic((x.source(0, n).integer + x.source(1, n).integer + 1) >> 1);
 }
 
-/// Of pairs of channels; the first takes the sum.
+/// The sum of the absolute differences of a pair of channels, for the first of them.
 std::optional<Result> absolute_differences(Execution& x, unsigned n, Wide start) {
   Wide total = start;
   for (unsigned k = n; k < n + 2; ++k) {
@@ -159,13 +160,13 @@ std::optional<Result> do_sada2(Execution& x, unsigned n) {
   return absolute_differences(x, n, x.accumulator(n).integer);
 }
 
-/// A source of a bitwise instruction: its negation is the complement, before Gen8 the negative.
+/// A source of a bitwise instruction: the negation modifier complements, before Gen8 it negates.
 Wide logic_source(const Execution& x, unsigned index, unsigned n) {
   if (x.family() < gen::Family::Gen8) return x.source(index, n).integer;
   const Wide value = x.element(index, n).integer;
   return x.inst().src[index].modifier == gen::SourceModifier::Neg ? ~value : value;
 }
-/// It overflows nothing.
+/// A result that never overflows.
 Result bitwise(const Execution& x, Wide value) { return integer(wrap(value, x.inst().dst.type)); }
 std::optional<Result> do_not(Execution& x, unsigned n) { return bitwise(x, ~logic_source(x, 0, n)); }
 std::optional<Result> do_and(Execution& x, unsigned n) {
@@ -178,7 +179,7 @@ std::optional<Result> do_xor(Execution& x, unsigned n) {
   return bitwise(x, logic_source(x, 0, n) ^ logic_source(x, 1, n));
 }
 
-/// Counts are five bits, six where a quadword takes part.
+/// Shift counts have five bits, six if a source or destination is a quadword.
 bool shifts_quadwords(const Execution& x) {
   return gen::size_of(x.inst().src[0].type) == 8 || gen::size_of(x.inst().dst.type) == 8;
 }
@@ -225,7 +226,7 @@ bool relation(gen::CondMod condition, T a, T b) {
 bool ordinary(gen::CondMod condition, const Number& a, const Number& b) {
   return a.is_float ? relation(condition, a.real, b.real) : relation(condition, a.integer, b.integer);
 }
-/// As min and max compare (2.3.1.1): a NaN on the right holds, but for ne.
+/// The comparison of min and max (2.3.1.1): a NaN as src1 makes it true, except ne.
 bool special(gen::CondMod condition, const Number& a, const Number& b) {
   if (b.is_nan()) return condition != gen::CondMod::ne;
   return ordinary(condition, a, b);
@@ -266,7 +267,7 @@ std::optional<Result> do_csel(Execution& x, unsigned n) {
 std::uint32_t dword(const Execution& x, unsigned index, unsigned n) {
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(x.source(index, n).integer));
 }
-/// As the destination's type reads the bits.
+/// The bits reinterpreted as the destination's type.
 Result dword_result(const Execution& x, std::uint32_t bits) {
   return integer(wrap(Wide{bits}, x.inst().dst.type));
 }
@@ -279,7 +280,7 @@ std::optional<Result> do_bfrev(Execution& x, unsigned n) {
 std::optional<Result> do_bfe(Execution& x, unsigned n) {
   const unsigned width = dword(x, 0, n) & 31, offset = dword(x, 1, n) & 31;
   const Wide data = wrap(Wide{dword(x, 2, n)}, x.inst().dst.type);
-  const Wide field = data >> offset;  // beyond the dword the sign or zeros
+  const Wide field = data >> offset;  // bits beyond the dword are the sign or zeros
   if (width == 0) return integer(0);
   if (width + offset >= 32) return integer(field);
   return integer(wrap(field, width, gen::is_signed(x.inst().dst.type)));
@@ -339,7 +340,7 @@ std::optional<Result> do_rndu(Execution& x, unsigned n) {
       x, [](auto a) { return std::ceil(a); }, x.source(0, n))};
 }
 std::optional<Result> do_rnde(Execution& x, unsigned n) {
-  // Whatever cr0 says: the remainder is that of the nearest integer, of the even one if two are.
+  // Independent of cr0: std::remainder rounds to the nearest integer, ties to even.
   constexpr auto nearest = [](auto a) {
     using T = decltype(a);
     return std::isinf(a) ? a : std::copysign(a - std::remainder(a, T{1}), a);
@@ -357,7 +358,7 @@ std::optional<Result> do_lrp(Execution& x, unsigned n) {
   return Result{compute(x, fused, a, b, compute(x, product, rest, c))};
 }
 
-/// Coefficient of line and pln.
+/// A coefficient of line and pln.
 Number coefficient(const Execution& x, unsigned index) {
   Number value = x.behind(0, 4 * index);
   const gen::SourceModifier modifier = x.inst().src[0].modifier;
@@ -377,7 +378,7 @@ std::optional<Result> do_pln(Execution& x, unsigned n) {
   return Result{compute(x, fused, coefficient(x, 1), v, first)};
 }
 
-/// Of groups of four channels; a homogeneous one takes 1 for w of source 0.
+/// Dot product of a group of four channels; the homogeneous one takes 1 for w of source 0.
 Result dot_product(const Execution& x, unsigned n, unsigned components, bool homogeneous) {
   Number total;
   for (unsigned k = 0; k < components; ++k) {
@@ -406,9 +407,9 @@ std::optional<Result> approximately(Execution& x, unsigned n, F function) {
   return result;
 }
 
-/// Quotient and remainder of dwords; by 0: the manual's table of IDIV.
+/// Quotient and remainder of dwords; division by 0 follows the manual's table of IDIV.
 std::pair<Wide, Wide> divide(const Execution& x, unsigned n) {
-  // The divider takes dwords, which modified values wrap to.
+  // The divider takes dwords, so modified values are wrapped.
   const Wide a = wrap(x.source(0, n).integer, x.inst().src[0].type);
   const Wide b = wrap(x.source(1, n).integer, x.inst().src[1].type);
   const bool is_signed = gen::is_signed(x.inst().src[0].type);
@@ -422,7 +423,7 @@ std::pair<Wide, Wide> divide(const Execution& x, unsigned n) {
 std::optional<Result> do_math(Execution& x, unsigned n) {
   using enum gen::MathFunction;
   const auto f = [&](auto function) { return approximately(x, n, function); };
-  // Far from 0 the functions are as good as their reduction of the argument.
+  // Far from 0 the accuracy of these functions is that of their argument reduction.
   const auto angle = [&](auto function) {
     std::optional<Result> result = f(function);
     result->unknown = std::fabs(x.source(0, n).real) > 0x1p19;
@@ -531,7 +532,7 @@ constexpr std::array<Operation, gen::opcode_count> operations = [] {
 bool has_model(Opcode opcode) { return operations[static_cast<std::size_t>(opcode)] != nullptr; }
 
 bool has_model(gen::MathFunction function) {
-  // A step of a macro is not what it computes alone (translate.cpp's tests have the whole macro).
+  // Steps of a macro have no defined results of their own (translate.cpp's tests cover whole macros).
   return function != gen::MathFunction::None && !gen::is_macro(function);
 }
 

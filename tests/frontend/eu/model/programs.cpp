@@ -16,7 +16,7 @@ constexpr unsigned register_bytes = 32;
 constexpr bool is_early(gen::Family family) { return family < gen::Family::Gen8; }
 unsigned address_words(gen::Family family) { return is_early(family) ? 8 : 16; }
 
-/// Operands have no quadwords and no halves before Gen8.
+/// The types of a set that the family has: operands are no quadwords and no halves before Gen8.
 std::vector<Type> members(gen::TypeSet set, gen::Family family) {
   std::vector<Type> out;
   for (unsigned n = 0; n < static_cast<unsigned>(Type::none); ++n) {
@@ -36,14 +36,14 @@ unsigned span_of(const Region& region, unsigned lanes, unsigned bytes) {
   return (rows + columns + 1) * bytes;
 }
 
-/// Whether the manual gives the combination a meaning.
+/// Whether the manual defines the combination.
 bool legal(const Combination& c, unsigned sources, gen::Family family) {
   const auto quad = [](Type type) { return type == Type::q || type == Type::uq; };
   // The accumulator holds no quadwords; coordinates of pln are pairs of registers.
   if (c.opcode == Opcode::mac && (quad(c.dst) || quad(c.src[0]) || quad(c.src[1]))) return false;
   if (c.opcode == Opcode::mac && is_float_type(c.dst) && !is_float_type(c.src[0]) && !is_float_type(c.src[1]))
     return false;
-  if (c.opcode == Opcode::smov && c.src[1] != Type::ud) return false;  // the mask of channels
+  if (c.opcode == Opcode::smov && c.src[1] != Type::ud) return false;  // the channel mask
   if (c.opcode == Opcode::pln && c.src[1] != Type::f) return false;
   const bool ternary = sources == 3;
   const auto is = [](Type type) { return gen::is_float(type); };
@@ -57,10 +57,11 @@ bool legal(const Combination& c, unsigned sources, gen::Family family) {
   if (is_early(family) && c.opcode == Opcode::math)
     for (unsigned i = 0; i < sources; ++i)
       if (is_immediate_type(c.src[i])) return false;
-  // Three sources have Align16 regions; vectors have no place for the second channel of a double.
+  // Ternary instructions have Align16 regions; immediate vectors have no element for the second channel of a
+  // double.
   if (family == gen::Family::Gen7 && df && (ternary || is_immediate_type(c.src[sources - 1]))) return false;
   if (ternary) {
-    // One type for all, but that f and hf mix; the type of the first source is that of ints.
+    // All sources have one type, except that f and hf mix.
     for (unsigned i = 1; i < 3; ++i) {
       const bool mixes = (c.src[0] == Type::f || c.src[0] == Type::hf);
       if (mixes ? c.src[i] != Type::f && c.src[i] != Type::hf : c.src[i] != c.src[0]) return false;
@@ -77,7 +78,7 @@ bool legal(const Combination& c, unsigned sources, gen::Family family) {
     return !df && !(float_source && int_source);
   }
   if (c.opcode != Opcode::mov && df && other_float) return false;
-  // Nothing mixes quadwords with floats but a move.
+  // Only a move mixes quadwords with floats.
   if (c.opcode != Opcode::mov && ((sources == 2 && float_source && int_source) || is(c.dst)))
     for (unsigned i = 0; i < sources; ++i)
       if (!is(c.src[i]) && gen::size_of(c.src[i]) == 8) return false;
@@ -197,7 +198,7 @@ Machine Source::machine() {
 
 void Source::flags(gen::Instruction& inst) {
   const gen::OpcodeShape& row = gen::shape(inst.opcode, family_);
-  if (row.format == gen::Format::DoubleImm) return;  // whose immediate lies over the flags
+  if (row.format == gen::Format::DoubleImm) return;  // its immediate overlaps the flag fields
   unsigned group = 1;
   if (row.has(gen::cap::Pred) && (one_in(3) || inst.opcode == Opcode::sel)) {
     const bool ternary = row.format == gen::Format::Ternary;
@@ -217,7 +218,7 @@ void Source::flags(gen::Instruction& inst) {
   }
   inst.flag_reg = static_cast<std::uint8_t>(below(2));
   inst.flag_subreg = static_cast<std::uint8_t>(below(2));
-  // The flags of whole groups lie within the register.
+  // The flags of whole predicate groups must lie within the register.
   const unsigned lanes = inst.exec_size, unit = std::max(4u, lanes);
   const unsigned places = 32 / unit;
   for (unsigned tries = 0;; ++tries) {
@@ -270,7 +271,7 @@ void Source::destination(gen::Instruction& inst) {
   }
 }
 
-/// Of doubles that take two channels each: packed pairs, in rows or all alike.
+/// For doubles that occupy two channels each: packed pairs, in rows or all the same.
 void Source::paired_region(gen::Operand& op, unsigned channels) {
   const unsigned width = std::min<unsigned>(channels, any_of<std::uint8_t>({2, 4, 8}));
   const bool same = one_in(3) && width == 2;
@@ -285,7 +286,7 @@ void Source::region(gen::Operand& op, unsigned lanes) {
     return;
   }
   if (one_in(3)) {
-    // Whatever fits into two registers.
+    // Any region within two registers.
     for (unsigned tries = 0; tries < 20; ++tries) {
       op.region.width = u8(std::min<std::size_t>(1u << below(5), lanes));
       op.region.hstride = op.region.width == 1 ? 0 : u8(any_of<std::size_t>({0, 1, 2, 4}));
@@ -327,7 +328,7 @@ void Source::source(gen::Instruction& inst, unsigned index) {
   }
   op.kind = OperandKind::Direct;
   op.file = gen::RegisterFile::Grf;
-  // Registers of values that suit the type; sometimes others, such as results.
+  // Mostly registers with values of the operand's type, sometimes others, such as results.
   const Type element = op.type;
   const unsigned home = element == Type::f    ? 0
                         : element == Type::hf ? 8
@@ -368,7 +369,7 @@ void Source::source(gen::Instruction& inst, unsigned index) {
   if (inst.opcode == Opcode::movi || (may_be_indirect && one_in(8))) {
     indirect(op, span);
     if (lanes > 1 && !pair && one_in(2)) {
-      // Vx1 and VxH: each row has an address of its own.
+      // Vx1 and VxH: each row has its own address.
       op.region.vstride = Region::vxh;
       op.region.width = static_cast<std::uint8_t>(std::min<std::size_t>(lanes, 1u << below(4)));
       const unsigned words = address_words(family_);
@@ -398,7 +399,7 @@ bool Source::accumulators(gen::Instruction& inst) {
                         inst.opcode != Opcode::smov && inst.source_count < 3 && inst.opcode != Opcode::line &&
                         inst.opcode != Opcode::pln;
   if (!computes) return false;
-  // Nothing of 64 bits but df goes with an accumulator.
+  // No 64-bit type but df can be combined with an accumulator.
   for (unsigned i = 0; i <= inst.source_count; ++i) {
     const Type type = i == inst.source_count ? inst.dst.type : inst.src[i].type;
     if (type == Type::q || type == Type::uq) return false;
@@ -440,7 +441,7 @@ gen::Instruction Source::instruction(const Combination& types) {
   }
   const bool pair = has_paired_doubles(inst, family_);
   if (pair) widest = 4;
-  // Where groups of channels work together, there must be whole ones.
+  // Opcodes that work on groups of channels need whole groups.
   const bool quads = types.opcode == Opcode::dp2 || types.opcode == Opcode::dp3 ||
                      types.opcode == Opcode::dp4 || types.opcode == Opcode::dph;
   const unsigned least = quads || inst.source_count == 3 ? 4 : types.opcode == Opcode::pln ? 8 : 1;

@@ -1,6 +1,6 @@
 #pragma once
 // Programs of ALU instructions for the model: each row of instructions.def in each combination of types, with
-// regions, modifiers, conditions, saturation, predicates, sizes and channels chosen by a seed.
+// regions, modifiers, conditions, saturation, predicates, sizes and channels drawn from a seed.
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -18,7 +18,7 @@ struct Combination {
   std::array<gen::Type, 3> src;
 };
 
-/// Every combination of types of the row on the family.
+/// Every combination of types that the opcode has on the family.
 std::vector<Combination> combinations(gen::Opcode opcode, gen::Family family);
 
 class Source {
@@ -26,7 +26,7 @@ class Source {
   Source(std::uint64_t seed, gen::Family family) : family_(family), random_(seed) {}
 
   gen::Instruction instruction(const Combination& types);
-  /// Registers full of edge values; addresses within the general registers.
+  /// A machine with registers full of edge values and addresses within the general registers.
   Machine machine();
 
  private:

@@ -13,10 +13,10 @@ Program assemble(const std::vector<gen::Instruction>& wanted, gen::Family family
   Program out;
   out.family = family;
   for (gen::Instruction inst : wanted) {
-    // Gen9 has three sources in Align16 only: packed or replicated ones here.
+    // Gen9 has ternary instructions in Align16 only: here with packed or replicated sources.
     inst.align16 = inst.source_count == 3;
     for (gen::Operand* op : {&inst.dst, &inst.src[0], &inst.src[1], &inst.src[2]})
-      op->macro |= inst.opcode == gen::Opcode::madm;  // a step that names no macro register
+      op->macro |= inst.opcode == gen::Opcode::madm;  // a macro step without macro registers
     const auto word = gen::test::encode(inst, family);
     out.code.insert(out.code.end(), word.begin(), word.end());
   }

@@ -41,7 +41,7 @@ Settings settings_of(const Program& program, const Run& how) {
   if (how.seed % 16 == 3 && !program.elements.empty())
     s.lowering.system_routine = static_cast<std::uint32_t>(16 * (how.seed / 16 % program.elements.size()));
   s.compiling.exact_registers = s.exact;
-  // In one of six some optimisation is left out, or all are.
+  // For one seed in six, one optimisation or all are disabled.
   static const std::vector<Reduced> reduced = every_reduced();
   static const Reduced usual = reduced_by_environment();
   s.compiling.optimisations =
@@ -49,7 +49,8 @@ Settings settings_of(const Program& program, const Run& how) {
   return s;
 }
 
-/// What a dispatched thread may find: addresses within the general registers, modes as the engine has them.
+/// The state that a dispatched thread may find: addresses within the general registers, modes as the engine
+/// has them.
 void start(World& world, const ir::Function& function, const Program& program, const Run& how) {
   world.reset(function, how.seed);
   const eu::Target target = gen::target(program.family);
@@ -66,7 +67,7 @@ void start(World& world, const ir::Function& function, const Program& program, c
   put(control, modes);
   put(control + 4, exceptions);
   put(control + 8, std::uint32_t{0});
-  // As wide as what its low plane holds: the sign.
+  // The accumulator is no wider than its low plane: the high plane is a sign extension.
   for (unsigned at = 0; at < target.bytes(eu::StateRegister::AccumulatorHigh); at += 4)
     put(target.offset(eu::StateRegister::AccumulatorHigh) + at, choice.one_in(2) ? 0 : -1);
   for (std::uint32_t n = 0; n < 8; ++n)
@@ -86,12 +87,12 @@ std::string describe(const jit::Fault& fault, const ir::Function& function) {
   return fmt::format("{:#x}: {}", fault.guest_ip, function.strings[fault.address]);
 }
 
-/// What an instruction that has faulted has changed nevertheless; but for the clock, and where instructions
-/// note what they lead to.
+/// What a faulted instruction has changed nevertheless, except for the clock and the registers in which
+/// instructions record their jump targets.
 std::string undone(jit::ThreadImage before, const jit::ThreadImage& after, const ir::Function& function,
                    gen::Family family) {
   const eu::Target target = gen::target(family);
-  // Channels that are parked here come back before the instruction.
+  // Channels parked here reconverge before the instruction.
   for (std::size_t k = 0; k < before.parked.size(); ++k)
     if (function.park_ips[k] == before.ip)
       before.execution_mask |= std::exchange(before.parked[k], after.parked[k]);
@@ -111,10 +112,10 @@ std::string undone(jit::ThreadImage before, const jit::ThreadImage& after, const
 
 struct Engines {
   std::vector<std::unique_ptr<jit::Engine>> list;
-  std::vector<std::unique_ptr<World>> worlds[2];  ///< [1]: memory ends at a page
+  std::vector<std::unique_ptr<World>> worlds[2];  ///< [1]: memory ends at a guard page
 };
 
-/// The reference engine first.
+/// All engines, the reference engine first.
 Engines& engines() {
   static Engines all = [] {
     Engines made;
@@ -130,7 +131,7 @@ Engines& engines() {
   return all;
 }
 
-/// How the whole differs from a translation where each instruction begins a block.
+/// How the result differs from that of a translation in which each instruction begins a block.
 std::string difference_step_by_step(const Program& program, const Run& how, Settings settings,
                                     const FinalState& whole, std::int64_t granted) {
   settings.lowering.granularity = eu::Granularity::Instruction;
@@ -212,7 +213,7 @@ Outcome run(const Program& program, const Run& how) {
       if (!outcome.difference.empty()) return outcome;
     }
     if (!settings.steps) return outcome;
-    // On behind the instruction that has faulted.
+    // Continue behind the instruction that faulted.
     for (std::size_t n = 0; n < executables.size(); ++n) {
       jit::ThreadImage image = states[n].image;
       const std::size_t ip = image.ip;

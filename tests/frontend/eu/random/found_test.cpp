@@ -1,5 +1,5 @@
-// Words that random programs have found to run differently on two engines, or to be lowered to what is no
-// micro-op function; each with what was wrong. The message that ends a thread follows them.
+// Words found by random programs that ran differently on two engines, or were lowered to an invalid micro-op
+// function; each with what was wrong. The message that ends a thread follows them.
 #include <catch2/catch.hpp>
 #include <string_view>
 
@@ -12,7 +12,7 @@ struct Found {
   const char* what;
   gen::Family family;
   unsigned simd;
-  std::string_view words;  ///< as Program::listing has them
+  std::string_view words;  ///< in the format of Program::listing
 };
 
 constexpr Found found[] = {

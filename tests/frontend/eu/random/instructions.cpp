@@ -1,4 +1,4 @@
-// Each field is chosen for itself; what the decoder or lowering refuses is thrown away.
+// Each field is chosen independently; what the decoder or lowering refuses is discarded.
 #include "tests/frontend/eu/random/instructions.hpp"
 
 #include <algorithm>
@@ -134,11 +134,11 @@ void InstructionSource::state_register(Operand& op, bool destination) {
   op.kind = OperandKind::Direct;
   op.file = RegisterFile::Arf;
   using enum Arf;
-  // Most of what is done with state is done with accumulators and addresses.
+  // Most accesses to state registers are to accumulators and address registers.
   op.arf = choice_.one_in(6)   ? choice_.any_of({cr, sr, n, tm, tdr, sp, dbg, ce, ip, f, fc, msg})
            : choice_.one_in(4) ? choice_.any_of({f, a})
                                : acc;
-  // Jumps come to an end elsewhere; modes of floats are set where programs begin.
+  // Jumps that terminate are generated elsewhere, and float modes are set where programs begin.
   if (destination && (op.arf == ip || op.arf == cr) && !choice_.one_in(8)) op.arf = acc;
   op.reg =
       static_cast<std::uint8_t>(op.arf == acc ? (choice_.one_in(8) ? choice_.below(10) : choice_.below(2))
@@ -289,7 +289,7 @@ void InstructionSource::source(Instruction& inst, unsigned index) {
     op.region = {0, 1, 0}, op.subreg &= 16;
   if (inst.opcode == Opcode::movi || choice_.one_in(8)) {
     indirect(inst, op);
-    // Vx1 and VxH: each row has an address of its own.
+    // Vx1 and VxH: each row has its own address.
     if (lanes > 1 && !inst.align16 && choice_.one_in(2)) {
       op.region.vstride = Region::vxh;
       op.region.width = choice_.any_of<std::uint8_t>({1, 2, 4, 8});

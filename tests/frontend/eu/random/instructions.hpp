@@ -1,6 +1,6 @@
 #pragma once
-// Random GEN instructions that compute, of every row of instructions.def: any operands that the encoding can
-// say, in any combination that lowering takes. It must not know what an instruction means.
+// Random GEN instructions that compute, for every row of instructions.def: any operands that can be encoded,
+// in any combination that lowering accepts. Independent of what an instruction means.
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace eum::test {
 
-/// General registers below this are for everything; those from here on for loop counters, return addresses
-/// and the like, which other instructions only write by chance.
+/// General registers below this serve any purpose; those from here on hold loop counters, return addresses
+/// and the like, which other instructions write only by chance.
 inline constexpr unsigned first_reserved = 112;
 
-/// What random choices are made of.
+/// Source of random choices.
 class Choice {
  public:
   explicit Choice(std::uint64_t seed) : random_(seed) {}
@@ -35,11 +35,11 @@ class InstructionSource {
  public:
   InstructionSource(gen::Family family, Choice& choice) : family_(family), choice_(choice) {}
 
-  /// One of any opcode that computes.
+  /// An instruction with any opcode that computes.
   gen::Instruction computing();
-  /// One of this opcode, or nothing if none of many tries can be executed.
+  /// An instruction with this opcode, or nothing if none of many attempts can be executed.
   std::optional<gen::Instruction> of(gen::Opcode opcode);
-  /// Predicate and flags of an instruction whose other fields are set.
+  /// Sets predicate and flags of an instruction whose other fields are set.
   void predicate(gen::Instruction& inst);
 
  private:
@@ -62,10 +62,10 @@ class InstructionSource {
   Choice& choice_;
 };
 
-/// Whether lowering has a meaning for `inst` as it is encoded. Returns what is decoded from its word.
+/// The instruction decoded from the encoding of `inst`, or nothing if lowering does not support it.
 std::optional<gen::Instruction> executable(const gen::Instruction& inst, gen::Family family);
 
-/// Whether the opcode computes: it is no message, no branch, and neither ends nor stops a thread.
+/// Whether the opcode computes: it is no message or branch, and neither ends nor stops a thread.
 bool computes(gen::Opcode opcode, gen::Family family);
 
 }  // namespace eum::test

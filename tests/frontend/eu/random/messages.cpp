@@ -1,4 +1,4 @@
-// Descriptors are random but for what selects the message; payloads are what most messages find in them.
+// Descriptors are random except for the bits that select the message; payloads are valid for most messages.
 #include "tests/frontend/eu/random/messages.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned dwords_in_register = 8;
 
-/// Puts the value of a selector into a descriptor.
+/// Inserts the value of a selector into a descriptor.
 std::uint32_t select(std::uint32_t desc, const message_table::Selector& where) {
   std::uint64_t value = where.value;
   for (unsigned n = where.field.count; n-- > 0;) {
@@ -28,7 +28,7 @@ std::uint32_t select(std::uint32_t desc, const message_table::Selector& where) {
   return desc;
 }
 
-/// Which addresses lie in the memory that a message means: `mask` of their bits, and what is added.
+/// The addresses in a message's memory: random bits & `mask`, plus `base`.
 struct Range {
   std::uint32_t mask, base;
 };
@@ -111,7 +111,7 @@ Instruction MessageSource::attempt(MessageKind kind) {
     inst.pred_inverse = choice_.one_in(2);
     inst.flag_reg = static_cast<std::uint8_t>(choice_.below(2));
   }
-  // Images are asked as such, and now and then what is none.
+  // Image messages mostly go to images, other messages to buffers; one in 40 goes to the wrong kind.
   const bool image = is_image(kind) || row.info.access == Access::Sample;
   const unsigned buffers[] =
       {World::surface, World::surface, World::indirect_surface, World::null_surface, 254, 254, 255, 253, 252},
@@ -122,7 +122,7 @@ Instruction MessageSource::attempt(MessageKind kind) {
   const bool scratch = row.layout == message_table::DescriptorLayout::ScratchBlock;
   if (scratch) desc = choice_.one_in(40) ? desc : desc & ~0xfffu;
   if (scratch || choice_.one_in(2)) desc |= 1u << 19;
-  // A payload may be longer than the message needs; a response is as long as the instruction says.
+  // A payload may be longer than the message needs, and the response length is arbitrary.
   const unsigned length = choice_.one_in(2) ? 1 + choice_.below(6) : 11;
   const unsigned response = choice_.one_in(2) ? choice_.below(9) : 8;
   desc = select(desc, row.where) | length << 25 | response << 20;

@@ -1,6 +1,6 @@
 #pragma once
-// Random messages of every row of messages.def that lowering takes, and the instructions that put addresses
-// of the memory of jit::test::World into their payloads.
+// Random messages of every row of messages.def that lowering accepts, and the instructions that put addresses
+// in jit::test::World's memory into their payloads.
 #include <vector>
 
 #include "frontend/gen/message.hpp"
@@ -12,9 +12,9 @@ class MessageSource {
  public:
   MessageSource(gen::Family family, Choice& choice) : family_(family), choice_(choice) {}
 
-  /// A message and what comes before it.
+  /// A message, preceded by the instructions that set up its payload.
   std::vector<gen::Instruction> next();
-  /// One of this kind, or nothing if none of many tries can be executed.
+  /// The same for this kind of message, or nothing if none of many attempts can be executed.
   std::vector<gen::Instruction> of(gen::MessageKind kind);
   /// The message that ends a thread.
   gen::Instruction end();
@@ -27,7 +27,8 @@ class MessageSource {
   Choice& choice_;
 };
 
-/// A source that all channels or one read, and plain instructions of such operands, without mask.
+/// Sources with an element per channel or one for all, and plain instructions with such operands, without
+/// mask.
 gen::Operand general(unsigned reg, gen::Type type, unsigned subreg = 0);
 gen::Operand constant(std::uint64_t value, gen::Type type);
 gen::Instruction plain(gen::Opcode opcode, unsigned lanes, const gen::Operand& dst,

@@ -1,4 +1,4 @@
-// Programs as words and text; programs that are only words.
+// Programs as words and as text; programs made of random or damaged words.
 #include "tests/frontend/eu/random/programs.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace eum::test {
 using namespace gen;
 using gen::test::TestWord;
 
-/// Read once.
+/// The corpus of a family, read once.
 const std::vector<TestWord>& corpus_of(Family family) {
   static std::vector<std::vector<TestWord>> all(family_count);
   auto& words = all[static_cast<std::size_t>(family)];
@@ -70,7 +70,7 @@ Program Program::without(std::size_t index, std::size_t count) const {
 
 std::string Program::listing() const {
   const std::vector<std::byte> bytes = code();
-  // Without what shrinking has put in the place of others.
+  // Omits the nops that shrinking has put in place of other words.
   std::string out;
   std::istringstream lines(disassemble(bytes, family, true));
   for (std::string line; std::getline(lines, line);)

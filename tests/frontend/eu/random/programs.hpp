@@ -1,6 +1,6 @@
 #pragma once
-// Random programs of GEN words: instructions that compute, messages, and structured flow that diverges, with
-// loops that end. It must not know how programs are run.
+// Random programs of GEN words: instructions that compute, messages, and structured, divergent control flow
+// whose loops end. Independent of how programs are run.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace eum::test {
 
-/// One instruction of a program. Where it leads is an index of Program::labels.
+/// One instruction of a program. Jump targets are indices into Program::labels.
 struct Element {
   static constexpr int nowhere = -1;
   gen::Instruction inst;
@@ -18,44 +18,44 @@ struct Element {
   int uip = nowhere;
   int distance = nowhere;  ///< its immediate is the bytes to this label from `origin`, or from the start
   int origin = nowhere;
-  int unit = 1;                   ///< bytes that the distance counts
+  int unit = 1;                   ///< bytes in a unit of the distance
   std::int32_t astray = 0;        ///< added to the bytes of its targets
-  std::vector<std::byte> word{};  ///< if it has any: in place of `inst`, of 8 or 16 bytes
+  std::vector<std::byte> word{};  ///< 8 or 16 bytes in place of `inst`, if not empty
 };
 
 struct Program {
   gen::Family family;
   unsigned simd;
   std::vector<Element> elements;
-  std::vector<std::size_t> labels;  ///< the element that each stands before
-  bool fixed = false;               ///< words say where they lead, so that all must stay where they are
+  std::vector<std::size_t> labels;  ///< index of the element that follows each label
+  bool fixed = false;               ///< targets are encoded in the words, so elements must keep their places
 
-  /// Its words, one after the other.
+  /// The words of all elements.
   std::vector<std::byte> code() const;
-  /// The same without `count` elements; labels before them are before the next one. Where places are fixed,
-  /// with nop in place of those that have 16 bytes.
+  /// The program without `count` elements; labels before them move to the next element. If `fixed`, 16-byte
+  /// elements become nops instead.
   Program without(std::size_t index, std::size_t count) const;
-  /// Words in hexadecimal and as text.
+  /// The words in hexadecimal and as text.
   std::string listing() const;
 };
 
 struct ProgramShape {
-  unsigned length = 40;      ///< of the main program, about
-  unsigned repetitions = 1;  ///< of the whole of it
+  unsigned length = 40;      ///< approximate, of the main program
+  unsigned repetitions = 1;  ///< of the main program
   bool flow = true;
   bool messages = true;
-  bool astray = false;  ///< some branches lead anywhere
+  bool astray = false;  ///< some branches have arbitrary targets
 };
 
-/// Words that compilers have made, and vectors.
+/// Words from compiled kernels and from vectors.
 const std::vector<gen::test::TestWord>& corpus_of(gen::Family family);
 
 Program random_program(gen::Family family, unsigned simd, const ProgramShape& shape, std::uint64_t seed);
 
-/// Words that are mostly random, some of them with legal opcodes or damaged ones of the corpus.
+/// Mostly random words, some with legal opcodes, and some damaged words of the corpus.
 Program random_words(gen::Family family, unsigned simd, std::uint64_t seed);
 
-/// A kernel that a compiler has made, some of its words damaged.
+/// A compiled kernel with some of its words damaged.
 Program damaged_kernel(gen::Family family, unsigned simd, std::uint64_t seed);
 
 }  // namespace eum::test

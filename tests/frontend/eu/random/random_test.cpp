@@ -1,4 +1,4 @@
-// Random programs of GEN words: every engine ends each run in the state that the reference engine ends it in.
+// Random programs of GEN words: every engine ends each run in the same state as the reference engine.
 //   EUMULATE_PROGRAMS=n   how many programs (default a few hundred)
 //   EUMULATE_SEED=n       the first seed
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ struct Counts {
 };
 
 void report(const Program& program, const Run& how, const std::string& difference) {
-  // What is kept differs as the whole does, but for numbers.
+  // Shrinking keeps programs with the same difference, apart from its numbers.
   const auto kind = [](std::string text) {
     std::erase_if(text, [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
     return text;
@@ -105,7 +105,7 @@ TEST_CASE("random words end in the same fault on every engine") {
 TEST_CASE("damaged kernels of compilers end in the same state on every engine") {
   const Counts counts =
       run_all(120 / EUMULATE_STEP, [](gen::Family family, unsigned simd, std::uint64_t seed, Choice& choice) {
-        // One in two goes on behind its faults.
+        // Half of the runs continue behind their faults.
         const std::uint64_t start = choice.one_in(2) ? 4 * seed : seed;
         return std::pair(damaged_kernel(family, simd, seed), Run{start, 3000, choice.one_in(8)});
       });

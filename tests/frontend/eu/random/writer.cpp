@@ -1,5 +1,5 @@
-// Structured programs are written front to back, in blocks within blocks; labels are known when all is
-// written.
+// Structured programs are written front to back, as nested blocks; labels are resolved when the program is
+// complete.
 #include "tests/frontend/eu/random/programs.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using gen::test::TestWord;
 
 namespace {
 
-// Reserved registers: what loops count, their limits, addresses to return to.
+// Reserved registers: loop counters, their limits, return addresses.
 constexpr unsigned repetition = 127, counters = first_reserved, return_addresses = 120, max_depth = 3;
 constexpr unsigned distances = 126, functions = 3;
 
@@ -64,14 +64,14 @@ class Writer {
   InstructionSource source_;
   MessageSource messages_;
   Program program_{};
-  std::vector<int> enclosing_{};  ///< where channels that are parked within a block come back
-  std::vector<int> loops_{};      ///< the while of each loop
+  std::vector<int> enclosing_{};  ///< where channels parked within a block reconverge
+  std::vector<int> loops_{};      ///< label of the while of each loop
   int entry_[functions] = {};
   int halt_ = 0;
   unsigned function_ = 0;  ///< functions from this one on may be called
 };
 
-/// For all channels, or a part of them.
+/// A control flow instruction for all channels or a part of them.
 Instruction Writer::flow(Opcode opcode, bool predicated) {
   Instruction inst;
   inst.opcode = opcode;
@@ -95,7 +95,7 @@ void Writer::conditional(unsigned length, unsigned depth) {
   const bool both = choice_.one_in(2), controlled = family() >= Family::Gen8 && choice_.one_in(3);
   const int behind_else = new_label(), end = new_label(), passed = both ? behind_else : end;
   if (controlled) {
-    // Others may wait at a join before that, where control goes on if no channel takes the branch.
+    // Channels may be parked at a join before that, where execution continues if no channel takes the branch.
     const int join = new_label();
     if (choice_.one_in(2)) add(flow(Opcode::goto_, true), join, join);
     Instruction fork = flow(Opcode::if_, true);
@@ -123,7 +123,7 @@ void Writer::conditional(unsigned length, unsigned depth) {
   add(flow(Opcode::endif, false), enclosing_.back());
 }
 
-/// Every channel counts for itself how often it goes round.
+/// Each channel has its own loop counter.
 void Writer::loop(unsigned length, unsigned depth) {
   const int begin = new_label(), end = new_label();
   const unsigned counter = counters + 2 * depth, lanes = std::min(program_.simd, 16u);
@@ -185,7 +185,7 @@ void Writer::unstructured(unsigned length, unsigned depth) {
   bind(end);
 }
 
-/// Forward, of all channels.
+/// A forward jump of all channels.
 void Writer::jump(unsigned length, unsigned depth) {
   const int end = new_label();
   Instruction inst = flow(Opcode::jmpi, !choice_.one_in(3));
@@ -197,7 +197,7 @@ void Writer::jump(unsigned length, unsigned depth) {
   bind(end);
 }
 
-/// A distance into a reserved register; `from` nowhere: the place.
+/// Writes a distance to a reserved register; if `from` is nowhere, the offset of `to` in the code.
 void Writer::put_distance(unsigned subreg, int to, int from, int unit) {
   Element element{};
   element.inst = plain(Opcode::mov, 1, scalar(distances, subreg), {constant(0, Type::d)});
@@ -208,7 +208,7 @@ void Writer::put_distance(unsigned subreg, int to, int from, int unit) {
   program_.elements.push_back(element);
 }
 
-/// Forward, to where a register says.
+/// A forward jump or call whose target is in a register.
 void Writer::computed(unsigned length, unsigned depth) {
   const int end = new_label(), from = new_label();
   const bool absolute = exists_on(Opcode::calla, family());
@@ -250,7 +250,7 @@ void Writer::computed(unsigned length, unsigned depth) {
   }
   bind(from);
   add(inst);
-  if (opcode == Opcode::jmpi) bind(from);  // it counts from the next one
+  if (opcode == Opcode::jmpi) bind(from);  // relative to the next instruction
   block(length, depth + 1);
   bind(end);
 }
@@ -292,7 +292,7 @@ void Writer::other() {
   add(flow(opcode, !choice_.one_in(8)), enclosing_.back(), loops_.back());
 }
 
-/// A word that a compiler has made, compacted perhaps.
+/// A word from a compiled kernel, possibly compacted.
 void Writer::compiled() {
   const std::vector<TestWord>& words = corpus_of(family());
   const TestWord& word = words[choice_.below(words.size())];
@@ -315,7 +315,7 @@ void Writer::block(unsigned length, unsigned depth) {
     } else if (!shape_.flow || kind < 75 || depth >= max_depth) {
       const Instruction inst = source_.computing();
       add(inst);
-      // What they compute seldom is an address.
+      // A computed address register seldom holds a valid address.
       if (inst.dst.is_arf(Arf::a) && !choice_.one_in(8)) {
         Operand addresses = general(0, Type::uw);
         addresses.file = RegisterFile::Arf;
