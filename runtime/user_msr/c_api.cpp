@@ -48,6 +48,13 @@ static_assert(EUM_MSR_TOO_LONG == static_cast<int>(x86::Verdict::TooLong));
 static_assert(EUM_MSR_STOPPED == static_cast<int>(Outcome::Kind::Stopped));
 static_assert(EUM_MSR_MODE_64 == static_cast<int>(x86::Mode::Bits64));
 
+/// Stores a message that needs no memory: at most 15 characters, which a string holds itself.
+eum_msr_status failed(eum_msr_machine* machine, const char* message, eum_msr_status status) noexcept {
+  machine->message = message;
+  machine->untold.reset();
+  return status;
+}
+
 /// Runs the body, which returns a Result<void>, and stores its message.
 template <class Body>
 eum_msr_status guarded(eum_msr_machine* machine, Body body) {
@@ -59,9 +66,9 @@ eum_msr_status guarded(eum_msr_machine* machine, Body body) {
     machine->untold.reset();
     return EUM_MSR_BAD_ARGUMENT;
   } catch (const std::bad_alloc&) {
-    return EUM_MSR_NO_MEMORY;
+    return failed(machine, "out of memory", EUM_MSR_NO_MEMORY);
   } catch (const std::exception&) {
-    return EUM_MSR_BAD_ARGUMENT;
+    return failed(machine, "internal error", EUM_MSR_BAD_ARGUMENT);
   }
 }
 

@@ -54,6 +54,10 @@ struct Scaling {
   unsigned scale;
   int offset;
 };
+
+/// In S.7.
+constexpr std::uint32_t pitch_in_register = 20;
+
 constexpr Scaling scalings[] = {{1, 0}, {4, 16}, {1, -32}, {3, 48}, {8, 0}, {1, 0x10000}};
 
 constexpr std::uint32_t masks[] = {~0u, 0x55555555, 1, 0x7ffe7ffe, 0, 0x80010000, 0x00ff00ff};
@@ -98,6 +102,7 @@ void Matrix::place(lsc_model::Machine& machine, const Instruction& in, const Mod
   for (unsigned i = 0; i < std::size(surface_dwords); i += 2)
     std::memcpy(machine.registers.data() + scalars + 4 * surface_dwords[i], &surface_dwords[i + 1], 4);
   std::memcpy(machine.registers.data() + scalars + 8 * 6, &high_base, 8);
+  std::memcpy(machine.registers.data() + scalars + 4 * 7, &pitch_in_register, 4);
   const unsigned size = memory_bytes(in.data), span = size * (in.channels != 0 ? 4 : in.elements);
   const auto scale = static_cast<std::int64_t>(in.scale);
   // The smallest register value that reaches the memory at a multiple of the element's size.
@@ -212,8 +217,8 @@ TEST_CASE("lsc: strided loads and stores, packed unless a pitch says otherwise")
       const struct {
         std::string text;
         unsigned pitch;
-      } pitches[] = {{"", packed}, {",0x0", 0}, {",0x18", 24}, {",S.7", 0}};
-      const auto& pitch = pitches[matrix.count() / 2 % 3];
+      } pitches[] = {{"", packed}, {",0x0", 0}, {",0x18", 24}, {",S.7", pitch_in_register}};
+      const auto& pitch = pitches[matrix.count() / 2 % std::size(pitches)];
       for (Kind kind : {Kind::Load, Kind::Store}) {
         Instruction in = instruction(kind, data, elements, transposed, exec);
         in.strided = true;
