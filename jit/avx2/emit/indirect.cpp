@@ -222,6 +222,7 @@ void Indirect::scatter_run() {
 void Indirect::scatter_lanes() {
   fetch();
   const Words places{c_.g.scratch(), c_.g.scratch()};
+  lane_ = places[0];
   const x86::Ymm test = c_.v.scratch(), high = c_.v.scratch();
   const bool masked = bits_.isValid();
   std::vector<x86::Ymm> to(addresses_.size()), on(addresses_.size());
@@ -229,6 +230,7 @@ void Indirect::scatter_lanes() {
     to[k] = masked || one_by_one_ ? c_.v.scratch() : addresses_[k];
     if (masked) on[k] = c_.m.lanes(inst_.mask, 2, static_cast<unsigned>(k));
   }
+  go_if_lone();
   const auto leave_if_any = [&](bool wanted) {
     c_.a.vpmovmskb(first_.r32(), test);
     if (!wanted) c_.a.not_(first_.r32());
@@ -337,6 +339,35 @@ x86::Mem Indirect::access() const {
   return c_.constant(entry);
 }
 
+void Indirect::go_if_lone() {
+  if (!bits_.isValid()) return;
+  c_.a.blsr(first_.r32(), bits_.r32());
+  c_.a.jz(lone_);
+}
+
+void Indirect::access_lone() const {
+  auto& a = c_.a;
+  a.bind(lone_);
+  store_operands();
+  a.tzcnt(lane_.r32(), bits_.r32());
+  a.jc(done_);  // no lane is active
+  a.movzx(first_.r32(), x86::ptr(x86::rsp, lane_.r64(), 1, Frame::operands, 2));
+  a.cmp(first_.r32(), end_ - element_);
+  a.ja(slow_);
+  const x86::Mem place = file(first_, 0, element_);
+  if (writes_) {
+    const x86::Gp value = low_part(lane_, element_);
+    a.mov(value, x86::ptr(x86::rsp, lane_.r64(), static_cast<unsigned>(std::countr_zero(element_)),
+                          Frame::data, element_));
+    a.mov(place, value);
+    return (void)a.jmp(done_);
+  }
+  constexpr std::uint32_t broadcasts[] = {I::kIdVpbroadcastb, I::kIdVpbroadcastw, I::kIdVpbroadcastd};
+  a.emit(broadcasts[std::countr_zero(element_)], data_[0], place);
+  for (std::size_t k = 1; k < data_.size(); ++k) a.vmovaps(data_[k], data_[0]);
+  a.jmp(done_);
+}
+
 void Indirect::finish() {
   c_.out_of_line([self = *this, live = c_.regs.live_registers(), access = access(), type = inst_.type] {
     Compiler& c = self.c_;
@@ -351,6 +382,7 @@ void Indirect::finish() {
     }
     c.a.jmp(self.done_);
   });
+  if (lane_.isValid() && bits_.isValid()) c_.out_of_line([self = *this] { self.access_lone(); });
   c_.a.bind(done_);
 }
 

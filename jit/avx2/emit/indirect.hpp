@@ -78,6 +78,10 @@ class Indirect {
   void store_mask() const;
   void call(const codegen::LiveRegisters& live, const x86::Mem& access) const;
   x86::Mem access() const;
+  /// Under a mask: jumps to lone_ if at most one lane is active, as is usual where all channels diverge.
+  void go_if_lone();
+  /// Out of line, the access of that lane. The other lanes of a read get its element, too.
+  void access_lone() const;
   /// Emits the out-of-line path at slow_, and the label to which it returns.
   void finish();
   void call_in_line();
@@ -88,8 +92,9 @@ class Indirect {
   bool writes_;
   const bool one_by_one_;
   x86::Gp bits_, address_, first_, scalar_;  // scalar_: one lane's data
+  x86::Gp lane_;                             // set by go_if_lone
   std::vector<x86::Ymm> addresses_, data_;
-  const asmjit::Label slow_ = c_.a.newLabel(), done_ = c_.a.newLabel();
+  const asmjit::Label slow_ = c_.a.newLabel(), done_ = c_.a.newLabel(), lone_ = c_.a.newLabel();
 };
 
 }  // namespace eum::jit::avx2::emit

@@ -16,6 +16,7 @@ void Indirect::gather_lanes() {
     addresses_[k] = on;
   }
   if (reads_qwords()) return insert_qwords();
+  lane_ = c_.g.scratch();
   c_.in_small_loop() ? insert_lanes() : gather_dwords();
 }
 
@@ -57,6 +58,7 @@ void Indirect::gather_dwords() {
   for (unsigned i = 0; i < count; ++i)
     dwords.push_back(element_ == 4 ? c_.v.define(inst_.result, i) : c_.v.scratch());
   const x86::Ymm index = c_.v.scratch(), on = c_.v.scratch();
+  go_if_lone();
   check_addresses(index, end_ - 4);
   for (unsigned i = 0; i < count; ++i) {
     c_.a.vpmovzxwd(index, eight_addresses(i, index));
@@ -86,6 +88,7 @@ void Indirect::insert_lanes() {
   const x86::Ymm free = c_.v.scratch(), second = c_.v.scratch(),
                  third = element_ == 1 && inst_.lanes > 16 ? c_.v.scratch() : second;
   const Words places{c_.g.scratch(), c_.g.scratch()};
+  go_if_lone();
   check_addresses(free, end_ - element_);
   const auto insert = [&](x86::Ymm to, unsigned i) {
     insert_narrow(to.xmm(), eight_addresses(i, free), places);
