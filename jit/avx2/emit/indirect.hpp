@@ -92,7 +92,7 @@ class Indirect {
   bool writes_;
   const bool one_by_one_;
   x86::Gp bits_, address_, first_, scalar_;  // scalar_: one lane's data
-  x86::Gp lane_;                             // set by go_if_lone
+  x86::Gp lane_;                             // free, for access_lone
   std::vector<x86::Ymm> addresses_, data_;
   const asmjit::Label slow_ = c_.a.newLabel(), done_ = c_.a.newLabel(), lone_ = c_.a.newLabel();
 };
