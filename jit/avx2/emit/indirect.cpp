@@ -265,7 +265,7 @@ void Indirect::scatter_lanes() {
       c_.a.vmovq(places[0].r64(), words);
       c_.a.vpextrq(places[1].r64(), words, 1);
     }
-    const x86::Gp four = places[lane % 8 / 4];
+    const x86::Gp& four = places[lane % 8 / 4];
     const bool last = lane % 4 == 3;
     if (!last) c_.a.movzx(first_.r32(), four.r16());
     const unsigned at = lane * element_;

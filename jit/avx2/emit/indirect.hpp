@@ -24,7 +24,7 @@ class Indirect {
   void emit();
 
  private:
-  x86::Mem file(x86::Reg index, unsigned offset, unsigned bytes) const {
+  x86::Mem file(const x86::Reg& index, unsigned offset, unsigned bytes) const {
     x86::Mem memory = x86::ptr(state_reg, static_cast<std::int32_t>(c_.layout.file + offset), bytes);
     memory.setIndex(index);
     return memory;

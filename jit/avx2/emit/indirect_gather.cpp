@@ -120,7 +120,7 @@ void Indirect::insert_narrow(x86::Xmm to, x86::Xmm words, Words places) {
   a.vpextrq(places[1].r64(), words, 1);
   a.vpxor(to, to, to);
   for (unsigned i = 0; i < 8; ++i) {
-    const x86::Gp four = places[i / 4];
+    const x86::Gp& four = places[i / 4];
     const bool last = i % 4 == 3;
     if (!last) a.movzx(first_.r32(), four.r16());
     const x86::Mem from = file(last ? four.r64() : first_.r64(), 0, element_);
