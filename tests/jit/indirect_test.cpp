@@ -17,10 +17,16 @@ namespace {
 
 constexpr unsigned file_bytes = 2048, addresses_at = 32;
 
+/// The block and another one with ops of other types: code out of line must not depend on which is emitted.
 ir::Function function_of(unsigned channels, const std::string& block) {
+  std::string other;
+  for (unsigned i = 0; i < 8; ++i)
+    other += fmt::format("  %f{0} = reg_read.f64x4 r{1}<1;1,0>\n  reg_write.f64x4 r{2}<1;1,0>, %f{0}\n", i,
+                         40 + i, 50 + i);
   return function_of_text(
-      fmt::format("kernel @k simd {} family gen9 file {} slot 32 masks 1\nb0: ip 0x40 count 1\n{}  exit\n",
-                  channels, file_bytes, block));
+      fmt::format("kernel @k simd {} family gen9 file {} slot 32 masks 1\nb0: ip 0x40 count 1\n{}  jump b1\n"
+                  "b1: ip 0x50 count 1\n{}  exit\n",
+                  channels, file_bytes, block, other));
 }
 
 /// Runs on every engine with random addresses of elements of so many bytes; in one of four runs a lane's is

@@ -43,10 +43,14 @@ void pack(Compiler& c, x86::Ymm to, x86::Ymm scratch, x86::Ymm a, x86::Ymm b, un
 /// An instruction id by the size of the elements in bytes: 1, 2, 4, 8. 0: there is none.
 struct BySize {
   std::array<std::uint32_t, 4> ids;
-  std::uint32_t operator[](ir::Type type) const {
-    return ids[static_cast<std::size_t>(__builtin_ctz(ir::size_of(type)))];
-  }
+  std::uint32_t operator[](ir::Type type) const { return of(ir::size_of(type)); }
+  std::uint32_t of(unsigned bytes) const { return ids[static_cast<std::size_t>(__builtin_ctz(bytes))]; }
 };
+
+/// One element of a vector in all of its lanes, by size.
+extern const BySize vpbroadcast;
+/// Element `index` of the register to memory, whose size is the element's: 1, 2, 4 or 8.
+void store_element(Compiler& c, const x86::Mem& to, x86::Xmm from, unsigned index);
 
 /// All bits one, as an operand.
 inline x86::Mem all_ones(Compiler& c) { return c.splat(~0ull, 8); }

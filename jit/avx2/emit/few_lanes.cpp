@@ -102,18 +102,7 @@ class FewLanes : public MemorySite {
   }
 
   void extract(const x86::Mem& to, unsigned k, unsigned lane) const {
-    auto& a = c_.a;
-    const x86::Xmm from = part(k, lane);
-    switch (element()) {
-      case 1:
-        return (void)a.vpextrb(to, from, lane);
-      case 2:
-        return (void)a.vpextrw(to, from, lane);
-      case 4:
-        return (void)a.vpextrd(to, from, lane);
-      default:
-        return (void)a.vpextrq(to, from, lane % 2);
-    }
+    store_element(c_, to, part(k, lane), element() == 8 ? lane % 2 : lane);
   }
 
   std::vector<x86::Ymm> values_;

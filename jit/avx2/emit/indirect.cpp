@@ -113,16 +113,27 @@ void Indirect::fetch() {
   first_ = c_.g.scratch();
 }
 
+void Indirect::define_results() {
+  for (unsigned chunk = 0; chunk < c_.v.chunks(inst_.result); ++chunk)
+    data_.push_back(c_.v.define(inst_.result, chunk));
+}
+
+Indirect::Sum Indirect::address_sum() const {
+  const CodeInst* sum = definition(c_, inst_.args[0]);
+  if (!sum || sum->op != ir::Op::add) return {};
+  const CodeInst* value = definition(c_, sum->args[0]);
+  const CodeInst* steps = definition(c_, sum->args[1]);
+  if (!value || !steps) return {};
+  if (value->op == ir::Op::vconst) std::swap(value, steps);
+  if (steps->op != ir::Op::vconst) return {};
+  return {value, &c_.function.pool[steps->imm]};
+}
+
 bool Indirect::is_run() const {
   if (inst_.lanes == 1) return true;
-  const CodeInst* sum = definition(c_, inst_.args[0]);
-  if (!sum || sum->op != ir::Op::add) return false;
-  const CodeInst* base = definition(c_, sum->args[0]);
-  const CodeInst* steps = definition(c_, sum->args[1]);
-  if (!base || !steps) return false;
-  if (base->op == ir::Op::vconst) std::swap(base, steps);
-  if (base->op != ir::Op::splat || steps->op != ir::Op::vconst) return false;
-  const ir::PoolEntry& lanes = c_.function.pool[steps->imm];
+  const Sum sum = address_sum();
+  if (!sum.value || sum.value->op != ir::Op::splat) return false;
+  const ir::PoolEntry& lanes = *sum.steps;
   for (unsigned i = 1; i < inst_.lanes; ++i)
     if (lanes[i] != lanes[0] + std::uint64_t{i} * element_) return false;
   return true;
@@ -184,8 +195,7 @@ void Indirect::move(x86::Ymm vector, x86::Mem place, unsigned bytes) {
 
 void Indirect::gather_run() {
   fetch();
-  for (unsigned chunk = 0; chunk < c_.v.chunks(inst_.result); ++chunk)
-    data_.push_back(c_.v.define(inst_.result, chunk));
+  define_results();
   check_run();
   const unsigned size = std::min(bytes_, 32u);
   for (unsigned chunk = 0; chunk < data_.size(); ++chunk)
@@ -219,80 +229,64 @@ void Indirect::scatter_run() {
   finish();
 }
 
+void Indirect::load_words(const Words& places, x86::Xmm words) {
+  c_.a.vmovq(places[0].r64(), words);
+  c_.a.vpextrq(places[1].r64(), words, 1);
+}
+
+void Indirect::check(x86::Ymm addresses, unsigned most, x86::Ymm free, bool beyond) {
+  c_.a.vpminuw(free, addresses, c_.splat(most, 2));
+  c_.a.vpcmpeqw(free, free, addresses);
+  c_.a.vpmovmskb(first_.r32(), free);
+  if (!beyond) c_.a.not_(first_.r32());
+  c_.a.test(first_.r32(), asmjit::Imm(inst_.lanes == 8 ? 0xffff : -1));
+  c_.a.jnz(slow_);
+}
+
+x86::Xmm Indirect::eight_words(const std::vector<x86::Ymm>& vectors, unsigned i, x86::Ymm free) {
+  if (i % 2 == 0) return vectors[i / 2].xmm();
+  c_.a.vextracti128(free.xmm(), vectors[i / 2], 1);
+  return free.xmm();
+}
+
 void Indirect::scatter_lanes() {
   fetch();
   const Words places{c_.g.scratch(), c_.g.scratch()};
   lane_ = places[0];
-  const x86::Ymm test = c_.v.scratch(), high = c_.v.scratch();
+  const x86::Ymm moved = c_.v.scratch(), free = c_.v.scratch();
   const bool masked = bits_.isValid();
-  std::vector<x86::Ymm> to(addresses_.size()), on(addresses_.size());
-  for (std::size_t k = 0; k < to.size(); ++k) {
-    to[k] = masked || one_by_one_ ? c_.v.scratch() : addresses_[k];
-    if (masked) on[k] = c_.m.lanes(inst_.mask, 2, static_cast<unsigned>(k));
+  std::vector<x86::Ymm> to = addresses_, on(addresses_.size());
+  for (std::size_t k = 0; masked && k < to.size(); ++k) {
+    to[k] = c_.v.scratch();
+    on[k] = c_.m.lanes(inst_.mask, 2, static_cast<unsigned>(k));
   }
   go_if_lone();
-  const auto leave_if_any = [&](bool wanted) {
-    c_.a.vpmovmskb(first_.r32(), test);
-    if (!wanted) c_.a.not_(first_.r32());
-    c_.a.test(first_.r32(), asmjit::Imm(inst_.lanes == 8 ? 0xffff : -1));
-    c_.a.jnz(slow_);
-  };
   for (std::size_t k = 0; k < to.size(); ++k) {
-    x86::Ymm place = addresses_[k];
-    if (masked) c_.a.vpand(place = to[k], addresses_[k], on[k]);
-    c_.a.vpminuw(test, place, c_.splat(end_ - element_, 2));
-    c_.a.vpcmpeqw(test, test, place);
-    leave_if_any(false);
+    x86::Ymm active = addresses_[k];
+    if (masked) c_.a.vpand(active = moved, addresses_[k], on[k]);
+    check(active, end_ - element_, free);
     if (one_by_one_) {
       // Leaves if a write overlaps a value that another lane reads.
-      c_.a.vpsubw(to[k], place, c_.splat((inst_.own.source - element_ + 1) & 0xffff, 2));
-      const std::uint32_t read = inst_.own.source_bytes(inst_.lanes, element_);
-      c_.a.vpminuw(test, to[k], c_.splat(read + element_ - 2, 2));
-      c_.a.vpcmpeqw(test, test, to[k]);
-      leave_if_any(true);
+      c_.a.vpsubw(moved, active, c_.splat((inst_.own.source - element_ + 1) & 0xffff, 2));
+      check(moved, inst_.own.source_bytes(inst_.lanes, element_) + element_ - 2, free, true);
     }
-    if (masked) {
-      c_.a.vmovdqu(to[k], c_.splat(c_.function.file_bytes, 2));
-      c_.a.vpblendvb(to[k], to[k], addresses_[k], on[k]);
-    } else {
-      to[k] = addresses_[k];
-    }
+    if (!masked) continue;
+    c_.a.vmovdqu(to[k], c_.splat(c_.function.file_bytes, 2));
+    c_.a.vpblendvb(to[k], to[k], addresses_[k], on[k]);
   }
   for (unsigned lane = 0; lane < inst_.lanes; ++lane) {
-    if (lane % 8 == 0) {
-      x86::Xmm words = to[lane / 16].xmm();
-      if (lane % 16 != 0) c_.a.vextracti128(words = test.xmm(), to[lane / 16], 1);
-      c_.a.vmovq(places[0].r64(), words);
-      c_.a.vpextrq(places[1].r64(), words, 1);
-    }
-    const x86::Gp& four = places[lane % 8 / 4];
-    const bool last = lane % 4 == 3;
-    if (!last) c_.a.movzx(first_.r32(), four.r16());
+    if (lane % 8 == 0) load_words(places, eight_words(to, lane / 8, free));
     const unsigned at = lane * element_;
     x86::Xmm from = data_[at / 32].xmm();
     if (at % 32 >= 16) {
-      if (at % 16 == 0) c_.a.vextracti128(high.xmm(), data_[at / 32], 1);
-      from = high.xmm();
+      if (at % 16 == 0) c_.a.vextracti128(moved.xmm(), data_[at / 32], 1);
+      from = moved.xmm();
     }
-    store_element(file(last ? four.r64() : first_.r64(), 0, element_), from, at % 16 / element_);
-    if (!last) c_.a.shr(four.r64(), 16);
+    with_address(places[lane % 8 / 4], lane % 4, [&](const x86::Gp& address) {
+      store_element(c_, file(address, 0, element_), from, at % 16 / element_);
+    });
   }
   finish();
-}
-
-/// Element `index` of a register to memory.
-void Indirect::store_element(const x86::Mem& to, x86::Xmm from, unsigned index) {
-  auto& a = c_.a;
-  switch (element_) {
-    case 1:
-      return (void)a.vpextrb(to, from, index);
-    case 2:
-      return (void)a.vpextrw(to, from, index);
-    case 4:
-      return (void)(index == 0 ? a.vmovd(to, from) : a.vpextrd(to, from, index));
-    default:
-      return (void)(index == 0 ? a.vmovq(to, from) : a.vmovhps(to, from));
-  }
 }
 
 void Indirect::store_operands() const {
@@ -362,8 +356,7 @@ void Indirect::access_lone() const {
     a.mov(place, value);
     return (void)a.jmp(done_);
   }
-  constexpr std::uint32_t broadcasts[] = {I::kIdVpbroadcastb, I::kIdVpbroadcastw, I::kIdVpbroadcastd};
-  a.emit(broadcasts[std::countr_zero(element_)], data_[0], place);
+  a.emit(vpbroadcast.of(element_), data_[0], place);
   for (std::size_t k = 1; k < data_.size(); ++k) a.vmovaps(data_[k], data_[0]);
   a.jmp(done_);
 }

@@ -34,6 +34,15 @@ class Indirect {
   /// Brings the operands into registers, and takes a general register for an address.
   void fetch();
 
+  /// Registers for the result.
+  void define_results();
+  /// The addresses as a value and a constant in each lane, if that is what they are the sum of.
+  struct Sum {
+    const CodeInst* value = nullptr;  ///< null: they are no such sum
+    const ir::PoolEntry* steps = nullptr;
+  };
+  Sum address_sum() const;
+
   // ---- Runs
   /// The addresses are a0, a0 + element, ... as long as they do not wrap: one address in every lane plus
   /// constants, as for a region relative to one address register. If they wrap, the address of some lane is
@@ -47,30 +56,42 @@ class Indirect {
   void gather_run();
   void scatter_run();
 
-  // ---- Reads with an address per lane
-  /// Registers that hold four words of a vector each.
+  // ---- An address per lane
+  /// Registers that hold four addresses of eight each.
   using Words = std::array<x86::Gp, 2>;
+  void load_words(const Words& places, x86::Xmm words);
+  /// use(): with a register that holds address `index` of four, which come in this order.
+  template <class Use>
+  void with_address(const x86::Gp& four, unsigned index, Use use) {
+    const bool last = index == 3;
+    if (!last) c_.a.movzx(first_.r32(), four.r16());
+    use(last ? four.r64() : first_.r64());
+    if (!last) c_.a.shr(four.r64(), 16);
+  }
+  /// Jumps to slow_ if an address exceeds `most`, or with `beyond` if one does not; `free` changes.
+  void check(x86::Ymm addresses, unsigned most, x86::Ymm free, bool beyond = false);
+  /// The words of lanes 8 * i to 8 * i + 7 of `vectors`, in `free` or where they are.
+  x86::Xmm eight_words(const std::vector<x86::Ymm>& vectors, unsigned i, x86::Ymm free);
+
+  // ---- Reads
   void gather_lanes();
   /// Pairs of lanes read the two dwords of a qword, as in the region <2,1>:ud with one address register per
   /// qword.
   bool reads_qwords() const;
-  /// Jumps to slow_ unless no address exceeds `most`.
+  /// check() of all addresses.
   void check_addresses(x86::Ymm free, unsigned most);
-  /// The addresses of lanes 8 * i to 8 * i + 7, in `free` or where they are.
-  x86::Xmm eight_addresses(unsigned i, x86::Ymm free);
   /// Gathers dwords and truncates them to the elements.
   void gather_dwords();
   /// Element by element, which is faster than a gather on EPYCs but takes more code.
   void insert_lanes();
   void insert_qwords();
   /// `to` = the eight dwords at the addresses in `words`.
-  void insert_dwords(x86::Ymm to, x86::Ymm upper, x86::Xmm words, Words places);
+  void insert_dwords(x86::Ymm to, x86::Ymm upper, x86::Xmm words, const Words& places);
   /// `to` = the eight elements of 1 or 2 bytes at the addresses in `words`.
-  void insert_narrow(x86::Xmm to, x86::Xmm words, Words places);
+  void insert_narrow(x86::Xmm to, x86::Xmm words, const Words& places);
 
   /// One element after the other, without branches: lanes outside the mask write beyond the end of the file.
   void scatter_lanes();
-  void store_element(const x86::Mem& to, x86::Xmm from, unsigned index);
 
   // ---- The call
   /// Stores the operands to the frame.
@@ -87,7 +108,7 @@ class Indirect {
   void call_in_line();
 
   Compiler& c_;
-  const CodeInst& inst_;
+  const CodeInst& inst_;  // dangles in code out of line
   const unsigned element_, bytes_, end_;
   bool writes_;
   const bool one_by_one_;

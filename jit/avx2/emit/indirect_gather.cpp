@@ -23,33 +23,17 @@ void Indirect::gather_lanes() {
 bool Indirect::reads_qwords() const {
   // The second address must not wrap around where the first one is in bounds.
   if (element_ != 4 || inst_.mask != ir::no_value || end_ > 0x10000 - 8) return false;
-  const CodeInst* sum = definition(c_, inst_.args[0]);
-  if (!sum || sum->op != ir::Op::add) return false;
-  const CodeInst* first = definition(c_, sum->args[0]);
-  const CodeInst* steps = definition(c_, sum->args[1]);
-  if (!first || !steps || first->op != ir::Op::reg_read || steps->op != ir::Op::vconst) return false;
-  const ir::PoolEntry& lanes = c_.function.pool[steps->imm];
+  const Sum sum = address_sum();
+  if (!sum.value || sum.value->op != ir::Op::reg_read) return false;
+  const ir::Region& first = sum.value->region;
+  const ir::PoolEntry& lanes = *sum.steps;
   for (unsigned i = 0; i < inst_.lanes; i += 2)
-    if (first->region.byte_of(i, 2) != first->region.byte_of(i + 1, 2) || lanes[i + 1] != lanes[i] + element_)
-      return false;
+    if (first.byte_of(i, 2) != first.byte_of(i + 1, 2) || lanes[i + 1] != lanes[i] + element_) return false;
   return true;
 }
 
 void Indirect::check_addresses(x86::Ymm free, unsigned most) {
-  for (const x86::Ymm& addresses : addresses_) {
-    c_.a.vpminuw(free, addresses, c_.splat(most, 2));
-    c_.a.vpcmpeqw(free, free, addresses);
-    c_.a.vpmovmskb(first_.r32(), free);
-    c_.a.not_(first_.r32());
-    c_.a.test(first_.r32(), asmjit::Imm(inst_.lanes == 8 ? 0xffff : -1));
-    c_.a.jnz(slow_);
-  }
-}
-
-x86::Xmm Indirect::eight_addresses(unsigned i, x86::Ymm free) {
-  if (i % 2 == 0) return addresses_[i / 2].xmm();
-  c_.a.vextracti128(free.xmm(), addresses_[i / 2], 1);
-  return free.xmm();
+  for (const x86::Ymm& addresses : addresses_) check(addresses, most, free);
 }
 
 void Indirect::gather_dwords() {
@@ -61,7 +45,7 @@ void Indirect::gather_dwords() {
   go_if_lone();
   check_addresses(index, end_ - 4);
   for (unsigned i = 0; i < count; ++i) {
-    c_.a.vpmovzxwd(index, eight_addresses(i, index));
+    c_.a.vpmovzxwd(index, eight_words(addresses_, i, index));
     c_.a.vpcmpeqd(on, on, on);
     c_.a.vpgatherdd(dwords[i], file(index, 0, 4), on);
   }
@@ -83,22 +67,21 @@ void Indirect::gather_dwords() {
 
 void Indirect::insert_lanes() {
   auto& a = c_.a;
-  for (unsigned chunk = 0; chunk < c_.v.chunks(inst_.result); ++chunk)
-    data_.push_back(c_.v.define(inst_.result, chunk));
+  define_results();
   const x86::Ymm free = c_.v.scratch(), second = c_.v.scratch(),
                  third = element_ == 1 && inst_.lanes > 16 ? c_.v.scratch() : second;
   const Words places{c_.g.scratch(), c_.g.scratch()};
   go_if_lone();
   check_addresses(free, end_ - element_);
   const auto insert = [&](x86::Ymm to, unsigned i) {
-    insert_narrow(to.xmm(), eight_addresses(i, free), places);
+    insert_narrow(to.xmm(), eight_words(addresses_, i, free), places);
   };
   const unsigned eights = std::min<unsigned>(inst_.lanes, 32 / element_) / 8;  // in a vector
   for (unsigned chunk = 0; chunk < data_.size(); ++chunk) {
     const x86::Ymm to = data_[chunk];
     const unsigned first = chunk * eights;
     if (element_ == 4) {
-      insert_dwords(to, second, eight_addresses(first, free), places);
+      insert_dwords(to, second, eight_words(addresses_, first, free), places);
       continue;
     }
     insert(to, first);
@@ -114,46 +97,37 @@ void Indirect::insert_lanes() {
   finish();
 }
 
-void Indirect::insert_narrow(x86::Xmm to, x86::Xmm words, Words places) {
+void Indirect::insert_narrow(x86::Xmm to, x86::Xmm words, const Words& places) {
   auto& a = c_.a;
-  a.vmovq(places[0].r64(), words);
-  a.vpextrq(places[1].r64(), words, 1);
+  load_words(places, words);
   a.vpxor(to, to, to);
-  for (unsigned i = 0; i < 8; ++i) {
-    const x86::Gp& four = places[i / 4];
-    const bool last = i % 4 == 3;
-    if (!last) a.movzx(first_.r32(), four.r16());
-    const x86::Mem from = file(last ? four.r64() : first_.r64(), 0, element_);
-    element_ == 1 ? a.vpinsrb(to, to, from, i) : a.vpinsrw(to, to, from, i);
-    if (!last) a.shr(four.r64(), 16);
-  }
+  for (unsigned i = 0; i < 8; ++i)
+    with_address(places[i / 4], i % 4, [&](const x86::Gp& address) {
+      const x86::Mem from = file(address, 0, element_);
+      element_ == 1 ? a.vpinsrb(to, to, from, i) : a.vpinsrw(to, to, from, i);
+    });
 }
 
-void Indirect::insert_dwords(x86::Ymm to, x86::Ymm upper, x86::Xmm words, Words places) {
+void Indirect::insert_dwords(x86::Ymm to, x86::Ymm upper, x86::Xmm words, const Words& places) {
   auto& a = c_.a;
-  a.vmovq(places[0].r64(), words);
-  a.vpextrq(places[1].r64(), words, 1);
+  load_words(places, words);
   for (unsigned i = 0; i < 4; ++i)
-    for (const auto& [half, four] : {std::pair{to.xmm(), places[0]}, std::pair{upper.xmm(), places[1]}}) {
-      const x86::Gp place = i < 3 ? first_ : four;
-      if (i < 3) a.movzx(first_.r32(), four.r16());
-      i == 0 ? a.vmovd(half, file(place.r64(), 0, 4)) : a.vpinsrd(half, half, file(place.r64(), 0, 4), i);
-      if (i < 3) a.shr(four.r64(), 16);
-    }
+    for (const auto& [half, four] : {std::pair{to.xmm(), places[0]}, std::pair{upper.xmm(), places[1]}})
+      with_address(four, i, [&, half = half](const x86::Gp& address) {
+        const x86::Mem from = file(address, 0, 4);
+        i == 0 ? a.vmovd(half, from) : a.vpinsrd(half, half, from, i);
+      });
   a.vinserti128(to, to, upper.xmm(), 1);
 }
 
 void Indirect::insert_qwords() {
   auto& a = c_.a;
-  for (unsigned chunk = 0; chunk < c_.v.chunks(inst_.result); ++chunk)
-    data_.push_back(c_.v.define(inst_.result, chunk));
+  define_results();
   const x86::Ymm free = c_.v.scratch(), upper = c_.v.scratch();
   const Words places{c_.g.scratch(), c_.g.scratch()};
   check_addresses(free, end_ - 4);
   for (unsigned i = 0; i < data_.size(); ++i) {
-    const x86::Xmm words = eight_addresses(i, free);
-    a.vmovq(places[0].r64(), words);
-    a.vpextrq(places[1].r64(), words, 1);
+    load_words(places, eight_words(addresses_, i, free));
     for (const bool second : {false, true})
       for (const auto& [half, four] :
            {std::pair{data_[i].xmm(), places[0]}, std::pair{upper.xmm(), places[1]}}) {

@@ -9,10 +9,23 @@ namespace eum::jit::avx2::emit {
 namespace I = x86::Inst;
 using ir::Type;
 
-namespace {
+const BySize vpbroadcast{{I::kIdVpbroadcastb, I::kIdVpbroadcastw, I::kIdVpbroadcastd, I::kIdVpbroadcastq}};
 
-constexpr BySize vpbroadcast{
-    {I::kIdVpbroadcastb, I::kIdVpbroadcastw, I::kIdVpbroadcastd, I::kIdVpbroadcastq}};
+void store_element(Compiler& c, const x86::Mem& to, x86::Xmm from, unsigned index) {
+  auto& a = c.a;
+  switch (to.size()) {
+    case 1:
+      return (void)a.vpextrb(to, from, index);
+    case 2:
+      return (void)a.vpextrw(to, from, index);
+    case 4:
+      return (void)(index == 0 ? a.vmovd(to, from) : a.vpextrd(to, from, index));
+    default:
+      return (void)(index == 0 ? a.vmovq(to, from) : a.vmovhps(to, from));
+  }
+}
+
+namespace {
 
 /// Moves 4 or 8 bytes; the rest of the register becomes zero.
 void to_vector(Compiler& c, x86::Ymm to, x86::Gp from, unsigned bytes) {

@@ -258,17 +258,7 @@ class StoreSite : public LaneSite {
         part = t.xmm();
         if (byte % 16 == 0) a.vextracti128(part, from(0, byte / 32), 1);
       }
-      const unsigned index = byte % 16 / element();
-      const x86::Mem to = memory(i, 0, element());
-      if (element() == 4 && index == 0) {
-        a.vmovd(to, part);
-      } else if (element() == 4) {
-        a.vpextrd(to, part, index);
-      } else if (element() == 2) {
-        a.vpextrw(to, part, index);
-      } else {
-        a.vpextrb(to, part, index);
-      }
+      store_element(c_, memory(i, 0, element()), part, byte % 16 / element());
     }
   }
 
