@@ -18,9 +18,9 @@
 #include "jit/optimisations.hpp"
 #include "memory/base/result.hpp"
 #include "memory/image/state_heap.hpp"
+#include "memory/surface.hpp"
 
 namespace eum::mem {
-struct Surface;
 class AddressSpace;
 namespace image {
 struct SamplerState;
@@ -129,7 +129,7 @@ struct Environment {
   std::uint64_t scratch_bytes = 0;         ///< a multiple of scratch_granule
   mem::AddressSpace* space = nullptr;      ///< A64 and A32; may be null: every access faults
   std::byte* slm = nullptr;                ///< of the thread group, whose threads never run at the same time
-  std::uint64_t slm_bytes = 0;             ///< a multiple of scratch_granule where threads begin in a batch
+  mem::ReachableBytes slm_bytes = {};      ///< a multiple of scratch_granule where threads begin in a batch
   const Callbacks* callbacks = nullptr;    ///< may be null: every result is all ones
   const BoundsObserver* bounds = nullptr;  ///< may be null
   const mem::image::SamplerState* samplers = nullptr;

@@ -67,9 +67,12 @@ asmjit::Label Compiler::prologue() {
 /// Caches what all threads of a batch share of the environment.
 void Compiler::environment() {
   a.mov(surfaces_reg, state(offsetof(ThreadState, environment), 8));
-  if (uses_space(function, ir::MemSpace::Slm))
-    copy_words(surfaces_reg, {{Frame::slm, offsetof(Environment, slm)},
-                              {Frame::slm_bytes, offsetof(Environment, slm_bytes)}});
+  if (uses_space(function, ir::MemSpace::Slm)) {
+    copy_words(surfaces_reg, {{Frame::slm, offsetof(Environment, slm)}});
+    for (unsigned at = 0; at < sizeof(mem::ReachableBytes); at += 8)
+      copy_words(surfaces_reg,
+                 {{Frame::slm_bytes + static_cast<int>(at), offsetof(Environment, slm_bytes) + at}});
+  }
   a.mov(surfaces_reg, x86::ptr(surfaces_reg, offsetof(Environment, surfaces), 8));
 }
 

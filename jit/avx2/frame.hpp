@@ -50,18 +50,18 @@ struct Frame {
   static constexpr int saved_masks = saved_generals + 16 * 8;
   static constexpr int host_rsp = saved_masks + 8 * 8;
   static constexpr int status = host_rsp + 8;
-  static constexpr int site = status + 4;   ///< of a call of call_site_
-  static constexpr int mask = status + 8;   ///< AccessOperands::mask of a call
-  static constexpr int surface = mask + 8;  ///< AccessOperands::surface of a call
-  static constexpr int slm = surface + 8;   ///< copies from the environment, for accesses in line
-  static constexpr int slm_bytes = slm + 8;
-  static constexpr int scratch = slm_bytes + 8;
+  static constexpr int site = status + 4;    ///< of a call of call_site_
+  static constexpr int mask = status + 8;    ///< AccessOperands::mask of a call
+  static constexpr int surface = mask + 8;   ///< AccessOperands::surface of a call
+  static constexpr int slm = surface + 8;    ///< copies from the environment, for accesses in line
+  static constexpr int slm_bytes = slm + 8;  ///< mem::ReachableBytes
+  static constexpr int scratch = slm_bytes + static_cast<int>(sizeof(mem::ReachableBytes));
   static constexpr int scratch_bytes = scratch + 8;
   static constexpr int batch = scratch_bytes + 8;  ///< the ThreadBatch that runs
   static constexpr int last = batch + 8;           ///< ThreadBatch::last
   static constexpr int regular = last + 8;  ///< threads that have reached the barrier of ThreadBatch::waits
-  static constexpr int group = batch + 32;  ///< the current GroupHeader
-  static constexpr int data = group + 32;   ///< components of a message, or results
+  static constexpr int group = (regular + 8 + 31) / 32 * 32;  ///< the current GroupHeader
+  static constexpr int data = group + 32;                     ///< components of a message, or results
   static_assert(group % 32 == 0 && data % 32 == 0);
 
   /// Bytes of `data` that the function needs; spilled values follow.

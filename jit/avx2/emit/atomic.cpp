@@ -304,7 +304,7 @@ void atomic_on_one_lane(Compiler& c, const CodeInst& inst) {
                   {}};
   std::array<x86::Gp, 2> source;
   for (unsigned k = 0; k < sources; ++k) source[k] = c.g.use(site.data(k));
-  const x86::Gp address = site.acquire_scalar_registers();
+  const x86::Gp address = site.acquire_scalar_copy();
   const x86::Gp result = step.returns ? c.g.define(inst.result) : c.g.scratch();
   step.value = source[0];
   step.second = source[1];

@@ -54,6 +54,23 @@ void logic2(Compiler& c, const CodeInst& inst, std::uint32_t scalar, std::uint32
   commutative2(c, inst, vector);
 }
 
+/// Of a dword, its lowest one or two bytes: also from memory in one instruction.
+bool keep_low_bytes(Compiler& c, const CodeInst& inst) {
+  const std::uint64_t* const mask = c.regs.constant(inst.args[1]);
+  if (ir::size_of(inst.type) != 4 || mask == nullptr || (*mask != 0xff && *mask != 0xffff)) return false;
+  const unsigned bytes = *mask == 0xff ? 1 : 2;
+  asmjit::Operand from = c.g.operand(inst.args[0]);
+  if (from.isImm()) return false;
+  if (from.isMem()) {
+    from.as<x86::Mem>().setSize(bytes);
+    c.a.emit(I::kIdMovzx, c.g.define(inst.result).r32(), from);
+  } else {
+    const x86::Gp low = low_part(from.as<x86::Gp>(), bytes);
+    c.a.emit(I::kIdMovzx, c.g.define_over(inst, 0).r32(), low);
+  }
+  return true;
+}
+
 struct Shift {
   std::uint32_t scalar;     // by a register, BMI2
   std::uint32_t immediate;  // of a scalar by an immediate
@@ -154,7 +171,10 @@ void emit_shift(Compiler& c, const CodeInst& inst, const Shift& shift) {
 
 }  // namespace
 
-void emit_and_(Compiler& c, const CodeInst& inst) { logic2(c, inst, I::kIdAnd, I::kIdVpand); }
+void emit_and_(Compiler& c, const CodeInst& inst) {
+  if (c.regs.is_scalar(inst.result) && keep_low_bytes(c, inst)) return;
+  logic2(c, inst, I::kIdAnd, I::kIdVpand);
+}
 void emit_or_(Compiler& c, const CodeInst& inst) { logic2(c, inst, I::kIdOr, I::kIdVpor); }
 void emit_xor_(Compiler& c, const CodeInst& inst) { logic2(c, inst, I::kIdXor, I::kIdVpxor); }
 

@@ -179,7 +179,15 @@ void MemorySite::acquire_window() {
   reg.base = c_.g.scratch();
 }
 
-x86::Gp MemorySite::acquire_scalar_registers() {
+x86::Gp MemorySite::acquire_scalar(unsigned extent) {
+  if (!end_of(extent)) return acquire_scalar_copy();
+  const x86::Gp address = c_.g.use(addresses());
+  if (masked()) reg.mask = c_.m.bits(inst_->mask);
+  reg.base = c_.g.scratch();
+  return address;
+}
+
+x86::Gp MemorySite::acquire_scalar_copy() {
   const x86::Gp address = c_.g.use(addresses());
   if (masked()) reg.mask = c_.m.bits(inst_->mask);
   acquire_window();
@@ -187,9 +195,7 @@ x86::Gp MemorySite::acquire_scalar_registers() {
   return address;
 }
 
-void MemorySite::acquire_scalar() { copy_address(acquire_scalar_registers()); }
-
-void MemorySite::copy_address(x86::Gp address) {
+void MemorySite::copy_address(x86::Gp address) const {
   if (wide()) {
     c_.a.mov(reg.first[0], address);
   } else {
@@ -228,11 +234,13 @@ MemorySite::Window MemorySite::find_window(asmjit::Label otherwise) const {
 std::optional<MemorySite::End> MemorySite::end_of(unsigned extent) const {
   constexpr auto& lengths = mem::ReachableBytes::lengths;
   const auto length = std::ranges::lower_bound(lengths, extent);
-  if (!mem().is_fixed_surface() || length == lengths.end()) return std::nullopt;
-  const std::size_t end = offsetof(mem::Surface, direct) +
-                          mem::ReachableBytes::end_offset(static_cast<std::size_t>(length - lengths.begin()));
-  return End{x86::ptr(surfaces_reg, static_cast<int>(mem().surface * sizeof(mem::Surface) + end), 8),
-             *length == extent};
+  const bool is_local = mem().space == ir::MemSpace::Slm;
+  if ((!is_local && !mem().is_fixed_surface()) || length == lengths.end()) return std::nullopt;
+  const auto end = mem::ReachableBytes::end_offset(static_cast<std::size_t>(length - lengths.begin()));
+  const std::size_t surface = mem().surface * sizeof(mem::Surface) + offsetof(mem::Surface, direct);
+  const x86::Gp base = is_local ? x86::rsp : surfaces_reg;
+  const std::size_t from = is_local ? static_cast<std::size_t>(Frame::slm_bytes) : surface;
+  return End{x86::ptr(base, static_cast<int>(from + end), 8), *length == extent};
 }
 
 CheckedAddress MemorySite::check_runs_by_end(std::span<const x86::Gp> addresses, unsigned extent,
@@ -269,6 +277,7 @@ CheckedAddress MemorySite::check_runs_by_end(std::span<const x86::Gp> addresses,
 CheckedAddress MemorySite::check_runs(unsigned rows, unsigned extent, bool located,
                                       asmjit::Label otherwise) const {
   auto& a = c_.a;
+  if (end_of(extent)) return check_runs_by_end(std::span(reg.first).first(rows), extent, otherwise);
   const Window window = find_window(otherwise);
   if (in_space() && !located) {
     // A 32-bit address below the region's start is beyond its end in 64 bits.
@@ -289,6 +298,12 @@ CheckedAddress MemorySite::check_runs(unsigned rows, unsigned extent, bool locat
   }
   a.mov(reg.base, window.base);
   return {reg.base, reg.first, extent};
+}
+
+CheckedAddress MemorySite::check_scalar(x86::Gp address, unsigned extent, asmjit::Label otherwise) const {
+  if (end_of(extent)) return check_runs_by_end({&address, 1}, extent, otherwise);
+  copy_address(address);
+  return check_runs(1, extent, false, otherwise);
 }
 
 CheckedAddress MemorySite::check_lanes(const Lanes& lanes, unsigned extent, asmjit::Label otherwise) const {

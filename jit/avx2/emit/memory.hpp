@@ -108,12 +108,13 @@ class MemorySite {
     x86::Gp mask;                  ///< bits, if there is a mask: lane first_lane() is bit 0
   } reg;
 
-  /// Takes the registers of an access of one address, and copies the address into reg.first[0].
-  void acquire_scalar();
-  /// The same in two steps: the first takes the registers and returns the one that holds the address, the
-  /// second copies that to where check_runs expects it.
-  x86::Gp acquire_scalar_registers();
-  void copy_address(x86::Gp address);
+  /// Takes the registers of an access of `extent` bytes from one address, and returns that of the address,
+  /// which check_scalar expects.
+  x86::Gp acquire_scalar(unsigned extent);
+  /// The same for one whose address must be in a register of its own: copy_address brings it to where
+  /// check_runs expects it.
+  x86::Gp acquire_scalar_copy();
+  void copy_address(x86::Gp address) const;
   /// Takes reg.surface, reg.limit, reg.base.
   void acquire_window();
 
@@ -124,7 +125,9 @@ class MemorySite {
   /// Runs that begin at each of reg.first, 64-bit registers whose upper half is 0 for 32-bit addresses. In
   /// the address space they are addresses, which become offsets in the region, or `located`: such offsets.
   CheckedAddress check_runs(unsigned rows, unsigned extent, bool located, asmjit::Label otherwise) const;
-  /// Where the surface stores the first offset at which no access of so many bytes may begin, if it does.
+  /// A run that begins at the address that acquire_scalar has returned.
+  CheckedAddress check_scalar(x86::Gp address, unsigned extent, asmjit::Label otherwise) const;
+  /// Where the first offset at which no access of so many bytes may begin is stored, if it is.
   struct End {
     x86::Mem at;
     bool is_exact;  ///< else it is the limit for somewhat longer accesses

@@ -11,15 +11,14 @@ namespace eum::jit::avx2::emit {
 void load_one_lane(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   MemorySite site(c, inst);
-  site.acquire_scalar();
-  const x86::Gp to = c.g.define(inst.result), address = c.g.use(site.addresses());
+  const x86::Gp address = site.acquire_scalar(site.extent()), to = c.g.define(inst.result);
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
   if (site.masked()) {
     a.xor_(to.r32(), to.r32());
     a.test(site.reg.mask.r8(), 1);
     a.jz(done);
   }
-  const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
+  const CheckedAddress memory = site.check_scalar(address, site.extent(), slow);
   load_scalar(a, to, memory.at(site.component_offset(0), site.element()), inst.type);
   site.call_out_of_line(slow, done, on_data<jit::load>,
                         {.address = address, .in_vectors = false, .result = to});
@@ -29,14 +28,13 @@ void load_one_lane(Compiler& c, const CodeInst& inst) {
 void store_one_lane(Compiler& c, const CodeInst& inst) {
   auto& a = c.a;
   MemorySite site(c, inst);
-  const x86::Gp value = c.g.use(site.data(0)), address = c.g.use(site.addresses());
-  site.acquire_scalar();
+  const x86::Gp value = c.g.use(site.data(0)), address = site.acquire_scalar(site.extent());
   asmjit::Label slow = a.newLabel(), done = a.newLabel();
   if (site.masked()) {
     a.test(site.reg.mask.r8(), 1);
     a.jz(done);
   }
-  const CheckedAddress memory = site.check_runs(1, site.extent(), false, slow);
+  const CheckedAddress memory = site.check_scalar(address, site.extent(), slow);
   a.mov(memory.at(site.component_offset(0), site.element()), low_part(value, site.element()));
   site.call_out_of_line(slow, done, on_data<jit::store>,
                         {.address = address, .in_vectors = false, .generals = {&value, 1}});
@@ -53,11 +51,10 @@ void emit_block_load(Compiler& c, const CodeInst& inst) {
   std::vector<x86::Ymm> results;
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk)
     results.push_back(c.v.define(inst.result, chunk));
-  site.acquire_scalar();
-  asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  const x86::Gp address = c.g.use(site.addresses());
-  const unsigned offset = site.component_offset(0);
-  const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
+  const unsigned offset = site.component_offset(0), extent = offset + site.bytes();
+  const x86::Gp address = site.acquire_scalar(extent);
+  const asmjit::Label slow = a.newLabel(), done = a.newLabel();
+  const CheckedAddress memory = site.check_scalar(address, extent, slow);
   for (unsigned i = 0; i < results.size(); ++i)
     site.load_chunk(results[i], memory, offset + i * 32, std::min(32u, site.bytes() - i * 32));
   site.call_out_of_line(slow, done, on_data<jit::block_load>, {.address = address, .results = results});
@@ -74,11 +71,10 @@ void emit_block_store(Compiler& c, const CodeInst& inst) {
     data.push_back(c.v.use(site.data(0), chunk));
   const bool whole = site.bytes() % 32 == 0;
   const x86::Ymm free = whole ? x86::Ymm() : c.v.scratch();
-  site.acquire_scalar();
+  const unsigned offset = site.component_offset(0), extent = offset + site.bytes();
+  const x86::Gp address = site.acquire_scalar(extent);
   const asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  const x86::Gp address = c.g.use(site.addresses());
-  const unsigned offset = site.component_offset(0);
-  const CheckedAddress memory = site.check_runs(1, offset + site.bytes(), false, slow);
+  const CheckedAddress memory = site.check_scalar(address, extent, slow);
   for (unsigned i = 0; i < data.size(); ++i)
     site.store_chunk(memory, offset + i * 32, data[i], std::min(32u, site.bytes() - i * 32), free);
   site.call_out_of_line(slow, done, on_data<jit::block_store>, {.address = address, .data = data});
