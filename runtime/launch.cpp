@@ -75,12 +75,12 @@ Result<Launch> Launch::assemble(Module& module, const Kernel& kernel,
   auto payload = build_payload(kernel, arguments, range, implicit);
   if (!payload) return payload.error();
   launch.payload_ = std::move(*payload);
-  for (mem::Surface& surface : launch.payload_.bindings.surfaces)
+  for (mem::Surface& surface : launch.payload_.bindings->surfaces)
     mem::resolve(surface, module.device().memory());
   if (module.device().options().check_bounds) {
     launch.bounds_ = std::make_unique<BoundsLog>();
     // Disables inline accesses, so that the observer sees every access.
-    for (mem::Surface& surface : launch.payload_.bindings.surfaces) surface.direct = 0;
+    for (mem::Surface& surface : launch.payload_.bindings->surfaces) surface.direct = 0;
   }
   return launch;
 }
@@ -130,7 +130,7 @@ Result<std::vector<BoundsReport>> Launch::take_bounds() {
   std::vector<BoundsReport> reports = bounds_->take();
   for (BoundsReport& report : reports) {
     report.instruction = instruction_text(*code, report.first.guest_ip);
-    report.surface_bytes = payload_.bindings[report.first.surface % mem::binding_table_size].size;
+    report.surface_bytes = (*payload_.bindings)[report.first.surface % mem::binding_table_size].size;
   }
   return reports;
 }

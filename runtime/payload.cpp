@@ -100,6 +100,7 @@ class PayloadBuilder {
     if (!kernel_.unsupported.empty())
       return error("kernel {} cannot run: {}", kernel_.name, kernel_.unsupported);
     payload_.kernel = &kernel_;
+    payload_.bindings = std::make_unique<mem::BindingTable>();
     common_.resize(kernel_.cross_thread_bytes);
     for (auto step :
          {&PayloadBuilder::check_range, &PayloadBuilder::check_arguments, &PayloadBuilder::place_local,
@@ -244,7 +245,7 @@ class PayloadBuilder {
       const mem::Surface* surface = nullptr;
       if (const auto* buffer = std::get_if<BufferValue>(&value)) surface = &buffer->surface;
       if (const auto* image = std::get_if<ImageValue>(&value)) surface = &image->surface;
-      if (a.binding && surface != nullptr) payload_.bindings[*a.binding] = *surface;
+      if (a.binding && surface != nullptr) (*payload_.bindings)[*a.binding] = *surface;
     }
     return {};
   }
@@ -340,7 +341,7 @@ class PayloadBuilder {
     }
     for (const ImplicitSurface& s : kernel_.surfaces) {
       const mem::Surface* surface = implicit_surface(s.item);
-      if (surface != nullptr) payload_.bindings[s.binding] = *surface;
+      if (surface != nullptr) (*payload_.bindings)[s.binding] = *surface;
     }
     return {};
   }

@@ -95,7 +95,7 @@ std::vector<Walk> plan_walks(const Kernel& kernel, const Size3& global, const Si
 
 WalkerCommand walker_command(const Payload& payload, const Walk& walk) {
   WalkerCommand command;
-  command.surfaces = &payload.bindings;
+  command.surfaces = payload.bindings.get();
   command.samplers = payload.samplers;
   command.first_group = walk.first_group;
   command.groups = walk.group_count;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,7 +27,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return error("{}: {}", path, std::strerror(errno));
   std::vector<std::byte> bytes;
-  std::vector<std::byte> chunk(std::size_t{1} << 16);  // small, so that a small file touches few pages
+  std::array<std::byte, std::size_t{1} << 14> chunk;  // a small file touches few of its pages
   while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
     if (got > most_bytes - bytes.size())
       return error("{}: expected at most {} bytes, found more", path, most_bytes);

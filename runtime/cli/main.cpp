@@ -38,11 +38,20 @@ eum::Error usage_error(const CLI::App& app, const CLI::ParseError& e, int argc, 
 }
 
 /// Grows the stack at start: under a limit of address space (ulimit -v), later growth could fail with
-/// SIGSEGV, while a failed allocation is an error. Only one page is touched; the largest stack object is a
-/// kernel's binding table.
+/// SIGSEGV, while a failed allocation is an error. Only one page is touched.
 [[gnu::noinline]] void grow_stack() {
   [[maybe_unused]] volatile char room[512 * 1024];
   room[0] = 0;
+}
+
+void add_other_commands(CLI::App& app, int& exit_code) {
+  add_bench_command(app, exit_code);
+  add_info_command(app, exit_code);
+  add_code_commands(app, exit_code);
+  add_isa_command(app, exit_code);
+  add_check_command(app, exit_code);
+  add_debug_command(app, exit_code);
+  add_msr_command(app, exit_code);
 }
 
 int run(int argc, char** argv) {
@@ -55,16 +64,12 @@ int run(int argc, char** argv) {
       "they cannot run it.");
   int exit_code = 0;
   std::vector<std::string> words(argv + 1, argv + argc);
+  // Suites start `run` for each kernel: the options of other commands are not worth building then.
+  const bool runs = !words.empty() && words[0] == "run";
   std::vector<std::vector<std::string>> following;
-  if (!words.empty() && words[0] == "run") following = take_following(words);
+  if (runs) following = take_following(words);
   add_run_command(app, exit_code, following);
-  add_bench_command(app, exit_code);
-  add_info_command(app, exit_code);
-  add_code_commands(app, exit_code);
-  add_isa_command(app, exit_code);
-  add_check_command(app, exit_code);
-  add_debug_command(app, exit_code);
-  add_msr_command(app, exit_code);
+  if (!runs) add_other_commands(app, exit_code);
   try {
     std::reverse(words.begin(), words.end());
     app.parse(std::move(words));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -117,11 +118,11 @@ bool holds_visa_text(const std::string& path) {
   std::error_code failed;
   if (fs::is_directory(path, failed)) return !visa_texts(path).empty();
   if (!fs::is_regular_file(path, failed)) return false;
-  std::string head(64 * 1024, '\0');
+  constexpr std::size_t most = std::size_t{64} * 1024;
+  const auto head = std::make_unique_for_overwrite<char[]>(most);  // a small file touches few of its pages
   std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  return begins_as_text(head) || path.ends_with(text_ending);
+  file.read(head.get(), most);
+  return begins_as_text({head.get(), static_cast<std::size_t>(file.gcount())}) || path.ends_with(text_ending);
 }
 
 std::optional<Failure> read_program(const ProgramFile& file, rt::Program& program) {

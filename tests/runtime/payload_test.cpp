@@ -134,10 +134,10 @@ TEST_CASE("saxpy finds its payload where its code reads it") {
   CHECK(at<std::uint64_t>(registers, 32 + 192 + 40) == 0x20000);
   CHECK(registers[register_bytes(kernel)] == std::byte{0xcc});
 
-  CHECK(payload.bindings[0].gpu_address == 0x10000);
-  CHECK(payload.bindings[1].gpu_address == 0x20000);
-  CHECK(payload.bindings[1].size == 4096);
-  CHECK(payload.bindings[2].size == 0);
+  CHECK((*payload.bindings)[0].gpu_address == 0x10000);
+  CHECK((*payload.bindings)[1].gpu_address == 0x20000);
+  CHECK((*payload.bindings)[1].size == 4096);
+  CHECK((*payload.bindings)[2].size == 0);
 
   // The zebin and the patch tokens of a kernel give the same payload.
   const Program zebin = load("saxpy.zebin", true);
@@ -214,7 +214,7 @@ TEST_CASE("structures, small values and local memory are placed") {
   CHECK(at<std::uint64_t>(local.walks[0].cross_thread, locals.arguments[1].patches[0].offset) == 256);
   CHECK(at<std::uint64_t>(local.walks[0].cross_thread, locals.arguments[2].patches[0].offset) == 360);
   CHECK(local.slm_bytes == 760);
-  CHECK(local.bindings[locals.surfaces[0].binding].gpu_address == 0x7000);
+  CHECK((*local.bindings)[locals.surfaces[0].binding].gpu_address == 0x7000);
   CHECK_THAT(error_of(locals, {buffer(0x1000), LocalValue{102}, LocalValue{65400}, by_value(3)}, range_1d(64),
                       buffers),
              Contains("more than 65536 bytes of local memory"));
@@ -255,7 +255,7 @@ TEST_CASE("images and samplers reach payload, binding table and sampler table") 
   CHECK(item(0, PayloadItem::ImageChannelOrder) == 0x10b5);
   CHECK(item(1, PayloadItem::ImageDataType) == 0x10de);
   CHECK(item(2, PayloadItem::SamplerSnap) == 0xffffffff);
-  CHECK(payload.bindings[*kernel.arguments[3].binding].image.depth == 5);
+  CHECK((*payload.bindings)[*kernel.arguments[3].binding].image.depth == 5);
   CHECK(payload.samplers[0] == payload.samplers[1]);  // the source declares one with the same properties
   CHECK_THAT(error_of(kernel, {image, image, image, volume, buffer(0)}, range_1d(32)),
              Contains("takes a sampler, a 2D image given"));
