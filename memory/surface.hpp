@@ -17,7 +17,7 @@ namespace eum::mem {
 /// translated code can compare an offset without further arithmetic.
 class ReachableBytes {
  public:
-  static constexpr std::array<std::uint32_t, 6> lengths{4, 8, 16, 32, 64, 128};
+  static constexpr std::array<std::uint32_t, 4> lengths{4, 32, 64, 128};
 
   constexpr ReachableBytes(std::uint64_t bytes = 0) : bytes_(bytes) {  // NOLINT(google-explicit-constructor)
     for (std::size_t i = 0; i < lengths.size(); ++i)
