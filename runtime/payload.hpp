@@ -102,7 +102,7 @@ struct Payload {
   const Kernel* kernel = nullptr;
   Size3 local_size{1, 1, 1};                       // as enqueued, or as chosen
   std::uint32_t slm_bytes = 0;                     // per group: the kernel's own and its __local arguments
-  std::unique_ptr<mem::BindingTable> bindings;     // 32 KB; entries 253 to 255 belong to the dispatcher
+  std::unique_ptr<mem::BindingTable> bindings;     // not null once built; 253 to 255 are the dispatcher's
   std::vector<mem::image::SamplerState> samplers;  // by sampler index
   std::vector<Walk> walks;
 };

@@ -62,7 +62,7 @@ struct Frame {
   static constexpr int regular = last + 8;  ///< threads that have reached the barrier of ThreadBatch::waits
   static constexpr int group = (regular + 8 + 31) / 32 * 32;  ///< the current GroupHeader
   static constexpr int data = group + 32;                     ///< components of a message, or results
-  static_assert(group % 32 == 0 && data % 32 == 0);
+  static_assert(data % 32 == 0);
 
   /// Bytes of `data` that the function needs; spilled values follow.
   static int data_bytes(const ir::Function& function);

@@ -61,13 +61,11 @@ bool keep_low_bytes(Compiler& c, const CodeInst& inst) {
   const unsigned bytes = *mask == 0xff ? 1 : 2;
   asmjit::Operand from = c.g.operand(inst.args[0]);
   if (from.isImm()) return false;
-  if (from.isMem()) {
+  if (from.isMem())
     from.as<x86::Mem>().setSize(bytes);
-    c.a.emit(I::kIdMovzx, c.g.define(inst.result).r32(), from);
-  } else {
-    const x86::Gp low = low_part(from.as<x86::Gp>(), bytes);
-    c.a.emit(I::kIdMovzx, c.g.define_over(inst, 0).r32(), low);
-  }
+  else
+    from = low_part(from.as<x86::Gp>(), bytes);
+  c.a.emit(I::kIdMovzx, c.g.define_over(inst, 0).r32(), from);
   return true;
 }
 

@@ -179,17 +179,21 @@ void MemorySite::acquire_window() {
   reg.base = c_.g.scratch();
 }
 
-x86::Gp MemorySite::acquire_scalar(unsigned extent) {
-  if (!end_of(extent)) return acquire_scalar_copy();
+x86::Gp MemorySite::acquire_address() {
   const x86::Gp address = c_.g.use(addresses());
   if (masked()) reg.mask = c_.m.bits(inst_->mask);
+  return address;
+}
+
+x86::Gp MemorySite::acquire_scalar(unsigned extent) {
+  if (!end_of(extent)) return acquire_scalar_copy();
+  const x86::Gp address = acquire_address();
   reg.base = c_.g.scratch();
   return address;
 }
 
 x86::Gp MemorySite::acquire_scalar_copy() {
-  const x86::Gp address = c_.g.use(addresses());
-  if (masked()) reg.mask = c_.m.bits(inst_->mask);
+  const x86::Gp address = acquire_address();
   acquire_window();
   reg.first[0] = c_.g.scratch();
   return address;
@@ -234,13 +238,11 @@ MemorySite::Window MemorySite::find_window(asmjit::Label otherwise) const {
 std::optional<MemorySite::End> MemorySite::end_of(unsigned extent) const {
   constexpr auto& lengths = mem::ReachableBytes::lengths;
   const auto length = std::ranges::lower_bound(lengths, extent);
-  const bool is_local = mem().space == ir::MemSpace::Slm;
-  if ((!is_local && !mem().is_fixed_surface()) || length == lengths.end()) return std::nullopt;
+  const bool has_ends = mem().is_fixed_surface() || mem().space == ir::MemSpace::Slm;
+  if (!has_ends || length == lengths.end()) return std::nullopt;
+  // The sizes of these windows are mem::ReachableBytes, and are found without code.
   const auto end = mem::ReachableBytes::end_offset(static_cast<std::size_t>(length - lengths.begin()));
-  const std::size_t surface = mem().surface * sizeof(mem::Surface) + offsetof(mem::Surface, direct);
-  const x86::Gp base = is_local ? x86::rsp : surfaces_reg;
-  const std::size_t from = is_local ? static_cast<std::size_t>(Frame::slm_bytes) : surface;
-  return End{x86::ptr(base, static_cast<int>(from + end), 8), *length == extent};
+  return End{find_window({}).size.cloneAdjusted(static_cast<std::int64_t>(end)), *length == extent};
 }
 
 CheckedAddress MemorySite::check_runs_by_end(std::span<const x86::Gp> addresses, unsigned extent,

@@ -176,6 +176,7 @@ class MemorySite {
   struct Window {
     x86::Mem base, size;
   };
+  x86::Gp acquire_address();
   unsigned first_data() const { return first_arg_ + std::max<unsigned>(1, inst_->runs); }
   /// May use reg.base.
   Window find_window(asmjit::Label otherwise) const;
