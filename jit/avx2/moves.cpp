@@ -19,6 +19,8 @@ x86::Mem Moves::memory(Location location, unsigned bytes) const {
       return x86::ptr(a_.pool_label(), location.offset, bytes);
     case Location::Where::Header:
       return x86::ptr(x86::rsp, Frame::group + location.offset, bytes);
+    case Location::Where::Surfaces:
+      return x86::ptr(surfaces_reg, location.offset, bytes);
     case Location::Where::Nowhere:
       break;
   }

@@ -63,6 +63,7 @@ class GeneralRegisters {
     if (location && bytes >= 4) return moves_.memory(*location, bytes);
     return use(value);
   }
+  x86::Gp use_pointer(codegen::Location from) { return x86::gpq(allocator_.generals.use_pointer(from)); }
   x86::Gp scratch() { return x86::gpq(allocator_.generals.scratch()); }
   x86::Gp define(ir::ValueId value) { return x86::gpq(allocator_.generals.define(value)); }
   x86::Gp define_over(const CodeInst& inst, unsigned arg) {

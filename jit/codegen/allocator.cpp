@@ -38,8 +38,7 @@ void Allocator::begin_block(BlockCode& code, const EntryState& entry, std::span<
   reserved_ = 0;
   for (const LoopScalar& scalar : scalars) reserved_ |= std::uint32_t{1} << scalar.reg;
   vector_file_.clear();
-  generals.owner_.fill(ir::no_value);
-  generals.pinned_ = 0;
+  generals.begin_block();
   masks.owner_.fill({});
   masks.pinned_ = 0;
   frame_.begin_block();
@@ -230,9 +229,7 @@ bool Allocator::is_free_edge(const EntryState& entry, std::span<const LoopScalar
 LiveRegisters Allocator::live_registers() const {
   LiveRegisters live{.vectors = reserved_};
   live.vectors |= vector_file_.held() | vector_file_.pinned();
-  for (unsigned r = 0; r < generals.owner_.size(); ++r)
-    if (generals.owner_[r] != ir::no_value) live.generals |= 1u << r;
-  live.generals |= generals.pinned_;
+  live.generals = generals.held() | generals.pinned_;
   for (unsigned r = 0; r < masks.owner_.size(); ++r)
     if (masks.owner_[r].mask != ir::no_value) live.masks |= 1u << r;
   live.masks |= masks.pinned_;
@@ -251,8 +248,9 @@ LiveRegisters Allocator::live_after(const CodeInst& inst) const {
   for (unsigned r = 0; r < target_.vector_registers; ++r)
     for (const VectorRef& ref : vector_file_[r])
       if (ref.is_slot || !dies(ref.id)) live.vectors |= 1u << r;
+  live.generals = generals.held();
   for (unsigned r = 0; r < generals.owner_.size(); ++r)
-    if (generals.owner_[r] != ir::no_value && !dies(generals.owner_[r])) live.generals |= 1u << r;
+    if (generals.owner_[r] != ir::no_value && dies(generals.owner_[r])) live.generals &= ~(1u << r);
   for (unsigned r = 0; r < masks.owner_.size(); ++r)
     if (masks.owner_[r].mask != ir::no_value && !dies(masks.owner_[r].mask)) live.masks |= 1u << r;
   return live;

@@ -55,12 +55,15 @@ class Vectors {
   Allocator& all_;
 };
 
-/// Scalars, and bits of masks, in general registers.
+/// Scalars, bits of masks, and pointers to memory that a block accesses, in general registers.
 class Generals {
  public:
   explicit Generals(Allocator& all) : all_(all) { owner_.fill(ir::no_value); }
 
   unsigned use(ir::ValueId value);
+  /// A register with the 8 bytes at `from`, which do not change while the block executes. It keeps them until
+  /// something else needs it, and must not be written.
+  unsigned use_pointer(Location from);
   /// Where the value of its type's size can be read from memory: only if it is in no register.
   std::optional<Location> in_memory(ir::ValueId value) const;
   unsigned scratch();
@@ -78,9 +81,13 @@ class Generals {
   friend class Slots;
   unsigned take();
   void spill(unsigned reg);
+  void begin_block();
+  /// Registers with a value or a pointer.
+  std::uint32_t held() const;
 
   Allocator& all_;
   std::array<ir::ValueId, 32> owner_;
+  std::array<Location, 32> pointers_;  ///< what registers without an owner hold
   std::uint32_t pinned_ = 0;
 };
 

@@ -1,25 +1,60 @@
 // General registers: scalars and bits of masks.
 #include "jit/codegen/allocator.hpp"
 
+#include <algorithm>
+
 namespace eum::jit::codegen {
 
 using ir::ValueId;
 
 unsigned Generals::take() {
-  int victim = -1;
+  int victim = -1, pointer = -1;
   std::uint32_t victim_next = 0;
   for (unsigned r = 0; r < owner_.size(); ++r) {
     if ((all_.target_.general_registers & ~pinned_) >> r & 1) {
-      if (owner_[r] == ir::no_value) return r;
+      if (owner_[r] == ir::no_value) {
+        if (!pointers_[r]) return r;
+        pointer = static_cast<int>(r);
+        continue;
+      }
       const std::uint32_t next = all_.values_[owner_[r]].next_use;
       if (victim >= 0 && next <= victim_next) continue;
       victim = static_cast<int>(r);
       victim_next = next;
     }
   }
+  if (pointer >= 0) {
+    pointers_[static_cast<std::size_t>(pointer)] = {};
+    return static_cast<unsigned>(pointer);
+  }
   if (victim < 0) throw EngineBug("every general register is pinned");
   spill(static_cast<unsigned>(victim));
   return static_cast<unsigned>(victim);
+}
+
+void Generals::begin_block() {
+  owner_.fill(ir::no_value);
+  pointers_.fill({});
+  pinned_ = 0;
+}
+
+std::uint32_t Generals::held() const {
+  std::uint32_t registers = 0;
+  for (unsigned r = 0; r < owner_.size(); ++r)
+    if (owner_[r] != ir::no_value || pointers_[r]) registers |= 1u << r;
+  return registers;
+}
+
+unsigned Generals::use_pointer(Location from) {
+  const auto kept = std::ranges::find(pointers_, from);
+  unsigned reg = static_cast<unsigned>(kept - pointers_.begin());
+  if (kept == pointers_.end()) {
+    reg = take();
+    all_.moves_.load_whole(reg, from);
+    pointers_[reg] = from;
+  }
+  pinned_ |= 1u << reg;
+  return reg;
 }
 
 void Generals::spill(unsigned reg) {

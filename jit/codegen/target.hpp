@@ -27,6 +27,7 @@ struct Location {
     RegisterFile,  ///< byte of the guest's register file in the thread's state
     Pool,          ///< byte of the constant pool
     Header,        ///< byte of the header of the group with which a thread begins; it never changes
+    Surfaces,      ///< byte of the launch's table of surfaces, which never changes
   } where = Where::Nowhere;
   std::int32_t offset = 0;
 
@@ -40,6 +41,7 @@ struct Location {
   static Location file(unsigned offset) { return {Where::RegisterFile, static_cast<std::int32_t>(offset)}; }
   static Location pool(std::int32_t offset) { return {Where::Pool, offset}; }
   static Location header(unsigned offset) { return {Where::Header, static_cast<std::int32_t>(offset)}; }
+  static Location surfaces(unsigned offset) { return {Where::Surfaces, static_cast<std::int32_t>(offset)}; }
 };
 
 /// The moves that allocation needs between registers and memory; a host emits them. Registers are numbers of

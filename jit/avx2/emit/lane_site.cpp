@@ -63,7 +63,7 @@ void LaneSite::acquire() {
   if (needs_fourth()) w = c_.v.scratch();
   const bool needs_bits = based() || masked();
   if (has_end()) {
-    reg.base = c_.g.scratch();
+    acquire_base();
     if (masked()) reg.limit = c_.g.scratch();
     if (needs_bits) bits = c_.g.scratch();
     return;

@@ -11,6 +11,8 @@
 
 namespace eum::jit::avx2::emit {
 
+using codegen::Location;
+
 namespace {
 
 template <class T>
@@ -176,7 +178,26 @@ MemorySite::MemorySite(Compiler& c, const CodeInst& inst, unsigned first_lane, u
 void MemorySite::acquire_window() {
   if (mem().surface_is_operand) reg.surface = c_.g.use(inst_->args[0]);
   reg.limit = c_.g.scratch();
-  reg.base = c_.g.scratch();
+  acquire_base();
+}
+
+void MemorySite::acquire_base() {
+  const std::optional<Location> kept = kept_base();
+  has_base_ = kept.has_value();
+  reg.base = kept ? c_.g.use_pointer(*kept) : c_.g.scratch();
+}
+
+std::optional<Location> MemorySite::kept_base() const {
+  if (inst_->op == ir::Op::atomic) return std::nullopt;  // a comparison may need its register
+  if (mem().is_fixed_surface())
+    return Location::surfaces(mem().surface * sizeof(mem::Surface) + offsetof(mem::Surface, base));
+  if (mem().space == ir::MemSpace::Slm) return Location::frame(Frame::slm);
+  if (mem().space == ir::MemSpace::Scratch) return Location::frame(Frame::scratch);
+  return std::nullopt;
+}
+
+void MemorySite::set_base(const Window& window) const {
+  if (!has_base_) c_.a.mov(reg.base, window.base);
 }
 
 x86::Gp MemorySite::acquire_address() {
@@ -188,7 +209,7 @@ x86::Gp MemorySite::acquire_address() {
 x86::Gp MemorySite::acquire_scalar(unsigned extent) {
   if (!end_of(extent)) return acquire_scalar_copy();
   const x86::Gp address = acquire_address();
-  reg.base = c_.g.scratch();
+  acquire_base();
   return address;
 }
 
@@ -263,16 +284,22 @@ CheckedAddress MemorySite::check_runs_by_end(std::span<const x86::Gp> addresses,
     c_.out_of_line([site = *this, near_end, inside, otherwise, address, extent] {
       auto& a = site.c_.a;
       const x86::Gp last = site.reg.base;
+      const asmjit::Label outside = a.newLabel();
+      const Window window = site.find_window(otherwise);
       a.bind(near_end);
-      a.mov(last, site.find_window(otherwise).size);
+      a.mov(last, window.size);
       a.sub(last, extent);
-      a.jb(otherwise);
+      a.jb(outside);
       a.cmp(address, last);
-      a.jbe(inside);
+      a.ja(outside);
+      a.mov(site.reg.base, window.base);
+      a.jmp(inside);
+      a.bind(outside);
+      a.mov(site.reg.base, window.base);
       a.jmp(otherwise);
     });
   }
-  c_.a.mov(reg.base, find_window(otherwise).base);
+  set_base(find_window(otherwise));
   return {reg.base, rows, extent};
 }
 
@@ -298,7 +325,7 @@ CheckedAddress MemorySite::check_runs(unsigned rows, unsigned extent, bool locat
       a.ja(otherwise);
     }
   }
-  a.mov(reg.base, window.base);
+  set_base(window);
   return {reg.base, reg.first, extent};
 }
 
@@ -313,7 +340,7 @@ CheckedAddress MemorySite::check_lanes(const Lanes& lanes, unsigned extent, asmj
   const x86::Ymm limit = lanes.t, outside = lanes.u;
   const Window window = find_window(otherwise);
   a.mov(reg.limit, window.size);
-  a.mov(reg.base, window.base);
+  set_base(window);
   a.sub(reg.limit, extent);
   // One unsigned comparison catches a window that is too small (below zero) and one that is too large for the
   // signed 32-bit indices of a gather.

@@ -120,7 +120,7 @@ class MemorySite {
 
   // The two forms of the bounds check of every access. Both jump to `otherwise` unless the `extent` bytes
   // from each address are inside the directly accessible memory of the space; in the address space that is
-  // the region of an earlier access. They set reg.base.
+  // the region of an earlier access. They set reg.base, if it has not been loaded.
 
   /// Runs that begin at each of reg.first, 64-bit registers whose upper half is 0 for 32-bit addresses. In
   /// the address space they are addresses, which become offsets in the region, or `located`: such offsets.
@@ -167,6 +167,8 @@ class MemorySite {
     access_.first_lane = static_cast<std::uint8_t>(first);
     access_.lanes = static_cast<std::uint8_t>(count);
   }
+  /// Takes reg.base.
+  void acquire_base();
   void set_guest_ip(std::uint32_t ip) { access_.guest_ip = ip; }
 
   Compiler& c_;
@@ -180,11 +182,15 @@ class MemorySite {
   unsigned first_data() const { return first_arg_ + std::max<unsigned>(1, inst_->runs); }
   /// May use reg.base.
   Window find_window(asmjit::Label otherwise) const;
+  /// Where the address of the space's memory is, if it stays the same within a block.
+  std::optional<codegen::Location> kept_base() const;
+  void set_base(const Window& window) const;
 
   const CodeInst* inst_;  // dangles in code out of line
   Access access_;
   unsigned first_arg_;
   bool masked_, by_runs_;
+  bool has_base_ = false;  ///< reg.base has been loaded, and must not be written
 };
 
 }  // namespace eum::jit::avx2::emit
