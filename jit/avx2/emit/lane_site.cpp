@@ -445,17 +445,10 @@ void LaneSite::fetch_place(x86::Gp to, unsigned row, unsigned lane_of_row) const
   c_.a.mov(to.r32(), x86::ptr(x86::rsp, Frame::operands + at, 4));
 }
 
-x86::Ymm LaneSite::places_in_bounds(unsigned row) const {
-  if (!masked()) return places_[row];
-  c_.a.vpand(t, places_[row], masks_[row]);
-  return t;
-}
-
-LaneSite::RowPlaces::RowPlaces(const LaneSite& site, unsigned row)
+LaneSite::RowPlaces::RowPlaces(const LaneSite& site, x86::Ymm places)
     : a_(site.c_.a),
       pairs_{site.reg.first[0].r64(), site.reg.first[1].r64(), site.lane.r64(), site.bits.r64()},
       even_(site.reg.limit) {
-  const x86::Ymm places = site.places_in_bounds(row);
   const x86::Xmm low = places.xmm(), high = site.u.xmm();
   a_.vextracti128(high, places, 1);
   a_.vmovq(pairs_[0], low);

@@ -111,13 +111,11 @@ class LaneSite : public MemorySite {
 
   /// `to` = the offset in memory of lane `lane` of the row, from where store_vectors has put the places.
   void fetch_place(x86::Gp to, unsigned row, unsigned lane) const;
-  /// The places of a row, with 0, which is in bounds as well, for inactive lanes; under a mask in t.
-  x86::Ymm places_in_bounds(unsigned row) const;
   /// As fetch_place, but without memory, for loads: stores compete for the path from vectors to general
   /// registers. The constructor moves the places of a row to general registers, two in each; t and u change.
   class RowPlaces {
    public:
-    RowPlaces(const LaneSite& site, unsigned row);
+    RowPlaces(const LaneSite& site, x86::Ymm places);
     /// A register with the offset in memory of the lane; of two neighbours the even one must be requested
     /// first. It stays valid until another lane is requested.
     x86::Gp of(unsigned lane);

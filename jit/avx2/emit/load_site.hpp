@@ -83,14 +83,18 @@ class LoadSite : public LaneSite {
   /// Jumps if all lanes have a single address, which load_spread broadcasts: a window would fetch a row for
   /// each lane.
   void go_if_one_place(asmjit::Label one) const;
-  void load_row_spread(const CheckedAddress& memory, unsigned row) const;
+  /// Whether lanes are loaded one by one.
+  bool lanes_apart() const;
+  /// Under a mask, the places of each row, but those of no lane beyond the limit that check_lanes has left in
+  /// t; the first row's may replace it.
+  void bound_places(const std::array<x86::Ymm, 2>& to) const;
   void gather(const CheckedAddress& memory, unsigned row) const;
   /// Sets the results of a row to 0 and jumps if none of its lanes is active. Lanes that have left a loop
   /// stay inactive for long, and a gather of no lane takes as long as one of all.
   void go_if_none(unsigned row, asmjit::Label none) const;
   void gather_wide(const CheckedAddress& memory, unsigned row) const;
   /// Loads adjacent elements of a lane, or a single one, with one or two moves, at arbitrary addresses.
-  void load_lanes_apart(const CheckedAddress& memory, unsigned row) const;
+  void load_lanes_apart(const CheckedAddress& memory, unsigned row, x86::Ymm from) const;
   /// Elements of 1 or 2 bytes, one after the other, in two dependency chains.
   void insert_narrow(const CheckedAddress& memory) const;
 

@@ -22,11 +22,32 @@ void LoadSite::load_spread(const CheckedAddress& memory) const {
       a.vbroadcastss(result(k, row), memory.lane(place(), component_offset(k), 4));
   }
   if (looks) a.jmp(end);
-  for (unsigned row = 0; row < rows(); ++row) {
-    a.bind(varied[row]);
-    load_row_spread(memory, row);
+  if (lanes_apart()) {
+    const std::array<x86::Ymm, 2> places{t, rows() == 2 ? result(0, element() / 4) : t};
+    bound_places(places);
+    for (unsigned row = 0; row < rows(); ++row) {
+      a.bind(varied[row]);
+      load_lanes_apart(memory, row, masked() ? places[row] : places_[row]);
+    }
+  } else {
+    for (unsigned row = 0; row < rows(); ++row) {
+      a.bind(varied[row]);
+      element() == 8 ? gather_wide(memory, row) : gather(memory, row);
+    }
   }
   a.bind(end);
+}
+
+bool LoadSite::lanes_apart() const {
+  return side_by_side_components() || (components() == 1 && in_small_loop_);
+}
+
+// An inactive lane loads what is in bounds next to its place, rather than from a place that the mask gives:
+// the mask is known later than the places, as it may depend on the load before.
+void LoadSite::bound_places(const std::array<x86::Ymm, 2>& to) const {
+  if (!masked()) return;
+  const x86::Ymm limit = t;
+  for (unsigned row = rows(); row-- > 0;) c_.a.vpminud(to[row], limit, places_[row]);
 }
 
 void LoadSite::go_if_one_place(asmjit::Label one) const {
@@ -42,13 +63,6 @@ void LoadSite::go_if_one_place(asmjit::Label one) const {
   a.je(one);
 }
 
-void LoadSite::load_row_spread(const CheckedAddress& memory, unsigned row) const {
-  if (side_by_side_components() || (components() == 1 && in_small_loop_))
-    return load_lanes_apart(memory, row);
-  if (element() == 8) return gather_wide(memory, row);
-  gather(memory, row);
-}
-
 void LoadSite::gather(const CheckedAddress& memory, unsigned row) const {
   const asmjit::Label none = c_.a.newLabel();
   go_if_none(row, none);
@@ -60,12 +74,18 @@ void LoadSite::gather(const CheckedAddress& memory, unsigned row) const {
 
 void LoadSite::go_if_none(unsigned row, asmjit::Label none) const {
   if (!masked()) return;
-  const unsigned each = element() / 4;
-  for (unsigned k = 0; k < components(); ++k)
-    for (unsigned i = each * row; i < each * (row + 1); ++i)
-      c_.a.vpxor(result(k, i), result(k, i), result(k, i));
+  const asmjit::Label clear = c_.a.newLabel();
   c_.a.test(reg.mask.r32(), 0xffu << 8 * row);
-  c_.a.jz(none);
+  c_.a.jz(clear);
+  c_.out_of_line([site = *this, row, clear, none] {
+    auto& a = site.c_.a;
+    a.bind(clear);
+    const unsigned each = site.element() / 4;
+    for (unsigned k = 0; k < site.components(); ++k)
+      for (unsigned i = each * row; i < each * (row + 1); ++i)
+        a.vpxor(site.result(k, i), site.result(k, i), site.result(k, i));
+    a.jmp(none);
+  });
 }
 
 void LoadSite::gather_wide(const CheckedAddress& memory, unsigned row) const {
@@ -83,10 +103,10 @@ void LoadSite::gather_wide(const CheckedAddress& memory, unsigned row) const {
     }
 }
 
-void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row) const {
+void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row, x86::Ymm from) const {
   const asmjit::Label none = c_.a.newLabel();
   go_if_none(row, none);
-  RowPlaces places(*this, row);
+  RowPlaces places(*this, from);
   load_row_apart(
       [&](unsigned lane_of_row, int behind, unsigned bytes) {
         return memory.lane(places.of(lane_of_row), component_offset(0) + static_cast<unsigned>(behind),
@@ -99,15 +119,18 @@ void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row) cons
 
 void LoadSite::insert_narrow(const CheckedAddress& memory) const {
   auto& a = c_.a;
+  constexpr int second_row = Frame::operands, first_row = second_row + 32;
   const unsigned each = lanes() / 2;  // of a half
-  if (rows() == 2) {
-    const x86::Ymm second = places_in_bounds(1);
-    store_vectors(Frame::operands, {&second, 1});
-  }
+  std::array<x86::Ymm, 2> all_places = places_;
+  if (masked()) bound_places(all_places = {t, rows() == 2 ? u : t});
+  if (rows() == 2) store_vectors(second_row, {&all_places[1], 1});
+  const bool repeats = masked() && components() > 1;  // t changes
+  if (repeats) store_vectors(first_row, {&all_places[0], 1});
   for (unsigned k = 0; k < components(); ++k) {
     const x86::Xmm low = result(k).xmm(), high = v.xmm();
     for (const x86::Xmm& half : {low, high}) a.vpxor(half, half, half);
-    RowPlaces places(*this, 0);
+    if (repeats && k > 0) a.vmovaps(t, x86::ptr(x86::rsp, first_row, 32));
+    RowPlaces places(*this, all_places[0]);
     for (unsigned i = 0; i < each; ++i) {
       for (const x86::Xmm& half : {low, high}) {
         const unsigned lane = half == low ? i : i + each;

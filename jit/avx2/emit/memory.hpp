@@ -144,7 +144,7 @@ class MemorySite {
     x86::Ymm t, u, v;  ///< free
     x86::Gp free;
   };
-  /// reg.limit = the last offset in bounds.
+  /// reg.limit and each lane of t = the last offset in bounds.
   CheckedAddress check_lanes(const Lanes& lanes, unsigned extent, asmjit::Label otherwise) const;
   /// The entry of ThreadState::regions that the site uses.
   x86::Mem region(std::size_t field, unsigned bytes) const;
