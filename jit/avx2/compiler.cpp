@@ -88,8 +88,10 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       optimisations(options.optimisations),
       group_dwords(options.group_dwords),
       region_numbers(f, layout),
+      outer_masks(optimisations[Optimisation::outer_masks] ? OuterMasks(f) : OuterMasks()),
+      outer_masks_begin(rows_begin() + bytes_of_rows(walks)),
       moves_(a, pool_, layout, h.evex()),
-      regs(h.target, moves_, pool_, f, rows_begin() + bytes_of_rows(walks)),
+      regs(h.target, moves_, pool_, f, values_begin()),
       v(regs.vectors, moves_),
       g(regs, f, moves_),
       m(regs),
@@ -108,7 +110,8 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       alike_bits_(optimisations[Optimisation::apart] ? AlikeBits(f) : AlikeBits()),
       scheduler_(f, h.target),
       code_(f, liveness, runs,
-            {.scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,
+            {.outer_masks = &outer_masks,
+             .scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,
              .interleaves = optimisations[Optimisation::interleaved],
              .joins_branches = optimisations[Optimisation::scalar_branches]}),
       versions_(2 * f.blocks.size()),
@@ -188,7 +191,9 @@ const codegen::EntryState& Compiler::entry_state(ir::BlockId block, bool full) {
   if (!entered.fixed && block != 0 && optimisations[Optimisation::entry_states])
     entered.entry = codegen::fix_entry_state(
         loops_, block, regs.slots.cached(), needed(block, full),
-        {regs.slots.slots(), full || !optimisations[Optimisation::mask_lanes] ? 0 : regs.slots.mask_slots()},
+        {regs.slots.slots(), full || !optimisations[Optimisation::mask_lanes] || outer_masks.joined_by(block)
+                                 ? 0
+                                 : regs.slots.mask_slots()},
         regs.target(), loop_scalars_.of(block));
   entered.fixed = true;
   return entered.entry;
@@ -214,6 +219,8 @@ void Compiler::block(ir::BlockId id, bool full) {
                           : begins_again_from(function, function.blocks[id]);
   const auto parting =
       full && optimisations[Optimisation::whole_branches] ? parting_branch(insts) : std::nullopt;
+  const OuterMasks::Split* const split = full ? outer_masks.split_of(id) : nullptr;
+  if (split && (split->splits_again || !parting)) keep_outer_mask(*split);
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     const CodeInst& inst = insts[i];
     if (parting && i == parting->begin) {
@@ -365,6 +372,13 @@ std::optional<RowWindow> Compiler::row_window(ir::ValueId result, unsigned first
     window += windows_of(walk);
   }
   return std::nullopt;
+}
+
+// ---- Outer masks
+
+void Compiler::keep_outer_mask(const OuterMasks::Split& split) {
+  a.mov(mask_variable(function.mask_variables + split.number),
+        static_cast<std::int32_t>(ir::lane_mask(function.simd)));
 }
 
 /// Marks all rows as not fetched.

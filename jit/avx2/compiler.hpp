@@ -153,6 +153,8 @@ class Compiler {
   const Optimisations optimisations;
   const std::uint32_t group_dwords;
   const RegionNumbers region_numbers;
+  const OuterMasks outer_masks;
+  const int outer_masks_begin;    ///< in the frame
   std::vector<HostPlace> places;  ///< filled by run() if it annotates
 
   x86::Mem state(std::size_t offset, unsigned bytes) const {
@@ -164,7 +166,12 @@ class Compiler {
   }
   /// The parked channels of variable `index`; variable 0, the execution mask, is not up to date while the
   /// thread runs.
-  x86::Mem mask_variable(std::uint64_t index) const { return state(layout.masks + 4 * index, 4); }
+  /// Those behind the function's are outer masks, which the frame has.
+  x86::Mem mask_variable(std::uint64_t index) const {
+    if (index >= function.mask_variables)
+      return x86::ptr(x86::rsp, outer_masks_begin + 4 * static_cast<int>(index - function.mask_variables), 4);
+    return state(layout.masks + 4 * index, 4);
+  }
   x86::Mem memory(codegen::Location location, unsigned bytes) const { return moves_.memory(location, bytes); }
   /// `bytes`, a power of two, of the register file in memory; what a register holds above them is undefined.
   void load(x86::Ymm to, unsigned file_offset, unsigned bytes) {
@@ -355,6 +362,11 @@ class Compiler {
   void begin_rows();
   void forget_rows(const ir::Inst& inst);
   int rows_begin() const { return Frame::data + Frame::data_bytes(function); }
+  int values_begin() const {
+    return (outer_masks_begin + 4 * static_cast<int>(outer_masks.count()) + 31) & ~31;
+  }
+  /// Every channel is active.
+  void keep_outer_mask(const OuterMasks::Split& split);
   void clear_memory(std::size_t address, std::size_t bytes);
   void call_site_stub();
   void exits();

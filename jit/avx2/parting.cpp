@@ -66,10 +66,12 @@ void Compiler::part(const PartingBranch& parting) {
     enter_same_version(none);
   }
   const std::uint32_t row = row_of_dirty(needed(taken, false) | needed(none, false));
-  out_of_line(row, [this, parting, some, bits, all, row, taken, none, come_back] {
+  const OuterMasks::Split* const split = outer_masks.split_of(current_);
+  out_of_line(row, [this, split, parting, some, bits, all, row, taken, none, come_back] {
     a.bind(some);
     for (const codegen::CachedSlot& cached : data.exits.slots(row))
       store(cached.slot * avx2::target.vector_bytes, x86::ymm(cached.reg), avx2::target.vector_bytes);
+    if (split && !split->splits_again) keep_outer_mask(*split);
     if (parting.bits_go) a.mov(mask_reg, bits);
     if (parting.bits_go) a.xor_(bits, all);
     a.or_(mask_variable(parting.variable), bits);

@@ -5,6 +5,7 @@
 
 #include "jit/codegen/interleaved.hpp"
 #include "jit/codegen/schedule.hpp"
+#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit::codegen {
 
@@ -204,6 +205,18 @@ void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const Sc
   put(both, index);
 }
 
+/// Keeps the outer mask, if the instruction parks channels of a split.
+void BlockCode::keep_outer_mask(const CodeInst& park, std::size_t index, std::span<ValueId, 1> room) {
+  const OuterMasks::Split* const split =
+      choices_.outer_masks ? choices_.outer_masks->split_of(current_) : nullptr;
+  if (!split || park.op != Op::mask_set || park.imm != split->parked) return;
+  CodeInst keep = park;
+  keep.imm = function_.mask_variables + split->number;
+  keep.args = room;
+  keep.args[0] = resolve(split->outer);
+  put(keep, index);
+}
+
 /// Replaces a write of concatenated registers by a write of each of them.
 bool BlockCode::write_parts(const CodeInst& write, std::size_t index) {
   const CodeInst& value = folded_[defined_at_[write.args[0]]];
@@ -236,14 +249,21 @@ void BlockCode::fold(ir::BlockId block, bool full) {
   current_ = block;
   const std::span<const ScalarRun> all_runs = runs_.of(block, full);
   std::span<const ScalarRun> runs = all_runs;
-  operands_.resize(operands + runs.size() * ScalarRun::most_runs);
+  operands_.resize(operands + runs.size() * ScalarRun::most_runs + 1);
+  const OuterMasks::Split* const joined =
+      full || !choices_.outer_masks ? nullptr : choices_.outer_masks->joined_by(block);
   std::size_t next = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
     CodeInst inst;
     static_cast<Inst&>(inst) = source[i];
+    if (joined && i == Reconvergence::all) {
+      inst.op = Op::mask_get;
+      inst.imm = function_.mask_variables + joined->number;
+      inst.arg_count = 0;
+    }
     inst.args = std::span(operands_).subspan(next, inst.arg_count);
     next += inst.arg_count;
-    const auto args = function_.args(source[i]);
+    const auto args = function_.args(source[i]).first(inst.arg_count);
     for (std::size_t k = 0; k < args.size(); ++k) inst.args[k] = resolve(args[k]);
     inst.mask = resolve(inst.mask);
     begin_results(inst);
@@ -279,6 +299,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
       continue;
     }
     put(inst, i);
+    if (!full) keep_outer_mask(inst, i, std::span(operands_).last<1>());
   }
 }
 

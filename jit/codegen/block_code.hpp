@@ -8,6 +8,7 @@
 
 #include "frontend/ir/function.hpp"
 #include "jit/passes/liveness.hpp"
+#include "jit/passes/outer_masks.hpp"
 #include "jit/passes/scalar_runs.hpp"
 
 namespace eum::jit::codegen {
@@ -40,6 +41,8 @@ class Scheduler;
 class BlockCode {
  public:
   struct Choices {
+    /// Masks that versions for some channels keep, in mask variables behind those of the function.
+    const OuterMasks* outer_masks = nullptr;
     /// Orders full versions, if there is one: threads seldom spend long in partial ones, and ordering takes
     /// time.
     Scheduler* scheduler = nullptr;
@@ -87,6 +90,7 @@ class BlockCode {
   void access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& first,
                       const ScalarRun& second, std::span<ir::ValueId> room);
   void begin_results(const ir::Inst& inst);
+  void keep_outer_mask(const CodeInst& park, std::size_t index, std::span<ir::ValueId, 1> room);
   void put(const CodeInst& inst, std::size_t index);
   bool write_parts(const CodeInst& write, std::size_t index);
   void add_first_lanes(CodeInst& inst, const ScalarRun& run);

@@ -12,6 +12,7 @@
 #include "jit/passes/few_channels.hpp"
 #include "jit/passes/linear.hpp"
 #include "jit/passes/liveness.hpp"
+#include "jit/passes/outer_masks.hpp"
 #include "jit/passes/parked.hpp"
 #include "jit/passes/region_numbers.hpp"
 #include "jit/passes/row_walks.hpp"
@@ -250,6 +251,26 @@ TEST_CASE("text: where every channel is on again") {
       },
       cases);
   CHECK(cases >= 7);
+}
+
+TEST_CASE("text: masks that a split leaves whole") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/outer_masks.txt",
+      [](const TextCase& one) {
+        const ir::Function function = function_of_text(one.input);
+        const OuterMasks outer(function);
+        std::string text;
+        for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
+          if (const OuterMasks::Split* split = outer.split_of(b)) {
+            CHECK(outer.joined_by(split->join) == split);
+            text += fmt::format("b{} b{} %{}{}\n", b, split->join, split->outer,
+                                split->splits_again ? " again" : "");
+          }
+        return text;
+      },
+      cases);
+  CHECK(cases >= 11);
 }
 
 TEST_CASE("text: scalars beside what is known to go up") {
