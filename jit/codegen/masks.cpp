@@ -87,8 +87,8 @@ MaskForms Masks::forms(const CodeInst& inst) {
   const unsigned width = all_.values_[has_bits(a) ? b : a].mask_width;
   if (all_.target_.mask_registers != 0 || width == 0 || !has_signs(a, width) || !has_signs(b, width))
     return {.width = 0, .bits = true};
-  // Lanes made from bits would be ready later than these.
-  if (has_own_signs(a, width) && has_own_signs(b, width) && is_used_in_lanes(inst))
+  // Lanes made from the bits of the result would be ready later than these.
+  if ((has_own_signs(a, width) || has_own_signs(b, width)) && is_used_in_lanes(inst))
     return {.width = width, .bits = both_bits || inst.lanes > all_.target_.lanes_per_vector(width)};
   const bool whole = has_whole_lanes(a, width) && has_whole_lanes(b, width);
   return both_bits || !whole ? MaskForms{.width = 0, .bits = true} : MaskForms{.width = width, .bits = false};
