@@ -191,9 +191,7 @@ const codegen::EntryState& Compiler::entry_state(ir::BlockId block, bool full) {
   if (!entered.fixed && block != 0 && optimisations[Optimisation::entry_states])
     entered.entry = codegen::fix_entry_state(
         loops_, block, regs.slots.cached(), needed(block, full),
-        {regs.slots.slots(), full || !optimisations[Optimisation::mask_lanes] || outer_masks.joined_by(block)
-                                 ? 0
-                                 : regs.slots.mask_slots()},
+        {regs.slots.slots(), full || !optimisations[Optimisation::mask_lanes] ? 0 : regs.slots.mask_slots()},
         regs.target(), loop_scalars_.of(block));
   entered.fixed = true;
   return entered.entry;

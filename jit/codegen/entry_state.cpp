@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "jit/codegen/loop_scalars.hpp"
+#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit::codegen {
 
@@ -64,6 +65,8 @@ std::vector<std::pair<std::uint16_t, bool>> LoopSlots::wanted(BlockId header, st
 }
 
 bool LoopSlots::wants_mask(BlockId block) const {
+  // Parked channels, which join first, are bits.
+  if (reconverges_from(function_, function_.blocks[block])) return false;
   if (!heads_loop(block)) return reads_mask_[block];
   // How the value was computed to which the execution mask was last set.
   for (BlockId b = last_[block] + 1; b-- > block;) {
