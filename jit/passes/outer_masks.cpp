@@ -23,6 +23,15 @@ using Union = MaskUnions::Union;
 
 Variables bit(std::uint64_t variable) { return Variables{1} << variable; }
 
+/// Whether each block is in a loop: elsewhere little waits for the mask.
+std::vector<bool> in_loops(const ir::Function& function) {
+  std::vector<bool> found(function.blocks.size());
+  for (BlockId b = 0; b < function.blocks.size(); ++b)
+    for (const BlockId next : ir::successors(function.blocks[b].insts.back()))
+      if (next != ir::no_block && next <= b) std::fill(found.begin() + next, found.begin() + b + 1, true);
+  return found;
+}
+
 bool changes_execution_mask(const ir::Block& block) {
   return std::ranges::any_of(block.insts,
                              [](const Inst& inst) { return inst.op == Op::mask_set && inst.imm == 0; });
@@ -177,11 +186,13 @@ OuterMasks::OuterMasks(const ir::Function& function) {
   for (const ir::Block& block : function.blocks)
     for (const Inst& inst : block.insts)
       if (inst.op == Op::jump_ip || inst.op == Op::is_place) return;  // a run may begin anywhere
+  const std::vector<bool> looked_at = in_loops(function);
+  if (std::ranges::count(looked_at, true) == 0) return;
   Finder finder(function);
   split_.assign(function.blocks.size(), none);
   join_ = split_;
   for (BlockId block = 0; block < function.blocks.size() && splits_.size() < most; ++block) {
-    std::optional<Split> split = finder.find(block);
+    std::optional<Split> split = looked_at[block] ? finder.find(block) : std::nullopt;
     if (!split || join_[split->join] != none) continue;
     split->number = count();
     split_[block] = join_[split->join] = static_cast<std::uint8_t>(split->number);
