@@ -108,6 +108,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
                          ? codegen::BeyondCaches(f, runs, loops_, region_numbers, optimisations)
                          : codegen::BeyondCaches()),
       alike_bits_(optimisations[Optimisation::apart] ? AlikeBits(f) : AlikeBits()),
+      uncleared_loads_(optimisations[Optimisation::uncleared_loads] ? UnclearedLoads(f) : UnclearedLoads()),
       scheduler_(f, h.target),
       code_(f, liveness, runs,
             {.outer_masks = &outer_masks,

@@ -23,6 +23,7 @@
 #include "jit/passes/control.hpp"
 #include "jit/passes/region_numbers.hpp"
 #include "jit/passes/row_walks.hpp"
+#include "jit/passes/uncleared_loads.hpp"
 #include "memory/image/kernels/kernel_cache.hpp"
 
 namespace eum::jit::avx2 {
@@ -192,6 +193,7 @@ class Compiler {
   bool in_small_loop() const { return small_loops_.contain(current_); }
   const codegen::BeyondCaches& beyond_caches() const { return beyond_caches_; }
   const AlikeBits& alike_bits() const { return alike_bits_; }
+  const UnclearedLoads& uncleared_loads() const { return uncleared_loads_; }
 
  private:
   Moves moves_;
@@ -383,6 +385,7 @@ class Compiler {
   codegen::SmallLoops small_loops_;
   codegen::BeyondCaches beyond_caches_;
   AlikeBits alike_bits_;
+  UnclearedLoads uncleared_loads_;
   codegen::Scheduler scheduler_;
   codegen::BlockCode code_;
   std::vector<Version> versions_;

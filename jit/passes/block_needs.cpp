@@ -38,7 +38,6 @@ void BlockNeeds::add(Need& need, const Need& other) const {
     need = {Need::All, {}};
 }
 
-/// Whether every lane of `inner` is also in `outer`.
 bool BlockNeeds::is_within(const MaskLanes& inner, const MaskLanes& outer, unsigned depth) const {
   if (inner == outer) return true;
   const Inst* inst = definition(inner.mask);

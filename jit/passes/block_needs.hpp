@@ -39,6 +39,8 @@ class BlockNeeds {
   const ir::Inst* definition(ir::ValueId value) const {
     return value < definition_.size() ? definition_[value] : nullptr;
   }
+  /// Whether every lane of `inner` is also in `outer`.
+  bool is_within(const MaskLanes& inner, const MaskLanes& outer, unsigned depth = 0) const;
   /// The mask of which this one is a slice.
   MaskLanes root(ir::ValueId mask) const;
   /// Whether the mask was read from a mask variable, or becomes the execution mask, or is a slice of such a
@@ -53,7 +55,6 @@ class BlockNeeds {
   void propagate(const ir::Inst& inst);
   void add(ir::ValueId value, const Need& other) { add(need_[value], other); }
   void add(Need& need, const Need& other) const;
-  bool is_within(const MaskLanes& inner, const MaskLanes& outer, unsigned depth = 0) const;
   Need under(ir::ValueId mask) const { return {Need::Under, root(mask)}; }
 
   const ir::Function& function_;

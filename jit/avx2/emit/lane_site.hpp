@@ -85,7 +85,8 @@ class LaneSite : public MemorySite {
   bool goes_along_rows() const { return window_.has_value(); }
   /// Takes the elements from the fetched parts of the rows; jumps to `miss` if those are not what the lanes
   /// need. Binds `serve`, where they are taken from a window that has just been filled.
-  void take_from_window(std::span<const x86::Ymm> results, asmjit::Label miss, asmjit::Label serve) const;
+  void take_from_window(std::span<const x86::Ymm> results, asmjit::Label miss, asmjit::Label serve,
+                        bool clears) const;
   /// Fetches what the lanes, at least one of which is active, need in this iteration and the next ones, and
   /// jumps to `serve`; to `otherwise` if not all of it is in bounds, or if the function writes the same
   /// memory.
@@ -208,7 +209,7 @@ class LaneSite : public MemorySite {
   bool counts_scattered() const {
     return does(Optimisation::scattered) && !of_one_host_thread() && element() >= 4;
   }
-  void narrow_from_window(x86::Ymm to) const;
+  void narrow_from_window(x86::Ymm to, bool clears) const;
   void store_firsts() const;
   void go_if_short(asmjit::Label otherwise) const;
   /// For rows walked downwards: from the first byte of a row to the element that the lane is at.

@@ -6,7 +6,9 @@
 namespace eum::jit::avx2::emit {
 
 LoadSite::LoadSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)
-    : LaneSite(c, inst, first_lane, lanes), in_small_loop_(c.in_small_loop()) {
+    : LaneSite(c, inst, first_lane, lanes),
+      in_small_loop_(c.in_small_loop()),
+      clears_(masked() && !c.uncleared_loads().has(inst.result)) {
   fetch_mask_bits();
   for (unsigned k = 0; k < components(); ++k)
     for (unsigned i = 0; i < vectors(); ++i) {
@@ -46,7 +48,7 @@ void LoadSite::emit_rows(unsigned stride) {
   auto& a = c_.a;
   const asmjit::Label miss = a.newLabel();
   serve_ = a.newLabel();
-  take_from_window(results_, miss, serve_);
+  take_from_window(results_, miss, serve_, clears_);
   if (stride != 0) count_scattered();
   c_.out_of_line([site = *this, miss, stride] {
     auto& a = site.c_.a;
@@ -69,7 +71,7 @@ void LoadSite::emit_runs() const {
     load_reversed(memory);
   else
     load_runs(memory, known_runs(), known_stride());
-  if (masked()) clear_outside_mask();
+  clear_outside_mask();
   c_.a.bind(done_);
   asmjit::Label call = slow_;
   if (masked()) {
@@ -135,7 +137,7 @@ void LoadSite::load_anywhere() const {
 void LoadSite::load_run(unsigned stride, asmjit::Label otherwise) const {
   load_runs(masked() ? check_run_under_mask(stride, otherwise) : check_run(stride, otherwise, slow_), 1,
             stride);
-  if (masked()) clear_outside_mask();
+  clear_outside_mask();
 }
 
 void LoadSite::load_runs(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
@@ -210,15 +212,16 @@ void LoadSite::load_pairs(const x86::Mem& low, const x86::Mem& high, unsigned ro
 }
 
 void LoadSite::clear_outside_mask() const {
-  auto& a = c_.a;
   if (element() < 4) {
+    if (!clears_) return;
     narrow_mask(t);
-    return (void)a.vpand(result(0), result(0), t);
+    return (void)c_.a.vpand(result(0), result(0), t);
   }
   for (unsigned row = 0; row < rows(); ++row) clear_outside_mask(row);
 }
 
 void LoadSite::clear_outside_mask(unsigned row) const {
+  if (!clears_) return;
   auto& a = c_.a;
   const unsigned each = element() / 4;
   for (unsigned i = 0; i < each; ++i) {

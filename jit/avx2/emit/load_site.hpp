@@ -100,6 +100,7 @@ class LoadSite : public LaneSite {
 
   std::vector<x86::Ymm> results_;
   bool in_small_loop_;
+  bool clears_;  ///< lanes outside the mask, to 0
   asmjit::Label slow_, done_, serve_;
 };
 

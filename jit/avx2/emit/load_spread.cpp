@@ -77,6 +77,8 @@ void LoadSite::go_if_none(unsigned row, asmjit::Label none) const {
   const asmjit::Label clear = c_.a.newLabel();
   c_.a.test(reg.mask.r32(), 0xffu << 8 * row);
   c_.a.jz(clear);
+  // Cleared even if nothing needs the lanes: what the register holds may be slow to compute with, as small
+  // integers are, taken for floats.
   c_.out_of_line([site = *this, row, clear, none] {
     auto& a = site.c_.a;
     a.bind(clear);
@@ -113,7 +115,7 @@ void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row, x86:
                            bytes);
       },
       false, row);
-  if (masked()) clear_outside_mask(row);
+  clear_outside_mask(row);
   c_.a.bind(none);
 }
 
@@ -150,7 +152,7 @@ void LoadSite::insert_narrow(const CheckedAddress& memory) const {
       a.vpunpcklqdq(low, low, high);
     else
       a.vpunpckldq(low, low, high);
-    if (masked()) {
+    if (clears_) {
       narrow_mask(t);
       a.vpand(result(k), result(k), t);
     }

@@ -21,7 +21,7 @@ constexpr int least_turns = 4, short_rows_before = 1, short_rows_after = 126;
 }  // namespace
 
 void LaneSite::take_from_window(std::span<const x86::Ymm> results, asmjit::Label miss,
-                                asmjit::Label serve) const {
+                                asmjit::Label serve, bool clears) const {
   auto& a = c_.a;
   const RowWindow& window = *window_;
   if (in_space()) {
@@ -58,17 +58,17 @@ void LaneSite::take_from_window(std::span<const x86::Ymm> results, asmjit::Label
   if (element() == 4) {
     for (unsigned row = 0; row < rows(); ++row) {
       a.vmovups(results[row], window.dwords(row, bits));
-      if (masked()) a.vpand(results[row], results[row], masks_[row]);
+      if (clears) a.vpand(results[row], results[row], masks_[row]);
     }
   } else {
-    narrow_from_window(results[0]);
+    narrow_from_window(results[0], clears);
   }
   a.add(bits.r32(), window.step);
   a.mov(window.at(), bits.r32());
 }
 
 /// Elements of 1 or 2 bytes, none of which crosses the boundary of a dword of its row.
-void LaneSite::narrow_from_window(x86::Ymm to) const {
+void LaneSite::narrow_from_window(x86::Ymm to, bool clears) const {
   auto& a = c_.a;
   a.mov(place().r32(), bits.r32());
   if (window_->down) {
@@ -86,7 +86,7 @@ void LaneSite::narrow_from_window(x86::Ymm to) const {
     a.vmovups(dwords, window_->dwords(row, place()));
     a.vpsrld(dwords, dwords, t.xmm());
     a.vpand(dwords, dwords, c_.splat(element() == 1 ? 0xff : 0xffff, 4));
-    if (masked()) a.vpand(dwords, dwords, masks_[row]);
+    if (clears) a.vpand(dwords, dwords, masks_[row]);
   }
   pack_narrow(to, v);
 }

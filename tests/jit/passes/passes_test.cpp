@@ -17,6 +17,7 @@
 #include "jit/passes/region_numbers.hpp"
 #include "jit/passes/row_walks.hpp"
 #include "jit/passes/scalar_runs.hpp"
+#include "jit/passes/uncleared_loads.hpp"
 #include "tests/jit/text_cases.hpp"
 
 using namespace eum;
@@ -271,6 +272,24 @@ TEST_CASE("text: masks that a split leaves whole") {
       },
       cases);
   CHECK(cases >= 11);
+}
+
+TEST_CASE("text: loads that need not clear lanes") {
+  std::size_t cases = 0;
+  check_text_file(
+      "passes/uncleared_loads.txt",
+      [](const TextCase& one) {
+        const ir::Function function = function_of_text(one.input);
+        const UnclearedLoads uncleared(function);
+        std::string text;
+        for (const ir::Block& block : function.blocks)
+          for (const ir::Inst& inst : block.insts)
+            if (inst.op == ir::Op::load && uncleared.has(inst.result))
+              text += fmt::format("%{}\n", inst.result);
+        return text.empty() ? std::string("none\n") : text;
+      },
+      cases);
+  CHECK(cases >= 7);
 }
 
 TEST_CASE("text: scalars beside what is known to go up") {
