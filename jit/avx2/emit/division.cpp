@@ -20,6 +20,7 @@ constexpr std::uint32_t highest(Type type) { return (1u << (8 * ir::size_of(type
 struct Quotient {
   Type type;
   bool one_divisor;  ///< in every lane
+  bool by_zero;      ///< x/0 is needed
   x86::Ymm to, a, b;
   x86::Ymm x, y, high, factor;  ///< scratch
 };
@@ -106,12 +107,25 @@ void quot_chunk(Compiler& c, const Quotient& q) {
     ir::is_signed(q.type) ? signed_by_f64(c, q) : unsigned_by_f64(c, q);
     c.a.jmp(done);
   });
+  if (!q.by_zero) return;
   c.a.vpxor(q.x, q.x, q.x);
   c.a.vpcmpeqd(q.x, q.x, q.b);
   if (!is_signed) return (void)c.a.vpor(q.to, q.to, q.x);
   c.a.vpsrad(q.y, q.a, 31);
   c.a.vpxor(q.y, q.y, c.splat(highest(q.type), 4));
   c.a.vblendvps(q.to, q.to, q.y, q.x);
+}
+
+/// Whether the quotient is only multiplied by its divisor, as in a remainder: then x/0 may be anything.
+bool is_for_remainder(const Compiler& c, const CodeInst& inst) {
+  for (std::uint32_t at = inst.first_use[0]; at != codegen::never;) {
+    const CodeInst& use = c.block_insts()[at];
+    if (use.op != ir::Op::mul) return false;
+    const std::size_t own = use.args[0] == inst.result ? 0 : 1;
+    if (use.args[1 - own] != inst.args[1]) return false;
+    at = use.next_use[own];
+  }
+  return true;
 }
 
 void quot_scalar(Compiler& c, const CodeInst& inst) {
@@ -150,11 +164,12 @@ void emit_quot(Compiler& c, const CodeInst& inst) {
   if (bytes != 4) return c.call_lane_function(inst);
   const CodeInst* divisor = definition(c, inst.args[1]);
   const bool one_divisor = c.regs.constant(inst.args[1]) || (divisor && divisor->op == ir::Op::splat);
+  const bool by_zero = !is_for_remainder(c, inst);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     const x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
     const x86::Ymm to = c.v.define(inst.result, chunk);
     const x86::Ymm x = c.v.scratch(), y = c.v.scratch(), high = c.v.scratch(), factor = c.v.scratch();
-    quot_chunk(c, {inst.type, one_divisor, to, a, b, x, y, high, factor});
+    quot_chunk(c, {inst.type, one_divisor, by_zero, to, a, b, x, y, high, factor});
     c.regs.unpin();
   }
 }
