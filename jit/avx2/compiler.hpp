@@ -166,8 +166,7 @@ class Compiler {
     return x86::ptr(x86::rsi, static_cast<std::int32_t>(offset), bytes);
   }
   /// The parked channels of variable `index`; variable 0, the execution mask, is not up to date while the
-  /// thread runs.
-  /// Those behind the function's are outer masks, which the frame has.
+  /// thread runs. Variables behind the function's are outer masks, which are in the frame.
   x86::Mem mask_variable(std::uint64_t index) const {
     if (index >= function.mask_variables)
       return x86::ptr(x86::rsp, outer_masks_begin + 4 * static_cast<int>(index - function.mask_variables), 4);
@@ -367,7 +366,7 @@ class Compiler {
   int values_begin() const {
     return (outer_masks_begin + 4 * static_cast<int>(outer_masks.count()) + 31) & ~31;
   }
-  /// Every channel is active.
+  /// Where every channel is active.
   void keep_outer_mask(const OuterMasks::Split& split);
   void clear_memory(std::size_t address, std::size_t bytes);
   void call_site_stub();

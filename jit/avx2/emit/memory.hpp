@@ -167,9 +167,9 @@ class MemorySite {
     access_.first_lane = static_cast<std::uint8_t>(first);
     access_.lanes = static_cast<std::uint8_t>(count);
   }
-  /// Takes reg.base.
-  void acquire_base();
   void set_guest_ip(std::uint32_t ip) { access_.guest_ip = ip; }
+  /// Takes reg.base, with the address of the space's memory if that stays the same within a block.
+  void acquire_base();
 
   Compiler& c_;
 
@@ -182,7 +182,7 @@ class MemorySite {
   unsigned first_data() const { return first_arg_ + std::max<unsigned>(1, inst_->runs); }
   /// May use reg.base.
   Window find_window(asmjit::Label otherwise) const;
-  /// Where the address of the space's memory is, if it stays the same within a block.
+  /// Where that address is; nothing if reg.base is to be loaded by each check.
   std::optional<codegen::Location> kept_base() const;
   void set_base(const Window& window) const;
 
