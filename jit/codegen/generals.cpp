@@ -2,6 +2,7 @@
 #include "jit/codegen/allocator.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace eum::jit::codegen {
 
@@ -49,7 +50,9 @@ unsigned Generals::use_pointer(Location from) {
   const auto kept = std::ranges::find(pointers_, from);
   unsigned reg = static_cast<unsigned>(kept - pointers_.begin());
   if (kept == pointers_.end()) {
-    reg = take();
+    // The highest free one: values are in the lowest, whose instructions are shorter.
+    const std::uint32_t free = all_.target_.general_registers & ~(held() | pinned_);
+    reg = free != 0 ? static_cast<unsigned>(std::bit_width(free)) - 1 : take();
     all_.moves_.load_whole(reg, from);
     pointers_[reg] = from;
   }
