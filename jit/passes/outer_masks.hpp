@@ -1,7 +1,8 @@
 #pragma once
-// OuterMasks: branches in loops that split the execution mask, and the blocks where all of their channels are active
-// again, such as if and endif. Code may keep the mask in between rather than compute it again from masks that
-// depend on the condition: then nothing after the second block waits for the condition. It knows no host.
+// OuterMasks: branches in loops that split the execution mask, and the blocks where all of their channels are
+// active again, such as if and endif. Code may keep the mask in between rather than compute it again from
+// masks that depend on the condition: then nothing after the second block waits for the condition. It knows
+// no host.
 #include <cstdint>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
-// UnclearedLoads: loads under a mask whose results are needed only under that mask, so that what they leave in
-// other lanes does not matter. Not where the results become addresses: lanes with any address would fetch
+// UnclearedLoads: loads under a mask whose results are needed only under that mask, so that what they leave
+// in other lanes does not matter. Not where the results become addresses: lanes with any address would fetch
 // lines that nobody needs (page rank 1.24).
 #include <vector>
 

@@ -20,8 +20,8 @@ constexpr int least_turns = 4, short_rows_before = 1, short_rows_after = 126;
 
 }  // namespace
 
-void LaneSite::take_from_window(std::span<const x86::Ymm> results, asmjit::Label miss,
-                                asmjit::Label serve, bool clears) const {
+void LaneSite::take_from_window(std::span<const x86::Ymm> results, asmjit::Label miss, asmjit::Label serve,
+                                bool clears) const {
   auto& a = c_.a;
   const RowWindow& window = *window_;
   if (in_space()) {
