@@ -7,6 +7,7 @@
 
 #include "frontend/ir/semantics/lane_function.hpp"
 #include "jit/avx2/emit/emit.hpp"
+#include "jit/passes/block_facts.hpp"
 #include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit::avx2 {
@@ -135,16 +136,13 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
     const auto& insts = f.blocks[b].insts;
     for (const ir::Inst& inst : insts) {
       partial_versions_ |= inst.op == ir::Op::mask_set && inst.imm == 0;
-      dispatches_ |= inst.op == ir::Op::jump_ip || inst.op == ir::Op::is_place;
     }
-    if (f.blocks[b].safepoint) resume_points_.push_back(b);
-    if (insts.back().op == ir::Op::wait) resume_points_.push_back(insts.back().targets.taken);
+    dispatches_ |= has_computed_jumps(f.blocks[b]);
   }
   batches_ = batch_code();
-  if (dispatches_)
-    for (ir::BlockId b = 0; b < f.blocks.size(); ++b) resume_points_.push_back(b);
-  std::sort(resume_points_.begin(), resume_points_.end());
-  resume_points_.erase(std::unique(resume_points_.begin(), resume_points_.end()), resume_points_.end());
+  const std::vector<bool> begins_run = blocks_that_begin_runs(f);
+  for (ir::BlockId b = 0; b < f.blocks.size(); ++b)
+    if (begins_run[b]) resume_points_.push_back(b);
 }
 
 Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
@@ -371,13 +369,6 @@ std::optional<RowWindow> Compiler::row_window(ir::ValueId result, unsigned first
     window += windows_of(walk);
   }
   return std::nullopt;
-}
-
-// ---- Outer masks
-
-void Compiler::keep_outer_mask(const OuterMasks::Split& split) {
-  a.mov(mask_variable(function.mask_variables + split.number),
-        static_cast<std::int32_t>(ir::lane_mask(function.simd)));
 }
 
 /// Marks all rows as not fetched.

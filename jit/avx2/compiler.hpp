@@ -345,6 +345,8 @@ class Compiler {
   };
   static std::optional<PartingBranch> parting_branch(std::span<const CodeInst> insts);
   void part(const PartingBranch& parting);
+  /// Where every channel is active.
+  void keep_outer_mask(const OuterMasks::Split& split);
   void enter_partial(ir::BlockId target);
 
   // entry.cpp
@@ -366,8 +368,6 @@ class Compiler {
   int values_begin() const {
     return (outer_masks_begin + 4 * static_cast<int>(outer_masks.count()) + 31) & ~31;
   }
-  /// Where every channel is active.
-  void keep_outer_mask(const OuterMasks::Split& split);
   void clear_memory(std::size_t address, std::size_t bytes);
   void call_site_stub();
   void exits();

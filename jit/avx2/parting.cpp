@@ -88,6 +88,11 @@ void Compiler::part(const PartingBranch& parting) {
   });
 }
 
+void Compiler::keep_outer_mask(const OuterMasks::Split& split) {
+  a.mov(mask_variable(function.mask_variables + split.number),
+        static_cast<std::int32_t>(ir::lane_mask(function.simd)));
+}
+
 /// Called from out of line, with every slot in memory.
 void Compiler::enter_partial(ir::BlockId target) {
   if (!function.blocks[target].safepoint) return (void)a.jmp(memory_entry(target, false));

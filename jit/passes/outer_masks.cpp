@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 
+#include "jit/passes/block_facts.hpp"
 #include "jit/passes/mask_unions.hpp"
 #include "jit/passes/parked.hpp"
 #include "jit/passes/reconvergence.hpp"
@@ -23,15 +23,6 @@ using Union = MaskUnions::Union;
 
 Variables bit(std::uint64_t variable) { return Variables{1} << variable; }
 
-/// Whether each block is in a loop: elsewhere little waits for the mask.
-std::vector<bool> in_loops(const ir::Function& function) {
-  std::vector<bool> found(function.blocks.size());
-  for (BlockId b = 0; b < function.blocks.size(); ++b)
-    for (const BlockId next : ir::successors(function.blocks[b].insts.back()))
-      if (next != ir::no_block && next <= b) std::fill(found.begin() + next, found.begin() + b + 1, true);
-  return found;
-}
-
 bool changes_execution_mask(const ir::Block& block) {
   return std::ranges::any_of(block.insts,
                              [](const Inst& inst) { return inst.op == Op::mask_set && inst.imm == 0; });
@@ -44,14 +35,7 @@ class Finder {
         parked_(function),
         unions_(function),
         predecessors_(ir::predecessors(function)),
-        begins_run_(function.blocks.size()) {
-    for (const ir::Block& block : function.blocks) {
-      const Inst& last = block.insts.back();
-      if (last.op == Op::wait) begins_run_[last.targets.taken] = true;
-    }
-    for (BlockId b = 0; b < function.blocks.size(); ++b)
-      if (function.blocks[b].safepoint) begins_run_[b] = true;
-  }
+        begins_run_(blocks_that_begin_runs(function)) {}
 
   std::optional<OuterMasks::Split> find(BlockId block) {
     unions_.follow(function_.blocks[block]);
@@ -92,13 +76,13 @@ class Finder {
     if (insts.back().op != Op::branch_any || on == nullptr || !on->exact || on->parts.empty() ||
         on->parts[0].whole())
       return std::nullopt;
-    const auto [first, condition, negated] = on->parts[0];
-    const auto all = under(*on, condition, negated);
+    const Part& cut = on->parts[0];
+    const auto all = under(*on, cut.condition, cut.negated);
     for (std::size_t i = insts.size(); all && i-- > 0;) {
       const Inst& park = insts[i];
       if (park.op != Op::mask_set || park.imm == 0 || parked_(block, park.imm)) continue;
       const Union& off = *unions_.set(park.imm);
-      if (!off.exact || under(off, condition, !negated) != all) continue;
+      if (!off.exact || under(off, cut.condition, !cut.negated) != all) continue;
       for (std::size_t k = i; k-- > 0;) {
         const Inst& outer = insts[k];
         if (outer.result_count != 1 || !ir::is_mask(outer.type) || outer.lanes != function_.simd) continue;
@@ -176,23 +160,20 @@ class Finder {
   const MayBeParked parked_;
   MaskUnions unions_;
   const std::vector<std::vector<BlockId>> predecessors_;
-  std::vector<bool> begins_run_;  // by block: a thread may begin to run there
+  const std::vector<bool> begins_run_;
 };
 
 }  // namespace
 
 OuterMasks::OuterMasks(const ir::Function& function) {
   if (function.mask_variables < 2 || function.mask_variables > MaskUnions::most_variables + 1) return;
-  for (const ir::Block& block : function.blocks)
-    for (const Inst& inst : block.insts)
-      if (inst.op == Op::jump_ip || inst.op == Op::is_place) return;  // a run may begin anywhere
-  const std::vector<bool> looked_at = in_loops(function);
-  if (std::ranges::count(looked_at, true) == 0) return;
+  const std::vector<bool> in_loop = blocks_in_loops(function);  // elsewhere little waits for the mask
+  if (std::ranges::none_of(in_loop, [](bool is) { return is; })) return;
   Finder finder(function);
   split_.assign(function.blocks.size(), none);
   join_ = split_;
   for (BlockId block = 0; block < function.blocks.size() && splits_.size() < most; ++block) {
-    std::optional<Split> split = looked_at[block] ? finder.find(block) : std::nullopt;
+    std::optional<Split> split = in_loop[block] ? finder.find(block) : std::nullopt;
     if (!split || join_[split->join] != none) continue;
     split->number = count();
     split_[block] = join_[split->join] = static_cast<std::uint8_t>(split->number);

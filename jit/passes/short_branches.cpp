@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "jit/passes/block_facts.hpp"
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/parked.hpp"
 #include "jit/passes/passes.hpp"
@@ -92,22 +93,6 @@ bool is_short(const Block& block, std::size_t first, unsigned most) {
                         const std::optional<unsigned> own = cost_of(inst);
                         return !own || (cost += *own) > most;
                       });
-}
-
-/// Which blocks are in a loop, if the blocks of a loop are contiguous.
-std::vector<bool> blocks_in_loops(const Function& function) {
-  const auto blocks = static_cast<BlockId>(function.blocks.size());
-  std::vector<BlockId> ends(blocks);  // of the loop that each block heads: after its last block
-  for (BlockId block = 0; block < blocks; ++block)
-    for (const BlockId target : successors(function.blocks[block].insts.back()))
-      if (target <= block) ends[target] = block + 1;
-  std::vector<bool> found(blocks);
-  BlockId end = 0;
-  for (BlockId block = 0; block < blocks; ++block) {
-    end = std::max(end, ends[block]);
-    found[block] = block < end;
-  }
-  return found;
 }
 
 class Joiner {

@@ -85,9 +85,9 @@ class LoadSite : public LaneSite {
   void go_if_one_place(asmjit::Label one) const;
   /// Whether lanes are loaded one by one.
   bool lanes_apart() const;
-  /// Under a mask, the places of each row, but those of no lane beyond the limit that check_lanes has left in
-  /// t; the first row's may replace it.
-  void bound_places(const std::array<x86::Ymm, 2>& to) const;
+  /// The places of each row; under a mask in `free`, none of them beyond the limit that check_lanes has left
+  /// in t, which the first row's may replace.
+  std::array<x86::Ymm, 2> places_in_bounds(const std::array<x86::Ymm, 2>& free) const;
   void gather(const CheckedAddress& memory, unsigned row) const;
   /// Sets the results of a row to 0 and jumps if none of its lanes is active. Lanes that have left a loop
   /// stay inactive for long, and a gather of no lane takes as long as one of all.

@@ -23,11 +23,10 @@ void LoadSite::load_spread(const CheckedAddress& memory) const {
   }
   if (looks) a.jmp(end);
   if (lanes_apart()) {
-    const std::array<x86::Ymm, 2> places{t, rows() == 2 ? result(0, element() / 4) : t};
-    bound_places(places);
+    const auto places = places_in_bounds({t, rows() == 2 ? result(0, element() / 4) : t});
     for (unsigned row = 0; row < rows(); ++row) {
       a.bind(varied[row]);
-      load_lanes_apart(memory, row, masked() ? places[row] : places_[row]);
+      load_lanes_apart(memory, row, places[row]);
     }
   } else {
     for (unsigned row = 0; row < rows(); ++row) {
@@ -44,10 +43,11 @@ bool LoadSite::lanes_apart() const {
 
 // An inactive lane loads what is in bounds next to its place, rather than from a place that the mask gives:
 // the mask is known later than the places, as it may depend on the load before.
-void LoadSite::bound_places(const std::array<x86::Ymm, 2>& to) const {
-  if (!masked()) return;
+std::array<x86::Ymm, 2> LoadSite::places_in_bounds(const std::array<x86::Ymm, 2>& free) const {
+  if (!masked()) return places_;
   const x86::Ymm limit = t;
-  for (unsigned row = rows(); row-- > 0;) c_.a.vpminud(to[row], limit, places_[row]);
+  for (unsigned row = rows(); row-- > 0;) c_.a.vpminud(free[row], limit, places_[row]);
+  return free;
 }
 
 void LoadSite::go_if_one_place(asmjit::Label one) const {
@@ -123,8 +123,7 @@ void LoadSite::insert_narrow(const CheckedAddress& memory) const {
   auto& a = c_.a;
   constexpr int second_row = Frame::operands, first_row = second_row + 32;
   const unsigned each = lanes() / 2;  // of a half
-  std::array<x86::Ymm, 2> all_places = places_;
-  if (masked()) bound_places(all_places = {t, rows() == 2 ? u : t});
+  const auto all_places = places_in_bounds({t, rows() == 2 ? u : t});
   if (rows() == 2) store_vectors(second_row, {&all_places[1], 1});
   const bool repeats = masked() && components() > 1;  // t changes
   if (repeats) store_vectors(first_row, {&all_places[0], 1});
