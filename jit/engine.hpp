@@ -136,6 +136,9 @@ struct Environment {
   std::uint32_t sampler_count = 0;
   mem::image::KernelCache* image_kernels = nullptr;  ///< may be null: images are accessed by definition
   std::uint32_t sampler_table = 0;  ///< the pointer in a sampler message's header that means samplers[0]
+  /// Whether no other host thread accesses the memory while the thread runs: atomics then need no lock, and
+  /// stores no fence.
+  bool exclusive = false;
   mem::image::StateHeap heap = {};  ///< of bindless surfaces and samplers
 };
 

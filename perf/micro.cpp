@@ -40,7 +40,7 @@ double least(const KernelRecord& record, std::string_view contender) {
 }
 
 Result<unsigned> channels_of(const kernels::KernelCase& kernel_case) {
-  auto device = rt::Device::create({.workers = 1});
+  auto device = rt::Device::create({.workers = 1, .exclusive_memory = true});
   if (!device) return device.error();
   auto loaded = kernels::LoadedCase::create(**device, kernel_case, kernels::Container::PatchTokens);
   if (!loaded) return loaded.error();

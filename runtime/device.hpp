@@ -35,7 +35,11 @@ struct DeviceOptions {
   /// costs speed. See jit::CompileOptions.
   jit::Safepoints safepoints = jit::Safepoints::BackEdges;
   bool exact_registers = false;
-  bool listing = false;       ///< translations keep what jit::Executable::host_map needs, for profiles
+  bool listing = false;  ///< translations keep what jit::Executable::host_map needs, for profiles
+  /// Whether nobody else accesses the device's memory while a dispatch runs: no thread of the host by
+  /// Buffer::host, no other device that has mapped the same bytes. Atomics then need no lock while a single
+  /// worker runs.
+  bool exclusive_memory = false;
   bool check_bounds = false;  ///< launches report accesses beyond surfaces (LaunchReport), and run slower
   jit::Limits limits = {};    ///< of the translation of one kernel
   jit::Optimisations optimisations = {};  ///< that translations perform

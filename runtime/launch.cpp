@@ -155,6 +155,7 @@ Result<std::vector<WalkerCommand>> Launch::commands() {
     command.slots = slots_of(walk);
     command.scratch = *scratch;
     command.budget = device.options().budget;
+    command.exclusive = device.options().exclusive_memory;
     if (bounds_) command.bounds = &bounds_->observer();
   }
   return commands;

@@ -261,7 +261,11 @@ class Compiler {
   /// The index in Frame::scattered of the counter of the next access of lanes.
   unsigned next_lane_site() { return lane_sites_++ % Frame::scattered_counters; }
 
-  // ---- Fences
+  // ---- Atomics and fences
+  /// Goes to the label if Environment::exclusive is set. Changes flags.
+  void skip_if_exclusive(asmjit::Label to);
+  /// A lock prefix for the next instruction, skipped if Environment::exclusive is set. Changes flags.
+  void lock_unless_exclusive();
   /// Orders stores before later loads, as mfence does, in about half the time.
   void fence() { a.lock().add(x86::ptr(x86::rsp, Frame::status, 4), 0); }
   /// A fence where the code is left, for everything executed by then.
@@ -407,6 +411,7 @@ class Compiler {
   BatchCode batches_;
   bool dispatches_ = false;
   bool fences_when_left_ = false;
+  bool asks_for_exclusive_ = false;
   ir::BlockId current_ = 0;
   bool full_ = true;
   FpState fp_;

@@ -73,7 +73,25 @@ void Compiler::environment() {
       copy_words(surfaces_reg,
                  {{Frame::slm_bytes + static_cast<int>(at), offsetof(Environment, slm_bytes) + at}});
   }
+  if (asks_for_exclusive_) {
+    a.mov(x86::al, x86::ptr(surfaces_reg, offsetof(Environment, exclusive), 1));
+    a.mov(x86::ptr(x86::rsp, Frame::exclusive, 1), x86::al);
+  }
   a.mov(surfaces_reg, x86::ptr(surfaces_reg, offsetof(Environment, surfaces), 8));
+}
+
+void Compiler::skip_if_exclusive(asmjit::Label to) {
+  asks_for_exclusive_ = true;
+  a.cmp(x86::ptr(x86::rsp, Frame::exclusive, 1), 0);
+  a.jne(to);
+}
+
+void Compiler::lock_unless_exclusive() {
+  constexpr std::uint8_t lock_prefix = 0xf0;
+  const asmjit::Label behind = a.newLabel();
+  skip_if_exclusive(behind);
+  a.db(lock_prefix);
+  a.bind(behind);
 }
 
 /// Caches what each thread has of its own in the environment.

@@ -57,8 +57,9 @@ struct Frame {
   static constexpr int slm_bytes = slm + 8;  ///< mem::ReachableBytes
   static constexpr int scratch = slm_bytes + static_cast<int>(sizeof(mem::ReachableBytes));
   static constexpr int scratch_bytes = scratch + 8;
-  static constexpr int batch = scratch_bytes + 8;  ///< the ThreadBatch that runs
-  static constexpr int last = batch + 8;           ///< ThreadBatch::last
+  static constexpr int exclusive = scratch_bytes + 8;  ///< Environment::exclusive, a byte
+  static constexpr int batch = exclusive + 8;          ///< the ThreadBatch that runs
+  static constexpr int last = batch + 8;               ///< ThreadBatch::last
   static constexpr int regular = last + 8;  ///< threads that have reached the barrier of ThreadBatch::waits
   static constexpr int group = (regular + 8 + 31) / 32 * 32;  ///< the current GroupHeader
   static constexpr int data = group + 32;                     ///< components of a message, or results

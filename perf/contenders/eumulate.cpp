@@ -53,7 +53,8 @@ class Eumulate final : public Contender {
 
 Result<std::unique_ptr<Contender>> make_eumulate(unsigned workers, bool avx512) {
   const rt::DeviceOptions options{.engine = avx512 ? jit::EngineKind::avx512 : jit::EngineKind::avx2,
-                                  .workers = workers};
+                                  .workers = workers,
+                                  .exclusive_memory = true};
   if (auto device = rt::Device::create(options); !device) return device.error();
   return std::unique_ptr<Contender>(std::make_unique<Eumulate>(options));
 }

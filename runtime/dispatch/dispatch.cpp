@@ -227,6 +227,7 @@ void Dispatch::note_fault(ThreadGroup& group) {
 Result<void> Dispatch::work(Worker& worker, std::atomic<std::uint64_t>& budget) {
   jit::FpScope scope;
   Allowance allowance{grant(budget), stop_, stop_below_};
+  worker.group->set_exclusive(walk_.exclusive && !several_work_);
   for (;;) {
     const auto more = next_group(worker, allowance, scope);
     if (!more) return more.error();
@@ -283,6 +284,7 @@ Result<double> Dispatch::rate(Worker& worker, std::uint64_t budget, std::optiona
 /// Calls `work` for every worker, concurrently if possible.
 Result<void> Dispatch::all(const std::function<Result<void>(Worker&)>& work) {
   std::optional<Error> failed;
+  several_work_ = worker_.size() > 1;
   const auto ran = workers_.run(static_cast<unsigned>(worker_.size()), [&](unsigned w) {
     auto worked = make_ready(worker_[w]);
     if (worked) worked = work(worker_[w]);
@@ -290,6 +292,7 @@ Result<void> Dispatch::all(const std::function<Result<void>(Worker&)>& work) {
     const std::scoped_lock lock(mutex_);
     failed = worked.error();
   });
+  several_work_ = false;
   if (!ran) return ran.error();
   if (failed) return *failed;
   return {};

@@ -97,6 +97,7 @@ class Dispatch {
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> stop_below_{unlimited};  // the lowest group that has faulted
   bool stepped_ = false;
+  bool several_work_ = false;   // workers run at the same time
   std::uint64_t portion_ = 1;   // groups handed out at a time
   WalkerCounts counts_before_;  // counts in the image
 

@@ -86,6 +86,10 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   return {};
 }
 
+void ThreadGroup::set_exclusive(bool exclusive) {
+  for (jit::Environment& environment : environments_) environment.exclusive = exclusive;
+}
+
 void ThreadGroup::use_slot(std::uint32_t thread, std::uint32_t slot) {
   slot_[thread] = slot;
   const ScratchSpace& scratch = walk_->scratch;

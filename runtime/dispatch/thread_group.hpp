@@ -56,6 +56,8 @@ class alignas(128) ThreadGroup {
   Outcome advance(Allowance& allowance, jit::FpScope& scope);
   /// Must be called if memory may have been mapped or unmapped since the last advance().
   void memory_changed();
+  /// Sets Environment::exclusive of all threads; applies from the next advance() on.
+  void set_exclusive(bool exclusive);
   /// Discards the group under way, whose effects remain, and releases all slots.
   void abandon();
 

@@ -71,6 +71,9 @@ struct WalkerCommand {
   ScratchSpace scratch;                         ///< has at least `slots` slots if its `bytes` is not 0
   std::uint64_t budget = default_budget;        ///< guest instructions that one thread may execute
   const jit::BoundsObserver* bounds = nullptr;  ///< may be null
+  /// Whether only this dispatch accesses its memory while step() runs. While one worker runs alone, atomics
+  /// then need no lock.
+  bool exclusive = false;
 
   /// Bits 31:5 of r0.3, the pointer to the table of samplers.
   std::uint32_t sampler_table() const { return header[3] & ~0x1fu; }

@@ -177,7 +177,7 @@ void check_site(const Site& site) {
       if (!site.masked && mask != ~0u) continue;
       const auto place = [&](World& world) {
         Random random(p * 64 + site.lanes);
-        world.reset(function, 11);
+        world.reset(function, 11 + p);
         world.masks()[0] = mask;
         const unsigned bytes = size_of(site.address_type());
         for (unsigned lane = 0; lane < site.lanes; ++lane) {

@@ -189,6 +189,7 @@ void World::reset(const ir::Function& function, std::uint64_t seed) {
   };
   for (const GuardedBytes* part : memory_) fill(part->data(), part->size());
   callback_sum_ = random();
+  environment_.exclusive = seed % 2 != 0;
   layout_ = StateLayout::of(function);
   // Engines may access more of the state than the function declares.
   layout_.size += StateLayout::most_regions * sizeof(CachedRegion);

@@ -95,7 +95,7 @@ class World {
   /// `at_end`: memory ends at the guard page behind it, instead of beginning at the one before it.
   explicit World(bool at_end = true);
 
-  /// Memory, registers, flags, mask variables and FP mode from `seed`.
+  /// Memory, registers, flags, mask variables and FP mode from `seed`; with odd ones memory is exclusive.
   void reset(const ir::Function& function, std::uint64_t seed);
   ThreadState& state() { return *state_; }
   std::byte* file() { return layout_.file_of(*state_); }

@@ -1,5 +1,5 @@
 // Atomics on integers, lane by lane in the order of lanes. Memory that only this host thread reaches needs no
-// lock.
+// lock; other memory needs none while no other host thread accesses it, which is known as the code runs.
 #include "jit/avx2/emit/lane_site.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
@@ -73,14 +73,16 @@ struct AtomicStep {
       c.a.mov(own(old), memory);
       c.a.cmp(own(old), own(value));
       c.a.jne(differs);
-      c.a.lock().cmpxchg(memory, own(second), own(old));
+      c.lock_unless_exclusive();
+      c.a.cmpxchg(memory, own(second), own(old));
       c.a.bind(differs);
     } else {
       const asmjit::Label again = c.a.newLabel();
       c.a.mov(own(old), memory);
       c.a.bind(again);
       change();
-      c.a.lock().cmpxchg(memory, own(changed), own(old));
+      c.lock_unless_exclusive();
+      c.a.cmpxchg(memory, own(changed), own(old));
       c.a.jnz(again);
     }
   }
@@ -88,7 +90,7 @@ struct AtomicStep {
  private:
   x86::Gp own(x86::Gp reg) const { return low_part(reg, bytes); }
   Assembler& code() const {
-    if (locked) c.a.lock();
+    if (locked) c.lock_unless_exclusive();
     return c.a;
   }
 
@@ -114,9 +116,17 @@ struct AtomicStep {
   void exchange(const x86::Mem& memory) const {
     auto& a = c.a;
     switch (op) {
-      case AtomicOp::mov:
+      case AtomicOp::mov: {  // xchg always locks
+        const asmjit::Label exclusive = a.newLabel(), done = a.newLabel();
+        c.skip_if_exclusive(exclusive);
         a.mov(own(old), own(value));
-        return (void)a.xchg(memory, own(old));
+        a.xchg(memory, own(old));
+        a.jmp(done);
+        a.bind(exclusive);
+        a.mov(own(old), memory);
+        a.mov(memory, own(value));
+        return (void)a.bind(done);
+      }
       case AtomicOp::add:
         a.mov(own(old), own(value));
         break;
@@ -131,7 +141,8 @@ struct AtomicStep {
         a.mov(own(old), -1);
         break;
     }
-    a.lock().xadd(memory, own(old));
+    c.lock_unless_exclusive();
+    a.xadd(memory, own(old));
     if (op == AtomicOp::predec) a.dec(own(old));
   }
 

@@ -50,7 +50,12 @@ void emit_software_exception(Compiler& c, const CodeInst& inst) { emit_fault(c, 
 void emit_register_message(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 void emit_external_halt(Compiler& c, const CodeInst& inst) { emit_fault(c, inst); }
 
-void emit_fence(Compiler& c, const CodeInst&) { c.fence(); }
+void emit_fence(Compiler& c, const CodeInst&) {
+  const asmjit::Label done = c.a.newLabel();
+  c.skip_if_exclusive(done);
+  c.fence();
+  c.a.bind(done);
+}
 
 // Waiting threads continue when the function is called again, so a fence where the code is left suffices.
 void emit_turn_fence(Compiler& c, const CodeInst&) { c.fence_when_left(); }

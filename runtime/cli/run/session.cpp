@@ -73,6 +73,7 @@ Result<rt::DeviceOptions> device_options(const RunOptions& options) {
   device.engine = *engine;
   device.workers = options.threads;
   device.budget = options.budget;
+  device.exclusive_memory = true;
   device.check_bounds = options.bounds;
   if (options.profile) {
     if (device.engine == jit::EngineKind::reference)

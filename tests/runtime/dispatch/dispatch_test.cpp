@@ -384,6 +384,28 @@ TEST_CASE("a fault ends a walk of very many groups at once", "[dispatch]") {
     }
 }
 
+TEST_CASE("atomics count right on any number of workers, in memory of the dispatch's own too", "[dispatch]") {
+  const std::string body =
+      "b0: ip 0 count 1\n  %a = constant.u32x8 0\n  %one = constant.u32x8 1\n"
+      "  atomic.u32x8 add surface0[%a], %one\n"
+      "  %b = constant.u32x8 4\n  %old = atomic.u32x8 sub surface0[%b], %one\n"
+      "  %c = constant.u32x1 8\n  %two = constant.u32x1 2\n  %same = atomic.u32x1 revsub surface0[%c], %two\n"
+      "  exit\n";
+  for (const jit::EngineKind engine : engines)
+    for (const bool exclusive : {false, true})
+      for (const unsigned workers : {1u, 2u, 4u}) {
+        CAPTURE(jit::info(engine).name, exclusive, workers);
+        Walked w(body, engine);
+        w.output(4);
+        w.command.exclusive = exclusive;
+        const std::uint32_t groups = engine == jit::EngineKind::reference ? 1u << 11 : 1u << 16;
+        w.command.groups = {groups, 1, 1};
+        w.command.threads_per_group = 2;
+        CHECK_FALSE(w.done(workers).fault);
+        CHECK(w.data == std::vector<std::uint32_t>{groups * 16, 0 - groups * 16, 0, 0});
+      }
+}
+
 TEST_CASE("scratch is a thread's own while it runs, zeroed, at the place that r0.5 names", "[dispatch]") {
   // Threads that wait have a slot each; others run one after the other in their worker's slot.
   const auto check = [](jit::EngineKind engine, unsigned workers, bool waits) {
