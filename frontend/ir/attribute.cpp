@@ -337,6 +337,7 @@ void print_access(InstText& t, const MemoryAccess& access) {
     }
     t.out += '}';
   }
+  if (access.by_halves) t.out += " by_halves";
   if (access.cache == CacheHint::Invalidate) t.out += " invalidate";
 }
 void print_Memory(InstText& t) {
@@ -376,6 +377,10 @@ bool parse_access(InstReader& r, MemoryAccess access) {
     } while (in.accept(','));
     if (!in.expect('}')) return false;
   }
+  if (in.peek_word() == "by_halves") {
+    in.word("by_halves");
+    access.by_halves = true;
+  }
   if (in.peek_word() == "invalidate") {
     in.word("invalidate");
     access.cache = CacheHint::Invalidate;
@@ -403,6 +408,9 @@ Result<void> verify_Memory(const Function& f, const Inst& inst) {
   if (vector ? access.components == 0 : access.components != 1)
     return error("expected {}, found components {:#x}", vector ? "components" : "one component",
                  access.components);
+  if (access.by_halves && ((inst.op != Op::load && inst.op != Op::store) || size_of(inst.type) != 8))
+    return error("expected halves of what a load or store moves in elements of 8 bytes, found {} of {} bytes",
+                 info(inst.op).name, size_of(inst.type));
   return {};
 }
 

@@ -73,6 +73,7 @@ struct MemoryAccess {
   bool surface_is_operand = false;   ///< operand 0 is what SurfaceBy says
   AtomicOp atomic = AtomicOp::and_;  ///< of an atomic
   CacheHint cache = CacheHint::Default;
+  bool by_halves = false;        ///< each element, of 8 bytes, is two of 4 bytes where memory ends
   std::uint32_t scale = 1;       ///< bytes per unit of distance; at most most_scale
   std::uint32_t offset = 0;      ///< bytes added to each address; see wraps_around()
   std::uint64_t components = 1;  ///< bit k: component k, at address + k * element size

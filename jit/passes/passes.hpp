@@ -24,6 +24,9 @@ void strided_conversions(ir::Function& function);
 /// Low and high halves of 64 bits that are written in sequence are written at once.
 void join_halves(ir::Function& function);
 
+/// Pairs of dwords that lanes load and join to 64 bits, or store, are accessed as qwords.
+void join_components(ir::Function& function);
+
 /// Lanes of a register that separate instructions write by register address, one channel each, are written at
 /// once.
 void join_scatters(ir::Function& function);

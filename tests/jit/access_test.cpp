@@ -83,6 +83,38 @@ TEST_CASE("a surface reads 0 beyond its end, element by element, and drops write
   }
 }
 
+TEST_CASE("elements by halves end where memory does, and fault there as halves") {
+  World world;
+  Fault fault;
+  Access access = access_of(ir::MemSpace::Surface, 3);
+  access.type = ir::Type::u64;
+  access.mem.by_halves = true;
+  // The surface has 18 bytes.
+  const std::uint32_t addresses[3] = {8, 12, 16};
+  std::uint32_t data[6];
+  std::memset(data, 0xaa, sizeof data);
+  REQUIRE(load(world.environment, access, {surface, addresses, ~0u}, data, fault));
+  CHECK(data[0] == world.word(8));
+  CHECK(data[1] == world.word(12));
+  CHECK(data[2] == world.word(12));
+  CHECK(data[3] == 0);
+  CHECK(data[4] == 0);
+  CHECK(data[5] == 0);
+  const std::uint32_t stored[6] = {1, 2, 3, 4, 5, 6};
+  const auto before = world.buffer;
+  REQUIRE(store(world.environment, access, {surface, addresses, 0b110}, stored, fault));
+  CHECK(world.word(8) == data[0]);
+  CHECK(world.word(12) == 3);
+  CHECK(std::memcmp(world.buffer.data() + 16, before.data() + 16, 48) == 0);
+  CHECK(fault.kind == FaultKind::None);
+  access.mem.space = ir::MemSpace::Scratch;
+  const std::uint32_t end[3] = {0, static_cast<std::uint32_t>(world.environment.scratch_bytes) - 4, 0};
+  REQUIRE_FALSE(load(world.environment, access, {0, end, ~0u}, data, fault));
+  CHECK(fault.lane == 1);
+  CHECK(fault.bytes == 4);
+  CHECK(fault.address == world.environment.scratch_bytes);
+}
+
 TEST_CASE("bytes and words load from any address") {
   World world;
   Fault fault;

@@ -74,6 +74,7 @@ struct Site {
   bool masked;
   AtomicOp atomic = AtomicOp::add;
   bool returns = true;
+  bool by_halves = false;
 
   Type address_type() const { return info(space.mem.space).address; }
   unsigned count() const { return static_cast<unsigned>(std::popcount(components)); }
@@ -90,6 +91,7 @@ struct Site {
     MemoryAccess mem = space.mem;
     mem.components = components;
     mem.atomic = atomic;
+    mem.by_halves = by_halves;
     mem.offset = 4;
     const ValueId mask = masked ? b.slice(b.mask_get(0), 0, lanes) : no_value;
     const SurfaceBy by = info(mem.space).surface;
@@ -147,7 +149,7 @@ struct Site {
       case Pattern::Wrapped:
         return space.base + row - 4 - 4 * element;
       case Pattern::AtEnd:
-        return space.base + space.bytes - 4 + row - std::uint64_t{lanes / 2} * element;
+        return space.base + space.bytes - (by_halves ? 8 : 4) + row - std::uint64_t{lanes / 2} * element;
       case Pattern::Stray:
         return space.base + row + (lane == odd ? 1u << 31 : 0);
       default:
@@ -218,6 +220,18 @@ TEST_CASE("messages: elements of every size, wherever the lanes are") {
         for (unsigned components : {1u, 3u, 15u})
           for (unsigned lanes : {2u, 4u, 8u, 16u, 32u})
             for (bool masked : {false, true}) check_site({shape, space, type, lanes, components, masked});
+}
+
+TEST_CASE("messages: elements whose halves end where memory does, wherever the lanes are") {
+  for (const Space& space : spaces)
+    for (Shape shape : {Shape::Load, Shape::Store})
+      for (unsigned components : {1u, 2u, 3u})
+        for (unsigned lanes : {1u, 4u, 8u, 16u})
+          for (bool masked : {false, true}) {
+            Site site{shape, space, Type::u64, lanes, components, masked};
+            site.by_halves = true;
+            check_site(site);
+          }
 }
 
 TEST_CASE("messages: every atomic, wherever the lanes are") {

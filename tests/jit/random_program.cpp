@@ -494,11 +494,6 @@ class Generator {
     return target.base == 0 ? offsets : b_.lanewise(Op::add, {offsets, constant(target.base)});
   }
 
-  /// A set of components: often one, which need not be the first.
-  std::uint64_t any_components() {
-    return chance(40) ? 1 : chance(40) ? 1u << below(4) : chance(80) ? 1 + below(15) : 1 + below(255);
-  }
-
   void append_message(Op op) {
     const Shape shape = info(op).shape;
     Target target = any_target();
@@ -508,7 +503,7 @@ class Generator {
     const ValueId mask = lane_mask(lanes);
     switch (shape) {
       case Shape::Load: {
-        target.mem.components = any_components();
+        choose_components(random_, op, type, target.mem);
         const ValueId address = addresses(target, lanes, element, 4 * element);
         const ValueId surface = surface_operand(target);
         const ValueId first = op == Op::probe ? b_.probe(type, target.mem, address, mask, surface)
@@ -517,7 +512,7 @@ class Generator {
         return;
       }
       case Shape::Store: {
-        target.mem.components = any_components();
+        choose_components(random_, op, type, target.mem);
         std::vector<ValueId> values;
         for (unsigned k = target.mem.component_count(); k > 0; --k) values.push_back(value(type, lanes));
         const ValueId address = addresses(target, lanes, element, 4 * element);

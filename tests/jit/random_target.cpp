@@ -37,4 +37,14 @@ RandomTarget random_target(Random& random) {
   }
 }
 
+void choose_components(Random& random, Op op, Type type, MemoryAccess& access) {
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  const auto chance = [&](unsigned percent) { return below(100) < percent; };
+  access.components = chance(40)   ? 1
+                      : chance(40) ? 1u << below(4)
+                      : chance(80) ? 1 + below(15)
+                                   : 1 + below(255);
+  access.by_halves = size_of(type) == 8 && op != Op::probe && chance(50);
+}
+
 }  // namespace eum::jit::test

@@ -12,4 +12,7 @@ struct RandomTarget {
 
 RandomTarget random_target(Random& random);
 
+/// What a load or store of this type moves of each lane: often one component, which need not be the first.
+void choose_components(Random& random, ir::Op op, ir::Type type, ir::MemoryAccess& access);
+
 }  // namespace eum::jit::test
