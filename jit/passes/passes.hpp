@@ -31,6 +31,9 @@ void join_components(ir::Function& function);
 /// once.
 void join_scatters(ir::Function& function);
 
+/// Comparisons, minima and maxima of negated dwords that are computed in 64 bits are computed in 32.
+void negations(ir::Function& function);
+
 /// Within each block: reads of registers and flags take the value that was last written or read there, equal
 /// pure ops are computed once, and writes of flags under a mask become reads, mask arithmetic and plain
 /// writes.
