@@ -1,4 +1,4 @@
-// 32-bit quotients and remainders of edge values and of numbers near multiples of the divisor, in every
+// Quotients and remainders of edge values and of numbers near multiples of the divisor, in every
 // rounding mode, on every engine against C++: with a divisor per channel, and with one for all channels.
 #include <fmt/format.h>
 
@@ -78,6 +78,54 @@ void check(std::string_view type, bool one_divisor, bool rest_alone) {
   }
 }
 
+/// The same for 64 bits: quotients of every magnitude, among them those above 2^48, and divisors of 0.
+template <class T>
+void check_long(std::string_view type, unsigned lanes, bool is_used) {
+  using U = std::make_unsigned_t<T>;
+  const std::string text = fmt::format(
+      "kernel @k simd 8 family gen9 file 512 slot 32 masks 1\nb0: ip 0 count 1\n"
+      "  %a = reg_read.{0}x{1} r1<1;1,0>\n  %b = reg_read.{0}x{1} r3<1;1,0>\n"
+      "{2}  %r = rem.{0}x{1} %a, %b\n  reg_write.{0}x{1} r7<1;1,0>, %r\n  exit\n",
+      type, lanes,
+      is_used ? fmt::format("  %q = quot.{0}x{1} %a, %b\n  reg_write.{0}x{1} r5<1;1,0>, %q\n", type, lanes)
+              : "");
+  const auto parsed = ir::parse(text);
+  REQUIRE(parsed);
+  World world;
+  for (const auto& engine : other_engines()) {
+    const auto executable = compiled(*engine, *parsed);
+    Random random(9);
+    const auto number = [&] {
+      return random() % 6 == 0 ? interesting_bits(random) : random() >> random() % 64;
+    };
+    for (unsigned round = 0; round < 6000 / EUMULATE_STEP; ++round) {
+      world.reset(*parsed, 1);
+      world.masks()[0] = 0xff;
+      world.state().fp_mode = round % 4 << cr0_bit::Rounding;
+      std::array<U, 8> a{}, b{};
+      for (unsigned i = 0; i < lanes; ++i) {
+        b[i] = number() * (random() % 4 == 0 ? ~U{0} : 1);
+        const U product = b[i] == 0 ? 0 : number() / b[i] * b[i];
+        a[i] = random() % 3 == 0 ? number() : product + random() % 3 - 1;
+        if (random() % 4 == 0) a[i] = -a[i];
+      }
+      std::memcpy(world.file() + 32, a.data(), 64);
+      std::memcpy(world.file() + 96, b.data(), 64);
+      REQUIRE(world.run(*executable).status == Status::Exited);
+      std::array<T, 8> quotients, rests;
+      std::memcpy(quotients.data(), world.file() + 160, 64);
+      std::memcpy(rests.data(), world.file() + 224, 64);
+      for (unsigned i = 0; i < lanes; ++i) {
+        const T x = static_cast<T>(a[i]), y = static_cast<T>(b[i]);
+        const bool is_right = !is_used || quotients[i] == ir::eval_lane<ir::Op::quot>(x, y);
+        if (is_right && rests[i] == ir::eval_lane<ir::Op::rem>(x, y)) continue;
+        FAIL(engine->name() << " " << x << " / " << y << " is " << quotients[i] << " rest " << rests[i]
+                            << ", rounding mode " << round % 4);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("division of 32-bit integers is exact in every rounding mode") {
@@ -85,5 +133,13 @@ TEST_CASE("division of 32-bit integers is exact in every rounding mode") {
     for (const bool rest_alone : {false, true}) {
       check<std::uint32_t>("u32", one_divisor, rest_alone);
       check<std::int32_t>("s32", one_divisor, rest_alone);
+    }
+}
+
+TEST_CASE("division of 64-bit integers is exact in every rounding mode") {
+  for (const unsigned lanes : {1u, 2u, 8u})
+    for (const bool is_used : {false, true}) {
+      check_long<std::uint64_t>("u64", lanes, is_used);
+      check_long<std::int64_t>("s64", lanes, is_used);
     }
 }
