@@ -95,8 +95,9 @@ class LoadSite : public LaneSite {
   void gather_wide(const CheckedAddress& memory, unsigned row) const;
   /// Loads adjacent elements of a lane, or a single one, with one or two moves, at arbitrary addresses.
   void load_lanes_apart(const CheckedAddress& memory, unsigned row, x86::Ymm from) const;
-  /// Elements of 1 or 2 bytes, one after the other, in two dependency chains.
+  /// Elements of 1 or 2 bytes, one after the other, in two or four dependency chains.
   void insert_narrow(const CheckedAddress& memory) const;
+  void join_parts(std::span<const x86::Xmm> part, unsigned bytes) const;
 
   std::vector<x86::Ymm> results_;
   bool in_small_loop_;

@@ -119,22 +119,25 @@ void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row, x86:
   c_.a.bind(none);
 }
 
+// Each insertion waits for the one before, so that as many registers are filled as are free.
 void LoadSite::insert_narrow(const CheckedAddress& memory) const {
   auto& a = c_.a;
   constexpr int second_row = Frame::operands, first_row = second_row + 32;
-  const unsigned each = lanes() / 2;  // of a half
   const auto all_places = places_in_bounds({t, rows() == 2 ? u : t});
   if (rows() == 2) store_vectors(second_row, {&all_places[1], 1});
   const bool repeats = masked() && components() > 1;  // t changes
   if (repeats) store_vectors(first_row, {&all_places[0], 1});
+  const std::array<x86::Xmm, 4> free{x86::Xmm(), v.xmm(), t.xmm(), u.xmm()};
+  const unsigned parts = rows() == 2 ? 4 : 2, each = lanes() / parts;
   for (unsigned k = 0; k < components(); ++k) {
-    const x86::Xmm low = result(k).xmm(), high = v.xmm();
-    for (const x86::Xmm& half : {low, high}) a.vpxor(half, half, half);
+    std::array<x86::Xmm, 4> part = free;
+    part[0] = result(k).xmm();
     if (repeats && k > 0) a.vmovaps(t, x86::ptr(x86::rsp, first_row, 32));
     RowPlaces places(*this, all_places[0]);
+    for (unsigned p = 0; p < parts; ++p) a.vpxor(part[p], part[p], part[p]);
     for (unsigned i = 0; i < each; ++i) {
-      for (const x86::Xmm& half : {low, high}) {
-        const unsigned lane = half == low ? i : i + each;
+      for (unsigned p = 0; p < parts; ++p) {
+        const unsigned lane = p * each + i;
         // Places of the two rows come by different paths, so that neither waits for the other.
         x86::Gp place = reg.limit;
         if (lane < 8)
@@ -142,20 +145,28 @@ void LoadSite::insert_narrow(const CheckedAddress& memory) const {
         else
           fetch_place(place, 0, lane - 8);
         const x86::Mem from = memory.lane(place, component_offset(k), element());
-        element() == 1 ? a.vpinsrb(half, half, from, i) : a.vpinsrw(half, half, from, i);
+        element() == 1 ? a.vpinsrb(part[p], part[p], from, i) : a.vpinsrw(part[p], part[p], from, i);
       }
     }
-    if (bytes() == 32)
-      a.vinserti128(result(k), result(k), high, 1);
-    else if (bytes() == 16)
-      a.vpunpcklqdq(low, low, high);
-    else
-      a.vpunpckldq(low, low, high);
+    join_parts(std::span(part).first(parts), each * element());
     if (clears_) {
       narrow_mask(t);
       a.vpand(result(k), result(k), t);
     }
   }
+}
+
+/// Joins two or four parts, each of so many bytes, in the first one.
+void LoadSite::join_parts(std::span<const x86::Xmm> part, unsigned bytes) const {
+  auto& a = c_.a;
+  const auto join = [&](x86::Xmm low, x86::Xmm high) {
+    bytes == 4 ? a.vpunpckldq(low, low, high) : a.vpunpcklqdq(low, low, high);
+  };
+  join(part[0], part[1]);
+  if (part.size() == 2) return;
+  join(part[2], part[3]);
+  if (bytes == 4) return (void)a.vpunpcklqdq(part[0], part[0], part[2]);
+  a.vinserti128(part[0].ymm(), part[0].ymm(), part[2], 1);
 }
 
 }  // namespace eum::jit::avx2::emit
