@@ -40,6 +40,7 @@ class BlockForwarder {
     // Times of writes are kept: entries of the emptied table are later than all of them.
     begun_ = clock_;
     table_.clear();
+    lanes_known_ = {};
     std::fill(flags_.begin(), flags_.end(), FlagBits{});
     slices_.clear();
     copies_.clear();
@@ -73,10 +74,13 @@ class BlockForwarder {
     for (unsigned k = 0; k < inst.result_count; ++k) same_.add(inst.result + k, to + k);
   }
 
+  static std::uint64_t head_of(Op op, Type type, unsigned lanes, Type from) {
+    return static_cast<std::uint64_t>(op) | static_cast<std::uint64_t>(type) << 8 |
+           static_cast<std::uint64_t>(lanes) << 16 | static_cast<std::uint64_t>(from) << 24;
+  }
   OpKey key_of(const Inst& inst) const {
     OpKey key;
-    key.head = static_cast<std::uint64_t>(inst.op) | static_cast<std::uint64_t>(inst.type) << 8 |
-               static_cast<std::uint64_t>(inst.lanes) << 16 | static_cast<std::uint64_t>(inst.from) << 24;
+    key.head = head_of(inst.op, inst.type, inst.lanes, inst.from);
     key.attribute = inst.imm;
     // Rounding and denormals follow the mode, so equal float ops are equal only within one.
     if (ir::is_pure(inst.op) && (ir::is_float(inst.type) || ir::is_float(inst.from)))
@@ -85,17 +89,20 @@ class BlockForwarder {
     key.mask = inst.mask;
     return key;
   }
-  OpKey region_key(Op op, Type type, unsigned lanes, ir::Region region, ValueId mask) const {
-    Inst inst;
-    inst.op = op;
-    inst.type = ir::int_type(ir::size_of(type), false);  // same bits, whatever the type
-    inst.lanes = static_cast<std::uint8_t>(lanes);
+  /// For a read of the region of a read or write.
+  static OpKey region_key(const Inst& access, ValueId mask) {
+    OpKey key;
+    // Same bits, whatever the type.
+    const Type type = ir::int_type(ir::size_of(access.type), false);
+    key.head = head_of(Op::reg_read, type, access.lanes, Type::u32);
     // Lanes a fixed distance apart are one region however it is written.
-    if (int stride = region.stride(lanes); stride >= 0)
-      region = {region.offset, static_cast<std::uint8_t>(lanes == 1 ? 1 : stride), 1, 0};
-    inst.region = region;
-    inst.mask = mask;
-    return key_of(inst);
+    Inst inst;
+    inst.region = access.region;
+    if (const int stride = access.region.stride(access.lanes); stride >= 0)
+      inst.region = {access.region.offset, static_cast<std::uint8_t>(access.lanes == 1 ? 1 : stride), 1, 0};
+    key.attribute = inst.imm;
+    key.mask = mask;
+    return key;
   }
 
   /// The value as `type`: itself, or a bitcast.
@@ -167,18 +174,16 @@ class BlockForwarder {
 
   void read_register(Inst& inst) {
     if (inst.lanes == 1) read_original(inst);
-    OpKey key = region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask);
     if (inst.mask != ir::no_value) {
       // A read of all lanes serves a read of some, in preference to what was written to these: reads with and
       // without a mask then share one value.
-      OpTable::Entry& all =
-          table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, ir::no_value));
-      if (all.value != ir::no_value && writes_.is_kept(inst, all.time))
-        return same_.add(inst.result, cast(all.value, inst.type, inst));
+      const OpTable::Entry* all = table_.find(region_key(inst, ir::no_value));
+      if (all && writes_.is_kept(inst, all->time))
+        return same_.add(inst.result, cast(all->value, inst.type, inst));
     }
-    OpTable::Entry& entry = table_.at(key);
-    if (entry.value != ir::no_value && writes_.is_kept(inst, entry.time))
-      return same_.add(inst.result, cast(entry.value, inst.type, inst));
+    const OpTable::Entry* known = table_.find(region_key(inst, inst.mask));
+    if (known && writes_.is_kept(inst, known->time))
+      return same_.add(inst.result, cast(known->value, inst.type, inst));
     if (const auto lanes = constant_halves(inst)) {
       make_constant(inst, *lanes);
       inst.mask = ir::no_value;
@@ -189,9 +194,7 @@ class BlockForwarder {
     if (const ValueId cut = cut_from_known(inst); cut != ir::no_value) return same_.add(inst.result, cut);
     if (const ValueId joined = written_in_parts(inst); joined != ir::no_value)
       return same_.add(inst.result, joined);
-    OpTable::Entry& own = table_.at(key);
-    own.value = inst.result;
-    own.time = clock_;
+    remember(inst, inst.result);
     out_.push_back(inst);
   }
 
@@ -315,14 +318,21 @@ class BlockForwarder {
 
   /// What has been written to or read from the region of `whole`, under its mask or for all lanes, if it
   /// still holds in the region of `part`.
-  ValueId known(const Inst& whole, const Inst& part) {
+  ValueId known(const Inst& whole, const Inst& part) const {
+    if ((lanes_known_[ir::size_of(whole.type)] >> whole.lanes & 1) == 0) return ir::no_value;
     for (const ValueId mask : {whole.mask, ir::no_value}) {
       if (mask == no_such_mask) continue;
-      const OpTable::Entry& entry =
-          table_.at(region_key(Op::reg_read, whole.type, whole.lanes, whole.region, mask));
-      if (entry.value != ir::no_value && writes_.is_kept(part, entry.time)) return entry.value;
+      const OpTable::Entry* entry = table_.find(region_key(whole, mask));
+      if (entry && writes_.is_kept(part, entry->time)) return entry->value;
     }
     return ir::no_value;
+  }
+  /// The region of a read or write now holds `value`, under its mask.
+  void remember(const Inst& access, ValueId value) {
+    OpTable::Entry& entry = table_.at(region_key(access, access.mask));
+    entry.value = value;
+    entry.time = clock_;
+    lanes_known_[ir::size_of(access.type)] |= std::uint64_t{1} << access.lanes;
   }
 
   /// Lanes [first, first + lanes) of a read of adjacent elements, where `first` may be before its beginning;
@@ -378,10 +388,7 @@ class BlockForwarder {
     remember_copy(inst);
     // A later read under the same mask needs only lanes that this write provides.
     if (inst.region.stride(inst.lanes) > 0) {
-      OpTable::Entry& entry =
-          table_.at(region_key(Op::reg_read, inst.type, inst.lanes, inst.region, inst.mask));
-      entry.value = function_.arg(inst, 0);
-      entry.time = clock_;
+      remember(inst, function_.arg(inst, 0));
       remember_halves(inst);
     }
     out_.push_back(inst);
@@ -394,10 +401,10 @@ class BlockForwarder {
       return;
     const std::array halves{function_.arg(*join, 0), function_.arg(*join, 1)};
     for (unsigned half = 0; half < 2; ++half) {
-      const auto region = ir::Region::strided(inst.region.offset + 4 * half, 2);
-      OpTable::Entry& entry = table_.at(region_key(Op::reg_read, Type::u32, inst.lanes, region, inst.mask));
-      entry.value = halves[half];
-      entry.time = clock_;
+      Inst dwords = inst;
+      dwords.type = Type::u32;
+      dwords.region = ir::Region::strided(inst.region.offset + 4 * half, 2);
+      remember(dwords, halves[half]);
     }
   }
 
@@ -495,6 +502,8 @@ class BlockForwarder {
   std::vector<Copy> copies_;            // of the block
   std::vector<std::uint32_t> copy_at_;  // of each granule: which copy wrote it last, if that is one of these
   OpTable table_;
+  /// Bit n of element size s: the table may have a region of n lanes of s bytes.
+  std::array<std::uint64_t, 9> lanes_known_{};
   WriteTimes::Time clock_ = 0;
   WriteTimes::Time begun_ = 0;  // as the block began
   std::uint64_t fp_modes_ = 0;  // how often the mode has been set

@@ -42,17 +42,20 @@ class OpTable {
     std::uint32_t generation = 0;
     WriteTimes::Time time = 0;
   };
-  /// The slot that holds `key`, or an empty one for it.
+  /// The entry of `key`, which is made if there is none.
   Entry& at(const OpKey& key) {
     if (used_ * 2 > entries_.size()) grow();
-    std::size_t i = key.hash() & (entries_.size() - 1);
-    while (entries_[i].generation == generation_ && !(entries_[i].key == key))
-      i = (i + 1) & (entries_.size() - 1);
-    if (entries_[i].generation != generation_) {
-      entries_[i] = {key, ir::no_value, generation_, 0};
+    Entry& entry = entries_[place_of(key)];
+    if (entry.generation != generation_) {
+      entry = {key, ir::no_value, generation_, 0};
       ++used_;
     }
-    return entries_[i];
+    return entry;
+  }
+  /// The entry of `key`, or null.
+  const Entry* find(const OpKey& key) const {
+    const Entry& entry = entries_[place_of(key)];
+    return entry.generation == generation_ ? &entry : nullptr;
   }
   void clear() {
     ++generation_;
@@ -60,6 +63,13 @@ class OpTable {
   }
 
  private:
+  /// Where `key` is, or would be.
+  std::size_t place_of(const OpKey& key) const {
+    std::size_t i = key.hash() & (entries_.size() - 1);
+    while (entries_[i].generation == generation_ && !(entries_[i].key == key))
+      i = (i + 1) & (entries_.size() - 1);
+    return i;
+  }
   void grow() {
     std::vector<Entry> old(entries_.size() * 4);
     old.swap(entries_);
