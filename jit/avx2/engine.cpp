@@ -283,10 +283,9 @@ class HostEngine final : public Engine {
     if (options.optimisations[Optimisation::first_lanes] && !runs.empty() && function.blocks.size() > 1) {
       // Accesses that are done by runs do not read the lanes' addresses.
       codegen::BlockCode code(function, liveness, runs, {});
-      liveness.solve_again([&](ir::BlockId block) {
-        LiveState live = code.live_in(block, false);
+      liveness.solve_again([&](ir::BlockId block, LiveState& live) {
+        live = code.live_in(block, false);
         live |= code.live_in(block, true);
-        return live;
       });
     }
     auto data = std::make_unique<CodeData>();

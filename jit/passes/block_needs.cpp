@@ -15,23 +15,14 @@ constexpr unsigned most_depth = 8;  // of masks that are computed from masks
 }
 
 void BlockNeeds::begin(const ir::Block& block) {
-  for (const Inst& inst : block.insts)
-    for (unsigned k = 0; k < inst.result_count; ++k) {
-      definition_[inst.result + k] = &inst;
-      is_set_[inst.result + k] = false;
-    }
-  for (const Inst& inst : block.insts)
-    if (inst.op == Op::mask_set && inst.imm == 0) is_set_[function_.arg(inst, 0)] = true;
+  for (const Inst& inst : block.insts) {
+    for (unsigned k = 0; k < inst.result_count; ++k) values_[inst.result + k] = {{}, &inst, false};
+    if (inst.op == Op::mask_set && inst.imm == 0) values_[function_.arg(inst, 0)].is_set = true;
+  }
   for (std::size_t i = block.insts.size(); i-- > 0;) propagate(block.insts[i]);
 }
 
-void BlockNeeds::end(const ir::Block& block) {
-  for (const Inst& inst : block.insts)
-    for (unsigned k = 0; k < inst.result_count; ++k) need_[inst.result + k] = {};
-}
-
-void BlockNeeds::add(Need& need, const Need& other) const {
-  if (need.what == Need::All || other.what == Need::None) return;
+void BlockNeeds::join(Need& need, const Need& other) const {
   if (need.what == Need::None || other.what == Need::All || is_within(need.lanes, other.lanes))
     need = other;
   else if (!is_within(other.lanes, need.lanes))
@@ -50,12 +41,6 @@ bool BlockNeeds::is_within(const MaskLanes& inner, const MaskLanes& outer, unsig
   return inst->op == Op::andn && is_operand_within(1);
 }
 
-Need BlockNeeds::of_results(const Inst& inst) const {
-  Need all;
-  for (unsigned k = 0; k < inst.result_count; ++k) add(all, need_[inst.result + k]);
-  return all;
-}
-
 MaskLanes BlockNeeds::root(ValueId mask) const {
   unsigned first = 0;
   const Inst* inst = definition(mask);
@@ -69,7 +54,7 @@ MaskLanes BlockNeeds::root(ValueId mask) const {
 
 bool BlockNeeds::is_variable(ValueId mask) const {
   const Inst* inst = definition(root(mask).mask);
-  return inst && (inst->op == Op::mask_get || is_set_[inst->result]);
+  return inst && (inst->op == Op::mask_get || values_[inst->result].is_set);
 }
 
 std::optional<MaskLanes> BlockNeeds::variable_above(ValueId mask, unsigned depth) const {
@@ -103,21 +88,23 @@ std::optional<unsigned> BlockNeeds::decider(const Inst& inst) const {
 }
 
 void BlockNeeds::propagate(const Inst& inst) {
-  constexpr Need all{Need::All, {}};
   const auto args = function_.args(inst);
-  if (inst.mask != ir::no_value) add(inst.mask, all);
-  if (inst.op == Op::reg_write || inst.op == Op::flag_write)
-    return add(args[0], inst.mask != ir::no_value ? under(inst.mask) : all);
-  if (inst.mask != ir::no_value && ir::shape_of(inst.op).has_memory()) {
-    const std::size_t surface = function_.access(inst).surface_is_operand ? 1 : 0;
-    for (std::size_t k = 0; k < args.size(); ++k) add(args[k], k < surface ? all : under(inst.mask));
-    return;
+  if (inst.mask != ir::no_value) {
+    add_all(inst.mask);
+    if (inst.op == Op::reg_write || inst.op == Op::flag_write) return add(args[0], under(inst.mask));
+    if (ir::shape_of(inst.op).has_memory()) {
+      const Need needed = under(inst.mask);
+      const std::size_t surface = function_.access(inst).surface_is_operand ? 1 : 0;
+      if (surface != 0) add_all(args[0]);
+      for (const ValueId arg : args.subspan(surface)) add(arg, needed);
+      return;
+    }
   }
   const Need own = of_results(inst);
   if (is_pure(inst.op) && own.what == Need::None) return;
   if (own.what == Need::All && is_mask(inst.type) && (inst.op == Op::and_ || inst.op == Op::andn)) {
     if (const auto k = decider(inst)) {
-      add(args[*k], all);
+      add_all(args[*k]);
       add(args[1 - *k], {Need::Under, *variable_above(args[*k])});
       return;
     }
@@ -138,7 +125,7 @@ void BlockNeeds::propagate(const Inst& inst) {
       return;
     }
   }
-  for (ValueId arg : args) add(arg, all);
+  for (ValueId arg : args) add_all(arg);
 }
 
 }  // namespace eum::jit

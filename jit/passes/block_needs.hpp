@@ -22,22 +22,22 @@ struct Need {
 
 class BlockNeeds {
  public:
-  explicit BlockNeeds(const ir::Function& function)
-      : function_(function),
-        need_(function.values.size()),
-        definition_(function.values.size()),
-        is_set_(function.values.size()) {}
+  explicit BlockNeeds(const ir::Function& function) : function_(function), values_(function.values.size()) {}
 
+  /// From now on it tells of the values of this block.
   void begin(const ir::Block& block);
-  /// Values are those of one block: clears the tables for the next.
-  void end(const ir::Block& block);
 
-  const Need& of(ir::ValueId value) const { return need_[value]; }
+  const Need& of(ir::ValueId value) const { return values_[value].need; }
   /// The need of all results together.
-  Need of_results(const ir::Inst& inst) const;
+  Need of_results(const ir::Inst& inst) const {
+    if (inst.result_count == 1) return of(inst.result);
+    Need all;
+    for (unsigned k = 0; k < inst.result_count; ++k) add(all, of(inst.result + k));
+    return all;
+  }
   /// The instruction that defines the value; null for values that the function got since begin().
   const ir::Inst* definition(ir::ValueId value) const {
-    return value < definition_.size() ? definition_[value] : nullptr;
+    return value < values_.size() ? values_[value].definition : nullptr;
   }
   /// Whether every lane of `inner` is also in `outer`.
   bool is_within(const MaskLanes& inner, const MaskLanes& outer, unsigned depth = 0) const;
@@ -52,15 +52,23 @@ class BlockNeeds {
   std::optional<unsigned> decider(const ir::Inst& inst) const;
 
  private:
+  struct Value {
+    Need need;
+    const ir::Inst* definition = nullptr;
+    bool is_set = false;  ///< it becomes the execution mask
+  };
+
   void propagate(const ir::Inst& inst);
-  void add(ir::ValueId value, const Need& other) { add(need_[value], other); }
-  void add(Need& need, const Need& other) const;
+  void add(ir::ValueId value, const Need& other) { add(values_[value].need, other); }
+  void add(Need& need, const Need& other) const {
+    if (need.what != Need::All && other.what != Need::None) join(need, other);
+  }
+  void join(Need& need, const Need& other) const;
+  void add_all(ir::ValueId value) { values_[value].need = {Need::All, {}}; }
   Need under(ir::ValueId mask) const { return {Need::Under, root(mask)}; }
 
   const ir::Function& function_;
-  std::vector<Need> need_;
-  std::vector<const ir::Inst*> definition_;
-  std::vector<bool> is_set_;  // it becomes the execution mask
+  std::vector<Value> values_;
 };
 
 }  // namespace eum::jit

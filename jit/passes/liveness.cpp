@@ -2,24 +2,13 @@
 #include "jit/passes/liveness.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace eum::jit {
 
 using ir::BlockId;
 using ir::Inst;
 using ir::Op;
-
-SlotRange slots_of(const Inst& inst, unsigned slot_bytes) {
-  unsigned bytes = ir::size_of(inst.type);
-  unsigned low = inst.region.offset, high = low;
-  if (int stride = inst.region.stride(inst.lanes); stride >= 0) {
-    high = low + (inst.lanes - 1u) * static_cast<unsigned>(stride) * bytes;
-  } else {
-    for (unsigned lane = 0; lane < inst.lanes; ++lane)
-      high = std::max(high, inst.region.byte_of(lane, bytes));
-  }
-  return {low / slot_bytes, (high + bytes - 1) / slot_bytes};
-}
 
 std::uint64_t bytes_of(const Inst& inst, unsigned slot, unsigned slot_bytes) {
   const unsigned begin = slot * slot_bytes, end = begin + slot_bytes, element = ir::size_of(inst.type);
@@ -64,11 +53,9 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
     classify_flags(b, known, needs);
   }
   UsedValues used(function.values.size());
-  solve([&](BlockId b) {
-    LiveState live = out_[b];
+  solve([&](BlockId b, LiveState& live) {
     walk(b, live, used, [](std::size_t) {});
     if (exact_ && function_.blocks[b].safepoint) live.fill(whole_slot());
-    return live;
   });
 }
 
@@ -110,7 +97,7 @@ bool Liveness::wants(const Inst& inst, const LiveState& live, const UsedValues& 
   return false;
 }
 
-void Liveness::solve_again(const std::function<LiveState(BlockId)>& before) {
+void Liveness::solve_again(const Before& before) {
   if (exact_) return;
   std::ranges::fill(in_, empty());
   std::ranges::fill(out_, empty());
@@ -119,7 +106,7 @@ void Liveness::solve_again(const std::function<LiveState(BlockId)>& before) {
 
 /// A block is visited again when the state after it has grown: each pass over a loop nest is bounded by the
 /// slots that become live, not by the number of blocks.
-void Liveness::solve(const std::function<LiveState(BlockId)>& before) {
+void Liveness::solve(const Before& before) {
   const auto count = static_cast<BlockId>(function_.blocks.size());
   const auto predecessors = ir::predecessors(function_);
   std::vector<BlockId> dispatching;  // end in jump_ip, which may lead anywhere
@@ -143,13 +130,14 @@ void Liveness::solve(const std::function<LiveState(BlockId)>& before) {
     for (BlockId successor : successors(insts.back()))
       if (successor != ir::no_block) out |= in_[successor];
     if (insts.back().op == Op::jump_ip) out |= everywhere;
-    live = before(b);
+    live = out;
+    before(b, live);
     if (live == in_[b]) continue;
-    in_[b] = live;
+    std::swap(live, in_[b]);
     for (BlockId predecessor : predecessors[b]) again(predecessor);
     if (dispatching.empty()) continue;
     const LiveState known = everywhere;
-    everywhere |= live;
+    everywhere |= in_[b];
     if (known == everywhere) continue;
     for (BlockId predecessor : dispatching) again(predecessor);
   }
@@ -299,7 +287,7 @@ void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known
   if (flag_accesses_.empty()) return;
   const unsigned channels = function_.simd <= 16 ? 16 : 32;
   auto& uses = uses_[block];
-  needs.begin(function_.blocks[block]);
+  bool knows_needs = false;
   for (const FlagAccess& access : flag_accesses_) {
     const Inst& inst = function_.blocks[block].insts[access.index];
     const auto by_channel = [&](ir::ValueId mask, unsigned first) {
@@ -310,13 +298,13 @@ void Liveness::classify_flags(BlockId block, const std::vector<KnownMask>& known
       if (access.mask != ir::no_value && by_channel(access.mask, 0))
         uses[access.index] = MaskRole::ExecutionMerge;
     } else if (uses[access.index].role == MaskRole::Other) {
+      if (!std::exchange(knows_needs, true)) needs.begin(function_.blocks[block]);
       const Need& need = needs.of(inst.result);
       if (need.what == Need::None) uses[access.index] = MaskRole::Unused;
       if (need.what == Need::Under && by_channel(need.lanes.mask, need.lanes.first))
         uses[access.index] = MaskRole::Execution;
     }
   }
-  needs.end(function_.blocks[block]);
 }
 
 bool Liveness::may_grow(BlockId block, std::size_t first) const {
@@ -352,20 +340,18 @@ void Liveness::renumber(BlockId block, std::span<const Origin> origins) {
 }
 
 LiveState& LiveState::operator|=(const LiveState& other) {
-  active |= other.active;
-  inactive |= other.inactive;
-  for (std::size_t slot = 0; slot < bytes.size(); ++slot) bytes[slot] |= other.bytes[slot];
-  active_flags |= other.active_flags;
-  inactive_flags |= other.inactive_flags;
-  if (mapping == other.mapping) return *this;
-  for (unsigned slot = 0; slot < mapping.size(); ++slot) {
+  BitSet::each_of_either(other.active, other.inactive, [&](std::size_t slot) {
+    bytes[slot] |= other.bytes[slot];
     const Mapping theirs = other.mapping[slot];
-    if (theirs == 0 || theirs == mapping[slot]) continue;
     if (mapping[slot] == 0)
       mapping[slot] = theirs;
-    else
-      want(slot, any, 0);
-  }
+    else if (mapping[slot] != theirs)
+      want(static_cast<unsigned>(slot), any, 0);
+  });
+  active |= other.active;
+  inactive |= other.inactive;
+  active_flags |= other.active_flags;
+  inactive_flags |= other.inactive_flags;
   return *this;
 }
 

@@ -8,6 +8,8 @@
 // temporaries of a divergent loop die, and it is known whether such a write must blend with the old value.
 // The bytes of a slot that may be read are known as well, so that partial writes that together cover them
 // kill the slot: halves of 64-bit elements are written like that.
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -83,8 +85,19 @@ struct SlotRange {
 constexpr bool overlap(const SlotRange& a, const SlotRange& b) {
   return a.first <= b.last && b.first <= a.last;
 }
-/// The slots that a region access touches.
-SlotRange slots_of(const ir::Inst& inst, unsigned slot_bytes);
+/// The slots that a region access touches; `slot_bytes` is a power of two.
+inline SlotRange slots_of(const ir::Inst& inst, unsigned slot_bytes) {
+  const unsigned bytes = ir::size_of(inst.type), low = inst.region.offset;
+  unsigned high = low;
+  if (const int stride = inst.region.stride(inst.lanes); stride >= 0) {
+    high = low + (inst.lanes - 1u) * static_cast<unsigned>(stride) * bytes;
+  } else {
+    for (unsigned lane = 0; lane < inst.lanes; ++lane)
+      high = std::max(high, inst.region.byte_of(lane, bytes));
+  }
+  const int shift = std::countr_zero(slot_bytes);
+  return {low >> shift, (high + bytes - 1) >> shift};
+}
 /// Which bytes of the slot a region access touches, a bit each.
 std::uint64_t bytes_of(const ir::Inst& inst, unsigned slot, unsigned slot_bytes);
 /// Whether the instruction is a region access that covers every byte of the slot.
@@ -124,9 +137,10 @@ class Liveness {
   /// Instructions were inserted into the block: `origins` has one for each current one. Those without are
   /// pure.
   void renumber(ir::BlockId block, std::span<const Origin> origins);
-  /// Solves it again for code that reads less: `before` gives the state before a block, from live_out() of
-  /// it. Not if `exact`.
-  void solve_again(const std::function<LiveState(ir::BlockId)>& before);
+  /// Turns the state after a block, its live_out(), into the state before it.
+  using Before = std::function<void(ir::BlockId, LiveState&)>;
+  /// Solves it again for code that reads less. Not if `exact`.
+  void solve_again(const Before& before);
   /// Everything is live before the instruction, whatever is after it.
   bool observes(const ir::Inst& inst) const { return exact_ && ir::may_leave(inst.op); }
   /// From the state after an instruction to the state before it.
@@ -186,7 +200,7 @@ class Liveness {
   void walk(ir::BlockId block, LiveState& live, UsedValues& used, Found found) const;
   /// Whether something after the instruction needs it.
   bool wants(const ir::Inst& inst, const LiveState& live, const UsedValues& used) const;
-  void solve(const std::function<LiveState(ir::BlockId)>& before);
+  void solve(const Before& before);
 
   const ir::Function& function_;
   unsigned slot_bytes_, slots_;

@@ -38,7 +38,6 @@ class BlockReads {
       const Inst rewritten = rewrite(inst);  // which may append
       out_.keep(rewritten);
     }
-    needs_.end(block);
     if (changes_) out_.replace(block);
   }
 

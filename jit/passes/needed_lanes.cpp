@@ -27,17 +27,13 @@ class BlockSimplifier {
     for (const Inst& inst : block.insts) any |= inst.op == Op::or_ && is_mask(inst.type);
     if (!any) return;
     needs_.begin(block);
-    if (write_under_masks(block)) {
-      needs_.end(block);
-      needs_.begin(block);
-    }
+    if (write_under_masks(block)) needs_.begin(block);
     out_.clear();
     changes_ = false;
     for (const Inst& inst : block.insts) {
       const Inst rewritten = rewrite(inst);  // which may append
       out_.keep(rewritten);
     }
-    needs_.end(block);
     if (changes_) out_.replace(block);
   }
 

@@ -29,7 +29,6 @@ UnclearedLoads::UnclearedLoads(const ir::Function& function) {
       const Need need = needs.of_results(inst);
       found_[inst.result] = need.what == Need::Under && needs.is_within(need.lanes, needs.root(inst.mask));
     }
-    needs.end(block);
   }
 }
 
