@@ -19,12 +19,14 @@ class BlockJoiner {
   explicit BlockJoiner(Function& function) : function_(function), out_(function) {}
 
   void run(Block& block) {
+    find_wholes(block);
+    const auto is_half_write = [&](const Inst& inst) { return inst.op == Op::reg_write && is_half(inst); };
+    if (std::ranges::count_if(block.insts, is_half_write) < 2) return;
     pending_.clear();
     out_.clear();
-    find_wholes(block);
     bool changed = false;
     for (const Inst& inst : block.insts) {
-      if (inst.op != Op::reg_write || !is_half(inst)) {
+      if (!is_half_write(inst)) {
         settle(inst);
         out_.keep(inst);
       } else if (const Half* other = partner(inst)) {

@@ -60,13 +60,12 @@ class SplitLanes {
       : function_(function),
         definitions_(function.values.size()),
         marks_(function.values.size()),
-        parts_(function.values.size()),
         out_(function) {}
 
   void run() {
     for (ir::Block& block : function_.blocks) {
       ++block_;
-      if (!find_members(block)) continue;
+      if (block.insts.size() <= host_registers || !find_members(block)) continue;
       connect(block);
       if (measure(block)) split(block);
     }
@@ -134,7 +133,7 @@ class SplitLanes {
   DisjointSets sets_;                      // of instructions: the computations
   std::vector<unsigned> cycles_;           // of each member: until its result is there
   std::vector<Computation> computations_;  // by their first instructions
-  std::vector<Parts> parts_;               // of the values that existed at first
+  std::vector<Parts> parts_;               // of the values that existed at first, once something is split
   NewBlock out_;                           // the new block
   std::uint32_t guest_ip_ = 0;
 };
@@ -229,6 +228,7 @@ bool SplitLanes::measure(const ir::Block& block) {
 }
 
 void SplitLanes::split(ir::Block& block) {
+  if (parts_.empty()) parts_.resize(definitions_.size());
   out_.clear();
   for (std::uint32_t i = 0; i < block.insts.size(); ++i) {
     const Inst& inst = block.insts[i];

@@ -3,6 +3,8 @@
 // where packing and widening it again would take a dozen shuffles. The same holds for one byte in each word.
 // And ops on such elements whose results go into dwords again are done on the dwords, if low bits of the
 // results depend only on low bits of the operands.
+#include <algorithm>
+
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -23,6 +25,10 @@ class StridedConversions {
       : function_(function), values_(function.values.size()), out_(function) {}
 
   void run(Block& block) {
+    const auto has_containers = [&](const Inst& inst) {
+      return (inst.op == Op::reg_read || inst.op == Op::reg_write) && container_of(inst).bytes != 0;
+    };
+    if (std::ranges::none_of(block.insts, has_containers)) return;
     out_.clear();
     bool changed = false;
     find_uses(block);
