@@ -40,7 +40,6 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
   std::size_t most = 0;
   for (const ir::Block& block : function.blocks) most = std::max(most, block.insts.size());
   folded_.reserve(most);
-  room_.reserve(most);
   origin_.reserve(most);
 }
 
@@ -391,11 +390,12 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
   live_out_ = live_.active;
   if (!full || changes_mask_) live_out_ |= live_.inactive;
   find_full(full);
-  std::size_t most = folded_.size();
-  for (const CodeInst& inst : folded_) most += inst.first_lanes.size();
-  if (room_.size() < most) room_.resize(most);
-  std::size_t first = room_.size();
-  for (std::size_t i = folded_.size(); i-- > 0;) {
+  // What is kept moves to the end, where writes of first lanes have room for as many as they become.
+  const std::size_t count = folded_.size();
+  std::size_t first = count;
+  for (const CodeInst& inst : folded_) first += inst.first_lanes.size();
+  folded_.resize(first);
+  for (std::size_t i = count; i-- > 0;) {
     CodeInst& inst = folded_[i];
     const MaskUse use = liveness_.use(block, origin_[i]);
     const MaskRole role = use.role;
@@ -417,21 +417,22 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     }
     for (ValueId arg : inst.args) is_used_[arg] = 1;
     if (inst.mask != no_value) is_used_[inst.mask] = 1;
-    room_[--first] = inst;
+    if (--first != i) folded_[first] = inst;
   }
-  kept_ = std::span(room_).subspan(first);
+  kept_ = std::span(folded_).subspan(first);
 }
 
-/// If only the first lanes of a reg_write's slots are read: writes only these, before room_[first].
-bool BlockCode::writes_first_lanes(const CodeInst& inst, std::size_t& first) {
-  if (inst.first_lanes.empty() || inst.mask != no_value) return false;
+/// If only the first lanes of a reg_write's slots are read: writes only these, before folded_[first].
+bool BlockCode::writes_first_lanes(const CodeInst& write, std::size_t& first) {
+  if (write.first_lanes.empty() || write.mask != no_value) return false;
+  const CodeInst inst = write;  // whose place may be taken
   const unsigned slot_bytes = liveness_.slot_bytes();
   const SlotRange range = slots_of(inst, slot_bytes);
   for (unsigned slot = range.first; slot <= range.last; ++slot)
     if (live_.reads_beyond(slot, ir::size_of(inst.type))) return false;
   for (unsigned slot = range.first; slot <= range.last; ++slot) {
     if (!live_.active[slot] && !live_.inactive[slot]) continue;
-    CodeInst& one = room_[--first] = inst;
+    CodeInst& one = folded_[--first] = inst;
     one.lanes = 1;
     one.region = ir::Region::packed(slot * slot_bytes);
     one.args = inst.first_lanes.subspan(slot - range.first, 1);

@@ -101,7 +101,7 @@ class BlockCode {
   bool needed(CodeInst& inst, MaskUse use, const LiveState& live, bool full_here) const;
   void keep_nothing(std::size_t index, ir::BlockId block);
   bool writes_whole_flag(std::size_t index, ir::BlockId block) const;
-  bool writes_first_lanes(const CodeInst& inst, std::size_t& first);
+  bool writes_first_lanes(const CodeInst& write, std::size_t& first);
   bool move_comparison();
   void link_uses();
   void index_slot_reads();
@@ -116,8 +116,8 @@ class BlockCode {
   const ScalarRuns& runs_;
   Choices choices_;
   ir::BlockId current_ = 0;
-  std::vector<CodeInst> folded_, room_;
-  std::span<CodeInst> kept_;           // of folded_, at the end of room_
+  std::vector<CodeInst> folded_;
+  std::span<CodeInst> kept_;           // of folded_, at its end
   std::vector<std::uint32_t> origin_;  // index in the block of each folded instruction
   std::vector<ir::ValueId> operands_;  // of folded_
   std::vector<std::uint32_t> uses_;    // next_use and first_use of kept_

@@ -85,7 +85,8 @@ class BlockForwarder {
     // Rounding and denormals follow the mode, so equal float ops are equal only within one.
     if (ir::is_pure(inst.op) && (ir::is_float(inst.type) || ir::is_float(inst.from)))
       key.head |= fp_modes_ << 32;
-    if (ir::is_pure(inst.op)) std::ranges::copy(function_.args(inst), key.args.begin());
+    if (ir::is_pure(inst.op))
+      for (unsigned k = 0; k < inst.arg_count; ++k) key.args[k] = function_.arg(inst, k);
     key.mask = inst.mask;
     return key;
   }

@@ -15,7 +15,10 @@ struct OpKey {
   std::uint64_t attribute = 0;
   std::array<ir::ValueId, ir::max_pure_operands> args{};
   ir::ValueId mask = ir::no_value;
-  bool operator==(const OpKey&) const = default;
+  bool operator==(const OpKey& other) const {
+    return head == other.head && attribute == other.attribute && pair(0) == other.pair(0) &&
+           pair(1) == other.pair(1) && mask == other.mask;
+  }
 
   std::uint64_t hash() const {
     // A product carries upwards only: its upper half has to come down before the next word joins.
@@ -26,11 +29,15 @@ struct OpKey {
     };
     mix(head);
     mix(attribute ^ std::uint64_t{mask} << 32);
-    static_assert(std::tuple_size_v<decltype(args)> == 4);
-    mix(args[0] | std::uint64_t{args[1]} << 32);
-    mix(args[2] | std::uint64_t{args[3]} << 32);
+    mix(pair(0));
+    mix(pair(1));
     return h;
   }
+
+ private:
+  static_assert(ir::max_pure_operands == 4);
+  /// Two operands.
+  std::uint64_t pair(unsigned k) const { return args[2 * k] | std::uint64_t{args[2 * k + 1]} << 32; }
 };
 
 /// Values of a block by what computes them; memory is kept from block to block.

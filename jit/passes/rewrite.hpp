@@ -63,7 +63,7 @@ ir::Inst with_operands(ir::Function& function, const ir::Inst& inst, bool& chang
 class SameValues {
  public:
   void add(ir::ValueId value, ir::ValueId same) {
-    if (same_.size() <= value) same_.resize(value + 1, ir::no_value);
+    if (same_.size() <= value) same_.resize(std::max<std::size_t>(value + 1, 2 * same_.size()), ir::no_value);
     same_[value] = same;
   }
   ir::ValueId resolve(ir::ValueId value) const {
