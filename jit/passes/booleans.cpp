@@ -18,9 +18,6 @@ class BlockBooleans {
   explicit BlockBooleans(Function& function) : function_(function), out_(function) {}
 
   void run(Block& block) {
-    bool any = false;
-    for (const Inst& inst : block.insts) any |= inst.op == Op::select && is_int(inst.type);
-    if (!any) return;
     out_.clear();
     changes_ = false;
     for (const Inst& source : block.insts) {
@@ -196,8 +193,8 @@ class BlockBooleans {
 }  // namespace
 
 void booleans(Function& function) {
-  BlockBooleans simplifier(function);
-  for (Block& block : function.blocks) simplifier.run(block);
+  run_on_blocks_with<BlockBooleans>(
+      function, [](const Inst& inst) { return inst.op == Op::select && is_int(inst.type); });
 }
 
 }  // namespace eum::jit

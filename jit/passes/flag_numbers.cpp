@@ -2,7 +2,6 @@
 // else, and compute with them as numbers of 16 or 32 bits:
 //   mov r29.4:ud f1.0, ..., mov f0.0 r29.4:ud     not f1.1:uw f0.1:uw     mov f1.0:uw 0
 // As masks, results of comparisons stay in lanes, and it is known to which channels a flag belongs.
-#include <optional>
 #include <vector>
 
 #include "jit/passes/passes.hpp"
@@ -120,12 +119,7 @@ class BlockMasks {
 }  // namespace
 
 void flag_numbers(Function& function) {
-  std::optional<BlockMasks> pass;  // many functions need none
-  for (Block& block : function.blocks) {
-    if (std::ranges::find(block.insts, Op::bits_mask, &Inst::op) == block.insts.end()) continue;
-    if (!pass) pass.emplace(function);
-    pass->run(block);
-  }
+  run_on_blocks_with<BlockMasks>(function, [](const Inst& inst) { return inst.op == Op::bits_mask; });
 }
 
 }  // namespace eum::jit

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 #include "jit/passes/write_times.hpp"
 
 namespace eum::jit {
@@ -21,7 +22,6 @@ class Fuser {
       : function_(function), definitions_(function.values.size(), none), writes_(function) {}
 
   void run(ir::Block& block) {
-    if (std::ranges::none_of(block.insts, [](const Inst& inst) { return inst.op == Op::mach; })) return;
     insts_ = block.insts;
     begin_ = clock_;
     for (Inst& inst : block.insts) {
@@ -145,8 +145,7 @@ class Fuser {
 }  // namespace
 
 void fuse_mul_mach(ir::Function& function) {
-  Fuser fuser(function);
-  for (ir::Block& block : function.blocks) fuser.run(block);
+  run_on_blocks_with<Fuser>(function, [](const Inst& inst) { return inst.op == Op::mach; });
 }
 
 }  // namespace eum::jit

@@ -47,6 +47,12 @@ class LowBits {
     if (changed_) out_.replace(block);
   }
 
+  /// Whether simplified() may find something.
+  static bool may_simplify(const Inst& inst) {
+    return inst.mask == no_value && ((inst.op == Op::convert && is_int(inst.from)) ||
+                                     ((inst.op == Op::and_ || inst.op == Op::xor_) && is_int(inst.type)));
+  }
+
  private:
   static unsigned bits_of(Type type) { return 8 * size_of(type); }
   Type type_of(ValueId value) const { return function_.values[value].type; }
@@ -198,15 +204,15 @@ class LowBits {
 
   /// A value equal to that of the instruction, which may change; no value: there is none.
   ValueId simplified(Inst& inst) {
-    if (inst.op == Op::and_ && is_int(inst.type) && inst.mask == no_value) {
+    if (!may_simplify(inst)) return no_value;
+    if (inst.op == Op::and_) {
       for (const unsigned k : {0u, 1u})
         if (const auto mask = constant(function_.arg(inst, k));
             mask && (possible(function_.arg(inst, 1 - k)) & ~*mask) == 0)
           return function_.arg(inst, 1 - k);
       return no_value;
     }
-    if (inst.op == Op::xor_ && is_int(inst.type) && inst.mask == no_value) return put_together(inst);
-    if (inst.op != Op::convert || inst.mask != no_value || !is_int(inst.from)) return no_value;
+    if (inst.op == Op::xor_) return put_together(inst);
     if (is_int(inst.type) && bits_of(inst.type) < bits_of(inst.from)) return cut(inst);
     return widened(inst);
   }
@@ -293,9 +299,6 @@ class LowBits {
 
 }  // namespace
 
-void low_bits(Function& function) {
-  LowBits bits(function);
-  for (Block& block : function.blocks) bits.run(block);
-}
+void low_bits(Function& function) { run_on_blocks_with<LowBits>(function, LowBits::may_simplify); }
 
 }  // namespace eum::jit

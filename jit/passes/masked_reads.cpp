@@ -25,7 +25,6 @@ class BlockReads {
         reads_(function.values.size()) {}
 
   void run(Block& block) {
-    if (std::ranges::none_of(block.insts, is_candidate)) return;
     needs_.begin(block);
     out_.clear();
     insts_ = block.insts;
@@ -40,6 +39,10 @@ class BlockReads {
     }
     if (changes_) out_.replace(block);
   }
+  /// Whether it reads all lanes, and is the kind of read that is replaced.
+  static bool is_candidate(const Inst& inst) {
+    return inst.op == Op::reg_read && inst.mask == no_value && inst.lanes > 1 && is_packed(inst);
+  }
 
  private:
   using Time = WriteTimes::Time;
@@ -50,9 +53,6 @@ class BlockReads {
     MaskLanes lanes;
   };
 
-  static bool is_candidate(const Inst& inst) {
-    return inst.op == Op::reg_read && inst.mask == no_value && inst.lanes > 1 && is_packed(inst);
-  }
   static bool is_packed(const Inst& inst) {
     return size_of(inst.type) == WriteTimes::granule && inst.region.offset % WriteTimes::granule == 0 &&
            inst.region.stride(inst.lanes) == 1;
@@ -146,9 +146,6 @@ class BlockReads {
 
 }  // namespace
 
-void masked_reads(Function& function) {
-  BlockReads reads(function);
-  for (Block& block : function.blocks) reads.run(block);
-}
+void masked_reads(Function& function) { run_on_blocks_with<BlockReads>(function, BlockReads::is_candidate); }
 
 }  // namespace eum::jit

@@ -22,10 +22,6 @@ class BlockSimplifier {
       : function_(function), needs_(function), made_(function.values.size()), out_(function) {}
 
   void run(Block& block) {
-    // Flags are written with merged masks: without an or there is nothing to do.
-    bool any = false;
-    for (const Inst& inst : block.insts) any |= inst.op == Op::or_ && is_mask(inst.type);
-    if (!any) return;
     needs_.begin(block);
     if (write_under_masks(block)) needs_.begin(block);
     out_.clear();
@@ -254,8 +250,9 @@ class BlockSimplifier {
 }  // namespace
 
 void needed_lanes(Function& function) {
-  BlockSimplifier simplifier(function);
-  for (Block& block : function.blocks) simplifier.run(block);
+  // Flags are written with merged masks: without an or there is nothing to do.
+  run_on_blocks_with<BlockSimplifier>(
+      function, [](const Inst& inst) { return inst.op == Op::or_ && is_mask(inst.type); });
 }
 
 }  // namespace eum::jit

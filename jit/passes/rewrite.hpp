@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,18 @@ void rewrite(ir::Function& function, Wanted wanted, Append append) {
       insts.back().result = inst.result;
       function.values.pop_back();
     }
+  }
+}
+
+/// Runs Pass(function).run(block) on the blocks with an instruction that is wanted(inst): many functions have
+/// none, and need no pass.
+template <class Pass, class Wanted>
+void run_on_blocks_with(ir::Function& function, Wanted wanted) {
+  std::optional<Pass> pass;
+  for (ir::Block& block : function.blocks) {
+    if (std::ranges::none_of(block.insts, wanted)) continue;
+    if (!pass) pass.emplace(function);
+    pass->run(block);
   }
 }
 

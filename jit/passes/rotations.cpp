@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
@@ -22,8 +23,6 @@ class Rotations {
       find(inst);
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = &inst;
     }
-    for (const Inst& inst : block.insts)
-      for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = nullptr;
   }
 
  private:
@@ -66,14 +65,13 @@ class Rotations {
   }
 
   ir::Function& function_;
-  std::vector<const Inst*> definitions_;  ///< in the block
+  std::vector<const Inst*> definitions_;  ///< of values of this block, and of earlier ones
 };
 
 }  // namespace
 
 void rotations(ir::Function& function) {
-  Rotations pass(function);
-  for (ir::Block& block : function.blocks) pass.run(block);
+  run_on_blocks_with<Rotations>(function, [](const Inst& inst) { return inst.op == Op::shl; });
 }
 
 }  // namespace eum::jit

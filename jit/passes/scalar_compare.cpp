@@ -20,10 +20,14 @@ class Scalarizer {
     mode_set_at_ = 0;
     for (const Inst& inst : block.insts) {
       if (inst.op == Op::fpmode_set) mode_set_at_ = out_.insts().size();
-      if (inst.op == Op::slice && ir::is_mask(inst.type) && inst.lanes == 1 && scalarize(inst)) continue;
+      if (takes_one_lane(inst) && scalarize(inst)) continue;
       out_.keep(inst);
     }
     out_.replace(block);
+  }
+  /// Whether it takes a mask's lane, perhaps of a comparison.
+  static bool takes_one_lane(const Inst& inst) {
+    return inst.op == Op::slice && ir::is_mask(inst.type) && inst.lanes == 1;
   }
 
  private:
@@ -64,8 +68,7 @@ class Scalarizer {
 }  // namespace
 
 void scalar_compare(ir::Function& function) {
-  Scalarizer scalarizer(function);
-  for (ir::Block& block : function.blocks) scalarizer.run(block);
+  run_on_blocks_with<Scalarizer>(function, Scalarizer::takes_one_lane);
 }
 
 }  // namespace eum::jit
