@@ -33,7 +33,7 @@ unsigned Signature::count(const ValueRules& rules, const ValueRule& rule, unsign
 
 unsigned Signature::total(const ValueRules& rules, unsigned found) const {
   unsigned sum = 0;
-  for (const ValueRule& rule : rules) sum += count(rules, rule, found);
+  for (const ValueRule& rule : rules) sum += rule.count == CountRule::One ? 1 : count(rules, rule, found);
   return sum;
 }
 
@@ -75,7 +75,7 @@ ValueInfo Signature::apply(const ValueRule& rule) const {
 
 ValueInfo Signature::value(const ValueRules& rules, unsigned found, unsigned k) const {
   for (const ValueRule& rule : rules) {
-    const unsigned of_rule = count(rules, rule, found);
+    const unsigned of_rule = rule.count == CountRule::One ? 1 : count(rules, rule, found);
     if (k < of_rule) return apply(rule);
     k -= of_rule;
   }

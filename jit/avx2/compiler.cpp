@@ -72,9 +72,10 @@ int Frame::data_bytes(const ir::Function& function) {
   unsigned values = 4;
   for (const ir::Block& block : function.blocks)
     for (const ir::Inst& inst : block.insts)
-      if (const ir::ShapeInfo& shape = ir::shape_of(inst.op);
-          shape.has_memory() || shape.has_image() || inst.op == ir::Op::callback)
-        values = std::max({values, unsigned{inst.arg_count}, unsigned{inst.result_count}});
+      if (const unsigned own = std::max(inst.arg_count, inst.result_count); own > values)
+        if (const ir::ShapeInfo& shape = ir::shape_of(inst.op);
+            shape.has_memory() || shape.has_image() || inst.op == ir::Op::callback)
+          values = own;
   return static_cast<int>(values) * operand_bytes;
 }
 

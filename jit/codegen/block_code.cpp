@@ -373,14 +373,16 @@ bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
 
 /// Before which instructions all channels are active.
 void BlockCode::find_full(bool full) {
-  const bool may_be = full;
-  is_full_.resize(folded_.size());
-  for (std::size_t i = 0; i < folded_.size(); ++i) {
-    is_full_[i] = full;
-    const CodeInst& inst = folded_[i];
-    if (inst.op != Op::mask_set || inst.imm != 0) continue;
-    const std::uint32_t* mask = constant(inst.args[0]);
-    full = may_be && mask && *mask == lane_mask(function_.simd);
+  is_full_.assign(folded_.size(), full);
+  if (!full) return;
+  const auto sets_mask = [](const CodeInst& inst) { return inst.op == Op::mask_set && inst.imm == 0; };
+  for (auto set = std::ranges::find_if(folded_, sets_mask); set != folded_.end();) {
+    const std::uint32_t* mask = constant(set->args[0]);
+    const bool all = mask && *mask == lane_mask(function_.simd);
+    const auto next = std::find_if(set + 1, folded_.end(), sets_mask);
+    if (!all)
+      for (auto inst = set + 1; inst != next; ++inst) is_full_[inst - folded_.begin()] = false;
+    set = next;
   }
 }
 
@@ -487,45 +489,36 @@ void BlockCode::link_uses() {
 
 void BlockCode::index_slot_reads() {
   const unsigned slots = liveness_.slots(), bytes = liveness_.slot_bytes();
-  read_begin_.assign(slots + 1, 0);
-  auto each = [&](auto&& visit) {
-    for (std::uint32_t i = 0; i < kept_.size(); ++i) {
-      const CodeInst& inst = kept_[i];
-      // A masked or partial write reads what it keeps.
-      if (inst.op != Op::reg_read && inst.op != Op::reg_write) continue;
-      const SlotRange range = slots_of(inst, bytes);
-      for (unsigned slot = range.first; slot <= range.last && slot < slots; ++slot)
-        if (inst.op == Op::reg_read || inst.mask != no_value || !covers(inst, slot, bytes)) visit(slot, i);
-    }
-  };
-  each([&](unsigned slot, std::uint32_t) { ++read_begin_[slot + 1]; });
-  for (unsigned slot = 0; slot < slots; ++slot) read_begin_[slot + 1] += read_begin_[slot];
-  reads_.resize(read_begin_[slots]);
-  read_next_.assign(read_begin_.begin(), read_begin_.end() - 1);
-  each([&](unsigned slot, std::uint32_t i) { reads_[read_next_[slot]++] = i; });
-  read_next_.assign(read_begin_.begin(), read_begin_.end() - 1);
+  read_next_.assign(slots, never);
+  reads_.clear();
   gathers_.clear();
   observers_.clear();
-  next_gather_ = next_observer_ = 0;
-  for (std::uint32_t i = 0; i < kept_.size(); ++i) {
-    if (reads_any_slot(kept_[i])) gathers_.push_back(i);
-    if (liveness_.observes(kept_[i])) observers_.push_back(i);
+  for (auto i = static_cast<std::uint32_t>(kept_.size()); i-- > 0;) {
+    const CodeInst& inst = kept_[i];
+    if (reads_any_slot(inst)) gathers_.push_back(i);
+    if (liveness_.observes(inst)) observers_.push_back(i);
+    // A masked or partial write reads what it keeps.
+    if (inst.op != Op::reg_read && inst.op != Op::reg_write) continue;
+    const SlotRange range = slots_of(inst, bytes);
+    for (unsigned slot = range.first; slot <= range.last && slot < slots; ++slot) {
+      if (inst.op == Op::reg_write && inst.mask == no_value && covers(inst, slot, bytes)) continue;
+      reads_.push_back({i, read_next_[slot]});
+      read_next_[slot] = static_cast<std::uint32_t>(reads_.size() - 1);
+    }
   }
 }
 
 std::uint32_t BlockCode::next_read(unsigned slot, std::uint32_t position) {
   std::uint32_t& next = read_next_[slot];
-  while (next < read_begin_[slot + 1] && reads_[next] < position) ++next;
+  while (next != never && reads_[next].inst < position) next = reads_[next].next;
   // A gather may read any slot.
-  while (next_gather_ < gathers_.size() && gathers_[next_gather_] < position) ++next_gather_;
-  return std::min(next < read_begin_[slot + 1] ? reads_[next] : never,
-                  next_gather_ < gathers_.size() ? gathers_[next_gather_] : never);
+  return std::min(next != never ? reads_[next].inst : never, next_of(gathers_, position));
 }
 
 bool BlockCode::is_read_beyond(unsigned slot, std::uint32_t position, std::uint64_t bytes) {
   if (next_read(slot, position) == never) return false;
-  for (std::uint32_t i = read_next_[slot]; i < read_begin_[slot + 1]; ++i) {
-    const CodeInst& inst = kept_[reads_[i]];
+  for (std::uint32_t i = read_next_[slot]; i != never; i = reads_[i].next) {
+    const CodeInst& inst = kept_[reads_[i].inst];
     if (inst.lanes == 1) return false;  // comes from memory
     if (inst.op == Op::reg_write) continue;
     return (bytes_of(inst, slot, liveness_.slot_bytes()) & ~bytes) != 0;
@@ -547,9 +540,10 @@ bool BlockCode::is_overwritten(unsigned slot, std::uint32_t position) const {
   return false;
 }
 
-std::uint32_t BlockCode::next_observer(std::uint32_t position) {
-  while (next_observer_ < observers_.size() && observers_[next_observer_] < position) ++next_observer_;
-  return next_observer_ < observers_.size() ? observers_[next_observer_] : never;
+/// The first from `position` on of instructions that are listed from the last one to the first, or never.
+std::uint32_t BlockCode::next_of(std::vector<std::uint32_t>& listed, std::uint32_t position) {
+  while (!listed.empty() && listed.back() < position) listed.pop_back();
+  return listed.empty() ? never : listed.back();
 }
 
 }  // namespace eum::jit::codegen

@@ -73,7 +73,7 @@ class BlockCode {
   bool is_read_beyond(unsigned slot, std::uint32_t position, std::uint64_t bytes);
   /// Whether the slot's content at `position` is needed again: by later blocks, observers or this block.
   bool needs_memory(unsigned slot, std::uint32_t position) {
-    return live_out_[slot] || next_observer(position) != never || next_read(slot, position) != never;
+    return live_out_[slot] || next_of(observers_, position) != never || next_read(slot, position) != never;
   }
   /// Whether the slot's content after the instruction at `position` is soon overwritten, before anything
   /// reads it or observes the register file.
@@ -105,7 +105,7 @@ class BlockCode {
   bool move_comparison();
   void link_uses();
   void index_slot_reads();
-  std::uint32_t next_observer(std::uint32_t position);
+  static std::uint32_t next_of(std::vector<std::uint32_t>& listed, std::uint32_t position);
   ir::ValueId resolve(ir::ValueId value) const { return value == ir::no_value ? value : alias_[value]; }
   const std::uint32_t* constant(ir::ValueId value) const {
     return value != ir::no_value && is_constant_[value] ? &constant_[value] : nullptr;
@@ -128,8 +128,12 @@ class BlockCode {
   std::vector<bool> is_full_;              // of folded_
   std::vector<std::uint32_t> defined_at_;  // of each value: the instruction in folded_
   std::vector<std::uint32_t> last_seen_;
-  std::vector<std::uint32_t> read_begin_, read_next_, reads_, gathers_, observers_;
-  std::size_t next_gather_ = 0, next_observer_ = 0;
+  struct SlotRead {
+    std::uint32_t inst, next;  ///< the next read of the slot in reads_, or never
+  };
+  std::vector<SlotRead> reads_;
+  std::vector<std::uint32_t> read_next_;            // of each slot: in reads_, or never
+  std::vector<std::uint32_t> gathers_, observers_;  // those that are still to come, the last one first
   LiveState live_;
   BitSet live_out_;
   bool changes_mask_ = false;

@@ -2,6 +2,7 @@
 #include "jit/codegen/schedule.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <numeric>
 
@@ -51,12 +52,12 @@ Scheduler::Scheduler(const ir::Function& function, const Target& target)
       definitions_(function.values.size()),
       next_uses_(function.values.size()),
       slots_(function.file_bytes / target.vector_bytes + 2) {
-  registers_.reserve(function.values.size());
-  for (const ir::ValueInfo& value : function.values) {
-    const bool vector = !ir::is_mask(value.type) && value.lanes != 1;
-    const unsigned bytes = vector ? value.lanes * ir::size_of(value.type) : 0;
-    registers_.push_back(static_cast<std::uint8_t>((bytes + target.vector_bytes - 1) / target.vector_bytes));
-  }
+  registers_.resize(function.values.size());
+  const int shift = std::countr_zero(target.vector_bytes);
+  std::ranges::transform(function.values, registers_.begin(), [&](const ir::ValueInfo& value) {
+    const unsigned bytes = value.lanes == 1 ? 0 : value.lanes * ir::size_of(value.type);  // 0 for masks
+    return static_cast<std::uint8_t>((bytes + target.vector_bytes - 1) >> shift);
+  });
 }
 
 void Scheduler::run(std::span<CodeInst> insts) {

@@ -1,6 +1,7 @@
 #pragma once
 // Values: where each value of the block that is being translated is. It knows places, not how they are
 // accessed.
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -48,7 +49,10 @@ struct Value {
 class Values {
  public:
   Values(const ir::Function& function, unsigned vector_bytes)
-      : function_(function), vector_bytes_(vector_bytes), values_(function.values.size()) {}
+      : function_(function),
+        vector_bytes_(vector_bytes),
+        vector_shift_(std::countr_zero(vector_bytes)),
+        values_(function.values.size()) {}
 
   void begin_block(const BlockCode& code) {
     std::uint32_t places = 0;
@@ -94,17 +98,18 @@ class Values {
     } else if (v.lanes == 1 && ir::is_int(v.type)) {
       value.kind = ValueKind::Scalar;
     } else {
-      value.chunks =
-          static_cast<std::uint8_t>((v.lanes * ir::size_of(v.type) + vector_bytes_ - 1) / vector_bytes_);
+      value.chunks = static_cast<std::uint8_t>(vectors_of(v.lanes * ir::size_of(v.type)));
     }
   }
 
   unsigned chunks_of_mask(ir::ValueId mask, unsigned width) const {
-    return (info(mask).lanes * width + vector_bytes_ - 1) / vector_bytes_;
+    return vectors_of(info(mask).lanes * width);
   }
+  unsigned vectors_of(unsigned bytes) const { return (bytes + vector_bytes_ - 1) >> vector_shift_; }
 
   const ir::Function& function_;
-  unsigned vector_bytes_;
+  unsigned vector_bytes_;  // a power of two
+  int vector_shift_;
   std::vector<Value> values_;
   std::vector<Place> places_;
 };
