@@ -97,11 +97,11 @@ class BlockForwarder {
     const Type type = ir::int_type(ir::size_of(access.type), false);
     key.head = head_of(Op::reg_read, type, access.lanes, Type::u32);
     // Lanes a fixed distance apart are one region however it is written.
-    Inst inst;
-    inst.region = access.region;
-    if (const int stride = access.region.stride(access.lanes); stride >= 0)
-      inst.region = {access.region.offset, static_cast<std::uint8_t>(access.lanes == 1 ? 1 : stride), 1, 0};
-    key.attribute = inst.imm;
+    ir::Region region = access.region;
+    if (const int stride = region.stride(access.lanes); stride >= 0)
+      region = ir::Region::strided(region.offset, access.lanes == 1 ? 1 : static_cast<unsigned>(stride));
+    key.attribute = region.offset | std::uint64_t{region.vstride} << 32 | std::uint64_t{region.width} << 40 |
+                    std::uint64_t{region.hstride} << 48;
     key.mask = mask;
     return key;
   }

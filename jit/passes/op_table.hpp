@@ -21,17 +21,11 @@ struct OpKey {
   }
 
   std::uint64_t hash() const {
-    // A product carries upwards only: its upper half has to come down before the next word joins.
-    std::uint64_t h = 0;
-    const auto mix = [&](std::uint64_t word) {
-      h = (h ^ word) * 0x9e3779b97f4a7c15ull;
-      h ^= h >> 32;
-    };
-    mix(head);
-    mix(attribute ^ std::uint64_t{mask} << 32);
-    mix(pair(0));
-    mix(pair(1));
-    return h;
+    // The products do not wait for each other. They carry upwards only: the upper half comes down in the end.
+    std::uint64_t h = head * 0x9e3779b97f4a7c15 + attribute * 0xbf58476d1ce4e5b9 + mask * 0x94d049bb133111eb +
+                      pair(0) * 0xd6e8feb86659fd93 + pair(1) * 0xa0761d6478bd642f;
+    h = (h ^ h >> 32) * 0xe7037ed1a0b428db;
+    return h >> 32;
   }
 
  private:
