@@ -65,11 +65,13 @@ std::optional<std::uint64_t> held_by(const ir::Block& block, ValueId mask) {
 MayBeParked::MayBeParked(const ir::Function& function)
     : before_(function.blocks.size(), BitSet(function.mask_variables)) {
   std::vector<bool> reached(function.blocks.size());
+  std::vector<bool> is_pending(function.blocks.size());
   std::vector<BlockId> pending{0};
-  reached[0] = true;
+  reached[0] = is_pending[0] = true;
   while (!pending.empty()) {
     const BlockId block = pending.back();
     pending.pop_back();
+    is_pending[block] = false;
     const BitSet behind_block = behind(function, block);
     const Inst& last = function.blocks[block].insts.back();
     for (const BlockId successor : ir::successors(last)) {
@@ -83,6 +85,8 @@ MayBeParked::MayBeParked(const ir::Function& function)
       if (reached[successor] && all == before_[successor]) continue;
       reached[successor] = true;
       before_[successor] = all;
+      if (is_pending[successor]) continue;
+      is_pending[successor] = true;
       pending.push_back(successor);
     }
   }
