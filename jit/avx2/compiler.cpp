@@ -227,7 +227,7 @@ void Compiler::block(ir::BlockId id, bool full) {
     }
     if (annotate_) this->annotate(inst);
     follow_mode(inst);
-    forget_rows(inst);
+    if (!walks_.found.empty()) forget_rows(inst);
     regs.begin_inst(i);
     if (code_.ends_in_comparison() && i + 2 == insts.size()) {
       const x86::CondCode condition = emit::compare_scalars(*this, inst);

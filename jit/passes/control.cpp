@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <span>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "frontend/ir/float_ops.hpp"
 #include "jit/passes/liveness.hpp"
@@ -88,22 +88,6 @@ std::vector<Known> known_as_entered(const ir::Function& function, Known begin, T
   return entered;
 }
 
-/// The constants of a block that cr0 is computed from.
-class Constants {
- public:
-  void add(const Inst& inst) {
-    if (inst.op == Op::constant && is_dword(inst)) known_[inst.result] = static_cast<std::uint32_t>(inst.imm);
-  }
-  void add(ValueId value, std::uint32_t bits) { known_[value] = bits; }
-  Known of(ValueId value) const {
-    const auto found = known_.find(value);
-    return found == known_.end() ? Known() : found->second;
-  }
-
- private:
-  std::unordered_map<ValueId, std::uint32_t> known_;
-};
-
 /// The mode after a block.
 Known mode_behind(const ir::Function& function, ir::BlockId block, Known mode) {
   const auto& insts = function.blocks[block].insts;
@@ -113,28 +97,30 @@ Known mode_behind(const ir::Function& function, ir::BlockId block, Known mode) {
 }
 
 /// cr0.0, whose register is at `offset`, after a block; calls found(inst, bits) for what is computed from it.
+/// `known`: of each value, its number if it is a constant that cr0 may be computed from.
 template <class Block, class Found>
 Known control_behind(const ir::Function& function, Block& block, std::uint32_t offset, Known control,
-                     Found found) {
-  Constants known;
+                     std::vector<Known>& known, Found found) {
   for (auto& inst : block.insts) {
-    known.add(inst);
     if (touches(inst, offset)) {
       const bool whole =
           inst.op == Op::reg_write && inst.region.offset == offset && inst.mask == ir::no_value;
-      control = whole && is_dword(inst) ? known.of(function.arg(inst, 0)) : std::nullopt;
+      control = whole && is_dword(inst) ? known[function.arg(inst, 0)] : std::nullopt;
     }
-    if (!is_dword(inst)) continue;
-    Known bits;
+    if (!is_dword(inst) || inst.result_count == 0) continue;
+    Known& bits = known[inst.result];
+    bits.reset();  // it may have been known with what another path brings
+    if (inst.op == Op::constant) {
+      bits = static_cast<std::uint32_t>(inst.imm);
+      continue;
+    }
     if (inst.op == Op::reg_read && inst.region.offset == offset) {
       bits = control;
     } else if (inst.arg_count == 2) {
-      const Known a = known.of(function.arg(inst, 0)), b = known.of(function.arg(inst, 1));
+      const Known a = known[function.arg(inst, 0)], b = known[function.arg(inst, 1)];
       if (a && b) bits = combined(inst.op, *a, *b);
     }
-    if (!bits) continue;
-    known.add(inst.result, *bits);
-    found(inst, *bits);
+    if (bits) found(inst, *bits);
   }
   return control;
 }
@@ -174,12 +160,13 @@ ModeUse mode_use_of(const ir::Function& function) {
 }
 
 void fold_control(ir::Function& function, const KnownRegister& control) {
-  const auto entered = known_as_entered(function, control.value, [&](ir::BlockId block, Known known) {
-    return control_behind(function, std::as_const(function.blocks[block]), control.offset, known,
+  std::vector<Known> known(function.values.size());
+  const auto entered = known_as_entered(function, control.value, [&](ir::BlockId block, Known begin) {
+    return control_behind(function, std::as_const(function.blocks[block]), control.offset, begin, known,
                           [](const Inst&, std::uint32_t) {});
   });
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
-    control_behind(function, function.blocks[b], control.offset, entered[b], make_constant);
+    control_behind(function, function.blocks[b], control.offset, entered[b], known, make_constant);
 }
 
 }  // namespace eum::jit

@@ -2,7 +2,6 @@
 // Which bits of a block's integers are used.
 #include <bit>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
@@ -15,9 +14,9 @@ class DemandedBits {
 
   void find(const ir::Function& function, const ir::Block& block) {
     using ir::Op;
-    constants_.clear();
+    constants_.resize(function.values.size(), ~Bits{0});
     for (const ir::Inst& inst : block.insts)
-      if (inst.op == Op::constant) constants_.emplace(inst.result, inst.imm);
+      if (inst.op == Op::constant) constants_[inst.result] = inst.imm;
     for (auto i = block.insts.rbegin(); i != block.insts.rend(); ++i) {
       const ir::Inst& inst = *i;
       const auto args = function.args(inst);
@@ -45,7 +44,7 @@ class DemandedBits {
           demand(1, ~Bits{0});
           break;
         case Op::and_:
-          for (const unsigned k : {0u, 1u}) demand(k, wanted & constant(args[1 - k]));
+          for (const unsigned k : {0u, 1u}) demand(k, wanted & constants_[args[1 - k]]);
           break;
         case Op::or_:
         case Op::xor_:
@@ -84,12 +83,8 @@ class DemandedBits {
     if (value >= demanded_.size()) demanded_.resize(value + 1);
     return demanded_[value];
   }
-  Bits constant(ir::ValueId value) const {
-    const auto known = constants_.find(value);
-    return known == constants_.end() ? ~Bits{0} : known->second;
-  }
   std::vector<Bits> demanded_;
-  std::unordered_map<ir::ValueId, Bits> constants_;
+  std::vector<Bits> constants_;  // of each value: the constant that it is, or all bits
 };
 
 }  // namespace eum::jit

@@ -37,8 +37,6 @@ class BlockComponents {
         out_(function) {}
 
   void run(Block& block) {
-    if (std::ranges::none_of(block.insts, [&](const Inst& inst) { return is_of_pairs(function_, inst); }))
-      return;
     for (const Inst& inst : block.insts)
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = &inst;
     for (const Inst& inst : block.insts) count(inst);
@@ -284,11 +282,8 @@ class BlockComponents {
 }  // namespace
 
 void join_components(Function& function) {
-  if (std::ranges::none_of(function.accesses,
-                           [](const MemoryAccess& access) { return are_pairs(access.components); }))
-    return;
-  BlockComponents components(function);
-  for (Block& block : function.blocks) components.run(block);
+  run_on_blocks_with<BlockComponents>(function,
+                                      [&](const Inst& inst) { return is_of_pairs(function, inst); });
 }
 
 }  // namespace eum::jit

@@ -146,13 +146,12 @@ void Liveness::solve(const Before& before) {
 /// Which channel's bytes begin at the start of the slot, and how many bytes belong to one channel, of which
 /// the element may be any part.
 Mapping Liveness::mapping_of(const Inst& inst, unsigned first_lane, unsigned slot) const {
-  const int stride = inst.region.stride(inst.lanes), element = static_cast<int>(ir::size_of(inst.type));
-  const int lane_bytes = stride > 0 ? stride * element : 0, offset = static_cast<int>(inst.region.offset);
-  if (lane_bytes == 0) return LiveState::any;
-  const int within = offset % lane_bytes;
-  const int distance = static_cast<int>(slot * slot_bytes_) - (offset - within);
-  if (within + element > lane_bytes || distance % lane_bytes != 0) return LiveState::any;
-  const int lane = static_cast<int>(first_lane) + distance / lane_bytes;
+  const int stride = inst.region.stride(inst.lanes);
+  if (stride <= 0) return LiveState::any;
+  const unsigned element = ir::size_of(inst.type), lane_bytes = static_cast<unsigned>(stride) * element;
+  const unsigned offset = inst.region.offset, begin = slot * slot_bytes_;
+  if (offset % lane_bytes + element > lane_bytes || begin % lane_bytes != 0) return LiveState::any;
+  const unsigned lane = first_lane + begin / lane_bytes - offset / lane_bytes;
   return static_cast<Mapping>(0x4000 | ((lane & 0x7f) << 7) | (lane_bytes & 0x7f));
 }
 
