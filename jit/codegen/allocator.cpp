@@ -67,10 +67,11 @@ void Allocator::end_inst(const CodeInst& inst) {
 void Allocator::release(ValueId value) {
   Value& v = values_[value];
   if (v.kind == ValueKind::Mask && target_.mask_registers != 0) masks.drop(value);
-  for (unsigned c = 0; c < v.chunks; ++c) {
-    Place& p = values_.place(value, c);
-    if (p.reg >= 0) vector_file_.drop(static_cast<std::size_t>(p.reg), VectorRef::value(value, c));
-    release_copy(p, true);
+  const std::span<Place> places = values_.places(value);
+  for (unsigned c = 0; c < places.size(); ++c) {
+    if (places[c].reg >= 0)
+      vector_file_.drop(static_cast<std::size_t>(places[c].reg), VectorRef::value(value, c));
+    release_copy(places[c], true);
   }
   if (v.kind == ValueKind::Vector) return;
   if (v.general.reg >= 0) generals.owner_[static_cast<std::size_t>(v.general.reg)] = ir::no_value;

@@ -3,6 +3,7 @@
 // accessed.
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "jit/codegen/block_code.hpp"
@@ -68,6 +69,10 @@ class Values {
   Place& place(ir::ValueId id, unsigned chunk) { return places_[values_[id].first_place + chunk]; }
   const Place& place(ir::ValueId id, unsigned chunk) const {
     return places_[values_[id].first_place + chunk];
+  }
+  /// The places of all its chunks.
+  std::span<Place> places(ir::ValueId id) {
+    return std::span(places_).subspan(values_[id].first_place, values_[id].chunks);
   }
   /// The place of a chunk of a mask's form with lanes of `width` bytes: places of the first form come before
   /// those of the others.

@@ -26,6 +26,7 @@ class BlockReads {
 
   void run(Block& block) {
     needs_.begin(block);
+    if (std::ranges::none_of(block.insts, [&](const Inst& inst) { return uses_under_mask(inst); })) return;
     out_.clear();
     insts_ = block.insts;
     masks_.clear();
@@ -56,6 +57,16 @@ class BlockReads {
   static bool is_packed(const Inst& inst) {
     return size_of(inst.type) == WriteTimes::granule && inst.region.offset % WriteTimes::granule == 0 &&
            inst.region.stride(inst.lanes) == 1;
+  }
+
+  /// Whether a candidate is an operand of which only lanes under a mask are needed.
+  bool uses_under_mask(const Inst& inst) const {
+    const auto is_read = [&](ValueId value) {
+      const Inst* definition = needs_.definition(value);
+      return definition && is_candidate(*definition);
+    };
+    return is_lanewise(inst.op) && needs_.of_results(inst).what == Need::Under &&
+           std::ranges::any_of(function_.args(inst), is_read);
   }
 
   void note(const Inst& inst) {
