@@ -303,16 +303,11 @@ void BlockCode::fold(ir::BlockId block, bool full) {
 }
 
 bool BlockCode::needed(CodeInst& inst, MaskUse use, const LiveState& live, bool full_here) const {
+  for (unsigned k = 0; k < inst.result_count; ++k)
+    if (is_used_[inst.result + k]) return true;
   if (may_leave(inst.op)) return true;
-  switch (info(inst.op).effect) {
-    case ir::Effect::Pure:
-    case ir::Effect::ReadsState:
-      for (unsigned k = 0; k < inst.result_count; ++k)
-        if (is_used_[inst.result + k]) return true;
-      return false;
-    default:
-      break;
-  }
+  const ir::Effect effect = info(inst.op).effect;
+  if (effect == ir::Effect::Pure || effect == ir::Effect::ReadsState) return false;
   if (inst.op == Op::flag_write) {
     const bool by_channel = use.role == MaskRole::ExecutionMerge;
     return live.active_flags.any_in_range(inst.imm, inst.lanes) ||

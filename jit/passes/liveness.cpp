@@ -88,13 +88,12 @@ bool Liveness::is_written_for(const Inst& write, const LiveState& live) const {
 }
 
 bool Liveness::wants(const Inst& inst, const LiveState& live, const UsedValues& used) const {
+  for (unsigned k = 0; k < inst.result_count; ++k)
+    if (used[inst.result + k]) return true;
   if (ir::may_leave(inst.op)) return true;
   if (inst.op == Op::reg_write || inst.op == Op::flag_write) return is_written_for(inst, live);
   const ir::Effect effect = ir::info(inst.op).effect;
-  if (effect != ir::Effect::Pure && effect != ir::Effect::ReadsState) return true;
-  for (unsigned k = 0; k < inst.result_count; ++k)
-    if (used[inst.result + k]) return true;
-  return false;
+  return effect != ir::Effect::Pure && effect != ir::Effect::ReadsState;
 }
 
 void Liveness::solve_again(const Before& before) {
