@@ -262,8 +262,9 @@ class Compiler {
   unsigned next_lane_site() { return lane_sites_++ % Frame::scattered_counters; }
 
   // ---- Atomics and fences
-  /// Goes to the label if Environment::exclusive is set. Changes flags.
+  /// Go to the label if Environment::exclusive is set, or is not. Change flags.
   void skip_if_exclusive(asmjit::Label to);
+  void go_unless_exclusive(asmjit::Label to);
   /// A lock prefix for the next instruction, skipped if Environment::exclusive is set. Changes flags.
   void lock_unless_exclusive();
   /// Orders stores before later loads, as mfence does, in about half the time.
@@ -356,6 +357,7 @@ class Compiler {
   // entry.cpp
   BatchCode batch_code() const;
   void environment();
+  void test_exclusive();
   void own_environment();
   void copy_words(x86::Gp from, std::initializer_list<std::pair<int, std::size_t>> words);
   void enter();

@@ -81,9 +81,18 @@ void Compiler::environment() {
 }
 
 void Compiler::skip_if_exclusive(asmjit::Label to) {
+  test_exclusive();
+  a.jne(to);
+}
+
+void Compiler::go_unless_exclusive(asmjit::Label to) {
+  test_exclusive();
+  a.je(to);
+}
+
+void Compiler::test_exclusive() {
   asks_for_exclusive_ = true;
   a.cmp(x86::ptr(x86::rsp, Frame::exclusive, 1), 0);
-  a.jne(to);
 }
 
 void Compiler::lock_unless_exclusive() {

@@ -237,6 +237,13 @@ bool BlockCode::write_parts(const CodeInst& write, std::size_t index) {
   return true;
 }
 
+/// Whether the access is known to be by runs in the version for all channels.
+bool BlockCode::is_run_of_all(ir::BlockId block, std::size_t index) const {
+  const std::span<const ScalarRun> runs = runs_.of(block, true);
+  const auto run = std::ranges::lower_bound(runs, index, {}, &ScalarRun::index);
+  return run != runs.end() && run->index == index && run->run.run != 0;
+}
+
 void BlockCode::fold(ir::BlockId block, bool full) {
   folded_.clear();
   origin_.clear();
@@ -267,6 +274,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
     inst.mask = resolve(inst.mask);
     begin_results(inst);
     if (!fold_inst(inst, full)) continue;
+    if (!full && inst.op == Op::store) inst.is_run_of_all = is_run_of_all(block, i);
     while (!runs.empty() && runs.front().index < i) runs = runs.subspan(1);
     if (!runs.empty() && runs.front().index == i) {
       const ScalarRun& run = runs.front();

@@ -26,6 +26,8 @@ struct CodeInst : ir::Inst {
   /// the one with the address of each lane; `linear` says how the others follow. 0: not by runs.
   std::uint8_t runs = 0;
   LinearRun linear;
+  /// For a store in a version for some channels: with all channels active it would be known to be by runs.
+  bool is_run_of_all = false;
   /// For an access of four dwords per lane: registers hold them in memory order, see interleaved.hpp.
   bool interleaved = false;
   /// The guest ip of the latter half of the lanes, if the access combines two of the guest's.
@@ -95,6 +97,7 @@ class BlockCode {
   bool write_parts(const CodeInst& write, std::size_t index);
   void add_first_lanes(CodeInst& inst, const ScalarRun& run);
   void access_by_runs(CodeInst& inst, const ScalarRun& run);
+  bool is_run_of_all(ir::BlockId block, std::size_t index) const;
   void make_constant(CodeInst& inst, std::uint32_t bits);
   void find_full(bool full);
   void drop_dead(ir::BlockId block, bool full);

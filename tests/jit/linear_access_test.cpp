@@ -105,7 +105,9 @@ void check_site(const Site& site, unsigned run) {
   const bool reduced = eum::test::reduced_by_environment().left != Optimisations();
   for (const auto& engine : other_engines()) {
     const auto plain = compile(*engine, false), promised = compile(*engine, true);
-    if (plain->code_bytes() != 0 && !reduced) CHECK(promised->code_bytes() <= plain->code_bytes());
+    // Masked stores of bytes and words are only looked at for runs where there may be one.
+    const bool looks = site.store && site.masked && size_of(site.type) < 4;
+    if (plain->code_bytes() != 0 && !reduced && !looks) CHECK(promised->code_bytes() <= plain->code_bytes());
     static World expected, found;
     for (const std::uint32_t base :
          {0u,      4u,       40u,      64u,         100u,        168u,        480u,
@@ -117,7 +119,7 @@ void check_site(const Site& site, unsigned run) {
       if (site.masked) on = static_cast<std::uint32_t>(random() & (random() | 0xff00ff00));
       if (site.masked && random() % 8 == 0) on = 0;
       const auto place = [&](World& world) {
-        world.reset(function, base);
+        world.reset(function, base / 4);
         world.masks()[0] = on & lane_mask(site.lanes);
         for (unsigned lane = 0; lane < site.lanes; ++lane) {
           const auto id = static_cast<std::uint16_t>(lane % run + run * (lane / run % 2 == 0 ? 3 : 1));

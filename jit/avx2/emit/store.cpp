@@ -11,7 +11,8 @@ namespace {
 class StoreSite : public LaneSite {
  public:
   StoreSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsigned lanes)
-      : LaneSite(c, inst, first_lane, lanes) {
+      : LaneSite(c, inst, first_lane, lanes),
+        merges_(masked() && element() < 4 && components() == 1 && inst.is_run_of_all) {
     fetch_mask_bits();
     for (unsigned k = 0; k < components(); ++k)
       for (unsigned i = 0; i < vectors(); ++i) data_.push_back(c.v.use(data(k), first_chunk() + i));
@@ -24,8 +25,8 @@ class StoreSite : public LaneSite {
     auto& a = c_.a;
     slow_ = a.newLabel();
     done_ = a.newLabel();
-    // There are no masked stores of bytes or words.
-    const unsigned stride = masked() && (element() < 4 || components() > 2) ? 0 : possible(row_stride());
+    const unsigned stride =
+        masked() && !merges_ && (element() < 4 || components() > 2) ? 0 : possible(row_stride());
     if (masked() && (stride == 0 || rows() > 1)) {  // skips long checks and slow stores
       a.test(reg.mask.r32(), reg.mask.r32());
       a.jz(done_);
@@ -34,6 +35,7 @@ class StoreSite : public LaneSite {
     locate(slow_);
     if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
+      if (merges_ && !of_one_host_thread()) c_.go_unless_exclusive(spread);
       count_scattered();
       go_if_scattered();
       if (masked()) {
@@ -337,8 +339,24 @@ class StoreSite : public LaneSite {
         site.c_.a.jmp(site.done_);
       });
     }
+    if (element() < 4) return merge_narrow(memory);
     for (unsigned row = 0; row < rows(); ++row)
       store_row_under_mask(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride);
+  }
+
+  void merge_narrow(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    const x86::Mem at = memory.at(component_offset(0), bytes());
+    narrow_mask(t);
+    if (bytes() == 32) {
+      a.vmovups(u, at);
+      a.vpblendvb(u, u, from(0), t);
+      return (void)a.vmovups(at, u);
+    }
+    const x86::Xmm merged = u.xmm();
+    bytes() == 16 ? a.vmovups(merged, at) : a.vmovq(merged, at);
+    a.vpblendvb(merged, merged, from(0).xmm(), t.xmm());
+    bytes() == 16 ? a.vmovups(at, merged) : a.vmovq(at, merged);
   }
 
   void store_row_under_mask(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset) const {
@@ -436,6 +454,9 @@ class StoreSite : public LaneSite {
   }
 
   std::vector<x86::Ymm> data_;
+  /// Whether bytes or words under a mask, for which there are no stores, are merged with what is in memory if
+  /// they are a run and no other host thread writes it.
+  bool merges_;
   bool streamed_ = false;
   x86::Gp first_byte_;        ///< of a stream
   bool past_caches_ = false;  ///< whether put() bypasses the caches
