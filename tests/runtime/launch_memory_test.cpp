@@ -134,3 +134,27 @@ TEST_CASE("memory that goes between steps is gone for the guest") {
   REQUIRE((*dispatch)->fault());
   CHECK((*dispatch)->fault()->fault.kind == jit::FaultKind::OutOfBounds);
 }
+
+TEST_CASE("the walks of a launch have the memory to themselves if the device's options say so") {
+  for (const bool exclusive : {false, true}) {
+    auto program = load_program(binaries::corpus("saxpy.zebin"));
+    REQUIRE(program);
+    auto device =
+        Device::create({.engine = jit::EngineKind::avx2, .workers = 1, .exclusive_memory = exclusive});
+    REQUIRE(device);
+    auto module = Module::create(**device, std::move(*program));
+    REQUIRE(module);
+    const auto buffer = (*device)->allocate(4096, "x");
+    REQUIRE(buffer);
+    NdRange range;
+    range.global = {64, 1, 1};
+    auto launch = Launch::prepare(**module, (*module)->program().kernels[0],
+                                  std::vector<ArgumentValue>{by_value(2.0f), BufferValue{buffer->surface()},
+                                                             BufferValue{buffer->surface()}, by_value(64)},
+                                  range);
+    REQUIRE(launch);
+    const auto commands = launch->commands();
+    REQUIRE(commands);
+    for (const WalkerCommand& command : *commands) CHECK(command.exclusive == exclusive);
+  }
+}

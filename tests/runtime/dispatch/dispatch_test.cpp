@@ -2,9 +2,11 @@
 // that the number of workers changes nothing.
 #include "runtime/dispatch/dispatch.hpp"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "runtime/fault_report.hpp"
 #include "tests/runtime/dispatch/walked.hpp"
@@ -404,6 +406,28 @@ TEST_CASE("atomics count right on any number of workers, in memory of the dispat
         CHECK_FALSE(w.done(workers).fault);
         CHECK(w.data == std::vector<std::uint32_t>{groups * 16, 0 - groups * 16, 0, 0});
       }
+}
+
+TEST_CASE("atomics of a walk that shares its memory are atomic to threads of the host", "[dispatch]") {
+  Walked w(
+      "b0: ip 0 count 1\n  %a = constant.u32x8 0\n  %one = constant.u32x8 1\n"
+      "  atomic.u32x8 add surface0[%a], %one\n  %old = atomic.u32x8 add surface0[%a], %one\n  exit\n",
+      jit::EngineKind::avx2);
+  w.output(1);
+  constexpr std::uint32_t groups = 1u << 19;
+  w.command.groups = {groups, 1, 1};
+  std::atomic<bool> begun = false, done = false;
+  std::uint32_t added = 0;
+  std::thread host([&] {
+    const std::atomic_ref<std::uint32_t> shared(w.data[0]);
+    for (begun = true; !done; ++added) ++shared;
+  });
+  while (!begun) std::this_thread::yield();
+  const Outcome outcome = w.done(1);
+  done = true;
+  host.join();
+  CHECK_FALSE(outcome.fault);
+  CHECK(w.data[0] == groups * 16 + added);
 }
 
 TEST_CASE("scratch is a thread's own while it runs, zeroed, at the place that r0.5 names", "[dispatch]") {
