@@ -383,8 +383,8 @@ void BlockCode::find_full(bool full) {
     const std::uint32_t* mask = constant(set->args[0]);
     const bool all = mask && *mask == lane_mask(function_.simd);
     const auto next = std::find_if(set + 1, folded_.end(), sets_mask);
-    if (!all)
-      for (auto inst = set + 1; inst != next; ++inst) is_full_[inst - folded_.begin()] = false;
+    const auto first = is_full_.begin();
+    if (!all) std::fill(first + (set + 1 - folded_.begin()), first + (next - folded_.begin()), false);
     set = next;
   }
 }
