@@ -136,8 +136,8 @@ struct Environment {
   std::uint32_t sampler_count = 0;
   mem::image::KernelCache* image_kernels = nullptr;  ///< may be null: images are accessed by definition
   std::uint32_t sampler_table = 0;  ///< the pointer in a sampler message's header that means samplers[0]
-  /// Whether no other host thread accesses the memory while the thread runs: atomics then need no lock, and
-  /// stores no fence.
+  /// Whether no other host thread accesses the memory while the thread runs: atomics then need no lock,
+  /// stores no fence, and stores under a mask may write back bytes that they do not change.
   bool exclusive = false;
   mem::image::StateHeap heap = {};  ///< of bindless surfaces and samplers
 };

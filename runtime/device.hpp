@@ -37,8 +37,8 @@ struct DeviceOptions {
   bool exact_registers = false;
   bool listing = false;  ///< translations keep what jit::Executable::host_map needs, for profiles
   /// Whether nobody else accesses the device's memory while a dispatch runs: no thread of the host by
-  /// Buffer::host, no other device that has mapped the same bytes. Atomics then need no lock while a single
-  /// worker runs.
+  /// Buffer::host, no other device that has mapped the same bytes. While a single worker runs, atomics then
+  /// need no lock, and stores under a mask may write back bytes that they do not change.
   bool exclusive_memory = false;
   bool check_bounds = false;  ///< launches report accesses beyond surfaces (LaunchReport), and run slower
   jit::Limits limits = {};    ///< of the translation of one kernel

@@ -71,8 +71,7 @@ struct WalkerCommand {
   ScratchSpace scratch;                         ///< has at least `slots` slots if its `bytes` is not 0
   std::uint64_t budget = default_budget;        ///< guest instructions that one thread may execute
   const jit::BoundsObserver* bounds = nullptr;  ///< may be null
-  /// Whether only this dispatch accesses its memory while step() runs. While one worker runs alone, atomics
-  /// then need no lock.
+  /// Whether only this dispatch accesses its memory while step() runs; see DeviceOptions::exclusive_memory.
   bool exclusive = false;
 
   /// Bits 31:5 of r0.3, the pointer to the table of samplers.
