@@ -1,8 +1,8 @@
-// Integer quotients of up to 32 bits, by floats. a/b is at least 1/b away from the next integer, unless it is one. If a and b
-// are below 2^23, neighbouring f32 are closer than that, and below 2^32 neighbouring f64 are: in every
-// rounding mode the division, truncated to an integer, is exact. If every lane has the same divisor, f64
-// needs one division: a times 1/b, increased by 2^-49, is never below a/b (1/b and the product are each off
-// by 2^-52 at most), and above it by less than a/b * 2^-48, which is less than 1/b.
+// Integer quotients of up to 32 bits, by floats. a/b is at least 1/b away from the next integer, unless it is
+// one. If a and b are below 2^23, neighbouring f32 are closer than that, and below 2^32 neighbouring f64 are:
+// in every rounding mode the division, truncated to an integer, is exact. If every lane has the same divisor,
+// f64 needs one division: a times 1/b, increased by 2^-49, is never below a/b (1/b and the product are each
+// off by 2^-52 at most), and above it by less than a/b * 2^-48, which is less than 1/b.
 #include "jit/avx2/emit/formula.hpp"
 #include "jit/avx2/emit/long_quotient.hpp"
 
