@@ -26,6 +26,7 @@ unsigned Signature::fixed_count(const ValueRule& rule) const {
 }
 
 unsigned Signature::count(const ValueRules& rules, const ValueRule& rule, unsigned found) const {
+  if (rule.count == CountRule::One) return 1;  // most of them
   if (rule.count != CountRule::Any) return fixed_count(rule);
   for (const ValueRule& other : rules) found -= std::min(found, fixed_count(other));
   return found;
@@ -33,7 +34,7 @@ unsigned Signature::count(const ValueRules& rules, const ValueRule& rule, unsign
 
 unsigned Signature::total(const ValueRules& rules, unsigned found) const {
   unsigned sum = 0;
-  for (const ValueRule& rule : rules) sum += rule.count == CountRule::One ? 1 : count(rules, rule, found);
+  for (const ValueRule& rule : rules) sum += count(rules, rule, found);
   return sum;
 }
 
@@ -75,7 +76,7 @@ ValueInfo Signature::apply(const ValueRule& rule) const {
 
 ValueInfo Signature::value(const ValueRules& rules, unsigned found, unsigned k) const {
   for (const ValueRule& rule : rules) {
-    const unsigned of_rule = rule.count == CountRule::One ? 1 : count(rules, rule, found);
+    const unsigned of_rule = count(rules, rule, found);
     if (k < of_rule) return apply(rule);
     k -= of_rule;
   }

@@ -16,15 +16,12 @@ namespace {
 
 using namespace ir;
 
-/// Whether components are pairs: 0 and 1, 2 and 3, ...
-bool are_pairs(std::uint64_t components) {
+/// Whether the op loads or stores pairs of dwords: components 0 and 1, 2 and 3, ...
+bool is_of_pairs(const Function& function, const Inst& inst) {
+  if ((inst.op != Op::load && inst.op != Op::store) || size_of(inst.type) != 4) return false;
+  const std::uint64_t components = function.access(inst).components;
   constexpr std::uint64_t even = 0x5555555555555555;
   return (components & even) == (components >> 1 & even);
-}
-/// Whether the op loads or stores pairs of dwords.
-bool is_of_pairs(const Function& function, const Inst& inst) {
-  return (inst.op == Op::load || inst.op == Op::store) && size_of(inst.type) == 4 &&
-         are_pairs(function.access(inst).components);
 }
 
 class BlockComponents {

@@ -26,7 +26,7 @@ class BlockNegations {
       const bool replaced = info(inst.op).shape == Shape::Compare ? compare(inst)
                             : inst.op == Op::convert              ? choose(inst)
                                                                   : false;
-      if (!replaced) out_.keep(inst);
+      replaced ? out_.let_last_define(inst.result) : out_.keep(inst);
       changed |= replaced;
     }
     if (changed) out_.replace(block);
@@ -90,17 +90,8 @@ class BlockNegations {
   ValueId is_lowest(ValueId value, const Inst& at) {
     return append(Op::cmp_eq, at, {value, append(Op::constant, at, {}, lowest)});
   }
-  /// The last op defines the result of `inst`.
-  bool finish(const Inst& inst) {
-    Inst last = out_.insts().back();
-    out_.insts().pop_back();
-    function_.values.pop_back();
-    last.result = inst.result;
-    out_.keep(last);
-    return true;
-  }
 
-  /// True: it is replaced.
+  /// True: the last op of out_ replaces it.
   bool compare(const Inst& inst) {
     const auto numbers = operands(inst);
     if (!numbers) return false;
@@ -109,7 +100,7 @@ class BlockNegations {
     const ValueId negated = append(Op::neg, inst, {a.is_negated ? x : y});
     const ValueId order =
         a.is_negated ? append(inst.op, inst, {negated, y}) : append(inst.op, inst, {x, negated});
-    if (!(a.is_negated ? a : b).may_exceed()) return finish(inst);
+    if (!(a.is_negated ? a : b).may_exceed()) return true;
     // The negated lowest number is above all others.
     const bool is_true =
         inst.op == Op::cmp_ne || (a.is_negated ? inst.op == Op::cmp_gt || inst.op == Op::cmp_ge
@@ -117,10 +108,10 @@ class BlockNegations {
     const ValueId exceeds = is_lowest(a.is_negated ? x : y, inst);
     Inst both = make_op(is_true ? Op::or_ : Op::andn, Type::m, inst.lanes, inst.guest_ip);
     out_.append(both, {exceeds, order});
-    return finish(inst);
+    return true;
   }
 
-  /// The low bits of a minimum or maximum.
+  /// The same for the low bits of a minimum or maximum.
   bool choose(const Inst& inst) {
     if (inst.from != Type::s64 || !is_int(inst.type) || size_of(inst.type) != 4) return false;
     const Inst* found = out_.definition(function_.arg(inst, 0));
@@ -139,7 +130,7 @@ class BlockNegations {
       cast.from = Type::s32;
       out_.append(cast, {result});
     }
-    return finish(inst);
+    return true;
   }
 
   Function& function_;
@@ -149,8 +140,8 @@ class BlockNegations {
 }  // namespace
 
 void negations(Function& function) {
-  BlockNegations negations(function);
-  for (Block& block : function.blocks) negations.run(block);
+  run_on_blocks_with<BlockNegations>(
+      function, [](const Inst& inst) { return inst.op == Op::neg && inst.type == Type::s64; });
 }
 
 }  // namespace eum::jit

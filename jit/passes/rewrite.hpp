@@ -135,6 +135,12 @@ class NewBlock {
     insts_.push_back(inst);
     return inst.result;
   }
+  /// The op that has just been appended defines `result`, a value of before, rather than a new one.
+  void let_last_define(ir::ValueId result) {
+    insts_.back().result = result;
+    function_.values.pop_back();
+    definitions_[result] = static_cast<std::uint32_t>(insts_.size() - 1);
+  }
   /// The instruction that defines a value, if it has been added already; valid until the next one is added.
   const ir::Inst* definition(ir::ValueId value) const {
     if (value >= definitions_.size() || definitions_[value] >= insts_.size()) return nullptr;

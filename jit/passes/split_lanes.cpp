@@ -316,8 +316,7 @@ void SplitLanes::make_whole(ValueId value) {
   ValueId sum = its.values[0];
   for (unsigned part = 1; part < its.count; ++part)
     sum = out_.append(make_op(Op::concat, type, (part + 1) * its.lanes, guest_ip_), {sum, its.values[part]});
-  out_.insts().back().result = value;
-  function_.values.pop_back();
+  out_.let_last_define(value);
 }
 
 }  // namespace

@@ -224,8 +224,7 @@ class StridedConversions {
         value = op2(Op::and_, value, constant_like(value, (1u << bits) - 1, original), original);
     }
     if (function_.values[value].type == original.type) {
-      out_.insts().back().result = original.result;
-      function_.values.pop_back();
+      out_.let_last_define(original.result);
       return true;
     }
     if (source.container.bytes == 4 && is_float(original.type)) value = bitcast(value, Type::s32, original);

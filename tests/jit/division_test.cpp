@@ -30,46 +30,54 @@ std::uint32_t dividend(std::uint32_t divisor, Random& random) {
 }
 
 template <class T>
-void check(std::string_view type, bool one_divisor, bool rest_alone) {
-  const std::string text = fmt::format(
-      "kernel @k simd 8 family gen9 file 512 slot 32 masks 1\nb0: ip 0 count 1\n"
-      "  %a = reg_read.{0}x8 r1<1;1,0>\n{1}"
-      "{2}  %r = rem.{0}x8 %a, %b\n  reg_write.{0}x8 r4<1;1,0>, %r\n  exit\n",
-      type,
-      one_divisor ? fmt::format("  %s = reg_read.{0}x1 r2<1;1,0>\n  %b = splat.{0}x8 %s\n", type)
-                  : fmt::format("  %b = reg_read.{0}x8 r2<1;1,0>\n", type),
-      rest_alone ? "" : fmt::format("  %q = quot.{0}x8 %a, %b\n  reg_write.{0}x8 r3<1;1,0>, %q\n", type));
-  const auto parsed = ir::parse(text);
-  REQUIRE(parsed);
+using Lanes = std::array<std::make_unsigned_t<T>, 8>;
+
+struct Form {
+  std::string_view type;
+  unsigned lanes = 8;
+  bool one_divisor = false;
+  bool rest_alone = false;
+
+  ir::Function function() const {
+    const std::string text = fmt::format(
+        "kernel @k simd 8 family gen9 file 512 slot 32 masks 1\nb0: ip 0 count 1\n"
+        "  %a = reg_read.{0}x{1} r1<1;1,0>\n{2}{3}"
+        "  %r = rem.{0}x{1} %a, %b\n  reg_write.{0}x{1} r7<1;1,0>, %r\n  exit\n",
+        type, lanes,
+        one_divisor ? fmt::format("  %s = reg_read.{0}x1 r3<1;1,0>\n  %b = splat.{0}x{1} %s\n", type, lanes)
+                    : fmt::format("  %b = reg_read.{0}x{1} r3<1;1,0>\n", type, lanes),
+        rest_alone
+            ? ""
+            : fmt::format("  %q = quot.{0}x{1} %a, %b\n  reg_write.{0}x{1} r5<1;1,0>, %q\n", type, lanes));
+    auto parsed = ir::parse(text);
+    REQUIRE(parsed);
+    return std::move(*parsed);
+  }
+};
+
+/// choose(random, round, a, b) sets dividends and divisors.
+template <class T, class Choose>
+void check(const Form& form, unsigned rounds, Choose choose) {
+  const ir::Function function = form.function();
   World world;
   for (const auto& engine : other_engines()) {
-    const auto executable = compiled(*engine, *parsed);
+    const auto executable = compiled(*engine, function);
     Random random(7);
-    for (unsigned round = 0; round < 4000 / EUMULATE_STEP; ++round) {
-      world.reset(*parsed, 1);
+    for (unsigned round = 0; round < rounds / EUMULATE_STEP; ++round) {
+      world.reset(function, 1);
       world.masks()[0] = 0xff;
       world.state().fp_mode = round % 4 << cr0_bit::Rounding;
-      std::array<std::uint32_t, 8> a, b;
-      for (unsigned i = 0; i < 8; ++i) {
-        const bool edge = random() % 3 == 0;
-        b[i] = edge ? edges[random() % edges.size()]
-                    : static_cast<std::uint32_t>(random() >> (32 + random() % 32));
-        if (one_divisor) b[i] = b[0];
-        a[i] = dividend(b[i], random);
-        // Every third round has small numbers only, so that the short path is taken.
-        if (round % 3 == 0) a[i] &= 0x7fffff;
-      }
-      if (round % 3 == 0)
-        for (std::uint32_t& divisor : b) divisor &= 0x7fffff;
-      std::memcpy(world.file() + 32, a.data(), 32);
-      std::memcpy(world.file() + 64, b.data(), 32);
+      Lanes<T> a{}, b{};
+      choose(random, round, a, b);
+      std::memcpy(world.file() + 32, a.data(), sizeof a);
+      std::memcpy(world.file() + 96, b.data(), sizeof b);
       REQUIRE(world.run(*executable).status == Status::Exited);
       std::array<T, 8> quotients, rests;
-      std::memcpy(quotients.data(), world.file() + 96, 32);
-      std::memcpy(rests.data(), world.file() + 128, 32);
-      for (unsigned i = 0; i < 8; ++i) {
+      std::memcpy(quotients.data(), world.file() + 160, sizeof quotients);
+      std::memcpy(rests.data(), world.file() + 224, sizeof rests);
+      for (unsigned i = 0; i < form.lanes; ++i) {
         const T x = static_cast<T>(a[i]), y = static_cast<T>(b[i]);
-        const bool is_right = rest_alone || quotients[i] == ir::eval_lane<ir::Op::quot>(x, y);
+        const bool is_right = form.rest_alone || quotients[i] == ir::eval_lane<ir::Op::quot>(x, y);
         if (is_right && rests[i] == ir::eval_lane<ir::Op::rem>(x, y)) continue;
         FAIL(engine->name() << " " << x << " / " << y << " is " << quotients[i] << " rest " << rests[i]
                             << ", rounding mode " << round % 4);
@@ -78,52 +86,37 @@ void check(std::string_view type, bool one_divisor, bool rest_alone) {
   }
 }
 
-/// The same for 64 bits: quotients of every magnitude, among them those above 2^48, and divisors of 0.
 template <class T>
-void check_long(std::string_view type, unsigned lanes, bool is_used) {
-  using U = std::make_unsigned_t<T>;
-  const std::string text = fmt::format(
-      "kernel @k simd 8 family gen9 file 512 slot 32 masks 1\nb0: ip 0 count 1\n"
-      "  %a = reg_read.{0}x{1} r1<1;1,0>\n  %b = reg_read.{0}x{1} r3<1;1,0>\n"
-      "{2}  %r = rem.{0}x{1} %a, %b\n  reg_write.{0}x{1} r7<1;1,0>, %r\n  exit\n",
-      type, lanes,
-      is_used ? fmt::format("  %q = quot.{0}x{1} %a, %b\n  reg_write.{0}x{1} r5<1;1,0>, %q\n", type, lanes)
-              : "");
-  const auto parsed = ir::parse(text);
-  REQUIRE(parsed);
-  World world;
-  for (const auto& engine : other_engines()) {
-    const auto executable = compiled(*engine, *parsed);
-    Random random(9);
+void check_short(const Form& form) {
+  check<T>(form, 4000, [&](Random& random, unsigned round, Lanes<T>& a, Lanes<T>& b) {
+    for (unsigned i = 0; i < 8; ++i) {
+      const bool edge = random() % 3 == 0;
+      b[i] = edge ? edges[random() % edges.size()]
+                  : static_cast<std::uint32_t>(random() >> (32 + random() % 32));
+      if (form.one_divisor) b[i] = b[0];
+      a[i] = dividend(b[i], random);
+      // Every third round has small numbers only, so that the short path is taken.
+      if (round % 3 == 0) a[i] &= 0x7fffff;
+    }
+    if (round % 3 == 0)
+      for (std::uint32_t& divisor : b) divisor &= 0x7fffff;
+  });
+}
+
+/// Quotients of every magnitude, among them those above 2^48, and divisors of 0.
+template <class T>
+void check_long(const Form& form) {
+  check<T>(form, 6000, [&](Random& random, unsigned, Lanes<T>& a, Lanes<T>& b) {
     const auto number = [&] {
       return random() % 6 == 0 ? interesting_bits(random) : random() >> random() % 64;
     };
-    for (unsigned round = 0; round < 6000 / EUMULATE_STEP; ++round) {
-      world.reset(*parsed, 1);
-      world.masks()[0] = 0xff;
-      world.state().fp_mode = round % 4 << cr0_bit::Rounding;
-      std::array<U, 8> a{}, b{};
-      for (unsigned i = 0; i < lanes; ++i) {
-        b[i] = number() * (random() % 4 == 0 ? ~U{0} : 1);
-        const U product = b[i] == 0 ? 0 : number() / b[i] * b[i];
-        a[i] = random() % 3 == 0 ? number() : product + random() % 3 - 1;
-        if (random() % 4 == 0) a[i] = -a[i];
-      }
-      std::memcpy(world.file() + 32, a.data(), 64);
-      std::memcpy(world.file() + 96, b.data(), 64);
-      REQUIRE(world.run(*executable).status == Status::Exited);
-      std::array<T, 8> quotients, rests;
-      std::memcpy(quotients.data(), world.file() + 160, 64);
-      std::memcpy(rests.data(), world.file() + 224, 64);
-      for (unsigned i = 0; i < lanes; ++i) {
-        const T x = static_cast<T>(a[i]), y = static_cast<T>(b[i]);
-        const bool is_right = !is_used || quotients[i] == ir::eval_lane<ir::Op::quot>(x, y);
-        if (is_right && rests[i] == ir::eval_lane<ir::Op::rem>(x, y)) continue;
-        FAIL(engine->name() << " " << x << " / " << y << " is " << quotients[i] << " rest " << rests[i]
-                            << ", rounding mode " << round % 4);
-      }
+    for (unsigned i = 0; i < form.lanes; ++i) {
+      b[i] = number() * (random() % 4 == 0 ? ~std::uint64_t{0} : 1);
+      const std::uint64_t product = b[i] == 0 ? 0 : number() / b[i] * b[i];
+      a[i] = random() % 3 == 0 ? number() : product + random() % 3 - 1;
+      if (random() % 4 == 0) a[i] = -a[i];
     }
-  }
+  });
 }
 
 }  // namespace
@@ -131,15 +124,15 @@ void check_long(std::string_view type, unsigned lanes, bool is_used) {
 TEST_CASE("division of 32-bit integers is exact in every rounding mode") {
   for (const bool one_divisor : {false, true})
     for (const bool rest_alone : {false, true}) {
-      check<std::uint32_t>("u32", one_divisor, rest_alone);
-      check<std::int32_t>("s32", one_divisor, rest_alone);
+      check_short<std::uint32_t>({"u32", 8, one_divisor, rest_alone});
+      check_short<std::int32_t>({"s32", 8, one_divisor, rest_alone});
     }
 }
 
 TEST_CASE("division of 64-bit integers is exact in every rounding mode") {
   for (const unsigned lanes : {1u, 2u, 8u})
-    for (const bool is_used : {false, true}) {
-      check_long<std::uint64_t>("u64", lanes, is_used);
-      check_long<std::int64_t>("s64", lanes, is_used);
+    for (const bool rest_alone : {false, true}) {
+      check_long<std::uint64_t>({"u64", lanes, false, rest_alone});
+      check_long<std::int64_t>({"s64", lanes, false, rest_alone});
     }
 }

@@ -4,18 +4,27 @@ namespace eum::jit::test {
 
 using namespace ir;
 
+namespace {
+
+struct Choice {
+  Random& random;
+  unsigned below(unsigned n) const { return static_cast<unsigned>(random() % n); }
+  bool chance(unsigned percent) const { return below(100) < percent; }
+};
+
+}  // namespace
+
 RandomTarget random_target(Random& random) {
   using MA = MemoryAccess;
-  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
-  const auto chance = [&](unsigned percent) { return below(100) < percent; };
-  switch (below(14)) {
+  const Choice choice{random};
+  switch (choice.below(14)) {
     case 13: {
-      MA access = MA::in(chance(50) ? MemSpace::From : MemSpace::FromUnsigned);
-      access.scale = chance(50) ? 1u << below(4) : 1 + below(20);
+      MA access = MA::in(choice.chance(50) ? MemSpace::From : MemSpace::FromUnsigned);
+      access.scale = choice.chance(50) ? 1u << choice.below(4) : 1 + choice.below(20);
       return {access, 0, static_cast<unsigned>(World::region_bytes / access.scale)};
     }
     case 12:
-      return {MA::in(chance(50) ? MemSpace::Bindless : MemSpace::States), 0, World::buffer_bytes};
+      return {MA::in(choice.chance(50) ? MemSpace::Bindless : MemSpace::States), 0, World::buffer_bytes};
     case 0:
     case 10:
       return {MA::in(MemSpace::Slm), 0, World::slm_bytes};
@@ -33,18 +42,17 @@ RandomTarget random_target(Random& random) {
     case 11:
       return {MA::in_surface(World::indirect_surface), 0, World::region_bytes};
     default:  // or slightly beyond its end
-      return {MA::in_surface(World::surface), 0, chance(50) ? 1024 : World::surface_bytes};
+      return {MA::in_surface(World::surface), 0, choice.chance(50) ? 1024 : World::surface_bytes};
   }
 }
 
 void choose_components(Random& random, Op op, Type type, MemoryAccess& access) {
-  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
-  const auto chance = [&](unsigned percent) { return below(100) < percent; };
-  access.components = chance(40)   ? 1
-                      : chance(40) ? 1u << below(4)
-                      : chance(80) ? 1 + below(15)
-                                   : 1 + below(255);
-  access.by_halves = size_of(type) == 8 && op != Op::probe && chance(50);
+  const Choice choice{random};
+  access.components = choice.chance(40)   ? 1
+                      : choice.chance(40) ? 1u << choice.below(4)
+                      : choice.chance(80) ? 1 + choice.below(15)
+                                          : 1 + choice.below(255);
+  access.by_halves = size_of(type) == 8 && op != Op::probe && choice.chance(50);
 }
 
 }  // namespace eum::jit::test
