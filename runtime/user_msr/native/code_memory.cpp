@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "frontend/x86/decoder.hpp"
+#include "runtime/user_msr/native/protection_keys.hpp"
 #include "runtime/user_msr/raw_syscall.hpp"
 
 namespace eum::rt::native {
@@ -89,21 +90,16 @@ bool CodeMemory::write(std::uint64_t address, std::span<const std::uint8_t> byte
 void CodeMemory::close() { mem_.close(); }
 
 std::size_t read_code(const HostCpu& cpu, std::uint64_t address, std::span<std::uint8_t> to) {
-  std::size_t first = std::min<std::size_t>(to.size(), page_bytes - (address & (page_bytes - 1)));
-  std::size_t loaded = 0;
-  if (cpu.has_protection_keys) {
-    long got = copy_checked(address, to.first(first));
-    if (got < static_cast<long>(first)) return got < 0 ? 0 : static_cast<std::size_t>(got);
-    loaded = first;
-  } else {
-    loaded = load_to_end_of_page(address, to);
-  }
+  AllKeysAllowed allowed(cpu.has_protection_keys);
+  std::size_t loaded = load_to_end_of_page(address, to);
   long got = copy_checked(address + loaded, to.subspan(loaded));
   if (got >= 0) return loaded + static_cast<std::size_t>(got);
-  return got == efault ? loaded : load_needed(address, to, loaded);
+  // With keys, what the call does not read may be executable.
+  return got == efault && !cpu.has_protection_keys ? loaded : load_needed(address, to, loaded);
 }
 
-std::size_t read_code_without_calls(std::uint64_t address, std::span<std::uint8_t> to) {
+std::size_t read_code_without_calls(const HostCpu& cpu, std::uint64_t address, std::span<std::uint8_t> to) {
+  AllKeysAllowed allowed(cpu.has_protection_keys);
   return load_needed(address, to, load_to_end_of_page(address, to));
 }
 

@@ -11,7 +11,8 @@ namespace eum::rt::native {
 
 enum class WriteMethod : std::uint8_t {
   ProcMem,   ///< through /proc/thread-self/mem, without changing protections
-  Mprotect,  ///< makes the pages writable temporarily; they were readable, executable and private
+  Mprotect,  ///< makes the pages, which are private, writable temporarily; then they are readable and
+             ///< executable
 };
 
 /// Relevant properties of the processor. Determined once, before anything may make CPUID fault.
@@ -49,7 +50,7 @@ class CodeMemory {
 std::size_t read_code(const HostCpu& cpu, std::uint64_t address, std::span<std::uint8_t> to);
 
 /// The same without system calls: beyond the first page only as much as a user MSR instruction needs.
-std::size_t read_code_without_calls(std::uint64_t address, std::span<std::uint8_t> to);
+std::size_t read_code_without_calls(const HostCpu& cpu, std::uint64_t address, std::span<std::uint8_t> to);
 
 /// Registers the process for serialize_cores(). False: the kernel does not support it.
 bool prepare_serialize_cores();

@@ -6,6 +6,7 @@
 
 #include "frontend/x86/decoder.hpp"
 #include "runtime/user_msr/native/patcher.hpp"
+#include "runtime/user_msr/native/protection_keys.hpp"
 
 namespace eum::rt::native {
 namespace {
@@ -33,8 +34,10 @@ bool replace(RunnerState& state, std::uint64_t address, std::span<const std::uin
              std::span<const std::uint8_t> code, const x86::Instruction& instruction) {
   Mapping mapping;
   if (state.mappings.find(address, mapping) && mapping.writable && mapping.readable &&
-      !state.cpu.has_protection_keys && address + sizeof(std::uint64_t) <= mapping.end)
+      address + sizeof(std::uint64_t) <= mapping.end) {
+    AllKeysAllowed allowed(state.cpu.has_protection_keys);
     return replace_at_once(address, jump, code.first(jump_bytes));
+  }
   return replace_copied_jump(state, address, code, instruction);
 }
 

@@ -121,8 +121,8 @@ void on_sigill(int signal, siginfo_t* info, void* pointer) {
   CodeBytes bytes;
   Trapped trapped = classify_stable(
       state->sites, state->clock, rip, bytes, [&](std::uint64_t address, std::span<std::uint8_t> to) {
-        std::size_t count =
-            state->is_confined ? read_code_without_calls(address, to) : read_code(state->cpu, address, to);
+        std::size_t count = state->is_confined ? read_code_without_calls(state->cpu, address, to)
+                                               : read_code(state->cpu, address, to);
         restore_copy(state->sites, address, to.first(count));
         return count;
       });

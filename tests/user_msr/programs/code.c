@@ -101,6 +101,24 @@ static void test_writable_and_shared(void) {
   unlink(name);
 }
 
+/* Executable only: with protection keys it cannot be read. Within a page and across the end of one, whose
+ * protections need not agree. */
+static void test_unreadable(void) {
+  for (int first = 0; first < 2; ++first)
+    for (int second = 0; second < 2; ++second) {
+      unsigned char* code = map(2 * (size_t)page);
+      put(code, "", constant_msr);
+      put(code + page - 4, "", other_msr);
+      mprotect(code, (size_t)page, PROT_EXEC | (first ? PROT_READ : 0));
+      mprotect(code + page, (size_t)page, PROT_EXEC | (second ? PROT_READ : 0));
+      for (int round = 0; round < 4; ++round) {
+        CHECK(call(code) == CONSTANT);
+        CHECK(call(code + page - 4) == OTHER);
+      }
+      munmap(code, 2 * (size_t)page);
+    }
+}
+
 static void test_changed(void) {
   /* A just-in-time compiler: patched, then other code at the same place, then the first again, then nothing.
    */
@@ -201,6 +219,7 @@ int main(void) {
   test_end_of_mapping();
   test_mixed_protection();
   test_writable_and_shared();
+  test_unreadable();
   test_changed();
   test_padded();
   for (int i = 0; i < 3; ++i) CHECK(read_into_rsp() == CONSTANT);

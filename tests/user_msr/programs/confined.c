@@ -20,24 +20,26 @@
 enum { constant_msr = 0x10, counter_msr = 0x11, page = 4096 };
 #define CONSTANT 0x123456789abcdef0ull
 
-/* Sites that were met, one that was not, and one across the end of a page. */
-static unsigned char* straddling;
+/* Sites that were met, one that was not, and two across the end of a page, of which one cannot be read where
+ * the processor has protection keys. */
+static unsigned char *straddling, *unreadable;
 static int access_all(void) {
   int wrong = 0;
   uint64_t count = READ_MSR_IMM(counter_msr);
   for (int i = 0; i < 3; ++i) {
     wrong |= read_msr(constant_msr) != CONSTANT;
     wrong |= ((uint64_t(*)(void))(uintptr_t)straddling)() != CONSTANT;
+    wrong |= ((uint64_t(*)(void))(uintptr_t)unreadable)() != CONSTANT;
     wrong |= READ_MSR_IMM(counter_msr) != ++count;
   }
   return wrong;
 }
-static void make_straddling(void) {
+static unsigned char* make_straddling(int protection) {
   static const unsigned char code[] = {0xc4, 0xe7, 0x7b, 0xf8, 0xc0, constant_msr, 0, 0, 0, 0xc3};
   unsigned char* memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  straddling = memory + page - 4;
-  memcpy(straddling, code, sizeof code);
-  mprotect(memory, 2 * page, PROT_READ | PROT_EXEC);
+  memcpy(memory + page - 4, code, sizeof code);
+  mprotect(memory, 2 * page, protection);
+  return memory + page - 4;
 }
 static void leave(int status) {
   syscall(SYS_exit, status); /* exit_group is not among the four of strict mode */
@@ -92,7 +94,8 @@ int main(int argc, char** argv) {
   static void (*const ways[])(void) = {strict,           kill_by_prctl, kill_by_number,     trap_by_number,
                                        start_under_kill, refuse,        start_under_refusal};
   enum { deadly = 5 };
-  make_straddling();
+  straddling = make_straddling(PROT_READ | PROT_EXEC);
+  unreadable = make_straddling(PROT_EXEC);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (argc > 1 && strcmp(argv[1], "child") == 0) return access_all();
   if (argc > 1) {
