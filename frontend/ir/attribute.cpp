@@ -118,6 +118,18 @@ Result<void> verify_Sum(const Function& f, const Inst& inst) {
   return error("expected {} lanes, found operands of {} and {}", inst.lanes, a, b);
 }
 
+// Bytes
+
+void print_Bytes(InstText&) {}
+bool parse_Bytes(InstReader&) { return true; }
+Result<void> verify_Bytes(const Function& f, const Inst& inst) {
+  constexpr unsigned vector = 32;
+  if (!is_int(inst.from)) return error("expected an integer operand type, found {}", info(inst.from).name);
+  const unsigned from = arg_lanes(f, inst, 0) * size_of(inst.from), to = inst.lanes * size_of(inst.type);
+  if (from == to && to % vector == 0) return {};
+  return error("expected an operand of {} bytes, a multiple of {}, found {}", to, vector, from);
+}
+
 // Bitfield
 
 void print_Bitfield(InstText&) {}

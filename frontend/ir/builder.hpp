@@ -88,6 +88,12 @@ class Builder {
   ValueId concat(ValueId a, ValueId b) {
     return append(make(Op::concat, type_of(a), lanes_of(a) + lanes_of(b)), {a, b});
   }
+  /// The same bits as lanes of another integer type.
+  ValueId recast(Type type, ValueId value) {
+    Inst inst = make(Op::recast, type, lanes_of(value) * size_of(type_of(value)) / size_of(type));
+    inst.from = type_of(value);
+    return append(inst, {value});
+  }
   ValueId join(ValueId low, ValueId high) {
     return append(make(Op::join, Type::u64, lanes_of(low)), {low, high});
   }

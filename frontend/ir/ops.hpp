@@ -167,6 +167,7 @@ inline constexpr ValueRule value{};
 inline constexpr ValueRule scalar{TypeRule::Op, LaneRule::One};
 inline constexpr ValueRule any_lanes{TypeRule::Op, LaneRule::Any};
 inline constexpr ValueRule from{TypeRule::From, LaneRule::Op};
+inline constexpr ValueRule from_any_lanes{TypeRule::From, LaneRule::Any};
 inline constexpr ValueRule from_scalar{TypeRule::From, LaneRule::One};
 inline constexpr ValueRule mask{TypeRule::Mask, LaneRule::Op};
 inline constexpr ValueRule any_mask{TypeRule::Mask, LaneRule::Any};

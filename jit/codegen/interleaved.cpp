@@ -90,6 +90,8 @@ class Interleaved {
       if (inst.lanes > 1) uniform_.insert(inst.result);
       return refuse_operands(inst);
     }
+    if ((inst.op == Op::slice || inst.op == Op::recast) && uniform_.contains(inst.args[0]))
+      uniform_.insert(inst.result);
     if (std::ranges::none_of(inst.args, [&](ValueId arg) { return member(arg) != nullptr; })) return;
     if (!compute(inst)) refuse_operands(inst);
   }
@@ -114,12 +116,21 @@ class Interleaved {
 
   static bool is_alike(const CodeInst& inst) {
     if (inst.result_count != 1 || inst.mask != ir::no_value || inst.args.size() > ir::max_pure_operands ||
-        !ir::is_pure(inst.op) || ir::is_mask(inst.type) || ir::size_of(inst.type) != 4 ||
-        inst.lanes % row != 0)
+        !ir::is_pure(inst.op) || ir::is_mask(inst.type) || ir::size_of(inst.type) > 4 ||
+        inst.lanes * ir::size_of(inst.type) % (4 * row) != 0)
       return false;
-    if (inst.op == Op::slice) return inst.imm % row == 0;
-    if (inst.op == Op::convert || inst.op == Op::bitcast) return ir::size_of(inst.from) == 4;
-    return inst.op == Op::concat || ir::is_lanewise(inst.op);
+    switch (inst.op) {
+      case Op::slice:
+        return ir::size_of(inst.type) == 4 && inst.imm % row == 0;
+      case Op::concat:
+        return ir::size_of(inst.type) == 4;
+      case Op::convert:
+        return ir::size_of(inst.from) == 4 && ir::size_of(inst.type) == 4;
+      case Op::recast:  // elements of dwords
+        return ir::size_of(inst.from) <= 4;
+      default:
+        return ir::is_lanewise(inst.op);
+    }
   }
 
   /// True: the result is a component of a quad.
@@ -154,7 +165,7 @@ class Interleaved {
   std::span<CodeInst> insts_;
   std::vector<Quad> quads_;
   std::unordered_map<ValueId, Member> members_;
-  std::unordered_set<ValueId> uniform_;  // of more lanes than one
+  std::unordered_set<ValueId> uniform_;  // of more lanes than one, each dword the same
   std::map<Key, std::uint32_t> made_;
   std::vector<std::pair<CodeInst*, std::uint32_t>> accesses_;
 };

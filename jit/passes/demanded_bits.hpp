@@ -54,6 +54,11 @@ class DemandedBits {
         case Op::splat:
           demand_of_all(wanted);
           break;
+        case Op::bfi2:
+          demand(0, ~Bits{0});
+          demand(1, wanted & constants_[args[0]]);
+          demand(2, constants_[args[0]] == ~Bits{0} ? wanted : wanted & ~constants_[args[0]]);
+          break;
         case Op::select:
           demand(0, ~Bits{0});
           for (const unsigned k : {1u, 2u}) demand(k, wanted);

@@ -120,6 +120,7 @@ class Narrower {
         return whole_or_narrow(inst.lanes, known_[function_.arg(inst, 0)]);
       case Op::group_any:
       case Op::group_all:
+      case Op::recast:
         return inst.lanes;
       case Op::concat: {
         const unsigned lanes = wanted(inst);

@@ -8,6 +8,7 @@
 
 #include "jit/passes/demanded_bits.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/possible_bits.hpp"
 #include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
@@ -15,14 +16,13 @@ namespace {
 
 using namespace ir;
 
-using Bits = std::uint64_t;
+using Bits = PossibleBits::Bits;
 
-constexpr Bits low_bits_of(unsigned count) { return ~Bits{0} >> (64 - count); }
+constexpr Bits low_bits_of(unsigned count) { return PossibleBits::low_bits(count); }
 
 class LowBits {
  public:
-  explicit LowBits(Function& function)
-      : function_(function), possible_(function.values.size(), ~Bits{0}), out_(function) {}
+  explicit LowBits(Function& function) : function_(function), out_(function), possible_(function, out_) {}
 
   void run(Block& block) {
     out_.clear();
@@ -40,7 +40,7 @@ class LowBits {
           changed_ = true;
           continue;
         }
-        possible_[own.result] = possible_of(own);
+        possible_.find(own);
       }
       out_.keep(own);
     }
@@ -50,22 +50,14 @@ class LowBits {
   /// Whether simplified() may find something.
   static bool may_simplify(const Inst& inst) {
     return inst.mask == no_value && ((inst.op == Op::convert && is_int(inst.from)) ||
-                                     ((inst.op == Op::and_ || inst.op == Op::xor_) && is_int(inst.type)));
+                                     (inst.op == Op::and_ && is_int(inst.type)) || inst.op == Op::bfi2);
   }
 
  private:
   static unsigned bits_of(Type type) { return 8 * size_of(type); }
   Type type_of(ValueId value) const { return function_.values[value].type; }
-  Bits possible(ValueId value) const {
-    const Type type = type_of(value);
-    if (!is_int(type)) return ~Bits{0};
-    return (value < possible_.size() ? possible_[value] : ~Bits{0}) & low_bits_of(bits_of(type));
-  }
-  std::optional<Bits> constant(ValueId value) const {
-    const Inst* inst = out_.definition(value);
-    if (!inst || inst->op != Op::constant || !is_int(inst->type)) return std::nullopt;
-    return inst->imm & low_bits_of(bits_of(inst->type));
-  }
+  Bits possible(ValueId value) const { return possible_.of(value); }
+  std::optional<Bits> constant(ValueId value) const { return possible_.constant(value); }
   /// The definition, if it is this op on integers.
   const Inst* as(ValueId value, Op op) const {
     const Inst* inst = out_.definition(value);
@@ -78,37 +70,6 @@ class LowBits {
     return inst.op == Op::convert && is_int(inst.type) && is_int(inst.from) && inst.mask == no_value;
   }
 
-  Bits possible_of(const Inst& inst) const {
-    if (!is_int(inst.type)) return ~Bits{0};
-    const Bits all = low_bits_of(bits_of(inst.type));
-    const auto arg = [&](unsigned k) { return function_.arg(inst, k); };
-    switch (inst.op) {
-      case Op::constant:
-        return inst.imm & all;
-      case Op::and_:
-        return possible(arg(0)) & possible(arg(1));
-      case Op::or_:
-      case Op::xor_:
-        return possible(arg(0)) | possible(arg(1));
-      case Op::select:
-        return possible(arg(1)) | possible(arg(2));
-      case Op::bitcast:
-        return is_int(inst.from) ? possible(arg(0)) : all;
-      case Op::convert:
-        if (!is_int(inst.from) || (is_signed(inst.from) && bits_of(inst.from) < bits_of(inst.type)))
-          return all;
-        return possible(arg(0)) & all;
-      case Op::shr:
-      case Op::shl: {
-        const auto by = constant(arg(1));
-        if (!by || *by >= bits_of(inst.type) || (inst.op == Op::shr && is_signed(inst.type))) return all;
-        return (inst.op == Op::shr ? possible(arg(0)) >> *by : possible(arg(0)) << *by) & all;
-      }
-      default:
-        return all;
-    }
-  }
-
   /// A value that equals `value` in the bits of `wanted`.
   ValueId seek(ValueId value, Bits wanted) const {
     for (;;) {
@@ -117,7 +78,7 @@ class LowBits {
       ValueId next = no_value;
       if (is_same_size(*inst)) next = function_.arg(*inst, 0);
       if (inst->op == Op::and_ && is_int(inst->type)) next = unmasked(*inst, wanted);
-      if (inst->op == Op::xor_ && is_int(inst->type)) next = unmerged(*inst, wanted);
+      if (inst->op == Op::bfi2) next = unmerged(*inst, wanted);
       if (next == no_value) return value;
       value = next;
     }
@@ -128,25 +89,15 @@ class LowBits {
         return function_.arg(inst, 1 - k);
     return no_value;
   }
-  /// a ^ ((b ^ a) & mask), which is b where the mask has bits and else a.
+  /// b where the constant mask of a bfi2 has bits, else a.
   struct Merge {
     ValueId a, b;
     Bits mask;
   };
   std::optional<Merge> merge_of(const Inst& inst) const {
-    for (const unsigned k : {0u, 1u}) {
-      const ValueId a = function_.arg(inst, k);
-      const Inst* change = as(function_.arg(inst, 1 - k), Op::and_);
-      if (!change) continue;
-      for (const unsigned m : {0u, 1u}) {
-        const auto mask = constant(function_.arg(*change, m));
-        const Inst* different = as(function_.arg(*change, 1 - m), Op::xor_);
-        if (!mask || !different) continue;
-        for (const unsigned o : {0u, 1u})
-          if (function_.arg(*different, o) == a) return Merge{a, function_.arg(*different, 1 - o), *mask};
-      }
-    }
-    return std::nullopt;
+    const auto mask = constant(function_.arg(inst, 0));
+    if (!mask) return std::nullopt;
+    return Merge{function_.arg(inst, 2), function_.arg(inst, 1), *mask};
   }
   ValueId unmerged(const Inst& inst, Bits wanted) const {
     const auto merge = merge_of(inst);
@@ -165,7 +116,7 @@ class LowBits {
       if (!merge) return no_value;
       if ((merge->mask & ~given) != 0) parts.push_back({merge->a, merge->b, merge->mask & ~given});
       given |= merge->mask;
-      at = as(merge->a, Op::xor_);
+      at = as(merge->a, Op::bfi2);
     }
     if (given != all || parts.size() < 2) return no_value;
     const Inst at = inst;
@@ -196,9 +147,7 @@ class LowBits {
     return remembered(out_.append(make_op(op, info.type, info.lanes, at.guest_ip), {value, operand}));
   }
   ValueId remembered(ValueId value) {
-    const Bits bits = possible_of(out_.insts().back());
-    possible_.resize(function_.values.size(), ~Bits{0});
-    possible_[value] = bits;
+    possible_.find(out_.insts().back());
     return value;
   }
 
@@ -212,7 +161,7 @@ class LowBits {
           return function_.arg(inst, 1 - k);
       return no_value;
     }
-    if (inst.op == Op::xor_) return put_together(inst);
+    if (inst.op == Op::bfi2) return put_together(inst);
     if (is_int(inst.type) && bits_of(inst.type) < bits_of(inst.from)) return cut(inst);
     return widened(inst);
   }
@@ -291,9 +240,9 @@ class LowBits {
 
   Function& function_;
   SameValues same_;
-  std::vector<Bits> possible_;  // bits of each value that may be set
-  DemandedBits demanded_;
   NewBlock out_;
+  PossibleBits possible_;
+  DemandedBits demanded_;
   bool changed_ = false;
 };
 

@@ -51,6 +51,9 @@ void join_lone_scatters(ir::Function& function);
 /// Truncated values are computed from fewer bits, and bits that cannot be set are not masked.
 void low_bits(ir::Function& function);
 
+/// Dwords whose bytes or words all undergo the same ops are computed as more lanes of 8 or 16 bits.
+void packed_elements(ir::Function& function);
+
 /// Loops that divide 64 bits, one bit per turn, become quotients and remainders.
 void long_division(ir::Function& function);
 

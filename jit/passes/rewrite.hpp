@@ -127,7 +127,10 @@ class NewBlock {
     insts_.push_back(inst);
   }
   /// Adds an op of one result, which gets a new id.
-  ir::ValueId append(ir::Inst inst, std::initializer_list<ir::ValueId> args) {
+  ir::ValueId append(const ir::Inst& inst, std::initializer_list<ir::ValueId> args) {
+    return append(inst, std::span(args.begin(), args.size()));
+  }
+  ir::ValueId append(ir::Inst inst, std::span<const ir::ValueId> args) {
     function_.set_args(inst, args);
     inst.result = function_.add_value(ir::info(inst.op).shape == ir::Shape::Compare ? ir::Type::m : inst.type,
                                       inst.lanes);

@@ -98,15 +98,36 @@ class StridedConversions {
     }
   }
 
+  /// The first byte of the containers of a region.
+  static unsigned place_of(const Inst& inst, Container container) {
+    return inst.region.offset - container.shift / 8;
+  }
+  /// Whether the block writes all bytes of these dwords, element by element.
+  bool writes_all_of(unsigned place) const {
+    constexpr unsigned all = 0xf;
+    const auto found = std::ranges::find(written_, place, &Written::place);
+    return found != written_.end() && found->bytes == all;
+  }
+  void note_write(const Inst& inst) {
+    const Container container = container_of(inst);
+    const unsigned place = place_of(inst, container);
+    auto found = std::ranges::find(written_, place, &Written::place);
+    if (found == written_.end()) found = written_.insert(written_.end(), {place, 0});
+    found->bytes |= ((1u << size_of(inst.type)) - 1) << container.shift / 8;
+  }
+
   void find_uses(const Block& block) {
+    written_.clear();
     for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst) {
       unsigned wanted = all_bits;
       if (is_cut(*inst))
         wanted = 8 * size_of(inst->type);
       else if (is_of_low_bits(*inst) || is_extension(*inst))
         wanted = values_[inst->result].wanted;
-      else if (inst->op == Op::reg_write && container_of(*inst).bytes == 4)
+      else if (inst->op == Op::reg_write && container_of(*inst).bytes == 4) {
         wanted = 8 * size_of(inst->type);
+        note_write(*inst);
+      }
       for (const ValueId arg : function_.args(*inst)) {
         values_[arg].converted |= widens(*inst);
         values_[arg].wants_low |= wanted <= 16;
@@ -136,7 +157,7 @@ class StridedConversions {
   /// Reads the containers of a region.
   ValueId read_containers(const Inst& inst, Container container, bool is_signed) {
     Inst read = make_op(Op::reg_read, int_type(container.bytes, is_signed), inst.lanes, inst.guest_ip);
-    read.region = Region::packed(inst.region.offset - container.shift / 8);
+    read.region = Region::packed(place_of(inst, container));
     read.mask = inst.mask;
     return out_.append(read, {});
   }
@@ -236,7 +257,8 @@ class StridedConversions {
     return true;
   }
 
-  /// Elements that were 32 bits, or words, wide: inserted into their containers.
+  /// Elements that were 32 bits, or words, wide, or that are all elements of dwords: inserted into their
+  /// containers.
   bool write(const Inst& inst) {
     const Container container = container_of(inst);
     if (container.bytes == 0) return false;
@@ -247,8 +269,11 @@ class StridedConversions {
     if (container.bytes == 4 && low_of(arg, original).low_bits >= 8 * size_of(original.type)) {
       value = values_[arg].low;
     } else if (value == no_value || values_[arg].container.bytes != 0) {
-      out_.keep(original);
-      return false;
+      if (container.bytes != 4 || !writes_all_of(place_of(original, container))) {
+        out_.keep(original);
+        return false;
+      }
+      value = bitcast(arg, int_type(size_of(original.type), false), original);
     }
     const Type type = int_type(container.bytes, false);
     if (function_.values[value].type != type) {
@@ -260,21 +285,25 @@ class StridedConversions {
     const std::uint64_t field = ((1u << 8 * size_of(original.type)) - 1) << container.shift;
     const ValueId old = read_containers(original, container, false);
     const ValueId placed = shifted(Op::shl, value, container.shift, original);
-    // In separate statements, so that every compiler numbers them alike.
     const ValueId bits = constant_like(old, field, original);
-    const ValueId different = op2(Op::xor_, placed, old, original);
-    const ValueId change = op2(Op::and_, different, bits, original);
-    const ValueId merged = op2(Op::xor_, old, change, original);
+    const ValueId merged =
+        out_.append(make_op(Op::bfi2, type, original.lanes, original.guest_ip), {bits, placed, old});
     Inst write = original;
     write.type = type;
-    write.region = Region::packed(original.region.offset - container.shift / 8);
+    write.region = Region::packed(place_of(original, container));
     function_.set_args(write, {merged});
     out_.keep(write);
     return true;
   }
 
+  /// Which bytes of the dwords from a place on are written as elements, a bit each.
+  struct Written {
+    unsigned place, bytes;
+  };
+
   Function& function_;
   std::vector<Source> values_;
+  std::vector<Written> written_;  // of the block, a few
   NewBlock out_;
 };
 

@@ -1,8 +1,6 @@
 // One function per op that is not lanewise, and the loop over blocks.
 #include "jit/reference/interpreter.hpp"
 
-#include <xmmintrin.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "jit/fpmode.hpp"
+#include "jit/reference/host_mode.hpp"
 
 namespace eum::jit::reference {
 
@@ -23,18 +22,6 @@ bool has_lane(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 
 
 /// Bytes of `lanes` lanes of a value; a mask is one word.
 unsigned value_bytes(Type type, unsigned lanes) { return is_mask(type) ? 4 : size_of(type) * lanes; }
-
-/// Restores the host's floating point mode at the end of the scope.
-class HostMode {
- public:
-  HostMode() : mode_(_mm_getcsr()) {}
-  ~HostMode() { _mm_setcsr(mode_); }
-  HostMode(const HostMode&) = delete;
-  HostMode& operator=(const HostMode&) = delete;
-
- private:
-  unsigned mode_;
-};
 
 }  // namespace
 
@@ -199,6 +186,12 @@ Next Interpreter::eval<Op::concat>(const Inst& inst) {
   const unsigned first_bytes = value_bytes(inst.type, first_lanes);
   std::memcpy(value(inst.result), arg(inst, 0), first_bytes);
   std::memcpy(value(inst.result) + first_bytes, arg(inst, 1), value_bytes(inst.type, second_lanes));
+  return Next::Op;
+}
+
+template <>
+Next Interpreter::eval<Op::recast>(const Inst& inst) {
+  std::memcpy(value(inst.result), arg(inst, 0), value_bytes(inst.type, inst.lanes));
   return Next::Op;
 }
 

@@ -265,11 +265,9 @@ class Generator {
         keep(b_.convert(op, to, value(from, lanes)));
         return;
       }
-      case Shape::Lanewise1: {
-        const Type type = any_type(row.types);
-        keep(b_.lanewise(op, {value(type, lanes)}));
+      case Shape::Lanewise1:
+        keep(b_.lanewise(op, {value(any_type(row.types), lanes)}));
         return;
-      }
       case Shape::Lanewise2: {
         const Type type = any_type(row.types);
         keep(b_.lanewise(op, {value(type, lanes), value(type, lanes)}));
@@ -298,6 +296,13 @@ class Generator {
         const auto pair = row.shape == Shape::Wide2 ? b_.wide(op, {a, b}) : b_.wide(op, {a, b, c, d});
         keep(pair.first);
         keep(pair.second);
+        return;
+      }
+      case Shape::Recast: {
+        const Type to = any_type(row.types), from = any_type(Types::Int);
+        const unsigned narrowest = std::min(size_of(to), size_of(from));
+        const unsigned bytes = 32u << below(static_cast<unsigned>(std::bit_width(narrowest)));
+        keep(b_.recast(to, value(from, bytes / size_of(from))));
         return;
       }
       case Shape::Join:

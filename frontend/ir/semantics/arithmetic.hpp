@@ -374,7 +374,7 @@ struct Semantics<Op::bfe> {
 };
 template <>
 struct Semantics<Op::bfi2> {
-  template <Integer32 T>
+  template <Integer T>
   static T eval(T a, T b, T c) {
     return static_cast<T>((a & b) | (~a & c));
   }

@@ -182,7 +182,35 @@ void emit_bfi1(Compiler& c, const CodeInst& inst) {
   });
 }
 
+bool blends_words(Compiler& c, const CodeInst& inst) {
+  const std::uint64_t* mask = c.regs.constant(inst.args[0]);
+  if (mask == nullptr || c.regs.is_scalar(inst.result)) return false;
+  const unsigned words = ir::size_of(inst.type) / 2;
+  unsigned field = 0;  // bit k: word k of an element
+  for (unsigned k = 0; k < words; ++k) {
+    const std::uint64_t word = *mask >> (16 * k) & 0xffff;
+    if (word != 0 && word != 0xffff) return false;
+    field |= static_cast<unsigned>(word != 0) << k;
+  }
+  if (words == 0) return false;
+  unsigned blend = 0;  // of 16 bytes
+  for (unsigned k = 0; k < 8; k += words) blend |= field << k;
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    const asmjit::Operand kept = c.v.operand(inst.args[2], chunk);
+    if (kept.isReg()) {
+      const asmjit::Operand given = c.v.operand(inst.args[1], chunk);
+      c.a.emit(I::kIdVpblendw, c.v.define_over(inst, chunk), kept, given, asmjit::Imm(blend));
+    } else {
+      const x86::Ymm given = c.v.use(inst.args[1], chunk);
+      c.a.emit(I::kIdVpblendw, c.v.define_over(inst, chunk), given, kept, asmjit::Imm(blend ^ 0xff));
+    }
+    c.regs.unpin();
+  }
+  return true;
+}
+
 void emit_bfi2(Compiler& c, const CodeInst& inst) {
+  if (blends_words(c, inst)) return;
   by_chunks<3>(c, inst, [&](x86::Ymm to, x86::Ymm mask, x86::Ymm a, x86::Ymm b) {
     c.a.vpxor(to, a, b);
     c.a.vpand(to, to, mask);

@@ -22,6 +22,9 @@ void lanewise2(Compiler& c, const CodeInst& inst, std::uint32_t id);
 /// The same with the two operands in either order.
 void commutative2(Compiler& c, const CodeInst& inst, std::uint32_t id);
 
+/// Emits a bfi2 of vectors whose mask is a constant of whole words, as blends; false: it is none.
+bool blends_words(Compiler& c, const CodeInst& inst);
+
 /// A chunk of a mask with lanes of `bytes` width, in the form that the host's blends need.
 class Mask {
  public:

@@ -200,6 +200,13 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
   move_through_frame(c, inst, offset);
 }
 
+void emit_recast(Compiler& c, const CodeInst& inst) {
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    c.v.share(inst.result, chunk, inst.args[0], chunk);
+    c.regs.unpin();
+  }
+}
+
 namespace {
 
 /// Joins two parts of `bytes` each, 4, 8 or 16, in a register.

@@ -95,6 +95,7 @@ Function every_op() {
   b.concat(address, scalar);
   b.concat(m, b.slice(m, 8, 8));
   b.join(address, address);
+  b.recast(Type::u8, b.constant(Type::u32, 8, 0x1020304));
   b.mask_bits(Type::u16, m);
   b.bits_mask(scalar, 16);
   b.is_place(scalar);

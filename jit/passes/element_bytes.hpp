@@ -1,0 +1,55 @@
+#pragma once
+// Where the bytes of dwords come from that ops have put together from narrower values.
+#include <array>
+#include <compare>
+#include <optional>
+
+#include "jit/passes/possible_bits.hpp"
+
+namespace eum::jit {
+
+/// Bits of each lane of a value, from `shift` up; zeros if there is no value.
+struct Element {
+  ir::ValueId value = ir::no_value;
+  unsigned shift = 0;
+  auto operator<=>(const Element&) const = default;
+};
+
+/// The bytes of a dword, the lowest one first, 8 bits each.
+using DwordBytes = std::array<Element, 4>;
+
+class ElementBytes {
+ public:
+  /// Looks at the definitions in `out`.
+  ElementBytes(const ir::Function& function, const NewBlock& out)
+      : function_(function), out_(out), possible_(function, out) {}
+
+  /// Must see each instruction of the block that is added to `out`.
+  void see(const ir::Inst& inst) {
+    if (inst.result_count == 1) possible_.find(inst);
+  }
+  /// The sources of the bytes of an or of u32; nothing if one has several.
+  std::optional<DwordBytes> of(const ir::Inst& whole);
+  /// The element of `width` bits in the value from which ops took, moved or widened it, if its bits are
+  /// there.
+  Element source(Element element, unsigned width) const;
+  std::optional<std::uint64_t> constant(ir::ValueId value) const { return possible_.constant(value); }
+
+ private:
+  using Bits = std::uint32_t;
+
+  /// Adds the bits of the dword among `bits` that come from `value`, whose lowest bit is bit `place` of the
+  /// dword. False if bytes have other sources too, or only a part of the value's bits.
+  bool add(ir::ValueId value, int place, Bits bits, unsigned depth);
+  bool add_operands(const ir::Inst& inst, int place, Bits bits, unsigned depth);
+  bool add_source(ir::ValueId value, int place, Bits bits);
+  ir::ValueId source_of(const ir::Inst& inst, unsigned width, unsigned& shift) const;
+  unsigned bits_of(ir::ValueId value) const { return 8 * ir::size_of(function_.values[value].type); }
+
+  const ir::Function& function_;
+  const NewBlock& out_;
+  PossibleBits possible_;
+  DwordBytes bytes_{};
+};
+
+}  // namespace eum::jit
