@@ -41,6 +41,7 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
       slots_((function.file_bytes + slot_bytes - 1) / slot_bytes),
       exact_(exact),
       uses_(function.blocks.size()),
+      needed_(function.blocks.size()),
       in_(function.blocks.size(), empty()),
       out_(function.blocks.size(), empty()) {
   std::vector<KnownMask> known(function.values.size());
@@ -54,21 +55,21 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
   }
   UsedValues used(function.values.size());
   solve([&](BlockId b, LiveState& live) {
-    walk(b, live, used, [](std::size_t) {});
+    walk(b, live, used);
     if (exact_ && function_.blocks[b].safepoint) live.fill(whole_slot());
   });
 }
 
-/// From the state after the block to the one before it; calls found(index) for each instruction that is
-/// needed, in the block or after it, from the last one on.
-template <class Found>
-void Liveness::walk(BlockId block, LiveState& live, UsedValues& used, Found found) const {
+/// From the state after the block to the one before it; finds which instructions are needed.
+void Liveness::walk(BlockId block, LiveState& live, UsedValues& used) {
   const auto& insts = function_.blocks[block].insts;
+  auto& needed = needed_[block];
+  needed.assign(insts.size(), false);
   used.begin();
   for (std::size_t i = insts.size(); i-- > 0;) {
     const Inst& inst = insts[i];
     if (!wants(inst, live, used)) continue;
-    found(i);
+    needed[i] = true;
     step(inst, uses_[block][i], live);
     for (ir::ValueId arg : function_.args(inst)) used.add(arg);
     if (inst.mask != ir::no_value) used.add(inst.mask);
@@ -315,18 +316,12 @@ bool Liveness::may_grow(BlockId block, std::size_t first) const {
   return grows;
 }
 
-std::vector<bool> Liveness::needed(BlockId block) const {
-  std::vector<bool> needed(function_.blocks[block].insts.size());
-  UsedValues used(function_.values.size());
-  LiveState live = out_[block];
-  walk(block, live, used, [&](std::size_t index) { needed[index] = true; });
-  return needed;
-}
-
 void Liveness::renumber(BlockId block, std::span<const Origin> origins) {
   std::vector<MaskUse> uses;
+  std::vector<bool> needed;
   uses.reserve(origins.size());
   for (const Origin& origin : origins) {
+    needed.push_back(origin.index == Origin::none || needed_[block][origin.index]);
     if (origin.index == Origin::none) {
       uses.push_back(MaskRole::Execution);
       continue;
@@ -335,6 +330,7 @@ void Liveness::renumber(BlockId block, std::span<const Origin> origins) {
     uses.push_back({use.role, static_cast<unsigned>(use.first_lane) + origin.lane});
   }
   uses_[block] = std::move(uses);
+  needed_[block] = std::move(needed);
 }
 
 LiveState& LiveState::operator|=(const LiveState& other) {

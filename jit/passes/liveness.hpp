@@ -125,8 +125,8 @@ class Liveness {
   MaskUse use(ir::BlockId block, std::size_t index) const { return uses_[block][index]; }
   /// Whether something reads what a reg_write or flag_write has written, if `live` is the state after it.
   bool is_written_for(const ir::Inst& write, const LiveState& live) const;
-  /// Which of the block's instructions are needed, in it or after it.
-  std::vector<bool> needed(ir::BlockId block) const;
+  /// Whether something needs instruction `index`, in its block or after it.
+  bool is_needed(ir::BlockId block, std::size_t index) const { return needed_[block][index]; }
   /// What an instruction was before others were inserted into its block. For a new one that reads one lane of
   /// what an old one reads at the same place: that one, and the lane.
   struct Origin {
@@ -135,7 +135,7 @@ class Liveness {
     std::uint8_t lane = 0;
   };
   /// Instructions were inserted into the block: `origins` has one for each current one. Those without are
-  /// pure.
+  /// pure. What they compute from is needed, and so are they.
   void renumber(ir::BlockId block, std::span<const Origin> origins);
   /// Turns the state after a block, its live_out(), into the state before it.
   using Before = std::function<void(ir::BlockId, LiveState&)>;
@@ -196,8 +196,7 @@ class Liveness {
     std::vector<std::uint32_t> used_in_;
     std::uint32_t block_ = 0;
   };
-  template <class Found>
-  void walk(ir::BlockId block, LiveState& live, UsedValues& used, Found found) const;
+  void walk(ir::BlockId block, LiveState& live, UsedValues& used);
   /// Whether something after the instruction needs it.
   bool wants(const ir::Inst& inst, const LiveState& live, const UsedValues& used) const;
   void solve(const Before& before);
@@ -206,6 +205,7 @@ class Liveness {
   unsigned slot_bytes_, slots_;
   bool exact_;
   std::vector<std::vector<MaskUse>> uses_;
+  std::vector<std::vector<bool>> needed_;  // by block and instruction
   std::vector<LiveState> in_, out_;
   std::vector<FlagAccess> flag_accesses_;  // of the block that is being classified
   std::vector<unsigned> nested_;           // epochs whose masks are each a subset of the one before

@@ -85,9 +85,9 @@ class BlockRuns {
     for (std::uint32_t i = 0; i < insts_.size(); ++i)
       for (unsigned k = 0; k < insts_[i].result_count; ++k) definitions_[insts_[i].result + k] = i;
     selects_.resize(definitions_.size());
-    needed_ = liveness_.needed(id);
     for (std::uint32_t i = 0; i < insts_.size(); ++i)
-      if (insts_[i].op == Op::select && needed_[i]) selects_[function_.arg(insts_[i], 0)] = true;
+      if (insts_[i].op == Op::select && liveness_.is_needed(id, i))
+        selects_[function_.arg(insts_[i], 0)] = true;
     writers_.find(function_, insts_);
     for (const bool full : {false, true}) run(id, full, found[full ? 1 : 0]);
     for (const Inst& inst : insts_)
@@ -117,7 +117,7 @@ class BlockRuns {
     for (std::size_t i = 0; i < uses.size(); ++i) {
       if (uses[i].kind == LinearUse::Access) {
         if (!full || !pairs_.add(std::span(found).first(i + 1))) access(found[i]);
-      } else {
+      } else if (liveness_.is_needed(id, uses[i].index)) {
         compare(uses[i], found[i]);
       }
     }
@@ -128,9 +128,10 @@ class BlockRuns {
       const Inst& inst = insts_[i];
       if (inst.op == Op::mask_set && inst.imm == 0) all_on = liveness_.role(id, i) == MaskRole::Restore;
       if (inst.result_count == 1 && is_mask(inst.type) && all_on && !compares_.empty()) simplify(inst);
+      if (!liveness_.is_needed(id, i)) continue;
       if (inst.op == Op::reg_write)
         write(id, i, found);
-      else if (inst.op == Op::concat && is_mask(inst.type) && all_on && needed_[i] && !compares_.empty())
+      else if (inst.op == Op::concat && is_mask(inst.type) && all_on && !compares_.empty())
         join(i, found);
     }
     std::ranges::inplace_merge(found, found.begin() + static_cast<std::ptrdiff_t>(accesses), {},
@@ -541,7 +542,6 @@ class BlockRuns {
     ValueId value;
   };
   std::unordered_map<Symbol, std::vector<Computed>> sums_;
-  std::vector<bool> needed_;   // instructions that are needed
   std::vector<bool> selects_;  // masks that a select uses
   BlockWriters writers_;
   std::vector<bool> kept_;  // by instruction: the register file has all its lanes after it
