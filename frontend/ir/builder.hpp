@@ -33,7 +33,8 @@ class Builder {
   ValueId append(Inst inst, std::span<const ValueId> args) {
     inst.guest_ip = guest_ip_;
     function_.set_args(inst, args);
-    return append_results(inst, Signature(function_, inst).max_results());
+    const Signature signature(function_, inst);
+    return append_results(inst, signature, signature.max_results());
   }
   ValueId append(Inst inst, std::initializer_list<ValueId> args) {
     return append(inst, std::span(args.begin(), args.size()));
@@ -188,7 +189,7 @@ class Builder {
     function_.set_image(inst, access);
     function_.set_args(inst, args);
     inst.result_count = static_cast<std::uint16_t>(results);
-    return append_results(inst, results);
+    return append_results(inst, Signature(function_, inst), results);
   }
 
   /// Has `results` consecutive results; returns the first.
@@ -198,7 +199,7 @@ class Builder {
     inst.guest_ip = guest_ip_;
     function_.set_args(inst, args);
     inst.result_count = static_cast<std::uint16_t>(results);  // the shape allows any number
-    return append_results(inst, results);
+    return append_results(inst, Signature(function_, inst), results);
   }
 
   void jump(BlockId taken) { append_targets(make(Op::jump), {taken, no_block}, {}); }
@@ -215,8 +216,8 @@ class Builder {
   }
 
  private:
-  ValueId append_results(Inst& inst, unsigned count) {
-    const Signature wanted(function_, inst);
+  /// `wanted` is of `inst`.
+  ValueId append_results(Inst& inst, const Signature& wanted, unsigned count) {
     inst.result_count = static_cast<std::uint16_t>(count);
     if (count != 0) inst.result = static_cast<ValueId>(function_.values.size());
     for (unsigned k = 0; k < count; ++k) {
@@ -244,7 +245,8 @@ class Builder {
     function_.operands.push_back(address);
     function_.operands.insert(function_.operands.end(), values.begin(), values.end());
     inst.arg_count = static_cast<std::uint16_t>(function_.operands.size() - inst.first_arg);
-    return append_results(inst, results == 0 ? 0 : Signature(function_, inst).max_results());
+    const Signature signature(function_, inst);
+    return append_results(inst, signature, results == 0 ? 0 : signature.max_results());
   }
 
   Function& function_;

@@ -422,6 +422,7 @@ Result<void> translate_whole(const Instruction& instruction, Family family, eu::
 }  // namespace
 
 Result<void> translate(const Instruction& instruction, Family family, eu::Instruction& result) {
+  if (!info(family).has(trait::PairedDoubles)) return translate_whole(instruction, family, result);
   const Result<Instruction> whole = whole_doubles(instruction, family);
   const Result<void> translated = translate_whole(whole ? *whole : instruction, family, result);
   if (!whole) return whole.error();
