@@ -23,7 +23,7 @@ void BlockNeeds::begin(const ir::Block& block) {
 }
 
 void BlockNeeds::join(Need& need, const Need& other) const {
-  if (need.what == Need::None || other.what == Need::All || is_within(need.lanes, other.lanes))
+  if (is_within(need.lanes, other.lanes))
     need = other;
   else if (!is_within(other.lanes, need.lanes))
     need = {Need::All, {}};

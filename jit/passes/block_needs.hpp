@@ -61,8 +61,13 @@ class BlockNeeds {
   void propagate(const ir::Inst& inst);
   void add(ir::ValueId value, const Need& other) { add(values_[value].need, other); }
   void add(Need& need, const Need& other) const {
-    if (need.what != Need::All && other.what != Need::None) join(need, other);
+    if (need.what == Need::All || other.what == Need::None) return;
+    if (need.what == Need::None || other.what == Need::All)
+      need = other;
+    else
+      join(need, other);
   }
+  /// For two that are both Under.
   void join(Need& need, const Need& other) const;
   void add_all(ir::ValueId value) { values_[value].need = {Need::All, {}}; }
   Need under(ir::ValueId mask) const { return {Need::Under, root(mask)}; }

@@ -279,7 +279,8 @@ class BlockForwarder {
   /// The value of the read as a slice of a known region that extends further.
   ValueId known_around(const Inst& read) {
     const unsigned element = ir::size_of(read.type);
-    for (unsigned lanes = read.lanes * 2; lanes <= ir::max_lanes; lanes *= 2)
+    for (unsigned lanes = read.lanes * 2; lanes <= ir::max_lanes; lanes *= 2) {
+      if (!may_know(element, lanes)) continue;
       for (unsigned before = 0; before < lanes; before += read.lanes) {
         if (read.region.offset < before * element) break;
         const ValueId value = known(part_of(read, 0 - before, lanes), read);
@@ -288,6 +289,7 @@ class BlockForwarder {
         slice.imm = before;
         return pure(slice, {cast(value, read.type, read)});
       }
+    }
     return ir::no_value;
   }
 
@@ -317,10 +319,13 @@ class BlockForwarder {
     return cast(pure(cut, {value}), read.type, read);
   }
 
+  bool may_know(unsigned element_bytes, unsigned lanes) const {
+    return (lanes_known_[element_bytes] >> lanes & 1) != 0;
+  }
   /// What has been written to or read from the region of `whole`, under its mask or for all lanes, if it
   /// still holds in the region of `part`.
   ValueId known(const Inst& whole, const Inst& part) const {
-    if ((lanes_known_[ir::size_of(whole.type)] >> whole.lanes & 1) == 0) return ir::no_value;
+    if (!may_know(ir::size_of(whole.type), whole.lanes)) return ir::no_value;
     for (const ValueId mask : {whole.mask, ir::no_value}) {
       if (mask == no_such_mask) continue;
       const OpTable::Entry* entry = table_.find(region_key(whole, mask));
