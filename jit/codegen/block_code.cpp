@@ -248,7 +248,6 @@ void BlockCode::fold(ir::BlockId block, bool full) {
   folded_.clear();
   origin_.clear();
   changes_mask_ = false;
-  mask_may_grow_ = liveness_.may_grow(block);
   const auto& source = function_.blocks[block].insts;
   std::size_t operands = 0;
   for (const Inst& inst : source) operands += inst.arg_count;
@@ -311,6 +310,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
     put(inst, i);
     if (!full) keep_outer_mask(inst, i, std::span(operands_).last<1>());
   }
+  mask_may_grow_ = changes_mask_ && liveness_.may_grow(block);
 }
 
 bool BlockCode::needed(CodeInst& inst, MaskUse use, const LiveState& live, bool full_here) const {
@@ -407,7 +407,7 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     CodeInst& inst = folded_[i];
     const MaskUse use = liveness_.use(block, origin_[i]);
     const MaskRole role = use.role;
-    const bool full_here = is_full_[i];
+    const bool full_here = is_full_[i] != 0;
     if (!needed(inst, use, live_, full_here)) continue;
     if (full_here && writes_first_lanes(inst, first)) continue;
     if (role == MaskRole::ExecutionMerge && !live_.inactive_flags.any_in_range(inst.imm, inst.lanes))

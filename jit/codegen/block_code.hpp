@@ -128,7 +128,7 @@ class BlockCode {
   std::vector<std::uint32_t> constant_;
   std::vector<std::uint8_t> is_constant_;
   std::vector<std::uint8_t> is_used_;
-  std::vector<bool> is_full_;              // of folded_
+  std::vector<std::uint8_t> is_full_;      // of folded_
   std::vector<std::uint32_t> defined_at_;  // of each value: the instruction in folded_
   std::vector<std::uint32_t> last_seen_;
   struct SlotRead {

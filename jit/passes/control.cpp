@@ -15,10 +15,9 @@ using ir::Inst;
 using ir::Op;
 using ir::ValueId;
 
-/// Whether it may write a part of the dword at `offset` of the register file.
+/// Whether a reg_write or reg_scatter may write a part of the dword at `offset` of the register file.
 bool touches(const Inst& inst, std::uint32_t offset) {
   if (inst.op == Op::reg_scatter) return true;
-  if (inst.op != Op::reg_write) return false;
   const SlotRange range = slots_of(inst, sizeof(std::uint32_t));
   return offset / sizeof(std::uint32_t) >= range.first && offset / sizeof(std::uint32_t) <= range.last;
 }
@@ -102,7 +101,8 @@ template <class Block, class Found>
 Known control_behind(const ir::Function& function, Block& block, std::uint32_t offset, Known control,
                      std::vector<Known>& known, Found found) {
   for (auto& inst : block.insts) {
-    if (touches(inst, offset)) {
+    const bool writes = inst.op == Op::reg_write || inst.op == Op::reg_scatter;
+    if (writes && touches(inst, offset)) {
       const bool whole =
           inst.op == Op::reg_write && inst.region.offset == offset && inst.mask == ir::no_value;
       control = whole && is_dword(inst) ? known[function.arg(inst, 0)] : std::nullopt;

@@ -64,12 +64,12 @@ Liveness::Liveness(const ir::Function& function, unsigned slot_bytes, bool exact
 void Liveness::walk(BlockId block, LiveState& live, UsedValues& used) {
   const auto& insts = function_.blocks[block].insts;
   auto& needed = needed_[block];
-  needed.assign(insts.size(), false);
+  needed.assign(insts.size(), 0);
   used.begin();
   for (std::size_t i = insts.size(); i-- > 0;) {
     const Inst& inst = insts[i];
     if (!wants(inst, live, used)) continue;
-    needed[i] = true;
+    needed[i] = 1;
     step(inst, uses_[block][i], live);
     for (ir::ValueId arg : function_.args(inst)) used.add(arg);
     if (inst.mask != ir::no_value) used.add(inst.mask);
@@ -318,10 +318,10 @@ bool Liveness::may_grow(BlockId block, std::size_t first) const {
 
 void Liveness::renumber(BlockId block, std::span<const Origin> origins) {
   std::vector<MaskUse> uses;
-  std::vector<bool> needed;
+  std::vector<std::uint8_t> needed;
   uses.reserve(origins.size());
   for (const Origin& origin : origins) {
-    needed.push_back(origin.index == Origin::none || needed_[block][origin.index]);
+    needed.push_back(origin.index == Origin::none ? 1 : needed_[block][origin.index]);
     if (origin.index == Origin::none) {
       uses.push_back(MaskRole::Execution);
       continue;
@@ -366,7 +366,7 @@ void LiveState::want(unsigned slot, Mapping wanted, std::uint64_t read) {
   if (wanted == any) inactive.set(slot);
 }
 
-void Liveness::step(const Inst& inst, MaskUse use, LiveState& live) const {
+void Liveness::step_access(const Inst& inst, MaskUse use, LiveState& live) const {
   const MaskRole role = use.role;
   switch (inst.op) {
     case Op::reg_write: {

@@ -126,7 +126,7 @@ class Liveness {
   /// Whether something reads what a reg_write or flag_write has written, if `live` is the state after it.
   bool is_written_for(const ir::Inst& write, const LiveState& live) const;
   /// Whether something needs instruction `index`, in its block or after it.
-  bool is_needed(ir::BlockId block, std::size_t index) const { return needed_[block][index]; }
+  bool is_needed(ir::BlockId block, std::size_t index) const { return needed_[block][index] != 0; }
   /// What an instruction was before others were inserted into its block. For a new one that reads one lane of
   /// what an old one reads at the same place: that one, and the lane.
   struct Origin {
@@ -144,7 +144,9 @@ class Liveness {
   /// Everything is live before the instruction, whatever is after it.
   bool observes(const ir::Inst& inst) const { return exact_ && ir::may_leave(inst.op); }
   /// From the state after an instruction to the state before it.
-  void step(const ir::Inst& inst, MaskUse use, LiveState& live) const;
+  void step(const ir::Inst& inst, MaskUse use, LiveState& live) const {
+    if (!ir::is_pure(inst.op)) step_access(inst, use, live);
+  }
   /// Whether an access under the execution mask touches in the slot exactly what belongs to its channels.
   bool by_channel(const ir::Inst& inst, MaskUse use, unsigned slot, const LiveState& live) const {
     if (use.role != MaskRole::Execution) return false;
@@ -182,6 +184,7 @@ class Liveness {
     ir::ValueId mask;
   };
   void classify_flags(ir::BlockId block, const std::vector<KnownMask>& known, BlockNeeds& needs);
+  void step_access(const ir::Inst& inst, MaskUse use, LiveState& live) const;
   Mapping mapping_of(const ir::Inst& inst, unsigned first_lane, unsigned slot) const;
   std::uint64_t whole_slot() const { return ~std::uint64_t{0} >> (64 - slot_bytes_); }
   /// The used values, of one block at a time.
@@ -205,7 +208,7 @@ class Liveness {
   unsigned slot_bytes_, slots_;
   bool exact_;
   std::vector<std::vector<MaskUse>> uses_;
-  std::vector<std::vector<bool>> needed_;  // by block and instruction
+  std::vector<std::vector<std::uint8_t>> needed_;  // by block and instruction
   std::vector<LiveState> in_, out_;
   std::vector<FlagAccess> flag_accesses_;  // of the block that is being classified
   std::vector<unsigned> nested_;           // epochs whose masks are each a subset of the one before
