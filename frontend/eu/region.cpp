@@ -92,7 +92,8 @@ const char* Lowering::check_operand(const Operand& op, bool destination) const {
   const Region region = destination ? Region{op.region.hstride, 1, 0} : op.region;
   // A swizzle reaches any column of the last row.
   const unsigned columns = op.is_swizzled() ? (lanes() + 3) / 4 * 4 : lanes();
-  const unsigned bytes = ir::size_of(op.type), span = region_span(region, columns, bytes);
+  const unsigned bytes = ir::size_of(op.type);
+  const auto span = [&] { return region_span(region, columns, bytes); };
   switch (op.kind) {
     case OperandKind::None:
     case OperandKind::Null:
@@ -110,19 +111,20 @@ const char* Lowering::check_operand(const Operand& op, bool destination) const {
     }
     case OperandKind::Flag:
       if (8 * bytes > flag_register_bits || op.offset % (8 * bytes) != 0 ||
-          op.offset + 8 * span > target_.flag_bits)
+          op.offset + 8 * span() > target_.flag_bits)
         return "region beyond the flag register";
       return ir::is_float(op.type) ? "flag register of a float type" : nullptr;
     case OperandKind::Accumulator:
       if (bytes == 1) return "byte accumulators, which there are none of";
-      return op.offset + span > target_.offset(StateRegister::AccumulatorHigh)
+      return op.offset + span() > target_.offset(StateRegister::AccumulatorHigh)
                  ? "region beyond the architecture register"
                  : nullptr;
     case OperandKind::Register:
       if (!op.is_grf(target_))
-        return op.offset + span > target_.file_bytes() ? "region beyond the architecture register" : nullptr;
-      return op.offset + span > target_.grf_file_bytes() ? "region beyond the last general register"
+        return op.offset + span() > target_.file_bytes() ? "region beyond the architecture register"
                                                          : nullptr;
+      return op.offset + span() > target_.grf_file_bytes() ? "region beyond the last general register"
+                                                           : nullptr;
   }
   return nullptr;
 }
