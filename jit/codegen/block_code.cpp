@@ -255,13 +255,13 @@ void BlockCode::fold(ir::BlockId block, bool full) {
   const std::span<const ScalarRun> all_runs = runs_.of(block, full);
   std::span<const ScalarRun> runs = all_runs;
   operands_.resize(operands + runs.size() * ScalarRun::most_runs + 1);
+  const OuterMasks* const outer_masks = full ? nullptr : choices_.outer_masks;
+  const OuterMasks::Split* const joined = outer_masks ? outer_masks->joined_by(block) : nullptr;
   // A split's outer mask may be a value that nothing else needs.
-  const bool has_outer = choices_.outer_masks && choices_.outer_masks->split_of(block) != nullptr;
-  const OuterMasks::Split* const joined =
-      full || !choices_.outer_masks ? nullptr : choices_.outer_masks->joined_by(block);
+  const bool keeps_all = outer_masks && outer_masks->split_of(block) != nullptr;
   std::size_t next = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
-    if (!has_outer && !liveness_.is_needed(block, i)) continue;
+    if (!keeps_all && !liveness_.is_needed(block, i)) continue;
     CodeInst inst;
     static_cast<Inst&>(inst) = source[i];
     if (joined && i == Reconvergence::all) {
