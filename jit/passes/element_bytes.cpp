@@ -21,35 +21,39 @@ std::uint32_t at(int place, std::uint64_t bits) {
 }  // namespace
 
 std::optional<DwordBytes> ElementBytes::of(const Inst& whole) {
+  constexpr unsigned most = 64;
   bytes_ = {};
-  if (!add_operands(whole, 0, ~Bits{0}, 0)) return std::nullopt;
+  steps_left_ = most;
+  if (!add_operands(whole, 0, ~Bits{0})) return std::nullopt;
   return bytes_;
 }
 
-bool ElementBytes::add(ValueId value, int place, Bits bits, unsigned depth) {
-  constexpr unsigned deepest = 16;
+bool ElementBytes::add(ValueId value, int place, Bits bits) {
+  if ((bits & at(place, possible_.of(value))) == 0) return true;
+  if (steps_left_ == 0) return false;
+  --steps_left_;
   const Inst* inst = out_.definition(value);
-  if (inst && inst->mask == no_value && depth < deepest) {
+  if (inst && inst->mask == no_value) {
     const DwordBytes before = bytes_;
-    if (add_operands(*inst, place, bits, depth + 1)) return true;
+    if (add_operands(*inst, place, bits)) return true;
     bytes_ = before;  // an op like others
   }
   return add_source(value, place, bits);
 }
 
-bool ElementBytes::add_operands(const Inst& inst, int place, Bits bits, unsigned depth) {
+bool ElementBytes::add_operands(const Inst& inst, int place, Bits bits) {
   const auto arg = [&](unsigned k) { return function_.arg(inst, k); };
   switch (inst.op) {
     case Op::or_:
-      return add(arg(0), place, bits, depth) && add(arg(1), place, bits, depth);
+      return add(arg(0), place, bits) && add(arg(1), place, bits);
     case Op::and_:
       for (const unsigned k : {0u, 1u})
-        if (const auto mask = constant(arg(k))) return add(arg(1 - k), place, bits & at(place, *mask), depth);
+        if (const auto mask = constant(arg(k))) return add(arg(1 - k), place, bits & at(place, *mask));
       return false;
     case Op::bfi2: {
       const auto mask = constant(arg(0));
-      return mask && add(arg(1), place, bits & at(place, *mask), depth) &&
-             add(arg(2), place, bits & ~at(place, *mask), depth);
+      return mask && add(arg(1), place, bits & at(place, *mask)) &&
+             add(arg(2), place, bits & ~at(place, *mask));
     }
     case Op::shl:
     case Op::shr: {
@@ -58,13 +62,12 @@ bool ElementBytes::add_operands(const Inst& inst, int place, Bits bits, unsigned
       const int count = static_cast<int>(*by), all = static_cast<int>(8 * size_of(inst.type));
       if (inst.op == Op::shr)
         return add(arg(0), place - count,
-                   bits & at(place, PossibleBits::low_bits(static_cast<unsigned>(all - count))), depth);
-      return add(arg(0), place + count, bits & at(place, PossibleBits::low_bits(static_cast<unsigned>(all))),
-                 depth);
+                   bits & at(place, PossibleBits::low_bits(static_cast<unsigned>(all - count))));
+      return add(arg(0), place + count, bits & at(place, PossibleBits::low_bits(static_cast<unsigned>(all))));
     }
     default:
       return keeps_low_bits(inst) && (!is_signed(inst.from) || size_of(inst.from) >= size_of(inst.type)) &&
-             add(arg(0), place, bits & at(place, PossibleBits::low_bits(8 * size_of(inst.type))), depth);
+             add(arg(0), place, bits & at(place, PossibleBits::low_bits(8 * size_of(inst.type))));
   }
 }
 
@@ -84,6 +87,7 @@ bool ElementBytes::add_source(ValueId value, int place, Bits bits) {
 ValueId ElementBytes::source_of(const Inst& inst, unsigned width, unsigned& shift) const {
   const ValueId arg = inst.arg_count != 0 ? function_.arg(inst, 0) : no_value;
   const unsigned bits = 8 * size_of(inst.type), end = shift + width;
+  const std::uint64_t field = PossibleBits::low_bits(width);
   const auto by = [&]() -> std::optional<unsigned> {
     const auto known = constant(function_.arg(inst, 1));
     return known && *known < bits ? std::optional(static_cast<unsigned>(*known)) : std::nullopt;
@@ -106,20 +110,14 @@ ValueId ElementBytes::source_of(const Inst& inst, unsigned width, unsigned& shif
       }
       return no_value;
     case Op::and_:
-    case Op::bfi2: {
-      const std::uint64_t field = (std::uint64_t{1} << width) - 1;
-      for (const unsigned k : {0u, 1u}) {
-        const auto mask = constant(function_.arg(inst, k));
-        if (!mask) {
-          if (inst.op == Op::bfi2) return no_value;
-          continue;
-        }
-        const std::uint64_t own = *mask >> shift & field;
-        if (inst.op == Op::bfi2)
-          return own == field ? function_.arg(inst, 1) : own == 0 ? function_.arg(inst, 2) : no_value;
-        if (own == field) return function_.arg(inst, 1 - k);
-      }
+      for (const unsigned k : {0u, 1u})
+        if (const auto mask = constant(function_.arg(inst, k)); mask && (*mask >> shift & field) == field)
+          return function_.arg(inst, 1 - k);
       return no_value;
+    case Op::bfi2: {
+      const auto mask = constant(arg);
+      const std::uint64_t own = mask ? *mask >> shift & field : 0;
+      return own == field ? function_.arg(inst, 1) : mask && own == 0 ? function_.arg(inst, 2) : no_value;
     }
     default:
       return no_value;
@@ -127,7 +125,8 @@ ValueId ElementBytes::source_of(const Inst& inst, unsigned width, unsigned& shif
 }
 
 Element ElementBytes::source(Element element, unsigned width) const {
-  while (element.value != no_value) {
+  constexpr unsigned longest = 32;
+  for (unsigned step = 0; step < longest && element.value != no_value; ++step) {
     const Inst* inst = out_.definition(element.value);
     if (!inst || inst->mask != no_value || inst->result_count != 1 || !is_int(inst->type)) break;
     const ValueId next = source_of(*inst, width, element.shift);
@@ -135,6 +134,45 @@ Element ElementBytes::source(Element element, unsigned width) const {
     element.value = next;
   }
   return element;
+}
+
+Extension ElementBytes::extension_of(ValueId value, unsigned width) const {
+  const Inst* inst = out_.definition(value);
+  if (!inst || inst->mask != no_value || !is_int(inst->type)) return Extension::None;
+  const std::uint64_t element_mask = PossibleBits::low_bits(width);
+  const auto of_bits = [&](unsigned bits, bool is_signed) {
+    if (bits > width) return Extension::None;
+    return is_signed ? Extension::Sign : bits < width ? Extension::Both : Extension::Zero;
+  };
+  switch (inst->op) {
+    case Op::convert:
+      if (!is_int(inst->from) || size_of(inst->from) >= size_of(inst->type)) return Extension::None;
+      if (8 * size_of(inst->from) > width)
+        return common(extension_of(function_.arg(*inst, 0), width),
+                      is_signed(inst->from) ? Extension::Both : Extension::Zero);
+      return of_bits(8 * size_of(inst->from), is_signed(inst->from));
+    case Op::bitcast:
+      return is_int(inst->from) ? extension_of(function_.arg(*inst, 0), width) : Extension::None;
+    case Op::constant: {
+      const std::uint64_t bits = *constant(value), all = ~std::uint64_t{0} >> (64 - bits_of(value));
+      if (bits < std::uint64_t{1} << (width - 1)) return Extension::Both;
+      if (bits <= element_mask) return Extension::Zero;
+      return bits >= all - (element_mask >> 1) ? Extension::Sign : Extension::None;
+    }
+    case Op::and_:
+      for (const unsigned k : {0u, 1u})
+        if (const auto mask = constant(function_.arg(*inst, k)); mask && *mask <= element_mask)
+          return *mask <= element_mask >> 1 ? Extension::Both : Extension::Zero;
+      return Extension::None;
+    case Op::shr:
+    case Op::asr: {
+      const auto by = constant(function_.arg(*inst, 1));
+      if (!by || *by >= bits_of(value)) return Extension::None;
+      return of_bits(bits_of(value) - static_cast<unsigned>(*by), inst->op == Op::asr);
+    }
+    default:
+      return Extension::None;
+  }
 }
 
 }  // namespace eum::jit

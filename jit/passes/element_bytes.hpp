@@ -1,5 +1,5 @@
 #pragma once
-// Where the bytes of dwords come from that ops have put together from narrower values.
+// Bytes and words in wider values: where those of dwords come from that ops have put together.
 #include <array>
 #include <compare>
 #include <optional>
@@ -18,6 +18,15 @@ struct Element {
 /// The bytes of a dword, the lowest one first, 8 bits each.
 using DwordBytes = std::array<Element, 4>;
 
+/// How a value follows from its low bits.
+enum class Extension : std::uint8_t { None, Zero, Sign, Both };
+
+/// How two values do.
+constexpr Extension common(Extension a, Extension b) {
+  if (a == Extension::Both) return b;
+  return b == Extension::Both || a == b ? a : Extension::None;
+}
+
 class ElementBytes {
  public:
   /// Looks at the definitions in `out`.
@@ -33,6 +42,8 @@ class ElementBytes {
   /// The element of `width` bits in the value from which ops took, moved or widened it, if its bits are
   /// there.
   Element source(Element element, unsigned width) const;
+  /// How the value follows from its `width` low bits, as far as its definition tells.
+  Extension extension_of(ir::ValueId value, unsigned width) const;
   std::optional<std::uint64_t> constant(ir::ValueId value) const { return possible_.constant(value); }
 
  private:
@@ -40,8 +51,8 @@ class ElementBytes {
 
   /// Adds the bits of the dword among `bits` that come from `value`, whose lowest bit is bit `place` of the
   /// dword. False if bytes have other sources too, or only a part of the value's bits.
-  bool add(ir::ValueId value, int place, Bits bits, unsigned depth);
-  bool add_operands(const ir::Inst& inst, int place, Bits bits, unsigned depth);
+  bool add(ir::ValueId value, int place, Bits bits);
+  bool add_operands(const ir::Inst& inst, int place, Bits bits);
   bool add_source(ir::ValueId value, int place, Bits bits);
   ir::ValueId source_of(const ir::Inst& inst, unsigned width, unsigned& shift) const;
   unsigned bits_of(ir::ValueId value) const { return 8 * ir::size_of(function_.values[value].type); }
@@ -50,6 +61,7 @@ class ElementBytes {
   const NewBlock& out_;
   PossibleBits possible_;
   DwordBytes bytes_{};
+  unsigned steps_left_ = 0;
 };
 
 }  // namespace eum::jit

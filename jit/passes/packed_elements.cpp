@@ -4,7 +4,6 @@
 // are done on all of them at once: in the dwords, as more lanes of 8 or 16 bits.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <map>
 #include <optional>
 #include <vector>
@@ -18,21 +17,15 @@ namespace {
 
 using namespace ir;
 
-/// How a value follows from its low bits.
-enum class Extension : std::uint8_t { None, Zero, Sign, Both };
-
-constexpr Extension common(Extension a, Extension b) {
-  if (a == Extension::Both) return b;
-  return b == Extension::Both || a == b ? a : Extension::None;
-}
-
 class PackedElements {
  public:
   explicit PackedElements(Function& function) : function_(function), out_(function), bytes_(function, out_) {}
 
   void run(Block& block) {
     out_.clear();
-    plans_.clear();
+    // Dwords share what they are computed from, also in vain.
+    constexpr std::size_t plans_per_op = 16;
+    plans_left_ = plans_per_op * block.insts.size();
     bool changed = false;
     for (const Inst& inst : block.insts) {
       Inst own = inst;
@@ -113,7 +106,8 @@ class PackedElements {
 
   std::optional<PlanId> plan_for(Elements elements, unsigned depth) {
     constexpr unsigned deepest = 40;
-    if (depth > deepest) return std::nullopt;
+    if (depth > deepest || plans_left_ == 0) return std::nullopt;
+    --plans_left_;
     for (Element& element : elements) element = bytes_.source(element, width_);
     if (const auto found = known_.find(elements); found != known_.end()) return found->second;
     const auto plan = new_plan(elements, depth);
@@ -174,10 +168,9 @@ class PackedElements {
     for (const Inst* inst : insts) values.push_back(function_.arg(*inst, k));
     return values;
   }
-  std::optional<PlanId> plan_operand(const std::vector<const Inst*>& insts, unsigned k, unsigned shift,
-                                     unsigned depth) {
+  std::optional<PlanId> plan_operand(const std::vector<ValueId>& values, unsigned shift, unsigned depth) {
     Elements elements;
-    for (const ValueId value : operands(insts, k)) elements.push_back({value, shift});
+    for (const ValueId value : values) elements.push_back({value, shift});
     return plan_for(std::move(elements), depth + 1);
   }
 
@@ -210,7 +203,7 @@ class PackedElements {
                          : std::nullopt;
       case Op::min:
       case Op::max: {
-        const auto type = is_lowest ? compared_type(*insts, 0) : std::nullopt;
+        const auto type = is_lowest ? compared_type(*insts) : std::nullopt;
         return type ? plan_compute(*insts, inst.op, *type, 0, depth) : std::nullopt;
       }
       case Op::avg:
@@ -233,7 +226,7 @@ class PackedElements {
                                      unsigned depth) {
     Plan plan{.kind = Plan::Compute, .op = op, .type = type};
     for (unsigned k = 0; k < insts[0]->arg_count; ++k) {
-      const auto operand = plan_operand(insts, k, shift, depth);
+      const auto operand = plan_operand(operands(insts, k), shift, depth);
       if (!operand) return std::nullopt;
       plan.of[k] = *operand;
     }
@@ -258,9 +251,7 @@ class PackedElements {
     return plan_shift(op, static_cast<unsigned>(*by), operands(insts, 0), depth);
   }
   std::optional<PlanId> plan_shift(Op op, unsigned by, const std::vector<ValueId>& values, unsigned depth) {
-    Elements elements;
-    for (const ValueId value : values) elements.push_back({value, 0});
-    const auto operand = plan_for(std::move(elements), depth + 1);
+    const auto operand = plan_operand(values, 0, depth);
     if (!operand) return std::nullopt;
     computes_ = true;
     return add({.kind = Plan::Compute, .op = op, .bits = by, .of = {*operand}});
@@ -276,18 +267,18 @@ class PackedElements {
       if (!comparisons || info((*comparisons)[0]->op).shape != Shape::Compare ||
           !is_int((*comparisons)[0]->type) || shift != 0)
         return std::nullopt;
-      const auto type = compared_type(*comparisons, 0);
+      const auto type = compared_type(*comparisons);
       if (!type) return std::nullopt;
       plan.op = (*comparisons)[0]->op;
       plan.type = *type;
       for (const unsigned k : {0u, 1u}) {
-        const auto operand = plan_operand(*comparisons, k, 0, depth);
+        const auto operand = plan_operand(operands(*comparisons, k), 0, depth);
         if (!operand) return std::nullopt;
         plan.of[2 + k] = *operand;
       }
     }
     for (const unsigned k : {0u, 1u}) {
-      const auto operand = plan_operand(insts, 1 + k, shift, depth);
+      const auto operand = plan_operand(operands(insts, 1 + k), shift, depth);
       if (!operand) return std::nullopt;
       plan.of[k] = *operand;
     }
@@ -295,58 +286,20 @@ class PackedElements {
     return add(plan);
   }
 
-  /// The type of elements that are in the same order as the first two operands from number `first`.
-  std::optional<Type> compared_type(const std::vector<const Inst*>& insts, unsigned first) const {
+  /// The type of elements that are in the same order as both operands.
+  std::optional<Type> compared_type(const std::vector<const Inst*>& insts) const {
     const Type type = insts[0]->type;
     if (8 * size_of(type) == width_) return type;
     if (8 * size_of(type) < width_) return std::nullopt;
-    const Extension extension =
-        common(extension_of(operands(insts, first)), extension_of(operands(insts, first + 1)));
+    const Extension extension = common(extension_of(operands(insts, 0)), extension_of(operands(insts, 1)));
     if (extension == Extension::None) return std::nullopt;
     return element_type(extension == Extension::Sign && is_signed(type));
   }
 
   Extension extension_of(const std::vector<ValueId>& values) const {
     Extension all = Extension::Both;
-    for (const ValueId value : values) all = common(all, extension_of(value));
+    for (const ValueId value : values) all = common(all, bytes_.extension_of(value, width_));
     return all;
-  }
-  Extension extension_of(ValueId value) const {
-    const Inst* inst = out_.definition(value);
-    if (!inst || inst->mask != no_value || !is_int(inst->type)) return Extension::None;
-    const auto of_bits = [&](unsigned bits, bool is_signed) {
-      if (bits > width_) return Extension::None;
-      return is_signed ? Extension::Sign : bits < width_ ? Extension::Both : Extension::Zero;
-    };
-    switch (inst->op) {
-      case Op::convert:
-        if (!is_int(inst->from) || size_of(inst->from) >= size_of(inst->type)) return Extension::None;
-        if (8 * size_of(inst->from) > width_)
-          return common(extension_of(function_.arg(*inst, 0)),
-                        is_signed(inst->from) ? Extension::Both : Extension::Zero);
-        return of_bits(8 * size_of(inst->from), is_signed(inst->from));
-      case Op::bitcast:
-        return is_int(inst->from) ? extension_of(function_.arg(*inst, 0)) : Extension::None;
-      case Op::constant: {
-        const std::uint64_t bits = *constant(value), all = ~std::uint64_t{0} >> (64 - bits_of(value));
-        if (bits < std::uint64_t{1} << (width_ - 1)) return Extension::Both;
-        if (bits <= element_mask()) return Extension::Zero;
-        return bits >= all - (element_mask() >> 1) ? Extension::Sign : Extension::None;
-      }
-      case Op::and_:
-        for (const unsigned k : {0u, 1u})
-          if (const auto mask = constant(function_.arg(*inst, k)); mask && *mask <= element_mask())
-            return *mask <= element_mask() >> 1 ? Extension::Both : Extension::Zero;
-        return Extension::None;
-      case Op::shr:
-      case Op::asr: {
-        const auto by = constant(function_.arg(*inst, 1));
-        if (!by || *by >= bits_of(value)) return Extension::None;
-        return of_bits(bits_of(value) - static_cast<unsigned>(*by), inst->op == Op::asr);
-      }
-      default:
-        return Extension::None;
-    }
   }
 
   // Building.
@@ -518,7 +471,8 @@ class PackedElements {
   std::uint32_t guest_ip_ = 0;
   std::vector<Plan> plans_;
   std::map<Elements, std::optional<PlanId>> known_;
-  bool computes_ = false;  ///< some plan has an op
+  bool computes_ = false;       ///< some plan has an op
+  std::size_t plans_left_ = 0;  ///< that may be made for this block
 };
 
 }  // namespace
