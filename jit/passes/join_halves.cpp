@@ -88,10 +88,7 @@ class BlockJoiner {
 
   ValueId dwords(const Inst& write) {
     const ValueId value = function_.arg(write, 0);
-    if (function_.values[value].type == Type::u32) return value;
-    Inst cast = make_op(Op::bitcast, Type::u32, write.lanes, write.guest_ip);
-    cast.from = function_.values[value].type;
-    return out_.append(cast, {value});
+    return out_.converted(Op::bitcast, Type::u32, value, write.guest_ip);
   }
   /// The value of a write, if it is a constant directly before it.
   const Inst* constant(const Inst& write, std::size_t index) const {

@@ -141,9 +141,7 @@ class LowBits {
   }
   ValueId with_constant(Op op, ValueId value, Bits bits, const Inst& at) {
     const ValueInfo info = function_.values[value];
-    Inst constant = make_op(Op::constant, info.type, info.lanes, at.guest_ip);
-    constant.imm = bits;
-    const ValueId operand = remembered(out_.append(constant, {}));
+    const ValueId operand = remembered(out_.constant(info.type, info.lanes, bits, at.guest_ip));
     return remembered(out_.append(make_op(op, info.type, info.lanes, at.guest_ip), {value, operand}));
   }
   ValueId remembered(ValueId value) {

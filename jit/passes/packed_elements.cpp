@@ -23,7 +23,7 @@ class PackedElements {
 
   void run(Block& block) {
     out_.clear();
-    // Dwords share what they are computed from, also in vain.
+    // What several dwords are computed from is planned for each of them, even where that fails.
     constexpr std::size_t plans_per_op = 16;
     plans_left_ = plans_per_op * block.insts.size();
     bool changed = false;
@@ -308,20 +308,12 @@ class PackedElements {
     return out_.append(make_op(op, type, function_.values[args.end()[-1]].lanes, guest_ip_), args);
   }
   ValueId dword_constant(std::uint32_t bits, unsigned lanes) {
-    Inst inst = make_op(Op::constant, Type::u32, lanes, guest_ip_);
-    inst.imm = bits;
-    return out_.append(inst, {});
+    return out_.constant(Type::u32, lanes, bits, guest_ip_);
   }
   ValueId with_constant(Op bitwise, ValueId value, std::uint32_t bits) {
     return op(bitwise, Type::u32, {value, dword_constant(bits, function_.values[value].lanes)});
   }
-  ValueId converted(Op by, Type type, ValueId value) {
-    const ValueInfo from = function_.values[value];
-    if (from.type == type) return value;
-    Inst inst = make_op(by, type, from.lanes, guest_ip_);
-    inst.from = from.type;
-    return out_.append(inst, {value});
-  }
+  ValueId converted(Op by, Type type, ValueId value) { return out_.converted(by, type, value, guest_ip_); }
   /// The same bits as lanes of this type.
   ValueId recast(Type type, ValueId value) {
     const ValueInfo from = function_.values[value];
@@ -390,14 +382,11 @@ class PackedElements {
   /// Hosts multiply words, but no bytes. The products of odd bytes come from factors of which one is in the
   /// low byte, the other in the high one.
   ValueId product_of_bytes(ValueId a, ValueId b) {
-    const auto words = [&](const std::array<ValueId, 4>& part) {
-      return op(Op::mul, Type::u16, {part[0], part[1]});
-    };
     constexpr std::uint32_t even = 0x00ff00ff;
     const ValueId odd_a = with_constant(Op::and_, with_constant(Op::shr, a, 8), even);
     const ValueId odd_b = with_constant(Op::and_, b, ~even);
-    const ValueId low = by_parts(Type::u16, {a, b}, 2, words);
-    const ValueId high = by_parts(Type::u16, {odd_a, odd_b}, 2, words);
+    const ValueId low = in_lanes(Op::mul, Type::u16, {a, b}, 2);
+    const ValueId high = in_lanes(Op::mul, Type::u16, {odd_a, odd_b}, 2);
     return op(Op::or_, Type::u32, {with_constant(Op::and_, low, even), high});
   }
   ValueId computed(const Plan& plan, const std::array<ValueId, 4>& of) {
@@ -405,23 +394,16 @@ class PackedElements {
     if (width_ == 8 && (plan.op == Op::mul || plan.op == Op::mad)) {
       const ValueId product = product_of_bytes(of[0], of[1]);
       if (plan.op == Op::mul) return product;
-      return by_parts(Type::u8, {product, of[2]}, 2, [&](const std::array<ValueId, 4>& part) {
-        return op(Op::add, Type::u8, {part[0], part[1]});
-      });
+      return in_lanes(Op::add, Type::u8, {product, of[2]}, 2);
     }
-    const auto compute = [&](const std::array<ValueId, 4>& part) {
-      return out_.append(make_op(plan.op, plan.type, function_.values[part[0]].lanes, guest_ip_),
-                         std::span(part).first(count));
-    };
-    return plan.type == Type::u32 ? compute(of) : by_parts(plan.type, of, count, compute);
+    return in_lanes(plan.op, plan.type, of, count);
   }
   /// Hosts shift words, but no bytes: bits that came from another element are cleared.
   ValueId shifted(const Plan& plan, ValueId value) {
     const auto of_words = [&](const std::array<ValueId, 4>& part) {
       const Type type = element_type(plan.op == Op::asr);
-      Inst by = make_op(Op::constant, type, function_.values[part[0]].lanes, guest_ip_);
-      by.imm = plan.bits;
-      return op(plan.op, type, {part[0], out_.append(by, {})});
+      const unsigned lanes = function_.values[part[0]].lanes;
+      return op(plan.op, type, {part[0], out_.constant(type, lanes, plan.bits, guest_ip_)});
     };
     if (width_ == 16) return by_parts(element_type(plan.op == Op::asr), {value}, 1, of_words);
     const bool is_left = plan.op == Op::shl;
@@ -432,12 +414,17 @@ class PackedElements {
     if (plan.op != Op::asr) return value;
     // (x ^ sign) - sign extends the sign.
     const std::uint32_t sign = in_each(1u << (width_ - 1 - plan.bits));
-    return by_parts(Type::u8, {with_constant(Op::xor_, value, sign), dword_constant(sign, lanes_)}, 2,
-                    [&](const std::array<ValueId, 4>& part) {
-                      return op(Op::sub, Type::u8, {part[0], part[1]});
-                    });
+    return in_lanes(Op::sub, Type::u8, {with_constant(Op::xor_, value, sign), dword_constant(sign, lanes_)},
+                    2);
   }
 
+  /// The op on lanes of `type`, with the first `count` dwords as operands.
+  ValueId in_lanes(Op by, Type type, const std::array<ValueId, 4>& of, unsigned count) {
+    return by_parts(type, of, count, [&](const std::array<ValueId, 4>& part) {
+      return out_.append(make_op(by, type, function_.values[part[0]].lanes, guest_ip_),
+                         std::span(part).first(count));
+    });
+  }
   /// compute(operands) on lanes of `type`, as many of the dwords at a time as an op may have lanes.
   template <class ComputePart>
   ValueId by_parts(Type type, const std::array<ValueId, 4>& of, unsigned count, ComputePart compute) {

@@ -138,6 +138,19 @@ class NewBlock {
     insts_.push_back(inst);
     return inst.result;
   }
+  ir::ValueId constant(ir::Type type, unsigned lanes, std::uint64_t bits, std::uint32_t guest_ip) {
+    ir::Inst inst = make_op(ir::Op::constant, type, lanes, guest_ip);
+    inst.imm = bits;
+    return append(inst, {});
+  }
+  /// convert, bitcast or another op of that shape; the value itself if it has the type.
+  ir::ValueId converted(ir::Op op, ir::Type type, ir::ValueId value, std::uint32_t guest_ip) {
+    const ir::ValueInfo from = function_.values[value];
+    if (from.type == type) return value;
+    ir::Inst inst = make_op(op, type, from.lanes, guest_ip);
+    inst.from = from.type;
+    return append(inst, {value});
+  }
   /// The op that has just been appended defines `result`, a value of before, rather than a new one.
   void let_last_define(ir::ValueId result) {
     insts_.back().result = result;

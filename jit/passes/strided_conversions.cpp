@@ -142,14 +142,10 @@ class StridedConversions {
   }
   ValueId constant_like(ValueId value, std::uint64_t bits, const Inst& at) {
     const ValueInfo info = function_.values[value];
-    Inst inst = make_op(Op::constant, info.type, info.lanes, at.guest_ip);
-    inst.imm = bits;
-    return out_.append(inst, {});
+    return out_.constant(info.type, info.lanes, bits, at.guest_ip);
   }
   ValueId bitcast(ValueId value, Type type, const Inst& at) {
-    Inst inst = make_op(Op::bitcast, type, function_.values[value].lanes, at.guest_ip);
-    inst.from = function_.values[value].type;
-    return inst.from == type ? value : out_.append(inst, {value});
+    return out_.converted(Op::bitcast, type, value, at.guest_ip);
   }
   ValueId shifted(Op op, ValueId value, unsigned by, const Inst& at) {
     return by == 0 ? value : op2(op, value, constant_like(value, by, at), at);
@@ -171,10 +167,8 @@ class StridedConversions {
       source.low_bits = 8 * size_of(function_.values[value].type);
       source.low = shifted(Op::shr, bitcast(source.whole, Type::u32, at), source.container.shift, at);
     } else if (definition && definition->op == Op::constant && size_of(definition->type) == 2) {
-      Inst constant = make_op(Op::constant, Type::u32, definition->lanes, at.guest_ip);
-      constant.imm = definition->imm & 0xffff;
       source.low_bits = 16;
-      source.low = out_.append(constant, {});
+      source.low = out_.constant(Type::u32, definition->lanes, definition->imm & 0xffff, at.guest_ip);
     }
     return source;
   }
@@ -276,12 +270,8 @@ class StridedConversions {
       value = bitcast(arg, int_type(size_of(original.type), false), original);
     }
     const Type type = int_type(container.bytes, false);
-    if (function_.values[value].type != type) {
-      const bool is_as_wide = size_of(function_.values[value].type) == container.bytes;
-      Inst cut = make_op(is_as_wide ? Op::bitcast : Op::convert, type, original.lanes, original.guest_ip);
-      cut.from = function_.values[value].type;
-      value = out_.append(cut, {value});
-    }
+    const bool is_as_wide = size_of(function_.values[value].type) == container.bytes;
+    value = out_.converted(is_as_wide ? Op::bitcast : Op::convert, type, value, original.guest_ip);
     const std::uint64_t field = ((1u << 8 * size_of(original.type)) - 1) << container.shift;
     const ValueId old = read_containers(original, container, false);
     const ValueId placed = shifted(Op::shl, value, container.shift, original);
