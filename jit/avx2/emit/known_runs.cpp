@@ -123,7 +123,7 @@ void LaneSite::retry_under_mask(asmjit::Label entry, asmjit::Label done, asmjit:
   auto& a = c_.a;
   a.bind(entry);
   go_if_no_lane(results, done);
-  if (!results.empty() && components() == 1 && element() == 4 && !based()) {
+  if (!results.empty() && element() == 4 && !based()) {
     for (unsigned row = 0; row < rows(); ++row) {
       known_addresses(row, v);
       if (in_space()) {
@@ -132,8 +132,9 @@ void LaneSite::retry_under_mask(asmjit::Label entry, asmjit::Label done, asmjit:
       }
       const CheckedAddress memory =
           check_lanes({{&v, 1}, {&masks_[row], 1}, t, u, {}, bits}, extent(), otherwise);
-      gather_under(masks_[row], x86::Inst::kIdVpgatherdd, results[row],
-                   memory.gather(v, component_offset(0), 4));
+      for (unsigned k = 0; k < components(); ++k)
+        gather_under(masks_[row], x86::Inst::kIdVpgatherdd, results[k * rows() + row],
+                     memory.gather(v, component_offset(k), 4));
     }
     a.jmp(done);
     return;
