@@ -9,6 +9,7 @@
 // thread then also stays in the full version of its code.
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "jit/passes/block_facts.hpp"
@@ -27,8 +28,12 @@ constexpr unsigned vector_bytes = 32;
 
 /// What a masked block may cost, in instructions of vectors: skipping it costs a branch that may be
 /// mispredicted, masks that become bits and lanes again, and mostly all that is known of registers. In a loop
-/// channels diverge more often.
-constexpr unsigned most_cost = 100, most_cost_in_loop = 48;
+/// channels diverge more often. What computes floats is often for special cases that hardly occur, and slow
+/// if it meets denormals; long chains of integer ops are mostly 64-bit arithmetic of devices without it.
+struct Limit {
+  unsigned cost, integer_cost;
+};
+constexpr Limit anywhere{100, 220}, in_loop{48, 48};
 
 constexpr unsigned load_cost = 6;
 
@@ -85,14 +90,33 @@ std::optional<unsigned> cost_of(const Inst& inst) {
   return each * std::max(1u, (bytes + vector_bytes - 1) / vector_bytes);
 }
 
-/// Whether the block from instruction `first` on, without its terminator, costs no more than `most`.
-bool is_short(const Block& block, std::size_t first, unsigned most) {
+bool computes_floats(const Inst& inst) {
+  if (!is_pure(inst.op) || (!is_float(inst.type) && !is_float(inst.from))) return false;
+  switch (inst.op) {
+    case Op::constant:
+    case Op::vconst:
+    case Op::splat:
+    case Op::slice:
+    case Op::concat:
+    case Op::bitcast:
+    case Op::select:
+    case Op::neg:
+    case Op::abs:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// Whether the block from instruction `first` on, without its terminator, costs no more than the limit.
+bool is_short(const Block& block, std::size_t first, const Limit& limit) {
+  const std::span insts = std::span(block.insts).subspan(first, block.insts.size() - 1 - first);
+  const unsigned most = std::ranges::any_of(insts, computes_floats) ? limit.cost : limit.integer_cost;
   unsigned cost = 0;
-  return std::none_of(block.insts.begin() + static_cast<std::ptrdiff_t>(first), block.insts.end() - 1,
-                      [&](const Inst& inst) {
-                        const std::optional<unsigned> own = cost_of(inst);
-                        return !own || (cost += *own) > most;
-                      });
+  return std::ranges::none_of(insts, [&](const Inst& inst) {
+    const std::optional<unsigned> own = cost_of(inst);
+    return !own || (cost += *own) > most;
+  });
 }
 
 class Joiner {
@@ -149,7 +173,7 @@ class Joiner {
     if (branch.op != Op::branch_any) return false;
     const BlockId masked = branch.targets.taken, end = branch.targets.fallthrough;
     if (!may_join(id, masked) || end == masked) return false;
-    most_ = is_in_loop_[id] ? most_cost_in_loop : most_cost;
+    limit_ = is_in_loop_[id] ? in_loop : anywhere;
     const Block& skipped = function_.blocks[masked];
     const Inst& leads = skipped.insts.back();
     const bool has_other = leads.op == Op::branch_any;
@@ -162,12 +186,11 @@ class Joiner {
     if (has_other && !other_) return false;
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(on, skipped);
-    for (std::size_t i = 0; i + 1 < skipped.insts.size(); ++i) keep(skipped.insts[i]);
+    keep_if_any(skipped, 0, on);
     terminator_ = leads;
     if (has_other) {
       // Control also went to the other block with no channel active.
-      const ValueId none =
-          append(Op::not_, function_.simd, {append(Op::group_any, function_.simd, {on}, function_.simd)});
+      const ValueId none = append(Op::not_, function_.simd, {append_any(on)});
       other_->wanted = append(Op::or_, function_.simd, {other_->mask, none});
       function_.set_args(terminator_, {other_->wanted});
     }
@@ -218,7 +241,9 @@ class Joiner {
     const Block& skipped = function_.blocks[masked];
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(other_->wanted, skipped);
-    append_rest(skipped, append_reconvergence(id, skipped, other_->variable));
+    keep_if_any(skipped, append_reconvergence(id, skipped, other_->variable), other_->wanted);
+    terminator_ = skipped.insts.back();
+    same_.resolve(function_, terminator_);
     other_.reset();
     drop(masked);
     --predecessors_[end];
@@ -263,7 +288,7 @@ class Joiner {
   /// Whether the block from instruction `first` on has no effect if no channel is active; `on` is the
   /// execution mask.
   bool is_inert(const Block& block, std::size_t first, ValueId on) {
-    if (!is_short(block, first, most_)) return false;
+    if (!is_short(block, first, limit_)) return false;
     parts_ = {on};
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
       const Inst& inst = block.insts[i];
@@ -276,7 +301,7 @@ class Joiner {
   bool is_inert(const Block& block, const Inst& inst) const {
     switch (inst.op) {
       case Op::spend:
-        return is_part(arg(inst, 0));
+        return is_part(arg(inst, 0)) || counts_empty(block, inst);
       case Op::mask_set:
         return inst.imm == 0 ? is_part(arg(inst, 0)) : only_adds(block, inst);
       case Op::load:
@@ -286,6 +311,14 @@ class Joiner {
       default:
         return true;
     }
+  }
+  /// Whether it counts instructions of a joined block to which control also went with no channel active.
+  bool counts_empty(const Block& block, const Inst& inst) const {
+    if (inst.op != Op::spend) return false;
+    const Inst* wanted = definition(block, arg(inst, 0));
+    if (!wanted || wanted->op != Op::or_) return false;
+    const Inst* none = definition(block, arg(*wanted, 1));
+    return none && none->op == Op::not_;
   }
   /// Whether it has no channel that the execution mask does not have.
   bool is_part(ValueId mask) const { return contains(parts_, mask); }
@@ -399,6 +432,7 @@ class Joiner {
     put(inst);
     return inst.result;
   }
+  ValueId append_any(ValueId mask) { return append(Op::group_any, function_.simd, {mask}, function_.simd); }
   void append_spend(ValueId mask, const Block& block) {
     if (block.guest_instructions != 0) append(Op::spend, function_.simd, {mask}, block.guest_instructions);
   }
@@ -417,6 +451,20 @@ class Joiner {
     }
     same_.resolve(function_, inst);
     put(inst);
+  }
+  /// Appends what is_inert() has accepted; what it counts is only counted if one of the channels is active.
+  void keep_if_any(const Block& block, std::size_t first, ValueId channels) {
+    ValueId any = no_value;
+    for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
+      Inst inst = block.insts[i];
+      if (counts_empty(block, inst)) {
+        if (any == no_value) any = append_any(channels);
+        const ValueId wanted = resolve(arg(inst, 0));
+        append(Op::spend, function_.simd, {append(Op::and_, function_.simd, {wanted, any})}, inst.imm);
+      } else {
+        keep(inst);
+      }
+    }
   }
   /// Appends instructions of a block from `first` on.
   void append_rest(const Block& block, std::size_t first) {
@@ -505,7 +553,7 @@ class Joiner {
   Liveness liveness_;  // as before blocks were joined
   std::vector<unsigned> predecessors_;
   std::vector<bool> is_in_loop_;  // by block
-  unsigned most_ = 0;             // that a skipped block may cost
+  Limit limit_{};                 // of what a skipped block may cost
   std::vector<ValueId> parts_;    // of it: masks within the execution mask
   // The block that is being built, without its terminator.
   BlockId begun_ = no_block;
@@ -539,7 +587,7 @@ void short_branches(Function& function) {
     const Block& skipped = blocks[branch.targets.taken];
     const Inst& leads = skipped.insts.back();
     return (leads.op == Op::jump || leads.op == Op::branch_any) &&
-           leads.targets.taken == branch.targets.fallthrough && is_short(skipped, 0, most_cost);
+           leads.targets.taken == branch.targets.fallthrough && is_short(skipped, 0, anywhere);
   };
   if (std::ranges::any_of(blocks, skips)) Joiner(function).run();
 }
