@@ -39,6 +39,9 @@ void negations(ir::Function& function);
 /// writes.
 void forward_state(ir::Function& function);
 
+/// Reads of registers that were written under several masks select among the written values.
+void masked_writes(ir::Function& function);
+
 /// Flags that have been kept or computed as numbers are masks again.
 void flag_numbers(ir::Function& function);
 

@@ -1,0 +1,177 @@
+// Registers that are written under several masks and read where one of them, or another, holds: channels that
+// took one side of an `if` and those that took the other, or a value that a predicated instruction changes in
+// some channels. Such a read selects among the values that were written,
+//   write r, %a ? %p; write r, %b ? %q; %r = read r ? %p|q   ->   %r = select %q, %b, %a
+// if these make up all of its lanes: what the register had before them is then not needed. What was selected
+// is written again, in place of them.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "jit/passes/mask_tables.hpp"
+#include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
+#include "jit/passes/write_times.hpp"
+
+namespace eum::jit {
+namespace {
+
+using namespace ir;
+
+class MaskedWrites {
+ public:
+  explicit MaskedWrites(Function& function)
+      : function_(function),
+        out_(function),
+        writes_(function),
+        chain_at_(function.file_bytes / WriteTimes::granule + 64) {}
+
+  static bool is_masked_write(const Inst& inst) {
+    return inst.op == Op::reg_write && inst.mask != no_value && is_region(inst);
+  }
+
+  void run(Block& block) {
+    out_.clear();
+    first_chain_ += chains_.size();
+    chains_.clear();
+    changes_ = false;
+    for (Inst inst : block.insts) {
+      same_.resolve(function_, inst);
+      ++clock_;
+      if (!is_region(inst)) {
+        writes_.note(inst, clock_);
+        out_.keep(inst);
+      } else if (inst.op == Op::reg_write) {
+        write(inst);
+      } else {
+        read(inst);
+      }
+    }
+    if (changes_) out_.replace(block);
+  }
+
+ private:
+  /// What the lanes of a mask hold; all of them, if it is no_value.
+  struct Known {
+    ValueId value, mask;
+  };
+  /// What is known of a region, the latest last.
+  struct Chain {
+    static constexpr std::size_t most = 6;
+
+    Inst access;              ///< of the region
+    WriteTimes::Time time{};  ///< of the latest write or read of it
+    std::vector<Known> known{};
+  };
+
+  static bool is_region(const Inst& inst) {
+    return (inst.op == Op::reg_read || inst.op == Op::reg_write) && inst.lanes > 1 &&
+           inst.region.stride(inst.lanes) > 0;
+  }
+  static bool is_same_region(const Inst& a, const Inst& b) {
+    return a.lanes == b.lanes && size_of(a.type) == size_of(b.type) && a.region.offset == b.region.offset &&
+           a.region.stride(a.lanes) == b.region.stride(b.lanes);
+  }
+
+  /// What is known of the region of an access, if it still holds; null: nothing is.
+  Chain* chain_of(const Inst& access) {
+    const std::size_t at = chain_at_[access.region.offset / WriteTimes::granule];
+    if (at <= first_chain_) return nullptr;
+    Chain& chain = chains_[at - first_chain_ - 1];
+    return is_same_region(chain.access, access) && writes_.is_kept(access, chain.time) ? &chain : nullptr;
+  }
+  void remember(const Inst& access, Chain* chain, ValueId value) {
+    if (!chain) {
+      chains_.push_back({.access = access});
+      chain = &chains_.back();
+      chain_at_[access.region.offset / WriteTimes::granule] = first_chain_ + chains_.size();
+    }
+    if (access.mask == no_value) chain->known.clear();
+    if (chain->known.size() == Chain::most) chain->known.erase(chain->known.begin());
+    chain->known.push_back({value, access.mask});
+    chain->time = clock_;
+  }
+
+  void write(const Inst& inst) {
+    Chain* chain = chain_of(inst);
+    writes_.note(inst, clock_);
+    remember(inst, chain, function_.arg(inst, 0));
+    out_.keep(inst);
+  }
+
+  void read(const Inst& inst) {
+    Chain* chain = chain_of(inst);
+    if (chain && inst.mask != no_value && select(inst, *chain)) return;
+    remember(inst, chain, inst.result);
+    out_.keep(inst);
+  }
+
+  bool select(const Inst& read, Chain& chain) {
+    const std::optional<unsigned> parts = find_parts(read, chain.known);
+    if (!parts) return false;
+    changes_ = true;
+    const auto cast = [&](const Known& known) {
+      return out_.converted(Op::bitcast, read.type, known.value, read.guest_ip);
+    };
+    ValueId value = cast(parts_[*parts - 1]);
+    for (unsigned k = *parts - 1; k-- > 0;)
+      value = out_.append(make_op(Op::select, read.type, read.lanes, read.guest_ip),
+                          {parts_[k].mask, cast(parts_[k]), value});
+    same_.add(read.result, value);
+    if (*parts == 1) return true;
+    Inst write = make_op(Op::reg_write, read.type, read.lanes, read.guest_ip);
+    write.region = read.region;
+    write.mask = read.mask;
+    write.result_count = 0;
+    function_.set_args(write, {value});
+    writes_.note(write, clock_);
+    remember(write, &chain, value);
+    out_.keep(write);
+    return true;
+  }
+
+  /// Finds the values that make up the lanes of a read, the latest first in parts_; returns how many they
+  /// are.
+  std::optional<unsigned> find_parts(const Inst& read, std::span<const Known> known) {
+    tables_.begin();
+    const auto table = [&](ValueId mask) {
+      return tables_.of(function_, mask, 0, read.lanes,
+                        [&](ValueId value) { return out_.definition(value); });
+    };
+    const auto wanted = table(read.mask);
+    if (!wanted) return std::nullopt;
+    MaskTables::Table missing = *wanted;
+    unsigned parts = 0;
+    for (std::size_t k = known.size(); k-- > 0 && missing != 0;) {
+      const auto own = known[k].mask == no_value ? MaskTables::all : table(known[k].mask);
+      if (!own) return std::nullopt;
+      if ((missing & *own) == 0) continue;
+      if (parts == parts_.size()) return std::nullopt;
+      parts_[parts++] = known[k];
+      missing &= ~*own;
+    }
+    return missing == 0 && parts != 0 ? std::optional(parts) : std::nullopt;
+  }
+
+  Function& function_;
+  NewBlock out_;
+  SameValues same_;
+  WriteTimes writes_;
+  MaskTables tables_;
+  std::vector<Chain> chains_;          // of this block
+  std::size_t first_chain_ = 0;        // how many chains blocks before it had
+  std::vector<std::size_t> chain_at_;  // the chain of the region that begins in each granule, from 1 on
+  std::array<Known, 4> parts_{};
+  WriteTimes::Time clock_ = 0;
+  bool changes_ = false;
+};
+
+}  // namespace
+
+void masked_writes(Function& function) {
+  run_on_blocks_with<MaskedWrites>(function, MaskedWrites::is_masked_write);
+}
+
+}  // namespace eum::jit
