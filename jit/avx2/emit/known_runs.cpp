@@ -118,28 +118,36 @@ void LaneSite::known_addresses(unsigned row, x86::Ymm to) const {
   if (linear_.within != ~0u) a.vpand(to, to, c_.splat(linear_.within, 4));
 }
 
-void LaneSite::retry_under_mask(asmjit::Label entry, asmjit::Label done, asmjit::Label otherwise,
-                                std::span<const x86::Ymm> results) const {
+CheckedAddress LaneSite::check_known_lanes(asmjit::Label otherwise) const {
   auto& a = c_.a;
-  a.bind(entry);
-  go_if_no_lane(results, done);
-  if (!results.empty() && element() == 4 && !based()) {
-    for (unsigned row = 0; row < rows(); ++row) {
-      known_addresses(row, v);
-      if (in_space()) {
-        a.vpbroadcastd(t, region(offsetof(CachedRegion, start), 4));
-        a.vpsubd(v, v, t);
-      }
-      const CheckedAddress memory =
-          check_lanes({{&v, 1}, {&masks_[row], 1}, t, u, {}, bits}, extent(), otherwise);
-      for (unsigned k = 0; k < components(); ++k)
-        gather_under(masks_[row], x86::Inst::kIdVpgatherdd, results[k * rows() + row],
-                     memory.gather(v, component_offset(k), 4));
+  std::optional<CheckedAddress> memory;
+  for (unsigned row = 0; row < rows(); ++row) {
+    known_addresses(row, v);
+    if (in_space()) {
+      a.vpbroadcastd(t, region(offsetof(CachedRegion, start), 4));
+      a.vpsubd(v, v, t);
     }
-    a.jmp(done);
-    return;
+    store_vectors(place_of_known_lanes(row), {&v, 1});
+    memory = check_lanes({{&v, 1}, {&masks_[row], 1}, t, u, {}, bits}, extent(), otherwise);
   }
-  a.jmp(otherwise);
+  return *memory;
+}
+
+void LaneSite::for_each_known_lane(const std::function<void(const LaneSite&)>& emit) const {
+  auto& a = c_.a;
+  LaneSite site = *this;
+  const std::array borrowed{&site.lane, &site.bits, &site.reg.first[0], &site.reg.first[1]};
+  std::uint32_t free = c_.host.target.general_registers & ~(1u << reg.base.id() | 1u << reg.mask.id());
+  for (x86::Gp* one : borrowed) {
+    *one = x86::gpq(static_cast<std::uint32_t>(std::countr_zero(free)));
+    free &= free - 1;
+  }
+  const auto saved = [](const x86::Gp& one) {
+    return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(one.id()) * 8, 8);
+  };
+  for (const x86::Gp* one : borrowed) a.mov(saved(*one), *one);
+  site.loop_over_lanes([&] { emit(site); });
+  for (const x86::Gp* one : borrowed) a.mov(*one, saved(*one));
 }
 
 }  // namespace eum::jit::avx2::emit

@@ -440,6 +440,13 @@ void LaneSite::spill_values(std::span<const x86::Ymm> data, unsigned count) cons
                  data[i]);
 }
 
+void LaneSite::restore_values(std::span<const x86::Ymm> data, unsigned count) const {
+  const std::size_t each = data.size() / count;
+  for (std::size_t i = 0; i < data.size(); ++i)
+    c_.a.vmovups(data[i],
+                 x86::ptr(x86::rsp, Frame::data + static_cast<int>(i / each * bytes() + i % each * 32), 32));
+}
+
 void LaneSite::fetch_place(x86::Gp to, unsigned row, unsigned lane_of_row) const {
   const auto at = static_cast<int>(8 * row + lane_of_row) * 4;
   c_.a.mov(to.r32(), x86::ptr(x86::rsp, Frame::operands + at, 4));
@@ -473,9 +480,13 @@ x86::Gp LaneSite::RowPlaces::of(unsigned lane) {
 }
 
 void LaneSite::for_each_lane(const std::function<void()>& emit) const {
+  store_vectors(Frame::operands, {places_.data(), rows()});
+  loop_over_lanes(emit);
+}
+
+void LaneSite::loop_over_lanes(const std::function<void()>& emit) const {
   auto& a = c_.a;
   asmjit::Label next = a.newLabel(), end = a.newLabel();
-  store_vectors(Frame::operands, {places_.data(), rows()});
   const x86::Mem offset = x86::ptr(x86::rsp, lane, 2, Frame::operands, 4);
   if (masked()) {
     a.mov(bits.r32(), reg.mask.r32());

@@ -65,10 +65,19 @@ class LaneSite : public MemorySite {
   void prefetch(const CheckedAddress& memory, bool writes) const;
   /// If no lane is active: sets the results to 0, and jumps.
   void go_if_no_lane(std::span<const x86::Ymm> results, asmjit::Label done) const;
-  /// For known runs under a mask, some of which are out of bounds: performs the access from `entry` on, if
-  /// that of the active lanes is in bounds. Lanes beyond an edge are mostly inactive.
-  void retry_under_mask(asmjit::Label entry, asmjit::Label done, asmjit::Label otherwise,
-                        std::span<const x86::Ymm> results) const;
+  /// For known runs under a mask some of which are out of bounds, as lanes beyond an edge are that are mostly
+  /// inactive: whether it can be done for the active lanes alone.
+  bool may_retry() const { return by_runs() && masked() && !based() && !interleaved_; }
+  /// Puts the offsets of the lanes in memory into the frame; jumps unless those of active lanes are in
+  /// bounds.
+  CheckedAddress check_known_lanes(asmjit::Label otherwise) const;
+  /// Where: those of a row.
+  static constexpr int place_of_known_lanes(unsigned row) {
+    return Frame::operands + static_cast<int>(row) * 32;
+  }
+  /// Then, for each of the active lanes: for_each_lane with registers that are taken from other values in the
+  /// meantime.
+  void for_each_known_lane(const std::function<void(const LaneSite&)>& emit) const;
   /// As call_out_of_line, after computing the address of each lane.
   void call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                      const CallRegisters& registers) const;
@@ -131,6 +140,8 @@ class LaneSite : public MemorySite {
   /// Calls emit() in a loop over the lanes, whose registers `lane` and `place`, its offset in memory, it may
   /// use.
   void for_each_lane(const std::function<void()>& emit) const;
+  /// The same if the offsets are in the frame already.
+  void loop_over_lanes(const std::function<void()>& emit) const;
   x86::Gp lane, bits;
   x86::Gp place() const { return reg.first[0]; }
   x86::Gp value() const { return reg.first[1]; }
@@ -139,7 +150,9 @@ class LaneSite : public MemorySite {
 
  protected:
   void store_vectors(int frame_offset, std::span<const x86::Ymm> from) const;
+  /// Elements of `count` components to Frame::data, as frame_element finds them, and back.
   void spill_values(std::span<const x86::Ymm> data, unsigned count) const;
+  void restore_values(std::span<const x86::Ymm> data, unsigned count) const;
 
   /// Rearranges x y z w of eight lanes, a register each, to the order of memory, two lanes per register; and
   /// back. t, u, v, w change.

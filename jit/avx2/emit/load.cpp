@@ -2,6 +2,7 @@
 #include "jit/avx2/emit/few_lanes.hpp"
 #include "jit/avx2/emit/load_site.hpp"
 #include "jit/avx2/emit/one_address.hpp"
+#include "jit/avx2/emit/scalar.hpp"
 
 namespace eum::jit::avx2::emit {
 
@@ -74,12 +75,37 @@ void LoadSite::emit_runs() const {
   clear_outside_mask();
   c_.a.bind(done_);
   asmjit::Label call = slow_;
-  if (masked()) {
+  if (may_retry()) {
     call = c_.a.newLabel();
-    c_.out_of_line(
-        [site = *this, call] { site.retry_under_mask(site.slow_, site.done_, call, site.results_); });
+    c_.out_of_line([site = *this, call] { site.load_known_lanes(call); });
   }
   call_for_runs(call, done_, on_data<jit::load>, {.results = results_});
+}
+
+void LoadSite::load_known_lanes(asmjit::Label otherwise) const {
+  auto& a = c_.a;
+  a.bind(slow_);
+  go_if_no_lane(results_, done_);
+  const CheckedAddress memory = check_known_lanes(otherwise);
+  if (element() == 4) {
+    for (unsigned row = 0; row < rows(); ++row) {
+      a.vmovaps(v, x86::ptr(x86::rsp, place_of_known_lanes(row), 32));
+      for (unsigned k = 0; k < components(); ++k)
+        gather_under(masks_[row], x86::Inst::kIdVpgatherdd, result(k, row),
+                     memory.gather(v, component_offset(k), 4));
+    }
+    return (void)a.jmp(done_);
+  }
+  for (const x86::Ymm& result : results_) a.vpxor(result, result, result);
+  spill_values(results_, components());
+  for_each_known_lane([&](const LaneSite& site) {
+    for (unsigned k = 0; k < components(); ++k) {
+      a.mov(low_part(site.value(), element()), memory.lane(site.place(), component_offset(k), element()));
+      a.mov(frame_element(site.lane, k, lanes(), element()), low_part(site.value(), element()));
+    }
+  });
+  restore_values(results_, components());
+  a.jmp(done_);
 }
 
 void LoadSite::load_reversed(const CheckedAddress& memory) const {

@@ -21,6 +21,8 @@ class LoadSite : public LaneSite {
   /// `stride`: of a possible run, or 0.
   void emit_rows(unsigned stride);
   void emit_runs() const;
+  /// From slow_ on: known runs of which only active lanes are in bounds.
+  void load_known_lanes(asmjit::Label otherwise) const;
   void load_reversed(const CheckedAddress& memory) const;
   void emit_interleaved(const CheckedAddress& memory) const;
   std::array<x86::Ymm, 4> quad(unsigned row) const {

@@ -66,11 +66,22 @@ class StoreSite : public LaneSite {
     c_.a.bind(done_);
     if (interleaved_) return call_for_interleaved();
     asmjit::Label call = slow_;
-    if (masked() && rows() == 1) {  // the others have checked whether any lane is active
+    if (may_retry()) {
       call = c_.a.newLabel();
-      c_.out_of_line([site = *this, call] { site.retry_under_mask(site.slow_, site.done_, call, {}); });
+      c_.out_of_line([site = *this, call] { site.store_known_lanes(call); });
     }
     call_for_runs(call, done_, on_data<jit::store>, {.data = data_});
+  }
+
+  /// From slow_ on: known runs of which only active lanes are in bounds.
+  void store_known_lanes(asmjit::Label otherwise) const {
+    auto& a = c_.a;
+    a.bind(slow_);
+    go_if_no_lane({}, done_);
+    const CheckedAddress memory = check_known_lanes(otherwise);
+    spill_values(data_, components());
+    for_each_known_lane([&](const LaneSite& site) { store_lane(site, memory); });
+    a.jmp(done_);
   }
 
   void store_reversed(const CheckedAddress& memory) const {
@@ -409,12 +420,15 @@ class StoreSite : public LaneSite {
   void store_lanes(const CheckedAddress& memory) const {
     if (side_by_side_components() && element() == 4 && components() > 1) return store_tuples(memory);
     spill_values(data_, components());
-    for_each_lane([&] {
-      for (unsigned k = 0; k < components(); ++k) {
-        c_.a.mov(low_part(value(), element()), frame_element(lane, k, lanes(), element()));
-        c_.a.mov(memory.lane(place(), component_offset(k), element()), low_part(value(), element()));
-      }
-    });
+    for_each_lane([&] { store_lane(*this, memory); });
+  }
+  /// The lane of for_each_lane, of values that spill_values has put into the frame.
+  void store_lane(const LaneSite& site, const CheckedAddress& memory) const {
+    for (unsigned k = 0; k < components(); ++k) {
+      const x86::Gp element_of_lane = low_part(site.value(), element());
+      c_.a.mov(element_of_lane, frame_element(site.lane, k, lanes(), element()));
+      c_.a.mov(memory.lane(site.place(), component_offset(k), element()), element_of_lane);
+    }
   }
 
   /// The same for adjacent dwords, which are first arranged by lanes in the frame, 8 or 16 bytes each.
