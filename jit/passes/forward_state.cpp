@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "jit/passes/dword_pieces.hpp"
 #include "jit/passes/lane_constants.hpp"
 #include "jit/passes/op_table.hpp"
 #include "jit/passes/passes.hpp"
@@ -27,6 +28,7 @@ class BlockForwarder {
       : function_(function),
         constants_(function),
         writes_(function),
+        pieces_(function),
         flags_(function.flag_bits),
         halves_written_(function.flag_bits / flag_lanes + 1),
         copy_at_(function.file_bytes / WriteTimes::granule + 64) {
@@ -44,6 +46,7 @@ class BlockForwarder {
     std::fill(flags_.begin(), flags_.end(), FlagBits{});
     slices_.clear();
     copies_.clear();
+    pieces_.begin_block();
     constants_.begin_block();
     out_.clear();
     out_.reserve(block.insts.size() + 16);
@@ -137,7 +140,9 @@ class BlockForwarder {
 
   void visit(Inst& inst) {
     same_.resolve(function_, inst);
-    writes_.note(inst, ++clock_);
+    ++clock_;
+    if (inst.op == Op::reg_write) pieces_.note(function_, inst, writes_, clock_);
+    writes_.note(inst, clock_);
     switch (inst.op) {
       case Op::reg_read:
         return read_register(inst);
@@ -231,10 +236,11 @@ class BlockForwarder {
   /// would wait until the parts have left the store buffer.
   ValueId written_in_parts(const Inst& read) {
     const unsigned bytes = read.lanes * ir::size_of(read.type);
-    if (bytes < 8 || bytes > part_bytes || !std::has_single_bit(bytes) || !std::has_single_bit(read.lanes) ||
+    if (bytes < 4 || bytes > part_bytes || !std::has_single_bit(bytes) || !std::has_single_bit(read.lanes) ||
         read.region.stride(read.lanes) != 1 || writes_.is_kept(read, begun_))
       return ir::no_value;
-    if (read.lanes == 1) return known_halves(read);
+    if (read.lanes == 1) return bytes == 8 ? known_halves(read) : known_pieces(read);
+    if (bytes < 8) return ir::no_value;
     return joined(read, [&](const Inst& half) { return written_in_parts(half); });
   }
 
@@ -257,6 +263,29 @@ class BlockForwarder {
     whole.op = Op::constant;
     whole.imm = ((*low)[0] & 0xffffffff) | (*high)[0] << 32;
     return cast(pure(whole, {}), read.type, read);
+  }
+
+  /// A dword of one lane whose words or bytes are known separately.
+  ValueId known_pieces(const Inst& read) {
+    ValueId whole = ir::no_value;
+    for (const DwordPieces::Piece& piece : pieces_.of(read, writes_)) {
+      Inst op = make_op(Op::convert, Type::u32, 1, read.guest_ip);
+      op.from = ir::int_type(piece.bytes, false);
+      ValueId part = pure(op, {cast(piece.value, op.from, read)});
+      op.from = Inst().from;
+      if (piece.byte != 0) {
+        op.op = Op::constant;
+        op.imm = 8 * piece.byte;
+        const ValueId by = pure(op, {});
+        op.op = Op::shl;
+        op.imm = 0;
+        part = pure(op, {part, by});
+        op.op = Op::or_;
+        part = pure(op, {whole, part});
+      }
+      whole = part;
+    }
+    return whole == ir::no_value ? whole : cast(whole, read.type, read);
   }
 
   /// The lanes of a read whose halves are not whole host registers, if they are all known constants.
@@ -502,6 +531,7 @@ class BlockForwarder {
   SameValues same_;
   LaneConstants constants_;
   WriteTimes writes_;
+  DwordPieces pieces_;
   std::vector<FlagBits> flags_;
   std::vector<bool> halves_written_;    // of each flag, whether parts of it are written separately
   std::vector<MaskSlice> slices_;       // of the block, a few
