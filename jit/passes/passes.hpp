@@ -42,6 +42,9 @@ void forward_state(ir::Function& function);
 /// Reads of registers that were written under several masks select among the written values.
 void masked_writes(ir::Function& function);
 
+/// Powers of two of integral numbers are computed without a polynomial.
+void integral_powers(ir::Function& function);
+
 /// Flags that have been kept or computed as numbers are masks again.
 void flag_numbers(ir::Function& function);
 
