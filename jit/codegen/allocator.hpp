@@ -145,6 +145,7 @@ class Masks {
   Place& place(ir::ValueId mask, unsigned width, unsigned chunk);
   bool has_bits(ir::ValueId mask) const;
   bool is_used_in_lanes(const CodeInst& inst, unsigned depth = 0) const;
+  bool is_used_in_bits(const CodeInst& inst, unsigned depth = 0) const;
   bool has_signs(ir::ValueId mask, unsigned width);
   unsigned lanes_from_bits(ir::ValueId mask, unsigned width, unsigned chunk);
   unsigned known_lanes(ir::ValueId mask, unsigned width, unsigned chunk);

@@ -88,8 +88,10 @@ MaskForms Masks::forms(const CodeInst& inst) {
   if (all_.target_.mask_registers != 0 || width == 0 || !has_signs(a, width) || !has_signs(b, width))
     return {.width = 0, .bits = true};
   // Lanes made from the bits of the result would be ready later than these.
-  if ((has_own_signs(a, width) || has_own_signs(b, width)) && is_used_in_lanes(inst))
-    return {.width = width, .bits = both_bits || inst.lanes > all_.target_.lanes_per_vector(width)};
+  if ((has_own_signs(a, width) || has_own_signs(b, width)) && is_used_in_lanes(inst)) {
+    const bool cheaper = both_bits || inst.lanes > all_.target_.lanes_per_vector(width);
+    return {.width = width, .bits = cheaper && is_used_in_bits(inst)};
+  }
   const bool whole = has_whole_lanes(a, width) && has_whole_lanes(b, width);
   return both_bits || !whole ? MaskForms{.width = 0, .bits = true} : MaskForms{.width = width, .bits = false};
 }
@@ -119,6 +121,36 @@ bool Masks::is_used_in_lanes(const CodeInst& inst, unsigned depth) const {
     if (use.op == ir::Op::select && operand == use.args.begin()) return true;
     if (use.op == ir::Op::mask_set && use.imm == 0) return true;
     if (use.result_count == 1 && ir::is_mask(use.type) && is_used_in_lanes(use, depth + 1)) return true;
+    at = use.next_use[static_cast<std::size_t>(operand - use.args.begin())];
+  }
+  return false;
+}
+
+/// Whether something may use the bits of the mask, or of masks that are computed from it.
+bool Masks::is_used_in_bits(const CodeInst& inst, unsigned depth) const {
+  constexpr unsigned most_depth = 4;
+  if (depth == most_depth) return true;
+  const auto insts = all_.code_->insts();
+  for (std::uint32_t at = inst.first_use[0]; at != never;) {
+    const CodeInst& use = insts[at];
+    const auto operand = std::ranges::find(use.args, inst.result);
+    if (operand == use.args.end()) {
+      // As a mask: elements of dwords are blended in registers.
+      if (use.op != ir::Op::reg_write || ir::size_of(use.type) < 4) return true;
+      at = use.mask_next_use;
+      continue;
+    }
+    switch (use.op) {
+      case ir::Op::select:
+        break;
+      case ir::Op::and_:
+      case ir::Op::or_:
+      case ir::Op::andn:
+        if (is_used_in_bits(use, depth + 1)) return true;
+        break;
+      default:
+        return true;
+    }
     at = use.next_use[static_cast<std::size_t>(operand - use.args.begin())];
   }
   return false;

@@ -69,7 +69,10 @@ void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
 
 void LaneSite::call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                              const CallRegisters& registers) const {
-  if (!inst().second_ip) return call_for_lanes(entry, done, function, registers);
+  if (!inst().second_ip) {
+    if (may_retry()) return call_out_of_line(entry, done, function, registers);
+    return call_for_lanes(entry, done, function, registers);
+  }
   // Two accesses of the guest, in order: reports name the lanes of each.
   const unsigned each = lanes() / 2;
   const asmjit::Label next = c_.a.newLabel();
@@ -120,14 +123,15 @@ void LaneSite::known_addresses(unsigned row, x86::Ymm to) const {
 
 CheckedAddress LaneSite::check_known_lanes(asmjit::Label otherwise) const {
   auto& a = c_.a;
+  store_known_addresses();
   std::optional<CheckedAddress> memory;
   for (unsigned row = 0; row < rows(); ++row) {
-    known_addresses(row, v);
+    a.vmovaps(v, x86::ptr(x86::rsp, Frame::operands + static_cast<int>(row) * 32, 32));
     if (in_space()) {
       a.vpbroadcastd(t, region(offsetof(CachedRegion, start), 4));
       a.vpsubd(v, v, t);
+      store_vectors(places_of_known_lanes(row), {&v, 1});
     }
-    store_vectors(place_of_known_lanes(row), {&v, 1});
     memory = check_lanes({{&v, 1}, {&masks_[row], 1}, t, u, {}, bits}, extent(), otherwise);
   }
   return *memory;
@@ -146,7 +150,7 @@ void LaneSite::for_each_known_lane(const std::function<void(const LaneSite&)>& e
     return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(one.id()) * 8, 8);
   };
   for (const x86::Gp* one : borrowed) a.mov(saved(*one), *one);
-  site.loop_over_lanes([&] { emit(site); });
+  site.loop_over_lanes(places_of_known_lanes(0), [&] { emit(site); });
   for (const x86::Gp* one : borrowed) a.mov(*one, saved(*one));
 }
 

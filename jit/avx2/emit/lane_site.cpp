@@ -481,13 +481,13 @@ x86::Gp LaneSite::RowPlaces::of(unsigned lane) {
 
 void LaneSite::for_each_lane(const std::function<void()>& emit) const {
   store_vectors(Frame::operands, {places_.data(), rows()});
-  loop_over_lanes(emit);
+  loop_over_lanes(Frame::operands, emit);
 }
 
-void LaneSite::loop_over_lanes(const std::function<void()>& emit) const {
+void LaneSite::loop_over_lanes(int places, const std::function<void()>& emit) const {
   auto& a = c_.a;
   asmjit::Label next = a.newLabel(), end = a.newLabel();
-  const x86::Mem offset = x86::ptr(x86::rsp, lane, 2, Frame::operands, 4);
+  const x86::Mem offset = x86::ptr(x86::rsp, lane, 2, places, 4);
   if (masked()) {
     a.mov(bits.r32(), reg.mask.r32());
     a.test(bits.r32(), bits.r32());

@@ -68,17 +68,18 @@ class LaneSite : public MemorySite {
   /// For known runs under a mask some of which are out of bounds, as lanes beyond an edge are that are mostly
   /// inactive: whether it can be done for the active lanes alone.
   bool may_retry() const { return by_runs() && masked() && !based() && !interleaved_; }
-  /// Puts the offsets of the lanes in memory into the frame; jumps unless those of active lanes are in
-  /// bounds.
+  /// Puts the addresses of the lanes into the frame, where a call expects them; jumps unless those of active
+  /// lanes are in bounds.
   CheckedAddress check_known_lanes(asmjit::Label otherwise) const;
-  /// Where: those of a row.
-  static constexpr int place_of_known_lanes(unsigned row) {
-    return Frame::operands + static_cast<int>(row) * 32;
+  /// Where their offsets in memory are then, those of a row.
+  int places_of_known_lanes(unsigned row) const {
+    return Frame::operands + (in_space() ? Frame::operand_bytes : 0) + static_cast<int>(row) * 32;
   }
   /// Then, for each of the active lanes: for_each_lane with registers that are taken from other values in the
   /// meantime.
   void for_each_known_lane(const std::function<void(const LaneSite&)>& emit) const;
-  /// As call_out_of_line, after computing the address of each lane.
+  /// As call_out_of_line, after computing the address of each lane, unless may_retry(): check_known_lanes has
+  /// done that.
   void call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,
                      const CallRegisters& registers) const;
   /// After check_run has jumped to `otherwise`, with two rows: checks whether each row is a run of its own.
@@ -140,8 +141,8 @@ class LaneSite : public MemorySite {
   /// Calls emit() in a loop over the lanes, whose registers `lane` and `place`, its offset in memory, it may
   /// use.
   void for_each_lane(const std::function<void()>& emit) const;
-  /// The same if the offsets are in the frame already.
-  void loop_over_lanes(const std::function<void()>& emit) const;
+  /// The same if the offsets are in the frame already, from `places` on.
+  void loop_over_lanes(int places, const std::function<void()>& emit) const;
   x86::Gp lane, bits;
   x86::Gp place() const { return reg.first[0]; }
   x86::Gp value() const { return reg.first[1]; }

@@ -89,7 +89,7 @@ void LoadSite::load_known_lanes(asmjit::Label otherwise) const {
   const CheckedAddress memory = check_known_lanes(otherwise);
   if (element() == 4) {
     for (unsigned row = 0; row < rows(); ++row) {
-      a.vmovaps(v, x86::ptr(x86::rsp, place_of_known_lanes(row), 32));
+      a.vmovaps(v, x86::ptr(x86::rsp, places_of_known_lanes(row), 32));
       for (unsigned k = 0; k < components(); ++k)
         gather_under(masks_[row], x86::Inst::kIdVpgatherdd, result(k, row),
                      memory.gather(v, component_offset(k), 4));
