@@ -36,6 +36,8 @@ class OpMath {
   ValueId sub(ValueId a, ValueId b) { return builder_.lanewise(Op::sub, {a, b}); }
   ValueId mul(ValueId a, ValueId b) { return builder_.lanewise(Op::mul, {a, b}); }
   ValueId fma(ValueId a, ValueId b, ValueId c) { return builder_.lanewise(Op::fma, {a, b, c}); }
+  ValueId min(ValueId a, ValueId b) { return builder_.lanewise(Op::min, {a, b}); }
+  ValueId max(ValueId a, ValueId b) { return builder_.lanewise(Op::max, {a, b}); }
   ValueId rnde(ValueId a) { return builder_.lanewise(Op::rnde, {a}); }
   ValueId rndz(ValueId a) { return builder_.lanewise(Op::rndz, {a}); }
   ValueId abs(ValueId a) { return builder_.lanewise(Op::abs, {a}); }

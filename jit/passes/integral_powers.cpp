@@ -76,6 +76,9 @@ class IntegralPowers {
         return operand(0) && operand(1);
       case Op::select:
         return operand(1) && operand(2);
+      case Op::min:
+      case Op::max:
+        return operand(0) && operand(1);
       case Op::add:
         return (constant(arg(*inst, 1)) == 0.0f && operand(0)) ||
                (constant(arg(*inst, 0)) == 0.0f && operand(1));
@@ -86,19 +89,18 @@ class IntegralPowers {
 
   /// math::exp2 of an integral number becomes the product of two powers.
   bool simplify(Inst& inst) {
-    const ValueId x = arg(inst, 1);
-    const Inst* is_infinite = defined_by(arg(inst, 0), Op::cmp_eq);
-    if (inst.type != Type::f32 || !is_infinite || arg(*is_infinite, 0) != x ||
-        constant(arg(*is_infinite, 1)) != math::infinity || !is_integral(x))
-      return false;
-    const Inst* product = defined_by(arg(inst, 2), Op::mul);
+    const ValueId is_finite = arg(inst, 0);
+    const Inst* less = defined_by(is_finite, Op::cmp_lt);
+    const Inst* twice = defined_by(arg(inst, 2), Op::add);
+    if (inst.type != Type::f32 || !less || !twice || constant(arg(*less, 1)) != math::infinity) return false;
+    const ValueId x = arg(*less, 0);
+    if (arg(*twice, 0) != x || arg(*twice, 1) != x || !is_integral(x)) return false;
+    const Inst* product = defined_by(arg(inst, 1), Op::mul);
     const Inst* first = product ? defined_by(arg(*product, 0), Op::mul) : nullptr;
     if (!first || !is_one(arg(*first, 0))) return false;
     const std::array powers{arg(*first, 1), arg(*product, 1)};
-    const ValueId infinity = arg(*is_infinite, 1);
-    const auto op = [&](Op what, Type type) { return make_op(what, type, inst.lanes, inst.guest_ip); };
-    const ValueId is_finite = out_.append(op(Op::cmp_lt, Type::f32), {x, infinity});
-    const ValueId power = out_.append(op(Op::mul, Type::f32), {powers[0], powers[1]});
+    const ValueId power =
+        out_.append(make_op(Op::mul, Type::f32, inst.lanes, inst.guest_ip), {powers[0], powers[1]});
     function_.set_args(inst, {is_finite, power, x});
     return true;
   }

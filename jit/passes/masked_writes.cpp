@@ -6,6 +6,7 @@
 // is written again, in place of them.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,13 +27,15 @@ class MaskedWrites {
       : function_(function),
         out_(function),
         writes_(function),
-        chain_at_(function.file_bytes / WriteTimes::granule + 64) {}
+        chain_at_(function.file_bytes / WriteTimes::granule + 64),
+        seen_in_(chain_at_.size()) {}
 
   static bool is_masked_write(const Inst& inst) {
     return inst.op == Op::reg_write && inst.mask != no_value && is_region(inst);
   }
 
   void run(Block& block) {
+    if (!may_select(block)) return;
     out_.clear();
     first_chain_ += chains_.size();
     chains_.clear();
@@ -65,6 +68,18 @@ class MaskedWrites {
     WriteTimes::Time time{};  ///< of the latest write or read of it
     std::vector<Known> known{};
   };
+
+  /// Whether a masked read begins where the block has written or read under a mask before.
+  bool may_select(const Block& block) {
+    ++block_;
+    for (const Inst& inst : block.insts) {
+      if (inst.mask == no_value || !is_region(inst)) continue;
+      std::uint32_t& seen = seen_in_[inst.region.offset / WriteTimes::granule];
+      if (inst.op == Op::reg_read && seen == block_) return true;
+      seen = block_;
+    }
+    return false;
+  }
 
   static bool is_region(const Inst& inst) {
     return (inst.op == Op::reg_read || inst.op == Op::reg_write) && inst.lanes > 1 &&
@@ -160,9 +175,11 @@ class MaskedWrites {
   SameValues same_;
   WriteTimes writes_;
   MaskTables tables_;
-  std::vector<Chain> chains_;          // of this block
-  std::size_t first_chain_ = 0;        // how many chains blocks before it had
-  std::vector<std::size_t> chain_at_;  // the chain of the region that begins in each granule, from 1 on
+  std::vector<Chain> chains_;           // of this block
+  std::size_t first_chain_ = 0;         // how many chains blocks before it had
+  std::vector<std::size_t> chain_at_;   // the chain of the region that begins in each granule, from 1 on
+  std::vector<std::uint32_t> seen_in_;  // by granule: the last block with a masked access that begins there
+  std::uint32_t block_ = 0;
   std::array<Known, 4> parts_{};
   WriteTimes::Time clock_ = 0;
   bool changes_ = false;

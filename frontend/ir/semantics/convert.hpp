@@ -109,6 +109,14 @@ struct ScalarMath {
     return eval_lane<Op::fma>(a, b, c);
   }
   template <class T>
+  T min(T a, T b) const {
+    return eval_lane<Op::min>(a, b);
+  }
+  template <class T>
+  T max(T a, T b) const {
+    return eval_lane<Op::max>(a, b);
+  }
+  template <class T>
   T rnde(T a) const {
     return eval_lane<Op::rnde>(a);
   }

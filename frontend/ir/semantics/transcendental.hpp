@@ -7,7 +7,7 @@
 // `B b` has, for values of f32, f64, s32 and u32 and masks:
 //   b.constant(v)                                      a value of the C++ type of v in every lane
 //   b.constant_like(x, double)                         a value of the float type of x in every lane
-//   b.add sub mul fma rnde rndz abs and_ shl asr xor_  the ops of those names
+//   b.add sub mul fma min max rnde rndz abs and_ shl asr xor_  the ops of those names
 //   b.cmp_eq cmp_ne cmp_lt cmp_gt cmp_un (x, y)        masks
 //   b.select(mask, x, y)
 //   b.template convert<T>(x), b.template bitcast<T>(x)
@@ -34,11 +34,10 @@ auto polynomial(B& b, V x, std::span<const T> coefficients) {
   return sum;
 }
 
-/// `x` where it lies in [low, high], else the nearer bound; NaN stays.
+/// `x` where it lies in [low, high], else the nearer bound; `high` for NaN.
 template <class B, class V, class T>
 auto clamp(B& b, V x, T low, T high) {
-  x = b.select(b.cmp_gt(x, b.constant(high)), b.constant(high), x);
-  return b.select(b.cmp_lt(x, b.constant(low)), b.constant(low), x);
+  return b.max(b.min(x, b.constant(high)), b.constant(low));
 }
 
 /// 1.5 * 2^23: added to an integral |n| < 2^22 it leaves n in the low bits of the sum.
@@ -73,7 +72,7 @@ template <class B, class V>
 auto exp2(B& b, V x) {
   auto clamped = clamp(b, x, least_exponent, most_exponent);
   auto n = b.rnde(clamped);
-  return b.select(b.cmp_eq(x, b.constant(infinity)), x, exp2_parts(b, n, b.sub(clamped, n)));
+  return b.select(b.cmp_lt(x, b.constant(infinity)), exp2_parts(b, n, b.sub(clamped, n)), b.add(x, x));
 }
 
 /// x = 2^exponent * (1 + r) for finite x > 0; exponent is integral, sqrt(1/2) <= 1 + r < sqrt(2), r exact.
