@@ -90,6 +90,7 @@ std::optional<unsigned> cost_of(const Inst& inst) {
   return each * std::max(1u, (bytes + vector_bytes - 1) / vector_bytes);
 }
 
+/// Other ops on floats move them, or change their signs.
 bool computes_floats(const Inst& inst) {
   if (!is_pure(inst.op) || (!is_float(inst.type) && !is_float(inst.from))) return false;
   switch (inst.op) {
@@ -301,7 +302,7 @@ class Joiner {
   bool is_inert(const Block& block, const Inst& inst) const {
     switch (inst.op) {
       case Op::spend:
-        return is_part(arg(inst, 0)) || counts_empty(block, inst);
+        return counts_if_any(block, inst) || counts_empty(block, inst);
       case Op::mask_set:
         return inst.imm == 0 ? is_part(arg(inst, 0)) : only_adds(block, inst);
       case Op::load:
@@ -311,6 +312,15 @@ class Joiner {
       default:
         return true;
     }
+  }
+  /// Whether it counts nothing if no channel is active.
+  bool counts_if_any(const Block& block, const Inst& inst) const {
+    const ValueId counted = arg(inst, 0);
+    if (is_part(counted)) return true;
+    // As keep_if_any() leaves it.
+    const Inst* both = definition(block, counted);
+    const Inst* any = both && both->op == Op::and_ ? definition(block, arg(*both, 1)) : nullptr;
+    return any && any->op == Op::group_any && is_part(arg(*any, 0));
   }
   /// Whether it counts instructions of a joined block to which control also went with no channel active.
   bool counts_empty(const Block& block, const Inst& inst) const {
