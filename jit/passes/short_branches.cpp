@@ -9,9 +9,9 @@
 // thread then also stays in the full version of its code.
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "jit/passes/block_cost.hpp"
 #include "jit/passes/block_facts.hpp"
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/parked.hpp"
@@ -24,108 +24,15 @@ namespace {
 
 using namespace ir;
 
-constexpr unsigned vector_bytes = 32;
-
-/// What a masked block may cost, in instructions of vectors: skipping it costs a branch that may be
-/// mispredicted, masks that become bits and lanes again, and mostly all that is known of registers. In a loop
-/// channels diverge more often. What computes floats is often for special cases that hardly occur, and slow
-/// if it meets denormals; long chains of integer ops are mostly 64-bit arithmetic of devices without it.
-struct Limit {
-  unsigned cost, integer_cost;
-};
-constexpr Limit anywhere{100, 220}, in_loop{48, 48};
-
-constexpr unsigned load_cost = 6;
-
-/// The cost of an op on a vector, in instructions; nothing for ops that take long.
-std::optional<unsigned> cost_of(const Inst& inst) {
-  switch (inst.op) {
-    case Op::constant:
-    case Op::vconst:
-    case Op::mask_get:
-    case Op::mask_set:
-    case Op::flag_read:
-    case Op::slice:
-    case Op::concat:
-    case Op::spend:
-      return 0;
-    case Op::flag_write:
-      return 2;
-    case Op::load:
-      return load_cost * std::max(1u, inst.lanes / 8u) * inst.result_count;
-    default:
-      break;
-  }
-  const OpInfo& row = info(inst.op);
-  const bool state = inst.op == Op::reg_read || inst.op == Op::reg_write;
-  if (!state && (row.effect != Effect::Pure || row.backend != Backend::Native)) return std::nullopt;
-  if (is_mask(inst.type)) return 1;
-  unsigned each = 1;
-  switch (inst.op) {
-    case Op::reg_read:
-      each = inst.region.stride(inst.lanes) == 1 || inst.lanes == 1 ? 0 : 3;
-      break;
-    case Op::reg_write:
-      each = inst.region.stride(inst.lanes) == 1 || inst.lanes == 1 ? 1 : 4;
-      break;
-    case Op::div:
-    case Op::sqrt:
-    case Op::rcp:
-    case Op::rsqrt:
-    case Op::quot:
-      return std::nullopt;
-    case Op::mul_wide:
-    case Op::mach:
-      each = 5;
-      break;
-    case Op::mul:
-    case Op::mad:
-      each = is_int(inst.type) ? (size_of(inst.type) == 8 ? 6 : 2) : 1;
-      break;
-    default:
-      break;
-  }
-  const unsigned bytes =
-      inst.lanes * std::max(size_of(inst.type), shape_of(inst.op).has_from() ? size_of(inst.from) : 0u);
-  return each * std::max(1u, (bytes + vector_bytes - 1) / vector_bytes);
-}
-
-/// Other ops on floats move them, or change their signs.
-bool computes_floats(const Inst& inst) {
-  if (!is_pure(inst.op) || (!is_float(inst.type) && !is_float(inst.from))) return false;
-  switch (inst.op) {
-    case Op::constant:
-    case Op::vconst:
-    case Op::splat:
-    case Op::slice:
-    case Op::concat:
-    case Op::bitcast:
-    case Op::select:
-    case Op::neg:
-    case Op::abs:
-      return false;
-    default:
-      return true;
-  }
-}
-
-/// Whether the block from instruction `first` on, without its terminator, costs no more than the limit.
-bool is_short(const Block& block, std::size_t first, const Limit& limit) {
-  const std::span insts = std::span(block.insts).subspan(first, block.insts.size() - 1 - first);
-  const unsigned most = std::ranges::any_of(insts, computes_floats) ? limit.cost : limit.integer_cost;
-  unsigned cost = 0;
-  return std::ranges::none_of(insts, [&](const Inst& inst) {
-    const std::optional<unsigned> own = cost_of(inst);
-    return !own || (cost += *own) > most;
-  });
-}
+/// In a loop channels diverge more often.
+constexpr CostLimit anywhere{100, 220}, in_loop{48, 48};
 
 class Joiner {
  public:
   explicit Joiner(Function& function)
       : function_(function),
         parked_(function),
-        liveness_(function, vector_bytes, false),
+        liveness_(function, cost_vector_bytes, false),
         predecessors_(function.blocks.size()),
         is_in_loop_(blocks_in_loops(function)),
         variables_(function.mask_variables) {
@@ -563,7 +470,7 @@ class Joiner {
   Liveness liveness_;  // as before blocks were joined
   std::vector<unsigned> predecessors_;
   std::vector<bool> is_in_loop_;  // by block
-  Limit limit_{};                 // of what a skipped block may cost
+  CostLimit limit_{};             // of what a skipped block may cost
   std::vector<ValueId> parts_;    // of it: masks within the execution mask
   // The block that is being built, without its terminator.
   BlockId begun_ = no_block;
