@@ -17,6 +17,17 @@ void Masks::define_lanes(ValueId mask, unsigned width) {
 void Masks::keep_in_vectors(ValueId mask) { all_.values_[mask].in_vectors = true; }
 bool Masks::in_vectors(ValueId mask) const { return all_.values_[mask].in_vectors; }
 
+namespace {
+
+/// The use of the value after one as an operand or as the mask.
+std::uint32_t use_after(const CodeInst& use, ValueId value) {
+  const auto operand = std::ranges::find(use.args, value);
+  if (operand == use.args.end()) return use.mask_next_use;
+  return use.next_use[static_cast<std::size_t>(operand - use.args.begin())];
+}
+
+}  // namespace
+
 bool Masks::suits_vectors(const CodeInst& compare, unsigned width) const {
   constexpr int most_held = 12;  // of the 16 that instructions without mask registers reach
   if (std::popcount(all_.vector_file_.held()) > most_held) return false;
@@ -26,8 +37,7 @@ bool Masks::suits_vectors(const CodeInst& compare, unsigned width) const {
   for (std::uint32_t at = compare.first_use[0]; at != never;) {
     const CodeInst& use = insts[at];
     if (use.mask == compare.result || std::ranges::count(use.args, compare.result) != 1) return false;
-    at = use.next_use[static_cast<std::size_t>(std::ranges::find(use.args, compare.result) -
-                                               use.args.begin())];
+    at = use_after(use, compare.result);
     switch (use.op) {
       case ir::Op::select:
         if (use.args[0] != compare.result || ir::size_of(use.type) != width) return false;
@@ -121,7 +131,7 @@ bool Masks::is_used_in_lanes(const CodeInst& inst, unsigned depth) const {
     if (use.op == ir::Op::select && operand == use.args.begin()) return true;
     if (use.op == ir::Op::mask_set && use.imm == 0) return true;
     if (use.result_count == 1 && ir::is_mask(use.type) && is_used_in_lanes(use, depth + 1)) return true;
-    at = use.next_use[static_cast<std::size_t>(operand - use.args.begin())];
+    at = use_after(use, inst.result);
   }
   return false;
 }
@@ -137,21 +147,12 @@ bool Masks::is_used_in_bits(const CodeInst& inst, unsigned depth) const {
     if (operand == use.args.end()) {
       // As a mask: elements of dwords are blended in registers.
       if (use.op != ir::Op::reg_write || ir::size_of(use.type) < 4) return true;
-      at = use.mask_next_use;
-      continue;
+    } else if (use.op == ir::Op::and_ || use.op == ir::Op::or_ || use.op == ir::Op::andn) {
+      if (is_used_in_bits(use, depth + 1)) return true;
+    } else if (use.op != ir::Op::select) {
+      return true;
     }
-    switch (use.op) {
-      case ir::Op::select:
-        break;
-      case ir::Op::and_:
-      case ir::Op::or_:
-      case ir::Op::andn:
-        if (is_used_in_bits(use, depth + 1)) return true;
-        break;
-      default:
-        return true;
-    }
-    at = use.next_use[static_cast<std::size_t>(operand - use.args.begin())];
+    at = use_after(use, inst.result);
   }
   return false;
 }

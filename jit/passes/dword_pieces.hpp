@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <vector>
 
-#include "jit/passes/write_times.hpp"
+#include "jit/passes/granule_table.hpp"
 
 namespace eum::jit {
 
@@ -19,13 +18,9 @@ class DwordPieces {
     unsigned bytes = 0;
   };
 
-  explicit DwordPieces(const ir::Function& function)
-      : dword_at_(function.file_bytes / WriteTimes::granule + 64) {}
+  explicit DwordPieces(const ir::Function& function) : dwords_(function) {}
 
-  void begin_block() {
-    first_ += dwords_.size();
-    dwords_.clear();
-  }
+  void begin_block() { dwords_.begin_block(); }
   /// A reg_write at time `now`, before `writes` notes it.
   void note(const ir::Function& function, const ir::Inst& write, const WriteTimes& writes,
             WriteTimes::Time now) {
@@ -34,15 +29,8 @@ class DwordPieces {
     if (write.lanes != 1 || write.mask != ir::no_value || piece.bytes >= WriteTimes::granule ||
         piece.byte % piece.bytes != 0)
       return;
-    Dword* dword = find(write);
-    if (!dword || !writes.is_kept(write, dword->time)) {
-      if (!dword) {
-        dwords_.emplace_back();
-        dword_at_[write.region.offset / WriteTimes::granule] = first_ + dwords_.size();
-        dword = &dwords_.back();
-      }
-      *dword = {};
-    }
+    Dword* dword = dwords_.find(write);
+    if (!dword || !writes.is_kept(write, dword->time)) dword = &dwords_.add(write);
     dword->time = now;
     // An earlier piece of which part is overwritten is lost.
     for (Piece& old : dword->pieces)
@@ -53,7 +41,7 @@ class DwordPieces {
   }
   /// The pieces of the dword that `read`, which reads one, reads; none if they are not all known.
   std::span<const Piece> of(const ir::Inst& read, const WriteTimes& writes) {
-    const Dword* dword = read.region.offset % WriteTimes::granule == 0 ? find(read) : nullptr;
+    const Dword* dword = read.region.offset % WriteTimes::granule == 0 ? dwords_.find(read) : nullptr;
     if (!dword || !writes.is_kept(read, dword->time)) return {};
     unsigned count = 0, byte = 0;
     for (const Piece& piece : dword->pieces) {
@@ -70,14 +58,8 @@ class DwordPieces {
     WriteTimes::Time time = 0;  ///< of the last piece
     std::array<Piece, WriteTimes::granule> pieces{};
   };
-  Dword* find(const ir::Inst& access) {
-    const std::size_t at = dword_at_[access.region.offset / WriteTimes::granule];
-    return at > first_ ? &dwords_[at - first_ - 1] : nullptr;
-  }
 
-  std::vector<Dword> dwords_;          // of this block
-  std::size_t first_ = 0;              // how many blocks before it had
-  std::vector<std::size_t> dword_at_;  // by granule, from 1 on
+  GranuleTable<Dword> dwords_;
   std::array<Piece, WriteTimes::granule> found_{};
 };
 

@@ -267,21 +267,19 @@ class BlockForwarder {
 
   /// A dword of one lane whose words or bytes are known separately.
   ValueId known_pieces(const Inst& read) {
+    const auto op = [&](Op what, std::initializer_list<ValueId> args, std::uint64_t imm = 0) {
+      Inst inst = make_op(what, Type::u32, 1, read.guest_ip);
+      inst.imm = imm;
+      return pure(inst, args);
+    };
     ValueId whole = ir::no_value;
     for (const DwordPieces::Piece& piece : pieces_.of(read, writes_)) {
-      Inst op = make_op(Op::convert, Type::u32, 1, read.guest_ip);
-      op.from = ir::int_type(piece.bytes, false);
-      ValueId part = pure(op, {cast(piece.value, op.from, read)});
-      op.from = Inst().from;
+      Inst widen = make_op(Op::convert, Type::u32, 1, read.guest_ip);
+      widen.from = ir::int_type(piece.bytes, false);
+      ValueId part = pure(widen, {cast(piece.value, widen.from, read)});
       if (piece.byte != 0) {
-        op.op = Op::constant;
-        op.imm = 8 * piece.byte;
-        const ValueId by = pure(op, {});
-        op.op = Op::shl;
-        op.imm = 0;
-        part = pure(op, {part, by});
-        op.op = Op::or_;
-        part = pure(op, {whole, part});
+        part = op(Op::shl, {part, op(Op::constant, {}, 8 * piece.byte)});
+        part = op(Op::or_, {whole, part});
       }
       whole = part;
     }

@@ -1,9 +1,8 @@
 // Powers of two of integral numbers. Compilers compute e^x and what is built of it as 2^n * 2^f, with n
 // rounded and f small, each by the instruction for powers of two: of those of n the fraction is zero. From
-//   %n = rnde %v; %f = sub %v, %n; %p = fma %f, ..., 1; ... mul (mul %p, %a), %b; select (cmp_eq %x, inf),
-//   %x, ...
-// the polynomial of the fraction, which is 1, and the rounding are left out. That of NaN would be NaN: the
-// selection then takes it too.
+//   %v = max (min %x, ...), ...; %n = rnde %v; %f = sub %v, %n; %p = fma %f, ..., 1; ...
+//   select (cmp_lt %x, inf), (mul (mul %p, %a), %b), (add %x, %x)
+// the rounding and the polynomial of the fraction, which is 1, are left out, and so is the sum, which is %x.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -53,6 +52,16 @@ class IntegralPowers {
     return std::bit_cast<float>(static_cast<std::uint32_t>(inst->imm));
   }
 
+  bool is_finite(ValueId value) const {
+    const auto known = constant(value);
+    return known && std::isfinite(*known);
+  }
+  /// Whether it lies between two constants; of NaN, the operand becomes one of them.
+  bool is_clamped(ValueId value) const {
+    const Inst* above = defined_by(value, Op::max);
+    const Inst* below = above ? defined_by(arg(*above, 0), Op::min) : nullptr;
+    return below && is_finite(arg(*above, 1)) && is_finite(arg(*below, 1));
+  }
   /// Whether no lane has a fraction, or is a NaN that arithmetic would still change.
   bool is_integral(ValueId value, unsigned depth = 0) const {
     const Inst* inst = out_.definition(value);
@@ -89,8 +98,7 @@ class IntegralPowers {
 
   /// math::exp2 of an integral number becomes the product of two powers.
   bool simplify(Inst& inst) {
-    const ValueId is_finite = arg(inst, 0);
-    const Inst* less = defined_by(is_finite, Op::cmp_lt);
+    const Inst* less = defined_by(arg(inst, 0), Op::cmp_lt);
     const Inst* twice = defined_by(arg(inst, 2), Op::add);
     if (inst.type != Type::f32 || !less || !twice || constant(arg(*less, 1)) != math::infinity) return false;
     const ValueId x = arg(*less, 0);
@@ -98,24 +106,24 @@ class IntegralPowers {
     const Inst* product = defined_by(arg(inst, 1), Op::mul);
     const Inst* first = product ? defined_by(arg(*product, 0), Op::mul) : nullptr;
     if (!first || !is_one(arg(*first, 0))) return false;
-    const std::array powers{arg(*first, 1), arg(*product, 1)};
-    const ValueId power =
-        out_.append(make_op(Op::mul, Type::f32, inst.lanes, inst.guest_ip), {powers[0], powers[1]});
-    function_.set_args(inst, {is_finite, power, x});
+    const ValueId power = out_.append(make_op(Op::mul, Type::f32, inst.lanes, inst.guest_ip),
+                                      {arg(*first, 1), arg(*product, 1)});
+    function_.set_args(inst, {arg(inst, 0), power, x});
     return true;
   }
-  /// Whether it is the polynomial of the difference of a number and itself.
+  /// Whether it is the polynomial of the difference of a number, no infinity, and itself.
   bool is_one(ValueId value) const {
     const Inst* sum = defined_by(value, Op::fma);
     if (!sum || constant(arg(*sum, 2)) != 1.0f) return false;
     const ValueId fraction = arg(*sum, 0);
     const Inst* difference = defined_by(fraction, Op::sub);
-    if (!difference || arg(*difference, 0) != arg(*difference, 1)) return false;
+    if (!difference || arg(*difference, 0) != arg(*difference, 1) || !is_clamped(arg(*difference, 0)))
+      return false;
     // So that nothing else is multiplied by it.
     const Inst* rest = defined_by(arg(*sum, 1), Op::fma);
     for (unsigned depth = 0; rest && depth < most_depth; ++depth) {
-      if (arg(*rest, 0) != fraction || !constant(arg(*rest, 2))) return false;
-      if (constant(arg(*rest, 1))) return true;
+      if (arg(*rest, 0) != fraction || !is_finite(arg(*rest, 2))) return false;
+      if (is_finite(arg(*rest, 1))) return true;
       rest = defined_by(arg(*rest, 1), Op::fma);
     }
     return false;

@@ -1,7 +1,6 @@
 #pragma once
 // MaskTables: whether masks contain others, as Boolean functions of a few masks of which nothing is known.
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <optional>
 

@@ -6,15 +6,14 @@
 // is written again, in place of them.
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "jit/passes/granule_table.hpp"
 #include "jit/passes/mask_tables.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
-#include "jit/passes/write_times.hpp"
 
 namespace eum::jit {
 namespace {
@@ -24,11 +23,7 @@ using namespace ir;
 class MaskedWrites {
  public:
   explicit MaskedWrites(Function& function)
-      : function_(function),
-        out_(function),
-        writes_(function),
-        chain_at_(function.file_bytes / WriteTimes::granule + 64),
-        seen_in_(chain_at_.size()) {}
+      : function_(function), out_(function), writes_(function), chains_(function), seen_(function) {}
 
   static bool is_masked_write(const Inst& inst) {
     return inst.op == Op::reg_write && inst.mask != no_value && is_region(inst);
@@ -37,8 +32,7 @@ class MaskedWrites {
   void run(Block& block) {
     if (!may_select(block)) return;
     out_.clear();
-    first_chain_ += chains_.size();
-    chains_.clear();
+    chains_.begin_block();
     changes_ = false;
     for (Inst inst : block.insts) {
       same_.resolve(function_, inst);
@@ -64,19 +58,19 @@ class MaskedWrites {
   struct Chain {
     static constexpr std::size_t most = 6;
 
-    Inst access;              ///< of the region
+    Inst access{};            ///< of the region
     WriteTimes::Time time{};  ///< of the latest write or read of it
     std::vector<Known> known{};
   };
 
   /// Whether a masked read begins where the block has written or read under a mask before.
   bool may_select(const Block& block) {
-    ++block_;
+    seen_.begin_block();
     for (const Inst& inst : block.insts) {
       if (inst.mask == no_value || !is_region(inst)) continue;
-      std::uint32_t& seen = seen_in_[inst.region.offset / WriteTimes::granule];
-      if (inst.op == Op::reg_read && seen == block_) return true;
-      seen = block_;
+      const bool is_seen = seen_.find(inst) != nullptr;
+      if (inst.op == Op::reg_read && is_seen) return true;
+      if (!is_seen) seen_.add(inst);
     }
     return false;
   }
@@ -92,16 +86,14 @@ class MaskedWrites {
 
   /// What is known of the region of an access, if it still holds; null: nothing is.
   Chain* chain_of(const Inst& access) {
-    const std::size_t at = chain_at_[access.region.offset / WriteTimes::granule];
-    if (at <= first_chain_) return nullptr;
-    Chain& chain = chains_[at - first_chain_ - 1];
-    return is_same_region(chain.access, access) && writes_.is_kept(access, chain.time) ? &chain : nullptr;
+    Chain* chain = chains_.find(access);
+    return chain && is_same_region(chain->access, access) && writes_.is_kept(access, chain->time) ? chain
+                                                                                                  : nullptr;
   }
   void remember(const Inst& access, Chain* chain, ValueId value) {
     if (!chain) {
-      chains_.push_back({.access = access});
-      chain = &chains_.back();
-      chain_at_[access.region.offset / WriteTimes::granule] = first_chain_ + chains_.size();
+      chain = &chains_.add(access);
+      chain->access = access;
     }
     if (access.mask == no_value) chain->known.clear();
     if (chain->known.size() == Chain::most) chain->known.erase(chain->known.begin());
@@ -175,11 +167,9 @@ class MaskedWrites {
   SameValues same_;
   WriteTimes writes_;
   MaskTables tables_;
-  std::vector<Chain> chains_;           // of this block
-  std::size_t first_chain_ = 0;         // how many chains blocks before it had
-  std::vector<std::size_t> chain_at_;   // the chain of the region that begins in each granule, from 1 on
-  std::vector<std::uint32_t> seen_in_;  // by granule: the last block with a masked access that begins there
-  std::uint32_t block_ = 0;
+  GranuleTable<Chain> chains_;
+  struct Seen {};
+  GranuleTable<Seen> seen_;  // where masked accesses begin
   std::array<Known, 4> parts_{};
   WriteTimes::Time clock_ = 0;
   bool changes_ = false;

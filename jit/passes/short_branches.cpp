@@ -94,8 +94,7 @@ class Joiner {
     if (has_other && !other_) return false;
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(on, skipped);
-    keep_if_any(skipped, 0, on);
-    terminator_ = leads;
+    append_if_any(skipped, 0, on);
     if (has_other) {
       // Control also went to the other block with no channel active.
       const ValueId none = append(Op::not_, function_.simd, {append_any(on)});
@@ -149,9 +148,7 @@ class Joiner {
     const Block& skipped = function_.blocks[masked];
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(other_->wanted, skipped);
-    keep_if_any(skipped, append_reconvergence(id, skipped, other_->variable), other_->wanted);
-    terminator_ = skipped.insts.back();
-    same_.resolve(function_, terminator_);
+    append_if_any(skipped, append_reconvergence(id, skipped, other_->variable), other_->wanted);
     other_.reset();
     drop(masked);
     --predecessors_[end];
@@ -224,7 +221,7 @@ class Joiner {
   bool counts_if_any(const Block& block, const Inst& inst) const {
     const ValueId counted = arg(inst, 0);
     if (is_part(counted)) return true;
-    // As keep_if_any() leaves it.
+    // As append_if_any() leaves it.
     const Inst* both = definition(block, counted);
     const Inst* any = both && both->op == Op::and_ ? definition(block, arg(*both, 1)) : nullptr;
     return any && any->op == Op::group_any && is_part(arg(*any, 0));
@@ -369,8 +366,9 @@ class Joiner {
     same_.resolve(function_, inst);
     put(inst);
   }
-  /// Appends what is_inert() has accepted; what it counts is only counted if one of the channels is active.
-  void keep_if_any(const Block& block, std::size_t first, ValueId channels) {
+  /// As append_rest() of what is_inert() has accepted; what it counts is only counted if one of the channels
+  /// is active.
+  void append_if_any(const Block& block, std::size_t first, ValueId channels) {
     ValueId any = no_value;
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
       Inst inst = block.insts[i];
@@ -382,10 +380,14 @@ class Joiner {
         keep(inst);
       }
     }
+    end_with(block);
   }
   /// Appends instructions of a block from `first` on.
   void append_rest(const Block& block, std::size_t first) {
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) keep(block.insts[i]);
+    end_with(block);
+  }
+  void end_with(const Block& block) {
     terminator_ = block.insts.back();
     same_.resolve(function_, terminator_);
   }
