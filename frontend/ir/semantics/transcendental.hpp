@@ -12,8 +12,10 @@
 //   b.select(mask, x, y)
 //   b.template convert<T>(x), b.template bitcast<T>(x)
 //   b.quot, b.integer_like(x, value), b.is_signed(x)   IR builders only: for rem, whose Semantics is separate
-// All functions but lrp and rem are of f32. Errors were measured in round to nearest even with denormals
-// kept, against libm in double; other modes change the last places. All are deterministic.
+// At most one argument of a call computes something: C++ leaves the order of arguments to the compiler, and
+// with it the order of the ops would be. All functions but lrp and rem are of f32. Errors were measured in
+// round to nearest even with denormals kept, against libm in double; other modes change the last places. All
+// are deterministic.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -64,7 +66,8 @@ auto exp2_parts(B& b, V n, V f) {
                                           0.00961848889f, 0.00133999309f, 0.000153458274f};
   auto p = polynomial(b, f, std::span<const float>(c));
   auto half = b.rndz(b.mul(n, b.constant(0.5f)));
-  return b.mul(b.mul(p, power_of_two(b, half)), power_of_two(b, b.sub(n, half)));
+  p = b.mul(p, power_of_two(b, half));
+  return b.mul(p, power_of_two(b, b.sub(n, half)));
 }
 
 /// 2 to the power x. Error at most 0.92 ulp; gradual underflow.
@@ -72,7 +75,9 @@ template <class B, class V>
 auto exp2(B& b, V x) {
   auto clamped = clamp(b, x, least_exponent, most_exponent);
   auto n = b.rnde(clamped);
-  return b.select(b.cmp_lt(x, b.constant(infinity)), exp2_parts(b, n, b.sub(clamped, n)), b.add(x, x));
+  auto power = exp2_parts(b, n, b.sub(clamped, n));
+  auto special = b.add(x, x);
+  return b.select(b.cmp_lt(x, b.constant(infinity)), power, special);
 }
 
 /// x = 2^exponent * (1 + r) for finite x > 0; exponent is integral, sqrt(1/2) <= 1 + r < sqrt(2), r exact.
@@ -104,7 +109,8 @@ auto log2(B& b, V x) {
   auto [exponent, r] = split(b, x);
   auto p = b.mul(r, polynomial(b, r, std::span<const float>(c)));
   auto result = b.add(exponent, b.add(r, p));
-  result = b.select(b.cmp_lt(x, b.constant(infinity)), result, b.add(x, x));
+  auto special = b.add(x, x);
+  result = b.select(b.cmp_lt(x, b.constant(infinity)), result, special);
   auto zero = b.constant(0.0f);
   result = b.select(b.cmp_lt(x, zero), b.constant(std::numeric_limits<float>::quiet_NaN()), result);
   return b.select(b.cmp_eq(x, zero), b.constant(-infinity), result);
@@ -128,8 +134,9 @@ auto sin_quadrant(B& b, V x, std::int32_t quadrant) {
   static constexpr std::array<float, 3> s{-0.166666487f, 0.00833186765f, -0.000194817915f};
   static constexpr std::array<float, 3> c{0.0416666444f, -0.00138872427f, 0.0000244238889f};
   auto sine = b.mul(r, b.fma(z, polynomial(b, z, std::span<const float>(s)), b.constant(1.0f)));
-  auto cosine = b.fma(b.mul(z, z), polynomial(b, z, std::span<const float>(c)),
-                      b.fma(z, b.constant(-0.5f), b.constant(1.0f)));
+  auto first_terms = b.fma(z, b.constant(-0.5f), b.constant(1.0f));
+  auto other_terms = polynomial(b, z, std::span<const float>(c));
+  auto cosine = b.fma(b.mul(z, z), other_terms, first_terms);
   auto q = b.template bitcast<std::uint32_t>(biased);
   if (quadrant != 0) q = b.add(q, b.constant(static_cast<std::uint32_t>(quadrant)));
   auto odd = b.cmp_ne(b.and_(q, b.constant(1u)), b.constant(0u));
@@ -163,19 +170,21 @@ auto pow(B& b, V x, V y) {
   auto magnitude = b.abs(x);
   auto parts = split(b, magnitude);
   auto r = b.template convert<double>(parts.r);
-  auto log =
-      b.fma(r, polynomial(b, r, std::span<const double>(c)), b.template convert<double>(parts.exponent));
+  auto log = polynomial(b, r, std::span<const double>(c));
+  log = b.fma(r, log, b.template convert<double>(parts.exponent));
   log = b.select(b.cmp_eq(magnitude, b.constant(0.0f)), b.constant(double{-infinity}), log);
   log = b.select(b.cmp_eq(magnitude, b.constant(infinity)), b.constant(double{infinity}), log);
   auto exponent = b.mul(log, b.template convert<double>(y));
   // 0 * infinity: the result is 1. NaN operands are handled last.
   auto infinite = b.cmp_eq(exponent, b.constant(double{infinity}));
-  exponent = b.select(b.cmp_un(exponent, exponent), b.constant(0.0),
-                      clamp(b, exponent, double{least_exponent}, double{most_exponent}));
+  auto clamped = clamp(b, exponent, double{least_exponent}, double{most_exponent});
+  exponent = b.select(b.cmp_un(exponent, exponent), b.constant(0.0), clamped);
   auto n = b.rnde(exponent);
   auto f = b.template convert<float>(b.sub(exponent, n));
-  auto result = b.select(infinite, b.constant(infinity), exp2_parts(b, b.template convert<float>(n), f));
-  return b.select(b.cmp_un(x, y), b.add(x, y), result);
+  auto result = exp2_parts(b, b.template convert<float>(n), f);
+  result = b.select(infinite, b.constant(infinity), result);
+  auto special = b.add(x, y);
+  return b.select(b.cmp_un(x, y), special, result);
 }
 
 /// x*y + (1 - x)*z, of f32 or f64.
