@@ -12,10 +12,10 @@
 //   b.select(mask, x, y)
 //   b.template convert<T>(x), b.template bitcast<T>(x)
 //   b.quot, b.integer_like(x, value), b.is_signed(x)   IR builders only: for rem, whose Semantics is separate
-// At most one argument of a call computes something: C++ leaves the order of arguments to the compiler, and
-// with it the order of the ops would be. All functions but lrp and rem are of f32. Errors were measured in
-// round to nearest even with denormals kept, against libm in double; other modes change the last places. All
-// are deterministic.
+// At most one argument of a call makes an op or a constant: C++ leaves the order of arguments to the
+// compiler, and with it the order of the ops would be. All functions but lrp and rem are of f32. Errors were
+// measured in round to nearest even with denormals kept, against libm in double; other modes change the last
+// places. All are deterministic.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -39,7 +39,8 @@ auto polynomial(B& b, V x, std::span<const T> coefficients) {
 /// `x` where it lies in [low, high], else the nearer bound; `high` for NaN.
 template <class B, class V, class T>
 auto clamp(B& b, V x, T low, T high) {
-  return b.max(b.min(x, b.constant(high)), b.constant(low));
+  auto bounded = b.min(x, b.constant(high));
+  return b.max(bounded, b.constant(low));
 }
 
 /// 1.5 * 2^23: added to an integral |n| < 2^22 it leaves n in the low bits of the sum.
@@ -95,7 +96,8 @@ Split<V> split(B& b, V x) {
   auto exponent = b.template convert<float>(b.asr(above, b.constant(std::int32_t{23})));
   auto fraction = b.and_(above, b.constant(std::int32_t{0x7fffff}));
   auto one_plus_r = b.template bitcast<float>(b.add(fraction, root_half));
-  auto adjustment = b.select(tiny, b.constant(-23.0f), b.constant(0.0f));
+  auto of_scaling = b.constant(-23.0f);
+  auto adjustment = b.select(tiny, of_scaling, b.constant(0.0f));
   return {b.add(exponent, adjustment), b.sub(one_plus_r, b.constant(1.0f))};
 }
 
@@ -112,8 +114,10 @@ auto log2(B& b, V x) {
   auto special = b.add(x, x);
   result = b.select(b.cmp_lt(x, b.constant(infinity)), result, special);
   auto zero = b.constant(0.0f);
-  result = b.select(b.cmp_lt(x, zero), b.constant(std::numeric_limits<float>::quiet_NaN()), result);
-  return b.select(b.cmp_eq(x, zero), b.constant(-infinity), result);
+  auto is_negative = b.cmp_lt(x, zero);
+  result = b.select(is_negative, b.constant(std::numeric_limits<float>::quiet_NaN()), result);
+  auto is_zero = b.cmp_eq(x, zero);
+  return b.select(is_zero, b.constant(-infinity), result);
 }
 
 /// sin(x + quadrant * pi/2). Absolute error at most 2^-23.4 for |x| <= 2^15, 2^-18.5 for |x| < 2^22.
@@ -121,10 +125,12 @@ template <class B, class V>
 auto sin_quadrant(B& b, V x, std::int32_t quadrant) {
   // Beyond 2^22 an argument has no useful bits below pi/2: it is replaced by a zero of its sign. Infinity
   // becomes NaN here, NaN stays.
-  auto in_range = b.cmp_lt(b.abs(x), b.constant(0x1p22f));
+  auto magnitude = b.abs(x);
+  auto in_range = b.cmp_lt(magnitude, b.constant(0x1p22f));
   x = b.select(in_range, x, b.mul(x, b.constant(0.0f)));
-  auto biased = b.add(b.rnde(b.mul(x, b.constant(0.636619772f))), b.constant(integer_bias));
-  auto k = b.sub(biased, b.constant(integer_bias));
+  auto k = b.rnde(b.mul(x, b.constant(0.636619772f)));
+  auto biased = b.add(k, b.constant(integer_bias));
+  k = b.sub(biased, b.constant(integer_bias));
   // pi/2 in three parts of 24 bits each, none negative, so that the sign of x = -0 survives.
   auto r = b.fma(k, b.constant(-1.57079625f), x);
   r = b.fma(k, b.constant(-7.54978942e-8f), r);
@@ -133,16 +139,19 @@ auto sin_quadrant(B& b, V x, std::int32_t quadrant) {
   // Minimax on |r| <= 1.02 * pi/4, absolute errors 2^-28.8 and 2^-33.
   static constexpr std::array<float, 3> s{-0.166666487f, 0.00833186765f, -0.000194817915f};
   static constexpr std::array<float, 3> c{0.0416666444f, -0.00138872427f, 0.0000244238889f};
-  auto sine = b.mul(r, b.fma(z, polynomial(b, z, std::span<const float>(s)), b.constant(1.0f)));
-  auto first_terms = b.fma(z, b.constant(-0.5f), b.constant(1.0f));
+  auto one = b.constant(1.0f);
+  auto sine = b.mul(r, b.fma(z, polynomial(b, z, std::span<const float>(s)), one));
+  auto first_terms = b.fma(z, b.constant(-0.5f), one);
   auto other_terms = polynomial(b, z, std::span<const float>(c));
   auto cosine = b.fma(b.mul(z, z), other_terms, first_terms);
   auto q = b.template bitcast<std::uint32_t>(biased);
   if (quadrant != 0) q = b.add(q, b.constant(static_cast<std::uint32_t>(quadrant)));
-  auto odd = b.cmp_ne(b.and_(q, b.constant(1u)), b.constant(0u));
-  auto sign = b.shl(b.and_(q, b.constant(2u)), b.constant(30u));
-  auto magnitude = b.template bitcast<std::uint32_t>(b.select(odd, cosine, sine));
-  return b.template bitcast<float>(b.xor_(magnitude, sign));
+  auto low_bit = b.and_(q, b.constant(1u));
+  auto odd = b.cmp_ne(low_bit, b.constant(0u));
+  auto sign = b.and_(q, b.constant(2u));
+  sign = b.shl(sign, b.constant(30u));
+  auto without_sign = b.template bitcast<std::uint32_t>(b.select(odd, cosine, sine));
+  return b.template bitcast<float>(b.xor_(without_sign, sign));
 }
 
 /// Sine of x radians. |x| >= 2^22: as of 0; infinity: NaN.
@@ -172,17 +181,20 @@ auto pow(B& b, V x, V y) {
   auto r = b.template convert<double>(parts.r);
   auto log = polynomial(b, r, std::span<const double>(c));
   log = b.fma(r, log, b.template convert<double>(parts.exponent));
-  log = b.select(b.cmp_eq(magnitude, b.constant(0.0f)), b.constant(double{-infinity}), log);
-  log = b.select(b.cmp_eq(magnitude, b.constant(infinity)), b.constant(double{infinity}), log);
+  auto is_zero = b.cmp_eq(magnitude, b.constant(0.0f));
+  log = b.select(is_zero, b.constant(double{-infinity}), log);
+  auto is_infinite = b.cmp_eq(magnitude, b.constant(infinity));
+  log = b.select(is_infinite, b.constant(double{infinity}), log);
   auto exponent = b.mul(log, b.template convert<double>(y));
   // 0 * infinity: the result is 1. NaN operands are handled last.
-  auto infinite = b.cmp_eq(exponent, b.constant(double{infinity}));
+  auto overflows = b.cmp_eq(exponent, b.constant(double{infinity}));
   auto clamped = clamp(b, exponent, double{least_exponent}, double{most_exponent});
-  exponent = b.select(b.cmp_un(exponent, exponent), b.constant(0.0), clamped);
+  auto undefined = b.cmp_un(exponent, exponent);
+  exponent = b.select(undefined, b.constant(0.0), clamped);
   auto n = b.rnde(exponent);
   auto f = b.template convert<float>(b.sub(exponent, n));
   auto result = exp2_parts(b, b.template convert<float>(n), f);
-  result = b.select(infinite, b.constant(infinity), result);
+  result = b.select(overflows, b.constant(infinity), result);
   auto special = b.add(x, y);
   return b.select(b.cmp_un(x, y), special, result);
 }
