@@ -140,6 +140,8 @@ Extension ElementBytes::extension_of(ValueId value, unsigned width) const {
   const Inst* inst = out_.definition(value);
   if (!inst || inst->mask != no_value || !is_int(inst->type)) return Extension::None;
   const std::uint64_t element_mask = PossibleBits::low_bits(width);
+  if (const PossibleBits::Bits set = possible_.of(value); set <= element_mask)
+    return set <= element_mask >> 1 ? Extension::Both : Extension::Zero;
   const auto of_bits = [&](unsigned bits, bool is_signed) {
     if (bits > width) return Extension::None;
     return is_signed ? Extension::Sign : bits < width ? Extension::Both : Extension::Zero;
@@ -155,15 +157,8 @@ Extension ElementBytes::extension_of(ValueId value, unsigned width) const {
       return is_int(inst->from) ? extension_of(function_.arg(*inst, 0), width) : Extension::None;
     case Op::constant: {
       const std::uint64_t bits = *constant(value), all = ~std::uint64_t{0} >> (64 - bits_of(value));
-      if (bits < std::uint64_t{1} << (width - 1)) return Extension::Both;
-      if (bits <= element_mask) return Extension::Zero;
       return bits >= all - (element_mask >> 1) ? Extension::Sign : Extension::None;
     }
-    case Op::and_:
-      for (const unsigned k : {0u, 1u})
-        if (const auto mask = constant(function_.arg(*inst, k)); mask && *mask <= element_mask)
-          return *mask <= element_mask >> 1 ? Extension::Both : Extension::Zero;
-      return Extension::None;
     case Op::shr:
     case Op::asr: {
       const auto by = constant(function_.arg(*inst, 1));

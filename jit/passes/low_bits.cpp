@@ -152,23 +152,41 @@ class LowBits {
   /// A value equal to that of the instruction, which may change; no value: there is none.
   ValueId simplified(Inst& inst) {
     if (!may_simplify(inst)) return no_value;
-    if (inst.op == Op::and_) {
-      for (const unsigned k : {0u, 1u})
-        if (const auto mask = constant(function_.arg(inst, k));
-            mask && (possible(function_.arg(inst, 1 - k)) & ~*mask) == 0)
-          return function_.arg(inst, 1 - k);
-      return no_value;
-    }
+    if (inst.op == Op::and_) return masked(inst);
     if (inst.op == Op::bfi2) return put_together(inst);
     if (is_int(inst.type) && bits_of(inst.type) < bits_of(inst.from)) return cut(inst);
     return widened(inst);
   }
 
+  /// What is masked off need not have been merged in, nor the rest be masked before.
+  ValueId masked(Inst& inst) {
+    for (const unsigned k : {0u, 1u}) {
+      const auto mask = constant(function_.arg(inst, k));
+      if (!mask) continue;
+      const ValueId whole = function_.arg(inst, 1 - k);
+      if ((possible(whole) & ~*mask) == 0) return whole;
+      const ValueId sought = seek(whole, *mask);
+      if (sought == whole) return no_value;
+      const Inst at = inst;
+      const ValueId value = cast(sought, at.type, at);
+      if ((possible(value) & ~*mask) == 0) return value;
+      function_.set_args(inst, {value, function_.arg(at, k)});
+      changed_ = true;
+      return no_value;
+    }
+    return no_value;
+  }
+
   ValueId cut(Inst& inst) {
     const unsigned bits = bits_of(inst.type);
-    const ValueId source = seek(function_.arg(inst, 0), low_bits_of(bits));
+    ValueId source = seek(function_.arg(inst, 0), low_bits_of(bits));
     const Inst* inner = out_.definition(source);
-    // A value that has been widened before.
+    // A value that has been widened before, perhaps more than once.
+    while (inner && converts(*inner) && bits_of(inner->from) < bits_of(inner->type) &&
+           bits_of(inner->from) > bits) {
+      source = seek(function_.arg(*inner, 0), low_bits_of(bits));
+      inner = out_.definition(source);
+    }
     if (inner && converts(*inner) && bits_of(inner->from) < bits_of(inner->type)) {
       const ValueId narrow = function_.arg(*inner, 0);
       const Inst at = inst;

@@ -4,6 +4,7 @@
 // are done on all of them at once: in the dwords, as more lanes of 8 or 16 bits.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <optional>
 #include <vector>
@@ -308,7 +309,9 @@ class PackedElements {
     return out_.append(make_op(op, type, function_.values[args.end()[-1]].lanes, guest_ip_), args);
   }
   ValueId dword_constant(std::uint32_t bits, unsigned lanes) {
-    return out_.constant(Type::u32, lanes, bits, guest_ip_);
+    const ValueId value = out_.constant(Type::u32, lanes, bits, guest_ip_);
+    made_constants_.emplace(value, bits);
+    return value;
   }
   ValueId with_constant(Op bitwise, ValueId value, std::uint32_t bits) {
     return op(bitwise, Type::u32, {value, dword_constant(bits, function_.values[value].lanes)});
@@ -418,6 +421,14 @@ class PackedElements {
                     2);
   }
 
+  /// The constant that all lanes of `type` in these dwords are.
+  std::optional<std::uint64_t> same_in_each(ValueId dwords, Type type) const {
+    const auto found = made_constants_.find(dwords);
+    const unsigned width = 8 * size_of(type);
+    if (found == made_constants_.end() || std::rotl(found->second, static_cast<int>(width)) != found->second)
+      return std::nullopt;
+    return found->second & PossibleBits::low_bits(width);
+  }
   /// The op on lanes of `type`, with the first `count` dwords as operands.
   ValueId in_lanes(Op by, Type type, const std::array<ValueId, 4>& of, unsigned count) {
     return by_parts(type, of, count, [&](const std::array<ValueId, 4>& part) {
@@ -433,6 +444,10 @@ class PackedElements {
     for (unsigned first = 0; first < lanes_; first += each) {
       std::array<ValueId, 4> part{};
       for (unsigned k = 0; k < count; ++k) {
+        if (const auto same = same_in_each(of[k], type)) {
+          part[k] = out_.constant(type, each * 4 / size_of(type), *same, guest_ip_);
+          continue;
+        }
         part[k] = of[k];
         if (each < lanes_) {
           Inst slice = make_op(Op::slice, Type::u32, each, guest_ip_);
@@ -458,8 +473,9 @@ class PackedElements {
   std::uint32_t guest_ip_ = 0;
   std::vector<Plan> plans_;
   std::map<Elements, std::optional<PlanId>> known_;
-  bool computes_ = false;       ///< some plan has an op
-  std::size_t plans_left_ = 0;  ///< that may be made for this block
+  std::map<ValueId, std::uint32_t> made_constants_;  ///< dwords
+  bool computes_ = false;                            ///< some plan has an op
+  std::size_t plans_left_ = 0;                       ///< that may be made for this block
 };
 
 }  // namespace

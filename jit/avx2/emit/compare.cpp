@@ -123,6 +123,31 @@ void compare(Compiler& c, const CodeInst& inst, unsigned predicate) {
   }
 }
 
+/// Where one value is 0, or the first all ones, lanes that are all ones or zeros do by a logical op, which
+/// takes a third of a blend. False: not so.
+bool select_by_logic(Compiler& c, const CodeInst& inst, unsigned chunk) {
+  const unsigned bytes = ir::size_of(inst.type);
+  const ir::ValueId mask = inst.args[0], on = inst.args[1], off = inst.args[2];
+  const auto is = [&](ir::ValueId value, std::uint64_t bits) {
+    const std::uint64_t* constant = c.regs.constant(value);
+    return constant != nullptr && ((*constant ^ bits) & ~std::uint64_t{0} >> (64 - 8 * bytes)) == 0;
+  };
+  const bool is_copy = is(on, ~std::uint64_t{0}), is_off_zero = is(off, 0), is_on_zero = is(on, 0);
+  if (!is_copy && !is_off_zero && !is_on_zero) return false;
+  if (c.host.evex() && !c.m.in_vectors(mask)) return false;
+  const x86::Ymm lanes = c.m.signs(mask, bytes, chunk);
+  if (!c.m.has_whole_lanes(mask, bytes)) return false;
+  if (is_copy && is_off_zero) {
+    c.a.vmovdqa(c.v.define(inst.result, chunk), lanes);
+  } else {
+    const std::uint32_t id = is_off_zero ? I::kIdVpand : is_on_zero ? I::kIdVpandn : I::kIdVpor;
+    const asmjit::Operand other = c.v.operand(is_off_zero ? on : off, chunk);
+    c.a.emit(id, c.v.define(inst.result, chunk), lanes, other);
+  }
+  c.regs.unpin();
+  return true;
+}
+
 }  // namespace
 
 x86::CondCode compare_scalars(Compiler& c, const CodeInst& inst) {
@@ -171,6 +196,7 @@ void emit_select(Compiler& c, const CodeInst& inst) {
   }
   const unsigned bytes = ir::size_of(inst.type);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    if (select_by_logic(c, inst, chunk)) continue;
     const Mask mask(c, inst.args[0], bytes, chunk);
     asmjit::Operand a = c.v.operand(inst.args[1], chunk);
     x86::Ymm b = c.v.use(inst.args[2], chunk);
