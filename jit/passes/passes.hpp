@@ -24,6 +24,9 @@ void strided_conversions(ir::Function& function);
 /// Low and high halves of 64 bits that are written in sequence are written at once.
 void join_halves(ir::Function& function);
 
+/// Integers that fit a byte or word, or are clamped to what it holds, are packed by saturation.
+void saturating_packs(ir::Function& function);
+
 /// Pairs of dwords that lanes load and join to 64 bits, or store, are accessed as qwords.
 void join_components(ir::Function& function);
 

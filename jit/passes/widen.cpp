@@ -25,7 +25,7 @@ enum class Widening : std::uint8_t {
 
 Widening widening_of_convert(const Inst& inst) {
   const Type to = inst.type, from = inst.from;
-  if (inst.op == Op::bitcast) return Widening::None;
+  if (inst.op == Op::bitcast || inst.op == Op::convert_indefinite) return Widening::None;
   const bool saturates = inst.op == Op::convert_sat;
   if (is_int(to) && is_int(from)) {
     if (saturates) return Widening::Clamp;

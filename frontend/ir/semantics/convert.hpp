@@ -73,6 +73,24 @@ struct Semantics<Op::convert_keep> {
   }
 };
 template <>
+struct Semantics<Op::convert_indefinite> {
+  template <class To, class From>
+  static To eval(From x) {
+    if constexpr (std::same_as<From, Half>) {
+      return eval<To>(to_float(x));
+    } else if constexpr (HostFloat<From> && Integer<To>) {
+      using Signed = std::make_signed_t<To>;
+      constexpr int digits = std::numeric_limits<To>::digits;
+      constexpr From limit = 2 * static_cast<From>(std::uint64_t{1} << (digits - 1));
+      const From least = std::signed_integral<To> ? -limit : From{0};
+      if (x > least - 1 && x < limit) return convert<To>(x);
+      return static_cast<To>(std::numeric_limits<Signed>::min());
+    } else {
+      return convert<To>(x);
+    }
+  }
+};
+template <>
 struct Semantics<Op::bitcast> {
   template <class To, class From>
   static To eval(From x) requires(sizeof(To) == sizeof(From)) {

@@ -111,17 +111,20 @@ void float_min_max(Compiler& c, const CodeInst& inst, std::uint32_t f32, std::ui
       c.v.share(inst.result, chunk, inst.args[1 - second], chunk);
       continue;
     }
-    const x86::Ymm first = c.v.use(inst.args[1 - second], chunk), last = c.v.use(inst.args[second], chunk);
-    const x86::Ymm to = c.v.define(inst.result, chunk);
-    if (last_number) {
-      c.a.emit(id, to, first, last);
-    } else if (first_number == Number::Other) {
-      c.a.emit(id, to, last, first);  // operands equal in value are equal in bits
+    const bool is_last_constant = last_number.has_value();
+    const x86::Ymm variable = c.v.use(inst.args[is_last_constant ? 1 - second : second], chunk);
+    const asmjit::Operand other = c.v.operand(inst.args[is_last_constant ? second : 1 - second], chunk);
+    if (is_last_constant || first_number == Number::Other) {
+      // Of a constant that comes first: operands equal in value are equal in bits.
+      c.a.emit(id, c.v.define(inst.result, chunk), variable, other);
     } else if (first_number == Number::PlusZero && is_max && keeps) {
       constexpr int greater_equal = 0x1d;  // false for NaN
-      c.a.emit(single ? I::kIdVcmpps : I::kIdVcmppd, to, last, first, asmjit::Imm(greater_equal));
-      c.a.vandps(to, to, last);
+      const x86::Ymm to = c.v.define(inst.result, chunk);
+      c.a.emit(single ? I::kIdVcmpps : I::kIdVcmppd, to, variable, other, asmjit::Imm(greater_equal));
+      c.a.vandps(to, to, variable);
     } else {
+      const x86::Ymm last = variable, first = c.v.use(inst.args[1 - second], chunk);
+      const x86::Ymm to = c.v.define(inst.result, chunk);
       const x86::Ymm nan = c.v.scratch();
       c.a.emit(single ? I::kIdVcmpps : I::kIdVcmppd, nan, last, last, asmjit::Imm(3));
       c.a.emit(id, to, first, last);

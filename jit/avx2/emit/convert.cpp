@@ -54,24 +54,80 @@ void widen(Compiler& c, const CodeInst& inst) {
   }
 }
 
-/// Chunk `chunk` of the operand at `bytes` per lane, packed down from `from_bytes`.
-x86::Ymm packed_chunk(Compiler& c, ir::ValueId value, unsigned chunk, unsigned from_bytes, unsigned bytes) {
-  if (from_bytes == bytes) {
-    return c.v.use(value, std::min(chunk, c.v.chunks(value) - 1));
-  }
-  x86::Ymm a = packed_chunk(c, value, 2 * chunk, from_bytes, 2 * bytes);
-  const unsigned wider_chunks = (c.lanes_of(value) * 2 * bytes + 31) / 32;
-  x86::Ymm b =
-      2 * chunk + 1 < wider_chunks ? packed_chunk(c, value, 2 * chunk + 1, from_bytes, 2 * bytes) : a;
-  x86::Ymm to = c.v.scratch();
-  pack(c, to, c.v.scratch(), a, b, 2 * bytes);
-  return to;
-}
+/// How integers get fewer bits: they are cut, or signed ones clamped to the range of the result, as packing
+/// does.
+enum class Narrowing : std::uint8_t { Cut, ToSigned, ToUnsigned };
 
-void narrow(Compiler& c, const CodeInst& inst) {
+/// Chunks of the operand, from which `bytes` a lane are packed: where they are cut, without what is above.
+class PackedChunks {
+ public:
+  PackedChunks(Compiler& c, const CodeInst& inst, Narrowing how) : c_(c), inst_(inst), how_(how) {}
+
+  /// Half as wide as the operand.
+  void halves(x86::Ymm to, unsigned chunk) const {
+    const bool of_dwords = ir::size_of(inst_.from) == 4;
+    join(to, 2 * chunk,
+         of_dwords ? (how_ == Narrowing::ToSigned ? I::kIdVpackssdw : I::kIdVpackusdw) : words_to_bytes());
+    c_.a.vpermq(to, to, 0xd8);
+  }
+  /// Bytes of dwords. Packing works within halves of registers: the order of the dwords is restored once.
+  void quarters(x86::Ymm to, unsigned chunk) const {
+    const std::uint32_t to_words = how_ == Narrowing::Cut ? I::kIdVpackusdw : I::kIdVpackssdw;
+    x86::Ymm second = to;
+    join(to, 4 * chunk, to_words);
+    if (4 * chunk + 2 < chunks()) {
+      second = c_.v.scratch();
+      join(second, 4 * chunk + 2, to_words);
+    }
+    c_.a.emit(words_to_bytes(), to, to, second);
+    const x86::Ymm order = c_.v.scratch();
+    c_.a.vmovups(order, c_.constant(ConstantPool::dwords([](std::uint32_t i) { return i / 2 + i % 2 * 4; })));
+    c_.a.vpermd(to, order, to);
+  }
+
+ private:
+  unsigned chunks() const { return c_.v.chunks(inst_.args[0]); }
+  std::uint32_t words_to_bytes() const {
+    return how_ == Narrowing::ToSigned ? I::kIdVpacksswb : I::kIdVpackuswb;
+  }
+  /// Packs chunk `first` and the one behind it, if there is one.
+  void join(x86::Ymm to, unsigned first, std::uint32_t by) const {
+    const x86::Ymm a = part(first, to);
+    const asmjit::Operand b = first + 1 == chunks() ? asmjit::Operand(a) : second_part(first + 1);
+    c_.a.emit(by, to, a, b);
+  }
+  x86::Ymm part(unsigned chunk, x86::Ymm scratch) const {
+    const x86::Ymm whole = c_.v.use(inst_.args[0], chunk);
+    if (how_ != Narrowing::Cut) return whole;
+    c_.a.vpand(scratch, whole, kept());
+    return scratch;
+  }
+  asmjit::Operand second_part(unsigned chunk) const {
+    if (how_ != Narrowing::Cut) return c_.v.operand(inst_.args[0], chunk);
+    return part(chunk, c_.v.scratch());
+  }
+  x86::Mem kept() const {
+    return c_.splat((std::uint64_t{1} << 8 * ir::size_of(inst_.type)) - 1, ir::size_of(inst_.from));
+  }
+
+  Compiler& c_;
+  const CodeInst& inst_;
+  Narrowing how_;
+};
+
+void narrow(Compiler& c, const CodeInst& inst, Narrowing how) {
+  const unsigned from = ir::size_of(inst.from), to = ir::size_of(inst.type);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    c.v.bind(inst.result, chunk,
-             packed_chunk(c, inst.args[0], chunk, ir::size_of(inst.from), ir::size_of(inst.type)));
+    const x86::Ymm result = c.v.define(inst.result, chunk);
+    if (from == 8) {
+      const x86::Ymm a = c.v.use(inst.args[0], 2 * chunk);
+      const bool both = 2 * chunk + 1 < c.v.chunks(inst.args[0]);
+      pack(c, result, c.v.scratch(), a, both ? c.v.use(inst.args[0], 2 * chunk + 1) : a, from);
+    } else if (from == 2 * to) {
+      PackedChunks(c, inst, how).halves(result, chunk);
+    } else {
+      PackedChunks(c, inst, how).quarters(result, chunk);
+    }
     c.regs.unpin();
   }
 }
@@ -332,7 +388,8 @@ void emit_convert(Compiler& c, const CodeInst& inst) {
   const unsigned to_bytes = ir::size_of(to), from_bytes = ir::size_of(from);
   if (c.regs.is_scalar(inst.args[0]) && c.regs.is_scalar(inst.result)) return convert_scalar(c, inst);
   if (ir::is_int(to) && ir::is_int(from)) {
-    return to_bytes > from_bytes ? widen(c, inst) : narrow(c, inst);  // of one size: BlockCode::fold
+    return to_bytes > from_bytes ? widen(c, inst)
+                                 : narrow(c, inst, Narrowing::Cut);  // of one size: BlockCode::fold
   }
   if (to == Type::f32 && ir::is_int(from) && from_bytes <= 4) return int_to_f32(c, inst);
   if (from == Type::f32 && ir::is_int(to) && to_bytes == 4) return f32_to_int(c, inst);
@@ -352,7 +409,27 @@ void emit_convert_keep(Compiler& c, const CodeInst& inst) { emit_convert(c, inst
 
 void emit_convert_sat(Compiler& c, const CodeInst& inst) {
   if (ir::is_float(inst.from) && ir::is_int(inst.type)) return emit_convert(c, inst);
+  const bool in_vectors = !c.regs.is_scalar(inst.args[0]) && !c.regs.is_scalar(inst.result);
+  if (in_vectors && ir::is_int(inst.type) && ir::is_signed(inst.from) && ir::size_of(inst.from) <= 4 &&
+      ir::size_of(inst.type) < ir::size_of(inst.from))
+    return narrow(c, inst, ir::is_signed(inst.type) ? Narrowing::ToSigned : Narrowing::ToUnsigned);
   c.call_lane_function(inst);
+}
+
+void emit_convert_indefinite(Compiler& c, const CodeInst& inst) {
+  const bool in_vectors = !c.regs.is_scalar(inst.args[0]) && !c.regs.is_scalar(inst.result);
+  if (!in_vectors || inst.type != Type::s32 || (inst.from != Type::f32 && inst.from != Type::f64))
+    return c.call_lane_function(inst);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    if (inst.from == Type::f32) {
+      const asmjit::Operand x = c.v.operand(inst.args[0], chunk);
+      c.a.emit(I::kIdVcvttps2dq, c.v.define(inst.result, chunk), x);
+    } else {
+      define_by_halves(c, inst, chunk, c.v.chunks(inst.args[0]),
+                       [&](x86::Xmm to, unsigned half) { c.a.vcvttpd2dq(to, c.v.use(inst.args[0], half)); });
+    }
+    c.regs.unpin();
+  }
 }
 
 void emit_bitcast(Compiler& c, const CodeInst& inst) {
