@@ -215,6 +215,11 @@ void Moves::complete_signs(unsigned lanes, unsigned width) {
   if (width == 8) a_.vpshufd(vector, vector, 0xf5);
 }
 
+void Moves::narrow_lanes(unsigned to, unsigned first, unsigned second) {
+  a_.vshufps(x86::ymm(to), x86::ymm(first), x86::ymm(second), 0x88);
+  a_.vpermq(x86::ymm(to), x86::ymm(to), 0xd8);
+}
+
 void Moves::spread_execution(unsigned first, unsigned second, unsigned width, unsigned chunk) {
   spread_signs(first, second, mask_reg.id(), width, chunk);
 }

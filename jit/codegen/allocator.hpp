@@ -150,6 +150,7 @@ class Masks {
   unsigned lanes_from_bits(ir::ValueId mask, unsigned width, unsigned chunk);
   unsigned known_lanes(ir::ValueId mask, unsigned width, unsigned chunk);
   bool take_from_whole(ir::ValueId mask, unsigned width, unsigned chunk, bool signs);
+  bool take_from_wider(ir::ValueId mask, unsigned width, unsigned chunk);
   bool begins_pair(ir::ValueId mask, unsigned width, unsigned chunk);
   void bind_lanes(ir::ValueId mask, unsigned width, unsigned chunk, unsigned reg);
   unsigned take();

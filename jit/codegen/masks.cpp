@@ -221,9 +221,29 @@ bool Masks::take_from_whole(ValueId mask, unsigned width, unsigned chunk, bool s
   return true;
 }
 
+/// Takes lanes of 4 bytes from those of a comparison of 8 bytes, whose bits would take four times as many
+/// instructions.
+bool Masks::take_from_wider(ValueId mask, unsigned width, unsigned chunk) {
+  const Value& v = all_.values_[mask];
+  if (width != 4 || all_.target_.mask_registers != 0 || has_bits(mask) || (v.signs_only & 8) != 0)
+    return false;
+  const unsigned first = 2 * chunk, second = first + 1;
+  const bool both = second * all_.target_.lanes_per_vector(8) < all_.values_.info(mask).lanes;
+  if (!place(mask, 8, first).somewhere() || (both && !place(mask, 8, second).somewhere())) return false;
+  const std::uint32_t pinned = all_.vector_file_.pinned();
+  const unsigned low = known_lanes(mask, 8, first), high = both ? known_lanes(mask, 8, second) : low;
+  const unsigned lanes = all_.vectors.scratch();
+  all_.moves_.narrow_lanes(lanes, low, high);
+  for (const unsigned reg : {low, high})
+    if ((pinned >> reg & 1) == 0) all_.vector_file_.unpin(reg);
+  bind_lanes(mask, width, chunk, lanes);
+  return true;
+}
+
 unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   Value& v = all_.values_[mask];
-  if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, false)) {
+  if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, false) ||
+      take_from_wider(mask, width, chunk)) {
     const unsigned known = known_lanes(mask, width, chunk);
     // In place, as registers may be few; a copy in the frame keeps its content.
     if ((v.signs_only & width) != 0) all_.moves_.complete_signs(known, width);
@@ -255,7 +275,8 @@ bool Masks::begins_pair(ValueId mask, unsigned width, unsigned chunk) {
 }
 
 unsigned Masks::signs(ValueId mask, unsigned width, unsigned chunk) {
-  if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, true))
+  if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, true) ||
+      take_from_wider(mask, width, chunk))
     return known_lanes(mask, width, chunk);
   Value& v = all_.values_[mask];
   // All chunks of a width are whole, or all have only signs.

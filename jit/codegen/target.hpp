@@ -86,6 +86,8 @@ class Moves {
   virtual void spread_signs(unsigned first, unsigned second, unsigned bits, unsigned width,
                             unsigned chunk) = 0;
   virtual void complete_signs(unsigned lanes, unsigned width) = 0;
+  /// Lanes of 4 bytes from two vectors with whole lanes of 8 bytes.
+  virtual void narrow_lanes(unsigned to, unsigned first, unsigned second) = 0;
   /// spread_signs() for the execution mask.
   virtual void spread_execution(unsigned first, unsigned second, unsigned width, unsigned chunk) = 0;
   virtual bool spreading_needs_general(unsigned width, unsigned chunk) const = 0;

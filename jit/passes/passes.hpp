@@ -27,8 +27,8 @@ void join_halves(ir::Function& function);
 /// Integers that fit a byte or word, or are clamped to what it holds, are packed by saturation.
 void saturating_packs(ir::Function& function);
 
-/// Pairs of dwords that lanes load and join to 64 bits, or store, are accessed as qwords.
-void join_components(ir::Function& function);
+/// Ops on both halves of 64 bits that are loaded or stored become ops on qwords.
+void wide_ops(ir::Function& function);
 
 /// Lanes of a register that separate instructions write by register address, one channel each, are written at
 /// once.

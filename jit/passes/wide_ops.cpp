@@ -1,12 +1,16 @@
-// Pairs of dwords that are 64 bits. Messages to surfaces and local memory move dwords, so compilers load the
-// halves of 64 bits as two components of each lane and join them, and take 64 bits apart to store them. With
-// vectors, each of these steps is a handful of shuffles that undo those of the other. If the halves of all
-// lanes are joined, the access is one of qwords; where memory ends it still is one of halves
-// (MemoryAccess::by_halves).
+// 64 bits as pairs of dwords. Messages to surfaces and local memory move dwords, and Gen9's small devices
+// compute on dwords only, so compilers load the halves of 64 bits as two components of each lane and compute
+// on them, or join them, and take 64 bits apart to store them. With vectors, each of these steps is a handful
+// of shuffles that undo those of the other. If the halves of all lanes are joined, compared, or computed
+// alike and stored, the access is one of qwords, and so are the ops; where memory ends it still is one of
+// halves (MemoryAccess::by_halves).
 #include <algorithm>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "jit/passes/half_pairs.hpp"
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
@@ -24,21 +28,24 @@ bool is_of_pairs(const Function& function, const Inst& inst) {
   return (components & even) == (components >> 1 & even);
 }
 
-class BlockComponents {
+class WideOps {
  public:
-  explicit BlockComponents(Function& function)
+  explicit WideOps(Function& function)
       : function_(function),
         definitions_(function.values.size()),
         joined_(function.values.size()),
         halves_(function.values.size()),
+        pairs_(function, definitions_, same_),
         out_(function) {}
 
   void run(Block& block) {
     for (const Inst& inst : block.insts)
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = &inst;
+    reject(block);
     for (const Inst& inst : block.insts) count(inst);
     out_.clear();
     pending_.clear();
+    pairs_.clear();
     bool changed = false;
     for (Inst inst : block.insts) {
       same_.resolve(function_, inst);
@@ -58,62 +65,62 @@ class BlockComponents {
     ValueId whole = no_value;
     bool is_high = false;
   };
-  using Pair = std::pair<ValueId, ValueId>;  ///< low and high halves
-
-  const Inst* definition(ValueId value) const {
-    return value < definitions_.size() ? definitions_[value] : nullptr;
-  }
-  /// The value behind casts between types of 32 bits.
-  ValueId uncast(ValueId value) const {
-    for (const Inst* inst = definition(value); inst && inst->op == Op::bitcast && size_of(inst->type) == 4;
-         inst = definition(value))
-      value = function_.arg(*inst, 0);
-    return value;
-  }
-
-  /// Finds the pairs of which a pair consists: halves of registers, or components of a load. False: it is put
-  /// together in another way.
-  bool find_parts(Pair pair, std::vector<Pair>& parts) const {
-    const ValueId low = uncast(pair.first), high = uncast(pair.second);
-    const Inst *a = definition(low), *b = definition(high);
-    if (!a || !b || a->op != b->op) return false;
-    const auto both = [&](unsigned k) { return Pair{function_.arg(*a, k), function_.arg(*b, k)}; };
-    switch (a->op) {
-      case Op::concat:
-        return function_.values[both(0).first].lanes == function_.values[both(0).second].lanes &&
-               find_parts(both(0), parts) && find_parts(both(1), parts);
-      case Op::slice:
-        return a->imm == b->imm && find_parts(both(0), parts);
-      case Op::constant:
-        return true;
-      case Op::load:
-        if (a != b || high != low + 1 || (low - a->result) % 2 != 0 || !is_of_pairs(function_, *a))
-          return false;
-        break;
-      case Op::reg_read:
-        if (!is_low_half(*a) || !is_other_half(*a, *b)) return false;
-        break;
-      default:
-        return false;
+  /// Rejects ops on pairs for which dwords would be computed that are needed as dwords, too.
+  void reject(const Block& block) {
+    rejected_.clear();
+    const std::vector<const Inst*> live = live_in(block);
+    for (const Inst* inst : live)
+      for (const HalfPair& pair : pairs_of(*inst)) {
+        parts_.clear();
+        if (!pairs_.find(pair, parts_)) rejected_.insert(inst->first_arg);
+      }
+    for (bool changed = true; changed;) {
+      changed = false;
+      std::vector<bool> computed(function_.values.size()), as_dword(function_.values.size());
+      for (const Inst* inst : live) visit_computed(*inst, [&](ValueId value) { computed[value] = true; });
+      for (const Inst* inst : live) {
+        bool is_computed = inst->op == Op::bitcast;
+        for (unsigned k = 0; k < inst->result_count; ++k) is_computed |= computed[inst->result + k];
+        if (!is_computed)
+          for (const ValueId arg : used_as_dwords(*inst)) as_dword[pairs_.uncast(arg)] = true;
+      }
+      for (const Inst* inst : live) {
+        bool is_good = true;
+        visit_computed(*inst, [&](ValueId value) { is_good &= !as_dword[value]; });
+        if (!is_good) changed |= rejected_.insert(inst->first_arg).second;
+      }
     }
-    parts.emplace_back(low, high);
-    return true;
   }
-  static bool is_half(const Inst& read) {
-    return size_of(read.type) == 4 && read.region.offset % 4 == 0 && read.lanes > 1 &&
-           read.region.stride(read.lanes) == 2;
+  /// What is needed although registers are only written for later: the last one first.
+  std::vector<const Inst*> live_in(const Block& block) const {
+    std::vector<bool> needed(function_.values.size());
+    std::vector<const Inst*> live;
+    for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst) {
+      bool is_live = !is_pure(inst->op) && inst->op != Op::reg_write;
+      for (unsigned k = 0; k < inst->result_count; ++k) is_live |= needed[inst->result + k];
+      if (!is_live) continue;
+      live.push_back(&*inst);
+      for (const ValueId arg : function_.args(*inst)) needed[arg] = true;
+    }
+    return live;
   }
-  static bool is_low_half(const Inst& read) { return is_half(read) && read.region.offset % 8 == 0; }
-  /// Whether the reads are of the two halves of the same qwords.
-  static bool is_other_half(const Inst& read, const Inst& other) {
-    return is_half(other) && (read.region.offset ^ other.region.offset) == 4 && read.lanes == other.lanes &&
-           read.mask == other.mask;
+  template <class Visit>
+  void visit_computed(const Inst& inst, Visit visit) {
+    for (const HalfPair& pair : pairs_of(inst)) pairs_.visit_computed(pair, visit);
+  }
+  /// Operands that are no halves.
+  std::span<const ValueId> used_as_dwords(const Inst& inst) const {
+    const auto args = function_.args(inst);
+    if (pairs_of(inst).empty()) return args;
+    return args.first(inst.op == Op::store ? function_.access(inst).address_operand() + 1 : 0);
   }
 
   /// The pairs that an op uses as 64 bits.
-  std::vector<Pair> pairs_of(const Inst& inst) const {
+  std::vector<HalfPair> pairs_of(const Inst& inst) const {
+    if (rejected_.contains(inst.first_arg)) return {};
     if (inst.op == Op::join) return {{function_.arg(inst, 0), function_.arg(inst, 1)}};
-    std::vector<Pair> pairs;
+    if (const auto compare = pairs_.compare(inst)) return {compare->a, compare->b};
+    std::vector<HalfPair> pairs;
     if (inst.op != Op::store || !is_of_pairs(function_, inst)) return pairs;
     for (unsigned k = function_.access(inst).address_operand() + 1; k < inst.arg_count; k += 2)
       pairs.emplace_back(function_.arg(inst, k), function_.arg(inst, k + 1));
@@ -121,9 +128,9 @@ class BlockComponents {
   }
   /// Counts the lanes of each pair of components that are joined, and notes which reads of registers are.
   void count(const Inst& inst) {
-    for (const Pair& pair : pairs_of(inst)) {
+    for (const HalfPair& pair : pairs_of(inst)) {
       parts_.clear();
-      if (!find_parts(pair, parts_)) continue;
+      if (!pairs_.find(pair, parts_)) continue;
       for (const auto& [low, high] : parts_) {
         const unsigned lanes = std::min(inst.lanes, function_.values[low].lanes);
         joined_[low] += lanes;
@@ -150,9 +157,14 @@ class BlockComponents {
         if (!are_whole(pairs_of(inst))) break;
         inst.op == Op::store ? store(inst) : same_.add(inst.result, whole(pairs_of(inst).front(), inst));
         return true;
+      case Op::and_:
+      case Op::or_:
+        if (!is_mask(inst.type) || !are_whole(pairs_of(inst))) break;
+        compare(inst);
+        return true;
       case Op::reg_read:
         out_.keep(inst);
-        return joined_[inst.result] != 0 && is_half(inst) && read(inst);
+        return joined_[inst.result] != 0 && HalfPairs::is_half(inst) && read(inst);
       case Op::reg_write:
       case Op::reg_scatter:
         settle(inst);
@@ -204,7 +216,7 @@ class BlockComponents {
     const MemoryAccess access = of_qwords(function_.access(inst));
     std::vector<ValueId> args;
     for (unsigned k = 0; k <= access.address_operand(); ++k) args.push_back(function_.arg(inst, k));
-    for (const Pair& pair : pairs_of(inst)) args.push_back(whole(pair, inst));
+    for (const HalfPair& pair : pairs_of(inst)) args.push_back(whole(pair, inst));
     function_.set_args(wide, args);
     function_.set_access(wide, access);
     out_.keep(wide);
@@ -212,8 +224,8 @@ class BlockComponents {
 
   /// A read of one half. Behind that of the other one, all of it is read.
   bool read(const Inst& inst) {
-    const auto other =
-        std::ranges::find_if(pending_, [&](const Inst& pending) { return is_other_half(pending, inst); });
+    const auto other = std::ranges::find_if(
+        pending_, [&](const Inst& pending) { return HalfPairs::is_other_half(pending, inst); });
     if (other == pending_.end()) {
       pending_.push_back(inst);
       return false;
@@ -235,52 +247,47 @@ class BlockComponents {
     std::erase_if(pending_, [&](const Inst& read) { return overlap(range, slots_of(read, granule)); });
   }
 
-  bool are_whole(const std::vector<Pair>& pairs) {
+  bool are_whole(const std::vector<HalfPair>& pairs) {
     parts_.clear();
     return !pairs.empty() &&
-           std::ranges::all_of(pairs, [&](const Pair& p) { return find_parts(p, parts_); }) &&
-           !parts_.empty() && std::ranges::all_of(parts_, [&](const Pair& part) {
+           std::ranges::all_of(pairs, [&](const HalfPair& p) { return pairs_.find(p, parts_); }) &&
+           std::ranges::all_of(parts_, [&](const HalfPair& part) {
              const Half &low = halves_[part.first], &high = halves_[part.second];
              return low.whole != no_value && low.whole == high.whole && !low.is_high && high.is_high;
            });
   }
   /// The 64 bits of a pair that are_whole().
-  ValueId whole(Pair pair, const Inst& at) {
-    const ValueId low = uncast(pair.first), high = uncast(pair.second);
-    const Inst &a = *definition(low), &b = *definition(high);
-    const auto both = [&](unsigned k) { return whole({function_.arg(a, k), function_.arg(b, k)}, at); };
-    Inst op = make_op(a.op, Type::u64, a.lanes, at.guest_ip);
-    op.imm = a.imm;
-    switch (a.op) {
-      case Op::concat: {
-        const ValueId first = both(0);
-        return out_.append(op, {first, both(1)});
-      }
-      case Op::slice:
-        return out_.append(op, {both(0)});
-      case Op::constant:
-        op.imm = (a.imm & ~0u) | b.imm << 32;
-        return out_.append(op, {});
-      default:
-        return halves_[low].whole;
-    }
+  ValueId whole(HalfPair pair, const Inst& at) {
+    return same_.resolve(
+        pairs_.build(pair, out_, at.guest_ip, [&](HalfPair part) { return halves_[part.first].whole; }));
+  }
+
+  void compare(const Inst& inst) {
+    const WideCompare wide = *pairs_.compare(inst);
+    const auto operand = [&](HalfPair pair) {
+      return out_.converted(Op::bitcast, wide.type, whole(pair, inst), inst.guest_ip);
+    };
+    const ValueId a = operand(wide.a), b = operand(wide.b);
+    out_.append(make_op(wide.op, wide.type, inst.lanes, inst.guest_ip), {a, b});
+    out_.let_last_define(inst.result);
   }
 
   Function& function_;
   std::vector<const Inst*> definitions_;  ///< of the block's values
   std::vector<unsigned> joined_;          ///< of each dword: how many lanes are halves of something
   std::vector<Half> halves_;
+  HalfPairs pairs_;
   std::vector<Inst> pending_;  ///< reads of halves, behind which the register has not been written
-  std::vector<Pair> parts_;
+  std::vector<HalfPair> parts_;
+  std::set<std::uint32_t> rejected_;  ///< first_arg of instructions whose operands stay dwords
   SameValues same_;
   NewBlock out_;
 };
 
 }  // namespace
 
-void join_components(Function& function) {
-  run_on_blocks_with<BlockComponents>(function,
-                                      [&](const Inst& inst) { return is_of_pairs(function, inst); });
+void wide_ops(Function& function) {
+  run_on_blocks_with<WideOps>(function, [&](const Inst& inst) { return is_of_pairs(function, inst); });
 }
 
 }  // namespace eum::jit
