@@ -41,11 +41,11 @@ class WideOps {
   void run(Block& block) {
     for (const Inst& inst : block.insts)
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = &inst;
+    pairs_.clear();
     reject(block);
     for (const Inst& inst : block.insts) count(inst);
     out_.clear();
     pending_.clear();
-    pairs_.clear();
     bool changed = false;
     for (Inst inst : block.insts) {
       same_.resolve(function_, inst);
@@ -65,30 +65,38 @@ class WideOps {
     ValueId whole = no_value;
     bool is_high = false;
   };
+
   /// Rejects ops on pairs for which dwords would be computed that are needed as dwords, too.
   void reject(const Block& block) {
     rejected_.clear();
     const std::vector<const Inst*> live = live_in(block);
-    for (const Inst* inst : live)
-      for (const HalfPair& pair : pairs_of(*inst)) {
-        parts_.clear();
-        if (!pairs_.find(pair, parts_)) rejected_.insert(inst->first_arg);
-      }
-    for (bool changed = true; changed;) {
-      changed = false;
+    std::vector<const Inst*> roots;
+    for (const Inst* inst : live) {
+      const auto pairs = pairs_of(*inst);
+      if (pairs.empty()) continue;
+      parts_.clear();
+      const bool found =
+          std::ranges::all_of(pairs, [&](const HalfPair& pair) { return pairs_.find(pair, parts_); });
+      if (found)
+        roots.push_back(inst);
+      else
+        rejected_.insert(inst->first_arg);
+    }
+    for (bool changed = !roots.empty(); changed;) {
       std::vector<bool> computed(function_.values.size()), as_dword(function_.values.size());
-      for (const Inst* inst : live) visit_computed(*inst, [&](ValueId value) { computed[value] = true; });
+      for (const Inst* root : roots) visit_computed(*root, [&](ValueId value) { computed[value] = true; });
       for (const Inst* inst : live) {
         bool is_computed = inst->op == Op::bitcast;
         for (unsigned k = 0; k < inst->result_count; ++k) is_computed |= computed[inst->result + k];
         if (!is_computed)
           for (const ValueId arg : used_as_dwords(*inst)) as_dword[pairs_.uncast(arg)] = true;
       }
-      for (const Inst* inst : live) {
-        bool is_good = true;
-        visit_computed(*inst, [&](ValueId value) { is_good &= !as_dword[value]; });
-        if (!is_good) changed |= rejected_.insert(inst->first_arg).second;
-      }
+      changed = std::erase_if(roots, [&](const Inst* root) {
+                  bool is_good = true;
+                  visit_computed(*root, [&](ValueId value) { is_good &= !as_dword[value]; });
+                  if (!is_good) rejected_.insert(root->first_arg);
+                  return !is_good;
+                }) != 0;
     }
   }
   /// What is needed although registers are only written for later: the last one first.
