@@ -1,20 +1,18 @@
 // Random formulas that bytes and words of dwords undergo, each element by ops of its own, against the
 // reference engine, which does them one by one. They are computed in the elements' type or in a wider one.
-#include <fmt/format.h>
-
 #include <catch2/catch.hpp>
-#include <random>
 
+#include "tests/jit/program_text.hpp"
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
 
 namespace eum::jit::test {
 namespace {
 
-class ElementProgram {
+class ElementProgram : ProgramText {
  public:
   ElementProgram(unsigned seed, unsigned lanes, ir::Type element, ir::Type wide)
-      : random_(seed), lanes_(lanes), element_(element), wide_(wide) {}
+      : ProgramText(seed), lanes_(lanes), element_(element), wide_(wide) {}
 
   std::string text() {
     body_ = fmt::format("kernel @elements simd {} family gen9 file 2048 slot 32 masks 1\nb0: ip 0 count 1\n",
@@ -38,18 +36,7 @@ class ElementProgram {
   static constexpr unsigned sources = 3, depth = 3, target = 12;
 
   static std::string_view name(ir::Type type) { return ir::info(type).name; }
-  unsigned below(unsigned limit) { return static_cast<unsigned>(random_() % limit); }
   bool masked() { return below(2) == 0; }
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    body_ += "  " + fmt::format(format, std::forward<Args>(args)...) + "\n";
-  }
-  template <class... Args>
-  std::string define(fmt::format_string<Args...> format, Args&&... args) {
-    const std::string id = fmt::format("%v{}", values_++);
-    line("{} = {}", id, fmt::format(format, std::forward<Args>(args)...));
-    return id;
-  }
   std::string op(std::string_view name_of_op, std::string_view operands) {
     return define("{}.{}x{} {}", name_of_op, name(wide_), lanes_, operands);
   }
@@ -104,12 +91,9 @@ class ElementProgram {
     }
   }
 
-  std::mt19937 random_;
   unsigned lanes_;
   ir::Type element_, wide_;
   unsigned shift_ = 0;  ///< of the element in its dword
-  unsigned values_ = 0;
-  std::string body_;
 };
 
 }  // namespace

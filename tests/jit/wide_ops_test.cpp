@@ -1,19 +1,17 @@
 // Random formulas of 64 bits as compilers write them for hardware that computes on dwords, between loads and
 // stores of both halves, against the reference engine, which does them on dwords.
-#include <fmt/format.h>
-
 #include <catch2/catch.hpp>
-#include <random>
 
+#include "tests/jit/program_text.hpp"
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
 
 namespace eum::jit::test {
 namespace {
 
-class PairProgram {
+class PairProgram : ProgramText {
  public:
-  PairProgram(unsigned seed, unsigned lanes) : random_(seed), lanes_(lanes) {}
+  PairProgram(unsigned seed, unsigned lanes) : ProgramText(seed), lanes_(lanes) {}
 
   std::string text() {
     body_ = fmt::format("kernel @pairs simd {} family gen9 file 2048 slot 32 masks 1\nb0: ip 0 count 1\n",
@@ -47,17 +45,6 @@ class PairProgram {
     std::string low, high;
   };
 
-  unsigned below(unsigned limit) { return static_cast<unsigned>(random_() % limit); }
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    body_ += "  " + fmt::format(format, std::forward<Args>(args)...) + "\n";
-  }
-  template <class... Args>
-  std::string define(fmt::format_string<Args...> format, Args&&... args) {
-    const std::string id = fmt::format("%v{}", values_++);
-    line("{} = {}", id, fmt::format(format, std::forward<Args>(args)...));
-    return id;
-  }
   std::string op(std::string_view name, std::string_view operands) {
     return define("{}.u32x{} {}", name, lanes_, operands);
   }
@@ -129,14 +116,14 @@ class PairProgram {
       case 0:
       case 1: {
         const Pair b = formula(levels - 1);
-        const std::string sum = fmt::format("%v{}", values_++), carry = fmt::format("%v{}", values_++);
+        const std::string sum = new_value(), carry = new_value();
         line("{}, {} = addc.u32x{} {}, {}", sum, carry, lanes_, a.low, b.low);
         if (below(2) == 0) return {sum, op("add", op("add", a.high, b.high), carry)};
         return {sum, op("add", op("add", a.high, carry), b.high)};
       }
       case 2: {
         const Pair b = formula(levels - 1);
-        const std::string rest = fmt::format("%v{}", values_++), borrow = fmt::format("%v{}", values_++);
+        const std::string rest = new_value(), borrow = new_value();
         line("{}, {} = subb.u32x{} {}, {}", rest, borrow, lanes_, a.low, b.low);
         if (below(2) == 0) return {rest, op("sub", op("sub", a.high, b.high), borrow)};
         return {rest, op("sub", op("sub", a.high, borrow), b.high)};
@@ -187,10 +174,7 @@ class PairProgram {
     }
   }
 
-  std::mt19937 random_;
   unsigned lanes_;
-  unsigned values_ = 0;
-  std::string body_;
 };
 
 }  // namespace
