@@ -27,22 +27,23 @@ bool HalfPairs::is_other_half(const Inst& read, const Inst& other) {
 
 bool HalfPairs::find_leaves(HalfPair pair, std::vector<HalfPair>& leaves, std::set<HalfPair>& seen) {
   if (!seen.insert(pair).second) return true;
-  if (depth_ == deepest) return false;
-  ++depth_;
   const auto form = form_of(pair);
-  bool found = form.has_value();
-  if (found && form->kind == Form::Leaf) leaves.push_back(pair);
-  for (unsigned k = 0; found && k < form->count; ++k) found = find_leaves(uncast(form->of[k]), leaves, seen);
-  --depth_;
-  return found;
+  if (!form) return false;
+  if (form->kind == Form::Leaf) leaves.push_back(pair);
+  for (unsigned k = 0; k < form->count; ++k) find_leaves(uncast(form->of[k]), leaves, seen);
+  return true;
 }
 
 std::optional<HalfPairs::Form> HalfPairs::form_of(HalfPair pair) {
   pair = uncast(pair);
   if (const auto found = forms_.find(pair); found != forms_.end()) return found->second;
-  if (steps_left_ == 0) return std::nullopt;
+  if (steps_left_ == 0 || depth_ == deepest) return std::nullopt;
   --steps_left_;
-  const auto form = new_form(pair);
+  ++depth_;
+  auto form = new_form(pair);
+  for (unsigned k = 0; form && k < form->count; ++k)
+    if (!finds(form->of[k])) form.reset();
+  --depth_;
   forms_.emplace(pair, form);
   return form;
 }
@@ -117,7 +118,9 @@ std::optional<HalfPairs::Form> HalfPairs::computed(HalfPair pair, const Inst& a,
     case Op::and_:
     case Op::or_:
     case Op::xor_:
-      return of_pairs(a.op, a.lanes, both(0), both(1));
+      if (finds(both(0)) && finds(both(1))) return of_pairs(a.op, a.lanes, both(0), both(1));
+      return of_pairs(a.op, a.lanes, {function_.arg(a, 0), function_.arg(b, 1)},
+                      {function_.arg(a, 1), function_.arg(b, 0)});
     case Op::splat:
       return Form{.kind = Form::Splat, .lanes = a.lanes, .value = both(0).first, .high = both(0).second};
     case Op::not_:

@@ -109,10 +109,8 @@ class HalfPairs {
   template <class Visit>
   void visit_computed(HalfPair pair, Visit visit, std::set<HalfPair>& seen);
   bool find_leaves(HalfPair pair, std::vector<HalfPair>& leaves, std::set<HalfPair>& seen);
-  bool finds(HalfPair pair) {
-    std::vector<HalfPair> leaves;
-    return find(pair, leaves);
-  }
+  bool finds(HalfPair pair) { return form_of(pair).has_value(); }
+  /// Nothing if not all of the pair is found.
   std::optional<Form> form_of(HalfPair pair);
   std::optional<Form> new_form(HalfPair pair);
   std::optional<Form> moved(HalfPair pair, const ir::Inst& a, const ir::Inst& b) const;

@@ -17,23 +17,23 @@ class PairProgram : ProgramText {
     body_ = fmt::format("kernel @pairs simd {} family gen9 file 2048 slot 32 masks 1\nb0: ip 0 count 1\n",
                         lanes_);
     line("%e = mask_get.mx{} mask0", lanes_);
-    line("%aligned = constant.u32x{} 0x1f8", lanes_);
+    line("%aligned = constant.u32x{} 0x3f8", lanes_);
     for (unsigned k = 0; k < sources; ++k) {
       line("%r{} = reg_read.u32x{} r{}<1;1,0>", k, lanes_, 2 * k);
       line("%a{0} = and.u32x{1} %r{0}, %aligned", k, lanes_);
-      line("%l{0}, %h{0} = load.u32x{1} surface0[%a{0}] {{0, 1}}{2}", k, lanes_,
+      line("%l{0}, %h{0} = load.u32x{1} surface3[%a{0}] {{0, 1}}{2}", k, lanes_,
            below(2) == 0 ? " ? %e" : "");
     }
     line("%sl = reg_read.u32x1 r8<1;1,0>");
     line("%sh = reg_read.u32x1 r8.1<1;1,0>");
     for (unsigned k = 0; k < stores; ++k) {
       const Pair result = formula(depth);
-      line("store.u32x{} surface1[%a{}] {{0, 1}}, {}, {} ? %e", lanes_, below(sources), result.low,
+      line("store.u32x{} surface3[%a{}] {{0, 1}}, {}, {} ? %e", lanes_, below(sources), result.low,
            result.high);
       if (below(3) == 0) line("reg_write.u32x{} r{}<1;1,0>, {}", lanes_, 20 + 2 * k, result.high);
       if (below(4) == 0) {
         const std::string changed = op("not", result.low);
-        line("store.u32x{} surface1[%a{} + 1024] {{0}}, {}", lanes_, below(sources), changed);
+        line("store.u32x{} surface3[%a{} + 512] {{0}}, {}", lanes_, below(sources), changed);
       }
     }
     return body_ + "  exit\n";
