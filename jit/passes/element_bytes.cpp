@@ -110,10 +110,7 @@ ValueId ElementBytes::source_of(const Inst& inst, unsigned width, unsigned& shif
       }
       return no_value;
     case Op::and_:
-      for (const unsigned k : {0u, 1u})
-        if (const auto mask = constant(function_.arg(inst, k)); mask && (*mask >> shift & field) == field)
-          return function_.arg(inst, 1 - k);
-      return no_value;
+      return possible_.unmasked(inst, field << shift);
     case Op::bfi2: {
       const auto mask = constant(arg);
       const std::uint64_t own = mask ? *mask >> shift & field : 0;

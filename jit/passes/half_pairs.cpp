@@ -25,13 +25,11 @@ bool HalfPairs::is_other_half(const Inst& read, const Inst& other) {
          read.mask == other.mask;
 }
 
-bool HalfPairs::find_leaves(HalfPair pair, std::vector<HalfPair>& leaves, std::set<HalfPair>& seen) {
-  if (!seen.insert(pair).second) return true;
-  const auto form = form_of(pair);
-  if (!form) return false;
-  if (form->kind == Form::Leaf) leaves.push_back(pair);
-  for (unsigned k = 0; k < form->count; ++k) find_leaves(uncast(form->of[k]), leaves, seen);
-  return true;
+void HalfPairs::add_leaves(HalfPair pair, std::vector<HalfPair>& leaves, std::set<HalfPair>& seen) {
+  if (!seen.insert(pair).second) return;
+  const Form form = *form_of(pair);
+  if (form.kind == Form::Leaf) leaves.push_back(pair);
+  for (unsigned k = 0; k < form.count; ++k) add_leaves(uncast(form.of[k]), leaves, seen);
 }
 
 std::optional<HalfPairs::Form> HalfPairs::form_of(HalfPair pair) {
@@ -58,10 +56,6 @@ std::optional<HalfPairs::Form> HalfPairs::new_form(HalfPair pair) {
   return computed(pair, *a, *b);
 }
 
-std::optional<HalfPairs::Form> HalfPairs::of_pairs(Op op, unsigned lanes, HalfPair first, HalfPair second) {
-  return Form{.kind = Form::Op, .op = op, .lanes = lanes, .count = 2, .of = {first, second}};
-}
-
 /// Pairs that are not computed.
 std::optional<HalfPairs::Form> HalfPairs::moved(HalfPair pair, const Inst& a, const Inst& b) const {
   if (a.op != b.op) return std::nullopt;
@@ -84,14 +78,11 @@ std::optional<HalfPairs::Form> HalfPairs::moved(HalfPair pair, const Inst& a, co
       form.kind = Form::Constant;
       form.imm = (a.imm & ~0u) | b.imm << 32;
       return form;
-    case Op::load: {
-      const std::uint64_t components = function_.access(a).components;
-      constexpr std::uint64_t even = 0x5555555555555555;
+    case Op::load:
       if (&a != &b || pair.second != pair.first + 1 || (pair.first - a.result) % 2 != 0 ||
-          (components & even) != (components >> 1 & even))
+          !is_of_pairs(function_.access(a)))
         return std::nullopt;
       return Form{.kind = Form::Leaf};
-    }
     case Op::reg_read:
       if (!is_half(a) || a.region.offset % 8 != 0 || !is_other_half(a, b)) return std::nullopt;
       return Form{.kind = Form::Leaf};
@@ -127,8 +118,8 @@ std::optional<HalfPairs::Form> HalfPairs::computed(HalfPair pair, const Inst& a,
       return Form{.kind = Form::Op, .op = a.op, .lanes = a.lanes, .count = 1, .of = {both(0)}};
     case Op::select: {
       if (both(0).first != both(0).second) return std::nullopt;
-      auto form = of_pairs(a.op, a.lanes, both(1), both(2));
-      form->value = both(0).first;
+      Form form = of_pairs(a.op, a.lanes, both(1), both(2));
+      form.value = both(0).first;
       return form;
     }
     default:
@@ -239,8 +230,8 @@ std::optional<HalfPairs::Form> HalfPairs::sum(const Inst& low, ValueId high) {
   const ValueId x = function_.arg(low, 0), y = function_.arg(low, 1);
   for (const auto& [first, second] : {std::pair(terms[0], terms[1]), std::pair(terms[1], terms[0])}) {
     if (!finds({x, first}) || !finds({y, second})) continue;
-    auto form = of_pairs(Op::add, low.lanes, {x, first}, {y, second});
-    form->inner = inner;
+    Form form = of_pairs(Op::add, low.lanes, {x, first}, {y, second});
+    form.inner = inner;
     return form;
   }
   return std::nullopt;
@@ -263,9 +254,8 @@ std::optional<HalfPairs::Form> HalfPairs::difference(const Inst& low, ValueId hi
     return std::nullopt;
   }
   const HalfPair x{function_.arg(low, 0), whole}, y{function_.arg(low, 1), other};
-  if (!finds(x) || !finds(y)) return std::nullopt;
-  auto form = of_pairs(Op::sub, low.lanes, x, y);
-  form->inner[0] = inner;
+  Form form = of_pairs(Op::sub, low.lanes, x, y);
+  form.inner[0] = inner;
   return form;
 }
 

@@ -13,6 +13,12 @@
 
 namespace eum::jit {
 
+/// Whether an access moves pairs of dwords: components 0 and 1, 2 and 3, ...
+constexpr bool is_of_pairs(const ir::MemoryAccess& access) {
+  constexpr std::uint64_t even = 0x5555555555555555;
+  return (access.components & even) == (access.components >> 1 & even);
+}
+
 /// Low and high halves; without a high one the low one is widened with zeros.
 using HalfPair = std::pair<ir::ValueId, ir::ValueId>;
 
@@ -40,12 +46,14 @@ class HalfPairs {
   /// together in another way.
   bool find(HalfPair pair, std::vector<HalfPair>& leaves) {
     std::set<HalfPair> seen;
-    return find_leaves(uncast(pair), leaves, seen);
+    if (!finds(pair)) return false;
+    add_leaves(uncast(pair), leaves, seen);
+    return true;
   }
   /// The 64 bits of a pair that find() finds, appended to `out`; `whole` has those of the leaves.
   template <class Whole>
   ir::ValueId build(HalfPair pair, NewBlock& out, std::uint32_t guest_ip, Whole whole);
-  /// Calls visit(dword) for each dword that is computed for a pair that find() finds, and for nothing else.
+  /// Calls visit(dword) for each dword that ops compute on the way to a pair that find() finds.
   template <class Visit>
   void visit_computed(HalfPair pair, Visit visit) {
     std::set<HalfPair> seen;
@@ -56,8 +64,9 @@ class HalfPairs {
 
   /// The value behind casts between types of 32 bits.
   ir::ValueId uncast(ir::ValueId value) const;
-  /// Whether the reads are of the two halves of the same qwords.
+  /// Whether it reads every other dword.
   static bool is_half(const ir::Inst& read);
+  /// Whether the reads are of the two halves of the same qwords.
   static bool is_other_half(const ir::Inst& read, const ir::Inst& other);
 
  private:
@@ -108,7 +117,7 @@ class HalfPairs {
   }
   template <class Visit>
   void visit_computed(HalfPair pair, Visit visit, std::set<HalfPair>& seen);
-  bool find_leaves(HalfPair pair, std::vector<HalfPair>& leaves, std::set<HalfPair>& seen);
+  void add_leaves(HalfPair pair, std::vector<HalfPair>& leaves, std::set<HalfPair>& seen);
   bool finds(HalfPair pair) { return form_of(pair).has_value(); }
   /// Nothing if not all of the pair is found.
   std::optional<Form> form_of(HalfPair pair);
@@ -119,7 +128,9 @@ class HalfPairs {
   std::optional<Form> shifted(const ir::Inst& a, const ir::Inst& b) const;
   std::optional<Form> sum(const ir::Inst& low, ir::ValueId high);
   std::optional<Form> difference(const ir::Inst& low, ir::ValueId high);
-  std::optional<Form> of_pairs(ir::Op op, unsigned lanes, HalfPair first, HalfPair second);
+  static Form of_pairs(ir::Op op, unsigned lanes, HalfPair first, HalfPair second) {
+    return {.kind = Form::Op, .op = op, .lanes = lanes, .count = 2, .of = {first, second}};
+  }
 
   /// A value shifted by a constant.
   struct Shifted {
@@ -194,13 +205,11 @@ ir::ValueId HalfPairs::build(HalfPair pair, const Form& form, NewBlock& out, std
       return out.converted(Op::convert, Type::u64, narrow, guest_ip);
     }
     case Form::Shift: {
-      const ir::ValueId value = operand(0), by = bits(form.imm);
-      if (form.op != Op::asr) return out.append(made(form.op), {value, by});
-      ir::Inst shift = made(form.op);
-      shift.type = Type::s64;
-      const ir::ValueId number = out.converted(Op::bitcast, Type::s64, value, guest_ip);
-      const ir::ValueId count = out.constant(Type::s64, form.lanes, form.imm, guest_ip);
-      return out.converted(Op::bitcast, Type::u64, out.append(shift, {number, count}), guest_ip);
+      const Type type = form.op == Op::asr ? Type::s64 : Type::u64;
+      const ir::ValueId number = out.converted(Op::bitcast, type, operand(0), guest_ip);
+      const ir::ValueId by = out.constant(type, form.lanes, form.imm, guest_ip);
+      const ir::ValueId shifted = out.append(make_op(form.op, type, form.lanes, guest_ip), {number, by});
+      return out.converted(Op::bitcast, Type::u64, shifted, guest_ip);
     }
     case Form::Rotate: {
       const ir::ValueId value = operand(0);

@@ -77,17 +77,11 @@ class LowBits {
       if (!inst || inst->mask != no_value) return value;
       ValueId next = no_value;
       if (is_same_size(*inst)) next = function_.arg(*inst, 0);
-      if (inst->op == Op::and_ && is_int(inst->type)) next = unmasked(*inst, wanted);
+      if (inst->op == Op::and_ && is_int(inst->type)) next = possible_.unmasked(*inst, wanted);
       if (inst->op == Op::bfi2) next = unmerged(*inst, wanted);
       if (next == no_value) return value;
       value = next;
     }
-  }
-  ValueId unmasked(const Inst& inst, Bits wanted) const {
-    for (const unsigned k : {0u, 1u})
-      if (const auto mask = constant(function_.arg(inst, k)); mask && (wanted & ~*mask) == 0)
-        return function_.arg(inst, 1 - k);
-    return no_value;
   }
   /// b where the constant mask of a bfi2 has bits, else a.
   struct Merge {

@@ -34,6 +34,14 @@ class PossibleBits {
     if (!inst || inst->op != ir::Op::constant || !ir::is_int(inst->type)) return std::nullopt;
     return inst->imm & low_bits(bits_of(inst->type));
   }
+  /// The operand of an `and` whose other operand is a constant that keeps the bits of `wanted`; none:
+  /// no_value.
+  ir::ValueId unmasked(const ir::Inst& masks, Bits wanted) const {
+    for (const unsigned k : {0u, 1u})
+      if (const auto mask = constant(function_.arg(masks, k)); mask && (wanted & ~*mask) == 0)
+        return function_.arg(masks, 1 - k);
+    return ir::no_value;
+  }
 
  private:
   static unsigned bits_of(ir::Type type) { return 8 * ir::size_of(type); }

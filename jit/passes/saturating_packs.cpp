@@ -3,9 +3,7 @@
 // result just before are clamped once more for nothing. Floats that become bytes are clamped before they are
 // converted, since whatever does not fit a dword then needs no care:
 //   min (max (convert.s32.f32 %x), 0), 255   ->   convert_indefinite.s32.f32 (min (max %x, 0.0), 255.0)
-#include <array>
 #include <bit>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -85,11 +83,8 @@ class SaturatingPacks {
   /// What has the same bits among `wanted`.
   ValueId unmasked(ValueId value, PossibleBits::Bits wanted) const {
     const Inst* inst = definition(value);
-    if (!inst || inst->op != Op::and_) return value;
-    for (const unsigned k : {0u, 1u})
-      if (const auto mask = possible_.constant(function_.arg(*inst, k)); mask && (wanted & ~*mask) == 0)
-        return uncast(function_.arg(*inst, 1 - k));
-    return value;
+    const ValueId other = inst && inst->op == Op::and_ ? possible_.unmasked(*inst, wanted) : no_value;
+    return other == no_value ? value : uncast(other);
   }
   /// The operand that is a constant, as a number, and the other one.
   struct Bound {

@@ -20,12 +20,10 @@ namespace {
 
 using namespace ir;
 
-/// Whether the op loads or stores pairs of dwords: components 0 and 1, 2 and 3, ...
-bool is_of_pairs(const Function& function, const Inst& inst) {
-  if ((inst.op != Op::load && inst.op != Op::store) || size_of(inst.type) != 4) return false;
-  const std::uint64_t components = function.access(inst).components;
-  constexpr std::uint64_t even = 0x5555555555555555;
-  return (components & even) == (components >> 1 & even);
+/// Whether the op loads or stores pairs of dwords.
+bool moves_pairs(const Function& function, const Inst& inst) {
+  return (inst.op == Op::load || inst.op == Op::store) && size_of(inst.type) == 4 &&
+         is_of_pairs(function.access(inst));
 }
 
 class WideOps {
@@ -129,7 +127,7 @@ class WideOps {
     if (inst.op == Op::join) return {{function_.arg(inst, 0), function_.arg(inst, 1)}};
     if (const auto compare = pairs_.compare(inst)) return {compare->a, compare->b};
     std::vector<HalfPair> pairs;
-    if (inst.op != Op::store || !is_of_pairs(function_, inst)) return pairs;
+    if (inst.op != Op::store || !moves_pairs(function_, inst)) return pairs;
     for (unsigned k = function_.access(inst).address_operand() + 1; k < inst.arg_count; k += 2)
       pairs.emplace_back(function_.arg(inst, k), function_.arg(inst, k + 1));
     return pairs;
@@ -157,7 +155,7 @@ class WideOps {
   bool replace(const Inst& inst) {
     switch (inst.op) {
       case Op::load:
-        if (!is_of_pairs(function_, inst) || !is_joined(inst)) break;
+        if (!moves_pairs(function_, inst) || !is_joined(inst)) break;
         load(inst);
         return true;
       case Op::store:
@@ -295,7 +293,7 @@ class WideOps {
 }  // namespace
 
 void wide_ops(Function& function) {
-  run_on_blocks_with<WideOps>(function, [&](const Inst& inst) { return is_of_pairs(function, inst); });
+  run_on_blocks_with<WideOps>(function, [&](const Inst& inst) { return moves_pairs(function, inst); });
 }
 
 }  // namespace eum::jit

@@ -114,20 +114,10 @@ class PairProgram : ProgramText {
     const Pair a = formula(levels - 1);
     switch (below(9)) {
       case 0:
-      case 1: {
-        const Pair b = formula(levels - 1);
-        const std::string sum = new_value(), carry = new_value();
-        line("{}, {} = addc.u32x{} {}, {}", sum, carry, lanes_, a.low, b.low);
-        if (below(2) == 0) return {sum, op("add", op("add", a.high, b.high), carry)};
-        return {sum, op("add", op("add", a.high, carry), b.high)};
-      }
-      case 2: {
-        const Pair b = formula(levels - 1);
-        const std::string rest = new_value(), borrow = new_value();
-        line("{}, {} = subb.u32x{} {}, {}", rest, borrow, lanes_, a.low, b.low);
-        if (below(2) == 0) return {rest, op("sub", op("sub", a.high, b.high), borrow)};
-        return {rest, op("sub", op("sub", a.high, borrow), b.high)};
-      }
+      case 1:
+        return carried("addc", "add", a, formula(levels - 1));
+      case 2:
+        return carried("subb", "sub", a, formula(levels - 1));
       case 3:
         return shifted(a);
       case 4: {
@@ -147,6 +137,13 @@ class PairProgram : ProgramText {
         return {op(name, a.low, b.low), op(name, a.high, b.high)};
       }
     }
+  }
+  /// A sum or difference: `step` adds or subtracts the high halves and what comes from the low ones.
+  Pair carried(std::string_view low, std::string_view step, const Pair& a, const Pair& b) {
+    const std::string result = new_value(), carry = new_value();
+    line("{}, {} = {}.u32x{} {}, {}", result, carry, low, lanes_, a.low, b.low);
+    if (below(2) == 0) return {result, op(step, op(step, a.high, b.high), carry)};
+    return {result, op(step, op(step, a.high, carry), b.high)};
   }
   Pair shifted(const Pair& a) {
     const unsigned by = 1 + below(31);
