@@ -28,7 +28,7 @@ struct CodeInst : ir::Inst {
   LinearRun linear;
   /// For a store in a version for some channels: with all channels active it would be known to be by runs.
   bool is_run_of_all = false;
-  /// For an access of four dwords per lane: registers hold them in memory order, see interleaved.hpp.
+  /// For an access of several components per lane: registers hold them in memory order, see interleaved.hpp.
   bool interleaved = false;
   /// The guest ip of the latter half of the lanes, if the access combines two of the guest's.
   std::optional<std::uint32_t> second_ip;

@@ -1,6 +1,7 @@
 #include "jit/codegen/interleaved.hpp"
 
 #include <array>
+#include <bit>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -14,7 +15,17 @@ namespace {
 using ir::Op;
 using ir::ValueId;
 
-constexpr unsigned components = 4, row = 8;
+constexpr unsigned row = 8;
+
+/// What the accesses of a tuple have in common.
+struct Layout {
+  unsigned components = 0;
+  unsigned element = 0;  ///< bytes
+
+  unsigned all() const { return (1u << components) - 1; }
+  unsigned bytes() const { return components * element; }
+  bool operator==(const Layout&) const = default;
+};
 
 class Interleaved {
  public:
@@ -23,56 +34,63 @@ class Interleaved {
   void run() {
     if (!begins_any()) return;
     for (CodeInst& inst : insts_) visit(inst);
-    for (std::uint32_t q = 0; q < quads_.size(); ++q)
-      if (quads_[q].known != (1u << components) - 1) refuse(q);
-    for (const auto& [inst, quad] : accesses_) inst->interleaved = !quads_[root(quad)].refused;
+    for (std::uint32_t q = 0; q < tuples_.size(); ++q)
+      if (tuples_[q].known != tuples_[q].layout.all()) refuse(q);
+    for (const auto& [inst, tuple] : accesses_) inst->interleaved = !tuples_[root(tuple)].refused;
   }
 
  private:
-  /// x, y, z, w of some lanes: registers hold all of them in memory order, or none.
-  struct Quad {
-    std::uint32_t parent;  ///< quads with a common decision form a tree
+  /// The components of some lanes: registers hold all of them in memory order, or none.
+  struct Tuple {
+    Layout layout;
+    std::uint32_t parent;  ///< tuples with a common decision form a tree
     bool refused = false;  ///< of the root
     unsigned known = 0;    ///< components that have been seen, a bit each
   };
   struct Member {
-    std::uint32_t quad;
+    std::uint32_t tuple;
     unsigned component;
   };
-  /// What the ops that compute a quad have in common; for each operand, the quad or the value that is the
+  /// What the ops that compute a tuple have in common; for each operand, the tuple or the value that is the
   /// same in every lane.
   using Key = std::tuple<Op, ir::Type, ir::Type, unsigned, std::uint64_t,
                          std::array<std::pair<bool, std::uint32_t>, ir::max_pure_operands>>;
 
-  /// Whether it accesses four adjacent dwords per lane, with adjacent lanes.
-  bool is_quad_access(const CodeInst& inst) const {
+  /// The components of an access of adjacent elements per lane, two or four dwords or two qwords, with lanes
+  /// at known distances: any distance from 16 bytes on, as halves of registers move by themselves.
+  std::optional<Layout> layout(const CodeInst& inst) const {
     if ((inst.op != Op::load && inst.op != Op::store) || inst.runs == 0 || inst.mask != ir::no_value ||
         inst.second_ip || inst.lanes % row != 0)
-      return false;
+      return std::nullopt;
     const ir::MemoryAccess& access = function_.access(inst);
-    constexpr unsigned all = (1u << components) - 1;
-    return access.components == all && ir::size_of(inst.type) == 4 &&
-           std::int64_t{inst.linear.stride} * access.scale == 16;
+    const Layout layout{static_cast<unsigned>(std::popcount(access.components)), ir::size_of(inst.type)};
+    const bool is_tuple = (layout.element == 4 && (layout.components == 2 || layout.components == 4)) ||
+                          (layout.element == 8 && layout.components == 2);
+    if (!is_tuple || access.components != layout.all()) return std::nullopt;
+    const std::int64_t stride = std::int64_t{inst.linear.stride} * access.scale;
+    const bool fits = stride == layout.bytes() || (layout.bytes() == 16 && stride > 16);
+    return fits ? std::optional(layout) : std::nullopt;
   }
   bool begins_any() const {
-    return std::ranges::any_of(
-        insts_, [&](const CodeInst& inst) { return inst.op == Op::load && is_quad_access(inst); });
+    return std::ranges::any_of(insts_,
+                               [&](const CodeInst& inst) { return inst.op == Op::load && layout(inst); });
   }
 
-  std::uint32_t root(std::uint32_t quad) {
-    while (quads_[quad].parent != quad) quad = quads_[quad].parent = quads_[quads_[quad].parent].parent;
-    return quad;
+  std::uint32_t root(std::uint32_t tuple) {
+    while (tuples_[tuple].parent != tuple)
+      tuple = tuples_[tuple].parent = tuples_[tuples_[tuple].parent].parent;
+    return tuple;
   }
-  std::uint32_t add() {
-    const auto quad = static_cast<std::uint32_t>(quads_.size());
-    quads_.push_back({quad});
-    return quad;
+  std::uint32_t add(const Layout& layout) {
+    const auto tuple = static_cast<std::uint32_t>(tuples_.size());
+    tuples_.push_back({layout, tuple});
+    return tuple;
   }
-  void refuse(std::uint32_t quad) { quads_[root(quad)].refused = true; }
+  void refuse(std::uint32_t tuple) { tuples_[root(tuple)].refused = true; }
   void join(std::uint32_t a, std::uint32_t b) {
     a = root(a), b = root(b);
-    quads_[b].parent = a;
-    quads_[a].refused |= quads_[b].refused;
+    tuples_[b].parent = a;
+    tuples_[a].refused |= tuples_[b].refused;
   }
   const Member* member(ValueId value) const {
     const auto found = members_.find(value);
@@ -80,90 +98,99 @@ class Interleaved {
   }
   void refuse_operands(const CodeInst& inst) {
     for (const ValueId arg : inst.args)
-      if (const Member* of = member(arg)) refuse(of->quad);
-    if (const Member* of = inst.mask != ir::no_value ? member(inst.mask) : nullptr) refuse(of->quad);
+      if (const Member* of = member(arg)) refuse(of->tuple);
+    if (const Member* of = inst.mask != ir::no_value ? member(inst.mask) : nullptr) refuse(of->tuple);
   }
 
   void visit(CodeInst& inst) {
-    if (is_quad_access(inst)) return inst.op == Op::load ? begin(inst) : end(inst);
+    if (const auto found = layout(inst)) return inst.op == Op::load ? begin(inst, *found) : end(inst, *found);
     if (inst.op == Op::splat || inst.op == Op::constant) {
       if (inst.lanes > 1) uniform_.insert(inst.result);
       return refuse_operands(inst);
     }
-    if ((inst.op == Op::slice || inst.op == Op::recast) && uniform_.contains(inst.args[0]))
-      uniform_.insert(inst.result);
+    const bool keeps_dwords = inst.op == Op::slice || (inst.op == Op::recast && ir::size_of(inst.from) <= 4);
+    if (keeps_dwords && uniform_.contains(inst.args[0])) uniform_.insert(inst.result);
     if (std::ranges::none_of(inst.args, [&](ValueId arg) { return member(arg) != nullptr; })) return;
     if (!compute(inst)) refuse_operands(inst);
   }
 
-  void begin(CodeInst& inst) {
-    const std::uint32_t quad = add();
-    for (unsigned k = 0; k < components; ++k) members_[inst.result + k] = {quad, k};
-    quads_[quad].known = (1u << components) - 1;
-    accesses_.push_back({&inst, quad});
+  void begin(CodeInst& inst, const Layout& layout) {
+    const std::uint32_t tuple = add(layout);
+    for (unsigned k = 0; k < layout.components; ++k) members_[inst.result + k] = {tuple, k};
+    tuples_[tuple].known = layout.all();
+    accesses_.push_back({&inst, tuple});
     refuse_operands(inst);  // as addresses
   }
 
-  void end(CodeInst& inst) {
-    const auto data = inst.args.last(components);
+  void end(CodeInst& inst, const Layout& layout) {
+    const auto data = inst.args.last(layout.components);
     const Member* first = member(data[0]);
-    for (unsigned k = 0; k < components; ++k) {
+    if (first && tuples_[first->tuple].layout != layout) return refuse_operands(inst);
+    for (unsigned k = 0; k < layout.components; ++k) {
       const Member* of = member(data[k]);
-      if (!first || !of || of->quad != first->quad || of->component != k) return refuse_operands(inst);
+      if (!first || !of || of->tuple != first->tuple || of->component != k) return refuse_operands(inst);
     }
-    accesses_.push_back({&inst, first->quad});
+    accesses_.push_back({&inst, first->tuple});
   }
 
-  static bool is_alike(const CodeInst& inst) {
+  /// Whether the op treats all elements of that many bytes alike, or the dwords around smaller ones.
+  static bool is_alike(const CodeInst& inst, unsigned element) {
+    const unsigned size = ir::size_of(inst.type);
+    const auto is_element = [&](unsigned bytes) { return bytes == element; };
+    const auto fits = [&](unsigned bytes) { return is_element(bytes) || (element == 4 && bytes < 4); };
     if (inst.result_count != 1 || inst.mask != ir::no_value || inst.args.size() > ir::max_pure_operands ||
-        !ir::is_pure(inst.op) || ir::is_mask(inst.type) || ir::size_of(inst.type) > 4 ||
-        inst.lanes * ir::size_of(inst.type) % (4 * row) != 0)
+        !ir::is_pure(inst.op) || ir::is_mask(inst.type) || !fits(size) ||
+        inst.lanes * size % (element * row) != 0)
       return false;
     switch (inst.op) {
       case Op::slice:
-        return ir::size_of(inst.type) == 4 && inst.imm % row == 0;
+        return is_element(size) && inst.imm % row == 0;
       case Op::concat:
-        return ir::size_of(inst.type) == 4;
+        return is_element(size);
       case Op::convert:
-        return ir::size_of(inst.from) == 4 && ir::size_of(inst.type) == 4;
+        return is_element(ir::size_of(inst.from)) && is_element(size);
       case Op::recast:  // elements of dwords
-        return ir::size_of(inst.from) <= 4;
+        return fits(ir::size_of(inst.from));
       default:
         return ir::is_lanewise(inst.op);
     }
   }
 
-  /// True: the result is a component of a quad.
+  /// True: the result is a component of a tuple.
   bool compute(const CodeInst& inst) {
-    if (!is_alike(inst)) return false;
-    std::optional<unsigned> component;
+    const Member* first = nullptr;
+    for (const ValueId arg : inst.args)
+      if (!first) first = member(arg);
+    const Layout layout = tuples_[first->tuple].layout;
+    if (!is_alike(inst, layout.element)) return false;
+    const unsigned component = first->component;
     Key key{inst.op, inst.type, inst.from, inst.lanes, inst.op == Op::slice ? inst.imm : 0, {}};
     for (std::size_t i = 0; i < inst.args.size(); ++i) {
       auto& operand = std::get<5>(key)[i];
       if (const Member* of = member(inst.args[i])) {
-        if (component && *component != of->component) return false;
-        if (function_.values[inst.args[i]].lanes % row != 0) return false;
-        component = of->component;
-        operand = {true, of->quad};
+        if (of->component != component || tuples_[of->tuple].layout != layout ||
+            function_.values[inst.args[i]].lanes % row != 0)
+          return false;
+        operand = {true, of->tuple};
       } else {
         if (!uniform_.contains(inst.args[i])) return false;
         operand = {false, inst.args[i]};
       }
     }
     auto [known, is_new] = made_.try_emplace(key, 0);
-    if (is_new) known->second = add();
-    const std::uint32_t quad = known->second;
-    if ((quads_[quad].known >> *component & 1) != 0) refuse(quad);
-    quads_[quad].known |= 1u << *component;
-    members_[inst.result] = {quad, *component};
-    for (const auto& [is_quad, of] : std::get<5>(key))
-      if (is_quad) join(quad, of);
+    if (is_new) known->second = add(layout);
+    const std::uint32_t tuple = known->second;
+    if ((tuples_[tuple].known >> component & 1) != 0) refuse(tuple);
+    tuples_[tuple].known |= 1u << component;
+    members_[inst.result] = {tuple, component};
+    for (const auto& [is_tuple, of] : std::get<5>(key))
+      if (is_tuple) join(tuple, of);
     return true;
   }
 
   const ir::Function& function_;
   std::span<CodeInst> insts_;
-  std::vector<Quad> quads_;
+  std::vector<Tuple> tuples_;
   std::unordered_map<ValueId, Member> members_;
   std::unordered_set<ValueId> uniform_;  // of more lanes than one, each dword the same
   std::map<Key, std::uint32_t> made_;

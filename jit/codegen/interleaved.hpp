@@ -1,5 +1,5 @@
 #pragma once
-// Four dwords of each lane, x y z w of a float4, that are loaded, computed with alike and stored again: every
+// Components of each lane, x y z w of a float4, that are loaded, computed with alike and stored again: every
 // lane and component undergoes the same operations, so their order in registers does not matter, and may be
 // that of memory.
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace eum::jit::codegen {
 
-/// Sets CodeInst::interleaved of loads and stores by adjacent runs whose values are used only by such loads
-/// and stores and by lanewise ops that treat all four components alike.
+/// Sets CodeInst::interleaved of loads and stores, of two or four dwords or two qwords per lane, whose values
+/// are used only by such loads and stores and by lanewise ops that treat all components alike.
 void mark_interleaved(const ir::Function& function, std::span<CodeInst> insts);
 
 }  // namespace eum::jit::codegen

@@ -1,11 +1,12 @@
-// Four components per lane are loaded, computed with and stored. Where all four are treated alike they may
-// stay in memory order (interleaved); every engine leaves what the reference engine leaves, whatever is done
-// to them.
+// Several components per lane are loaded, computed with and stored. Where all are treated alike they may stay
+// in memory order (interleaved); every engine leaves what the reference engine leaves, whatever is done to
+// them.
 #include <fmt/format.h>
 
-#include <array>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <vector>
 
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
@@ -20,20 +21,40 @@ namespace {
 
 constexpr unsigned id_place = 32, base_place = 128, end_place = 132;
 
-/// Loads `lanes` float4 at %p and at %q, runs `body`, and stores the four components `stored` at %q in `to`.
-Function build(unsigned lanes, std::string_view memory, std::string_view to, std::string_view body,
-               const std::array<std::string_view, 4>& stored) {
-  std::string loaded, casts;
-  for (const char name : std::string_view("xyzwabgh"))
-    loaded += fmt::format("  %{1} = bitcast.f32.u32x{0} %l{1}\n", lanes, name);
-  for (std::size_t k = 0; k < stored.size(); ++k)
-    casts += fmt::format("  %s{1} = bitcast.u32.f32x{0} %{2}\n", lanes, k, stored[k]);
+/// The components of a lane.
+struct Components {
+  unsigned count = 4, bits = 32;  ///< bits of each
+  unsigned stride = 16;           ///< bytes from lane to lane, a power of two
+};
+
+using Names = std::vector<std::string_view>;
+
+/// Loads the components of `lanes` lanes at %p and at %q, as %x, %y, ... and %a, %b, ..., runs `body`, and
+/// stores the components `stored` at %q in `to`.
+Function build(unsigned lanes, const Components& of, std::string_view memory, std::string_view to,
+               std::string_view body, const Names& stored) {
+  const auto loaded = [&](std::string_view names, char address) {
+    std::string results, components, casts;
+    for (unsigned k = 0; k < of.count; ++k) {
+      results += fmt::format("{}%l{}", k == 0 ? "" : ", ", names[k]);
+      components += fmt::format("{}{}", k == 0 ? "" : ", ", k);
+      casts += fmt::format("  %{2} = bitcast.f{1}.u{1}x{0} %l{2}\n", lanes, of.bits, names[k]);
+    }
+    return fmt::format("  {} = load.u{}x{} {}[%{}] {{{}}} ? %e\n{}", results, of.bits, lanes, memory, address,
+                       components, casts);
+  };
+  std::string casts, data, components;
+  for (unsigned k = 0; k < of.count; ++k) {
+    casts += fmt::format("  %s{2} = bitcast.u{1}.f{1}x{0} %{3}\n", lanes, of.bits, k, stored[k]);
+    data += fmt::format(", %s{}", k);
+    components += fmt::format("{}{}", k == 0 ? "" : ", ", k);
+  }
   return function_of_text(fmt::format(R"(kernel @k simd {0} family gen9 file 2048 slot 32 masks 1
 b0: ip 0x0 count 1
   %i = reg_read.u16x{0} r1<1;1,0>
   %ids = convert.u32.u16x{0} %i
-  %four = constant.u32x{0} 4
-  %distance = shl.u32x{0} %ids, %four
+  %shift = constant.u32x{0} {1}
+  %distance = shl.u32x{0} %ids, %shift
   %base = reg_read.u32x1 r4<1;1,0>
   %end = reg_read.u32x1 r4.1<1;1,0>
   %bases = splat.u32x{0} %base
@@ -41,28 +62,28 @@ b0: ip 0x0 count 1
   %p = add.u32x{0} %distance, %bases
   %q = add.u32x{0} %distance, %ends
   %e = mask_get.mx{0} mask0
-  %sc = reg_read.f32x1 r5<1;1,0>
-  %s = splat.f32x{0} %sc
-  %vector = reg_read.f32x{0} r6<1;1,0>
-  %c = constant.f32x{0} 0x3fc00000
-  %lx, %ly, %lz, %lw = load.u32x{0} {1}[%p] {{0, 1, 2, 3}} ? %e
-  %la, %lb, %lg, %lh = load.u32x{0} {1}[%q] {{0, 1, 2, 3}} ? %e
-{2}
-{3}
-{4}
-  store.u32x{0} {5}[%q] {{0, 1, 2, 3}}, %s0, %s1, %s2, %s3 ? %e
+  %sc = reg_read.f{2}x1 r5<1;1,0>
+  %s = splat.f{2}x{0} %sc
+  %vector = reg_read.f{2}x{0} r6<1;1,0>
+  %c = constant.f{2}x{0} {3:#x}
+{4}{5}
+{6}
+{7}
+  store.u{2}x{0} {8}[%q] {{{9}}}{10} ? %e
   exit
 )",
-                                      lanes, memory, loaded, body, casts, to));
+                                      lanes, std::countr_zero(of.stride), of.bits,
+                                      of.bits == 32 ? 0x3fc00000 : 0x3ff8000000000000, loaded("xyzw", 'p'),
+                                      loaded("abgh", 'q'), body, casts, to, components, data));
 }
 
-void check(std::string_view memory, std::string_view to, std::string_view body,
-           const std::array<std::string_view, 4>& stored) {
+void check(const Components& of, std::string_view memory, std::string_view to, std::string_view body,
+           const Names& stored) {
   for (const unsigned lanes : {8u, 16u}) {
     std::string own(body);
-    for (std::size_t at; (at = own.find("xN")) != std::string::npos;)
-      own.replace(at, 2, fmt::format("x{}", lanes));
-    const Function function = build(lanes, memory, to, own, stored);
+    for (std::size_t at; (at = own.find("32xN")) != std::string::npos;)
+      own.replace(at, 4, fmt::format("{}x{}", of.bits, lanes));
+    const Function function = build(lanes, of, memory, to, own, stored);
     CompileOptions options{.exact_registers = false};
     const auto reference = compiled(*make_reference_engine(), function, options);
     options.launch.ids = {id_place, lanes, lanes};
@@ -82,8 +103,9 @@ void check(std::string_view memory, std::string_view to, std::string_view body,
               std::memcpy(world->file() + base_place, &base, sizeof base);
               std::memcpy(world->file() + end_place, &end, sizeof end);
             }
-            INFO(lanes << " lanes, " << memory << ", base " << base << ", end " << end << ", channels " << on
-                       << '\n'
+            INFO(lanes << " lanes of " << of.count << " x " << of.bits << ", " << of.stride
+                       << " bytes apart, " << memory << ", base " << base << ", end " << end << ", channels "
+                       << on << '\n'
                        << body);
             REQUIRE(difference(expected.run(*reference), found.run(*other), false).empty());
           }
@@ -91,8 +113,8 @@ void check(std::string_view memory, std::string_view to, std::string_view body,
   }
 }
 
-void check(std::string_view memory, std::string_view body, const std::array<std::string_view, 4>& stored) {
-  check(memory, memory, body, stored);
+void check(std::string_view memory, std::string_view body, const Names& stored) {
+  check(Components{}, memory, memory, body, stored);
 }
 
 constexpr std::string_view sums = R"(
@@ -131,8 +153,27 @@ TEST_CASE("components that are treated alike, in bounds and beyond them") {
 }
 
 TEST_CASE("components that are treated alike, and written past the caches") {
-  check("a32", "surface3", sums, {"j", "k", "l", "m"});
-  check("surface3", "a32", sums, {"j", "k", "l", "m"});
+  check(Components{}, "a32", "surface3", sums, {"j", "k", "l", "m"});
+  check(Components{}, "surface3", "a32", sums, {"j", "k", "l", "m"});
+}
+
+TEST_CASE("two or four components that are treated alike, with gaps between lanes or without") {
+  constexpr std::string_view of_two = R"(
+  %j = fma.f32xN %x, %s, %a
+  %k = fma.f32xN %y, %s, %b
+  %m = max.f32xN %j, %c
+  %n = max.f32xN %k, %c)";
+  for (const std::string_view memory : {"surface3", "slm", "a32"}) {
+    for (const Components of :
+         {Components{2, 32, 8}, Components{2, 32, 16}, Components{2, 64, 16}, Components{2, 64, 32}}) {
+      check(of, memory, memory, of_two, {"m", "n"});
+      check(of, memory, memory, of_two, {"n", "m"});
+    }
+    for (const unsigned stride : {32u, 64u})
+      check({4, 32, stride}, memory, memory, sums, {"j", "k", "l", "m"});
+  }
+  for (const Components of : {Components{2, 32, 8}, Components{2, 64, 16}, Components{2, 64, 32}})
+    check(of, "a32", "surface3", of_two, {"m", "n"});
 }
 
 TEST_CASE("components of which something looks at one, or at one of another") {

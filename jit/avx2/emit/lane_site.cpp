@@ -300,38 +300,6 @@ CheckedAddress LaneSite::check_all_lanes(asmjit::Label otherwise) const {
   return check_lanes({{places_.data(), rows()}, masks(), t, u, v, bits}, extent(), otherwise);
 }
 
-// ---- Four components of each lane
-
-void LaneSite::interleave_quads(std::span<const x86::Ymm, 4> quad) const {
-  auto& a = c_.a;
-  const auto &x = quad[0], &y = quad[1], &z = quad[2], &last = quad[3];
-  a.vunpcklps(t, x, y);
-  a.vunpckhps(u, x, y);
-  a.vunpcklps(v, z, last);
-  a.vunpckhps(w, z, last);
-  a.vunpcklpd(x, t, v);  // lanes 0 and 4
-  a.vunpckhpd(y, t, v);
-  a.vunpcklpd(z, u, w);
-  a.vunpckhpd(last, u, w);
-  a.vperm2f128(t, x, y, 0x20);
-  a.vperm2f128(u, x, y, 0x31);
-  a.vperm2f128(v, z, last, 0x20);
-  a.vperm2f128(last, z, last, 0x31);
-  a.vmovaps(x, t);
-  a.vmovaps(y, v);
-  a.vmovaps(z, u);
-}
-
-void LaneSite::part_quads(std::span<const x86::Ymm, 4> quad) const {
-  auto& a = c_.a;
-  const auto &x = quad[0], &y = quad[1], &z = quad[2], &last = quad[3];
-  a.vperm2f128(t, x, z, 0x20);  // lanes 0 and 4
-  a.vperm2f128(u, x, z, 0x31);
-  a.vperm2f128(v, y, last, 0x20);
-  a.vperm2f128(w, y, last, 0x31);
-  transpose_quads(std::array{t, u, v, w}, {x, y, z, last});
-}
-
 void LaneSite::transpose_quads(std::span<const x86::Ymm, 4> from,
                                const std::array<std::optional<x86::Ymm>, 4>& to) const {
   auto& a = c_.a;
@@ -345,13 +313,6 @@ void LaneSite::transpose_quads(std::span<const x86::Ymm, 4> from,
   a.vunpcklpd(low, low, p);
   if (to[3]) a.vunpckhpd(*to[3], high, q);
   if (to[2]) a.vunpcklpd(*to[2], high, q);
-}
-
-x86::Mem LaneSite::part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const {
-  constexpr unsigned vector = 32, row_bytes = 4 * vector;
-  const bool own_run = known_runs() > 1;
-  return memory.at(component_offset(0) + (own_run ? 0 : row * row_bytes) + part * vector, vector,
-                   own_run ? row : 0);
 }
 
 // ---- Masks

@@ -155,12 +155,19 @@ class LaneSite : public MemorySite {
   void spill_values(std::span<const x86::Ymm> data, unsigned count) const;
   void restore_values(std::span<const x86::Ymm> data, unsigned count) const;
 
-  /// Rearranges x y z w of eight lanes, a register each, to the order of memory, two lanes per register; and
-  /// back. t, u, v, w change.
-  void interleave_quads(std::span<const x86::Ymm, 4> quad) const;
-  void part_quads(std::span<const x86::Ymm, 4> quad) const;
-  /// For eight lanes with four components in known runs: vector `part` in memory's order.
-  x86::Mem part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const;
+  // ---- Several components of each lane in memory order (CodeInst::interleaved): memory_order.cpp
+  /// The registers that hold a row's components, each the next 32 bytes of memory.
+  struct Parts {
+    unsigned count = 0;
+    std::array<x86::Ymm, 4> of{};
+  };
+  /// `registers`: of the components, one after the other.
+  Parts parts_of_row(std::span<const x86::Ymm> registers, unsigned row) const;
+  void load_parts(const CheckedAddress& memory, unsigned row, const Parts& parts) const;
+  void store_parts(const CheckedAddress& memory, unsigned row, const Parts& parts, bool past_caches) const;
+  /// From components in registers of their own to memory order, and back. t, u, v, w change.
+  void to_memory_order(const Parts& parts) const;
+  void to_components(const Parts& parts) const;
 
   bool side_by_side_components() const { return side_by_side_; }
   /// Known runs of single dwords up to this stride are blended from vectors that hold some of them each.
@@ -208,6 +215,12 @@ class LaneSite : public MemorySite {
   std::array<x86::Gp, 2> starts_;  // of runs
 
  private:
+  /// Whether nothing lies between the components of neighbours.
+  bool is_without_gaps() const { return known_stride() == components() * element(); }
+  x86::Mem part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const;
+  /// One lane's 16 bytes.
+  x86::Mem half_of_part(const CheckedAddress& memory, unsigned row, unsigned part, unsigned which) const;
+  x86::Mem of_row(const CheckedAddress& memory, unsigned row, unsigned offset, unsigned bytes) const;
   static unsigned run_lanes(const CodeInst& inst) { return inst.runs == 0 ? 0 : inst.lanes / inst.runs; }
   /// The scalar that run `run` of these lanes begins with, and how many of its lanes precede these.
   struct RunBegin {

@@ -115,13 +115,13 @@ void LoadSite::load_reversed(const CheckedAddress& memory) const {
 
 void LoadSite::emit_interleaved(const CheckedAddress& memory) const {
   auto& a = c_.a;
-  for (unsigned row = 0; row < rows(); ++row)
-    for (unsigned k = 0; k < components(); ++k) a.vmovups(result(k, row), part_of_row(memory, row, k));
+  for (unsigned row = 0; row < rows(); ++row) load_parts(memory, row, parts_of_row(results_, row));
   a.bind(done_);
   const asmjit::Label called = a.newLabel();
   c_.out_of_line([site = *this, called] {
     site.c_.a.bind(called);
-    for (unsigned row = 0; row < site.rows(); ++row) site.interleave_quads(site.quad(row));
+    for (unsigned row = 0; row < site.rows(); ++row)
+      site.to_memory_order(site.parts_of_row(site.results_, row));
     site.c_.a.jmp(site.done_);
   });
   call_for_runs(slow_, called, on_data<jit::load>, {.results = results_});

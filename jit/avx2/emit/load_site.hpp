@@ -25,9 +25,6 @@ class LoadSite : public LaneSite {
   void load_known_lanes(asmjit::Label otherwise) const;
   void load_reversed(const CheckedAddress& memory) const;
   void emit_interleaved(const CheckedAddress& memory) const;
-  std::array<x86::Ymm, 4> quad(unsigned row) const {
-    return {result(0, row), result(1, row), result(2, row), result(3, row)};
-  }
   x86::Ymm result(unsigned component, unsigned vector = 0) const {
     return results_[component * vectors() + vector];
   }

@@ -95,7 +95,7 @@ class StoreSite : public LaneSite {
   void store_known_runs(const CheckedAddress& memory) const {
     if (!interleaved_) return store_runs(memory, known_runs(), known_stride());
     for (unsigned row = 0; row < rows(); ++row)
-      for (unsigned k = 0; k < components(); ++k) put(part_of_row(memory, row, k), from(k, row));
+      store_parts(memory, row, parts_of_row(data_, row), past_caches_);
   }
 
   // ---- Past the caches
@@ -135,19 +135,16 @@ class StoreSite : public LaneSite {
     c_.out_of_line([site = *this, parted, called] {
       auto& code = site.c_.a;
       code.bind(site.slow_);
-      for (unsigned row = 0; row < site.rows(); ++row) site.part_quads(site.quad(row));
+      for (unsigned row = 0; row < site.rows(); ++row) site.to_components(site.parts_of_row(site.data_, row));
       code.jmp(parted);
       // Later code may use the data registers.
       code.bind(called);
-      for (unsigned row = 0; row < site.rows(); ++row) site.interleave_quads(site.quad(row));
+      for (unsigned row = 0; row < site.rows(); ++row)
+        site.to_memory_order(site.parts_of_row(site.data_, row));
       code.jmp(site.done_);
     });
     call_for_runs(parted, called, on_data<jit::store>, {.data = data_});
   }
-  std::array<x86::Ymm, 4> quad(unsigned row) const {
-    return {from(0, row), from(1, row), from(2, row), from(3, row)};
-  }
-
   x86::Ymm from(unsigned component, unsigned vector = 0) const {
     return data_[component * vectors() + vector];
   }

@@ -1,0 +1,123 @@
+// Accesses of several components of each lane whose registers hold them in the order of memory
+// (CodeInst::interleaved).
+#include "jit/avx2/emit/lane_site.hpp"
+
+namespace eum::jit::avx2::emit {
+
+namespace {
+
+constexpr unsigned vector = 32, half = vector / 2;
+
+}  // namespace
+
+LaneSite::Parts LaneSite::parts_of_row(std::span<const x86::Ymm> registers, unsigned row) const {
+  const unsigned each = element() / 4;  // vectors of a row, of one component
+  Parts parts{.count = components() * each};
+  for (unsigned part = 0; part < parts.count; ++part)
+    parts.of[part] = registers[part % components() * vectors() + row * each + part / components()];
+  return parts;
+}
+
+void LaneSite::load_parts(const CheckedAddress& memory, unsigned row, const Parts& parts) const {
+  auto& a = c_.a;
+  for (unsigned part = 0; part < parts.count; ++part) {
+    const x86::Ymm to = parts.of[part];
+    if (is_without_gaps()) {
+      a.vmovups(to, part_of_row(memory, row, part));
+    } else {
+      a.vmovups(to.xmm(), half_of_part(memory, row, part, 0));
+      a.vinsertf128(to, to, half_of_part(memory, row, part, 1), 1);
+    }
+  }
+}
+
+void LaneSite::store_parts(const CheckedAddress& memory, unsigned row, const Parts& parts,
+                           bool past_caches) const {
+  auto& a = c_.a;
+  for (unsigned part = 0; part < parts.count; ++part) {
+    const x86::Ymm from = parts.of[part];
+    if (is_without_gaps()) {
+      const x86::Mem to = part_of_row(memory, row, part);
+      past_caches ? a.vmovntps(to, from) : a.vmovups(to, from);
+    } else {
+      a.vmovups(half_of_part(memory, row, part, 0), from.xmm());
+      a.vextractf128(half_of_part(memory, row, part, 1), from, 1);
+    }
+  }
+}
+
+x86::Mem LaneSite::part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const {
+  return of_row(memory, row, part * vector, vector);
+}
+
+x86::Mem LaneSite::half_of_part(const CheckedAddress& memory, unsigned row, unsigned part,
+                                unsigned which) const {
+  return of_row(memory, row, (2 * part + which) * known_stride(), half);
+}
+
+x86::Mem LaneSite::of_row(const CheckedAddress& memory, unsigned row, unsigned offset, unsigned bytes) const {
+  const bool own_run = known_runs() > 1;
+  return memory.at(component_offset(0) + (own_run ? 0 : row * 8 * known_stride()) + offset, bytes,
+                   own_run ? row : 0);
+}
+
+void LaneSite::to_memory_order(const Parts& parts) const {
+  auto& a = c_.a;
+  if (parts.count == components() && components() == 4) {
+    const auto& [x, y, z, last] = parts.of;
+    a.vunpcklps(t, x, y);
+    a.vunpckhps(u, x, y);
+    a.vunpcklps(v, z, last);
+    a.vunpckhps(w, z, last);
+    a.vunpcklpd(x, t, v);  // lanes 0 and 4
+    a.vunpckhpd(y, t, v);
+    a.vunpcklpd(z, u, w);
+    a.vunpckhpd(last, u, w);
+    a.vperm2f128(t, x, y, 0x20);
+    a.vperm2f128(u, x, y, 0x31);
+    a.vperm2f128(v, z, last, 0x20);
+    a.vperm2f128(last, z, last, 0x31);
+    a.vmovaps(x, t);
+    a.vmovaps(y, v);
+    a.vmovaps(z, u);
+    return;
+  }
+  for (unsigned i = 0; i < parts.count; i += 2) {
+    const x86::Ymm x = parts.of[i], y = parts.of[i + 1];
+    if (element() == 4) {
+      a.vunpcklps(t, x, y);
+      a.vunpckhps(u, x, y);
+    } else {
+      a.vunpcklpd(t, x, y);
+      a.vunpckhpd(u, x, y);
+    }
+    a.vperm2f128(x, t, u, 0x20);
+    a.vperm2f128(y, t, u, 0x31);
+  }
+}
+
+void LaneSite::to_components(const Parts& parts) const {
+  auto& a = c_.a;
+  if (parts.count == components() && components() == 4) {
+    const auto& [x, y, z, last] = parts.of;
+    a.vperm2f128(t, x, z, 0x20);  // lanes 0 and 4
+    a.vperm2f128(u, x, z, 0x31);
+    a.vperm2f128(v, y, last, 0x20);
+    a.vperm2f128(w, y, last, 0x31);
+    return transpose_quads(std::array{t, u, v, w}, {x, y, z, last});
+  }
+  for (unsigned i = 0; i < parts.count; i += 2) {
+    const x86::Ymm x = parts.of[i], y = parts.of[i + 1];
+    a.vperm2f128(t, x, y, 0x20);
+    a.vperm2f128(u, x, y, 0x31);
+    if (element() == 4) {
+      a.vshufps(x, t, u, 0x88);
+      a.vshufps(y, t, u, 0xdd);
+    } else {
+      a.vunpcklpd(x, t, u);
+      a.vunpckhpd(y, t, u);
+    }
+  }
+}
+
+}  // namespace eum::jit::avx2::emit
