@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "jit/passes/dword_pieces.hpp"
+#include "jit/passes/element_pieces.hpp"
 #include "jit/passes/lane_constants.hpp"
 #include "jit/passes/op_table.hpp"
 #include "jit/passes/passes.hpp"
@@ -198,6 +198,9 @@ class BlockForwarder {
     }
     if (const ValueId parts = known_parts(inst); parts != ir::no_value) return same_.add(inst.result, parts);
     if (const ValueId cut = cut_from_known(inst); cut != ir::no_value) return same_.add(inst.result, cut);
+    if (inst.lanes > 1)
+      if (const ValueId whole = known_pieces(inst); whole != ir::no_value)
+        return same_.add(inst.result, whole);
     if (const ValueId joined = written_in_parts(inst); joined != ir::no_value)
       return same_.add(inst.result, joined);
     remember(inst, inst.result);
@@ -265,16 +268,17 @@ class BlockForwarder {
     return cast(pure(whole, {}), read.type, read);
   }
 
-  /// A dword of one lane whose words or bytes are known separately.
+  /// Elements whose words or bytes are known separately.
   ValueId known_pieces(const Inst& read) {
+    const Type type = ir::int_type(ir::size_of(read.type), false);
     const auto op = [&](Op what, std::initializer_list<ValueId> args, std::uint64_t imm = 0) {
-      Inst inst = make_op(what, Type::u32, 1, read.guest_ip);
+      Inst inst = make_op(what, type, read.lanes, read.guest_ip);
       inst.imm = imm;
       return pure(inst, args);
     };
     ValueId whole = ir::no_value;
-    for (const DwordPieces::Piece& piece : pieces_.of(read, writes_)) {
-      Inst widen = make_op(Op::convert, Type::u32, 1, read.guest_ip);
+    for (const ElementPieces::Piece& piece : pieces_.of(read, writes_)) {
+      Inst widen = make_op(Op::convert, type, read.lanes, read.guest_ip);
       widen.from = ir::int_type(piece.bytes, false);
       ValueId part = pure(widen, {cast(piece.value, widen.from, read)});
       if (piece.byte != 0) {
@@ -529,7 +533,7 @@ class BlockForwarder {
   SameValues same_;
   LaneConstants constants_;
   WriteTimes writes_;
-  DwordPieces pieces_;
+  ElementPieces pieces_;
   std::vector<FlagBits> flags_;
   std::vector<bool> halves_written_;    // of each flag, whether parts of it are written separately
   std::vector<MaskSlice> slices_;       // of the block, a few

@@ -1,5 +1,7 @@
 #pragma once
 // Which bits of a block's integers may be set.
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -65,6 +67,13 @@ class PossibleBits {
       }
       case Op::select:
         return of(arg(1)) | of(arg(2));
+      case Op::min:
+      case Op::max:
+        return of(arg(0)) | of(arg(1));
+      case Op::add:
+        return low_bits_or_none(width_of(arg(0), arg(1)) + 1) & all;
+      case Op::mul:
+        return low_bits_or_none(width_of(arg(0)) + width_of(arg(1))) & all;
       case Op::bitcast:
         return ir::is_int(inst.from) ? of(arg(0)) : all;
       case Op::convert:
@@ -80,6 +89,15 @@ class PossibleBits {
       default:
         return all;
     }
+  }
+
+  /// The bits up to the highest one that may be set in any of the values.
+  template <class... Value>
+  unsigned width_of(Value... values) const {
+    return static_cast<unsigned>(std::bit_width((of(values) | ...)));
+  }
+  static constexpr Bits low_bits_or_none(unsigned count) {
+    return count == 0 ? 0 : low_bits(std::min(count, 64u));
   }
 
   const ir::Function& function_;
