@@ -220,6 +220,11 @@ void Moves::narrow_lanes(unsigned to, unsigned first, unsigned second) {
   a_.vpermq(x86::ymm(to), x86::ymm(to), 0xd8);
 }
 
+void Moves::widen_lanes(unsigned to, unsigned from, unsigned part) {
+  if (part != 0) a_.vextracti128(x86::xmm(to), x86::ymm(from), 1);
+  a_.vpmovsxdq(x86::ymm(to), x86::xmm(part != 0 ? to : from));
+}
+
 void Moves::spread_execution(unsigned first, unsigned second, unsigned width, unsigned chunk) {
   spread_signs(first, second, mask_reg.id(), width, chunk);
 }

@@ -39,6 +39,9 @@ class VectorRegisters {
   void define_constant(ir::ValueId value, unsigned chunk, const ConstantPool::Entry& entry) {
     vectors_.define_constant(value, chunk, entry);
   }
+  const ConstantPool::Entry* constant(ir::ValueId value, unsigned chunk) const {
+    return vectors_.constant(value, chunk);
+  }
 
  private:
   codegen::Vectors& vectors_;

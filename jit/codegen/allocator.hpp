@@ -43,6 +43,8 @@ class Vectors {
   /// Makes the chunk an alias of one of another value, wherever that is, even in memory alone.
   void share(ir::ValueId value, unsigned chunk, ir::ValueId of, unsigned of_chunk);
   void define_constant(ir::ValueId value, unsigned chunk, const ConstantPool::Entry& entry);
+  /// The bytes of a chunk that define_constant made, else null.
+  const ConstantPool::Entry* constant(ir::ValueId value, unsigned chunk) const;
 
  private:
   friend class Allocator;
@@ -151,6 +153,7 @@ class Masks {
   unsigned known_lanes(ir::ValueId mask, unsigned width, unsigned chunk);
   bool take_from_whole(ir::ValueId mask, unsigned width, unsigned chunk, bool signs);
   bool take_from_wider(ir::ValueId mask, unsigned width, unsigned chunk);
+  bool take_from_narrower(ir::ValueId mask, unsigned width, unsigned chunk);
   bool begins_pair(ir::ValueId mask, unsigned width, unsigned chunk);
   void bind_lanes(ir::ValueId mask, unsigned width, unsigned chunk, unsigned reg);
   unsigned take();

@@ -240,10 +240,24 @@ bool Masks::take_from_wider(ValueId mask, unsigned width, unsigned chunk) {
   return true;
 }
 
+/// Takes lanes of 8 bytes from those of 4.
+bool Masks::take_from_narrower(ValueId mask, unsigned width, unsigned chunk) {
+  const Value& v = all_.values_[mask];
+  if (width != 8 || all_.target_.mask_registers != 0 || (v.signs_only & 4) != 0) return false;
+  const unsigned per_vector = all_.target_.lanes_per_vector(4) / all_.target_.lanes_per_vector(8);
+  if (!place(mask, 4, chunk / per_vector).somewhere()) return false;
+  const std::uint32_t pinned = all_.vector_file_.pinned();
+  const unsigned from = known_lanes(mask, 4, chunk / per_vector), lanes = all_.vectors.scratch();
+  all_.moves_.widen_lanes(lanes, from, chunk % per_vector);
+  if ((pinned >> from & 1) == 0) all_.vector_file_.unpin(from);
+  bind_lanes(mask, width, chunk, lanes);
+  return true;
+}
+
 unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   Value& v = all_.values_[mask];
   if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, false) ||
-      take_from_wider(mask, width, chunk)) {
+      take_from_wider(mask, width, chunk) || take_from_narrower(mask, width, chunk)) {
     const unsigned known = known_lanes(mask, width, chunk);
     // In place, as registers may be few; a copy in the frame keeps its content.
     if ((v.signs_only & width) != 0) all_.moves_.complete_signs(known, width);
@@ -276,7 +290,7 @@ bool Masks::begins_pair(ValueId mask, unsigned width, unsigned chunk) {
 
 unsigned Masks::signs(ValueId mask, unsigned width, unsigned chunk) {
   if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, true) ||
-      take_from_wider(mask, width, chunk))
+      take_from_wider(mask, width, chunk) || take_from_narrower(mask, width, chunk))
     return known_lanes(mask, width, chunk);
   Value& v = all_.values_[mask];
   // All chunks of a width are whole, or all have only signs.

@@ -88,6 +88,8 @@ class Moves {
   virtual void complete_signs(unsigned lanes, unsigned width) = 0;
   /// Lanes of 4 bytes from two vectors with whole lanes of 8 bytes.
   virtual void narrow_lanes(unsigned to, unsigned first, unsigned second) = 0;
+  /// `to` = lanes of 8 bytes from part `part` of lanes of 4.
+  virtual void widen_lanes(unsigned to, unsigned from, unsigned part) = 0;
   /// spread_signs() for the execution mask.
   virtual void spread_execution(unsigned first, unsigned second, unsigned width, unsigned chunk) = 0;
   virtual bool spreading_needs_general(unsigned width, unsigned chunk) const = 0;

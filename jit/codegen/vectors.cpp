@@ -188,4 +188,10 @@ void Vectors::define_constant(ValueId value, unsigned chunk, const ConstantPool:
   all_.values_.place(value, chunk) = {-1, Location::pool(all_.pool_.add(entry))};
 }
 
+const ConstantPool::Entry* Vectors::constant(ValueId value, unsigned chunk) const {
+  const Location& copy = all_.values_.place(value, chunk).copy;
+  if (!copy || copy.where != Location::Where::Pool) return nullptr;
+  return &all_.pool_.entries()[static_cast<std::size_t>(copy.offset) / ConstantPool::entry_bytes];
+}
+
 }  // namespace eum::jit::codegen

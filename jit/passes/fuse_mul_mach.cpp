@@ -1,8 +1,13 @@
 // GEN multiplies 32-bit integers in two steps: `mul acc a b.low16`, then `mach r a b`. If the accumulator
 // holds what such a mul has left there, and a and b are still as mul has read them, mach is one 64-bit
 // product. Registers decide this, not values: mul reads all lanes, mach mostly those under a mask, so that
-// their values differ as soon as values are forwarded.
+// their values differ as soon as values are forwarded. Where mul takes a as a signed number and mach as an
+// unsigned one, as with constants whose highest bit is set, the low half is that of the product, too.
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "jit/passes/passes.hpp"
@@ -27,13 +32,18 @@ class Fuser {
     for (Inst& inst : block.insts) {
       ++clock_;
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = clock_;
-      if (inst.op == Op::mach && fits(inst)) {
-        inst.op = Op::mul_wide;
-        inst.arg_count = 2;
+      if (inst.op == Op::mach) {
+        const auto product = fused(inst);
+        if (product && *product != inst.type) to_be_corrected_.push_back(&inst - block.insts.data());
+        if (product) {
+          inst.op = Op::mul_wide;
+          inst.arg_count = 2;
+        }
       }
       writes_.note(inst, clock_);
       if (inst.op == Op::mask_set) mask_set_ = clock_;
     }
+    if (!to_be_corrected_.empty()) correct(block);
   }
 
  private:
@@ -64,11 +74,59 @@ class Fuser {
     return value;
   }
 
-  bool fits(const Inst& mach) const {
+  /// The type of the product that the mach continues, if it does: its own, or a signed one.
+  std::optional<ir::Type> fused(const Inst& mach) const {
     const Inst* product = accumulated(function_.arg(mach, 2), 0);
-    return product && product == accumulated(function_.arg(mach, 3), 1) && product->type == mach.type &&
-           product->lanes == mach.lanes && is_same(function_.arg(*product, 0), function_.arg(mach, 0)) &&
-           is_low_half(function_.arg(*product, 1), function_.arg(mach, 1));
+    const bool fits = product && product == accumulated(function_.arg(mach, 3), 1) &&
+                      (product->type == mach.type || ir::is_signed(product->type)) &&
+                      product->lanes == mach.lanes &&
+                      is_same(function_.arg(*product, 0), function_.arg(mach, 0)) &&
+                      is_low_half(function_.arg(*product, 1), function_.arg(mach, 1));
+    return fits ? std::optional(product->type) : std::nullopt;
+  }
+
+  /// High halves of unsigned products that a signed one has begun: less the low word of b where a is
+  /// negative.
+  void correct(ir::Block& block) {
+    std::pmr::vector<Inst> insts(block.insts.get_allocator());
+    auto next = to_be_corrected_.begin();
+    for (std::ptrdiff_t i = 0; i < std::ssize(block.insts); ++i) {
+      Inst inst = block.insts[static_cast<std::size_t>(i)];
+      if (next == to_be_corrected_.end() || *next != i) {
+        insts.push_back(inst);
+        continue;
+      }
+      ++next;
+      const auto append = [&](Op op, ir::Type type, std::initializer_list<ValueId> args,
+                              std::uint64_t imm = 0, ir::Type from = ir::Type::u32) {
+        Inst made = make_op(op, type, inst.lanes, inst.guest_ip);
+        made.imm = imm;
+        made.from = from;
+        function_.set_args(made, std::span(args.begin(), args.size()));
+        made.result = function_.add_value(type, inst.lanes);
+        insts.push_back(made);
+        return made.result;
+      };
+      const ValueId high = inst.result + 1, a = function_.arg(inst, 0), b = function_.arg(inst, 1);
+      const ValueId product = function_.add_value(inst.type, inst.lanes);
+      function_.add_value(inst.type, inst.lanes);
+      const ValueId low = inst.result;
+      inst.result = product;
+      insts.push_back(inst);
+      const ValueId number = append(Op::bitcast, ir::Type::s32, {a});
+      const ValueId sign =
+          append(Op::asr, ir::Type::s32, {number, append(Op::constant, ir::Type::s32, {}, 31)});
+      const ValueId is_negative = append(Op::bitcast, ir::Type::u32, {sign}, 0, ir::Type::s32);
+      const ValueId word =
+          append(Op::and_, ir::Type::u32, {b, append(Op::constant, ir::Type::u32, {}, 0xffff)});
+      const ValueId more = append(Op::and_, ir::Type::u32, {is_negative, word});
+      append(Op::bitcast, ir::Type::u32, {product});
+      insts.back().result = low;
+      append(Op::sub, ir::Type::u32, {product + 1, more});
+      insts.back().result = high;
+    }
+    block.insts = std::move(insts);
+    to_be_corrected_.clear();
   }
 
   /// The product whose result `k` the value is, directly or through the register to which it was written.
@@ -110,7 +168,7 @@ class Fuser {
     if (a == b) return true;
     const Inst* x = definition(a);
     const Inst* y = definition(b);
-    if (!x || !y || x->op != y->op || x->type != y->type) return false;
+    if (!x || !y || x->op != y->op || ir::size_of(x->type) != ir::size_of(y->type)) return false;
     if (x->op == Op::constant || x->op == Op::vconst) return x->imm == y->imm;
     return x->op == Op::reg_read && x->lanes == y->lanes && x->region.offset == y->region.offset &&
            x->region.stride(x->lanes) == y->region.stride(y->lanes) && x->region.stride(x->lanes) >= 0 &&
@@ -140,6 +198,7 @@ class Fuser {
   std::vector<Time> definitions_;  // of each value
   WriteTimes writes_;
   Time clock_ = 0, begin_ = 0, mask_set_ = 0;
+  std::vector<std::ptrdiff_t> to_be_corrected_;  // in the block
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace eum::jit {
 
@@ -13,6 +14,14 @@ ValueId HalfPairs::uncast(ValueId value) const {
     if (!inst || inst->op != Op::bitcast || size_of(inst->type) != 4) return value;
     value = function_.arg(*inst, 0);
   }
+}
+
+ValueId HalfPairs::one_of(ValueId value) const {
+  value = uncast(value);
+  const Inst* inst = definition(value);
+  if (!inst || inst->op != Op::concat) return value;
+  const ValueId a = one_of(function_.arg(*inst, 0)), b = one_of(function_.arg(*inst, 1));
+  return concats_.try_emplace({a, b}, value).first->second;
 }
 
 bool HalfPairs::is_half(const Inst& read) {
@@ -41,6 +50,7 @@ std::optional<HalfPairs::Form> HalfPairs::form_of(HalfPair pair) {
   auto form = new_form(pair);
   for (unsigned k = 0; form && k < form->count; ++k)
     if (!finds(form->of[k])) form.reset();
+  if (form && pair.second != no_value) low_of_.try_emplace(pair.second, pair.first);
   --depth_;
   forms_.emplace(pair, form);
   return form;
@@ -48,10 +58,13 @@ std::optional<HalfPairs::Form> HalfPairs::form_of(HalfPair pair) {
 
 std::optional<HalfPairs::Form> HalfPairs::new_form(HalfPair pair) {
   const auto [low, high] = pair;
+  if (high == no_value || constant(high) == 0u)
+    if (const auto form = shifted_far(low)) return form;
   if (high == no_value) return widened(low, no_value);
   const Inst *a = definition(low), *b = definition(high);
   if (!a || !b || size_of(function_.values[low].type) != 4 || size_of(function_.values[high].type) != 4)
     return std::nullopt;
+  if (const auto form = product(pair)) return form;
   if (const auto form = moved(pair, *a, *b)) return form;
   return computed(pair, *a, *b);
 }
@@ -97,6 +110,7 @@ std::optional<HalfPairs::Form> HalfPairs::computed(HalfPair pair, const Inst& a,
   if (a.op == Op::addc && pair.first == a.result) return sum(a, pair.second);
   if (a.op == Op::subb && pair.first == a.result) return difference(a, pair.second);
   if (a.lanes != b.lanes) return std::nullopt;
+  if (const auto form = merged_far(a, pair.second)) return form;
   // A constant without a high half leaves the other one as it is.
   if (a.op != b.op && (a.op == Op::or_ || a.op == Op::xor_))
     for (const unsigned k : {0u, 1u})
@@ -177,17 +191,19 @@ std::optional<HalfPairs::Funnel> HalfPairs::funnel(const Inst& inst) const {
 }
 
 /// Shifts by less than 32 bits, and rotations.
-std::optional<HalfPairs::Form> HalfPairs::shifted(const Inst& a, const Inst& b) const {
+std::optional<HalfPairs::Form> HalfPairs::shifted(const Inst& a, const Inst& b) {
   Form form{.kind = Form::Shift, .lanes = a.lanes, .count = 1};
   const auto low = funnel(a), high = funnel(b);
-  if (low) std::ranges::copy(low->shifts, form.inner.begin());
-  if (high) std::ranges::copy(high->shifts, form.inner.begin() + 2);
+  for (const auto& half : {low, high})
+    if (half) form.inner.insert(form.inner.end(), half->shifts.begin(), half->shifts.end());
   if (low && high) {
     if (low->by != high->by || !are_same(low->left, high->right) || !are_same(low->right, high->left))
       return std::nullopt;
+    const HalfPair near{low->left, low->right}, far{low->right, low->left};
+    const bool is_far = !finds(near) && finds(far);
     form.kind = Form::Rotate;
-    form.of[0] = {low->left, low->right};
-    form.imm = low->by;
+    form.of[0] = is_far ? far : near;
+    form.imm = low->by + (is_far ? 32 : 0);
     return form;
   }
   if (high) {
@@ -210,15 +226,57 @@ std::optional<HalfPairs::Form> HalfPairs::shifted(const Inst& a, const Inst& b) 
   return std::nullopt;
 }
 
+/// To the right by 32 bits or more: high bits of a high half, whose low half is known.
+std::optional<HalfPairs::Form> HalfPairs::shifted_far(ValueId low) const {
+  const auto shift = shifted_by(low, Op::shr);
+  const ValueId high = shift ? shift->value : low;
+  const auto found = low_of_.find(one_of(high));
+  if (found == low_of_.end() || constant(high)) return std::nullopt;
+  // What is used instead of the value must not come after it.
+  const Inst *own = definition(low), *other = definition(found->second);
+  if (!own || !other || std::less<>()(own, other)) return std::nullopt;
+  return Form{.kind = Form::Shift,
+              .op = Op::shr,
+              .lanes = function_.values[low].lanes,
+              .count = 1,
+              .of = {HalfPair{found->second, high}},
+              .imm = 32 + (shift ? shift->by : 0)};
+}
+
+/// x ^ x >> 32, or by more, which leaves the high half as it is.
+std::optional<HalfPairs::Form> HalfPairs::merged_far(const Inst& low, ValueId high) const {
+  if (low.op != Op::or_ && low.op != Op::xor_) return std::nullopt;
+  for (const unsigned k : {0u, 1u}) {
+    const ValueId bits = function_.arg(low, k), own = function_.arg(low, 1 - k);
+    const auto shift = shifted_by(bits, Op::shr);
+    if (!are_same(shift ? shift->value : bits, high)) continue;
+    return Form{.kind = Form::Merge,
+                .op = low.op,
+                .lanes = low.lanes,
+                .count = 1,
+                .of = {HalfPair{own, high}},
+                .inner = {bits},
+                .imm = 32 + (shift ? shift->by : 0)};
+  }
+  return std::nullopt;
+}
+
 /// The low halves with their carry, and the sum of the high ones, of which one may be zero, and the carry.
 std::optional<HalfPairs::Form> HalfPairs::sum(const Inst& low, ValueId high) {
+  // The high half of a sum may itself be a sum with a carry, or the sum of the other two terms.
+  for (const unsigned deepest_sum : {2u, 1u})
+    if (auto form = sum(low, high, deepest_sum)) return form;
+  return std::nullopt;
+}
+
+std::optional<HalfPairs::Form> HalfPairs::sum(const Inst& low, ValueId high, unsigned deepest_sum) {
   std::array<ValueId, 2> terms{no_value, no_value};
-  unsigned count = 0, carries = 0, inner_count = 0;
-  std::array<ValueId, 4> inner{no_value, no_value, no_value, no_value};
+  unsigned count = 0, carries = 0;
+  Values inner;
   const auto add = [&](auto& self, ValueId value, unsigned depth) -> bool {
     if (are_same(value, low.result + 1)) return ++carries == 1;
-    const Inst* inst = depth < 2 ? as(value, Op::add) : nullptr;
-    if (inst && depth > 0) inner[inner_count++] = value;
+    const Inst* inst = depth < deepest_sum ? as(value, Op::add) : nullptr;
+    if (inst && depth > 0) inner.push_back(value);
     if (inst && self(self, function_.arg(*inst, 0), depth + 1) &&
         self(self, function_.arg(*inst, 1), depth + 1))
       return true;
@@ -248,6 +306,9 @@ std::optional<HalfPairs::Form> HalfPairs::difference(const Inst& low, ValueId hi
     inner = whole;
     if (is_borrow(other)) other = function_.arg(*first, 1);
     whole = function_.arg(*first, 0);
+  } else if (const Inst* negated = as(whole, Op::neg); negated && is_borrow(function_.arg(*negated, 0))) {
+    inner = whole;
+    whole = no_value;
   } else if (is_borrow(other)) {
     other = no_value;
   } else {
@@ -255,7 +316,7 @@ std::optional<HalfPairs::Form> HalfPairs::difference(const Inst& low, ValueId hi
   }
   const HalfPair x{function_.arg(low, 0), whole}, y{function_.arg(low, 1), other};
   Form form = of_pairs(Op::sub, low.lanes, x, y);
-  form.inner[0] = inner;
+  if (inner != no_value) form.inner.push_back(inner);
   return form;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,8 @@ class HalfPairs {
     steps_left_ = most_steps;
     forms_.clear();
     built_.clear();
+    concats_.clear();
+    low_of_.clear();
   }
   /// Finds the pairs of which a pair consists: halves of registers, or components of a load. False: it is put
   /// together in another way.
@@ -71,6 +74,7 @@ class HalfPairs {
 
  private:
   static constexpr unsigned most_steps = 4096, deepest = 200;
+  using Values = std::vector<ir::ValueId>;
   /// How a pair is made.
   struct Form {
     enum Kind : std::uint8_t {
@@ -82,14 +86,16 @@ class HalfPairs {
       Op,      ///< `op` on pairs, after `value` if that is a mask
       Shift,   ///< `op` of a pair, by `imm` bits
       Rotate,  ///< of a pair, to the left by `imm` bits
+      Merge,   ///< `op` of a pair and of the same one, shifted to the right by `imm` bits
     } kind;
     ir::Op op = ir::Op::constant;
     unsigned lanes = 0;
     unsigned count = 0;  ///< of pairs
-    HalfPair of[2]{};
+    std::array<HalfPair, 4> of{};
+    std::array<unsigned, 2> parts{1, 1};  ///< of how many pairs an operand of `op` consists, lane after lane
     ir::ValueId value = ir::no_value;
-    std::array<ir::ValueId, 4> inner{ir::no_value, ir::no_value, ir::no_value,
-                                     ir::no_value};  ///< dwords in between
+    Values inner{};                         ///< dwords in between
+    std::optional<std::uint64_t> factor{};  ///< of a product, behind its pairs
     ir::ValueId high = ir::no_value;
     ir::Type from = ir::Type::u32;
     std::uint64_t imm = 0;
@@ -108,12 +114,14 @@ class HalfPairs {
     const ir::Inst* inst = as(value, ir::Op::constant);
     return inst ? std::optional(static_cast<std::uint32_t>(inst->imm)) : std::nullopt;
   }
-  bool are_same(ir::ValueId a, ir::ValueId b) const { return uncast(a) == uncast(b); }
+  /// Of the values that consist of the same parts, one after the other, the first that was asked for.
+  ir::ValueId one_of(ir::ValueId value) const;
+  bool are_same(ir::ValueId a, ir::ValueId b) const { return one_of(a) == one_of(b); }
 
   template <class Whole>
   ir::ValueId build(HalfPair pair, const Form& form, NewBlock& out, std::uint32_t guest_ip, Whole whole);
   HalfPair uncast(HalfPair pair) const {
-    return {uncast(pair.first), pair.second == ir::no_value ? pair.second : uncast(pair.second)};
+    return {one_of(pair.first), pair.second == ir::no_value ? pair.second : one_of(pair.second)};
   }
   template <class Visit>
   void visit_computed(HalfPair pair, Visit visit, std::set<HalfPair>& seen);
@@ -125,12 +133,35 @@ class HalfPairs {
   std::optional<Form> moved(HalfPair pair, const ir::Inst& a, const ir::Inst& b) const;
   std::optional<Form> computed(HalfPair pair, const ir::Inst& a, const ir::Inst& b);
   std::optional<Form> widened(ir::ValueId low, ir::ValueId high) const;
-  std::optional<Form> shifted(const ir::Inst& a, const ir::Inst& b) const;
+  std::optional<Form> shifted(const ir::Inst& a, const ir::Inst& b);
+  std::optional<Form> shifted_far(ir::ValueId low) const;
+  std::optional<Form> merged_far(const ir::Inst& low, ir::ValueId high) const;
+  std::optional<Form> product(HalfPair pair) const;
   std::optional<Form> sum(const ir::Inst& low, ir::ValueId high);
+  std::optional<Form> sum(const ir::Inst& low, ir::ValueId high, unsigned deepest_sum);
   std::optional<Form> difference(const ir::Inst& low, ir::ValueId high);
   static Form of_pairs(ir::Op op, unsigned lanes, HalfPair first, HalfPair second) {
     return {.kind = Form::Op, .op = op, .lanes = lanes, .count = 2, .of = {first, second}};
   }
+
+  /// Lanes [first, first + lanes) of a value.
+  struct Lanes {
+    ir::ValueId value;
+    unsigned first, lanes;
+    ir::ValueId own = ir::no_value;  ///< a value that has these lanes and no others
+  };
+  /// A product of dwords, some lanes of it from `first` on, and the lanes of its operands.
+  struct Product {
+    const ir::Inst* inst;
+    unsigned first;
+    std::array<Lanes, 2> of;
+  };
+  std::optional<Lanes> origin(Lanes at) const;
+  bool are_same(const Lanes& a, const Lanes& b) const;
+  std::optional<Product> product_of(const Lanes& at, bool high, Values& passed) const;
+  unsigned lanes_of_one_op(ir::ValueId value, unsigned first) const;
+  ir::ValueId whole_of(std::span<const Lanes> parts) const;
+  std::vector<HalfPair> pairs_of(std::span<const Lanes> low, std::span<const Lanes> high) const;
 
   /// A value shifted by a constant.
   struct Shifted {
@@ -153,6 +184,8 @@ class HalfPairs {
   unsigned steps_left_ = most_steps, depth_ = 0;
   std::map<HalfPair, std::optional<Form>> forms_;
   std::map<HalfPair, ir::ValueId> built_;
+  std::map<ir::ValueId, ir::ValueId> low_of_;  ///< high halves that have been met with a low one
+  mutable std::map<std::pair<ir::ValueId, ir::ValueId>, ir::ValueId> concats_;
 };
 
 template <class Visit>
@@ -160,11 +193,10 @@ void HalfPairs::visit_computed(HalfPair pair, Visit visit, std::set<HalfPair>& s
   pair = uncast(pair);
   const auto form = form_of(pair);
   if (!form || !seen.insert(pair).second) return;
-  if (form->kind == Form::Op || form->kind == Form::Shift || form->kind == Form::Rotate) {
+  if (form->kind >= Form::Op) {
     visit(pair.first);
     if (pair.second != ir::no_value) visit(pair.second);
-    for (const ir::ValueId value : form->inner)
-      if (value != ir::no_value) visit(uncast(value));
+    for (const ir::ValueId value : form->inner) visit(uncast(value));
   }
   for (unsigned k = 0; k < form->count; ++k) visit_computed(form->of[k], visit, seen);
 }
@@ -217,6 +249,10 @@ ir::ValueId HalfPairs::build(HalfPair pair, const Form& form, NewBlock& out, std
       const ir::ValueId left = out.append(made(Op::shl), {value, left_by});
       return out.append(made(Op::or_), {left, out.append(made(Op::shr), {value, right_by})});
     }
+    case Form::Merge: {
+      const ir::ValueId value = operand(0), by = bits(form.imm);
+      return out.append(made(form.op), {value, out.append(made(Op::shr), {value, by})});
+    }
     case Form::Op:
       break;
   }
@@ -224,7 +260,15 @@ ir::ValueId HalfPairs::build(HalfPair pair, const Form& form, NewBlock& out, std
   inst.imm = form.imm;
   std::vector<ir::ValueId> args;
   if (form.value != ir::no_value) args.push_back(form.value);
-  for (unsigned k = 0; k < form.count; ++k) args.push_back(operand(k));
+  for (unsigned k = 0, at = 0; at < form.count; at += form.parts[k++]) {
+    ir::ValueId arg = operand(at);
+    if (form.parts[k] == 2) {
+      const ir::ValueId rest = operand(at + 1);
+      arg = out.append(made(Op::concat), {arg, rest});
+    }
+    args.push_back(arg);
+  }
+  if (form.factor) args.push_back(bits(*form.factor));
   return out.append(inst, args);
 }
 

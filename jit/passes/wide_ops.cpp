@@ -85,6 +85,9 @@ class WideOps {
       for (const Inst* root : roots) visit_computed(*root, [&](ValueId value) { computed[value] = true; });
       for (const Inst* inst : live) {
         bool is_computed = inst->op == Op::bitcast;
+        // Parts are needed as dwords if something needs them, which comes later and has been seen.
+        if ((inst->op == Op::slice || inst->op == Op::concat) && !is_mask(inst->type))
+          is_computed = !as_dword[inst->result];
         for (unsigned k = 0; k < inst->result_count; ++k) is_computed |= computed[inst->result + k];
         if (!is_computed)
           for (const ValueId arg : used_as_dwords(*inst)) as_dword[pairs_.uncast(arg)] = true;

@@ -112,7 +112,14 @@ class PairProgram : ProgramText {
   Pair formula(unsigned levels) {
     if (levels == 0) return leaf();
     const Pair a = formula(levels - 1);
-    switch (below(9)) {
+    switch (below(13)) {
+      case 9:
+      case 10:
+        return product(a, below(2) == 0 ? leaf() : formula(levels - 1));
+      case 11:
+        return shifted_far(a);
+      case 12:
+        return negated(a);
       case 0:
       case 1:
         return carried("addc", "add", a, formula(levels - 1));
@@ -144,6 +151,65 @@ class PairProgram : ProgramText {
     line("{}, {} = {}.u32x{} {}, {}", result, carry, low, lanes_, a.low, b.low);
     if (below(2) == 0) return {result, op(step, op(step, a.high, b.high), carry)};
     return {result, op(step, op(step, a.high, carry), b.high)};
+  }
+  /// The product of the low halves; to its high half, those of a low and a high one each are added.
+  Pair product(const Pair& a, const Pair& b) {
+    const unsigned parts = lanes_ == 16 && below(3) != 0 ? 2 : 1, lanes = lanes_ / parts;
+    // Products have eight lanes each, as the guest's have.
+    std::array<std::string, 4> joined;
+    for (unsigned part = 0; part < parts; ++part) {
+      const auto part_of = [&](const std::string& value) {
+        return parts == 1 ? value : define("slice.u32x{} {}, {}", lanes, value, part * lanes);
+      };
+      const std::string low = part_of(a.low), other = part_of(b.low);
+      std::array<std::string, 4> results{new_value(), new_value(), "", ""};
+      line("{}, {} = mul_wide.u32x{} {}, {}", results[0], results[1], lanes, low, other);
+      results[2] = low_product(lanes, low, part_of(b.high));
+      results[3] = low_product(lanes, part_of(a.high), other);
+      for (unsigned k = 0; k < 4; ++k)
+        joined[k] = part == 0 ? results[k] : define("concat.u32x{} {}, {}", lanes_, joined[k], results[k]);
+    }
+    const bool is_wide = below(4) != 0;  // else the other factor has 32 bits, and the product is another one
+    std::string high = op("add", joined[1], joined[2]);
+    if (is_wide) high = below(2) == 0 ? op("add", high, joined[3]) : op("add", joined[3], high);
+    return {joined[0], high};
+  }
+  std::string low_product(unsigned lanes, const std::string& a, const std::string& b) {
+    if (below(3) == 0) return define("mul.u32x{} {}, {}", lanes, a, b);
+    const bool is_signed = below(2) == 0;
+    const std::string low = new_value(), high = new_value();
+    if (!is_signed) {
+      line("{}, {} = mul_wide.u32x{} {}, {}", low, high, lanes, b, a);
+      return low;
+    }
+    const std::string x = define("bitcast.s32.u32x{} {}", lanes, a);
+    const std::string y = define("bitcast.s32.u32x{} {}", lanes, b);
+    line("{}, {} = mul_wide.s32x{} {}, {}", low, high, lanes, x, y);
+    return define("bitcast.u32.s32x{} {}", lanes, low);
+  }
+  /// By 32 bits or more.
+  Pair shifted_far(const Pair& a) {
+    const unsigned by = 1 + below(31);
+    const auto shift = [&](std::string_view name, const std::string& value, unsigned count) {
+      return define("{}.u32x{} {}, {}", name, lanes_, value, constant(count));
+    };
+    switch (below(3)) {
+      case 0:
+        return {op(below(2) == 0 ? "xor" : "or", a.low, below(3) == 0 ? a.high : shift("shr", a.high, by)),
+                a.high};
+      case 1:
+        return {below(3) == 0 ? a.high : shift("shr", a.high, by), constant(0)};
+      default: {
+        const std::string low = op("or", shift("shl", a.high, by), shift("shr", a.low, 32 - by));
+        const std::string high = op("or", shift("shl", a.low, by), shift("shr", a.high, 32 - by));
+        return {low, high};
+      }
+    }
+  }
+  Pair negated(const Pair& a) {
+    const std::string result = new_value(), borrow = new_value();
+    line("{}, {} = subb.u32x{} {}, {}", result, borrow, lanes_, constant(0), a.low);
+    return {result, op("sub", op("neg", borrow), a.high)};
   }
   Pair shifted(const Pair& a) {
     const unsigned by = 1 + below(31);

@@ -39,6 +39,45 @@ void mul64(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
   c.a.vpaddq(to, to, t);
 }
 
+/// The factor, if it is a constant that is the same in all lanes.
+std::optional<std::uint64_t> constant_factor(Compiler& c, ir::ValueId value, unsigned chunk) {
+  const codegen::ConstantPool::Entry* entry = c.v.constant(value, chunk);
+  if (!entry) return std::nullopt;
+  std::uint64_t factor = 0;
+  std::memcpy(&factor, entry->data(), sizeof factor);
+  return *entry == codegen::ConstantPool::splat(factor, sizeof factor) ? std::optional(factor) : std::nullopt;
+}
+
+/// The same with a constant, whose halves are in memory.
+void mul64(Compiler& c, x86::Ymm to, x86::Ymm a, std::uint64_t factor) {
+  const x86::Ymm t = c.v.scratch(), u = c.v.scratch();
+  const std::uint64_t low = factor & 0xffffffff, high = factor >> 32;
+  c.a.vpsrlq(t, a, 32);
+  c.a.vpmuludq(t, t, c.splat(low, 8));
+  if (high != 0) {
+    c.a.vpmuludq(u, a, c.splat(high, 8));
+    c.a.vpaddq(t, t, u);
+  }
+  c.a.vpsllq(t, t, 32);
+  c.a.vpmuludq(to, a, c.splat(low, 8));
+  c.a.vpaddq(to, to, t);
+}
+
+void mul_qwords(Compiler& c, const CodeInst& inst) {
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    const auto of_first = constant_factor(c, inst.args[0], chunk);
+    const auto factor = of_first ? of_first : constant_factor(c, inst.args[1], chunk);
+    const x86::Ymm a = c.v.use(inst.args[of_first ? 1 : 0], chunk);
+    if (factor) {
+      mul64(c, c.v.define(inst.result, chunk), a, *factor);
+    } else {
+      const x86::Ymm b = c.v.use(inst.args[1], chunk);
+      mul64(c, c.v.define(inst.result, chunk), a, b);
+    }
+    c.regs.unpin();
+  }
+}
+
 /// Where both operands are used later, lea gives the sum a register of its own without a copy.
 void scalar_add(Compiler& c, const CodeInst& inst) {
   const x86::Gp a = c.g.use(inst.args[0]);
@@ -157,12 +196,7 @@ void emit_mul(Compiler& c, const CodeInst& inst) {
     case 4:
       return commutative2(c, inst, I::kIdVpmulld);
     case 8:
-      for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-        x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
-        mul64(c, c.v.define(inst.result, chunk), a, b);
-        c.regs.unpin();
-      }
-      return;
+      return mul_qwords(c, inst);
     default:
       throw codegen::EngineBug("a product of bytes should have been widened");
   }
