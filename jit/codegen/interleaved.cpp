@@ -136,19 +136,18 @@ class Interleaved {
   /// Whether the op treats all elements of that many bytes alike, or the dwords around smaller ones.
   static bool is_alike(const CodeInst& inst, unsigned element) {
     const unsigned size = ir::size_of(inst.type);
-    const auto is_element = [&](unsigned bytes) { return bytes == element; };
-    const auto fits = [&](unsigned bytes) { return is_element(bytes) || (element == 4 && bytes < 4); };
+    const auto fits = [&](unsigned bytes) { return bytes == element || (element == 4 && bytes < 4); };
     if (inst.result_count != 1 || inst.mask != ir::no_value || inst.args.size() > ir::max_pure_operands ||
         !ir::is_pure(inst.op) || ir::is_mask(inst.type) || !fits(size) ||
         inst.lanes * size % (element * row) != 0)
       return false;
     switch (inst.op) {
       case Op::slice:
-        return is_element(size) && inst.imm % row == 0;
+        return size == element && inst.imm % row == 0;
       case Op::concat:
-        return is_element(size);
+        return size == element;
       case Op::convert:
-        return is_element(ir::size_of(inst.from)) && is_element(size);
+        return ir::size_of(inst.from) == element && size == element;
       case Op::recast:  // elements of dwords
         return fits(ir::size_of(inst.from));
       default:

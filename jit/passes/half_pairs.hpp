@@ -37,13 +37,15 @@ class HalfPairs {
             const SameValues& same)
       : function_(function), definitions_(definitions), same_(same) {}
 
-  /// For another block.
-  void clear() {
+  /// For another block, whose definitions are known.
+  void begin(const ir::Block& block) {
     steps_left_ = most_steps;
     forms_.clear();
     built_.clear();
     concats_.clear();
     low_of_.clear();
+    for (const ir::Inst& inst : block.insts)
+      if (inst.op == ir::Op::concat && !ir::is_mask(inst.type)) one_of(inst.result);
   }
   /// Finds the pairs of which a pair consists: halves of registers, or components of a load. False: it is put
   /// together in another way.
@@ -114,7 +116,7 @@ class HalfPairs {
     const ir::Inst* inst = as(value, ir::Op::constant);
     return inst ? std::optional(static_cast<std::uint32_t>(inst->imm)) : std::nullopt;
   }
-  /// Of the values that consist of the same parts, one after the other, the first that was asked for.
+  /// Of the values that consist of the same parts, one after the other, the first one.
   ir::ValueId one_of(ir::ValueId value) const;
   bool are_same(ir::ValueId a, ir::ValueId b) const { return one_of(a) == one_of(b); }
 

@@ -39,7 +39,7 @@ class WideOps {
   void run(Block& block) {
     for (const Inst& inst : block.insts)
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = &inst;
-    pairs_.clear();
+    pairs_.begin(block);
     reject(block);
     for (const Inst& inst : block.insts) count(inst);
     out_.clear();
