@@ -120,7 +120,7 @@ class Fuser {
       const ValueId word =
           append(Op::and_, ir::Type::u32, {b, append(Op::constant, ir::Type::u32, {}, 0xffff)});
       const ValueId more = append(Op::and_, ir::Type::u32, {is_negative, word});
-      append(Op::bitcast, ir::Type::u32, {product});
+      append(Op::bitcast, ir::Type::u32, {product});  // both results need adjacent ids, high another one
       insts.back().result = low;
       append(Op::sub, ir::Type::u32, {product + 1, more});
       insts.back().result = high;

@@ -1,6 +1,7 @@
 #pragma once
 // Pairs of dwords that are the halves of 64 bits, and the ops on both halves that are one op on 64 bits: what
-// compilers make of 64-bit integers for hardware that computes on dwords only.
+// compilers make of 64-bit integers for hardware that computes on dwords only. half_products.cpp finds
+// products.
 #include <algorithm>
 #include <array>
 #include <map>
