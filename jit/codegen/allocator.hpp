@@ -154,6 +154,7 @@ class Masks {
   bool take_from_whole(ir::ValueId mask, unsigned width, unsigned chunk, bool signs);
   bool take_from_wider(ir::ValueId mask, unsigned width, unsigned chunk);
   bool take_from_narrower(ir::ValueId mask, unsigned width, unsigned chunk);
+  bool has_lanes(ir::ValueId mask, unsigned width, unsigned chunk, bool signs);
   bool begins_pair(ir::ValueId mask, unsigned width, unsigned chunk);
   void bind_lanes(ir::ValueId mask, unsigned width, unsigned chunk, unsigned reg);
   unsigned take();

@@ -254,10 +254,15 @@ bool Masks::take_from_narrower(ValueId mask, unsigned width, unsigned chunk) {
   return true;
 }
 
+/// Whether there are lanes, or now are, without the bits; with `signs`, of which the signs suffice.
+bool Masks::has_lanes(ValueId mask, unsigned width, unsigned chunk, bool signs) {
+  return place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, signs) ||
+         take_from_wider(mask, width, chunk) || take_from_narrower(mask, width, chunk);
+}
+
 unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   Value& v = all_.values_[mask];
-  if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, false) ||
-      take_from_wider(mask, width, chunk) || take_from_narrower(mask, width, chunk)) {
+  if (has_lanes(mask, width, chunk, false)) {
     const unsigned known = known_lanes(mask, width, chunk);
     // In place, as registers may be few; a copy in the frame keeps its content.
     if ((v.signs_only & width) != 0) all_.moves_.complete_signs(known, width);
@@ -289,15 +294,13 @@ bool Masks::begins_pair(ValueId mask, unsigned width, unsigned chunk) {
 }
 
 unsigned Masks::signs(ValueId mask, unsigned width, unsigned chunk) {
-  if (place(mask, width, chunk).somewhere() || take_from_whole(mask, width, chunk, true) ||
-      take_from_wider(mask, width, chunk) || take_from_narrower(mask, width, chunk))
-    return known_lanes(mask, width, chunk);
+  if (has_lanes(mask, width, chunk, true)) return known_lanes(mask, width, chunk);
   Value& v = all_.values_[mask];
   // All chunks of a width are whole, or all have only signs.
-  bool has_lanes = false;
+  bool has_whole = false;
   for (unsigned c = 0; c * all_.target_.lanes_per_vector(width) < all_.values_.info(mask).lanes; ++c)
-    has_lanes |= place(mask, width, c).somewhere() && (v.signs_only & width) == 0;
-  if (width < 4 || has_lanes) return lanes_from_bits(mask, width, chunk);
+    has_whole |= place(mask, width, c).somewhere() && (v.signs_only & width) == 0;
+  if (width < 4 || has_whole) return lanes_from_bits(mask, width, chunk);
   const bool both = begins_pair(mask, width, chunk);
   const unsigned from = bits(mask), first = all_.vectors.scratch();
   const unsigned second = both ? all_.vectors.scratch() : first;

@@ -4,6 +4,7 @@
 // as they put pixels together. A read of the whole would wait until all pieces have left the store buffer.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 
 #include "jit/passes/granule_table.hpp"

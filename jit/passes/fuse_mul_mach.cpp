@@ -4,10 +4,7 @@
 // their values differ as soon as values are forwarded. Where mul takes a as a signed number and mach as an
 // unsigned one, as with constants whose highest bit is set, the low half is that of the product, too.
 #include <algorithm>
-#include <initializer_list>
-#include <iterator>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "jit/passes/passes.hpp"
@@ -34,7 +31,7 @@ class Fuser {
       for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = clock_;
       if (inst.op == Op::mach) {
         const auto product = fused(inst);
-        if (product && *product != inst.type) to_be_corrected_.push_back(&inst - block.insts.data());
+        if (product && *product != inst.type) to_be_corrected_.push_back(inst.result);
         if (product) {
           inst.op = Op::mul_wide;
           inst.arg_count = 2;
@@ -88,45 +85,46 @@ class Fuser {
   /// High halves of unsigned products that a signed one has begun: less the low word of b where a is
   /// negative.
   void correct(ir::Block& block) {
-    std::pmr::vector<Inst> insts(block.insts.get_allocator());
+    NewBlock out(function_);
     auto next = to_be_corrected_.begin();
-    for (std::ptrdiff_t i = 0; i < std::ssize(block.insts); ++i) {
-      Inst inst = block.insts[static_cast<std::size_t>(i)];
-      if (next == to_be_corrected_.end() || *next != i) {
-        insts.push_back(inst);
+    for (const Inst& inst : block.insts) {
+      if (next == to_be_corrected_.end() || inst.result_count == 0 || inst.result != *next) {
+        out.keep(inst);
         continue;
       }
       ++next;
-      const auto append = [&](Op op, ir::Type type, std::initializer_list<ValueId> args,
-                              std::uint64_t imm = 0, ir::Type from = ir::Type::u32) {
-        Inst made = make_op(op, type, inst.lanes, inst.guest_ip);
-        made.imm = imm;
-        made.from = from;
-        function_.set_args(made, std::span(args.begin(), args.size()));
-        made.result = function_.add_value(type, inst.lanes);
-        insts.push_back(made);
-        return made.result;
-      };
-      const ValueId high = inst.result + 1, a = function_.arg(inst, 0), b = function_.arg(inst, 1);
-      const ValueId product = function_.add_value(inst.type, inst.lanes);
-      function_.add_value(inst.type, inst.lanes);
-      const ValueId low = inst.result;
-      inst.result = product;
-      insts.push_back(inst);
-      const ValueId number = append(Op::bitcast, ir::Type::s32, {a});
-      const ValueId sign =
-          append(Op::asr, ir::Type::s32, {number, append(Op::constant, ir::Type::s32, {}, 31)});
-      const ValueId is_negative = append(Op::bitcast, ir::Type::u32, {sign}, 0, ir::Type::s32);
-      const ValueId word =
-          append(Op::and_, ir::Type::u32, {b, append(Op::constant, ir::Type::u32, {}, 0xffff)});
-      const ValueId more = append(Op::and_, ir::Type::u32, {is_negative, word});
-      append(Op::bitcast, ir::Type::u32, {product});  // both results need adjacent ids, high another one
-      insts.back().result = low;
-      append(Op::sub, ir::Type::u32, {product + 1, more});
-      insts.back().result = high;
+      correct(inst, out);
     }
-    block.insts = std::move(insts);
+    out.replace(block);
     to_be_corrected_.clear();
+  }
+  void correct(const Inst& inst, NewBlock& out) {
+    using ir::Type;
+    const auto op = [&](Op what, Type type, ValueId x, ValueId y) {
+      return out.append(make_op(what, type, inst.lanes, inst.guest_ip), {x, y});
+    };
+    const auto constant = [&](Type type, std::uint64_t bits) {
+      return out.constant(type, inst.lanes, bits, inst.guest_ip);
+    };
+    const auto cast = [&](Type type, ValueId value) {
+      return out.converted(Op::bitcast, type, value, inst.guest_ip);
+    };
+    // Its results need adjacent ids, but high gets another one.
+    Inst product = inst;
+    product.result = function_.add_value(inst.type, inst.lanes);
+    const ValueId high = function_.add_value(inst.type, inst.lanes);
+    out.keep(product);
+    const ValueId number = cast(Type::s32, function_.arg(inst, 0));
+    const ValueId sign = op(Op::asr, Type::s32, number, constant(Type::s32, 31));
+    const ValueId is_negative = cast(Type::u32, sign);
+    const ValueId word = op(Op::and_, Type::u32, function_.arg(inst, 1), constant(Type::u32, 0xffff));
+    const ValueId more = op(Op::and_, Type::u32, is_negative, word);
+    Inst copy = make_op(Op::bitcast, Type::u32, inst.lanes, inst.guest_ip);
+    copy.from = Type::u32;
+    out.append(copy, {product.result});
+    out.let_last_define(inst.result);
+    op(Op::sub, Type::u32, high, more);
+    out.let_last_define(inst.result + 1);
   }
 
   /// The product whose result `k` the value is, directly or through the register to which it was written.
@@ -198,7 +196,7 @@ class Fuser {
   std::vector<Time> definitions_;  // of each value
   WriteTimes writes_;
   Time clock_ = 0, begin_ = 0, mask_set_ = 0;
-  std::vector<std::ptrdiff_t> to_be_corrected_;  // in the block
+  std::vector<ValueId> to_be_corrected_;  // low halves of products of the block
 };
 
 }  // namespace

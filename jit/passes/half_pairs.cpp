@@ -38,11 +38,11 @@ void HalfPairs::add_leaves(HalfPair pair, std::vector<HalfPair>& leaves, std::se
   if (!seen.insert(pair).second) return;
   const Form form = *form_of(pair);
   if (form.kind == Form::Leaf) leaves.push_back(pair);
-  for (unsigned k = 0; k < form.count; ++k) add_leaves(uncast(form.of[k]), leaves, seen);
+  for (unsigned k = 0; k < form.count; ++k) add_leaves(one_of(form.of[k]), leaves, seen);
 }
 
 std::optional<HalfPairs::Form> HalfPairs::form_of(HalfPair pair) {
-  pair = uncast(pair);
+  pair = one_of(pair);
   if (const auto found = forms_.find(pair); found != forms_.end()) return found->second;
   if (steps_left_ == 0 || depth_ == deepest) return std::nullopt;
   --steps_left_;

@@ -53,7 +53,7 @@ class HalfPairs {
   bool find(HalfPair pair, std::vector<HalfPair>& leaves) {
     std::set<HalfPair> seen;
     if (!finds(pair)) return false;
-    add_leaves(uncast(pair), leaves, seen);
+    add_leaves(one_of(pair), leaves, seen);
     return true;
   }
   /// The 64 bits of a pair that find() finds, appended to `out`; `whole` has those of the leaves.
@@ -123,7 +123,7 @@ class HalfPairs {
 
   template <class Whole>
   ir::ValueId build(HalfPair pair, const Form& form, NewBlock& out, std::uint32_t guest_ip, Whole whole);
-  HalfPair uncast(HalfPair pair) const {
+  HalfPair one_of(HalfPair pair) const {
     return {one_of(pair.first), pair.second == ir::no_value ? pair.second : one_of(pair.second)};
   }
   template <class Visit>
@@ -193,7 +193,7 @@ class HalfPairs {
 
 template <class Visit>
 void HalfPairs::visit_computed(HalfPair pair, Visit visit, std::set<HalfPair>& seen) {
-  pair = uncast(pair);
+  pair = one_of(pair);
   const auto form = form_of(pair);
   if (!form || !seen.insert(pair).second) return;
   if (form->kind >= Form::Op) {
@@ -206,7 +206,7 @@ void HalfPairs::visit_computed(HalfPair pair, Visit visit, std::set<HalfPair>& s
 
 template <class Whole>
 ir::ValueId HalfPairs::build(HalfPair pair, NewBlock& out, std::uint32_t guest_ip, Whole whole) {
-  pair = uncast(pair);
+  pair = one_of(pair);
   if (const auto found = built_.find(pair); found != built_.end()) return found->second;
   const ir::ValueId value = build(pair, *form_of(pair), out, guest_ip, whole);
   built_.emplace(pair, value);

@@ -1,5 +1,6 @@
 // Addition, multiplication and what is built from them, integers and floats.
 #include <array>
+#include <cstring>
 #include <optional>
 
 #include "jit/avx2/emit/emit.hpp"

@@ -168,6 +168,9 @@ class LaneSite : public MemorySite {
   /// From components in registers of their own to memory order, and back. t, u, v, w change.
   void to_memory_order(const Parts& parts) const;
   void to_components(const Parts& parts) const;
+  /// Interleaves two components in each 128-bit half: t = x0 y0 x1 y1 | x4 y4 x5 y5 and u = the pairs between
+  /// them; of qwords t = x0 y0 | x2 y2 and u = x1 y1 | x3 y3.
+  void unpack(x86::Ymm x, x86::Ymm y) const;
 
   bool side_by_side_components() const { return side_by_side_; }
   /// Known runs of single dwords up to this stride are blended from vectors that hold some of them each.

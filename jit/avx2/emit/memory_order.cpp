@@ -63,7 +63,7 @@ x86::Mem LaneSite::of_row(const CheckedAddress& memory, unsigned row, unsigned o
 
 void LaneSite::to_memory_order(const Parts& parts) const {
   auto& a = c_.a;
-  if (parts.count == components() && components() == 4) {
+  if (components() == 4) {
     const auto& [x, y, z, last] = parts.of;
     a.vunpcklps(t, x, y);
     a.vunpckhps(u, x, y);
@@ -84,21 +84,26 @@ void LaneSite::to_memory_order(const Parts& parts) const {
   }
   for (unsigned i = 0; i < parts.count; i += 2) {
     const x86::Ymm x = parts.of[i], y = parts.of[i + 1];
-    if (element() == 4) {
-      a.vunpcklps(t, x, y);
-      a.vunpckhps(u, x, y);
-    } else {
-      a.vunpcklpd(t, x, y);
-      a.vunpckhpd(u, x, y);
-    }
+    unpack(x, y);
     a.vperm2f128(x, t, u, 0x20);
     a.vperm2f128(y, t, u, 0x31);
   }
 }
 
+void LaneSite::unpack(x86::Ymm x, x86::Ymm y) const {
+  auto& a = c_.a;
+  if (element() == 8) {
+    a.vunpcklpd(t, x, y);
+    a.vunpckhpd(u, x, y);
+  } else {
+    a.vunpcklps(t, x, y);
+    a.vunpckhps(u, x, y);
+  }
+}
+
 void LaneSite::to_components(const Parts& parts) const {
   auto& a = c_.a;
-  if (parts.count == components() && components() == 4) {
+  if (components() == 4) {
     const auto& [x, y, z, last] = parts.of;
     a.vperm2f128(t, x, z, 0x20);  // lanes 0 and 4
     a.vperm2f128(u, x, z, 0x31);

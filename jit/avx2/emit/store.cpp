@@ -220,18 +220,10 @@ class StoreSite : public LaneSite {
     a.vperm2f128(v, t, u, 0x20);
     a.vperm2f128(u, t, u, 0x31);
   }
-  /// The same in each 128-bit half: t = x0 y0 ... | x4 y4 ... and u = the pairs between them; of qwords t =
-  /// x0 y0 | x2 y2 and u = x1 y1 | x3 y3.
+  /// unpack() of row `row`; of qwords, half of it.
   void unpack_pairs(unsigned row, unsigned half) const {
-    auto& a = c_.a;
     const unsigned i = row * (element() / 4) + half;
-    if (element() == 8) {
-      a.vunpcklpd(t, from(0, i), from(1, i));
-      a.vunpckhpd(u, from(0, i), from(1, i));
-    } else {
-      a.vunpcklps(t, from(0, i), from(1, i));
-      a.vunpckhps(u, from(0, i), from(1, i));
-    }
+    unpack(from(0, i), from(1, i));
   }
 
   // ---- Lanes that are not adjacent: adjacent elements of a lane take one move or two
