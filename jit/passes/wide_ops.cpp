@@ -67,23 +67,11 @@ class WideOps {
   /// Rejects ops on pairs for which dwords would be computed that are needed as dwords, too.
   void reject(const Block& block) {
     rejected_.clear();
-    const std::vector<const Inst*> live = live_in(block);
-    std::vector<const Inst*> roots;
-    for (const Inst* inst : live) {
-      const auto pairs = pairs_of(*inst);
-      if (pairs.empty()) continue;
-      parts_.clear();
-      const bool found =
-          std::ranges::all_of(pairs, [&](const HalfPair& pair) { return pairs_.find(pair, parts_); });
-      if (found)
-        roots.push_back(inst);
-      else
-        rejected_.insert(inst->first_arg);
-    }
-    for (bool changed = !roots.empty(); changed;) {
+    for (bool changed = true; changed;) {
+      find_live(block);
       std::vector<bool> computed(function_.values.size()), as_dword(function_.values.size());
-      for (const Inst* root : roots) visit_computed(*root, [&](ValueId value) { computed[value] = true; });
-      for (const Inst* inst : live) {
+      for (const Inst* root : roots_) visit_computed(*root, [&](ValueId value) { computed[value] = true; });
+      for (const Inst* inst : live_) {
         bool is_computed = inst->op == Op::bitcast;
         // Parts are needed as dwords if something needs them, which comes later and has been seen.
         if ((inst->op == Op::slice || inst->op == Op::concat) && !is_mask(inst->type))
@@ -92,26 +80,49 @@ class WideOps {
         if (!is_computed)
           for (const ValueId arg : used_as_dwords(*inst)) as_dword[pairs_.uncast(arg)] = true;
       }
-      changed = std::erase_if(roots, [&](const Inst* root) {
-                  bool is_good = true;
-                  visit_computed(*root, [&](ValueId value) { is_good &= !as_dword[value]; });
-                  if (!is_good) rejected_.insert(root->first_arg);
-                  return !is_good;
-                }) != 0;
+      const auto is_bad = [&](const Inst* root) {
+        bool is_good = true;
+        visit_computed(*root, [&](ValueId value) { is_good &= !as_dword[value]; });
+        if (!is_good) rejected_.insert(root->first_arg);
+        return !is_good;
+      };
+      changed = std::ranges::count_if(roots_, is_bad) != 0;
     }
   }
-  /// What is needed although registers are only written for later: the last one first.
-  std::vector<const Inst*> live_in(const Block& block) const {
-    std::vector<bool> needed(function_.values.size());
-    std::vector<const Inst*> live;
+  /// What is needed although registers are only written for later, the last one first, and which of it uses
+  /// pairs: a comparison needs these, not the masks of which it was put together. Of the writes of a flag the
+  /// last one counts, be it under a mask.
+  void find_live(const Block& block) {
+    live_.clear();
+    roots_.clear();
+    std::vector<bool> needed(function_.values.size()), flags(function_.flag_bits);
     for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst) {
       bool is_live = !is_pure(inst->op) && inst->op != Op::reg_write;
+      if (inst->op == Op::flag_write) {
+        const auto begin = flags.begin() + static_cast<std::ptrdiff_t>(inst->imm), end = begin + inst->lanes;
+        is_live = std::find(begin, end, false) != end;
+        std::fill(begin, end, true);
+      }
       for (unsigned k = 0; k < inst->result_count; ++k) is_live |= needed[inst->result + k];
       if (!is_live) continue;
-      live.push_back(&*inst);
-      for (const ValueId arg : function_.args(*inst)) needed[arg] = true;
+      live_.push_back(&*inst);
+      const auto pairs = pairs_of(*inst);
+      parts_.clear();
+      const bool is_root = !pairs.empty() && std::ranges::all_of(pairs, [&](const HalfPair& pair) {
+        return pairs_.find(pair, parts_);
+      });
+      if (is_root)
+        roots_.push_back(&*inst);
+      else if (!pairs.empty())
+        rejected_.insert(inst->first_arg);
+      if (is_root && is_mask(inst->type)) {
+        for (const auto& [low, high] : pairs)
+          for (const ValueId half : {low, high})
+            if (half != no_value) needed[half] = true;
+      } else {
+        for (const ValueId arg : function_.args(*inst)) needed[arg] = true;
+      }
     }
-    return live;
   }
   template <class Visit>
   void visit_computed(const Inst& inst, Visit visit) {
@@ -288,6 +299,7 @@ class WideOps {
   HalfPairs pairs_;
   std::vector<Inst> pending_;  ///< reads of halves, behind which the register has not been written
   std::vector<HalfPair> parts_;
+  std::vector<const Inst*> live_, roots_;
   std::set<std::uint32_t> rejected_;  ///< first_arg of instructions whose operands stay dwords
   SameValues same_;
   NewBlock out_;
