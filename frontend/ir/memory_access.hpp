@@ -86,6 +86,8 @@ struct MemoryAccess {
   bool is_global() const { return space != MemSpace::Slm && space != MemSpace::Scratch; }
   /// Whether addresses are distances from a base.
   bool is_based() const { return info(space).surface == SurfaceBy::Base; }
+  /// Whether the access is done, or has no effect, whatever the addresses are.
+  bool never_faults() const { return info(space).bounded_reads && !surface_is_operand; }
   /// Whether the sum of an address and the offset, 64 bits wide in that case, wraps around.
   bool wraps_around() const { return is_based() || info(space).address == Type::u64; }
   /// Index of the operand that holds the addresses.

@@ -111,7 +111,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
                          : codegen::BeyondCaches()),
       alike_bits_(optimisations[Optimisation::apart] ? AlikeBits(f) : AlikeBits()),
       uncleared_loads_(optimisations[Optimisation::uncleared_loads] ? UnclearedLoads(f) : UnclearedLoads()),
-      scheduler_(f, h.target),
+      scheduler_(f, liveness, h.target),
       code_(f, liveness, runs,
             {.outer_masks = &outer_masks,
              .scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,

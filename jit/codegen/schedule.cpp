@@ -2,9 +2,10 @@
 #include "jit/codegen/schedule.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <numeric>
+
+#include "jit/passes/latency.hpp"
 
 namespace eum::jit::codegen {
 namespace {
@@ -12,20 +13,6 @@ namespace {
 using ir::no_value;
 using ir::Op;
 using ir::ValueId;
-
-bool may_move(const CodeInst& inst) {
-  if (ir::may_leave(inst.op)) return false;
-  switch (inst.op) {
-    case Op::reg_read:
-    case Op::reg_write:
-    case Op::flag_read:
-    case Op::flag_write:
-    case Op::mask_get:
-      return true;
-    default:
-      return ir::info(inst.op).effect == ir::Effect::Pure;
-  }
-}
 
 /// Values that computations may share and still count as separate: uniform numbers, masks, what is in memory
 /// anyway, and vectors that combine several of their values.
@@ -38,125 +25,81 @@ bool is_common(const CodeInst& inst) {
     case Op::reg_read:
     case Op::slice:
     case Op::concat:
+    case Op::load:
+    case Op::store:
       return true;
     default:
       return inst.lanes == 1;
   }
 }
 
+/// With fewer moves saved, it does not matter.
+std::size_t least_saved(std::span<const CodeInst> insts) {
+  constexpr std::size_t instructions_a_move = 16;
+  return std::max<std::size_t>(insts.size() / instructions_a_move, 1);
+}
+
+/// Of a load or store of the frame, which overlaps with others.
+constexpr double cycles_a_move = 0.5;
+
 }  // namespace
 
-Scheduler::Scheduler(const ir::Function& function, const Target& target)
-    : target_(target),
-      used_behind_(function.values.size()),
+Scheduler::Scheduler(const ir::Function& function, const Liveness& liveness, const Target& target)
+    : function_(function),
+      moves_accesses_(!liveness.exact()),
+      target_(target),
+      estimate_(function, target),
       definitions_(function.values.size()),
-      next_uses_(function.values.size()),
-      slots_(function.file_bytes / target.vector_bytes + 2) {
-  registers_.resize(function.values.size());
-  const int shift = std::countr_zero(target.vector_bytes);
-  std::ranges::transform(function.values, registers_.begin(), [&](const ir::ValueInfo& value) {
-    const unsigned bytes = value.lanes == 1 ? 0 : value.lanes * ir::size_of(value.type);  // 0 for masks
-    return static_cast<std::uint8_t>((bytes + target.vector_bytes - 1) >> shift);
-  });
+      slots_(function.file_bytes / target.vector_bytes + 1 + specials) {}
+
+bool Scheduler::may_move(const CodeInst& inst) const {
+  switch (inst.op) {
+    case Op::reg_read:
+    case Op::reg_write:
+    case Op::flag_read:
+    case Op::flag_write:
+    case Op::mask_get:
+      return true;
+    default:
+      return ir::is_pure(inst.op) || is_moving_access(inst);
+  }
+}
+
+/// Faults would tell in which order accesses are done.
+bool Scheduler::is_moving_access(const CodeInst& inst) const {
+  return moves_accesses_ && (inst.op == Op::load || inst.op == Op::store) &&
+         function_.access(inst).never_faults();
 }
 
 void Scheduler::run(std::span<CodeInst> insts) {
   // A branch is emitted together with the masks before it.
   std::size_t end = insts.size();
   while (end > 0 && (ir::is_mask(insts[end - 1].type) || !may_move(insts[end - 1]))) --end;
-  ++block_;
-  note_uses(insts.subspan(end));
+  estimate_.begin_block();
+  estimate_.note_uses(insts.subspan(end));
   while (end > 0) {
     std::size_t begin = end;
     while (begin > 0 && may_move(insts[begin - 1])) --begin;
     order(insts.subspan(begin, end - begin));
     while (begin > 0 && !may_move(insts[begin - 1])) --begin;
-    note_uses(insts.subspan(begin, end - begin));
+    estimate_.note_uses(insts.subspan(begin, end - begin));
     end = begin;
   }
 }
 
-void Scheduler::note_uses(std::span<const CodeInst> insts) {
-  for (const CodeInst& inst : insts)
-    for (ValueId arg : inst.args) used_behind_[arg] = block_;
-}
-
-void Scheduler::find_next_uses(std::span<const CodeInst> insts) {
-  ++epoch_;
-  uses_.clear();
-  const auto end = static_cast<std::uint32_t>(insts.size());
-  const auto next_use = [&](ValueId value) {
-    if (next_uses_[value].epoch == epoch_) return next_uses_[value].inst;
-    return used_behind_[value] == block_ ? end : none;
-  };
-  for (std::uint32_t i = end; i-- > 0;) {
-    const CodeInst& inst = insts[order_[i]];
-    for (unsigned k = inst.result_count; k-- > 0;) uses_.push_back(next_use(inst.result + k));
-    for (std::size_t k = inst.args.size(); k-- > 0;) uses_.push_back(next_use(inst.args[k]));
-    for (ValueId arg : inst.args) next_uses_[arg] = {epoch_, i};
-  }
-}
-
-/// How many vectors an allocator that evicts what is used last moves to memory and back, in this order.
-unsigned Scheduler::spills(std::span<const CodeInst> insts) {
-  find_next_uses(insts);
-  held_.clear();
-  registers_held_ = moves_ = 0;
-  for (std::uint32_t i : order_) {
-    const CodeInst& inst = insts[i];
-    for (ValueId arg : inst.args) use(arg);
-    for (unsigned k = 0; k < inst.result_count; ++k) hold(inst.result + k, inst.op == Op::reg_read);
-  }
-  return moves_;
-}
-
-/// Uses a value; the last entry of uses_ is its next use.
-void Scheduler::use(ValueId value) {
-  const auto found = std::ranges::find(held_, value, &Held::value);
-  if (found == held_.end()) {
-    moves_ += registers_[value];
-    return hold(value, true);
-  }
-  found->next_use = uses_.back();
-  uses_.pop_back();
-  if (found->next_use == none) drop(static_cast<std::size_t>(found - held_.begin()));
-}
-
-void Scheduler::hold(ValueId value, bool in_memory) {
-  const unsigned registers = registers_[value];
-  const std::uint32_t next_use = uses_.back();
-  uses_.pop_back();
-  if (registers == 0 || next_use == none) return;
-  registers_held_ += registers;
-  held_.push_back({value, next_use, in_memory});
-  while (registers_held_ > target_.vector_registers) {
-    const auto last = std::ranges::max_element(held_, {}, &Held::next_use);
-    if (!last->in_memory) moves_ += registers_[last->value];
-    drop(static_cast<std::size_t>(last - held_.begin()));
-  }
-}
-
-void Scheduler::drop(std::size_t held) {
-  registers_held_ -= registers_[held_[held].value];
-  held_[held] = held_.back();
-  held_.pop_back();
-}
-
 void Scheduler::order(std::span<CodeInst> insts) {
-  // With fewer moves, the effect of the order on latencies matters as much.
-  constexpr std::size_t instructions_a_move = 16;
   if (insts.size() < target_.vector_registers) return;
   order_.resize(insts.size());
   std::iota(order_.begin(), order_.end(), 0);
-  const unsigned before = spills(insts);
-  if (before * instructions_a_move < insts.size()) return;
+  estimate_.begin(insts);
+  const unsigned before = estimate_.moves(order_);
+  if (before < least_saved(insts)) return;
   find_edges(insts);
   if (is_one_computation(insts)) return;
   rank(insts);
   sort();
-  if (has_chain(insts)) return;
-  const unsigned after = spills(insts);
-  if (after >= before || (before - after) * instructions_a_move < insts.size()) return;
+  const unsigned after = estimate_.moves(order_);
+  if (before < after + least_saved(insts) || waits(insts) >= cycles_a_move * (before - after)) return;
   ordered_.clear();
   for (std::uint32_t i : order_) ordered_.push_back(insts[i]);
   std::ranges::copy(ordered_, insts.begin());
@@ -179,13 +122,31 @@ void Scheduler::find_edges(std::span<const CodeInst> insts) {
     for (ValueId arg : inst.first_lanes) use(arg);
     use(inst.mask);
     for (unsigned k = 0; k < inst.result_count; ++k) definitions_[inst.result + k] = {epoch_, i};
-    if (inst.op == Op::reg_read || inst.op == Op::reg_write) {
+    access_state(inst, i);
+  }
+}
+
+/// Instruction `number` of the run comes behind those whose effect it sees or replaces.
+void Scheduler::access_state(const CodeInst& inst, std::uint32_t number) {
+  Slot* const specials_at = &*(slots_.end() - specials);
+  switch (inst.op) {
+    case Op::reg_read:
+    case Op::reg_write: {
       const SlotRange range = slots_of(inst, target_.vector_bytes);
       for (unsigned slot = range.first; slot <= range.last; ++slot)
-        access(slots_[slot], i, inst.op == Op::reg_write);
-    } else if (inst.op == Op::flag_read || inst.op == Op::flag_write) {
-      access(slots_.back(), i, inst.op == Op::flag_write);
+        access(slots_[slot], number, inst.op == Op::reg_write);
+      break;
     }
+    case Op::flag_read:
+    case Op::flag_write:
+      return access(specials_at[flags], number, inst.op == Op::flag_write);
+    case Op::load:
+    case Op::store: {
+      const bool is_local = function_.access(inst).space == ir::MemSpace::Slm;
+      return access(specials_at[is_local ? slm : memory], number, inst.op == Op::store);
+    }
+    default:
+      break;
   }
 }
 
@@ -213,27 +174,34 @@ bool Scheduler::is_one_computation(std::span<const CodeInst> insts) {
   return true;
 }
 
-/// Whether a computation exceeds the processor's window and mostly waits for itself: interleaving others with
-/// it is then worth their registers.
-bool Scheduler::has_chain(std::span<const CodeInst> insts) {
-  constexpr std::uint32_t long_vectors = 128;
-  constexpr double least_at_once = 2.5;  // XTEA has 2.4; RIPEMD has 2.65, and is faster if emitted as a whole
+/// How many cycles more the host waits for results if the computations are emitted one after the other, not
+/// interleaved: then those that its window holds at once keep it busy.
+double Scheduler::waits(std::span<const CodeInst> insts) {
+  static constexpr double window = 96, most_a_cycle = 3;  // vectors
   depth_.assign(insts.size(), 0);
   work_.assign(insts.size(), 0);
   for (std::uint32_t i : order_) {
     const CodeInst& inst = insts[i];
-    if (is_common(inst)) continue;
+    if (is_common(inst) || inst.result_count == 0) continue;
     const std::uint32_t own = computations_.first(i);
-    const std::uint32_t vectors = inst.result_count == 0 ? 0 : registers_[inst.result];
-    work_[own] += vectors;
-    depth_[i] += vectors != 0 ? 1 : 0;
+    work_[own] += estimate_.vectors_of(inst.result);
+    depth_[i] += latency(inst);
     depth_[own] = std::max(depth_[own], depth_[i]);
     for (std::uint32_t next : behind(i))
       if (computations_.first(next) == own) depth_[next] = std::max(depth_[next], depth_[i]);
   }
-  for (std::uint32_t i = 0; i < insts.size(); ++i)
-    if (work_[i] > long_vectors && work_[i] < least_at_once * depth_[i]) return true;
-  return false;
+  // Of `work` vectors in computations of `at_once` vectors that take `depth` cycles.
+  const auto cycles = [](double work, double at_once, double depth) {
+    return work / std::min(most_a_cycle, at_once / std::max(depth, 1.0));
+  };
+  double total = 0, deepest = 0, apart = 0;
+  for (std::uint32_t i = 0; i < insts.size(); ++i) {
+    if (work_[i] == 0) continue;
+    total += work_[i];
+    deepest = std::max<double>(deepest, depth_[i]);
+    apart += cycles(work_[i], std::max<double>(work_[i], window), depth_[i]);
+  }
+  return apart - cycles(total, std::max(total, window), deepest);
 }
 
 /// The instructions that must come after this one.
@@ -241,8 +209,35 @@ std::span<const std::uint32_t> Scheduler::behind(std::uint32_t inst) const {
   return std::span(targets_).subspan(first_edge_[inst], first_edge_[inst + 1] - first_edge_[inst]);
 }
 
-/// Ranks instructions: by computations, and within those in their old order. Common ones come with the first
-/// instruction that uses them.
+/// Which loads, of those in the run, the computations need.
+void Scheduler::find_loads(std::span<const CodeInst> insts) {
+  loads_.assign(insts.size(), 0);
+  for (std::uint32_t i = 0; i < insts.size(); ++i) {
+    const bool is_load = insts[i].op == Op::load, passes_on = is_common(insts[i]);
+    if (!passes_on) {
+      std::uint32_t& all = loads_[computations_.first(i)];
+      all = std::max(all, loads_[i]);
+    }
+    for (const std::uint32_t user : behind(i))
+      if (is_load || passes_on) loads_[user] = std::max(loads_[user], is_load ? i + 1 : loads_[i]);
+  }
+}
+
+/// The keys of what comes behind it are known.
+Scheduler::Key Scheduler::key_of(std::span<const CodeInst> insts, std::uint32_t inst) {
+  const Op op = insts[inst].op;
+  if (op == Op::store) return {0, 0, inst};
+  Key first;
+  if (is_common(insts[inst]))
+    for (const std::uint32_t user : behind(inst))
+      if (op != Op::load || insts[user].op != Op::store) first = std::min(first, keys_[user]);
+  if (first != Key()) return first;
+  const std::uint32_t computation = computations_.first(inst);
+  return {loads_[computation], computation, inst};
+}
+
+/// Ranks instructions: computations by the last load that they need, and within those in their old order.
+/// Common ones come with the first instruction that uses them, and stores as soon as possible.
 void Scheduler::rank(std::span<const CodeInst> insts) {
   const auto count = static_cast<std::uint32_t>(insts.size());
   first_edge_.assign(count + 1, 0);
@@ -255,16 +250,12 @@ void Scheduler::rank(std::span<const CodeInst> insts) {
   targets_.resize(edges_.size());
   next_edge_.assign(first_edge_.begin(), first_edge_.end() - 1);
   for (const Edge& edge : edges_) targets_[next_edge_[edge.from]++] = edge.to;
+  find_loads(insts);
   keys_.resize(count);
-  for (std::uint32_t i = count; i-- > 0;) {
-    keys_[i] = std::uint64_t{computations_.first(i)} << 32 | i;
-    if (!is_common(insts[i]) || behind(i).empty()) continue;
-    keys_[i] = ~std::uint64_t{0};
-    for (std::uint32_t user : behind(i)) keys_[i] = std::min(keys_[i], keys_[user]);
-  }
+  for (std::uint32_t i = count; i-- > 0;) keys_[i] = key_of(insts, i);
   by_rank_.resize(count);
   std::iota(by_rank_.begin(), by_rank_.end(), 0);
-  std::sort(by_rank_.begin(), by_rank_.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(by_rank_, [&](std::uint32_t a, std::uint32_t b) {
     return keys_[a] != keys_[b] ? keys_[a] < keys_[b] : a < b;
   });
   rank_.resize(count);

@@ -44,10 +44,9 @@ bool AccessPairs::may_pair(const ScalarRun& access) const {
   if ((inst.op != Op::load && inst.op != Op::store) || inst.lanes > ir::max_lanes / 2) return false;
   const ir::MemoryAccess& mem = function_.access(inst);
   const LinearRun both{2u * inst.lanes, access.run.stride, access.run.within};
-  const bool is_fixed = ir::info(mem.space).bounded_reads && !mem.surface_is_operand;
   return mem.component_count() == 1 && ir::size_of(inst.type) == element && access.run.run >= inst.lanes &&
          access.run.stride * std::int64_t{mem.scale} == element && access.run.within == ~0u &&
-         (is_fixed || mem.is_based()) &&
+         (mem.never_faults() || mem.is_based()) &&
          runs_of(optimisations_, inst.op, inst.type, both.run, mem, both) == 1 && has_all_on(inst.mask);
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "jit/passes/disjoint_sets.hpp"
+#include "jit/passes/latency.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -37,22 +38,6 @@ constexpr unsigned least_excess = 8;
 /// And how many ops there are per cycle of the longest chain.
 constexpr unsigned least_parallel = 3;
 constexpr unsigned most_parts = 8;
-
-/// Cycles until the op's result is available.
-unsigned latency(const Inst& inst) {
-  switch (inst.op) {
-    case Op::reg_read:
-      return 0;
-    case Op::mul:
-    case Op::mad:
-    case Op::mul_wide:
-    case Op::mach:
-    case Op::quot:
-      return 4;
-    default:
-      return ir::is_float(inst.type) ? 4 : 1;
-  }
-}
 
 class SplitLanes {
  public:

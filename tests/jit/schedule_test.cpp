@@ -34,23 +34,68 @@ std::string products(unsigned count, unsigned apart) {
   return "kernel @k simd 16 family gen9 file 4096 slot 32 masks 1\nb0: ip 0 count 1\n" + text + "  exit\n";
 }
 
-/// How often a product belongs to a different half than the product before it.
-unsigned turns(const std::string& text) {
+/// Visits the instructions of the text's block in the order in which they are emitted.
+template <class Visit>
+void visit_ordered(const std::string& text, bool exact, Visit visit) {
   ir::Function function = test::function_of_text(text);
-  Liveness liveness(function, 32, true);
+  Liveness liveness(function, 32, exact);
   const LinearUses linear(function, liveness, ConsecutiveIds{}, false);
   const ScalarRuns runs(function, liveness, linear, Optimisations());
-  codegen::Scheduler scheduler(function, avx2::target);
+  codegen::Scheduler scheduler(function, liveness, avx2::target);
   codegen::BlockCode code(function, liveness, runs, {.scheduler = &scheduler});
   code.build(0, true);
+  for (const codegen::CodeInst& inst : code.insts()) visit(inst);
+}
+
+/// How often a product belongs to a different half than the product before it.
+unsigned turns(const std::string& text) {
   unsigned turns = 0;
   ir::ValueId last = ir::no_value;
-  for (const codegen::CodeInst& inst : code.insts()) {
-    if (inst.op != ir::Op::mul) continue;
+  visit_ordered(text, true, [&](const codegen::CodeInst& inst) {
+    if (inst.op != ir::Op::mul) return;
     turns += last != ir::no_value && (inst.result ^ last) % 2 != 0;
     last = inst.result;
-  }
+  });
   return turns;
+}
+
+/// The minima of four dwords a channel from two buffers, for both halves of the channels: all is loaded, then
+/// computed, then stored. `behind`: an instruction behind the loads of the first half.
+std::string minima(const std::string& behind) {
+  std::string text = "  %a0 = reg_read.u32x16 r2<1;1,0>\n  %a1 = reg_read.u32x16 r4<1;1,0>\n";
+  for (unsigned half = 0; half < 2; ++half) {
+    for (const char* buffer : {"x", "y"})
+      text += fmt::format(
+          "  %{0}{1}0, %{0}{1}1, %{0}{1}2, %{0}{1}3 = load.u32x16 surface{2}[%a{1}] {{0, 1, 2, 3}}\n", buffer,
+          half, buffer[0] - 'x');
+    if (half == 0) text += behind;
+  }
+  for (unsigned k = 0; k < 4; ++k)
+    for (unsigned half = 0; half < 2; ++half)
+      text += fmt::format("  %m{0}{1} = min.u32x16 %x{0}{1}, %y{0}{1}\n", half, k);
+  for (unsigned half = 0; half < 2; ++half)
+    text +=
+        fmt::format("  store.u32x16 surface2[%a{0}] {{0, 1, 2, 3}}, %m{0}0, %m{0}1, %m{0}2, %m{0}3\n", half);
+  return "kernel @k simd 16 family gen9 file 4096 slot 32 masks 1\nb0: ip 0 count 1\n" + text + "  exit\n";
+}
+
+/// Loads, minima and stores of the text, in the order in which they are emitted, by their first letters, and
+/// fences (f).
+std::string order_of(const std::string& text, bool exact = false) {
+  std::string order;
+  visit_ordered(text, exact, [&](const codegen::CodeInst& inst) {
+    switch (inst.op) {
+      case ir::Op::load:
+      case ir::Op::store:
+      case ir::Op::min:
+      case ir::Op::fence:
+        order += ir::info(inst.op).name[0];
+        break;
+      default:
+        break;
+    }
+  });
+  return order;
 }
 
 }  // namespace
@@ -62,4 +107,23 @@ TEST_CASE("halves whose values are more than the registers are computed one afte
 
 TEST_CASE("halves that are long chains stay beside each other") {
   CHECK(turns(products(100, 1)) == 2 * 94 - 1);
+}
+
+TEST_CASE("loads wait until their half is computed, if there are too few registers for both") {
+  CHECK(order_of(minima("")) == "llmmmmllsmmmms");
+  CHECK(order_of(minima(""), true) == "llllmmmmmmmmss");
+}
+
+TEST_CASE("loads stay behind stores to the same memory, and behind fences") {
+  const std::string value = "  %n = constant.u32x16 7\n";
+  CHECK(order_of(minima(value + "  store.u32x16 surface1[%a1], %n\n")) == "llsmmmmllsmmmms");
+  CHECK(order_of(minima(value + "  store.u32x16 slm[%a1], %n\n")) == "sllmmmmllsmmmms");
+  CHECK(order_of(minima("  fence\n")) == "llfllmmmmmmmmss");
+}
+
+TEST_CASE("loads that may fault stay in place") {
+  std::string text = minima("");
+  for (std::size_t at = 0; (at = text.find("surface1[", at)) != std::string::npos;)
+    text.replace(at, 9, "scratch[");
+  CHECK(order_of(text) == "llllmmmmmmmmss");
 }
