@@ -213,17 +213,18 @@ std::span<const std::uint32_t> Scheduler::behind(std::uint32_t inst) const {
 void Scheduler::find_loads(std::span<const CodeInst> insts) {
   loads_.assign(insts.size(), 0);
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
-    const bool is_load = insts[i].op == Op::load, passes_on = is_common(insts[i]);
-    if (!passes_on) {
+    if (is_common(insts[i])) {
+      const std::uint32_t last = insts[i].op == Op::load ? i + 1 : loads_[i];
+      for (const std::uint32_t user : behind(i)) loads_[user] = std::max(loads_[user], last);
+    } else {
       std::uint32_t& all = loads_[computations_.first(i)];
       all = std::max(all, loads_[i]);
     }
-    for (const std::uint32_t user : behind(i))
-      if (is_load || passes_on) loads_[user] = std::max(loads_[user], is_load ? i + 1 : loads_[i]);
   }
 }
 
-/// The keys of what comes behind it are known.
+/// Those of what comes behind the instruction are known. A store may come behind a load only because it is to
+/// the same memory.
 Scheduler::Key Scheduler::key_of(std::span<const CodeInst> insts, std::uint32_t inst) {
   const Op op = insts[inst].op;
   if (op == Op::store) return {0, 0, inst};

@@ -1,7 +1,8 @@
 #pragma once
 // The order in which a block's instructions are emitted. Guest compilers interleave the computations of the
 // first and the last 16 channels, and independent formulas of a kernel, as the guest has many registers.
-// Where their values exceed the host's vector registers, each computation is emitted as a whole instead.
+// Where their values exceed the host's vector registers, each computation is emitted as a whole instead,
+// behind the loads that it needs and before others.
 #include <compare>
 #include <cstdint>
 #include <span>

@@ -1,6 +1,7 @@
 #include "jit/codegen/spill_estimate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace eum::jit::codegen {
 
@@ -151,7 +152,10 @@ unsigned SpillEstimate::moves(std::span<const std::uint32_t> order) {
 
 void SpillEstimate::find_uses(std::span<const std::uint32_t> order) {
   end_ = static_cast<std::uint32_t>(order.size());
-  for (Piece& piece : pieces_) piece.uses = piece.next = 0;
+  for (Piece& piece : pieces_) {
+    piece.uses = piece.next = 0;
+    piece.used_at = none;
+  }
   const auto each_use = [&](auto visit) {
     for (std::uint32_t at = 0; at < end_; ++at)
       if (is_free_[order[at]] == 0)
@@ -185,7 +189,9 @@ void SpillEstimate::step(const CodeInst& inst, std::uint32_t at) {
     for (const std::uint32_t piece : pieces_of(inst.result + k)) hold(piece, at, pieces_[piece].is_read);
 }
 
+/// Once an instruction: operands may share a piece.
 void SpillEstimate::use(std::uint32_t piece, std::uint32_t at) {
+  if (std::exchange(pieces_[piece].used_at, at) == at) return;
   const auto found = std::ranges::find(held_, piece, &Held::piece);
   if (found == held_.end()) {
     ++moves_;

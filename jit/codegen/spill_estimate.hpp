@@ -31,6 +31,7 @@ class SpillEstimate {
   struct Piece {
     std::uint32_t first_use = 0, uses = 0;  ///< in uses_
     std::uint32_t next = 0;                 ///< among them
+    std::uint32_t used_at = none;           ///< the last place
     bool used_behind = false;
     bool is_read = false;  ///< from the register file
   };
