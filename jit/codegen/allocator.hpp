@@ -53,7 +53,6 @@ class Vectors {
   void spill(unsigned reg);
   void pin(unsigned reg);
   bool is_whole_slot(ir::ValueId value, unsigned chunk) const;
-  std::optional<unsigned> same_constant(ir::ValueId value, Location constant);
 
   Allocator& all_;
 };

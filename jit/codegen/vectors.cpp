@@ -91,12 +91,6 @@ unsigned Vectors::use(ValueId value, unsigned chunk) {
   Place& p = all_.values_.place(value, chunk);
   if (p.reg < 0) {
     if (!p.copy) throw EngineBug("a value is used that is nowhere");
-    if (const auto same = same_constant(value, p.copy)) {
-      p.reg = static_cast<std::int8_t>(*same);
-      all_.vector_file_.add(*same, VectorRef::value(value, chunk));
-      pin(*same);
-      return *same;
-    }
     const unsigned reg = take(), width = all_.vector_bytes();
     const bool whole_slot = is_whole_slot(value, chunk);
     const bool whole = p.copy.where == Location::Where::Pool || whole_slot;
@@ -114,16 +108,6 @@ unsigned Vectors::use(ValueId value, unsigned chunk) {
   }
   pin(static_cast<unsigned>(p.reg));
   return static_cast<unsigned>(p.reg);
-}
-
-/// The register of another chunk of the value that has the same constant.
-std::optional<unsigned> Vectors::same_constant(ValueId value, Location constant) {
-  if (constant.where != Location::Where::Pool) return std::nullopt;
-  for (const Place& other : all_.values_.places(value))
-    if (other.reg >= 0 && other.copy == constant &&
-        !all_.vector_file_[static_cast<unsigned>(other.reg)].full())
-      return static_cast<unsigned>(other.reg);
-  return std::nullopt;
 }
 
 std::optional<Location> Vectors::in_memory(ValueId value, unsigned chunk) const {
