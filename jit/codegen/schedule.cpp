@@ -33,12 +33,6 @@ bool is_common(const CodeInst& inst) {
   }
 }
 
-/// With fewer moves saved, it does not matter.
-std::size_t least_saved(std::span<const CodeInst> insts) {
-  constexpr std::size_t instructions_a_move = 16;
-  return std::max<std::size_t>(insts.size() / instructions_a_move, 1);
-}
-
 /// Of a load or store of the frame, which overlaps with others.
 constexpr double cycles_a_move = 0.5;
 
@@ -88,18 +82,21 @@ void Scheduler::run(std::span<CodeInst> insts) {
 }
 
 void Scheduler::order(std::span<CodeInst> insts) {
+  // With fewer moves saved, the order does not matter.
+  constexpr std::size_t instructions_a_move = 16;
   if (insts.size() < target_.vector_registers) return;
+  const std::size_t least = insts.size() / instructions_a_move;
   order_.resize(insts.size());
   std::iota(order_.begin(), order_.end(), 0);
   estimate_.begin(insts);
   const unsigned before = estimate_.moves(order_);
-  if (before < least_saved(insts)) return;
+  if (before < least) return;
   find_edges(insts);
   if (is_one_computation(insts)) return;
   rank(insts);
   sort();
   const unsigned after = estimate_.moves(order_);
-  if (before < after + least_saved(insts) || waits(insts) >= cycles_a_move * (before - after)) return;
+  if (before <= after || before - after < least || waits(insts) >= cycles_a_move * (before - after)) return;
   ordered_.clear();
   for (std::uint32_t i : order_) ordered_.push_back(insts[i]);
   std::ranges::copy(ordered_, insts.begin());

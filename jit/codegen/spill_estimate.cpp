@@ -66,8 +66,7 @@ void SpillEstimate::define(const CodeInst& inst) {
     const unsigned count = is_mask ? mask_vectors(inst) : vectors_[result];
     if (inst.op == Op::splat && count != 0) {
       add(result, 1);
-      const std::vector<std::uint32_t> all(count, pieces_of(result).front());
-      add(result, all);
+      for (unsigned c = 1; c < count; ++c) take(result, result, 0, 1);
     } else {
       add(result, count, inst.op == Op::reg_read);
     }
@@ -77,27 +76,25 @@ void SpillEstimate::define(const CodeInst& inst) {
 /// Whether the result consists of pieces of the operands, which it then gets.
 bool SpillEstimate::shares(const CodeInst& inst) {
   if (inst.result_count != 1 || inst.args.empty() || inst.lanes == 1) return false;
-  const auto first = pieces_of(inst.args[0]);
+  const std::size_t all = pieces_of(inst.args[0]).size(), own = vectors_[inst.result];
   switch (inst.op) {
     case Op::bitcast:
     case Op::recast:
-      if (first.size() != vectors_[inst.result]) return false;
-      add(inst.result, first);
+      if (all != own) return false;
+      take(inst.result, inst.args[0], 0, all);
       return true;
     case Op::slice: {
       const unsigned from = function_.values[inst.args[0]].lanes;
-      const std::size_t count = first.size() * inst.lanes / from, begin = first.size() * inst.imm / from;
-      if (count * from != first.size() * inst.lanes || begin * from != first.size() * inst.imm) return false;
-      add(inst.result, first.subspan(begin, count));
+      const std::size_t count = all * inst.lanes / from, first = all * inst.imm / from;
+      if (count * from != all * inst.lanes || first * from != all * inst.imm) return false;
+      take(inst.result, inst.args[0], first, count);
       return true;
     }
     case Op::concat: {
-      const auto second = pieces_of(inst.args[1]);
-      const bool is_mask = ir::is_mask(function_.values[inst.result].type);
-      if (!is_mask && first.size() + second.size() != vectors_[inst.result]) return false;
-      std::vector<std::uint32_t> both(first.begin(), first.end());
-      both.insert(both.end(), second.begin(), second.end());
-      add(inst.result, both);
+      const std::size_t rest = pieces_of(inst.args[1]).size();
+      if (!ir::is_mask(function_.values[inst.result].type) && all + rest != own) return false;
+      take(inst.result, inst.args[0], 0, all);
+      take(inst.result, inst.args[1], 0, rest);
       return true;
     }
     default:
@@ -126,14 +123,15 @@ void SpillEstimate::add(ValueId value, unsigned count, bool is_read) {
   }
 }
 
-void SpillEstimate::add(ValueId value, std::span<const std::uint32_t> pieces) {
-  const auto first = static_cast<std::uint32_t>(pieces_of_values_.size());
-  const std::vector<std::uint32_t> own(pieces.begin(), pieces.end());  // of the vector that grows
-  values_[value] = {run_, first, static_cast<std::uint32_t>(own.size())};
-  for (const std::uint32_t piece : own) {
+/// Appends pieces of another value, or of itself, to those of the value.
+void SpillEstimate::take(ValueId value, ValueId of, std::size_t first, std::size_t count) {
+  if (values_[value].run != run_) add(value, 0);
+  for (std::size_t k = first; k < first + count; ++k) {
+    const std::uint32_t piece = pieces_of(of)[k];
     pieces_of_values_.push_back(piece);
     pieces_[piece].used_behind |= used_behind_[value] == block_;
   }
+  values_[value].count += static_cast<std::uint32_t>(count);
 }
 
 std::span<const std::uint32_t> SpillEstimate::pieces_of(ValueId value) const {

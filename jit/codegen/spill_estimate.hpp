@@ -1,6 +1,7 @@
 #pragma once
 // SpillEstimate: how many vectors are moved between registers and memory if instructions are emitted in some
 // order. It knows less than the allocator, but the order need not be emitted to ask for it.
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,7 +50,7 @@ class SpillEstimate {
   bool shares(const CodeInst& inst);
   unsigned mask_vectors(const CodeInst& inst) const;
   void add(ir::ValueId value, unsigned count, bool is_read = false);
-  void add(ir::ValueId value, std::span<const std::uint32_t> pieces);
+  void take(ir::ValueId value, ir::ValueId of, std::size_t first, std::size_t count);
   std::span<const std::uint32_t> pieces_of(ir::ValueId value) const;
   void find_uses(std::span<const std::uint32_t> order);
   void step(const CodeInst& inst, std::uint32_t at);

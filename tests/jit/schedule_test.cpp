@@ -7,8 +7,7 @@
 #include <string>
 
 #include "jit/avx2/registers.hpp"
-#include "jit/passes/linear.hpp"
-#include "tests/jit/text_cases.hpp"
+#include "tests/jit/analysed_text.hpp"
 
 using namespace eum;
 using namespace eum::jit;
@@ -37,12 +36,9 @@ std::string products(unsigned count, unsigned apart) {
 /// Visits the instructions of the text's block in the order in which they are emitted.
 template <class Visit>
 void visit_ordered(const std::string& text, bool exact, Visit visit) {
-  ir::Function function = test::function_of_text(text);
-  Liveness liveness(function, 32, exact);
-  const LinearUses linear(function, liveness, ConsecutiveIds{}, false);
-  const ScalarRuns runs(function, liveness, linear, Optimisations());
-  codegen::Scheduler scheduler(function, liveness, avx2::target);
-  codegen::BlockCode code(function, liveness, runs, {.scheduler = &scheduler});
+  const test::AnalysedText of(text, exact);
+  codegen::Scheduler scheduler(of.function, of.liveness, avx2::target);
+  codegen::BlockCode code(of.function, of.liveness, of.runs, {.scheduler = &scheduler});
   code.build(0, true);
   for (const codegen::CodeInst& inst : code.insts()) visit(inst);
 }

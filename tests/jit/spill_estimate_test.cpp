@@ -8,8 +8,7 @@
 #include <string>
 
 #include "jit/avx2/registers.hpp"
-#include "jit/passes/linear.hpp"
-#include "tests/jit/text_cases.hpp"
+#include "tests/jit/analysed_text.hpp"
 
 using namespace eum;
 using namespace eum::jit;
@@ -19,14 +18,12 @@ namespace {
 constexpr unsigned registers = avx2::target.vector_registers - 1;  // one is left to the emission of ops
 
 unsigned moves(const std::string& body, const codegen::Target& target = avx2::target) {
-  ir::Function function = test::function_of_text(
-      "kernel @k simd 16 family gen9 file 4096 slot 32 masks 1\nb0: ip 0 count 1\n" + body + "  exit\n");
-  Liveness liveness(function, 32, false);
-  const LinearUses linear(function, liveness, ConsecutiveIds{}, false);
-  const ScalarRuns runs(function, liveness, linear, Optimisations());
-  codegen::BlockCode code(function, liveness, runs, {});
+  const test::AnalysedText of(
+      "kernel @k simd 16 family gen9 file 4096 slot 32 masks 1\nb0: ip 0 count 1\n" + body + "  exit\n",
+      false);
+  codegen::BlockCode code(of.function, of.liveness, of.runs, {});
   code.build(0, true);
-  codegen::SpillEstimate estimate(function, target);
+  codegen::SpillEstimate estimate(of.function, target);
   estimate.begin_block();
   estimate.begin(code.insts());
   std::vector<std::uint32_t> order(code.insts().size());
