@@ -32,6 +32,9 @@ class VectorRegisters {
   bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) {
     return vectors_.is_dying(inst, arg, chunk);
   }
+  x86::Ymm take_over(const CodeInst& inst, unsigned arg, unsigned chunk) {
+    return x86::ymm(vectors_.take_over(inst, arg, chunk));
+  }
   void bind(ir::ValueId value, unsigned chunk, x86::Ymm reg) { vectors_.bind(value, chunk, reg.id()); }
   void share(ir::ValueId value, unsigned chunk, ir::ValueId of, unsigned of_chunk) {
     vectors_.share(value, chunk, of, of_chunk);

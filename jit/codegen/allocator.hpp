@@ -38,6 +38,8 @@ class Vectors {
   unsigned define_over(const CodeInst& inst, unsigned chunk);
   /// Whether the operand's register may be overwritten: nothing else refers to it and this is its last use.
   bool is_dying(const CodeInst& inst, unsigned arg, unsigned chunk);
+  /// As define_over(), with the register of an operand that is_dying.
+  unsigned take_over(const CodeInst& inst, unsigned arg, unsigned chunk);
   /// Makes the register, which may hold something else too, the chunk's.
   void bind(ir::ValueId value, unsigned chunk, unsigned reg);
   /// Makes the chunk an alias of one of another value, wherever that is, even in memory alone.
@@ -53,6 +55,7 @@ class Vectors {
   void spill(unsigned reg);
   void pin(unsigned reg);
   bool is_whole_slot(ir::ValueId value, unsigned chunk) const;
+  std::optional<unsigned> same_constant(ir::ValueId value, Location constant);
 
   Allocator& all_;
 };

@@ -91,6 +91,12 @@ unsigned Vectors::use(ValueId value, unsigned chunk) {
   Place& p = all_.values_.place(value, chunk);
   if (p.reg < 0) {
     if (!p.copy) throw EngineBug("a value is used that is nowhere");
+    if (const auto same = same_constant(value, p.copy)) {
+      p.reg = static_cast<std::int8_t>(*same);
+      all_.vector_file_.add(*same, VectorRef::value(value, chunk));
+      pin(*same);
+      return *same;
+    }
     const unsigned reg = take(), width = all_.vector_bytes();
     const bool whole_slot = is_whole_slot(value, chunk);
     const bool whole = p.copy.where == Location::Where::Pool || whole_slot;
@@ -108,6 +114,16 @@ unsigned Vectors::use(ValueId value, unsigned chunk) {
   }
   pin(static_cast<unsigned>(p.reg));
   return static_cast<unsigned>(p.reg);
+}
+
+/// The register of another chunk of the value that has the same constant.
+std::optional<unsigned> Vectors::same_constant(ValueId value, Location constant) {
+  if (constant.where != Location::Where::Pool) return std::nullopt;
+  for (const Place& other : all_.values_.places(value))
+    if (other.reg >= 0 && other.copy == constant &&
+        !all_.vector_file_[static_cast<unsigned>(other.reg)].full())
+      return static_cast<unsigned>(other.reg);
+  return std::nullopt;
 }
 
 std::optional<Location> Vectors::in_memory(ValueId value, unsigned chunk) const {
@@ -147,17 +163,19 @@ bool Vectors::is_dying(const CodeInst& inst, unsigned arg, unsigned chunk) {
 }
 
 unsigned Vectors::define_over(const CodeInst& inst, unsigned chunk) {
-  for (unsigned k = 0; k < inst.args.size(); ++k) {
-    if (!is_dying(inst, k, chunk)) continue;
-    Place& p = all_.values_.place(inst.args[k], chunk);
-    const auto reg = static_cast<unsigned>(p.reg);
-    all_.vector_file_.drop(reg, VectorRef::value(inst.args[k], chunk));
-    p.reg = -1;
-    all_.release_copy(p, true);
-    bind(inst.result, chunk, reg);
-    return reg;
-  }
+  for (unsigned k = 0; k < inst.args.size(); ++k)
+    if (is_dying(inst, k, chunk)) return take_over(inst, k, chunk);
   return define(inst.result, chunk);
+}
+
+unsigned Vectors::take_over(const CodeInst& inst, unsigned arg, unsigned chunk) {
+  Place& p = all_.values_.place(inst.args[arg], chunk);
+  const auto reg = static_cast<unsigned>(p.reg);
+  all_.vector_file_.drop(reg, VectorRef::value(inst.args[arg], chunk));
+  p.reg = -1;
+  all_.release_copy(p, true);
+  bind(inst.result, chunk, reg);
+  return reg;
 }
 
 void Vectors::bind(ValueId value, unsigned chunk, unsigned reg) {

@@ -270,20 +270,20 @@ void emit_fma(Compiler& c, const CodeInst& inst) {
     const auto [x, y, z] = std::tuple(inst.args[0], inst.args[1], inst.args[2]);
     x86::Ymm a = c.v.use(x, chunk);
     if (c.v.is_dying(inst, 2, chunk) && z != x && z != y) {
-      x86::Ymm sum = c.v.use(z, chunk);
+      c.v.use(z, chunk);
       asmjit::Operand b = c.v.operand(y, chunk);
-      c.v.bind(inst.result, chunk, sum);
+      x86::Ymm sum = c.v.take_over(inst, 2, chunk);
       c.a.emit(f32 ? I::kIdVfmadd231ps : I::kIdVfmadd231pd, sum, a, b);
     } else if (c.v.is_dying(inst, 1, chunk) && y != x && y != z) {
       // Of several NaNs each form returns a's first, then b's; 213 overwrites b.
-      x86::Ymm b = c.v.use(y, chunk);
+      c.v.use(y, chunk);
       asmjit::Operand sum = c.v.operand(z, chunk);
-      c.v.bind(inst.result, chunk, b);
+      x86::Ymm b = c.v.take_over(inst, 1, chunk);
       c.a.emit(f32 ? I::kIdVfmadd213ps : I::kIdVfmadd213pd, b, a, sum);
     } else if (c.v.is_dying(inst, 0, chunk) && x != y && x != z) {
       x86::Ymm sum = c.v.use(z, chunk);
       asmjit::Operand b = c.v.operand(y, chunk);
-      c.v.bind(inst.result, chunk, a);
+      c.v.take_over(inst, 0, chunk);
       c.a.emit(f32 ? I::kIdVfmadd132ps : I::kIdVfmadd132pd, a, sum, b);
     } else {
       asmjit::Operand b = c.v.operand(y, chunk);
