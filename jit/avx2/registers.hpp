@@ -95,6 +95,7 @@ class MaskRegisters {
   x86::Ymm signs(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.signs(mask, width, chunk));
   }
+  bool is_used_in_bits(const CodeInst& inst) const { return allocator_.masks.is_used_in_bits(inst); }
   codegen::MaskForms forms(const CodeInst& inst) { return allocator_.masks.forms(inst); }
   bool has_whole_lanes(ir::ValueId mask, unsigned width) const {
     return allocator_.masks.has_whole_lanes(mask, width);
@@ -117,6 +118,7 @@ class MaskRegisters {
   void note_part(ir::ValueId mask, ir::ValueId of, unsigned first_lane) {
     allocator_.masks.note_part(mask, of, first_lane);
   }
+  bool take_part(const CodeInst& slice) { return allocator_.masks.take_part(slice); }
 
  private:
   codegen::Allocator& allocator_;

@@ -135,6 +135,10 @@ class Masks {
   bool suits_vectors(const CodeInst& compare, unsigned width) const;
   /// The mask consists of the bits of `of` from `first_lane` on: it may take its lanes too.
   void note_part(ir::ValueId mask, ir::ValueId of, unsigned first_lane);
+  /// Gives a slice the lanes of its operand, if they are in registers and nothing needs its bits.
+  bool take_part(const CodeInst& slice);
+  /// Whether something may use the bits of the result, a mask, or of masks that are computed from it.
+  bool is_used_in_bits(const CodeInst& inst, unsigned depth = 0) const;
 
   /// Mask register with the lanes of chunk c, as in lanes().
   unsigned chunk(ir::ValueId mask, unsigned width, unsigned chunk);
@@ -150,7 +154,7 @@ class Masks {
   Place& place(ir::ValueId mask, unsigned width, unsigned chunk);
   bool has_bits(ir::ValueId mask) const;
   bool is_used_in_lanes(const CodeInst& inst, unsigned depth = 0) const;
-  bool is_used_in_bits(const CodeInst& inst, unsigned depth = 0) const;
+  void take_validity(ir::ValueId mask, ir::ValueId whole, unsigned width);
   bool has_signs(ir::ValueId mask, unsigned width);
   unsigned lanes_from_bits(ir::ValueId mask, unsigned width, unsigned chunk);
   unsigned known_lanes(ir::ValueId mask, unsigned width, unsigned chunk);
@@ -185,8 +189,8 @@ class Slots {
   /// only the signs are valid. They are in no memory.
   unsigned mask_slots() const { return static_cast<unsigned>(reg_.size()) - count_; }
   bool is_mask(unsigned slot) const { return slot >= count_; }
-  /// `mask` is a copy of the execution mask: it gets the lanes that are in registers.
-  void read_mask(ir::ValueId mask);
+  /// `mask` is a copy of the execution mask: it gets the lanes that are in registers, if all are.
+  bool read_mask(ir::ValueId mask);
   /// The execution mask becomes `mask`, and takes its lanes if they are in registers.
   void write_mask(ir::ValueId mask);
   /// In the block with which threads begin: bit d of `dwords` says that dword d of the register file equals

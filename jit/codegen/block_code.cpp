@@ -2,6 +2,7 @@
 #include "jit/codegen/block_code.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "jit/codegen/interleaved.hpp"
 #include "jit/codegen/schedule.hpp"
@@ -403,12 +404,19 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
   std::size_t first = count;
   for (const CodeInst& inst : folded_) first += inst.first_lanes.size();
   folded_.resize(first);
+  bool sets_mask_again = false;  // before anything observes the execution mask
   for (std::size_t i = count; i-- > 0;) {
     CodeInst& inst = folded_[i];
     const MaskUse use = liveness_.use(block, origin_[i]);
     const MaskRole role = use.role;
     const bool full_here = is_full_[i] != 0;
     if (!needed(inst, use, live_, full_here)) continue;
+    const bool is_of_mask = (inst.op == Op::mask_set || inst.op == Op::mask_get) && inst.imm == 0;
+    if (is_of_mask && inst.op == Op::mask_set && std::exchange(sets_mask_again, true)) {
+      liveness_.step(inst, use, live_);
+      continue;
+    }
+    if (may_leave(inst.op) || (is_of_mask && inst.op == Op::mask_get)) sets_mask_again = false;
     if (full_here && writes_first_lanes(inst, first)) continue;
     if (role == MaskRole::ExecutionMerge && !live_.inactive_flags.any_in_range(inst.imm, inst.lanes))
       keep_nothing(i, block);

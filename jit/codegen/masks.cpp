@@ -11,6 +11,7 @@ using ir::ValueId;
 void Masks::define_lanes(ValueId mask, unsigned width) {
   all_.values_[mask].mask_width = static_cast<std::uint8_t>(width);
   all_.values_[mask].signs_only = 0;
+  all_.values_[mask].made_whole = 0;
   all_.values_[mask].of_bits = 0;
 }
 
@@ -63,6 +64,29 @@ bool Masks::suits_vectors(const CodeInst& compare, unsigned width) const {
 void Masks::note_part(ValueId mask, ValueId of, unsigned first_lane) {
   all_.values_[mask].part_of = of;
   all_.values_[mask].first_lane = static_cast<std::uint8_t>(first_lane);
+}
+
+bool Masks::take_part(const CodeInst& slice) {
+  const ValueId whole = slice.args[0];
+  const unsigned width = all_.values_[whole].mask_width;
+  if (all_.target_.mask_registers != 0 || width == 0 || is_used_in_bits(slice)) return false;
+  const unsigned per_chunk = all_.target_.lanes_per_vector(width);
+  const auto first = static_cast<unsigned>(slice.imm);
+  if (first % per_chunk != 0 || slice.lanes % per_chunk != 0) return false;
+  const auto reg_of = [&](unsigned chunk) { return place(whole, width, first / per_chunk + chunk).reg; };
+  for (unsigned c = 0; c < slice.lanes / per_chunk; ++c)
+    if (reg_of(c) < 0) return false;
+  define_lanes(slice.result, width);
+  for (unsigned c = 0; c < slice.lanes / per_chunk; ++c)
+    bind_lanes(slice.result, width, c, static_cast<unsigned>(reg_of(c)));
+  take_validity(slice.result, whole, width);
+  return true;
+}
+
+/// Of the lanes of a part, which are those of the whole.
+void Masks::take_validity(ValueId mask, ValueId whole, unsigned width) {
+  all_.values_[mask].signs_only |= static_cast<std::uint8_t>(all_.values_[whole].signs_only & width);
+  all_.values_[mask].of_bits |= static_cast<std::uint8_t>(all_.values_[whole].of_bits & width);
 }
 
 Place& Masks::place(ValueId mask, unsigned width, unsigned chunk) {
@@ -136,7 +160,6 @@ bool Masks::is_used_in_lanes(const CodeInst& inst, unsigned depth) const {
   return false;
 }
 
-/// Whether something may use the bits of the mask, or of masks that are computed from it.
 bool Masks::is_used_in_bits(const CodeInst& inst, unsigned depth) const {
   constexpr unsigned most_depth = 4;
   if (depth == most_depth) return true;
@@ -147,7 +170,8 @@ bool Masks::is_used_in_bits(const CodeInst& inst, unsigned depth) const {
     if (operand == use.args.end()) {
       // As a mask: elements of dwords are blended in registers.
       if (use.op != ir::Op::reg_write || ir::size_of(use.type) < 4) return true;
-    } else if (use.op == ir::Op::and_ || use.op == ir::Op::or_ || use.op == ir::Op::andn) {
+    } else if (use.op == ir::Op::and_ || use.op == ir::Op::or_ || use.op == ir::Op::andn ||
+               use.op == ir::Op::slice) {
       if (is_used_in_bits(use, depth + 1)) return true;
     } else if (use.op != ir::Op::select) {
       return true;
@@ -216,8 +240,7 @@ bool Masks::take_from_whole(ValueId mask, unsigned width, unsigned chunk, bool s
   const unsigned reg =
       signs ? this->signs(whole, width, first / per_chunk) : lanes_from_bits(whole, width, first / per_chunk);
   bind_lanes(mask, width, chunk, reg);
-  all_.values_[mask].signs_only |= static_cast<std::uint8_t>(all_.values_[whole].signs_only & width);
-  all_.values_[mask].of_bits |= static_cast<std::uint8_t>(all_.values_[whole].of_bits & width);
+  take_validity(mask, whole, width);
   return true;
 }
 
@@ -264,8 +287,11 @@ unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   Value& v = all_.values_[mask];
   if (has_lanes(mask, width, chunk, false)) {
     const unsigned known = known_lanes(mask, width, chunk);
+    const std::uint32_t own = std::uint32_t{1} << all_.values_.mask_chunk(mask, width, chunk);
+    if ((v.signs_only & width) == 0 || (v.made_whole & own) != 0) return known;
     // In place, as registers may be few; a copy in the frame keeps its content.
-    if ((v.signs_only & width) != 0) all_.moves_.complete_signs(known, width);
+    all_.moves_.complete_signs(known, width);
+    if (!place(mask, width, chunk).copy) v.made_whole |= own;
     return known;
   }
   const unsigned from = bits(mask);

@@ -20,12 +20,14 @@ void Slots::begin_block(const EntryState& entry) {
   }
 }
 
-void Slots::read_mask(ValueId mask) {
+bool Slots::read_mask(ValueId mask) {
+  if (mask_slots() == 0) return false;
   for (unsigned c = 0; c < mask_slots(); ++c)
-    if (reg_[count_ + c] < 0) return;
+    if (reg_[count_ + c] < 0) return false;
   for (unsigned c = 0; c < mask_slots(); ++c)
     all_.masks.bind_lanes(mask, mask_width, c, static_cast<unsigned>(reg_[count_ + c]));
-  if (mask_slots() != 0) all_.masks.keep_signs_only(mask, mask_width);
+  all_.masks.keep_signs_only(mask, mask_width);
+  return true;
 }
 
 void Slots::write_mask(ValueId mask) {

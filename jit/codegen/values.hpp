@@ -33,6 +33,8 @@ struct Value {
   std::uint8_t mask_width = 0;
   /// Sum of the widths of a mask's vector forms of which only the sign of each lane is valid.
   std::uint8_t signs_only = 0;
+  /// A bit for each chunk of those forms whose lanes have since been made whole, in its only place.
+  std::uint32_t made_whole = 0;
   /// Sum of the widths of a mask's vector forms that were made from its bits.
   std::uint8_t of_bits = 0;
   bool is_constant = false;

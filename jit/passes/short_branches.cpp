@@ -5,8 +5,8 @@
 //   b: ...; jump join
 //   join: execution mask |= parked; parked = none; ...
 // becomes one block, in which the effects of b are under %on. As control then reaches b with no channel
-// active, b must have no effect in that case: what it writes in all lanes has to be dead at the join. A
-// thread then also stays in the full version of its code.
+// active, b must have no effect in that case: what it writes in all lanes gets its old content back, unless
+// it is dead at the join. A thread then also stays in the full version of its code.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -26,6 +26,8 @@ using namespace ir;
 
 /// In a loop channels diverge more often.
 constexpr CostLimit anywhere{100, 220}, in_loop{48, 48};
+/// Writes of a block that get their old content back.
+constexpr std::size_t most_undone = 4;
 
 class Joiner {
  public:
@@ -86,7 +88,8 @@ class Joiner {
     const Inst& leads = skipped.insts.back();
     const bool has_other = leads.op == Op::branch_any;
     if ((leads.op != Op::jump && !has_other) || leads.targets.taken != end) return false;
-    if (!is_inert(skipped, 0, no_value)) return false;
+    std::vector<Inst> undone;
+    if (!is_inert(skipped, 0, no_value, undone)) return false;
     begin(id);
     const ValueId on = resolve(arg(branch, 0));
     if (content(0) != on || !come_back(on, end)) return false;
@@ -94,7 +97,7 @@ class Joiner {
     if (has_other && !other_) return false;
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(on, skipped);
-    append_if_any(skipped, 0, on);
+    append_if_any(skipped, 0, on, undone);
     if (has_other) {
       // Control also went to the other block with no channel active.
       const ValueId none = append(Op::not_, function_.simd, {append_any(on)});
@@ -112,12 +115,15 @@ class Joiner {
     std::uint64_t variable;  ///< where they are parked
     ValueId mask;            ///< those channels
     ValueId wanted = no_value;
+    std::vector<Inst> undone;  ///< of its writes
   };
   /// If `skipped` parks all its channels, and continues for those that were parked before it, in a block that
   /// can be joined too.
   std::optional<Other> other_of(BlockId id, const Block& skipped, ValueId on, BlockId end) {
     const auto variable = reconverges_from(function_, function_.blocks[end]);
-    if (!variable || parked_(id, *variable) || !is_inert_other(end, skipped.insts.back().targets.fallthrough))
+    std::vector<Inst> undone;
+    if (!variable || parked_(id, *variable) ||
+        !is_inert_other(end, skipped.insts.back().targets.fallthrough, undone))
       return std::nullopt;
     const Inst* asked = definition(skipped, arg(skipped.insts.back(), 0));
     if (content(*variable) == no_value || !asked || asked->op != Op::mask_get || asked->imm != *variable)
@@ -128,15 +134,16 @@ class Joiner {
       if (inst.op == Op::mask_set && inst.imm == 0) left = arg(inst, 0);
     }
     if (!is_none(definition(skipped, left))) return std::nullopt;
-    const Other other{id, *variable, without_variable(content(*variable), *variable)};
+    const Other other{id, *variable, without_variable(content(*variable), *variable), no_value,
+                      std::move(undone)};
     return other.mask != no_value ? std::optional(other) : std::nullopt;
   }
-  bool is_inert_other(BlockId other, BlockId end) {
+  bool is_inert_other(BlockId other, BlockId end, std::vector<Inst>& undone) {
     const Block& block = function_.blocks[other];
     const Inst& leads = block.insts.back();
     return predecessors_[other] == 2 && !block.safepoint && leads.op == Op::jump &&
            leads.targets.taken == end && is_joined(end) &&
-           is_inert(block, Reconvergence::end, block.insts[Reconvergence::all].result);
+           is_inert(block, Reconvergence::end, block.insts[Reconvergence::all].result, undone);
   }
   /// Whether two edges lead to the block, which become one.
   bool is_joined(BlockId end) const { return predecessors_[end] == 2 && !function_.blocks[end].safepoint; }
@@ -148,7 +155,8 @@ class Joiner {
     const Block& skipped = function_.blocks[masked];
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(other_->wanted, skipped);
-    append_if_any(skipped, append_reconvergence(id, skipped, other_->variable), other_->wanted);
+    append_if_any(skipped, append_reconvergence(id, skipped, other_->variable), other_->wanted,
+                  other_->undone);
     other_.reset();
     drop(masked);
     --predecessors_[end];
@@ -190,17 +198,30 @@ class Joiner {
 
   // ---- What is skipped
 
-  /// Whether the block from instruction `first` on has no effect if no channel is active; `on` is the
-  /// execution mask.
-  bool is_inert(const Block& block, std::size_t first, ValueId on) {
+  /// Whether the block from instruction `first` on has no effect if no channel is active, once the writes
+  /// `undone` are; `on` is the execution mask.
+  bool is_inert(const Block& block, std::size_t first, ValueId on, std::vector<Inst>& undone) {
     if (!is_short(block, first, limit_)) return false;
     parts_ = {on};
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
       const Inst& inst = block.insts[i];
-      const bool is_write = inst.op == Op::reg_write || inst.op == Op::flag_write;
-      if (!is_inert(block, inst) && (!is_write || is_wanted(inst, block.insts.back()))) return false;
+      if (!is_inert(block, inst)) {
+        if (inst.op != Op::reg_write && inst.op != Op::flag_write) return false;
+        if (is_wanted(inst, block.insts.back()) && !may_undo(inst, undone)) return false;
+      }
       if (is_mask(inst.type) && inst.result_count == 1 && is_part_made(inst)) parts_.push_back(inst.result);
     }
+    return true;
+  }
+  /// Adds the write to those that get their old content back.
+  bool may_undo(const Inst& write, std::vector<Inst>& undone) const {
+    const auto is_same = [&](const Inst& other) {
+      return other.op == write.op && other.type == write.type && other.lanes == write.lanes &&
+             (write.op == Op::flag_write ? other.imm == write.imm : other.region == write.region);
+    };
+    if (std::ranges::any_of(undone, is_same)) return true;
+    if (undone.size() == most_undone) return false;
+    undone.push_back(write);
     return true;
   }
   bool is_inert(const Block& block, const Inst& inst) const {
@@ -346,6 +367,40 @@ class Joiner {
     put(inst);
     return inst.result;
   }
+  /// What the write overwrites.
+  ValueId append_read(const Inst& write) {
+    Inst read = write;
+    read.op = write.op == Op::flag_write ? Op::flag_read : Op::reg_read;
+    read.guest_ip = guest_ip_;
+    read.mask = no_value;
+    read.arg_count = 0;
+    read.result_count = 1;
+    read.result = function_.add_value(read.type, read.lanes);
+    put(read);
+    return read.result;
+  }
+  /// Writes what `written` has written if a channel is active, else the old content.
+  void append_undo(const Inst& written, ValueId old, ValueId any) {
+    const ValueId now = append_read(written);
+    Inst write = written;
+    write.guest_ip = guest_ip_;
+    write.mask = no_value;
+    ValueId lanes = any;
+    if (write.lanes < function_.simd) lanes = append(Op::slice, write.lanes, {any});
+    for (unsigned n = function_.simd; n < write.lanes; n *= 2) lanes = append(Op::concat, 2 * n, {lanes, lanes});
+    ValueId chosen;
+    if (is_mask(write.type)) {
+      const ValueId kept = append(Op::andn, write.lanes, {lanes, old});
+      chosen = append(Op::or_, write.lanes, {kept, append(Op::and_, write.lanes, {lanes, now})});
+    } else {
+      Inst select = make_op(Op::select, write.type, write.lanes, guest_ip_);
+      function_.set_args(select, {lanes, now, old});
+      chosen = select.result = function_.add_value(write.type, write.lanes);
+      put(select);
+    }
+    function_.set_args(write, {chosen});
+    put(write);
+  }
   ValueId append_any(ValueId mask) { return append(Op::group_any, function_.simd, {mask}, function_.simd); }
   void append_spend(ValueId mask, const Block& block) {
     if (block.guest_instructions != 0) append(Op::spend, function_.simd, {mask}, block.guest_instructions);
@@ -367,9 +422,12 @@ class Joiner {
     put(inst);
   }
   /// As append_rest() of what is_inert() has accepted; what it counts is only counted if one of the channels
-  /// is active.
-  void append_if_any(const Block& block, std::size_t first, ValueId channels) {
-    ValueId any = no_value;
+  /// is active, and if none is, the writes are undone.
+  void append_if_any(const Block& block, std::size_t first, ValueId channels,
+                     const std::vector<Inst>& undone) {
+    ValueId any = undone.empty() ? no_value : append_any(channels);
+    std::vector<ValueId> old;
+    for (const Inst& write : undone) old.push_back(append_read(write));
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
       Inst inst = block.insts[i];
       if (counts_empty(block, inst)) {
@@ -380,6 +438,7 @@ class Joiner {
         keep(inst);
       }
     }
+    for (std::size_t i = 0; i < undone.size(); ++i) append_undo(undone[i], old[i], any);
     end_with(block);
   }
   /// Appends instructions of a block from `first` on.

@@ -99,6 +99,15 @@ class StructuredFunction {
     const ValueId on = b_.mask_get(0);
     b_.reg_write(place(below(registers)), b_.splat(one, function_.simd), on);
   }
+  /// Whole registers or flags, done whatever channels are active.
+  void compute_in_all() {
+    b_.set_guest_ip(ip_ += 8);
+    const ValueId value = read(below(registers));
+    if (chance(50)) return b_.reg_write(place(below(registers)), b_.lanewise(Op::xor_, {value, number(5)}));
+    const unsigned lanes = std::max(function_.simd, 8u << below(3));
+    b_.flag_write(flag(), chance(50) ? b_.constant(Type::m, lanes, below(2) * lane_mask(lanes))
+                                     : b_.lanewise(Op::not_, {b_.flag_read(lanes, flag())}));
+  }
   void compare() {
     constexpr std::array ops{Op::cmp_lt, Op::cmp_eq, Op::cmp_gt, Op::cmp_ne};
     b_.set_guest_ip(ip_ += 8);
@@ -134,7 +143,8 @@ class StructuredFunction {
       if (what < 30) compute();
       if (what < 40) compare();
       if (what >= 40 && what < 50) access(chance(15));
-      if (what >= 50 && what < 57) compute_scalar();
+      if (what >= 50 && what < 55) compute_scalar();
+      if (what >= 55 && what < 57) compute_in_all();
       if (what >= 57 && what < 87 && depth > 0) branch(depth - 1);
       if (what >= 87 && what < 93 && depth > 1) loop(depth - 1);
       if (what >= 93 && loop_exit_ != 0) leave_loop();

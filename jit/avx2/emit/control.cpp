@@ -65,12 +65,10 @@ void emit_spend(Compiler& c, const CodeInst& inst) {
     if (*mask != 0) c.a.sub(budget_reg, asmjit::Imm(inst.imm));
     return;
   }
-  const x86::Gp bits = c.m.bits(inst.args[0]), count = c.g.scratch().r64();
-  const auto all = static_cast<std::int32_t>(inst.imm);
-  c.a.cmp(bits.r32(), 1);
-  c.a.sbb(count, count);  // all ones if no lane is active
-  c.a.and_(count, all);
-  c.a.lea(budget_reg, x86::ptr(budget_reg, count, 0, -all));
+  const x86::Gp bits = c.m.bits(inst.args[0]), left = c.g.scratch().r64();
+  c.a.lea(left, x86::ptr(budget_reg, -static_cast<std::int32_t>(inst.imm)));
+  c.a.test(bits.r32(), bits.r32());
+  c.a.cmovnz(budget_reg, left);
 }
 
 void emit_spend_bits(Compiler& c, const CodeInst& inst) {

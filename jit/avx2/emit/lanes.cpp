@@ -173,8 +173,9 @@ void take_lane(Compiler& c, const CodeInst& inst, unsigned lane, unsigned bytes)
 void emit_slice(Compiler& c, const CodeInst& inst) {
   auto first = static_cast<unsigned>(inst.imm);
   if (ir::is_mask(inst.type)) {
-    const x86::Gp from = c.m.bits(inst.args[0]).r32();
     c.m.note_part(inst.result, inst.args[0], first);
+    if (c.m.take_part(inst)) return;
+    const x86::Gp from = c.m.bits(inst.args[0]).r32();
     if (first == 0 && inst.lanes == 16)
       return (void)c.a.movzx(c.m.define_bits(inst.result).r32(), from.r16());
     if (first == 0 && inst.lanes == 8) return (void)c.a.movzx(c.m.define_bits(inst.result).r32(), from.r8());

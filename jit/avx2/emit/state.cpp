@@ -386,6 +386,8 @@ void emit_flag_write(Compiler& c, const CodeInst& inst) {
 }
 
 void emit_mask_get(Compiler& c, const CodeInst& inst) {
+  const bool is_execution = inst.imm == 0 && inst.lanes == c.function.simd;
+  if (is_execution && c.regs.slots.read_mask(inst.result) && !c.m.is_used_in_bits(inst)) return;
   const x86::Gp to = c.m.define_bits(inst.result).r32();
   if (inst.imm == 0) {
     c.a.mov(to, mask_reg);
@@ -393,7 +395,6 @@ void emit_mask_get(Compiler& c, const CodeInst& inst) {
     c.a.mov(to, c.mask_variable(inst.imm));
   }
   if (inst.lanes < 32 && inst.lanes < c.function.simd) c.a.and_(to, asmjit::Imm((1u << inst.lanes) - 1));
-  if (inst.imm == 0 && inst.lanes == c.function.simd) c.regs.slots.read_mask(inst.result);
 }
 
 void emit_mask_set(Compiler& c, const CodeInst& inst) {
