@@ -215,8 +215,12 @@ void Moves::complete_signs(unsigned lanes, unsigned width) {
   if (width == 8) a_.vpshufd(vector, vector, 0xf5);
 }
 
-void Moves::narrow_lanes(unsigned to, unsigned first, unsigned second) {
-  a_.vshufps(x86::ymm(to), x86::ymm(first), x86::ymm(second), 0x88);
+void Moves::narrow_lanes(unsigned to, unsigned first, unsigned second, unsigned width) {
+  if (width == 4)
+    a_.vshufps(x86::ymm(to), x86::ymm(first), x86::ymm(second), 0x88);
+  else
+    a_.emit(width == 2 ? x86::Inst::kIdVpackssdw : x86::Inst::kIdVpacksswb, x86::ymm(to), x86::ymm(first),
+            x86::ymm(second));
   a_.vpermq(x86::ymm(to), x86::ymm(to), 0xd8);
 }
 

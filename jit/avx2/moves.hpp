@@ -36,7 +36,7 @@ class Moves final : public codegen::Moves {
   void spread_mask_pair(unsigned first, unsigned second, unsigned bits, unsigned width) override;
   void spread_signs(unsigned first, unsigned second, unsigned bits, unsigned width, unsigned chunk) override;
   void complete_signs(unsigned lanes, unsigned width) override;
-  void narrow_lanes(unsigned to, unsigned first, unsigned second) override;
+  void narrow_lanes(unsigned to, unsigned first, unsigned second, unsigned width) override;
   void widen_lanes(unsigned to, unsigned from, unsigned part) override;
   void spread_execution(unsigned first, unsigned second, unsigned width, unsigned chunk) override;
   bool spreading_needs_general(unsigned width, unsigned chunk) const override {

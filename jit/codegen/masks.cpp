@@ -244,19 +244,21 @@ bool Masks::take_from_whole(ValueId mask, unsigned width, unsigned chunk, bool s
   return true;
 }
 
-/// Takes lanes of 4 bytes from those of a comparison of 8 bytes, whose bits would take four times as many
-/// instructions.
+/// Takes lanes from those of a comparison of elements twice as wide, whose bits would take two to four times
+/// as many instructions.
 bool Masks::take_from_wider(ValueId mask, unsigned width, unsigned chunk) {
   const Value& v = all_.values_[mask];
-  if (width != 4 || all_.target_.mask_registers != 0 || has_bits(mask) || (v.signs_only & 8) != 0)
+  const unsigned wider = 2 * width;
+  if (wider > 8 || all_.target_.mask_registers != 0 || has_bits(mask) || (v.signs_only & wider) != 0)
     return false;
   const unsigned first = 2 * chunk, second = first + 1;
-  const bool both = second * all_.target_.lanes_per_vector(8) < all_.values_.info(mask).lanes;
-  if (!place(mask, 8, first).somewhere() || (both && !place(mask, 8, second).somewhere())) return false;
+  const bool both = second * all_.target_.lanes_per_vector(wider) < all_.values_.info(mask).lanes;
+  if (!place(mask, wider, first).somewhere() || (both && !place(mask, wider, second).somewhere()))
+    return false;
   const std::uint32_t pinned = all_.vector_file_.pinned();
-  const unsigned low = known_lanes(mask, 8, first), high = both ? known_lanes(mask, 8, second) : low;
+  const unsigned low = known_lanes(mask, wider, first), high = both ? known_lanes(mask, wider, second) : low;
   const unsigned lanes = all_.vectors.scratch();
-  all_.moves_.narrow_lanes(lanes, low, high);
+  all_.moves_.narrow_lanes(lanes, low, high, width);
   for (const unsigned reg : {low, high})
     if ((pinned >> reg & 1) == 0) all_.vector_file_.unpin(reg);
   bind_lanes(mask, width, chunk, lanes);

@@ -86,8 +86,8 @@ class Moves {
   virtual void spread_signs(unsigned first, unsigned second, unsigned bits, unsigned width,
                             unsigned chunk) = 0;
   virtual void complete_signs(unsigned lanes, unsigned width) = 0;
-  /// Lanes of 4 bytes from two vectors with whole lanes of 8 bytes.
-  virtual void narrow_lanes(unsigned to, unsigned first, unsigned second) = 0;
+  /// Lanes of `width` bytes from two vectors with whole lanes of twice as many.
+  virtual void narrow_lanes(unsigned to, unsigned first, unsigned second, unsigned width) = 0;
   /// `to` = lanes of 8 bytes from part `part` of lanes of 4.
   virtual void widen_lanes(unsigned to, unsigned from, unsigned part) = 0;
   /// spread_signs() for the execution mask.

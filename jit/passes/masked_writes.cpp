@@ -111,7 +111,9 @@ class MaskedWrites {
   void read(const Inst& inst) {
     Chain* chain = chain_of(inst);
     if (chain && inst.mask != no_value && select(inst, *chain)) return;
-    remember(inst, chain, inst.result);
+    // What is known of another region that begins here holds after a read as well.
+    const Chain* other = chain ? nullptr : chains_.find(inst);
+    if (!other || !writes_.is_kept(other->access, other->time)) remember(inst, chain, inst.result);
     out_.keep(inst);
   }
 

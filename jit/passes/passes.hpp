@@ -63,6 +63,9 @@ void low_bits(ir::Function& function);
 /// Dwords whose bytes or words all undergo the same ops are computed as more lanes of 8 or 16 bits.
 void packed_elements(ir::Function& function);
 
+/// What is computed of dwords and then cut to bytes or words is computed of bytes or words.
+void narrow_ops(ir::Function& function);
+
 /// Loops that divide 64 bits, one bit per turn, become quotients and remainders.
 void long_division(ir::Function& function);
 

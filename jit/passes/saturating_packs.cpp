@@ -4,35 +4,23 @@
 // converted, since whatever does not fit a dword then needs no care:
 //   min (max (convert.s32.f32 %x), 0), 255   ->   convert_indefinite.s32.f32 (min (max %x, 0.0), 255.0)
 #include <bit>
-#include <map>
 #include <optional>
+#include <set>
 
 #include "jit/passes/passes.hpp"
 #include "jit/passes/possible_bits.hpp"
 #include "jit/passes/rewrite.hpp"
+#include "jit/passes/value_ranges.hpp"
 
 namespace eum::jit {
 namespace {
 
 using namespace ir;
 
-struct Range {
-  std::int64_t low, high;
-  bool operator==(const Range&) const = default;
-  bool holds(const Range& other) const { return low <= other.low && other.high <= high; }
-};
-
-/// Of an integer type of 8 or 16 bits.
-Range range_of(Type type) {
-  const unsigned bits = 8 * size_of(type);
-  if (is_signed(type)) return {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
-  return {0, (std::int64_t{1} << bits) - 1};
-}
-
 class SaturatingPacks {
  public:
   explicit SaturatingPacks(Function& function)
-      : function_(function), out_(function), possible_(function, out_) {}
+      : function_(function), out_(function), possible_(function, out_), ranges_(function, out_) {}
 
   void run(Block& block) {
     out_.clear();
@@ -45,6 +33,7 @@ class SaturatingPacks {
         out_.keep(inst);
       }
       if (inst.result_count == 1) possible_.find(out_.insts().back());
+      if (!floats_.contains(inst.result)) ranges_.find(out_.insts().back());
     }
     if (changed) out_.replace(block);
   }
@@ -117,12 +106,10 @@ class SaturatingPacks {
 
   /// In which the number lies, read as a signed one.
   std::optional<Range> known_range(ValueId value) const {
-    if (const auto found = ranges_.find(value); found != ranges_.end()) return found->second;
     const auto bits = static_cast<std::int64_t>(possible_.of(value));
     if (bits < std::int64_t{1} << (8 * size_of(type_of(value)) - 1)) return Range{0, bits};
-    const Inst* inst = definition(value);
-    const auto clamp = inst ? clamp_of(*inst) : std::nullopt;
-    return clamp ? std::optional(clamp->range) : std::nullopt;
+    const auto range = ranges_.of(value);
+    return range && range_of(int_type(size_of(type_of(value)), true)).holds(*range) ? range : std::nullopt;
   }
 
   bool pack(const Inst& inst) {
@@ -134,7 +121,7 @@ class SaturatingPacks {
     const Inst* defined = definition(value);
     const auto clamp = defined ? clamp_of(*defined) : std::nullopt;
     // Addresses are computed from words: what tells of them looks for plain conversions.
-    const bool by_range = size_of(inst.type) == 1 || ranges_.contains(value);
+    const bool by_range = size_of(inst.type) == 1 || floats_.contains(value);
     const auto range = by_range ? known_range(value) : std::nullopt;
     for (const bool has_sign : {false, true}) {
       const Type type = int_type(size_of(inst.type), has_sign);
@@ -166,14 +153,16 @@ class SaturatingPacks {
     const ValueId x = bound(Op::max, function_.arg(*source, 0), clamp->range.low);
     const ValueId bounded = bound(Op::min, x, clamp->range.high);
     out_.converted(Op::convert_indefinite, Type::s32, bounded, inst.guest_ip);
-    ranges_.emplace(inst.result, clamp->range);
+    floats_.insert(inst.result);
+    ranges_.set(inst.result, clamp->range);
     return true;
   }
 
   Function& function_;
   NewBlock out_;
   PossibleBits possible_;
-  std::map<ValueId, Range> ranges_;  ///< of floats that were clamped before they were converted
+  ValueRanges ranges_;
+  std::set<ValueId> floats_;  ///< numbers that were clamped before they were converted
 };
 
 }  // namespace

@@ -387,7 +387,8 @@ class Joiner {
     write.mask = no_value;
     ValueId lanes = any;
     if (write.lanes < function_.simd) lanes = append(Op::slice, write.lanes, {any});
-    for (unsigned n = function_.simd; n < write.lanes; n *= 2) lanes = append(Op::concat, 2 * n, {lanes, lanes});
+    for (unsigned n = function_.simd; n < write.lanes; n *= 2)
+      lanes = append(Op::concat, 2 * n, {lanes, lanes});
     ValueId chosen;
     if (is_mask(write.type)) {
       const ValueId kept = append(Op::andn, write.lanes, {lanes, old});

@@ -108,6 +108,12 @@ class StridedConversions {
     const auto found = std::ranges::find(written_, place, &Written::place);
     return found != written_.end() && found->bytes == all;
   }
+  /// Whether the block reads the words of a byte's place, and only as words.
+  bool is_widened(const Inst& write, Container container) const {
+    const unsigned place = place_of(write, container);
+    return std::ranges::find(widened_, place) != widened_.end() &&
+           std::ranges::find(unwidened_, place) == unwidened_.end();
+  }
   void note_write(const Inst& inst) {
     const Container container = container_of(inst);
     const unsigned place = place_of(inst, container);
@@ -118,6 +124,8 @@ class StridedConversions {
 
   void find_uses(const Block& block) {
     written_.clear();
+    widened_.clear();
+    unwidened_.clear();
     for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst) {
       unsigned wanted = all_bits;
       if (is_cut(*inst))
@@ -127,6 +135,9 @@ class StridedConversions {
       else if (inst->op == Op::reg_write && container_of(*inst).bytes == 4) {
         wanted = 8 * size_of(inst->type);
         note_write(*inst);
+      } else if (inst->op == Op::reg_read && container_of(*inst).bytes == 2) {
+        auto& reads = values_[inst->result].converted ? widened_ : unwidened_;
+        reads.push_back(place_of(*inst, container_of(*inst)));
       }
       for (const ValueId arg : function_.args(*inst)) {
         values_[arg].converted |= widens(*inst);
@@ -263,7 +274,8 @@ class StridedConversions {
     if (container.bytes == 4 && low_of(arg, original).low_bits >= 8 * size_of(original.type)) {
       value = values_[arg].low;
     } else if (value == no_value || values_[arg].container.bytes != 0) {
-      if (container.bytes != 4 || !writes_all_of(place_of(original, container))) {
+      if (container.bytes == 4 ? !writes_all_of(place_of(original, container))
+                               : !is_widened(original, container)) {
         out_.keep(original);
         return false;
       }
@@ -293,7 +305,8 @@ class StridedConversions {
 
   Function& function_;
   std::vector<Source> values_;
-  std::vector<Written> written_;  // of the block, a few
+  std::vector<Written> written_;               // of the block, a few
+  std::vector<unsigned> widened_, unwidened_;  // where it reads bytes of words: to widen them, or not
   NewBlock out_;
 };
 

@@ -1,5 +1,6 @@
 // Rows whose lanes are not adjacent; adjacent elements of a lane take one move or two. See load_site.hpp.
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -34,6 +35,34 @@ void LoadSite::load_narrow_apart(const CheckedAddress& memory, unsigned stride) 
   a.vpshufb(t, t, c_.constant(shuffles[1]));
   a.vpor(to, to, t);
   if (bytes() == vector && element() == 1) a.vpermq(to, to, 0x08);
+}
+
+void LoadSite::load_overlapping(const CheckedAddress& memory, unsigned stride) const {
+  constexpr unsigned window = 16, each = 4;
+  auto& a = c_.a;
+  const unsigned all = (lanes() - 1) * stride + element();
+  for (unsigned row = 0; row < rows(); ++row) {
+    const x86::Ymm to = result(0, row);
+    const std::array own{2 * row * each * stride, (2 * row + 1) * each * stride};
+    std::array begin{std::min(own[0], all - window), std::min(own[1], all - window)};
+    // Lanes close together are all in the first window.
+    const bool shares = own[1] + (each - 1) * stride + element() <= begin[0] + window;
+    if (shares) begin[1] = begin[0];
+    ConstantPool::Entry shuffle;
+    for (unsigned i = 0; i < shuffle.size(); ++i) {
+      const unsigned half = i / window, byte = i % window;
+      shuffle[i] =
+          static_cast<std::uint8_t>(own[half] + byte / element() * stride + byte % element() - begin[half]);
+    }
+    const auto from = [&](unsigned half) { return memory.at(component_offset(0) + begin[half], window); };
+    if (shares) {
+      a.vbroadcasti128(to, from(0));
+    } else {
+      a.vmovups(to.xmm(), from(0));
+      a.vinserti128(to, to, from(1), 1);
+    }
+    a.vpshufb(to, to, c_.constant(shuffle));
+  }
 }
 
 void LoadSite::blend_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset,

@@ -57,6 +57,13 @@ class LoadSite : public LaneSite {
   /// For is_narrow_and_apart: four lanes are taken from each 16 bytes that hold them, or 8 if all lanes span
   /// fewer; none of these bytes is beyond the last lane.
   void load_narrow_apart(const CheckedAddress& memory, unsigned stride) const;
+  /// Whether dwords `stride` bytes apart, of one run, share bytes: compilers read several neighbouring bytes
+  /// of each lane at once.
+  bool are_overlapping(unsigned stride) const {
+    return element() == 4 && components() == 1 && span() == 1 && stride != 0 && stride < 4 && lanes() > 8;
+  }
+  /// Takes four lanes from each 16 bytes, none of which is beyond the last lane.
+  void load_overlapping(const CheckedAddress& memory, unsigned stride) const;
   /// Blends eight dwords from vectors that hold some of them each, in distinct lanes, none of which reaches
   /// beyond the run; a gather takes longer.
   void blend_row(const CheckedAddress& memory, unsigned run, unsigned row, unsigned offset,

@@ -1,0 +1,462 @@
+// Dwords that become bytes or words. C computes on int whatever the operands are, and GEN's shifts and
+// products take dwords, so that kernels of bytes widen them, compute, and cut the results:
+//   convert.u8 (shr.u32 (add.u32 (convert.u32.u8 %a), (convert.u32.u8 %b)), 1)
+//     -> convert.u8 (shr.u16 (add.u16 (convert.u16.u8 %a), (convert.u16.u8 %b)), 1)
+// If nothing needs the dwords, the ops are done on as many bits as the result has, or on 16: that is a half
+// or a quarter of the host's vectors. Sums, products and logic give the low bits from low bits; other ops
+// also need that their operands fit.
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "jit/passes/liveness.hpp"
+#include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
+#include "jit/passes/value_ranges.hpp"
+
+namespace eum::jit {
+namespace {
+
+using namespace ir;
+
+constexpr unsigned slot_bytes = 32;
+constexpr unsigned least_lanes = 16;  ///< whose words fill a register
+
+class NarrowOps {
+ public:
+  explicit NarrowOps(Function& function)
+      : function_(function),
+        liveness_(function, slot_bytes, false),
+        out_(function),
+        ranges_(function, out_),
+        is_wide_(function.values.size()) {}
+
+  void run(Block& block) {
+    out_.clear();
+    find_wide(block);
+    bool changed = false;
+    for (std::size_t i = 0; i < block.insts.size(); ++i) {
+      Inst inst = block.insts[i];
+      same_.resolve(function_, inst);
+      const ValueId narrow = cuts(inst) && is_needed(block, i) ? narrowed(inst) : widened(inst);
+      // What was narrowed may be part of what becomes narrower still: then its definition is looked at.
+      out_.keep(inst);
+      ranges_.find(inst);
+      if (narrow == no_value) continue;
+      same_.add(inst.result, narrow);
+      before_.emplace(narrow, inst.result);
+      changed = true;
+    }
+    if (changed) out_.replace(block);
+  }
+
+  static bool cuts(const Inst& inst) {
+    return inst.op == Op::convert && inst.mask == no_value && inst.lanes >= least_lanes &&
+           is_int(inst.type) && is_int(inst.from) && size_of(inst.type) < size_of(inst.from) &&
+           size_of(inst.from) <= 4;
+  }
+
+ private:
+  static unsigned bits_of(Type type) { return 8 * size_of(type); }
+  Type type_of(ValueId value) const { return function_.values[value].type; }
+  ValueId arg(const Inst& inst, unsigned k) const { return function_.arg(inst, k); }
+  const Inst* definition(ValueId value) const {
+    const auto found = before_.find(value);
+    return out_.definition(found == before_.end() ? value : found->second);
+  }
+  bool is_needed(const Block& block, std::size_t index) const {
+    return liveness_.is_needed(static_cast<BlockId>(&block - function_.blocks.data()), index);
+  }
+
+  // ---- What is needed with all its bits
+
+  /// Whether the op can be done on fewer bits if nothing needs the others.
+  static bool may_narrow(const Inst& inst) {
+    if (inst.mask != no_value) return false;
+    const bool compares = info(inst.op).shape == Shape::Compare;
+    if (!is_mask(inst.type) && !is_int(inst.type)) return false;
+    if (compares) return true;
+    switch (inst.op) {
+      case Op::bitcast:
+      case Op::convert:
+        return is_int(inst.from);
+      case Op::add:
+      case Op::sub:
+      case Op::mul:
+      case Op::mad:
+      case Op::mul_wide:
+      case Op::and_:
+      case Op::or_:
+      case Op::xor_:
+      case Op::andn:
+      case Op::not_:
+      case Op::neg:
+      case Op::abs:
+      case Op::shl:
+      case Op::shr:
+      case Op::asr:
+      case Op::min:
+      case Op::max:
+      case Op::select:
+      case Op::bfi2:
+        return true;
+      default:
+        return false;
+    }
+  }
+  void find_wide(const Block& block) {
+    for (std::size_t i = block.insts.size(); i-- > 0;) {
+      const Inst& inst = block.insts[i];
+      if (!is_needed(block, i) || cuts(inst)) continue;
+      bool is_wide = !may_narrow(inst);
+      for (unsigned k = 0; k < inst.result_count; ++k) is_wide |= is_wide_[inst.result + k];
+      if (inst.mask != no_value) is_wide_[inst.mask] = true;
+      if (!is_wide) continue;
+      for (const ValueId value : function_.args(inst)) is_wide_[value] = true;
+    }
+  }
+
+  // ---- Which values have their low bits from low bits
+
+  /// Of a value and a width: whether it can be computed in so many bits, and what that has given.
+  struct Known {
+    enum : std::uint8_t { NotAsked, No, Yes } answer = NotAsked;
+    bool computes = false;  ///< by ops, not only from what has so many bits
+    ValueId built = no_value;
+  };
+  Known& known(ValueId value) {
+    auto& all = known_[width_ == 8 ? 0 : 1];
+    if (all.size() <= value) all.resize(value + 1);
+    return all[value];
+  }
+
+  Type type(bool is_signed = false) const { return int_type(width_ / 8, is_signed); }
+  std::optional<unsigned> shift_of(const Inst& inst) const {
+    const auto by = ranges_.constant(arg(inst, 1));
+    return by && *by >= 0 && *by < static_cast<std::int64_t>(width_)
+               ? std::optional(static_cast<unsigned>(*by))
+               : std::nullopt;
+  }
+  /// In which sense each of the operands from `first` on is what its low bits are; none: in none.
+  std::optional<bool> sign_of(const Inst& inst, unsigned first) const {
+    for (const bool is_signed : {false, true}) {
+      bool fit = true;
+      for (unsigned k = first; k < inst.arg_count; ++k)
+        fit &= ranges_.lies_in(arg(inst, k), range_of(type(is_signed)));
+      if (fit) return is_signed;
+    }
+    return std::nullopt;
+  }
+  bool can_all(const Inst& inst, unsigned first) {
+    for (unsigned k = first; k < inst.arg_count; ++k)
+      if (!can(arg(inst, k))) return false;
+    return true;
+  }
+  bool can(ValueId value) {
+    if (const auto answer = known(value).answer; answer != Known::NotAsked) return answer == Known::Yes;
+    constexpr unsigned deepest = 100;
+    if (depth_ == deepest) return false;
+    ++depth_;
+    const bool answer = is_mask(type_of(value)) ? can_mask(value) : can_number(value);
+    --depth_;
+    known(value).answer = answer ? Known::Yes : Known::No;
+    return answer;
+  }
+  bool can_number(ValueId value) {
+    const Type own = type_of(value);
+    if (!is_int(own) || size_of(own) > 4) return false;
+    const Inst* const inst = definition(value);
+    if (bits_of(own) <= width_) {
+      if (bits_of(own) == width_ && inst && cuts(*inst) && can(arg(*inst, 0)))
+        known(value).computes = known(arg(*inst, 0)).computes;
+      return true;
+    }
+    if (!inst || inst->mask != no_value || !defines(*inst, value)) return false;
+    switch (inst->op) {
+      case Op::constant:
+      case Op::splat:
+        return true;
+      case Op::bitcast:
+      case Op::convert: {
+        const ValueId of = arg(*inst, 0);
+        if (!is_int(inst->from) || !can(of)) return false;
+        known(value).computes = known(of).computes;
+        return true;
+      }
+      default:
+        return known(value).computes = !is_wide_[value] && may_narrow(*inst) && can_op(*inst);
+    }
+  }
+  /// By its first result.
+  bool defines(const Inst& inst, ValueId value) const {
+    const auto found = before_.find(value);
+    return inst.result == (found == before_.end() ? value : found->second);
+  }
+  bool can_op(const Inst& inst) {
+    switch (inst.op) {
+      case Op::add:
+      case Op::sub:
+      case Op::and_:
+      case Op::or_:
+      case Op::xor_:
+      case Op::andn:
+      case Op::not_:
+      case Op::neg:
+        return can_all(inst, 0);
+      case Op::mul:
+      case Op::mad:
+      case Op::mul_wide:
+        return width_ == 16 && can_all(inst, 0);
+      case Op::bfi2:
+        return inserts_all(inst) ? can(arg(inst, 1)) : can_all(inst, 0);
+      case Op::shl:
+        return width_ == 16 && shift_of(inst) && can(arg(inst, 0));
+      case Op::shr:
+      case Op::asr:
+        if (const auto mean = mean_of(inst)) return can(mean->a) && can(mean->b);
+        return width_ == 16 && shift_of(inst) && can(arg(inst, 0)) &&
+               (fits(inst, false) || (inst.op == Op::asr && fits(inst, true)));
+      case Op::abs:
+        return is_signed(inst.type) && fits(inst, true) && can(arg(inst, 0));
+      case Op::min:
+      case Op::max:
+        return sign_of(inst, 0) && can_all(inst, 0);
+      case Op::select:
+        return can_all(inst, 0);
+      default:
+        return false;
+    }
+  }
+  /// Whether the low bits are all from the inserted value.
+  bool inserts_all(const Inst& bfi2) const { return keeps_all(arg(bfi2, 0)); }
+  bool keeps_all(ValueId mask) const {
+    const auto bits = ranges_.constant(mask);
+    return bits && (~*bits & range_of(type()).high) == 0;
+  }
+  /// What the value was before conversions that preserve it.
+  ValueId same_number(ValueId value) const {
+    for (;;) {
+      const Inst* inst = definition(value);
+      const bool converts =
+          inst && (inst->op == Op::bitcast || inst->op == Op::convert) && inst->mask == no_value;
+      if (!converts || !is_int(inst->type) || size_of(inst->type) < size_of(inst->from)) return value;
+      if (bits_of(inst->from) < width_ || !ranges_.lies_in(arg(*inst, 0), range_of(inst->type))) return value;
+      value = arg(*inst, 0);
+    }
+  }
+  /// (a + b) >> 1 or, rounded up, (a + b + 1) >> 1 of numbers that fit, although their sum may not.
+  struct Mean {
+    ValueId a, b;
+    bool is_rounded_up;
+  };
+  std::optional<Mean> mean_of(const Inst& shift) {
+    if (shift_of(shift) != 1u) return std::nullopt;
+    std::array<ValueId, 2> terms{no_value, no_value};
+    unsigned count = 0;
+    std::int64_t constant = 0;
+    const auto add = [&](auto self, ValueId value, unsigned depth) -> bool {
+      value = same_number(value);
+      if (const auto number = ranges_.constant(value)) {
+        constant += *number;
+        return true;
+      }
+      const Inst* inst = definition(value);
+      if (inst && inst->op == Op::add && inst->mask == no_value && depth < 2 && !is_wide_[value])
+        return self(self, arg(*inst, 0), depth + 1) && self(self, arg(*inst, 1), depth + 1);
+      if (count == 2 || !ranges_.lies_in(value, range_of(type()))) return false;
+      terms[count++] = value;
+      return true;
+    };
+    if (!add(add, arg(shift, 0), 0) || count != 2 || constant < 0 || constant > 1) return std::nullopt;
+    // A sum that fits takes fewer ops.
+    if (constant == 0 && width_ == 16 && fits(shift, false)) return std::nullopt;
+    return Mean{terms[0], terms[1], constant == 1};
+  }
+  bool fits(const Inst& inst, bool is_signed) const {
+    return ranges_.lies_in(arg(inst, 0), range_of(type(is_signed)));
+  }
+  /// Whether the mask's lanes are as wide as the values are now, or have no width.
+  bool can_mask(ValueId mask) {
+    const Inst* const inst = definition(mask);
+    if (!inst) return false;
+    if (info(inst->op).shape == Shape::Compare) {
+      if (!is_int(inst->type)) return false;
+      if (bits_of(inst->type) <= width_) return bits_of(inst->type) == width_;
+      return !is_wide_[mask] && size_of(inst->type) <= 4 && sign_of(*inst, 0) && can_all(*inst, 0);
+    }
+    switch (inst->op) {
+      case Op::and_:
+      case Op::or_:
+      case Op::andn:
+      case Op::not_:
+        return can_all(*inst, 0);
+      case Op::constant:
+      case Op::mask_get:
+      case Op::flag_read:
+        return true;
+      case Op::slice: {
+        const Inst* const whole = definition(arg(*inst, 0));
+        return whole && (whole->op == Op::mask_get || whole->op == Op::flag_read);
+      }
+      default:
+        return false;
+    }
+  }
+
+  // ---- Building
+
+  ValueId narrowed(const Inst& root) {
+    const ValueId source = arg(root, 0);
+    for (const unsigned width : {8u, 16u}) {
+      if (width < bits_of(root.type) || width > bits_of(root.from)) continue;
+      width_ = width;
+      if (!can(source) || !known(source).computes) continue;
+      at_ = root;
+      const ValueId value = build(source);
+      return width == bits_of(root.type) ? cast(value, root.type) : cut(value, root.type);
+    }
+    return no_value;
+  }
+  /// Bytes of words, which are the words if they are widened again.
+  ValueId cut(ValueId words, Type to) {
+    const ValueId bytes = convert(words, to);
+    if (ranges_.lies_in(words, range_of(to))) words_of_.emplace(bytes, words);
+    return bytes;
+  }
+  /// What is widened after it was cut without a loss need not have been cut.
+  ValueId widened(const Inst& inst) {
+    if (inst.op != Op::convert || !is_int(inst.type) || size_of(inst.type) > 4 || inst.mask != no_value)
+      return no_value;
+    const ValueId value = arg(inst, 0);
+    ValueId whole = no_value;
+    if (const auto found = words_of_.find(value); found != words_of_.end()) {
+      whole = found->second;
+    } else if (const Inst* made = definition(value); made && cuts(*made) && defines(*made, value)) {
+      whole = arg(*made, 0);
+      if (!ranges_.lies_in(whole, range_of(made->type))) return no_value;
+    }
+    if (whole == no_value || size_of(type_of(whole)) > size_of(inst.type)) return no_value;
+    at_ = inst;
+    return size_of(type_of(whole)) == size_of(inst.type) ? cast(whole, inst.type) : convert(whole, inst.type);
+  }
+  ValueId remembered(ValueId value) {
+    ranges_.find(out_.insts().back());
+    return value;
+  }
+  ValueId append(Op op, Type type, std::initializer_list<ValueId> args) {
+    return remembered(out_.append(make_op(op, type, at_.lanes, at_.guest_ip), args));
+  }
+  ValueId converted(Op op, ValueId value, Type to) {
+    return type_of(value) == to ? value : remembered(out_.converted(op, to, value, at_.guest_ip));
+  }
+  ValueId convert(ValueId value, Type to) { return converted(Op::convert, value, to); }
+  ValueId cast(ValueId value, Type to) { return converted(Op::bitcast, value, to); }
+
+  ValueId build(ValueId value) {
+    if (const ValueId built = known(value).built; built != no_value) return built;
+    const ValueId built = is_mask(type_of(value)) ? build_mask(value) : build_number(value);
+    known(value).built = built;
+    return built;
+  }
+  /// A value of type().
+  ValueId build_number(ValueId value) {
+    const Type own = type_of(value);
+    if (bits_of(own) == width_)
+      return known(value).computes ? build_arg(*definition(value), 0) : cast(value, type());
+    if (bits_of(own) < width_) return convert(value, type());
+    const Inst inst = *definition(value);
+    switch (inst.op) {
+      case Op::constant:
+        return remembered(
+            out_.constant(type(), inst.lanes, inst.imm & (~std::uint64_t{0} >> (64 - width_)), at_.guest_ip));
+      case Op::splat:
+        return append(Op::splat, type(), {convert(arg(inst, 0), type())});
+      case Op::bitcast:
+      case Op::convert: {
+        const ValueId of = arg(inst, 0);
+        // A value that was narrower has its own sign.
+        return bits_of(type_of(of)) < width_ ? cast(convert(of, type(is_signed(type_of(of)))), type())
+                                             : build(of);
+      }
+      case Op::mad:
+        return append(
+            Op::add, type(),
+            {append(Op::mul, type(), {build_arg(inst, 0), build_arg(inst, 1)}), build_arg(inst, 2)});
+      case Op::mul_wide:
+        return append(Op::mul, type(), {build_arg(inst, 0), build_arg(inst, 1)});
+      case Op::shl:
+        return append(Op::shl, type(), {build_arg(inst, 0), count_of(inst, type())});
+      case Op::shr:
+      case Op::asr: {
+        if (const auto mean = mean_of(inst)) return build_mean(*mean);
+        const bool has_sign = inst.op == Op::asr && !fits(inst, false);
+        const ValueId of = cast(build_arg(inst, 0), type(has_sign));
+        return cast(
+            append(has_sign ? Op::asr : Op::shr, type(has_sign), {of, count_of(inst, type(has_sign))}),
+            type());
+      }
+      case Op::abs:
+        return cast(append(Op::abs, type(true), {cast(build_arg(inst, 0), type(true))}), type());
+      case Op::min:
+      case Op::max:
+        return cast(build_of_sign(inst, *sign_of(inst, 0)), type());
+      case Op::not_:
+      case Op::neg:
+        return append(inst.op, type(), {build_arg(inst, 0)});
+      case Op::and_:
+        for (const unsigned k : {0u, 1u})
+          if (keeps_all(arg(inst, k))) return build_arg(inst, 1 - k);
+        return append(inst.op, type(), {build_arg(inst, 0), build_arg(inst, 1)});
+      case Op::bfi2:
+        if (inserts_all(inst)) return build_arg(inst, 1);
+        [[fallthrough]];
+      case Op::select:
+        return append(inst.op, type(), {build_arg(inst, 0), build_arg(inst, 1), build_arg(inst, 2)});
+      default:
+        return append(inst.op, type(), {build_arg(inst, 0), build_arg(inst, 1)});
+    }
+  }
+  ValueId build_arg(const Inst& inst, unsigned k) { return build(arg(inst, k)); }
+  ValueId count_of(const Inst& shift, Type of) {
+    return remembered(out_.constant(of, shift.lanes, *shift_of(shift), at_.guest_ip));
+  }
+  ValueId build_mean(const Mean& mean) {
+    const ValueId a = build(mean.a), b = build(mean.b), up = append(Op::avg, type(), {a, b});
+    if (mean.is_rounded_up) return up;
+    const ValueId one = remembered(out_.constant(type(), at_.lanes, 1, at_.guest_ip));
+    const ValueId odd = append(Op::and_, type(), {append(Op::xor_, type(), {a, b}), one});
+    return append(Op::sub, type(), {up, odd});
+  }
+  ValueId build_of_sign(const Inst& inst, bool is_signed) {
+    const ValueId a = cast(build_arg(inst, 0), type(is_signed)),
+                  b = cast(build_arg(inst, 1), type(is_signed));
+    return append(inst.op, type(is_signed), {a, b});
+  }
+  ValueId build_mask(ValueId mask) {
+    const Inst inst = *definition(mask);
+    if (info(inst.op).shape == Shape::Compare)
+      return bits_of(inst.type) == width_ ? mask : build_of_sign(inst, *sign_of(inst, 0));
+    if (inst.op != Op::and_ && inst.op != Op::or_ && inst.op != Op::andn && inst.op != Op::not_) return mask;
+    if (inst.op == Op::not_) return append(inst.op, Type::m, {build_arg(inst, 0)});
+    return append(inst.op, Type::m, {build_arg(inst, 0), build_arg(inst, 1)});
+  }
+
+  Function& function_;
+  Liveness liveness_;
+  SameValues same_;
+  NewBlock out_;
+  ValueRanges ranges_;
+  std::vector<bool> is_wide_;
+  std::array<std::vector<Known>, 2> known_;  ///< for 8 and 16 bits
+  std::map<ValueId, ValueId> before_;        ///< of a value that was narrowed: what it replaces
+  std::map<ValueId, ValueId> words_of_;      ///< of bytes that were cut from them without a loss
+  unsigned width_ = 0, depth_ = 0;
+  Inst at_;
+};
+
+}  // namespace
+
+void narrow_ops(Function& function) { run_on_blocks_with<NarrowOps>(function, NarrowOps::cuts); }
+
+}  // namespace eum::jit
