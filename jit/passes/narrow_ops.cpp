@@ -215,6 +215,7 @@ class NarrowOps {
       case Op::shr:
       case Op::asr:
         if (const auto mean = mean_of(inst)) return can(mean->a) && can(mean->b);
+        if (const auto field = field_of(inst)) return can(field->value);
         return width_ == 16 && shift_of(inst) && can(arg(inst, 0)) &&
                (fits(inst, false) || (inst.op == Op::asr && fits(inst, true)));
       case Op::abs:
@@ -272,6 +273,25 @@ class NarrowOps {
     // A sum that fits takes fewer ops.
     if (constant == 0 && width_ == 16 && fits(shift, false)) return std::nullopt;
     return Mean{terms[0], terms[1], constant == 1};
+  }
+  /// The lowest bits of a value, extended by two shifts.
+  struct Field {
+    ValueId value;
+    unsigned bits;
+  };
+  std::optional<Field> field_of(const Inst& shift) const {
+    const Inst* const up = definition(same_bits(arg(shift, 0)));
+    if (!up || up->op != Op::shl || up->mask != no_value || bits_of(up->type) != bits_of(shift.type))
+      return std::nullopt;
+    const auto by = ranges_.constant(arg(shift, 1)), before = ranges_.constant(arg(*up, 1));
+    const unsigned all = bits_of(shift.type);
+    if (!by || by != before || *by <= 0 || *by >= all) return std::nullopt;
+    const Field field{arg(*up, 0), all - static_cast<unsigned>(*by)};
+    return field.bits < width_ && width_ == 8 ? std::nullopt : std::optional(field);
+  }
+  ValueId same_bits(ValueId value) const {
+    const Inst* inst = definition(value);
+    return inst && inst->op == Op::bitcast && is_int(inst->from) ? arg(*inst, 0) : value;
   }
   bool fits(const Inst& inst, bool is_signed) const {
     return ranges_.lies_in(arg(inst, 0), range_of(type(is_signed)));
@@ -390,6 +410,7 @@ class NarrowOps {
       case Op::shr:
       case Op::asr: {
         if (const auto mean = mean_of(inst)) return build_mean(*mean);
+        if (const auto field = field_of(inst)) return build_field(inst, *field);
         const bool has_sign = inst.op == Op::asr && !fits(inst, false);
         const ValueId of = cast(build_arg(inst, 0), type(has_sign));
         return cast(
@@ -420,6 +441,15 @@ class NarrowOps {
   ValueId build_arg(const Inst& inst, unsigned k) { return build(arg(inst, k)); }
   ValueId count_of(const Inst& shift, Type of) {
     return remembered(out_.constant(of, shift.lanes, *shift_of(shift), at_.guest_ip));
+  }
+  ValueId build_field(const Inst& shift, const Field& field) {
+    const ValueId value = build(field.value);
+    if (field.bits >= width_) return value;
+    const unsigned by = width_ - field.bits;
+    const auto count = [&](Type of) { return remembered(out_.constant(of, at_.lanes, by, at_.guest_ip)); };
+    const Type as = type(shift.op == Op::asr);
+    const ValueId up = cast(append(Op::shl, type(), {value, count(type())}), as);
+    return cast(append(shift.op, as, {up, count(as)}), type());
   }
   ValueId build_mean(const Mean& mean) {
     const ValueId a = build(mean.a), b = build(mean.b), up = append(Op::avg, type(), {a, b});

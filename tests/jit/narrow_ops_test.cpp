@@ -133,6 +133,10 @@ class NarrowProgram : ProgramText {
         const std::string bits = constant(type, below(2) == 0 ? 255 : below(65536)), b = leaf(type);
         return define("bfi2.{}x{} {}, {}, {}", type, lanes_, bits, a, b);
       }
+      case 11: {
+        const unsigned by = type == "s16" ? 8 : 8 * (1 + below(3));
+        return shifted(below(2) == 0 ? "asr" : "shr", type, shifted("shl", type, a, by), by);
+      }
       case 9:
         return op("mul", type, a, leaf(type));
       case 10:
