@@ -262,8 +262,10 @@ class NarrowOps {
         constant += *number;
         return true;
       }
+      // Sums of two numbers that fit, and one, have a bit more.
       const Inst* inst = definition(value);
-      if (inst && inst->op == Op::add && inst->mask == no_value && depth < 2 && !is_wide_[value])
+      const bool adds = inst && inst->op == Op::add && inst->mask == no_value && bits_of(inst->type) > width_;
+      if (adds && depth < 2 && !is_wide_[value])
         return self(self, arg(*inst, 0), depth + 1) && self(self, arg(*inst, 1), depth + 1);
       if (count == 2 || !ranges_.lies_in(value, range_of(type()))) return false;
       terms[count++] = value;

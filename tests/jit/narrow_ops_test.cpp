@@ -119,7 +119,11 @@ class NarrowProgram : ProgramText {
       case 4:
         return define("{}.{}x{} {}", below(2) == 0 ? "neg" : "not", type, lanes_, a);
       case 5: {
-        const std::string sum = op("add", type, leaf(type), leaf(type));
+        std::string sum = op("add", type, leaf(type), leaf(type));
+        if (type == "s32" && below(3) == 0) {  // one that may not fit its word
+          const std::string x = cast("u16", "s16", leaf("s16")), y = cast("u16", "s16", leaf("s16"));
+          sum = define("convert.s32.u16x{} {}", lanes_, op("add", "u16", x, y));
+        }
         const std::string up = below(2) == 0 ? sum : op("add", type, sum, constant(type, 1));
         return shifted(below(2) == 0 ? "shr" : "asr", type, up, 1);
       }
@@ -137,15 +141,21 @@ class NarrowProgram : ProgramText {
         const unsigned by = type == "s16" ? 8 : 8 * (1 + below(3));
         return shifted(below(2) == 0 ? "asr" : "shr", type, shifted("shl", type, a, by), by);
       }
+      case 12: {  // words that are computed as such
+        if (type == "s16") break;
+        const std::string word = number(levels - 1, "s16");
+        if (below(2) == 0) return define("convert.s32.s16x{} {}", lanes_, word);
+        return define("convert.s32.u16x{} {}", lanes_, cast("u16", "s16", word));
+      }
       case 9:
         return op("mul", type, a, leaf(type));
       case 10:
         return op("and", type, a, constant(type, below(2) == 0 ? 255 : 15));
-      default: {
-        constexpr std::array names{"add", "sub", "and", "or", "xor", "add"};
-        return op(names[below(names.size())], type, a, number(levels - 1, type));
-      }
+      default:
+        break;
     }
+    constexpr std::array names{"add", "sub", "and", "or", "xor", "add"};
+    return op(names[below(names.size())], type, a, number(levels - 1, type));
   }
 
   unsigned lanes_;
