@@ -61,31 +61,29 @@ class NarrowOps {
   static unsigned bits_of(Type type) { return 8 * size_of(type); }
   Type type_of(ValueId value) const { return function_.values[value].type; }
   ValueId arg(const Inst& inst, unsigned k) const { return function_.arg(inst, k); }
-  const Inst* definition(ValueId value) const {
+  /// What was there before it was narrowed.
+  ValueId before(ValueId value) const {
     const auto found = before_.find(value);
-    return out_.definition(found == before_.end() ? value : found->second);
+    return found == before_.end() ? value : found->second;
   }
+  const Inst* definition(ValueId value) const { return out_.definition(before(value)); }
   bool is_needed(const Block& block, std::size_t index) const {
     return liveness_.is_needed(static_cast<BlockId>(&block - function_.blocks.data()), index);
   }
 
   // ---- What is needed with all its bits
 
-  /// Whether the op can be done on fewer bits if nothing needs the others.
-  static bool may_narrow(const Inst& inst) {
-    if (inst.mask != no_value) return false;
-    const bool compares = info(inst.op).shape == Shape::Compare;
-    if (!is_mask(inst.type) && !is_int(inst.type)) return false;
-    if (compares) return true;
+  /// On how few bits the op can be done if nothing needs the others: hosts have no products and shifts of
+  /// bytes. 0: on all of them only.
+  static unsigned least_bits(const Inst& inst) {
+    if (inst.mask != no_value || (!is_mask(inst.type) && !is_int(inst.type))) return 0;
+    if (info(inst.op).shape == Shape::Compare) return 8;
     switch (inst.op) {
       case Op::bitcast:
       case Op::convert:
-        return is_int(inst.from);
+        return is_int(inst.from) ? 8 : 0;
       case Op::add:
       case Op::sub:
-      case Op::mul:
-      case Op::mad:
-      case Op::mul_wide:
       case Op::and_:
       case Op::or_:
       case Op::xor_:
@@ -93,23 +91,27 @@ class NarrowOps {
       case Op::not_:
       case Op::neg:
       case Op::abs:
-      case Op::shl:
-      case Op::shr:
-      case Op::asr:
       case Op::min:
       case Op::max:
       case Op::select:
       case Op::bfi2:
-        return true;
+      case Op::shr:  // which may be a mean, or extend bytes
+      case Op::asr:
+        return 8;
+      case Op::mul:
+      case Op::mad:
+      case Op::mul_wide:
+      case Op::shl:
+        return 16;
       default:
-        return false;
+        return 0;
     }
   }
   void find_wide(const Block& block) {
     for (std::size_t i = block.insts.size(); i-- > 0;) {
       const Inst& inst = block.insts[i];
       if (!is_needed(block, i) || cuts(inst)) continue;
-      bool is_wide = !may_narrow(inst);
+      bool is_wide = least_bits(inst) == 0;
       for (unsigned k = 0; k < inst.result_count; ++k) is_wide |= is_wide_[inst.result + k];
       if (inst.mask != no_value) is_wide_[inst.mask] = true;
       if (!is_wide) continue;
@@ -138,18 +140,18 @@ class NarrowOps {
                ? std::optional(static_cast<unsigned>(*by))
                : std::nullopt;
   }
-  /// In which sense each of the operands from `first` on is what its low bits are; none: in none.
-  std::optional<bool> sign_of(const Inst& inst, unsigned first) const {
+  /// In which sense each of the operands is what its low bits are; none: in none.
+  std::optional<bool> sign_of(const Inst& inst) const {
     for (const bool is_signed : {false, true}) {
       bool fit = true;
-      for (unsigned k = first; k < inst.arg_count; ++k)
+      for (unsigned k = 0; k < inst.arg_count; ++k)
         fit &= ranges_.lies_in(arg(inst, k), range_of(type(is_signed)));
       if (fit) return is_signed;
     }
     return std::nullopt;
   }
-  bool can_all(const Inst& inst, unsigned first) {
-    for (unsigned k = first; k < inst.arg_count; ++k)
+  bool can_all(const Inst& inst) {
+    for (unsigned k = 0; k < inst.arg_count; ++k)
       if (!can(arg(inst, k))) return false;
     return true;
   }
@@ -172,7 +174,7 @@ class NarrowOps {
         known(value).computes = known(arg(*inst, 0)).computes;
       return true;
     }
-    if (!inst || inst->mask != no_value || !defines(*inst, value)) return false;
+    if (!inst || inst->mask != no_value || inst->result != before(value)) return false;  // a second result
     switch (inst->op) {
       case Op::constant:
       case Op::splat:
@@ -185,33 +187,17 @@ class NarrowOps {
         return true;
       }
       default:
-        return known(value).computes = !is_wide_[value] && may_narrow(*inst) && can_op(*inst);
+        return known(value).computes = !is_wide_[value] && can_op(*inst);
     }
   }
-  /// By its first result.
-  bool defines(const Inst& inst, ValueId value) const {
-    const auto found = before_.find(value);
-    return inst.result == (found == before_.end() ? value : found->second);
-  }
   bool can_op(const Inst& inst) {
+    const unsigned least = least_bits(inst);
+    if (least == 0 || width_ < least) return false;
     switch (inst.op) {
-      case Op::add:
-      case Op::sub:
-      case Op::and_:
-      case Op::or_:
-      case Op::xor_:
-      case Op::andn:
-      case Op::not_:
-      case Op::neg:
-        return can_all(inst, 0);
-      case Op::mul:
-      case Op::mad:
-      case Op::mul_wide:
-        return width_ == 16 && can_all(inst, 0);
       case Op::bfi2:
-        return inserts_all(inst) ? can(arg(inst, 1)) : can_all(inst, 0);
+        return inserts_all(inst) ? can(arg(inst, 1)) : can_all(inst);
       case Op::shl:
-        return width_ == 16 && shift_of(inst) && can(arg(inst, 0));
+        return shift_of(inst) && can(arg(inst, 0));
       case Op::shr:
       case Op::asr:
         if (const auto mean = mean_of(inst)) return can(mean->a) && can(mean->b);
@@ -222,11 +208,9 @@ class NarrowOps {
         return is_signed(inst.type) && fits(inst, true) && can(arg(inst, 0));
       case Op::min:
       case Op::max:
-        return sign_of(inst, 0) && can_all(inst, 0);
-      case Op::select:
-        return can_all(inst, 0);
+        return sign_of(inst) && can_all(inst);
       default:
-        return false;
+        return can_all(inst);
     }
   }
   /// Whether the low bits are all from the inserted value.
@@ -305,14 +289,14 @@ class NarrowOps {
     if (info(inst->op).shape == Shape::Compare) {
       if (!is_int(inst->type)) return false;
       if (bits_of(inst->type) <= width_) return bits_of(inst->type) == width_;
-      return !is_wide_[mask] && size_of(inst->type) <= 4 && sign_of(*inst, 0) && can_all(*inst, 0);
+      return !is_wide_[mask] && size_of(inst->type) <= 4 && sign_of(*inst) && can_all(*inst);
     }
     switch (inst->op) {
       case Op::and_:
       case Op::or_:
       case Op::andn:
       case Op::not_:
-        return can_all(*inst, 0);
+        return can_all(*inst);
       case Op::constant:
       case Op::mask_get:
       case Op::flag_read:
@@ -354,7 +338,7 @@ class NarrowOps {
     ValueId whole = no_value;
     if (const auto found = words_of_.find(value); found != words_of_.end()) {
       whole = found->second;
-    } else if (const Inst* made = definition(value); made && cuts(*made) && defines(*made, value)) {
+    } else if (const Inst* made = definition(value); made && cuts(*made) && made->result == before(value)) {
       whole = arg(*made, 0);
       if (!ranges_.lies_in(whole, range_of(made->type))) return no_value;
     }
@@ -423,7 +407,7 @@ class NarrowOps {
         return cast(append(Op::abs, type(true), {cast(build_arg(inst, 0), type(true))}), type());
       case Op::min:
       case Op::max:
-        return cast(build_of_sign(inst, *sign_of(inst, 0)), type());
+        return cast(build_of_sign(inst, *sign_of(inst)), type());
       case Op::not_:
       case Op::neg:
         return append(inst.op, type(), {build_arg(inst, 0)});
@@ -468,7 +452,7 @@ class NarrowOps {
   ValueId build_mask(ValueId mask) {
     const Inst inst = *definition(mask);
     if (info(inst.op).shape == Shape::Compare)
-      return bits_of(inst.type) == width_ ? mask : build_of_sign(inst, *sign_of(inst, 0));
+      return bits_of(inst.type) == width_ ? mask : build_of_sign(inst, *sign_of(inst));
     if (inst.op != Op::and_ && inst.op != Op::or_ && inst.op != Op::andn && inst.op != Op::not_) return mask;
     if (inst.op == Op::not_) return append(inst.op, Type::m, {build_arg(inst, 0)});
     return append(inst.op, Type::m, {build_arg(inst, 0), build_arg(inst, 1)});
