@@ -40,6 +40,7 @@ class NarrowOps {
       Inst inst = block.insts[i];
       same_.resolve(function_, inst);
       const ValueId narrow = cuts(inst) && is_needed(block, i) ? narrowed(inst) : widened(inst);
+      if (chooses(inst) && is_needed(block, i)) changed |= narrow_mask(inst);
       // What was narrowed may be part of what becomes narrower still: then its definition is looked at.
       out_.keep(inst);
       ranges_.find(inst);
@@ -51,13 +52,18 @@ class NarrowOps {
     if (changed) out_.replace(block);
   }
 
+  static bool may_change(const Inst& inst) { return cuts(inst) || chooses(inst); }
+
+ private:
   static bool cuts(const Inst& inst) {
     return inst.op == Op::convert && inst.mask == no_value && inst.lanes >= least_lanes &&
            is_int(inst.type) && is_int(inst.from) && size_of(inst.type) < size_of(inst.from) &&
            size_of(inst.from) <= 4;
   }
-
- private:
+  /// Among bytes or words.
+  static bool chooses(const Inst& inst) {
+    return inst.op == Op::select && is_int(inst.type) && size_of(inst.type) <= 2 && inst.lanes >= least_lanes;
+  }
   static unsigned bits_of(Type type) { return 8 * size_of(type); }
   Type type_of(ValueId value) const { return function_.values[value].type; }
   ValueId arg(const Inst& inst, unsigned k) const { return function_.arg(inst, k); }
@@ -115,7 +121,7 @@ class NarrowOps {
       for (unsigned k = 0; k < inst.result_count; ++k) is_wide |= is_wide_[inst.result + k];
       if (inst.mask != no_value) is_wide_[inst.mask] = true;
       if (!is_wide) continue;
-      for (const ValueId value : function_.args(inst)) is_wide_[value] = true;
+      for (unsigned k = chooses(inst) ? 1 : 0; k < inst.arg_count; ++k) is_wide_[arg(inst, k)] = true;
     }
   }
 
@@ -289,14 +295,17 @@ class NarrowOps {
     if (info(inst->op).shape == Shape::Compare) {
       if (!is_int(inst->type)) return false;
       if (bits_of(inst->type) <= width_) return bits_of(inst->type) == width_;
-      return !is_wide_[mask] && size_of(inst->type) <= 4 && sign_of(*inst) && can_all(*inst);
+      return known(mask).computes =
+                 !is_wide_[mask] && size_of(inst->type) <= 4 && sign_of(*inst) && can_all(*inst);
     }
     switch (inst->op) {
       case Op::and_:
       case Op::or_:
       case Op::andn:
       case Op::not_:
-        return can_all(*inst);
+        if (!can_all(*inst)) return false;
+        for (const ValueId part : function_.args(*inst)) known(mask).computes |= known(part).computes;
+        return true;
       case Op::constant:
       case Op::mask_get:
       case Op::flag_read:
@@ -345,6 +354,15 @@ class NarrowOps {
     if (whole == no_value || size_of(type_of(whole)) > size_of(inst.type)) return no_value;
     at_ = inst;
     return size_of(type_of(whole)) == size_of(inst.type) ? cast(whole, inst.type) : convert(whole, inst.type);
+  }
+  /// Numbers that choose among bytes or words are compared as such.
+  bool narrow_mask(Inst& choice) {
+    width_ = bits_of(choice.type);
+    const ValueId mask = arg(choice, 0);
+    if (!can(mask) || !known(mask).computes) return false;
+    at_ = choice;
+    function_.set_args(choice, {build(mask), arg(at_, 1), arg(at_, 2)});
+    return true;
   }
   ValueId remembered(ValueId value) {
     ranges_.find(out_.insts().back());
@@ -473,6 +491,6 @@ class NarrowOps {
 
 }  // namespace
 
-void narrow_ops(Function& function) { run_on_blocks_with<NarrowOps>(function, NarrowOps::cuts); }
+void narrow_ops(Function& function) { run_on_blocks_with<NarrowOps>(function, NarrowOps::may_change); }
 
 }  // namespace eum::jit

@@ -37,6 +37,13 @@ class NarrowProgram : ProgramText {
       line("store.{}x{} surface3[%a{} + 300], {} ? %e", to, lanes_, below(sources), cut);
       if (below(6) == 0)
         line("store.{}x{} surface3[%a{} + 200], {} ? %e", type, lanes_, below(sources), value);
+      if (below(3) == 0) {  // bytes and words that dwords choose
+        const std::string on = mask(type), from = fmt::format("%l{}", below(sources));
+        const std::string_view of = types_[static_cast<std::size_t>(from.back() - '0')];
+        const std::string other = define("constant.{}x{} {}", of, lanes_, below(100));
+        const std::string choice = define("select.{}x{} {}, {}, {}", of, lanes_, on, from, other);
+        line("store.{}x{} surface3[%a{} + 500], {} ? %e", of, lanes_, below(sources), choice);
+      }
       if (below(3) == 0) {  // what was cut is computed with again
         const std::string wide = define("convert.s32.{}x{} {}", to, lanes_, cut);
         const std::string sum = op("add", "s32", wide, number(1, "s32"));
