@@ -4,6 +4,7 @@
 // And ops on such elements whose results go into dwords again are done on the dwords, if low bits of the
 // results depend only on low bits of the operands.
 #include <algorithm>
+#include <set>
 
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
@@ -111,8 +112,7 @@ class StridedConversions {
   /// Whether the block reads the words of a byte's place, and only as words.
   bool is_widened(const Inst& write, Container container) const {
     const unsigned place = place_of(write, container);
-    return std::ranges::find(widened_, place) != widened_.end() &&
-           std::ranges::find(unwidened_, place) == unwidened_.end();
+    return widened_.contains(place) && !unwidened_.contains(place);
   }
   void note_write(const Inst& inst) {
     const Container container = container_of(inst);
@@ -137,7 +137,7 @@ class StridedConversions {
         note_write(*inst);
       } else if (inst->op == Op::reg_read && container_of(*inst).bytes == 2) {
         auto& reads = values_[inst->result].converted ? widened_ : unwidened_;
-        reads.push_back(place_of(*inst, container_of(*inst)));
+        reads.insert(place_of(*inst, container_of(*inst)));
       }
       for (const ValueId arg : function_.args(*inst)) {
         values_[arg].converted |= widens(*inst);
@@ -305,8 +305,8 @@ class StridedConversions {
 
   Function& function_;
   std::vector<Source> values_;
-  std::vector<Written> written_;               // of the block, a few
-  std::vector<unsigned> widened_, unwidened_;  // where it reads bytes of words: to widen them, or not
+  std::vector<Written> written_;            // of the block, a few
+  std::set<unsigned> widened_, unwidened_;  // where it reads bytes of words: to widen them, or not
   NewBlock out_;
 };
 
