@@ -37,17 +37,19 @@ bool AccessPairs::add(std::span<ScalarRun> found) {
   return false;
 }
 
-/// Whole vectors, in memory that never faults, or by distances from a base: both halves are found to be in
-/// bounds before either is accessed, and if they are not, one is accessed after the other.
+/// Whole vectors of dwords or words, in memory that never faults, or by distances from a base: both halves
+/// are found to be in bounds before either is accessed, and if they are not, one is accessed after the other.
 bool AccessPairs::may_pair(const ScalarRun& access) const {
   const Inst& inst = insts_[access.index];
   if ((inst.op != Op::load && inst.op != Op::store) || inst.lanes > ir::max_lanes / 2) return false;
+  const unsigned element = ir::size_of(inst.type), whole_vector = 32;
+  if ((element != 4 && element != 2) || inst.lanes * element % whole_vector != 0) return false;
   const ir::MemoryAccess& mem = function_.access(inst);
-  const LinearRun both{2u * inst.lanes, access.run.stride, access.run.within};
-  return mem.component_count() == 1 && ir::size_of(inst.type) == element && access.run.run >= inst.lanes &&
+  return mem.component_count() == 1 && access.run.run >= inst.lanes &&
          access.run.stride * std::int64_t{mem.scale} == element && access.run.within == ~0u &&
          (mem.never_faults() || mem.is_based()) &&
-         runs_of(optimisations_, inst.op, inst.type, both.run, mem, both) == 1 && has_all_on(inst.mask);
+         runs_of(optimisations_, inst.op, inst.type, inst.lanes, mem, access.run) == 1 &&
+         has_all_on(inst.mask);
 }
 
 bool AccessPairs::goes_on(const ScalarRun& first, const ScalarRun& second) const {
@@ -60,7 +62,7 @@ bool AccessPairs::goes_on(const ScalarRun& first, const ScalarRun& second) const
   const SymbolicSum here = linear_.ramp(function_.arg(a, at), true).lane(0),
                     there = linear_.ramp(function_.arg(b, at), true).lane(0);
   return here.symbol != no_symbol && here.symbol == there.symbol &&
-         (there.offset - here.offset) * std::uint64_t{mem.scale} == a.lanes * element;
+         (there.offset - here.offset) * std::uint64_t{mem.scale} == a.lanes * ir::size_of(a.type);
 }
 
 /// Nothing between them may observe the difference, or fault: loads are done at the first place, stores at

@@ -30,7 +30,6 @@ class AccessPairs {
   bool may_be_at_once(std::uint32_t first, std::uint32_t second) const;
   bool has_all_on(ir::ValueId mask) const;
 
-  static constexpr unsigned element = 4;  ///< bytes
   ir::Function& function_;
   const Liveness& liveness_;
   const LinearUses& linear_;

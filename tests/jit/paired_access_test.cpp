@@ -26,44 +26,52 @@ struct Case {
   std::string_view between_loads = "", between_stores = "";
 
   /// Each lane stores, `offset` bytes above its address, the value at that address plus one.
+  unsigned element = 4;  ///< bytes
+
+  unsigned lanes() const { return 32 / element; }
+
   Function build() const {
-    return function_of_text(fmt::format(R"(kernel @k simd 16 family gen9 file 512 slot 32 masks 3
+    std::string text = R"(kernel @k simd {simd} family gen9 file 512 slot 32 masks 3
 b0: ip 0x0 count 1
-  %i = reg_read.u16x8 r1<1;1,0>
-  %w = convert.u32.u16x8 %i
-  %c = constant.u32x8 4
-  %a = mul.u32x8 %w, %c
+  %i = reg_read.u16x{n} r1<1;1,0>
+  %w = convert.u32.u16x{n} %i
+  %c = constant.u32x{n} {element}
+  %a = mul.u32x{n} %w, %c
   %x = reg_read.u32x1 r3<1;1,0>
-  %s = splat.u32x8 %x
-  %p = add.u32x8 %a, %s
-  %d = constant.u32x8 {2:#x}
-  %q = add.u32x8 %p, %d
-  reg_write.u32x8 r4<1;1,0>, %p
-  reg_write.u32x8 r6<1;1,0>, %q
+  %s = splat.u32x{n} %x
+  %p = add.u32x{n} %a, %s
+  %d = constant.u32x{n} {distance}
+  %q = add.u32x{n} %p, %d
+  reg_write.u32x{n} r4<1;1,0>, %p
+  reg_write.u32x{n} r6<1;1,0>, %q
   jump b1
 b1: ip 0x10 count 1
-  %e = mask_get.mx16 mask0
-  %l = slice.mx8 %e, 0
-  %h = slice.mx8 %e, 8
+  %e = mask_get.mx{simd} mask0
+  %l = slice.mx{n} %e, 0
+  %h = slice.mx{n} %e, {n}
   %z = constant.u32x1 128
-  %k = constant.u32x8 1
-  %bb = constant.u64x1 {6:#x}
-  %p = reg_read.u32x8 r4<1;1,0> ? %l
-  %q = reg_read.u32x8 r6<1;1,0> ? %h
-  %u = load.u32x8 {0}[%p] ? %l
-  reg_write.u32x8 r10<1;1,0>, %u ? %l
-{4}
-  %v = load.u32x8 {0}[%q] ? %h
-  reg_write.u32x8 r11<1;1,0>, %v ? %h
-  %m = add.u32x8 %u, %k
-  %n = add.u32x8 %v, %k
-  store.u32x8 {1}[%p + {3}], %m ? %l
-{5}
-  store.u32x8 {1}[%q + {3}], %n ? %h
+  %k = constant.{type}x{n} 1
+  %bb = constant.u64x1 {base}
+  %p = reg_read.u32x{n} r4<1;1,0> ? %l
+  %q = reg_read.u32x{n} r6<1;1,0> ? %h
+  %u = load.{type}x{n} {from}[%p] ? %l
+  reg_write.{type}x{n} r10<1;1,0>, %u ? %l
+{between_loads}
+  %v = load.{type}x{n} {from}[%q] ? %h
+  reg_write.{type}x{n} r11<1;1,0>, %v ? %h
+  %m = add.{type}x{n} %u, %k
+  %o = add.{type}x{n} %v, %k
+  store.{type}x{n} {to}[%p + {offset}], %m ? %l
+{between_stores}
+  store.{type}x{n} {to}[%q + {offset}], %o ? %h
   exit
-)",
-                                        from, to, static_cast<std::uint32_t>(distance), offset, between_loads,
-                                        between_stores, World::region));
+)";
+    return function_of_text(fmt::format(
+        fmt::runtime(text), fmt::arg("simd", 2 * lanes()), fmt::arg("n", lanes()),
+        fmt::arg("element", element), fmt::arg("type", element == 4 ? "u32" : "u16"), fmt::arg("from", from),
+        fmt::arg("to", to), fmt::arg("distance", static_cast<std::uint32_t>(distance)),
+        fmt::arg("offset", offset), fmt::arg("between_loads", between_loads),
+        fmt::arg("between_stores", between_stores), fmt::arg("base", std::uint64_t{World::region})));
   }
 };
 
@@ -72,17 +80,18 @@ void check(const Case& one) {
   const Function function = one.build();
   CompileOptions options{.exact_registers = false};
   const auto reference = compiled(*make_reference_engine(), function, options);
-  options.launch.ids = {id_place, 8, 8};
+  options.launch.ids = {id_place, one.lanes(), one.lanes()};
   for (const auto& engine : other_engines()) {
     const auto other = compiled(*engine, function, options);
     static World expected, found;
     for (const std::uint32_t base : {0u, 4u, 60u, 128u, 192u, 196u, 224u, 932u, 936u, 940u, 964u, 996u, 1000u,
                                      0x7fffffe0u, 0xffffffc0u, 0xffffffe0u, 0xfffffffcu})
-      for (const std::uint32_t on : {0xffffu, 0x7fffu, 0xff00u, 0x0f0fu}) {
+      for (std::uint32_t on : {0xffffu, 0x7fffu, 0xff00u, 0x0f0fu}) {
+        if (one.element == 2) on |= on << 16;
         for (World* world : {&expected, &found}) {
           world->reset(function, base);
           world->masks()[0] = on;
-          world->put_ids(id_place, 8);
+          world->put_ids(id_place, static_cast<std::uint16_t>(one.lanes()));
           std::memcpy(world->file() + base_place, &base, sizeof base);
         }
         INFO(one.from << " to " << one.to << ", base " << base << ", distance " << one.distance << ", offset "
@@ -97,13 +106,17 @@ void check(const Case& one) {
 TEST_CASE("pairs of accesses: in bounds, beyond them, around the end of 32 bits") {
   for (const std::string_view memory : std::initializer_list<std::string_view>{
            "surface3", "slm", "surface4", "surface7", "scratch", "a32", by_distances})
-    for (const int distance : {32, 28, 36, 0, -32}) check({memory, memory, distance, 64});
+    for (const int distance : {32, 28, 36, 0, -32})
+      for (const unsigned element : {4u, 2u})
+        check({.from = memory, .to = memory, .distance = distance, .offset = 64, .element = element});
 }
 
 TEST_CASE("pairs of accesses that overlap, or whose memory something else writes or reads between them") {
   for (const std::string_view memory :
        {std::string_view("surface3"), std::string_view("slm"), by_distances}) {
-    for (const unsigned offset : {0u, 4u, 16u, 32u, 48u}) check({memory, memory, 32, offset});
+    for (const unsigned offset : {0u, 4u, 16u, 32u, 48u})
+      for (const unsigned element : {4u, 2u})
+        check({.from = memory, .to = memory, .distance = 32, .offset = offset, .element = element});
     const std::string store = fmt::format("  store.u32x8 {}[%q], %k", memory);
     const std::string load =
         fmt::format("  %b = load.u32x8 {}[%q + 32]\n  store.u32x8 slm[%q + 64], %b", memory);
