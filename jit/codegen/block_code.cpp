@@ -24,6 +24,8 @@ bool reads_any_slot(const Inst& inst) {
   return inst.op == Op::reg_gather || (inst.op == Op::reg_scatter && inst.own.given());
 }
 
+bool sets_execution_mask(const Inst& inst) { return inst.op == Op::mask_set && inst.imm == 0; }
+
 }  // namespace
 
 BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
@@ -70,7 +72,7 @@ void BlockCode::make_constant(CodeInst& inst, std::uint32_t bits) {
 /// False: the instruction is gone.
 bool BlockCode::fold_inst(CodeInst& inst, bool full) {
   if (inst.op == Op::mask_get && inst.imm == 0 && full && !changes_mask_) make_constant(inst, ~0u);
-  if (inst.op == Op::mask_set && inst.imm == 0) {
+  if (sets_execution_mask(inst)) {
     const std::uint32_t* mask = constant(inst.args[0]);
     const bool all = full && mask && *mask == lane_mask(function_.simd);
     if (!changes_mask_ && all) return false;
@@ -382,15 +384,21 @@ bool BlockCode::writes_whole_flag(std::size_t index, ir::BlockId block) const {
 void BlockCode::find_full(bool full) {
   is_full_.assign(folded_.size(), full);
   if (!full) return;
-  const auto sets_mask = [](const CodeInst& inst) { return inst.op == Op::mask_set && inst.imm == 0; };
-  for (auto set = std::ranges::find_if(folded_, sets_mask); set != folded_.end();) {
+  for (auto set = std::ranges::find_if(folded_, sets_execution_mask); set != folded_.end();) {
     const std::uint32_t* mask = constant(set->args[0]);
     const bool all = mask && *mask == lane_mask(function_.simd);
-    const auto next = std::find_if(set + 1, folded_.end(), sets_mask);
+    const auto next = std::find_if(set + 1, folded_.end(), sets_execution_mask);
     const auto first = is_full_.begin();
     if (!all) std::fill(first + (set + 1 - folded_.begin()), first + (next - folded_.begin()), false);
     set = next;
   }
+}
+
+/// Without its carry or borrow, if nothing uses that.
+void BlockCode::drop_carry(CodeInst& inst) const {
+  if ((inst.op != Op::addc && inst.op != Op::subb) || is_used_[inst.result + 1]) return;
+  inst.op = inst.op == Op::addc ? Op::add : Op::sub;
+  inst.result_count = 1;
 }
 
 /// Marks what is needed, from the end of the block to its beginning, and keeps only that.
@@ -411,12 +419,12 @@ void BlockCode::drop_dead(ir::BlockId block, bool full) {
     const MaskRole role = use.role;
     const bool full_here = is_full_[i] != 0;
     if (!needed(inst, use, live_, full_here)) continue;
-    const bool is_of_mask = (inst.op == Op::mask_set || inst.op == Op::mask_get) && inst.imm == 0;
-    if (is_of_mask && inst.op == Op::mask_set && std::exchange(sets_mask_again, true)) {
+    if (sets_execution_mask(inst) && std::exchange(sets_mask_again, true)) {
       liveness_.step(inst, use, live_);
       continue;
     }
-    if (may_leave(inst.op) || (is_of_mask && inst.op == Op::mask_get)) sets_mask_again = false;
+    if (may_leave(inst.op) || (inst.op == Op::mask_get && inst.imm == 0)) sets_mask_again = false;
+    drop_carry(inst);
     if (full_here && writes_first_lanes(inst, first)) continue;
     if (role == MaskRole::ExecutionMerge && !live_.inactive_flags.any_in_range(inst.imm, inst.lanes))
       keep_nothing(i, block);

@@ -102,6 +102,7 @@ class BlockCode {
   void find_full(bool full);
   void drop_dead(ir::BlockId block, bool full);
   bool needed(CodeInst& inst, MaskUse use, const LiveState& live, bool full_here) const;
+  void drop_carry(CodeInst& inst) const;
   void keep_nothing(std::size_t index, ir::BlockId block);
   bool writes_whole_flag(std::size_t index, ir::BlockId block) const;
   bool writes_first_lanes(const CodeInst& write, std::size_t& first);

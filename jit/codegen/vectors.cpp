@@ -91,17 +91,13 @@ unsigned Vectors::use(ValueId value, unsigned chunk) {
   Place& p = all_.values_.place(value, chunk);
   if (p.reg < 0) {
     if (!p.copy) throw EngineBug("a value is used that is nowhere");
-    if (const auto same = same_constant(value, p.copy)) {
-      p.reg = static_cast<std::int8_t>(*same);
-      all_.vector_file_.add(*same, VectorRef::value(value, chunk));
-      pin(*same);
-      return *same;
-    }
-    const unsigned reg = take(), width = all_.vector_bytes();
+    const auto same = same_constant(value, p.copy);
+    const unsigned reg = same ? *same : take(), width = all_.vector_bytes();
     const bool whole_slot = is_whole_slot(value, chunk);
     const bool whole = p.copy.where == Location::Where::Pool || whole_slot;
-    all_.moves_.load_vector(reg, p.copy,
-                            whole ? width : std::min(width, all_.values_.bytes_from(value, chunk)));
+    if (!same)
+      all_.moves_.load_vector(reg, p.copy,
+                              whole ? width : std::min(width, all_.values_.bytes_from(value, chunk)));
     p.reg = static_cast<std::int8_t>(reg);
     all_.vector_file_.add(reg, VectorRef::value(value, chunk));
     if (whole_slot) {

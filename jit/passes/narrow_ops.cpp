@@ -8,8 +8,10 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "jit/passes/block_cost.hpp"
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
@@ -20,14 +22,13 @@ namespace {
 
 using namespace ir;
 
-constexpr unsigned slot_bytes = 32;
 constexpr unsigned least_lanes = 16;  ///< whose words fill a register
 
 class NarrowOps {
  public:
   explicit NarrowOps(Function& function)
       : function_(function),
-        liveness_(function, slot_bytes, false),
+        liveness_(function, cost_vector_bytes, false),
         out_(function),
         ranges_(function, out_),
         is_wide_(function.values.size()) {}
@@ -368,8 +369,14 @@ class NarrowOps {
     ranges_.find(out_.insts().back());
     return value;
   }
-  ValueId append(Op op, Type type, std::initializer_list<ValueId> args) {
+  ValueId append(Op op, Type type, std::span<const ValueId> args) {
     return remembered(out_.append(make_op(op, type, at_.lanes, at_.guest_ip), args));
+  }
+  ValueId append(Op op, Type type, std::initializer_list<ValueId> args) {
+    return append(op, type, std::span(args.begin(), args.size()));
+  }
+  ValueId constant(Type type, std::uint64_t bits) {
+    return remembered(out_.constant(type, at_.lanes, bits, at_.guest_ip));
   }
   ValueId converted(Op op, ValueId value, Type to) {
     return type_of(value) == to ? value : remembered(out_.converted(op, to, value, at_.guest_ip));
@@ -392,8 +399,7 @@ class NarrowOps {
     const Inst inst = *definition(value);
     switch (inst.op) {
       case Op::constant:
-        return remembered(
-            out_.constant(type(), inst.lanes, inst.imm & (~std::uint64_t{0} >> (64 - width_)), at_.guest_ip));
+        return constant(type(), inst.imm & (~std::uint64_t{0} >> (64 - width_)));
       case Op::splat:
         return append(Op::splat, type(), {convert(arg(inst, 0), type())});
       case Op::bitcast:
@@ -403,77 +409,68 @@ class NarrowOps {
         return bits_of(type_of(of)) < width_ ? cast(convert(of, type(is_signed(type_of(of)))), type())
                                              : build(of);
       }
-      case Op::mad:
-        return append(
-            Op::add, type(),
-            {append(Op::mul, type(), {build_arg(inst, 0), build_arg(inst, 1)}), build_arg(inst, 2)});
+      case Op::mad: {
+        const ValueId product = append(Op::mul, type(), {build_arg(inst, 0), build_arg(inst, 1)});
+        return append(Op::add, type(), {product, build_arg(inst, 2)});
+      }
       case Op::mul_wide:
-        return append(Op::mul, type(), {build_arg(inst, 0), build_arg(inst, 1)});
-      case Op::shl:
-        return append(Op::shl, type(), {build_arg(inst, 0), count_of(inst, type())});
+        return build_op(Op::mul, type(), inst);
       case Op::shr:
       case Op::asr: {
         if (const auto mean = mean_of(inst)) return build_mean(*mean);
         if (const auto field = field_of(inst)) return build_field(inst, *field);
         const bool has_sign = inst.op == Op::asr && !fits(inst, false);
-        const ValueId of = cast(build_arg(inst, 0), type(has_sign));
-        return cast(
-            append(has_sign ? Op::asr : Op::shr, type(has_sign), {of, count_of(inst, type(has_sign))}),
-            type());
+        const Type as = type(has_sign);
+        const ValueId value = cast(build_arg(inst, 0), as), by = constant(as, *shift_of(inst));
+        return cast(append(has_sign ? Op::asr : Op::shr, as, {value, by}), type());
       }
       case Op::abs:
-        return cast(append(Op::abs, type(true), {cast(build_arg(inst, 0), type(true))}), type());
+        return cast(build_op(inst.op, type(true), inst), type());
       case Op::min:
       case Op::max:
-        return cast(build_of_sign(inst, *sign_of(inst)), type());
-      case Op::not_:
-      case Op::neg:
-        return append(inst.op, type(), {build_arg(inst, 0)});
+        return cast(build_op(inst.op, type(*sign_of(inst)), inst), type());
       case Op::and_:
         for (const unsigned k : {0u, 1u})
           if (keeps_all(arg(inst, k))) return build_arg(inst, 1 - k);
-        return append(inst.op, type(), {build_arg(inst, 0), build_arg(inst, 1)});
+        break;
       case Op::bfi2:
         if (inserts_all(inst)) return build_arg(inst, 1);
-        [[fallthrough]];
-      case Op::select:
-        return append(inst.op, type(), {build_arg(inst, 0), build_arg(inst, 1), build_arg(inst, 2)});
+        break;
       default:
-        return append(inst.op, type(), {build_arg(inst, 0), build_arg(inst, 1)});
+        break;
     }
+    return build_op(inst.op, type(), inst);
   }
   ValueId build_arg(const Inst& inst, unsigned k) { return build(arg(inst, k)); }
-  ValueId count_of(const Inst& shift, Type of) {
-    return remembered(out_.constant(of, shift.lanes, *shift_of(shift), at_.guest_ip));
+  /// An op of that type on the operands of `inst`.
+  ValueId build_op(Op op, Type of, const Inst& inst) {
+    std::array<ValueId, max_pure_operands> args{};
+    for (unsigned k = 0; k < inst.arg_count; ++k) {
+      args[k] = build_arg(inst, k);
+      if (!is_mask(type_of(args[k]))) args[k] = cast(args[k], of);
+    }
+    return append(op, of, std::span(args).first(inst.arg_count));
   }
   ValueId build_field(const Inst& shift, const Field& field) {
     const ValueId value = build(field.value);
     if (field.bits >= width_) return value;
     const unsigned by = width_ - field.bits;
-    const auto count = [&](Type of) { return remembered(out_.constant(of, at_.lanes, by, at_.guest_ip)); };
     const Type as = type(shift.op == Op::asr);
-    const ValueId up = cast(append(Op::shl, type(), {value, count(type())}), as);
-    return cast(append(shift.op, as, {up, count(as)}), type());
+    const ValueId up = cast(append(Op::shl, type(), {value, constant(type(), by)}), as);
+    return cast(append(shift.op, as, {up, constant(as, by)}), type());
   }
   ValueId build_mean(const Mean& mean) {
     const ValueId a = build(mean.a), b = build(mean.b), up = append(Op::avg, type(), {a, b});
     if (mean.is_rounded_up) return up;
-    const ValueId one = remembered(out_.constant(type(), at_.lanes, 1, at_.guest_ip));
+    const ValueId one = constant(type(), 1);
     const ValueId odd = append(Op::and_, type(), {append(Op::xor_, type(), {a, b}), one});
     return append(Op::sub, type(), {up, odd});
-  }
-  ValueId build_of_sign(const Inst& inst, bool is_signed) {
-    const ValueId a = cast(build_arg(inst, 0), type(is_signed)),
-                  b = cast(build_arg(inst, 1), type(is_signed));
-    return append(inst.op, type(is_signed), {a, b});
   }
   ValueId build_mask(ValueId mask) {
     const Inst inst = *definition(mask);
     if (info(inst.op).shape == Shape::Compare)
-      return bits_of(inst.type) == width_ ? mask : build_of_sign(inst, *sign_of(inst));
-    if (inst.op != Op::and_ && inst.op != Op::or_ && inst.op != Op::andn && inst.op != Op::not_) return mask;
-    if (inst.op == Op::not_) return append(inst.op, Type::m, {build_arg(inst, 0)});
-    return append(inst.op, Type::m, {build_arg(inst, 0), build_arg(inst, 1)});
+      return bits_of(inst.type) == width_ ? mask : build_op(inst.op, type(*sign_of(inst)), inst);
+    return known(mask).computes ? build_op(inst.op, Type::m, inst) : mask;
   }
 
   Function& function_;

@@ -81,12 +81,9 @@ class SaturatingPacks {
     ValueId source;
   };
   std::optional<Bound> bound_of(const Inst& inst) const {
-    for (const unsigned k : {0u, 1u}) {
-      const auto bits = possible_.constant(function_.arg(inst, k));
-      if (!bits) continue;
-      const unsigned unused = 64 - 8 * size_of(inst.type);
-      return Bound{static_cast<std::int64_t>(*bits << unused) >> unused, function_.arg(inst, 1 - k)};
-    }
+    for (const unsigned k : {0u, 1u})
+      if (const auto number = ranges_.constant(function_.arg(inst, k)))
+        return Bound{*number, function_.arg(inst, 1 - k)};
     return std::nullopt;
   }
   /// What a minimum of a maximum, or the reverse, of signed numbers and constants clamps.

@@ -380,6 +380,8 @@ class Joiner {
     return read.result;
   }
   /// Writes what `written` has written if a channel is active, else the old content.
+  /// A write of the old content under a mask would be shorter here, but reads that follow could not take it
+  /// (loops8: 6603 host instructions instead of 6136).
   void append_undo(const Inst& written, ValueId old, ValueId any) {
     const ValueId now = append_read(written);
     Inst write = written;

@@ -142,11 +142,6 @@ void emit_addc(Compiler& c, const CodeInst& inst) {
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[0], chunk);
     asmjit::Operand b = c.v.operand(inst.args[1], chunk);
-    if (!c.regs.used(inst.result + 1)) {
-      c.a.emit(I::kIdVpaddd, c.v.define_over(inst, chunk), a, b);
-      c.regs.unpin();
-      continue;
-    }
     x86::Ymm sum = c.v.define(inst.result, chunk), carry = c.v.define(inst.result + 1, chunk);
     c.a.emit(I::kIdVpaddd, sum, a, b);
     c.a.vpminud(carry, sum, a);     // = sum where it has not wrapped
@@ -159,14 +154,7 @@ void emit_addc(Compiler& c, const CodeInst& inst) {
 void emit_subb(Compiler& c, const CodeInst& inst) {
   if (c.regs.is_scalar(inst.result)) return carry_scalar(c, inst, I::kIdSub);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    x86::Ymm a = c.v.use(inst.args[0], chunk);
-    if (!c.regs.used(inst.result + 1)) {
-      asmjit::Operand b = c.v.operand(inst.args[1], chunk);
-      c.a.emit(I::kIdVpsubd, c.v.define_over(inst, chunk), a, b);
-      c.regs.unpin();
-      continue;
-    }
-    x86::Ymm b = c.v.use(inst.args[1], chunk);
+    x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
     x86::Ymm difference = c.v.define(inst.result, chunk), borrow = c.v.define(inst.result + 1, chunk);
     c.a.vpminud(borrow, a, b);
     c.a.vpcmpeqd(borrow, borrow, b);  // all ones: b <= a, no borrow
