@@ -4,8 +4,17 @@
 #include "jit/avx2/compiler.hpp"
 
 namespace eum::jit::avx2 {
+namespace {
 
-BatchCode Compiler::batch_code() const {
+/// Whether the instruction may write the header, the first 32 bytes of the register file.
+bool may_write_header(const ir::Inst& inst) {
+  return inst.op == ir::Op::reg_scatter ||
+         (inst.op == ir::Op::reg_write && inst.region.offset < sizeof(GroupHeader));
+}
+
+}  // namespace
+
+BatchCode Compiler::batch_code() {
   BatchCode batches;
   batches.begins_threads = optimisations[Optimisation::begun_threads];
   batches.mode = mode_use_of(function);
@@ -16,11 +25,16 @@ BatchCode Compiler::batch_code() const {
     comes_back |= block.safepoint;
     batches.goes_on |= block.insts.back().op == ir::Op::wait;
     all += block.guest_instructions;
-    for (const ir::Inst& inst : block.insts)
+    for (const ir::Inst& inst : block.insts) {
+      batches.signals |= inst.op == ir::Op::barrier_signal;
+      keeps_header_ |= may_write_header(inst);
       if (inst.op == ir::Op::spend || inst.op == ir::Op::spend_bits)
         all += static_cast<std::int64_t>(inst.imm) * (inst.op == ir::Op::spend ? 1 : 64);
+    }
   }
   if (!comes_back && !batches.goes_on) batches.most_instructions = all;
+  batches.signals |= batches.goes_on;
+  keeps_header_ |= batches.goes_on || liveness_.exact() || !batches.begins_threads;
   return batches;
 }
 
@@ -79,6 +93,13 @@ void Compiler::clear_memory(std::size_t address, std::size_t bytes) {
   a.bind(cleared);
 }
 
+/// Writes the header of a thread that has begun in a batch to the register file.
+void Compiler::write_header() {
+  a.vmovaps(x86::ymm0, state(offsetof(ThreadState, begin) + offsetof(ThreadBegin, header), 32));
+  a.vpor(x86::ymm0, x86::ymm0, x86::ptr(x86::rsp, Frame::group, 32));
+  a.vmovaps(state(layout.file, 32), x86::ymm0);
+}
+
 /// Executable::begin() for the batch at rsi.
 void Compiler::begin_thread() {
   if (uses_space(function, ir::MemSpace::Scratch))
@@ -93,18 +114,16 @@ void Compiler::begin_thread() {
   const auto of_begin = [&](std::size_t offset, unsigned bytes) {
     return state(offsetof(ThreadState, begin) + offset, bytes);
   };
-  a.mov(x86::qword_ptr(state_reg, offsetof(ThreadState, resume)), 0);
-  static_assert(offsetof(ThreadState, barrier_signals) == offsetof(ThreadState, resume) + 4);
-  if (const auto mode = batches_.mode.usual) {
-    write_mode(*mode);
-  } else {
+  if (batches_.signals) {
+    a.mov(x86::qword_ptr(state_reg, offsetof(ThreadState, resume)), 0);
+    static_assert(offsetof(ThreadState, barrier_signals) == offsetof(ThreadState, resume) + 4);
+  }
+  if (!batches_.mode.usual) {
     a.mov(x86::rax, batch_field(offsetof(ThreadBatch, fp_mode), 8));
     a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);
     static_assert(offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
   }
-  a.vmovaps(x86::ymm0, of_begin(offsetof(ThreadBegin, header), 32));
-  a.vpor(x86::ymm0, x86::ymm0, x86::ptr(x86::rsp, Frame::group, 32));
-  a.vmovaps(state(layout.file, 32), x86::ymm0);
+  if (keeps_header_) write_header();
   a.mov(mask_reg, of_begin(offsetof(ThreadBegin, mask), 4));
   if (!restored_.empty()) {
     a.mov(x86::rcx, of_begin(offsetof(ThreadBegin, restored), 8));
@@ -194,6 +213,8 @@ void Compiler::end_waiting_group() {
 /// Runs the threads of the batch at rsi from the first one to ThreadBatch::last, then those of the following
 /// groups; then returns to the caller.
 void Compiler::run_batch() {
+  // What code that does not wait returns; threads that may wait set it where they stop.
+  constexpr auto exited = static_cast<std::uint32_t>(Status::Exited);
   const asmjit::Label begin = a.newLabel(), continued = a.newLabel(), group_over = a.newLabel();
   const auto take_group = [&](x86::Gp groups) {
     a.vmovaps(x86::ymm0, x86::ptr(groups, 0, 32));
@@ -245,6 +266,7 @@ void Compiler::run_batch() {
     a.bind(begins);
   } else {
     a.bind(turn_over_);
+    if (!batches_.begins_threads || !batches_.mode.usual) a.mov(x86::eax, exited);
     a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
     a.je(group_over);
     if (!batches_.mode.usual || !batches_.most_instructions)
@@ -279,6 +301,7 @@ void Compiler::run_batch() {
   a.bind(group_over);
   if (batches_.begins_threads) {
     a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
+    if (!batches_.goes_on && batches_.mode.usual) a.mov(x86::eax, exited);
     a.cmp(batch_field(offsetof(ThreadBatch, whole_groups), 8), 1);
     a.je(epilogue_);
     if (batches_.goes_on) {

@@ -157,6 +157,7 @@ Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
       if (auto good = fits(); !good) return good.error();
     }
   }
+  if (annotate_) a.comment("; out of line");
   for (std::size_t i = 0; i < out_of_line_.size(); ++i) {
     leaving_row_ = out_of_line_[i].exit_row;
     annotated_ip_ = out_of_line_[i].guest_ip;
@@ -227,6 +228,7 @@ void Compiler::block(ir::BlockId id, bool full) {
     }
     if (annotate_) this->annotate(inst);
     follow_mode(inst);
+    keeps_header_ |= regs.slots.reads_first_slot(inst);
     if (!walks_.found.empty()) forget_rows(inst);
     regs.begin_inst(i);
     if (code_.ends_in_comparison() && i + 2 == insts.size()) {
@@ -352,7 +354,7 @@ void Compiler::finish(Status status) {
 }
 
 void Compiler::finish_turn(Status status) {
-  a.mov(x86::eax, static_cast<std::uint32_t>(status));
+  if (batches_.goes_on) a.mov(x86::eax, static_cast<std::uint32_t>(status));
   a.jmp(status == Status::Waiting ? wait_over_ : turn_over_);
 }
 

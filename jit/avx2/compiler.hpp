@@ -70,6 +70,7 @@ struct BatchCode {
   bool goes_on = false;         ///< threads may wait, and continue in a later batch
   /// Upper bound of what a thread executes, if the code need not check the budget while it runs.
   std::optional<std::int64_t> most_instructions;
+  bool signals = false;  ///< ThreadState::resume and barrier_signals change in threads that later exit
   ModeUse mode;
 };
 
@@ -355,13 +356,14 @@ class Compiler {
   void enter_partial(ir::BlockId target);
 
   // entry.cpp
-  BatchCode batch_code() const;
+  BatchCode batch_code();
   void environment();
   void test_exclusive();
   void own_environment();
   void copy_words(x86::Gp from, std::initializer_list<std::pair<int, std::size_t>> words);
   void enter();
   void restore(const std::function<bool(std::uint32_t slot)>& wanted);
+  void write_header();
   void begin_thread();
   void run_batch();
   void end_waiting_group();
@@ -403,7 +405,7 @@ class Compiler {
   asmjit::Label call_site_;    // does the access of site [Frame::site], all registers kept
   bool calls_sites_ = false;
   unsigned lane_sites_ = 0;
-  asmjit::Label turn_over_;    // the thread exits, status eax
+  asmjit::Label turn_over_;    // the thread exits; if threads may wait, status eax
   asmjit::Label wait_over_;    // the same where it waits
   asmjit::Label epilogue_;     // returns status eax
   asmjit::Label enter_;        // goes to block eax with every slot in memory
@@ -414,6 +416,9 @@ class Compiler {
   bool dispatches_ = false;
   bool fences_when_left_ = false;
   bool asks_for_exclusive_ = false;
+  /// Each thread that begins finds its header in the register file. Otherwise nothing reads or writes it there,
+  /// and only a thread that leaves the code gets it.
+  bool keeps_header_ = false;
   ir::BlockId current_ = 0;
   bool full_ = true;
   FpState fp_;

@@ -87,7 +87,7 @@ class HostExecutable final : public Executable {
       const bool begins = batch.groups != nullptr;
       ThreadState& first = *batch.state;
       set_modes(batch, begins ? first_mode(given, scope) : first.fp_mode);
-      if (begins) first.fp_mode = batch.fp_mode;
+      if (begins) prepare(batch);
       if (!begins) first.fp_mixed = batch.fp_mixed;
       const std::uint32_t before = begins ? count(*batch.group_states, first) : 0;
       const GroupHeader* const first_group = batch.groups;
@@ -135,6 +135,18 @@ class HostExecutable final : public Executable {
     if (batches_.mode.usual) return *batches_.mode.usual;
     const std::uint32_t usual = usual_mode_.load(std::memory_order_relaxed);
     return batches_.mode.first && fp_mode_mxcsr(usual) == scope.set ? usual : given;
+  }
+  /// Sets what code does not set as each thread begins because every thread leaves it like that.
+  void prepare(ThreadBatch& batch) const {
+    batch.state->fp_mode = batch.fp_mode;
+    ThreadState* state = batch.group_states;
+    for (std::uint32_t t = 0; t < batch.group_threads; ++t, state = layout().next(*state)) {
+      if (batches_.mode.usual) {
+        state->fp_mode = batch.fp_mode;
+        state->fp_mixed = batch.fp_mixed;
+      }
+      if (!batches_.signals) state->resume = state->barrier_signals = 0;
+    }
   }
   /// The number of states from `first` up to `state`, excluding it.
   std::uint32_t count(const ThreadState& first, const ThreadState& state) const {

@@ -196,6 +196,8 @@ class Slots {
   /// In the block with which threads begin: bit d of `dwords` says that dword d of the register file equals
   /// that of the group's header, until it is written.
   void begin_with_header(std::uint32_t dwords) { header_dwords_ = dwords; }
+  /// Whether the instruction may read the first slot of the register file, rather than the group's header.
+  bool reads_first_slot(const CodeInst& inst) const;
   /// Whether something reads the group's header instead of the register file.
   bool reads_header() const { return reads_header_; }
   /// The result of a reg_read of consecutive elements.
@@ -229,6 +231,7 @@ class Slots {
  private:
   friend class Allocator;
   friend class Vectors;
+  bool is_in_group_header(const CodeInst& inst) const;
   void begin_block(const EntryState& entry);
   void store(unsigned slot);
   void uncache(unsigned slot);

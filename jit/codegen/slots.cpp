@@ -49,14 +49,25 @@ void Slots::note_backing(unsigned offset, unsigned bytes, ValueId value, unsigne
   }
 }
 
+// A value that has just been stored in the register file within a wider one takes long to load.
+bool Slots::is_in_group_header(const CodeInst& inst) const {
+  const unsigned offset = inst.region.offset;
+  return all_.values_[inst.result].kind == ValueKind::Scalar && inst.lanes == 1 &&
+         ir::size_of(inst.type) == 4 && offset % 4 == 0 && offset < all_.vector_bytes() &&
+         (header_dwords_ >> offset / 4 & 1) != 0;
+}
+
+bool Slots::reads_first_slot(const CodeInst& inst) const {
+  if (inst.op == ir::Op::reg_read)
+    return inst.region.offset < all_.vector_bytes() && !is_in_group_header(inst);
+  return inst.op == ir::Op::reg_gather || inst.op == ir::Op::reg_scatter;
+}
+
 void Slots::read(const CodeInst& inst) {
   const unsigned offset = inst.region.offset, width = all_.vector_bytes();
   const unsigned bytes = inst.lanes * ir::size_of(inst.type);
   const Value& result = all_.values_[inst.result];
-  // A value that has just been stored there within a wider one takes long to load.
-  constexpr unsigned header_bytes = 32;
-  if (result.kind == ValueKind::Scalar && bytes == 4 && offset % 4 == 0 && offset < header_bytes &&
-      (header_dwords_ >> offset / 4 & 1) != 0) {
+  if (is_in_group_header(inst)) {
     all_.values_[inst.result].general = {-1, Location::header(offset)};
     reads_header_ = true;
     return;

@@ -356,7 +356,10 @@ void narrow_float(Compiler& c, const CodeInst& inst) {
 }
 
 void convert_scalar(Compiler& c, const CodeInst& inst) {
-  x86::Gp from = c.g.use(inst.args[0]), to = c.g.define(inst.result);
+  const x86::Gp from = c.g.use(inst.args[0]);
+  if (ir::size_of(inst.type) < 8 && ir::size_of(inst.from) < 8)
+    return extend(c, begin_over(c, inst, 0, from.r32()), inst.type);
+  const x86::Gp to = c.g.define(inst.result);
   if (ir::size_of(inst.type) == 8 && ir::size_of(inst.from) < 8) {
     if (ir::is_signed(inst.from)) {
       c.a.movsxd(to, from.r32());

@@ -64,8 +64,8 @@ std::string lines_between(const std::string& listing, std::string_view first, st
 }
 
 /// One version of all blocks ("all" channels on, or "some") from the listing, without the budget and without
-/// host addresses. `only`: no other version exists.
-std::string version_text(const std::string& listing, std::string_view channels, bool only) {
+/// host addresses.
+std::string version_text(const std::string& listing, std::string_view channels) {
   const std::string own = fmt::format(", {} channels on", channels);
   std::vector<std::string> lines;
   bool inside = false;
@@ -79,9 +79,8 @@ std::string version_text(const std::string& listing, std::string_view channels, 
       line = line.substr(0, line.find(','));
     }
     if (!inside || line.starts_with("; @") || line.starts_with("sub qword ptr [rbx+8], ")) continue;
+    if (line == "; out of line") break;
     lines.push_back(line);
-    // The exit ends the version; code emitted out of line follows.
-    if ((only || channels == "some") && line == "mov eax, 0") break;
   }
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
@@ -117,7 +116,7 @@ std::string pinned_text(Engine& engine, const TextCase& one) {
   if (one.has("leave")) return lines_between(listing, "lea rcx, [rsp+", "ret");
   // The out-of-line code is followed by the code for its calls.
   if (one.has("out")) return lines_between(listing, "; b0", "sub rsp, 56");
-  return version_text(listing, one.has("some") ? "some" : "all", one.has("one"));
+  return version_text(listing, one.has("some") ? "some" : "all");
 }
 
 constexpr std::string_view files[]{"avx2/listings.txt", "avx2/hot_paths.txt"};
