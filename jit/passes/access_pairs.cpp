@@ -37,13 +37,14 @@ bool AccessPairs::add(std::span<ScalarRun> found) {
   return false;
 }
 
-/// Whole vectors of dwords or words, in memory that never faults, or by distances from a base: both halves
-/// are found to be in bounds before either is accessed, and if they are not, one is accessed after the other.
+/// Whole vectors of dwords or words, or half vectors of bytes, in memory that never faults, or by distances
+/// from a base: both halves are found to be in bounds before either is accessed, and if they are not, one is
+/// accessed after the other.
 bool AccessPairs::may_pair(const ScalarRun& access) const {
   const Inst& inst = insts_[access.index];
   if ((inst.op != Op::load && inst.op != Op::store) || inst.lanes > ir::max_lanes / 2) return false;
-  const unsigned element = ir::size_of(inst.type), whole_vector = 32;
-  if ((element != 4 && element != 2) || inst.lanes * element % whole_vector != 0) return false;
+  const unsigned element = ir::size_of(inst.type), half_vector = 16;
+  if (element > 4 || inst.lanes * element % (element == 1 ? half_vector : 2 * half_vector) != 0) return false;
   const ir::MemoryAccess& mem = function_.access(inst);
   return mem.component_count() == 1 && access.run.run >= inst.lanes &&
          access.run.stride * std::int64_t{mem.scale} == element && access.run.within == ~0u &&

@@ -75,15 +75,39 @@ void LaneSite::call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunc
   }
   // Two accesses of the guest, in order: reports name the lanes of each.
   const unsigned each = lanes() / 2;
+  LaneSite first = *this, second = *this;
+  first.take_lanes(0, each);
+  second.take_lanes(each, each);
+  second.set_guest_ip(*inst().second_ip);
   const asmjit::Label next = c_.a.newLabel();
+  if (bytes() == target.vector_bytes) {
+    // Both halves are in one register: the second one's goes by way of another.
+    const asmjit::Label upper = c_.a.newLabel(), both = c_.a.newLabel();
+    const bool loads = !registers.results.empty();
+    const x86::Ymm whole = loads ? registers.results[0] : registers.data[0];
+    const std::span<const x86::Ymm> low(&whole, 1), high(&u, 1);
+    const auto part = [loads](std::span<const x86::Ymm> half) {
+      return loads ? CallRegisters{.results = half} : CallRegisters{.data = half};
+    };
+    first.call_for_lanes(entry, next, function, part(low));
+    c_.out_of_line([site = *this, next, upper, both, done, loads, whole] {
+      auto& a = site.c_.a;
+      a.bind(next);
+      if (!loads) a.vextracti128(site.u.xmm(), whole, 1);
+      a.jmp(upper);
+      if (!loads) return;
+      a.bind(both);
+      a.vinserti128(whole, whole, site.u.xmm(), 1);
+      a.jmp(done);
+    });
+    return second.call_for_lanes(upper, loads ? both : done, function, part(high));
+  }
   for (const bool is_second : {false, true}) {
     const auto half = [&](std::span<const x86::Ymm> all) {
       return all.subspan(is_second ? all.size() / 2 : 0, all.size() / 2);
     };
-    LaneSite site = *this;
-    site.take_lanes(is_second ? each : 0, each);
-    if (is_second) site.set_guest_ip(*inst().second_ip);
-    site.call_for_lanes(is_second ? next : entry, is_second ? done : next, function,
+    (is_second ? second : first)
+        .call_for_lanes(is_second ? next : entry, is_second ? done : next, function,
                         {.data = half(registers.data), .results = half(registers.results)});
   }
 }

@@ -195,6 +195,10 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
     return;
   }
   if (c.regs.is_scalar(inst.result) && bytes >= 4) return take_lane(c, inst, first, bytes);
+  if (first * bytes % 32 == 16 && inst.lanes * bytes <= 16 && !c.regs.is_scalar(inst.result)) {
+    const x86::Ymm from = c.v.use(inst.args[0], first * bytes / 32);
+    return (void)c.a.vextracti128(c.v.define(inst.result, 0).xmm(), from, 1);
+  }
   c.store_packed(inst.args[0], Frame::data);
   int offset = Frame::data + static_cast<int>(first * bytes);
   if (c.regs.is_scalar(inst.result)) return c.load_packed(inst.result, offset);
