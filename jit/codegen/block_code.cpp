@@ -98,6 +98,12 @@ bool BlockCode::fold_inst(CodeInst& inst, bool full) {
       return false;
     }
   }
+  if (inst.op == Op::concat && !mask_result) {
+    if (const ValueId whole = whole_of(inst.args[0], inst.args[1]); whole != no_value) {
+      alias_[inst.result] = whole;
+      return false;
+    }
+  }
   // A general register keeps its number, and a vector its lanes, if the number of bits is the same.
   const bool integer = is_int(inst.type) && is_int(inst.from);
   const bool converts = inst.op == Op::convert || inst.op == Op::convert_keep;
@@ -202,9 +208,24 @@ void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const Sc
   part.args[1] = resolve(function_.arg(b, at + 1));
   part.result = first.pair;
   begin_results(part);
+  if (const ValueId whole = whole_of(part.args[0], part.args[1]); whole != no_value) {
+    both.args[at + 1] = whole;
+    return put(both, index);
+  }
   put(part, index);
   both.args[at + 1] = first.pair;
   put(both, index);
+}
+
+/// The value whose halves these are; no_value: none.
+ValueId BlockCode::whole_of(ValueId low, ValueId high) const {
+  if (defined_at_[low] >= folded_.size() || defined_at_[high] >= folded_.size()) return no_value;
+  const CodeInst &a = folded_[defined_at_[low]], &b = folded_[defined_at_[high]];
+  if (a.result != low || b.result != high || a.op != Op::slice || b.op != Op::slice ||
+      a.args[0] != b.args[0] || a.imm != 0 || b.imm != a.lanes ||
+      function_.values[a.args[0]].lanes != a.lanes + b.lanes)
+    return no_value;
+  return a.args[0];
 }
 
 /// Keeps the outer mask, if the instruction parks channels of a split.

@@ -89,6 +89,7 @@ class BlockCode {
   ir::ValueId complemented(ir::ValueId mask) const;
   std::optional<ir::ValueId> fold_masks(CodeInst& inst) const;
   bool fold_inst(CodeInst& inst, bool full);
+  ir::ValueId whole_of(ir::ValueId low, ir::ValueId high) const;
   void access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& first,
                       const ScalarRun& second, std::span<ir::ValueId> room);
   void begin_results(const ir::Inst& inst);

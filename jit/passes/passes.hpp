@@ -66,6 +66,9 @@ void packed_elements(ir::Function& function);
 /// What is computed of dwords and then cut to bytes or words is computed of bytes or words.
 void narrow_ops(ir::Function& function);
 
+/// Bytes that both halves of 32 channels compute and store are computed together.
+void half_vectors(ir::Function& function);
+
 /// Loops that divide 64 bits, one bit per turn, become quotients and remainders.
 void long_division(ir::Function& function);
 

@@ -292,6 +292,68 @@ b2: ip 0x30 count 1
   });
 }
 
+TEST_CASE(
+    "batch: a thread that stops has its header in the register file, whether anything reads it or not") {
+  // Thread 0 of the second group makes many turns, thread 3 faults.
+  constexpr std::string_view stops = R"(
+b0: ip 0x0 count 1
+  %n = reg_read.u32x1 r1<1;1,0>
+  %group = reg_read.u32x1 r0.1<1;1,0>
+  %many = shr.u32x1 %group, %n
+  reg_write.u32x1 r2<1;1,0>, %many
+  jump b1
+b1: ip 0x10 count 2
+  %i = reg_read.u32x1 r2<1;1,0>
+  %one = constant.u32x1 1
+  %next = sub.u32x1 %i, %one
+  %zero = constant.u32x1 0
+  reg_write.u32x1 r2<1;1,0>, %next
+  %more = cmp_gt.u32x1 %i, %one
+  branch_any.mx1 %more, b1, b2
+b2: ip 0x30 count 2
+  %t = reg_read.u32x1 r1<1;1,0>
+  %three = constant.u32x1 3
+  %bad = cmp_eq.u32x1 %t, %three
+  %nowhere = constant.u64x1 16
+  %f = load.u32x1 a64[%nowhere] ? %bad
+  reg_write.u32x1 r1<1;1,0>, %t
+  exit
+)";
+  CompileOptions options;
+  options.exact_registers = false;
+  options.group_dwords = 1 << 1;
+  on_every_engine([&](Engine& engine) {
+    INFO(engine.name());
+    Threads threads(engine, stops, 4, options);
+    threads.set_header(0);
+    for (std::uint32_t t = 0; t < 4; ++t) threads.executable().layout().forget_regions(threads.state(t));
+    ThreadBatch batch = threads.batch(true, 2);
+    batch.threads = 3;
+    CHECK(threads.run(batch) == Status::Exited);
+    batch = threads.batch(true, 2);
+    batch.groups += 1;
+    batch.threads = 4;
+    batch.granted = 1500;
+    for (std::uint32_t t = 0; t < 4; ++t) threads.state(t).begin.header[0] = 70 + t;
+    CHECK(threads.run(batch) == Status::Paused);
+    REQUIRE(batch.state == &threads.state(0));
+    CHECK(threads.dword(0, 0) == 0x1000 + 70);
+    // It continues alone, with what it has.
+    ThreadBatch rest = threads.batch(false);
+    rest.threads = 1;
+    rest.granted = 100'000;
+    CHECK(threads.run(rest) == Status::Exited);
+    CHECK(threads.dword(0, 0) == 0x1000 + 70);
+    batch.state = &threads.state(1);
+    batch.granted = 100'000;
+    batch.threads = 3;
+    CHECK(threads.run(batch) == Status::Faulted);
+    REQUIRE(batch.state == &threads.state(3));
+    CHECK(threads.dword(3, 0) == 0x1000 + 73);
+    CHECK(threads.state(3).fault.kind == FaultKind::OutOfBounds);
+  });
+}
+
 TEST_CASE("batch: cr0 that every thread begins with is promised, and the mode that follows from it is set") {
   constexpr std::string_view divides = R"(
 b0: ip 0x0 count 3
