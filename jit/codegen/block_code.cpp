@@ -38,6 +38,7 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
       constant_(function.values.size()),
       is_constant_(function.values.size()),
       is_used_(function.values.size()),
+      handed_(function.values.size()),
       defined_at_(function.values.size()),
       last_seen_(function.values.size(), never) {
   std::size_t most = 0;
@@ -49,6 +50,7 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
 void BlockCode::build(ir::BlockId block, bool full) {
   fold(block, full);
   drop_dead(block, full);
+  if (choices_.hands_complements) hand_complements();
   if (choices_.interleaves && full) mark_interleaved(function_, kept_);
   if (choices_.scheduler && full) choices_.scheduler->run(kept_);
   ends_in_comparison_ = choices_.joins_branches && move_comparison();

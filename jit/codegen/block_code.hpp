@@ -50,6 +50,8 @@ class BlockCode {
     Scheduler* scheduler = nullptr;
     bool interleaves = false;
     bool joins_branches = false;
+    /// Comparisons of integers are vectors of lanes, of which some take another instruction.
+    bool hands_complements = false;
   };
   BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
             const Choices& choices);
@@ -88,6 +90,8 @@ class BlockCode {
   bool fold_mask(CodeInst& inst);
   ir::ValueId complemented(ir::ValueId mask) const;
   std::optional<ir::ValueId> fold_masks(CodeInst& inst) const;
+  bool takes_complement(const CodeInst& compare) const;
+  void hand_complements();
   bool fold_inst(CodeInst& inst, bool full);
   ir::ValueId whole_of(ir::ValueId low, ir::ValueId high) const;
   void access_at_once(const CodeInst& inst, std::size_t index, const ScalarRun& first,
@@ -130,7 +134,9 @@ class BlockCode {
   std::vector<std::uint32_t> constant_;
   std::vector<std::uint8_t> is_constant_;
   std::vector<std::uint8_t> is_used_;
-  std::vector<std::uint8_t> is_full_;      // of folded_
+  std::vector<std::uint8_t> is_full_;  // of folded_
+  enum class Handed : std::uint8_t { Itself, Complement, Constant };
+  std::vector<Handed> handed_;             // of each value, in hand_complements(): what its users get
   std::vector<std::uint32_t> defined_at_;  // of each value: the instruction in folded_
   std::vector<std::uint32_t> last_seen_;
   struct SlotRead {

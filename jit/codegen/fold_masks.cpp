@@ -106,4 +106,74 @@ bool BlockCode::fold_mask(CodeInst& inst) {
   return true;
 }
 
+namespace {
+
+Op opposite(Op compare) {
+  switch (compare) {
+    case Op::cmp_ne:
+      return Op::cmp_eq;
+    case Op::cmp_lt:
+      return Op::cmp_ge;
+    case Op::cmp_le:
+      return Op::cmp_gt;
+    case Op::cmp_gt:
+      return Op::cmp_le;
+    default:
+      return Op::cmp_lt;
+  }
+}
+
+}  // namespace
+
+/// Whether hosts that compare integers for equality and by `greater`, and unsigned ones by minimum and
+/// maximum, compute this comparison as the complement of another: see jit/avx2/emit/compare.cpp.
+bool BlockCode::takes_complement(const CodeInst& compare) const {
+  if (info(compare.op).shape != ir::Shape::Compare || !is_int(compare.type) || compare.lanes == 1)
+    return false;
+  if (compare.op == Op::cmp_eq || compare.op == Op::cmp_ne) return compare.op == Op::cmp_ne;
+  const bool excludes_equal = compare.op == Op::cmp_lt || compare.op == Op::cmp_gt;
+  if (ir::is_signed(compare.type) || ir::size_of(compare.type) == 8) return !excludes_equal;
+  // Instead of with a constant, it is done with the number next to it.
+  return excludes_equal && handed_[compare.args[1]] != Handed::Constant;
+}
+
+/// If all users of such a comparison can as well take its complement, they do, and it is the other one.
+void BlockCode::hand_complements() {
+  bool any = false;
+  for (const CodeInst& inst : kept_) {
+    if (inst.result_count != 1) continue;
+    const bool repeats = inst.op == Op::splat && handed_[inst.args[0]] == Handed::Constant;
+    if (inst.op == Op::constant || repeats) handed_[inst.result] = Handed::Constant;
+    if (!takes_complement(inst)) continue;
+    handed_[inst.result] = Handed::Complement;
+    any = true;
+  }
+  const auto is_handed = [&](ValueId value) { return handed_[value] == Handed::Complement; };
+  if (any) {
+    const auto keep = [&](ValueId value) { handed_[value] = Handed::Itself; };
+    for (const CodeInst& inst : kept_) {
+      if (inst.mask != no_value) keep(inst.mask);
+      const bool combines = inst.op == Op::and_ && inst.args[0] != inst.args[1];
+      const std::size_t taken = combines ? 2 : inst.op == Op::select || inst.op == Op::andn ? 1 : 0;
+      for (std::size_t k = taken; k < inst.args.size(); ++k) keep(inst.args[k]);
+      if (combines && is_handed(inst.args[0])) keep(inst.args[1]);  // no op takes two complements
+    }
+    for (CodeInst& inst : kept_) {
+      if (inst.op == Op::select && is_handed(inst.args[0])) {
+        std::swap(inst.args[1], inst.args[2]);
+      } else if (inst.op == Op::andn && is_handed(inst.args[0])) {
+        inst.op = Op::and_;
+      } else if (inst.op == Op::and_ && (is_handed(inst.args[0]) || is_handed(inst.args[1]))) {
+        if (!is_handed(inst.args[0])) std::swap(inst.args[0], inst.args[1]);
+        inst.op = Op::andn;
+      }
+    }
+  }
+  for (CodeInst& inst : kept_) {
+    if (inst.result_count != 1) continue;
+    if (is_handed(inst.result)) inst.op = opposite(inst.op);
+    handed_[inst.result] = Handed::Itself;
+  }
+}
+
 }  // namespace eum::jit::codegen
