@@ -87,11 +87,11 @@ class HostExecutable final : public Executable {
       const bool begins = batch.groups != nullptr;
       ThreadState& first = *batch.state;
       set_modes(batch, begins ? first_mode(given, scope) : first.fp_mode);
-      if (begins) prepare(batch);
       if (!begins) first.fp_mixed = batch.fp_mixed;
       const std::uint32_t before = begins ? count(*batch.group_states, first) : 0;
       const GroupHeader* const first_group = batch.groups;
       const std::uint32_t planned = plan(batch, before);
+      if (begins) prepare(batch);
       const std::uint64_t groups = batch.whole_groups;
       if (batches_.goes_on && !begins) grant(first, planned, batch.granted);
       const Status status = enter(batch, batch.fp_mode, scope);
@@ -136,11 +136,11 @@ class HostExecutable final : public Executable {
     const std::uint32_t usual = usual_mode_.load(std::memory_order_relaxed);
     return batches_.mode.first && fp_mode_mxcsr(usual) == scope.set ? usual : given;
   }
-  /// Sets what code does not set as each thread begins because every thread leaves it like that.
+  /// Sets in the states of the planned threads what code does not set as each thread begins, because every
+  /// thread leaves it like that.
   void prepare(ThreadBatch& batch) const {
     batch.state->fp_mode = batch.fp_mode;
-    ThreadState* state = batch.group_states;
-    for (std::uint32_t t = 0; t < batch.group_threads; ++t, state = layout().next(*state)) {
+    for (ThreadState* state = batch.state; state <= batch.last; state = layout().next(*state)) {
       if (batches_.mode.usual) {
         state->fp_mode = batch.fp_mode;
         state->fp_mixed = batch.fp_mixed;
