@@ -416,8 +416,8 @@ class Compiler {
   bool dispatches_ = false;
   bool fences_when_left_ = false;
   bool asks_for_exclusive_ = false;
-  /// Each thread that begins finds its header in the register file. Otherwise nothing reads or writes it there,
-  /// and only a thread that leaves the code gets it.
+  /// Each thread that begins finds its header in the register file. Otherwise nothing reads or writes it
+  /// there, and only a thread that leaves the code gets it.
   bool keeps_header_ = false;
   ir::BlockId current_ = 0;
   bool full_ = true;
