@@ -50,7 +50,7 @@ class BlockCode {
     Scheduler* scheduler = nullptr;
     bool interleaves = false;
     bool joins_branches = false;
-    /// Comparisons of integers are vectors of lanes, of which some take another instruction.
+    /// Users of a comparison that the host can only compute as the complement of another get the complement.
     bool hands_complements = false;
   };
   BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,

@@ -43,8 +43,8 @@ bool AccessPairs::add(std::span<ScalarRun> found) {
 bool AccessPairs::may_pair(const ScalarRun& access) const {
   const Inst& inst = insts_[access.index];
   if ((inst.op != Op::load && inst.op != Op::store) || inst.lanes > ir::max_lanes / 2) return false;
-  const unsigned element = ir::size_of(inst.type), half_vector = 16;
-  if (element > 4 || inst.lanes * element % (element == 1 ? half_vector : 2 * half_vector) != 0) return false;
+  const unsigned element = ir::size_of(inst.type), unit = element == 1 ? 16 : 32;
+  if (element > 4 || inst.lanes * element % unit != 0) return false;
   const ir::MemoryAccess& mem = function_.access(inst);
   return mem.component_count() == 1 && access.run.run >= inst.lanes &&
          access.run.stride * std::int64_t{mem.scale} == element && access.run.within == ~0u &&

@@ -70,22 +70,26 @@ class BlockHalves {
   /// In the order of the second stores.
   std::vector<Pair> find_pairs() {
     std::vector<Pair> pairs;
-    std::uint32_t lower = none;  // a store that may move to that of the upper half
+    std::uint32_t lower = none;  // a store that may move to that of the upper half, and is in no pair
     for (std::uint32_t i = 0; i < insts_.size(); ++i) {
       const Inst& inst = insts_[i];
       const bool stores = may_store_half(inst) && function_.access(inst).component_count() == 1 &&
                           function_.access(inst).never_faults();
       if (stores && lower != none && are_halves(lower, i)) {
         Pair pair{lower, i};
-        if (plan(pair, data_of(insts_[lower]), data_of(inst)) != How::Not && pair.saved > pair.cost)
+        if (plan(pair, data_of(insts_[lower]), data_of(inst)) != How::Not && pair.saved > pair.cost) {
           pairs.push_back(std::move(pair));
+          lower = none;
+          continue;
+        }
       }
       // Memory accesses keep their order, and a thread that stops has stored what is before.
       const Effect effect = info(inst.op).effect;
-      if (may_leave(inst.op) || effect == Effect::ReadsMemory || effect == Effect::WritesMemory ||
-          effect == Effect::Effect)
+      if (stores)
+        lower = i;
+      else if (may_leave(inst.op) || effect == Effect::ReadsMemory || effect == Effect::WritesMemory ||
+               effect == Effect::Effect)
         lower = none;
-      if (stores) lower = i;
     }
     return pairs;
   }
