@@ -124,18 +124,7 @@ TEST_CASE("bytes of both halves of the channels that are computed together are w
     INFO(text);
     const ir::Function function = function_of_text(text);
     expect_agreement(function, k, seeds);
-    ir::Function passed = copy(function);
-    half_vectors(passed);
-    joined += passed.values.size() != function.values.size();
-    const auto reference = make_reference_engine();
-    const auto before = compiled(*reference, function), after = compiled(*reference, passed);
-    static World world;
-    for (unsigned seed = 0; seed < seeds; ++seed) {
-      world.reset(function, seed);
-      const FinalState wanted = world.run(*before);
-      world.reset(function, seed);
-      REQUIRE(difference(wanted, world.run(*after)) == "");
-    }
+    joined += expect_agreement(function, half_vectors, seeds);
   }
   CHECK(joined > programs / 3);
 }

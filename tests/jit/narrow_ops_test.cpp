@@ -180,19 +180,7 @@ TEST_CASE("what is computed of bytes and words is what the dwords would be cut t
     INFO(text);
     const ir::Function function = function_of_text(text);
     expect_agreement(function, k, seeds);
-    // The pass alone: others find some of the same.
-    ir::Function passed = copy(function);
-    narrow_ops(passed);
-    narrowed += passed.values.size() != function.values.size();
-    const auto reference = make_reference_engine();
-    const auto before = compiled(*reference, function), after = compiled(*reference, passed);
-    static World world;
-    for (unsigned seed = 0; seed < seeds; ++seed) {
-      world.reset(function, seed);
-      const FinalState wanted = world.run(*before);
-      world.reset(function, seed);
-      REQUIRE(difference(wanted, world.run(*after)) == "");
-    }
+    narrowed += expect_agreement(function, narrow_ops, seeds);
   }
   CHECK(narrowed > programs / 3);
 }

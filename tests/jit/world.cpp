@@ -318,19 +318,35 @@ std::unique_ptr<Executable> compiled(Engine& engine, const ir::Function& functio
   return std::move(*executable);
 }
 
-void expect_agreement(const ir::Function& function, std::uint64_t first_seed, unsigned seeds) {
+namespace {
+
+void expect_agreement(const Executable& wanted, const Executable& found, const ir::Function& function,
+                      std::uint64_t first_seed, unsigned seeds, std::string_view name) {
   static World world;
-  const auto reference = compiled(*make_reference_engine(), function);
-  for (const auto& engine : other_engines()) {
-    const auto executable = compiled(*engine, function);
-    for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
-      world.reset(function, seed);
-      const FinalState wanted = world.run(*reference);
-      world.reset(function, seed);
-      const std::string problem = difference(wanted, world.run(*executable));
-      if (!problem.empty()) FAIL(engine->name() << ": " << problem << "\n" << print(function));
-    }
+  for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+    world.reset(function, seed);
+    const FinalState expected = world.run(wanted);
+    world.reset(function, seed);
+    const std::string problem = difference(expected, world.run(found));
+    if (!problem.empty()) FAIL(name << ": " << problem << "\n" << print(function));
   }
+}
+
+}  // namespace
+
+void expect_agreement(const ir::Function& function, std::uint64_t first_seed, unsigned seeds) {
+  const auto reference = compiled(*make_reference_engine(), function);
+  for (const auto& engine : other_engines())
+    expect_agreement(*reference, *compiled(*engine, function), function, first_seed, seeds, engine->name());
+}
+
+bool expect_agreement(const ir::Function& function, void (*pass)(ir::Function&), unsigned seeds) {
+  ir::Function passed = copy(function);
+  pass(passed);
+  const auto reference = make_reference_engine();
+  expect_agreement(*compiled(*reference, function), *compiled(*reference, passed), function, 0, seeds,
+                   "after the pass");
+  return passed.values.size() != function.values.size();
 }
 
 }  // namespace eum::jit::test

@@ -151,5 +151,8 @@ std::unique_ptr<Executable> compiled(Engine& engine, const ir::Function& functio
 /// Runs `function` from `seeds` random states, the first seeded with `first_seed`, on the other engines and
 /// on the reference engine; at the first difference the test fails with the function's text.
 void expect_agreement(const ir::Function& function, std::uint64_t first_seed, unsigned seeds);
+/// The same for the reference engine with and without this pass, which is alone there: others may find some
+/// of what it finds. Returns whether the pass has changed anything.
+bool expect_agreement(const ir::Function& function, void (*pass)(ir::Function&), unsigned seeds);
 
 }  // namespace eum::jit::test
