@@ -14,7 +14,7 @@ bool may_write_header(const ir::Inst& inst) {
 
 }  // namespace
 
-BatchCode Compiler::batch_code() {
+BatchCode Compiler::batch_code() const {
   BatchCode batches;
   batches.begins_threads = optimisations[Optimisation::begun_threads];
   batches.mode = mode_use_of(function);
@@ -27,14 +27,14 @@ BatchCode Compiler::batch_code() {
     all += block.guest_instructions;
     for (const ir::Inst& inst : block.insts) {
       batches.signals |= inst.op == ir::Op::barrier_signal;
-      keeps_header_ |= may_write_header(inst);
+      batches.keeps_header |= may_write_header(inst);
       if (inst.op == ir::Op::spend || inst.op == ir::Op::spend_bits)
         all += static_cast<std::int64_t>(inst.imm) * (inst.op == ir::Op::spend ? 1 : 64);
     }
   }
   if (!comes_back && !batches.goes_on) batches.most_instructions = all;
   batches.signals |= batches.goes_on;
-  keeps_header_ |= batches.goes_on || liveness_.exact() || !batches.begins_threads;
+  batches.keeps_header |= batches.goes_on || liveness_.exact() || !batches.begins_threads;
   return batches;
 }
 
@@ -123,7 +123,7 @@ void Compiler::begin_thread() {
     a.mov(state(offsetof(ThreadState, fp_mode), 8), x86::rax);
     static_assert(offsetof(ThreadBatch, fp_mixed) == offsetof(ThreadBatch, fp_mode) + 4);
   }
-  if (keeps_header_) write_header();
+  if (batches_.keeps_header) write_header();
   a.mov(mask_reg, of_begin(offsetof(ThreadBegin, mask), 4));
   if (!restored_.empty()) {
     a.mov(x86::rcx, of_begin(offsetof(ThreadBegin, restored), 8));

@@ -117,7 +117,8 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
              .scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,
              .interleaves = optimisations[Optimisation::interleaved],
              .joins_branches = optimisations[Optimisation::scalar_branches],
-             .hands_complements = !h.evex() && optimisations[Optimisation::complements]}),
+             .takes_complement =
+                 !h.evex() && optimisations[Optimisation::complements] ? &emit::takes_complement : nullptr}),
       versions_(2 * f.blocks.size()),
       leave_live_(a.newLabel()),
       leave_saved_(a.newLabel()),
@@ -229,7 +230,7 @@ void Compiler::block(ir::BlockId id, bool full) {
     }
     if (annotate_) this->annotate(inst);
     follow_mode(inst);
-    keeps_header_ |= regs.slots.reads_first_slot(inst);
+    batches_.keeps_header |= regs.slots.reads_first_slot(inst);
     if (!walks_.found.empty()) forget_rows(inst);
     regs.begin_inst(i);
     if (code_.ends_in_comparison() && i + 2 == insts.size()) {

@@ -71,6 +71,9 @@ struct BatchCode {
   /// Upper bound of what a thread executes, if the code need not check the budget while it runs.
   std::optional<std::int64_t> most_instructions;
   bool signals = false;  ///< ThreadState::resume and barrier_signals change in threads that later exit
+  /// Each thread that begins finds its header in the register file. Otherwise nothing reads or writes it
+  /// there, and only a thread that leaves the code gets it.
+  bool keeps_header = false;
   ModeUse mode;
 };
 
@@ -356,7 +359,7 @@ class Compiler {
   void enter_partial(ir::BlockId target);
 
   // entry.cpp
-  BatchCode batch_code();
+  BatchCode batch_code() const;
   void environment();
   void test_exclusive();
   void own_environment();
@@ -416,9 +419,6 @@ class Compiler {
   bool dispatches_ = false;
   bool fences_when_left_ = false;
   bool asks_for_exclusive_ = false;
-  /// Each thread that begins finds its header in the register file. Otherwise nothing reads or writes it
-  /// there, and only a thread that leaves the code gets it.
-  bool keeps_header_ = false;
   ir::BlockId current_ = 0;
   bool full_ = true;
   FpState fp_;

@@ -197,7 +197,7 @@ void Compiler::exits() {
   a.mov(mask_variable(0), mask_reg);
   a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
   a.mov(batch_field(offsetof(ThreadBatch, state), 8), state_reg);
-  if (!keeps_header_) {
+  if (!batches_.keeps_header) {
     const asmjit::Label continued = a.newLabel();
     a.cmp(batch_field(offsetof(ThreadBatch, groups), 8), 0);
     a.je(continued);

@@ -50,7 +50,7 @@ BlockCode::BlockCode(const ir::Function& function, const Liveness& liveness, con
 void BlockCode::build(ir::BlockId block, bool full) {
   fold(block, full);
   drop_dead(block, full);
-  if (choices_.hands_complements) hand_complements();
+  if (choices_.takes_complement) hand_complements();
   if (choices_.interleaves && full) mark_interleaved(function_, kept_);
   if (choices_.scheduler && full) choices_.scheduler->run(kept_);
   ends_in_comparison_ = choices_.joins_branches && move_comparison();

@@ -50,8 +50,9 @@ class BlockCode {
     Scheduler* scheduler = nullptr;
     bool interleaves = false;
     bool joins_branches = false;
-    /// Users of a comparison that the host can only compute as the complement of another get the complement.
-    bool hands_complements = false;
+    /// Whether the host can only compute a comparison of vectors of integers as the complement of another, of
+    /// a constant or not: its users get the complement. May be null.
+    bool (*takes_complement)(ir::Op compare, ir::Type type, bool with_constant) = nullptr;
   };
   BlockCode(const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
             const Choices& choices);
@@ -90,7 +91,6 @@ class BlockCode {
   bool fold_mask(CodeInst& inst);
   ir::ValueId complemented(ir::ValueId mask) const;
   std::optional<ir::ValueId> fold_masks(CodeInst& inst) const;
-  bool takes_complement(const CodeInst& compare) const;
   void hand_complements();
   bool fold_inst(CodeInst& inst, bool full);
   ir::ValueId whole_of(ir::ValueId low, ir::ValueId high) const;

@@ -125,26 +125,17 @@ Op opposite(Op compare) {
 
 }  // namespace
 
-/// Whether hosts that compare integers for equality and by `greater`, and unsigned ones by minimum and
-/// maximum, compute this comparison as the complement of another: see jit/avx2/emit/compare.cpp.
-bool BlockCode::takes_complement(const CodeInst& compare) const {
-  if (info(compare.op).shape != ir::Shape::Compare || !is_int(compare.type) || compare.lanes == 1)
-    return false;
-  if (compare.op == Op::cmp_eq || compare.op == Op::cmp_ne) return compare.op == Op::cmp_ne;
-  const bool excludes_equal = compare.op == Op::cmp_lt || compare.op == Op::cmp_gt;
-  if (ir::is_signed(compare.type) || ir::size_of(compare.type) == 8) return !excludes_equal;
-  // Instead of with a constant, it is done with the number next to it.
-  return excludes_equal && handed_[compare.args[1]] != Handed::Constant;
-}
-
-/// If all users of such a comparison can as well take its complement, they do, and it is the other one.
+/// If all users of a comparison that is computed as a complement can as well take that, they do, and it is
+/// the opposite one.
 void BlockCode::hand_complements() {
   bool any = false;
   for (const CodeInst& inst : kept_) {
     if (inst.result_count != 1) continue;
     const bool repeats = inst.op == Op::splat && handed_[inst.args[0]] == Handed::Constant;
     if (inst.op == Op::constant || repeats) handed_[inst.result] = Handed::Constant;
-    if (!takes_complement(inst)) continue;
+    if (info(inst.op).shape != ir::Shape::Compare || !is_int(inst.type) || inst.lanes == 1 ||
+        !choices_.takes_complement(inst.op, inst.type, handed_[inst.args[1]] == Handed::Constant))
+      continue;
     handed_[inst.result] = Handed::Complement;
     any = true;
   }

@@ -113,7 +113,7 @@ class BlockHalves {
     const ValueInfo& info = function_.values[value];
     return is_int(info.type) && size_of(info.type) == 1;
   }
-  /// Whether operands that are not joined take whole vectors.
+  /// Whether 16 lanes of it fill vectors: both halves are then concatenated by no instruction.
   bool is_free(ValueId value) const {
     const Type type = function_.values[value].type;
     return !is_mask(type) && size_of(type) > 1;

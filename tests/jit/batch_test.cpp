@@ -306,7 +306,6 @@ b1: ip 0x10 count 2
   %i = reg_read.u32x1 r2<1;1,0>
   %one = constant.u32x1 1
   %next = sub.u32x1 %i, %one
-  %zero = constant.u32x1 0
   reg_write.u32x1 r2<1;1,0>, %next
   %more = cmp_gt.u32x1 %i, %one
   branch_any.mx1 %more, b1, b2

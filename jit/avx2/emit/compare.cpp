@@ -50,6 +50,11 @@ constexpr BySize vpcmpgt{{I::kIdVpcmpgtb, I::kIdVpcmpgtw, I::kIdVpcmpgtd, I::kId
 constexpr BySize vpminu{{I::kIdVpminub, I::kIdVpminuw, I::kIdVpminud, 0}};
 constexpr BySize vpmaxu{{I::kIdVpmaxub, I::kIdVpmaxuw, I::kIdVpmaxud, 0}};
 
+/// Whether integers of the type are compared by minimum and maximum.
+bool is_by_extremes(const IntCompare& how, Type type) {
+  return how.base == IntCompare::Greater && !ir::is_signed(type) && ir::size_of(type) < 8;
+}
+
 /// Unsigned order: a <= b if a is the minimum of both, a >= b if it is the maximum. The other comparisons are
 /// the complements or, with a constant b, the same test of b - 1 or b + 1.
 void compare_unsigned(Compiler& c, const CodeInst& inst, const IntCompare& how) {
@@ -80,8 +85,7 @@ void compare_unsigned(Compiler& c, const CodeInst& inst, const IntCompare& how) 
 void compare_vector(Compiler& c, const CodeInst& inst, const IntCompare& how) {
   const unsigned bytes = ir::size_of(inst.type);
   c.m.define_lanes(inst.result, bytes);
-  if (how.base == IntCompare::Greater && !ir::is_signed(inst.type) && bytes < 8)
-    return compare_unsigned(c, inst, how);
+  if (is_by_extremes(how, inst.type)) return compare_unsigned(c, inst, how);
   const bool flip = how.base == IntCompare::Greater && !ir::is_signed(inst.type);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[how.exchange ? 1 : 0], chunk);
@@ -149,6 +153,11 @@ bool select_by_logic(Compiler& c, const CodeInst& inst, unsigned chunk) {
 }
 
 }  // namespace
+
+bool takes_complement(ir::Op compare, Type type, bool with_constant) {
+  const IntCompare& how = comparison(compare);
+  return is_by_extremes(how, type) ? !how.negate && !with_constant : how.negate;
+}
 
 x86::CondCode compare_scalars(Compiler& c, const CodeInst& inst) {
   const x86::Gp a = sized(c.g.use(inst.args[0]), inst.type);

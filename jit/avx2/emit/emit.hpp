@@ -13,6 +13,9 @@ extern const Table table;
 
 /// Compares integers of one lane; returns the condition under which the result is true.
 x86::CondCode compare_scalars(Compiler& c, const CodeInst& inst);
+/// Whether AVX2 computes this comparison of vectors of integers as the complement of another. One with a
+/// constant can be done with the number next to it.
+bool takes_complement(ir::Op compare, ir::Type type, bool with_constant);
 
 /// Every op with an Image attribute.
 void emit_image(Compiler& c, const CodeInst& inst);

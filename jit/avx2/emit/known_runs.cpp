@@ -102,14 +102,14 @@ void LaneSite::call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunc
     });
     return second.call_for_lanes(upper, loads ? both : done, function, part(high));
   }
-  for (const bool is_second : {false, true}) {
-    const auto half = [&](std::span<const x86::Ymm> all) {
-      return all.subspan(is_second ? all.size() / 2 : 0, all.size() / 2);
+  const auto half = [&](bool upper) {
+    const auto part = [upper](std::span<const x86::Ymm> all) {
+      return all.subspan(upper ? all.size() / 2 : 0, all.size() / 2);
     };
-    (is_second ? second : first)
-        .call_for_lanes(is_second ? next : entry, is_second ? done : next, function,
-                        {.data = half(registers.data), .results = half(registers.results)});
-  }
+    return CallRegisters{.data = part(registers.data), .results = part(registers.results)};
+  };
+  first.call_for_lanes(entry, next, function, half(false));
+  second.call_for_lanes(next, done, function, half(true));
 }
 
 void LaneSite::call_for_lanes(asmjit::Label entry, asmjit::Label done, AccessFunction function,
