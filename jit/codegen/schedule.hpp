@@ -2,7 +2,8 @@
 // The order in which a block's instructions are emitted. Guest compilers interleave the computations of the
 // first and the last 16 channels, and independent formulas of a kernel, as the guest has many registers.
 // Where their values exceed the host's vector registers, each computation is emitted as a whole instead,
-// behind the loads that it needs and before others.
+// behind the loads that it needs and before others; or what needs each load behind that load, whichever moves
+// fewer registers to memory and back.
 #include <compare>
 #include <cstdint>
 #include <span>
@@ -45,6 +46,9 @@ class Scheduler {
     std::uint32_t loads = none, computation = none, place = none;
     auto operator<=>(const Key&) const = default;
   };
+  /// What comes together: a whole computation, behind the loads that it needs, or all that needs the same
+  /// loads.
+  enum class By : std::uint8_t { computation, load };
   enum Special : std::uint8_t { flags, slm, memory, specials };
 
   bool may_move(const CodeInst& inst) const;
@@ -53,12 +57,14 @@ class Scheduler {
   void find_edges(std::span<const CodeInst> insts);
   void access_state(const CodeInst& inst, std::uint32_t number);
   void access(Slot& slot, std::uint32_t inst, bool writes);
-  void find_loads(std::span<const CodeInst> insts);
-  Key key_of(std::span<const CodeInst> insts, std::uint32_t inst);
-  void rank(std::span<const CodeInst> insts);
+  void group_edges(std::size_t count);
+  void find_loads(std::span<const CodeInst> insts, By by);
+  Key key_of(std::span<const CodeInst> insts, std::uint32_t inst, By by);
+  void rank(std::span<const CodeInst> insts, By by);
   void sort();
   bool is_one_computation(std::span<const CodeInst> insts);
   double waits(std::span<const CodeInst> insts);
+  unsigned vectors(std::span<const CodeInst> insts) const;
   std::span<const std::uint32_t> behind(std::uint32_t inst) const;
 
   const ir::Function& function_;
@@ -82,7 +88,7 @@ class Scheduler {
                                       // computation: that of all of it
   std::vector<Key> keys_;             // of each instruction
   std::vector<std::uint32_t> by_rank_, rank_, ready_;
-  std::vector<std::uint32_t> order_;  // numbers of instructions
+  std::vector<std::uint32_t> order_, best_;  // numbers of instructions
   std::vector<CodeInst> ordered_;
 };
 

@@ -75,7 +75,29 @@ std::string minima(const std::string& behind) {
   return "kernel @k simd 16 family gen9 file 4096 slot 32 masks 1\nb0: ip 0 count 1\n" + text + "  exit\n";
 }
 
-/// Loads, minima and stores of the text, in the order in which they are emitted, by their first letters, and
+/// Sums of what is loaded from ten buffers: all is loaded before anything is added. `halves`: those of the
+/// channels are added by themselves, in turns.
+std::string sums(bool halves) {
+  constexpr unsigned buffers = 10;
+  std::string text = "  %a = reg_read.u32x32 r2<1;1,0>\n";
+  for (unsigned k = 0; k < buffers; ++k) {
+    text += fmt::format("  %x{0} = load.u32x32 surface{0}[%a]\n", k);
+    for (unsigned half = 0; half < 2; ++half)
+      text += fmt::format("  %x{0}_{1} = slice.u32x16 %x{0}, {2}\n", k, half, 16 * half);
+  }
+  text += "  %s0 = add.u32x32 %x0, %x0\n  %s0_0 = slice.u32x16 %s0, 0\n  %s0_1 = slice.u32x16 %s0, 16\n";
+  for (unsigned k = 1; k < buffers; ++k)
+    if (halves)
+      for (unsigned half = 0; half < 2; ++half)
+        text += fmt::format("  %s{0}_{1} = add.u32x16 %s{2}_{1}, %x{0}_{1}\n", k, half, k - 1);
+    else
+      text += fmt::format("  %s{0} = add.u32x32 %s{1}, %x{0}\n", k, k - 1);
+  if (halves) text += fmt::format("  %s{0} = concat.u32x32 %s{0}_0, %s{0}_1\n", buffers - 1);
+  text += fmt::format("  store.u32x32 surface{}[%a], %s{}\n", buffers, buffers - 1);
+  return "kernel @k simd 32 family gen9 file 4096 slot 32 masks 1\nb0: ip 0 count 1\n" + text + "  exit\n";
+}
+
+/// Loads, sums, minima and stores of the text, in the order in which they are emitted, by their first letters, and
 /// fences (f).
 std::string order_of(const std::string& text, bool exact = false) {
   std::string order;
@@ -84,6 +106,7 @@ std::string order_of(const std::string& text, bool exact = false) {
       case ir::Op::load:
       case ir::Op::store:
       case ir::Op::min:
+      case ir::Op::add:
       case ir::Op::fence:
         order += ir::info(inst.op).name[0];
         break;
@@ -108,6 +131,12 @@ TEST_CASE("halves that are long chains stay beside each other") {
 TEST_CASE("loads wait until their half is computed, if there are too few registers for both") {
   CHECK(order_of(minima("")) == "llmmmmllsmmmms");
   CHECK(order_of(minima(""), true) == "llllmmmmmmmmss");
+}
+
+TEST_CASE("what is loaded is added at once, if there are too few registers for all of it") {
+  CHECK(order_of(sums(false)) == "lalalalalalalalalalas");
+  CHECK(order_of(sums(true)) == "lalaalaalaalaalaalaalaalaalaas");
+  CHECK(order_of(sums(true), true) == "llllllllll" + std::string(19, 'a') + 's');
 }
 
 TEST_CASE("loads stay behind stores to the same memory, and behind fences") {
