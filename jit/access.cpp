@@ -1,6 +1,7 @@
 // Each element of an access is resolved separately, to host memory or to callbacks of the address space.
 #include "jit/access.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -131,6 +132,20 @@ class Memory {
     return true;
   }
 
+  /// Reads `count` consecutive elements at once as far as they are in host memory, or all of them if the others
+  /// read 0 and nobody observes that. Returns how many have been read.
+  unsigned read_row(const Element& first, unsigned count, std::byte* to) {
+    const Place place = find(first);
+    const Window& window = windows_[0];
+    if (place.kind != Place::Kind::Host || !window.holds(first)) return 0;
+    const std::uint64_t left = window.address + window.size - first.address();
+    const auto inside = static_cast<unsigned>(std::min<std::uint64_t>(count, left / first.bytes));
+    copy_element(to, place.host, inside * first.bytes);
+    if (outside_ != Place::Kind::Nowhere || observer() != nullptr) return inside;
+    std::memset(to + inside * first.bytes, 0, (count - inside) * first.bytes);
+    return count;
+  }
+
   [[gnu::always_inline]] bool write(const Element& element, unsigned lane, const std::byte* from) {
     const Place place = find(element);
     if (place.kind != Place::Kind::Host) return write_elsewhere(place, element, lane, from);
@@ -146,10 +161,9 @@ class Memory {
   }
 
   void note_outside(const Element& element, unsigned lane) const {
-    const BoundsObserver* observer = environment_.bounds;
-    if (observer == nullptr || access_.mem.space != ir::MemSpace::Surface) return;
-    observer->outside(observer->context, {access_.guest_ip, surface_index_, access_.first_lane + lane,
-                                          element.bytes, element.address(), wanted_ != Read});
+    if (const BoundsObserver* found = observer())
+      found->outside(found->context, {access_.guest_ip, surface_index_, access_.first_lane + lane,
+                                      element.bytes, element.address(), wanted_ != Read});
   }
 
   FaultKind outside_fault() const {
@@ -162,6 +176,10 @@ class Memory {
   }
 
  private:
+  const BoundsObserver* observer() const {
+    return access_.mem.space == ir::MemSpace::Surface ? environment_.bounds : nullptr;
+  }
+
   [[gnu::noinline]] bool read_elsewhere(const Place& place, const Element& element, unsigned lane,
                                         std::byte* to) {
     if (place.kind == Place::Kind::Nowhere) {
@@ -316,12 +334,16 @@ bool for_each_element(const Access& access, const AccessOperands& operands, Visi
   return true;
 }
 
-/// The same for the elements of a block.
+/// The first element of a block.
+Element first_of_block(const Access& access, const AccessOperands& operands) {
+  return Addresses(access, operands).first_element(0, ir::size_of(access.type));
+}
+
+/// The same for the elements of a block, from number `begin` on.
 template <class Visit>
-bool for_each_of_block(const Access& access, const AccessOperands& operands, Visit visit) {
-  const unsigned bytes = ir::size_of(access.type);
-  const Element first = Addresses(access, operands).first_element(0, bytes);
-  for (unsigned i = 0; i < access.lanes; ++i)
+bool for_each_of_block(const Access& access, const Element& first, unsigned begin, Visit visit) {
+  const unsigned bytes = first.bytes;
+  for (unsigned i = begin; i < access.lanes; ++i)
     if (!visit(Element{first.base, first.offset + std::uint64_t{i} * bytes, bytes}, i,
                std::size_t{i} * bytes))
       return false;
@@ -431,7 +453,9 @@ bool block_load(const Environment& environment, const Access& access, const Acce
   Memory memory(environment, access, operands, Read, fault);
   if (!memory.usable()) return false;
   auto* const bytes = static_cast<std::byte*>(data);
-  return for_each_of_block(access, operands, [&](const Element& element, unsigned i, std::size_t at) {
+  const Element first = first_of_block(access, operands);
+  const unsigned begin = memory.read_row(first, access.lanes, bytes);
+  return for_each_of_block(access, first, begin, [&](const Element& element, unsigned i, std::size_t at) {
     return memory.read(element, i, bytes + at);
   });
 }
@@ -441,7 +465,8 @@ bool block_store(const Environment& environment, const Access& access, const Acc
   Memory memory(environment, access, operands, Write, fault);
   if (!memory.usable()) return false;
   const auto* const bytes = static_cast<const std::byte*>(data);
-  return for_each_of_block(access, operands, [&](const Element& element, unsigned i, std::size_t at) {
+  const Element first = first_of_block(access, operands);
+  return for_each_of_block(access, first, 0, [&](const Element& element, unsigned i, std::size_t at) {
     return memory.write(element, i, bytes + at);
   });
 }

@@ -376,58 +376,6 @@ CheckedAddress MemorySite::check_lanes(const Lanes& lanes, unsigned extent, asmj
   return {reg.base, {}, extent};
 }
 
-// ---- Moves
-
-namespace {
-
-/// The first `bytes`, a multiple of 4 below 32, of a chunk as lanes for vpmaskmovd.
-ConstantPool::Entry first_dwords(unsigned bytes) {
-  ConstantPool::Entry mask{};
-  std::fill_n(mask.begin(), bytes, std::uint8_t{0xff});
-  return mask;
-}
-
-}  // namespace
-
-void MemorySite::load_chunk(x86::Ymm to, const CheckedAddress& from, unsigned offset, unsigned bytes) const {
-  auto& a = c_.a;
-  switch (bytes) {
-    case 32:
-      return (void)a.vmovups(to, from.at(offset, 32));
-    case 16:
-      return (void)a.vmovups(to.xmm(), from.at(offset, 16));
-    case 8:
-      return (void)a.vmovq(to.xmm(), from.at(offset, 8));
-    case 4:
-      return (void)a.vmovd(to.xmm(), from.at(offset, 4));
-    default:
-      a.vmovups(to, c_.constant(first_dwords(bytes)));
-      x86::Mem memory = from.at(offset, bytes);
-      memory.setSize(32);
-      a.vpmaskmovd(to, to, memory);
-  }
-}
-
-void MemorySite::store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm from, unsigned bytes,
-                             x86::Ymm free) const {
-  auto& a = c_.a;
-  switch (bytes) {
-    case 32:
-      return (void)a.vmovups(to.at(offset, 32), from);
-    case 16:
-      return (void)a.vmovups(to.at(offset, 16), from.xmm());
-    case 8:
-      return (void)a.vmovq(to.at(offset, 8), from.xmm());
-    case 4:
-      return (void)a.vmovd(to.at(offset, 4), from.xmm());
-    default:
-      a.vmovups(free, c_.constant(first_dwords(bytes)));
-      x86::Mem memory = to.at(offset, bytes);
-      memory.setSize(32);
-      a.vpmaskmovd(memory, free, from);
-  }
-}
-
 // ---- Calls
 
 void MemorySite::call_out_of_line(asmjit::Label entry, asmjit::Label done, AccessFunction function,

@@ -54,7 +54,9 @@ void emit_block_load(Compiler& c, const CodeInst& inst) {
   const unsigned offset = site.component_offset(0), extent = offset + site.bytes();
   const x86::Gp address = site.acquire_scalar(extent);
   const asmjit::Label slow = a.newLabel(), done = a.newLabel();
-  const CheckedAddress memory = site.check_scalar(address, extent, slow);
+  const asmjit::Label outside = site.may_end_inside() ? a.newLabel() : slow;
+  const CheckedAddress memory = site.check_scalar(address, extent, outside);
+  if (outside != slow) site.load_to_end(outside, done, slow, address, results);
   for (unsigned i = 0; i < results.size(); ++i)
     site.load_chunk(results[i], memory, offset + i * 32, std::min(32u, site.bytes() - i * 32));
   site.call_out_of_line(slow, done, on_data<jit::block_load>, {.address = address, .results = results});
