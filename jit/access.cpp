@@ -132,8 +132,8 @@ class Memory {
     return true;
   }
 
-  /// Reads `count` consecutive elements at once as far as they are in host memory, or all of them if the others
-  /// read 0 and nobody observes that. Returns how many have been read.
+  /// Reads `count` consecutive elements at once as far as they are in host memory, or all of them if the
+  /// others read 0 and nobody observes that. Returns how many have been read.
   unsigned read_row(const Element& first, unsigned count, std::byte* to) {
     const Place place = find(first);
     const Window& window = windows_[0];

@@ -35,8 +35,8 @@ bool is_common(const CodeInst& inst) {
 
 /// Of a load or store of the frame, which overlaps with others.
 constexpr double cycles_a_move = 0.5;
-/// Cycles to save for each vector computed, if loads begin later than they could: fewer of them are in flight at
-/// once. half_axpy4 took 1.2 of its time where 0.068 were saved; where it was 0.11, stencil3d took 0.9.
+/// Cycles to save for each vector computed, if loads begin later than they could: fewer of them are in flight
+/// at once. half_axpy4 took 1.2 of its time where 0.068 were saved; where it was 0.11, stencil3d took 0.9.
 constexpr double least_for_late_loads = 1.0 / 14;
 
 }  // namespace

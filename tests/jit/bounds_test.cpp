@@ -126,7 +126,8 @@ void check_site(const Site& site, Order order, unsigned step) {
   const unsigned behind = site.behind();
   const unsigned ends = behind + std::max(48u, behind);
   for (unsigned distance = 0; distance < ends; distance += step) {
-    // The access ends `distance` - `behind` bytes before the end of the space, or behind it if that is negative.
+    // The access ends `distance` - `behind` bytes before the end of the space, or behind it if that is
+    // negative.
     const std::uint64_t start = site.space.base + site.space.bytes + behind - distance - run - extent;
     const auto place = [&](World& world) {
       world.reset(function, 7);

@@ -97,8 +97,8 @@ std::string sums(bool halves) {
   return "kernel @k simd 32 family gen9 file 4096 slot 32 masks 1\nb0: ip 0 count 1\n" + text + "  exit\n";
 }
 
-/// Loads, sums, minima and stores of the text, in the order in which they are emitted, by their first letters, and
-/// fences (f).
+/// Loads, sums, minima and stores of the text, in the order in which they are emitted, by their first
+/// letters, and fences (f).
 std::string order_of(const std::string& text, bool exact = false) {
   std::string order;
   visit_ordered(text, exact, [&](const codegen::CodeInst& inst) {

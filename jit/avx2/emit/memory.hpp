@@ -161,8 +161,8 @@ class MemorySite {
   void load_chunk(x86::Ymm to, const CheckedAddress& from, unsigned offset, unsigned bytes) const;
   void store_chunk(const CheckedAddress& to, unsigned offset, x86::Ymm from, unsigned bytes,
                    x86::Ymm free) const;
-  /// A block of dwords from a surface whose size the code knows how to find. Compilers load whole powers of two
-  /// from arrays that are not.
+  /// A block of dwords from a surface whose size the code knows how to find. Compilers load whole powers of
+  /// two from arrays that are not.
   bool may_end_inside() const;
   /// Where check_scalar has found that not all of that block is inside: code out of line, at `entry`, that
   /// loads what is, with 0 for the rest, and jumps to `done`, or to `otherwise` if nothing is.

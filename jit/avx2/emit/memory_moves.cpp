@@ -88,7 +88,8 @@ void MemorySite::load_to_end(asmjit::Label entry, asmjit::Label done, asmjit::La
     a.vmovd(all.xmm(), left.r32());
     a.vpbroadcastd(all, all.xmm());
     a.mov(left, window.base);
-    const CheckedAddress memory(site.reg.base, {address.r64()}, offset + 32 * static_cast<unsigned>(results.size()));
+    const CheckedAddress memory(site.reg.base, {address.r64()},
+                                offset + 32 * static_cast<unsigned>(results.size()));
     for (unsigned i = 0; i < results.size(); ++i) {
       std::array<std::uint32_t, 8> lanes;
       std::iota(lanes.begin(), lanes.end(), 8 * i);
