@@ -91,6 +91,10 @@ class MaskRegisters {
   x86::Ymm lanes(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.lanes(mask, width, chunk));
   }
+  /// Whether a vector holds them already.
+  bool holds_lanes(ir::ValueId mask, unsigned width, unsigned chunk) const {
+    return allocator_.masks.holds_lanes(mask, width, chunk);
+  }
   /// Lanes of which only the sign bit is valid.
   x86::Ymm signs(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.signs(mask, width, chunk));

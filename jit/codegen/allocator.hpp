@@ -113,6 +113,10 @@ class Masks {
   unsigned bits(ir::ValueId mask);
   /// Vector register with lanes of `width` bytes; chunk c holds lanes from c * vector_bytes / width.
   unsigned lanes(ir::ValueId mask, unsigned width, unsigned chunk);
+  /// Whether such a vector exists already.
+  bool holds_lanes(ir::ValueId mask, unsigned width, unsigned chunk) {
+    return place(mask, width, chunk).somewhere();
+  }
   /// The same for users of only the sign of each lane, such as blends: it takes fewer instructions.
   unsigned signs(ir::ValueId mask, unsigned width, unsigned chunk);
   /// The best forms for a logical op on masks. Only the signs of the lanes are valid.

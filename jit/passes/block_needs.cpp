@@ -2,6 +2,9 @@
 // are.
 #include "jit/passes/block_needs.hpp"
 
+#include <map>
+#include <utility>
+
 namespace eum::jit {
 
 using ir::Inst;
@@ -16,10 +19,29 @@ constexpr unsigned most_depth = 8;  // of masks that are computed from masks
 
 void BlockNeeds::begin(const ir::Block& block) {
   for (const Inst& inst : block.insts) {
-    for (unsigned k = 0; k < inst.result_count; ++k) values_[inst.result + k] = {{}, &inst, false};
+    for (unsigned k = 0; k < inst.result_count; ++k) values_[inst.result + k] = {{}, &inst};
     if (inst.op == Op::mask_set && inst.imm == 0) values_[function_.arg(inst, 0)].is_set = true;
   }
+  find_rests(block);
   for (std::size_t i = block.insts.size(); i-- > 0;) propagate(block.insts[i]);
+}
+
+void BlockNeeds::find_rests(const ir::Block& block) {
+  std::map<std::pair<ValueId, ValueId>, ValueId> without;
+  for (const Inst& inst : block.insts)
+    if (inst.op == Op::andn && is_mask(inst.type))
+      without.try_emplace({function_.arg(inst, 0), function_.arg(inst, 1)}, inst.result);
+  if (without.empty()) return;
+  for (const Inst& inst : block.insts) {
+    if (inst.op != Op::and_ || !is_mask(inst.type)) continue;
+    const ValueId a = function_.arg(inst, 0), b = function_.arg(inst, 1);
+    for (const auto& operands : {std::pair(a, b), std::pair(b, a)}) {
+      const auto found = without.find(operands);
+      if (found == without.end()) continue;
+      values_[inst.result].rest = found->second;
+      values_[found->second].rest = inst.result;
+    }
+  }
 }
 
 void BlockNeeds::join(Need& need, const Need& other) const {
@@ -87,6 +109,20 @@ std::optional<unsigned> BlockNeeds::decider(const Inst& inst) const {
   return variable_above(b) ? std::optional(1u) : std::nullopt;
 }
 
+Need BlockNeeds::of_selected(const MaskLanes& chosen, const Need& own) const {
+  return own.what == Need::All || is_within(chosen, own.lanes) ? Need{Need::Under, chosen} : own;
+}
+
+Need BlockNeeds::of_others(const MaskLanes& chosen, const Need& own) const {
+  const Inst* inst = definition(chosen.mask);
+  if (!inst || own.what != Need::Under || values_[chosen.mask].rest == ir::no_value) return own;
+  // `own` without x & y is ~x & y, if `own` is within y.
+  const Inst* without = inst->op == Op::andn ? inst : definition(values_[chosen.mask].rest);
+  const MaskLanes y = root(function_.arg(*without, 1));
+  if (!is_within(own.lanes, {y.mask, y.first + chosen.first})) return own;
+  return {Need::Under, {values_[chosen.mask].rest, chosen.first}};
+}
+
 void BlockNeeds::propagate(const Inst& inst) {
   const auto args = function_.args(inst);
   if (inst.mask != ir::no_value) {
@@ -108,6 +144,12 @@ void BlockNeeds::propagate(const Inst& inst) {
       add(args[1 - *k], {Need::Under, *variable_above(args[*k])});
       return;
     }
+  }
+  if (inst.op == Op::select && !is_mask(inst.type)) {
+    const MaskLanes chosen = root(args[0]);
+    add(args[0], own);
+    add(args[1], of_selected(chosen, own));
+    return add(args[2], of_others(chosen, own));
   }
   if (own.what == Need::Under) {
     const unsigned first = own.lanes.first;

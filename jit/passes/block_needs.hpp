@@ -56,9 +56,15 @@ class BlockNeeds {
     Need need;
     const ir::Inst* definition = nullptr;
     bool is_set = false;  ///< it becomes the execution mask
+    /// Of a mask `x & y` or `~x & y`: the other one of the two, for the same x and y.
+    ir::ValueId rest = ir::no_value;
   };
 
+  void find_rests(const ir::Block& block);
   void propagate(const ir::Inst& inst);
+  /// What is needed of each of the two vectors that a mask selects from, where `own` is needed of the result.
+  Need of_selected(const MaskLanes& chosen, const Need& own) const;
+  Need of_others(const MaskLanes& chosen, const Need& own) const;
   void add(ir::ValueId value, const Need& other) { add(values_[value].need, other); }
   void add(Need& need, const Need& other) const {
     if (need.what == Need::All || other.what == Need::None) return;

@@ -36,12 +36,12 @@ void LaneSite::fetch_mask_bits() {
   c_.regs.unpin();
 }
 
-void LaneSite::acquire() {
+void LaneSite::acquire(bool with_lanes) {
   for (unsigned i = 0; i < address_vectors(); ++i)
     addresses_[i] = c_.v.use(addresses(), first_lane() / 8 * (wide() ? 2 : 1) + i);
   if (masked()) {
     reg.mask = c_.m.bits(inst().mask);
-    for (unsigned row = 0; row < rows(); ++row)
+    for (unsigned row = 0; with_lanes && row < rows(); ++row)
       masks_[row] = c_.m.lanes(inst().mask, 4, first_lane() / 8 + row);
     if (lanes() != inst().lanes) {
       const x86::Gp part = c_.g.scratch();

@@ -34,8 +34,9 @@ class LaneSite : public MemorySite {
   /// Brings the bits of the mask into a register, before anything is pinned: a mask in vectors takes up to
   /// four registers.
   void fetch_mask_bits();
-  /// Takes the other registers, and brings addresses and mask into registers.
-  void acquire();
+  /// Takes the other registers, and brings addresses and mask into registers. Not `with_lanes`: of the mask
+  /// only the bits.
+  void acquire(bool with_lanes = true);
 
   /// In the address space: computes the offsets of the lanes in the region that the site used last; jumps if
   /// they do not fit 32 bits. Known runs of distances need none.

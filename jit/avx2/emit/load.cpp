@@ -20,7 +20,16 @@ LoadSite::LoadSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsig
         results_.push_back(c.v.define(inst.result + k, first_chunk() + i));
       }
     }
-  acquire();
+  lanes_are_late_ = may_make_lanes_late();
+  acquire(!lanes_are_late_);
+}
+
+bool LoadSite::may_make_lanes_late() const {
+  if (!masked() || !by_runs() || clears_ || element() != 4 || c_.host.target.mask_registers != 0)
+    return false;
+  for (unsigned row = 0; row < rows(); ++row)
+    if (c_.m.holds_lanes(inst().mask, 4, first_lane() / 8 + row)) return false;
+  return true;
 }
 
 void LoadSite::emit() {
@@ -86,13 +95,20 @@ void LoadSite::load_known_lanes(asmjit::Label otherwise) const {
   auto& a = c_.a;
   a.bind(slow_);
   go_if_no_lane(results_, done_);
-  const CheckedAddress memory = check_known_lanes(otherwise);
+  LoadSite site = *this;
+  for (unsigned row = 0; lanes_are_late_ && row < rows(); ++row) {
+    site.masks_[row] = result(0, row);  // it has no other content yet
+    c_.spread_mask(site.masks_[row], reg.mask, row);
+  }
+  const CheckedAddress memory = site.check_known_lanes(otherwise);
   if (element() == 4) {
     for (unsigned row = 0; row < rows(); ++row) {
       a.vmovaps(v, x86::ptr(x86::rsp, places_of_known_lanes(row), 32));
-      for (unsigned k = 0; k < components(); ++k)
-        gather_under(masks_[row], x86::Inst::kIdVpgatherdd, result(k, row),
+      for (unsigned k = 0; k < components(); ++k) {
+        if (lanes_are_late_) c_.spread_mask(t, reg.mask, row);
+        gather_under(lanes_are_late_ ? t : masks_[row], x86::Inst::kIdVpgatherdd, result(k, row),
                      memory.gather(v, component_offset(k), 4));
+      }
     }
     return (void)a.jmp(done_);
   }

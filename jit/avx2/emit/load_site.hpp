@@ -21,6 +21,7 @@ class LoadSite : public LaneSite {
   /// `stride`: of a possible run, or 0.
   void emit_rows(unsigned stride);
   void emit_runs() const;
+  bool may_make_lanes_late() const;
   /// From slow_ on: known runs of which only active lanes are in bounds.
   void load_known_lanes(asmjit::Label otherwise) const;
   void load_reversed(const CheckedAddress& memory) const;
@@ -107,7 +108,8 @@ class LoadSite : public LaneSite {
 
   std::vector<x86::Ymm> results_;
   bool in_small_loop_;
-  bool clears_;  ///< lanes outside the mask, to 0
+  bool clears_;                  ///< lanes outside the mask, to 0
+  bool lanes_are_late_ = false;  ///< only code out of line needs the mask as lanes, and makes them
   asmjit::Label slow_, done_, serve_;
 };
 
