@@ -95,6 +95,9 @@ class MaskRegisters {
   bool holds_lanes(ir::ValueId mask, unsigned width, unsigned chunk) const {
     return allocator_.masks.holds_lanes(mask, width, chunk);
   }
+  bool needs_lanes_behind(const CodeInst& access) const {
+    return allocator_.masks.needs_lanes_behind(access);
+  }
   /// Lanes of which only the sign bit is valid.
   x86::Ymm signs(ir::ValueId mask, unsigned width, unsigned chunk) {
     return x86::ymm(allocator_.masks.signs(mask, width, chunk));

@@ -113,12 +113,14 @@ class Masks {
   unsigned bits(ir::ValueId mask);
   /// Vector register with lanes of `width` bytes; chunk c holds lanes from c * vector_bytes / width.
   unsigned lanes(ir::ValueId mask, unsigned width, unsigned chunk);
-  /// Whether such a vector exists already.
+  /// The same for users of only the sign of each lane, such as blends: it takes fewer instructions.
+  unsigned signs(ir::ValueId mask, unsigned width, unsigned chunk);
+  /// Whether there is a vector as lanes() returns it.
   bool holds_lanes(ir::ValueId mask, unsigned width, unsigned chunk) {
     return place(mask, width, chunk).somewhere();
   }
-  /// The same for users of only the sign of each lane, such as blends: it takes fewer instructions.
-  unsigned signs(ir::ValueId mask, unsigned width, unsigned chunk);
+  /// Whether something behind this access uses lanes of its mask.
+  bool needs_lanes_behind(const CodeInst& access) const;
   /// The best forms for a logical op on masks. Only the signs of the lanes are valid.
   MaskForms forms(const CodeInst& inst);
   /// Whether the mask has valid signs in lanes that were not made from its bits.
@@ -157,7 +159,7 @@ class Masks {
   };
   Place& place(ir::ValueId mask, unsigned width, unsigned chunk);
   bool has_bits(ir::ValueId mask) const;
-  bool is_used_in_lanes(const CodeInst& inst, unsigned depth = 0) const;
+  bool is_used_in_lanes(ir::ValueId mask, std::uint32_t at, unsigned depth) const;
   void take_validity(ir::ValueId mask, ir::ValueId whole, unsigned width);
   bool has_signs(ir::ValueId mask, unsigned width);
   unsigned lanes_from_bits(ir::ValueId mask, unsigned width, unsigned chunk);

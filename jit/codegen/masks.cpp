@@ -122,7 +122,7 @@ MaskForms Masks::forms(const CodeInst& inst) {
   if (all_.target_.mask_registers != 0 || width == 0 || !has_signs(a, width) || !has_signs(b, width))
     return {.width = 0, .bits = true};
   // Lanes made from the bits of the result would be ready later than these.
-  if ((has_own_signs(a, width) || has_own_signs(b, width)) && is_used_in_lanes(inst)) {
+  if ((has_own_signs(a, width) || has_own_signs(b, width)) && is_used_in_lanes(inst.result, inst.first_use[0], 0)) {
     const bool cheaper = both_bits || inst.lanes > all_.target_.lanes_per_vector(width);
     return {.width = width, .bits = cheaper && is_used_in_bits(inst)};
   }
@@ -142,22 +142,28 @@ bool Masks::has_own_signs(ValueId mask, unsigned width) {
   return has_signs(mask, width) && (all_.values_[mask].of_bits & width) == 0;
 }
 
-/// Whether something uses lanes of the mask, or of masks that are computed from it.
-bool Masks::is_used_in_lanes(const CodeInst& inst, unsigned depth) const {
+/// Whether instruction `at` or one behind it uses lanes of the mask, or of masks that are computed from it.
+bool Masks::is_used_in_lanes(ValueId mask, std::uint32_t at, unsigned depth) const {
   constexpr unsigned most_depth = 2;
   if (depth == most_depth) return false;
   const auto insts = all_.code_->insts();
-  for (std::uint32_t at = inst.first_use[0]; at != never;) {
+  while (at != never) {
     const CodeInst& use = insts[at];
-    const auto operand = std::ranges::find(use.args, inst.result);
-    if (use.mask == inst.result) return true;
+    const auto operand = std::ranges::find(use.args, mask);
+    if (use.mask == mask) return true;
     if (operand == use.args.end()) return false;
     if (use.op == ir::Op::select && operand == use.args.begin()) return true;
     if (use.op == ir::Op::mask_set && use.imm == 0) return true;
-    if (use.result_count == 1 && ir::is_mask(use.type) && is_used_in_lanes(use, depth + 1)) return true;
-    at = use_after(use, inst.result);
+    if (use.result_count == 1 && ir::is_mask(use.type) &&
+        is_used_in_lanes(use.result, use.first_use[0], depth + 1))
+      return true;
+    at = use_after(use, mask);
   }
   return false;
+}
+
+bool Masks::needs_lanes_behind(const CodeInst& access) const {
+  return is_used_in_lanes(access.mask, access.mask_next_use, 0);
 }
 
 bool Masks::is_used_in_bits(const CodeInst& inst, unsigned depth) const {

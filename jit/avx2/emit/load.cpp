@@ -27,6 +27,7 @@ LoadSite::LoadSite(Compiler& c, const CodeInst& inst, unsigned first_lane, unsig
 bool LoadSite::may_make_lanes_late() const {
   if (!masked() || !by_runs() || clears_ || element() != 4 || c_.host.target.mask_registers != 0)
     return false;
+  if (c_.m.needs_lanes_behind(inst())) return false;  // which then wait for less
   for (unsigned row = 0; row < rows(); ++row)
     if (c_.m.holds_lanes(inst().mask, 4, first_lane() / 8 + row)) return false;
   return true;
