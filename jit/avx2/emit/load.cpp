@@ -204,8 +204,10 @@ void LoadSite::load_row(const CheckedAddress& memory, unsigned run, unsigned row
   if (stride == 0) return load_one_address(memory, run, row);
   if (is_blended_run(stride)) return blend_row(memory, run, row, offset, stride);
   if (stride == side_by_side()) {
+    const unsigned each = element() / 4;  // vectors of a row
     for (unsigned k = 0; k < components(); ++k)
-      a.vmovups(result(k, row), memory.at(component_offset(k) + offset, 32, run));
+      for (unsigned i = 0; i < each; ++i)
+        a.vmovups(result(k, each * row + i), memory.at(component_offset(k) + offset + 32 * i, 32, run));
     return;
   }
   const auto of_lane = [&](unsigned i, int behind, unsigned bytes) {
