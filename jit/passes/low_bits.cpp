@@ -49,8 +49,9 @@ class LowBits {
 
   /// Whether simplified() may find something.
   static bool may_simplify(const Inst& inst) {
-    return inst.mask == no_value && ((inst.op == Op::convert && is_int(inst.from)) ||
-                                     (inst.op == Op::and_ && is_int(inst.type)) || inst.op == Op::bfi2);
+    return inst.mask == no_value &&
+           ((inst.op == Op::convert && is_int(inst.from)) ||
+            ((inst.op == Op::and_ || inst.op == Op::asr) && is_int(inst.type)) || inst.op == Op::bfi2);
   }
 
  private:
@@ -147,6 +148,7 @@ class LowBits {
   ValueId simplified(Inst& inst) {
     if (!may_simplify(inst)) return no_value;
     if (inst.op == Op::and_) return masked(inst);
+    if (inst.op == Op::asr) return signs_extended(inst);
     if (inst.op == Op::bfi2) return put_together(inst);
     if (is_int(inst.type) && bits_of(inst.type) < bits_of(inst.from)) return cut(inst);
     return widened(inst);
@@ -169,6 +171,26 @@ class LowBits {
       return no_value;
     }
     return no_value;
+  }
+
+  /// Of a value that has been widened, with its sign brought back by two shifts: the signed value, widened.
+  ValueId signs_extended(const Inst& inst) {
+    const Inst* shift = as(without_casts(function_.arg(inst, 0)), Op::shl);
+    const auto by = constant(function_.arg(inst, 1));
+    if (!is_signed(inst.type) || !shift || !by || constant(function_.arg(*shift, 1)) != by) return no_value;
+    const Inst* source = out_.definition(without_casts(function_.arg(*shift, 0)));
+    if (!source || !converts(*source) || bits_of(source->from) + *by != bits_of(inst.type)) return no_value;
+    const Type narrow = size_of(source->from) == 1 ? Type::s8 : Type::s16;
+    if (size_of(narrow) != size_of(source->from)) return no_value;
+    const Inst at = inst;
+    if ((demanded_.of(at.result) & ~low_bits_of(bits_of(narrow))) == 0)
+      return cast(source->result, at.type, at);
+    return append(Op::convert, at.type, narrow, cast(function_.arg(*source, 0), narrow, at), at);
+  }
+  ValueId without_casts(ValueId value) const {
+    for (const Inst* same; (same = as(value, Op::bitcast)) && is_int(same->from);)
+      value = function_.arg(*same, 0);
+    return value;
   }
 
   ValueId cut(Inst& inst) {
@@ -212,11 +234,7 @@ class LowBits {
   ValueId widened(Inst& inst) {
     const bool to_words = is_int(inst.type) && size_of(inst.type) == 2;
     if (inst.lanes < 8 || (size_of(inst.type) != 4 && !to_words) || size_of(inst.from) > 2) return no_value;
-    ValueId narrow = function_.arg(inst, 0);
-    while (const Inst* same = as(narrow, Op::bitcast)) {
-      if (!is_int(same->from)) return no_value;
-      narrow = function_.arg(*same, 0);
-    }
+    const ValueId narrow = without_casts(function_.arg(inst, 0));
     const Inst* source = out_.definition(narrow);
     if (!source || !converts(*source) || size_of(source->from) <= size_of(inst.from) ||
         size_of(source->from) > 4)
