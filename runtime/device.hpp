@@ -22,7 +22,6 @@ namespace eum::rt {
 enum class Reach : std::uint8_t {
   Pages,  ///< to the end of the page, which is zero and belongs to nobody else, as with a driver: compilers
           ///< read ahead
-          ///< ahead
   Bytes,  ///< only the rest of a dword: an overrun by a whole dword faults
 };
 

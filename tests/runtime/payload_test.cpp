@@ -407,6 +407,9 @@ TEST_CASE("the local size is chosen as drivers do") {
   CHECK(chosen({1009, 1, 1}, true) == Size3{256, 1, 1});
   CHECK(chosen({16, 16, 16}) == Size3{16, 16, 1});
   CHECK(chosen({5, 7, 11}) == Size3{5, 7, 1});
+  CHECK(chosen({40, 40, 1}) == Size3{40, 5, 1});
+  CHECK(chosen({100, 100, 100}) == Size3{100, 1, 1});
+  CHECK(chosen({90, 60, 1}, true) == Size3{90, 1, 1});
   CHECK(chosen({0xffffffff, 1, 1}) == Size3{255, 1, 1});
 }
 
