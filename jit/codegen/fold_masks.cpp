@@ -11,11 +11,17 @@ using ir::no_value;
 using ir::Op;
 using ir::ValueId;
 
+/// The instruction that defines the mask, if it has been folded and has this op; else null.
+const CodeInst* BlockCode::folded_as(ValueId mask, Op op) const {
+  if (mask == no_value || defined_at_[mask] >= folded_.size()) return nullptr;
+  const CodeInst& inst = folded_[defined_at_[mask]];
+  return inst.op == op && inst.result == mask ? &inst : nullptr;
+}
+
 /// The mask whose complement this one is; or no value.
 ValueId BlockCode::complemented(ValueId mask) const {
-  if (defined_at_[mask] >= folded_.size()) return no_value;
-  const CodeInst& inst = folded_[defined_at_[mask]];
-  return inst.op == Op::not_ && inst.result == mask ? inst.args[0] : no_value;
+  const CodeInst* inst = folded_as(mask, Op::not_);
+  return inst ? inst->args[0] : no_value;
 }
 
 /// Folds an op of two masks one of which is computed from the other, as in a flag's merge under itself.
@@ -27,15 +33,16 @@ std::optional<ValueId> BlockCode::fold_masks(CodeInst& inst) const {
   if (inst.op == Op::and_ && opposite) return no_value;
   if (inst.op == Op::andn && opposite) return b;
   if (inst.op != Op::or_) return std::nullopt;
-  // x | (~x & y)
   for (auto [x, other] : {std::pair<ValueId, ValueId*>{a, &b}, {b, &a}}) {
-    if (defined_at_[*other] >= folded_.size()) continue;
-    const CodeInst& part = folded_[defined_at_[*other]];
-    if (part.result != *other) continue;
-    if (part.op == Op::andn && part.args[0] == x) *other = part.args[1];
-    if (part.op != Op::and_) continue;
-    for (const unsigned k : {0u, 1u})
-      if (complemented(part.args[k]) == x) *other = part.args[1 - k];
+    // ~y | ~any(y)
+    const CodeInst* any = folded_as(complemented(*other), Op::group_any);
+    if (any && complemented(x) == any->args[0]) return x;
+    // x | (~x & y)
+    if (const CodeInst* part = folded_as(*other, Op::andn); part && part->args[0] == x)
+      *other = part->args[1];
+    const CodeInst* part = folded_as(*other, Op::and_);
+    for (unsigned k = 0; part && k < 2; ++k)
+      if (complemented(part->args[k]) == x) *other = part->args[1 - k];
   }
   return std::nullopt;
 }
