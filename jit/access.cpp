@@ -134,7 +134,7 @@ class Memory {
 
   /// Reads `count` consecutive elements at once as far as they are in host memory, or all of them if the
   /// others read 0 and nobody observes that. Returns how many have been read.
-  unsigned read_row(const Element& first, unsigned count, std::byte* to) {
+  unsigned read_run(const Element& first, unsigned count, std::byte* to) {
     const Place place = find(first);
     const Window& window = windows_[0];
     if (place.kind != Place::Kind::Host || !window.holds(first)) return 0;
@@ -454,7 +454,7 @@ bool block_load(const Environment& environment, const Access& access, const Acce
   if (!memory.usable()) return false;
   auto* const bytes = static_cast<std::byte*>(data);
   const Element first = first_of_block(access, operands);
-  const unsigned begin = memory.read_row(first, access.lanes, bytes);
+  const unsigned begin = memory.read_run(first, access.lanes, bytes);
   return for_each_of_block(access, first, begin, [&](const Element& element, unsigned i, std::size_t at) {
     return memory.read(element, i, bytes + at);
   });

@@ -108,8 +108,8 @@ struct Payload {
 };
 
 /// The local size for a range that does not give one: what the kernel requires, or as drivers choose it: a
-/// large divisor of the global size in each dimension, in the first a multiple of the SIMD size if possible, and
-/// a single row if its length is no multiple of eight.
+/// large divisor of the global size in each dimension, in the first a multiple of the SIMD size if possible,
+/// and a single row if its length is no multiple of eight.
 Size3 choose_local_size(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits = {});
 
 /// Checks arguments and range and builds everything. Errors are one line, such as

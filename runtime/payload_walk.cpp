@@ -24,8 +24,8 @@ std::uint32_t divisor(std::uint32_t n, std::uint32_t most, std::uint32_t multipl
 
 Size3 choose_local_size(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits) {
   if (kernel.required_local_size[0] != 0) return kernel.required_local_size;
-  // Rows of other lengths would begin anywhere in the channels of a thread. A group of one row then leaves some
-  // channels of its last thread off, but access to memory by rows takes half of the time and less.
+  // Rows of other lengths would begin anywhere in the channels of a thread. A group of one row then leaves
+  // some channels of its last thread off, but access to memory by rows takes half of the time and less.
   constexpr std::uint32_t vector_lanes = 8;
   Size3 local{1, 1, 1};
   std::uint32_t left = std::max(limits.max_local_size, 1u);

@@ -122,7 +122,8 @@ MaskForms Masks::forms(const CodeInst& inst) {
   if (all_.target_.mask_registers != 0 || width == 0 || !has_signs(a, width) || !has_signs(b, width))
     return {.width = 0, .bits = true};
   // Lanes made from the bits of the result would be ready later than these.
-  if ((has_own_signs(a, width) || has_own_signs(b, width)) && is_used_in_lanes(inst.result, inst.first_use[0], 0)) {
+  if ((has_own_signs(a, width) || has_own_signs(b, width)) &&
+      is_used_in_lanes(inst.result, inst.first_use[0], 0)) {
     const bool cheaper = both_bits || inst.lanes > all_.target_.lanes_per_vector(width);
     return {.width = width, .bits = cheaper && is_used_in_bits(inst)};
   }

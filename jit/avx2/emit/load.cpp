@@ -106,8 +106,9 @@ void LoadSite::load_known_lanes(asmjit::Label otherwise) const {
     for (unsigned row = 0; row < rows(); ++row) {
       a.vmovaps(v, x86::ptr(x86::rsp, places_of_known_lanes(row), 32));
       for (unsigned k = 0; k < components(); ++k) {
-        if (lanes_are_late_) c_.spread_mask(t, reg.mask, row);
-        gather_under(lanes_are_late_ ? t : masks_[row], x86::Inst::kIdVpgatherdd, result(k, row),
+        const x86::Ymm mask = lanes_are_late_ ? t : masks_[row];
+        if (lanes_are_late_) c_.spread_mask(mask, reg.mask, row);
+        gather_under(mask, x86::Inst::kIdVpgatherdd, result(k, row),
                      memory.gather(v, component_offset(k), 4));
       }
     }

@@ -34,8 +34,8 @@ class LoadSite : public LaneSite {
   void load_otherwise(asmjit::Label entry, unsigned stride) const;
   /// Lanes that are not a run.
   void load_anywhere() const;
-  /// The stride of lanes that begin an element apart, though each takes several: neighbours read the same ones,
-  /// as stencils do. 0: the access cannot be like that.
+  /// The stride of lanes that begin an element apart, though each takes several: neighbours read the same
+  /// ones, as stencils do. 0: the access cannot be like that.
   unsigned side_by_side() const {
     return does(Optimisation::rows) && components() > 1 && element() >= 4 ? element() : 0;
   }
