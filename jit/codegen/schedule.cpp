@@ -96,9 +96,10 @@ void Scheduler::order(std::span<CodeInst> insts) {
   if (before < least) return;
   find_edges(insts);
   group_edges(insts.size());
+  const bool has_load = std::ranges::any_of(insts, [](const CodeInst& inst) { return inst.op == Op::load; });
   double most_saved = 0;
   for (const By by : {By::computation, By::load}) {
-    if (by == By::computation && is_one_computation(insts)) continue;
+    if (by == By::computation ? is_one_computation(insts) : !has_load) continue;
     rank(insts, by);
     sort();
     const unsigned after = estimate_.moves(order_);
