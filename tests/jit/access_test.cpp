@@ -194,6 +194,26 @@ TEST_CASE("block accesses are consecutive elements") {
   CHECK(world.word(24) == data[0]);
 }
 
+TEST_CASE("elements of a block that are outside a surface are observed one by one") {
+  World world;
+  std::vector<OutOfSurface> seen;
+  const BoundsObserver observer{&seen, [](void* context, const OutOfSurface& access) {
+                                  static_cast<std::vector<OutOfSurface>*>(context)->push_back(access);
+                                }};
+  world.environment.bounds = &observer;
+  Fault fault;
+  const std::uint32_t address = 8;
+  std::uint32_t data[4];
+  REQUIRE(
+      block_load(world.environment, access_of(ir::MemSpace::Surface, 4), {surface, &address}, data, fault));
+  CHECK(data[1] == world.word(12));
+  CHECK(data[3] == 0);
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].lane == 2);
+  CHECK(seen[0].offset == 16);
+  CHECK(seen[1].lane == 3);
+}
+
 TEST_CASE("atomics act lane by lane and return what was there") {
   World world;
   Fault fault;
