@@ -339,7 +339,8 @@ Element first_of_block(const Access& access, const AccessOperands& operands) {
   return Addresses(access, operands).first_element(0, ir::size_of(access.type));
 }
 
-/// The same for the elements of a block, from number `begin` on.
+/// Calls visit(element, number, byte offset in the data) for each element of the block that begins with
+/// `first`, from number `begin` on, until one returns false.
 template <class Visit>
 bool for_each_of_block(const Access& access, const Element& first, unsigned begin, Visit visit) {
   const unsigned bytes = first.bytes;

@@ -185,9 +185,10 @@ class Compiler {
     moves_.store_vector(codegen::Location::file(file_offset), from.id(), bytes);
   }
   x86::Mem constant(const ConstantPool::Entry& entry) { return moves_.constant(entry); }
-  /// `to` = row `row` of eight lanes of a mask.
-  void spread_mask(x86::Ymm to, x86::Gp bits, unsigned row) {
+  /// `to` = row `row` of eight lanes of a mask. Returns `to`.
+  x86::Ymm spread_mask(x86::Ymm to, x86::Gp bits, unsigned row) {
     moves_.spread_mask(to.id(), bits.id(), 4, row, 0);
+    return to;
   }
   /// `bits` of `bytes` (1, 2, 4, 8) width in every lane.
   x86::Mem splat(std::uint64_t bits, unsigned bytes) { return constant(ConstantPool::splat(bits, bytes)); }

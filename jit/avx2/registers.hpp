@@ -95,6 +95,7 @@ class MaskRegisters {
   bool holds_lanes(ir::ValueId mask, unsigned width, unsigned chunk) const {
     return allocator_.masks.holds_lanes(mask, width, chunk);
   }
+  /// Whether something behind this access uses lanes of its mask.
   bool needs_lanes_behind(const CodeInst& access) const {
     return allocator_.masks.needs_lanes_behind(access);
   }

@@ -219,15 +219,19 @@ void BlockCode::access_at_once(const CodeInst& inst, std::size_t index, const Sc
   put(both, index);
 }
 
+/// The instruction that defines the value, if it has been folded and has this op; else null.
+const CodeInst* BlockCode::folded_as(ValueId value, Op op) const {
+  if (value == no_value || defined_at_[value] >= folded_.size()) return nullptr;
+  const CodeInst& inst = folded_[defined_at_[value]];
+  return inst.op == op && inst.result == value ? &inst : nullptr;
+}
+
 /// The value whose halves these are; no_value: none.
 ValueId BlockCode::whole_of(ValueId low, ValueId high) const {
-  if (defined_at_[low] >= folded_.size() || defined_at_[high] >= folded_.size()) return no_value;
-  const CodeInst &a = folded_[defined_at_[low]], &b = folded_[defined_at_[high]];
-  if (a.result != low || b.result != high || a.op != Op::slice || b.op != Op::slice ||
-      a.args[0] != b.args[0] || a.imm != 0 || b.imm != a.lanes ||
-      function_.values[a.args[0]].lanes != a.lanes + b.lanes)
-    return no_value;
-  return a.args[0];
+  const CodeInst *a = folded_as(low, Op::slice), *b = folded_as(high, Op::slice);
+  const bool are_halves = a && b && a->args[0] == b->args[0] && a->imm == 0 && b->imm == a->lanes &&
+                          function_.values[a->args[0]].lanes == a->lanes + b->lanes;
+  return are_halves ? a->args[0] : no_value;
 }
 
 /// Keeps the outer mask, if the instruction parks channels of a split.

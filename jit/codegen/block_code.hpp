@@ -90,7 +90,7 @@ class BlockCode {
   void fold(ir::BlockId block, bool full);
   bool fold_mask(CodeInst& inst);
   ir::ValueId complemented(ir::ValueId mask) const;
-  const CodeInst* folded_as(ir::ValueId mask, ir::Op op) const;
+  const CodeInst* folded_as(ir::ValueId value, ir::Op op) const;
   std::optional<ir::ValueId> fold_masks(CodeInst& inst) const;
   void hand_complements();
   bool fold_inst(CodeInst& inst, bool full);

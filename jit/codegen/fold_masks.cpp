@@ -11,13 +11,6 @@ using ir::no_value;
 using ir::Op;
 using ir::ValueId;
 
-/// The instruction that defines the mask, if it has been folded and has this op; else null.
-const CodeInst* BlockCode::folded_as(ValueId mask, Op op) const {
-  if (mask == no_value || defined_at_[mask] >= folded_.size()) return nullptr;
-  const CodeInst& inst = folded_[defined_at_[mask]];
-  return inst.op == op && inst.result == mask ? &inst : nullptr;
-}
-
 /// The mask whose complement this one is; or no value.
 ValueId BlockCode::complemented(ValueId mask) const {
   const CodeInst* inst = folded_as(mask, Op::not_);

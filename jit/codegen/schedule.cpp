@@ -256,7 +256,7 @@ Scheduler::Key Scheduler::key_of(std::span<const CodeInst> insts, std::uint32_t 
   return {loads_[computation], computation, inst};
 }
 
-/// What follows from the edges.
+/// Groups the targets of the edges by source, for behind().
 void Scheduler::group_edges(std::size_t count) {
   first_edge_.assign(count + 1, 0);
   for (const Edge& edge : edges_) ++first_edge_[edge.from + 1];

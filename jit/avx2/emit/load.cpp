@@ -97,20 +97,15 @@ void LoadSite::load_known_lanes(asmjit::Label otherwise) const {
   a.bind(slow_);
   go_if_no_lane(results_, done_);
   LoadSite site = *this;
-  for (unsigned row = 0; lanes_are_late_ && row < rows(); ++row) {
-    site.masks_[row] = result(0, row);  // it has no other content yet
-    c_.spread_mask(site.masks_[row], reg.mask, row);
-  }
+  for (unsigned row = 0; lanes_are_late_ && row < rows(); ++row)  // results have no other content yet
+    site.masks_[row] = c_.spread_mask(result(0, row), reg.mask, row);
   const CheckedAddress memory = site.check_known_lanes(otherwise);
   if (element() == 4) {
     for (unsigned row = 0; row < rows(); ++row) {
       a.vmovaps(v, x86::ptr(x86::rsp, places_of_known_lanes(row), 32));
-      for (unsigned k = 0; k < components(); ++k) {
-        const x86::Ymm mask = lanes_are_late_ ? t : masks_[row];
-        if (lanes_are_late_) c_.spread_mask(mask, reg.mask, row);
-        gather_under(mask, x86::Inst::kIdVpgatherdd, result(k, row),
-                     memory.gather(v, component_offset(k), 4));
-      }
+      for (unsigned k = 0; k < components(); ++k)
+        gather_under(lanes_are_late_ ? c_.spread_mask(t, reg.mask, row) : masks_[row],
+                     x86::Inst::kIdVpgatherdd, result(k, row), memory.gather(v, component_offset(k), 4));
     }
     return (void)a.jmp(done_);
   }
