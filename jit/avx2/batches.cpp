@@ -100,17 +100,21 @@ void Compiler::write_header() {
   a.vmovaps(state(layout.file, 32), x86::ymm0);
 }
 
-/// Executable::begin() for the batch at rsi.
+/// Clears local memory for a thread of the batch at rsi that is a group of its own.
+void Compiler::clear_memory_of_lone_thread() {
+  if (!uses_space(function, ir::MemSpace::Slm)) return;
+  const asmjit::Label of_group = a.newLabel();
+  a.cmp(batch_field(offsetof(ThreadBatch, group_threads), 4), 1);
+  a.jne(of_group);
+  clear_memory(offsetof(Environment, slm), offsetof(Environment, slm_bytes));
+  a.bind(of_group);
+}
+
+/// Executable::begin(), but for local memory. The batch is at rsi unless every thread begins in the usual
+/// mode.
 void Compiler::begin_thread() {
   if (uses_space(function, ir::MemSpace::Scratch))
     clear_memory(offsetof(Environment, scratch), offsetof(Environment, scratch_bytes));
-  if (uses_space(function, ir::MemSpace::Slm)) {
-    const asmjit::Label of_group = a.newLabel();
-    a.cmp(batch_field(offsetof(ThreadBatch, group_threads), 4), 1);
-    a.jne(of_group);
-    clear_memory(offsetof(Environment, slm), offsetof(Environment, slm_bytes));
-    a.bind(of_group);
-  }
   const auto of_begin = [&](std::size_t offset, unsigned bytes) {
     return state(offsetof(ThreadState, begin) + offset, bytes);
   };
@@ -230,6 +234,7 @@ void Compiler::run_batch() {
     a.test(x86::rax, x86::rax);
     a.jz(continued);
     take_group(x86::rax);
+    clear_memory_of_lone_thread();
     a.jmp(begin);
   } else {
     a.jmp(continued);
@@ -319,6 +324,7 @@ void Compiler::run_batch() {
     if (batches_.goes_on) a.mov(batch_field(header, 8), x86::rax);
     take_group(x86::rax);
     a.mov(state_reg, batch_field(offsetof(ThreadBatch, group_states), 8));
+    if (!batches_.goes_on) clear_memory_of_lone_thread();
     a.jmp(begin);
   } else {
     a.jmp(epilogue_);

@@ -373,6 +373,7 @@ class Compiler {
   void restore(const std::function<bool(std::uint32_t slot)>& wanted);
   void write_header();
   void begin_thread();
+  void clear_memory_of_lone_thread();
   void run_batch();
   void end_waiting_group();
   void leave_if_mode_differs();

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -124,6 +125,23 @@ class Threads {
   }
   void set_dword(std::uint32_t t, unsigned reg, std::uint32_t value) {
     std::memcpy(executable_->layout().file_of(state(t)) + reg * 32, &value, 4);
+  }
+  /// Of all threads, whether it is restored or not.
+  void set_register(unsigned reg, const std::array<std::uint32_t, 8>& value) {
+    const std::size_t each = restored_.size() / count_;
+    for (std::uint32_t t = 0; t < count_; ++t) {
+      std::memcpy(executable_->layout().file_of(state(t)) + reg * 32, value.data(), sizeof value);
+      std::size_t from = t * each;
+      for (const FileRange& range : executable_->restored()) {
+        if (reg * 32 >= range.offset && reg * 32 < range.offset + range.bytes)
+          std::memcpy(&restored_[from + reg * 32 - range.offset], value.data(), sizeof value);
+        from += range.bytes;
+      }
+    }
+  }
+  void set_local_memory(std::span<std::byte> memory) {
+    environment_.slm = memory.data();
+    environment_.slm_bytes = static_cast<std::uint32_t>(memory.size());
   }
   const Executable& executable() const { return *executable_; }
   bool register_use_reads(std::uint32_t offset) const {
@@ -499,6 +517,43 @@ b5: ip 0x50 count 1
     // A budget of 10 reaches past the first barrier but does not cover the next round.
     CHECK(run(*engine, {3, 3, 3}, 10) == std::tuple(Status::Paused, 1u, 3 * 8 + 2, 3u));
   }
+}
+
+TEST_CASE("batch: local memory is cleared for each thread that is a group of its own, and for no other") {
+  // Each thread finds in r4 what local memory holds at the places in r2, far apart, and adds 1 to most of
+  // them. As nothing loops and cr0 is known, translated code needs nothing of the batch between threads of a
+  // group.
+  constexpr std::string_view adds_one = R"(
+b0: ip 0x0 count 3
+  %mode = constant.u32x1 0x4c0
+  fpmode_set.u32x1 %mode
+  %at = reg_read.u32x8 r2<1;1,0>
+  %one = constant.u32x8 1
+  %none = constant.u32x8 0
+  %some = cmp_ne.u32x8 %at, %none
+  %old = atomic.u32x8 add slm[%at], %one ? %some
+  reg_write.u32x8 r4<1;1,0>, %old
+  exit
+)";
+  on_every_engine([&](Engine& engine) {
+    INFO(engine.name());
+    for (const std::uint32_t count : {1u, 2u, 3u}) {
+      CAPTURE(count);
+      alignas(64) std::array<std::byte, 1024> memory;
+      memory.fill(std::byte{0});
+      Threads threads(engine, adds_one, count);
+      threads.set_local_memory(memory);
+      constexpr std::array<std::uint32_t, 8> places{300, 100, 700, 200, 0, 500, 400, 600};
+      threads.set_register(2, places);
+      for (unsigned round = 0; round < 2; ++round) {
+        ThreadBatch batch = threads.batch(true, 3);
+        CHECK(threads.run(batch) == Status::Exited);
+        CHECK(batch.threads == 0);
+        for (std::uint32_t t = 0; t < count; ++t)
+          CHECK(threads.dword(t, 4) == (count == 1 ? 0 : (3 * round + 2) * count + t));
+      }
+    }
+  });
 }
 
 TEST_CASE("batch: each thread runs in its own floating point mode") {
