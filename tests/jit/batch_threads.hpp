@@ -1,0 +1,130 @@
+#pragma once
+// Threads of one function that run in batches, for tests.
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "jit/engine.hpp"
+#include "tests/jit/text_cases.hpp"
+#include "tests/jit/world.hpp"
+
+namespace eum::jit::test {
+
+/// `count` threads of a function: thread t finds t in r1, and the header is filled with 100.
+class Threads {
+ public:
+  Threads(Engine& engine, std::string_view text, std::uint32_t count, CompileOptions options = {})
+      : count_(count) {
+    ir::Function function = function_of_text(text);
+    auto compiled = engine.compile(function, options);
+    if (!compiled) FAIL(compiled.error().message);
+    executable_ = *std::move(compiled);
+    const StateLayout& layout = executable_->layout();
+    states_.reset(
+        static_cast<std::byte*>(::operator new (count* std::size_t{layout.size}, std::align_val_t{64})));
+    std::memset(states_.get(), 0xee, count * std::size_t{layout.size});
+    for (std::uint32_t t = 0; t < count; ++t) {
+      ThreadState& s = *new (&state(t)) ThreadState;
+      s.environment = &environment_;
+      s.resume = 77;
+      s.barrier_signals = 77;
+      for (const FileRange& range : executable_->restored())
+        for (std::uint32_t at = 0; at < range.bytes; at += 4) {
+          const std::uint32_t value = range.offset + at < 64 ? t : 0;
+          const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+          restored_.insert(restored_.end(), bytes, bytes + 4);
+        }
+    }
+    for (std::uint32_t t = 0; t < count; ++t)
+      state(t).begin = {{}, restored_.data() + t * (restored_.size() / count), 0xff};
+    set_header(100);
+  }
+  void set_header(std::uint32_t value) {
+    for (std::uint32_t t = 0; t < count_; ++t) state(t).begin.header.fill(value);
+  }
+
+  ThreadState& state(std::uint32_t t) {
+    return *reinterpret_cast<ThreadState*>(states_.get() + t * std::size_t{executable_->layout().size});
+  }
+  /// All threads of `groups` groups, whose headers differ by 0x1000.
+  ThreadBatch batch(bool begins, std::uint32_t groups = 1) {
+    ThreadBatch batch;
+    batch.state = &state(0);
+    batch.threads = groups * count_;
+    if (begins) {
+      headers_.resize(groups);
+      for (std::uint32_t g = 0; g < groups; ++g) headers_[g].bits.fill(0x1000 * g);
+      batch.groups = headers_.data();
+      batch.group_threads = count_;
+      batch.group_states = &state(0);
+    }
+    batch.granted = 1000;
+    batch.left = 1'000'000;
+    return batch;
+  }
+  Status run(ThreadBatch& batch) {
+    FpScope scope;
+    return executable_->run(batch, scope);
+  }
+  void set_dword(std::uint32_t t, unsigned reg, std::uint32_t value) {
+    std::memcpy(executable_->layout().file_of(state(t)) + reg * 32, &value, 4);
+  }
+  /// Of all threads, whether it is restored or not.
+  void set_register(unsigned reg, const std::array<std::uint32_t, 8>& value) {
+    const std::size_t each = restored_.size() / count_;
+    for (std::uint32_t t = 0; t < count_; ++t) {
+      std::memcpy(executable_->layout().file_of(state(t)) + reg * 32, value.data(), sizeof value);
+      std::size_t from = t * each;
+      for (const FileRange& range : executable_->restored()) {
+        if (reg * 32 >= range.offset && reg * 32 < range.offset + range.bytes)
+          std::memcpy(&restored_[from + reg * 32 - range.offset], value.data(), sizeof value);
+        from += range.bytes;
+      }
+    }
+  }
+  void set_local_memory(std::span<std::byte> memory) {
+    environment_.slm = memory.data();
+    environment_.slm_bytes = static_cast<std::uint32_t>(memory.size());
+  }
+  const Executable& executable() const { return *executable_; }
+  bool register_use_reads(std::uint32_t offset) const {
+    return std::ranges::any_of(executable_->register_use().read, [&](const FileRange& range) {
+      return offset >= range.offset && offset < range.offset + range.bytes;
+    });
+  }
+  CachedRegion& region(std::uint32_t t, std::uint32_t i) {
+    return executable_->layout().regions_of(state(t))[i];
+  }
+  std::uint32_t dword(std::uint32_t t, unsigned reg) {
+    std::uint32_t value;
+    std::memcpy(&value, executable_->layout().file_of(state(t)) + reg * 32, 4);
+    return value;
+  }
+
+ private:
+  struct Delete {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::uint32_t count_;
+  std::unique_ptr<Executable> executable_;
+  Environment environment_;
+  std::unique_ptr<std::byte, Delete> states_;
+  std::vector<std::byte> restored_;
+  std::vector<GroupHeader> headers_;
+};
+
+inline void on_every_engine(const std::function<void(Engine&)>& check) {
+  const auto reference = make_reference_engine();
+  check(*reference);
+  for (const auto* engines : {&other_engines(), &reduced_engines()})
+    for (const auto& engine : *engines) check(*engine);
+}
+
+}  // namespace eum::jit::test
