@@ -40,7 +40,7 @@ const Space spaces[] = {
     {MemoryAccess::in(MemSpace::FromUnsigned), 200, World::region_bytes, World::region - 200},
 };
 
-enum class Order : std::uint8_t { Consecutive, Same, Backwards };
+enum class Order : std::uint8_t { Consecutive, Same, Backwards, Shuffled };
 
 /// One access of `shape`: its address operand comes from registers, so no engine can know its value.
 struct Site {
@@ -137,6 +137,7 @@ void check_site(const Site& site, Order order, unsigned step) {
         std::uint64_t address = start;
         if (order == Order::Consecutive) address += lane * element;
         if (order == Order::Backwards) address += run - lane * element;
+        if (order == Order::Shuffled) address += (5 * lane + 3) % site.addresses() * element;
         std::memcpy(world.file() + lane * bytes, &address, bytes);
       }
     };
@@ -162,7 +163,7 @@ TEST_CASE("bounds: every set of components at the end of every space") {
       for (unsigned components = 1; components < 16; ++components)
         for (unsigned lanes : {1u, 8u, 16u})
           for (bool masked : {false, true})
-            for (Order order : {Order::Consecutive, Order::Same})
+            for (Order order : {Order::Consecutive, Order::Same, Order::Shuffled})
               check_site({shape, space, Type::u32, lanes, components, masked}, order, 4);
 }
 

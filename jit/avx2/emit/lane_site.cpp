@@ -296,8 +296,8 @@ CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label oth
   return check_runs(1, (lanes() - 1) * stride + extent(), true, otherwise);
 }
 
-CheckedAddress LaneSite::check_all_lanes(asmjit::Label otherwise) const {
-  return check_lanes({{places_.data(), rows()}, masks(), t, u, v, bits}, extent(), otherwise);
+CheckedAddress LaneSite::check_all_lanes(asmjit::Label otherwise, unsigned beyond) const {
+  return check_lanes({{places_.data(), rows()}, masks(), t, u, v, bits}, extent() + beyond, otherwise);
 }
 
 void LaneSite::transpose_quads(std::span<const x86::Ymm, 4> from,

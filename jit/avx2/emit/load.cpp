@@ -49,7 +49,7 @@ void LoadSite::emit() {
     load_run(stride, spread);
     c_.out_of_line([site = *this, spread, stride] { site.load_otherwise(spread, stride); });
   } else {
-    load_spread(check_all_lanes(slow_));
+    load_in_bounds();
   }
   a.bind(done_);
   call_out_of_line(slow_, done_, on_data<jit::load>, {.addresses = address_registers(), .results = results_});
@@ -169,7 +169,7 @@ void LoadSite::load_anywhere() const {
     fill_window(results_, spread, serve_);
     a.bind(spread);
   }
-  load_spread(check_all_lanes(slow_));
+  load_in_bounds();
   a.jmp(done_);
 }
 
@@ -209,10 +209,10 @@ void LoadSite::load_row(const CheckedAddress& memory, unsigned run, unsigned row
   const auto of_lane = [&](unsigned i, int behind, unsigned bytes) {
     return at(i * stride + static_cast<unsigned>(behind), bytes);
   };
-  if (stride != row_stride() || span() == 3) return load_row_apart(of_lane, stride >= 4, row);
+  if (stride != row_stride() || span() > 2)
+    return load_row_apart(of_lane, stride >= 4 ? Beyond::ButLast : Beyond::None, row);
   if (element() == 8 && span() == 2) return load_qword_pairs(of_lane, row);
   if (span() == 2) return load_pairs(at(0, 32), at(32, 32), row);
-  if (span() == 4) return load_quads(of_lane, row);
   switch (element()) {
     case 8:
       a.vmovups(result(0, 2 * row), at(0, 32));

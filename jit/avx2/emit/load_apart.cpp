@@ -112,7 +112,7 @@ std::array<LoadSite::BlendedLane, 8> LoadSite::blended_lanes(unsigned row, unsig
   return lanes;
 }
 
-void LoadSite::load_row_apart(const MemoryOfLane& memory, bool ahead, unsigned row) const {
+void LoadSite::load_row_apart(const MemoryOfLane& memory, Beyond beyond, unsigned row) const {
   auto& a = c_.a;
   const auto qwords = [&](x86::Ymm to, unsigned low, unsigned high) {
     for (const auto& [half, lane] : {std::pair{to, low}, std::pair{u, high}}) {
@@ -140,17 +140,11 @@ void LoadSite::load_row_apart(const MemoryOfLane& memory, bool ahead, unsigned r
     a.vshufps(y, x, t, 0xdd);
     return (void)a.vshufps(x, x, t, 0x88);
   }
-  if (span() == 4) return load_quads(memory, row);
+  if (span() == 4) return load_quads(memory, Beyond::All, row);
+  if (beyond != Beyond::None) return load_quads(memory, beyond, row);
   const auto triple = [&](x86::Xmm to, unsigned lane) {
-    if (!ahead) {
-      a.vmovq(to, memory(lane, 0, 8));
-      a.vinsertps(to, to, memory(lane, 8, 4), 0x20);
-    } else if (lane < 7) {
-      a.vmovups(to, memory(lane, 0, 16));
-    } else {
-      a.vmovups(to, memory(lane, -4, 16));
-      a.vpsrldq(to, to, 4);
-    }
+    a.vmovq(to, memory(lane, 0, 8));
+    a.vinsertps(to, to, memory(lane, 8, 4), 0x20);
   };
   const std::array<x86::Ymm, 4> quad{t, u, v, w};
   for (unsigned i = 0; i < 4; ++i) {
@@ -161,10 +155,19 @@ void LoadSite::load_row_apart(const MemoryOfLane& memory, bool ahead, unsigned r
   transpose(row);
 }
 
-void LoadSite::load_quads(const MemoryOfLane& memory, unsigned row) const {
+void LoadSite::load_quads(const MemoryOfLane& memory, Beyond beyond, unsigned row) const {
+  auto& a = c_.a;
   const std::array<x86::Ymm, 4> quad{t, u, v, w};
-  for (unsigned i = 0; i < 4; ++i) c_.a.vmovups(quad[i].xmm(), memory(i, 0, 16));
-  for (unsigned i = 0; i < 4; ++i) c_.a.vinsertf128(quad[i], quad[i], memory(i + 4, 0, 16), 1);
+  const x86::Xmm last = result(0, row).xmm();
+  for (unsigned i = 0; i < 4; ++i) a.vmovups(quad[i].xmm(), memory(i, 0, 16));
+  for (unsigned i = 0; i < 3; ++i) a.vinsertf128(quad[i], quad[i], memory(i + 4, 0, 16), 1);
+  if (beyond == Beyond::All) {
+    a.vinsertf128(quad[3], quad[3], memory(7, 0, 16), 1);
+  } else {
+    a.vmovups(last, memory(7, -4, 16));
+    a.vpsrldq(last, last, 4);
+    a.vinsertf128(quad[3], quad[3], last, 1);
+  }
   transpose(row);
 }
 

@@ -74,11 +74,12 @@ class LoadSite : public LaneSite {
     unsigned position;  ///< its dword in that vector
   };
   std::array<BlendedLane, 8> blended_lanes(unsigned row, unsigned stride) const;
-  /// Calls `memory` in the order of the lanes. `ahead`: one more dword can be read after the elements of each
-  /// lane but the last, and before those of the last.
-  void load_row_apart(const MemoryOfLane& memory, bool ahead, unsigned row) const;
-  /// Eight lanes of 16 bytes, four components, transposed.
-  void load_quads(const MemoryOfLane& memory, unsigned row) const;
+  /// Behind the elements of which lanes one more dword can be read; if not of the last, then before its own.
+  enum class Beyond { None, ButLast, All };
+  /// Calls `memory` in the order of the lanes.
+  void load_row_apart(const MemoryOfLane& memory, Beyond beyond, unsigned row) const;
+  /// Eight lanes of 16 bytes, transposed; of the last lane the twelve that end there, if not all can be read.
+  void load_quads(const MemoryOfLane& memory, Beyond beyond, unsigned row) const;
   /// Separates x0 y0 x1 y1 ... of qwords into x0 x1 ... and y0 y1 ...
   void load_qword_pairs(const MemoryOfLane& memory, unsigned row) const;
   /// Transposes lanes i and i + 4 in the halves of t, u, v, w to the components of a span of three or four,
@@ -86,7 +87,11 @@ class LoadSite : public LaneSite {
   void transpose(unsigned row) const;
 
   // ---- Lanes that are in bounds
-  void load_spread(const CheckedAddress& memory) const;
+  /// Checks that they are, and loads them.
+  void load_in_bounds() const;
+  /// Of three dwords each, of which a single load takes four, as nearly all lanes of a float3 can.
+  bool takes_fourth() const { return element() == 4 && span() == 3 && lanes_apart(); }
+  void load_spread(const CheckedAddress& memory, Beyond beyond) const;
   /// Jumps if all lanes have a single address, which load_spread broadcasts: a window would fetch a row for
   /// each lane.
   void go_if_one_place(asmjit::Label one) const;
@@ -101,7 +106,7 @@ class LoadSite : public LaneSite {
   void go_if_none(unsigned row, asmjit::Label none) const;
   void gather_wide(const CheckedAddress& memory, unsigned row) const;
   /// Loads adjacent elements of a lane, or a single one, with one or two moves, at arbitrary addresses.
-  void load_lanes_apart(const CheckedAddress& memory, unsigned row, x86::Ymm from) const;
+  void load_lanes_apart(const CheckedAddress& memory, unsigned row, x86::Ymm from, Beyond beyond) const;
   /// Elements of 1 or 2 bytes, one after the other, in two or four dependency chains.
   void insert_narrow(const CheckedAddress& memory) const;
   void join_parts(std::span<const x86::Xmm> part, unsigned bytes) const;

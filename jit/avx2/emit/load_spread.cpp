@@ -3,7 +3,18 @@
 
 namespace eum::jit::avx2::emit {
 
-void LoadSite::load_spread(const CheckedAddress& memory) const {
+void LoadSite::load_in_bounds() const {
+  if (!takes_fourth()) return load_spread(check_all_lanes(slow_), Beyond::None);
+  const asmjit::Label exactly = c_.a.newLabel();
+  load_spread(check_all_lanes(exactly, element()), Beyond::All);
+  c_.out_of_line([site = *this, exactly] {
+    site.c_.a.bind(exactly);
+    site.load_spread(site.check_all_lanes(site.slow_), Beyond::None);
+    site.c_.a.jmp(site.done_);
+  });
+}
+
+void LoadSite::load_spread(const CheckedAddress& memory, Beyond beyond) const {
   auto& a = c_.a;
   if (element() < 4) return insert_narrow(memory);
   const asmjit::Label end = a.newLabel();
@@ -26,7 +37,7 @@ void LoadSite::load_spread(const CheckedAddress& memory) const {
     const auto places = places_in_bounds({t, rows() == 2 ? result(0, element() / 4) : t});
     for (unsigned row = 0; row < rows(); ++row) {
       a.bind(varied[row]);
-      load_lanes_apart(memory, row, places[row]);
+      load_lanes_apart(memory, row, places[row], beyond);
     }
   } else {
     for (unsigned row = 0; row < rows(); ++row) {
@@ -105,7 +116,8 @@ void LoadSite::gather_wide(const CheckedAddress& memory, unsigned row) const {
     }
 }
 
-void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row, x86::Ymm from) const {
+void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row, x86::Ymm from,
+                                Beyond beyond) const {
   const asmjit::Label none = c_.a.newLabel();
   go_if_none(row, none);
   RowPlaces places(*this, from);
@@ -114,7 +126,7 @@ void LoadSite::load_lanes_apart(const CheckedAddress& memory, unsigned row, x86:
         return memory.lane(places.of(lane_of_row), component_offset(0) + static_cast<unsigned>(behind),
                            bytes);
       },
-      false, row);
+      beyond, row);
   clear_outside_mask(row);
   c_.a.bind(none);
 }
