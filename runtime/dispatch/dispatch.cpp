@@ -124,7 +124,8 @@ Result<std::unique_ptr<Dispatch>> Dispatch::prepare(Workers& workers, const Walk
   dispatch->worker_.resize(count);
   // The other workers are prepared on demand: often one does all the work.
   if (auto ready = dispatch->make_ready(dispatch->worker_[0]); !ready) return ready.error();
-  dispatch->portion_ = std::clamp<std::uint64_t>(groups / (count * 16), 1, 256);
+  // A worker alone leaves nothing to others.
+  dispatch->portion_ = std::clamp<std::uint64_t>(count == 1 ? groups : groups / (count * 16), 1, 256);
   if (from == nullptr) {
     dispatch->hand_homes(groups);
   } else if (auto adopted = dispatch->adopt(*from); !adopted) {

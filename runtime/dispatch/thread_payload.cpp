@@ -1,5 +1,7 @@
 #include "runtime/dispatch/thread_payload.hpp"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -12,9 +14,32 @@ constexpr std::uint32_t least_run = 8;
 
 std::uint32_t lowest_bit(std::uint32_t n) { return n & (0 - n); }
 
+/// Whether `on` ids, in whole vectors, are all the same, or increase by 1 throughout, as they mostly do.
+bool is_one_run(const std::byte* row, std::uint32_t on, bool increase) {
+  constexpr std::uint32_t each = sizeof(__m128i) / 2;
+  if (on % each != 0) return false;
+  std::int16_t first = 0;
+  std::memcpy(&first, row, sizeof first);
+  __m128i expected = _mm_set1_epi16(first), equal = _mm_cmpeq_epi16(expected, expected);
+  if (increase) expected = _mm_add_epi16(expected, _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7));
+  const __m128i step = _mm_set1_epi16(increase ? each : 0);
+  for (std::uint32_t i = 0; i < on; i += each, expected = _mm_add_epi16(expected, step)) {
+    __m128i ids;
+    std::memcpy(&ids, row + std::size_t{2} * i, sizeof ids);
+    equal = _mm_and_si128(equal, _mm_cmpeq_epi16(ids, expected));
+  }
+  return _mm_movemask_epi8(equal) == 0xffff;
+}
+
 /// The longest run, at most `longest`, that `on` ids of a thread keep: they are the same within a run, or
 /// increase by 1 from a multiple of its length. 0: less than least_run, or an id exceeds 0x7fff.
 std::uint32_t run_of_row(const std::byte* row, std::uint32_t on, bool increase, std::uint32_t longest) {
+  std::uint16_t first = 0;
+  std::memcpy(&first, row, sizeof first);
+  if (on != 0 && first + on <= 0x8000 && is_one_run(row, on, increase)) {
+    const std::uint32_t kept = increase && first != 0 ? std::min(longest, lowest_bit(first)) : longest;
+    return kept < least_run ? 0 : kept;
+  }
   // Four ids at a time, which no run of least_run splits.
   constexpr std::uint64_t every_id = 0x0001000100010001;
   const std::uint64_t steps = increase ? 0x0003000200010000 : 0;
