@@ -233,8 +233,9 @@ class Solver {
     const auto is = [&](std::uint32_t stride_of_a, std::uint32_t stride_of_b) {
       return a.stride == stride_of_a && b.stride == stride_of_b;
     };
-    const bool dword = ir::takes(ir::Types::Int32, inst.type);
-    if (!is(0, 0) && !(dword && (is(1, 0) || is(0, 1)))) return;
+    const bool widens = ir::size_of(inst.type) == 2 && a.exact && b.exact;
+    const bool ramps = ir::takes(ir::Types::Int32, inst.type) || widens;
+    if (!is(0, 0) && !(ramps && (is(1, 0) || is(0, 1)))) return;
     uses.push_back({static_cast<std::uint32_t>(index),
                     is(0, 0)   ? LinearUse::BothSame
                     : is(1, 0) ? LinearUse::FirstGoesUp
@@ -481,13 +482,15 @@ class Solver {
   FileState now_;
 };
 
-/// Whether some access has an address of 32 bits per lane, and all control flow is by block targets.
+/// Whether some access has an address of 32 bits per lane, or lanes are compared, and all control flow is by
+/// block targets.
 bool worth_while(const ir::Function& function) {
   if (function.blocks.size() > LinearUses::most_blocks) return false;
   bool any = false;
   for (const ir::Block& block : function.blocks) {
     if (block.insts.back().op == Op::jump_ip) return false;
     any |= std::any_of(block.insts.begin(), block.insts.end(), [&](const Inst& inst) {
+      if (ir::info(inst.op).shape == ir::Shape::Compare && inst.lanes >= 8) return true;
       return is_access(inst) && ir::size_of(ir::info(function.access(inst).space).address) == granule;
     });
   }

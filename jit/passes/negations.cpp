@@ -39,6 +39,7 @@ class BlockNegations {
     std::uint64_t constant = 0;
     ValueId narrow = no_value;  ///< of a type of fewer bits
     bool is_negated = false;
+    bool is_uniform = false;  ///< the value has one lane, which all lanes get
 
     /// Whether it may be the negated lowest number.
     bool may_exceed() const { return is_negated && narrow == no_value; }
@@ -61,6 +62,11 @@ class BlockNegations {
       }
       case Op::neg:
         return is_negated ? std::nullopt : number(function_.arg(*inst, 0), true);
+      case Op::splat: {
+        std::optional<Number> scalar = number(function_.arg(*inst, 0), is_negated);
+        if (scalar) scalar->is_uniform = scalar->value != no_value || scalar->narrow != no_value;
+        return scalar;
+      }
       default:
         return std::nullopt;
     }
@@ -74,21 +80,35 @@ class BlockNegations {
     return Numbers{*a, *b};
   }
 
-  ValueId append(Op op, const Inst& at, std::initializer_list<ValueId> args, std::uint64_t imm = 0) {
-    Inst inst = make_op(op, Type::s32, at.lanes, at.guest_ip);
+  ValueId append(Op op, unsigned lanes, const Inst& at, std::initializer_list<ValueId> args,
+                 std::uint64_t imm = 0) {
+    Inst inst = make_op(op, Type::s32, lanes, at.guest_ip);
     inst.imm = imm;
     return out_.append(inst, args);
   }
-  /// The dword.
+  static unsigned lanes_of(const Number& number, const Inst& at) { return number.is_uniform ? 1 : at.lanes; }
+  /// The dword, in lanes_of() lanes.
   ValueId plain(const Number& number, const Inst& at) {
     if (number.value != no_value) return number.value;
-    if (number.narrow == no_value) return append(Op::constant, at, {}, number.constant);
-    Inst wider = make_op(Op::convert, Type::s32, at.lanes, at.guest_ip);
+    if (number.narrow == no_value) return append(Op::constant, at.lanes, at, {}, number.constant);
+    Inst wider = make_op(Op::convert, Type::s32, lanes_of(number, at), at.guest_ip);
     wider.from = function_.values[number.narrow].type;
     return out_.append(wider, {number.narrow});
   }
-  ValueId is_lowest(ValueId value, const Inst& at) {
-    return append(Op::cmp_eq, at, {value, append(Op::constant, at, {}, lowest)});
+  /// `value`, in lanes_of() lanes, in all lanes.
+  ValueId spread(const Number& number, ValueId value, const Inst& at) {
+    return number.is_uniform && at.lanes != 1 ? append(Op::splat, at.lanes, at, {value}) : value;
+  }
+  /// A mask of all lanes. `negated`: the negated value; both in lanes_of() lanes.
+  ValueId is_lowest(const Number& number, ValueId value, ValueId negated, const Inst& at) {
+    if (!number.is_uniform || at.lanes == 1)
+      return append(Op::cmp_eq, at.lanes, at, {value, append(Op::constant, at.lanes, at, {}, lowest)});
+    // Only of 0 and of the lowest number both have the same sign, and 0 has none.
+    const ValueId both = append(Op::and_, 1, at, {value, negated});
+    const ValueId bits = append(Op::asr, 1, at, {both, append(Op::constant, 1, at, {}, 31)});
+    Inst all = make_op(Op::bits_mask, Type::m, at.lanes, at.guest_ip);
+    all.from = Type::s32;
+    return out_.append(all, {bits});
   }
 
   /// True: the last op of out_ replaces it.
@@ -96,16 +116,18 @@ class BlockNegations {
     const auto numbers = operands(inst);
     if (!numbers) return false;
     const auto& [a, b] = *numbers;
-    const ValueId x = plain(a, inst), y = plain(b, inst);
-    const ValueId negated = append(Op::neg, inst, {a.is_negated ? x : y});
-    const ValueId order =
-        a.is_negated ? append(inst.op, inst, {negated, y}) : append(inst.op, inst, {x, negated});
-    if (!(a.is_negated ? a : b).may_exceed()) return true;
+    const Number& negative = a.is_negated ? a : b;
+    const ValueId x = plain(a, inst), y = plain(b, inst), value = a.is_negated ? x : y;
+    const ValueId negated = append(Op::neg, lanes_of(negative, inst), inst, {value});
+    const ValueId left = spread(a, a.is_negated ? negated : x, inst);
+    const ValueId right = spread(b, b.is_negated ? negated : y, inst);
+    const ValueId order = append(inst.op, inst.lanes, inst, {left, right});
+    if (!negative.may_exceed()) return true;
     // The negated lowest number is above all others.
     const bool is_true =
         inst.op == Op::cmp_ne || (a.is_negated ? inst.op == Op::cmp_gt || inst.op == Op::cmp_ge
                                                : inst.op == Op::cmp_lt || inst.op == Op::cmp_le);
-    const ValueId exceeds = is_lowest(a.is_negated ? x : y, inst);
+    const ValueId exceeds = is_lowest(negative, value, negated, inst);
     Inst both = make_op(is_true ? Op::or_ : Op::andn, Type::m, inst.lanes, inst.guest_ip);
     out_.append(both, {exceeds, order});
     return true;
@@ -120,11 +142,14 @@ class BlockNegations {
     const auto numbers = operands(op);
     if (!numbers) return false;
     const auto& [a, b] = *numbers;
-    const ValueId value = plain(a.is_negated ? a : b, inst), other = plain(a.is_negated ? b : a, inst);
-    const ValueId negated = append(Op::neg, inst, {value});
-    ValueId result = append(op.op, inst, {negated, other});
-    if ((a.is_negated ? a : b).may_exceed())  // its low bits are those of the lowest number
-      result = append(Op::select, inst, {is_lowest(value, inst), op.op == Op::max ? value : other, result});
+    const Number &negative = a.is_negated ? a : b, &plus = a.is_negated ? b : a;
+    const ValueId value = plain(negative, inst), other = spread(plus, plain(plus, inst), inst);
+    const ValueId negated = append(Op::neg, lanes_of(negative, inst), inst, {value});
+    ValueId result = append(op.op, inst.lanes, inst, {spread(negative, negated, inst), other});
+    if (negative.may_exceed())  // its low bits are those of the lowest number
+      result = append(Op::select, inst.lanes, inst,
+                      {is_lowest(negative, value, negated, inst),
+                       op.op == Op::max ? spread(negative, value, inst) : other, result});
     if (inst.type != Type::s32) {
       Inst cast = make_op(Op::bitcast, inst.type, inst.lanes, inst.guest_ip);
       cast.from = Type::s32;

@@ -204,6 +204,19 @@ class BlockRuns {
     return one.result;
   }
 
+  /// Words of one lane become dwords.
+  ValueId widened(std::uint32_t at, Type from, ValueId word) {
+    Inst one = make_op(Op::convert, widened(from), 1, insts_[at].guest_ip);
+    one.from = from;
+    one.result = function_.add_value(one.type, 1);
+    function_.set_args(one, {word});
+    new_.push_back({at, one, {}});
+    return one.result;
+  }
+  static Type widened(Type type) {
+    return size_of(type) != 2 ? type : is_signed(type) ? Type::s32 : Type::u32;
+  }
+
   /// The comparison of `lanes` lanes, of which a and b are the first, before instruction `at`.
   ValueId compare_scalars(std::uint32_t at, const Inst& inst, LinearUse::Kind kind, unsigned lanes, ValueId a,
                           ValueId b) {
@@ -215,7 +228,10 @@ class BlockRuns {
     }
     const bool exchanged = kind == LinearUse::SecondGoesUp;
     const Comparison how = of_ramp(inst.op, exchanged);
-    const ValueId mask = append(at, how.op, inst.type, lanes, {exchanged ? b : a, exchanged ? a : b});
+    const Type type = widened(inst.type);
+    if (type != inst.type)
+      for (ValueId* word : {&a, &b}) *word = widened(at, inst.type, *word);
+    const ValueId mask = append(at, how.op, type, lanes, {exchanged ? b : a, exchanged ? a : b});
     return how.complement ? append(at, Op::not_, Type::m, lanes, {mask}) : mask;
   }
 
