@@ -78,7 +78,8 @@ class Dispatch {
   Result<void> make_ready(Worker& worker);
   void hand_homes(std::uint64_t groups);
   Result<void> adopt(const DispatchImage& image);
-  Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget);
+  /// Takes up to `at_once` guest instructions of the budget at a time.
+  Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget, std::uint64_t at_once);
   Result<double> rate(Worker& worker, std::uint64_t budget, std::optional<Clock::duration> time = {});
   Result<void> all(const std::function<Result<void>(Worker&)>& work);
   std::uint64_t groups_left() const;
@@ -99,6 +100,7 @@ class Dispatch {
   bool stepped_ = false;
   bool several_work_ = false;   // workers run at the same time
   std::uint64_t portion_ = 1;   // groups handed out at a time
+  bool portion_grows_ = false;  // twice as many each time
   WalkerCounts counts_before_;  // counts in the image
 
   std::mutex mutex_;                   // guards the following members while workers run
