@@ -12,16 +12,14 @@
 namespace eum::rt {
 namespace {
 
-/// Guest instructions that a worker takes from a budget that all share.
+/// Guest instructions that a worker takes from the budget at a time.
 constexpr std::uint64_t most_granted = std::uint64_t{1} << 22;
 
 /// The calling thread first works alone to measure its speed, and continues alone if the rest would take no
 /// longer than waking other workers.
 constexpr std::chrono::microseconds looked_first{4}, worth_waking{60};
-/// Upper limits, in guest instructions, because its work may wait for other groups. Groups with barriers run
-/// at once only where each of their threads may use up its turn.
-constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 22, most_alone = std::uint64_t{1} << 24,
-                        most_apart = std::uint64_t{1} << 28;
+/// Upper limits, in guest instructions, because its work may wait for other groups.
+constexpr std::uint64_t most_alone_at_first = std::uint64_t{1} << 22, most_alone = std::uint64_t{1} << 24;
 /// Guest instructions that each worker executes to measure their combined speed: some tens of microseconds if
 /// the workers hamper each other. Measuring begins when all workers have arrived, or after a timeout.
 constexpr std::uint64_t tried = std::uint64_t{1} << 13;
@@ -86,11 +84,11 @@ Result<void> check(const WalkerCommand& walk) {
   return {};
 }
 
-std::uint64_t grant(std::atomic<std::uint64_t>& budget, std::uint64_t most) {
+std::uint64_t grant(std::atomic<std::uint64_t>& budget) {
   std::uint64_t left = budget.load(std::memory_order_relaxed), granted;
   do {
     if (left == Dispatch::unlimited) return left;
-    granted = std::min(left, most);
+    granted = std::min(left, most_granted);
   } while (!budget.compare_exchange_weak(left, left - granted));
   return granted;
 }
@@ -228,9 +226,9 @@ void Dispatch::note_fault(ThreadGroup& group) {
   faulted_thread_ = group.thread_image(fault_->thread);
 }
 
-Result<void> Dispatch::work(Worker& worker, std::atomic<std::uint64_t>& budget, std::uint64_t at_once) {
+Result<void> Dispatch::work(Worker& worker, std::atomic<std::uint64_t>& budget) {
   jit::FpScope scope;
-  Allowance allowance{grant(budget, at_once), stop_, stop_below_};
+  Allowance allowance{grant(budget), stop_, stop_below_};
   worker.group->set_exclusive(walk_.exclusive && !several_work_);
   for (;;) {
     const auto more = next_group(worker, allowance, scope);
@@ -248,7 +246,7 @@ Result<void> Dispatch::work(Worker& worker, std::atomic<std::uint64_t>& budget, 
           worker.group->abandon();
           continue;
         }
-        if (allowance.left == 0) allowance.left = grant(budget, at_once);
+        if (allowance.left == 0) allowance.left = grant(budget);
         if (!allowance.over(worker.group->index())) continue;
         break;
     }
@@ -278,7 +276,7 @@ Result<double> Dispatch::rate(Worker& worker, std::uint64_t budget, std::optiona
   const auto begin = Clock::now();
   if (time) worker.until = begin + *time;
   std::atomic<std::uint64_t> own{budget};
-  const auto worked = work(worker, own, budget);
+  const auto worked = work(worker, own);
   worker.until.reset();
   if (!worked) return worked.error();
   const std::chrono::duration<double> seconds = Clock::now() - begin;
@@ -329,8 +327,7 @@ Result<void> Dispatch::work_alone() {
   // Small groups take many times longer if they are handed out one by one, large ones soon end it.
   const std::uint64_t of_many = std::exchange(portion_, 1);
   portion_grows_ = true;
-  const std::uint64_t most = walk_.code->contends ? most_alone_at_first : most_apart;
-  auto one = rate(worker_[0], most, looked_first);
+  auto one = rate(worker_[0], most_alone_at_first, looked_first);
   portion_grows_ = false;
   portion_ = of_many;
   if (!one) return one.error();
@@ -339,7 +336,7 @@ Result<void> Dispatch::work_alone() {
   if (goes_on() && took * static_cast<double>(groups_left()) < worth_waking * static_cast<double>(done)) {
     // In few portions, because handing one out and reading the clock take as long as running small groups.
     portion_ = groups_left() / 4 + 1;
-    one = rate(worker_[0], most, worth_waking);
+    one = rate(worker_[0], most_alone_at_first, worth_waking);
     portion_ = of_many;
     if (!one) return one.error();
     take_back_groups();
@@ -391,8 +388,7 @@ Result<Dispatch::Progress> Dispatch::step(std::uint64_t budget) {
   if (!finished() && worker_.size() > 1 && budget == unlimited)
     if (auto worked = work_alone(); !worked) return worked.error();
   if (!finished() && left != 0 && !stop_)
-    if (auto worked = all([&](Worker& worker) { return work(worker, left, most_granted); }); !worked)
-      return worked.error();
+    if (auto worked = all([&](Worker& worker) { return work(worker, left); }); !worked) return worked.error();
   stop_ = false;
   if (!finished()) return Progress::Paused;
   return fault_ ? Progress::Faulted : Progress::Done;

@@ -78,8 +78,7 @@ class Dispatch {
   Result<void> make_ready(Worker& worker);
   void hand_homes(std::uint64_t groups);
   Result<void> adopt(const DispatchImage& image);
-  /// Takes up to `at_once` guest instructions of the budget at a time.
-  Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget, std::uint64_t at_once);
+  Result<void> work(Worker& worker, std::atomic<std::uint64_t>& budget);
   Result<double> rate(Worker& worker, std::uint64_t budget, std::optional<Clock::duration> time = {});
   Result<void> all(const std::function<Result<void>(Worker&)>& work);
   std::uint64_t groups_left() const;

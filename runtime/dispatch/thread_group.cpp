@@ -15,6 +15,9 @@ constexpr std::uint64_t turn_instructions = std::uint64_t{1} << 20;
 /// Limit on guest instructions of groups started at once, so that run_ahead() checks often enough whether to
 /// stop.
 constexpr std::uint64_t instructions_ahead = 16 * turn_instructions;
+/// Of a group with barriers no more threads begin together than the allowance is sure to suffice for: each
+/// gets a part of it, unless less than this, and the other half is for further groups.
+constexpr std::uint64_t least_share = turn_instructions / 16;
 
 using GroupId = std::array<std::uint32_t, 3>;
 
@@ -283,12 +286,13 @@ ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, ji
 /// The threads from turn_ on that can continue together, or begin together.
 ThreadGroup::Run ThreadGroup::next_run(const Allowance& allowance) const {
   const auto count = static_cast<std::uint32_t>(threads_.size());
-  if (fresh_)
-    return {.first = 0,
-            .threads = count,
-            .begin = true,
-            .granted = std::min({walk_->budget, slice_, allowance.left}),
-            .waits = walk_->code->waits ? 1u : 0u};
+  if (fresh_) {
+    std::uint64_t granted = std::min({walk_->budget, slice_, allowance.left});
+    const bool waits = walk_->code->waits;
+    if (const std::uint64_t share = allowance.left / (2 * count); waits && share >= least_share)
+      granted = std::min(granted, share);
+    return {.first = 0, .threads = count, .begin = true, .granted = granted, .waits = waits ? 1u : 0u};
+  }
   const Thread& first = threads_[turn_];
   const bool begin = first.phase == ThreadPhase::Unstarted;
   std::uint32_t threads = 1;

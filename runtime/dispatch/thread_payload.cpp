@@ -14,13 +14,12 @@ constexpr std::uint32_t least_run = 8;
 
 std::uint32_t lowest_bit(std::uint32_t n) { return n & (0 - n); }
 
-/// Whether `on` ids, in whole vectors, are all the same, or increase by 1 throughout, as they mostly do.
-bool is_one_run(const std::byte* row, std::uint32_t on, bool increase) {
+/// Whether `on` ids, in whole vectors, are all the first one, or increase from it by 1, as they mostly do.
+bool is_one_run(const std::byte* row, std::uint16_t first, std::uint32_t on, bool increase) {
   constexpr std::uint32_t each = sizeof(__m128i) / 2;
   if (on % each != 0) return false;
-  std::int16_t first = 0;
-  std::memcpy(&first, row, sizeof first);
-  __m128i expected = _mm_set1_epi16(first), equal = _mm_cmpeq_epi16(expected, expected);
+  __m128i expected = _mm_set1_epi16(static_cast<std::int16_t>(first)),
+          equal = _mm_cmpeq_epi16(expected, expected);
   if (increase) expected = _mm_add_epi16(expected, _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7));
   const __m128i step = _mm_set1_epi16(increase ? each : 0);
   for (std::uint32_t i = 0; i < on; i += each, expected = _mm_add_epi16(expected, step)) {
@@ -36,7 +35,7 @@ bool is_one_run(const std::byte* row, std::uint32_t on, bool increase) {
 std::uint32_t run_of_row(const std::byte* row, std::uint32_t on, bool increase, std::uint32_t longest) {
   std::uint16_t first = 0;
   std::memcpy(&first, row, sizeof first);
-  if (on != 0 && first + on <= 0x8000 && is_one_run(row, on, increase)) {
+  if (on != 0 && first + on <= 0x8000 && is_one_run(row, first, on, increase)) {
     const std::uint32_t kept = increase && first != 0 ? std::min(longest, lowest_bit(first)) : longest;
     return kept < least_run ? 0 : kept;
   }
