@@ -1,5 +1,5 @@
 // Kernels whose groups cooperate through SLM and barriers: reduce, scan, transpose, bitonic, dot64, fence,
-// bigslm.
+// bigslm; and one whose work items share nothing of it: own_local.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -88,6 +88,15 @@ void reference_fence(const KernelCase& c, std::vector<Bytes>& buffers) {
         next[l] = data[base + (l + 1) % size] * 2654435761u + static_cast<uint32_t>(l);
       std::copy(next.begin(), next.end(), data.begin() + static_cast<std::ptrdiff_t>(base));
     }
+}
+
+void reference_own_local(const KernelCase&, std::vector<Bytes>& buffers) {
+  const auto in = elements<uint32_t>(buffers, 0), out = elements<uint32_t>(buffers, 1);
+  for (size_t i = 0; i < in.size(); i++) {
+    const uint32_t x = in[i];
+    const auto part = [&](uint32_t k) { return (x * (2 * k + 1)) ^ k; };
+    out[i] = part(x & 7) + part(x >> 3 & 7) * 31;
+  }
 }
 
 void reference_bigslm(const KernelCase&, std::vector<Bytes>& buffers) {
@@ -186,6 +195,16 @@ KernelCase fence(uint32_t global, uint32_t local, uint32_t rounds) {
           .reference = reference_fence};
 }
 
+KernelCase own_local(uint32_t global, uint32_t local) {
+  return {.name = "own_local.own_local." + std::to_string(local),
+          .file = "own_local",
+          .kernel = "own_local",
+          .global = {global, 1, 1},
+          .local = {local, 1, 1},
+          .args = {input(random_bits<uint32_t>(156, global)), output<uint32_t>(global)},
+          .reference = reference_own_local};
+}
+
 void reference_group_tile(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto a = elements<float>(buffers, 0), b = elements<float>(buffers, 1),
              out = elements<float>(buffers, 2);
@@ -278,6 +297,8 @@ void add_group_cases(std::vector<KernelCase>& cases) {
   cases.push_back(dot64("one_group", 64, 64, 61));
   cases.push_back(fence(96, 48, 5));
   cases.push_back(fence(66, 33, 4));
+  cases.push_back(own_local(288, 96));
+  cases.push_back(own_local(60, 15));
   cases.push_back({.name = "bigslm.bigslm",
                    .file = "bigslm",
                    .kernel = "bigslm",
