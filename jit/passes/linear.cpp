@@ -233,7 +233,9 @@ class Solver {
     const auto is = [&](std::uint32_t stride_of_a, std::uint32_t stride_of_b) {
       return a.stride == stride_of_a && b.stride == stride_of_b;
     };
-    const bool widens = ir::size_of(inst.type) == 2 && a.exact && b.exact;
+    // Limits let the channels of some threads pass, which takes longer this way (reduce_tree 1.18).
+    const bool equal = inst.op == Op::cmp_eq || inst.op == Op::cmp_ne;
+    const bool widens = equal && ir::size_of(inst.type) == 2 && a.exact && b.exact;
     const bool ramps = ir::takes(ir::Types::Int32, inst.type) || widens;
     if (!is(0, 0) && !(ramps && (is(1, 0) || is(0, 1)))) return;
     uses.push_back({static_cast<std::uint32_t>(index),
