@@ -233,7 +233,7 @@ class Solver {
     const auto is = [&](std::uint32_t stride_of_a, std::uint32_t stride_of_b) {
       return a.stride == stride_of_a && b.stride == stride_of_b;
     };
-    // Limits let the channels of some threads pass, which takes longer this way (reduce_tree 1.18).
+    // Words, as local ids are. Not whether they are below a limit: reduce_tree takes 1.18 of its time then.
     const bool equal = inst.op == Op::cmp_eq || inst.op == Op::cmp_ne;
     const bool widens = equal && ir::size_of(inst.type) == 2 && a.exact && b.exact;
     const bool ramps = ir::takes(ir::Types::Int32, inst.type) || widens;

@@ -35,11 +35,10 @@ class BlockNegations {
  private:
   /// A number of 33 bits: a dword, or what is negated.
   struct Number {
-    ValueId value = no_value;  ///< of type s32, if it exists
+    ValueId value = no_value;  ///< of type s32, if it exists; it may have one lane, which all lanes get
     std::uint64_t constant = 0;
     ValueId narrow = no_value;  ///< of a type of fewer bits
     bool is_negated = false;
-    bool is_uniform = false;  ///< the value has one lane, which all lanes get
 
     /// Whether it may be the negated lowest number.
     bool may_exceed() const { return is_negated && narrow == no_value; }
@@ -62,11 +61,8 @@ class BlockNegations {
       }
       case Op::neg:
         return is_negated ? std::nullopt : number(function_.arg(*inst, 0), true);
-      case Op::splat: {
-        std::optional<Number> scalar = number(function_.arg(*inst, 0), is_negated);
-        if (scalar) scalar->is_uniform = scalar->value != no_value || scalar->narrow != no_value;
-        return scalar;
-      }
+      case Op::splat:
+        return number(function_.arg(*inst, 0), is_negated);
       default:
         return std::nullopt;
     }
@@ -86,22 +82,23 @@ class BlockNegations {
     inst.imm = imm;
     return out_.append(inst, args);
   }
-  static unsigned lanes_of(const Number& number, const Inst& at) { return number.is_uniform ? 1 : at.lanes; }
-  /// The dword, in lanes_of() lanes.
+  unsigned lanes_of(ValueId value) const { return function_.values[value].lanes; }
+  /// The dword, in one lane if all lanes get it.
   ValueId plain(const Number& number, const Inst& at) {
     if (number.value != no_value) return number.value;
     if (number.narrow == no_value) return append(Op::constant, at.lanes, at, {}, number.constant);
-    Inst wider = make_op(Op::convert, Type::s32, lanes_of(number, at), at.guest_ip);
+    Inst wider = make_op(Op::convert, Type::s32, lanes_of(number.narrow), at.guest_ip);
     wider.from = function_.values[number.narrow].type;
     return out_.append(wider, {number.narrow});
   }
-  /// `value`, in lanes_of() lanes, in all lanes.
-  ValueId spread(const Number& number, ValueId value, const Inst& at) {
-    return number.is_uniform && at.lanes != 1 ? append(Op::splat, at.lanes, at, {value}) : value;
+  ValueId negation(ValueId value, const Inst& at) { return append(Op::neg, lanes_of(value), at, {value}); }
+  /// The value in all lanes.
+  ValueId spread(ValueId value, const Inst& at) {
+    return lanes_of(value) == at.lanes ? value : append(Op::splat, at.lanes, at, {value});
   }
-  /// A mask of all lanes. `negated`: the negated value; both in lanes_of() lanes.
-  ValueId is_lowest(const Number& number, ValueId value, ValueId negated, const Inst& at) {
-    if (!number.is_uniform || at.lanes == 1)
+  /// A mask of all lanes.
+  ValueId is_lowest(ValueId value, ValueId negated, const Inst& at) {
+    if (lanes_of(value) == at.lanes)
       return append(Op::cmp_eq, at.lanes, at, {value, append(Op::constant, at.lanes, at, {}, lowest)});
     // Only of 0 and of the lowest number both have the same sign, and 0 has none.
     const ValueId both = append(Op::and_, 1, at, {value, negated});
@@ -118,16 +115,16 @@ class BlockNegations {
     const auto& [a, b] = *numbers;
     const Number& negative = a.is_negated ? a : b;
     const ValueId x = plain(a, inst), y = plain(b, inst), value = a.is_negated ? x : y;
-    const ValueId negated = append(Op::neg, lanes_of(negative, inst), inst, {value});
-    const ValueId left = spread(a, a.is_negated ? negated : x, inst);
-    const ValueId right = spread(b, b.is_negated ? negated : y, inst);
+    const ValueId negated = negation(value, inst);
+    const ValueId left = spread(a.is_negated ? negated : x, inst);
+    const ValueId right = spread(b.is_negated ? negated : y, inst);
     const ValueId order = append(inst.op, inst.lanes, inst, {left, right});
     if (!negative.may_exceed()) return true;
     // The negated lowest number is above all others.
     const bool is_true =
         inst.op == Op::cmp_ne || (a.is_negated ? inst.op == Op::cmp_gt || inst.op == Op::cmp_ge
                                                : inst.op == Op::cmp_lt || inst.op == Op::cmp_le);
-    const ValueId exceeds = is_lowest(negative, value, negated, inst);
+    const ValueId exceeds = is_lowest(value, negated, inst);
     Inst both = make_op(is_true ? Op::or_ : Op::andn, Type::m, inst.lanes, inst.guest_ip);
     out_.append(both, {exceeds, order});
     return true;
@@ -143,13 +140,13 @@ class BlockNegations {
     if (!numbers) return false;
     const auto& [a, b] = *numbers;
     const Number &negative = a.is_negated ? a : b, &plus = a.is_negated ? b : a;
-    const ValueId value = plain(negative, inst), other = spread(plus, plain(plus, inst), inst);
-    const ValueId negated = append(Op::neg, lanes_of(negative, inst), inst, {value});
-    ValueId result = append(op.op, inst.lanes, inst, {spread(negative, negated, inst), other});
+    const ValueId value = plain(negative, inst), other = spread(plain(plus, inst), inst);
+    const ValueId negated = negation(value, inst);
+    ValueId result = append(op.op, inst.lanes, inst, {spread(negated, inst), other});
     if (negative.may_exceed())  // its low bits are those of the lowest number
-      result = append(Op::select, inst.lanes, inst,
-                      {is_lowest(negative, value, negated, inst),
-                       op.op == Op::max ? spread(negative, value, inst) : other, result});
+      result =
+          append(Op::select, inst.lanes, inst,
+                 {is_lowest(value, negated, inst), op.op == Op::max ? spread(value, inst) : other, result});
     if (inst.type != Type::s32) {
       Inst cast = make_op(Op::bitcast, inst.type, inst.lanes, inst.guest_ip);
       cast.from = Type::s32;

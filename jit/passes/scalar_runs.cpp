@@ -194,25 +194,17 @@ class BlockRuns {
     }
   }
 
-  /// A new op on masks, or one whose result is a mask, before instruction `at`.
+  /// A new op on masks, one whose result is a mask, or a conversion, before instruction `at`.
   ValueId append(std::uint32_t at, Op op, Type type, unsigned lanes, std::initializer_list<ValueId> args) {
     Inst one = make_op(op, type, lanes, insts_[at].guest_ip);
-    if (op == Op::bits_mask) one.from = Type::u32;
+    if (op == Op::bits_mask || op == Op::convert) one.from = function_.values[*args.begin()].type;
     one.result = function_.add_value(is_ramp(op) || is_compare(op) ? Type::m : type, lanes);
     function_.set_args(one, args);
     new_.push_back({at, one, {}});
     return one.result;
   }
 
-  /// Words of one lane become dwords.
-  ValueId widened(std::uint32_t at, Type from, ValueId word) {
-    Inst one = make_op(Op::convert, widened(from), 1, insts_[at].guest_ip);
-    one.from = from;
-    one.result = function_.add_value(one.type, 1);
-    function_.set_args(one, {word});
-    new_.push_back({at, one, {}});
-    return one.result;
-  }
+  /// Words are compared as dwords.
   static Type widened(Type type) {
     return size_of(type) != 2 ? type : is_signed(type) ? Type::s32 : Type::u32;
   }
@@ -230,7 +222,7 @@ class BlockRuns {
     const Comparison how = of_ramp(inst.op, exchanged);
     const Type type = widened(inst.type);
     if (type != inst.type)
-      for (ValueId* word : {&a, &b}) *word = widened(at, inst.type, *word);
+      for (ValueId* word : {&a, &b}) *word = append(at, Op::convert, type, 1, {*word});
     const ValueId mask = append(at, how.op, type, lanes, {exchanged ? b : a, exchanged ? a : b});
     return how.complement ? append(at, Op::not_, Type::m, lanes, {mask}) : mask;
   }

@@ -15,8 +15,9 @@ constexpr std::uint64_t turn_instructions = std::uint64_t{1} << 20;
 /// Limit on guest instructions of groups started at once, so that run_ahead() checks often enough whether to
 /// stop.
 constexpr std::uint64_t instructions_ahead = 16 * turn_instructions;
-/// Of a group with barriers no more threads begin together than the allowance is sure to suffice for: each
-/// gets a part of it, unless less than this, and the other half is for further groups.
+/// The threads of a group with barriers begin together only if the allowance suffices for what each is
+/// granted. Where it is small, half of it is shared among them, if each share is at least this large; the
+/// other half is for further groups.
 constexpr std::uint64_t least_share = turn_instructions / 16;
 
 using GroupId = std::array<std::uint32_t, 3>;
