@@ -299,11 +299,16 @@ struct ThreadBatch {
   /// stop. The next thread runs only while at least `granted` are left.
   std::int64_t left = 0;
 
+  /// A promise like LaunchFacts::ids: ids change from thread to thread as LaunchFacts::id_steps says, and all
+  /// channels of all threads are active.
+  bool ids_go_on = false;
+
   // For the engine's own use: what it runs at once.
   const ThreadState* last = nullptr;    ///< of each group
   std::uint64_t whole_groups = 1;       ///< that are left, counting this one
   const GroupHeader* header = nullptr;  ///< of this group, in code that waits
   std::uint32_t turn_threads = ~0u;     ///< the threads of a turn, if other turns may follow it
+  std::uint32_t strip = 0;              ///< if ids go on, how many threads of each group follow the first one
 };
 
 /// How a function uses the register file, for code that prepares threads: ranges in ascending order.
@@ -437,6 +442,9 @@ struct LaunchFacts {
   /// must guarantee it, for restored threads too: code does not check addresses of other channels.
   std::uint32_t channels = 0;
   bool lone_threads = false;  ///< each is a group of its own
+  /// Where ThreadBatch::ids_go_on is set: how much higher the ids in each row of `ids` are in a thread than
+  /// in the same channels of the one before it in its group. All 0: it is set nowhere.
+  std::array<std::uint32_t, 3> id_steps{};
   /// Threads are restored only from images that this executable has saved, if at all: loops may have been
   /// removed, and with them the blocks in which threads of another executable may have paused.
   bool own_images = false;

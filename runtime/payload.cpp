@@ -128,7 +128,12 @@ class PayloadBuilder {
         run = std::min(run,
                        consecutive_run({walk.per_thread, kernel_.per_thread_bytes, 0, walk.last_thread_mask},
                                        consecutive_ids(kernel_, 0, kernel_.simd_size)));
-    if (run != 0) facts.ids = consecutive_ids(kernel_, first, run);
+    if (run == 0) return facts;
+    facts.ids = consecutive_ids(kernel_, first, run);
+    // Groups at the end of the range may be smaller than the others.
+    const Walk& usual = all.front();
+    facts.id_steps = id_steps({usual.per_thread, kernel_.per_thread_bytes, 0, usual.last_thread_mask},
+                              consecutive_ids(kernel_, 0, run));
     return facts;
   }
 

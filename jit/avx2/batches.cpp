@@ -219,7 +219,7 @@ void Compiler::end_waiting_group() {
 void Compiler::run_batch() {
   // What code that does not wait returns; threads that may wait set it where they stop.
   constexpr auto exited = static_cast<std::uint32_t>(Status::Exited);
-  const asmjit::Label begin = a.newLabel(), continued = a.newLabel(), group_over = a.newLabel();
+  const asmjit::Label continued = a.newLabel(), begin = strip_.isValid() ? strip_ : thread_begins_;
   const auto take_group = [&](x86::Gp groups) {
     a.vmovaps(x86::ymm0, x86::ptr(groups, 0, 32));
     a.vmovaps(x86::ptr(x86::rsp, Frame::group, 32), x86::ymm0);
@@ -229,6 +229,9 @@ void Compiler::run_batch() {
   copy_words(x86::rsi, {{Frame::last, offsetof(ThreadBatch, last)}});
   a.mov(budget_reg, batch_field(offsetof(ThreadBatch, granted), 8));
   if (batches_.goes_on) a.mov(x86::ptr(x86::rsp, Frame::regular, 4), 0);
+  if (strip_.isValid())
+    for (const int counter : {Frame::restored, Frame::strip_failures})
+      a.mov(x86::ptr(x86::rsp, counter, 4), 0);
   if (batches_.begins_threads) {
     a.mov(x86::rax, batch_field(offsetof(ThreadBatch, groups), 8));
     a.test(x86::rax, x86::rax);
@@ -273,7 +276,7 @@ void Compiler::run_batch() {
     a.bind(turn_over_);
     if (!batches_.begins_threads || !batches_.mode.usual) a.mov(x86::eax, exited);
     a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
-    a.je(group_over);
+    a.je(group_over_);
     if (!batches_.mode.usual || !batches_.most_instructions)
       a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
   }
@@ -281,7 +284,7 @@ void Compiler::run_batch() {
     leave_if_mode_differs();
     count_instructions();
     a.add(state_reg, layout.size);
-    a.bind(begin);
+    a.bind(thread_begins_);
     own_environment();
     begin_thread();
   } else {
@@ -292,7 +295,7 @@ void Compiler::run_batch() {
     a.bind(all_over);
     a.mov(x86::ecx, x86::ptr(x86::rsp, Frame::regular, 4));
     a.cmp(x86::ecx, batch_field(offsetof(ThreadBatch, turn_threads), 4));
-    a.jne(group_over);
+    a.jne(group_over_);
     a.mov(x86::rdi, batch_field(offsetof(ThreadBatch, group_states), 8));
     leave_if_next_mode_differs(x86::ptr(x86::rdi));
     if (fences_when_left_) fence();
@@ -303,7 +306,7 @@ void Compiler::run_batch() {
     a.mov(state_reg, x86::rdi);
     a.jmp(continued);
   }
-  a.bind(group_over);
+  a.bind(group_over_);
   if (batches_.begins_threads) {
     a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
     if (!batches_.goes_on && batches_.mode.usual) a.mov(x86::eax, exited);

@@ -125,6 +125,10 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       call_site_(a.newLabel()),
       turn_over_(a.newLabel()),
       wait_over_(a.newLabel()),
+      thread_begins_(a.newLabel()),
+      group_over_(a.newLabel()),
+      ids_(options.promised().ids),
+      id_steps_(options.promised().id_steps),
       epilogue_(a.newLabel()),
       enter_(a.newLabel()),
       dispatch_(a.newLabel()),
@@ -159,6 +163,7 @@ Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
       if (auto good = fits(); !good) return good.error();
     }
   }
+  strip();
   if (annotate_) a.comment("; out of line");
   for (std::size_t i = 0; i < out_of_line_.size(); ++i) {
     leaving_row_ = out_of_line_[i].exit_row;
@@ -219,7 +224,7 @@ void Compiler::block(ir::BlockId id, bool full) {
                           ? std::nullopt
                           : begins_again_from(function, function.blocks[id]);
   const auto parting =
-      full && optimisations[Optimisation::whole_branches] ? parting_branch(insts) : std::nullopt;
+      full && optimisations[Optimisation::whole_branches] ? codegen::parting_branch(insts) : std::nullopt;
   const OuterMasks::Split* const split = full ? outer_masks.split_of(id) : nullptr;
   if (split && (split->splits_again || !parting)) keep_outer_mask(*split);
   for (std::uint32_t i = 0; i < insts.size(); ++i) {

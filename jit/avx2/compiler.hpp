@@ -15,8 +15,10 @@
 #include "jit/codegen/closure.hpp"
 #include "jit/codegen/entry_state.hpp"
 #include "jit/codegen/exit_table.hpp"
+#include "jit/codegen/parting_branch.hpp"
 #include "jit/codegen/schedule.hpp"
 #include "jit/codegen/small_loops.hpp"
+#include "jit/codegen/strip.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/image_access.hpp"
 #include "jit/passes/alike_bits.hpp"
@@ -112,6 +114,14 @@ struct RowWindow {
 
  private:
   int of(unsigned row) const { return windows + static_cast<int>(row) * window_bytes; }
+};
+
+/// Where a codegen::Strip::Window of the current thread begins, in its loop: at the sum of base and index.
+struct StripWindow {
+  x86::Gp base;   ///< or, if there is no such register, it is in the frame
+  int word = 0;   ///< offset in the frame
+  x86::Gp index;  ///< none: the window is the same for all threads
+  unsigned bytes = 0;
 };
 
 class Compiler;
@@ -264,6 +274,8 @@ class Compiler {
 
   /// The row window of a load whose lanes walk along rows, if they do; `first_lane` is a multiple of 8.
   std::optional<RowWindow> row_window(ir::ValueId result, unsigned first_lane) const;
+  /// The window of an access that has one.
+  const StripWindow& strip_window(const CodeInst& inst) const { return strip_windows_.at(inst.window - 1u); }
   /// Surfaces that the function writes.
   std::span<const std::uint8_t> written_surfaces() const { return walks_.written; }
 
@@ -349,19 +361,26 @@ class Compiler {
   void set_fault(FaultKind kind, const asmjit::Operand& guest_ip, x86::Gp address);
 
   // parting.cpp
-  /// A divergent branch at the end of a block.
-  struct PartingBranch {
-    ir::ValueId bits;        ///< a mask
-    bool bits_go;            ///< its channels take the branch, the others are parked; else the reverse
-    std::uint64_t variable;  ///< where they are parked
-    std::size_t begin;       ///< the first of its instructions
-    const CodeInst* branch;
-  };
-  static std::optional<PartingBranch> parting_branch(std::span<const CodeInst> insts);
-  void part(const PartingBranch& parting);
+  void part(const codegen::PartingBranch& parting);
   /// Where every channel is active.
   void keep_outer_mask(const OuterMasks::Split& split);
   void enter_partial(ir::BlockId target);
+
+  // strip.cpp
+  struct StripRegisters {
+    std::vector<x86::Gp> indices;  ///< for each of the strip's steps
+    std::uint32_t reserved = 0;    ///< these, and the bases of windows
+  };
+  void strip();
+  void begin_strip_code(std::span<CodeInst> insts, const StripRegisters& registers);
+  void strip_head(codegen::Strip& strip, const StripRegisters& registers);
+  void strip_body(codegen::Strip& strip, const StripRegisters& registers);
+  void strip_window(const codegen::Strip& strip, std::size_t index, const CodeInst& access, x86::Gp more,
+                    std::span<bool> is_known, asmjit::Label otherwise);
+  void go_if_failed(asmjit::Label apart);
+  asmjit::Label strip_fails(asmjit::Label apart);
+  asmjit::Label threads_apart();
+  void restore_all(bool changes);
 
   // entry.cpp
   BatchCode batch_code() const;
@@ -414,8 +433,14 @@ class Compiler {
   asmjit::Label call_site_;    // does the access of site [Frame::site], all registers kept
   bool calls_sites_ = false;
   unsigned lane_sites_ = 0;
-  asmjit::Label turn_over_;    // the thread exits; if threads may wait, status eax
-  asmjit::Label wait_over_;    // the same where it waits
+  asmjit::Label turn_over_;      // the thread exits; if threads may wait, status eax
+  asmjit::Label wait_over_;      // the same where it waits
+  asmjit::Label thread_begins_;  // begins the thread at rbx, in a batch
+  asmjit::Label group_over_;     // its last planned thread has exited
+  asmjit::Label strip_;          // runs several threads, if it is valid
+  std::vector<StripWindow> strip_windows_;
+  const ConsecutiveIds ids_;
+  const std::array<std::uint32_t, 3> id_steps_;
   asmjit::Label epilogue_;     // returns status eax
   asmjit::Label enter_;        // goes to block eax with every slot in memory
   asmjit::Label dispatch_;     // goes to the block at ip eax, or faults at instruction ecx

@@ -191,6 +191,7 @@ class HostExecutable final : public Executable {
     }
     batch.last = reinterpret_cast<const ThreadState*>(reinterpret_cast<const std::byte*>(batch.state) +
                                                       std::size_t{threads - 1} * layout().size);
+    batch.strip = batch.groups != nullptr && batch.ids_go_on ? threads - 1 : 0;
     const bool whole = batch.state == batch.group_states && planned == batch.group_threads;
     const bool turns = batch.waits != 0 && whole && batch.threads == planned && batches_.mode.usual;
     batch.turn_threads = turns ? planned : ~0u;

@@ -61,8 +61,16 @@ struct Frame {
   static constexpr int batch = exclusive + 8;          ///< the ThreadBatch that runs
   static constexpr int last = batch + 8;               ///< ThreadBatch::last
   static constexpr int regular = last + 8;  ///< threads that have reached the barrier of ThreadBatch::waits
-  static constexpr int group = (regular + 8 + 31) / 32 * 32;  ///< the current GroupHeader
-  static constexpr int data = group + 32;                     ///< components of a message, or results
+  /// Not 0: restored slots of all threads of a group hold what ThreadBegin says, for a codegen::Strip.
+  static constexpr int restored = regular + 4;
+  /// How many groups in succession could not be run as a strip; below 0: how many more are not tried.
+  static constexpr int strip_failures = restored + 4;
+  static constexpr int group = (strip_failures + 4 + 31) / 32 * 32;  ///< the current GroupHeader
+  /// For a codegen::Strip: steps that are computed, then bases of windows, 8 bytes each.
+  static constexpr int strip_steps = group + 32;
+  static constexpr int most_strip_steps = 2, most_strip_windows = 14;
+  static constexpr int strip_windows = strip_steps + 8 * most_strip_steps;
+  static constexpr int data = strip_windows + 8 * most_strip_windows;  ///< of a message, or results
   static_assert(data % 32 == 0);
 
   /// Bytes of `data` that the function needs; spilled values follow.

@@ -32,13 +32,15 @@ Allocator::Allocator(const Target& target, Moves& moves, ConstantPool& pool, con
       values_(function, target.vector_bytes),
       frame_(frame_base, static_cast<std::int32_t>(target.vector_bytes)) {}
 
-void Allocator::begin_block(BlockCode& code, const EntryState& entry, std::span<const LoopScalar> scalars) {
+void Allocator::begin_block(BlockCode& code, const EntryState& entry, std::span<const LoopScalar> scalars,
+                            std::uint32_t reserved) {
   code_ = &code;
   scalars_ = scalars;
   reserved_ = 0;
   for (const LoopScalar& scalar : scalars) reserved_ |= std::uint32_t{1} << scalar.reg;
   vector_file_.clear();
   generals.begin_block();
+  generals.reserved_ = reserved;
   masks.owner_.fill({});
   masks.pinned_ = 0;
   frame_.begin_block();
@@ -230,7 +232,7 @@ bool Allocator::is_free_edge(const EntryState& entry, std::span<const LoopScalar
 LiveRegisters Allocator::live_registers() const {
   LiveRegisters live{.vectors = reserved_};
   live.vectors |= vector_file_.held() | vector_file_.pinned();
-  live.generals = generals.held() | generals.pinned_;
+  live.generals = generals.held() | generals.pinned_ | generals.reserved_;
   for (unsigned r = 0; r < masks.owner_.size(); ++r)
     if (masks.owner_[r].mask != ir::no_value) live.masks |= 1u << r;
   live.masks |= masks.pinned_;
@@ -249,7 +251,7 @@ LiveRegisters Allocator::live_after(const CodeInst& inst) const {
   for (unsigned r = 0; r < target_.vector_registers; ++r)
     for (const VectorRef& ref : vector_file_[r])
       if (ref.is_slot || !dies(ref.id)) live.vectors |= 1u << r;
-  live.generals = generals.held();
+  live.generals = generals.held() | generals.reserved_;
   for (unsigned r = 0; r < generals.owner_.size(); ++r)
     if (generals.owner_[r] != ir::no_value && dies(generals.owner_[r])) live.generals &= ~(1u << r);
   for (unsigned r = 0; r < masks.owner_.size(); ++r)

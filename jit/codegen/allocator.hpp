@@ -94,6 +94,7 @@ class Generals {
   std::array<ir::ValueId, 32> owner_;
   std::array<Location, 32> pointers_;  ///< what registers without an owner hold
   std::uint32_t pinned_ = 0;
+  std::uint32_t reserved_ = 0;  ///< registers that the block may not use
 };
 
 /// The forms of masks in which an op is done.
@@ -269,8 +270,10 @@ class Allocator {
             std::int32_t frame_base);
 
   // ---- One block
-  /// `entry` and `scalars` are what the block expects in registers.
-  void begin_block(BlockCode& code, const EntryState& entry, std::span<const LoopScalar> scalars);
+  /// `entry` and `scalars` are what the block expects in registers. General registers that are `reserved`
+  /// hold something else, which calls keep.
+  void begin_block(BlockCode& code, const EntryState& entry, std::span<const LoopScalar> scalars,
+                   std::uint32_t reserved = 0);
   /// The scalar of exactly these bytes of the register file that has a register in this block, else null.
   const LoopScalar* loop_scalar(unsigned offset, unsigned bytes) const;
   void begin_inst(std::uint32_t position) { position_ = position; }

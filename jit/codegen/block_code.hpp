@@ -30,6 +30,9 @@ struct CodeInst : ir::Inst {
   bool is_run_of_all = false;
   /// For an access of several components per lane: registers hold them in memory order, see interleaved.hpp.
   bool interleaved = false;
+  /// For an access in a Strip's body, 1 + the index of its window: it has no operands for its addresses.
+  std::uint8_t window = 0;
+  std::uint32_t behind = 0;  ///< bytes from where the window begins
   /// The guest ip of the latter half of the lanes, if the access combines two of the guest's.
   std::optional<std::uint32_t> second_ip;
   /// For a reg_write: the first lane of each slot, if those may be written alone.
@@ -59,6 +62,11 @@ class BlockCode {
 
   /// Makes the version of `block` for all channels active (`full`), or for any execution mask.
   void build(ir::BlockId block, bool full);
+
+  /// The full version for a Strip, in which writes have their first_lanes computed.
+  void build_for_strip(ir::BlockId block);
+  /// Takes instructions as a block behind which no register is needed. They stay where they are.
+  void take(std::span<CodeInst> insts);
 
   /// The state that is live at the beginning of the version.
   const LiveState& live_in(ir::BlockId block, bool full);
@@ -151,6 +159,7 @@ class BlockCode {
   bool changes_mask_ = false;
   bool mask_may_grow_ = false;
   bool ends_in_comparison_ = false;
+  bool keeps_first_lanes_ = false;
 };
 
 }  // namespace eum::jit::codegen

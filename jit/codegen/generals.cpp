@@ -12,7 +12,7 @@ unsigned Generals::take() {
   int victim = -1, pointer = -1;
   std::uint32_t victim_next = 0;
   for (unsigned r = 0; r < owner_.size(); ++r) {
-    if ((all_.target_.general_registers & ~pinned_) >> r & 1) {
+    if ((all_.target_.general_registers & ~(pinned_ | reserved_)) >> r & 1) {
       if (owner_[r] == ir::no_value) {
         if (!pointers_[r]) return r;
         pointer = static_cast<int>(r);
@@ -51,7 +51,7 @@ unsigned Generals::use_pointer(Location from) {
   unsigned reg = static_cast<unsigned>(kept - pointers_.begin());
   if (kept == pointers_.end()) {
     // The highest free one: values are in the lowest, whose instructions are shorter.
-    const std::uint32_t free = all_.target_.general_registers & ~(held() | pinned_);
+    const std::uint32_t free = all_.target_.general_registers & ~(held() | pinned_ | reserved_);
     reg = free != 0 ? static_cast<unsigned>(std::bit_width(free)) - 1 : take();
     all_.moves_.load_whole(reg, from);
     pointers_[reg] = from;

@@ -31,6 +31,7 @@ struct CodeOptions {
   std::vector<std::string> disabled;
   bool passes = false;
   std::uint32_t id_run = 0;
+  std::vector<std::uint32_t> id_steps;
   std::uint32_t group_items = 0;
 };
 
@@ -163,6 +164,7 @@ int print_host_code(const CodeOptions& options) {
   if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
     compile.launch.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
                                        : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};
+  std::ranges::copy(options.id_steps, compile.launch.id_steps.begin());
   if (options.group_items != 0 && options.group_items <= code.simd) {
     compile.launch.channels = options.group_items;
     compile.launch.lone_threads = true;
@@ -221,6 +223,12 @@ void add_code_commands(CLI::App& app, int& exit_code) {
       ->add_option("--id-run", host->id_run,
                    "as where local ids go up by one in runs of so many channels, which each launch finds out")
       ->check(CLI::IsMember({8u, 16u, 32u}));
+  command
+      ->add_option("--id-steps", host->id_steps,
+                   "as where local ids are so much higher in each thread than in the one before: X,Y,Z")
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->needs("--id-run");
   command->add_option("--group-items", host->group_items,
                       "as where each group has so many work items, which one thread has channels for");
 }

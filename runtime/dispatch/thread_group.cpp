@@ -63,6 +63,12 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
     slm_ = std::move(*slm);
   }
 
+  const jit::LaunchFacts& promised = walk.code->promised;
+  constexpr std::array<std::uint32_t, 3> nowhere{};
+  ids_go_on_ = promised.id_steps != nowhere &&
+               promised.id_steps ==
+                   id_steps({walk.per_thread, walk.per_thread_bytes, walk.code->grf_bytes, walk.last_mask},
+                            promised.ids);
   together_ = walk.code->waits;
   has_slots_ = false;
   slot_.assign(threads, 0);
@@ -272,6 +278,7 @@ ThreadGroup::Ran ThreadGroup::run_batch(const Run& run, Allowance& allowance, ji
   }
   batch.waits = waits;
   batch.more_groups = more_groups;
+  batch.ids_go_on = ids_go_on_;
   const jit::Status status = walk_->code->executable->run(batch, scope);
   const auto used = static_cast<std::uint64_t>(before - batch.left);
   counts_.instructions += used;

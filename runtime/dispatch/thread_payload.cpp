@@ -89,6 +89,28 @@ std::uint32_t consecutive_run(const PerThreadData& threads, const jit::Consecuti
   return run < least_run ? 0 : run;
 }
 
+std::array<std::uint32_t, 3> id_steps(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
+  const auto& [bytes, each, first, last_mask] = threads;
+  std::array<std::uint32_t, 3> steps{};
+  if (ids.run == 0 || ids.rows > steps.size() || bytes.size() <= each) return {};
+  if ((~last_mask & ir::lane_mask(ids.count)) != 0) return {};
+  for (std::uint32_t row = 0; row < ids.rows; ++row)
+    for (std::uint32_t begin = 0; begin < ids.count; begin += ids.run) {
+      const std::size_t at = ids.offset - first + row * ids.row_bytes + std::size_t{2} * begin;
+      const auto id = [&](std::size_t thread) {
+        std::uint16_t lowest = 0;
+        std::memcpy(&lowest, bytes.data() + thread + at, sizeof lowest);
+        return std::uint32_t{lowest};
+      };
+      const std::uint32_t step = id(each) - id(0);
+      if (begin == 0) steps[row] = step;
+      if (step != steps[row] || step > UINT16_MAX) return {};
+      for (std::size_t thread = 2 * each; thread < bytes.size(); thread += each)
+        if (id(thread) - id(thread - each) != step) return {};
+    }
+  return steps;
+}
+
 namespace {
 
 /// sr0.0 of a thread with this slot. Kernels with private memory remove gap bits from it to get the slot (the

@@ -20,6 +20,10 @@ struct PerThreadData {
 /// is none.
 std::uint32_t consecutive_run(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
 
+/// What LaunchFacts::id_steps says of such threads, for which consecutive_run finds ids.run; 0 if they are
+/// not like that, or if not all channels are active.
+std::array<std::uint32_t, 3> id_steps(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
+
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data
 /// shared by all threads; cr0 and sr0. r0 (public GPGPU payload descriptions of Gen8 and Gen9, confirmed by
 /// compiled code as far as that uses them): r0.1 group id X, r0.5 scratch pointer in 31:10, thread slot

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "jit/engine.hpp"
+#include "memory/address_space.hpp"
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
 
@@ -23,6 +24,7 @@ class Threads {
   Threads(Engine& engine, std::string_view text, std::uint32_t count, CompileOptions options = {})
       : count_(count) {
     ir::Function function = function_of_text(text);
+    const std::uint32_t channels = ir::lane_mask(function.simd);
     auto compiled = engine.compile(function, options);
     if (!compiled) FAIL(compiled.error().message);
     executable_ = *std::move(compiled);
@@ -33,6 +35,7 @@ class Threads {
     for (std::uint32_t t = 0; t < count; ++t) {
       ThreadState& s = *new (&state(t)) ThreadState;
       s.environment = &environment_;
+      layout.forget_regions(s);
       s.resume = 77;
       s.barrier_signals = 77;
       for (const FileRange& range : executable_->restored())
@@ -43,7 +46,7 @@ class Threads {
         }
     }
     for (std::uint32_t t = 0; t < count; ++t)
-      state(t).begin = {{}, restored_.data() + t * (restored_.size() / count), 0xff};
+      state(t).begin = {{}, restored_.data() + t * (restored_.size() / count), channels};
     set_header(100);
   }
   void set_header(std::uint32_t value) {
@@ -76,19 +79,27 @@ class Threads {
   void set_dword(std::uint32_t t, unsigned reg, std::uint32_t value) {
     std::memcpy(executable_->layout().file_of(state(t)) + reg * 32, &value, 4);
   }
-  /// Of all threads, whether it is restored or not.
-  void set_register(unsigned reg, const std::array<std::uint32_t, 8>& value) {
-    const std::size_t each = restored_.size() / count_;
-    for (std::uint32_t t = 0; t < count_; ++t) {
-      std::memcpy(executable_->layout().file_of(state(t)) + reg * 32, value.data(), sizeof value);
-      std::size_t from = t * each;
-      for (const FileRange& range : executable_->restored()) {
-        if (reg * 32 >= range.offset && reg * 32 < range.offset + range.bytes)
-          std::memcpy(&restored_[from + reg * 32 - range.offset], value.data(), sizeof value);
-        from += range.bytes;
-      }
+  /// Bytes of a thread's register file from `offset` on, whether they are restored or not.
+  void set_bytes(std::uint32_t t, std::uint32_t offset, std::span<const std::byte> bytes) {
+    std::memcpy(executable_->layout().file_of(state(t)) + offset, bytes.data(), bytes.size());
+    std::size_t from = t * (restored_.size() / count_);
+    for (const FileRange& range : executable_->restored()) {
+      for (std::uint32_t i = 0; i < bytes.size(); ++i)
+        if (const std::uint32_t at = offset + i; at >= range.offset && at < range.offset + range.bytes)
+          restored_[from + at - range.offset] = bytes[i];
+      from += range.bytes;
     }
   }
+  /// Of all threads.
+  void set_register(unsigned reg, const std::array<std::uint32_t, 8>& value) {
+    for (std::uint32_t t = 0; t < count_; ++t) set_bytes(t, reg * 32, std::as_bytes(std::span(value)));
+  }
+  void set_memory(const mem::Surface* surfaces, mem::AddressSpace* space) {
+    environment_.surfaces = surfaces;
+    environment_.space = space;
+  }
+  /// Of group `g` of the last batch().
+  GroupHeader& header(std::uint32_t g) { return headers_[g]; }
   void set_local_memory(std::span<std::byte> memory) {
     environment_.slm = memory.data();
     environment_.slm_bytes = static_cast<std::uint32_t>(memory.size());

@@ -21,6 +21,7 @@ x86::Mem LaneSite::reversed_row(const CheckedAddress& memory, unsigned row) cons
 
 CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
   auto& a = c_.a;
+  if (has_window()) return in_strip_window(first_lane() * known_stride(), run_bytes());
   const unsigned runs = known_runs(), each = lanes() / runs;
   if (has_end()) return check_runs_by_end(std::span(starts_).first(runs), run_bytes(), outside);
   if (based()) base_in_region(bits);

@@ -52,7 +52,7 @@ void LaneSite::acquire(bool with_lanes) {
     }
   }
   if (by_runs()) {
-    for (unsigned run = 0; run < known_runs(); ++run)
+    for (unsigned run = 0; run < known_runs() && !has_window(); ++run)
       starts_[run] = c_.g.use(first_address((first_lane() + run * 8) / run_lanes_));
   } else {
     for (unsigned row = 0; row < rows(); ++row) places_[row] = in_space() ? c_.v.scratch() : addresses_[row];
@@ -61,6 +61,7 @@ void LaneSite::acquire(bool with_lanes) {
   if (needs_two_more())
     for (x86::Ymm* free : {&u, &v}) *free = c_.v.scratch();
   if (needs_fourth()) w = c_.v.scratch();
+  if (has_window()) return acquire_strip_window();
   const bool needs_bits = based() || masked();
   if (has_end()) {
     acquire_base();

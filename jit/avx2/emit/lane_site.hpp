@@ -25,6 +25,8 @@ class LaneSite : public MemorySite {
         side_by_side_(has_side_by_side_components(inst.op, mem(), element())),
         alike_bits_(by_runs() ? 0 : c.alike_bits().of(addresses())) {}
 
+  /// The access has been checked for several threads at once: no code for others is needed.
+  bool has_window() const { return inst().window != 0; }
   unsigned rows() const { return lanes() / 8; }
   /// Vectors that hold one component of all lanes.
   unsigned vectors() const { return std::max(1u, bytes() / 32); }
@@ -68,7 +70,7 @@ class LaneSite : public MemorySite {
   void go_if_no_lane(std::span<const x86::Ymm> results, asmjit::Label done) const;
   /// For known runs under a mask some of which are out of bounds, as lanes beyond an edge are that are mostly
   /// inactive: whether it can be done for the active lanes alone.
-  bool may_retry() const { return by_runs() && masked() && !based() && !interleaved_; }
+  bool may_retry() const { return by_runs() && masked() && !based() && !interleaved_ && !has_window(); }
   /// Puts the addresses of the lanes into the frame, where a call expects them; jumps unless those of active
   /// lanes are in bounds.
   CheckedAddress check_known_lanes(asmjit::Label otherwise) const;

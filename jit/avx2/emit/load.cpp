@@ -84,6 +84,7 @@ void LoadSite::emit_runs() const {
     load_runs(memory, known_runs(), known_stride());
   clear_outside_mask();
   c_.a.bind(done_);
+  if (has_window()) return;
   asmjit::Label call = slow_;
   if (may_retry()) {
     call = c_.a.newLabel();
@@ -130,6 +131,7 @@ void LoadSite::emit_interleaved(const CheckedAddress& memory) const {
   auto& a = c_.a;
   for (unsigned row = 0; row < rows(); ++row) load_parts(memory, row, parts_of_row(results_, row));
   a.bind(done_);
+  if (has_window()) return;
   const asmjit::Label called = a.newLabel();
   c_.out_of_line([site = *this, called] {
     site.c_.a.bind(called);

@@ -149,8 +149,8 @@ int CheckedAddress::displacement(unsigned offset, unsigned bytes) const {
 }
 
 x86::Mem CheckedAddress::at(unsigned offset, unsigned bytes, unsigned row) const {
-  if (!rows_[row].isValid()) throw codegen::EngineBug("a run was not checked");
-  return x86::ptr(base_, rows_[row], 0, displacement(offset, bytes), bytes);
+  if (!is_window_ && !rows_[row].isValid()) throw codegen::EngineBug("a run was not checked");
+  return of_row(row, behind_ + displacement(offset, bytes), bytes);
 }
 
 x86::Mem CheckedAddress::lane(x86::Gp address, unsigned offset, unsigned bytes) const {

@@ -24,7 +24,7 @@ class CheckedAddress {
   /// Memory `distance` bytes after a byte of a run, which may be outside guest memory: only prefetches, which
   /// never fault, may name it.
   x86::Mem ahead(unsigned offset, int distance, unsigned row = 0) const {
-    return x86::ptr(base_, rows_[row], 0, static_cast<int>(offset) + distance);
+    return of_row(row, behind_ + static_cast<int>(offset) + distance, 0);
   }
   /// The same after the address of one lane.
   x86::Mem ahead_of_lane(x86::Gp address, unsigned offset, int distance) const {
@@ -35,11 +35,20 @@ class CheckedAddress {
   friend class MemorySite;
   CheckedAddress(x86::Gp base, std::array<x86::Gp, 2> rows, unsigned extent)
       : base_(base), rows_(rows), extent_(extent) {}
+  /// In a window of a codegen::Strip; `index` may be none.
+  CheckedAddress(x86::Gp base, x86::Gp index, int behind, unsigned extent)
+      : base_(base), rows_{index}, extent_(extent), behind_(behind), is_window_(true) {}
   int displacement(unsigned offset, unsigned bytes) const;
+  x86::Mem of_row(unsigned row, int displacement, unsigned bytes) const {
+    if (is_window_ && !rows_[row].isValid()) return x86::ptr(base_, displacement, bytes);
+    return x86::ptr(base_, rows_[row], 0, displacement, bytes);
+  }
 
   x86::Gp base_;
   std::array<x86::Gp, 2> rows_;
   unsigned extent_;
+  int behind_ = 0;
+  bool is_window_ = false;
 };
 
 /// The registers that hold the operands and the results of an out-of-line call.
@@ -133,6 +142,9 @@ class MemorySite {
     bool is_exact;  ///< else it is the limit for somewhat longer accesses
   };
   std::optional<End> end_of(unsigned extent) const;
+  /// As emit::check_window, for the access with which a window begins. `begin` is not the allocator's.
+  void check_window(const codegen::Strip::Window& window, x86::Gp more, const x86::Mem& step, x86::Gp begin,
+                    asmjit::Label otherwise) const;
   /// check_runs by that end. The registers hold the unmodified addresses, and anything in bits 32 and up of
   /// 32-bit ones.
   CheckedAddress check_runs_by_end(std::span<const x86::Gp> addresses, unsigned extent,
@@ -177,6 +189,10 @@ class MemorySite {
   void set_guest_ip(std::uint32_t ip) { access_.guest_ip = ip; }
   /// Takes reg.base, with the address of the space's memory if that stays the same within a block.
   void acquire_base();
+  /// For an access with a window of a codegen::Strip: takes reg.base if it needs it.
+  void acquire_strip_window();
+  /// The current thread's run, from `behind` bytes after its first address on.
+  CheckedAddress in_strip_window(unsigned behind, unsigned extent) const;
 
   Compiler& c_;
 
@@ -186,7 +202,9 @@ class MemorySite {
     x86::Mem base, size;
   };
   x86::Gp acquire_address();
-  unsigned first_data() const { return first_arg_ + std::max<unsigned>(1, inst_->runs); }
+  unsigned first_data() const {
+    return inst_->window != 0 ? 0 : first_arg_ + std::max<unsigned>(1, inst_->runs);
+  }
   /// May use reg.base.
   Window find_window(asmjit::Label otherwise) const;
   /// Where that address is; nothing if reg.base is to be loaded by each check.

@@ -64,6 +64,7 @@ class StoreSite : public LaneSite {
     else
       store_known_runs(memory);
     c_.a.bind(done_);
+    if (has_window()) return;
     if (interleaved_) return call_for_interleaved();
     asmjit::Label call = slow_;
     if (may_retry()) {

@@ -101,6 +101,7 @@ std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimi
   if (one.has("control")) options.control = KnownRegister{7 * 32, 0};
   const std::uint32_t ids = one.has("wide") ? 16 : 8;
   if (one.has("ids")) options.launch.ids = {32, ids, ids};
+  if (one.has("strip")) options.launch.id_steps = {ids, 0, 0};
   ir::Function function = function_of_text(one.input);
   auto executable = engine.compile(function, options);
   if (!executable) FAIL(executable.error().message);
@@ -114,6 +115,7 @@ std::string pinned_text(Engine& engine, const TextCase& one) {
   // The prologue is emitted last, just before the constants.
   if (one.has("begin")) return lines_between(listing, "push rbx", "align");
   if (one.has("leave")) return lines_between(listing, "lea rcx, [rsp+", "ret");
+  if (one.has("strip")) return lines_between(listing, "; strip, head", "; out of line");
   // The out-of-line code is followed by the code for its calls.
   if (one.has("out")) return lines_between(listing, "; b0", "sub rsp, 56");
   return version_text(listing, one.has("some") ? "some" : "all");
