@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "jit/codegen/strip.hpp"
 #include "jit/codegen/target.hpp"
 #include "jit/engine.hpp"
 
@@ -68,9 +69,9 @@ struct Frame {
   static constexpr int group = (strip_failures + 4 + 31) / 32 * 32;  ///< the current GroupHeader
   /// For a codegen::Strip: steps that are computed, then bases of windows, 8 bytes each.
   static constexpr int strip_steps = group + 32;
-  static constexpr int most_strip_steps = 2, most_strip_windows = 14;
-  static constexpr int strip_windows = strip_steps + 8 * most_strip_steps;
-  static constexpr int data = strip_windows + 8 * most_strip_windows;  ///< of a message, or results
+  static constexpr int strip_windows = strip_steps + 8 * static_cast<int>(codegen::Strip::most_steps);
+  static constexpr int strip_end = strip_windows + 8 * static_cast<int>(codegen::Strip::most_windows);
+  static constexpr int data = (strip_end + 31) / 32 * 32;  ///< components of a message, or results
   static_assert(data % 32 == 0);
 
   /// Bytes of `data` that the function needs; spilled values follow.

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "jit/avx2/compiler.hpp"
+#include "jit/avx2/emit/memory.hpp"
 #include "jit/avx2/emit/strip.hpp"
 
 namespace eum::jit::avx2 {
@@ -116,7 +117,7 @@ void Compiler::strip_window(const codegen::Strip& strip, std::size_t index, cons
     emit::compute_step(*this, window.step, step_word(step), otherwise);
   const bool is_kept = place.base.isValid();
   const x86::Gp begin = is_kept ? place.base : x86::Gp(g.scratch());
-  emit::check_window(*this, access, window, more, step_word(step), begin, otherwise);
+  emit::MemorySite(*this, access).check_window(window, more, step_word(step), begin, otherwise);
   if (!is_kept) a.mov(frame_word(place.word), begin);
 }
 

@@ -1,4 +1,5 @@
 // What is known about all threads of a range before they begin, for translations that rely on it.
+#include <array>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -79,6 +80,23 @@ TEST_CASE("the run in which local ids go up is that of the shortest row") {
   CHECK(run({100, 1, 1}, {100, 1, 1}) == 32);
   CHECK(run({1040, 1, 1}, {64, 1, 1}, true) == 32);
   CHECK(run({~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}) == 0);
+}
+
+TEST_CASE("how local ids change from thread to thread is known where it is a constant") {
+  const Program program = saxpy();
+  const Kernel& kernel = program.kernels[0];
+  using Steps = std::array<std::uint32_t, 3>;
+  const auto steps = [&](Size3 global, Size3 local, bool remainder = false) {
+    return facts_of(kernel, global, local, remainder).id_steps;
+  };
+  CHECK(steps({1024, 1, 1}, {64, 1, 1}) == Steps{32, 0, 0});
+  CHECK(steps({1024, 4, 1}, {32, 4, 1}) == Steps{0, 1, 0});
+  CHECK(steps({1024, 4, 1}, {16, 4, 1}) == Steps{0, 2, 0});
+  CHECK(steps({1024, 2, 4}, {32, 1, 4}) == Steps{0, 0, 1});
+  CHECK(steps({1024, 1, 1}, {32, 1, 1}) == Steps{});  // threads are alone
+  CHECK(steps({1024, 4, 1}, {64, 4, 1}) == Steps{});  // in x, then in y
+  CHECK(steps({100, 1, 1}, {100, 1, 1}) == Steps{});  // channels of the last thread are inactive
+  CHECK(steps({1040, 1, 1}, {64, 1, 1}, true) == Steps{32, 0, 0});  // but in the last group
 }
 
 TEST_CASE("the run of local ids is the longest one for which all threads keep the promise") {

@@ -51,11 +51,11 @@ void LaneSite::acquire(bool with_lanes) {
       reg.mask = part;
     }
   }
-  if (by_runs()) {
-    for (unsigned run = 0; run < known_runs() && !has_window(); ++run)
-      starts_[run] = c_.g.use(first_address((first_lane() + run * 8) / run_lanes_));
-  } else {
+  if (!by_runs()) {
     for (unsigned row = 0; row < rows(); ++row) places_[row] = in_space() ? c_.v.scratch() : addresses_[row];
+  } else if (!has_window()) {
+    for (unsigned run = 0; run < known_runs(); ++run)
+      starts_[run] = c_.g.use(first_address((first_lane() + run * 8) / run_lanes_));
   }
   t = c_.v.scratch();
   if (needs_two_more())

@@ -142,7 +142,10 @@ class MemorySite {
     bool is_exact;  ///< else it is the limit for somewhat longer accesses
   };
   std::optional<End> end_of(unsigned extent) const;
-  /// As emit::check_window, for the access with which a window begins. `begin` is not the allocator's.
+  /// In the head of a codegen::Strip, for the access with which a window begins: jumps unless the window of
+  /// this thread and those of `more` others are inside the memory; else `begin`, which may be a register that
+  /// is not the allocator's, = the host address of this thread's. `step` holds its step if that is no
+  /// constant.
   void check_window(const codegen::Strip::Window& window, x86::Gp more, const x86::Mem& step, x86::Gp begin,
                     asmjit::Label otherwise) const;
   /// check_runs by that end. The registers hold the unmodified addresses, and anything in bits 32 and up of

@@ -69,11 +69,6 @@ void compute_step(Compiler& c, const codegen::Strip::Step& step, const x86::Mem&
   c.regs.unpin();
 }
 
-void check_window(Compiler& c, const CodeInst& access, const codegen::Strip::Window& window, x86::Gp more,
-                  const x86::Mem& step, x86::Gp begin, asmjit::Label otherwise) {
-  MemorySite(c, access).check_window(window, more, step, begin, otherwise);
-}
-
 void MemorySite::check_window(const codegen::Strip::Window& window, x86::Gp more, const x86::Mem& step,
                               x86::Gp begin, asmjit::Label otherwise) const {
   auto& a = c_.a;

@@ -1,6 +1,6 @@
 #pragma once
 // What the head of a codegen::Strip finds out for all of its threads: this one, and `more` others, a number
-// of 64 bits.
+// of 64 bits. Whether windows are inside their memory: MemorySite::check_window.
 #include "jit/avx2/emit/emit.hpp"
 
 namespace eum::jit::avx2::emit {
@@ -10,9 +10,5 @@ void check_condition(Compiler& c, const CodeInst& inst, const codegen::Strip::Co
                      x86::Gp more, asmjit::Label otherwise);
 /// `to`, 8 bytes = the step; jumps if it is too high.
 void compute_step(Compiler& c, const codegen::Strip::Step& step, const x86::Mem& to, asmjit::Label otherwise);
-/// Jumps unless the window is inside the memory of `access` in each of the threads; else `begin` = the host
-/// address of this thread's. `step` holds its step if that is no constant.
-void check_window(Compiler& c, const CodeInst& access, const codegen::Strip::Window& window, x86::Gp more,
-                  const x86::Mem& step, x86::Gp begin, asmjit::Label otherwise);
 
 }  // namespace eum::jit::avx2::emit
