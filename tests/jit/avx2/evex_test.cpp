@@ -96,6 +96,7 @@ constexpr Form forms[]{
     {I::kIdVextracti128, "Ab1"},
     {I::kIdVextractf128, "Ab0"},
     {I::kIdVextractf128, "nb1"},
+    {I::kIdVbroadcasti128, "an"},
     {I::kIdVinserti128, "abC1"},
     {I::kIdVinserti128, "abn1"},
     {I::kIdVinsertf128, "abn0"},
