@@ -230,7 +230,7 @@ void Compiler::run_batch() {
   a.mov(budget_reg, batch_field(offsetof(ThreadBatch, granted), 8));
   if (batches_.goes_on) a.mov(x86::ptr(x86::rsp, Frame::regular, 4), 0);
   if (strip_.isValid())
-    for (const int counter : {Frame::restored, Frame::strip_failures})
+    for (const int counter : {Frame::restored, Frame::strip_failures, Frame::strip_part})
       a.mov(x86::ptr(x86::rsp, counter, 4), 0);
   if (batches_.begins_threads) {
     a.mov(x86::rax, batch_field(offsetof(ThreadBatch, groups), 8));
@@ -276,7 +276,7 @@ void Compiler::run_batch() {
     a.bind(turn_over_);
     if (!batches_.begins_threads || !batches_.mode.usual) a.mov(x86::eax, exited);
     a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
-    a.je(group_over_);
+    a.je(strip_.isValid() ? part_over_ : group_over_);
     if (!batches_.mode.usual || !batches_.most_instructions)
       a.mov(x86::rsi, x86::ptr(x86::rsp, Frame::batch, 8));
   }

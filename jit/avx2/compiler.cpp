@@ -127,6 +127,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       wait_over_(a.newLabel()),
       thread_begins_(a.newLabel()),
       group_over_(a.newLabel()),
+      part_over_(a.newLabel()),
       ids_(options.promised().ids),
       id_steps_(options.promised().id_steps),
       epilogue_(a.newLabel()),

@@ -379,6 +379,7 @@ class Compiler {
                     std::span<bool> is_known, asmjit::Label otherwise);
   void go_if_failed(asmjit::Label apart);
   asmjit::Label strip_fails(asmjit::Label apart);
+  void go_on_with_parts(x86::Gp more, asmjit::Label checks, asmjit::Label apart);
   asmjit::Label threads_apart();
   void restore_all(bool changes);
 
@@ -437,6 +438,7 @@ class Compiler {
   asmjit::Label wait_over_;      // the same where it waits
   asmjit::Label thread_begins_;  // begins the thread at rbx, in a batch
   asmjit::Label group_over_;     // its last planned thread has exited
+  asmjit::Label part_over_;      // the last thread of a part of a group, see strip.cpp
   asmjit::Label strip_;          // runs several threads, if it is valid
   std::vector<StripWindow> strip_windows_;
   const ConsecutiveIds ids_;

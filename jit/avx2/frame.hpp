@@ -66,7 +66,10 @@ struct Frame {
   static constexpr int restored = regular + 4;
   /// How many groups in succession could not be run as a strip; below 0: how many more are not tried.
   static constexpr int strip_failures = restored + 4;
-  static constexpr int group = (strip_failures + 4 + 31) / 32 * 32;  ///< the current GroupHeader
+  static constexpr int strip_part = strip_failures + 4;  ///< a GroupPart, 4 bytes
+  static constexpr int group_last =
+      (strip_part + 11) / 8 * 8;  ///< the group's last thread, if its parts run apart
+  static constexpr int group = (group_last + 8 + 31) / 32 * 32;  ///< the current GroupHeader
   /// For a codegen::Strip: steps that are computed, then bases of windows, 8 bytes each.
   static constexpr int strip_steps = group + 32;
   static constexpr int strip_windows = strip_steps + 8 * static_cast<int>(codegen::Strip::most_steps);

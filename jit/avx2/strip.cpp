@@ -19,6 +19,13 @@ unsigned registers_of_windows(const codegen::Strip& strip) {
   return strip.has_other_accesses() ? 4 : 6;
 }
 
+/// Which part of a group is running. Where a strip of the whole group fails, as its first and last threads
+/// are at the edges of an image, those run apart, with a strip between them.
+enum GroupPart : std::int32_t { Whole, First, Between };
+/// Shorter groups are not divided: threads.
+constexpr unsigned least_divided = 6;
+x86::Mem running_part() { return x86::ptr(x86::rsp, Frame::strip_part, 4); }
+
 /// After so many failures in succession as many groups are not tried.
 constexpr int most_failures = 4, groups_skipped = 12;
 x86::Mem failures() { return x86::ptr(x86::rsp, Frame::strip_failures, 4); }
@@ -78,12 +85,14 @@ void Compiler::begin_strip_code(std::span<CodeInst> insts, const StripRegisters&
 void Compiler::strip_head(codegen::Strip& strip, const StripRegisters& registers) {
   if (annotate_) a.comment("; strip, head");
   a.bind(strip_);
-  const asmjit::Label apart = threads_apart(), fails = strip_fails(apart);
+  const asmjit::Label apart = threads_apart(), fails = strip_fails(apart), checks = a.newLabel();
   const x86::Gp more = registers.indices[0];
   a.mov(more.r32(), batch_field(offsetof(ThreadBatch, strip), 4));
   a.test(more.r32(), more.r32());
   a.jz(apart);
   go_if_failed(apart);
+  a.bind(checks);
+  go_on_with_parts(more, checks, apart);
   if (!restored_.empty()) restore_all(strip.writes_restored());
   begin_strip_code(strip.head(), registers);
   const std::span<const CodeInst> insts = code_.insts();
@@ -139,7 +148,24 @@ void Compiler::go_if_failed(asmjit::Label apart) {
 asmjit::Label Compiler::strip_fails(asmjit::Label apart) {
   const asmjit::Label fails = a.newLabel();
   out_of_line([this, fails, apart] {
+    const asmjit::Label final = a.newLabel(), counts = a.newLabel();
+    const x86::Gp last = x86::rax, batch = x86::rsi;
     a.bind(fails);
+    a.mov(last, frame_word(Frame::last));
+    a.cmp(running_part(), Whole);
+    a.jne(final);
+    a.mov(batch, frame_word(Frame::batch));
+    a.cmp(batch_field(offsetof(ThreadBatch, strip), 4), least_divided - 1);
+    a.jb(counts);
+    a.mov(frame_word(Frame::group_last), last);
+    a.mov(frame_word(Frame::last), state_reg);
+    a.mov(running_part(), First);
+    a.jmp(apart);
+    a.bind(final);
+    a.mov(last, frame_word(Frame::group_last));
+    a.mov(frame_word(Frame::last), last);
+    a.mov(running_part(), Whole);
+    a.bind(counts);
     a.inc(failures());
     a.cmp(failures(), most_failures);
     a.jl(apart);
@@ -147,6 +173,33 @@ asmjit::Label Compiler::strip_fails(asmjit::Label apart) {
     a.jmp(apart);
   });
   return fails;
+}
+
+/// Where the last thread of a part has exited. `more`: becomes the number of threads behind the first one of
+/// the strip that is checked at `checks`.
+void Compiler::go_on_with_parts(x86::Gp more, asmjit::Label checks, asmjit::Label apart) {
+  out_of_line([this, more, checks, apart] {
+    const asmjit::Label last_one = a.newLabel();
+    const x86::Gp last = x86::rax, batch = x86::rsi;
+    a.bind(part_over_);
+    a.cmp(running_part(), First);
+    a.jl(group_over_);
+    a.mov(last, frame_word(Frame::group_last));
+    a.jg(last_one);
+    a.add(state_reg, layout.size);
+    a.sub(last, layout.size);
+    a.mov(frame_word(Frame::last), last);
+    a.mov(running_part(), Between);
+    a.mov(batch, frame_word(Frame::batch));
+    a.mov(more.r32(), batch_field(offsetof(ThreadBatch, strip), 4));
+    a.sub(more.r32(), 2);
+    a.jmp(checks);
+    a.bind(last_one);
+    a.mov(state_reg, last);
+    a.mov(frame_word(Frame::last), last);
+    a.mov(running_part(), Whole);
+    a.jmp(apart);
+  });
 }
 
 /// Where the threads begin one by one, each of which restores its slots and may change them.
@@ -214,7 +267,7 @@ void Compiler::strip_body(codegen::Strip& strip, const StripRegisters& registers
   }
   a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
   a.jne(next);
-  a.jmp(group_over_);
+  a.jmp(part_over_);
 }
 
 }  // namespace eum::jit::avx2

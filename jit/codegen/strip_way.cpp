@@ -16,7 +16,7 @@ using ir::ValueId;
 namespace {
 
 /// More would take longer to translate than it saves.
-constexpr std::size_t most_blocks = 8, most_insts = 400;
+constexpr std::size_t most_blocks = 32, most_insts = 1200;
 
 bool is_ramp(Op op) { return ir::info(op).shape == ir::Shape::RampTest; }
 bool is_compare(Op op) { return ir::info(op).shape == ir::Shape::Compare; }
@@ -58,7 +58,7 @@ StripWay::StripWay(const Strip::Facts& facts, BlockCode& code)
       alias_(function_.values.size(), no_value),
       defined_at_(function_.values.size(), none),
       step_(function_.values.size()),
-      is_none_(function_.values.size()) {}
+      known_(function_.values.size()) {}
 
 bool StripWay::follow() {
   BlockId at = 0;
@@ -72,23 +72,14 @@ bool StripWay::follow() {
       if (!add(inst)) return false;
     const CodeInst& end = insts.back();
     if (end.op == Op::exit) {
-      return append(end);
+      append(end);
+      return execution_mask_ == no_value || known_[execution_mask_] == true;
     }
-    const BlockId next = all_wait_.has_value() ? way_to_waiting(end) : way_behind(end, parting);
+    const BlockId next = way_behind(end, parting);
     if (next == ir::no_block || next <= at) return false;
     at = next;
   }
   return false;
-}
-
-/// Blocks are followed in their versions for all channels.
-bool StripWay::all_channels_on() {
-  const ValueId mask = std::exchange(execution_mask_, no_value);
-  return mask == no_value || is_all(mask);
-}
-bool StripWay::is_all(ValueId mask) const {
-  const auto bits = constant(mask);
-  return bits && (~*bits & ir::lane_mask(function_.simd)) == 0;
 }
 
 ValueId StripWay::resolve(ValueId value) const {
@@ -107,9 +98,8 @@ std::optional<std::uint32_t> StripWay::constant(ValueId value) const {
   return static_cast<std::uint32_t>(inst->imm);
 }
 
-/// A copy, as the next block's code takes the place of this one's. False: it uses the mask of parked
-/// channels.
-bool StripWay::append(const CodeInst& inst) {
+/// A copy, as the next block's code takes the place of this one's.
+void StripWay::append(const CodeInst& inst) {
   for (unsigned k = 0; k < inst.result_count; ++k)
     defined_at_[inst.result + k] = static_cast<std::uint32_t>(insts_.size());
   CodeInst& one = insts_.emplace_back(inst);
@@ -117,7 +107,21 @@ bool StripWay::append(const CodeInst& inst) {
   one.first_lanes = keep(resolved(inst.first_lanes));
   one.mask = resolve(inst.mask);
   is_read_.push_back(false);
-  return std::ranges::none_of(one.args, [&](ValueId value) { return is_none_[value]; });
+  if (one.result_count == 1) known_[one.result] = known_of(one);
+}
+/// Instead of an instruction: all of its results are `bits`.
+void StripWay::append_constants(const CodeInst& inst, std::uint32_t bits) {
+  CodeInst one{};
+  one.guest_ip = inst.guest_ip;
+  one.op = Op::constant;
+  one.type = inst.type;
+  one.lanes = inst.lanes;
+  one.imm = bits;
+  one.result_count = 1;
+  for (unsigned k = 0; k < inst.result_count; ++k) {
+    one.result = inst.result + k;
+    append(one);
+  }
 }
 
 bool StripWay::add(const CodeInst& inst) {
@@ -127,27 +131,53 @@ bool StripWay::add(const CodeInst& inst) {
       return read(inst);
     case Op::reg_write:
     case Op::flag_write:
+      if (known(inst.mask) == false) return true;
       writes_.push_back(insts_.size());
-      return append(inst);
-    case Op::mask_set:
-      return set_mask(inst.imm, resolve(inst.args[0]));
-    case Op::mask_get:
-      if (inst.imm != 0) {
-        is_none_[inst.result] = true;
-        return all_wait_ != inst.imm;
-      }
-      if (execution_mask_ == no_value) return false;
-      alias_[inst.result] = execution_mask_;
+      append_unmasked(inst);
       return true;
+    case Op::mask_set:
+      if (inst.imm == 0)
+        set_execution_mask(resolve(inst.args[0]));
+      else
+        parked_[inst.imm] = resolve(inst.args[0]);
+      return true;
+    case Op::mask_get: {
+      const ValueId mask = inst.imm == 0 ? execution_mask_ : parked_[inst.imm];
+      if (mask == no_value)
+        append_constants(inst, inst.imm == 0 ? ir::lane_mask(inst.lanes) : 0);
+      else
+        alias_[inst.result] = mask;
+      return true;
+    }
     case Op::fpmode_set:
       return constant(resolve(inst.args[0])) == facts_.mode;
     case Op::load:
-    case Op::store:
-    case Op::spend:
+    case Op::store: {
+      const bool goes = inst.mask == no_value || require_either(resolve(inst.mask)) != false;
+      if (goes)
+        append_unmasked(inst);
+      else
+        append_constants(inst, 0);
+      return true;
+    }
+    case Op::spend: {
+      const auto goes = known(inst.args[0]);
+      if (goes == true) guest_instructions_ += static_cast<std::uint32_t>(inst.imm);
+      if (!goes) append(inst);
+      return true;
+    }
     case Op::spend_bits:
-      return append(inst);
+      append(inst);
+      return true;
+    case Op::select:
+      if (const auto first = known(inst.args[0])) {
+        alias_[inst.result] = resolve(inst.args[*first ? 1 : 2]);
+        return true;
+      }
+      [[fallthrough]];
     default: {
-      if (!ir::is_pure(inst.op) || !append(inst)) return false;
+      if (!ir::is_pure(inst.op)) return false;
+      append(inst);
       const Step step = step_of_op(insts_.back());
       for (unsigned k = 0; k < inst.result_count; ++k) step_[inst.result + k] = step;
       return true;
@@ -155,20 +185,18 @@ bool StripWay::add(const CodeInst& inst) {
   }
 }
 
-bool StripWay::is_nobody(ValueId mask) const { return is_none_[mask] || constant(mask) == 0u; }
+/// Bodies that are executed under a mask are executed by all channels of all threads, or by none, if there
+/// are conditions for that.
+void StripWay::set_execution_mask(ValueId mask) {
+  execution_mask_ = mask;
+  require_either(mask);
+}
 
-/// No channel is parked on the way, except that all of them are where the others of an if would go on.
-bool StripWay::set_mask(std::uint64_t variable, ValueId mask) {
-  if (variable == 0) {
-    execution_mask_ = mask;
-    return true;
-  }
-  if (is_all(mask)) {
-    if (all_wait_) return false;
-    all_wait_ = variable;
-    return true;
-  }
-  return is_nobody(mask);
+/// Without its mask if that is known to be all ones.
+void StripWay::append_unmasked(const CodeInst& inst) {
+  CodeInst one = inst;
+  if (known(inst.mask) == true) one.mask = no_value;
+  append(one);
 }
 
 // ---- Reads
@@ -186,7 +214,8 @@ bool StripWay::read(const CodeInst& inst) {
   const SlotRange bytes = slots_of(inst, 1);
   if (bytes.first < sizeof(GroupHeader) && !is_of_group(inst)) return false;
   step_[inst.result] = step_of_read(inst, bytes);
-  return append(inst);
+  append(inst);
+  return true;
 }
 
 /// Each thread does the read, and the writes before it.
@@ -194,7 +223,8 @@ bool StripWay::read_written(const CodeInst& inst) {
   if (inst.op == Op::flag_read || slots_of(inst, 1).first < sizeof(GroupHeader)) return false;
   for (const std::size_t write : writes_)
     if (overlaps(insts_[write], inst)) is_read_[write] = true;
-  return append(inst);
+  append(inst);
+  return true;
 }
 
 /// Whether it reads a dword of the header that only the group determines.
@@ -268,24 +298,91 @@ StripWay::Step StripWay::product(const CodeInst& inst) const {
   return std::nullopt;
 }
 
-// ---- Conditions
+// ---- Masks that are known
 
-/// From the end of an if's body, where all channels wait for those that are parked: none is, so they go on
-/// where they reconverge.
-BlockId StripWay::way_to_waiting(const CodeInst& end) {
-  const ValueId on = std::exchange(execution_mask_, no_value);
-  const auto waiting = std::exchange(all_wait_, std::nullopt);
-  const bool nobody =
-      on != no_value && is_nobody(on) && end.op == Op::branch_any && is_nobody(resolve(end.args[0]));
-  const BlockId next = nobody ? end.targets.fallthrough : ir::no_block;
-  return nobody && reconverges_from(function_, function_.blocks[next]) == waiting ? next : ir::no_block;
+std::optional<bool> StripWay::known(ValueId mask) const {
+  return mask == no_value ? std::nullopt : known_[resolve(mask)];
 }
+
+std::optional<bool> StripWay::known_of(const CodeInst& inst) const {
+  const auto arg = [&](unsigned k, bool as = true) -> std::optional<bool> {
+    const auto whole = known_[inst.args[k]];
+    return whole ? std::optional(*whole == as) : std::nullopt;
+  };
+  const auto both = [](std::optional<bool> a, std::optional<bool> b) -> std::optional<bool> {
+    if (a == false || b == false) return false;
+    return a && b ? std::optional(true) : std::nullopt;
+  };
+  switch (inst.op) {
+    case Op::constant: {
+      if (inst.type != ir::Type::m) return std::nullopt;
+      const std::uint32_t all = ir::lane_mask(inst.lanes), bits = static_cast<std::uint32_t>(inst.imm) & all;
+      return bits == 0 || bits == all ? std::optional(bits != 0) : std::nullopt;
+    }
+    case Op::not_:
+      return arg(0, false);
+    case Op::and_:
+      return both(arg(0), arg(1));
+    case Op::andn:
+      return both(arg(0, false), arg(1));
+    case Op::or_: {
+      const auto neither = both(arg(0, false), arg(1, false));
+      return neither ? std::optional(!*neither) : std::nullopt;
+    }
+    case Op::concat:
+      return arg(0) == arg(1) ? arg(0) : std::nullopt;
+    case Op::slice:
+    case Op::group_any:
+      return arg(0);
+    case Op::bits_mask: {
+      const ValueId bit = repeated_bit(inst);
+      return bit == no_value ? std::nullopt : known_[bit];
+    }
+    default:
+      return known_[inst.result];
+  }
+}
+
+/// The mask of one lane whose bit all lanes of a bits_mask get; or no value.
+ValueId StripWay::repeated_bit(const CodeInst& mask) const {
+  const CodeInst* const all = definition(mask.args[0]);
+  const CodeInst* const bit = all && all->op == Op::neg ? definition(all->args[0]) : nullptr;
+  const bool is_repeated = bit && bit->op == Op::mask_bits && function_.values[bit->args[0]].lanes == 1;
+  return is_repeated ? bit->args[0] : no_value;
+}
+
+/// Whether a mask is all ones or all zeros under conditions that are noted: the former, if there are such.
+std::optional<bool> StripWay::require_either(ValueId mask) {
+  for (const bool wanted : {true, false})
+    if (require_all(mask, wanted)) return wanted;
+  return std::nullopt;
+}
+
+bool StripWay::require_all(ValueId mask, bool wanted) {
+  const std::size_t before = conditions_.size();
+  if (!require(mask, wanted, 0)) {
+    conditions_.resize(before);
+    return false;
+  }
+  if (conditions_.size() == before) return true;
+  for (std::size_t i = before; i < conditions_.size(); ++i) known_[conditions_[i].mask] = conditions_[i].bits;
+  for (const CodeInst& inst : insts_)
+    if (inst.result_count == 1) known_[inst.result] = known_of(inst);
+  return true;
+}
+
+// ---- Conditions
 
 /// Where all channels of all threads go, under conditions that are noted.
 BlockId StripWay::way_behind(const CodeInst& end, const std::optional<PartingBranch>& parting) {
-  if (!all_channels_on()) return ir::no_block;
+  const ValueId on = std::exchange(execution_mask_, no_value);
+  const auto parked = std::exchange(parked_, {});
+  if (known(on) == false) return way_to_waiting(end, parked);
+  const bool are_all_on = on == no_value || known(on) == true;
+  const bool is_nobody_parked = std::ranges::all_of(
+      parked, [&](const auto& one) { return one.second == no_value || known(one.second) == false; });
+  if (!are_all_on || !is_nobody_parked) return ir::no_block;
   if (end.op == Op::jump) return end.targets.taken;
-  const std::size_t before = conditions_.size();
   // A branch that is the same in all channels skips what is mostly executed.
   const ValueId mask = parting                                      ? parting->bits
                        : end.op == Op::branch_any && end.lanes == 1 ? end.args[0]
@@ -293,14 +390,28 @@ BlockId StripWay::way_behind(const CodeInst& end, const std::optional<PartingBra
   if (mask == no_value) return ir::no_block;
   for (const bool wanted : {parting.has_value(), !parting.has_value()}) {
     const bool goes = !parting || parting->bits_go ? wanted : !wanted;
-    if (require(resolve(mask), wanted, 0)) return goes ? end.targets.taken : end.targets.fallthrough;
-    conditions_.resize(before);
+    if (require_all(resolve(mask), wanted)) return goes ? end.targets.taken : end.targets.fallthrough;
   }
   return ir::no_block;
 }
 
+/// From the end of an if's body, where all channels wait for those that are parked: none is, so they go on
+/// where they reconverge.
+BlockId StripWay::way_to_waiting(const CodeInst& end, const ParkedMasks& parked) const {
+  if (end.op != Op::branch_any || known(end.args[0]) != false) return ir::no_block;
+  std::optional<std::uint64_t> waiting;
+  for (const auto& [variable, mask] : parked) {
+    if (mask == no_value || known(mask) == false) continue;
+    if (waiting || known(mask) != true) return ir::no_block;
+    waiting = variable;
+  }
+  const BlockId next = end.targets.fallthrough;
+  return waiting && reconverges_from(function_, function_.blocks[next]) == waiting ? next : ir::no_block;
+}
+
 bool StripWay::require(ValueId mask, bool wanted, unsigned depth) {
   constexpr unsigned deepest = 16;
+  if (const auto bits = known_[mask]) return *bits == wanted;
   const CodeInst* const inst = definition(mask);
   if (!inst || depth > deepest) return false;
   if (is_same(mask)) {
@@ -308,7 +419,7 @@ bool StripWay::require(ValueId mask, bool wanted, unsigned depth) {
     test.op = Op::branch_any;
     test.args = keep({mask});
     test.mask = no_value;
-    conditions_.push_back({test, {wanted, 0}});
+    conditions_.push_back({test, {wanted, 0}, mask, wanted});
     return true;
   }
   const auto arg = [&](unsigned k, bool value) { return require(inst->args[k], value, depth + 1); };
@@ -324,24 +435,22 @@ bool StripWay::require(ValueId mask, bool wanted, unsigned depth) {
     case Op::concat:
       return arg(0, wanted) && arg(1, wanted);
     case Op::bits_mask: {
-      // One lane's result in all of them.
-      const CodeInst* const all = definition(inst->args[0]);
-      const CodeInst* const bit = all && all->op == Op::neg ? definition(all->args[0]) : nullptr;
-      return bit && bit->op == Op::mask_bits && function_.values[bit->args[0]].lanes == 1 &&
-             require(bit->args[0], wanted, depth + 1);
+      const ValueId bit = repeated_bit(*inst);
+      return bit != no_value && require(bit, wanted, depth + 1);
     }
     default:
-      if (is_ramp(inst->op)) return require_ramp(*inst, wanted);
+      if (is_ramp(inst->op)) return require_ramp(*inst, wanted, mask, wanted);
       return is_compare(inst->op) && inst->lanes == 1 && require_comparison(*inst, wanted);
   }
 }
 
-bool StripWay::require_ramp(const CodeInst& ramp, bool wanted) {
+/// `mask`: the one that is then known to be `bits`.
+bool StripWay::require_ramp(const CodeInst& ramp, bool wanted, ValueId mask, bool bits) {
   const Step& step = step_[ramp.args[0]];
   if (!step || !step->is_constant() || step->by > UINT16_MAX || !is_same(ramp.args[1])) return false;
   // Lanes of which at most one is equal.
   if (ramp.op == Op::ramp_eq && wanted) return false;
-  conditions_.push_back({ramp, {wanted, step->by}});
+  conditions_.push_back({ramp, {wanted, step->by}, mask, bits});
   return true;
 }
 
@@ -377,7 +486,7 @@ bool StripWay::require_comparison(const CodeInst& compare, bool wanted) {
       return false;
   }
   if (second) ramp.args = keep({compare.args[1], compare.args[0]});
-  return require_ramp(ramp, wanted != complement);
+  return require_ramp(ramp, wanted != complement, compare.result, wanted);
 }
 
 }  // namespace eum::jit::codegen

@@ -3,6 +3,7 @@
 // instructions, with what changes by a constant from thread to thread and what must hold for all to go there.
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -25,6 +26,8 @@ class StripWay {
   struct Condition {
     CodeInst inst;  ///< a ramp op, or branch_any with a mask that is the same in all threads
     Strip::Condition condition;
+    ir::ValueId mask;  ///< which the condition makes known
+    bool bits;         ///< of all its lanes
   };
   std::span<const Condition> conditions() const { return conditions_; }
   std::uint32_t guest_instructions() const { return guest_instructions_; }
@@ -46,13 +49,15 @@ class StripWay {
   static constexpr std::uint32_t none = ~0u;
   using Step = std::optional<Strip::Step>;
 
-  bool all_channels_on();
-  bool is_all(ir::ValueId mask) const;
-  bool is_nobody(ir::ValueId mask) const;
-  bool set_mask(std::uint64_t variable, ir::ValueId mask);
+  /// By mask variable; no value: of no channel.
+  using ParkedMasks = std::map<std::uint64_t, ir::ValueId>;
+
   ir::ValueId resolve(ir::ValueId value) const;
   std::vector<ir::ValueId> resolved(std::span<const ir::ValueId> values) const;
-  bool append(const CodeInst& inst);
+  void append(const CodeInst& inst);
+  void append_constants(const CodeInst& inst, std::uint32_t bits);
+  void append_unmasked(const CodeInst& inst);
+  void set_execution_mask(ir::ValueId mask);
   bool add(const CodeInst& inst);
   bool read(const CodeInst& inst);
   bool read_written(const CodeInst& inst);
@@ -61,10 +66,15 @@ class StripWay {
   Step step_of_op(const CodeInst& inst) const;
   Step sum(const Step& a, const Step& b) const;
   Step product(const CodeInst& inst) const;
+  std::optional<bool> known(ir::ValueId mask) const;
+  std::optional<bool> known_of(const CodeInst& inst) const;
+  ir::ValueId repeated_bit(const CodeInst& mask) const;
+  std::optional<bool> require_either(ir::ValueId mask);
+  bool require_all(ir::ValueId mask, bool wanted);
   ir::BlockId way_behind(const CodeInst& end, const std::optional<PartingBranch>& parting);
-  ir::BlockId way_to_waiting(const CodeInst& end);
+  ir::BlockId way_to_waiting(const CodeInst& end, const ParkedMasks& parked) const;
   bool require(ir::ValueId mask, bool wanted, unsigned depth);
-  bool require_ramp(const CodeInst& ramp, bool wanted);
+  bool require_ramp(const CodeInst& ramp, bool wanted, ir::ValueId mask, bool bits);
   bool require_comparison(const CodeInst& compare, bool wanted);
 
   const Strip::Facts& facts_;
@@ -76,13 +86,13 @@ class StripWay {
   std::vector<Condition> conditions_;
   std::deque<std::vector<ir::ValueId>> operands_;
   ir::ValueId execution_mask_ = ir::no_value;  // none: all channels
-  std::optional<std::uint64_t> all_wait_;      // the mask variable in which all channels are parked
+  ParkedMasks parked_;                         // what the block has set
   std::uint32_t guest_instructions_ = 0;
   // Of each value:
   std::vector<ir::ValueId> alias_;
   std::vector<std::uint32_t> defined_at_;  // in insts_
   std::vector<Step> step_;
-  std::vector<bool> is_none_;  // a mask of parked channels, of which there are none
+  std::vector<std::optional<bool>> known_;  // a mask: the bits of all its lanes
 };
 
 }  // namespace eum::jit::codegen

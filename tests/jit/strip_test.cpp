@@ -174,6 +174,55 @@ std::vector<Case> cases() {
   %t = convert.u32.u16x16 %bytes
   store.u32x16 surface2[%at], %t ? %on
 )")});
+  all.push_back({"edges, in short bodies under a mask", fmt::format("{}{}", begins, R"(
+  %zero = constant.u32x16 0
+  %at = mul.u32x16 %i, %four
+  %here = load.u32x16 surface0[%at]
+  %m = mask_get.mx16 mask0
+  %left = cmp_gt.u32x16 %wide, %zero
+  %go = and.mx16 %m, %left
+  %stay = andn.mx16 %left, %m
+  mask_set.mx16 mask2, %stay
+  mask_set.mx16 mask0, %go
+  spend.mx16 3, %go
+  %minus = constant.u32x16 0xfffffffc
+  %before = add.u32x16 %at, %minus
+  %l = load.u32x16 surface0[%before] ? %go
+  reg_write.u32x16 r9<1;1,0>, %l ? %go
+  spend.mx16 2, %stay
+  mask_set.mx16 mask0, %stay
+  reg_write.u32x16 r9<1;1,0>, %here ? %stay
+  mask_set.mx16 mask0, %m
+  %none = constant.mx16 0
+  mask_set.mx16 mask2, %none
+  %one = constant.u32x1 1
+  %last = sub.u32x1 %items, %one
+  %lasts = splat.u32x16 %last
+  %right = cmp_lt.u32x16 %wide, %lasts
+  %after = add.u32x16 %at, %four
+  %r = load.u32x16 surface0[%after] ? %right
+  %beside = select.u32x16 %right, %r, %here
+  %v = reg_read.u32x16 r9<1;1,0>
+  %s = add.u32x16 %v, %beside
+  store.u32x16 surface2[%at], %s
+  exit
+)")});
+  all.push_back(
+      {"what only channels at an edge write, and only those beside it", fmt::format("{}{}", begins, R"(
+  %zero = constant.u32x16 0
+  %at = mul.u32x16 %i, %four
+  %a = load.u32x16 surface0[%at]
+  %edge = cmp_eq.u32x16 %wide, %zero
+  %b = load.u32x16 surface1[%at] ? %edge
+  %s = add.u32x16 %a, %b
+  store.u32x16 surface2[%at], %s ? %edge
+  %beside = not.mx16 %edge
+  %far = cmp_ge.u32x16 %i, %limit
+  %bits = or.mx16 %edge, %far
+  store.u32x16 surface2[%at], %a ? %beside
+  store.u32x16 surface2[%at], %i ? %bits
+  exit
+)")});
   all.push_back({"no access of all lanes follows the ids", guarded("  %c = cmp_lt.u32x16 %i, %limit\n", R"(
   %mixed = xor.u32x16 %at, %j
   %mask = constant.u32x16 0x1fc
@@ -294,7 +343,7 @@ void check(const Case& one, const Range& range, std::uint32_t first = 0) {
 
 TEST_CASE("strips leave what threads leave that run one by one") {
   for (const Case& one : cases())
-    for (const std::uint32_t threads : {1u, 2u, 5u})
+    for (const std::uint32_t threads : {1u, 2u, 7u})
       for (const std::uint32_t groups : {1u, 3u, 20u}) {
         const std::uint32_t items = 16 * threads * groups;
         for (const std::uint32_t limit :
