@@ -16,7 +16,7 @@ using ir::ValueId;
 namespace {
 
 /// More would take longer to translate than it saves.
-constexpr std::size_t most_blocks = 32, most_insts = 1200;
+constexpr std::size_t most_blocks = 32, most_insts = 600;
 
 bool is_ramp(Op op) { return ir::info(op).shape == ir::Shape::RampTest; }
 bool is_compare(Op op) { return ir::info(op).shape == ir::Shape::Compare; }
