@@ -299,16 +299,19 @@ struct ThreadBatch {
   /// stop. The next thread runs only while at least `granted` are left.
   std::int64_t left = 0;
 
-  /// A promise like LaunchFacts::ids: ids change from thread to thread as LaunchFacts::id_steps says, and all
-  /// channels of all threads are active.
-  bool ids_go_on = false;
+  /// A promise like LaunchFacts::ids: in so many threads of each group, from its first one on, ids change
+  /// from thread to thread as LaunchFacts::id_steps says, and all channels are active. All threads, all but
+  /// the last, or none.
+  std::uint32_t ids_go_on = 0;
 
   // For the engine's own use: what it runs at once.
   const ThreadState* last = nullptr;    ///< of each group
   std::uint64_t whole_groups = 1;       ///< that are left, counting this one
   const GroupHeader* header = nullptr;  ///< of this group, in code that waits
   std::uint32_t turn_threads = ~0u;     ///< the threads of a turn, if other turns may follow it
-  std::uint32_t strip = 0;              ///< if ids go on, how many threads of each group follow the first one
+  std::uint32_t strip = 0;     ///< how many threads of each group in which ids go on follow the first one
+  std::uint32_t between = 0;   ///< as strip, without the group's first and last threads
+  bool last_is_apart = false;  ///< in the last thread of each group ids do not go on
 };
 
 /// How a function uses the register file, for code that prepares threads: ranges in ascending order.

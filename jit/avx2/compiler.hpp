@@ -378,6 +378,7 @@ class Compiler {
   void strip_window(const codegen::Strip& strip, std::size_t index, const CodeInst& access, x86::Gp more,
                     std::span<bool> is_known, asmjit::Label otherwise);
   void go_if_failed(asmjit::Label apart);
+  void divide_if_last_is_apart(asmjit::Label checks);
   asmjit::Label strip_fails(asmjit::Label apart);
   void go_on_with_parts(x86::Gp more, asmjit::Label checks, asmjit::Label apart);
   asmjit::Label threads_apart();

@@ -191,7 +191,7 @@ class HostExecutable final : public Executable {
     }
     batch.last = reinterpret_cast<const ThreadState*>(reinterpret_cast<const std::byte*>(batch.state) +
                                                       std::size_t{threads - 1} * layout().size);
-    batch.strip = batch.groups != nullptr && batch.ids_go_on ? threads - 1 : 0;
+    plan_strip(batch, before, threads);
     const bool whole = batch.state == batch.group_states && planned == batch.group_threads;
     const bool turns = batch.waits != 0 && whole && batch.threads == planned && batches_.mode.usual;
     batch.turn_threads = turns ? planned : ~0u;
@@ -200,6 +200,15 @@ class HostExecutable final : public Executable {
       batch.header = batch.groups;
     }
     return planned;
+  }
+  /// For the batch's first `threads` threads.
+  static void plan_strip(ThreadBatch& batch, std::uint32_t before, std::uint32_t threads) {
+    constexpr std::uint32_t least_beside_last = 3;
+    const bool begin = batch.groups != nullptr && batch.ids_go_on > before;
+    const std::uint32_t go_on = begin ? std::min(threads, batch.ids_go_on - before) : 0;
+    batch.last_is_apart = go_on < threads;
+    batch.strip = go_on >= (batch.last_is_apart ? least_beside_last : 1) ? go_on - 1 : 0;
+    batch.between = threads > 3 ? threads - 3 : 0;
   }
   /// `before`: the mode of the first thread.
   Status enter(ThreadBatch& batch, std::uint32_t before, FpScope& scope) const {

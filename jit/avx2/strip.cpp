@@ -21,7 +21,7 @@ unsigned registers_of_windows(const codegen::Strip& strip) {
 
 /// Which part of a group is running. Where a strip of the whole group fails, as its first and last threads
 /// are at the edges of an image, those run apart, with a strip between them.
-enum GroupPart : std::int32_t { Whole, First, Between };
+enum GroupPart : std::int32_t { Whole, AllButLast, First, Between };
 /// Shorter groups are not divided: threads.
 constexpr unsigned least_divided = 6;
 x86::Mem running_part() { return x86::ptr(x86::rsp, Frame::strip_part, 4); }
@@ -91,6 +91,7 @@ void Compiler::strip_head(codegen::Strip& strip, const StripRegisters& registers
   a.test(more.r32(), more.r32());
   a.jz(apart);
   go_if_failed(apart);
+  divide_if_last_is_apart(checks);
   a.bind(checks);
   go_on_with_parts(more, checks, apart);
   if (!restored_.empty()) restore_all(strip.writes_restored());
@@ -144,20 +145,38 @@ void Compiler::go_if_failed(asmjit::Label apart) {
   });
 }
 
+void Compiler::divide_if_last_is_apart(asmjit::Label checks) {
+  const asmjit::Label divides = a.newLabel();
+  a.cmp(batch_field(offsetof(ThreadBatch, last_is_apart), 1), 0);
+  a.jne(divides);
+  out_of_line([this, divides, checks] {
+    const x86::Gp last = x86::rax;
+    a.bind(divides);
+    a.mov(last, frame_word(Frame::last));
+    a.mov(frame_word(Frame::group_last), last);
+    a.sub(last, layout.size);
+    a.mov(frame_word(Frame::last), last);
+    a.mov(running_part(), AllButLast);
+    a.jmp(checks);
+  });
+}
+
 /// Where a check fails: the threads begin one by one.
 asmjit::Label Compiler::strip_fails(asmjit::Label apart) {
   const asmjit::Label fails = a.newLabel();
   out_of_line([this, fails, apart] {
-    const asmjit::Label final = a.newLabel(), counts = a.newLabel();
+    const asmjit::Label final = a.newLabel(), divided = a.newLabel();
     const x86::Gp last = x86::rax, batch = x86::rsi;
     a.bind(fails);
     a.mov(last, frame_word(Frame::last));
-    a.cmp(running_part(), Whole);
-    a.jne(final);
-    a.mov(batch, frame_word(Frame::batch));
-    a.cmp(batch_field(offsetof(ThreadBatch, strip), 4), least_divided - 1);
-    a.jb(counts);
+    a.cmp(running_part(), AllButLast);
+    a.jg(final);
+    a.je(divided);
     a.mov(frame_word(Frame::group_last), last);
+    a.bind(divided);
+    a.mov(batch, frame_word(Frame::batch));
+    a.cmp(batch_field(offsetof(ThreadBatch, between), 4), least_divided - 3);
+    a.jb(final);
     a.mov(frame_word(Frame::last), state_reg);
     a.mov(running_part(), First);
     a.jmp(apart);
@@ -165,7 +184,6 @@ asmjit::Label Compiler::strip_fails(asmjit::Label apart) {
     a.mov(last, frame_word(Frame::group_last));
     a.mov(frame_word(Frame::last), last);
     a.mov(running_part(), Whole);
-    a.bind(counts);
     a.inc(failures());
     a.cmp(failures(), most_failures);
     a.jl(apart);
@@ -182,17 +200,17 @@ void Compiler::go_on_with_parts(x86::Gp more, asmjit::Label checks, asmjit::Labe
     const asmjit::Label last_one = a.newLabel();
     const x86::Gp last = x86::rax, batch = x86::rsi;
     a.bind(part_over_);
-    a.cmp(running_part(), First);
-    a.jl(group_over_);
+    a.cmp(running_part(), Whole);
+    a.je(group_over_);
     a.mov(last, frame_word(Frame::group_last));
-    a.jg(last_one);
+    a.cmp(running_part(), First);
+    a.jne(last_one);
     a.add(state_reg, layout.size);
     a.sub(last, layout.size);
     a.mov(frame_word(Frame::last), last);
     a.mov(running_part(), Between);
     a.mov(batch, frame_word(Frame::batch));
-    a.mov(more.r32(), batch_field(offsetof(ThreadBatch, strip), 4));
-    a.sub(more.r32(), 2);
+    a.mov(more.r32(), batch_field(offsetof(ThreadBatch, between), 4));
     a.jmp(checks);
     a.bind(last_one);
     a.mov(state_reg, last);

@@ -139,7 +139,7 @@ class alignas(128) ThreadGroup {
   std::size_t restored_bytes_ = 0;  // per thread
   mem::AlignedBytes images_;        // per thread: the contents of the restored slots, one after the other
   bool apart_ = false;              // threads are independent of each other
-  bool ids_go_on_ = false;          // jit::ThreadBatch::ids_go_on
+  std::uint32_t ids_go_on_ = 0;     // jit::ThreadBatch::ids_go_on
   mem::AlignedBytes states_;        // of each thread of a group
   std::uint32_t laid_out_ = 0;      // states that have held only threads of this layout
   std::vector<jit::Environment> environments_;  // of each thread

@@ -89,11 +89,17 @@ std::uint32_t consecutive_run(const PerThreadData& threads, const jit::Consecuti
   return run < least_run ? 0 : run;
 }
 
+std::uint32_t whole_threads(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
+  const auto count = static_cast<std::uint32_t>(threads.bytes.size() / threads.bytes_per_thread);
+  return (~threads.last_mask & ir::lane_mask(ids.count)) != 0 ? count - 1 : count;
+}
+
 std::array<std::uint32_t, 3> id_steps(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
-  const auto& [bytes, each, first, last_mask] = threads;
+  const auto& [all, each, first, last_mask] = threads;
   std::array<std::uint32_t, 3> steps{};
-  if (ids.run == 0 || ids.rows > steps.size() || bytes.size() <= each) return {};
-  if ((~last_mask & ir::lane_mask(ids.count)) != 0) return {};
+  if (ids.run == 0 || ids.rows > steps.size() || each == 0) return {};
+  const std::span<const std::byte> bytes = all.first(whole_threads(threads, ids) * each);
+  if (bytes.size() <= each) return {};
   for (std::uint32_t row = 0; row < ids.rows; ++row)
     for (std::uint32_t begin = 0; begin < ids.count; begin += ids.run) {
       const std::size_t at = ids.offset - first + row * ids.row_bytes + std::size_t{2} * begin;

@@ -20,8 +20,10 @@ struct PerThreadData {
 /// is none.
 std::uint32_t consecutive_run(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
 
-/// What LaunchFacts::id_steps says of such threads, for which consecutive_run finds ids.run; 0 if they are
-/// not like that, or if not all channels are active.
+/// How many threads have all channels active: all of them, or all but the last.
+std::uint32_t whole_threads(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
+
+/// What LaunchFacts::id_steps says of those, if consecutive_run finds ids.run; 0 if they are not like that.
 std::array<std::uint32_t, 3> id_steps(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
 
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data

@@ -236,6 +236,7 @@ std::vector<Case> cases() {
 
 struct Range {
   std::uint32_t threads, groups, limit, bytes;
+  bool last_is_apart = false;  ///< the ids of each group's last thread are elsewhere
 };
 
 /// What the threads leave.
@@ -293,7 +294,8 @@ Left left_by(Engine& engine, const Case& one, const Range& range, std::uint32_t 
   for (std::uint32_t t = 0; t < range.threads; ++t) {
     std::array<std::uint16_t, 16> x{}, y{};
     for (std::uint16_t lane = 0; lane < 16; ++lane) {
-      x[lane] = static_cast<std::uint16_t>(one.steps[0] * t + lane);
+      x[lane] = static_cast<std::uint16_t>(one.steps[0] * t + lane +
+                                           (range.last_is_apart && t + 1 == range.threads ? 16 : 0));
       y[lane] = static_cast<std::uint16_t>(one.steps[1] * t);
     }
     threads.set_bytes(t, 32, std::as_bytes(std::span(x)));
@@ -307,7 +309,7 @@ Left left_by(Engine& engine, const Case& one, const Range& range, std::uint32_t 
   Left left{};
   for (unsigned round = 0; round < 2; ++round) {
     ThreadBatch batch = threads.batch(true, range.groups);
-    batch.ids_go_on = true;
+    batch.ids_go_on = range.threads - (range.last_is_apart ? 1 : 0);
     for (std::uint32_t g = 0; g < range.groups; ++g) threads.header(g) = {.bits = {0, g}};
     if (first != 0) {
       batch.state = &threads.state(first);
@@ -329,7 +331,8 @@ void check(const Case& one, const Range& range, std::uint32_t first = 0) {
   const Left expected = left_by(*reference, one, range, first);
   for (const auto& engine : other_engines()) {
     INFO(one.name << " on " << engine->name() << ": " << range.threads << " threads from " << first << ", "
-                  << range.groups << " groups, limit " << range.limit << ", " << range.bytes << " bytes");
+                  << range.groups << " groups, limit " << range.limit << ", " << range.bytes << " bytes"
+                  << (range.last_is_apart ? ", last thread apart" : ""));
     const Left found = left_by(*engine, one, range, first);
     CHECK(found.status == expected.status);
     CHECK(found.threads == expected.threads);
@@ -349,13 +352,15 @@ TEST_CASE("strips leave what threads leave that run one by one") {
         for (const std::uint32_t limit :
              {items, items - 3, 16 * threads, 1u, 0u, ~0u, 0x7fffffffu, 0x80000000u})
           for (const std::uint32_t bytes : {4 * items + 64, 4 * items, 4 * items - 4, 4 * items - 13})
-            check(one, {threads, groups, limit, bytes});
+            for (const bool last_is_apart : {false, true})
+              check(one, {threads, groups, limit, bytes, last_is_apart});
       }
 }
 
 TEST_CASE("a strip may begin with any thread of a group") {
   for (const Case& one : cases())
-    for (const std::uint32_t first : {1u, 3u, 4u}) check(one, {5, 1, 80, 320}, first);
+    for (const std::uint32_t first : {1u, 3u, 4u})
+      for (const bool last_is_apart : {false, true}) check(one, {5, 1, 80, 320, last_is_apart}, first);
 }
 
 TEST_CASE("the engines make strips of what suits them") {

@@ -93,9 +93,10 @@ TEST_CASE("how local ids change from thread to thread is known where it is a con
   CHECK(steps({1024, 4, 1}, {32, 4, 1}) == Steps{0, 1, 0});
   CHECK(steps({1024, 4, 1}, {16, 4, 1}) == Steps{0, 2, 0});
   CHECK(steps({1024, 2, 4}, {32, 1, 4}) == Steps{0, 0, 1});
-  CHECK(steps({1024, 1, 1}, {32, 1, 1}) == Steps{});  // threads are alone
-  CHECK(steps({1024, 4, 1}, {64, 4, 1}) == Steps{});  // in x, then in y
-  CHECK(steps({100, 1, 1}, {100, 1, 1}) == Steps{});  // channels of the last thread are inactive
+  CHECK(steps({1024, 1, 1}, {32, 1, 1}) == Steps{});          // threads are alone
+  CHECK(steps({1024, 4, 1}, {64, 4, 1}) == Steps{});          // in x, then in y
+  CHECK(steps({100, 1, 1}, {100, 1, 1}) == Steps{32, 0, 0});  // channels of the last thread are inactive
+  CHECK(steps({60, 1, 1}, {60, 1, 1}) == Steps{});
   CHECK(steps({1040, 1, 1}, {64, 1, 1}, true) == Steps{32, 0, 0});  // but in the last group
 }
 
