@@ -380,7 +380,7 @@ class Compiler {
   void go_if_failed(asmjit::Label apart);
   void divide_if_last_is_apart(asmjit::Label checks);
   asmjit::Label strip_fails(asmjit::Label apart);
-  void go_on_with_parts(x86::Gp more, asmjit::Label checks, asmjit::Label apart);
+  void run_next_part(x86::Gp more, asmjit::Label checks, asmjit::Label apart);
   asmjit::Label threads_apart();
   void restore_all(bool changes);
 

@@ -19,8 +19,9 @@ unsigned registers_of_windows(const codegen::Strip& strip) {
   return strip.has_other_accesses() ? 4 : 6;
 }
 
-/// Which part of a group is running. Where a strip of the whole group fails, as its first and last threads
-/// are at the edges of an image, those run apart, with a strip between them.
+/// Which part of a group is running. The last thread runs apart if ids do not go on in it. Where a strip
+/// fails, as the first and last threads of a group are at the edges of an image, both do, with a strip
+/// between them.
 enum GroupPart : std::int32_t { Whole, AllButLast, First, Between };
 /// Shorter groups are not divided: threads.
 constexpr unsigned least_divided = 6;
@@ -93,7 +94,7 @@ void Compiler::strip_head(codegen::Strip& strip, const StripRegisters& registers
   go_if_failed(apart);
   divide_if_last_is_apart(checks);
   a.bind(checks);
-  go_on_with_parts(more, checks, apart);
+  run_next_part(more, checks, apart);
   if (!restored_.empty()) restore_all(strip.writes_restored());
   begin_strip_code(strip.head(), registers);
   const std::span<const CodeInst> insts = code_.insts();
@@ -145,6 +146,7 @@ void Compiler::go_if_failed(asmjit::Label apart) {
   });
 }
 
+/// The strip then ends with the thread before the last one.
 void Compiler::divide_if_last_is_apart(asmjit::Label checks) {
   const asmjit::Label divides = a.newLabel();
   a.cmp(batch_field(offsetof(ThreadBatch, last_is_apart), 1), 0);
@@ -195,7 +197,7 @@ asmjit::Label Compiler::strip_fails(asmjit::Label apart) {
 
 /// Where the last thread of a part has exited. `more`: becomes the number of threads behind the first one of
 /// the strip that is checked at `checks`.
-void Compiler::go_on_with_parts(x86::Gp more, asmjit::Label checks, asmjit::Label apart) {
+void Compiler::run_next_part(x86::Gp more, asmjit::Label checks, asmjit::Label apart) {
   out_of_line([this, more, checks, apart] {
     const asmjit::Label last_one = a.newLabel();
     const x86::Gp last = x86::rax, batch = x86::rsi;

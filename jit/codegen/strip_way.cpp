@@ -367,7 +367,7 @@ bool StripWay::require_all(ValueId mask, bool wanted) {
   if (conditions_.size() == before) return true;
   for (std::size_t i = before; i < conditions_.size(); ++i) known_[conditions_[i].mask] = conditions_[i].bits;
   for (const CodeInst& inst : insts_)
-    if (inst.result_count == 1) known_[inst.result] = known_of(inst);
+    if (inst.result_count == 1 && !known_[inst.result]) known_[inst.result] = known_of(inst);
   return true;
 }
 
