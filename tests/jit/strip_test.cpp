@@ -347,15 +347,16 @@ void check(const Case& one, const Range& range, std::uint32_t first = 0) {
 TEST_CASE("strips leave what threads leave that run one by one") {
   for (const Case& one : cases())
     for (const std::uint32_t threads : {1u, 2u, 7u})
-      for (const std::uint32_t groups : {1u, 3u, 20u}) {
+      for (const std::uint32_t groups : {1u, 3u, 17u}) {
         const std::uint32_t items = 16 * threads * groups;
         for (const std::uint32_t limit :
              {items, items - 3, items - 19, 16 * threads, 1u, 0u, ~0u, 0x7fffffffu, 0x80000000u})
           // Memory that ends in the last thread, or in the one before it.
-          for (const std::uint32_t bytes : {4 * items + 64, 4 * items, 4 * items - 4, 4 * items - 13,
-                                            4 * (items > 32 ? items - 18 : items)})
-            for (const bool last_is_apart : {false, true})
-              check(one, {threads, groups, limit, bytes, last_is_apart});
+          for (const std::uint32_t bytes :
+               {4 * items + 64, 4 * items, 4 * items - 13, 4 * (items > 32 ? items - 18 : items)}) {
+            check(one, {threads, groups, limit, bytes});
+            if (threads > 2) check(one, {threads, groups, limit, bytes, true});
+          }
       }
 }
 
