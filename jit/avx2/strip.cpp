@@ -15,7 +15,7 @@ namespace {
 /// How many of the 11 general registers hold steps and bases of windows; other bases are in the frame. Five
 /// are left for a comparison of a ramp, seven or nine for an access of lanes.
 unsigned registers_of_windows(const codegen::Strip& strip) {
-  if (strip.has_large_accesses()) return 2;
+  if (strip.has_large_ops()) return 2;
   return strip.has_other_accesses() ? 4 : 6;
 }
 

@@ -95,12 +95,13 @@ class StripBuilder {
   void find_windows() {
     std::vector<std::vector<Found>> members;
     for (std::size_t i = 0; i < insts_.size(); ++i) {
+      strip_.has_large_ops_ |=
+          insts_[i].lanes == 1 && (insts_[i].arg_count > 3 || insts_[i].result_count > 1);
       const auto access = find(i);
       const bool has_window = access && take(*access, members);
       if (has_window || !is_access(insts_[i].op)) continue;
       strip_.has_other_accesses_ = true;
-      strip_.has_large_accesses_ |=
-          insts_[i].mask != no_value || function_.access(insts_[i]).surface_is_operand;
+      strip_.has_large_ops_ |= insts_[i].mask != no_value || function_.access(insts_[i]).surface_is_operand;
     }
     for (const std::vector<Found>& those : members) add_window(those);
   }

@@ -73,9 +73,10 @@ class Strip {
   /// Whether the body changes slots of Facts::restored.
   bool writes_restored() const { return writes_restored_; }
   /// Whether the body has accesses of lanes without a window; and whether any of those has a mask or an
-  /// operand for the surface, which take registers.
+  /// operand for the surface, or there is an op of scalars with many operands or results: they take
+  /// registers.
   bool has_other_accesses() const { return has_other_accesses_; }
-  bool has_large_accesses() const { return has_large_accesses_; }
+  bool has_large_ops() const { return has_large_ops_; }
 
  private:
   friend class StripBuilder;
@@ -85,7 +86,7 @@ class Strip {
   std::vector<Step> steps_;
   std::deque<std::vector<ir::ValueId>> operands_;
   std::uint32_t guest_instructions_ = 0;
-  bool writes_restored_ = false, has_other_accesses_ = false, has_large_accesses_ = false;
+  bool writes_restored_ = false, has_other_accesses_ = false, has_large_ops_ = false;
 };
 
 }  // namespace eum::jit::codegen

@@ -223,6 +223,23 @@ std::vector<Case> cases() {
   store.u32x16 surface2[%at], %i ? %bits
   exit
 )")});
+  all.push_back({"many windows, and a product of scalars that is continued", fmt::format("{}{}", begins, R"(
+  %low, %rest = mach.u32x1 %g, %items, %n, %h
+  %product = splat.u32x16 %low
+  %at = mul.u32x16 %i, %four
+  %apart = constant.u32x16 0x2000
+  %far = add.u32x16 %at, %apart
+  %a = load.u32x16 surface0[%at]
+  %b = load.u32x16 surface0[%far]
+  %c = load.u32x16 surface1[%at]
+  %d = load.u32x16 surface1[%far]
+  %ab = add.u32x16 %a, %b
+  %cd = add.u32x16 %c, %d
+  %abcd = add.u32x16 %ab, %cd
+  %s = add.u32x16 %abcd, %product
+  store.u32x16 surface2[%at], %s
+  exit
+)")});
   all.push_back({"no access of all lanes follows the ids", guarded("  %c = cmp_lt.u32x16 %i, %limit\n", R"(
   %mixed = xor.u32x16 %at, %j
   %mask = constant.u32x16 0x1fc
