@@ -360,12 +360,13 @@ std::optional<bool> StripWay::require_either(ValueId mask) {
 
 bool StripWay::require_all(ValueId mask, bool wanted) {
   const std::size_t before = conditions_.size();
+  required_.clear();
   if (!require(mask, wanted, 0)) {
     conditions_.resize(before);
+    for (const ValueId one : required_) known_[one].reset();
     return false;
   }
-  if (conditions_.size() == before) return true;
-  for (std::size_t i = before; i < conditions_.size(); ++i) known_[conditions_[i].mask] = conditions_[i].bits;
+  if (required_.empty()) return true;
   for (const CodeInst& inst : insts_)
     if (inst.result_count == 1 && !known_[inst.result]) known_[inst.result] = known_of(inst);
   return true;
@@ -409,21 +410,29 @@ BlockId StripWay::way_to_waiting(const CodeInst& end, const ParkedMasks& parked)
   return waiting && reconverges_from(function_, function_.blocks[next]) == waiting ? next : ir::no_block;
 }
 
+/// Each mask is looked at once, however many others it is part of.
 bool StripWay::require(ValueId mask, bool wanted, unsigned depth) {
   constexpr unsigned deepest = 16;
   if (const auto bits = known_[mask]) return *bits == wanted;
   const CodeInst* const inst = definition(mask);
-  if (!inst || depth > deepest) return false;
-  if (is_same(mask)) {
-    CodeInst test = *inst;
+  if (!inst || inst->result != mask || depth > deepest) return false;
+  if (!require_result(*inst, wanted, depth)) return false;
+  known_[mask] = wanted;
+  required_.push_back(mask);
+  return true;
+}
+
+bool StripWay::require_result(const CodeInst& inst, bool wanted, unsigned depth) {
+  if (is_same(inst.result)) {
+    CodeInst test = inst;
     test.op = Op::branch_any;
-    test.args = keep({mask});
+    test.args = keep({inst.result});
     test.mask = no_value;
-    conditions_.push_back({test, {wanted, 0}, mask, wanted});
+    conditions_.push_back({test, {wanted, 0}});
     return true;
   }
-  const auto arg = [&](unsigned k, bool value) { return require(inst->args[k], value, depth + 1); };
-  switch (inst->op) {
+  const auto arg = [&](unsigned k, bool value) { return require(inst.args[k], value, depth + 1); };
+  switch (inst.op) {
     case Op::not_:
       return arg(0, !wanted);
     case Op::and_:
@@ -435,22 +444,21 @@ bool StripWay::require(ValueId mask, bool wanted, unsigned depth) {
     case Op::concat:
       return arg(0, wanted) && arg(1, wanted);
     case Op::bits_mask: {
-      const ValueId bit = repeated_bit(*inst);
+      const ValueId bit = repeated_bit(inst);
       return bit != no_value && require(bit, wanted, depth + 1);
     }
     default:
-      if (is_ramp(inst->op)) return require_ramp(*inst, wanted, mask, wanted);
-      return is_compare(inst->op) && inst->lanes == 1 && require_comparison(*inst, wanted);
+      if (is_ramp(inst.op)) return require_ramp(inst, wanted);
+      return is_compare(inst.op) && inst.lanes == 1 && require_comparison(inst, wanted);
   }
 }
 
-/// `mask`: the one that is then known to be `bits`.
-bool StripWay::require_ramp(const CodeInst& ramp, bool wanted, ValueId mask, bool bits) {
+bool StripWay::require_ramp(const CodeInst& ramp, bool wanted) {
   const Step& step = step_[ramp.args[0]];
   if (!step || !step->is_constant() || step->by > UINT16_MAX || !is_same(ramp.args[1])) return false;
   // Lanes of which at most one is equal.
   if (ramp.op == Op::ramp_eq && wanted) return false;
-  conditions_.push_back({ramp, {wanted, step->by}, mask, bits});
+  conditions_.push_back({ramp, {wanted, step->by}});
   return true;
 }
 
@@ -486,7 +494,7 @@ bool StripWay::require_comparison(const CodeInst& compare, bool wanted) {
       return false;
   }
   if (second) ramp.args = keep({compare.args[1], compare.args[0]});
-  return require_ramp(ramp, wanted != complement, compare.result, wanted);
+  return require_ramp(ramp, wanted != complement);
 }
 
 }  // namespace eum::jit::codegen

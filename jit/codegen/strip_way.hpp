@@ -26,8 +26,6 @@ class StripWay {
   struct Condition {
     CodeInst inst;  ///< a ramp op, or branch_any with a mask that is the same in all threads
     Strip::Condition condition;
-    ir::ValueId mask;  ///< which the condition makes known
-    bool bits;         ///< of all its lanes
   };
   std::span<const Condition> conditions() const { return conditions_; }
   std::uint32_t guest_instructions() const { return guest_instructions_; }
@@ -74,7 +72,8 @@ class StripWay {
   ir::BlockId way_behind(const CodeInst& end, const std::optional<PartingBranch>& parting);
   ir::BlockId way_to_waiting(const CodeInst& end, const ParkedMasks& parked) const;
   bool require(ir::ValueId mask, bool wanted, unsigned depth);
-  bool require_ramp(const CodeInst& ramp, bool wanted, ir::ValueId mask, bool bits);
+  bool require_result(const CodeInst& inst, bool wanted, unsigned depth);
+  bool require_ramp(const CodeInst& ramp, bool wanted);
   bool require_comparison(const CodeInst& compare, bool wanted);
 
   const Strip::Facts& facts_;
@@ -84,6 +83,7 @@ class StripWay {
   std::vector<bool> is_read_;
   std::vector<std::size_t> writes_;  // of the register file and of flags
   std::vector<Condition> conditions_;
+  std::vector<ir::ValueId> required_;  // masks that the present conditions make known
   std::deque<std::vector<ir::ValueId>> operands_;
   ir::ValueId execution_mask_ = ir::no_value;  // none: all channels
   ParkedMasks parked_;                         // what the block has set
