@@ -42,7 +42,7 @@ enum class Effect : std::uint8_t {
 enum class Leaves : std::uint8_t { Never, Faults, Always };
 
 /// Sets of element types.
-enum class Types : std::uint8_t { None, Int, Int32, U32, U64, Float, Float32, Arith, Mask, IntMask, All };
+enum class Types : std::uint8_t { None, Int, Int16, UpTo16, Int32, U32, U64, Float, Float32, Arith, Mask, IntMask, All };
 
 enum class Backend : std::uint8_t { Native, Table, Expand };
 
@@ -83,13 +83,17 @@ constexpr std::optional<Op> parse_op(std::string_view name) {
   return std::nullopt;
 }
 
-/// Int32: u32, s32. Float32: f16, f32.
+/// Int16, Int32: integers of that size. UpTo16: integers of 8 and 16 bits. Float32: f16, f32.
 constexpr bool takes(Types types, Type type) {
   switch (types) {
     case Types::None:
       return false;
     case Types::Int:
       return is_int(type);
+    case Types::Int16:
+      return type == Type::u16 || type == Type::s16;
+    case Types::UpTo16:
+      return is_int(type) && size_of(type) <= 2;
     case Types::Int32:
       return type == Type::u32 || type == Type::s32;
     case Types::U32:

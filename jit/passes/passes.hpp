@@ -63,6 +63,9 @@ void low_bits(ir::Function& function);
 /// Dwords whose bytes or words all undergo the same ops are computed as more lanes of 8 or 16 bits.
 void packed_elements(ir::Function& function);
 
+/// Quotients of numbers of 16 bits by constants are computed by a product of words.
+void small_quotients(ir::Function& function);
+
 /// What is computed of dwords and then cut to bytes or words is computed of bytes or words.
 void narrow_ops(ir::Function& function);
 

@@ -99,6 +99,10 @@ class ValueRanges {
         const Range product = product_of(a, b);
         return fit(product.low + c.low, product.high + c.high);
       }
+      case Op::mul_high: {
+        const Range product = product_of(a, b);
+        return fit(product.low >> 16, product.high >> 16);
+      }
       case Op::and_:
         if (a.low < 0 && b.low < 0) return std::nullopt;
         return fit(0, std::min(a.low < 0 ? b.high : a.high, b.low < 0 ? a.high : b.high));

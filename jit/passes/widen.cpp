@@ -15,7 +15,7 @@ enum class Widening : std::uint8_t {
   Half,         ///< computed on f32
   Product,      ///< 8 bits on 16
   Quotient,     ///< 8 or 16 bits on 32
-  Shift,        ///< 8 or 16 bits on 32
+  Shift,        ///< 8 bits on 32
   ThroughF32,   ///< a conversion to or from f16
   ThroughS32,   ///< a conversion between floats and narrow integers
   Twice,        ///< 64 bits to 8 or 16
@@ -43,17 +43,7 @@ Widening widening_of_convert(const Inst& inst) {
   return Widening::None;
 }
 
-/// Values that are the same constant in every lane.
-std::vector<bool> find_constants(const Function& function) {
-  std::vector<bool> found(function.values.size());
-  for (const Block& block : function.blocks)
-    for (const Inst& inst : block.insts)
-      if (inst.op == Op::constant || (inst.op == Op::splat && found[function.arg(inst, 0)]))
-        found[inst.result] = true;
-  return found;
-}
-
-Widening widening_of(const Function& function, const Inst& inst, const std::vector<bool>& constants) {
+Widening widening_of(const Inst& inst) {
   if (info(inst.op).shape == Shape::Convert) return widening_of_convert(inst);
   if (inst.type == Type::f16 && computes_on_floats(inst)) return Widening::Half;
   // One-lane integers are in general registers, which have 32 bits or more anyway.
@@ -67,8 +57,7 @@ Widening widening_of(const Function& function, const Inst& inst, const std::vect
     case Op::shl:
     case Op::shr:
     case Op::asr:
-      if (size_of(inst.type) == 2 && constants[function.arg(inst, 1)]) return Widening::None;
-      return Widening::Shift;
+      return size_of(inst.type) == 1 ? Widening::Shift : Widening::None;
     default:
       return Widening::None;
   }
@@ -184,11 +173,9 @@ class Widener {
 }  // namespace
 
 void widen(Function& function) {
-  const std::vector<bool> constants = find_constants(function);
-  const auto widening = [&](const Inst& inst) { return widening_of(function, inst, constants); };
   rewrite(
-      function, [&](const Inst& inst) { return widening(inst) != Widening::None; },
-      [&](Builder& builder, const Inst& inst) { Widener(builder, inst).append(widening(inst)); });
+      function, [](const Inst& inst) { return widening_of(inst) != Widening::None; },
+      [](Builder& builder, const Inst& inst) { Widener(builder, inst).append(widening_of(inst)); });
 }
 
 }  // namespace eum::jit

@@ -4,6 +4,8 @@
 #include <emmintrin.h>
 #include <math.h>
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "frontend/ir/semantics/lane.hpp"
@@ -189,6 +191,32 @@ struct Semantics<Op::mul> {
   template <HostFloat T>
   static T eval(T a, T b) {
     return nan_or(a, b, [=] { return a * b; });
+  }
+};
+template <>
+struct Semantics<Op::mul_high> {
+  template <Integer16 T>
+  static T eval(T a, T b) {
+    return static_cast<T>(std::int64_t{a} * b >> 16);
+  }
+};
+/// The nearest number of type T.
+template <IntegerUpTo16 T>
+T clamped(int x) {
+  return static_cast<T>(std::clamp<int>(x, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+}
+template <>
+struct Semantics<Op::add_sat> {
+  template <IntegerUpTo16 T>
+  static T eval(T a, T b) {
+    return clamped<T>(a + b);
+  }
+};
+template <>
+struct Semantics<Op::sub_sat> {
+  template <IntegerUpTo16 T>
+  static T eval(T a, T b) {
+    return clamped<T>(a - b);
   }
 };
 template <>

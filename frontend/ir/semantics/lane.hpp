@@ -85,6 +85,10 @@ template <class T>
 concept Integer = std::integral<T>;
 template <class T>
 concept Integer32 = Integer<T> && sizeof(T) == 4;
+template <class T>
+concept Integer16 = Integer<T> && sizeof(T) == 2;
+template <class T>
+concept IntegerUpTo16 = Integer<T> && sizeof(T) <= 2;
 
 /// The unsigned integer of T's size; arithmetic on it is promoted to at least 32 bits, which C++ would do
 /// signed.

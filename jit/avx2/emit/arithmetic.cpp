@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "jit/avx2/emit/emit.hpp"
+#include "jit/avx2/emit/formula.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 #include "jit/codegen/bug.hpp"
 #include "jit/fpmode.hpp"
@@ -17,6 +18,10 @@ namespace {
 
 constexpr BySize vpadd{{I::kIdVpaddb, I::kIdVpaddw, I::kIdVpaddd, I::kIdVpaddq}};
 constexpr BySize vpsub{{I::kIdVpsubb, I::kIdVpsubw, I::kIdVpsubd, I::kIdVpsubq}};
+constexpr BySize vpadds{{I::kIdVpaddsb, I::kIdVpaddsw, 0, 0}};
+constexpr BySize vpaddus{{I::kIdVpaddusb, I::kIdVpaddusw, 0, 0}};
+constexpr BySize vpsubs{{I::kIdVpsubsb, I::kIdVpsubsw, 0, 0}};
+constexpr BySize vpsubus{{I::kIdVpsubusb, I::kIdVpsubusw, 0, 0}};
 constexpr BySize vpmins{{I::kIdVpminsb, I::kIdVpminsw, I::kIdVpminsd, 0}};
 constexpr BySize vpminu{{I::kIdVpminub, I::kIdVpminuw, I::kIdVpminud, 0}};
 constexpr BySize vpmaxs{{I::kIdVpmaxsb, I::kIdVpmaxsw, I::kIdVpmaxsd, 0}};
@@ -25,6 +30,12 @@ constexpr BySize vpmaxu{{I::kIdVpmaxub, I::kIdVpmaxuw, I::kIdVpmaxud, 0}};
 /// ps for f32, pd for f64.
 void float2(Compiler& c, const CodeInst& inst, std::uint32_t ps, std::uint32_t pd) {
   lanewise2(c, inst, inst.type == Type::f32 ? ps : pd);
+}
+
+/// An instruction that only vectors have; scalars are moved to a vector register and back.
+void by_chunks2(Compiler& c, const CodeInst& inst, std::uint32_t id, bool commutes) {
+  if (!c.regs.is_scalar(inst.result)) return commutes ? commutative2(c, inst, id) : lanewise2(c, inst, id);
+  by_chunks<2>(c, inst, [&](x86::Ymm to, x86::Ymm a, x86::Ymm b) { c.a.emit(id, to, a, b); });
 }
 
 /// Low 64 bits of the product of 64-bit lanes: low*low + ((high*low + low*high) << 32).
@@ -215,6 +226,18 @@ void emit_max(Compiler& c, const CodeInst& inst) {
   if (c.regs.is_scalar(inst.result)) return scalar_min_max(c, inst, I::kIdCmovg, I::kIdCmova);
   if (ir::is_float(inst.type)) return float_min_max(c, inst, I::kIdVmaxps, I::kIdVmaxpd, 0);
   integer_min_max(c, inst, ir::is_signed(inst.type) ? vpmaxs : vpmaxu, false);
+}
+
+void emit_mul_high(Compiler& c, const CodeInst& inst) {
+  by_chunks2(c, inst, ir::is_signed(inst.type) ? I::kIdVpmulhw : I::kIdVpmulhuw, true);
+}
+
+void emit_add_sat(Compiler& c, const CodeInst& inst) {
+  by_chunks2(c, inst, (ir::is_signed(inst.type) ? vpadds : vpaddus)[inst.type], true);
+}
+
+void emit_sub_sat(Compiler& c, const CodeInst& inst) {
+  by_chunks2(c, inst, (ir::is_signed(inst.type) ? vpsubs : vpsubus)[inst.type], false);
 }
 
 void emit_neg(Compiler& c, const CodeInst& inst) {

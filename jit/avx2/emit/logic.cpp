@@ -145,6 +145,36 @@ void shift_signed64(Compiler& c, const CodeInst& inst) {
   }
 }
 
+/// AVX2 shifts lanes of words by one number only: even and odd words are shifted as parts of dwords.
+void shift_words(Compiler& c, const CodeInst& inst, const Shift& shift) {
+  const std::uint32_t by_lanes = shift.vector_variable.of(4);
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    const x86::Ymm a = c.v.use(inst.args[0], chunk), count = c.v.use(inst.args[1], chunk);
+    const x86::Ymm of_even = c.v.scratch(), of_odd = c.v.scratch(), even = c.v.scratch(), odd = c.v.scratch();
+    c.a.vpand(of_even, count, c.splat(15, 4));
+    c.a.vpsrld(of_odd, count, 16);
+    c.a.vpand(of_odd, of_odd, c.splat(15, 4));
+    if (inst.op == ir::Op::shl) {
+      c.a.emit(by_lanes, even, a, of_even);
+      c.a.vpand(odd, a, c.splat(0xffff0000, 4));
+      c.a.emit(by_lanes, odd, odd, of_odd);
+    } else {
+      const bool is_signed = inst.op == ir::Op::asr;
+      if (is_signed) {
+        c.a.vpslld(even, a, 16);
+      } else {
+        c.a.vpand(even, a, c.splat(0xffff, 4));
+      }
+      c.a.emit(by_lanes, even, even, of_even);
+      if (is_signed) c.a.vpsrld(even, even, 16);
+      c.a.emit(by_lanes, odd, a, of_odd);
+    }
+    constexpr int odd_words = 0xaa;
+    c.a.vpblendw(c.v.define(inst.result, chunk), even, odd, odd_words);
+    c.regs.unpin();
+  }
+}
+
 void emit_shift(Compiler& c, const CodeInst& inst, const Shift& shift) {
   if (c.regs.is_scalar(inst.result)) return shift_scalar(c, inst, shift);
   const unsigned width = 8 * ir::size_of(inst.type);
@@ -158,6 +188,7 @@ void emit_shift(Compiler& c, const CodeInst& inst, const Shift& shift) {
     }
     return;
   }
+  if (width == 16) return shift_words(c, inst, shift);
   if (!shift.vector_variable[inst.type]) return shift_signed64(c, inst);
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[0], chunk), count = c.v.use(inst.args[1], chunk), masked = c.v.scratch();

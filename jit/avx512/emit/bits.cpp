@@ -1,4 +1,5 @@
-// Bitwise ops that AVX2 takes several instructions for: rotations, and one of three operands.
+// Bitwise ops that AVX2 takes several instructions for: rotations, shifts of words by another number in each
+// lane, arithmetic ones of 64 bits, and one of three operands.
 #include "jit/avx512/emit/emit.hpp"
 
 namespace eum::jit::avx512::emit {
@@ -16,6 +17,43 @@ void emit_rotl(Compiler& c, const CodeInst& inst) {
     }
     c.regs.unpin();
   }
+}
+
+namespace {
+
+/// Of vectors, by `by` or by another number in each lane.
+void shift(Compiler& c, const CodeInst& inst, const std::uint64_t* by, std::uint32_t by_one,
+           std::uint32_t by_lanes) {
+  const unsigned bytes = ir::size_of(inst.type), width = 8 * bytes;
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    const x86::Ymm a = c.v.use(inst.args[0], chunk);
+    if (by != nullptr) {
+      c.a.emit(by_one, c.v.define_over(inst, chunk), a, asmjit::Imm(*by % width));
+    } else {
+      const x86::Ymm count = c.v.use(inst.args[1], chunk), masked = c.v.scratch();
+      c.a.vpand(masked, count, c.splat(width - 1, bytes));
+      c.a.emit(by_lanes, c.v.define_over(inst, chunk), a, masked);
+    }
+    c.regs.unpin();
+  }
+}
+
+/// Shifts of words by another number in each lane are one instruction; others are those of AVX2.
+void shift_words(Compiler& c, const CodeInst& inst, std::uint32_t by_lanes) {
+  const bool is_of_words = ir::size_of(inst.type) == 2 && !c.regs.is_scalar(inst.result);
+  if (!is_of_words || c.regs.constant(inst.args[1]) != nullptr)
+    return avx2::emit::table[static_cast<std::size_t>(inst.op)](c, inst);
+  shift(c, inst, nullptr, 0, by_lanes);
+}
+
+}  // namespace
+
+void emit_shl(Compiler& c, const CodeInst& inst) { shift_words(c, inst, x86::Inst::kIdVpsllvw); }
+void emit_shr(Compiler& c, const CodeInst& inst) { shift_words(c, inst, x86::Inst::kIdVpsrlvw); }
+void emit_asr(Compiler& c, const CodeInst& inst) {
+  if (ir::size_of(inst.type) != 8 || c.regs.is_scalar(inst.result))
+    return shift_words(c, inst, x86::Inst::kIdVpsravw);
+  shift(c, inst, c.regs.constant(inst.args[1]), x86::Inst::kIdVpsraq, x86::Inst::kIdVpsravq);
 }
 
 void emit_bfi2(Compiler& c, const CodeInst& inst) {

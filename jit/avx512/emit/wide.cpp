@@ -54,20 +54,4 @@ void emit_abs(Compiler& c, const CodeInst& inst) {
   }
 }
 
-void emit_asr(Compiler& c, const CodeInst& inst) {
-  if (!is_wide(c, inst)) return as_on_avx2(c, inst);
-  const std::uint64_t* by = c.regs.constant(inst.args[1]);
-  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
-    const x86::Ymm a = c.v.use(inst.args[0], chunk);
-    if (by != nullptr) {
-      c.a.vpsraq(c.v.define_over(inst, chunk), a, asmjit::Imm(*by % 64));
-    } else {
-      const x86::Ymm count = c.v.use(inst.args[1], chunk), masked = c.v.scratch();
-      c.a.vpandq(masked, count, c.splat(63, 8));
-      c.a.vpsravq(c.v.define_over(inst, chunk), a, masked);
-    }
-    c.regs.unpin();
-  }
-}
-
 }  // namespace eum::jit::avx512::emit

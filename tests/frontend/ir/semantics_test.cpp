@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -344,6 +345,11 @@ void check_integer(Type type) {
       const Wide sign_extended = static_cast<std::make_signed_t<T>>(a);
       check(Op::asr, run(Op::asr, type, {a, b}), sign_extended >> count, b);
       check(Op::avg, run(Op::avg, type, {a, b}), (x + y + 1) >> 1, b);
+      if constexpr (width == 16) check(Op::mul_high, run(Op::mul_high, type, {a, b}), (x * y) >> 16, b);
+      if constexpr (width <= 16) {
+        check(Op::add_sat, run(Op::add_sat, type, {a, b}), std::clamp(x + y, lowest, highest), b);
+        check(Op::sub_sat, run(Op::sub_sat, type, {a, b}), std::clamp(x - y, lowest, highest), b);
+      }
       if constexpr (width == 32)
         check(Op::rotl, run(Op::rotl, type, {a, b}),
               (x & ones) << count | (x & ones) >> (count == 0 ? 32 : 32 - count), b);
