@@ -178,14 +178,43 @@ class LowBits {
     const Inst* shift = as(without_casts(function_.arg(inst, 0)), Op::shl);
     const auto by = constant(function_.arg(inst, 1));
     if (!is_signed(inst.type) || !shift || !by || constant(function_.arg(*shift, 1)) != by) return no_value;
-    const Inst* source = out_.definition(without_casts(function_.arg(*shift, 0)));
-    if (!source || !converts(*source) || bits_of(source->from) + *by != bits_of(inst.type)) return no_value;
+    if (*by >= bits_of(inst.type)) return no_value;
+    const Inst at = inst;
+    const Bits kept = low_bits_of(bits_of(inst.type) - static_cast<unsigned>(*by));
+    const ValueId sought = seek(function_.arg(*shift, 0), kept);
+    // A number that was extended already, or of which nothing needs the extension.
+    if (is_extended(sought, kept) || (demanded_.of(at.result) & ~kept) == 0) return cast(sought, at.type, at);
+    const Inst* source = out_.definition(sought);
+    if (!source || !converts(*source) || bits_of(source->from) + *by != bits_of(inst.type)) {
+      if (sought == without_casts(function_.arg(*shift, 0))) return no_value;
+      const ValueId shifted = with_constant(Op::shl, cast(sought, at.type, at), *by, at);
+      return with_constant(Op::asr, shifted, *by, at);
+    }
     const Type narrow = size_of(source->from) == 1 ? Type::s8 : Type::s16;
     if (size_of(narrow) != size_of(source->from)) return no_value;
-    const Inst at = inst;
     if ((demanded_.of(at.result) & ~low_bits_of(bits_of(narrow))) == 0)
       return cast(source->result, at.type, at);
     return append(Op::convert, at.type, narrow, cast(function_.arg(*source, 0), narrow, at), at);
+  }
+  /// Whether all bits above those of `kept` are like the highest one of these.
+  bool is_extended(ValueId value, Bits kept, unsigned depth = 0) const {
+    if ((possible(value) & ~(kept >> 1)) == 0) return true;
+    const Inst* inst = out_.definition(without_casts(value));
+    constexpr unsigned deepest = 4;
+    if (!inst || inst->mask != no_value || !is_int(inst->type) || depth == deepest) return false;
+    switch (inst->op) {
+      case Op::convert:
+        return is_int(inst->from) && is_signed(inst->from) && size_of(inst->from) < size_of(inst->type) &&
+               (low_bits_of(bits_of(inst->from)) & ~kept) == 0;
+      case Op::and_:
+      case Op::or_:
+      case Op::xor_:
+      case Op::not_:
+        return std::ranges::all_of(function_.args(*inst),
+                                   [&](ValueId arg) { return is_extended(arg, kept, depth + 1); });
+      default:
+        return false;
+    }
   }
   ValueId without_casts(ValueId value) const {
     for (const Inst* same; (same = as(value, Op::bitcast)) && is_int(same->from);)

@@ -84,11 +84,24 @@ class MaskedWrites {
            a.region.stride(a.lanes) == b.region.stride(b.lanes);
   }
 
+  /// Whether the lanes of a read are the low parts of those of another access.
+  static bool is_low_part(const Inst& read, const Inst& of) {
+    return is_int(read.type) && is_int(of.type) && size_of(read.type) < size_of(of.type) &&
+           read.lanes == of.lanes && read.region.offset == of.region.offset &&
+           read.region.stride(read.lanes) == of.region.stride(of.lanes);
+  }
+
   /// What is known of the region of an access, if it still holds; null: nothing is.
   Chain* chain_of(const Inst& access) {
     Chain* chain = chains_.find(access);
     return chain && is_same_region(chain->access, access) && writes_.is_kept(access, chain->time) ? chain
                                                                                                   : nullptr;
+  }
+  /// That of a region with wider lanes.
+  Chain* whole_of(const Inst& read) {
+    Chain* chain = chains_.find(read);
+    return chain && is_low_part(read, chain->access) && writes_.is_kept(chain->access, chain->time) ? chain
+                                                                                                    : nullptr;
   }
   void remember(const Inst& access, Chain* chain, ValueId value) {
     if (!chain) {
@@ -111,6 +124,8 @@ class MaskedWrites {
   void read(const Inst& inst) {
     Chain* chain = chain_of(inst);
     if (chain && inst.mask != no_value && select(inst, *chain)) return;
+    Chain* whole = inst.mask != no_value ? whole_of(inst) : nullptr;
+    if (whole && select(inst, *whole)) return;
     // What is known of another region that begins here holds after a read as well.
     const Chain* other = chain ? nullptr : chains_.find(inst);
     if (!other || !writes_.is_kept(other->access, other->time)) remember(inst, chain, inst.result);
@@ -121,17 +136,20 @@ class MaskedWrites {
     const std::optional<unsigned> parts = find_parts(read, chain.known);
     if (!parts) return false;
     changes_ = true;
+    const bool is_part = is_low_part(read, chain.access);
+    const Type type = is_part ? chain.access.type : read.type;
     const auto cast = [&](const Known& known) {
-      return out_.converted(Op::bitcast, read.type, known.value, read.guest_ip);
+      return out_.converted(Op::bitcast, type, known.value, read.guest_ip);
     };
     ValueId value = cast(parts_[*parts - 1]);
     for (unsigned k = *parts - 1; k-- > 0;)
-      value = out_.append(make_op(Op::select, read.type, read.lanes, read.guest_ip),
+      value = out_.append(make_op(Op::select, type, read.lanes, read.guest_ip),
                           {parts_[k].mask, cast(parts_[k]), value});
-    same_.add(read.result, value);
+    same_.add(read.result,
+              is_part ? out_.converted(Op::convert, read.type, value, read.guest_ip) : value);
     if (*parts == 1) return true;
-    Inst write = make_op(Op::reg_write, read.type, read.lanes, read.guest_ip);
-    write.region = read.region;
+    Inst write = make_op(Op::reg_write, type, read.lanes, read.guest_ip);
+    write.region = chain.access.region;
     write.mask = read.mask;
     write.result_count = 0;
     function_.set_args(write, {value});

@@ -102,6 +102,7 @@ class NarrowOps {
       case Op::max:
       case Op::select:
       case Op::bfi2:
+      case Op::cbit:
       case Op::shr:  // which may be a mean, or extend bytes
       case Op::asr:
         return 8;
@@ -126,6 +127,8 @@ class NarrowOps {
     }
   }
 
+  bool is_wide(ValueId value) const { return value >= is_wide_.size() || is_wide_[value]; }
+
   // ---- Which values have their low bits from low bits
 
   /// Of a value and a width: whether it can be computed in so many bits, and what that has given.
@@ -147,15 +150,15 @@ class NarrowOps {
                ? std::optional(static_cast<unsigned>(*by))
                : std::nullopt;
   }
+  /// Whether it is by less than the width, in each lane.
+  bool shifts_within(const Inst& inst) const { return ranges_.lies_in(arg(inst, 1), {0, width_ - 1}); }
+  /// Whether a shift to the right is that of a number of the width.
+  bool shifts_number(const Inst& inst) const {
+    return fits(inst, false) || (inst.op == Op::asr && fits(inst, true));
+  }
   /// In which sense each of the operands is what its low bits are; none: in none.
   std::optional<bool> sign_of(const Inst& inst) const {
-    for (const bool is_signed : {false, true}) {
-      bool fit = true;
-      for (unsigned k = 0; k < inst.arg_count; ++k)
-        fit &= ranges_.lies_in(arg(inst, k), range_of(type(is_signed)));
-      if (fit) return is_signed;
-    }
-    return std::nullopt;
+    return common_sign(function_.args(inst));
   }
   bool can_all(const Inst& inst) {
     for (unsigned k = 0; k < inst.arg_count; ++k)
@@ -194,7 +197,7 @@ class NarrowOps {
         return true;
       }
       default:
-        return known(value).computes = !is_wide_[value] && can_op(*inst);
+        return known(value).computes = !is_wide(value) && can_op(*inst);
     }
   }
   bool can_op(const Inst& inst) {
@@ -204,17 +207,19 @@ class NarrowOps {
       case Op::bfi2:
         return inserts_all(inst) ? can(arg(inst, 1)) : can_all(inst);
       case Op::shl:
-        return shift_of(inst) && can(arg(inst, 0));
+        return shifts_within(inst) && can_all(inst);
       case Op::shr:
       case Op::asr:
         if (const auto mean = mean_of(inst)) return can(mean->a) && can(mean->b);
         if (const auto field = field_of(inst)) return can(field->value);
-        return width_ == 16 && shift_of(inst) && can(arg(inst, 0)) &&
-               (fits(inst, false) || (inst.op == Op::asr && fits(inst, true)));
+        return width_ == 16 && shifts_within(inst) && can_all(inst) && shifts_number(inst);
+      case Op::cbit:
+        return fits(inst, false) && can(arg(inst, 0));
       case Op::abs:
         return is_signed(inst.type) && fits(inst, true) && can(arg(inst, 0));
       case Op::min:
       case Op::max:
+        if (const auto clamped = clamped_of(inst)) return can(clamped->a) && can(clamped->b);
         return sign_of(inst) && can_all(inst);
       default:
         return can_all(inst);
@@ -240,7 +245,7 @@ class NarrowOps {
   /// (a + b) >> 1 or, rounded up, (a + b + 1) >> 1 of numbers that fit, although their sum may not.
   struct Mean {
     ValueId a, b;
-    bool is_rounded_up;
+    bool is_rounded_up, is_signed;
   };
   std::optional<Mean> mean_of(const Inst& shift) {
     if (shift_of(shift) != 1u) return std::nullopt;
@@ -248,7 +253,7 @@ class NarrowOps {
     unsigned count = 0;
     std::int64_t constant = 0;
     const auto add = [&](auto self, ValueId value, unsigned depth) -> bool {
-      value = same_number(value);
+      value = same_number(same_bits(value));
       if (const auto number = ranges_.constant(value)) {
         constant += *number;
         return true;
@@ -256,16 +261,60 @@ class NarrowOps {
       // Sums of two numbers that fit, and one, have a bit more.
       const Inst* inst = definition(value);
       const bool adds = inst && inst->op == Op::add && inst->mask == no_value && bits_of(inst->type) > width_;
-      if (adds && depth < 2 && !is_wide_[value])
+      if (adds && depth < 2 && !is_wide(value))
         return self(self, arg(*inst, 0), depth + 1) && self(self, arg(*inst, 1), depth + 1);
-      if (count == 2 || !ranges_.lies_in(value, range_of(type()))) return false;
+      if (count == 2) return false;
       terms[count++] = value;
       return true;
     };
     if (!add(add, arg(shift, 0), 0) || count != 2 || constant < 0 || constant > 1) return std::nullopt;
+    const auto is_signed = common_sign(terms);
+    if (!is_signed) return std::nullopt;
     // A sum that fits takes fewer ops.
-    if (constant == 0 && width_ == 16 && fits(shift, false)) return std::nullopt;
-    return Mean{terms[0], terms[1], constant == 1};
+    if (width_ == 16 && (constant == 0 || *is_signed) && shifts_number(shift)) return std::nullopt;
+    return Mean{terms[0], terms[1], constant == 1, *is_signed};
+  }
+  /// A sum or difference of numbers that fit, limited to what the width holds.
+  struct Clamped {
+    Op op;
+    ValueId a, b;
+    bool is_signed;
+  };
+  std::optional<Clamped> clamped_of(const Inst& limit) {
+    std::optional<std::int64_t> low, high;
+    ValueId value = no_value;
+    for (const Inst* inst = &limit; inst; inst = definition(value)) {
+      if (inst->mask != no_value || (inst->op != Op::min && inst->op != Op::max)) break;
+      const bool is_first = ranges_.constant(arg(*inst, 0)).has_value();
+      const auto by = ranges_.constant(arg(*inst, is_first ? 0 : 1));
+      auto& bound = inst->op == Op::min ? high : low;
+      if (!by || bound) return std::nullopt;
+      bound = *by;
+      value = same_number(arg(*inst, is_first ? 1 : 0));
+    }
+    const Inst* const inst = value == no_value ? nullptr : definition(value);
+    if (!inst || (inst->op != Op::add && inst->op != Op::sub) || inst->mask != no_value ||
+        bits_of(inst->type) <= width_ || is_wide(value))
+      return std::nullopt;
+    const auto range = ranges_.of(value);
+    const std::array terms{same_number(arg(*inst, 0)), same_number(arg(*inst, 1))};
+    const auto is_signed = common_sign(terms);
+    if (!is_signed || !range || *range == range_of(inst->type)) return std::nullopt;
+    const Range all = range_of(type(*is_signed));
+    const bool limits = low.value_or(range->low) == std::max(all.low, range->low) &&
+                        high.value_or(range->high) == std::min(all.high, range->high);
+    return limits ? std::optional(Clamped{inst->op == Op::add ? Op::add_sat : Op::sub_sat, terms[0], terms[1],
+                                          *is_signed})
+                  : std::nullopt;
+  }
+  /// Of which signedness all of the numbers fit the width; none: of neither.
+  std::optional<bool> common_sign(std::span<const ValueId> numbers) const {
+    for (const bool is_signed : {false, true}) {
+      const Range range = range_of(type(is_signed));
+      if (std::ranges::all_of(numbers, [&](ValueId number) { return ranges_.lies_in(number, range); }))
+        return is_signed;
+    }
+    return std::nullopt;
   }
   /// The lowest bits of a value, extended by two shifts.
   struct Field {
@@ -297,7 +346,7 @@ class NarrowOps {
       if (!is_int(inst->type)) return false;
       if (bits_of(inst->type) <= width_) return bits_of(inst->type) == width_;
       return known(mask).computes =
-                 !is_wide_[mask] && size_of(inst->type) <= 4 && sign_of(*inst) && can_all(*inst);
+                 !is_wide(mask) && size_of(inst->type) <= 4 && sign_of(*inst) && can_all(*inst);
     }
     switch (inst->op) {
       case Op::and_:
@@ -421,13 +470,13 @@ class NarrowOps {
         if (const auto field = field_of(inst)) return build_field(inst, *field);
         const bool has_sign = inst.op == Op::asr && !fits(inst, false);
         const Type as = type(has_sign);
-        const ValueId value = cast(build_arg(inst, 0), as), by = constant(as, *shift_of(inst));
-        return cast(append(has_sign ? Op::asr : Op::shr, as, {value, by}), type());
+        return cast(build_op(has_sign ? Op::asr : Op::shr, as, inst), type());
       }
       case Op::abs:
         return cast(build_op(inst.op, type(true), inst), type());
       case Op::min:
       case Op::max:
+        if (const auto clamped = clamped_of(inst)) return build_clamped(*clamped);
         return cast(build_op(inst.op, type(*sign_of(inst)), inst), type());
       case Op::and_:
         for (const unsigned k : {0u, 1u})
@@ -460,11 +509,17 @@ class NarrowOps {
     return cast(append(shift.op, as, {up, constant(as, by)}), type());
   }
   ValueId build_mean(const Mean& mean) {
-    const ValueId a = build(mean.a), b = build(mean.b), up = append(Op::avg, type(), {a, b});
+    const ValueId a = build(mean.a), b = build(mean.b);
+    const Type as = type(mean.is_signed);
+    const ValueId up = cast(append(Op::avg, as, {cast(a, as), cast(b, as)}), type());
     if (mean.is_rounded_up) return up;
     const ValueId one = constant(type(), 1);
     const ValueId odd = append(Op::and_, type(), {append(Op::xor_, type(), {a, b}), one});
     return append(Op::sub, type(), {up, odd});
+  }
+  ValueId build_clamped(const Clamped& clamped) {
+    const Type as = type(clamped.is_signed);
+    return cast(append(clamped.op, as, {cast(build(clamped.a), as), cast(build(clamped.b), as)}), type());
   }
   ValueId build_mask(ValueId mask) {
     const Inst inst = *definition(mask);

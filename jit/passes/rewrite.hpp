@@ -119,11 +119,12 @@ class NewBlock {
       : function_(function), definitions_(function.values.size(), none) {}
 
   void clear() { insts_.clear(); }
-  /// Adds an instruction as it is; definition() finds it if its results existed when the pass began.
+  /// Adds an instruction as it is.
   void keep(const ir::Inst& inst) {
+    const std::size_t past = inst.result_count == 0 ? 0 : inst.result + std::size_t{inst.result_count};
+    if (past > definitions_.size()) definitions_.resize(std::max(past, definitions_.size() * 2), none);
     for (unsigned k = 0; k < inst.result_count; ++k)
-      if (inst.result + k < definitions_.size())
-        definitions_[inst.result + k] = static_cast<std::uint32_t>(insts_.size());
+      definitions_[inst.result + k] = static_cast<std::uint32_t>(insts_.size());
     insts_.push_back(inst);
   }
   /// Adds an op of one result, which gets a new id.
@@ -135,7 +136,7 @@ class NewBlock {
     inst.result = function_.add_value(ir::info(inst.op).shape == ir::Shape::Compare ? ir::Type::m : inst.type,
                                       inst.lanes);
     inst.result_count = 1;
-    insts_.push_back(inst);
+    keep(inst);
     return inst.result;
   }
   ir::ValueId constant(ir::Type type, unsigned lanes, std::uint64_t bits, std::uint32_t guest_ip) {
