@@ -244,7 +244,7 @@ class LowBits {
       if (by && *by + bits <= bits_of(shift->type)) {
         const ValueId sought = seek(whole, low_bits_of(bits) << *by);
         const Type type = shift->type;
-        if (sought != whole) {
+        if (sought != without_casts(whole)) {
           const Inst at = inst;
           const ValueId shifted = with_constant(Op::shr, cast(sought, type, at), *by, at);
           return append(Op::convert, at.type, type, shifted, at);

@@ -86,9 +86,11 @@ class MaskedWrites {
 
   /// Whether the lanes of a read are the low parts of those of another access.
   static bool is_low_part(const Inst& read, const Inst& of) {
+    const auto bytes = [](const Inst& inst) {
+      return inst.region.stride(inst.lanes) * static_cast<int>(size_of(inst.type));
+    };
     return is_int(read.type) && is_int(of.type) && size_of(read.type) < size_of(of.type) &&
-           read.lanes == of.lanes && read.region.offset == of.region.offset &&
-           read.region.stride(read.lanes) == of.region.stride(of.lanes);
+           read.lanes == of.lanes && read.region.offset == of.region.offset && bytes(read) == bytes(of);
   }
 
   /// What is known of the region of an access, if it still holds; null: nothing is.

@@ -114,6 +114,11 @@ class StridedConversions {
     const unsigned place = place_of(write, container);
     return widened_.contains(place) && !unwidened_.contains(place);
   }
+  /// Whether it writes a constant to bytes of words that the block reads as words, perhaps among others.
+  bool is_constant_in_words(const Inst& write) const {
+    const Inst* value = out_.definition(function_.arg(write, 0));
+    return value && value->op == Op::constant && widened_.contains(place_of(write, container_of(write)));
+  }
   void note_write(const Inst& inst) {
     const Container container = container_of(inst);
     const unsigned place = place_of(inst, container);
@@ -275,7 +280,7 @@ class StridedConversions {
       value = values_[arg].low;
     } else if (value == no_value || values_[arg].container.bytes != 0) {
       if (container.bytes == 4 ? !writes_all_of(place_of(original, container))
-                               : !is_widened(original, container)) {
+                               : !is_widened(original, container) && !is_constant_in_words(original)) {
         out_.keep(original);
         return false;
       }
