@@ -42,7 +42,21 @@ enum class Effect : std::uint8_t {
 enum class Leaves : std::uint8_t { Never, Faults, Always };
 
 /// Sets of element types.
-enum class Types : std::uint8_t { None, Int, Int16, UpTo16, Int32, U32, U64, Float, Float32, Arith, Mask, IntMask, All };
+enum class Types : std::uint8_t {
+  None,
+  Int,
+  Int16,
+  UpTo16,
+  Int32,
+  U32,
+  U64,
+  Float,
+  Float32,
+  Arith,
+  Mask,
+  IntMask,
+  All
+};
 
 enum class Backend : std::uint8_t { Native, Table, Expand };
 

@@ -30,7 +30,8 @@ class LowBits {
     const auto widens = [](const Inst& inst) {
       return converts(inst) && size_of(inst.from) < size_of(inst.type) && size_of(inst.from) <= 2;
     };
-    if (std::ranges::any_of(block.insts, widens)) demanded_.find(function_, block);
+    finds_demanded_ = std::ranges::any_of(block.insts, widens);
+    if (finds_demanded_) demanded_.find(function_, block);
     for (const Inst& inst : block.insts) {
       Inst own = inst;
       same_.resolve(function_, own);
@@ -183,7 +184,8 @@ class LowBits {
     const Bits kept = low_bits_of(bits_of(inst.type) - static_cast<unsigned>(*by));
     const ValueId sought = seek(function_.arg(*shift, 0), kept);
     // A number that was extended already, or of which nothing needs the extension.
-    if (is_extended(sought, kept) || (demanded_.of(at.result) & ~kept) == 0) return cast(sought, at.type, at);
+    const bool is_low = finds_demanded_ && (demanded_.of(at.result) & ~kept) == 0;
+    if (is_low || is_extended(sought, kept)) return cast(sought, at.type, at);
     const Inst* source = out_.definition(sought);
     if (!source || !converts(*source) || bits_of(source->from) + *by != bits_of(inst.type)) {
       if (sought == without_casts(function_.arg(*shift, 0))) return no_value;
@@ -192,8 +194,6 @@ class LowBits {
     }
     const Type narrow = size_of(source->from) == 1 ? Type::s8 : Type::s16;
     if (size_of(narrow) != size_of(source->from)) return no_value;
-    if ((demanded_.of(at.result) & ~low_bits_of(bits_of(narrow))) == 0)
-      return cast(source->result, at.type, at);
     return append(Op::convert, at.type, narrow, cast(function_.arg(*source, 0), narrow, at), at);
   }
   /// Whether all bits above those of `kept` are like the highest one of these.
@@ -300,6 +300,7 @@ class LowBits {
   NewBlock out_;
   PossibleBits possible_;
   DemandedBits demanded_;
+  bool finds_demanded_ = false;  ///< for this block
   bool changed_ = false;
 };
 

@@ -147,8 +147,7 @@ class MaskedWrites {
     for (unsigned k = *parts - 1; k-- > 0;)
       value = out_.append(make_op(Op::select, type, read.lanes, read.guest_ip),
                           {parts_[k].mask, cast(parts_[k]), value});
-    same_.add(read.result,
-              is_part ? out_.converted(Op::convert, read.type, value, read.guest_ip) : value);
+    same_.add(read.result, is_part ? out_.converted(Op::convert, read.type, value, read.guest_ip) : value);
     if (*parts == 1) return true;
     Inst write = make_op(Op::reg_write, type, read.lanes, read.guest_ip);
     write.region = chain.access.region;

@@ -157,9 +157,7 @@ class NarrowOps {
     return fits(inst, false) || (inst.op == Op::asr && fits(inst, true));
   }
   /// In which sense each of the operands is what its low bits are; none: in none.
-  std::optional<bool> sign_of(const Inst& inst) const {
-    return common_sign(function_.args(inst));
-  }
+  std::optional<bool> sign_of(const Inst& inst) const { return common_sign(function_.args(inst)); }
   bool can_all(const Inst& inst) {
     for (unsigned k = 0; k < inst.arg_count; ++k)
       if (!can(arg(inst, k))) return false;
@@ -376,12 +374,17 @@ class NarrowOps {
     for (const unsigned width : {8u, 16u}) {
       if (width < bits_of(root.type) || width > bits_of(root.from)) continue;
       width_ = width;
-      if (!can(source) || !known(source).computes) continue;
+      if (!can(source) || !(known(source).computes || is_widened(source, root))) continue;
       at_ = root;
       const ValueId value = build(source);
       return width == bits_of(root.type) ? cast(value, root.type) : cut(value, root.type);
     }
     return no_value;
+  }
+  /// Whether what a conversion cuts has been widened from no more bits than are left.
+  bool is_widened(ValueId value, const Inst& cut) const {
+    const Inst* inst = definition(value);
+    return inst && inst->op == Op::convert && is_int(inst->from) && size_of(inst->from) <= size_of(cut.type);
   }
   /// Bytes of words, which are the words if they are widened again.
   ValueId cut(ValueId words, Type to) {
@@ -470,7 +473,10 @@ class NarrowOps {
         if (const auto field = field_of(inst)) return build_field(inst, *field);
         const bool has_sign = inst.op == Op::asr && !fits(inst, false);
         const Type as = type(has_sign);
-        return cast(build_op(has_sign ? Op::asr : Op::shr, as, inst), type());
+        const ValueId value = cast(build_arg(inst, 0), as);
+        const auto count = shift_of(inst);
+        const ValueId by = count ? constant(as, *count) : cast(build_arg(inst, 1), as);
+        return cast(append(has_sign ? Op::asr : Op::shr, as, {value, by}), type());
       }
       case Op::abs:
         return cast(build_op(inst.op, type(true), inst), type());

@@ -62,7 +62,7 @@ class NarrowProgram : ProgramText {
     return define("{}.{}x{} {}, {}", name, type, lanes_, a, b);
   }
   std::string constant(std::string_view type, unsigned value) {
-    return define("constant.{}x{} {}", type, lanes_, value);
+    return define("constant.{}x{} {}", type, lanes_, type == "s16" ? value & 0xffff : value);
   }
   static std::string unsigned_of(std::string_view type) { return "u" + std::string(type.substr(1)); }
   std::string cast(std::string_view to, std::string_view from, const std::string& value) {
@@ -114,7 +114,7 @@ class NarrowProgram : ProgramText {
   std::string number(unsigned levels, std::string_view type) {
     if (levels == 0) return leaf(type);
     const std::string a = number(levels - 1, type);
-    switch (below(16)) {
+    switch (below(20)) {
       case 0:
         return shifted("shr", type, a, below(10));
       case 1:
@@ -156,6 +156,33 @@ class NarrowProgram : ProgramText {
       }
       case 9:
         return op("mul", type, a, leaf(type));
+      case 13: {  // a shift by another number in each lane, sometimes by more than a word has
+        const std::string count = op("and", type, leaf(type), constant(type, below(3) == 0 ? 31 : 15));
+        constexpr std::array shifts{"shl", "asr", "shr"};
+        const std::string_view name = shifts[below(shifts.size())];
+        if (name != "shr") return op(name, type, a, count);
+        const std::string as = unsigned_of(type);
+        const std::string number = cast(as, type, a), by = cast(as, type, count);
+        return cast(type, as, op("shr", as, number, by));
+      }
+      case 14: {  // limits of a sum or difference
+        std::string value = op(below(2) == 0 ? "add" : "sub", type, leaf(type), leaf(type));
+        constexpr std::array<std::array<int, 2>, 5> limits{
+            {{0, 255}, {0, 65535}, {-128, 127}, {-32768, 32767}, {0, 254}}};
+        const auto [low, high] = limits[below(limits.size())];
+        const auto limit = [&](bool is_low) {
+          const int by = is_low ? low : high;
+          return op(is_low ? "max" : "min", type, value, constant(type, static_cast<unsigned>(by)));
+        };
+        const bool low_first = below(2) == 0;
+        if (below(4) != 0) value = limit(low_first);
+        return below(4) != 0 ? limit(!low_first) : value;
+      }
+      case 15: {
+        const std::string bits =
+            define("cbit.{}x{} {}", unsigned_of(type), lanes_, cast(unsigned_of(type), type, leaf(type)));
+        return cast(type, unsigned_of(type), bits);
+      }
       case 10:
         return op("and", type, a, constant(type, below(2) == 0 ? 255 : 15));
       default:

@@ -23,6 +23,11 @@ Bits for_each(const Bits& a, const Bits& b, const Bits& c, Compute compute) {
   return results;
 }
 
+bool commutes(Op op) {
+  return op == Op::add || op == Op::and_ || op == Op::mul || op == Op::mul_wide || op == Op::cmp_eq ||
+         op == Op::cmp_ne;
+}
+
 /// Empty: the op is not known here.
 template <class T>
 Bits computed_as(Op op, const Bits& a, const Bits& b, const Bits& c) {
@@ -102,6 +107,7 @@ NumberTables::Id NumberTables::apply(Op op, bool is_signed, std::span<const Id> 
     if (of[k] == none) return none;
     key.of[k] = of[k];
   }
+  if (commutes(op)) std::ranges::sort(std::span(key.of).first(of.size()));
   bool is_new = false;
   const Id id = find_or_begin(key, is_new);
   if (!is_new || id == none) return id;

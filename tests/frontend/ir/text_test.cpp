@@ -33,7 +33,10 @@ Function every_op() {
   const auto reg = [&](Type type) { return b.reg_read(type, 16, Region::packed(64 * (1 + unsigned(type)))); };
   for (std::size_t o = 0; o < op_count; ++o) {
     const Op op = static_cast<Op>(o);
-    const Type type = takes(info(op).types, Type::f32) ? Type::f32 : Type::u32;
+    const auto takes_it = [&](Type type) { return takes(info(op).types, type); };
+    const Type type = takes_it(Type::f32)                           ? Type::f32
+                      : takes_it(Type::u32) || !takes_it(Type::u16) ? Type::u32
+                                                                    : Type::u16;
     b.set_guest_ip(static_cast<std::uint32_t>(16 + o / 4));
     switch (info(op).shape) {
       case Shape::Lanewise1:
