@@ -80,8 +80,8 @@ class NarrowOps {
 
   // ---- What is needed with all its bits
 
-  /// On how few bits the op can be done if nothing needs the others: hosts have no products and shifts of
-  /// bytes. 0: on all of them only.
+  /// On how few bits the op can be done if nothing needs the others: hosts have no products of bytes. 0: on
+  /// all of them only.
   static unsigned least_bits(const Inst& inst) {
     if (inst.mask != no_value || (!is_mask(inst.type) && !is_int(inst.type))) return 0;
     if (info(inst.op).shape == Shape::Compare) return 8;
@@ -103,13 +103,13 @@ class NarrowOps {
       case Op::select:
       case Op::bfi2:
       case Op::cbit:
-      case Op::shr:  // which may be a mean, or extend bytes
+      case Op::shl:
+      case Op::shr:
       case Op::asr:
         return 8;
       case Op::mul:
       case Op::mad:
       case Op::mul_wide:
-      case Op::shl:
         return 16;
       default:
         return 0;
@@ -150,8 +150,6 @@ class NarrowOps {
                ? std::optional(static_cast<unsigned>(*by))
                : std::nullopt;
   }
-  /// Whether it is by less than the width, in each lane.
-  bool shifts_within(const Inst& inst) const { return ranges_.lies_in(arg(inst, 1), {0, width_ - 1}); }
   /// Whether a shift to the right is that of a number of the width.
   bool shifts_number(const Inst& inst) const {
     return fits(inst, false) || (inst.op == Op::asr && fits(inst, true));
@@ -205,12 +203,12 @@ class NarrowOps {
       case Op::bfi2:
         return inserts_all(inst) ? can(arg(inst, 1)) : can_all(inst);
       case Op::shl:
-        return shifts_within(inst) && can_all(inst);
+        return can_shift(inst);
       case Op::shr:
       case Op::asr:
         if (const auto mean = mean_of(inst)) return can(mean->a) && can(mean->b);
         if (const auto field = field_of(inst)) return can(field->value);
-        return width_ == 16 && shifts_within(inst) && can_all(inst) && shifts_number(inst);
+        return can_shift(inst) && shifts_number(inst);
       case Op::cbit:
         return fits(inst, false) && can(arg(inst, 0));
       case Op::abs:
@@ -222,6 +220,11 @@ class NarrowOps {
       default:
         return can_all(inst);
     }
+  }
+  /// By less than the width, in each lane; by one constant, if these are bytes.
+  bool can_shift(const Inst& inst) {
+    if (shift_of(inst)) return can(arg(inst, 0));
+    return width_ == 16 && ranges_.lies_in(arg(inst, 1), {0, width_ - 1}) && can_all(inst);
   }
   /// Whether the low bits are all from the inserted value.
   bool inserts_all(const Inst& bfi2) const { return keeps_all(arg(bfi2, 0)); }

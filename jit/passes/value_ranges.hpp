@@ -91,6 +91,8 @@ class ValueRanges {
         return fit(a.low - b.high, a.high - b.low);
       case Op::neg:
         return fit(-a.high, -a.low);
+      case Op::not_:
+        return fit(-1 - a.high, -1 - a.low);
       case Op::abs:
         return a.low >= 0 ? a : fit(a.high <= 0 ? -a.high : 0, std::max(-a.low, a.high));
       case Op::mul:
@@ -104,12 +106,13 @@ class ValueRanges {
         return fit(product.low >> 16, product.high >> 16);
       }
       case Op::and_:
-        if (a.low < 0 && b.low < 0) return std::nullopt;
+        if (a.low < 0 && b.low < 0) return signed_bits_of(a, b);
         return fit(0, std::min(a.low < 0 ? b.high : a.high, b.low < 0 ? a.high : b.high));
       case Op::or_:
       case Op::xor_:
       case Op::bfi2:
-        if (a.low < 0 || b.low < 0) return std::nullopt;
+        if (a.low < 0 || b.low < 0)
+          return inst.op == Op::bfi2 ? std::nullopt : std::optional(signed_bits_of(a, b));
         return fit(0, static_cast<std::int64_t>(
                           std::bit_ceil(static_cast<std::uint64_t>(std::max(a.high, b.high)) + 1) - 1));
       case Op::min:
@@ -137,6 +140,12 @@ class ValueRanges {
       default:
         return std::nullopt;
     }
+  }
+  /// Any bits of signed numbers of as many bits as these.
+  static Range signed_bits_of(const Range& a, const Range& b) {
+    const std::int64_t most = std::max({a.high, b.high, -1 - a.low, -1 - b.low});
+    const auto power = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(most) + 1));
+    return {-power, power - 1};
   }
   static Range product_of(const Range& a, const Range& b) {
     // Factors have up to 32 bits, of which only two unsigned ones can have a product that does not fit.

@@ -145,6 +145,23 @@ void shift_signed64(Compiler& c, const CodeInst& inst) {
   }
 }
 
+/// AVX2 shifts no bytes: words are shifted, and what came from the byte beside is masked off.
+void shift_bytes(Compiler& c, const CodeInst& inst, const Shift& shift, unsigned by) {
+  const bool is_left = inst.op == ir::Op::shl, has_sign = inst.op == ir::Op::asr;
+  const unsigned kept = (is_left ? 0xffu << by : 0xffu >> by) & 0xff;
+  for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
+    const x86::Ymm a = c.v.use(inst.args[0], chunk), to = c.v.define_over(inst, chunk);
+    c.a.emit(has_sign ? right.vector_immediate.of(2) : shift.vector_immediate.of(2), to, a, asmjit::Imm(by));
+    c.a.vpand(to, to, c.splat(kept, 1));
+    if (has_sign) {  // (x ^ sign) - sign, of the bits that are left
+      const x86::Mem sign = c.splat(0x80u >> by, 1);
+      c.a.vpxor(to, to, sign);
+      c.a.vpsubb(to, to, sign);
+    }
+    c.regs.unpin();
+  }
+}
+
 /// AVX2 shifts lanes of words by one number only: even and odd words are shifted as parts of dwords.
 void shift_words(Compiler& c, const CodeInst& inst, const Shift& shift) {
   const std::uint32_t by_lanes = shift.vector_variable.of(4);
@@ -178,8 +195,9 @@ void shift_words(Compiler& c, const CodeInst& inst, const Shift& shift) {
 void emit_shift(Compiler& c, const CodeInst& inst, const Shift& shift) {
   if (c.regs.is_scalar(inst.result)) return shift_scalar(c, inst, shift);
   const unsigned width = 8 * ir::size_of(inst.type);
-  if (const std::uint64_t* count = c.regs.constant(inst.args[1]);
-      count && shift.vector_immediate[inst.type]) {
+  const std::uint64_t* const count = c.regs.constant(inst.args[1]);
+  if (count && width == 8) return shift_bytes(c, inst, shift, static_cast<unsigned>(*count % width));
+  if (count && shift.vector_immediate[inst.type]) {
     for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
       x86::Ymm a = c.v.use(inst.args[0], chunk);
       c.a.emit(shift.vector_immediate[inst.type], c.v.define_over(inst, chunk), a,
