@@ -13,9 +13,9 @@
 
 #include "jit/passes/block_cost.hpp"
 #include "jit/passes/liveness.hpp"
+#include "jit/passes/narrow_forms.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
-#include "jit/passes/value_ranges.hpp"
 
 namespace eum::jit {
 namespace {
@@ -24,14 +24,10 @@ using namespace ir;
 
 constexpr unsigned least_lanes = 16;  ///< whose words fill a register
 
-class NarrowOps {
+class NarrowOps : NarrowForms {
  public:
   explicit NarrowOps(Function& function)
-      : function_(function),
-        liveness_(function, cost_vector_bytes, false),
-        out_(function),
-        ranges_(function, out_),
-        is_wide_(function.values.size()) {}
+      : NarrowForms(function), liveness_(function, cost_vector_bytes, false) {}
 
   void run(Block& block) {
     out_.clear();
@@ -65,15 +61,6 @@ class NarrowOps {
   static bool chooses(const Inst& inst) {
     return inst.op == Op::select && is_int(inst.type) && size_of(inst.type) <= 2 && inst.lanes >= least_lanes;
   }
-  static unsigned bits_of(Type type) { return 8 * size_of(type); }
-  Type type_of(ValueId value) const { return function_.values[value].type; }
-  ValueId arg(const Inst& inst, unsigned k) const { return function_.arg(inst, k); }
-  /// What was there before it was narrowed.
-  ValueId before(ValueId value) const {
-    const auto found = before_.find(value);
-    return found == before_.end() ? value : found->second;
-  }
-  const Inst* definition(ValueId value) const { return out_.definition(before(value)); }
   bool is_needed(const Block& block, std::size_t index) const {
     return liveness_.is_needed(static_cast<BlockId>(&block - function_.blocks.data()), index);
   }
@@ -127,8 +114,6 @@ class NarrowOps {
     }
   }
 
-  bool is_wide(ValueId value) const { return value >= is_wide_.size() || is_wide_[value]; }
-
   // ---- Which values have their low bits from low bits
 
   /// Of a value and a width: whether it can be computed in so many bits, and what that has given.
@@ -143,17 +128,6 @@ class NarrowOps {
     return all[value];
   }
 
-  Type type(bool is_signed = false) const { return int_type(width_ / 8, is_signed); }
-  std::optional<unsigned> shift_of(const Inst& inst) const {
-    const auto by = ranges_.constant(arg(inst, 1));
-    return by && *by >= 0 && *by < static_cast<std::int64_t>(width_)
-               ? std::optional(static_cast<unsigned>(*by))
-               : std::nullopt;
-  }
-  /// Whether a shift to the right is that of a number of the width.
-  bool shifts_number(const Inst& inst) const {
-    return fits(inst, false) || (inst.op == Op::asr && fits(inst, true));
-  }
   /// In which sense each of the operands is what its low bits are; none: in none.
   std::optional<bool> sign_of(const Inst& inst) const { return common_sign(function_.args(inst)); }
   bool can_all(const Inst& inst) {
@@ -231,113 +205,6 @@ class NarrowOps {
   bool keeps_all(ValueId mask) const {
     const auto bits = ranges_.constant(mask);
     return bits && (~*bits & range_of(type()).high) == 0;
-  }
-  /// What the value was before conversions that preserve it.
-  ValueId same_number(ValueId value) const {
-    for (;;) {
-      const Inst* inst = definition(value);
-      const bool converts =
-          inst && (inst->op == Op::bitcast || inst->op == Op::convert) && inst->mask == no_value;
-      if (!converts || !is_int(inst->type) || size_of(inst->type) < size_of(inst->from)) return value;
-      if (bits_of(inst->from) < width_ || !ranges_.lies_in(arg(*inst, 0), range_of(inst->type))) return value;
-      value = arg(*inst, 0);
-    }
-  }
-  /// (a + b) >> 1 or, rounded up, (a + b + 1) >> 1 of numbers that fit, although their sum may not.
-  struct Mean {
-    ValueId a, b;
-    bool is_rounded_up, is_signed;
-  };
-  std::optional<Mean> mean_of(const Inst& shift) {
-    if (shift_of(shift) != 1u) return std::nullopt;
-    std::array<ValueId, 2> terms{no_value, no_value};
-    unsigned count = 0;
-    std::int64_t constant = 0;
-    const auto add = [&](auto self, ValueId value, unsigned depth) -> bool {
-      value = same_number(same_bits(value));
-      if (const auto number = ranges_.constant(value)) {
-        constant += *number;
-        return true;
-      }
-      // Sums of two numbers that fit, and one, have a bit more.
-      const Inst* inst = definition(value);
-      const bool adds = inst && inst->op == Op::add && inst->mask == no_value && bits_of(inst->type) > width_;
-      if (adds && depth < 2 && !is_wide(value))
-        return self(self, arg(*inst, 0), depth + 1) && self(self, arg(*inst, 1), depth + 1);
-      if (count == 2) return false;
-      terms[count++] = value;
-      return true;
-    };
-    if (!add(add, arg(shift, 0), 0) || count != 2 || constant < 0 || constant > 1) return std::nullopt;
-    const auto is_signed = common_sign(terms);
-    if (!is_signed) return std::nullopt;
-    // A sum that fits takes fewer ops.
-    if (width_ == 16 && (constant == 0 || *is_signed) && shifts_number(shift)) return std::nullopt;
-    return Mean{terms[0], terms[1], constant == 1, *is_signed};
-  }
-  /// A sum or difference of numbers that fit, limited to what the width holds.
-  struct Clamped {
-    Op op;
-    ValueId a, b;
-    bool is_signed;
-  };
-  std::optional<Clamped> clamped_of(const Inst& limit) {
-    std::optional<std::int64_t> low, high;
-    ValueId value = no_value;
-    for (const Inst* inst = &limit; inst; inst = definition(value)) {
-      if (inst->mask != no_value || (inst->op != Op::min && inst->op != Op::max)) break;
-      const bool is_first = ranges_.constant(arg(*inst, 0)).has_value();
-      const auto by = ranges_.constant(arg(*inst, is_first ? 0 : 1));
-      auto& bound = inst->op == Op::min ? high : low;
-      if (!by || bound) return std::nullopt;
-      bound = *by;
-      value = same_number(arg(*inst, is_first ? 1 : 0));
-    }
-    const Inst* const inst = value == no_value ? nullptr : definition(value);
-    if (!inst || (inst->op != Op::add && inst->op != Op::sub) || inst->mask != no_value ||
-        bits_of(inst->type) <= width_ || is_wide(value))
-      return std::nullopt;
-    const auto range = ranges_.of(value);
-    const std::array terms{same_number(arg(*inst, 0)), same_number(arg(*inst, 1))};
-    const auto is_signed = common_sign(terms);
-    if (!is_signed || !range || *range == range_of(inst->type)) return std::nullopt;
-    const Range all = range_of(type(*is_signed));
-    const bool limits = low.value_or(range->low) == std::max(all.low, range->low) &&
-                        high.value_or(range->high) == std::min(all.high, range->high);
-    return limits ? std::optional(Clamped{inst->op == Op::add ? Op::add_sat : Op::sub_sat, terms[0], terms[1],
-                                          *is_signed})
-                  : std::nullopt;
-  }
-  /// Of which signedness all of the numbers fit the width; none: of neither.
-  std::optional<bool> common_sign(std::span<const ValueId> numbers) const {
-    for (const bool is_signed : {false, true}) {
-      const Range range = range_of(type(is_signed));
-      if (std::ranges::all_of(numbers, [&](ValueId number) { return ranges_.lies_in(number, range); }))
-        return is_signed;
-    }
-    return std::nullopt;
-  }
-  /// The lowest bits of a value, extended by two shifts.
-  struct Field {
-    ValueId value;
-    unsigned bits;
-  };
-  std::optional<Field> field_of(const Inst& shift) const {
-    const Inst* const up = definition(same_bits(arg(shift, 0)));
-    if (!up || up->op != Op::shl || up->mask != no_value || bits_of(up->type) != bits_of(shift.type))
-      return std::nullopt;
-    const auto by = ranges_.constant(arg(shift, 1)), before = ranges_.constant(arg(*up, 1));
-    const unsigned all = bits_of(shift.type);
-    if (!by || by != before || *by <= 0 || *by >= all) return std::nullopt;
-    const Field field{arg(*up, 0), all - static_cast<unsigned>(*by)};
-    return field.bits < width_ && width_ == 8 ? std::nullopt : std::optional(field);
-  }
-  ValueId same_bits(ValueId value) const {
-    const Inst* inst = definition(value);
-    return inst && inst->op == Op::bitcast && is_int(inst->from) ? arg(*inst, 0) : value;
-  }
-  bool fits(const Inst& inst, bool is_signed) const {
-    return ranges_.lies_in(arg(inst, 0), range_of(type(is_signed)));
   }
   /// Whether the mask's lanes are as wide as the values are now, or have no width.
   bool can_mask(ValueId mask) {
@@ -537,16 +404,11 @@ class NarrowOps {
     return known(mask).computes ? build_op(inst.op, Type::m, inst) : mask;
   }
 
-  Function& function_;
   Liveness liveness_;
   SameValues same_;
-  NewBlock out_;
-  ValueRanges ranges_;
-  std::vector<bool> is_wide_;
   std::array<std::vector<Known>, 2> known_;  ///< for 8 and 16 bits
-  std::map<ValueId, ValueId> before_;        ///< of a value that was narrowed: what it replaces
   std::map<ValueId, ValueId> words_of_;      ///< of bytes that were cut from them without a loss
-  unsigned width_ = 0, depth_ = 0;
+  unsigned depth_ = 0;
   Inst at_;
 };
 
