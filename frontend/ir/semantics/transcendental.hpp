@@ -46,15 +46,14 @@ auto clamp(B& b, V x, T low, T high) {
 /// 1.5 * 2^23: added to an integral |n| < 2^22 it leaves n in the low bits of the sum.
 inline constexpr float integer_bias = 12582912.0f;
 
-/// 2 to the power of an integral |n| <= 126; 0 for -127.
+/// The float whose exponent field is the low bits of `field`: 2^(field - 127), and 0 for 0.
 template <class B, class V>
-auto power_of_two(B& b, V n) {
-  auto biased = b.template bitcast<std::uint32_t>(b.add(n, b.constant(integer_bias + 127)));
-  return b.template bitcast<float>(b.shl(biased, b.constant(std::uint32_t{23})));
+auto with_exponent(B& b, V field) {
+  return b.template bitcast<float>(b.shl(field, b.constant(std::uint32_t{23})));
 }
 
 /// Bounds to which exponents are clamped. At the lower one 2^(n + f) is 0 in every rounding mode, because
-/// power_of_two is; at the upper one it overflows as the rounding mode says, so infinity is handled
+/// a factor is; at the upper one it overflows as the rounding mode says, so infinity is handled
 /// separately.
 inline constexpr float least_exponent = -254.0f, most_exponent = 200.0f;
 
@@ -66,9 +65,12 @@ auto exp2_parts(B& b, V n, V f) {
   static constexpr std::array<float, 7> c{1.0f,           0.693147206f,   0.240226469f,   0.0555032878f,
                                           0.00961848889f, 0.00133999309f, 0.000153458274f};
   auto p = polynomial(b, f, std::span<const float>(c));
-  auto half = b.rndz(b.mul(n, b.constant(0.5f)));
-  p = b.mul(p, power_of_two(b, half));
-  return b.mul(p, power_of_two(b, b.sub(n, half)));
+  // 2^n is two factors: n / 2, rounded as the mode says, and the rest are the exponents.
+  auto bias = b.constant(integer_bias + 127);
+  auto half = b.template bitcast<std::uint32_t>(b.fma(n, b.constant(0.5f), bias));
+  p = b.mul(p, with_exponent(b, half));
+  auto sum = b.template bitcast<std::uint32_t>(b.add(n, b.constant(integer_bias + 254)));
+  return b.mul(p, with_exponent(b, b.sub(sum, half)));
 }
 
 /// 2 to the power x. Error at most 0.92 ulp; gradual underflow.
