@@ -1,8 +1,8 @@
 // Powers of two of integral numbers. Compilers compute e^x and what is built of it as 2^n * 2^f, with n
 // rounded and f small, each by the instruction for powers of two: of those of n the fraction is zero. From
 //   %v = max (min %x, ...), ...; %n = rnde %v; %f = sub %v, %n; %p = fma %f, ..., 1; ...
-//   select (cmp_lt %x, inf), (mul (mul %p, %a), %b), (add %x, %x)
-// the rounding and the polynomial of the fraction, which is 1, are left out, and so is the sum, which is %x.
+//   add (mul (mul %p, %a), %b), (select (cmp_lt %x, inf), 0, %x)
+// the rounding and the polynomial of the fraction, which is 1, are left out.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -31,7 +31,7 @@ class IntegralPowers {
         changes = true;
         continue;
       }
-      if (inst.op == Op::select) changes |= simplify(inst);
+      if (inst.op == Op::add) changes |= simplify(inst);
       out_.keep(inst);
     }
     if (changes) out_.replace(block);
@@ -98,17 +98,17 @@ class IntegralPowers {
 
   /// math::exp2 of an integral number becomes the product of two powers.
   bool simplify(Inst& inst) {
-    const Inst* less = defined_by(arg(inst, 0), Op::cmp_lt);
-    const Inst* twice = defined_by(arg(inst, 2), Op::add);
-    if (inst.type != Type::f32 || !less || !twice || constant(arg(*less, 1)) != math::infinity) return false;
+    const Inst* beyond = inst.type == Type::f32 ? defined_by(arg(inst, 1), Op::select) : nullptr;
+    const Inst* less = beyond ? defined_by(arg(*beyond, 0), Op::cmp_lt) : nullptr;
+    if (!less || constant(arg(*less, 1)) != math::infinity || constant(arg(*beyond, 1)) != 0.0f) return false;
     const ValueId x = arg(*less, 0);
-    if (arg(*twice, 0) != x || arg(*twice, 1) != x || !is_integral(x)) return false;
-    const Inst* product = defined_by(arg(inst, 1), Op::mul);
+    if (arg(*beyond, 2) != x || !is_integral(x)) return false;
+    const Inst* product = defined_by(arg(inst, 0), Op::mul);
     const Inst* first = product ? defined_by(arg(*product, 0), Op::mul) : nullptr;
     if (!first || !is_one(arg(*first, 0))) return false;
     const ValueId power = out_.append(make_op(Op::mul, Type::f32, inst.lanes, inst.guest_ip),
                                       {arg(*first, 1), arg(*product, 1)});
-    function_.set_args(inst, {arg(inst, 0), power, x});
+    function_.set_args(inst, {power, arg(inst, 1)});
     return true;
   }
   /// Whether it is the polynomial of the difference of a number, no infinity, and itself.

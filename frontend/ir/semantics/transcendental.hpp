@@ -43,6 +43,13 @@ auto clamp(B& b, V x, T low, T high) {
   return b.max(bounded, b.constant(low));
 }
 
+/// x where it is infinity or NaN, else 0: to be added to results that are finite, or infinity, without it.
+template <class B, class V>
+auto unless_below_infinity(B& b, V x) {
+  auto is_below = b.cmp_lt(x, b.constant(infinity));
+  return b.select(is_below, b.constant(0.0f), x);
+}
+
 /// 1.5 * 2^23: added to an integral |n| < 2^22 it leaves n in the low bits of the sum.
 inline constexpr float integer_bias = 12582912.0f;
 
@@ -79,8 +86,7 @@ auto exp2(B& b, V x) {
   auto clamped = clamp(b, x, least_exponent, most_exponent);
   auto n = b.rnde(clamped);
   auto power = exp2_parts(b, n, b.sub(clamped, n));
-  auto special = b.add(x, x);
-  return b.select(b.cmp_lt(x, b.constant(infinity)), power, special);
+  return b.add(power, unless_below_infinity(b, x));
 }
 
 /// x = 2^exponent * (1 + r) for finite x > 0; exponent is integral, sqrt(1/2) <= 1 + r < sqrt(2), r exact.
@@ -113,13 +119,15 @@ auto log2(B& b, V x) {
   auto [exponent, r] = split(b, x);
   auto p = b.mul(r, polynomial(b, r, std::span<const float>(c)));
   auto result = b.add(exponent, b.add(r, p));
-  auto special = b.add(x, x);
-  result = b.select(b.cmp_lt(x, b.constant(infinity)), result, special);
+  // Whatever x is, this is finite, and what is added is 0 but where x has no finite logarithm.
+  result = b.add(result, unless_below_infinity(b, x));
   auto zero = b.constant(0.0f);
   auto is_negative = b.cmp_lt(x, zero);
-  result = b.select(is_negative, b.constant(std::numeric_limits<float>::quiet_NaN()), result);
+  auto of_negative = b.select(is_negative, b.constant(std::numeric_limits<float>::quiet_NaN()), zero);
   auto is_zero = b.cmp_eq(x, zero);
-  return b.select(is_zero, b.constant(-infinity), result);
+  auto of_zero = b.select(is_zero, b.constant(-infinity), zero);
+  result = b.add(result, of_negative);
+  return b.add(result, of_zero);
 }
 
 /// sin(x + quadrant * pi/2). Absolute error at most 2^-23.4 for |x| <= 2^15, 2^-18.5 for |x| < 2^22.
