@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "jit/passes/division/number_tables.hpp"
+#include "jit/passes/division/number_functions.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 #include "jit/passes/value_ranges.hpp"
@@ -42,7 +42,7 @@ class SmallQuotients {
       const ValueId value = inst.op == Op::mul_wide ? inst.result + 1 : inst.result;
       const bool is_mask_of_it = info(inst.op).shape == Shape::Compare;
       const auto by =
-          inst.lanes >= least_lanes_ && !is_mask_of_it ? tables_.divisor(found->table) : std::nullopt;
+          inst.lanes >= least_lanes_ && !is_mask_of_it ? numbers_.divisor(found->function) : std::nullopt;
       const ValueId quotient = by ? quotient_of(*found, *by, inst) : no_value;
       functions_.emplace(quotient == no_value ? value : quotient, *found);
       if (quotient == no_value) continue;
@@ -65,7 +65,7 @@ class SmallQuotients {
   };
   struct NumberFunction {
     Lanes of;
-    NumberTables::Id table;
+    NumberFunctions::Id function;
   };
 
   ValueId arg(const Inst& inst, unsigned k) const { return function_.arg(inst, k); }
@@ -102,7 +102,7 @@ class SmallQuotients {
       }
       case Op::concat: {
         const auto low = known(arg(inst, 0)), high = known(arg(inst, 1));
-        if (!low || !high || low->table != high->table) return std::nullopt;
+        if (!low || !high || low->function != high->function) return std::nullopt;
         const Lanes next{low->of.value, low->of.first + info_of(arg(inst, 0)).lanes};
         return high->of == next ? low : std::nullopt;
       }
@@ -120,21 +120,23 @@ class SmallQuotients {
       if (inst.op == Op::mul_wide && !of && ranges_.constant(arg(inst, k))) of = origin(arg(inst, 1 - k));
     }
     const auto range = of ? ranges_.of(of->value) : std::nullopt;
-    if (!range || !is_dword(info_of(of->value).type) || !NumberTables::can_hold(*range)) return std::nullopt;
-    std::array<NumberTables::Id, 3> tables{};
+    if (!range || !is_dword(info_of(of->value).type) || !NumberFunctions::can_try(*range))
+      return std::nullopt;
+    std::array<NumberFunctions::Id, 3> parts{};
     for (unsigned k = 0; k < inst.arg_count; ++k) {
       if (known_args[k]) {
         if (known_args[k]->of != *of) return std::nullopt;
-        tables[k] = known_args[k]->table;
+        parts[k] = known_args[k]->function;
       } else if (const auto number = ranges_.constant(arg(inst, k))) {
-        tables[k] = tables_.constant(static_cast<std::uint32_t>(*number));
+        parts[k] = numbers_.constant(static_cast<std::uint32_t>(*number));
       } else {
         if (origin(arg(inst, k)) != *of) return std::nullopt;
-        tables[k] = tables_.identity(*range);
+        parts[k] = numbers_.identity(*range);
       }
     }
-    const auto table = tables_.apply(inst.op, is_signed(inst.type), std::span(tables).first(inst.arg_count));
-    return table == NumberTables::none ? std::nullopt : std::optional(NumberFunction{*of, table});
+    const auto function =
+        numbers_.apply(inst.op, is_signed(inst.type), std::span(parts).first(inst.arg_count));
+    return function == NumberFunctions::none ? std::nullopt : std::optional(NumberFunction{*of, function});
   }
 
   // ---- Building
@@ -236,7 +238,7 @@ class SmallQuotients {
   SameValues same_;
   NewBlock out_;
   ValueRanges ranges_;
-  NumberTables tables_;
+  NumberFunctions numbers_;
   std::map<ValueId, NumberFunction> functions_;
   struct Quotient {
     ValueId of;
