@@ -409,9 +409,15 @@ void emit_fma_odd(Compiler& c, const CodeInst& inst) {
     const x86::Ymm low = c.v.scratch(), sum = c.v.define(inst.result, chunk);
     c.a.vmovaps(sum, addend);
     c.a.vfmadd231ps(sum, a, b);
-    c.a.vpslld(low, sum, 20);
-    c.a.vpcmpeqd(low, low, c.splat(0, 4));
-    c.a.vptest(low, low);
+    constexpr unsigned bits = 12;  // which are 0 in what may be midway
+    if (c.host.evex()) {
+      c.a.vptestnmd(scratch_mask, sum, c.splat((1u << bits) - 1, 4));
+      c.a.kortestb(scratch_mask, scratch_mask);
+    } else {
+      c.a.vpslld(low, sum, 32 - bits);
+      c.a.vpcmpeqd(low, low, c.splat(0, 4));
+      c.a.vptest(low, low);
+    }
     const asmjit::Label midway = c.a.newLabel(), done = c.a.newLabel();
     c.a.jnz(midway);
     c.a.bind(done);
