@@ -169,9 +169,9 @@ class NarrowProgram : ProgramText {
         std::string value = op(below(2) == 0 ? "add" : "sub", type, leaf(type), leaf(type));
         constexpr std::array<std::array<int, 2>, 5> limits{
             {{0, 255}, {0, 65535}, {-128, 127}, {-32768, 32767}, {0, 254}}};
-        const auto [low, high] = limits[below(limits.size())];
+        const std::array<int, 2> bounds = limits[below(limits.size())];
         const auto limit = [&](bool is_low) {
-          const int by = is_low ? low : high;
+          const int by = bounds[is_low ? 0 : 1];
           return op(is_low ? "max" : "min", type, value, constant(type, static_cast<unsigned>(by)));
         };
         const bool low_first = below(2) == 0;
