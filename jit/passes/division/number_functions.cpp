@@ -1,8 +1,9 @@
 #include "jit/passes/division/number_functions.hpp"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
+
+#include "frontend/ir/semantics/arithmetic.hpp"
 
 namespace eum::jit {
 
@@ -10,10 +11,17 @@ using namespace ir;
 
 namespace {
 
-template <class Row, class Compute>
-void for_each(Row& results, const Row& a, const Row& b, Compute compute) {
-  for (std::size_t i = 0; i < results.size(); ++i)
-    results[i] = static_cast<std::uint32_t>(compute(a[i], b[i]));
+/// Of an op on two dwords, read as numbers of type T.
+template <Op op, class T, class Row>
+void compute(Row& results, const Row& a, const Row& b) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto result = eval_lane<op>(static_cast<T>(a[i]), static_cast<T>(b[i]));
+    if constexpr (op == Op::mul_wide) {
+      results[i] = static_cast<std::uint32_t>(result.second);
+    } else {
+      results[i] = static_cast<std::uint32_t>(result);
+    }
+  }
 }
 
 bool is_known(Op op) {
@@ -37,46 +45,38 @@ bool commutes(Op op) {
          op == Op::cmp_ne;
 }
 
-/// An op that is_known(), with operands read as numbers of type T.
+/// An op that is_known().
 template <class T, class Row>
 void compute(Op op, Row& results, const Row& a, const Row& b, const Row& c) {
-  using U = std::uint32_t;
-  const auto each = [&](auto of) { for_each(results, a, b, of); };
-  const auto as_numbers = [&](auto of) {
-    for_each(results, a, b, [&](U x, U y) { return of(static_cast<T>(x), static_cast<T>(y)); });
-  };
   switch (op) {
     case Op::add:
-      return each([](U x, U y) { return x + y; });
+      return compute<Op::add, T>(results, a, b);
     case Op::sub:
-      return each([](U x, U y) { return x - y; });
+      return compute<Op::sub, T>(results, a, b);
     case Op::and_:
-      return each([](U x, U y) { return x & y; });
+      return compute<Op::and_, T>(results, a, b);
     case Op::mul:
-      return each([](U x, U y) { return x * y; });
+      return compute<Op::mul, T>(results, a, b);
     case Op::shl:
-      return each([](U x, U y) { return x << (y & 31); });
+      return compute<Op::shl, T>(results, a, b);
     case Op::shr:
-      return each([](U x, U y) { return x >> (y & 31); });
+      return compute<Op::shr, T>(results, a, b);
     case Op::asr:
-      return each([](U x, U y) { return static_cast<std::int32_t>(x) >> (y & 31); });
+      return compute<Op::asr, T>(results, a, b);
     case Op::mul_wide:
-      return as_numbers([](T x, T y) {
-        using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-        return Wide{x} * Wide{y} >> 32;
-      });
+      return compute<Op::mul_wide, T>(results, a, b);
     case Op::cmp_eq:
-      return as_numbers([](T x, T y) { return x == y; });
+      return compute<Op::cmp_eq, T>(results, a, b);
     case Op::cmp_ne:
-      return as_numbers([](T x, T y) { return x != y; });
+      return compute<Op::cmp_ne, T>(results, a, b);
     case Op::cmp_lt:
-      return as_numbers([](T x, T y) { return x < y; });
+      return compute<Op::cmp_lt, T>(results, a, b);
     case Op::cmp_le:
-      return as_numbers([](T x, T y) { return x <= y; });
+      return compute<Op::cmp_le, T>(results, a, b);
     case Op::cmp_gt:
-      return as_numbers([](T x, T y) { return x > y; });
+      return compute<Op::cmp_gt, T>(results, a, b);
     case Op::cmp_ge:
-      return as_numbers([](T x, T y) { return x >= y; });
+      return compute<Op::cmp_ge, T>(results, a, b);
     default:  // select
       for (std::size_t i = 0; i < results.size(); ++i) results[i] = a[i] != 0 ? b[i] : c[i];
   }
@@ -109,7 +109,7 @@ NumberFunctions::Id NumberFunctions::apply(Op op, bool is_signed, std::span<cons
   return find_or_add(function);
 }
 
-unsigned NumberFunctions::operands_of(const Function& function) const {
+unsigned NumberFunctions::operands_of(const Function& function) {
   if (function.op == Op::splat || function.op == Op::constant) return 0;
   return function.op == Op::select ? 3 : 2;
 }
@@ -149,19 +149,17 @@ const NumberFunctions::Row& NumberFunctions::results(Id function, std::int64_t f
 
 /// The least number from 2 on of which the result is 1, if results do not decrease.
 std::optional<std::int64_t> NumberFunctions::first_of_one(Id function, const Range& range) {
-  std::int64_t first = 2;
-  for (const std::int64_t step : {at_once, std::int64_t{1}}) {
+  const auto zeros = [&](std::int64_t first, std::int64_t step) {
     const Row& row = results(function, first, step);
-    std::int64_t past = 0;
-    while (past < at_once && row[static_cast<std::size_t>(past)] == 0) ++past;
-    if (step == 1) {
-      const bool is_found =
-          past < at_once && first + past <= range.high && row[static_cast<std::size_t>(past)] == 1;
-      return is_found ? std::optional(first + past) : std::nullopt;
-    }
-    if (past > 0) first += (past - 1) * step + 1;
-  }
-  return std::nullopt;
+    return std::ranges::find_if(row, [](std::uint32_t result) { return result != 0; }) - row.begin();
+  };
+  constexpr std::int64_t least = 2;
+  const std::int64_t rows = zeros(least, at_once);
+  const std::int64_t first = rows == 0 ? least : least + (rows - 1) * at_once + 1;
+  const std::int64_t past = zeros(first, 1);
+  const bool is_found =
+      past < at_once && first + past <= range.high && rows_[function][static_cast<std::size_t>(past)] == 1;
+  return is_found ? std::optional(first + past) : std::nullopt;
 }
 
 std::optional<std::uint32_t> NumberFunctions::find_divisor(Id function) {

@@ -46,7 +46,7 @@ class NumberFunctions {
   };
 
   Id find_or_add(const Function& function);
-  unsigned operands_of(const Function& function) const;
+  static unsigned operands_of(const Function& function);
   void find_used(Id function);
   /// rows_[function] for at_once numbers, from `first` on and `step` apart.
   const Row& results(Id function, std::int64_t first, std::int64_t step);
