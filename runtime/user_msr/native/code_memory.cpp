@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
 constexpr long eperm = -1, efault = -14;
+constexpr long mask_bytes = 8;  // of the kernel's signal masks
 
 constexpr std::uint64_t page_of(std::uint64_t address) { return address & ~(page_bytes - 1); }
 
@@ -36,6 +37,14 @@ long copy_checked(std::uint64_t address, std::span<std::uint8_t> to) {
   iovec remote{reinterpret_cast<void*>(address), to.size()};
   return raw_syscall(SYS_process_vm_readv, raw_syscall(SYS_getpid), to_long(&local), 1, to_long(&remote), 1,
                      0);
+}
+
+/// Whether the `mask_bytes` there can be loaded. copy_checked() goes by what the mapping was asked to allow:
+/// it refuses executable memory that is not readable, although processors without protection keys load it.
+/// This call loads a mask from there and fails afterwards, as there is no such way to apply it.
+bool can_be_loaded(std::uint64_t address) {
+  constexpr long no_way = -1;
+  return raw_syscall(SYS_rt_sigprocmask, no_way, static_cast<long>(address), 0, mask_bytes) != efault;
 }
 
 /// Loads to the end of the page: what was fetched there can be loaded. Returns the number of bytes loaded.
@@ -94,8 +103,7 @@ std::size_t read_code(const HostCpu& cpu, std::uint64_t address, std::span<std::
   std::size_t loaded = load_to_end_of_page(address, to);
   long got = copy_checked(address + loaded, to.subspan(loaded));
   if (got >= 0) return loaded + static_cast<std::size_t>(got);
-  // With keys, what the call does not read may be executable.
-  return got == efault && !cpu.has_protection_keys ? loaded : load_needed(address, to, loaded);
+  return got == efault && !can_be_loaded(address + loaded) ? loaded : load_needed(address, to, loaded);
 }
 
 std::size_t read_code_without_calls(const HostCpu& cpu, std::uint64_t address, std::span<std::uint8_t> to) {
