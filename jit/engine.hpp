@@ -512,7 +512,13 @@ struct EngineInfo {
 std::span<const EngineInfo> engines();
 std::unique_ptr<Engine> make_reference_engine();
 Result<std::unique_ptr<Engine>> make_avx2_engine();
-Result<std::unique_ptr<Engine>> make_avx512_engine();
+/// Where the avx512 engine keeps masks; the results are the same.
+enum class MaskHome : std::uint8_t { Registers, Lanes };
+/// The faster one on this processor. AMD's take several cycles from a comparison to a mask register, to a
+/// general one and back, and none of that for lanes of vectors; Intel's take three operations to blend by
+/// lanes.
+MaskHome faster_mask_home();
+Result<std::unique_ptr<Engine>> make_avx512_engine(MaskHome masks = faster_mask_home());
 const EngineInfo& info(EngineKind kind);
 std::optional<EngineKind> parse_engine(std::string_view name);
 /// "avx2, avx512, reference"

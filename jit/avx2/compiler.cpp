@@ -92,7 +92,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       region_numbers(f, layout),
       outer_masks(optimisations[Optimisation::outer_masks] ? OuterMasks(f) : OuterMasks()),
       outer_masks_begin(rows_begin() + bytes_of_rows(walks)),
-      moves_(a, pool_, layout, h.evex()),
+      moves_(a, pool_, layout, h.target),
       regs(h.target, moves_, pool_, f, values_begin()),
       v(regs.vectors, moves_),
       g(regs, f, moves_),
@@ -117,8 +117,9 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
              .scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,
              .interleaves = optimisations[Optimisation::interleaved],
              .joins_branches = optimisations[Optimisation::scalar_branches],
-             .takes_complement =
-                 !h.evex() && optimisations[Optimisation::complements] ? &emit::takes_complement : nullptr}),
+             .takes_complement = !h.has_mask_registers() && optimisations[Optimisation::complements]
+                                     ? &emit::takes_complement
+                                     : nullptr}),
       versions_(2 * f.blocks.size()),
       leave_live_(a.newLabel()),
       leave_saved_(a.newLabel()),

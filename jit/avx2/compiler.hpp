@@ -137,8 +137,10 @@ struct Host {
   EngineKind kind;
   codegen::Target target;
   const emit::Table& emitters;
-  /// Has the instructions of AVX-512VL: 32 vector registers, mask registers.
-  bool evex() const { return target.mask_registers != 0; }
+  /// Has the instructions of AVX-512VL, 32 vector registers, and a mask register for emitters.
+  bool evex() const { return target.vector_registers > 16; }
+  /// Masks of micro-ops are in mask registers.
+  bool has_mask_registers() const { return target.mask_registers != 0; }
 };
 extern const Host avx2_host;
 

@@ -33,6 +33,13 @@ inline constexpr codegen::Target evex_target{
     .general_registers = target.general_registers,
     .mask_registers = 0x7e,
 };
+/// The same with masks in lanes of vectors.
+inline constexpr codegen::Target evex_lanes_target{
+    .vector_bytes = evex_target.vector_bytes,
+    .vector_registers = evex_target.vector_registers,
+    .general_registers = evex_target.general_registers,
+    .mask_registers = 0,
+};
 
 /// Offsets from rsp. Operand areas hold packed lanes for calls of C++ functions.
 struct Frame {

@@ -96,7 +96,7 @@ void Moves::set_general(unsigned reg, std::uint64_t constant) {
 
 void Moves::pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) {
   const x86::Gp to = x86::gpd(bits);
-  if (evex_) {
+  if (has_mask_registers_) {
     if (width == 1) return (void)a_.kmovd(to, x86::k(lanes));
     if (width == 2) return (void)a_.kmovw(to, x86::k(lanes));
     return (void)a_.kmovb(to, x86::k(lanes));
@@ -204,6 +204,7 @@ void Moves::spread_signs(unsigned first, unsigned second, unsigned bits, unsigne
     for (unsigned i = 0; i < lanes; ++i)
       by[i * width] = static_cast<std::uint8_t>(8 * width - 1 - (of_chunk * lanes + i));
     a_.emit(width == 4 ? x86::Inst::kIdVpsllvd : x86::Inst::kIdVpsllvq, x86::ymm(to), all, constant(by));
+    if (spreads_whole_lanes_) complete_signs(to, width);
   };
   if (first != second) shift_up(first, chunk);
   shift_up(second, first != second ? chunk + 1 : chunk);

@@ -8,9 +8,12 @@ namespace eum::jit::avx2 {
 
 class Moves final : public codegen::Moves {
  public:
-  /// `evex`: there are mask registers.
-  Moves(Assembler& a, codegen::ConstantPool& pool, const StateLayout& layout, bool evex)
-      : a_(a), pool_(pool), layout_(layout), evex_(evex) {}
+  Moves(Assembler& a, codegen::ConstantPool& pool, const StateLayout& layout, const codegen::Target& target)
+      : a_(a),
+        pool_(pool),
+        layout_(layout),
+        has_mask_registers_(target.mask_registers != 0),
+        spreads_whole_lanes_(target.vector_registers > 16) {}
 
   x86::Mem memory(codegen::Location location, unsigned bytes) const;
   x86::Mem constant(const codegen::ConstantPool::Entry& entry) {
@@ -28,7 +31,7 @@ class Moves final : public codegen::Moves {
   void set_general(unsigned reg, std::uint64_t constant) override;
   void pack_lanes(unsigned bits, unsigned lanes, unsigned width) override;
   void pack_mask(unsigned bits, unsigned lanes, unsigned width, unsigned vector_scratch) override;
-  bool packing_needs_vector(unsigned width) const override { return width == 2 && !evex_; }
+  bool packing_needs_vector(unsigned width) const override { return width == 2 && !has_mask_registers_; }
   void join_bits(unsigned bits, unsigned part, unsigned by) override;
   void keep_bits(unsigned bits, std::uint32_t mask) override;
   void spread_mask(unsigned lanes, unsigned bits, unsigned width, unsigned chunk,
@@ -36,6 +39,7 @@ class Moves final : public codegen::Moves {
   void spread_mask_pair(unsigned first, unsigned second, unsigned bits, unsigned width) override;
   void spread_signs(unsigned first, unsigned second, unsigned bits, unsigned width, unsigned chunk) override;
   void complete_signs(unsigned lanes, unsigned width) override;
+  bool spreads_whole_lanes() const override { return spreads_whole_lanes_; }
   void narrow_lanes(unsigned to, unsigned first, unsigned second, unsigned width) override;
   void widen_lanes(unsigned to, unsigned from, unsigned part) override;
   void spread_execution(unsigned first, unsigned second, unsigned width, unsigned chunk) override;
@@ -54,7 +58,8 @@ class Moves final : public codegen::Moves {
   Assembler& a_;
   codegen::ConstantPool& pool_;
   const StateLayout layout_;
-  bool evex_;
+  bool has_mask_registers_;
+  bool spreads_whole_lanes_;  ///< as more than blends by signs use them
 };
 
 /// Loads the scalar at `from` in the form that scalars of the type have in registers: 8 and 16 bits extended

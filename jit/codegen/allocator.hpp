@@ -32,6 +32,8 @@ class Vectors {
   /// Where a whole vector can be read from memory: only if the chunk is in no register.
   std::optional<Location> in_memory(ir::ValueId value, unsigned chunk) const;
   unsigned scratch();
+  /// One of Target::lane_registers, unless all are pinned or hold lanes of masks already.
+  unsigned lane_scratch();
   unsigned define(ir::ValueId value, unsigned chunk);
   /// As define(), for an instruction that reads its operands before it writes: the register of an operand of
   /// `inst` that dies here may be taken. Every operand of this chunk must have been used.
@@ -52,6 +54,10 @@ class Vectors {
   friend class Allocator;
   friend class Slots;
   unsigned take();
+  unsigned take_for_lanes();
+  void relocate(unsigned from, unsigned to);
+  std::uint32_t movable() const;
+  bool holds_lanes(unsigned reg) const;
   void spill(unsigned reg);
   void pin(unsigned reg);
   bool is_whole_slot(ir::ValueId value, unsigned chunk) const;

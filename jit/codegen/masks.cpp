@@ -264,7 +264,7 @@ bool Masks::take_from_wider(ValueId mask, unsigned width, unsigned chunk) {
     return false;
   const std::uint32_t pinned = all_.vector_file_.pinned();
   const unsigned low = known_lanes(mask, wider, first), high = both ? known_lanes(mask, wider, second) : low;
-  const unsigned lanes = all_.vectors.scratch();
+  const unsigned lanes = all_.vectors.lane_scratch();
   all_.moves_.narrow_lanes(lanes, low, high, width);
   for (const unsigned reg : {low, high})
     if ((pinned >> reg & 1) == 0) all_.vector_file_.unpin(reg);
@@ -279,7 +279,7 @@ bool Masks::take_from_narrower(ValueId mask, unsigned width, unsigned chunk) {
   const unsigned per_vector = all_.target_.lanes_per_vector(4) / all_.target_.lanes_per_vector(8);
   if (!place(mask, 4, chunk / per_vector).somewhere()) return false;
   const std::uint32_t pinned = all_.vector_file_.pinned();
-  const unsigned from = known_lanes(mask, 4, chunk / per_vector), lanes = all_.vectors.scratch();
+  const unsigned from = known_lanes(mask, 4, chunk / per_vector), lanes = all_.vectors.lane_scratch();
   all_.moves_.widen_lanes(lanes, from, chunk % per_vector);
   if ((pinned >> from & 1) == 0) all_.vector_file_.unpin(from);
   bind_lanes(mask, width, chunk, lanes);
@@ -305,9 +305,9 @@ unsigned Masks::lanes_from_bits(ValueId mask, unsigned width, unsigned chunk) {
   }
   const unsigned from = bits(mask);
   v.of_bits |= static_cast<std::uint8_t>(width);
-  const unsigned lanes = all_.vectors.scratch();
+  const unsigned lanes = all_.vectors.lane_scratch();
   if (begins_pair(mask, width, chunk) && !all_.moves_.spreading_needs_general(width, 1)) {
-    const unsigned second = all_.vectors.scratch();
+    const unsigned second = all_.vectors.lane_scratch();
     all_.moves_.spread_mask_pair(lanes, second, from, width);
     bind_lanes(mask, width, 1, second);
     all_.vector_file_.unpin(second);
@@ -337,10 +337,10 @@ unsigned Masks::signs(ValueId mask, unsigned width, unsigned chunk) {
     has_whole |= place(mask, width, c).somewhere() && (v.signs_only & width) == 0;
   if (width < 4 || has_whole) return lanes_from_bits(mask, width, chunk);
   const bool both = begins_pair(mask, width, chunk);
-  const unsigned from = bits(mask), first = all_.vectors.scratch();
-  const unsigned second = both ? all_.vectors.scratch() : first;
+  const unsigned from = bits(mask), first = all_.vectors.lane_scratch();
+  const unsigned second = both ? all_.vectors.lane_scratch() : first;
   all_.moves_.spread_signs(first, second, from, width, chunk);
-  v.signs_only |= static_cast<std::uint8_t>(width);
+  if (!all_.moves_.spreads_whole_lanes()) v.signs_only |= static_cast<std::uint8_t>(width);
   v.of_bits |= static_cast<std::uint8_t>(width);
   bind_lanes(mask, width, chunk, first);
   if (both) {

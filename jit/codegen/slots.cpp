@@ -26,7 +26,7 @@ bool Slots::read_mask(ValueId mask) {
     if (reg_[count_ + c] < 0) return false;
   for (unsigned c = 0; c < mask_slots(); ++c)
     all_.masks.bind_lanes(mask, mask_width, c, static_cast<unsigned>(reg_[count_ + c]));
-  all_.masks.keep_signs_only(mask, mask_width);
+  if (!all_.moves_.spreads_whole_lanes()) all_.masks.keep_signs_only(mask, mask_width);
   return true;
 }
 

@@ -10,6 +10,8 @@ struct Target {
   /// Bytes of a vector register; the register file is cached in slots of this size.
   unsigned vector_bytes = 32;
   unsigned vector_registers = 16;
+  /// Bit r: vector register r is one of those in which lanes of masks are best, as all instructions reach it.
+  std::uint32_t lane_registers = 0xffff;
   /// Bit r: general register r may be allocated.
   std::uint32_t general_registers = 0;
   /// Bit r: mask register r may be allocated. 0: there are none, and masks are bits in a general register or
@@ -86,6 +88,8 @@ class Moves {
   virtual void spread_signs(unsigned first, unsigned second, unsigned bits, unsigned width,
                             unsigned chunk) = 0;
   virtual void complete_signs(unsigned lanes, unsigned width) = 0;
+  /// Whether spread_signs() and spread_execution() give whole lanes.
+  virtual bool spreads_whole_lanes() const = 0;
   /// Lanes of `width` bytes from two vectors with whole lanes of twice as many.
   virtual void narrow_lanes(unsigned to, unsigned first, unsigned second, unsigned width) = 0;
   /// `to` = lanes of 8 bytes from part `part` of lanes of 4.

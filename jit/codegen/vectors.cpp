@@ -14,8 +14,7 @@ void Vectors::pin(unsigned reg) { all_.vector_file_.pin(reg); }
 
 unsigned Vectors::take() {
   const VectorFile& file = all_.vector_file_;
-  const auto every = static_cast<std::uint32_t>((std::uint64_t{1} << all_.target_.vector_registers) - 1);
-  const std::uint32_t movable = every & ~file.pinned() & ~all_.reserved_;
+  const std::uint32_t movable = this->movable();
   if (const std::uint32_t idle = movable & ~file.held(); idle != 0)
     return static_cast<unsigned>(std::countr_zero(idle));
   // Evicts the register whose content is used last.
@@ -35,6 +34,41 @@ unsigned Vectors::take() {
   if (victim < 0) throw EngineBug("every vector register is pinned");
   spill(static_cast<unsigned>(victim));
   return static_cast<unsigned>(victim);
+}
+
+/// Registers whose content may be moved.
+std::uint32_t Vectors::movable() const {
+  const auto every = static_cast<std::uint32_t>((std::uint64_t{1} << all_.target_.vector_registers) - 1);
+  return every & ~all_.vector_file_.pinned() & ~all_.reserved_;
+}
+
+unsigned Vectors::take_for_lanes() {
+  const std::uint32_t idle = movable() & ~all_.vector_file_.held(), suited = all_.target_.lane_registers;
+  if (idle == 0 || (idle & suited) != 0) return take();
+  const auto other = static_cast<unsigned>(std::countr_zero(idle));
+  for (std::uint32_t left = movable() & suited; left != 0; left &= left - 1) {
+    const auto reg = static_cast<unsigned>(std::countr_zero(left));
+    if (holds_lanes(reg)) continue;
+    relocate(reg, other);
+    return reg;
+  }
+  return other;
+}
+
+bool Vectors::holds_lanes(unsigned reg) const {
+  return std::ranges::any_of(all_.vector_file_[reg], [&](const VectorRef& ref) {
+    return ref.is_slot ? all_.slots.is_mask(ref.id) : all_.values_[ref.id].kind == ValueKind::Mask;
+  });
+}
+
+void Vectors::relocate(unsigned from, unsigned to) {
+  all_.moves_.move_vector(to, from);
+  for (const VectorRef& ref : all_.vector_file_[from]) {
+    (ref.is_slot ? all_.slots.reg_[ref.id] : all_.values_.place(ref.id, ref.chunk).reg) =
+        static_cast<std::int8_t>(to);
+    all_.vector_file_.add(to, ref);
+  }
+  all_.vector_file_.drop_all(from);
 }
 
 void Vectors::spill(unsigned reg) {
@@ -137,8 +171,14 @@ unsigned Vectors::scratch() {
   return reg;
 }
 
+unsigned Vectors::lane_scratch() {
+  const unsigned reg = take_for_lanes();
+  pin(reg);
+  return reg;
+}
+
 unsigned Vectors::define(ValueId value, unsigned chunk) {
-  const unsigned reg = scratch();
+  const unsigned reg = all_.values_[value].kind == ValueKind::Mask ? lane_scratch() : scratch();
   bind(value, chunk, reg);
   return reg;
 }

@@ -291,7 +291,16 @@ std::vector<std::unique_ptr<Engine>> engines_with(const std::vector<eum::test::R
 }  // namespace
 
 const std::vector<std::unique_ptr<Engine>>& other_engines() {
-  static const auto engines = engines_with({eum::test::reduced_by_environment()});
+  static const auto engines = [] {
+    const eum::test::Reduced setting = eum::test::reduced_by_environment();
+    auto list = engines_with({setting});
+    // avx512 as it is on other processors.
+    const MaskHome masks = faster_mask_home() == MaskHome::Lanes ? MaskHome::Registers : MaskHome::Lanes;
+    if (auto engine = make_avx512_engine(masks))
+      list.push_back(
+          std::make_unique<ReducedEngine>(std::move(*engine), setting.left, "avx512 with masks elsewhere"));
+    return list;
+  }();
   return engines;
 }
 

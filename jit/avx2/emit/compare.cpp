@@ -1,4 +1,5 @@
 // Comparisons give masks in vector form; select blends by one.
+#include <algorithm>
 #include <optional>
 
 #include "jit/avx2/emit/emit.hpp"
@@ -82,6 +83,15 @@ void compare_unsigned(Compiler& c, const CodeInst& inst, const IntCompare& how) 
   }
 }
 
+/// An operand of a comparison whose result is `to`: a copy in that register if it can be compared to lanes
+/// there, but not where it is.
+x86::Ymm comparable(Compiler& c, x86::Ymm operand, x86::Ymm to) {
+  const auto suits = [&](x86::Ymm reg) { return (c.host.target.lane_registers >> reg.id() & 1) != 0; };
+  if (suits(operand) || !suits(to)) return operand;
+  c.a.vmovdqa(to, operand);
+  return to;
+}
+
 void compare_vector(Compiler& c, const CodeInst& inst, const IntCompare& how) {
   const unsigned bytes = ir::size_of(inst.type);
   c.m.define_lanes(inst.result, bytes);
@@ -100,7 +110,7 @@ void compare_vector(Compiler& c, const CodeInst& inst, const IntCompare& how) {
       a = to;
       b = flipped;
     }
-    c.a.emit((how.base == IntCompare::Equal ? vpcmpeq : vpcmpgt)[inst.type], to, a, b);
+    c.a.emit((how.base == IntCompare::Equal ? vpcmpeq : vpcmpgt)[inst.type], to, comparable(c, a, to), b);
     if (how.negate) c.a.vpxor(to, to, all_ones(c));
     c.regs.unpin();
   }
@@ -121,7 +131,8 @@ void compare(Compiler& c, const CodeInst& inst, unsigned predicate) {
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.args[0]); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[0], chunk);
     asmjit::Operand b = c.v.operand(inst.args[1], chunk);
-    c.a.emit(inst.type == Type::f32 ? I::kIdVcmpps : I::kIdVcmppd, c.v.define(inst.result, chunk), a, b,
+    const x86::Ymm to = c.v.define(inst.result, chunk);
+    c.a.emit(inst.type == Type::f32 ? I::kIdVcmpps : I::kIdVcmppd, to, comparable(c, a, to), b,
              asmjit::Imm(predicate));
     c.regs.unpin();
   }
@@ -138,7 +149,7 @@ bool select_by_logic(Compiler& c, const CodeInst& inst, unsigned chunk) {
   };
   const bool is_copy = is(on, ~std::uint64_t{0}), is_off_zero = is(off, 0), is_on_zero = is(on, 0);
   if (!is_copy && !is_off_zero && !is_on_zero) return false;
-  if (c.host.evex() && !c.m.in_vectors(mask)) return false;
+  if (c.host.has_mask_registers() && !c.m.in_vectors(mask)) return false;
   const x86::Ymm lanes = c.m.signs(mask, bytes, chunk);
   if (!c.m.has_whole_lanes(mask, bytes)) return false;
   if (is_copy && is_off_zero) {
@@ -169,10 +180,21 @@ x86::CondCode compare_scalars(Compiler& c, const CodeInst& inst) {
 }
 
 Mask::Mask(Compiler& c, ir::ValueId mask, unsigned bytes, unsigned chunk) : c_(c), bytes_(bytes) {
-  if (c.host.evex() && !c.m.in_vectors(mask))
+  if (c.host.has_mask_registers() && !c.m.in_vectors(mask)) {
     register_ = c.m.chunk(mask, bytes, chunk);
-  else
-    lanes_ = c.m.signs(mask, bytes, chunk);
+    return;
+  }
+  lanes_ = c.m.signs(mask, bytes, chunk);
+  has_whole_lanes_ = c.m.has_whole_lanes(mask, bytes);
+}
+
+/// Blends by lanes take none of registers 16 to 31; bits are selected in any of them.
+void Mask::blend_by_logic(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const {
+  // The immediate has the result for each combination of bits of the three operands.
+  if (to == off) return (void)c_.a.emit(I::kIdVpternlogd, to, lanes_, on, 0xb8);
+  if (on == to) return (void)c_.a.vpternlogd(to, lanes_, off, 0xe2);
+  c_.a.vmovdqa(to, lanes_);
+  c_.a.emit(I::kIdVpternlogd, to, off, on, 0xac);
 }
 
 void Mask::blend(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const {
@@ -182,6 +204,11 @@ void Mask::blend(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const {
     c_.a.k(register_);
     return (void)c_.a.emit(by_bytes[bytes_], to, off, on);
   }
+  const asmjit::Operand operands[]{to, off, on, lanes_};
+  const auto is_blended = [](const asmjit::Operand& operand) {
+    return !operand.isReg() || operand.id() < 16;
+  };
+  if (has_whole_lanes_ && !std::ranges::all_of(operands, is_blended)) return blend_by_logic(to, off, on);
   const std::uint32_t id = bytes_ == 4 ? I::kIdVblendvps : bytes_ == 8 ? I::kIdVblendvpd : I::kIdVpblendvb;
   c_.a.emit(id, to, off, on, lanes_);
 }

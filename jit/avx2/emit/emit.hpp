@@ -36,9 +36,12 @@ class Mask {
   void blend(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const;
 
  private:
+  void blend_by_logic(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const;
+
   Compiler& c_;
   unsigned bytes_;
   x86::Ymm lanes_;
+  bool has_whole_lanes_ = false;
   x86::KReg register_;
 };
 

@@ -15,7 +15,8 @@ constexpr BySize vpcmpu{{I::kIdVpcmpub, I::kIdVpcmpuw, I::kIdVpcmpud, I::kIdVpcm
 
 /// `integer` and `real`: predicates of vpcmpd and of vcmpps.
 void compare(Compiler& c, const CodeInst& inst, unsigned integer, unsigned real) {
-  if (c.regs.is_scalar(inst.args[0])) return avx2::emit::table[static_cast<std::size_t>(inst.op)](c, inst);
+  if (c.regs.is_scalar(inst.args[0]) || !c.host.has_mask_registers())
+    return avx2::emit::table[static_cast<std::size_t>(inst.op)](c, inst);
   const unsigned bytes = ir::size_of(inst.type);
   const std::uint32_t id = inst.type == Type::f32     ? I::kIdVcmpps
                            : inst.type == Type::f64   ? I::kIdVcmppd
