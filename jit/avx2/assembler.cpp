@@ -61,6 +61,14 @@ bool needs_evex(const Operand_& operand) {
          memory.indexId() >= 16;
 }
 
+/// Lanes of `width` bytes, all ones where the bit is set.
+codegen::ConstantPool::Entry lanes_of(std::uint64_t bits, unsigned width) {
+  codegen::ConstantPool::Entry lanes{};
+  for (unsigned i = 0; i < lanes.size(); ++i)
+    if ((bits >> i / width & 1) != 0) lanes[i] = 0xff;
+  return lanes;
+}
+
 /// On AMD processors a masked store takes a tenth of the time if the mask is in a mask register, so it is
 /// rewritten even if its operands do not need EVEX.
 bool is_store_under_lanes(asmjit::InstId id, const Operand_& to) {
@@ -91,6 +99,15 @@ asmjit::Error Assembler::put(asmjit::InstId id, const More&... operands) {
 /// scratch_mask = the sign bits of the lanes.
 void Assembler::set_scratch_mask(const Operand_& lanes, char width) {
   put(width == 'b' ? I::kIdVpmovb2m : width == 'd' ? I::kIdVpmovd2m : I::kIdVpmovq2m, scratch_mask, lanes);
+}
+
+/// o[0] = o[2] where the bits of the constant are set, else o[1].
+asmjit::Error Assembler::select_bits(const Operands& o, const codegen::ConstantPool::Entry& bits) {
+  const x86::Mem mask = x86::ptr(pool_label_, pool_.add(bits), 32);
+  // The immediate has the result for each combination of bits of the three operands.
+  if (o[0] == o[2]) return put(I::kIdVpternlogd, o[0], o[1], mask, Imm(0xe4));
+  if (o[0] != o[1]) put(I::kIdVmovdqa32, o[0], o[1]);
+  return put(I::kIdVpternlogd, o[0], o[2], mask, Imm(0xd8));
 }
 
 asmjit::Error Assembler::emit_evex(asmjit::InstId id, const Operands& o, unsigned count) {
@@ -131,6 +148,7 @@ asmjit::Error Assembler::emit_evex(asmjit::InstId id, const Operands& o, unsigne
     case Rewrite::BlendConstant: {
       auto bits = static_cast<std::uint64_t>(last.as<Imm>().value()) & 0xff;
       if (row->repeated) bits |= bits << 8;
+      if (o[2].isReg()) return select_bits(o, lanes_of(bits, row->repeated ? 2 : 4));
       put(I::kIdKmovw, scratch_mask,
           x86::ptr(pool_label_, pool_.add(codegen::ConstantPool::splat(bits, 8)), 2));
       k(scratch_mask);

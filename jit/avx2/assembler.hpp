@@ -32,6 +32,7 @@ class Assembler final : public x86::Assembler {
   template <class... More>
   asmjit::Error put(asmjit::InstId id, const More&... operands);
   asmjit::Error emit_evex(asmjit::InstId id, const Operands& o, unsigned count);
+  asmjit::Error select_bits(const Operands& o, const codegen::ConstantPool::Entry& bits);
   void set_scratch_mask(const asmjit::Operand_& lanes, char width);
 
   codegen::ConstantPool& pool_;

@@ -58,6 +58,16 @@ void mach_chunk(Compiler& c, Type type, x86::Ymm to_low, x86::Ymm to_high, std::
   c.a.vpblendd(to_high, to_high, odd, 0xaa);
 }
 
+/// to = a < b ? 1 : 0, of u32, by way of a mask register. False: lanes of vectors are faster.
+bool one_if_less(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
+  const bool are_first = to.id() < 16 && a.id() < 16 && b.id() < 16;
+  if (!c.host.evex() || (are_first && !c.host.has_mask_registers())) return false;
+  constexpr unsigned less = 1;
+  c.a.vpcmpud(scratch_mask, a, b, less);
+  c.a.k(scratch_mask).z().vmovdqu32(to, c.splat(1, 4));
+  return true;
+}
+
 /// result = a, then `id` result, b; its carry is the second result.
 void carry_scalar(Compiler& c, const CodeInst& inst, std::uint32_t id) {
   x86::Gp a = c.g.use(inst.args[0]).r32(), b = c.g.use(inst.args[1]).r32();
@@ -144,9 +154,11 @@ void emit_addc(Compiler& c, const CodeInst& inst) {
     asmjit::Operand b = c.v.operand(inst.args[1], chunk);
     x86::Ymm sum = c.v.define(inst.result, chunk), carry = c.v.define(inst.result + 1, chunk);
     c.a.emit(I::kIdVpaddd, sum, a, b);
-    c.a.vpminud(carry, sum, a);     // = sum where it has not wrapped
-    c.a.vpcmpeqd(carry, carry, a);  // all ones: sum >= a, no carry
-    c.a.vpaddd(carry, carry, c.splat(1, 4));
+    if (!one_if_less(c, carry, sum, a)) {
+      c.a.vpminud(carry, sum, a);     // = sum where it has not wrapped
+      c.a.vpcmpeqd(carry, carry, a);  // all ones: sum >= a, no carry
+      c.a.vpaddd(carry, carry, c.splat(1, 4));
+    }
     c.regs.unpin();
   }
 }
@@ -156,9 +168,11 @@ void emit_subb(Compiler& c, const CodeInst& inst) {
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
     x86::Ymm difference = c.v.define(inst.result, chunk), borrow = c.v.define(inst.result + 1, chunk);
-    c.a.vpminud(borrow, a, b);
-    c.a.vpcmpeqd(borrow, borrow, b);  // all ones: b <= a, no borrow
-    c.a.vpaddd(borrow, borrow, c.splat(1, 4));
+    if (!one_if_less(c, borrow, a, b)) {
+      c.a.vpminud(borrow, a, b);
+      c.a.vpcmpeqd(borrow, borrow, b);  // all ones: b <= a, no borrow
+      c.a.vpaddd(borrow, borrow, c.splat(1, 4));
+    }
     c.a.vpsubd(difference, a, b);
     c.regs.unpin();
   }
