@@ -53,14 +53,6 @@ const Row* row_of(asmjit::InstId id) {
   return by_id[id] == 0 ? nullptr : &rows[by_id[id] - 1];
 }
 
-bool needs_evex(const Operand_& operand) {
-  if (operand.isReg()) return operand.as<x86::Reg>().isVec() && operand.id() >= 16 && operand.id() < 32;
-  if (!operand.isMem()) return false;
-  const auto& memory = operand.as<x86::Mem>();
-  return memory.hasIndexReg() && x86::Reg::groupOf(memory.indexType()) == asmjit::RegGroup::kVec &&
-         memory.indexId() >= 16;
-}
-
 /// Lanes of `width` bytes, all ones where the bit is set.
 codegen::ConstantPool::Entry lanes_of(std::uint64_t bits, unsigned width) {
   codegen::ConstantPool::Entry lanes{};
@@ -77,6 +69,14 @@ bool is_store_under_lanes(asmjit::InstId id, const Operand_& to) {
 }
 
 }  // namespace
+
+bool needs_evex(const Operand_& operand) {
+  if (operand.isReg()) return operand.as<x86::Reg>().isVec() && operand.id() >= 16 && operand.id() < 32;
+  if (!operand.isMem()) return false;
+  const auto& memory = operand.as<x86::Mem>();
+  return memory.hasIndexReg() && x86::Reg::groupOf(memory.indexType()) == asmjit::RegGroup::kVec &&
+         memory.indexId() >= 16;
+}
 
 asmjit::Error Assembler::_emit(asmjit::InstId id, const Operand_& o0, const Operand_& o1, const Operand_& o2,
                                const Operand_* more) {

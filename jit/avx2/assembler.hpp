@@ -14,6 +14,9 @@ namespace x86 = asmjit::x86;
 /// The mask register that rewriting uses; never allocated.
 inline const x86::KReg scratch_mask = x86::k7;
 
+/// Whether only EVEX encodes the operand: one of vector registers 16 to 31, or memory with an index in one.
+bool needs_evex(const asmjit::Operand_& operand);
+
 class Assembler final : public x86::Assembler {
  public:
   /// `evex`: there are 32 vector registers.

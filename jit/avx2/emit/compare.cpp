@@ -1,5 +1,4 @@
 // Comparisons give masks in vector form; select blends by one.
-#include <algorithm>
 #include <optional>
 
 #include "jit/avx2/emit/emit.hpp"
@@ -86,8 +85,7 @@ void compare_unsigned(Compiler& c, const CodeInst& inst, const IntCompare& how) 
 /// An operand of a comparison whose result is `to`: a copy in that register if it can be compared to lanes
 /// there, but not where it is.
 x86::Ymm comparable(Compiler& c, x86::Ymm operand, x86::Ymm to) {
-  const auto suits = [&](x86::Ymm reg) { return (c.host.target.lane_registers >> reg.id() & 1) != 0; };
-  if (suits(operand) || !suits(to)) return operand;
+  if (!needs_evex(operand) || needs_evex(to)) return operand;
   c.a.vmovdqa(to, operand);
   return to;
 }
@@ -188,7 +186,7 @@ Mask::Mask(Compiler& c, ir::ValueId mask, unsigned bytes, unsigned chunk) : c_(c
   has_whole_lanes_ = c.m.has_whole_lanes(mask, bytes);
 }
 
-/// Blends by lanes take none of registers 16 to 31; bits are selected in any of them.
+/// Blends by lanes reach only the first 16 registers; bits are selected in any.
 void Mask::blend_by_logic(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const {
   // The immediate has the result for each combination of bits of the three operands.
   if (to == off) return (void)c_.a.emit(I::kIdVpternlogd, to, lanes_, on, 0xb8);
@@ -204,11 +202,8 @@ void Mask::blend(x86::Ymm to, x86::Ymm off, const asmjit::Operand& on) const {
     c_.a.k(register_);
     return (void)c_.a.emit(by_bytes[bytes_], to, off, on);
   }
-  const asmjit::Operand operands[]{to, off, on, lanes_};
-  const auto is_blended = [](const asmjit::Operand& operand) {
-    return !operand.isReg() || operand.id() < 16;
-  };
-  if (has_whole_lanes_ && !std::ranges::all_of(operands, is_blended)) return blend_by_logic(to, off, on);
+  const bool any_beyond = needs_evex(to) || needs_evex(off) || needs_evex(on) || needs_evex(lanes_);
+  if (has_whole_lanes_ && any_beyond) return blend_by_logic(to, off, on);
   const std::uint32_t id = bytes_ == 4 ? I::kIdVblendvps : bytes_ == 8 ? I::kIdVblendvpd : I::kIdVpblendvb;
   c_.a.emit(id, to, off, on, lanes_);
 }

@@ -60,8 +60,8 @@ void mach_chunk(Compiler& c, Type type, x86::Ymm to_low, x86::Ymm to_high, std::
 
 /// to = a < b ? 1 : 0, of u32, by way of a mask register. False: lanes of vectors are faster.
 bool one_if_less(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
-  const bool are_first = to.id() < 16 && a.id() < 16 && b.id() < 16;
-  if (!c.host.evex() || (are_first && !c.host.has_mask_registers())) return false;
+  const bool any_beyond = needs_evex(to) || needs_evex(a) || needs_evex(b);
+  if (!any_beyond && !c.host.has_mask_registers()) return false;
   constexpr unsigned less = 1;
   c.a.vpcmpud(scratch_mask, a, b, less);
   c.a.k(scratch_mask).z().vmovdqu32(to, c.splat(1, 4));

@@ -143,8 +143,8 @@ void check_listings(const Result<std::unique_ptr<Engine>>& engine, std::span<con
 TEST_CASE("text: host instructions of the AVX2 engine") { check_listings(make_avx2_engine(), files, 40); }
 
 TEST_CASE("text: host instructions of the AVX-512 engine") {
-  check_listings(make_avx512_engine(MaskHome::Registers),
-                 std::array{std::string_view("avx512/listings.txt")}, 3);
+  check_listings(make_avx512_engine(MaskHome::Registers), std::array{std::string_view("avx512/listings.txt")},
+                 3);
   check_listings(make_avx512_engine(MaskHome::Lanes), std::array{std::string_view("avx512/lanes.txt")}, 3);
 }
 
