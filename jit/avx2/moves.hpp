@@ -59,7 +59,7 @@ class Moves final : public codegen::Moves {
   codegen::ConstantPool& pool_;
   const StateLayout layout_;
   bool has_mask_registers_;
-  bool spreads_whole_lanes_;  ///< as more than blends by signs use them
+  bool spreads_whole_lanes_;  ///< selections in registers 16 to 31 take whole ones
 };
 
 /// Loads the scalar at `from` in the form that scalars of the type have in registers: 8 and 16 bits extended
