@@ -58,14 +58,18 @@ void mach_chunk(Compiler& c, Type type, x86::Ymm to_low, x86::Ymm to_high, std::
   c.a.vpblendd(to_high, to_high, odd, 0xaa);
 }
 
-/// to = a < b ? 1 : 0, of u32, by way of a mask register. False: lanes of vectors are faster.
-bool one_if_less(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
-  const bool any_beyond = needs_evex(to) || needs_evex(a) || needs_evex(b);
-  if (!any_beyond && !c.host.has_mask_registers()) return false;
-  constexpr unsigned less = 1;
-  c.a.vpcmpud(scratch_mask, a, b, less);
-  c.a.k(scratch_mask).z().vmovdqu32(to, c.splat(1, 4));
-  return true;
+/// to = a < b ? 1 : 0, of u32; `to` is neither.
+void one_if_less(Compiler& c, x86::Ymm to, x86::Ymm a, x86::Ymm b) {
+  const x86::Mem one = c.splat(1, 4);
+  if (c.host.has_mask_registers() || needs_evex(to) || needs_evex(a) || needs_evex(b)) {
+    constexpr unsigned less = 1;
+    c.a.vpcmpud(scratch_mask, a, b, less);
+    c.a.k(scratch_mask).z().vmovdqu32(to, one);
+    return;
+  }
+  c.a.vpminud(to, a, b);
+  c.a.vpcmpeqd(to, to, b);  // all ones: b <= a
+  c.a.vpaddd(to, to, one);
 }
 
 /// result = a, then `id` result, b; its carry is the second result.
@@ -154,11 +158,7 @@ void emit_addc(Compiler& c, const CodeInst& inst) {
     asmjit::Operand b = c.v.operand(inst.args[1], chunk);
     x86::Ymm sum = c.v.define(inst.result, chunk), carry = c.v.define(inst.result + 1, chunk);
     c.a.emit(I::kIdVpaddd, sum, a, b);
-    if (!one_if_less(c, carry, sum, a)) {
-      c.a.vpminud(carry, sum, a);     // = sum where it has not wrapped
-      c.a.vpcmpeqd(carry, carry, a);  // all ones: sum >= a, no carry
-      c.a.vpaddd(carry, carry, c.splat(1, 4));
-    }
+    one_if_less(c, carry, sum, a);  // where it has wrapped
     c.regs.unpin();
   }
 }
@@ -168,11 +168,7 @@ void emit_subb(Compiler& c, const CodeInst& inst) {
   for (unsigned chunk = 0; chunk < c.v.chunks(inst.result); ++chunk) {
     x86::Ymm a = c.v.use(inst.args[0], chunk), b = c.v.use(inst.args[1], chunk);
     x86::Ymm difference = c.v.define(inst.result, chunk), borrow = c.v.define(inst.result + 1, chunk);
-    if (!one_if_less(c, borrow, a, b)) {
-      c.a.vpminud(borrow, a, b);
-      c.a.vpcmpeqd(borrow, borrow, b);  // all ones: b <= a, no borrow
-      c.a.vpaddd(borrow, borrow, c.splat(1, 4));
-    }
+    one_if_less(c, borrow, a, b);
     c.a.vpsubd(difference, a, b);
     c.regs.unpin();
   }
