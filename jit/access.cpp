@@ -161,9 +161,11 @@ class Memory {
   }
 
   void note_outside(const Element& element, unsigned lane) const {
-    if (const BoundsObserver* found = observer())
-      found->outside(found->context, {access_.guest_ip, surface_index_, access_.first_lane + lane,
-                                      element.bytes, element.address(), wanted_ != Read});
+    const BoundsObserver* found = observer();
+    if (found == nullptr) return;
+    const auto [ip, guest_lane] = access_.origin(lane);
+    found->outside(found->context,
+                   {ip, surface_index_, guest_lane, element.bytes, element.address(), wanted_ != Read});
   }
 
   FaultKind outside_fault() const {
@@ -171,7 +173,8 @@ class Memory {
   }
 
   bool refuse(FaultKind kind, const Element& element, unsigned lane) const {
-    fault_ = {kind, access_.guest_ip, access_.first_lane + lane, element.bytes, element.address()};
+    const auto [ip, guest_lane] = access_.origin(lane);
+    fault_ = {kind, ip, guest_lane, element.bytes, element.address()};
     return false;
   }
 

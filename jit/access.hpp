@@ -2,6 +2,7 @@
 // The effect of the memory ops, shared: the reference engine and the slow paths of translated code call these
 // functions. They must not know functions, blocks or how an engine holds its values.
 #include "jit/engine.hpp"
+#include "jit/passes/shared_rows.hpp"
 
 namespace eum::jit {
 
@@ -15,8 +16,20 @@ struct Access {
   std::uint8_t region = 0;        ///< the entry of StateLayout's regions that translated code checks
   bool returns = false;           ///< an atomic returns its result
   std::uint32_t guest_ip = 0;
+  SharedRows rows;
 
   ir::Type address_type() const { return ir::info(mem.space).address; }
+  /// The guest's instruction that does lane `lane` of the access, and the number of the lane there.
+  struct Origin {
+    std::uint32_t guest_ip;
+    unsigned lane;
+  };
+  Origin origin(unsigned lane) const {
+    if (!rows.swapped()) return {guest_ip, first_lane + lane};
+    const unsigned place = rows.place(lane);
+    return {rows.ips[place % rows.parts],
+            first_lane + lane / SharedRows::lanes * SharedRows::lanes + place / rows.parts};
+  }
   /// The Access of an instruction whose shape has a Memory attribute.
   static Access of(const ir::Function& function, const ir::Inst& inst);
 };

@@ -115,7 +115,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       code_(f, liveness, runs,
             {.outer_masks = &outer_masks,
              .scheduler = optimisations[Optimisation::schedule] ? &scheduler_ : nullptr,
-             .interleaves = optimisations[Optimisation::interleaved],
+             .interleaves = optimisations[Optimisation::interleaved] ? &optimisations : nullptr,
              .joins_branches = optimisations[Optimisation::scalar_branches],
              .takes_complement = !h.has_mask_registers() && optimisations[Optimisation::complements]
                                      ? &emit::takes_complement

@@ -7,6 +7,8 @@
 #include <limits>
 #include <span>
 
+#include "jit/passes/shared_rows.hpp"
+
 namespace eum::jit::codegen {
 
 namespace {
@@ -26,14 +28,16 @@ std::size_t buffer_of(const Inst& inst, const ir::MemoryAccess& access, const Re
   return access.is_fixed_surface() ? access.surface : unknown;
 }
 
-/// Whether the store at `index` is known to write all of a run, if all channels are active.
+/// Whether the store at `index` is known to write all of a run, if all channels are active, perhaps together
+/// with stores of the same rows (SharedRows).
 bool fills_run(const Inst& store, std::uint32_t index, const ir::MemoryAccess& access,
                std::span<const ScalarRun> runs) {
-  const std::size_t element = ir::size_of(store.type);
+  const std::size_t element = ir::size_of(store.type), bytes = access.component_count() * element;
   const auto run = std::ranges::lower_bound(runs, index, {}, &ScalarRun::index);
-  return element >= 4 && run != runs.end() && run->index == index &&
-         static_cast<std::int64_t>(run->run.stride) * access.scale ==
-             static_cast<std::int64_t>(access.component_count() * element);
+  if (element < 4 || run == runs.end() || run->index != index || run->run.stride <= 0) return false;
+  const std::size_t stride = static_cast<std::size_t>(run->run.stride) * access.scale;
+  return stride == bytes ||
+         (bytes == SharedRows::bytes && stride % bytes == 0 && stride / bytes <= SharedRows::most);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ void BlockCode::build(ir::BlockId block, bool full) {
   fold(block, full);
   drop_dead(block, full);
   if (choices_.takes_complement) hand_complements();
-  if (choices_.interleaves && full) mark_interleaved(function_, kept_);
+  if (choices_.interleaves && full) mark_interleaved(function_, *choices_.interleaves, kept_);
   if (choices_.scheduler && full) choices_.scheduler->run(kept_);
   ends_in_comparison_ = choices_.joins_branches && move_comparison();
   link_uses();

@@ -10,6 +10,7 @@
 #include "jit/passes/liveness.hpp"
 #include "jit/passes/outer_masks.hpp"
 #include "jit/passes/scalar_runs.hpp"
+#include "jit/passes/shared_rows.hpp"
 
 namespace eum::jit::codegen {
 
@@ -30,6 +31,8 @@ struct CodeInst : ir::Inst {
   bool is_run_of_all = false;
   /// For an access of several components per lane: registers hold them in memory order, see interleaved.hpp.
   bool interleaved = false;
+  /// For an interleaved access: how it has swapped memory with others, see row_groups.hpp.
+  SharedRows rows;
   /// For an access in a Strip's body, 1 + the index of its window: it has no operands for its addresses.
   std::uint8_t window = 0;
   std::uint32_t behind = 0;  ///< bytes from where the window begins
@@ -51,7 +54,7 @@ class BlockCode {
     /// Orders full versions, if there is one: threads seldom spend long in partial ones, and ordering takes
     /// time.
     Scheduler* scheduler = nullptr;
-    bool interleaves = false;
+    const Optimisations* interleaves = nullptr;  ///< null: not
     bool joins_branches = false;
     /// Whether the host can only compute a comparison of vectors of integers as the complement of another, of
     /// a constant or not: its users get the complement. May be null.

@@ -9,6 +9,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "jit/codegen/row_groups.hpp"
+#include "jit/passes/access_form.hpp"
+
 namespace eum::jit::codegen {
 namespace {
 
@@ -21,26 +24,37 @@ constexpr unsigned row = 8;
 struct Layout {
   unsigned components = 0;
   unsigned element = 0;  ///< bytes
+  unsigned parts = 1;    ///< how many accesses, each of so many components, share a row
 
-  unsigned all() const { return (1u << components) - 1; }
+  /// Of one access, and of the row.
+  unsigned own() const { return (1u << components) - 1; }
+  unsigned all() const { return (1u << components * parts) - 1; }
   unsigned bytes() const { return components * element; }
   bool operator==(const Layout&) const = default;
 };
 
 class Interleaved {
  public:
-  Interleaved(const ir::Function& function, std::span<CodeInst> insts) : function_(function), insts_(insts) {}
+  Interleaved(const ir::Function& function, const Optimisations& optimisations, std::span<CodeInst> insts)
+      : function_(function), optimisations_(optimisations), insts_(insts) {}
 
   void run() {
+    const std::vector<std::uint32_t> sharing = may_share();
     if (!begins_any()) return;
-    for (CodeInst& inst : insts_) visit(inst);
-    for (std::uint32_t q = 0; q < tuples_.size(); ++q)
-      if (tuples_[q].known != tuples_[q].layout.all()) refuse(q);
-    for (const auto& [inst, tuple] : accesses_) inst->interleaved = !tuples_[root(tuple)].refused;
+    RowGroups groups(function_, insts_, sharing);
+    groups_ = &groups;
+    do visit_all();
+    while (dissolve_refused());
+    for (const auto& [i, tuple] : accesses_) {
+      if (tuples_[root(tuple)].refused) continue;
+      insts_[i].interleaved = true;
+      if (const RowGroups::Member* shared = groups.of(i)) insts_[i].rows = rows_of(*shared);
+    }
   }
 
  private:
-  /// The components of some lanes: registers hold all of them in memory order, or none.
+  /// The components of some lanes: registers hold all of them in memory order, or none. Of a row that several
+  /// accesses share, those of all of them.
   struct Tuple {
     Layout layout;
     std::uint32_t parent;  ///< tuples with a common decision form a tree
@@ -49,31 +63,84 @@ class Interleaved {
   };
   struct Member {
     std::uint32_t tuple;
-    unsigned component;
+    unsigned component;  ///< of the row
   };
+  struct TupleAccess {
+    std::uint32_t inst, tuple;
+  };
+  static constexpr std::uint32_t none = ~0u;
   /// What the ops that compute a tuple have in common; for each operand, the tuple or the value that is the
   /// same in every lane.
   using Key = std::tuple<Op, ir::Type, ir::Type, unsigned, std::uint64_t,
                          std::array<std::pair<bool, std::uint32_t>, ir::max_pure_operands>>;
 
   /// The components of an access of adjacent elements per lane, two or four dwords or two qwords, with lanes
-  /// at known distances: any distance from 16 bytes on, as halves of registers move by themselves.
+  /// at known distances: any distance from 16 bytes on, as halves of registers move by themselves. So may
+  /// those of a load move from any addresses.
   std::optional<Layout> layout(const CodeInst& inst) const {
-    if ((inst.op != Op::load && inst.op != Op::store) || inst.runs == 0 || inst.mask != ir::no_value ||
-        inst.second_ip || inst.lanes % row != 0)
+    if ((inst.op != Op::load && inst.op != Op::store) || inst.mask != ir::no_value || inst.second_ip ||
+        inst.lanes % row != 0)
       return std::nullopt;
     const ir::MemoryAccess& access = function_.access(inst);
     const Layout layout{static_cast<unsigned>(std::popcount(access.components)), ir::size_of(inst.type)};
     const bool is_tuple = (layout.element == 4 && (layout.components == 2 || layout.components == 4)) ||
                           (layout.element == 8 && layout.components == 2);
-    if (!is_tuple || access.components != layout.all()) return std::nullopt;
+    if (!is_tuple || access.components != layout.own()) return std::nullopt;
+    const bool is_half = layout.bytes() == SharedRows::bytes;
+    if (inst.runs == 0) {
+      const bool in_line = fits_in_line(optimisations_, access, inst.lanes);
+      return inst.op == Op::load && is_half && in_line ? std::optional(layout) : std::nullopt;
+    }
     const std::int64_t stride = std::int64_t{inst.linear.stride} * access.scale;
-    const bool fits = stride == layout.bytes() || (layout.bytes() == 16 && stride > 16);
+    const bool fits = stride == layout.bytes() || (is_half && stride > layout.bytes());
     return fits ? std::optional(layout) : std::nullopt;
   }
   bool begins_any() const {
     return std::ranges::any_of(insts_,
                                [&](const CodeInst& inst) { return inst.op == Op::load && layout(inst); });
+  }
+  std::vector<std::uint32_t> may_share() const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t i = 0; i < insts_.size(); ++i)
+      if (const auto own = layout(insts_[i]);
+          own && own->bytes() == SharedRows::bytes && function_.access(insts_[i]).never_faults())
+        found.push_back(i);
+    return found;
+  }
+  SharedRows rows_of(const RowGroups::Member& shared) const {
+    SharedRows rows{.parts = static_cast<std::uint8_t>(shared.parts),
+                    .part = static_cast<std::uint8_t>(shared.part)};
+    const auto insts = groups_->insts(shared.group);
+    for (std::size_t k = 0; k < insts.size(); ++k) rows.ips[k] = insts_[insts[k]].guest_ip;
+    return rows;
+  }
+
+  void visit_all() {
+    tuples_.clear();
+    members_.clear();
+    uniform_.clear();
+    made_.clear();
+    accesses_.clear();
+    row_of_group_.assign(groups_->count(), none);
+    for (std::uint32_t i = 0; i < insts_.size(); ++i) visit(i);
+    for (std::uint32_t q = 0; q < tuples_.size(); ++q)
+      if (tuples_[q].known != tuples_[q].layout.all()) refuse(q);
+  }
+
+  /// Whether there were groups not all of whose accesses can be done in memory order, which are none now.
+  bool dissolve_refused() {
+    std::vector<unsigned> accepted(groups_->count());
+    for (const auto& [i, tuple] : accesses_)
+      if (const RowGroups::Member* shared = groups_->of(i); shared && !tuples_[root(tuple)].refused)
+        ++accepted[shared->group];
+    bool any = false;
+    for (std::uint32_t group = 0; group < accepted.size(); ++group) {
+      const std::uint32_t first = groups_->insts(group)[0];
+      if (!groups_->of(first) || accepted[group] == groups_->insts(group).size()) continue;
+      groups_->dissolve(group);
+      any = true;
+    }
+    return any;
   }
 
   std::uint32_t root(std::uint32_t tuple) {
@@ -102,8 +169,9 @@ class Interleaved {
     if (const Member* of = inst.mask != ir::no_value ? member(inst.mask) : nullptr) refuse(of->tuple);
   }
 
-  void visit(CodeInst& inst) {
-    if (const auto found = layout(inst)) return inst.op == Op::load ? begin(inst, *found) : end(inst, *found);
+  void visit(std::uint32_t i) {
+    const CodeInst& inst = insts_[i];
+    if (const auto found = layout(inst)) return inst.op == Op::load ? begin(i, *found) : end(i, *found);
     if (inst.op == Op::splat || inst.op == Op::constant) {
       if (inst.lanes > 1) uniform_.insert(inst.result);
       return refuse_operands(inst);
@@ -114,23 +182,44 @@ class Interleaved {
     if (!compute(inst)) refuse_operands(inst);
   }
 
-  void begin(CodeInst& inst, const Layout& layout) {
-    const std::uint32_t tuple = add(layout);
-    for (unsigned k = 0; k < layout.components; ++k) members_[inst.result + k] = {tuple, k};
-    tuples_[tuple].known = layout.all();
-    accesses_.push_back({&inst, tuple});
+  void begin(std::uint32_t i, Layout layout) {
+    const CodeInst& inst = insts_[i];
+    std::uint32_t tuple = none;
+    unsigned first = 0;
+    if (const RowGroups::Member* shared = groups_->of(i)) {
+      layout.parts = shared->parts;
+      first = shared->part * layout.components;
+      std::uint32_t& row = row_of_group_[shared->group];
+      if (row == none) row = add(layout);
+      tuple = row;
+    } else {
+      tuple = add(layout);
+    }
+    for (unsigned k = 0; k < layout.components; ++k) members_[inst.result + k] = {tuple, first + k};
+    tuples_[tuple].known |= layout.own() << first;
+    accesses_.push_back({i, tuple});
     refuse_operands(inst);  // as addresses
   }
 
-  void end(CodeInst& inst, const Layout& layout) {
+  void end(std::uint32_t i, Layout layout) {
+    const CodeInst& inst = insts_[i];
     const auto data = inst.args.last(layout.components);
-    const Member* first = member(data[0]);
-    if (first && tuples_[first->tuple].layout != layout) return refuse_operands(inst);
+    const Member* one = member(data[0]);
+    const RowGroups::Member* shared = groups_->of(i);
+    unsigned first = 0;
+    if (shared && one) {
+      layout.parts = shared->parts;
+      first = shared->part * layout.components;
+      std::uint32_t& row = row_of_group_[shared->group];
+      if (row == none) row = one->tuple;
+      if (row != one->tuple) return refuse_operands(inst);
+    }
+    if (one && tuples_[one->tuple].layout != layout) return refuse_operands(inst);
     for (unsigned k = 0; k < layout.components; ++k) {
       const Member* of = member(data[k]);
-      if (!first || !of || of->tuple != first->tuple || of->component != k) return refuse_operands(inst);
+      if (!one || !of || of->tuple != one->tuple || of->component != first + k) return refuse_operands(inst);
     }
-    accesses_.push_back({&inst, first->tuple});
+    accesses_.push_back({i, one->tuple});
   }
 
   /// Whether the op treats all elements of that many bytes alike, or the dwords around smaller ones.
@@ -188,18 +277,22 @@ class Interleaved {
   }
 
   const ir::Function& function_;
+  const Optimisations& optimisations_;
   std::span<CodeInst> insts_;
   std::vector<Tuple> tuples_;
   std::unordered_map<ValueId, Member> members_;
   std::unordered_set<ValueId> uniform_;  // of more lanes than one, each dword the same
   std::map<Key, std::uint32_t> made_;
-  std::vector<std::pair<CodeInst*, std::uint32_t>> accesses_;
+  std::vector<TupleAccess> accesses_;
+  RowGroups* groups_ = nullptr;
+  std::vector<std::uint32_t> row_of_group_;  // the tuple
 };
 
 }  // namespace
 
-void mark_interleaved(const ir::Function& function, std::span<CodeInst> insts) {
-  Interleaved(function, insts).run();
+void mark_interleaved(const ir::Function& function, const Optimisations& optimisations,
+                      std::span<CodeInst> insts) {
+  Interleaved(function, optimisations, insts).run();
 }
 
 }  // namespace eum::jit::codegen

@@ -8,8 +8,10 @@
 
 namespace eum::jit::codegen {
 
-/// Sets CodeInst::interleaved of loads and stores, of two or four dwords or two qwords per lane, whose values
-/// are used only by such loads and stores and by lanewise ops that treat all components alike.
-void mark_interleaved(const ir::Function& function, std::span<CodeInst> insts);
+/// Sets CodeInst::interleaved and CodeInst::rows of loads and stores, of two or four dwords or two qwords per
+/// lane, whose values are used only by such loads and stores and by lanewise ops that treat all components
+/// alike.
+void mark_interleaved(const ir::Function& function, const Optimisations& optimisations,
+                      std::span<CodeInst> insts);
 
 }  // namespace eum::jit::codegen

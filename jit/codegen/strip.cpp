@@ -80,7 +80,12 @@ class StripBuilder {
     window.step = step->scaled(window.scale);
     window.bytes = (inst.lanes - 1u) * static_cast<unsigned>(inst.linear.stride) * window.scale + mem.offset +
                    (mem.component(mem.component_count() - 1) + 1) * ir::size_of(inst.type);
-    return Found{index, window, sum_of(window.address)};
+    Sum address = sum_of(window.address);
+    if (inst.rows.swapped()) {
+      address.constant -= inst.rows.before();
+      window.bytes = inst.lanes * static_cast<unsigned>(inst.linear.stride) + mem.offset;
+    }
+    return Found{index, window, address};
   }
   /// Whether both are in the same memory, a small constant apart.
   bool are_near(const Found& a, const Found& b) const {

@@ -136,9 +136,10 @@ class MaskedWrites {
 
   bool select(const Inst& read, Chain& chain) {
     const std::optional<unsigned> parts = find_parts(read, chain.known);
-    if (!parts) return false;
-    changes_ = true;
     const bool is_part = is_low_part(read, chain.access);
+    // wide_ops joins the reads of both halves of qwords.
+    if (!parts || (is_part && *parts == 1 && size_of(chain.access.type) == 8)) return false;
+    changes_ = true;
     const Type type = is_part ? chain.access.type : read.type;
     const auto cast = [&](const Known& known) {
       return out_.converted(Op::bitcast, type, known.value, read.guest_ip);

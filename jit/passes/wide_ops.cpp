@@ -44,6 +44,7 @@ class WideOps {
     for (const Inst& inst : block.insts) count(inst);
     out_.clear();
     pending_.clear();
+    written_.clear();
     bool changed = false;
     for (Inst inst : block.insts) {
       same_.resolve(function_, inst);
@@ -186,8 +187,13 @@ class WideOps {
         out_.keep(inst);
         return joined_[inst.result] != 0 && HalfPairs::is_half(inst) && read(inst);
       case Op::reg_write:
-      case Op::reg_scatter:
         settle(inst);
+        if (size_of(inst.type) == 8 && inst.region == Region::packed(inst.region.offset))
+          written_.push_back(inst);
+        break;
+      case Op::reg_scatter:
+        pending_.clear();
+        written_.clear();
         break;
       default:
         break;
@@ -250,21 +256,31 @@ class WideOps {
       pending_.push_back(inst);
       return false;
     }
-    Inst both = make_op(Op::reg_read, Type::u64, inst.lanes, inst.guest_ip);
-    both.region = Region::packed(inst.region.offset & ~7u);
-    both.mask = inst.mask;
-    const ValueId whole = out_.append(both, {});
+    const ValueId whole = read_whole(inst);
     for (const Inst& half : {*other, inst}) halves_[half.result] = {whole, half.region.offset % 8 != 0};
     pending_.erase(other);
     return true;
   }
-  /// Reads behind this write see something else.
+  /// The qwords of which the read takes one half.
+  ValueId read_whole(const Inst& half) {
+    const Region region = Region::packed(half.region.offset & ~7u);
+    const auto written = std::ranges::find_if(written_, [&](const Inst& write) {
+      return write.region == region && write.lanes == half.lanes &&
+             (write.mask == no_value || write.mask == half.mask);
+    });
+    if (written != written_.end())
+      return out_.converted(Op::bitcast, Type::u64, function_.arg(*written, 0), half.guest_ip);
+    Inst both = make_op(Op::reg_read, Type::u64, half.lanes, half.guest_ip);
+    both.region = region;
+    both.mask = half.mask;
+    return out_.append(both, {});
+  }
+  /// Accesses of the same registers before this write see something else.
   void settle(const Inst& write) {
-    if (pending_.empty()) return;
-    if (write.op == Op::reg_scatter) return pending_.clear();
     constexpr unsigned granule = 4;
     const SlotRange range = slots_of(write, granule);
-    std::erase_if(pending_, [&](const Inst& read) { return overlap(range, slots_of(read, granule)); });
+    for (auto* insts : {&pending_, &written_})
+      std::erase_if(*insts, [&](const Inst& inst) { return overlap(range, slots_of(inst, granule)); });
   }
 
   bool are_whole(const std::vector<HalfPair>& pairs) {
@@ -298,6 +314,7 @@ class WideOps {
   std::vector<Half> halves_;
   HalfPairs pairs_;
   std::vector<Inst> pending_;  ///< reads of halves, behind which the register has not been written
+  std::vector<Inst> written_;  ///< writes of qwords, behind which it has not been either
   std::vector<HalfPair> parts_;
   std::vector<const Inst*> live_, roots_;
   std::set<std::uint32_t> rejected_;  ///< first_arg of instructions whose operands stay dwords

@@ -107,6 +107,8 @@ class World {
   std::uint32_t* masks() { return layout_.masks_of(*state_); }
   /// The memory of `surface`.
   std::span<std::byte> surface_memory() { return {surface_memory_.data(), surface_bytes}; }
+  /// Reports accesses beyond surfaces from now on; null: no longer.
+  void observe(const BoundsObserver* observer) { environment_.bounds = observer; }
   /// The first 64 flag bits.
   std::uint64_t flags() { return get_flags(layout_.flags_of(*state_)); }
   void set_flags(std::uint64_t flags) { std::memcpy(layout_.flags_of(*state_), &flags, sizeof flags); }

@@ -30,10 +30,11 @@ CheckedAddress LaneSite::check_known_runs(asmjit::Label outside) const {
     const x86::Gp first = reg.first[run];
     const auto step = static_cast<unsigned>(linear_.stride);
     const unsigned from_first_to_last = (each - 1) * (goes_down() ? 0 - step : step);
-    if (lanes_before == 0)
+    const int behind = static_cast<int>(lanes_before * step) - static_cast<int>(shared().before());
+    if (behind == 0)
       a.mov(first.r32(), address.r32());
     else
-      a.lea(first.r32(), x86::ptr(address.r64(), static_cast<int>(lanes_before * step)));
+      a.lea(first.r32(), x86::ptr(address.r64(), behind));
     if (goes_down()) a.sub(first.r32(), from_first_to_last);
     if (!based()) continue;
     // The stride of distances is known only modulo 2^32: no distance of a run may wrap.
@@ -58,7 +59,7 @@ void LaneSite::prefetch(const CheckedAddress& memory, bool writes) const {
   constexpr unsigned most_lines = 4;
   constexpr int distance = 2048;  // 1 to 4 KB are as good
   if (!c_.beyond_caches().fetches_ahead() || masked() || of_one_host_thread() || known_runs() != 1 ||
-      known_stride() == 0 || goes_down())
+      known_stride() == 0 || goes_down() || shared().swapped())
     return;
   const unsigned begin = component_offset(0), end = (lanes() - 1) * known_stride() + extent();
   if (end - begin > most_lines * cache_line) return;
@@ -138,11 +139,12 @@ void LaneSite::known_addresses(unsigned row, x86::Ymm to) const {
   const auto step = static_cast<unsigned>(linear_.stride);
   const bool own_run = row < known_runs();
   const auto [address, lanes_before] = run_begin(own_run ? row : 0);
-  const unsigned before = lanes_before + (own_run ? 0 : 8 * row);
+  const unsigned before =
+      (lanes_before + (own_run ? 0 : 8 * row)) * step + shared().share() - shared().before();
   a.vmovd(to.xmm(), address.r32());
   a.vpbroadcastd(to, to.xmm());
-  a.vpaddd(to, to, distances(0, step));
-  if (before != 0) a.vpaddd(to, to, c_.splat(before * step, 4));
+  a.vpaddd(to, to, distances(0, shared().swapped() ? SharedRows::bytes : step));
+  if (before != 0) a.vpaddd(to, to, c_.splat(before, 4));
   if (linear_.within != ~0u) a.vpand(to, to, c_.splat(linear_.within, 4));
 }
 

@@ -22,7 +22,8 @@ unsigned LaneSite::lanes_at_once(Compiler& c, const CodeInst& inst, unsigned val
     const unsigned rows = part.rows();
     // Both versions of a block share the windows of rows, so both must access as many lanes at once.
     const bool counts_mask = part.masked() || part.goes_along_rows();
-    const unsigned registers = part.address_vectors() + (part.in_space() && !part.by_runs() ? rows : 0) +
+    const bool copies_addresses = !part.by_runs() && (part.in_space() || part.shared().swapped());
+    const unsigned registers = part.address_vectors() + (copies_addresses ? rows : 0) +
                                (counts_mask ? rows : 0) + values * part.vectors() +
                                (part.needs_fourth() ? 4 : 3);
     if (registers <= c.host.target.vector_registers) return lanes;
@@ -53,6 +54,7 @@ void LaneSite::acquire(bool with_lanes) {
   }
   if (!by_runs()) {
     for (unsigned row = 0; row < rows(); ++row) places_[row] = in_space() ? c_.v.scratch() : addresses_[row];
+    for (unsigned row = 0; shared().swapped() && row < rows(); ++row) swapped_[row] = c_.v.scratch();
   } else if (!has_window()) {
     for (unsigned run = 0; run < known_runs(); ++run)
       starts_[run] = c_.g.use(first_address((first_lane() + run * 8) / run_lanes_));
@@ -242,13 +244,14 @@ CheckedAddress LaneSite::check_run(unsigned stride, asmjit::Label otherwise, asm
   if (c_.host.evex()) {
     a.kortestb(scratch_mask, scratch_mask);
     a.jnc(otherwise);
-    return check_runs(1, (lanes() - 1) * stride + extent(), true, outside);
+  } else {
+    if (rows() == 2) a.vpand(u, t, u);
+    a.vmovmskps(bits.r32(), agrees[rows() - 1]);
+    a.cmp(bits.r32(), 0xff);
+    a.jne(otherwise);
   }
-  if (rows() == 2) a.vpand(u, t, u);
-  a.vmovmskps(bits.r32(), agrees[rows() - 1]);
-  a.cmp(bits.r32(), 0xff);
-  a.jne(otherwise);
-  return check_runs(1, (lanes() - 1) * stride + extent(), true, outside);
+  if (shared().before() != 0) a.sub(reg.first[0].r32(), shared().before());
+  return check_runs(1, bytes_of_run(lanes(), stride), true, outside);
 }
 
 CheckedAddress LaneSite::check_second_row(unsigned stride, asmjit::Label otherwise,

@@ -167,6 +167,12 @@ class LaneSite : public MemorySite {
   /// `registers`: of the components, one after the other.
   Parts parts_of_row(std::span<const x86::Ymm> registers, unsigned row) const;
   void load_parts(const CheckedAddress& memory, unsigned row, const Parts& parts) const;
+  /// With swapped rows: swapped_ = what the lanes of the access address, given their own addresses, or
+  /// `of_pairs`, an even lane's twice.
+  void swap_addresses(std::span<const x86::Ymm> from, bool of_pairs) const;
+  /// Jumps to `otherwise` unless lanes at arbitrary addresses are in bounds, for load_parts_apart.
+  CheckedAddress check_lanes_apart(asmjit::Label otherwise) const;
+  void load_parts_apart(const CheckedAddress& memory, unsigned row, const Parts& parts) const;
   void store_parts(const CheckedAddress& memory, unsigned row, const Parts& parts, bool past_caches) const;
   /// From components in registers of their own to memory order, and back. t, u, v, w change.
   void to_memory_order(const Parts& parts) const;
@@ -217,16 +223,25 @@ class LaneSite : public MemorySite {
   bool side_by_side_;    // several components of a lane are accessed together
   unsigned alike_bits_;  // low bits that the addresses share, if not known runs
   std::array<x86::Ymm, 2> places_, masks_;
+  std::array<x86::Ymm, 2> swapped_;  // of the access, if its addresses are not known runs
   std::array<x86::Ymm, 4> addresses_;
   std::array<x86::Gp, 2> starts_;  // of runs
 
- private:
+  /// Bytes between neighbours, if lanes form runs.
+  unsigned run_stride() const {
+    if (shared().swapped()) return shared().row_bytes();
+    return by_runs() ? known_stride() : row_stride();
+  }
   /// Whether nothing lies between the components of neighbours.
-  bool is_without_gaps() const { return known_stride() == components() * element(); }
+  bool is_without_gaps() const { return shared().swapped() || run_stride() == components() * element(); }
+
+ private:
   x86::Mem part_of_row(const CheckedAddress& memory, unsigned row, unsigned part) const;
   /// One lane's 16 bytes.
   x86::Mem half_of_part(const CheckedAddress& memory, unsigned row, unsigned part, unsigned which) const;
   x86::Mem of_row(const CheckedAddress& memory, unsigned row, unsigned offset, unsigned bytes) const;
+  /// Whether two lanes of the access, an even one and the next, do adjacent bytes.
+  bool has_pairs() const { return shared().parts % 2 == 0; }
   static unsigned run_lanes(const CodeInst& inst) { return inst.runs == 0 ? 0 : inst.lanes / inst.runs; }
   /// The scalar that run `run` of these lanes begins with, and how many of its lanes precede these.
   struct RunBegin {
@@ -252,10 +267,16 @@ class LaneSite : public MemorySite {
   void transpose_half(std::span<const x86::Ymm> free, const CheckedAddress& memory, unsigned row,
                       int half) const;
   /// From the first byte that a known run accesses to the last.
-  unsigned run_bytes() const { return (lanes() / known_runs() - 1) * known_stride() + extent(); }
+  unsigned run_bytes() const {
+    const unsigned each = lanes() / known_runs();
+    return bytes_of_run(each, run_stride());
+  }
+  unsigned bytes_of_run(unsigned lanes, unsigned stride) const {
+    return shared().swapped() ? lanes * stride + component_offset(0) : (lanes - 1) * stride + extent();
+  }
   /// Whether the addresses of known runs can be compared with a stored end.
   bool has_end() const {
-    if (!by_runs() || goes_down() || !end_of(run_bytes())) return false;
+    if (!by_runs() || goes_down() || shared().before() != 0 || !end_of(run_bytes())) return false;
     for (unsigned run = 0; run < known_runs(); ++run)
       if (run_begin(run).lanes_before != 0) return false;
     return true;

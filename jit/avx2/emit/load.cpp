@@ -38,6 +38,7 @@ void LoadSite::emit() {
   slow_ = a.newLabel();
   done_ = a.newLabel();
   if (by_runs()) return emit_runs();
+  if (interleaved_) return emit_interleaved_apart();
   const unsigned stride = possible(row_stride() != 0 ? row_stride() : side_by_side());
   locate(slow_);
   if (goes_along_rows()) {
@@ -132,14 +133,56 @@ void LoadSite::emit_interleaved(const CheckedAddress& memory) const {
   for (unsigned row = 0; row < rows(); ++row) load_parts(memory, row, parts_of_row(results_, row));
   a.bind(done_);
   if (has_window()) return;
-  const asmjit::Label called = a.newLabel();
+  call_for_runs(slow_, interleave_called(), on_data<jit::load>, {.results = results_});
+}
+
+void LoadSite::emit_interleaved_apart() {
+  auto& a = c_.a;
+  const unsigned stride = possible(run_stride());
+  const auto load_apart = [](const LoadSite& site) {
+    const CheckedAddress memory = site.check_lanes_apart(site.slow_);
+    for (unsigned row = 0; row < site.rows(); ++row)
+      site.load_parts_apart(memory, row, site.parts_of_row(site.results_, row));
+  };
+  locate(slow_);
+  if (stride == 0) {
+    load_apart(*this);
+  } else {
+    const asmjit::Label apart = a.newLabel();
+    count_scattered();
+    go_if_scattered();
+    const CheckedAddress memory = check_run(stride, apart, slow_);
+    for (unsigned row = 0; row < rows(); ++row) load_parts(memory, row, parts_of_row(results_, row));
+    c_.out_of_line([site = *this, apart, load_apart] {
+      site.c_.a.bind(apart);
+      site.bind_scattered();
+      load_apart(site);
+      site.c_.a.jmp(site.done_);
+    });
+  }
+  a.bind(done_);
+  if (!shared().swapped())
+    return call_out_of_line(slow_, interleave_called(), on_data<jit::load>,
+                            {.addresses = address_registers(), .results = results_});
+  const asmjit::Label call = a.newLabel();
+  c_.out_of_line([site = *this, call] {
+    site.c_.a.bind(site.slow_);
+    site.swap_addresses(site.addresses_, false);
+    site.c_.a.jmp(call);
+  });
+  call_out_of_line(call, interleave_called(), on_data<jit::load>,
+                   {.addresses = std::span(swapped_).first(rows()), .results = results_});
+}
+
+asmjit::Label LoadSite::interleave_called() const {
+  const asmjit::Label called = c_.a.newLabel();
   c_.out_of_line([site = *this, called] {
     site.c_.a.bind(called);
     for (unsigned row = 0; row < site.rows(); ++row)
       site.to_memory_order(site.parts_of_row(site.results_, row));
     site.c_.a.jmp(site.done_);
   });
-  call_for_runs(slow_, called, on_data<jit::load>, {.results = results_});
+  return called;
 }
 
 // ---- Rows

@@ -26,6 +26,10 @@ class LoadSite : public LaneSite {
   void load_known_lanes(asmjit::Label otherwise) const;
   void load_reversed(const CheckedAddress& memory) const;
   void emit_interleaved(const CheckedAddress& memory) const;
+  /// The same at arbitrary addresses.
+  void emit_interleaved_apart();
+  /// Code out of line behind the call, which leaves each component in registers of its own.
+  asmjit::Label interleave_called() const;
   x86::Ymm result(unsigned component, unsigned vector = 0) const {
     return results_[component * vectors() + vector];
   }

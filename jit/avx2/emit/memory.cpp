@@ -172,6 +172,7 @@ MemorySite::MemorySite(Compiler& c, const CodeInst& inst, unsigned first_lane, u
       by_runs_(inst.runs != 0) {
   access_.first_lane = static_cast<std::uint8_t>(first_lane);
   access_.lanes = static_cast<std::uint8_t>(lanes);
+  access_.rows = inst.rows;
   if (in_space()) access_.region = c.region_numbers.of(inst);
 }
 

@@ -96,6 +96,7 @@ class MemorySite {
   /// Bytes of one component of all lanes.
   unsigned bytes() const { return lanes() * element(); }
   unsigned components() const { return mem().component_count(); }
+  const SharedRows& shared() const { return access_.rows; }
   /// Addresses are in the address space, whose regions are found at run time.
   bool in_space() const { return ir::info(mem().space).in_space; }
   bool wide() const { return ir::info(mem().space).address == ir::Type::u64; }

@@ -31,6 +31,42 @@ void LaneSite::load_parts(const CheckedAddress& memory, unsigned row, const Part
   }
 }
 
+void LaneSite::load_parts_apart(const CheckedAddress& memory, unsigned row, const Parts& parts) const {
+  auto& a = c_.a;
+  RowPlaces places(*this, shared().swapped() ? swapped_[row] : places_[row]);
+  const auto of_lane = [&](unsigned lane, unsigned bytes) {
+    return memory.lane(places.of(lane), component_offset(0), bytes);
+  };
+  for (unsigned part = 0; part < parts.count; ++part) {
+    const x86::Ymm to = parts.of[part];
+    if (has_pairs()) {
+      a.vmovups(to, of_lane(2 * part, vector));
+    } else {
+      a.vmovups(to.xmm(), of_lane(2 * part, half));
+      a.vinsertf128(to, to, of_lane(2 * part + 1, half), 1);
+    }
+  }
+}
+
+CheckedAddress LaneSite::check_lanes_apart(asmjit::Label otherwise) const {
+  if (!shared().swapped()) return check_all_lanes(otherwise);
+  swap_addresses(places_, has_pairs());
+  return check_lanes({{swapped_.data(), rows()}, {}, t, u, v, bits},
+                     component_offset(0) + (has_pairs() ? vector : half), otherwise);
+}
+
+void LaneSite::swap_addresses(std::span<const x86::Ymm> from, bool of_pairs) const {
+  auto& a = c_.a;
+  const auto place = [&](std::uint32_t lane) { return shared().place(of_pairs ? lane & ~1u : lane); };
+  a.vmovups(t, c_.constant(ConstantPool::dwords([&](std::uint32_t i) { return place(i) / shared().parts; })));
+  const x86::Mem within = c_.constant(ConstantPool::dwords(
+      [&](std::uint32_t i) { return place(i) % shared().parts * SharedRows::bytes - shared().before(); }));
+  for (unsigned row = 0; row < rows(); ++row) {
+    a.vpermd(swapped_[row], t, from[row]);
+    a.vpaddd(swapped_[row], swapped_[row], within);
+  }
+}
+
 void LaneSite::store_parts(const CheckedAddress& memory, unsigned row, const Parts& parts,
                            bool past_caches) const {
   auto& a = c_.a;
@@ -52,13 +88,13 @@ x86::Mem LaneSite::part_of_row(const CheckedAddress& memory, unsigned row, unsig
 
 x86::Mem LaneSite::half_of_part(const CheckedAddress& memory, unsigned row, unsigned part,
                                 unsigned which) const {
-  return of_row(memory, row, (2 * part + which) * known_stride(), half);
+  return of_row(memory, row, (2 * part + which) * run_stride(), half);
 }
 
 x86::Mem LaneSite::of_row(const CheckedAddress& memory, unsigned row, unsigned offset, unsigned bytes) const {
-  const bool own_run = known_runs() > 1;
-  return memory.at(component_offset(0) + (own_run ? 0 : row * 8 * known_stride()) + offset, bytes,
-                   own_run ? row : 0);
+  const bool own_run = by_runs() && known_runs() > 1;
+  const unsigned before = own_run ? 0 : row * 8 * run_stride();
+  return memory.at(component_offset(0) + before + shared().share() + offset, bytes, own_run ? row : 0);
 }
 
 void LaneSite::to_memory_order(const Parts& parts) const {

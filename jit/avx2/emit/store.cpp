@@ -105,7 +105,7 @@ class StoreSite : public LaneSite {
   bool is_streamed() const {
     const bool whole =
         (components() == 1 || interleaved_ || (components() == 2 && side_by_side_components())) &&
-        known_stride() == components() * element();
+        is_without_gaps();
     return c_.beyond_caches().is_stream(inst()) && by_runs() && !masked() && !goes_down() &&
            known_runs() == 1 && whole && lanes() * known_stride() % cache_line == 0;
   }

@@ -85,6 +85,7 @@ void MemorySite::check_window(const codegen::Strip::Window& window, x86::Gp more
   if (!based()) {
     const Window memory = find_window(otherwise);
     a.mov(begin.r32(), address.r32());
+    if (shared().before() != 0) a.sub(begin.r32(), shared().before());
     a.lea(end, x86::ptr(end, begin, 0, bytes));
     a.cmp(end, memory.size);
     a.ja(otherwise);
