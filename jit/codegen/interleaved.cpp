@@ -173,7 +173,8 @@ class Interleaved {
     const CodeInst& inst = insts_[i];
     if (const auto found = layout(inst)) return inst.op == Op::load ? begin(i, *found) : end(i, *found);
     if (inst.op == Op::splat || inst.op == Op::constant) {
-      if (inst.lanes > 1) uniform_.insert(inst.result);
+      // The lanes of a constant mask differ.
+      if (inst.lanes > 1 && !ir::is_mask(inst.type)) uniform_.insert(inst.result);
       return refuse_operands(inst);
     }
     const bool keeps_dwords = inst.op == Op::slice || (inst.op == Op::recast && ir::size_of(inst.from) <= 4);
@@ -226,7 +227,7 @@ class Interleaved {
   static bool is_alike(const CodeInst& inst, unsigned element) {
     const unsigned size = ir::size_of(inst.type);
     const auto fits = [&](unsigned bytes) { return bytes == element || (element == 4 && bytes < 4); };
-    if (inst.result_count != 1 || inst.mask != ir::no_value || inst.args.size() > ir::max_pure_operands ||
+    if (inst.result_count == 0 || inst.mask != ir::no_value || inst.args.size() > ir::max_pure_operands ||
         !ir::is_pure(inst.op) || ir::is_mask(inst.type) || !fits(size) ||
         inst.lanes * size % (element * row) != 0)
       return false;
@@ -244,7 +245,7 @@ class Interleaved {
     }
   }
 
-  /// True: the result is a component of a tuple.
+  /// True: each result is a component of a tuple.
   bool compute(const CodeInst& inst) {
     const Member* first = nullptr;
     for (const ValueId arg : inst.args)
@@ -265,14 +266,16 @@ class Interleaved {
         operand = {false, inst.args[i]};
       }
     }
-    auto [known, is_new] = made_.try_emplace(key, 0);
-    if (is_new) known->second = add(layout);
-    const std::uint32_t tuple = known->second;
-    if ((tuples_[tuple].known >> component & 1) != 0) refuse(tuple);
-    tuples_[tuple].known |= 1u << component;
-    members_[inst.result] = {tuple, component};
-    for (const auto& [is_tuple, of] : std::get<5>(key))
-      if (is_tuple) join(tuple, of);
+    auto [known, is_new] = made_.try_emplace(key, static_cast<std::uint32_t>(tuples_.size()));
+    for (unsigned k = 0; is_new && k < inst.result_count; ++k) add(layout);
+    for (unsigned k = 0; k < inst.result_count; ++k) {
+      const std::uint32_t tuple = known->second + k;
+      if ((tuples_[tuple].known >> component & 1) != 0) refuse(tuple);
+      tuples_[tuple].known |= 1u << component;
+      members_[inst.result + k] = {tuple, component};
+      for (const auto& [is_tuple, of] : std::get<5>(key))
+        if (is_tuple) join(tuple, of);
+    }
     return true;
   }
 
@@ -282,7 +285,7 @@ class Interleaved {
   std::vector<Tuple> tuples_;
   std::unordered_map<ValueId, Member> members_;
   std::unordered_set<ValueId> uniform_;  // of more lanes than one, each dword the same
-  std::map<Key, std::uint32_t> made_;
+  std::map<Key, std::uint32_t> made_;    // the tuple of the first result
   std::vector<TupleAccess> accesses_;
   RowGroups* groups_ = nullptr;
   std::vector<std::uint32_t> row_of_group_;  // the tuple

@@ -6,6 +6,7 @@
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "tests/jit/text_cases.hpp"
@@ -83,6 +84,8 @@ void check(const Components& of, std::string_view memory, std::string_view to, s
     std::string own(body);
     for (std::size_t at; (at = own.find("32xN")) != std::string::npos;)
       own.replace(at, 4, fmt::format("{}x{}", of.bits, lanes));
+    for (std::size_t at; (at = own.find(".mxN")) != std::string::npos;)
+      own.replace(at, 4, fmt::format(".mx{}", lanes));
     const Function function = build(lanes, of, memory, to, own, stored);
     CompileOptions options{.exact_registers = false};
     const auto reference = compiled(*make_reference_engine(), function, options);
@@ -191,4 +194,35 @@ TEST_CASE("components of which something looks at one, or at one of another") {
        {"mul.f32xN %w, %s", "fma.f32xN %w, %c, %h", "fma.f32xN %w, %vector, %h", "fma.f32xN %h, %s, %w",
         "fma.f32xN %w, %s, %g", "fma.f32xN %w, %w, %h"})
     check("surface3", fmt::format("{}\n  %n = {}", sums, other), {"j", "k", "l", "n"});
+}
+
+TEST_CASE(
+    "components that are chosen by comparisons, and by a constant mask, which is another one in each lane") {
+  const auto each = [](std::string_view op) {
+    std::string body;
+    for (const auto& [to, x, a] :
+         {std::tuple{"j", "x", "a"}, {"k", "y", "b"}, {"l", "z", "g"}, {"m", "w", "h"}})
+      body += fmt::format(fmt::runtime(op), fmt::arg("to", to), fmt::arg("x", x), fmt::arg("a", a));
+    return body;
+  };
+  check("surface3", each("  %{to}c = cmp_lt.f32xN %{x}, %{a}\n  %{to} = select.f32xN %{to}c, %{x}, %c\n"),
+        {"j", "k", "l", "m"});
+  check("surface3", "  %some = constant.mxN 0x5ad2\n" + each("  %{to} = select.f32xN %some, %{x}, %{a}\n"),
+        {"j", "k", "l", "m"});
+}
+
+TEST_CASE("components that are multiplied, of which only low halves are stored, or high ones as well") {
+  std::string product;
+  for (const auto& [to, x, a] :
+       {std::tuple{"j", "x", "a"}, {"k", "y", "b"}, {"l", "z", "g"}, {"m", "w", "h"}})
+    product += fmt::format(R"(
+  %{0}first = bitcast.u32.f32xN %{1}
+  %{0}second = bitcast.u32.f32xN %{2}
+  %{0}low, %{0}high = mul_wide.u32xN %{0}first, %{0}second
+  %{0} = bitcast.f32.u32xN %{0}low
+  %{0}2 = bitcast.f32.u32xN %{0}high)",
+                           to, x, a);
+  check("surface3", product, {"j", "k", "l", "m"});
+  check("surface3", product, {"j2", "k2", "l2", "m2"});
+  check("surface3", product, {"j", "k", "l2", "m2"});
 }
