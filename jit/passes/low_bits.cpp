@@ -4,6 +4,7 @@
 // that cannot be set is dropped.
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "jit/passes/demanded_bits.hpp"
@@ -26,6 +27,7 @@ class LowBits {
 
   void run(Block& block) {
     out_.clear();
+    words_.clear();
     changed_ = false;
     const auto widens = [](const Inst& inst) {
       return converts(inst) && size_of(inst.from) < size_of(inst.type) && size_of(inst.from) <= 2;
@@ -264,17 +266,30 @@ class LowBits {
     const bool to_words = is_int(inst.type) && size_of(inst.type) == 2;
     if (inst.lanes < 8 || (size_of(inst.type) != 4 && !to_words) || size_of(inst.from) > 2) return no_value;
     const ValueId narrow = without_casts(function_.arg(inst, 0));
+    // A byte that has become a word before comes from the dword around it all the same.
+    if (const auto word = words_.find(narrow);
+        word != words_.end() && !to_words && (is_signed(inst.from) || !is_signed(word->second.from))) {
+      Inst whole = inst;
+      whole.from = word->second.from;
+      return widened_from(word->second.dword, whole, false);
+    }
     const Inst* source = out_.definition(narrow);
     if (!source || !converts(*source) || size_of(source->from) <= size_of(inst.from) ||
         size_of(source->from) > 4)
       return no_value;
+    const ValueId value = function_.arg(*source, 0);
+    const bool is_dword = size_of(source->from) == 4;
     const Inst at = inst;
+    const ValueId result = widened_from(value, at, to_words && is_dword);
+    if (to_words && is_dword) words_[without_casts(result)] = {value, at.from};
+    return result;
+  }
+  /// `through_words`: the value, a dword, is cut to a word first.
+  ValueId widened_from(ValueId value, const Inst& at, bool through_words) {
     const unsigned bits = bits_of(at.from);
-    ValueId value = function_.arg(*source, 0);
     if (is_int(at.type) && (demanded_.of(at.result) & ~low_bits_of(bits)) == 0)
       return resized(value, at.type, at);
-    if (to_words && size_of(source->from) == 4)
-      value = append(Op::convert, Type::u16, type_of(value), value, at);
+    if (through_words) value = append(Op::convert, Type::u16, type_of(value), value, at);
     const bool of_words = size_of(type_of(value)) == 2;
     if (is_signed(at.from)) {
       const unsigned above = bits_of(type_of(value)) - bits;
@@ -295,7 +310,14 @@ class LowBits {
     return append(Op::convert, type, type_of(value), value, at);
   }
 
+  /// A word that a byte has become, and the dword of which that was the low part.
+  struct Word {
+    ValueId dword;
+    Type from;  ///< of the byte
+  };
+
   Function& function_;
+  std::unordered_map<ValueId, Word> words_;
   SameValues same_;
   NewBlock out_;
   PossibleBits possible_;
