@@ -240,6 +240,25 @@ std::vector<Case> cases() {
   store.u32x16 surface2[%at], %s
   exit
 )")});
+  all.push_back({"rows of lanes that two accesses share", fmt::format("{}{}", begins, R"(
+  %bytes = constant.u32x16 32
+  %at = mul.u32x16 %i, %bytes
+  %part = constant.u32x16 16
+  %up = add.u32x16 %at, %part
+  %e, %f, %p, %q = load.u32x16 surface0[%up] {0, 1, 2, 3}
+  %a, %b, %c, %d = load.u32x16 surface0[%at] {0, 1, 2, 3}
+  %a1 = add.u32x16 %a, %limit
+  %b1 = add.u32x16 %b, %limit
+  %c1 = add.u32x16 %c, %limit
+  %d1 = add.u32x16 %d, %limit
+  %e1 = add.u32x16 %e, %limit
+  %f1 = add.u32x16 %f, %limit
+  %p1 = add.u32x16 %p, %limit
+  %q1 = add.u32x16 %q, %limit
+  store.u32x16 surface2[%up] {0, 1, 2, 3}, %e1, %f1, %p1, %q1
+  store.u32x16 surface2[%at] {0, 1, 2, 3}, %a1, %b1, %c1, %d1
+  exit
+)")});
   all.push_back({"no access of all lanes follows the ids", guarded("  %c = cmp_lt.u32x16 %i, %limit\n", R"(
   %mixed = xor.u32x16 %at, %j
   %mask = constant.u32x16 0x1fc
