@@ -154,7 +154,7 @@ class Finder {
   bool are_together(const std::vector<std::uint32_t>& group) const {
     const CodeInst& one = insts_[group[0]];
     if (one.op == Op::load) return true;
-    const auto [first, last] = std::ranges::minmax(group);
+    const std::uint32_t first = std::ranges::min(group), last = std::ranges::max(group);
     const std::uint32_t begin = sum_of(begin_of(one))->offset,
                         bytes = one.lanes * static_cast<std::uint32_t>(one.linear.stride);
     return std::ranges::all_of(stores_, [&](const Store& other) {

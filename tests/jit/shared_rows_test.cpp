@@ -84,10 +84,11 @@ Function build(const Rows& rows, unsigned lanes) {
   };
   for (unsigned part = 1; part < rows.parts; ++part) address("q", "q", part);
   if (rows.last_part != "z") {
-    for (const auto& [of, to] : {std::pair{"y", "r"}, std::pair{"z", "distance"}})
+    for (const char name : {'y', 'z'})
       for (unsigned part = 0; part < rows.parts; ++part) {
+        const std::string_view to = name == 'y' ? "r" : "distance";
         if (part != 0) address(to, to, part);
-        store(part, to, [&](unsigned k) { return fmt::format("{}{}", of, k); });
+        store(part, to, [&](unsigned k) { return fmt::format("{}{}", name, k); });
       }
   }
   for (unsigned i = 0; i < rows.parts; ++i) {
