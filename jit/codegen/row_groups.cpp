@@ -41,14 +41,8 @@ class Finder {
     for (std::uint32_t i = 0; i < insts_.size(); ++i) {
       const CodeInst& inst = insts_[i];
       note(inst);
-      if (inst.op == Op::store) {
-        ++load_stretch_;
-      } else if (inst.op == Op::load) {
-        ++store_stretch_;
-      } else if (!leaves_memory(inst)) {
-        ++load_stretch_;
-        ++store_stretch_;
-      }
+      load_stretch_ += may_write(inst);
+      store_stretch_ += may_observe(inst);
       const bool is_candidate = next != candidates.end() && *next == i;
       if (is_candidate) ++next;
       const Sum* sum = is_candidate && parts_of(inst) > 1 ? sum_of(begin_of(inst)) : nullptr;
@@ -77,6 +71,12 @@ class Finder {
       default:
         return inst.op == Op::reg_write || inst.op == Op::flag_write;
     }
+  }
+  static bool may_write(const CodeInst& inst) { return inst.op != Op::load && !leaves_memory(inst); }
+  /// Whether it may read what has been stored, or fault: then what comes before must have been stored.
+  /// are_together() sees to other stores.
+  static bool may_observe(const CodeInst& inst) {
+    return inst.op != Op::store && (!leaves_memory(inst) || ir::may_leave(inst.op));
   }
 
   void note(const CodeInst& inst) {
@@ -162,9 +162,13 @@ class Finder {
         return true;
       const CodeInst& inst = insts_[other.inst];
       const ir::MemoryAccess &a = function_.access(one), &b = function_.access(inst);
-      return other.is_known && other.begin.base == sum_of(begin_of(one))->base && a.space == b.space &&
-             a.surface == b.surface && a.offset == b.offset && other.begin.offset - begin >= bytes &&
-             begin - other.begin.offset >= inst.lanes * static_cast<std::uint32_t>(inst.linear.stride);
+      if (!other.is_known || other.begin.base != sum_of(begin_of(one))->base || a.space != b.space ||
+          a.surface != b.surface || a.offset != b.offset)
+        return false;
+      const std::uint32_t apart = other.begin.offset - begin;
+      const std::uint32_t other_bytes =
+          (inst.lanes - 1u) * static_cast<std::uint32_t>(inst.linear.stride) + SharedRows::bytes;
+      return apart >= bytes && 0 - apart >= other_bytes;
     });
   }
 

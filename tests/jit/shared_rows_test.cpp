@@ -223,6 +223,9 @@ TEST_CASE("shared rows with other accesses of the same memory in between") {
     check(rows);
     rows.between_stores = "  store.u32xN surface3[%p], %ids ? %e\n";
     check(rows);
+    // One that faults: what comes before it has been stored.
+    rows.between_stores = "  store.u32xN a32[%q], %ids ? %e\n";
+    check(rows);
     rows.between_stores = "  %l = load.u32xN surface3[%q] ? %e\n  reg_write.u32xN r20<1;1,0>, %l ? %e\n";
     check(rows);
   }
