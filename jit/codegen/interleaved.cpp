@@ -39,9 +39,8 @@ class Interleaved {
       : function_(function), optimisations_(optimisations), insts_(insts) {}
 
   void run() {
-    const std::vector<std::uint32_t> sharing = may_share();
     if (!begins_any()) return;
-    RowGroups groups(function_, insts_, sharing);
+    RowGroups groups(function_, insts_, may_share());
     groups_ = &groups;
     do visit_all();
     while (dissolve_refused());

@@ -3,13 +3,13 @@
 // them.
 #include <fmt/format.h>
 
-#include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <tuple>
 #include <vector>
 
 #include "tests/jit/text_cases.hpp"
+#include "tests/jit/two_places.hpp"
 #include "tests/jit/world.hpp"
 #include "tests/optimisations.hpp"
 
@@ -19,8 +19,6 @@ using namespace eum::jit;
 using namespace eum::jit::test;
 
 namespace {
-
-constexpr unsigned id_place = 32, base_place = 128, end_place = 132;
 
 /// The components of a lane.
 struct Components {
@@ -50,32 +48,22 @@ Function build(unsigned lanes, const Components& of, std::string_view memory, st
     data += fmt::format(", %s{}", k);
     components += fmt::format("{}{}", k == 0 ? "" : ", ", k);
   }
-  return function_of_text(fmt::format(R"(kernel @k simd {0} family gen9 file 2048 slot 32 masks 1
-b0: ip 0x0 count 1
-  %i = reg_read.u16x{0} r1<1;1,0>
-  %ids = convert.u32.u16x{0} %i
-  %shift = constant.u32x{0} {1}
-  %distance = shl.u32x{0} %ids, %shift
-  %base = reg_read.u32x1 r4<1;1,0>
-  %end = reg_read.u32x1 r4.1<1;1,0>
-  %bases = splat.u32x{0} %base
-  %ends = splat.u32x{0} %end
-  %p = add.u32x{0} %distance, %bases
-  %q = add.u32x{0} %distance, %ends
+  return function_of_text(two_places(lanes, of.stride) +
+                          fmt::format(R"(
   %e = mask_get.mx{0} mask0
-  %sc = reg_read.f{2}x1 r5<1;1,0>
-  %s = splat.f{2}x{0} %sc
-  %vector = reg_read.f{2}x{0} r6<1;1,0>
-  %c = constant.f{2}x{0} {3:#x}
-{4}{5}
+  %sc = reg_read.f{1}x1 r5<1;1,0>
+  %s = splat.f{1}x{0} %sc
+  %vector = reg_read.f{1}x{0} r6<1;1,0>
+  %c = constant.f{1}x{0} {2:#x}
+{3}{4}
+{5}
 {6}
-{7}
-  store.u{2}x{0} {8}[%q] {{{9}}}{10} ? %e
+  store.u{1}x{0} {7}[%q] {{{8}}}{9} ? %e
   exit
 )",
-                                      lanes, std::countr_zero(of.stride), of.bits,
-                                      of.bits == 32 ? 0x3fc00000 : 0x3ff8000000000000, loaded("xyzw", 'p'),
-                                      loaded("abgh", 'q'), body, casts, to, components, data));
+                                      lanes, of.bits, of.bits == 32 ? 0x3fc00000 : 0x3ff8000000000000,
+                                      loaded("xyzw", 'p'), loaded("abgh", 'q'), body, casts, to, components,
+                                      data));
 }
 
 void check(const Components& of, std::string_view memory, std::string_view to, std::string_view body,

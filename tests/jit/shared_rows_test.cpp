@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/jit/text_cases.hpp"
+#include "tests/jit/two_places.hpp"
 #include "tests/jit/world.hpp"
 
 using namespace eum;
@@ -20,7 +21,7 @@ using namespace eum::jit::test;
 
 namespace {
 
-constexpr unsigned id_place = 32, base_place = 128, end_place = 132, address_place = 256;
+constexpr unsigned address_place = 256;
 constexpr std::uint32_t all = World::surface_bytes;
 
 /// A copy of rows that is computed with on the way.
@@ -100,26 +101,15 @@ Function build(const Rows& rows, unsigned lanes) {
     });
     if (i + 2 == rows.parts) body += replaced(rows.between_stores, lanes);
   }
-  return function_of_text(fmt::format(R"(kernel @k simd {0} family gen9 file 2048 slot 32 masks 1
-b0: ip 0x0 count 1
-  %i = reg_read.u16x{0} r1<1;1,0>
-  %ids = convert.u32.u16x{0} %i
-  %shift = constant.u32x{0} {1}
-  %distance = mul.u32x{0} %ids, %shift
-  %base = reg_read.u32x1 r4<1;1,0>
-  %end = reg_read.u32x1 r4.1<1;1,0>
-  %bases = splat.u32x{0} %base
-  %ends = splat.u32x{0} %end
-  %p = add.u32x{0} %distance, %bases
-  %q = add.u32x{0} %distance, %ends
+  return function_of_text(two_places(lanes, rows.stride()) + fmt::format(R"(
   %r = add.u32x{0} %q, %bases
   %spread = reg_read.u32x{0} r8<1;1,0>
   %e = mask_get.mx{0} mask0
-  %sc = reg_read.u{2}x1 r5<1;1,0>
-  %s = splat.u{2}x{0} %sc
-{3}  exit
+  %sc = reg_read.u{1}x1 r5<1;1,0>
+  %s = splat.u{1}x{0} %sc
+{2}  exit
 )",
-                                      lanes, rows.stride(), rows.bits, body));
+                                                                         lanes, rows.bits, body));
 }
 
 using Report = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, bool>;
