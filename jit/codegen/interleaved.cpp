@@ -88,7 +88,8 @@ class Interleaved {
     const bool is_half = layout.bytes() == SharedRows::bytes;
     if (inst.runs == 0) {
       const bool in_line = fits_in_line(optimisations_, access, inst.lanes);
-      return inst.op == Op::load && is_half && in_line ? std::optional(layout) : std::nullopt;
+      const bool moves = is_half || layout.bytes() == SharedRows::bytes / 2;
+      return inst.op == Op::load && moves && in_line ? std::optional(layout) : std::nullopt;
     }
     const std::int64_t stride = std::int64_t{inst.linear.stride} * access.scale;
     const bool fits = stride == layout.bytes() || (is_half && stride > layout.bytes());

@@ -24,6 +24,7 @@ namespace {
 struct Components {
   unsigned count = 4, bits = 32;  ///< bits of each
   unsigned stride = 16;           ///< bytes from lane to lane, a power of two
+  bool is_spread = false;         ///< the first ones are loaded from addresses in registers
 };
 
 using Names = std::vector<std::string_view>;
@@ -51,6 +52,7 @@ Function build(unsigned lanes, const Components& of, std::string_view memory, st
   return function_of_text(two_places(lanes, of.stride) +
                           fmt::format(R"(
   %e = mask_get.mx{0} mask0
+  %o = reg_read.u32x{0} r8<1;1,0>
   %sc = reg_read.f{1}x1 r5<1;1,0>
   %s = splat.f{1}x{0} %sc
   %vector = reg_read.f{1}x{0} r6<1;1,0>
@@ -62,8 +64,8 @@ Function build(unsigned lanes, const Components& of, std::string_view memory, st
   exit
 )",
                                       lanes, of.bits, of.bits == 32 ? 0x3fc00000 : 0x3ff8000000000000,
-                                      loaded("xyzw", 'p'), loaded("abgh", 'q'), body, casts, to, components,
-                                      data));
+                                      loaded("xyzw", of.is_spread ? 'o' : 'p'), loaded("abgh", 'q'), body,
+                                      casts, to, components, data));
 }
 
 void check(const Components& of, std::string_view memory, std::string_view to, std::string_view body,
@@ -93,6 +95,12 @@ void check(const Components& of, std::string_view memory, std::string_view to, s
               world->put_ids(id_place, static_cast<std::uint16_t>(lanes));
               std::memcpy(world->file() + base_place, &base, sizeof base);
               std::memcpy(world->file() + end_place, &end, sizeof end);
+              for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+                // In order, all at one place, or backwards but for one.
+                const std::uint32_t row = end == 0 ? lane : end == 40 ? 2 : lane == 5 ? 1 : lanes - 1 - lane;
+                const std::uint32_t address = base + row * of.stride;
+                std::memcpy(world->file() + address_place + 4 * lane, &address, sizeof address);
+              }
             }
             INFO(lanes << " lanes of " << of.count << " x " << of.bits << ", " << of.stride
                        << " bytes apart, " << memory << ", base " << base << ", end " << end << ", channels "
@@ -165,6 +173,17 @@ TEST_CASE("two or four components that are treated alike, with gaps between lane
   }
   for (const Components of : {Components{2, 32, 8}, Components{2, 64, 16}, Components{2, 64, 32}})
     check(of, "a32", "surface3", of_two, {"m", "n"});
+}
+
+TEST_CASE("components of lanes at arbitrary addresses that are treated alike") {
+  constexpr std::string_view of_two = R"(
+  %j = fma.f32xN %x, %s, %a
+  %k = fma.f32xN %y, %s, %b)";
+  for (const std::string_view memory : {"surface3", "slm", "a32"}) {
+    for (const Components of : {Components{2, 32, 8, true}, Components{2, 64, 16, true}})
+      check(of, memory, memory, of_two, {"j", "k"});
+    check({4, 32, 16, true}, memory, memory, sums, {"j", "k", "l", "m"});
+  }
 }
 
 TEST_CASE("components of which something looks at one, or at one of another") {

@@ -21,7 +21,6 @@ using namespace eum::jit::test;
 
 namespace {
 
-constexpr unsigned address_place = 256;
 constexpr std::uint32_t all = World::surface_bytes;
 
 /// A copy of rows that is computed with on the way.

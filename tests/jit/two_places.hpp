@@ -8,6 +8,8 @@ namespace eum::jit::test {
 
 /// Where the register file holds the local ids, as words, and where lane 0 is at both places.
 inline constexpr unsigned id_place = 32, base_place = 128, end_place = 132;
+/// And addresses of lanes, if those are other ones.
+inline constexpr unsigned address_place = 256;
 
 /// The beginning of a kernel, up to the addresses of the lanes, %p and %q, `stride` bytes from lane to lane.
 inline std::string two_places(unsigned lanes, unsigned stride) {

@@ -173,6 +173,9 @@ class LaneSite : public MemorySite {
   /// Jumps to `otherwise` unless lanes at arbitrary addresses are in bounds, for load_parts_apart.
   CheckedAddress check_lanes_apart(asmjit::Label otherwise) const;
   void load_parts_apart(const CheckedAddress& memory, unsigned row, const Parts& parts) const;
+  /// The same if all lanes have one address; else jumps.
+  void load_parts_of_one(const CheckedAddress& memory, unsigned row, const Parts& parts,
+                         asmjit::Label otherwise) const;
   void store_parts(const CheckedAddress& memory, unsigned row, const Parts& parts, bool past_caches) const;
   /// From components in registers of their own to memory order, and back. t, u, v, w change.
   void to_memory_order(const Parts& parts) const;

@@ -31,21 +31,52 @@ void LaneSite::load_parts(const CheckedAddress& memory, unsigned row, const Part
   }
 }
 
+void LaneSite::load_parts_of_one(const CheckedAddress& memory, unsigned row, const Parts& parts,
+                                 asmjit::Label otherwise) const {
+  auto& a = c_.a;
+  const x86::Ymm all = places_[row];
+  a.vpbroadcastd(t, all.xmm());
+  a.vpcmpeqd(t, t, all);
+  a.vmovmskps(bits.r32(), t);
+  a.cmp(bits.r32(), 0xff);
+  a.jne(otherwise);
+  a.vmovd(place().r32(), all.xmm());
+  const unsigned bytes = components() * element();
+  const x86::Mem one = memory.lane(place(), component_offset(0), bytes);
+  for (unsigned part = 0; part < parts.count; ++part)
+    bytes == half ? a.vbroadcasti128(parts.of[part], one) : a.vbroadcastsd(parts.of[part], one);
+}
+
 void LaneSite::load_parts_apart(const CheckedAddress& memory, unsigned row, const Parts& parts) const {
   auto& a = c_.a;
+  const asmjit::Label varied = a.newLabel(), done = a.newLabel();
+  if (!shared().swapped()) {
+    load_parts_of_one(memory, row, parts, varied);
+    a.jmp(done);
+    a.bind(varied);
+  }
   RowPlaces places(*this, shared().swapped() ? swapped_[row] : places_[row]);
   const auto of_lane = [&](unsigned lane, unsigned bytes) {
     return memory.lane(places.of(lane), component_offset(0), bytes);
   };
+  const auto qwords = [&](x86::Xmm to, unsigned lane) {
+    a.vmovq(to, of_lane(lane, half / 2));
+    a.vmovhps(to, to, of_lane(lane + 1, half / 2));
+  };
   for (unsigned part = 0; part < parts.count; ++part) {
     const x86::Ymm to = parts.of[part];
-    if (has_pairs()) {
+    if (components() * element() < half) {
+      qwords(to.xmm(), 4 * part);
+      qwords(t.xmm(), 4 * part + 2);
+      a.vinsertf128(to, to, t.xmm(), 1);
+    } else if (has_pairs()) {
       a.vmovups(to, of_lane(2 * part, vector));
     } else {
       a.vmovups(to.xmm(), of_lane(2 * part, half));
       a.vinsertf128(to, to, of_lane(2 * part + 1, half), 1);
     }
   }
+  if (!shared().swapped()) a.bind(done);
 }
 
 CheckedAddress LaneSite::check_lanes_apart(asmjit::Label otherwise) const {
