@@ -88,8 +88,7 @@ class Interleaved {
     const bool is_half = layout.bytes() == SharedRows::bytes;
     if (inst.runs == 0) {
       const bool in_line = fits_in_line(optimisations_, access, inst.lanes);
-      const bool moves = is_half || layout.bytes() == SharedRows::bytes / 2;
-      return inst.op == Op::load && moves && in_line ? std::optional(layout) : std::nullopt;
+      return inst.op == Op::load && in_line ? std::optional(layout) : std::nullopt;
     }
     const std::int64_t stride = std::int64_t{inst.linear.stride} * access.scale;
     const bool fits = stride == layout.bytes() || (is_half && stride > layout.bytes());
@@ -107,10 +106,13 @@ class Interleaved {
         found.push_back(i);
     return found;
   }
+  unsigned parts_of(const RowGroups::Member& shared) const {
+    return static_cast<unsigned>(groups_->insts(shared.group).size());
+  }
   SharedRows rows_of(const RowGroups::Member& shared) const {
-    SharedRows rows{.parts = static_cast<std::uint8_t>(shared.parts),
-                    .part = static_cast<std::uint8_t>(shared.part)};
     const auto insts = groups_->insts(shared.group);
+    SharedRows rows{.parts = static_cast<std::uint8_t>(insts.size()),
+                    .part = static_cast<std::uint8_t>(shared.part)};
     for (std::size_t k = 0; k < insts.size(); ++k) rows.ips[k] = insts_[insts[k]].guest_ip;
     return rows;
   }
@@ -121,7 +123,7 @@ class Interleaved {
     uniform_.clear();
     made_.clear();
     accesses_.clear();
-    row_of_group_.assign(groups_->count(), none);
+    tuple_of_group_.assign(groups_->count(), none);
     for (std::uint32_t i = 0; i < insts_.size(); ++i) visit(i);
     for (std::uint32_t q = 0; q < tuples_.size(); ++q)
       if (tuples_[q].known != tuples_[q].layout.all()) refuse(q);
@@ -188,11 +190,11 @@ class Interleaved {
     std::uint32_t tuple = none;
     unsigned first = 0;
     if (const RowGroups::Member* shared = groups_->of(i)) {
-      layout.parts = shared->parts;
+      layout.parts = parts_of(*shared);
       first = shared->part * layout.components;
-      std::uint32_t& row = row_of_group_[shared->group];
-      if (row == none) row = add(layout);
-      tuple = row;
+      std::uint32_t& of_group = tuple_of_group_[shared->group];
+      if (of_group == none) of_group = add(layout);
+      tuple = of_group;
     } else {
       tuple = add(layout);
     }
@@ -209,11 +211,11 @@ class Interleaved {
     const RowGroups::Member* shared = groups_->of(i);
     unsigned first = 0;
     if (shared && one) {
-      layout.parts = shared->parts;
+      layout.parts = parts_of(*shared);
       first = shared->part * layout.components;
-      std::uint32_t& row = row_of_group_[shared->group];
-      if (row == none) row = one->tuple;
-      if (row != one->tuple) return refuse_operands(inst);
+      std::uint32_t& of_group = tuple_of_group_[shared->group];
+      if (of_group == none) of_group = one->tuple;
+      if (of_group != one->tuple) return refuse_operands(inst);
     }
     if (one && tuples_[one->tuple].layout != layout) return refuse_operands(inst);
     for (unsigned k = 0; k < layout.components; ++k) {
@@ -288,7 +290,7 @@ class Interleaved {
   std::map<Key, std::uint32_t> made_;    // the tuple of the first result
   std::vector<TupleAccess> accesses_;
   RowGroups* groups_ = nullptr;
-  std::vector<std::uint32_t> row_of_group_;  // the tuple
+  std::vector<std::uint32_t> tuple_of_group_;
 };
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
+
+#include "jit/codegen/constant_sum.hpp"
 
 namespace eum::jit::codegen {
 namespace {
@@ -10,16 +13,9 @@ namespace {
 using ir::Op;
 using ir::ValueId;
 
-/// A value as the sum of another one and a constant.
-struct Sum {
-  ValueId base = ir::no_value;
-  std::uint32_t offset = 0;
-};
-
-/// An access with lanes at known distances.
 struct Candidate {
   std::uint32_t inst;
-  Sum begin;  ///< of lane 0
+  ConstantSum begin;  ///< of the first lane, or the addresses of all
 };
 
 /// What the accesses of a group have in common: op, address space, surface, bytes added to addresses, type,
@@ -45,11 +41,10 @@ class Finder {
       store_stretch_ += may_observe(inst);
       const bool is_candidate = next != candidates.end() && *next == i;
       if (is_candidate) ++next;
-      const Sum* sum = is_candidate && parts_of(inst) > 1 ? sum_of(begin_of(inst)) : nullptr;
-      const bool known = sum != nullptr;
-      const Sum begin = known ? *sum : Sum();
-      if (known) alike[key_of(inst, begin)].push_back({i, begin});
-      if (inst.op == Op::store) stores_.push_back({i, known, begin});
+      std::optional<ConstantSum> begin;
+      if (is_candidate && parts_of(inst) > 1) begin = begin_of(inst);
+      if (begin) alike[key_of(inst, *begin)].push_back({i, *begin});
+      if (inst.op == Op::store) stores_.push_back({i, begin});
     }
     std::vector<std::vector<std::uint32_t>> groups;
     for (auto& [key, members] : alike) group(members, groups);
@@ -59,8 +54,7 @@ class Finder {
  private:
   struct Store {
     std::uint32_t inst;
-    bool is_known;  ///< where it begins
-    Sum begin;
+    std::optional<ConstantSum> begin;  ///< if it may be one of a group
   };
 
   static bool leaves_memory(const CodeInst& inst) {
@@ -80,21 +74,10 @@ class Finder {
   }
 
   void note(const CodeInst& inst) {
-    if (inst.op == Op::reg_read) return note_read(inst);
+    if (inst.op == Op::constant || inst.op == Op::add) definitions_[inst.result] = &inst;
+    if (inst.op == Op::reg_read) note_read(inst);
     if (inst.op == Op::reg_write) settle(inst);
     if (inst.op == Op::reg_scatter) reads_.clear();
-    if (inst.op == Op::constant) constants_[inst.result] = static_cast<std::uint32_t>(inst.imm);
-    Sum sum{inst.result, 0};
-    const bool adds = inst.op == Op::add && ir::size_of(inst.type) == 4 && !ir::is_float(inst.type);
-    for (unsigned i = 0; adds && i < 2; ++i)
-      if (const auto by = constants_.find(inst.args[i]); by != constants_.end()) {
-        const Sum* of = sum_of(inst.args[1 - i]);
-        sum = of != nullptr ? *of : Sum{inst.args[1 - i], 0};
-        sum.offset += by->second;
-        break;
-      }
-    for (unsigned k = 0; k < inst.result_count; ++k)
-      sums_[inst.result + k] = k == 0 ? sum : Sum{inst.result + k, 0};
   }
   /// Reads of the same register are the same base.
   void note_read(const CodeInst& inst) {
@@ -102,20 +85,31 @@ class Finder {
       return read->region == inst.region && read->lanes == inst.lanes &&
              ir::size_of(read->type) == ir::size_of(inst.type);
     });
-    sums_[inst.result] = same != reads_.end() ? sums_.at((*same)->result) : Sum{inst.result, 0};
-    if (same == reads_.end()) reads_.push_back(&inst);
+    if (same == reads_.end())
+      reads_.push_back(&inst);
+    else
+      first_reads_[inst.result] = (*same)->result;
   }
   void settle(const CodeInst& write) {
     constexpr unsigned granule = 4;
     const SlotRange range = slots_of(write, granule);
     std::erase_if(reads_, [&](const CodeInst* read) { return overlap(range, slots_of(*read, granule)); });
   }
-  const Sum* sum_of(ValueId value) const {
-    const auto found = sums_.find(value);
-    return found != sums_.end() ? &found->second : nullptr;
+  const CodeInst* definition(ValueId value) const {
+    const auto found = definitions_.find(value);
+    return found != definitions_.end() ? found->second : nullptr;
   }
-
-  ValueId begin_of(const CodeInst& inst) const { return inst.args[function_.access(inst).address_operand()]; }
+  ConstantSum begin_of(const CodeInst& inst) const {
+    ConstantSum sum = constant_sum(
+        inst.args[function_.access(inst).address_operand()], [&](ValueId of) { return definition(of); },
+        [&](ValueId of) -> std::optional<std::uint32_t> {
+          const CodeInst* by = definition(of);
+          if (by == nullptr || by->op != Op::constant) return std::nullopt;
+          return static_cast<std::uint32_t>(by->imm);
+        });
+    if (const auto read = first_reads_.find(sum.base); read != first_reads_.end()) sum.base = read->second;
+    return sum;
+  }
   /// How many accesses a row may have, or 1. Lanes of loads at arbitrary addresses may have rows like those
   /// of the stores.
   unsigned parts_of(const CodeInst& inst) const {
@@ -125,7 +119,7 @@ class Finder {
     const bool fits = stride % SharedRows::bytes == 0 && stride / SharedRows::bytes <= SharedRows::most;
     return is_run && fits ? std::max(1u, stride / SharedRows::bytes) : 1;
   }
-  Key key_of(const CodeInst& inst, const Sum& begin) const {
+  Key key_of(const CodeInst& inst, const ConstantSum& begin) const {
     const ir::MemoryAccess& access = function_.access(inst);
     const std::uint32_t stretch = inst.op == Op::load ? load_stretch_ : store_stretch_;
     return {inst.op,    access.space,       access.surface, access.offset, inst.type,
@@ -135,11 +129,11 @@ class Finder {
   /// Divides accesses that are alike into groups of neighbours.
   void group(std::vector<Candidate>& members, std::vector<std::vector<std::uint32_t>>& groups) const {
     std::ranges::stable_sort(
-        members, {}, [](const Candidate& one) { return static_cast<std::int32_t>(one.begin.offset); });
+        members, {}, [](const Candidate& one) { return static_cast<std::int32_t>(one.begin.constant); });
     const std::size_t parts = parts_of(insts_[members[0].inst]);
     for (std::size_t first = 0; first + parts <= members.size();) {
       const auto follows = [&](std::size_t k) {
-        return members[first + k].begin.offset == members[first].begin.offset + k * SharedRows::bytes;
+        return members[first + k].begin.constant == members[first].begin.constant + k * SharedRows::bytes;
       };
       std::size_t count = 1;
       while (count < parts && follows(count)) ++count;
@@ -155,17 +149,17 @@ class Finder {
     const CodeInst& one = insts_[group[0]];
     if (one.op == Op::load) return true;
     const std::uint32_t first = std::ranges::min(group), last = std::ranges::max(group);
-    const std::uint32_t begin = sum_of(begin_of(one))->offset,
-                        bytes = one.lanes * static_cast<std::uint32_t>(one.linear.stride);
+    const ConstantSum begin = *std::ranges::find(stores_, group[0], &Store::inst)->begin;
+    const std::uint32_t bytes = one.lanes * static_cast<std::uint32_t>(one.linear.stride);
     return std::ranges::all_of(stores_, [&](const Store& other) {
       if (other.inst <= first || other.inst >= last || std::ranges::find(group, other.inst) != group.end())
         return true;
       const CodeInst& inst = insts_[other.inst];
       const ir::MemoryAccess &a = function_.access(one), &b = function_.access(inst);
-      if (!other.is_known || other.begin.base != sum_of(begin_of(one))->base || a.space != b.space ||
-          a.surface != b.surface || a.offset != b.offset)
+      if (!other.begin || other.begin->base != begin.base || a.space != b.space || a.surface != b.surface ||
+          a.offset != b.offset)
         return false;
-      const std::uint32_t apart = other.begin.offset - begin;
+      const std::uint32_t apart = other.begin->constant - begin.constant;
       const std::uint32_t other_bytes =
           (inst.lanes - 1u) * static_cast<std::uint32_t>(inst.linear.stride) + SharedRows::bytes;
       return apart >= bytes && 0 - apart >= other_bytes;
@@ -174,8 +168,8 @@ class Finder {
 
   const ir::Function& function_;
   std::span<const CodeInst> insts_;
-  std::unordered_map<ValueId, std::uint32_t> constants_;
-  std::unordered_map<ValueId, Sum> sums_;
+  std::unordered_map<ValueId, const CodeInst*> definitions_;  ///< sums and constants
+  std::unordered_map<ValueId, ValueId> first_reads_;          ///< of what reads the same again
   std::vector<const CodeInst*> reads_;  ///< behind which the register has not been written
   std::vector<Store> stores_;
   unsigned most_parts_ = 1;          ///< of the stores
@@ -190,7 +184,7 @@ RowGroups::RowGroups(const ir::Function& function, std::span<const CodeInst> ins
     : groups_(Finder(function, insts).find(candidates)) {
   for (std::uint32_t group = 0; group < groups_.size(); ++group)
     for (unsigned part = 0; part < groups_[group].size(); ++part)
-      members_[groups_[group][part]] = {group, part, static_cast<unsigned>(groups_[group].size())};
+      members_[groups_[group][part]] = {group, part};
 }
 
 }  // namespace eum::jit::codegen

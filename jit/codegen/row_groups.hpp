@@ -14,7 +14,7 @@ class RowGroups {
  public:
   struct Member {
     std::uint32_t group;
-    unsigned part, parts;
+    unsigned part;
   };
 
   /// `candidates`: numbers of those of `insts` that access 16 bytes of each lane and cannot fault.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "jit/codegen/constant_sum.hpp"
 #include "jit/codegen/strip_way.hpp"
 
 namespace eum::jit::codegen {
@@ -38,28 +39,17 @@ class StripBuilder {
   }
 
  private:
-  /// A value as the sum of another one and a constant.
-  struct Sum {
-    ValueId value;
-    std::uint32_t constant;
-  };
-  Sum sum_of(ValueId value) const {
-    Sum sum{value, 0};
-    for (const CodeInst* inst = way_.definition(value); inst != nullptr; inst = way_.definition(sum.value)) {
-      if (inst->op != Op::add || ir::size_of(inst->type) != 4) break;
-      const unsigned constant = way_.constant(inst->args[1]) ? 1 : 0;
-      const auto more = way_.constant(inst->args[constant]);
-      if (!more) break;
-      sum = {inst->args[1 - constant], sum.constant + *more};
-    }
-    return sum;
+  ConstantSum sum_of(ValueId value) const {
+    return constant_sum(
+        value, [&](ValueId of) { return way_.definition(of); },
+        [&](ValueId of) { return way_.constant(of); });
   }
 
   /// An access that follows the ids, or whose address is the same in all threads.
   struct Found {
     std::size_t inst;  // of the way
     Strip::Window window;
-    Sum address;
+    ConstantSum address;
   };
   std::optional<Found> find(std::size_t index) const {
     const CodeInst& inst = insts_[index];
@@ -80,7 +70,7 @@ class StripBuilder {
     window.step = step->scaled(window.scale);
     window.bytes = (inst.lanes - 1u) * static_cast<unsigned>(inst.linear.stride) * window.scale + mem.offset +
                    (mem.component(mem.component_count() - 1) + 1) * ir::size_of(inst.type);
-    Sum address = sum_of(window.address);
+    ConstantSum address = sum_of(window.address);
     if (inst.rows.swapped()) {
       address.constant -= inst.rows.before();
       window.bytes = inst.lanes * static_cast<unsigned>(inst.linear.stride) + mem.offset;
@@ -94,7 +84,7 @@ class StripBuilder {
     const auto farthest = static_cast<std::int32_t>(farthest_in_window / a.window.scale);
     return one.space == other.space && one.surface == other.surface && a.window.base == b.window.base &&
            a.window.step == b.window.step && a.window.scale == b.window.scale &&
-           a.address.value == b.address.value && apart <= farthest && apart >= -farthest;
+           a.address.base == b.address.base && apart <= farthest && apart >= -farthest;
   }
 
   void find_windows() {

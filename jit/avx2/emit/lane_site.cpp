@@ -300,6 +300,17 @@ CheckedAddress LaneSite::check_run_under_mask(unsigned stride, asmjit::Label oth
   return check_runs(1, (lanes() - 1) * stride + extent(), true, otherwise);
 }
 
+void LaneSite::find_one_place(unsigned row, asmjit::Label otherwise) const {
+  auto& a = c_.a;
+  const x86::Ymm all = places_[row];
+  a.vpbroadcastd(t, all.xmm());
+  a.vpcmpeqd(t, t, all);
+  a.vmovmskps(bits.r32(), t);
+  a.cmp(bits.r32(), 0xff);
+  a.jne(otherwise);
+  a.vmovd(place().r32(), all.xmm());
+}
+
 CheckedAddress LaneSite::check_all_lanes(asmjit::Label otherwise, unsigned beyond) const {
   return check_lanes({{places_.data(), rows()}, masks(), t, u, v, bits}, extent() + beyond, otherwise);
 }

@@ -91,6 +91,8 @@ class LaneSite : public MemorySite {
   /// Jumps unless the addresses under the mask, all rows together, are `stride` bytes apart, and those
   /// between them in bounds as well. The run begins where lane 0 would be.
   CheckedAddress check_run_under_mask(unsigned stride, asmjit::Label otherwise) const;
+  /// Jumps unless all lanes of the row have one address: place() is that.
+  void find_one_place(unsigned row, asmjit::Label otherwise) const;
   /// The bounds check of all lanes, with so many bytes beyond what each accesses.
   CheckedAddress check_all_lanes(asmjit::Label otherwise, unsigned beyond = 0) const;
 

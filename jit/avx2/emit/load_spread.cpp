@@ -22,13 +22,7 @@ void LoadSite::load_spread(const CheckedAddress& memory, Beyond beyond) const {
   // Leading rows whose lanes have a single address each.
   const bool looks = element() == 4 && !masked();
   for (unsigned row = 0; looks && row < rows(); ++row) {
-    const x86::Ymm all = places_[row];
-    a.vpbroadcastd(t, all.xmm());
-    a.vpcmpeqd(t, t, all);
-    a.vmovmskps(bits.r32(), t);
-    a.cmp(bits.r32(), 0xff);
-    a.jne(varied[row]);
-    a.vmovd(place().r32(), all.xmm());
+    find_one_place(row, varied[row]);
     for (unsigned k = 0; k < components(); ++k)
       a.vbroadcastss(result(k, row), memory.lane(place(), component_offset(k), 4));
   }

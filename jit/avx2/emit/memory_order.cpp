@@ -34,13 +34,7 @@ void LaneSite::load_parts(const CheckedAddress& memory, unsigned row, const Part
 void LaneSite::load_parts_of_one(const CheckedAddress& memory, unsigned row, const Parts& parts,
                                  asmjit::Label otherwise) const {
   auto& a = c_.a;
-  const x86::Ymm all = places_[row];
-  a.vpbroadcastd(t, all.xmm());
-  a.vpcmpeqd(t, t, all);
-  a.vmovmskps(bits.r32(), t);
-  a.cmp(bits.r32(), 0xff);
-  a.jne(otherwise);
-  a.vmovd(place().r32(), all.xmm());
+  find_one_place(row, otherwise);
   const unsigned bytes = components() * element();
   const x86::Mem one = memory.lane(place(), component_offset(0), bytes);
   for (unsigned part = 0; part < parts.count; ++part)
