@@ -14,7 +14,7 @@ void LoadSite::load_narrow_apart(const CheckedAddress& memory, unsigned stride) 
   auto& a = c_.a;
   const x86::Ymm to = result(0);
   const unsigned all = (lanes() - 1) * stride + element(), window = all < vector ? vector / 2 : vector;
-  std::array<ConstantPool::Entry, 2> shuffles;
+  std::array<ConstantPool::Entry, 2> shuffles{};
   for (unsigned group = 0; group < lanes() / each; ++group) {
     const unsigned begin = std::min(each * group * stride, all - window), half = group / 2;
     const x86::Ymm into = group % 2 == 0 ? to : t;
