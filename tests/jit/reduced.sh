@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every test of engines, and the corpus on the AVX2 engine, without each optimisation alone and without all of them. The
-# tests themselves do a part of it each time; this takes a quarter of an hour.
+# tests themselves do a part of it each time; this takes five minutes for each.
 # usage: tests/jit/reduced.sh BUILD_DIRECTORY [NAME...]      in the project root
 set -euo pipefail
 build=$1
@@ -8,7 +8,7 @@ shift
 names=("$@")
 [[ $# -gt 0 ]] || mapfile -t names < <(
   echo all
-  sed -nE 's/^(PASS\(([a-z_0-9]+), *Optional|CHOICE\(([a-z_0-9]+)),.*/\2\3/p' jit/optimisations.def
+  sed -nE 's/^(PASS\(([a-z_0-9]+), *(Optional|Unobserved|Unrestored)|CHOICE\(([a-z_0-9]+)),.*/\2\4/p' jit/optimisations.def
 )
 
 failed=0
