@@ -55,6 +55,15 @@ class ElementPieces {
     }
     return byte == bytes ? std::span(found_).first(count) : std::span<const Piece>();
   }
+  /// The piece of a dword of one channel that `read` reads alone.
+  ir::ValueId one(const ir::Inst& read, const WriteTimes& writes) {
+    const Elements* known = elements_.find(read);
+    if (!known || known->shape.lanes != 1 || read.lanes != 1 || !writes.is_kept(read, known->time))
+      return ir::no_value;
+    const unsigned byte = read.region.offset - known->shape.begin;
+    const Piece& piece = known->pieces[byte];
+    return piece.bytes == ir::size_of(read.type) ? piece.value : ir::no_value;
+  }
 
  private:
   static constexpr unsigned largest = WriteTimes::granule;

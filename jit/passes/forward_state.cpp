@@ -190,6 +190,8 @@ class BlockForwarder {
     const OpTable::Entry* known = table_.find(region_key(inst, inst.mask));
     if (known && writes_.is_kept(inst, known->time))
       return same_.add(inst.result, cast(known->value, inst.type, inst));
+    if (const ValueId piece = pieces_.one(inst, writes_); piece != ir::no_value)
+      return same_.add(inst.result, cast(piece, inst.type, inst));
     if (const auto lanes = constant_halves(inst)) {
       make_constant(inst, *lanes);
       inst.mask = ir::no_value;

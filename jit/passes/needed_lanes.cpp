@@ -19,7 +19,11 @@ using namespace ir;
 class BlockSimplifier {
  public:
   explicit BlockSimplifier(Function& function)
-      : function_(function), needs_(function), made_(function.values.size()), out_(function) {}
+      : function_(function),
+        needs_(function),
+        made_(function.values.size()),
+        written_(function.values.size()),
+        out_(function) {}
 
   void run(Block& block) {
     needs_.begin(block);
@@ -60,6 +64,7 @@ class BlockSimplifier {
       };
       const bool merges = kept.read && std::ranges::all_of(bits, fits);
       std::ranges::fill(bits, Writer{true, merges, merges ? needs_.root(kept.mask) : MaskLanes{}});
+      if (merges) written_[function_.arg(inst, 0)] = kept;
       if (!merges || is_plain(inst, kept)) continue;
       inst.mask = kept.mask;
       changes = true;
@@ -69,25 +74,32 @@ class BlockSimplifier {
   Kept kept_by(const Inst& write, ValueId value, unsigned depth = 0) const {
     const Inst* inst = needs_.definition(value);
     if (!inst || depth == most_depth) return {};
+    if (const Kept& written = written_[value]; reads(written, write)) return confirmed(written, write);
     if (inst->op == Op::andn && needs_.is_variable(function_.arg(*inst, 0))) {
-      const Inst* read = needs_.definition(function_.arg(*inst, 1));
-      const Kept found{read, function_.arg(*inst, 0)};
-      if (read && read->op == Op::flag_read && read->imm == write.imm && read->lanes == write.lanes) {
-        const Part rest = outside(function_.arg(write, 0), needs_.root(found.mask), 0);
-        return rest.what == Part::Value && rest.value == read->result ? found : Kept{};
-      }
+      const Kept found{needs_.definition(function_.arg(*inst, 1)), function_.arg(*inst, 0)};
+      if (reads(found, write)) return confirmed(found, write);
     }
     if (inst->op != Op::or_ && inst->op != Op::andn) return {};
     for (unsigned k = 2; k-- > 0;)
       if (const Kept found = kept_by(write, function_.arg(*inst, k), depth + 1); found.read) return found;
     return {};
   }
+  static bool reads(const Kept& kept, const Inst& write) {
+    return kept.read && kept.read->op == Op::flag_read && kept.read->imm == write.imm &&
+           kept.read->lanes == write.lanes;
+  }
+  Kept confirmed(const Kept& kept, const Inst& write) const {
+    const Part rest = outside(function_.arg(write, 0), needs_.root(kept.mask), 0);
+    return rest.what == Part::Value && rest.value == kept.read->result ? kept : Kept{};
+  }
   /// The value where the lanes are zero, if that is simple.
   Part outside(ValueId value, const MaskLanes& lanes, unsigned depth) const {
     if (needs_.variable_above(value) == lanes) return {Part::Zero, no_value};
     const Inst* inst = needs_.definition(value);
-    if (!inst || depth == most_depth || (inst->op != Op::or_ && inst->op != Op::andn))
-      return {Part::Value, value};
+    if (!inst || depth == most_depth) return {Part::Value, value};
+    if (const Kept& written = written_[value]; written.read && needs_.root(written.mask) == lanes)
+      return {Part::Value, written.read->result};
+    if (inst->op != Op::or_ && inst->op != Op::andn) return {Part::Value, value};
     const Part a = outside(function_.arg(*inst, 0), lanes, depth + 1);
     const Part b = outside(function_.arg(*inst, 1), lanes, depth + 1);
     if (a.what == Part::Zero) return b;
@@ -242,6 +254,7 @@ class BlockSimplifier {
   Function& function_;
   BlockNeeds needs_;
   std::vector<Made> made_;
+  std::vector<Kept> written_;    ///< by what merging writes write, so that chains of them stay short
   std::vector<Writer> writers_;  // by flag
   NewBlock out_;
   bool changes_ = false;
