@@ -1,8 +1,8 @@
 #pragma once
 // The effect of the memory ops, shared: the reference engine and the slow paths of translated code call these
 // functions. They must not know functions, blocks or how an engine holds its values.
+#include "jit/analysis/shared_rows.hpp"
 #include "jit/engine.hpp"
-#include "jit/passes/shared_rows.hpp"
 
 namespace eum::jit {
 

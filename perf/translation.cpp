@@ -13,7 +13,7 @@
 
 #include "frontend/gen/instruction.hpp"
 #include "frontend/gen/lower/lower.hpp"
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 #include "jit/passes/passes.hpp"
 #include "runtime/loader/loader.hpp"
 #include "runtime/translation.hpp"

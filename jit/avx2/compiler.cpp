@@ -6,9 +6,9 @@
 #include <cstddef>
 
 #include "frontend/ir/semantics/lane_function.hpp"
+#include "jit/analysis/block_facts.hpp"
+#include "jit/analysis/reconvergence.hpp"
 #include "jit/avx2/emit/emit.hpp"
-#include "jit/passes/block_facts.hpp"
-#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit::avx2 {
 namespace {

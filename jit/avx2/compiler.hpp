@@ -10,6 +10,10 @@
 #include <vector>
 
 #include "jit/access.hpp"
+#include "jit/analysis/alike_bits.hpp"
+#include "jit/analysis/region_numbers.hpp"
+#include "jit/analysis/row_walks.hpp"
+#include "jit/analysis/uncleared_loads.hpp"
 #include "jit/avx2/registers.hpp"
 #include "jit/codegen/beyond_caches.hpp"
 #include "jit/codegen/closure.hpp"
@@ -21,11 +25,7 @@
 #include "jit/codegen/strip.hpp"
 #include "jit/fpmode.hpp"
 #include "jit/image_access.hpp"
-#include "jit/passes/alike_bits.hpp"
 #include "jit/passes/control.hpp"
-#include "jit/passes/region_numbers.hpp"
-#include "jit/passes/row_walks.hpp"
-#include "jit/passes/uncleared_loads.hpp"
 #include "memory/image/kernels/kernel_cache.hpp"
 
 namespace eum::jit::avx2 {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "frontend/ir/printer.hpp"
+#include "jit/analysis/row_walks.hpp"
 #include "jit/avx2/compiler.hpp"
 #include "jit/avx2/emit/emit.hpp"
 #include "jit/code_memory.hpp"
@@ -18,7 +19,6 @@
 #include "jit/passes/control.hpp"
 #include "jit/passes/few_channels.hpp"
 #include "jit/passes/passes.hpp"
-#include "jit/passes/row_walks.hpp"
 #include "memory/base/within_host.hpp"
 
 namespace eum::jit {

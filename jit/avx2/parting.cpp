@@ -1,8 +1,8 @@
 // Divergent branches in the version of a block for all channels active: the mask is split out of line, when
 // some channels go one way and some the other.
+#include "jit/analysis/reconvergence.hpp"
 #include "jit/avx2/compiler.hpp"
 #include "jit/avx2/emit/emit.hpp"
-#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit::avx2 {
 

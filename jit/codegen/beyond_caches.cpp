@@ -7,7 +7,7 @@
 #include <limits>
 #include <span>
 
-#include "jit/passes/shared_rows.hpp"
+#include "jit/analysis/shared_rows.hpp"
 
 namespace eum::jit::codegen {
 

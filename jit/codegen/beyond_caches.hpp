@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/analysis/region_numbers.hpp"
 #include "jit/codegen/entry_state.hpp"
-#include "jit/passes/region_numbers.hpp"
 #include "jit/passes/scalar_runs.hpp"
 
 namespace eum::jit::codegen {

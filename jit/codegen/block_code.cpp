@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "jit/analysis/reconvergence.hpp"
 #include "jit/codegen/interleaved.hpp"
 #include "jit/codegen/schedule.hpp"
-#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit::codegen {
 

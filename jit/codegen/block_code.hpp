@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
-#include "jit/passes/liveness.hpp"
-#include "jit/passes/outer_masks.hpp"
+#include "jit/analysis/liveness.hpp"
+#include "jit/analysis/outer_masks.hpp"
+#include "jit/analysis/shared_rows.hpp"
 #include "jit/passes/scalar_runs.hpp"
-#include "jit/passes/shared_rows.hpp"
 
 namespace eum::jit::codegen {
 

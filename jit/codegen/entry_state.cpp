@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "jit/analysis/reconvergence.hpp"
 #include "jit/codegen/loop_scalars.hpp"
-#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit::codegen {
 

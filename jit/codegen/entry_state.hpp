@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/analysis/liveness.hpp"
 #include "jit/codegen/target.hpp"
-#include "jit/passes/liveness.hpp"
 
 namespace eum::jit::codegen {
 

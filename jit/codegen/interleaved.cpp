@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "jit/analysis/access_form.hpp"
 #include "jit/codegen/row_groups.hpp"
-#include "jit/passes/access_form.hpp"
 
 namespace eum::jit::codegen {
 namespace {

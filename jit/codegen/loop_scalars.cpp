@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 
 namespace eum::jit::codegen {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "jit/passes/latency.hpp"
+#include "jit/analysis/latency.hpp"
 
 namespace eum::jit::codegen {
 namespace {

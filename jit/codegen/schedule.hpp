@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "jit/analysis/disjoint_sets.hpp"
 #include "jit/codegen/block_code.hpp"
 #include "jit/codegen/spill_estimate.hpp"
 #include "jit/codegen/target.hpp"
-#include "jit/passes/disjoint_sets.hpp"
 
 namespace eum::jit::codegen {
 

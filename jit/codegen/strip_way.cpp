@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "jit/passes/reconvergence.hpp"
+#include "jit/analysis/reconvergence.hpp"
 
 namespace eum::jit::codegen {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "jit/passes/access_form.hpp"
+#include "jit/analysis/access_form.hpp"
 
 namespace eum::jit {
 

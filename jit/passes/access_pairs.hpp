@@ -4,9 +4,9 @@
 // They may be done as one, with one bounds check.
 #include <span>
 
+#include "jit/analysis/linear.hpp"
+#include "jit/analysis/liveness.hpp"
 #include "jit/engine.hpp"
-#include "jit/passes/linear.hpp"
-#include "jit/passes/liveness.hpp"
 #include "jit/passes/scalar_runs.hpp"
 
 namespace eum::jit {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frontend/ir/float_ops.hpp"
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 
 namespace eum::jit {
 namespace {

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <vector>
 
-#include "jit/passes/element_pieces.hpp"
-#include "jit/passes/lane_constants.hpp"
-#include "jit/passes/op_table.hpp"
+#include "jit/analysis/element_pieces.hpp"
+#include "jit/analysis/lane_constants.hpp"
+#include "jit/analysis/op_table.hpp"
+#include "jit/analysis/write_times.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
-#include "jit/passes/write_times.hpp"
 
 namespace eum::jit {
 namespace {

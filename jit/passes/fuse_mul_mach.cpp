@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "jit/analysis/write_times.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
-#include "jit/passes/write_times.hpp"
 
 namespace eum::jit {
 namespace {

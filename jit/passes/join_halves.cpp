@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "frontend/ir/builder.hpp"
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 #include "jit/passes/passes.hpp"
 
 namespace eum::jit {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "jit/passes/demanded_bits.hpp"
+#include "jit/analysis/demanded_bits.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/possible_bits.hpp"
 #include "jit/passes/rewrite.hpp"

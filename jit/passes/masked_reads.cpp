@@ -5,10 +5,10 @@
 #include <array>
 #include <span>
 
-#include "jit/passes/block_needs.hpp"
+#include "jit/analysis/block_needs.hpp"
+#include "jit/analysis/write_times.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
-#include "jit/passes/write_times.hpp"
 
 namespace eum::jit {
 namespace {

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "jit/passes/granule_table.hpp"
-#include "jit/passes/mask_tables.hpp"
+#include "jit/analysis/granule_table.hpp"
+#include "jit/analysis/mask_tables.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 

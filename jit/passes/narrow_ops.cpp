@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "jit/passes/block_cost.hpp"
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/block_cost.hpp"
+#include "jit/analysis/liveness.hpp"
 #include "jit/passes/narrow_forms.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"

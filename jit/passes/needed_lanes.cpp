@@ -7,7 +7,7 @@
 #include <array>
 #include <span>
 
-#include "jit/passes/block_needs.hpp"
+#include "jit/analysis/block_needs.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 

@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "jit/passes/access_form.hpp"
+#include "jit/analysis/access_form.hpp"
+#include "jit/analysis/block_writers.hpp"
 #include "jit/passes/access_pairs.hpp"
-#include "jit/passes/block_writers.hpp"
 #include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {

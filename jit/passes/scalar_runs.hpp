@@ -1,14 +1,14 @@
 #pragma once
-// What passes/linear has found, as scalars: the first address of each run of an access, and the first lane of
-// a comparison. They are computed besides the vectors; a version of a block that uses them does not need the
-// vectors, and one that does not use them does not need the scalars.
+// What analysis/linear has found, as scalars: the first address of each run of an access, and the first lane
+// of a comparison. They are computed besides the vectors; a version of a block that uses them does not need
+// the vectors, and one that does not use them does not need the scalars.
 #include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "jit/analysis/linear.hpp"
 #include "jit/engine.hpp"
-#include "jit/passes/linear.hpp"
 
 namespace eum::jit {
 

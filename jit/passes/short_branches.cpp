@@ -11,12 +11,12 @@
 #include <optional>
 #include <vector>
 
-#include "jit/passes/block_cost.hpp"
-#include "jit/passes/block_facts.hpp"
-#include "jit/passes/liveness.hpp"
-#include "jit/passes/parked.hpp"
+#include "jit/analysis/block_cost.hpp"
+#include "jit/analysis/block_facts.hpp"
+#include "jit/analysis/liveness.hpp"
+#include "jit/analysis/parked.hpp"
+#include "jit/analysis/reconvergence.hpp"
 #include "jit/passes/passes.hpp"
-#include "jit/passes/reconvergence.hpp"
 #include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {

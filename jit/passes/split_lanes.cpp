@@ -16,8 +16,8 @@
 #include <array>
 #include <vector>
 
-#include "jit/passes/disjoint_sets.hpp"
-#include "jit/passes/latency.hpp"
+#include "jit/analysis/disjoint_sets.hpp"
+#include "jit/analysis/latency.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 

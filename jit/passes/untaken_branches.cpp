@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "jit/analysis/reconvergence.hpp"
 #include "jit/passes/passes.hpp"
-#include "jit/passes/reconvergence.hpp"
 
 namespace eum::jit {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "jit/analysis/liveness.hpp"
 #include "jit/passes/half_pairs.hpp"
-#include "jit/passes/liveness.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 

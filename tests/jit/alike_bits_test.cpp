@@ -1,5 +1,5 @@
 // How many low bits are known to be equal in all lanes.
-#include "jit/passes/alike_bits.hpp"
+#include "jit/analysis/alike_bits.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // What code generation has to know of the function of a text.
 #include <string>
 
-#include "jit/passes/linear.hpp"
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/linear.hpp"
+#include "jit/analysis/liveness.hpp"
 #include "jit/passes/scalar_runs.hpp"
 #include "tests/jit/text_cases.hpp"
 

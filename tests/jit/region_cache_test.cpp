@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "frontend/ir/builder.hpp"
-#include "jit/passes/region_numbers.hpp"
+#include "jit/analysis/region_numbers.hpp"
 #include "tests/jit/world.hpp"
 
 using namespace eum;

@@ -3,7 +3,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "jit/passes/uncleared_loads.hpp"
+#include "jit/analysis/uncleared_loads.hpp"
 #include "tests/jit/program_text.hpp"
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Includes point one way, memory <- frontend <- jit <- runtime. Inside frontend ir <- eu <- {gen, visa}, ir <- x86: the EU
-# knows no encoding, and no front end another. Inside jit passes and codegen know no host, and no engine another; none
-# of it knows a guest. Includes in quotes are paths from the project root.
+# knows no encoding, and no front end another. Inside jit analysis <- passes <- codegen <- engines: the first three know no
+# host, no engine knows another, and none of it a guest. Includes in quotes are paths from the project root.
 # usage: tests/structure/includes.sh      in the project root
 set -euo pipefail
 
@@ -14,10 +14,11 @@ frontend/gen  frontend/gen frontend/eu frontend/ir memory
 frontend/visa frontend/visa frontend/eu frontend/ir memory
 frontend/x86  frontend/x86 frontend/ir memory
 jit           jit frontend memory
-jit/passes    jit/passes jit/engine.hpp jit/optimisations.def frontend/ir memory
-jit/codegen   jit/codegen jit/passes jit/engine.hpp frontend/ir memory
+jit/analysis  jit/analysis jit/engine.hpp frontend/ir memory
+jit/passes    jit/passes jit/analysis jit/engine.hpp jit/optimisations.def frontend/ir memory
+jit/codegen   jit/codegen jit/passes jit/analysis jit/engine.hpp frontend/ir memory
 jit/reference jit/reference jit/passes jit/engine.hpp jit/access.hpp jit/image_access.hpp jit/fpmode.hpp frontend/ir memory
-jit/avx2      jit/avx2 jit/codegen jit/passes jit/engine.hpp jit/access.hpp jit/image_access.hpp jit/fpmode.hpp jit/code_memory.hpp frontend/ir memory
+jit/avx2      jit/avx2 jit/codegen jit/passes jit/analysis jit/engine.hpp jit/access.hpp jit/image_access.hpp jit/fpmode.hpp jit/code_memory.hpp frontend/ir memory
 runtime       runtime jit frontend memory
 '
 

@@ -1,6 +1,6 @@
 #pragma once
 // Accesses with one address per lane: eight lanes, a row, in each vector, one or two rows at once. The
-// pattern of the addresses decides which path is taken, at run time unless jit/passes/linear knows it:
+// pattern of the addresses decides which path is taken, at run time unless jit/analysis/linear knows it:
 //   - all lanes are adjacent, or each row is (a vector move per row, with shuffles between components),
 //   - all lanes are in bounds (gathers, or a loop over the lanes),
 //   - anything else (a call).

@@ -6,8 +6,8 @@
 // value must not be on one path and missing on another. Paths that are rarely taken first are out of line, so
 // their emitters hold registers, not values.
 #include "jit/access.hpp"
+#include "jit/analysis/access_form.hpp"
 #include "jit/avx2/emit/emit.hpp"
-#include "jit/passes/access_form.hpp"
 
 namespace eum::jit::avx2::emit {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/analysis/liveness.hpp"
+#include "jit/analysis/parked.hpp"
 #include "jit/passes/division/loop_turns.hpp"
 #include "jit/passes/division/terms.hpp"
-#include "jit/passes/liveness.hpp"
-#include "jit/passes/parked.hpp"
 
 namespace eum::jit {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 
 namespace eum::jit {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/analysis/parked.hpp"
 #include "jit/passes/division/terms.hpp"
-#include "jit/passes/parked.hpp"
 
 namespace eum::jit {
 

@@ -1,4 +1,4 @@
-#include "jit/passes/mask_unions.hpp"
+#include "jit/analysis/mask_unions.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Backwards through the block: the operands of an instruction are needed in the lanes in which its results
 // are.
-#include "jit/passes/block_needs.hpp"
+#include "jit/analysis/block_needs.hpp"
 
 #include <map>
 #include <utility>

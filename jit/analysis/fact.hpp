@@ -1,10 +1,10 @@
 #pragma once
-// What passes/linear knows of a value, and what follows for the result of an op from its operands.
+// What analysis/linear knows of a value, and what follows for the result of an op from its operands.
 #include <cstdint>
 #include <span>
 
 #include "frontend/ir/function.hpp"
-#include "jit/passes/symbols.hpp"
+#include "jit/analysis/symbols.hpp"
 
 namespace eum::jit {
 

@@ -1,12 +1,12 @@
 // For each block the mask variables that, together with the execution mask, contain every channel with which
 // the thread began.
-#include "jit/passes/parked.hpp"
+#include "jit/analysis/parked.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "jit/passes/mask_unions.hpp"
-#include "jit/passes/reconvergence.hpp"
+#include "jit/analysis/mask_unions.hpp"
+#include "jit/analysis/reconvergence.hpp"
 
 namespace eum::jit {
 

@@ -1,5 +1,5 @@
 // The limits here are those of the emitters: jit/avx2/emit/load.cpp and store.cpp.
-#include "jit/passes/access_form.hpp"
+#include "jit/analysis/access_form.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "jit/passes/block_facts.hpp"
+#include "jit/analysis/block_facts.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "jit/passes/uncleared_loads.hpp"
+#include "jit/analysis/uncleared_loads.hpp"
 
 #include <algorithm>
 
-#include "jit/passes/block_needs.hpp"
+#include "jit/analysis/block_needs.hpp"
 
 namespace eum::jit {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
-#include "jit/passes/linear.hpp"
+#include "jit/analysis/linear.hpp"
 
 namespace eum::jit {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
-#include "jit/passes/write_times.hpp"
+#include "jit/analysis/write_times.hpp"
 
 namespace eum::jit {
 

@@ -1,4 +1,4 @@
-#include "jit/passes/block_cost.hpp"
+#include "jit/analysis/block_cost.hpp"
 
 #include <algorithm>
 #include <optional>

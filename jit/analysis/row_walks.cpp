@@ -1,10 +1,10 @@
-#include "jit/passes/row_walks.hpp"
+#include "jit/analysis/row_walks.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 
 namespace eum::jit {
 namespace {

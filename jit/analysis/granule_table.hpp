@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "jit/passes/write_times.hpp"
+#include "jit/analysis/write_times.hpp"
 
 namespace eum::jit {
 

@@ -1,4 +1,4 @@
-#include "jit/passes/contents.hpp"
+#include "jit/analysis/contents.hpp"
 
 namespace eum::jit {
 

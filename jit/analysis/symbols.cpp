@@ -1,4 +1,4 @@
-#include "jit/passes/symbols.hpp"
+#include "jit/analysis/symbols.hpp"
 
 #include <algorithm>
 

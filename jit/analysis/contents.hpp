@@ -1,5 +1,5 @@
 #pragma once
-// What passes/linear knows of the register file within a block.
+// What analysis/linear knows of the register file within a block.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "jit/passes/symbols.hpp"
+#include "jit/analysis/symbols.hpp"
 
 namespace eum::jit {
 

@@ -1,16 +1,16 @@
 // The register file is tracked by dword: how far each dword is above the one before. A block has a state for
 // each Version: like the AVX2 engine, for all channels active as it begins and for any execution mask; and
 // for threads that began with fewer channels.
-#include "jit/passes/linear.hpp"
+#include "jit/analysis/linear.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "jit/passes/contents.hpp"
-#include "jit/passes/fact.hpp"
-#include "jit/passes/parked.hpp"
-#include "jit/passes/reconvergence.hpp"
+#include "jit/analysis/contents.hpp"
+#include "jit/analysis/fact.hpp"
+#include "jit/analysis/parked.hpp"
+#include "jit/analysis/reconvergence.hpp"
 #include "memory/slm.hpp"
 
 namespace eum::jit {

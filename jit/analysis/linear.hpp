@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/analysis/liveness.hpp"
+#include "jit/analysis/symbols.hpp"
 #include "jit/engine.hpp"
-#include "jit/passes/liveness.hpp"
-#include "jit/passes/symbols.hpp"
 
 namespace eum::jit {
 
@@ -54,7 +54,7 @@ class LinearUses {
   static constexpr std::size_t most_blocks = 2000;
 
   /// `begins_again`: partial versions of blocks begin again as full ones when no channel is inactive any
-  /// more; see passes/reconvergence.
+  /// more; see analysis/reconvergence.
   LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids,
              bool begins_again);
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
-#include "jit/passes/bit_set.hpp"
-#include "jit/passes/block_needs.hpp"
+#include "jit/analysis/bit_set.hpp"
+#include "jit/analysis/block_needs.hpp"
 
 namespace eum::jit {
 

@@ -1,4 +1,4 @@
-#include "jit/passes/fact.hpp"
+#include "jit/analysis/fact.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 
 namespace eum::jit {
 

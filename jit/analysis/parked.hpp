@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
-#include "jit/passes/bit_set.hpp"
+#include "jit/analysis/bit_set.hpp"
 
 namespace eum::jit {
 

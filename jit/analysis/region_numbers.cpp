@@ -1,4 +1,4 @@
-#include "jit/passes/region_numbers.hpp"
+#include "jit/analysis/region_numbers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 
 namespace eum::jit {
 namespace {

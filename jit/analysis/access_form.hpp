@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "frontend/ir/function.hpp"
+#include "jit/analysis/linear.hpp"
 #include "jit/engine.hpp"
-#include "jit/passes/linear.hpp"
 
 namespace eum::jit {
 

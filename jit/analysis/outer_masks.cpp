@@ -1,14 +1,14 @@
 // From each split, the blocks that follow in program order up to one that all paths lead to. No thread begins
 // to run in one of them, so that all of them run after their split without a pause.
-#include "jit/passes/outer_masks.hpp"
+#include "jit/analysis/outer_masks.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "jit/passes/block_facts.hpp"
-#include "jit/passes/mask_unions.hpp"
-#include "jit/passes/parked.hpp"
-#include "jit/passes/reconvergence.hpp"
+#include "jit/analysis/block_facts.hpp"
+#include "jit/analysis/mask_unions.hpp"
+#include "jit/analysis/parked.hpp"
+#include "jit/analysis/reconvergence.hpp"
 
 namespace eum::jit {
 namespace {

@@ -1,5 +1,5 @@
 // Backward dataflow over blocks; see liveness.hpp for the lattice.
-#include "jit/passes/liveness.hpp"
+#include "jit/analysis/liveness.hpp"
 
 #include <algorithm>
 #include <utility>

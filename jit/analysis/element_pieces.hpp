@@ -7,7 +7,7 @@
 #include <bit>
 #include <span>
 
-#include "jit/passes/granule_table.hpp"
+#include "jit/analysis/granule_table.hpp"
 
 namespace eum::jit {
 

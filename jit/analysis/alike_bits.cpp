@@ -1,4 +1,4 @@
-#include "jit/passes/alike_bits.hpp"
+#include "jit/analysis/alike_bits.hpp"
 
 #include <algorithm>
 #include <bit>
