@@ -159,8 +159,9 @@ struct Site {
 };
 
 /// Execution masks of 32 channels.
-constexpr std::uint32_t masks[] = {~0u,        0,          1,          0x80008000, 0x00ff00ff, 0xff00ff00,
-                                   0x55555555, 0x7ffe7ffe, 0x0ff00ff0, 0xfffefffe, 0x00010000, 0x0007ffff};
+constexpr std::uint32_t masks[] = {~0u,        0,          1,          0x80008000, 0x00ff00ff,
+                                   0xff00ff00, 0x55555555, 0x7ffe7ffe, 0x0ff00ff0, 0xfffefffe,
+                                   0x00010000, 0x0007ffff, 0x71ff07ff};
 
 void check_site(const Site& site) {
   static SiteSample sample(many_runs_step);

@@ -148,6 +148,8 @@ class LaneSite : public MemorySite {
   void for_each_lane(const std::function<void()>& emit) const;
   /// The same if the offsets are in the frame already, from `places` on.
   void loop_over_lanes(int places, const std::function<void()>& emit) const;
+  /// The same for the lanes whose bits are set in `bits`, of which there is one at least.
+  void loop_over_left_lanes(int places, const std::function<void()>& emit) const;
   x86::Gp lane, bits;
   x86::Gp place() const { return reg.first[0]; }
   x86::Gp value() const { return reg.first[1]; }

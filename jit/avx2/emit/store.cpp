@@ -30,6 +30,7 @@ class StoreSite : public LaneSite {
     if (masked() && (stride == 0 || rows() > 1)) {  // skips long checks and slow stores
       a.test(reg.mask.r32(), reg.mask.r32());
       a.jz(done_);
+      is_any_lane_active_ = true;
     }
     if (by_runs()) return emit_runs();
     locate(slow_);
@@ -395,24 +396,62 @@ class StoreSite : public LaneSite {
   // ---- Lanes that are in bounds
 
   void store_spread(const CheckedAddress& memory) const {
-    if (masked() || (components() > 1 && !side_by_side_components())) return store_lanes(memory);
     store_vectors(Frame::operands, {places_.data(), rows()});
-    for (unsigned row = 0; row < rows(); ++row)
-      store_row_apart(
-          [&, fetched = 8u](unsigned i, unsigned behind, unsigned bytes) mutable {
-            if (i != std::exchange(fetched, i)) fetch_place(place(), row, i);
-            return memory.lane(place(), component_offset(0) + behind, bytes);
-          },
-          {.no_overlap = false, .side_by_side = false}, row);
+    if (masked()) return store_under_mask(memory);
+    if (components() > 1 && !side_by_side_components()) {
+      c_.a.mov(bits.r32(), ir::lane_mask(lanes()));
+      return store_left_lanes(memory);
+    }
+    for (unsigned row = 0; row < rows(); ++row) store_row_spread(memory, row);
+  }
+  void store_row_spread(const CheckedAddress& memory, unsigned row) const {
+    store_row_apart(
+        [&, fetched = 8u](unsigned i, unsigned behind, unsigned bytes) mutable {
+          if (i != std::exchange(fetched, i)) fetch_place(place(), row, i);
+          return memory.lane(place(), component_offset(0) + behind, bytes);
+        },
+        {.no_overlap = false, .side_by_side = false}, row);
   }
 
-  /// Lane by lane: if lanes share an address the last one wins, as on the hardware.
-  void store_lanes(const CheckedAddress& memory) const {
+  /// Active lanes one by one, but tuples of rows of which all are active at once, as long as these rows come
+  /// first: in the last thread of a group, active channels do. For single elements it gains nothing.
+  void store_under_mask(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    const asmjit::Label whole = a.newLabel(), left = a.newLabel();
+    a.mov(bits.r32(), reg.mask.r32());
+    if (!is_any_lane_active_) {
+      a.test(bits.r32(), bits.r32());
+      a.jz(done_);
+    }
+    if (components() > 1 && side_by_side_components()) {
+      a.cmp(bits.r8(), whole_row);
+      a.je(whole);
+      c_.out_of_line([site = *this, memory, whole, left] {
+        auto& code = site.c_.a;
+        code.bind(whole);
+        site.store_row_spread(memory, 0);
+        if (site.rows() == 2) {
+          code.sub(site.bits.r32(), whole_row);
+          code.jz(site.done_);
+          code.cmp(site.bits.r32(), whole_row << 8);
+          code.jne(left);
+          site.store_row_spread(memory, 1);
+        }
+        code.jmp(site.done_);
+      });
+    }
+    a.bind(left);
+    store_left_lanes(memory);
+  }
+
+  /// Those in `bits`, one at least, one by one: if lanes share an address the last one wins, as on the
+  /// hardware.
+  void store_left_lanes(const CheckedAddress& memory) const {
     if (side_by_side_components() && element() == 4 && components() > 1) return store_tuples(memory);
     spill_values(data_, components());
-    for_each_lane([&] { store_lane(*this, memory); });
+    loop_over_left_lanes(Frame::operands, [&] { store_lane(*this, memory); });
   }
-  /// The lane of for_each_lane, of values that spill_values has put into the frame.
+  /// The lane of a loop over lanes, of values that spill_values has put into the frame.
   void store_lane(const LaneSite& site, const CheckedAddress& memory) const {
     for (unsigned k = 0; k < components(); ++k) {
       const x86::Gp element_of_lane = low_part(site.value(), element());
@@ -444,7 +483,7 @@ class StoreSite : public LaneSite {
       return memory.lane(place(), component_offset(0) + behind, bytes);
     };
     const x86::Xmm quad = t.xmm();
-    for_each_lane([&] {
+    loop_over_left_lanes(Frame::operands, [&] {
       if (components() == 2) {
         a.mov(value(), x86::ptr(x86::rsp, lane, 3, Frame::data, 8));
         return (void)a.mov(to(0, 8), value());
@@ -457,7 +496,10 @@ class StoreSite : public LaneSite {
     });
   }
 
+  static constexpr int whole_row = 0xff;  ///< of a mask
+
   std::vector<x86::Ymm> data_;
+  bool is_any_lane_active_ = false;  ///< known where anything is stored
   /// Whether bytes or words under a mask, for which there are no stores, are merged with what is in memory if
   /// they are a run and no other host thread writes it.
   bool merges_;
