@@ -19,9 +19,9 @@ class VectorRegisters {
 
   unsigned chunks(ir::ValueId value) const { return vectors_.chunks(value); }
   x86::Ymm use(ir::ValueId value, unsigned chunk = 0) { return x86::ymm(vectors_.use(value, chunk)); }
-  /// A register or 32 bytes of memory.
-  asmjit::Operand operand(ir::ValueId value, unsigned chunk = 0) {
-    if (const auto location = vectors_.in_memory(value, chunk)) return moves_.memory(*location, 32);
+  /// A register, or memory of which an instruction may read `bytes` from the chunk's first one on.
+  asmjit::Operand operand(ir::ValueId value, unsigned chunk = 0, unsigned bytes = 32) {
+    if (const auto location = vectors_.in_memory(value, chunk, bytes)) return moves_.memory(*location, 32);
     return use(value, chunk);
   }
   x86::Ymm scratch() { return x86::ymm(vectors_.scratch()); }

@@ -29,8 +29,8 @@ class Vectors {
 
   unsigned chunks(ir::ValueId value) const;
   unsigned use(ir::ValueId value, unsigned chunk);
-  /// Where a whole vector can be read from memory: only if the chunk is in no register.
-  std::optional<Location> in_memory(ir::ValueId value, unsigned chunk) const;
+  /// Where that many bytes of the chunk can be read from memory: only if it is in no register.
+  std::optional<Location> in_memory(ir::ValueId value, unsigned chunk, unsigned bytes) const;
   unsigned scratch();
   /// One of Target::lane_registers, unless all are pinned or hold lanes of masks already.
   unsigned lane_scratch();

@@ -112,13 +112,13 @@ void Vectors::spill(unsigned reg) {
   all_.vector_file_.drop_all(reg);
 }
 
-/// Whether the chunk is a slot in memory that may be read as a whole. If only a scalar of it is needed, the
-/// rest may have just been written by other stores, for which a wider load would wait.
+/// Whether the chunk is a slot in memory that may be read as a whole. If half of it is enough, the rest may
+/// have just been written by other stores, for which a wider load would wait.
 bool Vectors::is_whole_slot(ValueId value, unsigned chunk) const {
   const Location copy = all_.values_.place(value, chunk).copy;
   const auto width = static_cast<std::int32_t>(all_.vector_bytes());
   return copy.where == Location::Where::RegisterFile && copy.offset % width == 0 &&
-         all_.values_.bytes_from(value, chunk) > sizeof(std::uint64_t);
+         all_.values_.bytes_from(value, chunk) > all_.vector_bytes() / 2;
 }
 
 unsigned Vectors::use(ValueId value, unsigned chunk) {
@@ -156,12 +156,11 @@ std::optional<unsigned> Vectors::same_constant(ValueId value, Location constant)
   return std::nullopt;
 }
 
-std::optional<Location> Vectors::in_memory(ValueId value, unsigned chunk) const {
+std::optional<Location> Vectors::in_memory(ValueId value, unsigned chunk, unsigned bytes) const {
   const Place& p = all_.values_.place(value, chunk);
-  const unsigned width = all_.vector_bytes();
   if (p.reg >= 0 || !p.copy) return std::nullopt;
   const bool readable = p.copy.where == Location::Where::Pool || is_whole_slot(value, chunk) ||
-                        all_.values_.bytes_from(value, chunk) >= width;
+                        all_.values_.bytes_from(value, chunk) >= bytes;
   return readable ? std::optional(p.copy) : std::nullopt;
 }
 

@@ -25,8 +25,8 @@ asmjit::Operand narrow_part(Compiler& c, ir::ValueId value, unsigned chunk, unsi
                             unsigned to_bytes) {
   if (c.regs.is_scalar(value)) return to_vector(c, value).xmm();
   const unsigned bytes = 32 * from_bytes / to_bytes, offset = chunk * bytes;
-  asmjit::Operand source = c.v.operand(value, offset / 32);
   const unsigned within = offset % 32;
+  asmjit::Operand source = c.v.operand(value, offset / 32, within + bytes);
   if (source.isMem()) {
     x86::Mem memory = source.as<x86::Mem>();
     memory.addOffset(within);

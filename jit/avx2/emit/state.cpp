@@ -288,6 +288,17 @@ x86::Mem flag_bytes(Compiler& c, const CodeInst& inst, unsigned bytes) {
   return c.state(c.layout.flags + inst.imm / 8, bytes);
 }
 
+/// How many bytes to load for the flag bits, no more than needed: a load that is wider than the store before
+/// it waits.
+unsigned bytes_around_flags(const CodeInst& inst) {
+  return std::bit_ceil(static_cast<unsigned>(inst.imm % 8 + inst.lanes + 7) / 8);
+}
+
+void load_flags(Compiler& c, const CodeInst& inst, x86::Gp to) {
+  const unsigned bytes = bytes_around_flags(inst);
+  load_scalar(c.a, to, flag_bytes(c, inst, bytes), ir::int_type(bytes, false));
+}
+
 }  // namespace
 
 void emit_reg_read(Compiler& c, const CodeInst& inst) {
@@ -331,16 +342,8 @@ void emit_reg_write(Compiler& c, const CodeInst& inst) {
 
 void emit_flag_read(Compiler& c, const CodeInst& inst) {
   x86::Gp to = c.m.define_bits(inst.result);
-  if (whole_bytes(inst)) {
-    const x86::Mem from = flag_bytes(c, inst, inst.lanes / 8u);
-    if (inst.lanes == 32) {
-      c.a.mov(to.r32(), from);
-    } else {
-      c.a.movzx(to.r32(), from);
-    }
-    return;
-  }
-  c.a.mov(to, flag_bytes(c, inst, 8));
+  load_flags(c, inst, to);
+  if (whole_bytes(inst)) return;
   if (inst.imm % 8 != 0) c.a.shr(to, asmjit::Imm(inst.imm % 8));
   if (inst.lanes < 32) {
     c.a.and_(to.r32(), asmjit::Imm(ir::lane_mask(inst.lanes)));
@@ -358,7 +361,7 @@ void emit_flag_write(Compiler& c, const CodeInst& inst) {
   if (whole_bytes(inst)) {
     const unsigned bytes = inst.lanes / 8u;
     const x86::Gp given = c.g.scratch().r32(), kept = c.g.scratch().r32(), mask = c.m.bits(inst.mask).r32();
-    load_scalar(c.a, kept, flag_bytes(c, inst, bytes), ir::int_type(bytes, false));
+    load_flags(c, inst, kept);
     c.a.mov(given, bits.r32());
     c.a.and_(given, mask);
     c.a.andn(kept, mask, kept);
@@ -366,9 +369,9 @@ void emit_flag_write(Compiler& c, const CodeInst& inst) {
     c.a.emit(I::kIdMov, flag_bytes(c, inst, bytes), low_part(kept, bytes));
     return;
   }
-  // new = old ^ ((old ^ value) & mask), on the 64 bits from the first byte.
+  // new = old ^ ((old ^ value) & mask), on the bytes around them.
   x86::Gp old = c.g.scratch(), change = c.g.scratch(), mask = c.g.scratch();
-  c.a.mov(old, flag_bytes(c, inst, 8));
+  load_flags(c, inst, old);
   c.a.mov(change.r32(), bits.r32());
   if (inst.mask != ir::no_value) {
     c.a.mov(mask.r32(), c.m.bits(inst.mask).r32());
@@ -382,7 +385,8 @@ void emit_flag_write(Compiler& c, const CodeInst& inst) {
   c.a.xor_(change, old);
   c.a.and_(change, mask);
   c.a.xor_(old, change);
-  c.a.mov(flag_bytes(c, inst, 8), old);
+  const unsigned bytes = bytes_around_flags(inst);
+  c.a.mov(flag_bytes(c, inst, bytes), low_part(old, bytes));
 }
 
 void emit_mask_get(Compiler& c, const CodeInst& inst) {
