@@ -33,6 +33,9 @@ class WideOps {
         definitions_(function.values.size()),
         joined_(function.values.size()),
         halves_(function.values.size()),
+        computed_(function.values.size()),
+        as_dword_(function.values.size()),
+        needed_(function.values.size()),
         pairs_(function, definitions_, same_),
         out_(function) {}
 
@@ -70,20 +73,21 @@ class WideOps {
     rejected_.clear();
     for (bool changed = true; changed;) {
       find_live(block);
-      std::vector<bool> computed(function_.values.size()), as_dword(function_.values.size());
-      for (const Inst* root : roots_) visit_computed(*root, [&](ValueId value) { computed[value] = true; });
+      if (roots_.empty()) return;
+      for (std::vector<bool>* values : {&computed_, &as_dword_}) reset(*values, block);
+      for (const Inst* root : roots_) visit_computed(*root, [&](ValueId value) { computed_[value] = true; });
       for (const Inst* inst : live_) {
         bool is_computed = inst->op == Op::bitcast;
         // Parts are needed as dwords if something needs them, which comes later and has been seen.
         if ((inst->op == Op::slice || inst->op == Op::concat) && !is_mask(inst->type))
-          is_computed = !as_dword[inst->result];
-        for (unsigned k = 0; k < inst->result_count; ++k) is_computed |= computed[inst->result + k];
+          is_computed = !as_dword_[inst->result];
+        for (unsigned k = 0; k < inst->result_count; ++k) is_computed |= computed_[inst->result + k];
         if (!is_computed)
-          for (const ValueId arg : used_as_dwords(*inst)) as_dword[pairs_.uncast(arg)] = true;
+          for (const ValueId arg : used_as_dwords(*inst)) as_dword_[pairs_.uncast(arg)] = true;
       }
       const auto is_bad = [&](const Inst* root) {
         bool is_good = true;
-        visit_computed(*root, [&](ValueId value) { is_good &= !as_dword[value]; });
+        visit_computed(*root, [&](ValueId value) { is_good &= !as_dword_[value]; });
         if (!is_good) rejected_.insert(root->first_arg);
         return !is_good;
       };
@@ -96,7 +100,8 @@ class WideOps {
   void find_live(const Block& block) {
     live_.clear();
     roots_.clear();
-    std::vector<bool> needed(function_.values.size()), flags(function_.flag_bits);
+    reset(needed_, block);
+    std::vector<bool> flags(function_.flag_bits);
     for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst) {
       bool is_live = !is_pure(inst->op) && inst->op != Op::reg_write;
       if (inst->op == Op::flag_write) {
@@ -104,7 +109,7 @@ class WideOps {
         is_live = std::find(begin, end, false) != end;
         std::fill(begin, end, true);
       }
-      for (unsigned k = 0; k < inst->result_count; ++k) is_live |= needed[inst->result + k];
+      for (unsigned k = 0; k < inst->result_count; ++k) is_live |= needed_[inst->result + k];
       if (!is_live) continue;
       live_.push_back(&*inst);
       const auto pairs = pairs_of(*inst);
@@ -119,11 +124,16 @@ class WideOps {
       if (is_root && is_mask(inst->type)) {
         for (const auto& [low, high] : pairs)
           for (const ValueId half : {low, high})
-            if (half != no_value) needed[half] = true;
+            if (half != no_value) needed_[half] = true;
       } else {
-        for (const ValueId arg : function_.args(*inst)) needed[arg] = true;
+        for (const ValueId arg : function_.args(*inst)) needed_[arg] = true;
       }
     }
+  }
+  /// Nothing holds of the block's values.
+  static void reset(std::vector<bool>& values, const Block& block) {
+    for (const Inst& inst : block.insts)
+      for (unsigned k = 0; k < inst.result_count; ++k) values[inst.result + k] = false;
   }
   template <class Visit>
   void visit_computed(const Inst& inst, Visit visit) {
@@ -312,6 +322,9 @@ class WideOps {
   std::vector<const Inst*> definitions_;  ///< of the block's values
   std::vector<unsigned> joined_;          ///< of each dword: how many lanes are halves of something
   std::vector<Half> halves_;
+  std::vector<bool> computed_;  ///< of ops on pairs that become ops on qwords
+  std::vector<bool> as_dword_;  ///< used by something else
+  std::vector<bool> needed_;    ///< by what is live
   HalfPairs pairs_;
   std::vector<Inst> pending_;  ///< reads of halves, behind which the register has not been written
   std::vector<Inst> written_;  ///< writes of qwords, behind which it has not been either
