@@ -284,19 +284,20 @@ bool whole_bytes(const CodeInst& inst) {
   return inst.imm % 8 == 0 && (inst.lanes == 8 || inst.lanes == 16 || inst.lanes == 32);
 }
 
-x86::Mem flag_bytes(Compiler& c, const CodeInst& inst, unsigned bytes) {
-  return c.state(c.layout.flags + inst.imm / 8, bytes);
-}
-
-/// How many bytes to load for the flag bits, no more than needed: a load that is wider than the store before
-/// it waits.
-unsigned bytes_around_flags(const CodeInst& inst) {
-  return std::bit_ceil(static_cast<unsigned>(inst.imm % 8 + inst.lanes + 7) / 8);
+/// The bytes around the flag bits, no more than needed: a load that is wider than the store before it waits.
+x86::Mem flag_bytes(Compiler& c, const CodeInst& inst) {
+  return c.state(c.layout.flags + inst.imm / 8,
+                 std::bit_ceil(static_cast<unsigned>(inst.imm % 8 + inst.lanes + 7) / 8));
 }
 
 void load_flags(Compiler& c, const CodeInst& inst, x86::Gp to) {
-  const unsigned bytes = bytes_around_flags(inst);
-  load_scalar(c.a, to, flag_bytes(c, inst, bytes), ir::int_type(bytes, false));
+  const x86::Mem bytes = flag_bytes(c, inst);
+  load_scalar(c.a, to, bytes, ir::int_type(bytes.size(), false));
+}
+
+void store_flags(Compiler& c, const CodeInst& inst, x86::Gp from) {
+  const x86::Mem bytes = flag_bytes(c, inst);
+  c.a.mov(bytes, low_part(from, bytes.size()));
 }
 
 }  // namespace
@@ -354,20 +355,15 @@ void emit_flag_read(Compiler& c, const CodeInst& inst) {
 
 void emit_flag_write(Compiler& c, const CodeInst& inst) {
   x86::Gp bits = c.m.bits(inst.args[0]);
-  if (whole_bytes(inst) && inst.mask == ir::no_value) {
-    c.a.emit(I::kIdMov, flag_bytes(c, inst, inst.lanes / 8u), low_part(bits, inst.lanes / 8u));
-    return;
-  }
+  if (whole_bytes(inst) && inst.mask == ir::no_value) return store_flags(c, inst, bits);
   if (whole_bytes(inst)) {
-    const unsigned bytes = inst.lanes / 8u;
     const x86::Gp given = c.g.scratch().r32(), kept = c.g.scratch().r32(), mask = c.m.bits(inst.mask).r32();
     load_flags(c, inst, kept);
     c.a.mov(given, bits.r32());
     c.a.and_(given, mask);
     c.a.andn(kept, mask, kept);
     c.a.or_(kept, given);
-    c.a.emit(I::kIdMov, flag_bytes(c, inst, bytes), low_part(kept, bytes));
-    return;
+    return store_flags(c, inst, kept);
   }
   // new = old ^ ((old ^ value) & mask), on the bytes around them.
   x86::Gp old = c.g.scratch(), change = c.g.scratch(), mask = c.g.scratch();
@@ -385,8 +381,7 @@ void emit_flag_write(Compiler& c, const CodeInst& inst) {
   c.a.xor_(change, old);
   c.a.and_(change, mask);
   c.a.xor_(old, change);
-  const unsigned bytes = bytes_around_flags(inst);
-  c.a.mov(flag_bytes(c, inst, bytes), low_part(old, bytes));
+  store_flags(c, inst, old);
 }
 
 void emit_mask_get(Compiler& c, const CodeInst& inst) {

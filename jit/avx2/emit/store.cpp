@@ -30,7 +30,6 @@ class StoreSite : public LaneSite {
     if (masked() && (stride == 0 || rows() > 1)) {  // skips long checks and slow stores
       a.test(reg.mask.r32(), reg.mask.r32());
       a.jz(done_);
-      is_any_lane_active_ = true;
     }
     if (by_runs()) return emit_runs();
     locate(slow_);
@@ -163,6 +162,10 @@ class StoreSite : public LaneSite {
       a.bind(spread);
     }
     bind_scattered();
+    if (masked() && rows() == 1) {
+      a.test(reg.mask.r32(), reg.mask.r32());
+      a.jz(done_);
+    }
     store_spread(check_all_lanes(slow_));
     a.jmp(done_);
   }
@@ -413,17 +416,14 @@ class StoreSite : public LaneSite {
         {.no_overlap = false, .side_by_side = false}, row);
   }
 
-  /// Active lanes one by one, but tuples of rows of which all are active at once, as long as these rows come
-  /// first: in the last thread of a group, active channels do. For single elements it gains nothing.
+  /// Active lanes, one at least, one by one; but tuples of rows of which all are active at once, as long as
+  /// these rows come first: in the last thread of a group, active channels do. For single elements it gains
+  /// nothing.
   void store_under_mask(const CheckedAddress& memory) const {
     auto& a = c_.a;
     const asmjit::Label whole = a.newLabel(), left = a.newLabel();
     a.mov(bits.r32(), reg.mask.r32());
-    if (!is_any_lane_active_) {
-      a.test(bits.r32(), bits.r32());
-      a.jz(done_);
-    }
-    if (components() > 1 && side_by_side_components()) {
+    if (side_by_side_components()) {
       a.cmp(bits.r8(), whole_row);
       a.je(whole);
       c_.out_of_line([site = *this, memory, whole, left] {
@@ -447,7 +447,7 @@ class StoreSite : public LaneSite {
   /// Those in `bits`, one at least, one by one: if lanes share an address the last one wins, as on the
   /// hardware.
   void store_left_lanes(const CheckedAddress& memory) const {
-    if (side_by_side_components() && element() == 4 && components() > 1) return store_tuples(memory);
+    if (side_by_side_components() && element() == 4) return store_tuples(memory);
     spill_values(data_, components());
     loop_over_left_lanes(Frame::operands, [&] { store_lane(*this, memory); });
   }
@@ -499,7 +499,6 @@ class StoreSite : public LaneSite {
   static constexpr int whole_row = 0xff;  ///< of a mask
 
   std::vector<x86::Ymm> data_;
-  bool is_any_lane_active_ = false;  ///< known where anything is stored
   /// Whether bytes or words under a mask, for which there are no stores, are merged with what is in memory if
   /// they are a run and no other host thread writes it.
   bool merges_;
