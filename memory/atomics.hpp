@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -145,9 +146,22 @@ template <class T>
 constexpr T fcmpwr(T old, T compare, T value) {
   return old == compare ? value : old;
 }
+/// With the NaN of the first operand, if it is one, as vector additions have it: compilers exchange operands.
+template <class T>
+constexpr T float_sum(T first, T second) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr Bits quiet = Bits{1} << (std::numeric_limits<T>::digits - 2);
+  if (first != first) return std::bit_cast<T>(std::bit_cast<Bits>(first) | quiet);
+  if (second != second) return std::bit_cast<T>(std::bit_cast<Bits>(second) | quiet);
+  return first + second;
+}
 template <class T>
 constexpr T fadd(T old, T a, T) {
-  return old + a;
+  return float_sum(old, a);
+}
+template <class T>
+constexpr T frevadd(T old, T a, T) {
+  return float_sum(a, old);
 }
 template <class T>
 constexpr T fsub(T old, T a, T) {

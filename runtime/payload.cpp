@@ -115,6 +115,7 @@ class PayloadBuilder {
   jit::LaunchFacts thread_facts(std::uint32_t first) {
     jit::LaunchFacts facts;
     if (!check_range()) return facts;
+    facts.pointers = pointer_arguments(kernel_, first);
     const std::vector<Walk> all = walks();
     const auto mask = all.front().last_thread_mask;
     facts.lone_threads =
@@ -420,6 +421,16 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
 
 jit::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run) {
   return {first, kernel.simd_size, run, std::max(1u, kernel.local_ids.rows()), kernel.local_ids.row_bytes};
+}
+
+std::vector<ir::PointerArgument> pointer_arguments(const Kernel& kernel, std::uint32_t first) {
+  std::vector<ir::PointerArgument> pointers;
+  for (const Argument& argument : kernel.arguments)
+    for (const Patch& patch : argument.patches)
+      if (argument.kind == ArgumentKind::Pointer && argument.binding && patch.item == PayloadItem::Pointer &&
+          patch.size == 8)
+        pointers.push_back({first + kernel.per_thread_bytes + patch.offset, *argument.binding});
+  return pointers;
 }
 
 jit::LaunchFacts thread_facts(const Kernel& kernel, const NdRange& range, std::uint32_t first,

@@ -122,9 +122,12 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
 /// States that the local ids of a kernel's threads, whose data begins at byte `first` of the register file,
 /// increase by 1 within each run of `run` channels.
 jit::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run);
+/// Where a kernel's threads, whose data begins at byte `first` of the register file, get the addresses of the
+/// buffers that they also reach through the binding table.
+std::vector<ir::PointerArgument> pointer_arguments(const Kernel& kernel, std::uint32_t first);
 /// Facts that hold for all threads of the range, whose data begins at byte `first` of the register file: the
-/// run length of 8, 16 or 32 channels within which the first local id increases by 1, and the channels of
-/// threads that form a group alone. No facts if build_payload() refuses the range.
+/// run length of 8, 16 or 32 channels within which the first local id increases by 1, the channels of threads
+/// that form a group alone, and pointer_arguments(). No facts if build_payload() refuses the range.
 jit::LaunchFacts thread_facts(const Kernel& kernel, const NdRange& range, std::uint32_t first,
                               const PayloadLimits& limits = {});
 

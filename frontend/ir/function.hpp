@@ -120,6 +120,14 @@ struct Block {
   bool safepoint = false;
 };
 
+/// As a thread begins, the qword at byte `offset` of the register file is the address at which surface
+/// `surface` of the binding table begins.
+struct PointerArgument {
+  std::uint32_t offset = 0;
+  std::uint8_t surface = 0;
+  bool operator==(const PointerArgument&) const = default;
+};
+
 using PoolEntry = std::array<std::uint64_t, max_lanes>;
 
 struct Function {
@@ -149,6 +157,7 @@ struct Function {
   std::pmr::vector<ImageAccess> images;     ///< indexed by instructions with an Image attribute
   std::pmr::vector<PoolEntry> pool;         ///< lane values of vconst, each in the low bits
   std::vector<std::string> strings;         ///< texts of traps
+  std::vector<PointerArgument> pointers;    ///< what is known of threads
   std::pmr::memory_resource* resource;
 
   /// Where the register file ends for reg_gather and reg_scatter.

@@ -284,6 +284,7 @@ class HostEngine final : public Engine {
     if (const auto control = options.promised_control();
         control && options.optimisations[Optimisation::known_control])
       fold_control(function, *control);
+    function.pointers = promised.pointers;
     if (auto done = run_pipeline(function, {.optimisations = options.optimisations,
                                             .exact_registers = options.exact_registers,
                                             .own_images = promised.own_images});

@@ -45,6 +45,9 @@ void forward_state(ir::Function& function);
 /// Reads of registers that were written under several masks select among the written values.
 void masked_writes(ir::Function& function);
 
+/// Loops that retry a compare-and-exchange until it adds a float add atomically, once.
+void exchange_loops(ir::Function& function);
+
 /// Powers of two of integral numbers are computed without a polynomial.
 void integral_powers(ir::Function& function);
 

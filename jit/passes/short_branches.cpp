@@ -25,7 +25,7 @@ namespace {
 using namespace ir;
 
 /// In a loop channels diverge more often.
-constexpr CostLimit anywhere{100, 220}, in_loop{48, 48};
+constexpr CostLimit anywhere{100, 220}, in_loop{48, 64};
 /// Writes of a block that get their old content back.
 constexpr std::size_t most_undone = 4;
 

@@ -161,6 +161,7 @@ int print_host_code(const CodeOptions& options) {
   const rt::KernelCode& code = opened.code;
   jit::CompileOptions compile{.listing = true, .exact_registers = false, .optimisations = *left};
   compile.launch.own_images = true;
+  if (opened.kernel) compile.launch.pointers = rt::pointer_arguments(*opened.kernel, code.grf_bytes());
   if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
     compile.launch.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
                                        : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};

@@ -68,6 +68,32 @@ void reference_float(const KernelCase& c, std::vector<Bytes>& buffers) {
   for (size_t i = 0; i < c.global[0]; i++) sum[i % 4] += in[i];
 }
 
+void reference_bins(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto in = elements<float>(buffers, 0), sums = elements<float>(buffers, 2);
+  const auto bins = elements<uint32_t>(buffers, 1);
+  for (uint32_t step = 0; step < value_of<uint32_t>(c, 3); step++)
+    for (size_t i = 0; i < c.global[0]; i++) sums[bins[i] % 7] += in[i] * static_cast<float>(step);
+}
+
+void reference_all(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto in = elements<float>(buffers, 0), sum = elements<float>(buffers, 1);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    sum[0] += in[i];
+    if (in[i] > 0) sum[1 + i % 4] += in[i];
+  }
+}
+
+void reference_groups(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto in = elements<float>(buffers, 0), out = elements<float>(buffers, 1);
+  for (size_t k = 0; k < c.global[0] / c.local[0] * 4; k++) out[k] = static_cast<float>(k % 4);
+  for (size_t i = 0; i < c.global[0]; i++) out[i / c.local[0] * 4 + i % c.local[0] % 3] += in[i];
+}
+
+void reference_tickets(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto next = elements<float>(buffers, 0), out = elements<float>(buffers, 1);
+  for (size_t i = 0; i < c.global[0]; i++) out[i] = next[0]++;
+}
+
 void reference_compact(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto in = elements<uint32_t>(buffers, 0), out = elements<uint32_t>(buffers, 3),
              count = elements<uint32_t>(buffers, 4);
@@ -112,7 +138,34 @@ void add_atomics(std::vector<KernelCase>& cases, const std::string& file) {
                    .global = {130, 1, 1},
                    .args = {input(random_steps(1113, 130, -500, 500, 1)),
                             in_out(std::vector<float>{0.0f, 1.0f, -2.0f, 0.5f})},
+                   .retries = true,
                    .reference = reference_float});
+}
+
+void add_float_sums(std::vector<KernelCase>& cases) {
+  const auto add = [&](const char* kernel, uint32_t items, uint32_t local, std::vector<Arg> args,
+                       auto reference) {
+    cases.push_back({.name = std::string("float_sums.") + kernel,
+                     .file = "float_sums",
+                     .kernel = kernel,
+                     .global = {items, 1, 1},
+                     .local = {local, local ? 1u : 0, local ? 1u : 0},
+                     .args = std::move(args),
+                     .retries = true,
+                     .reference = reference});
+  };
+  add("sums_of_bins", 150, 0,
+      {input(random_steps(1131, 150, -50, 50, 1)), input(random_integers<uint32_t>(1132, 150, 0, 1000)),
+       in_out(std::vector<float>{0, 1, -2, 3, 4, -5, 6}), scalar(3u)},
+      reference_bins);
+  add("sum_of_all", 149, 0,
+      {input(random_steps(1133, 149, -50, 50, 1)), in_out(std::vector<float>{7, 1, -2, 3, 4})},
+      reference_all);
+  add("sums_of_groups", 147, 49, {input(random_steps(1134, 147, -50, 50, 1)), output<float>(12)},
+      reference_groups);
+  add("tickets", 90, 0, {in_out(std::vector<float>{5}), output<float>(90)}, reference_tickets);
+  cases.back().order_free = false;
+  std::get<Buffer>(cases.back().args[1]).any_order = true;
 }
 
 }  // namespace
@@ -124,6 +177,7 @@ void add_atomic_cases(std::vector<KernelCase>& cases) {
   cases.push_back(histogram("histogram_local", "contended", 64, 32, 999, 1));
   add_atomics(cases, "atomics");
   add_atomics(cases, "atomics_a64");
+  add_float_sums(cases);
   KernelCase compact{.name = "compact.compact",
                      .file = "compact",
                      .kernel = "compact",

@@ -144,6 +144,8 @@ struct KernelCase {
   Tolerance tolerance{};
   /// The memory after the run does not depend on the order in which groups and threads run.
   bool order_free = true;
+  /// How many instructions are executed depends on how often channels meet at an address, and in which order.
+  bool retries = false;
   /// Why PoCL 3.1, which runs the file's kernels, does not conform to OpenCL here. Empty if it does.
   std::string_view pocl_reason{};
   /// Turns the initial buffers (by argument; empty for arguments without memory) into the expected ones.

@@ -174,11 +174,15 @@ Result<std::vector<Instruction>> translate(const Instruction& instruction, Famil
 Result<Reencoded> reencode(std::span<const std::byte> gen8, Family to) {
   Reencoded out;
   std::vector<Instruction> instructions;
+  bool is_in_product = false;  // the accumulator holds the first part of one
   for (std::size_t at = 0; at < gen8.size();) {
     const auto decoded = decode(gen8, at, from);
     if (!decoded) return decoded.error();
     const auto steps = translate(*decoded, to);
     if (!steps) return steps.error();
+    if (is_in_product && steps->size() > 1)
+      return error("a product within another: {}", print(*decoded, from));
+    is_in_product = decoded->opcode != Opcode::mach && (is_in_product || decoded->dst.is_arf(Arf::acc));
     out.offsets[static_cast<std::uint32_t>(at)] = static_cast<std::uint32_t>(16 * instructions.size());
     instructions.insert(instructions.end(), steps->begin(), steps->end());
     at += decoded->length;

@@ -50,7 +50,7 @@ struct Share {
 };
 constexpr Share shares[] = {
     {"", {142, 143}},
-    {"quadwords", {87, 87}},
+    {"quadwords", {90, 90}},
     {"no goto", {9, 9}},
     {"hf", {6, 6}},
     {"df", {4, 3}},
@@ -58,6 +58,7 @@ constexpr Share shares[] = {
     {"no madm", {3, 3}},
     {"no smov", {1, 1}},
     {"a complemented source", {4, 4}},
+    {"a product within another", {1, 1}},
     {"an immediate of math", {1, 1}},
 };
 

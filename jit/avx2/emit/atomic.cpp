@@ -1,5 +1,6 @@
-// Atomics on integers, lane by lane in the order of lanes. Memory that only this host thread reaches needs no
-// lock; other memory needs none while no other host thread accesses it, which is known as the code runs.
+// Atomics on integers, and additions of floats, lane by lane in the order of lanes. Memory that only this
+// host thread reaches needs no lock; other memory needs none while no other host thread accesses it, which is
+// known as the code runs.
 #include "jit/avx2/emit/lane_site.hpp"
 #include "jit/avx2/emit/scalar.hpp"
 
@@ -15,10 +16,11 @@ struct AtomicStep {
   AtomicOp op;
   unsigned bytes;
   bool locked, returns;
-  x86::Gp value;    ///< the first source; changes
-  x86::Gp second;   ///< the second one
-  x86::Gp old;      ///< receives the returned value; rax for cmpxchg
-  x86::Gp changed;  ///< free
+  x86::Gp value;                        ///< the first source; changes
+  x86::Gp second;                       ///< the second one
+  x86::Gp old;                          ///< receives the returned value; rax for cmpxchg
+  x86::Gp changed;                      ///< free
+  x86::Xmm float_old{}, float_value{};  ///< free, for floats
 
   /// Whether `old` has to be rax.
   bool compares() const { return locked && !exchanges() && !(in_place() && !returns); }
@@ -77,13 +79,17 @@ struct AtomicStep {
       c.a.cmpxchg(memory, own(second), own(old));
       c.a.bind(differs);
     } else {
-      const asmjit::Label again = c.a.newLabel();
+      const asmjit::Label again = c.a.newLabel(), exclusive = c.a.newLabel(), done = c.a.newLabel();
       c.a.mov(own(old), memory);
       c.a.bind(again);
       change();
-      c.lock_unless_exclusive();
-      c.a.cmpxchg(memory, own(changed), own(old));
+      c.skip_if_exclusive(exclusive);
+      c.a.lock().cmpxchg(memory, own(changed), own(old));
       c.a.jnz(again);
+      c.a.jmp(done);
+      c.a.bind(exclusive);
+      c.a.mov(memory, own(changed));
+      c.a.bind(done);
     }
   }
 
@@ -146,6 +152,14 @@ struct AtomicStep {
     if (op == AtomicOp::predec) a.dec(own(old));
   }
 
+  /// changed = a + b, of which the first one's NaN counts.
+  void add_float(const x86::Xmm& a, const x86::Xmm& b) const {
+    c.a.vmovd(float_old, own(old));
+    c.a.vmovd(float_value, own(value));
+    c.a.vaddss(float_old, a, b);
+    c.a.vmovd(own(changed), float_old);
+  }
+
   /// changed = op(old, value, second)
   void change() const {
     auto& a = c.a;
@@ -192,6 +206,10 @@ struct AtomicStep {
         a.mov(to, from);
         a.cmp(from, source);
         return (void)a.cmove(to, own(second));
+      case AtomicOp::fadd:
+        return add_float(float_old, float_value);
+      case AtomicOp::frevadd:
+        return add_float(float_value, float_old);
       default:
         throw codegen::EngineBug("an atomic that is not done in line");
     }
@@ -243,8 +261,9 @@ class AtomicSite : public LaneSite {
   void emit() {
     auto& a = c_.a;
     const asmjit::Label slow = a.newLabel(), done = a.newLabel();
-    AtomicStep step{c_,      mem().atomic, element(), !of_one_host_thread(), !results_.empty(), value(),
-                    second_, old_,         reg.limit};
+    AtomicStep step{
+        c_,        mem().atomic, element(), !of_one_host_thread(), !results_.empty(), value(), second_, old_,
+        reg.limit, t.xmm(),      u.xmm()};
     const CompareRegister compare(
         c_, step.compares(), step.old,
         {&reg.limit, &reg.base, &reg.first[0], &reg.first[1], &lane, &bits, &step.second});
@@ -359,8 +378,11 @@ void atomic_on_one_lane(Compiler& c, const CodeInst& inst) {
 
 void emit_atomic(Compiler& c, const CodeInst& inst) {
   MemorySite site(c, inst);
-  const bool in_line = mem::info(site.mem().atomic).kind == mem::AtomicKind::Integer && site.element() >= 4 &&
-                       site.fits_in_line() && !site.based();
+  const mem::AtomicOp op = site.mem().atomic;
+  const bool adds_floats =
+      (op == mem::AtomicOp::fadd || op == mem::AtomicOp::frevadd) && site.element() == 4 && inst.lanes > 1;
+  const bool in_line = (adds_floats || mem::info(op).kind == mem::AtomicKind::Integer) &&
+                       site.element() >= 4 && site.fits_in_line() && !site.based();
   if (!in_line) return site.call_inline(on_data<jit::atomic>);
   if (inst.lanes == 1) return atomic_on_one_lane(c, inst);
   const unsigned lanes = LaneSite::lanes_at_once(c, inst, site.data_count() + inst.result_count);

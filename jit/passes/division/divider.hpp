@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "jit/passes/division/loop_turns.hpp"
-#include "jit/passes/division/terms.hpp"
+#include "jit/analysis/loop_turns.hpp"
+#include "jit/analysis/terms.hpp"
 
 namespace eum::jit {
 

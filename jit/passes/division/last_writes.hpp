@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
-#include "jit/passes/division/loop_turns.hpp"
-#include "jit/passes/division/terms.hpp"
+#include "jit/analysis/loop_turns.hpp"
+#include "jit/analysis/terms.hpp"
 
 namespace eum::jit {
 

@@ -14,39 +14,6 @@ namespace eum::jit {
 
 using namespace ir;
 
-namespace {
-
-using Blocks = std::vector<std::vector<BlockId>>;
-
-/// A compiled division for 32 channels has some 700 micro-ops. Terms are followed by recursion.
-constexpr std::size_t most_insts = 1500;
-
-/// The loop whose last block is `latch`, if nothing but the end of one block leads into it.
-std::optional<Loop> loop_of(const Function& function, const Blocks& predecessors, BlockId header,
-                            BlockId latch) {
-  Loop loop{.header = header, .blocks = std::vector<bool>(function.blocks.size())};
-  for (const BlockId block : predecessors[header])
-    if (block != latch) loop.before = block;
-  if (predecessors[header].size() != 2 || loop.before == no_block || loop.before == header)
-    return std::nullopt;
-  if (function.blocks[loop.before].insts.back().op != Op::jump) return std::nullopt;
-  loop.blocks[header] = true;
-  std::size_t insts = function.blocks[header].insts.size();
-  std::vector<BlockId> pending{latch};
-  while (!pending.empty()) {
-    const BlockId block = pending.back();
-    pending.pop_back();
-    if (loop.blocks[block]) continue;
-    insts += function.blocks[block].insts.size();
-    if (block == loop.before || block == 0 || insts > most_insts) return std::nullopt;
-    loop.blocks[block] = true;
-    pending.insert(pending.end(), predecessors[block].begin(), predecessors[block].end());
-  }
-  return loop;
-}
-
-}  // namespace
-
 LongDivision::LongDivision(Function& function, const MayBeParked& parked, Loop loop,
                            std::vector<Place> counter, std::vector<Lanes>& values)
     : function_(function),
@@ -407,18 +374,12 @@ bool LongDivision::is_computable(const Divider* divider, Term term) const {
 
 void long_division(Function& function) {
   if (function.simd < group_lanes || function.simd % group_lanes != 0) return;
-  const auto count = static_cast<BlockId>(function.blocks.size());
-  std::vector<BlockId> latches(count, no_block);  // by header
-  for (BlockId block = 0; block < count; ++block) {
-    const Inst& last = function.blocks[block].insts.back();
-    if (last.op == Op::jump_ip) return;  // control may come from anywhere
-    for (const BlockId header : successors(last))
-      if (header != no_block && header <= block) latches[header] = block;
-  }
+  const auto latch_of = latches(function);
+  if (!latch_of) return;
   // Few programs have many divisions, and only hostile ones have many loops that are almost divisions.
   constexpr std::size_t most_divisions = 256;
   unsigned failures_left = 32;
-  std::optional<Blocks> before;
+  std::optional<std::vector<std::vector<BlockId>>> before;
   std::optional<MayBeParked> parked;
   std::optional<Liveness> liveness;
   std::optional<ChannelReads> reads;
@@ -433,7 +394,7 @@ void long_division(Function& function) {
         parked.emplace(function);
         values.resize(function.values.size());
       }
-      std::optional<Loop> loop = loop_of(function, *before, header, latches[header]);
+      std::optional<Loop> loop = loop_of(function, *before, header, (*latch_of)[header]);
       if (!loop || loop->before != block || failures_left == 0) return;
       auto division =
           std::make_unique<LongDivision>(function, *parked, std::move(*loop), std::move(counter), values);
@@ -450,9 +411,9 @@ void long_division(Function& function) {
       return;
     }
   };
-  for (BlockId block = 0; block < count; ++block) {
+  for (BlockId block = 0; block < function.blocks.size(); ++block) {
     const Inst& last = function.blocks[block].insts.back();
-    if (last.op == Op::jump && latches[last.targets.taken] != no_block && found.size() < most_divisions)
+    if (last.op == Op::jump && (*latch_of)[last.targets.taken] != no_block && found.size() < most_divisions)
       look_at(block, last.targets.taken);
   }
   if (found.empty()) return;

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "frontend/ir/builder.hpp"
+#include "jit/analysis/channel_reads.hpp"
 #include "jit/analysis/liveness.hpp"
+#include "jit/analysis/loop_turns.hpp"
 #include "jit/analysis/parked.hpp"
-#include "jit/passes/division/channel_reads.hpp"
 #include "jit/passes/division/divider.hpp"
 #include "jit/passes/division/last_writes.hpp"
-#include "jit/passes/division/loop_turns.hpp"
 
 namespace eum::jit {
 

@@ -52,6 +52,7 @@ TEST_CASE("text: every pass of the pipeline") {
         fmt::format("passes/{}.txt", pass.name),
         [&](const TextCase& one) {
           ir::Function function = function_of_text(one.input);
+          if (one.has("pointer")) function.pointers = {{.offset = 2 * function.slot_bytes, .surface = 0}};
           pass.run(function);
           return other_order ? one.expected : blocks_text(function);
         },

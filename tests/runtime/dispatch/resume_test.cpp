@@ -242,7 +242,7 @@ TEST_CASE("each kernel, paused at random safepoints and continued by fresh dispa
         }
         pauses += turn;
         CHECK(counts.threads == whole->counts.threads);
-        CHECK(counts.instructions == whole->counts.instructions);
+        if (!c.retries) CHECK(counts.instructions == whole->counts.instructions);
         if (c.order_free)
           CHECK((*loaded)->buffers() == expected);
         else

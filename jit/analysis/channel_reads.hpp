@@ -9,9 +9,9 @@
 
 #include "frontend/ir/function.hpp"
 #include "jit/analysis/liveness.hpp"
+#include "jit/analysis/loop_turns.hpp"
 #include "jit/analysis/parked.hpp"
-#include "jit/passes/division/loop_turns.hpp"
-#include "jit/passes/division/terms.hpp"
+#include "jit/analysis/terms.hpp"
 
 namespace eum::jit {
 

@@ -1,4 +1,4 @@
-#include "jit/passes/division/loop_turns.hpp"
+#include "jit/analysis/loop_turns.hpp"
 
 #include <algorithm>
 
@@ -12,9 +12,47 @@ namespace {
 
 constexpr std::size_t most_ways = 16;
 
+/// A compiled division for 32 channels has some 700 micro-ops. Terms are followed by recursion.
+constexpr std::size_t most_insts = 1500;
+
 bool is_whole(unsigned lanes) { return lanes == 1 || lanes % group_lanes == 0; }
 
 }  // namespace
+
+std::optional<Loop> loop_of(const Function& function, const std::vector<std::vector<BlockId>>& predecessors,
+                            BlockId header, BlockId latch) {
+  Loop loop{.header = header, .blocks = std::vector<bool>(function.blocks.size())};
+  for (const BlockId block : predecessors[header])
+    if (block != latch) loop.before = block;
+  if (predecessors[header].size() != 2 || loop.before == no_block || loop.before == header)
+    return std::nullopt;
+  if (function.blocks[loop.before].insts.back().op != Op::jump) return std::nullopt;
+  loop.blocks[header] = true;
+  std::size_t insts = function.blocks[header].insts.size();
+  std::vector<BlockId> pending{latch};
+  while (!pending.empty()) {
+    const BlockId block = pending.back();
+    pending.pop_back();
+    if (loop.blocks[block]) continue;
+    insts += function.blocks[block].insts.size();
+    if (block == loop.before || block == 0 || insts > most_insts) return std::nullopt;
+    loop.blocks[block] = true;
+    pending.insert(pending.end(), predecessors[block].begin(), predecessors[block].end());
+  }
+  return loop;
+}
+
+std::optional<std::vector<BlockId>> latches(const Function& function) {
+  const auto count = static_cast<BlockId>(function.blocks.size());
+  std::vector<BlockId> latches(count, no_block);
+  for (BlockId block = 0; block < count; ++block) {
+    const Inst& last = function.blocks[block].insts.back();
+    if (last.op == Op::jump_ip) return std::nullopt;
+    for (const BlockId header : successors(last))
+      if (header != no_block && header <= block) latches[header] = block;
+  }
+  return latches;
+}
 
 const Cell* Turn::cell(const Place& place) const {
   const auto found = std::ranges::find(cells, place, &Cell::at);
@@ -165,6 +203,12 @@ bool LoopTurns::fork(const State& state, const Inst& inst, Turns taken) {
          go(state.way.turns & ~taken, inst.targets.fallthrough);
 }
 
+/// Follows both ways of a branch that is taken back to the header if a channel is in a mask.
+bool LoopTurns::fork_back(const State& state, const Inst& inst) {
+  State way = state;
+  return leave(way, inst.targets.taken) && leave(way = state, inst.targets.fallthrough);
+}
+
 bool LoopTurns::branch(State state, const Inst& inst) {
   const Lanes& asked = lanes(function_.arg(inst, 0));
   if (inst.lanes == 1) {
@@ -193,6 +237,7 @@ bool LoopTurns::branch(State state, const Inst& inst) {
   bool is_alike = terms_.is_known(first);
   for (unsigned group = 1; group < groups_ && is_alike; ++group) is_alike = by_counter(group) == first;
   if (is_alike) return fork(state, inst, terms_.where(first));
+  if (inst.targets.taken == loop_.header) return fork_back(state, inst);
   return begin_part(state, inst) && leave(state, inst.targets.taken);
 }
 
@@ -371,6 +416,11 @@ bool LoopTurns::execute(const Inst& inst, State& state) {
       std::copy_n(arg(1).terms.begin(), count - arg(0).count, terms.begin() + arg(0).count);
       break;
     }
+    case Op::load:
+    case Op::atomic:
+      if (!follows_memory_) return false;
+      for (unsigned k = 0; k < inst.result_count; ++k) set(inst.result + k, unknown(), count);
+      return true;
     default:
       if (!is_pure(inst.op)) return false;
       compute(inst);

@@ -1,4 +1,4 @@
-#include "jit/passes/division/terms.hpp"
+#include "jit/analysis/terms.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "jit/passes/division/channel_reads.hpp"
+#include "jit/analysis/channel_reads.hpp"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,7 +1,8 @@
 #pragma once
-// What a turn of a counting loop does, in terms: which ways lead through it, for which values of the counter,
-// and what registers, flags and masks hold after each. A branch that the counter decides splits the ways. One
-// that channels decide is followed under their masks, as in most turns some channel takes it.
+// What a turn of a loop does, in terms: which ways lead through it, for which values of its counter, and what
+// registers, flags and masks hold after each. A branch that the counter decides splits the ways. One that
+// channels decide is followed under their masks, as in most turns some channel takes it, and both ways if it
+// is the one back to the header.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -11,7 +12,7 @@
 
 #include "frontend/ir/function.hpp"
 #include "jit/analysis/parked.hpp"
-#include "jit/passes/division/terms.hpp"
+#include "jit/analysis/terms.hpp"
 
 namespace eum::jit {
 
@@ -21,6 +22,15 @@ struct Loop {
   ir::BlockId header = ir::no_block;
   std::vector<bool> blocks;  ///< by block of the function: it is part of the loop
 };
+
+/// The loop whose last block is `latch`, if nothing but the end of one block leads into it, and it has no
+/// more instructions than terms can be followed for.
+std::optional<Loop> loop_of(const ir::Function& function,
+                            const std::vector<std::vector<ir::BlockId>>& predecessors, ir::BlockId header,
+                            ir::BlockId latch);
+/// By block: the last one from which control goes back to it, or no_block. Nothing: control may come from
+/// anywhere.
+std::optional<std::vector<ir::BlockId>> latches(const ir::Function& function);
 
 /// Channels are followed in groups of eight, whose lanes all have one term.
 inline constexpr unsigned group_lanes = 8;
@@ -80,6 +90,12 @@ class LoopTurns {
   /// of each group, where all active channels have the same number; false: it cannot follow some way. At
   /// least one channel is active.
   bool walk(std::span<const Place> counter, Turns turns);
+  /// The same for a loop that channels leave one by one, whose turns load from memory or change it
+  /// atomically: what they get from there is unknown.
+  bool walk_with_memory() {
+    follows_memory_ = true;
+    return walk({}, ~Turns{0});
+  }
   /// The same with no channel active; ways() are then those.
   bool walk_without_channels(std::span<const Place> counter, Turns turns);
 
@@ -114,6 +130,7 @@ class LoopTurns {
   bool begin_part(State& state, const ir::Inst& inst);
   bool branch(State state, const ir::Inst& inst);
   bool fork(const State& state, const ir::Inst& inst, Turns taken);
+  bool fork_back(const State& state, const ir::Inst& inst);
 
   bool execute(const ir::Inst& inst, State& state);
   void write(const ir::Inst& inst, State& state);
@@ -139,7 +156,7 @@ class LoopTurns {
   const Loop& loop_;
   Terms& terms_;
   unsigned groups_;
-  bool any_is_on_ = true, asks_channels_ = false;
+  bool any_is_on_ = true, asks_channels_ = false, follows_memory_ = false;
   std::vector<GroupTerms> before_;
   std::vector<Turn> ways_;
   std::vector<Lanes>& values_;
