@@ -152,13 +152,16 @@ Result<std::string> micro_op_text(const KernelCode& kernel, const jit::Limits& l
   });
 }
 
-Result<std::string> passed_micro_op_text(const KernelCode& kernel, jit::Optimisations optimisations,
-                                         const jit::Limits& limits) {
+Result<std::string> passed_micro_op_text(const KernelCode& kernel, const jit::LaunchFacts& facts,
+                                         jit::Optimisations optimisations, const jit::Limits& limits) {
   return in_arena(kernel, limits, [&](std::pmr::memory_resource* memory) -> Result<std::string> {
     auto function = lower(kernel, memory, jit::Safepoints::BackEdges);
     if (!function) return function.error();
     jit::mark_safepoints(*function, jit::Safepoints::BackEdges);
-    if (auto done = jit::run_pipeline(*function, {.optimisations = optimisations}); !done)
+    function->pointers = facts.pointers;
+    if (auto done =
+            jit::run_pipeline(*function, {.optimisations = optimisations, .own_images = facts.own_images});
+        !done)
       return done.error();
     return ir::print(*function);
   });

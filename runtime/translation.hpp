@@ -62,8 +62,9 @@ Result<TranslatedKernel> translate(const KernelCode& kernel, jit::Engine& engine
 
 /// The kernel as micro-ops, in the text form of frontend/ir.
 Result<std::string> micro_op_text(const KernelCode& kernel, const jit::Limits& limits = {});
-/// The same after the engine's passes.
-Result<std::string> passed_micro_op_text(const KernelCode& kernel, jit::Optimisations optimisations = {},
+/// The same after the engine's passes, of launches of which these facts hold.
+Result<std::string> passed_micro_op_text(const KernelCode& kernel, const jit::LaunchFacts& facts,
+                                         jit::Optimisations optimisations = {},
                                          const jit::Limits& limits = {});
 
 /// The instruction at byte `ip`, or the reason why there is none.

@@ -194,10 +194,12 @@ class ExchangeLoop {
     return std::ranges::all_of(groups_, [](const Group& group) { return group.exchange != nullptr; });
   }
 
-  /// What is loaded, and added, is the same in each turn, but for what is exchanged.
+  /// What is loaded, and added, is the same in each turn, but for what is exchanged. Loads behind an exchange
+  /// would show whose turn it was.
   bool check_loads() {
     for (const Inst& inst : insts_) {
       if (inst.op != Op::load) continue;
+      if (&inst > &insts_[exchanges_.front().index]) return false;
       for (unsigned part = 0; part < values_[inst.result].count; ++part) {
         const auto group = group_of(inst.mask, part);
         if ((inst.mask != no_value && !group) || !is_given(term(function_.arg(inst, 0), part))) return false;
@@ -263,7 +265,7 @@ class ExchangeLoop {
            pointer.bytes == 8 &&
            std::ranges::any_of(function_.pointers, [&](const PointerArgument& argument) {
              return argument.surface == loaded.surface && keeps(argument) &&
-                    is_sum(pointer, argument.offset, distance);
+                    is_sum(group, pointer, argument.offset, distance);
            });
   }
   /// Whether no instruction changes the argument.
@@ -310,11 +312,11 @@ class ExchangeLoop {
     }
     return !is_reached[second];
   }
-  /// Whether the block before the loop leaves in `sum` the argument plus what it leaves in `distance`, by
-  /// halves: there are no 64-bit additions of lanes.
-  bool is_sum(const Place& sum, std::uint32_t argument, const Place& distance) const {
+  /// Whether the block before the loop leaves in `sum`, for the active channels of a group, the argument plus
+  /// what it leaves in `distance`, by halves: there are no 64-bit additions of lanes.
+  bool is_sum(unsigned group, const Place& sum, std::uint32_t argument, const Place& distance) const {
     const Block& block = function_.blocks[loop_.before];
-    const auto whole = last_write(block, sum), added = last_write(block, distance);
+    const auto whole = last_write(block, group, sum), added = last_write(block, group, distance);
     const Inst* join = whole ? definition(block, whole->value) : nullptr;
     if (!added || !join || join->op != Op::join) return false;
     const auto half = [&](unsigned k) { return origin(block, {function_.arg(*join, k), whole->lane}); };
@@ -342,8 +344,8 @@ class ExchangeLoop {
           if (is_dword(function_.arg(*highs, j), 1) && is_carry(function_.arg(*highs, 1 - j))) return true;
     return false;
   }
-  /// The origin of the lanes that a block leaves in a place.
-  std::optional<LaneOf> last_write(const Block& block, const Place& place) const {
+  /// The origin of the lanes that a block leaves in a place for the active channels of a group.
+  std::optional<LaneOf> last_write(const Block& block, unsigned group, const Place& place) const {
     for (std::size_t i = block.insts.size(); i-- > 0;) {
       const Inst& inst = block.insts[i];
       if (inst.op != Op::reg_write || shared_bytes(inst, place) == 0) continue;
@@ -352,9 +354,19 @@ class ExchangeLoop {
       const auto found = std::ranges::find(*places, place);
       if (found == places->end()) return std::nullopt;
       const auto lane = group_lanes * static_cast<unsigned>(found - places->begin());
+      if (inst.mask != no_value && !is_active(block, group, origin(block, {inst.mask, lane})))
+        return std::nullopt;
       return origin(block, {function_.arg(inst, 0), lane});
     }
     return std::nullopt;
+  }
+  /// Whether a mask has, from that lane on, the channels of the group that are active behind the block.
+  bool is_active(const Block& block, unsigned group, const LaneOf& mask) const {
+    const auto found = std::ranges::find(block.insts, mask.value, &Inst::result);
+    return found != block.insts.end() && found->op == Op::mask_get && found->imm == 0 &&
+           mask.lane == group * group_lanes && std::none_of(found, block.insts.end(), [](const Inst& inst) {
+             return inst.op == Op::mask_set && inst.imm == 0;
+           });
   }
 
   /// Channels leave the loop when they succeed, and only these go where others are parked.
@@ -452,6 +464,7 @@ class ExchangeLoop {
     slice.imm = first.lane;
     return out.append(slice, {first.value});
   }
+
   Function& function_;
   Loop loop_;
   std::vector<Lanes> values_;

@@ -116,13 +116,20 @@ int open(const CodeOptions& options, jit::EngineKind engine, Opened& to) {
   return number(ExitCode::Ok);
 }
 
+/// What holds in all launches.
+jit::LaunchFacts kernel_facts(const Opened& opened) {
+  jit::LaunchFacts facts{.own_images = true};
+  if (opened.kernel) facts.pointers = rt::pointer_arguments(*opened.kernel, opened.code.grf_bytes());
+  return facts;
+}
+
 int print_micro_ops(const CodeOptions& options) {
   const auto left = left_without(options.disabled);
   if (!left) return fail(ExitCode::Usage, left.error());
   Opened opened;
   if (const int failed = open(options, jit::EngineKind::reference, opened)) return failed;
-  const auto text =
-      options.passes ? rt::passed_micro_op_text(opened.code, *left) : rt::micro_op_text(opened.code);
+  const auto text = options.passes ? rt::passed_micro_op_text(opened.code, kernel_facts(opened), *left)
+                                   : rt::micro_op_text(opened.code);
   if (!text) return fail(ExitCode::BadInput, text.error());
   put(visible_lines(*text));
   return number(ExitCode::Ok);
@@ -160,8 +167,7 @@ int print_host_code(const CodeOptions& options) {
   if (const int failed = open(options, *engine, opened)) return failed;
   const rt::KernelCode& code = opened.code;
   jit::CompileOptions compile{.listing = true, .exact_registers = false, .optimisations = *left};
-  compile.launch.own_images = true;
-  if (opened.kernel) compile.launch.pointers = rt::pointer_arguments(*opened.kernel, code.grf_bytes());
+  compile.launch = kernel_facts(opened);
   if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
     compile.launch.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
                                        : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};
