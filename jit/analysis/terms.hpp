@@ -98,6 +98,26 @@ class Terms {
   /// Values of the counter where a known truth holds.
   Turns where(Term known) const;
 
+  /// Whether all that the term is computed from and that is not known, initial and unknown terms, is
+  /// wanted(leaf).
+  template <class Wanted>
+  bool all_leaves(Term term, Wanted wanted) const {
+    std::vector<bool> is_seen(size());
+    std::vector<Term> pending{term};
+    while (!pending.empty()) {
+      const Term next = pending.back();
+      pending.pop_back();
+      if (next == no_term || is_seen[next] || is_known(next)) continue;
+      is_seen[next] = true;
+      const Entry& entry = entries_[next];
+      if (entry.kind == Kind::Computed)
+        pending.insert(pending.end(), entry.args.begin(), entry.args.end());
+      else if (!wanted(next))
+        return false;
+    }
+    return true;
+  }
+
   /// What replaces a term that is not known, or no_term. The operands of a computed one have been replaced
   /// already.
   using Decide = std::function<Term(const Entry&, Term)>;

@@ -412,36 +412,17 @@ class ExchangeLoop {
     })(term);
   }
   bool mentions(Term term, unsigned group) const {
-    return !all_leaves(term, [&](Term leaf) {
+    return !terms_.all_leaves(term, [&](Term leaf) {
       return leaf != turns_.is_on(group) && leaf != groups_[group].old && leaf != groups_[group].seen;
     });
   }
   /// Whether the term is the same in each turn.
   bool is_given(Term term) const {
-    return all_leaves(term, [&](Term leaf) {
+    return terms_.all_leaves(term, [&](Term leaf) {
       if (terms_[leaf].kind == Terms::Kind::Unknown) return std::ranges::find(loaded_, leaf) != loaded_.end();
       return terms_.place(leaf).space != Place::Mask && is_kept(terms_, *again_, leaf);
     });
   }
-  /// Leaves are what was there before the turn, and what is unknown.
-  template <class Visit>
-  bool all_leaves(Term term, Visit visit) const {
-    std::vector<bool> is_seen(terms_.size());
-    std::vector<Term> pending{term};
-    while (!pending.empty()) {
-      const Term next = pending.back();
-      pending.pop_back();
-      if (next == no_term || is_seen[next] || terms_.is_known(next)) continue;
-      is_seen[next] = true;
-      const Terms::Entry& entry = terms_[next];
-      if (entry.kind == Terms::Kind::Computed)
-        pending.insert(pending.end(), entry.args.begin(), entry.args.end());
-      else if (!visit(next))
-        return false;
-    }
-    return true;
-  }
-
   // ---- Code
 
   void add(NewBlock& out, const Inst& exchange, const Exchange& what) const {

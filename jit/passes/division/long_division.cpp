@@ -356,20 +356,8 @@ bool LongDivision::is_computable(const Divider* divider, Term term) const {
            (place.space == Place::File &&
             std::ranges::all_of(ways_, [&](const Turn& way) { return is_kept(terms_, way, initial); }));
   };
-  std::vector<bool> is_seen(terms_.size());
-  std::vector<Term> pending{term};
-  while (!pending.empty()) {
-    const Term next = pending.back();
-    pending.pop_back();
-    if (next == no_term || is_seen[next] || terms_.is_known(next)) continue;
-    is_seen[next] = true;
-    const Terms::Entry& entry = terms_[next];
-    if (entry.kind == Terms::Kind::Unknown) return false;
-    if (entry.kind == Terms::Kind::Initial && !is_given(next)) return false;
-    if (entry.kind == Terms::Kind::Computed)
-      pending.insert(pending.end(), entry.args.begin(), entry.args.end());
-  }
-  return true;
+  return terms_.all_leaves(
+      term, [&](Term leaf) { return terms_[leaf].kind == Terms::Kind::Initial && is_given(leaf); });
 }
 
 void long_division(Function& function) {
