@@ -451,7 +451,7 @@ struct LaunchFacts {
   /// Threads are restored only from images that this executable has saved, if at all: loops may have been
   /// removed, and with them the blocks in which threads of another executable may have paused.
   bool own_images = false;
-  std::vector<ir::PointerArgument> pointers = {};
+  std::vector<ir::PointerArgument> pointers = {};  ///< of every thread that begins
   /// Threads access more than the host's caches hold: prefetching pays.
   bool beyond_caches = false;
   bool operator==(const LaunchFacts&) const = default;

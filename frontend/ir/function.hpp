@@ -157,7 +157,7 @@ struct Function {
   std::pmr::vector<ImageAccess> images;     ///< indexed by instructions with an Image attribute
   std::pmr::vector<PoolEntry> pool;         ///< lane values of vconst, each in the low bits
   std::vector<std::string> strings;         ///< texts of traps
-  std::vector<PointerArgument> pointers;    ///< what is known of threads
+  std::vector<PointerArgument> pointers;    ///< what launches promise of threads
   std::pmr::memory_resource* resource;
 
   /// Where the register file ends for reg_gather and reg_scatter.

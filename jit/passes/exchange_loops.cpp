@@ -459,30 +459,37 @@ class ExchangeLoop {
   std::vector<Term> loaded_;  // at the same addresses in each turn
 };
 
-bool may_retry(const Function& function) {
-  const auto exchanges = [&](const Inst& inst) {
+bool has_exchange(const Function& function, const Block& block) {
+  return std::ranges::any_of(block.insts, [&](const Inst& inst) {
     return inst.op == Op::atomic && function.access(inst).atomic == AtomicOp::cmpwr;
-  };
-  return std::ranges::any_of(function.blocks,
-                             [&](const Block& block) { return std::ranges::any_of(block.insts, exchanges); });
+  });
 }
 
 }  // namespace
 
 void exchange_loops(Function& function) {
-  if (function.simd < group_lanes || function.simd % group_lanes != 0 || !may_retry(function)) return;
+  if (function.simd < group_lanes || function.simd % group_lanes != 0) return;
+  const auto exchanges = [&](const Block& block) { return has_exchange(function, block); };
+  if (std::ranges::none_of(function.blocks, exchanges)) return;
   const auto latch_of = latches(function);
   if (!latch_of) return;
   const auto before = predecessors(function);
   const MayBeParked parked(function);
   ReadsBehind reads(function, parked);
   std::vector<std::unique_ptr<ExchangeLoop>> found;
+  // Each takes room for all values of the function.
+  constexpr unsigned most_found = 64;
+  unsigned failures_left = 32;
   for (BlockId header = 0; header < function.blocks.size(); ++header) {
-    if ((*latch_of)[header] == no_block) continue;
+    if ((*latch_of)[header] == no_block || !exchanges(function.blocks[header])) continue;
     auto loop = loop_of(function, before, header, (*latch_of)[header]);
     if (!loop) continue;
     auto retries = std::make_unique<ExchangeLoop>(function, parked, std::move(*loop));
-    if (retries->check(reads)) found.push_back(std::move(retries));
+    if (retries->check(reads))
+      found.push_back(std::move(retries));
+    else
+      --failures_left;
+    if (failures_left == 0 || found.size() == most_found) break;
   }
   for (const auto& retries : found) retries->replace();
 }
