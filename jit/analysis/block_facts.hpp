@@ -6,6 +6,13 @@
 
 namespace eum::jit {
 
+/// The block's instruction that defines the value, or null. It looks at one after the other.
+inline const ir::Inst* definition(const ir::Block& block, ir::ValueId value) {
+  for (const ir::Inst& inst : block.insts)
+    if (value >= inst.result && value < inst.result + inst.result_count) return &inst;
+  return nullptr;
+}
+
 /// Which blocks are in a loop, if the blocks of a loop are contiguous.
 std::vector<bool> blocks_in_loops(const ir::Function& function);
 

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "jit/analysis/block_facts.hpp"
 #include "jit/analysis/channel_reads.hpp"
+#include "jit/analysis/last_writes.hpp"
 #include "jit/analysis/liveness.hpp"
 #include "jit/analysis/loop_turns.hpp"
 #include "jit/analysis/parked.hpp"
@@ -106,11 +108,6 @@ class ExchangeLoop {
   };
 
   const Term& term(ValueId value, unsigned part) const { return values_[value].terms[part]; }
-  const Inst* definition(const Block& block, ValueId value) const {
-    for (const Inst& inst : block.insts)
-      if (value >= inst.result && value < inst.result + inst.result_count) return &inst;
-    return nullptr;
-  }
   /// Where a lane comes from, unchanged.
   LaneOf origin(const Block& block, LaneOf of) const {
     for (;;) {
@@ -346,27 +343,21 @@ class ExchangeLoop {
   }
   /// The origin of the lanes that a block leaves in a place for the active channels of a group.
   std::optional<LaneOf> last_write(const Block& block, unsigned group, const Place& place) const {
-    for (std::size_t i = block.insts.size(); i-- > 0;) {
-      const Inst& inst = block.insts[i];
-      if (inst.op != Op::reg_write || shared_bytes(inst, place) == 0) continue;
-      const auto places = LoopTurns::places_of(inst);
-      if (!places) return std::nullopt;
-      const auto found = std::ranges::find(*places, place);
-      if (found == places->end()) return std::nullopt;
-      const auto lane = group_lanes * static_cast<unsigned>(found - places->begin());
-      if (inst.mask != no_value && !is_active(block, group, origin(block, {inst.mask, lane})))
+    const LastWrites writes(function_, block);
+    const Inst* write = writes.writer_of(place);
+    const auto places = write && write->op == Op::reg_write ? LoopTurns::places_of(*write)
+                                                            : std::optional<std::vector<Place>>();
+    if (!places) return std::nullopt;
+    const auto found = std::ranges::find(*places, place);
+    if (found == places->end()) return std::nullopt;
+    const auto lane = group_lanes * static_cast<unsigned>(found - places->begin());
+    if (write->mask != no_value) {
+      const LaneOf channels = origin(block, {write->mask, lane});
+      const Inst* mask = definition(block, channels.value);
+      if (!mask || !writes.is_execution_mask(*mask) || channels.lane != group * group_lanes)
         return std::nullopt;
-      return origin(block, {function_.arg(inst, 0), lane});
     }
-    return std::nullopt;
-  }
-  /// Whether a mask has, from that lane on, the channels of the group that are active behind the block.
-  bool is_active(const Block& block, unsigned group, const LaneOf& mask) const {
-    const auto found = std::ranges::find(block.insts, mask.value, &Inst::result);
-    return found != block.insts.end() && found->op == Op::mask_get && found->imm == 0 &&
-           mask.lane == group * group_lanes && std::none_of(found, block.insts.end(), [](const Inst& inst) {
-             return inst.op == Op::mask_set && inst.imm == 0;
-           });
+    return origin(block, {function_.arg(*write, 0), lane});
   }
 
   /// Channels leave the loop when they succeed, and only these go where others are parked.

@@ -67,11 +67,6 @@ class Joiner {
   }
 
   ValueId arg(const Inst& inst, unsigned k) const { return function_.arg(inst, k); }
-  static const Inst* definition(const Block& block, ValueId value) {
-    for (const Inst& inst : block.insts)
-      if (value >= inst.result && value < inst.result + inst.result_count) return &inst;
-    return nullptr;
-  }
   static bool contains(const auto& list, const auto& item) {
     return std::ranges::find(list, item) != list.end();
   }
@@ -125,7 +120,7 @@ class Joiner {
     if (!variable || parked_(id, *variable) ||
         !is_inert_other(end, skipped.insts.back().targets.fallthrough, undone))
       return std::nullopt;
-    const Inst* asked = definition(skipped, arg(skipped.insts.back(), 0));
+    const Inst* asked = jit::definition(skipped, arg(skipped.insts.back(), 0));
     if (content(*variable) == no_value || !asked || asked->op != Op::mask_get || asked->imm != *variable)
       return std::nullopt;
     ValueId left = on;
@@ -133,7 +128,7 @@ class Joiner {
       if (inst.op == Op::mask_set && inst.imm == *variable) return std::nullopt;
       if (inst.op == Op::mask_set && inst.imm == 0) left = arg(inst, 0);
     }
-    if (!is_none(definition(skipped, left))) return std::nullopt;
+    if (!is_none(jit::definition(skipped, left))) return std::nullopt;
     const Other other{id, *variable, without_variable(content(*variable), *variable), no_value,
                       std::move(undone)};
     return other.mask != no_value ? std::optional(other) : std::nullopt;
@@ -243,16 +238,16 @@ class Joiner {
     const ValueId counted = arg(inst, 0);
     if (is_part(counted)) return true;
     // As append_if_any() leaves it.
-    const Inst* both = definition(block, counted);
-    const Inst* any = both && both->op == Op::and_ ? definition(block, arg(*both, 1)) : nullptr;
+    const Inst* both = jit::definition(block, counted);
+    const Inst* any = both && both->op == Op::and_ ? jit::definition(block, arg(*both, 1)) : nullptr;
     return any && any->op == Op::group_any && is_part(arg(*any, 0));
   }
   /// Whether it counts instructions of a joined block to which control also went with no channel active.
   bool counts_empty(const Block& block, const Inst& inst) const {
     if (inst.op != Op::spend) return false;
-    const Inst* wanted = definition(block, arg(inst, 0));
+    const Inst* wanted = jit::definition(block, arg(inst, 0));
     if (!wanted || wanted->op != Op::or_) return false;
-    const Inst* none = definition(block, arg(*wanted, 1));
+    const Inst* none = jit::definition(block, arg(*wanted, 1));
     return none && none->op == Op::not_;
   }
   /// Whether it has no channel that the execution mask does not have.
@@ -277,7 +272,7 @@ class Joiner {
   }
   /// Whether it only adds channels of the execution mask to the variable.
   bool only_adds(const Block& block, const Inst& set) const {
-    const ValueId more = added(set, [&](ValueId value) { return definition(block, value); });
+    const ValueId more = added(set, [&](ValueId value) { return jit::definition(block, value); });
     return more != no_value && is_part(more);
   }
   /// Whether one of the blocks that follow needs the write.

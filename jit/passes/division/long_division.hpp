@@ -9,11 +9,11 @@
 
 #include "frontend/ir/builder.hpp"
 #include "jit/analysis/channel_reads.hpp"
+#include "jit/analysis/last_writes.hpp"
 #include "jit/analysis/liveness.hpp"
 #include "jit/analysis/loop_turns.hpp"
 #include "jit/analysis/parked.hpp"
 #include "jit/passes/division/divider.hpp"
-#include "jit/passes/division/last_writes.hpp"
 
 namespace eum::jit {
 

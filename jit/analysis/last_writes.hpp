@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/analysis/block_facts.hpp"
 #include "jit/analysis/loop_turns.hpp"
 #include "jit/analysis/terms.hpp"
 
@@ -42,7 +43,7 @@ class LastWrites {
   bool holds(const Place& place, unsigned group, std::uint64_t number) const {
     const ir::Inst* write = writer_of(place);
     if (write == nullptr || write->op != ir::Op::reg_write) return false;
-    const ir::Inst* value = definition(function_.arg(*write, 0));
+    const ir::Inst* value = definition(block_, function_.arg(*write, 0));
     const unsigned bytes = ir::size_of(write->type);
     const std::uint32_t first = write->region.offset, end = first + write->lanes * bytes;
     if (!value || value->op != ir::Op::constant || value->imm != number) return false;
@@ -50,21 +51,14 @@ class LastWrites {
     const bool has_its_lanes = bytes == place.bytes && (place.first - first) % bytes == 0;
     if (write->mask == ir::no_value) return number == 0 || has_its_lanes;
     // The lanes are those of the same channels.
-    const ir::Inst* mask = definition(write->mask);
+    const ir::Inst* mask = definition(block_, write->mask);
     unsigned channel = 0;
     if (mask && mask->op == ir::Op::slice) {
       channel = static_cast<unsigned>(mask->imm);
-      mask = definition(function_.arg(*mask, 0));
+      mask = definition(block_, function_.arg(*mask, 0));
     }
     return mask && is_execution_mask(*mask) && place.lanes > 1 && has_its_lanes &&
            channel + (place.first - first) / bytes == group_lanes * group;
-  }
-
- private:
-  const ir::Inst* definition(ir::ValueId value) const {
-    for (const ir::Inst& inst : block_.insts)
-      if (value >= inst.result && value < inst.result + inst.result_count) return &inst;
-    return nullptr;
   }
   /// Whether the mask is the execution mask as it is after the block.
   bool is_execution_mask(const ir::Inst& mask) const {
@@ -72,7 +66,7 @@ class LastWrites {
     return std::none_of(&mask, block_.insts.data() + block_.insts.size(),
                         [](const ir::Inst& inst) { return inst.op == ir::Op::mask_set && inst.imm == 0; });
   }
-  /// The last instruction that may write to the place.
+  /// The last instruction that may write to the place; null: none does.
   const ir::Inst* writer_of(const Place& place) const {
     for (std::size_t i = block_.insts.size(); i-- > 0;) {
       const ir::Inst& inst = block_.insts[i];
@@ -83,6 +77,7 @@ class LastWrites {
     return nullptr;
   }
 
+ private:
   const ir::Function& function_;
   const ir::Block& block_;
 };
