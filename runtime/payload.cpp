@@ -160,6 +160,8 @@ class PayloadBuilder {
     Size3 local = range_.local;
     if (local == Size3{}) {
       local = choose_local_size(kernel_, range_, limits_);
+      are_all_whole_ = !range_.allow_remainder;
+      range_.allow_remainder |= required[0] == 0 && !observes_groups(kernel_);
     } else {
       for (std::size_t d = range_.dims; d < 3; ++d) local[d] = 1;
       if (required[0] != 0 && local != required) {
@@ -358,7 +360,7 @@ class PayloadBuilder {
       const std::size_t d = p.source / 4;
       switch (p.item) {
         case PayloadItem::LocalSize:
-          store(p, walk.local_size[d], walk.cross_thread);
+          store(p, are_all_whole_ ? payload_.local_size[d] : walk.local_size[d], walk.cross_thread);
           break;
         case PayloadItem::EnqueuedLocalSize:
           store(p, payload_.local_size[d], walk.cross_thread);
@@ -396,6 +398,7 @@ class PayloadBuilder {
   const ImplicitBuffers& buffers_;
   const PayloadLimits& limits_;
   Payload payload_;
+  bool are_all_whole_ = false;                // in the kernel's eyes
   std::vector<std::byte> common_;             // cross-thread data without the parts that depend on the walk
   std::vector<std::uint32_t> local_offsets_;  // offset in SLM, by argument
 };

@@ -70,7 +70,7 @@ struct NdRange {
   Size3 global{1, 1, 1};         // work-items
   Size3 local{0, 0, 0};          // work-items of a group; all 0: chosen automatically
   Size3 offset{0, 0, 0};         // of the first work-item's global id
-  bool allow_remainder = false;  // OpenCL 2.0: groups at the end of a dimension may be smaller
+  bool allow_remainder = false;  // OpenCL 2.0: groups at the ends may be smaller, of a given local size too
 };
 
 /// Memory that the program provides instead of an argument. A surface of size 0 is absent.
@@ -107,9 +107,10 @@ struct Payload {
   std::vector<Walk> walks;
 };
 
-/// The local size for a range that does not give one: what the kernel requires, or as drivers choose it: a
-/// large divisor of the global size in each dimension, in the first a multiple of the SIMD size if possible,
-/// and a single row if its length is no multiple of eight.
+/// The local size for a range that does not give one: what the kernel requires, or a large divisor of the
+/// global size in each dimension, in the first a multiple of the SIMD size if possible. If there is no large
+/// one, groups at the ends are smaller, unless the kernel would notice (observes_groups). A row that would
+/// leave the next ones in the middle of threads is a group of its own.
 Size3 choose_local_size(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits = {});
 
 /// Checks arguments and range and builds everything. Errors are one line, such as

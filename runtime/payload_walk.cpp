@@ -9,7 +9,7 @@
 namespace eum::rt {
 namespace {
 
-// The largest divisor of n that is at most `most`; among those a multiple of `multiple` is preferred.
+/// The largest divisor of n that is at most `most`; among those a multiple of `multiple` is preferred.
 std::uint32_t divisor(std::uint32_t n, std::uint32_t most, std::uint32_t multiple) {
   std::uint32_t any = 1;
   for (std::uint32_t d = std::min(n, most); d >= 1; --d) {
@@ -20,20 +20,31 @@ std::uint32_t divisor(std::uint32_t n, std::uint32_t most, std::uint32_t multipl
   return any;
 }
 
+/// Whether rows of a length are groups of their own. If they were not, rows of lengths that are no multiples
+/// of a vector would begin anywhere in the channels of a thread. Some channels of a row's last thread are
+/// then off, but access to memory by rows takes half of the time and less. Other rows would begin in the
+/// middle of a thread, which is worth an eighth more threads at most.
+bool is_row_apart(std::uint32_t length, std::uint32_t simd) {
+  constexpr std::uint32_t vector_lanes = 8;
+  if (length <= vector_lanes || length % simd == 0) return false;
+  const std::uint64_t channels = (std::uint64_t{length} + simd - 1) / simd * simd;
+  return length % vector_lanes != 0 || channels * 8 <= std::uint64_t{length} * 9;
+}
+
 }  // namespace
 
 Size3 choose_local_size(const Kernel& kernel, const NdRange& range, const PayloadLimits& limits) {
   if (kernel.required_local_size[0] != 0) return kernel.required_local_size;
-  // Rows of other lengths would begin anywhere in the channels of a thread. A group of one row then leaves
-  // some channels of its last thread off, but access to memory by rows takes half of the time and less.
-  constexpr std::uint32_t vector_lanes = 8;
+  const bool whole = !range.allow_remainder && observes_groups(kernel);
   Size3 local{1, 1, 1};
   std::uint32_t left = std::max(limits.max_local_size, 1u);
   for (std::size_t d = 0; d < std::min(range.dims, 3u); ++d) {
-    if (d == 1 && local[0] > vector_lanes && local[0] % vector_lanes != 0) break;
-    const std::uint32_t size = std::max(range.global[d], 1u);
-    local[d] =
-        range.allow_remainder ? std::min(size, left) : divisor(size, left, d == 0 ? kernel.simd_size : 1);
+    if (d == 1 && is_row_apart(local[0], kernel.simd_size)) break;
+    const std::uint32_t multiple = d == 0 ? kernel.simd_size : 1, size = std::max(range.global[d], 1u);
+    local[d] = divisor(size, left, multiple);
+    // Groups of half the size and more are worth being equal.
+    const bool are_small = local[d] <= left / 2 || local[d] % multiple != 0;
+    if (!whole && are_small) local[d] = std::min(size, left);
     left /= local[d];
   }
   return local;

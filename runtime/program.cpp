@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace eum::rt {
@@ -85,6 +86,20 @@ SamplerState sampler_state(SamplerAddress address, SamplerFilter filter, bool no
   if (!normalized) state[3] |= 1u << 10;               // Non-normalized Coordinate Enable
   if (linear != 0) state[3] |= 0x3fu << 13;            // R, V, U Address Min and Mag Filter Rounding Enable
   return state;
+}
+
+bool observes_groups(const Kernel& kernel) {
+  const auto is_local = [](const Argument& a) { return a.kind == ArgumentKind::LocalPointer; };
+  if (kernel.barrier_count != 0 || kernel.slm_bytes != 0 || std::ranges::any_of(kernel.arguments, is_local))
+    return true;
+  const auto count = [&](PayloadItem item) {
+    return std::ranges::count_if(kernel.implicit,
+                                 [&](const Patch& p) { return p.item == item && p.source == 0; });
+  };
+  // Payloads of the vendor's compiler begin with offset and local size, which nothing reads: a kernel that
+  // asks for the local size has it twice. Global ids are computed from the enqueued one.
+  const auto most_local_sizes = count(PayloadItem::EnqueuedLocalSize) != 0 ? 1 : 0;
+  return count(PayloadItem::GroupCount) != 0 || count(PayloadItem::LocalSize) > most_local_sizes;
 }
 
 std::string no_such_kernel(const Program& program, std::string_view name) {

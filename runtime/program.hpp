@@ -250,6 +250,10 @@ struct Program {
   bool allows_remainder() const;
 };
 
+/// Whether work-items may learn how they are grouped, other than by group and local ids: the kernel has
+/// barriers or local memory, or asks for the size or number of groups. If not, groups may be smaller at the
+/// ends of a range that comes without a local size.
+bool observes_groups(const Kernel& kernel);
 /// "" or why no launch of the kernel can work.
 std::string cannot_run(const Kernel& kernel);
 /// The target of the code: "Gen9", or for vISA text "registers of 64 bytes".

@@ -390,27 +390,21 @@ TEST_CASE("ranges that do not fit are named") {
   CHECK_THAT(error_of(required, {buffer(0x1000)}, range_1d(64), buffers), Contains("does not divide"));
 }
 
-TEST_CASE("the local size is chosen as drivers do") {
-  Kernel kernel;
-  kernel.simd_size = 32;
-  const auto chosen = [&](Size3 global, bool remainder = false) {
-    NdRange range;
-    range.dims = 3;
-    range.global = global;
-    range.allow_remainder = remainder;
-    return choose_local_size(kernel, range);
-  };
-  CHECK(chosen({4096, 1, 1}) == Size3{256, 1, 1});
-  CHECK(chosen({960, 1, 1}) == Size3{192, 1, 1});
-  CHECK(chosen({1000, 1, 1}) == Size3{250, 1, 1});
-  CHECK(chosen({1009, 1, 1}) == Size3{1, 1, 1});
-  CHECK(chosen({1009, 1, 1}, true) == Size3{256, 1, 1});
-  CHECK(chosen({16, 16, 16}) == Size3{16, 16, 1});
-  CHECK(chosen({5, 7, 11}) == Size3{5, 7, 1});
-  CHECK(chosen({40, 40, 1}) == Size3{40, 5, 1});
-  CHECK(chosen({100, 100, 100}) == Size3{100, 1, 1});
-  CHECK(chosen({90, 60, 1}, true) == Size3{90, 1, 1});
-  CHECK(chosen({0xffffffff, 1, 1}) == Size3{255, 1, 1});
+TEST_CASE("groups that nobody gave a size may be smaller at the ends, but all claim the same") {
+  const Program program = load("saxpy.patch", true);
+  const Kernel& kernel = *program.find("saxpy");
+  const std::vector<ArgumentValue> arguments{by_value(1.0f), buffer(0x1000), buffer(0x2000), by_value(1000)};
+  NdRange range = range_1d(1000);
+  range.local = {0, 0, 0};
+  const Payload payload = build(kernel, arguments, range);
+  REQUIRE(payload.walks.size() == 2);
+  CHECK(payload.walks[0].group_count == Size3{3, 1, 1});
+  CHECK(payload.walks[1].local_size == Size3{232, 1, 1});
+  for (const Patch& p : kernel.implicit)
+    if (p.item == PayloadItem::LocalSize || p.item == PayloadItem::EnqueuedLocalSize)
+      CHECK(at<std::uint32_t>(payload.walks[1].cross_thread, p.offset) == (p.source == 0 ? 256 : 1));
+  range.local = {256, 1, 1};
+  CHECK_THAT(error_of(kernel, arguments, range), Contains("does not divide"));
 }
 
 // Every work-item of a range occurs exactly once: as the global id that a thread computes from its payload.
