@@ -300,8 +300,8 @@ struct ThreadBatch {
   std::int64_t left = 0;
 
   /// A promise like LaunchFacts::ids: in so many threads of each group, from its first one on, ids change
-  /// from thread to thread as LaunchFacts::id_steps says, and all channels are active. All threads, all but
-  /// the last, or none.
+  /// from thread to thread as LaunchFacts::id_steps says, and all channels are active. All threads, none, or
+  /// where each thread is a line all but the last.
   std::uint32_t ids_go_on = 0;
 
   // For the engine's own use: what it runs at once.
@@ -309,7 +309,7 @@ struct ThreadBatch {
   std::uint64_t whole_groups = 1;       ///< that are left, counting this one
   const GroupHeader* header = nullptr;  ///< of this group, in code that waits
   std::uint32_t turn_threads = ~0u;     ///< the threads of a turn, if other turns may follow it
-  std::uint32_t strip = 0;     ///< how many threads of each group in which ids go on follow the first one
+  std::uint32_t strip = 0;     ///< how many lines of each group in which ids go on follow the first one
   std::uint32_t between = 0;   ///< as strip, without the group's first and last threads
   bool last_is_apart = false;  ///< in the last thread of each group ids do not go on
 };
@@ -432,6 +432,18 @@ struct ConsecutiveIds {
   bool operator==(const ConsecutiveIds&) const = default;
 };
 
+/// How local ids change from thread to thread of a group, by row of ConsecutiveIds. Threads form lines, one
+/// after the other, as where a row of work-items takes several threads.
+struct IdSteps {
+  using ByRow = std::array<std::uint32_t, 3>;
+  ByRow by_line{};  ///< how much higher ids are in a thread than in the same one of the line before
+  ByRow in_line{};  ///< how much higher than in the thread before of the same line; all 0 if lines have one
+  std::uint32_t line_threads = 1;
+
+  bool any() const { return *this != IdSteps{}; }
+  bool operator==(const IdSteps&) const = default;
+};
+
 /// A dword of the register file with the value that it has at the start of every thread.
 struct KnownRegister {
   std::uint32_t offset = 0, value = 0;
@@ -445,9 +457,8 @@ struct LaunchFacts {
   /// must guarantee it, for restored threads too: code does not check addresses of other channels.
   std::uint32_t channels = 0;
   bool lone_threads = false;  ///< each is a group of its own
-  /// Where ThreadBatch::ids_go_on is set: how much higher the ids in each row of `ids` are in a thread than
-  /// in the same channels of the one before it in its group. All 0: it is set nowhere.
-  std::array<std::uint32_t, 3> id_steps{};
+  /// What holds where ThreadBatch::ids_go_on is set; none: it is set nowhere.
+  IdSteps id_steps = {};
   /// Threads are restored only from images that this executable has saved, if at all: loops may have been
   /// removed, and with them the blocks in which threads of another executable may have paused.
   bool own_images = false;

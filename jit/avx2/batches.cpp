@@ -18,6 +18,7 @@ BatchCode Compiler::batch_code() const {
   BatchCode batches;
   batches.begins_threads = optimisations[Optimisation::begun_threads];
   batches.mode = mode_use_of(function);
+  batches.line_threads = id_steps_.line_threads;
   // Without a back edge no block is executed twice.
   bool comes_back = dispatches_;
   std::int64_t all = 0;

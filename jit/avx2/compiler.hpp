@@ -72,6 +72,7 @@ struct BatchCode {
   bool goes_on = false;         ///< threads may wait, and continue in a later batch
   /// Upper bound of what a thread executes, if the code need not check the budget while it runs.
   std::optional<std::int64_t> most_instructions;
+  std::uint32_t line_threads = 1;  ///< of LaunchFacts::id_steps
   bool signals = false;  ///< ThreadState::resume and barrier_signals change in threads that later exit
   /// Each thread that begins finds its header in the register file. Otherwise nothing reads or writes it
   /// there, and only a thread that leaves the code gets it.
@@ -377,6 +378,8 @@ class Compiler {
   void begin_strip_code(std::span<CodeInst> insts, const StripRegisters& registers);
   void strip_head(codegen::Strip& strip, const StripRegisters& registers);
   void strip_body(codegen::Strip& strip, const StripRegisters& registers);
+  void step_in_line(const codegen::Strip& strip, const StripRegisters& registers);
+  void step_to_line(const codegen::Strip& strip, const StripRegisters& registers);
   void strip_window(const codegen::Strip& strip, std::size_t index, const CodeInst& access, x86::Gp more,
                     std::span<bool> is_known, asmjit::Label otherwise);
   void go_if_failed(asmjit::Label apart);
@@ -445,7 +448,7 @@ class Compiler {
   asmjit::Label strip_;          // runs several threads, if it is valid
   std::vector<StripWindow> strip_windows_;
   const ConsecutiveIds ids_;
-  const std::array<std::uint32_t, 3> id_steps_;
+  const IdSteps id_steps_;
   asmjit::Label epilogue_;     // returns status eax
   asmjit::Label enter_;        // goes to block eax with every slot in memory
   asmjit::Label dispatch_;     // goes to the block at ip eax, or faults at instruction ecx

@@ -202,8 +202,13 @@ class HostExecutable final : public Executable {
     return planned;
   }
   /// For the batch's first `threads` threads.
-  static void plan_strip(ThreadBatch& batch, std::uint32_t before, std::uint32_t threads) {
+  void plan_strip(ThreadBatch& batch, std::uint32_t before, std::uint32_t threads) const {
     constexpr std::uint32_t least_beside_last = 3;
+    if (const std::uint32_t line = batches_.line_threads; line > 1) {
+      const bool are_lines = batch.groups != nullptr && before == 0 && threads <= batch.ids_go_on;
+      batch.strip = are_lines && threads % line == 0 ? threads / line - 1 : 0;
+      return;
+    }
     const bool begin = batch.groups != nullptr && batch.ids_go_on > before;
     const std::uint32_t go_on = begin ? std::min(threads, batch.ids_go_on - before) : 0;
     batch.last_is_apart = go_on < threads;

@@ -74,8 +74,9 @@ struct Frame {
   /// How many groups in succession could not be run as a strip; below 0: how many more are not tried.
   static constexpr int strip_failures = restored + 4;
   static constexpr int strip_part = strip_failures + 4;  ///< a GroupPart, 4 bytes
+  static constexpr int strip_line = strip_part + 4;      ///< threads left in a line of IdSteps, 4 bytes
   static constexpr int group_last =
-      (strip_part + 11) / 8 * 8;  ///< the group's last thread, if its parts run apart
+      (strip_line + 11) / 8 * 8;  ///< the group's last thread, if its parts run apart
   static constexpr int group = (group_last + 8 + 31) / 32 * 32;  ///< the current GroupHeader
   /// For a codegen::Strip: steps that are computed, then bases of windows, 8 bytes each.
   static constexpr int strip_steps = group + 32;

@@ -31,6 +31,9 @@ x86::Mem running_part() { return x86::ptr(x86::rsp, Frame::strip_part, 4); }
 constexpr int most_failures = 4, groups_skipped = 12;
 x86::Mem failures() { return x86::ptr(x86::rsp, Frame::strip_failures, 4); }
 
+/// How many threads the current line has from the current one on.
+x86::Mem left_of_line() { return x86::ptr(x86::rsp, Frame::strip_line, 4); }
+
 x86::Mem frame_word(int offset) { return x86::ptr(x86::rsp, offset, 8); }
 x86::Mem step_word(std::size_t step) { return frame_word(Frame::strip_steps + 8 * static_cast<int>(step)); }
 
@@ -39,11 +42,10 @@ x86::Mem step_word(std::size_t step) { return frame_word(Frame::strip_steps + 8 
 /// Code that runs the threads from the one at rbx to the last one of the batch at rsi, if the function suits
 /// it. Where the threads do not it continues at thread_begins_.
 void Compiler::strip() {
-  const bool suits = optimisations[Optimisation::strips] && id_steps_ != std::array<std::uint32_t, 3>{} &&
-                     batches_.begins_threads && !batches_.goes_on && !batches_.signals &&
-                     batches_.mode.usual && batches_.most_instructions && !liveness_.exact() &&
-                     is_begun_only(function) && !uses_space(function, ir::MemSpace::Scratch) &&
-                     !uses_space(function, ir::MemSpace::Slm);
+  const bool suits = optimisations[Optimisation::strips] && id_steps_.any() && batches_.begins_threads &&
+                     !batches_.goes_on && !batches_.signals && batches_.mode.usual &&
+                     batches_.most_instructions && !liveness_.exact() && is_begun_only(function) &&
+                     !uses_space(function, ir::MemSpace::Scratch) && !uses_space(function, ir::MemSpace::Slm);
   if (!suits) return;
   auto strip =
       codegen::Strip::of({function, ids_, id_steps_, group_dwords, *batches_.mode.usual, restored_}, code_);
@@ -116,6 +118,7 @@ void Compiler::strip_head(codegen::Strip& strip, const StripRegisters& registers
   for (const x86::Gp& index : registers.indices) a.xor_(index.r32(), index.r32());
   a.mov(mask_reg, asmjit::Imm(static_cast<std::int32_t>(ir::lane_mask(function.simd))));
   a.mov(failures(), 0);
+  if (strip.line_threads() > 1) a.mov(left_of_line(), strip.line_threads());
 }
 
 void Compiler::strip_window(const codegen::Strip& strip, std::size_t index, const CodeInst& access,
@@ -259,18 +262,35 @@ void Compiler::restore_all(bool changes) {
   });
 }
 
+void Compiler::step_in_line(const codegen::Strip& strip, const StripRegisters& registers) {
+  for (std::size_t i = 0; i < registers.indices.size(); ++i)
+    if (const std::uint32_t by = strip.steps()[i].in_line; by != 0) a.add(registers.indices[i], by);
+}
+
+/// From the last thread of a line to the first one of the next.
+void Compiler::step_to_line(const codegen::Strip& strip, const StripRegisters& registers) {
+  for (std::size_t i = 0; i < registers.indices.size(); ++i) {
+    const codegen::Strip::Step& step = strip.steps()[i];
+    const std::uint32_t by = step.by - (strip.line_threads() - 1) * step.in_line;
+    if (by != 0) a.add(registers.indices[i], static_cast<std::int32_t>(by));
+    if (!step.is_constant()) a.add(registers.indices[i], step_word(i));
+  }
+}
+
 void Compiler::strip_body(codegen::Strip& strip, const StripRegisters& registers) {
   if (annotate_) a.comment("; strip, each thread");
-  const asmjit::Label next = a.newLabel(), first = a.newLabel();
+  const asmjit::Label next = a.newLabel(), first = a.newLabel(), next_line = a.newLabel();
+  const bool has_lines = strip.line_threads() > 1;
   a.jmp(first);
   a.align(asmjit::AlignMode::kCode, 32);
   a.bind(next);
   a.add(state_reg, layout.size);
-  for (std::size_t i = 0; i < registers.indices.size(); ++i) {
-    if (strip.steps()[i].is_constant())
-      a.add(registers.indices[i], strip.steps()[i].by);
-    else
-      a.add(registers.indices[i], step_word(i));
+  if (has_lines) {
+    a.dec(left_of_line());
+    a.jz(next_line);
+    step_in_line(strip, registers);
+  } else {
+    step_to_line(strip, registers);
   }
   a.bind(first);
   a.sub(budget_reg, strip.guest_instructions());
@@ -288,6 +308,11 @@ void Compiler::strip_body(codegen::Strip& strip, const StripRegisters& registers
   a.cmp(state_reg, x86::ptr(x86::rsp, Frame::last, 8));
   a.jne(next);
   a.jmp(part_over_);
+  if (!has_lines) return;
+  a.bind(next_line);
+  a.mov(left_of_line(), strip.line_threads());
+  step_to_line(strip, registers);
+  a.jmp(first);
 }
 
 }  // namespace eum::jit::avx2

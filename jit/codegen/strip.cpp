@@ -32,6 +32,7 @@ class StripBuilder {
     find_windows();
     if (strip_.steps_.empty()) return std::nullopt;
     strip_.guest_instructions_ = way_.guest_instructions();
+    strip_.line_threads_ = facts_.id_steps.line_threads;
     make_head();
     make_body();
     strip_.operands_ = way_.take_operands();
@@ -65,7 +66,9 @@ class StripBuilder {
     const auto& step = way_.step_of(window.address);
     if (!step || (window.base != no_value && !way_.is_same(window.base))) return std::nullopt;
     window.scale = is_space ? mem.scale : 1;
-    if (step->by > Strip::highest_step / window.scale || (!step->is_constant() && window.scale > UINT8_MAX))
+    const std::uint32_t highest = Strip::highest_step / window.scale;
+    if (step->by > highest || step->in_line > highest / facts_.id_steps.line_threads ||
+        (!step->is_constant() && window.scale > UINT8_MAX))
       return std::nullopt;
     window.step = step->scaled(window.scale);
     window.bytes = (inst.lanes - 1u) * static_cast<unsigned>(inst.linear.stride) * window.scale + mem.offset +
@@ -75,6 +78,7 @@ class StripBuilder {
       address.constant -= inst.rows.before();
       window.bytes = inst.lanes * static_cast<unsigned>(inst.linear.stride) + mem.offset;
     }
+    window.bytes += (facts_.id_steps.line_threads - 1) * window.step.in_line;
     return Found{index, window, address};
   }
   /// Whether both are in the same memory, a small constant apart.

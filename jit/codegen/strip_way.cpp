@@ -241,8 +241,9 @@ StripWay::Step StripWay::step_of_read(const CodeInst& inst, const SlotRange& byt
   if (bytes.first < sizeof(GroupHeader) || bytes.first >= ids.end()) return same;
   if (bytes.first < ids.offset || inst.lanes != 1 || ir::size_of(inst.type) != 2) return std::nullopt;
   const std::uint32_t behind = bytes.first - ids.offset, row = ids.rows > 1 ? behind / ids.row_bytes : 0;
-  if (row >= facts_.id_steps.size() || behind - row * ids.row_bytes >= 2 * ids.count) return std::nullopt;
-  return Strip::Step{facts_.id_steps[row]};
+  const IdSteps& steps = facts_.id_steps;
+  if (row >= steps.by_line.size() || behind - row * ids.row_bytes >= 2 * ids.count) return std::nullopt;
+  return Strip::Step{.by = steps.by_line[row], .in_line = steps.in_line[row]};
 }
 
 // ---- Steps
@@ -282,7 +283,8 @@ StripWay::Step StripWay::step_of_op(const CodeInst& inst) const {
 
 StripWay::Step StripWay::sum(const Step& a, const Step& b) const {
   if (!a || !b || (!a->is_constant() && !b->is_constant() && a->factor != b->factor)) return std::nullopt;
-  return Strip::Step{a->by + b->by, a->is_constant() ? b->factor : a->factor, a->times + b->times};
+  return Strip::Step{a->by + b->by, a->is_constant() ? b->factor : a->factor, a->times + b->times,
+                     a->in_line + b->in_line};
 }
 
 /// Of the first two operands.
@@ -293,7 +295,7 @@ StripWay::Step StripWay::product(const CodeInst& inst) const {
     if (!step || !is_same(factor)) continue;
     if (const auto number = constant(factor)) return step->scaled(*number);
     if (step->is_zero()) return step;
-    if (step->is_constant()) return Strip::Step{0, factor, step->by};
+    if (step->is_constant() && step->in_line == 0) return Strip::Step{0, factor, step->by};
   }
   return std::nullopt;
 }
@@ -428,7 +430,7 @@ bool StripWay::require_result(const CodeInst& inst, bool wanted, unsigned depth)
     test.op = Op::branch_any;
     test.args = keep({inst.result});
     test.mask = no_value;
-    conditions_.push_back({test, {wanted, 0}});
+    conditions_.push_back({test, {wanted, 0, test.lanes}});
     return true;
   }
   const auto arg = [&](unsigned k, bool value) { return require(inst.args[k], value, depth + 1); };
@@ -455,10 +457,12 @@ bool StripWay::require_result(const CodeInst& inst, bool wanted, unsigned depth)
 
 bool StripWay::require_ramp(const CodeInst& ramp, bool wanted) {
   const Step& step = step_[ramp.args[0]];
-  if (!step || !step->is_constant() || step->by > UINT16_MAX || !is_same(ramp.args[1])) return false;
+  if (!step || !step->is_constant() || !is_same(ramp.args[1])) return false;
+  if (step->by > UINT16_MAX || step->in_line > UINT16_MAX) return false;
   // Lanes of which at most one is equal.
   if (ramp.op == Op::ramp_eq && wanted) return false;
-  conditions_.push_back({ramp, {wanted, step->by}});
+  const std::uint32_t lanes = ramp.lanes + (facts_.id_steps.line_threads - 1) * step->in_line;
+  conditions_.push_back({ramp, {wanted, step->by, lanes}});
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "frontend/gen/instruction.hpp"
@@ -31,7 +32,7 @@ struct CodeOptions {
   std::vector<std::string> disabled;
   bool passes = false;
   std::uint32_t id_run = 0;
-  std::vector<std::uint32_t> id_steps;
+  std::vector<std::uint32_t> id_steps, id_lines;
   std::uint32_t group_items = 0;
 };
 
@@ -171,7 +172,12 @@ int print_host_code(const CodeOptions& options) {
   if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
     compile.launch.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
                                        : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};
-  std::ranges::copy(options.id_steps, compile.launch.id_steps.begin());
+  jit::IdSteps& steps = compile.launch.id_steps;
+  std::ranges::copy(options.id_steps, steps.by_line.begin());
+  if (!options.id_lines.empty()) {
+    steps.line_threads = std::max(options.id_lines[0], 1u);
+    std::ranges::copy(std::span(options.id_lines).subspan(1), steps.in_line.begin());
+  }
   if (options.group_items != 0 && options.group_items <= code.simd) {
     compile.launch.channels = options.group_items;
     compile.launch.lone_threads = true;
@@ -236,6 +242,14 @@ void add_code_commands(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->expected(1, 3)
       ->needs("--id-run");
+  command
+      ->add_option(
+          "--id-lines", host->id_lines,
+          "as where so many threads form a line in which local ids are so much higher in each: N,X,Y,Z; "
+          "--id-steps then says from line to line")
+      ->delimiter(',')
+      ->expected(2, 4)
+      ->needs("--id-steps");
   command->add_option("--group-items", host->group_items,
                       "as where each group has so many work items, which one thread has channels for");
 }

@@ -64,9 +64,8 @@ Result<void> ThreadGroup::prepare(const WalkerCommand& walk, ThreadSlots& slots)
   }
 
   const jit::LaunchFacts& promised = walk.code->promised;
-  constexpr std::array<std::uint32_t, 3> nowhere{};
   const PerThreadData own{walk.per_thread, walk.per_thread_bytes, walk.code->grf_bytes, walk.last_mask};
-  const bool go_on = promised.id_steps != nowhere && promised.id_steps == id_steps(own, promised.ids);
+  const bool go_on = promised.id_steps.any() && promised.id_steps == id_steps(own, promised.ids);
   ids_go_on_ = go_on ? whole_threads(own, promised.ids) : 0;
   together_ = walk.code->waits;
   has_slots_ = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 namespace eum::rt {
 
@@ -94,26 +95,54 @@ std::uint32_t whole_threads(const PerThreadData& threads, const jit::Consecutive
   return (~threads.last_mask & ir::lane_mask(ids.count)) != 0 ? count - 1 : count;
 }
 
-std::array<std::uint32_t, 3> id_steps(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
-  const auto& [all, each, first, last_mask] = threads;
-  std::array<std::uint32_t, 3> steps{};
-  if (ids.run == 0 || ids.rows > steps.size() || each == 0) return {};
-  const std::span<const std::byte> bytes = all.first(whole_threads(threads, ids) * each);
-  if (bytes.size() <= each) return {};
+namespace {
+
+/// By how much the ids of a thread, which begin at byte `at`, are higher than those of the thread before,
+/// modulo 2^32; nothing if that depends on the channel.
+std::optional<jit::IdSteps::ByRow> step_to(const PerThreadData& threads, const jit::ConsecutiveIds& ids,
+                                           std::size_t thread) {
+  jit::IdSteps::ByRow steps{};
   for (std::uint32_t row = 0; row < ids.rows; ++row)
     for (std::uint32_t begin = 0; begin < ids.count; begin += ids.run) {
-      const std::size_t at = ids.offset - first + row * ids.row_bytes + std::size_t{2} * begin;
-      const auto id = [&](std::size_t thread) {
+      const std::size_t at = ids.offset - threads.first + row * ids.row_bytes + std::size_t{2} * begin;
+      const auto id = [&](std::size_t of) {
         std::uint16_t lowest = 0;
-        std::memcpy(&lowest, bytes.data() + thread + at, sizeof lowest);
+        std::memcpy(&lowest, threads.bytes.data() + of * threads.bytes_per_thread + at, sizeof lowest);
         return std::uint32_t{lowest};
       };
-      const std::uint32_t step = id(each) - id(0);
+      const std::uint32_t step = id(thread) - id(thread - 1);
       if (begin == 0) steps[row] = step;
-      if (step != steps[row] || step > UINT16_MAX) return {};
-      for (std::size_t thread = 2 * each; thread < bytes.size(); thread += each)
-        if (id(thread) - id(thread - each) != step) return {};
+      if (step != steps[row]) return std::nullopt;
     }
+  return steps;
+}
+
+}  // namespace
+
+jit::IdSteps id_steps(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
+  jit::IdSteps steps;
+  if (ids.run == 0 || ids.rows > steps.in_line.size() || threads.bytes_per_thread == 0) return {};
+  const std::uint32_t whole = whole_threads(threads, ids);
+  if (whole < 2) return {};
+  const auto first = step_to(threads, ids, 1);
+  if (!first) return {};
+  std::uint32_t line = 1;
+  while (line < whole && step_to(threads, ids, line) == first) ++line;
+  if (line == whole) {
+    steps.by_line = *first;
+  } else {
+    const auto turn = step_to(threads, ids, line);
+    const bool are_whole = whole * threads.bytes_per_thread == threads.bytes.size() && whole % line == 0;
+    if (!turn || !are_whole) return {};
+    for (std::uint32_t thread = line + 1; thread < whole; ++thread)
+      if (step_to(threads, ids, thread) != (thread % line == 0 ? turn : first)) return {};
+    steps.line_threads = line;
+    steps.in_line = *first;
+    for (std::size_t row = 0; row < first->size(); ++row)
+      steps.by_line[row] = (*turn)[row] + (line - 1) * (*first)[row];
+  }
+  const auto goes_up = [](std::uint32_t step) { return step <= UINT16_MAX; };
+  if (!std::ranges::all_of(steps.by_line, goes_up) || !std::ranges::all_of(steps.in_line, goes_up)) return {};
   return steps;
 }
 

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,12 +78,12 @@ std::string guarded(std::string_view condition, std::string_view body) {
   return fmt::format("{}{}{}{}{}", begins, condition, guards, body, joins);
 }
 
-constexpr std::array<std::uint32_t, 3> along_x{16, 0, 0}, along_y{0, 1, 0};
+constexpr IdSteps along_x{.by_line = {16, 0, 0}}, along_y{.by_line = {0, 1, 0}};
 
 struct Case {
   std::string_view name;
   std::string text;
-  std::array<std::uint32_t, 3> steps = along_x;
+  IdSteps steps = along_x;
   bool is_strip = true;
 };
 
@@ -270,6 +271,17 @@ std::vector<Case> cases() {
   return all;
 }
 
+/// The same where a row takes several threads.
+std::vector<Case> in_lines() {
+  std::vector<Case> all;
+  for (const std::uint32_t line_threads : {2u, 3u})
+    for (Case one : cases()) {
+      one.steps = {.by_line = {0, 1, 0}, .in_line = {16, 0, 0}, .line_threads = line_threads};
+      all.push_back(std::move(one));
+    }
+  return all;
+}
+
 struct Range {
   std::uint32_t threads, groups, limit, bytes;
   bool last_is_apart = false;  ///< the ids of each group's last thread are elsewhere
@@ -327,17 +339,22 @@ Left left_by(Engine& engine, const Case& one, const Range& range, std::uint32_t 
   Threads threads(engine, one.text, range.threads, options_of(one));
   device.give(threads);
   threads.set_header(0);
+  const std::uint32_t line_threads = one.steps.line_threads;
   for (std::uint32_t t = 0; t < range.threads; ++t) {
     std::array<std::uint16_t, 16> x{}, y{};
+    const auto first_id = [&](std::size_t row) {
+      return one.steps.by_line[row] * (t / line_threads) + one.steps.in_line[row] * (t % line_threads);
+    };
     for (std::uint16_t lane = 0; lane < 16; ++lane) {
-      x[lane] = static_cast<std::uint16_t>(one.steps[0] * t + lane +
+      x[lane] = static_cast<std::uint16_t>(first_id(0) + lane +
                                            (range.last_is_apart && t + 1 == range.threads ? 16 : 0));
-      y[lane] = static_cast<std::uint16_t>(one.steps[1] * t);
+      y[lane] = static_cast<std::uint16_t>(first_id(1));
     }
     threads.set_bytes(t, 32, std::as_bytes(std::span(x)));
     threads.set_bytes(t, 64, std::as_bytes(std::span(y)));
-    const std::uint32_t items = one.steps[0] != 0 ? 16 * range.threads : 16, pitch = 64 * range.groups;
-    const std::array<std::uint32_t, 8> sizes{items, range.limit, range.threads - 1, pitch};
+    const std::uint32_t items = one.steps.by_line[0] != 0 ? 16 * range.threads : 16 * line_threads;
+    const std::uint32_t pitch = 64 * line_threads * range.groups;
+    const std::array<std::uint32_t, 8> sizes{items, range.limit, range.threads / line_threads - 1, pitch};
     threads.set_bytes(t, 96, std::as_bytes(std::span(sizes)));
     const std::array<std::uint64_t, 4> pointer{device.address()};
     threads.set_bytes(t, 128, std::as_bytes(std::span(pointer)));
@@ -402,10 +419,25 @@ TEST_CASE("a strip may begin with any thread of a group") {
       for (const bool last_is_apart : {false, true}) check(one, {5, 1, 80, 320, last_is_apart}, first);
 }
 
+TEST_CASE("strips of lines of several threads leave what threads leave that run one by one") {
+  for (const Case& one : in_lines())
+    for (const std::uint32_t lines : {1u, 2u, 3u})
+      for (const std::uint32_t groups : {1u, 17u}) {
+        const std::uint32_t threads = lines * one.steps.line_threads, items = 16 * threads * groups;
+        const std::uint32_t width = 16 * one.steps.line_threads * groups;
+        for (const std::uint32_t limit : {items, width, width - 3, width - 19, 1u, 0u, ~0u, 0x80000000u})
+          for (const std::uint32_t bytes : {4 * items + 64, 4 * items, 4 * items - 13, 4 * items - 72})
+            for (const std::uint32_t first : {0u, 1u})
+              if (first == 0 || groups == 1) check(one, {threads, groups, limit, bytes}, first);
+      }
+}
+
 TEST_CASE("the engines make strips of what suits them") {
-  for (const Case& one : cases())
+  std::vector<Case> all = cases();
+  std::ranges::move(in_lines(), std::back_inserter(all));
+  for (const Case& one : all)
     for (const auto& engine : other_engines()) {
-      INFO(one.name << " on " << engine->name());
+      INFO(one.name << ", lines of " << one.steps.line_threads << ", on " << engine->name());
       CompileOptions options = options_of(one);
       options.listing = true;
       ir::Function function = function_of_text(one.text);

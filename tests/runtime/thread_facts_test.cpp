@@ -85,19 +85,38 @@ TEST_CASE("the run in which local ids go up is that of the shortest row") {
 TEST_CASE("how local ids change from thread to thread is known where it is a constant") {
   const Program program = saxpy();
   const Kernel& kernel = program.kernels[0];
-  using Steps = std::array<std::uint32_t, 3>;
   const auto steps = [&](Size3 global, Size3 local, bool remainder = false) {
     return facts_of(kernel, global, local, remainder).id_steps;
   };
-  CHECK(steps({1024, 1, 1}, {64, 1, 1}) == Steps{32, 0, 0});
-  CHECK(steps({1024, 4, 1}, {32, 4, 1}) == Steps{0, 1, 0});
-  CHECK(steps({1024, 4, 1}, {16, 4, 1}) == Steps{0, 2, 0});
-  CHECK(steps({1024, 2, 4}, {32, 1, 4}) == Steps{0, 0, 1});
-  CHECK(steps({1024, 1, 1}, {32, 1, 1}) == Steps{});          // threads are alone
-  CHECK(steps({1024, 4, 1}, {64, 4, 1}) == Steps{});          // in x, then in y
-  CHECK(steps({100, 1, 1}, {100, 1, 1}) == Steps{32, 0, 0});  // channels of the last thread are inactive
-  CHECK(steps({60, 1, 1}, {60, 1, 1}) == Steps{});
-  CHECK(steps({1040, 1, 1}, {64, 1, 1}, true) == Steps{32, 0, 0});  // but in the last group
+  const auto each = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+    return jit::IdSteps{.by_line = {x, y, z}};
+  };
+  CHECK(steps({1024, 1, 1}, {64, 1, 1}) == each(32, 0, 0));
+  CHECK(steps({1024, 4, 1}, {32, 4, 1}) == each(0, 1, 0));
+  CHECK(steps({1024, 4, 1}, {16, 4, 1}) == each(0, 2, 0));
+  CHECK(steps({1024, 2, 4}, {32, 1, 4}) == each(0, 0, 1));
+  CHECK_FALSE(steps({1024, 1, 1}, {32, 1, 1}).any());        // threads are alone
+  CHECK(steps({100, 1, 1}, {100, 1, 1}) == each(32, 0, 0));  // channels of the last thread are inactive
+  CHECK_FALSE(steps({60, 1, 1}, {60, 1, 1}).any());
+  CHECK(steps({1040, 1, 1}, {64, 1, 1}, true) == each(32, 0, 0));  // but in the last group
+}
+
+TEST_CASE("lines of several threads in which local ids change by a constant are known") {
+  const Program program = saxpy();
+  const auto steps = [&](Size3 global, Size3 local) {
+    return facts_of(program.kernels[0], global, local, false).id_steps;
+  };
+  using Rows = jit::IdSteps::ByRow;
+  const auto lines = [](Rows by_line, Rows in_line, std::uint32_t threads) {
+    return jit::IdSteps{.by_line = by_line, .in_line = in_line, .line_threads = threads};
+  };
+  CHECK(steps({1024, 4, 1}, {64, 4, 1}) == lines({0, 1, 0}, {32, 0, 0}, 2));
+  CHECK(steps({1024, 4, 1}, {128, 2, 1}) == lines({0, 1, 0}, {32, 0, 0}, 4));
+  CHECK(steps({16, 4, 4}, {16, 4, 4}) == lines({0, 0, 1}, {0, 2, 0}, 2));
+  CHECK(steps({96, 1, 2}, {96, 1, 2}) == lines({0, 0, 1}, {32, 0, 0}, 3));
+  CHECK_FALSE(steps({64, 2, 2}, {64, 2, 2}).any());  // in x, then in y, then in z
+  CHECK_FALSE(steps({48, 4, 1}, {48, 4, 1}).any());  // rows of one and a half threads
+  CHECK_FALSE(steps({64, 3, 1}, {32, 3, 2}).any());  // the range is refused
 }
 
 TEST_CASE("the run of local ids is the longest one for which all threads keep the promise") {

@@ -19,7 +19,7 @@ void check_ramp(Compiler& c, const CodeInst& ramp, const codegen::Strip::Conditi
   const x86::Gp lanes = c.g.scratch(), from = c.g.scratch(), distance = c.g.scratch();
   // Of all threads: those that lie between the lanes of two threads count, too.
   a.imul(lanes, more, asmjit::Imm(condition.step));
-  a.add(lanes, ramp.lanes);
+  a.add(lanes, asmjit::Imm(condition.lanes));
   if (ramp.op == ir::Op::ramp_eq) {
     if (condition.expected) throw codegen::EngineBug("all lanes of a ramp cannot be equal");
     a.mov(distance.r32(), limit);
