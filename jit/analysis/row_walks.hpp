@@ -28,6 +28,8 @@ struct RowWalks {
   RowWalks() = default;
 
   bool empty() const { return found.empty(); }
+  /// Whether the op writes memory, orders what others write, or lets others run.
+  static bool may_end(ir::Op op);
   /// Whether memory that the walk has read may differ after the instruction, or another thread may run. A
   /// surface is assumed to share no memory with others: users of a walk have to check those that are written.
   static bool ends(const ir::Function& function, const ir::Inst& inst, const RowWalk& walk);

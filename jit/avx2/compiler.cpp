@@ -64,8 +64,8 @@ void CodeData::finish() {
 }
 
 std::size_t CodeData::bytes() const {
-  return sizeof *this + exits.bytes() + heap_bytes(call_sites) + heap_bytes(registers) +
-         image_calls.size() * sizeof(ImageCall);
+  return sizeof *this + exits.bytes() + heap_bytes(row_stores) + heap_bytes(call_sites) +
+         heap_bytes(registers) + image_calls.size() * sizeof(ImageCall);
 }
 
 int Frame::data_bytes(const ir::Function& function) {
@@ -80,8 +80,8 @@ int Frame::data_bytes(const ir::Function& function) {
 }
 
 Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& liveness, const ScalarRuns& runs,
-                   const RowWalks& walks, std::span<const FileRange> restored, const CompileOptions& options,
-                   asmjit::CodeHolder& holder, CodeData& d)
+                   const RowWalks& walks, const RowStores& row_stores, std::span<const FileRange> restored,
+                   const CompileOptions& options, asmjit::CodeHolder& holder, CodeData& d)
     : host(h),
       a(&holder, pool_, h.evex()),
       function(f),
@@ -91,7 +91,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       group_dwords(options.group_dwords),
       region_numbers(f, layout),
       outer_masks(optimisations[Optimisation::outer_masks] ? OuterMasks(f) : OuterMasks()),
-      outer_masks_begin(rows_begin() + bytes_of_rows(walks)),
+      outer_masks_begin(rows_begin() + bytes_of_rows(walks) + bytes_of_row_stores(row_stores)),
       moves_(a, pool_, layout, h.target),
       regs(h.target, moves_, pool_, f, values_begin()),
       v(regs.vectors, moves_),
@@ -100,6 +100,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       s(regs.slots, moves_),
       liveness_(liveness),
       walks_(walks),
+      row_stores_(row_stores),
       restored_(restored),
       loops_(f, liveness),
       loop_scalars_(optimisations[Optimisation::loop_scalars] ? codegen::LoopScalars(f, loops_, h.target)
@@ -123,6 +124,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       versions_(2 * f.blocks.size()),
       leave_live_(a.newLabel()),
       leave_saved_(a.newLabel()),
+      row_store_stub_(a.newLabel()),
       call_site_(a.newLabel()),
       turn_over_(a.newLabel()),
       wait_over_(a.newLabel()),
@@ -137,6 +139,7 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       places_(a.newLabel()),
       entry_table_(a.newLabel()) {
   d.layout = layout;
+  plan_row_stores(rows_begin() + bytes_of_rows(walks));
   // A function of one channel that never changes its mask has just one version.
   partial_versions_ = f.simd > 1;
   for (ir::BlockId b = 0; b < f.blocks.size(); ++b) {
@@ -165,6 +168,7 @@ Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
       if (auto good = fits(); !good) return good.error();
     }
   }
+  collects_rows_.reset();
   strip();
   if (annotate_) a.comment("; out of line");
   for (std::size_t i = 0; i < out_of_line_.size(); ++i) {
@@ -178,6 +182,7 @@ Result<asmjit::Label> Compiler::run(bool annotate, const Limits& limits) {
   note_place(HostPlace::no_ip);
   dispatcher();
   call_site_stub();
+  row_store_stub();
   exits();
   entries();
   const asmjit::Label entry = prologue();
@@ -218,6 +223,7 @@ void Compiler::block(ir::BlockId id, bool full) {
     a.commentf("; b%u, %s channels on, guest 0x%x", id, full ? "all" : "some", function.blocks[id].guest_ip);
   note_place(function.blocks[id].guest_ip);
   regs.begin_block(code_, own.entry, loop_scalars_.of(id));
+  begin_behind_row_stores(id, full);
   if (id == 0 && is_begun_only(function)) regs.slots.begin_with_header(group_dwords);
   if (std::uint32_t count = function.blocks[id].guest_instructions; count > 0) a.sub(budget_reg, count);
   begin_fp_state(id);
@@ -229,8 +235,10 @@ void Compiler::block(ir::BlockId id, bool full) {
       full && optimisations[Optimisation::whole_branches] ? codegen::parting_branch(insts) : std::nullopt;
   const OuterMasks::Split* const split = full ? outer_masks.split_of(id) : nullptr;
   if (split && (split->splits_again || !parting)) keep_outer_mask(*split);
+  const std::size_t end = parting ? parting->begin : insts.size() - (code_.ends_in_comparison() ? 2 : 1);
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     const CodeInst& inst = insts[i];
+    if (i == end) end_row_iteration();
     if (parting && i == parting->begin) {
       regs.begin_inst(static_cast<std::uint32_t>(insts.size() - 1));
       return part(*parting);

@@ -15,6 +15,7 @@
 #include "jit/analysis/row_walks.hpp"
 #include "jit/analysis/uncleared_loads.hpp"
 #include "jit/avx2/registers.hpp"
+#include "jit/avx2/row_stores.hpp"
 #include "jit/codegen/beyond_caches.hpp"
 #include "jit/codegen/closure.hpp"
 #include "jit/codegen/entry_state.hpp"
@@ -46,6 +47,7 @@ struct CodeData {
     bool in_vectors = false;  ///< data and results
   };
   codegen::ExitTable exits{target.vector_bytes};
+  std::vector<RowStoreCode> row_stores;
   std::vector<CallSite> call_sites;
   std::vector<std::uint8_t> registers;
   struct ImageCall {
@@ -154,8 +156,8 @@ class Compiler {
  public:
   /// `restored`: what Executable::restored() will be.
   Compiler(const Host& host, const ir::Function& function, const Liveness& liveness, const ScalarRuns& runs,
-           const RowWalks& walks, std::span<const FileRange> restored, const CompileOptions& options,
-           asmjit::CodeHolder& code, CodeData& data);
+           const RowWalks& walks, const RowStores& row_stores, std::span<const FileRange> restored,
+           const CompileOptions& options, asmjit::CodeHolder& code, CodeData& data);
 
   /// Emits everything and returns the label of the entry. Throws EngineBug; an error names the limit that the
   /// code exceeds.
@@ -279,6 +281,9 @@ class Compiler {
   std::optional<RowWindow> row_window(ir::ValueId result, unsigned first_lane) const;
   /// The window of an access that has one.
   const StripWindow& strip_window(const CodeInst& inst) const { return strip_windows_.at(inst.window - 1u); }
+  /// In the loop whose full version is being emitted: where a store collects elements of rows, if it does.
+  std::optional<RowStoreSite> row_store(const CodeInst& inst, unsigned first_lane) const;
+  void row_store_event(const RowStoreSite& site, RowStoreEvent event);
   /// Surfaces that the function writes.
   std::span<const std::uint8_t> written_surfaces() const { return walks_.written; }
 
@@ -405,6 +410,15 @@ class Compiler {
   void leave_if_mode_differs();
   void leave_if_next_mode_differs(const x86::Mem& next);
   void count_instructions();
+  // row_stores.cpp
+  void plan_row_stores(int frame);
+  RowStoreSite row_stores_of(std::uint32_t loop) const;
+  void begin_row_stores();
+  void begin_behind_row_stores(ir::BlockId id, bool full);
+  void end_row_iteration();
+  void leave_row_stores();
+  void row_store_stub();
+
   void begin_rows();
   void forget_rows(const ir::Inst& inst);
   int rows_begin() const { return Frame::data + Frame::data_bytes(function); }
@@ -412,6 +426,9 @@ class Compiler {
     return (outer_masks_begin + 4 * static_cast<int>(outer_masks.count()) + 31) & ~31;
   }
   void clear_memory(std::size_t address, std::size_t bytes);
+  /// What stubs begin with, which keep all registers; the frame is then so many bytes from rsp. And end with.
+  int save_registers();
+  void restore_registers();
   void call_site_stub();
   void exits();
   void dispatcher();
@@ -421,6 +438,8 @@ class Compiler {
 
   const Liveness& liveness_;
   const RowWalks& walks_;
+  const RowStores& row_stores_;
+  std::optional<std::uint32_t> collects_rows_;  // the loop of row_stores_ whose full version is being emitted
   std::span<const FileRange> restored_;
   codegen::LoopSlots loops_;
   codegen::LoopScalars loop_scalars_;
@@ -437,7 +456,8 @@ class Compiler {
   std::optional<std::uint32_t> leaving_row_;  // of the out-of-line code that is being emitted
   asmjit::Label leave_live_;   // leaves with status eax, row esi of the exit table; vectors are in registers
   asmjit::Label leave_saved_;  // the same, vectors are in the frame
-  asmjit::Label call_site_;    // does the access of site [Frame::site], all registers kept
+  asmjit::Label row_store_stub_;
+  asmjit::Label call_site_;  // does the access of site [Frame::site], all registers kept
   bool calls_sites_ = false;
   unsigned lane_sites_ = 0;
   asmjit::Label turn_over_;      // the thread exits; if threads may wait, status eax

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "frontend/ir/printer.hpp"
+#include "jit/analysis/row_stores.hpp"
 #include "jit/analysis/row_walks.hpp"
 #include "jit/avx2/compiler.hpp"
 #include "jit/avx2/emit/emit.hpp"
@@ -321,7 +322,9 @@ class HostEngine final : public Engine {
     const std::vector<FileRange> restored = restored_slots(use);
     RowWalks walks;
     if (options.optimisations[Optimisation::row_windows]) walks = RowWalks(function, linear);
-    Compiler compiler(host_, function, liveness, runs, walks, restored, options, code, *data);
+    RowStores row_stores;
+    if (options.optimisations[Optimisation::row_stores]) row_stores = RowStores(function, linear);
+    Compiler compiler(host_, function, liveness, runs, walks, row_stores, restored, options, code, *data);
     const auto entry = compiler.run(options.listing, limits);
     if (!entry) return entry.error();
     if (compiler.regs.frame_end() > most_frame_bytes)

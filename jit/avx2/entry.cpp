@@ -60,6 +60,7 @@ asmjit::Label Compiler::prologue() {
     for (int at = 0; at < used; at += 32) a.vmovups(x86::ptr(x86::rsp, Frame::scattered + at, 32), x86::ymm0);
   }
   begin_rows();
+  begin_row_stores();
   run_batch();
   return entry;
 }
@@ -130,46 +131,61 @@ void Compiler::enter() {
   enter_from_memory(0);
 }
 
+namespace {
+
+/// The return address, and alignment.
+constexpr int below_frame = 64;
+
+x86::Mem saved_vector(unsigned r) {
+  return x86::ptr(x86::rsp, below_frame + Frame::saved_vectors + static_cast<int>(r) * 32, 32);
+}
+x86::Mem saved_general(unsigned r) {
+  return x86::ptr(x86::rsp, below_frame + Frame::saved_generals + static_cast<int>(r) * 8, 8);
+}
+x86::Mem saved_mask(unsigned r) {
+  return x86::ptr(x86::rsp, below_frame + Frame::saved_masks + static_cast<int>(r) * 8, 8);
+}
+
+}  // namespace
+
+// Callee-saved registers too: they may hold operands of accesses.
+int Compiler::save_registers() {
+  a.sub(x86::rsp, below_frame - 8);
+  for (unsigned r = 0; r < host.target.vector_registers; ++r) a.vmovaps(saved_vector(r), x86::ymm(r));
+  for (unsigned r = 0; r < 16; ++r)
+    if (host.target.general_registers >> r & 1) a.mov(saved_general(r), x86::gpq(r));
+  for (unsigned r = 0; r < 8; ++r)
+    if (host.target.mask_registers >> r & 1) a.kmovq(saved_mask(r), x86::k(r));
+  return below_frame;
+}
+
+void Compiler::restore_registers() {
+  for (unsigned r = 0; r < host.target.vector_registers; ++r) a.vmovaps(x86::ymm(r), saved_vector(r));
+  for (unsigned r = 0; r < 16; ++r)
+    if (host.target.general_registers >> r & 1) a.mov(x86::gpq(r), saved_general(r));
+  for (unsigned r = 0; r < 8; ++r)
+    if (host.target.mask_registers >> r & 1) a.kmovq(x86::k(r), saved_mask(r));
+  a.add(x86::rsp, below_frame - 8);
+}
+
 /// One stub for all out-of-line accesses: smaller than saving live registers at each of them.
 void Compiler::call_site_stub() {
   if (!calls_sites_) return;
-  constexpr int below = 64;  // the return address, and alignment
-  // Callee-saved registers too: they may hold operands.
-  std::vector<x86::Gp> generals;
-  for (unsigned r = 0; r < 16; ++r)
-    if (host.target.general_registers >> r & 1) generals.push_back(x86::gpq(r));
-  const auto vector = [](unsigned r) {
-    return x86::ptr(x86::rsp, below + Frame::saved_vectors + static_cast<int>(r) * 32, 32);
-  };
-  const auto general = [](const x86::Gp& r) {
-    return x86::ptr(x86::rsp, below + Frame::saved_generals + static_cast<int>(r.id()) * 8, 8);
-  };
   const asmjit::Label failed = a.newLabel();
   a.bind(call_site_);
-  a.sub(x86::rsp, below - 8);
-  for (unsigned r = 0; r < host.target.vector_registers; ++r) a.vmovaps(vector(r), x86::ymm(r));
-  for (const x86::Gp& r : generals) a.mov(general(r), r);
-  const auto mask = [](unsigned r) {
-    return x86::ptr(x86::rsp, below + Frame::saved_masks + static_cast<int>(r) * 8, 8);
-  };
-  for (unsigned r = 0; r < 8; ++r)
-    if (host.target.mask_registers >> r & 1) a.kmovq(mask(r), x86::k(r));
+  const int frame = save_registers();
   a.mov(x86::rdi, state_reg);
   a.mov(x86::rsi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&data)));
-  a.lea(x86::rdx, x86::ptr(x86::rsp, below));
+  a.lea(x86::rdx, x86::ptr(x86::rsp, frame));
   a.vzeroupper();
   a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(register_access_function())));
   a.call(x86::rax);
   a.test(x86::al, x86::al);
   a.jz(failed);
-  for (unsigned r = 0; r < host.target.vector_registers; ++r) a.vmovaps(x86::ymm(r), vector(r));
-  for (const x86::Gp& r : generals) a.mov(r, general(r));
-  for (unsigned r = 0; r < 8; ++r)
-    if (host.target.mask_registers >> r & 1) a.kmovq(x86::k(r), mask(r));
-  a.add(x86::rsp, below - 8);
+  restore_registers();
   a.ret();
   a.bind(failed);
-  a.add(x86::rsp, below);
+  a.add(x86::rsp, frame);
   a.mov(x86::rdi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&data)));
   a.mov(x86::esi, x86::ptr(x86::rsp, Frame::site, 4));
   a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(&exit_row)));
@@ -185,6 +201,7 @@ void Compiler::exits() {
     a.vmovaps(x86::ptr(x86::rsp, Frame::saved_vectors + static_cast<int>(r) * 32, 32), x86::ymm(r));
   a.bind(leave_saved_);
   a.mov(x86::ptr(x86::rsp, Frame::status, 4), x86::eax);
+  leave_row_stores();
   a.mov(x86::rdi, asmjit::Imm(reinterpret_cast<std::uint64_t>(&data)));
   a.lea(x86::rdx, state(layout.file, 8));
   a.lea(x86::rcx, x86::ptr(x86::rsp, Frame::saved_vectors));

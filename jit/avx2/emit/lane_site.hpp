@@ -107,6 +107,10 @@ class LaneSite : public MemorySite {
   /// memory.
   void fill_window(std::span<const x86::Ymm> results, asmjit::Label otherwise, asmjit::Label serve) const;
 
+  /// For stores of dwords that walk along rows: the code goes on at `done` if the elements have been
+  /// collected, else behind. row_store.cpp
+  void collect_in_row(std::span<const x86::Ymm> values, asmjit::Label done) const;
+
   /// A gather, vpgatherdd or vpgatherdq, under the mask, which has lanes as wide as the elements, or of all
   /// lanes; t changes. Inactive lanes become 0.
   void gather_under(x86::Ymm mask, std::uint32_t id, x86::Ymm to, const x86::Mem& memory) const;

@@ -32,6 +32,7 @@ class StoreSite : public LaneSite {
       a.jz(done_);
     }
     if (by_runs()) return emit_runs();
+    collect_in_row(data_, done_);
     locate(slow_);
     if (stride != 0) {
       const asmjit::Label spread = a.newLabel();
