@@ -120,11 +120,12 @@ class Rows {
     }
     return true;
   }
-  /// Whether the next line of each row is in bounds.
+  /// Whether the next line of each row is in bounds, and no address wraps around behind it.
   bool have_room() const {
     for (std::size_t w = 0; w < code_.windows.size(); ++w) {
       const std::uint64_t highest = std::ranges::max(windows_[w].firsts);
-      if (highest + code_.windows[w].offset + Window::row_bytes > surface(w).size) return false;
+      const std::uint64_t end = std::min<std::uint64_t>(surface(w).size, UINT32_MAX);
+      if (highest + code_.windows[w].offset + Window::row_bytes > end) return false;
     }
     return true;
   }
@@ -247,7 +248,7 @@ void Compiler::row_store_event(const RowStoreSite& site, RowStoreEvent event) {
 void Compiler::begin_row_stores() {
   for (const RowStoreCode& code : data.row_stores) {
     a.vpxor(x86::xmm0, x86::xmm0, x86::xmm0);
-    a.vmovups(x86::ptr(x86::rsp, code.frame, 16), x86::xmm0);
+    a.vmovups(x86::ptr(x86::rsp, code.frame, sizeof(RowStoreState)), x86::ymm0);
   }
 }
 
