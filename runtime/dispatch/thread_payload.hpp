@@ -23,8 +23,8 @@ std::uint32_t consecutive_run(const PerThreadData& threads, const jit::Consecuti
 /// How many threads have all channels active: all of them, or all but the last.
 std::uint32_t whole_threads(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
 
-/// What LaunchFacts::id_steps says of those, if consecutive_run finds ids.run; none if they are not like that.
-/// Lines of several threads are whole, and so are all threads then.
+/// What LaunchFacts::id_steps says of those, if consecutive_run finds ids.run; none if they are not like
+/// that. Lines of several threads are whole, and so are all threads then.
 jit::IdSteps id_steps(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
 
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data
