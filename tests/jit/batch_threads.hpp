@@ -131,6 +131,19 @@ class Threads {
   std::vector<GroupHeader> headers_;
 };
 
+/// Calls check(engine) for each engine that translates, with all optimisations, whatever EUMULATE_DISABLE
+/// says.
+template <class Check>
+void on_whole_engines(Check check) {
+  for (const EngineInfo& info : engines()) {
+    if (info.kind == EngineKind::reference) continue;
+    if (const auto engine = info.make())
+      check(**engine);
+    else
+      WARN("not tested: " << engine.error().message);
+  }
+}
+
 inline void on_every_engine(const std::function<void(Engine&)>& check) {
   const auto reference = make_reference_engine();
   check(*reference);

@@ -199,17 +199,17 @@ TEST_CASE("stores along rows, in bounds and beyond, all channels and some, with 
 
 TEST_CASE("loops collect elements of rows where nothing reads them meanwhile") {
   for (const Loop& loop : loops)
-    for (const auto& engine : other_engines()) {
-      INFO(loop.name << " on " << engine->name());
+    on_whole_engines([&](Engine& engine) {
+      INFO(loop.name << " on " << engine.name());
       CompileOptions with = options(), without = options();
       without.optimisations.disable(Optimisation::row_stores);
       std::size_t bytes[2];
       for (const bool on : {true, false}) {
         ir::Function function = function_of_text(text_of(loop, 9));
-        const auto code = engine->compile(function, on ? with : without);
+        const auto code = engine.compile(function, on ? with : without);
         REQUIRE(code);
         bytes[on ? 1 : 0] = (*code)->code_bytes();
       }
       CHECK((bytes[0] != bytes[1]) == loop.is_row_store);
-    }
+    });
 }
