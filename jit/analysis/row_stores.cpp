@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "jit/analysis/block_facts.hpp"
 #include "jit/analysis/loop_steps.hpp"
 #include "jit/analysis/row_walks.hpp"
 
@@ -15,12 +16,9 @@ using ir::Op;
 
 /// Whether the mask is of all lanes if all channels are active.
 bool is_execution_mask(const ir::Function& function, const ir::Block& block, ir::ValueId mask) {
-  const auto inst = std::ranges::find_if(block.insts, [&](const Inst& one) {
-    return (one.op == Op::mask_get || one.op == Op::slice) && one.result == mask;
-  });
-  if (inst == block.insts.end()) return false;
-  return inst->op == Op::mask_get ? inst->imm == 0
-                                  : is_execution_mask(function, block, function.args(*inst)[0]);
+  const Inst* const inst = definition(block, mask);
+  if (inst && inst->op == Op::slice) return is_execution_mask(function, block, function.arg(*inst, 0));
+  return inst && inst->op == Op::mask_get && inst->imm == 0;
 }
 
 /// The loop that `b` forms, if it stores along rows.

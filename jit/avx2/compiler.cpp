@@ -64,8 +64,10 @@ void CodeData::finish() {
 }
 
 std::size_t CodeData::bytes() const {
-  return sizeof *this + exits.bytes() + heap_bytes(row_stores) + heap_bytes(call_sites) +
-         heap_bytes(registers) + image_calls.size() * sizeof(ImageCall);
+  std::size_t bytes = sizeof *this + exits.bytes() + heap_bytes(row_stores) + heap_bytes(call_sites) +
+                      heap_bytes(registers) + image_calls.size() * sizeof(ImageCall);
+  for (const RowStoreCode& loop : row_stores) bytes += heap_bytes(loop.windows) + heap_bytes(loop.surfaces);
+  return bytes;
 }
 
 int Frame::data_bytes(const ir::Function& function) {

@@ -97,8 +97,8 @@ std::uint32_t whole_threads(const PerThreadData& threads, const jit::Consecutive
 
 namespace {
 
-/// By how much the ids of a thread, which begin at byte `at`, are higher than those of the thread before,
-/// modulo 2^32; nothing if that depends on the channel.
+/// By how much the ids of a thread are higher than those of the thread before, modulo 2^32; nothing if that
+/// depends on the channel.
 std::optional<jit::IdSteps::ByRow> step_to(const PerThreadData& threads, const jit::ConsecutiveIds& ids,
                                            std::size_t thread) {
   jit::IdSteps::ByRow steps{};
