@@ -64,7 +64,7 @@ void check(const ir::Function& function, unsigned bytes, unsigned rounds) {
 
 TEST_CASE("registers are read and written at an address per lane") {
   for (const std::string_view type : {"u8", "u16", "u32", "f32", "u64"})
-    for (const unsigned lanes : {8u, 16u, 32u})
+    for (const unsigned lanes : {8u, 16u, 24u, 32u})
       for (const bool masked : {false, true})
         for (const bool large : {false, true}) {  // too large for elements to be inserted one by one
           const unsigned bytes = type == "u8" ? 1 : type == "u16" ? 2 : type == "u64" ? 8 : 4;

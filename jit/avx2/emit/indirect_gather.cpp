@@ -2,6 +2,7 @@
 #include "jit/avx2/emit/indirect.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "jit/avx2/emit/formula.hpp"
 
@@ -17,7 +18,8 @@ void Indirect::gather_lanes() {
   }
   if (reads_qwords()) return insert_qwords();
   lane_ = c_.g.scratch();
-  c_.in_small_loop() ? insert_lanes() : gather_dwords();
+  // Vectors of which a part is missing are only packed.
+  c_.in_small_loop() && std::has_single_bit(inst_.lanes) ? insert_lanes() : gather_dwords();
 }
 
 bool Indirect::reads_qwords() const {
