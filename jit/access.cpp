@@ -318,19 +318,24 @@ class Addresses {
   bool is_wide_, is_signed_, wraps_around_;
 };
 
-/// Calls visit(element, lane, byte offset in the data) for each element of each lane, or for its halves,
-/// until one returns false.
+/// Calls visit(element, lane, byte offset in the data) for each element of each lane, or for its parts, until
+/// one returns false.
 template <class Visit>
 bool for_each_element(const Access& access, const AccessOperands& operands, Visit visit) {
-  const unsigned bytes = ir::size_of(access.type), part = access.mem.by_halves ? bytes / 2 : bytes;
+  const unsigned bytes = ir::size_of(access.type),
+                 part = access.mem.part_bytes != 0 ? access.mem.part_bytes : bytes;
   const Addresses addresses(access, operands);
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
     const Element first = addresses.first_element(lane, part);
+    const auto part_at = [&](std::uint64_t distance) -> Element {
+      if (access.mem.several) return {static_cast<std::uint32_t>(first.base + distance), 0, part};
+      return {first.base, first.offset + distance, part};
+    };
     std::size_t at = std::size_t{lane} * bytes;
     for (std::uint64_t left = access.mem.components; left != 0; left &= left - 1) {
-      const std::uint64_t offset = first.offset + std::uint64_t(std::countr_zero(left)) * bytes;
+      const std::uint64_t distance = std::uint64_t(std::countr_zero(left)) * bytes;
       for (unsigned behind = 0; behind < bytes; behind += part)
-        if (!visit(Element{first.base, offset + behind, part}, lane, at + behind)) return false;
+        if (!visit(part_at(distance + behind), lane, at + behind)) return false;
       at += std::size_t{access.lanes} * bytes;
     }
   }

@@ -463,6 +463,9 @@ struct LaunchFacts {
   /// removed, and with them the blocks in which threads of another executable may have paused.
   bool own_images = false;
   std::vector<ir::PointerArgument> pointers = {};  ///< of every thread that begins
+  /// No two surfaces of the binding table share memory, and all are host memory that no thread reaches in
+  /// another way, but by addresses.
+  bool disjoint_surfaces = false;
   /// Threads access more than the host's caches hold: prefetching pays.
   bool beyond_caches = false;
   bool operator==(const LaunchFacts&) const = default;

@@ -1,6 +1,7 @@
 #pragma once
 // The optimisations by name, jit/optimisations.def, and which of them a translation uses: for tests that
 // search for a faulty one, and for measuring the gain of each. This file must not know what they do.
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -50,19 +51,24 @@ constexpr const OptimisationInfo& info(Optimisation optimisation) {
 /// The optimisations that a translation uses: every row that has not been disabled.
 class Optimisations {
  public:
-  constexpr bool operator[](Optimisation optimisation) const { return (disabled_ & bit(optimisation)) == 0; }
+  constexpr bool operator[](Optimisation optimisation) const {
+    return (disabled_[word(optimisation)] & bit(optimisation)) == 0;
+  }
   /// Has no effect on a needed pass.
   constexpr void disable(Optimisation optimisation) {
-    if (info(optimisation).can_be_disabled()) disabled_ |= bit(optimisation);
+    if (info(optimisation).can_be_disabled()) disabled_[word(optimisation)] |= bit(optimisation);
   }
   bool operator==(const Optimisations&) const = default;
 
  private:
-  static constexpr std::uint64_t bit(Optimisation optimisation) {
-    return std::uint64_t{1} << static_cast<unsigned>(optimisation);
+  static constexpr unsigned word_bits = 64;
+  static constexpr std::size_t word(Optimisation optimisation) {
+    return static_cast<std::size_t>(optimisation) / word_bits;
   }
-  static_assert(std::size(optimisation_table) <= 64);
-  std::uint64_t disabled_ = 0;
+  static constexpr std::uint64_t bit(Optimisation optimisation) {
+    return std::uint64_t{1} << static_cast<unsigned>(optimisation) % word_bits;
+  }
+  std::array<std::uint64_t, std::size(optimisation_table) / word_bits + 1> disabled_{};
 };
 
 /// The name for all that can be disabled.

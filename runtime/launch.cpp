@@ -15,14 +15,32 @@ bool prints(const Kernel& kernel) {
                      [](const Patch& patch) { return patch.item == PayloadItem::PrintfBuffer; });
 }
 
-/// Bytes of all buffers and images.
-std::uint64_t bytes_of(std::span<const ArgumentValue> arguments) {
-  std::uint64_t bytes = 0;
+/// Those of all buffers and images that have any bytes.
+std::vector<const mem::Surface*> surfaces_of(std::span<const ArgumentValue> arguments) {
+  std::vector<const mem::Surface*> surfaces;
   for (const ArgumentValue& argument : arguments) {
-    if (const auto* buffer = std::get_if<BufferValue>(&argument)) bytes += buffer->surface.size;
-    if (const auto* image = std::get_if<ImageValue>(&argument)) bytes += image->surface.size;
+    if (const auto* buffer = std::get_if<BufferValue>(&argument)) surfaces.push_back(&buffer->surface);
+    if (const auto* image = std::get_if<ImageValue>(&argument)) surfaces.push_back(&image->surface);
   }
+  std::erase_if(surfaces, [](const mem::Surface* surface) { return surface->size == 0; });
+  return surfaces;
+}
+
+std::uint64_t bytes_of(std::span<const mem::Surface* const> surfaces) {
+  std::uint64_t bytes = 0;
+  for (const mem::Surface* surface : surfaces) bytes += surface->size;
   return bytes;
+}
+
+/// Whether all are host memory, and no two share any.
+bool are_disjoint(std::vector<const mem::Surface*> surfaces) {
+  const auto begin = [](const mem::Surface* surface) {
+    return reinterpret_cast<std::uintptr_t>(surface->base);
+  };
+  std::ranges::sort(surfaces, {}, begin);
+  const auto overlap = std::ranges::adjacent_find(
+      surfaces, [&](const mem::Surface* a, const mem::Surface* b) { return begin(b) - begin(a) < a->size; });
+  return overlap == surfaces.end() && (surfaces.empty() || surfaces.front()->base != nullptr);
 }
 
 }  // namespace
@@ -33,7 +51,12 @@ Result<jit::LaunchFacts> launch_facts(Module& module, const Kernel& kernel,
   if (!code) return code.error();
   jit::LaunchFacts facts = thread_facts(kernel, range, code->grf_bytes());
   facts.own_images = true;
-  facts.beyond_caches = Device::is_beyond_caches(bytes_of(arguments));
+  std::vector<const mem::Surface*> surfaces = surfaces_of(arguments);
+  facts.beyond_caches = Device::is_beyond_caches(bytes_of(surfaces));
+  for (const mem::Surface* segment : {&module.segments().constants, &module.segments().globals})
+    if (segment->size != 0) surfaces.push_back(segment);
+  // Where bounds are checked, each access is reported as the kernel has it.
+  facts.disjoint_surfaces = !module.device().options().check_bounds && are_disjoint(std::move(surfaces));
   return facts;
 }
 

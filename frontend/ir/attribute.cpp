@@ -2,6 +2,7 @@
 // printer.hpp.
 #include "frontend/ir/attribute.hpp"
 
+#include <bit>
 #include <charconv>
 
 #include "frontend/ir/printer.hpp"
@@ -349,7 +350,8 @@ void print_access(InstText& t, const MemoryAccess& access) {
     }
     t.out += '}';
   }
-  if (access.by_halves) t.out += " by_halves";
+  if (access.part_bytes != 0) t.append(" by {}", access.part_bytes);
+  if (access.several) t.out += " several";
   if (access.cache == CacheHint::Invalidate) t.out += " invalidate";
 }
 void print_Memory(InstText& t) {
@@ -389,9 +391,13 @@ bool parse_access(InstReader& r, MemoryAccess access) {
     } while (in.accept(','));
     if (!in.expect('}')) return false;
   }
-  if (in.peek_word() == "by_halves") {
-    in.word("by_halves");
-    access.by_halves = true;
+  if (in.peek_word() == "by") {
+    in.word("by");
+    if (!in.number(access.part_bytes)) return false;
+  }
+  if (in.peek_word() == "several") {
+    in.word("several");
+    access.several = true;
   }
   if (in.peek_word() == "invalidate") {
     in.word("invalidate");
@@ -420,9 +426,15 @@ Result<void> verify_Memory(const Function& f, const Inst& inst) {
   if (vector ? access.components == 0 : access.components != 1)
     return error("expected {}, found components {:#x}", vector ? "components" : "one component",
                  access.components);
-  if (access.by_halves && ((inst.op != Op::load && inst.op != Op::store) || size_of(inst.type) != 8))
-    return error("expected halves of what a load or store moves in elements of 8 bytes, found {} of {} bytes",
-                 info(inst.op).name, size_of(inst.type));
+  const bool is_move = inst.op == Op::load || inst.op == Op::store;
+  const unsigned part = access.part_bytes;
+  if (part != 0 && (!is_move || !std::has_single_bit(part) || part >= size_of(inst.type)))
+    return error(
+        "expected parts of what a load or store moves in larger elements, found {} of {} bytes by {}",
+        info(inst.op).name, size_of(inst.type), part);
+  if (access.several && (!is_move || access.offset != 0 || !info(access.space).bounded_reads))
+    return error("expected several loads or stores of surfaces, without an offset, found {}",
+                 info(inst.op).name);
   return {};
 }
 

@@ -73,7 +73,8 @@ struct MemoryAccess {
   bool surface_is_operand = false;   ///< operand 0 is what SurfaceBy says
   AtomicOp atomic = AtomicOp::and_;  ///< of an atomic
   CacheHint cache = CacheHint::Default;
-  bool by_halves = false;        ///< each element, of 8 bytes, is two of 4 bytes where memory ends
+  std::uint8_t part_bytes = 0;   ///< where memory ends, elements are parts of so many bytes; 0: whole
+  bool several = false;          ///< it stands for accesses of single elements, or parts: see wraps_around()
   std::uint32_t scale = 1;       ///< bytes per unit of distance; at most most_scale
   std::uint32_t offset = 0;      ///< bytes added to each address; see wraps_around()
   std::uint64_t components = 1;  ///< bit k: component k, at address + k * element size
@@ -88,7 +89,8 @@ struct MemoryAccess {
   bool is_based() const { return info(space).surface == SurfaceBy::Base; }
   /// Whether the access is done, or has no effect, whatever the addresses are.
   bool never_faults() const { return info(space).bounded_reads && !surface_is_operand; }
-  /// Whether the sum of an address and the offset, 64 bits wide in that case, wraps around.
+  /// Whether the sum of an address and the offset, 64 bits wide in that case, wraps around. A sum of 32 bits
+  /// does not, but if the access stands for `several`, the sum with a part's distance from it does.
   bool wraps_around() const { return is_based() || info(space).address == Type::u64; }
   /// Index of the operand that holds the addresses.
   unsigned address_operand() const { return surface_is_operand ? 1 : 0; }

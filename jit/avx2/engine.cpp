@@ -291,6 +291,7 @@ class HostEngine final : public Engine {
         control && options.optimisations[Optimisation::known_control])
       fold_control(function, *control);
     function.pointers = promised.pointers;
+    function.disjoint_surfaces = promised.disjoint_surfaces;
     if (auto done = run_pipeline(function, {.optimisations = options.optimisations,
                                             .exact_registers = options.exact_registers,
                                             .own_images = promised.own_images});

@@ -42,6 +42,10 @@ void negations(ir::Function& function);
 /// writes.
 void forward_state(ir::Function& function);
 
+/// Dwords of a surface that are side by side in each lane are loaded or stored at once, if surfaces share no
+/// memory.
+void join_elements(ir::Function& function);
+
 /// Reads of registers that were written under several masks select among the written values.
 void masked_writes(ir::Function& function);
 

@@ -3,7 +3,7 @@
 // on them, or join them, and take 64 bits apart to store them. With vectors, each of these steps is a handful
 // of shuffles that undo those of the other. If the halves of all lanes are joined, compared, or computed
 // alike and stored, the access is one of qwords, and so are the ops; where memory ends it still is one of
-// halves (MemoryAccess::by_halves).
+// halves (MemoryAccess::part_bytes).
 #include <algorithm>
 #include <set>
 #include <span>
@@ -242,7 +242,7 @@ class WideOps {
     std::uint64_t pairs = 0;
     for (unsigned k = 0; k < 32; ++k) pairs |= (access.components >> 2 * k & 1) << k;
     access.components = pairs;
-    access.by_halves = true;
+    if (access.part_bytes == 0) access.part_bytes = 4;
     return access;
   }
 

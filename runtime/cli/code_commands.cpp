@@ -33,6 +33,7 @@ struct CodeOptions {
   bool passes = false;
   std::uint32_t id_run = 0;
   std::vector<std::uint32_t> id_steps, id_lines;
+  bool disjoint = false;
   std::uint32_t group_items = 0;
 };
 
@@ -117,10 +118,11 @@ int open(const CodeOptions& options, jit::EngineKind engine, Opened& to) {
   return number(ExitCode::Ok);
 }
 
-/// What holds in all launches.
-jit::LaunchFacts kernel_facts(const Opened& opened) {
+/// What holds in all launches, or as the options say.
+jit::LaunchFacts kernel_facts(const CodeOptions& options, const Opened& opened) {
   jit::LaunchFacts facts{.own_images = true};
   if (opened.kernel) facts.pointers = rt::pointer_arguments(*opened.kernel, opened.code.grf_bytes());
+  facts.disjoint_surfaces = options.disjoint;
   return facts;
 }
 
@@ -129,8 +131,9 @@ int print_micro_ops(const CodeOptions& options) {
   if (!left) return fail(ExitCode::Usage, left.error());
   Opened opened;
   if (const int failed = open(options, jit::EngineKind::reference, opened)) return failed;
-  const auto text = options.passes ? rt::passed_micro_op_text(opened.code, kernel_facts(opened), *left)
-                                   : rt::micro_op_text(opened.code);
+  const auto text = options.passes
+                        ? rt::passed_micro_op_text(opened.code, kernel_facts(options, opened), *left)
+                        : rt::micro_op_text(opened.code);
   if (!text) return fail(ExitCode::BadInput, text.error());
   put(visible_lines(*text));
   return number(ExitCode::Ok);
@@ -168,7 +171,7 @@ int print_host_code(const CodeOptions& options) {
   if (const int failed = open(options, *engine, opened)) return failed;
   const rt::KernelCode& code = opened.code;
   jit::CompileOptions compile{.listing = true, .exact_registers = false, .optimisations = *left};
-  compile.launch = kernel_facts(opened);
+  compile.launch = kernel_facts(options, opened);
   if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
     compile.launch.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
                                        : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};
@@ -227,11 +230,17 @@ void add_code_commands(CLI::App& app, int& exit_code) {
       add_one_kernel(app, exit_code, "ir", "print a kernel as micro-ops", print_micro_ops, ir);
   command->add_flag("--passes", ir->passes, "as the passes over micro-ops leave them");
   command->get_option("--disable")->needs("--passes");
+  const auto add_disjoint_option = [](CLI::App& to, CodeOptions& options) {
+    return to.add_flag("--disjoint", options.disjoint,
+                       "as where no two buffers share memory, which each launch finds out");
+  };
+  add_disjoint_option(*command, *ir)->needs("--passes");
   auto host = std::make_shared<CodeOptions>();
   command =
       add_one_kernel(app, exit_code, "asm", "print a kernel's host code, annotated with guest instructions",
                      print_host_code, host);
   add_engine_option(*command, host->engine);
+  add_disjoint_option(*command, *host);
   command
       ->add_option("--id-run", host->id_run,
                    "as where local ids go up by one in runs of so many channels, which each launch finds out")

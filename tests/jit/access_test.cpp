@@ -88,7 +88,7 @@ TEST_CASE("elements by halves end where memory does, and fault there as halves")
   Fault fault;
   Access access = access_of(ir::MemSpace::Surface, 3);
   access.type = ir::Type::u64;
-  access.mem.by_halves = true;
+  access.mem.part_bytes = 4;
   // The surface has 18 bytes.
   const std::uint32_t addresses[3] = {8, 12, 16};
   std::uint32_t data[6];

@@ -91,7 +91,7 @@ struct Site {
     MemoryAccess mem = space.mem;
     mem.components = components;
     mem.atomic = atomic;
-    mem.by_halves = by_halves;
+    mem.part_bytes = by_halves ? 4 : 0;
     mem.offset = 4;
     const ValueId mask = masked ? b.slice(b.mask_get(0), 0, lanes) : no_value;
     const SurfaceBy by = info(mem.space).surface;

@@ -52,7 +52,10 @@ void choose_components(Random& random, Op op, Type type, MemoryAccess& access) {
                       : choice.chance(40) ? 1u << choice.below(4)
                       : choice.chance(80) ? 1 + choice.below(15)
                                           : 1 + choice.below(255);
-  access.by_halves = size_of(type) == 8 && op != Op::probe && choice.chance(50);
+  if (op == Op::probe) return;
+  if (size_of(type) > 1 && choice.chance(30))
+    access.part_bytes = static_cast<std::uint8_t>(size_of(type) / 2);
+  access.several = info(access.space).bounded_reads && access.offset == 0 && choice.chance(30);
 }
 
 }  // namespace eum::jit::test

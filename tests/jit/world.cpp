@@ -128,6 +128,7 @@ GuardedBytes::~GuardedBytes() { munmap(pages_, mapped_); }
 
 World::World(bool at_end)
     : surface_memory_(surface_bytes, at_end),
+      disjoint_memory_(surface_bytes, at_end),
       slm_memory_(slm_bytes, at_end),
       scratch_memory_(scratch_bytes, at_end),
       region_memory_(region_bytes, at_end),
@@ -135,9 +136,10 @@ World::World(bool at_end)
       low_memory_(low_region_bytes, at_end),
       callback_memory_(callbacks_bytes, at_end),
       state_memory_(states_bytes, at_end),
-      memory_{&surface_memory_,   &slm_memory_, &scratch_memory_, &region_memory_,
-              &read_only_memory_, &low_memory_, &callback_memory_} {
+      memory_{&surface_memory_,   &slm_memory_, &scratch_memory_,  &region_memory_,
+              &read_only_memory_, &low_memory_, &callback_memory_, &disjoint_memory_} {
   surfaces_[surface] = mem::buffer_surface(surface_memory_.data(), surface_bytes, 0);
+  surfaces_[disjoint_surface] = mem::buffer_surface(disjoint_memory_.data(), surface_bytes, 0);
   // Ends in the read-only region.
   surfaces_[indirect_surface] = mem::buffer_surface(nullptr, region_bytes + 32, region);
   REQUIRE(space_.map(region, region_bytes, region_memory_.data(), mem::Access::ReadWrite, "region"));

@@ -76,6 +76,8 @@ class World {
   static constexpr unsigned surface = 3, surface_bytes = 1000;
   /// A surface without host memory of its own: its bytes are found through the address space.
   static constexpr unsigned indirect_surface = 4;
+  /// One that shares no memory with `surface`, of as many bytes.
+  static constexpr unsigned disjoint_surface = 5;
   static constexpr unsigned null_surface = 7;
   /// An R32_UINT image of 16 x 15 texels in the memory of `surface`; one that claims as many texels in a
   /// tenth of it; an R8G8B8A8_UNORM image.
@@ -117,8 +119,8 @@ class World {
   FinalState run(const Executable& executable);
 
  private:
-  GuardedBytes surface_memory_, slm_memory_, scratch_memory_, region_memory_, read_only_memory_, low_memory_,
-      callback_memory_, state_memory_;
+  GuardedBytes surface_memory_, disjoint_memory_, slm_memory_, scratch_memory_, region_memory_,
+      read_only_memory_, low_memory_, callback_memory_, state_memory_;
   std::uint64_t callback_sum_ = 0;
   mem::image::SamplerState sampler_;
   mem::image::KernelCache image_cache_;
@@ -133,7 +135,7 @@ class World {
     return flags;
   }
 
-  std::array<const GuardedBytes*, 7> memory_;
+  std::array<const GuardedBytes*, 8> memory_;
   unsigned file_bytes_ = 0;
   unsigned mask_variables_ = 0;
   std::vector<std::byte> state_bytes_;

@@ -1,11 +1,13 @@
 // Constant tables, program-scope variables, generic pointers, gathers: consttable, globals, generic_pointer,
-// gather.
+// gather; elements side by side that each item has to itself: chunks.
 #include <cmath>
 
 #include "tests/kernels/case_parts.hpp"
 
 namespace eum::kernels {
 namespace {
+
+constexpr uint32_t chunk_items = 203;
 
 void reference_crc32(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto data = elements<uint8_t>(buffers, 0);
@@ -72,6 +74,38 @@ void reference_gather(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
+void reference_floats(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<float>(buffers, 0), to = elements<float>(buffers, 1);
+  for (size_t i = 0; i < 8 * c.global[0]; i++) to[i] = from[i] * 2 + static_cast<float>(i % 8);
+}
+
+void reference_ints(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint32_t>(buffers, 0), to = elements<uint32_t>(buffers, 1);
+  for (size_t i = 0; i < 8 * c.global[0]; i++)
+    if (i % 8 != 7) to[i] = from[i] * 3 + 1;
+}
+
+void reference_words(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint16_t>(buffers, 0), to = elements<uint16_t>(buffers, 1);
+  for (size_t i = 0; i < 6 * c.global[0]; i++) to[i] = static_cast<uint16_t>(from[i] ^ i % 6 << 13);
+}
+
+void reference_bytes(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint8_t>(buffers, 0), to = elements<uint8_t>(buffers, 1);
+  for (size_t i = 0; i < 16 * c.global[0]; i++)
+    to[i] = static_cast<uint8_t>(from[i] > value_of<int32_t>(c, 2) ? 255 - from[i] : from[i] + 1);
+}
+
+KernelCase chunks(const char* kernel, std::vector<Arg> args,
+                  void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
+  return {.name = std::string("chunks.") + kernel,
+          .file = "chunks",
+          .kernel = kernel,
+          .global = {chunk_items, 1, 1},
+          .args = std::move(args),
+          .reference = reference};
+}
+
 KernelCase gather(const std::string& file, uint32_t items) {
   std::vector<uint32_t> index(items);
   for (uint32_t i = 0; i < items; i++) index[i] = i;
@@ -122,6 +156,16 @@ void add_memory_cases(std::vector<KernelCase>& cases) {
        .reference = reference_generic});
   cases.push_back(gather("gather", 303));
   cases.push_back(gather("gather_a64", 303));
+  constexpr uint32_t n = chunk_items;
+  cases.push_back(
+      chunks("floats", {input(random_floats(921, 8 * n, -9, 9)), output<float>(8 * n)}, reference_floats));
+  cases.push_back(
+      chunks("ints", {input(random_bits<uint32_t>(922, 8 * n)), output<uint32_t>(8 * n)}, reference_ints));
+  cases.push_back(
+      chunks("words", {input(random_bits<uint16_t>(923, 6 * n)), output<uint16_t>(6 * n)}, reference_words));
+  cases.push_back(chunks("bytes",
+                         {input(random_bits<uint8_t>(924, 16 * n)), output<uint8_t>(16 * n), scalar(99)},
+                         reference_bytes));
 }
 
 }  // namespace eum::kernels

@@ -131,7 +131,8 @@ Function every_op() {
   b.load(Type::u8, {}, address, no_value, scalar);
   access = MemoryAccess::in_surface(4);
   access.components = 0b10;
-  access.by_halves = true;
+  access.part_bytes = 4;
+  access.several = true;
   b.store(access, address, std::array{b.load(Type::u64, access, address)}, m);
   b.load(Type::u16, MemoryAccess::in(MemSpace::Bindless), address, m, scalar);
   access = MemoryAccess::in(MemSpace::States);
@@ -354,9 +355,11 @@ TEST_CASE("the verifier names the rule that is broken") {
   broken("  %0 = constant.u32x8 0\n  %1 = atomic.u8x8 inc a32[%0]\n  exit\n", "elements of 2, 4 or 8 bytes");
   broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 bindless[%0]\n  exit\n", "expected '['");
   broken("  %0 = constant.u32x1 0\n  %1 = block_load.u32x8 a32[%0] {1}\n  exit\n", "expected one component");
-  broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 slm[%0] by_halves\n  exit\n", "expected halves");
-  broken("  %0 = constant.u32x8 0\n  %1 = probe.u64x8 slm[%0] by_halves\n  exit\n", "expected halves");
-  broken("  %0 = constant.u32x1 0\n  %1 = block_load.u64x8 slm[%0] by_halves\n  exit\n", "expected halves");
+  broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 slm[%0] by 4\n  exit\n", "expected parts");
+  broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 slm[%0 + 4] several\n  exit\n", "expected several");
+  broken("  %0 = constant.u64x8 0\n  %1 = load.u32x8 a64[%0] several\n  exit\n", "expected several");
+  broken("  %0 = constant.u32x8 0\n  %1 = probe.u64x8 slm[%0] by 4\n  exit\n", "expected parts");
+  broken("  %0 = constant.u32x1 0\n  %1 = block_load.u64x8 slm[%0] by 4\n  exit\n", "expected parts");
   broken("  %0 = constant.u64x1 0\n  jump_ip.u64x1 %0\n", "does not take the type u64");
   broken("  %0 = constant.u32x8 0\n  %1 = load.u32x8 slm[%0] {0, 64}\n  exit\n", "a number up to 63");
   broken("  %0 = constant.u32x8 0\n  sample.u32x8 sample_lz surface0 sampler0, %0, %0, %0, %0, %0\n  exit\n",

@@ -98,6 +98,7 @@ std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimi
                                                  [&](const char* option) { return one.has(option); });
   options.launch.own_images = !options.exact_registers;
   options.launch.beyond_caches = one.has("far");
+  options.launch.disjoint_surfaces = one.has("disjoint");
   if (one.has("control")) options.control = KnownRegister{7 * 32, 0};
   const std::uint32_t ids = one.has("wide") ? 16 : 8;
   if (one.has("ids")) options.launch.ids = {32, ids, ids};

@@ -53,6 +53,7 @@ TEST_CASE("text: every pass of the pipeline") {
         [&](const TextCase& one) {
           ir::Function function = function_of_text(one.input);
           if (one.has("pointer")) function.pointers = {{.offset = 2 * function.slot_bytes, .surface = 0}};
+          function.disjoint_surfaces = one.has("disjoint");
           pass.run(function);
           return other_order ? one.expected : blocks_text(function);
         },

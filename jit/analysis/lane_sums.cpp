@@ -1,0 +1,123 @@
+#include "jit/analysis/lane_sums.hpp"
+
+#include <numeric>
+
+namespace eum::jit {
+
+using ir::Inst;
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+bool has_32_bits(ir::Type type) { return ir::is_int(type) && ir::size_of(type) == 4; }
+
+/// Bits that are zero in the sum whatever its terms are.
+std::uint32_t low_zeros(const LaneSum& sum) {
+  const std::uint32_t set = sum.varying.power_of_two() | sum.uniform.power_of_two() | sum.constant;
+  return ~set & (set - 1);
+}
+
+}  // namespace
+
+void LaneSums::note(const Inst& inst) {
+  if (inst.result_count != 1 || !has_32_bits(inst.type) || ir::is_mask(function_.values[inst.result].type))
+    return;
+  known_[inst.result] = {result_of(inst), block_};
+}
+
+LaneSum LaneSums::of(ValueId value) {
+  if (value < known_.size() && known_[value].block == block_) return known_[value].sum;
+  return itself(value);
+}
+
+LaneSum LaneSums::result_of(const Inst& inst) {
+  const auto arg = [&](unsigned k) { return of(function_.arg(inst, k)); };
+  switch (inst.op) {
+    case Op::constant:
+      return {.constant = static_cast<std::uint32_t>(inst.imm)};
+    case Op::splat:
+      return arg(0);
+    case Op::bitcast:
+    case Op::convert:
+      return has_32_bits(inst.from) ? arg(0) : itself(inst.result);
+    case Op::slice: {
+      LaneSum sum = arg(0);
+      if (sum.varying.is_zero() || inst.lanes == 1) break;
+      const auto from = static_cast<std::uint32_t>(inst.imm);
+      sum.varying.symbol =
+          symbols_.of({Symbols::Computed, static_cast<std::uint32_t>(Op::slice), sum.varying.symbol, from});
+      return sum;
+    }
+    case Op::add:
+      return sum(arg(0), arg(1));
+    case Op::sub:
+      return sum(arg(0), arg(1), Sign::Minus);
+    case Op::or_: {
+      // Compilers add offsets to multiples of powers of two like that.
+      const LaneSum a = arg(0), b = arg(1);
+      if (b.is_constant() && (b.constant & ~low_zeros(a)) == 0) return sum(a, b);
+      if (a.is_constant() && (a.constant & ~low_zeros(b)) == 0) return sum(a, b);
+      break;
+    }
+    case Op::and_: {
+      const LaneSum a = arg(0), b = arg(1);
+      if (!a.is_constant() && !b.is_constant()) break;
+      const std::uint32_t kept = a.is_constant() ? a.constant : b.constant;
+      return itself(inst.result, kept & -kept);
+    }
+    case Op::shl:
+      if (const LaneSum by = arg(1); by.is_constant())
+        return product(arg(0), std::uint32_t{1} << by.constant % 32);
+      break;
+    case Op::mul: {
+      const LaneSum a = arg(0), b = arg(1);
+      if (b.is_constant()) return product(a, b.constant);
+      if (a.is_constant()) return product(b, a.constant);
+      break;
+    }
+    case Op::mad: {
+      const LaneSum a = arg(0), b = arg(1);
+      if (b.is_constant()) return sum(product(a, b.constant), arg(2));
+      if (a.is_constant()) return sum(product(b, a.constant), arg(2));
+      break;
+    }
+    default:
+      break;
+  }
+  return itself(inst.result);
+}
+
+LaneSum LaneSums::itself(ValueId value, std::uint32_t factor) {
+  if (factor == 0) return {};
+  const Term term{symbols_.of({Symbols::Itself, value}), factor};
+  return function_.values[value].lanes == 1 ? LaneSum{.uniform = term} : LaneSum{.varying = term};
+}
+
+LaneSum::Term LaneSums::sum(const Term& a, const Term& b, Sign sign) {
+  if (b.is_zero()) return a;
+  if (sign == Sign::Plus && a.is_zero()) return b;
+  if (sign == Sign::Minus && a.symbol == b.symbol) return {};
+  const SymbolicSum x{a.symbol, 0}, y{b.symbol, 0};
+  const SymbolicSum both = sign == Sign::Plus ? symbols_.sum(x, y) : symbols_.difference(x, y);
+  return {both.symbol, std::gcd(a.factor, b.factor)};
+}
+
+LaneSum LaneSums::sum(const LaneSum& a, const LaneSum& b, Sign sign) {
+  return {sum(a.varying, b.varying, sign), sum(a.uniform, b.uniform, sign),
+          sign == Sign::Plus ? a.constant + b.constant : a.constant - b.constant};
+}
+
+LaneSum::Term LaneSums::product(const Term& term, std::uint32_t factor) {
+  if (factor == 0 || term.is_zero()) return {};
+  const std::uint64_t multiple = std::uint64_t{term.factor} * factor;
+  const auto low = static_cast<std::uint32_t>(multiple);
+  if (low == 0) return {};
+  return {symbols_.product({term.symbol, 0}, factor).symbol, low == multiple ? low : low & -low};
+}
+
+LaneSum LaneSums::product(const LaneSum& a, std::uint32_t factor) {
+  return {product(a.varying, factor), product(a.uniform, factor), a.constant * factor};
+}
+
+}  // namespace eum::jit
