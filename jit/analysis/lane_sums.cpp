@@ -1,5 +1,6 @@
 #include "jit/analysis/lane_sums.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace eum::jit {
@@ -12,6 +13,10 @@ namespace {
 
 bool has_32_bits(ir::Type type) { return ir::is_int(type) && ir::size_of(type) == 4; }
 
+constexpr std::uint64_t unlimited = UINT64_MAX;
+
+std::uint64_t add(std::uint64_t a, std::uint64_t b) { return a > unlimited - b ? unlimited : a + b; }
+
 /// Bits that are zero in the sum whatever its terms are.
 std::uint32_t low_zeros(const LaneSum& sum) {
   const std::uint32_t set = sum.varying.power_of_two() | sum.uniform.power_of_two() | sum.constant;
@@ -19,6 +24,11 @@ std::uint32_t low_zeros(const LaneSum& sum) {
 }
 
 }  // namespace
+
+std::uint32_t LaneSum::Term::least_distance() const {
+  if (may_wrap()) return power_of_two();
+  return std::min(factor, static_cast<std::uint32_t>(-most));
+}
 
 void LaneSums::note(const Inst& inst) {
   if (inst.result_count != 1 || !has_32_bits(inst.type) || ir::is_mask(function_.values[inst.result].type))
@@ -39,8 +49,11 @@ LaneSum LaneSums::result_of(const Inst& inst) {
     case Op::splat:
       return arg(0);
     case Op::bitcast:
-    case Op::convert:
       return has_32_bits(inst.from) ? arg(0) : itself(inst.result);
+    case Op::convert:
+      if (has_32_bits(inst.from)) return arg(0);
+      if (!ir::is_int(inst.from) || ir::is_signed(inst.from) || ir::size_of(inst.from) > 2) break;
+      return itself(inst.result, 1, (1u << 8 * ir::size_of(inst.from)) - 1);
     case Op::slice: {
       LaneSum sum = arg(0);
       if (sum.varying.is_zero() || inst.lanes == 1) break;
@@ -88,9 +101,9 @@ LaneSum LaneSums::result_of(const Inst& inst) {
   return itself(inst.result);
 }
 
-LaneSum LaneSums::itself(ValueId value, std::uint32_t factor) {
+LaneSum LaneSums::itself(ValueId value, std::uint32_t factor, std::uint32_t most) {
   if (factor == 0) return {};
-  const Term term{symbols_.of({Symbols::Itself, value}), factor};
+  const Term term{symbols_.of({Symbols::Itself, value}), factor, most};
   return function_.values[value].lanes == 1 ? LaneSum{.uniform = term} : LaneSum{.varying = term};
 }
 
@@ -100,7 +113,7 @@ LaneSum::Term LaneSums::sum(const Term& a, const Term& b, Sign sign) {
   if (sign == Sign::Minus && a.symbol == b.symbol) return {};
   const SymbolicSum x{a.symbol, 0}, y{b.symbol, 0};
   const SymbolicSum both = sign == Sign::Plus ? symbols_.sum(x, y) : symbols_.difference(x, y);
-  return {both.symbol, std::gcd(a.factor, b.factor)};
+  return {both.symbol, std::gcd(a.factor, b.factor), sign == Sign::Plus ? add(a.most, b.most) : unlimited};
 }
 
 LaneSum LaneSums::sum(const LaneSum& a, const LaneSum& b, Sign sign) {
@@ -113,7 +126,8 @@ LaneSum::Term LaneSums::product(const Term& term, std::uint32_t factor) {
   const std::uint64_t multiple = std::uint64_t{term.factor} * factor;
   const auto low = static_cast<std::uint32_t>(multiple);
   if (low == 0) return {};
-  return {symbols_.product({term.symbol, 0}, factor).symbol, low == multiple ? low : low & -low};
+  return {symbols_.product({term.symbol, 0}, factor).symbol, low == multiple ? low : low & -low,
+          term.may_wrap() ? unlimited : term.most * factor};
 }
 
 LaneSum LaneSums::product(const LaneSum& a, std::uint32_t factor) {

@@ -17,9 +17,13 @@ struct LaneSum {
     /// It is a multiple of that where no product wraps around; of the highest power of two that divides it in
     /// any case. 0: it is zero.
     std::uint32_t factor = 0;
+    std::uint64_t most = 0;  ///< it is at most that, before it is cut to 32 bits
     bool operator==(const Term&) const = default;
     bool is_zero() const { return symbol == zero_symbol; }
     std::uint32_t power_of_two() const { return factor & -factor; }
+    bool may_wrap() const { return most > UINT32_MAX; }
+    /// Two such numbers are equal, or at least that far apart, modulo 2^32.
+    std::uint32_t least_distance() const;
   };
   Term varying = {};  ///< may be another number in each lane
   Term uniform = {};  ///< the same in all lanes
@@ -45,8 +49,8 @@ class LaneSums {
   enum class Sign : std::uint8_t { Plus, Minus };
 
   LaneSum result_of(const ir::Inst& inst);
-  /// The value as a term, a multiple of `factor`.
-  LaneSum itself(ir::ValueId value, std::uint32_t factor = 1);
+  /// The value as a term, a multiple of `factor` and at most `most`.
+  LaneSum itself(ir::ValueId value, std::uint32_t factor = 1, std::uint32_t most = UINT32_MAX);
   Term sum(const Term& a, const Term& b, Sign sign);
   LaneSum sum(const LaneSum& a, const LaneSum& b, Sign sign = Sign::Plus);
   Term product(const Term& term, std::uint32_t factor);

@@ -155,7 +155,7 @@ class ElementFinder {
   }
 
   void add_store(Group one) {
-    const std::uint32_t offset = one.accesses.front().offset, unit = one.varying.power_of_two();
+    const std::uint32_t offset = one.accesses.front().offset, unit = one.varying.least_distance();
     auto stores = std::ranges::find(stores_, one.surface, &Stores::surface);
     if (stores != stores_.end()) {
       Extent extent = stores->extent;
