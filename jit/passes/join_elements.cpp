@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "jit/analysis/lane_sums.hpp"
+#include "jit/analysis/surface_order.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -41,9 +42,6 @@ struct Group {
   bool is_like(const Group& other) const {
     return varying == other.varying && uniform == other.uniform && mask == other.mask && type == other.type &&
            lanes == other.lanes && surface == other.surface;
-  }
-  bool has(std::uint32_t offset) const {
-    return std::ranges::find(accesses, offset, &Access::offset) != accesses.end();
   }
 };
 
@@ -103,22 +101,11 @@ class ElementFinder {
   /// Ends what cannot go on behind this instruction. Another access of the surface does not end loads or
   /// stores of its own kind here.
   void settle(const Inst& inst) {
-    const Effect effect = info(inst.op).effect;
-    if (effect == Effect::Effect) {
-      if (inst.op != Op::spend && inst.op != Op::spend_bits && inst.op != Op::fpmode_set) end_all();
-    } else if (effect == Effect::ReadsMemory || effect == Effect::WritesMemory) {
-      const bool writes = effect == Effect::WritesMemory;
-      if (!shape_of(inst.op).has_memory() || inst.op == Op::atomic) return end_all();
-      const MemoryAccess& access = function_.access(inst);
-      if (access.is_fixed_surface())
-        writes ? end_loads(access.surface) : end_stores(access.surface);
-      else if (access.is_global() && writes)
-        end_all();
-      else if (!access.never_faults())
-        end_stores();
-    } else if (may_leave(inst.op)) {
-      end_stores();
-    }
+    const SurfaceOrder order = SurfaceOrder::of(function_, inst);
+    if (order.is_barrier) end_all();
+    if (order.may_leave) end_stores();
+    if (order.writes) end_loads(*order.writes);
+    if (order.reads) end_stores(*order.reads);
   }
 
   void add(const Inst& inst, std::uint32_t index) {
@@ -138,20 +125,12 @@ class ElementFinder {
 
   static constexpr unsigned least_lanes = 8;
 
-  /// Elements of a lane that other lanes load as well, as in a convolution, are better loaded by rows.
   void add_load(Group one) {
-    const std::uint32_t offset = one.accesses.front().offset, unit = one.varying.factor;
     const auto known = std::ranges::find_if(loads_, [&](const Group& group) { return group.is_like(one); });
-    if (known == loads_.end()) return loads_.push_back(std::move(one));
-    Extent extent;
-    extent.add(offset, one.type);
-    for (const Access& access : known->accesses) extent.add(access.offset, one.type);
-    if (!known->has(offset) && extent.bytes() <= unit) {
+    if (known == loads_.end())
+      loads_.push_back(std::move(one));
+    else
       known->accesses.push_back(one.accesses.front());
-    } else {
-      end_load(*known);
-      *known = std::move(one);
-    }
   }
 
   void add_store(Group one) {
@@ -212,18 +191,18 @@ class ElementFinder {
     if (!keeps_order(stores)) wholes_.resize(before);
   }
 
-  /// Joins neighbours of the group to whole dwords, where `place_of` says of two of them.
+  /// Joins neighbours of the group to whole dwords, where `place_of` says of two of them. Elements of a lane
+  /// that other lanes access as well, as in a convolution, are better accessed by rows.
   template <class PlaceOf>
   void join(Group& group, PlaceOf place_of) {
     std::vector<Access>& all = group.accesses;
     const std::uint32_t begin = all.front().offset;
     const std::size_t element = size_of(group.type), per_dword = dword / element;
+    const std::size_t most = std::min<std::size_t>(most_joined * per_dword, group.varying.factor / element);
     std::ranges::sort(all, {}, [&](const Access& a) { return static_cast<std::int32_t>(a.offset - begin); });
     for (std::size_t i = 0; i < all.size();) {
       std::size_t end = i + 1;
-      while (end < all.size() && end - i < most_joined * per_dword &&
-             all[end].offset - all[end - 1].offset == element)
-        ++end;
+      while (end < all.size() && end - i < most && all[end].offset - all[end - 1].offset == element) ++end;
       if (end - i >= per_dword) end -= (end - i) % per_dword;
       if (end - i >= std::max<std::size_t>(per_dword, 2)) {
         Whole whole{all[i].index, {}};

@@ -42,6 +42,10 @@ void negations(ir::Function& function);
 /// writes.
 void forward_state(ir::Function& function);
 
+/// What has been loaded from a surface is not loaded again before something is stored there, if surfaces
+/// share no memory.
+void repeated_loads(ir::Function& function);
+
 /// Dwords of a surface that are side by side in each lane are loaded or stored at once, if surfaces share no
 /// memory.
 void join_elements(ir::Function& function);
