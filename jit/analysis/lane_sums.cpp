@@ -1,6 +1,5 @@
 #include "jit/analysis/lane_sums.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 namespace eum::jit {
@@ -25,9 +24,9 @@ std::uint32_t low_zeros(const LaneSum& sum) {
 
 }  // namespace
 
-std::uint32_t LaneSum::Term::least_distance() const {
-  if (may_wrap()) return power_of_two();
-  return std::min(factor, static_cast<std::uint32_t>(-most));
+std::uint32_t LaneSum::Term::unit() const {
+  const bool wraps_near = may_wrap() || most > (std::uint64_t{1} << 32) - factor;
+  return wraps_near ? power_of_two() : factor;
 }
 
 void LaneSums::note(const Inst& inst) {

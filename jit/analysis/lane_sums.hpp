@@ -22,8 +22,9 @@ struct LaneSum {
     bool is_zero() const { return symbol == zero_symbol; }
     std::uint32_t power_of_two() const { return factor & -factor; }
     bool may_wrap() const { return most > UINT32_MAX; }
-    /// Two such numbers are equal, or at least that far apart, modulo 2^32.
-    std::uint32_t least_distance() const;
+    /// A divisor of it; numbers that are multiples of their units are equal, or at least the greatest common
+    /// divisor of these apart, modulo 2^32.
+    std::uint32_t unit() const;
   };
   Term varying = {};  ///< may be another number in each lane
   Term uniform = {};  ///< the same in all lanes

@@ -5,6 +5,7 @@
 // lane's elements are all loaded where the first of them is, and stored where the last one is. Bytes and
 // words are moved as dwords: so compilers move vectors of them, and later passes take those for vectors.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -134,20 +135,20 @@ class ElementFinder {
   }
 
   void add_store(Group one) {
-    const std::uint32_t offset = one.accesses.front().offset, unit = one.varying.least_distance();
+    const std::uint32_t offset = one.accesses.front().offset, unit = one.varying.unit();
     auto stores = std::ranges::find(stores_, one.surface, &Stores::surface);
     if (stores != stores_.end()) {
       Extent extent = stores->extent;
       extent.add(offset, one.type);
       if (stores->uniform != one.uniform || stores->element != size_of(one.type) ||
-          extent.bytes() > std::min(stores->unit, unit)) {
+          extent.bytes() > std::gcd(stores->unit, unit)) {
         end_stores(one.surface);
         stores = stores_.end();
       }
     }
     if (stores == stores_.end())
       stores = stores_.insert(stores_.end(), {one.surface, size_of(one.type), one.uniform, unit, {}, {}});
-    stores->unit = std::min(stores->unit, unit);
+    stores->unit = std::gcd(stores->unit, unit);
     stores->extent.add(offset, one.type);
     const auto known =
         std::ranges::find_if(stores->groups, [&](const Group& group) { return group.is_like(one); });
@@ -273,7 +274,7 @@ class ElementJoiner {
     if (one.op == Op::store)
       for (unsigned first = 0; first < whole.elements.size(); first += per_dword)
         args.push_back(dword_of(block, std::span(whole.elements).subspan(first, per_dword), one.guest_ip));
-    one.type = int_type(dword, is_signed(type));
+    if (element != dword) one.type = Type::u32;
     function_.set_args(one, args);
     function_.set_access(one, access);
     if (one.op == Op::store) return out_.keep(one);

@@ -28,15 +28,20 @@ class AccessSequence {
   std::string text() {
     const unsigned element = 1u << below(3), count = 2 + below(7);
     stride_ = element * (chance(70) ? std::bit_ceil(count) : count);
-    text_ = two_places(lanes_, stride_) + fmt::format(R"(
+    text_ =
+        two_places(lanes_, stride_) + fmt::format(R"(
   %other = reg_read.u32x{0} r8<1;1,0>
-  %far = mul.u32x{0} %other, %stride
+  %words = convert.u16.u32x{0} %other
+  %limited = convert.u32.u16x{0} %words
+  %step = constant.u32x{0} {2}
+  %far = mul.u32x{0} %{3}, %step
   %r = add.u32x{0} %far, %bases
   %e = mask_get.mx{0} mask0
   %v0 = reg_read.u{1}x{0} r12<1;1,0>
   %sum0 = constant.u32x{0} 0
 )",
-                                                      lanes_, 8 * element);
+                                                  lanes_, 8 * element, chance(70) ? stride_ : element * count,
+                                                  chance(50) ? "other" : "limited");
     if (chance(50)) {
       const char place = "ppqr"[below(4)];
       for (unsigned k = 0; k < count; ++k) {
