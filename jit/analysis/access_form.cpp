@@ -29,6 +29,13 @@ bool is_narrow_and_apart(ir::Op op, const ir::MemoryAccess& access, unsigned ele
          stride <= 4 && stride != element;
 }
 
+bool is_dense_bytes(ir::Op op, const ir::MemoryAccess& access, unsigned element, unsigned lanes,
+                    std::int64_t stride) {
+  const unsigned count = access.component_count();
+  return op == ir::Op::store && element == 1 && (count == 2 || count == 3) && stride == count &&
+         component_span(access) == count && lanes <= 16;
+}
+
 unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, unsigned lanes,
                  const ir::MemoryAccess& access, const LinearRun& linear) {
   constexpr unsigned row = 8;  // lanes
@@ -52,6 +59,7 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
   const bool apart = op == ir::Op::load ? side_by_side || (element >= 4 && count == 1)
                                         : stride >= count * element && (side_by_side || count == 1);
   if (is_narrow_and_apart(op, access, element, lanes, stride)) return runs == 1 ? runs : 0;
+  if (is_dense_bytes(op, access, element, lanes, stride)) return runs;
   if (!dense && !neighbours_overlap && !apart) return 0;
   return runs;
 }

@@ -24,6 +24,11 @@ bool has_side_by_side_components(ir::Op op, const ir::MemoryAccess& access, unsi
 bool is_narrow_and_apart(ir::Op op, const ir::MemoryAccess& access, unsigned element, unsigned lanes,
                          std::int64_t stride);
 
+/// A store of two or three bytes of each lane, which ends where the next one's begin: vectors of all lanes
+/// are shuffled.
+bool is_dense_bytes(ir::Op op, const ir::MemoryAccess& access, unsigned element, unsigned lanes,
+                    std::int64_t stride);
+
 /// Whether lanes access adjacent dwords in descending order.
 bool is_reversed(ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear);
 

@@ -4,6 +4,7 @@
 // is stored might be what is loaded next. A launch knows whether its buffers share memory. If they do not, a
 // lane's elements are all loaded where the first of them is, and stored where the last one is. Bytes and
 // words are moved as dwords: so compilers move vectors of them, and later passes take those for vectors.
+// Pixels of two or three bytes, one behind the other, are stored as they are.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -183,19 +184,19 @@ class ElementFinder {
   }
 
   void end_load(Group& group) {
-    join(group, [](std::uint32_t a, std::uint32_t b) { return std::min(a, b); });
+    join(group, false, [](std::uint32_t a, std::uint32_t b) { return std::min(a, b); });
   }
   void end_stores(Stores& stores) {
     const std::size_t before = wholes_.size();
     for (Group& group : stores.groups)
-      join(group, [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+      join(group, true, [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
     if (!keeps_order(stores)) wholes_.resize(before);
   }
 
   /// Joins neighbours of the group to whole dwords, where `place_of` says of two of them. Elements of a lane
   /// that other lanes access as well, as in a convolution, are better accessed by rows.
   template <class PlaceOf>
-  void join(Group& group, PlaceOf place_of) {
+  void join(Group& group, bool stores, PlaceOf place_of) {
     std::vector<Access>& all = group.accesses;
     const std::uint32_t begin = all.front().offset;
     const std::size_t element = size_of(group.type), per_dword = dword / element;
@@ -205,7 +206,8 @@ class ElementFinder {
       std::size_t end = i + 1;
       while (end < all.size() && end - i < most && all[end].offset - all[end - 1].offset == element) ++end;
       if (end - i >= per_dword) end -= (end - i) % per_dword;
-      if (end - i >= std::max<std::size_t>(per_dword, 2)) {
+      const bool is_dense = stores && element == 1 && end - i >= 2 && end - i == group.varying.unit();
+      if (is_dense || end - i >= std::max<std::size_t>(per_dword, 2)) {
         Whole whole{all[i].index, {}};
         for (const Access& access : std::span(all).subspan(i, end - i)) {
           whole.place = place_of(whole.place, access.index);
@@ -264,7 +266,9 @@ class ElementJoiner {
   /// All elements at the place of `one` of them.
   void append(const Block& block, Inst one, const Whole& whole) {
     const unsigned element = size_of(one.type), per_dword = dword / element;
-    const auto dwords = static_cast<unsigned>(whole.elements.size()) / per_dword;
+    const auto count = static_cast<unsigned>(whole.elements.size());
+    if (count < per_dword) return append_bytes(block, one, whole);
+    const unsigned dwords = count / per_dword;
     const Type type = one.type;
     MemoryAccess access = function_.access(one);
     access.components = lane_mask(dwords);
@@ -285,6 +289,18 @@ class ElementJoiner {
     for (unsigned k = 0; k < whole.elements.size(); ++k)
       same_.add(block.insts[whole.elements[k]].result,
                 element_of(one.result + k / per_dword, k % per_dword * 8 * element, type, one.guest_ip));
+  }
+  /// Less than a dword of each lane, whose next one begins where it ends, stored as it is.
+  void append_bytes(const Block& block, Inst store, const Whole& whole) {
+    MemoryAccess access = function_.access(store);
+    access.components = lane_mask(static_cast<unsigned>(whole.elements.size()));
+    access.several = true;
+    std::vector<ValueId> args{address_of(block, store, whole)};
+    for (const std::uint32_t index : whole.elements)
+      args.push_back(same_.resolve(function_.arg(block.insts[index], 1)));
+    function_.set_args(store, args);
+    function_.set_access(store, access);
+    out_.keep(store);
   }
   /// Bits of a dword from `shift` up.
   ValueId element_of(ValueId whole, unsigned shift, Type type, std::uint32_t guest_ip) {

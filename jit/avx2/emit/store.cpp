@@ -173,6 +173,7 @@ class StoreSite : public LaneSite {
 
   /// One run of all rows, or one per row.
   void store_runs(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
+    if (element() == 1 && components() > 1) return store_dense_bytes(memory, runs);
     if (components() > 1 || runs > 1 || stride != row_stride()) {
       for (unsigned row = 0; row < rows(); ++row)
         store_row(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride, stride);
@@ -183,6 +184,32 @@ class StoreSite : public LaneSite {
         put(memory.at(at, 32), from(0, i));
       else
         store_chunk(memory, at, from(0, i), bytes(), t);
+  }
+
+  /// Two or three bytes of each lane, in the order of memory: is_dense_bytes().
+  void store_dense_bytes(const CheckedAddress& memory, unsigned runs) const {
+    const unsigned each = lanes() / runs;
+    for (unsigned run = 0; run < runs; ++run) store_dense_run(memory, run, run * each, each);
+  }
+  void store_dense_run(const CheckedAddress& memory, unsigned run, unsigned first, unsigned count) const {
+    auto& a = c_.a;
+    constexpr unsigned half = 16;
+    const unsigned end = count * components();
+    for (unsigned at = 0; at < end; at += half) {
+      for (unsigned k = 0; k < components(); ++k) {
+        codegen::ConstantPool::Entry shuffle;
+        for (unsigned byte = 0; byte < shuffle.size(); ++byte) {
+          const unsigned to = at + byte % half;
+          shuffle[byte] =
+              static_cast<std::uint8_t>(to % components() == k ? first + to / components() : 0x80);
+        }
+        const x86::Xmm bytes = k == 0 ? t.xmm() : u.xmm();
+        a.vpshufb(bytes, from(k).xmm(), c_.constant(shuffle));
+        if (k != 0) a.vpor(t.xmm(), t.xmm(), bytes);
+      }
+      const x86::Mem to = memory.at(component_offset(0) + at, std::min(half, end - at), run);
+      end - at >= half ? a.vmovups(to, t.xmm()) : a.vmovq(to, t.xmm());
+    }
   }
 
   /// Row `row` of the data to `offset` bytes after the start of run `run`.
