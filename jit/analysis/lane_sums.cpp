@@ -32,12 +32,19 @@ std::uint32_t LaneSum::Term::unit() const {
 void LaneSums::note(const Inst& inst) {
   if (inst.result_count != 1 || !has_32_bits(inst.type) || ir::is_mask(function_.values[inst.result].type))
     return;
-  known_[inst.result] = {result_of(inst), block_};
+  known_[inst.result] = {.definition = inst, .sum = {}, .block = block_, .is_found = false};
 }
 
 LaneSum LaneSums::of(ValueId value) {
-  if (value < known_.size() && known_[value].block == block_) return known_[value].sum;
-  return itself(value);
+  if (value >= known_.size() || known_[value].block != block_) return itself(value);
+  constexpr unsigned deepest = 32;  // addresses are simpler, other values may be long chains
+  Known& known = known_[value];
+  if (known.is_found) return known.sum;
+  ++depth_;
+  known.sum = depth_ > deepest ? itself(value) : result_of(known.definition);
+  --depth_;
+  known.is_found = true;
+  return known.sum;
 }
 
 LaneSum LaneSums::result_of(const Inst& inst) {

@@ -57,14 +57,18 @@ class LaneSums {
   Term product(const Term& term, std::uint32_t factor);
   LaneSum product(const LaneSum& a, std::uint32_t factor);
 
+  /// Few values are asked for: only those are looked at.
   struct Known {
+    ir::Inst definition;
     LaneSum sum;
     std::uint32_t block = 0;
+    bool is_found = false;
   };
   const ir::Function& function_;
   Symbols symbols_;
   std::vector<Known> known_;  ///< by value
   std::uint32_t block_ = 0;
+  unsigned depth_ = 0;
 };
 
 }  // namespace eum::jit
