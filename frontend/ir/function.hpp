@@ -157,10 +157,8 @@ struct Function {
   std::pmr::vector<ImageAccess> images;     ///< indexed by instructions with an Image attribute
   std::pmr::vector<PoolEntry> pool;         ///< lane values of vconst, each in the low bits
   std::vector<std::string> strings;         ///< texts of traps
-  // What launches promise of threads.
-  std::vector<PointerArgument> pointers;
-  bool disjoint_surfaces =
-      false;  ///< no two surfaces of the binding table share memory, and none is elsewhere
+  std::vector<PointerArgument> pointers;    ///< what launches promise of threads
+  bool disjoint_surfaces = false;           ///< a promise like LaunchFacts::disjoint_surfaces
   std::pmr::memory_resource* resource;
 
   /// Where the register file ends for reg_gather and reg_scatter.

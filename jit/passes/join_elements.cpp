@@ -263,57 +263,46 @@ class ElementJoiner {
   }
 
  private:
-  /// All elements at the place of `one` of them.
+  /// All elements at the place of `one` of them: as dwords, or as they are if they are less than one.
   void append(const Block& block, Inst one, const Whole& whole) {
-    const unsigned element = size_of(one.type), per_dword = dword / element;
-    const auto count = static_cast<unsigned>(whole.elements.size());
-    if (count < per_dword) return append_bytes(block, one, whole);
-    const unsigned dwords = count / per_dword;
+    const std::span all(whole.elements);
     const Type type = one.type;
+    const unsigned element = size_of(type), each = all.size() < dword / element ? 1 : dword / element;
+    const auto parts = static_cast<unsigned>(all.size()) / each;
     MemoryAccess access = function_.access(one);
-    access.components = lane_mask(dwords);
+    access.components = lane_mask(parts);
     access.several = true;
-    if (element != dword) access.part_bytes = static_cast<std::uint8_t>(element);
     std::vector<ValueId> args{address_of(block, one, whole)};
     if (one.op == Op::store)
-      for (unsigned first = 0; first < whole.elements.size(); first += per_dword)
-        args.push_back(dword_of(block, std::span(whole.elements).subspan(first, per_dword), one.guest_ip));
-    if (element != dword) one.type = Type::u32;
+      for (unsigned first = 0; first < all.size(); first += each)
+        args.push_back(together(block, all.subspan(first, each), one.guest_ip));
+    if (each > 1) {
+      access.part_bytes = static_cast<std::uint8_t>(element);
+      one.type = Type::u32;
+    }
     function_.set_args(one, args);
     function_.set_access(one, access);
     if (one.op == Op::store) return out_.keep(one);
     one.result = static_cast<ValueId>(function_.values.size());
-    one.result_count = static_cast<std::uint16_t>(dwords);
-    for (unsigned k = 0; k < dwords; ++k) function_.add_value(one.type, one.lanes);
+    one.result_count = static_cast<std::uint16_t>(parts);
+    for (unsigned k = 0; k < parts; ++k) function_.add_value(one.type, one.lanes);
     out_.keep(one);
-    for (unsigned k = 0; k < whole.elements.size(); ++k)
-      same_.add(block.insts[whole.elements[k]].result,
-                element_of(one.result + k / per_dword, k % per_dword * 8 * element, type, one.guest_ip));
-  }
-  /// Less than a dword of each lane, whose next one begins where it ends, stored as it is.
-  void append_bytes(const Block& block, Inst store, const Whole& whole) {
-    MemoryAccess access = function_.access(store);
-    access.components = lane_mask(static_cast<unsigned>(whole.elements.size()));
-    access.several = true;
-    std::vector<ValueId> args{address_of(block, store, whole)};
-    for (const std::uint32_t index : whole.elements)
-      args.push_back(same_.resolve(function_.arg(block.insts[index], 1)));
-    function_.set_args(store, args);
-    function_.set_access(store, access);
-    out_.keep(store);
+    for (unsigned k = 0; k < all.size(); ++k)
+      same_.add(block.insts[all[k]].result,
+                element_of(one.result + k / each, k % each * 8 * element, type, one.guest_ip));
   }
   /// Bits of a dword from `shift` up.
   ValueId element_of(ValueId whole, unsigned shift, Type type, std::uint32_t guest_ip) {
     return out_.converted(Op::convert, type, moved(Op::shr, whole, shift, guest_ip), guest_ip);
   }
-  /// The elements that are stored by these instructions, the first one lowest.
-  ValueId dword_of(const Block& block, std::span<const std::uint32_t> stores, std::uint32_t guest_ip) {
+  /// The element that is stored by one instruction, or the dword that several store, the first one lowest.
+  ValueId together(const Block& block, std::span<const std::uint32_t> stores, std::uint32_t guest_ip) {
     ValueId whole = no_value;
     unsigned shift = 0;
     for (const std::uint32_t index : stores) {
       const Inst& store = block.insts[index];
       const ValueId value = same_.resolve(function_.arg(store, 1));
-      if (size_of(store.type) == dword) return value;
+      if (stores.size() == 1) return value;
       const Type bits = int_type(size_of(store.type), false);
       const ValueId wide = out_.converted(Op::convert, Type::u32,
                                           out_.converted(Op::bitcast, bits, value, guest_ip), guest_ip);

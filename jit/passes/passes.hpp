@@ -46,8 +46,8 @@ void forward_state(ir::Function& function);
 /// share no memory.
 void repeated_loads(ir::Function& function);
 
-/// Dwords of a surface that are side by side in each lane are loaded or stored at once, if surfaces share no
-/// memory.
+/// Elements of a surface that are side by side in each lane are loaded or stored at once, if surfaces share
+/// no memory.
 void join_elements(ir::Function& function);
 
 /// Reads of registers that were written under several masks select among the written values.
