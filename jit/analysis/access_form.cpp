@@ -58,7 +58,7 @@ unsigned runs_of(const Optimisations& optimisations, ir::Op op, ir::Type type, u
   const bool neighbours_overlap = op == ir::Op::load && count > 1 && element == 4 && stride == element;
   const bool apart = op == ir::Op::load ? side_by_side || (element >= 4 && count == 1)
                                         : stride >= count * element && (side_by_side || count == 1);
-  if (is_narrow_and_apart(op, access, element, lanes, stride)) return runs == 1 ? runs : 0;
+  if (is_narrow_and_apart(op, access, element, lanes, stride)) return runs;
   if (is_dense_bytes(op, access, element, lanes, stride)) return runs;
   if (!dense && !neighbours_overlap && !apart) return 0;
   return runs;

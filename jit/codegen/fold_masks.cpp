@@ -71,6 +71,12 @@ bool BlockCode::fold_mask(CodeInst& inst) {
       return become(static_cast<std::uint32_t>(inst.imm));
     case Op::slice:
       if (a) return become(*a >> inst.imm);
+      if (const CodeInst* whole = folded_as(inst.args[0], Op::concat)) {
+        const unsigned parted = function_.values[whole->args[0]].lanes;
+        if (inst.imm == 0 && inst.lanes == parted) return same(whole->args[0]);
+        if (inst.imm == parted && inst.lanes == function_.values[whole->args[1]].lanes)
+          return same(whole->args[1]);
+      }
       break;
     case Op::concat:
       if (a && b) return become(*a | *b << function_.values[inst.args[0]].lanes);

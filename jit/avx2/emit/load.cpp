@@ -225,7 +225,7 @@ void LoadSite::load_run(unsigned stride, asmjit::Label otherwise) const {
 }
 
 void LoadSite::load_runs(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
-  if (element() < 4 && stride != 0 && stride != row_stride()) return load_narrow_apart(memory, stride);
+  if (element() < 4 && stride != 0 && stride != row_stride()) return load_narrow_apart(memory, runs, stride);
   if (runs == 1 && are_overlapping(stride)) return load_overlapping(memory, stride);
   if (components() > 1 || runs > 1 || stride != row_stride()) {
     for (unsigned row = 0; row < rows(); ++row)

@@ -8,28 +8,31 @@
 
 namespace eum::jit::avx2::emit {
 
-void LoadSite::load_narrow_apart(const CheckedAddress& memory, unsigned stride) const {
+void LoadSite::load_narrow_apart(const CheckedAddress& memory, unsigned runs, unsigned stride) const {
   constexpr unsigned vector = 16, each = 4;
   constexpr std::uint8_t none = 0x80;
   auto& a = c_.a;
   const x86::Ymm to = result(0);
-  const unsigned all = (lanes() - 1) * stride + element(), window = all < vector ? vector / 2 : vector;
+  const unsigned of_run = lanes() / runs;
+  const unsigned all = (of_run - 1) * stride + element(), window = all < vector ? vector / 2 : vector;
   std::array<ConstantPool::Entry, 2> shuffles{};
   for (unsigned group = 0; group < lanes() / each; ++group) {
-    const unsigned begin = std::min(each * group * stride, all - window), half = group / 2;
+    const unsigned first = each * group % of_run, half = group / 2;
+    const unsigned begin = std::min(first * stride, all - window);
     const x86::Ymm into = group % 2 == 0 ? to : t;
-    const x86::Mem from = memory.at(component_offset(0) + begin, window);
-    if (window < vector)
-      a.vmovq(into.xmm(), from);
-    else if (half == 0)
+    const x86::Mem from = memory.at(component_offset(0) + begin, window, each * group / of_run);
+    if (window == vector && half == 0)
       a.vmovups(into.xmm(), from);
-    else
+    else if (window == vector)
       a.vinserti128(into, into, from, 1);
+    else
+      a.vmovq(half == 0 ? into.xmm() : u.xmm(), from);
+    if (window < vector && half != 0) a.vinserti128(into, into, u.xmm(), 1);
     auto* shuffle = shuffles[group % 2].data() + vector * half;
     std::fill_n(shuffle, vector, none);
     for (unsigned i = 0; i < each * element(); ++i)
       shuffle[group % 2 * each * element() + i] =
-          static_cast<std::uint8_t>((each * group + i / element()) * stride + i % element() - begin);
+          static_cast<std::uint8_t>((first + i / element()) * stride + i % element() - begin);
   }
   a.vpshufb(to, to, c_.constant(shuffles[0]));
   a.vpshufb(t, t, c_.constant(shuffles[1]));

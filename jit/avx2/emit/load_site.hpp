@@ -59,9 +59,9 @@ class LoadSite : public LaneSite {
   void clear_outside_mask(unsigned row) const;
 
   // ---- Lanes that are not adjacent
-  /// For is_narrow_and_apart: four lanes are taken from each 16 bytes that hold them, or 8 if all lanes span
-  /// fewer; none of these bytes is beyond the last lane.
-  void load_narrow_apart(const CheckedAddress& memory, unsigned stride) const;
+  /// For is_narrow_and_apart: four lanes are taken from each 16 bytes that hold them, or 8 if all lanes of a
+  /// run span fewer; none of these bytes is beyond its last lane.
+  void load_narrow_apart(const CheckedAddress& memory, unsigned runs, unsigned stride) const;
   /// Whether dwords `stride` bytes apart, of one run, share bytes: compilers read several neighbouring bytes
   /// of each lane at once.
   bool are_overlapping(unsigned stride) const {
