@@ -6,7 +6,6 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "jit/analysis/access_form.hpp"
@@ -121,6 +120,7 @@ class Interleaved {
     tuples_.clear();
     members_.clear();
     uniform_.clear();
+    equal_.clear();
     made_.clear();
     accesses_.clear();
     tuple_of_group_.assign(groups_->count(), none);
@@ -174,15 +174,37 @@ class Interleaved {
   void visit(std::uint32_t i) {
     const CodeInst& inst = insts_[i];
     if (const auto found = layout(inst)) return inst.op == Op::load ? begin(i, *found) : end(i, *found);
-    if (inst.op == Op::splat || inst.op == Op::constant) {
-      // The lanes of a constant mask differ.
-      if (inst.lanes > 1 && !ir::is_mask(inst.type)) uniform_.insert(inst.result);
-      return refuse_operands(inst);
-    }
-    const bool keeps_dwords = inst.op == Op::slice || (inst.op == Op::recast && ir::size_of(inst.from) <= 4);
-    if (keeps_dwords && uniform_.contains(inst.args[0])) uniform_.insert(inst.result);
+    if (note_uniform(inst)) return refuse_operands(inst);
     if (std::ranges::none_of(inst.args, [&](ValueId arg) { return member(arg) != nullptr; })) return;
     if (!compute(inst)) refuse_operands(inst);
+  }
+
+  /// Whether each dword of the result is the same: of a splat, of a constant that is no mask, and of what is
+  /// computed from such values.
+  bool note_uniform(const CodeInst& inst) {
+    if (inst.lanes == 1 || inst.result_count != 1 || ir::is_mask(inst.type) || inst.mask != ir::no_value ||
+        inst.args.size() > ir::max_pure_operands)
+      return false;
+    Key key = key_of(inst);
+    if (inst.op == Op::splat) {
+      std::get<5>(key)[0] = {true, inst.args[0]};
+    } else if (inst.op == Op::constant) {
+      std::get<4>(key) = inst.imm;
+    } else {
+      const bool keeps = inst.op == Op::slice || (inst.op == Op::recast && ir::size_of(inst.from) <= 4) ||
+                         (ir::is_pure(inst.op) && ir::is_lanewise(inst.op));
+      if (!keeps) return false;
+      for (std::size_t i = 0; i < inst.args.size(); ++i) {
+        const auto known = uniform_.find(inst.args[i]);
+        if (known == uniform_.end()) return false;
+        std::get<5>(key)[i] = {false, known->second};
+      }
+    }
+    uniform_.emplace(inst.result, equal_.try_emplace(key, inst.result).first->second);
+    return true;
+  }
+  static Key key_of(const CodeInst& inst) {
+    return {inst.op, inst.type, inst.from, inst.lanes, inst.op == Op::slice ? inst.imm : 0, {}};
   }
 
   void begin(std::uint32_t i, Layout layout) {
@@ -255,7 +277,7 @@ class Interleaved {
     const Layout layout = tuples_[first->tuple].layout;
     if (!is_alike(inst, layout.element)) return false;
     const unsigned component = first->component;
-    Key key{inst.op, inst.type, inst.from, inst.lanes, inst.op == Op::slice ? inst.imm : 0, {}};
+    Key key = key_of(inst);
     for (std::size_t i = 0; i < inst.args.size(); ++i) {
       auto& operand = std::get<5>(key)[i];
       if (const Member* of = member(inst.args[i])) {
@@ -264,15 +286,15 @@ class Interleaved {
           return false;
         operand = {true, of->tuple};
       } else {
-        if (!uniform_.contains(inst.args[i])) return false;
-        operand = {false, inst.args[i]};
+        const auto known = uniform_.find(inst.args[i]);
+        if (known == uniform_.end()) return false;
+        operand = {false, known->second};
       }
     }
     auto [known, is_new] = made_.try_emplace(key, static_cast<std::uint32_t>(tuples_.size()));
     for (unsigned k = 0; is_new && k < inst.result_count; ++k) add(layout);
     for (unsigned k = 0; k < inst.result_count; ++k) {
       const std::uint32_t tuple = known->second + k;
-      if ((tuples_[tuple].known >> component & 1) != 0) refuse(tuple);
       tuples_[tuple].known |= 1u << component;
       members_[inst.result + k] = {tuple, component};
       for (const auto& [is_tuple, of] : std::get<5>(key))
@@ -286,8 +308,10 @@ class Interleaved {
   std::span<CodeInst> insts_;
   std::vector<Tuple> tuples_;
   std::unordered_map<ValueId, Member> members_;
-  std::unordered_set<ValueId> uniform_;  // of more lanes than one, each dword the same
-  std::map<Key, std::uint32_t> made_;    // the tuple of the first result
+  std::unordered_map<ValueId, ValueId>
+      uniform_;                        // of more lanes than one, each dword the same; the equal one
+  std::map<Key, ValueId> equal_;       // how those are computed
+  std::map<Key, std::uint32_t> made_;  // the tuple of the first result
   std::vector<TupleAccess> accesses_;
   RowGroups* groups_ = nullptr;
   std::vector<std::uint32_t> tuple_of_group_;

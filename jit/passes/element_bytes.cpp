@@ -139,6 +139,10 @@ Extension ElementBytes::extension_of(ValueId value, unsigned width) const {
   const std::uint64_t element_mask = PossibleBits::low_bits(width);
   if (const PossibleBits::Bits set = possible_.of(value); set <= element_mask)
     return set <= element_mask >> 1 ? Extension::Both : Extension::Zero;
+  if (width < 32)
+    for (const bool is_signed : {false, true})
+      if (ranges_.lies_in(value, range_of(int_type(width / 8, is_signed))))
+        return is_signed ? Extension::Sign : Extension::Zero;
   const auto of_bits = [&](unsigned bits, bool is_signed) {
     if (bits > width) return Extension::None;
     return is_signed ? Extension::Sign : bits < width ? Extension::Both : Extension::Zero;

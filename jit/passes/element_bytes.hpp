@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "jit/passes/possible_bits.hpp"
+#include "jit/passes/value_ranges.hpp"
 
 namespace eum::jit {
 
@@ -29,9 +30,9 @@ constexpr Extension common(Extension a, Extension b) {
 
 class ElementBytes {
  public:
-  /// Looks at the definitions in `out`.
-  ElementBytes(const ir::Function& function, const NewBlock& out)
-      : function_(function), out_(out), possible_(function, out) {}
+  /// Looks at the definitions in `out`, and at the `ranges` of these values.
+  ElementBytes(const ir::Function& function, const NewBlock& out, const ValueRanges& ranges)
+      : function_(function), out_(out), possible_(function, out), ranges_(ranges) {}
 
   /// Must see each instruction of the block that is added to `out`.
   void see(const ir::Inst& inst) {
@@ -60,6 +61,7 @@ class ElementBytes {
   const ir::Function& function_;
   const NewBlock& out_;
   PossibleBits possible_;
+  const ValueRanges& ranges_;
   DwordBytes bytes_{};
   unsigned steps_left_ = 0;
 };

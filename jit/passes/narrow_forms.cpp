@@ -49,6 +49,14 @@ ValueId NarrowForms::same_bits(ValueId value) const {
 
 std::optional<NarrowForms::Mean> NarrowForms::mean_of(const Inst& shift) const {
   if (shift_of(shift) != 1u) return std::nullopt;
+  const auto mean = mean_of_sum(arg(shift, 0));
+  // A sum that fits takes fewer ops.
+  if (mean && width_ == 16 && (!mean->is_rounded_up || mean->is_signed) && shifts_number(shift))
+    return std::nullopt;
+  return mean;
+}
+
+std::optional<NarrowForms::Mean> NarrowForms::mean_of_sum(ValueId sum) const {
   std::array<ValueId, 2> terms{no_value, no_value};
   unsigned count = 0;
   std::int64_t constant = 0;
@@ -67,11 +75,9 @@ std::optional<NarrowForms::Mean> NarrowForms::mean_of(const Inst& shift) const {
     terms[count++] = value;
     return true;
   };
-  if (!add(add, arg(shift, 0), 0) || count != 2 || constant < 0 || constant > 1) return std::nullopt;
+  if (!add(add, sum, 0) || count != 2 || constant < 0 || constant > 1) return std::nullopt;
   const auto is_signed = common_sign(terms);
   if (!is_signed) return std::nullopt;
-  // A sum that fits takes fewer ops.
-  if (width_ == 16 && (constant == 0 || *is_signed) && shifts_number(shift)) return std::nullopt;
   return Mean{terms[0], terms[1], constant == 1, *is_signed};
 }
 

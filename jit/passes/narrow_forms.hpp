@@ -1,6 +1,6 @@
 #pragma once
 // What can be computed on fewer bits although it consists of ops that need more: means, limited sums and
-// extended fields, and what narrow_ops knows of a block's values to find them.
+// extended fields, and what the passes that look for them know of a block's values.
 #include <map>
 #include <optional>
 #include <span>
@@ -43,6 +43,8 @@ class NarrowForms {
     bool is_rounded_up, is_signed;
   };
   std::optional<Mean> mean_of(const ir::Inst& shift) const;
+  /// The same for half of a sum.
+  std::optional<Mean> mean_of_sum(ir::ValueId sum) const;
   /// A sum or difference of numbers that fit, limited to what the width holds.
   struct Clamped {
     ir::Op op;

@@ -1,26 +1,28 @@
 // Vectors of bytes and words, as char4 and short2 are. Compilers take dwords of memory apart, compute each
 // element by instructions of its own, and insert the results into dwords again, which takes a host several
 // times as many instructions as the computation. Where all elements of a dword undergo the same ops, those
-// are done on all of them at once: in the dwords, as more lanes of 8 or 16 bits.
+// are done on all of them at once: in the dwords, as more lanes of 8 or 16 bits. What is computed of bytes in
+// more than 8 bits is done on words: on bytes of even number, and on those of odd number.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "jit/passes/element_bytes.hpp"
+#include "jit/passes/element_plan.hpp"
+#include "jit/passes/narrow_forms.hpp"
 #include "jit/passes/passes.hpp"
-#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
 
 using namespace ir;
 
-class PackedElements {
+class PackedElements : NarrowForms {
  public:
-  explicit PackedElements(Function& function) : function_(function), out_(function), bytes_(function, out_) {}
+  explicit PackedElements(Function& function)
+      : NarrowForms(function), bytes_(function, out_, ranges_), builder_(function, out_) {}
 
   void run(Block& block) {
     out_.clear();
@@ -37,6 +39,7 @@ class PackedElements {
       } else {
         out_.keep(own);
         bytes_.see(own);
+        ranges_.find(own);
       }
     }
     if (changed) out_.replace(block);
@@ -49,31 +52,17 @@ class PackedElements {
  private:
   /// The elements of a dword, the lowest one first.
   using Elements = std::vector<Element>;
-  using PlanId = std::size_t;
-  /// What computes the dwords.
-  struct Plan {
-    enum Kind : std::uint8_t { Value, Constant, Repeat, Splat, Compute, Choose } kind;
-    Op op = Op::constant;      ///< of Compute; of Choose: the comparison, or constant if `value` is the mask
-    Type type = Type::u32;     ///< of the elements that `op` takes
-    ValueId value = no_value;  ///< the dwords; of Repeat and Splat: the element, in its low bits
-    std::uint32_t bits = 0;    ///< of a constant; of a shift: by how much
-    std::array<PlanId, 4> of{};
-  };
+  using Plan = ElementPlan;
+  using PlanId = ElementPlan::Id;
 
   unsigned bits_of(ValueId value) const { return 8 * size_of(function_.values[value].type); }
   std::optional<std::uint64_t> constant(ValueId value) const { return bytes_.constant(value); }
-  /// A constant of `width_` bits in each element.
-  std::uint32_t in_each(std::uint32_t bits) const {
-    return width_ == 8 ? bits * 0x01010101u : bits * 0x00010001u;
-  }
   std::uint32_t element_mask() const { return (1u << width_) - 1; }
   Type element_type(bool is_signed) const { return int_type(width_ / 8, is_signed); }
 
   ValueId pack(const Inst& root) {
     const auto bytes = bytes_.of(root);
     if (!bytes) return no_value;
-    lanes_ = root.lanes;
-    guest_ip_ = root.guest_ip;
     for (const unsigned width : {16u, 8u}) {
       const auto elements = elements_of(*bytes, width);
       if (!elements) continue;
@@ -82,7 +71,7 @@ class PackedElements {
       known_.clear();
       computes_ = false;
       if (const auto plan = plan_for(*elements, 0); plan && (computes_ || plans_[*plan].kind == Plan::Value))
-        return build(*plan);
+        return builder_.build(plans_, *plan, root.lanes, root.guest_ip);
     }
     return no_value;
   }
@@ -102,6 +91,7 @@ class PackedElements {
 
   std::optional<PlanId> add(const Plan& plan) {
     plans_.push_back(plan);
+    plans_.back().width = width_;
     return plans_.size() - 1;
   }
 
@@ -110,9 +100,10 @@ class PackedElements {
     if (depth > deepest || plans_left_ == 0) return std::nullopt;
     --plans_left_;
     for (Element& element : elements) element = bytes_.source(element, width_);
-    if (const auto found = known_.find(elements); found != known_.end()) return found->second;
-    const auto plan = new_plan(elements, depth);
-    known_.emplace(std::move(elements), plan);
+    const std::pair key(width_, std::move(elements));
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    const auto plan = new_plan(key.second, depth);
+    known_.emplace(key, plan);
     return plan;
   }
 
@@ -125,6 +116,7 @@ class PackedElements {
         if (elements[k] != Element{first.value, first.shift + k * step}) return false;
       return true;
     };
+    if (bits_of(first.value) < first.shift + width_) return std::nullopt;
     if (first.shift == 0 && bits_of(first.value) == 32 && is_at(width_))
       return add({.kind = Plan::Value, .value = first.value});
     if (is_at(0) && first.shift == 0) {
@@ -133,7 +125,46 @@ class PackedElements {
         return add({.kind = Plan::Splat, .value = function_.arg(*splat, 0)});
       return add({.kind = Plan::Repeat, .value = first.value});
     }
-    return plan_of_ops(elements, depth);
+    if (const auto plan = width_ == 16 ? plan_extended(elements) : std::nullopt) return plan;
+    if (const auto plan = plan_of_ops(elements, depth)) return plan;
+    return width_ == 8 ? plan_words(elements, depth) : std::nullopt;
+  }
+
+  /// Every second byte of dwords, extended to words.
+  std::optional<PlanId> plan_extended(const Elements& elements) {
+    Extension extension = Extension::Both;
+    const Element first = bytes_.source(elements[0], 8);
+    for (unsigned k = 0; k < elements.size(); ++k) {
+      if (elements[k].value == no_value || elements[k].shift != 0) return std::nullopt;
+      if (bytes_.source(elements[k], 8) != Element{first.value, first.shift + 16 * k}) return std::nullopt;
+      extension = common(extension, bytes_.extension_of(elements[k].value, 8));
+    }
+    if (first.shift % 8 != 0 || first.shift > 8 || bits_of(first.value) != 32 || extension == Extension::None)
+      return std::nullopt;
+    return add({.kind = Plan::Extend,
+                .type = element_type(extension == Extension::Sign),
+                .value = first.value,
+                .bits = first.shift});
+  }
+
+  /// Bytes that are computed in more than 8 bits, in 16: those of even number, and those of odd number.
+  std::optional<PlanId> plan_words(const Elements& bytes, unsigned depth) {
+    const unsigned shift = bytes[0].shift;
+    if (shift > 8 || std::ranges::any_of(bytes, [&](const Element& byte) {
+          return byte.value == no_value || byte.shift != shift;
+        }))
+      return std::nullopt;
+    Plan plan{.kind = Plan::Words, .bits = shift};
+    plan.are_bytes = std::ranges::all_of(bytes, [&](const Element& byte) {
+      return common(bytes_.extension_of(byte.value, 8), Extension::Zero) == Extension::Zero;
+    });
+    width_ = 16;
+    const auto even = plan_operand({bytes[0].value, bytes[2].value}, 0, depth);
+    const auto odd = even ? plan_operand({bytes[1].value, bytes[3].value}, 0, depth) : std::nullopt;
+    width_ = 8;
+    if (!odd) return std::nullopt;
+    plan.of = {*even, *odd};
+    return add(plan);
   }
 
   std::optional<std::uint32_t> constants(const Elements& elements) const {
@@ -185,6 +216,8 @@ class PackedElements {
     if (shift != 0 && shift < width_)
       if (const Extension extension = extension_of(values); extension != Extension::None)
         return plan_shift(extension == Extension::Sign ? Op::asr : Op::shr, shift, values, depth);
+    if (shift == 1)
+      if (const auto mean = plan_mean(values, depth)) return mean;
     const auto insts = alike(values);
     if (!insts || !is_int((*insts)[0]->type)) return std::nullopt;
     const Inst inst = *(*insts)[0];
@@ -204,9 +237,15 @@ class PackedElements {
                          : std::nullopt;
       case Op::min:
       case Op::max: {
+        if (const auto clamped = is_lowest ? plan_clamped(*insts, depth) : std::nullopt) return clamped;
         const auto type = is_lowest ? compared_type(*insts) : std::nullopt;
         return type ? plan_compute(*insts, inst.op, *type, 0, depth) : std::nullopt;
       }
+      case Op::add_sat:
+      case Op::sub_sat:
+        return is_lowest && 8 * size_of(inst.type) == width_
+                   ? plan_compute(*insts, inst.op, inst.type, 0, depth)
+                   : std::nullopt;
       case Op::avg:
       case Op::abs:
         return is_lowest && 8 * size_of(inst.type) == width_ && (inst.op == Op::abs || !is_signed(inst.type))
@@ -233,6 +272,46 @@ class PackedElements {
     }
     computes_ = true;
     return add(plan);
+  }
+
+  std::optional<PlanId> plan_two(Op op, Type type, std::optional<PlanId> a, std::optional<PlanId> b) {
+    if (!a || !b) return std::nullopt;
+    computes_ = true;
+    return add({.kind = Plan::Compute, .op = op, .type = type, .of = {*a, *b}});
+  }
+  /// Halves of these sums, if they are means of numbers without sign.
+  std::optional<PlanId> plan_mean(const std::vector<ValueId>& sums, unsigned depth) {
+    std::vector<ValueId> a, b;
+    bool is_rounded_up = false;
+    for (const ValueId sum : sums) {
+      const auto mean = mean_of_sum(sum);
+      if (!mean || mean->is_signed || (!a.empty() && mean->is_rounded_up != is_rounded_up))
+        return std::nullopt;
+      is_rounded_up = mean->is_rounded_up;
+      a.push_back(mean->a);
+      b.push_back(mean->b);
+    }
+    const auto x = plan_operand(a, 0, depth), y = x ? plan_operand(b, 0, depth) : std::nullopt;
+    const auto mean = plan_two(Op::avg, element_type(false), x, y);
+    if (!mean || is_rounded_up) return mean;
+    const auto one = add({.kind = Plan::Constant, .bits = in_each_element(1, width_)});
+    const auto rounded = plan_two(Op::and_, Type::u32, plan_two(Op::xor_, Type::u32, x, y), one);
+    return plan_two(Op::sub, element_type(false), mean, rounded);
+  }
+  /// Sums or differences that are limited to what an element holds.
+  std::optional<PlanId> plan_clamped(const std::vector<const Inst*>& limits, unsigned depth) {
+    std::vector<ValueId> a, b;
+    std::optional<Clamped> first;
+    for (const Inst* limit : limits) {
+      const auto clamped = clamped_of(*limit);
+      if (!clamped) return std::nullopt;
+      if (!first) first = clamped;
+      if (clamped->op != first->op || clamped->is_signed != first->is_signed) return std::nullopt;
+      a.push_back(clamped->a);
+      b.push_back(clamped->b);
+    }
+    const auto x = plan_operand(a, 0, depth), y = x ? plan_operand(b, 0, depth) : std::nullopt;
+    return plan_two(first->op, element_type(first->is_signed), x, y);
   }
 
   /// Shifts by the same constant. Which bits enter depends on what the operands have above the element.
@@ -303,179 +382,13 @@ class PackedElements {
     return all;
   }
 
-  // Building.
-
-  ValueId op(Op op, Type type, std::initializer_list<ValueId> args) {
-    return out_.append(make_op(op, type, function_.values[args.end()[-1]].lanes, guest_ip_), args);
-  }
-  ValueId dword_constant(std::uint32_t bits, unsigned lanes) {
-    const ValueId value = out_.constant(Type::u32, lanes, bits, guest_ip_);
-    made_constants_.emplace(value, bits);
-    return value;
-  }
-  ValueId with_constant(Op bitwise, ValueId value, std::uint32_t bits) {
-    return op(bitwise, Type::u32, {value, dword_constant(bits, function_.values[value].lanes)});
-  }
-  ValueId converted(Op by, Type type, ValueId value) { return out_.converted(by, type, value, guest_ip_); }
-  /// The same bits as lanes of this type.
-  ValueId recast(Type type, ValueId value) {
-    const ValueInfo from = function_.values[value];
-    if (size_of(from.type) == size_of(type)) return converted(Op::bitcast, type, value);
-    Inst inst = make_op(Op::recast, type, from.lanes * size_of(from.type) / size_of(type), guest_ip_);
-    inst.from = from.type;
-    return out_.append(inst, {value});
-  }
-  /// The element in the low bits of a value, and zeros.
-  ValueId low_element(ValueId value) {
-    const Type type = function_.values[value].type;
-    value = converted(Op::bitcast, int_type(size_of(type), false), value);
-    value = converted(Op::convert, Type::u32, value);
-    return 8 * size_of(type) == width_ ? value : with_constant(Op::and_, value, element_mask());
-  }
-
-  static unsigned operand_count(const Plan& plan) {
-    if (plan.kind == Plan::Choose) return plan.value == no_value ? 4 : 2;
-    if (plan.kind != Plan::Compute) return 0;
-    return plan.bits != 0 ? 1 : shape_of(plan.op).operands.count;
-  }
-  ValueId build(PlanId root) {
-    // Operands have lower numbers. Nothing needs what was planned in vain.
-    std::vector<bool> needed(root + 1);
-    needed[root] = true;
-    for (PlanId id = root + 1; id-- > 0;)
-      if (needed[id])
-        for (unsigned k = 0; k < operand_count(plans_[id]); ++k) needed[plans_[id].of[k]] = true;
-    std::vector<ValueId> values(root + 1, no_value);
-    for (PlanId id = 0; id <= root; ++id) {
-      if (!needed[id]) continue;
-      std::array<ValueId, 4> of{};
-      for (unsigned k = 0; k < operand_count(plans_[id]); ++k) of[k] = values[plans_[id].of[k]];
-      values[id] = build(plans_[id], of);
-    }
-    return values[root];
-  }
-  ValueId build(const Plan& plan, const std::array<ValueId, 4>& of) {
-    switch (plan.kind) {
-      case Plan::Value:
-        return converted(Op::bitcast, Type::u32, plan.value);
-      case Plan::Constant:
-        return dword_constant(plan.bits, lanes_);
-      case Plan::Splat: {
-        const ValueId dword = with_constant(Op::mul, low_element(plan.value), in_each(1));
-        return out_.append(make_op(Op::splat, Type::u32, lanes_, guest_ip_), {dword});
-      }
-      case Plan::Repeat: {
-        ValueId value = low_element(plan.value);
-        for (unsigned bits = width_; bits < 32; bits *= 2)
-          value = op(Op::or_, Type::u32, {value, with_constant(Op::shl, value, bits)});
-        return value;
-      }
-      case Plan::Compute:
-        return plan.bits != 0 ? shifted(plan, of[0]) : computed(plan, of);
-      case Plan::Choose:
-        if (plan.value != no_value) return op(Op::select, Type::u32, {plan.value, of[0], of[1]});
-        return by_parts(plan.type, of, 4, [&](const std::array<ValueId, 4>& part) {
-          Inst compare = make_op(plan.op, plan.type, function_.values[part[2]].lanes, guest_ip_);
-          const ValueId mask = out_.append(compare, {part[2], part[3]});
-          return op(Op::select, plan.type, {mask, part[0], part[1]});
-        });
-    }
-    return no_value;
-  }
-  /// Hosts multiply words, but no bytes. The products of odd bytes come from factors of which one is in the
-  /// low byte, the other in the high one.
-  ValueId product_of_bytes(ValueId a, ValueId b) {
-    constexpr std::uint32_t even = 0x00ff00ff;
-    const ValueId odd_a = with_constant(Op::and_, with_constant(Op::shr, a, 8), even);
-    const ValueId odd_b = with_constant(Op::and_, b, ~even);
-    const ValueId low = in_lanes(Op::mul, Type::u16, {a, b}, 2);
-    const ValueId high = in_lanes(Op::mul, Type::u16, {odd_a, odd_b}, 2);
-    return op(Op::or_, Type::u32, {with_constant(Op::and_, low, even), high});
-  }
-  ValueId computed(const Plan& plan, const std::array<ValueId, 4>& of) {
-    const unsigned count = operand_count(plan);
-    if (width_ == 8 && (plan.op == Op::mul || plan.op == Op::mad)) {
-      const ValueId product = product_of_bytes(of[0], of[1]);
-      if (plan.op == Op::mul) return product;
-      return in_lanes(Op::add, Type::u8, {product, of[2]}, 2);
-    }
-    return in_lanes(plan.op, plan.type, of, count);
-  }
-  /// Hosts shift words, but no bytes: bits that came from another element are cleared.
-  ValueId shifted(const Plan& plan, ValueId value) {
-    const auto of_words = [&](const std::array<ValueId, 4>& part) {
-      const Type type = element_type(plan.op == Op::asr);
-      const unsigned lanes = function_.values[part[0]].lanes;
-      return op(plan.op, type, {part[0], out_.constant(type, lanes, plan.bits, guest_ip_)});
-    };
-    if (width_ == 16) return by_parts(element_type(plan.op == Op::asr), {value}, 1, of_words);
-    const bool is_left = plan.op == Op::shl;
-    value = with_constant(is_left ? Op::shl : Op::shr, value, plan.bits);
-    const std::uint32_t kept =
-        is_left ? element_mask() << plan.bits & element_mask() : element_mask() >> plan.bits;
-    value = with_constant(Op::and_, value, in_each(kept));
-    if (plan.op != Op::asr) return value;
-    // (x ^ sign) - sign extends the sign.
-    const std::uint32_t sign = in_each(1u << (width_ - 1 - plan.bits));
-    return in_lanes(Op::sub, Type::u8, {with_constant(Op::xor_, value, sign), dword_constant(sign, lanes_)},
-                    2);
-  }
-
-  /// The constant that all lanes of `type` in these dwords are.
-  std::optional<std::uint64_t> same_in_each(ValueId dwords, Type type) const {
-    const auto found = made_constants_.find(dwords);
-    const unsigned width = 8 * size_of(type);
-    if (found == made_constants_.end() || std::rotl(found->second, static_cast<int>(width)) != found->second)
-      return std::nullopt;
-    return found->second & PossibleBits::low_bits(width);
-  }
-  /// The op on lanes of `type`, with the first `count` dwords as operands.
-  ValueId in_lanes(Op by, Type type, const std::array<ValueId, 4>& of, unsigned count) {
-    return by_parts(type, of, count, [&](const std::array<ValueId, 4>& part) {
-      return out_.append(make_op(by, type, function_.values[part[0]].lanes, guest_ip_),
-                         std::span(part).first(count));
-    });
-  }
-  /// compute(operands) on lanes of `type`, as many of the dwords at a time as an op may have lanes.
-  template <class ComputePart>
-  ValueId by_parts(Type type, const std::array<ValueId, 4>& of, unsigned count, ComputePart compute) {
-    const unsigned each = std::min(lanes_, max_lanes * size_of(type) / 4);
-    ValueId whole = no_value;
-    for (unsigned first = 0; first < lanes_; first += each) {
-      std::array<ValueId, 4> part{};
-      for (unsigned k = 0; k < count; ++k) {
-        if (const auto same = same_in_each(of[k], type)) {
-          part[k] = out_.constant(type, each * 4 / size_of(type), *same, guest_ip_);
-          continue;
-        }
-        part[k] = of[k];
-        if (each < lanes_) {
-          Inst slice = make_op(Op::slice, Type::u32, each, guest_ip_);
-          slice.imm = first;
-          part[k] = out_.append(slice, {of[k]});
-        }
-        part[k] = recast(type, part[k]);
-      }
-      const ValueId dwords = recast(Type::u32, compute(part));
-      whole = first == 0
-                  ? dwords
-                  : out_.append(make_op(Op::concat, Type::u32, first + each, guest_ip_), {whole, dwords});
-    }
-    return whole;
-  }
-
-  Function& function_;
   SameValues same_;
-  NewBlock out_;
   ElementBytes bytes_;
-  unsigned width_ = 8;  ///< of an element, in bits
-  unsigned lanes_ = 0;  ///< of the dwords
-  std::uint32_t guest_ip_ = 0;
+  ElementPlanBuilder builder_;
   std::vector<Plan> plans_;
-  std::map<Elements, std::optional<PlanId>> known_;
-  std::map<ValueId, std::uint32_t> made_constants_;  ///< dwords
-  bool computes_ = false;                            ///< some plan has an op
-  std::size_t plans_left_ = 0;                       ///< that may be made for this block
+  std::map<std::pair<unsigned, Elements>, std::optional<PlanId>> known_;  ///< by width
+  bool computes_ = false;                                                 ///< some plan has an op
+  std::size_t plans_left_ = 0;                                            ///< that may be made for this block
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/jit/text_cases.hpp"
@@ -216,6 +217,35 @@ TEST_CASE(
         {"j", "k", "l", "m"});
   check("surface3", "  %some = constant.mxN 0x5ad2\n" + each("  %{to} = select.f32xN %some, %{x}, %{a}\n"),
         {"j", "k", "l", "m"});
+}
+
+TEST_CASE("components that are treated alike by numbers that are equal, and that are computed twice") {
+  const auto all = [](std::string_view op, std::string_view last) {
+    std::string body;
+    for (const auto& [to, x] : {std::pair{"j", "x"}, {"k", "y"}, {"l", "z"}, {"m", "w"}})
+      body += fmt::format(fmt::runtime(std::string_view(to) == "m" ? last : op), fmt::arg("to", to),
+                          fmt::arg("x", x));
+    return body;
+  };
+  constexpr std::string_view scale = R"(
+  %{to}c = constant.f32xN 0x40000000
+  %{to}d = fma.f32xN %{to}c, %s, %c
+  %{to} = mul.f32xN %{x}, %{to}d)";
+  check("surface3", all(scale, scale), {"j", "k", "l", "m"});
+  constexpr std::string_view of_another = R"(
+  %{to}c = constant.f32xN 0x40400000
+  %{to}d = fma.f32xN %{to}c, %s, %c
+  %{to} = mul.f32xN %{x}, %{to}d)";
+  check("surface3", all(scale, of_another), {"j", "k", "l", "m"});
+  constexpr std::string_view twice = R"(
+  %{to}1 = mul.f32xN %{x}, %s
+  %{to}2 = mul.f32xN %{x}, %s
+  %{to} = add.f32xN %{to}1, %{to}2)";
+  constexpr std::string_view once = R"(
+  %{to}1 = mul.f32xN %{x}, %s
+  %{to} = add.f32xN %{to}1, %{to}1)";
+  check("surface3", all(twice, twice), {"j", "k", "l", "m"});
+  check("surface3", all(twice, once), {"j", "k", "l", "m"});
 }
 
 TEST_CASE("components that are multiplied, of which only low halves are stored, or high ones as well") {

@@ -25,7 +25,7 @@ class ElementProgram : ProgramText {
     for (unsigned k = 0; k < elements; ++k) {
       random_.seed(formula_seed);  // the same for each element
       shift_ = k * bits;
-      const std::string result = converted(element_, wide_, formula(depth));
+      const std::string result = narrowed(formula(depth));
       line("reg_write.{}x{} r{}.{}<{};1,0>, {}{}", name(element_), lanes_, target, k, elements, result,
            masked() ? " ? %e" : "");
     }
@@ -42,6 +42,28 @@ class ElementProgram : ProgramText {
   }
   std::string converted(ir::Type to, ir::Type from, const std::string& value) {
     return to == from ? value : define("convert.{}.{}x{} {}", name(to), name(from), lanes_, value);
+  }
+  /// The element of a result: its low bits, bits from a shift up, or what the element can hold.
+  std::string narrowed(const std::string& value) {
+    if (element_ == wide_) return value;
+    switch (below(3)) {
+      case 0:
+        return converted(element_, wide_, limited(value));
+      case 1:
+        return converted(element_, wide_, op("shr", fmt::format("{}, {}", value, constant(1 + below(8)))));
+      default:
+        return converted(element_, wide_, value);
+    }
+  }
+  std::string limited(const std::string& value) {
+    const unsigned bits = 8 * ir::size_of(element_) - (ir::is_signed(element_) ? 1 : 0);
+    const std::string least =
+        ir::is_signed(wide_) ? op("max", fmt::format("{}, {}", value, least_element())) : value;
+    return op("min", fmt::format("{}, {}", least, constant((1u << bits) - 1)));
+  }
+  std::string least_element() {
+    if (!ir::is_signed(element_)) return constant(0);
+    return op("neg", constant(1u << (8 * ir::size_of(element_) - 1)));
   }
   std::string constant(unsigned value) { return define("constant.{}x{} {}", name(wide_), lanes_, value); }
 
@@ -67,7 +89,17 @@ class ElementProgram : ProgramText {
     constexpr std::array shifts{"shl", "shr", "asr"};
     constexpr std::array comparisons{"cmp_eq", "cmp_ne", "cmp_lt", "cmp_le", "cmp_gt", "cmp_ge"};
     const std::string a = formula(levels - 1);
-    switch (below(8)) {
+    switch (below(10)) {
+      case 8: {
+        const std::string b = leaf(), x = leaf();
+        return limited(op(below(2) == 0 ? "add" : "sub", fmt::format("{}, {}", x, b)));
+      }
+      case 9: {
+        const std::string b = leaf(), x = leaf();
+        std::string sum = op("add", fmt::format("{}, {}", x, b));
+        if (below(2) == 0) sum = op("add", fmt::format("{}, {}", sum, constant(1)));
+        return op("shr", fmt::format("{}, {}", sum, constant(1)));
+      }
       case 0:
         return op(unary[below(unary.size())], a);
       case 1: {

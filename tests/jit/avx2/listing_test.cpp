@@ -101,7 +101,7 @@ std::string listing_of(Engine& engine, const TextCase& one, Optimisations optimi
   options.launch.disjoint_surfaces = one.has("disjoint");
   if (one.has("control")) options.control = KnownRegister{7 * 32, 0};
   const std::uint32_t ids = one.has("wide") ? 16 : 8;
-  if (one.has("ids")) options.launch.ids = {32, ids, ids};
+  if (one.has("ids")) options.launch.ids = {32, ids, one.has("eights") ? 8 : ids};
   if (one.has("strip")) options.launch.id_steps.by_line = {ids, 0, 0};
   ir::Function function = function_of_text(one.input);
   auto executable = engine.compile(function, options);
