@@ -252,9 +252,10 @@ class Interleaved {
     const unsigned size = ir::size_of(inst.type);
     const auto fits = [&](unsigned bytes) { return bytes == element || (element == 4 && bytes < 4); };
     if (inst.result_count == 0 || inst.mask != ir::no_value || inst.args.size() > ir::max_pure_operands ||
-        !ir::is_pure(inst.op) || ir::is_mask(inst.type) || !fits(size) ||
-        inst.lanes * size % (element * row) != 0)
+        !ir::is_pure(inst.op))
       return false;
+    if (ir::is_mask(inst.type)) return ir::is_lanewise(inst.op) && inst.lanes % row == 0;
+    if (!fits(size) || inst.lanes * size % (element * row) != 0) return false;
     switch (inst.op) {
       case Op::slice:
         return size == element && inst.imm % row == 0;

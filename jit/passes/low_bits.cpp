@@ -54,7 +54,7 @@ class LowBits {
   static bool may_simplify(const Inst& inst) {
     return inst.mask == no_value &&
            ((inst.op == Op::convert && is_int(inst.from)) ||
-            ((inst.op == Op::and_ || inst.op == Op::asr) && is_int(inst.type)) || inst.op == Op::bfi2);
+            ((inst.op == Op::and_ || is_shift(inst.op)) && is_int(inst.type)) || inst.op == Op::bfi2);
   }
 
  private:
@@ -70,6 +70,7 @@ class LowBits {
   static bool is_same_size(const Inst& inst) {
     return inst.op == Op::bitcast && is_int(inst.type) && is_int(inst.from);
   }
+  static bool is_shift(Op op) { return op == Op::shl || op == Op::shr || op == Op::asr; }
   static bool converts(const Inst& inst) {
     return inst.op == Op::convert && is_int(inst.type) && is_int(inst.from) && inst.mask == no_value;
   }
@@ -151,7 +152,10 @@ class LowBits {
   ValueId simplified(Inst& inst) {
     if (!may_simplify(inst)) return no_value;
     if (inst.op == Op::and_) return masked(inst);
-    if (inst.op == Op::asr) return signs_extended(inst);
+    if (is_shift(inst.op)) {
+      const ValueId extended = inst.op == Op::asr ? signs_extended(inst) : no_value;
+      return extended != no_value ? extended : shifted(inst);
+    }
     if (inst.op == Op::bfi2) return put_together(inst);
     if (is_int(inst.type) && bits_of(inst.type) < bits_of(inst.from)) return cut(inst);
     return widened(inst);
@@ -173,6 +177,20 @@ class LowBits {
       changed_ = true;
       return no_value;
     }
+    return no_value;
+  }
+
+  /// What is shifted out need not have been merged in, nor be masked before.
+  ValueId shifted(Inst& inst) {
+    const auto by = constant(function_.arg(inst, 1));
+    if (!by || *by >= bits_of(inst.type)) return no_value;
+    const Bits all = low_bits_of(bits_of(inst.type));
+    const ValueId whole = function_.arg(inst, 0);
+    const ValueId sought = seek(whole, inst.op == Op::shl ? all >> *by : all >> *by << *by);
+    if (sought == whole || sought == without_casts(whole)) return no_value;
+    const Inst at = inst;
+    function_.set_args(inst, {cast(sought, at.type, at), function_.arg(at, 1)});
+    changed_ = true;
     return no_value;
   }
 

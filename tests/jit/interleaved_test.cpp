@@ -215,6 +215,13 @@ TEST_CASE(
   };
   check("surface3", each("  %{to}c = cmp_lt.f32xN %{x}, %{a}\n  %{to} = select.f32xN %{to}c, %{x}, %c\n"),
         {"j", "k", "l", "m"});
+  check("surface3", each(R"(
+  %{to}c = cmp_lt.f32xN %{x}, %{a}
+  %{to}d = cmp_gt.f32xN %{x}, %c
+  %{to}n = not.mxN %{to}d
+  %{to}e = and.mxN %{to}c, %{to}n
+  %{to} = select.f32xN %{to}e, %{x}, %c)"),
+        {"j", "k", "l", "m"});
   check("surface3", "  %some = constant.mxN 0x5ad2\n" + each("  %{to} = select.f32xN %some, %{x}, %{a}\n"),
         {"j", "k", "l", "m"});
 }
