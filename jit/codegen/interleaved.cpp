@@ -182,8 +182,8 @@ class Interleaved {
   /// Whether each dword of the result is the same: of a splat, of a constant that is no mask, and of what is
   /// computed from such values.
   bool note_uniform(const CodeInst& inst) {
-    if (inst.lanes == 1 || inst.result_count != 1 || ir::is_mask(inst.type) || inst.mask != ir::no_value ||
-        inst.args.size() > ir::max_pure_operands)
+    if (inst.lanes == 1 || inst.result_count != 1 || ir::is_mask(function_.values[inst.result].type) ||
+        inst.mask != ir::no_value || inst.args.size() > ir::max_pure_operands)
       return false;
     Key key = key_of(inst);
     if (inst.op == Op::splat) {
@@ -191,12 +191,14 @@ class Interleaved {
     } else if (inst.op == Op::constant) {
       std::get<4>(key) = inst.imm;
     } else {
-      const bool keeps = inst.op == Op::slice || (inst.op == Op::recast && ir::size_of(inst.from) <= 4) ||
-                         (ir::is_pure(inst.op) && ir::is_lanewise(inst.op));
-      if (!keeps) return false;
+      // Elements of a dword may differ: none of them may become a dword.
+      const bool computes = ir::is_pure(inst.op) && ir::is_lanewise(inst.op);
+      if (!computes && inst.op != Op::slice && (inst.op != Op::recast || ir::size_of(inst.from) > 4))
+        return false;
       for (std::size_t i = 0; i < inst.args.size(); ++i) {
         const auto known = uniform_.find(inst.args[i]);
-        if (known == uniform_.end()) return false;
+        const unsigned size = ir::size_of(function_.values[inst.args[i]].type);
+        if (known == uniform_.end() || (computes && size != ir::size_of(inst.type))) return false;
         std::get<5>(key)[i] = {false, known->second};
       }
     }

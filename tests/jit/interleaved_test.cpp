@@ -75,6 +75,8 @@ void check(const Components& of, std::string_view memory, std::string_view to, s
     std::string own(body);
     for (std::size_t at; (at = own.find("32xN")) != std::string::npos;)
       own.replace(at, 4, fmt::format("{}x{}", of.bits, lanes));
+    for (std::size_t at; (at = own.find("x2N")) != std::string::npos;)
+      own.replace(at, 3, fmt::format("x{}", 2 * lanes));
     for (std::size_t at; (at = own.find(".mxN")) != std::string::npos;)
       own.replace(at, 4, fmt::format(".mx{}", lanes));
     const Function function = build(lanes, of, memory, to, own, stored);
@@ -244,6 +246,14 @@ TEST_CASE("components that are treated alike by numbers that are equal, and that
   %{to}d = fma.f32xN %{to}c, %s, %c
   %{to} = mul.f32xN %{x}, %{to}d)";
   check("surface3", all(scale, of_another), {"j", "k", "l", "m"});
+  // Words that are other ones in every second lane become dwords.
+  constexpr std::string_view of_words = R"(
+  %{to}c = constant.u32xN 0x30002
+  %{to}words = recast.u16.u32x2N %{to}c
+  %{to}v = convert.f32.u16x2N %{to}words
+  %{to}d = slice.f32xN %{to}v, 0
+  %{to} = mul.f32xN %{x}, %{to}d)";
+  check("surface3", all(of_words, of_words), {"j", "k", "l", "m"});
   constexpr std::string_view twice = R"(
   %{to}1 = mul.f32xN %{x}, %s
   %{to}2 = mul.f32xN %{x}, %s
