@@ -228,13 +228,44 @@ class NarrowOps : NarrowForms {
       case Op::mask_get:
       case Op::flag_read:
         return true;
-      case Op::slice: {
-        const Inst* const whole = definition(arg(*inst, 0));
-        return whole && (whole->op == Op::mask_get || whole->op == Op::flag_read);
-      }
+      case Op::slice:
+        known(mask).computes = !is_state(arg(*inst, 0));
+        return can_part(arg(*inst, 0), *inst);
       default:
         return false;
     }
+  }
+  /// Masks that are bits.
+  bool is_state(ValueId mask) const {
+    const Inst* const inst = definition(mask);
+    return inst && (inst->op == Op::mask_get || inst->op == Op::flag_read);
+  }
+  /// Whether what `slice` would be of another mask can be computed from parts of its operands.
+  bool can_part(ValueId whole, const Inst& slice) {
+    const Inst* const inst = definition(whole);
+    if (is_state(whole)) return true;
+    if (!inst) return false;
+    switch (inst->op) {
+      case Op::concat: {
+        const ValueId part = joined_part(*inst, slice);
+        return part != no_value && can(part);
+      }
+      case Op::and_:
+      case Op::or_:
+      case Op::andn:
+      case Op::not_:
+        return std::ranges::all_of(function_.args(*inst), [&](ValueId of) { return can_part(of, slice); });
+      default:
+        return false;
+    }
+  }
+  /// The operand that is that part; none: no_value.
+  ValueId joined_part(const Inst& concat, const Inst& slice) const {
+    const unsigned low = function_.values[arg(concat, 0)].lanes;
+    for (const unsigned k : {0u, 1u})
+      if (slice.imm == k * low && function_.values[arg(concat, k)].lanes == slice.lanes)
+        return arg(concat, k);
+    return no_value;
   }
 
   // ---- Building
@@ -401,7 +432,20 @@ class NarrowOps : NarrowForms {
     const Inst inst = *definition(mask);
     if (info(inst.op).shape == Shape::Compare)
       return bits_of(inst.type) == width_ ? mask : build_op(inst.op, type(*sign_of(inst)), inst);
-    return known(mask).computes ? build_op(inst.op, Type::m, inst) : mask;
+    if (!known(mask).computes) return mask;
+    return inst.op == Op::slice ? build_part(arg(inst, 0), inst) : build_op(inst.op, Type::m, inst);
+  }
+  ValueId build_part(ValueId whole, const Inst& slice) {
+    const Inst inst = *definition(whole);
+    if (inst.op == Op::concat) return build(joined_part(inst, slice));
+    if (is_state(whole)) {
+      Inst part = make_op(Op::slice, Type::m, at_.lanes, at_.guest_ip);
+      part.imm = slice.imm;
+      return remembered(out_.append(part, {whole}));
+    }
+    std::array<ValueId, 2> parts{};
+    for (unsigned k = 0; k < inst.arg_count; ++k) parts[k] = build_part(arg(inst, k), slice);
+    return append(inst.op, Type::m, std::span(parts).first(inst.arg_count));
   }
 
   Liveness liveness_;

@@ -223,6 +223,8 @@ TEST_CASE("addresses that are promised to go up by more than what is accessed, o
             for (const unsigned times : {2u, 3u, 5u})
               if (size_of(type) >= 4 || lanes < 32)
                 check_site({mem, type, lanes, 1, times * size_of(type), store}, run);
+          for (const unsigned stride : {1u, 3u})
+            if (lanes < 32) check_site({mem, Type::u16, lanes, 1, stride, store}, run);
         }
 }
 

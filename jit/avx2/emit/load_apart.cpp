@@ -14,6 +14,7 @@ void LoadSite::load_narrow_apart(const CheckedAddress& memory, unsigned runs, un
   auto& a = c_.a;
   const x86::Ymm to = result(0);
   const unsigned of_run = lanes() / runs;
+  if (element() == 2 && stride == 1 && runs == 1) return load_overlapping_words(memory);
   const unsigned all = (of_run - 1) * stride + element(), window = all < vector ? vector / 2 : vector;
   std::array<ConstantPool::Entry, 2> shuffles{};
   for (unsigned group = 0; group < lanes() / each; ++group) {
@@ -38,6 +39,20 @@ void LoadSite::load_narrow_apart(const CheckedAddress& memory, unsigned runs, un
   a.vpshufb(t, t, c_.constant(shuffles[1]));
   a.vpor(to, to, t);
   if (bytes() == vector && element() == 1) a.vpermq(to, to, 0x08);
+}
+
+void LoadSite::load_overlapping_words(const CheckedAddress& memory) const {
+  auto& a = c_.a;
+  const auto bytes_from = [&](unsigned behind) { return memory.at(component_offset(0) + behind, lanes()); };
+  if (rows() == 2) {
+    a.vpmovzxbw(result(0), bytes_from(0));
+    a.vpmovzxbw(t, bytes_from(1));
+  } else {
+    a.vpmovzxbw(result(0).xmm(), bytes_from(0));
+    a.vpmovzxbw(t.xmm(), bytes_from(1));
+  }
+  a.vpsllw(t, t, 8);
+  a.vpor(result(0), result(0), t);
 }
 
 void LoadSite::load_overlapping(const CheckedAddress& memory, unsigned stride) const {

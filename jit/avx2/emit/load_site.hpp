@@ -62,6 +62,8 @@ class LoadSite : public LaneSite {
   /// For is_narrow_and_apart: four lanes are taken from each 16 bytes that hold them, or 8 if all lanes of a
   /// run span fewer; none of these bytes is beyond its last lane.
   void load_narrow_apart(const CheckedAddress& memory, unsigned runs, unsigned stride) const;
+  /// Words a byte apart, of one run, as pairs of neighbouring bytes are: low bytes, and high ones.
+  void load_overlapping_words(const CheckedAddress& memory) const;
   /// Whether dwords `stride` bytes apart, of one run, share bytes: compilers read several neighbouring bytes
   /// of each lane at once.
   bool are_overlapping(unsigned stride) const {
