@@ -154,7 +154,8 @@ class LowBits {
     if (inst.op == Op::and_) return masked(inst);
     if (is_shift(inst.op)) {
       const ValueId extended = inst.op == Op::asr ? signs_extended(inst) : no_value;
-      return extended != no_value ? extended : shifted(inst);
+      if (extended == no_value) seek_shifted(inst);
+      return extended;
     }
     if (inst.op == Op::bfi2) return put_together(inst);
     if (is_int(inst.type) && bits_of(inst.type) < bits_of(inst.from)) return cut(inst);
@@ -181,17 +182,16 @@ class LowBits {
   }
 
   /// What is shifted out need not have been merged in, nor be masked before.
-  ValueId shifted(Inst& inst) {
+  void seek_shifted(Inst& inst) {
     const auto by = constant(function_.arg(inst, 1));
-    if (!by || *by >= bits_of(inst.type)) return no_value;
+    if (!by || *by >= bits_of(inst.type)) return;
     const Bits all = low_bits_of(bits_of(inst.type));
     const ValueId whole = function_.arg(inst, 0);
     const ValueId sought = seek(whole, inst.op == Op::shl ? all >> *by : all >> *by << *by);
-    if (sought == whole || sought == without_casts(whole)) return no_value;
+    if (sought == whole || sought == without_casts(whole)) return;
     const Inst at = inst;
     function_.set_args(inst, {cast(sought, at.type, at), function_.arg(at, 1)});
     changed_ = true;
-    return no_value;
   }
 
   /// Of a value that has been widened, with its sign brought back by two shifts: the signed value, widened.

@@ -109,6 +109,36 @@ std::optional<NarrowForms::Clamped> NarrowForms::clamped_of(const Inst& limit) c
                 : std::nullopt;
 }
 
+std::optional<NarrowForms::Limited> NarrowForms::limited_of(const Inst& compare) const {
+  constexpr unsigned word = 16;
+  if (width_ != word || bits_of(compare.type) != 2 * word || compare.mask != no_value) return std::nullopt;
+  for (const unsigned k : {0u, 1u}) {
+    const Inst* const splat = definition(same_bits(arg(compare, k)));
+    const auto others = ranges_.of(arg(compare, 1 - k));
+    if (!splat || splat->op != Op::splat || !is_int(splat->type) || !others) continue;
+    const ValueId number = arg(*splat, 0);
+    if (size_of(type_of(number)) != size_of(compare.type)) continue;
+    const Range limits{is_signed(compare.type) ? others->low - 1 : 0, others->high + 1};
+    if (range_of(type(is_signed(compare.type))).holds(limits)) return Limited{k, number, limits};
+  }
+  return std::nullopt;
+}
+
+ValueId NarrowForms::limited(const Limited& limit, const Inst& compare) {
+  const std::tuple key(limit.number, compare.type, limit.limits.low, limit.limits.high);
+  if (const auto found = limited_.find(key); found != limited_.end()) return found->second;
+  ValueId value = out_.converted(Op::bitcast, compare.type, limit.number, compare.guest_ip);
+  const auto bound = [&](Op op, std::int64_t by) {
+    const ValueId constant = out_.constant(compare.type, 1, static_cast<std::uint32_t>(by), compare.guest_ip);
+    value = out_.append(make_op(op, compare.type, 1, compare.guest_ip), {value, constant});
+    ranges_.find(out_.insts().back());
+  };
+  bound(Op::min, limit.limits.high);
+  if (is_signed(compare.type)) bound(Op::max, limit.limits.low);
+  limited_.emplace(key, value);
+  return value;
+}
+
 std::optional<NarrowForms::Field> NarrowForms::field_of(const Inst& shift) const {
   const Inst* const up = definition(same_bits(arg(shift, 0)));
   if (!up || up->op != Op::shl || up->mask != no_value || bits_of(up->type) != bits_of(shift.type))

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "jit/passes/rewrite.hpp"
@@ -52,6 +53,21 @@ class NarrowForms {
     bool is_signed;
   };
   std::optional<Clamped> clamped_of(const ir::Inst& limit) const;
+  /// A comparison, in 16 bits, of numbers that fit with one of 32 bits that is the same in all lanes:
+  /// whatever is beyond their range may as well be next to it.
+  struct Limited {
+    unsigned operand;  ///< the index of that number
+    ir::ValueId number;
+    Range limits;
+  };
+  std::optional<Limited> limited_of(const ir::Inst& compare) const;
+  /// The number, one lane of the comparison's type, within its limits.
+  ir::ValueId limited(const Limited& limit, const ir::Inst& compare);
+  /// To be called before the instructions of a block.
+  void begin_block() {
+    out_.clear();
+    limited_.clear();
+  }
   /// The lowest bits of a value, extended by two shifts.
   struct Field {
     ir::ValueId value;
@@ -67,6 +83,8 @@ class NarrowForms {
   unsigned width_ = 0;                         ///< bits
 
  private:
+  /// What has been limited in this block: from, the comparison's type, and between what.
+  std::map<std::tuple<ir::ValueId, ir::Type, std::int64_t, std::int64_t>, ir::ValueId> limited_;
   /// What the value was before conversions that preserve it.
   ir::ValueId same_number(ir::ValueId value) const;
   /// Before a cast to as many bits.

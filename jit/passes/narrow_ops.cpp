@@ -30,7 +30,7 @@ class NarrowOps : NarrowForms {
       : NarrowForms(function), liveness_(function, cost_vector_bytes, false) {}
 
   void run(Block& block) {
-    out_.clear();
+    begin_block();
     find_wide(block);
     bool changed = false;
     for (std::size_t i = 0; i < block.insts.size(); ++i) {
@@ -213,8 +213,10 @@ class NarrowOps : NarrowForms {
     if (info(inst->op).shape == Shape::Compare) {
       if (!is_int(inst->type)) return false;
       if (bits_of(inst->type) <= width_) return bits_of(inst->type) == width_;
-      return known(mask).computes =
-                 !is_wide(mask) && size_of(inst->type) <= 4 && sign_of(*inst) && can_all(*inst);
+      if (is_wide(mask) || size_of(inst->type) > 4) return false;
+      if (const auto limited = limited_of(*inst); limited && !sign_of(*inst))
+        return known(mask).computes = can(arg(*inst, 1 - limited->operand));
+      return known(mask).computes = sign_of(*inst) && can_all(*inst);
     }
     switch (inst->op) {
       case Op::and_:
@@ -230,6 +232,7 @@ class NarrowOps : NarrowForms {
         return true;
       case Op::slice:
         known(mask).computes = !is_state(arg(*inst, 0));
+        parts_left_ = most_parts;
         return can_part(arg(*inst, 0), *inst);
       default:
         return false;
@@ -244,7 +247,8 @@ class NarrowOps : NarrowForms {
   bool can_part(ValueId whole, const Inst& slice) {
     const Inst* const inst = definition(whole);
     if (is_state(whole)) return true;
-    if (!inst) return false;
+    if (!inst || parts_left_ == 0) return false;
+    --parts_left_;
     switch (inst->op) {
       case Op::concat: {
         const ValueId part = joined_part(*inst, slice);
@@ -430,10 +434,21 @@ class NarrowOps : NarrowForms {
   }
   ValueId build_mask(ValueId mask) {
     const Inst inst = *definition(mask);
-    if (info(inst.op).shape == Shape::Compare)
-      return bits_of(inst.type) == width_ ? mask : build_op(inst.op, type(*sign_of(inst)), inst);
+    if (info(inst.op).shape == Shape::Compare) {
+      if (bits_of(inst.type) == width_) return mask;
+      const auto sign = sign_of(inst);
+      return sign ? build_op(inst.op, type(*sign), inst) : build_limited(inst);
+    }
     if (!known(mask).computes) return mask;
     return inst.op == Op::slice ? build_part(arg(inst, 0), inst) : build_op(inst.op, Type::m, inst);
+  }
+  ValueId build_limited(const Inst& compare) {
+    const Limited limit = *limited_of(compare);
+    const Type as = type(is_signed(compare.type));
+    std::array<ValueId, 2> args{};
+    args[limit.operand] = append(Op::splat, as, {convert(limited(limit, compare), as)});
+    args[1 - limit.operand] = cast(build_arg(compare, 1 - limit.operand), as);
+    return append(compare.op, as, args);
   }
   ValueId build_part(ValueId whole, const Inst& slice) {
     const Inst inst = *definition(whole);
@@ -448,11 +463,13 @@ class NarrowOps : NarrowForms {
     return append(inst.op, Type::m, std::span(parts).first(inst.arg_count));
   }
 
+  static constexpr unsigned most_parts = 16;  // operands may have operands in common
+
   Liveness liveness_;
   SameValues same_;
   std::array<std::vector<Known>, 2> known_;  ///< for 8 and 16 bits
   std::map<ValueId, ValueId> words_of_;      ///< of bytes that were cut from them without a loss
-  unsigned depth_ = 0;
+  unsigned depth_ = 0, parts_left_ = 0;
   Inst at_;
 };
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "jit/passes/element_bytes.hpp"
@@ -25,7 +27,7 @@ class PackedElements : NarrowForms {
       : NarrowForms(function), bytes_(function, out_, ranges_), builder_(function, out_) {}
 
   void run(Block& block) {
-    out_.clear();
+    begin_block();
     // What several dwords are computed from is planned for each of them, even where that fails.
     constexpr std::size_t plans_per_op = 16;
     plans_left_ = plans_per_op * block.insts.size();
@@ -66,7 +68,7 @@ class PackedElements : NarrowForms {
     for (const unsigned width : {16u, 8u}) {
       const auto elements = elements_of(*bytes, width);
       if (!elements) continue;
-      width_ = width;
+      width_ = wanted_ = width;
       plans_.clear();
       known_.clear();
       computes_ = false;
@@ -99,10 +101,10 @@ class PackedElements : NarrowForms {
     constexpr unsigned deepest = 40;
     if (depth > deepest || plans_left_ == 0) return std::nullopt;
     --plans_left_;
-    for (Element& element : elements) element = bytes_.source(element, width_);
-    const std::pair key(width_, std::move(elements));
+    for (Element& element : elements) element = bytes_.source(element, wanted_);
+    const std::tuple key(width_, wanted_, std::move(elements));
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
-    const auto plan = new_plan(key.second, depth);
+    const auto plan = new_plan(std::get<2>(key), depth);
     known_.emplace(key, plan);
     return plan;
   }
@@ -116,7 +118,7 @@ class PackedElements : NarrowForms {
         if (elements[k] != Element{first.value, first.shift + k * step}) return false;
       return true;
     };
-    if (bits_of(first.value) < first.shift + width_) return std::nullopt;
+    if (bits_of(first.value) < first.shift + wanted_) return std::nullopt;
     if (first.shift == 0 && bits_of(first.value) == 32 && is_at(width_))
       return add({.kind = Plan::Value, .value = first.value});
     if (is_at(0) && first.shift == 0) {
@@ -132,12 +134,12 @@ class PackedElements : NarrowForms {
 
   /// Every second byte of dwords, extended to words.
   std::optional<PlanId> plan_extended(const Elements& elements) {
-    Extension extension = Extension::Both;
+    Extension extension = wanted_ == 8 ? Extension::Zero : Extension::Both;
     const Element first = bytes_.source(elements[0], 8);
     for (unsigned k = 0; k < elements.size(); ++k) {
-      if (elements[k].value == no_value || elements[k].shift != 0) return std::nullopt;
+      if (elements[k].value == no_value || (elements[k].shift != 0 && wanted_ != 8)) return std::nullopt;
       if (bytes_.source(elements[k], 8) != Element{first.value, first.shift + 16 * k}) return std::nullopt;
-      extension = common(extension, bytes_.extension_of(elements[k].value, 8));
+      if (wanted_ != 8) extension = common(extension, bytes_.extension_of(elements[k].value, 8));
     }
     if (first.shift % 8 != 0 || first.shift > 8 || bits_of(first.value) != 32 || extension == Extension::None)
       return std::nullopt;
@@ -159,12 +161,21 @@ class PackedElements : NarrowForms {
       return common(bytes_.extension_of(byte.value, 8), Extension::Zero) == Extension::Zero;
     });
     width_ = 16;
-    const auto even = plan_operand({bytes[0].value, bytes[2].value}, 0, depth);
-    const auto odd = even ? plan_operand({bytes[1].value, bytes[3].value}, 0, depth) : std::nullopt;
-    width_ = 8;
-    if (!odd) return std::nullopt;
-    plan.of = {*even, *odd};
-    return add(plan);
+    const auto halves = [&](unsigned wanted) {
+      wanted_ = wanted;
+      const auto even = plan_operand({bytes[0].value, bytes[2].value}, 0, depth);
+      const auto odd = even ? plan_operand({bytes[1].value, bytes[3].value}, 0, depth) : std::nullopt;
+      if (odd) plan.of = {*even, *odd};
+      return odd.has_value();
+    };
+    // Bytes that are clean need no mask.
+    bool found = (plan.are_bytes || shift != 0) && halves(16);
+    if (!found && shift == 0) {
+      plan.are_bytes = false;
+      found = halves(8);
+    }
+    width_ = wanted_ = 8;
+    return found ? add(plan) : std::nullopt;
   }
 
   std::optional<std::uint32_t> constants(const Elements& elements) const {
@@ -206,6 +217,31 @@ class PackedElements : NarrowForms {
     return plan_for(std::move(elements), depth + 1);
   }
 
+  /// The same if no bits of the operand may be anything else.
+  std::optional<PlanId> plan_whole(const std::vector<ValueId>& values, unsigned shift, unsigned depth) {
+    const unsigned wanted = std::exchange(wanted_, width_);
+    const auto plan = plan_operand(values, shift, depth);
+    wanted_ = wanted;
+    return plan;
+  }
+  /// Whether low bits of the result depend only on low bits of the operands.
+  static bool carries_up(Op op) {
+    switch (op) {
+      case Op::and_:
+      case Op::or_:
+      case Op::xor_:
+      case Op::not_:
+      case Op::add:
+      case Op::sub:
+      case Op::neg:
+      case Op::mul:
+      case Op::mad:
+        return true;
+      default:
+        return false;
+    }
+  }
+
   std::optional<PlanId> plan_of_ops(const Elements& elements, unsigned depth) {
     std::vector<ValueId> values;
     for (const Element& element : elements) {
@@ -213,6 +249,7 @@ class PackedElements : NarrowForms {
       values.push_back(element.value);
     }
     const unsigned shift = elements[0].shift;
+    if (shift != 0 && shift + wanted_ <= width_) return plan_shift(Op::shr, shift, values, depth);
     if (shift != 0 && shift < width_)
       if (const Extension extension = extension_of(values); extension != Extension::None)
         return plan_shift(extension == Extension::Sign ? Op::asr : Op::shr, shift, values, depth);
@@ -266,7 +303,9 @@ class PackedElements : NarrowForms {
                                      unsigned depth) {
     Plan plan{.kind = Plan::Compute, .op = op, .type = type};
     for (unsigned k = 0; k < insts[0]->arg_count; ++k) {
-      const auto operand = plan_operand(operands(insts, k), shift, depth);
+      const auto values = operands(insts, k);
+      const auto operand =
+          carries_up(op) ? plan_operand(values, shift, depth) : plan_whole(values, shift, depth);
       if (!operand) return std::nullopt;
       plan.of[k] = *operand;
     }
@@ -291,7 +330,7 @@ class PackedElements : NarrowForms {
       a.push_back(mean->a);
       b.push_back(mean->b);
     }
-    const auto x = plan_operand(a, 0, depth), y = x ? plan_operand(b, 0, depth) : std::nullopt;
+    const auto x = plan_whole(a, 0, depth), y = x ? plan_whole(b, 0, depth) : std::nullopt;
     const auto mean = plan_two(Op::avg, element_type(false), x, y);
     if (!mean || is_rounded_up) return mean;
     const auto one = add({.kind = Plan::Constant, .bits = in_each_element(1, width_)});
@@ -310,7 +349,7 @@ class PackedElements : NarrowForms {
       a.push_back(clamped->a);
       b.push_back(clamped->b);
     }
-    const auto x = plan_operand(a, 0, depth), y = x ? plan_operand(b, 0, depth) : std::nullopt;
+    const auto x = plan_whole(a, 0, depth), y = x ? plan_whole(b, 0, depth) : std::nullopt;
     return plan_two(first->op, element_type(first->is_signed), x, y);
   }
 
@@ -331,7 +370,7 @@ class PackedElements : NarrowForms {
     return plan_shift(op, static_cast<unsigned>(*by), operands(insts, 0), depth);
   }
   std::optional<PlanId> plan_shift(Op op, unsigned by, const std::vector<ValueId>& values, unsigned depth) {
-    const auto operand = plan_operand(values, 0, depth);
+    const auto operand = op == Op::shl ? plan_operand(values, 0, depth) : plan_whole(values, 0, depth);
     if (!operand) return std::nullopt;
     computes_ = true;
     return add({.kind = Plan::Compute, .op = op, .bits = by, .of = {*operand}});
@@ -348,11 +387,14 @@ class PackedElements : NarrowForms {
           !is_int((*comparisons)[0]->type) || shift != 0)
         return std::nullopt;
       const auto type = compared_type(*comparisons);
-      if (!type) return std::nullopt;
+      const auto limit = type ? std::nullopt : common_limit(*comparisons);
+      if (!type && !limit) return std::nullopt;
       plan.op = (*comparisons)[0]->op;
-      plan.type = *type;
+      plan.type = type ? *type : element_type(is_signed((*comparisons)[0]->type));
       for (const unsigned k : {0u, 1u}) {
-        const auto operand = plan_operand(operands(*comparisons, k), 0, depth);
+        const auto operand = limit && limit->operand == k
+                                 ? add({.kind = Plan::Splat, .value = limited(*limit, *(*comparisons)[0])})
+                                 : plan_whole(operands(*comparisons, k), 0, depth);
         if (!operand) return std::nullopt;
         plan.of[2 + k] = *operand;
       }
@@ -364,6 +406,22 @@ class PackedElements : NarrowForms {
     }
     computes_ = true;
     return add(plan);
+  }
+
+  /// What all elements are compared with, if it need not fit.
+  std::optional<Limited> common_limit(const std::vector<const Inst*>& comparisons) const {
+    std::optional<Limited> all;
+    for (const Inst* comparison : comparisons) {
+      const auto one = limited_of(*comparison);
+      if (!one || (all && (one->operand != all->operand || one->number != all->number))) return std::nullopt;
+      if (all) {
+        all->limits = {std::min(all->limits.low, one->limits.low),
+                       std::max(all->limits.high, one->limits.high)};
+      } else {
+        all = one;
+      }
+    }
+    return all;
   }
 
   /// The type of elements that are in the same order as both operands.
@@ -385,10 +443,11 @@ class PackedElements : NarrowForms {
   SameValues same_;
   ElementBytes bytes_;
   ElementPlanBuilder builder_;
+  unsigned wanted_ = 8;  ///< low bits of each element; others may be anything
   std::vector<Plan> plans_;
-  std::map<std::pair<unsigned, Elements>, std::optional<PlanId>> known_;  ///< by width
-  bool computes_ = false;                                                 ///< some plan has an op
-  std::size_t plans_left_ = 0;                                            ///< that may be made for this block
+  std::map<std::tuple<unsigned, unsigned, Elements>, std::optional<PlanId>> known_;  ///< by width and wanted_
+  bool computes_ = false;                                                            ///< some plan has an op
+  std::size_t plans_left_ = 0;  ///< that may be made for this block
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 // And ops on such elements whose results go into dwords again are done on the dwords, if low bits of the
 // results depend only on low bits of the operands.
 #include <algorithm>
-#include <set>
+#include <vector>
 
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
@@ -33,7 +33,8 @@ class StridedConversions {
     out_.clear();
     bool changed = false;
     find_uses(block);
-    for (const Inst& inst : block.insts) {
+    for (index_ = 0; index_ < block.insts.size(); ++index_) {
+      const Inst& inst = block.insts[index_];
       out_.keep(inst);
       changed |= inst.op == Op::reg_read    ? read(inst)
                  : inst.op == Op::convert   ? convert(inst)
@@ -57,6 +58,14 @@ class StridedConversions {
     bool converted = false;    ///< something widens it
     bool wants_low = false;    ///< something prefers it as dwords
     unsigned wanted = 0;       ///< how many of its low bits are used
+  };
+
+  /// How bytes of the words at a place are read.
+  struct Readers {
+    unsigned place = 0;
+    bool widened = false, unwidened = false;  ///< as words, or not
+    bool is_known = false;                    ///< there are any
+    ValueId mask = no_value;                  ///< of all of them, or no value
   };
 
   Container container_of(const Inst& inst) const {
@@ -109,15 +118,30 @@ class StridedConversions {
     const auto found = std::ranges::find(written_, place, &Written::place);
     return found != written_.end() && found->bytes == all;
   }
-  /// Whether the block reads the words of a byte's place, and only as words.
-  bool is_widened(const Inst& write, Container container) const {
-    const unsigned place = place_of(write, container);
-    return widened_.contains(place) && !unwidened_.contains(place);
-  }
-  /// Whether it writes a constant to bytes of words that the block reads as words, perhaps among others.
+  /// Whether what it writes to bytes of words is read, and only as words.
+  bool is_widened() const { return readers_[index_].widened && !readers_[index_].unwidened; }
+  /// Whether it writes a constant to bytes of words that are read as words, perhaps among others.
   bool is_constant_in_words(const Inst& write) const {
     const Inst* value = out_.definition(function_.arg(write, 0));
-    return value && value->op == Op::constant && widened_.contains(place_of(write, container_of(write)));
+    return value && value->op == Op::constant && readers_[index_].widened;
+  }
+  Readers& readers_of(unsigned place) {
+    const auto found = std::ranges::find(later_, place, &Readers::place);
+    return found != later_.end() ? *found : later_.emplace_back(Readers{.place = place});
+  }
+  /// What reads bytes of words behind a write, as far as that may have written them.
+  void note_words(const Inst& inst, std::size_t index) {
+    Readers& readers = readers_of(place_of(inst, container_of(inst)));
+    if (inst.op == Op::reg_write) {
+      readers_[index] = readers;
+      if (inst.mask == no_value || (readers.is_known && inst.mask == readers.mask))
+        readers = {.place = readers.place};
+      return;
+    }
+    (values_[inst.result].converted ? readers.widened : readers.unwidened) = true;
+    if (!readers.is_known) readers.mask = inst.mask;
+    readers.is_known = true;
+    if (inst.mask != readers.mask) readers.mask = no_value;
   }
   void note_write(const Inst& inst) {
     const Container container = container_of(inst);
@@ -129,8 +153,8 @@ class StridedConversions {
 
   void find_uses(const Block& block) {
     written_.clear();
-    widened_.clear();
-    unwidened_.clear();
+    later_.clear();
+    readers_.assign(block.insts.size(), {});
     for (auto inst = block.insts.rbegin(); inst != block.insts.rend(); ++inst) {
       unsigned wanted = all_bits;
       if (is_cut(*inst))
@@ -140,9 +164,8 @@ class StridedConversions {
       else if (inst->op == Op::reg_write && container_of(*inst).bytes == 4) {
         wanted = 8 * size_of(inst->type);
         note_write(*inst);
-      } else if (inst->op == Op::reg_read && container_of(*inst).bytes == 2) {
-        auto& reads = values_[inst->result].converted ? widened_ : unwidened_;
-        reads.insert(place_of(*inst, container_of(*inst)));
+      } else if ((inst->op == Op::reg_read || inst->op == Op::reg_write) && container_of(*inst).bytes == 2) {
+        note_words(*inst, static_cast<std::size_t>(block.insts.rend() - inst) - 1);
       }
       for (const ValueId arg : function_.args(*inst)) {
         values_[arg].converted |= widens(*inst);
@@ -280,7 +303,7 @@ class StridedConversions {
       value = values_[arg].low;
     } else if (value == no_value || values_[arg].container.bytes != 0) {
       if (container.bytes == 4 ? !writes_all_of(place_of(original, container))
-                               : !is_widened(original, container) && !is_constant_in_words(original)) {
+                               : !is_widened() && !is_constant_in_words(original)) {
         out_.keep(original);
         return false;
       }
@@ -310,8 +333,10 @@ class StridedConversions {
 
   Function& function_;
   std::vector<Source> values_;
-  std::vector<Written> written_;            // of the block, a few
-  std::set<unsigned> widened_, unwidened_;  // where it reads bytes of words: to widen them, or not
+  std::vector<Written> written_;  // of the block, a few
+  std::vector<Readers> later_;    // at each place
+  std::vector<Readers> readers_;  // of each write
+  std::size_t index_ = 0;         // of the instruction
   NewBlock out_;
 };
 

@@ -20,6 +20,9 @@ class ElementProgram : ProgramText {
     line("%e = mask_get.mx{} mask0", lanes_);
     for (unsigned k = 0; k < sources; ++k) line("%d{} = reg_read.u32x{} r{}<1;1,0>", k, lanes_, 2 * k);
     line("%s = reg_read.{}x1 r8<1;1,0>", name(element_));
+    line("%far = reg_read.{}x1 r8.2<1;1,0>", name(wide_));
+    line("%by = constant.{}x1 {}", name(wide_), below(8 * ir::size_of(wide_)));
+    line("%near = {}.{}x1 %far, %by", ir::is_signed(wide_) ? "asr" : "shr", name(wide_));
     const unsigned bits = 8 * ir::size_of(element_), elements = 32 / bits;
     const unsigned formula_seed = static_cast<unsigned>(random_());
     for (unsigned k = 0; k < elements; ++k) {
@@ -107,7 +110,10 @@ class ElementProgram : ProgramText {
         return op(shift, fmt::format("{}, {}", a, constant(below(8 * ir::size_of(element_)))));
       }
       case 2: {
-        const std::string b = formula(levels - 1), x = leaf(), y = leaf();
+        const std::string b = formula(levels - 1), x = leaf();
+        const std::string y =
+            below(3) != 0 ? leaf()
+                          : define("splat.{}x{} {}", name(wide_), lanes_, below(4) == 0 ? "%far" : "%near");
         const std::string mask =
             define("{}.{}x{} {}, {}", comparisons[below(comparisons.size())], name(wide_), lanes_, x, y);
         return op("select", fmt::format("{}, {}, {}", mask, a, b));
