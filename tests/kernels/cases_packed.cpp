@@ -1,4 +1,5 @@
-// Vectors of 8 and 16-bit integers: packed_char4, packed_uchar4, packed_short2, packed_ushort2.
+// Vectors of 8 and 16-bit integers: packed_char4, packed_uchar4, packed_short2, packed_ushort2. What is
+// computed of bytes and words in more bits than they have: mixing.
 #include <bit>
 
 #include "tests/kernels/case_parts.hpp"
@@ -58,6 +59,55 @@ KernelCase packed(const char* kernel, uint32_t items) {
           .reference = reference_packed<T, kLanes>};
 }
 
+/// Of two elements, `results` of them from one vector of each to the next.
+template <class T, size_t kLanes, size_t kMixed, std::array<T, kMixed> (*mix)(int64_t, int64_t)>
+void reference_mixing(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = elements<T>(buffers, 0), b = elements<T>(buffers, 1), out = elements<T>(buffers, 2);
+  for (size_t i = 0; i < c.global[0]; i++)
+    for (size_t lane = 0; lane < kLanes; lane++) {
+      const auto all = mix(a[i * kLanes + lane], b[i * kLanes + lane]);
+      for (size_t k = 0; k < kMixed; k++) out[(i * kMixed + k) * kLanes + lane] = all[k];
+    }
+}
+
+std::array<uint8_t, 5> mixed_pixels(int64_t x, int64_t y) {
+  return {static_cast<uint8_t>((x * 77 + y * 179) >> 8), static_cast<uint8_t>((x + y) >> 1),
+          static_cast<uint8_t>((x + y + 1) >> 1), clamped<uint8_t>(x * 3 - 50),
+          static_cast<uint8_t>(x + ((y - x) * 77 >> 8))};
+}
+std::array<int16_t, 4> mixed_sounds(int64_t x, int64_t y) {
+  return {static_cast<int16_t>((x * 19661 + 16384) >> 15), static_cast<int16_t>((x + y) >> 1),
+          clamped<int16_t>(x + y), static_cast<int16_t>(x * y >> 16)};
+}
+
+void reference_edges(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint8_t>(buffers, 0), to = elements<uint8_t>(buffers, 1);
+  const size_t width = c.global[0];
+  for (size_t y = 0; y < c.global[1]; y++)
+    for (size_t x = 0; x < width; x++) {
+      const auto at = [&](size_t row, size_t column) { return from[(y + row) * (width + 2) + x + column]; };
+      int around = 0;
+      for (size_t k = 0; k < 9; k++) around += k == 4 ? 0 : at(k / 3, k % 3);
+      const int under = at(1, 1), edge = std::clamp(9 * under - around, 0, 255);
+      to[y * width + x] =
+          static_cast<uint8_t>(under < 128 ? under * edge >> 7 : 255 - ((255 - under) * (255 - edge) >> 7));
+    }
+}
+
+template <class T>
+KernelCase mixing(const char* kernel, uint32_t items, size_t lanes, size_t mixed,
+                  void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
+  using S = std::make_signed_t<T>;
+  const Pairs<S> pairs = edge_pairs<S>(410 + sizeof(T), items * lanes);
+  return {.name = std::string("mixing.") + kernel,
+          .file = "mixing",
+          .kernel = kernel,
+          .global = {items, 1, 1},
+          .args = {input(pairs.first, element_of<T>()), input(pairs.second, element_of<T>()),
+                   output<T>(items * lanes * mixed)},
+          .reference = reference};
+}
+
 }  // namespace
 
 void add_packed_cases(std::vector<KernelCase>& cases) {
@@ -65,6 +115,17 @@ void add_packed_cases(std::vector<KernelCase>& cases) {
   cases.push_back(packed<uint8_t, 4>("packed_uchar4", 61));
   cases.push_back(packed<int16_t, 2>("packed_short2", 100));
   cases.push_back(packed<uint16_t, 2>("packed_ushort2", 101));
+  cases.push_back(mixing<uint8_t>("pixels", 61, 16, 5, reference_mixing<uint8_t, 16, 5, mixed_pixels>));
+  cases.push_back(mixing<int16_t>("sounds", 61, 8, 4, reference_mixing<int16_t, 8, 4, mixed_sounds>));
+  constexpr uint32_t width = 53, height = 11;
+  cases.push_back({.name = "mixing.edges",
+                   .file = "mixing",
+                   .kernel = "edges",
+                   .dimensions = 2,
+                   .global = {width, height, 1},
+                   .args = {input(random_bits<uint8_t>(413, (width + 2) * (height + 2))),
+                            output<uint8_t>(width * height), scalar(static_cast<int>(width))},
+                   .reference = reference_edges});
 }
 
 }  // namespace eum::kernels
