@@ -1,5 +1,7 @@
 // Vectors of 8 and 16-bit integers: packed_char4, packed_uchar4, packed_short2, packed_ushort2. What is
 // computed of bytes and words in more bits than they have: mixing.
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "tests/kernels/case_parts.hpp"
@@ -36,51 +38,46 @@ std::array<T, kResults> results(T left, T right) {
           clamped<T>(x * y + x)};
 }
 
-template <class T, size_t kLanes>
-void reference_packed(const KernelCase& c, std::vector<Bytes>& buffers) {
+/// For each lane of two vectors of an item, its results in vectors one after the other.
+template <class T, size_t kLanes, auto kResultsOf>
+void reference_of_pairs(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto a = elements<T>(buffers, 0), b = elements<T>(buffers, 1), out = elements<T>(buffers, 2);
   for (size_t i = 0; i < c.global[0]; i++)
     for (size_t lane = 0; lane < kLanes; lane++) {
-      const auto all = results(a[i * kLanes + lane], b[i * kLanes + lane]);
-      for (size_t k = 0; k < kResults; k++) out[(i * kResults + k) * kLanes + lane] = all[k];
+      const auto all = kResultsOf(a[i * kLanes + lane], b[i * kLanes + lane]);
+      for (size_t k = 0; k < all.size(); k++) out[(i * all.size() + k) * kLanes + lane] = all[k];
     }
+}
+
+template <class T, size_t kLanes, auto kResultsOf>
+KernelCase of_pairs(const char* file, const char* kernel, uint32_t items, uint64_t seed) {
+  using S = std::make_signed_t<T>;
+  const Pairs<S> pairs = edge_pairs<S>(seed + sizeof(T), items * kLanes);
+  return {.name = fmt::format("{}.{}", file, kernel),
+          .file = file,
+          .kernel = kernel,
+          .global = {items, 1, 1},
+          .args = {input(pairs.first, element_of<T>()), input(pairs.second, element_of<T>()),
+                   output<T>(items * kLanes * kResultsOf(T{}, T{}).size())},
+          .reference = reference_of_pairs<T, kLanes, kResultsOf>};
 }
 
 template <class T, size_t kLanes>
 KernelCase packed(const char* kernel, uint32_t items) {
-  using S = std::make_signed_t<T>;
-  const Pairs<S> pairs = edge_pairs<S>(400 + sizeof(T), items * kLanes);
-  return {.name = std::string("packed.") + kernel,
-          .file = "packed",
-          .kernel = kernel,
-          .global = {items, 1, 1},
-          .args = {input(pairs.first, element_of<T>()), input(pairs.second, element_of<T>()),
-                   output<T>(items * kLanes * kResults)},
-          .reference = reference_packed<T, kLanes>};
+  return of_pairs<T, kLanes, results<T>>("packed", kernel, items, 400);
 }
 
-/// Of two elements, `results` of them from one vector of each to the next.
-template <class T, size_t kLanes, size_t kMixed, std::array<T, kMixed> (*mix)(int64_t, int64_t)>
-void reference_mixing(const KernelCase& c, std::vector<Bytes>& buffers) {
-  const auto a = elements<T>(buffers, 0), b = elements<T>(buffers, 1), out = elements<T>(buffers, 2);
-  for (size_t i = 0; i < c.global[0]; i++)
-    for (size_t lane = 0; lane < kLanes; lane++) {
-      const auto all = mix(a[i * kLanes + lane], b[i * kLanes + lane]);
-      for (size_t k = 0; k < kMixed; k++) out[(i * kMixed + k) * kLanes + lane] = all[k];
-    }
-}
-
-std::array<uint8_t, 5> mixed_pixels(int64_t x, int64_t y) {
+std::array<uint8_t, 5> mixed_pixels(int x, int y) {
   return {static_cast<uint8_t>((x * 77 + y * 179) >> 8), static_cast<uint8_t>((x + y) >> 1),
           static_cast<uint8_t>((x + y + 1) >> 1), clamped<uint8_t>(x * 3 - 50),
           static_cast<uint8_t>(x + ((y - x) * 77 >> 8))};
 }
-std::array<int16_t, 4> mixed_sounds(int64_t x, int64_t y) {
+std::array<int16_t, 4> mixed_sounds(int x, int y) {
   return {static_cast<int16_t>((x * 19661 + 16384) >> 15), static_cast<int16_t>((x + y) >> 1),
           clamped<int16_t>(x + y), static_cast<int16_t>(x * y >> 16)};
 }
 
-void reference_edges(const KernelCase& c, std::vector<Bytes>& buffers) {
+void reference_overlay(const KernelCase& c, std::vector<Bytes>& buffers) {
   const auto from = elements<uint8_t>(buffers, 0), to = elements<uint8_t>(buffers, 1);
   const size_t width = c.global[0];
   for (size_t y = 0; y < c.global[1]; y++)
@@ -94,20 +91,6 @@ void reference_edges(const KernelCase& c, std::vector<Bytes>& buffers) {
     }
 }
 
-template <class T>
-KernelCase mixing(const char* kernel, uint32_t items, size_t lanes, size_t mixed,
-                  void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
-  using S = std::make_signed_t<T>;
-  const Pairs<S> pairs = edge_pairs<S>(410 + sizeof(T), items * lanes);
-  return {.name = std::string("mixing.") + kernel,
-          .file = "mixing",
-          .kernel = kernel,
-          .global = {items, 1, 1},
-          .args = {input(pairs.first, element_of<T>()), input(pairs.second, element_of<T>()),
-                   output<T>(items * lanes * mixed)},
-          .reference = reference};
-}
-
 }  // namespace
 
 void add_packed_cases(std::vector<KernelCase>& cases) {
@@ -115,8 +98,8 @@ void add_packed_cases(std::vector<KernelCase>& cases) {
   cases.push_back(packed<uint8_t, 4>("packed_uchar4", 61));
   cases.push_back(packed<int16_t, 2>("packed_short2", 100));
   cases.push_back(packed<uint16_t, 2>("packed_ushort2", 101));
-  cases.push_back(mixing<uint8_t>("pixels", 61, 16, 5, reference_mixing<uint8_t, 16, 5, mixed_pixels>));
-  cases.push_back(mixing<int16_t>("sounds", 61, 8, 4, reference_mixing<int16_t, 8, 4, mixed_sounds>));
+  cases.push_back(of_pairs<uint8_t, 16, mixed_pixels>("mixing", "pixels", 61, 410));
+  cases.push_back(of_pairs<int16_t, 8, mixed_sounds>("mixing", "sounds", 61, 410));
   constexpr uint32_t width = 53, height = 11;
   cases.push_back({.name = "mixing.edges",
                    .file = "mixing",
@@ -125,7 +108,7 @@ void add_packed_cases(std::vector<KernelCase>& cases) {
                    .global = {width, height, 1},
                    .args = {input(random_bits<uint8_t>(413, (width + 2) * (height + 2))),
                             output<uint8_t>(width * height), scalar(static_cast<int>(width))},
-                   .reference = reference_edges});
+                   .reference = reference_overlay});
 }
 
 }  // namespace eum::kernels
