@@ -108,8 +108,10 @@ ValueId ElementPlanBuilder::build(const Plan& plan, const Operands& of) {
     case Plan::Constant:
       return dword_constant(plan.bits, lanes_);
     case Plan::Splat: {
+      ValueId& made = splats_.try_emplace({plan.value, width_, lanes_}, no_value).first->second;
+      if (made != no_value) return made;
       const ValueId dword = with_constant(Op::mul, low_element(plan.value), in_each_element(1, width_));
-      return out_.append(make_op(Op::splat, Type::u32, lanes_, guest_ip_), {dword});
+      return made = out_.append(make_op(Op::splat, Type::u32, lanes_, guest_ip_), {dword});
     }
     case Plan::Repeat: {
       ValueId value = low_element(plan.value);

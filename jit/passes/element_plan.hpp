@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 
 #include "jit/passes/rewrite.hpp"
 
@@ -48,6 +49,8 @@ class ElementPlanBuilder {
   /// Appends to `out`.
   ElementPlanBuilder(ir::Function& function, NewBlock& out) : function_(function), out_(out) {}
 
+  /// To be called before the instructions of a block.
+  void begin_block() { splats_.clear(); }
   /// The dwords, `lanes` of them.
   ir::ValueId build(std::span<const ElementPlan> plans, ElementPlan::Id root, unsigned lanes,
                     std::uint32_t guest_ip);
@@ -91,6 +94,8 @@ class ElementPlanBuilder {
   unsigned lanes_ = 0;  ///< of the dwords
   std::uint32_t guest_ip_ = 0;
   std::map<ir::ValueId, std::uint32_t> made_constants_;  ///< dwords
+  /// Of which elements, of how many bits, in how many lanes: components that use one stay in memory order.
+  std::map<std::tuple<ir::ValueId, unsigned, unsigned>, ir::ValueId> splats_;
 };
 
 }  // namespace eum::jit

@@ -28,6 +28,7 @@ class PackedElements : NarrowForms {
 
   void run(Block& block) {
     begin_block();
+    builder_.begin_block();
     // What several dwords are computed from is planned for each of them, even where that fails.
     constexpr std::size_t plans_per_op = 16;
     plans_left_ = plans_per_op * block.insts.size();
