@@ -311,8 +311,8 @@ class Interleaved {
   std::span<CodeInst> insts_;
   std::vector<Tuple> tuples_;
   std::unordered_map<ValueId, Member> members_;
-  std::unordered_map<ValueId, ValueId>
-      uniform_;                        // of more lanes than one, each dword the same; the equal one
+  /// Values of more lanes than one, each dword the same; and the first one that is equal.
+  std::unordered_map<ValueId, ValueId> uniform_;
   std::map<Key, ValueId> equal_;       // how those are computed
   std::map<Key, std::uint32_t> made_;  // the tuple of the first result
   std::vector<TupleAccess> accesses_;

@@ -224,6 +224,17 @@ TEST_CASE(
   %{to}e = and.mxN %{to}c, %{to}n
   %{to} = select.f32xN %{to}e, %{x}, %c)"),
         {"j", "k", "l", "m"});
+  for (const Components of : {Components{2, 32, 8}, Components{2, 64, 16}, Components{2, 64, 32}})
+    check(of, "surface3", "surface3", R"(
+  %jc = cmp_lt.f32xN %x, %a
+  %kc = cmp_lt.f32xN %y, %b
+  %jd = cmp_gt.f32xN %x, %c
+  %kd = cmp_gt.f32xN %y, %c
+  %je = or.mxN %jc, %jd
+  %ke = or.mxN %kc, %kd
+  %j = select.f32xN %je, %x, %c
+  %k = select.f32xN %ke, %y, %c)",
+          {"j", "k"});
   check("surface3", "  %some = constant.mxN 0x5ad2\n" + each("  %{to} = select.f32xN %some, %{x}, %{a}\n"),
         {"j", "k", "l", "m"});
 }
