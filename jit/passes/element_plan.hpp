@@ -49,8 +49,6 @@ class ElementPlanBuilder {
   /// Appends to `out`.
   ElementPlanBuilder(ir::Function& function, NewBlock& out) : function_(function), out_(out) {}
 
-  /// To be called before the instructions of a block.
-  void begin_block() { splats_.clear(); }
   /// The dwords, `lanes` of them.
   ir::ValueId build(std::span<const ElementPlan> plans, ElementPlan::Id root, unsigned lanes,
                     std::uint32_t guest_ip);

@@ -63,11 +63,6 @@ class NarrowForms {
   std::optional<Limited> limited_of(const ir::Inst& compare) const;
   /// The number, one lane of the comparison's type, within its limits.
   ir::ValueId limited(const Limited& limit, const ir::Inst& compare);
-  /// To be called before the instructions of a block.
-  void begin_block() {
-    out_.clear();
-    limited_.clear();
-  }
   /// The lowest bits of a value, extended by two shifts.
   struct Field {
     ir::ValueId value;
@@ -83,7 +78,7 @@ class NarrowForms {
   unsigned width_ = 0;                         ///< bits
 
  private:
-  /// What has been limited in this block: from, the comparison's type, and between what.
+  /// What has been limited: from, the comparison's type, and between what. Values belong to one block.
   std::map<std::tuple<ir::ValueId, ir::Type, std::int64_t, std::int64_t>, ir::ValueId> limited_;
   /// What the value was before conversions that preserve it.
   ir::ValueId same_number(ir::ValueId value) const;

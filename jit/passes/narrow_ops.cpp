@@ -30,7 +30,7 @@ class NarrowOps : NarrowForms {
       : NarrowForms(function), liveness_(function, cost_vector_bytes, false) {}
 
   void run(Block& block) {
-    begin_block();
+    out_.clear();
     find_wide(block);
     bool changed = false;
     for (std::size_t i = 0; i < block.insts.size(); ++i) {
@@ -214,9 +214,9 @@ class NarrowOps : NarrowForms {
       if (!is_int(inst->type)) return false;
       if (bits_of(inst->type) <= width_) return bits_of(inst->type) == width_;
       if (is_wide(mask) || size_of(inst->type) > 4) return false;
-      if (const auto limited = limited_of(*inst); limited && !sign_of(*inst))
-        return known(mask).computes = can(arg(*inst, 1 - limited->operand));
-      return known(mask).computes = sign_of(*inst) && can_all(*inst);
+      if (sign_of(*inst)) return known(mask).computes = can_all(*inst);
+      const auto limit = limited_of(*inst);
+      return known(mask).computes = limit && can(arg(*inst, 1 - limit->operand));
     }
     switch (inst->op) {
       case Op::and_:

@@ -27,8 +27,7 @@ class PackedElements : NarrowForms {
       : NarrowForms(function), bytes_(function, out_, ranges_), builder_(function, out_) {}
 
   void run(Block& block) {
-    begin_block();
-    builder_.begin_block();
+    out_.clear();
     // What several dwords are computed from is planned for each of them, even where that fails.
     constexpr std::size_t plans_per_op = 16;
     plans_left_ = plans_per_op * block.insts.size();
