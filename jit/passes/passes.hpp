@@ -113,6 +113,10 @@ void complements(ir::Function& function);
 /// Comparisons of numbers that masks have chosen among constants become masks.
 void booleans(ir::Function& function);
 
+/// Loops in which each lane stores along a row of its own run row by row, several turns at once, if surfaces
+/// share no memory.
+void row_loops(ir::Function& function);
+
 /// Computations whose values do not fit the host's registers are split into parts of a register each.
 void split_lanes(ir::Function& function);
 

@@ -1,0 +1,97 @@
+#pragma once
+// What one lane of a loop's values is in several consecutive turns: a vector with a lane for each turn, or a
+// number and how much it increases from turn to turn.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "frontend/ir/builder.hpp"
+#include "jit/analysis/liveness.hpp"
+
+namespace eum::jit {
+
+/// A register that increases by the same number in each turn, in every lane.
+struct LoopCounter {
+  std::uint32_t offset = 0;  ///< bytes
+  std::uint8_t lanes = 1;    ///< adjacent dwords
+  std::uint32_t step = 0;
+
+  std::uint32_t end() const { return offset + lanes * 4u; }
+};
+
+class TurnValues {
+ public:
+  /// Of the loop that consists of one block, in which nothing changes what is read but `counters`.
+  TurnValues(ir::Function& function, ir::BlockId loop, std::span<const LoopCounter> counters, unsigned turns);
+
+  /// Appends what computes the value to the builder's block. A value of `turns` lanes; nothing: the op cannot
+  /// be done like that.
+  std::optional<ir::ValueId> in_turns(ir::Builder& to, ir::ValueId value, unsigned lane);
+  /// As in_turns(), for values that increase by a constant per turn: that, and the first turn's.
+  struct Linear {
+    ir::ValueId first;
+    std::uint32_t step;
+  };
+  std::optional<Linear> linear(ir::Builder& to, ir::ValueId value, unsigned lane);
+  /// Stores adjacent elements, one of each turn, from the address of the first on.
+  void store_row(ir::Builder& to, const ir::Inst& store, ir::ValueId address, ir::ValueId data);
+  /// The value in the first turn, with all its lanes.
+  std::optional<ir::ValueId> first_turn(ir::Builder& to, ir::ValueId value);
+  /// Begins a block: what has been computed is not known in it.
+  void begin_block();
+  /// What has been computed of single lanes will not be needed any more.
+  void end_lane() { own_.clear(); }
+
+  /// Adjacent elements that are loaded at once, in all turns: their addresses must not wrap around.
+  struct Row {
+    ir::ValueId address;  ///< in the loop
+    unsigned bytes;       ///< from turn to turn
+    bool operator==(const Row&) const = default;
+  };
+  std::span<const Row> loaded_rows() const { return rows_; }
+
+ private:
+  /// Exactly one of `first` and `vector` is given.
+  struct Value {
+    ir::ValueId first = ir::no_value;
+    std::uint32_t step = 0;
+    ir::ValueId vector = ir::no_value;
+    std::optional<std::uint32_t> constant = {};  ///< of 32 bits, the same in all turns
+    bool is_linear() const { return vector == ir::no_value; }
+    bool is_alike() const { return is_linear() && step == 0; }
+  };
+  using Values = std::map<std::pair<ir::ValueId, unsigned>, Value>;
+
+  const ir::Inst* definition(ir::ValueId value) const;
+  const Value* find(ir::ValueId value, unsigned lane);
+  std::optional<Value> make(const ir::Inst& inst, ir::ValueId value, unsigned lane);
+  std::optional<Value> read(const ir::Inst& inst, unsigned lane);
+  std::optional<Value> linear_result(const ir::Inst& inst, std::span<const Value> operands);
+  std::optional<Value> compute(const ir::Inst& inst, unsigned result, unsigned lane);
+  bool may_load_apart(const ir::Inst& load, const Value& address);
+  bool is_looked_up(ir::ValueId value, unsigned depth = 0) const;
+  std::optional<Value> load_row(const ir::Inst& load, unsigned component, const Value& address);
+  ir::ValueId as_vector(const Value& value);
+  bool varies(ir::ValueId value);
+  ir::ValueId append(ir::Inst inst, unsigned lanes, std::span<const ir::ValueId> args);
+
+  ir::Function& function_;
+  ir::BlockId loop_;
+  std::span<const LoopCounter> counters_;
+  std::vector<SlotRange> written_;  ///< bytes of the register file that are no counters
+  std::vector<Row> rows_;
+  std::unordered_map<ir::ValueId, std::uint32_t> definitions_;
+  std::unordered_map<ir::ValueId, bool> varies_;  ///< from lane to lane
+  ir::Builder* to_ = nullptr;
+  unsigned turns_;
+  unsigned depth_ = 0;
+  Values own_, shared_;  ///< of one lane; of all
+  std::map<std::pair<ir::ValueId, std::uint32_t>, ir::ValueId> spread_;
+  std::unordered_map<ir::ValueId, ir::ValueId> first_turns_;
+};
+
+}  // namespace eum::jit

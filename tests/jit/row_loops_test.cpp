@@ -1,0 +1,237 @@
+// Loops in which each lane stores along a row of its own leave what the reference engine's leave: wherever
+// rows are and end, whether they overlap, whichever channels are active, and however many turns there are.
+#include <fmt/format.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <string>
+
+#include "tests/jit/text_cases.hpp"
+#include "tests/jit/world.hpp"
+
+using namespace eum;
+using namespace eum::ir;
+using namespace eum::jit;
+using namespace eum::jit::test;
+
+namespace {
+
+/// Places in the register file: r2 holds the counter and the limit, or, of each lane, r4 and r6; r8 where the
+/// rows begin that are stored, r10 those that are loaded, r12 a number.
+constexpr unsigned counter_place = 64, limit_place = 68, counters_place = 128, limits_place = 192,
+                   stored_place = 256, loaded_place = 320, number_place = 384;
+
+class LoopText {
+ public:
+  LoopText(std::uint64_t seed, unsigned lanes) : random_(seed), lanes_(lanes) {}
+
+  std::string text() {
+    const bool leaves = chance(30);  // each lane has a counter and a limit
+    bytes_ = 1u << below(3);
+    loads_rows_only_ = chance(25);
+    line("kernel @k simd {} family gen9 file 1024 slot 32 masks 2", lanes_);
+    line("b0: ip 0x0 count 1\n  jump b1");
+    line("b1: ip 0x10 count 3 safepoint");
+    line("  %e = mask_get.mx{} mask0", lanes_);
+    if (leaves) {
+      line("  %cs = reg_read.u32x{} r4<1;1,0> ? %e", lanes_);
+    } else {
+      line("  %c = reg_read.u32x1 r2<1;1,0>\n  %cs = splat.u32x{} %c", lanes_);
+    }
+    line("  %size = constant.u32x{0} {1}\n  %distance = mul.u32x{0} %cs, %size", lanes_, bytes_);
+    for (const auto& [name, place] : {std::pair{"p", 8}, std::pair{"q", 10}})
+      line("  %{0}0 = reg_read.u32x{1} r{2}<1;1,0> ? %e\n  %{0} = add.u32x{1} %{0}0, %distance", name, lanes_,
+           place);
+    line("  %n0 = reg_read.u32x{} r12<1;1,0> ? %e", lanes_);
+    line("  %v0 = add.u32x{} %n0, %cs", lanes_);
+    const unsigned ops = 1 + below(5);
+    for (unsigned k = 0; k < ops; ++k) next_value();
+    if (chance(20)) {
+      // Something from the turn before.
+      line("  %old = reg_read.u32x{} r16<1;1,0> ? %e", lanes_);
+      combine("old");
+      line("  reg_write.u32x{} r16<1;1,0>, %v{} ? %e", lanes_, values_);
+    }
+    const bool keeps = chance(30);
+    if (keeps) line("  reg_write.u32x{} r18<1;1,0>, %v{} ? %e", lanes_, values_);
+    store("p", World::surface);
+    if (chance(20)) store("q", World::surface);
+    if (chance(loads_rows_only_ ? 60 : 20)) {
+      if (chance(50)) load("p", World::surface, 0);
+      store("p", World::disjoint_surface);
+    }
+    leaves ? end_by_lane() : end();
+    line("b2: ip 0x40 count 1");
+    if (leaves) line("  %all = mask_get.mx{0} mask1\n  mask_set.mx{0} mask0, %all", lanes_);
+    if (chance(keeps ? 80 : 20)) {
+      line("  %left = reg_read.u32x8 {}<1;1,0>", keeps ? "r18" : "r2");
+      line("  %places = vconst.u32x8 {{0, 4, 8, 12, 16, 20, 24, 28}}");
+      line("  store.u32x8 slm[%places], %left");
+    }
+    line("  exit");
+    return std::move(text_);
+  }
+
+  unsigned bytes() const { return bytes_; }
+
+ private:
+  unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
+  bool chance(unsigned percent) { return below(100) < percent; }
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_ += fmt::format(format, std::forward<Args>(args)...) + '\n';
+  }
+
+  /// The next value: the one before and another one.
+  void combine(std::string_view other) {
+    constexpr std::array ops{"add", "sub", "xor", "mul", "min"};
+    line("  %v{} = {}.u32x{} %v{}, %{}", values_ + 1, ops[below(ops.size())], lanes_, values_, other);
+    ++values_;
+  }
+
+  void next_value() {
+    const unsigned id = values_;
+    switch (loads_rows_only_ ? 5 * below(2) : below(6)) {
+      case 0:  // of the row that is stored
+        if (loads_rows_only_ || chance(50)) return load("p", World::surface, 0);
+        return load("p", World::disjoint_surface, 0);
+      case 1:
+      case 2:  // of another row, or of neighbours in it
+        return load("q", chance(90) ? World::disjoint_surface : World::surface, bytes_ * below(3));
+      case 3: {  // of a table
+        line("  %m{0} = constant.u32x{1} 252\n  %t{0} = and.u32x{1} %v{0}, %m{0}", id, lanes_);
+        line("  %l{0} = load.u32x{1} surface{2}[%t{0}] ? %e", id, lanes_, World::disjoint_surface);
+        return combine(fmt::format("l{}", id));
+      }
+      case 4:  // chosen by a comparison
+        line("  %k{0} = constant.u32x{1} 0x80000000\n  %d{0} = cmp_gt.u32x{1} %v{0}, %k{0}", id, lanes_);
+        line("  %l{0} = select.u32x{1} %d{0}, %n0, %k{0}", id, lanes_);
+        return combine(fmt::format("l{}", id));
+      default:
+        line("  %l{} = constant.u32x{} {}", id, lanes_, 1 + below(1000));
+        return combine(fmt::format("l{}", id));
+    }
+  }
+
+  void load(const char* row, unsigned surface, unsigned offset) {
+    const unsigned id = values_;
+    line("  %o{0} = constant.u32x{1} {2}\n  %a{0} = add.u32x{1} %{3}, %o{0}", id, lanes_, offset, row);
+    line("  %b{} = load.u{}x{} surface{}[{}] ? %e", id, 8 * bytes_, lanes_, surface,
+         offset == 0 ? fmt::format("%{}", row) : fmt::format("%a{}", id));
+    line("  %l{0} = convert.u32.u{1}x{2} %b{0}", id, 8 * bytes_, lanes_);
+    combine(fmt::format("l{}", id));
+  }
+  void store(const char* row, unsigned surface) {
+    const unsigned id = stores_++;
+    line("  %s{} = convert.u{}.u32x{} %v{}", id, 8 * bytes_, lanes_, values_);
+    line("  store.u{}x{} surface{}[%{}], %s{} ? %e", 8 * bytes_, lanes_, surface, row, id);
+  }
+
+  void end() {
+    line("  %one = constant.u32x1 1\n  %next = add.u32x1 %c, %one\n  reg_write.u32x1 r2<1;1,0>, %next");
+    line("  %limit = reg_read.u32x1 r2.1<1;1,0>");
+    switch (below(4)) {
+      case 0:
+        line("  %go = cmp_lt.u32x1 %next, %limit");
+        break;
+      case 1:
+        line("  %go = cmp_gt.u32x1 %limit, %next");
+        break;
+      case 2:
+        line("  %sn = bitcast.s32.u32x1 %next\n  %sl = bitcast.s32.u32x1 %limit");
+        line("  %go = cmp_lt.s32x1 %sn, %sl");
+        break;
+      default:
+        line("  %go = cmp_ne.u32x1 %next, %limit");
+        break;
+    }
+    line("  branch_any.mx1 %go, b1, b2");
+  }
+  void end_by_lane() {
+    line(
+        "  %ones = constant.u32x{0} 1\n  %next = add.u32x{0} %cs, %ones\n  reg_write.u32x{0} r4<1;1,0>, "
+        "%next ? %e",
+        lanes_);
+    line("  %limit = reg_read.u32x{} r6<1;1,0> ? %e", lanes_);
+    line("  %less = cmp_lt.u32x{0} %next, %limit\n  %go = and.mx{0} %e, %less", lanes_);
+    line("  %out = andn.mx{0} %less, %e\n  %were = mask_get.mx{0} mask1\n  %are = or.mx{0} %were, %out",
+         lanes_);
+    line("  mask_set.mx{0} mask1, %are\n  mask_set.mx{0} mask0, %go\n  branch_any.mx{0} %go, b1, b2", lanes_);
+  }
+
+  Random random_;
+  bool loads_rows_only_ = false;
+  unsigned lanes_, bytes_ = 1, values_ = 0, stores_ = 0;
+  std::string text_;
+};
+
+/// Where rows are, and how many turns there are.
+struct Rows {
+  std::uint32_t base, apart, first, turns;
+};
+
+void place_rows(World& world, const Function& function, std::uint64_t seed, unsigned lanes, unsigned bytes,
+                const Rows& rows, std::uint32_t active) {
+  world.reset(function, seed);
+  world.masks()[0] = active & lane_mask(lanes);
+  world.masks()[1] = 0;
+  const auto put = [&](unsigned place, std::uint32_t number) {
+    std::memcpy(world.file() + place, &number, sizeof number);
+  };
+  put(counter_place, rows.first);
+  put(limit_place, rows.first + rows.turns);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const std::uint32_t at = rows.base + lane * rows.apart - rows.first * bytes;
+    // If lanes count turns themselves, in every other loop some take fewer.
+    const std::uint32_t fewer = seed / 2 % 2 == 0 ? lane % 3 : 0;
+    put(counters_place + 4 * lane, rows.first);
+    put(limits_place + 4 * lane, rows.first + rows.turns - std::min(fewer, rows.turns - 1));
+    put(stored_place + 4 * lane, at);
+    put(loaded_place + 4 * lane, at + (seed % 5 == 0 ? 40 : 0));
+    put(number_place + 4 * lane, 77 * lane + static_cast<std::uint32_t>(seed));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("rows of lanes are stored in loops, several turns at once") {
+  constexpr std::uint64_t loops = 300 / EUMULATE_STEP;
+  static World expected, found;
+  for (std::uint64_t seed = 1; seed <= loops; ++seed) {
+    const unsigned lanes = seed % 2 != 0 ? 16 : 8;
+    LoopText loop(seed, lanes);
+    const Function function = function_of_text(loop.text());
+    const unsigned bytes = loop.bytes();
+    CompileOptions options{.exact_registers = false};
+    const auto reference = compiled(*make_reference_engine(), function, options);
+    options.launch.disjoint_surfaces = true;
+    for (const auto& engine : other_engines()) {
+      const auto other = compiled(*engine, function, options);
+      const std::uint32_t turns = std::array{1u, 16u, 17u, 32u, 33u, 48u, 70u}[seed % 7], row = turns * bytes;
+      const std::array<Rows, 13> all{{{0, row, 0, turns},
+                                      {4, row + 4, 5, turns},
+                                      {8, row - 1, 0, turns},
+                                      {40, row / 2, 0, turns},
+                                      {12, row, ~0u - 3, turns},
+                                      {20, row, 0x7fffffff - 3, turns},
+                                      {4 - lanes * row, row, 0, turns},
+                                      {700, 0u - row, 0, turns},
+                                      {0, 0, 0, turns},
+                                      {World::surface_bytes - row - 1, row, 3, turns},
+                                      {World::surface_bytes - 5 * row, row, 0, turns},
+                                      {0u - 3 * row + 4, row, 0, turns},
+                                      {0u - row, row, ~0u - 20, turns}}};
+      for (const Rows& rows : all)
+        for (const std::uint32_t active : {0xffffu, 0x00f1u}) {
+          for (World* world : {&expected, &found})
+            place_rows(*world, function, seed, lanes, bytes, rows, active);
+          INFO("seed " << seed << ", base " << rows.base << ", apart " << rows.apart << ", turns " << turns
+                       << ", channels " << active);
+          const std::string differs = difference(expected.run(*reference), found.run(*other), false);
+          INFO(differs);
+          REQUIRE(differs.empty());
+        }
+    }
+  }
+}
