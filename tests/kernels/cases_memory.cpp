@@ -1,5 +1,6 @@
 // Constant tables, program-scope variables, generic pointers, gathers: consttable, globals, generic_pointer,
-// gather; elements side by side that each item has to itself: chunks.
+// gather; elements side by side that each item has to itself: chunks, and, in loops, rows.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/kernels/case_parts.hpp"
@@ -123,6 +124,46 @@ KernelCase gather(const std::string& file, uint32_t items) {
           .reference = reference_gather};
 }
 
+constexpr uint32_t row_count = 77;
+
+size_t row_length(const KernelCase& c, unsigned argument) { return value_of<uint32_t>(c, argument); }
+
+void reference_scale(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<float>(buffers, 0), factors = elements<float>(buffers, 1),
+             offsets = elements<float>(buffers, 2), to = elements<float>(buffers, 3);
+  const size_t length = row_length(c, 4);
+  for (size_t i = 0; i < c.global[0] * length; i++)
+    to[i] = std::fma(from[i], factors[i / length], offsets[i % length]);
+}
+
+void reference_average(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto a = elements<uint8_t>(buffers, 0), b = elements<uint8_t>(buffers, 1),
+             to = elements<uint8_t>(buffers, 2);
+  for (size_t i = 0; i < c.global[0] * row_length(c, 3); i++) to[i] = static_cast<uint8_t>((a[i] + b[i]) / 2);
+}
+
+void reference_look_up(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto rows = elements<uint16_t>(buffers, 0), table = elements<uint16_t>(buffers, 1);
+  for (size_t i = 0; i < c.global[0] * row_length(c, 2); i++) rows[i] = table[rows[i] & 255];
+}
+
+void reference_parts(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint32_t>(buffers, 0), to = elements<uint32_t>(buffers, 1);
+  const size_t count = value_of<uint32_t>(c, 2), each = value_of<uint32_t>(c, 3);
+  for (size_t i = 0; i < std::min(count, c.global[0] * each); i++)
+    to[i] = from[i] * 3 + static_cast<uint32_t>(i % each);
+}
+
+KernelCase rows(const char* kernel, std::vector<Arg> args,
+                void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
+  return {.name = std::string("rows.") + kernel,
+          .file = "rows",
+          .kernel = kernel,
+          .global = {row_count, 1, 1},
+          .args = std::move(args),
+          .reference = reference};
+}
+
 }  // namespace
 
 void add_memory_cases(std::vector<KernelCase>& cases) {
@@ -166,6 +207,23 @@ void add_memory_cases(std::vector<KernelCase>& cases) {
   cases.push_back(chunks("bytes",
                          {input(random_bits<uint8_t>(924, 16 * n)), output<uint8_t>(16 * n), scalar(99)},
                          reference_bytes));
+  constexpr uint32_t floats = row_count * 64, bytes = row_count * 80, words = row_count * 33,
+                     ints = row_count * 41 - 17;
+  cases.push_back(rows("scale",
+                       {input(random_floats(931, floats, -9, 9)), input(random_floats(932, row_count, -2, 2)),
+                        input(random_floats(933, 64, -9, 9)), output<float>(floats), scalar(64u)},
+                       reference_scale));
+  cases.push_back(rows("average",
+                       {input(random_bits<uint8_t>(934, bytes)), input(random_bits<uint8_t>(935, bytes)),
+                        output<uint8_t>(bytes), scalar(80u)},
+                       reference_average));
+  cases.push_back(
+      rows("look_up",
+           {in_out(random_bits<uint16_t>(936, words)), input(random_bits<uint16_t>(937, 256)), scalar(33u)},
+           reference_look_up));
+  cases.push_back(rows(
+      "parts", {input(random_bits<uint32_t>(938, ints)), output<uint32_t>(ints), scalar(ints), scalar(41u)},
+      reference_parts));
 }
 
 }  // namespace eum::kernels
