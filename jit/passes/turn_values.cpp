@@ -21,14 +21,15 @@ bool is_dword(Type type) { return ir::is_int(type) && ir::size_of(type) == dword
 
 }  // namespace
 
-TurnValues::TurnValues(ir::Function& function, ir::BlockId loop, std::span<const LoopCounter> counters,
-                       unsigned turns)
+TurnValues::TurnValues(ir::Function& function, ir::BlockId loop,
+                       std::span<const CountedLoop::Counter> counters, unsigned turns)
     : function_(function), loop_(loop), counters_(counters), turns_(turns) {
   const auto& insts = function.blocks[loop].insts;
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     for (unsigned k = 0; k < insts[i].result_count; ++k) definitions_[insts[i].result + k] = i;
-    const bool counts = std::ranges::any_of(
-        counters, [&](const LoopCounter& counter) { return counter.offset == insts[i].region.offset; });
+    const bool counts = std::ranges::any_of(counters, [&](const CountedLoop::Counter& counter) {
+      return counter.offset == insts[i].region.offset;
+    });
     if (insts[i].op == Op::reg_write && !counts) written_.push_back(slots_of(insts[i], 1));
   }
 }
@@ -153,7 +154,7 @@ std::optional<TurnValues::Value> TurnValues::read(const Inst& inst, unsigned lan
   if (std::ranges::any_of(written_, [&](const SlotRange& range) { return overlap(range, {at, end - 1}); }))
     return std::nullopt;
   Value made;
-  for (const LoopCounter& counter : counters_) {
+  for (const CountedLoop::Counter& counter : counters_) {
     if (end <= counter.offset || at >= counter.end()) continue;
     if (!is_dword(inst.type) || at < counter.offset || (at - counter.offset) % dword != 0)
       return std::nullopt;
@@ -255,20 +256,30 @@ std::optional<TurnValues::Value> TurnValues::load_row(const Inst& load, unsigned
     return std::nullopt;
   access.offset += access.component(component) * bytes;
   access.components = 1;
-  const unsigned part = std::exchange(access.part_bytes, 0);
-  const unsigned lanes = part == 0 ? turns_ : turns_ * (bytes / part);
-  if (lanes > ir::max_lanes) return std::nullopt;
+  const auto parts = parts_of(access, load.type);
+  if (!parts) return std::nullopt;
   const Row row{function_.arg(load, 0), bytes};
   if (std::ranges::find(rows_, row) == rows_.end()) rows_.push_back(row);
-  const ValueId loaded =
-      to_->block_load(part == 0 ? load.type : ir::int_type(part, false), lanes, access, address.first);
-  return Value{.vector = part == 0 ? loaded : to_->recast(load.type, loaded)};
+  const ValueId loaded = to_->block_load(parts->type, parts->lanes, access, address.first);
+  return Value{.vector = parts->type == load.type ? loaded : to_->recast(load.type, loaded)};
 }
 
-void TurnValues::store_row(Builder& to, const Inst& store, ValueId address, ValueId data) {
+bool TurnValues::store_row(Builder& to, const Inst& store, ValueId address, ValueId data) {
   ir::MemoryAccess access = function_.access(store);
-  const unsigned part = std::exchange(access.part_bytes, 0);
-  to.block_store(access, address, part == 0 ? data : to.recast(ir::int_type(part, false), data));
+  const auto parts = parts_of(access, store.type);
+  if (!parts) return false;
+  to.block_store(access, address, parts->type == store.type ? data : to.recast(parts->type, data));
+  return true;
+}
+
+/// What elements of all turns consist of where memory ends: the access becomes one of that.
+std::optional<TurnValues::Parts> TurnValues::parts_of(ir::MemoryAccess& access, Type type) const {
+  constexpr unsigned recast_bytes = 32;
+  const unsigned bytes = ir::size_of(type), part = std::exchange(access.part_bytes, 0);
+  if (part == 0) return Parts{type, turns_};
+  const unsigned lanes = turns_ * (bytes / part);
+  if (lanes > ir::max_lanes || turns_ * bytes % recast_bytes != 0) return std::nullopt;
+  return Parts{ir::int_type(part, false), lanes};
 }
 
 ValueId TurnValues::as_vector(const Value& value) {

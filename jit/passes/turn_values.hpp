@@ -10,23 +10,16 @@
 #include <vector>
 
 #include "frontend/ir/builder.hpp"
+#include "jit/analysis/counted_loop.hpp"
 #include "jit/analysis/liveness.hpp"
 
 namespace eum::jit {
 
-/// A register that increases by the same number in each turn, in every lane.
-struct LoopCounter {
-  std::uint32_t offset = 0;  ///< bytes
-  std::uint8_t lanes = 1;    ///< adjacent dwords
-  std::uint32_t step = 0;
-
-  std::uint32_t end() const { return offset + lanes * 4u; }
-};
-
 class TurnValues {
  public:
   /// Of the loop that consists of one block, in which nothing changes what is read but `counters`.
-  TurnValues(ir::Function& function, ir::BlockId loop, std::span<const LoopCounter> counters, unsigned turns);
+  TurnValues(ir::Function& function, ir::BlockId loop, std::span<const CountedLoop::Counter> counters,
+             unsigned turns);
 
   /// Appends what computes the value to the builder's block. A value of `turns` lanes; nothing: the op cannot
   /// be done like that.
@@ -38,7 +31,8 @@ class TurnValues {
   };
   std::optional<Linear> linear(ir::Builder& to, ir::ValueId value, unsigned lane);
   /// Stores adjacent elements, one of each turn, from the address of the first on.
-  void store_row(ir::Builder& to, const ir::Inst& store, ir::ValueId address, ir::ValueId data);
+  /// False: they cannot be stored at once.
+  bool store_row(ir::Builder& to, const ir::Inst& store, ir::ValueId address, ir::ValueId data);
   /// The value in the first turn, with all its lanes.
   std::optional<ir::ValueId> first_turn(ir::Builder& to, ir::ValueId value);
   /// Begins a block: what has been computed is not known in it.
@@ -72,6 +66,11 @@ class TurnValues {
   std::optional<Value> read(const ir::Inst& inst, unsigned lane);
   std::optional<Value> linear_result(const ir::Inst& inst, std::span<const Value> operands);
   std::optional<Value> compute(const ir::Inst& inst, unsigned result, unsigned lane);
+  struct Parts {
+    ir::Type type;
+    unsigned lanes;
+  };
+  std::optional<Parts> parts_of(ir::MemoryAccess& access, ir::Type type) const;
   bool may_load_apart(const ir::Inst& load, const Value& address);
   bool is_looked_up(ir::ValueId value, unsigned depth = 0) const;
   std::optional<Value> load_row(const ir::Inst& load, unsigned component, const Value& address);
@@ -81,7 +80,7 @@ class TurnValues {
 
   ir::Function& function_;
   ir::BlockId loop_;
-  std::span<const LoopCounter> counters_;
+  std::span<const CountedLoop::Counter> counters_;
   std::vector<SlotRange> written_;  ///< bytes of the register file that are no counters
   std::vector<Row> rows_;
   std::unordered_map<ir::ValueId, std::uint32_t> definitions_;

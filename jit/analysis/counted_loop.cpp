@@ -1,0 +1,234 @@
+#include "jit/analysis/counted_loop.hpp"
+
+#include <algorithm>
+
+#include "jit/analysis/liveness.hpp"
+
+namespace eum::jit {
+namespace {
+
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::ValueId;
+
+constexpr unsigned slot_bytes = 32, dword = 4;
+constexpr std::size_t most_insts = 300;
+
+bool is_known(const Inst& inst) {
+  switch (inst.op) {
+    case Op::reg_read:
+    case Op::reg_write:
+    case Op::flag_read:
+    case Op::flag_write:
+    case Op::load:
+    case Op::store:
+    case Op::mask_get:
+    case Op::mask_set:
+    case Op::branch_any:
+      return true;
+    default:
+      return ir::is_pure(inst.op);
+  }
+}
+
+bool is_dwords(const Inst& access) {
+  return ir::is_int(access.type) && ir::size_of(access.type) == dword &&
+         access.region.stride(access.lanes) == 1;
+}
+
+}  // namespace
+
+std::optional<CountedLoop> CountedLoop::of(const ir::Function& function, ir::BlockId block) {
+  CountedLoop loop(function, block);
+  if (!loop.find_accesses() || !loop.find_ends()) return std::nullopt;
+  return loop;
+}
+
+bool CountedLoop::find_accesses() {
+  if (insts().size() > most_insts) return false;
+  for (const Inst& inst : insts()) {
+    if (!is_known(inst)) return false;
+    for (unsigned k = 0; k < inst.result_count; ++k) by_[inst.result + k] = &inst;
+    if (inst.op == Op::store) stores_.push_back(&inst);
+    if (inst.op == Op::load) loads_.push_back(&inst);
+    if (inst.op == Op::reg_write) writes_.push_back(&inst);
+  }
+  for (const Inst* write : writes_)
+    if (const auto counter = counter_of(*write)) counters_.push_back(*counter);
+  return true;
+}
+
+const Inst* CountedLoop::definition(ValueId value) const {
+  const auto found = by_.find(value);
+  return found == by_.end() ? nullptr : found->second;
+}
+std::optional<std::uint32_t> CountedLoop::constant(ValueId value) const {
+  const Inst* inst = definition(value);
+  if (inst && inst->op == Op::splat) inst = definition(function_->arg(*inst, 0));
+  if (!inst || inst->op != Op::constant) return std::nullopt;
+  return static_cast<std::uint32_t>(inst->imm);
+}
+/// Whether the mask is none, or has the active channels.
+bool CountedLoop::is_active(ValueId mask) const {
+  if (mask == ir::no_value) return true;
+  const Inst* inst = definition(mask);
+  if (inst && inst->op == Op::slice) inst = definition(function_->arg(*inst, 0));
+  return inst && inst->op == Op::mask_get && inst->imm == 0;
+}
+
+/// The register that `write` increases, if nothing else writes it, and nothing reads it afterwards.
+std::optional<CountedLoop::Counter> CountedLoop::counter_of(const Inst& write) const {
+  if (!is_dwords(write) || !is_active(write.mask)) return std::nullopt;
+  const Inst* sum = definition(function_->arg(write, 0));
+  if (!sum || sum->op != Op::add) return std::nullopt;
+  const auto old = [&](unsigned k) -> const Inst* {
+    const Inst* read = definition(function_->arg(*sum, k));
+    const bool is_same = read && read->op == Op::reg_read && is_dwords(*read) && read->lanes == write.lanes &&
+                         read->region.offset == write.region.offset;
+    return is_same ? read : nullptr;
+  };
+  const unsigned other = old(0) ? 1 : 0;
+  const auto step = constant(function_->arg(*sum, other));
+  if (!old(1 - other) || !step) return std::nullopt;
+  const auto overlaps = [&](const Inst& access) {
+    return overlap(slots_of(access, dword), slots_of(write, dword));
+  };
+  if (std::ranges::count_if(writes_, [&](const Inst* other) { return overlaps(*other); }) != 1)
+    return std::nullopt;
+  bool is_written = false;
+  for (const Inst& inst : insts()) {
+    if (inst.op == Op::reg_read && is_written && overlaps(inst)) return std::nullopt;
+    is_written |= inst.op == Op::reg_write && overlaps(inst);
+  }
+  return Counter{write.region.offset, write.lanes, *step};
+}
+const CountedLoop::Counter* CountedLoop::counter_at(std::uint32_t offset) const {
+  const auto found = std::ranges::find(counters_, offset, &Counter::offset);
+  return found == counters_.end() ? nullptr : &*found;
+}
+
+/// Whether the loop goes on, with the channels that it has, as long as no counter has reached its limit.
+bool CountedLoop::find_ends() {
+  const Inst& last = insts().back();
+  if (last.op != Op::branch_any || last.targets.taken != block_) return false;
+  exit_ = last.targets.fallthrough;
+  if (mask_of_turn(function_->arg(last, 0)) != TurnMask{TurnMask::All}) return false;
+  bool sets_masks = false;
+  for (const Inst& inst : insts()) {
+    if (inst.op != Op::mask_set) continue;
+    sets_masks = true;
+    const auto variable = static_cast<unsigned>(inst.imm);
+    const TurnMask before = variable == 0 ? TurnMask{TurnMask::All} : TurnMask{TurnMask::Variable, variable};
+    if (mask_of_turn(function_->arg(inst, 0)) != before) return false;
+  }
+  parts_channels_ = sets_masks;
+  return !ends_.empty();
+}
+
+CountedLoop::TurnMask CountedLoop::mask_of_turn(ValueId value, unsigned depth) {
+  constexpr unsigned deepest = 16;
+  const Inst* inst = definition(value);
+  if (!inst || depth == deepest) return {TurnMask::Unknown};
+  const auto operand = [&](unsigned k) { return mask_of_turn(function_->arg(*inst, k), depth + 1); };
+  const auto inverse = [](TurnMask mask) {
+    return mask.kind == TurnMask::All    ? TurnMask{TurnMask::None}
+           : mask.kind == TurnMask::None ? TurnMask{TurnMask::All}
+                                         : TurnMask{TurnMask::Unknown};
+  };
+  const auto both = [](TurnMask a, TurnMask b) {
+    if (a.kind == TurnMask::All || b.kind == TurnMask::None) return b;
+    return b.kind == TurnMask::All || a.kind == TurnMask::None ? a : TurnMask{TurnMask::Unknown};
+  };
+  const auto either = [](TurnMask a, TurnMask b) {
+    if (a.kind == TurnMask::None || b.kind == TurnMask::All) return b;
+    return b.kind == TurnMask::None || a.kind == TurnMask::All ? a : TurnMask{TurnMask::Unknown};
+  };
+  switch (inst->op) {
+    case Op::mask_get:
+      return inst->imm == 0 ? TurnMask{TurnMask::All}
+                            : TurnMask{TurnMask::Variable, static_cast<unsigned>(inst->imm)};
+    case Op::slice: {
+      const TurnMask whole = operand(0);
+      return whole.kind == TurnMask::Variable ? TurnMask{TurnMask::Unknown} : whole;
+    }
+    case Op::concat: {
+      const TurnMask low = operand(0);
+      return low == operand(1) && low.kind != TurnMask::Variable ? low : TurnMask{TurnMask::Unknown};
+    }
+    case Op::and_:
+      return both(operand(0), operand(1));
+    case Op::or_:
+      return either(operand(0), operand(1));
+    case Op::andn:
+      return both(inverse(operand(0)), operand(1));
+    case Op::not_:
+      return inverse(operand(0));
+    default:
+      return ends_loop(*inst) ? TurnMask{TurnMask::All} : TurnMask{TurnMask::Unknown};
+  }
+}
+
+/// Whether the op compares a counter with a limit; notes that.
+bool CountedLoop::ends_loop(const Inst& compare) {
+  if (compare.type != Type::s32 && compare.type != Type::u32) return false;
+  const bool is_ordered = compare.op != Op::cmp_ne;
+  if (is_ordered && compare.op != Op::cmp_lt && compare.op != Op::cmp_gt) return false;
+  const ValueId a = function_->arg(compare, 0), b = function_->arg(compare, 1);
+  const bool is_first = is_ordered ? compare.op == Op::cmp_lt : is_next(a);
+  const End end{is_first ? a : b, is_first ? b : a, is_ordered};
+  if (!is_next(end.next) || !stays(end.limit)) return false;
+  if (std::ranges::find(ends_, end) == ends_.end()) ends_.push_back(end);
+  return true;
+}
+
+/// What the number is a copy of, in each lane or in another type.
+const Inst* CountedLoop::origin(ValueId value) const {
+  const Inst* inst = definition(value);
+  while (inst && (inst->op == Op::splat || (inst->op == Op::bitcast && ir::size_of(inst->type) == dword)))
+    inst = definition(function_->arg(*inst, 0));
+  return inst;
+}
+
+/// Whether the value is a counter's, increased by one.
+bool CountedLoop::is_next(ValueId value) const {
+  const Inst* sum = origin(value);
+  if (!sum || sum->op != Op::add) return false;
+  for (unsigned k = 0; k < 2; ++k) {
+    const Inst* read = definition(function_->arg(*sum, k));
+    if (!read || read->op != Op::reg_read || constant(function_->arg(*sum, 1 - k)) != 1) continue;
+    const Counter* counter = counter_at(read->region.offset);
+    if (counter && counter->lanes == read->lanes && counter->step == 1) return true;
+  }
+  return false;
+}
+
+/// Whether the number is the same in each turn.
+bool CountedLoop::stays(ValueId value) const {
+  const Inst* inst = origin(value);
+  if (!inst) return false;
+  if (inst->op == Op::constant) return true;
+  return inst->op == Op::reg_read && std::ranges::none_of(writes_, [&](const Inst* write) {
+           return overlap(slots_of(*inst, 1), slots_of(*write, 1));
+         });
+}
+
+/// Whether nothing behind the loop needs what it writes, besides counters.
+bool CountedLoop::is_dead_behind() const {
+  const Liveness liveness(*function_, slot_bytes, false);
+  const LiveState& live = liveness.live_in(exit_);
+  for (const Inst& inst : insts()) {
+    if (inst.op == Op::reg_write && !counter_at(inst.region.offset)) {
+      const SlotRange range = slots_of(inst, slot_bytes);
+      for (unsigned slot = range.first; slot <= range.last; ++slot)
+        if ((live.bytes[slot] & bytes_of(inst, slot, slot_bytes)) != 0) return false;
+    }
+    if (inst.op != Op::flag_write) continue;
+    for (unsigned bit = 0; bit < inst.lanes; ++bit)
+      if (const std::size_t flag = inst.imm + bit; live.active_flags[flag] || live.inactive_flags[flag])
+        return false;
+  }
+  return true;
+}
+
+}  // namespace eum::jit
