@@ -87,7 +87,7 @@ class RowLoop {
   unsigned most_turns() const {
     unsigned widest = 1;
     for (const Inst* store : loop_.stores()) widest = std::max(widest, ir::size_of(store->type));
-    return widest <= 2 ? most_turns_at_once : most_turns_at_once / 2;
+    return widest <= 4 ? most_turns_at_once : most_turns_at_once / 2;
   }
 
   // ---- New blocks
