@@ -13,7 +13,6 @@ using ir::Type;
 using ir::ValueId;
 
 constexpr unsigned slot_bytes = 32, dword = 4;
-constexpr std::size_t most_insts = 300;
 
 bool is_known(const Inst& inst) {
   switch (inst.op) {
@@ -25,7 +24,7 @@ bool is_known(const Inst& inst) {
     case Op::store:
     case Op::mask_get:
     case Op::mask_set:
-    case Op::branch_any:
+    case Op::jump:
       return true;
     default:
       return ir::is_pure(inst.op);
@@ -39,14 +38,13 @@ bool is_dwords(const Inst& access) {
 
 }  // namespace
 
-std::optional<CountedLoop> CountedLoop::of(const ir::Function& function, ir::BlockId block) {
-  CountedLoop loop(function, block);
+std::optional<CountedLoop> CountedLoop::of(const ir::Function& function, const LoopTrace& trace) {
+  CountedLoop loop(function, trace);
   if (!loop.find_accesses() || !loop.find_ends()) return std::nullopt;
   return loop;
 }
 
 bool CountedLoop::find_accesses() {
-  if (insts().size() > most_insts) return false;
   for (const Inst& inst : insts()) {
     if (!is_known(inst)) return false;
     for (unsigned k = 0; k < inst.result_count; ++k) by_[inst.result + k] = &inst;
@@ -65,7 +63,7 @@ const Inst* CountedLoop::definition(ValueId value) const {
 }
 std::optional<std::uint32_t> CountedLoop::constant(ValueId value) const {
   const Inst* inst = definition(value);
-  if (inst && inst->op == Op::splat) inst = definition(function_->arg(*inst, 0));
+  if (inst && inst->op == Op::splat) inst = definition(function_.arg(*inst, 0));
   if (!inst || inst->op != Op::constant) return std::nullopt;
   return static_cast<std::uint32_t>(inst->imm);
 }
@@ -73,23 +71,23 @@ std::optional<std::uint32_t> CountedLoop::constant(ValueId value) const {
 bool CountedLoop::is_active(ValueId mask) const {
   if (mask == ir::no_value) return true;
   const Inst* inst = definition(mask);
-  if (inst && inst->op == Op::slice) inst = definition(function_->arg(*inst, 0));
+  if (inst && inst->op == Op::slice) inst = definition(function_.arg(*inst, 0));
   return inst && inst->op == Op::mask_get && inst->imm == 0;
 }
 
 /// The register that `write` increases, if nothing else writes it, and nothing reads it afterwards.
 std::optional<CountedLoop::Counter> CountedLoop::counter_of(const Inst& write) const {
   if (!is_dwords(write) || !is_active(write.mask)) return std::nullopt;
-  const Inst* sum = definition(function_->arg(write, 0));
+  const Inst* sum = definition(function_.arg(write, 0));
   if (!sum || sum->op != Op::add) return std::nullopt;
   const auto old = [&](unsigned k) -> const Inst* {
-    const Inst* read = definition(function_->arg(*sum, k));
+    const Inst* read = definition(function_.arg(*sum, k));
     const bool is_same = read && read->op == Op::reg_read && is_dwords(*read) && read->lanes == write.lanes &&
                          read->region.offset == write.region.offset;
     return is_same ? read : nullptr;
   };
   const unsigned other = old(0) ? 1 : 0;
-  const auto step = constant(function_->arg(*sum, other));
+  const auto step = constant(function_.arg(*sum, other));
   if (!old(1 - other) || !step) return std::nullopt;
   const auto overlaps = [&](const Inst& access) {
     return overlap(slots_of(access, dword), slots_of(write, dword));
@@ -110,19 +108,16 @@ const CountedLoop::Counter* CountedLoop::counter_at(std::uint32_t offset) const 
 
 /// Whether the loop goes on, with the channels that it has, as long as no counter has reached its limit.
 bool CountedLoop::find_ends() {
-  const Inst& last = insts().back();
-  if (last.op != Op::branch_any || last.targets.taken != block_) return false;
-  exit_ = last.targets.fallthrough;
-  if (mask_of_turn(function_->arg(last, 0)) != TurnMask{TurnMask::All}) return false;
-  bool sets_masks = false;
+  constexpr TurnMask all{TurnMask::All}, none{TurnMask::None};
+  for (const auto& [mask, is_taken] : trace_.branches)
+    if (mask_of_turn(mask) != (is_taken ? all : none)) return false;
   for (const Inst& inst : insts()) {
     if (inst.op != Op::mask_set) continue;
-    sets_masks = true;
+    sets_masks_ = true;
     const auto variable = static_cast<unsigned>(inst.imm);
-    const TurnMask before = variable == 0 ? TurnMask{TurnMask::All} : TurnMask{TurnMask::Variable, variable};
-    if (mask_of_turn(function_->arg(inst, 0)) != before) return false;
+    const TurnMask before = variable == 0 ? all : TurnMask{TurnMask::Variable, variable};
+    if (mask_of_turn(function_.arg(inst, 0)) != before) return false;
   }
-  parts_channels_ = sets_masks;
   return !ends_.empty();
 }
 
@@ -130,7 +125,7 @@ CountedLoop::TurnMask CountedLoop::mask_of_turn(ValueId value, unsigned depth) {
   constexpr unsigned deepest = 16;
   const Inst* inst = definition(value);
   if (!inst || depth == deepest) return {TurnMask::Unknown};
-  const auto operand = [&](unsigned k) { return mask_of_turn(function_->arg(*inst, k), depth + 1); };
+  const auto operand = [&](unsigned k) { return mask_of_turn(function_.arg(*inst, k), depth + 1); };
   const auto inverse = [](TurnMask mask) {
     return mask.kind == TurnMask::All    ? TurnMask{TurnMask::None}
            : mask.kind == TurnMask::None ? TurnMask{TurnMask::All}
@@ -174,7 +169,7 @@ bool CountedLoop::ends_loop(const Inst& compare) {
   if (compare.type != Type::s32 && compare.type != Type::u32) return false;
   const bool is_ordered = compare.op != Op::cmp_ne;
   if (is_ordered && compare.op != Op::cmp_lt && compare.op != Op::cmp_gt) return false;
-  const ValueId a = function_->arg(compare, 0), b = function_->arg(compare, 1);
+  const ValueId a = function_.arg(compare, 0), b = function_.arg(compare, 1);
   const bool is_first = is_ordered ? compare.op == Op::cmp_lt : is_next(a);
   const End end{is_first ? a : b, is_first ? b : a, is_ordered};
   if (!is_next(end.next) || !stays(end.limit)) return false;
@@ -186,7 +181,7 @@ bool CountedLoop::ends_loop(const Inst& compare) {
 const Inst* CountedLoop::origin(ValueId value) const {
   const Inst* inst = definition(value);
   while (inst && (inst->op == Op::splat || (inst->op == Op::bitcast && ir::size_of(inst->type) == dword)))
-    inst = definition(function_->arg(*inst, 0));
+    inst = definition(function_.arg(*inst, 0));
   return inst;
 }
 
@@ -195,8 +190,8 @@ bool CountedLoop::is_next(ValueId value) const {
   const Inst* sum = origin(value);
   if (!sum || sum->op != Op::add) return false;
   for (unsigned k = 0; k < 2; ++k) {
-    const Inst* read = definition(function_->arg(*sum, k));
-    if (!read || read->op != Op::reg_read || constant(function_->arg(*sum, 1 - k)) != 1) continue;
+    const Inst* read = definition(function_.arg(*sum, k));
+    if (!read || read->op != Op::reg_read || constant(function_.arg(*sum, 1 - k)) != 1) continue;
     const Counter* counter = counter_at(read->region.offset);
     if (counter && counter->lanes == read->lanes && counter->step == 1) return true;
   }
@@ -213,10 +208,13 @@ bool CountedLoop::stays(ValueId value) const {
          });
 }
 
-/// Whether nothing behind the loop needs what it writes, besides counters.
 bool CountedLoop::is_dead_behind() const {
-  const Liveness liveness(*function_, slot_bytes, false);
-  const LiveState& live = liveness.live_in(exit_);
+  const Liveness liveness(function_, slot_bytes, false);
+  return std::ranges::all_of(trace_.exits,
+                             [&](ir::BlockId exit) { return is_dead_in(liveness.live_in(exit)); });
+}
+
+bool CountedLoop::is_dead_in(const LiveState& live) const {
   for (const Inst& inst : insts()) {
     if (inst.op == Op::reg_write && !counter_at(inst.region.offset)) {
       const SlotRange range = slots_of(inst, slot_bytes);

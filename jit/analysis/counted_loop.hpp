@@ -1,5 +1,5 @@
 #pragma once
-// A loop of one block: which registers it counts in, what it accesses, and when it ends.
+// A loop as long as all channels go around: which registers it counts in, what it accesses, when it ends.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "frontend/ir/function.hpp"
+#include "jit/analysis/loop_trace.hpp"
 
 namespace eum::jit {
+
+struct LiveState;
 
 class CountedLoop {
  public:
@@ -28,17 +31,15 @@ class CountedLoop {
   };
   using Insts = std::span<const ir::Inst* const>;
 
-  /// Nothing: the block does more than to compute, access memory and count until it goes back to itself.
-  static std::optional<CountedLoop> of(const ir::Function& function, ir::BlockId block);
+  /// Nothing: it does more than to compute, access memory and count until it ends. `trace` must stay.
+  static std::optional<CountedLoop> of(const ir::Function& function, const LoopTrace& trace);
 
-  ir::BlockId block() const { return block_; }
-  /// Where it leads when it ends.
-  ir::BlockId exit() const { return exit_; }
+  const LoopTrace& trace() const { return trace_; }
   std::span<const Counter> counters() const { return counters_; }
   /// At least one. As long as the comparisons hold, channels that are active remain so, and the loop goes on.
   std::span<const End> ends() const { return ends_; }
-  /// Whether channels may leave it one by one.
-  bool parts_channels() const { return parts_channels_; }
+  /// Whether the last turn differs from the others, as channels may leave one by one.
+  bool ends_in_own_way() const { return !trace_.is_of_one_block || sets_masks_; }
   /// In their order, as are their addresses.
   Insts loads() const { return loads_; }
   Insts stores() const { return stores_; }
@@ -56,9 +57,10 @@ class CountedLoop {
     bool operator==(const TurnMask&) const = default;
   };
 
-  CountedLoop(const ir::Function& function, ir::BlockId block) : function_(&function), block_(block) {}
+  CountedLoop(const ir::Function& function, const LoopTrace& trace) : function_(function), trace_(trace) {}
 
-  std::span<const ir::Inst> insts() const { return function_->blocks[block_].insts; }
+  std::span<const ir::Inst> insts() const { return function_.blocks[trace_.block].insts; }
+  bool is_dead_in(const LiveState& live) const;
   bool find_accesses();
   bool find_ends();
   std::optional<Counter> counter_of(const ir::Inst& write) const;
@@ -71,14 +73,13 @@ class CountedLoop {
   const ir::Inst* origin(ir::ValueId value) const;
   std::optional<std::uint32_t> constant(ir::ValueId value) const;
 
-  const ir::Function* function_;
-  ir::BlockId block_;
-  ir::BlockId exit_ = ir::no_block;
+  const ir::Function& function_;
+  const LoopTrace& trace_;
   std::unordered_map<ir::ValueId, const ir::Inst*> by_;
   std::vector<const ir::Inst*> stores_, loads_, writes_;
   std::vector<Counter> counters_;
   std::vector<End> ends_;
-  bool parts_channels_ = false;
+  bool sets_masks_ = false;
 };
 
 }  // namespace eum::jit

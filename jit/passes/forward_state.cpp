@@ -557,4 +557,8 @@ void forward_state(ir::Function& function) {
   for (ir::Block& block : function.blocks) forwarder.run(block);
 }
 
+void forward_state(ir::Function& function, ir::BlockId block) {
+  BlockForwarder(function).run(function.blocks[block]);
+}
+
 }  // namespace eum::jit

@@ -41,6 +41,8 @@ void negations(ir::Function& function);
 /// pure ops are computed once, and writes of flags under a mask become reads, mask arithmetic and plain
 /// writes.
 void forward_state(ir::Function& function);
+/// In one block.
+void forward_state(ir::Function& function, ir::BlockId block);
 
 /// What has been loaded from a surface is not loaded again before something is stored there, if surfaces
 /// share no memory.

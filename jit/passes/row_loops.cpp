@@ -31,21 +31,30 @@ class RowLoop {
   RowLoop(ir::Function& function, BlockId before, const CountedLoop& loop)
       : function_(function), before_(before), loop_(loop), builder_(function) {}
 
-  void run() {
-    if (loop_.stores().empty() || !may_exchange() || !loop_.is_dead_behind()) return;
+  /// False: the loop stays as it is.
+  bool run() {
+    if (loop_.stores().empty() || !may_exchange() || !loop_.is_dead_behind()) return false;
     first_ = static_cast<BlockId>(function_.blocks.size());
     const BlockId count = add_block(), guard = add_block();
     for (unsigned turns = most_turns(); rounds_.empty() && turns >= most_turns_at_once / 2; turns /= 2)
       add_round(turns);
     if (!rounds_.empty()) add_round(rounds_[0].turns / fewer);
-    if (rounds_.empty() || !make_guard(guard)) return drop_from(first_);
+    if (rounds_.empty() || !make_guard(guard)) {
+      drop_from(first_);
+      return false;
+    }
     make_count(count, guard);
     rest_ = add_block();
     for (std::size_t k = 0; k < rounds_.size(); ++k)
       end_round(rounds_[k], k + 1 < rounds_.size() ? rounds_[k + 1].test : rest_);
     begin(rest_);
-    builder_.branch_any(builder_.compare(Op::cmp_ne, turns_left(), number(0)), loop_.block(), loop_.exit());
+    if (loop_.ends_in_own_way())
+      builder_.jump(header());
+    else
+      builder_.branch_any(builder_.compare(Op::cmp_ne, turns_left(), number(0)), header(),
+                          loop_.trace().exits[0]);
     move_in_front();
+    return true;
   }
 
  private:
@@ -92,7 +101,8 @@ class RowLoop {
 
   // ---- New blocks
 
-  BlockId add_block() { return function_.add_block(function_.blocks[loop_.block()].guest_ip); }
+  BlockId header() const { return loop_.trace().header; }
+  BlockId add_block() { return function_.add_block(function_.blocks[loop_.trace().block].guest_ip); }
   void drop_from(BlockId block) {
     function_.blocks.erase(function_.blocks.begin() + block, function_.blocks.end());
   }
@@ -113,13 +123,13 @@ class RowLoop {
   }
   /// If it is the same for all counters and lanes.
   ValueId turns_left() { return builder_.slice(turns_left(loop_.ends()[0]), 0, 1); }
-  /// So many have to be left for a round. If channels may leave one by one, they do in the loop of before.
-  ValueId least_left(const Round& round) { return number(round.turns + (loop_.parts_channels() ? 1 : 0)); }
+  /// So many have to be left for a round.
+  ValueId least_left(const Round& round) { return number(round.turns + (loop_.ends_in_own_way() ? 1 : 0)); }
 
   // ---- Rounds
 
   void add_round(unsigned turns) {
-    values_.emplace(function_, loop_.block(), loop_.counters(), turns);
+    values_.emplace(function_, loop_.trace().block, loop_.counters(), turns);
     const Round round{turns, add_block(), add_block()};
     if (!make_rows(round)) return drop_from(round.test);
     for (const TurnValues::Row& row : values_->loaded_rows())
@@ -141,7 +151,7 @@ class RowLoop {
                     step = builder_.constant(Type::u32, counter.lanes, counter.step * round.turns);
       builder_.reg_write(region, builder_.lanewise(Op::add, {old, step}));
     }
-    const ir::Block& turn = function_.blocks[loop_.block()];
+    const ir::Block& turn = function_.blocks[loop_.trace().block];
     function_.blocks[round.rows].guest_instructions = turn.guest_instructions * round.turns;
     function_.blocks[round.rows].safepoint = turn.safepoint;
     return true;
@@ -184,9 +194,9 @@ class RowLoop {
   void make_count(BlockId count, BlockId guard) {
     begin(count);
     // A thread that is restored at the loop's ip begins here.
-    function_.blocks[count].safepoint = function_.blocks[loop_.block()].safepoint;
+    function_.blocks[count].safepoint = function_.blocks[loop_.trace().block].safepoint;
     const ValueId few = builder_.compare(Op::cmp_lt, turns_left(), least_left(rounds_.back()));
-    builder_.branch_any(few, loop_.block(), guard);
+    builder_.branch_any(few, header(), guard);
   }
 
   /// It is if a channel is inactive as well, or if rows overlap.
@@ -221,7 +231,7 @@ class RowLoop {
       if (!behind) return false;
       refuse_near(last, builder_.slice(*behind, 0, 1), bytes);
     }
-    builder_.branch_any(builder_.compare(Op::cmp_ne, bad_, number(0)), loop_.block(), rounds_[0].test);
+    builder_.branch_any(builder_.compare(Op::cmp_ne, bad_, number(0)), header(), rounds_[0].test);
     return true;
   }
 
@@ -250,11 +260,12 @@ class RowLoop {
               builder_.splat(bytes, function_.values[low].lanes));
   }
 
-  /// Moves the new blocks to where the loop begins.
+  /// Moves the new blocks to where the loop begins, and drops its trace.
   void move_in_front() {
     auto& blocks = function_.blocks;
-    const BlockId loop = loop_.block(), added = static_cast<BlockId>(blocks.size()) - first_;
-    std::rotate(blocks.begin() + loop, blocks.begin() + first_, blocks.end());
+    const BlockId loop = header(), added = static_cast<BlockId>(blocks.size()) - first_;
+    blocks.erase(blocks.begin() + loop_.trace().block);
+    std::rotate(blocks.begin() + loop, blocks.end() - added, blocks.end());
     const auto now = [&](BlockId to) {
       return to >= first_ ? loop + (to - first_) : to + added * (to >= loop);
     };
@@ -278,8 +289,12 @@ class RowLoop {
   ValueId bad_ = ir::no_value;  ///< in the guard: not 0 if the loop of before is to be entered
 };
 
-bool stores(const ir::Block& block) {
-  return std::ranges::any_of(block.insts, [](const Inst& inst) { return inst.op == Op::store; });
+bool stores(const ir::Function& function, const Loop& loop) {
+  for (BlockId block = 0; block < function.blocks.size(); ++block)
+    if (loop.blocks[block] && std::ranges::any_of(function.blocks[block].insts,
+                                                  [](const Inst& inst) { return inst.op == Op::store; }))
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -289,11 +304,16 @@ void row_loops(ir::Function& function) {
   const auto latch_of = latches(function);
   if (!latch_of) return;
   // From the last one on, so that the numbers of the others stay as they are.
-  for (auto block = static_cast<BlockId>(function.blocks.size()); block-- > 0;) {
-    if ((*latch_of)[block] != block || !stores(function.blocks[block])) continue;
-    const auto place = loop_of(function, ir::predecessors(function), block, block);
-    if (!place) continue;
-    if (const auto loop = CountedLoop::of(function, block)) RowLoop(function, place->before, *loop).run();
+  for (auto header = static_cast<BlockId>(function.blocks.size()); header-- > 0;) {
+    const BlockId latch = (*latch_of)[header];
+    if (latch == ir::no_block) continue;
+    const auto loop = loop_of(function, ir::predecessors(function), header, latch);
+    if (!loop || !stores(function, *loop)) continue;
+    const auto trace = trace_loop(function, *loop);
+    if (!trace) continue;
+    if (!trace->is_of_one_block) forward_state(function, trace->block);
+    const auto counted = CountedLoop::of(function, *trace);
+    if (!counted || !RowLoop(function, loop->before, *counted).run()) function.blocks.pop_back();
   }
 }
 

@@ -61,8 +61,9 @@ class LoopText {
       if (chance(50)) load("p", World::surface, 0);
       store("p", World::disjoint_surface);
     }
-    leaves ? end_by_lane() : end();
-    line("b2: ip 0x40 count 1");
+    const bool by_copy = leaves && chance(50);
+    leaves ? end_by_lane(by_copy) : end();
+    line("b{}: ip 0x40 count 1", by_copy ? 4 : 2);
     if (leaves) line("  %all = mask_get.mx{0} mask1\n  mask_set.mx{0} mask0, %all", lanes_);
     if (chance(keeps ? 80 : 20)) {
       line("  %left = reg_read.u32x8 {}<1;1,0>", keeps ? "r18" : "r2");
@@ -148,16 +149,21 @@ class LoopText {
     }
     line("  branch_any.mx1 %go, b1, b2");
   }
-  void end_by_lane() {
-    line(
-        "  %ones = constant.u32x{0} 1\n  %next = add.u32x{0} %cs, %ones\n  reg_write.u32x{0} r4<1;1,0>, "
-        "%next ? %e",
-        lanes_);
+  /// Counters are increased at once, or by a copy in a block of its own, which the channels that go on enter.
+  void end_by_lane(bool by_copy) {
+    line("  %ones = constant.u32x{0} 1\n  %next = add.u32x{0} %cs, %ones", lanes_);
+    line("  reg_write.u32x{} r{}<1;1,0>, %next ? %e", lanes_, by_copy ? 20 : 4);
     line("  %limit = reg_read.u32x{} r6<1;1,0> ? %e", lanes_);
     line("  %less = cmp_lt.u32x{0} %next, %limit\n  %go = and.mx{0} %e, %less", lanes_);
     line("  %out = andn.mx{0} %less, %e\n  %were = mask_get.mx{0} mask1\n  %are = or.mx{0} %were, %out",
          lanes_);
-    line("  mask_set.mx{0} mask1, %are\n  mask_set.mx{0} mask0, %go\n  branch_any.mx{0} %go, b1, b2", lanes_);
+    line("  mask_set.mx{0} mask1, %are\n  mask_set.mx{0} mask0, %go", lanes_);
+    line("  branch_any.mx{} %go, {}", lanes_, by_copy ? "b2, b3" : "b1, b2");
+    if (!by_copy) return;
+    line("b2: ip 0x20 count 1\n  %e = mask_get.mx{0} mask0", lanes_);
+    line("  %next = reg_read.u32x{0} r20<1;1,0> ? %e\n  reg_write.u32x{0} r4<1;1,0>, %next ? %e\n  jump b3",
+         lanes_);
+    line("b3: ip 0x30 count 1\n  %e = mask_get.mx{0} mask0\n  branch_any.mx{0} %e, b1, b4", lanes_);
   }
 
   Random random_;
