@@ -30,6 +30,7 @@ class LoopText {
     const bool leaves = chance(30);  // each lane has a counter and a limit
     bytes_ = 1u << below(3);
     loads_rows_only_ = chance(25);
+    leaves_early_ = chance(20);
     line("kernel @k simd {} family gen9 file 1024 slot 32 masks 2", lanes_);
     line("b0: ip 0x0 count 1\n  jump b1");
     line("b1: ip 0x10 count 3 safepoint");
@@ -55,7 +56,17 @@ class LoopText {
     }
     const bool keeps = chance(30);
     if (keeps) line("  reg_write.u32x{} r18<1;1,0>, %v{} ? %e", lanes_, values_);
-    store("p", World::surface);
+    if (chance(25)) {
+      // Where the next turn loads from.
+      line("  %q1 = {}.u32x{} %q0, %size", chance(70) ? "add" : "xor", lanes_);
+      line("  reg_write.u32x{} r10<1;1,0>, %q1 ? %e", lanes_);
+    }
+    if (chance(15)) {
+      line("  %few0 = cmp_gt.u32x{0} %v0, %n0\n  %few = and.mx{0} %e, %few0", lanes_);
+      store("p", World::surface, "few");
+    } else {
+      store("p", World::surface);
+    }
     if (chance(20)) store("q", World::surface);
     if (chance(loads_rows_only_ ? 60 : 20)) {
       if (chance(50)) load("p", World::surface, 0);
@@ -93,13 +104,16 @@ class LoopText {
 
   void next_value() {
     const unsigned id = values_;
-    switch (loads_rows_only_ ? 5 * below(2) : below(6)) {
+    switch (loads_rows_only_ ? 5 * below(2) : below(7)) {
       case 0:  // of the row that is stored
         if (loads_rows_only_ || chance(50)) return load("p", World::surface, 0);
         return load("p", World::disjoint_surface, 0);
       case 1:
       case 2:  // of another row, or of neighbours in it
         return load("q", chance(90) ? World::disjoint_surface : World::surface, bytes_ * below(3));
+      case 6:  // of every other place
+        line("  %f{0} = add.u32x{1} %q, %distance", id, lanes_);
+        return load(fmt::format("f{}", id), World::disjoint_surface, 0);
       case 3: {  // of a table
         line("  %m{0} = constant.u32x{1} 252\n  %t{0} = and.u32x{1} %v{0}, %m{0}", id, lanes_);
         line("  %l{0} = load.u32x{1} surface{2}[%t{0}] ? %e", id, lanes_, World::disjoint_surface);
@@ -115,7 +129,7 @@ class LoopText {
     }
   }
 
-  void load(const char* row, unsigned surface, unsigned offset) {
+  void load(std::string_view row, unsigned surface, unsigned offset) {
     const unsigned id = values_;
     line("  %o{0} = constant.u32x{1} {2}\n  %a{0} = add.u32x{1} %{3}, %o{0}", id, lanes_, offset, row);
     line("  %b{} = load.u{}x{} surface{}[{}] ? %e", id, 8 * bytes_, lanes_, surface,
@@ -123,10 +137,10 @@ class LoopText {
     line("  %l{0} = convert.u32.u{1}x{2} %b{0}", id, 8 * bytes_, lanes_);
     combine(fmt::format("l{}", id));
   }
-  void store(const char* row, unsigned surface) {
+  void store(const char* row, unsigned surface, const char* mask = "e") {
     const unsigned id = stores_++;
     line("  %s{} = convert.u{}.u32x{} %v{}", id, 8 * bytes_, lanes_, values_);
-    line("  store.u{}x{} surface{}[%{}], %s{} ? %e", 8 * bytes_, lanes_, surface, row, id);
+    line("  store.u{}x{} surface{}[%{}], %s{} ? %{}", 8 * bytes_, lanes_, surface, row, id, mask);
   }
 
   void end() {
@@ -138,6 +152,8 @@ class LoopText {
         break;
       case 1:
         line("  %go = cmp_gt.u32x1 %limit, %next");
+        // It may come nearer.
+        if (chance(30)) line("  %nearer = sub.u32x1 %limit, %one\n  reg_write.u32x1 r2.1<1;1,0>, %nearer");
         break;
       case 2:
         line("  %sn = bitcast.s32.u32x1 %next\n  %sl = bitcast.s32.u32x1 %limit");
@@ -154,7 +170,12 @@ class LoopText {
     line("  %ones = constant.u32x{0} 1\n  %next = add.u32x{0} %cs, %ones", lanes_);
     line("  reg_write.u32x{} r{}<1;1,0>, %next ? %e", lanes_, by_copy ? 20 : 4);
     line("  %limit = reg_read.u32x{} r6<1;1,0> ? %e", lanes_);
-    line("  %less = cmp_lt.u32x{0} %next, %limit\n  %go = and.mx{0} %e, %less", lanes_);
+    line("  %less{1} = cmp_lt.u32x{0} %next, %limit", lanes_, leaves_early_ ? "0" : "");
+    if (leaves_early_) {
+      line("  %rare = constant.u32x{0} 7\n  %bits = and.u32x{0} %v{1}, %rare", lanes_, values_);
+      line("  %stay = cmp_lt.u32x{0} %bits, %rare\n  %less = and.mx{0} %less0, %stay", lanes_);
+    }
+    line("  %go = and.mx{0} %e, %less", lanes_);
     line("  %out = andn.mx{0} %less, %e\n  %were = mask_get.mx{0} mask1\n  %are = or.mx{0} %were, %out",
          lanes_);
     line("  mask_set.mx{0} mask1, %are\n  mask_set.mx{0} mask0, %go", lanes_);
@@ -167,7 +188,7 @@ class LoopText {
   }
 
   Random random_;
-  bool loads_rows_only_ = false;
+  bool loads_rows_only_ = false, leaves_early_ = false;
   unsigned lanes_, bytes_ = 1, values_ = 0, stores_ = 0;
   std::string text_;
 };
