@@ -60,6 +60,8 @@ class LoopText {
       // Where the next turn loads from.
       line("  %q1 = {}.u32x{} %q0, %size", chance(70) ? "add" : "xor", lanes_);
       line("  reg_write.u32x{} r10<1;1,0>, %q1 ? %e", lanes_);
+      if (chance(30))
+        line("  %q2 = add.u32x{0} %q1, %size\n  reg_write.u32x{0} r10<1;1,0>, %q2 ? %e", lanes_);
     }
     if (chance(15)) {
       line("  %few0 = cmp_gt.u32x{0} %v0, %n0\n  %few = and.mx{0} %e, %few0", lanes_);
