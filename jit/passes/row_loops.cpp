@@ -6,6 +6,7 @@
 // matter: rows have to follow one another.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <vector>
 
 #include "jit/analysis/counted_loop.hpp"
@@ -36,7 +37,7 @@ class RowLoop {
     if (loop_.stores().empty() || !may_exchange() || !loop_.is_dead_behind()) return false;
     first_ = static_cast<BlockId>(function_.blocks.size());
     const BlockId count = add_block(), guard = add_block();
-    for (unsigned turns = most_turns(); rounds_.empty() && turns >= most_turns_at_once / 2; turns /= 2)
+    for (unsigned turns = most_turns(); rounds_.empty() && turns >= most_turns() / 2; turns /= 2)
       add_round(turns);
     if (!rounds_.empty()) add_round(rounds_[0].turns / fewer);
     if (rounds_.empty() || !make_guard(guard)) {
@@ -66,7 +67,15 @@ class RowLoop {
 
   const ir::MemoryAccess& access(const Inst& inst) const { return function_.access(inst); }
   ValueId address_of(const Inst& inst) const { return function_.arg(inst, 0); }
-  ValueId data_of(const Inst& store) const { return function_.args(store).back(); }
+  std::span<const ValueId> data_of(const Inst& store) const { return function_.args(store).subspan(1); }
+  /// Bytes that an item stores in a turn.
+  unsigned bytes_of(const Inst& store) const {
+    return access(store).component_count() * ir::size_of(store.type);
+  }
+  static bool has_adjacent_components(const ir::MemoryAccess& access) {
+    return access.component_count() <= ir::max_pure_operands &&
+           access.components == (1u << access.component_count()) - 1;
+  }
 
   /// Whether accesses may be done in another order, provided that what is stored does not overlap.
   bool may_exchange() const {
@@ -76,7 +85,7 @@ class RowLoop {
     if (!std::ranges::all_of(loop_.loads(), is_simple)) return false;
     for (const Inst* store : loop_.stores()) {
       const ir::MemoryAccess& to = access(*store);
-      if (!is_simple(store) || !to.is_fixed_surface() || to.components != 1 || to.several) return false;
+      if (!is_simple(store) || !to.is_fixed_surface() || !has_adjacent_components(to)) return false;
       for (const Inst* load : loop_.loads())
         if (access(*load).is_fixed_surface() && access(*load).surface == to.surface && !is_own_place(load))
           return false;
@@ -92,11 +101,14 @@ class RowLoop {
     });
   }
 
-  /// So that not too many are left in short rows, half as many if what is stored fills vectors sooner.
+  /// As many as values have lanes for, of 64 bits half as many.
   unsigned most_turns() const {
-    unsigned widest = 1;
-    for (const Inst* store : loop_.stores()) widest = std::max(widest, ir::size_of(store->type));
-    return widest <= 4 ? most_turns_at_once : most_turns_at_once / 2;
+    unsigned components = 1, bytes = 1;
+    for (const Inst* store : loop_.stores()) {
+      components = std::max(components, std::bit_ceil(access(*store).component_count()));
+      bytes = std::max(bytes, ir::size_of(store->type));
+    }
+    return most_turns_at_once / components / (bytes > 4 ? 2 : 1);
   }
 
   // ---- New blocks
@@ -168,8 +180,9 @@ class RowLoop {
       if (lane >= store->lanes) continue;
       builder_.set_guest_ip(store->guest_ip);
       const auto address = values_->linear(builder_, address_of(*store), lane);
-      if (!address || address->step != ir::size_of(store->type)) return false;
-      const auto data = values_->in_turns(builder_, data_of(*store), lane);
+      if (!address || address->step != bytes_of(*store)) return false;
+      const auto components = data_of(*store);
+      const auto data = values_->in_turns(builder_, std::vector(components.begin(), components.end()), lane);
       if (!data) return false;
       rows.push_back({store, address->first, *data});
     }
@@ -207,19 +220,18 @@ class RowLoop {
     bad_ = builder_.mask_bits(Type::u32, builder_.lanewise(Op::not_, {builder_.mask_get(0)}));
     refuse_if(Op::cmp_gt, left, number(most_turns));
     for (const End& end : loop_.ends()) refuse_unless(end, left);
-    const auto bytes_of = [&](unsigned each) { return builder_.lanewise(Op::mul, {left, number(each)}); };
+    const auto in_all = [&](unsigned each) { return builder_.lanewise(Op::mul, {left, number(each)}); };
     for (const TurnValues::Row& row : loaded_) {
       const auto address = values_->first_turn(builder_, row.address);
       if (!address) return false;
-      refuse_wrapping(*address, bytes_of(row.bytes));
+      refuse_wrapping(*address, in_all(row.bytes));
     }
     const auto stores = loop_.stores();
     for (auto store = stores.begin(); store != stores.end(); ++store) {
       const auto address = values_->first_turn(builder_, address_of(**store));
       if (!address) return false;
       const unsigned lanes = (*store)->lanes;
-      const ValueId bytes = bytes_of(ir::size_of((*store)->type)),
-                    last = builder_.slice(*address, lanes - 1, 1);
+      const ValueId bytes = in_all(bytes_of(**store)), last = builder_.slice(*address, lanes - 1, 1);
       if (lanes > 1)
         refuse_near(builder_.slice(*address, 0, lanes - 1), builder_.slice(*address, 1, lanes - 1), bytes);
       refuse_wrapping(last, bytes);

@@ -40,15 +40,17 @@ const Inst* TurnValues::definition(ValueId value) const {
 }
 
 void TurnValues::begin_block() {
-  own_.clear();
+  end_lane();
   shared_.clear();
+  shared_sets_.clear();
   spread_.clear();
   first_turns_.clear();
 }
 
-std::optional<ValueId> TurnValues::in_turns(Builder& to, ValueId value, unsigned lane) {
+std::optional<ValueId> TurnValues::in_turns(Builder& to, std::span<const ValueId> values, unsigned lane) {
   to_ = &to;
-  const Value* found = find(value, lane);
+  if (values.size() > 1) return set(Set(values.begin(), values.end()), lane);
+  const Value* found = find(values[0], lane);
   return found ? std::optional(as_vector(*found)) : std::nullopt;
 }
 
@@ -255,30 +257,40 @@ std::optional<TurnValues::Value> TurnValues::load_row(const Inst& load, unsigned
   if (!address.is_linear() || address.step != bytes || load.arg_count != 1 || access.several)
     return std::nullopt;
   access.offset += access.component(component) * bytes;
+  const auto loaded = load_block(load, access, address.first, turns_);
+  return loaded ? std::optional(Value{.vector = *loaded}) : std::nullopt;
+}
+
+/// Adjacent elements from an address on, as many in each turn.
+std::optional<ValueId> TurnValues::load_block(const Inst& load, ir::MemoryAccess access, ValueId first,
+                                              unsigned elements) {
   access.components = 1;
-  const auto parts = parts_of(access, load.type);
+  const auto parts = parts_of(access, load.type, elements);
   if (!parts) return std::nullopt;
-  const Row row{function_.arg(load, 0), bytes};
+  const Row row{function_.arg(load, 0), elements / turns_ * ir::size_of(load.type)};
   if (std::ranges::find(rows_, row) == rows_.end()) rows_.push_back(row);
-  const ValueId loaded = to_->block_load(parts->type, parts->lanes, access, address.first);
-  return Value{.vector = parts->type == load.type ? loaded : to_->recast(load.type, loaded)};
+  const ValueId loaded = to_->block_load(parts->type, parts->lanes, access, first);
+  return parts->type == load.type ? loaded : to_->recast(load.type, loaded);
 }
 
 bool TurnValues::store_row(Builder& to, const Inst& store, ValueId address, ValueId data) {
   ir::MemoryAccess access = function_.access(store);
-  const auto parts = parts_of(access, store.type);
+  const auto parts = parts_of(access, store.type, turns_ * access.component_count());
   if (!parts) return false;
+  access.components = 1;
+  access.several = false;
   to.block_store(access, address, parts->type == store.type ? data : to.recast(parts->type, data));
   return true;
 }
 
 /// What elements of all turns consist of where memory ends: the access becomes one of that.
-std::optional<TurnValues::Parts> TurnValues::parts_of(ir::MemoryAccess& access, Type type) const {
+std::optional<TurnValues::Parts> TurnValues::parts_of(ir::MemoryAccess& access, Type type,
+                                                      unsigned elements) const {
   constexpr unsigned recast_bytes = 32;
   const unsigned bytes = ir::size_of(type), part = std::exchange(access.part_bytes, 0);
-  if (part == 0) return Parts{type, turns_};
-  const unsigned lanes = turns_ * (bytes / part);
-  if (lanes > ir::max_lanes || turns_ * bytes % recast_bytes != 0) return std::nullopt;
+  const unsigned lanes = part == 0 ? elements : elements * (bytes / part);
+  if (lanes > ir::max_lanes || (part != 0 && elements * bytes % recast_bytes != 0)) return std::nullopt;
+  if (part == 0) return Parts{type, lanes};
   return Parts{ir::int_type(part, false), lanes};
 }
 
@@ -292,6 +304,94 @@ ValueId TurnValues::as_vector(const Value& value) {
   for (unsigned turn = 0; turn < turns_; ++turn) steps[turn] = static_cast<std::uint32_t>(turn * value.step);
   const Type type = function_.values[value.first].type;
   return made = to_->lanewise(Op::add, {made, to_->vconst(type, turns_, std::span(steps).first(turns_))});
+}
+
+// ---- Several components
+
+std::optional<ValueId> TurnValues::set(const Set& values, unsigned lane) {
+  constexpr unsigned deepest = 64;
+  const bool is_own = std::ranges::any_of(values, [&](ValueId value) { return varies(value); });
+  Sets& sets = is_own ? own_sets_ : shared_sets_;
+  const std::pair key{values, is_own ? lane : 0};
+  if (const auto known = sets.find(key); known != sets.end()) return known->second;
+  if (depth_ == deepest) return std::nullopt;
+  ++depth_;
+  const auto made = make_set(values, key.second);
+  --depth_;
+  if (made) sets.emplace(key, *made);
+  return made;
+}
+
+std::optional<ValueId> TurnValues::make_set(const Set& values, unsigned lane) {
+  const auto lanes = static_cast<unsigned>(turns_ * values.size());
+  if (lanes > ir::max_lanes) return std::nullopt;
+  if (std::ranges::all_of(values, [&](ValueId value) { return value == values[0]; })) {
+    const Value* found = find(values[0], lane);
+    return found && found->is_alike() ? std::optional(to_->splat(found->first, lanes)) : std::nullopt;
+  }
+  std::vector<const Inst*> by;
+  for (const ValueId value : values) {
+    by.push_back(definition(value));
+    const bool is_like_first = by.back() && by[0] && by.back()->op == by[0]->op &&
+                               by.back()->type == by[0]->type && by.back()->from == by[0]->from &&
+                               by.back()->arg_count == by[0]->arg_count;
+    if (!is_like_first) return std::nullopt;
+  }
+  const Inst& first = *by[0];
+  const auto operand = [&](unsigned k, unsigned of_lane) {
+    Set args;
+    for (const Inst* inst : by) args.push_back(function_.arg(*inst, k));
+    return set(args, of_lane);
+  };
+  switch (first.op) {
+    case Op::load:
+      return load_set(first, values, lane);
+    case Op::constant:
+      return ir::is_mask(first.type) ? std::nullopt : constants(by);
+    case Op::splat:
+      return operand(0, 0);
+    case Op::slice:
+      if (std::ranges::any_of(by, [&](const Inst* inst) { return inst->imm != first.imm; }))
+        return std::nullopt;
+      return operand(0, static_cast<unsigned>(first.imm) + lane);
+    case Op::concat: {
+      const unsigned low = function_.values[function_.arg(first, 0)].lanes;
+      return lane < low ? operand(0, lane) : operand(1, lane - low);
+    }
+    default:
+      break;
+  }
+  if (!ir::is_pure(first.op) || !ir::is_lanewise(first.op) || first.result_count != 1) return std::nullopt;
+  std::vector<ValueId> args;
+  for (unsigned k = 0; k < first.arg_count; ++k) {
+    const auto arg = operand(k, lane);
+    if (!arg) return std::nullopt;
+    args.push_back(*arg);
+  }
+  return append(first, lanes, args);
+}
+
+/// Those of each component again and again.
+std::optional<ValueId> TurnValues::constants(std::span<const Inst* const> by) {
+  std::vector<std::uint64_t> lanes;
+  for (unsigned turn = 0; turn < turns_; ++turn)
+    for (const Inst* inst : by) lanes.push_back(inst->imm);
+  return to_->vconst(by[0]->type, static_cast<unsigned>(lanes.size()), lanes);
+}
+
+/// All components of a load whose elements follow those of the turn before.
+std::optional<ValueId> TurnValues::load_set(const Inst& load, const Set& values, unsigned lane) {
+  ir::MemoryAccess access = function_.access(load);
+  const unsigned count = access.component_count();
+  if (access.components != (1u << count) - 1 || values.size() != count || load.arg_count != 1)
+    return std::nullopt;
+  for (unsigned k = 0; k < count; ++k)
+    if (values[k] != load.result + k) return std::nullopt;
+  const Value* address = find(function_.arg(load, 0), lane);
+  if (!address || !address->is_linear() || address->step != count * ir::size_of(load.type))
+    return std::nullopt;
+  access.several = false;
+  return load_block(load, access, address->first, turns_ * count);
 }
 
 }  // namespace eum::jit

@@ -1,6 +1,7 @@
 #pragma once
 // What one lane of a loop's values is in several consecutive turns: a vector with a lane for each turn, or a
-// number and how much it increases from turn to turn.
+// number and how much it increases from turn to turn. Several values, such as x y z w of a float4, are one
+// vector if the same is computed of each: theirs of the first turn, then those of the next.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,24 +22,27 @@ class TurnValues {
   TurnValues(ir::Function& function, ir::BlockId loop, std::span<const CountedLoop::Counter> counters,
              unsigned turns);
 
-  /// Appends what computes the value to the builder's block. A value of `turns` lanes; nothing: the op cannot
-  /// be done like that.
-  std::optional<ir::ValueId> in_turns(ir::Builder& to, ir::ValueId value, unsigned lane);
-  /// As in_turns(), for values that increase by a constant per turn: that, and the first turn's.
+  /// Appends what computes the values to the builder's block. A value with as many lanes for each turn;
+  /// nothing: the ops cannot be done like that.
+  std::optional<ir::ValueId> in_turns(ir::Builder& to, std::span<const ir::ValueId> values, unsigned lane);
+  /// As in_turns(), for a value that increase by a constant per turn: that, and the first turn's.
   struct Linear {
     ir::ValueId first;
     std::uint32_t step;
   };
   std::optional<Linear> linear(ir::Builder& to, ir::ValueId value, unsigned lane);
-  /// Stores adjacent elements, one of each turn, from the address of the first on.
-  /// False: they cannot be stored at once.
+  /// Stores `data`, of which the store has one or more components, from the address of the first turn on.
+  /// False: that cannot be stored at once.
   bool store_row(ir::Builder& to, const ir::Inst& store, ir::ValueId address, ir::ValueId data);
   /// The value in the first turn, with all its lanes.
   std::optional<ir::ValueId> first_turn(ir::Builder& to, ir::ValueId value);
   /// Begins a block: what has been computed is not known in it.
   void begin_block();
   /// What has been computed of single lanes will not be needed any more.
-  void end_lane() { own_.clear(); }
+  void end_lane() {
+    own_.clear();
+    own_sets_.clear();
+  }
 
   /// Adjacent elements that are loaded at once, in all turns: their addresses must not wrap around.
   struct Row {
@@ -59,6 +63,9 @@ class TurnValues {
     bool is_alike() const { return is_linear() && step == 0; }
   };
   using Values = std::map<std::pair<ir::ValueId, unsigned>, Value>;
+  /// Of each component.
+  using Set = std::vector<ir::ValueId>;
+  using Sets = std::map<std::pair<Set, unsigned>, ir::ValueId>;
 
   const ir::Inst* definition(ir::ValueId value) const;
   const Value* find(ir::ValueId value, unsigned lane);
@@ -70,7 +77,13 @@ class TurnValues {
     ir::Type type;
     unsigned lanes;
   };
-  std::optional<Parts> parts_of(ir::MemoryAccess& access, ir::Type type) const;
+  std::optional<Parts> parts_of(ir::MemoryAccess& access, ir::Type type, unsigned elements) const;
+  std::optional<ir::ValueId> set(const Set& values, unsigned lane);
+  std::optional<ir::ValueId> make_set(const Set& values, unsigned lane);
+  std::optional<ir::ValueId> constants(std::span<const ir::Inst* const> by);
+  std::optional<ir::ValueId> load_set(const ir::Inst& load, const Set& values, unsigned lane);
+  std::optional<ir::ValueId> load_block(const ir::Inst& load, ir::MemoryAccess access, ir::ValueId first,
+                                        unsigned elements);
   bool may_load_apart(const ir::Inst& load, const Value& address);
   bool is_looked_up(ir::ValueId value, unsigned depth = 0) const;
   std::optional<Value> load_row(const ir::Inst& load, unsigned component, const Value& address);
@@ -89,6 +102,7 @@ class TurnValues {
   unsigned turns_;
   unsigned depth_ = 0;
   Values own_, shared_;  ///< of one lane; of all
+  Sets own_sets_, shared_sets_;
   std::map<std::pair<ir::ValueId, std::uint32_t>, ir::ValueId> spread_;
   std::unordered_map<ir::ValueId, ir::ValueId> first_turns_;
 };

@@ -29,6 +29,7 @@ class LoopText {
   std::string text() {
     const bool leaves = chance(30);  // each lane has a counter and a limit
     bytes_ = 1u << below(3);
+    components_ = chance(70) ? 1 : 2 + below(3);
     loads_rows_only_ = chance(25);
     leaves_early_ = chance(20);
     line("kernel @k simd {} family gen9 file 1024 slot 32 masks 2", lanes_);
@@ -40,7 +41,7 @@ class LoopText {
     } else {
       line("  %c = reg_read.u32x1 r2<1;1,0>\n  %cs = splat.u32x{} %c", lanes_);
     }
-    line("  %size = constant.u32x{0} {1}\n  %distance = mul.u32x{0} %cs, %size", lanes_, bytes_);
+    line("  %size = constant.u32x{0} {1}\n  %distance = mul.u32x{0} %cs, %size", lanes_, bytes());
     for (const auto& [name, place] : {std::pair{"p", 8}, std::pair{"q", 10}})
       line("  %{0}0 = reg_read.u32x{1} r{2}<1;1,0> ? %e\n  %{0} = add.u32x{1} %{0}0, %distance", name, lanes_,
            place);
@@ -63,7 +64,9 @@ class LoopText {
       if (chance(30))
         line("  %q2 = add.u32x{0} %q1, %size\n  reg_write.u32x{0} r10<1;1,0>, %q2 ? %e", lanes_);
     }
-    if (chance(15)) {
+    if (components_ > 1) {
+      store_components();
+    } else if (chance(15)) {
       line("  %few0 = cmp_gt.u32x{0} %v0, %n0\n  %few = and.mx{0} %e, %few0", lanes_);
       store("p", World::surface, "few");
     } else {
@@ -87,7 +90,8 @@ class LoopText {
     return std::move(text_);
   }
 
-  unsigned bytes() const { return bytes_; }
+  /// That a lane stores in a turn.
+  unsigned bytes() const { return bytes_ * components_; }
 
  private:
   unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
@@ -145,6 +149,31 @@ class LoopText {
     line("  store.u{}x{} surface{}[%{}], %s{} ? %{}", 8 * bytes_, lanes_, surface, row, id, mask);
   }
 
+  /// Of which each is computed like the others, or almost.
+  void store_components() {
+    const auto type = fmt::format("u{}x{}", 8 * bytes_, lanes_);
+    std::string set, loaded, stored;
+    for (unsigned k = 0; k < components_; ++k) {
+      const char* separator = k == 0 ? "" : ", ";
+      set += fmt::format("{}{}", separator, k);
+      loaded += fmt::format("{}%x{}", separator, k);
+      stored += fmt::format("{}%w{}", separator, k);
+    }
+    const bool is_own = chance(30);
+    line("  {} = load.{} surface{}[%{}] {{{}}} ? %e", loaded, type,
+         is_own ? World::surface : World::disjoint_surface, is_own || chance(50) ? "p" : "q", set);
+    line("  %each = convert.u{}.u32x{} %n0", 8 * bytes_, lanes_);
+    const bool are_different = chance(40);
+    const unsigned number = 1 + below(100);
+    for (unsigned k = 0; k < components_; ++k) {
+      line("  %y{0} = add.{1} %x{0}, %each", k, type);
+      line("  %z{} = constant.{} {}", k, type, number + (are_different ? k : 0));
+      line("  %d{0}m = cmp_gt.{1} %y{0}, %z{0}\n  %w{0} = select.{1} %d{0}m, %y{0}, %{2}{3}", k, type,
+           chance(95) ? "z" : "x", chance(95) ? k : 0);
+    }
+    line("  store.{} surface{}[%p] {{{}}}, {} ? %e", type, World::surface, set, stored);
+  }
+
   void end() {
     line("  %one = constant.u32x1 1\n  %next = add.u32x1 %c, %one\n  reg_write.u32x1 r2<1;1,0>, %next");
     line("  %limit = reg_read.u32x1 r2.1<1;1,0>");
@@ -191,7 +220,7 @@ class LoopText {
 
   Random random_;
   bool loads_rows_only_ = false, leaves_early_ = false;
-  unsigned lanes_, bytes_ = 1, values_ = 0, stores_ = 0;
+  unsigned lanes_, bytes_ = 1, components_ = 1, values_ = 0, stores_ = 0;
   std::string text_;
 };
 
