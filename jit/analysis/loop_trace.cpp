@@ -11,7 +11,7 @@ using ir::Inst;
 using ir::Op;
 using ir::ValueId;
 
-constexpr std::size_t most_blocks = 8, most_insts = 300;
+constexpr std::size_t most_blocks = 8, most_insts = 1000;
 
 /// The blocks of a turn, and how it goes through their branches: to the one that is taken, if that is part of
 /// the loop.

@@ -37,9 +37,8 @@ class RowLoop {
     if (loop_.stores().empty() || !may_exchange() || !loop_.is_dead_behind()) return false;
     first_ = static_cast<BlockId>(function_.blocks.size());
     const BlockId count = add_block(), guard = add_block();
-    for (unsigned turns = most_turns(); rounds_.empty() && turns >= most_turns() / 2; turns /= 2)
-      add_round(turns);
-    if (!rounds_.empty()) add_round(rounds_[0].turns / fewer);
+    for (unsigned turns = most_turns(); rounds_.empty() && turns > 1; turns /= 2) add_round(turns);
+    if (!rounds_.empty() && rounds_[0].turns > fewer) add_round(rounds_[0].turns / fewer);
     if (rounds_.empty() || !make_guard(guard)) {
       drop_from(first_);
       return false;

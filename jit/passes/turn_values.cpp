@@ -14,7 +14,7 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
-constexpr unsigned dword = 4;
+constexpr unsigned dword = 4, recast_bytes = 32;
 constexpr unsigned most_apart = 16;  // elements that hosts load at arbitrary addresses in line
 
 bool is_dword(Type type) { return ir::is_int(type) && ir::size_of(type) == dword; }
@@ -136,6 +136,10 @@ std::optional<TurnValues::Value> TurnValues::make(const Inst& inst, ValueId valu
       return read(inst, lane);
     case Op::splat:
       return part(0, 0);
+    case Op::recast: {
+      const auto vector = set({value}, lane);
+      return vector ? std::optional(Value{.vector = *vector}) : std::nullopt;
+    }
     case Op::slice:
       return part(0, static_cast<unsigned>(inst.imm) + lane);
     case Op::concat: {
@@ -286,7 +290,6 @@ bool TurnValues::store_row(Builder& to, const Inst& store, ValueId address, Valu
 /// What elements of all turns consist of where memory ends: the access becomes one of that.
 std::optional<TurnValues::Parts> TurnValues::parts_of(ir::MemoryAccess& access, Type type,
                                                       unsigned elements) const {
-  constexpr unsigned recast_bytes = 32;
   const unsigned bytes = ir::size_of(type), part = std::exchange(access.part_bytes, 0);
   const unsigned lanes = part == 0 ? elements : elements * (bytes / part);
   if (lanes > ir::max_lanes || (part != 0 && elements * bytes % recast_bytes != 0)) return std::nullopt;
@@ -308,27 +311,33 @@ ValueId TurnValues::as_vector(const Value& value) {
 
 // ---- Several components
 
-std::optional<ValueId> TurnValues::set(const Set& values, unsigned lane) {
+std::optional<ValueId> TurnValues::set(const Set& values, unsigned lane, unsigned parts) {
   constexpr unsigned deepest = 64;
   const bool is_own = std::ranges::any_of(values, [&](ValueId value) { return varies(value); });
   Sets& sets = is_own ? own_sets_ : shared_sets_;
-  const std::pair key{values, is_own ? lane : 0};
+  const SetKey key{values, is_own ? lane : 0, parts};
   if (const auto known = sets.find(key); known != sets.end()) return known->second;
   if (depth_ == deepest) return std::nullopt;
   ++depth_;
-  const auto made = make_set(values, key.second);
+  const auto made = make_set(key);
   --depth_;
   if (made) sets.emplace(key, *made);
   return made;
 }
 
-std::optional<ValueId> TurnValues::make_set(const Set& values, unsigned lane) {
-  const auto lanes = static_cast<unsigned>(turns_ * values.size());
+/// Of a value in place of all components: one of dwords, or the same in all turns.
+std::optional<ValueId> TurnValues::equal_set(const SetKey& key, unsigned lanes) {
+  const Value* found = find(key.values[0], key.lane);
+  if (!found) return std::nullopt;
+  if (key.values.size() == 1 && key.parts == 1) return as_vector(*found);
+  return found->is_alike() ? std::optional(to_->splat(found->first, lanes)) : std::nullopt;
+}
+
+std::optional<ValueId> TurnValues::make_set(const SetKey& key) {
+  const Set& values = key.values;
+  const unsigned lane = key.lane, parts = key.parts;
+  const auto lanes = static_cast<unsigned>(turns_ * values.size() * parts);
   if (lanes > ir::max_lanes) return std::nullopt;
-  if (std::ranges::all_of(values, [&](ValueId value) { return value == values[0]; })) {
-    const Value* found = find(values[0], lane);
-    return found && found->is_alike() ? std::optional(to_->splat(found->first, lanes)) : std::nullopt;
-  }
   std::vector<const Inst*> by;
   for (const ValueId value : values) {
     by.push_back(definition(value));
@@ -338,33 +347,51 @@ std::optional<ValueId> TurnValues::make_set(const Set& values, unsigned lane) {
     if (!is_like_first) return std::nullopt;
   }
   const Inst& first = *by[0];
-  const auto operand = [&](unsigned k, unsigned of_lane) {
+  const auto operand = [&](unsigned k, unsigned of_lane, unsigned of_parts) {
     Set args;
     for (const Inst* inst : by) args.push_back(function_.arg(*inst, k));
-    return set(args, of_lane);
+    return set(args, of_lane, of_parts);
   };
+  const bool are_equal = std::ranges::all_of(values, [&](ValueId value) { return value == values[0]; });
+  if (are_equal && parts == 1 && first.op != Op::recast) return equal_set(key, lanes);
   switch (first.op) {
     case Op::load:
-      return load_set(first, values, lane);
+      return parts == 1 ? load_set(first, values, lane) : std::nullopt;
     case Op::constant:
-      return ir::is_mask(first.type) ? std::nullopt : constants(by);
+      return ir::is_mask(first.type) ? std::nullopt : constants(by, parts);
     case Op::splat:
-      return operand(0, 0);
-    case Op::slice:
-      if (std::ranges::any_of(by, [&](const Inst* inst) { return inst->imm != first.imm; }))
+      // One element is no whole dword.
+      if (parts > 1) return are_equal ? equal_set(key, lanes) : std::nullopt;
+      return operand(0, 0, parts);
+    case Op::recast: {
+      // Of dwords, or to them.
+      const unsigned of_parts = parts == 1 ? dword / ir::size_of(first.from) : 1;
+      if (ir::size_of(first.type) * parts != dword || ir::size_of(first.from) * of_parts != dword ||
+          turns_ * values.size() * dword % recast_bytes != 0)
         return std::nullopt;
-      return operand(0, static_cast<unsigned>(first.imm) + lane);
+      const auto from = operand(0, lane, of_parts);
+      return from ? std::optional(to_->recast(first.type, *from)) : std::nullopt;
+    }
+    case Op::slice:
+      if (std::ranges::any_of(by, [&](const Inst* inst) { return inst->imm != first.imm; }) ||
+          first.imm % parts != 0)
+        return std::nullopt;
+      return operand(0, static_cast<unsigned>(first.imm) / parts + lane, parts);
     case Op::concat: {
-      const unsigned low = function_.values[function_.arg(first, 0)].lanes;
-      return lane < low ? operand(0, lane) : operand(1, lane - low);
+      const unsigned low = function_.values[function_.arg(first, 0)].lanes / parts;
+      return lane < low ? operand(0, lane, parts) : operand(1, lane - low, parts);
     }
     default:
       break;
   }
-  if (!ir::is_pure(first.op) || !ir::is_lanewise(first.op) || first.result_count != 1) return std::nullopt;
+  const bool resizes =
+      ir::shape_of(first.op).has_from() && ir::size_of(first.from) != ir::size_of(first.type);
+  if (!ir::is_pure(first.op) || !ir::is_lanewise(first.op) || first.result_count != 1 ||
+      (parts > 1 && resizes))
+    return std::nullopt;
   std::vector<ValueId> args;
   for (unsigned k = 0; k < first.arg_count; ++k) {
-    const auto arg = operand(k, lane);
+    const auto arg = operand(k, lane, parts);
     if (!arg) return std::nullopt;
     args.push_back(*arg);
   }
@@ -372,10 +399,10 @@ std::optional<ValueId> TurnValues::make_set(const Set& values, unsigned lane) {
 }
 
 /// Those of each component again and again.
-std::optional<ValueId> TurnValues::constants(std::span<const Inst* const> by) {
+std::optional<ValueId> TurnValues::constants(std::span<const Inst* const> by, unsigned parts) {
   std::vector<std::uint64_t> lanes;
   for (unsigned turn = 0; turn < turns_; ++turn)
-    for (const Inst* inst : by) lanes.push_back(inst->imm);
+    for (const Inst* inst : by) lanes.insert(lanes.end(), parts, inst->imm);
   return to_->vconst(by[0]->type, static_cast<unsigned>(lanes.size()), lanes);
 }
 

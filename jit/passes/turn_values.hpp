@@ -63,9 +63,15 @@ class TurnValues {
     bool is_alike() const { return is_linear() && step == 0; }
   };
   using Values = std::map<std::pair<ir::ValueId, unsigned>, Value>;
-  /// Of each component.
+  /// One of each component.
   using Set = std::vector<ir::ValueId>;
-  using Sets = std::map<std::pair<Set, unsigned>, ir::ValueId>;
+  /// `parts`: elements of a dword, if the lane is one of dwords that have been recast.
+  struct SetKey {
+    Set values;
+    unsigned lane, parts;
+    auto operator<=>(const SetKey&) const = default;
+  };
+  using Sets = std::map<SetKey, ir::ValueId>;
 
   const ir::Inst* definition(ir::ValueId value) const;
   const Value* find(ir::ValueId value, unsigned lane);
@@ -78,9 +84,10 @@ class TurnValues {
     unsigned lanes;
   };
   std::optional<Parts> parts_of(ir::MemoryAccess& access, ir::Type type, unsigned elements) const;
-  std::optional<ir::ValueId> set(const Set& values, unsigned lane);
-  std::optional<ir::ValueId> make_set(const Set& values, unsigned lane);
-  std::optional<ir::ValueId> constants(std::span<const ir::Inst* const> by);
+  std::optional<ir::ValueId> set(const Set& values, unsigned lane, unsigned parts = 1);
+  std::optional<ir::ValueId> make_set(const SetKey& key);
+  std::optional<ir::ValueId> equal_set(const SetKey& key, unsigned lanes);
+  std::optional<ir::ValueId> constants(std::span<const ir::Inst* const> by, unsigned parts);
   std::optional<ir::ValueId> load_set(const ir::Inst& load, const Set& values, unsigned lane);
   std::optional<ir::ValueId> load_block(const ir::Inst& load, ir::MemoryAccess access, ir::ValueId first,
                                         unsigned elements);

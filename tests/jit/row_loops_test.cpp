@@ -64,7 +64,7 @@ class LoopText {
       if (chance(30))
         line("  %q2 = add.u32x{0} %q1, %size\n  reg_write.u32x{0} r10<1;1,0>, %q2 ? %e", lanes_);
     }
-    if (components_ > 1) {
+    if (components_ > 1 || chance(15)) {
       store_components();
     } else if (chance(15)) {
       line("  %few0 = cmp_gt.u32x{0} %v0, %n0\n  %few = and.mx{0} %e, %few0", lanes_);
@@ -163,10 +163,19 @@ class LoopText {
     line("  {} = load.{} surface{}[%{}] {{{}}} ? %e", loaded, type,
          is_own ? World::surface : World::disjoint_surface, is_own || chance(50) ? "p" : "q", set);
     line("  %each = convert.u{}.u32x{} %n0", 8 * bytes_, lanes_);
+    // Elements of dwords are computed, too.
+    const unsigned parts = bytes_ == 4 && chance(50) ? 2u << below(lanes_ == 8 ? 2 : 1) : 1;
+    const auto part = fmt::format("u{}", 32 / parts);
     const bool are_different = chance(40);
     const unsigned number = 1 + below(100);
     for (unsigned k = 0; k < components_; ++k) {
-      line("  %y{0} = add.{1} %x{0}, %each", k, type);
+      line("  %y{0}{2} = add.{1} %x{0}, %each", k, type, parts > 1 ? "d" : "");
+      if (parts > 1) {
+        line("  %r{0} = recast.{1}.u32x{2} %y{0}d", k, part, parts * lanes_);
+        line("  %b{0}p = constant.{1}x{2} {3}\n  %s{0}p = xor.{1}x{2} %r{0}, %b{0}p", k, part, parts * lanes_,
+             number + (are_different ? k : 0));
+        line("  %y{0} = recast.u32.{1}x{2} %s{0}p", k, part, lanes_);
+      }
       line("  %z{} = constant.{} {}", k, type, number + (are_different ? k : 0));
       line("  %d{0}m = cmp_gt.{1} %y{0}, %z{0}\n  %w{0} = select.{1} %d{0}m, %y{0}, %{2}{3}", k, type,
            chance(95) ? "z" : "x", chance(95) ? k : 0);
