@@ -37,7 +37,8 @@ class RowLoop {
     if (loop_.stores().empty() || !may_exchange() || !loop_.is_dead_behind()) return false;
     first_ = static_cast<BlockId>(function_.blocks.size());
     const BlockId count = add_block(), guard = add_block();
-    for (unsigned turns = most_turns(); rounds_.empty() && turns > 1; turns /= 2) add_round(turns);
+    for (unsigned turns = most_turns(); rounds_.empty() && turns > 1 && !is_long_; turns /= 2)
+      add_round(turns);
     if (!rounds_.empty() && rounds_[0].turns > fewer) add_round(rounds_[0].turns / fewer);
     if (rounds_.empty() || !make_guard(guard)) {
       drop_from(first_);
@@ -153,7 +154,9 @@ class RowLoop {
     unsigned most_lanes = 0;
     for (const Inst* store : loop_.stores()) most_lanes = std::max<unsigned>(most_lanes, store->lanes);
     for (unsigned lane = 0; lane < most_lanes; ++lane) {
-      if (!store_rows(lane) || function_.blocks[round.rows].insts.size() > most_new_insts) return false;
+      if (!store_rows(lane)) return false;
+      is_long_ = function_.blocks[round.rows].insts.size() > most_new_insts;
+      if (is_long_) return false;
       values_->end_lane();
     }
     for (const CountedLoop::Counter& counter : loop_.counters()) {
@@ -180,6 +183,7 @@ class RowLoop {
       builder_.set_guest_ip(store->guest_ip);
       const auto address = values_->linear(builder_, address_of(*store), lane);
       if (!address || address->step != bytes_of(*store)) return false;
+      // A copy, as operands move when others are added.
       const auto components = data_of(*store);
       const auto data = values_->in_turns(builder_, std::vector(components.begin(), components.end()), lane);
       if (!data) return false;
@@ -297,6 +301,7 @@ class RowLoop {
   BlockId first_ = ir::no_block, rest_ = ir::no_block;  ///< of the new blocks
   std::vector<Round> rounds_;                           ///< of ever fewer turns
   std::vector<TurnValues::Row> loaded_;                 ///< in rounds
+  bool is_long_ = false;                                ///< a round that has been tried is
   ValueId bad_ = ir::no_value;  ///< in the guard: not 0 if the loop of before is to be entered
 };
 
