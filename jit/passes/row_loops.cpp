@@ -52,8 +52,7 @@ class RowLoop {
     if (loop_.ends_in_own_way())
       builder_.jump(header());
     else
-      builder_.branch_any(builder_.compare(Op::cmp_ne, turns_left(), number(0)), header(),
-                          loop_.trace().exits[0]);
+      builder_.branch_any(compare_left(Op::cmp_ne, 0), header(), loop_.trace().exits[0]);
     move_in_front();
     return true;
   }
@@ -135,8 +134,15 @@ class RowLoop {
   }
   /// If it is the same for all counters and lanes.
   ValueId turns_left() { return builder_.slice(turns_left(loop_.ends()[0]), 0, 1); }
+  /// How many are left, compared with a number.
+  ValueId compare_left(Op compare, std::uint32_t with) {
+    const ValueId left = turns_left();
+    return builder_.compare(compare, left, number(with));
+  }
   /// So many have to be left for a round.
-  ValueId least_left(const Round& round) { return number(round.turns + (loop_.ends_in_own_way() ? 1 : 0)); }
+  std::uint32_t least_left(const Round& round) const {
+    return round.turns + (loop_.ends_in_own_way() ? 1 : 0);
+  }
 
   // ---- Rounds
 
@@ -200,7 +206,7 @@ class RowLoop {
   void end_round(const Round& round, BlockId then) {
     for (const BlockId block : {round.test, round.rows}) {
       begin(block);
-      builder_.branch_any(builder_.compare(Op::cmp_ge, turns_left(), least_left(round)), round.rows, then);
+      builder_.branch_any(compare_left(Op::cmp_ge, least_left(round)), round.rows, then);
     }
   }
 
@@ -211,7 +217,7 @@ class RowLoop {
     begin(count);
     // A thread that is restored at the loop's ip begins here.
     function_.blocks[count].safepoint = function_.blocks[loop_.trace().block].safepoint;
-    const ValueId few = builder_.compare(Op::cmp_lt, turns_left(), least_left(rounds_.back()));
+    const ValueId few = compare_left(Op::cmp_lt, least_left(rounds_.back()));
     builder_.branch_any(few, header(), guard);
   }
 
@@ -235,8 +241,11 @@ class RowLoop {
       if (!address) return false;
       const unsigned lanes = (*store)->lanes;
       const ValueId bytes = in_all(bytes_of(**store)), last = builder_.slice(*address, lanes - 1, 1);
-      if (lanes > 1)
-        refuse_near(builder_.slice(*address, 0, lanes - 1), builder_.slice(*address, 1, lanes - 1), bytes);
+      if (lanes > 1) {
+        const ValueId low = builder_.slice(*address, 0, lanes - 1),
+                      high = builder_.slice(*address, 1, lanes - 1);
+        refuse_near(low, high, bytes);
+      }
       refuse_wrapping(last, bytes);
       const auto next = std::find_if(store + 1, stores.end(), [&](const Inst* other) {
         return access(*other).surface == access(**store).surface;
@@ -258,8 +267,10 @@ class RowLoop {
     const ValueId next = *values_->first_turn(builder_, end.next),
                   limit = *values_->first_turn(builder_, end.limit);
     const auto [type, lanes] = function_.values[next];
-    if (lanes > 1 || end != loop_.ends()[0])
-      refuse_if(Op::cmp_ne, turns_left(end), builder_.splat(left, lanes));
+    if (lanes > 1 || end != loop_.ends()[0]) {
+      const ValueId own = turns_left(end);
+      refuse_if(Op::cmp_ne, own, builder_.splat(left, lanes));
+    }
     if (!end.is_ordered) return;
     refuse_if(Op::cmp_ge, builder_.lanewise(Op::sub, {next, builder_.constant(type, lanes, 1)}), limit);
   }
@@ -271,8 +282,8 @@ class RowLoop {
   /// Unless `low` is so many bytes or more below `high`.
   void refuse_near(ValueId low, ValueId high, ValueId bytes) {
     refuse_if(Op::cmp_ge, low, high);
-    refuse_if(Op::cmp_lt, builder_.lanewise(Op::sub, {high, low}),
-              builder_.splat(bytes, function_.values[low].lanes));
+    const ValueId gap = builder_.lanewise(Op::sub, {high, low});
+    refuse_if(Op::cmp_lt, gap, builder_.splat(bytes, function_.values[low].lanes));
   }
 
   /// Moves the new blocks to where the loop begins, and drops its trace.
