@@ -222,6 +222,7 @@ std::optional<TurnValues::Value> TurnValues::compute(const Inst& inst, unsigned 
     if (const auto made = linear_result(inst, operands)) return made;
     if (std::ranges::all_of(operands, &Value::is_alike)) {
       std::vector<ValueId> firsts;
+      firsts.reserve(operands.size());
       for (const Value& operand : operands) firsts.push_back(operand.first);
       return Value{.first = append(inst, 1, firsts) + result};
     }
@@ -230,6 +231,7 @@ std::optional<TurnValues::Value> TurnValues::compute(const Inst& inst, unsigned 
     if (const auto row = load_row(inst, result, operands[0]); row || !may_load_apart(inst, operands[0]))
       return row;
   std::vector<ValueId> vectors;
+  vectors.reserve(operands.size());
   for (const Value& operand : operands) vectors.push_back(as_vector(operand));
   return Value{.vector = append(inst, turns_, vectors) + result};
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -69,7 +70,9 @@ class TurnValues {
   struct SetKey {
     Set values;
     unsigned lane, parts;
-    auto operator<=>(const SetKey&) const = default;
+    bool operator<(const SetKey& other) const {
+      return std::tie(values, lane, parts) < std::tie(other.values, other.lane, other.parts);
+    }
   };
   using Sets = std::map<SetKey, ir::ValueId>;
 
