@@ -23,17 +23,18 @@ class TurnValues {
   TurnValues(ir::Function& function, ir::BlockId loop, std::span<const CountedLoop::Counter> counters,
              unsigned turns);
 
-  /// Appends what computes the values to the builder's block. A value with as many lanes for each turn;
-  /// nothing: the ops cannot be done like that.
+  /// Appends what computes lane `lane` of the values to the builder's block, and returns a vector of
+  /// `turns` x values.size() lanes. Nothing: the ops cannot be done like that.
   std::optional<ir::ValueId> in_turns(ir::Builder& to, std::span<const ir::ValueId> values, unsigned lane);
-  /// As in_turns(), for a value that increase by a constant per turn: that, and the first turn's.
+  /// A value of one lane that increases by the same number in each turn.
   struct Linear {
-    ir::ValueId first;
+    ir::ValueId first;  ///< in the first turn
     std::uint32_t step;
   };
+  /// As in_turns(); nothing: it increases in another way.
   std::optional<Linear> linear(ir::Builder& to, ir::ValueId value, unsigned lane);
-  /// Stores `data`, of which the store has one or more components, from the address of the first turn on.
-  /// False: that cannot be stored at once.
+  /// Stores what in_turns() has returned for the data of a store, from the address of the first turn on.
+  /// False: it cannot be stored at once.
   bool store_row(ir::Builder& to, const ir::Inst& store, ir::ValueId address, ir::ValueId data);
   /// The value in the first turn, with all its lanes.
   std::optional<ir::ValueId> first_turn(ir::Builder& to, ir::ValueId value);
