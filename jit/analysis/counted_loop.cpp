@@ -67,17 +67,10 @@ std::optional<std::uint32_t> CountedLoop::constant(ValueId value) const {
   if (!inst || inst->op != Op::constant) return std::nullopt;
   return static_cast<std::uint32_t>(inst->imm);
 }
-/// Whether the mask is none, or has the active channels.
-bool CountedLoop::is_active(ValueId mask) const {
-  if (mask == ir::no_value) return true;
-  const Inst* inst = definition(mask);
-  if (inst && inst->op == Op::slice) inst = definition(function_.arg(*inst, 0));
-  return inst && inst->op == Op::mask_get && inst->imm == 0;
-}
 
 /// The register that `write` increases, if nothing else writes it, and nothing reads it afterwards.
 std::optional<CountedLoop::Counter> CountedLoop::counter_of(const Inst& write) const {
-  if (!is_dwords(write) || !is_active(write.mask)) return std::nullopt;
+  if (!is_dwords(write) || write.mask != ir::no_value) return std::nullopt;
   const Inst* sum = definition(function_.arg(write, 0));
   if (!sum || sum->op != Op::add) return std::nullopt;
   const auto old = [&](unsigned k) -> const Inst* {

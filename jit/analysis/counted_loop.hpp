@@ -44,8 +44,6 @@ class CountedLoop {
   Insts loads() const { return loads_; }
   Insts stores() const { return stores_; }
 
-  /// Whether the mask is none, or has the active channels.
-  bool is_active(ir::ValueId mask) const;
   /// Whether nothing behind the loop needs what it writes to registers and flags, besides counters.
   bool is_dead_behind() const;
 

@@ -5,7 +5,6 @@
 // The loop of before remains for the last turns, for fewer channels, and where the order of stores would
 // matter: rows have to follow one another.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <vector>
 
@@ -45,10 +44,10 @@ class RowLoop {
       return false;
     }
     make_count(count, guard);
-    rest_ = add_block();
+    const BlockId rest = add_block();
     for (std::size_t k = 0; k < rounds_.size(); ++k)
-      end_round(rounds_[k], k + 1 < rounds_.size() ? rounds_[k + 1].test : rest_);
-    begin(rest_);
+      end_round(rounds_[k], k + 1 < rounds_.size() ? rounds_[k + 1].test : rest);
+    begin(rest);
     if (loop_.ends_in_own_way())
       builder_.jump(header());
     else
@@ -79,7 +78,7 @@ class RowLoop {
   /// Whether accesses may be done in another order, provided that what is stored does not overlap.
   bool may_exchange() const {
     const auto is_simple = [&](const Inst* inst) {
-      return access(*inst).never_faults() && loop_.is_active(inst->mask);
+      return access(*inst).never_faults() && inst->mask == ir::no_value;
     };
     if (!std::ranges::all_of(loop_.loads(), is_simple)) return false;
     for (const Inst* store : loop_.stores()) {
@@ -309,11 +308,11 @@ class RowLoop {
   const CountedLoop& loop_;
   ir::Builder builder_;
   std::optional<TurnValues> values_;
-  BlockId first_ = ir::no_block, rest_ = ir::no_block;  ///< of the new blocks
-  std::vector<Round> rounds_;                           ///< of ever fewer turns
-  std::vector<TurnValues::Row> loaded_;                 ///< in rounds
-  bool is_long_ = false;                                ///< a round that has been tried is
-  ValueId bad_ = ir::no_value;  ///< in the guard: not 0 if the loop of before is to be entered
+  BlockId first_ = ir::no_block;         ///< of the new blocks
+  std::vector<Round> rounds_;            ///< of ever fewer turns
+  std::vector<TurnValues::Row> loaded_;  ///< in rounds
+  bool is_long_ = false;                 ///< a round that has been tried is
+  ValueId bad_ = ir::no_value;           ///< in the guard: not 0 if the loop of before is to be entered
 };
 
 bool stores(const ir::Function& function, const Loop& loop) {

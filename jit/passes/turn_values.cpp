@@ -1,9 +1,7 @@
 #include "jit/passes/turn_values.hpp"
 
+#include <algorithm>
 #include <array>
-#include <vector>
-
-#include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
 namespace {
@@ -27,10 +25,9 @@ TurnValues::TurnValues(ir::Function& function, ir::BlockId loop,
   const auto& insts = function.blocks[loop].insts;
   for (std::uint32_t i = 0; i < insts.size(); ++i) {
     for (unsigned k = 0; k < insts[i].result_count; ++k) definitions_[insts[i].result + k] = i;
-    const bool counts = std::ranges::any_of(counters, [&](const CountedLoop::Counter& counter) {
-      return counter.offset == insts[i].region.offset;
-    });
-    if (insts[i].op == Op::reg_write && !counts) written_.push_back(slots_of(insts[i], 1));
+    if (insts[i].op != Op::reg_write) continue;
+    const auto counter = std::ranges::find(counters, insts[i].region.offset, &CountedLoop::Counter::offset);
+    if (counter == counters.end()) written_.push_back(slots_of(insts[i], 1));
   }
 }
 
@@ -81,6 +78,14 @@ ValueId TurnValues::append(Inst inst, unsigned lanes, std::span<const ValueId> a
   inst.lanes = static_cast<std::uint8_t>(lanes);
   inst.mask = ir::no_value;
   return to_->append(inst, args);
+}
+
+/// The op in the first turn.
+ValueId TurnValues::append_first(const Inst& inst, std::span<const Value> operands) {
+  std::vector<ValueId> firsts;
+  firsts.reserve(operands.size());
+  for (const Value& operand : operands) firsts.push_back(operand.first);
+  return append(inst, 1, firsts);
 }
 
 /// Whether lanes of the value may differ.
@@ -205,9 +210,7 @@ std::optional<TurnValues::Value> TurnValues::linear_result(const Inst& inst,
     default:
       return std::nullopt;
   }
-  std::vector<ValueId> firsts;
-  for (const Value& operand : operands) firsts.push_back(operand.first);
-  return Value{.first = append(inst, 1, firsts), .step = step};
+  return Value{.first = append_first(inst, operands), .step = step};
 }
 
 std::optional<TurnValues::Value> TurnValues::compute(const Inst& inst, unsigned result, unsigned lane) {
@@ -220,12 +223,8 @@ std::optional<TurnValues::Value> TurnValues::compute(const Inst& inst, unsigned 
   const bool makes_mask = ir::is_mask(function_.values[inst.result].type);
   if (std::ranges::all_of(operands, &Value::is_linear) && !makes_mask) {
     if (const auto made = linear_result(inst, operands)) return made;
-    if (std::ranges::all_of(operands, &Value::is_alike)) {
-      std::vector<ValueId> firsts;
-      firsts.reserve(operands.size());
-      for (const Value& operand : operands) firsts.push_back(operand.first);
-      return Value{.first = append(inst, 1, firsts) + result};
-    }
+    if (std::ranges::all_of(operands, &Value::is_alike))
+      return Value{.first = append_first(inst, operands) + result};
   }
   if (inst.op == Op::load)
     if (const auto row = load_row(inst, result, operands[0]); row || !may_load_apart(inst, operands[0]))
@@ -246,13 +245,13 @@ bool TurnValues::may_load_apart(const Inst& load, const Value& address) {
 }
 
 /// Whether the address depends on something that is loaded in the same turn.
-bool TurnValues::is_looked_up(ValueId value, unsigned depth) const {
-  constexpr unsigned deepest = 16;
+bool TurnValues::is_looked_up(ValueId value) {
+  if (const auto known = looked_up_.find(value); known != looked_up_.end()) return known->second;
   const Inst* inst = definition(value);
-  if (!inst || depth == deepest) return false;
-  if (inst->op == Op::load) return true;
-  return std::ranges::any_of(function_.args(*inst),
-                             [&](ValueId arg) { return is_looked_up(arg, depth + 1); });
+  const bool is = inst != nullptr && (inst->op == Op::load ||
+                                      std::ranges::any_of(function_.args(*inst),
+                                                          [&](ValueId arg) { return is_looked_up(arg); }));
+  return looked_up_[value] = is;
 }
 
 /// One element a turn, each behind the one before.

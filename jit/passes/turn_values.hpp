@@ -96,10 +96,11 @@ class TurnValues {
   std::optional<ir::ValueId> load_block(const ir::Inst& load, ir::MemoryAccess access, ir::ValueId first,
                                         unsigned elements);
   bool may_load_apart(const ir::Inst& load, const Value& address);
-  bool is_looked_up(ir::ValueId value, unsigned depth = 0) const;
+  bool is_looked_up(ir::ValueId value);
   std::optional<Value> load_row(const ir::Inst& load, unsigned component, const Value& address);
   ir::ValueId as_vector(const Value& value);
   bool varies(ir::ValueId value);
+  ir::ValueId append_first(const ir::Inst& inst, std::span<const Value> operands);
   ir::ValueId append(ir::Inst inst, unsigned lanes, std::span<const ir::ValueId> args);
 
   ir::Function& function_;
@@ -108,7 +109,8 @@ class TurnValues {
   std::vector<SlotRange> written_;  ///< bytes of the register file that are no counters
   std::vector<Row> rows_;
   std::unordered_map<ir::ValueId, std::uint32_t> definitions_;
-  std::unordered_map<ir::ValueId, bool> varies_;  ///< from lane to lane
+  std::unordered_map<ir::ValueId, bool> varies_;     ///< from lane to lane
+  std::unordered_map<ir::ValueId, bool> looked_up_;  ///< what is_looked_up() has returned
   ir::Builder* to_ = nullptr;
   unsigned turns_;
   unsigned depth_ = 0;
